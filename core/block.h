@@ -1,0 +1,100 @@
+// Blocks and macroblocks: their numbering, their scan, and the record that one macroblock leaves behind.
+#pragma once
+
+#include <cstdint>
+
+#include "core/hd.h"
+
+namespace cu264::core {
+
+// The coded blocks of a 4:2:0 macroblock, in the order of the bitstream (H.264 7.3.5.3). Each holds up to 16
+// levels in zigzag order: 16 in a luma block, the AC blocks' 15 at indices 0..14, the chroma DC blocks' 4 at 0..3.
+inline constexpr int kBlocksPerMacroblock = 27;
+inline constexpr int kLevelsPerBlock = 16;
+inline constexpr int kSlotLumaDc = 0;    // Intra16x16DCLevel
+inline constexpr int kSlotLuma = 1;      // + luma4x4BlkIdx: LumaLevel4x4 or Intra16x16ACLevel
+inline constexpr int kSlotChromaDc = 17; // + iCbCr
+inline constexpr int kSlotChromaAc = 19; // + 4 * iCbCr + blkIdx
+inline constexpr int kLevelsPerMacroblock = kBlocksPerMacroblock * kLevelsPerBlock;
+// total_coeff is kept 32 to the macroblock so that a record is one aligned transaction; slots 27..31 are zero.
+inline constexpr int kTotalCoeffStride = 32;
+
+enum class MacroblockKind : std::uint8_t { intra4x4, intra16x16, pcm };
+
+// Intra4x4PredMode (H.264 table 8-2)
+enum Intra4x4Mode : int {
+  kIntra4x4Vertical,
+  kIntra4x4Horizontal,
+  kIntra4x4Dc,
+  kIntra4x4DiagonalDownLeft,
+  kIntra4x4DiagonalDownRight,
+  kIntra4x4VerticalRight,
+  kIntra4x4HorizontalDown,
+  kIntra4x4VerticalLeft,
+  kIntra4x4HorizontalUp,
+  kIntra4x4Modes
+};
+
+// Intra16x16PredMode (H.264 table 8-4)
+enum Intra16x16Mode : int {
+  kIntra16x16Vertical,
+  kIntra16x16Horizontal,
+  kIntra16x16Dc,
+  kIntra16x16Plane,
+  kIntra16x16Modes
+};
+
+// intra_chroma_pred_mode (H.264 table 8-5)
+enum IntraChromaMode : int {
+  kIntraChromaDc,
+  kIntraChromaHorizontal,
+  kIntraChromaVertical,
+  kIntraChromaPlane,
+  kIntraChromaModes
+};
+
+// What the entropy coder must know of a macroblock besides its levels. 32 bytes, one aligned record.
+struct alignas(16) MacroblockRecord {
+  MacroblockKind kind = MacroblockKind::intra4x4;
+  std::uint8_t intra16x16_pred_mode = 0;
+  std::uint8_t intra_chroma_pred_mode = 0;
+  std::uint8_t coded_block_pattern = 0;  // bits 0..3 CodedBlockPatternLuma, bits 4..5 CodedBlockPatternChroma
+  std::uint8_t qp = 0;                   // QP_Y in force, as a decoder derives it
+  std::int8_t mb_qp_delta = 0;
+  std::uint8_t reserved[2] = {};
+  std::uint8_t intra4x4_pred_mode[16] = {};  // by luma4x4BlkIdx; kIntra4x4Dc in the other kinds (H.264 8.3.1.1)
+  std::uint32_t nonzero_blocks = 0;          // bit s: slot s has a non-zero level
+  std::uint32_t reserved2 = 0;
+};
+static_assert(sizeof(MacroblockRecord) == 32, "a macroblock record is two 16-byte transactions");
+
+// Position of a 4x4 luma block in its macroblock, in blocks (H.264 6.4.3).
+CU264_HD int luma_block_x(int luma4x4BlkIdx) {
+  return (luma4x4BlkIdx & 1) | ((luma4x4BlkIdx >> 1) & 2);
+}
+
+CU264_HD int luma_block_y(int luma4x4BlkIdx) {
+  return ((luma4x4BlkIdx >> 1) & 1) | ((luma4x4BlkIdx >> 2) & 2);
+}
+
+CU264_HD int luma_block_index(int x, int y) {
+  return (x & 1) | ((y & 1) << 1) | ((x & 2) << 1) | ((y & 2) << 2);
+}
+
+// Raster index (4 * y + x) of the k-th coefficient of the zigzag scan of a frame macroblock (H.264 table 8-13).
+CU264_HD int zigzag_to_raster(int k) {
+  static constexpr std::uint8_t table[16] = {0, 1, 4, 8, 5, 2, 3, 6, 9, 12, 13, 10, 7, 11, 14, 15};
+  return table[k];
+}
+
+// A slice is a band of whole macroblock rows: slice s of n covers rows [first(s), first(s + 1)).
+CU264_HD int slice_first_row(int slice, int slices, int mb_height) {
+  return static_cast<int>(static_cast<std::int64_t>(slice) * mb_height / slices);
+}
+
+// The slice that a macroblock row lies in.
+CU264_HD int slice_of_row(int row, int slices, int mb_height) {
+  return static_cast<int>(((static_cast<std::int64_t>(row) + 1) * slices - 1) / mb_height);
+}
+
+}  // namespace cu264::core

@@ -1,0 +1,68 @@
+// The seam between the session and a backend.
+//
+// A backend takes pictures through the five stages (ingest, guide, reconstruct, code, pack) and gives access units
+// back in the order they came. The session knows neither threads nor blocks; the stages know neither time nor
+// containers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cu264/encoder.h"
+#include "cu264/frame.h"
+#include "cu264/packet.h"
+
+namespace cu264::encoder {
+
+// A slice header up to and including its last syntax element, right-aligned: at most 64 bits (H.264 7.3.3).
+struct SliceHeader {
+  std::uint64_t bits = 0;
+  int length = 0;
+};
+
+// Everything the stages need to know, fixed when the encoder opens.
+struct StageParams {
+  int width = 0;  // of the input frames
+  int height = 0;
+  int coded_width = 0;  // of the decoded picture: width and height rounded up to even
+  int coded_height = 0;
+  int mb_width = 0;
+  int mb_height = 0;
+  int qp = 0;
+  Preset preset = Preset::balanced;
+  int slices = 1;
+  bool deblock = true;
+  bool reconstruction = false;
+  int threads = 0;
+  // [2 * slice + idr_pic_id]; idr_pic_id is the picture's index modulo 2 (H.264 7.4.3)
+  std::vector<SliceHeader> slice_headers;
+};
+
+// What comes out of `pack` for one picture.
+struct CodedAccessUnit {
+  std::vector<std::uint8_t> slices;  // NAL units of type 5 in Annex B form
+  std::vector<std::uint8_t> reconstruction;
+  PictureStats stats;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  // Pictures that may be submitted before the oldest must be collected.
+  virtual int capacity() const = 0;
+  // Copies or converts what it needs of the frame before it returns. The caller checked the frame against params.
+  virtual void submit(const Frame& frame, std::uint64_t index) = 0;
+  // No further picture will come soon: start what is waiting for company.
+  virtual void flush() = 0;
+  // True if collect() would not wait.
+  virtual bool ready() const = 0;
+  // The oldest picture submitted and not yet collected; waits for it. Rethrows what went wrong in it.
+  virtual CodedAccessUnit collect() = 0;
+};
+
+std::unique_ptr<Backend> open_cpu_backend(const StageParams& params);
+
+}  // namespace cu264::encoder

@@ -1,0 +1,13 @@
+// The library's version, in the numbering of semver.org.
+#pragma once
+
+#define CU264_VERSION_MAJOR 0
+#define CU264_VERSION_MINOR 1
+#define CU264_VERSION_PATCH 0
+
+namespace cu264 {
+
+// "0.1.0": of the library that is linked, which may differ from the macros of the header.
+const char* version() noexcept;
+
+}  // namespace cu264
