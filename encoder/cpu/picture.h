@@ -1,0 +1,59 @@
+// One picture's working memory in the CPU backend: sized when the encoder opens, reused ever after.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/block.h"
+#include "core/coded_picture.h"
+
+namespace cu264::encoder {
+
+// A plane of whole macroblocks.
+struct Plane {
+  int width = 0;
+  int height = 0;
+  std::vector<std::uint8_t> samples;
+
+  void resize(int w, int h) {
+    width = w, height = h;
+    samples.assign(static_cast<std::size_t>(w) * h, 0);
+  }
+  std::uint8_t* row(int y) { return samples.data() + static_cast<std::size_t>(y) * width; }
+  const std::uint8_t* row(int y) const { return samples.data() + static_cast<std::size_t>(y) * width; }
+};
+
+struct CpuPicture {
+  int mb_width = 0;
+  int mb_height = 0;
+  int slices = 1;
+  Plane source[3];          // Y, Cb, Cr of the input, padded by replication to whole macroblocks
+  Plane reconstruction[3];  // before the loop filter, until deblock_picture runs
+  std::vector<core::MacroblockRecord> macroblocks;
+  std::vector<std::int16_t> levels;
+  std::vector<std::uint8_t> total_coeff;
+
+  void resize(int mbs_wide, int mbs_high, int slice_count) {
+    mb_width = mbs_wide, mb_height = mbs_high, slices = slice_count;
+    for (int c = 0; c < 3; ++c) {
+      const int size = c == 0 ? 16 : 8;
+      source[c].resize(mb_width * size, mb_height * size);
+      reconstruction[c].resize(mb_width * size, mb_height * size);
+    }
+    const std::size_t mbs = static_cast<std::size_t>(mb_width) * mb_height;
+    macroblocks.resize(mbs);
+    levels.resize(mbs * core::kLevelsPerMacroblock);
+    total_coeff.resize(mbs * core::kTotalCoeffStride);
+  }
+
+  core::CodedPictureView view() {
+    core::CodedPictureView v;
+    v.mb_width = mb_width, v.mb_height = mb_height, v.slices = slices;
+    v.macroblocks = macroblocks.data(), v.levels = levels.data(), v.total_coeff = total_coeff.data();
+    for (int c = 0; c < 3; ++c) v.source[c] = source[c].row(0), v.source_pitch[c] = source[c].width;
+    return v;
+  }
+};
+
+}  // namespace cu264::encoder

@@ -1,0 +1,13 @@
+// Stage 3 on the CPU: mode decision, prediction, transform, quantisation and reconstruction of one slice.
+#pragma once
+
+#include "cu264/encoder.h"
+#include "encoder/cpu/picture.h"
+
+namespace cu264::encoder {
+
+// Fills the slice's macroblock records, levels, total_coeff and unfiltered reconstruction from its source samples.
+// Slices of a picture are independent: they may run at the same time.
+void reconstruct_slice(CpuPicture& picture, int slice, int qp, Preset preset);
+
+}  // namespace cu264::encoder
