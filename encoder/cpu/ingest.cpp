@@ -1,0 +1,67 @@
+#include "encoder/cpu/ingest.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace cu264::encoder {
+namespace {
+
+// Replicates column width - 1 of a row to its end.
+void widen(std::uint8_t* row, int width, int padded_width) {
+  std::memset(row + width, row[width - 1], static_cast<std::size_t>(padded_width - width));
+}
+
+// Replicates row height - 1 of a plane to its bottom.
+void heighten(Plane& plane, int height) {
+  const std::uint8_t* const last = plane.row(height - 1);
+  for (int y = height; y < plane.height; ++y) {
+    std::memcpy(plane.row(y), last, static_cast<std::size_t>(plane.width));
+  }
+}
+
+void ingest_plane(const std::uint8_t* samples, std::ptrdiff_t pitch, int width, int height, Plane& plane) {
+  for (int y = 0; y < height; ++y) {
+    std::memcpy(plane.row(y), samples + y * pitch, static_cast<std::size_t>(width));
+    widen(plane.row(y), width, plane.width);
+  }
+  heighten(plane, height);
+}
+
+void ingest_interleaved(const std::uint8_t* samples, std::ptrdiff_t pitch, int width, int height, Plane& cb,
+                        Plane& cr) {
+  for (int y = 0; y < height; ++y) {
+    const std::uint8_t* const in = samples + y * pitch;
+    std::uint8_t* const u = cb.row(y);
+    std::uint8_t* const v = cr.row(y);
+    for (int x = 0; x < width; ++x) u[x] = in[2 * x], v[x] = in[2 * x + 1];
+    widen(u, width, cb.width);
+    widen(v, width, cr.width);
+  }
+  heighten(cb, height);
+  heighten(cr, height);
+}
+
+}  // namespace
+
+void ingest(const Frame& frame, CpuPicture& picture) {
+  Plane* const source = picture.source;
+  const int chroma_width = (frame.width + 1) / 2;
+  const int chroma_height = (frame.height + 1) / 2;
+  ingest_plane(frame.plane[0], frame.pitch[0], frame.width, frame.height, source[0]);
+  switch (frame.format) {
+    case PixelFormat::i420:
+      for (int c = 1; c < 3; ++c) {
+        ingest_plane(frame.plane[c], frame.pitch[c], chroma_width, chroma_height, source[c]);
+      }
+      break;
+    case PixelFormat::nv12:
+      ingest_interleaved(frame.plane[1], frame.pitch[1], chroma_width, chroma_height, source[1], source[2]);
+      break;
+    case PixelFormat::gray8:
+      for (int c = 1; c < 3; ++c)
+        std::fill(source[c].samples.begin(), source[c].samples.end(), std::uint8_t{128});
+      break;
+  }
+}
+
+}  // namespace cu264::encoder

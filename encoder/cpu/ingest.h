@@ -1,0 +1,12 @@
+// Stage 1 on the CPU: the caller's frame becomes planes of whole macroblocks.
+#pragma once
+
+#include "cu264/frame.h"
+#include "encoder/cpu/picture.h"
+
+namespace cu264::encoder {
+
+// Copies a host frame into picture.source and replicates its last column and row up to whole macroblocks.
+void ingest(const Frame& frame, CpuPicture& picture);
+
+}  // namespace cu264::encoder

@@ -1,0 +1,54 @@
+#include "encoder/level.h"
+
+namespace cu264::encoder {
+namespace {
+
+struct Limits {
+  int level_idc;
+  std::int64_t MaxMBPS;    // macroblocks a second
+  std::int64_t MaxFS;      // macroblocks a frame
+  std::int64_t MaxDpbMbs;  // macroblocks in the decoded picture buffer
+  std::int64_t MaxBR;      // 1000 bits a second (cpbBrVclFactor of the Baseline profile)
+};
+
+constexpr Limits kLevels[] = {
+    {10, 1485, 99, 396, 64},
+    {9, 1485, 99, 396, 128},
+    {11, 3000, 396, 900, 192},
+    {12, 6000, 396, 2376, 384},
+    {13, 11880, 396, 2376, 768},
+    {20, 11880, 396, 2376, 2000},
+    {21, 19800, 792, 4752, 4000},
+    {22, 20250, 1620, 8100, 4000},
+    {30, 40500, 1620, 8100, 10000},
+    {31, 108000, 3600, 18000, 14000},
+    {32, 216000, 5120, 20480, 20000},
+    {40, 245760, 8192, 32768, 20000},
+    {41, 245760, 8192, 32768, 50000},
+    {42, 522240, 8704, 34816, 50000},
+    {50, 589824, 22080, 110400, 135000},
+    {51, 983040, 36864, 184320, 240000},
+    {52, 2073600, 36864, 184320, 240000},
+    {60, 4177920, 139264, 696320, 240000},
+    {61, 8355840, 139264, 696320, 480000},
+    {62, 16711680, 139264, 696320, 800000},
+};
+
+}  // namespace
+
+LevelChoice choose_level(int mb_width, int mb_height, Rational frame_rate, std::int64_t bits_per_second) {
+  const std::int64_t width = mb_width;
+  const std::int64_t height = mb_height;
+  const std::int64_t frame_size = width * height;
+  for (const Limits& level : kLevels) {
+    const bool sides = width * width <= 8 * level.MaxFS && height * height <= 8 * level.MaxFS;
+    const bool rate = frame_size * frame_rate.num <= level.MaxMBPS * frame_rate.den;
+    const bool bits = bits_per_second <= level.MaxBR * 1000;
+    if (sides && rate && bits && frame_size <= level.MaxFS && frame_size <= level.MaxDpbMbs) {
+      return {level.level_idc, true};
+    }
+  }
+  return {};
+}
+
+}  // namespace cu264::encoder
