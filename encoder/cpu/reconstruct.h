@@ -6,8 +6,11 @@
 
 namespace cu264::encoder {
 
-// Fills the slice's macroblock records, levels, total_coeff and unfiltered reconstruction from its source samples.
-// Slices of a picture are independent: they may run at the same time.
+// Fills the slice's macroblock records, levels, total_coeff and unfiltered reconstruction from its source
+// samples. Slices of a picture are independent: they may run at the same time.
 void reconstruct_slice(CpuPicture& picture, int slice, int qp, Preset preset);
+
+// The instruction set that the search was compiled for and the processor has, for people: "AVX2".
+const char* instruction_set();
 
 }  // namespace cu264::encoder

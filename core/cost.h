@@ -1,0 +1,63 @@
+// What the mode decision minimises: distortion plus lambda times bits, in integers.
+//
+// Both lambdas follow the quantiser's step (H.264 table 8-15: step = 0.625 * 2^(QP / 6)), the one for
+// absolute differences linearly, the one for squared errors by its square, so that in level units
+// (core/quant.h) the trade is the same at every QP.
+#pragma once
+
+#include <cstdint>
+
+#include "core/hd.h"
+#include "core/transform.h"
+
+namespace cu264::core {
+
+template <class T>
+CU264_HD T absolute(const T& x) {
+  return x < 0 ? -x : x;
+}
+
+// Sum of absolute Hadamard coefficients of a 4x4 difference; `difference` is used up. T as in
+// core/transform.h.
+template <class T>
+CU264_HD T satd4x4(T (&difference)[16]) {
+  hadamard4x4(difference);
+  T sum = absolute(difference[0]);
+  for (int i = 1; i < 16; ++i) sum = sum + absolute(difference[i]);
+  return sum;
+}
+
+// Lambda per bit for SATD as summed above.
+CU264_HD int satd_lambda(int qp) {
+  static constexpr std::uint16_t sixth_powers[6] = {128, 144, 161, 181, 203, 228};  // 128 * 2^(i / 6)
+  const int lambda = (sixth_powers[qp % 6] << (qp / 6)) >> 8;
+  return lambda > 1 ? lambda : 1;
+}
+
+// Rate-distortion cost: squared error with 8 fractional bits.
+inline constexpr int kRdCostShift = 8;
+
+// Lambda per bit for squared errors, in the same fixed point: about 0.72 * 2^((QP - 12) / 3).
+CU264_HD int rd_lambda(int qp) {
+  static constexpr std::uint16_t third_powers[3] = {184, 232, 292};
+  return (third_powers[qp % 3] << (qp / 3)) >> 4;
+}
+
+CU264_HD std::int64_t rd_cost(std::int64_t squared_error, std::int64_t bits, int lambda) {
+  return (squared_error << kRdCostShift) + lambda * bits;
+}
+
+// Orders candidates by cost, ties by the smaller mode, so that any order of comparison gives one answer.
+CU264_HD std::int64_t ranked(std::int64_t cost, int mode) {
+  return cost * 16 + mode;
+}
+
+CU264_HD int mode_of_rank(std::int64_t rank) {
+  return static_cast<int>(rank & 15);
+}
+
+CU264_HD std::int64_t cost_of_rank(std::int64_t rank) {
+  return rank >> 4;
+}
+
+}  // namespace cu264::core

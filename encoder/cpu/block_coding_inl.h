@@ -1,0 +1,113 @@
+// One 4x4 block through transform, quantisation and reconstruction.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "core/block.h"
+#include "core/cost.h"
+#include "core/intra_pred.h"
+#include "core/quant.h"
+#include "core/rdoq.h"
+#include "core/transform.h"
+#include "encoder/cpu/isa.h"
+
+namespace cu264::encoder::CU264_ISA {
+
+// How levels are chosen: a dead zone, or by rate and distortion for the context nC.
+struct LevelChoice {
+  bool rdoq = false;
+  int dead_zone = 32;  // 64ths of a step
+};
+
+// Scaled coefficients (core/quant.h) in coding order to 16 signed levels. Returns total_coeff.
+static inline int choose_levels(const std::int32_t* scaled, std::uint32_t negative, int count, int shift,
+                                LevelChoice choice, int nC, std::int16_t* levels) {
+  std::memset(levels, 0, 16 * sizeof *levels);
+  if (choice.rdoq) {
+    core::rdoq_block(scaled, negative, count, shift, nC, levels);
+  } else {
+    const int rounding = core::dead_zone_rounding(shift, choice.dead_zone);
+    for (int k = 0; k < count; ++k) {
+      const int level = core::quantise(scaled[k], shift, rounding);
+      levels[k] = static_cast<std::int16_t>((negative >> k) & 1 ? -level : level);
+    }
+  }
+  int total_coeff = 0;
+  for (int k = 0; k < count; ++k) total_coeff += levels[k] != 0;
+  return total_coeff;
+}
+
+// Coefficients in raster order to levels in coding order, from zigzag position `first` on. Returns
+// total_coeff.
+static inline int quantise_block(const std::int32_t (&coefficients)[16], int first, const core::Quantiser& q,
+                                 LevelChoice choice, int nC, std::int16_t* levels) {
+  alignas(64) std::int32_t scaled[16];
+  for (int i = 0; i < 16; ++i) {
+    scaled[i] = core::absolute(coefficients[i]) * q.multiplier[core::position_class(i)];
+  }
+  const int count = 16 - first;
+  std::int32_t in_order[16];
+  std::uint32_t negative = 0;
+  for (int k = 0; k < count; ++k) {
+    const int raster = core::zigzag_to_raster(k + first);
+    in_order[k] = scaled[raster];
+    negative |= static_cast<std::uint32_t>(coefficients[raster] < 0) << k;
+  }
+  return choose_levels(in_order, negative, count, q.shift, choice, nC, levels);
+}
+
+// Levels in coding order from zigzag position `first` on, to coefficients in raster order; position 0 is left
+// alone if first is 1.
+static inline void dequantise_block(const std::int16_t* levels, int first, const core::Quantiser& q,
+                                    std::int32_t (&coefficients)[16]) {
+  for (int k = first; k < 16; ++k) {
+    const int raster = core::zigzag_to_raster(k);
+    coefficients[raster] = levels[k - first] * q.dequant[core::position_class(raster)];
+  }
+}
+
+// Adds the inverse transform of `coefficients` to the prediction; returns the squared error against the
+// source.
+static inline int reconstruct_block(std::int32_t (&coefficients)[16], const std::uint8_t* prediction,
+                                    int prediction_pitch, std::uint8_t* out, int out_pitch,
+                                    const std::uint8_t* source, int source_pitch) {
+  core::inverse_transform4x4(coefficients);
+  int squared_error = 0;
+  for (int y = 0; y < 4; ++y) {
+    for (int x = 0; x < 4; ++x) {
+      const int sample = core::clip_sample(prediction[y * prediction_pitch + x] + coefficients[4 * y + x], 8);
+      const int error = source[y * source_pitch + x] - sample;
+      out[y * out_pitch + x] = static_cast<std::uint8_t>(sample);
+      squared_error += error * error;
+    }
+  }
+  return squared_error;
+}
+
+// The same for a block without coefficients.
+static inline int copy_block(const std::uint8_t* prediction, int prediction_pitch, std::uint8_t* out,
+                             int out_pitch, const std::uint8_t* source, int source_pitch) {
+  int squared_error = 0;
+  for (int y = 0; y < 4; ++y) {
+    for (int x = 0; x < 4; ++x) {
+      const int sample = prediction[y * prediction_pitch + x];
+      const int error = source[y * source_pitch + x] - sample;
+      out[y * out_pitch + x] = static_cast<std::uint8_t>(sample);
+      squared_error += error * error;
+    }
+  }
+  return squared_error;
+}
+
+static inline void forward_block(const std::uint8_t* source, int source_pitch, const std::uint8_t* prediction,
+                                 int prediction_pitch, std::int32_t (&coefficients)[16]) {
+  for (int y = 0; y < 4; ++y) {
+    for (int x = 0; x < 4; ++x) {
+      coefficients[4 * y + x] = source[y * source_pitch + x] - prediction[y * prediction_pitch + x];
+    }
+  }
+  core::forward_transform4x4(coefficients);
+}
+
+}  // namespace cu264::encoder::CU264_ISA

@@ -1,0 +1,175 @@
+// Intra_16x16: four modes, a DC block of block DCs, and AC blocks that are coded all or none.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "core/cost.h"
+#include "core/intra_pred.h"
+#include "core/mb_syntax.h"
+#include "encoder/cpu/block_coding_inl.h"
+#include "encoder/cpu/isa.h"
+#include "encoder/cpu/lanes_inl.h"
+#include "encoder/cpu/macroblock_inl.h"
+
+namespace cu264::encoder::CU264_ISA {
+
+static inline void predict_intra16x16(const MacroblockContext& mb, int mode, std::uint8_t (&out)[16][16]) {
+  const std::uint8_t *above = mb.luma_above + 1, *left = mb.luma_left + 1;
+  switch (mode) {
+    case core::kIntra16x16Vertical:
+      for (int y = 0; y < 16; ++y) std::memcpy(out[y], above, 16);
+      break;
+    case core::kIntra16x16Horizontal:
+      for (int y = 0; y < 16; ++y) std::memset(out[y], left[y], 16);
+      break;
+    case core::kIntra16x16Dc: {
+      int sum_above = 0, sum_left = 0;
+      for (int i = 0; i < 16; ++i) sum_above += above[i], sum_left += left[i];
+      std::memset(out, core::intra16x16_dc(mb.left, sum_left, mb.above, sum_above, 8), 256);
+      break;
+    }
+    default: {
+      const core::PlanePrediction plane = core::intra16x16_plane(above, left);
+      for (int y = 0; y < 16; ++y) {
+        for (int x = 0; x < 16; ++x) {
+          out[y][x] = static_cast<std::uint8_t>(core::plane_sample(plane, x, y, 7, 8));
+        }
+      }
+    }
+  }
+}
+
+static inline int satd_intra16x16(const MacroblockContext& mb, const std::uint8_t (&prediction)[16][16]) {
+  UnsignedLanes total{};
+  for (int y = 0; y < 16; y += 4) {
+    Lanes row[4];
+    for (int i = 0; i < 4; ++i) {
+      Lanes predicted;
+      load_samples(mb.luma[y + i], row[i]);
+      load_samples(prediction[y + i], predicted);
+      row[i] -= predicted;
+    }
+    accumulate_satd(row, total);
+  }
+  return sum(total);
+}
+
+// Reconstructs from the DC coefficients and, if asked, the AC levels; returns the squared error.
+static inline int reconstruct_intra16x16(const MacroblockContext& mb,
+                                         const std::uint8_t (&prediction)[16][16],
+                                         const std::int32_t (&dc)[16], bool with_ac, LumaCandidate& result) {
+  int error = 0;
+  for (int block = 0; block < 16; ++block) {
+    const int bx = core::luma_block_x(block), by = core::luma_block_y(block), x = 4 * bx, y = 4 * by;
+    const bool ac = with_ac && result.total_coeff[core::kSlotLuma + block] > 0;
+    std::uint8_t* const out = &result.reconstruction[y][x];
+    if (!ac && dc[4 * by + bx] == 0) {
+      error += copy_block(&prediction[y][x], 16, out, 16, &mb.luma[y][x], 16);
+      continue;
+    }
+    std::int32_t coefficients[16] = {};
+    if (ac) dequantise_block(result.levels[core::kSlotLuma + block], 1, mb.luma_quantiser, coefficients);
+    coefficients[0] = dc[4 * by + bx];
+    error += reconstruct_block(coefficients, &prediction[y][x], 16, out, 16, &mb.luma[y][x], 16);
+  }
+  return error;
+}
+
+// mb_type and mb_qp_delta (H.264 table 7-11).
+static inline int intra16x16_header_bits(int mode, int luma_pattern, int chroma_pattern) {
+  core::MacroblockRecord record;
+  record.kind = core::MacroblockKind::intra16x16;
+  record.intra16x16_pred_mode = static_cast<std::uint8_t>(mode);
+  record.coded_block_pattern = static_cast<std::uint8_t>(luma_pattern | (chroma_pattern << 4));
+  return core::mb_type_and_pattern_bits(record);
+}
+
+// Codes the macroblock with one mode. Sets everything in `result`; its cost only if the preset decides by it.
+static inline void code_intra16x16(MacroblockContext& mb, int mode, const std::uint8_t (&prediction)[16][16],
+                                   int chroma_pattern, LumaCandidate& result) {
+  const core::Quantiser& q = mb.luma_quantiser;
+  const LevelChoice choice = {mb.search.rdoq, kDeadZoneLuma};
+  const bool by_rd = mb.search.rd_candidates > 0;
+  std::int32_t dc[16];
+  std::int64_t ac_bits = 0;
+  result.kind = core::MacroblockKind::intra16x16;
+  result.intra16x16_pred_mode = mode;
+  result.nonzero_blocks = 0;
+  for (int block = 0; block < 16; ++block) {
+    const int bx = core::luma_block_x(block), by = core::luma_block_y(block), x = 4 * bx, y = 4 * by;
+    const int slot = core::kSlotLuma + block, nC = mb.luma_counts.nc(bx, by);
+    std::int32_t coefficients[16];
+    forward_block(&mb.luma[y][x], 16, &prediction[y][x], 16, coefficients);
+    dc[4 * by + bx] = coefficients[0];
+    const int total_coeff = quantise_block(coefficients, 1, q, choice, nC, result.levels[slot]);
+    mb.luma_counts.at(bx, by) = static_cast<std::int8_t>(total_coeff);
+    result.total_coeff[slot] = static_cast<std::uint8_t>(total_coeff);
+    result.nonzero_blocks |= static_cast<std::uint32_t>(total_coeff > 0) << slot;
+    if (by_rd) ac_bits += core::cavlc_block_bits(result.levels[slot], 15, nC);
+  }
+
+  core::hadamard4x4(dc);
+  std::int32_t scaled[16];
+  std::uint32_t negative = 0;
+  for (int k = 0; k < 16; ++k) {
+    const int value = dc[core::zigzag_to_raster(k)];
+    scaled[k] = core::absolute(value) * q.multiplier[0];
+    negative |= static_cast<std::uint32_t>(value < 0) << k;
+  }
+  const int dc_nc = mb.luma_counts.nc(0, 0);
+  std::int16_t* const dc_levels = result.levels[core::kSlotLumaDc];
+  result.total_coeff[0] = static_cast<std::uint8_t>(
+      choose_levels(scaled, negative, 16, q.shift + core::kLumaDcExtraShift, choice, dc_nc, dc_levels));
+  result.nonzero_blocks |= static_cast<std::uint32_t>(result.total_coeff[0] > 0) << core::kSlotLumaDc;
+  for (int k = 0; k < 16; ++k) dc[core::zigzag_to_raster(k)] = dc_levels[k];
+  core::hadamard4x4(dc);
+  for (std::int32_t& value : dc) value = core::dequantise_luma_dc(value, q);
+
+  const std::uint32_t ac_blocks = result.nonzero_blocks & (0xffffu << core::kSlotLuma);
+  bool with_ac = ac_blocks != 0;
+  const int error = reconstruct_intra16x16(mb, prediction, dc, with_ac, result);
+  if (by_rd) {
+    const std::int64_t dc_bits = core::cavlc_block_bits(dc_levels, 16, dc_nc);
+    const auto cost_of = [&](int squared_error, std::int64_t bits, int pattern) {
+      return core::rd_cost(squared_error,
+                           bits + dc_bits + intra16x16_header_bits(mode, pattern, chroma_pattern),
+                           mb.rd_lambda);
+    };
+    result.cost = cost_of(error, with_ac ? ac_bits : 0, with_ac ? 15 : 0);
+    if (with_ac) {
+      const int error_without = reconstruct_intra16x16(mb, prediction, dc, false, result);
+      const std::int64_t cost_without = cost_of(error_without, 0, 0);
+      if (cost_without < result.cost) {
+        result.cost = cost_without;
+        with_ac = false;
+      } else {
+        reconstruct_intra16x16(mb, prediction, dc, true, result);
+      }
+    }
+  }
+  result.coded_block_pattern = with_ac ? 15 : 0;
+  if (!with_ac && ac_blocks != 0) {
+    std::memset(result.levels[core::kSlotLuma], 0, sizeof result.levels - sizeof result.levels[0]);
+    std::memset(result.total_coeff + core::kSlotLuma, 0, 16);
+    result.nonzero_blocks &= ~ac_blocks;
+  }
+}
+
+// Modes by SATD and mode bits, the best first; returns how many are available.
+static inline int rank_intra16x16(const MacroblockContext& mb, int chroma_pattern,
+                                  std::uint8_t (&predictions)[core::kIntra16x16Modes][16][16],
+                                  std::int64_t (&ranks)[core::kIntra16x16Modes]) {
+  int candidates = 0;
+  for (int mode = 0; mode < core::kIntra16x16Modes; ++mode) {
+    if (!core::intra16x16_mode_available(mode, mb.left, mb.above)) continue;
+    predict_intra16x16(mb, mode, predictions[mode]);
+    const int bits = intra16x16_header_bits(mode, 0, chroma_pattern);
+    ranks[candidates++] = core::ranked(satd_intra16x16(mb, predictions[mode]) + mb.satd_lambda * bits, mode);
+  }
+  std::sort(ranks, ranks + candidates);
+  return candidates;
+}
+
+}  // namespace cu264::encoder::CU264_ISA

@@ -1,0 +1,186 @@
+// Intra_4x4: sixteen blocks in coding order, each with the best of nine modes, closed loop.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "core/bits.h"
+#include "core/cost.h"
+#include "core/intra_pred.h"
+#include "core/mb_syntax.h"
+#include "encoder/cpu/block_coding_inl.h"
+#include "encoder/cpu/isa.h"
+#include "encoder/cpu/lanes_inl.h"
+#include "encoder/cpu/macroblock_inl.h"
+
+namespace cu264::encoder::CU264_ISA {
+
+// The macroblock's reconstruction so far inside a border of its neighbours.
+struct Intra4x4Canvas {
+  static constexpr int kPitch = 32;
+  static constexpr int kOrigin = kPitch + 4;
+  alignas(32) std::uint8_t samples[17 * kPitch];
+  std::uint8_t* at(int x, int y) { return samples + kOrigin + y * kPitch + x; }
+};
+
+static inline void load_canvas(const MacroblockContext& mb, Intra4x4Canvas& canvas) {
+  std::memcpy(canvas.at(-1, -1), mb.luma_above, sizeof mb.luma_above);
+  for (int y = 0; y < 16; ++y) *canvas.at(-1, y) = mb.luma_left[1 + y];
+}
+
+// The nine predictions, lane = mode (lanes 9..15 repeat DC): [sample][mode].
+struct Intra4x4Predictions {
+  alignas(32) std::uint8_t sample[16][16];
+};
+
+struct Intra4x4Sources {
+  std::uint8_t index[16][16] = {};
+};
+
+static constexpr Intra4x4Sources make_intra4x4_sources() {
+  Intra4x4Sources sources;
+  for (int i = 0; i < 16; ++i) {
+    for (int mode = 0; mode < 16; ++mode) {
+      sources.index[i][mode] = static_cast<std::uint8_t>(core::intra4x4_source(mode, i & 3, i >> 2));
+    }
+  }
+  return sources;
+}
+
+static inline void predict_all_modes(Intra4x4Canvas& canvas, int x, int y, core::Intra4x4Neighbours available,
+                                     bool above_right, Intra4x4Predictions& out) {
+  static constexpr Intra4x4Sources kSources = make_intra4x4_sources();
+  std::uint8_t line[core::kIntra4x4LineLength + 1];
+  std::memcpy(line + core::kIntra4x4LineCorner, canvas.at(x - 1, y - 1), 9);
+  if (!above_right) std::memset(line + 10, line[9], 4);
+  line[14] = line[15] = line[13];
+  for (int i = 0; i < 4; ++i) line[4 - i] = *canvas.at(x - 1, y + i);
+  line[0] = line[1];
+  std::uint8_t values[core::kIntra4x4Values];
+  core::intra4x4_values(line, available, 8, values);
+  for (int i = 0; i < 16; ++i) {
+    for (int mode = 0; mode < 16; ++mode) out.sample[i][mode] = values[kSources.index[i][mode]];
+  }
+}
+
+// SATD of all modes at once.
+static inline void satd_all_modes(const std::uint8_t (&source)[16], const Intra4x4Predictions& predictions,
+                                  Lanes& satd) {
+  Lanes difference[16];
+  for (int i = 0; i < 16; ++i) {
+    Lanes prediction;
+    load_samples(predictions.sample[i], prediction);
+    difference[i] = static_cast<std::int16_t>(source[i]) - prediction;
+  }
+  satd = core::satd4x4(difference);
+}
+
+// Transforms and reconstructs block `block` as predicted; returns its squared error.
+static inline int code_intra4x4_block(const MacroblockContext& mb, int x, int y,
+                                      const std::uint8_t (&prediction)[16], int nC, std::int16_t* levels,
+                                      int& total_coeff, std::uint8_t* out, int pitch) {
+  std::int32_t coefficients[16];
+  const std::uint8_t* source = &mb.luma[y][x];
+  forward_block(source, 16, prediction, 4, coefficients);
+  total_coeff =
+      quantise_block(coefficients, 0, mb.luma_quantiser, {mb.search.rdoq, kDeadZoneLuma}, nC, levels);
+  if (total_coeff == 0) return copy_block(prediction, 4, out, pitch, source, 16);
+  dequantise_block(levels, 0, mb.luma_quantiser, coefficients);
+  return reconstruct_block(coefficients, prediction, 4, out, pitch, source, 16);
+}
+
+// Fills `result` unless its cost reaches `limit`: then returns false and leaves it in an undefined state.
+// The cost includes the macroblock's own syntax (mb_type, coded_block_pattern, mb_qp_delta).
+static inline bool search_intra4x4(MacroblockContext& mb, int chroma_pattern, std::int64_t limit,
+                                   LumaCandidate& result) {
+  const bool by_rd = mb.search.rd_candidates > 0;
+  Intra4x4Canvas canvas;
+  load_canvas(mb, canvas);
+  core::MacroblockRecord record;
+  std::int64_t cost = 0;
+  result.kind = core::MacroblockKind::intra4x4;
+  result.coded_block_pattern = 0;
+  result.nonzero_blocks = 0;
+  result.total_coeff[0] = 0;
+
+  for (int block = 0; block < 16; ++block) {
+    const int bx = core::luma_block_x(block), by = core::luma_block_y(block), x = 4 * bx, y = 4 * by;
+    const core::Intra4x4Neighbours available = {bx > 0 || mb.left, by > 0 || mb.above,
+                                                (bx > 0 || mb.left) && (by > 0 || mb.above)};
+    const bool above_right = core::intra4x4_above_right_available(block, mb.above, mb.above_right);
+    Intra4x4Predictions predictions;
+    predict_all_modes(canvas, x, y, available, above_right, predictions);
+
+    std::uint8_t source[16];
+    for (int i = 0; i < 16; ++i) source[i] = mb.luma[y + (i >> 2)][x + (i & 3)];
+    Lanes satd;
+    satd_all_modes(source, predictions, satd);
+
+    const int predicted = core::predicted_intra4x4_mode(record, mb.left_mb, mb.above_mb, block);
+    std::int64_t ranks[core::kIntra4x4Modes];
+    int candidates = 0;
+    for (int mode = 0; mode < core::kIntra4x4Modes; ++mode) {
+      if (!core::intra4x4_mode_available(mode, available)) continue;
+      const int bits = core::intra4x4_mode_bits(mode, predicted);
+      ranks[candidates++] =
+          core::ranked(static_cast<std::uint16_t>(satd[mode]) + mb.satd_lambda * bits, mode);
+    }
+
+    const int nC = mb.luma_counts.nc(bx, by);
+    std::uint8_t prediction[16];
+    const auto take_prediction = [&](int mode) {
+      for (int i = 0; i < 16; ++i) prediction[i] = predictions.sample[i][mode];
+    };
+    std::int16_t* const levels = result.levels[core::kSlotLuma + block];
+    int total_coeff = 0;
+    std::int64_t best = std::numeric_limits<std::int64_t>::max();
+    if (!by_rd) {
+      best = *std::min_element(ranks, ranks + candidates);
+      take_prediction(core::mode_of_rank(best));
+      code_intra4x4_block(mb, x, y, prediction, nC, levels, total_coeff, canvas.at(x, y),
+                          Intra4x4Canvas::kPitch);
+    } else {
+      const int tried = std::min(candidates, mb.search.rd_candidates);
+      if (tried < candidates) std::partial_sort(ranks, ranks + tried, ranks + candidates);
+      std::int16_t trial_levels[16];
+      std::uint8_t trial[16], kept[16];
+      for (int i = 0; i < tried; ++i) {
+        const int mode = core::mode_of_rank(ranks[i]);
+        int trial_coeff;
+        take_prediction(mode);
+        const int error = code_intra4x4_block(mb, x, y, prediction, nC, trial_levels, trial_coeff, trial, 4);
+        const int bits =
+            core::intra4x4_mode_bits(mode, predicted) + core::cavlc_block_bits(trial_levels, 16, nC);
+        const std::int64_t rank = core::ranked(core::rd_cost(error, bits, mb.rd_lambda), mode);
+        if (rank >= best) continue;
+        best = rank;
+        total_coeff = trial_coeff;
+        std::memcpy(levels, trial_levels, sizeof trial_levels);
+        std::memcpy(kept, trial, sizeof kept);
+      }
+      for (int i = 0; i < 4; ++i) std::memcpy(canvas.at(x, y + i), kept + 4 * i, 4);
+    }
+
+    record.intra4x4_pred_mode[block] = static_cast<std::uint8_t>(core::mode_of_rank(best));
+    mb.luma_counts.at(bx, by) = static_cast<std::int8_t>(total_coeff);
+    result.total_coeff[core::kSlotLuma + block] = static_cast<std::uint8_t>(total_coeff);
+    if (total_coeff > 0) {
+      result.nonzero_blocks |= 1u << (core::kSlotLuma + block);
+      result.coded_block_pattern |= 1 << (block >> 2);
+    }
+    cost += core::cost_of_rank(best);
+    if (cost >= limit) return false;
+  }
+
+  record.kind = core::MacroblockKind::intra4x4;
+  record.coded_block_pattern = static_cast<std::uint8_t>(result.coded_block_pattern | (chroma_pattern << 4));
+  const std::int64_t bits = core::mb_type_and_pattern_bits(record);
+  cost += by_rd ? core::rd_cost(0, bits, mb.rd_lambda) : mb.satd_lambda * bits;
+  if (cost >= limit) return false;
+  result.cost = cost;
+  std::memcpy(result.intra4x4_pred_mode, record.intra4x4_pred_mode, 16);
+  for (int y = 0; y < 16; ++y) std::memcpy(result.reconstruction[y], canvas.at(0, y), 16);
+  return true;
+}
+
+}  // namespace cu264::encoder::CU264_ISA

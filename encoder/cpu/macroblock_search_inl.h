@@ -1,0 +1,172 @@
+// One macroblock: chroma, then the better of Intra_16x16 and Intra_4x4, or I_PCM; then its records are
+// written.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include "core/bits.h"
+#include "core/cavlc_block.h"
+#include "core/mb_syntax.h"
+#include "encoder/cpu/chroma_search_inl.h"
+#include "encoder/cpu/intra16x16_search_inl.h"
+#include "encoder/cpu/intra4x4_search_inl.h"
+#include "encoder/cpu/isa.h"
+#include "encoder/cpu/macroblock_inl.h"
+
+namespace cu264::encoder::CU264_ISA {
+
+// mb_type (9 bits), the longest alignment, 384 samples: what I_PCM costs at most (H.264 7.3.5).
+inline constexpr int kPcmBits = 9 + 7 + 384 * 8;
+
+// With no more non-zero levels than this no macroblock can be longer than I_PCM: 39 bits a level (28 for the
+// level, 11 for its run) and 16 for each block's coeff_token.
+inline constexpr int kSurelyBelowPcm = 64;
+
+static inline void search_luma(MacroblockContext& mb, int chroma_pattern, LumaCandidate& best) {
+  std::uint8_t predictions[core::kIntra16x16Modes][16][16];
+  std::int64_t ranks[core::kIntra16x16Modes];
+  const int candidates = rank_intra16x16(mb, chroma_pattern, predictions, ranks);
+
+  if (mb.search.rd_candidates == 0) {
+    if (search_intra4x4(mb, chroma_pattern, core::cost_of_rank(ranks[0]), best)) return;
+    const int mode = core::mode_of_rank(ranks[0]);
+    code_intra16x16(mb, mode, predictions[mode], chroma_pattern, best);
+    return;
+  }
+
+  const int tried = std::min(mb.search.rd_candidates, candidates);
+  std::int64_t best_rank = std::numeric_limits<std::int64_t>::max();
+  LumaCandidate trial;
+  for (int i = 0; i < tried; ++i) {
+    const int mode = core::mode_of_rank(ranks[i]);
+    code_intra16x16(mb, mode, predictions[mode], chroma_pattern, trial);
+    const std::int64_t rank = core::ranked(trial.cost, mode);
+    if (rank >= best_rank) continue;
+    best_rank = rank;
+    best = trial;
+  }
+  if (search_intra4x4(mb, chroma_pattern, best.cost, trial)) best = trial;
+}
+
+static inline core::MacroblockRecord make_record(const LumaCandidate& luma, const ChromaCandidate& chroma,
+                                                 int qp) {
+  core::MacroblockRecord record;
+  record.kind = luma.kind;
+  record.intra_chroma_pred_mode = static_cast<std::uint8_t>(chroma.mode);
+  record.coded_block_pattern =
+      static_cast<std::uint8_t>(luma.coded_block_pattern | (chroma.coded_block_pattern << 4));
+  record.qp = static_cast<std::uint8_t>(qp);
+  record.nonzero_blocks = luma.nonzero_blocks | chroma.nonzero_blocks;
+  if (luma.kind == core::MacroblockKind::intra4x4) {
+    std::memcpy(record.intra4x4_pred_mode, luma.intra4x4_pred_mode, 16);
+  } else {
+    record.intra16x16_pred_mode = static_cast<std::uint8_t>(luma.intra16x16_pred_mode);
+    std::memset(record.intra4x4_pred_mode, core::kIntra4x4Dc, 16);
+  }
+  return record;
+}
+
+// Exact size of macroblock_layer.
+static inline int macroblock_bits(MacroblockContext& mb, const core::MacroblockRecord& record,
+                                  const LumaCandidate& luma, const ChromaCandidate& chroma) {
+  core::BitCounter counter{};
+  core::put_macroblock_header(counter, record, mb.left_mb, mb.above_mb);
+  int bits = static_cast<int>(counter.bits);
+  const bool whole = record.kind == core::MacroblockKind::intra16x16;
+  if (whole) bits += core::cavlc_block_bits(luma.levels[0], 16, mb.luma_counts.nc(0, 0));
+  for (int block = 0; block < 16; ++block) {
+    const int bx = core::luma_block_x(block), by = core::luma_block_y(block), slot = core::kSlotLuma + block;
+    mb.luma_counts.at(bx, by) = static_cast<std::int8_t>(luma.total_coeff[slot]);
+    if ((record.coded_block_pattern >> (block >> 2)) & 1) {
+      bits += core::cavlc_block_bits(luma.levels[slot], whole ? 15 : 16, mb.luma_counts.nc(bx, by));
+    }
+  }
+  if (chroma.coded_block_pattern == 0) return bits;
+  for (int c = 0; c < 2; ++c) bits += core::cavlc_block_bits(chroma.levels[c], 4, -1);
+  for (int i = 0; i < 8 && chroma.coded_block_pattern == 2; ++i) {
+    const int c = i >> 2, bx = i & 1, by = (i >> 1) & 1;
+    mb.chroma_counts[c].at(bx, by) = static_cast<std::int8_t>(chroma.total_coeff[2 + i]);
+    bits += core::cavlc_block_bits(chroma.levels[2 + i], 15, mb.chroma_counts[c].nc(bx, by));
+  }
+  return bits;
+}
+
+static inline bool pcm_is_better(MacroblockContext& mb, const core::MacroblockRecord& record,
+                                 const LumaCandidate& luma, const ChromaCandidate& chroma) {
+  if (mb.search.rd_candidates > 0 && core::rd_cost(0, kPcmBits, mb.rd_lambda) < luma.cost + chroma.cost) {
+    return true;
+  }
+  int nonzero_levels = 0;
+  for (const std::uint8_t count : luma.total_coeff) nonzero_levels += count;
+  for (const std::uint8_t count : chroma.total_coeff) nonzero_levels += count;
+  return nonzero_levels > kSurelyBelowPcm && macroblock_bits(mb, record, luma, chroma) > kPcmBits;
+}
+
+static inline void store_macroblock(CpuPicture& picture, int mb_x, int mb_y,
+                                    const core::MacroblockRecord& record, const LumaCandidate& luma,
+                                    const ChromaCandidate& chroma) {
+  const std::size_t index = static_cast<std::size_t>(mb_y) * picture.mb_width + mb_x;
+  picture.macroblocks[index] = record;
+  std::uint8_t* const total_coeff = picture.total_coeff.data() + index * core::kTotalCoeffStride;
+  std::memcpy(total_coeff, luma.total_coeff, sizeof luma.total_coeff);
+  std::memcpy(total_coeff + core::kSlotChromaDc, chroma.total_coeff, sizeof chroma.total_coeff);
+  std::memset(total_coeff + core::kBlocksPerMacroblock, 0,
+              core::kTotalCoeffStride - core::kBlocksPerMacroblock);
+  std::int16_t* const levels = picture.levels.data() + index * core::kLevelsPerMacroblock;
+  std::memcpy(levels, luma.levels, sizeof luma.levels);
+  if (record.kind == core::MacroblockKind::intra4x4) std::memset(levels, 0, sizeof luma.levels[0]);
+  std::memcpy(levels + core::kSlotChromaDc * core::kLevelsPerBlock, chroma.levels, sizeof chroma.levels);
+  for (int y = 0; y < 16; ++y) {
+    std::memcpy(picture.reconstruction[0].row(16 * mb_y + y) + 16 * mb_x, luma.reconstruction[y], 16);
+  }
+  for (int c = 0; c < 2; ++c) {
+    for (int y = 0; y < 8; ++y) {
+      std::memcpy(picture.reconstruction[1 + c].row(8 * mb_y + y) + 8 * mb_x,
+                  chroma.reconstruction[y] + 8 * c, 8);
+    }
+  }
+}
+
+static inline void store_pcm(CpuPicture& picture, int mb_x, int mb_y, int qp) {
+  const std::size_t index = static_cast<std::size_t>(mb_y) * picture.mb_width + mb_x;
+  core::MacroblockRecord record;
+  record.kind = core::MacroblockKind::pcm;
+  record.qp = static_cast<std::uint8_t>(qp);
+  std::memset(record.intra4x4_pred_mode, core::kIntra4x4Dc, 16);
+  picture.macroblocks[index] = record;
+  std::uint8_t* const total_coeff = picture.total_coeff.data() + index * core::kTotalCoeffStride;
+  std::memset(total_coeff, 0, core::kTotalCoeffStride);
+  std::memset(total_coeff + core::kSlotLuma, 16, 16);
+  std::memset(total_coeff + core::kSlotChromaAc, 16, 8);
+  std::memset(picture.levels.data() + index * core::kLevelsPerMacroblock, 0,
+              core::kLevelsPerMacroblock * sizeof(std::int16_t));
+  for (int c = 0; c < 3; ++c) {
+    const int size = c == 0 ? 16 : 8;
+    for (int y = 0; y < size; ++y) {
+      std::memcpy(picture.reconstruction[c].row(size * mb_y + y) + size * mb_x,
+                  picture.source[c].row(size * mb_y + y) + size * mb_x, static_cast<std::size_t>(size));
+    }
+  }
+}
+
+static inline void reconstruct_macroblock(MacroblockContext& mb, CpuPicture& picture, int mb_x, int mb_y,
+                                          int qp) {
+  load_source(mb, picture, mb_x, mb_y);
+  load_neighbours(mb, picture, mb_x, mb_y);
+  load_counts(mb, picture, mb_x, mb_y);
+  ChromaCandidate chroma;
+  LumaCandidate luma;
+  search_chroma(mb, chroma);
+  search_luma(mb, chroma.coded_block_pattern, luma);
+  const core::MacroblockRecord record = make_record(luma, chroma, qp);
+  if (pcm_is_better(mb, record, luma, chroma)) {
+    store_pcm(picture, mb_x, mb_y, qp);
+  } else {
+    store_macroblock(picture, mb_x, mb_y, record, luma, chroma);
+  }
+}
+
+}  // namespace cu264::encoder::CU264_ISA

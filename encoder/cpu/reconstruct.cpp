@@ -1,0 +1,43 @@
+// Picks the build of the search that suits the processor.
+
+#include "encoder/cpu/reconstruct.h"
+
+#include "encoder/cpu/reconstruct_isa.h"
+
+namespace cu264::encoder {
+namespace {
+
+struct Implementation {
+  const char* name;
+  decltype(&isa_portable::reconstruct_slice) reconstruct_slice;
+};
+
+Implementation choose() {
+#if defined(CU264_X86_64_LEVELS)
+  if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd")) {
+    return {"AVX-512", isa_x86_64_v4::reconstruct_slice};
+  }
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma")) {
+    return {"AVX2", isa_x86_64_v3::reconstruct_slice};
+  }
+#endif
+  return {"portable", isa_portable::reconstruct_slice};
+}
+
+const Implementation& chosen() {
+  static const Implementation implementation = choose();
+  return implementation;
+}
+
+}  // namespace
+
+void reconstruct_slice(CpuPicture& picture, int slice, int qp, Preset preset) {
+  chosen().reconstruct_slice(picture, slice, qp, preset);
+}
+
+const char* instruction_set() {
+  return chosen().name;
+}
+
+}  // namespace cu264::encoder

@@ -1,0 +1,35 @@
+// The search of one slice, compiled once per instruction set (encoder/cpu/isa.h).
+
+#include <cstddef>
+
+#include "encoder/cpu/macroblock_search_inl.h"
+#include "encoder/cpu/reconstruct_isa.h"
+
+namespace cu264::encoder::CU264_ISA {
+
+void reconstruct_slice(CpuPicture& picture, int slice, int qp, Preset preset) {
+  MacroblockContext mb;
+  mb.search = search_params(preset);
+  mb.satd_lambda = core::satd_lambda(qp);
+  mb.rd_lambda = core::rd_lambda(qp);
+  mb.luma_quantiser = core::make_quantiser(qp);
+  mb.chroma_quantiser = core::make_quantiser(core::chroma_qp(qp));
+
+  const int first_row = core::slice_first_row(slice, picture.slices, picture.mb_height);
+  const int end_row = core::slice_first_row(slice + 1, picture.slices, picture.mb_height);
+  for (int mb_y = first_row; mb_y < end_row; ++mb_y) {
+    for (int mb_x = 0; mb_x < picture.mb_width; ++mb_x) {
+      const core::MacroblockRecord* const here =
+          picture.macroblocks.data() + static_cast<std::size_t>(mb_y) * picture.mb_width + mb_x;
+      mb.left = mb_x > 0;
+      mb.above = mb_y > first_row;
+      mb.corner = mb.left && mb.above;
+      mb.above_right = mb.above && mb_x + 1 < picture.mb_width;
+      mb.left_mb = mb.left ? here - 1 : nullptr;
+      mb.above_mb = mb.above ? here - picture.mb_width : nullptr;
+      reconstruct_macroblock(mb, picture, mb_x, mb_y, qp);
+    }
+  }
+}
+
+}  // namespace cu264::encoder::CU264_ISA
