@@ -60,4 +60,14 @@ CU264_HD std::int64_t cost_of_rank(std::int64_t rank) {
   return rank >> 4;
 }
 
+// Ascending; for a handful of candidates.
+CU264_HD void sort_ranks(std::int64_t* ranks, int count) {
+  for (int i = 1; i < count; ++i) {
+    const std::int64_t rank = ranks[i];
+    int k = i;
+    for (; k > 0 && ranks[k - 1] > rank; --k) ranks[k] = ranks[k - 1];
+    ranks[k] = rank;
+  }
+}
+
 }  // namespace cu264::core

@@ -176,7 +176,7 @@ static inline void search_chroma(MacroblockContext& mb, ChromaCandidate& best) {
     const int bits = core::ue_length(static_cast<std::uint32_t>(mode));
     ranks[candidates++] = core::ranked(satd_chroma(mb, predictions[mode]) + mb.satd_lambda * bits, mode);
   }
-  std::sort(ranks, ranks + candidates);
+  core::sort_ranks(ranks, candidates);
   const int tried = std::clamp(mb.search.rd_candidates, 1, candidates);
   std::int64_t best_rank = std::numeric_limits<std::int64_t>::max();
   for (int i = 0; i < tried; ++i) {

@@ -168,7 +168,7 @@ static inline int rank_intra16x16(const MacroblockContext& mb, int chroma_patter
     const int bits = intra16x16_header_bits(mode, 0, chroma_pattern);
     ranks[candidates++] = core::ranked(satd_intra16x16(mb, predictions[mode]) + mb.satd_lambda * bits, mode);
   }
-  std::sort(ranks, ranks + candidates);
+  core::sort_ranks(ranks, candidates);
   return candidates;
 }
 

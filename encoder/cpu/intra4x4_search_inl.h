@@ -141,7 +141,7 @@ static inline bool search_intra4x4(MacroblockContext& mb, int chroma_pattern, st
                           Intra4x4Canvas::kPitch);
     } else {
       const int tried = std::min(candidates, mb.search.rd_candidates);
-      if (tried < candidates) std::partial_sort(ranks, ranks + tried, ranks + candidates);
+      if (tried < candidates) core::sort_ranks(ranks, candidates);
       std::int16_t trial_levels[16];
       std::uint8_t trial[16], kept[16];
       for (int i = 0; i < tried; ++i) {
