@@ -70,17 +70,22 @@ CU264_HD EdgeThresholds deblock_thresholds(int qp_p, int qp_q, int filterOffsetA
   return t;
 }
 
-// filterSamplesFlag for bS > 0 (H.264 8.7.2.2). Here and below "&" instead of "&&" keeps the lines in step.
-CU264_HD bool deblock_filters(const EdgeLine& s, const EdgeThresholds& t) {
-  return (deblock_distance(s.p0, s.q0) < t.alpha) & (deblock_distance(s.p1, s.p0) < t.beta) &
-         (deblock_distance(s.q1, s.q0) < t.beta);
+// 0 or 1: flags are numbers here, because "&" keeps the lines of an edge in step where "&&" branches.
+CU264_HD int deblock_near(int a, int b, int threshold) {
+  return deblock_distance(a, b) < threshold ? 1 : 0;
+}
+
+// filterSamplesFlag for bS > 0 (H.264 8.7.2.2).
+CU264_HD int deblock_filters(const EdgeLine& s, const EdgeThresholds& t) {
+  return deblock_near(s.p0, s.q0, t.alpha) & deblock_near(s.p1, s.p0, t.beta) &
+         deblock_near(s.q1, s.q0, t.beta);
 }
 
 // bS < 4 (H.264 8.7.2.3). Chroma changes p0 and q0 alone.
 CU264_HD EdgeLine deblock_normal(EdgeLine s, const EdgeThresholds& t, bool chroma) {
-  const bool on = deblock_filters(s, t);
-  const bool p_smooth = deblock_distance(s.p2, s.p0) < t.beta;
-  const bool q_smooth = deblock_distance(s.q2, s.q0) < t.beta;
+  const int on = deblock_filters(s, t);
+  const int p_smooth = deblock_near(s.p2, s.p0, t.beta);
+  const int q_smooth = deblock_near(s.q2, s.q0, t.beta);
   const int tc = chroma ? t.tc0 + 1 : t.tc0 + p_smooth + q_smooth;
   const int delta = deblock_clip(-tc, tc, (4 * (s.q0 - s.p0) + (s.p1 - s.q1) + 4) >> 3);
   const int middle = (s.p0 + s.q0 + 1) >> 1;
@@ -90,18 +95,18 @@ CU264_HD EdgeLine deblock_normal(EdgeLine s, const EdgeThresholds& t, bool chrom
   if (!chroma) {
     const int p_change = deblock_clip(-t.tc0, t.tc0, (s.p2 + middle - 2 * s.p1) >> 1);
     const int q_change = deblock_clip(-t.tc0, t.tc0, (s.q2 + middle - 2 * s.q1) >> 1);
-    r.p1 = on & p_smooth ? s.p1 + p_change : s.p1;
-    r.q1 = on & q_smooth ? s.q1 + q_change : s.q1;
+    r.p1 = (on & p_smooth) ? s.p1 + p_change : s.p1;
+    r.q1 = (on & q_smooth) ? s.q1 + q_change : s.q1;
   }
   return r;
 }
 
 // bS 4 of luma (H.264 8.7.2.4).
 CU264_HD EdgeLine deblock_strong_luma(EdgeLine s, const EdgeThresholds& t) {
-  const bool on = deblock_filters(s, t);
-  const bool small_gap = deblock_distance(s.p0, s.q0) < (t.alpha >> 2) + 2;
-  const bool p_strong = on & small_gap & (deblock_distance(s.p2, s.p0) < t.beta);
-  const bool q_strong = on & small_gap & (deblock_distance(s.q2, s.q0) < t.beta);
+  const int on = deblock_filters(s, t);
+  const int small_gap = deblock_near(s.p0, s.q0, (t.alpha >> 2) + 2);
+  const int p_strong = on & small_gap & deblock_near(s.p2, s.p0, t.beta);
+  const int q_strong = on & small_gap & deblock_near(s.q2, s.q0, t.beta);
   const int p_weak = (2 * s.p1 + s.p0 + s.q1 + 2) >> 2;
   const int q_weak = (2 * s.q1 + s.q0 + s.p1 + 2) >> 2;
   EdgeLine r = s;
@@ -116,7 +121,7 @@ CU264_HD EdgeLine deblock_strong_luma(EdgeLine s, const EdgeThresholds& t) {
 
 // bS 4 of chroma (H.264 8.7.2.4 with chromaStyleFilteringFlag 1).
 CU264_HD EdgeLine deblock_strong_chroma(EdgeLine s, const EdgeThresholds& t) {
-  const bool on = deblock_filters(s, t);
+  const int on = deblock_filters(s, t);
   EdgeLine r = s;
   r.p0 = on ? (2 * s.p1 + s.p0 + s.q1 + 2) >> 2 : s.p0;
   r.q0 = on ? (2 * s.q1 + s.q0 + s.p1 + 2) >> 2 : s.q0;

@@ -1,0 +1,243 @@
+#include "encoder/headers.h"
+
+#include <bit>
+#include <string>
+
+#include "cu264/version.h"
+#include "encoder/config.h"
+#include "entropy/pack/nal_writer.h"
+
+namespace cu264::encoder {
+namespace {
+
+// Collects a header's syntax elements. Their number is small and known: clarity over speed.
+class SyntaxWriter {
+ public:
+  void u(int length, std::uint32_t value) {
+    for (int bit = length - 1; bit >= 0; --bit) put((value >> bit) & 1);
+  }
+  void flag(bool value) { put(value); }
+  // H.264 9.1
+  void ue(std::uint32_t value) {
+    const int length = std::bit_width(value + 1);
+    u(length - 1, 0);
+    u(length, value + 1);
+  }
+  // H.264 9.1.1
+  void se(int value) { ue(static_cast<std::uint32_t>(value > 0 ? 2 * value - 1 : -2 * value)); }
+  void trailing_bits() {
+    flag(true);
+    while (length_ % 8 != 0) flag(false);
+  }
+
+  int length() const { return length_; }
+  const std::vector<std::uint8_t>& bytes() const { return bytes_; }
+
+ private:
+  void put(bool bit) {
+    if (length_ % 8 == 0) bytes_.push_back(0);
+    bytes_.back() = static_cast<std::uint8_t>(bytes_.back() | (bit << (7 - length_ % 8)));
+    ++length_;
+  }
+
+  std::vector<std::uint8_t> bytes_;
+  int length_ = 0;
+};
+
+constexpr int kProfileBaseline = 66;
+constexpr int kUnspecified = 2;  // in the code points of H.273
+constexpr int kVideoFormatUnspecified = 5;
+constexpr int kExtendedSar = 255;
+constexpr int kSliceTypeAllI = 7;
+constexpr int kPicInitQp = 26;
+constexpr int kLog2MaxFrameNum = 4;
+
+// aspect_ratio_idc (H.264 table E-1)
+int aspect_ratio_idc(Rational sar) {
+  static constexpr Rational table[] = {{1, 1},    {12, 11}, {10, 11}, {16, 11}, {40, 33}, {24, 11},
+                                       {20, 11},  {32, 11}, {80, 33}, {18, 11}, {15, 11}, {64, 33},
+                                       {160, 99}, {4, 3},   {3, 2},   {2, 1}};
+  int idc = 1;
+  for (const Rational& entry : table) {
+    if (entry.num == sar.num && entry.den == sar.den) return idc;
+    ++idc;
+  }
+  return kExtendedSar;
+}
+
+void write_video_signal_type(SyntaxWriter& w, const Colour& colour) {
+  const bool described =
+      colour.primaries != kUnspecified || colour.transfer != kUnspecified || colour.matrix != kUnspecified;
+  const bool present = described || colour.full_range;
+  w.flag(present);  // video_signal_type_present_flag
+  if (!present) return;
+  w.u(3, kVideoFormatUnspecified);
+  w.flag(colour.full_range);
+  w.flag(described);  // colour_description_present_flag
+  if (!described) return;
+  w.u(8, static_cast<std::uint32_t>(colour.primaries));
+  w.u(8, static_cast<std::uint32_t>(colour.transfer));
+  w.u(8, static_cast<std::uint32_t>(colour.matrix));
+}
+
+// H.264 E.1.1
+void write_vui(SyntaxWriter& w, const Config& config) {
+  const Rational sar = reduced(config.sample_aspect_ratio);
+  w.flag(sar.num != 0);  // aspect_ratio_info_present_flag
+  if (sar.num != 0) {
+    const int idc = aspect_ratio_idc(sar);
+    w.u(8, static_cast<std::uint32_t>(idc));
+    if (idc == kExtendedSar) {
+      w.u(16, static_cast<std::uint32_t>(sar.num));
+      w.u(16, static_cast<std::uint32_t>(sar.den));
+    }
+  }
+  w.flag(false);  // overscan_info_present_flag
+  write_video_signal_type(w, config.colour);
+  w.flag(false);  // chroma_loc_info_present_flag
+
+  // A tick is the time of one field: a frame lasts two (H.264 E.2.1).
+  const Rational rate = reduced(config.frame_rate);
+  w.flag(true);                                       // timing_info_present_flag
+  w.u(32, static_cast<std::uint32_t>(rate.den));      // num_units_in_tick
+  w.u(32, static_cast<std::uint32_t>(rate.num) * 2);  // time_scale
+  w.flag(config.fixed_frame_rate);                    // fixed_frame_rate_flag
+
+  w.flag(false);  // nal_hrd_parameters_present_flag
+  w.flag(false);  // vcl_hrd_parameters_present_flag
+  w.flag(false);  // pic_struct_present_flag
+
+  // Says that a picture may be shown as soon as it is decoded.
+  w.flag(true);   // bitstream_restriction_flag
+  w.flag(false);  // motion_vectors_over_pic_boundaries_flag: there are no motion vectors
+  w.ue(0);        // max_bytes_per_pic_denom: no limit
+  w.ue(0);        // max_bits_per_mb_denom: no limit
+  w.ue(0);        // log2_max_mv_length_horizontal
+  w.ue(0);        // log2_max_mv_length_vertical
+  w.ue(0);        // max_num_reorder_frames
+  w.ue(1);        // max_dec_frame_buffering: not below max_num_ref_frames
+}
+
+void append_text(std::string& text, const char* name, const std::string& value) {
+  text += " ";
+  text += name;
+  text += "=" + value;
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> sps_rbsp(const Config& config, int level_idc) {
+  const bool level_1b = level_idc == 9;
+  const int mb_width = macroblocks(config.width);
+  const int mb_height = macroblocks(config.height);
+  // In units of two samples (H.264 7.4.2.1.1)
+  const int crop_right = (mb_width * 16 - coded_side(config.width)) / 2;
+  const int crop_bottom = (mb_height * 16 - coded_side(config.height)) / 2;
+
+  SyntaxWriter w;
+  w.u(8, kProfileBaseline);
+  w.flag(true);      // constraint_set0_flag
+  w.flag(true);      // constraint_set1_flag: with profile 66, Constrained Baseline (H.264 A.2.1.1)
+  w.flag(false);     // constraint_set2_flag
+  w.flag(level_1b);  // constraint_set3_flag: tells level 1b from 1.1 (H.264 A.3.1)
+  w.u(4, 0);         // constraint_set4_flag, constraint_set5_flag, reserved_zero_2bits
+  w.u(8, static_cast<std::uint32_t>(level_1b ? 11 : level_idc));
+  w.ue(0);  // seq_parameter_set_id
+  w.ue(kLog2MaxFrameNum - 4);
+  w.ue(2);        // pic_order_cnt_type: output order is decoding order
+  w.ue(1);        // max_num_ref_frames: 0 would do, but decoders stumble over it
+  w.flag(false);  // gaps_in_frame_num_value_allowed_flag
+  w.ue(static_cast<std::uint32_t>(mb_width - 1));
+  w.ue(static_cast<std::uint32_t>(mb_height - 1));
+  w.flag(true);  // frame_mbs_only_flag
+  w.flag(true);  // direct_8x8_inference_flag
+  const bool cropped = crop_right > 0 || crop_bottom > 0;
+  w.flag(cropped);  // frame_cropping_flag
+  if (cropped) {
+    w.ue(0);  // frame_crop_left_offset
+    w.ue(static_cast<std::uint32_t>(crop_right));
+    w.ue(0);  // frame_crop_top_offset
+    w.ue(static_cast<std::uint32_t>(crop_bottom));
+  }
+  w.flag(true);  // vui_parameters_present_flag
+  write_vui(w, config);
+  w.trailing_bits();
+  return w.bytes();
+}
+
+std::vector<std::uint8_t> pps_rbsp() {
+  SyntaxWriter w;
+  w.ue(0);        // pic_parameter_set_id
+  w.ue(0);        // seq_parameter_set_id
+  w.flag(false);  // entropy_coding_mode_flag: CAVLC
+  w.flag(false);  // bottom_field_pic_order_in_frame_present_flag
+  w.ue(0);        // num_slice_groups_minus1
+  w.ue(0);        // num_ref_idx_l0_default_active_minus1
+  w.ue(0);        // num_ref_idx_l1_default_active_minus1
+  w.flag(false);  // weighted_pred_flag
+  w.u(2, 0);      // weighted_bipred_idc
+  w.se(kPicInitQp - 26);
+  w.se(0);        // pic_init_qs_minus26
+  w.se(0);        // chroma_qp_index_offset
+  w.flag(true);   // deblocking_filter_control_present_flag
+  w.flag(false);  // constrained_intra_pred_flag
+  w.flag(false);  // redundant_pic_cnt_present_flag
+  w.trailing_bits();
+  return w.bytes();
+}
+
+std::vector<std::uint8_t> sei_rbsp(const Config& config) {
+  // Drawn at random for this project (RFC 4122, version 4): 01882048-920f-4301-b697-3a154fd28bfc
+  static constexpr std::uint8_t uuid[16] = {0x01, 0x88, 0x20, 0x48, 0x92, 0x0f, 0x43, 0x01,
+                                            0xb6, 0x97, 0x3a, 0x15, 0x4f, 0xd2, 0x8b, 0xfc};
+  // Neither backend nor threads: they never change the bytes, and these are bytes.
+  std::string text = std::string("cu264 ") + version();
+  append_text(text, "profile", "baseline");
+  append_text(text, "preset", name_of(config.preset));
+  append_text(text, "qp", std::to_string(config.qp));
+  append_text(text, "slices", std::to_string(config.slices));
+  append_text(text, "deblock", config.deblock ? "on" : "off");
+
+  SyntaxWriter w;
+  w.u(8, 5);  // payload_type: user_data_unregistered
+  std::size_t payload_size = sizeof(uuid) + text.size();
+  for (; payload_size >= 255; payload_size -= 255) w.u(8, 255);
+  w.u(8, static_cast<std::uint32_t>(payload_size));
+  for (const std::uint8_t byte : uuid) w.u(8, byte);
+  for (const char c : text) w.u(8, static_cast<std::uint8_t>(c));
+  w.trailing_bits();
+  return w.bytes();
+}
+
+SliceHeader slice_header(int first_mb_in_slice, int idr_pic_id, int qp, bool deblock) {
+  SyntaxWriter w;
+  w.ue(static_cast<std::uint32_t>(first_mb_in_slice));
+  w.ue(kSliceTypeAllI);
+  w.ue(0);                   // pic_parameter_set_id
+  w.u(kLog2MaxFrameNum, 0);  // frame_num
+  w.ue(static_cast<std::uint32_t>(idr_pic_id));
+  w.flag(false);          // no_output_of_prior_pics_flag
+  w.flag(false);          // long_term_reference_flag
+  w.se(qp - kPicInitQp);  // slice_qp_delta
+  w.ue(deblock ? 0 : 1);  // disable_deblocking_filter_idc
+  if (deblock) {
+    w.se(0);  // slice_alpha_c0_offset_div2
+    w.se(0);  // slice_beta_offset_div2
+  }
+  SliceHeader header;
+  header.length = w.length();
+  for (const std::uint8_t byte : w.bytes()) header.bits = header.bits << 8 | byte;
+  header.bits >>= w.bytes().size() * 8 - static_cast<std::size_t>(w.length());
+  return header;
+}
+
+std::vector<std::uint8_t> stream_headers(const Config& config, int level_idc, bool with_sei) {
+  // H.264 B.1.2 wants the long start code before parameter sets and at the head of an access unit.
+  std::vector<std::uint8_t> out;
+  entropy::append_nal(out, kNalRefIdc, kNalSps, sps_rbsp(config, level_idc), true);
+  entropy::append_nal(out, kNalRefIdc, kNalPps, pps_rbsp(), true);
+  if (with_sei) entropy::append_nal(out, 0, kNalSei, sei_rbsp(config), false);
+  return out;
+}
+
+}  // namespace cu264::encoder

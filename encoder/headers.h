@@ -1,0 +1,38 @@
+// Parameter sets, slice headers and the SEI message: everything of the stream that is not macroblocks.
+//
+// The *_rbsp functions return raw byte sequence payloads with their trailing bits, not yet escaped.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cu264/encoder.h"
+#include "encoder/stages.h"
+
+namespace cu264::encoder {
+
+// nal_unit_type (H.264 table 7-1)
+inline constexpr int kNalIdrSlice = 5;
+inline constexpr int kNalSei = 6;
+inline constexpr int kNalSps = 7;
+inline constexpr int kNalPps = 8;
+// nal_ref_idc of slices and parameter sets; an SEI message has 0 (H.264 7.4.1).
+inline constexpr int kNalRefIdc = 3;
+
+// Sequence parameter set (H.264 7.3.2.1.1) with VUI (E.1.1). level_idc as EncoderInfo has it: 9 is level 1b.
+std::vector<std::uint8_t> sps_rbsp(const Config& config, int level_idc);
+
+// Picture parameter set (H.264 7.3.2.2).
+std::vector<std::uint8_t> pps_rbsp();
+
+// user_data_unregistered (H.264 D.1.7): names the encoder and the settings that decide the bytes, and only
+// those.
+std::vector<std::uint8_t> sei_rbsp(const Config& config);
+
+// Of the slice that begins at macroblock first_mb_in_slice (H.264 7.3.3).
+SliceHeader slice_header(int first_mb_in_slice, int idr_pic_id, int qp, bool deblock);
+
+// SPS, PPS and, if asked for, SEI as NAL units in Annex B form.
+std::vector<std::uint8_t> stream_headers(const Config& config, int level_idc, bool with_sei);
+
+}  // namespace cu264::encoder
