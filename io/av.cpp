@@ -1,0 +1,68 @@
+#include "io/av.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <mutex>
+#include <new>
+
+namespace cu264::io {
+namespace {
+
+// libav logs from its own threads, and has one callback for the whole process.
+std::mutex log_mutex;
+std::string last_complaint;
+
+void keep_complaint(void*, int level, const char* format, va_list arguments) {
+  if (level > AV_LOG_ERROR) return;
+  char text[256];
+  std::vsnprintf(text, sizeof text, format, arguments);
+  std::string line(text);
+  for (char& c : line) {
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  }
+  while (!line.empty() && (line.back() == ' ' || line.back() == '.')) line.pop_back();
+  if (line.empty()) return;
+  const std::lock_guard lock(log_mutex);
+  last_complaint = line;
+}
+
+}  // namespace
+
+AvFrame make_frame() {
+  AvFrame frame(av_frame_alloc());
+  if (!frame) throw std::bad_alloc();
+  return frame;
+}
+
+AvPacket make_packet() {
+  AvPacket packet(av_packet_alloc());
+  if (!packet) throw std::bad_alloc();
+  return packet;
+}
+
+void AvOptions::set(const char* name, const std::string& value) {
+  if (av_dict_set(&dictionary_, name, value.c_str(), 0) < 0) throw std::bad_alloc();
+}
+
+void capture_av_log() {
+  av_log_set_level(AV_LOG_ERROR);
+  av_log_set_callback(keep_complaint);
+}
+
+void forget_av_log() {
+  const std::lock_guard lock(log_mutex);
+  last_complaint.clear();
+}
+
+Error av_error(ErrorCode code, const std::string& file, const std::string& doing, int av_code,
+               const std::string& remedy) {
+  if (av_code == AVERROR(ENOMEM)) code = ErrorCode::out_of_memory;
+  char text[AV_ERROR_MAX_STRING_SIZE] = {};
+  av_strerror(av_code, text, sizeof text);
+  std::string cause = file + ": " + doing + ": " + text;
+  const std::lock_guard lock(log_mutex);
+  if (!last_complaint.empty()) cause += ": " + last_complaint;
+  return Error(code, cause, remedy);
+}
+
+}  // namespace cu264::io

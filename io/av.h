@@ -1,0 +1,62 @@
+// Owners of libav objects, and libav's error codes as cu264::Error.
+#pragma once
+
+extern "C" {
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+#include <libavutil/frame.h>
+#include <libswscale/swscale.h>
+}
+
+#include <memory>
+#include <string>
+
+#include "cu264/status.h"
+
+namespace cu264::io {
+
+struct AvDeleter {
+  void operator()(AVFrame* frame) const { av_frame_free(&frame); }
+  void operator()(AVPacket* packet) const { av_packet_free(&packet); }
+  void operator()(AVCodecContext* codec) const { avcodec_free_context(&codec); }
+  void operator()(SwsContext* scaler) const { sws_freeContext(scaler); }
+  void operator()(AVIOContext* io) const {
+    av_freep(&io->buffer);
+    avio_context_free(&io);
+  }
+};
+
+using AvFrame = std::unique_ptr<AVFrame, AvDeleter>;
+using AvPacket = std::unique_ptr<AVPacket, AvDeleter>;
+using AvCodec = std::unique_ptr<AVCodecContext, AvDeleter>;
+using AvScaler = std::unique_ptr<SwsContext, AvDeleter>;
+using AvIo = std::unique_ptr<AVIOContext, AvDeleter>;
+
+AvFrame make_frame();
+AvPacket make_packet();
+
+// Options handed to libav by name; what is left after the call was not understood.
+class AvOptions {
+ public:
+  AvOptions() = default;
+  ~AvOptions() { av_dict_free(&dictionary_); }
+  AvOptions(const AvOptions&) = delete;
+  AvOptions& operator=(const AvOptions&) = delete;
+
+  void set(const char* name, const std::string& value);
+  bool has(const char* name) const { return av_dict_get(dictionary_, name, nullptr, 0) != nullptr; }
+  AVDictionary** address() { return &dictionary_; }
+
+ private:
+  AVDictionary* dictionary_ = nullptr;
+};
+
+// Keeps libav off stderr; its last complaint becomes part of the next av_error instead.
+void capture_av_log();
+void forget_av_log();
+
+// "file: doing: libav's text: libav's last complaint"
+Error av_error(ErrorCode code, const std::string& file, const std::string& doing, int av_code,
+               const std::string& remedy = {});
+
+}  // namespace cu264::io

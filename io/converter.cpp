@@ -1,0 +1,110 @@
+#include "io/converter.h"
+
+extern "C" {
+#include <libavutil/pixdesc.h>
+}
+
+#include <algorithm>
+#include <iterator>
+
+namespace cu264::io {
+namespace {
+
+bool is_rgb(const AVPixFmtDescriptor& format) {
+  return format.flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL);
+}
+
+bool is_gray(const AVPixFmtDescriptor& format) {
+  return format.nb_components <= 2 && !is_rgb(format);
+}
+
+bool is_taken(AVPixelFormat format) {
+  return format == AV_PIX_FMT_YUV420P || format == AV_PIX_FMT_YUVJ420P || format == AV_PIX_FMT_NV12 ||
+         format == AV_PIX_FMT_GRAY8;
+}
+
+bool is_full_range_format(AVPixelFormat format) {
+  switch (format) {
+    case AV_PIX_FMT_YUVJ411P:
+    case AV_PIX_FMT_YUVJ420P:
+    case AV_PIX_FMT_YUVJ422P:
+    case AV_PIX_FMT_YUVJ440P:
+    case AV_PIX_FMT_YUVJ444P:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// RGB becomes limited range; everything else keeps its own. Untagged gray is full range, as in libswscale.
+bool converted_range_is_full(const AVFrame& frame, const AVPixFmtDescriptor& format) {
+  const auto pixel_format = static_cast<AVPixelFormat>(frame.format);
+  if (is_rgb(format)) return false;
+  if (is_full_range_format(pixel_format) || frame.color_range == AVCOL_RANGE_JPEG) return true;
+  return is_gray(format) && frame.color_range == AVCOL_RANGE_UNSPECIFIED;
+}
+
+// The matrix that RGB is converted with: high definition has BT.709's, standard definition BT.601's.
+int default_matrix(int height) {
+  return height >= 720 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
+}
+
+}  // namespace
+
+void Converter::describe(const AVFrame& frame, VideoInfo& info) {
+  const AVPixFmtDescriptor& format = *av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.format));
+  info.primaries = frame.color_primaries;
+  info.transfer = frame.color_trc;
+  info.matrix = is_rgb(format) ? default_matrix(frame.height) : frame.colorspace;
+  if (info.matrix == AVCOL_SPC_RGB) info.matrix = AVCOL_SPC_UNSPECIFIED;  // a tag that contradicts the format
+  info.full_range = converted_range_is_full(frame, format);
+}
+
+std::string Converter::loss(AVPixelFormat pixel_format) {
+  const AVPixFmtDescriptor* format = av_pix_fmt_desc_get(pixel_format);
+  if (!format || is_taken(pixel_format)) return {};
+  std::string text = std::string("converted from ") + format->name + " to ";
+  text += is_gray(*format) ? "gray" : "yuv420p";
+  if (format->comp[0].depth > 8) text += ", " + std::to_string(format->comp[0].depth) + " bits to 8";
+  if (format->flags & AV_PIX_FMT_FLAG_ALPHA) text += ", alpha dropped";
+  return text;
+}
+
+AvFrame Converter::convert(AvFrame frame) {
+  const auto from = static_cast<AVPixelFormat>(frame->format);
+  if (is_taken(from)) return frame;
+  const AVPixFmtDescriptor* format = av_pix_fmt_desc_get(from);
+  if (!format || (format->flags & AV_PIX_FMT_FLAG_HWACCEL) || !sws_isSupportedInput(from)) {
+    throw Error(ErrorCode::bad_input,
+                file_ + ": pixel format " + (format ? format->name : "unknown") + " is not supported");
+  }
+  const AVPixelFormat to = is_gray(*format) ? AV_PIX_FMT_GRAY8 : AV_PIX_FMT_YUV420P;
+  const bool full = converted_range_is_full(*frame, *format);
+  const int matrix = is_rgb(*format) ? default_matrix(frame->height) : frame->colorspace;
+  const int key[4] = {from, full, matrix, frame->height};
+  if (!scaler_ || !std::equal(std::begin(key), std::end(key), scaler_key_)) {
+    // Bit-exact code paths, so that the same input gives the same stream on every processor.
+    constexpr int kFlags =
+        SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP | SWS_BITEXACT;
+    scaler_.reset(sws_getContext(frame->width, frame->height, from, frame->width, frame->height, to, kFlags,
+                                 nullptr, nullptr, nullptr));
+    if (!scaler_)
+      throw Error(ErrorCode::bad_input, file_ + ": cannot convert from pixel format " + format->name);
+    const int* coefficients = sws_getCoefficients(matrix);
+    const bool source_full = is_rgb(*format) || full;
+    sws_setColorspaceDetails(scaler_.get(), coefficients, source_full, coefficients, full, 0, 1 << 16,
+                             1 << 16);
+    std::copy(std::begin(key), std::end(key), scaler_key_);
+  }
+  AvFrame converted = make_frame();
+  converted->format = to, converted->width = frame->width, converted->height = frame->height;
+  int result = av_frame_get_buffer(converted.get(), 0);
+  if (result >= 0) {
+    result = sws_scale(scaler_.get(), frame->data, frame->linesize, 0, frame->height, converted->data,
+                       converted->linesize);
+  }
+  if (result < 0) throw av_error(ErrorCode::bad_input, file_, "conversion failed", result);
+  return converted;
+}
+
+}  // namespace cu264::io

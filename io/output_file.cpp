@@ -1,0 +1,150 @@
+#include "io/output_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+namespace cu264::io {
+namespace {
+
+// Names that remove_temporaries() may read at any moment.
+constexpr int kMostTemporaries = 16;
+std::atomic<char*> temporaries[kMostTemporaries];
+
+void remember(const std::string& temporary) {
+  char* name = ::strdup(temporary.c_str());
+  for (auto& slot : temporaries) {
+    char* empty = nullptr;
+    if (slot.compare_exchange_strong(empty, name)) return;
+  }
+  std::free(name);
+}
+
+void forget(const std::string& temporary) {
+  for (auto& slot : temporaries) {
+    char* name = slot.load();
+    // The few bytes are left to the process: a signal handler may be reading them.
+    if (name && temporary == name) slot.store(nullptr);
+  }
+}
+
+mode_t new_file_mode() {
+  const mode_t mask = umask(0);
+  umask(mask);
+  return 0666 & ~mask;
+}
+
+std::filesystem::path place_of(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::weakly_canonical(path, ignored);
+}
+
+}  // namespace
+
+OutputFile::OutputFile(const std::string& path) : path_(path), name_(path == "-" ? "standard output" : path) {
+  const auto refuse = [&](const std::string& why, const std::string& remedy = {}) {
+    throw Error(ErrorCode::bad_output, name_ + ": cannot write: " + why, remedy);
+  };
+  struct stat status {};
+  const bool exists = path != "-" && stat(path.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) refuse("it is a directory");
+  if (path == "-" || (exists && !S_ISREG(status.st_mode))) {
+    descriptor_ = path == "-" ? STDOUT_FILENO : open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor_ < 0) refuse(std::strerror(errno));
+    seekable_ = fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode);
+    return;
+  }
+  // A link keeps pointing at what it points at.
+  const std::filesystem::path place = place_of(path);
+  path_ = place.empty() ? path : place.string();
+  const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
+  std::string temporary =
+      (folder / ("." + std::filesystem::path(path_).filename().string() + ".XXXXXX")).string();
+  descriptor_ = mkostemp(temporary.data(), O_CLOEXEC);
+  if (descriptor_ < 0) refuse(std::strerror(errno), "the folder must exist and be writable");
+  temporary_ = temporary;
+  remember(temporary_);
+  seekable_ = true;
+  fchmod(descriptor_, exists ? status.st_mode & 07777 : new_file_mode());
+}
+
+OutputFile::~OutputFile() {
+  if (descriptor_ > STDERR_FILENO) ::close(descriptor_);
+  if (regular() && !committed_) {
+    unlink(temporary_.c_str());
+    forget(temporary_);
+  }
+}
+
+int OutputFile::try_write(const void* data, std::size_t size) noexcept {
+  const auto* from = static_cast<const std::uint8_t*>(data);
+  while (size > 0 && error_ == 0) {
+    const ssize_t written = ::write(descriptor_, from, size);
+    if (written < 0) {
+      if (errno != EINTR) error_ = errno;
+      continue;
+    }
+    from += written, size -= static_cast<std::size_t>(written), bytes_ += static_cast<std::uint64_t>(written);
+  }
+  return -error_;
+}
+
+std::int64_t OutputFile::try_seek(std::int64_t offset, int whence) noexcept {
+  const off_t at = lseek(descriptor_, offset, whence);
+  if (at < 0) error_ = errno;
+  return at < 0 ? -error_ : at;
+}
+
+Error OutputFile::write_error() const {
+  const char* remedy = error_ == ENOSPC ? "free some space, or write elsewhere" : "";
+  return Error(ErrorCode::bad_output, name_ + ": cannot write: " + std::strerror(error_), remedy);
+}
+
+void OutputFile::write(const void* data, std::size_t size) {
+  if (try_write(data, size) < 0) throw write_error();
+}
+
+void OutputFile::close() {
+  if (descriptor_ < 0) return;
+  const int descriptor = std::exchange(descriptor_, -1);
+  // Some file systems report a full disk only here.
+  if (::close(descriptor) != 0 && errno != EINTR) error_ = errno;
+  if (error_ != 0) throw write_error();
+}
+
+void OutputFile::commit() {
+  close();
+  if (!regular()) return;
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    error_ = errno;
+    throw write_error();
+  }
+  committed_ = true;
+  forget(temporary_);
+}
+
+void OutputFile::remove_temporaries() noexcept {
+  for (auto& slot : temporaries) {
+    if (const char* name = slot.load()) unlink(name);
+  }
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  struct stat first {
+  }, second{};
+  const bool a_exists = stat(a.c_str(), &first) == 0, b_exists = stat(b.c_str(), &second) == 0;
+  if (a_exists && b_exists) {
+    return first.st_dev == second.st_dev && first.st_ino == second.st_ino && S_ISREG(first.st_mode);
+  }
+  return !a_exists && !b_exists && place_of(a) == place_of(b);
+}
+
+}  // namespace cu264::io

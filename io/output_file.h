@@ -1,0 +1,57 @@
+// A file that is complete or absent: written under a temporary name beside its place, renamed by commit(),
+// removed otherwise. Pipes, devices and standard output are written directly.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "cu264/status.h"
+
+namespace cu264::io {
+
+class OutputFile {
+ public:
+  // "-" is standard output. Throws Error(bad_output), as every call here does.
+  explicit OutputFile(const std::string& path);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  void write(const void* data, std::size_t size);
+  void close();   // nothing may be written after it; readable_path() then has everything
+  void commit();  // closes, and gives the file its name
+
+  // For callers that cannot take exceptions: 0 or a positive result, or -errno, which is also kept.
+  int try_write(const void* data, std::size_t size) noexcept;
+  std::int64_t try_seek(std::int64_t offset, int whence) noexcept;
+  int error() const { return error_; }
+  Error write_error() const;
+
+  bool seekable() const { return seekable_; }
+  bool regular() const { return !temporary_.empty(); }
+  const std::string& name() const { return name_; }
+  const std::string& readable_path() const { return temporary_; }  // before commit()
+  std::uint64_t bytes() const { return bytes_; }                   // written so far
+
+  // Removes the temporary files of all open outputs; safe in a signal handler, after which the process must
+  // end.
+  static void remove_temporaries() noexcept;
+
+ private:
+  std::string path_;
+  std::string name_;       // for messages
+  std::string temporary_;  // empty if written directly
+  int descriptor_ = -1;
+  int error_ = 0;
+  bool seekable_ = false;
+  bool committed_ = false;
+  std::uint64_t bytes_ = 0;
+};
+
+// True if both name one existing file, or would be the same new one.
+bool same_file(const std::string& a, const std::string& b);
+
+}  // namespace cu264::io

@@ -1,0 +1,48 @@
+#include "io/progress.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace cu264::io {
+
+std::string progress_text(const ProgressState& state) {
+  const double fps = state.elapsed_seconds > 0 ? state.frames / state.elapsed_seconds : 0;
+  const double rate = state.video_seconds > 0 ? state.bytes * 8 / state.video_seconds / 1000 : 0;
+  char text[160];
+  std::string line;
+  if (state.expected_frames > 0) {
+    const double done = std::min(1.0, static_cast<double>(state.frames) / state.expected_frames);
+    std::snprintf(text, sizeof text, "[%5.1f%%] %lld/%lld frames", 100 * done,
+                  static_cast<long long>(state.frames), static_cast<long long>(state.expected_frames));
+  } else {
+    std::snprintf(text, sizeof text, "%lld frames", static_cast<long long>(state.frames));
+  }
+  line = text;
+  std::snprintf(text, sizeof text, ", %.2f fps, %.1f kb/s", fps, rate);
+  line += text;
+  if (state.expected_frames > 0 && fps > 0) {
+    const auto left =
+        static_cast<long long>(std::max<double>(0, state.expected_frames - state.frames) / fps + .5);
+    std::snprintf(text, sizeof text, ", eta %lld:%02lld:%02lld", left / 3600, left / 60 % 60, left % 60);
+    line += text;
+  }
+  return line;
+}
+
+void Progress::update(const ProgressState& state) {
+  if (!shown_) return;
+  const Clock::time_point now = Clock::now();
+  if (on_screen_ && now - last_ < std::chrono::milliseconds(200)) return;
+  last_ = now, on_screen_ = true;
+  // Carriage return, text, and what is left of the line before erased.
+  std::fprintf(stderr, "\r%s\x1b[K", progress_text(state).c_str());
+  std::fflush(stderr);
+}
+
+void Progress::clear() {
+  if (!on_screen_) return;
+  std::fprintf(stderr, "\r\x1b[K");
+  on_screen_ = false;
+}
+
+}  // namespace cu264::io

@@ -1,0 +1,41 @@
+// The line on a terminal that says how far the encode is.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace cu264::io {
+
+struct ProgressState {
+  std::int64_t frames = 0;
+  std::int64_t expected_frames = 0;  // 0: unknown
+  std::uint64_t bytes = 0;
+  double video_seconds = 0;    // coded so far
+  double elapsed_seconds = 0;  // since the start
+};
+
+// "[ 42.0%] 420/1000 frames, 31.25 fps, 8123.4 kb/s, eta 0:00:18"
+std::string progress_text(const ProgressState& state);
+
+class Progress {
+ public:
+  explicit Progress(bool shown) : shown_(shown) {}
+  ~Progress() { clear(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // Writes to stderr, at most five times a second.
+  void update(const ProgressState& state);
+  // Removes the line, so that other text can follow.
+  void clear();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  bool shown_;
+  bool on_screen_ = false;
+  Clock::time_point last_{};
+};
+
+}  // namespace cu264::io

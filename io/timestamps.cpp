@@ -1,0 +1,32 @@
+#include "io/timestamps.h"
+
+#include <algorithm>
+
+extern "C" {
+#include <libavutil/mathematics.h>
+}
+
+namespace cu264::io {
+
+std::int64_t Timestamps::next(std::int64_t given) {
+  std::int64_t pts = 0;
+  if (given != AV_NOPTS_VALUE && !ignore_given_) {
+    pts = given;
+    if (last_ != AV_NOPTS_VALUE && pts <= last_) {
+      pts = last_ + 1;
+      ++moved_;
+    }
+    origin_ = pts, since_origin_ = 0;
+  } else {
+    pts = origin_ + av_rescale_q(since_origin_, av_inv_q(frame_rate_), time_base_);
+    if (last_ != AV_NOPTS_VALUE) pts = std::max(pts, last_ + 1);
+  }
+  ++since_origin_;
+  return last_ = pts;
+}
+
+std::int64_t Timestamps::frame_duration() const {
+  return std::max<std::int64_t>(1, av_rescale_q(1, av_inv_q(frame_rate_), time_base_));
+}
+
+}  // namespace cu264::io
