@@ -76,7 +76,9 @@ bool parse_pair(std::string_view text, char separator, int& first, int& second) 
 // "29.97" as 2997/100
 bool parse_decimal(std::string_view text, Rational& value) {
   const std::size_t point = text.find('.');
-  if (point == std::string_view::npos || text.size() - point - 1 > 6) return false;
+  if (point == std::string_view::npos) return false;
+  const std::size_t decimals = text.size() - point - 1;
+  if (decimals < 1 || decimals > 6) return false;
   std::string digits(text.substr(0, point));
   value.den = 1;
   for (const char digit : text.substr(point + 1)) digits += digit, value.den *= 10;

@@ -1,0 +1,29 @@
+# What is installed: the library, the public headers, a CMake package and a pkg-config file.
+set_target_properties(cu264 PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+
+if(NOT DEFINED BUILD_SHARED_LIBS)
+  set(BUILD_SHARED_LIBS OFF)
+endif()
+install(TARGETS cu264 EXPORT cu264Targets
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/cu264 DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+
+set(cu264_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/cu264)
+install(EXPORT cu264Targets NAMESPACE cu264:: DESTINATION ${cu264_package_dir})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/cu264Config.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/cu264Config.cmake
+                              INSTALL_DESTINATION ${cu264_package_dir})
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/cu264ConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/cu264Config.cmake ${CMAKE_CURRENT_BINARY_DIR}/cu264ConfigVersion.cmake
+        DESTINATION ${cu264_package_dir})
+
+set(CU264_PC_LIBDIR ${CMAKE_INSTALL_FULL_LIBDIR})
+set(CU264_PC_INCLUDEDIR ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+if(BUILD_SHARED_LIBS)
+  set(CU264_PC_REQUIRES "Requires.private: tbb")
+else()
+  set(CU264_PC_REQUIRES "Requires: tbb")
+endif()
+configure_file(${PROJECT_SOURCE_DIR}/cmake/cu264.pc.in ${CMAKE_CURRENT_BINARY_DIR}/cu264.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/cu264.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,166 @@
+// Config by name, and what is refused before anything is built.
+#include "encoder/config.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using cu264::Config;
+using cu264::Error;
+using cu264::ErrorCode;
+using cu264::encoder::validate;
+
+// what() of the Error that `call` must throw.
+std::string message_of(ErrorCode code, const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.what();
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return {};
+}
+
+TEST(Config, SetReadsEveryName) {
+  Config c;
+  for (const auto& [name, value] : std::vector<std::pair<const char*, const char*>>{{"qp", "51"},
+                                                                                    {"preset", "best"},
+                                                                                    {"profile", "baseline"},
+                                                                                    {"slices", "4"},
+                                                                                    {"deblock", "off"},
+                                                                                    {"backend", "cpu"},
+                                                                                    {"threads", "7"},
+                                                                                    {"fps", "60000/2002"},
+                                                                                    {"sar", "32:22"},
+                                                                                    {"range", "full"},
+                                                                                    {"size", "1920x1080"},
+                                                                                    {"headers", "every"}}) {
+    c.set(name, value);
+  }
+  EXPECT_EQ(c.qp, 51);
+  EXPECT_EQ(c.preset, cu264::Preset::best);
+  EXPECT_EQ(c.slices, 4);
+  EXPECT_FALSE(c.deblock);
+  EXPECT_EQ(c.backend, cu264::BackendChoice::cpu);
+  EXPECT_EQ(c.threads, 7);
+  EXPECT_EQ(c.frame_rate.num, 30000);
+  EXPECT_EQ(c.frame_rate.den, 1001);
+  EXPECT_EQ(c.sample_aspect_ratio.num, 16);
+  EXPECT_EQ(c.sample_aspect_ratio.den, 11);
+  EXPECT_TRUE(c.colour.full_range);
+  EXPECT_EQ(c.width, 1920);
+  EXPECT_EQ(c.height, 1080);
+  EXPECT_EQ(c.headers, cu264::HeaderPlacement::every_packet);
+  EXPECT_NO_THROW(validate(c));
+}
+
+TEST(Config, SetReadsDecimalRates) {
+  Config c;
+  c.set("fps", "29.97");
+  EXPECT_EQ(c.frame_rate.num, 2997);
+  EXPECT_EQ(c.frame_rate.den, 100);
+  c.set("fps", "12.5");
+  EXPECT_EQ(c.frame_rate.num, 25);
+  EXPECT_EQ(c.frame_rate.den, 2);
+  c.set("sar", "0");
+  EXPECT_EQ(c.sample_aspect_ratio.num, 0);
+}
+
+TEST(Config, SetRefusesAndSaysWhatIsAccepted) {
+  const std::pair<const char*, std::vector<const char*>> bad[] = {
+      {"qp", {"", "52", "-1", "27 ", " 27", "2x", "99999999999", "0x10"}},
+      {"preset", {"", "Fast", "fastest", "slow"}},
+      {"profile", {"high", ""}},
+      {"slices", {"0", "-1", "513", "two"}},
+      {"deblock", {"", "maybe", "2"}},
+      {"backend", {"gpu", ""}},
+      {"threads", {"-1", "1025", "all"}},
+      {"fps",
+       {"", "0", "-25", "25/0", "25/-1", "abc", "1/2/3", "25.", ".", "1e3", "25.0000001", "99999999999"}},
+      {"sar", {"", "1:0", "-1:1", "a:b", "1:", ":1"}},
+      {"range", {"pc", "", "2"}},
+      {"size",
+       {"", "0x0", "-1x5", "8193x16", "16x8193", "16", "16x", "x16", "16X16", "16x16x16", "99999999999x1"}},
+      {"headers", {"", "all"}}};
+  for (const auto& [name, values] : bad) {
+    for (const char* value : values) {
+      Config c;
+      const std::string what = message_of(ErrorCode::invalid_argument, [&, n = name] { c.set(n, value); });
+      EXPECT_EQ(what.rfind("bad " + std::string(name) + " \"" + value + "\" (use ", 0), 0u) << what;
+    }
+  }
+  Config c;
+  EXPECT_NE(message_of(ErrorCode::invalid_argument, [&] { c.set("preset", "slow"); })
+                .find("fast, balanced or best"),
+            std::string::npos);
+  EXPECT_NE(message_of(ErrorCode::invalid_argument, [&] { c.set("bitrate", "1"); })
+                .find("unknown option \"bitrate\""),
+            std::string::npos);
+}
+
+TEST(Config, ValidateRefusesEachField) {
+  Config good;
+  good.width = 64, good.height = 48;
+  EXPECT_NO_THROW(validate(good));
+  const std::pair<const char*, std::function<void(Config&)>> faults[] = {
+      {"width", [](Config& c) { c.width = 0; }},
+      {"width", [](Config& c) { c.width = -1; }},
+      {"width", [](Config& c) { c.width = 8193; }},
+      {"height", [](Config& c) { c.height = 0; }},
+      {"height", [](Config& c) { c.height = 8193; }},
+      {"qp", [](Config& c) { c.qp = -1; }},
+      {"qp", [](Config& c) { c.qp = 52; }},
+      {"preset", [](Config& c) { c.preset = static_cast<cu264::Preset>(9); }},
+      {"profile", [](Config& c) { c.profile = static_cast<cu264::Profile>(9); }},
+      {"slices", [](Config& c) { c.slices = 0; }},
+      {"slices", [](Config& c) { c.slices = 4; }},
+      {"threads", [](Config& c) { c.threads = -1; }},
+      {"threads", [](Config& c) { c.threads = 1025; }},
+      {"frame rate",
+       [](Config& c) {
+         c.frame_rate = {0, 1};
+       }},
+      {"frame rate",
+       [](Config& c) {
+         c.frame_rate = {25, 0};
+       }},
+      {"time base",
+       [](Config& c) {
+         c.time_base = {-1, 1};
+       }},
+      {"sample aspect ratio",
+       [](Config& c) {
+         c.sample_aspect_ratio = {1, 0};
+       }},
+      {"sample aspect ratio",
+       [](Config& c) {
+         c.sample_aspect_ratio = {65537, 1};
+       }},
+      {"primaries", [](Config& c) { c.colour.primaries = 256; }},
+      {"transfer", [](Config& c) { c.colour.transfer = -1; }},
+      {"matrix", [](Config& c) { c.colour.matrix = 300; }},
+      {"matrix", [](Config& c) { c.colour.matrix = 0; }}};
+  for (const auto& [field, spoil] : faults) {
+    Config c = good;
+    spoil(c);
+    const std::string what = message_of(ErrorCode::invalid_argument, [&] { validate(c); });
+    EXPECT_NE(what.find(field), std::string::npos) << what;
+    EXPECT_NE(what.find('('), std::string::npos) << "no remedy: " << what;
+  }
+}
+
+TEST(Config, ValidateTakesTheExtremes) {
+  Config c;
+  c.width = 1, c.height = 1, c.qp = 0;
+  EXPECT_NO_THROW(validate(c));
+  c.width = 8192, c.height = 8192, c.qp = 51, c.slices = 512, c.threads = 1024;
+  EXPECT_NO_THROW(validate(c));
+}
+
+}  // namespace

@@ -1,0 +1,98 @@
+// Levels of well-known formats, and the exact border of every row of table A-1.
+#include "encoder/level.h"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using cu264::Rational;
+using cu264::encoder::choose_level;
+
+int level_of(int width, int height, Rational rate) {
+  return choose_level((width + 15) / 16, (height + 15) / 16, rate).level_idc;
+}
+
+TEST(Level, KnownFormats) {
+  EXPECT_EQ(level_of(176, 144, {15, 1}), 10);
+  EXPECT_EQ(level_of(176, 144, {30, 1}), 11);
+  EXPECT_EQ(level_of(352, 288, {15, 1}), 12);
+  EXPECT_EQ(level_of(352, 288, {30, 1}), 13);
+  EXPECT_EQ(level_of(352, 576, {25, 1}), 21);
+  EXPECT_EQ(level_of(720, 576, {25, 1}), 30);
+  EXPECT_EQ(level_of(720, 480, {30000, 1001}), 30);
+  EXPECT_EQ(level_of(1280, 720, {30, 1}), 31);
+  EXPECT_EQ(level_of(1280, 720, {60, 1}), 32);
+  EXPECT_EQ(level_of(1920, 1080, {30, 1}), 40);
+  EXPECT_EQ(level_of(1920, 1080, {60000, 1001}), 42);
+  EXPECT_EQ(level_of(2560, 1440, {30, 1}), 50);
+  EXPECT_EQ(level_of(3840, 2160, {30, 1}), 51);
+  EXPECT_EQ(level_of(3840, 2160, {60, 1}), 52);
+  EXPECT_EQ(level_of(7680, 4320, {30, 1}), 60);
+  EXPECT_EQ(level_of(7680, 4320, {60, 1}), 61);
+  EXPECT_EQ(level_of(7680, 4320, {120, 1}), 62);
+}
+
+// {level_idc, MaxMBPS, MaxFS} of the rows that differ in them from the row above.
+struct Row {
+  int level_idc, max_mbps, max_fs;
+};
+constexpr Row kRows[] = {{10, 1485, 99},        {11, 3000, 396},       {12, 6000, 396},
+                         {13, 11880, 396},      {21, 19800, 792},      {22, 20250, 1620},
+                         {30, 40500, 1620},     {31, 108000, 3600},    {32, 216000, 5120},
+                         {40, 245760, 8192},    {42, 522240, 8704},    {50, 589824, 22080},
+                         {51, 983040, 36864},   {52, 2073600, 36864},  {60, 4177920, 139264},
+                         {61, 8355840, 139264}, {62, 16711680, 139264}};
+
+// One macroblock at exactly MaxMBPS pictures a second still fits; a hair more needs the next row.
+TEST(Level, MacroblockRateBorders) {
+  for (std::size_t i = 0; i < std::size(kRows); ++i) {
+    EXPECT_EQ(choose_level(1, 1, {kRows[i].max_mbps, 1}).level_idc, kRows[i].level_idc);
+    const auto above = choose_level(1, 1, {kRows[i].max_mbps + 1, 1});
+    EXPECT_EQ(above.level_idc, i + 1 < std::size(kRows) ? kRows[i + 1].level_idc : 62);
+    EXPECT_EQ(above.holds, i + 1 < std::size(kRows)) << "above level " << kRows[i].level_idc;
+  }
+}
+
+TEST(Level, FrameSizeBorders) {
+  const Rational slow{1, 100};
+  EXPECT_EQ(choose_level(11, 9, slow).level_idc, 10);   // 99
+  EXPECT_EQ(choose_level(10, 10, slow).level_idc, 11);  // 100
+  EXPECT_EQ(choose_level(22, 18, slow).level_idc, 11);  // 396
+  EXPECT_EQ(choose_level(23, 18, slow).level_idc, 21);  // 414
+  EXPECT_EQ(choose_level(40, 40, slow).level_idc, 22);  // 1600
+  EXPECT_EQ(choose_level(41, 40, slow).level_idc, 31);  // 1640
+  EXPECT_EQ(choose_level(64, 80, slow).level_idc, 32);  // 5120
+  EXPECT_EQ(choose_level(128, 64, slow).level_idc, 40);
+  EXPECT_EQ(choose_level(128, 65, slow).level_idc, 42);
+  EXPECT_EQ(choose_level(128, 128, slow).level_idc, 50);
+  EXPECT_EQ(choose_level(192, 192, slow).level_idc, 51);
+  EXPECT_EQ(choose_level(193, 192, slow).level_idc, 60);
+}
+
+// A side is at most Sqrt(MaxFS * 8) macroblocks (A.3.1 f, g).
+TEST(Level, SideBorders) {
+  const Rational slow{1, 100};
+  EXPECT_EQ(choose_level(28, 1, slow).level_idc, 10);  // 28^2 = 784 <= 792
+  EXPECT_EQ(choose_level(29, 1, slow).level_idc, 11);
+  EXPECT_EQ(choose_level(1, 29, slow).level_idc, 11);
+  EXPECT_EQ(choose_level(256, 2, slow).level_idc, 40);  // 256^2 = 65536 = 8 * 8192
+  EXPECT_EQ(choose_level(257, 2, slow).level_idc, 42);
+}
+
+TEST(Level, BitRateCountsOnlyIfKnown) {
+  const Rational rate{15, 1};
+  EXPECT_EQ(choose_level(11, 9, rate, 64000).level_idc, 10);
+  EXPECT_EQ(choose_level(11, 9, rate, 64001).level_idc, 9);  // 1b
+  EXPECT_EQ(choose_level(11, 9, rate, 128001).level_idc, 11);
+  EXPECT_EQ(choose_level(11, 9, rate, 2000000).level_idc, 20);
+  EXPECT_EQ(choose_level(11, 9, rate, 20000001).level_idc, 41);
+  EXPECT_FALSE(choose_level(11, 9, rate, 800000001).holds);
+}
+
+TEST(Level, BeyondTheTable) {
+  const auto choice = choose_level(512, 512, {25, 1});
+  EXPECT_EQ(choice.level_idc, 62);
+  EXPECT_FALSE(choice.holds);
+}
+
+}  // namespace
