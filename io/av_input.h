@@ -1,8 +1,8 @@
 // An open input: libavformat's demuxer on a file, a pipe or standard input.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -21,7 +21,7 @@ struct InputOptions {
   std::string format;  // libavformat's name of the demuxer; empty: found by probing
   std::optional<RawVideo> raw;
   AVRational frame_rate{0, 1};  // of raw video, image sequences and elementary streams; 0: theirs, or 25
-  const std::atomic<bool>* stop = nullptr;  // ends a wait for input early, as if it were at its end
+  std::function<bool()> stop;   // asked often, from any thread: true ends the input here
 };
 
 class AvInput {
@@ -33,7 +33,7 @@ class AvInput {
 
   AVFormatContext* operator->() const { return context_; }
   AVFormatContext* get() const { return context_; }
-  bool stopped() const { return stop_ && stop_->load(std::memory_order_relaxed); }
+  bool stopped() const { return stop_ && stop_(); }
   // Raw video and YUV4MPEG2: every packet is one whole picture of known size.
   bool uncompressed() const { return uncompressed_; }
 
@@ -42,7 +42,7 @@ class AvInput {
   static int read_descriptor(void* self, std::uint8_t* to, int size);
   static std::int64_t seek_descriptor(void* self, std::int64_t offset, int whence);
 
-  const std::atomic<bool>* stop_;
+  std::function<bool()> stop_;
   bool uncompressed_ = false;
   int descriptor_ = -1;  // of what is not a regular file: read with a timeout, so that `stop` is seen
   AvIo descriptor_io_;

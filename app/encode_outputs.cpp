@@ -1,0 +1,131 @@
+#include "app/encode_outputs.h"
+
+#include <cstdio>
+
+#include "cu264/version.h"
+#include "io/picture_hash.h"
+#include "io/verify.h"
+
+namespace cu264::app {
+namespace {
+
+io::MuxerOptions muxer_options(const EncodeOptions& options, const EncoderInfo& encoder,
+                               const std::vector<std::uint8_t>& headers, const io::VideoInfo& video,
+                               const std::vector<const AVStream*>& copied) {
+  io::MuxerOptions muxer;
+  muxer.container = options.container;
+  muxer.fragmented = options.fragmented;
+  muxer.video = video;
+  muxer.video.width = encoder.width, muxer.video.height = encoder.height;
+  muxer.headers = headers;
+  muxer.copied = copied;
+  return muxer;
+}
+
+const char* name_of(Preset preset) {
+  switch (preset) {
+    case Preset::fast:
+      return "fast";
+    case Preset::balanced:
+      return "balanced";
+    case Preset::best:
+      return "best";
+  }
+  return "";
+}
+
+std::string ratio_text(int num, int den) {
+  return std::to_string(num) + "/" + std::to_string(den);
+}
+
+}  // namespace
+
+EncodeOutputs::EncodeOutputs(const EncodeOptions& options, const Config& config, const EncoderInfo& encoder,
+                             const std::vector<std::uint8_t>& headers, const io::VideoInfo& video,
+                             const std::vector<const AVStream*>& copied)
+    : options_(options),
+      encoder_(encoder),
+      video_(video),
+      file_(options.output),
+      muxer_(file_, muxer_options(options, encoder, headers, video, copied)),
+      progress_(options.progress) {
+  if (options.verify && !file_.regular()) {
+    throw Error(ErrorCode::invalid_argument, options.output + ": --verify cannot read it again",
+                "write to a file");
+  }
+  if (!options.recon.empty()) recon_.emplace(options.recon);
+  if (!options.stats.empty()) {
+    statistics_.emplace(options.stats);
+    begin_statistics(config);
+  }
+}
+
+void EncodeOutputs::begin_statistics(const Config& config) {
+  io::Json settings = {{"qp", config.qp},           {"preset", name_of(config.preset)},
+                       {"profile", "baseline"},     {"slices", config.slices},
+                       {"deblock", config.deblock}, {"threads", config.threads}};
+  io::Json video = {{"width", video_.width},
+                    {"height", video_.height},
+                    {"coded_width", encoder_.width},
+                    {"coded_height", encoder_.height},
+                    {"frame_rate", ratio_text(video_.frame_rate.num, video_.frame_rate.den)},
+                    {"time_base", ratio_text(video_.time_base.num, video_.time_base.den)},
+                    {"full_range", video_.full_range}};
+  statistics_->begin({{"cu264", version()},
+                      {"input", options_.reader.input.path},
+                      {"output", options_.output},
+                      {"settings", settings},
+                      {"video", video},
+                      {"level_idc", encoder_.level_idc},
+                      {"backend", encoder_.backend},
+                      {"backend_reason", encoder_.backend_reason}});
+}
+
+void EncodeOutputs::picture(const Packet& packet, const io::Picture& source) {
+  muxer_.write(packet.data, packet.pts, source.duration);
+  const std::vector<std::uint8_t>& reconstruction = packet.reconstruction;
+  if (recon_) recon_->write(reconstruction.data(), reconstruction.size());
+  if (options_.verify) {
+    hashes_.push_back(io::hash_planar(reconstruction.data(), encoder_.width, encoder_.height));
+  }
+  PictureMeasures measures;
+  if (options_.psnr) {
+    measures.error = io::picture_error(source.view(), reconstruction, encoder_.width, encoder_.height);
+  }
+  if (options_.ssim) measures.ssim = io::luma_ssim(source.view(), reconstruction, encoder_.width);
+  if (statistics_) statistics_->picture(picture_json(packet, measures));
+  totals_.add(packet, measures, static_cast<double>(source.duration) * av_q2d(video_.time_base));
+  progress_.update(
+      {totals_.frames(), video_.expected_frames, totals_.bytes(), totals_.video_seconds(), elapsed()});
+}
+
+void EncodeOutputs::finish(const std::vector<std::string>& notes) {
+  encode_seconds_ = elapsed();
+  progress_.clear();
+  muxer_.finish();
+  file_.close();
+  if (options_.verify) {
+    io::verify_file(file_.readable_path(), file_.name(), options_.container, encoder_.width, encoder_.height,
+                    hashes_);
+  }
+  if (recon_) recon_->close();
+  if (statistics_) statistics_->finish({{"totals", totals_.json(encode_seconds_)}, {"notes", notes}});
+  if (recon_) recon_->commit();
+  file_.commit();
+}
+
+std::string EncodeOutputs::summary() const {
+  char text[160];
+  std::snprintf(text, sizeof text, "%lld frames of %dx%d in %.2f s: %.2f fps, %.1f kb/s",
+                static_cast<long long>(totals_.frames()), encoder_.width, encoder_.height, encode_seconds_,
+                encode_seconds_ > 0 ? static_cast<double>(totals_.frames()) / encode_seconds_ : 0.0,
+                totals_.kbps());
+  return text + totals_.quality_text() + ", backend " + encoder_.backend + " (" + encoder_.backend_reason +
+         ")" + (options_.verify ? ", verified" : "");
+}
+
+double EncodeOutputs::elapsed() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+}  // namespace cu264::app

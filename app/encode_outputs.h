@@ -1,0 +1,57 @@
+// Everything that an encode writes: the file, and on request reconstruction, measures, statistics and
+// progress.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/encode_totals.h"
+#include "app/options.h"
+#include "cu264/encoder.h"
+#include "io/muxer.h"
+#include "io/output_file.h"
+#include "io/progress.h"
+#include "io/statistics.h"
+#include "io/video_info.h"
+
+namespace cu264::app {
+
+class EncodeOutputs {
+ public:
+  EncodeOutputs(const EncodeOptions& options, const Config& config, const EncoderInfo& encoder,
+                const std::vector<std::uint8_t>& headers, const io::VideoInfo& video,
+                const std::vector<const AVStream*>& copied);
+
+  // The source's samples are only needed if wants_source().
+  void picture(const Packet& packet, const io::Picture& source);
+  void copy(io::AvPacket packet) { muxer_.copy(std::move(packet)); }
+  bool wants_source() const { return options_.psnr || options_.ssim; }
+
+  // Completes, verifies and names the files. Without it they are removed.
+  void finish(const std::vector<std::string>& notes);
+
+  // "120 frames of 640x360 in 1.5 s: 78.9 fps, 2431.2 kb/s, ..."
+  std::string summary() const;
+
+ private:
+  double elapsed() const;
+  void begin_statistics(const Config& config);
+
+  const EncodeOptions& options_;
+  EncoderInfo encoder_;
+  io::VideoInfo video_;
+  io::OutputFile file_;
+  io::Muxer muxer_;
+  std::optional<io::OutputFile> recon_;
+  std::optional<io::Statistics> statistics_;
+  io::Progress progress_;
+  EncodeTotals totals_;
+  std::vector<std::uint64_t> hashes_;  // of the reconstructions, for --verify
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  double encode_seconds_ = 0;
+};
+
+}  // namespace cu264::app

@@ -1,0 +1,70 @@
+// cu264 encode: opens what the options ask for, runs the loop, tells how it went.
+#include <atomic>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "app/encode_loop.h"
+#include "app/encode_outputs.h"
+#include "app/interrupt.h"
+#include "app/options.h"
+#include "app/verbs.h"
+
+namespace cu264::app {
+namespace {
+
+Config complete_config(const EncodeOptions& options, const io::VideoInfo& video) {
+  Config config = options.config;
+  config.width = video.width, config.height = video.height;
+  config.frame_rate = {video.frame_rate.num, video.frame_rate.den};
+  config.time_base = {video.time_base.num, video.time_base.den};
+  config.fixed_frame_rate = video.fixed_frame_rate;
+  config.sample_aspect_ratio = {video.sample_aspect_ratio.num, video.sample_aspect_ratio.den};
+  config.colour = {video.primaries, video.transfer, video.matrix, video.full_range};
+  config.headers = io::separate_headers(options.container)  ? HeaderPlacement::separate
+                   : io::repeats_headers(options.container) ? HeaderPlacement::every_packet
+                                                            : HeaderPlacement::first_packet;
+  config.reconstruction = !options.recon.empty() || options.psnr || options.ssim || options.verify;
+  return config;
+}
+
+ExitCode encode(EncodeOptions options) {
+  std::atomic<bool> stop_reading{false};
+  options.reader.input.stop = [&] { return stop_reading || interrupted(); };
+  io::Reader reader(options.reader);
+  const io::VideoInfo& video = reader.info();
+  if (video.width == 0) return ExitCode::interrupted;
+
+  std::vector<std::string> notes;
+  const auto copied = io::copyable(options.container, reader.side_streams(), notes);
+  reader.keep(copied);
+  const Config config = complete_config(options, video);
+  Encoder encoder(config);
+  for (const std::string& warning : encoder.info().warnings) notes.push_back(warning);
+
+  std::string summary;
+  {
+    EncodeOutputs outputs(options, config, encoder.info(), encoder.headers(), video, copied);
+    if (encode_all(reader, encoder, outputs, stop_reading) == 0) return ExitCode::interrupted;
+    for (const std::string& note : reader.notes()) notes.push_back(note);
+    outputs.finish(notes);
+    summary = outputs.summary();
+  }
+  if (!options.quiet) {
+    for (const std::string& note : notes) std::fprintf(stderr, "cu264: note: %s\n", note.c_str());
+    std::fprintf(stderr, "cu264: %s%s\n", summary.c_str(), interrupted() ? ", interrupted" : "");
+  }
+  return interrupted() ? ExitCode::interrupted : ExitCode::done;
+}
+
+}  // namespace
+
+ExitCode encode_verb(const std::vector<std::string>& arguments) {
+  io::capture_av_log();
+  catch_signals();
+  const auto options = parse_encode_options(arguments);
+  if (!options) return std::fputs(encode_help().c_str(), stdout), ExitCode::done;
+  return encode(*options);
+}
+
+}  // namespace cu264::app

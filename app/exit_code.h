@@ -1,0 +1,20 @@
+// What the command's exit status tells a script.
+#pragma once
+
+#include "cu264/status.h"
+
+namespace cu264::app {
+
+enum class ExitCode {
+  done = 0,
+  usage = 1,
+  input = 2,
+  device = 3,
+  encode = 4,  // encoding, or writing what was encoded
+  verify = 5,
+  interrupted = 130,  // 128 + SIGINT, as shells have it
+};
+
+ExitCode exit_code_of(ErrorCode code);
+
+}  // namespace cu264::app

@@ -1,0 +1,68 @@
+// cu264: the command. One file a verb; this one finds the verb and turns errors into one line and an exit
+// code.
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "app/nearest.h"
+#include "app/verbs.h"
+#include "cu264/version.h"
+
+namespace {
+
+using cu264::app::ExitCode;
+
+constexpr char kHelp[] =
+    "cu264: an H.264 encoder whose every picture stands alone\n"
+    "\n"
+    "  cu264 encode film.mkv -o film.mp4            encode a video\n"
+    "  cu264 encode --help                          all its options\n"
+    "  cu264 devices                                what it can run on\n"
+    "  cu264 --help | --version\n"
+    "\n"
+    "Exit status: 0 done, 1 usage, 2 input, 3 device, 4 encoding or writing, 5 verification failed,\n"
+    "130 interrupted (the file holds the pictures so far).\n";
+
+ExitCode fail(ExitCode code, const std::string& message) {
+  std::fprintf(stderr, "cu264: error: %s\n", message.c_str());
+  return code;
+}
+
+ExitCode run(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) return fail(ExitCode::usage, "nothing to do (cu264 --help tells what there is)");
+  const std::string& verb = arguments[0];
+  const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
+  if (verb == "encode") return cu264::app::encode_verb(rest);
+  if (verb == "devices") return cu264::app::devices_verb(rest);
+  if (verb == "--help" || verb == "-h" || verb == "help") return std::fputs(kHelp, stdout), ExitCode::done;
+  if (verb == "--version") return std::printf("cu264 %s\n", cu264::version()), ExitCode::done;
+  for (const char* later : {"edges", "watermark", "protect", "vle"}) {
+    if (verb == later) return fail(ExitCode::usage, "'" + verb + "' is not in this version");
+  }
+  const std::string near = cu264::app::nearest(verb, {"encode", "devices", "--help", "--version"});
+  return fail(ExitCode::usage,
+              "unknown verb '" + verb + "' (" +
+                  (near.empty() ? "encode, devices, --help or --version" : "did you mean " + near + "?") +
+                  ")");
+}
+
+}  // namespace
+
+int main(int count, char** values) {
+  ExitCode code = ExitCode::encode;
+  try {
+    code = run(std::vector<std::string>(values + 1, values + count));
+  } catch (const cu264::Error& error) {
+    code = fail(cu264::app::exit_code_of(error.code()), error.what());
+  } catch (const std::bad_alloc&) {
+    code = fail(ExitCode::encode, "out of memory (fewer --threads need less)");
+  } catch (const std::exception& error) {
+    code = fail(ExitCode::encode, std::string("internal: ") + error.what() + " (please report it)");
+  }
+  if (std::fflush(stdout) != 0 && code == ExitCode::done) {
+    code = fail(ExitCode::encode, "standard output cannot be written");
+  }
+  return static_cast<int>(code);
+}

@@ -1,0 +1,82 @@
+#include "app/option_values.h"
+
+extern "C" {
+#include <libavutil/pixdesc.h>
+}
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <initializer_list>
+#include <system_error>
+
+#include "cu264/status.h"
+
+namespace cu264::app {
+namespace {
+
+Error bad_value(const std::string& option, const std::string& value, const std::string& accepted) {
+  return Error(ErrorCode::invalid_argument, "bad " + option + " \"" + value + "\"", "use " + accepted);
+}
+
+template <typename T>
+bool parse_whole(const std::string& text, T& number) {
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc{} && stop == end;
+}
+
+bool has_extension(const std::string& path, std::initializer_list<const char*> extensions) {
+  const std::string extension = std::filesystem::path(path).extension().string();
+  return std::find(extensions.begin(), extensions.end(), extension) != extensions.end();
+}
+
+}  // namespace
+
+std::int64_t parse_count(const std::string& option, const std::string& value) {
+  std::int64_t number = 0;
+  if (!parse_whole(value, number) || number < 1) throw bad_value(option, value, "a whole number from 1");
+  return number;
+}
+
+int parse_index(const std::string& option, const std::string& value) {
+  int number = 0;
+  if (!parse_whole(value, number) || number < 0) throw bad_value(option, value, "a whole number from 0");
+  return number;
+}
+
+double parse_seconds(const std::string& option, const std::string& value) {
+  constexpr double kMostSeconds = 1e9;
+  double seconds = 0;
+  if (!parse_whole(value, seconds) || !(seconds >= 0 && seconds <= kMostSeconds)) {
+    throw bad_value(option, value, "seconds from 0, as 12.5");
+  }
+  return seconds;
+}
+
+bool parse_auto_off(const std::string& option, const std::string& value) {
+  if (value != "auto" && value != "off") throw bad_value(option, value, "auto or off");
+  return value == "auto";
+}
+
+std::string parse_pixel_format(const std::string& option, const std::string& value) {
+  const AVPixelFormat format = av_get_pix_fmt(value.c_str());
+  const AVPixFmtDescriptor* descriptor = av_pix_fmt_desc_get(format);
+  if (!descriptor || (descriptor->flags & AV_PIX_FMT_FLAG_HWACCEL)) {
+    throw bad_value(option, value,
+                    "a format as yuv420p, nv12, gray, yuv422p10le, rgb24; ffmpeg -pix_fmts lists all");
+  }
+  return value;
+}
+
+bool looks_like_raw_video(const std::string& path) {
+  return has_extension(path, {".yuv", ".raw", ".rgb", ".i420", ".nv12", ".gray"});
+}
+
+bool looks_like_described_video(const std::string& path) {
+  return has_extension(
+      path, {".y4m", ".mp4", ".mov", ".mkv", ".webm", ".avi", ".ts", ".264", ".h264", ".png", ".jpg"});
+}
+
+}  // namespace cu264::app

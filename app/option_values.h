@@ -1,0 +1,21 @@
+// Option values that the library's Config does not parse.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace cu264::app {
+
+// Throw Error(invalid_argument) that names the option and what it takes.
+std::int64_t parse_count(const std::string& option, const std::string& value);  // 1, 2, ...
+int parse_index(const std::string& option, const std::string& value);           // 0, 1, ...
+double parse_seconds(const std::string& option, const std::string& value);      // >= 0
+bool parse_auto_off(const std::string& option, const std::string& value);       // true: auto
+std::string parse_pixel_format(const std::string& option, const std::string& value);
+
+// By the extension: bare samples, which nothing in the file describes.
+bool looks_like_raw_video(const std::string& path);
+// By the extension: a format that describes itself.
+bool looks_like_described_video(const std::string& path);
+
+}  // namespace cu264::app

@@ -1,0 +1,252 @@
+#include "app/options.h"
+
+#include <unistd.h>
+
+#include <boost/program_options.hpp>
+#include <sstream>
+
+#include "app/nearest.h"
+#include "app/option_values.h"
+#include "io/output_file.h"
+
+namespace cu264::app {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr char kExamples[] =
+    "cu264 encode [options] INPUT -o OUTPUT\n"
+    "\n"
+    "  cu264 encode film.mkv -o film.mp4 --qp 24\n"
+    "  cu264 encode clip.y4m -o clip.264 --preset best --psnr --ssim\n"
+    "  cu264 encode raw.yuv --size 1920x1080 --fps 30000/1001 -o clip.mkv --verify\n"
+    "  cu264 encode 'frame%03d.png' --fps 24 -o film.mp4\n"
+    "  ffmpeg -i film.mkv -f yuv4mpegpipe - | cu264 encode - -o - | ffplay -\n"
+    "\n"
+    "INPUT is whatever FFmpeg reads, raw video with --size, or - for standard input. OUTPUT is .264 .h264 "
+    ".mp4 .mov\n"
+    ".mkv .ts, or - for standard output. Audio and subtitles are copied where the output can hold them. An "
+    "output is\n"
+    "complete or absent. Ctrl-C finishes it with the pictures so far (exit status 130); a second one removes "
+    "it.\n";
+
+constexpr char kExitCodes[] =
+    "\nExit status: 0 done, 1 usage, 2 input, 3 device, 4 encoding or writing, 5 verification failed, 130 "
+    "interrupted.\n";
+
+// Planned, and worth more than "unknown option".
+constexpr const char* kLater[] = {"quality", "bitrate", "max-frame-bytes", "edge-guided"};
+
+auto text(const char* placeholder) {
+  return po::value<std::string>()->value_name(placeholder);
+}
+
+struct Groups {
+  po::options_description input{"Input"};
+  po::options_description coding{"Coding"};
+  po::options_description machine{"Machine"};
+  po::options_description output{"Output"};
+  po::options_description reports{"Reports"};
+
+  Groups() {
+    input.add_options()("size", text("WxH"), "raw video: the size of its pictures");
+    input.add_options()("pix-fmt", text("NAME"), "raw video: FFmpeg's name of its pixel format (yuv420p)");
+    input.add_options()("fps", text("N[/D]"), "raw video, images, elementary streams: frame rate (25)");
+    input.add_options()("seek", text("SECONDS"), "begin there; times are then counted from it");
+    input.add_options()("frames", text("N"), "encode at most N pictures");
+    input.add_options()("allow-partial", "use what can be read of a damaged or cut-off input");
+    coding.add_options()("qp", text("N"), "quantiser, 0 (best) to 51 (27)");
+    coding.add_options()("preset", text("NAME"), "fast, balanced or best (balanced)");
+    coding.add_options()("profile", text("NAME"), "baseline: Constrained Baseline (baseline)");
+    coding.add_options()("slices", text("N"), "slices a picture (1)");
+    coding.add_options()("no-deblock", "no loop filter in the decoder");
+    machine.add_options()("backend", text("NAME"), "auto, cuda or cpu (auto)");
+    machine.add_options()("device", text("N"), "which CUDA device (0)");
+    machine.add_options()("threads", text("N"),
+                          "of the CPU backend; 0: one a core (0). Never changes the bytes");
+    output.add_options()("output,o", text("FILE"), "where to; - is standard output");
+    output.add_options()("format", text("NAME"),
+                         "h264, mp4, mov, mkv or ts, whatever the file's name (- is h264)");
+    output.add_options()("fragmented", "mp4 and mov: in fragments; needed on a pipe");
+    output.add_options()("recon", text("FILE"), "also write what a decoder shows, as raw yuv420p");
+    reports.add_options()("psnr", "measure PSNR")("ssim", "measure SSIM");
+    reports.add_options()("verify", "decode what was written, compare with what a decoder should show");
+    reports.add_options()("stats", text("FILE"), "write all figures, picture by picture, as JSON");
+    reports.add_options()("progress", text("WHEN"), "auto: if stderr is a terminal; or off (auto)");
+    reports.add_options()("quiet,q", "errors only");
+    reports.add_options()("help,h", "this text");
+  }
+
+  po::options_description all() const {
+    po::options_description all;
+    return all.add(input).add(coding).add(machine).add(output).add(reports);
+  }
+};
+
+[[noreturn]] void usage(const std::string& cause, const std::string& remedy) {
+  throw Error(ErrorCode::invalid_argument, cause, remedy);
+}
+
+[[noreturn]] void reject_unknown(std::string typed, const po::options_description& known) {
+  typed.erase(0, typed.find_first_not_of('-'));
+  for (const char* later : kLater) {
+    if (typed == later) usage("--" + typed + " is not in this version", "--qp sets the quality");
+  }
+  std::vector<std::string> names;
+  for (const auto& option : known.options()) names.push_back(option->long_name());
+  const std::string near = nearest(typed, names);
+  usage("unknown option --" + typed,
+        near.empty() ? "cu264 encode --help lists them" : "did you mean --" + near + "?");
+}
+
+po::variables_map parse(const std::vector<std::string>& arguments, const Groups& groups) {
+  po::options_description known = groups.all();
+  po::options_description with_input;
+  with_input.add(known).add_options()("input", po::value<std::vector<std::string>>());
+  po::positional_options_description positional;
+  positional.add("input", -1);
+  // No guessing of abbreviated names: a script must not change its meaning when an option is added.
+  const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+  po::variables_map given;
+  try {
+    po::store(
+        po::command_line_parser(arguments).options(with_input).positional(positional).style(style).run(),
+        given);
+  } catch (const po::unknown_option& error) {
+    reject_unknown(error.get_option_name(), known);
+  } catch (const po::multiple_occurrences& error) {
+    usage(error.get_option_name() + " is given twice", "give it once");
+  } catch (const po::error& error) {
+    usage(error.what(), "cu264 encode --help tells what each option takes");
+  }
+  return given;
+}
+
+class Given {
+ public:
+  explicit Given(const po::variables_map& map) : map_(map) {}
+
+  bool has(const char* name) const { return map_.count(name) > 0; }
+  std::string operator[](const char* name) const {
+    return has(name) ? map_[name].as<std::string>() : std::string();
+  }
+  std::vector<std::string> inputs() const {
+    return has("input") ? map_["input"].as<std::vector<std::string>>() : std::vector<std::string>();
+  }
+
+ private:
+  const po::variables_map& map_;
+};
+
+void read_input(const Given& given, EncodeOptions& options) {
+  const std::vector<std::string> inputs = given.inputs();
+  if (inputs.empty()) usage("no input is named", "cu264 encode INPUT -o OUTPUT");
+  if (inputs.size() > 1)
+    usage("two inputs: '" + inputs[0] + "' and '" + inputs[1] + "'", "the output is named by -o");
+  io::InputOptions& input = options.reader.input;
+  input.path = inputs[0];
+  if (input.path.empty()) usage("the input's name is empty", "cu264 encode INPUT -o OUTPUT");
+  Config scratch;
+  if (given.has("size")) {
+    if (looks_like_described_video(input.path)) {
+      usage(input.path + ": tells its own size", "--size is for raw video");
+    }
+    scratch.set("size", given["size"]);
+    input.raw = io::RawVideo{scratch.width, scratch.height, "yuv420p"};
+  } else if (given.has("pix-fmt") || looks_like_raw_video(input.path)) {
+    usage(input.path + ": raw video has no size of its own", "give it as --size WIDTHxHEIGHT");
+  }
+  if (given.has("pix-fmt")) input.raw->pixel_format = parse_pixel_format("pix-fmt", given["pix-fmt"]);
+  if (given.has("fps")) {
+    scratch.set("fps", given["fps"]);
+    input.frame_rate = {scratch.frame_rate.num, scratch.frame_rate.den};
+  }
+  if (given.has("seek")) options.reader.seek = parse_seconds("seek", given["seek"]);
+  if (given.has("frames")) options.reader.frames = parse_count("frames", given["frames"]);
+  options.reader.allow_partial = given.has("allow-partial");
+}
+
+void read_coding(const Given& given, EncodeOptions& options) {
+  for (const char* name : {"qp", "preset", "profile", "slices", "backend", "threads"}) {
+    if (given.has(name)) options.config.set(name, given[name]);
+  }
+  options.config.deblock = !given.has("no-deblock");
+  if (given.has("device")) {
+    parse_index("device", given["device"]);
+    if (options.config.backend == BackendChoice::cpu)
+      usage("--device is of no use to --backend cpu", "drop one");
+    options.config.backend = BackendChoice::cuda;  // a device was asked for by number
+  }
+}
+
+void read_output(const Given& given, EncodeOptions& options) {
+  options.output = given["output"];
+  if (options.output.empty()) usage("no output is named", "cu264 encode INPUT -o OUTPUT");
+  if (given.has("format")) {
+    options.container = io::container_by_name(given["format"]);
+  } else if (options.output != "-") {
+    options.container = io::container_by_extension(options.output);
+  }
+  options.fragmented = given.has("fragmented");
+  if (options.fragmented && !io::is_mp4_family(options.container)) {
+    usage("--fragmented is for mp4 and mov", "drop it");
+  }
+  if (options.output == "-" && io::is_mp4_family(options.container) && !options.fragmented) {
+    usage("an mp4 on standard output cannot be gone back in", "add --fragmented");
+  }
+  options.recon = given["recon"], options.stats = given["stats"];
+}
+
+void read_reports(const Given& given, EncodeOptions& options) {
+  options.psnr = given.has("psnr"), options.ssim = given.has("ssim");
+  options.verify = given.has("verify"), options.quiet = given.has("quiet");
+  if (options.verify && options.output == "-") {
+    usage("--verify cannot read standard output again", "write to a file");
+  }
+  if (given.has("progress")) options.progress = parse_auto_off("progress", given["progress"]);
+  if (options.quiet || isatty(STDERR_FILENO) == 0) options.progress = false;
+}
+
+// Every file that is written must be one of its own.
+void check_files(const EncodeOptions& options) {
+  const std::vector<std::string> files = {options.reader.input.path, options.output, options.recon,
+                                          options.stats};
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    for (std::size_t j = i + 1; j < files.size(); ++j) {
+      if (files[i].empty() || files[j].empty() || files[i] == "-") continue;
+      if (io::same_file(files[i], files[j])) {
+        usage(files[j] + ": is the same file as " + files[i] + (i == 0 ? ", the input" : ""),
+              "name another output");
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::string encode_help() {
+  const Groups groups;
+  std::ostringstream text;
+  text << kExamples;
+  for (const auto* group :
+       {&groups.input, &groups.coding, &groups.machine, &groups.output, &groups.reports}) {
+    text << '\n' << *group;
+  }
+  return text.str() + kExitCodes;
+}
+
+std::optional<EncodeOptions> parse_encode_options(const std::vector<std::string>& arguments) {
+  const Groups groups;
+  const po::variables_map map = parse(arguments, groups);
+  const Given given(map);
+  if (given.has("help")) return std::nullopt;
+  EncodeOptions options;
+  read_input(given, options);
+  read_coding(given, options);
+  read_output(given, options);
+  read_reports(given, options);
+  check_files(options);
+  return options;
+}
+
+}  // namespace cu264::app

@@ -1,0 +1,34 @@
+// What `cu264 encode` was asked to do.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cu264/encoder.h"
+#include "io/container.h"
+#include "io/reader.h"
+
+namespace cu264::app {
+
+struct EncodeOptions {
+  io::ReaderOptions reader;
+  std::string output;
+  io::Container container = io::Container::h264;
+  bool fragmented = false;
+  Config config;      // what the command line decides of it; the input decides the rest
+  std::string recon;  // file names; empty: not wanted
+  std::string stats;
+  bool psnr = false;
+  bool ssim = false;
+  bool verify = false;
+  bool progress = true;  // where stderr is a terminal
+  bool quiet = false;
+};
+
+// Throws Error(invalid_argument) on anything not understood. Nothing: help was asked for.
+std::optional<EncodeOptions> parse_encode_options(const std::vector<std::string>& arguments);
+
+std::string encode_help();
+
+}  // namespace cu264::app

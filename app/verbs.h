@@ -1,0 +1,14 @@
+// What the command can do. `arguments` are those behind the verb.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/exit_code.h"
+
+namespace cu264::app {
+
+ExitCode encode_verb(const std::vector<std::string>& arguments);
+ExitCode devices_verb(const std::vector<std::string>& arguments);
+
+}  // namespace cu264::app
