@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "core/block.h"
 #include "encoder/config.h"
 #include "encoder/headers.h"
 #include "encoder/level.h"
