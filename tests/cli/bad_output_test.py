@@ -1,0 +1,140 @@
+"""Outputs that cannot be written or are given up: exit status 4 or 130, complete or absent."""
+import os
+import signal
+import subprocess
+import time
+
+from support import CU264, CommandTest, ffmpeg, main, video_stream
+
+
+class BadOutput(CommandTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.input = cls.clip("in.y4m", "mandelbrot=size=320x240:rate=25", 40)
+
+    def test_full_device(self):
+        for form in ("h264", "mkv", "ts"):
+            with self.subTest(format=form):
+                self.refuse(4, "/dev/full.*[Nn]o space", self.input, "--format", form, output="/dev/full")
+        for option in ("--recon", "--stats"):
+            self.refuse(4, "/dev/full.*[Nn]o space", self.input, option, "/dev/full")
+
+    def test_full_disk(self):
+        disk = self.path("disk")
+        os.mkdir(disk)
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk], capture_output=True).returncode:
+            self.skipTest("mounting a small file system is not allowed here")
+        try:
+            for name in ("out.264", "out.mp4", "out.mkv"):
+                self.refuse(4, "[Nn]o space", self.input, "--qp", "10", output=os.path.join(disk, name))
+                self.assertEqual(os.listdir(disk), [])
+        finally:
+            subprocess.run(["umount", disk], check=True)
+
+    def test_no_such_folder(self):
+        self.refuse(4, "No such file", self.input, output=self.path("nowhere/out.mp4"))
+        self.refuse(4, "out.mp4", self.input, output=os.path.join(self.input, "out.mp4"))
+        self.refuse(4, "cannot write", self.input, output="/proc/out.mp4")
+
+    def test_unwritable_folder(self):
+        if os.geteuid() == 0:
+            self.skipTest("root may write everywhere")
+        locked = self.path("locked")
+        os.mkdir(locked, 0o500)
+        self.refuse(4, "Permission denied", self.input, output=os.path.join(locked, "out.mp4"))
+
+    def test_directory(self):
+        os.mkdir(self.path("folder.mp4"))
+        self.refuse(4, "directory", self.input, output="folder.mp4")
+
+    def test_closed_pipe(self):
+        for form in ("h264", "mkv"):
+            with self.subTest(format=form):
+                command = subprocess.Popen([CU264, "encode", self.input, "--qp", "5", "--format", form, "-o", "-"],
+                                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                command.stdout.read(100)
+                command.stdout.close()
+                self.assertIn("Broken pipe", command.stderr.read().decode())
+                command.stderr.close()
+                self.assertEqual(command.wait(60), 4)
+
+    def test_failure_keeps_the_old_file(self):
+        old = self.path("old.mp4")
+        with open(old, "wb") as file:
+            file.write(b"precious")
+        self.refuse(2, "cut off", self.cut_input(), output=old)
+        with open(old, "rb") as file:
+            self.assertEqual(file.read(), b"precious")
+
+    def cut_input(self):
+        with open(self.input, "rb") as whole, open(self.path("cut.y4m"), "wb") as cut:
+            cut.write(whole.read()[:-10])
+        return self.path("cut.y4m")
+
+    def test_overwriting(self):
+        out = self.path("again.mp4")
+        for _ in range(2):
+            self.encode(self.input, "--frames", "2", "-o", out)
+        self.assertEqual(video_stream(out)["nb_read_packets"], "2")
+
+    def endless(self, output, *options):
+        """An encode of standard input that never ends by itself."""
+        source = subprocess.Popen(["ffmpeg", "-v", "quiet", "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25", "-f",
+                                   "yuv4mpegpipe", "-"], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        command = subprocess.Popen([CU264, "encode", "-", "-o", output, *options], stdin=source.stdout,
+                                   stderr=subprocess.PIPE)
+        source.stdout.close()
+        self.addCleanup(source.wait)
+        self.addCleanup(source.kill)
+        self.addCleanup(command.stderr.close)
+        return command
+
+    def wait_for_temporary(self, name):
+        for _ in range(500):
+            hidden = [f for f in os.listdir(self.folder) if f.startswith("." + name)]
+            if hidden and os.path.getsize(self.path(hidden[0])) > 0:
+                return
+            time.sleep(0.02)
+        self.fail("nothing was written within ten seconds")
+
+    def test_interrupt_finishes_the_file(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(signal=number):
+                out = self.path(f"signal{number}.mkv")
+                command = self.endless(out, "--preset", "fast")
+                self.wait_for_temporary(os.path.basename(out))
+                command.send_signal(number)
+                self.assertEqual(command.wait(60), 130)
+                self.assertGreater(int(video_stream(out)["nb_read_packets"]), 0)
+                ffmpeg("-xerror", "-i", out, "-f", "null", "-")
+
+    def test_interrupt_while_the_input_stalls(self):
+        reader, writer = os.pipe()
+        out = self.path("stalled.mp4")
+        command = subprocess.Popen([CU264, "encode", "-", "-o", out], stdin=reader, stderr=subprocess.PIPE)
+        time.sleep(0.3)
+        command.send_signal(signal.SIGINT)
+        self.assertEqual(command.wait(30), 130)
+        command.stderr.close()
+        os.close(reader), os.close(writer)
+        self.assertFalse(os.path.exists(out))
+
+    def test_second_interrupt_removes_the_file(self):
+        out = self.path("twice.mkv")
+        os.mkfifo(self.path("sink"))
+        # The second output is a pipe that nobody reads: the first signal cannot finish, the second ends it.
+        sink = os.open(self.path("sink"), os.O_RDWR)
+        command = self.endless(out, "--preset", "fast", "--recon", self.path("sink"))
+        time.sleep(1)
+        command.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        self.assertIsNone(command.poll(), "it should be waiting for the pipe")
+        command.send_signal(signal.SIGINT)
+        self.assertEqual(command.wait(30), 130)
+        os.close(sink)
+        self.assertEqual([f for f in os.listdir(self.folder) if "twice" in f], [])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""The command line itself: what it refuses, what it suggests, what it prints."""
+import os
+
+from support import CommandTest, main
+
+
+class Usage(CommandTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.input = cls.clip("in.y4m", frames=2)
+
+    def test_help_and_version(self):
+        for arguments in (["--help"], ["encode", "--help"], ["devices", "--help"], ["--version"]):
+            self.assertIn(b"cu264", self.cu264(*arguments).stdout)
+        help_text = self.cu264("encode", "--help").stdout.decode()
+        self.assertLess(help_text.index("cu264 encode film.mkv"), help_text.index("--qp N"))
+        for option in ("size pix-fmt fps seek frames allow-partial qp preset profile slices no-deblock backend device "
+                       "threads output format fragmented recon psnr ssim verify stats progress quiet").split():
+            self.assertIn("--" + option, help_text)
+
+    def test_devices(self):
+        text = self.cu264("devices").stdout.decode()
+        self.assertRegex(text, r"cpu +usable: \d+ cores")
+        self.assertRegex(text, r"cuda +(not )?usable")
+
+    def test_unknown_verb(self):
+        self.assertIn("did you mean encode", self.cu264("encod", code=1).stderr)
+        self.cu264(code=1)
+        for later in ("edges", "watermark", "protect", "vle"):
+            self.assertIn("not in this version", self.cu264(later, code=1).stderr)
+
+    def test_unknown_option(self):
+        self.refuse(1, "did you mean --preset", self.input, "--presett", "fast")
+        self.refuse(1, "unknown option --zzzzzzzz", self.input, "--zzzzzzzz")
+        self.refuse(1, "unknown option --pre", self.input, "--pre", "fast")  # no abbreviations
+        for later in ("quality", "bitrate", "max-frame-bytes", "edge-guided"):
+            self.refuse(1, "not in this version", self.input, "--" + later, "3")
+
+    def test_bad_values(self):
+        for option, values in {
+            "qp": ["52", "-1", "abc", "", "27.5", "99999999999"],
+            "preset": ["slowest", "FAST"],
+            "profile": ["high"],
+            "slices": ["0", "-3", "x"],
+            "threads": ["-1", "many"],
+            "frames": ["0", "-5", "ten"],
+            "seek": ["-1", "nan", "inf", "1s"],
+            "fps": ["0", "-25", "25/0", "x"],
+            "backend": ["gpu"],
+            "progress": ["yes"],
+            "format": ["avi"],
+            "device": ["-1", "x"],
+        }.items():
+            for value in values:
+                with self.subTest(option=option, value=value):
+                    self.refuse(1, option if value else ".", self.input, f"--{option}={value}")
+        self.refuse(1, "qp", self.input, "--qp", "-1")
+        self.refuse(1, "qp", self.input, "--qp")
+
+    def test_slices_beyond_the_picture(self):
+        self.refuse(1, "slices", self.input, "--slices", "5")
+
+    def test_names(self):
+        self.refuse(1, "no input", output="out.mp4")
+        self.refuse(1, "no output", self.input, output=None)
+        self.refuse(1, "two inputs", self.input, self.input)
+        self.refuse(1, "extension", self.input, output="out.avi")
+        self.refuse(1, "extension", self.input, output="out")
+
+    def test_files_that_collide(self):
+        self.refuse(1, "same file", self.input, "--format", "h264", output=self.input)
+        link = self.path("link.mp4")
+        os.symlink(self.input, link)
+        self.refuse(1, "same file", self.input, output=link)
+        self.refuse(1, "same file", self.input, "--recon", self.input)
+        self.refuse(1, "same file", self.input, "--stats", self.path("refused.mp4"))
+        self.assertGreater(os.path.getsize(self.input), 2 * 96 * 64)
+
+    def test_options_that_contradict(self):
+        self.refuse(1, "--fragmented", self.input, "--fragmented", output="out.mkv")
+        self.refuse(1, "--fragmented", self.input, "--format", "mp4", output="-")
+        self.refuse(1, "--verify", self.input, "--verify", output="-")
+        self.refuse(1, "--verify", self.input, "--verify", "--format", "h264", output="/dev/null")
+        self.refuse(1, "--size", self.input, "--size", "96x64")
+        self.refuse(1, "--device", self.input, "--backend", "cpu", "--device", "0")
+
+    def test_cuda_without_a_device(self):
+        if "cuda  usable" in self.cu264("devices").stdout.decode():
+            self.skipTest("a CUDA device is usable")
+        self.refuse(3, ".", self.input, "--backend", "cuda")
+        self.refuse(3, ".", self.input, "--device", "0")
+
+
+if __name__ == "__main__":
+    main()

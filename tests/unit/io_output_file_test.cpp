@@ -1,0 +1,128 @@
+// Complete or absent.
+#include "io/output_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace cu264::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+class OutputFileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "cu264-output-XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string path(const char* name) const { return (folder_ / name).string(); }
+  long files() const { return std::distance(fs::directory_iterator(folder_), fs::directory_iterator()); }
+  static std::string content(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  static void put(const std::string& path, const std::string& text) {
+    std::ofstream(path, std::ios::binary) << text;
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(OutputFileTest, AppearsWithCommit) {
+  OutputFile file(path("out"));
+  file.write("abc", 3);
+  EXPECT_FALSE(fs::exists(path("out")));
+  file.close();
+  EXPECT_EQ(content(file.readable_path()), "abc");
+  file.commit();
+  EXPECT_EQ(content(path("out")), "abc");
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(OutputFileTest, IsRemovedWithoutCommit) {
+  {
+    OutputFile file(path("out"));
+    file.write("abc", 3);
+  }
+  EXPECT_EQ(files(), 0);
+}
+
+TEST_F(OutputFileTest, KeepsTheOldFileUntilCommit) {
+  put(path("out"), "old");
+  ASSERT_EQ(chmod(path("out").c_str(), 0640), 0);
+  {
+    OutputFile file(path("out"));
+    file.write("new", 3);
+  }
+  EXPECT_EQ(content(path("out")), "old");
+  OutputFile file(path("out"));
+  file.write("new", 3);
+  file.commit();
+  EXPECT_EQ(content(path("out")), "new");
+  struct stat status {};
+  ASSERT_EQ(stat(path("out").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0640u);
+}
+
+TEST_F(OutputFileTest, FollowsLinks) {
+  put(path("target"), "old");
+  fs::create_symlink(path("target"), path("link"));
+  OutputFile file(path("link"));
+  file.write("new", 3);
+  file.commit();
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  EXPECT_EQ(content(path("target")), "new");
+}
+
+TEST_F(OutputFileTest, FullDeviceIsAnError) {
+  OutputFile file("/dev/full");
+  EXPECT_FALSE(file.regular());
+  try {
+    file.write("abc", 3);
+    FAIL() << "/dev/full took three bytes";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::bad_output);
+    EXPECT_NE(std::string(error.what()).find("No space"), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(OutputFileTest, RefusesFoldersAndMissingFolders) {
+  EXPECT_THROW(OutputFile{folder_.string()}, Error);
+  EXPECT_THROW(OutputFile{path("nowhere/out")}, Error);
+  EXPECT_EQ(files(), 0);
+}
+
+TEST_F(OutputFileTest, TemporariesCanBeRemovedAllAtOnce) {
+  OutputFile first(path("first")), second(path("second"));
+  OutputFile committed(path("committed"));
+  committed.commit();
+  EXPECT_EQ(files(), 3);
+  OutputFile::remove_temporaries();
+  EXPECT_EQ(files(), 1);
+  EXPECT_TRUE(fs::exists(path("committed")));
+}
+
+TEST_F(OutputFileTest, SameFile) {
+  put(path("a"), "a");
+  put(path("b"), "b");
+  fs::create_symlink(path("a"), path("link"));
+  fs::create_hard_link(path("a"), path("twin"));
+  EXPECT_TRUE(same_file(path("a"), path("link")));
+  EXPECT_TRUE(same_file(path("a"), path("twin")));
+  EXPECT_FALSE(same_file(path("a"), path("b")));
+  EXPECT_FALSE(same_file(path("a"), path("new")));
+  EXPECT_TRUE(same_file(path("new"), path("./new")));
+  EXPECT_FALSE(same_file("/dev/null", "/dev/null"));
+}
+
+}  // namespace
+}  // namespace cu264::io
