@@ -1,0 +1,134 @@
+// Writing, counting and reading bits, most significant first, and the Exp-Golomb codes (H.264 9.1).
+//
+// Syntax is written to a sink: BitWriter stores it, BitCounter only measures it, so that one function serves
+// both.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/bit_ops.h"
+#include "core/hd.h"
+
+namespace cu264::core {
+
+struct BitCounter {
+  std::uint32_t bits = 0;
+  CU264_HD_MEMBER void put(std::uint32_t, int length) { bits += static_cast<std::uint32_t>(length); }
+};
+
+// Writes into memory that the caller owns. Past its end nothing is stored, and overflowed() says so.
+class BitWriter {
+ public:
+  CU264_HD_MEMBER BitWriter(std::uint8_t* bytes, std::size_t capacity) : bytes_(bytes), capacity_(capacity) {}
+
+  // The `length` (0..32) low bits of `value`, whose other bits must be zero.
+  CU264_HD_MEMBER void put(std::uint32_t value, int length) {
+    pending_ = (pending_ << length) | value;
+    count_ += length;
+    while (count_ >= 8) {
+      count_ -= 8;
+      store(static_cast<std::uint8_t>(pending_ >> count_));
+    }
+  }
+  CU264_HD_MEMBER std::uint64_t bit_position() const {
+    return 8 * static_cast<std::uint64_t>(size_) + count_;
+  }
+  CU264_HD_MEMBER bool aligned() const { return count_ == 0; }
+  CU264_HD_MEMBER void align_with_zeros() {
+    if (count_ != 0) put(0, 8 - count_);
+  }
+  // Bytes stored; the writer must be aligned.
+  CU264_HD_MEMBER std::size_t size() const { return size_; }
+  CU264_HD_MEMBER bool overflowed() const { return overflowed_; }
+
+ private:
+  CU264_HD_MEMBER void store(std::uint8_t byte) {
+    if (size_ < capacity_) {
+      bytes_[size_++] = byte;
+    } else {
+      overflowed_ = true;
+    }
+  }
+
+  std::uint8_t* bytes_;
+  std::size_t capacity_;
+  std::size_t size_ = 0;
+  std::uint64_t pending_ = 0;  // its low count_ bits are not stored yet
+  int count_ = 0;              // 0..7 between calls
+  bool overflowed_ = false;
+};
+
+// Reads what may be hostile: past the end it yields zeros, and failed() says so.
+class BitReader {
+ public:
+  CU264_HD_MEMBER BitReader(const std::uint8_t* bytes, std::size_t size)
+      : bytes_(bytes), bits_(8 * static_cast<std::uint64_t>(size)) {}
+
+  // The next `length` (0..32) bits without consuming them.
+  CU264_HD_MEMBER std::uint32_t peek(int length) const {
+    std::uint64_t window = 0;
+    for (int i = 0; i < 5; ++i) {
+      const std::uint64_t byte = position_ / 8 + static_cast<std::uint64_t>(i);
+      window = (window << 8) | (byte < bits_ / 8 ? bytes_[byte] : 0u);
+    }
+    const int shift = 40 - static_cast<int>(position_ % 8) - length;
+    return static_cast<std::uint32_t>((window >> shift) & ((std::uint64_t{1} << length) - 1));
+  }
+  CU264_HD_MEMBER void skip(int length) {
+    position_ += static_cast<std::uint64_t>(length);
+    if (position_ > bits_) {
+      position_ = bits_;
+      failed_ = true;
+    }
+  }
+  CU264_HD_MEMBER std::uint32_t get(int length) {
+    const std::uint32_t value = peek(length);
+    skip(length);
+    return value;
+  }
+  CU264_HD_MEMBER std::uint64_t bit_position() const { return position_; }
+  CU264_HD_MEMBER std::uint64_t bits_left() const { return bits_ - position_; }
+  CU264_HD_MEMBER bool failed() const { return failed_; }
+
+ private:
+  const std::uint8_t* bytes_;
+  std::uint64_t bits_;
+  std::uint64_t position_ = 0;
+  bool failed_ = false;
+};
+
+// Length of ue(v) for a value below 2^32 - 1 (9.1).
+CU264_HD int ue_length(std::uint32_t value) {
+  return 2 * highest_bit(value + 1) + 1;
+}
+
+// codeNum of se(v) (9.1.1): 1, -1, 2, -2 .. are 1, 2, 3, 4 ..
+CU264_HD std::uint32_t se_code_num(std::int32_t value) {
+  return value > 0 ? 2 * static_cast<std::uint32_t>(value) - 1 : 2 * (0u - static_cast<std::uint32_t>(value));
+}
+
+CU264_HD int se_length(std::int32_t value) {
+  return ue_length(se_code_num(value));
+}
+
+template <class Sink>
+CU264_HD void put_ue(Sink& sink, std::uint32_t value) {
+  const int zeros = highest_bit(value + 1);
+  sink.put(0, zeros);
+  sink.put(value + 1, zeros + 1);
+}
+
+template <class Sink>
+CU264_HD void put_se(Sink& sink, std::int32_t value) {
+  put_ue(sink, se_code_num(value));
+}
+
+// rbsp_trailing_bits (7.3.2.11)
+template <class Sink>
+CU264_HD void put_trailing_bits(Sink& sink) {
+  sink.put(1, 1);
+  sink.align_with_zeros();
+}
+
+}  // namespace cu264::core

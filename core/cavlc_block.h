@@ -1,0 +1,144 @@
+// One block of levels to its bits: residual_block_cavlc (H.264 7.3.5.3.2, 9.2).
+#pragma once
+
+#include <cstdint>
+
+#include "core/bit_ops.h"
+#include "core/bits.h"
+#include "core/block.h"
+#include "core/cavlc_tables.h"
+#include "core/hd.h"
+
+namespace cu264::core {
+
+inline constexpr int kChromaDcNc = -1;  // nC of ChromaDCLevel in 4:2:0 (9.2.1)
+
+// What one pass over a block finds; the two masks are those of CAVLCU (4.4): the shape of the block, with and
+// without its trailing ones. Bit k stands for coding position k.
+struct CavlcSymbols {
+  std::uint32_t nonzero = 0;
+  std::uint32_t levels = 0;  // nonzero, less the trailing ones
+  int total_coeff = 0;
+  int trailing_ones = 0;
+};
+
+CU264_HD CavlcSymbols cavlc_symbols(const std::int16_t* levels, int max_num_coeff) {
+  std::uint32_t nonzero = 0, ones = 0;
+  for (int k = 0; k < max_num_coeff; ++k) {
+    nonzero |= static_cast<std::uint32_t>(levels[k] != 0) << k;
+    ones |= static_cast<std::uint32_t>(levels[k] == 1 || levels[k] == -1) << k;
+  }
+  CavlcSymbols symbols;
+  symbols.nonzero = symbols.levels = nonzero;
+  symbols.total_coeff = count_ones(nonzero);
+  while (symbols.trailing_ones < 3 && symbols.levels != 0) {
+    const std::uint32_t last = 1u << highest_bit(symbols.levels);
+    if ((ones & last) == 0) break;
+    symbols.levels ^= last;
+    ++symbols.trailing_ones;
+  }
+  return symbols;
+}
+
+// suffixLength before the first level (9.2.2).
+CU264_HD int first_suffix_length(const CavlcSymbols& symbols) {
+  return symbols.total_coeff > 10 && symbols.trailing_ones < 3 ? 1 : 0;
+}
+
+// suffixLength after a level (9.2.2).
+CU264_HD int next_suffix_length(int suffix_length, int magnitude) {
+  if (suffix_length == 0) suffix_length = 1;
+  return suffix_length + (magnitude > (3 << (suffix_length - 1)) && suffix_length < 6);
+}
+
+// levelCode of a level; the first one after fewer than three trailing ones cannot be +-1 and is counted from
+// 2 (9.2.2.1).
+CU264_HD int level_code(int level, bool cannot_be_one) {
+  const int magnitude = level < 0 ? -level : level;
+  return 2 * magnitude - 2 + (level < 0) - (cannot_be_one ? 2 : 0);
+}
+
+// level_prefix and level_suffix (9.2.2.1). |level| <= kMaxLevel keeps the suffix of the escape within its 12
+// bits.
+template <class Sink>
+CU264_HD void put_level(Sink& sink, int code, int suffix_length) {
+  if (suffix_length == 0) {
+    if (code < 14) {
+      sink.put(1, code + 1);
+    } else if (code < 30) {
+      sink.put(1, 15);
+      sink.put(static_cast<std::uint32_t>(code - 14), 4);
+    } else {
+      sink.put(1, 16);
+      sink.put(static_cast<std::uint32_t>(code - 30), 12);
+    }
+  } else if (code < (15 << suffix_length)) {
+    sink.put(1, (code >> suffix_length) + 1);
+    sink.put(static_cast<std::uint32_t>(code) & ((1u << suffix_length) - 1), suffix_length);
+  } else {
+    sink.put(1, 16);
+    sink.put(static_cast<std::uint32_t>(code - (15 << suffix_length)), 12);
+  }
+}
+
+template <class Sink>
+CU264_HD void put_code(Sink& sink, const CodeWord& code) {
+  sink.put(code.bits, code.length);
+}
+
+// max_num_coeff: 16, 15 (AC of Intra_16x16 and chroma) or 4 (chroma DC, with nC = kChromaDcNc).
+template <class Sink>
+CU264_HD void put_block(Sink& sink, const std::int16_t* levels, const CavlcSymbols& symbols,
+                        int max_num_coeff, int nC) {
+  put_code(sink, coeff_token_code(coeff_token_column(nC), symbols.total_coeff, symbols.trailing_ones));
+  if (symbols.total_coeff == 0) return;
+
+  std::uint32_t rest = symbols.nonzero ^ symbols.levels;
+  while (rest != 0) {  // trailing_ones_sign_flag, from the highest frequency down
+    const int k = highest_bit(rest);
+    rest ^= 1u << k;
+    sink.put(levels[k] < 0, 1);
+  }
+
+  int suffix_length = first_suffix_length(symbols);
+  bool cannot_be_one = symbols.trailing_ones < 3;
+  for (rest = symbols.levels; rest != 0; cannot_be_one = false) {
+    const int k = highest_bit(rest);
+    rest ^= 1u << k;
+    const int level = levels[k];
+    put_level(sink, level_code(level, cannot_be_one), suffix_length);
+    suffix_length = next_suffix_length(suffix_length, level < 0 ? -level : level);
+  }
+
+  int position = highest_bit(symbols.nonzero);
+  int zeros_left = position + 1 - symbols.total_coeff;
+  if (symbols.total_coeff < max_num_coeff) {
+    put_code(sink, max_num_coeff == 4 ? chroma_dc_total_zeros_code(symbols.total_coeff, zeros_left)
+                                      : total_zeros_code(symbols.total_coeff, zeros_left));
+  }
+  rest = symbols.nonzero ^ (1u << position);
+  while (zeros_left > 0 && rest != 0) {  // run_before of all but the first coefficient
+    const int next = highest_bit(rest);
+    rest ^= 1u << next;
+    const int run_before = position - next - 1;
+    put_code(sink, run_before_code(zeros_left, run_before));
+    zeros_left -= run_before;
+    position = next;
+  }
+}
+
+// The block's length: what rate-distortion decisions pay for it.
+CU264_HD int cavlc_block_bits(const std::int16_t* levels, int max_num_coeff, int nC) {
+  BitCounter counter;
+  put_block(counter, levels, cavlc_symbols(levels, max_num_coeff), max_num_coeff, nC);
+  return static_cast<int>(counter.bits);
+}
+
+// nC from the neighbouring blocks' total_coeff; a negative count stands for a block that is not available
+// (9.2.1).
+CU264_HD int nc_from_neighbours(int nA, int nB) {
+  if (nA >= 0 && nB >= 0) return (nA + nB + 1) >> 1;
+  return nA >= 0 ? nA : nB >= 0 ? nB : 0;
+}
+
+}  // namespace cu264::core

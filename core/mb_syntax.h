@@ -1,0 +1,105 @@
+// macroblock_layer of I slices (H.264 7.3.5), all but the residual.
+#pragma once
+
+#include <cstdint>
+
+#include "core/bits.h"
+#include "core/block.h"
+#include "core/hd.h"
+
+namespace cu264::core {
+
+inline constexpr int kMbTypePcm = 25;  // table 7-11
+
+// mb_type of an I slice (table 7-11).
+CU264_HD int mb_type(const MacroblockRecord& mb) {
+  if (mb.kind == MacroblockKind::pcm) return kMbTypePcm;
+  if (mb.kind == MacroblockKind::intra4x4) return 0;
+  const int luma = mb.coded_block_pattern & 15, chroma = mb.coded_block_pattern >> 4;
+  return 1 + mb.intra16x16_pred_mode + 4 * chroma + (luma != 0 ? 12 : 0);
+}
+
+// codeNum of coded_block_pattern for Intra_4x4 prediction (table 9-4).
+CU264_HD int intra_pattern_code_num(int coded_block_pattern) {
+  static constexpr std::uint8_t table[48] = {3,  29, 30, 17, 31, 18, 37, 8,  32, 38, 19, 9,  20, 10, 11, 2,
+                                             16, 33, 34, 21, 35, 22, 39, 4,  36, 40, 23, 5,  24, 6,  7,  1,
+                                             41, 42, 43, 25, 44, 26, 46, 12, 45, 47, 27, 13, 28, 14, 15, 0};
+  return table[coded_block_pattern];
+}
+
+// mb_qp_delta is present (7.3.5).
+CU264_HD bool has_mb_qp_delta(const MacroblockRecord& mb) {
+  return mb.kind == MacroblockKind::intra16x16 ||
+         (mb.kind == MacroblockKind::intra4x4 && mb.coded_block_pattern != 0);
+}
+
+// predIntra4x4PredMode of a block of `mb` (8.3.1.1). Null: the neighbour is not available in this slice.
+// Macroblocks of the other kinds hold DC in all sixteen modes, as the clause wants them to count.
+CU264_HD int predicted_intra4x4_mode(const MacroblockRecord& mb, const MacroblockRecord* left,
+                                     const MacroblockRecord* above, int luma4x4BlkIdx) {
+  const int x = luma_block_x(luma4x4BlkIdx), y = luma_block_y(luma4x4BlkIdx);
+  const MacroblockRecord* const a = x > 0 ? &mb : left;
+  const MacroblockRecord* const b = y > 0 ? &mb : above;
+  if (a == nullptr || b == nullptr) return kIntra4x4Dc;
+  const int mode_a = a->intra4x4_pred_mode[luma_block_index((x + 3) & 3, y)];
+  const int mode_b = b->intra4x4_pred_mode[luma_block_index(x, (y + 3) & 3)];
+  return mode_a < mode_b ? mode_a : mode_b;
+}
+
+// prev_intra4x4_pred_mode_flag and, if it is 0, rem_intra4x4_pred_mode.
+CU264_HD int intra4x4_mode_bits(int mode, int predicted) {
+  return mode == predicted ? 1 : 4;
+}
+
+template <class Sink>
+CU264_HD void put_intra4x4_mode(Sink& sink, int mode, int predicted) {
+  if (mode == predicted) {
+    sink.put(1, 1);
+  } else {
+    sink.put(static_cast<std::uint32_t>(mode < predicted ? mode : mode - 1), 4);
+  }
+}
+
+// mb_type, coded_block_pattern and mb_qp_delta: what a macroblock costs besides modes and residual.
+CU264_HD int mb_type_and_pattern_bits(const MacroblockRecord& mb) {
+  int bits = ue_length(static_cast<std::uint32_t>(mb_type(mb)));
+  if (mb.kind == MacroblockKind::intra4x4) {
+    bits += ue_length(static_cast<std::uint32_t>(intra_pattern_code_num(mb.coded_block_pattern)));
+  }
+  return bits + (has_mb_qp_delta(mb) ? se_length(mb.mb_qp_delta) : 0);
+}
+
+// Everything before the residual; of I_PCM only mb_type.
+template <class Sink>
+CU264_HD void put_macroblock_header(Sink& sink, const MacroblockRecord& mb, const MacroblockRecord* left,
+                                    const MacroblockRecord* above) {
+  put_ue(sink, static_cast<std::uint32_t>(mb_type(mb)));
+  if (mb.kind == MacroblockKind::pcm) return;
+  if (mb.kind == MacroblockKind::intra4x4) {
+    for (int block = 0; block < 16; ++block) {
+      put_intra4x4_mode(sink, mb.intra4x4_pred_mode[block], predicted_intra4x4_mode(mb, left, above, block));
+    }
+  }
+  put_ue(sink, mb.intra_chroma_pred_mode);
+  if (mb.kind == MacroblockKind::intra4x4) {
+    put_ue(sink, static_cast<std::uint32_t>(intra_pattern_code_num(mb.coded_block_pattern)));
+  }
+  if (has_mb_qp_delta(mb)) put_se(sink, mb.mb_qp_delta);
+}
+
+// Whether a slot's block is in the bitstream (7.3.5.3).
+CU264_HD bool slot_is_coded(const MacroblockRecord& mb, int slot) {
+  if (mb.kind == MacroblockKind::pcm) return false;
+  if (slot == kSlotLumaDc) return mb.kind == MacroblockKind::intra16x16;
+  if (slot < kSlotChromaDc) return ((mb.coded_block_pattern >> ((slot - kSlotLuma) >> 2)) & 1) != 0;
+  return (mb.coded_block_pattern >> 4) >= (slot < kSlotChromaAc ? 1 : 2);
+}
+
+// maxNumCoeff of a slot's block.
+CU264_HD int slot_max_num_coeff(const MacroblockRecord& mb, int slot) {
+  if (slot == kSlotLumaDc) return 16;
+  if (slot < kSlotChromaDc) return mb.kind == MacroblockKind::intra16x16 ? 15 : 16;
+  return slot < kSlotChromaAc ? 4 : 15;
+}
+
+}  // namespace cu264::core
