@@ -1,0 +1,13 @@
+# Sourced by every script here: where the repository is, how to talk, how many processors there are.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+jobs=$(nproc 2>/dev/null || echo 2)
+
+say() { printf '\n== %s\n' "$*"; }
+warn() { printf 'note: %s\n' "$*" >&2; }
+die() {
+  printf '%s: error: %s\n' "${0##*/}" "$*" >&2
+  exit 1
+}
+have() { command -v "$1" >/dev/null 2>&1; }

@@ -1,0 +1,50 @@
+# Sourced after common.sh: installs what is missing of a list of Debian and Ubuntu packages.
+# The names are those of Debian 12 and of Ubuntu 22.04 and 24.04.
+
+packages_build=(g++ cmake ninja-build pkg-config libtbb-dev libboost-program-options-dev nlohmann-json3-dev
+  libavformat-dev libavcodec-dev libavutil-dev libswscale-dev)
+packages_demo=(ffmpeg)
+packages_test=(libgtest-dev libgmock-dev ffmpeg python3 git)
+packages_fuzz=(clang)
+
+is_installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
+
+# Prints, a line each, what of its arguments is not installed.
+missing_packages() {
+  local package
+  for package in "$@"; do
+    is_installed "$package" || printf '%s\n' "$package"
+  done
+}
+
+apt() {
+  local -a become=()
+  if [ "$(id -u)" -ne 0 ]; then
+    # Without a terminal nobody can type a password: -n makes that a failure instead of a wait.
+    if [ -t 0 ]; then become=(sudo); else become=(sudo -n); fi
+  fi
+  "${become[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -y "$@" </dev/null
+}
+
+# install_packages PACKAGE...: returns 1, having said why, if something is missing and cannot be installed.
+install_packages() {
+  if ! have apt-get || ! have dpkg-query; then
+    warn "no apt-get here: please see that these are installed, by whatever name: $*"
+    return 0
+  fi
+  local -a missing
+  mapfile -t missing < <(missing_packages "$@")
+  [ "${#missing[@]}" -gt 0 ] || return 0
+  if [ "$(id -u)" -ne 0 ] && ! have sudo; then
+    warn "missing packages, and neither root nor sudo to install them: as root, run apt-get install ${missing[*]}"
+    return 1
+  fi
+  say "Installing ${missing[*]}"
+  # A stale or partial package index can still hold what is needed, so only the install decides.
+  apt -qq update || warn "apt-get update failed; trying with the package lists that are there"
+  apt -qq install --no-install-recommends "${missing[@]}" && return 0
+  warn "apt-get could not install: ${missing[*]} (is there a network, and is the package mirror reachable?)"
+  return 1
+}
+
+need_packages() { install_packages "$@" || die "cannot go on without them"; }
