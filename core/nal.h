@@ -1,0 +1,23 @@
+// Emulation prevention (H.264 7.4.1): which byte of an RBSP must be preceded by 03 in the NAL unit.
+#pragma once
+
+#include <cstdint>
+
+#include "core/hd.h"
+
+namespace cu264::core {
+
+inline constexpr std::uint8_t kEmulationPreventionByte = 3;
+
+// `zeros` is how many zero bytes, 0 to 2, directly precede `byte` in the NAL unit since the last inserted 03.
+CU264_HD bool needs_emulation_prevention(int zeros, std::uint8_t byte) {
+  return zeros == 2 && byte <= 3;
+}
+
+// The same count after `byte` (and the 03 before it, where one was needed) was written.
+CU264_HD int zeros_after(int zeros, std::uint8_t byte) {
+  if (byte != 0) return 0;
+  return zeros == 2 ? 1 : zeros + 1;
+}
+
+}  // namespace cu264::core

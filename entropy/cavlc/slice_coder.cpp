@@ -1,0 +1,114 @@
+#include "entropy/cavlc/slice_coder.h"
+
+#include "core/block.h"
+#include "core/cavlc_block.h"
+#include "core/mb_syntax.h"
+
+namespace cu264::entropy {
+namespace {
+
+using core::CodedPictureView;
+using core::MacroblockKind;
+using core::MacroblockRecord;
+
+// A macroblock and its neighbours in the slice; a null pointer stands for one that is not available.
+struct Neighbourhood {
+  const MacroblockRecord* left = nullptr;
+  const MacroblockRecord* above = nullptr;
+  const std::uint8_t* here_counts = nullptr;  // total_coeff by slot
+  const std::uint8_t* left_counts = nullptr;
+  const std::uint8_t* above_counts = nullptr;
+};
+
+// nC of a luma block or chroma AC block at (x, y) of a square of blocks, whose slots `slot_of(x, y)` names
+// (9.2.1).
+template <class SlotOf>
+int nc(const Neighbourhood& n, int x, int y, int last, SlotOf slot_of) {
+  const std::uint8_t* const a = x > 0 ? n.here_counts : n.left_counts;
+  const std::uint8_t* const b = y > 0 ? n.here_counts : n.above_counts;
+  return core::nc_from_neighbours(a != nullptr ? a[slot_of(x > 0 ? x - 1 : last, y)] : -1,
+                                  b != nullptr ? b[slot_of(x, y > 0 ? y - 1 : last)] : -1);
+}
+
+int slot_nc(const Neighbourhood& n, int slot) {
+  const auto luma_slot = [](int x, int y) { return core::kSlotLuma + core::luma_block_index(x, y); };
+  if (slot == core::kSlotLumaDc) return nc(n, 0, 0, 3, luma_slot);
+  if (slot < core::kSlotChromaDc) {
+    const int block = slot - core::kSlotLuma;
+    return nc(n, core::luma_block_x(block), core::luma_block_y(block), 3, luma_slot);
+  }
+  if (slot < core::kSlotChromaAc) return core::kChromaDcNc;
+  const int block = (slot - core::kSlotChromaAc) & 3, first = slot - block;
+  return nc(n, block & 1, block >> 1, 1, [first](int x, int y) { return first + 2 * y + x; });
+}
+
+void put_pcm_samples(core::BitWriter& writer, const CodedPictureView& picture, int mb_x, int mb_y) {
+  writer.align_with_zeros();
+  for (int c = 0; c < 3; ++c) {
+    const int size = c == 0 ? 16 : 8;
+    for (int y = 0; y < size; ++y) {
+      const std::uint8_t* const row =
+          picture.source[c] + (size * mb_y + y) * picture.source_pitch[c] + size * mb_x;
+      for (int x = 0; x < size; ++x) writer.put(row[x], 8);
+    }
+  }
+}
+
+void put_residual(core::BitWriter& writer, const MacroblockRecord& mb, const std::int16_t* levels,
+                  const Neighbourhood& n) {
+  for (int slot = 0; slot < core::kBlocksPerMacroblock; ++slot) {
+    if (!core::slot_is_coded(mb, slot)) continue;
+    const std::int16_t* const block = levels + slot * core::kLevelsPerBlock;
+    const int max_num_coeff = core::slot_max_num_coeff(mb, slot);
+    core::put_block(writer, block, core::cavlc_symbols(block, max_num_coeff), max_num_coeff,
+                    slot_nc(n, slot));
+  }
+}
+
+}  // namespace
+
+std::size_t max_slice_rbsp_bytes(int macroblocks) {
+  constexpr std::size_t kSliceHeaderAndTrailing = 16, kMacroblock = 3200 / 8;
+  return kSliceHeaderAndTrailing + kMacroblock * static_cast<std::size_t>(macroblocks);
+}
+
+void code_slice(const CodedPictureView& picture, int slice, std::uint64_t header_bits, int header_length,
+                core::BitWriter& writer, SliceStats& stats) {
+  if (header_length > 32) {
+    writer.put(static_cast<std::uint32_t>(header_bits >> 32), header_length - 32);
+    header_length = 32;
+  }
+  writer.put(static_cast<std::uint32_t>(header_bits), header_length);
+
+  const int first_row = core::slice_first_row(slice, picture.slices, picture.mb_height);
+  const int end_row = core::slice_first_row(slice + 1, picture.slices, picture.mb_height);
+  for (int mb_y = first_row; mb_y < end_row; ++mb_y) {
+    for (int mb_x = 0; mb_x < picture.mb_width; ++mb_x) {
+      const std::size_t index = static_cast<std::size_t>(mb_y) * picture.mb_width + mb_x;
+      const MacroblockRecord* const mb = picture.macroblocks + index;
+      const std::uint8_t* const counts = picture.total_coeff + index * core::kTotalCoeffStride;
+      Neighbourhood n;
+      n.here_counts = counts;
+      if (mb_x > 0) n.left = mb - 1, n.left_counts = counts - core::kTotalCoeffStride;
+      if (mb_y > first_row) {
+        n.above = mb - picture.mb_width;
+        n.above_counts = counts - static_cast<std::ptrdiff_t>(core::kTotalCoeffStride) * picture.mb_width;
+      }
+      const std::uint64_t start = writer.bit_position();
+      core::put_macroblock_header(writer, *mb, n.left, n.above);
+      const std::uint64_t header_end = writer.bit_position();
+      if (mb->kind == MacroblockKind::pcm) {
+        put_pcm_samples(writer, picture, mb_x, mb_y);
+        ++stats.pcm_mbs;
+      } else {
+        put_residual(writer, *mb, picture.levels + index * core::kLevelsPerMacroblock, n);
+        ++(mb->kind == MacroblockKind::intra4x4 ? stats.intra4x4_mbs : stats.intra16x16_mbs);
+      }
+      stats.header_bits += header_end - start;
+      stats.residual_bits += writer.bit_position() - header_end;
+    }
+  }
+  core::put_trailing_bits(writer);
+}
+
+}  // namespace cu264::entropy

@@ -1,0 +1,29 @@
+// One slice of a coded picture to its RBSP: slice header, macroblock layers, trailing bits (H.264 7.3.2.8).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/bits.h"
+#include "core/coded_picture.h"
+
+namespace cu264::entropy {
+
+struct SliceStats {
+  std::uint32_t intra4x4_mbs = 0;
+  std::uint32_t intra16x16_mbs = 0;
+  std::uint32_t pcm_mbs = 0;
+  std::uint64_t header_bits = 0;    // macroblock headers
+  std::uint64_t residual_bits = 0;  // levels and I_PCM samples
+};
+
+// The most that code_slice writes for so many macroblocks: the encoder keeps each within 3200 bits (H.264
+// A.3.1), I_PCM takes 9 + 7 + 3072 at most.
+std::size_t max_slice_rbsp_bytes(int macroblocks);
+
+// `header_bits` holds the slice header right-aligned, `header_length` bits of it. The writer ends
+// byte-aligned.
+void code_slice(const core::CodedPictureView& picture, int slice, std::uint64_t header_bits,
+                int header_length, core::BitWriter& writer, SliceStats& stats);
+
+}  // namespace cu264::entropy
