@@ -1,8 +1,8 @@
 #include "encoder/headers.h"
 
-#include <bit>
 #include <string>
 
+#include "core/bits.h"
 #include "cu264/version.h"
 #include "encoder/config.h"
 #include "entropy/pack/nal_writer.h"
@@ -10,45 +10,51 @@
 namespace cu264::encoder {
 namespace {
 
-// Collects a header's syntax elements. Their number is small and known: clarity over speed.
+// Writes syntax elements by their descriptors (H.264 7.2) to a sink of core/bits.h.
+template <class Sink>
 class SyntaxWriter {
  public:
-  void u(int length, std::uint32_t value) {
-    for (int bit = length - 1; bit >= 0; --bit) put((value >> bit) & 1);
-  }
-  void flag(bool value) { put(value); }
-  // H.264 9.1
-  void ue(std::uint32_t value) {
-    const int length = std::bit_width(value + 1);
-    u(length - 1, 0);
-    u(length, value + 1);
-  }
-  // H.264 9.1.1
-  void se(int value) { ue(static_cast<std::uint32_t>(value > 0 ? 2 * value - 1 : -2 * value)); }
-  void trailing_bits() {
-    flag(true);
-    while (length_ % 8 != 0) flag(false);
-  }
+  explicit SyntaxWriter(Sink& sink) : sink_(sink) {}
 
-  int length() const { return length_; }
-  const std::vector<std::uint8_t>& bytes() const { return bytes_; }
+  void u(int length, std::uint32_t value) { sink_.put(value, length); }
+  void flag(bool value) { sink_.put(value ? 1 : 0, 1); }
+  void ue(std::uint32_t value) { core::put_ue(sink_, value); }
+  void se(int value) { core::put_se(sink_, value); }
 
  private:
-  void put(bool bit) {
-    if (length_ % 8 == 0) bytes_.push_back(0);
-    bytes_.back() = static_cast<std::uint8_t>(bytes_.back() | (bit << (7 - length_ % 8)));
-    ++length_;
+  Sink& sink_;
+};
+
+// A sink for a slice header, and one for the payload of the other headers: both are far from full.
+struct SliceHeaderSink {
+  SliceHeader header;
+  void put(std::uint32_t value, int length) {
+    header.bits = header.bits << length | value;
+    header.length += length;
+  }
+};
+
+class RbspSink {
+ public:
+  void put(std::uint32_t value, int length) { writer_.put(value, length); }
+  std::vector<std::uint8_t> finish() {
+    core::put_trailing_bits(writer_);
+    return {memory_, memory_ + writer_.size()};
   }
 
-  std::vector<std::uint8_t> bytes_;
-  int length_ = 0;
+ private:
+  std::uint8_t memory_[512];
+  core::BitWriter writer_{memory_, sizeof(memory_)};
 };
+
+using RbspWriter = SyntaxWriter<RbspSink>;
 
 constexpr int kProfileBaseline = 66;
 constexpr int kUnspecified = 2;  // in the code points of H.273
 constexpr int kVideoFormatUnspecified = 5;
 constexpr int kExtendedSar = 255;
-constexpr int kSliceTypeAllI = 7;
+// I; the type 7 that says the same of the whole picture would not fit a SliceHeader in the largest pictures.
+constexpr int kSliceTypeI = 2;
 constexpr int kPicInitQp = 26;
 constexpr int kLog2MaxFrameNum = 4;
 
@@ -65,7 +71,7 @@ int aspect_ratio_idc(Rational sar) {
   return kExtendedSar;
 }
 
-void write_video_signal_type(SyntaxWriter& w, const Colour& colour) {
+void write_video_signal_type(RbspWriter& w, const Colour& colour) {
   const bool described =
       colour.primaries != kUnspecified || colour.transfer != kUnspecified || colour.matrix != kUnspecified;
   const bool present = described || colour.full_range;
@@ -81,7 +87,7 @@ void write_video_signal_type(SyntaxWriter& w, const Colour& colour) {
 }
 
 // H.264 E.1.1
-void write_vui(SyntaxWriter& w, const Config& config) {
+void write_vui(RbspWriter& w, const Config& config) {
   const Rational sar = reduced(config.sample_aspect_ratio);
   w.flag(sar.num != 0);  // aspect_ratio_info_present_flag
   if (sar.num != 0) {
@@ -134,7 +140,8 @@ std::vector<std::uint8_t> sps_rbsp(const Config& config, int level_idc) {
   const int crop_right = (mb_width * 16 - coded_side(config.width)) / 2;
   const int crop_bottom = (mb_height * 16 - coded_side(config.height)) / 2;
 
-  SyntaxWriter w;
+  RbspSink sink;
+  RbspWriter w(sink);
   w.u(8, kProfileBaseline);
   w.flag(true);      // constraint_set0_flag
   w.flag(true);      // constraint_set1_flag: with profile 66, Constrained Baseline (H.264 A.2.1.1)
@@ -161,12 +168,12 @@ std::vector<std::uint8_t> sps_rbsp(const Config& config, int level_idc) {
   }
   w.flag(true);  // vui_parameters_present_flag
   write_vui(w, config);
-  w.trailing_bits();
-  return w.bytes();
+  return sink.finish();
 }
 
 std::vector<std::uint8_t> pps_rbsp() {
-  SyntaxWriter w;
+  RbspSink sink;
+  RbspWriter w(sink);
   w.ue(0);        // pic_parameter_set_id
   w.ue(0);        // seq_parameter_set_id
   w.flag(false);  // entropy_coding_mode_flag: CAVLC
@@ -182,8 +189,7 @@ std::vector<std::uint8_t> pps_rbsp() {
   w.flag(true);   // deblocking_filter_control_present_flag
   w.flag(false);  // constrained_intra_pred_flag
   w.flag(false);  // redundant_pic_cnt_present_flag
-  w.trailing_bits();
-  return w.bytes();
+  return sink.finish();
 }
 
 std::vector<std::uint8_t> sei_rbsp(const Config& config) {
@@ -198,21 +204,22 @@ std::vector<std::uint8_t> sei_rbsp(const Config& config) {
   append_text(text, "slices", std::to_string(config.slices));
   append_text(text, "deblock", config.deblock ? "on" : "off");
 
-  SyntaxWriter w;
+  RbspSink sink;
+  RbspWriter w(sink);
   w.u(8, 5);  // payload_type: user_data_unregistered
   std::size_t payload_size = sizeof(uuid) + text.size();
   for (; payload_size >= 255; payload_size -= 255) w.u(8, 255);
   w.u(8, static_cast<std::uint32_t>(payload_size));
   for (const std::uint8_t byte : uuid) w.u(8, byte);
   for (const char c : text) w.u(8, static_cast<std::uint8_t>(c));
-  w.trailing_bits();
-  return w.bytes();
+  return sink.finish();
 }
 
 SliceHeader slice_header(int first_mb_in_slice, int idr_pic_id, int qp, bool deblock) {
-  SyntaxWriter w;
+  SliceHeaderSink sink;
+  SyntaxWriter w(sink);
   w.ue(static_cast<std::uint32_t>(first_mb_in_slice));
-  w.ue(kSliceTypeAllI);
+  w.ue(kSliceTypeI);
   w.ue(0);                   // pic_parameter_set_id
   w.u(kLog2MaxFrameNum, 0);  // frame_num
   w.ue(static_cast<std::uint32_t>(idr_pic_id));
@@ -224,11 +231,7 @@ SliceHeader slice_header(int first_mb_in_slice, int idr_pic_id, int qp, bool deb
     w.se(0);  // slice_alpha_c0_offset_div2
     w.se(0);  // slice_beta_offset_div2
   }
-  SliceHeader header;
-  header.length = w.length();
-  for (const std::uint8_t byte : w.bytes()) header.bits = header.bits << 8 | byte;
-  header.bits >>= w.bytes().size() * 8 - static_cast<std::size_t>(w.length());
-  return header;
+  return sink.header;
 }
 
 std::vector<std::uint8_t> stream_headers(const Config& config, int level_idc, bool with_sei) {
