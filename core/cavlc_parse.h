@@ -1,0 +1,132 @@
+// One block of CAVLC back to its levels: the inverse of core/cavlc_block.h, for streams that may be hostile.
+//
+// The codes are found by trying the very tables that the coder writes from: slow, but there is nothing to
+// disagree.
+#pragma once
+
+#include <cstdint>
+
+#include "core/bits.h"
+#include "core/cavlc_tables.h"
+#include "core/hd.h"
+
+namespace cu264::core {
+
+inline constexpr int kCavlcParseError = -1;
+
+// The first of `symbols` symbols whose code comes next, and skips that code; kCavlcParseError if none does.
+template <class CodeOf>
+CU264_HD int parse_code(BitReader& reader, int symbols, CodeOf code_of) {
+  const std::uint32_t window = reader.peek(16);  // no code is longer
+  for (int symbol = 0; symbol < symbols; ++symbol) {
+    const CodeWord code = code_of(symbol);
+    if (code.length != 0 && (window >> (16 - code.length)) == code.bits) {
+      reader.skip(code.length);
+      return symbol;
+    }
+  }
+  return kCavlcParseError;
+}
+
+struct CoeffToken {
+  int total_coeff = kCavlcParseError;
+  int trailing_ones = 0;
+};
+
+struct CoeffTokenCodes {
+  int column;
+  CU264_HD_MEMBER CodeWord operator()(int symbol) const {
+    const int total_coeff = symbol >> 2, trailing_ones = symbol & 3;
+    if (trailing_ones > total_coeff) return {};
+    return coeff_token_code(column, total_coeff, trailing_ones);
+  }
+};
+
+CU264_HD CoeffToken parse_coeff_token(BitReader& reader, int max_num_coeff, int nC) {
+  const int symbol = parse_code(reader, 4 * (max_num_coeff + 1), CoeffTokenCodes{coeff_token_column(nC)});
+  CoeffToken token;
+  if (symbol >= 0) token = {symbol >> 2, symbol & 3};
+  return token;
+}
+
+// levelCode (9.2.2.1) of a level, before the first level's offset; kCavlcParseError past level_prefix 15,
+// which the profiles below High do not allow.
+CU264_HD int parse_level_code(BitReader& reader, int suffix_length) {
+  const std::uint32_t window = reader.peek(16);
+  if (window == 0) return kCavlcParseError;
+  const int level_prefix = 15 - highest_bit(window);
+  reader.skip(level_prefix + 1);
+  int suffix_size = suffix_length;
+  if (level_prefix == 15) suffix_size = 12;
+  if (level_prefix == 14 && suffix_length == 0) suffix_size = 4;
+  const int escape_offset = level_prefix == 15 && suffix_length == 0 ? 15 : 0;
+  return (level_prefix << suffix_length) + static_cast<int>(reader.get(suffix_size)) + escape_offset;
+}
+
+// The levels in decoding order, highest frequency first (7.3.5.3.2); false if they are not CAVLC.
+CU264_HD bool parse_levels(BitReader& reader, const CoeffToken& token, std::int16_t* decoded) {
+  int suffix_length = token.total_coeff > 10 && token.trailing_ones < 3 ? 1 : 0;
+  for (int i = 0; i < token.total_coeff; ++i) {
+    if (i < token.trailing_ones) {
+      decoded[i] = reader.get(1) != 0 ? -1 : 1;
+      continue;
+    }
+    int level_code = parse_level_code(reader, suffix_length);
+    if (level_code < 0) return false;
+    if (i == token.trailing_ones && token.trailing_ones < 3) level_code += 2;
+    const int magnitude = (level_code + 2) >> 1;
+    decoded[i] = static_cast<std::int16_t>((level_code & 1) != 0 ? -magnitude : magnitude);
+    if (suffix_length == 0) suffix_length = 1;
+    if (magnitude > (3 << (suffix_length - 1)) && suffix_length < 6) ++suffix_length;
+  }
+  return true;
+}
+
+struct TotalZerosCodes {
+  int max_num_coeff;
+  int total_coeff;
+  CU264_HD_MEMBER CodeWord operator()(int total_zeros) const {
+    return max_num_coeff == 4 ? chroma_dc_total_zeros_code(total_coeff, total_zeros)
+                              : total_zeros_code(total_coeff, total_zeros);
+  }
+};
+
+struct RunBeforeCodes {
+  int zeros_left;
+  CU264_HD_MEMBER CodeWord operator()(int run_before) const {
+    return run_before_code(zeros_left, run_before);
+  }
+};
+
+// Reads a block into levels[0 .. max_num_coeff) and returns TotalCoeff, or kCavlcParseError when the bits are
+// no block or end too soon; the levels are then all zero or partly filled. max_num_coeff and nC as for
+// put_block.
+CU264_HD int cavlc_parse_block(BitReader& reader, std::int16_t* levels, int max_num_coeff, int nC) {
+  for (int k = 0; k < max_num_coeff; ++k) levels[k] = 0;
+  const CoeffToken token = parse_coeff_token(reader, max_num_coeff, nC);
+  if (token.total_coeff < 0 || reader.failed()) return kCavlcParseError;
+  if (token.total_coeff == 0) return 0;
+
+  std::int16_t decoded[16];
+  if (!parse_levels(reader, token, decoded)) return kCavlcParseError;
+
+  // A block of 15 shares the tables of 16: a code that leaves it room for no such zeros is no code here.
+  const int room = max_num_coeff - token.total_coeff;
+  int zeros_left = 0;
+  if (room > 0) zeros_left = parse_code(reader, room + 1, TotalZerosCodes{max_num_coeff, token.total_coeff});
+  if (zeros_left < 0) return kCavlcParseError;
+
+  int position = zeros_left + token.total_coeff - 1;
+  for (int i = 0; i < token.total_coeff; ++i) {
+    levels[position] = decoded[i];
+    if (i + 1 == token.total_coeff) break;
+    int run_before = 0;
+    if (zeros_left > 0) run_before = parse_code(reader, zeros_left + 1, RunBeforeCodes{zeros_left});
+    if (run_before < 0) return kCavlcParseError;
+    zeros_left -= run_before;
+    position -= run_before + 1;
+  }
+  return reader.failed() ? kCavlcParseError : token.total_coeff;
+}
+
+}  // namespace cu264::core
