@@ -13,7 +13,7 @@ struct CodeWord {
 
   constexpr CodeWord() = default;
   // Not explicit: tables below are written as the bit strings themselves.
-  constexpr CodeWord(const char* string) {  // NOLINT
+  CU264_HD_MEMBER constexpr CodeWord(const char* string) {  // NOLINT
     for (; *string != 0; ++string) {
       bits = static_cast<std::uint16_t>((bits << 1) | (*string - '0'));
       ++length;
