@@ -1,0 +1,14 @@
+// CU264_TEST_QUICK=1 shrinks the long matrices, for builds that run slowly.
+#pragma once
+
+#include <cstdlib>
+#include <string_view>
+
+namespace cu264::test {
+
+inline bool quick() {
+  const char* const value = std::getenv("CU264_TEST_QUICK");
+  return value && *value && std::string_view(value) != "0";
+}
+
+}  // namespace cu264::test

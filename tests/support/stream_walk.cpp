@@ -1,0 +1,139 @@
+#include "tests/support/stream_walk.h"
+
+#include <optional>
+
+#include "tests/support/slice_walk.h"
+
+namespace cu264::test {
+namespace {
+
+void require(bool condition, const std::string& what) {
+  if (!condition) throw StreamError(what);
+}
+
+class StreamWalk {
+ public:
+  explicit StreamWalk(const MacroblockVisitor& visit) : visit_(visit) {}
+
+  void take(const NalUnit& nal) {
+    out_.nal_unit_types.push_back(nal.nal_unit_type);
+    switch (nal.nal_unit_type) {
+      case kNalSps:
+        begin_headers(nal);
+        require(nal.zero_byte, "an SPS without zero_byte (B.1.2)");
+        sps(parse_sps(nal));
+        break;
+      case kNalPps:
+        begin_headers(nal);
+        require(nal.zero_byte, "a PPS without zero_byte (B.1.2)");
+        out_.pps = parse_pps(nal);
+        has_pps_ = true;
+        break;
+      case kNalSei:
+        begin_headers(nal);
+        sei(nal);
+        break;
+      case kNalSliceIdr:
+        slice(nal);
+        break;
+      default:
+        throw StreamError("unexpected nal_unit_type");
+    }
+  }
+
+  WalkedStream finish() {
+    finish_picture();
+    return std::move(out_);
+  }
+
+ private:
+  void sps(const Sps& sps) {
+    if (slices_) {
+      require(sps.mb_width == out_.sps.mb_width && sps.mb_height == out_.sps.mb_height, "the size changes");
+    } else {
+      slices_.emplace(sps.mb_width, sps.mb_height);
+    }
+    out_.sps = sps;
+  }
+
+  // H.264 7.3.2.3, D.1.7
+  void sei(const NalUnit& nal) {
+    require(nal.nal_ref_idc == 0, "SEI with nal_ref_idc");
+    BitCursor bits(nal.rbsp);
+    require(bits.u(8) == 5, "SEI other than user_data_unregistered");
+    std::uint32_t size = 0, byte = 0;
+    do size += byte = bits.u(8);
+    while (byte == 255);
+    require(size >= 16, "user_data_unregistered without its UUID");
+    std::string text;
+    for (std::uint32_t i = 0; i < size; ++i) {
+      const auto c = static_cast<char>(bits.u(8));
+      if (i >= 16) text += c;
+    }
+    bits.expect_end();
+    out_.user_data.push_back(text);
+  }
+
+  void slice(const NalUnit& nal) {
+    require(slices_ && has_pps_, "a slice before its parameter sets");
+    BitCursor bits(nal.rbsp);
+    const SliceHeader header = parse_slice_header(bits, nal, out_.sps, out_.pps);
+    if (header.first_mb_in_slice == 0) {
+      finish_picture();
+      require(nal.zero_byte || headers_, "an access unit without zero_byte (B.1.2)");
+      headers_ = false;
+      require(out_.pictures.empty() || out_.pictures.back().idr_pic_id != header.idr_pic_id,
+              "two IDR pictures in a row with the same idr_pic_id (7.4.3)");
+      WalkedPicture picture;
+      picture.idr_pic_id = header.idr_pic_id, picture.qp = header.qp;
+      picture.disable_deblocking_filter_idc = header.disable_deblocking_filter_idc;
+      out_.pictures.push_back(picture);
+      open_ = true, next_mb_ = 0;
+    }
+    require(open_ && header.first_mb_in_slice == next_mb_, "first_mb_in_slice leaves a gap");
+    WalkedPicture& picture = out_.pictures.back();
+    require(header.idr_pic_id == picture.idr_pic_id, "idr_pic_id changes within a picture");
+    next_mb_ = slices_->walk(bits, next_mb_, picture.slices, header.qp, picture, visit_);
+    ++picture.slices;
+  }
+
+  // An access unit's parameter sets and SEI come before its first slice.
+  void begin_headers(const NalUnit& nal) {
+    finish_picture();
+    require(nal.zero_byte || headers_, "an access unit without zero_byte (B.1.2)");
+    headers_ = true;
+  }
+
+  void finish_picture() {
+    if (!open_) return;
+    require(next_mb_ == out_.sps.mb_width * out_.sps.mb_height, "the picture before is not complete");
+    open_ = false;
+  }
+
+  const MacroblockVisitor& visit_;
+  WalkedStream out_;
+  std::optional<SliceWalk> slices_;
+  bool has_pps_ = false;
+  bool headers_ = false;  // of the next picture have been seen
+  bool open_ = false;
+  int next_mb_ = 0;
+};
+
+}  // namespace
+
+WalkedStream walk_stream(std::span<const std::uint8_t> bytes, const MacroblockVisitor& visit) {
+  StreamWalk walk(visit);
+  std::size_t index = 0;
+  for (const NalUnit& nal : split_annexb(bytes)) {
+    try {
+      walk.take(nal);
+    } catch (const StreamError& error) {
+      throw StreamError("NAL unit " + std::to_string(index) + " of type " +
+                        std::to_string(nal.nal_unit_type) + ": " + error.what());
+    }
+    ++index;
+  }
+  return walk.finish();
+}
+
+}  // namespace cu264::test

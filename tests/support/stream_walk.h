@@ -1,0 +1,59 @@
+// Walks a whole all-intra Baseline stream down to its levels (H.264 7.3.4, 7.3.5), and refuses what is not
+// allowed on the way. Shares core/cavlc_parse.h with the product and nothing else: neighbours, nC, types and
+// predicted modes are derived here anew.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/block.h"
+#include "tests/support/stream_headers.h"
+
+namespace cu264::test {
+
+struct WalkedMacroblock {
+  int address = 0;
+  int slice = 0;  // counted in the picture
+  int mb_type = 0;
+  core::MacroblockKind kind = core::MacroblockKind::intra4x4;
+  int intra16x16_pred_mode = 0;
+  int intra_chroma_pred_mode = 0;
+  std::array<int, 16> intra4x4_pred_mode{};
+  int coded_block_pattern = 0;
+  int mb_qp_delta = 0;
+  int qp = 0;
+  std::int16_t levels[core::kBlocksPerMacroblock][core::kLevelsPerBlock] = {};
+  std::array<int, core::kBlocksPerMacroblock> total_coeff{};
+  std::size_t header_bits = 0;
+  std::size_t residual_bits = 0;  // with I_PCM's alignment and samples
+};
+
+struct WalkedPicture {
+  int idr_pic_id = 0;
+  int qp = 0;
+  int slices = 0;
+  int disable_deblocking_filter_idc = 0;
+  std::uint32_t intra4x4_mbs = 0, intra16x16_mbs = 0, pcm_mbs = 0;
+  std::uint64_t header_bits = 0, residual_bits = 0;
+  std::size_t max_macroblock_bits = 0;
+  int max_abs_level = 0;
+};
+
+struct WalkedStream {
+  Sps sps;
+  Pps pps;
+  std::vector<int> nal_unit_types;
+  std::vector<std::string> user_data;  // the text of user_data_unregistered messages
+  std::vector<WalkedPicture> pictures;
+};
+
+using MacroblockVisitor = std::function<void(const WalkedMacroblock&)>;
+
+// Throws StreamError that names the NAL unit, and the macroblock where it is in one.
+WalkedStream walk_stream(std::span<const std::uint8_t> bytes, const MacroblockVisitor& visit = {});
+
+}  // namespace cu264::test
