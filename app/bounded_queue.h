@@ -60,9 +60,10 @@ class BoundedQueue {
     return items_.empty();
   }
 
+  // All was popped, and there is no error left to throw.
   bool finished() const {
     const std::lock_guard lock(mutex_);
-    return items_.empty() && closed_;
+    return items_.empty() && closed_ && !error_;
   }
 
  private:

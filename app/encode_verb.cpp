@@ -1,7 +1,9 @@
 // cu264 encode: opens what the options ask for, runs the loop, tells how it went.
 #include <atomic>
 #include <cstdio>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/encode_loop.h"
@@ -28,12 +30,24 @@ Config complete_config(const EncodeOptions& options, const io::VideoInfo& video)
   return config;
 }
 
+// Nothing: interrupted before the first picture.
+std::unique_ptr<io::Reader> open_reader(const io::ReaderOptions& options) {
+  try {
+    auto reader = std::make_unique<io::Reader>(options);
+    return reader->info().width > 0 ? std::move(reader) : nullptr;
+  } catch (const Error&) {
+    if (interrupted()) return nullptr;
+    throw;
+  }
+}
+
 ExitCode encode(EncodeOptions options) {
   std::atomic<bool> stop_reading{false};
   options.reader.input.stop = [&] { return stop_reading || interrupted(); };
-  io::Reader reader(options.reader);
+  const auto opened = open_reader(options.reader);
+  if (!opened) return ExitCode::interrupted;
+  io::Reader& reader = *opened;
   const io::VideoInfo& video = reader.info();
-  if (video.width == 0) return ExitCode::interrupted;
 
   std::vector<std::string> notes;
   const auto copied = io::copyable(options.container, reader.side_streams(), notes);

@@ -21,7 +21,8 @@ struct BlockSums {
 // 255)^2 and (0.03 * 255)^2 in that scale, the second for a variance over n - 1.
 double window_ssim(const BlockSums& s, int n) {
   const auto c1 = static_cast<double>(static_cast<std::int64_t>(.01 * .01 * 255 * 255 * n + .5));
-  const auto c2 = static_cast<double>(static_cast<std::int64_t>(.03 * .03 * 255 * 255 * n * (n - 1) + .5));
+  auto c2 = static_cast<double>(static_cast<std::int64_t>(.03 * .03 * 255 * 255 * n * (n - 1) + .5));
+  if (n == 1) c2 = 1;  // a single sample has no variance
   const std::int64_t variances = s.squares * n - s.a * s.a - s.b * s.b;
   const std::int64_t covariance = s.product * n - s.a * s.b;
   return (2.0 * s.a * s.b + c1) * (2.0 * covariance + c2) /

@@ -217,6 +217,13 @@ bool Reader::feed_decoder() {
     }
     return true;
   }
+  // A recording may begin between two entry points: that much of it nobody can decode.
+  entered_ = entered_ || options_.allow_partial || (packet_->flags & AV_PKT_FLAG_KEY);
+  if (!entered_) {
+    ++skipped_;
+    av_packet_unref(packet_.get());
+    return true;
+  }
   check_complete(*packet_);
   const int result = packet_->size > 0 ? avcodec_send_packet(decoder_.get(), packet_.get()) : 0;
   av_packet_unref(packet_.get());
@@ -261,10 +268,9 @@ void Reader::check_end_of_input(int result) {
   }
 }
 
-// Before the first picture damage is not the end: a recording may start between two entry points.
 void Reader::damage(const std::string& what) {
   if (damages_++ == 0) first_damage_ = what;
-  if (options_.allow_partial || (info_.width == 0 && !input_.uncompressed())) return;
+  if (options_.allow_partial) return;
   throw Error(ErrorCode::bad_input, name_ + ": near frame " + std::to_string(pictures_) + ": " + what,
               "--allow-partial encodes what can be read");
 }
@@ -274,6 +280,10 @@ std::vector<std::string> Reader::notes() const {
   if (timestamps_.moved() > 0) {
     notes.push_back(name_ + ": " + std::to_string(timestamps_.moved()) +
                     " timestamps not in order were moved");
+  }
+  if (skipped_ > 0) {
+    notes.push_back(name_ + ": " + std::to_string(skipped_) +
+                    " pictures before the first entry point were skipped");
   }
   if (damages_ > 0) {
     notes.push_back(name_ + ": " + std::to_string(damages_) +

@@ -66,6 +66,8 @@ class Reader {
   std::int64_t shift_ = 0;               // subtracted from the pictures' times
   std::int64_t start_ = AV_NOPTS_VALUE;  // pictures before are dropped, in AV_TIME_BASE units
   std::int64_t packet_end_ = 0;          // byte position behind the last whole uncompressed picture
+  bool entered_ = false;                 // a packet that decoding can begin with was seen
+  std::int64_t skipped_ = 0;             // packets before it
   bool draining_ = false;
   std::int64_t pictures_ = 0;   // handed out, `ahead_` not counted
   std::int64_t video_end_ = 0;  // of the last picture handed out

@@ -53,6 +53,7 @@ class BadOutput(CommandTest):
             with self.subTest(format=form):
                 command = subprocess.Popen([CU264, "encode", self.input, "--qp", "5", "--format", form, "-o", "-"],
                                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                self.addCleanup(command.wait)
                 command.stdout.read(100)
                 command.stdout.close()
                 self.assertIn("Broken pipe", command.stderr.read().decode())
@@ -90,10 +91,10 @@ class BadOutput(CommandTest):
         self.addCleanup(command.stderr.close)
         return command
 
-    def wait_for_temporary(self, name):
+    def wait_for_pictures(self, name):
         for _ in range(500):
             hidden = [f for f in os.listdir(self.folder) if f.startswith("." + name)]
-            if hidden and os.path.getsize(self.path(hidden[0])) > 0:
+            if hidden and os.path.getsize(self.path(hidden[0])) > 20000:
                 return
             time.sleep(0.02)
         self.fail("nothing was written within ten seconds")
@@ -103,7 +104,7 @@ class BadOutput(CommandTest):
             with self.subTest(signal=number):
                 out = self.path(f"signal{number}.mkv")
                 command = self.endless(out, "--preset", "fast")
-                self.wait_for_temporary(os.path.basename(out))
+                self.wait_for_pictures(os.path.basename(out))
                 command.send_signal(number)
                 self.assertEqual(command.wait(60), 130)
                 self.assertGreater(int(video_stream(out)["nb_read_packets"]), 0)

@@ -64,6 +64,8 @@ class Containers(CommandTest):
         self.assertEqual(self.encode("-", "-o", "-", input=data, stdin=None).stdout, direct)
         raw = self.path("in.yuv")
         ffmpeg("-i", self.input, "-f", "rawvideo", raw)
+        # Raw video does not tell the aspect ratio, so that the headers differ from the Y4M file's.
+        direct = self.encode(raw, "--size", "96x64", "-o", "-").stdout
         with open(raw, "rb") as file:
             self.assertEqual(self.encode("-", "--size", "96x64", "-o", "-", stdin=file).stdout, direct)
         piped = subprocess.run(f"cat '{raw}' | '{CU264}' encode - --size 96x64 -o - | cat", shell=True,
@@ -86,7 +88,7 @@ class Containers(CommandTest):
         self.assertEqual(video_stream(self.path("one.mkv"))["nb_read_packets"], "1")
 
     def test_variable_frame_rate(self):
-        source = self.path("vfr.mkv")
+        source = self.path("irregular.mkv")
         # Distances of 40, 80 and 200 ms in turn; the audio keeps both clocks honest.
         ffmpeg("-f", "lavfi", "-i", "testsrc2=size=96x64:rate=25", "-vf",
                "setpts='(floor(N/3)*320+if(eq(mod(N,3),0),0,if(eq(mod(N,3),1),40,120)))/1000/TB'", "-frames:v", "24",
@@ -155,9 +157,10 @@ class Containers(CommandTest):
         with open(self.path("part.yuv"), "rb") as file:
             self.assertTrue(file.read() == expected, "--seek 1.2 --frames 30 is not pictures 30 to 59")
         times = packet_times(part)
-        self.assertEqual((times[0], len(times)), (0, 30))
+        self.assertEqual(len(times), 30)
+        self.assertTrue(0 <= times[0] < 0.04, f"the first picture is at {times[0]}")  # the next one after 1.2
         sound = packet_times(part, "a:0")
-        self.assertTrue(0 <= sound[0] < 0.05 and 1.1 < sound[-1] < 1.2, f"audio from {sound[0]} to {sound[-1]}")
+        self.assertTrue(0 <= sound[0] < 0.05 and 1.1 < sound[-1] < times[-1] + 0.04, f"audio from {sound[0]} to {sound[-1]}")
         # What a pipe cannot skip is decoded and dropped.
         with open(self.film, "rb") as file:
             piped = self.encode("-", "--seek", "1.2", "--frames", "30", "-o", "-", stdin=file).stdout

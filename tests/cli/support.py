@@ -8,6 +8,8 @@ import tempfile
 import unittest
 
 CU264 = os.path.abspath(os.environ.get("CU264", "build/bin/cu264"))
+if not os.path.exists(CU264):
+    raise SystemExit(f"{CU264}: not there (the environment variable CU264 names the command to test)")
 TIMEOUT = 120
 HAS_FFMPEG = shutil.which("ffmpeg") and shutil.which("ffprobe")
 
@@ -77,7 +79,7 @@ class CommandTest(unittest.TestCase):
         """The encode fails with this code and one line that matches; nothing is left where the output would be."""
         before = set(os.listdir(self.folder))
         if output:
-            arguments = (*arguments, "-o", output if os.path.isabs(output) else self.path(output))
+            arguments = (*arguments, "-o", output if output == "-" or os.path.isabs(output) else self.path(output))
         done = self.encode(*arguments, code=code, **keywords)
         lines = [line for line in done.stderr.splitlines() if line]
         self.assertEqual(len(lines), 1, done.stderr)

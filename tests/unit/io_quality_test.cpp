@@ -50,7 +50,7 @@ double reference_ssim(const Samples& a, const Samples& b, int width, int height,
 }
 
 TEST(Quality, SsimIsTheDefinition) {
-  for (const auto [width, height] : {std::pair{8, 8}, {11, 9}, {64, 48}, {67, 35}, {8, 100}}) {
+  for (const auto& [width, height] : {std::pair{8, 8}, {11, 9}, {64, 48}, {67, 35}, {8, 100}}) {
     const int pitch = width + 5;
     for (const int spread : {0, 3, 60, 255}) {
       const Samples a = noise(pitch * height, 1);
