@@ -13,8 +13,10 @@
 
 namespace cu264::core {
 
-// Lambda per bit in squared level units with 16 fractional bits: rd_lambda (core/cost.h) over step^2.
-inline constexpr std::int64_t kRdoqLambda = 7550;
+// Lambda per bit in squared level units with 16 fractional bits. Two thirds of what mode decisions pay
+// (rd_lambda of core/cost.h over step^2): a level also steers the prediction of later blocks, which the
+// search does not see.
+inline constexpr std::int64_t kRdoqLambda = 5000;
 
 // scaled[k]: |coefficient| x multiplier in coding order, with `shift` fractional bits; bit k of `negative`:
 // its sign. Writes `count` signed levels (the rest up to 16 is left alone). nC as for core/cavlc_block.h.

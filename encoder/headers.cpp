@@ -5,6 +5,7 @@
 #include "core/bits.h"
 #include "cu264/version.h"
 #include "encoder/config.h"
+#include "encoder/presets.h"
 #include "entropy/pack/nal_writer.h"
 
 namespace cu264::encoder {
@@ -228,8 +229,8 @@ SliceHeader slice_header(int first_mb_in_slice, int idr_pic_id, int qp, bool deb
   w.se(qp - kPicInitQp);  // slice_qp_delta
   w.ue(deblock ? 0 : 1);  // disable_deblocking_filter_idc
   if (deblock) {
-    w.se(0);  // slice_alpha_c0_offset_div2
-    w.se(0);  // slice_beta_offset_div2
+    w.se(kSliceAlphaC0OffsetDiv2);
+    w.se(kSliceBetaOffsetDiv2);
   }
   return sink.header;
 }

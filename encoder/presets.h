@@ -22,8 +22,14 @@ inline SearchParams search_params(Preset preset) {
   }
 }
 
-// Dead zones in 64ths of the step (core/quant.h): what a coefficient must exceed to be rounded up.
-inline constexpr int kDeadZoneLuma = 21;
+// Dead zones in 64ths of the step (core/quant.h): 32 rounds to nearest. Less for chroma, whose small levels
+// are worth less to the eye and cost as much.
+inline constexpr int kDeadZoneLuma = 25;
 inline constexpr int kDeadZoneChroma = 21;
+
+// The loop filter's thresholds, a little below the standard's own: intra pictures are filtered at every edge
+// with the strongest setting, which at no offset takes detail away too.
+inline constexpr int kSliceAlphaC0OffsetDiv2 = -1;
+inline constexpr int kSliceBetaOffsetDiv2 = 0;
 
 }  // namespace cu264::encoder

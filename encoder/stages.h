@@ -1,8 +1,8 @@
 // The seam between the session and a backend.
 //
-// A backend takes pictures through the five stages (ingest, guide, reconstruct, code, pack) and gives access units
-// back in the order they came. The session knows neither threads nor blocks; the stages know neither time nor
-// containers.
+// A backend takes pictures through the five stages (ingest, guide, reconstruct, code, pack) and gives access
+// units back in the order they came. The session knows neither threads nor blocks; the stages know neither
+// time nor containers.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +53,8 @@ class Backend {
 
   // Pictures that may be submitted before the oldest must be collected.
   virtual int capacity() const = 0;
-  // Copies or converts what it needs of the frame before it returns. The caller checked the frame against params.
+  // Copies or converts what it needs of the frame before it returns. The caller checked the frame against
+  // params.
   virtual void submit(const Frame& frame, std::uint64_t index) = 0;
   // No further picture will come soon: start what is waiting for company.
   virtual void flush() = 0;

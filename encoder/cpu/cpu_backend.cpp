@@ -22,6 +22,7 @@
 #include "encoder/cpu/picture.h"
 #include "encoder/cpu/reconstruct.h"
 #include "encoder/headers.h"
+#include "encoder/presets.h"
 #include "encoder/stages.h"
 #include "entropy/cavlc/slice_coder.h"
 #include "entropy/pack/nal_writer.h"
@@ -189,7 +190,8 @@ class CpuBackend final : public Backend {
       }
       slot.unit = pack(slot.slices, slot.nal_units, params_.qp);
       if (!params_.reconstruction) return;
-      if (params_.deblock) deblock_picture(slot.picture);
+      if (params_.deblock)
+        deblock_picture(slot.picture, 2 * kSliceAlphaC0OffsetDiv2, 2 * kSliceBetaOffsetDiv2);
       slot.unit.reconstruction = cropped(slot.picture, params_.coded_width, params_.coded_height);
     } catch (...) {
       slot.error = std::current_exception();

@@ -260,7 +260,7 @@ TEST(Headers, SliceHeaderReadsBack) {
           EXPECT_EQ(26 + r.se(), qp);
           EXPECT_EQ(r.ue(), deblock ? 0u : 1u);  // disable_deblocking_filter_idc
           if (deblock) {
-            EXPECT_EQ(r.se(), 0);
+            EXPECT_EQ(r.se(), -1);
             EXPECT_EQ(r.se(), 0);
           }
           ASSERT_TRUE(r.at_end());
