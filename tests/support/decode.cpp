@@ -83,7 +83,7 @@ class Decoder {
     context_->flags |= AV_CODEC_FLAG_BITEXACT;
     context_->err_recognition =
         AV_EF_EXPLODE | AV_EF_BITSTREAM | AV_EF_BUFFER | AV_EF_CAREFUL | AV_EF_COMPLIANT;
-    context_->error_concealment = 0;
+    // Error concealment stays on: it says what it conceals, and off it miscounts the slices.
     parser_.reset(av_parser_init(AV_CODEC_ID_H264));
     packet_.reset(av_packet_alloc());
     frame_.reset(av_frame_alloc());
@@ -96,8 +96,8 @@ class Decoder {
     padded.resize(bytes.size() + AV_INPUT_BUFFER_PADDING_SIZE);
     const std::uint8_t* at = padded.data();
     std::size_t left = bytes.size();
-    bool more = true;
-    while (more) {
+    for (bool more = true; more;) {
+      more = left > 0;  // at the end, one more call takes out what the parser holds
       const int step = static_cast<int>(std::min<std::size_t>(left, 1 << 20));
       std::uint8_t* data = nullptr;
       int size = 0;
@@ -105,7 +105,6 @@ class Decoder {
                                         AV_NOPTS_VALUE, 0);
       at += used, left -= static_cast<std::size_t>(used);
       if (size > 0) send(data, size);
-      more = left > 0 || size > 0;
     }
     check(avcodec_send_packet(context_.get(), nullptr), "ending the stream");
     receive();

@@ -30,7 +30,7 @@ struct DecodedStream {
 
 inline constexpr int kConstrainedBaseline = 66 | 1 << 9;
 
-// Finds the pictures by the stream alone, stops at the first error, conceals nothing.
+// Finds the pictures by the stream alone, stops at the first error.
 DecodedStream decode_annexb(std::span<const std::uint8_t> bytes);
 
 // The first pictures of any video file that libav can read as 8-bit 4:2:0; throws std::runtime_error.

@@ -1,0 +1,98 @@
+// The video reader on arbitrary bytes: pictures that the encoder can take, or an Error.
+//
+// The input: a byte that chooses how it is opened, then the file.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "io/reader.h"
+
+namespace {
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+// A file in memory, gone with the object.
+class MemoryFile {
+ public:
+  MemoryFile(const std::uint8_t* data, std::size_t size) : descriptor_(memfd_create("fuzz", MFD_CLOEXEC)) {
+    require(descriptor_ >= 0 && write(descriptor_, data, size) == static_cast<ssize_t>(size));
+    lseek(descriptor_, 0, SEEK_SET);
+  }
+  ~MemoryFile() { close(descriptor_); }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+
+  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+
+ private:
+  int descriptor_;
+};
+
+// Reads what the encoder would read.
+unsigned touch(const cu264::Frame& frame) {
+  unsigned sum = 0;
+  const int planes = frame.format == cu264::PixelFormat::gray8  ? 1
+                     : frame.format == cu264::PixelFormat::nv12 ? 2
+                                                                : 3;
+  for (int p = 0; p < planes; ++p) {
+    const int chroma_width = (frame.width + 1) / 2;
+    const int width = p == 0 ? frame.width : planes == 2 ? 2 * chroma_width : chroma_width;
+    const int height = p == 0 ? frame.height : (frame.height + 1) / 2;
+    for (int y = 0; y < height; ++y) {
+      for (int x = 0; x < width; ++x) sum += frame.plane[p][y * frame.pitch[p] + x];
+    }
+  }
+  return sum;
+}
+
+void read_all(const cu264::io::ReaderOptions& options) {
+  cu264::io::Reader reader(options);
+  cu264::io::Picture picture;
+  std::vector<cu264::io::AvPacket> side;
+  static volatile unsigned sink = 0;
+  for (int i = 0; i < 8 && reader.read(picture, side); ++i) {
+    const cu264::Frame frame = picture.view();
+    require(frame.width == reader.info().width && frame.height == reader.info().height);
+    require(frame.width > 0 && frame.height > 0);
+    sink = sink + touch(frame);
+  }
+  for (const std::string& note : reader.notes()) require(!note.empty());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  cu264::io::capture_av_log();
+  return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size < 2) return 0;
+  const MemoryFile file(data + 1, size - 1);
+  const int mode = data[0];
+  cu264::io::ReaderOptions options;
+  options.input.path = file.path();
+  // Demuxers by name: what FFmpeg's other hundreds make of rubbish is not ours to find out.
+  static constexpr const char* kFormats[] = {"yuv4mpegpipe", "h264", "", "matroska"};
+  if (mode % 4 == 2) {
+    static constexpr const char* kPixelFormats[] = {"yuv420p", "gray", "nv12", "rgb24"};
+    options.input.raw = cu264::io::RawVideo{1 + mode / 32, 1 + mode / 16 % 8, kPixelFormats[mode / 8 % 4]};
+  } else {
+    options.input.format = kFormats[mode % 4];
+  }
+  options.allow_partial = mode >> 2 & 1;
+  options.frames = mode >> 6;
+  options.seek = mode >> 7 ? 0.04 : 0;
+  try {
+    read_all(options);
+  } catch (const cu264::Error& error) {
+    require(error.what()[0] != '\0');
+  }
+  return 0;
+}

@@ -1,0 +1,109 @@
+// Writes the fuzz targets' first inputs: fuzz_seeds FOLDER
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "core/bits.h"
+#include "core/block.h"
+#include "core/cavlc_block.h"
+
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+Bytes bytes_of(std::uint8_t selector, const std::string& text) {
+  Bytes bytes = {selector};
+  bytes.insert(bytes.end(), text.begin(), text.end());
+  return bytes;
+}
+
+// A few blocks of each kind after the byte that names the kind (see fuzz_cavlc_parse.cpp).
+Bytes cavlc_seed(int selector) {
+  const bool chroma_dc = selector % 4 == 3;
+  const int max_num_coeff = chroma_dc ? 4 : selector % 4 == 2 ? 15 : 16;
+  const int nC = chroma_dc ? cu264::core::kChromaDcNc : selector / 4 % 17;
+  std::uint8_t buffer[1024];
+  cu264::core::BitWriter writer(buffer, sizeof buffer);
+  std::uint32_t state = static_cast<std::uint32_t>(selector) + 1;
+  const auto next = [&](std::uint32_t n) { return (state = state * 1664525 + 1013904223) >> 16 & (n - 1); };
+  for (int block = 0; block < 6; ++block) {
+    std::int16_t levels[cu264::core::kLevelsPerBlock] = {};
+    for (int k = 0; k < max_num_coeff; ++k) {
+      const bool zero = next(8) < static_cast<std::uint32_t>(block);
+      const int magnitude = block == 5 ? 2063 : 1 + static_cast<int>(next(1u << (block * 2)));
+      if (!zero) levels[k] = static_cast<std::int16_t>(next(2) != 0 ? magnitude : -magnitude);
+    }
+    cu264::core::put_block(writer, levels, cu264::core::cavlc_symbols(levels, max_num_coeff), max_num_coeff,
+                           nC);
+  }
+  writer.align_with_zeros();
+  Bytes bytes = {static_cast<std::uint8_t>(selector)};
+  bytes.insert(bytes.end(), buffer, buffer + writer.size());
+  return bytes;
+}
+
+std::vector<Bytes> cavlc_seeds() {
+  std::vector<Bytes> all;
+  for (const int selector : {0, 4, 8, 16, 32, 64, 2, 18, 34, 3}) all.push_back(cavlc_seed(selector));
+  return all;
+}
+
+std::vector<Bytes> option_seeds() {
+  return {
+      bytes_of(0,
+               "qp\n27\npreset\nbest\nprofile\nbaseline\nslices\n4\ndeblock\noff\nbackend\ncpu\nthreads\n2"),
+      bytes_of(0, "fps\n30000/1001\nsar\n16:11\nrange\nfull\nsize\n1920x1080\nheaders\nevery\nfps\n29.97"),
+      bytes_of(1, "in.mkv\n-o\nout.mp4\n--qp\n24\n--preset\nfast\n--slices\n3\n--fragmented\n--psnr\n--ssim"),
+      bytes_of(
+          1, "in.yuv\n--size\n64x48\n--fps\n25\n--pix-fmt\nnv12\n--output=out.264\n--seek\n1.5\n--frames\n9"),
+      bytes_of(
+          1, "-\n-o\n-\n--format\nh264\n--threads\n0\n--stats\ns.json\n--recon\nr.yuv\n--progress\noff\n-q"),
+      bytes_of(
+          1, "in.y4m\n-o\nout.mkv\n--verify\n--no-deblock\n--backend\nauto\n--allow-partial\n--quality\n3")};
+}
+
+std::string y4m(const std::string& header, int width, int height, int samples_of_six, int frames) {
+  std::string text =
+      "YUV4MPEG2 W" + std::to_string(width) + " H" + std::to_string(height) + " " + header + "\n";
+  for (int i = 0; i < frames; ++i) {
+    text += "FRAME\n";
+    const int bytes = width * height * samples_of_six / 6;
+    for (int at = 0; at < bytes; ++at) text += static_cast<char>(at * 7 + i);
+  }
+  return text;
+}
+
+std::vector<Bytes> reader_seeds() {
+  return {
+      bytes_of(0, y4m("F25:1 Ip A1:1 C420jpeg", 16, 8, 9, 3)),
+      bytes_of(0, y4m("F30000:1001 Cmono", 9, 5, 6, 2)),
+      bytes_of(4, y4m("F25:1 C444", 6, 6, 18, 2) + "FRAME\nshort"),
+      bytes_of(0x42, std::string(200, 'x')),
+      bytes_of(0x26, std::string(77, '\x80')),
+      bytes_of(1, std::string(
+                      "\0\0\0\1\x67\x42\xc0\x0a\xda\x7a\x20\0\0\0\1\x68\xce\x3c\x80\0\0\1\x65\x88\x84", 26)),
+      bytes_of(3, "\x1a\x45\xdf\xa3\x84\x42\x86\x81\x01")};
+}
+
+void write(const std::filesystem::path& folder, const std::vector<Bytes>& seeds) {
+  std::filesystem::remove_all(folder);  // what an earlier run added goes too
+  std::filesystem::create_directories(folder);
+  for (std::size_t i = 0; i < seeds.size(); ++i) {
+    std::ofstream file(folder / ("seed" + std::to_string(i)), std::ios::binary);
+    file.write(reinterpret_cast<const char*>(seeds[i].data()), static_cast<std::streamsize>(seeds[i].size()));
+  }
+}
+
+}  // namespace
+
+int main(int count, char** values) {
+  if (count != 2) return std::fputs("usage: fuzz_seeds FOLDER\n", stderr), 1;
+  const std::filesystem::path folder = values[1];
+  write(folder / "cavlc_parse", cavlc_seeds());
+  write(folder / "options", option_seeds());
+  write(folder / "reader", reader_seeds());
+  return 0;
+}
