@@ -15,24 +15,27 @@
 namespace cu264::io {
 namespace {
 
-// Names that remove_temporaries() may read at any moment.
-constexpr int kMostTemporaries = 16;
-std::atomic<char*> temporaries[kMostTemporaries];
+// Names that remove_temporaries() may read at any moment: nothing here is ever allocated or freed.
+struct TemporaryName {
+  std::atomic<bool> taken{false};
+  std::atomic<bool> valid{false};
+  char name[4096] = {};
+};
+TemporaryName temporaries[16];
 
 void remember(const std::string& temporary) {
-  char* name = ::strdup(temporary.c_str());
-  for (auto& slot : temporaries) {
-    char* empty = nullptr;
-    if (slot.compare_exchange_strong(empty, name)) return;
+  if (temporary.size() >= sizeof temporaries[0].name) return;
+  for (TemporaryName& slot : temporaries) {
+    if (slot.taken.exchange(true)) continue;
+    std::memcpy(slot.name, temporary.c_str(), temporary.size() + 1);
+    slot.valid = true;
+    return;
   }
-  std::free(name);
 }
 
 void forget(const std::string& temporary) {
-  for (auto& slot : temporaries) {
-    char* name = slot.load();
-    // The few bytes are left to the process: a signal handler may be reading them.
-    if (name && temporary == name) slot.store(nullptr);
+  for (TemporaryName& slot : temporaries) {
+    if (slot.valid && temporary == slot.name) slot.valid = false, slot.taken = false;
   }
 }
 
@@ -132,8 +135,8 @@ void OutputFile::commit() {
 }
 
 void OutputFile::remove_temporaries() noexcept {
-  for (auto& slot : temporaries) {
-    if (const char* name = slot.load()) unlink(name);
+  for (const TemporaryName& slot : temporaries) {
+    if (slot.valid) unlink(slot.name);
   }
 }
 
