@@ -1,5 +1,6 @@
 # Sourced by every script here: where the repository is, how to talk, how many processors there are.
 set -euo pipefail
+export LC_ALL=C  # figures with a decimal point
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 jobs=$(nproc 2>/dev/null || echo 2)
