@@ -94,11 +94,25 @@ static inline int macroblock_bits(MacroblockContext& mb, const core::MacroblockR
   return bits;
 }
 
+// Only DC levels reach the limit, at QP 0 to 3. Clipped, they leave the block far from its source.
+static inline bool dc_is_clipped(const core::MacroblockRecord& record, const LumaCandidate& luma,
+                                 const ChromaCandidate& chroma) {
+  const auto clipped = [](const std::int16_t* levels, int count) {
+    int largest = 0;
+    for (int k = 0; k < count; ++k) largest = std::max(largest, levels[k] < 0 ? -levels[k] : +levels[k]);
+    return largest >= core::kMaxLevel;
+  };
+  return (record.kind == core::MacroblockKind::intra16x16 && clipped(luma.levels[core::kSlotLumaDc], 16)) ||
+         clipped(chroma.levels[0], 4) || clipped(chroma.levels[1], 4);
+}
+
 static inline bool pcm_is_better(MacroblockContext& mb, const core::MacroblockRecord& record,
                                  const LumaCandidate& luma, const ChromaCandidate& chroma) {
   if (mb.search.rd_candidates > 0 && core::rd_cost(0, kPcmBits, mb.rd_lambda) < luma.cost + chroma.cost) {
     return true;
   }
+  // A decision by SATD does not see what clipping does to the picture.
+  if (mb.search.rd_candidates == 0 && dc_is_clipped(record, luma, chroma)) return true;
   int nonzero_levels = 0;
   for (const std::uint8_t count : luma.total_coeff) nonzero_levels += count;
   for (const std::uint8_t count : chroma.total_coeff) nonzero_levels += count;
