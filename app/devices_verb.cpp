@@ -8,28 +8,33 @@
 namespace cu264::app {
 namespace {
 
-EncoderInfo try_open(BackendChoice backend) {
+void try_open(BackendChoice backend) {
   Config config;
   config.width = config.height = 16;
   config.backend = backend;
   config.threads = 1;
-  return Encoder(config).info();
+  const Encoder opened(config);
 }
 
 void print_backend(const char* name, BackendChoice backend, const std::string& detail) {
   try {
-    const EncoderInfo info = try_open(backend);
+    try_open(backend);
     std::printf("%s  usable%s\n", name, detail.c_str());
   } catch (const Error& error) {
     std::printf("%s  not usable: %s\n", name, error.what());
   }
 }
 
-// The widest vector instructions of the processor that the build may be using.
+// The instruction set that the CPU backend picks for its search.
 const char* instruction_set() {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512bw")) return "x86-64 with AVX-512";
-  if (__builtin_cpu_supports("avx2")) return "x86-64 with AVX2";
+  if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd")) {
+    return "x86-64 with AVX-512";
+  }
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma")) {
+    return "x86-64 with AVX2";
+  }
   return "x86-64";
 #elif defined(__aarch64__)
   return "aarch64";

@@ -37,16 +37,18 @@ constexpr char kExitCodes[] =
 // Planned, and worth more than "unknown option".
 constexpr const char* kLater[] = {"quality", "bitrate", "max-frame-bytes", "edge-guided"};
 
+constexpr unsigned kHelpWidth = 110;
+
 auto text(const char* placeholder) {
   return po::value<std::string>()->value_name(placeholder);
 }
 
 struct Groups {
-  po::options_description input{"Input"};
-  po::options_description coding{"Coding"};
-  po::options_description machine{"Machine"};
-  po::options_description output{"Output"};
-  po::options_description reports{"Reports"};
+  po::options_description input{"Input", kHelpWidth};
+  po::options_description coding{"Coding", kHelpWidth};
+  po::options_description machine{"Machine", kHelpWidth};
+  po::options_description output{"Output", kHelpWidth};
+  po::options_description reports{"Reports", kHelpWidth};
 
   Groups() {
     input.add_options()("size", text("WxH"), "raw video: the size of its pictures");

@@ -69,8 +69,9 @@ OutputFile::OutputFile(const std::string& path) : path_(path), name_(path == "-"
   const std::filesystem::path place = place_of(path);
   path_ = place.empty() ? path : place.string();
   const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
-  std::string temporary =
-      (folder / ("." + std::filesystem::path(path_).filename().string() + ".XXXXXX")).string();
+  std::string hidden = ".";
+  hidden += std::filesystem::path(path_).filename().string() + ".XXXXXX";
+  std::string temporary = (folder / hidden).string();
   descriptor_ = mkostemp(temporary.data(), O_CLOEXEC);
   if (descriptor_ < 0) refuse(std::strerror(errno), "the folder must exist and be writable");
   temporary_ = temporary;

@@ -108,7 +108,21 @@ void Reader::fill_info(const AVFrame& frame) {
   if (average.num > 0 && base.num > 0 && !input_.uncompressed()) {
     info_.fixed_frame_rate = std::abs(av_q2d(average) / av_q2d(base) - 1) < 1e-3;
   }
+  fill_expected_frames();
+  Converter::describe(frame, info_);
+  const std::string loss = Converter::loss(static_cast<AVPixelFormat>(frame.format));
+  if (!loss.empty()) notes_.push_back(name_ + ": " + loss);
+  if (frame.interlaced_frame) notes_.push_back(name_ + ": is interlaced; coded as progressive frames");
+}
+
+void Reader::fill_expected_frames() {
   info_.expected_frames = stream_->nb_frames;
+  if (input_.uncompressed() && input_->pb) {
+    constexpr int kY4mFrameHeader = 6;  // "FRAME" and a line feed
+    const std::int64_t size = avio_size(input_->pb), picture = picture_bytes();
+    if (size > 0 && picture > 0)
+      info_.expected_frames = size / (picture + (options_.input.raw ? 0 : kY4mFrameHeader));
+  }
   if (info_.expected_frames <= 0 && input_->duration > 0) {
     info_.expected_frames = av_rescale_q(input_->duration, AV_TIME_BASE_Q, av_inv_q(info_.frame_rate));
   }
@@ -119,10 +133,6 @@ void Reader::fill_info(const AVFrame& frame) {
   if (options_.frames > 0 && (info_.expected_frames == 0 || options_.frames < info_.expected_frames)) {
     info_.expected_frames = options_.frames;
   }
-  Converter::describe(frame, info_);
-  const std::string loss = Converter::loss(static_cast<AVPixelFormat>(frame.format));
-  if (!loss.empty()) notes_.push_back(name_ + ": " + loss);
-  if (frame.interlaced_frame) notes_.push_back(name_ + ": is interlaced; coded as progressive frames");
 }
 
 bool Reader::read(Picture& picture, std::vector<AvPacket>& side) {
@@ -238,6 +248,11 @@ bool Reader::next_packet(AVPacket& packet) {
   return false;
 }
 
+int Reader::picture_bytes() const {
+  const AVCodecParameters& format = *stream_->codecpar;
+  return av_image_get_buffer_size(static_cast<AVPixelFormat>(format.format), format.width, format.height, 1);
+}
+
 // An uncompressed picture that ends early reaches us as a short packet; a compressed one is marked by its
 // demuxer.
 void Reader::check_complete(const AVPacket& packet) {
@@ -245,9 +260,7 @@ void Reader::check_complete(const AVPacket& packet) {
     if (packet.flags & AV_PKT_FLAG_CORRUPT) damage("the input is cut off or damaged");
     return;
   }
-  const AVCodecParameters& format = *stream_->codecpar;
-  const int whole =
-      av_image_get_buffer_size(static_cast<AVPixelFormat>(format.format), format.width, format.height, 1);
+  const int whole = picture_bytes();
   if (whole > 0 && packet.size < whole) {
     damage("the last frame is cut off: " + std::to_string(packet.size) + " of " + std::to_string(whole) +
            " bytes");

@@ -42,6 +42,8 @@ class Reader {
   void open_decoder();
   void seek();
   void fill_info(const AVFrame& frame);
+  void fill_expected_frames();
+  int picture_bytes() const;            // of an uncompressed picture
   bool next_picture(Picture& picture);  // from the decoder, cut at the seek point, in order
   bool decode(AVFrame* frame);
   bool feed_decoder();  // one packet of any stream; false at the end of the input
