@@ -69,22 +69,28 @@ CU264_HD int mb_type_and_pattern_bits(const MacroblockRecord& mb) {
   return bits + (has_mb_qp_delta(mb) ? se_length(mb.mb_qp_delta) : 0);
 }
 
-// Everything before the residual; of I_PCM only mb_type.
+// The end of the header: what follows the prediction modes of the luma blocks. Of I_PCM nothing.
 template <class Sink>
-CU264_HD void put_macroblock_header(Sink& sink, const MacroblockRecord& mb, const MacroblockRecord* left,
-                                    const MacroblockRecord* above) {
-  put_ue(sink, static_cast<std::uint32_t>(mb_type(mb)));
+CU264_HD void put_macroblock_header_end(Sink& sink, const MacroblockRecord& mb) {
   if (mb.kind == MacroblockKind::pcm) return;
-  if (mb.kind == MacroblockKind::intra4x4) {
-    for (int block = 0; block < 16; ++block) {
-      put_intra4x4_mode(sink, mb.intra4x4_pred_mode[block], predicted_intra4x4_mode(mb, left, above, block));
-    }
-  }
   put_ue(sink, mb.intra_chroma_pred_mode);
   if (mb.kind == MacroblockKind::intra4x4) {
     put_ue(sink, static_cast<std::uint32_t>(intra_pattern_code_num(mb.coded_block_pattern)));
   }
   if (has_mb_qp_delta(mb)) put_se(sink, mb.mb_qp_delta);
+}
+
+// Everything before the residual; of I_PCM only mb_type.
+template <class Sink>
+CU264_HD void put_macroblock_header(Sink& sink, const MacroblockRecord& mb, const MacroblockRecord* left,
+                                    const MacroblockRecord* above) {
+  put_ue(sink, static_cast<std::uint32_t>(mb_type(mb)));
+  if (mb.kind == MacroblockKind::intra4x4) {
+    for (int block = 0; block < 16; ++block) {
+      put_intra4x4_mode(sink, mb.intra4x4_pred_mode[block], predicted_intra4x4_mode(mb, left, above, block));
+    }
+  }
+  put_macroblock_header_end(sink, mb);
 }
 
 // Whether a slot's block is in the bitstream (7.3.5.3).

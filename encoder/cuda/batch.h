@@ -1,40 +1,11 @@
-// A batch of pictures in device memory between the stages: plain pointers, one layout, shared by all kernels.
-// The arrays are those of core/coded_picture.h with the picture as their first index.
+// The batch between the stages; it lives in core/, where the entropy coder finds it too.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
-#include "core/block.h"
-#include "cu264/frame.h"
+#include "core/device_batch.h"
 
 namespace cu264::encoder::cuda {
 
-// A source picture where the caller or ingest left it: 8-bit planes of width x height samples, any pitch and
-// alignment. Kernels replicate the last column and row themselves, so that native formats are never copied.
-struct SourcePicture {
-  const std::uint8_t* plane[3] = {};
-  std::ptrdiff_t pitch[3] = {};
-};
-
-struct BatchView {
-  int pictures = 0;
-  int width = 0;  // of the source pictures
-  int height = 0;
-  PixelFormat format = PixelFormat::i420;
-  int mb_width = 0;
-  int mb_height = 0;
-  int slices = 1;
-
-  const SourcePicture* sources = nullptr;         // [picture]
-  core::MacroblockRecord* macroblocks = nullptr;  // [picture][mb]
-  std::int16_t* levels =
-      nullptr;  // [picture][mb][27][16]; only slots in nonzero_blocks are written, the rest is stale
-  std::uint8_t* total_coeff = nullptr;  // [picture][mb][32]
-  std::uint8_t* reconstruction =
-      nullptr;  // null, or [picture] Y, Cb, Cr of whole macroblocks before the loop filter
-
-  CU264_HD_MEMBER int macroblocks_per_picture() const { return mb_width * mb_height; }
-};
+using core::BatchView;
+using core::SourcePicture;
 
 }  // namespace cu264::encoder::cuda

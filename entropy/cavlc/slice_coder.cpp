@@ -3,6 +3,7 @@
 #include "core/block.h"
 #include "core/cavlc_block.h"
 #include "core/mb_syntax.h"
+#include "core/slot_neighbours.h"
 
 namespace cu264::entropy {
 namespace {
@@ -19,28 +20,6 @@ struct Neighbourhood {
   const std::uint8_t* left_counts = nullptr;
   const std::uint8_t* above_counts = nullptr;
 };
-
-// nC of a luma block or chroma AC block at (x, y) of a square of blocks, whose slots `slot_of(x, y)` names
-// (9.2.1).
-template <class SlotOf>
-int nc(const Neighbourhood& n, int x, int y, int last, SlotOf slot_of) {
-  const std::uint8_t* const a = x > 0 ? n.here_counts : n.left_counts;
-  const std::uint8_t* const b = y > 0 ? n.here_counts : n.above_counts;
-  return core::nc_from_neighbours(a != nullptr ? a[slot_of(x > 0 ? x - 1 : last, y)] : -1,
-                                  b != nullptr ? b[slot_of(x, y > 0 ? y - 1 : last)] : -1);
-}
-
-int slot_nc(const Neighbourhood& n, int slot) {
-  const auto luma_slot = [](int x, int y) { return core::kSlotLuma + core::luma_block_index(x, y); };
-  if (slot == core::kSlotLumaDc) return nc(n, 0, 0, 3, luma_slot);
-  if (slot < core::kSlotChromaDc) {
-    const int block = slot - core::kSlotLuma;
-    return nc(n, core::luma_block_x(block), core::luma_block_y(block), 3, luma_slot);
-  }
-  if (slot < core::kSlotChromaAc) return core::kChromaDcNc;
-  const int block = (slot - core::kSlotChromaAc) & 3, first = slot - block;
-  return nc(n, block & 1, block >> 1, 1, [first](int x, int y) { return first + 2 * y + x; });
-}
 
 void put_pcm_samples(core::BitWriter& writer, const CodedPictureView& picture, int mb_x, int mb_y) {
   writer.align_with_zeros();
@@ -60,8 +39,9 @@ void put_residual(core::BitWriter& writer, const MacroblockRecord& mb, const std
     if (!core::slot_is_coded(mb, slot)) continue;
     const std::int16_t* const block = levels + slot * core::kLevelsPerBlock;
     const int max_num_coeff = core::slot_max_num_coeff(mb, slot);
-    core::put_block(writer, block, core::cavlc_symbols(block, max_num_coeff), max_num_coeff,
-                    slot_nc(n, slot));
+    core::put_block(
+        writer, block, core::cavlc_symbols(block, max_num_coeff), max_num_coeff,
+        core::slot_nc(slot, core::slot_neighbours(slot), n.here_counts, n.left_counts, n.above_counts));
   }
 }
 
