@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -72,6 +71,8 @@ std::string verdict(const Written& written, Container container) {
 
 class Verify : public testing::TestWithParam<Container> {
  protected:
+  void TearDown() override { std::filesystem::remove(std::filesystem::path(testing::TempDir()) / name()); }
+
   // Test cases run as processes of their own at the same time.
   static std::string name() {
     std::string name = std::string("cu264_") + testing::UnitTest::GetInstance()->current_test_info()->name();
