@@ -42,6 +42,7 @@ else()
 endif()
 
 if(CU264_WITH_CUDA)
+  find_package(CUDAToolkit REQUIRED)
   # nvcc has known C++20 since 12.0; a CMake that does not know so is told.
   if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
     set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
