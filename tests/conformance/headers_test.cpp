@@ -54,7 +54,12 @@ TEST_P(Placement, ChangesNoSlice) {
 
 INSTANTIATE_TEST_SUITE_P(Headers, Placement,
                          testing::Values(HeaderPlacement::first_packet, HeaderPlacement::every_packet,
-                                         HeaderPlacement::separate));
+                                         HeaderPlacement::separate),
+                         [](const testing::TestParamInfo<HeaderPlacement>& placement) {
+                           return placement.param == HeaderPlacement::first_packet   ? "first_packet"
+                                  : placement.param == HeaderPlacement::every_packet ? "every_packet"
+                                                                                     : "separate";
+                         });
 
 // With headers in every packet a decoder can begin anywhere.
 TEST(Headers, EveryPacketIsAnEntryPoint) {

@@ -94,7 +94,10 @@ TEST_P(InputLayout, NegativePitchReadsBottomUp) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, InputLayout,
                          testing::Values(std::pair(64, 48), std::pair(33, 17), std::pair(1, 1),
-                                         std::pair(50, 31)));
+                                         std::pair(50, 31)),
+                         [](const testing::TestParamInfo<std::pair<int, int>>& size) {
+                           return std::to_string(size.param.first) + "x" + std::to_string(size.param.second);
+                         });
 
 TEST(Sequence, FortyPicturesKeepTheirOrder) {
   std::vector<Picture> pictures;
