@@ -10,8 +10,13 @@ namespace cu264::core {
 CU264_HD int count_ones(std::uint32_t x) {
 #if defined(__CUDA_ARCH__)
   return __popc(x);
-#else
+#elif defined(__POPCNT__)
   return __builtin_popcount(x);
+#else
+  // Sums of ever wider fields: without the instruction the builtin would be a call.
+  x -= (x >> 1) & 0x55555555u;
+  x = (x & 0x33333333u) + ((x >> 2) & 0x33333333u);
+  return static_cast<int>((((x + (x >> 4)) & 0x0f0f0f0fu) * 0x01010101u) >> 24);
 #endif
 }
 

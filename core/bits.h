@@ -17,7 +17,8 @@ struct BitCounter {
   CU264_HD_MEMBER void put(std::uint32_t, int length) { bits += static_cast<std::uint32_t>(length); }
 };
 
-// Writes into memory that the caller owns. Past its end nothing is stored, and overflowed() says so.
+// Writes into memory that the caller owns. Past its end nothing is stored, and overflowed() says so. What was
+// put is sure to be in memory only after align_with_zeros().
 class BitWriter {
  public:
   CU264_HD_MEMBER BitWriter(std::uint8_t* bytes, std::size_t capacity) : bytes_(bytes), capacity_(capacity) {}
@@ -26,28 +27,29 @@ class BitWriter {
   CU264_HD_MEMBER void put(std::uint32_t value, int length) {
     pending_ = (pending_ << length) | value;
     count_ += length;
-    while (count_ >= 8) {
-      count_ -= 8;
-      store(static_cast<std::uint8_t>(pending_ >> count_));
-    }
+    if (count_ >= 32) store(4);
   }
   CU264_HD_MEMBER std::uint64_t bit_position() const {
     return 8 * static_cast<std::uint64_t>(size_) + count_;
   }
-  CU264_HD_MEMBER bool aligned() const { return count_ == 0; }
+  CU264_HD_MEMBER bool aligned() const { return count_ % 8 == 0; }
   CU264_HD_MEMBER void align_with_zeros() {
-    if (count_ != 0) put(0, 8 - count_);
+    put(0, -count_ & 7);
+    store(count_ / 8);
   }
-  // Bytes stored; the writer must be aligned.
+  // Bytes stored.
   CU264_HD_MEMBER std::size_t size() const { return size_; }
   CU264_HD_MEMBER bool overflowed() const { return overflowed_; }
 
  private:
-  CU264_HD_MEMBER void store(std::uint8_t byte) {
-    if (size_ < capacity_) {
-      bytes_[size_++] = byte;
-    } else {
-      overflowed_ = true;
+  CU264_HD_MEMBER void store(int bytes) {
+    for (int i = 0; i < bytes; ++i) {
+      count_ -= 8;
+      if (size_ < capacity_) {
+        bytes_[size_++] = static_cast<std::uint8_t>(pending_ >> count_);
+      } else {
+        overflowed_ = true;
+      }
     }
   }
 
@@ -55,7 +57,7 @@ class BitWriter {
   std::size_t capacity_;
   std::size_t size_ = 0;
   std::uint64_t pending_ = 0;  // its low count_ bits are not stored yet
-  int count_ = 0;              // 0..7 between calls
+  int count_ = 0;              // 0..31 between calls
   bool overflowed_ = false;
 };
 

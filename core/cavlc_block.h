@@ -8,6 +8,7 @@
 #include "core/block.h"
 #include "core/cavlc_tables.h"
 #include "core/hd.h"
+#include "core/level_masks.h"
 
 namespace cu264::core {
 
@@ -23,20 +24,17 @@ struct CavlcSymbols {
 };
 
 CU264_HD CavlcSymbols cavlc_symbols(const std::int16_t* levels, int max_num_coeff) {
-  std::uint32_t nonzero = 0, ones = 0;
-  for (int k = 0; k < max_num_coeff; ++k) {
-    nonzero |= static_cast<std::uint32_t>(levels[k] != 0) << k;
-    ones |= static_cast<std::uint32_t>(levels[k] == 1 || levels[k] == -1) << k;
-  }
+  const LevelMasks masks = level_masks(levels, max_num_coeff);
+  // The ones above the last level that is none, at most three of them.
+  const std::uint32_t others = masks.nonzero ^ masks.ones;
+  std::uint32_t trailing = others == 0 ? masks.ones : masks.ones & (~1u << highest_bit(others));
+  while (count_ones(trailing) > 3) trailing &= trailing - 1;
+
   CavlcSymbols symbols;
-  symbols.nonzero = symbols.levels = nonzero;
-  symbols.total_coeff = count_ones(nonzero);
-  while (symbols.trailing_ones < 3 && symbols.levels != 0) {
-    const std::uint32_t last = 1u << highest_bit(symbols.levels);
-    if ((ones & last) == 0) break;
-    symbols.levels ^= last;
-    ++symbols.trailing_ones;
-  }
+  symbols.nonzero = masks.nonzero;
+  symbols.levels = masks.nonzero ^ trailing;
+  symbols.total_coeff = count_ones(masks.nonzero);
+  symbols.trailing_ones = count_ones(trailing);
   return symbols;
 }
 
@@ -58,27 +56,19 @@ CU264_HD int level_code(int level, bool cannot_be_one) {
   return 2 * magnitude - 2 + (level < 0) - (cannot_be_one ? 2 : 0);
 }
 
-// level_prefix and level_suffix (9.2.2.1). |level| <= kMaxLevel keeps the suffix of the escape within its 12
-// bits.
+// level_prefix and level_suffix (9.2.2.1) in one piece. |level| <= kMaxLevel keeps the suffix of the escape
+// within its 12 bits.
 template <class Sink>
 CU264_HD void put_level(Sink& sink, int code, int suffix_length) {
-  if (suffix_length == 0) {
-    if (code < 14) {
-      sink.put(1, code + 1);
-    } else if (code < 30) {
-      sink.put(1, 15);
-      sink.put(static_cast<std::uint32_t>(code - 14), 4);
-    } else {
-      sink.put(1, 16);
-      sink.put(static_cast<std::uint32_t>(code - 30), 12);
-    }
-  } else if (code < (15 << suffix_length)) {
-    sink.put(1, (code >> suffix_length) + 1);
-    sink.put(static_cast<std::uint32_t>(code) & ((1u << suffix_length) - 1), suffix_length);
-  } else {
-    sink.put(1, 16);
-    sink.put(static_cast<std::uint32_t>(code - (15 << suffix_length)), 12);
+  const int escape = suffix_length == 0 ? 30 : 15 << suffix_length;
+  int prefix = code >> suffix_length, size = suffix_length;
+  int suffix = code & ((1 << suffix_length) - 1);
+  if (code >= escape) {
+    prefix = 15, size = 12, suffix = code - escape;
+  } else if (suffix_length == 0 && code >= 14) {
+    prefix = 14, size = 4, suffix = code - 14;
   }
+  sink.put((1u << size) | static_cast<std::uint32_t>(suffix), prefix + 1 + size);
 }
 
 template <class Sink>

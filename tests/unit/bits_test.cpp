@@ -59,6 +59,7 @@ TEST(BitWriter, NeverLeavesItsMemory) {
       std::vector<std::uint8_t> bytes(16, 0xa5);
       BitWriter writer(bytes.data(), capacity);
       for (std::size_t i = 0; i < puts; ++i) writer.put(0, 8);
+      writer.align_with_zeros();
       EXPECT_EQ(writer.overflowed(), puts > capacity) << puts << " bytes into " << capacity;
       EXPECT_EQ(writer.size(), std::min(puts, capacity));
       for (std::size_t i = 0; i < bytes.size(); ++i) {

@@ -1,0 +1,52 @@
+// Which levels of a block are non-zero and which are +-1, as masks: bit k for levels[k].
+#pragma once
+
+#include <cstdint>
+
+#include "core/hd.h"
+
+#if defined(__SSE2__) && !defined(__CUDACC__)
+#include <emmintrin.h>
+#endif
+
+namespace cu264::core {
+
+struct LevelMasks {
+  std::uint32_t nonzero = 0;
+  std::uint32_t ones = 0;
+};
+
+#if defined(__SSE2__) && !defined(__CUDACC__)
+
+// max_num_coeff: 4, or 8 to 16. Rate-distortion decisions spend a third of their time here when it is a loop.
+CU264_HD LevelMasks level_masks(const std::int16_t* levels, int max_num_coeff) {
+  const auto load = [levels](int k) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(levels + k)); };
+  const bool few = max_num_coeff == 4;
+  // Two overlapping halves, so that nothing behind the block is read. Saturation keeps 0 and +-1 apart from
+  // all else.
+  const __m128i low = few ? _mm_loadl_epi64(reinterpret_cast<const __m128i*>(levels)) : load(0);
+  const __m128i high = few ? _mm_setzero_si128() : load(max_num_coeff - 8);
+  const __m128i bytes = _mm_packs_epi16(low, high);
+  const auto mask = [max_num_coeff, few](__m128i equal) {
+    const auto halves = static_cast<std::uint32_t>(_mm_movemask_epi8(equal));
+    return few ? halves & 15 : (halves & 255) | (halves >> 8) << (max_num_coeff - 8);
+  };
+  const std::uint32_t zero = mask(_mm_cmpeq_epi8(bytes, _mm_setzero_si128()));
+  return {zero ^ ((1u << max_num_coeff) - 1), mask(_mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(1)),
+                                                                _mm_cmpeq_epi8(bytes, _mm_set1_epi8(-1))))};
+}
+
+#else
+
+CU264_HD LevelMasks level_masks(const std::int16_t* levels, int max_num_coeff) {
+  LevelMasks masks;
+  for (int k = 0; k < max_num_coeff; ++k) {
+    masks.nonzero |= static_cast<std::uint32_t>(levels[k] != 0) << k;
+    masks.ones |= static_cast<std::uint32_t>(levels[k] == 1 || levels[k] == -1) << k;
+  }
+  return masks;
+}
+
+#endif
+
+}  // namespace cu264::core
