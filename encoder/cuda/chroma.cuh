@@ -1,0 +1,201 @@
+// Chroma of 4:2:0 on one warp. Decides and codes as encoder/cpu/chroma_search_inl.h does.
+#pragma once
+
+#include <cstdint>
+
+#include "core/bits.h"
+#include "core/cavlc_block.h"
+#include "core/intra_pred.h"
+#include "encoder/cuda/intra16x16.cuh"
+#include "encoder/cuda/macroblock.cuh"
+#include "encoder/cuda/warp_block.cuh"
+#include "encoder/cuda/warp_satd.cuh"
+
+namespace cu264::encoder::cuda {
+
+// The plane predictors of both components, the same in all lanes.
+struct ChromaNeighbours {
+  core::PlanePrediction plane[2];
+};
+
+template <bool kRd>
+__device__ ChromaNeighbours measure_chroma_neighbours(WarpState<kRd>& s) {
+  ChromaNeighbours n;
+  for (int c = 0; c < 2; ++c) {
+    n.plane[c] = core::intra_chroma_plane(&s.above_chroma[c][4], &s.left_chroma[c][4]);
+  }
+  return n;
+}
+
+template <bool kRd>
+__device__ int chroma_dc(const WarpState<kRd>& s, const Place& place, int c, int bx, int by) {
+  const int above = sum4(*reinterpret_cast<const std::uint32_t*>(&s.above_chroma[c][4 + 4 * bx]));
+  const int left = sum4(*reinterpret_cast<const std::uint32_t*>(&s.left_chroma[c][4 + 4 * by]));
+  return core::intra_chroma_dc(bx, by, place.left, left, place.above, above, 8);
+}
+
+// Ranks of the four modes by SATD and mode bits, the same in all lanes.
+template <bool kRd>
+__device__ void rank_chroma(const WarpState<kRd>& s, const SearchConstants& constants, const LanePlace& lane,
+                            const HadamardMatrix& matrix, const Place& place, const ChromaNeighbours& n,
+                            unsigned (&ranks)[core::kIntraChromaModes]) {
+  const int g = lane.lane >> 2, t = lane.lane & 3, c = g >> 2, bx = g & 1, by = (g >> 1) & 1;
+  const int x = 4 * bx, y = 4 * by + t;
+  const std::uint32_t source = *reinterpret_cast<const std::uint32_t*>(&s.chroma[c][y][x]);
+  const core::PlanePrediction& plane = c == 0 ? n.plane[0] : n.plane[1];
+  std::uint32_t rows[core::kIntraChromaModes];
+  rows[core::kIntraChromaDc] = replicate(chroma_dc(s, place, c, bx, by));
+  rows[core::kIntraChromaHorizontal] = replicate(s.left_chroma[c][4 + y]);
+  rows[core::kIntraChromaVertical] = *reinterpret_cast<const std::uint32_t*>(&s.above_chroma[c][4 + x]);
+  rows[core::kIntraChromaPlane] = plane_row(plane, x, y, 3);
+  for (int mode = 0; mode < core::kIntraChromaModes; ++mode) {
+    const int satd = warp_sum(satd_of_all(hadamard_differences(matrix, source, rows[mode])));
+    const int cost = satd + constants.satd_lambda * core::ue_length(static_cast<std::uint32_t>(mode));
+    const bool available = core::intra_chroma_mode_available(mode, place.left, place.above);
+    ranks[mode] = available ? static_cast<unsigned>(cost * 16 + mode) : 0xffffffffu;
+  }
+}
+
+__device__ inline int chroma_pattern_bits(int pattern) {
+  return core::ue_length(static_cast<std::uint32_t>(3 + 4 * pattern));
+}
+
+// Transforms, quantises and reconstructs chroma with one mode.
+template <bool kRd, bool kRdoq>
+struct ChromaCoder {
+  WarpState<kRd>& s;
+  const SearchConstants& constants;
+  const LanePlace& lane;
+  const LaneQuantiser& quantiser;
+  const Place& place;
+  const ChromaNeighbours& neighbours;
+  int mode;
+  std::int16_t (*levels)[16];  // [10]: DC of Cb and Cr, then AC by component and block
+  std::uint8_t* counts;        // [10]
+
+  __device__ int sample(int c, int x, int y) {
+    switch (mode) {
+      case core::kIntraChromaDc:
+        return chroma_dc(s, place, c, x >> 2, y >> 2);
+      case core::kIntraChromaHorizontal:
+        return s.left_chroma[c][4 + y];
+      case core::kIntraChromaVertical:
+        return s.above_chroma[c][4 + x];
+      default:
+        return core::plane_sample(c == 0 ? neighbours.plane[0] : neighbours.plane[1], x, y, 3, 8);
+    }
+  }
+
+  // Leaves levels, counts and, in s.dc[4 * c + block], the DC coefficients to reconstruct with.
+  __device__ void quantise() {
+    for (int pass = 0; pass < 4; ++pass) {
+      const int i = 2 * pass + lane.half, c = i >> 2;
+      const int x = 4 * (i & 1) + lane.x, y = 4 * ((i >> 1) & 1) + lane.y;
+      const int coefficient = forward_transform(lane, s.chroma[c][y][x] - sample(c, x, y));
+      int level = 0;
+      if (lane.position == 0) {
+        s.dc[i] = coefficient;
+        levels[2 + i][15] = 0;
+      } else if constexpr (kRdoq) {
+        trial().scaled[2 + i][lane.coding - 1] = abs(coefficient) * quantiser.multiplier;
+        levels[2 + i][lane.coding - 1] = static_cast<std::int16_t>(coefficient < 0);
+      } else {
+        level = signed_level(coefficient, quantiser.multiplier, quantiser.shift, quantiser.rounding);
+        levels[2 + i][lane.coding - 1] = static_cast<std::int16_t>(level);
+      }
+      const unsigned nonzero = (__ballot_sync(kWarp, level != 0) >> (16 * lane.half)) & 0xffff;
+      if (!kRdoq && lane.position == 0) set_count(i, __popc(nonzero));
+    }
+    __syncwarp();
+    quantise_dc();
+    if constexpr (kRdoq) {
+      for (int diagonal = 0; diagonal < 3; ++diagonal) {
+        const int bx = lane.lane & 1, by = (lane.lane >> 1) & 1;
+        if (lane.lane < 8 && bx + by == diagonal) {
+          set_count(lane.lane, choose_levels(trial(), 2 + lane.lane, 15, quantiser.shift, nc(lane.lane)));
+        }
+        __syncwarp();
+      }
+    }
+  }
+
+  __device__ void quantise_dc() {
+    const int shift = quantiser.shift + core::kChromaDcExtraShift;
+    const int value = hadamard2x2(lane, s.dc[lane.lane & 7]), multiplier = constants.chroma.multiplier[0];
+    const int c = (lane.lane >> 2) & 1, k = lane.lane & 3;
+    if constexpr (kRdoq) {
+      if (lane.lane < 8) {
+        trial().scaled[c][k] = abs(value) * multiplier;
+        levels[c][k] = static_cast<std::int16_t>(value < 0);
+      }
+      __syncwarp();
+      if (lane.lane < 2) {
+        counts[lane.lane] =
+            static_cast<std::uint8_t>(choose_levels(trial(), lane.lane, 4, shift, core::kChromaDcNc));
+      }
+      __syncwarp();
+    } else {
+      const int level =
+          signed_level(value, multiplier, shift, core::dead_zone_rounding(shift, kDeadZoneChroma));
+      const unsigned nonzero = __ballot_sync(kWarp, level != 0);
+      if (lane.lane < 8) levels[c][k] = static_cast<std::int16_t>(level);
+      if (lane.lane < 2)
+        counts[lane.lane] = static_cast<std::uint8_t>(__popc((nonzero >> (4 * lane.lane)) & 15));
+      __syncwarp();
+    }
+    // The twelve levels that a DC block lacks are zero.
+    if (lane.lane < 24) levels[lane.lane / 12][4 + lane.lane % 12] = 0;
+    const int back = hadamard2x2(lane, levels[c][k]);
+    if (lane.lane < 8) s.dc[lane.lane] = core::dequantise_chroma_dc(back, constants.chroma);
+    __syncwarp();
+  }
+
+  // Reconstructs with what CodedBlockPatternChroma `pattern` keeps; returns the squared error. `out`:
+  // [2][8][8].
+  __device__ int reconstruct(int pattern, std::uint8_t* out) {
+    int error = 0;
+    for (int pass = 0; pass < 4; ++pass) {
+      const int i = 2 * pass + lane.half, c = i >> 2;
+      const int x = 4 * (i & 1) + lane.x, y = 4 * ((i >> 1) & 1) + lane.y;
+      int coefficient = 0;
+      if (lane.position == 0) {
+        if (pattern > 0) coefficient = s.dc[i];
+      } else if (pattern == 2) {
+        coefficient = levels[2 + i][lane.coding - 1] * quantiser.dequant;
+      }
+      const int residual = inverse_transform(lane, coefficient);
+      const int value = core::clip_sample(sample(c, x, y) + residual, 8);
+      out[64 * c + 8 * y + x] = static_cast<std::uint8_t>(value);
+      error += (s.chroma[c][y][x] - value) * (s.chroma[c][y][x] - value);
+    }
+    __syncwarp();
+    return kRd ? warp_sum(error) : 0;
+  }
+
+  // CodedBlockPatternChroma that the levels call for.
+  __device__ int pattern() const {
+    const unsigned coded =
+        __ballot_sync(kWarp, lane.lane < 10 && counts[lane.lane < 10 ? lane.lane : 0] != 0);
+    return coded & 0x3fc ? 2 : coded & 3 ? 1 : 0;
+  }
+
+  __device__ int dc_bits() {
+    return warp_sum(lane.lane < 2 ? core::cavlc_block_bits(levels[lane.lane], 4, core::kChromaDcNc) : 0);
+  }
+  __device__ int ac_bits() {
+    return warp_sum(lane.lane < 8 ? core::cavlc_block_bits(levels[2 + lane.lane], 15, nc(lane.lane)) : 0);
+  }
+
+ private:
+  __device__ int nc(int i) const {
+    const int c = i >> 2, bx = i & 1, by = (i >> 1) & 1;
+    return core::nc_from_neighbours(s.chroma_counts[c][1 + by][bx], s.chroma_counts[c][by][1 + bx]);
+  }
+  __device__ void set_count(int i, int count) {
+    counts[2 + i] = static_cast<std::uint8_t>(count);
+    s.chroma_counts[i >> 2][1 + ((i >> 1) & 1)][1 + (i & 1)] = static_cast<std::int8_t>(count);
+  }
+  __device__ TrialLevels& trial() { return s.rd.trial; }
+};
+
+}  // namespace cu264::encoder::cuda

@@ -1,0 +1,223 @@
+// Intra_16x16 on one warp. Decides and codes as encoder/cpu/intra16x16_search_inl.h does.
+#pragma once
+
+#include <cstdint>
+
+#include "core/cavlc_block.h"
+#include "core/intra_pred.h"
+#include "core/mb_syntax.h"
+#include "encoder/cuda/macroblock.cuh"
+#include "encoder/cuda/warp_block.cuh"
+#include "encoder/cuda/warp_satd.cuh"
+
+namespace cu264::encoder::cuda {
+
+// What the predictors need besides the neighbours themselves, the same in all lanes.
+struct Intra16x16Neighbours {
+  int dc;
+  core::PlanePrediction plane;
+};
+
+template <bool kRd>
+__device__ Intra16x16Neighbours measure_luma_neighbours(WarpState<kRd>& s, const Place& place,
+                                                        const LanePlace& lane) {
+  const int i = lane.position;
+  const int above = *s.canvas.at(i, -1), left = s.left_luma[4 + i];
+  const int sums = warp_sum(lane.half == 0 ? above | (left << 16) : 0);
+  Intra16x16Neighbours n;
+  n.dc = core::intra16x16_dc(place.left, sums >> 16, place.above, sums & 0xffff, 8);
+  n.plane = core::intra16x16_plane(s.canvas.at(0, -1), s.left_luma + 4);
+  return n;
+}
+
+template <bool kRd>
+__device__ int intra16x16_sample(WarpState<kRd>& s, const Intra16x16Neighbours& n, int mode, int x, int y) {
+  switch (mode) {
+    case core::kIntra16x16Vertical:
+      return *s.canvas.at(x, -1);
+    case core::kIntra16x16Horizontal:
+      return s.left_luma[4 + y];
+    case core::kIntra16x16Dc:
+      return n.dc;
+    default:
+      return core::plane_sample(n.plane, x, y, 7, 8);
+  }
+}
+
+__device__ inline std::uint32_t plane_row(const core::PlanePrediction& plane, int x, int y, int centre) {
+  return pack4(core::plane_sample(plane, x, y, centre, 8), core::plane_sample(plane, x + 1, y, centre, 8),
+               core::plane_sample(plane, x + 2, y, centre, 8),
+               core::plane_sample(plane, x + 3, y, centre, 8));
+}
+
+__device__ inline int intra16x16_header_bits(int mode, int luma_pattern, int chroma_pattern) {
+  core::MacroblockRecord record;
+  record.kind = core::MacroblockKind::intra16x16;
+  record.intra16x16_pred_mode = static_cast<std::uint8_t>(mode);
+  record.coded_block_pattern = static_cast<std::uint8_t>(luma_pattern | (chroma_pattern << 4));
+  return core::mb_type_and_pattern_bits(record);
+}
+
+// Ranks of the four modes by SATD and mode bits, the same in all lanes; kNoRank for what is not available.
+// Also leaves the SATD of the source's AC and its DC behind, by block, for Intra_4x4's DC mode.
+template <bool kRd>
+__device__ void rank_intra16x16(WarpState<kRd>& s, const SearchConstants& constants, const LanePlace& lane,
+                                const HadamardMatrix& matrix, const Place& place,
+                                const Intra16x16Neighbours& n, int chroma_pattern,
+                                unsigned (&ranks)[core::kIntra16x16Modes]) {
+  const int g = lane.lane >> 2, t = lane.lane & 3;
+  int satd[core::kIntra16x16Modes] = {};
+  for (int half = 0; half < 2; ++half) {
+    const int x = 4 * (g & 3), y = 4 * (2 * half + (g >> 2)) + t;
+    const std::uint32_t source = *reinterpret_cast<const std::uint32_t*>(&s.luma[y][x]);
+    satd[core::kIntra16x16Vertical] +=
+        satd_of_all(hadamard_differences(matrix, source, s.canvas.word(x, -1)));
+    satd[core::kIntra16x16Horizontal] +=
+        satd_of_all(hadamard_differences(matrix, source, replicate(s.left_luma[4 + y])));
+    satd[core::kIntra16x16Dc] += satd_of_all(hadamard_differences(matrix, source, replicate(n.dc)));
+    satd[core::kIntra16x16Plane] +=
+        satd_of_all(hadamard_differences(matrix, source, plane_row(n.plane, x, y, 7)));
+    const HadamardRows plain = hadamard_differences(matrix, source, 0);
+    const std::uint32_t sums = satd_by_column(plain);
+    if (g == 0) {  // row 0 of the product: the sums of samples
+      s.source_dc[8 * half + 2 * t] = static_cast<std::int16_t>(plain.upper_even);
+      s.source_dc[8 * half + 2 * t + 1] = static_cast<std::int16_t>(plain.upper_odd);
+      s.source_ac[8 * half + 2 * t] =
+          static_cast<std::int16_t>(static_cast<int>(sums & 0xffff) - plain.upper_even);
+      s.source_ac[8 * half + 2 * t + 1] =
+          static_cast<std::int16_t>(static_cast<int>(sums >> 16) - plain.upper_odd);
+    }
+  }
+  for (int mode = 0; mode < core::kIntra16x16Modes; ++mode) {
+    const int cost =
+        warp_sum(satd[mode]) + constants.satd_lambda * intra16x16_header_bits(mode, 0, chroma_pattern);
+    const bool available = core::intra16x16_mode_available(mode, place.left, place.above);
+    ranks[mode] = available ? static_cast<unsigned>(cost * 16 + mode) : 0xffffffffu;
+  }
+}
+
+// Transforms, quantises and reconstructs luma with one mode.
+template <bool kRd, bool kRdoq>
+struct Intra16x16Coder {
+  WarpState<kRd>& s;
+  const SearchConstants& constants;
+  const LanePlace& lane;
+  const LaneQuantiser& quantiser;
+  const Intra16x16Neighbours& neighbours;
+  int mode;
+  std::int16_t (*levels)[16];  // [17]: DC, then AC by block
+  std::uint8_t* counts;        // [17]
+
+  // Leaves levels, counts and, in s.dc, the DC coefficients to reconstruct with.
+  __device__ void quantise() {
+    for (int pass = 0; pass < 8; ++pass) {
+      const int block = 2 * pass + lane.half, bx = core::luma_block_x(block), by = core::luma_block_y(block);
+      const int x = 4 * bx + lane.x, y = 4 * by + lane.y;
+      const int coefficient =
+          forward_transform(lane, s.luma[y][x] - intra16x16_sample(s, neighbours, mode, x, y));
+      int level = 0;
+      if (lane.position == 0) {
+        s.dc[4 * by + bx] = coefficient;
+        levels[1 + block][15] = 0;
+      } else if constexpr (kRdoq) {
+        trial().scaled[1 + block][lane.coding - 1] = abs(coefficient) * quantiser.multiplier;
+        levels[1 + block][lane.coding - 1] = static_cast<std::int16_t>(coefficient < 0);
+      } else {
+        level = signed_level(coefficient, quantiser.multiplier, quantiser.shift, quantiser.rounding);
+        levels[1 + block][lane.coding - 1] = static_cast<std::int16_t>(level);
+      }
+      const unsigned nonzero = (__ballot_sync(kWarp, level != 0) >> (16 * lane.half)) & 0xffff;
+      if (!kRdoq && lane.position == 0) set_count(block, __popc(nonzero));
+    }
+    __syncwarp();
+    quantise_dc();
+    if constexpr (kRdoq) {
+      // A block's context is what its neighbours to the left and above were left with: diagonal by diagonal.
+      for (int diagonal = 0; diagonal < 7; ++diagonal) {
+        const int bx = lane.position & 3, by = lane.position >> 2;
+        if (lane.half == 0 && bx + by == diagonal) {
+          const int block = core::luma_block_index(bx, by);
+          set_count(block, choose_levels(trial(), 1 + block, 15, quantiser.shift, nc(bx, by)));
+        }
+        __syncwarp();
+      }
+    }
+  }
+
+  __device__ void quantise_dc() {
+    const int shift = quantiser.shift + core::kLumaDcExtraShift;
+    const int value = hadamard(lane, s.dc[lane.position]), multiplier = constants.luma.multiplier[0];
+    if constexpr (kRdoq) {
+      if (lane.half == 0) {
+        trial().scaled[0][lane.coding] = abs(value) * multiplier;
+        levels[0][lane.coding] = static_cast<std::int16_t>(value < 0);
+      }
+      __syncwarp();
+      if (lane.lane == 0)
+        counts[0] = static_cast<std::uint8_t>(choose_levels(trial(), 0, 16, shift, nc(0, 0)));
+      __syncwarp();
+    } else {
+      const int level =
+          signed_level(value, multiplier, shift, core::dead_zone_rounding(shift, kDeadZoneLuma));
+      const unsigned nonzero = __ballot_sync(kWarp, level != 0) & 0xffff;
+      if (lane.half == 0) levels[0][lane.coding] = static_cast<std::int16_t>(level);
+      if (lane.lane == 0) counts[0] = static_cast<std::uint8_t>(__popc(nonzero));
+      __syncwarp();
+    }
+    const int back = hadamard(lane, levels[0][lane.coding]);
+    if (lane.half == 0) s.dc[lane.position] = core::dequantise_luma_dc(back, constants.luma);
+    __syncwarp();
+  }
+
+  // Returns the squared error.
+  __device__ int reconstruct(bool with_ac, std::uint8_t* out, int pitch) {
+    int error = 0;
+    for (int pass = 0; pass < 8; ++pass) {
+      const int block = 2 * pass + lane.half, bx = core::luma_block_x(block), by = core::luma_block_y(block);
+      const int x = 4 * bx + lane.x, y = 4 * by + lane.y;
+      int coefficient = 0;
+      if (lane.position == 0) {
+        coefficient = s.dc[4 * by + bx];
+      } else if (with_ac) {
+        coefficient = levels[1 + block][lane.coding - 1] * quantiser.dequant;
+      }
+      const int residual = inverse_transform(lane, coefficient);
+      const int sample = core::clip_sample(intra16x16_sample(s, neighbours, mode, x, y) + residual, 8);
+      out[y * pitch + x] = static_cast<std::uint8_t>(sample);
+      error += (s.luma[y][x] - sample) * (s.luma[y][x] - sample);
+    }
+    __syncwarp();
+    return kRd ? warp_sum(error) : 0;
+  }
+
+  // Any AC level at all.
+  __device__ bool has_ac() const {
+    return __any_sync(kWarp, lane.lane < 16 && counts[1 + lane.position] != 0);
+  }
+
+  __device__ int dc_bits() {
+    return __shfl_sync(kWarp, lane.lane == 0 ? core::cavlc_block_bits(levels[0], 16, nc(0, 0)) : 0, 0);
+  }
+
+  __device__ int ac_bits() {
+    int bits = 0;
+    if (lane.half == 0) {
+      const int bx = core::luma_block_x(lane.position), by = core::luma_block_y(lane.position);
+      bits = core::cavlc_block_bits(levels[1 + lane.position], 15, nc(bx, by));
+    }
+    return warp_sum(bits);
+  }
+
+ private:
+  __device__ int nc(int bx, int by) const {
+    return core::nc_from_neighbours(s.luma_counts[1 + by][bx], s.luma_counts[by][1 + bx]);
+  }
+  __device__ void set_count(int block, int count) {
+    counts[1 + block] = static_cast<std::uint8_t>(count);
+    s.luma_counts[1 + core::luma_block_y(block)][1 + core::luma_block_x(block)] =
+        static_cast<std::int8_t>(count);
+  }
+  __device__ TrialLevels& trial() { return s.rd.trial; }
+};
+
+}  // namespace cu264::encoder::cuda

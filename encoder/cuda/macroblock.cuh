@@ -1,0 +1,256 @@
+// What one warp keeps of the macroblock it works on, in shared memory, and how it gets there.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "core/block.h"
+#include "core/cost.h"
+#include "core/intra_pred.h"
+#include "core/quant.h"
+#include "core/rdoq.h"
+#include "encoder/cuda/batch.h"
+#include "encoder/cuda/warp_block.cuh"
+#include "encoder/presets.h"
+
+namespace cu264::encoder::cuda {
+
+// The row of a macroblock that the macroblocks below need: samples before the loop filter, prediction modes,
+// counts.
+struct alignas(16) BottomRow {
+  std::uint8_t luma[16];
+  std::uint8_t chroma[2][8];
+  std::uint8_t modes[4];
+  std::uint8_t luma_counts[4];
+  std::uint8_t chroma_counts[2][2];
+  std::uint32_t unused;
+};
+static_assert(sizeof(BottomRow) == 48, "three 16-byte transactions");
+
+// The macroblock's reconstruction inside a border: the row above with its corner and four samples more, the
+// column to the left. Columns and words start on word boundaries.
+struct Canvas {
+  static constexpr int kPitch = 32;
+  std::uint8_t samples[17 * kPitch];
+  __device__ std::uint8_t* at(int x, int y) { return samples + (y + 1) * kPitch + 4 + x; }
+  __device__ std::uint32_t word(int x, int y) const {
+    return *reinterpret_cast<const std::uint32_t*>(samples + (y + 1) * kPitch + 4 + x);
+  }
+};
+
+// A candidate's levels in shared memory with what it takes to choose them.
+struct TrialLevels {
+  std::int32_t scaled[17][16];  // |coefficient| x multiplier in coding order
+  std::int16_t levels[17][16];  // before rdoq_block: 1 where the coefficient is negative
+};
+
+// Work space of rate-distortion decisions only.
+struct RdSpace {
+  TrialLevels trial;
+  std::uint8_t reconstruction[9][16];  // of Intra_4x4 candidates
+  std::uint8_t trial_samples[16][16];  // of an Intra_16x16 or chroma candidate
+  std::int16_t best_levels[17][16];    // of the best Intra_16x16 or chroma candidate so far
+  std::uint8_t best_samples[16][16];
+  std::uint8_t best_counts[32];
+  std::uint8_t trial_counts[32];
+};
+struct NoSpace {};
+
+template <bool kRd>
+struct alignas(16) WarpState {
+  // Source.
+  std::uint8_t luma[16][16];
+  std::uint8_t chroma[2][8][8];
+  // Reconstruction and neighbours.
+  Canvas canvas;
+  std::uint8_t left_luma[20];        // corner at 3, samples from 4
+  std::uint8_t above_chroma[2][12];  // corner at 3, samples from 4
+  std::uint8_t left_chroma[2][12];   // the same
+  std::uint8_t chroma_out[2][8][8];
+  // Levels of the macroblock by slot, total_coeff of it and of its neighbours.
+  alignas(16) std::int16_t levels[core::kBlocksPerMacroblock][16];
+  std::uint8_t counts[32];
+  std::int8_t luma_counts[5][8];       // [y + 1][x + 1]; negative: not available
+  std::int8_t chroma_counts[2][3][4];  // the same
+  std::int8_t modes[5][8];             // Intra4x4PredMode, the same
+  // Scratch of the search.
+  std::uint8_t line[2][48];    // values of core::intra4x4_values but DC, for two blocks
+  std::int16_t source_ac[16];  // by raster block: SATD of the source less its DC, and that DC
+  std::int16_t source_dc[16];
+  std::int32_t dc[16];
+  std::conditional_t<kRd, RdSpace, NoSpace> rd;
+};
+
+// One lane's share of rate-distortion-optimised quantisation: block `i` of a candidate. Returns total_coeff.
+__device__ inline int choose_levels(TrialLevels& trial, int i, int count, int shift, int nC) {
+  std::int16_t* const levels = trial.levels[i];
+  std::uint32_t negative = 0;
+  for (int k = 0; k < count; ++k) negative |= static_cast<std::uint32_t>(levels[k] != 0) << k;
+  core::rdoq_block(trial.scaled[i], negative, count, shift, nC, levels);
+  int total_coeff = 0;
+  for (int k = 0; k < count; ++k) total_coeff += levels[k] != 0;
+  return total_coeff;
+}
+
+// Fixed for the launch.
+struct SearchConstants {
+  SearchParams search;
+  int qp;
+  int satd_lambda;
+  int rd_lambda;
+  core::Quantiser luma;
+  core::Quantiser chroma;
+};
+
+// Where a macroblock lies and which neighbours it has.
+struct Place {
+  int picture;
+  int mb_x;
+  int mb_y;
+  bool left;
+  bool above;
+  bool above_right;
+};
+
+__device__ inline std::uint32_t replicate(int byte) {
+  return static_cast<std::uint32_t>(byte) * 0x01010101u;
+}
+
+__device__ inline std::uint32_t pack4(int a, int b, int c, int d) {
+  return static_cast<std::uint32_t>(a) | (static_cast<std::uint32_t>(b) << 8) |
+         (static_cast<std::uint32_t>(c) << 16) | (static_cast<std::uint32_t>(d) << 24);
+}
+
+// Sum of the four bytes of a word.
+__device__ inline int sum4(std::uint32_t word) {
+  return static_cast<int>(__dp4a(word, 0x01010101u, 0u));
+}
+
+// Eight (or four) samples of a row from column x on, columns beyond `width` repeating the last.
+template <class Word>
+__device__ inline Word load_row(const std::uint8_t* row, int x, int width) {
+  constexpr int kBytes = sizeof(Word);
+  const std::uint8_t* const from = row + x;
+  if (x + kBytes <= width && reinterpret_cast<std::uintptr_t>(from) % kBytes == 0) {
+    return *reinterpret_cast<const Word*>(from);
+  }
+  union {
+    Word word;
+    std::uint8_t byte[kBytes];
+  } out;
+  for (int i = 0; i < kBytes; ++i) out.byte[i] = row[min(x + i, width - 1)];
+  return out.word;
+}
+
+template <bool kRd>
+__device__ void load_source(WarpState<kRd>& s, const BatchView& batch, const Place& place,
+                            const LanePlace& lane) {
+  const SourcePicture& picture = batch.sources[place.picture];
+  {
+    const int row = lane.lane >> 1, x = 8 * (lane.lane & 1);
+    const int y = min(16 * place.mb_y + row, batch.height - 1);
+    *reinterpret_cast<uint2*>(&s.luma[row][x]) =
+        load_row<uint2>(picture.plane[0] + y * picture.pitch[0], 16 * place.mb_x + x, batch.width);
+  }
+  const int chroma_width = (batch.width + 1) >> 1, chroma_height = (batch.height + 1) >> 1;
+  if (batch.format == PixelFormat::i420) {
+    const int c = lane.lane >> 4, row = (lane.lane >> 1) & 7, x = 4 * (lane.lane & 1);
+    const int y = min(8 * place.mb_y + row, chroma_height - 1);
+    const std::uint8_t* const plane = c == 0 ? picture.plane[1] : picture.plane[2];
+    const std::ptrdiff_t pitch = c == 0 ? picture.pitch[1] : picture.pitch[2];
+    *reinterpret_cast<std::uint32_t*>(&s.chroma[c][row][x]) =
+        load_row<std::uint32_t>(plane + y * pitch, 8 * place.mb_x + x, chroma_width);
+  } else if (batch.format == PixelFormat::nv12) {
+    const int row = lane.lane >> 2, x = 2 * (lane.lane & 3);
+    const int y = min(8 * place.mb_y + row, chroma_height - 1);
+    for (int i = 0; i < 2; ++i) {
+      const std::uint8_t* const pair =
+          picture.plane[1] + y * picture.pitch[1] + 2 * min(8 * place.mb_x + x + i, chroma_width - 1);
+      s.chroma[0][row][x + i] = pair[0];
+      s.chroma[1][row][x + i] = pair[1];
+    }
+  } else {
+    reinterpret_cast<std::uint32_t*>(s.chroma)[lane.lane] = 0x80808080u;
+  }
+}
+
+// The column to the left: what the warp's last macroblock left in its own state.
+template <bool kRd>
+__device__ void shift_left_neighbours(WarpState<kRd>& s, const Place& place, const LanePlace& lane) {
+  const int i = lane.lane;
+  const std::uint8_t luma = place.left ? *s.canvas.at(15, i & 15) : 128;
+  const std::uint8_t corner = place.left && place.above ? *s.canvas.at(15, -1) : 128;
+  const std::uint8_t chroma = place.left ? s.chroma_out[(i >> 3) & 1][i & 7][7] : 128;
+  const std::uint8_t chroma_corner = place.left && place.above ? s.above_chroma[i & 1][4 + 7] : 128;
+  const std::int8_t luma_count = place.left ? s.luma_counts[1 + (i & 3)][4] : -1;
+  const std::int8_t chroma_count = place.left ? s.chroma_counts[(i >> 1) & 1][1 + (i & 1)][2] : -1;
+  const std::int8_t mode = place.left ? s.modes[1 + (i & 3)][4] : -1;
+  __syncwarp();
+  if (i < 16) {
+    s.left_luma[4 + i] = luma;
+    *s.canvas.at(-1, i) = luma;
+    s.left_chroma[i >> 3][4 + (i & 7)] = chroma;
+  } else if (i < 20) {
+    s.luma_counts[1 + (i & 3)][0] = luma_count;
+    s.modes[1 + (i & 3)][0] = mode;
+  } else if (i < 24) {
+    s.chroma_counts[(i >> 1) & 1][1 + (i & 1)][0] = chroma_count;
+  } else if (i < 26) {
+    s.above_chroma[i & 1][3] = s.left_chroma[i & 1][3] = chroma_corner;
+  } else if (i == 26) {
+    *s.canvas.at(-1, -1) = s.left_luma[3] = corner;
+  }
+}
+
+// The row above, from the records of the row before. Reads bypass L1, which may hold what another block has
+// replaced.
+template <bool kRd>
+__device__ void load_above_neighbours(WarpState<kRd>& s, const BottomRow* above, const Place& place,
+                                      const LanePlace& lane) {
+  const int i = lane.lane;
+  const std::uint32_t* const words = reinterpret_cast<const std::uint32_t*>(above);
+  std::uint32_t word = 0x80808080u;
+  if (place.above) {
+    // Words 0..10 of this record, and word 0 of the next for the samples above and to the right.
+    if (i < 11) word = __ldcg(words + i);
+    if (i == 11 && place.above_right) word = __ldcg(words + sizeof(BottomRow) / 4);
+  } else if (i >= 8 && i < 11) {
+    word = 0xffffffffu;  // modes and counts of what is not available are negative
+  }
+  if (i < 4) {
+    *reinterpret_cast<std::uint32_t*>(s.canvas.at(4 * i, -1)) = word;
+  } else if (i < 8) {
+    *reinterpret_cast<std::uint32_t*>(&s.above_chroma[(i - 4) >> 1][4 + 4 * (i & 1)]) = word;
+  } else if (i == 8) {
+    for (int k = 0; k < 4; ++k) s.modes[0][1 + k] = static_cast<std::int8_t>(word >> (8 * k));
+  } else if (i == 9) {
+    for (int k = 0; k < 4; ++k) s.luma_counts[0][1 + k] = static_cast<std::int8_t>(word >> (8 * k));
+  } else if (i == 10) {
+    for (int k = 0; k < 4; ++k)
+      s.chroma_counts[k >> 1][0][1 + (k & 1)] = static_cast<std::int8_t>(word >> (8 * k));
+  } else if (i == 11) {
+    *reinterpret_cast<std::uint32_t*>(s.canvas.at(16, -1)) = word;
+  }
+}
+
+template <bool kRd>
+__device__ void store_bottom_row(WarpState<kRd>& s, BottomRow* bottom, const LanePlace& lane) {
+  const int i = lane.lane;
+  std::uint32_t word = 0;
+  if (i < 4) {
+    word = s.canvas.word(4 * i, 15);
+  } else if (i < 8) {
+    word = *reinterpret_cast<const std::uint32_t*>(&s.chroma_out[(i - 4) >> 1][7][4 * (i & 1)]);
+  } else if (i == 8) {
+    word = pack4(s.modes[4][1], s.modes[4][2], s.modes[4][3], s.modes[4][4]);
+  } else if (i == 9) {
+    word = pack4(s.luma_counts[4][1], s.luma_counts[4][2], s.luma_counts[4][3], s.luma_counts[4][4]);
+  } else if (i == 10) {
+    word = pack4(s.chroma_counts[0][2][1], s.chroma_counts[0][2][2], s.chroma_counts[1][2][1],
+                 s.chroma_counts[1][2][2]);
+  }
+  if (i < 11) __stcg(reinterpret_cast<std::uint32_t*>(bottom) + i, word);
+}
+
+}  // namespace cu264::encoder::cuda

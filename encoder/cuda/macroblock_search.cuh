@@ -1,0 +1,334 @@
+// One macroblock on one warp: chroma, then the better of Intra_16x16 and Intra_4x4, or I_PCM. Decides as
+// encoder/cpu/macroblock_search_inl.h does.
+#pragma once
+
+#include <cstdint>
+
+#include "core/cavlc_block.h"
+#include "core/mb_syntax.h"
+#include "encoder/cuda/chroma.cuh"
+#include "encoder/cuda/intra16x16.cuh"
+#include "encoder/cuda/intra4x4.cuh"
+#include "encoder/cuda/macroblock.cuh"
+
+namespace cu264::encoder::cuda {
+
+inline constexpr int kPcmBits = 9 + 7 + 384 * 8;
+inline constexpr int kSurelyBelowPcm = 64;
+
+// Constants of a lane that every macroblock uses.
+struct LaneConstants {
+  LanePlace place;
+  HadamardMatrix matrix;
+  Intra4x4Lane intra4x4;
+  LaneQuantiser luma;
+  LaneQuantiser chroma;
+
+  __device__ explicit LaneConstants(const SearchConstants& constants)
+      : matrix(place.lane),
+        intra4x4(place),
+        luma(constants.luma, place.position, kDeadZoneLuma),
+        chroma(constants.chroma, place.position, kDeadZoneChroma) {}
+};
+
+// What a macroblock came to, the same in all lanes; its levels, counts, modes and samples are in the warp's
+// state.
+struct MacroblockResult {
+  core::MacroblockRecord record;  // but intra4x4_pred_mode
+  int mode_bits = 0;              // of the Intra_4x4 modes
+  std::int64_t cost = 0;          // if the preset decides by it
+};
+
+__device__ inline void sort_ranks(unsigned (&ranks)[4]) {
+  const auto order = [&](int i, int j) {
+    const unsigned low = min(ranks[i], ranks[j]), high = max(ranks[i], ranks[j]);
+    ranks[i] = low, ranks[j] = high;
+  };
+  order(0, 1), order(2, 3), order(0, 2), order(1, 3), order(1, 2);
+}
+
+// Copies `count` 16-bit rows of levels.
+__device__ inline void copy_levels(const LanePlace& lane, const std::int16_t (*from)[16],
+                                   std::int16_t (*to)[16], int count) {
+  for (int i = lane.lane; i < 8 * count; i += 32) {
+    reinterpret_cast<std::uint32_t*>(to)[i] = reinterpret_cast<const std::uint32_t*>(from)[i];
+  }
+}
+
+template <bool kRd, bool kRdoq>
+__device__ void search_chroma(WarpState<kRd>& s, const SearchConstants& constants, const LaneConstants& mine,
+                              const Place& place, MacroblockResult& result) {
+  const LanePlace& lane = mine.place;
+  const ChromaNeighbours neighbours = measure_chroma_neighbours(s);
+  unsigned ranks[core::kIntraChromaModes];
+  rank_chroma(s, constants, lane, mine.matrix, place, neighbours, ranks);
+  sort_ranks(ranks);
+  int pattern = 0, mode = static_cast<int>(ranks[0] & 15);
+
+  if constexpr (!kRd) {
+    ChromaCoder<kRd, kRdoq> coder{s,
+                                  constants,
+                                  lane,
+                                  mine.chroma,
+                                  place,
+                                  neighbours,
+                                  mode,
+                                  s.levels + core::kSlotChromaDc,
+                                  s.counts + core::kSlotChromaDc};
+    coder.quantise();
+    pattern = coder.pattern();
+    coder.reconstruct(pattern, &s.chroma_out[0][0][0]);
+  } else {
+    std::int64_t best = INT64_MAX;
+    for (int i = 0; i < min(constants.search.rd_candidates, static_cast<int>(core::kIntraChromaModes)); ++i) {
+      if (ranks[i] == 0xffffffffu) break;
+      const int tried = static_cast<int>(ranks[i] & 15);
+      ChromaCoder<kRd, kRdoq> coder{
+          s, constants, lane, mine.chroma, place, neighbours, tried, s.rd.trial.levels, s.rd.trial_counts};
+      coder.quantise();
+      const int coded = coder.pattern();
+      const int mode_bits = core::ue_length(static_cast<std::uint32_t>(tried));
+      const int dc_bits = coder.dc_bits(), ac_bits = coder.ac_bits();
+      for (int p = coded; p >= 0; --p) {
+        const int error = coder.reconstruct(p, &s.rd.trial_samples[0][0]);
+        const std::int64_t bits =
+            mode_bits + chroma_pattern_bits(p) + (p > 0 ? dc_bits : 0) + (p == 2 ? ac_bits : 0);
+        // Between patterns of a mode the higher wins a tie, between modes the lower.
+        const std::int64_t rank = core::ranked(core::rd_cost(error, bits, constants.rd_lambda), tried);
+        if (rank < best) {
+          best = rank;
+          mode = tried;
+          pattern = p;
+          copy_levels(lane, s.rd.trial.levels, s.rd.best_levels, 10);
+          for (int k = lane.lane; k < 32; k += 32) {
+            reinterpret_cast<std::uint32_t*>(s.rd.best_samples)[k] =
+                reinterpret_cast<const std::uint32_t*>(s.rd.trial_samples)[k];
+          }
+          if (lane.lane < 10) s.rd.best_counts[lane.lane] = s.rd.trial_counts[lane.lane];
+        }
+        __syncwarp();
+      }
+    }
+    result.cost = core::cost_of_rank(best);
+    copy_levels(lane, s.rd.best_levels, s.levels + core::kSlotChromaDc, 10);
+    reinterpret_cast<std::uint32_t*>(s.chroma_out)[lane.lane] =
+        reinterpret_cast<const std::uint32_t*>(s.rd.best_samples)[lane.lane];
+    if (lane.lane < 10) s.counts[core::kSlotChromaDc + lane.lane] = s.rd.best_counts[lane.lane];
+    __syncwarp();
+  }
+
+  // What the pattern leaves out counts as zero.
+  if (lane.lane < 8) {
+    if (pattern < 2) s.counts[core::kSlotChromaAc + lane.lane] = 0;
+    s.chroma_counts[lane.lane >> 2][1 + ((lane.lane >> 1) & 1)][1 + (lane.lane & 1)] =
+        pattern < 2 ? 0 : static_cast<std::int8_t>(s.counts[core::kSlotChromaAc + lane.lane]);
+  } else if (lane.lane < 10 && pattern < 1) {
+    s.counts[core::kSlotChromaDc + lane.lane - 8] = 0;
+  }
+  result.record.intra_chroma_pred_mode = static_cast<std::uint8_t>(mode);
+  result.record.coded_block_pattern = static_cast<std::uint8_t>(pattern << 4);
+  __syncwarp();
+}
+
+template <bool kRd>
+__device__ void take_intra16x16(WarpState<kRd>& s, const LanePlace& lane, MacroblockResult& result, int mode,
+                                bool with_ac) {
+  result.record.kind = core::MacroblockKind::intra16x16;
+  result.record.intra16x16_pred_mode = static_cast<std::uint8_t>(mode);
+  if (with_ac) result.record.coded_block_pattern |= 15;
+  if (lane.lane < 16) {
+    const int count = with_ac ? s.counts[core::kSlotLuma + lane.lane] : 0;
+    s.counts[core::kSlotLuma + lane.lane] = static_cast<std::uint8_t>(count);
+    s.luma_counts[1 + core::luma_block_y(lane.lane)][1 + core::luma_block_x(lane.lane)] =
+        static_cast<std::int8_t>(count);
+    s.modes[1 + (lane.lane >> 2)][1 + (lane.lane & 3)] = core::kIntra4x4Dc;
+  }
+  __syncwarp();
+}
+
+template <bool kRd>
+__device__ void take_intra4x4(WarpState<kRd>& s, const LanePlace& lane, MacroblockResult& result,
+                              const Intra4x4Result& found) {
+  result.record.kind = core::MacroblockKind::intra4x4;
+  result.record.coded_block_pattern |= static_cast<std::uint8_t>(found.pattern);
+  result.mode_bits = found.mode_bits;
+  if (lane.lane == 0) s.counts[core::kSlotLumaDc] = 0;
+  __syncwarp();
+}
+
+// mb_type, coded_block_pattern and mb_qp_delta of an Intra_4x4 macroblock.
+__device__ inline int intra4x4_header_bits(int luma_pattern, int chroma_pattern) {
+  core::MacroblockRecord record;
+  record.kind = core::MacroblockKind::intra4x4;
+  record.coded_block_pattern = static_cast<std::uint8_t>(luma_pattern | (chroma_pattern << 4));
+  return core::mb_type_and_pattern_bits(record);
+}
+
+template <bool kRd, bool kRdoq>
+__device__ void search_luma(WarpState<kRd>& s, const SearchConstants& constants, const LaneConstants& mine,
+                            const Place& place, MacroblockResult& result) {
+  const LanePlace& lane = mine.place;
+  const int chroma_pattern = result.record.coded_block_pattern >> 4;
+  const Intra16x16Neighbours neighbours = measure_luma_neighbours(s, place, lane);
+  unsigned ranks[core::kIntra16x16Modes];
+  rank_intra16x16(s, constants, lane, mine.matrix, place, neighbours, chroma_pattern, ranks);
+  sort_ranks(ranks);
+  __syncwarp();
+
+  if constexpr (!kRd) {
+    const unsigned limit = ranks[0] >> 4;
+    const Intra4x4Result found =
+        search_intra4x4_by_satd(s, constants, lane, mine.intra4x4, mine.matrix, mine.luma, place, limit);
+    if (found.kept &&
+        found.cost + constants.satd_lambda * intra4x4_header_bits(found.pattern, chroma_pattern) < limit) {
+      take_intra4x4(s, lane, result, found);
+      return;
+    }
+    const int mode = static_cast<int>(ranks[0] & 15);
+    Intra16x16Coder<kRd, kRdoq> coder{s, constants, lane, mine.luma, neighbours, mode, s.levels, s.counts};
+    coder.quantise();
+    const bool with_ac = coder.has_ac();
+    coder.reconstruct(with_ac, s.canvas.at(0, 0), Canvas::kPitch);
+    take_intra16x16(s, lane, result, mode, with_ac);
+  } else {
+    std::int64_t best = INT64_MAX;
+    int mode = 0;
+    bool best_with_ac = false;
+    for (int i = 0; i < min(constants.search.rd_candidates, static_cast<int>(core::kIntra16x16Modes)); ++i) {
+      if (ranks[i] == 0xffffffffu) break;
+      const int tried = static_cast<int>(ranks[i] & 15);
+      Intra16x16Coder<kRd, kRdoq> coder{
+          s, constants, lane, mine.luma, neighbours, tried, s.rd.trial.levels, s.rd.trial_counts};
+      coder.quantise();
+      const bool any_ac = coder.has_ac();
+      const int dc_bits = coder.dc_bits(), ac_bits = any_ac ? coder.ac_bits() : 0;
+      for (int with_ac = any_ac; with_ac >= 0; --with_ac) {
+        const int error = coder.reconstruct(with_ac != 0, &s.rd.trial_samples[0][0], 16);
+        const std::int64_t bits = dc_bits + (with_ac ? ac_bits : 0) +
+                                  intra16x16_header_bits(tried, with_ac ? 15 : 0, chroma_pattern);
+        const std::int64_t rank = core::ranked(core::rd_cost(error, bits, constants.rd_lambda), tried);
+        if (rank < best) {
+          best = rank;
+          mode = tried;
+          best_with_ac = with_ac != 0;
+          copy_levels(lane, s.rd.trial.levels, s.rd.best_levels, 17);
+          for (int k = lane.lane; k < 64; k += 32) {
+            reinterpret_cast<std::uint32_t*>(s.rd.best_samples)[k] =
+                reinterpret_cast<const std::uint32_t*>(s.rd.trial_samples)[k];
+          }
+          if (lane.lane < 17) s.rd.best_counts[lane.lane] = s.rd.trial_counts[lane.lane];
+        }
+        __syncwarp();
+      }
+    }
+    const std::int64_t limit = core::cost_of_rank(best);
+    const Intra4x4Result found =
+        search_intra4x4_by_rd<kRdoq>(s, constants, lane, mine.intra4x4, mine.matrix, mine.luma, place, limit);
+    if (found.kept) {
+      const std::int64_t cost =
+          found.cost +
+          core::rd_cost(0, intra4x4_header_bits(found.pattern, chroma_pattern), constants.rd_lambda);
+      if (cost < limit) {
+        result.cost += cost;
+        take_intra4x4(s, lane, result, found);
+        return;
+      }
+    }
+    result.cost += limit;
+    copy_levels(lane, s.rd.best_levels, s.levels, 17);
+    for (int k = lane.lane; k < 64; k += 32) {
+      *reinterpret_cast<std::uint32_t*>(s.canvas.at(4 * (k & 3), k >> 2)) =
+          reinterpret_cast<const std::uint32_t*>(s.rd.best_samples)[k];
+    }
+    if (lane.lane < 17) s.counts[lane.lane] = s.rd.best_counts[lane.lane];
+    __syncwarp();
+    take_intra16x16(s, lane, result, mode, best_with_ac);
+  }
+}
+
+// Exact size of macroblock_layer: a block a lane.
+template <bool kRd>
+__device__ int macroblock_bits(const WarpState<kRd>& s, const LanePlace& lane,
+                               const MacroblockResult& result) {
+  int bits = 0;
+  const int slot = lane.lane;
+  if (slot < core::kBlocksPerMacroblock && core::slot_is_coded(result.record, slot)) {
+    int nC = core::kChromaDcNc;
+    if (slot < core::kSlotChromaDc) {
+      const int block = slot == core::kSlotLumaDc ? 0 : slot - core::kSlotLuma;
+      const int bx = core::luma_block_x(block), by = core::luma_block_y(block);
+      nC = core::nc_from_neighbours(s.luma_counts[1 + by][bx], s.luma_counts[by][1 + bx]);
+    } else if (slot >= core::kSlotChromaAc) {
+      const int i = slot - core::kSlotChromaAc, bx = i & 1, by = (i >> 1) & 1;
+      nC = core::nc_from_neighbours(s.chroma_counts[i >> 2][1 + by][bx], s.chroma_counts[i >> 2][by][1 + bx]);
+    }
+    bits = core::cavlc_block_bits(s.levels[slot], core::slot_max_num_coeff(result.record, slot), nC);
+  }
+  const int header = core::mb_type_and_pattern_bits(result.record) + result.mode_bits +
+                     core::ue_length(result.record.intra_chroma_pred_mode);
+  return warp_sum(bits) + header;
+}
+
+// Only DC levels reach the limit, at QP 0 to 3.
+template <bool kRd>
+__device__ bool dc_is_clipped(const WarpState<kRd>& s, const LanePlace& lane,
+                              const MacroblockResult& result) {
+  int level = 0;
+  if (lane.lane < 16) {
+    if (result.record.kind == core::MacroblockKind::intra16x16)
+      level = s.levels[core::kSlotLumaDc][lane.lane];
+  } else if (lane.lane < 24) {
+    level = s.levels[core::kSlotChromaDc + ((lane.lane >> 2) & 1)][lane.lane & 3];
+  }
+  return __any_sync(kWarp, abs(level) >= core::kMaxLevel);
+}
+
+template <bool kRd>
+__device__ bool pcm_is_better(const WarpState<kRd>& s, const SearchConstants& constants,
+                              const LanePlace& lane, const MacroblockResult& result) {
+  if (kRd && core::rd_cost(0, kPcmBits, constants.rd_lambda) < result.cost) return true;
+  // A decision by SATD does not see what clipping does to the picture.
+  if (!kRd && dc_is_clipped(s, lane, result)) return true;
+  const int levels = warp_sum(lane.lane < core::kBlocksPerMacroblock ? s.counts[lane.lane] : 0);
+  return levels > kSurelyBelowPcm && macroblock_bits(s, lane, result) > kPcmBits;
+}
+
+template <bool kRd>
+__device__ void take_pcm(WarpState<kRd>& s, const LanePlace& lane, MacroblockResult& result) {
+  const int i = lane.lane;
+  result.record = core::MacroblockRecord{};
+  result.record.kind = core::MacroblockKind::pcm;
+  for (int k = i; k < 64; k += 32) {
+    *reinterpret_cast<std::uint32_t*>(s.canvas.at(4 * (k & 3), k >> 2)) =
+        *reinterpret_cast<const std::uint32_t*>(&s.luma[k >> 2][4 * (k & 3)]);
+  }
+  reinterpret_cast<std::uint32_t*>(s.chroma_out)[i] = reinterpret_cast<const std::uint32_t*>(s.chroma)[i];
+  const bool counted = (i >= core::kSlotLuma && i < core::kSlotChromaDc) ||
+                       (i >= core::kSlotChromaAc && i < core::kBlocksPerMacroblock);
+  s.counts[i] = counted ? 16 : 0;
+  if (i < 16) {
+    s.luma_counts[1 + (i >> 2)][1 + (i & 3)] = 16;
+    s.modes[1 + (i >> 2)][1 + (i & 3)] = core::kIntra4x4Dc;
+  } else if (i < 24) {
+    s.chroma_counts[(i >> 2) & 1][1 + ((i >> 1) & 1)][1 + (i & 1)] = 16;
+  }
+  __syncwarp();
+}
+
+template <bool kRd, bool kRdoq>
+__device__ MacroblockResult search_macroblock(WarpState<kRd>& s, const SearchConstants& constants,
+                                              const LaneConstants& mine, const Place& place) {
+  MacroblockResult result;
+  search_chroma<kRd, kRdoq>(s, constants, mine, place, result);
+  search_luma<kRd, kRdoq>(s, constants, mine, place, result);
+  if (pcm_is_better(s, constants, mine.place, result)) {
+    take_pcm(s, mine.place, result);
+  } else {
+    const int count = mine.place.lane < core::kBlocksPerMacroblock ? s.counts[mine.place.lane] : 0;
+    result.record.nonzero_blocks = __ballot_sync(kWarp, count != 0);
+  }
+  result.record.qp = static_cast<std::uint8_t>(constants.qp);
+  return result;
+}
+
+}  // namespace cu264::encoder::cuda

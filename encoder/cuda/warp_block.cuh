@@ -1,0 +1,156 @@
+// A 4x4 block on sixteen lanes, two blocks to a warp: lane p of a half holds the sample or coefficient in
+// column p & 3 of row p >> 2. The arithmetic is core/transform.h's, one output a lane.
+#pragma once
+
+#include <cstdint>
+
+#include "core/block.h"
+#include "core/cost.h"
+#include "core/hd.h"
+#include "core/quant.h"
+
+namespace cu264::encoder::cuda {
+
+inline constexpr unsigned kWarp = 0xffffffffu;
+
+// What a lane knows of its place; computed once a kernel.
+struct LanePlace {
+  int lane;
+  int half;      // which of the two blocks
+  int position;  // raster index in the block
+  int x;
+  int y;
+  int coding;  // zigzag index of the position
+  // Row x of the forward transform matrix, its columns ordered x, x ^ 1, x ^ 2, x ^ 3, and the same for y.
+  int across[4];
+  int down[4];
+
+  __device__ LanePlace() {
+    lane = static_cast<int>(threadIdx.x & 31);
+    half = lane >> 4;
+    position = lane & 15;
+    x = position & 3;
+    y = position >> 2;
+    coding = 0;
+    for (int k = 0; k < 16; ++k) {
+      if (core::zigzag_to_raster(k) == position) coding = k;
+    }
+    for (int j = 0; j < 4; ++j) {
+      across[j] = forward_matrix(x, x ^ j);
+      down[j] = forward_matrix(y, y ^ j);
+    }
+  }
+
+  static __device__ int forward_matrix(int row, int column) {
+    if (row == 0) return 1;
+    if (row == 2) return column == 0 || column == 3 ? 1 : -1;
+    const int magnitude = (row == 1) == (column == 0 || column == 3) ? 2 : 1;
+    const bool negative = row == 1 ? column > 1 : column == 1 || column == 3;
+    return negative ? -magnitude : magnitude;
+  }
+};
+
+// Quantiser constants of a lane's position.
+struct LaneQuantiser {
+  int multiplier;
+  int dequant;
+  int shift;
+  int rounding;
+
+  __device__ LaneQuantiser(const core::Quantiser& q, int position, int dead_zone) {
+    const int position_class = core::position_class(position);
+    multiplier = position_class == 0   ? q.multiplier[0]
+                 : position_class == 1 ? q.multiplier[1]
+                                       : q.multiplier[2];
+    dequant = position_class == 0 ? q.dequant[0] : position_class == 1 ? q.dequant[1] : q.dequant[2];
+    shift = q.shift;
+    rounding = core::dead_zone_rounding(q.shift, dead_zone);
+  }
+};
+
+__device__ inline int forward_transform(const LanePlace& lane, int residual) {
+  const int row = lane.across[0] * residual + lane.across[1] * __shfl_xor_sync(kWarp, residual, 1) +
+                  lane.across[2] * __shfl_xor_sync(kWarp, residual, 2) +
+                  lane.across[3] * __shfl_xor_sync(kWarp, residual, 3);
+  return lane.down[0] * row + lane.down[1] * __shfl_xor_sync(kWarp, row, 4) +
+         lane.down[2] * __shfl_xor_sync(kWarp, row, 8) + lane.down[3] * __shfl_xor_sync(kWarp, row, 12);
+}
+
+// Output i (0..3) of core::inverse_1d.
+__device__ inline int inverse_output(int i, int a, int b, int c, int d) {
+  const bool inner = i == 1 || i == 2;
+  const int even = inner ? a - c : a + c;
+  const int odd = inner ? (b >> 1) - d : b + (d >> 1);
+  return i < 2 ? even + odd : even - odd;
+}
+
+__device__ inline int inverse_transform(const LanePlace& lane, int coefficient) {
+  const int row = lane.lane & ~3, column = lane.lane & ~12;
+  int a = __shfl_sync(kWarp, coefficient, row), b = __shfl_sync(kWarp, coefficient, row + 1),
+      c = __shfl_sync(kWarp, coefficient, row + 2), d = __shfl_sync(kWarp, coefficient, row + 3);
+  const int across = inverse_output(lane.x, a, b, c, d);
+  a = __shfl_sync(kWarp, across, column), b = __shfl_sync(kWarp, across, column + 4),
+  c = __shfl_sync(kWarp, across, column + 8), d = __shfl_sync(kWarp, across, column + 12);
+  return (inverse_output(lane.y, a, b, c, d) + 32) >> 6;
+}
+
+// core::hadamard4x4, whose rows are those of H.264 8.5.10.
+__device__ inline int hadamard_output(int i, int own, int x1, int x2, int x3) {
+  const int sum = i < 2 ? own + x1 : x1 - own;  // rows 2 and 3 count their own sample negatively
+  const int rest = i == 0 ? x2 + x3 : i == 1 ? -x2 - x3 : i == 2 ? x2 - x3 : x3 - x2;
+  return sum + rest;
+}
+
+__device__ inline int hadamard(const LanePlace& lane, int value) {
+  const int across = hadamard_output(lane.x, value, __shfl_xor_sync(kWarp, value, 1),
+                                     __shfl_xor_sync(kWarp, value, 2), __shfl_xor_sync(kWarp, value, 3));
+  return hadamard_output(lane.y, across, __shfl_xor_sync(kWarp, across, 4), __shfl_xor_sync(kWarp, across, 8),
+                         __shfl_xor_sync(kWarp, across, 12));
+}
+
+// core::hadamard2x2 on four neighbouring lanes.
+__device__ inline int hadamard2x2(const LanePlace& lane, int value) {
+  int other = __shfl_xor_sync(kWarp, value, 1);
+  value = lane.lane & 1 ? other - value : value + other;
+  other = __shfl_xor_sync(kWarp, value, 2);
+  return lane.lane & 2 ? other - value : value + other;
+}
+
+__device__ inline int signed_level(int coefficient, int multiplier, int shift, int rounding) {
+  const int level = core::quantise(core::absolute(coefficient) * multiplier, shift, rounding);
+  return coefficient < 0 ? -level : level;
+}
+
+// Sum over the sixteen lanes of a half, in all of them.
+__device__ inline int half_sum(int value) {
+  for (int step = 1; step < 16; step *= 2) value += __shfl_xor_sync(kWarp, value, step);
+  return value;
+}
+
+__device__ inline int warp_sum(int value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(kWarp, value);
+#else
+  for (int step = 1; step < 32; step *= 2) value += __shfl_xor_sync(kWarp, value, step);
+  return value;
+#endif
+}
+
+__device__ inline unsigned warp_min(unsigned value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_min_sync(kWarp, value);
+#else
+  for (int step = 1; step < 32; step *= 2) value = min(value, __shfl_xor_sync(kWarp, value, step));
+  return value;
+#endif
+}
+
+__device__ inline std::int64_t warp_min(std::int64_t value) {
+  for (int step = 1; step < 32; step *= 2) {
+    const std::int64_t other = __shfl_xor_sync(kWarp, value, step);
+    value = other < value ? other : value;
+  }
+  return value;
+}
+
+}  // namespace cu264::encoder::cuda
