@@ -1,0 +1,151 @@
+// RBSPs from macroblock rows. A thread gathers one word: whatever overlaps its 32 bits is shifted there, so
+// that no two threads write the same word.
+#include <cub/block/block_reduce.cuh>
+#include <cub/block/block_scan.cuh>
+
+#include "core/bit_run.h"
+#include "core/mb_syntax.h"
+#include "entropy/cavlc/word_sink.cuh"
+#include "entropy/launch_check.cuh"
+#include "entropy/pack/escapes.cuh"
+#include "entropy/pack/pack_stages.cuh"
+
+namespace cu264::entropy {
+namespace {
+
+using core::MacroblockKind;
+
+constexpr int kThreads = kTileWords;
+constexpr int kBlocksAtOnce = 2048;  // more than a large GPU holds
+
+// The 32 bits at `offset` of a string of `length` bits, zeros around it.
+__device__ std::uint32_t bits_at(const std::uint32_t* words, int length, std::int64_t offset) {
+  if (offset <= -32 || offset >= length) return 0;
+  if (offset < 0) return words[0] >> -offset;
+  const int word = static_cast<int>(offset) >> 5;
+  const std::uint32_t next = 32 * (word + 1) < length ? words[word + 1] : 0;
+  return __funnelshift_l(next, words[word], static_cast<int>(offset) & 31);
+}
+
+class SliceRbsp {
+ public:
+  __device__ SliceRbsp(const PackJob& job, int picture, int slice, std::uint64_t bits)
+      : job_(job),
+        header_(job.header(picture, slice)),
+        base_(static_cast<std::size_t>(picture) * job.batch.macroblocks_per_picture()),
+        first_(job.first_mb(slice)),
+        end_(job.first_mb(slice + 1)),
+        bits_(static_cast<std::int64_t>(bits)) {}
+
+  __device__ std::uint32_t word(std::int64_t index) const {
+    const std::int64_t from = 32 * index;
+    std::uint32_t word = header_word(from);
+    for (int mb = first_overlapping(from); mb < end_ && position(mb) < from + 32; ++mb) {
+      word |= macroblock_word(mb, from - position(mb));
+    }
+    const std::int64_t to_end = bits_ - from;  // rbsp_stop_one_bit
+    if (to_end >= 0 && to_end < 32) word |= 0x80000000u >> to_end;
+    return word;
+  }
+
+ private:
+  __device__ std::int64_t position(int mb) const {
+    return static_cast<std::int64_t>(job_.scratch.positions[base_ + mb]);
+  }
+
+  // The last macroblock that begins at or before `bit`, or the first one.
+  __device__ int first_overlapping(std::int64_t bit) const {
+    int low = first_, high = end_;
+    while (high - low > 1) {
+      const int middle = (low + high) / 2;
+      (position(middle) <= bit ? low : high) = middle;
+    }
+    return low;
+  }
+
+  __device__ std::uint32_t header_word(std::int64_t from) const {
+    if (from >= header_.length) return 0;
+    const std::uint64_t left_aligned = header_.bits << (64 - header_.length);
+    return static_cast<std::uint32_t>(left_aligned >> (32 - from));
+  }
+
+  __device__ std::uint32_t macroblock_word(int mb, std::int64_t offset) const {
+    const MacroblockLength packed = job_.scratch.coded.lengths[base_ + mb];
+    const std::uint32_t* const row = job_.scratch.coded.rows + (base_ + mb) * kRowWords;
+    const int length = static_cast<int>(packed & 0xffff);
+    if (static_cast<MacroblockKind>(packed >> 30) != MacroblockKind::pcm) return bits_at(row, length, offset);
+    RegisterSink type;
+    core::put_ue(type, core::kMbTypePcm);
+    const std::uint32_t left_aligned = type.value << (32 - type.length);
+    const std::int64_t start = position(mb);
+    const std::int64_t to_samples =
+        static_cast<std::int64_t>(core::next_byte_boundary(static_cast<std::uint64_t>(start + length))) -
+        start;
+    return bits_at(&left_aligned, type.length, offset) | bits_at(row, kPcmSampleBits, offset - to_samples);
+  }
+
+  const PackJob& job_;
+  const SliceHeaderBits header_;
+  const std::size_t base_;
+  const int first_;
+  const int end_;
+  const std::int64_t bits_;
+};
+
+__global__ void __launch_bounds__(kThreads) build_tiles(const __grid_constant__ PackJob job) {
+  using Reduce = cub::BlockReduce<std::uint32_t, kThreads>;
+  __shared__ typename Reduce::TempStorage s_reduce;
+  __shared__ std::uint32_t s_words[kTileWords];
+  const int slice = static_cast<int>(blockIdx.y), picture = static_cast<int>(blockIdx.z);
+  const int thread = static_cast<int>(threadIdx.x);
+  const SliceRecord& record = job.slice(picture, slice);
+  const SliceRbsp rbsp(job, picture, slice, record.bits);
+  const std::uint64_t rbsp_bytes = record.rbsp_bytes();
+  for (std::uint32_t tile = blockIdx.x; tile < record.tiles(); tile += gridDim.x) {
+    const std::int64_t first = static_cast<std::int64_t>(tile) * kTileWords, index = first + thread;
+    const int bytes = bytes_in_word(index, rbsp_bytes);
+    s_words[thread] = bytes > 0 ? rbsp.word(index) : 0;
+    __syncthreads();
+    const auto word_at = [&](std::int64_t i) { return i >= first ? s_words[i - first] : rbsp.word(i); };
+    const std::uint32_t escapes = bytes > 0 ? __popc(escapes_in_word(index, bytes, word_at)) : 0;
+    const std::size_t at = static_cast<std::size_t>(record.first_tile) + tile;
+    job.scratch.rbsp[at * kTileWords + thread] = s_words[thread];
+    const std::uint32_t all = Reduce(s_reduce).Sum(escapes);
+    if (thread == 0) job.scratch.tile_escapes[at] = all;
+    __syncthreads();
+  }
+}
+
+// Counts of tiles to counts before tiles, and each slice's sum.
+__global__ void __launch_bounds__(kThreads) sum_escapes(const __grid_constant__ PackJob job) {
+  using Scan = cub::BlockScan<std::uint32_t, kThreads>;
+  __shared__ typename Scan::TempStorage s_scan;
+  SliceRecord& record = job.slice(static_cast<int>(blockIdx.y), static_cast<int>(blockIdx.x));
+  const std::uint32_t tiles = record.tiles();
+  std::uint32_t* const d_escapes = job.scratch.tile_escapes + record.first_tile;
+  std::uint32_t sum = 0;
+  for (std::uint32_t chunk = 0; chunk < tiles; chunk += kThreads) {
+    const std::uint32_t tile = chunk + threadIdx.x;
+    const std::uint32_t escapes = tile < tiles ? d_escapes[tile] : 0;
+    std::uint32_t before = 0, all = 0;
+    Scan(s_scan).ExclusiveSum(escapes, before, all);
+    if (tile < tiles) d_escapes[tile] = sum + before;
+    sum += all;
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) record.escapes = sum;
+}
+
+}  // namespace
+
+void launch_build(const PackJob& job, cudaStream_t stream) {
+  const auto slices = static_cast<unsigned>(job.batch.slices);
+  const auto pictures = static_cast<unsigned>(job.batch.pictures);
+  const unsigned blocks_a_slice = 1 + kBlocksAtOnce / (slices * pictures);
+  build_tiles<<<dim3(blocks_a_slice, slices, pictures), kThreads, 0, stream>>>(job);
+  check_launch("build_tiles");
+  sum_escapes<<<dim3(slices, pictures), kThreads, 0, stream>>>(job);
+  check_launch("sum_escapes");
+}
+
+}  // namespace cu264::entropy

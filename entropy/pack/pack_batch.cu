@@ -1,0 +1,82 @@
+// The scratch of `code` and `pack`, and their order.
+#include <cstddef>
+#include <cstdint>
+
+#include "entropy/cavlc/code_batch.h"
+#include "entropy/pack/pack_batch.h"
+#include "entropy/pack/pack_stages.cuh"
+
+namespace cu264::entropy {
+namespace {
+
+// Cuts aligned arrays out of one allocation; without one it only measures.
+class Carver {
+ public:
+  explicit Carver(void* memory) : memory_(static_cast<std::uint8_t*>(memory)) {}
+
+  template <class T>
+  T* take(std::size_t count) {
+    T* const array = memory_ == nullptr ? nullptr : reinterpret_cast<T*>(memory_ + size_);
+    size_ += (count * sizeof(T) + 255) / 256 * 256;
+    return array;
+  }
+  std::size_t size() const { return size_; }
+
+ private:
+  std::uint8_t* memory_;
+  std::size_t size_ = 0;
+};
+
+// A slice's header, the padding of its trailing bits and of its last tile come on top of the rows.
+std::size_t max_tiles(int pictures, int mb_width, int mb_height, int slices) {
+  const std::size_t rows = static_cast<std::size_t>(pictures) * mb_width * mb_height * kRowWords;
+  return rows / kTileWords + static_cast<std::size_t>(pictures) * slices * 2;
+}
+
+PackScratch carve(Carver& carver, int pictures, int mb_width, int mb_height, int slices) {
+  const std::size_t mbs = static_cast<std::size_t>(pictures) * mb_width * mb_height;
+  const std::size_t tiles = max_tiles(pictures, mb_width, mb_height, slices);
+  PackScratch scratch;
+  scratch.coded.rows = carver.take<std::uint32_t>(mbs * kRowWords);
+  scratch.coded.lengths = carver.take<MacroblockLength>(mbs);
+  scratch.positions = carver.take<std::uint64_t>(mbs);
+  scratch.slices = carver.take<SliceRecord>(static_cast<std::size_t>(pictures) * slices);
+  scratch.rbsp = carver.take<std::uint32_t>(tiles * kTileWords);
+  scratch.tile_escapes = carver.take<std::uint32_t>(tiles);
+  return scratch;
+}
+
+}  // namespace
+
+std::size_t pack_scratch_bytes(int pictures, int mb_width, int mb_height, int slices) {
+  Carver carver(nullptr);
+  carve(carver, pictures, mb_width, mb_height, slices);
+  return carver.size();
+}
+
+std::size_t max_packed_bytes(int mb_width, int mb_height, int slices) {
+  // Header and trailing bits: 9 bytes; the NAL unit's prefix: 5. Every second byte may need an escape.
+  const std::size_t rbsp =
+      static_cast<std::size_t>(mb_width) * mb_height * kRowWords * 4 + static_cast<std::size_t>(slices) * 9;
+  return rbsp + rbsp / 2 + static_cast<std::size_t>(slices) * 5;
+}
+
+void launch_code_and_pack(const core::BatchView& batch, const SliceHeaderBits* d_headers,
+                          std::uint64_t first_picture, void* scratch, std::uint8_t* d_stream,
+                          std::uint64_t capacity, PackedPicture* d_pictures, cudaStream_t stream) {
+  Carver carver(scratch);
+  PackJob job;
+  job.batch = batch;
+  job.headers = d_headers;
+  job.first_parity = static_cast<std::uint32_t>(first_picture & 1);
+  job.scratch = carve(carver, batch.pictures, batch.mb_width, batch.mb_height, batch.slices);
+  job.stream = d_stream;
+  job.capacity = capacity;
+  job.pictures = d_pictures;
+  launch_code(batch, job.scratch.coded, stream);
+  launch_place(job, stream);
+  launch_build(job, stream);
+  launch_write(job, stream);
+}
+
+}  // namespace cu264::entropy

@@ -1,0 +1,47 @@
+// Stages `code` and `pack` on the GPU: a batch of coded pictures becomes one contiguous byte stream.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/device_batch.h"
+
+namespace cu264::entropy {
+
+// A slice header without its macroblocks, right-aligned: at most 64 bits (H.264 7.3.3).
+struct SliceHeaderBits {
+  std::uint64_t bits = 0;
+  std::int32_t length = 0;
+};
+
+// What came of one picture: its NAL units in Annex B form are stream[offset, offset + size).
+struct PackedPicture {
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+  std::uint64_t header_bits = 0;    // macroblock headers
+  std::uint64_t residual_bits = 0;  // levels and I_PCM samples
+  std::uint32_t intra4x4_mbs = 0;
+  std::uint32_t intra16x16_mbs = 0;
+  std::uint32_t pcm_mbs = 0;
+  // Not zero: nothing was written, because the stream's capacity is too small (1) or because a macroblock
+  // broke the limit of 3200 bits (2).
+  std::uint32_t failure = 0;
+};
+
+// Bytes of scratch that launch_code_and_pack needs for batches of up to `pictures`; aligned to 256.
+std::size_t pack_scratch_bytes(int pictures, int mb_width, int mb_height, int slices);
+
+// No picture takes more bytes in the stream.
+std::size_t max_packed_bytes(int mb_width, int mb_height, int slices);
+
+// `d_headers` is [2 * slice + idr_pic_id], where idr_pic_id is the parity of the picture's index (H.264
+// 7.4.3); the batch's first picture has index `first_picture`. Pictures follow one another in d_stream
+// without gaps. Asynchronous on `stream`; the scratch belongs to the launch until it ends. Throws
+// cu264::Error if a launch is refused.
+void launch_code_and_pack(const core::BatchView& batch, const SliceHeaderBits* d_headers,
+                          std::uint64_t first_picture, void* scratch, std::uint8_t* d_stream,
+                          std::uint64_t capacity, PackedPicture* d_pictures, cudaStream_t stream);
+
+}  // namespace cu264::entropy

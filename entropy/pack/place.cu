@@ -1,0 +1,108 @@
+// Bit positions: a thread block scans a slice's macroblocks, then one thread block scans the slices.
+#include <cub/block/block_reduce.cuh>
+#include <cub/block/block_scan.cuh>
+
+#include "core/bit_run.h"
+#include "core/block.h"
+#include "entropy/launch_check.cuh"
+#include "entropy/pack/pack_stages.cuh"
+
+namespace cu264::entropy {
+namespace {
+
+using core::BitRun;
+
+constexpr int kThreads = 512;
+
+struct FollowedBy {
+  __device__ BitRun operator()(const BitRun& a, const BitRun& b) const { return core::followed_by(a, b); }
+};
+
+__device__ core::MacroblockKind kind_of(MacroblockLength length) {
+  return static_cast<core::MacroblockKind>(length >> 30);
+}
+
+__device__ BitRun run_of(MacroblockLength length) {
+  BitRun run;
+  run.before = length & 0xffff;
+  run.aligned = kind_of(length) == core::MacroblockKind::pcm;
+  if (run.aligned) run.after = kPcmSampleBits;
+  return run;
+}
+
+__global__ void __launch_bounds__(kThreads) place_macroblocks(const __grid_constant__ PackJob job) {
+  using Scan = cub::BlockScan<BitRun, kThreads>;
+  __shared__ typename Scan::TempStorage s_scan;
+  __shared__ std::uint32_t s_header_bits, s_mbs[3], s_broken;
+  const int slice = static_cast<int>(blockIdx.x), picture = static_cast<int>(blockIdx.y);
+  const int first = job.first_mb(slice), end = job.first_mb(slice + 1);
+  const std::size_t base = static_cast<std::size_t>(picture) * job.batch.macroblocks_per_picture();
+  const int thread = static_cast<int>(threadIdx.x);
+  if (thread < 3) s_mbs[thread] = 0;
+  if (thread == 0) s_header_bits = s_broken = 0;
+
+  std::uint32_t header_bits = 0, mbs[3] = {}, broken = 0;
+  std::uint64_t position = static_cast<std::uint64_t>(job.header(picture, slice).length);
+  for (int chunk = first; chunk < end; chunk += kThreads) {
+    const int mb = chunk + thread;
+    BitRun run, before, whole;
+    if (mb < end) {
+      const MacroblockLength length = job.scratch.coded.lengths[base + mb];
+      const bool too_long = (length & 0xffff) == kTooManyBits;
+      broken |= too_long;
+      if (!too_long) run = run_of(length);
+      header_bits += (length >> 16) & 0x1fff;
+#pragma unroll
+      for (int kind = 0; kind < 3; ++kind) mbs[kind] += static_cast<int>(kind_of(length)) == kind;
+    }
+    Scan(s_scan).ExclusiveScan(run, before, BitRun(), FollowedBy(), whole);
+    if (mb < end) job.scratch.positions[base + mb] = core::position_after(before, position);
+    position = core::position_after(whole, position);
+    __syncthreads();
+  }
+
+  // Sums within a warp first: few atomics are left.
+  const auto add = [&](std::uint32_t* s_sum, std::uint32_t value) {
+    for (int step = 16; step > 0; step /= 2) value += __shfl_down_sync(0xffffffffu, value, step);
+    if ((thread & 31) == 0 && value != 0) atomicAdd(s_sum, value);
+  };
+  add(&s_header_bits, header_bits);
+  for (int kind = 0; kind < 3; ++kind) add(&s_mbs[kind], mbs[kind]);
+  add(&s_broken, broken);
+  __syncthreads();
+  if (thread != 0) return;
+  SliceRecord record;
+  record.bits = position;
+  record.header_bits = s_header_bits;
+  for (int kind = 0; kind < 3; ++kind) record.mbs[kind] = s_mbs[kind];
+  record.broken = s_broken;
+  job.slice(picture, slice) = record;
+}
+
+__global__ void __launch_bounds__(kThreads) place_tiles(const __grid_constant__ PackJob job) {
+  using Scan = cub::BlockScan<std::uint32_t, kThreads>;
+  __shared__ typename Scan::TempStorage s_scan;
+  const int slices = job.batch.pictures * job.batch.slices;
+  std::uint32_t tiles_before = 0;
+  for (int chunk = 0; chunk < slices; chunk += kThreads) {
+    const int slice = chunk + static_cast<int>(threadIdx.x);
+    const std::uint32_t tiles = slice < slices ? job.scratch.slices[slice].tiles() : 0;
+    std::uint32_t before = 0, all = 0;
+    Scan(s_scan).ExclusiveSum(tiles, before, all);
+    if (slice < slices) job.scratch.slices[slice].first_tile = tiles_before + before;
+    tiles_before += all;
+    __syncthreads();
+  }
+}
+
+}  // namespace
+
+void launch_place(const PackJob& job, cudaStream_t stream) {
+  const dim3 grid(static_cast<unsigned>(job.batch.slices), static_cast<unsigned>(job.batch.pictures));
+  place_macroblocks<<<grid, kThreads, 0, stream>>>(job);
+  check_launch("place_macroblocks");
+  place_tiles<<<1, kThreads, 0, stream>>>(job);
+  check_launch("place_tiles");
+}
+
+}  // namespace cu264::entropy

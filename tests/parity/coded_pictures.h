@@ -1,0 +1,39 @@
+// Coded pictures to compare entropy coders on: real ones by way of the CPU backend, and invented ones.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "cu264/frame.h"
+#include "encoder/cpu/picture.h"
+
+namespace cu264::parity {
+
+enum class Content { flat, ramp, texture, noise, half_noise, small_values };
+
+// A picture as a caller would hand it in, and what `reconstruct` made of it.
+struct TestPicture {
+  std::vector<std::uint8_t> samples;  // planes one behind the other, without padding
+  encoder::CpuPicture coded;
+};
+
+struct Shape {
+  int width, height, slices;
+  PixelFormat format = PixelFormat::i420;
+};
+
+// Coded by the CPU backend's fastest preset.
+TestPicture coded_picture(const Shape& shape, Content content, int qp, std::mt19937& random);
+
+// Levels, modes and kinds drawn at random; `density` of 256 levels are not zero, none larger than `largest`.
+// No macroblock has more than 3200 bits.
+TestPicture invented_picture(const Shape& shape, int density, int largest, std::mt19937& random);
+
+// Turns about one macroblock in `one_in` into I_PCM.
+void sprinkle_pcm(TestPicture& picture, int one_in, std::mt19937& random);
+
+// The frame that views the samples.
+Frame frame_of(const Shape& shape, const std::uint8_t* samples);
+
+}  // namespace cu264::parity

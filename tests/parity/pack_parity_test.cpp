@@ -1,0 +1,208 @@
+// The GPU's code and pack give the bytes of the CPU's slice coder and NAL writer.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "core/bits.h"
+#include "core/mb_syntax.h"
+#include "core/quant.h"
+#include "encoder/headers.h"
+#include "entropy/cavlc/slice_coder.h"
+#include "entropy/pack/nal_writer.h"
+#include "tests/parity/coded_pictures.h"
+#include "tests/parity/device_runner.h"
+#include "tests/parity/pack_runner.h"
+
+namespace cu264::parity {
+namespace {
+
+using entropy::PackedPicture;
+using entropy::SliceHeaderBits;
+
+struct Expected {
+  std::vector<std::uint8_t> bytes;
+  entropy::SliceStats stats;
+};
+
+std::vector<SliceHeaderBits> slice_headers(const Shape& shape) {
+  const int mb_width = (shape.width + 15) / 16, mb_height = (shape.height + 15) / 16;
+  std::vector<SliceHeaderBits> headers;
+  for (int slice = 0; slice < shape.slices; ++slice) {
+    const int first_mb = core::slice_first_row(slice, shape.slices, mb_height) * mb_width;
+    for (int idr_pic_id = 0; idr_pic_id < 2; ++idr_pic_id) {
+      const encoder::SliceHeader header = encoder::slice_header(first_mb, idr_pic_id, 27, true);
+      headers.push_back({header.bits, header.length});
+    }
+  }
+  return headers;
+}
+
+Expected expected(TestPicture& picture, const std::vector<SliceHeaderBits>& headers, std::uint64_t index) {
+  Expected result;
+  const core::CodedPictureView view = picture.coded.view();
+  std::vector<std::uint8_t> rbsp(entropy::max_slice_rbsp_bytes(static_cast<int>(view.macroblock_count())) +
+                                 64);
+  for (int slice = 0; slice < view.slices; ++slice) {
+    const SliceHeaderBits& header = headers[2 * static_cast<std::size_t>(slice) + index % 2];
+    core::BitWriter writer(rbsp.data(), rbsp.size());
+    entropy::code_slice(view, slice, header.bits, header.length, writer, result.stats);
+    EXPECT_FALSE(writer.overflowed());
+    entropy::append_nal(result.bytes, encoder::kNalRefIdc, encoder::kNalIdrSlice,
+                        {rbsp.data(), writer.size()}, slice == 0);
+  }
+  return result;
+}
+
+std::string name_of(const Shape& shape) {
+  return std::to_string(shape.width) + "x" + std::to_string(shape.height) + ", " +
+         std::to_string(shape.slices) + " slices, format " + std::to_string(static_cast<int>(shape.format));
+}
+
+class PackParity : public testing::Test {
+ protected:
+  void SetUp() override {
+    static const std::string reason = why_no_device();
+    if (!reason.empty()) GTEST_SKIP() << "no usable CUDA device: " << reason;
+  }
+
+  // Three runs: a difference between them would be a race.
+  void expect_parity(const Shape& shape, std::vector<TestPicture>& pictures, const std::string& what) {
+    const std::vector<SliceHeaderBits> headers = slice_headers(shape);
+    const std::uint64_t first_picture = random_() % 2 + 10;
+    std::vector<Expected> wanted;
+    for (TestPicture& picture : pictures) {
+      wanted.push_back(expected(picture, headers, first_picture + wanted.size()));
+    }
+    const std::vector<PackedBatch> runs = pack_on_device(shape, pictures, headers, first_picture, 3);
+    for (std::size_t run = 0; run < runs.size(); ++run) {
+      std::uint64_t offset = 0;
+      for (std::size_t i = 0; i < wanted.size(); ++i) {
+        const std::string where = what + ", " + name_of(shape) + ", run " + std::to_string(run) +
+                                  ", picture " + std::to_string(i) + " of " + std::to_string(wanted.size());
+        ASSERT_NO_FATAL_FAILURE(compare(runs[run], i, offset, wanted[i], where));
+        offset += wanted[i].bytes.size();
+      }
+      ASSERT_EQ(runs[run].stream.size(), offset) << what;
+    }
+  }
+
+  std::mt19937 random_{264};
+
+ private:
+  static void compare(const PackedBatch& run, std::size_t i, std::uint64_t offset, const Expected& wanted,
+                      const std::string& where) {
+    const PackedPicture& packed = run.pictures[i];
+    ASSERT_EQ(packed.failure, 0u) << where;
+    ASSERT_EQ(packed.offset, offset) << where;
+    EXPECT_EQ(packed.header_bits, wanted.stats.header_bits) << where;
+    EXPECT_EQ(packed.residual_bits, wanted.stats.residual_bits) << where;
+    EXPECT_EQ(packed.intra4x4_mbs, wanted.stats.intra4x4_mbs) << where;
+    EXPECT_EQ(packed.intra16x16_mbs, wanted.stats.intra16x16_mbs) << where;
+    EXPECT_EQ(packed.pcm_mbs, wanted.stats.pcm_mbs) << where;
+    const auto first = run.stream.begin() + static_cast<std::ptrdiff_t>(offset);
+    const auto size = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(packed.size, wanted.bytes.size()));
+    const auto differs = std::mismatch(first, first + size, wanted.bytes.begin());
+    ASSERT_EQ(differs.first - first, size)
+        << where << ": first differing byte " << differs.first - first << " of " << wanted.bytes.size()
+        << ": host " << +*differs.second << ", device " << +*differs.first;
+    ASSERT_EQ(packed.size, wanted.bytes.size()) << where;
+  }
+};
+
+TEST_F(PackParity, CodedPictures) {
+  const Content contents[] = {Content::flat,  Content::ramp,       Content::texture,
+                              Content::noise, Content::half_noise, Content::small_values};
+  const Shape shapes[] = {{16, 16, 1}, {18, 34, 1}, {96, 96, 2}, {352, 288, 5}, {640, 16, 1}, {64, 320, 20}};
+  for (const Shape& shape : shapes) {
+    for (const int qp : {0, 5, 20, 27, 40, 51}) {
+      std::vector<TestPicture> pictures;
+      for (const Content content : contents) pictures.push_back(coded_picture(shape, content, qp, random_));
+      ASSERT_NO_FATAL_FAILURE(expect_parity(shape, pictures, "QP " + std::to_string(qp)));
+    }
+  }
+}
+
+TEST_F(PackParity, BatchesOfLargePictures) {
+  for (const int pictures_in_batch : {1, 3}) {
+    for (const int slices : {1, 5, 68}) {
+      const Shape shape{1920, 1088, slices};
+      std::vector<TestPicture> pictures;
+      for (int i = 0; i < pictures_in_batch; ++i) {
+        pictures.push_back(coded_picture(shape, Content::texture, 20 + 7 * i, random_));
+      }
+      ASSERT_NO_FATAL_FAILURE(expect_parity(shape, pictures, "texture"));
+    }
+  }
+}
+
+TEST_F(PackParity, InventedPictures) {
+  for (const int density : {0, 3, 30, 120, 256}) {
+    for (const int largest : {1, 2, 40, core::kMaxLevel}) {
+      const Shape shape{336, 208, 1 + static_cast<int>(random_() % 13)};
+      std::vector<TestPicture> pictures;
+      for (int i = 0; i < 17; ++i) pictures.push_back(invented_picture(shape, density, largest, random_));
+      ASSERT_NO_FATAL_FAILURE(expect_parity(
+          shape, pictures, "density " + std::to_string(density) + " largest " + std::to_string(largest)));
+    }
+  }
+}
+
+TEST_F(PackParity, PcmAmongOthersAndAlone) {
+  for (const PixelFormat format : {PixelFormat::i420, PixelFormat::nv12, PixelFormat::gray8}) {
+    for (const int one_in : {1, 2, 10, 100}) {
+      const Shape shape{333, 205, 1 + static_cast<int>(random_() % 13), format};
+      std::vector<TestPicture> pictures;
+      for (int i = 0; i < 3; ++i) {
+        pictures.push_back(invented_picture(shape, 4 + 20 * i, 9, random_));
+        sprinkle_pcm(pictures.back(), one_in, random_);
+      }
+      ASSERT_NO_FATAL_FAILURE(expect_parity(shape, pictures, "one I_PCM in " + std::to_string(one_in)));
+    }
+  }
+}
+
+// A stream too small: the pictures that fit are whole, the others say so.
+TEST_F(PackParity, CapacityIsRespected) {
+  const Shape shape{320, 160, 3};
+  std::vector<TestPicture> pictures;
+  for (int i = 0; i < 4; ++i) pictures.push_back(coded_picture(shape, Content::noise, 20, random_));
+  const std::vector<SliceHeaderBits> headers = slice_headers(shape);
+  const Expected first = expected(pictures[0], headers, 0), second = expected(pictures[1], headers, 1);
+  const std::uint64_t two = first.bytes.size() + second.bytes.size();
+  for (const std::uint64_t capacity : {two, two - 1}) {
+    const PackedBatch run = pack_on_device(shape, pictures, headers, 0, 1, capacity).front();
+    EXPECT_EQ(run.pictures[0].failure, 0u);
+    EXPECT_EQ(run.pictures[1].failure, capacity == two ? 0u : 1u);
+    EXPECT_EQ(run.pictures[2].failure, 1u);
+    EXPECT_EQ(run.pictures[3].failure, 1u);
+    ASSERT_GE(run.stream.size(), first.bytes.size());
+    EXPECT_TRUE(std::equal(first.bytes.begin(), first.bytes.end(), run.stream.begin()));
+  }
+}
+
+// A macroblock that breaks the limit is reported, not written.
+TEST_F(PackParity, TooManyBitsAreReported) {
+  const Shape shape{96, 96, 2};
+  std::vector<TestPicture> pictures;
+  for (int i = 0; i < 3; ++i) pictures.push_back(coded_picture(shape, Content::texture, 30, random_));
+  encoder::CpuPicture& broken = pictures[1].coded;
+  broken.macroblocks[7] = core::MacroblockRecord{};
+  broken.macroblocks[7].coded_block_pattern = 47;
+  broken.macroblocks[7].nonzero_blocks = 0x7fffffe;
+  for (int slot = 1; slot < core::kBlocksPerMacroblock; ++slot) {
+    const int count = core::slot_max_num_coeff(broken.macroblocks[7], slot);
+    broken.total_coeff[7 * core::kTotalCoeffStride + slot] = static_cast<std::uint8_t>(count);
+    std::int16_t* const levels =
+        broken.levels.data() + 7 * core::kLevelsPerMacroblock + slot * core::kLevelsPerBlock;
+    std::fill(levels, levels + count, std::int16_t{core::kMaxLevel});
+  }
+  const PackedBatch run = pack_on_device(shape, pictures, slice_headers(shape), 0, 1).front();
+  EXPECT_EQ(run.pictures[0].failure, 0u);
+  EXPECT_EQ(run.pictures[1].failure, 2u);
+  EXPECT_EQ(run.pictures[2].failure, 0u);
+}
+
+}  // namespace
+}  // namespace cu264::parity
