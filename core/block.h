@@ -8,15 +8,17 @@
 namespace cu264::core {
 
 // The coded blocks of a 4:2:0 macroblock, in the order of the bitstream (H.264 7.3.5.3). Each holds up to 16
-// levels in zigzag order: 16 in a luma block, the AC blocks' 15 at indices 0..14, the chroma DC blocks' 4 at 0..3.
+// levels in zigzag order: 16 in a luma block, the AC blocks' 15 at indices 0..14, the chroma DC blocks' 4 at
+// 0..3.
 inline constexpr int kBlocksPerMacroblock = 27;
 inline constexpr int kLevelsPerBlock = 16;
-inline constexpr int kSlotLumaDc = 0;    // Intra16x16DCLevel
-inline constexpr int kSlotLuma = 1;      // + luma4x4BlkIdx: LumaLevel4x4 or Intra16x16ACLevel
-inline constexpr int kSlotChromaDc = 17; // + iCbCr
-inline constexpr int kSlotChromaAc = 19; // + 4 * iCbCr + blkIdx
+inline constexpr int kSlotLumaDc = 0;     // Intra16x16DCLevel
+inline constexpr int kSlotLuma = 1;       // + luma4x4BlkIdx: LumaLevel4x4 or Intra16x16ACLevel
+inline constexpr int kSlotChromaDc = 17;  // + iCbCr
+inline constexpr int kSlotChromaAc = 19;  // + 4 * iCbCr + blkIdx
 inline constexpr int kLevelsPerMacroblock = kBlocksPerMacroblock * kLevelsPerBlock;
-// total_coeff is kept 32 to the macroblock so that a record is one aligned transaction; slots 27..31 are zero.
+// total_coeff is kept 32 to the macroblock so that a record is one aligned transaction; slots 27..31 are
+// zero.
 inline constexpr int kTotalCoeffStride = 32;
 
 enum class MacroblockKind : std::uint8_t { intra4x4, intra16x16, pcm };
@@ -62,8 +64,9 @@ struct alignas(16) MacroblockRecord {
   std::uint8_t qp = 0;                   // QP_Y in force, as a decoder derives it
   std::int8_t mb_qp_delta = 0;
   std::uint8_t reserved[2] = {};
-  std::uint8_t intra4x4_pred_mode[16] = {};  // by luma4x4BlkIdx; kIntra4x4Dc in the other kinds (H.264 8.3.1.1)
-  std::uint32_t nonzero_blocks = 0;          // bit s: slot s has a non-zero level
+  std::uint8_t intra4x4_pred_mode[16] =
+      {};                            // by luma4x4BlkIdx; kIntra4x4Dc in the other kinds (H.264 8.3.1.1)
+  std::uint32_t nonzero_blocks = 0;  // bit s: slot s has a non-zero level
   std::uint32_t reserved2 = 0;
 };
 static_assert(sizeof(MacroblockRecord) == 32, "a macroblock record is two 16-byte transactions");
@@ -81,7 +84,8 @@ CU264_HD int luma_block_index(int x, int y) {
   return (x & 1) | ((y & 1) << 1) | ((x & 2) << 1) | ((y & 2) << 2);
 }
 
-// Raster index (4 * y + x) of the k-th coefficient of the zigzag scan of a frame macroblock (H.264 table 8-13).
+// Raster index (4 * y + x) of the k-th coefficient of the zigzag scan of a frame macroblock (H.264 table
+// 8-13).
 CU264_HD int zigzag_to_raster(int k) {
   static constexpr std::uint8_t table[16] = {0, 1, 4, 8, 5, 2, 3, 6, 9, 12, 13, 10, 7, 11, 14, 15};
   return table[k];

@@ -1,5 +1,5 @@
-// A picture between the stages: what `reconstruct` hands to `code` and `pack`, as plain arrays in one layout that
-// both backends share. Macroblocks are in raster order.
+// A picture between the stages: what `reconstruct` hands to `code` and `pack`, as plain arrays in one layout
+// that both backends share. Macroblocks are in raster order.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,8 @@ struct CodedPictureView {
   int slices = 1;
   MacroblockRecord* macroblocks = nullptr;  // [mb]
   std::int16_t* levels = nullptr;           // [mb][27][16], zero where a block has none (also in I_PCM)
-  std::uint8_t* total_coeff = nullptr;      // [mb][32] by slot; 16 in all luma and chroma AC slots of I_PCM (9.2.1)
+  std::uint8_t* total_coeff =
+      nullptr;  // [mb][32] by slot; 16 in all luma and chroma AC slots of I_PCM (9.2.1)
   // The padded source picture: samples of I_PCM macroblocks are coded from here.
   const std::uint8_t* source[3] = {};  // mb_width * 16 (8) by mb_height * 16 (8)
   std::ptrdiff_t source_pitch[3] = {};

@@ -1,7 +1,7 @@
 // CU264_HD marks the arithmetic that both backends share.
 //
-// On the host such a function has internal linkage: a translation unit compiled for a newer instruction set then
-// keeps its own copy, and the linker cannot hand it to code that runs on an older processor.
+// On the host such a function has internal linkage: a translation unit compiled for a newer instruction set
+// then keeps its own copy, and the linker cannot hand it to code that runs on an older processor.
 #pragma once
 
 #if defined(__CUDACC__)
