@@ -1,13 +1,19 @@
 #include "encoder/config.h"
 
+#include <algorithm>
 #include <charconv>
 #include <numeric>
 #include <system_error>
 #include <utility>
 
+#include "core/colour.h"
+#include "encoder/frame_layout.h"
+
 namespace cu264 {
 namespace {
 
+using encoder::kMaxBatch;
+using encoder::kMaxDevices;
 using encoder::kMaxSide;
 using encoder::kMaxThreads;
 
@@ -25,6 +31,14 @@ constexpr Named<BackendChoice> kBackends[] = {
 constexpr Named<HeaderPlacement> kPlacements[] = {{"first", HeaderPlacement::first_packet},
                                                   {"every", HeaderPlacement::every_packet},
                                                   {"separate", HeaderPlacement::separate}};
+constexpr Named<PixelFormat> kFormats[] = {{"i420", PixelFormat::i420},
+                                           {"nv12", PixelFormat::nv12},
+                                           {"gray8", PixelFormat::gray8},
+                                           {"rgb24", PixelFormat::rgb24},
+                                           {"bgr24", PixelFormat::bgr24},
+                                           {"rgba32", PixelFormat::rgba32},
+                                           {"rgb-planar", PixelFormat::rgb_planar},
+                                           {"rgb-float-planar", PixelFormat::rgb_float_planar}};
 constexpr Named<bool> kRanges[] = {{"limited", false}, {"full", true}};
 constexpr Named<bool> kSwitches[] = {{"on", true},   {"off", false},   {"yes", true}, {"no", false},
                                      {"true", true}, {"false", false}, {"1", true},   {"0", false}};
@@ -64,6 +78,24 @@ T parse_name(const Value& value, const Named<T> (&names)[n]) {
     accepted += names[i].name;
   }
   value.reject(accepted);
+}
+
+// "0,2,3": each once.
+std::vector<int> parse_devices(const Value& value) {
+  std::vector<int> devices;
+  std::string_view rest = value.text;
+  while (true) {
+    const std::size_t comma = rest.find(',');
+    int device = 0;
+    const bool read = parse_number(rest.substr(0, comma), device);
+    const bool known = std::find(devices.begin(), devices.end(), device) != devices.end();
+    if (!read || device < 0 || device >= kMaxDevices || known) {
+      value.reject("the devices' numbers, each once, as 0 or 0,1");
+    }
+    devices.push_back(device);
+    if (comma == std::string_view::npos) return devices;
+    rest.remove_prefix(comma + 1);
+  }
 }
 
 // "a<separator>b" as two numbers.
@@ -121,6 +153,12 @@ void Config::set(std::string_view name, std::string_view text) {
     backend = parse_name(value, kBackends);
   } else if (name == "threads") {
     threads = parse_integer(value, 0, kMaxThreads);
+  } else if (name == "batch") {
+    batch = parse_integer(value, 0, kMaxBatch);
+  } else if (name == "device") {
+    devices = parse_devices(value);
+  } else if (name == "input-format") {
+    input_format = parse_name(value, kFormats);
   } else if (name == "fps") {
     frame_rate =
         parse_rational(value, '/', false, "a positive number of frames a second, as 25, 29.97 or 30000/1001");
@@ -139,9 +177,10 @@ void Config::set(std::string_view name, std::string_view text) {
   } else if (name == "headers") {
     headers = parse_name(value, kPlacements);
   } else {
-    throw Error(
-        ErrorCode::invalid_argument, "unknown option \"" + std::string(name) + "\"",
-        "use qp, preset, profile, slices, deblock, backend, threads, fps, sar, range, size or headers");
+    throw Error(ErrorCode::invalid_argument, "unknown option \"" + std::string(name) + "\"",
+                "use qp, preset, profile, slices, deblock, backend, threads, batch, device, fps, sar, range, "
+                "size, headers or "
+                "input-format");
   }
 }
 
@@ -152,6 +191,25 @@ const char* name_of(Preset preset) {
     if (named.value == preset) return named.name;
   }
   throw Error(ErrorCode::invalid_argument, "unknown preset", "use fast, balanced or best");
+}
+
+const char* name_of(PixelFormat format) {
+  for (const auto& named : kFormats) {
+    if (named.value == format) return named.name;
+  }
+  throw Error(ErrorCode::invalid_argument, "unknown pixel format", "use one of cu264::PixelFormat");
+}
+
+bool converts_rgb(const Config& config) {
+  return config.input_format && is_rgb(*config.input_format);
+}
+
+Colour coded_colour(const Config& config) {
+  constexpr int kUnspecified = 2, kBt709 = 1, kBt601 = 6;
+  Colour colour = config.colour;
+  if (converts_rgb(config) && colour.matrix == kUnspecified)
+    colour.matrix = config.height >= 720 ? kBt709 : kBt601;
+  return colour;
 }
 
 Rational reduced(Rational value) {
@@ -171,6 +229,13 @@ void validate(const Config& config) {
               " macroblock rows",
           "use 1 to " + std::to_string(rows));
   require_range("threads", config.threads, 0, kMaxThreads);
+  require_range("batch", config.batch, 0, kMaxBatch);
+  for (std::size_t i = 0; i < config.devices.size(); ++i) {
+    const auto end = config.devices.begin() + static_cast<std::ptrdiff_t>(i);
+    require_range("device", config.devices[i], 0, kMaxDevices - 1);
+    require(std::find(config.devices.begin(), end, config.devices[i]) == end, "a device is named twice",
+            "name each device once");
+  }
   require(config.frame_rate.num > 0 && config.frame_rate.den > 0, "the frame rate is not positive",
           "use a fraction as 30000/1001");
   require(config.time_base.num >= 0 && config.time_base.den > 0, "the time base is not positive",
@@ -184,6 +249,10 @@ void validate(const Config& config) {
   // H.264 E.2.1
   require(config.colour.matrix != 0, "matrix coefficients 0 (RGB) cannot describe 4:2:0 pictures",
           "name the matrix of the YCbCr conversion, or 2 for unspecified");
+  if (config.input_format) name_of(*config.input_format);
+  require(!converts_rgb(config) || core::is_convertible_matrix(coded_colour(config).matrix),
+          "RGB cannot be converted by matrix coefficients " + std::to_string(config.colour.matrix),
+          "use 1 (BT.709), 5 or 6 (BT.601), or 2 to have one chosen");
 }
 
 }  // namespace encoder

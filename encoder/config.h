@@ -7,6 +7,8 @@ namespace cu264::encoder {
 
 inline constexpr int kMaxSide = 8192;
 inline constexpr int kMaxThreads = 1024;
+inline constexpr int kMaxBatch = 1024;
+inline constexpr int kMaxDevices = 64;
 
 inline int macroblocks(int samples) {
   return (samples + 15) / 16;
@@ -22,6 +24,12 @@ void validate(const Config& config);
 
 // By name, as Config::set takes it.
 const char* name_of(Preset preset);
+const char* name_of(PixelFormat format);
+
+// Whether the frames will be RGB, and what the stream says of its colours: Config::colour, with a matrix
+// where RGB must be converted by one.
+bool converts_rgb(const Config& config);
+Colour coded_colour(const Config& config);
 
 // Without common factors.
 Rational reduced(Rational value);

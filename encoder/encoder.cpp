@@ -3,40 +3,18 @@
 #include "cu264/encoder.h"
 
 #include <deque>
+#include <optional>
 #include <string>
 #include <utility>
 
-#include "core/block.h"
 #include "encoder/config.h"
+#include "encoder/frame_check.h"
 #include "encoder/headers.h"
 #include "encoder/level.h"
 #include "encoder/stages.h"
 
 namespace cu264 {
 namespace {
-
-encoder::StageParams stage_params(const Config& config) {
-  encoder::StageParams params;
-  params.width = config.width;
-  params.height = config.height;
-  params.coded_width = encoder::coded_side(config.width);
-  params.coded_height = encoder::coded_side(config.height);
-  params.mb_width = encoder::macroblocks(config.width);
-  params.mb_height = encoder::macroblocks(config.height);
-  params.qp = config.qp;
-  params.preset = config.preset;
-  params.slices = config.slices;
-  params.deblock = config.deblock;
-  params.reconstruction = config.reconstruction;
-  params.threads = config.threads;
-  for (int slice = 0; slice < config.slices; ++slice) {
-    const int first_mb = core::slice_first_row(slice, config.slices, params.mb_height) * params.mb_width;
-    for (int idr_pic_id = 0; idr_pic_id < 2; ++idr_pic_id) {
-      params.slice_headers.push_back(encoder::slice_header(first_mb, idr_pic_id, config.qp, config.deblock));
-    }
-  }
-  return params;
-}
 
 std::string widened(const char* side, int samples) {
   return std::string(side) + " " + std::to_string(samples) + " is coded as " +
@@ -45,63 +23,6 @@ std::string widened(const char* side, int samples) {
 
 std::string size_text(int width, int height) {
   return std::to_string(width) + "x" + std::to_string(height);
-}
-
-std::unique_ptr<encoder::Backend> open_backend(const Config& config, EncoderInfo& info) {
-  if (config.backend == BackendChoice::cuda) {
-    throw Error(ErrorCode::device_unavailable, "this build has no CUDA backend",
-                "use the cpu backend, or build with CUDA");
-  }
-  info.backend = "cpu";
-  info.backend_reason = config.backend == BackendChoice::cpu ? "asked for" : "this build has no CUDA backend";
-  return encoder::open_cpu_backend(stage_params(config));
-}
-
-int plane_count(PixelFormat format) {
-  switch (format) {
-    case PixelFormat::i420:
-      return 3;
-    case PixelFormat::nv12:
-      return 2;
-    case PixelFormat::gray8:
-      return 1;
-  }
-  throw Error(ErrorCode::invalid_argument, "unknown pixel format", "use i420, nv12 or gray8");
-}
-
-// Bytes of a row that will be read.
-std::ptrdiff_t row_bytes(const Frame& frame, int plane) {
-  if (plane == 0) return frame.width;
-  const int chroma_width = (frame.width + 1) / 2;
-  return frame.format == PixelFormat::nv12 ? 2 * chroma_width : chroma_width;
-}
-
-void check_frame(const Frame& frame, const Config& config, std::uint64_t index) {
-  const auto named = [&] { return "frame " + std::to_string(index); };
-  if (frame.memory != MemoryKind::host) {
-    throw Error(ErrorCode::unsupported, named() + " lies in device memory, which the cpu backend cannot read",
-                "copy it to the host, or use the cuda backend");
-  }
-  if (frame.width != config.width || frame.height != config.height) {
-    throw Error(ErrorCode::bad_input,
-                named() + " is " + size_text(frame.width, frame.height) +
-                    ", but the encoder was opened for " + size_text(config.width, config.height),
-                "scale the frame, or open another encoder");
-  }
-  for (int plane = 0; plane < plane_count(frame.format); ++plane) {
-    const std::string where = named() + ", plane " + std::to_string(plane);
-    if (frame.plane[plane] == nullptr) {
-      throw Error(ErrorCode::invalid_argument, where + ": no samples", "set Frame::plane");
-    }
-    const std::ptrdiff_t pitch = frame.pitch[plane];
-    const std::ptrdiff_t bytes = row_bytes(frame, plane);
-    if (pitch < bytes && -pitch < bytes) {
-      throw Error(ErrorCode::invalid_argument,
-                  where + ": pitch " + std::to_string(pitch) + " is less than the row's " +
-                      std::to_string(bytes) + " bytes",
-                  "set Frame::pitch");
-    }
-  }
 }
 
 }  // namespace
@@ -129,7 +50,12 @@ struct Encoder::Impl {
     }
     headers = encoder::stream_headers(config, level.level_idc, true);
     parameter_sets = encoder::stream_headers(config, level.level_idc, false);
-    backend = open_backend(config, info);
+    encoder::OpenedBackend opened = encoder::open_backend(config, encoder::stage_params(config));
+    backend = std::move(opened.backend);
+    info.backend = opened.name;
+    info.backend_reason = opened.reason;
+    info.batch = opened.batch;
+    format = config.input_format;
   }
 
   // What goes before the picture's slices, if anything.
@@ -143,6 +69,7 @@ struct Encoder::Impl {
     encoder::CodedAccessUnit unit = backend->collect();
     Packet packet;
     packet.data = std::move(unit.slices);
+    packet.device_data = unit.device_slices;
     packet.index = received;
     packet.pts = pending.front().pts;
     packet.user_data = pending.front().user_data;
@@ -163,7 +90,8 @@ struct Encoder::Impl {
   std::vector<std::uint8_t> headers;
   std::vector<std::uint8_t> parameter_sets;
   std::unique_ptr<encoder::Backend> backend;
-  std::deque<Pending> pending;  // sent and not yet received
+  std::deque<Pending> pending;        // sent and not yet received
+  std::optional<PixelFormat> format;  // of the frames, once it is known
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
   bool flushed = false;
@@ -186,8 +114,9 @@ bool Encoder::send(const Frame& frame) {
   if (impl_->flushed) {
     throw Error(ErrorCode::invalid_argument, "a frame was sent after flush", "open another encoder");
   }
-  check_frame(frame, impl_->config, impl_->sent);
+  encoder::check_frame(frame, impl_->config, impl_->format, impl_->info.backend == "cuda", impl_->sent);
   if (impl_->full()) return false;
+  impl_->format = frame.format;
   impl_->backend->submit(frame, impl_->sent);
   impl_->pending.push_back({frame.pts, frame.user_data});
   ++impl_->sent;

@@ -100,8 +100,14 @@ void write_vui(RbspWriter& w, const Config& config) {
     }
   }
   w.flag(false);  // overscan_info_present_flag
-  write_video_signal_type(w, config.colour);
-  w.flag(false);  // chroma_loc_info_present_flag
+  write_video_signal_type(w, coded_colour(config));
+  // Chroma that we made ourselves lies in the middle of its 2x2 samples: type 1 of H.264 figure E-1.
+  const bool converted = converts_rgb(config);
+  w.flag(converted);  // chroma_loc_info_present_flag
+  if (converted) {
+    w.ue(1);  // chroma_sample_loc_type_top_field
+    w.ue(1);  // chroma_sample_loc_type_bottom_field
+  }
 
   // A tick is the time of one field: a frame lasts two (H.264 E.2.1).
   const Rational rate = reduced(config.frame_rate);

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,13 +37,22 @@ struct StageParams {
   bool deblock = true;
   bool reconstruction = false;
   int threads = 0;
+  int batch = 0;  // as Config::batch
+  bool device_output = false;
+  std::optional<PixelFormat> input_format;
+  int matrix_coefficients = 2;  // that RGB is converted by
+  bool full_range = false;
   // [2 * slice + idr_pic_id]; idr_pic_id is the picture's index modulo 2 (H.264 7.4.3)
   std::vector<SliceHeader> slice_headers;
 };
 
+// Of a Config that validate() let pass.
+StageParams stage_params(const Config& config);
+
 // What comes out of `pack` for one picture.
 struct CodedAccessUnit {
   std::vector<std::uint8_t> slices;  // NAL units of type 5 in Annex B form
+  DeviceBytes device_slices;         // these instead, with StageParams::device_output
   std::vector<std::uint8_t> reconstruction;
   PictureStats stats;
 };
@@ -53,8 +63,8 @@ class Backend {
 
   // Pictures that may be submitted before the oldest must be collected.
   virtual int capacity() const = 0;
-  // Copies or converts what it needs of the frame before it returns. The caller checked the frame against
-  // params.
+  // Copies or converts what it needs of a frame in host memory before it returns. The caller checked the
+  // frame against params.
   virtual void submit(const Frame& frame, std::uint64_t index) = 0;
   // No further picture will come soon: start what is waiting for company.
   virtual void flush() = 0;
@@ -65,5 +75,14 @@ class Backend {
 };
 
 std::unique_ptr<Backend> open_cpu_backend(const StageParams& params);
+
+// A backend as Config asks for, and why it is this one. In a build without CUDA only the CPU's can be had.
+struct OpenedBackend {
+  std::unique_ptr<Backend> backend;
+  std::string name;
+  std::string reason;
+  int batch = 1;
+};
+OpenedBackend open_backend(const Config& config, const StageParams& params);
 
 }  // namespace cu264::encoder

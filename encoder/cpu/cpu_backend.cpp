@@ -5,7 +5,6 @@
 // bytes depend on neither.
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <exception>
 #include <memory>
 #include <new>
@@ -17,12 +16,11 @@
 #include <tbb/task_group.h>
 
 #include "core/bits.h"
-#include "encoder/cpu/deblock_picture.h"
 #include "encoder/cpu/ingest.h"
 #include "encoder/cpu/picture.h"
 #include "encoder/cpu/reconstruct.h"
+#include "encoder/cpu/shown_picture.h"
 #include "encoder/headers.h"
-#include "encoder/presets.h"
 #include "encoder/stages.h"
 #include "entropy/cavlc/slice_coder.h"
 #include "entropy/pack/nal_writer.h"
@@ -64,19 +62,6 @@ int pictures_in_flight(int threads, int slices) {
   return threads == 1 ? 1 : (threads + slices - 1) / slices + 1;
 }
 
-std::vector<std::uint8_t> cropped(const CpuPicture& picture, int width, int height) {
-  std::vector<std::uint8_t> out(static_cast<std::size_t>(width) * height * 3 / 2);
-  std::uint8_t* to = out.data();
-  for (int c = 0; c < 3; ++c) {
-    const int w = c == 0 ? width : width / 2;
-    const int h = c == 0 ? height : height / 2;
-    for (int y = 0; y < h; ++y, to += w) {
-      std::memcpy(to, picture.reconstruction[c].row(y), static_cast<std::size_t>(w));
-    }
-  }
-  return out;
-}
-
 // The slices in order, and their statistics in sum. `scratch` grows to the largest picture and stays.
 CodedAccessUnit pack(const std::vector<SliceWork>& slices, std::vector<std::uint8_t>& scratch, int qp) {
   CodedAccessUnit unit;
@@ -100,6 +85,7 @@ class CpuBackend final : public Backend {
  public:
   explicit CpuBackend(const StageParams& params)
       : params_(params),
+        matrix_(core::make_colour_matrix(params.matrix_coefficients, params.full_range)),
         threads_(usable_threads(params.threads)),
         arena_(threads_, 1),
         slots_(static_cast<std::size_t>(pictures_in_flight(threads_, params.slices))) {
@@ -127,7 +113,7 @@ class CpuBackend final : public Backend {
 
   void submit(const Frame& frame, std::uint64_t index) override {
     Slot& slot = slots_[sent_++ % slots_.size()];
-    ingest(frame, slot.picture);
+    ingest(frame, slot.picture, matrix_);
     slot.idr_pic_id = static_cast<int>(index % 2);
     slot.slices_left = params_.slices;
     slot.done = false;
@@ -189,16 +175,14 @@ class CpuBackend final : public Backend {
         if (slice.error) std::rethrow_exception(std::exchange(slice.error, nullptr));
       }
       slot.unit = pack(slot.slices, slot.nal_units, params_.qp);
-      if (!params_.reconstruction) return;
-      if (params_.deblock)
-        deblock_picture(slot.picture, 2 * kSliceAlphaC0OffsetDiv2, 2 * kSliceBetaOffsetDiv2);
-      slot.unit.reconstruction = cropped(slot.picture, params_.coded_width, params_.coded_height);
+      if (params_.reconstruction) slot.unit.reconstruction = shown_picture(slot.picture, params_);
     } catch (...) {
       slot.error = std::current_exception();
     }
   }
 
   const StageParams params_;
+  const core::ColourMatrix matrix_;
   const int threads_;
   tbb::task_arena arena_;
   std::vector<Slot> slots_;

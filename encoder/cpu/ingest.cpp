@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "encoder/frame_layout.h"
+
 namespace cu264::encoder {
 namespace {
 
@@ -41,9 +43,33 @@ void ingest_interleaved(const std::uint8_t* samples, std::ptrdiff_t pitch, int w
   heighten(cr, height);
 }
 
+void ingest_rgb(const Frame& frame, const core::ColourMatrix& matrix, Plane* source) {
+  const core::RgbPicture rgb{frame.format,
+                             frame.width,
+                             frame.height,
+                             {frame.plane[0], frame.plane[1], frame.plane[2]},
+                             {frame.pitch[0], frame.pitch[1], frame.pitch[2]}};
+  const int chroma_width = (frame.width + 1) / 2, chroma_height = (frame.height + 1) / 2;
+  // Planes of whole macroblocks have room for the second luma column and row of an odd side.
+  for (int y = 0; y < chroma_height; ++y) {
+    for (int x = 0; x < chroma_width; ++x) {
+      const core::Ycc420 ycc = core::convert_rgb(matrix, rgb, x, y);
+      for (int i = 0; i < 4; ++i) source[0].row(2 * y + (i >> 1))[2 * x + (i & 1)] = ycc.y[i];
+      source[1].row(y)[x] = ycc.cb;
+      source[2].row(y)[x] = ycc.cr;
+    }
+  }
+  for (int c = 0; c < 3; ++c) {
+    const int width = c == 0 ? frame.width : chroma_width, height = c == 0 ? frame.height : chroma_height;
+    for (int y = 0; y < height; ++y) widen(source[c].row(y), width, source[c].width);
+    heighten(source[c], height);
+  }
+}
+
 }  // namespace
 
-void ingest(const Frame& frame, CpuPicture& picture) {
+void ingest(const Frame& frame, CpuPicture& picture, const core::ColourMatrix& matrix) {
+  if (is_rgb(frame.format)) return ingest_rgb(frame, matrix, picture.source);
   Plane* const source = picture.source;
   const int chroma_width = (frame.width + 1) / 2;
   const int chroma_height = (frame.height + 1) / 2;
@@ -57,7 +83,7 @@ void ingest(const Frame& frame, CpuPicture& picture) {
     case PixelFormat::nv12:
       ingest_interleaved(frame.plane[1], frame.pitch[1], chroma_width, chroma_height, source[1], source[2]);
       break;
-    case PixelFormat::gray8:
+    default:  // gray8
       for (int c = 1; c < 3; ++c)
         std::fill(source[c].samples.begin(), source[c].samples.end(), std::uint8_t{128});
       break;

@@ -11,15 +11,21 @@
 
 namespace cu264::encoder::cuda {
 
-// One device. `batch` pictures are encoded together. Throws Error(device_unavailable, out_of_memory).
+// One device that works, and `batch` pictures encoded together. Throws Error(device_unavailable,
+// out_of_memory).
 std::unique_ptr<Backend> open_device(const StageParams& params, int device, int batch);
 
-// Several devices that take batches in turn; with one it is open_device. `batch`, if it was 0, and `devices`, if it was
-// empty, become what was chosen.
-std::unique_ptr<Backend> open_cuda_backend(const StageParams& params, std::vector<int>& devices, int& batch);
+// Devices that take batches in turn.
+std::unique_ptr<Backend> open_devices(const StageParams& params, const std::vector<int>& devices, int batch);
+
+// Tries the devices, and chooses what suits the weakest of them unless StageParams::batch says it.
+int choose_batch(const StageParams& params, const std::vector<int>& devices);
 
 // As cu264::memory_required and cu264::cuda_devices.
 MemoryRequirement memory_required(const StageParams& params, const std::vector<int>& devices);
 std::vector<DeviceInfo> list_devices();
+
+// "NVIDIA H200"
+std::string device_name(int device);
 
 }  // namespace cu264::encoder::cuda

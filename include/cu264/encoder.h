@@ -10,10 +10,11 @@
 //   while (auto packet = encoder.receive()) write(*packet);
 //
 // Threads: an Encoder is used by one thread at a time; any number of encoders may run at once. No globals.
-// Errors: every call may throw cu264::Error; after a throw from send, receive or flush the encoder can only be
-// destroyed.
+// Errors: every call may throw cu264::Error; after a throw from send, receive or flush the encoder can only
+// be destroyed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -44,9 +45,9 @@ enum class Profile { baseline };  // Constrained Baseline: 4:2:0, 8 bits, CAVLC,
 enum class BackendChoice { automatic, cuda, cpu };
 
 enum class HeaderPlacement {
-  first_packet,   // SPS, PPS and SEI before the first picture
-  every_packet,   // SPS and PPS before each picture: any picture is an entry point of the stream
-  separate,       // only in Encoder::headers()
+  first_packet,  // SPS, PPS and SEI before the first picture
+  every_packet,  // SPS and PPS before each picture: any picture is an entry point of the stream
+  separate,      // only in Encoder::headers()
 };
 
 // Code points of ITU-T H.273; 2 is "unspecified".
@@ -58,25 +59,35 @@ struct Colour {
 };
 
 struct Config {
-  int width = 0;   // luma samples, 1..8192. An odd side is coded one replicated sample wider, because the crop
+  int width = 0;  // luma samples, 1..8192. An odd side is coded one replicated sample wider, because the crop
   int height = 0;  // rectangle of 4:2:0 counts in pairs (H.264 7.4.2.1.1): see EncoderInfo::width
   int qp = 27;     // 0..51
   Preset preset = Preset::balanced;
   Profile profile = Profile::baseline;
-  int slices = 1;                  // a picture; at most one a macroblock row
-  bool deblock = true;             // the loop filter, which runs in the decoder (and in the reconstruction)
-  Rational frame_rate{25, 1};      // for the level and the VUI
-  Rational time_base{0, 1};        // of Frame::pts; 0: 1 / frame_rate
-  bool fixed_frame_rate = true;    // said in the VUI; false for variable frame rate
+  int slices = 1;                // a picture; at most one a macroblock row
+  bool deblock = true;           // the loop filter, which runs in the decoder (and in the reconstruction)
+  Rational frame_rate{25, 1};    // for the level and the VUI
+  Rational time_base{0, 1};      // of Frame::pts; 0: 1 / frame_rate
+  bool fixed_frame_rate = true;  // said in the VUI; false for variable frame rate
   Rational sample_aspect_ratio{0, 1};  // 0: unspecified
   Colour colour;
   HeaderPlacement headers = HeaderPlacement::first_packet;
   bool reconstruction = false;  // fill Packet::reconstruction
+  // What frames will be. Nothing: the first frame says it, one of i420, nv12 and gray8. An RGB format must be
+  // named, since the stream's headers tell how it was converted: by colour.matrix (1, 5 or 6; unspecified
+  // becomes BT.709 from 720 lines on and BT.601 below) and colour.full_range. Chroma is the mean of 2x2
+  // samples, and is tagged so.
+  std::optional<PixelFormat> input_format;
   BackendChoice backend = BackendChoice::automatic;
   int threads = 0;  // of the CPU backend; 0: one a core. Never changes the bytes
+  // Of the CUDA backend, none of which changes the bytes:
+  int batch = 0;               // pictures encoded together; 0: what fills the device; 1: lowest latency
+  std::vector<int> devices;    // that take batches in turn; empty: device 0
+  bool device_output = false;  // packets stay on the device: Packet::device_data
 
   // Sets a field by its name and a textual value, as the command line and the bindings do:
-  // qp, preset, profile, slices, deblock, backend, threads, fps, sar, range, size, headers.
+  // qp, preset, profile, slices, deblock, backend, threads, batch, device, fps, sar, range, size, headers,
+  // input-format.
   // Throws Error(invalid_argument) that lists what is accepted.
   void set(std::string_view name, std::string_view value);
 };
@@ -86,9 +97,20 @@ struct EncoderInfo {
   std::string backend_reason;  // why, in a few words
   int width = 0;               // of the decoded picture: Config's, each side rounded up to even
   int height = 0;
+  int batch = 1;                      // pictures encoded together
   int level_idc = 0;                  // 10 x the level; 9 is level 1b
   std::vector<std::string> warnings;  // one line each: widened sides, a level that no table holds
 };
+
+struct MemoryRequirement {
+  std::size_t device = 0;  // bytes, on each device
+  std::size_t pinned = 0;  // bytes of page-locked host memory, for each device
+  int batch = 0;           // pictures
+};
+
+// What the CUDA backend would allocate at open, and never more after it. With Config::batch 0 the devices are
+// asked, as open would; otherwise no device is needed.
+MemoryRequirement memory_required(const Config& config);
 
 class Encoder {
  public:
@@ -103,12 +125,13 @@ class Encoder {
   // SPS, PPS and the SEI message that names the encoder, in Annex B form.
   const std::vector<std::uint8_t>& headers() const noexcept;
 
-  // Takes a picture, or returns false if the pipeline is full: receive() then has a packet. The frame's memory may
-  // be reused once send has returned true.
+  // Takes a picture, or returns false if the pipeline is full: receive() then has a packet. The frame's
+  // memory may be reused once send has returned true; pinned and device memory once its packet was received.
   bool send(const Frame& frame);
 
-  // The next packet, in the order sent. Waits for it if the pipeline is full or was flushed; otherwise returns what
-  // is ready. Nothing: more frames are needed or, after flush(), all packets have been handed out.
+  // The next packet, in the order sent. Waits for it if the pipeline is full or was flushed; otherwise
+  // returns what is ready. Nothing: more frames are needed or, after flush(), all packets have been handed
+  // out.
   std::optional<Packet> receive();
 
   // No more frames will come.

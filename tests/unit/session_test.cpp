@@ -65,6 +65,7 @@ Config config_of(int width, int height, int threads = 2) {
   config.width = width, config.height = height;
   config.threads = threads;
   config.preset = cu264::Preset::fast;
+  config.backend = cu264::BackendChoice::cpu;
   return config;
 }
 
@@ -266,7 +267,8 @@ TEST(Session, ReconstructionResemblesTheSource) {
 TEST(Session, InfoSaysWhatWasChosen) {
   Encoder even(config_of(34, 18));
   EXPECT_EQ(even.info().backend, "cpu");
-  EXPECT_EQ(even.info().backend_reason, "this build has no CUDA backend");
+  EXPECT_EQ(even.info().backend_reason, "asked for");
+  EXPECT_EQ(even.info().batch, 1);
   EXPECT_EQ(even.info().level_idc, 10);
   EXPECT_TRUE(even.info().warnings.empty());
   Encoder odd(config_of(35, 17));
@@ -283,9 +285,31 @@ TEST(Session, InfoSaysWhatWasChosen) {
 
 TEST(Session, OpenRefuses) {
   Config config = config_of(64, 64);
+  config.device_output = true;
+  error_of(ErrorCode::unsupported, [&] { Encoder encoder(config); });
   config.backend = cu264::BackendChoice::cuda;
+  config.devices = {63};  // no machine has so many
+  error_of(ErrorCode::device_unavailable, [&] { Encoder encoder(config); });
+  config.backend = cu264::BackendChoice::automatic;  // who names a device does not want the processor
   error_of(ErrorCode::device_unavailable, [&] { Encoder encoder(config); });
   error_of(ErrorCode::invalid_argument, [] { Encoder encoder(config_of(0, 64)); });
+}
+
+TEST(Session, AllFramesHaveOneFormat) {
+  const Clip clip(32, 32, 2);
+  Encoder encoder(config_of(32, 32));
+  Frame rgb = clip.frame(0);
+  rgb.format = cu264::PixelFormat::rgb24, rgb.pitch[0] = 96;
+  error_of(ErrorCode::bad_input, [&] { encoder.send(rgb); });  // the headers say nothing of a conversion
+  EXPECT_TRUE(encoder.send(clip.frame(0)));
+  Frame grey = clip.frame(1);
+  grey.format = cu264::PixelFormat::gray8;
+  error_of(ErrorCode::bad_input, [&] { encoder.send(grey); });
+  Config config = config_of(32, 32);
+  config.input_format = cu264::PixelFormat::gray8;
+  Encoder grey_encoder(config);
+  error_of(ErrorCode::bad_input, [&] { grey_encoder.send(clip.frame(0)); });
+  EXPECT_TRUE(grey_encoder.send(grey));
 }
 
 TEST(Session, SendRefusesFramesThatCannotBeRead) {

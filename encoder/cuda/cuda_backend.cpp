@@ -1,0 +1,299 @@
+// One device at work. Three streams: one uploads the frames of the next batch, one encodes, one downloads the
+// last batch. The host only waits for results, in collect().
+//
+// Two batches share the memory in turn. With capacity() pictures in flight at most, the first picture of a
+// batch has been collected, so that the batch is off the device, before a frame of the next but one is
+// uploaded; and its last picture before that one is launched.
+#include "encoder/cuda/cuda_backend.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "encoder/cpu/shown_picture.h"
+#include "encoder/cuda/handles.h"
+#include "encoder/cuda/memory.h"
+#include "encoder/cuda/reconstruct.h"
+#include "encoder/cuda/uploader.h"
+#include "encoder/frame_layout.h"
+
+namespace cu264::encoder::cuda {
+namespace {
+
+// Pictures that were submitted together.
+struct Run {
+  PixelFormat format = PixelFormat::i420;
+  std::uint64_t first = 0;  // index of the first
+  int pictures = 0;
+};
+
+enum class Progress { idle, encoding, downloading, ready };
+
+// A batch that was launched, on the host's side.
+struct Batch {
+  explicit Batch(bool yields) : uploaded(yields), sized(yields), downloaded(yields) {}
+
+  Progress progress = Progress::idle;
+  Run run;
+  int collected = 0;
+  std::uint64_t window_begin = 0;  // what of the stream is in the pinned window
+  std::uint64_t window_end = 0;
+  Event uploaded;
+  Event sized;  // encoded; sizes and statistics are on the host
+  Event downloaded;
+};
+
+class CudaBackend final : public Backend {
+ public:
+  CudaBackend(const StageParams& params, int device, int batch)
+      : params_(params), device_(device), size_(batch) {
+    const DeviceGuard guard(device);
+    const MemoryRequirement required = measure(params, batch);
+    d_allocation_ = allocate_device(required.device, device);
+    pinned_allocation_ = allocate_pinned(required.pinned);
+    std::size_t bytes = 0;
+    d_ = lay_out_device(params, batch, static_cast<std::uint8_t*>(d_allocation_.get()), bytes);
+    pinned_ = lay_out_pinned(params, batch, static_cast<std::uint8_t*>(pinned_allocation_.get()), bytes);
+    // Whoever sends one picture at a time wants it back soon.
+    for (auto& b : batches_) b = std::make_unique<Batch>(batch > 1);
+    uploader_ = std::make_unique<Uploader>(params, pinned_, d_.rgb, device);
+    encode_ = std::make_unique<Stream>();
+    download_ = std::make_unique<Stream>();
+    put_slice_headers();
+    if (params.reconstruction) shown_.resize(params.mb_width, params.mb_height, params.slices);
+  }
+
+  // What is under way still uses the memory, ours and the caller's. If the device is lost nothing does.
+  ~CudaBackend() override {
+    cudaStreamSynchronize(uploader_->stream().get());
+    cudaStreamSynchronize(encode_->get());
+    cudaStreamSynchronize(download_->get());
+  }
+
+  int capacity() const override { return kBatchesInFlight * size_; }
+
+  void submit(const Frame& frame, std::uint64_t index) override {
+    const DeviceGuard guard(device_);
+    advance_all();
+    if (filling_.pictures == 0) filling_ = {Uploader::format_on_device(frame.format), index, 0};
+    const std::size_t i = static_cast<std::size_t>(filling_.pictures);
+    pinned_.batch[next_].sources[i] =
+        uploader_->upload(frame, index, d_.batch[next_].staging + i * d_.staged_bytes);
+    if (++filling_.pictures == size_) launch();
+  }
+
+  void flush() override {
+    const DeviceGuard guard(device_);
+    if (filling_.pictures > 0) launch();
+  }
+
+  bool ready() const override {
+    const DeviceGuard guard(device_);
+    Batch& batch = *batches_[collecting_];
+    advance(collecting_);
+    if (batch.progress == Progress::downloading && batch.downloaded.done()) batch.progress = Progress::ready;
+    return batch.progress == Progress::ready;
+  }
+
+  CodedAccessUnit collect() override {
+    const DeviceGuard guard(device_);
+    Batch& batch = *batches_[collecting_];
+    if (batch.progress == Progress::encoding) {
+      batch.sized.wait();
+      advance(collecting_);
+    }
+    if (batch.progress == Progress::downloading) {
+      batch.downloaded.wait();
+      batch.progress = Progress::ready;
+    }
+    CodedAccessUnit unit = unit_of(batch, batch.collected);
+    if (++batch.collected == batch.run.pictures) {
+      batch.progress = Progress::idle;
+      collecting_ = (collecting_ + 1) % kBatchesInFlight;
+    }
+    return unit;
+  }
+
+ private:
+  void put_slice_headers() const {
+    std::vector<entropy::SliceHeaderBits> headers;
+    for (const SliceHeader& header : params_.slice_headers) headers.push_back({header.bits, header.length});
+    check(cudaMemcpyAsync(d_.slice_headers, headers.data(), headers.size() * sizeof(headers[0]),
+                          cudaMemcpyHostToDevice, encode_->get()),
+          "uploading the slice headers");
+    check(cudaStreamSynchronize(encode_->get()), "uploading the slice headers");
+  }
+
+  BatchView view_of(const Run& run) const {
+    BatchView view;
+    view.pictures = run.pictures;
+    view.width = params_.width, view.height = params_.height;
+    view.format = run.format;
+    view.mb_width = params_.mb_width, view.mb_height = params_.mb_height;
+    view.slices = params_.slices;
+    view.sources = d_.sources;
+    view.macroblocks = d_.macroblocks;
+    view.levels = d_.levels;
+    view.total_coeff = d_.total_coeff;
+    view.reconstruction = d_.reconstruction;
+    return view;
+  }
+
+  template <class T>
+  static void copy(T* to, const T* from, std::size_t count, cudaMemcpyKind kind, const Stream& stream) {
+    check(cudaMemcpyAsync(to, from, count * sizeof(T), kind, stream.get()),
+          "copying between host and device");
+  }
+
+  // Starts what has been submitted. The batch before the last has been collected: see capacity().
+  void launch() {
+    Batch& batch = *batches_[next_];
+    const DeviceMemory::Batch& d = d_.batch[next_];
+    const PinnedMemory::Batch& pinned = pinned_.batch[next_];
+    batch.run = std::exchange(filling_, {});
+    batch.collected = 0;
+    const std::size_t pictures = static_cast<std::size_t>(batch.run.pictures);
+    batch.uploaded.record(uploader_->stream().get());
+    encode_->wait_for(batch.uploaded.get());
+    copy(d_.sources, pinned.sources, pictures, cudaMemcpyHostToDevice, *encode_);
+    const BatchView view = view_of(batch.run);
+    launch_reconstruct(view, params_.qp, params_.preset, d_.reconstruct_scratch, encode_->get());
+    entropy::launch_code_and_pack(view, d_.slice_headers, batch.run.first, d_.pack_scratch, d.stream,
+                                  d_.stream_bytes, d.pictures, encode_->get());
+    if (params_.reconstruction) {
+      const std::size_t mbs = pictures * static_cast<std::size_t>(view.macroblocks_per_picture());
+      copy(pinned.macroblocks, d_.macroblocks, mbs, cudaMemcpyDeviceToHost, *encode_);
+      copy(pinned.reconstruction, d_.reconstruction, mbs * 384, cudaMemcpyDeviceToHost, *encode_);
+    }
+    copy(pinned.pictures, d.pictures, pictures, cudaMemcpyDeviceToHost, *encode_);
+    batch.sized.record(encode_->get());
+    batch.progress = Progress::encoding;
+    next_ = (next_ + 1) % kBatchesInFlight;
+  }
+
+  // How many bytes to fetch is known once the sizes are here; then they are fetched, if nobody has yet.
+  void advance(int index) const {
+    Batch& batch = *batches_[index];
+    if (batch.progress != Progress::encoding || !batch.sized.done()) return;
+    batch.window_begin = batch.window_end = 0;
+    batch.progress = Progress::ready;
+    if (params_.device_output) return;
+    fetch(index, 0);
+    batch.progress = Progress::downloading;
+  }
+
+  void advance_all() const {
+    for (int i = 0; i < kBatchesInFlight; ++i) advance(i);
+  }
+
+  // Moves the window to `begin` of the batch's stream.
+  void fetch(int index, std::uint64_t begin) const {
+    Batch& batch = *batches_[index];
+    const entropy::PackedPicture& last = pinned_.batch[index].pictures[batch.run.pictures - 1];
+    batch.window_begin = begin;
+    batch.window_end = std::min<std::uint64_t>(last.offset + last.size, begin + pinned_.window_bytes);
+    copy(pinned_.batch[index].window, d_.batch[index].stream + begin,
+         static_cast<std::size_t>(batch.window_end - begin), cudaMemcpyDeviceToHost, *download_);
+    batch.downloaded.record(download_->get());
+  }
+
+  std::vector<std::uint8_t> bytes_of(Batch& batch, const entropy::PackedPicture& picture) const {
+    const std::uint8_t* const window = pinned_.batch[collecting_].window;
+    std::vector<std::uint8_t> bytes;
+    bytes.reserve(static_cast<std::size_t>(picture.size));
+    const std::uint64_t end = picture.offset + picture.size;
+    for (std::uint64_t at = picture.offset; at < end;) {
+      if (at >= batch.window_end) {
+        fetch(collecting_, at);
+        batch.downloaded.wait();
+      }
+      const std::uint64_t stop = std::min(end, batch.window_end);
+      bytes.insert(bytes.end(), window + (at - batch.window_begin), window + (stop - batch.window_begin));
+      at = stop;
+    }
+    return bytes;
+  }
+
+  CodedAccessUnit unit_of(Batch& batch, int i) {
+    const entropy::PackedPicture& picture = pinned_.batch[collecting_].pictures[i];
+    if (picture.failure != 0) {
+      throw Error(ErrorCode::encode_failure, "picture " + std::to_string(batch.run.first + i) +
+                                                 ": the device could not pack it, failure " +
+                                                 std::to_string(picture.failure));
+    }
+    CodedAccessUnit unit;
+    unit.stats.qp = params_.qp;
+    unit.stats.intra4x4_mbs = picture.intra4x4_mbs;
+    unit.stats.intra16x16_mbs = picture.intra16x16_mbs;
+    unit.stats.pcm_mbs = picture.pcm_mbs;
+    unit.stats.header_bits = picture.header_bits;
+    unit.stats.residual_bits = picture.residual_bits;
+    if (params_.device_output) {
+      unit.device_slices = {d_.batch[collecting_].stream + picture.offset,
+                            static_cast<std::size_t>(picture.size)};
+    } else {
+      unit.slices = bytes_of(batch, picture);
+    }
+    if (params_.reconstruction) unit.reconstruction = reconstruction_of(i);
+    return unit;
+  }
+
+  // The loop filter runs on the host: who asks for the reconstruction is checking, not in a hurry.
+  std::vector<std::uint8_t> reconstruction_of(int i) {
+    const std::size_t mbs = shown_.macroblocks.size();
+    const PinnedMemory::Batch& pinned = pinned_.batch[collecting_];
+    std::copy_n(pinned.macroblocks + i * mbs, mbs, shown_.macroblocks.begin());
+    const std::uint8_t* from = pinned.reconstruction + i * mbs * 384;
+    for (Plane& plane : shown_.reconstruction) {
+      std::memcpy(plane.samples.data(), from, plane.samples.size());
+      from += plane.samples.size();
+    }
+    return shown_picture(shown_, params_);
+  }
+
+  const StageParams params_;
+  const int device_;
+  const int size_;  // pictures of a full batch
+  DeviceAllocation d_allocation_;
+  PinnedAllocation pinned_allocation_;
+  DeviceMemory d_;
+  PinnedMemory pinned_;
+  std::unique_ptr<Uploader> uploader_;
+  std::unique_ptr<Stream> encode_;
+  std::unique_ptr<Stream> download_;
+  std::unique_ptr<Batch> batches_[kBatchesInFlight];
+  Run filling_;         // submitted and not yet launched
+  int next_ = 0;        // the batch that it will be
+  int collecting_ = 0;  // the batch that the oldest picture is in
+  CpuPicture shown_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> open_device(const StageParams& params, int device, int batch) {
+  return std::make_unique<CudaBackend>(params, device, batch);
+}
+
+int choose_batch(const StageParams& params, const std::vector<int>& devices) {
+  int batch = params.batch;
+  for (const int device : devices) {
+    probe_device(device);
+    if (params.batch != 0) continue;
+    const DeviceGuard guard(device);
+    int multiprocessors = 0;
+    std::size_t free_bytes = 0, total = 0;
+    check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+          "asking for the device's properties");
+    check(cudaMemGetInfo(&free_bytes, &total), "asking for the device's memory");
+    const int suits = choose_batch(params, multiprocessors, free_bytes);
+    batch = batch == 0 ? suits : std::min(batch, suits);
+  }
+  return batch;
+}
+
+MemoryRequirement memory_required(const StageParams& params, const std::vector<int>& devices) {
+  return measure(params, params.batch != 0 ? params.batch : choose_batch(params, devices));
+}
+
+}  // namespace cu264::encoder::cuda

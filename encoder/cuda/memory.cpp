@@ -1,0 +1,144 @@
+#include "encoder/cuda/memory.h"
+
+#include <algorithm>
+
+#include "encoder/cuda/reconstruct.h"
+#include "encoder/frame_layout.h"
+
+namespace cu264::encoder::cuda {
+namespace {
+
+constexpr std::size_t aligned(std::size_t bytes, std::size_t alignment) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+// Hands out pieces of an allocation, or, without one, only counts them.
+class Arena {
+ public:
+  explicit Arena(std::uint8_t* base) : base_(reinterpret_cast<std::uintptr_t>(base)) {}
+
+  template <class T = std::uint8_t>
+  T* take(std::size_t count) {
+    constexpr std::size_t kAlignment = 256;  // of cudaMalloc itself
+    T* const piece = reinterpret_cast<T*>(base_ + bytes_);
+    bytes_ += aligned(count * sizeof(T), kAlignment);
+    return piece;
+  }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::uintptr_t base_;
+  std::size_t bytes_ = 0;
+};
+
+std::size_t macroblocks_of(const StageParams& params) {
+  return static_cast<std::size_t>(params.mb_width) * params.mb_height;
+}
+
+constexpr std::size_t kMacroblockSamples = 384;
+
+// Bytes of stream that one visit fetches for a picture, on average: of pictures beyond it the rest is fetched
+// later. 64 a macroblock is 2 bits a luma sample.
+constexpr std::size_t kWindowBytesPerMacroblock = 64;
+
+bool may_be(const StageParams& params, PixelFormat format) {
+  return params.input_format ? *params.input_format == format : !is_rgb(format);
+}
+
+// The largest of what the frames may be.
+std::size_t upload_bytes(const StageParams& params) {
+  std::size_t most = 0;
+  for (int format = 0; format <= static_cast<int>(PixelFormat::rgb_float_planar); ++format) {
+    if (!may_be(params, static_cast<PixelFormat>(format))) continue;
+    most = std::max(most, staged_layout(static_cast<PixelFormat>(format), params.width, params.height).bytes);
+  }
+  return most;
+}
+
+bool converts(const StageParams& params) {
+  return params.input_format && is_rgb(*params.input_format);
+}
+
+}  // namespace
+
+StagedLayout staged_layout(PixelFormat format, int width, int height) {
+  constexpr std::size_t kRowAlignment = 16, kPlaneAlignment = 256;
+  StagedLayout layout;
+  for (int plane = 0; plane < plane_count(format); ++plane) {
+    const std::size_t pitch =
+        aligned(static_cast<std::size_t>(row_bytes(format, plane, width)), kRowAlignment);
+    layout.offset[plane] = layout.bytes;
+    layout.pitch[plane] = static_cast<std::ptrdiff_t>(pitch);
+    layout.bytes += aligned(pitch * plane_side(format, plane, height), kPlaneAlignment);
+  }
+  return layout;
+}
+
+DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* base, std::size_t& bytes) {
+  Arena arena(base);
+  const std::size_t pictures = static_cast<std::size_t>(batch), mbs = pictures * macroblocks_of(params);
+  DeviceMemory m;
+  m.slice_headers = arena.take<entropy::SliceHeaderBits>(params.slice_headers.size());
+  m.sources = arena.take<SourcePicture>(pictures);
+  m.macroblocks = arena.take<core::MacroblockRecord>(mbs);
+  m.levels = arena.take<std::int16_t>(mbs * core::kLevelsPerMacroblock);
+  m.total_coeff = arena.take(mbs * core::kTotalCoeffStride);
+  if (params.reconstruction) m.reconstruction = arena.take(mbs * kMacroblockSamples);
+  m.reconstruct_scratch = arena.take(reconstruct_scratch_bytes(batch, params.mb_width, params.mb_height));
+  m.pack_scratch =
+      arena.take(entropy::pack_scratch_bytes(batch, params.mb_width, params.mb_height, params.slices));
+  if (converts(params)) m.rgb = arena.take(upload_bytes(params));
+  const StageParams& p = params;
+  m.staged_bytes = std::max(staged_layout(PixelFormat::i420, p.width, p.height).bytes,
+                            staged_layout(PixelFormat::nv12, p.width, p.height).bytes);
+  m.stream_bytes = pictures * entropy::max_packed_bytes(p.mb_width, p.mb_height, p.slices);
+  for (DeviceMemory::Batch& b : m.batch) {
+    b.staging = arena.take(pictures * m.staged_bytes);
+    b.pictures = arena.take<entropy::PackedPicture>(pictures);
+    b.stream = arena.take(m.stream_bytes);
+  }
+  bytes = arena.bytes();
+  return m;
+}
+
+PinnedMemory lay_out_pinned(const StageParams& params, int batch, std::uint8_t* base, std::size_t& bytes) {
+  Arena arena(base);
+  const std::size_t pictures = static_cast<std::size_t>(batch), mbs = pictures * macroblocks_of(params);
+  PinnedMemory m;
+  for (std::uint8_t*& slot : m.upload) slot = arena.take(upload_bytes(params));
+  m.window_bytes = params.device_output ? 0 : mbs * kWindowBytesPerMacroblock;
+  for (PinnedMemory::Batch& b : m.batch) {
+    b.sources = arena.take<SourcePicture>(pictures);
+    b.pictures = arena.take<entropy::PackedPicture>(pictures);
+    b.window = arena.take(m.window_bytes);
+    if (!params.reconstruction) continue;
+    b.macroblocks = arena.take<core::MacroblockRecord>(mbs);
+    b.reconstruction = arena.take(mbs * kMacroblockSamples);
+  }
+  bytes = arena.bytes();
+  return m;
+}
+
+MemoryRequirement measure(const StageParams& params, int batch) {
+  MemoryRequirement required;
+  required.batch = batch;
+  lay_out_device(params, batch, nullptr, required.device);
+  lay_out_pinned(params, batch, nullptr, required.pinned);
+  return required;
+}
+
+int choose_batch(const StageParams& params, int multiprocessors, std::size_t free_bytes) {
+  // A wavefront takes this many steps, so this many macroblocks are in flight in a picture on average (1080p:
+  // 32), and the search is at its best with about as many warps a multiprocessor (measured: 90 % of the
+  // peak).
+  constexpr int kWarpsPerMultiprocessor = 31, kLargest = 256, kLargestWithReconstruction = 16;
+  const int slice_rows = (params.mb_height + params.slices - 1) / params.slices;
+  const int steps = params.mb_width + 2 * (slice_rows - 1);
+  const int mbs = static_cast<int>(macroblocks_of(params));
+  const int wanted = (kWarpsPerMultiprocessor * multiprocessors * steps + mbs - 1) / mbs;
+  int batch = std::clamp(wanted, 1, params.reconstruction ? kLargestWithReconstruction : kLargest);
+  while (batch > 1 && measure(params, batch).device > free_bytes / 2) batch = (batch + 1) / 2;
+  return batch;
+}
+
+}  // namespace cu264::encoder::cuda

@@ -1,0 +1,69 @@
+// All the memory of the CUDA backend on one device: one allocation there and one of page-locked host memory,
+// both made at open and laid out here.
+//
+// Batches follow one another on the device, so what lives between two stages exists once. What the host fills
+// or empties while the device is at work exists for each batch in flight.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cu264/encoder.h"
+#include "encoder/cuda/batch.h"
+#include "encoder/stages.h"
+#include "entropy/pack/pack_batch.h"
+
+namespace cu264::encoder::cuda {
+
+inline constexpr int kBatchesInFlight = 2;  // one on the device, one that the host fills and empties
+inline constexpr int kUploadSlots = 4;      // frames on their way from pageable memory
+
+// Where a frame's planes lie in a piece of memory of our own.
+struct StagedLayout {
+  std::size_t offset[3] = {};
+  std::ptrdiff_t pitch[3] = {};
+  std::size_t bytes = 0;
+};
+StagedLayout staged_layout(PixelFormat format, int width, int height);
+
+struct DeviceMemory {
+  entropy::SliceHeaderBits* slice_headers = nullptr;
+  SourcePicture* sources = nullptr;               // [picture]
+  core::MacroblockRecord* macroblocks = nullptr;  // as BatchView
+  std::int16_t* levels = nullptr;
+  std::uint8_t* total_coeff = nullptr;
+  std::uint8_t* reconstruction = nullptr;  // null unless StageParams::reconstruction
+  void* reconstruct_scratch = nullptr;
+  void* pack_scratch = nullptr;
+  std::uint8_t* rgb = nullptr;  // one frame from the host before its conversion
+  struct Batch {
+    std::uint8_t* staging = nullptr;  // [picture][staged_bytes]: frames that are not used where they are
+    entropy::PackedPicture* pictures = nullptr;
+    std::uint8_t* stream = nullptr;  // [stream_bytes]
+  } batch[kBatchesInFlight];
+  std::size_t staged_bytes = 0;
+  std::size_t stream_bytes = 0;
+};
+
+struct PinnedMemory {
+  std::uint8_t* upload[kUploadSlots] = {};
+  struct Batch {
+    SourcePicture* sources = nullptr;
+    entropy::PackedPicture* pictures = nullptr;
+    std::uint8_t* window = nullptr;                 // [window_bytes] of the stream
+    core::MacroblockRecord* macroblocks = nullptr;  // null unless StageParams::reconstruction
+    std::uint8_t* reconstruction = nullptr;
+  } batch[kBatchesInFlight];
+  std::size_t window_bytes = 0;
+};
+
+// The layout from address `base` on, and the bytes it takes; a null base measures.
+DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* base, std::size_t& bytes);
+PinnedMemory lay_out_pinned(const StageParams& params, int batch, std::uint8_t* base, std::size_t& bytes);
+
+MemoryRequirement measure(const StageParams& params, int batch);
+
+// Pictures that fill the device without taking more than half of its free memory.
+int choose_batch(const StageParams& params, int multiprocessors, std::size_t free_bytes);
+
+}  // namespace cu264::encoder::cuda

@@ -1,0 +1,145 @@
+#include "encoder/cuda/uploader.h"
+
+#include <cstring>
+#include <string>
+
+#include "encoder/cuda/ingest.h"
+#include "encoder/frame_layout.h"
+
+namespace cu264::encoder::cuda {
+namespace {
+
+// A plane as it lies in memory, whichever row is shown first.
+struct Rows {
+  const std::uint8_t* lowest = nullptr;
+  std::size_t pitch = 0;
+  std::size_t bytes = 0;  // of a row
+  std::size_t count = 0;
+};
+
+Rows rows_of(const Frame& frame, int plane) {
+  Rows rows;
+  rows.count = static_cast<std::size_t>(plane_side(frame.format, plane, frame.height));
+  rows.bytes = static_cast<std::size_t>(row_bytes(frame.format, plane, frame.width));
+  const std::ptrdiff_t pitch = frame.pitch[plane];
+  const bool bottom_up = pitch < 0;
+  rows.pitch = static_cast<std::size_t>(bottom_up ? -pitch : pitch);
+  rows.lowest = frame.plane[plane] + (bottom_up ? pitch * static_cast<std::ptrdiff_t>(rows.count - 1) : 0);
+  return rows;
+}
+
+// The frame's planes after its rows were copied, in the order of memory, to `d_to`.
+SourcePicture staged(const Frame& frame, const StagedLayout& layout, const std::uint8_t* d_to) {
+  SourcePicture picture;
+  for (int plane = 0; plane < plane_count(frame.format); ++plane) {
+    const std::ptrdiff_t pitch = layout.pitch[plane],
+                         last = plane_side(frame.format, plane, frame.height) - 1;
+    const bool bottom_up = frame.pitch[plane] < 0;
+    picture.plane[plane] = d_to + layout.offset[plane] + (bottom_up ? pitch * last : 0);
+    picture.pitch[plane] = bottom_up ? -pitch : pitch;
+  }
+  return picture;
+}
+
+SourcePicture in_place(const Frame& frame) {
+  SourcePicture picture;
+  for (int plane = 0; plane < plane_count(frame.format); ++plane) {
+    picture.plane[plane] = frame.plane[plane];
+    picture.pitch[plane] = frame.pitch[plane];
+  }
+  return picture;
+}
+
+}  // namespace
+
+Uploader::Uploader(const StageParams& params, const PinnedMemory& pinned, std::uint8_t* d_rgb, int device)
+    : matrix_(core::make_colour_matrix(params.matrix_coefficients, params.full_range)),
+      device_(device),
+      d_rgb_(d_rgb) {
+  for (int i = 0; i < kUploadSlots; ++i) slots_[i].memory = pinned.upload[i];
+}
+
+PixelFormat Uploader::format_on_device(PixelFormat format) {
+  return is_rgb(format) ? PixelFormat::i420 : format;
+}
+
+SourcePicture Uploader::upload(const Frame& frame, std::uint64_t index, std::uint8_t* d_staging) {
+  const bool rgb = is_rgb(frame.format);
+  std::uint8_t* const d_to = rgb ? d_rgb_ : d_staging;
+  SourcePicture picture;
+  switch (frame.memory) {
+    case MemoryKind::device:
+      check_device(frame, index);
+      caller_.record(static_cast<cudaStream_t>(frame.stream));
+      stream_.wait_for(caller_.get());
+      picture = in_place(frame);
+      break;
+    case MemoryKind::pinned:
+      picture = copy_pinned(frame, d_to);
+      break;
+    default:
+      picture = copy_host(frame, d_to);
+  }
+  return rgb ? convert(frame, picture, d_staging) : picture;
+}
+
+// A pointer of the host, or of another device, would end as a fault that takes the whole context with it.
+void Uploader::check_device(const Frame& frame, std::uint64_t index) const {
+  for (int plane = 0; plane < plane_count(frame.format); ++plane) {
+    cudaPointerAttributes attributes{};
+    check(cudaPointerGetAttributes(&attributes, frame.plane[plane]), "asking where a frame lies");
+    const bool here = attributes.type == cudaMemoryTypeDevice && attributes.device == device_;
+    if (here || attributes.type == cudaMemoryTypeManaged) continue;
+    throw Error(ErrorCode::bad_input,
+                "frame " + std::to_string(index) + ", plane " + std::to_string(plane) +
+                    ": is not in the memory of device " + std::to_string(device_),
+                "set Frame::memory and Config::devices to where the frames are");
+  }
+}
+
+SourcePicture Uploader::copy_pinned(const Frame& frame, std::uint8_t* d_to) const {
+  const StagedLayout layout = staged_layout(frame.format, frame.width, frame.height);
+  for (int plane = 0; plane < plane_count(frame.format); ++plane) {
+    const Rows rows = rows_of(frame, plane);
+    check(cudaMemcpy2DAsync(d_to + layout.offset[plane], static_cast<std::size_t>(layout.pitch[plane]),
+                            rows.lowest, rows.pitch, rows.bytes, rows.count, cudaMemcpyHostToDevice,
+                            stream_.get()),
+          "uploading a frame");
+  }
+  return staged(frame, layout, d_to);
+}
+
+SourcePicture Uploader::copy_host(const Frame& frame, std::uint8_t* d_to) {
+  const StagedLayout layout = staged_layout(frame.format, frame.width, frame.height);
+  Slot& slot = slots_[next_slot_];
+  next_slot_ = (next_slot_ + 1) % kUploadSlots;
+  slot.copied.wait();
+  for (int plane = 0; plane < plane_count(frame.format); ++plane) {
+    const Rows rows = rows_of(frame, plane);
+    std::uint8_t* to = slot.memory + layout.offset[plane];
+    const std::uint8_t* from = rows.lowest;
+    for (std::size_t y = 0; y < rows.count; ++y, to += layout.pitch[plane], from += rows.pitch) {
+      std::memcpy(to, from, rows.bytes);
+    }
+  }
+  check(cudaMemcpyAsync(d_to, slot.memory, layout.bytes, cudaMemcpyHostToDevice, stream_.get()),
+        "uploading a frame");
+  slot.copied.record(stream_.get());
+  return staged(frame, layout, d_to);
+}
+
+SourcePicture Uploader::convert(const Frame& frame, const SourcePicture& rgb, std::uint8_t* d_staging) const {
+  const StagedLayout layout = staged_layout(PixelFormat::i420, frame.width, frame.height);
+  core::RgbPicture from{frame.format, frame.width, frame.height, {}, {}};
+  ConvertedPlanes planes;
+  SourcePicture picture;
+  for (int plane = 0; plane < 3; ++plane) {
+    from.plane[plane] = rgb.plane[plane], from.pitch[plane] = rgb.pitch[plane];
+    planes.plane[plane] = d_staging + layout.offset[plane], planes.pitch[plane] = layout.pitch[plane];
+    picture.plane[plane] = planes.plane[plane], picture.pitch[plane] = planes.pitch[plane];
+  }
+  launch_ingest(from, matrix_, planes, stream_.get());
+  return picture;
+}
+
+}  // namespace cu264::encoder::cuda

@@ -1,0 +1,52 @@
+// What each pixel format has in memory.
+#pragma once
+
+#include <cstddef>
+
+#include "cu264/frame.h"
+
+namespace cu264::encoder {
+
+inline bool is_rgb(PixelFormat format) {
+  return format >= PixelFormat::rgb24;
+}
+
+inline int plane_count(PixelFormat format) {
+  switch (format) {
+    case PixelFormat::nv12:
+      return 2;
+    case PixelFormat::i420:
+    case PixelFormat::rgb_planar:
+    case PixelFormat::rgb_float_planar:
+      return 3;
+    default:
+      return 1;
+  }
+}
+
+// Of a plane's sample, or of the samples of one position where they are interleaved.
+inline int position_bytes(PixelFormat format, int plane) {
+  switch (format) {
+    case PixelFormat::nv12:
+      return plane == 0 ? 1 : 2;
+    case PixelFormat::rgb24:
+    case PixelFormat::bgr24:
+      return 3;
+    case PixelFormat::rgba32:
+    case PixelFormat::rgb_float_planar:
+      return 4;
+    default:
+      return 1;
+  }
+}
+
+// Positions of a plane along a side of the frame: half as many, rounded up, in the chroma of 4:2:0.
+inline int plane_side(PixelFormat format, int plane, int side) {
+  return plane > 0 && !is_rgb(format) ? (side + 1) / 2 : side;
+}
+
+inline std::ptrdiff_t row_bytes(PixelFormat format, int plane, int width) {
+  return static_cast<std::ptrdiff_t>(plane_side(format, plane, width)) * position_bytes(format, plane);
+}
+
+}  // namespace cu264::encoder

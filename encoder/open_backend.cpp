@@ -1,0 +1,91 @@
+// Which backend a Config gets, and the parts of the API that only a build with CUDA can answer.
+#include <string>
+#include <vector>
+
+#include "cu264/device.h"
+#include "encoder/config.h"
+#include "encoder/stages.h"
+#if defined(CU264_WITH_CUDA)
+#include "encoder/cuda/cuda_backend.h"
+#endif
+
+namespace cu264 {
+namespace {
+
+using encoder::OpenedBackend;
+using encoder::StageParams;
+
+#if defined(CU264_WITH_CUDA)
+std::vector<int> devices_of(const Config& config) {
+  return config.devices.empty() ? std::vector<int>{0} : config.devices;
+}
+#else
+Error built_without_cuda() {
+  return Error(ErrorCode::device_unavailable, "this build has no CUDA backend",
+               "use the cpu backend, or build with CUDA");
+}
+#endif
+
+OpenedBackend open_cuda([[maybe_unused]] const Config& config, [[maybe_unused]] const StageParams& params) {
+#if defined(CU264_WITH_CUDA)
+  const std::vector<int> devices = devices_of(config);
+  OpenedBackend opened;
+  opened.name = "cuda";
+  opened.batch = encoder::cuda::choose_batch(params, devices);
+  opened.backend = encoder::cuda::open_devices(params, devices, opened.batch);
+  for (const int device : devices) {
+    if (!opened.reason.empty()) opened.reason += ", ";
+    opened.reason += encoder::cuda::device_name(device) + ", device " + std::to_string(device);
+  }
+  return opened;
+#else
+  throw built_without_cuda();
+#endif
+}
+
+OpenedBackend open_cpu(const Config& config, const StageParams& params, std::string reason) {
+  if (config.device_output) {
+    throw Error(ErrorCode::unsupported, "the cpu backend has no device to leave packets on",
+                "use the cuda backend, or clear Config::device_output");
+  }
+  return {encoder::open_cpu_backend(params), "cpu", std::move(reason), 1};
+}
+
+}  // namespace
+
+namespace encoder {
+
+OpenedBackend open_backend(const Config& config, const StageParams& params) {
+  if (config.backend == BackendChoice::cpu) return open_cpu(config, params, "asked for");
+  // Whoever names a device, or wants the packets on one, has asked for CUDA.
+  const bool wants_device = !config.devices.empty() || config.device_output;
+  if (config.backend == BackendChoice::cuda || wants_device) return open_cuda(config, params);
+  try {
+    return open_cuda(config, params);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::device_unavailable && error.code() != ErrorCode::out_of_memory) throw;
+    const std::string why = error.what();
+    return open_cpu(config, params, why.substr(0, why.find(" (")));  // without the remedy
+  }
+}
+
+}  // namespace encoder
+
+MemoryRequirement memory_required(const Config& config) {
+  encoder::validate(config);
+#if defined(CU264_WITH_CUDA)
+  return encoder::cuda::memory_required(encoder::stage_params(config), devices_of(config));
+#else
+  throw built_without_cuda();
+#endif
+}
+
+std::vector<DeviceInfo> cuda_devices() {
+#if defined(CU264_WITH_CUDA)
+  return encoder::cuda::list_devices();
+#else
+  throw built_without_cuda();
+#endif
+}
+
+}  // namespace cu264
