@@ -80,15 +80,16 @@ CU264_HD void put_code(Sink& sink, const CodeWord& code) {
 template <class Sink>
 CU264_HD void put_block(Sink& sink, const std::int16_t* levels, const CavlcSymbols& symbols,
                         int max_num_coeff, int nC) {
-  put_code(sink, coeff_token_code(coeff_token_column(nC), symbols.total_coeff, symbols.trailing_ones));
-  if (symbols.total_coeff == 0) return;
-
+  const CodeWord token = coeff_token_code(coeff_token_column(nC), symbols.total_coeff, symbols.trailing_ones);
+  std::uint32_t token_and_signs = token.bits;
   std::uint32_t rest = symbols.nonzero ^ symbols.levels;
   while (rest != 0) {  // trailing_ones_sign_flag, from the highest frequency down
     const int k = highest_bit(rest);
     rest ^= 1u << k;
-    sink.put(levels[k] < 0, 1);
+    token_and_signs = (token_and_signs << 1) | (levels[k] < 0);
   }
+  sink.put(token_and_signs, token.length + symbols.trailing_ones);
+  if (symbols.total_coeff == 0) return;
 
   int suffix_length = first_suffix_length(symbols);
   bool cannot_be_one = symbols.trailing_ones < 3;

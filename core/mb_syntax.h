@@ -101,11 +101,25 @@ CU264_HD bool slot_is_coded(const MacroblockRecord& mb, int slot) {
   return (mb.coded_block_pattern >> 4) >= (slot < kSlotChromaAc ? 1 : 2);
 }
 
+// The same of all slots at once: bit s for slot s.
+CU264_HD std::uint32_t coded_slots(const MacroblockRecord& mb) {
+  if (mb.kind == MacroblockKind::pcm) return 0;
+  const std::uint32_t luma = mb.coded_block_pattern & 15, chroma = mb.coded_block_pattern >> 4;
+  const std::uint32_t quarters = (luma & 1) | (luma & 2) << 3 | (luma & 4) << 6 | (luma & 8) << 9;
+  return static_cast<std::uint32_t>(mb.kind == MacroblockKind::intra16x16) << kSlotLumaDc |
+         15 * quarters << kSlotLuma | (chroma >= 1 ? 3u << kSlotChromaDc : 0) |
+         (chroma >= 2 ? 255u << kSlotChromaAc : 0);
+}
+
 // maxNumCoeff of a slot's block.
-CU264_HD int slot_max_num_coeff(const MacroblockRecord& mb, int slot) {
+CU264_HD int slot_max_num_coeff(MacroblockKind kind, int slot) {
   if (slot == kSlotLumaDc) return 16;
-  if (slot < kSlotChromaDc) return mb.kind == MacroblockKind::intra16x16 ? 15 : 16;
+  if (slot < kSlotChromaDc) return kind == MacroblockKind::intra16x16 ? 15 : 16;
   return slot < kSlotChromaAc ? 4 : 15;
+}
+
+CU264_HD int slot_max_num_coeff(const MacroblockRecord& mb, int slot) {
+  return slot_max_num_coeff(mb.kind, slot);
 }
 
 }  // namespace cu264::core

@@ -19,83 +19,86 @@ constexpr int kThreads = kTileWords;
 constexpr int kBlocksAtOnce = 2048;  // more than a large GPU holds
 
 // The 32 bits at `offset` of a string of `length` bits, zeros around it.
-__device__ std::uint32_t bits_at(const std::uint32_t* words, int length, std::int64_t offset) {
+__device__ std::uint32_t bits_at(const std::uint32_t* words, int length, int offset) {
   if (offset <= -32 || offset >= length) return 0;
   if (offset < 0) return words[0] >> -offset;
-  const int word = static_cast<int>(offset) >> 5;
+  const int word = offset >> 5;
   const std::uint32_t next = 32 * (word + 1) < length ? words[word + 1] : 0;
-  return __funnelshift_l(next, words[word], static_cast<int>(offset) & 31);
+  return __funnelshift_l(next, words[word], offset & 31);
 }
+
+// Macroblocks [first, end) of a slice.
+struct MbRange {
+  int first, end;
+};
 
 class SliceRbsp {
  public:
   __device__ SliceRbsp(const PackJob& job, int picture, int slice, std::uint64_t bits)
-      : job_(job),
-        header_(job.header(picture, slice)),
-        base_(static_cast<std::size_t>(picture) * job.batch.macroblocks_per_picture()),
-        first_(job.first_mb(slice)),
-        end_(job.first_mb(slice + 1)),
-        bits_(static_cast<std::int64_t>(bits)) {}
+      : header_(job.header(picture, slice)),
+        positions_(job.scratch.positions +
+                   static_cast<std::size_t>(picture) * job.batch.macroblocks_per_picture()),
+        lengths_(job.scratch.coded.lengths + (positions_ - job.scratch.positions)),
+        rows_(job.scratch.coded.rows + (positions_ - job.scratch.positions) * kRowWords),
+        all_{job.first_mb(slice), job.first_mb(slice + 1)},
+        bits_(bits) {}
 
-  __device__ std::uint32_t word(std::int64_t index) const {
-    const std::int64_t from = 32 * index;
-    std::uint32_t word = header_word(from);
-    for (int mb = first_overlapping(from); mb < end_ && position(mb) < from + 32; ++mb) {
-      word |= macroblock_word(mb, from - position(mb));
+  __device__ MbRange all() const { return all_; }
+
+  // The last macroblock of a range that begins at or before `bit`, or its first one.
+  __device__ int last_beginning(MbRange range, std::uint64_t bit) const {
+    while (range.end - range.first > 1) {
+      const int middle = (range.first + range.end) / 2;
+      (positions_[middle] <= bit ? range.first : range.end) = middle;
     }
-    const std::int64_t to_end = bits_ - from;  // rbsp_stop_one_bit
-    if (to_end >= 0 && to_end < 32) word |= 0x80000000u >> to_end;
+    return range.first;
+  }
+
+  // `range` holds every macroblock that overlaps the word.
+  __device__ std::uint32_t word(std::int64_t index, MbRange range) const {
+    const std::uint64_t from = 32 * static_cast<std::uint64_t>(index);
+    std::uint32_t word = header_word(from);
+    for (int mb = last_beginning(range, from); mb < range.end; ++mb) {
+      const std::uint64_t position = positions_[mb];
+      if (position >= from + 32) break;
+      word |= macroblock_word(mb, position, static_cast<int>(from - position));
+    }
+    if (bits_ - from < 32) word |= 0x80000000u >> (bits_ - from);  // rbsp_stop_one_bit
     return word;
   }
 
  private:
-  __device__ std::int64_t position(int mb) const {
-    return static_cast<std::int64_t>(job_.scratch.positions[base_ + mb]);
-  }
-
-  // The last macroblock that begins at or before `bit`, or the first one.
-  __device__ int first_overlapping(std::int64_t bit) const {
-    int low = first_, high = end_;
-    while (high - low > 1) {
-      const int middle = (low + high) / 2;
-      (position(middle) <= bit ? low : high) = middle;
-    }
-    return low;
-  }
-
-  __device__ std::uint32_t header_word(std::int64_t from) const {
-    if (from >= header_.length) return 0;
+  __device__ std::uint32_t header_word(std::uint64_t from) const {
+    if (from >= static_cast<std::uint64_t>(header_.length)) return 0;
     const std::uint64_t left_aligned = header_.bits << (64 - header_.length);
     return static_cast<std::uint32_t>(left_aligned >> (32 - from));
   }
 
-  __device__ std::uint32_t macroblock_word(int mb, std::int64_t offset) const {
-    const MacroblockLength packed = job_.scratch.coded.lengths[base_ + mb];
-    const std::uint32_t* const row = job_.scratch.coded.rows + (base_ + mb) * kRowWords;
+  __device__ std::uint32_t macroblock_word(int mb, std::uint64_t position, int offset) const {
+    const MacroblockLength packed = lengths_[mb];
+    const std::uint32_t* const row = rows_ + static_cast<std::size_t>(mb) * kRowWords;
     const int length = static_cast<int>(packed & 0xffff);
     if (static_cast<MacroblockKind>(packed >> 30) != MacroblockKind::pcm) return bits_at(row, length, offset);
     RegisterSink type;
     core::put_ue(type, core::kMbTypePcm);
-    const std::uint32_t left_aligned = type.value << (32 - type.length);
-    const std::int64_t start = position(mb);
-    const std::int64_t to_samples =
-        static_cast<std::int64_t>(core::next_byte_boundary(static_cast<std::uint64_t>(start + length))) -
-        start;
-    return bits_at(&left_aligned, type.length, offset) | bits_at(row, kPcmSampleBits, offset - to_samples);
+    const std::uint32_t type_word = left_aligned(type.value, type.length);
+    const int to_samples = static_cast<int>(core::next_byte_boundary(position + type.length) - position);
+    return bits_at(&type_word, type.length, offset) | bits_at(row, kPcmSampleBits, offset - to_samples);
   }
 
-  const PackJob& job_;
   const SliceHeaderBits header_;
-  const std::size_t base_;
-  const int first_;
-  const int end_;
-  const std::int64_t bits_;
+  const std::uint64_t* const positions_;
+  const MacroblockLength* const lengths_;
+  const std::uint32_t* const rows_;
+  const MbRange all_;
+  const std::uint64_t bits_;
 };
 
 __global__ void __launch_bounds__(kThreads) build_tiles(const __grid_constant__ PackJob job) {
   using Reduce = cub::BlockReduce<std::uint32_t, kThreads>;
   __shared__ typename Reduce::TempStorage s_reduce;
   __shared__ std::uint32_t s_words[kTileWords];
+  __shared__ MbRange s_range;
   const int slice = static_cast<int>(blockIdx.y), picture = static_cast<int>(blockIdx.z);
   const int thread = static_cast<int>(threadIdx.x);
   const SliceRecord& record = job.slice(picture, slice);
@@ -103,10 +106,15 @@ __global__ void __launch_bounds__(kThreads) build_tiles(const __grid_constant__ 
   const std::uint64_t rbsp_bytes = record.rbsp_bytes();
   for (std::uint32_t tile = blockIdx.x; tile < record.tiles(); tile += gridDim.x) {
     const std::int64_t first = static_cast<std::int64_t>(tile) * kTileWords, index = first + thread;
-    const int bytes = bytes_in_word(index, rbsp_bytes);
-    s_words[thread] = bytes > 0 ? rbsp.word(index) : 0;
+    if (thread == 0) s_range.first = rbsp.last_beginning(rbsp.all(), 32 * first);
+    if (thread == 32) s_range.end = 1 + rbsp.last_beginning(rbsp.all(), 32 * (first + kTileWords));
     __syncthreads();
-    const auto word_at = [&](std::int64_t i) { return i >= first ? s_words[i - first] : rbsp.word(i); };
+    const int bytes = bytes_in_word(index, rbsp_bytes);
+    s_words[thread] = bytes > 0 ? rbsp.word(index, s_range) : 0;
+    __syncthreads();
+    const auto word_at = [&](std::int64_t i) {
+      return i >= first ? s_words[i - first] : rbsp.word(i, rbsp.all());
+    };
     const std::uint32_t escapes = bytes > 0 ? __popc(escapes_in_word(index, bytes, word_at)) : 0;
     const std::size_t at = static_cast<std::size_t>(record.first_tile) + tile;
     job.scratch.rbsp[at * kTileWords + thread] = s_words[thread];

@@ -13,6 +13,7 @@ namespace {
 using core::BitRun;
 
 constexpr int kThreads = 512;
+constexpr int kMbsPerThread = 4;
 
 struct FollowedBy {
   __device__ BitRun operator()(const BitRun& a, const BitRun& b) const { return core::followed_by(a, b); }
@@ -43,20 +44,29 @@ __global__ void __launch_bounds__(kThreads) place_macroblocks(const __grid_const
 
   std::uint32_t header_bits = 0, mbs[3] = {}, broken = 0;
   std::uint64_t position = static_cast<std::uint64_t>(job.header(picture, slice).length);
-  for (int chunk = first; chunk < end; chunk += kThreads) {
-    const int mb = chunk + thread;
-    BitRun run, before, whole;
-    if (mb < end) {
-      const MacroblockLength length = job.scratch.coded.lengths[base + mb];
+  for (int chunk = first; chunk < end; chunk += kThreads * kMbsPerThread) {
+    const int own = chunk + thread * kMbsPerThread;
+    BitRun runs[kMbsPerThread], run, before, whole;
+#pragma unroll
+    for (int i = 0; i < kMbsPerThread; ++i) {
+      if (own + i >= end) break;
+      const MacroblockLength length = job.scratch.coded.lengths[base + own + i];
       const bool too_long = (length & 0xffff) == kTooManyBits;
       broken |= too_long;
-      if (!too_long) run = run_of(length);
+      if (!too_long) runs[i] = run_of(length);
       header_bits += (length >> 16) & 0x1fff;
 #pragma unroll
       for (int kind = 0; kind < 3; ++kind) mbs[kind] += static_cast<int>(kind_of(length)) == kind;
+      run = core::followed_by(run, runs[i]);
     }
     Scan(s_scan).ExclusiveScan(run, before, BitRun(), FollowedBy(), whole);
-    if (mb < end) job.scratch.positions[base + mb] = core::position_after(before, position);
+    std::uint64_t own_position = core::position_after(before, position);
+#pragma unroll
+    for (int i = 0; i < kMbsPerThread; ++i) {
+      if (own + i >= end) break;
+      job.scratch.positions[base + own + i] = own_position;
+      own_position = core::position_after(runs[i], own_position);
+    }
     position = core::position_after(whole, position);
     __syncthreads();
   }
