@@ -34,22 +34,40 @@ __device__ int chroma_dc(const WarpState<kRd>& s, const Place& place, int c, int
   return core::intra_chroma_dc(bx, by, place.left, left, place.above, above, 8);
 }
 
+// Row t of block g of the prediction with `mode`, as the Hadamard product wants it: Cb in groups 0..3, Cr
+// in 4..7.
+template <bool kRd>
+__device__ std::uint32_t chroma_row(const WarpState<kRd>& s, const LanePlace& lane, const Place& place,
+                                    const ChromaNeighbours& n, int mode) {
+  const int g = lane.lane >> 2, c = g >> 2, bx = g & 1, by = (g >> 1) & 1, y = 4 * by + (lane.lane & 3);
+  switch (mode) {
+    case core::kIntraChromaDc:
+      return replicate(chroma_dc(s, place, c, bx, by));
+    case core::kIntraChromaHorizontal:
+      return replicate(s.left_chroma[c][4 + y]);
+    case core::kIntraChromaVertical:
+      return *reinterpret_cast<const std::uint32_t*>(&s.above_chroma[c][4 + 4 * bx]);
+    default:
+      return plane_row(c == 0 ? n.plane[0] : n.plane[1], 4 * bx, y, 3);
+  }
+}
+
+// The word of [2][8][8] samples that chroma_row's lane holds.
+__device__ inline int chroma_row_offset(const LanePlace& lane) {
+  const int g = lane.lane >> 2;
+  return 64 * (g >> 2) + 8 * (4 * ((g >> 1) & 1) + (lane.lane & 3)) + 4 * (g & 1);
+}
+
 // Ranks of the four modes by SATD and mode bits, the same in all lanes.
 template <bool kRd>
 __device__ void rank_chroma(const WarpState<kRd>& s, const SearchConstants& constants, const LanePlace& lane,
                             const HadamardMatrix& matrix, const Place& place, const ChromaNeighbours& n,
                             unsigned (&ranks)[core::kIntraChromaModes]) {
-  const int g = lane.lane >> 2, t = lane.lane & 3, c = g >> 2, bx = g & 1, by = (g >> 1) & 1;
-  const int x = 4 * bx, y = 4 * by + t;
-  const std::uint32_t source = *reinterpret_cast<const std::uint32_t*>(&s.chroma[c][y][x]);
-  const core::PlanePrediction& plane = c == 0 ? n.plane[0] : n.plane[1];
-  std::uint32_t rows[core::kIntraChromaModes];
-  rows[core::kIntraChromaDc] = replicate(chroma_dc(s, place, c, bx, by));
-  rows[core::kIntraChromaHorizontal] = replicate(s.left_chroma[c][4 + y]);
-  rows[core::kIntraChromaVertical] = *reinterpret_cast<const std::uint32_t*>(&s.above_chroma[c][4 + x]);
-  rows[core::kIntraChromaPlane] = plane_row(plane, x, y, 3);
+  const std::uint32_t source =
+      *reinterpret_cast<const std::uint32_t*>(&s.chroma[0][0][0] + chroma_row_offset(lane));
   for (int mode = 0; mode < core::kIntraChromaModes; ++mode) {
-    const int satd = warp_sum(satd_of_all(hadamard_differences(matrix, source, rows[mode])));
+    const std::uint32_t row = chroma_row(s, lane, place, n, mode);
+    const int satd = warp_sum(satd_of_all(hadamard_differences(matrix, source, row)));
     const int cost = satd + constants.satd_lambda * core::ue_length(static_cast<std::uint32_t>(mode));
     const bool available = core::intra_chroma_mode_available(mode, place.left, place.above);
     ranks[mode] = available ? static_cast<unsigned>(cost * 16 + mode) : 0xffffffffu;
@@ -60,38 +78,23 @@ __device__ inline int chroma_pattern_bits(int pattern) {
   return core::ue_length(static_cast<std::uint32_t>(3 + 4 * pattern));
 }
 
-// Transforms, quantises and reconstructs chroma with one mode.
+// Transforms, quantises and reconstructs chroma from its prediction.
 template <bool kRd, bool kRdoq>
 struct ChromaCoder {
   WarpState<kRd>& s;
   const SearchConstants& constants;
   const LanePlace& lane;
   const LaneQuantiser& quantiser;
-  const Place& place;
-  const ChromaNeighbours& neighbours;
-  int mode;
-  std::int16_t (*levels)[16];  // [10]: DC of Cb and Cr, then AC by component and block
-  std::uint8_t* counts;        // [10]
-
-  __device__ int sample(int c, int x, int y) {
-    switch (mode) {
-      case core::kIntraChromaDc:
-        return chroma_dc(s, place, c, x >> 2, y >> 2);
-      case core::kIntraChromaHorizontal:
-        return s.left_chroma[c][4 + y];
-      case core::kIntraChromaVertical:
-        return s.above_chroma[c][4 + x];
-      default:
-        return core::plane_sample(c == 0 ? neighbours.plane[0] : neighbours.plane[1], x, y, 3, 8);
-    }
-  }
+  const std::uint8_t* prediction;  // [2][8][8]
+  std::int16_t (*levels)[16];      // [10]: DC of Cb and Cr, then AC by component and block
+  std::uint8_t* counts;            // [10]
 
   // Leaves levels, counts and, in s.dc[4 * c + block], the DC coefficients to reconstruct with.
   __device__ void quantise() {
     for (int pass = 0; pass < 4; ++pass) {
       const int i = 2 * pass + lane.half, c = i >> 2;
       const int x = 4 * (i & 1) + lane.x, y = 4 * ((i >> 1) & 1) + lane.y;
-      const int coefficient = forward_transform(lane, s.chroma[c][y][x] - sample(c, x, y));
+      const int coefficient = forward_transform(lane, s.chroma[c][y][x] - prediction[64 * c + 8 * y + x]);
       int level = 0;
       if (lane.position == 0) {
         s.dc[i] = coefficient;
@@ -164,7 +167,7 @@ struct ChromaCoder {
         coefficient = levels[2 + i][lane.coding - 1] * quantiser.dequant;
       }
       const int residual = inverse_transform(lane, coefficient);
-      const int value = core::clip_sample(sample(c, x, y) + residual, 8);
+      const int value = core::clip_sample(prediction[64 * c + 8 * y + x] + residual, 8);
       out[64 * c + 8 * y + x] = static_cast<std::uint8_t>(value);
       error += (s.chroma[c][y][x] - value) * (s.chroma[c][y][x] - value);
     }
@@ -179,11 +182,16 @@ struct ChromaCoder {
     return coded & 0x3fc ? 2 : coded & 3 ? 1 : 0;
   }
 
-  __device__ int dc_bits() {
-    return warp_sum(lane.lane < 2 ? core::cavlc_block_bits(levels[lane.lane], 4, core::kChromaDcNc) : 0);
-  }
-  __device__ int ac_bits() {
-    return warp_sum(lane.lane < 8 ? core::cavlc_block_bits(levels[2 + lane.lane], 15, nc(lane.lane)) : 0);
+  // Bits of both DC blocks and of all AC blocks, a block a lane.
+  __device__ void measure(int& dc_bits, int& ac_bits) {
+    int bits = 0;
+    if (lane.lane < 10) {
+      const bool is_dc = lane.lane < 2;
+      bits = core::cavlc_block_bits(levels[lane.lane], is_dc ? 4 : 15,
+                                    is_dc ? core::kChromaDcNc : nc(lane.lane - 2));
+    }
+    dc_bits = __shfl_sync(kWarp, bits, 0) + __shfl_sync(kWarp, bits, 1);
+    ac_bits = warp_sum(bits) - dc_bits;
   }
 
  private:

@@ -30,24 +30,37 @@ __device__ Intra16x16Neighbours measure_luma_neighbours(WarpState<kRd>& s, const
   return n;
 }
 
-template <bool kRd>
-__device__ int intra16x16_sample(WarpState<kRd>& s, const Intra16x16Neighbours& n, int mode, int x, int y) {
-  switch (mode) {
-    case core::kIntra16x16Vertical:
-      return *s.canvas.at(x, -1);
-    case core::kIntra16x16Horizontal:
-      return s.left_luma[4 + y];
-    case core::kIntra16x16Dc:
-      return n.dc;
-    default:
-      return core::plane_sample(n.plane, x, y, 7, 8);
-  }
-}
-
 __device__ inline std::uint32_t plane_row(const core::PlanePrediction& plane, int x, int y, int centre) {
   return pack4(core::plane_sample(plane, x, y, centre, 8), core::plane_sample(plane, x + 1, y, centre, 8),
                core::plane_sample(plane, x + 2, y, centre, 8),
                core::plane_sample(plane, x + 3, y, centre, 8));
+}
+
+// Four samples of the prediction with `mode`, from column x of row y on.
+template <bool kRd>
+__device__ std::uint32_t intra16x16_row(const WarpState<kRd>& s, const Intra16x16Neighbours& n, int mode,
+                                        int x, int y) {
+  switch (mode) {
+    case core::kIntra16x16Vertical:
+      return s.canvas.word(x, -1);
+    case core::kIntra16x16Horizontal:
+      return replicate(s.left_luma[4 + y]);
+    case core::kIntra16x16Dc:
+      return replicate(n.dc);
+    default:
+      return plane_row(n.plane, x, y, 7);
+  }
+}
+
+// Writes the prediction with `mode`.
+template <bool kRd>
+__device__ void predict_intra16x16(const WarpState<kRd>& s, const LanePlace& lane,
+                                   const Intra16x16Neighbours& n, int mode, std::uint8_t* out, int pitch) {
+  for (int i = lane.lane; i < 64; i += 32) {
+    const int x = 4 * (i & 3), y = i >> 2;
+    *reinterpret_cast<std::uint32_t*>(out + y * pitch + x) = intra16x16_row(s, n, mode, x, y);
+  }
+  __syncwarp();
 }
 
 __device__ inline int intra16x16_header_bits(int mode, int luma_pattern, int chroma_pattern) {
@@ -70,13 +83,9 @@ __device__ void rank_intra16x16(WarpState<kRd>& s, const SearchConstants& consta
   for (int half = 0; half < 2; ++half) {
     const int x = 4 * (g & 3), y = 4 * (2 * half + (g >> 2)) + t;
     const std::uint32_t source = *reinterpret_cast<const std::uint32_t*>(&s.luma[y][x]);
-    satd[core::kIntra16x16Vertical] +=
-        satd_of_all(hadamard_differences(matrix, source, s.canvas.word(x, -1)));
-    satd[core::kIntra16x16Horizontal] +=
-        satd_of_all(hadamard_differences(matrix, source, replicate(s.left_luma[4 + y])));
-    satd[core::kIntra16x16Dc] += satd_of_all(hadamard_differences(matrix, source, replicate(n.dc)));
-    satd[core::kIntra16x16Plane] +=
-        satd_of_all(hadamard_differences(matrix, source, plane_row(n.plane, x, y, 7)));
+    for (int mode = 0; mode < core::kIntra16x16Modes; ++mode) {
+      satd[mode] += satd_of_all(hadamard_differences(matrix, source, intra16x16_row(s, n, mode, x, y)));
+    }
     const HadamardRows plain = hadamard_differences(matrix, source, 0);
     const std::uint32_t sums = satd_by_column(plain);
     if (g == 0) {  // row 0 of the product: the sums of samples
@@ -96,15 +105,15 @@ __device__ void rank_intra16x16(WarpState<kRd>& s, const SearchConstants& consta
   }
 }
 
-// Transforms, quantises and reconstructs luma with one mode.
+// Transforms, quantises and reconstructs luma from its prediction.
 template <bool kRd, bool kRdoq>
 struct Intra16x16Coder {
   WarpState<kRd>& s;
   const SearchConstants& constants;
   const LanePlace& lane;
   const LaneQuantiser& quantiser;
-  const Intra16x16Neighbours& neighbours;
-  int mode;
+  const std::uint8_t* prediction;  // sixteen rows of sixteen samples
+  int pitch;
   std::int16_t (*levels)[16];  // [17]: DC, then AC by block
   std::uint8_t* counts;        // [17]
 
@@ -113,8 +122,7 @@ struct Intra16x16Coder {
     for (int pass = 0; pass < 8; ++pass) {
       const int block = 2 * pass + lane.half, bx = core::luma_block_x(block), by = core::luma_block_y(block);
       const int x = 4 * bx + lane.x, y = 4 * by + lane.y;
-      const int coefficient =
-          forward_transform(lane, s.luma[y][x] - intra16x16_sample(s, neighbours, mode, x, y));
+      const int coefficient = forward_transform(lane, s.luma[y][x] - prediction[y * pitch + x]);
       int level = 0;
       if (lane.position == 0) {
         s.dc[4 * by + bx] = coefficient;
@@ -169,8 +177,8 @@ struct Intra16x16Coder {
     __syncwarp();
   }
 
-  // Returns the squared error.
-  __device__ int reconstruct(bool with_ac, std::uint8_t* out, int pitch) {
+  // Returns the squared error. `out` may be the prediction itself.
+  __device__ int reconstruct(bool with_ac, std::uint8_t* out, int out_pitch) {
     int error = 0;
     for (int pass = 0; pass < 8; ++pass) {
       const int block = 2 * pass + lane.half, bx = core::luma_block_x(block), by = core::luma_block_y(block);
@@ -182,8 +190,8 @@ struct Intra16x16Coder {
         coefficient = levels[1 + block][lane.coding - 1] * quantiser.dequant;
       }
       const int residual = inverse_transform(lane, coefficient);
-      const int sample = core::clip_sample(intra16x16_sample(s, neighbours, mode, x, y) + residual, 8);
-      out[y * pitch + x] = static_cast<std::uint8_t>(sample);
+      const int sample = core::clip_sample(prediction[y * pitch + x] + residual, 8);
+      out[y * out_pitch + x] = static_cast<std::uint8_t>(sample);
       error += (s.luma[y][x] - sample) * (s.luma[y][x] - sample);
     }
     __syncwarp();
@@ -195,17 +203,17 @@ struct Intra16x16Coder {
     return __any_sync(kWarp, lane.lane < 16 && counts[1 + lane.position] != 0);
   }
 
-  __device__ int dc_bits() {
-    return __shfl_sync(kWarp, lane.lane == 0 ? core::cavlc_block_bits(levels[0], 16, nc(0, 0)) : 0, 0);
-  }
-
-  __device__ int ac_bits() {
+  // Bits of the DC block and of all AC blocks together, a block a lane.
+  __device__ void measure(int& dc_bits, int& ac_bits) {
     int bits = 0;
-    if (lane.half == 0) {
-      const int bx = core::luma_block_x(lane.position), by = core::luma_block_y(lane.position);
-      bits = core::cavlc_block_bits(levels[1 + lane.position], 15, nc(bx, by));
+    if (lane.lane <= 16) {
+      const bool is_dc = lane.lane == 16;
+      const int bx = is_dc ? 0 : core::luma_block_x(lane.lane),
+                by = is_dc ? 0 : core::luma_block_y(lane.lane);
+      bits = core::cavlc_block_bits(levels[is_dc ? 0 : 1 + lane.lane], is_dc ? 16 : 15, nc(bx, by));
     }
-    return warp_sum(bits);
+    dc_bits = __shfl_sync(kWarp, bits, 16);
+    ac_bits = warp_sum(bits) - dc_bits;
   }
 
  private:

@@ -55,44 +55,53 @@ struct Intra4x4Lane {
   }
 };
 
-// One block of a step, the same in all lanes.
-struct Intra4x4Block {
+// Blocks that may be coded together, a hexadecimal digit a step: each needs only blocks of earlier steps. The
+// lower half of the warp takes the first, the upper the second; where the digits agree both do the same
+// block.
+inline constexpr int kIntra4x4Steps = 10;
+inline constexpr std::uint64_t kFirstOfStep = 0xfeba763210, kSecondOfStep = 0xfedc985410;
+
+__device__ inline int block_of_step(std::uint64_t blocks, int step) {
+  return static_cast<int>(blocks >> (4 * step)) & 15;
+}
+
+// The block of a lane's half in a step, and what predicts it.
+struct HalfBlock {
   int block;
   int bx;
   int by;
   int available;  // bit 0 left, bit 1 above
-  bool above_right;
-
-  __device__ Intra4x4Block(int luma4x4BlkIdx, const Place& place) : block(luma4x4BlkIdx) {
-    bx = core::luma_block_x(block);
-    by = core::luma_block_y(block);
-    available = (bx > 0 || place.left ? 1 : 0) | (by > 0 || place.above ? 2 : 0);
-    above_right = core::intra4x4_above_right_available(block, place.above, place.above_right);
-  }
+  int dc;
+  int predicted_mode;
 };
 
-// Values that predictions are taken from, for the block of each half (core::intra4x4_values).
+// Values that predictions are taken from (core::intra4x4_values but DC), for the blocks of both halves.
 template <bool kRd>
-__device__ void make_intra4x4_values(WarpState<kRd>& s, const LanePlace& lane, const Intra4x4Lane& constants,
-                                     const Intra4x4Block& block) {
-  const std::uint8_t* const first = s.canvas.at(4 * block.bx, 4 * block.by);
-  const int v0 = first[block.above_right ? constants.line_offset : constants.line_offset_without_above_right];
+__device__ HalfBlock begin_step(WarpState<kRd>& s, const LanePlace& lane, const Intra4x4Lane& constants,
+                                const Place& place, int step) {
+  HalfBlock b;
+  b.block = block_of_step(lane.half == 0 ? kFirstOfStep : kSecondOfStep, step);
+  b.bx = core::luma_block_x(b.block);
+  b.by = core::luma_block_y(b.block);
+  b.available = (b.bx > 0 || place.left ? 1 : 0) | (b.by > 0 || place.above ? 2 : 0);
+  const bool above_right = core::intra4x4_above_right_available(b.block, place.above, place.above_right);
+  const std::uint8_t* const first = s.canvas.at(4 * b.bx, 4 * b.by);
+  const int v0 = first[above_right ? constants.line_offset : constants.line_offset_without_above_right];
   const int next = (lane.lane & 16) | min(lane.position + 1, 15),
             after = (lane.lane & 16) | min(lane.position + 2, 15);
   const int v1 = __shfl_sync(kWarp, v0, next), v2 = __shfl_sync(kWarp, v0, after);
-  std::uint8_t* const values = s.line[lane.half];
+  std::uint8_t* const values = s.line[lane.half].values();
   values[lane.position] = static_cast<std::uint8_t>(v0);
   values[core::kIntra4x4Pair + lane.position] = static_cast<std::uint8_t>((v0 + v1 + 1) >> 1);
   values[core::kIntra4x4Triple + lane.position] = static_cast<std::uint8_t>((v0 + 2 * v1 + v2 + 2) >> 2);
-}
 
-template <bool kRd>
-__device__ int intra4x4_dc(WarpState<kRd>& s, const Intra4x4Block& block, const std::uint8_t* values) {
-  const int left = values[1] + values[2] + values[3] + values[4];
-  const int above = sum4(s.canvas.word(4 * block.bx, 4 * block.by - 1));
-  if (block.available == 3) return (left + above + 4) >> 3;
-  if (block.available == 1) return (left + 2) >> 2;
-  return block.available == 2 ? (above + 2) >> 2 : 128;
+  const int a = s.modes[1 + b.by][b.bx], above_mode = s.modes[b.by][1 + b.bx];
+  b.predicted_mode = (a | above_mode) < 0 ? static_cast<int>(core::kIntra4x4Dc) : min(a, above_mode);
+  __syncwarp();
+  const int left = sum4(s.line[lane.half].left()), above = sum4(s.canvas.word(4 * b.bx, 4 * b.by - 1));
+  const int sum = (b.available & 1 ? left : 0) + (b.available & 2 ? above : 0);
+  b.dc = b.available == 3 ? (sum + 4) >> 3 : b.available == 0 ? 128 : (sum + 2) >> 2;
+  return b;
 }
 
 __device__ inline std::uint32_t predicted_row(const std::uint8_t* values, std::uint32_t sources) {
@@ -100,52 +109,81 @@ __device__ inline std::uint32_t predicted_row(const std::uint8_t* values, std::u
                values[sources >> 24]);
 }
 
-// The ranks (core::ranked) of a block's modes: each lane has those of two columns, and lane 0 that of DC
-// besides.
-struct Intra4x4Ranks {
-  unsigned even;
-  unsigned odd;
-  unsigned dc;
+// The predicted rows of both blocks, as the Hadamard product wants them.
+struct PredictedRows {
+  std::uint32_t first;
+  std::uint32_t second;
 };
 
 inline constexpr unsigned kNoRank = 0xffffffffu;
 
+// Ranks (core::ranked) of the modes in columns 2t and 2t + 1 and of DC: of the first block in the lanes of
+// even groups of four, of the second in those of odd groups.
+struct ModeRanks {
+  unsigned even;
+  unsigned odd;
+  unsigned dc;
+
+  // The best that is left of each block; the same in all lanes of even and of odd groups.
+  __device__ unsigned best() const {
+    unsigned least = min(min(even, odd), dc);
+    least = min(least, __shfl_xor_sync(kWarp, least, 1));
+    return min(least, __shfl_xor_sync(kWarp, least, 2));
+  }
+  __device__ void remove(unsigned rank) {
+    if (even == rank) even = kNoRank;
+    if (odd == rank) odd = kNoRank;
+    if (dc == rank) dc = kNoRank;
+  }
+};
+
+// What a half knows of its block, in the lanes that rank it.
+inline constexpr int kFirstRankingLane = 0, kSecondRankingLane = 4;
+__device__ inline int ranking_lane(const LanePlace& lane) {
+  return lane.half == 0 ? kFirstRankingLane : kSecondRankingLane;
+}
+
 template <bool kRd>
-__device__ Intra4x4Ranks rank_intra4x4(WarpState<kRd>& s, const SearchConstants& constants,
-                                       const LanePlace& lane, const Intra4x4Lane& mine,
-                                       const HadamardMatrix& hadamard_matrix, const Intra4x4Block& block,
-                                       std::uint32_t prediction_row, int dc, int predicted_mode) {
+__device__ ModeRanks rank_modes(const WarpState<kRd>& s, const SearchConstants& constants,
+                                const LanePlace& lane, const Intra4x4Lane& mine, const HadamardMatrix& matrix,
+                                const HalfBlock& block, const PredictedRows& rows, int step) {
   const int t = lane.lane & 3;
-  const std::uint32_t source_row =
-      *reinterpret_cast<const std::uint32_t*>(&s.luma[4 * block.by + t][4 * block.bx]);
-  const std::uint32_t satd =
-      satd_by_column(hadamard_differences(hadamard_matrix, source_row, prediction_row));
-  const auto rank = [&](int cost, int mode) {
-    const int bits = core::intra4x4_mode_bits(mode, predicted_mode);
-    return static_cast<unsigned>((cost + constants.satd_lambda * bits) * 16 + mode);
+  const auto satd_of = [&](std::uint64_t blocks, std::uint32_t row) {
+    const int b = block_of_step(blocks, step);
+    const std::uint32_t source = *reinterpret_cast<const std::uint32_t*>(
+        &s.luma[4 * core::luma_block_y(b) + t][4 * core::luma_block_x(b)]);
+    return partial_satd_by_column(hadamard_differences(matrix, source, row));
   };
-  Intra4x4Ranks ranks;
+  const std::uint32_t first = satd_of(kFirstOfStep, rows.first), second = satd_of(kSecondOfStep, rows.second);
+  // Even groups add up the first block's columns, odd groups the second's.
+  const bool odd_group = (lane.lane & 4) != 0;
+  std::uint32_t satd = (odd_group ? second : first) + __shfl_xor_sync(kWarp, odd_group ? first : second, 4);
+  satd += __shfl_xor_sync(kWarp, satd, 8);
+  satd += __shfl_xor_sync(kWarp, satd, 16);
+
+  const int about =
+      block.available | block.predicted_mode << 2 | block.dc << 8 | (4 * block.by + block.bx) << 16;
+  const int told = __shfl_sync(kWarp, about, odd_group ? 16 : 0);
+  const int available = told & 3, predicted = (told >> 2) & 15, dc = (told >> 8) & 255, raster = told >> 16;
+  const int lambda = 16 * constants.satd_lambda;
+  const auto rank = [&](int cost, int mode) {
+    return static_cast<unsigned>(16 * cost + lambda * core::intra4x4_mode_bits(mode, predicted) + mode);
+  };
+  ModeRanks ranks;
   const int even_mode = mode_of_column(2 * t), odd_mode = mode_of_column(2 * t + 1);
-  ranks.even =
-      (mine.needs[0] & ~block.available) == 0 ? rank(static_cast<int>(satd & 0xffff), even_mode) : kNoRank;
-  ranks.odd =
-      (mine.needs[1] & ~block.available) == 0 ? rank(static_cast<int>(satd >> 16), odd_mode) : kNoRank;
+  ranks.even = mine.needs[0] & ~available ? kNoRank : rank(static_cast<int>(satd & 0xffff), even_mode);
+  ranks.odd = mine.needs[1] & ~available ? kNoRank : rank(static_cast<int>(satd >> 16), odd_mode);
   // A flat prediction changes the source's DC coefficient alone.
-  const int raster = 4 * block.by + block.bx;
   ranks.dc = rank(s.source_ac[raster] + abs(s.source_dc[raster] - 16 * dc), core::kIntra4x4Dc);
   return ranks;
 }
 
-template <bool kRd>
-__device__ int predicted_intra4x4_mode(const WarpState<kRd>& s, const Intra4x4Block& block) {
-  const int a = s.modes[1 + block.by][block.bx], b = s.modes[block.by][1 + block.bx];
-  if ((a | b) < 0) return core::kIntra4x4Dc;
-  return min(a, b);
-}
-
-// Sample of the prediction that lane `lane` codes, from the rows that the lanes of its mode's column hold.
-__device__ inline int sample_of_row(const LanePlace& lane, std::uint32_t row, int mode, int dc) {
-  const std::uint32_t word = __shfl_sync(kWarp, row, 4 * column_of_mode(mode) + lane.y);
+// The sample that a lane codes, of its half's block predicted with `mode`.
+__device__ inline int sample_of_rows(const LanePlace& lane, const PredictedRows& rows, int mode, int dc) {
+  const int from = 4 * column_of_mode(mode) + lane.y;
+  const std::uint32_t first = __shfl_sync(kWarp, rows.first, from),
+                      second = __shfl_sync(kWarp, rows.second, from);
+  const std::uint32_t word = lane.half == 0 ? first : second;
   return mode == core::kIntra4x4Dc ? dc : static_cast<int>((word >> (8 * lane.x)) & 255);
 }
 
@@ -153,17 +191,35 @@ struct Intra4x4Result {
   bool kept = false;  // cost below the limit
   std::int64_t cost = 0;
   int mode_bits = 0;
-  std::uint32_t nonzero = 0;  // by slot
   int pattern = 0;
 };
 
+// Leaves a half's block in the warp's state, and its share of the result in all lanes.
+template <bool kRd>
+__device__ void finish_step(WarpState<kRd>& s, const LanePlace& lane, const HalfBlock& block, int step,
+                            int mode, int level, int sample, Intra4x4Result& result) {
+  const bool two = block_of_step(kFirstOfStep, step) != block_of_step(kSecondOfStep, step);
+  const unsigned ballot = __ballot_sync(kWarp, level != 0);
+  const int count = __popc((ballot >> (16 * lane.half)) & 0xffff);
+  if (two || lane.half == 0) {
+    s.levels[core::kSlotLuma + block.block][lane.coding] = static_cast<std::int16_t>(level);
+    *s.canvas.at(4 * block.bx + lane.x, 4 * block.by + lane.y) = static_cast<std::uint8_t>(sample);
+    if (lane.position == 0) {
+      s.modes[1 + block.by][1 + block.bx] = static_cast<std::int8_t>(mode);
+      s.luma_counts[1 + block.by][1 + block.bx] = static_cast<std::int8_t>(count);
+      s.counts[core::kSlotLuma + block.block] = static_cast<std::uint8_t>(count);
+    }
+  }
+  const int bits = core::intra4x4_mode_bits(mode, block.predicted_mode);
+  const int share = bits | (count != 0 ? 16 << (block.block >> 2) : 0);
+  const int first = __shfl_sync(kWarp, share, 0), second = two ? __shfl_sync(kWarp, share, 16) : 0;
+  result.mode_bits += (first & 15) + (second & 15);
+  result.pattern |= (first | second) >> 4;
+  __syncwarp();
+}
+
 // ---- decided by SATD
 // ------------------------------------------------------------------------------------------------
-
-// Blocks that may be coded together, a hexadecimal digit a step: each needs only blocks of earlier steps.
-// Where the digits agree the block stands alone.
-inline constexpr int kIntra4x4Steps = 10;
-inline constexpr std::uint64_t kFirstOfStep = 0xfeba763210, kSecondOfStep = 0xfedc985410;
 
 template <bool kRd>
 __device__ Intra4x4Result search_intra4x4_by_satd(WarpState<kRd>& s, const SearchConstants& constants,
@@ -173,62 +229,26 @@ __device__ Intra4x4Result search_intra4x4_by_satd(WarpState<kRd>& s, const Searc
                                                   unsigned limit) {
   Intra4x4Result result;
   unsigned cost = 0;
+#pragma unroll 1
   for (int step = 0; step < kIntra4x4Steps; ++step) {
-    const Intra4x4Block first(static_cast<int>(kFirstOfStep >> (4 * step)) & 15, place);
-    const Intra4x4Block second(static_cast<int>(kSecondOfStep >> (4 * step)) & 15, place);
-    const bool two = first.block != second.block;
-    make_intra4x4_values(s, lane, mine, lane.half == 0 ? first : second);
-    __syncwarp();
-    const std::uint32_t row0 = predicted_row(s.line[0], mine.sources),
-                        row1 = predicted_row(s.line[1], mine.sources);
-    const int dc0 = intra4x4_dc(s, first, s.line[0]), dc1 = intra4x4_dc(s, second, s.line[1]);
-    const int predicted0 = predicted_intra4x4_mode(s, first), predicted1 = predicted_intra4x4_mode(s, second);
-    const Intra4x4Ranks ranks0 =
-        rank_intra4x4(s, constants, lane, mine, matrix, first, row0, dc0, predicted0);
-    const unsigned best0 = warp_min(min(min(ranks0.even, ranks0.odd), ranks0.dc));
-    unsigned best1 = best0;
-    cost += best0 >> 4;
-    if (two) {
-      const Intra4x4Ranks ranks1 =
-          rank_intra4x4(s, constants, lane, mine, matrix, second, row1, dc1, predicted1);
-      best1 = warp_min(min(min(ranks1.even, ranks1.odd), ranks1.dc));
-      cost += best1 >> 4;
-    }
+    const HalfBlock block = begin_step(s, lane, mine, place, step);
+    const PredictedRows rows = {predicted_row(s.line[0].values(), mine.sources),
+                                predicted_row(s.line[1].values(), mine.sources)};
+    const unsigned best = rank_modes(s, constants, lane, mine, matrix, block, rows, step).best();
+    const unsigned first = __shfl_sync(kWarp, best, kFirstRankingLane);
+    const unsigned second = __shfl_sync(kWarp, best, kSecondRankingLane);
+    cost += first >> 4;
+    if (block_of_step(kFirstOfStep, step) != block_of_step(kSecondOfStep, step)) cost += second >> 4;
     if (cost >= limit) return result;
 
-    const int mode0 = static_cast<int>(best0 & 15), mode1 = static_cast<int>(best1 & 15);
-    result.mode_bits += core::intra4x4_mode_bits(mode0, predicted0);
-    if (two) result.mode_bits += core::intra4x4_mode_bits(mode1, predicted1);
-    const int sample0 = sample_of_row(lane, row0, mode0, dc0),
-              sample1 = sample_of_row(lane, row1, mode1, dc1);
-    const Intra4x4Block& block = lane.half == 0 ? first : second;
-    const int prediction = lane.half == 0 ? sample0 : sample1, mode = lane.half == 0 ? mode0 : mode1;
-
-    const int x = 4 * block.bx + lane.x, y = 4 * block.by + lane.y;
-    const int coefficient = forward_transform(lane, s.luma[y][x] - prediction);
+    const int mode = static_cast<int>((lane.half == 0 ? first : second) & 15);
+    const int prediction = sample_of_rows(lane, rows, mode, block.dc);
+    const int coefficient =
+        forward_transform(lane, s.luma[4 * block.by + lane.y][4 * block.bx + lane.x] - prediction);
     const int level = signed_level(coefficient, quantiser.multiplier, quantiser.shift, quantiser.rounding);
-    const unsigned ballot = __ballot_sync(kWarp, level != 0);
-    const unsigned nonzero = (ballot >> (16 * lane.half)) & 0xffff;
     int residual = 0;
-    if (ballot != 0) residual = inverse_transform(lane, level * quantiser.dequant);
-    if (two || lane.half == 0) {
-      s.levels[core::kSlotLuma + block.block][lane.coding] = static_cast<std::int16_t>(level);
-      *s.canvas.at(x, y) = static_cast<std::uint8_t>(core::clip_sample(prediction + residual, 8));
-      if (lane.position == 0) {
-        s.modes[1 + block.by][1 + block.bx] = static_cast<std::int8_t>(mode);
-        s.luma_counts[1 + block.by][1 + block.bx] = static_cast<std::int8_t>(__popc(nonzero));
-        s.counts[core::kSlotLuma + block.block] = static_cast<std::uint8_t>(__popc(nonzero));
-      }
-    }
-    if (ballot & 0xffff) {
-      result.nonzero |= 1u << (core::kSlotLuma + first.block);
-      result.pattern |= 1 << (first.block >> 2);
-    }
-    if (two && ballot >> 16) {
-      result.nonzero |= 1u << (core::kSlotLuma + second.block);
-      result.pattern |= 1 << (second.block >> 2);
-    }
-    __syncwarp();
+    if (__any_sync(kWarp, level != 0)) residual = inverse_transform(lane, level * quantiser.dequant);
+    finish_step(s, lane, block, step, mode, level, core::clip_sample(prediction + residual, 8), result);
   }
   result.kept = true;
   result.cost = cost;
@@ -238,6 +258,7 @@ __device__ Intra4x4Result search_intra4x4_by_satd(WarpState<kRd>& s, const Searc
 // ---- decided by rate and distortion
 // ---------------------------------------------------------------------------------
 
+// Candidate i of a half's block is lane i's of that half.
 template <bool kRdoq>
 __device__ Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const SearchConstants& constants,
                                                 const LanePlace& lane, const Intra4x4Lane& mine,
@@ -245,39 +266,40 @@ __device__ Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const Search
                                                 const Place& place, std::int64_t limit) {
   Intra4x4Result result;
   RdSpace& rd = s.rd;
-  for (int luma4x4BlkIdx = 0; luma4x4BlkIdx < 16; ++luma4x4BlkIdx) {
-    const Intra4x4Block block(luma4x4BlkIdx, place);
-    make_intra4x4_values(s, lane, mine, block);
-    __syncwarp();
-    const std::uint32_t row = predicted_row(s.line[0], mine.sources);
-    const int dc = intra4x4_dc(s, block, s.line[0]);
-    const int predicted = predicted_intra4x4_mode(s, block);
-    Intra4x4Ranks ranks = rank_intra4x4(s, constants, lane, mine, matrix, block, row, dc, predicted);
-
-    // The best by SATD, lane i keeping the i-th.
+  const int first_row = kIntra4x4Candidates * lane.half;  // of the half's candidates in the trial levels
+#pragma unroll 1
+  for (int step = 0; step < kIntra4x4Steps; ++step) {
+    const HalfBlock block = begin_step(s, lane, mine, place, step);
+    const PredictedRows rows = {predicted_row(s.line[0].values(), mine.sources),
+                                predicted_row(s.line[1].values(), mine.sources)};
+    ModeRanks ranks = rank_modes(s, constants, lane, mine, matrix, block, rows, step);
     int my_mode = -1, tried = 0;
+#pragma unroll 1
     for (; tried < constants.search.rd_candidates; ++tried) {
-      const unsigned best = warp_min(min(min(ranks.even, ranks.odd), ranks.dc));
-      if (best == kNoRank) break;
-      if (lane.lane == tried) my_mode = static_cast<int>(best & 15);
-      if (ranks.even == best) ranks.even = kNoRank;
-      if (ranks.odd == best) ranks.odd = kNoRank;
-      if (ranks.dc == best) ranks.dc = kNoRank;
+      const unsigned best = ranks.best();
+      ranks.remove(best);
+      const unsigned of_half = __shfl_sync(kWarp, best, ranking_lane(lane));
+      if (__all_sync(kWarp, of_half == kNoRank)) break;
+      if (lane.position == tried && of_half != kNoRank) my_mode = static_cast<int>(of_half & 15);
     }
+    const bool is_candidate = my_mode >= 0;
+    const int best_by_satd = __shfl_sync(kWarp, my_mode, 16 * lane.half);
 
-    // Transform and quantise, two candidates a pass.
-    const int x = 4 * block.bx + lane.x, y = 4 * block.by + lane.y;
-    const int source = s.luma[y][x];
-    for (int pass = 0; pass < tried; pass += 2) {
-      const int candidate = min(pass + lane.half, tried - 1);
-      const int mode = __shfl_sync(kWarp, my_mode, candidate);
-      const int prediction = sample_of_row(lane, row, mode, dc);
+    // Transform and quantise, a candidate of each half a pass. Where one half has fewer it repeats its first.
+    const int source = s.luma[4 * block.by + lane.y][4 * block.bx + lane.x];
+    const auto mode_of_pass = [&](int pass) {
+      const int mode = __shfl_sync(kWarp, my_mode, 16 * lane.half + pass);
+      return mode >= 0 ? mode : best_by_satd;
+    };
+#pragma unroll 1
+    for (int pass = 0; pass < tried; ++pass) {
+      const int prediction = sample_of_rows(lane, rows, mode_of_pass(pass), block.dc);
       const int coefficient = forward_transform(lane, source - prediction);
-      if (kRdoq) {
-        rd.trial.scaled[candidate][lane.coding] = abs(coefficient) * quantiser.multiplier;
-        rd.trial.levels[candidate][lane.coding] = static_cast<std::int16_t>(coefficient < 0);
+      if constexpr (kRdoq) {
+        rd.trial.scaled[first_row + pass][lane.coding] = abs(coefficient) * quantiser.multiplier;
+        rd.trial.levels[first_row + pass][lane.coding] = static_cast<std::int16_t>(coefficient < 0);
       } else {
-        rd.trial.levels[candidate][lane.coding] = static_cast<std::int16_t>(
+        rd.trial.levels[first_row + pass][lane.coding] = static_cast<std::int16_t>(
             signed_level(coefficient, quantiser.multiplier, quantiser.shift, quantiser.rounding));
       }
     }
@@ -287,54 +309,43 @@ __device__ Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const Search
     const int nC = core::nc_from_neighbours(s.luma_counts[1 + block.by][block.bx],
                                             s.luma_counts[block.by][1 + block.bx]);
     int bits = 0;
-    if (lane.lane < tried) {
-      std::int16_t* const levels = rd.trial.levels[lane.lane];
-      if (kRdoq) {
-        choose_levels(rd.trial, lane.lane, 16, quantiser.shift, nC);
-      }
-      bits = core::intra4x4_mode_bits(my_mode, predicted) + core::cavlc_block_bits(levels, 16, nC);
+    if (is_candidate) {
+      const int row = first_row + lane.position;
+      if constexpr (kRdoq) choose_levels(rd.trial, row, 16, quantiser.shift, nC);
+      bits = core::intra4x4_mode_bits(my_mode, block.predicted_mode) +
+             core::cavlc_block_bits(rd.trial.levels[row], 16, nC);
     }
     __syncwarp();
 
-    // Reconstruct and measure, two candidates a pass.
+    // Reconstruct and measure.
     std::int64_t rank = INT64_MAX;
-    for (int pass = 0; pass < tried; pass += 2) {
-      const int candidate = min(pass + lane.half, tried - 1);
-      const int mode = __shfl_sync(kWarp, my_mode, candidate);
-      const int prediction = sample_of_row(lane, row, mode, dc);
+#pragma unroll 1
+    for (int pass = 0; pass < tried; ++pass) {
+      const int prediction = sample_of_rows(lane, rows, mode_of_pass(pass), block.dc);
       const int residual =
-          inverse_transform(lane, rd.trial.levels[candidate][lane.coding] * quantiser.dequant);
+          inverse_transform(lane, rd.trial.levels[first_row + pass][lane.coding] * quantiser.dequant);
       const int sample = core::clip_sample(prediction + residual, 8);
-      rd.reconstruction[candidate][lane.position] = static_cast<std::uint8_t>(sample);
+      rd.reconstruction[first_row + pass][lane.position] = static_cast<std::uint8_t>(sample);
       const int squared_error = half_sum((source - sample) * (source - sample));
-      const int mine_of_pass = __shfl_sync(kWarp, squared_error, lane.lane == pass ? 0 : 16);
-      if ((lane.lane == pass || lane.lane == pass + 1) && lane.lane < tried) {
-        rank = core::ranked(core::rd_cost(mine_of_pass, bits, constants.rd_lambda), my_mode);
+      if (lane.position == pass && is_candidate) {
+        rank = core::ranked(core::rd_cost(squared_error, bits, constants.rd_lambda), my_mode);
       }
     }
     __syncwarp();
 
-    const std::int64_t best = warp_min(rank);
-    const int winner = __ffs(static_cast<int>(__ballot_sync(kWarp, rank == best))) - 1;
-    const int mode = core::mode_of_rank(best);
-    const int level = rd.trial.levels[winner][lane.coding];
-    const unsigned nonzero = __ballot_sync(kWarp, level != 0) & 0xffff;
-    if (lane.half == 0) {
-      s.levels[core::kSlotLuma + luma4x4BlkIdx][lane.coding] = static_cast<std::int16_t>(level);
-      *s.canvas.at(x, y) = rd.reconstruction[winner][lane.position];
-      if (lane.position == 0) {
-        s.modes[1 + block.by][1 + block.bx] = static_cast<std::int8_t>(mode);
-        s.luma_counts[1 + block.by][1 + block.bx] = static_cast<std::int8_t>(__popc(nonzero));
-        s.counts[core::kSlotLuma + luma4x4BlkIdx] = static_cast<std::uint8_t>(__popc(nonzero));
-      }
+    std::int64_t best = rank;
+    for (int distance = 1; distance < 16; distance *= 2) {
+      const std::int64_t other = __shfl_xor_sync(kWarp, best, distance);
+      best = other < best ? other : best;
     }
-    if (nonzero != 0) {
-      result.nonzero |= 1u << (core::kSlotLuma + luma4x4BlkIdx);
-      result.pattern |= 1 << (luma4x4BlkIdx >> 2);
+    const unsigned winners = __ballot_sync(kWarp, rank == best) >> (16 * lane.half);
+    const int row = first_row + __ffs(static_cast<int>(winners)) - 1;
+    result.cost += core::cost_of_rank(__shfl_sync(kWarp, best, 0));
+    if (block_of_step(kFirstOfStep, step) != block_of_step(kSecondOfStep, step)) {
+      result.cost += core::cost_of_rank(__shfl_sync(kWarp, best, 16));
     }
-    result.mode_bits += core::intra4x4_mode_bits(mode, predicted);
-    result.cost += core::cost_of_rank(best);
-    __syncwarp();
+    finish_step(s, lane, block, step, core::mode_of_rank(best), rd.trial.levels[row][lane.coding],
+                rd.reconstruction[row][lane.position], result);
     if (result.cost >= limit) return result;
   }
   result.kept = true;

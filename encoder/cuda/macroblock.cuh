@@ -39,18 +39,28 @@ struct Canvas {
   }
 };
 
+inline constexpr int kIntra4x4Candidates = 9;  // of a block
+
+// The values that a block's predictions are taken from, placed so that L3..L0 are one word.
+struct alignas(4) ValueLine {
+  std::uint8_t bytes[52];
+  __device__ std::uint8_t* values() { return bytes + 3; }
+  __device__ std::uint32_t left() const { return *reinterpret_cast<const std::uint32_t*>(bytes + 4); }
+};
+
 // A candidate's levels in shared memory with what it takes to choose them.
 struct TrialLevels {
-  std::int32_t scaled[17][16];  // |coefficient| x multiplier in coding order
-  std::int16_t levels[17][16];  // before rdoq_block: 1 where the coefficient is negative
+  std::int32_t scaled[2 * kIntra4x4Candidates][16];  // |coefficient| x multiplier in coding order
+  std::int16_t levels[2 * kIntra4x4Candidates][16];  // before rdoq_block: 1 where the coefficient is negative
 };
 
 // Work space of rate-distortion decisions only.
 struct RdSpace {
   TrialLevels trial;
-  std::uint8_t reconstruction[9][16];  // of Intra_4x4 candidates
-  std::uint8_t trial_samples[16][16];  // of an Intra_16x16 or chroma candidate
-  std::int16_t best_levels[17][16];    // of the best Intra_16x16 or chroma candidate so far
+  std::uint8_t reconstruction[2 * kIntra4x4Candidates][16];  // of Intra_4x4 candidates
+  std::uint8_t prediction[16][16];                           // of an Intra_16x16 or chroma candidate
+  std::uint8_t trial_samples[16][16];                        // of an Intra_16x16 or chroma candidate
+  std::int16_t best_levels[17][16];  // of the best Intra_16x16 or chroma candidate so far
   std::uint8_t best_samples[16][16];
   std::uint8_t best_counts[32];
   std::uint8_t trial_counts[32];
@@ -75,7 +85,7 @@ struct alignas(16) WarpState {
   std::int8_t chroma_counts[2][3][4];  // the same
   std::int8_t modes[5][8];             // Intra4x4PredMode, the same
   // Scratch of the search.
-  std::uint8_t line[2][48];    // values of core::intra4x4_values but DC, for two blocks
+  ValueLine line[2];           // of two blocks
   std::int16_t source_ac[16];  // by raster block: SATD of the source less its DC, and that DC
   std::int16_t source_dc[16];
   std::int32_t dc[16];

@@ -66,29 +66,36 @@ __device__ void search_chroma(WarpState<kRd>& s, const SearchConstants& constant
   int pattern = 0, mode = static_cast<int>(ranks[0] & 15);
 
   if constexpr (!kRd) {
+    std::uint8_t* const samples = &s.chroma_out[0][0][0];
+    *reinterpret_cast<std::uint32_t*>(samples + chroma_row_offset(lane)) =
+        chroma_row(s, lane, place, neighbours, mode);
+    __syncwarp();
     ChromaCoder<kRd, kRdoq> coder{s,
                                   constants,
                                   lane,
                                   mine.chroma,
-                                  place,
-                                  neighbours,
-                                  mode,
+                                  samples,
                                   s.levels + core::kSlotChromaDc,
                                   s.counts + core::kSlotChromaDc};
     coder.quantise();
     pattern = coder.pattern();
-    coder.reconstruct(pattern, &s.chroma_out[0][0][0]);
+    coder.reconstruct(pattern, samples);
   } else {
     std::int64_t best = INT64_MAX;
     for (int i = 0; i < min(constants.search.rd_candidates, static_cast<int>(core::kIntraChromaModes)); ++i) {
       if (ranks[i] == 0xffffffffu) break;
       const int tried = static_cast<int>(ranks[i] & 15);
+      std::uint8_t* const prediction = &s.rd.prediction[0][0];
+      *reinterpret_cast<std::uint32_t*>(prediction + chroma_row_offset(lane)) =
+          chroma_row(s, lane, place, neighbours, tried);
+      __syncwarp();
       ChromaCoder<kRd, kRdoq> coder{
-          s, constants, lane, mine.chroma, place, neighbours, tried, s.rd.trial.levels, s.rd.trial_counts};
+          s, constants, lane, mine.chroma, prediction, s.rd.trial.levels, s.rd.trial_counts};
       coder.quantise();
       const int coded = coder.pattern();
       const int mode_bits = core::ue_length(static_cast<std::uint32_t>(tried));
-      const int dc_bits = coder.dc_bits(), ac_bits = coder.ac_bits();
+      int dc_bits, ac_bits;
+      coder.measure(dc_bits, ac_bits);
       for (int p = coded; p >= 0; --p) {
         const int error = coder.reconstruct(p, &s.rd.trial_samples[0][0]);
         const std::int64_t bits =
@@ -185,10 +192,13 @@ __device__ void search_luma(WarpState<kRd>& s, const SearchConstants& constants,
       return;
     }
     const int mode = static_cast<int>(ranks[0] & 15);
-    Intra16x16Coder<kRd, kRdoq> coder{s, constants, lane, mine.luma, neighbours, mode, s.levels, s.counts};
+    std::uint8_t* const samples = s.canvas.at(0, 0);
+    predict_intra16x16(s, lane, neighbours, mode, samples, Canvas::kPitch);
+    Intra16x16Coder<kRd, kRdoq> coder{s,       constants,      lane,     mine.luma,
+                                      samples, Canvas::kPitch, s.levels, s.counts};
     coder.quantise();
     const bool with_ac = coder.has_ac();
-    coder.reconstruct(with_ac, s.canvas.at(0, 0), Canvas::kPitch);
+    coder.reconstruct(with_ac, samples, Canvas::kPitch);
     take_intra16x16(s, lane, result, mode, with_ac);
   } else {
     std::int64_t best = INT64_MAX;
@@ -197,11 +207,13 @@ __device__ void search_luma(WarpState<kRd>& s, const SearchConstants& constants,
     for (int i = 0; i < min(constants.search.rd_candidates, static_cast<int>(core::kIntra16x16Modes)); ++i) {
       if (ranks[i] == 0xffffffffu) break;
       const int tried = static_cast<int>(ranks[i] & 15);
+      predict_intra16x16(s, lane, neighbours, tried, &s.rd.prediction[0][0], 16);
       Intra16x16Coder<kRd, kRdoq> coder{
-          s, constants, lane, mine.luma, neighbours, tried, s.rd.trial.levels, s.rd.trial_counts};
+          s, constants, lane, mine.luma, &s.rd.prediction[0][0], 16, s.rd.trial.levels, s.rd.trial_counts};
       coder.quantise();
       const bool any_ac = coder.has_ac();
-      const int dc_bits = coder.dc_bits(), ac_bits = any_ac ? coder.ac_bits() : 0;
+      int dc_bits, ac_bits;
+      coder.measure(dc_bits, ac_bits);
       for (int with_ac = any_ac; with_ac >= 0; --with_ac) {
         const int error = coder.reconstruct(with_ac != 0, &s.rd.trial_samples[0][0], 16);
         const std::int64_t bits = dc_bits + (with_ac ? ac_bits : 0) +

@@ -70,10 +70,16 @@ __device__ inline int satd_of_all(const HadamardRows& r) {
   return abs(r.upper_even) + abs(r.upper_odd) + abs(r.lower_even) + abs(r.lower_odd);
 }
 
-// SATD of column 2 * t in the low half and of column 2 * t + 1 in the high half of the word.
+// A lane's share of the SATD of column 2 * t in the low half and of column 2 * t + 1 in the high half of the
+// word.
+__device__ inline std::uint32_t partial_satd_by_column(const HadamardRows& r) {
+  return static_cast<std::uint32_t>(abs(r.upper_even) + abs(r.lower_even)) |
+         (static_cast<std::uint32_t>(abs(r.upper_odd) + abs(r.lower_odd)) << 16);
+}
+
+// The whole of it, in all lanes.
 __device__ inline std::uint32_t satd_by_column(const HadamardRows& r) {
-  std::uint32_t sums = static_cast<std::uint32_t>(abs(r.upper_even) + abs(r.lower_even)) |
-                       (static_cast<std::uint32_t>(abs(r.upper_odd) + abs(r.lower_odd)) << 16);
+  std::uint32_t sums = partial_satd_by_column(r);
   sums += __shfl_xor_sync(kWarp, sums, 4);
   sums += __shfl_xor_sync(kWarp, sums, 8);
   return sums + __shfl_xor_sync(kWarp, sums, 16);
