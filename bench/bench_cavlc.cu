@@ -1,4 +1,6 @@
-// Entropy coding on the GPU, alone: levels of real pictures in device memory, NAL units in device memory.
+// Entropy coding on the GPU, alone: levels of real pictures in device memory, codes or NAL units in device
+// memory. CAVLCU and CAVLC_SU, the published forms, code the blocks; `code` joins them to macroblocks with
+// their headers; `pack` makes NAL units of those. Medians; a JSON line after the table.
 //
 //   bench_cavlc CLIP.yuv WIDTH HEIGHT [PICTURES] [QP ...]
 #include <cuda_runtime.h>
@@ -12,6 +14,9 @@
 #include <vector>
 
 #include "bench/coded_clip.h"
+#include "core/bit_ops.h"
+#include "entropy/cavlc/cavlc_su.h"
+#include "entropy/cavlc/cavlcu.h"
 #include "entropy/cavlc/code_batch.h"
 #include "entropy/pack/pack_batch.h"
 #include "tests/parity/device_array.cuh"
@@ -80,37 +85,93 @@ struct DeviceBatch {
   core::BatchView view;
 };
 
+// Bytes a picture that any coder has to read.
+double bytes_read(const std::vector<encoder::CpuPicture>& clip) {
+  double bytes = 0;
+  for (const encoder::CpuPicture& picture : clip) {
+    bytes += static_cast<double>(picture.macroblocks.size() * sizeof(core::MacroblockRecord) +
+                                 picture.total_coeff.size());
+    for (const core::MacroblockRecord& mb : picture.macroblocks) {
+      bytes += core::count_ones(mb.nonzero_blocks) * core::kLevelsPerBlock * sizeof(std::int16_t);
+    }
+  }
+  return bytes / static_cast<double>(clip.size());
+}
+
+// Of one picture: bytes of its stream, and microseconds.
+struct Row {
+  double bytes, cavlc_su, cavlcu, code, code_and_pack;
+};
+
+Row measure(const core::BatchView& view) {
+  const int pictures = view.pictures, mb_width = view.mb_width, mb_height = view.mb_height;
+  const std::size_t mbs = static_cast<std::size_t>(pictures) * mb_width * mb_height;
+  const auto us = [&](const std::function<void()>& launch) { return 1e3 * milliseconds(launch) / pictures; };
+  Row row{};
+  {
+    const DeviceArray<std::uint32_t> words(mbs * core::kBlocksPerMacroblock * entropy::kBlockWords);
+    const DeviceArray<std::uint16_t> lengths(mbs * core::kBlocksPerMacroblock);
+    const entropy::BlockCodes codes{words.data(), lengths.data()};
+    const DeviceArray<std::uint8_t> su(entropy::cavlc_su_scratch_bytes(pictures, mb_width, mb_height));
+    const DeviceArray<std::uint32_t> packed(pictures * entropy::packed_block_words(mb_width, mb_height));
+    const DeviceArray<std::uint64_t> bits(static_cast<std::size_t>(pictures));
+    row.cavlc_su = us([&] {
+      entropy::launch_cavlc_su(view, su.data(), codes, {packed.data(), bits.data()}, nullptr);
+    });
+    const std::size_t scratch_bytes = entropy::cavlcu_scratch_bytes(pictures, mb_width, mb_height);
+    const DeviceArray<std::uint8_t> scratch(scratch_bytes);
+    check(cudaMemset(scratch.data(), 0, scratch_bytes), "memset");
+    row.cavlcu = us([&] { entropy::launch_cavlcu(view, scratch.data(), codes, nullptr); });
+  }
+  const DeviceArray<std::uint8_t> scratch(entropy::pack_scratch_bytes(pictures, mb_width, mb_height, 1));
+  const std::size_t capacity = pictures * entropy::max_packed_bytes(mb_width, mb_height, 1);
+  const DeviceArray<std::uint8_t> stream(capacity);
+  const DeviceArray<entropy::PackedPicture> packed(static_cast<std::size_t>(pictures));
+  const DeviceArray<entropy::SliceHeaderBits> headers(
+      std::vector<entropy::SliceHeaderBits>{{0xb84, 14}, {0xb85, 14}});
+  const DeviceArray<std::uint32_t> rows(mbs * entropy::kRowWords), lengths(mbs);
+  row.code = us([&] { entropy::launch_code(view, {rows.data(), lengths.data()}, nullptr); });
+  row.code_and_pack = us([&] {
+    entropy::launch_code_and_pack(view, headers.data(), 0, scratch.data(), stream.data(), capacity,
+                                  packed.data(), nullptr);
+  });
+  const entropy::PackedPicture last = packed.download().back();
+  row.bytes = static_cast<double>(last.offset + last.size) / pictures;
+  return row;
+}
+
 void run(const std::string& path, int width, int height, int pictures, const std::vector<int>& qps) {
   constexpr std::size_t kCopyBytes = std::size_t{1} << 30;
   const DeviceArray<std::uint8_t> copy_from(kCopyBytes), copy_to(kCopyBytes);
   const float copy = milliseconds([&] {
     check(cudaMemcpyAsync(copy_to.data(), copy_from.data(), kCopyBytes, cudaMemcpyDeviceToDevice), "copy");
   });
-  std::printf("device-to-device copy: %.0f GB/s read and written\n", 2e-6 * kCopyBytes / copy);
-  std::printf("%s, %dx%d, batches of %d; microseconds a picture\n", path.c_str(), width, height, pictures);
-  std::printf("%3s %12s %12s %12s\n", "QP", "bytes", "code", "code+pack");
+  const double copy_rate = 2.0 * kCopyBytes / (1e-3 * copy);  // bytes a second, read and written
+  std::printf("%s, %dx%d, batches of %d; copy ceiling %.0f GB/s; microseconds a picture\n", path.c_str(),
+              width, height, pictures, 1e-9 * copy_rate);
+  std::printf("%3s %9s | %9s %9s %7s | %9s %9s %9s\n", "QP", "bytes", "CAVLC_SU", "CAVLCU", "ratio", "code",
+              "code+pack", "% of copy");
+  std::string json;
   for (const int qp : qps) {
-    const DeviceBatch batch(coded_clip(path, width, height, qp), pictures);
-    const int mb_width = batch.view.mb_width, mb_height = batch.view.mb_height;
-    const DeviceArray<std::uint8_t> scratch(entropy::pack_scratch_bytes(pictures, mb_width, mb_height, 1));
-    const std::size_t capacity = pictures * entropy::max_packed_bytes(mb_width, mb_height, 1);
-    const DeviceArray<std::uint8_t> stream(capacity);
-    const DeviceArray<entropy::PackedPicture> packed(static_cast<std::size_t>(pictures));
-    const DeviceArray<entropy::SliceHeaderBits> headers(
-        std::vector<entropy::SliceHeaderBits>{{0xb84, 14}, {0xb85, 14}});
-    const std::size_t mbs = static_cast<std::size_t>(pictures) * mb_width * mb_height;
-    const DeviceArray<std::uint32_t> rows(mbs * entropy::kRowWords), lengths(mbs);
-    const float code = milliseconds([&] {
-      entropy::launch_code(batch.view, {rows.data(), lengths.data()}, nullptr);
-    });
-    const float all = milliseconds([&] {
-      entropy::launch_code_and_pack(batch.view, headers.data(), 0, scratch.data(), stream.data(), capacity,
-                                    packed.data(), nullptr);
-    });
-    const entropy::PackedPicture last = packed.download().back();
-    std::printf("%3d %12.0f %12.2f %12.2f\n", qp, static_cast<double>(last.offset + last.size) / pictures,
-                1e3 * code / pictures, 1e3 * all / pictures);
+    const std::vector<encoder::CpuPicture> clip = coded_clip(path, width, height, qp);
+    const DeviceBatch batch(clip, pictures);
+    const Row row = measure(batch.view);
+    // What has to move: records, counts and the blocks that hold levels in, the stream out.
+    const double moved = bytes_read(clip) + row.bytes;
+    const double share = 100 * moved / copy_rate / (1e-6 * row.code_and_pack);
+    std::printf("%3d %9.0f | %9.2f %9.2f %6.1fx | %9.2f %9.2f %9.1f\n", qp, row.bytes, row.cavlc_su,
+                row.cavlcu, row.cavlc_su / row.cavlcu, row.code, row.code_and_pack, share);
+    char text[256];
+    std::snprintf(text, sizeof(text),
+                  "%s{\"qp\":%d,\"bytes\":%.0f,\"cavlc_su_us\":%.2f,\"cavlcu_us\":%.2f,\"code_us\":%.2f,"
+                  "\"code_and_pack_us\":%.2f,\"bytes_moved\":%.0f}",
+                  json.empty() ? "" : ",", qp, row.bytes, row.cavlc_su, row.cavlcu, row.code,
+                  row.code_and_pack, moved);
+    json += text;
   }
+  std::printf(
+      "{\"clip\":\"%s\",\"width\":%d,\"height\":%d,\"pictures\":%d,\"copy_gb_s\":%.0f,\"rows\":[%s]}\n",
+      path.c_str(), width, height, pictures, 1e-9 * copy_rate, json.c_str());
 }
 
 }  // namespace

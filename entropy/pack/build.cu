@@ -98,25 +98,26 @@ __global__ void __launch_bounds__(kThreads) build_tiles(const __grid_constant__ 
   using Reduce = cub::BlockReduce<std::uint32_t, kThreads>;
   __shared__ typename Reduce::TempStorage s_reduce;
   __shared__ std::uint32_t s_words[kTileWords];
-  __shared__ MbRange s_range;
   const int slice = static_cast<int>(blockIdx.y), picture = static_cast<int>(blockIdx.z);
   const int thread = static_cast<int>(threadIdx.x);
   const SliceRecord& record = job.slice(picture, slice);
   const SliceRbsp rbsp(job, picture, slice, record.bits);
   const std::uint64_t rbsp_bytes = record.rbsp_bytes();
-  for (std::uint32_t tile = blockIdx.x; tile < record.tiles(); tile += gridDim.x) {
+  const std::uint32_t tiles = record.tiles();
+  const std::size_t first_tile = job.first_tile_of(picture, slice);
+  for (std::uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
     const std::int64_t first = static_cast<std::int64_t>(tile) * kTileWords, index = first + thread;
-    if (thread == 0) s_range.first = rbsp.last_beginning(rbsp.all(), 32 * first);
-    if (thread == 32) s_range.end = 1 + rbsp.last_beginning(rbsp.all(), 32 * (first + kTileWords));
-    __syncthreads();
+    const std::size_t at = first_tile + tile;
+    MbRange range = rbsp.all();
+    range.first = job.scratch.tile_mbs[at];
+    if (tile + 1 < tiles) range.end = 1 + job.scratch.tile_mbs[at + 1];
     const int bytes = bytes_in_word(index, rbsp_bytes);
-    s_words[thread] = bytes > 0 ? rbsp.word(index, s_range) : 0;
+    s_words[thread] = bytes > 0 ? rbsp.word(index, range) : 0;
     __syncthreads();
     const auto word_at = [&](std::int64_t i) {
       return i >= first ? s_words[i - first] : rbsp.word(i, rbsp.all());
     };
     const std::uint32_t escapes = bytes > 0 ? __popc(escapes_in_word(index, bytes, word_at)) : 0;
-    const std::size_t at = static_cast<std::size_t>(record.first_tile) + tile;
     job.scratch.rbsp[at * kTileWords + thread] = s_words[thread];
     const std::uint32_t all = Reduce(s_reduce).Sum(escapes);
     if (thread == 0) job.scratch.tile_escapes[at] = all;
@@ -128,9 +129,10 @@ __global__ void __launch_bounds__(kThreads) build_tiles(const __grid_constant__ 
 __global__ void __launch_bounds__(kThreads) sum_escapes(const __grid_constant__ PackJob job) {
   using Scan = cub::BlockScan<std::uint32_t, kThreads>;
   __shared__ typename Scan::TempStorage s_scan;
-  SliceRecord& record = job.slice(static_cast<int>(blockIdx.y), static_cast<int>(blockIdx.x));
+  const int slice = static_cast<int>(blockIdx.x), picture = static_cast<int>(blockIdx.y);
+  SliceRecord& record = job.slice(picture, slice);
   const std::uint32_t tiles = record.tiles();
-  std::uint32_t* const d_escapes = job.scratch.tile_escapes + record.first_tile;
+  std::uint32_t* const d_escapes = job.scratch.tile_escapes + job.first_tile_of(picture, slice);
   std::uint32_t sum = 0;
   for (std::uint32_t chunk = 0; chunk < tiles; chunk += kThreads) {
     const std::uint32_t tile = chunk + threadIdx.x;

@@ -27,21 +27,16 @@ class Carver {
   std::size_t size_ = 0;
 };
 
-// A slice's header, the padding of its trailing bits and of its last tile come on top of the rows.
-std::size_t max_tiles(int pictures, int mb_width, int mb_height, int slices) {
-  const std::size_t rows = static_cast<std::size_t>(pictures) * mb_width * mb_height * kRowWords;
-  return rows / kTileWords + static_cast<std::size_t>(pictures) * slices * 2;
-}
-
 PackScratch carve(Carver& carver, int pictures, int mb_width, int mb_height, int slices) {
   const std::size_t mbs = static_cast<std::size_t>(pictures) * mb_width * mb_height;
-  const std::size_t tiles = max_tiles(pictures, mb_width, mb_height, slices);
+  const std::size_t tiles = first_tile(mbs, static_cast<std::size_t>(pictures) * slices);
   PackScratch scratch;
   scratch.coded.rows = carver.take<std::uint32_t>(mbs * kRowWords);
   scratch.coded.lengths = carver.take<MacroblockLength>(mbs);
   scratch.positions = carver.take<std::uint64_t>(mbs);
   scratch.slices = carver.take<SliceRecord>(static_cast<std::size_t>(pictures) * slices);
   scratch.rbsp = carver.take<std::uint32_t>(tiles * kTileWords);
+  scratch.tile_mbs = carver.take<std::int32_t>(tiles);
   scratch.tile_escapes = carver.take<std::uint32_t>(tiles);
   return scratch;
 }

@@ -23,7 +23,6 @@ struct SliceRecord {
   std::uint64_t bits = 0;  // of the RBSP without trailing bits
   std::uint64_t header_bits = 0;
   std::uint64_t offset = 0;  // of its NAL unit in the stream
-  std::uint32_t first_tile = 0;
   std::uint32_t escapes = 0;
   std::uint32_t mbs[3] = {};  // by MacroblockKind
   std::uint32_t broken = 0;   // a macroblock had too many bits
@@ -35,11 +34,19 @@ struct SliceRecord {
   }
 };
 
+// A slice's tiles lie where they would if every macroblock before it had kRowWords words and every slice
+// began two tiles late, for its header, its trailing bits and what its last tile leaves empty: a place for
+// each, whatever the others need.
+__host__ __device__ inline std::size_t first_tile(std::size_t mbs_before, std::size_t slices_before) {
+  return mbs_before * kRowWords / kTileWords + 2 * slices_before;
+}
+
 struct PackScratch {
   CodedBits coded;
-  std::uint64_t* positions = nullptr;     // [picture][mb], in bits from the start of the slice's RBSP
-  SliceRecord* slices = nullptr;          // [picture][slice]
-  std::uint32_t* rbsp = nullptr;          // [tile][kTileWords]
+  std::uint64_t* positions = nullptr;  // [picture][mb], in bits from the start of the slice's RBSP
+  SliceRecord* slices = nullptr;       // [picture][slice]
+  std::uint32_t* rbsp = nullptr;       // [tile][kTileWords]
+  std::int32_t* tile_mbs = nullptr;    // [tile]; the last macroblock to begin at or before it, or the first
   std::uint32_t* tile_escapes = nullptr;  // [tile]; after build: of the slice's tiles before this one
 };
 
@@ -57,6 +64,10 @@ struct PackJob {
   }
   __device__ SliceRecord& slice(int picture, int slice) const {
     return scratch.slices[static_cast<std::size_t>(picture) * batch.slices + slice];
+  }
+  __device__ std::size_t first_tile_of(int picture, int slice) const {
+    const std::size_t p = static_cast<std::size_t>(picture);
+    return first_tile(p * batch.macroblocks_per_picture() + first_mb(slice), p * batch.slices + slice);
   }
   // First macroblock of a slice; of slice `slices`: the picture's end.
   __device__ int first_mb(int slice) const {

@@ -1,5 +1,4 @@
-// Bit positions: a thread block scans a slice's macroblocks, then one thread block scans the slices.
-#include <cub/block/block_reduce.cuh>
+// Bit positions: a thread block scans a slice's macroblocks.
 #include <cub/block/block_scan.cuh>
 
 #include "core/bit_run.h"
@@ -14,6 +13,8 @@ using core::BitRun;
 
 constexpr int kThreads = 512;
 constexpr int kMbsPerThread = 4;
+constexpr int kTileBits = 32 * kTileWords;
+static_assert(32 * kRowWords < kTileBits);
 
 struct FollowedBy {
   __device__ BitRun operator()(const BitRun& a, const BitRun& b) const { return core::followed_by(a, b); }
@@ -42,6 +43,9 @@ __global__ void __launch_bounds__(kThreads) place_macroblocks(const __grid_const
   if (thread < 3) s_mbs[thread] = 0;
   if (thread == 0) s_header_bits = s_broken = 0;
 
+  std::int32_t* const d_tile_mbs = job.scratch.tile_mbs + job.first_tile_of(picture, slice);
+  if (thread == 0) d_tile_mbs[0] = first;
+
   std::uint32_t header_bits = 0, mbs[3] = {}, broken = 0;
   std::uint64_t position = static_cast<std::uint64_t>(job.header(picture, slice).length);
   for (int chunk = first; chunk < end; chunk += kThreads * kMbsPerThread) {
@@ -65,7 +69,11 @@ __global__ void __launch_bounds__(kThreads) place_macroblocks(const __grid_const
     for (int i = 0; i < kMbsPerThread; ++i) {
       if (own + i >= end) break;
       job.scratch.positions[base + own + i] = own_position;
-      own_position = core::position_after(runs[i], own_position);
+      const std::uint64_t next_position = core::position_after(runs[i], own_position);
+      // No macroblock is as long as a tile: at most one begins in it.
+      const std::uint64_t tile = (own_position + kTileBits - 1) / kTileBits;
+      if (tile * kTileBits < next_position) d_tile_mbs[tile] = own + i;
+      own_position = next_position;
     }
     position = core::position_after(whole, position);
     __syncthreads();
@@ -81,6 +89,8 @@ __global__ void __launch_bounds__(kThreads) place_macroblocks(const __grid_const
   add(&s_broken, broken);
   __syncthreads();
   if (thread != 0) return;
+  // A last tile that holds the trailing bits alone.
+  if (position % kTileBits == 0) d_tile_mbs[position / kTileBits] = end - 1;
   SliceRecord record;
   record.bits = position;
   record.header_bits = s_header_bits;
@@ -89,30 +99,12 @@ __global__ void __launch_bounds__(kThreads) place_macroblocks(const __grid_const
   job.slice(picture, slice) = record;
 }
 
-__global__ void __launch_bounds__(kThreads) place_tiles(const __grid_constant__ PackJob job) {
-  using Scan = cub::BlockScan<std::uint32_t, kThreads>;
-  __shared__ typename Scan::TempStorage s_scan;
-  const int slices = job.batch.pictures * job.batch.slices;
-  std::uint32_t tiles_before = 0;
-  for (int chunk = 0; chunk < slices; chunk += kThreads) {
-    const int slice = chunk + static_cast<int>(threadIdx.x);
-    const std::uint32_t tiles = slice < slices ? job.scratch.slices[slice].tiles() : 0;
-    std::uint32_t before = 0, all = 0;
-    Scan(s_scan).ExclusiveSum(tiles, before, all);
-    if (slice < slices) job.scratch.slices[slice].first_tile = tiles_before + before;
-    tiles_before += all;
-    __syncthreads();
-  }
-}
-
 }  // namespace
 
 void launch_place(const PackJob& job, cudaStream_t stream) {
   const dim3 grid(static_cast<unsigned>(job.batch.slices), static_cast<unsigned>(job.batch.pictures));
   place_macroblocks<<<grid, kThreads, 0, stream>>>(job);
   check_launch("place_macroblocks");
-  place_tiles<<<1, kThreads, 0, stream>>>(job);
-  check_launch("place_tiles");
 }
 
 }  // namespace cu264::entropy

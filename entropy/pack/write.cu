@@ -83,8 +83,8 @@ __global__ void __launch_bounds__(kThreads) write_tiles(const __grid_constant__ 
   if (blockIdx.x == 0 && thread < static_cast<int>(prefix_bytes(slice))) {
     d_payload[-1 - thread] = thread == 0 ? kIdrSliceHeader : thread == 1 ? 1 : 0;
   }
-  const std::uint32_t* const d_rbsp =
-      job.scratch.rbsp + static_cast<std::size_t>(record.first_tile) * kTileWords;
+  const std::size_t first_tile = job.first_tile_of(picture, slice);
+  const std::uint32_t* const d_rbsp = job.scratch.rbsp + first_tile * kTileWords;
   const std::uint64_t rbsp_bytes = record.rbsp_bytes();
   for (std::uint32_t tile = blockIdx.x; tile < record.tiles(); tile += gridDim.x) {
     const std::int64_t index = static_cast<std::int64_t>(tile) * kTileWords + thread;
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(kThreads) write_tiles(const __grid_constant__ 
     const std::uint32_t escapes = bytes > 0 ? escapes_in_word(index, bytes, word_at) : 0;
     std::uint32_t before = 0;
     Scan(s_scan).ExclusiveSum(static_cast<std::uint32_t>(__popc(escapes)), before);
-    std::uint8_t* d_out = d_payload + 4 * index + job.scratch.tile_escapes[record.first_tile + tile] + before;
+    std::uint8_t* d_out = d_payload + 4 * index + job.scratch.tile_escapes[first_tile + tile] + before;
     for (int i = 0; i < bytes; ++i) {
       if ((escapes >> i) & 1) *d_out++ = core::kEmulationPreventionByte;
       *d_out++ = byte_of(word_at(index), i);

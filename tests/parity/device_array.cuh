@@ -28,6 +28,7 @@ class DeviceArray {
   DeviceArray& operator=(const DeviceArray&) = delete;
 
   T* data() const { return d_data_; }
+  std::size_t size() const { return count_; }
   std::vector<T> download(std::size_t count) const {
     std::vector<T> values(count);
     check(cudaMemcpy(values.data(), d_data_, count * sizeof(T), cudaMemcpyDeviceToHost), "download");

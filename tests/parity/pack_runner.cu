@@ -1,5 +1,7 @@
 #include "tests/parity/pack_runner.h"
 
+#include "entropy/cavlc/cavlc_su.h"
+#include "entropy/cavlc/cavlcu.h"
 #include "tests/parity/device_array.cuh"
 
 namespace cu264::parity {
@@ -8,7 +10,8 @@ namespace {
 constexpr std::int16_t kStale = -12345;
 
 // Levels as a kernel leaves them: only blocks that hold some are written.
-void append_levels(std::vector<std::int16_t>& levels, const encoder::CpuPicture& picture) {
+std::vector<std::int16_t> levels_written(const encoder::CpuPicture& picture) {
+  std::vector<std::int16_t> levels;
   for (std::size_t mb = 0; mb < picture.macroblocks.size(); ++mb) {
     for (int slot = 0; slot < core::kBlocksPerMacroblock; ++slot) {
       const bool written = ((picture.macroblocks[mb].nonzero_blocks >> slot) & 1) != 0;
@@ -18,48 +21,62 @@ void append_levels(std::vector<std::int16_t>& levels, const encoder::CpuPicture&
       }
     }
   }
+  return levels;
 }
 
-template <class T>
-void append(std::vector<T>& all, const std::vector<T>& more) {
-  all.insert(all.end(), more.begin(), more.end());
+template <class Part>
+auto all(const std::vector<TestPicture>& pictures, Part part) {
+  decltype(part(pictures[0])) values;
+  for (const TestPicture& picture : pictures) {
+    const auto more = part(picture);
+    values.insert(values.end(), more.begin(), more.end());
+  }
+  return values;
 }
+
+std::vector<core::SourcePicture> source_pictures(const Shape& shape, const std::vector<TestPicture>& pictures,
+                                                 const std::uint8_t* d_samples) {
+  std::vector<core::SourcePicture> sources(pictures.size());
+  for (std::size_t i = 0; i < pictures.size(); ++i) {
+    const Frame frame = frame_of(shape, d_samples + i * pictures[i].samples.size());
+    for (int c = 0; c < 3; ++c) sources[i].plane[c] = frame.plane[c], sources[i].pitch[c] = frame.pitch[c];
+  }
+  return sources;
+}
+
+// The pictures in device memory.
+struct DeviceBatch {
+  DeviceBatch(const Shape& shape, const std::vector<TestPicture>& pictures)
+      : macroblocks(all(pictures, [](const TestPicture& p) { return p.coded.macroblocks; })),
+        levels(all(pictures, [](const TestPicture& p) { return levels_written(p.coded); })),
+        total_coeff(all(pictures, [](const TestPicture& p) { return p.coded.total_coeff; })),
+        samples(all(pictures, [](const TestPicture& p) { return p.samples; })),
+        sources(source_pictures(shape, pictures, samples.data())) {
+    view.pictures = static_cast<int>(pictures.size());
+    view.width = shape.width, view.height = shape.height, view.format = shape.format;
+    view.mb_width = pictures[0].coded.mb_width, view.mb_height = pictures[0].coded.mb_height;
+    view.slices = shape.slices;
+    view.sources = sources.data();
+    view.macroblocks = macroblocks.data();
+    view.levels = levels.data();
+    view.total_coeff = total_coeff.data();
+  }
+
+  DeviceArray<core::MacroblockRecord> macroblocks;
+  DeviceArray<std::int16_t> levels;
+  DeviceArray<std::uint8_t> total_coeff, samples;
+  DeviceArray<core::SourcePicture> sources;
+  core::BatchView view;
+};
 
 }  // namespace
 
 std::vector<PackedBatch> pack_on_device(const Shape& shape, const std::vector<TestPicture>& pictures,
                                         const std::vector<entropy::SliceHeaderBits>& headers,
                                         std::uint64_t first_picture, int repeats, std::uint64_t capacity) {
-  std::vector<core::MacroblockRecord> macroblocks;
-  std::vector<std::int16_t> levels;
-  std::vector<std::uint8_t> total_coeff, samples;
-  for (const TestPicture& picture : pictures) {
-    append(macroblocks, picture.coded.macroblocks);
-    append(total_coeff, picture.coded.total_coeff);
-    append(samples, picture.samples);
-    append_levels(levels, picture.coded);
-  }
-  const DeviceArray<core::MacroblockRecord> d_macroblocks(macroblocks);
-  const DeviceArray<std::int16_t> d_levels(levels);
-  const DeviceArray<std::uint8_t> d_total_coeff(total_coeff), d_samples(samples);
-  std::vector<core::SourcePicture> sources(pictures.size());
-  for (std::size_t i = 0; i < pictures.size(); ++i) {
-    const Frame frame = frame_of(shape, d_samples.data() + i * pictures[i].samples.size());
-    for (int c = 0; c < 3; ++c) sources[i].plane[c] = frame.plane[c], sources[i].pitch[c] = frame.pitch[c];
-  }
-  const DeviceArray<core::SourcePicture> d_sources(sources);
+  const DeviceBatch device(shape, pictures);
+  const core::BatchView& batch = device.view;
   const DeviceArray<entropy::SliceHeaderBits> d_headers(headers);
-
-  core::BatchView batch;
-  batch.pictures = static_cast<int>(pictures.size());
-  batch.width = shape.width, batch.height = shape.height, batch.format = shape.format;
-  batch.mb_width = pictures[0].coded.mb_width, batch.mb_height = pictures[0].coded.mb_height;
-  batch.slices = shape.slices;
-  batch.sources = d_sources.data();
-  batch.macroblocks = d_macroblocks.data();
-  batch.levels = d_levels.data();
-  batch.total_coeff = d_total_coeff.data();
-
   const std::size_t scratch_bytes =
       entropy::pack_scratch_bytes(batch.pictures, batch.mb_width, batch.mb_height, batch.slices);
   if (capacity == 0) {
@@ -82,6 +99,41 @@ std::vector<PackedBatch> pack_on_device(const Shape& shape, const std::vector<Te
       if (picture.failure == 0) end = picture.offset + picture.size;
     }
     result.stream = d_stream.download(end);
+  }
+  return results;
+}
+
+std::vector<CodedBlocks> code_on_device(CodingForm form, const Shape& shape,
+                                        const std::vector<TestPicture>& pictures, int repeats) {
+  const DeviceBatch device(shape, pictures);
+  const core::BatchView& batch = device.view;
+  const std::size_t blocks = device.macroblocks.size() * core::kBlocksPerMacroblock;
+  const DeviceArray<std::uint32_t> d_words(blocks * entropy::kBlockWords);
+  const DeviceArray<std::uint16_t> d_lengths(blocks);
+  const std::size_t packed_words = entropy::packed_block_words(batch.mb_width, batch.mb_height);
+  const DeviceArray<std::uint32_t> d_packed(packed_words * pictures.size());
+  const DeviceArray<std::uint64_t> d_packed_bits(pictures.size());
+  const std::size_t scratch_bytes =
+      form == CodingForm::cavlcu
+          ? entropy::cavlcu_scratch_bytes(batch.pictures, batch.mb_width, batch.mb_height)
+          : entropy::cavlc_su_scratch_bytes(batch.pictures, batch.mb_width, batch.mb_height);
+  const DeviceArray<std::uint8_t> d_scratch(scratch_bytes);
+  check(cudaMemset(d_scratch.data(), form == CodingForm::cavlcu ? 0 : 0xcd, scratch_bytes), "memset");
+
+  std::vector<CodedBlocks> results;
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    check(cudaMemset(d_lengths.data(), 0xcd, blocks * sizeof(std::uint16_t)), "memset");
+    check(cudaMemset(d_packed.data(), 0xcd, packed_words * pictures.size() * 4), "memset");
+    const entropy::BlockCodes codes{d_words.data(), d_lengths.data()};
+    if (form == CodingForm::cavlcu) {
+      entropy::launch_cavlcu(batch, d_scratch.data(), codes, nullptr);
+    } else {
+      entropy::launch_cavlc_su(batch, d_scratch.data(), codes, {d_packed.data(), d_packed_bits.data()},
+                               nullptr);
+    }
+    check(cudaDeviceSynchronize(), "code");
+    results.push_back({d_words.download(), d_lengths.download(), d_packed.download(),
+                       d_packed_bits.download(), packed_words});
   }
   return results;
 }

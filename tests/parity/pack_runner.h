@@ -20,4 +20,19 @@ std::vector<PackedBatch> pack_on_device(const Shape& shape, const std::vector<Te
                                         const std::vector<entropy::SliceHeaderBits>& headers,
                                         std::uint64_t first_picture, int repeats, std::uint64_t capacity = 0);
 
+enum class CodingForm { cavlcu, cavlc_su };
+
+// The codes of all blocks, and of CAVLC_SU also what lag packing made of them.
+struct CodedBlocks {
+  std::vector<std::uint32_t> words;    // [picture][mb][27][entropy::kBlockWords]
+  std::vector<std::uint16_t> lengths;  // [picture][mb][27]
+  std::vector<std::uint32_t> packed;   // [picture][packed_words]
+  std::vector<std::uint64_t> packed_bits;
+  std::size_t packed_words = 0;
+};
+
+// `repeats` times with the same scratch.
+std::vector<CodedBlocks> code_on_device(CodingForm form, const Shape& shape,
+                                        const std::vector<TestPicture>& pictures, int repeats);
+
 }  // namespace cu264::parity

@@ -1,0 +1,22 @@
+// CAVLCU as Fuentes-Alventosa et al. published it (The Journal of Supercomputing 78, 2022), for all kinds of
+// blocks. The encoder uses code_batch.h; this form stays for comparison.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+#include "core/device_batch.h"
+#include "entropy/cavlc/block_codes.h"
+
+namespace cu264::entropy {
+
+// Scratch for batches of up to `pictures`; aligned to 256, all zeros before its first use. Every launch
+// leaves it ready for the next one.
+std::size_t cavlcu_scratch_bytes(int pictures, int mb_width, int mb_height);
+
+// Reads macroblocks and levels; total_coeff it counts itself. Asynchronous on `stream`. Throws cu264::Error
+// if the launch is refused.
+void launch_cavlcu(const core::BatchView& batch, void* scratch, const BlockCodes& codes, cudaStream_t stream);
+
+}  // namespace cu264::entropy
