@@ -85,7 +85,8 @@ class CudaBackend final : public Backend {
 
   void flush() override {
     const DeviceGuard guard(device_);
-    if (filling_.pictures > 0) launch();
+    flushed_ = true;
+    launch_rest();
   }
 
   bool ready() const override {
@@ -98,6 +99,8 @@ class CudaBackend final : public Backend {
 
   CodedAccessUnit collect() override {
     const DeviceGuard guard(device_);
+    // Not at the end of the call before: packets on the device last until this one.
+    if (flushed_) launch_rest();
     Batch& batch = *batches_[collecting_];
     if (batch.progress == Progress::encoding) {
       batch.sized.wait();
@@ -172,6 +175,11 @@ class CudaBackend final : public Backend {
     next_ = (next_ + 1) % kBatchesInFlight;
   }
 
+  // An incomplete batch comes early: the one before the last may still be waiting for its collection.
+  void launch_rest() {
+    if (filling_.pictures > 0 && batches_[next_]->progress == Progress::idle) launch();
+  }
+
   // How many bytes to fetch is known once the sizes are here; then they are fetched, if nobody has yet.
   void advance(int index) const {
     Batch& batch = *batches_[index];
@@ -207,6 +215,8 @@ class CudaBackend final : public Backend {
       if (at >= batch.window_end) {
         fetch(collecting_, at);
         batch.downloaded.wait();
+        if (at >= batch.window_end)
+          throw Error(ErrorCode::encode_failure, "the device gave sizes that do not add up");
       }
       const std::uint64_t stop = std::min(end, batch.window_end);
       bytes.insert(bytes.end(), window + (at - batch.window_begin), window + (stop - batch.window_begin));
@@ -217,7 +227,7 @@ class CudaBackend final : public Backend {
 
   CodedAccessUnit unit_of(Batch& batch, int i) {
     const entropy::PackedPicture& picture = pinned_.batch[collecting_].pictures[i];
-    if (picture.failure != 0) {
+    if (picture.failure != 0 || picture.offset + picture.size > d_.stream_bytes) {
       throw Error(ErrorCode::encode_failure, "picture " + std::to_string(batch.run.first + i) +
                                                  ": the device could not pack it, failure " +
                                                  std::to_string(picture.failure));
@@ -263,7 +273,8 @@ class CudaBackend final : public Backend {
   std::unique_ptr<Stream> encode_;
   std::unique_ptr<Stream> download_;
   std::unique_ptr<Batch> batches_[kBatchesInFlight];
-  Run filling_;         // submitted and not yet launched
+  Run filling_;  // submitted and not yet launched
+  bool flushed_ = false;
   int next_ = 0;        // the batch that it will be
   int collecting_ = 0;  // the batch that the oldest picture is in
   CpuPicture shown_;
