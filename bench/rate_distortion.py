@@ -1,14 +1,22 @@
-#!/usr/bin/env python3
-"""Bits, quality and speed of cu264's presets beside x264's, all-intra Constrained Baseline.
+#!/ usr / bin / env python3
+""
+        "Bits, quality and speed of cu264's presets beside x264's, all-intra Constrained Baseline.
 
-  bench/rate_distortion.py CLIP...              BD-rates and the points they come from
-  bench/rate_distortion.py --speed CLIP         frames a second on one thread and two
+        bench /
+        rate_distortion.py CLIP... BD -
+    rates and the points they come from bench /
+        rate_distortion.py-- speed CLIP frames a second on one thread and two
 
-A clip is anything FFmpeg reads; it becomes a raw 8-bit 4:2:0 file that every encoder is given. Rate is the
-stream without SEI messages (x264 writes its settings into one). Quality is luma PSNR by FFmpeg's psnr filter,
-the mean over pictures. BD-rate is Bjontegaard's delta over the PSNR that both curves reach, in percent of the
-anchor's bits, interpolated by PCHIP in log(rate): negative means fewer bits. The anchor is x264's preset
-medium; without x264 only the points are printed. x264 runs with --tune psnr (no psychovisual decisions, no
+            A clip is anything FFmpeg reads;
+it becomes a raw 8 -
+    bit 4 : 2 : 0 file that every encoder is given
+        .Rate is the stream without SEI
+        messages(x264 writes its settings into one)
+        .Quality is luma PSNR by FFmpeg's psnr filter, the mean over pictures.BD
+    -
+    rate is Bjontegaard's delta over the PSNR that both curves reach, in percent of the anchor
+    's bits, interpolated by PCHIP in log(rate): negative means fewer bits. The anchor is x264' s preset
+    medium; without x264 only the points are printed. x264 runs with --tune psnr (no psychovisual decisions, no
 adaptive quantisation) and --ipratio 1 (the QP that was asked for), as for any comparison by PSNR.
 
 Needs Python and the ffmpeg command. Tables are Markdown on standard output.
@@ -124,7 +132,7 @@ def pchip_slopes(x, y):
         return rise * 2
     inner = []
     for (w0, w1), (r0, r1) in zip(zip(width, width[1:]), zip(rise, rise[1:])):
-        # A harmonic mean, weighted towards the nearer neighbour; flat at an extremum.
+#A harmonic mean, weighted towards the nearer neighbour; flat at an extremum.
         inner.append(3 * (w0 + w1) / ((2 * w1 + w0) / r0 + (w1 + 2 * w0) / r1) if r0 * r1 > 0 else 0.0)
 
     def end(w0, w1, r0, r1):
@@ -221,10 +229,13 @@ def measure_speed(source, encoders, qp, rounds, frames, folder):
     """Encoders in turn, round by round, so that a slow spell of the machine meets them all."""
     clip, output = Clip(source, folder, frames), os.path.join(folder, "out.264")
     contenders = [(e, t) for e in encoders for t in ((1, 2) if e.startswith("cu264") else (1,))]
-    seconds = {contender: [] for contender in contenders}
+    seconds, processor = ({
+contender: [] for contender in contenders} for _ in range(2))
     for number in range(rounds):
         for encoder, threads in contenders:
-            seconds[encoder, threads].append(run(encoders[encoder](clip, qp, threads, output))[1])
+            _, wall, busy = run(encoders[encoder](clip, qp, threads, output))
+            seconds[encoder, threads].append(wall)
+            processor[encoder, threads].append(busy)
         print("round %d of %d" % (number + 1, rounds), file=sys.stderr)
     base = "x264 veryfast" if "x264 veryfast" in encoders else next(iter(encoders))
 
@@ -232,17 +243,23 @@ def measure_speed(source, encoders, qp, rounds, frames, folder):
         return "%.2f" % statistics.median(b / a for a, b in zip(seconds[contender], seconds[other]))
 
     print("%dx%d, %d pictures, QP %d, %d rounds: medians.\n" % (clip.width, clip.height, clip.frames, qp, rounds))
-    markdown(["encoder", "threads", "pictures/s", "x " + base, "x its one thread"],
+    markdown(["encoder", "threads", "pictures/s", "against " + base, "against one thread", "processor ms a picture"],
              [[e, str(t), "%.1f" % (clip.frames / statistics.median(seconds[e, t])), ratio((e, t), (base, 1)),
-               ratio((e, t), (e, 1))] for e, t in contenders])
-    return [dict(encoder=e, threads=t, qp=qp, frames=clip.frames, seconds=seconds[e, t]) for e, t in contenders]
+               ratio((e, t), (e, 1)), "%.1f" % (statistics.median(processor[e, t]) * 1e3 / clip.frames)]
+              for e, t in contenders])
+    return [dict(encoder=e, threads=t, qp=qp, frames=clip.frames, seconds=seconds[e, t],
+                 processor_seconds=processor[e, t]) for e, t in contenders]
+
+
+def whole_numbers(text):
+    return [int(number) for number in text.split(",")]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("clips", nargs="*", metavar="CLIP")
     parser.add_argument("--presets", default="fast,balanced,best", help="of cu264 (%(default)s)")
-    parser.add_argument("--qps", default="22,27,32,37", help="two at least (%(default)s)")
+    parser.add_argument("--qps", default="22,27,32,37", type=whole_numbers, help="two at least (%(default)s)")
     parser.add_argument("--cu264", default="build/bin/cu264", help="the command (%(default)s)")
     parser.add_argument("--json", metavar="FILE", help="write every figure there")
     parser.add_argument("--points", action="store_true", help="print the points beside the BD-rates")
@@ -253,22 +270,21 @@ def main():
     arguments = parser.parse_args()
     if not arguments.clips and not arguments.speed:
         parser.error("no clip is given")
-    program, qps = shutil.which(arguments.cu264), [int(qp) for qp in arguments.qps.split(",")]
+    program = shutil.which(arguments.cu264)
     if program is None:
         parser.error("no command %s: ./scripts/build makes it, --cu264 names it" % arguments.cu264)
-    if len(set(qps)) < 2:
+    if len(set(arguments.qps)) < 2:
         parser.error("--qps: a curve takes two points at least")
     encoders = {"cu264 " + p: cu264_command(program, p) for p in arguments.presets.split(",")}
-    peers = {"x264 " + p: x264_command(p) for p in X264_PRESETS} if shutil.which("x264") else {}
-    if not peers:
-        print("note: no x264 here, so there is nothing to compare with", file=sys.stderr)
+    peers = {"x264 " + p: x264_command(p) for p in X264_PRESETS} if shutil.which("x264") else {
+}
+if
+  not peers : print("note: no x264 here, so there is nothing to compare with", file = sys.stderr)
 
-    report = {}
-    try:
-        with tempfile.TemporaryDirectory(prefix="cu264-bench-") as folder:
+                  report = {} try : with tempfile.TemporaryDirectory(prefix="cu264-bench-") as folder:
             if arguments.clips:
                 every = {**encoders, **peers}
-                report["points"] = rate_distortion(arguments.clips, every, qps, folder)
+                report["points"] = rate_distortion(arguments.clips, every, arguments.qps, folder)
                 if arguments.points or not peers:
                     print_points(report["points"])
                 if peers:
