@@ -29,18 +29,22 @@ std::string message_of(ErrorCode code, const std::function<void()>& call) {
 
 TEST(Config, SetReadsEveryName) {
   Config c;
-  for (const auto& [name, value] : std::vector<std::pair<const char*, const char*>>{{"qp", "51"},
-                                                                                    {"preset", "best"},
-                                                                                    {"profile", "baseline"},
-                                                                                    {"slices", "4"},
-                                                                                    {"deblock", "off"},
-                                                                                    {"backend", "cpu"},
-                                                                                    {"threads", "7"},
-                                                                                    {"fps", "60000/2002"},
-                                                                                    {"sar", "32:22"},
-                                                                                    {"range", "full"},
-                                                                                    {"size", "1920x1080"},
-                                                                                    {"headers", "every"}}) {
+  for (const auto& [name, value] :
+       std::vector<std::pair<const char*, const char*>>{{"qp", "51"},
+                                                        {"preset", "best"},
+                                                        {"profile", "baseline"},
+                                                        {"slices", "4"},
+                                                        {"deblock", "off"},
+                                                        {"backend", "cpu"},
+                                                        {"threads", "7"},
+                                                        {"fps", "60000/2002"},
+                                                        {"sar", "32:22"},
+                                                        {"range", "full"},
+                                                        {"size", "1920x1080"},
+                                                        {"headers", "every"},
+                                                        {"batch", "16"},
+                                                        {"device", "2,0"},
+                                                        {"input-format", "nv12"}}) {
     c.set(name, value);
   }
   EXPECT_EQ(c.qp, 51);
@@ -57,6 +61,9 @@ TEST(Config, SetReadsEveryName) {
   EXPECT_EQ(c.width, 1920);
   EXPECT_EQ(c.height, 1080);
   EXPECT_EQ(c.headers, cu264::HeaderPlacement::every_packet);
+  EXPECT_EQ(c.batch, 16);
+  EXPECT_EQ(c.devices, (std::vector<int>{2, 0}));
+  EXPECT_EQ(c.input_format, cu264::PixelFormat::nv12);
   EXPECT_NO_THROW(validate(c));
 }
 
@@ -87,7 +94,10 @@ TEST(Config, SetRefusesAndSaysWhatIsAccepted) {
       {"range", {"pc", "", "2"}},
       {"size",
        {"", "0x0", "-1x5", "8193x16", "16x8193", "16", "16x", "x16", "16X16", "16x16x16", "99999999999x1"}},
-      {"headers", {"", "all"}}};
+      {"headers", {"", "all"}},
+      {"batch", {"", "-1", "1025", "auto"}},
+      {"device", {"", "-1", "64", "0,0", "0,", ",1", "0;1", "all"}},
+      {"input-format", {"", "rgb", "yuv420p"}}};
   for (const auto& [name, values] : bad) {
     for (const char* value : values) {
       Config c;
