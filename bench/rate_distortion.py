@@ -1,22 +1,14 @@
-#!/ usr / bin / env python3
-""
-        "Bits, quality and speed of cu264's presets beside x264's, all-intra Constrained Baseline.
+#!/usr/bin/env python3
+"""Bits, quality and speed of cu264's presets beside x264's, all-intra Constrained Baseline.
 
-        bench /
-        rate_distortion.py CLIP... BD -
-    rates and the points they come from bench /
-        rate_distortion.py-- speed CLIP frames a second on one thread and two
+  bench/rate_distortion.py CLIP...              BD-rates and the points they come from
+  bench/rate_distortion.py --speed CLIP         frames a second on one thread and two
 
-            A clip is anything FFmpeg reads;
-it becomes a raw 8 -
-    bit 4 : 2 : 0 file that every encoder is given
-        .Rate is the stream without SEI
-        messages(x264 writes its settings into one)
-        .Quality is luma PSNR by FFmpeg's psnr filter, the mean over pictures.BD
-    -
-    rate is Bjontegaard's delta over the PSNR that both curves reach, in percent of the anchor
-    's bits, interpolated by PCHIP in log(rate): negative means fewer bits. The anchor is x264' s preset
-    medium; without x264 only the points are printed. x264 runs with --tune psnr (no psychovisual decisions, no
+A clip is anything FFmpeg reads; it becomes a raw 8-bit 4:2:0 file that every encoder is given. Rate is the
+stream without SEI messages (x264 writes its settings into one). Quality is luma PSNR by FFmpeg's psnr filter,
+the mean over pictures. BD-rate is Bjontegaard's delta over the PSNR that both curves reach, in percent of the
+anchor's bits, interpolated by PCHIP in log(rate): negative means fewer bits. The anchor is x264's preset
+medium; without x264 only the points are printed. x264 runs with --tune psnr (no psychovisual decisions, no
 adaptive quantisation) and --ipratio 1 (the QP that was asked for), as for any comparison by PSNR.
 
 Needs Python and the ffmpeg command. Tables are Markdown on standard output.
@@ -132,7 +124,7 @@ def pchip_slopes(x, y):
         return rise * 2
     inner = []
     for (w0, w1), (r0, r1) in zip(zip(width, width[1:]), zip(rise, rise[1:])):
-#A harmonic mean, weighted towards the nearer neighbour; flat at an extremum.
+        # A harmonic mean, weighted towards the nearer neighbour; flat at an extremum.
         inner.append(3 * (w0 + w1) / ((2 * w1 + w0) / r0 + (w1 + 2 * w0) / r1) if r0 * r1 > 0 else 0.0)
 
     def end(w0, w1, r0, r1):
@@ -229,8 +221,7 @@ def measure_speed(source, encoders, qp, rounds, frames, folder):
     """Encoders in turn, round by round, so that a slow spell of the machine meets them all."""
     clip, output = Clip(source, folder, frames), os.path.join(folder, "out.264")
     contenders = [(e, t) for e in encoders for t in ((1, 2) if e.startswith("cu264") else (1,))]
-    seconds, processor = ({
-contender: [] for contender in contenders} for _ in range(2))
+    seconds, processor = ({contender: [] for contender in contenders} for _ in range(2))
     for number in range(rounds):
         for encoder, threads in contenders:
             _, wall, busy = run(encoders[encoder](clip, qp, threads, output))
@@ -276,12 +267,13 @@ def main():
     if len(set(arguments.qps)) < 2:
         parser.error("--qps: a curve takes two points at least")
     encoders = {"cu264 " + p: cu264_command(program, p) for p in arguments.presets.split(",")}
-    peers = {"x264 " + p: x264_command(p) for p in X264_PRESETS} if shutil.which("x264") else {
-}
-if
-  not peers : print("note: no x264 here, so there is nothing to compare with", file = sys.stderr)
+    peers = {"x264 " + p: x264_command(p) for p in X264_PRESETS} if shutil.which("x264") else {}
+    if not peers:
+        print("note: no x264 here, so there is nothing to compare with", file=sys.stderr)
 
-                  report = {} try : with tempfile.TemporaryDirectory(prefix="cu264-bench-") as folder:
+    report = {}
+    try:
+        with tempfile.TemporaryDirectory(prefix="cu264-bench-") as folder:
             if arguments.clips:
                 every = {**encoders, **peers}
                 report["points"] = rate_distortion(arguments.clips, every, arguments.qps, folder)
