@@ -211,7 +211,7 @@ __global__ void __launch_bounds__(kThreads)
   const std::size_t block = mb_index * kBlocksPerMacroblock + slot;
   int length = 0;
   if (core::slot_is_coded(mb, slot)) {
-    WordSink<1> sink(job.codes.words + block * kBlockWords);
+    WordSink sink(ArrayStore{job.codes.words + block * kBlockWords});
     put_symbols(sink, s_tables, job.scratch.symbols[block], core::slot_max_num_coeff(mb, slot));
     length = sink.finish();
   }

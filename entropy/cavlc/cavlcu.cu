@@ -137,7 +137,7 @@ __global__ void __launch_bounds__(kThreads)
   const std::size_t block = index * core::kBlocksPerMacroblock + slot;
   int length = 0;
   if (coded) {
-    WordSink<1> sink(codes.words + block * kBlockWords);
+    WordSink sink(ArrayStore{codes.words + block * kBlockWords});
     core::put_block(sink, d_levels, symbols, max_num_coeff, nC);
     length = sink.finish();
   }

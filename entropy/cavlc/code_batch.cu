@@ -30,8 +30,8 @@ constexpr int kItems = 1 + core::kBlocksPerMacroblock;
 constexpr int kGroupItems = kGroup * kItems;
 constexpr int kFewLevels = 4;
 // coeff_token's 16 bits and 16 levels of 28: no block exceeds 464 bits.
-constexpr int kWordsPerItem = 15;
-constexpr int kNcValues = 18;  // -1 .. 16
+constexpr int kMoreWords = 14;  // of an item, behind its first
+constexpr int kNcValues = 18;   // -1 .. 16
 constexpr unsigned kAllLanes = 0xffffffffu;
 
 // What the steps must know of a macroblock.
@@ -43,10 +43,19 @@ struct alignas(16) Brief {
   std::int16_t x, y;
 };
 
+// An item's bits are left-aligned in its first word and, where one is not enough, in others that lie together
+// in `more`. Macroblocks within their limit leave room for all of them; where one is not, the picture is lost
+// and it does not matter whose words are.
 struct Shared {
-  std::uint32_t words[kWordsPerItem][kGroupItems];  // each item's bits, left-aligned
-  std::uint32_t rows[kWarps][kRowWords + 1];        // zero between uses
+  union {
+    std::uint32_t staged[kMoreWords][kThreads];  // until an item's length is known
+    std::uint32_t rows[kWarps][kRowWords + 1];   // zero between uses
+  };
+  std::uint32_t first[kGroupItems];
+  std::uint32_t more[kGroup * kRowWords];
+  std::uint32_t more_used;
   Brief briefs[kGroup];
+  std::uint16_t more_at[kGroupItems];
   std::uint16_t lengths[kGroupItems];
   std::uint16_t list[kGroupItems];  // intra16x16 << 14 | macroblock << 10 | slot << 5 | nC + 1
   std::uint32_t empty_token[kNcValues];
@@ -96,6 +105,8 @@ class GroupCoder {
       code(i < many ? s_.list[kGroupItems - 1 - i] : s_.list[i - many]);
     }
     __syncthreads();
+    for (int word = lane_id(); word <= kRowWords; word += 32) s_.rows[warp_id()][word] = 0;
+    __syncwarp();
     for (int m = warp_id(); m < kGroup && exists(m); m += kWarps) join(m);
   }
 
@@ -107,9 +118,8 @@ class GroupCoder {
 
   __device__ void prepare() {
     const int thread = thread_id();
-    for (int i = thread; i < kWarps * (kRowWords + 1); i += kThreads) s_.rows[0][i] = 0;
     if (thread < kGroup && exists(thread)) s_.briefs[thread] = brief(thread);
-    if (thread == 0) s_.listed = 0;
+    if (thread == 0) s_.listed = s_.more_used = 0;
     const int entry = thread - 32;
     if (entry >= 0 && entry < kNcValues) {
       const core::CodeWord token = core::coeff_token_code(core::coeff_token_column(entry - 1), 0, 0);
@@ -135,10 +145,10 @@ class GroupCoder {
   __device__ void put_header(int m) {
     const MacroblockRecord* const mb = batch_.macroblocks + index(m);
     const Brief& b = s_.briefs[m];
-    WordSink<kGroupItems> sink(&s_.words[0][m * kItems]);
-    core::put_macroblock_header(sink, *mb, b.left ? mb - 1 : nullptr,
-                                b.above ? mb - batch_.mb_width : nullptr);
-    s_.lengths[m * kItems] = static_cast<std::uint16_t>(sink.finish());
+    put_item(m * kItems, [&](auto& sink) {
+      core::put_macroblock_header(sink, *mb, b.left ? mb - 1 : nullptr,
+                                  b.above ? mb - batch_.mb_width : nullptr);
+    });
   }
 
   __device__ void survey() {
@@ -157,7 +167,7 @@ class GroupCoder {
                                       brief.above || !n.b_outside ? here[b] : -1);
       }
       const int item = m * kItems + 1 + lane;
-      if (coded && !nonzero) s_.words[0][item] = s_.empty_token[nC + 1];
+      if (coded && !nonzero) s_.first[item] = s_.empty_token[nC + 1];
       if (lane < core::kBlocksPerMacroblock && !nonzero) {
         s_.lengths[item] = coded ? s_.empty_length[nC + 1] : 0;
       }
@@ -186,10 +196,34 @@ class GroupCoder {
     const std::int16_t* const d_levels =
         batch_.levels + index(m) * core::kLevelsPerMacroblock + slot * core::kLevelsPerBlock;
     const int max_num_coeff = core::slot_max_num_coeff(kind, slot);
-    const int item = m * kItems + 1 + slot;
-    WordSink<kGroupItems> sink(&s_.words[0][item]);
-    core::put_block(sink, d_levels, load_symbols(d_levels, max_num_coeff), max_num_coeff, nC);
-    s_.lengths[item] = static_cast<std::uint16_t>(sink.finish());
+    put_item(m * kItems + 1 + slot, [&](auto& sink) {
+      core::put_block(sink, d_levels, load_symbols(d_levels, max_num_coeff), max_num_coeff, nC);
+    });
+  }
+
+  // What `put` writes, at least one bit, becomes the item.
+  template <class Put>
+  __device__ __forceinline__ void put_item(int item, Put put) {
+    std::uint32_t first = 0;
+    std::uint32_t* const s_staged = &s_.staged[0][thread_id()];
+    const auto store = [&](int index, std::uint32_t word) {
+      if (index == 0) {
+        first = word;
+      } else {
+        s_staged[(index - 1) * kThreads] = word;
+      }
+    };
+    WordSink sink(store);
+    put(sink);
+    const int length = sink.finish();
+    s_.first[item] = first;
+    s_.lengths[item] = static_cast<std::uint16_t>(length);
+    const std::uint32_t words = static_cast<std::uint32_t>(length - 1) / 32;
+    if (words == 0) return;
+    std::uint32_t at = atomicAdd(&s_.more_used, words);
+    if (at + words > kGroup * kRowWords) at = 0;
+    for (std::uint32_t i = 0; i < words; ++i) s_.more[at + i] = s_staged[i * kThreads];
+    s_.more_at[item] = static_cast<std::uint16_t>(at);
   }
 
   __device__ void join(int m) {
@@ -215,7 +249,10 @@ class GroupCoder {
       return;
     }
     std::uint32_t* const s_row = s_.rows[warp_id()];
-    for (int bit = 0; bit < length; bit += 32) or_bits(s_row, before + bit, s_.words[bit / 32][item]);
+    if (length > 0) or_bits(s_row, before, s_.first[item]);
+    for (int bit = 32; bit < length; bit += 32) {
+      or_bits(s_row, before + bit, s_.more[s_.more_at[item] + bit / 32 - 1]);
+    }
     __syncwarp();
     for (int word = lane; 32 * word < bits; word += 32) {
       d_row[word] = s_row[word];
@@ -241,7 +278,7 @@ class GroupCoder {
   const int picture_;
 };
 
-__global__ void __launch_bounds__(kThreads, 7)
+__global__ void __launch_bounds__(kThreads, 12)
     code_macroblocks(const __grid_constant__ BatchView batch, const __grid_constant__ CodedBits bits) {
   __shared__ Shared s_shared;
   GroupCoder(batch, bits, s_shared).run();

@@ -23,33 +23,38 @@ __device__ __forceinline__ std::uint32_t left_aligned(std::uint32_t bits, int co
   return __funnelshift_lc(0, bits, 32 - count);  // unlike <<, 32 is a legal shift
 }
 
-// Words in shared memory, kStride words apart. No word is written before it is full: finish() adds the last
-// one, left-aligned.
-template <int kStride>
+// Whole words for `store(index, word)`, most significant bit first. No word is handed on before it is full:
+// finish() adds the last one, left-aligned.
+template <class Store>
 class WordSink {
  public:
-  __device__ __forceinline__ explicit WordSink(std::uint32_t* s_words) : s_words_(s_words) {}
+  __device__ __forceinline__ explicit WordSink(Store store) : store_(store) {}
 
   __device__ __forceinline__ void put(std::uint32_t bits, int count) {
     pending_ |= left_aligned(bits, count) >> count_;
     count_ += count;
     if (count_ >= 32) {
-      s_words_[kStride * words_++] = pending_;
+      store_(words_++, pending_);
       count_ -= 32;
       pending_ = left_aligned(bits, count_);
     }
   }
   // Returns the number of bits written.
   __device__ __forceinline__ int finish() {
-    if (count_ > 0) s_words_[kStride * words_] = pending_;
+    if (count_ > 0) store_(words_, pending_);
     return 32 * words_ + count_;
   }
 
  private:
-  std::uint32_t* s_words_;
+  Store store_;
   int words_ = 0;
   std::uint32_t pending_ = 0;  // its high count_ bits are not stored yet, the others are zero
   int count_ = 0;              // 0..31 between calls
+};
+
+struct ArrayStore {
+  std::uint32_t* words;
+  __device__ __forceinline__ void operator()(int index, std::uint32_t word) const { words[index] = word; }
 };
 
 }  // namespace cu264::entropy
