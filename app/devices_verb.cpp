@@ -3,27 +3,11 @@
 #include <thread>
 
 #include "app/verbs.h"
-#include "cu264/encoder.h"
+#include "cu264/device.h"
+#include "cu264/status.h"
 
 namespace cu264::app {
 namespace {
-
-void try_open(BackendChoice backend) {
-  Config config;
-  config.width = config.height = 16;
-  config.backend = backend;
-  config.threads = 1;
-  const Encoder opened(config);
-}
-
-void print_backend(const char* name, BackendChoice backend, const std::string& detail) {
-  try {
-    try_open(backend);
-    std::printf("%s  usable%s\n", name, detail.c_str());
-  } catch (const Error& error) {
-    std::printf("%s  not usable: %s\n", name, error.what());
-  }
-}
 
 // The instruction set that the CPU backend picks for its search.
 const char* instruction_set() {
@@ -43,6 +27,13 @@ const char* instruction_set() {
 #endif
 }
 
+void print_cuda(const DeviceInfo& device) {
+  std::printf("cuda  %s: device %d, %s, compute capability %d.%d, %d multiprocessors, %zu MiB%s%s\n",
+              device.usable ? "usable" : "not usable", device.index, device.name.c_str(),
+              device.compute_major, device.compute_minor, device.multiprocessors, device.memory >> 20,
+              device.problem.empty() ? "" : ": ", device.problem.c_str());
+}
+
 }  // namespace
 
 ExitCode devices_verb(const std::vector<std::string>& arguments) {
@@ -53,9 +44,12 @@ ExitCode devices_verb(const std::vector<std::string>& arguments) {
   if (!arguments.empty()) {
     throw Error(ErrorCode::invalid_argument, "devices takes no '" + arguments[0] + "'", "it has no options");
   }
-  print_backend("cpu ", BackendChoice::cpu,
-                ": " + std::to_string(std::thread::hardware_concurrency()) + " cores, " + instruction_set());
-  print_backend("cuda", BackendChoice::cuda, "");
+  std::printf("cpu   usable: %u cores, %s\n", std::thread::hardware_concurrency(), instruction_set());
+  try {
+    for (const DeviceInfo& device : cuda_devices()) print_cuda(device);
+  } catch (const Error& error) {
+    std::printf("cuda  not usable: %s\n", error.what());
+  }
   return ExitCode::done;
 }
 

@@ -40,12 +40,6 @@ std::int64_t parse_count(const std::string& option, const std::string& value) {
   return number;
 }
 
-int parse_index(const std::string& option, const std::string& value) {
-  int number = 0;
-  if (!parse_whole(value, number) || number < 0) throw bad_value(option, value, "a whole number from 0");
-  return number;
-}
-
 double parse_seconds(const std::string& option, const std::string& value) {
   constexpr double kMostSeconds = 1e9;
   double seconds = 0;

@@ -63,7 +63,9 @@ struct Groups {
     coding.add_options()("slices", text("N"), "slices a picture (1)");
     coding.add_options()("no-deblock", "no loop filter in the decoder");
     machine.add_options()("backend", text("NAME"), "auto, cuda or cpu (auto)");
-    machine.add_options()("device", text("N"), "which CUDA device (0)");
+    machine.add_options()("device", text("N[,N]"), "which CUDA device, or several that share the work (0)");
+    machine.add_options()("batch", text("N"),
+                          "pictures the CUDA backend encodes together; 0: what fills the device (0)");
     machine.add_options()("threads", text("N"),
                           "of the CPU backend; 0: one a core (0). Never changes the bytes");
     output.add_options()("output,o", text("FILE"), "where to; - is standard output");
@@ -169,12 +171,12 @@ void read_input(const Given& given, EncodeOptions& options) {
 }
 
 void read_coding(const Given& given, EncodeOptions& options) {
-  for (const char* name : {"qp", "preset", "profile", "slices", "backend", "threads"}) {
+  for (const char* name : {"qp", "preset", "profile", "slices", "backend", "threads", "batch"}) {
     if (given.has(name)) options.config.set(name, given[name]);
   }
   options.config.deblock = !given.has("no-deblock");
   if (given.has("device")) {
-    parse_index("device", given["device"]);
+    options.config.set("device", given["device"]);
     if (options.config.backend == BackendChoice::cpu)
       usage("--device is of no use to --backend cpu", "drop one");
     options.config.backend = BackendChoice::cuda;  // a device was asked for by number

@@ -15,7 +15,7 @@ class Usage(CommandTest):
             self.assertIn(b"cu264", self.cu264(*arguments).stdout)
         help_text = self.cu264("encode", "--help").stdout.decode()
         self.assertLess(help_text.index("cu264 encode film.mkv"), help_text.index("--qp N"))
-        for option in ("size pix-fmt fps seek frames allow-partial qp preset profile slices no-deblock backend device "
+        for option in ("size pix-fmt fps seek frames allow-partial qp preset profile slices no-deblock backend device batch "
                        "threads output format fragmented recon psnr ssim verify stats progress quiet").split():
             self.assertIn("--" + option, help_text)
 
@@ -50,7 +50,8 @@ class Usage(CommandTest):
             "backend": ["gpu"],
             "progress": ["yes"],
             "format": ["avi"],
-            "device": ["-1", "x"],
+            "device": ["-1", "x", "0,0", "0,"],
+            "batch": ["-1", "x"],
         }.items():
             for value in values:
                 with self.subTest(option=option, value=value):
