@@ -20,4 +20,10 @@ CU264_HD int zeros_after(int zeros, std::uint8_t byte) {
   return zeros == 2 ? 1 : zeros + 1;
 }
 
+// The count after `run` zero bytes behind one that is not zero: 0, 1, 2, 1, 2 .. It depends on the run alone,
+// so that a NAL unit can be escaped from any point on.
+CU264_HD int zeros_after_run(std::int64_t run) {
+  return run < 2 ? static_cast<int>(run) : 2 - static_cast<int>(run & 1);
+}
+
 }  // namespace cu264::core

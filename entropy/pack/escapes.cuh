@@ -11,8 +11,7 @@ __device__ inline std::uint8_t byte_of(std::uint32_t word, int i) {
   return static_cast<std::uint8_t>(word >> (24 - 8 * i));
 }
 
-// The count that core::zeros_after would hold before word `index`. It starts anew at each run of zero bytes
-// and, within one, goes 0, 1, 2, 1, 2 ..: the run's length is enough. `word_at(i)` yields word i.
+// The count that core::zeros_after would hold before word `index`; `word_at(i)` yields word i.
 template <class WordAt>
 __device__ int zeros_before_word(std::int64_t index, WordAt word_at) {
   std::int64_t run = 0;
@@ -24,7 +23,7 @@ __device__ int zeros_before_word(std::int64_t index, WordAt word_at) {
     }
     run += 4;
   }
-  return run < 2 ? static_cast<int>(run) : 2 - static_cast<int>(run & 1);
+  return core::zeros_after_run(run);
 }
 
 // Bit i of the result: the i-th of the word's first `bytes` bytes must be preceded by 03.
