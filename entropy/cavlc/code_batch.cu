@@ -33,6 +33,12 @@ constexpr int kFewLevels = 4;
 constexpr int kMoreWords = 14;  // of an item, behind its first
 constexpr int kNcValues = 18;   // -1 .. 16
 constexpr unsigned kAllLanes = 0xffffffffu;
+// As many as shared memory allows; Turing has threads for eight.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+constexpr int kBlocksPerSm = 8;
+#else
+constexpr int kBlocksPerSm = 12;
+#endif
 
 // What the steps must know of a macroblock.
 struct alignas(16) Brief {
@@ -278,7 +284,7 @@ class GroupCoder {
   const int picture_;
 };
 
-__global__ void __launch_bounds__(kThreads, 12)
+__global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     code_macroblocks(const __grid_constant__ BatchView batch, const __grid_constant__ CodedBits bits) {
   __shared__ Shared s_shared;
   GroupCoder(batch, bits, s_shared).run();
