@@ -127,6 +127,21 @@ class SessionParity : public testing::Test {
   }
 };
 
+// Something of everything, for tools that slow the device down a hundred times.
+TEST_F(SessionParity, SmallCase) {
+  const std::vector<test::Picture> pictures = {test::make_picture(Content::natural, 50, 35),
+                                               test::make_picture(Content::noise, 50, 35),
+                                               test::make_picture(Content::text, 50, 35)};
+  for (const Preset preset : kPresets) {
+    Config config;
+    config.preset = preset, config.qp = 20, config.slices = 2, config.reconstruction = true;
+    expect_parity(config, pictures, {2});
+    config.input_format = PixelFormat::rgb24, config.qp = 0;
+    expect_parity(config, pictures, {3});
+    if (HasFatalFailure()) return;
+  }
+}
+
 TEST_F(SessionParity, EveryQp) {
   const std::vector<test::Picture> pictures = test::make_all_contents(40, 24);
   Config config;

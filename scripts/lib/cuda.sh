@@ -1,0 +1,52 @@
+# Sourced after install.sh: finds a CUDA compiler, or gets one.
+
+# NVIDIA publishes its compiler on the Python package index too: no root, no 3 GB toolkit, and it knows new host
+# compilers, which a distribution's package may not. It lands in a folder of the build.
+cuda_environment=$root/build/cuda
+cuda_wheels=("nvidia-cuda-nvcc>=13,<14" "nvidia-cuda-runtime>=13,<14" "nvidia-cuda-cccl>=13,<14")
+
+# Prints the first nvcc of CUDA 12 or newer.
+find_nvcc() {
+  local nvcc major
+  for nvcc in "${CUDACXX:-}" "$(command -v nvcc || true)" "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" \
+    "$cuda_environment"/lib/python3*/site-packages/nvidia/cu13/bin/nvcc; do
+    [ -x "$nvcc" ] || continue
+    major=$("$nvcc" --version 2>/dev/null | sed -n 's/.*release \([0-9]*\)\..*/\1/p')
+    [ "${major:-0}" -ge 12 ] && printf '%s\n' "$nvcc" && return
+  done
+  return 1
+}
+
+# The newest major version of CUDA that the driver here can run; nothing without a driver.
+driver_cuda_major() {
+  have nvidia-smi || return 0
+  nvidia-smi 2>/dev/null | sed -n 's/.*CUDA[A-Za-z ]*Version: *\([0-9]*\).*/\1/p' | head -n 1
+}
+
+install_cuda_wheels() {
+  local driver
+  driver=$(driver_cuda_major)
+  if [ "${driver:-13}" -lt 13 ]; then
+    warn "the driver here is for CUDA $driver: programs of CUDA 13 need driver 580 or newer"
+    return 1
+  fi
+  install_packages python3 python3-venv || return 1
+  say "Installing NVIDIA's compiler from the Python package index into $cuda_environment"
+  python3 -m venv "$cuda_environment" &&
+    "$cuda_environment/bin/pip" install --quiet --disable-pip-version-check "${cuda_wheels[@]}"
+}
+
+install_cuda_package() {
+  local major
+  have apt-cache || return 1
+  major=$(apt-cache policy nvidia-cuda-toolkit | sed -n 's/ *Candidate: \([0-9]*\)\..*/\1/p')
+  [ "${major:-0}" -ge 12 ] && install_packages nvidia-cuda-toolkit
+}
+
+# Sets nvcc.
+need_nvcc() {
+  nvcc=$(find_nvcc) && return
+  install_cuda_wheels || install_cuda_package || true
+  nvcc=$(find_nvcc) || die "no CUDA compiler of version 12 or newer here, and none could be installed; install NVIDIA's \
+CUDA toolkit and put nvcc on PATH, or name it in CUDACXX"
+}
