@@ -1,8 +1,10 @@
-// Rate-distortion-optimised quantisation of one block: levels that cost less than they are worth are lowered.
+// Rate-distortion-optimised quantisation of one block: levels that cost more than they are worth are lowered.
 //
 // Everything is in level units (core/quant.h), where the trade between squared error and bits does not depend
-// on the QP. The search is greedy with exact CAVLC bits: from rounding to nearest, each level from the
-// highest frequency down may move one step towards zero, then the whole tail above some position may go.
+// on the QP. The search starts from rounding to nearest and goes down the steepest slope with exact CAVLC
+// bits: of all levels the one whose next step towards zero saves most is lowered, round by round; then the
+// whole tail above some position may go. All steps of a round are independent, so that a GPU takes them a
+// lane each.
 #pragma once
 
 #include <cstdint>
@@ -18,60 +20,75 @@ namespace cu264::core {
 // search does not see.
 inline constexpr std::int64_t kRdoqLambda = 5000;
 
+inline constexpr int kRdoqRounds = 6;
+
+// Scaled coefficients are compared with 8 fractional bits.
+CU264_HD std::int32_t rdoq_value(std::int32_t scaled, int shift) {
+  return scaled >> (shift - 8);
+}
+
+// What squared error grows by when a level of this magnitude (1 or more) drops by one: (e + 1)^2 - e^2 for
+// what rounding left over, e.
+CU264_HD std::int64_t rdoq_growth_of_step(std::int32_t value, int magnitude) {
+  return 512 * (value - 256 * static_cast<std::int64_t>(magnitude)) + 65536;
+}
+
+// And when it drops to zero: value^2 - (value - level)^2.
+CU264_HD std::int64_t rdoq_growth_of_zero(std::int32_t value, int magnitude) {
+  const std::int64_t level = 256 * static_cast<std::int64_t>(magnitude);
+  return level * (2 * static_cast<std::int64_t>(value) - level);
+}
+
+CU264_HD int towards_zero(int level) {
+  return level < 0 ? level + 1 : level > 0 ? level - 1 : 0;
+}
+
 // scaled[k]: |coefficient| x multiplier in coding order, with `shift` fractional bits; bit k of `negative`:
 // its sign. Writes `count` signed levels (the rest up to 16 is left alone). nC as for core/cavlc_block.h.
+// Ties go to the higher position.
 CU264_HD void rdoq_block(const std::int32_t* scaled, std::uint32_t negative, int count, int shift, int nC,
                          std::int16_t* levels) {
-  std::int32_t value[16];  // scaled, with 8 fractional bits
-  int nonzero = 0;
+  std::int32_t value[16];
+  bool any = false;
   for (int k = 0; k < count; ++k) {
     const int level = quantise(scaled[k], shift, 1 << (shift - 1));
-    value[k] = scaled[k] >> (shift - 8);
+    value[k] = rdoq_value(scaled[k], shift);
     levels[k] = static_cast<std::int16_t>((negative >> k) & 1 ? -level : level);
-    nonzero += level != 0;
+    any = any || level != 0;
   }
-  if (nonzero == 0) return;
+  if (!any) return;
 
   std::int64_t rate = kRdoqLambda * cavlc_block_bits(levels, count, nC);
-  for (int pass = 0; pass < 2; ++pass) {
-    bool changed = false;
+  for (int round = 0; round < kRdoqRounds; ++round) {
+    std::int64_t least = rate, least_growth = 0;
+    int lowered = -1;
     for (int k = count - 1; k >= 0; --k) {
       if (levels[k] == 0) continue;
       const std::int16_t before = levels[k];
-      const int magnitude = before < 0 ? -before : before;
-      // Squared error grows by (e + 1)^2 - e^2 when the level drops by one, e being what rounding left over.
-      const std::int64_t left_over = value[k] - 256 * static_cast<std::int64_t>(magnitude);
-      const std::int64_t growth = 512 * left_over + 65536;
-      if (growth >= rate) continue;
-      levels[k] = static_cast<std::int16_t>(before < 0 ? before + 1 : before - 1);
-      const std::int64_t lower_rate = kRdoqLambda * cavlc_block_bits(levels, count, nC);
-      if (lower_rate + growth < rate) {
-        rate = lower_rate;
-        changed = true;
-      } else {
-        levels[k] = before;
-      }
+      const std::int64_t growth = rdoq_growth_of_step(value[k], before < 0 ? -before : before);
+      if (growth >= least) continue;
+      levels[k] = static_cast<std::int16_t>(towards_zero(before));
+      const std::int64_t cost = kRdoqLambda * cavlc_block_bits(levels, count, nC) + growth;
+      levels[k] = before;
+      if (cost < least) least = cost, least_growth = growth, lowered = k;
     }
-    if (!changed) break;
+    if (lowered < 0) break;
+    levels[lowered] = static_cast<std::int16_t>(towards_zero(levels[lowered]));
+    rate = least - least_growth;
   }
 
   // Cut the tail where that is cheapest: position `cut` and all above it become zero.
   std::int16_t trial[16];
   for (int k = 0; k < count; ++k) trial[k] = levels[k];
-  std::int64_t growth = 0, best = rate;
+  std::int64_t growth = 0, least = rate;
   int cut = count;
   for (int k = count - 1; k >= 0; --k) {
     if (trial[k] == 0) continue;
-    const std::int64_t magnitude = trial[k] < 0 ? -trial[k] : trial[k];
-    // value^2 - (value - level)^2
-    growth += 256 * magnitude * (2 * static_cast<std::int64_t>(value[k]) - 256 * magnitude);
+    growth += rdoq_growth_of_zero(value[k], trial[k] < 0 ? -trial[k] : trial[k]);
     trial[k] = 0;
-    if (growth >= best) continue;
+    if (growth >= least) continue;
     const std::int64_t cost = kRdoqLambda * cavlc_block_bits(trial, count, nC) + growth;
-    if (cost < best) {
-      best = cost;
-      cut = k;
-    }
+    if (cost < least) least = cost, cut = k;
   }
   for (int k = cut; k < count; ++k) levels[k] = 0;
 }

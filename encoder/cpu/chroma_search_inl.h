@@ -90,9 +90,9 @@ static inline int chroma_pattern_bits(int pattern) {
 
 // Codes chroma with one mode. Sets everything in `result`; its cost only if the preset decides by it.
 static inline void code_chroma(MacroblockContext& mb, int mode, const std::uint8_t (&prediction)[8][16],
-                               ChromaCandidate& result) {
+                               bool rdoq, ChromaCandidate& result) {
   const core::Quantiser& q = mb.chroma_quantiser;
-  const LevelChoice choice = {mb.search.rdoq, kDeadZoneChroma};
+  const LevelChoice choice = {rdoq, kDeadZoneChroma};
   const bool by_rd = mb.search.rd_candidates > 0;
   constexpr int kChromaDcNc = -1;
   std::int32_t dc[2][4];
@@ -182,12 +182,16 @@ static inline void search_chroma(MacroblockContext& mb, ChromaCandidate& best) {
   for (int i = 0; i < tried; ++i) {
     const int mode = core::mode_of_rank(ranks[i]);
     ChromaCandidate trial;
-    code_chroma(mb, mode, predictions[mode], tried == 1 ? best : trial);
+    code_chroma(mb, mode, predictions[mode], false, tried == 1 ? best : trial);
     if (tried == 1) break;
     const std::int64_t rank = core::ranked(trial.cost, mode);
     if (rank >= best_rank) continue;
     best_rank = rank;
     best = trial;
+  }
+  if (mb.search.rdoq) {
+    const int mode = best.mode;  // best_rank is not kept where only one mode was tried
+    code_chroma(mb, mode, predictions[mode], true, best);
   }
 }
 

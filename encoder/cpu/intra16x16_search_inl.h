@@ -88,9 +88,9 @@ static inline int intra16x16_header_bits(int mode, int luma_pattern, int chroma_
 
 // Codes the macroblock with one mode. Sets everything in `result`; its cost only if the preset decides by it.
 static inline void code_intra16x16(MacroblockContext& mb, int mode, const std::uint8_t (&prediction)[16][16],
-                                   int chroma_pattern, LumaCandidate& result) {
+                                   int chroma_pattern, bool rdoq, LumaCandidate& result) {
   const core::Quantiser& q = mb.luma_quantiser;
-  const LevelChoice choice = {mb.search.rdoq, kDeadZoneLuma};
+  const LevelChoice choice = {rdoq, kDeadZoneLuma};
   const bool by_rd = mb.search.rd_candidates > 0;
   std::int32_t dc[16];
   std::int64_t ac_bits = 0;

@@ -77,22 +77,23 @@ static inline void satd_all_modes(const std::uint8_t (&source)[16], const Intra4
 
 // Transforms and reconstructs block `block` as predicted; returns its squared error.
 static inline int code_intra4x4_block(const MacroblockContext& mb, int x, int y,
-                                      const std::uint8_t (&prediction)[16], int nC, std::int16_t* levels,
-                                      int& total_coeff, std::uint8_t* out, int pitch) {
+                                      const std::uint8_t (&prediction)[16], LevelChoice choice, int nC,
+                                      std::int16_t* levels, int& total_coeff, std::uint8_t* out, int pitch) {
   std::int32_t coefficients[16];
   const std::uint8_t* source = &mb.luma[y][x];
   forward_block(source, 16, prediction, 4, coefficients);
-  total_coeff =
-      quantise_block(coefficients, 0, mb.luma_quantiser, {mb.search.rdoq, kDeadZoneLuma}, nC, levels);
+  total_coeff = quantise_block(coefficients, 0, mb.luma_quantiser, choice, nC, levels);
   if (total_coeff == 0) return copy_block(prediction, 4, out, pitch, source, 16);
   dequantise_block(levels, 0, mb.luma_quantiser, coefficients);
   return reconstruct_block(coefficients, prediction, 4, out, pitch, source, 16);
 }
 
+// Modes are compared by levels of the dead zone; RDOQ, where the preset has it, goes to the chosen one.
 // Fills `result` unless its cost reaches `limit`: then returns false and leaves it in an undefined state.
 // The cost includes the macroblock's own syntax (mb_type, coded_block_pattern, mb_qp_delta).
 static inline bool search_intra4x4(MacroblockContext& mb, int chroma_pattern, std::int64_t limit,
                                    LumaCandidate& result) {
+  constexpr LevelChoice kByDeadZone = {false, kDeadZoneLuma}, kByRdoq = {true, 0};
   const bool by_rd = mb.search.rd_candidates > 0;
   Intra4x4Canvas canvas;
   load_canvas(mb, canvas);
@@ -137,7 +138,7 @@ static inline bool search_intra4x4(MacroblockContext& mb, int chroma_pattern, st
     if (!by_rd) {
       best = *std::min_element(ranks, ranks + candidates);
       take_prediction(core::mode_of_rank(best));
-      code_intra4x4_block(mb, x, y, prediction, nC, levels, total_coeff, canvas.at(x, y),
+      code_intra4x4_block(mb, x, y, prediction, kByDeadZone, nC, levels, total_coeff, canvas.at(x, y),
                           Intra4x4Canvas::kPitch);
     } else {
       const int tried = std::min(candidates, mb.search.rd_candidates);
@@ -148,7 +149,8 @@ static inline bool search_intra4x4(MacroblockContext& mb, int chroma_pattern, st
         const int mode = core::mode_of_rank(ranks[i]);
         int trial_coeff;
         take_prediction(mode);
-        const int error = code_intra4x4_block(mb, x, y, prediction, nC, trial_levels, trial_coeff, trial, 4);
+        const int error =
+            code_intra4x4_block(mb, x, y, prediction, kByDeadZone, nC, trial_levels, trial_coeff, trial, 4);
         const int bits =
             core::intra4x4_mode_bits(mode, predicted) + core::cavlc_block_bits(trial_levels, 16, nC);
         const std::int64_t rank = core::ranked(core::rd_cost(error, bits, mb.rd_lambda), mode);
@@ -157,6 +159,14 @@ static inline bool search_intra4x4(MacroblockContext& mb, int chroma_pattern, st
         total_coeff = trial_coeff;
         std::memcpy(levels, trial_levels, sizeof trial_levels);
         std::memcpy(kept, trial, sizeof kept);
+      }
+      if (mb.search.rdoq) {
+        const int mode = core::mode_of_rank(best);
+        take_prediction(mode);
+        const int error =
+            code_intra4x4_block(mb, x, y, prediction, kByRdoq, nC, levels, total_coeff, kept, 4);
+        const int bits = core::intra4x4_mode_bits(mode, predicted) + core::cavlc_block_bits(levels, 16, nC);
+        best = core::ranked(core::rd_cost(error, bits, mb.rd_lambda), mode);
       }
       for (int i = 0; i < 4; ++i) std::memcpy(canvas.at(x, y + i), kept + 4 * i, 4);
     }

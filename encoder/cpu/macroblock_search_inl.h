@@ -33,7 +33,7 @@ static inline void search_luma(MacroblockContext& mb, int chroma_pattern, LumaCa
   if (mb.search.rd_candidates == 0) {
     if (search_intra4x4(mb, chroma_pattern, core::cost_of_rank(ranks[0]), best)) return;
     const int mode = core::mode_of_rank(ranks[0]);
-    code_intra16x16(mb, mode, predictions[mode], chroma_pattern, best);
+    code_intra16x16(mb, mode, predictions[mode], chroma_pattern, false, best);
     return;
   }
 
@@ -42,11 +42,15 @@ static inline void search_luma(MacroblockContext& mb, int chroma_pattern, LumaCa
   LumaCandidate trial;
   for (int i = 0; i < tried; ++i) {
     const int mode = core::mode_of_rank(ranks[i]);
-    code_intra16x16(mb, mode, predictions[mode], chroma_pattern, trial);
+    code_intra16x16(mb, mode, predictions[mode], chroma_pattern, false, trial);
     const std::int64_t rank = core::ranked(trial.cost, mode);
     if (rank >= best_rank) continue;
     best_rank = rank;
     best = trial;
+  }
+  if (mb.search.rdoq) {
+    const int mode = best.intra16x16_pred_mode;
+    code_intra16x16(mb, mode, predictions[mode], chroma_pattern, true, best);
   }
   if (search_intra4x4(mb, chroma_pattern, best.cost, trial)) best = trial;
 }

@@ -79,7 +79,7 @@ __device__ inline int chroma_pattern_bits(int pattern) {
 }
 
 // Transforms, quantises and reconstructs chroma from its prediction.
-template <bool kRd, bool kRdoq>
+template <bool kRd>
 struct ChromaCoder {
   WarpState<kRd>& s;
   const SearchConstants& constants;
@@ -99,55 +99,60 @@ struct ChromaCoder {
       if (lane.position == 0) {
         s.dc[i] = coefficient;
         levels[2 + i][15] = 0;
-      } else if constexpr (kRdoq) {
-        trial().scaled[2 + i][lane.coding - 1] = abs(coefficient) * quantiser.multiplier;
-        levels[2 + i][lane.coding - 1] = static_cast<std::int16_t>(coefficient < 0);
       } else {
         level = signed_level(coefficient, quantiser.multiplier, quantiser.shift, quantiser.rounding);
         levels[2 + i][lane.coding - 1] = static_cast<std::int16_t>(level);
       }
       const unsigned nonzero = (__ballot_sync(kWarp, level != 0) >> (16 * lane.half)) & 0xffff;
-      if (!kRdoq && lane.position == 0) set_count(i, __popc(nonzero));
+      if (lane.position == 0) set_count(i, __popc(nonzero));
     }
     __syncwarp();
     quantise_dc();
-    if constexpr (kRdoq) {
-      for (int diagonal = 0; diagonal < 3; ++diagonal) {
-        const int bx = lane.lane & 1, by = (lane.lane >> 1) & 1;
-        if (lane.lane < 8 && bx + by == diagonal) {
-          set_count(lane.lane, choose_levels(trial(), 2 + lane.lane, 15, quantiser.shift, nc(lane.lane)));
-        }
-        __syncwarp();
-      }
+  }
+
+  // The same with levels by RDOQ: Cb on the lower half of the warp, Cr on the upper.
+  __device__ void quantise_by_rdoq() {
+    const int c = lane.half;
+    const int coefficient_lane = 16 * c + core::zigzag_to_raster(min(lane.position + 1, 15));
+#pragma unroll 1
+    for (int block = 0; block < 4; ++block) {
+      const int i = 4 * c + block, x = 4 * (block & 1) + lane.x, y = 4 * (block >> 1) + lane.y;
+      const int coefficient = forward_transform(lane, s.chroma[c][y][x] - prediction[64 * c + 8 * y + x]);
+      if (lane.position == 0) s.dc[i] = coefficient;
+      const int in_order = __shfl_sync(kWarp, coefficient * quantiser.multiplier, coefficient_lane);
+      const int level = choose_level_by_rdoq(s.rd.variants, lane, abs(in_order), in_order < 0, 15,
+                                             quantiser.shift, nc(i), true);
+      const unsigned nonzero = (__ballot_sync(kWarp, level != 0) >> (16 * c)) & 0xffff;
+      levels[2 + i][lane.position] = static_cast<std::int16_t>(level);
+      if (lane.position == 0) set_count(i, __popc(nonzero));
+      __syncwarp();
     }
+    const int value = hadamard2x2(lane, s.dc[lane.lane & 7]) * constants.chroma.multiplier[0];
+    const int in_order = __shfl_sync(kWarp, value, 4 * c + (lane.position & 3));
+    const int level =
+        choose_level_by_rdoq(s.rd.variants, lane, abs(in_order), in_order < 0, 4,
+                             quantiser.shift + core::kChromaDcExtraShift, core::kChromaDcNc, true);
+    // From lanes 0..3 and 16..19 to lanes 0..7.
+    store_dc_levels(__shfl_sync(kWarp, level, 16 * ((lane.lane >> 2) & 1) + (lane.lane & 3)));
   }
 
   __device__ void quantise_dc() {
     const int shift = quantiser.shift + core::kChromaDcExtraShift;
-    const int value = hadamard2x2(lane, s.dc[lane.lane & 7]), multiplier = constants.chroma.multiplier[0];
+    const int value = hadamard2x2(lane, s.dc[lane.lane & 7]);
+    store_dc_levels(signed_level(value, constants.chroma.multiplier[0], shift,
+                                 core::dead_zone_rounding(shift, kDeadZoneChroma)));
+  }
+
+  // Lane 4 * c + k brings level k of component c. Leaves the DC coefficients in s.dc.
+  __device__ void store_dc_levels(int level) {
     const int c = (lane.lane >> 2) & 1, k = lane.lane & 3;
-    if constexpr (kRdoq) {
-      if (lane.lane < 8) {
-        trial().scaled[c][k] = abs(value) * multiplier;
-        levels[c][k] = static_cast<std::int16_t>(value < 0);
-      }
-      __syncwarp();
-      if (lane.lane < 2) {
-        counts[lane.lane] =
-            static_cast<std::uint8_t>(choose_levels(trial(), lane.lane, 4, shift, core::kChromaDcNc));
-      }
-      __syncwarp();
-    } else {
-      const int level =
-          signed_level(value, multiplier, shift, core::dead_zone_rounding(shift, kDeadZoneChroma));
-      const unsigned nonzero = __ballot_sync(kWarp, level != 0);
-      if (lane.lane < 8) levels[c][k] = static_cast<std::int16_t>(level);
-      if (lane.lane < 2)
-        counts[lane.lane] = static_cast<std::uint8_t>(__popc((nonzero >> (4 * lane.lane)) & 15));
-      __syncwarp();
-    }
+    const unsigned nonzero = __ballot_sync(kWarp, level != 0);
     // The twelve levels that a DC block lacks are zero.
     if (lane.lane < 24) levels[lane.lane / 12][4 + lane.lane % 12] = 0;
+    if (lane.lane < 8) levels[c][k] = static_cast<std::int16_t>(level);
+    if (lane.lane < 2)
+      counts[lane.lane] = static_cast<std::uint8_t>(__popc((nonzero >> (4 * lane.lane)) & 15));
+    __syncwarp();
     const int back = hadamard2x2(lane, levels[c][k]);
     if (lane.lane < 8) s.dc[lane.lane] = core::dequantise_chroma_dc(back, constants.chroma);
     __syncwarp();
@@ -203,7 +208,6 @@ struct ChromaCoder {
     counts[2 + i] = static_cast<std::uint8_t>(count);
     s.chroma_counts[i >> 2][1 + ((i >> 1) & 1)][1 + (i & 1)] = static_cast<std::int8_t>(count);
   }
-  __device__ TrialLevels& trial() { return s.rd.trial; }
 };
 
 }  // namespace cu264::encoder::cuda

@@ -6,6 +6,7 @@
 #include "core/cavlc_block.h"
 #include "core/intra_pred.h"
 #include "core/mb_syntax.h"
+#include "encoder/cuda/block_steps.cuh"
 #include "encoder/cuda/macroblock.cuh"
 #include "encoder/cuda/warp_block.cuh"
 #include "encoder/cuda/warp_satd.cuh"
@@ -56,6 +57,7 @@ __device__ std::uint32_t intra16x16_row(const WarpState<kRd>& s, const Intra16x1
 template <bool kRd>
 __device__ void predict_intra16x16(const WarpState<kRd>& s, const LanePlace& lane,
                                    const Intra16x16Neighbours& n, int mode, std::uint8_t* out, int pitch) {
+  __syncwarp();  // an abandoned search may still be reading where this writes
   for (int i = lane.lane; i < 64; i += 32) {
     const int x = 4 * (i & 3), y = i >> 2;
     *reinterpret_cast<std::uint32_t*>(out + y * pitch + x) = intra16x16_row(s, n, mode, x, y);
@@ -106,7 +108,7 @@ __device__ void rank_intra16x16(WarpState<kRd>& s, const SearchConstants& consta
 }
 
 // Transforms, quantises and reconstructs luma from its prediction.
-template <bool kRd, bool kRdoq>
+template <bool kRd>
 struct Intra16x16Coder {
   WarpState<kRd>& s;
   const SearchConstants& constants;
@@ -127,51 +129,62 @@ struct Intra16x16Coder {
       if (lane.position == 0) {
         s.dc[4 * by + bx] = coefficient;
         levels[1 + block][15] = 0;
-      } else if constexpr (kRdoq) {
-        trial().scaled[1 + block][lane.coding - 1] = abs(coefficient) * quantiser.multiplier;
-        levels[1 + block][lane.coding - 1] = static_cast<std::int16_t>(coefficient < 0);
       } else {
         level = signed_level(coefficient, quantiser.multiplier, quantiser.shift, quantiser.rounding);
         levels[1 + block][lane.coding - 1] = static_cast<std::int16_t>(level);
       }
       const unsigned nonzero = (__ballot_sync(kWarp, level != 0) >> (16 * lane.half)) & 0xffff;
-      if (!kRdoq && lane.position == 0) set_count(block, __popc(nonzero));
+      if (lane.position == 0) set_count(block, __popc(nonzero));
     }
     __syncwarp();
     quantise_dc();
-    if constexpr (kRdoq) {
-      // A block's context is what its neighbours to the left and above were left with: diagonal by diagonal.
-      for (int diagonal = 0; diagonal < 7; ++diagonal) {
-        const int bx = lane.position & 3, by = lane.position >> 2;
-        if (lane.half == 0 && bx + by == diagonal) {
-          const int block = core::luma_block_index(bx, by);
-          set_count(block, choose_levels(trial(), 1 + block, 15, quantiser.shift, nc(bx, by)));
-        }
-        __syncwarp();
+  }
+
+  // The same with levels by RDOQ. A block's context is what its neighbours to the left and above were left
+  // with, so blocks go in the steps of Intra_4x4.
+  __device__ void quantise_by_rdoq() {
+    const int coefficient_lane = 16 * lane.half + core::zigzag_to_raster(min(lane.position + 1, 15));
+#pragma unroll 1
+    for (int step = 0; step < kIntra4x4Steps; ++step) {
+      const int first = block_of_step(kFirstOfStep, step), second = block_of_step(kSecondOfStep, step);
+      const int block = lane.half == 0 ? first : second, bx = core::luma_block_x(block),
+                by = core::luma_block_y(block);
+      const bool active = lane.half == 0 || first != second;
+      const int x = 4 * bx + lane.x, y = 4 * by + lane.y;
+      const int coefficient = forward_transform(lane, s.luma[y][x] - prediction[y * pitch + x]);
+      if (lane.position == 0) s.dc[4 * by + bx] = coefficient;
+      const int in_order = __shfl_sync(kWarp, coefficient * quantiser.multiplier, coefficient_lane);
+      const int level = choose_level_by_rdoq(s.rd.variants, lane, abs(in_order), in_order < 0, 15,
+                                             quantiser.shift, nc(bx, by), active);
+      const unsigned nonzero = (__ballot_sync(kWarp, level != 0) >> (16 * lane.half)) & 0xffff;
+      if (active) {
+        levels[1 + block][lane.position] = static_cast<std::int16_t>(level);
+        if (lane.position == 0) set_count(block, __popc(nonzero));
       }
+      __syncwarp();
     }
+    const int value = hadamard(lane, s.dc[lane.position]) * constants.luma.multiplier[0];
+    const int in_order = __shfl_sync(kWarp, value, lane.raster);
+    const int level =
+        choose_level_by_rdoq(s.rd.variants, lane, abs(in_order), in_order < 0, 16,
+                             quantiser.shift + core::kLumaDcExtraShift, nc(0, 0), lane.half == 0);
+    store_dc_levels(lane.position, level);
   }
 
   __device__ void quantise_dc() {
     const int shift = quantiser.shift + core::kLumaDcExtraShift;
-    const int value = hadamard(lane, s.dc[lane.position]), multiplier = constants.luma.multiplier[0];
-    if constexpr (kRdoq) {
-      if (lane.half == 0) {
-        trial().scaled[0][lane.coding] = abs(value) * multiplier;
-        levels[0][lane.coding] = static_cast<std::int16_t>(value < 0);
-      }
-      __syncwarp();
-      if (lane.lane == 0)
-        counts[0] = static_cast<std::uint8_t>(choose_levels(trial(), 0, 16, shift, nc(0, 0)));
-      __syncwarp();
-    } else {
-      const int level =
-          signed_level(value, multiplier, shift, core::dead_zone_rounding(shift, kDeadZoneLuma));
-      const unsigned nonzero = __ballot_sync(kWarp, level != 0) & 0xffff;
-      if (lane.half == 0) levels[0][lane.coding] = static_cast<std::int16_t>(level);
-      if (lane.lane == 0) counts[0] = static_cast<std::uint8_t>(__popc(nonzero));
-      __syncwarp();
-    }
+    const int value = hadamard(lane, s.dc[lane.position]);
+    store_dc_levels(lane.coding, signed_level(value, constants.luma.multiplier[0], shift,
+                                              core::dead_zone_rounding(shift, kDeadZoneLuma)));
+  }
+
+  // `level` belongs at `position` of the DC block; the lower half's count. Leaves the DC coefficients in
+  // s.dc.
+  __device__ void store_dc_levels(int position, int level) {
+    const unsigned nonzero = __ballot_sync(kWarp, level != 0) & 0xffff;
+    if (lane.half == 0) levels[0][position] = static_cast<std::int16_t>(level);
+    if (lane.lane == 0) counts[0] = static_cast<std::uint8_t>(__popc(nonzero));
+    __syncwarp();
     const int back = hadamard(lane, levels[0][lane.coding]);
     if (lane.half == 0) s.dc[lane.position] = core::dequantise_luma_dc(back, constants.luma);
     __syncwarp();
@@ -225,7 +238,6 @@ struct Intra16x16Coder {
     s.luma_counts[1 + core::luma_block_y(block)][1 + core::luma_block_x(block)] =
         static_cast<std::int8_t>(count);
   }
-  __device__ TrialLevels& trial() { return s.rd.trial; }
 };
 
 }  // namespace cu264::encoder::cuda

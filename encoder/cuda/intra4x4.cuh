@@ -8,7 +8,7 @@
 #include "core/cavlc_block.h"
 #include "core/intra_pred.h"
 #include "core/mb_syntax.h"
-#include "core/rdoq.h"
+#include "encoder/cuda/block_steps.cuh"
 #include "encoder/cuda/macroblock.cuh"
 #include "encoder/cuda/warp_block.cuh"
 #include "encoder/cuda/warp_satd.cuh"
@@ -54,16 +54,6 @@ struct Intra4x4Lane {
     }
   }
 };
-
-// Blocks that may be coded together, a hexadecimal digit a step: each needs only blocks of earlier steps. The
-// lower half of the warp takes the first, the upper the second; where the digits agree both do the same
-// block.
-inline constexpr int kIntra4x4Steps = 10;
-inline constexpr std::uint64_t kFirstOfStep = 0xfeba763210, kSecondOfStep = 0xfedc985410;
-
-__device__ inline int block_of_step(std::uint64_t blocks, int step) {
-  return static_cast<int>(blocks >> (4 * step)) & 15;
-}
 
 // The block of a lane's half in a step, and what predicts it.
 struct HalfBlock {
@@ -295,13 +285,8 @@ __device__ Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const Search
     for (int pass = 0; pass < tried; ++pass) {
       const int prediction = sample_of_rows(lane, rows, mode_of_pass(pass), block.dc);
       const int coefficient = forward_transform(lane, source - prediction);
-      if constexpr (kRdoq) {
-        rd.trial.scaled[first_row + pass][lane.coding] = abs(coefficient) * quantiser.multiplier;
-        rd.trial.levels[first_row + pass][lane.coding] = static_cast<std::int16_t>(coefficient < 0);
-      } else {
-        rd.trial.levels[first_row + pass][lane.coding] = static_cast<std::int16_t>(
-            signed_level(coefficient, quantiser.multiplier, quantiser.shift, quantiser.rounding));
-      }
+      rd.trial_levels[first_row + pass][lane.coding] = static_cast<std::int16_t>(
+          signed_level(coefficient, quantiser.multiplier, quantiser.shift, quantiser.rounding));
     }
     __syncwarp();
 
@@ -311,9 +296,8 @@ __device__ Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const Search
     int bits = 0;
     if (is_candidate) {
       const int row = first_row + lane.position;
-      if constexpr (kRdoq) choose_levels(rd.trial, row, 16, quantiser.shift, nC);
       bits = core::intra4x4_mode_bits(my_mode, block.predicted_mode) +
-             core::cavlc_block_bits(rd.trial.levels[row], 16, nC);
+             core::cavlc_block_bits(rd.trial_levels[row], 16, nC);
     }
     __syncwarp();
 
@@ -323,7 +307,7 @@ __device__ Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const Search
     for (int pass = 0; pass < tried; ++pass) {
       const int prediction = sample_of_rows(lane, rows, mode_of_pass(pass), block.dc);
       const int residual =
-          inverse_transform(lane, rd.trial.levels[first_row + pass][lane.coding] * quantiser.dequant);
+          inverse_transform(lane, rd.trial_levels[first_row + pass][lane.coding] * quantiser.dequant);
       const int sample = core::clip_sample(prediction + residual, 8);
       rd.reconstruction[first_row + pass][lane.position] = static_cast<std::uint8_t>(sample);
       const int squared_error = half_sum((source - sample) * (source - sample));
@@ -340,12 +324,33 @@ __device__ Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const Search
     }
     const unsigned winners = __ballot_sync(kWarp, rank == best) >> (16 * lane.half);
     const int row = first_row + __ffs(static_cast<int>(winners)) - 1;
-    result.cost += core::cost_of_rank(__shfl_sync(kWarp, best, 0));
-    if (block_of_step(kFirstOfStep, step) != block_of_step(kSecondOfStep, step)) {
-      result.cost += core::cost_of_rank(__shfl_sync(kWarp, best, 16));
+    const bool two = block_of_step(kFirstOfStep, step) != block_of_step(kSecondOfStep, step);
+    const int mode = core::mode_of_rank(best);
+    std::int64_t cost = core::cost_of_rank(best);
+    int level = rd.trial_levels[row][lane.coding], sample = rd.reconstruction[row][lane.position];
+    if constexpr (kRdoq) {
+      // RDOQ goes to the chosen mode.
+      __syncwarp();
+      const int prediction = sample_of_rows(lane, rows, mode, block.dc);
+      const int scaled = forward_transform(lane, source - prediction) * quantiser.multiplier;
+      const int in_order = __shfl_sync(kWarp, scaled, 16 * lane.half + lane.raster);
+      rd.trial_levels[first_row][lane.position] = static_cast<std::int16_t>(choose_level_by_rdoq(
+          rd.variants, lane, abs(in_order), in_order < 0, 16, quantiser.shift, nC, two || lane.half == 0));
+      __syncwarp();
+      level = rd.trial_levels[first_row][lane.coding];
+      sample = core::clip_sample(prediction + inverse_transform(lane, level * quantiser.dequant), 8);
+      const int squared_error = half_sum((source - sample) * (source - sample));
+      int chosen_bits = 0;
+      if (lane.position == 0) {
+        chosen_bits = core::intra4x4_mode_bits(mode, block.predicted_mode) +
+                      core::cavlc_block_bits(rd.trial_levels[first_row], 16, nC);
+      }
+      cost = core::rd_cost(squared_error, chosen_bits, constants.rd_lambda);  // in the first lane of a half
     }
-    finish_step(s, lane, block, step, core::mode_of_rank(best), rd.trial.levels[row][lane.coding],
-                rd.reconstruction[row][lane.position], result);
+    result.cost += __shfl_sync(kWarp, cost, 0);
+    const std::int64_t second_cost = __shfl_sync(kWarp, cost, 16);
+    if (two) result.cost += second_cost;
+    finish_step(s, lane, block, step, mode, level, sample, result);
     if (result.cost >= limit) return result;
   }
   result.kept = true;

@@ -9,9 +9,9 @@
 #include "core/cost.h"
 #include "core/intra_pred.h"
 #include "core/quant.h"
-#include "core/rdoq.h"
 #include "encoder/cuda/batch.h"
 #include "encoder/cuda/warp_block.cuh"
+#include "encoder/cuda/warp_rdoq.cuh"
 #include "encoder/presets.h"
 
 namespace cu264::encoder::cuda {
@@ -48,15 +48,10 @@ struct alignas(4) ValueLine {
   __device__ std::uint32_t left() const { return *reinterpret_cast<const std::uint32_t*>(bytes + 4); }
 };
 
-// A candidate's levels in shared memory with what it takes to choose them.
-struct TrialLevels {
-  std::int32_t scaled[2 * kIntra4x4Candidates][16];  // |coefficient| x multiplier in coding order
-  std::int16_t levels[2 * kIntra4x4Candidates][16];  // before rdoq_block: 1 where the coefficient is negative
-};
-
 // Work space of rate-distortion decisions only.
 struct RdSpace {
-  TrialLevels trial;
+  RdoqVariants variants;
+  std::int16_t trial_levels[2 * kIntra4x4Candidates][16];    // of a candidate's blocks, or of candidates
   std::uint8_t reconstruction[2 * kIntra4x4Candidates][16];  // of Intra_4x4 candidates
   std::uint8_t prediction[16][16];                           // of an Intra_16x16 or chroma candidate
   std::uint8_t trial_samples[16][16];                        // of an Intra_16x16 or chroma candidate
@@ -91,17 +86,6 @@ struct alignas(16) WarpState {
   std::int32_t dc[16];
   std::conditional_t<kRd, RdSpace, NoSpace> rd;
 };
-
-// One lane's share of rate-distortion-optimised quantisation: block `i` of a candidate. Returns total_coeff.
-__device__ inline int choose_levels(TrialLevels& trial, int i, int count, int shift, int nC) {
-  std::int16_t* const levels = trial.levels[i];
-  std::uint32_t negative = 0;
-  for (int k = 0; k < count; ++k) negative |= static_cast<std::uint32_t>(levels[k] != 0) << k;
-  core::rdoq_block(trial.scaled[i], negative, count, shift, nC, levels);
-  int total_coeff = 0;
-  for (int k = 0; k < count; ++k) total_coeff += levels[k] != 0;
-  return total_coeff;
-}
 
 // Fixed for the launch.
 struct SearchConstants {

@@ -47,6 +47,24 @@ __device__ inline void sort_ranks(unsigned (&ranks)[4]) {
   order(0, 1), order(2, 3), order(0, 2), order(1, 3), order(1, 2);
 }
 
+// How many of the sorted modes are tried by rate and distortion.
+__device__ inline int candidates_of(const SearchConstants& constants, const unsigned (&ranks)[4]) {
+  int count = 0;
+  while (count < min(constants.search.rd_candidates, 4) && ranks[count] != kNoRank) ++count;
+  return count;
+}
+
+template <bool kRdoq, class Coder>
+__device__ void quantise(Coder& coder, bool by_rdoq) {
+  if constexpr (kRdoq) {
+    if (by_rdoq) {
+      coder.quantise_by_rdoq();
+      return;
+    }
+  }
+  coder.quantise();
+}
+
 // Copies `count` 16-bit rows of levels.
 __device__ inline void copy_levels(const LanePlace& lane, const std::int16_t (*from)[16],
                                    std::int16_t (*to)[16], int count) {
@@ -70,28 +88,31 @@ __device__ void search_chroma(WarpState<kRd>& s, const SearchConstants& constant
     *reinterpret_cast<std::uint32_t*>(samples + chroma_row_offset(lane)) =
         chroma_row(s, lane, place, neighbours, mode);
     __syncwarp();
-    ChromaCoder<kRd, kRdoq> coder{s,
-                                  constants,
-                                  lane,
-                                  mine.chroma,
-                                  samples,
-                                  s.levels + core::kSlotChromaDc,
-                                  s.counts + core::kSlotChromaDc};
+    ChromaCoder<kRd> coder{s,
+                           constants,
+                           lane,
+                           mine.chroma,
+                           samples,
+                           s.levels + core::kSlotChromaDc,
+                           s.counts + core::kSlotChromaDc};
     coder.quantise();
     pattern = coder.pattern();
     coder.reconstruct(pattern, samples);
   } else {
     std::int64_t best = INT64_MAX;
-    for (int i = 0; i < min(constants.search.rd_candidates, static_cast<int>(core::kIntraChromaModes)); ++i) {
-      if (ranks[i] == 0xffffffffu) break;
-      const int tried = static_cast<int>(ranks[i] & 15);
+    const int candidates = candidates_of(constants, ranks);
+    for (int i = 0; i < candidates + kRdoq; ++i) {
+      // RDOQ goes to the chosen mode.
+      const bool by_rdoq = i == candidates;
+      if (by_rdoq) best = INT64_MAX;
+      const int tried = by_rdoq ? mode : static_cast<int>(ranks[i] & 15);
       std::uint8_t* const prediction = &s.rd.prediction[0][0];
       *reinterpret_cast<std::uint32_t*>(prediction + chroma_row_offset(lane)) =
           chroma_row(s, lane, place, neighbours, tried);
       __syncwarp();
-      ChromaCoder<kRd, kRdoq> coder{
-          s, constants, lane, mine.chroma, prediction, s.rd.trial.levels, s.rd.trial_counts};
-      coder.quantise();
+      ChromaCoder<kRd> coder{
+          s, constants, lane, mine.chroma, prediction, s.rd.trial_levels, s.rd.trial_counts};
+      quantise<kRdoq>(coder, by_rdoq);
       const int coded = coder.pattern();
       const int mode_bits = core::ue_length(static_cast<std::uint32_t>(tried));
       int dc_bits, ac_bits;
@@ -106,7 +127,7 @@ __device__ void search_chroma(WarpState<kRd>& s, const SearchConstants& constant
           best = rank;
           mode = tried;
           pattern = p;
-          copy_levels(lane, s.rd.trial.levels, s.rd.best_levels, 10);
+          copy_levels(lane, s.rd.trial_levels, s.rd.best_levels, 10);
           for (int k = lane.lane; k < 32; k += 32) {
             reinterpret_cast<std::uint32_t*>(s.rd.best_samples)[k] =
                 reinterpret_cast<const std::uint32_t*>(s.rd.trial_samples)[k];
@@ -194,8 +215,7 @@ __device__ void search_luma(WarpState<kRd>& s, const SearchConstants& constants,
     const int mode = static_cast<int>(ranks[0] & 15);
     std::uint8_t* const samples = s.canvas.at(0, 0);
     predict_intra16x16(s, lane, neighbours, mode, samples, Canvas::kPitch);
-    Intra16x16Coder<kRd, kRdoq> coder{s,       constants,      lane,     mine.luma,
-                                      samples, Canvas::kPitch, s.levels, s.counts};
+    Intra16x16Coder<kRd> coder{s, constants, lane, mine.luma, samples, Canvas::kPitch, s.levels, s.counts};
     coder.quantise();
     const bool with_ac = coder.has_ac();
     coder.reconstruct(with_ac, samples, Canvas::kPitch);
@@ -204,13 +224,15 @@ __device__ void search_luma(WarpState<kRd>& s, const SearchConstants& constants,
     std::int64_t best = INT64_MAX;
     int mode = 0;
     bool best_with_ac = false;
-    for (int i = 0; i < min(constants.search.rd_candidates, static_cast<int>(core::kIntra16x16Modes)); ++i) {
-      if (ranks[i] == 0xffffffffu) break;
-      const int tried = static_cast<int>(ranks[i] & 15);
+    const int candidates = candidates_of(constants, ranks);
+    for (int i = 0; i < candidates + kRdoq; ++i) {
+      const bool by_rdoq = i == candidates;
+      if (by_rdoq) best = INT64_MAX;
+      const int tried = by_rdoq ? mode : static_cast<int>(ranks[i] & 15);
       predict_intra16x16(s, lane, neighbours, tried, &s.rd.prediction[0][0], 16);
-      Intra16x16Coder<kRd, kRdoq> coder{
-          s, constants, lane, mine.luma, &s.rd.prediction[0][0], 16, s.rd.trial.levels, s.rd.trial_counts};
-      coder.quantise();
+      Intra16x16Coder<kRd> coder{
+          s, constants, lane, mine.luma, &s.rd.prediction[0][0], 16, s.rd.trial_levels, s.rd.trial_counts};
+      quantise<kRdoq>(coder, by_rdoq);
       const bool any_ac = coder.has_ac();
       int dc_bits, ac_bits;
       coder.measure(dc_bits, ac_bits);
@@ -223,7 +245,7 @@ __device__ void search_luma(WarpState<kRd>& s, const SearchConstants& constants,
           best = rank;
           mode = tried;
           best_with_ac = with_ac != 0;
-          copy_levels(lane, s.rd.trial.levels, s.rd.best_levels, 17);
+          copy_levels(lane, s.rd.trial_levels, s.rd.best_levels, 17);
           for (int k = lane.lane; k < 64; k += 32) {
             reinterpret_cast<std::uint32_t*>(s.rd.best_samples)[k] =
                 reinterpret_cast<const std::uint32_t*>(s.rd.trial_samples)[k];

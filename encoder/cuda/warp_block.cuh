@@ -21,6 +21,7 @@ struct LanePlace {
   int x;
   int y;
   int coding;  // zigzag index of the position
+  int raster;  // raster index of the coefficient at zigzag index `position`
   // Row x of the forward transform matrix, its columns ordered x, x ^ 1, x ^ 2, x ^ 3, and the same for y.
   int across[4];
   int down[4];
@@ -32,6 +33,7 @@ struct LanePlace {
     x = position & 3;
     y = position >> 2;
     coding = 0;
+    raster = core::zigzag_to_raster(position);
     for (int k = 0; k < 16; ++k) {
       if (core::zigzag_to_raster(k) == position) coding = k;
     }

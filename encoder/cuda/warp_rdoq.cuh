@@ -1,0 +1,86 @@
+// core::rdoq_block on half a warp: lane k of the half holds position k, and all steps of a round are measured
+// at once. Both halves work at the same time, each on a block of its own.
+#pragma once
+
+#include <cstdint>
+
+#include "core/cavlc_block.h"
+#include "core/quant.h"
+#include "core/rdoq.h"
+#include "encoder/cuda/warp_block.cuh"
+
+namespace cu264::encoder::cuda {
+
+// Room for a variant of the block in every lane.
+struct alignas(16) RdoqVariants {
+  std::int16_t levels[32][16];
+};
+
+__device__ inline std::int64_t half_min(std::int64_t value) {
+  for (int step = 1; step < 16; step *= 2) {
+    const std::int64_t other = __shfl_xor_sync(kWarp, value, step);
+    value = other < value ? other : value;
+  }
+  return value;
+}
+
+// Lambda times the bits of the half's block with this lane's level replaced by `other`, or with it and all
+// above it zero. Every lane of the warp must call it; `measured` says whose variant counts.
+__device__ inline std::int64_t rate_of_variant(RdoqVariants& variants, const LanePlace& lane, int level,
+                                               int other, bool zero_above, bool measured, int count, int nC) {
+  __syncwarp();
+  std::int16_t* const mine = variants.levels[lane.lane];
+  for (int k = 0; k < 16; ++k) {
+    const int theirs = __shfl_sync(kWarp, level, 16 * lane.half + k);
+    const bool replaced = k == lane.position || (zero_above && k > lane.position);
+    mine[k] = static_cast<std::int16_t>(replaced ? (k == lane.position ? other : 0) : theirs);
+  }
+  return measured ? core::kRdoqLambda * core::cavlc_block_bits(mine, count, nC) : 0;
+}
+
+// scaled, negative: of the half's position in coding order; positions from `count` on are left out. Returns
+// the position's level. A half that is not `active` gets zeros.
+__device__ inline int choose_level_by_rdoq(RdoqVariants& variants, const LanePlace& lane, std::int32_t scaled,
+                                           bool negative, int count, int shift, int nC, bool active) {
+  const bool inside = active && lane.position < count;
+  const int nearest = inside ? core::quantise(scaled, shift, 1 << (shift - 1)) : 0;
+  const std::int32_t value = core::rdoq_value(scaled, shift);
+  int level = negative ? -nearest : nearest;
+  // Ranks keep the position below the cost, so that ties go to the higher position.
+  const auto rank_of = [&](std::int64_t cost) { return cost * 16 + (15 - lane.position); };
+  constexpr std::int64_t kNever = INT64_MAX;
+
+  std::int64_t rate = rate_of_variant(variants, lane, level, level, false, lane.position == 0, count, nC);
+  rate = __shfl_sync(kWarp, rate, 16 * lane.half);
+  for (int round = 0; round < core::kRdoqRounds; ++round) {
+    const std::int64_t growth = core::rdoq_growth_of_step(value, abs(level));
+    const std::int64_t bits =
+        rate_of_variant(variants, lane, level, core::towards_zero(level), false, level != 0, count, nC);
+    const std::int64_t cost = bits + growth, mine = level != 0 && cost < rate ? rank_of(cost) : kNever;
+    const std::int64_t best = half_min(mine);
+    if (__all_sync(kWarp, best == kNever)) break;
+    const unsigned winners = __ballot_sync(kWarp, best != kNever && mine == best);
+    const int winner = __ffs(static_cast<int>((winners >> (16 * lane.half)) & 0xffff)) - 1;
+    const std::int64_t new_rate = __shfl_sync(kWarp, bits, 16 * lane.half + max(winner, 0));
+    if (winner >= 0) {
+      rate = new_rate;
+      if (winner == lane.position) level = core::towards_zero(level);
+    }
+  }
+
+  // The tail: growth of this position and all above it.
+  std::int64_t growth = level != 0 ? core::rdoq_growth_of_zero(value, abs(level)) : 0;
+  for (int step = 1; step < 16; step *= 2) {
+    const std::int64_t above = __shfl_down_sync(kWarp, growth, step, 16);
+    if (lane.position + step < 16) growth += above;
+  }
+  const std::int64_t bits = rate_of_variant(variants, lane, level, 0, true, level != 0, count, nC);
+  const std::int64_t cost = bits + growth, mine = level != 0 && cost < rate ? rank_of(cost) : kNever;
+  const std::int64_t best = half_min(mine);
+  const unsigned winners = __ballot_sync(kWarp, best != kNever && mine == best);
+  const int cut = __ffs(static_cast<int>((winners >> (16 * lane.half)) & 0xffff)) - 1;
+  __syncwarp();
+  return cut >= 0 && lane.position >= cut ? 0 : level;
+}
+
+}  // namespace cu264::encoder::cuda
