@@ -23,8 +23,7 @@ struct CavlcSymbols {
   int trailing_ones = 0;
 };
 
-CU264_HD CavlcSymbols cavlc_symbols(const std::int16_t* levels, int max_num_coeff) {
-  const LevelMasks masks = level_masks(levels, max_num_coeff);
+CU264_HD CavlcSymbols symbols_of_masks(LevelMasks masks) {
   // The ones above the last level that is none, at most three of them.
   const std::uint32_t others = masks.nonzero ^ masks.ones;
   std::uint32_t trailing = others == 0 ? masks.ones : masks.ones & (~1u << highest_bit(others));
@@ -36,6 +35,10 @@ CU264_HD CavlcSymbols cavlc_symbols(const std::int16_t* levels, int max_num_coef
   symbols.total_coeff = count_ones(masks.nonzero);
   symbols.trailing_ones = count_ones(trailing);
   return symbols;
+}
+
+CU264_HD CavlcSymbols cavlc_symbols(const std::int16_t* levels, int max_num_coeff) {
+  return symbols_of_masks(level_masks(levels, max_num_coeff));
 }
 
 // suffixLength before the first level (9.2.2).
@@ -118,11 +121,16 @@ CU264_HD void put_block(Sink& sink, const std::int16_t* levels, const CavlcSymbo
   }
 }
 
-// The block's length: what rate-distortion decisions pay for it.
-CU264_HD int cavlc_block_bits(const std::int16_t* levels, int max_num_coeff, int nC) {
+// The block's length: what rate-distortion decisions pay for it. Of the levels only those are read that the
+// masks call neither zero nor trailing ones.
+CU264_HD int cavlc_bits_of_masks(const std::int16_t* levels, LevelMasks masks, int max_num_coeff, int nC) {
   BitCounter counter;
-  put_block(counter, levels, cavlc_symbols(levels, max_num_coeff), max_num_coeff, nC);
+  put_block(counter, levels, symbols_of_masks(masks), max_num_coeff, nC);
   return static_cast<int>(counter.bits);
+}
+
+CU264_HD int cavlc_block_bits(const std::int16_t* levels, int max_num_coeff, int nC) {
+  return cavlc_bits_of_masks(levels, level_masks(levels, max_num_coeff), max_num_coeff, nC);
 }
 
 // nC from the neighbouring blocks' total_coeff; a negative count stands for a block that is not available

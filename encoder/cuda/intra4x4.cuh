@@ -281,12 +281,20 @@ __device__ Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const Search
       const int mode = __shfl_sync(kWarp, my_mode, 16 * lane.half + pass);
       return mode >= 0 ? mode : best_by_satd;
     };
+    core::LevelMasks masks;  // of this lane's candidate
 #pragma unroll 1
     for (int pass = 0; pass < tried; ++pass) {
       const int prediction = sample_of_rows(lane, rows, mode_of_pass(pass), block.dc);
       const int coefficient = forward_transform(lane, source - prediction);
-      rd.trial_levels[first_row + pass][lane.coding] = static_cast<std::int16_t>(
-          signed_level(coefficient, quantiser.multiplier, quantiser.shift, quantiser.rounding));
+      const int level = __shfl_sync(
+          kWarp, signed_level(coefficient, quantiser.multiplier, quantiser.shift, quantiser.rounding),
+          16 * lane.half + lane.raster);
+      rd.trial_levels[first_row + pass][lane.position] = static_cast<std::int16_t>(level);
+      const unsigned nonzero = __ballot_sync(kWarp, level != 0), ones = __ballot_sync(kWarp, abs(level) == 1);
+      if (lane.position == pass) {
+        masks.nonzero = (nonzero >> (16 * lane.half)) & 0xffff;
+        masks.ones = (ones >> (16 * lane.half)) & 0xffff;
+      }
     }
     __syncwarp();
 
@@ -297,7 +305,7 @@ __device__ Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const Search
     if (is_candidate) {
       const int row = first_row + lane.position;
       bits = core::intra4x4_mode_bits(my_mode, block.predicted_mode) +
-             core::cavlc_block_bits(rd.trial_levels[row], 16, nC);
+             core::cavlc_bits_of_masks(rd.trial_levels[row], masks, 16, nC);
     }
     __syncwarp();
 

@@ -11,8 +11,9 @@
 
 namespace cu264::encoder::cuda {
 
-// Room for a variant of the block in every lane.
+// Room for the blocks of both halves, and for a variant in every lane.
 struct alignas(16) RdoqVariants {
+  std::int16_t base[2][16];
   std::int16_t levels[32][16];
 };
 
@@ -24,18 +25,29 @@ __device__ inline std::int64_t half_min(std::int64_t value) {
   return value;
 }
 
-// Lambda times the bits of the half's block with this lane's level replaced by `other`, or with it and all
-// above it zero. Every lane of the warp must call it; `measured` says whose variant counts.
+// Lambda times the bits of the half's block with this lane's level replaced by `other` and, if asked, all
+// above it by zero. Every lane of the warp must call it; `measured` says whose variant counts.
 __device__ inline std::int64_t rate_of_variant(RdoqVariants& variants, const LanePlace& lane, int level,
                                                int other, bool zero_above, bool measured, int count, int nC) {
+  // The half's levels and masks as they stand.
   __syncwarp();
+  variants.base[lane.half][lane.position] = static_cast<std::int16_t>(level);
+  const unsigned nonzero = __ballot_sync(kWarp, level != 0) >> (16 * lane.half);
+  const unsigned ones = __ballot_sync(kWarp, abs(level) == 1) >> (16 * lane.half);
+  __syncwarp();
+  if (!measured) return 0;
+
+  // This lane's variant. Levels above that are taken for zero are not read: the mask says so.
   std::int16_t* const mine = variants.levels[lane.lane];
-  for (int k = 0; k < 16; ++k) {
-    const int theirs = __shfl_sync(kWarp, level, 16 * lane.half + k);
-    const bool replaced = k == lane.position || (zero_above && k > lane.position);
-    mine[k] = static_cast<std::int16_t>(replaced ? (k == lane.position ? other : 0) : theirs);
-  }
-  return measured ? core::kRdoqLambda * core::cavlc_block_bits(mine, count, nC) : 0;
+  const uint4* const from = reinterpret_cast<const uint4*>(variants.base[lane.half]);
+  reinterpret_cast<uint4*>(mine)[0] = from[0];
+  reinterpret_cast<uint4*>(mine)[1] = from[1];
+  mine[lane.position] = static_cast<std::int16_t>(other);
+  const unsigned here = 1u << lane.position, kept = (zero_above ? here - 1 : ~here) & 0xffff;
+  core::LevelMasks masks;
+  masks.nonzero = (nonzero & kept) | (other != 0 ? here : 0);
+  masks.ones = (ones & kept) | (abs(other) == 1 ? here : 0);
+  return core::kRdoqLambda * core::cavlc_bits_of_masks(mine, masks, count, nC);
 }
 
 // scaled, negative: of the half's position in coding order; positions from `count` on are left out. Returns
