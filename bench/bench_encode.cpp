@@ -1,0 +1,322 @@
+// The whole encoder on the GPU: real frames over and over in device memory or in pinned host memory, packets
+// in host memory, QP 27. Frames a second, milliseconds of the stages beside the time in which the bytes that
+// must move could be copied, latency, memory. Tables on the standard output, and as JSON in a file.
+//
+//   bench_encode [--json FILE] [--quick] [--tile] CLIP.yuv WIDTHxHEIGHT [CLIP.yuv WIDTHxHEIGHT ...]
+//
+// --tile: each clip also at twice its sides, which makes 4K of 1080p. --quick: short runs, fewer batch sizes.
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/gpu_bench.h"
+#include "core/bit_ops.h"
+#include "core/device_batch.h"
+#include "cu264/device.h"
+#include "cu264/encoder.h"
+#include "encoder/cuda/memory.h"
+#include "encoder/cuda/reconstruct.h"
+#include "encoder/stages.h"
+#include "entropy/pack/pack_batch.h"
+
+namespace cu264::bench {
+namespace {
+
+using encoder::cuda::check;
+
+constexpr std::pair<Preset, const char*> kPresets[] = {
+    {Preset::fast, "fast"}, {Preset::balanced, "balanced"}, {Preset::best, "best"}};
+
+struct Options {
+  std::string json;
+  bool quick = false;
+  bool tile = false;
+  std::vector<Clip> clips;
+};
+
+Config config_of(const Clip& clip, Preset preset, int batch, int slices = 1) {
+  Config config;
+  config.width = clip.width, config.height = clip.height;
+  config.preset = preset;
+  config.batch = batch;
+  config.slices = slices;
+  config.backend = BackendChoice::cuda;
+  config.input_format = PixelFormat::i420;
+  return config;
+}
+
+struct Rate {
+  double frames_per_second = 0;
+  double bytes = 0;  // a frame
+  int batch = 0;     // pictures
+};
+
+// Steady encoding, timed from the last packet of a batch to the last of a later one: after two batches,
+// median of three.
+Rate measure_rate(const Config& config, const FramePool& pool, bool quick) {
+  constexpr int kWarmUpBatches = 2, kRepeats = 3, kFewestBatches = 4;
+  const double seconds = quick ? 0.1 : 1;
+  Encoder encoder(config);
+  const int batch = encoder.info().batch;
+  std::uint64_t sent = 0;
+  double bytes = 0;
+  const auto receive_batch = [&] {
+    for (int received = 0; received < batch; ++received) {
+      while (encoder.send(pool.frame(sent))) ++sent;
+      bytes += static_cast<double>(encoder.receive().value().data.size());
+    }
+  };
+  for (int i = 0; i < kWarmUpBatches; ++i) receive_batch();
+  bytes = 0;
+  double frames = 0;
+  std::vector<double> rates;
+  for (int repeat = 0; repeat < kRepeats; ++repeat) {
+    const StopWatch watch;
+    int batches = 0;
+    double took = 0;
+    for (; batches < kFewestBatches || took < seconds; took = watch.seconds(), ++batches) receive_batch();
+    took = watch.seconds();
+    frames += batches * batch;
+    rates.push_back(batches * batch / took);
+  }
+  return {median(std::move(rates)), bytes / frames, batch};
+}
+
+void report_rates(const Clip& clip, const CopyRates& copies, bool quick, Report& report) {
+  const FramePool device(clip, MemoryKind::device), pinned(clip, MemoryKind::pinned);
+  const double samples = static_cast<double>(clip.luma_bytes());
+  for (const auto& [preset, name] : kPresets) {
+    const Rate rate = measure_rate(config_of(clip, preset, 0), device, quick);
+    const Rate from_host = measure_rate(config_of(clip, preset, 0), pinned, quick);
+    const double upload_ceiling = copies.to_device / static_cast<double>(clip.frame_bytes());
+    report.row("whole encode",
+               {{"clip", clip.name},
+                {"width", clip.width},
+                {"height", clip.height},
+                {"preset", name},
+                {"batch", rate.batch},
+                {"fps", rate.frames_per_second},
+                {"Mpixel/s", 1e-6 * samples * rate.frames_per_second},
+                {"bytes", rate.bytes},
+                {"pinned_fps", from_host.frames_per_second},
+                {"upload_ceiling_fps", upload_ceiling},
+                {"pinned_share",
+                 from_host.frames_per_second / std::min(upload_ceiling, rate.frames_per_second), 2}});
+  }
+  const std::vector<int> sizes = quick ? std::vector{1, 64, 0} : std::vector{1, 8, 32, 64, 128, 0};
+  for (const int batch : sizes) {
+    const Rate rate = measure_rate(config_of(clip, Preset::fast, batch), device, quick);
+    report.row("batch sweep", {{"clip", clip.name},
+                               {"preset", "fast"},
+                               {"asked", batch == 0 ? "auto" : std::to_string(batch)},
+                               {"batch", rate.batch},
+                               {"fps", rate.frames_per_second}});
+  }
+}
+
+// What the stages work on: a batch in the backend's own layout.
+class StageBench {
+ public:
+  StageBench(const Clip& clip, const FramePool& pool, Preset preset, int batch)
+      : params_(encoder::stage_params(config_of(clip, preset, batch))), source_bytes_(clip.frame_bytes()) {
+    std::size_t bytes = 0;
+    encoder::cuda::lay_out_device(params_, batch, nullptr, bytes);
+    d_allocation_ = encoder::cuda::allocate_device(bytes, 0);
+    d_ =
+        encoder::cuda::lay_out_device(params_, batch, static_cast<std::uint8_t*>(d_allocation_.get()), bytes);
+    std::vector<entropy::SliceHeaderBits> headers;
+    for (const encoder::SliceHeader& header : params_.slice_headers)
+      headers.push_back({header.bits, header.length});
+    upload(d_.slice_headers, headers);
+    std::vector<core::SourcePicture> sources;
+    for (int i = 0; i < batch; ++i) {
+      const Frame frame = pool.frame(static_cast<std::uint64_t>(i));
+      core::SourcePicture& source = sources.emplace_back();
+      std::copy(std::begin(frame.plane), std::end(frame.plane), source.plane);
+      std::copy(std::begin(frame.pitch), std::end(frame.pitch), source.pitch);
+    }
+    upload(d_.sources, sources);
+    view_.pictures = batch;
+    view_.width = clip.width, view_.height = clip.height;
+    view_.mb_width = params_.mb_width, view_.mb_height = params_.mb_height;
+    view_.sources = d_.sources;
+    view_.macroblocks = d_.macroblocks;
+    view_.levels = d_.levels;
+    view_.total_coeff = d_.total_coeff;
+  }
+
+  void reconstruct() const {
+    encoder::cuda::launch_reconstruct(view_, params_.qp, params_.preset, d_.reconstruct_scratch, nullptr);
+  }
+  void code_and_pack() const {
+    entropy::launch_code_and_pack(view_, d_.slice_headers, 0, d_.pack_scratch, d_.batch[0].stream,
+                                  d_.stream_bytes, d_.batch[0].pictures, nullptr);
+  }
+
+  // Bytes that must move, once, whatever the kernels: after both have run.
+  double source_bytes() const { return static_cast<double>(source_bytes_) * view_.pictures; }
+  double coded_bytes() const {
+    const std::size_t mbs =
+        static_cast<std::size_t>(view_.pictures) * static_cast<std::size_t>(view_.macroblocks_per_picture());
+    std::vector<core::MacroblockRecord> records(mbs);
+    check(cudaMemcpy(records.data(), d_.macroblocks, mbs * sizeof(records[0]), cudaMemcpyDeviceToHost),
+          "downloading the macroblocks");
+    double bytes = static_cast<double>(mbs * (sizeof(records[0]) + core::kTotalCoeffStride));
+    for (const core::MacroblockRecord& mb : records) {
+      bytes += core::count_ones(mb.nonzero_blocks) * core::kLevelsPerBlock * double{sizeof(std::int16_t)};
+    }
+    return bytes;
+  }
+  double stream_bytes() const {
+    entropy::PackedPicture last;
+    check(cudaMemcpy(&last, d_.batch[0].pictures + view_.pictures - 1, sizeof(last), cudaMemcpyDeviceToHost),
+          "downloading the sizes");
+    return static_cast<double>(last.offset + last.size);
+  }
+
+ private:
+  template <class T>
+  static void upload(T* d_to, const std::vector<T>& from) {
+    check(cudaMemcpy(d_to, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice), "uploading");
+  }
+
+  const encoder::StageParams params_;
+  const std::size_t source_bytes_;  // of a frame
+  encoder::cuda::DeviceAllocation d_allocation_;
+  encoder::cuda::DeviceMemory d_;
+  core::BatchView view_;
+};
+
+void report_stages(const Clip& clip, const CopyRates& copies, Report& report) {
+  constexpr int kRuns = 5, kLargest = 128;
+  const FramePool pool(clip, MemoryKind::device, kLargest);
+  for (const auto& [preset, name] : kPresets) {
+    for (const int batch : {64, kLargest}) {
+      const StageBench bench(clip, pool, preset, batch);
+      const double search = device_milliseconds(kRuns, [&] { bench.reconstruct(); });
+      const double pack = device_milliseconds(kRuns, [&] { bench.code_and_pack(); });
+      const double coded = bench.coded_bytes();
+      const double search_bytes = bench.source_bytes() + coded, pack_bytes = coded + bench.stream_bytes();
+      const auto floor = [&](double bytes) { return 1e3 * bytes / copies.device; };
+      report.row("stages, ms a batch", {{"clip", clip.name},
+                                        {"preset", name},
+                                        {"batch", batch},
+                                        {"reconstruct", search, 3},
+                                        {"its_MB", 1e-6 * search_bytes, 1},
+                                        {"its_floor", floor(search_bytes), 3},
+                                        {"code+pack", pack, 3},
+                                        {"cp_MB", 1e-6 * pack_bytes, 1},
+                                        {"cp_floor", floor(pack_bytes), 3},
+                                        {"cp_%_of_copy", 100 * floor(pack_bytes) / pack, 1},
+                                        {"fps_of_both", 1e3 * batch / (search + pack)}});
+    }
+  }
+}
+
+// From send to the packet, nothing else being under way; the caller asks until it is there.
+void report_latency(const Clip& clip, bool quick, Report& report) {
+  constexpr int kWarmUp = 5;
+  const int runs = quick ? 15 : 50;
+  const FramePool pool(clip, MemoryKind::device);
+  for (const auto& [preset, name] : kPresets) {
+    for (const int slices : {1, 8}) {
+      Config config = config_of(clip, preset, 1, std::min(slices, (clip.height + 15) / 16));
+      Encoder encoder(config);
+      std::vector<double> times;
+      for (int run = 0; run < runs + kWarmUp; ++run) {
+        const Frame frame = pool.frame(static_cast<std::uint64_t>(run));
+        const StopWatch watch;
+        encoder.send(frame);
+        while (!encoder.receive()) continue;
+        if (run >= kWarmUp) times.push_back(1e3 * watch.seconds());
+      }
+      report.row("latency of one picture", {{"clip", clip.name},
+                                            {"preset", name},
+                                            {"slices", config.slices},
+                                            {"median_ms", median(times), 3},
+                                            {"worst_ms", *std::max_element(times.begin(), times.end()), 3}});
+    }
+  }
+}
+
+void report_memory(const Clip& clip, Report& report) {
+  constexpr double kMiB = 1 << 20;
+  const MemoryRequirement memory = memory_required(config_of(clip, Preset::fast, 0));
+  report.row("memory of an encoder", {{"clip", clip.name},
+                                      {"width", clip.width},
+                                      {"height", clip.height},
+                                      {"batch", memory.batch},
+                                      {"device_MiB", static_cast<double>(memory.device) / kMiB},
+                                      {"pinned_MiB", static_cast<double>(memory.pinned) / kMiB}});
+}
+
+Options parse(int argc, char** argv) {
+  Options options;
+  std::vector<std::string> rest;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--quick") {
+      options.quick = true;
+    } else if (word == "--tile") {
+      options.tile = true;
+    } else if (word == "--json" && i + 1 < argc) {
+      options.json = argv[++i];
+    } else {
+      rest.push_back(word);
+    }
+  }
+  for (std::size_t i = 0; i + 1 < rest.size(); i += 2)
+    options.clips.push_back(read_clip(rest[i], rest[i + 1]));
+  if (rest.size() % 2 != 0) options.clips.clear();
+  return options;
+}
+
+void run(const Options& options) {
+  Report report;
+  const DeviceInfo device = cuda_devices().at(0);
+  int runtime = 0;
+  check(cudaRuntimeGetVersion(&runtime), "asking for the runtime's version");
+  report.row("machine", {{"device", device.name},
+                         {"compute", device.compute_major + 0.1 * device.compute_minor, 1},
+                         {"multiprocessors", device.multiprocessors},
+                         {"cuda", runtime / 1000 + 0.1 * (runtime % 1000 / 10), 1}});
+  const CopyRates copies = measure_copies();
+  report.row("copy ceilings, GB/s", {{"device_to_device", 1e-9 * copies.device},
+                                     {"host_to_device", 1e-9 * copies.to_device, 1},
+                                     {"device_to_host", 1e-9 * copies.to_host, 1}});
+  std::vector<Clip> clips;
+  for (const Clip& clip : options.clips) {
+    clips.push_back(clip);
+    if (options.tile) clips.push_back(tiled(clip));
+  }
+  for (const Clip& clip : clips) report_memory(clip, report);
+  for (const Clip& clip : clips) report_rates(clip, copies, options.quick, report);
+  for (const Clip& clip : clips) report_stages(clip, copies, report);
+  for (const Clip& clip : clips) report_latency(clip, options.quick, report);
+  if (!options.json.empty()) write_file(options.json, report.json());
+}
+
+}  // namespace
+}  // namespace cu264::bench
+
+int main(int argc, char** argv) {
+  try {
+    const cu264::bench::Options options = cu264::bench::parse(argc, argv);
+    if (options.clips.empty()) {
+      std::fprintf(stderr,
+                   "usage: bench_encode [--json FILE] [--quick] [--tile] CLIP.yuv WIDTHxHEIGHT [...]\n");
+      return 1;
+    }
+    cu264::bench::run(options);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bench_encode: %s\n", error.what());
+    return 2;
+  }
+  return 0;
+}
