@@ -13,8 +13,8 @@ struct CodeWord {
   std::uint8_t length = 0;  // 0: no such symbol
 };
 
-// Tables hold codes as integers, the bits above a byte of length: arrays of a class type are not initialised in
-// device code.
+// Tables hold codes as integers, the bits above a byte of length: arrays of a class type are not initialised
+// in device code.
 CU264_HD CodeWord unpack_code(std::uint32_t packed) {
   return {static_cast<std::uint16_t>(packed >> 8), static_cast<std::uint8_t>(packed & 0xff)};
 }
