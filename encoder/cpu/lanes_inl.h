@@ -33,15 +33,31 @@ static inline int sum(const UnsignedLanes& lanes) {
   return static_cast<int>(total);
 }
 
+// Lane i takes lane order[i].
+static inline void permute(const Lanes& order, Lanes& lanes) {
+#if defined(__clang__)
+  Lanes out;
+  for (int i = 0; i < 16; ++i) out[i] = lanes[order[i]];
+  lanes = out;
+#else
+  lanes = __builtin_shuffle(lanes, order);  // g++ 11 has no __builtin_shufflevector
+#endif
+}
+
 // Adds |Hadamard coefficients| of four 4x4 blocks side by side; `row` holds their four rows of differences.
 static inline void accumulate_satd(Lanes (&row)[4], UnsignedLanes& total) {
+  constexpr Lanes kSwapNeighbours = {1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14};
+  constexpr Lanes kSwapPairs = {2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13};
   constexpr Lanes kNegateOdd = {1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1};
   constexpr Lanes kNegateOddPairs = {1, 1, -1, -1, 1, 1, -1, -1, 1, 1, -1, -1, 1, 1, -1, -1};
   core::hadamard_1d(row[0], row[1], row[2], row[3]);
   for (Lanes& r : row) {
-    r = __builtin_shufflevector(r, r, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14) + r * kNegateOdd;
-    r = __builtin_shufflevector(r, r, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13) +
-        r * kNegateOddPairs;
+    Lanes partner = r;
+    permute(kSwapNeighbours, partner);
+    r = partner + r * kNegateOdd;
+    partner = r;
+    permute(kSwapPairs, partner);
+    r = partner + r * kNegateOddPairs;
     total += reinterpret_cast<UnsignedLanes>(core::absolute(r));
   }
 }
