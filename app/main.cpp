@@ -30,22 +30,34 @@ ExitCode fail(ExitCode code, const std::string& message) {
   return code;
 }
 
+struct Verb {
+  const char* name;
+  ExitCode (*run)(const std::vector<std::string>& arguments);
+};
+constexpr Verb kVerbs[] = {
+    {"encode", cu264::app::encode_verb},
+    {"devices", cu264::app::devices_verb},
+};
+
 ExitCode run(const std::vector<std::string>& arguments) {
   if (arguments.empty()) return fail(ExitCode::usage, "nothing to do (cu264 --help tells what there is)");
   const std::string& verb = arguments[0];
   const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
-  if (verb == "encode") return cu264::app::encode_verb(rest);
-  if (verb == "devices") return cu264::app::devices_verb(rest);
+  for (const Verb& known : kVerbs) {
+    if (verb == known.name) return known.run(rest);
+  }
   if (verb == "--help" || verb == "-h" || verb == "help") return std::fputs(kHelp, stdout), ExitCode::done;
   if (verb == "--version") return std::printf("cu264 %s\n", cu264::version()), ExitCode::done;
-  for (const char* later : {"edges", "watermark", "protect", "vle"}) {
-    if (verb == later) return fail(ExitCode::usage, "'" + verb + "' is not in this version");
+  std::vector<std::string> names{"--help", "--version"};
+  std::string list;
+  for (const Verb& known : kVerbs) {
+    names.emplace_back(known.name);
+    list += std::string(known.name) + ", ";
   }
-  const std::string near = cu264::app::nearest(verb, {"encode", "devices", "--help", "--version"});
+  const std::string near = cu264::app::nearest(verb, names);
   return fail(ExitCode::usage,
               "unknown verb '" + verb + "' (" +
-                  (near.empty() ? "encode, devices, --help or --version" : "did you mean " + near + "?") +
-                  ")");
+                  (near.empty() ? list + "--help or --version" : "did you mean " + near + "?") + ")");
 }
 
 }  // namespace

@@ -26,9 +26,8 @@ class Usage(CommandTest):
 
     def test_unknown_verb(self):
         self.assertIn("did you mean encode", self.cu264("encod", code=1).stderr)
+        self.assertIn("unknown verb", self.cu264("zzzzzzzz", code=1).stderr)
         self.cu264(code=1)
-        for later in ("edges", "watermark", "protect", "vle"):
-            self.assertIn("not in this version", self.cu264(later, code=1).stderr)
 
     def test_unknown_option(self):
         self.refuse(1, "did you mean --preset", self.input, "--presett", "fast")

@@ -1,0 +1,37 @@
+// What every encoder on the GPU looks like to its callers, so that tests and benches run them all alike.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "entropy/vle/code_table.h"
+
+namespace cu264::vle {
+
+// What an encoder leaves in device memory.
+struct EncodeResult {
+  std::uint64_t bits;     // length of the whole stream, also where the output did not hold it
+  std::uint32_t missing;  // not 0: the input holds a symbol without a code, and the output means nothing
+  std::uint32_t reserved;
+};
+
+struct EncodeCall {
+  const std::uint8_t* d_input;  // any alignment; nothing behind its last byte is read
+  std::size_t size;             // bytes, 0 included
+  const CodeTable* d_table;
+  std::uint8_t* d_output;  // 4-byte aligned; need not be zeroed
+  std::size_t capacity;    // bytes, a multiple of 4; nothing behind it is written
+  EncodeResult* d_result;
+  void* d_scratch;           // 256-byte aligned
+  std::size_t scratch_size;  // at least scratch_bytes(size)
+  void* stream;              // cudaStream_t
+};
+
+struct DeviceEncoder {
+  const char* name;
+  int longest_code;                                // 16 or 32
+  std::size_t (*scratch_bytes)(std::size_t size);  // of an input of this size, on the current device
+  void (*launch)(const EncodeCall& call);          // asynchronous; throws Error where a launch is refused
+};
+
+}  // namespace cu264::vle
