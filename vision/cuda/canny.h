@@ -1,0 +1,86 @@
+// GUD-Canny on the GPU, the production form: ridges, levels, link, counts, hysteresis; five kernels where a
+// sub-image's labels fit into shared memory. A batch of pictures in one sequence of launches, nothing of which
+// waits for the host.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "vision/cuda/counts.h"
+#include "vision/cuda/hysteresis.h"
+#include "vision/cuda/level_words.h"
+#include "vision/cuda/link.h"
+#include "vision/cuda/planes.h"
+#include "vision/cuda/ridges.h"
+#include "vision/params.h"
+
+namespace cu264::vision::cuda {
+
+// Of the device that the plan is for.
+struct DeviceLimits {
+  int multiprocessors;
+  std::size_t shared_block_bytes;  // most shared memory of a block that asks for it
+  std::size_t shared_bytes;        // of a multiprocessor
+  int threads;                     // resident on a multiprocessor
+};
+// Throws cu264::Error.
+DeviceLimits device_limits(int device);
+
+// Where a batch's arrays lie in scratch; see the kernels' headers for their layout.
+struct CannyArrays {
+  std::uint16_t* magnitude = nullptr;
+  std::uint16_t* tile_largest = nullptr;
+  std::uint32_t* levels = nullptr;
+  std::int32_t* largest = nullptr;
+  std::uint32_t* sums = nullptr;
+  LevelCounts* counts = nullptr;
+  Thresholds* thresholds = nullptr;  // [picture][sub-image]
+  std::uint32_t* maps = nullptr;
+  std::uint32_t* parents = nullptr;
+};
+
+// Stage arrays that the kernels do not need themselves; dense, null where not wanted.
+struct CannyTaps {
+  std::uint8_t* levels = nullptr;  // [picture][y][x]
+  std::uint16_t* sm = nullptr;     // [picture][y][x]
+};
+
+enum class Labelling {
+  automatic,
+  global,  // in global memory even where shared memory would do
+};
+
+// What is decided once for pictures of one size.
+class CannyPlan {
+ public:
+  CannyPlan(const CannyParams& params, int width, int height, int pictures, const DeviceLimits& limits,
+            Labelling labelling = Labelling::automatic);
+
+  // For the plan's number of pictures. Scratch is aligned to 256 and needs no initial content.
+  std::size_t scratch_bytes() const;
+  CannyArrays arrays(void* scratch) const;
+
+  // Up to the plan's number of pictures. `thresholds` as CannyArrays::thresholds, null: they stay in scratch.
+  // Throws cu264::Error if a launch is refused.
+  void launch(const PicturePlanes& planes, int pictures, void* scratch, const EdgePlanes& edges,
+              Thresholds* thresholds, const CannyTaps& taps, cudaStream_t stream) const;
+
+  const WordGrid& grid() const { return grid_; }
+  bool labels_are_shared() const { return shared_; }
+  int parts() const { return parts_; }
+
+ private:
+  CannyArrays lay_out(std::uint8_t* base, std::size_t& bytes) const;
+
+  CannyParams params_;
+  int pictures_;
+  DeviceLimits limits_;
+  WordGrid grid_;
+  bool shared_ = false;
+  int parts_ = 1;        // LinkWork::parts
+  int lows_at_once_ = 1;  // GlobalLabels::lows
+};
+
+}  // namespace cu264::vision::cuda

@@ -1,0 +1,135 @@
+// A thread block a sub-image with its labels in shared memory; or a thread a word with labels in global
+// memory, in kernels that each end where all must have finished.
+#include "vision/cuda/components.cuh"
+#include "vision/cuda/hysteresis.cuh"
+#include "vision/cuda/launch_check.h"
+
+namespace cu264::vision::cuda {
+namespace {
+
+constexpr int kMostThreads = 1024;
+constexpr int kThreads = 256;
+using SharedForest = RunForest<::cuda::thread_scope_block>;
+using GlobalForest = RunForest<::cuda::thread_scope_device>;
+
+__device__ LevelBits load_levels(const WordGrid& grid, const EdgeWork& work, int picture, std::uint32_t index) {
+  LevelBits levels;
+  levels.load(work.levels + plane_words(grid, picture, kLevelPlanes) + index, grid.words());
+  return levels;
+}
+
+__global__ void __launch_bounds__(kMostThreads)
+    hysteresis_shared(const __grid_constant__ WordGrid grid, const __grid_constant__ CannyParams params,
+                      const __grid_constant__ EdgeWork work) {
+  extern __shared__ std::uint32_t s_words[];
+  const int sub_image = static_cast<int>(blockIdx.x), picture = static_cast<int>(blockIdx.y);
+  const SubWords sub = sub_words(grid, sub_image);
+  const SharedForest forest(s_words + sub.count);
+  const Thresholds thresholds = choose_thresholds(params, work, sub_image, grid.all.count, picture);
+  if (threadIdx.x == 0) {
+    work.thresholds[static_cast<std::size_t>(picture) * grid.all.count + sub_image] = thresholds;
+  }
+  for (std::uint32_t index = threadIdx.x; index < sub.count; index += blockDim.x) {
+    const LevelBits levels = load_levels(grid, work, picture, sub.first + index);
+    const std::uint32_t word = edge_candidates(levels, thresholds);
+    s_words[index] = word;
+    plant_runs(forest, index, word, ReachesHigh{levels.at_least(thresholds.high)});
+  }
+  __syncthreads();
+  for (std::uint32_t index = threadIdx.x; index < sub.count; index += blockDim.x) {
+    join_runs(forest, s_words, index, grid.row_words());
+  }
+  __syncthreads();
+  const Plane<std::uint8_t> plane = work.edges[picture];
+  for (std::uint32_t index = threadIdx.x; index < sub.count; index += blockDim.x) {
+    write_edges(grid, plane, sub.first + index, edges_of(forest, index, s_words[index]));
+  }
+}
+
+__global__ void __launch_bounds__(kThreads)
+    search_thresholds(const __grid_constant__ WordGrid grid, const __grid_constant__ CannyParams params,
+                      const __grid_constant__ EdgeWork work) {
+  const int sub_image = static_cast<int>(blockIdx.x), picture = static_cast<int>(blockIdx.y);
+  const Thresholds thresholds = choose_thresholds(params, work, sub_image, grid.all.count, picture);
+  if (threadIdx.x == 0) {
+    work.thresholds[static_cast<std::size_t>(picture) * grid.all.count + sub_image] = thresholds;
+  }
+}
+
+// A thread's word, and what of the labels is its sub-image's.
+struct Place {
+  std::uint32_t index;   // in the picture
+  std::uint32_t within;  // in the sub-image
+  int sub_image;
+  std::size_t first;  // of the sub-image, among all pictures' words
+};
+
+__device__ Place place_of_thread(const WordGrid& grid) {
+  const std::uint32_t index = blockIdx.x * kThreads + threadIdx.x;
+  const int sub_image = index < grid.words() ? sub_image_of_word(grid, index) : 0;
+  const std::uint32_t first = sub_words(grid, sub_image).first;
+  return {index, index - first, sub_image, static_cast<std::size_t>(blockIdx.y) * grid.words() + first};
+}
+
+__global__ void __launch_bounds__(kThreads)
+    plant_edges(const __grid_constant__ WordGrid grid, const __grid_constant__ EdgeWork work,
+                const __grid_constant__ GlobalLabels labels) {
+  const Place place = place_of_thread(grid);
+  if (place.index >= grid.words()) return;
+  const int picture = static_cast<int>(blockIdx.y);
+  const Thresholds thresholds =
+      work.thresholds[static_cast<std::size_t>(picture) * grid.all.count + place.sub_image];
+  const LevelBits levels = load_levels(grid, work, picture, place.index);
+  const std::uint32_t word = edge_candidates(levels, thresholds);
+  labels.maps[place.first + place.within] = word;
+  plant_runs(GlobalForest(labels.parents + place.first * kNodesPerWord), place.within, word,
+             ReachesHigh{levels.at_least(thresholds.high)});
+}
+
+__global__ void __launch_bounds__(kThreads)
+    join_edges(const __grid_constant__ WordGrid grid, const __grid_constant__ GlobalLabels labels) {
+  const Place place = place_of_thread(grid);
+  if (place.index >= grid.words()) return;
+  join_runs(GlobalForest(labels.parents + place.first * kNodesPerWord), labels.maps + place.first, place.within,
+            grid.row_words());
+}
+
+__global__ void __launch_bounds__(kThreads)
+    write_edge_maps(const __grid_constant__ WordGrid grid, const __grid_constant__ EdgeWork work,
+                    const __grid_constant__ GlobalLabels labels) {
+  const Place place = place_of_thread(grid);
+  if (place.index >= grid.words()) return;
+  const GlobalForest forest(labels.parents + place.first * kNodesPerWord);
+  const std::uint32_t word = labels.maps[place.first + place.within];
+  write_edges(grid, work.edges[static_cast<int>(blockIdx.y)], place.index, edges_of(forest, place.within, word));
+}
+
+}  // namespace
+
+void launch_hysteresis_shared(const WordGrid& grid, int pictures, const CannyParams& params, const EdgeWork& work,
+                              std::size_t shared_bytes, cudaStream_t stream) {
+  const int threads = shared_label_threads(grid, shared_bytes);
+  const std::size_t bytes = label_shared_bytes(grid);
+  check(cudaFuncSetAttribute(hysteresis_shared, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(bytes)),
+        "shared memory for hysteresis_shared");
+  const dim3 blocks(static_cast<unsigned>(grid.all.count), static_cast<unsigned>(pictures));
+  hysteresis_shared<<<blocks, static_cast<unsigned>(threads), bytes, stream>>>(grid, params, work);
+  check_launch("hysteresis_shared");
+}
+
+void launch_hysteresis_global(const WordGrid& grid, int pictures, const CannyParams& params, const EdgeWork& work,
+                              const GlobalLabels& labels, cudaStream_t stream) {
+  const dim3 blocks((grid.words() + kThreads - 1) / kThreads, static_cast<unsigned>(pictures));
+  search_thresholds<<<dim3(static_cast<unsigned>(grid.all.count), static_cast<unsigned>(pictures)), kThreads, 0,
+                      stream>>>(grid, params, work);
+  check_launch("search_thresholds");
+  plant_edges<<<blocks, kThreads, 0, stream>>>(grid, work, labels);
+  check_launch("plant_edges");
+  join_edges<<<blocks, kThreads, 0, stream>>>(grid, labels);
+  check_launch("join_edges");
+  write_edge_maps<<<blocks, kThreads, 0, stream>>>(grid, work, labels);
+  check_launch("write_edge_maps");
+}
+
+}  // namespace cu264::vision::cuda

@@ -1,0 +1,105 @@
+// A warp takes eight words, one after another: a lane a pixel, the bits of the levels by vote.
+#include <cstddef>
+
+#include "vision/cuda/bit_planes.cuh"
+#include "vision/cuda/launch_check.h"
+#include "vision/cuda/level_words.h"
+#include "vision/cuda/warp_sum.cuh"
+#include "vision/params.h"
+
+namespace cu264::vision::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kWarps = kThreads / 32;
+constexpr int kWarpWords = 8;
+constexpr int kBlockWords = kWarps * kWarpWords;
+constexpr int kTilesReadByAll = 4096;  // more are reduced by a kernel of its own
+
+__device__ int largest_of(const std::uint16_t* d_values, int count) {
+  __shared__ int s_largest;
+  if (threadIdx.x == 0) s_largest = 0;
+  __syncthreads();
+  int largest = 0;
+  for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x)) {
+    largest = max(largest, static_cast<int>(d_values[i]));
+  }
+  largest = warp_max(largest);
+  if ((threadIdx.x & 31) == 0) atomicMax(&s_largest, largest);
+  __syncthreads();
+  return s_largest;
+}
+
+__global__ void __launch_bounds__(1024) reduce_tiles(std::uint16_t* d_largest, int tiles) {
+  std::uint16_t* const d_picture = d_largest + static_cast<std::size_t>(blockIdx.x) * tiles;
+  const int largest = largest_of(d_picture, tiles);
+  if (threadIdx.x == 0) d_picture[0] = static_cast<std::uint16_t>(largest);
+}
+
+__global__ void __launch_bounds__(kThreads)
+    make_levels(const __grid_constant__ WordGrid grid, const __grid_constant__ CannyParams params, int tiles_read,
+                const __grid_constant__ Ridges ridges, const __grid_constant__ LevelWords out) {
+  const int picture = static_cast<int>(blockIdx.y);
+  const int largest = largest_of(ridges.tile_largest + static_cast<std::size_t>(picture) * ridges.tiles, tiles_read);
+  const int reference = level_reference(largest, params);
+  if (blockIdx.x == 0 && threadIdx.x == 0) out.largest[picture] = largest;
+  if (out.cleared != nullptr) {
+    const std::size_t counts = static_cast<std::size_t>(grid.all.count) * sizeof(LevelCounts) / sizeof(std::int32_t);
+    auto* const d_counts = reinterpret_cast<std::int32_t*>(out.cleared) + picture * counts;
+    const std::size_t step = static_cast<std::size_t>(gridDim.x) * kThreads;
+    for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x; i < counts; i += step) {
+      d_counts[i] = 0;
+    }
+  }
+
+  const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
+  const std::uint32_t first = (blockIdx.x * kWarps + static_cast<std::uint32_t>(warp)) * kWarpWords;
+  const std::uint16_t* const d_magnitude =
+      ridges.magnitude + static_cast<std::size_t>(picture) * grid.all.height * ridges.row_samples;
+  int magnitude[kWarpWords];
+#pragma unroll
+  for (int i = 0; i < kWarpWords; ++i) {
+    magnitude[i] = 0;
+    if (first + i < grid.words()) {
+      const WordPlace at = word_place(grid, first + i);
+      magnitude[i] = d_magnitude[static_cast<std::size_t>(at.y) * ridges.row_samples + at.x + lane];
+    }
+  }
+  BitPlanes<kLevelPlanes> mine = {};
+#pragma unroll
+  for (int i = 0; i < kWarpWords; ++i) {
+    const int level = level_of(magnitude[i], reference);
+    if (out.levels != nullptr && first + i < grid.words()) {
+      const WordPlace at = word_place(grid, first + i);
+      if (at.x + lane < grid.all.width) {
+        out.levels[(static_cast<std::size_t>(picture) * grid.all.height + at.y) * grid.all.width + at.x + lane] =
+            static_cast<std::uint8_t>(level);
+      }
+    }
+#pragma unroll
+    for (int b = 0; b < kLevelPlanes; ++b) {
+      const std::uint32_t plane = __ballot_sync(kAllLanes, (level >> b & 1) != 0);
+      if (lane == i) mine.bit[b] = plane;
+    }
+  }
+  if (lane < kWarpWords && first + lane < grid.words()) {
+    mine.store(out.planes + plane_words(grid, picture, kLevelPlanes) + first + lane, grid.words());
+  }
+}
+
+}  // namespace
+
+void launch_level_words(const WordGrid& grid, int pictures, const CannyParams& params, const Ridges& ridges,
+                        const LevelWords& words, cudaStream_t stream) {
+  int tiles_read = ridges.tiles;
+  if (tiles_read > kTilesReadByAll) {
+    reduce_tiles<<<static_cast<unsigned>(pictures), 1024, 0, stream>>>(ridges.tile_largest, ridges.tiles);
+    check_launch("reduce_tiles");
+    tiles_read = 1;
+  }
+  const dim3 blocks((grid.words() + kBlockWords - 1) / kBlockWords, static_cast<unsigned>(pictures));
+  make_levels<<<blocks, kThreads, 0, stream>>>(grid, params, tiles_read, ridges, words);
+  check_launch("make_levels");
+}
+
+}  // namespace cu264::vision::cuda

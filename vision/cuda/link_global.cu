@@ -1,0 +1,89 @@
+// Labels in global memory, three kernels for as many lows as there is room for: plant, join, sum.
+#include <algorithm>
+
+#include "vision/cuda/components.cuh"
+#include "vision/cuda/launch_check.h"
+#include "vision/cuda/link.cuh"
+#include "vision/cuda/link.h"
+
+namespace cu264::vision::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+using Forest = RunForest<::cuda::thread_scope_device>;
+
+__device__ std::uint32_t word_of_thread() {
+  return blockIdx.x * kThreads + threadIdx.x;
+}
+// blockIdx.y is the low's place among those labelled together, blockIdx.z the picture.
+__device__ std::size_t map_offset(const WordGrid& grid, int low, int picture, int pictures) {
+  return (static_cast<std::size_t>(low) * pictures + picture) * grid.words();
+}
+
+__global__ void __launch_bounds__(kThreads)
+    plant_global(const __grid_constant__ WordGrid grid, const __grid_constant__ CandidateSet set,
+                 const __grid_constant__ LinkWork work, const __grid_constant__ GlobalLabels labels, int first_low) {
+  __shared__ std::uint8_t s_rank[kTopLevel + 1];
+  for (int v = static_cast<int>(threadIdx.x); v <= kTopLevel; v += kThreads) s_rank[v] = set.rank[v];
+  __syncthreads();
+  const std::uint32_t index = word_of_thread();
+  if (index >= grid.words()) return;
+  const int picture = static_cast<int>(blockIdx.z), low = first_low + static_cast<int>(blockIdx.y);
+  const std::size_t map = map_offset(grid, static_cast<int>(blockIdx.y), picture, static_cast<int>(gridDim.z));
+  LevelBits levels;
+  levels.load(work.levels + plane_words(grid, picture, kLevelPlanes) + index, grid.words());
+  const std::uint32_t word = levels.greater(set.level[low]);
+  labels.maps[map + index] = word;
+  // Nodes count from the sub-image's first, as in the joins.
+  const std::uint32_t first = sub_words(grid, sub_image_of_word(grid, index)).first;
+  plant_runs(Forest(labels.parents + (map + first) * kNodesPerWord), index - first, word,
+             RunStrength{levels, s_rank, low});
+}
+
+__global__ void __launch_bounds__(kThreads)
+    join_global(const __grid_constant__ WordGrid grid, const __grid_constant__ GlobalLabels labels) {
+  const std::uint32_t index = word_of_thread();
+  if (index >= grid.words()) return;
+  const std::size_t map = map_offset(grid, static_cast<int>(blockIdx.y), static_cast<int>(blockIdx.z),
+                                     static_cast<int>(gridDim.z));
+  const std::uint32_t first = sub_words(grid, sub_image_of_word(grid, index)).first;
+  join_runs(Forest(labels.parents + (map + first) * kNodesPerWord), labels.maps + map + first, index - first,
+            grid.row_words());
+}
+
+__global__ void __launch_bounds__(kThreads)
+    sum_global(const __grid_constant__ WordGrid grid, const __grid_constant__ LinkWork work,
+               const __grid_constant__ GlobalLabels labels, int lows, bool begin) {
+  const std::uint32_t index = word_of_thread();
+  if (index >= grid.words()) return;
+  const int picture = static_cast<int>(blockIdx.z);
+  std::uint32_t* const d_sums = work.sums + plane_words(grid, picture, kSumPlanes) + index;
+  SumBits sums = {};
+  if (!begin) sums.load(d_sums, grid.words());
+  const std::uint32_t first = sub_words(grid, sub_image_of_word(grid, index)).first;
+  for (int low = 0; low < lows; ++low) {
+    const std::size_t map = map_offset(grid, low, picture, static_cast<int>(gridDim.z));
+    add_strengths(Forest(labels.parents + (map + first) * kNodesPerWord), index - first, labels.maps[map + index],
+                  sums);
+  }
+  sums.store(d_sums, grid.words());
+}
+
+}  // namespace
+
+void launch_link_global(const WordGrid& grid, int pictures, const CandidateSet& set, const LinkWork& work,
+                        const GlobalLabels& labels, cudaStream_t stream) {
+  const unsigned blocks = (grid.words() + kThreads - 1) / kThreads, depth = static_cast<unsigned>(pictures);
+  for (int first = 0; first + 1 < set.count; first += labels.lows) {
+    const int lows = std::min(labels.lows, set.count - 1 - first);
+    const dim3 all(blocks, static_cast<unsigned>(lows), depth);
+    plant_global<<<all, kThreads, 0, stream>>>(grid, set, work, labels, first);
+    check_launch("plant_global");
+    join_global<<<all, kThreads, 0, stream>>>(grid, labels);
+    check_launch("join_global");
+    sum_global<<<dim3(blocks, 1, depth), kThreads, 0, stream>>>(grid, work, labels, lows, first == 0);
+    check_launch("sum_global");
+  }
+}
+
+}  // namespace cu264::vision::cuda

@@ -1,0 +1,74 @@
+// A picture as words of 32 pixels, one bit a pixel: bit i of a word is its pixel i from the left.
+//
+// The words of a sub-image lie together, row by row: a column of 32 pixels is one word wide, so its words come
+// from top to bottom. Behind the picture's right border bits are 0.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/hd.h"
+#include "vision/params.h"
+
+namespace cu264::vision::cuda {
+
+inline constexpr int kWordPixels = 32;
+inline constexpr int kNodesPerWord = 16;  // runs of set bits: they start at least two bits apart
+inline constexpr int kLevelPlanes = 7;  // bits of a level
+inline constexpr int kSumPlanes = 9;    // bits of SM: at most 32 * 31 / 2
+
+struct WordGrid {
+  SubImages all;
+  int words_x;  // of a row of the picture
+
+  CU264_HD_MEMBER std::uint32_t words() const {
+    return static_cast<std::uint32_t>(words_x) * static_cast<std::uint32_t>(all.height);
+  }
+  // Of a sub-image: words of a row, and all of the largest one's.
+  CU264_HD_MEMBER std::uint32_t row_words() const {
+    return all.partition == Partition::columns ? 1u : static_cast<std::uint32_t>(words_x);
+  }
+  CU264_HD_MEMBER std::uint32_t most_words() const {
+    const int rows = all.partition == Partition::rows && all.height > kSubImageSide ? kSubImageSide : all.height;
+    return row_words() * static_cast<std::uint32_t>(rows);
+  }
+};
+
+CU264_HD WordGrid word_grid(int width, int height, Partition partition) {
+  return {sub_images(width, height, partition), (width + kWordPixels - 1) / kWordPixels};
+}
+
+// A sub-image's words.
+struct SubWords {
+  std::uint32_t first;
+  std::uint32_t count;
+};
+
+CU264_HD SubWords sub_words(const WordGrid& grid, int sub_image) {
+  const std::uint32_t most = grid.most_words(), first = static_cast<std::uint32_t>(sub_image) * most;
+  return {first, grid.words() - first < most ? grid.words() - first : most};
+}
+
+// Where a word's first pixel is.
+struct WordPlace {
+  int x, y;
+};
+
+CU264_HD WordPlace word_place(const WordGrid& grid, std::uint32_t word) {
+  const std::uint32_t inner =
+      grid.all.partition == Partition::columns ? static_cast<std::uint32_t>(grid.all.height) : grid.row_words();
+  const int outer = static_cast<int>(word / inner), within = static_cast<int>(word % inner);
+  if (grid.all.partition == Partition::columns) return {outer * kWordPixels, within};
+  return {within * kWordPixels, outer};
+}
+
+CU264_HD int sub_image_of_word(const WordGrid& grid, std::uint32_t word) {
+  return static_cast<int>(word / grid.most_words());
+}
+
+// Levels and sums of a batch, a word a bit: [picture][plane][word].
+CU264_HD std::size_t plane_words(const WordGrid& grid, int picture, int planes) {
+  return static_cast<std::size_t>(picture) * planes * grid.words();
+}
+
+}  // namespace cu264::vision::cuda
