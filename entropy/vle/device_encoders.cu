@@ -1,0 +1,28 @@
+#include "entropy/vle/device_encoders.h"
+
+#include <array>
+
+#include "entropy/vle/cuvle.h"
+#include "entropy/vle/exp_gm.h"
+#include "entropy/vle/exp_reg.h"
+#include "entropy/vle/exp_vlet.h"
+#include "entropy/vle/gvle.h"
+#include "entropy/vle/pavle.h"
+#include "entropy/vle/yavle.h"
+
+namespace cu264::vle {
+
+std::span<const DeviceEncoder> device_encoders() {
+  static const std::array encoders{device_encoder<kPavle>(), device_encoder<kCuvle>(),
+                                   device_encoder<kYavle>(), device_encoder<kExpVlet>(),
+                                   device_encoder<kExpGm>(), device_encoder<kExpReg>(),
+                                   device_encoder<kGvle>()};
+  return encoders;
+}
+
+std::span<const PublishedEncoder* const> published_encoders() {
+  static const std::array encoders{&kPavle, &kCuvle, &kYavle, &kExpVlet, &kExpGm, &kExpReg, &kGvle};
+  return encoders;
+}
+
+}  // namespace cu264::vle

@@ -1,0 +1,77 @@
+// EXP_GM: EXP_VLET with the global memory accesses of GVLE (thesis 2.3, section 4.2.2).
+#include "entropy/vle/exp_gm.h"
+
+#include "entropy/vle/gvle.cuh"
+#include "entropy/vle/scan_methods.cuh"
+
+namespace cu264::vle {
+namespace {
+
+// Calls visit(symbol) for the symbols of a thread-input in registers.
+template <class Visit>
+__device__ __forceinline__ void for_each_in_registers(const SymbolVector& symbols, bool whole, int first,
+                                                      int last, const Visit& visit) {
+#pragma unroll
+  for (int i = 0; i < 32; ++i) {
+    if (whole || (i >= first && i < last)) visit(symbols[i]);
+  }
+}
+
+template <class Scan>
+__global__ void exp_gm_kernel(const __grid_constant__ KernelCall<32, Scan> call) {
+  extern __shared__ std::uint32_t s_warp_codes[];
+  __shared__ SplitTable s_table;
+  __shared__ BlockPositionsScratch s_positions;
+  __shared__ std::uint32_t s_ticket;
+  s_table.load(call.table);
+  if (threadIdx.x == 0) s_ticket = take_ticket(call.d_ticket);
+  __syncthreads();
+  Scan scan{call.d_scan};
+  std::uint32_t* const s_words = s_warp_codes + (threadIdx.x >> 5) * kWarpCodeWords;
+  for (std::uint32_t block_input = s_ticket; block_input < call.block_inputs; block_input = s_ticket) {
+    const std::uint64_t thread_input = static_cast<std::uint64_t>(block_input) * blockDim.x + threadIdx.x;
+    const bool whole = call.inputs.is_whole(thread_input);
+    const int first = call.inputs.first(thread_input), last = call.inputs.last(thread_input);
+    const SymbolVector symbols =
+        whole ? load_whole(call.inputs, thread_input) : load_partial(call.inputs, thread_input);
+    std::uint32_t length = 0, seen = 0;
+    for_each_in_registers(symbols, whole, first, last, [&](std::uint32_t symbol) {
+      const std::uint32_t bits = s_table.length(symbol);
+      length += bits, seen |= bits;
+    });
+    const bool known = (seen & kNoCode) == 0;
+    if (!known) report_missing(call), length = 0;
+    const BlockPositions at = block_positions(length, block_input, scan, s_positions);
+    build_warp_code(s_words, static_cast<std::uint32_t>(at.warp % 32) + at.in_warp, length,
+                    [&](WordBuilder& builder, const auto& put) {
+                      if (!known) return;
+                      for_each_in_registers(symbols, whole, first, last, [&](std::uint32_t symbol) {
+                        const uint2 codeword = s_table[symbol];
+                        builder.append(codeword.x, codeword.y, put);
+                      });
+                    });
+    write_warp_code(call.output, s_words, at.warp, at.warp_length);
+    if (threadIdx.x == 0) {
+      if (block_input + 1 == call.block_inputs) call.d_result->bits = at.block_end;
+      s_ticket = take_ticket(call.d_ticket);
+    }
+    __syncthreads();
+  }
+}
+
+void run(const EncodeCall& call, int threads) {
+  launch_persistent<32, YamamotoScan>(exp_gm_kernel<YamamotoScan>, "exp_gm", call, threads,
+                                      warp_code_bytes(threads));
+}
+
+}  // namespace
+
+const PublishedEncoder kExpGm{"exp_gm",
+                              kShortCode,
+                              128,
+                              1024,
+                              persistent_scratch_bytes<32, YamamotoScan>,
+                              prepare_persistent<32, YamamotoScan, kShortCode>,
+                              run};
+
+}  // namespace cu264::vle

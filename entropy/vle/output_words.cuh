@@ -1,0 +1,35 @@
+// The output as words whose most significant bit comes first in the stream. Nothing is written behind its
+// end.
+#pragma once
+
+#include <cuda/atomic>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace cu264::vle {
+
+class OutputWords {
+ public:
+  OutputWords(std::uint8_t* d_output, std::size_t capacity)
+      : d_words_(reinterpret_cast<std::uint32_t*>(d_output)), count_(capacity / 4) {}
+
+  __device__ void store(std::uint64_t index, std::uint32_t word) const {
+    if (index < count_) d_words_[index] = swapped(word);
+  }
+  // For words that several writers share; they were zero before the kernel.
+  __device__ void merge(std::uint64_t index, std::uint32_t word) const {
+    if (index < count_) {
+      cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device>(d_words_[index])
+          .fetch_or(swapped(word), cuda::memory_order_relaxed);
+    }
+  }
+
+ private:
+  static __device__ std::uint32_t swapped(std::uint32_t word) { return __byte_perm(word, 0, 0x0123); }
+
+  std::uint32_t* d_words_;
+  std::uint64_t count_;
+};
+
+}  // namespace cu264::vle

@@ -1,0 +1,27 @@
+// YAVLE: the kernel of Yamamoto et al. (ICPP 2020) as thesis 2.3, section 2.3 describes it.
+//
+// As published but for this: thread-inputs are aligned wherever the input begins, and the output knows its
+// end.
+#include "entropy/vle/yavle.h"
+
+#include "entropy/vle/scan_methods.cuh"
+#include "entropy/vle/yavle.cuh"
+
+namespace cu264::vle {
+namespace {
+
+void run(const EncodeCall& call, int threads) {
+  launch_persistent<32, YamamotoScan>(yavle_kernel<YamamotoScan, PairTable>, "yavle", call, threads);
+}
+
+}  // namespace
+
+const PublishedEncoder kYavle{"yavle",
+                              kShortCode,
+                              128,
+                              1024,
+                              persistent_scratch_bytes<32, YamamotoScan>,
+                              prepare_persistent<32, YamamotoScan, kShortCode>,
+                              run};
+
+}  // namespace cu264::vle
