@@ -83,6 +83,11 @@ CU264_HD Thresholds sub_image_thresholds(const LevelCounts& own, const Threshold
   return maxima.first < maxima.last ? thresholds_at(maxima, ThresholdSource::own) : fallback;
 }
 
+// The caller's.
+CU264_HD Thresholds fixed_thresholds(int low, int high) {
+  return thresholds_at({low, high}, ThresholdSource::fixed);
+}
+
 CU264_HD bool is_strong(int level, const Thresholds& thresholds) {
   return level >= thresholds.high;
 }

@@ -1,0 +1,170 @@
+// canny::Detector: checks what it is given and opens a backend.
+#include "cu264/canny.h"
+
+#include <cstdlib>
+#include <new>
+#include <utility>
+
+#include "vision/backend.h"
+#include "vision/gaussian.h"
+#include "vision/gradient.h"
+
+namespace cu264::vision {
+namespace {
+
+[[noreturn]] void reject(const std::string& cause, const std::string& remedy) {
+  throw Error(ErrorCode::invalid_argument, cause, remedy);
+}
+
+CandidateSet candidate_set(const std::vector<int>& levels) {
+  const auto count = static_cast<int>(levels.size());
+  if (count < 2 || count > kMostCandidates) {
+    reject(std::to_string(count) + " candidate thresholds", "give 2 to " + std::to_string(kMostCandidates));
+  }
+  CandidateSet set;
+  set.count = count;
+  for (int i = 0; i < count; ++i) {
+    if (levels[i] < 1 || levels[i] > kTopLevel) {
+      reject("candidate threshold " + std::to_string(levels[i]), "use hundredths, 1 to 100");
+    }
+    if (i > 0 && levels[i] <= levels[i - 1])
+      reject("candidate thresholds do not rise", "sort them, each once");
+    set.level[i] = static_cast<std::uint8_t>(levels[i]);
+  }
+  for (int v = 0, rank = 0; v <= kTopLevel; ++v) {
+    if (rank < count && levels[rank] == v) ++rank;
+    set.rank[v] = static_cast<std::uint8_t>(rank);
+  }
+  return set;
+}
+
+}  // namespace
+
+CannyParams canny_params(const canny::Params& params) {
+  CannyParams out;
+  if (params.sigma_tenths < 1 || params.sigma_tenths > kSigmaSteps) {
+    reject("sigma of " + std::to_string(params.sigma_tenths) + " tenths", "use 1 to 20, for 0.1 to 2.0");
+  }
+  constexpr int kHighestFloor = kLargestMagnitude / kSmoothedOne;
+  if (params.noise_floor < 0 || params.noise_floor > kHighestFloor) {
+    reject("noise floor " + std::to_string(params.noise_floor), "use 0 to " + std::to_string(kHighestFloor));
+  }
+  out.sigma_tenths = params.sigma_tenths;
+  out.noise_floor = params.noise_floor * kSmoothedOne;
+  if (params.fixed) {
+    const auto [low, high] = *params.fixed;
+    if (low < 0 || low > high || high < 1 || high > kTopLevel) {
+      reject("fixed thresholds " + std::to_string(low) + " and " + std::to_string(high),
+             "use hundredths, 0 <= low <= high, 1 <= high <= 100");
+    }
+    out.candidates = candidate_set(canny::candidates_003());
+    out.partition = Partition::frame;
+    out.fixed = true;
+    out.fixed_low = static_cast<std::uint8_t>(low), out.fixed_high = static_cast<std::uint8_t>(high);
+  } else {
+    out.candidates = candidate_set(params.candidates);
+    out.partition = params.partition;
+  }
+  return out;
+}
+
+}  // namespace cu264::vision
+
+namespace cu264::canny {
+namespace {
+
+struct Opened {
+  std::unique_ptr<DetectorBackend> backend;
+  std::string name;
+  std::string reason;
+};
+
+Opened open(const vision::CannyParams& params, Form form, int width, int height, const Machine& machine) {
+  std::string reason = "as asked";
+  if (machine.backend != BackendChoice::cpu) {
+#ifdef CU264_WITH_CUDA
+    try {
+      auto backend = vision::open_cuda_detector(params, form, width, height, machine.batch, machine.device);
+      return {std::move(backend), "cuda",
+              machine.backend == BackendChoice::cuda ? "as asked" : "it works here"};
+    } catch (const Error& error) {
+      if (machine.backend == BackendChoice::cuda || error.code() != ErrorCode::device_unavailable) throw;
+      reason = error.what();
+    }
+#else
+    if (machine.backend == BackendChoice::cuda) {
+      throw Error(ErrorCode::device_unavailable, "this build has no CUDA backend",
+                  "use the cpu backend, or build with -DCU264_CUDA=ON");
+    }
+    reason = "this build has no CUDA backend";
+#endif
+  }
+  return {vision::open_cpu_detector(params, form, width, height, machine.threads), "cpu", reason};
+}
+
+void check(bool good, const char* cause, const char* remedy) {
+  if (!good) throw Error(ErrorCode::invalid_argument, cause, remedy);
+}
+
+}  // namespace
+
+std::vector<int> candidates_001() {
+  std::vector<int> levels;
+  for (int level = 1; level <= 25; ++level) levels.push_back(level);
+  return levels;
+}
+
+std::vector<int> candidates_003() {
+  return Params{}.candidates;
+}
+
+Detector::Detector(const Params& params, int width, int height, const Machine& machine)
+    : width_(width), height_(height), batch_(machine.batch) {
+  check(width >= 1 && height >= 1 && width <= vision::kLargestSide && height <= vision::kLargestSide,
+        "a picture's width and height must be 1 to 16384", "cut it into parts");
+  check(machine.batch >= 1 && machine.threads >= 0, "batch must be at least 1 and threads at least 0",
+        "threads 0 is one a core");
+  const vision::CannyParams checked = vision::canny_params(params);
+  sub_images_ = vision::sub_images(width, height, checked.partition).count;
+  try {
+    Opened opened = open(checked, params.form, width, height, machine);
+    backend_ = std::move(opened.backend);
+    backend_name_ = std::move(opened.name), backend_reason_ = std::move(opened.reason);
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorCode::out_of_memory,
+                "not enough memory for pictures of " + std::to_string(width) + "x" + std::to_string(height),
+                "cut them into parts");
+  }
+}
+
+Detector::~Detector() = default;
+Detector::Detector(Detector&&) noexcept = default;
+Detector& Detector::operator=(Detector&&) noexcept = default;
+
+void Detector::detect(const Pictures& pictures, const EdgeMaps& edges, Thresholds* thresholds,
+                      MemoryKind memory, void* stream) {
+  check(pictures.data && edges.data, "detect() was given no picture or no edge map", "pass both");
+  check(pictures.count >= 1 && pictures.count <= batch_, "more pictures than the detector was opened for",
+        "raise Machine::batch");
+  check(std::abs(pictures.pitch) >= width_ && std::abs(edges.pitch) >= width_,
+        "a pitch is smaller than the picture's width", "it counts bytes from row to row");
+  check(memory != MemoryKind::device || backend_name_ == "cuda", "device memory, but the backend is cpu",
+        "open the detector with BackendChoice::cuda");
+  check(memory == MemoryKind::device || !stream, "a stream, but the pictures are in host memory",
+        "pass no stream");
+  try {
+    backend_->detect({pictures, edges, thresholds, memory, stream});
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorCode::out_of_memory, "not enough memory to find edges", "use smaller pictures");
+  }
+}
+
+std::vector<std::uint8_t> detect(const Params& params, const std::uint8_t* picture, std::ptrdiff_t pitch,
+                                 int width, int height, const Machine& machine) {
+  Detector detector(params, width, height, machine);
+  std::vector<std::uint8_t> edges(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
+  detector.detect({picture, pitch}, {edges.data(), width});
+  return edges;
+}
+
+}  // namespace cu264::canny
