@@ -36,7 +36,7 @@ struct DecodeCall {
   void* stream;              // cudaStream_t
 };
 
-// Scratch in bytes; without an index it takes about a third of stream_size more.
+// Scratch in bytes; without an index about a quarter of stream_size and a byte for every 128 symbols.
 std::size_t decode_scratch_bytes(std::size_t stream_size, std::size_t size, bool with_index);
 
 // Asynchronous; no allocation, no synchronisation; throws Error where a launch is refused.

@@ -1,0 +1,146 @@
+#include "entropy/vle/fast.h"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <string>
+
+#include "cu264/status.h"
+#include "entropy/launch_check.cuh"
+#include "entropy/vle/fast_kernel.cuh"
+
+namespace cu264::vle {
+namespace {
+
+using fast::KernelCall;
+using fast::Layout;
+
+#ifndef FAST_S
+#define FAST_S 64
+#endif
+#ifndef FAST_W
+#define FAST_W 20
+#endif
+constexpr int kThreadSymbols = FAST_S;
+constexpr int kSmallWarps = 6;  // with a small table, for GPUs with less shared memory
+constexpr int kLargeWarps = FAST_W;
+
+void check(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  throw Error(ErrorCode::device_failure, std::string(what) + ": " + cudaGetErrorString(status),
+              "check the GPU and its driver");
+}
+
+// How the kernel runs on the current device.
+struct Geometry {
+  bool large;  // the table with all its copies
+  int warps;   // that encode, in a block
+  int shared_bytes;
+  int blocks;  // at most
+  bool dependent_launch;
+
+  std::uint64_t tiles(std::size_t size) const {
+    const std::uint64_t symbols = std::uint64_t{32} * kThreadSymbols * warps;
+    return size / symbols + (size % symbols != 0);
+  }
+};
+
+Geometry geometry() {
+  int device = 0, shared = 0, processors = 0, major = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  check(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "shared memory");
+  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "multiprocessors");
+  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "compute capability");
+  using Large = Layout<kThreadSymbols, 256>;
+  using Small = Layout<kThreadSymbols, 64>;
+  Geometry geometry{};
+  geometry.large = shared >= Large::shared_bytes(kSmallWarps);
+  const int most = geometry.large ? kLargeWarps : kSmallWarps;
+  const auto bytes = [&](int warps) {
+    return geometry.large ? Large::shared_bytes(warps) : Small::shared_bytes(warps);
+  };
+  geometry.warps = most;
+  while (geometry.warps > 1 && bytes(geometry.warps) > shared) --geometry.warps;
+  geometry.shared_bytes = bytes(geometry.warps);
+  geometry.blocks = processors;
+  geometry.dependent_launch = major >= 9;
+  return geometry;
+}
+
+struct Scratch {
+  static constexpr std::size_t kTicketBytes = 256;
+  static std::size_t bytes(std::uint64_t tiles) {
+    constexpr std::size_t segment = fast::TilePositions::kSegment;
+    return kTicketBytes + (tiles + segment - 1) / segment * segment * sizeof(std::uint64_t);
+  }
+};
+
+__global__ void prepare_kernel(std::uint64_t* scratch, std::uint64_t words, EncodeResult* result) {
+#if __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+  const std::uint64_t first = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  for (std::uint64_t i = first; i < words; i += std::uint64_t{gridDim.x} * blockDim.x) scratch[i] = 0;
+  if (first == 0) *result = {0, 0, 0};
+}
+
+}  // namespace
+
+std::size_t fast_scratch_bytes(std::size_t size) {
+  return Scratch::bytes(geometry().tiles(size));
+}
+
+void fast_encode(const EncodeCall& call, std::uint64_t* d_chunk_index) {
+  const Geometry geometry = vle::geometry();
+  const std::uint64_t tiles = geometry.tiles(call.size);
+  const std::size_t scratch = Scratch::bytes(tiles);
+  if (call.scratch_size < scratch) {
+    throw Error(ErrorCode::invalid_argument,
+                "fast_encode: " + std::to_string(call.scratch_size) + " bytes of scratch are too few",
+                "give it " + std::to_string(scratch) + ", as fast_scratch_bytes says");
+  }
+  if (tiles > 0xffffffff - 64) throw Error(ErrorCode::invalid_argument, "fast_encode: input too large");
+  auto* const stream = static_cast<cudaStream_t>(call.stream);
+  auto* const words = static_cast<std::uint64_t*>(call.d_scratch);
+
+  const std::uint64_t count = scratch / sizeof(std::uint64_t);
+  const int zero_blocks = static_cast<int>(std::min<std::uint64_t>((count + 255) / 256, 256));
+  prepare_kernel<<<zero_blocks, 256, 0, stream>>>(words, count, call.d_result);
+  entropy::check_launch("prepare_kernel");
+  if (tiles == 0) return;
+
+  KernelCall kernel_call{call.d_input,
+                         call.size,
+                         call.d_table,
+                         call.d_output,
+                         call.capacity,
+                         call.d_result,
+                         d_chunk_index,
+                         reinterpret_cast<std::uint32_t*>(words),
+                         words + Scratch::kTicketBytes / sizeof(std::uint64_t),
+                         static_cast<std::uint32_t>(tiles)};
+  const auto kernel = geometry.large ? fast::encode_kernel<kThreadSymbols, 256, kLargeWarps>
+                                     : fast::encode_kernel<kThreadSymbols, 64, kSmallWarps>;
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, geometry.shared_bytes),
+        "shared memory for encode_kernel");
+  cudaLaunchConfig_t config{};
+  config.gridDim = static_cast<unsigned>(std::min<std::uint64_t>(tiles, geometry.blocks));
+  config.blockDim = 32 * (geometry.warps + 1);
+  config.dynamicSmemBytes = geometry.shared_bytes;
+  config.stream = stream;
+  cudaLaunchAttribute overlap{};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  if (geometry.dependent_launch) {
+    config.attrs = &overlap;
+    config.numAttrs = 1;
+  }
+  void* arguments[] = {&kernel_call};
+  check(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), arguments), "encode_kernel");
+}
+
+DeviceEncoder fast_encoder() {
+  return {"fast", kShortCode, fast_scratch_bytes, [](const EncodeCall& call) { fast_encode(call); }};
+}
+
+}  // namespace cu264::vle

@@ -1,0 +1,86 @@
+// A thread's symbols, coded: whole words go to the thread's own column of its warp's stage, which costs
+// neither bank conflicts nor knowledge of where the code will lie in the stream.
+#pragma once
+
+#include <cstdint>
+
+#include "entropy/vle/fast_symbols.cuh"
+#include "entropy/vle/fast_table.cuh"
+
+namespace cu264::vle::fast {
+
+struct ThreadCode {
+  std::uint32_t bits;     // its length, 0 to 16 a symbol
+  std::uint32_t tail;     // its last 32 bits; all of it, right-aligned, where it is shorter
+  std::uint32_t missing;  // not 0: a symbol has no code
+};
+
+class CodeBuilder {
+ public:
+  // Row k of the thread's column is column[32 * k].
+  __device__ explicit CodeBuilder(std::uint32_t* column) : next_(column) {}
+
+  __device__ void append(std::uint32_t word) {
+    high_ = __funnelshift_l(low_, high_, word);
+    low_ = __funnelshift_l(word, low_, word);
+  }
+  // After at most 32 bits more than at the last one: `words` is the sum of theirs.
+  __device__ void flush(std::uint32_t words) {
+    const std::uint32_t before = sum_;
+    sum_ += words;
+    if ((before ^ sum_) & 32) {
+      *next_ = __funnelshift_r(low_, high_, sum_);
+      next_ += 32;
+    }
+  }
+  // After at most 31 symbols more than at the last one.
+  __device__ void look_for_missing() { missing_ |= sum_ & kMissingBits; }
+
+  __device__ ThreadCode finish() {
+    look_for_missing();
+    if (sum_ & 31) *next_ = low_ << (32 - (sum_ & 31));
+    return {sum_ & kLengthBits, low_, missing_};
+  }
+
+ private:
+  std::uint32_t* next_;
+  std::uint32_t high_ = 0, low_ = 0;  // of the code so far, the last 64 bits
+  std::uint32_t sum_ = 0;
+  std::uint32_t missing_ = 0;
+};
+
+template <int kThreadSymbols, class Table>
+__device__ inline ThreadCode encode_thread(const Symbols<kThreadSymbols>& symbols, const Table& table,
+                                           std::uint32_t* column) {
+  CodeBuilder builder(column);
+#pragma unroll
+  for (int i = 0; i < kThreadSymbols / 4; ++i) {
+    const std::uint32_t four = symbols.words[i];
+    const std::uint32_t a = table.template look_up<0>(four), b = table.template look_up<1>(four);
+    const std::uint32_t c = table.template look_up<2>(four), d = table.template look_up<3>(four);
+    builder.append(a);
+    builder.append(b);
+    builder.flush(a + b);
+    builder.append(c);
+    builder.append(d);
+    builder.flush(c + d);
+    if (i % 4 == 3) builder.look_for_missing();
+  }
+  return builder.finish();
+}
+
+// The input's last few symbols, fewer than a thread's.
+template <class Table>
+__device__ inline ThreadCode encode_rest(const std::uint8_t* first, int count, const Table& table,
+                                         std::uint32_t* column) {
+  CodeBuilder builder(column);
+  for (int i = 0; i < count; ++i) {
+    const std::uint32_t word = table.template look_up<0>(first[i]);
+    builder.append(word);
+    builder.flush(word);
+    builder.look_for_missing();
+  }
+  return builder.finish();
+}
+
+}  // namespace cu264::vle::fast

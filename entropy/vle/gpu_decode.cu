@@ -1,0 +1,143 @@
+#include "entropy/vle/gpu_decode.h"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <string>
+
+#include "cu264/status.h"
+#include "entropy/launch_check.cuh"
+#include "entropy/vle/gpu_decode_index.cuh"
+
+namespace cu264::vle {
+namespace {
+
+using namespace gpu_decode;
+
+// Parts of the caller's scratch, each 256-byte aligned; without memory it only counts.
+class Carver {
+ public:
+  explicit Carver(void* memory) : memory_(static_cast<char*>(memory)) {}
+  template <class T>
+  T* take(std::uint64_t count) {
+    T* const part = memory_ == nullptr ? nullptr : reinterpret_cast<T*>(memory_ + used_);
+    used_ += (count * sizeof(T) + 255) / 256 * 256;
+    return part;
+  }
+  std::size_t used() const { return used_; }
+
+ private:
+  char* memory_;
+  std::size_t used_ = 0;
+};
+
+struct Scratch {
+  Scratch(void* memory, std::size_t stream_size, std::size_t size, bool with_index) {
+    Carver carver(memory);
+    table = carver.take<Table>(1);
+    if (!with_index) {
+      call.stretches = (std::uint64_t{stream_size} * 8 + kStretch - 1) / kStretch;
+      call.maps = carver.take<std::uint16_t>(call.stretches * kEntries);
+      std::uint64_t count = call.stretches;
+      for (int level = 0; level < kLevels; ++level) {
+        count = (count + kGroup - 1) / kGroup;
+        call.group_counts[level] = count;
+        call.groups[level] = carver.take<Step>(count * kEntries);
+        call.entries[level] = carver.take<Step>(count);
+      }
+      call.chunks = chunk_count(size);
+      call.index = carver.take<std::uint64_t>(call.chunks);
+    }
+    bytes = carver.used();
+  }
+
+  Table* table;
+  IndexCall call{};
+  std::size_t bytes;
+};
+
+__global__ void __launch_bounds__(kSymbols)
+    prepare_kernel(const CodeTable* code_table, Table* table, DecodeResult* result, std::uint64_t size) {
+  build(*code_table, *table);
+  if (threadIdx.x == 0) *result = {size, 0, 0};
+}
+
+// Without symbols there must be no bits.
+__global__ void judge_empty_kernel(const std::uint64_t* bits, DecodeResult* result) {
+  if (*bits != 0) result->corrupt = 1;
+}
+
+__global__ void judge_symbols_kernel(DecodeResult* result) {
+  if (result->corrupt != 0) result->symbols = 0;
+}
+
+int blocks_for(std::uint64_t threads, int block, int most) {
+  return static_cast<int>(std::min<std::uint64_t>((threads + block - 1) / block, most));
+}
+
+void find_index(const IndexCall& call, int most_blocks, cudaStream_t stream) {
+  map_stretches_kernel<<<blocks_for(call.stretches * kEntries, 256, most_blocks), 256, 0, stream>>>(call);
+  entropy::check_launch("map_stretches_kernel");
+  const auto& counts = call.group_counts;
+  compose_kernel<<<blocks_for(counts[0] * kEntries, 256, 1 << 30), 256, 0, stream>>>(
+      call.maps, call.stretches, call.groups[0], counts[0]);
+  entropy::check_launch("compose_kernel");
+  compose_kernel<<<blocks_for(counts[1] * kEntries, 256, 1 << 30), 256, 0, stream>>>(
+      call.groups[0], counts[0], call.groups[1], counts[1]);
+  entropy::check_launch("compose_kernel");
+  enter_kernel<<<1, 1, 0, stream>>>(call);
+  entropy::check_launch("enter_kernel");
+  descend_kernel<<<blocks_for(counts[1] * kEntries, 256, 1 << 30), 256, 0, stream>>>(call);
+  entropy::check_launch("descend_kernel");
+  index_kernel<<<blocks_for(counts[0], 1, most_blocks), kGroup, 0, stream>>>(call);
+  entropy::check_launch("index_kernel");
+}
+
+}  // namespace
+
+std::size_t decode_scratch_bytes(std::size_t stream_size, std::size_t size, bool with_index) {
+  return Scratch(nullptr, stream_size, size, with_index).bytes;
+}
+
+void decode(const DecodeCall& call) {
+  Scratch scratch(call.d_scratch, call.stream_size, call.size, call.d_chunk_index != nullptr);
+  if (call.scratch_size < scratch.bytes) {
+    throw Error(ErrorCode::invalid_argument,
+                "decode: " + std::to_string(call.scratch_size) + " bytes of scratch are too few",
+                "give it " + std::to_string(scratch.bytes) + ", as decode_scratch_bytes says");
+  }
+  int device = 0, processors = 0;
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess) {
+    throw Error(ErrorCode::device_unavailable, "no CUDA device", "check the GPU and its driver");
+  }
+  auto* const stream = static_cast<cudaStream_t>(call.stream);
+  prepare_kernel<<<1, kSymbols, 0, stream>>>(call.d_table, scratch.table, call.d_result, call.size);
+  entropy::check_launch("prepare_kernel");
+  if (call.size == 0) {
+    judge_empty_kernel<<<1, 1, 0, stream>>>(call.d_bits, call.d_result);
+    return entropy::check_launch("judge_empty_kernel");
+  }
+  const StreamView view{reinterpret_cast<const std::uint32_t*>(call.d_stream), call.stream_size / 4};
+  const std::uint64_t* index = call.d_chunk_index;
+  const int most_blocks = 8 * processors;
+  if (index == nullptr && scratch.call.stretches != 0) {
+    IndexCall& find = scratch.call;
+    find.stream = view;
+    find.bits = call.d_bits;
+    find.capacity_bits = std::uint64_t{call.stream_size} * 8;
+    find.table = scratch.table;
+    find.size = call.size;
+    find.result = call.d_result;
+    find_index(find, most_blocks, stream);
+  }
+  if (index == nullptr) index = scratch.call.index;
+  const ChunkCall chunks{view,          call.d_bits, index,         scratch.table,
+                         call.d_output, call.size,   call.d_result, std::uint64_t{call.stream_size} * 8, chunk_count(call.size)};
+  decode_chunks_kernel<<<blocks_for(chunk_count(call.size), 256, most_blocks), 256, 0, stream>>>(chunks);
+  entropy::check_launch("decode_chunks_kernel");
+  judge_symbols_kernel<<<1, 1, 0, stream>>>(call.d_result);
+  entropy::check_launch("judge_symbols_kernel");
+}
+
+}  // namespace cu264::vle

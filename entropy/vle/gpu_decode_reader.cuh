@@ -1,0 +1,51 @@
+// Reading codes one after the other from anywhere in a stream.
+#pragma once
+
+#include <cstdint>
+
+namespace cu264::vle::gpu_decode {
+
+struct StreamView {
+  const std::uint32_t* words;
+  std::uint64_t word_count;  // that may be read
+
+  // As a big-endian number; zero behind the end.
+  __device__ std::uint32_t word(std::uint64_t i) const {
+    return i < word_count ? __byte_perm(__ldg(words + i), 0, 0x0123) : 0;
+  }
+};
+
+class CodeReader {
+ public:
+  // Behind the end of the stream there are zeros.
+  __device__ CodeReader(const StreamView& stream, std::uint64_t position)
+      : stream_(stream), next_index_(position / 32 + 2), position_(position % 32) {
+    const std::uint64_t first = position / 32;
+    high_ = stream.word(first);
+    low_ = stream.word(first + 1);
+    next_ = stream.word(first + 2);
+  }
+
+  // The next 32 bits.
+  __device__ std::uint32_t window() const { return __funnelshift_l(low_, high_, position_); }
+  // An entry of Table: its lowest 8 bits, the length, count.
+  __device__ void skip(std::uint32_t entry) {
+    const std::uint32_t before = position_;
+    position_ += entry;
+    if ((before ^ position_) & 32) {
+      high_ = low_;
+      low_ = next_;
+      next_ = stream_.word(++next_index_);
+    }
+  }
+  // Of the next bit in the stream.
+  __device__ std::uint64_t position() const { return (next_index_ - 2) * 32 + position_ % 32; }
+
+ private:
+  StreamView stream_;
+  std::uint64_t next_index_;
+  std::uint32_t high_, low_, next_;
+  std::uint32_t position_;  // in high_, in the lowest five bits
+};
+
+}  // namespace cu264::vle::gpu_decode
