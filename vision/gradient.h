@@ -1,7 +1,7 @@
 // Step 2 of GUD-Canny (3.2): the gradient of the smoothed picture by the first difference (-1, 0, 1).
 //
 // dx and dy are differences of Q4 samples two apart: -4080 .. 4080, positive towards brighter samples to the
-// right and below. The magnitude is floor(sqrt(dx^2 + dy^2)), 0 .. 5770. Pixels of the picture's frame have
+// right and below. The magnitude is floor(sqrt(dx^2 + dy^2)), 0 .. 5769. Pixels of the picture's frame have
 // magnitude 0: one of their neighbours is missing.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace cu264::vision {
 
-inline constexpr int kLargestMagnitude = 5770;
+inline constexpr int kLargestMagnitude = 5769;
 
 // True for a pixel with all eight neighbours inside the picture. Others have dx = dy = 0.
 CU264_HD bool has_gradient(int x, int y, int width, int height) {

@@ -7,7 +7,7 @@
 
 namespace cu264::vision {
 
-// The magnitude where the line meets the ring, times `along`; at most 5770 * 4080.
+// The magnitude where the line meets the ring, times `along`; at most 5769 * 4080.
 CU264_HD int interpolated(int along, int across, int axis, int diagonal) {
   return axis * (along - across) + diagonal * across;
 }

@@ -3,18 +3,12 @@
 #include <algorithm>
 
 #include "vision/cuda/launch_check.h"
+#include "vision/cuda/lay_out.h"
 
 namespace cu264::vision::cuda {
 namespace {
 
 constexpr std::size_t kLabelBudget = std::size_t{256} << 20;  // more lows at once gain nothing beyond
-
-template <class T>
-T* take(std::uint8_t* base, std::size_t& bytes, std::size_t count) {
-  T* const at = base == nullptr ? nullptr : reinterpret_cast<T*>(base + bytes);
-  bytes += (count * sizeof(T) + 255) / 256 * 256;
-  return at;
-}
 
 int attribute(cudaDeviceAttr which, int device) {
   int value = 0;
@@ -97,7 +91,12 @@ void CannyPlan::launch(const PicturePlanes& planes, int pictures, void* scratch,
   const Ridges ridges{a.magnitude, grid_.words_x * kWordPixels, a.tile_largest, ridge_tiles(width, height, pictures)};
   launch_ridges(planes, width, height, pictures, params_.sigma_tenths, ridges, stream);
   launch_level_words(grid_, pictures, params_, ridges, {a.levels, a.largest, a.counts, taps.levels}, stream);
+  launch_from_levels(pictures, scratch, edges, thresholds, taps, stream);
+}
 
+void CannyPlan::launch_from_levels(int pictures, void* scratch, const EdgePlanes& edges, Thresholds* thresholds,
+                                   const CannyTaps& taps, cudaStream_t stream) const {
+  const CannyArrays a = arrays(scratch);
   const GlobalLabels labels{a.maps, a.parents, lows_at_once_};
   if (!params_.fixed) {
     const LinkWork link{a.levels, a.sums, parts_};

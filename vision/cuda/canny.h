@@ -67,6 +67,10 @@ class CannyPlan {
   void launch(const PicturePlanes& planes, int pictures, void* scratch, const EdgePlanes& edges,
               Thresholds* thresholds, const CannyTaps& taps, cudaStream_t stream) const;
 
+  // The kernels after the levels, which arrays(scratch).levels holds already; counts are zero.
+  void launch_from_levels(int pictures, void* scratch, const EdgePlanes& edges, Thresholds* thresholds,
+                          const CannyTaps& taps, cudaStream_t stream) const;
+
   const WordGrid& grid() const { return grid_; }
   bool labels_are_shared() const { return shared_; }
   int parts() const { return parts_; }

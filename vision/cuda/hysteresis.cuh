@@ -6,6 +6,7 @@
 #include "vision/cuda/bit_planes.cuh"
 #include "vision/cuda/hysteresis.h"
 #include "vision/cuda/run_forest.cuh"
+#include "vision/cuda/search.cuh"
 #include "vision/stages.h"
 
 namespace cu264::vision::cuda {
@@ -27,16 +28,23 @@ __device__ inline Thresholds choose_thresholds(const CannyParams& params, const 
     s_values[i] = d_values[static_cast<std::size_t>(sub_image) * kCounts + i];
   }
   __syncthreads();
-  if (threadIdx.x == 0) s_thresholds = sub_image_thresholds(s_counts, {}, highest);
+  if (threadIdx.x < 32) {
+    const Thresholds own = voted_own(s_counts, highest);
+    if (threadIdx.x == 0) s_thresholds = own;
+  }
   __syncthreads();
-  if (s_thresholds.source == ThresholdSource::own) return s_thresholds;
+  const Thresholds own = s_thresholds;
+  if (own.source == ThresholdSource::own) return own;
   for (int i = static_cast<int>(threadIdx.x); i < kCounts; i += static_cast<int>(blockDim.x)) {
     std::int32_t sum = 0;
     for (int s = 0; s < sub_images; ++s) sum += d_values[static_cast<std::size_t>(s) * kCounts + i];
     s_values[i] = sum;
   }
   __syncthreads();
-  if (threadIdx.x == 0) s_thresholds = fallback_thresholds(s_counts, highest);
+  if (threadIdx.x < 32) {
+    const Thresholds fallback = voted_fallback(s_counts, highest);
+    if (threadIdx.x == 0) s_thresholds = fallback;
+  }
   __syncthreads();
   return s_thresholds;
 }
