@@ -1,0 +1,270 @@
+// Edge detection on the GPU, pictures and edge maps in device memory: the production form alone, in batches and
+// as a CUDA graph; the paper's form with the share of each step; sub-images of 32 x H against W x 32. Prints
+// markdown.
+//
+//   bench_canny PICTURE.pgm [PICTURE.pgm ...]
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cu264/canny.h"
+#include "tests/parity/device_array.cuh"
+#include "vision/backend.h"
+#include "vision/cuda/canny.h"
+#include "vision/cuda/published.h"
+
+namespace cu264::bench {
+namespace {
+
+using namespace vision;
+using parity::check;
+using parity::DeviceArray;
+using vision::cuda::CannyPlan;
+using vision::cuda::DeviceLimits;
+using vision::cuda::PublishedPlan;
+
+constexpr std::size_t kRotated = std::size_t{80} << 20;  // inputs together, more than the L2 cache holds
+constexpr int kRuns = 31;
+
+struct Picture {
+  std::string name;
+  int width = 0, height = 0;
+  std::vector<std::uint8_t> samples;
+};
+
+Picture read_pgm(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  Picture picture;
+  std::string magic;
+  int most = 0;
+  file >> magic >> picture.width >> picture.height >> most;
+  file.get();
+  if (!file || magic != "P5" || most != 255) throw std::runtime_error(path + ": not an 8-bit PGM");
+  picture.samples.resize(static_cast<std::size_t>(picture.width) * picture.height);
+  file.read(reinterpret_cast<char*>(picture.samples.data()), static_cast<std::streamsize>(picture.samples.size()));
+  picture.name = path.substr(path.find_last_of('/') + 1);
+  return picture;
+}
+
+CannyParams params_of(const std::vector<int>& candidates, Partition partition) {
+  canny::Params params;
+  params.candidates = candidates;
+  CannyParams out = canny_params(params);
+  out.partition = partition;
+  return out;
+}
+
+struct Timer {
+  Timer() {
+    check(cudaEventCreate(&start), "event");
+    check(cudaEventCreate(&stop), "event");
+  }
+  ~Timer() { cudaEventDestroy(start), cudaEventDestroy(stop); }
+  cudaEvent_t start = nullptr, stop = nullptr;
+};
+
+double median(std::vector<float> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+  return values[values.size() / 2];
+}
+
+// Median microseconds of launch(i), i counting up.
+double microseconds(cudaStream_t stream, const std::function<void(int)>& launch, int runs = kRuns) {
+  const Timer timer;
+  std::vector<float> times;
+  for (int run = -3; run < runs; ++run) {
+    check(cudaEventRecord(timer.start, stream), "event");
+    launch(run + 3);
+    check(cudaEventRecord(timer.stop, stream), "event");
+    check(cudaEventSynchronize(timer.stop), "kernel");
+    float time = 0;
+    check(cudaEventElapsedTime(&time, timer.start, timer.stop), "event");
+    if (run >= 0) times.push_back(1e3f * time);
+  }
+  return median(times);
+}
+
+class Graph {
+ public:
+  Graph(cudaStream_t stream, const std::function<void()>& launch) {
+    cudaGraph_t graph;
+    check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
+    launch();
+    check(cudaStreamEndCapture(stream, &graph), "capture");
+    check(cudaGraphInstantiate(&executable_, graph, 0), "graph");
+    cudaGraphDestroy(graph);
+  }
+  ~Graph() { cudaGraphExecDestroy(executable_); }
+  void launch(cudaStream_t stream) const { check(cudaGraphLaunch(executable_, stream), "graph"); }
+
+ private:
+  cudaGraphExec_t executable_ = nullptr;
+};
+
+__global__ void do_nothing() {}
+
+class Bench {
+ public:
+  explicit Bench(const Picture& picture)
+      : picture_(picture),
+        pixels_(picture.samples.size()),
+        copies_(static_cast<int>((kRotated + pixels_ - 1) / pixels_ + 63) / 64 * 64),
+        pictures_(pixels_ * static_cast<std::size_t>(copies_)),
+        edges_(pixels_ * 64) {
+    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "stream");
+    for (int i = 0; i < copies_; ++i) {
+      check(cudaMemcpy(pictures_.data() + static_cast<std::size_t>(i) * pixels_, picture.samples.data(), pixels_,
+                       cudaMemcpyHostToDevice),
+            "upload");
+    }
+  }
+  ~Bench() { cudaStreamDestroy(stream_); }
+
+  cudaStream_t stream() const { return stream_; }
+
+  struct Times {
+    double launches, graph;
+  };
+  Times production(const CannyParams& params, int count, vision::cuda::Labelling labelling) {
+    const CannyPlan plan(params, picture_.width, picture_.height, count, limits_, labelling);
+    const DeviceArray<std::uint8_t> scratch(plan.scratch_bytes());
+    const auto launch = [&](int i) {
+      plan.launch(planes(i * count), count, scratch.data(), edges(), nullptr, {}, stream_);
+    };
+    Times times{};
+    times.launches = microseconds(stream_, launch) / count;
+    const Graph graph(stream_, [&] { launch(0); });
+    times.graph = microseconds(stream_, [&](int) { graph.launch(stream_); }) / count;
+    return times;
+  }
+
+  // Microseconds of all, and of each step.
+  std::vector<double> published(const CannyParams& params) {
+    const PublishedPlan plan(params, picture_.width, picture_.height, limits_);
+    const DeviceArray<std::uint8_t> scratch(plan.scratch_bytes());
+    const auto launch = [&](int i, const cudaEvent_t* marks) {
+      plan.launch(planes(i)[0], scratch.data(), edges()[0], nullptr, marks, stream_);
+    };
+    std::vector<double> times = {microseconds(stream_, [&](int i) { launch(i, nullptr); })};
+    cudaEvent_t marks[PublishedPlan::kSteps + 1];
+    for (cudaEvent_t& mark : marks) check(cudaEventCreate(&mark), "event");
+    std::vector<float> steps[PublishedPlan::kSteps];
+    for (int run = 0; run < kRuns; ++run) {
+      launch(run, marks);
+      check(cudaStreamSynchronize(stream_), "kernel");
+      for (int s = 0; s < PublishedPlan::kSteps; ++s) {
+        float time = 0;
+        check(cudaEventElapsedTime(&time, marks[s], marks[s + 1]), "event");
+        steps[s].push_back(1e3f * time);
+      }
+    }
+    for (const std::vector<float>& step : steps) times.push_back(median(step));
+    for (cudaEvent_t mark : marks) cudaEventDestroy(mark);
+    return times;
+  }
+
+  // As many bytes as any detector must read and write.
+  double copy(int count) {
+    return microseconds(stream_, [&](int i) {
+             check(cudaMemcpyAsync(edges_.data(), planes(i * count).first, pixels_ * static_cast<std::size_t>(count),
+                                   cudaMemcpyDeviceToDevice, stream_),
+                   "copy");
+           }) /
+           count;
+  }
+
+ private:
+  vision::cuda::PicturePlanes planes(int first) const {
+    const auto at = static_cast<std::size_t>(first % copies_);
+    return {pictures_.data() + at * pixels_, picture_.width, static_cast<std::ptrdiff_t>(pixels_), nullptr};
+  }
+  vision::cuda::EdgePlanes edges() const {
+    return {edges_.data(), picture_.width, static_cast<std::ptrdiff_t>(pixels_)};
+  }
+
+  const Picture& picture_;
+  std::size_t pixels_;
+  int copies_;
+  DeviceArray<std::uint8_t> pictures_, edges_;
+  DeviceLimits limits_ = vision::cuda::device_limits(0);
+  cudaStream_t stream_ = nullptr;
+};
+
+double empty_launches(cudaStream_t stream, int kernels) {
+  const Graph graph(stream, [&] {
+    for (int k = 0; k < kernels; ++k) do_nothing<<<1, 32, 0, stream>>>();
+  });
+  return microseconds(stream, [&](int) { graph.launch(stream); });
+}
+
+struct Set {
+  const char* name;
+  std::vector<int> candidates;
+};
+
+void run(const std::vector<Picture>& pictures) {
+  const Set sets[] = {{"C0.03", canny::candidates_003()}, {"C0.01", canny::candidates_001()}};
+  std::printf("Microseconds a picture, medians of %d.\n\n", kRuns);
+  std::printf("| picture | set | partition | one: launches | one: graph | 64: graph | labels in global memory: one | "
+              "64 | published | copy of one, 64 |\n|---|---|---|---|---|---|---|---|---|---|\n");
+  std::string shares;
+  for (const Picture& picture : pictures) {
+    Bench bench(picture);
+    const double copy_one = bench.copy(1), copy_64 = bench.copy(64);
+    for (const Set& set : sets) {
+      for (const Partition partition : {Partition::columns, Partition::rows, Partition::frame}) {
+        const char* const name = partition == Partition::columns ? "32xH" : partition == Partition::rows ? "Wx32" : "frame";
+        const CannyParams params = params_of(set.candidates, partition);
+        const Bench::Times one = bench.production(params, 1, vision::cuda::Labelling::automatic);
+        const Bench::Times many = bench.production(params, 64, vision::cuda::Labelling::automatic);
+        const Bench::Times global_one = bench.production(params, 1, vision::cuda::Labelling::global);
+        const Bench::Times global_many = bench.production(params, 64, vision::cuda::Labelling::global);
+        const std::vector<double> published = bench.published(params);
+        std::printf("| %s %dx%d | %s | %s | %.1f | %.1f | %.2f | %.1f | %.2f | %.1f | %.2f, %.2f |\n",
+                    picture.name.c_str(), picture.width, picture.height, set.name, name, one.launches, one.graph,
+                    many.graph, global_one.graph, global_many.graph, published[0], copy_one, copy_64);
+        double sum = 0;
+        for (int s = 0; s < PublishedPlan::kSteps; ++s) sum += published[1 + s];
+        shares += "| " + picture.name + " | " + set.name + " | " + name + " |";
+        for (int s = 0; s < PublishedPlan::kSteps; ++s) {
+          char text[32];
+          std::snprintf(text, sizeof text, " %.2f |", 100 * published[1 + s] / sum);
+          shares += text;
+        }
+        shares += "\n";
+      }
+    }
+    if (&picture == &pictures.back()) {
+      std::printf("\nEmpty kernels in a graph: 1 in %.2f us, 5 in %.2f us, 8 in %.2f us\n", empty_launches(bench.stream(), 1),
+                  empty_launches(bench.stream(), 5), empty_launches(bench.stream(), 8));
+    }
+  }
+  std::printf("\nShares of the published form's steps, %%\n\n| picture | set | partition |");
+  for (int s = 0; s < PublishedPlan::kSteps; ++s) std::printf(" %s |", PublishedPlan::step_name(s));
+  std::printf("\n|---|---|---|---|---|---|---|---|---|---|---|\n%s", shares.c_str());
+}
+
+}  // namespace
+}  // namespace cu264::bench
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    std::fprintf(stderr, "usage: bench_canny PICTURE.pgm [PICTURE.pgm ...]\n");
+    return 1;
+  }
+  try {
+    std::vector<cu264::bench::Picture> pictures;
+    for (int i = 1; i < argc; ++i) pictures.push_back(cu264::bench::read_pgm(argv[i]));
+    cu264::bench::run(pictures);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bench_canny: %s\n", error.what());
+    return 2;
+  }
+  return 0;
+}
