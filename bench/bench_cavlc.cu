@@ -129,8 +129,10 @@ Row measure(const core::BatchView& view) {
   const DeviceArray<entropy::PackedPicture> packed(static_cast<std::size_t>(pictures));
   const DeviceArray<entropy::SliceHeaderBits> headers(
       std::vector<entropy::SliceHeaderBits>{{0xb84, 14}, {0xb85, 14}});
-  const DeviceArray<std::uint32_t> rows(mbs * entropy::kRowWords), lengths(mbs);
-  row.code = us([&] { entropy::launch_code(view, {rows.data(), lengths.data()}, nullptr); });
+  const entropy::GroupLayout layout = entropy::group_layout(view);
+  const DeviceArray<std::uint32_t> words(entropy::group_words(layout, mb_width, mb_height));
+  const DeviceArray<entropy::GroupRecord> records(layout.groups());
+  row.code = us([&] { entropy::launch_code(view, scratch.data(), {words.data(), records.data()}, nullptr); });
   row.code_and_pack = us([&] {
     entropy::launch_code_and_pack(view, headers.data(), 0, scratch.data(), stream.data(), capacity,
                                   packed.data(), nullptr);

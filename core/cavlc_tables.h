@@ -37,7 +37,7 @@ CU264_HD int coeff_token_column(int nC) {
 // Table 9-5: rows TotalCoeff, columns TrailingOnes 0..3.
 CU264_HD CodeWord coeff_token_code(int column, int total_coeff, int trailing_ones) {
   // clang-format off
-  static constexpr std::uint32_t table[3][17][4] = {
+  static constexpr std::uint32_t table[5][17][4] = {
       {  // 0 <= nC < 2
           {"1"_vlc},
           {"000101"_vlc, "01"_vlc},
@@ -95,28 +95,44 @@ CU264_HD CodeWord coeff_token_code(int column, int total_coeff, int trailing_one
           {"0000000101"_vlc, "0000001000"_vlc, "0000000111"_vlc, "0000000110"_vlc},
           {"0000000001"_vlc, "0000000100"_vlc, "0000000011"_vlc, "0000000010"_vlc},
       },
-  };
-  static constexpr std::uint32_t chroma_dc[5][4] = {  // nC == -1
-      {"01"_vlc},
-      {"000111"_vlc, "1"_vlc},
-      {"000100"_vlc, "000110"_vlc, "001"_vlc},
-      {"000011"_vlc, "0000011"_vlc, "0000010"_vlc, "000101"_vlc},
-      {"000010"_vlc, "00000011"_vlc, "00000010"_vlc, "0000000"_vlc},
+      {  // 8 <= nC: six bits, TotalCoeff - 1 then TrailingOnes
+          {"000011"_vlc},
+          {"000000"_vlc, "000001"_vlc},
+          {"000100"_vlc, "000101"_vlc, "000110"_vlc},
+          {"001000"_vlc, "001001"_vlc, "001010"_vlc, "001011"_vlc},
+          {"001100"_vlc, "001101"_vlc, "001110"_vlc, "001111"_vlc},
+          {"010000"_vlc, "010001"_vlc, "010010"_vlc, "010011"_vlc},
+          {"010100"_vlc, "010101"_vlc, "010110"_vlc, "010111"_vlc},
+          {"011000"_vlc, "011001"_vlc, "011010"_vlc, "011011"_vlc},
+          {"011100"_vlc, "011101"_vlc, "011110"_vlc, "011111"_vlc},
+          {"100000"_vlc, "100001"_vlc, "100010"_vlc, "100011"_vlc},
+          {"100100"_vlc, "100101"_vlc, "100110"_vlc, "100111"_vlc},
+          {"101000"_vlc, "101001"_vlc, "101010"_vlc, "101011"_vlc},
+          {"101100"_vlc, "101101"_vlc, "101110"_vlc, "101111"_vlc},
+          {"110000"_vlc, "110001"_vlc, "110010"_vlc, "110011"_vlc},
+          {"110100"_vlc, "110101"_vlc, "110110"_vlc, "110111"_vlc},
+          {"111000"_vlc, "111001"_vlc, "111010"_vlc, "111011"_vlc},
+          {"111100"_vlc, "111101"_vlc, "111110"_vlc, "111111"_vlc},
+      },
+      {  // nC == -1
+          {"01"_vlc},
+          {"000111"_vlc, "1"_vlc},
+          {"000100"_vlc, "000110"_vlc, "001"_vlc},
+          {"000011"_vlc, "0000011"_vlc, "0000010"_vlc, "000101"_vlc},
+          {"000010"_vlc, "00000011"_vlc, "00000010"_vlc, "0000000"_vlc},
+      },
   };
   // clang-format on
-  if (column < 3) return unpack_code(table[column][total_coeff][trailing_ones]);
-  if (column == 4) return unpack_code(chroma_dc[total_coeff][trailing_ones]);
-  // 8 <= nC: six bits, TotalCoeff - 1 then TrailingOnes; 000011 stands for no coefficients.
-  CodeWord fixed;
-  fixed.length = 6;
-  fixed.bits = static_cast<std::uint16_t>(total_coeff == 0 ? 3 : ((total_coeff - 1) << 2) | trailing_ones);
-  return fixed;
+  return unpack_code(table[column][total_coeff][trailing_ones]);
 }
 
-// Tables 9-7 and 9-8: rows tzVlcIndex (TotalCoeff) 1..15, columns total_zeros.
-CU264_HD CodeWord total_zeros_code(int total_coeff, int total_zeros) {
+// total_zeros of 4x4 blocks and, of the chroma DC blocks of 4:2:0, kChromaDcTotalZeros rows further down
+// (tables 9-7, 9-8 and 9-9 (a)): rows tzVlcIndex (TotalCoeff) from 1, columns total_zeros.
+inline constexpr int kChromaDcTotalZeros = 15;
+
+CU264_HD CodeWord total_zeros_code(int row, int total_zeros) {
   // clang-format off
-  static constexpr std::uint32_t table[15][16] = {
+  static constexpr std::uint32_t table[18][16] = {
       {"1"_vlc, "011"_vlc, "010"_vlc, "0011"_vlc, "0010"_vlc, "00011"_vlc, "00010"_vlc, "000011"_vlc, "000010"_vlc, "0000011"_vlc, "0000010"_vlc, "00000011"_vlc, "00000010"_vlc, "000000011"_vlc, "000000010"_vlc, "000000001"_vlc},
       {"111"_vlc, "110"_vlc, "101"_vlc, "100"_vlc, "011"_vlc, "0101"_vlc, "0100"_vlc, "0011"_vlc, "0010"_vlc, "00011"_vlc, "00010"_vlc, "000011"_vlc, "000010"_vlc, "000001"_vlc, "000000"_vlc},
       {"0101"_vlc, "111"_vlc, "110"_vlc, "101"_vlc, "0100"_vlc, "0011"_vlc, "100"_vlc, "011"_vlc, "0010"_vlc, "00011"_vlc, "00010"_vlc, "000001"_vlc, "00001"_vlc, "000000"_vlc},
@@ -132,19 +148,16 @@ CU264_HD CodeWord total_zeros_code(int total_coeff, int total_zeros) {
       {"000"_vlc, "001"_vlc, "1"_vlc, "01"_vlc},
       {"00"_vlc, "01"_vlc, "1"_vlc},
       {"0"_vlc, "1"_vlc},
-  };
-  // clang-format on
-  return unpack_code(table[total_coeff - 1][total_zeros]);
-}
-
-// Table 9-9 (a), chroma DC of 4:2:0: rows TotalCoeff 1..3, columns total_zeros.
-CU264_HD CodeWord chroma_dc_total_zeros_code(int total_coeff, int total_zeros) {
-  static constexpr std::uint32_t table[3][4] = {
       {"1"_vlc, "01"_vlc, "001"_vlc, "000"_vlc},
       {"1"_vlc, "01"_vlc, "00"_vlc},
       {"1"_vlc, "0"_vlc},
   };
-  return unpack_code(table[total_coeff - 1][total_zeros]);
+  // clang-format on
+  return unpack_code(table[row - 1][total_zeros]);
+}
+
+CU264_HD CodeWord chroma_dc_total_zeros_code(int total_coeff, int total_zeros) {
+  return total_zeros_code(kChromaDcTotalZeros + total_coeff, total_zeros);
 }
 
 // Table 9-10: rows zerosLeft 1..6 and more, columns run_before.
@@ -161,6 +174,15 @@ CU264_HD CodeWord run_before_code(int zeros_left, int run_before) {
   };
   // clang-format on
   return unpack_code(table[zeros_left > 6 ? 6 : zeros_left - 1][run_before]);
+}
+
+// Length of run_before_code without a look-up in memory: two bits for each run of up to six zeros, sixteen
+// for each zerosLeft.
+CU264_HD int run_before_length(int zeros_left, int run_before) {
+  constexpr std::uint64_t up_to_four = 0x03ea'00aa'0029'0005, five_and_more = 0x3fff'3ffe'0ffa;
+  const std::uint64_t row = zeros_left < 5 ? up_to_four >> (16 * (zeros_left - 1))
+                                           : five_and_more >> (16 * (zeros_left > 6 ? 2 : zeros_left - 5));
+  return run_before > 6 ? run_before - 3 : static_cast<int>(row >> (2 * run_before)) & 3;
 }
 
 }  // namespace cu264::core

@@ -1,4 +1,4 @@
-// A launch that the runtime refused becomes an Error.
+// A launch or a call that the runtime refused becomes an Error.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -8,6 +8,12 @@
 #include "cu264/status.h"
 
 namespace cu264::entropy {
+
+inline void check_call(cudaError_t status, const char* call) {
+  if (status == cudaSuccess) return;
+  throw Error(ErrorCode::device_failure, std::string(call) + " failed: " + cudaGetErrorString(status),
+              "restart the program; if it stays, check the GPU and its driver, or use the cpu backend");
+}
 
 inline void check_launch(const char* kernel) {
   const cudaError_t status = cudaGetLastError();

@@ -8,7 +8,7 @@
 #include "core/mb_syntax.h"
 #include "core/slot_neighbours.h"
 #include "entropy/cavlc/cavlc_su.h"
-#include "entropy/cavlc/coded_bits.h"
+#include "entropy/cavlc/group_bits.h"
 #include "entropy/cavlc/word_sink.cuh"
 #include "entropy/launch_check.cuh"
 
@@ -276,7 +276,7 @@ SuScratch carve(std::uint8_t* memory, std::size_t& size, std::size_t mbs) {
 }  // namespace
 
 std::size_t packed_block_words(int mb_width, int mb_height) {
-  return static_cast<std::size_t>(mb_width) * mb_height * kRowWords + 1;
+  return static_cast<std::size_t>(mb_width) * mb_height * kMacroblockWords + 1;
 }
 
 std::size_t cavlc_su_scratch_bytes(int pictures, int mb_width, int mb_height) {

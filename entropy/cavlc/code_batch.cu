@@ -1,16 +1,17 @@
-// A thread block codes kGroup consecutive macroblocks of a picture in three steps:
-//   survey  a warp a macroblock, lane = slot: nC of each block; empty blocks are coded, the others listed.
-//           Meanwhile the last warp writes the headers, a thread a macroblock
-//   code    a thread a listed block; those with few levels come from the list's front and those with many
-//   from
-//           its back, so that the lanes of a warp finish together
-//   join    a warp a macroblock: scan of the lengths, header and blocks shifted into the macroblock's row
+// A warp codes a group of macroblocks:
+//   survey  a macroblock a lane: header, nC of its blocks; its blocks that are not empty are listed, those
+//   with
+//           many levels first, so that lanes with equally much to do are together
+//   code    a listed block a lane
+//   write   a macroblock a lane: header and blocks behind one another, to where a scan of lengths puts them
+#include <algorithm>
+
+#include "core/bit_ops.h"
 #include "core/cavlc_block.h"
-#include "core/mb_syntax.h"
-#include "core/slot_neighbours.h"
-#include "entropy/cavlc/block_levels.cuh"
+#include "entropy/cavlc/block_coder.cuh"
 #include "entropy/cavlc/code_batch.h"
-#include "entropy/cavlc/source_samples.cuh"
+#include "entropy/cavlc/group_writer.cuh"
+#include "entropy/cavlc/macroblock_lane.cuh"
 #include "entropy/cavlc/word_sink.cuh"
 #include "entropy/launch_check.cuh"
 
@@ -18,285 +19,364 @@ namespace cu264::entropy {
 namespace {
 
 using core::BatchView;
+using core::kBlocksPerMacroblock;
 using core::MacroblockKind;
-using core::MacroblockRecord;
 
 constexpr int kWarps = 4;
-constexpr int kSurveyWarps = kWarps - 1;
 constexpr int kThreads = 32 * kWarps;
-constexpr int kGroup = 16;
-// What is joined to a macroblock: its header, then its blocks by slot.
-constexpr int kItems = 1 + core::kBlocksPerMacroblock;
-constexpr int kGroupItems = kGroup * kItems;
-constexpr int kFewLevels = 4;
-// coeff_token's 16 bits and 16 levels of 28: no block exceeds 464 bits.
-constexpr int kMoreWords = 14;  // of an item, behind its first
-constexpr int kNcValues = 18;   // -1 .. 16
-constexpr unsigned kAllLanes = 0xffffffffu;
-// As many as shared memory allows; Turing has threads for eight.
+constexpr int kMostBlocks = 1024;  // of threads at once, on any GPU
+// As many as shared memory allows; Turing has less.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-constexpr int kBlocksPerSm = 8;
+constexpr int kBlocksPerSm = 1;
 #else
-constexpr int kBlocksPerSm = 12;
+constexpr int kBlocksPerSm = 6;
 #endif
 
-// What the steps must know of a macroblock.
-struct alignas(16) Brief {
-  std::uint32_t coded;    // by slot: in the bitstream
-  std::uint32_t nonzero;  // by slot: and not empty
-  MacroblockKind kind;
-  bool left, above;  // available
-  std::int16_t x, y;
-};
+constexpr int kHeaderWords = 3;  // 1 + 64 + 5 + 11 + 11 bits at most
+// coeff_token and trailing ones' signs, 16 levels of 28 bits, total_zeros and runs: no block exceeds 464
+// bits.
+constexpr int kStagedWords = 14;
+// A block beyond one word is spilled whole: macroblocks within their limit need no more words than this, and
+// where one is not, the picture is lost and it does not matter what its blocks hold.
+constexpr std::uint32_t kSpillWords = kGroup * (kMacroblockWords + kBlocksPerMacroblock);
+constexpr std::uint32_t kSpilled = 33;  // instead of a length
 
-// An item's bits are left-aligned in its first word and, where one is not enough, in others that lie together
-// in `more`. Macroblocks within their limit leave room for all of them; where one is not, the picture is lost
-// and it does not matter whose words are.
 struct Shared {
+  std::uint32_t words[kBlocksPerMacroblock][kGroup];  // a block's bits, or where they are << 10 | length
+  std::uint32_t lengths[kGroup][7];                   // of blocks, by slot, a byte each
+  std::uint32_t header[kHeaderWords][kGroup];
+  std::uint32_t spilled_bits[kGroup];  // beyond kSpilled a block
   union {
-    std::uint32_t staged[kMoreWords][kThreads];  // until an item's length is known
-    std::uint32_t rows[kWarps][kRowWords + 1];   // zero between uses
+    std::uint16_t list[kGroup * kBlocksPerMacroblock];  // macroblock << 5 | slot
+    std::uint32_t edges[33];
   };
-  std::uint32_t first[kGroupItems];
-  std::uint32_t more[kGroup * kRowWords];
-  std::uint32_t more_used;
-  Brief briefs[kGroup];
-  std::uint16_t more_at[kGroupItems];
-  std::uint16_t lengths[kGroupItems];
-  std::uint16_t list[kGroupItems];  // intra16x16 << 14 | macroblock << 10 | slot << 5 | nC + 1
-  std::uint32_t empty_token[kNcValues];
-  std::uint8_t empty_length[kNcValues];
-  std::uint32_t listed;  // blocks from the front, and << 16 from the back
+  alignas(16) std::uint8_t levels[StagedLevels::kWarpBytes];
+  std::uint32_t staged[kStagedWords][32];  // full words of the block that a lane codes
+  std::uint32_t spilled;                   // words
+};
+static_assert(kWarps * sizeof(Shared) <= 48 * 1024);
+
+struct CodeJob {
+  BatchView batch;
+  GroupLayout layout;
+  GroupBits bits;
+  std::uint32_t* ticket;
+  std::uint32_t* spill;  // [warp][kSpillWords]
 };
 
-__device__ int thread_id() {
-  return static_cast<int>(threadIdx.x);
-}
-__device__ int lane_id() {
-  return thread_id() & 31;
-}
-__device__ int warp_id() {
-  return thread_id() >> 5;
-}
+struct HeaderSink {
+  BitQueue queue;
+  std::uint32_t* s_next;
 
-// ORs a left-aligned word of bits into a row that holds zeros there.
-__device__ void or_bits(std::uint32_t* s_row, int position, std::uint32_t bits) {
-  const int word = position >> 5, shift = position & 31;
-  const std::uint32_t high = bits >> shift, low = __funnelshift_r(0, bits, shift);
-  if (high != 0) atomicOr(s_row + word, high);
-  if (low != 0) atomicOr(s_row + word + 1, low);
-}
+  __device__ __forceinline__ void put(std::uint32_t bits, int count) {
+    if (!queue.push(bits, count)) return;
+    *s_next = queue.pop();
+    s_next += kGroup;
+  }
+};
+
+struct BlockSink {
+  BitQueue queue;
+  std::uint32_t* const s_staged;
+  int words = 0;
+
+  __device__ __forceinline__ void put(std::uint32_t bits, int count) {
+    if (queue.push(bits, count)) s_staged[32 * words++] = queue.pop();
+  }
+};
 
 class GroupCoder {
  public:
-  __device__ GroupCoder(const BatchView& batch, const CodedBits& bits, Shared& s)
-      : batch_(batch),
-        bits_(bits),
+  __device__ __forceinline__ GroupCoder(const CodeJob& job, const Group& group, Shared& s,
+                                        std::uint32_t* d_spill, int lane)
+      : batch_(job.batch),
+        bits_(job.bits),
+        group_(group),
         s_(s),
-        count_(batch.macroblocks_per_picture()),
-        first_(static_cast<int>(blockIdx.x) * kGroup),
-        picture_(static_cast<int>(blockIdx.y)) {}
+        d_spill_(d_spill),
+        d_levels_(batch_.levels +
+                  (static_cast<std::size_t>(group.picture) * batch_.macroblocks_per_picture() + group.first) *
+                      core::kLevelsPerMacroblock),
+        lane_(lane) {}
 
-  __device__ void run() {
-    prepare();
-    __syncthreads();
-    if (warp_id() < kSurveyWarps) {
-      survey();
-    } else if (lane_id() < kGroup && exists(lane_id())) {
-      put_header(lane_id());
-    }
-    __syncthreads();
-    const int few = static_cast<int>(s_.listed & 0xffff), many = static_cast<int>(s_.listed >> 16);
-    for (int i = thread_id(); i < few + many; i += kThreads) {
-      code(i < many ? s_.list[kGroupItems - 1 - i] : s_.list[i - many]);
-    }
-    __syncthreads();
-    for (int word = lane_id(); word <= kRowWords; word += 32) s_.rows[warp_id()][word] = 0;
+  __device__ __forceinline__ void run() {
+    const MacroblockLane mb(batch_, group_, lane_);
+    intra16x16_ = __ballot_sync(kAllLanes, mb.exists && mb.record.kind == MacroblockKind::intra16x16);
+    const int header_length = survey(mb);
     __syncwarp();
-    for (int m = warp_id(); m < kGroup && exists(m); m += kWarps) join(m);
+    code();
+    __syncwarp();
+    int length = header_length + static_cast<int>(s_.spilled_bits[lane_]);
+#pragma unroll
+    for (int i = 0; i < 7; ++i) {
+      length =
+          static_cast<int>(__dp4a(s_.lengths[lane_][i], 0x01010101u, static_cast<std::uint32_t>(length)));
+    }
+    GroupWriter writer(batch_, bits_, group_, s_.edges, lane_);
+    writer.write(mb, header_length, length, [&](auto& sink) { put(sink, header_length, mb.nonzero()); });
   }
 
  private:
-  __device__ bool exists(int m) const { return first_ + m < count_; }
-  __device__ std::size_t index(int m) const {
-    return static_cast<std::size_t>(picture_) * count_ + first_ + m;
-  }
-
-  __device__ void prepare() {
-    const int thread = thread_id();
-    if (thread < kGroup && exists(thread)) s_.briefs[thread] = brief(thread);
-    if (thread == 0) s_.listed = s_.more_used = 0;
-    const int entry = thread - 32;
-    if (entry >= 0 && entry < kNcValues) {
-      const core::CodeWord token = core::coeff_token_code(core::coeff_token_column(entry - 1), 0, 0);
-      s_.empty_token[entry] = left_aligned(token.bits, token.length);
-      s_.empty_length[entry] = token.length;
+  // Returns the length of the macroblock's header.
+  __device__ __forceinline__ int survey(const MacroblockLane& mb) {
+    std::uint32_t lengths[7] = {}, nonzero = 0, many[3] = {};
+    int header_length = 0;
+    if (mb.exists) {
+      const Counts counts = mb.counts(batch_);
+      mb.lengths_if_empty(batch_, counts, lengths);
+      HeaderSink header{{}, &s_.header[0][lane_]};
+      mb.put_header(header, batch_);
+      header_length =
+          32 * static_cast<int>(header.s_next - &s_.header[0][lane_]) / kGroup + header.queue.count;
+      *header.s_next = header.queue.bits & ~(~0u << header.queue.count);
+      nonzero = mb.nonzero();
+#pragma unroll
+      for (int c = 0; c < 3; ++c) many[c] = nonzero & slots_from(counts, 2 << c);
     }
+#pragma unroll
+    for (int i = 0; i < 7; ++i) s_.lengths[lane_][i] = lengths[i];
+    s_.spilled_bits[lane_] = 0;
+    if (lane_ == 0) s_.spilled = 0;
+    list(nonzero, many);
+    return header_length;
   }
 
-  __device__ Brief brief(int m) const {
-    const MacroblockRecord& mb = batch_.macroblocks[index(m)];
-    const int x = (first_ + m) % batch_.mb_width, y = (first_ + m) / batch_.mb_width;
-    Brief b;
-    b.coded = core::coded_slots(mb);
-    b.nonzero = b.coded & mb.nonzero_blocks;
-    b.kind = mb.kind;
-    b.left = x > 0;
-    b.above = y > 0 && core::slice_of_row(y, batch_.slices, batch_.mb_height) ==
-                           core::slice_of_row(y - 1, batch_.slices, batch_.mb_height);
-    b.x = static_cast<std::int16_t>(x), b.y = static_cast<std::int16_t>(y);
-    return b;
+  // Bit s: slot s has at least `least` levels.
+  __device__ __forceinline__ static std::uint32_t slots_from(const Counts& counts, std::uint32_t least) {
+    std::uint32_t slots = 0;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      std::uint32_t eight = __dp4a(bytes_from(counts.words[2 * i], least) >> 7, 0x08040201u, 0u);
+      eight = __dp4a(bytes_from(counts.words[2 * i + 1], least) >> 7, 0x80402010u, eight);
+      slots |= eight << (8 * i);
+    }
+    return slots;
   }
 
-  __device__ void put_header(int m) {
-    const MacroblockRecord* const mb = batch_.macroblocks + index(m);
-    const Brief& b = s_.briefs[m];
-    put_item(m * kItems, [&](auto& sink) {
-      core::put_macroblock_header(sink, *mb, b.left ? mb - 1 : nullptr,
-                                  b.above ? mb - batch_.mb_width : nullptr);
-    });
-  }
-
-  __device__ void survey() {
-    const int lane = lane_id();
-    const bool chroma_dc = lane >= core::kSlotChromaDc && lane < core::kSlotChromaAc;
-    const core::SlotNeighbours n = core::slot_neighbours(lane);
-    const std::ptrdiff_t a = n.slot_a - (n.a_outside ? core::kTotalCoeffStride : 0);
-    const std::ptrdiff_t b = n.slot_b - (n.b_outside ? core::kTotalCoeffStride * batch_.mb_width : 0);
-    for (int m = warp_id(); m < kGroup && exists(m); m += kSurveyWarps) {
-      const Brief brief = s_.briefs[m];
-      const bool coded = ((brief.coded >> lane) & 1) != 0, nonzero = ((brief.nonzero >> lane) & 1) != 0;
-      const std::uint8_t* const here = batch_.total_coeff + index(m) * core::kTotalCoeffStride;
-      int nC = core::kChromaDcNc;
-      if (coded && !chroma_dc) {
-        nC = core::nc_from_neighbours(brief.left || !n.a_outside ? here[a] : -1,
-                                      brief.above || !n.b_outside ? here[b] : -1);
+  // many[c]: blocks of more than 2 << c levels. All lanes.
+  __device__ __forceinline__ void list(std::uint32_t nonzero, const std::uint32_t (&many)[3]) {
+    const std::uint32_t classes[4] = {many[2], many[1] & ~many[2], many[0] & ~many[1], nonzero & ~many[0]};
+    std::uint32_t counts[2], ends[2];
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      counts[i] = ends[i] =
+          static_cast<std::uint32_t>(__popc(classes[2 * i]) << 16 | __popc(classes[2 * i + 1]));
+#pragma unroll
+      for (int step = 1; step < 32; step *= 2) {
+        const std::uint32_t before = __shfl_up_sync(kAllLanes, ends[i], step);
+        if (lane_ >= step) ends[i] += before;
       }
-      const int item = m * kItems + 1 + lane;
-      if (coded && !nonzero) s_.first[item] = s_.empty_token[nC + 1];
-      if (lane < core::kBlocksPerMacroblock && !nonzero) {
-        s_.lengths[item] = coded ? s_.empty_length[nC + 1] : 0;
+    }
+    std::uint32_t class_first = 0;
+#pragma unroll
+    for (int c = 0; c < 4; ++c) {
+      const int shift = c % 2 == 0 ? 16 : 0;
+      const std::uint32_t own_first = (ends[c / 2] - counts[c / 2]) >> shift & 0xffff;
+      std::uint16_t* s_entry = s_.list + class_first + own_first;
+#pragma unroll 1
+      for (std::uint32_t rest = classes[c]; rest != 0;) {
+        const int slot = core::highest_bit(rest);
+        rest ^= 1u << slot;
+        *s_entry++ = static_cast<std::uint16_t>(lane_ << 5 | slot);
       }
-      list(m, brief, nonzero, nonzero && here[lane] > kFewLevels, nC);
+      class_first += __shfl_sync(kAllLanes, ends[c / 2], 31) >> shift & 0xffff;
+    }
+    listed_ = static_cast<int>(class_first);
+  }
+
+  struct Listed {
+    int m = 0, slot = 0;
+    BlockLevels levels;
+  };
+
+  __device__ __forceinline__ Listed fetch(int i) const {
+    Listed listed;
+    if (i >= listed_) return listed;
+    const int entry = s_.list[i];
+    listed.m = entry >> 5;
+    listed.slot = entry & 31;
+    listed.levels =
+        load_levels(d_levels_ + listed.m * core::kLevelsPerMacroblock + listed.slot * core::kLevelsPerBlock);
+    return listed;
+  }
+
+  __device__ __forceinline__ void code() {
+    Listed next = fetch(lane_);
+#pragma unroll 1
+    for (int i = lane_; i < listed_; i += 32) {
+      const Listed block = next;
+      next = fetch(i + 32);
+      code(block);
     }
   }
 
-  // All lanes of a warp together: notes the blocks of macroblock m that are not empty.
-  __device__ void list(int m, const Brief& brief, bool nonzero, bool many, int nC) {
-    const int lane = lane_id();
-    const unsigned many_lanes = __ballot_sync(kAllLanes, many), few_lanes = brief.nonzero & ~many_lanes;
-    std::uint32_t before = 0;
-    if (lane == 0) before = atomicAdd(&s_.listed, __popc(many_lanes) << 16 | __popc(few_lanes));
-    before = __shfl_sync(kAllLanes, before, 0);
-    if (!nonzero) return;
-    const unsigned lower = (1u << lane) - 1;
-    const int at = many ? kGroupItems - 1 - static_cast<int>(before >> 16) - __popc(many_lanes & lower)
-                        : static_cast<int>(before & 0xffff) + __popc(few_lanes & lower);
-    const int intra16x16 = brief.kind == MacroblockKind::intra16x16;
-    s_.list[at] = static_cast<std::uint16_t>(intra16x16 << 14 | m << 10 | lane << 5 | (nC + 1));
+  __device__ __forceinline__ void code(const Listed& block) {
+    const int m = block.m, slot = block.slot;
+    std::uint8_t* const s_length = reinterpret_cast<std::uint8_t*>(s_.lengths[m]) + slot;
+    const MacroblockKind kind =
+        (intra16x16_ >> m) & 1 ? MacroblockKind::intra16x16 : MacroblockKind::intra4x4;
+    const bool chroma_dc = slot >= core::kSlotChromaDc && slot < core::kSlotChromaAc;
+    const StagedLevels levels(s_.levels, lane_);
+    levels.store(block.levels);
+    BlockSink sink{{}, &s_.staged[0][lane_]};
+    put_nonempty_block(sink, levels, level_signs(block.levels), core::slot_max_num_coeff(kind, slot),
+                       chroma_dc ? 4 : *s_length >> 1);
+    std::uint32_t bits = sink.queue.bits;
+    int length = sink.queue.count;
+    if (sink.words > 0) {
+      bits = spill(sink);
+      atomicAdd(&s_.spilled_bits[m], (bits & 1023) - kSpilled);
+      length = kSpilled;
+    }
+    s_.words[slot][m] = bits;
+    *s_length = static_cast<std::uint8_t>(length);
   }
 
-  __device__ void code(int entry) {
-    const int m = (entry >> 10) & 15, slot = (entry >> 5) & 31, nC = (entry & 31) - 1;
-    const MacroblockKind kind = entry >> 14 ? MacroblockKind::intra16x16 : MacroblockKind::intra4x4;
-    const std::int16_t* const d_levels =
-        batch_.levels + index(m) * core::kLevelsPerMacroblock + slot * core::kLevelsPerBlock;
-    const int max_num_coeff = core::slot_max_num_coeff(kind, slot);
-    put_item(m * kItems + 1 + slot, [&](auto& sink) {
-      core::put_block(sink, d_levels, load_symbols(d_levels, max_num_coeff), max_num_coeff, nC);
-    });
+  // Where the block's words are << 10 | its length.
+  __device__ __forceinline__ std::uint32_t spill(const BlockSink& sink) {
+    const auto words = static_cast<std::uint32_t>(sink.words + (sink.queue.count > 0));
+    std::uint32_t at = atomicAdd(&s_.spilled, words);
+    if (at + words > kSpillWords) at = 0;
+    for (int i = 0; i < sink.words; ++i) d_spill_[at + i] = sink.s_staged[32 * i];
+    if (sink.queue.count > 0) d_spill_[at + sink.words] = sink.queue.bits & ~(~0u << sink.queue.count);
+    return at << 10 | static_cast<std::uint32_t>(32 * sink.words + sink.queue.count);
   }
 
-  // What `put` writes, at least one bit, becomes the item.
-  template <class Put>
-  __device__ __forceinline__ void put_item(int item, Put put) {
-    std::uint32_t first = 0;
-    std::uint32_t* const s_staged = &s_.staged[0][thread_id()];
-    const auto store = [&](int index, std::uint32_t word) {
-      if (index == 0) {
-        first = word;
-      } else {
-        s_staged[(index - 1) * kThreads] = word;
+  // The lane's macroblock.
+  template <class Sink>
+  __device__ __forceinline__ void put(Sink& sink, int header_length, std::uint32_t nonzero) const {
+#pragma unroll
+    for (int i = 0; i < kHeaderWords; ++i) {
+      const int length = min(header_length - 32 * i, 32);
+      if (length > 0) sink.put(s_.header[i][lane_], length);
+    }
+#pragma unroll 1
+    for (int i = 0; i < 7; ++i) {
+      std::uint32_t lengths = s_.lengths[lane_][i];
+#pragma unroll 1
+      for (int slot = 4 * i; lengths != 0; ++slot, lengths >>= 8) {
+        const auto length = static_cast<int>(lengths & 0xff);
+        if (length == 0) continue;
+        // Of an empty block all ones, but 000011 and, of chroma DC, 01.
+        const bool chroma_dc = slot == core::kSlotChromaDc || slot == core::kSlotChromaDc + 1;
+        std::uint32_t bits = length == 6 ? 3 : chroma_dc ? 1 : ~(~0u << length);
+        if ((nonzero >> slot) & 1) bits = s_.words[slot][lane_];
+        if (length <= 32) {
+          sink.put(bits, length);
+        } else {
+          put_spilled(sink, bits);
+        }
       }
-    };
-    WordSink sink(store);
-    put(sink);
-    const int length = sink.finish();
-    s_.first[item] = first;
-    s_.lengths[item] = static_cast<std::uint16_t>(length);
-    const std::uint32_t words = static_cast<std::uint32_t>(length - 1) / 32;
-    if (words == 0) return;
-    std::uint32_t at = atomicAdd(&s_.more_used, words);
-    if (at + words > kGroup * kRowWords) at = 0;
-    for (std::uint32_t i = 0; i < words; ++i) s_.more[at + i] = s_staged[i * kThreads];
-    s_.more_at[item] = static_cast<std::uint16_t>(at);
+    }
   }
 
-  __device__ void join(int m) {
-    const int lane = lane_id(), item = m * kItems + lane;
-    const int length = lane < kItems ? s_.lengths[item] : 0;
-    int before = length;
-    for (int step = 1; step < 32; step *= 2) {
-      const int other = __shfl_up_sync(kAllLanes, before, step);
-      if (lane >= step) before += other;
-    }
-    const int bits = __shfl_sync(kAllLanes, before, 31);
-    before -= length;
-    const MacroblockKind kind = s_.briefs[m].kind;
-    const bool too_many = bits > 32 * kRowWords;
-    if (lane == 0) {
-      bits_.lengths[index(m)] =
-          static_cast<std::uint32_t>(kind) << 30 | length << 16 | (too_many ? kTooManyBits : bits);
-    }
-    if (too_many) return;
-    std::uint32_t* const d_row = bits_.rows + index(m) * kRowWords;
-    if (kind == MacroblockKind::pcm) {
-      for (int word = lane; word < kPcmSampleBits / 32; word += 32) d_row[word] = pcm_word(m, word);
-      return;
-    }
-    std::uint32_t* const s_row = s_.rows[warp_id()];
-    if (length > 0) or_bits(s_row, before, s_.first[item]);
-    for (int bit = 32; bit < length; bit += 32) {
-      or_bits(s_row, before + bit, s_.more[s_.more_at[item] + bit / 32 - 1]);
-    }
-    __syncwarp();
-    for (int word = lane; 32 * word < bits; word += 32) {
-      d_row[word] = s_row[word];
-      s_row[word] = 0;
-    }
-    __syncwarp();
-  }
-
-  __device__ std::uint32_t pcm_word(int m, int word) const {
-    std::uint32_t samples = 0;
-    for (int i = 4 * word; i < 4 * word + 4; ++i) {
-      samples =
-          (samples << 8) | pcm_sample(batch_, batch_.sources[picture_], s_.briefs[m].x, s_.briefs[m].y, i);
-    }
-    return samples;
+  template <class Sink>
+  __device__ __forceinline__ void put_spilled(Sink& sink, std::uint32_t where) const {
+    const std::uint32_t* d_word = d_spill_ + (where >> 10);
+    int length = static_cast<int>(where & 1023);
+#pragma unroll 1
+    for (; length > 0; length -= 32) sink.put(*d_word++, min(length, 32));
   }
 
   const BatchView& batch_;
-  const CodedBits& bits_;
+  const GroupBits& bits_;
+  const Group& group_;
   Shared& s_;
-  const int count_;  // macroblocks in a picture
-  const int first_;
-  const int picture_;
+  std::uint32_t* const d_spill_;
+  const std::int16_t* const d_levels_;
+  const int lane_;
+  unsigned intra16x16_ = 0;
+  int listed_ = 0;
 };
 
-__global__ void __launch_bounds__(kThreads, kBlocksPerSm)
-    code_macroblocks(const __grid_constant__ BatchView batch, const __grid_constant__ CodedBits bits) {
-  __shared__ Shared s_shared;
-  GroupCoder(batch, bits, s_shared).run();
+__global__ void __launch_bounds__(kThreads, kBlocksPerSm) code_groups(const __grid_constant__ CodeJob job) {
+  __shared__ Shared s_shared[kWarps];
+  const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
+  std::uint32_t* const d_spill = job.spill + (blockIdx.x * kWarps + warp) * std::size_t{kSpillWords};
+  const auto groups = static_cast<std::uint32_t>(job.layout.groups());
+  for (;;) {
+    std::uint32_t ticket = 0;
+    if (lane == 0) ticket = atomicAdd(job.ticket, 1u);
+    ticket = __shfl_sync(kAllLanes, ticket, 0);
+    if (ticket >= groups) return;
+    const Group group = group_at(job.batch, job.layout, ticket);
+    if (group.first >= group.end) continue;
+    GroupCoder(job, group, s_shared[warp], d_spill, lane).run();
+    __syncwarp();
+  }
+}
+
+// A warp a group, a lane a macroblock.
+__global__ void __launch_bounds__(kThreads)
+    join_blocks(const __grid_constant__ CodeJob job, const __grid_constant__ BlockCodes codes) {
+  __shared__ std::uint32_t s_edges[kWarps][33];
+  const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
+  const std::size_t index = blockIdx.x * std::size_t{kWarps} + warp;
+  if (index >= job.layout.groups()) return;
+  const Group group = group_at(job.batch, job.layout, static_cast<std::uint32_t>(index));
+  if (group.first >= group.end) return;
+  const MacroblockLane mb(job.batch, group, lane);
+  const std::size_t first_block =
+      (static_cast<std::size_t>(group.picture) * job.batch.macroblocks_per_picture() + mb.index) *
+      kBlocksPerMacroblock;
+  int header_length = 0, length = 0;
+  if (mb.exists) {
+    core::BitCounter header;
+    mb.put_header(header, job.batch);
+    length = header_length = static_cast<int>(header.bits);
+    for (int slot = 0; slot < kBlocksPerMacroblock; ++slot) length += codes.lengths[first_block + slot];
+  }
+  GroupWriter writer(job.batch, job.bits, group, s_edges[warp], lane);
+  writer.write(mb, header_length, length, [&](auto& sink) {
+    if (!mb.exists) return;
+    mb.put_header(sink, job.batch);
+    for (int slot = 0; slot < kBlocksPerMacroblock; ++slot) {
+      const std::uint32_t* d_word = codes.words + (first_block + slot) * kBlockWords;
+      for (int left = codes.lengths[first_block + slot]; left > 0; left -= 32) {
+        const int count = min(left, 32);
+        sink.put(__funnelshift_rc(*d_word++, 0, 32 - count), count);
+      }
+    }
+  });
 }
 
 }  // namespace
 
-void launch_code(const BatchView& batch, const CodedBits& bits, cudaStream_t stream) {
-  const dim3 grid(static_cast<unsigned>((batch.macroblocks_per_picture() + kGroup - 1) / kGroup),
-                  static_cast<unsigned>(batch.pictures));
-  code_macroblocks<<<grid, kThreads, 0, stream>>>(batch, bits);
-  check_launch("code_macroblocks");
+std::size_t code_scratch_bytes(const GroupLayout& layout) {
+  const std::size_t warps = std::min<std::size_t>(layout.groups() + kWarps - 1, kMostBlocks * kWarps);
+  return 256 + warps / kWarps * kWarps * kSpillWords * sizeof(std::uint32_t);
+}
+
+void launch_code(const BatchView& batch, void* scratch, const GroupBits& bits, cudaStream_t stream) {
+  CodeJob job;
+  job.batch = batch;
+  job.layout = group_layout(batch);
+  job.bits = bits;
+  job.ticket = static_cast<std::uint32_t*>(scratch);
+  job.spill = job.ticket + 256 / sizeof(std::uint32_t);
+  int device = 0, multiprocessors = 0, blocks = 0;
+  check_call(cudaGetDevice(&device), "cudaGetDevice");
+  check_call(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+             "cudaDeviceGetAttribute");
+  check_call(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, code_groups, kThreads, 0),
+             "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+  const std::size_t needed = (job.layout.groups() + kWarps - 1) / kWarps;
+  const auto grid = static_cast<unsigned>(
+      std::min<std::size_t>({needed, static_cast<std::size_t>(multiprocessors * blocks), kMostBlocks}));
+  check_call(cudaMemsetAsync(job.ticket, 0, sizeof(std::uint32_t), stream), "cudaMemsetAsync");
+  code_groups<<<grid, kThreads, 0, stream>>>(job);
+  check_launch("code_groups");
+}
+
+void launch_join(const BatchView& batch, const BlockCodes& codes, const GroupBits& bits,
+                 cudaStream_t stream) {
+  CodeJob job{};
+  job.batch = batch;
+  job.layout = group_layout(batch);
+  job.bits = bits;
+  join_blocks<<<static_cast<unsigned>((job.layout.groups() + kWarps - 1) / kWarps), kThreads, 0, stream>>>(
+      job, codes);
+  check_launch("join_blocks");
 }
 
 }  // namespace cu264::entropy

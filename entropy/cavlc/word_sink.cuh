@@ -52,6 +52,27 @@ class WordSink {
   int count_ = 0;              // 0..31 between calls
 };
 
+// Up to 32 bits that wait for a word to be full, right-aligned.
+struct BitQueue {
+  std::uint32_t bits = 0;      // the low `count` of them count
+  std::uint32_t overflow = 0;  // what push() shifted out of them
+  int count = 0;               // 0..31 but between push() and pop()
+
+  // `length` is 0..32; the other bits of `value` are zero. True: a word is full and must be popped.
+  __device__ __forceinline__ bool push(std::uint32_t value, int length) {
+    overflow = __funnelshift_lc(bits, 0, length);
+    bits = __funnelshift_lc(0, bits, length) | value;
+    count += length;
+    return count >= 32;
+  }
+  __device__ __forceinline__ std::uint32_t pop() {
+    count -= 32;
+    return __funnelshift_r(bits, overflow, count);
+  }
+  // What waits, left-aligned in a word.
+  __device__ __forceinline__ std::uint32_t rest() const { return left_aligned(bits, count); }
+};
+
 struct ArrayStore {
   std::uint32_t* words;
   __device__ __forceinline__ void operator()(int index, std::uint32_t word) const { words[index] = word; }

@@ -27,17 +27,14 @@ class Carver {
   std::size_t size_ = 0;
 };
 
-PackScratch carve(Carver& carver, int pictures, int mb_width, int mb_height, int slices) {
-  const std::size_t mbs = static_cast<std::size_t>(pictures) * mb_width * mb_height;
-  const std::size_t tiles = first_tile(mbs, static_cast<std::size_t>(pictures) * slices);
+PackScratch carve(Carver& carver, const GroupLayout& layout, int mb_width, int mb_height) {
   PackScratch scratch;
-  scratch.coded.rows = carver.take<std::uint32_t>(mbs * kRowWords);
-  scratch.coded.lengths = carver.take<MacroblockLength>(mbs);
-  scratch.positions = carver.take<std::uint64_t>(mbs);
-  scratch.slices = carver.take<SliceRecord>(static_cast<std::size_t>(pictures) * slices);
-  scratch.rbsp = carver.take<std::uint32_t>(tiles * kTileWords);
-  scratch.tile_mbs = carver.take<std::int32_t>(tiles);
-  scratch.tile_escapes = carver.take<std::uint32_t>(tiles);
+  scratch.code = carver.take<std::uint8_t>(code_scratch_bytes(layout));
+  scratch.coded.words = carver.take<std::uint32_t>(group_words(layout, mb_width, mb_height));
+  scratch.coded.records = carver.take<GroupRecord>(layout.groups());
+  scratch.positions = carver.take<std::uint64_t>(layout.groups());
+  scratch.escapes = carver.take<std::uint32_t>(layout.groups());
+  scratch.slices = carver.take<SliceRecord>(static_cast<std::size_t>(layout.pictures) * layout.slices);
   return scratch;
 }
 
@@ -45,14 +42,14 @@ PackScratch carve(Carver& carver, int pictures, int mb_width, int mb_height, int
 
 std::size_t pack_scratch_bytes(int pictures, int mb_width, int mb_height, int slices) {
   Carver carver(nullptr);
-  carve(carver, pictures, mb_width, mb_height, slices);
+  carve(carver, group_layout(pictures, mb_width, mb_height, slices), mb_width, mb_height);
   return carver.size();
 }
 
 std::size_t max_packed_bytes(int mb_width, int mb_height, int slices) {
   // Header and trailing bits: 9 bytes; the NAL unit's prefix: 5. Every second byte may need an escape.
-  const std::size_t rbsp =
-      static_cast<std::size_t>(mb_width) * mb_height * kRowWords * 4 + static_cast<std::size_t>(slices) * 9;
+  const std::size_t rbsp = static_cast<std::size_t>(mb_width) * mb_height * kMacroblockWords * 4 +
+                           static_cast<std::size_t>(slices) * 9;
   return rbsp + rbsp / 2 + static_cast<std::size_t>(slices) * 5;
 }
 
@@ -62,15 +59,16 @@ void launch_code_and_pack(const core::BatchView& batch, const SliceHeaderBits* d
   Carver carver(scratch);
   PackJob job;
   job.batch = batch;
+  job.layout = group_layout(batch);
   job.headers = d_headers;
   job.first_parity = static_cast<std::uint32_t>(first_picture & 1);
-  job.scratch = carve(carver, batch.pictures, batch.mb_width, batch.mb_height, batch.slices);
+  job.scratch = carve(carver, job.layout, batch.mb_width, batch.mb_height);
   job.stream = d_stream;
   job.capacity = capacity;
   job.pictures = d_pictures;
-  launch_code(batch, job.scratch.coded, stream);
+  launch_code(batch, job.scratch.code, job.scratch.coded, stream);
   launch_place(job, stream);
-  launch_build(job, stream);
+  launch_escape(job, stream);
   launch_write(job, stream);
 }
 

@@ -1,119 +1,92 @@
-// NAL units of a byte stream (H.264 7.3.1, annex B): their places, then their bytes.
-#include <cub/block/block_scan.cuh>
-
-#include "core/nal.h"
+// The bytes of NAL units (H.264 7.3.1, annex B), a warp a group.
 #include "entropy/launch_check.cuh"
 #include "entropy/pack/escapes.cuh"
+#include "entropy/pack/group_payload.cuh"
 #include "entropy/pack/pack_stages.cuh"
 
 namespace cu264::entropy {
 namespace {
 
-constexpr int kThreads = kTileWords;
-constexpr int kPlaceThreads = 512;
-constexpr int kBlocksAtOnce = 2048;
+constexpr int kThreads = 128;
+constexpr unsigned kAllLanes = 0xffffffffu;
 constexpr std::uint8_t kIdrSliceHeader = 3 << 5 | 5;  // nal_ref_idc 3, nal_unit_type 5
 
-// Start code and NAL unit header; zero_byte comes before the first slice of a picture (B.1.2).
-__device__ std::uint32_t prefix_bytes(int slice) {
-  return slice == 0 ? 5 : 4;
+// Escapes of a slice before one of its groups. All lanes.
+__device__ std::uint32_t escapes_before(const PackJob& job, std::size_t group, int lane) {
+  std::uint32_t sum = 0;
+  for (std::size_t i = group / job.layout.groups_a_slice * job.layout.groups_a_slice + lane; i < group;
+       i += 32) {
+    sum += job.scratch.escapes[i];
+  }
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(kAllLanes, sum, step);
+  return sum;
 }
 
-__global__ void __launch_bounds__(kPlaceThreads) place_nal_units(const __grid_constant__ PackJob job) {
-  using Scan = cub::BlockScan<std::uint64_t, kPlaceThreads>;
-  __shared__ typename Scan::TempStorage s_scan;
-  const int slices = job.batch.pictures * job.batch.slices;
-  std::uint64_t stream_bytes = 0;
-  for (int chunk = 0; chunk < slices; chunk += kPlaceThreads) {
-    const int slice = chunk + static_cast<int>(threadIdx.x);
-    std::uint64_t bytes = 0, before = 0, all = 0;
-    if (slice < slices) {
-      const SliceRecord& record = job.scratch.slices[slice];
-      bytes = prefix_bytes(slice % job.batch.slices) + record.rbsp_bytes() + record.escapes;
+// Most groups: words of the output, which are bytes of the RBSP in their order.
+__device__ void write_plain(const GroupPayload& payload, std::uint8_t* d_out, int lane) {
+  const int bytes = payload.bytes(), skew = static_cast<int>(reinterpret_cast<std::uintptr_t>(d_out) & 3);
+  for (int i = 4 * lane - skew; i < bytes; i += 4 * 32) {
+    const std::uint32_t word = payload.word_at(i);
+    if (i >= 0 && i + 4 <= bytes) {
+      *reinterpret_cast<std::uint32_t*>(d_out + i) = __byte_perm(word, 0, 0x0123);
+    } else {
+      for (int k = max(0, -i); k < min(4, bytes - i); ++k) d_out[i + k] = byte_of(word, k);
     }
-    Scan(s_scan).ExclusiveSum(bytes, before, all);
-    if (slice < slices) job.scratch.slices[slice].offset = stream_bytes + before;
-    stream_bytes += all;
-    __syncthreads();
   }
 }
 
-// A warp a picture.
-__global__ void report_pictures(const __grid_constant__ PackJob job) {
-  const int picture = static_cast<int>(blockIdx.x), lane = static_cast<int>(threadIdx.x);
-  std::uint64_t bits = 0, header_bits = 0;
-  std::uint32_t mbs[3] = {}, broken = 0;
-  for (int slice = lane; slice < job.batch.slices; slice += 32) {
-    const SliceRecord& record = job.slice(picture, slice);
-    header_bits += record.header_bits;
-    bits += record.bits - static_cast<std::uint64_t>(job.header(picture, slice).length);
-    for (int kind = 0; kind < 3; ++kind) mbs[kind] += record.mbs[kind];
-    broken |= record.broken;
-  }
-  for (int step = 16; step > 0; step /= 2) {
-    header_bits += __shfl_down_sync(0xffffffffu, header_bits, step);
-    bits += __shfl_down_sync(0xffffffffu, bits, step);
-    for (int kind = 0; kind < 3; ++kind) mbs[kind] += __shfl_down_sync(0xffffffffu, mbs[kind], step);
-    broken |= __shfl_down_sync(0xffffffffu, broken, step);
-  }
-  if (lane != 0) return;
-  const SliceRecord& last = job.slice(picture, job.batch.slices - 1);
-  const std::uint64_t end =
-      last.offset + prefix_bytes(job.batch.slices - 1) + last.rbsp_bytes() + last.escapes;
-  PackedPicture packed;
-  packed.offset = job.slice(picture, 0).offset;
-  packed.size = end - packed.offset;
-  packed.header_bits = header_bits;
-  packed.residual_bits = bits - header_bits;
-  packed.intra4x4_mbs = mbs[0];
-  packed.intra16x16_mbs = mbs[1];
-  packed.pcm_mbs = mbs[2];
-  packed.failure = broken != 0 ? 2 : end > job.capacity ? 1 : 0;
-  job.pictures[picture] = packed;
-}
-
-__global__ void __launch_bounds__(kThreads) write_tiles(const __grid_constant__ PackJob job) {
-  using Scan = cub::BlockScan<std::uint32_t, kThreads>;
-  __shared__ typename Scan::TempStorage s_scan;
-  const int slice = static_cast<int>(blockIdx.y), picture = static_cast<int>(blockIdx.z);
-  const int thread = static_cast<int>(threadIdx.x);
-  if (job.pictures[picture].failure != 0) return;
-  const SliceRecord& record = job.slice(picture, slice);
-  std::uint8_t* const d_payload = job.stream + record.offset + prefix_bytes(slice);
-  if (blockIdx.x == 0 && thread < static_cast<int>(prefix_bytes(slice))) {
-    d_payload[-1 - thread] = thread == 0 ? kIdrSliceHeader : thread == 1 ? 1 : 0;
-  }
-  const std::size_t first_tile = job.first_tile_of(picture, slice);
-  const std::uint32_t* const d_rbsp = job.scratch.rbsp + first_tile * kTileWords;
-  const std::uint64_t rbsp_bytes = record.rbsp_bytes();
-  for (std::uint32_t tile = blockIdx.x; tile < record.tiles(); tile += gridDim.x) {
-    const std::int64_t index = static_cast<std::int64_t>(tile) * kTileWords + thread;
-    const int bytes = bytes_in_word(index, rbsp_bytes);
-    const auto word_at = [&](std::int64_t i) { return d_rbsp[i]; };
-    const std::uint32_t escapes = bytes > 0 ? escapes_in_word(index, bytes, word_at) : 0;
-    std::uint32_t before = 0;
-    Scan(s_scan).ExclusiveSum(static_cast<std::uint32_t>(__popc(escapes)), before);
-    std::uint8_t* d_out = d_payload + 4 * index + job.scratch.tile_escapes[first_tile + tile] + before;
-    for (int i = 0; i < bytes; ++i) {
-      if ((escapes >> i) & 1) *d_out++ = core::kEmulationPreventionByte;
-      *d_out++ = byte_of(word_at(index), i);
+__device__ void write_escaped(const GroupPayload& payload, std::uint8_t* d_out, int lane) {
+  const auto first = static_cast<std::int64_t>(payload.first_byte());
+  const auto word_at = [&](std::int64_t at) { return payload.word_at(static_cast<int>(at - first)); };
+  for (int base = 0; base < payload.bytes(); base += 4 * 32) {
+    const int i = base + 4 * lane, bytes = max(0, min(payload.bytes() - i, 4));
+    const std::uint32_t word = bytes > 0 ? payload.word_at(i) : 0;
+    const std::uint32_t escapes = bytes > 0 ? escapes_in_word(first + i, bytes, word_at) : 0;
+    __syncwarp();
+    int written = bytes + __popc(escapes);
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+      const int before = __shfl_up_sync(kAllLanes, written, step);
+      if (lane >= step) written += before;
     }
-    __syncthreads();
+    std::uint8_t* d_to = d_out + written - bytes - __popc(escapes);
+    for (int k = 0; k < bytes; ++k) {
+      if ((escapes >> k) & 1) *d_to++ = core::kEmulationPreventionByte;
+      *d_to++ = byte_of(word, k);
+    }
+    d_out += __shfl_sync(kAllLanes, written, 31);
+  }
+}
+
+__global__ void __launch_bounds__(kThreads) write_groups(const __grid_constant__ PackJob job) {
+  const int lane = static_cast<int>(threadIdx.x) & 31;
+  const std::size_t index = (blockIdx.x * std::size_t{kThreads} + threadIdx.x) / 32;
+  if (index >= job.layout.groups()) return;
+  const Group group = group_at(job.batch, job.layout, static_cast<std::uint32_t>(index));
+  if (group.first >= group.end || job.pictures[group.picture].failure != 0) return;
+  const SliceRecord& slice = job.slice(group.picture, group.slice);
+  const GroupPayload payload(job, group, slice);
+  std::uint8_t* const d_payload = job.stream + slice.offset + prefix_bytes(group.slice);
+  if (group.first == group.slice_first && lane < static_cast<int>(prefix_bytes(group.slice))) {
+    d_payload[-1 - lane] = lane == 0 ? kIdrSliceHeader : lane == 1 ? 1 : 0;
+  }
+  std::uint8_t* d_out = d_payload + payload.first_byte();
+  if (slice.escapes != 0) d_out += escapes_before(job, index, lane);
+  if (slice.escapes == 0 || job.scratch.escapes[index] == 0) {
+    write_plain(payload, d_out, lane);
+  } else {
+    write_escaped(payload, d_out, lane);
   }
 }
 
 }  // namespace
 
 void launch_write(const PackJob& job, cudaStream_t stream) {
-  const auto slices = static_cast<unsigned>(job.batch.slices);
-  const auto pictures = static_cast<unsigned>(job.batch.pictures);
-  place_nal_units<<<1, kPlaceThreads, 0, stream>>>(job);
-  check_launch("place_nal_units");
-  report_pictures<<<pictures, 32, 0, stream>>>(job);
-  check_launch("report_pictures");
-  const unsigned blocks_a_slice = 1 + kBlocksAtOnce / (slices * pictures);
-  write_tiles<<<dim3(blocks_a_slice, slices, pictures), kThreads, 0, stream>>>(job);
-  check_launch("write_tiles");
+  const std::size_t warps_a_block = kThreads / 32;
+  const auto blocks = static_cast<unsigned>((job.layout.groups() + warps_a_block - 1) / warps_a_block);
+  write_groups<<<blocks, kThreads, 0, stream>>>(job);
+  check_launch("write_groups");
 }
 
 }  // namespace cu264::entropy

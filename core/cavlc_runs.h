@@ -1,0 +1,98 @@
+// All run_before codes of a block in one piece (H.264 9.2.3), from tables by eight coefficients at a time.
+//
+// zerosLeft at a coefficient is the number of zeros below it, and its run_before ends at the next coefficient
+// below it: what the coefficients of one half of a block cost depends on that half's mask and on how many
+// zeros lie below the half, of which table 9-10 tells apart no more than 7.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "core/bit_ops.h"
+#include "core/cavlc_tables.h"
+#include "core/hd.h"
+
+namespace cu264::core {
+
+// Bits above a byte of length, as in unpack_code, but up to 24 of them.
+using CodeString = std::uint32_t;
+
+namespace detail {
+
+// Table 9-10 again, for what is evaluated at compile time.
+CU264_HD constexpr CodeString run_before_string(int zeros_left, int run_before) {
+  constexpr CodeString few[6][7] = {
+      {"1"_vlc, "0"_vlc},
+      {"1"_vlc, "01"_vlc, "00"_vlc},
+      {"11"_vlc, "10"_vlc, "01"_vlc, "00"_vlc},
+      {"11"_vlc, "10"_vlc, "01"_vlc, "001"_vlc, "000"_vlc},
+      {"11"_vlc, "10"_vlc, "011"_vlc, "010"_vlc, "001"_vlc, "000"_vlc},
+      {"11"_vlc, "000"_vlc, "001"_vlc, "011"_vlc, "010"_vlc, "101"_vlc, "100"_vlc},
+  };
+  if (zeros_left == 0 || (zeros_left <= 6 && run_before > zeros_left) || run_before > 14) return 0;
+  if (zeros_left <= 6) return few[zeros_left - 1][run_before];
+  return run_before < 7 ? static_cast<CodeString>(7 - run_before) << 8 | 3
+                        : 1 << 8 | static_cast<CodeString>(run_before - 3);
+}
+
+// Of the coefficients of `mask` but the lowest, `zeros_below` zeros lying below all eight.
+CU264_HD constexpr CodeString runs_of_half(int zeros_below, std::uint32_t mask) {
+  CodeString bits = 0;
+  int length = 0;
+  for (int k = 7; k > 0; --k) {
+    const std::uint32_t below = mask & ((1u << k) - 1);
+    if (((mask >> k) & 1) == 0 || below == 0) continue;
+    int ones = 0, next = 0;
+    for (int i = 0; i < k; ++i) {
+      if (((below >> i) & 1) != 0) ++ones, next = i;
+    }
+    const int zeros_left = zeros_below + k - ones;
+    const CodeString run = run_before_string(zeros_left < 7 ? zeros_left : 7, k - next - 1);
+    bits = bits << (run & 0xff) | run >> 8;
+    length += static_cast<int>(run & 0xff);
+  }
+  return bits << 8 | static_cast<CodeString>(length);
+}
+
+template <int... i>
+CU264_HD CodeString half_runs(std::integer_sequence<int, i...>, int index) {
+  static constexpr CodeString table[] = {runs_of_half(i >> 8, i & 0xff)...};
+  return table[index];
+}
+
+template <int... i>
+CU264_HD CodeString bridging_run(std::integer_sequence<int, i...>, int index) {
+  static constexpr CodeString table[] = {run_before_string(i >> 4, i & 15)...};
+  return table[index];
+}
+
+}  // namespace detail
+
+// At most 25 bits: with total_zeros before them they still fit a word.
+struct Runs {
+  std::uint32_t bits = 0;
+  int length = 0;
+};
+
+// Bit k of `nonzero`: coefficient k is not zero.
+CU264_HD Runs run_before_codes(std::uint32_t nonzero) {
+  using Halves = std::make_integer_sequence<int, 8 * 256>;
+  using Bridges = std::make_integer_sequence<int, 8 * 16>;
+  const std::uint32_t low = nonzero & 0xff, high = nonzero >> 8;
+  const int zeros = 8 - count_ones(low);
+  const CodeString upper = detail::half_runs(Halves{}, (zeros < 7 ? zeros : 7) << 8 | static_cast<int>(high));
+  const CodeString lower = detail::half_runs(Halves{}, static_cast<int>(low));
+  Runs runs{upper >> 8, static_cast<int>(upper & 0xff)};
+  if (low != 0 && high != 0) {  // from the lowest coefficient above to the highest below
+    const int above = 8 + highest_bit(high & (0u - high)), zeros_left = above - count_ones(low);
+    const CodeString bridge = detail::bridging_run(
+        Bridges{}, (zeros_left < 7 ? zeros_left : 7) << 4 | (above - highest_bit(low) - 1));
+    runs.bits = runs.bits << (bridge & 0xff) | bridge >> 8;
+    runs.length += static_cast<int>(bridge & 0xff);
+  }
+  runs.bits = runs.bits << (lower & 0xff) | lower >> 8;
+  runs.length += static_cast<int>(lower & 0xff);
+  return runs;
+}
+
+}  // namespace cu264::core

@@ -1,0 +1,91 @@
+// What the stage `code` leaves in device memory: the bits of groups of macroblocks, each group by itself, not
+// yet in its place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/block.h"
+#include "core/device_batch.h"
+#include "core/hd.h"
+
+namespace cu264::entropy {
+
+// An encoder keeps macroblock_layer within 3200 bits (H.264 A.3.1).
+inline constexpr int kMacroblockWords = 100;
+inline constexpr int kPcmSampleBits = 384 * 8;
+
+// Consecutive macroblocks of a slice; the slice's last group may have fewer. A warp codes a group.
+inline constexpr int kGroup = 32;
+
+// A group's bits, most significant first in each word: `before` of them, and if `aligned`, from the next
+// whole word on, `after` others that begin at a byte boundary of the slice: the samples of the group's first
+// I_PCM macroblock and whatever follows (core/bit_run.h).
+struct alignas(16) GroupRecord {
+  std::uint32_t before = 0;
+  std::uint32_t after : 31 = 0;
+  std::uint32_t aligned : 1 = 0;
+  std::uint32_t header_bits = 0;  // of macroblock headers
+  std::uint8_t mbs[3] = {};       // by MacroblockKind
+  std::uint8_t broken = 0;        // a macroblock had too many bits: there is nothing else
+};
+
+// Which groups a batch has: equally many a slice, some of them empty where slices differ in height.
+struct GroupLayout {
+  int pictures = 0, slices = 0, groups_a_slice = 0;
+
+  CU264_HD_MEMBER std::size_t groups() const {
+    return static_cast<std::size_t>(pictures) * slices * groups_a_slice;
+  }
+};
+
+CU264_HD GroupLayout group_layout(int pictures, int mb_width, int mb_height, int slices) {
+  const int rows = (mb_height + slices - 1) / slices;
+  return {pictures, slices, (rows * mb_width + kGroup - 1) / kGroup};
+}
+
+CU264_HD GroupLayout group_layout(const core::BatchView& batch) {
+  return group_layout(batch.pictures, batch.mb_width, batch.mb_height, batch.slices);
+}
+
+// A group's macroblocks are [first, end) of its picture.
+struct Group {
+  std::size_t index;
+  int picture, slice, first, end;
+  int slice_first;
+};
+
+CU264_HD Group group_at(const core::BatchView& batch, const GroupLayout& layout, std::uint32_t index) {
+  const std::uint32_t slice_index = index / layout.groups_a_slice;
+  Group g;
+  g.index = index;
+  g.picture = static_cast<int>(slice_index / layout.slices);
+  g.slice = static_cast<int>(slice_index % layout.slices);
+  g.slice_first = 0;
+  int slice_end = batch.macroblocks_per_picture();
+  if (layout.slices > 1) {  // spares 64-bit divisions
+    g.slice_first = core::slice_first_row(g.slice, batch.slices, batch.mb_height) * batch.mb_width;
+    slice_end = core::slice_first_row(g.slice + 1, batch.slices, batch.mb_height) * batch.mb_width;
+  }
+  g.first = g.slice_first + static_cast<int>(index % layout.groups_a_slice) * kGroup;
+  g.end = g.first + kGroup < slice_end ? g.first + kGroup : slice_end;
+  return g;  // first >= end: empty
+}
+
+struct GroupBits {
+  std::uint32_t* words = nullptr;  // group_words() of them
+  GroupRecord* records = nullptr;  // [picture][slice][group]
+
+  CU264_HD_MEMBER std::uint32_t* words_of(const core::BatchView& batch, const Group& g) const {
+    const std::size_t mb = static_cast<std::size_t>(g.picture) * batch.macroblocks_per_picture() + g.first;
+    return words + mb * kMacroblockWords + 4 * g.index;
+  }
+};
+
+// A group needs up to two words that are not full.
+CU264_HD std::size_t group_words(const GroupLayout& layout, int mb_width, int mb_height) {
+  return static_cast<std::size_t>(layout.pictures) * mb_width * mb_height * kMacroblockWords +
+         4 * layout.groups();
+}
+
+}  // namespace cu264::entropy

@@ -1,0 +1,195 @@
+// The macroblocks of a group, each in a lane that puts its bits one after the other, become one string.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "core/bit_run.h"
+#include "core/bits.h"
+#include "entropy/cavlc/group_bits.h"
+#include "entropy/cavlc/macroblock_lane.cuh"
+#include "entropy/cavlc/source_samples.cuh"
+#include "entropy/cavlc/word_sink.cuh"
+
+namespace cu264::entropy {
+
+inline constexpr unsigned kAllLanes = 0xffffffffu;
+
+// A lane's bits to global memory. Its first full word stays in `first`: lanes before may have a part in it.
+struct LaneSink {
+  BitQueue queue;
+  std::uint32_t* d_next;
+  std::uint32_t first = 0;
+  bool full = false;  // `first` is
+
+  __device__ __forceinline__ LaneSink(std::uint32_t* d_words, std::uint32_t position)
+      : d_next(d_words + (position >> 5)) {
+    queue.count = static_cast<int>(position & 31);
+  }
+  __device__ __forceinline__ void put(std::uint32_t bits, int count) {
+    if (!queue.push(bits, count)) return;
+    const std::uint32_t word = queue.pop();
+    if (full) {
+      *d_next = word;
+    } else {
+      first = word;
+      full = true;
+    }
+    ++d_next;
+  }
+};
+
+// The same where the words hold zeros, and the lanes' bits may have gaps between them.
+struct OrSink {
+  BitQueue queue;
+  std::uint32_t* d_next;
+
+  __device__ __forceinline__ OrSink(std::uint32_t* d_words, std::uint32_t position)
+      : d_next(d_words + (position >> 5)) {
+    queue.count = static_cast<int>(position & 31);
+  }
+  __device__ __forceinline__ void put(std::uint32_t bits, int count) {
+    if (queue.push(bits, count)) atomicOr(d_next++, queue.pop());
+  }
+  __device__ __forceinline__ void finish() const {
+    if (queue.count > 0) atomicOr(d_next, queue.rest());
+  }
+};
+
+template <class T>
+__device__ __forceinline__ T warp_sum(T value) {
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(kAllLanes, value, step);
+  return value;
+}
+
+// For all lanes of a warp together, each with a macroblock of `length` bits (of I_PCM those of mb_type, which
+// the writer puts itself) that put(sink) puts. `s_edges` holds 33 words.
+class GroupWriter {
+ public:
+  __device__ __forceinline__ GroupWriter(const core::BatchView& batch, const GroupBits& bits,
+                                         const Group& group, std::uint32_t* s_edges, int lane)
+      : batch_(batch),
+        group_(group),
+        d_words_(bits.words_of(batch, group)),
+        d_record_(bits.records + group.index),
+        s_edges_(s_edges),
+        lane_(lane) {}
+
+  template <class Put>
+  __device__ __forceinline__ void write(const MacroblockLane& mb, int header_length, int length, Put put) {
+    using core::MacroblockKind;
+    GroupRecord record;
+    const auto lanes_of = [&](MacroblockKind kind) {
+      return __ballot_sync(kAllLanes, mb.exists && mb.record.kind == kind);
+    };
+    const unsigned pcm = lanes_of(MacroblockKind::pcm);
+    record.mbs[0] = static_cast<std::uint8_t>(__popc(lanes_of(MacroblockKind::intra4x4)));
+    record.mbs[1] = static_cast<std::uint8_t>(__popc(lanes_of(MacroblockKind::intra16x16)));
+    record.mbs[2] = static_cast<std::uint8_t>(__popc(pcm));
+    record.header_bits = warp_sum(static_cast<std::uint32_t>(header_length));
+    record.broken = __any_sync(kAllLanes, length > 32 * kMacroblockWords);
+    if (record.broken == 0) {
+      if (pcm == 0) {
+        write_string(record, length, put);
+      } else {
+        write_parts(record, mb, length, put);
+      }
+    }
+    if (lane_ == 0) *reinterpret_cast<uint4*>(d_record_) = *reinterpret_cast<const uint4*>(&record);
+    __syncwarp();
+  }
+
+ private:
+  // A word is stored by the lane that fills it; what lanes before have of it reaches that lane through
+  // s_edges.
+  template <class Put>
+  __device__ __forceinline__ void write_string(GroupRecord& record, int length, Put put) {
+    std::uint32_t end = static_cast<std::uint32_t>(length);
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+      const std::uint32_t before = __shfl_up_sync(kAllLanes, end, step);
+      if (lane_ >= step) end += before;
+    }
+    record.before = __shfl_sync(kAllLanes, end, 31);
+    s_edges_[lane_] = 0;
+    if (lane_ == 0) s_edges_[32] = 0;
+    __syncwarp();
+    LaneSink sink(d_words_, end - static_cast<std::uint32_t>(length));
+    std::uint32_t* const d_first = sink.d_next;
+    put(sink);
+    __syncwarp();
+    const unsigned full = __ballot_sync(kAllLanes, sink.full), later = full & ~1u << lane_;
+    if (sink.queue.count > 0) {
+      const std::uint32_t rest = sink.queue.rest();
+      if (rest != 0) atomicOr(s_edges_ + (later != 0 ? __ffs(static_cast<int>(later)) - 1 : 32), rest);
+    }
+    __syncwarp();
+    if (sink.full) *d_first = sink.first | s_edges_[lane_];
+    if (lane_ == 0 && (record.before & 31) != 0) d_words_[record.before >> 5] = s_edges_[32];
+  }
+
+  // With I_PCM among them: seldom, so that simple is better than fast.
+  template <class Put>
+  __device__ __forceinline__ void write_parts(GroupRecord& record, const MacroblockLane& mb, int length,
+                                              Put put) {
+    const bool pcm = mb.exists && mb.record.kind == core::MacroblockKind::pcm;
+    core::BitRun run;
+    run.before = static_cast<std::uint64_t>(length);
+    run.aligned = pcm;
+    if (pcm) run.after = kPcmSampleBits;
+    for (int step = 1; step < 32; step *= 2) {
+      core::BitRun before;
+      before.before = __shfl_up_sync(kAllLanes, run.before, step);
+      before.after = __shfl_up_sync(kAllLanes, run.after, step);
+      before.aligned = __shfl_up_sync(kAllLanes, static_cast<int>(run.aligned), step) != 0;
+      if (lane_ >= step) run = core::followed_by(before, run);
+    }
+    core::BitRun before;
+    before.before = __shfl_up_sync(kAllLanes, run.before, 1);
+    before.after = __shfl_up_sync(kAllLanes, run.after, 1);
+    before.aligned = __shfl_up_sync(kAllLanes, static_cast<int>(run.aligned), 1) != 0;
+    if (lane_ == 0) before = core::BitRun();
+    record.before = static_cast<std::uint32_t>(__shfl_sync(kAllLanes, run.before, 31));
+    record.after = static_cast<std::uint32_t>(__shfl_sync(kAllLanes, run.after, 31)) & 0x7fffffffu;
+    record.aligned = 1;
+    const std::uint32_t second = (record.before + 31) / 32 * 32;  // where the aligned part begins
+    const std::uint32_t words = (second + record.after + 31) / 32;
+    for (std::uint32_t word = static_cast<std::uint32_t>(lane_); word < words; word += 32) d_words_[word] = 0;
+    __syncwarp();
+    const auto position = static_cast<std::uint32_t>(before.aligned ? second + before.after : before.before);
+    OrSink sink(d_words_, position);
+    if (pcm) {
+      core::put_ue(sink, core::kMbTypePcm);
+    } else {
+      put(sink);
+    }
+    sink.finish();
+    const std::uint32_t type_end = position + static_cast<std::uint32_t>(length);
+    const std::uint32_t samples = before.aligned ? (type_end + 7) & ~7u : second;
+    for (unsigned rest = __ballot_sync(kAllLanes, pcm); rest != 0; rest &= rest - 1) {
+      const int m = __ffs(static_cast<int>(rest)) - 1;
+      put_samples(group_.first + m, __shfl_sync(kAllLanes, samples, m));
+    }
+  }
+
+  // All lanes: the samples of an I_PCM macroblock to a byte boundary of the words.
+  __device__ void put_samples(int mb, std::uint32_t position) {
+    const core::SourcePicture& source = batch_.sources[group_.picture];
+    for (int i = lane_; i < kPcmSampleBits / 8; i += 32) {
+      const std::uint32_t sample = pcm_sample(batch_, source, mb % batch_.mb_width, mb / batch_.mb_width, i);
+      const std::uint32_t bit = position + 8 * static_cast<std::uint32_t>(i);
+      if (sample != 0) atomicOr(d_words_ + (bit >> 5), sample << (24 - (bit & 31)));
+    }
+  }
+
+  const core::BatchView& batch_;
+  const Group& group_;
+  std::uint32_t* const d_words_;
+  GroupRecord* const d_record_;
+  std::uint32_t* const s_edges_;
+  const int lane_;
+};
+
+}  // namespace cu264::entropy

@@ -1,0 +1,184 @@
+// A macroblock in a lane: its header and the nC of its blocks, four blocks to an instruction.
+//
+// Of four blocks in a 2x2 arrangement, a quad, in the order of their numbers, one byte each: A of the bytes
+// is the left quad's second and the quad's own first, and so on. core/mb_syntax.h and core/slot_neighbours.h
+// say the same a block at a time.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "core/bits.h"
+#include "core/block.h"
+#include "core/device_batch.h"
+#include "core/mb_syntax.h"
+#include "entropy/cavlc/group_bits.h"
+#include "entropy/cavlc/word_sink.cuh"
+
+namespace cu264::entropy {
+
+inline constexpr std::uint32_t kLeftBytes = 0x00ff00ffu, kTopBytes = 0x0000ffffu;
+
+__device__ __forceinline__ std::uint32_t quad_left_of(std::uint32_t own, std::uint32_t left) {
+  return __byte_perm(own, left, 0x2705);
+}
+__device__ __forceinline__ std::uint32_t quad_above(std::uint32_t own, std::uint32_t above) {
+  return __byte_perm(own, above, 0x1076);
+}
+
+// Where a quad's neighbours are not available.
+struct QuadEdges {
+  bool no_left = false, no_above = false;
+};
+
+// nC of a quad (9.2.1) from TotalCoeff; a quad that is not available holds zeros.
+__device__ __forceinline__ std::uint32_t quad_nc(std::uint32_t own, std::uint32_t left, std::uint32_t above,
+                                                 QuadEdges edges) {
+  const std::uint32_t a = quad_left_of(own, left), b = quad_above(own, above);
+  // Where one of the two is missing it is zero, and the other takes its place.
+  return __vavgu4(a | (edges.no_left ? b & kLeftBytes : 0), b | (edges.no_above ? a & kTopBytes : 0));
+}
+
+// predIntra4x4PredMode of a quad (8.3.1.1).
+__device__ __forceinline__ std::uint32_t quad_predicted_modes(std::uint32_t own, std::uint32_t left,
+                                                              std::uint32_t above, QuadEdges edges) {
+  const std::uint32_t missing = (edges.no_left ? kLeftBytes : 0) | (edges.no_above ? kTopBytes : 0);
+  const std::uint32_t smaller = __vminu4(quad_left_of(own, left), quad_above(own, above));
+  return (smaller & ~missing) | (0x01010101u * core::kIntra4x4Dc & missing);
+}
+
+// 0x80 in each byte that is at least `least`, 1 to 128; no byte exceeds 128.
+__device__ __forceinline__ std::uint32_t bytes_from(std::uint32_t bytes, std::uint32_t least) {
+  return (bytes + (128 - least) * 0x01010101u) & 0x80808080u;
+}
+
+// Length of coeff_token without coefficients for four nC from 0 to 16; half of it is coeff_token's column.
+__device__ __forceinline__ std::uint32_t empty_lengths(std::uint32_t nC) {
+  return 0x01010101u + (bytes_from(nC, 2) >> 7) + ((bytes_from(nC, 4) >> 7) + (bytes_from(nC, 8) >> 7)) * 2;
+}
+
+// TotalCoeff of a macroblock, as it lies in memory.
+struct Counts {
+  std::uint32_t words[8];
+
+  __device__ __forceinline__ std::uint32_t luma(int quad) const {
+    return __byte_perm(words[quad], words[quad + 1], 0x4321);
+  }
+  __device__ __forceinline__ std::uint32_t chroma(int component) const {
+    return __byte_perm(words[4 + component], words[5 + component], 0x6543);
+  }
+};
+
+__device__ __forceinline__ Counts load_counts(const core::BatchView& batch, std::size_t mb) {
+  const uint4* const d = reinterpret_cast<const uint4*>(batch.total_coeff + mb * core::kTotalCoeffStride);
+  const uint4 low = __ldg(d), high = __ldg(d + 1);
+  return {{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}};
+}
+
+struct MacroblockLane {
+  bool exists = false;
+  int index = 0;  // in the picture
+  QuadEdges edges;
+  core::MacroblockRecord record;
+
+  __device__ __forceinline__ MacroblockLane(const core::BatchView& batch, const Group& group, int lane)
+      : exists(group.first + lane < group.end), index(group.first + lane) {
+    if (!exists) return;
+    mb_ = static_cast<std::size_t>(group.picture) * batch.macroblocks_per_picture() + index;
+    edges = {index % batch.mb_width == 0, index - group.slice_first < batch.mb_width};
+    const uint4* const d = reinterpret_cast<const uint4*>(batch.macroblocks + mb_);
+    const uint4 parts[2] = {__ldg(d), __ldg(d + 1)};
+    std::memcpy(&record, parts, sizeof(record));
+  }
+
+  // By slot: in the bitstream and not empty.
+  __device__ __forceinline__ std::uint32_t nonzero() const {
+    return core::coded_slots(record) & record.nonzero_blocks;
+  }
+  __device__ __forceinline__ Counts counts(const core::BatchView& batch) const {
+    return load_counts(batch, mb_);
+  }
+
+  // By slot, a byte each: what an empty block takes, 0 where there is none; two more bytes than slots.
+  __device__ __forceinline__ void lengths_if_empty(const core::BatchView& batch, const Counts& own,
+                                                   std::uint32_t (&lengths)[7]) const {
+    Counts left{}, above{};
+    if (!edges.no_left) left = load_counts(batch, mb_ - 1);
+    if (!edges.no_above) above = load_counts(batch, mb_ - batch.mb_width);
+    const std::uint32_t luma[4] = {own.luma(0), own.luma(1), own.luma(2), own.luma(3)};
+    const std::uint32_t first = empty_lengths(quad_nc(luma[0], left.luma(1), above.luma(2), edges));
+    const int pattern = record.kind == core::MacroblockKind::pcm ? 0 : record.coded_block_pattern;
+    const auto if_coded = [pattern](int bit, std::uint32_t quad) { return (pattern >> bit) & 1 ? quad : 0; };
+    const std::uint32_t quads[4] = {
+        if_coded(0, first),
+        if_coded(1, empty_lengths(quad_nc(luma[1], luma[0], above.luma(3), {false, edges.no_above}))),
+        if_coded(2, empty_lengths(quad_nc(luma[2], left.luma(3), luma[0], {edges.no_left, false}))),
+        if_coded(3, empty_lengths(quad_nc(luma[3], luma[2], luma[1], {})))};
+    const std::uint32_t dc = record.kind == core::MacroblockKind::intra16x16 ? first & 0xff : 0;
+    std::uint32_t cb = 0, cr = 0;
+    if (pattern >= 2 << 4) {
+      cb = empty_lengths(quad_nc(own.chroma(0), left.chroma(0), above.chroma(0), edges));
+      cr = empty_lengths(quad_nc(own.chroma(1), left.chroma(1), above.chroma(1), edges));
+    }
+    const std::uint32_t chroma_dc = pattern >= 1 << 4 ? 0x00020200u : 0;  // the token is 01
+    lengths[0] = quads[0] << 8 | dc;
+#pragma unroll
+    for (int i = 1; i < 4; ++i) lengths[i] = __byte_perm(quads[i - 1], quads[i], 0x6543);
+    lengths[4] = quads[3] >> 24 | chroma_dc | cb << 24;
+    lengths[5] = __byte_perm(cb, cr, 0x4321);
+    lengths[6] = cr >> 8;
+  }
+
+  // core::put_macroblock_header.
+  template <class Sink>
+  __device__ __forceinline__ void put_header(Sink& sink, const core::BatchView& batch) const {
+    core::put_ue(sink, static_cast<std::uint32_t>(core::mb_type(record)));
+    if (record.kind == core::MacroblockKind::intra4x4) put_modes(sink, batch);
+    core::put_macroblock_header_end(sink, record);
+  }
+
+ private:
+  template <class Sink>
+  __device__ __forceinline__ void put_modes(Sink& sink, const core::BatchView& batch) const {
+    const auto quad = [](const core::MacroblockRecord& mb, int i) {
+      std::uint32_t modes;
+      std::memcpy(&modes, mb.intra4x4_pred_mode + 4 * i, sizeof(modes));
+      return modes;
+    };
+    const core::MacroblockRecord* const d_own = batch.macroblocks + mb_;
+    std::uint32_t own[4], left1 = 0, left3 = 0, above2 = 0, above3 = 0;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) own[i] = quad(record, i);
+    if (!edges.no_left) left1 = quad(d_own[-1], 1), left3 = quad(d_own[-1], 3);
+    if (!edges.no_above) {
+      above2 = quad(d_own[-batch.mb_width], 2), above3 = quad(d_own[-batch.mb_width], 3);
+    }
+    put_quad(sink, own[0], quad_predicted_modes(own[0], left1, above2, edges));
+    put_quad(sink, own[1], quad_predicted_modes(own[1], own[0], above3, {false, edges.no_above}));
+    put_quad(sink, own[2], quad_predicted_modes(own[2], left3, own[0], {edges.no_left, false}));
+    put_quad(sink, own[3], quad_predicted_modes(own[3], own[2], own[1], {}));
+  }
+
+  template <class Sink>
+  __device__ __forceinline__ static void put_quad(Sink& sink, std::uint32_t modes, std::uint32_t predicted) {
+    // Modes are small: bytes neither borrow nor carry.
+    const std::uint32_t differs = bytes_from(modes ^ predicted, 1) >> 7;
+    const std::uint32_t above = ((modes | 0x80808080u) - predicted - 0x01010101u) >> 7 & 0x01010101u;
+    const std::uint32_t values = ((modes - above) & differs * 0xff) | (differs ^ 0x01010101u);
+    const std::uint32_t lengths = 0x01010101u + 3 * differs;
+    std::uint32_t bits = 0, length = 0;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const std::uint32_t n = (lengths >> (8 * i)) & 0xff;
+      bits = bits << n | ((values >> (8 * i)) & 0xff);
+      length += n;
+    }
+    sink.put(bits, static_cast<int>(length));
+  }
+
+  std::size_t mb_ = 0;
+};
+
+}  // namespace cu264::entropy

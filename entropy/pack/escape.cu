@@ -1,0 +1,115 @@
+// Emulation prevention bytes counted, then the places of slices and pictures in the stream.
+#include <cub/block/block_scan.cuh>
+
+#include "entropy/launch_check.cuh"
+#include "entropy/pack/escapes.cuh"
+#include "entropy/pack/group_payload.cuh"
+#include "entropy/pack/pack_stages.cuh"
+
+namespace cu264::entropy {
+namespace {
+
+constexpr int kThreads = 128;
+constexpr int kPlaceThreads = 512;
+constexpr unsigned kAllLanes = 0xffffffffu;
+
+// A warp a group.
+__global__ void __launch_bounds__(kThreads) count_escapes(const __grid_constant__ PackJob job) {
+  const int lane = static_cast<int>(threadIdx.x) & 31;
+  const std::size_t index = (blockIdx.x * std::size_t{kThreads} + threadIdx.x) / 32;
+  if (index >= job.layout.groups()) return;
+  const Group group = group_at(job.batch, job.layout, static_cast<std::uint32_t>(index));
+  if (group.first >= group.end) return;
+  SliceRecord& slice = job.slice(group.picture, group.slice);
+  if (slice.broken != 0) return;
+  const GroupPayload payload(job, group, slice);
+  const auto first = static_cast<std::int64_t>(payload.first_byte());
+  const auto word_at = [&](std::int64_t at) { return payload.word_at(static_cast<int>(at - first)); };
+  std::uint32_t last = payload.word_at(-4);
+  int escapes = 0;
+  for (int base = 0; base < payload.bytes(); base += 4 * 32) {
+    const int i = base + 4 * lane, bytes = min(payload.bytes() - i, 4);
+    const std::uint32_t word = bytes > 0 ? payload.word_at(i) : 0;
+    std::uint32_t before = __shfl_up_sync(kAllLanes, word, 1);
+    if (lane == 0) before = last;
+    last = __shfl_sync(kAllLanes, word, 31);
+    if (bytes > 0 && may_need_escapes(before, word)) {
+      escapes += __popc(escapes_in_word(first + i, bytes, word_at));
+    }
+    __syncwarp();
+  }
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2) escapes += __shfl_xor_sync(kAllLanes, escapes, step);
+  if (lane != 0) return;
+  job.scratch.escapes[index] = static_cast<std::uint32_t>(escapes);
+  if (escapes != 0) atomicAdd(&slice.escapes, static_cast<std::uint32_t>(escapes));
+}
+
+// A warp: one picture, whose slices have their places.
+__device__ void report_picture(const PackJob& job, int picture, int lane) {
+  std::uint64_t bits = 0, header_bits = 0;
+  std::uint32_t mbs[3] = {}, broken = 0;
+  for (int slice = lane; slice < job.batch.slices; slice += 32) {
+    const SliceRecord& record = job.slice(picture, slice);
+    header_bits += record.header_bits;
+    bits += record.bits - static_cast<std::uint64_t>(job.header(picture, slice).length);
+    for (int kind = 0; kind < 3; ++kind) mbs[kind] += record.mbs[kind];
+    broken |= record.broken;
+  }
+  for (int step = 16; step > 0; step /= 2) {
+    header_bits += __shfl_down_sync(kAllLanes, header_bits, step);
+    bits += __shfl_down_sync(kAllLanes, bits, step);
+    for (int kind = 0; kind < 3; ++kind) mbs[kind] += __shfl_down_sync(kAllLanes, mbs[kind], step);
+    broken |= __shfl_down_sync(kAllLanes, broken, step);
+  }
+  if (lane != 0) return;
+  const SliceRecord& last = job.slice(picture, job.batch.slices - 1);
+  const std::uint64_t end =
+      last.offset + prefix_bytes(job.batch.slices - 1) + last.rbsp_bytes() + last.escapes;
+  PackedPicture packed;
+  packed.offset = job.slice(picture, 0).offset;
+  packed.size = end - packed.offset;
+  packed.header_bits = header_bits;
+  packed.residual_bits = bits - header_bits;
+  packed.intra4x4_mbs = mbs[0];
+  packed.intra16x16_mbs = mbs[1];
+  packed.pcm_mbs = mbs[2];
+  packed.failure = broken != 0 ? 2 : end > job.capacity ? 1 : 0;
+  job.pictures[picture] = packed;
+}
+
+__global__ void __launch_bounds__(kPlaceThreads) place_nal_units(const __grid_constant__ PackJob job) {
+  using Scan = cub::BlockScan<std::uint64_t, kPlaceThreads>;
+  __shared__ typename Scan::TempStorage s_scan;
+  const int slices = job.batch.pictures * job.batch.slices;
+  std::uint64_t stream_bytes = 0;
+  for (int chunk = 0; chunk < slices; chunk += kPlaceThreads) {
+    const int slice = chunk + static_cast<int>(threadIdx.x);
+    std::uint64_t bytes = 0, before = 0, all = 0;
+    if (slice < slices) {
+      const SliceRecord& record = job.scratch.slices[slice];
+      bytes = prefix_bytes(slice % job.batch.slices) + record.rbsp_bytes() + record.escapes;
+    }
+    Scan(s_scan).ExclusiveSum(bytes, before, all);
+    if (slice < slices) job.scratch.slices[slice].offset = stream_bytes + before;
+    stream_bytes += all;
+    __syncthreads();
+  }
+  for (int picture = static_cast<int>(threadIdx.x) / 32; picture < job.batch.pictures;
+       picture += kPlaceThreads / 32) {
+    report_picture(job, picture, static_cast<int>(threadIdx.x) % 32);
+  }
+}
+
+}  // namespace
+
+void launch_escape(const PackJob& job, cudaStream_t stream) {
+  const std::size_t warps_a_block = kThreads / 32;
+  const auto blocks = static_cast<unsigned>((job.layout.groups() + warps_a_block - 1) / warps_a_block);
+  count_escapes<<<blocks, kThreads, 0, stream>>>(job);
+  check_launch("count_escapes");
+  place_nal_units<<<1, kPlaceThreads, 0, stream>>>(job);
+  check_launch("place_nal_units");
+}
+
+}  // namespace cu264::entropy
