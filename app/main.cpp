@@ -19,6 +19,7 @@ constexpr char kHelp[] =
     "\n"
     "  cu264 encode film.mkv -o film.mp4            encode a video\n"
     "  cu264 encode --help                          all its options\n"
+    "  cu264 edges photo.jpg -o edges.png           find edges in pictures or video\n"
     "  cu264 devices                                what it can run on\n"
     "  cu264 --help | --version\n"
     "\n"
@@ -36,6 +37,7 @@ struct Verb {
 };
 constexpr Verb kVerbs[] = {
     {"encode", cu264::app::encode_verb},
+    {"edges", cu264::app::edges_verb},
     {"devices", cu264::app::devices_verb},
 };
 

@@ -9,6 +9,7 @@
 namespace cu264::app {
 
 ExitCode encode_verb(const std::vector<std::string>& arguments);
+ExitCode edges_verb(const std::vector<std::string>& arguments);
 ExitCode devices_verb(const std::vector<std::string>& arguments);
 
 }  // namespace cu264::app

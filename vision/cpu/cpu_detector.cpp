@@ -1,8 +1,10 @@
 // The detector on the processor: rows, then sub-images, shared among the threads of an arena.
 #include <tbb/enumerable_thread_specific.h>
+#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "vision/backend.h"
@@ -23,13 +25,18 @@ struct Scratch {
   std::vector<std::uint16_t> sm;
 };
 
+int usable_threads(int threads) {
+  const int cores = tbb::info::default_concurrency();
+  return threads > 0 ? std::min(threads, cores) : cores;
+}
+
 class CpuDetector : public canny::DetectorBackend {
  public:
   CpuDetector(const CannyParams& params, canny::Form form, int width, int height, int threads)
       : params_(params),
         form_(form),
         all_(sub_images(width, height, params.partition)),
-        arena_(threads > 0 ? threads : tbb::task_arena::automatic),
+        arena_(usable_threads(threads)),
         levels_(params, width, height),
         counts_(all_.count),
         thresholds_(all_.count) {}

@@ -1,0 +1,79 @@
+// Edge maps as a video, by the encoder: gray, or the picture with edges on it.
+#include <deque>
+
+#include "app/edges_outputs.h"
+#include "io/muxer.h"
+#include "io/output_file.h"
+
+namespace cu264::app {
+namespace {
+
+Config complete_config(const EdgesOptions& options, const io::VideoInfo& video) {
+  Config config = options.config;
+  config.width = video.width, config.height = video.height;
+  config.frame_rate = {video.frame_rate.num, video.frame_rate.den};
+  config.time_base = {video.time_base.num, video.time_base.den};
+  config.fixed_frame_rate = video.fixed_frame_rate;
+  config.sample_aspect_ratio = {video.sample_aspect_ratio.num, video.sample_aspect_ratio.den};
+  if (options.overlay) {
+    config.colour = {video.primaries, video.transfer, video.matrix, video.full_range};
+  } else {
+    config.colour.full_range = true;  // 0 and 255
+  }
+  config.headers = io::separate_headers(options.container)  ? HeaderPlacement::separate
+                   : io::repeats_headers(options.container) ? HeaderPlacement::every_packet
+                                                            : HeaderPlacement::first_packet;
+  return config;
+}
+
+io::MuxerOptions muxer_options(const EdgesOptions& options, const Encoder& encoder,
+                               const io::VideoInfo& video) {
+  io::MuxerOptions muxer;
+  muxer.container = options.container;
+  muxer.video = video;
+  muxer.video.width = encoder.info().width, muxer.video.height = encoder.info().height;
+  if (!options.overlay) muxer.video.full_range = true;
+  muxer.headers = encoder.headers();
+  return muxer;
+}
+
+class VideoSink : public EdgeSink {
+ public:
+  VideoSink(const EdgesOptions& options, const io::VideoInfo& video)
+      : encoder_(complete_config(options, video)),
+        file_(options.output),
+        muxer_(file_, muxer_options(options, encoder_, video)) {}
+
+  void picture(const io::Picture& shown) override {
+    while (!encoder_.send(shown.view())) write(encoder_.receive().value());
+    durations_.push_back(shown.duration);
+  }
+
+  void finish() override {
+    encoder_.flush();
+    while (const auto packet = encoder_.receive()) write(*packet);
+    muxer_.finish();
+    file_.commit();
+  }
+
+  std::uint64_t bytes() const override { return file_.bytes(); }
+
+ private:
+  void write(const Packet& packet) {
+    muxer_.write(packet.data, packet.pts, durations_.front());
+    durations_.pop_front();
+  }
+
+  Encoder encoder_;
+  io::OutputFile file_;
+  io::Muxer muxer_;
+  std::deque<std::int64_t> durations_;  // of the pictures sent, not yet received
+};
+
+}  // namespace
+
+std::unique_ptr<EdgeSink> open_video_sink(const EdgesOptions& options, const io::VideoInfo& video) {
+  return std::make_unique<VideoSink>(options, video);
+}
+
+}  // namespace cu264::app

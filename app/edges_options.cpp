@@ -1,0 +1,315 @@
+#include "app/edges_options.h"
+
+#include <unistd.h>
+
+#include <boost/program_options.hpp>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <sstream>
+
+#include "app/nearest.h"
+#include "app/option_values.h"
+#include "io/output_file.h"
+
+namespace cu264::app {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr char kExamples[] =
+    "cu264 edges [options] INPUT -o OUTPUT\n"
+    "\n"
+    "  cu264 edges photo.jpg -o edges.png\n"
+    "  cu264 edges film.mkv -o out%04d.png --overlay --frames 50\n"
+    "  cu264 edges film.mkv -o edges.mp4 --thresholds thresholds.json\n"
+    "  cu264 edges photo.jpg -o plain.pgm --fixed 0.08,0.19 --sigma 1.0\n"
+    "\n"
+    "Finds edges without being told thresholds: GUD-Canny gives each sub-image its own. INPUT is whatever "
+    "FFmpeg\n"
+    "reads, raw video with --size, or - for standard input. OUTPUT is .png or .pgm, with a number like %04d "
+    "in "
+    "its\n"
+    "name for more than one picture (from 1); a video, .264 .h264 .mp4 .mov .mkv .ts; or -: PGM pictures on "
+    "standard\n"
+    "output. Edges are white on black. Each file is complete or absent.\n";
+
+constexpr char kExitCodes[] =
+    "\nExit status: 0 done, 1 usage, 2 input, 3 device, 4 encoding or writing, 130 interrupted.\n";
+
+constexpr unsigned kHelpWidth = 110;
+
+auto text(const char* placeholder) {
+  return po::value<std::string>()->value_name(placeholder);
+}
+
+struct Groups {
+  po::options_description input{"Input", kHelpWidth};
+  po::options_description detector{"Detector", kHelpWidth};
+  po::options_description machine{"Machine", kHelpWidth};
+  po::options_description output{"Output", kHelpWidth};
+
+  Groups() {
+    input.add_options()("size", text("WxH"), "raw video: the size of its pictures");
+    input.add_options()("pix-fmt", text("NAME"), "raw video: FFmpeg's name of its pixel format (yuv420p)");
+    input.add_options()("fps", text("N[/D]"), "raw video, images, elementary streams: frame rate (25)");
+    input.add_options()("seek", text("SECONDS"), "begin there");
+    input.add_options()("frames", text("N"), "at most N pictures");
+    input.add_options()("allow-partial", "use what can be read of a damaged or cut-off input");
+    detector.add_options()("sigma", text("S"), "of the Gaussian, 0.1 to 2.0 in tenths (1.4)");
+    detector.add_options()("candidates", text("STEP|LIST"),
+                           "thresholds that are tried: 0.01 to 0.25 in steps of 0.01 or 0.03, say, or a list "
+                           "0.02,0.05,0.2 (0.03)");
+    detector.add_options()("partition", text("NAME"),
+                           "sub-images: columns of 32xH, rows of Wx32, or frame (columns)");
+    detector.add_options()("fixed", text("LOW,HIGH"), "plain Canny with these thresholds, 0 to 1");
+    detector.add_options()(
+        "noise-floor", text("N"),
+        "gradients count relative to the picture's largest, at least to N grey levels (0)");
+    detector.add_options()("published",
+                           "hysteresis by passes for each pair, as published: slow, the same edges");
+    machine.add_options()("backend", text("NAME"), "auto, cuda or cpu (auto)");
+    machine.add_options()("device", text("N"), "which CUDA device (0)");
+    machine.add_options()("threads", text("N"),
+                          "of the CPU backend; 0: one a core (0). Never changes the edges");
+    output.add_options()("output,o", text("FILE"), "where to; - is standard output");
+    output.add_options()("overlay", "edges on the picture: red, in PGM white");
+    output.add_options()("qp", text("N"), "video: quantiser, 0 (best) to 51 (18)");
+    output.add_options()("thresholds", text("FILE"), "write each sub-image's thresholds as JSON");
+    output.add_options()("progress", text("WHEN"), "auto: if stderr is a terminal; or off (auto)");
+    output.add_options()("quiet,q", "errors only");
+    output.add_options()("help,h", "this text");
+  }
+
+  po::options_description all() const {
+    po::options_description all;
+    return all.add(input).add(detector).add(machine).add(output);
+  }
+};
+
+[[noreturn]] void usage(const std::string& cause, const std::string& remedy) {
+  throw Error(ErrorCode::invalid_argument, cause, remedy);
+}
+
+[[noreturn]] void reject_unknown(std::string typed, const po::options_description& known) {
+  typed.erase(0, typed.find_first_not_of('-'));
+  std::vector<std::string> names;
+  for (const auto& option : known.options()) names.push_back(option->long_name());
+  const std::string near = nearest(typed, names);
+  usage("unknown option --" + typed,
+        near.empty() ? "cu264 edges --help lists them" : "did you mean --" + near + "?");
+}
+
+class Given {
+ public:
+  Given(const std::vector<std::string>& arguments, const Groups& groups) {
+    const po::options_description known = groups.all();
+    po::options_description with_input;
+    with_input.add(known).add_options()("input", po::value<std::vector<std::string>>());
+    po::positional_options_description positional;
+    positional.add("input", -1);
+    const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+    try {
+      po::store(
+          po::command_line_parser(arguments).options(with_input).positional(positional).style(style).run(),
+          map_);
+    } catch (const po::unknown_option& error) {
+      reject_unknown(error.get_option_name(), known);
+    } catch (const po::multiple_occurrences& error) {
+      usage(error.get_option_name() + " is given twice", "give it once");
+    } catch (const po::error& error) {
+      usage(error.what(), "cu264 edges --help tells what each option takes");
+    }
+  }
+
+  bool has(const char* name) const { return map_.count(name) > 0; }
+  std::string operator[](const char* name) const {
+    return has(name) ? map_[name].as<std::string>() : std::string();
+  }
+  std::vector<std::string> inputs() const {
+    return has("input") ? map_["input"].as<std::vector<std::string>>() : std::vector<std::string>();
+  }
+
+ private:
+  po::variables_map map_;
+};
+
+// A decimal number as whole 1/scale: 0.03 with scale 100 is 3. Nothing: it is none, or lies between.
+std::optional<int> parse_scaled(const std::string& value, int scale) {
+  double number = 0;
+  const char* const end = value.data() + value.size();
+  const auto [stop, error] = std::from_chars(value.data(), end, number);
+  const double scaled = number * scale;
+  if (error != std::errc{} || stop != end || !(std::abs(scaled) < 1e6)) return std::nullopt;
+  const auto whole = static_cast<int>(std::lround(scaled));
+  if (std::abs(scaled - whole) > 1e-6) return std::nullopt;
+  return whole;
+}
+
+std::vector<int> parse_hundredths(const std::string& option, const std::string& value) {
+  std::vector<int> numbers;
+  std::stringstream list(value);
+  for (std::string item; std::getline(list, item, ',');) {
+    const auto number = parse_scaled(item, 100);
+    if (!number)
+      usage("bad " + option + " \"" + value + "\"", "thresholds are hundredths from 0 to 1, as 0.08");
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+void read_input(const Given& given, EdgesOptions& options) {
+  const std::vector<std::string> inputs = given.inputs();
+  if (inputs.empty() || inputs[0].empty()) usage("no input is named", "cu264 edges INPUT -o OUTPUT");
+  if (inputs.size() > 1)
+    usage("two inputs: '" + inputs[0] + "' and '" + inputs[1] + "'", "the output is named by -o");
+  io::InputOptions& input = options.reader.input;
+  input.path = inputs[0];
+  Config scratch;
+  if (given.has("size")) {
+    if (looks_like_described_video(input.path)) {
+      usage(input.path + ": tells its own size", "--size is for raw video");
+    }
+    scratch.set("size", given["size"]);
+    input.raw = io::RawVideo{scratch.width, scratch.height, "yuv420p"};
+  } else if (given.has("pix-fmt") || looks_like_raw_video(input.path)) {
+    usage(input.path + ": raw video has no size of its own", "give it as --size WIDTHxHEIGHT");
+  }
+  if (given.has("pix-fmt")) input.raw->pixel_format = parse_pixel_format("pix-fmt", given["pix-fmt"]);
+  if (given.has("fps")) {
+    scratch.set("fps", given["fps"]);
+    input.frame_rate = {scratch.frame_rate.num, scratch.frame_rate.den};
+  }
+  if (given.has("seek")) options.reader.seek = parse_seconds("seek", given["seek"]);
+  if (given.has("frames")) options.reader.frames = parse_count("frames", given["frames"]);
+  options.reader.allow_partial = given.has("allow-partial");
+}
+
+void read_detector(const Given& given, EdgesOptions& options) {
+  canny::Params& params = options.params;
+  if (given.has("sigma")) {
+    const auto tenths = parse_scaled(given["sigma"], 10);
+    if (!tenths || *tenths < 1 || *tenths > 20) {
+      usage("bad sigma \"" + given["sigma"] + "\"", "use 0.1 to 2.0, in steps of 0.1");
+    }
+    params.sigma_tenths = *tenths;
+  }
+  if (given.has("candidates")) {
+    constexpr int kHighest = 25;  // the paper's MAX_HIGH
+    const std::vector<int> numbers = parse_hundredths("candidates", given["candidates"]);
+    params.candidates = numbers;
+    if (numbers.size() == 1 && numbers[0] >= 1 && numbers[0] < kHighest) {
+      params.candidates.clear();
+      for (int level = 1; level <= kHighest; level += numbers[0]) params.candidates.push_back(level);
+    }
+  }
+  if (given.has("partition")) {
+    const std::string name = given["partition"];
+    if (name != "columns" && name != "rows" && name != "frame") {
+      usage("bad partition \"" + name + "\"", "use columns, rows or frame");
+    }
+    params.partition = name == "columns" ? canny::Partition::columns
+                       : name == "rows"  ? canny::Partition::rows
+                                         : canny::Partition::frame;
+  }
+  if (given.has("fixed")) {
+    if (given.has("partition") || given.has("candidates")) {
+      usage("--fixed leaves nothing to search", "drop --candidates and --partition");
+    }
+    const std::vector<int> pair = parse_hundredths("fixed", given["fixed"]);
+    if (pair.size() != 2) usage("bad fixed \"" + given["fixed"] + "\"", "use LOW,HIGH, as 0.08,0.19");
+    params.fixed = canny::ThresholdPair{pair[0], pair[1]};
+  }
+  if (given.has("noise-floor")) {
+    const auto floor = parse_scaled(given["noise-floor"], 1);
+    if (!floor) usage("bad noise-floor \"" + given["noise-floor"] + "\"", "use whole grey levels from 0");
+    params.noise_floor = *floor;
+  }
+  if (given.has("published")) params.form = canny::Form::published;
+}
+
+void read_machine(const Given& given, EdgesOptions& options) {
+  Config& config = options.config;
+  for (const char* name : {"backend", "threads"}) {
+    if (given.has(name)) config.set(name, given[name]);
+  }
+  if (given.has("device")) {
+    config.set("device", given["device"]);
+    if (config.devices.size() != 1) usage("bad device \"" + given["device"] + "\"", "name one device");
+    if (config.backend == BackendChoice::cpu) usage("--device is of no use to --backend cpu", "drop one");
+    config.backend = BackendChoice::cuda;
+    options.machine.device = config.devices[0];
+  }
+  options.machine.backend = config.backend;
+  options.machine.threads = config.threads;
+}
+
+void read_output(const Given& given, EdgesOptions& options) {
+  options.output = given["output"];
+  if (options.output.empty()) usage("no output is named", "cu264 edges INPUT -o OUTPUT");
+  const std::string extension = std::filesystem::path(options.output).extension().string();
+  if (extension == ".png") {
+    options.format = EdgeFormat::png;
+  } else if (extension == ".pgm" || options.output == "-") {
+    options.format = EdgeFormat::pgm;
+  } else {
+    options.format = EdgeFormat::video;
+    try {
+      options.container = io::container_by_extension(options.output);
+    } catch (const Error&) {
+      usage(options.output + ": no known kind of output",
+            "name it .png, .pgm, .264, .h264, .mp4, .mov, .mkv or .ts");
+    }
+  }
+  options.config.qp = 18;
+  if (given.has("qp")) {
+    if (options.format != EdgeFormat::video) usage("--qp is for video", "drop it");
+    options.config.set("qp", given["qp"]);
+  }
+  options.overlay = given.has("overlay");
+  options.thresholds = given["thresholds"];
+  options.quiet = given.has("quiet");
+  if (given.has("progress")) options.progress = parse_auto_off("progress", given["progress"]);
+  if (options.quiet || isatty(STDERR_FILENO) == 0) options.progress = false;
+}
+
+// Every file that is written must be one of its own.
+void check_files(const EdgesOptions& options) {
+  const std::vector<std::string> files = {options.reader.input.path, options.output, options.thresholds};
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    for (std::size_t j = i + 1; j < files.size(); ++j) {
+      if (files[i].empty() || files[j].empty() || files[i] == "-") continue;
+      if (files[i] == files[j] || io::same_file(files[i], files[j])) {
+        usage(files[j] + ": is the same file as " + files[i], "name another output");
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::string edges_help() {
+  const Groups groups;
+  std::ostringstream text;
+  text << kExamples;
+  for (const auto* group : {&groups.input, &groups.detector, &groups.machine, &groups.output}) {
+    text << "\n" << *group;
+  }
+  text << kExitCodes;
+  return text.str();
+}
+
+std::optional<EdgesOptions> parse_edges_options(const std::vector<std::string>& arguments) {
+  const Groups groups;
+  const Given given(arguments, groups);
+  if (given.has("help")) return std::nullopt;
+  EdgesOptions options;
+  read_input(given, options);
+  read_detector(given, options);
+  read_machine(given, options);
+  read_output(given, options);
+  check_files(options);
+  return options;
+}
+
+}  // namespace cu264::app

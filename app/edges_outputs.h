@@ -1,0 +1,44 @@
+// Where edge maps go: picture files or a video, and on request the thresholds.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "app/edges_options.h"
+#include "io/statistics.h"
+#include "io/video_info.h"
+
+namespace cu264::app {
+
+// One form of output. Files that were not finished are removed.
+class EdgeSink {
+ public:
+  virtual ~EdgeSink() = default;
+  // `shown` is the edge map as gray8, or the picture with edges on it.
+  virtual void picture(const io::Picture& shown) = 0;
+  virtual void finish() = 0;
+  virtual std::uint64_t bytes() const = 0;
+};
+
+std::unique_ptr<EdgeSink> open_picture_sink(const EdgesOptions& options);
+std::unique_ptr<EdgeSink> open_video_sink(const EdgesOptions& options, const io::VideoInfo& video);
+
+// The edge map as a picture of its own, and on its source: red in the form yuv420p, white in gray8.
+io::AvFrame gray_map(const std::uint8_t* edges, int width, int height);
+io::AvFrame overlaid(const Frame& source, const std::uint8_t* edges, bool colour);
+
+// The --thresholds file.
+class ThresholdsFile {
+ public:
+  ThresholdsFile(const EdgesOptions& options, const canny::Detector& detector, const io::VideoInfo& video);
+  void picture(std::int64_t index, double seconds, std::span<const canny::Thresholds> thresholds);
+  void finish(std::int64_t count) { file_.finish({{"count", count}}); }
+
+ private:
+  io::Statistics file_;
+};
+
+}  // namespace cu264::app
