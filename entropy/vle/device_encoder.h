@@ -8,13 +8,6 @@
 
 namespace cu264::vle {
 
-// What an encoder leaves in device memory.
-struct EncodeResult {
-  std::uint64_t bits;     // length of the whole stream, also where the output did not hold it
-  std::uint32_t missing;  // not 0: the input holds a symbol without a code, and the output means nothing
-  std::uint32_t reserved;
-};
-
 struct EncodeCall {
   const std::uint8_t* d_input;  // any alignment; nothing behind its last byte is read
   std::size_t size;             // bytes, 0 included

@@ -11,12 +11,6 @@
 
 namespace cu264::vle {
 
-inline constexpr int kChunkSymbols = 1024;
-
-inline constexpr std::size_t chunk_count(std::size_t size) {
-  return size / kChunkSymbols + (size % kChunkSymbols != 0);
-}
-
 // Scratch of fast_encode for an input of this size on the current device, in bytes.
 std::size_t fast_scratch_bytes(std::size_t size);
 

@@ -15,13 +15,6 @@
 
 namespace cu264::vle {
 
-// What a decoder leaves in device memory.
-struct DecodeResult {
-  std::uint64_t symbols;  // decoded: the size asked for, unless corrupt
-  std::uint32_t corrupt;  // not 0: stream, table, index or size is wrong, and the output means nothing
-  std::uint32_t reserved;
-};
-
 struct DecodeCall {
   const std::uint8_t* d_stream;        // 4-byte aligned
   std::size_t stream_size;             // bytes that may be read, a multiple of 4

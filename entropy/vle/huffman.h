@@ -15,7 +15,6 @@
 
 namespace cu264::vle {
 
-using Histogram = std::array<std::uint64_t, kSymbols>;
 using CodeLengths = std::array<std::uint8_t, kSymbols>;
 
 // Lengths of at most `longest` bits, 1 to 32. Throws Error(invalid_argument) where they are too short for
