@@ -184,7 +184,10 @@ Stages production_from_levels(const CannyParams& params, const GrayPicture& leve
   const std::size_t pixels = pixels_of(levels);
   const DeviceArray<std::uint16_t> sm(pixels);
   const DeviceArray<std::uint8_t> edges(pixels);
-  if (!params.fixed) check(cudaMemset(a.counts, 0, subs * sizeof(LevelCounts)), "memset");
+  if (!params.fixed) {
+    check(cudaMemset(a.counts, 0, subs * sizeof(LevelCounts)), "memset");
+    check(cudaMemset(a.blocks_done, 0, sizeof *a.blocks_done), "memset");
+  }
   plan.launch_from_levels(1, scratch.data(), {edges.data(), levels.width, 0}, nullptr, {nullptr, sm.data()}, nullptr);
   check(cudaDeviceSynchronize(), "edge detection");
   Stages stages = empty_stages(levels);

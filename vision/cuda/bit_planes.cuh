@@ -12,13 +12,15 @@ struct BitPlanes {
   std::uint32_t bit[kPlanes];
 
   // One word of each plane, `stride` words apart.
-  __device__ __forceinline__ void load(const std::uint32_t* d_planes, std::size_t stride) {
+  __device__ __forceinline__ void load(const std::uint32_t* d_planes, std::size_t stride, int planes = kPlanes) {
 #pragma unroll
-    for (int b = 0; b < kPlanes; ++b) bit[b] = d_planes[b * stride];
+    for (int b = 0; b < kPlanes; ++b) bit[b] = b < planes ? d_planes[b * stride] : 0u;
   }
-  __device__ __forceinline__ void store(std::uint32_t* d_planes, std::size_t stride) const {
+  __device__ __forceinline__ void store(std::uint32_t* d_planes, std::size_t stride, int planes = kPlanes) const {
 #pragma unroll
-    for (int b = 0; b < kPlanes; ++b) d_planes[b * stride] = bit[b];
+    for (int b = 0; b < kPlanes; ++b) {
+      if (b < planes) d_planes[b * stride] = bit[b];
+    }
   }
 
   // The pixels whose number is greater than `value`, 0 <= value.

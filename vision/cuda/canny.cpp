@@ -48,6 +48,7 @@ CannyPlan::CannyPlan(const CannyParams& params, int width, int height, int pictu
     const std::size_t low_bytes = static_cast<std::size_t>(pictures) * grid_.words() * (1 + kNodesPerWord) * 4;
     lows_at_once_ = static_cast<int>(std::clamp<std::size_t>(kLabelBudget / low_bytes, 1, lows));
   }
+  sum_planes_ = sum_planes(params.candidates, parts_);
 }
 
 CannyArrays CannyPlan::lay_out(std::uint8_t* base, std::size_t& bytes) const {
@@ -62,8 +63,9 @@ CannyArrays CannyPlan::lay_out(std::uint8_t* base, std::size_t& bytes) const {
   arrays.largest = take<std::int32_t>(base, bytes, pictures);
   arrays.thresholds = take<Thresholds>(base, bytes, subs);
   if (!params_.fixed) {
-    arrays.sums = take<std::uint32_t>(base, bytes, words * kSumPlanes * static_cast<std::size_t>(parts_));
+    arrays.sums = take<std::uint32_t>(base, bytes, words * static_cast<std::size_t>(parts_ * sum_planes_));
     arrays.counts = take<LevelCounts>(base, bytes, subs);
+    arrays.blocks_done = take<unsigned>(base, bytes, pictures);
   }
   if (!shared_) {
     const std::size_t labelled = words * static_cast<std::size_t>(lows_at_once_);
@@ -90,24 +92,25 @@ void CannyPlan::launch(const PicturePlanes& planes, int pictures, void* scratch,
   const int width = grid_.all.width, height = grid_.all.height;
   const Ridges ridges{a.magnitude, grid_.words_x * kWordPixels, a.tile_largest, ridge_tiles(width, height, pictures)};
   launch_ridges(planes, width, height, pictures, params_.sigma_tenths, ridges, stream);
-  launch_level_words(grid_, pictures, params_, ridges, {a.levels, a.largest, a.counts, taps.levels}, stream);
+  launch_level_words(grid_, pictures, params_, ridges, {a.levels, a.largest, a.counts, a.blocks_done, taps.levels}, stream);
   launch_from_levels(pictures, scratch, edges, thresholds, taps, stream);
 }
 
 void CannyPlan::launch_from_levels(int pictures, void* scratch, const EdgePlanes& edges, Thresholds* thresholds,
                                    const CannyTaps& taps, cudaStream_t stream) const {
   const CannyArrays a = arrays(scratch);
+  Thresholds* const chosen = thresholds != nullptr ? thresholds : a.thresholds;
   const GlobalLabels labels{a.maps, a.parents, lows_at_once_};
   if (!params_.fixed) {
-    const LinkWork link{a.levels, a.sums, parts_};
+    const LinkWork link{a.levels, a.sums, parts_, sum_planes_};
     if (shared_) {
       launch_link_shared(grid_, pictures, params_.candidates, link, limits_.shared_block_bytes, stream);
     } else {
       launch_link_global(grid_, pictures, params_.candidates, link, labels, stream);
     }
-    launch_counts(grid_, pictures, params_.candidates, link, {a.counts, taps.sm}, stream);
+    launch_counts(grid_, pictures, params_.candidates, link, {a.counts, a.blocks_done, chosen, taps.sm}, stream);
   }
-  const EdgeWork work{a.levels, a.counts, thresholds != nullptr ? thresholds : a.thresholds, edges};
+  const EdgeWork work{a.levels, chosen, edges};
   if (shared_) {
     launch_hysteresis_shared(grid_, pictures, params_, work, limits_.shared_block_bytes, stream);
   } else {

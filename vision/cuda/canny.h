@@ -36,6 +36,7 @@ struct CannyArrays {
   std::int32_t* largest = nullptr;
   std::uint32_t* sums = nullptr;
   LevelCounts* counts = nullptr;
+  unsigned* blocks_done = nullptr;
   Thresholds* thresholds = nullptr;  // [picture][sub-image]
   std::uint32_t* maps = nullptr;
   std::uint32_t* parents = nullptr;
@@ -67,7 +68,8 @@ class CannyPlan {
   void launch(const PicturePlanes& planes, int pictures, void* scratch, const EdgePlanes& edges,
               Thresholds* thresholds, const CannyTaps& taps, cudaStream_t stream) const;
 
-  // The kernels after the levels, which arrays(scratch).levels holds already; counts are zero.
+  // The kernels after the levels, which arrays(scratch).levels holds already; counts and blocks_done
+  // are zero.
   void launch_from_levels(int pictures, void* scratch, const EdgePlanes& edges, Thresholds* thresholds,
                           const CannyTaps& taps, cudaStream_t stream) const;
 
@@ -83,7 +85,8 @@ class CannyPlan {
   DeviceLimits limits_;
   WordGrid grid_;
   bool shared_ = false;
-  int parts_ = 1;        // LinkWork::parts
+  int parts_ = 1;  // LinkWork's
+  int sum_planes_ = 1;
   int lows_at_once_ = 1;  // GlobalLabels::lows
 };
 

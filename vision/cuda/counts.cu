@@ -1,63 +1,106 @@
-// A thread a word: adds the parts' sums bit by bit, then looks at the pixels that have one.
+// A thread a word: adds the parts' sums bit by bit, then looks at the pixels that have one. The block that
+// finishes last of a picture's finds its thresholds: only now is known what all sub-images pooled say.
 #include "vision/cuda/counts.h"
 #include "vision/cuda/launch_check.h"
 #include "vision/cuda/link.cuh"
+#include "vision/cuda/search.cuh"
 
 namespace cu264::vision::cuda {
 namespace {
 
-constexpr int kThreads = 128;
+constexpr int kThreads = 256;
+constexpr int kWarps = kThreads / 32;
+
+__device__ void clear_counts(LevelCounts& s_counts) {
+  for (int v = static_cast<int>(threadIdx.x); v <= kTopLevel; v += kThreads) {
+    s_counts.with_level[v] = s_counts.histogram[v] = 0;
+  }
+}
+
+// A word's pixels, given the sum of all parts.
+__device__ void count_word(const CandidateSet& set, const std::uint8_t* s_rank, const SumBits& sums,
+                           const LevelBits& levels, std::uint16_t* d_sm, LevelCounts& s_counts) {
+  const int highest = highest_candidate(set), pairs = pair_count(set);
+  std::uint32_t rest = 0;
+#pragma unroll
+  for (int b = 0; b < kSumPlanes; ++b) rest |= sums.bit[b];
+  for (; rest != 0; rest &= rest - 1) {
+    const std::uint32_t pixel = lowest_bit(rest);
+    const int level = levels.at(pixel), sm = sums.at(pixel) - own_share(s_rank, level);
+    if (d_sm != nullptr) d_sm[pixel] = static_cast<std::uint16_t>(sm);
+    const int prob = probability(sm, pairs);
+    if (counts_in_level(level, prob, highest)) atomicAdd(&s_counts.with_level[level], 1);
+    if (counts_in_histogram(prob, highest)) atomicAdd(&s_counts.histogram[prob], 1);
+  }
+}
+
+// By all threads of one block, once all counts of the picture are there.
+__device__ void search_picture(const LevelCounts* d_counts, int sub_images, int highest, LevelCounts& s_pooled,
+                               Thresholds* d_thresholds) {
+  clear_counts(s_pooled);
+  __syncthreads();
+  for (int i = static_cast<int>(threadIdx.x); i < sub_images * highest; i += kThreads) {
+    const LevelCounts& d_own = d_counts[i / highest];
+    const int x = i % highest + 1, with_level = d_own.with_level[x], histogram = d_own.histogram[x];
+    if (with_level != 0) atomicAdd(&s_pooled.with_level[x], with_level);
+    if (histogram != 0) atomicAdd(&s_pooled.histogram[x], histogram);
+  }
+  __syncthreads();
+  const Thresholds fallback = voted_fallback(s_pooled, highest);
+  for (int s = static_cast<int>(threadIdx.x) / 32; s < sub_images; s += kWarps) {
+    const Thresholds own = voted_own(d_counts[s], highest);
+    if ((threadIdx.x & 31) == 0) d_thresholds[s] = own.source == ThresholdSource::own ? own : fallback;
+  }
+}
 
 __global__ void __launch_bounds__(kThreads)
     count_levels(const __grid_constant__ WordGrid grid, const __grid_constant__ CandidateSet set,
                  const __grid_constant__ LinkWork link, const __grid_constant__ CountWork work) {
   __shared__ LevelCounts s_counts;
   __shared__ std::uint8_t s_rank[kTopLevel + 1];
-  for (int v = static_cast<int>(threadIdx.x); v <= kTopLevel; v += kThreads) {
-    s_counts.with_level[v] = s_counts.histogram[v] = 0;
-    s_rank[v] = set.rank[v];
-  }
+  __shared__ bool s_last;
+  clear_counts(s_counts);
+  for (int v = static_cast<int>(threadIdx.x); v <= kTopLevel; v += kThreads) s_rank[v] = set.rank[v];
   __syncthreads();
   const int sub_image = static_cast<int>(blockIdx.y), picture = static_cast<int>(blockIdx.z);
   const int pictures = static_cast<int>(gridDim.z);
   const SubWords sub = sub_words(grid, sub_image);
-  const std::uint32_t index = sub.first + blockIdx.x * kThreads + threadIdx.x;
-  const int highest = highest_candidate(set), pairs = pair_count(set);
-  if (index < sub.first + sub.count) {
-    SumBits sums;
-    sums.load(link.sums + plane_words(grid, picture, kSumPlanes) + index, grid.words());
-    for (int part = 1; part < link.parts; ++part) {
-      SumBits more;
-      more.load(link.sums + plane_words(grid, part * pictures + picture, kSumPlanes) + index, grid.words());
-      sums.add(more);
-    }
+  const std::uint32_t within = blockIdx.x * kThreads + threadIdx.x, index = sub.first + within;
+  if (within < sub.count) {
     LevelBits levels;
     levels.load(link.levels + plane_words(grid, picture, kLevelPlanes) + index, grid.words());
-    std::uint32_t rest = 0;
-#pragma unroll
-    for (int b = 0; b < kSumPlanes; ++b) rest |= sums.bit[b];
-    const WordPlace at = word_place(grid, index);
-    std::uint16_t* const d_sm =
-        work.sm == nullptr ? nullptr
-                           : work.sm + (static_cast<std::size_t>(picture) * grid.all.height + at.y) * grid.all.width + at.x;
-    if (d_sm != nullptr) {
+    SumBits sums = {};
+#pragma unroll 4
+    for (int part = 0; part < link.parts; ++part) {
+      SumBits more;
+      more.load(link.sums + plane_words(grid, part * pictures + picture, link.sum_planes) + index, grid.words(),
+                link.sum_planes);
+      sums.add(more);
+    }
+    std::uint16_t* d_sm = nullptr;
+    if (work.sm != nullptr) {
+      const WordPlace at = word_place(grid, index);
+      d_sm = work.sm + (static_cast<std::size_t>(picture) * grid.all.height + at.y) * grid.all.width + at.x;
       for (int x = 0; x < min(kWordPixels, grid.all.width - at.x); ++x) d_sm[x] = 0;
     }
-    for (; rest != 0; rest &= rest - 1) {
-      const std::uint32_t pixel = lowest_bit(rest);
-      const int level = levels.at(pixel), sm = sums.at(pixel) - own_share(s_rank, level);
-      if (d_sm != nullptr) d_sm[pixel] = static_cast<std::uint16_t>(sm);
-      const int prob = probability(sm, pairs);
-      if (counts_in_level(level, prob, highest)) atomicAdd(&s_counts.with_level[level], 1);
-      if (counts_in_histogram(prob, highest)) atomicAdd(&s_counts.histogram[prob], 1);
-    }
+    count_word(set, s_rank, sums, levels, d_sm, s_counts);
   }
   __syncthreads();
-  LevelCounts* const d_counts = work.counts + static_cast<std::size_t>(picture) * grid.all.count + sub_image;
+  LevelCounts* const d_counts = work.counts + static_cast<std::size_t>(picture) * grid.all.count;
   for (int v = static_cast<int>(threadIdx.x); v <= kTopLevel; v += kThreads) {
-    if (s_counts.with_level[v] != 0) atomicAdd(&d_counts->with_level[v], s_counts.with_level[v]);
-    if (s_counts.histogram[v] != 0) atomicAdd(&d_counts->histogram[v], s_counts.histogram[v]);
+    if (s_counts.with_level[v] != 0) atomicAdd(&d_counts[sub_image].with_level[v], s_counts.with_level[v]);
+    if (s_counts.histogram[v] != 0) atomicAdd(&d_counts[sub_image].histogram[v], s_counts.histogram[v]);
   }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    const unsigned before = ::cuda::atomic_ref<unsigned, ::cuda::thread_scope_device>(work.blocks_done[picture])
+                                .fetch_add(1, ::cuda::memory_order_acq_rel);
+    s_last = before + 1 == gridDim.x * gridDim.y;
+  }
+  __syncthreads();
+  if (!s_last) return;
+  search_picture(d_counts, grid.all.count, highest_candidate(set), s_counts,
+                 work.thresholds + static_cast<std::size_t>(picture) * grid.all.count);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Steps 5 and 6: Prob(SM_H), |F(x)| and the histogram, of the pixels that were linked at all; others count
-// nowhere.
+// Steps 5 to 7: Prob(SM_H), |F(x)| and the histogram, of the pixels that were linked at all, as others count
+// nowhere; and the thresholds that follow from them.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,8 +13,10 @@
 namespace cu264::vision::cuda {
 
 struct CountWork {
-  LevelCounts* counts;  // [picture][sub-image], added to
-  std::uint16_t* sm;    // [picture][y][x], dense; or null
+  LevelCounts* counts;     // [picture][sub-image], zero before
+  unsigned* blocks_done;   // [picture], zero before
+  Thresholds* thresholds;  // [picture][sub-image]
+  std::uint16_t* sm;       // [picture][y][x], dense; or null
 };
 
 void launch_counts(const WordGrid& grid, int pictures, const CandidateSet& set, const LinkWork& link,

@@ -1,15 +1,14 @@
 // A thread block a sub-image with its labels in shared memory; or a thread a word with labels in global
 // memory, in kernels that each end where all must have finished.
-#include "vision/cuda/components.cuh"
 #include "vision/cuda/hysteresis.cuh"
 #include "vision/cuda/launch_check.h"
+#include "vision/cuda/run_list.cuh"
 
 namespace cu264::vision::cuda {
 namespace {
 
 constexpr int kMostThreads = 1024;
 constexpr int kThreads = 256;
-using SharedForest = RunForest<::cuda::thread_scope_block>;
 using GlobalForest = RunForest<::cuda::thread_scope_device>;
 
 __device__ LevelBits load_levels(const WordGrid& grid, const EdgeWork& work, int picture, std::uint32_t index) {
@@ -21,38 +20,30 @@ __device__ LevelBits load_levels(const WordGrid& grid, const EdgeWork& work, int
 __global__ void __launch_bounds__(kMostThreads)
     hysteresis_shared(const __grid_constant__ WordGrid grid, const __grid_constant__ CannyParams params,
                       const __grid_constant__ EdgeWork work) {
-  extern __shared__ std::uint32_t s_words[];
+  extern __shared__ std::uint32_t s_memory[];
+  __shared__ unsigned s_listed;
   const int sub_image = static_cast<int>(blockIdx.x), picture = static_cast<int>(blockIdx.y);
+  const std::size_t entry = static_cast<std::size_t>(picture) * grid.all.count + sub_image;
   const SubWords sub = sub_words(grid, sub_image);
-  const SharedForest forest(s_words + sub.count);
-  const Thresholds thresholds = choose_thresholds(params, work, sub_image, grid.all.count, picture);
+  const SharedMap map(s_memory, &s_listed, sub.count);
+  const Thresholds thresholds = thresholds_of(params, work, entry);
   if (threadIdx.x == 0) {
-    work.thresholds[static_cast<std::size_t>(picture) * grid.all.count + sub_image] = thresholds;
-  }
-  for (std::uint32_t index = threadIdx.x; index < sub.count; index += blockDim.x) {
-    const LevelBits levels = load_levels(grid, work, picture, sub.first + index);
-    const std::uint32_t word = edge_candidates(levels, thresholds);
-    s_words[index] = word;
-    plant_runs(forest, index, word, ReachesHigh{levels.at_least(thresholds.high)});
+    s_listed = 0;
+    if (params.fixed) work.thresholds[entry] = thresholds;
   }
   __syncthreads();
-  for (std::uint32_t index = threadIdx.x; index < sub.count; index += blockDim.x) {
-    join_runs(forest, s_words, index, grid.row_words());
+  for (std::uint32_t first = 0; first < sub.count; first += blockDim.x) {
+    const std::uint32_t index = first + threadIdx.x;
+    LevelBits levels = {};
+    if (index < sub.count) levels = load_levels(grid, work, picture, sub.first + index);
+    const std::uint32_t word = index < sub.count ? edge_candidates(levels, thresholds) : 0;
+    map.add(index, index < sub.count, word, ReachesHigh{levels.at_least(thresholds.high)});
   }
   __syncthreads();
+  map.label(grid.row_words());
   const Plane<std::uint8_t> plane = work.edges[picture];
   for (std::uint32_t index = threadIdx.x; index < sub.count; index += blockDim.x) {
-    write_edges(grid, plane, sub.first + index, edges_of(forest, index, s_words[index]));
-  }
-}
-
-__global__ void __launch_bounds__(kThreads)
-    search_thresholds(const __grid_constant__ WordGrid grid, const __grid_constant__ CannyParams params,
-                      const __grid_constant__ EdgeWork work) {
-  const int sub_image = static_cast<int>(blockIdx.x), picture = static_cast<int>(blockIdx.y);
-  const Thresholds thresholds = choose_thresholds(params, work, sub_image, grid.all.count, picture);
-  if (threadIdx.x == 0) {
-    work.thresholds[static_cast<std::size_t>(picture) * grid.all.count + sub_image] = thresholds;
+    write_edges(grid, plane, sub.first + index, edges_of(map.forest(), index, map.word(index)));
   }
 }
 
@@ -72,26 +63,19 @@ __device__ Place place_of_thread(const WordGrid& grid) {
 }
 
 __global__ void __launch_bounds__(kThreads)
-    plant_edges(const __grid_constant__ WordGrid grid, const __grid_constant__ EdgeWork work,
-                const __grid_constant__ GlobalLabels labels) {
+    plant_edges(const __grid_constant__ WordGrid grid, const __grid_constant__ CannyParams params,
+                const __grid_constant__ EdgeWork work, const __grid_constant__ GlobalLabels labels) {
   const Place place = place_of_thread(grid);
   if (place.index >= grid.words()) return;
   const int picture = static_cast<int>(blockIdx.y);
-  const Thresholds thresholds =
-      work.thresholds[static_cast<std::size_t>(picture) * grid.all.count + place.sub_image];
+  const std::size_t entry = static_cast<std::size_t>(picture) * grid.all.count + place.sub_image;
+  const Thresholds thresholds = thresholds_of(params, work, entry);
+  if (params.fixed && place.within == 0) work.thresholds[entry] = thresholds;
   const LevelBits levels = load_levels(grid, work, picture, place.index);
   const std::uint32_t word = edge_candidates(levels, thresholds);
   labels.maps[place.first + place.within] = word;
   plant_runs(GlobalForest(labels.parents + place.first * kNodesPerWord), place.within, word,
              ReachesHigh{levels.at_least(thresholds.high)});
-}
-
-__global__ void __launch_bounds__(kThreads)
-    join_edges(const __grid_constant__ WordGrid grid, const __grid_constant__ GlobalLabels labels) {
-  const Place place = place_of_thread(grid);
-  if (place.index >= grid.words()) return;
-  join_runs(GlobalForest(labels.parents + place.first * kNodesPerWord), labels.maps + place.first, place.within,
-            grid.row_words());
 }
 
 __global__ void __launch_bounds__(kThreads)
@@ -121,13 +105,9 @@ void launch_hysteresis_shared(const WordGrid& grid, int pictures, const CannyPar
 void launch_hysteresis_global(const WordGrid& grid, int pictures, const CannyParams& params, const EdgeWork& work,
                               const GlobalLabels& labels, cudaStream_t stream) {
   const dim3 blocks((grid.words() + kThreads - 1) / kThreads, static_cast<unsigned>(pictures));
-  search_thresholds<<<dim3(static_cast<unsigned>(grid.all.count), static_cast<unsigned>(pictures)), kThreads, 0,
-                      stream>>>(grid, params, work);
-  check_launch("search_thresholds");
-  plant_edges<<<blocks, kThreads, 0, stream>>>(grid, work, labels);
+  plant_edges<<<blocks, kThreads, 0, stream>>>(grid, params, work, labels);
   check_launch("plant_edges");
-  join_edges<<<blocks, kThreads, 0, stream>>>(grid, labels);
-  check_launch("join_edges");
+  launch_labels_global(grid, 1, pictures, labels, stream);
   write_edge_maps<<<blocks, kThreads, 0, stream>>>(grid, work, labels);
   check_launch("write_edge_maps");
 }

@@ -6,47 +6,16 @@
 #include "vision/cuda/bit_planes.cuh"
 #include "vision/cuda/hysteresis.h"
 #include "vision/cuda/run_forest.cuh"
-#include "vision/cuda/search.cuh"
 #include "vision/stages.h"
 
 namespace cu264::vision::cuda {
 
 using LevelBits = BitPlanes<kLevelPlanes>;
 
-// Called by all threads of the block.
-__device__ inline Thresholds choose_thresholds(const CannyParams& params, const EdgeWork& work, int sub_image,
-                                               int sub_images, int picture) {
+__device__ __forceinline__ Thresholds thresholds_of(const CannyParams& params, const EdgeWork& work,
+                                                    std::size_t sub_image) {
   if (params.fixed) return {params.fixed_low, params.fixed_high, ThresholdSource::fixed, 0};
-  constexpr int kCounts = sizeof(LevelCounts) / sizeof(std::int32_t);
-  __shared__ LevelCounts s_counts;
-  __shared__ Thresholds s_thresholds;
-  auto* const s_values = reinterpret_cast<std::int32_t*>(&s_counts);
-  const auto* const d_values =
-      reinterpret_cast<const std::int32_t*>(work.counts + static_cast<std::size_t>(picture) * sub_images);
-  const int highest = highest_candidate(params.candidates);
-  for (int i = static_cast<int>(threadIdx.x); i < kCounts; i += static_cast<int>(blockDim.x)) {
-    s_values[i] = d_values[static_cast<std::size_t>(sub_image) * kCounts + i];
-  }
-  __syncthreads();
-  if (threadIdx.x < 32) {
-    const Thresholds own = voted_own(s_counts, highest);
-    if (threadIdx.x == 0) s_thresholds = own;
-  }
-  __syncthreads();
-  const Thresholds own = s_thresholds;
-  if (own.source == ThresholdSource::own) return own;
-  for (int i = static_cast<int>(threadIdx.x); i < kCounts; i += static_cast<int>(blockDim.x)) {
-    std::int32_t sum = 0;
-    for (int s = 0; s < sub_images; ++s) sum += d_values[static_cast<std::size_t>(s) * kCounts + i];
-    s_values[i] = sum;
-  }
-  __syncthreads();
-  if (threadIdx.x < 32) {
-    const Thresholds fallback = voted_fallback(s_counts, highest);
-    if (threadIdx.x == 0) s_thresholds = fallback;
-  }
-  __syncthreads();
-  return s_thresholds;
+  return work.thresholds[sub_image];
 }
 
 // The pixels that may be edges: all but those too weak whatever they touch.
@@ -69,7 +38,7 @@ __device__ __forceinline__ std::uint32_t edges_of(const Forest& forest, std::uin
   for (std::uint32_t rest = word; rest != 0;) {
     const std::uint32_t run = lowest_run(rest);
     rest &= ~run;
-    if (key_strength(forest.resolve(node_of_start(index, lowest_bit(run)))) != 0) edges |= run;
+    if (key_strength(forest.root(node_of_start(index, lowest_bit(run)))) != 0) edges |= run;
   }
   return edges;
 }

@@ -1,4 +1,4 @@
-// A warp takes eight words, one after another: a lane a pixel, the bits of the levels by vote.
+// A warp takes four words, one after another: a lane a pixel, the bits of the levels by vote.
 #include <cstddef>
 
 #include "vision/cuda/bit_planes.cuh"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
-constexpr int kWarpWords = 8;
+constexpr int kWarpWords = 4;
 constexpr int kBlockWords = kWarps * kWarpWords;
 constexpr int kTilesReadByAll = 4096;  // more are reduced by a kernel of its own
 
@@ -36,22 +36,21 @@ __global__ void __launch_bounds__(1024) reduce_tiles(std::uint16_t* d_largest, i
   if (threadIdx.x == 0) d_picture[0] = static_cast<std::uint16_t>(largest);
 }
 
+__device__ void clear_counts(const WordGrid& grid, int picture, const LevelWords& out) {
+  if (out.counts == nullptr) return;
+  if (blockIdx.x == 0 && threadIdx.x == 0) out.blocks_done[picture] = 0;
+  const std::size_t counts = static_cast<std::size_t>(grid.all.count) * sizeof(LevelCounts) / sizeof(std::int32_t);
+  auto* const d_counts = reinterpret_cast<std::int32_t*>(out.counts) + picture * counts;
+  const std::size_t step = static_cast<std::size_t>(gridDim.x) * kThreads;
+  for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x; i < counts; i += step) {
+    d_counts[i] = 0;
+  }
+}
+
 __global__ void __launch_bounds__(kThreads)
     make_levels(const __grid_constant__ WordGrid grid, const __grid_constant__ CannyParams params, int tiles_read,
                 const __grid_constant__ Ridges ridges, const __grid_constant__ LevelWords out) {
   const int picture = static_cast<int>(blockIdx.y);
-  const int largest = largest_of(ridges.tile_largest + static_cast<std::size_t>(picture) * ridges.tiles, tiles_read);
-  const int reference = level_reference(largest, params);
-  if (blockIdx.x == 0 && threadIdx.x == 0) out.largest[picture] = largest;
-  if (out.cleared != nullptr) {
-    const std::size_t counts = static_cast<std::size_t>(grid.all.count) * sizeof(LevelCounts) / sizeof(std::int32_t);
-    auto* const d_counts = reinterpret_cast<std::int32_t*>(out.cleared) + picture * counts;
-    const std::size_t step = static_cast<std::size_t>(gridDim.x) * kThreads;
-    for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x; i < counts; i += step) {
-      d_counts[i] = 0;
-    }
-  }
-
   const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
   const std::uint32_t first = (blockIdx.x * kWarps + static_cast<std::uint32_t>(warp)) * kWarpWords;
   const std::uint16_t* const d_magnitude =
@@ -65,6 +64,11 @@ __global__ void __launch_bounds__(kThreads)
       magnitude[i] = d_magnitude[static_cast<std::size_t>(at.y) * ridges.row_samples + at.x + lane];
     }
   }
+  clear_counts(grid, picture, out);
+  const int largest = largest_of(ridges.tile_largest + static_cast<std::size_t>(picture) * ridges.tiles, tiles_read);
+  const int reference = level_reference(largest, params);
+  if (blockIdx.x == 0 && threadIdx.x == 0) out.largest[picture] = largest;
+
   BitPlanes<kLevelPlanes> mine = {};
 #pragma unroll
   for (int i = 0; i < kWarpWords; ++i) {

@@ -16,7 +16,9 @@ namespace cu264::vision::cuda {
 struct LevelWords {
   std::uint32_t* planes;  // [picture][kLevelPlanes][word]
   std::int32_t* largest;  // [picture], that levels are relative to
-  LevelCounts* cleared;   // [picture][sub-image], made zero for the kernels that add to them; or null
+  // Made zero for the kernels that add to them; or null: [picture][sub-image], [picture]
+  LevelCounts* counts;
+  unsigned* blocks_done;
   std::uint8_t* levels;   // [picture][y][x], dense; or null
 };
 

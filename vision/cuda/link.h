@@ -18,10 +18,14 @@ namespace cu264::vision::cuda {
 
 struct LinkWork {
   const std::uint32_t* levels;  // [picture][kLevelPlanes][word]
-  // [part][picture][kSumPlanes][word]: each part sums some of the lows
+  // [part][picture][sum_planes][word]: each part sums some of the lows
   std::uint32_t* sums;
   int parts;
+  int sum_planes;  // see sum_planes()
 };
+
+// Bits that the largest sum of a part needs.
+int sum_planes(const CandidateSet& set, int parts);
 
 // A thread block a sub-image and part, labels in shared memory. 0: a sub-image does not fit.
 int shared_label_threads(const WordGrid& grid, std::size_t shared_bytes);
@@ -35,6 +39,9 @@ struct GlobalLabels {
   std::uint32_t* parents;  // [low][picture][kNodesPerWord * word]
   int lows;                // labelled at once
 };
+// Of `lows` maps of each picture whose runs are planted: joined and flattened.
+void launch_labels_global(const WordGrid& grid, int lows, int pictures, const GlobalLabels& labels,
+                          cudaStream_t stream);
 void launch_link_global(const WordGrid& grid, int pictures, const CandidateSet& set, const LinkWork& work,
                         const GlobalLabels& labels, cudaStream_t stream);
 

@@ -1,4 +1,4 @@
-// Labels in global memory, three kernels for as many lows as there is room for: plant, join, sum.
+// Labels in global memory, for as many lows at once as there is room for: plant, join, flatten, sum.
 #include <algorithm>
 
 #include "vision/cuda/components.cuh"
@@ -40,15 +40,37 @@ __global__ void __launch_bounds__(kThreads)
              RunStrength{levels, s_rank, low});
 }
 
-__global__ void __launch_bounds__(kThreads)
-    join_global(const __grid_constant__ WordGrid grid, const __grid_constant__ GlobalLabels labels) {
-  const std::uint32_t index = word_of_thread();
-  if (index >= grid.words()) return;
+// A thread a node, most of which are not there: runs side by side, not one after another.
+struct NodePlace {
+  std::uint32_t word;  // in the sub-image
+  std::uint32_t run;   // 0: no such node
+  std::size_t first;   // of the sub-image's words
+};
+
+__device__ NodePlace node_of_thread(const WordGrid& grid, const GlobalLabels& labels) {
+  const std::uint32_t node = word_of_thread(), index = node / kNodesPerWord;
+  if (index >= grid.words()) return {0, 0, 0};
   const std::size_t map = map_offset(grid, static_cast<int>(blockIdx.y), static_cast<int>(blockIdx.z),
                                      static_cast<int>(gridDim.z));
+  const std::uint32_t run = run_of_node(labels.maps[map + index], node);
+  if (run == 0) return {0, 0, 0};
   const std::uint32_t first = sub_words(grid, sub_image_of_word(grid, index)).first;
-  join_runs(Forest(labels.parents + (map + first) * kNodesPerWord), labels.maps + map + first, index - first,
-            grid.row_words());
+  return {index - first, run, map + first};
+}
+
+__global__ void __launch_bounds__(kThreads)
+    join_global(const __grid_constant__ WordGrid grid, const __grid_constant__ GlobalLabels labels) {
+  const NodePlace at = node_of_thread(grid, labels);
+  if (at.run == 0) return;
+  join_run(Forest(labels.parents + at.first * kNodesPerWord), labels.maps + at.first, at.word, at.run,
+           grid.row_words());
+}
+
+__global__ void __launch_bounds__(kThreads)
+    flatten_global(const __grid_constant__ WordGrid grid, const __grid_constant__ GlobalLabels labels) {
+  const NodePlace at = node_of_thread(grid, labels);
+  if (at.run == 0) return;
+  Forest(labels.parents + at.first * kNodesPerWord).flatten(node_of_start(at.word, lowest_bit(at.run)));
 }
 
 __global__ void __launch_bounds__(kThreads)
@@ -57,19 +79,29 @@ __global__ void __launch_bounds__(kThreads)
   const std::uint32_t index = word_of_thread();
   if (index >= grid.words()) return;
   const int picture = static_cast<int>(blockIdx.z);
-  std::uint32_t* const d_sums = work.sums + plane_words(grid, picture, kSumPlanes) + index;
+  std::uint32_t* const d_sums = work.sums + plane_words(grid, picture, work.sum_planes) + index;
   SumBits sums = {};
-  if (!begin) sums.load(d_sums, grid.words());
+  if (!begin) sums.load(d_sums, grid.words(), work.sum_planes);
   const std::uint32_t first = sub_words(grid, sub_image_of_word(grid, index)).first;
   for (int low = 0; low < lows; ++low) {
     const std::size_t map = map_offset(grid, low, picture, static_cast<int>(gridDim.z));
     add_strengths(Forest(labels.parents + (map + first) * kNodesPerWord), index - first, labels.maps[map + index],
                   sums);
   }
-  sums.store(d_sums, grid.words());
+  sums.store(d_sums, grid.words(), work.sum_planes);
 }
 
 }  // namespace
+
+void launch_labels_global(const WordGrid& grid, int lows, int pictures, const GlobalLabels& labels,
+                          cudaStream_t stream) {
+  const dim3 blocks((grid.words() * kNodesPerWord + kThreads - 1) / kThreads, static_cast<unsigned>(lows),
+                    static_cast<unsigned>(pictures));
+  join_global<<<blocks, kThreads, 0, stream>>>(grid, labels);
+  check_launch("join_global");
+  flatten_global<<<blocks, kThreads, 0, stream>>>(grid, labels);
+  check_launch("flatten_global");
+}
 
 void launch_link_global(const WordGrid& grid, int pictures, const CandidateSet& set, const LinkWork& work,
                         const GlobalLabels& labels, cudaStream_t stream) {
@@ -79,8 +111,7 @@ void launch_link_global(const WordGrid& grid, int pictures, const CandidateSet& 
     const dim3 all(blocks, static_cast<unsigned>(lows), depth);
     plant_global<<<all, kThreads, 0, stream>>>(grid, set, work, labels, first);
     check_launch("plant_global");
-    join_global<<<all, kThreads, 0, stream>>>(grid, labels);
-    check_launch("join_global");
+    launch_labels_global(grid, lows, pictures, labels, stream);
     sum_global<<<dim3(blocks, 1, depth), kThreads, 0, stream>>>(grid, work, labels, lows, first == 0);
     check_launch("sum_global");
   }

@@ -1,30 +1,31 @@
-// Labels in shared memory: a word a thread where threads are enough, up to four otherwise.
+// A word a thread where threads are enough, up to four otherwise.
 #include <algorithm>
 
-#include "vision/cuda/components.cuh"
 #include "vision/cuda/launch_check.h"
 #include "vision/cuda/link.cuh"
 #include "vision/cuda/link.h"
+#include "vision/cuda/run_list.cuh"
 
 namespace cu264::vision::cuda {
 namespace {
 
 constexpr int kMostThreads = 1024;
 constexpr int kMostThreadWords = 4;
-constexpr std::size_t kWordBytes = sizeof(std::uint32_t) * (1 + kNodesPerWord);
 constexpr std::size_t kStaticBytes = 1024;  // not less than kernels declare themselves
 
 template <int kThreadWords>
 __global__ void __launch_bounds__(kMostThreads, 1)
     link_shared(const __grid_constant__ WordGrid grid, const __grid_constant__ CandidateSet set,
                 const __grid_constant__ LinkWork work) {
-  extern __shared__ std::uint32_t s_words[];
+  extern __shared__ std::uint32_t s_memory[];
   __shared__ std::uint8_t s_rank[kTopLevel + 1];
+  __shared__ unsigned s_listed;
   const SubWords sub = sub_words(grid, static_cast<int>(blockIdx.x));
   const int part = static_cast<int>(blockIdx.y), picture = static_cast<int>(blockIdx.z);
   const int pictures = static_cast<int>(gridDim.z);
   for (int v = static_cast<int>(threadIdx.x); v <= kTopLevel; v += static_cast<int>(blockDim.x)) s_rank[v] = set.rank[v];
-  const RunForest<::cuda::thread_scope_block> forest(s_words + sub.count);
+  if (threadIdx.x == 0) s_listed = 0;
+  const SharedMap map(s_memory, &s_listed, sub.count);
   const std::uint32_t* const d_levels = work.levels + plane_words(grid, picture, kLevelPlanes) + sub.first;
   SumBits sums[kThreadWords] = {};
   __syncthreads();
@@ -33,32 +34,26 @@ __global__ void __launch_bounds__(kMostThreads, 1)
 #pragma unroll
     for (int k = 0; k < kThreadWords; ++k) {
       const std::uint32_t index = threadIdx.x + static_cast<std::uint32_t>(k) * blockDim.x;
-      if (index >= sub.count) continue;
-      LevelBits levels;
-      levels.load(d_levels + index, grid.words());
-      const std::uint32_t word = levels.greater(set.level[low]);
-      s_words[index] = word;
-      plant_runs(forest, index, word, RunStrength{levels, s_rank, low});
+      LevelBits levels = {};
+      if (index < sub.count) levels.load(d_levels + index, grid.words());
+      map.add(index, index < sub.count, levels.greater(set.level[low]), RunStrength{levels, s_rank, low});
     }
     __syncthreads();
-    for (std::uint32_t index = threadIdx.x; index < sub.count; index += blockDim.x) {
-      join_runs(forest, s_words, index, grid.row_words());
-    }
-    __syncthreads();
+    map.label(grid.row_words());
 #pragma unroll
     for (int k = 0; k < kThreadWords; ++k) {
       const std::uint32_t index = threadIdx.x + static_cast<std::uint32_t>(k) * blockDim.x;
-      if (index < sub.count) add_strengths(forest, index, s_words[index], sums[k]);
+      if (index < sub.count) add_strengths(map.forest(), index, map.word(index), sums[k]);
     }
     __syncthreads();
   }
 
   std::uint32_t* const d_sums =
-      work.sums + plane_words(grid, part * pictures + picture, kSumPlanes) + sub.first;
+      work.sums + plane_words(grid, part * pictures + picture, work.sum_planes) + sub.first;
 #pragma unroll
   for (int k = 0; k < kThreadWords; ++k) {
     const std::uint32_t index = threadIdx.x + static_cast<std::uint32_t>(k) * blockDim.x;
-    if (index < sub.count) sums[k].store(d_sums + index, grid.words());
+    if (index < sub.count) sums[k].store(d_sums + index, grid.words(), work.sum_planes);
   }
 }
 
@@ -76,13 +71,25 @@ void launch(const WordGrid& grid, int pictures, const CandidateSet& set, const L
 
 }  // namespace
 
+int sum_planes(const CandidateSet& set, int parts) {
+  int most = 0;
+  for (int part = 0; part < parts; ++part) {
+    int sum = 0;
+    for (int low = part; low + 1 < set.count; low += parts) sum += set.count - (low + 1);
+    most = std::max(most, sum);
+  }
+  int planes = 1;
+  while (most >> planes != 0) ++planes;
+  return planes;
+}
+
 std::size_t label_shared_bytes(const WordGrid& grid) {
-  return grid.most_words() * kWordBytes;
+  return grid.most_words() * kSharedWordBytes;
 }
 
 int shared_label_threads(const WordGrid& grid, std::size_t shared_bytes) {
   const std::size_t words = grid.most_words();
-  if (label_shared_bytes(grid) + kStaticBytes > shared_bytes) return 0;
+  if (words > kMostSharedWords || label_shared_bytes(grid) + kStaticBytes > shared_bytes) return 0;
   const std::size_t thread_words = (words + kMostThreads - 1) / kMostThreads;
   if (thread_words > kMostThreadWords) return 0;
   const std::size_t threads = (words + thread_words - 1) / thread_words;

@@ -76,8 +76,7 @@ __device__ void smooth_rows(Tile<kRadius, kRows>& s_tile, const Taps& taps) {
 // Two columns a thread, one in each half of a word: two Q4 samples add without a carry between them.
 template <int kRadius, int kRows>
 __device__ void smooth_columns(Tile<kRadius, kRows>& s_tile, const Taps& taps) {
-  constexpr int kPairs = kSmoothedColumns / 2, kStep = 6;
-  static_assert((kRows + 4) % kStep == 0 || kRows == 16, "rows fall into whole steps");
+  constexpr int kPairs = kSmoothedColumns / 2, kStep = kRows == 16 ? 3 : 6;  // work for most threads
   constexpr int kSteps = (kRows + 4 + kStep - 1) / kStep;
   for (int i = static_cast<int>(threadIdx.x); i < kPairs * kSteps; i += kThreads) {
     const int c = 2 * (i % kPairs), first = kStep * (i / kPairs);

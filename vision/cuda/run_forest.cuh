@@ -25,6 +25,9 @@ __device__ __forceinline__ std::uint32_t key_strength(std::uint32_t key) {
   return key >> kNodeBits;
 }
 
+__device__ __forceinline__ std::uint32_t run_starts(std::uint32_t word) {
+  return word & ~(word << 1);
+}
 // The run of the lowest set bit; 0 for 0. Adding that bit carries through the run.
 __device__ __forceinline__ std::uint32_t lowest_run(std::uint32_t word) {
   return word & ~(word + (word & (0u - word)));
@@ -65,15 +68,17 @@ class RunForest {
     }
   }
 
-  // The root's key, once all joins are done. All threads that resolve at the same time halve the paths.
-  __device__ __forceinline__ std::uint32_t resolve(std::uint32_t node) const {
+  // Hangs the node from its root, once all joins are done. Threads that do so at the same time halve each
+  // other's paths.
+  __device__ __forceinline__ void flatten(std::uint32_t node) const {
     std::uint32_t parent = load(node), above;
     while ((above = load(key_node(parent))) != parent) {
       store(node, above);
       parent = above;
     }
-    return parent;
   }
+  // The root's key, once all nodes are flat.
+  __device__ __forceinline__ std::uint32_t root(std::uint32_t node) const { return parents_[node]; }
 
  private:
   using Reference = ::cuda::atomic_ref<std::uint32_t, kScope>;

@@ -1,0 +1,76 @@
+// A thread block's components of a map in shared memory. Words differ in how many runs they have, and a thread
+// that takes its word's runs one after another keeps its warp waiting; so the runs are listed, in any order,
+// and threads take runs.
+#pragma once
+
+#include <cstdint>
+
+#include "vision/cuda/components.cuh"
+#include "vision/cuda/warp_sum.cuh"
+
+namespace cu264::vision::cuda {
+
+// Bytes of shared memory a word.
+constexpr std::size_t kSharedWordBytes =
+    sizeof(std::uint32_t) * (1 + kNodesPerWord) + sizeof(std::uint16_t) * kNodesPerWord;
+constexpr std::size_t kMostSharedWords = 65536 / kNodesPerWord;  // a node in 16 bits
+
+class SharedMap {
+ public:
+  using Forest = RunForest<::cuda::thread_scope_block>;
+
+  // `listed` counts the runs and is 0 at first; both in shared memory.
+  __device__ SharedMap(std::uint32_t* memory, unsigned* listed, std::uint32_t count)
+      : forest_(memory + count),
+        words_(memory),
+        runs_(reinterpret_cast<std::uint16_t*>(memory + static_cast<std::size_t>(count) * (1 + kNodesPerWord))),
+        listed_(listed) {}
+
+  __device__ const Forest& forest() const { return forest_; }
+  __device__ std::uint32_t word(std::uint32_t index) const { return words_[index]; }
+
+  // Called by whole warps; lanes without a word (exists: false) have `word` 0. A barrier must follow.
+  template <class Strength>
+  __device__ __forceinline__ void add(std::uint32_t index, bool exists, std::uint32_t word,
+                                      const Strength& strength) const {
+    if (exists) words_[index] = word;
+    const unsigned runs = static_cast<unsigned>(__popc(static_cast<int>(run_starts(word))));
+    unsigned before = runs;
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+      const unsigned other = __shfl_up_sync(kAllLanes, before, step);
+      if ((threadIdx.x & 31) >= static_cast<unsigned>(step)) before += other;
+    }
+    unsigned first = 0;
+    if ((threadIdx.x & 31) == 31 && before > 0) first = atomicAdd(listed_, before);
+    unsigned at = __shfl_sync(kAllLanes, first, 31) + before - runs;
+    for (std::uint32_t rest = word; rest != 0;) {
+      const std::uint32_t run = lowest_run(rest);
+      rest &= ~run;
+      const std::uint32_t node = node_of_start(index, lowest_bit(run));
+      forest_.plant(node, strength(run));
+      runs_[at++] = static_cast<std::uint16_t>(node);
+    }
+  }
+
+  // Joins all runs and flattens the forest; begins behind a barrier and ends with one. Leaves the list empty.
+  __device__ __forceinline__ void label(std::uint32_t row_words) const {
+    const unsigned listed = *listed_;
+    for (unsigned i = threadIdx.x; i < listed; i += blockDim.x) {
+      const std::uint32_t node = runs_[i], index = node / kNodesPerWord;
+      join_run(forest_, words_, index, run_of_node(words_[index], node), row_words);
+    }
+    __syncthreads();
+    for (unsigned i = threadIdx.x; i < listed; i += blockDim.x) forest_.flatten(runs_[i]);
+    if (threadIdx.x == 0) *listed_ = 0;
+    __syncthreads();
+  }
+
+ private:
+  Forest forest_;
+  std::uint32_t* words_;
+  std::uint16_t* runs_;
+  unsigned* listed_;
+};
+
+}  // namespace cu264::vision::cuda
