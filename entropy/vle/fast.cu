@@ -39,10 +39,8 @@ struct Geometry {
   int blocks;  // at most
   bool dependent_launch;
 
-  std::uint64_t tiles(std::size_t size) const {
-    const std::uint64_t symbols = std::uint64_t{32} * kThreadSymbols * warps;
-    return size / symbols + (size % symbols != 0);
-  }
+  std::uint64_t tile_symbols() const { return std::uint64_t{32} * kThreadSymbols * warps; }
+  std::uint64_t tiles(std::size_t size) const { return size / tile_symbols() + (size % tile_symbols() != 0); }
 };
 
 Geometry geometry() {
@@ -118,7 +116,8 @@ void fast_encode(const EncodeCall& call, std::uint64_t* d_chunk_index) {
                          d_chunk_index,
                          reinterpret_cast<std::uint32_t*>(words),
                          words + Scratch::kTicketBytes / sizeof(std::uint64_t),
-                         static_cast<std::uint32_t>(tiles)};
+                         static_cast<std::uint32_t>(tiles),
+                         static_cast<std::uint32_t>(call.size / geometry.tile_symbols())};
   const auto kernel = geometry.large ? fast::encode_kernel<kThreadSymbols, 256, kLargeWarps>
                                      : fast::encode_kernel<kThreadSymbols, 64, kSmallWarps>;
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, geometry.shared_bytes),

@@ -1,41 +1,22 @@
 // The fast encoder's kernel.
 //
-// A block takes tile after tile by ticket. Its encoding warps code their part of a tile in their stage, then
-// write the tile before, whose place has become known meanwhile: no warp waits for another block. One more
-// warp takes the tickets, adds up lengths, and finds the places. Warps speak through mailboxes alone; there
-// is no barrier.
+// A block takes tile after tile by ticket. Its encoding warps code their part of a tile in their stage, and
+// write it one tile later, when its place has become known: hardly a warp ever waits for another block. One
+// more warp takes the tickets, adds up lengths and finds the places.
 #pragma once
 
 #include <cstdint>
 #include <cuda/atomic>
+#include <cuda/barrier>
 
 #include "entropy/vle/device_encoder.h"
 #include "entropy/vle/fast.h"
-#include "entropy/vle/fast_mailbox.cuh"
 #include "entropy/vle/fast_positions.cuh"
 #include "entropy/vle/fast_stage.cuh"
 
 namespace cu264::vle::fast {
 
 constexpr int kMostWarps = 31;
-
-struct Mail {
-  std::uint32_t first_tile;
-  Mailbox tickets[2];
-  Mailbox codes[2][kMostWarps];      // from the encoding warps: length of a warp-code and its last 32 bits
-  Mailbox positions[2][kMostWarps];  // to them: where the warp-code begins
-  Mailbox heads[2][kMostWarps];      // and the 32 bits before
-
-  // By all threads of the block, before a barrier.
-  __device__ void clear() {
-    for (int i = threadIdx.x; i < 2 * kMostWarps; i += blockDim.x) {
-      if (i < 2) tickets[i].clear();
-      codes[i % 2][i / 2].clear();
-      positions[i % 2][i / 2].clear();
-      heads[i % 2][i / 2].clear();
-    }
-  }
-};
 
 struct KernelCall {
   const std::uint8_t* input;
@@ -48,6 +29,35 @@ struct KernelCall {
   std::uint32_t* ticket;     // zero
   std::uint64_t* positions;  // zeros
   std::uint32_t tiles;
+  std::uint32_t full_tiles;  // of them, those that the input fills
+};
+
+// What the warps of a block tell each other; everything twice, for the block's tiles in turn. The block's
+// tile i is coded before round i of `coded` ends; with round i of `placed` come the place of tile i - 1 and
+// the number of tile i + 1.
+struct alignas(128) Mail {
+  using Barrier = cuda::barrier<cuda::thread_scope_block>;
+  struct WarpCode {
+    std::uint32_t bits, tail;
+  };
+
+  Barrier coded[2], placed[2];
+  std::uint32_t tiles[2];
+  WarpCode codes[2][kMostWarps];
+  WarpPlace places[2][kMostWarps];
+
+  __device__ void begin(int warps) {
+    for (int i = 0; i < 2; ++i) {
+      init(&coded[i], warps);
+      init(&placed[i], 1);
+    }
+  }
+  __device__ static void arrive(Barrier* barriers, std::uint32_t round) {
+    (void)barriers[round % 2].arrive();
+  }
+  __device__ static void wait(Barrier* barriers, std::uint32_t round) {
+    barriers[round % 2].wait_parity(round / 2 % 2 != 0);
+  }
 };
 
 // The 32 bits before symbol `start`, by a warp; codes are at least one bit long, so 32 symbols are enough.
@@ -67,124 +77,146 @@ __device__ inline std::uint32_t bits_before(const std::uint8_t* input, std::uint
   return bits;
 }
 
+__device__ inline std::uint32_t sum_up_to(std::uint32_t value, int lane) {
+#pragma unroll
+  for (int distance = 1; distance < 32; distance *= 2) {
+    const std::uint32_t other = __shfl_up_sync(kAllLanes, value, distance);
+    if (lane >= distance) value += other;
+  }
+  return value;
+}
+
+__device__ inline std::uint32_t take_ticket(std::uint32_t* ticket) {
+  return cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device>(*ticket).fetch_add(
+      1, cuda::memory_order_relaxed);
+}
+
 // The warp that takes tickets and finds places.
 template <int kThreadSymbols, class Table>
 __device__ inline void place_tiles(const KernelCall& call, Mail& mail, const Table& table, int lane,
                                    int warps, std::uint32_t tile) {
-  const auto take = [&] {
-    std::uint32_t ticket = 0;
-    if (lane == 0) {
-      ticket = cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device>(*call.ticket)
-                   .fetch_add(1, cuda::memory_order_relaxed);
-    }
-    return ticket;
-  };
-  const auto all = [](std::uint32_t value) { return __shfl_sync(kAllLanes, value, 0); };
   TilePositions positions(call.positions);
   const std::uint64_t tile_symbols = static_cast<std::uint64_t>(warps) * 32 * kThreadSymbols;
-
-  if (lane == 0) mail.tickets[0].post(0, tile);
-  std::uint32_t next = all(take());
-  if (lane == 0) mail.tickets[1].post(1, next);
+  std::uint32_t next = lane == 0 ? take_ticket(call.ticket) : 0;
+  if (lane == 0) {
+    mail.tiles[1] = next;
+    Mail::arrive(mail.placed, 0);
+  }
+  next = __shfl_sync(kAllLanes, next, 0);
   for (std::uint32_t i = 0; tile < call.tiles; ++i) {
     const std::uint32_t before = bits_before(call.input, tile * tile_symbols, table, lane);
-    const std::uint64_t code = lane < warps ? mail.codes[i % 2][lane].take(i) : 0;
-    const auto bits = static_cast<std::uint32_t>(code >> 32);
-    std::uint32_t up_to = bits;
-    for (int distance = 1; distance < 32; distance *= 2) {
-      const std::uint32_t other = __shfl_up_sync(kAllLanes, up_to, distance);
-      if (lane >= distance) up_to += other;
-    }
+    Mail::wait(mail.coded, i);
+    Mail::WarpCode code{};
+    if (lane < warps) code = mail.codes[i % 2][lane];
+    const std::uint32_t up_to = sum_up_to(code.bits, lane);
     const std::uint32_t tile_bits = __shfl_sync(kAllLanes, up_to, 31);
     positions.add(tile, tile_bits, lane);
     // Only now, so that a block never holds two tiles that it has not begun.
-    const std::uint32_t after_next = take();
+    std::uint32_t after_next = lane == 0 ? take_ticket(call.ticket) : 0;
     const std::uint64_t position = positions.find(tile, tile_bits, lane);
 
-    std::uint32_t head = __shfl_up_sync(kAllLanes, static_cast<std::uint32_t>(code), 1);
+    std::uint32_t head = __shfl_up_sync(kAllLanes, code.tail, 1);
     if (lane == 0) head = before;
-    if (lane < warps) {
-      mail.positions[i % 2][lane].post(i, position + up_to - bits);
-      mail.heads[i % 2][lane].post(i, head);
-    }
+    if (lane < warps) mail.places[i % 2][lane] = {position + up_to - code.bits, head};
     if (lane == 0) {
-      mail.tickets[i % 2].post(i + 2, after_next);
+      mail.tiles[i % 2] = after_next;
       if (tile == call.tiles - 1) call.result->bits = position + tile_bits;
     }
+    __syncwarp();
+    if (lane == 0) Mail::arrive(mail.placed, i + 1);
     tile = next;
-    next = all(after_next);
+    next = __shfl_sync(kAllLanes, after_next, 0);
   }
 }
 
+// One of the warps that encode.
 template <int kThreadSymbols, class Table>
-__device__ inline void encode_tiles(const KernelCall& call, Mail& mail, const Table& table,
-                                    std::uint32_t* stage, int warp, int lane, int warps, std::uint32_t tile) {
-  constexpr int kWarpSymbols = 32 * kThreadSymbols;
-  const StreamMemory memory(call.output, call.capacity);
-  const auto start_of = [&](std::uint32_t tile) {
-    return (static_cast<std::uint64_t>(tile) * warps + warp) * kWarpSymbols + lane * kThreadSymbols;
-  };
-  const auto begin = [&](std::uint32_t tile, std::uint64_t& start, Symbols<kThreadSymbols>& symbols) {
-    start = start_of(tile);
-    if (tile < call.tiles && call.size >= kThreadSymbols && start <= call.size - kThreadSymbols) {
-      symbols.load(call.input, call.size, start);
+class EncodingWarp {
+ public:
+  __device__ EncodingWarp(const KernelCall& call, Mail& mail, const Table& table, std::uint32_t* stage,
+                          int warp, int lane, int warps)
+      : call_(call),
+        mail_(mail),
+        table_(table),
+        stage_(stage),
+        warp_(warp),
+        lane_(lane),
+        tile_symbols_(warps * kWarpSymbols),
+        first_(warp * kWarpSymbols + lane * kThreadSymbols),
+        memory_(call.output, call.capacity) {}
+
+  __device__ void run(std::uint32_t tile) {
+    Work before{}, now{};  // the block's tiles i - 2 and i - 1
+    for (std::uint32_t i = 0;; ++i) {
+      Symbols<kThreadSymbols> symbols;
+      const std::uint64_t start = std::uint64_t{tile} * tile_symbols_ + first_;
+      if (tile < call_.full_tiles || (tile < call_.tiles && start + kThreadSymbols <= call_.size)) {
+        symbols.load(call_.input, call_.size, start);
+      }
+      if (before.busy) write(before, i % 2);
+      before = now;
+      now.busy = tile < call_.tiles;
+      if (now.busy) {
+        encode(now, tile, start, symbols, i % 2);
+        if (lane_ == 31) Mail::arrive(mail_.coded, i);
+      } else if (!before.busy) {
+        break;
+      }
+      Mail::wait(mail_.placed, i);
+      tile = mail_.tiles[(i + 1) % 2];
+      before.place = mail_.places[(i + 1) % 2][warp_];
     }
+  }
+
+ private:
+  static constexpr int kWarpSymbols = 32 * kThreadSymbols;
+  struct Work {
+    bool busy;
+    std::uint32_t tile;
+    PlacedThreadCode code;
+    WarpPlace place;
   };
 
-  Symbols<kThreadSymbols> symbols;
-  std::uint64_t start = 0, start_before = 0;
-  begin(tile, start, symbols);
-  PlacedThreadCode before{};
-  for (std::uint32_t i = 0;; ++i) {
-    PlacedThreadCode placed{};
-    const bool more = tile < call.tiles;
-    const std::uint64_t start_here = start;
-    if (more) {
-      std::uint32_t* column = Stage<kThreadSymbols>::set(stage, i % 2) + lane;
-      ThreadCode code{};
-      if (start < call.size) {
-        const std::uint64_t left = call.size - start;
-        if (left >= kThreadSymbols) {
-          code = encode_thread(symbols, table, column);
-        } else {
-          code = encode_rest(call.input + start, static_cast<int>(left), table, column);
-        }
-        placed.last = left <= kThreadSymbols;
-        if (code.missing) {
-          cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device>(call.result->missing)
-              .store(1, cuda::memory_order_relaxed);
-        }
-      }
-      __syncwarp();
-      std::uint32_t up_to = code.bits;
-#pragma unroll
-      for (int distance = 1; distance < 32; distance *= 2) {
-        const std::uint32_t other = __shfl_up_sync(kAllLanes, up_to, distance);
-        if (lane >= distance) up_to += other;
-      }
-      if (lane == 31) mail.codes[i % 2][warp].post(i, static_cast<std::uint64_t>(up_to) << 32 | code.tail);
-      placed.bits = code.bits;
-      placed.tail = code.tail;
-      placed.offset = up_to - code.bits;
-      tile = static_cast<std::uint32_t>(mail.tickets[(i + 1) % 2].take(i + 1));
-      begin(tile, start, symbols);
+  __device__ void encode(Work& work, std::uint32_t tile, std::uint64_t start,
+                         const Symbols<kThreadSymbols>& symbols, int parity) {
+    std::uint32_t* const column = Stage<kThreadSymbols>::set(stage_, parity) + lane_;
+    ThreadCode code{};
+    if (tile < call_.full_tiles || start + kThreadSymbols <= call_.size) {
+      code = encode_thread(symbols, table_, column);
+    } else if (start < call_.size) {
+      code = encode_rest(call_.input + start, static_cast<int>(call_.size - start), table_, column);
     }
-    if (i != 0) {
-      const std::uint32_t last = i - 1;
-      WarpPlace place;
-      place.position = mail.positions[last % 2][warp].take(last);
-      place.head = static_cast<std::uint32_t>(mail.heads[last % 2][warp].take(last));
-      write_warp_code<kThreadSymbols>(Stage<kThreadSymbols>::set(stage, last % 2), lane, before, place,
-                                      memory);
-      if (call.chunk_index != nullptr && start_before % kChunkSymbols == 0 && start_before < call.size) {
-        call.chunk_index[start_before / kChunkSymbols] = place.position + before.offset;
-      }
+    if (code.missing != 0) {
+      cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device>(call_.result->missing)
+          .store(1, cuda::memory_order_relaxed);
     }
-    if (!more) break;
-    before = placed;
-    start_before = start_here;
+    __syncwarp();
+    const std::uint32_t up_to = sum_up_to(code.bits, lane_);
+    if (lane_ == 31) mail_.codes[parity][warp_] = {up_to, code.tail};
+    work.tile = tile;
+    work.code = {code.bits, code.tail, up_to - code.bits,
+                 tile == call_.tiles - 1 && start < call_.size && call_.size - start <= kThreadSymbols};
   }
-}
+
+  __device__ void write(const Work& work, int parity) {
+    write_warp_code<kThreadSymbols>(Stage<kThreadSymbols>::set(stage_, parity), lane_, work.code, work.place,
+                                    memory_);
+    if (call_.chunk_index != nullptr && lane_ % (kChunkSymbols / kThreadSymbols) == 0) {
+      const std::uint64_t start = std::uint64_t{work.tile} * tile_symbols_ + first_;
+      if (start < call_.size)
+        call_.chunk_index[start / kChunkSymbols] = work.place.position + work.code.offset;
+    }
+  }
+
+  const KernelCall& call_;
+  Mail& mail_;
+  const Table table_;
+  std::uint32_t* const stage_;
+  const int warp_, lane_;
+  const std::uint32_t tile_symbols_;
+  const std::uint32_t first_;  // of the thread's symbols in a tile
+  const StreamMemory memory_;
+};
 
 template <int kThreadSymbols, int kRow>
 struct Layout {
@@ -199,29 +231,31 @@ template <int kThreadSymbols, int kRow, int kWarps>
 __global__ void __launch_bounds__(32 * (kWarps + 1), 1)
     encode_kernel(const __grid_constant__ KernelCall call) {
   using Table = SharedTable<kRow>;
-  extern __shared__ __align__(256) char shared[];
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32 - 1;
-  char* const stages = shared + Table::kBytes;
-  Mail& mail = *reinterpret_cast<Mail*>(stages + warps * Layout<kThreadSymbols, kRow>::kStageBytes);
+  __shared__ std::uint32_t first_tile;
+  // By a shuffle, so that the compiler knows it to be the same in all lanes.
+  const int warp = __shfl_sync(kAllLanes, threadIdx.x / 32, 0), lane = threadIdx.x % 32;
+  const int warps = blockDim.x / 32 - 1;
+  Mail& mail = *reinterpret_cast<Mail*>(shared_memory() + Table::kBytes);
+  char* const stages = shared_memory() + Table::kBytes + sizeof(Mail);
 
-  mail.clear();
-  Table::fill(shared, *call.table);
+  Table::fill(*call.table);
 #if __CUDA_ARCH__ >= 900
   // What the kernel before sets to zero is needed from here on.
   cudaGridDependencySynchronize();
 #endif
   if (threadIdx.x == 0) {
-    mail.first_tile = cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device>(*call.ticket)
-                          .fetch_add(1, cuda::memory_order_relaxed);
+    mail.begin(warps);
+    first_tile = take_ticket(call.ticket);
   }
   __syncthreads();
-  const Table table(shared, lane);
-  const std::uint32_t tile = mail.first_tile;
+  const Table table(lane);
+  const std::uint32_t tile = first_tile;
   if (warp == warps) {
     place_tiles<kThreadSymbols>(call, mail, table, lane, warps, tile);
   } else {
-    auto* stage = reinterpret_cast<std::uint32_t*>(stages + warp * Layout<kThreadSymbols, kRow>::kStageBytes);
-    encode_tiles<kThreadSymbols>(call, mail, table, stage, warp, lane, warps, tile);
+    auto* const stage =
+        reinterpret_cast<std::uint32_t*>(stages + warp * Layout<kThreadSymbols, kRow>::kStageBytes);
+    EncodingWarp<kThreadSymbols, Table>(call, mail, table, stage, warp, lane, warps).run(tile);
   }
 }
 

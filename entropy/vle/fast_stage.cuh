@@ -60,6 +60,10 @@ __device__ inline int largest(int value) {
 #endif
 }
 
+__device__ inline bool all_equal(std::uint32_t value) {
+  return __all_sync(kAllLanes, value == __shfl_sync(kAllLanes, value, 0));
+}
+
 // Lane's `count` words, from its column to the dense form, beginning at index `first`.
 template <int kRows, bool kSwizzled>
 __device__ inline void make_dense(std::uint32_t* columns, int lane, std::uint32_t head, std::uint32_t shift,
@@ -89,15 +93,14 @@ __device__ inline void make_dense(std::uint32_t* columns, int lane, std::uint32_
 template <bool kSwizzled>
 __device__ inline void store_dense(const std::uint32_t* dense, int lane, std::uint32_t begin,
                                    std::uint32_t end, std::uint32_t* memory) {
-  for (std::uint32_t i = (begin + 3) / 4 * 4 + 4 * lane; i + 4 <= end; i += 128) {
-    *reinterpret_cast<uint4*>(memory + i) =
-        *reinterpret_cast<const uint4*>(dense + dense_index<kSwizzled>(i));
+  const std::uint32_t first = ((begin + 3) & ~3u) + 4 * lane;
+  uint4* to = reinterpret_cast<uint4*>(memory + first);
+  for (std::uint32_t i = first; i + 4 <= end; i += 128, to += 32) {
+    *to = *reinterpret_cast<const uint4*>(dense + dense_index<kSwizzled>(i));
   }
   // The first and the last vector, where they are not whole.
-  if (lane < 8) {
-    const std::uint32_t i = lane < 4 ? begin / 4 * 4 + lane : end / 4 * 4 + lane - 4;
-    if (i >= begin && i < end) memory[i] = dense[dense_index<kSwizzled>(i)];
-  }
+  const std::uint32_t i = (lane < 4 ? begin : end - 4) / 4 * 4 + lane;
+  if (lane < 8 && i >= begin && i < end) memory[i] = dense[dense_index<kSwizzled>(i)];
 }
 
 struct PlacedThreadCode {
@@ -121,7 +124,7 @@ __device__ inline void write_warp_code(std::uint32_t* columns, int lane, const P
   const std::uint32_t start = origin + code.offset;
   const int count = static_cast<int>((start % 32 + code.bits) / 32);
 
-  const bool equal = __all_sync(kAllLanes, code.bits == __shfl_sync(kAllLanes, code.bits, 0));
+  const bool equal = all_equal(code.bits);
   if (equal) {
     make_dense<kRows, true>(columns, lane, head, start % 32, start / 32, count);
   } else {
@@ -129,8 +132,7 @@ __device__ inline void write_warp_code(std::uint32_t* columns, int lane, const P
   }
   const std::uint32_t stop = start + code.bits;
   std::uint32_t end = __shfl_sync(kAllLanes, stop / 32, 31);
-  const unsigned lasts = __ballot_sync(kAllLanes, code.last && stop % 32 != 0);
-  if (lasts != 0) {
+  if (__any_sync(kAllLanes, code.last && stop % 32 != 0)) {
     // The stream's last word, incomplete.
     if (code.last) {
       const std::uint32_t bits = code.bits < 32 ? head << code.bits | code.tail : code.tail;

@@ -12,6 +12,12 @@
 
 namespace cu264::vle::fast {
 
+// All of a block's dynamic shared memory.
+__device__ inline char* shared_memory() {
+  extern __shared__ __align__(256) char memory[];
+  return memory;
+}
+
 // A symbol without a code; the lengths of a thread's symbols add up to less.
 constexpr std::uint32_t kMissing = 1u << 11;
 constexpr std::uint32_t kMissingBits = 0xf800;
@@ -27,6 +33,7 @@ __device__ inline std::uint32_t table_word(const CodeTable& table, int symbol) {
 // kRow is the distance of two symbols' words. 256 bytes, half of them unused: the offset of a look-up is a
 // single byte permute, and 32 copies keep all lanes apart. 64 bytes: 16 copies, for GPUs with little shared
 // memory.
+// The table begins the block's dynamic shared memory: then its address is a constant in every look-up.
 template <int kRow>
 struct SharedTable {
   static_assert(kRow == 256 || kRow == 64);
@@ -34,14 +41,15 @@ struct SharedTable {
   static constexpr int kBytes = kSymbols * kRow;
 
   // By all threads of the block, before a barrier.
-  __device__ static void fill(char* shared, const CodeTable& table) {
+  __device__ static void fill(const CodeTable& table) {
     for (int i = threadIdx.x; i < kSymbols * kCopies; i += blockDim.x) {
       const int symbol = i / kCopies, copy = i % kCopies;
-      *reinterpret_cast<std::uint32_t*>(shared + symbol * kRow + 4 * copy) = table_word(table, symbol);
+      *reinterpret_cast<std::uint32_t*>(shared_memory() + symbol * kRow + 4 * copy) =
+          table_word(table, symbol);
     }
   }
 
-  __device__ SharedTable(const char* shared, int lane) : shared(shared), column(4 * (lane % kCopies)) {}
+  __device__ explicit SharedTable(int lane) : column(4 * (lane % kCopies)) {}
 
   // The word of byte kByte of `symbols`.
   template <int kByte>
@@ -52,10 +60,9 @@ struct SharedTable {
     } else {
       offset = (symbols >> 8 * kByte & 0xff) * kRow + column;
     }
-    return *reinterpret_cast<const std::uint32_t*>(shared + offset);
+    return *reinterpret_cast<const std::uint32_t*>(shared_memory() + offset);
   }
 
-  const char* shared;
   std::uint32_t column;
 };
 

@@ -49,21 +49,29 @@ class CodeBuilder {
   std::uint32_t missing_ = 0;
 };
 
+// Look-ups run four symbols ahead: the compiler cannot move them over stores by itself.
 template <int kThreadSymbols, class Table>
 __device__ inline ThreadCode encode_thread(const Symbols<kThreadSymbols>& symbols, const Table& table,
                                            std::uint32_t* column) {
+  struct Four {
+    std::uint32_t a, b, c, d;
+  };
+  const auto look_up = [&](std::uint32_t four) {
+    return Four{table.template look_up<0>(four), table.template look_up<1>(four),
+                table.template look_up<2>(four), table.template look_up<3>(four)};
+  };
   CodeBuilder builder(column);
+  Four next = look_up(symbols.words[0]);
 #pragma unroll
   for (int i = 0; i < kThreadSymbols / 4; ++i) {
-    const std::uint32_t four = symbols.words[i];
-    const std::uint32_t a = table.template look_up<0>(four), b = table.template look_up<1>(four);
-    const std::uint32_t c = table.template look_up<2>(four), d = table.template look_up<3>(four);
-    builder.append(a);
-    builder.append(b);
-    builder.flush(a + b);
-    builder.append(c);
-    builder.append(d);
-    builder.flush(c + d);
+    const Four now = next;
+    if (i + 1 < kThreadSymbols / 4) next = look_up(symbols.words[i + 1]);
+    builder.append(now.a);
+    builder.append(now.b);
+    builder.flush(now.a + now.b);
+    builder.append(now.c);
+    builder.append(now.d);
+    builder.flush(now.c + now.d);
     if (i % 4 == 3) builder.look_for_missing();
   }
   return builder.finish();

@@ -13,6 +13,9 @@ namespace cu264::vle {
 namespace {
 
 using namespace gpu_decode;
+#ifndef DEC_B
+#define DEC_B 6
+#endif
 
 // Parts of the caller's scratch, each 256-byte aligned; without memory it only counts.
 class Carver {
@@ -118,7 +121,8 @@ void decode(const DecodeCall& call) {
     judge_empty_kernel<<<1, 1, 0, stream>>>(call.d_bits, call.d_result);
     return entropy::check_launch("judge_empty_kernel");
   }
-  const StreamView view{reinterpret_cast<const std::uint32_t*>(call.d_stream), call.stream_size / 4};
+  const StreamView view{reinterpret_cast<const std::uint32_t*>(call.d_stream), call.stream_size / 4,
+                        reinterpret_cast<std::uintptr_t>(call.d_stream) % 16 == 0};
   const std::uint64_t* index = call.d_chunk_index;
   const int most_blocks = 8 * processors;
   if (index == nullptr && scratch.call.stretches != 0) {
@@ -132,9 +136,17 @@ void decode(const DecodeCall& call) {
     find_index(find, most_blocks, stream);
   }
   if (index == nullptr) index = scratch.call.index;
-  const ChunkCall chunks{view,          call.d_bits, index,         scratch.table,
-                         call.d_output, call.size,   call.d_result, std::uint64_t{call.stream_size} * 8, chunk_count(call.size)};
-  decode_chunks_kernel<<<blocks_for(chunk_count(call.size), 256, most_blocks), 256, 0, stream>>>(chunks);
+  const ChunkCall chunks{view,
+                         call.d_bits,
+                         index,
+                         scratch.table,
+                         call.d_output,
+                         call.size,
+                         call.d_result,
+                         std::uint64_t{call.stream_size} * 8,
+                         chunk_count(call.size)};
+  decode_chunks_kernel<<<blocks_for(chunk_count(call.size), kChunkThreads, DEC_B * processors), kChunkThreads,
+                         0, stream>>>(chunks);
   entropy::check_launch("decode_chunks_kernel");
   judge_symbols_kernel<<<1, 1, 0, stream>>>(call.d_result);
   entropy::check_launch("judge_symbols_kernel");

@@ -8,8 +8,11 @@
 #include "entropy/vle/gpu_decode.h"
 #include "entropy/vle/gpu_decode_reader.cuh"
 #include "entropy/vle/gpu_decode_table.cuh"
+#include "entropy/vle/gpu_decode_window.cuh"
 
 namespace cu264::vle::gpu_decode {
+
+constexpr int kChunkThreads = 256;
 
 struct ChunkCall {
   StreamView stream;
@@ -28,36 +31,50 @@ __device__ inline void report_corrupt(DecodeResult* result) {
       .store(1, cuda::memory_order_relaxed);
 }
 
-// `count` symbols, at most kChunkSymbols, to `output`. False where the stream does not hold them.
+// `count` symbols to `output`. False where the stream does not hold them.
 template <bool kAligned>
-__device__ inline bool decode_chunk(CodeReader& reader, const Table& table, std::uint8_t* output, int count) {
-  std::uint32_t words[4] = {};
+__device__ inline bool decode_chunk(Window& window, const Table& table, std::uint8_t* output, int count) {
+  bool right = true;
   int done = 0;
-  if constexpr (kAligned) {
-    for (; done + 16 <= count; done += 16) {
-      std::uint32_t shortest = 0xff;
+  for (; done + kBatch <= count; done += kBatch) {
+    window.ahead();
+    std::uint32_t words[kBatch / 4];
+    std::uint32_t shortest = Table::kLength;
 #pragma unroll
-      for (int i = 0; i < 16; ++i) {
-        const std::uint32_t entry = table.look_up(reader.window());
-        reader.skip(entry);
-        shortest = min(shortest, entry & Table::kLength);
-        words[i / 4] = __byte_perm(words[i / 4], entry, (0x3210 & ~(0xf << 4 * (i % 4))) | 5 << 4 * (i % 4));
-      }
-      if (shortest == 0) return false;
-      *reinterpret_cast<uint4*>(output + done) = make_uint4(words[0], words[1], words[2], words[3]);
+    for (int i = 0; i < kBatch; i += 2) {
+      // Two codes are at most 32 bits.
+      const std::uint32_t bits = window.bits();
+      const std::uint32_t first = table.look_up(bits), first_length = first & Table::kLength;
+      const std::uint32_t second = table.look_up(bits << first_length),
+                          second_length = second & Table::kLength;
+      window.skip(first_length + second_length);
+      shortest = min(shortest, min(first_length, second_length));
+      const std::uint32_t two = __byte_perm(first, second, 0x0051);
+      words[i / 4] = i % 4 == 0 ? two : __byte_perm(words[i / 4], two, 0x5410);
     }
+    right = right && shortest != 0;
+    if constexpr (kAligned) {
+      *reinterpret_cast<uint4*>(output + done) = make_uint4(words[0], words[1], words[2], words[3]);
+    } else {
+#pragma unroll
+      for (int i = 0; i < kBatch; ++i)
+        output[done + i] = static_cast<std::uint8_t>(words[i / 4] >> 8 * (i % 4));
+    }
+    window.arrive();
   }
   for (; done < count; ++done) {
-    const std::uint32_t entry = table.look_up(reader.window());
-    if ((entry & Table::kLength) == 0) return false;
-    reader.skip(entry);
+    const std::uint32_t entry = table.look_up(window.bits());
+    right = right && (entry & Table::kLength) != 0;
+    window.skip(entry & Table::kLength);
     output[done] = static_cast<std::uint8_t>(entry >> 8);
   }
-  return true;
+  return right;
 }
 
-__global__ void __launch_bounds__(256) decode_chunks_kernel(const __grid_constant__ ChunkCall call) {
+__global__ void __launch_bounds__(kChunkThreads)
+    decode_chunks_kernel(const __grid_constant__ ChunkCall call) {
   __shared__ Table table;
+  __shared__ std::uint32_t windows[kChunkThreads / 32][Window::kWords];
   copy(*call.table, table);
   __syncthreads();
   if (table.wrong != 0) {
@@ -76,11 +93,11 @@ __global__ void __launch_bounds__(256) decode_chunks_kernel(const __grid_constan
     const int count = left < kChunkSymbols ? static_cast<int>(left) : kChunkSymbols;
     bool right = begin <= end && end <= bits && bits <= call.capacity_bits && (begin == 0) == (chunk == 0);
     if (right) {
-      CodeReader reader(call.stream, begin);
+      Window window(call.stream, windows[threadIdx.x / 32] + threadIdx.x % 32, begin);
       std::uint8_t* const output = call.output + first;
-      right = aligned ? decode_chunk<true>(reader, table, output, count)
-                      : decode_chunk<false>(reader, table, output, count);
-      right = right && reader.position() == end;
+      right = aligned ? decode_chunk<true>(window, table, output, count)
+                      : decode_chunk<false>(window, table, output, count);
+      right = right && window.position() == end;
     }
     if (!right) report_corrupt(call.result);
   }

@@ -8,10 +8,17 @@ namespace cu264::vle::gpu_decode {
 struct StreamView {
   const std::uint32_t* words;
   std::uint64_t word_count;  // that may be read
+  bool aligned;              // to 16 bytes
 
   // As a big-endian number; zero behind the end.
   __device__ std::uint32_t word(std::uint64_t i) const {
     return i < word_count ? __byte_perm(__ldg(words + i), 0, 0x0123) : 0;
+  }
+  // Words 4i to 4i + 3 as they lie in memory.
+  __device__ uint4 vector(std::uint64_t i) const {
+    if (aligned && i < word_count / 4) return __ldg(reinterpret_cast<const uint4*>(words) + i);
+    const auto raw = [&](std::uint64_t word) { return word < word_count ? __ldg(words + word) : 0; };
+    return make_uint4(raw(4 * i), raw(4 * i + 1), raw(4 * i + 2), raw(4 * i + 3));
   }
 };
 
