@@ -6,6 +6,7 @@
 #include "entropy/vle/exp_gm.h"
 #include "entropy/vle/exp_reg.h"
 #include "entropy/vle/exp_vlet.h"
+#include "entropy/vle/fast.h"
 #include "entropy/vle/gvle.h"
 #include "entropy/vle/pavle.h"
 #include "entropy/vle/yavle.h"
@@ -16,7 +17,7 @@ std::span<const DeviceEncoder> device_encoders() {
   static const std::array encoders{device_encoder<kPavle>(), device_encoder<kCuvle>(),
                                    device_encoder<kYavle>(), device_encoder<kExpVlet>(),
                                    device_encoder<kExpGm>(), device_encoder<kExpReg>(),
-                                   device_encoder<kGvle>()};
+                                   device_encoder<kGvle>(),  fast_encoder()};
   return encoders;
 }
 

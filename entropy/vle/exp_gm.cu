@@ -24,11 +24,11 @@ __global__ void exp_gm_kernel(const __grid_constant__ KernelCall<32, Scan> call)
   __shared__ BlockPositionsScratch s_positions;
   __shared__ std::uint32_t s_ticket;
   s_table.load(call.table);
-  if (threadIdx.x == 0) s_ticket = take_ticket(call.d_ticket);
-  __syncthreads();
+  BlockInputs block_inputs(call.d_ticket, s_ticket);
   Scan scan{call.d_scan};
   std::uint32_t* const s_words = s_warp_codes + (threadIdx.x >> 5) * kWarpCodeWords;
-  for (std::uint32_t block_input = s_ticket; block_input < call.block_inputs; block_input = s_ticket) {
+  for (std::uint32_t block_input = block_inputs.first(); block_input < call.block_inputs;
+       block_input = block_inputs.next()) {
     const std::uint64_t thread_input = static_cast<std::uint64_t>(block_input) * blockDim.x + threadIdx.x;
     const bool whole = call.inputs.is_whole(thread_input);
     const int first = call.inputs.first(thread_input), last = call.inputs.last(thread_input);
@@ -42,6 +42,8 @@ __global__ void exp_gm_kernel(const __grid_constant__ KernelCall<32, Scan> call)
     const bool known = (seen & kNoCode) == 0;
     if (!known) report_missing(call), length = 0;
     const BlockPositions at = block_positions(length, block_input, scan, s_positions);
+    block_inputs.request();
+    report_length(call, block_input, at.block_end);
     build_warp_code(s_words, static_cast<std::uint32_t>(at.warp % 32) + at.in_warp, length,
                     [&](WordBuilder& builder, const auto& put) {
                       if (!known) return;
@@ -51,11 +53,6 @@ __global__ void exp_gm_kernel(const __grid_constant__ KernelCall<32, Scan> call)
                       });
                     });
     write_warp_code(call.output, s_words, at.warp, at.warp_length);
-    if (threadIdx.x == 0) {
-      if (block_input + 1 == call.block_inputs) call.d_result->bits = at.block_end;
-      s_ticket = take_ticket(call.d_ticket);
-    }
-    __syncthreads();
   }
 }
 

@@ -18,26 +18,23 @@ __global__ void gvle_kernel(const __grid_constant__ KernelCall<32, Scan> call) {
   __shared__ BlockPositionsScratch s_positions;
   __shared__ std::uint32_t s_ticket;
   s_table.load(call.table);
-  if (threadIdx.x == 0) s_ticket = take_ticket(call.d_ticket);
-  __syncthreads();
+  BlockInputs block_inputs(call.d_ticket, s_ticket);
   Scan scan{call.d_scan};
   std::uint32_t* const s_words = s_warp_codes + (threadIdx.x >> 5) * kWarpCodeWords;
-  for (std::uint32_t block_input = s_ticket; block_input < call.block_inputs; block_input = s_ticket) {
+  for (std::uint32_t block_input = block_inputs.first(); block_input < call.block_inputs;
+       block_input = block_inputs.next()) {
     const std::uint64_t thread_input = static_cast<std::uint64_t>(block_input) * blockDim.x + threadIdx.x;
     Segments segments;
     load_segments(call, thread_input, s_table, segments);
     const BlockPositions at = block_positions(segments.total, block_input, scan, s_positions);
+    block_inputs.request();
+    report_length(call, block_input, at.block_end);
     build_warp_code(s_words, static_cast<std::uint32_t>(at.warp % 32) + at.in_warp, segments.total,
                     [&](WordBuilder& builder, const auto& put) {
 #pragma unroll
                       for (int i = 0; i < 16; ++i) builder.append(segments.value[i], segments.length[i], put);
                     });
     write_warp_code(call.output, s_words, at.warp, at.warp_length);
-    if (threadIdx.x == 0) {
-      if (block_input + 1 == call.block_inputs) call.d_result->bits = at.block_end;
-      s_ticket = take_ticket(call.d_ticket);
-    }
-    __syncthreads();
   }
 }
 

@@ -17,6 +17,13 @@ class OutputWords {
   __device__ void store(std::uint64_t index, std::uint32_t word) const {
     if (index < count_) d_words_[index] = swapped(word);
   }
+  // Words [0, count) from `index` on that the output holds, and where the first of them goes.
+  __device__ std::uint32_t held(std::uint64_t index, std::uint32_t count) const {
+    return index >= count_ ? 0 : static_cast<std::uint32_t>(count_ - index < count ? count_ - index : count);
+  }
+  __device__ std::uint32_t* at(std::uint64_t index) const { return d_words_ + index; }
+  __device__ static std::uint32_t swapped(std::uint32_t word) { return __byte_perm(word, 0, 0x0123); }
+
   // For words that several writers share; they were zero before the kernel.
   __device__ void merge(std::uint64_t index, std::uint32_t word) const {
     if (index < count_) {
@@ -26,8 +33,6 @@ class OutputWords {
   }
 
  private:
-  static __device__ std::uint32_t swapped(std::uint32_t word) { return __byte_perm(word, 0, 0x0123); }
-
   std::uint32_t* d_words_;
   std::uint64_t count_;
 };

@@ -22,11 +22,35 @@ inline void check_cuda(cudaError_t status, const char* what) {
               "check the GPU and its driver");
 }
 
-// Block-inputs are taken by ticket, so that a block waits only for blocks that have begun (YAVLE, step 2).
-__device__ inline std::uint32_t take_ticket(std::uint32_t* d_ticket) {
-  return cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device>(*d_ticket).fetch_add(
-      1, cuda::memory_order_relaxed);
-}
+// The block-inputs that fall to a block. They are taken by ticket, so that a block waits only for blocks that
+// have begun (YAVLE, step 2).
+class BlockInputs {
+ public:
+  __device__ BlockInputs(std::uint32_t* d_ticket, std::uint32_t& s_ticket)
+      : d_ticket_(d_ticket), s_ticket_(s_ticket) {}
+
+  __device__ std::uint32_t first() {
+    request();
+    return next();
+  }
+  // Takes the next ticket, which needs time to arrive: best once this block keeps nobody waiting.
+  __device__ void request() {
+    if (threadIdx.x != 0) return;
+    requested_ = cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device>(*d_ticket_)
+                     .fetch_add(1, cuda::memory_order_relaxed);
+  }
+  // By all threads. Between two calls there is another barrier.
+  __device__ std::uint32_t next() {
+    if (threadIdx.x == 0) s_ticket_ = requested_;
+    __syncthreads();
+    return s_ticket_;
+  }
+
+ private:
+  std::uint32_t* d_ticket_;
+  std::uint32_t& s_ticket_;
+  std::uint32_t requested_ = 0;  // thread 0's
+};
 
 template <int kSpan, class Scan>
 struct KernelCall {
@@ -44,6 +68,12 @@ template <class Call>
 __device__ void report_missing(const Call& call) {
   cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device>(call.d_result->missing)
       .store(1, cuda::memory_order_relaxed);
+}
+
+// By all threads, who know where their block's code ends.
+template <class Call>
+__device__ void report_length(const Call& call, std::uint32_t block_input, std::uint64_t block_end) {
+  if (threadIdx.x == 0 && block_input + 1 == call.block_inputs) call.d_result->bits = block_end;
 }
 
 // The ticket and the scan's state, both zeroed before each run.

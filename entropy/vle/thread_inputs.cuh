@@ -8,6 +8,11 @@
 
 namespace cu264::vle {
 
+// One instruction for any of the four.
+__device__ __forceinline__ std::uint32_t byte_of(std::uint32_t word, int byte) {
+  return __byte_perm(word, 0, 0x4440 + static_cast<unsigned>(byte));
+}
+
 template <int kSpan>
 class ThreadInputs {
  public:
@@ -46,7 +51,7 @@ __device__ __forceinline__ void for_each_symbol(const ThreadInputs<kSpan>& input
     for (int i = 0; i < kSpan / 4; ++i) {
       const std::uint32_t word = reinterpret_cast<const std::uint32_t*>(d_symbols)[i];
 #pragma unroll
-      for (int byte = 0; byte < 4; ++byte) visit(word >> (8 * byte) & 255u);
+      for (int byte = 0; byte < 4; ++byte) visit(byte_of(word, byte));
     }
   } else {
     for (int i = inputs.first(t); i < inputs.last(t); ++i) visit(static_cast<std::uint32_t>(d_symbols[i]));
@@ -57,7 +62,7 @@ __device__ __forceinline__ void for_each_symbol(const ThreadInputs<kSpan>& input
 struct SymbolVector {
   std::uint32_t word[8];
 
-  __device__ std::uint32_t operator[](int i) const { return word[i / 4] >> (8 * (i % 4)) & 255u; }
+  __device__ std::uint32_t operator[](int i) const { return byte_of(word[i / 4], i % 4); }
 };
 
 __device__ __forceinline__ SymbolVector load_whole(const ThreadInputs<32>& inputs, std::uint64_t t) {

@@ -80,13 +80,15 @@ __device__ __forceinline__ void build_warp_code(std::uint32_t* s_words, std::uin
 __device__ __forceinline__ void write_warp_code(const OutputWords& output, const std::uint32_t* s_words,
                                                 std::uint64_t position, std::uint32_t length) {
   if (length == 0) return;
-  const std::uint32_t last = (static_cast<std::uint32_t>(position % 32) + length - 1) / 32;
-  for (std::uint32_t i = threadIdx.x & 31; i <= last; i += 32) {
-    if (i == 0 || i == last)
-      output.merge(position / 32 + i, s_words[i]);
-    else
-      output.store(position / 32 + i, s_words[i]);
-  }
+  const std::uint32_t lane = threadIdx.x & 31,
+                      last = (static_cast<std::uint32_t>(position % 32) + length - 1) / 32;
+  const std::uint64_t first_word = position / 32;
+  if (lane == 0) output.merge(first_word, s_words[0]);
+  const std::uint32_t held = output.held(first_word, last);
+  std::uint32_t* const d_words = output.at(first_word);
+#pragma unroll 4
+  for (std::uint32_t i = 1 + lane; i < held; i += 32) d_words[i] = OutputWords::swapped(s_words[i]);
+  if (lane == 0 && last > 0) output.merge(first_word + last, s_words[last]);
 }
 
 }  // namespace cu264::vle

@@ -15,20 +15,21 @@ class WordBuilder {
   template <class Put>
   __device__ __forceinline__ void append(std::uint32_t code, std::uint32_t length, const Put& put) {
     pending_ = pending_ << length | code;
-    used_ += length;
-    if (used_ >= 32) {
-      used_ -= 32;
-      put(static_cast<std::uint32_t>(pending_ >> used_));
+    const std::uint32_t next = used_ + length;
+    if (((next ^ used_) & 32) != 0) {
+      put(__funnelshift_r(static_cast<std::uint32_t>(pending_), static_cast<std::uint32_t>(pending_ >> 32),
+                          next));
     }
+    used_ = next;
   }
 
-  // Bits of a word not yet complete, in its upper part, and how many there are.
-  __device__ std::uint32_t rest() const { return static_cast<std::uint32_t>(pending_) << (32 - used_); }
-  __device__ bool has_rest() const { return used_ != 0; }
+  // Bits of a word not yet complete, in its upper part, and whether there are any.
+  __device__ std::uint32_t rest() const { return static_cast<std::uint32_t>(pending_) << (32 - used_ % 32); }
+  __device__ bool has_rest() const { return used_ % 32 != 0; }
 
  private:
-  std::uint64_t pending_ = 0;  // right-aligned; whatever lies above the lowest used_ bits has been put
-  std::uint32_t used_;
+  std::uint64_t pending_ = 0;  // right-aligned; only the lowest used_ % 32 bits are still to be put
+  std::uint32_t used_;         // with all bits before
 };
 
 }  // namespace cu264::vle

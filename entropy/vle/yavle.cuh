@@ -52,19 +52,16 @@ __global__ void yavle_kernel(const __grid_constant__ KernelCall<32, Scan> call) 
   __shared__ BlockPositionsScratch s_positions;
   __shared__ std::uint32_t s_ticket;
   s_table.load(call.table);
-  if (threadIdx.x == 0) s_ticket = take_ticket(call.d_ticket);
-  __syncthreads();
+  BlockInputs block_inputs(call.d_ticket, s_ticket);
   Scan scan{call.d_scan};
-  for (std::uint32_t block_input = s_ticket; block_input < call.block_inputs; block_input = s_ticket) {
+  for (std::uint32_t block_input = block_inputs.first(); block_input < call.block_inputs;
+       block_input = block_inputs.next()) {
     const std::uint64_t thread_input = static_cast<std::uint64_t>(block_input) * blockDim.x + threadIdx.x;
     const std::uint32_t length = thread_code_length(call, thread_input, s_table);
     const BlockPositions at = block_positions(length, block_input, scan, s_positions);
+    block_inputs.request();
+    report_length(call, block_input, at.block_end);
     if (length > 0) write_thread_code(call, thread_input, s_table, at.warp + at.in_warp);
-    if (threadIdx.x == 0) {
-      if (block_input + 1 == call.block_inputs) call.d_result->bits = at.block_end;
-      s_ticket = take_ticket(call.d_ticket);
-    }
-    __syncthreads();
   }
 }
 
