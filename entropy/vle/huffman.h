@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 
+#include "cu264/vle.h"
 #include "entropy/vle/code_table.h"
 
 namespace cu264::vle {
@@ -27,7 +28,5 @@ bool is_complete_code(const CodeLengths& lengths, int longest);
 
 // Canonical codes of such lengths. Throws Error(invalid_argument) for any others.
 CodeTable assign_codes(const CodeLengths& lengths);
-
-CodeTable make_code_table(const Histogram& histogram, int longest);
 
 }  // namespace cu264::vle

@@ -1,0 +1,61 @@
+// The container of `cu264 vle`: how its records look in bytes. docs/vle-format.md describes it.
+//
+// A file is its first 8 bytes, segments that each stand alone, and an end record. What is read is never
+// trusted: every parse_ function throws Error(bad_input) on what no writer of version 1 can have written.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "entropy/vle/huffman.h"
+
+namespace cu264::vle {
+
+inline constexpr std::size_t kSegmentSize = std::size_t{1} << 24;  // original bytes, of all but the last one
+inline constexpr std::size_t kSignatureSize = 8;
+inline constexpr std::size_t kRecordHeaderSize = 40;
+
+enum class RecordKind : std::uint32_t {  // four letters, the first one in the lowest byte
+  coded = 0x45444f43,                    // "CODE"
+  stored = 0x59504f43,                   // "COPY"
+  end = 0x53444e45,                      // "ENDS"
+};
+
+struct RecordHeader {
+  RecordKind kind = RecordKind::end;
+  std::uint32_t size = 0;             // original bytes of this segment; end: 0
+  std::uint64_t position = 0;         // original bytes before it; end: of the whole file
+  std::uint64_t bits = 0;             // of the stream; stored: 8 * size; end: 0
+  std::uint32_t checksum = 0;         // CRC-32C of the original bytes; end: of all segments' checksums
+  std::uint32_t tables_size = 0;      // bytes of code lengths and chunk index; none unless coded
+  std::uint32_t tables_checksum = 0;  // their CRC-32C
+
+  std::size_t stream_size() const { return static_cast<std::size_t>(bits / 8 + (bits % 8 != 0)); }
+  std::size_t body_size() const { return tables_size + stream_size(); }  // what follows the header
+};
+
+// Code lengths and chunk index of a coded segment.
+struct SegmentTables {
+  CodeLengths lengths{};
+  std::vector<std::uint64_t> chunk_index;
+};
+
+void write_signature(std::span<std::uint8_t, kSignatureSize> bytes);
+void parse_signature(std::span<const std::uint8_t, kSignatureSize> bytes);
+
+void write_header(const RecordHeader& header, std::span<std::uint8_t, kRecordHeaderSize> bytes);
+// `position` is where it must say that it is.
+RecordHeader parse_header(std::span<const std::uint8_t, kRecordHeaderSize> bytes, std::uint64_t position);
+
+std::size_t tables_size(const CodeLengths& lengths, std::size_t segment_size);
+// `bytes` are exactly as many as tables_size says.
+void write_tables(const SegmentTables& tables, std::span<std::uint8_t> bytes);
+// `body` is what follows the header; its first tables_size bytes are parsed.
+SegmentTables parse_tables(const RecordHeader& header, std::span<const std::uint8_t> body);
+
+// CRC-32C of the segments' checksums as they lie in their headers, one after the other.
+std::uint32_t add_checksum(std::uint32_t before, std::uint32_t checksum);
+
+}  // namespace cu264::vle

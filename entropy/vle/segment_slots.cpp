@@ -1,0 +1,53 @@
+#include "entropy/vle/stream_coder.h"
+
+#include <algorithm>
+
+#include "cu264/status.h"
+
+namespace cu264::vle {
+namespace {
+
+// Enough to read, upload, encode, download and write at the same time; more would only pin memory.
+constexpr std::size_t kDeviceSlots = 6;
+
+std::unique_ptr<SegmentCoder> open_cuda([[maybe_unused]] int device) {
+#if defined(CU264_WITH_CUDA)
+  return make_cuda_coder(device);
+#else
+  throw Error(ErrorCode::device_unavailable, "this build has no CUDA backend",
+              "use the cpu backend, or build with CUDA");
+#endif
+}
+
+}  // namespace
+
+SegmentSlots::SegmentSlots(const StreamOptions& options, std::size_t count)
+    : options_(options), slots_(count) {
+  backend_ = "cpu", reason_ = "asked for";
+  if (options.backend == Backend::cpu) return;
+  try {
+    slots_[0].coder = open_cuda(options.device);
+    backend_ = "cuda";
+    slots_.resize(std::min(count, kDeviceSlots));
+    if (options.backend == Backend::automatic) reason_ = "a device can be used";
+  } catch (const Error& error) {
+    if (options.backend == Backend::cuda || error.code() != ErrorCode::device_unavailable) throw;
+    reason_ = error.what();
+  }
+}
+
+std::unique_ptr<SegmentCoder> SegmentSlots::open() const {
+  return backend_ == "cuda" ? open_cuda(options_.device) : make_cpu_coder();
+}
+
+SegmentSlot& SegmentSlots::next() {
+  SegmentSlot& slot = slots_[turn_++ % slots_.size()];
+  if (!slot.coder) slot.coder = open();
+  if (!slot.from) {
+    slot.from = slot.coder->allocate(SegmentSlot::kCapacity);
+    slot.to = slot.coder->allocate(SegmentSlot::kCapacity);
+  }
+  return slot;
+}
+
+}  // namespace cu264::vle

@@ -1,0 +1,16 @@
+// What the numbers of threads in cu264/vle.h mean.
+#pragma once
+
+#include <algorithm>
+
+#include <tbb/info.h>
+
+namespace cu264::vle {
+
+// oneTBB has no more workers than the machine has cores to offer.
+inline int usable_threads(int threads) {
+  const int cores = tbb::info::default_concurrency();
+  return threads > 0 ? std::min(threads, cores) : cores;
+}
+
+}  // namespace cu264::vle
