@@ -2,14 +2,14 @@
 
 #include <cub/device/device_scan.cuh>
 
-#include "entropy/vle/scan_methods.cuh"
+#include "entropy/scan/yan_scan.cuh"
 #include "entropy/vle/yavle.cuh"
 
 namespace cu264::bench {
 namespace {
 
 using namespace vle;
-using Call = KernelCall<32, YanScan>;  // its scan is not used
+using Call = KernelCall<32, scan::YanScan>;  // its scan is not used
 
 __device__ std::uint64_t this_thread() {
   return static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;

@@ -9,9 +9,9 @@
 
 #include <array>
 
+#include "entropy/scan/yan_scan.cuh"
 #include "entropy/vle/block_positions.cuh"
 #include "entropy/vle/persistent.cuh"
-#include "entropy/vle/scan_methods.cuh"
 #include "entropy/vle/shared_tables.cuh"
 #include "entropy/vle/word_builder.cuh"
 
@@ -67,13 +67,13 @@ __device__ __forceinline__ void write_thread_code(const OutputWords& output, con
 }
 
 template <int kNet>
-__global__ void cuvle_kernel(const __grid_constant__ KernelCall<4 * kNet, YanScan> call) {
+__global__ void cuvle_kernel(const __grid_constant__ KernelCall<4 * kNet, scan::YanScan> call) {
   __shared__ WordTable s_table;
   __shared__ BlockPositionsScratch s_positions;
   __shared__ std::uint32_t s_ticket;
   s_table.load(call.table);
   BlockInputs block_inputs(call.d_ticket, s_ticket);
-  YanScan scan{call.d_scan};
+  scan::YanScan scan{call.d_scan};
   for (std::uint32_t block_input = block_inputs.first(); block_input < call.block_inputs;
        block_input = block_inputs.next()) {
     const std::uint64_t thread_input = static_cast<std::uint64_t>(block_input) * blockDim.x + threadIdx.x;
@@ -88,7 +88,7 @@ __global__ void cuvle_kernel(const __grid_constant__ KernelCall<4 * kNet, YanSca
 
 template <int kNet>
 void run(const EncodeCall& call, int threads) {
-  launch_persistent<4 * kNet, YanScan>(cuvle_kernel<kNet>, "cuvle", call, threads);
+  launch_persistent<4 * kNet, scan::YanScan>(cuvle_kernel<kNet>, "cuvle", call, threads);
 }
 
 template <int kNet>
@@ -97,8 +97,8 @@ constexpr PublishedEncoder cuvle(const char* name) {
           kLongCode,
           128,
           1024,
-          persistent_scratch_bytes<4 * kNet, YanScan>,
-          prepare_persistent<4 * kNet, YanScan, kLongCode>,
+          persistent_scratch_bytes<4 * kNet, scan::YanScan>,
+          prepare_persistent<4 * kNet, scan::YanScan, kLongCode>,
           run<kNet>};
 }
 

@@ -1,8 +1,8 @@
 // EXP_GM: EXP_VLET with the global memory accesses of GVLE (thesis 2.3, section 4.2.2).
 #include "entropy/vle/exp_gm.h"
 
+#include "entropy/scan/yamamoto_scan.cuh"
 #include "entropy/vle/gvle.cuh"
-#include "entropy/vle/scan_methods.cuh"
 
 namespace cu264::vle {
 namespace {
@@ -57,8 +57,8 @@ __global__ void exp_gm_kernel(const __grid_constant__ KernelCall<32, Scan> call)
 }
 
 void run(const EncodeCall& call, int threads) {
-  launch_persistent<32, YamamotoScan>(exp_gm_kernel<YamamotoScan>, "exp_gm", call, threads,
-                                      warp_code_bytes(threads));
+  launch_persistent<32, scan::YamamotoScan>(exp_gm_kernel<scan::YamamotoScan>, "exp_gm", call, threads,
+                                            warp_code_bytes(threads));
 }
 
 }  // namespace
@@ -67,8 +67,8 @@ const PublishedEncoder kExpGm{"exp_gm",
                               kShortCode,
                               128,
                               1024,
-                              persistent_scratch_bytes<32, YamamotoScan>,
-                              prepare_persistent<32, YamamotoScan, kShortCode>,
+                              persistent_scratch_bytes<32, scan::YamamotoScan>,
+                              prepare_persistent<32, scan::YamamotoScan, kShortCode>,
                               run};
 
 }  // namespace cu264::vle

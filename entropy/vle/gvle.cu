@@ -5,14 +5,15 @@
 // at the ends may be shorter than a word.
 #include "entropy/vle/gvle.h"
 
+#include "entropy/scan/gvle_scan.cuh"
 #include "entropy/vle/gvle.cuh"
-#include "entropy/vle/scan_methods.cuh"
 
 namespace cu264::vle {
 namespace {
 
 void run(const EncodeCall& call, int threads) {
-  launch_persistent<32, GvleScan>(gvle_kernel<GvleScan>, "gvle", call, threads, warp_code_bytes(threads));
+  launch_persistent<32, scan::GvleScan>(gvle_kernel<scan::GvleScan>, "gvle", call, threads,
+                                        warp_code_bytes(threads));
 }
 
 }  // namespace
@@ -21,8 +22,8 @@ const PublishedEncoder kGvle{"gvle",
                              kShortCode,
                              128,
                              1024,
-                             persistent_scratch_bytes<32, GvleScan>,
-                             prepare_persistent<32, GvleScan, kShortCode>,
+                             persistent_scratch_bytes<32, scan::GvleScan>,
+                             prepare_persistent<32, scan::GvleScan, kShortCode>,
                              run};
 
 }  // namespace cu264::vle

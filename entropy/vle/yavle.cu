@@ -4,14 +4,15 @@
 // end.
 #include "entropy/vle/yavle.h"
 
-#include "entropy/vle/scan_methods.cuh"
+#include "entropy/scan/yamamoto_scan.cuh"
 #include "entropy/vle/yavle.cuh"
 
 namespace cu264::vle {
 namespace {
 
 void run(const EncodeCall& call, int threads) {
-  launch_persistent<32, YamamotoScan>(yavle_kernel<YamamotoScan, PairTable>, "yavle", call, threads);
+  launch_persistent<32, scan::YamamotoScan>(yavle_kernel<scan::YamamotoScan, PairTable>, "yavle", call,
+                                            threads);
 }
 
 }  // namespace
@@ -20,8 +21,8 @@ const PublishedEncoder kYavle{"yavle",
                               kShortCode,
                               128,
                               1024,
-                              persistent_scratch_bytes<32, YamamotoScan>,
-                              prepare_persistent<32, YamamotoScan, kShortCode>,
+                              persistent_scratch_bytes<32, scan::YamamotoScan>,
+                              prepare_persistent<32, scan::YamamotoScan, kShortCode>,
                               run};
 
 }  // namespace cu264::vle
