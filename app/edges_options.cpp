@@ -62,6 +62,9 @@ struct Groups {
                            "0.02,0.05,0.2 (0.03)");
     detector.add_options()("partition", text("NAME"),
                            "sub-images: columns of 32xH, rows of Wx32, or frame (columns)");
+    detector.add_options()(
+        "density-scaling",
+        "scale the thresholds found by how crowded the picture is: better, not in the paper");
     detector.add_options()("fixed", text("LOW,HIGH"), "plain Canny with these thresholds, 0 to 1");
     detector.add_options()(
         "noise-floor", text("N"),
@@ -218,6 +221,7 @@ void read_detector(const Given& given, EdgesOptions& options) {
     }
     const std::vector<int> pair = parse_hundredths("fixed", given["fixed"]);
     if (pair.size() != 2) usage("bad fixed \"" + given["fixed"] + "\"", "use LOW,HIGH, as 0.08,0.19");
+    if (given.has("density-scaling")) usage("--density-scaling of fixed thresholds", "drop one");
     params.fixed = canny::ThresholdPair{pair[0], pair[1]};
   }
   if (given.has("noise-floor")) {
@@ -225,6 +229,7 @@ void read_detector(const Given& given, EdgesOptions& options) {
     if (!floor) usage("bad noise-floor \"" + given["noise-floor"] + "\"", "use whole grey levels from 0");
     params.noise_floor = *floor;
   }
+  params.density_scaling = given.has("density-scaling");
   if (given.has("published")) params.form = canny::Form::published;
 }
 

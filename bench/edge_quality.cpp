@@ -187,6 +187,14 @@ int compare_methods(const std::string& folder, int tolerance, int sigma,
     }
   }
   print_table_1(examples, methods);
+  for (const canny::Partition partition : {canny::Partition::frame, canny::Partition::columns}) {
+    canny::Params params = params_of(sigma, false, partition);
+    params.density_scaling = true;
+    methods.push_back(run(std::string("density scaling, C0.03, ") +
+                              (partition == canny::Partition::frame ? "frame-level" : "distributed 32xH"),
+                          examples, tolerance,
+                          [&](const Example& example) { return detect(params, example.picture); }));
+  }
   canny::Params constant = params_of(sigma, false, canny::Partition::frame);
   constant.fixed = canny::ThresholdPair{8, 19};
   methods.push_back(run("constant pair (0.08, 0.19)", examples, tolerance,

@@ -83,7 +83,7 @@ def check(rows):
         musts.append((f"mean F not below {peer}: {ours:.4f}, {rows[peer]['mean F']:.4f}", ours >= rows[peer]["mean F"]))
     for peer in ("OpenCV, Otsu, blur 1", "constant pair (0.08, 0.19)"):
         for name in rows:
-            if name.startswith("C0.03, dist") or name.startswith("steady"):
+            if name.startswith("C0.03, dist") or name.startswith("density"):
                 mays.append((f"mean F of {name} above {peer}: {rows[name]['mean F']:.4f}, {rows[peer]['mean F']:.4f}",
                              rows[name]["mean F"] > rows[peer]["mean F"]))
     return musts, mays

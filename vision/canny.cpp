@@ -58,12 +58,14 @@ CannyParams canny_params(const canny::Params& params) {
              "use hundredths, 0 <= low <= high, 1 <= high <= 100");
     }
     out.candidates = candidate_set(canny::candidates_003());
+    if (params.density_scaling) reject("density scaling of fixed thresholds", "drop one of them");
     out.partition = Partition::frame;
     out.fixed = true;
     out.fixed_low = static_cast<std::uint8_t>(low), out.fixed_high = static_cast<std::uint8_t>(high);
   } else {
     out.candidates = candidate_set(params.candidates);
     out.partition = params.partition;
+    out.density_scaling = params.density_scaling;
   }
   return out;
 }
@@ -83,6 +85,14 @@ Opened open(const vision::CannyParams& params, Form form, int width, int height,
   std::string reason = "as asked";
   if (machine.backend != BackendChoice::cpu) {
 #ifdef CU264_WITH_CUDA
+    if (params.density_scaling && !vision::kCudaScalesByDensity) {
+      if (machine.backend == BackendChoice::cuda) {
+        throw Error(ErrorCode::unsupported, "the cuda backend has no density scaling yet",
+                    "use the cpu backend");
+      }
+      return {vision::open_cpu_detector(params, form, width, height, machine.threads), "cpu",
+              "the cuda backend has no density scaling yet"};
+    }
     try {
       auto backend = vision::open_cuda_detector(params, form, width, height, machine.batch, machine.device);
       return {std::move(backend), "cuda",

@@ -22,6 +22,8 @@ struct CannyParams {
   bool fixed = false;
   std::uint8_t fixed_low = 0;
   std::uint8_t fixed_high = 0;
+  // The thresholds found are scaled by density_scale (thresholds.h).
+  bool density_scaling = false;
   // Levels are relative to max(largest magnitude, this), in Q4: above 0 it keeps the noise of flat pictures
   // from becoming edges. 0: off.
   int noise_floor = 0;

@@ -27,6 +27,7 @@ struct Stages {
   std::vector<std::uint8_t> prob;      // in hundredths
   std::vector<LevelCounts> counts;     // [sub-image]
   LevelCounts pooled;                  // their sum
+  std::int64_t busy = 0;               // pixels of level >= kBusyLevel, with density_scaling
   std::vector<Thresholds> thresholds;  // [sub-image]
   std::vector<std::uint8_t> edges;     // 255: edge, 0: none
 };

@@ -83,6 +83,30 @@ CU264_HD Thresholds sub_image_thresholds(const LevelCounts& own, const Threshold
   return maxima.first < maxima.last ? thresholds_at(maxima, ThresholdSource::own) : fallback;
 }
 
+// Ours, not the paper's: thresholds in proportion to how crowded the picture is. The method's thresholds
+// hardly depend on how many gradients there are, but where all is texture only the strongest are structure.
+// `busy` counts the picture's pixels of level >= kBusyLevel; where they are 8 % the thresholds stay, and
+// never do they shrink below half or grow beyond three times.
+inline constexpr int kBusyLevel = 5;
+
+// In Q8.
+CU264_HD int density_scale(std::int64_t busy, std::int64_t pixels) {
+  const std::int64_t scale = busy * 25600 / (8 * pixels);
+  return scale < 128 ? 128 : scale > 768 ? 768 : static_cast<int>(scale);
+}
+
+CU264_HD Thresholds scaled_to_density(const Thresholds& thresholds, int scale) {
+  if (thresholds.source == ThresholdSource::none) return thresholds;
+  const int low = (thresholds.low * scale + 128) >> 8, high = (thresholds.high * scale + 128) >> 8;
+  return {static_cast<std::uint8_t>(low < 1           ? 1
+                                    : low > kTopLevel ? kTopLevel
+                                                      : low),
+          static_cast<std::uint8_t>(high < 1           ? 1
+                                    : high > kTopLevel ? kTopLevel
+                                                       : high),
+          thresholds.source, 0};
+}
+
 // The caller's.
 CU264_HD Thresholds fixed_thresholds(int low, int high) {
   return thresholds_at({low, high}, ThresholdSource::fixed);

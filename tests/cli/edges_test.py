@@ -137,8 +137,8 @@ class Edges(CommandTest):
         for same in (["--published"], ["--threads", "1"], ["--backend", "cpu"], ["--candidates", "0.03"],
                      ["--sigma", "1.4"], ["--candidates", "0.01,0.04,0.07,0.1,0.13,0.16,0.19,0.22,0.25"]):
             self.assertEqual(map_of(*same), usual, same)
-        maps = [usual] + [map_of(*other) for other in (["--sigma", "0.5"], ["--fixed", "0.02,0.5"])]
-        self.assertEqual(len(set(maps)), 3)
+        maps = [usual] + [map_of(*other) for other in (["--sigma", "0.5"], ["--density-scaling"], ["--fixed", "0.02,0.5"])]
+        self.assertEqual(len(set(maps)), 4)
         self.assertEqual(map_of("--partition", "rows", "--published"), map_of("--partition", "rows"))
         self.assertEqual(map_of("--partition", "frame", "--published", "--candidates", "0.01"),
                          map_of("--partition", "frame", "--candidates", "0.01"))
@@ -186,6 +186,7 @@ class Edges(CommandTest):
             self.refuse_edges(1, "candidate", still, *out, "--candidates=" + value)
         self.refuse_edges(1, "partition", still, *out, "--partition", "tiles")
         self.refuse_edges(1, "noise floor", still, *out, "--noise-floor", "1000")
+        self.refuse_edges(1, "density", still, *out, "--density-scaling", "--fixed", "0.1,0.2")
         self.refuse_edges(1, "did you mean --sigma", still, *out, "--sigmas", "1")
         self.refuse_edges(1, "--qp is for video", still, *out, "--qp", "3")
         self.refuse_edges(1, "names one picture", self.clip("clip.y4m", frames=3), *out)

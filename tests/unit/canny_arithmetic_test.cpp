@@ -172,6 +172,20 @@ TEST(CannyArithmetic, FallbackIsPooledThenTheZonesEnds) {
   EXPECT_EQ(sub_image_thresholds(one_maximum, pooled, 25).source, ThresholdSource::pooled);
 }
 
+TEST(CannyArithmetic, DensityScalesThresholds) {
+  EXPECT_EQ(density_scale(8, 100), 256);
+  EXPECT_EQ(density_scale(0, 1), 128);
+  EXPECT_EQ(density_scale(100, 100), 768);
+  EXPECT_EQ(density_scale(std::int64_t{12} << 24, std::int64_t{100} << 24), 384);
+  const Thresholds found = thresholds_at({6, 17}, ThresholdSource::own);
+  EXPECT_EQ(scaled_to_density(found, 256).low, 6);
+  EXPECT_EQ(scaled_to_density(found, 384).low, 9);
+  EXPECT_EQ(scaled_to_density(found, 384).high, 26);  // 25.5
+  EXPECT_EQ(scaled_to_density(thresholds_at({1, 60}, ThresholdSource::own), 768).high, 100);
+  EXPECT_EQ(scaled_to_density(thresholds_at({1, 1}, ThresholdSource::ends), 100).low, 1);
+  EXPECT_EQ(scaled_to_density(Thresholds{}, 768).high, kNoEdges);
+}
+
 TEST(CannyArithmetic, SubImagesTileThePicture) {
   for (const Partition partition : {Partition::columns, Partition::rows, Partition::frame}) {
     for (const auto& [width, height] : {std::pair{1, 1}, {32, 32}, {33, 31}, {95, 70}}) {

@@ -102,6 +102,11 @@ std::vector<canny::Params> settings() {
   canny::Params sharp;
   sharp.sigma_tenths = 1, sharp.noise_floor = 40;
   all.push_back(sharp);
+  canny::Params dense;
+  dense.density_scaling = true;
+  all.push_back(dense);
+  dense.partition = canny::Partition::frame;
+  all.push_back(dense);
   canny::Params soft;
   soft.sigma_tenths = 20;
   all.push_back(soft);

@@ -1,10 +1,13 @@
 // The detector on the processor: rows, then sub-images, shared among the threads of an arena.
+#include <tbb/blocked_range.h>
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/info.h>
 #include <tbb/parallel_for.h>
+#include <tbb/parallel_reduce.h>
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <functional>
 #include <vector>
 
 #include "vision/backend.h"
@@ -76,6 +79,22 @@ class CpuDetector : public canny::DetectorBackend {
     for (int i = 0; i < all_.count; ++i) {
       thresholds_[i] = sub_image_thresholds(counts_[i], fallback, highest);
     }
+    if (!params_.density_scaling) return;
+    const std::int64_t pixels = static_cast<std::int64_t>(all_.width) * all_.height;
+    const int scale = density_scale(busy_pixels(pixels), pixels);
+    for (Thresholds& thresholds : thresholds_) thresholds = scaled_to_density(thresholds, scale);
+  }
+
+  std::int64_t busy_pixels(std::int64_t pixels) const {
+    const std::uint8_t* const levels = levels_.levels();
+    using Range = tbb::blocked_range<std::int64_t>;
+    return tbb::parallel_reduce(
+        Range(0, pixels, 1 << 16), std::int64_t{0},
+        [&](const Range& range, std::int64_t busy) {
+          for (std::int64_t i = range.begin(); i < range.end(); ++i) busy += levels[i] >= kBusyLevel;
+          return busy;
+        },
+        std::plus<>());
   }
 
   void count(int level, int sm, LevelCounts& counts) const {

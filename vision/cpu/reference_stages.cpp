@@ -102,6 +102,10 @@ void find_thresholds(const CannyParams& params, const SubImages& all, Stages& st
   for (int i = 0; i < all.count; ++i) {
     stages.thresholds[i] = sub_image_thresholds(stages.counts[i], fallback, highest);
   }
+  if (!params.density_scaling) return;
+  for (const std::uint8_t level : stages.level) stages.busy += level >= kBusyLevel;
+  const int scale = density_scale(stages.busy, static_cast<std::int64_t>(stages.level.size()));
+  for (Thresholds& thresholds : stages.thresholds) thresholds = scaled_to_density(thresholds, scale);
 }
 
 }  // namespace
