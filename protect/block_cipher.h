@@ -1,0 +1,43 @@
+// Applies protect/cipher.h to the macroblocks of a slice, in the slice's own RBSP.
+#pragma once
+
+#include <cstdint>
+
+#include "cu264/protect.h"
+#include "protect/keys.h"
+#include "protect/nal_tool.h"
+#include "protect/slice_parser.h"
+
+namespace cu264::protect {
+
+class BlockCipher : public MacroblockVisitor {
+ public:
+  // `keys` must outlive it.
+  BlockCipher(const StreamKeys& keys, EncryptionParts parts, bool decrypt)
+      : keys_(keys), parts_(parts), decrypt_(decrypt) {}
+
+  void begin_slice(const Slice& slice, Bytes& rbsp);
+  void macroblock(const MacroblockSyntax& mb) override;
+
+  // Bits that the keystream could change, so far.
+  std::uint64_t encrypted_bits() const { return encrypted_bits_; }
+
+ private:
+  void make_keystream(const MacroblockSyntax& mb);
+  void luma_modes(const MacroblockSyntax& mb, const AesBlock& key);
+  void other_modes(const MacroblockSyntax& mb, const AesBlock& key);
+  void signs(const BlockSyntax& block, std::uint32_t key);
+  void zeros(const BlockSyntax& block, const AesBlock& key);
+
+  const StreamKeys& keys_;
+  EncryptionParts parts_;
+  bool decrypt_;
+  Bytes* rbsp_ = nullptr;
+  std::uint32_t picture_ = 0;
+  int first_mb_ = 0, mb_width_ = 1;
+  int key_count_ = 0;
+  AesBlock keystream_[29];  // of the blocks that have levels, in their order, then of the modes
+  std::uint64_t encrypted_bits_ = 0;
+};
+
+}  // namespace cu264::protect

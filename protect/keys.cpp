@@ -1,0 +1,166 @@
+#include "protect/keys.h"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/rand.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <string>
+
+#include "cu264/status.h"
+
+namespace cu264 {
+namespace {
+
+constexpr const char* kKeyRemedy = "a key is 32 bytes, or 64 hexadecimal digits";
+
+int digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+// `source` is where the digits come from; they themselves never show in a message.
+ProtectionKey key_of_hex(std::string_view hex, const std::string& source) {
+  while (!hex.empty() && (hex.back() == '\n' || hex.back() == '\r')) hex.remove_suffix(1);
+  std::array<std::uint8_t, ProtectionKey::kBytes> bytes;
+  if (hex.size() != 2 * bytes.size()) {
+    throw Error(ErrorCode::invalid_argument, source + " is no key: its length is wrong", kKeyRemedy);
+  }
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const int high = digit(hex[2 * i]), low = digit(hex[2 * i + 1]);
+    if (high < 0 || low < 0) {
+      throw Error(ErrorCode::invalid_argument, source + " is no key: not all its characters are digits", kKeyRemedy);
+    }
+    bytes[i] = static_cast<std::uint8_t>(16 * high + low);
+  }
+  return ProtectionKey(bytes);
+}
+
+}  // namespace
+
+ProtectionKey::ProtectionKey(std::span<const std::uint8_t, kBytes> bytes) {
+  std::copy(bytes.begin(), bytes.end(), bytes_.begin());
+}
+
+ProtectionKey::~ProtectionKey() {
+  OPENSSL_cleanse(bytes_.data(), bytes_.size());
+}
+
+ProtectionKey ProtectionKey::from_hex(std::string_view hex) {
+  return key_of_hex(hex, "the text");
+}
+
+ProtectionKey ProtectionKey::from_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  // One more than a key can have, with its line end.
+  char text[2 * kBytes + 3];
+  if (!file) throw Error(ErrorCode::bad_input, path + ": the key file cannot be read");
+  file.read(text, sizeof text);
+  if (file.bad()) throw Error(ErrorCode::bad_input, path + ": the key file cannot be read");
+  const auto size = static_cast<std::size_t>(file.gcount());
+  if (size == kBytes) {
+    return ProtectionKey(std::span<const std::uint8_t, kBytes>(reinterpret_cast<const std::uint8_t*>(text), kBytes));
+  }
+  return key_of_hex({text, size}, path);
+}
+
+ProtectionKey ProtectionKey::from_environment() {
+  const char* const hex = std::getenv("CU264_KEY");
+  if (hex == nullptr || *hex == 0) {
+    throw Error(ErrorCode::invalid_argument, "there is no key", "give --key-file, or CU264_KEY in the environment");
+  }
+  return key_of_hex(hex, "CU264_KEY");
+}
+
+}  // namespace cu264
+
+namespace cu264::protect {
+namespace {
+
+void require(bool condition, const char* what) {
+  if (!condition) throw Error(ErrorCode::encode_failure, std::string("libcrypto failed: ") + what);
+}
+
+ByteSpan text(std::string_view characters) {
+  return {reinterpret_cast<const std::uint8_t*>(characters.data()), characters.size()};
+}
+
+std::uint32_t swapped(std::uint32_t word) {
+  return __builtin_bswap32(word);
+}
+
+}  // namespace
+
+std::uint64_t random_nonce() {
+  std::uint64_t nonce = 0;
+  require(RAND_bytes(reinterpret_cast<unsigned char*>(&nonce), sizeof nonce) == 1, "no random numbers");
+  return nonce;
+}
+
+Digest hmac_sha256(ByteSpan key, std::initializer_list<ByteSpan> parts) {
+  struct Deleter {
+    void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
+    void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
+  };
+  const std::unique_ptr<EVP_PKEY, Deleter> mac_key(
+      EVP_PKEY_new_raw_private_key(EVP_PKEY_HMAC, nullptr, key.data(), key.size()));
+  const std::unique_ptr<EVP_MD_CTX, Deleter> context(EVP_MD_CTX_new());
+  require(mac_key && context && EVP_DigestSignInit(context.get(), nullptr, EVP_sha256(), nullptr, mac_key.get()) == 1,
+          "HMAC");
+  for (const ByteSpan part : parts) {
+    require(EVP_DigestSignUpdate(context.get(), part.data(), part.size()) == 1, "HMAC");
+  }
+  Digest digest;
+  std::size_t size = digest.size();
+  require(EVP_DigestSignFinal(context.get(), digest.data(), &size) == 1 && size == digest.size(), "HMAC");
+  return digest;
+}
+
+bool equal_in_constant_time(ByteSpan a, ByteSpan b) {
+  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
+void StreamKeys::CipherDeleter::operator()(evp_cipher_ctx_st* context) const {
+  EVP_CIPHER_CTX_free(context);
+}
+
+StreamKeys::StreamKeys(const ProtectionKey& key, std::uint64_t nonce) : nonce_(nonce) {
+  keystream_key_ = hmac_sha256(key.bytes(), {text("cu264 keystream")});
+  authentication_key_ = hmac_sha256(key.bytes(), {text("cu264 authentication")});
+  std::uint8_t nonce_bytes[8];
+  for (int i = 0; i < 8; ++i) nonce_bytes[i] = static_cast<std::uint8_t>(nonce >> (56 - 8 * i));
+  const Digest check = hmac_sha256(key.bytes(), {text("cu264 key check"), nonce_bytes});
+  std::copy_n(check.begin(), check_.size(), check_.begin());
+  // The counters are not consecutive, so that CTR is ECB on counters.
+  cipher_.reset(EVP_CIPHER_CTX_new());
+  require(cipher_ && EVP_EncryptInit_ex(cipher_.get(), EVP_aes_256_ecb(), nullptr, keystream_key_.data(), nullptr) == 1 &&
+              EVP_CIPHER_CTX_set_padding(cipher_.get(), 0) == 1,
+          "AES-256");
+}
+
+StreamKeys::~StreamKeys() {
+  OPENSSL_cleanse(keystream_key_.data(), keystream_key_.size());
+  OPENSSL_cleanse(authentication_key_.data(), authentication_key_.size());
+}
+
+void StreamKeys::keystream(std::span<AesBlock> blocks) const {
+  for (AesBlock& block : blocks) {
+    for (std::uint32_t& word : block.words) word = swapped(word);
+  }
+  auto* const bytes = reinterpret_cast<unsigned char*>(blocks.data());
+  int written = 0;
+  require(EVP_EncryptUpdate(cipher_.get(), bytes, &written, bytes, static_cast<int>(blocks.size_bytes())) == 1 &&
+              written == static_cast<int>(blocks.size_bytes()),
+          "AES-256");
+  for (AesBlock& block : blocks) {
+    for (std::uint32_t& word : block.words) word = swapped(word);
+  }
+}
+
+}  // namespace cu264::protect

@@ -1,0 +1,127 @@
+// NAL units of a byte stream (H.264 annex B, 7.3.1) and the bits inside them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+namespace cu264::protect {
+
+using Bytes = std::vector<std::uint8_t>;
+using ByteSpan = std::span<const std::uint8_t>;
+
+enum NalUnitType {
+  kNalSlice = 1,
+  kNalPartitionA = 2,
+  kNalPartitionC = 4,
+  kNalSliceIdr = 5,
+  kNalSei = 6,
+  kNalSps = 7,
+  kNalPps = 8,
+  kNalSliceExtension = 20
+};
+
+// One NAL unit as it lies in the stream. Everything between two units (start codes, zero bytes) belongs to
+// `prefix`, so that prefixes and units put together are the stream again.
+struct NalUnit {
+  ByteSpan prefix;
+  ByteSpan unit;  // header and escaped payload
+  int type() const { return unit.empty() ? 0 : unit[0] & 31; }
+  int ref_idc() const { return unit.empty() ? 0 : unit[0] >> 5 & 3; }
+};
+
+// `tail`: the zero bytes behind the last unit. A stream without any start code yields no units.
+struct NalUnits {
+  std::vector<NalUnit> units;
+  ByteSpan tail;
+};
+NalUnits split_annexb(ByteSpan stream);
+
+// The zero bytes that BitCursor may read behind an RBSP.
+inline constexpr std::size_t kRbspPadding = 8;
+
+// The payload behind the unit's header byte, without emulation prevention, and kRbspPadding zero bytes more.
+// Both reuse `out`'s memory.
+void unescape(ByteSpan unit, Bytes& out);
+// Appends the header byte and the payload (without its padding) with emulation prevention.
+void append_escaped(Bytes& out, std::uint8_t header, ByteSpan rbsp);
+
+// Position of rbsp_stop_one_bit; 0 if there is none.
+std::uint64_t stop_bit_position(ByteSpan rbsp);
+
+// Reads a padded RBSP. Past its end it yields zeros, and failed() says so.
+class BitCursor {
+ public:
+  explicit BitCursor(const Bytes& padded)
+      : bytes_(padded.data()), size_(padded.size() - kRbspPadding), bits_(8 * static_cast<std::uint64_t>(size_)) {}
+
+  // The next `length` (1..32) bits without consuming them.
+  std::uint32_t peek(int length) const {
+    return static_cast<std::uint32_t>(window() >> (64 - length));
+  }
+  // At least 57 bits from here on, at the top.
+  std::uint64_t window() const {
+    const std::uint64_t byte = position_ / 8;
+    std::uint64_t value;
+    std::memcpy(&value, bytes_ + (byte < size_ ? byte : size_), 8);
+    return __builtin_bswap64(value) << (position_ % 8);
+  }
+  void skip(std::uint64_t length) { position_ += length; }
+  std::uint32_t get(int length) {
+    const std::uint32_t value = peek(length);
+    skip(static_cast<std::uint64_t>(length));
+    return value;
+  }
+  std::uint32_t flag() { return get(1); }
+  // ue(v) and se(v); a code of more than 32 zeros spoils the cursor.
+  std::uint32_t ue();
+  std::int32_t se();
+
+  std::uint64_t position() const { return position_; }
+  std::uint64_t bits() const { return bits_; }
+  bool failed() const { return position_ > bits_; }
+  void spoil() { position_ = bits_ + 1; }
+
+ private:
+  const std::uint8_t* bytes_;
+  std::size_t size_;
+  std::uint64_t bits_;
+  std::uint64_t position_ = 0;
+};
+
+inline std::uint32_t BitCursor::ue() {
+  const std::uint32_t ahead = peek(32);
+  if (ahead == 0) return spoil(), 0;
+  const int zeros = __builtin_clz(ahead);
+  skip(static_cast<std::uint64_t>(zeros));
+  return get(zeros + 1) - 1;
+}
+
+inline std::int32_t BitCursor::se() {
+  const std::uint32_t code = ue();
+  const auto magnitude = static_cast<std::int32_t>(code / 2 + code % 2);
+  return code % 2 != 0 ? magnitude : -magnitude;
+}
+
+inline int bit_at(ByteSpan bytes, std::uint64_t position) {
+  return bytes[position / 8] >> (7 - position % 8) & 1;
+}
+
+inline void flip_bit(Bytes& bytes, std::uint64_t position) {
+  bytes[position / 8] ^= static_cast<std::uint8_t>(128 >> position % 8);
+}
+
+// Overwrites `length` (1..57) bits of a padded RBSP.
+inline void set_bits(Bytes& padded, std::uint64_t position, int length, std::uint64_t value) {
+  std::uint8_t* const at = padded.data() + position / 8;
+  const int shift = 64 - length - static_cast<int>(position % 8);
+  const std::uint64_t mask = ((std::uint64_t{1} << length) - 1) << shift;
+  std::uint64_t word;
+  std::memcpy(&word, at, 8);
+  word = __builtin_bswap64((__builtin_bswap64(word) & ~mask) | (value << shift & mask));
+  std::memcpy(at, &word, 8);
+}
+
+}  // namespace cu264::protect

@@ -1,0 +1,238 @@
+#include "protect/slice_parser.h"
+
+#include <algorithm>
+#include <string>
+
+#include "core/block.h"
+#include "core/cavlc_block.h"
+#include "cu264/status.h"
+
+namespace cu264::protect {
+namespace {
+
+// coded_block_pattern of Intra macroblocks by codeNum (table 9-4): of 4:2:0, and of monochrome.
+constexpr std::uint8_t kPattern420[48] = {47, 31, 15, 0,  23, 27, 29, 30, 7,  11, 13, 14, 39, 43, 45, 46,
+                                          16, 3,  5,  10, 12, 19, 21, 26, 28, 35, 37, 42, 44, 1,  2,  4,
+                                          8,  17, 18, 20, 24, 6,  9,  22, 25, 32, 33, 34, 36, 40, 38, 41};
+constexpr std::uint8_t kPatternMonochrome[16] = {15, 0, 7, 11, 13, 14, 3, 5, 10, 12, 1, 2, 4, 8, 6, 9};
+
+// The longest level_prefix that any profile can need.
+constexpr int kMaxLevelPrefix = 24;
+
+}  // namespace
+
+void TotalCoeffs::begin_slice(int mb_width, int macroblocks, int first_mb) {
+  mb_width_ = mb_width, first_mb_ = first_mb;
+  totals_.resize(32 * static_cast<std::size_t>(macroblocks));
+}
+
+void TotalCoeffs::begin_macroblock(int address) {
+  current_ = totals_.data() + 32 * static_cast<std::ptrdiff_t>(address);
+  std::fill(current_, current_ + 32, std::uint8_t{0});
+  left_ = address % mb_width_ != 0 && address - 1 >= first_mb_ ? current_ - 32 : nullptr;
+  above_ = address - mb_width_ >= first_mb_ ? current_ - 32 * static_cast<std::ptrdiff_t>(mb_width_) : nullptr;
+}
+
+void TotalCoeffs::set_all(int total_coeff) {
+  std::fill(current_, current_ + 32, static_cast<std::uint8_t>(total_coeff));
+}
+
+int TotalCoeffs::nC(int slot) const {
+  if (slot == core::kSlotChromaDc || slot == core::kSlotChromaDc + 1) return core::kChromaDcNc;
+  const auto count = [](const std::uint8_t* mb, int at) { return mb != nullptr ? mb[at] : -1; };
+  if (slot >= core::kSlotChromaAc) {
+    const int plane = (slot - core::kSlotChromaAc) & ~3, block = (slot - core::kSlotChromaAc) & 3;
+    const int first = core::kSlotChromaAc + plane;
+    return core::nc_from_neighbours(count((block & 1) != 0 ? current_ : left_, first + (block ^ 1)),
+                                    count((block & 2) != 0 ? current_ : above_, first + (block ^ 2)));
+  }
+  const int block = slot == core::kSlotLumaDc ? 0 : slot - core::kSlotLuma;
+  const int x = core::luma_block_x(block), y = core::luma_block_y(block);
+  return core::nc_from_neighbours(
+      count(x > 0 ? current_ : left_, core::kSlotLuma + core::luma_block_index((x + 3) & 3, y)),
+      count(y > 0 ? current_ : above_, core::kSlotLuma + core::luma_block_index(x, (y + 3) & 3)));
+}
+
+void SliceParser::damaged(const char* what) const {
+  throw Error(ErrorCode::bad_input, "macroblock " + std::to_string(mb_.address) + ": " + what,
+              "the stream is damaged or cut off");
+}
+
+int SliceParser::parse(BitCursor& bits, std::uint64_t stop, const ParameterSets::Active& sets,
+                       const SliceHeader& header, MacroblockVisitor& visitor) {
+  sets_ = &sets;
+  mb_.qp = header.qp;
+  const int macroblocks = sets.sps.macroblocks();
+  totals_.begin_slice(sets.sps.mb_width, macroblocks, header.first_mb);
+  int address = header.first_mb;
+  do {
+    mb_.address = address;
+    if (address >= macroblocks) damaged("one more than the picture has");
+    begin_macroblock(address, header.first_mb);
+    macroblock(bits);
+    if (bits.position() > stop) damaged("the slice ends inside it");
+    visitor.macroblock(mb_);
+    ++address;
+  } while (bits.position() < stop);
+  return address;
+}
+
+void SliceParser::begin_macroblock(int address, int first_mb) {
+  const int width = sets_->sps.mb_width;
+  mb_.x = address % width, mb_.y = address / width;
+  mb_.left = mb_.x > 0 && address - 1 >= first_mb;
+  mb_.above = address - width >= first_mb;
+  mb_.above_left = mb_.x > 0 && address - width - 1 >= first_mb;
+  mb_.above_right = mb_.x + 1 < width && address - width + 1 >= first_mb;
+  mb_.modes = 0, mb_.block_count = 0, mb_.coded_block_pattern = 0;
+  mb_.chroma_mode_end = 0, mb_.intra_chroma_pred_mode = 0;
+  mb_.pcm_at = 0, mb_.pcm_alignment = 0;
+  totals_.begin_macroblock(address);
+}
+
+void SliceParser::macroblock(BitCursor& bits) {
+  mb_.begin = bits.position();
+  const std::uint32_t mb_type = bits.ue();
+  if (mb_type > 25 || bits.failed()) damaged("no mb_type of an I slice");
+  mb_.mb_type = static_cast<int>(mb_type);
+  mb_.mb_type_end = bits.position();
+  if (mb_type == 25) return pcm(bits);
+  prediction(bits);
+  if (mb_.kind == IntraKind::luma16x16) {
+    mb_.coded_block_pattern = ((mb_.mb_type - 1) / 4 % 3) << 4 | (mb_.mb_type > 12 ? 15 : 0);
+  } else {
+    const bool monochrome = sets_->sps.chroma_format_idc == 0;
+    const std::uint32_t code = bits.ue();
+    if (code >= (monochrome ? 16u : 48u)) damaged("no coded_block_pattern");
+    mb_.coded_block_pattern = monochrome ? kPatternMonochrome[code] : kPattern420[code];
+    if (mb_.coded_block_pattern == 0) return;
+  }
+  const std::int32_t delta = bits.se();
+  if (delta < -64 || delta > 64) damaged("no mb_qp_delta");
+  mb_.qp += delta;
+  residual(bits);
+}
+
+void SliceParser::prediction(BitCursor& bits) {
+  mb_.kind = IntraKind::luma16x16;
+  if (mb_.mb_type == 0) {
+    const bool large = sets_->pps.transform_8x8_mode && bits.flag() != 0;
+    mb_.kind = large ? IntraKind::luma8x8 : IntraKind::luma4x4;
+    mb_.modes = large ? 4 : 16;
+    for (int i = 0; i < mb_.modes; ++i) {
+      const std::uint32_t ahead = bits.peek(4);
+      mb_.rem_mode_at[i] = bits.position() + 1;
+      mb_.rem_mode[i] = static_cast<std::int8_t>(ahead >= 8 ? -1 : static_cast<int>(ahead));
+      bits.skip(ahead >= 8 ? 1 : 4);
+    }
+  }
+  if (sets_->sps.chroma_format_idc == 0) return;
+  const std::uint32_t chroma_mode = bits.ue();
+  if (chroma_mode > 3) damaged("no intra_chroma_pred_mode");
+  mb_.intra_chroma_pred_mode = static_cast<int>(chroma_mode);
+  mb_.chroma_mode_end = bits.position();
+}
+
+void SliceParser::pcm(BitCursor& bits) {
+  mb_.kind = IntraKind::pcm;
+  mb_.pcm_at = bits.position();
+  mb_.pcm_alignment = static_cast<int>(-bits.position() & 7);
+  const int chroma = sets_->sps.chroma_format_idc == 0 ? 0 : 128;
+  bits.skip(static_cast<std::uint64_t>(mb_.pcm_alignment + 256 * sets_->sps.bit_depth_luma +
+                                       chroma * sets_->sps.bit_depth_chroma));
+  totals_.set_all(16);
+}
+
+void SliceParser::residual(BitCursor& bits) {
+  const bool intra16x16 = mb_.kind == IntraKind::luma16x16;
+  if (intra16x16) block(bits, core::kSlotLumaDc, 16);
+  for (int i = 0; i < 16; ++i) {
+    if ((mb_.coded_block_pattern >> (i >> 2) & 1) != 0) block(bits, core::kSlotLuma + i, intra16x16 ? 15 : 16);
+  }
+  if (sets_->sps.chroma_format_idc == 0) return;
+  const int chroma = mb_.coded_block_pattern >> 4;
+  if (chroma != 0) {
+    for (int plane = 0; plane < 2; ++plane) block(bits, core::kSlotChromaDc + plane, 4);
+  }
+  if (chroma == 2) {
+    for (int i = 0; i < 8; ++i) block(bits, core::kSlotChromaAc + i, 15);
+  }
+}
+
+void SliceParser::block(BitCursor& bits, int slot, int max_num_coeff) {
+  BlockSyntax& block = mb_.blocks[mb_.block_count++];
+  block.begin = bits.position();
+  block.slot = static_cast<std::uint8_t>(slot);
+  block.max_num_coeff = static_cast<std::uint8_t>(max_num_coeff);
+  block.column = static_cast<std::uint8_t>(core::coeff_token_column(totals_.nC(slot)));
+  const VlcEntry token = tables_.coeff_token(bits.window(), block.column);
+  block.total_coeff = token.symbol >> 2, block.trailing_ones = token.symbol & 3;
+  if (token.length == 0 || block.total_coeff > max_num_coeff) damaged("no coeff_token");
+  block.token_length = token.length;
+  bits.skip(token.length);
+  block.total_zeros = block.coded_runs = 0;
+  block.zeros_at = token.length;
+  if (block.total_coeff != 0) {
+    // TotalCoeff of Intra16x16DCLevel is nobody's neighbour.
+    if (slot != core::kSlotLumaDc) totals_.set(slot, block.total_coeff);
+    levels(bits, block);
+    zeros_and_runs(bits, block);
+  }
+  block.length = static_cast<std::uint16_t>(bits.position() - block.begin);
+  if (bits.failed()) damaged("the slice ends inside it");
+}
+
+void SliceParser::levels(BitCursor& bits, BlockSyntax& block) {
+  int suffix_length = block.total_coeff > 10 && block.trailing_ones < 3 ? 1 : 0;
+  for (int i = 0; i < block.trailing_ones; ++i) {
+    block.levels[i].level = bits.flag() != 0 ? -1 : 1;
+    block.levels[i].suffix_size = block.levels[i].suffix_length = 0;
+    block.levels[i].end = static_cast<std::uint16_t>(bits.position() - block.begin);
+  }
+  for (int i = block.trailing_ones; i < block.total_coeff; ++i) {
+    LevelCode& code = block.levels[i];
+    level(bits, code, suffix_length, i == block.trailing_ones && block.trailing_ones < 3);
+    code.end = static_cast<std::uint16_t>(bits.position() - block.begin);
+    suffix_length = core::next_suffix_length(suffix_length, code.level < 0 ? -code.level : code.level);
+  }
+  block.zeros_at = static_cast<std::uint16_t>(bits.position() - block.begin);
+}
+
+// 9.2.2.1, with the longer escapes of the High profiles.
+void SliceParser::level(BitCursor& bits, LevelCode& code, int suffix_length, bool first) {
+  const std::uint64_t window = bits.window();
+  const int prefix = __builtin_clzll(window | 1);
+  if (prefix > kMaxLevelPrefix) damaged("no level_prefix");
+  int size = suffix_length;
+  if (prefix == 14 && suffix_length == 0) size = 4;
+  if (prefix >= 15) size = prefix - 3;
+  int level_code = (std::min(prefix, 15) << suffix_length) +
+                   static_cast<int>(size == 0 ? 0 : window << (prefix + 1) >> (64 - size));
+  if (prefix >= 15 && suffix_length == 0) level_code += 15;
+  if (prefix >= 16) level_code += (1 << (prefix - 3)) - 4096;
+  if (first) level_code += 2;
+  bits.skip(static_cast<std::uint64_t>(prefix + 1 + size));
+  const int magnitude = (level_code + 2) >> 1;
+  code.level = (level_code & 1) != 0 ? -magnitude : magnitude;
+  code.suffix_size = static_cast<std::uint8_t>(size);
+  code.suffix_length = static_cast<std::uint8_t>(suffix_length);
+}
+
+void SliceParser::zeros_and_runs(BitCursor& bits, BlockSyntax& block) {
+  const int room = block.max_num_coeff - block.total_coeff;
+  if (room == 0) return;
+  const VlcEntry zeros = tables_.total_zeros(bits.window(), block.total_coeff, block.max_num_coeff == 4);
+  if (zeros.length == 0 || zeros.symbol > room) damaged("no total_zeros");
+  bits.skip(zeros.length);
+  block.total_zeros = zeros.symbol;
+  int left = zeros.symbol;
+  for (int i = 0; left > 0 && i + 1 < block.total_coeff; ++i) {
+    const VlcEntry run = tables_.run_before(bits.window(), left);
+    if (run.length == 0 || run.symbol > left) damaged("no run_before");
+    bits.skip(run.length);
+    block.run_before[block.coded_runs++] = run.symbol;
+    left -= run.symbol;
+  }
+}
+
+}  // namespace cu264::protect
