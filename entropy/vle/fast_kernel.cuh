@@ -49,7 +49,7 @@ struct alignas(128) Mail {
   __device__ void begin(int warps) {
     for (int i = 0; i < 2; ++i) {
       init(&coded[i], warps);
-      init(&placed[i], 1);
+      init(&placed[i], 32);
     }
   }
   __device__ static void arrive(Barrier* barriers, std::uint32_t round) {
@@ -77,11 +77,17 @@ __device__ inline std::uint32_t bits_before(const std::uint8_t* input, std::uint
   return bits;
 }
 
-__device__ inline std::uint32_t sum_up_to(std::uint32_t value, int lane) {
+// Sums of lanes 0 to the own one.
+__device__ inline std::uint32_t sum_up_to(std::uint32_t value) {
 #pragma unroll
   for (int distance = 1; distance < 32; distance *= 2) {
-    const std::uint32_t other = __shfl_up_sync(kAllLanes, value, distance);
-    if (lane >= distance) value += other;
+    // The shuffle itself says whether there is such a lane.
+    asm volatile(
+        "{ .reg .pred there; .reg .u32 other;"
+        "  shfl.sync.up.b32 other|there, %0, %1, 0, 0xffffffff;"
+        "  @there add.u32 %0, %0, other; }"
+        : "+r"(value)
+        : "r"(distance));
   }
   return value;
 }
@@ -98,17 +104,15 @@ __device__ inline void place_tiles(const KernelCall& call, Mail& mail, const Tab
   TilePositions positions(call.positions);
   const std::uint64_t tile_symbols = static_cast<std::uint64_t>(warps) * 32 * kThreadSymbols;
   std::uint32_t next = lane == 0 ? take_ticket(call.ticket) : 0;
-  if (lane == 0) {
-    mail.tiles[1] = next;
-    Mail::arrive(mail.placed, 0);
-  }
+  if (lane == 0) mail.tiles[1] = next;
+  Mail::arrive(mail.placed, 0);
   next = __shfl_sync(kAllLanes, next, 0);
   for (std::uint32_t i = 0; tile < call.tiles; ++i) {
     const std::uint32_t before = bits_before(call.input, tile * tile_symbols, table, lane);
     Mail::wait(mail.coded, i);
     Mail::WarpCode code{};
     if (lane < warps) code = mail.codes[i % 2][lane];
-    const std::uint32_t up_to = sum_up_to(code.bits, lane);
+    const std::uint32_t up_to = sum_up_to(code.bits);
     const std::uint32_t tile_bits = __shfl_sync(kAllLanes, up_to, 31);
     positions.add(tile, tile_bits, lane);
     // Only now, so that a block never holds two tiles that it has not begun.
@@ -122,8 +126,7 @@ __device__ inline void place_tiles(const KernelCall& call, Mail& mail, const Tab
       mail.tiles[i % 2] = after_next;
       if (tile == call.tiles - 1) call.result->bits = position + tile_bits;
     }
-    __syncwarp();
-    if (lane == 0) Mail::arrive(mail.placed, i + 1);
+    Mail::arrive(mail.placed, i + 1);
     tile = next;
     next = __shfl_sync(kAllLanes, after_next, 0);
   }
@@ -162,9 +165,15 @@ class EncodingWarp {
       } else if (!before.busy) {
         break;
       }
+      // Lane 31 speaks for the warp, here too.
       Mail::wait(mail_.placed, i);
-      tile = mail_.tiles[(i + 1) % 2];
-      before.place = mail_.places[(i + 1) % 2][warp_];
+      if (lane_ == 31) {
+        tile = mail_.tiles[(i + 1) % 2];
+        before.place = mail_.places[(i + 1) % 2][warp_];
+      }
+      tile = __shfl_sync(kAllLanes, tile, 31);
+      before.place.position = __shfl_sync(kAllLanes, before.place.position, 31);
+      before.place.head = __shfl_sync(kAllLanes, before.place.head, 31);
     }
   }
 
@@ -191,11 +200,12 @@ class EncodingWarp {
           .store(1, cuda::memory_order_relaxed);
     }
     __syncwarp();
-    const std::uint32_t up_to = sum_up_to(code.bits, lane_);
+    const std::uint32_t up_to = sum_up_to(code.bits);
     if (lane_ == 31) mail_.codes[parity][warp_] = {up_to, code.tail};
     work.tile = tile;
-    work.code = {code.bits, code.tail, up_to - code.bits,
-                 tile == call_.tiles - 1 && start < call_.size && call_.size - start <= kThreadSymbols};
+    const bool last_tile = tile == call_.tiles - 1;
+    work.code = {code.bits, code.tail, up_to - code.bits, last_tile,
+                 last_tile && start < call_.size && call_.size - start <= kThreadSymbols};
   }
 
   __device__ void write(const Work& work, int parity) {

@@ -67,7 +67,7 @@ class TilePositions {
     while (true) {
       const std::uint64_t value = element.load(cuda::memory_order_relaxed);
       if ((value & kTotal) != 0 || (value >> 57 & 63) == additions) return value;
-      __nanosleep(100);
+      __nanosleep(40);
     }
   }
 

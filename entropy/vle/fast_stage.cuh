@@ -106,6 +106,7 @@ __device__ inline void store_dense(const std::uint32_t* dense, int lane, std::ui
 struct PlacedThreadCode {
   std::uint32_t bits, tail;
   std::uint32_t offset;  // from the warp-code's beginning
+  bool last_tile;        // of all
   bool last;             // the input's last symbol is the thread's
 };
 
@@ -132,7 +133,7 @@ __device__ inline void write_warp_code(std::uint32_t* columns, int lane, const P
   }
   const std::uint32_t stop = start + code.bits;
   std::uint32_t end = __shfl_sync(kAllLanes, stop / 32, 31);
-  if (__any_sync(kAllLanes, code.last && stop % 32 != 0)) {
+  if (code.last_tile && __any_sync(kAllLanes, code.last && stop % 32 != 0)) {
     // The stream's last word, incomplete.
     if (code.last) {
       const std::uint32_t bits = code.bits < 32 ? head << code.bits | code.tail : code.tail;

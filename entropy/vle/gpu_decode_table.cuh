@@ -25,7 +25,8 @@ struct Table {
     return entry != 0 ? entry : look_up_long(window >> 16);
   }
 
-  __device__ std::uint32_t look_up_long(std::uint32_t window) const {
+  // Not inline: seldom needed.
+  __device__ __noinline__ std::uint32_t look_up_long(std::uint32_t window) const {
     // The last code that is not greater.
     std::uint32_t low = 0, high = long_count;
     while (low < high) {
