@@ -1,5 +1,4 @@
-// Labelling a binary map's components: the runs of its words planted, then each joined with those it touches in
-// the words left and above of it.
+// Labelling a binary map's components: which runs touch, and in which order they are hung and joined.
 #pragma once
 
 #include <cstdint>
@@ -25,34 +24,63 @@ __device__ __forceinline__ std::uint32_t run_of_node(std::uint32_t word, std::ui
   return start == 0 ? 0 : lowest_run(word & (0u - start));
 }
 
-// words[i] is word i of the map, rows of `row_words`; `run` belongs to word `index`. Eight-connected.
-template <class Forest>
-__device__ __forceinline__ void join_run(const Forest& forest, const std::uint32_t* words, std::uint32_t index,
-                                         std::uint32_t run, std::uint32_t row_words) {
-  const std::uint32_t node = node_of_start(index, lowest_bit(run));
-  if (row_words > 1) {
-    const std::uint32_t x = index % row_words;
-    if ((run & 1u) != 0 && x > 0) {
-      const std::uint32_t left = words[index - 1];
-      if (left >> 31 != 0) forest.join(node, node_of_bit(index - 1, left, 31));
-      if (index >= row_words) {
-        const std::uint32_t above_left = words[index - row_words - 1];
-        if (above_left >> 31 != 0) forest.join(node, node_of_bit(index - row_words - 1, above_left, 31));
-      }
+// words[i] is word i of a map of `count` words, rows of `row_words`.
+struct MapView {
+  const std::uint32_t* words;
+  std::uint32_t count;
+  std::uint32_t row_words;
+};
+
+// Calls touch(node) for the runs further on that `run` of word `index` touches, eight-connected: in the word to
+// the right, and in the three below.
+template <class Touch>
+__device__ __forceinline__ void for_later_runs(const MapView& map, std::uint32_t index, std::uint32_t run,
+                                               const Touch& touch) {
+  const std::uint32_t below = index + map.row_words;
+  const bool has_below = below < map.count;
+  if (map.row_words > 1) {
+    const std::uint32_t x = index % map.row_words;
+    if (run >> 31 != 0 && x + 1 < map.row_words) {
+      if ((map.words[index + 1] & 1u) != 0) touch(node_of_start(index + 1, 0));
+      if (has_below && (map.words[below + 1] & 1u) != 0) touch(node_of_start(below + 1, 0));
     }
-    if (run >> 31 != 0 && x + 1 < row_words && index >= row_words && (words[index - row_words + 1] & 1u) != 0) {
-      forest.join(node, node_of_start(index - row_words + 1, 0));
+    if ((run & 1u) != 0 && x > 0 && has_below) {
+      const std::uint32_t left = map.words[below - 1];
+      if (left >> 31 != 0) touch(node_of_bit(below - 1, left, 31));
     }
   }
-  if (index < row_words) return;
-  const std::uint32_t above = words[index - row_words];
-  std::uint32_t touched = above & (run | run << 1 | run >> 1);
+  if (!has_below) return;
+  const std::uint32_t word = map.words[below];
+  std::uint32_t touched = word & (run | run << 1 | run >> 1);
   while (touched != 0) {
     const std::uint32_t bit = lowest_bit(touched);
-    forest.join(node, node_of_bit(index - row_words, above, bit));
+    touch(node_of_bit(below, word, bit));
     // The rest of that run: from `bit` on, no gap.
-    touched &= ~lowest_run(above & (~0u << bit));
+    touched &= ~lowest_run(word & (~0u << bit));
   }
+}
+
+constexpr std::uint32_t kNoNode = ~0u;
+
+// Hangs a run from the first one it touches.
+template <class Forest>
+__device__ __forceinline__ void hang_run(const Forest& forest, const MapView& map, std::uint32_t index,
+                                         std::uint32_t run) {
+  std::uint32_t first = kNoNode;
+  for_later_runs(map, index, run, [&](std::uint32_t node) { first = first == kNoNode ? node : first; });
+  if (first != kNoNode) forest.hang(node_of_start(index, lowest_bit(run)), first);
+}
+
+// Joins it with the others.
+template <class Forest>
+__device__ __forceinline__ void join_run(const Forest& forest, const MapView& map, std::uint32_t index,
+                                         std::uint32_t run) {
+  const std::uint32_t own = node_of_start(index, lowest_bit(run));
+  bool hung = false;
+  for_later_runs(map, index, run, [&](std::uint32_t node) {
+    if (hung) forest.join(own, node);
+    hung = true;
+  });
 }
 
 }  // namespace cu264::vision::cuda

@@ -1,4 +1,5 @@
-// A thread a word: adds the parts' sums bit by bit, then looks at the pixels that have one. The block that
+// Four threads a word, eight pixels each: they add the parts' sums bit by bit, then look at the pixels that
+// have one. The block that
 // finishes last of a picture's finds its thresholds: only now is known what all sub-images pooled say.
 #include "vision/cuda/counts.h"
 #include "vision/cuda/launch_check.h"
@@ -8,7 +9,10 @@
 namespace cu264::vision::cuda {
 namespace {
 
-constexpr int kThreads = 256;
+constexpr int kThreads = 512;
+constexpr int kWordThreads = 4;
+constexpr int kThreadPixels = kWordPixels / kWordThreads;
+constexpr int kBlockWords = kThreads / kWordThreads;
 constexpr int kWarps = kThreads / 32;
 
 __device__ void clear_counts(LevelCounts& s_counts) {
@@ -17,14 +21,15 @@ __device__ void clear_counts(LevelCounts& s_counts) {
   }
 }
 
-// A word's pixels, given the sum of all parts.
-__device__ void count_word(const CandidateSet& set, const std::uint8_t* s_rank, const SumBits& sums,
-                           const LevelBits& levels, std::uint16_t* d_sm, LevelCounts& s_counts) {
+// Those of a word's `pixels` that have a sum.
+__device__ void count_pixels(const CandidateSet& set, const std::uint8_t* s_rank, const SumBits& sums,
+                             const LevelBits& levels, std::uint32_t pixels, std::uint16_t* d_sm,
+                             LevelCounts& s_counts) {
   const int highest = highest_candidate(set), pairs = pair_count(set);
   std::uint32_t rest = 0;
 #pragma unroll
   for (int b = 0; b < kSumPlanes; ++b) rest |= sums.bit[b];
-  for (; rest != 0; rest &= rest - 1) {
+  for (rest &= pixels; rest != 0; rest &= rest - 1) {
     const std::uint32_t pixel = lowest_bit(rest);
     const int level = levels.at(pixel), sm = sums.at(pixel) - own_share(s_rank, level);
     if (d_sm != nullptr) d_sm[pixel] = static_cast<std::uint16_t>(sm);
@@ -37,19 +42,31 @@ __device__ void count_word(const CandidateSet& set, const std::uint8_t* s_rank, 
 // By all threads of one block, once all counts of the picture are there.
 __device__ void search_picture(const LevelCounts* d_counts, int sub_images, int highest, LevelCounts& s_pooled,
                                Thresholds* d_thresholds) {
+  __shared__ LevelCounts s_own[kWarps];
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) & 31;
   clear_counts(s_pooled);
   __syncthreads();
-  for (int i = static_cast<int>(threadIdx.x); i < sub_images * highest; i += kThreads) {
-    const LevelCounts& d_own = d_counts[i / highest];
-    const int x = i % highest + 1, with_level = d_own.with_level[x], histogram = d_own.histogram[x];
+  for (int x = lane; x <= highest; x += 32) {
+    int with_level = 0, histogram = 0;
+    for (int s = warp; s < sub_images; s += kWarps) {
+      with_level += d_counts[s].with_level[x];
+      histogram += d_counts[s].histogram[x];
+    }
     if (with_level != 0) atomicAdd(&s_pooled.with_level[x], with_level);
     if (histogram != 0) atomicAdd(&s_pooled.histogram[x], histogram);
   }
   __syncthreads();
   const Thresholds fallback = voted_fallback(s_pooled, highest);
-  for (int s = static_cast<int>(threadIdx.x) / 32; s < sub_images; s += kWarps) {
-    const Thresholds own = voted_own(d_counts[s], highest);
-    if ((threadIdx.x & 31) == 0) d_thresholds[s] = own.source == ThresholdSource::own ? own : fallback;
+  LevelCounts& s_mine = s_own[warp];
+  for (int s = warp; s < sub_images; s += kWarps) {
+    for (int x = lane; x <= highest; x += 32) {
+      s_mine.with_level[x] = d_counts[s].with_level[x];
+      s_mine.histogram[x] = d_counts[s].histogram[x];
+    }
+    __syncwarp();
+    const Thresholds own = voted_own(s_mine, highest);
+    if (lane == 0) d_thresholds[s] = own.source == ThresholdSource::own ? own : fallback;
+    __syncwarp();
   }
 }
 
@@ -65,7 +82,8 @@ __global__ void __launch_bounds__(kThreads)
   const int sub_image = static_cast<int>(blockIdx.y), picture = static_cast<int>(blockIdx.z);
   const int pictures = static_cast<int>(gridDim.z);
   const SubWords sub = sub_words(grid, sub_image);
-  const std::uint32_t within = blockIdx.x * kThreads + threadIdx.x, index = sub.first + within;
+  const std::uint32_t within = blockIdx.x * kBlockWords + threadIdx.x / kWordThreads, index = sub.first + within;
+  const int first_pixel = static_cast<int>(threadIdx.x) % kWordThreads * kThreadPixels;
   if (within < sub.count) {
     LevelBits levels;
     levels.load(link.levels + plane_words(grid, picture, kLevelPlanes) + index, grid.words());
@@ -81,9 +99,10 @@ __global__ void __launch_bounds__(kThreads)
     if (work.sm != nullptr) {
       const WordPlace at = word_place(grid, index);
       d_sm = work.sm + (static_cast<std::size_t>(picture) * grid.all.height + at.y) * grid.all.width + at.x;
-      for (int x = 0; x < min(kWordPixels, grid.all.width - at.x); ++x) d_sm[x] = 0;
+      const int end = min(first_pixel + kThreadPixels, grid.all.width - at.x);
+      for (int x = first_pixel; x < end; ++x) d_sm[x] = 0;
     }
-    count_word(set, s_rank, sums, levels, d_sm, s_counts);
+    count_pixels(set, s_rank, sums, levels, ((1u << kThreadPixels) - 1) << first_pixel, d_sm, s_counts);
   }
   __syncthreads();
   LevelCounts* const d_counts = work.counts + static_cast<std::size_t>(picture) * grid.all.count;
@@ -107,7 +126,7 @@ __global__ void __launch_bounds__(kThreads)
 
 void launch_counts(const WordGrid& grid, int pictures, const CandidateSet& set, const LinkWork& link,
                    const CountWork& work, cudaStream_t stream) {
-  const dim3 blocks((grid.most_words() + kThreads - 1) / kThreads, static_cast<unsigned>(grid.all.count),
+  const dim3 blocks((grid.most_words() + kBlockWords - 1) / kBlockWords, static_cast<unsigned>(grid.all.count),
                     static_cast<unsigned>(pictures));
   count_levels<<<blocks, kThreads, 0, stream>>>(grid, set, link, work);
   check_launch("count_levels");

@@ -38,7 +38,7 @@ __device__ __forceinline__ std::uint32_t edges_of(const Forest& forest, std::uin
   for (std::uint32_t rest = word; rest != 0;) {
     const std::uint32_t run = lowest_run(rest);
     rest &= ~run;
-    if (key_strength(forest.root(node_of_start(index, lowest_bit(run)))) != 0) edges |= run;
+    if (forest.strength(node_of_start(index, lowest_bit(run))) != 0) edges |= run;
   }
   return edges;
 }

@@ -1,8 +1,9 @@
-// A warp takes four words, one after another: a lane a pixel, the bits of the levels by vote.
+// A warp takes 4 or 16 words, one after another: a lane a pixel, the bits of the levels by vote.
 #include <cstddef>
 
 #include "vision/cuda/bit_planes.cuh"
 #include "vision/cuda/launch_check.h"
+#include "vision/cuda/level_scale.h"
 #include "vision/cuda/level_words.h"
 #include "vision/cuda/warp_sum.cuh"
 #include "vision/params.h"
@@ -12,8 +13,7 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
-constexpr int kWarpWords = 4;
-constexpr int kBlockWords = kWarps * kWarpWords;
+constexpr std::uint32_t kManyWords = 1u << 18;  // from here on fewer, longer blocks keep a device busy
 constexpr int kTilesReadByAll = 4096;  // more are reduced by a kernel of its own
 
 __device__ int largest_of(const std::uint16_t* d_values, int count) {
@@ -47,6 +47,7 @@ __device__ void clear_counts(const WordGrid& grid, int picture, const LevelWords
   }
 }
 
+template <int kWarpWords>
 __global__ void __launch_bounds__(kThreads)
     make_levels(const __grid_constant__ WordGrid grid, const __grid_constant__ CannyParams params, int tiles_read,
                 const __grid_constant__ Ridges ridges, const __grid_constant__ LevelWords out) {
@@ -66,13 +67,13 @@ __global__ void __launch_bounds__(kThreads)
   }
   clear_counts(grid, picture, out);
   const int largest = largest_of(ridges.tile_largest + static_cast<std::size_t>(picture) * ridges.tiles, tiles_read);
-  const int reference = level_reference(largest, params);
+  const LevelScale scale(level_reference(largest, params));
   if (blockIdx.x == 0 && threadIdx.x == 0) out.largest[picture] = largest;
 
   BitPlanes<kLevelPlanes> mine = {};
 #pragma unroll
   for (int i = 0; i < kWarpWords; ++i) {
-    const int level = level_of(magnitude[i], reference);
+    const int level = scale.level(magnitude[i]);
     if (out.levels != nullptr && first + i < grid.words()) {
       const WordPlace at = word_place(grid, first + i);
       if (at.x + lane < grid.all.width) {
@@ -94,15 +95,22 @@ __global__ void __launch_bounds__(kThreads)
 }  // namespace
 
 void launch_level_words(const WordGrid& grid, int pictures, const CannyParams& params, const Ridges& ridges,
-                        const LevelWords& words, cudaStream_t stream) {
+                        const LevelWords& words_out, cudaStream_t stream) {
   int tiles_read = ridges.tiles;
   if (tiles_read > kTilesReadByAll) {
     reduce_tiles<<<static_cast<unsigned>(pictures), 1024, 0, stream>>>(ridges.tile_largest, ridges.tiles);
     check_launch("reduce_tiles");
     tiles_read = 1;
   }
-  const dim3 blocks((grid.words() + kBlockWords - 1) / kBlockWords, static_cast<unsigned>(pictures));
-  make_levels<<<blocks, kThreads, 0, stream>>>(grid, params, tiles_read, ridges, words);
+  const std::size_t words = static_cast<std::size_t>(grid.words()) * pictures;
+  const auto blocks = [&](std::uint32_t block_words) {
+    return dim3((grid.words() + block_words - 1) / block_words, static_cast<unsigned>(pictures));
+  };
+  if (words < kManyWords) {
+    make_levels<4><<<blocks(4 * kWarps), kThreads, 0, stream>>>(grid, params, tiles_read, ridges, words_out);
+  } else {
+    make_levels<16><<<blocks(16 * kWarps), kThreads, 0, stream>>>(grid, params, tiles_read, ridges, words_out);
+  }
   check_launch("make_levels");
 }
 

@@ -32,7 +32,7 @@ __device__ __forceinline__ void add_strengths(const Forest& forest, std::uint32_
   for (std::uint32_t rest = word; rest != 0;) {
     const std::uint32_t run = lowest_run(rest);
     rest &= ~run;
-    const std::uint32_t strength = key_strength(forest.root(node_of_start(index, lowest_bit(run))));
+    const std::uint32_t strength = forest.strength(node_of_start(index, lowest_bit(run)));
 #pragma unroll
     for (int b = 0; b < kStrengthBits; ++b) strengths.bit[b] |= (strength >> b & 1u) != 0 ? run : 0u;
   }

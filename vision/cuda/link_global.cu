@@ -1,4 +1,4 @@
-// Labels in global memory, for as many lows at once as there is room for: plant, join, flatten, sum.
+// Labels in global memory, for as many lows at once as there is room for, a kernel a step.
 #include <algorithm>
 
 #include "vision/cuda/components.cuh"
@@ -40,37 +40,26 @@ __global__ void __launch_bounds__(kThreads)
              RunStrength{levels, s_rank, low});
 }
 
-// A thread a node, most of which are not there: runs side by side, not one after another.
-struct NodePlace {
-  std::uint32_t word;  // in the sub-image
-  std::uint32_t run;   // 0: no such node
-  std::size_t first;   // of the sub-image's words
-};
+enum class Step { hang, flatten, join, settle };
 
-__device__ NodePlace node_of_thread(const WordGrid& grid, const GlobalLabels& labels) {
+// A thread a node, most of which are not there: runs side by side, not one after another.
+template <Step kStep>
+__global__ void __launch_bounds__(kThreads)
+    label_global(const __grid_constant__ WordGrid grid, const __grid_constant__ GlobalLabels labels) {
   const std::uint32_t node = word_of_thread(), index = node / kNodesPerWord;
-  if (index >= grid.words()) return {0, 0, 0};
+  if (index >= grid.words()) return;
   const std::size_t map = map_offset(grid, static_cast<int>(blockIdx.y), static_cast<int>(blockIdx.z),
                                      static_cast<int>(gridDim.z));
   const std::uint32_t run = run_of_node(labels.maps[map + index], node);
-  if (run == 0) return {0, 0, 0};
-  const std::uint32_t first = sub_words(grid, sub_image_of_word(grid, index)).first;
-  return {index - first, run, map + first};
-}
-
-__global__ void __launch_bounds__(kThreads)
-    join_global(const __grid_constant__ WordGrid grid, const __grid_constant__ GlobalLabels labels) {
-  const NodePlace at = node_of_thread(grid, labels);
-  if (at.run == 0) return;
-  join_run(Forest(labels.parents + at.first * kNodesPerWord), labels.maps + at.first, at.word, at.run,
-           grid.row_words());
-}
-
-__global__ void __launch_bounds__(kThreads)
-    flatten_global(const __grid_constant__ WordGrid grid, const __grid_constant__ GlobalLabels labels) {
-  const NodePlace at = node_of_thread(grid, labels);
-  if (at.run == 0) return;
-  Forest(labels.parents + at.first * kNodesPerWord).flatten(node_of_start(at.word, lowest_bit(at.run)));
+  if (run == 0) return;
+  const SubWords sub = sub_words(grid, sub_image_of_word(grid, index));
+  const Forest forest(labels.parents + (map + sub.first) * kNodesPerWord);
+  const MapView view{labels.maps + map + sub.first, sub.count, grid.row_words()};
+  const std::uint32_t within = index - sub.first;
+  if constexpr (kStep == Step::hang) hang_run(forest, view, within, run);
+  if constexpr (kStep == Step::flatten) forest.flatten(node_of_start(within, lowest_bit(run)));
+  if constexpr (kStep == Step::join) join_run(forest, view, within, run);
+  if constexpr (kStep == Step::settle) forest.settle(node_of_start(within, lowest_bit(run)));
 }
 
 __global__ void __launch_bounds__(kThreads)
@@ -97,10 +86,14 @@ void launch_labels_global(const WordGrid& grid, int lows, int pictures, const Gl
                           cudaStream_t stream) {
   const dim3 blocks((grid.words() * kNodesPerWord + kThreads - 1) / kThreads, static_cast<unsigned>(lows),
                     static_cast<unsigned>(pictures));
-  join_global<<<blocks, kThreads, 0, stream>>>(grid, labels);
-  check_launch("join_global");
-  flatten_global<<<blocks, kThreads, 0, stream>>>(grid, labels);
-  check_launch("flatten_global");
+  label_global<Step::hang><<<blocks, kThreads, 0, stream>>>(grid, labels);
+  check_launch("label_global (hang)");
+  label_global<Step::flatten><<<blocks, kThreads, 0, stream>>>(grid, labels);
+  check_launch("label_global (flatten)");
+  label_global<Step::join><<<blocks, kThreads, 0, stream>>>(grid, labels);
+  check_launch("label_global (join)");
+  label_global<Step::settle><<<blocks, kThreads, 0, stream>>>(grid, labels);
+  check_launch("label_global (settle)");
 }
 
 void launch_link_global(const WordGrid& grid, int pictures, const CandidateSet& set, const LinkWork& work,

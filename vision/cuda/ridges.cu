@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "vision/cuda/launch_check.h"
+#include "vision/cuda/magnitude.cuh"
 #include "vision/cuda/ridges.h"
 #include "vision/cuda/warp_sum.cuh"
 #include "vision/gaussian.h"
@@ -123,7 +124,7 @@ __device__ void measure(Tile<kRadius, kRows>& s_tile, int x0, int y0, int width,
     int magnitude = 0;
     if (has_gradient(x0 - 1 + c, y0 - 1 + r, width, height)) {
       const Gradient gradient = gradient_at(s_tile, c + 1, r + 1);
-      magnitude = gradient_magnitude(gradient.dx, gradient.dy);
+      magnitude = device_magnitude(gradient.dx, gradient.dy);
     }
     s_tile.magnitude[r][c] = static_cast<std::uint16_t>(magnitude);
   }

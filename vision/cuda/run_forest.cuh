@@ -1,8 +1,8 @@
 // Connected components of binary maps on the GPU: a forest over the runs of set bits in 32-pixel words.
 //
 // Two runs of a word start at least two bits apart, so a word has 16 nodes: node = 16 * word + start / 2. A
-// node's value is a key: the run's strength above, the node below. Parents have larger keys, so that a root is
-// the strongest run of its component and needs no search for its maximum.
+// node's entry holds its parent's number below and a strength above: its run's own, and in the end, for a
+// root, the greatest of its component. Parents have larger numbers.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ namespace cu264::vision::cuda {
 constexpr int kNodeBits = 27;  // strengths up to 31, 2^27 nodes
 constexpr std::uint32_t kNodeMask = (1u << kNodeBits) - 1;
 
-__device__ __forceinline__ std::uint32_t make_key(std::uint32_t strength, std::uint32_t node) {
-  return strength << kNodeBits | node;
+__device__ __forceinline__ std::uint32_t make_entry(std::uint32_t strength, std::uint32_t parent) {
+  return strength << kNodeBits | parent;
 }
-__device__ __forceinline__ std::uint32_t key_node(std::uint32_t key) {
-  return key & kNodeMask;
+__device__ __forceinline__ std::uint32_t entry_parent(std::uint32_t entry) {
+  return entry & kNodeMask;
 }
-__device__ __forceinline__ std::uint32_t key_strength(std::uint32_t key) {
-  return key >> kNodeBits;
+__device__ __forceinline__ std::uint32_t entry_strength(std::uint32_t entry) {
+  return entry >> kNodeBits;
 }
 
 __device__ __forceinline__ std::uint32_t run_starts(std::uint32_t word) {
@@ -45,64 +45,84 @@ __device__ __forceinline__ std::uint32_t node_of_bit(std::uint32_t word_index, s
   return node_of_start(word_index, static_cast<std::uint32_t>(32 - __clz(static_cast<int>(clear_below))));
 }
 
-// `kScope`: of all threads that join at the same time.
+// The steps below follow one another, a barrier between them: plant, hang, flatten, join, settle, strength.
+// Most runs touch one other further on, and hang from it without an atomic operation; joins are left for those
+// that touch more. `kScope`: of all threads that join at the same time.
 template <::cuda::thread_scope kScope>
 class RunForest {
  public:
-  __device__ explicit RunForest(std::uint32_t* parents) : parents_(parents) {}
+  __device__ explicit RunForest(std::uint32_t* entries) : entries_(entries) {}
 
-  // Before any other thread sees the node.
   __device__ __forceinline__ void plant(std::uint32_t node, std::uint32_t strength) const {
-    parents_[node] = make_key(strength, node);
+    entries_[node] = make_entry(strength, node);
   }
 
-  // Joins the components of two nodes, while other threads do the same.
-  __device__ __forceinline__ void join(std::uint32_t node_a, std::uint32_t node_b) const {
-    std::uint32_t a = climb(node_a), b = climb(node_b);
-    while (a != b) {
-      const std::uint32_t below = min(a, b), above = max(a, b);
-      const std::uint32_t before = raise(key_node(below), above);
-      if (before == below) return;
-      // No root any more: what it hung from must be joined instead.
-      a = before, b = above;
-    }
+  // From a node with a larger number.
+  __device__ __forceinline__ void hang(std::uint32_t node, std::uint32_t parent) const {
+    entries_[node] = make_entry(entry_strength(entries_[node]), parent);
   }
 
-  // Hangs the node from its root, once all joins are done. Threads that do so at the same time halve each
-  // other's paths.
-  __device__ __forceinline__ void flatten(std::uint32_t node) const {
-    std::uint32_t parent = load(node), above;
-    while ((above = load(key_node(parent))) != parent) {
-      store(node, above);
+  // Hangs the node from its root. Threads that do so at the same time halve each other's paths.
+  __device__ __forceinline__ std::uint32_t flatten(std::uint32_t node) const {
+    const std::uint32_t own = load(node), strength = entry_strength(own);
+    std::uint32_t parent = entry_parent(own), above;
+    while ((above = entry_parent(load(parent))) != parent) {
+      store(node, make_entry(strength, above));
       parent = above;
-    }
-  }
-  // The root's key, once all nodes are flat.
-  __device__ __forceinline__ std::uint32_t root(std::uint32_t node) const { return parents_[node]; }
-
- private:
-  using Reference = ::cuda::atomic_ref<std::uint32_t, kScope>;
-
-  __device__ __forceinline__ std::uint32_t load(std::uint32_t node) const {
-    return Reference(parents_[node]).load(::cuda::memory_order_relaxed);
-  }
-  __device__ __forceinline__ void store(std::uint32_t node, std::uint32_t key) const {
-    Reference(parents_[node]).store(key, ::cuda::memory_order_relaxed);
-  }
-  // A parent's key only ever grows.
-  __device__ __forceinline__ std::uint32_t raise(std::uint32_t node, std::uint32_t key) const {
-    return atomicMax(parents_ + node, key);
-  }
-  __device__ __forceinline__ std::uint32_t climb(std::uint32_t node) const {
-    std::uint32_t parent = load(node), above;
-    while ((above = load(key_node(parent))) != parent) {
-      raise(node, above);
-      node = key_node(parent), parent = above;
     }
     return parent;
   }
 
-  std::uint32_t* parents_;
+  // Joins the components of two nodes, while other threads do the same.
+  __device__ __forceinline__ void join(std::uint32_t a, std::uint32_t b) const {
+    for (;;) {
+      const Root root_a = climb(a), root_b = climb(b);
+      if (root_a.node == root_b.node) return;
+      const Root below = root_a.node < root_b.node ? root_a : root_b;
+      const std::uint32_t above = max(root_a.node, root_b.node);
+      // Of two parents the larger stays: if another thread was first, what it hung the root from must still be
+      // joined with `above`.
+      const std::uint32_t before =
+          entry_parent(atomicMax(entries_ + below.node, make_entry(below.strength, above)));
+      if (before == below.node) return;
+      a = before, b = above;
+    }
+  }
+
+  // Flattens, and tells the root of the node's strength.
+  __device__ __forceinline__ void settle(std::uint32_t node) const {
+    const std::uint32_t root = flatten(node);
+    const std::uint32_t mine = make_entry(entry_strength(load(node)), root);
+    if (load(root) < mine) atomicMax(entries_ + root, mine);
+  }
+
+  // The greatest of the node's component.
+  __device__ __forceinline__ std::uint32_t strength(std::uint32_t node) const {
+    return entry_strength(entries_[entry_parent(entries_[node])]);
+  }
+
+ private:
+  using Reference = ::cuda::atomic_ref<std::uint32_t, kScope>;
+  struct Root {
+    std::uint32_t node, strength;
+  };
+
+  __device__ __forceinline__ std::uint32_t load(std::uint32_t node) const {
+    return Reference(entries_[node]).load(::cuda::memory_order_relaxed);
+  }
+  __device__ __forceinline__ void store(std::uint32_t node, std::uint32_t entry) const {
+    Reference(entries_[node]).store(entry, ::cuda::memory_order_relaxed);
+  }
+  __device__ __forceinline__ Root climb(std::uint32_t node) const {
+    std::uint32_t entry = load(node);
+    while (entry_parent(entry) != node) {
+      node = entry_parent(entry);
+      entry = load(node);
+    }
+    return {node, entry_strength(entry)};
+  }
+
+  std::uint32_t* entries_;
 };
 
 }  // namespace cu264::vision::cuda

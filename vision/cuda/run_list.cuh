@@ -23,6 +23,7 @@ class SharedMap {
   __device__ SharedMap(std::uint32_t* memory, unsigned* listed, std::uint32_t count)
       : forest_(memory + count),
         words_(memory),
+        count_(count),
         runs_(reinterpret_cast<std::uint16_t*>(memory + static_cast<std::size_t>(count) * (1 + kNodesPerWord))),
         listed_(listed) {}
 
@@ -53,15 +54,23 @@ class SharedMap {
     }
   }
 
-  // Joins all runs and flattens the forest; begins behind a barrier and ends with one. Leaves the list empty.
+  // Labels all runs; begins behind a barrier and ends with one. Leaves the list empty.
   __device__ __forceinline__ void label(std::uint32_t row_words) const {
+    const MapView map{words_, count_, row_words};
     const unsigned listed = *listed_;
     for (unsigned i = threadIdx.x; i < listed; i += blockDim.x) {
       const std::uint32_t node = runs_[i], index = node / kNodesPerWord;
-      join_run(forest_, words_, index, run_of_node(words_[index], node), row_words);
+      hang_run(forest_, map, index, run_of_node(words_[index], node));
     }
     __syncthreads();
     for (unsigned i = threadIdx.x; i < listed; i += blockDim.x) forest_.flatten(runs_[i]);
+    __syncthreads();
+    for (unsigned i = threadIdx.x; i < listed; i += blockDim.x) {
+      const std::uint32_t node = runs_[i], index = node / kNodesPerWord;
+      join_run(forest_, map, index, run_of_node(words_[index], node));
+    }
+    __syncthreads();
+    for (unsigned i = threadIdx.x; i < listed; i += blockDim.x) forest_.settle(runs_[i]);
     if (threadIdx.x == 0) *listed_ = 0;
     __syncthreads();
   }
@@ -69,6 +78,7 @@ class SharedMap {
  private:
   Forest forest_;
   std::uint32_t* words_;
+  std::uint32_t count_;
   std::uint16_t* runs_;
   unsigned* listed_;
 };

@@ -1,0 +1,23 @@
+// gradient_magnitude (vision/gradient.h) from the device's approximate root: one instruction in place of eight.
+// It is off by one at most all the same, which integer_sqrt's comparisons put right; tests hold both equal for
+// every sum of squares.
+#pragma once
+
+#include "vision/gradient.h"
+
+namespace cu264::vision::cuda {
+
+__device__ __forceinline__ int device_sqrt(int value) {
+  float root;
+  asm("sqrt.approx.f32 %0, %1;" : "=f"(root) : "f"(static_cast<float>(value)));
+  int whole = static_cast<int>(root);
+  whole -= whole * whole > value;
+  whole += (whole + 1) * (whole + 1) <= value;
+  return whole;
+}
+
+__device__ __forceinline__ int device_magnitude(int dx, int dy) {
+  return device_sqrt(dx * dx + dy * dy);
+}
+
+}  // namespace cu264::vision::cuda
