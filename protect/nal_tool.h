@@ -46,6 +46,8 @@ class NalTool : public StreamTool {
 
   void parse(const Slice& slice, const Bytes& rbsp, MacroblockVisitor& visitor);
   std::uint32_t picture() const { return picture_; }
+  // The address behind the last macroblock that was parsed.
+  int next_address() const { return next_mb_; }
   // Pictures count from the protection's begin.
   void restart_pictures() { picture_ = 0; }
 

@@ -1,0 +1,42 @@
+#include "protect/payload.h"
+
+#include "cu264/status.h"
+
+namespace cu264::protect {
+namespace {
+
+void put(Bytes& out, std::uint32_t value) {
+  for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<std::uint8_t>(value >> shift));
+}
+
+std::uint32_t get(ByteSpan bytes) {
+  return static_cast<std::uint32_t>(bytes[0]) << 24 | static_cast<std::uint32_t>(bytes[1]) << 16 |
+         static_cast<std::uint32_t>(bytes[2]) << 8 | bytes[3];
+}
+
+}  // namespace
+
+std::uint32_t crc32(ByteSpan bytes) {
+  std::uint32_t crc = ~0u;
+  for (const std::uint8_t byte : bytes) {
+    crc ^= byte;
+    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ ((crc & 1) != 0 ? 0xedb88320u : 0);
+  }
+  return ~crc;
+}
+
+Bytes frame_of(ByteSpan payload) {
+  if (payload.empty()) throw Error(ErrorCode::bad_input, "the payload is empty");
+  if (payload.size() > kMaxPayloadBytes) throw Error(ErrorCode::bad_input, "the payload is larger than 256 MiB");
+  Bytes frame;
+  put(frame, static_cast<std::uint32_t>(payload.size()));
+  put(frame, crc32(payload));
+  frame.insert(frame.end(), payload.begin(), payload.end());
+  return frame;
+}
+
+FrameHeader read_frame_header(ByteSpan header) {
+  return {get(header.first(4)), get(header.subspan(4, 4))};
+}
+
+}  // namespace cu264::protect

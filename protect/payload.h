@@ -1,0 +1,26 @@
+// A payload's frame: its length and CRC-32, four bytes each, most significant first, then its bytes.
+#pragma once
+
+#include <cstdint>
+
+#include "protect/rbsp.h"
+
+namespace cu264::protect {
+
+inline constexpr std::size_t kFrameHeaderBytes = 8;
+
+// CRC-32 of ISO/IEC 3309 (HDLC).
+std::uint32_t crc32(ByteSpan bytes);
+
+// Throws Error(bad_input) for an empty payload, or one of 256 MiB and more.
+Bytes frame_of(ByteSpan payload);
+
+struct FrameHeader {
+  std::uint32_t length = 0;
+  std::uint32_t crc = 0;
+};
+FrameHeader read_frame_header(ByteSpan header);
+
+inline constexpr std::uint32_t kMaxPayloadBytes = 1u << 28;
+
+}  // namespace cu264::protect

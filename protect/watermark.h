@@ -1,0 +1,84 @@
+// Watermarks in the trailing ones of quantised levels: which block carries which bit, and how its levels change.
+//
+// All on plain values, for both backends of an encoder (on the levels, before reconstruction, so that nothing
+// drifts) and for streams that are finished. A block is chosen and told its bit by its own keystream (protect/aes.h,
+// kKeystreamWatermark), so that blocks can be marked in any order; whether it can carry a bit is told by its levels
+// and is not changed by carrying one.
+#pragma once
+
+#include <cstdint>
+
+#include "core/cavlc_block.h"
+#include "core/hd.h"
+#include "protect/aes.h"
+
+namespace cu264::protect {
+
+// The frame: the payload's length and CRC-32, four bytes each, most significant first, then the payload. A quarter
+// of the blocks carry bits of the first eight bytes, which a reader must know first.
+inline constexpr std::uint32_t kWatermarkHeaderBytes = 8;
+
+// `density` of 65536 blocks are chosen.
+CU264_HD bool watermark_chooses(const AesBlock& key, std::uint32_t density) {
+  return (key.words[0] & 0xffff) < density;
+}
+
+CU264_HD bool watermark_is_header(const AesBlock& key) {
+  return (key.words[0] >> 16 & 3) == 0;
+}
+
+// Which bit of the frame a block carries.
+CU264_HD std::uint32_t watermark_index(const AesBlock& key, std::uint32_t payload_bytes) {
+  if (watermark_is_header(key)) return key.words[1] % (8 * kWatermarkHeaderBytes);
+  const std::uint64_t bits = 8 * static_cast<std::uint64_t>(payload_bytes);
+  return 8 * kWatermarkHeaderBytes + static_cast<std::uint32_t>(key.words[1] * bits >> 32);
+}
+
+// The bit as it goes into the block.
+CU264_HD int watermark_bit(const AesBlock& key, const std::uint8_t* frame, std::uint32_t payload_bytes) {
+  const std::uint32_t index = watermark_index(key, payload_bytes);
+  return (frame[index / 8] >> (7 - index % 8) & 1) ^ static_cast<int>(key.words[2] & 1);
+}
+
+// Kim et al.: the sign of the first trailing one, the one of the highest frequency.
+CU264_HD bool t1_sign_carries(const core::CavlcSymbols& symbols) {
+  return symbols.trailing_ones != 0;
+}
+
+// `levels` in zigzag order, of a block that carries.
+CU264_HD void mark_t1_sign(std::int16_t* levels, const core::CavlcSymbols& symbols, int bit) {
+  levels[core::highest_bit(symbols.nonzero)] = static_cast<std::int16_t>(bit != 0 ? -1 : 1);
+}
+
+// After Liao et al.: whether the number of trailing ones is odd. Every block that has levels carries a bit and still
+// has levels afterwards.
+CU264_HD bool t1_parity_carries(const core::CavlcSymbols& symbols) {
+  return symbols.total_coeff != 0;
+}
+
+CU264_HD void mark_t1_parity(std::int16_t* levels, const core::CavlcSymbols& symbols, int max_num_coeff, int bit) {
+  if ((symbols.trailing_ones & 1) == bit) return;
+  const std::uint32_t trailing = symbols.nonzero ^ symbols.levels;
+  if (trailing != 0) {  // the last one becomes two: one trailing one less
+    const int last = core::highest_bit(trailing & (~trailing + 1));
+    levels[last] = static_cast<std::int16_t>(2 * levels[last]);
+    return;
+  }
+  // None, and one or three are wanted. The first level becomes one where that is near and gives an odd number.
+  const int first = core::highest_bit(symbols.nonzero), before = levels[first];
+  const auto one = static_cast<std::int16_t>(before < 0 ? -1 : 1);
+  levels[first] = one;
+  const core::CavlcSymbols after = core::cavlc_symbols(levels, max_num_coeff);
+  const bool odd = (after.trailing_ones & 1) != 0;
+  if (odd && (before == 2 || before == -2)) return;
+  if (first + 1 < max_num_coeff) {  // else a one is added behind it
+    levels[first] = static_cast<std::int16_t>(before);
+    levels[first + 1] = one;
+  } else if (!odd) {  // no room: both changes
+    const std::uint32_t ones = after.nonzero ^ after.levels;
+    const int last = core::highest_bit(ones & (~ones + 1));
+    levels[last] = static_cast<std::int16_t>(2 * levels[last]);
+  }
+}
+
+}  // namespace cu264::protect

@@ -1,0 +1,354 @@
+// Watermarks in finished streams.
+#include <algorithm>
+#include <string>
+
+#include "core/block.h"
+#include "core/cavlc_block.h"
+#include "core/cavlc_tables.h"
+#include "cu264/status.h"
+#include "protect/nal_tool.h"
+#include "protect/payload.h"
+#include "protect/prediction_map.h"
+#include "protect/splice.h"
+#include "protect/watermark.h"
+
+namespace cu264::protect {
+namespace {
+
+// Beyond it levels may need escapes that core/cavlc_block.h does not write; such blocks carry nothing.
+constexpr int kMaxMarkedLevel = 2000;
+
+// A slice as marking needs it: where all its blocks lie, and the levels of those that may carry a bit.
+class SliceBlocks : public MacroblockVisitor {
+ public:
+  struct Place {
+    std::uint64_t begin;
+    int mb;
+    std::uint16_t length;
+    std::uint8_t slot, column, token_length, total_coeff, trailing_ones;
+  };
+  struct Candidate {
+    std::size_t place;
+    std::uint8_t max_num_coeff;
+    AesBlock key;
+    std::int16_t levels[16];
+  };
+  struct Pcm {
+    std::uint64_t at;
+    int mb, alignment;
+  };
+
+  void begin_slice(const Slice& slice, const StreamKeys& keys, WatermarkOptions options) {
+    map_.begin_slice(slice.sets.sps.mb_width, slice.sets.sps.macroblocks(), slice.header.first_mb);
+    places.clear(), candidates.clear(), pcm.clear();
+    keys_ = &keys, options_ = options, picture_ = slice.picture;
+  }
+
+  void macroblock(const MacroblockSyntax& mb) override {
+    map_.add(mb);
+    if (mb.kind == IntraKind::pcm) pcm.push_back({mb.pcm_at, mb.address, mb.pcm_alignment});
+    const std::size_t first = candidates.size();
+    for (int i = 0; i < mb.block_count; ++i) {
+      const BlockSyntax& block = mb.blocks[i];
+      places.push_back({block.begin, mb.address, block.length, block.slot, block.column, block.token_length,
+                        block.total_coeff, block.trailing_ones});
+      if (may_carry(block)) add_candidate(mb, block);
+    }
+    choose(first);
+  }
+
+  // To be called once, behind the last macroblock.
+  void keep_free_ones() {
+    std::erase_if(candidates, [this](const Candidate& candidate) {
+      const Place& place = places[candidate.place];
+      return !map_.is_free(place.mb, place.slot - core::kSlotLuma);
+    });
+  }
+
+  std::vector<Place> places;
+  std::vector<Candidate> candidates;
+  std::vector<Pcm> pcm;
+
+ private:
+  bool may_carry(const BlockSyntax& block) const {
+    if (block.slot < core::kSlotLuma || block.slot >= core::kSlotChromaDc || block.total_coeff == 0) return false;
+    if (options_.scheme == WatermarkScheme::t1_sign) return block.trailing_ones != 0;
+    return std::all_of(block.levels, block.levels + block.total_coeff, [](const LevelCode& code) {
+      return code.level <= kMaxMarkedLevel && code.level >= -kMaxMarkedLevel;
+    });
+  }
+
+  void add_candidate(const MacroblockSyntax& mb, const BlockSyntax& block) {
+    Candidate& candidate = candidates.emplace_back();
+    candidate.place = places.size() - 1;
+    candidate.max_num_coeff = block.max_num_coeff;
+    candidate.key = keystream_counter(keys_->nonce(), picture_, static_cast<std::uint32_t>(mb.address),
+                                      kKeystreamWatermark, block.slot);
+    std::fill_n(candidate.levels, 16, std::int16_t{0});
+    int position = block.total_coeff + block.total_zeros - 1;
+    for (int i = 0; i < block.total_coeff; ++i) {
+      // Larger ones only where the levels are not looked at.
+      candidate.levels[position] = static_cast<std::int16_t>(std::clamp(block.levels[i].level, -32768, 32767));
+      if (i + 1 == block.total_coeff) break;
+      position -= 1 + (i < block.coded_runs ? block.run_before[i] : 0);
+    }
+  }
+
+  // Of the candidates from `first` on, those that the keystream picks stay.
+  void choose(std::size_t first) {
+    AesBlock keys[16];
+    const std::size_t count = candidates.size() - first;
+    if (count == 0) return;
+    for (std::size_t i = 0; i < count; ++i) keys[i] = candidates[first + i].key;
+    keys_->keystream({keys, count});
+    std::size_t kept = first;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!watermark_chooses(keys[i], options_.density)) continue;
+      candidates[kept] = candidates[first + i];
+      candidates[kept++].key = keys[i];
+    }
+    candidates.resize(kept);
+  }
+
+  PredictionMap map_;
+  const StreamKeys* keys_ = nullptr;
+  WatermarkOptions options_;
+  std::uint32_t picture_ = 0;
+};
+
+void refuse_encrypted(const Message& message) {
+  if (message.kind == MessageKind::encryption) {
+    throw Error(ErrorCode::bad_input, "the stream is encrypted", "decrypt it first");
+  }
+}
+
+// Which bits of a payload of that length are carried by somebody.
+bool covers(const std::vector<std::uint32_t>& carriers, std::uint32_t payload_bytes) {
+  std::vector<bool> covered(8 * std::size_t{payload_bytes});
+  std::size_t missing = covered.size();
+  for (const std::uint32_t carrier : carriers) {
+    const std::size_t index = carrier * (8 * std::uint64_t{payload_bytes}) >> 32;
+    if (covered[index]) continue;
+    covered[index] = true;
+    --missing;
+  }
+  return missing == 0;
+}
+
+class Embedder : public NalTool {
+ public:
+  Embedder(const ProtectionKey& key, const WatermarkOptions& options, ByteSpan payload)
+      : options_(options), keys_(key, random_nonce()), frame_(frame_of(payload)) {
+    if (options.density < 1 || options.density > 65536) {
+      throw Error(ErrorCode::invalid_argument, "the density is out of its range", "1 to 65536");
+    }
+  }
+
+ private:
+  bool message(const Message& message) override {
+    refuse_encrypted(message);
+    if (message.kind == MessageKind::watermark) {
+      throw Error(ErrorCode::bad_input, "the stream holds a watermark already", "take one that holds none");
+    }
+    return false;
+  }
+
+  Bytes begin_picture() override {
+    if (picture() != 0) return {};
+    Message message = new_message(MessageKind::watermark, keys_);
+    message.settings[0] = static_cast<std::uint8_t>(options_.scheme);
+    message.settings[1] = static_cast<std::uint8_t>((options_.density - 1) >> 8);
+    message.settings[2] = static_cast<std::uint8_t>(options_.density - 1);
+    return sei_nal(message);
+  }
+
+  bool slice(const Slice& slice, Bytes& rbsp) override {
+    blocks_.begin_slice(slice, keys_, options_);
+    parse(slice, rbsp, blocks_);
+    blocks_.keep_free_ones();
+    for (const auto& candidate : blocks_.candidates) remember(candidate.key);
+    if (options_.scheme == WatermarkScheme::t1_sign) return mark_signs(rbsp);
+    return mark_parities(slice, rbsp);
+  }
+
+  std::uint32_t payload_bytes() const { return static_cast<std::uint32_t>(frame_.size() - kFrameHeaderBytes); }
+
+  void remember(const AesBlock& key) {
+    if (watermark_is_header(key)) {
+      header_ |= std::uint64_t{1} << watermark_index(key, payload_bytes());
+    } else {
+      carriers_.push_back(key.words[1]);
+    }
+  }
+
+  bool mark_signs(Bytes& rbsp) {
+    for (const auto& candidate : blocks_.candidates) {
+      const SliceBlocks::Place& place = blocks_.places[candidate.place];
+      set_bits(rbsp, place.begin + place.token_length, 1,
+               static_cast<std::uint64_t>(watermark_bit(candidate.key, frame_.data(), payload_bytes())));
+    }
+    return true;
+  }
+
+  // A block's number of levels may change, and with it the tables of its neighbours' coeff_token.
+  bool mark_parities(const Slice& slice, Bytes& rbsp) {
+    std::vector<SliceBlocks::Candidate> changed;
+    for (auto& candidate : blocks_.candidates) {
+      const core::CavlcSymbols symbols = core::cavlc_symbols(candidate.levels, candidate.max_num_coeff);
+      const int bit = watermark_bit(candidate.key, frame_.data(), payload_bytes());
+      if ((symbols.trailing_ones & 1) == bit) continue;
+      mark_t1_parity(candidate.levels, symbols, candidate.max_num_coeff, bit);
+      changed.push_back(candidate);
+    }
+    totals_.begin_slice(slice.sets.sps.mb_width, slice.sets.sps.macroblocks(), slice.header.first_mb);
+    Splice splice(rbsp, 2 * rbsp.size() + 64 * changed.size());
+    auto next = changed.cbegin();
+    auto pcm = blocks_.pcm.cbegin();
+    int mb = slice.header.first_mb - 1;
+    const auto pass_macroblocks = [&](int until) {
+      while (mb < until) {
+        totals_.begin_macroblock(++mb);
+        if (pcm == blocks_.pcm.cend() || pcm->mb != mb) continue;
+        totals_.set_all(16);
+        splice.copy_to(pcm->at);
+        splice.leave_out(static_cast<std::uint64_t>(pcm->alignment));
+        splice.writer().put(0, static_cast<int>(-splice.writer().bit_position() & 7));
+        ++pcm;
+      }
+    };
+    for (std::size_t i = 0; i < blocks_.places.size(); ++i) {
+      const SliceBlocks::Place& place = blocks_.places[i];
+      pass_macroblocks(place.mb);
+      const bool is_changed = next != changed.cend() && next->place == i;
+      rewrite(splice, place, is_changed ? &*next : nullptr);
+      if (is_changed) ++next;
+    }
+    pass_macroblocks(next_address() - 1);
+    rbsp = splice.finish(slice.stop);
+    return true;
+  }
+
+  void rewrite(Splice& splice, const SliceBlocks::Place& place, const SliceBlocks::Candidate* changed) {
+    const int nC = totals_.nC(place.slot), column = core::coeff_token_column(nC);
+    int total_coeff = place.total_coeff;
+    if (changed != nullptr) {
+      const core::CavlcSymbols symbols = core::cavlc_symbols(changed->levels, changed->max_num_coeff);
+      total_coeff = symbols.total_coeff;
+      splice.copy_to(place.begin);
+      splice.leave_out(place.length);
+      core::put_block(splice.writer(), changed->levels, symbols, changed->max_num_coeff, nC);
+    } else if (column != place.column) {
+      splice.copy_to(place.begin);
+      splice.leave_out(place.token_length);
+      core::put_code(splice.writer(), core::coeff_token_code(column, place.total_coeff, place.trailing_ones));
+    }
+    if (place.slot != core::kSlotLumaDc) totals_.set(place.slot, total_coeff);
+  }
+
+  Bytes end_stream() override {
+    if (~header_ == 0 && covers(carriers_, payload_bytes())) return {};
+    std::uint32_t low = 0, high = payload_bytes();
+    while (~header_ == 0 && low + 1 < high) {
+      const std::uint32_t middle = low + (high - low) / 2;
+      (covers(carriers_, middle) ? low : high) = middle;
+    }
+    throw Error(ErrorCode::bad_input,
+                "the payload of " + std::to_string(payload_bytes()) + " bytes is too large: this stream can hold " +
+                    std::to_string(low),
+                "a longer stream, or a higher density, holds more");
+  }
+
+  WatermarkOptions options_;
+  StreamKeys keys_;
+  Bytes frame_;
+  SliceBlocks blocks_;
+  TotalCoeffs totals_;
+  std::uint64_t header_ = 0;              // bits of the frame's header that were carried
+  std::vector<std::uint32_t> carriers_;   // of the payload
+};
+
+class Extractor : public NalTool {
+ public:
+  explicit Extractor(const ProtectionKey& key) : key_(key) {}
+
+ private:
+  bool message(const Message& message) override {
+    refuse_encrypted(message);
+    if (message.kind != MessageKind::watermark) return false;
+    keys_ = checked_keys(key_, message);
+    if (message.settings[0] > static_cast<std::uint8_t>(WatermarkScheme::t1_parity)) {
+      throw Error(ErrorCode::bad_input, "the watermark's scheme is unknown", "the stream is damaged");
+    }
+    options_.scheme = static_cast<WatermarkScheme>(message.settings[0]);
+    options_.density = 1u + (static_cast<std::uint32_t>(message.settings[1]) << 8 | message.settings[2]);
+    restart_pictures();
+    return false;
+  }
+
+  bool slice(const Slice& slice, Bytes& rbsp) override {
+    if (!keys_) {
+      throw Error(ErrorCode::bad_input, "the stream holds no watermark, or its begin is missing",
+                  "only what cu264 marked can be read");
+    }
+    blocks_.begin_slice(slice, *keys_, options_);
+    parse(slice, rbsp, blocks_);
+    blocks_.keep_free_ones();
+    for (const auto& candidate : blocks_.candidates) read(candidate, rbsp);
+    return false;
+  }
+
+  void read(const SliceBlocks::Candidate& candidate, const Bytes& rbsp) {
+    const SliceBlocks::Place& place = blocks_.places[candidate.place];
+    int bit = place.trailing_ones & 1;
+    if (options_.scheme == WatermarkScheme::t1_sign) bit = bit_at(rbsp, place.begin + place.token_length);
+    const std::int8_t vote = (bit ^ static_cast<int>(candidate.key.words[2] & 1)) != 0 ? 1 : -1;
+    if (watermark_is_header(candidate.key)) {
+      header_votes_[watermark_index(candidate.key, 0)] += vote;
+    } else {
+      votes_.push_back({candidate.key.words[1], vote});
+    }
+  }
+
+  Bytes end_stream() override {
+    std::uint8_t header[kFrameHeaderBytes] = {};
+    for (int i = 0; i < 64; ++i) header[i / 8] |= static_cast<std::uint8_t>((header_votes_[i] > 0) << (7 - i % 8));
+    const FrameHeader frame = read_frame_header(header);
+    // Each bit of the payload has at least one vote.
+    if (frame.length == 0 || 8 * std::uint64_t{frame.length} > votes_.size()) damaged();
+    std::vector<std::int32_t> sums(8 * std::size_t{frame.length});
+    for (const auto& [place, vote] : votes_) sums[place * std::uint64_t{sums.size()} >> 32] += vote;
+    Bytes payload(frame.length);
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      payload[i / 8] |= static_cast<std::uint8_t>((sums[i] > 0) << (7 - i % 8));
+    }
+    if (crc32(payload) != frame.crc) damaged();
+    return payload;
+  }
+
+  [[noreturn]] static void damaged() {
+    throw Error(ErrorCode::bad_input, "the watermark cannot be read", "the stream was cut or changed after marking");
+  }
+
+  ProtectionKey key_;
+  std::unique_ptr<StreamKeys> keys_;
+  WatermarkOptions options_;
+  SliceBlocks blocks_;
+  std::int32_t header_votes_[64] = {};
+  std::vector<std::pair<std::uint32_t, std::int8_t>> votes_;
+};
+
+}  // namespace
+}  // namespace cu264::protect
+
+namespace cu264 {
+
+std::unique_ptr<StreamTool> make_watermark_embedder(const ProtectionKey& key, const WatermarkOptions& options,
+                                                    std::span<const std::uint8_t> payload) {
+  return std::make_unique<protect::Embedder>(key, options, payload);
+}
+
+std::unique_ptr<StreamTool> make_watermark_extractor(const ProtectionKey& key) {
+  return std::make_unique<protect::Extractor>(key);
+}
+
+}  // namespace cu264
