@@ -2,7 +2,7 @@
 # The names are those of Debian 12 and of Ubuntu 22.04 and 24.04.
 
 packages_build=(g++ cmake ninja-build pkg-config libtbb-dev libboost-program-options-dev nlohmann-json3-dev
-  libavformat-dev libavcodec-dev libavutil-dev libswscale-dev)
+  libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libssl-dev)
 packages_demo=(ffmpeg)
 packages_test=(libgtest-dev libgmock-dev libbenchmark-dev ffmpeg python3 git)
 packages_fuzz=(clang)
