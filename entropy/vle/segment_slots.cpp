@@ -1,6 +1,7 @@
 #include "entropy/vle/stream_coder.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "cu264/status.h"
 
@@ -20,6 +21,15 @@ std::unique_ptr<SegmentCoder> open_cuda([[maybe_unused]] int device) {
 }
 
 }  // namespace
+
+std::span<std::uint8_t> SegmentMemory::take(SegmentCoder& coder, std::size_t size) {
+  if (size > capacity_) {
+    memory_.reset();
+    capacity_ = kRecordHeaderSize + std::min(std::bit_ceil(size), kSegmentSize);
+    memory_ = coder.allocate(capacity_);
+  }
+  return {memory_.get(), size};
+}
 
 SegmentSlots::SegmentSlots(const StreamOptions& options, std::size_t count)
     : options_(options), slots_(count) {
@@ -43,10 +53,6 @@ std::unique_ptr<SegmentCoder> SegmentSlots::open() const {
 SegmentSlot& SegmentSlots::next() {
   SegmentSlot& slot = slots_[turn_++ % slots_.size()];
   if (!slot.coder) slot.coder = open();
-  if (!slot.from) {
-    slot.from = slot.coder->allocate(SegmentSlot::kCapacity);
-    slot.to = slot.coder->allocate(SegmentSlot::kCapacity);
-  }
   return slot;
 }
 

@@ -101,7 +101,7 @@ void compress_with(SegmentSlots& slots, const Source& source, const Sink& sink, 
   const auto read = [&](Job& job) {
     if (at_end) return false;
     job.slot = &slots.next();
-    const Memory memory(job.slot->from.get(), kSegmentSize);
+    const Memory memory = job.slot->take_from(kSegmentSize);
     const std::size_t size = source(memory);
     at_end = size < memory.size();
     job.header.position = position, position += size;
@@ -109,7 +109,7 @@ void compress_with(SegmentSlots& slots, const Source& source, const Sink& sink, 
     return size > 0;
   };
   const auto code = [](Job& job) {
-    const Memory record(job.slot->to.get(), SegmentSlot::kCapacity);
+    const Memory record = job.slot->take_to(kRecordHeaderSize + job.input.size());
     const SegmentPlan plan = job.slot->coder->encode(job.input, job.header.position, record);
     job.header = plan.header, job.output = record.first(plan.record_size());
   };
@@ -165,7 +165,7 @@ void expand_with(SegmentSlots& slots, const Source& source, const Sink& sink, co
       return false;
     }
     job.slot = &slots.next();
-    const Memory body(job.slot->from.get(), job.header.body_size());
+    const Memory body = job.slot->take_from(job.header.body_size());
     get(source, body, position);
     job.input = body;
     position += job.header.size;
@@ -173,7 +173,7 @@ void expand_with(SegmentSlots& slots, const Source& source, const Sink& sink, co
     return true;
   };
   const auto code = [](Job& job) {
-    const Memory original(job.slot->to.get(), job.header.size);
+    const Memory original = job.slot->take_to(job.header.size);
     job.slot->coder->decode(job.header, job.input, original);
     job.output = original;
   };

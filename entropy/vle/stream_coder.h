@@ -12,13 +12,23 @@
 
 namespace cu264::vle {
 
-// One segment in flight: its coder and its memory.
+// Memory of one segment for what is read, or for what is written: it grows to what it is asked for.
+class SegmentMemory {
+ public:
+  std::span<std::uint8_t> take(SegmentCoder& coder, std::size_t size);
+
+ private:
+  HostMemory memory_;
+  std::size_t capacity_ = 0;
+};
+
+// One segment in flight.
 struct SegmentSlot {
   std::unique_ptr<SegmentCoder> coder;
-  HostMemory from, to;
+  SegmentMemory from, to;
 
-  // What is read and what is written: a record or its original bytes.
-  static constexpr std::size_t kCapacity = kRecordHeaderSize + kSegmentSize;
+  std::span<std::uint8_t> take_from(std::size_t size) { return from.take(*coder, size); }
+  std::span<std::uint8_t> take_to(std::size_t size) { return to.take(*coder, size); }
 };
 
 // The coders of a stream, all of one backend.
