@@ -1,0 +1,79 @@
+// cu264 protect encrypt|decrypt: selective encryption of a finished stream, and the way back.
+#include <sstream>
+
+#include "app/stream_command.h"
+#include "app/verbs.h"
+
+namespace cu264::app {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr char kHelp[] =
+    "cu264 protect encrypt INPUT -o OUTPUT [--key-file KEY] [options]\n"
+    "cu264 protect decrypt INPUT -o OUTPUT [--key-file KEY]\n"
+    "\n"
+    "Encrypts parts of an all-intra CAVLC H.264 stream so that it still decodes, to noise; decrypting gives the\n"
+    "stream back byte for byte. INPUT is a bare stream (.264) or an .mp4 .mov .mkv .ts, whose other streams are\n"
+    "copied.\n"
+    "\n"
+    "  --key-file KEY     32 bytes, or 64 hexadecimal digits; without it, CU264_KEY in the environment\n"
+    "  --parts LIST       of signs, modes, codewords (signs)\n"
+    "  --strength N       1: signs; 2: signs,modes; 3: all\n"
+    "  --authenticate     a code beside each picture tells when it was changed\n"
+    "\n"
+    "What this protects and what it does not: docs/protection.md\n";
+
+EncryptionParts parse_parts(const std::string& list) {
+  EncryptionParts parts{false, false, false};
+  std::istringstream names(list);
+  for (std::string name; std::getline(names, name, ',');) {
+    if (name == "signs") {
+      parts.signs = true;
+    } else if (name == "modes") {
+      parts.modes = true;
+    } else if (name == "codewords") {
+      parts.codewords = true;
+    } else {
+      throw Error(ErrorCode::invalid_argument, "--parts: there is no '" + name + "'", "signs, modes, codewords");
+    }
+  }
+  if (!parts.any()) throw Error(ErrorCode::invalid_argument, "--parts names nothing", "signs, modes, codewords");
+  return parts;
+}
+
+}  // namespace
+
+ExitCode protect_verb(const std::vector<std::string>& arguments) {
+  const std::string what = arguments.empty() ? "" : arguments[0];
+  if (what == "--help" || what == "-h") return std::fputs(kHelp, stdout), ExitCode::done;
+  if (what != "encrypt" && what != "decrypt") {
+    throw Error(ErrorCode::invalid_argument, "protect does no '" + what + "'", "encrypt or decrypt");
+  }
+  po::options_description own;
+  if (what == "encrypt") {
+    own.add_options()("parts", po::value<std::string>());
+    own.add_options()("strength", po::value<std::string>());
+    own.add_options()("authenticate", "");
+  }
+  const auto command = parse_stream_command("protect", {arguments.begin() + 1, arguments.end()}, own, kHelp);
+  if (!command) return ExitCode::done;
+  const ProtectionKey key = command->key();
+  if (what == "decrypt") {
+    rewrite_stream(*command, *make_decryptor(key));
+    return ExitCode::done;
+  }
+  EncryptionOptions options;
+  if (command->has("parts") && command->has("strength")) {
+    throw Error(ErrorCode::invalid_argument, "--parts and --strength say the same", "give one of them");
+  }
+  if (command->has("parts")) options.parts = parse_parts(command->text("parts"));
+  if (command->has("strength")) {
+    options.parts = encryption_strength(static_cast<int>(command->number("strength", 1, 3)));
+  }
+  options.authenticate = command->has("authenticate");
+  rewrite_stream(*command, *make_encryptor(key, options));
+  return ExitCode::done;
+}
+
+}  // namespace cu264::app
