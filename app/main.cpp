@@ -20,6 +20,7 @@ constexpr char kHelp[] =
     "  cu264 encode film.mkv -o film.mp4            encode a video\n"
     "  cu264 encode --help                          all its options\n"
     "  cu264 edges photo.jpg -o edges.png           find edges in pictures or video\n"
+    "  cu264 vle compress notes.txt -o notes.vle    compress and expand any file\n"
     "  cu264 devices                                what it can run on\n"
     "  cu264 --help | --version\n"
     "\n"
@@ -41,6 +42,7 @@ constexpr Verb kVerbs[] = {
     {"protect", cu264::app::protect_verb},
     {"watermark", cu264::app::watermark_verb},
     {"hide", cu264::app::hide_verb},
+    {"vle", cu264::app::vle_verb},
     {"devices", cu264::app::devices_verb},
 };
 

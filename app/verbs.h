@@ -13,6 +13,7 @@ ExitCode edges_verb(const std::vector<std::string>& arguments);
 ExitCode protect_verb(const std::vector<std::string>& arguments);
 ExitCode watermark_verb(const std::vector<std::string>& arguments);
 ExitCode hide_verb(const std::vector<std::string>& arguments);
+ExitCode vle_verb(const std::vector<std::string>& arguments);
 ExitCode devices_verb(const std::vector<std::string>& arguments);
 
 }  // namespace cu264::app

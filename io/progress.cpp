@@ -29,13 +29,17 @@ std::string progress_text(const ProgressState& state) {
   return line;
 }
 
-void Progress::update(const ProgressState& state) {
-  if (!shown_) return;
+bool Progress::due() {
+  if (!shown_) return false;
   const Clock::time_point now = Clock::now();
-  if (on_screen_ && now - last_ < std::chrono::milliseconds(200)) return;
+  if (on_screen_ && now - last_ < std::chrono::milliseconds(200)) return false;
   last_ = now, on_screen_ = true;
+  return true;
+}
+
+void Progress::write(const std::string& text) {
   // Carriage return, text, and what is left of the line before erased.
-  std::fprintf(stderr, "\r%s\x1b[K", progress_text(state).c_str());
+  std::fprintf(stderr, "\r%s\x1b[K", text.c_str());
   std::fflush(stderr);
 }
 

@@ -26,12 +26,22 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   // Writes to stderr, at most five times a second.
-  void update(const ProgressState& state);
+  void update(const ProgressState& state) {
+    show([&] { return progress_text(state); });
+  }
+  // The same with any one line of text, made only if it is going to be seen.
+  template <typename MakeText>
+  void show(const MakeText& make_text) {
+    if (due()) write(make_text());
+  }
   // Removes the line, so that other text can follow.
   void clear();
 
  private:
   using Clock = std::chrono::steady_clock;
+
+  bool due();
+  void write(const std::string& text);
 
   bool shown_;
   bool on_screen_ = false;

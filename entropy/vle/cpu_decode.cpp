@@ -39,13 +39,13 @@ std::uint64_t load_window_near_end(Bytes stream, std::uint64_t position) {
   return load_window(bytes, position % 8);
 }
 
+}  // namespace
+
 void check_stream(Bytes stream, std::uint64_t bits, std::size_t symbols) {
   if (stream_bytes(bits) > stream.size()) refuse("it is too short");
   if (bits % 8 != 0 && (stream[bits / 8] << bits % 8 & 0xff) != 0) refuse("what pads it is not zero");
   if ((bits == 0) != (symbols == 0)) refuse("it has bits without symbols, or symbols without bits");
 }
-
-}  // namespace
 
 Decoder::Decoder(const CodeTable& table) {
   check_codes(table);

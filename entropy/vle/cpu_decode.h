@@ -6,12 +6,16 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
 #include "entropy/vle/code_table.h"
 
 namespace cu264::vle {
+
+// What can be said of a stream without decoding it. Throws Error(bad_input).
+void check_stream(std::span<const std::uint8_t> stream, std::uint64_t bits, std::size_t symbols);
 
 class Decoder {
  public:

@@ -1,0 +1,26 @@
+// What `cu264 vle` was asked to do.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cu264/vle.h"
+
+namespace cu264::app {
+
+struct VleOptions {
+  bool expand = false;
+  std::string input, output;
+  vle::Backend backend = vle::Backend::automatic;
+  int threads = 0;
+  bool progress = true;  // where stderr is a terminal
+  bool quiet = false;
+};
+
+// Throws Error(invalid_argument) on anything not understood. Nothing: help was asked for.
+std::optional<VleOptions> parse_vle_options(const std::vector<std::string>& arguments);
+
+std::string vle_help();
+
+}  // namespace cu264::app

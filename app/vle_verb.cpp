@@ -1,0 +1,136 @@
+// cu264 vle: compress and expand files and pipes.
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "app/interrupt.h"
+#include "app/verbs.h"
+#include "app/vle_options.h"
+#include "cu264/status.h"
+#include "cu264/vle.h"
+#include "io/input_file.h"
+#include "io/output_file.h"
+#include "io/progress.h"
+
+namespace cu264::app {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Interrupted {};
+
+// Not worth waking a device for.
+constexpr std::uint64_t kSmallInput = std::uint64_t{64} << 20;
+
+constexpr double kMega = 1e6;
+
+double seconds_since(Clock::time_point start) {
+  return std::max(1e-9, std::chrono::duration<double>(Clock::now() - start).count());
+}
+
+// The side of the totals that is read, and the side that is written.
+struct Sides {
+  std::uint64_t read, written;
+};
+Sides sides_of(const vle::StreamTotals& totals, bool expand) {
+  return expand ? Sides{totals.container, totals.original} : Sides{totals.original, totals.container};
+}
+
+// "[ 42.0%] 420.0/1000.0 MB, 2100.3 MB/s, eta 0:00:18"
+std::string progress_text(std::uint64_t read, std::optional<std::uint64_t> size, double seconds) {
+  char text[128];
+  const double rate = static_cast<double>(read) / seconds;
+  if (!size || *size == 0) {
+    std::snprintf(text, sizeof text, "%.1f MB, %.1f MB/s", read / kMega, rate / kMega);
+    return text;
+  }
+  const double whole = static_cast<double>(*size), done = std::min(static_cast<double>(read), whole);
+  const auto left = static_cast<long long>((whole - done) / std::max(rate, 1.0) + 0.5);
+  std::snprintf(text, sizeof text, "[%5.1f%%] %.1f/%.1f MB, %.1f MB/s, eta %lld:%02lld:%02lld",
+                100 * done / whole, done / kMega, whole / kMega, rate / kMega, left / 3600, left / 60 % 60,
+                left % 60);
+  return text;
+}
+
+std::string summary_of(const vle::StreamReport& report, const VleOptions& options, double seconds) {
+  const Sides sides = sides_of(report.totals, options.expand);
+  const double original = std::max<double>(1, static_cast<double>(report.totals.original));
+  char text[256];
+  std::snprintf(text, sizeof text, "%s %.1f MB to %.1f MB (%.2f%% of the original) in %.2f s, %.1f MB/s, ",
+                options.expand ? "expanded" : "compressed", sides.read / kMega, sides.written / kMega,
+                100 * static_cast<double>(report.totals.container) / original, seconds,
+                static_cast<double>(report.totals.original) / seconds / kMega);
+  return text + report.backend + ": " + report.reason;
+}
+
+// Auto starts no device for what a core does in the same time.
+vle::Backend backend_for(const VleOptions& options, std::optional<std::uint64_t> size) {
+  const bool small = size && *size < kSmallInput;
+  return options.backend == vle::Backend::automatic && small ? vle::Backend::cpu : options.backend;
+}
+
+vle::StreamReport run(const VleOptions& options) {
+  io::InputFile input(options.input);
+  io::OutputFile output(options.output);
+  io::Progress progress(options.progress && !options.quiet && isatty(STDERR_FILENO) == 1);
+  const Clock::time_point start = Clock::now();
+
+  vle::StreamOptions stream;
+  stream.backend = backend_for(options, input.size());
+  stream.threads = options.threads;
+  stream.progress = [&](const vle::StreamTotals& totals) {
+    if (interrupted()) throw Interrupted();
+    progress.show([&] {
+      return progress_text(sides_of(totals, options.expand).read, input.size(), seconds_since(start));
+    });
+  };
+  const vle::Source source = [&](std::span<std::uint8_t> memory) {
+    const std::size_t size = input.read(memory, interrupted);
+    if (interrupted()) throw Interrupted();
+    return size;
+  };
+  const vle::Sink sink = [&](std::span<const std::uint8_t> bytes) {
+    output.write(bytes.data(), bytes.size());
+  };
+  vle::StreamReport report;
+  try {
+    report = options.expand ? vle::expand(source, sink, stream) : vle::compress(source, sink, stream);
+  } catch (const Error& error) {
+    // Of what is wrong in a container the library does not know the name.
+    const bool named = std::string_view(error.what()).starts_with(input.name());
+    if (error.code() != ErrorCode::bad_input || named) throw;
+    throw Error(error.code(), input.name() + ": " + error.what());
+  }
+  output.commit();
+  progress.clear();
+  if (stream.backend != options.backend) report.reason = "the input is small";
+  if (!options.quiet) {
+    std::fprintf(stderr, "cu264: %s\n", summary_of(report, options, seconds_since(start)).c_str());
+  }
+  return report;
+}
+
+}  // namespace
+
+ExitCode vle_verb(const std::vector<std::string>& arguments) {
+  const std::optional<VleOptions> options = parse_vle_options(arguments);
+  if (!options) {
+    std::fputs(vle_help().c_str(), stdout);
+    return ExitCode::done;
+  }
+  catch_signals();
+  try {
+    run(*options);
+  } catch (const Interrupted&) {
+    std::fputs("cu264: interrupted\n", stderr);
+    return ExitCode::interrupted;
+  }
+  return ExitCode::done;
+}
+
+}  // namespace cu264::app
