@@ -247,6 +247,18 @@ TEST_F(CannyParity, NoiseFloor) {
   }
 }
 
+TEST_F(CannyParity, DensityScaling) {
+  for (const Partition partition : kPartitions) {
+    CannyParams params = with(canny::candidates_003(), partition);
+    params.density_scaling = true;
+    // Crowded, sparse and empty: scaled up, down and not at all.
+    expect_parity(params, noise(150, 70, 31));
+    expect_parity(params, discs(333, 111, 32));
+    expect_parity(params, flat(70, 40, 9));
+    if (HasFatalFailure()) return;
+  }
+}
+
 TEST_F(CannyParity, FixedThresholds) {
   const int pairs[][2] = {{8, 19}, {0, 1}, {30, 30}, {99, 100}, {0, 100}};
   for (const auto& pair : pairs) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "vision/cuda/density.h"
 #include "vision/cuda/launch_check.h"
 #include "vision/cuda/lay_out.h"
 
@@ -109,6 +110,7 @@ void CannyPlan::launch_from_levels(int pictures, void* scratch, const EdgePlanes
       launch_link_global(grid_, pictures, params_.candidates, link, labels, stream);
     }
     launch_counts(grid_, pictures, params_.candidates, link, {a.counts, a.blocks_done, chosen, taps.sm}, stream);
+    if (params_.density_scaling) launch_density_scaling(grid_, pictures, a.levels, chosen, stream);
   }
   const EdgeWork work{a.levels, chosen, edges};
   if (shared_) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "vision/cuda/density.h"
 #include "vision/cuda/launch_check.h"
 #include "vision/cuda/lay_out.h"
 #include "vision/cuda/published_kernels.h"
@@ -89,6 +90,7 @@ void PublishedPlan::launch_from_levels(void* scratch, const Plane<std::uint8_t>&
   if (!params_.fixed) launch_published_counts(grid_, params_.candidates, a, stream);
   mark(marks, 3, stream);
   launch_published_search(grid_, params_, a, stream);
+  if (params_.density_scaling) launch_density_scaling(grid_, a.level, a.thresholds, stream);
   mark(marks, 4, stream);
   launch_published_hysteresis(grid_, a, memory, edges, stream);
   mark(marks, 5, stream);
