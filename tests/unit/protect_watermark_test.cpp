@@ -1,0 +1,107 @@
+// Marks in trailing ones: the bit is read back by counting, and who carries a bit is not changed by carrying it.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <random>
+
+#include "cu264/protect.h"
+#include "protect/payload.h"
+#include "protect/watermark.h"
+
+namespace cu264::protect {
+namespace {
+
+// Trailing ones as 9.2 tells them, level by level.
+int count_trailing_ones(const std::int16_t* levels, int max_num_coeff) {
+  int ones = 0;
+  for (int k = max_num_coeff - 1; k >= 0 && ones < 3; --k) {
+    if (levels[k] == 0) continue;
+    if (std::abs(levels[k]) != 1) break;
+    ++ones;
+  }
+  return ones;
+}
+
+void random_levels(std::mt19937& random, std::int16_t* levels, int max_num_coeff) {
+  const int range = random() % 4 == 0 ? 40 : 1 + static_cast<int>(random() % 3);
+  const int zeros = static_cast<int>(random() % 16);
+  for (int k = 0; k < 16; ++k) levels[k] = 0;
+  for (int k = 0; k < max_num_coeff; ++k) {
+    if (static_cast<int>(random() % 16) < zeros) continue;
+    levels[k] = static_cast<std::int16_t>(static_cast<int>(random() % static_cast<unsigned>(2 * range + 1)) - range);
+  }
+}
+
+TEST(ProtectWatermark, Parity) {
+  std::mt19937 random(5);
+  int marked = 0;
+  for (int i = 0; i < 200000; ++i) {
+    const int max_num_coeff = i % 2 == 0 ? 16 : 15, bit = static_cast<int>(random() & 1);
+    std::int16_t before[16], after[16];
+    random_levels(random, before, max_num_coeff);
+    std::copy(before, before + 16, after);
+    const core::CavlcSymbols symbols = core::cavlc_symbols(before, max_num_coeff);
+    if (!t1_parity_carries(symbols)) continue;
+    mark_t1_parity(after, symbols, max_num_coeff, bit);
+    ASSERT_EQ(count_trailing_ones(after, max_num_coeff) & 1, bit);
+    ASSERT_TRUE(t1_parity_carries(core::cavlc_symbols(after, max_num_coeff)));
+    ASSERT_EQ(max_num_coeff == 15 ? after[15] : 0, 0);
+    // One level changes by one, unless the highest frequency holds a large one.
+    int distance = 0;
+    for (int k = 0; k < 16; ++k) distance += std::abs(after[k] - before[k]);
+    if (std::abs(before[max_num_coeff - 1]) <= 1) {
+      ASSERT_LE(distance, 1);
+    }
+    ++marked;
+  }
+  EXPECT_GT(marked, 100000);
+}
+
+TEST(ProtectWatermark, Sign) {
+  std::mt19937 random(6);
+  for (int i = 0; i < 100000; ++i) {
+    std::int16_t levels[16];
+    random_levels(random, levels, 16);
+    const core::CavlcSymbols before = core::cavlc_symbols(levels, 16);
+    ASSERT_EQ(t1_sign_carries(before), count_trailing_ones(levels, 16) > 0);
+    if (!t1_sign_carries(before)) continue;
+    const int bit = i & 1;
+    mark_t1_sign(levels, before, bit);
+    const core::CavlcSymbols after = core::cavlc_symbols(levels, 16);
+    ASSERT_EQ(after.nonzero, before.nonzero);
+    ASSERT_EQ(after.levels, before.levels);
+    int first = 15;
+    while (levels[first] == 0) --first;
+    ASSERT_EQ(levels[first] < 0, bit != 0);
+  }
+}
+
+TEST(ProtectWatermark, EveryBitOfTheFrameIsReached) {
+  std::mt19937 random(8);
+  std::vector<int> hits(8 * (kWatermarkHeaderBytes + 5));
+  int chosen = 0;
+  for (int i = 0; i < 40000; ++i) {
+    const AesBlock key{{static_cast<std::uint32_t>(random()), static_cast<std::uint32_t>(random()), 0, 0}};
+    const std::uint32_t index = watermark_index(key, 5);
+    ASSERT_LT(index, hits.size());
+    ASSERT_EQ(watermark_is_header(key), index < 64);
+    ++hits[index];
+    chosen += watermark_chooses(key, 16384);
+    EXPECT_TRUE(watermark_chooses(key, 65536));
+  }
+  for (const int count : hits) EXPECT_GT(count, 80);
+  EXPECT_NEAR(chosen, 10000, 600);
+}
+
+TEST(ProtectPayload, Frame) {
+  const std::string text = "123456789";
+  const ByteSpan bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+  EXPECT_EQ(crc32(bytes), 0xcbf43926u);
+  const Bytes frame = frame_of(bytes);
+  EXPECT_EQ(read_frame_header(frame).length, 9u);
+  EXPECT_EQ(read_frame_header(frame).crc, 0xcbf43926u);
+  EXPECT_THROW(frame_of({}), Error);
+}
+
+}  // namespace
+}  // namespace cu264::protect
