@@ -68,6 +68,9 @@ struct Groups {
                           "pictures the CUDA backend encodes together; 0: what fills the device (0)");
     machine.add_options()("threads", text("N"),
                           "of the CPU backend; 0: one a core (0). Never changes the bytes");
+    machine.add_options()("entropy-kernel", text("NAME"),
+                          "for developers: which kernels of the CUDA backend code the levels: production, "
+                          "cavlcu or cavlc_su (production). Never changes the bytes");
     output.add_options()("output,o", text("FILE"), "where to; - is standard output");
     output.add_options()("format", text("NAME"),
                          "h264, mp4, mov, mkv or ts, whatever the file's name (- is h264)");
@@ -171,7 +174,7 @@ void read_input(const Given& given, EncodeOptions& options) {
 }
 
 void read_coding(const Given& given, EncodeOptions& options) {
-  for (const char* name : {"qp", "preset", "profile", "slices", "backend", "threads", "batch"}) {
+  for (const char* name : {"qp", "preset", "profile", "slices", "backend", "threads", "batch", "entropy-kernel"}) {
     if (given.has(name)) options.config.set(name, given[name]);
   }
   options.config.deblock = !given.has("no-deblock");

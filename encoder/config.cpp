@@ -28,6 +28,9 @@ constexpr Named<Preset> kPresets[] = {
 constexpr Named<Profile> kProfiles[] = {{"baseline", Profile::baseline}};
 constexpr Named<BackendChoice> kBackends[] = {
     {"auto", BackendChoice::automatic}, {"cuda", BackendChoice::cuda}, {"cpu", BackendChoice::cpu}};
+constexpr Named<EntropyKernel> kEntropyKernels[] = {{"production", EntropyKernel::production},
+                                                    {"cavlcu", EntropyKernel::cavlcu},
+                                                    {"cavlc_su", EntropyKernel::cavlc_su}};
 constexpr Named<HeaderPlacement> kPlacements[] = {{"first", HeaderPlacement::first_packet},
                                                   {"every", HeaderPlacement::every_packet},
                                                   {"separate", HeaderPlacement::separate}};
@@ -174,13 +177,14 @@ void Config::set(std::string_view name, std::string_view text) {
       value.reject("WIDTHxHEIGHT, each from 1 to " + std::to_string(kMaxSide) + ", as 1920x1080");
     }
     width = w, height = h;
+  } else if (name == "entropy-kernel") {
+    entropy_kernel = parse_name(value, kEntropyKernels);
   } else if (name == "headers") {
     headers = parse_name(value, kPlacements);
   } else {
     throw Error(ErrorCode::invalid_argument, "unknown option \"" + std::string(name) + "\"",
                 "use qp, preset, profile, slices, deblock, backend, threads, batch, device, fps, sar, range, "
-                "size, headers or "
-                "input-format");
+                "size, headers, input-format or entropy-kernel");
   }
 }
 

@@ -21,6 +21,7 @@ StageParams stage_params(const Config& config) {
   params.threads = config.threads;
   params.batch = config.batch;
   params.device_output = config.device_output;
+  params.entropy_kernel = config.entropy_kernel;
   params.input_format = config.input_format;
   const Colour colour = coded_colour(config);
   params.matrix_coefficients = colour.matrix;

@@ -39,6 +39,7 @@ struct StageParams {
   int threads = 0;
   int batch = 0;  // as Config::batch
   bool device_output = false;
+  EntropyKernel entropy_kernel = EntropyKernel::production;
   std::optional<PixelFormat> input_format;
   int matrix_coefficients = 2;  // that RGB is converted by
   bool full_range = false;

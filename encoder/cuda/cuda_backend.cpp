@@ -163,7 +163,7 @@ class CudaBackend final : public Backend {
     const BatchView view = view_of(batch.run);
     launch_reconstruct(view, params_.qp, params_.preset, d_.reconstruct_scratch, encode_->get());
     entropy::launch_code_and_pack(view, d_.slice_headers, batch.run.first, d_.pack_scratch, d.stream,
-                                  d_.stream_bytes, d.pictures, encode_->get());
+                                  d_.stream_bytes, d.pictures, encode_->get(), params_.entropy_kernel);
     if (params_.reconstruction) {
       const std::size_t mbs = pictures * static_cast<std::size_t>(view.macroblocks_per_picture());
       copy(pinned.macroblocks, d_.macroblocks, mbs, cudaMemcpyDeviceToHost, *encode_);

@@ -33,14 +33,20 @@ __device__ __forceinline__ std::uint32_t gather_fields(std::uint32_t fields) {
   return (fields & 0x5555u) | ((fields >> 15) & 0xaaaau);
 }
 
-__device__ __forceinline__ LevelSigns level_signs(const BlockLevels& levels) {
+// What level_signs adds to a pair of levels. From a shuffle, so that the compiler keeps it in a register: it
+// would load a constant anew for each use. All lanes.
+__device__ __forceinline__ std::uint32_t pair_of_ones() {
+  return __shfl_sync(0xffffffffu, 0x00010001u, 0);
+}
+
+__device__ __forceinline__ LevelSigns level_signs(const BlockLevels& levels, std::uint32_t ones) {
   const std::uint32_t pairs[8] = {levels.low.x,  levels.low.y,  levels.low.z,  levels.low.w,
                                   levels.high.x, levels.high.y, levels.high.z, levels.high.w};
   std::uint32_t fields = 0;
 #pragma unroll
   for (int j = 7; j >= 0; --j) {
     // min(level + 1, 3) as unsigned: -1, 0, 1 become 0, 1, 2, all others 3.
-    fields = 4 * fields + __viaddmin_u16x2(pairs[j], 0x00010001u, 0x00030003u);
+    fields = 4 * fields + __viaddmin_u16x2(pairs[j], ones, 0x00030003u);
   }
   const std::uint32_t upper = fields >> 1;
   return {gather_fields(~fields | upper), gather_fields(~fields), gather_fields(~upper)};
@@ -52,61 +58,88 @@ class StagedLevels {
  public:
   static constexpr int kWarpBytes = 32 * 32;
 
-  // `s_warp`: kWarpBytes, aligned to 16.
-  __device__ __forceinline__ StagedLevels(std::uint8_t* s_warp, int lane)
-      : s_own_(s_warp + 32 * lane), swap_((lane & 4) << 2) {}
+  // A warp's bytes lie at `offset` from s_base, both aligned to 32.
+  __device__ __forceinline__ StagedLevels(std::uint8_t* s_base, int offset, int lane)
+      : s_base_(s_base), own_(offset + 32 * lane + ((lane & 4) << 2)) {}
 
   __device__ __forceinline__ void store(const BlockLevels& levels) const {
-    *reinterpret_cast<uint4*>(s_own_ + swap_) = levels.low;
-    *reinterpret_cast<uint4*>(s_own_ + (16 ^ swap_)) = levels.high;
+    *reinterpret_cast<uint4*>(s_base_ + own_) = levels.low;
+    *reinterpret_cast<uint4*>(s_base_ + (own_ ^ 16)) = levels.high;
   }
   __device__ __forceinline__ int operator[](int k) const {
-    return *reinterpret_cast<const std::int16_t*>(s_own_ + ((2 * k) ^ swap_));
+    return *reinterpret_cast<const std::int16_t*>(s_base_ + (own_ ^ (2 * k)));
   }
 
  private:
-  std::uint8_t* s_own_;
-  int swap_;
+  std::uint8_t* const s_base_;
+  const int own_;
 };
 
-// The highest three bits of x, or all if there are fewer.
-__device__ __forceinline__ std::uint32_t highest_three(std::uint32_t x) {
-  const std::uint32_t reversed = __brev(x);
-  std::uint32_t rest = reversed & (reversed - 1);
-  rest &= rest - 1;
-  rest &= rest - 1;
-  return x ^ __brev(rest);
+// The trailing ones among `ones`, which has no others above them.
+struct TrailingOnes {
+  std::uint32_t mask, signs;
+  int count;
+
+  // Highest frequency first is lowest bit first here, which is cheap to take away.
+  __device__ __forceinline__ TrailingOnes(std::uint32_t ones, std::uint32_t negative) {
+    const std::uint32_t all = __brev(ones), minus = __brev(negative);
+    const std::uint32_t from2 = all & (all - 1), from3 = from2 & (from2 - 1), from4 = from3 & (from3 - 1);
+    const std::uint32_t three = all ^ from4;
+    count = __popc(three);
+    mask = __brev(three);
+    signs = ((minus & (all ^ from2)) != 0 ? 4u : 0u) + ((minus & (from2 ^ from3)) != 0 ? 2u : 0u) +
+            ((minus & (from3 ^ from4)) != 0 ? 1u : 0u);
+    signs >>= 3 - count;
+  }
+};
+
+// The levels of `rest`, from the highest frequency down (9.2.2).
+template <class Sink>
+__device__ __forceinline__ void put_levels(Sink& sink, const StagedLevels& levels, std::uint32_t rest,
+                                           int suffix_length, int trailing_ones) {
+  int subtrahend = trailing_ones < 3 ? 4 : 2;  // what 2 * |level| exceeds level_code by
+  int largest = 3;                             // beyond it suffix_length grows
+  int escape = suffix_length == 0 ? 14 : 30;
+#pragma unroll 1
+  while (rest != 0) {
+    const int k = core::highest_bit(rest);
+    rest ^= 1u << k;
+    const int level = levels[k], magnitude = abs(level);
+    const int code = 2 * magnitude + static_cast<int>(static_cast<std::uint32_t>(level) >> 31) - subtrahend;
+    subtrahend = 2;
+    const int one = 1 << suffix_length;
+    auto bits = static_cast<std::uint32_t>((code & (one - 1)) | one);
+    int length = (code >> suffix_length) + suffix_length + 1;
+    if (code >= escape) {
+      // level_prefix 14, where suffix_length is 0, and 15 (9.2.2.1)
+      const bool longest = suffix_length > 0 || code >= 30;
+      bits = longest ? 1 << 12 | (code - (suffix_length > 0 ? escape : 30)) : 1 << 4 | (code - 14);
+      length = longest ? 28 : 19;
+    }
+    sink.put(bits, length);
+    suffix_length = max(suffix_length, 1);
+    if (magnitude > largest) {
+      ++suffix_length;
+      largest *= 2;
+    }
+    suffix_length = min(suffix_length, 6);
+    escape = 15 << suffix_length;
+  }
 }
 
-// `column`: core::coeff_token_column. Not for empty blocks. `levels` must hold what `signs` was taken from.
+// `column`: core::coeff_token_column. `sink` has a BitQueue `queue`, which is empty. Not for empty blocks.
+// `levels` must hold what `signs` was taken from.
 template <class Sink>
 __device__ __forceinline__ void put_nonempty_block(Sink& sink, const StagedLevels& levels, LevelSigns signs,
                                                    int max_num_coeff, int column) {
   const std::uint32_t nonzero = signs.nonzero & ((1u << max_num_coeff) - 1);
   const std::uint32_t others = nonzero & ~signs.ones;
-  const std::uint32_t trailing = highest_three(nonzero & signs.ones & (~0u << (32 - __clz(others))));
-  const int total_coeff = __popc(nonzero), trailing_ones = __popc(trailing);
-  const core::CodeWord token = core::coeff_token_code(column, total_coeff, trailing_ones);
-  std::uint32_t token_and_signs = token.bits;
-#pragma unroll 1
-  for (std::uint32_t rest = trailing; rest != 0;) {
-    const int k = core::highest_bit(rest);
-    rest ^= 1u << k;
-    token_and_signs = token_and_signs << 1 | ((signs.negative >> k) & 1);
-  }
-  sink.put(token_and_signs, token.length + trailing_ones);
-
-  int suffix_length = total_coeff > 10 && trailing_ones < 3;
-  bool cannot_be_one = trailing_ones < 3;
-#pragma unroll 1
-  for (std::uint32_t rest = nonzero ^ trailing; rest != 0; cannot_be_one = false) {
-    const int k = core::highest_bit(rest);
-    rest ^= 1u << k;
-    const int level = levels[k];
-    core::put_level(sink, core::level_code(level, cannot_be_one), suffix_length);
-    suffix_length = core::next_suffix_length(suffix_length, abs(level));
-  }
-
+  const TrailingOnes trailing(nonzero & signs.ones & (~0u << (32 - __clz(others))), signs.negative);
+  const int total_coeff = __popc(nonzero);
+  const core::CodeWord token = core::coeff_token_code(column, total_coeff, trailing.count);
+  sink.queue.start(static_cast<std::uint32_t>(token.bits) << trailing.count | trailing.signs,
+                   token.length + trailing.count);
+  put_levels(sink, levels, nonzero ^ trailing.mask, total_coeff > 10 && trailing.count < 3, trailing.count);
   if (total_coeff == max_num_coeff) return;  // no zeros, no runs
   const int zeros = core::highest_bit(nonzero) + 1 - total_coeff;
   const core::CodeWord total_zeros =

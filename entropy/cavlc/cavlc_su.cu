@@ -103,8 +103,8 @@ __global__ void __launch_bounds__(kRegionThreads) backward_scan(const __grid_con
   const int x = m % kRegionWidth, y = m / kRegionWidth, mb_x = first_x + x, mb_y = first_y + y;
   if (mb_x >= job.batch.mb_width || mb_y >= job.batch.mb_height || slot >= kBlocksPerMacroblock) return;
   const int slices = job.batch.slices, mb_height = job.batch.mb_height;
-  const bool above = mb_y > 0 && core::slice_of_row(mb_y, slices, mb_height) ==
-                                     core::slice_of_row(mb_y - 1, slices, mb_height);
+  const bool above = mb_y > 0 && (slices == 1 || core::slice_of_row(mb_y, slices, mb_height) ==
+                                                     core::slice_of_row(mb_y - 1, slices, mb_height));
   Symbols symbols{};
   symbols.nC = static_cast<std::int8_t>(
       core::slot_nc(slot, core::slot_neighbours(slot), s_counts[y + 1][x + 1],

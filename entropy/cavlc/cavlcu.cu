@@ -8,7 +8,7 @@
 #include "core/cavlc_block.h"
 #include "core/mb_syntax.h"
 #include "core/slot_neighbours.h"
-#include "entropy/cavlc/block_levels.cuh"
+#include "entropy/cavlc/block_coder.cuh"
 #include "entropy/cavlc/cavlcu.h"
 #include "entropy/cavlc/word_sink.cuh"
 #include "entropy/launch_check.cuh"
@@ -67,11 +67,28 @@ __device__ int edge_position(int slot, bool right) {
   return right ? (x == 1 ? 4 + 2 * component + y : -1) : (y == 1 ? 4 + 2 * component + x : -1);
 }
 
+// Words of a block's code to global memory.
+struct CodeSink {
+  BitQueue queue;
+  std::uint32_t* d_next;
+  std::uint32_t words = 0;
+
+  __device__ __forceinline__ void put(std::uint32_t bits, int count) {
+    if (queue.push(bits, count)) d_next[words++] = queue.pop();
+  }
+  // Returns the code's length.
+  __device__ __forceinline__ int finish() const {
+    if (queue.count > 0) d_next[words] = queue.rest();
+    return static_cast<int>(32 * words) + queue.count;
+  }
+};
+
 __global__ void __launch_bounds__(kThreads)
     cavlcu(const __grid_constant__ BatchView batch, const __grid_constant__ HandOver hand,
            const __grid_constant__ BlockCodes codes) {
   __shared__ std::uint32_t s_info_a[kRegion][kEdge];
   __shared__ std::uint32_t s_region;
+  __shared__ __align__(32) std::uint8_t s_levels[kRegion * StagedLevels::kWarpBytes];
   if (threadIdx.x == 0) {
     s_region = cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device>(*hand.ticket)
                    .fetch_add(1, cuda::memory_order_relaxed);
@@ -83,17 +100,24 @@ __global__ void __launch_bounds__(kThreads)
   const int mb_index = region * kRegion + z;
   const bool exists = mb_index < mbs;  // the same for all lanes of a warp
   const int mb_x = mb_index % batch.mb_width, mb_y = mb_index / batch.mb_width;
-  const int mb_slice = core::slice_of_row(mb_y, batch.slices, batch.mb_height);
+  const int mb_slice = batch.slices == 1 ? 0 : core::slice_of_row(mb_y, batch.slices, batch.mb_height);
   const std::size_t index = static_cast<std::size_t>(picture) * mbs + mb_index;
   const MacroblockRecord* const mb = batch.macroblocks + index;
   const std::int16_t* const d_levels =
       batch.levels + index * core::kLevelsPerMacroblock + slot * core::kLevelsPerBlock;
   const bool coded = exists && slot < core::kBlocksPerMacroblock && core::slot_is_coded(*mb, slot);
   const int max_num_coeff = coded ? core::slot_max_num_coeff(*mb, slot) : 0;
-  core::CavlcSymbols symbols;
-  if (coded && ((mb->nonzero_blocks >> slot) & 1) != 0) symbols = load_symbols(d_levels, max_num_coeff);
+  const StagedLevels levels(s_levels, z * StagedLevels::kWarpBytes, slot);
+  const std::uint32_t pair = pair_of_ones();
+  LevelSigns signs{};
+  if (coded && ((mb->nonzero_blocks >> slot) & 1) != 0) {
+    const BlockLevels loaded = load_levels(d_levels);
+    levels.store(loaded);
+    signs = level_signs(loaded, pair);
+    signs.nonzero &= (1u << max_num_coeff) - 1;
+  }
   const bool pcm = exists && mb->kind == MacroblockKind::pcm;
-  const int total_coeff = pcm ? 16 : symbols.total_coeff;  // 9.2.1
+  const int total_coeff = pcm ? 16 : __popc(signs.nonzero);  // 9.2.1
 
   const std::uint32_t info = pack_info(mb_slice, total_coeff);
   std::uint32_t* const d_info_b = hand.info_b + index * kEdge;
@@ -137,8 +161,13 @@ __global__ void __launch_bounds__(kThreads)
   const std::size_t block = index * core::kBlocksPerMacroblock + slot;
   int length = 0;
   if (coded) {
-    WordSink sink(ArrayStore{codes.words + block * kBlockWords});
-    core::put_block(sink, d_levels, symbols, max_num_coeff, nC);
+    CodeSink sink{{}, codes.words + block * kBlockWords};
+    if (signs.nonzero != 0) {
+      put_nonempty_block(sink, levels, signs, max_num_coeff, core::coeff_token_column(nC));
+    } else {
+      const core::CodeWord token = core::coeff_token_code(core::coeff_token_column(nC), 0, 0);
+      sink.queue.start(token.bits, token.length);
+    }
     length = sink.finish();
   }
   codes.lengths[block] = static_cast<std::uint16_t>(length);

@@ -5,6 +5,7 @@
 //   code    a listed block a lane
 //   write   a macroblock a lane: header and blocks behind one another, to where a scan of lengths puts them
 #include <algorithm>
+#include <cstddef>
 
 #include "core/bit_ops.h"
 #include "core/cavlc_block.h"
@@ -50,7 +51,7 @@ struct Shared {
     std::uint16_t list[kGroup * kBlocksPerMacroblock];  // macroblock << 5 | slot
     std::uint32_t edges[33];
   };
-  alignas(16) std::uint8_t levels[StagedLevels::kWarpBytes];
+  alignas(32) std::uint8_t levels[StagedLevels::kWarpBytes];
   std::uint32_t staged[kStagedWords][32];  // full words of the block that a lane codes
   std::uint32_t spilled;                   // words
 };
@@ -85,18 +86,27 @@ struct BlockSink {
   }
 };
 
+// Shuffled, so that the compiler does not compute the address anew for each use. All lanes.
+__device__ __forceinline__ const std::int16_t* held(const std::int16_t* address) {
+  return reinterpret_cast<const std::int16_t*>(
+      __shfl_sync(kAllLanes, reinterpret_cast<unsigned long long>(address), 0));
+}
+
 class GroupCoder {
  public:
-  __device__ __forceinline__ GroupCoder(const CodeJob& job, const Group& group, Shared& s,
+  __device__ __forceinline__ GroupCoder(const CodeJob& job, const Group& group, Shared* s_all, int warp,
                                         std::uint32_t* d_spill, int lane)
       : batch_(job.batch),
         bits_(job.bits),
         group_(group),
-        s_(s),
+        s_(s_all[warp]),
+        s_base_(reinterpret_cast<std::uint8_t*>(s_all)),
+        levels_offset_(warp * static_cast<int>(sizeof(Shared)) + static_cast<int>(offsetof(Shared, levels))),
         d_spill_(d_spill),
-        d_levels_(batch_.levels +
-                  (static_cast<std::size_t>(group.picture) * batch_.macroblocks_per_picture() + group.first) *
-                      core::kLevelsPerMacroblock),
+        d_levels_(
+            held(batch_.levels +
+                 (static_cast<std::size_t>(group.picture) * batch_.macroblocks_per_picture() + group.first) *
+                     core::kLevelsPerMacroblock)),
         lane_(lane) {}
 
   __device__ __forceinline__ void run() {
@@ -113,7 +123,8 @@ class GroupCoder {
           static_cast<int>(__dp4a(s_.lengths[lane_][i], 0x01010101u, static_cast<std::uint32_t>(length)));
     }
     GroupWriter writer(batch_, bits_, group_, s_.edges, lane_);
-    writer.write(mb, header_length, length, [&](auto& sink) { put(sink, header_length, mb.nonzero()); });
+    writer.write(mb, header_length, length,
+                 [&](auto& sink) { put(sink, header_length, mb.nonzero() | 3u << core::kSlotChromaDc); });
   }
 
  private:
@@ -133,8 +144,14 @@ class GroupCoder {
 #pragma unroll
       for (int c = 0; c < 3; ++c) many[c] = nonzero & slots_from(counts, 2 << c);
     }
+    // Half of the length is coeff_token's column, of chroma DC too if not empty.
+    lengths[4] += ((nonzero >> core::kSlotChromaDc) & 1) * (6u << 8) +
+                  ((nonzero >> (core::kSlotChromaDc + 1)) & 1) * (6u << 16);
 #pragma unroll
     for (int i = 0; i < 7; ++i) s_.lengths[lane_][i] = lengths[i];
+    // The token of a chroma DC block without coefficients is 01.
+    s_.words[core::kSlotChromaDc][lane_] = s_.words[core::kSlotChromaDc + 1][lane_] =
+        (lengths[4] & 0xff00) != 0;
     s_.spilled_bits[lane_] = 0;
     if (lane_ == 0) s_.spilled = 0;
     list(nonzero, many);
@@ -185,42 +202,40 @@ class GroupCoder {
   }
 
   struct Listed {
-    int m = 0, slot = 0;
+    int m, slot;
     BlockLevels levels;
   };
 
   __device__ __forceinline__ Listed fetch(int i) const {
-    Listed listed;
-    if (i >= listed_) return listed;
-    const int entry = s_.list[i];
-    listed.m = entry >> 5;
-    listed.slot = entry & 31;
-    listed.levels =
-        load_levels(d_levels_ + listed.m * core::kLevelsPerMacroblock + listed.slot * core::kLevelsPerBlock);
-    return listed;
+    const int entry = s_.list[min(i, listed_ - 1)];
+    const int m = entry >> 5, slot = entry & 31;
+    return {m, slot,
+            load_levels(d_levels_ + (m * core::kLevelsPerMacroblock + slot * core::kLevelsPerBlock))};
   }
 
   __device__ __forceinline__ void code() {
+    const std::uint32_t ones = pair_of_ones();
+    if (listed_ == 0) return;
     Listed next = fetch(lane_);
 #pragma unroll 1
     for (int i = lane_; i < listed_; i += 32) {
       const Listed block = next;
       next = fetch(i + 32);
-      code(block);
+      code(block, ones);
     }
   }
 
-  __device__ __forceinline__ void code(const Listed& block) {
+  __device__ __forceinline__ void code(const Listed& block, std::uint32_t ones) {
     const int m = block.m, slot = block.slot;
     std::uint8_t* const s_length = reinterpret_cast<std::uint8_t*>(s_.lengths[m]) + slot;
-    const MacroblockKind kind =
-        (intra16x16_ >> m) & 1 ? MacroblockKind::intra16x16 : MacroblockKind::intra4x4;
-    const bool chroma_dc = slot >= core::kSlotChromaDc && slot < core::kSlotChromaAc;
-    const StagedLevels levels(s_.levels, lane_);
+    // AC blocks of 15 levels, by slot.
+    const std::uint32_t fifteen = (intra16x16_ >> m) & 1 ? 0x7f9fffeu : 0x7f80000u;
+    int max_num_coeff = 16 - static_cast<int>((fifteen >> slot) & 1);
+    if (slot >= core::kSlotChromaDc && slot < core::kSlotChromaAc) max_num_coeff = 4;
+    const StagedLevels levels(s_base_, levels_offset_, lane_);
     levels.store(block.levels);
     BlockSink sink{{}, &s_.staged[0][lane_]};
-    put_nonempty_block(sink, levels, level_signs(block.levels), core::slot_max_num_coeff(kind, slot),
-                       chroma_dc ? 4 : *s_length >> 1);
+    put_nonempty_block(sink, levels, level_signs(block.levels, ones), max_num_coeff, *s_length >> 1);
     std::uint32_t bits = sink.queue.bits;
     int length = sink.queue.count;
     if (sink.words > 0) {
@@ -242,25 +257,25 @@ class GroupCoder {
     return at << 10 | static_cast<std::uint32_t>(32 * sink.words + sink.queue.count);
   }
 
-  // The lane's macroblock.
+  // The lane's macroblock; `stored`: the slots whose bits are in `words`, empty or not.
   template <class Sink>
-  __device__ __forceinline__ void put(Sink& sink, int header_length, std::uint32_t nonzero) const {
+  __device__ __forceinline__ void put(Sink& sink, int header_length, std::uint32_t stored) const {
 #pragma unroll
     for (int i = 0; i < kHeaderWords; ++i) {
-      const int length = min(header_length - 32 * i, 32);
-      if (length > 0) sink.put(s_.header[i][lane_], length);
+      const int length = max(0, min(header_length - 32 * i, 32));
+      sink.put(length > 0 ? s_.header[i][lane_] : 0, length);
     }
+    // An empty block is all ones, but where six bits long 000011: a digit for each length.
+    constexpr std::uint32_t kEmpty = 0x030f0310u;
 #pragma unroll 1
-    for (int i = 0; i < 7; ++i) {
-      std::uint32_t lengths = s_.lengths[lane_][i];
-#pragma unroll 1
-      for (int slot = 4 * i; lengths != 0; ++slot, lengths >>= 8) {
-        const auto length = static_cast<int>(lengths & 0xff);
-        if (length == 0) continue;
-        // Of an empty block all ones, but 000011 and, of chroma DC, 01.
-        const bool chroma_dc = slot == core::kSlotChromaDc || slot == core::kSlotChromaDc + 1;
-        std::uint32_t bits = length == 6 ? 3 : chroma_dc ? 1 : ~(~0u << length);
-        if ((nonzero >> slot) & 1) bits = s_.words[slot][lane_];
+    for (int i = 0; i < 7; ++i, stored >>= 4) {
+      const std::uint32_t lengths = s_.lengths[lane_][i];
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        if (j == 3 && i == 6) break;  // there are 27 slots
+        const auto length = static_cast<int>((lengths >> (8 * j)) & 0xff);
+        std::uint32_t bits = (kEmpty >> (4 * (length & 7))) & 15;
+        if ((stored >> j) & 1) bits = s_.words[4 * i + j][lane_];
         if (length <= 32) {
           sink.put(bits, length);
         } else {
@@ -282,6 +297,8 @@ class GroupCoder {
   const GroupBits& bits_;
   const Group& group_;
   Shared& s_;
+  std::uint8_t* const s_base_;
+  const int levels_offset_;
   std::uint32_t* const d_spill_;
   const std::int16_t* const d_levels_;
   const int lane_;
@@ -301,7 +318,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm) code_groups(const __gr
     if (ticket >= groups) return;
     const Group group = group_at(job.batch, job.layout, ticket);
     if (group.first >= group.end) continue;
-    GroupCoder(job, group, s_shared[warp], d_spill, lane).run();
+    GroupCoder(job, group, s_shared, warp, d_spill, lane).run();
     __syncwarp();
   }
 }

@@ -16,27 +16,17 @@ namespace cu264::entropy {
 
 inline constexpr unsigned kAllLanes = 0xffffffffu;
 
-// A lane's bits to global memory. Its first full word stays in `first`: lanes before may have a part in it.
+// A lane's bits to global memory, word by word as they are full.
 struct LaneSink {
   BitQueue queue;
   std::uint32_t* d_next;
-  std::uint32_t first = 0;
-  bool full = false;  // `first` is
 
   __device__ __forceinline__ LaneSink(std::uint32_t* d_words, std::uint32_t position)
       : d_next(d_words + (position >> 5)) {
     queue.count = static_cast<int>(position & 31);
   }
   __device__ __forceinline__ void put(std::uint32_t bits, int count) {
-    if (!queue.push(bits, count)) return;
-    const std::uint32_t word = queue.pop();
-    if (full) {
-      *d_next = word;
-    } else {
-      first = word;
-      full = true;
-    }
-    ++d_next;
+    if (queue.push(bits, count)) *d_next++ = queue.pop();
   }
 };
 
@@ -102,8 +92,7 @@ class GroupWriter {
   }
 
  private:
-  // A word is stored by the lane that fills it; what lanes before have of it reaches that lane through
-  // s_edges.
+  // A word is stored by the lane that fills it; what lanes before have of it that lane adds from s_edges.
   template <class Put>
   __device__ __forceinline__ void write_string(GroupRecord& record, int length, Put put) {
     std::uint32_t end = static_cast<std::uint32_t>(length);
@@ -120,13 +109,14 @@ class GroupWriter {
     std::uint32_t* const d_first = sink.d_next;
     put(sink);
     __syncwarp();
-    const unsigned full = __ballot_sync(kAllLanes, sink.full), later = full & ~1u << lane_;
+    const bool full = sink.d_next != d_first;
+    const unsigned later = __ballot_sync(kAllLanes, full) & ~1u << lane_;
     if (sink.queue.count > 0) {
       const std::uint32_t rest = sink.queue.rest();
       if (rest != 0) atomicOr(s_edges_ + (later != 0 ? __ffs(static_cast<int>(later)) - 1 : 32), rest);
     }
     __syncwarp();
-    if (sink.full) *d_first = sink.first | s_edges_[lane_];
+    if (full && s_edges_[lane_] != 0) atomicOr(d_first, s_edges_[lane_]);
     if (lane_ == 0 && (record.before & 31) != 0) d_words_[record.before >> 5] = s_edges_[32];
   }
 

@@ -65,6 +65,11 @@ struct BitQueue {
     count += length;
     return count >= 32;
   }
+  // Of an empty queue; `length` is less than 32.
+  __device__ __forceinline__ void start(std::uint32_t value, int length) {
+    bits = value;
+    count = length;
+  }
   __device__ __forceinline__ std::uint32_t pop() {
     count -= 32;
     return __funnelshift_r(bits, overflow, count);

@@ -16,24 +16,20 @@ constexpr unsigned kAllLanes = 0xffffffffu;
 // A warp a group.
 __global__ void __launch_bounds__(kThreads) count_escapes(const __grid_constant__ PackJob job) {
   const int lane = static_cast<int>(threadIdx.x) & 31;
-  const std::size_t index = (blockIdx.x * std::size_t{kThreads} + threadIdx.x) / 32;
-  if (index >= job.layout.groups()) return;
-  const Group group = group_at(job.batch, job.layout, static_cast<std::uint32_t>(index));
-  if (group.first >= group.end) return;
-  SliceRecord& slice = job.slice(group.picture, group.slice);
-  if (slice.broken != 0) return;
+  const std::uint32_t group = (blockIdx.x * kThreads + threadIdx.x) / 32;
+  if (group >= job.layout.groups()) return;
+  SliceRecord& slice = job.scratch.slices[group / job.layout.groups_a_slice];
   const GroupPayload payload(job, group, slice);
+  if (slice.broken != 0) return;
   const auto first = static_cast<std::int64_t>(payload.first_byte());
   const auto word_at = [&](std::int64_t at) { return payload.word_at(static_cast<int>(at - first)); };
-  std::uint32_t last = payload.word_at(-4);
   int escapes = 0;
-  for (int base = 0; base < payload.bytes(); base += 4 * 32) {
+  // The first lane only looks what comes before the second one's word.
+  for (int base = -4; base < payload.bytes() - 4; base += 4 * 31) {
     const int i = base + 4 * lane, bytes = min(payload.bytes() - i, 4);
     const std::uint32_t word = bytes > 0 ? payload.word_at(i) : 0;
-    std::uint32_t before = __shfl_up_sync(kAllLanes, word, 1);
-    if (lane == 0) before = last;
-    last = __shfl_sync(kAllLanes, word, 31);
-    if (bytes > 0 && may_need_escapes(before, word)) {
+    const std::uint32_t before = __shfl_up_sync(kAllLanes, word, 1);
+    if (lane > 0 && bytes > 0 && may_need_escapes(before, word)) {
       escapes += __popc(escapes_in_word(first + i, bytes, word_at));
     }
     __syncwarp();
@@ -41,7 +37,7 @@ __global__ void __launch_bounds__(kThreads) count_escapes(const __grid_constant_
 #pragma unroll
   for (int step = 16; step > 0; step /= 2) escapes += __shfl_xor_sync(kAllLanes, escapes, step);
   if (lane != 0) return;
-  job.scratch.escapes[index] = static_cast<std::uint32_t>(escapes);
+  job.scratch.escapes[group] = static_cast<std::uint32_t>(escapes);
   if (escapes != 0) atomicAdd(&slice.escapes, static_cast<std::uint32_t>(escapes));
 }
 
@@ -52,7 +48,7 @@ __device__ void report_picture(const PackJob& job, int picture, int lane) {
   for (int slice = lane; slice < job.batch.slices; slice += 32) {
     const SliceRecord& record = job.slice(picture, slice);
     header_bits += record.header_bits;
-    bits += record.bits - static_cast<std::uint64_t>(job.header(picture, slice).length);
+    bits += record.bits - static_cast<std::uint64_t>(record.header.length);
     for (int kind = 0; kind < 3; ++kind) mbs[kind] += record.mbs[kind];
     broken |= record.broken;
   }
@@ -64,8 +60,7 @@ __device__ void report_picture(const PackJob& job, int picture, int lane) {
   }
   if (lane != 0) return;
   const SliceRecord& last = job.slice(picture, job.batch.slices - 1);
-  const std::uint64_t end =
-      last.offset + prefix_bytes(job.batch.slices - 1) + last.rbsp_bytes() + last.escapes;
+  const std::uint64_t end = last.offset + last.prefix_bytes + last.rbsp_bytes() + last.escapes;
   PackedPicture packed;
   packed.offset = job.slice(picture, 0).offset;
   packed.size = end - packed.offset;
@@ -88,7 +83,7 @@ __global__ void __launch_bounds__(kPlaceThreads) place_nal_units(const __grid_co
     std::uint64_t bytes = 0, before = 0, all = 0;
     if (slice < slices) {
       const SliceRecord& record = job.scratch.slices[slice];
-      bytes = prefix_bytes(slice % job.batch.slices) + record.rbsp_bytes() + record.escapes;
+      bytes = record.prefix_bytes + record.rbsp_bytes() + record.escapes;
     }
     Scan(s_scan).ExclusiveSum(bytes, before, all);
     if (slice < slices) job.scratch.slices[slice].offset = stream_bytes + before;

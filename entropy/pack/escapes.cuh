@@ -25,9 +25,12 @@ __device__ int zeros_before(std::int64_t at, WordAt word_at) {
   return core::zeros_after_run(run);
 }
 
-// Whether any of four bytes may need an escape, seen from them and the two before: rarely yes.
+// Whether any of four bytes is at most 3 and follows two zeros, seen from them and the four before: without
+// that none needs an escape.
 __device__ inline bool may_need_escapes(std::uint32_t before, std::uint32_t word) {
-  return ((word - 0x01010101u) & ~word & 0x80808080u) != 0 || (before & 0xffff) == 0;
+  const std::uint32_t any =
+      (word & 0xfcfcfcfcu) | __funnelshift_r(word, before, 8) | __funnelshift_r(word, before, 16);
+  return ((any - 0x01010101u) & ~any & 0x80808080u) != 0;
 }
 
 // Bit i of the result: the i-th of the first `bytes` bytes from byte `at` on must be preceded by 03.

@@ -2,7 +2,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "entropy/cavlc/cavlc_su.h"
+#include "entropy/cavlc/cavlcu.h"
 #include "entropy/cavlc/code_batch.h"
+#include "entropy/launch_check.cuh"
 #include "entropy/pack/pack_batch.h"
 #include "entropy/pack/pack_stages.cuh"
 
@@ -27,12 +30,47 @@ class Carver {
   std::size_t size_ = 0;
 };
 
+// What a published coder works on; unused by the production kernel.
+struct FormScratch {
+  BlockCodes codes;
+  void* own = nullptr;
+  std::size_t own_bytes = 0;
+  PackedBlocks packed;
+};
+
+FormScratch carve_form(Carver& carver, EntropyKernel kernel, int pictures, int mb_width, int mb_height) {
+  FormScratch form;
+  if (kernel == EntropyKernel::production) return form;
+  const std::size_t blocks =
+      static_cast<std::size_t>(pictures) * mb_width * mb_height * core::kBlocksPerMacroblock;
+  form.codes.words = carver.take<std::uint32_t>(blocks * kBlockWords);
+  form.codes.lengths = carver.take<std::uint16_t>(blocks);
+  form.own_bytes = kernel == EntropyKernel::cavlcu ? cavlcu_scratch_bytes(pictures, mb_width, mb_height)
+                                                   : cavlc_su_scratch_bytes(pictures, mb_width, mb_height);
+  form.own = carver.take<std::uint8_t>(form.own_bytes);
+  if (kernel == EntropyKernel::cavlc_su) {
+    form.packed.words = carver.take<std::uint32_t>(pictures * packed_block_words(mb_width, mb_height));
+    form.packed.bits = carver.take<std::uint64_t>(static_cast<std::size_t>(pictures));
+  }
+  return form;
+}
+
+void launch_form(const core::BatchView& batch, EntropyKernel kernel, const FormScratch& form,
+                 cudaStream_t stream) {
+  if (kernel == EntropyKernel::cavlcu) {
+    check_call(cudaMemsetAsync(form.own, 0, form.own_bytes, stream), "cudaMemsetAsync");
+    launch_cavlcu(batch, form.own, form.codes, stream);
+  } else {
+    launch_cavlc_su(batch, form.own, form.codes, form.packed, stream);
+  }
+}
+
 PackScratch carve(Carver& carver, const GroupLayout& layout, int mb_width, int mb_height) {
   PackScratch scratch;
   scratch.code = carver.take<std::uint8_t>(code_scratch_bytes(layout));
   scratch.coded.words = carver.take<std::uint32_t>(group_words(layout, mb_width, mb_height));
   scratch.coded.records = carver.take<GroupRecord>(layout.groups());
-  scratch.positions = carver.take<std::uint64_t>(layout.groups());
+  scratch.groups = carver.take<PlacedGroup>(layout.groups());
   scratch.escapes = carver.take<std::uint32_t>(layout.groups());
   scratch.slices = carver.take<SliceRecord>(static_cast<std::size_t>(layout.pictures) * layout.slices);
   return scratch;
@@ -40,9 +78,10 @@ PackScratch carve(Carver& carver, const GroupLayout& layout, int mb_width, int m
 
 }  // namespace
 
-std::size_t pack_scratch_bytes(int pictures, int mb_width, int mb_height, int slices) {
+std::size_t pack_scratch_bytes(int pictures, int mb_width, int mb_height, int slices, EntropyKernel kernel) {
   Carver carver(nullptr);
   carve(carver, group_layout(pictures, mb_width, mb_height, slices), mb_width, mb_height);
+  carve_form(carver, kernel, pictures, mb_width, mb_height);
   return carver.size();
 }
 
@@ -55,7 +94,8 @@ std::size_t max_packed_bytes(int mb_width, int mb_height, int slices) {
 
 void launch_code_and_pack(const core::BatchView& batch, const SliceHeaderBits* d_headers,
                           std::uint64_t first_picture, void* scratch, std::uint8_t* d_stream,
-                          std::uint64_t capacity, PackedPicture* d_pictures, cudaStream_t stream) {
+                          std::uint64_t capacity, PackedPicture* d_pictures, cudaStream_t stream,
+                          EntropyKernel kernel) {
   Carver carver(scratch);
   PackJob job;
   job.batch = batch;
@@ -66,7 +106,13 @@ void launch_code_and_pack(const core::BatchView& batch, const SliceHeaderBits* d
   job.stream = d_stream;
   job.capacity = capacity;
   job.pictures = d_pictures;
-  launch_code(batch, job.scratch.code, job.scratch.coded, stream);
+  if (kernel == EntropyKernel::production) {
+    launch_code(batch, job.scratch.code, job.scratch.coded, stream);
+  } else {
+    const FormScratch form = carve_form(carver, kernel, batch.pictures, batch.mb_width, batch.mb_height);
+    launch_form(batch, kernel, form, stream);
+    launch_join(batch, form.codes, job.scratch.coded, stream);
+  }
   launch_place(job, stream);
   launch_escape(job, stream);
   launch_write(job, stream);

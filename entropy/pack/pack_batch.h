@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "core/device_batch.h"
+#include "cu264/encoder.h"
 
 namespace cu264::entropy {
 
@@ -31,17 +32,19 @@ struct PackedPicture {
 };
 
 // Bytes of scratch that launch_code_and_pack needs for batches of up to `pictures`; aligned to 256.
-std::size_t pack_scratch_bytes(int pictures, int mb_width, int mb_height, int slices);
+std::size_t pack_scratch_bytes(int pictures, int mb_width, int mb_height, int slices,
+                               EntropyKernel kernel = EntropyKernel::production);
 
 // No picture takes more bytes in the stream.
 std::size_t max_packed_bytes(int mb_width, int mb_height, int slices);
 
 // `d_headers` is [2 * slice + idr_pic_id], where idr_pic_id is the parity of the picture's index (H.264
 // 7.4.3); the batch's first picture has index `first_picture`. Pictures follow one another in d_stream
-// without gaps. Asynchronous on `stream`; the scratch belongs to the launch until it ends. Throws
-// cu264::Error if a launch is refused.
+// without gaps. `kernel` is the one that the scratch was measured for. Asynchronous on `stream`; the scratch
+// belongs to the launch until it ends. Throws cu264::Error if a launch is refused.
 void launch_code_and_pack(const core::BatchView& batch, const SliceHeaderBits* d_headers,
                           std::uint64_t first_picture, void* scratch, std::uint8_t* d_stream,
-                          std::uint64_t capacity, PackedPicture* d_pictures, cudaStream_t stream);
+                          std::uint64_t capacity, PackedPicture* d_pictures, cudaStream_t stream,
+                          EntropyKernel kernel = EntropyKernel::production);
 
 }  // namespace cu264::entropy

@@ -16,23 +16,36 @@
 namespace cu264::entropy {
 
 struct SliceRecord {
+  SliceHeaderBits header;
   std::uint64_t bits = 0;  // of the RBSP without trailing bits
   std::uint64_t header_bits = 0;
   std::uint64_t offset = 0;  // of its NAL unit in the stream
   std::uint32_t escapes = 0;
-  std::uint32_t mbs[3] = {};  // by MacroblockKind
-  std::uint32_t broken = 0;   // a macroblock had too many bits
+  std::uint32_t mbs[3] = {};   // by MacroblockKind
+  std::uint32_t broken = 0;    // a macroblock had too many bits
+  std::uint32_t prefix_bytes;  // start code and NAL unit header
 
   // rbsp_trailing_bits begin with a one (H.264 7.3.2.11).
   __host__ __device__ std::uint64_t rbsp_bytes() const { return bits / 8 + 1; }
 };
 
+// A group's bits, where they lie and where they go: see GroupRecord.
+struct alignas(16) PlacedGroup {
+  std::uint64_t position = 0;  // in bits from the start of the slice's RBSP
+  std::uint32_t words = 0;     // four at a time, from the first group's
+  std::int32_t before = 0;     // bits; none: there is no such group
+  std::int32_t second = 0;     // bits from `position` to those behind the alignment
+  std::int32_t after = 0;
+  std::int32_t first_byte = 0;  // the first byte that the group completes, relative to position / 8
+  std::int32_t bytes = 0;       // that it completes
+};
+
 struct PackScratch {
   GroupBits coded;
   void* code = nullptr;
-  std::uint64_t* positions = nullptr;  // [group], in bits from the start of the slice's RBSP
-  std::uint32_t* escapes = nullptr;    // [group]
-  SliceRecord* slices = nullptr;       // [picture][slice]
+  PlacedGroup* groups = nullptr;     // [picture][slice][group]
+  std::uint32_t* escapes = nullptr;  // [picture][slice][group]
+  SliceRecord* slices = nullptr;     // [picture][slice]
 };
 
 struct PackJob {
@@ -52,11 +65,6 @@ struct PackJob {
     return scratch.slices[static_cast<std::size_t>(picture) * batch.slices + slice];
   }
 };
-
-// Start code and NAL unit header; zero_byte comes before the first slice of a picture (B.1.2).
-__device__ inline std::uint32_t prefix_bytes(int slice) {
-  return slice == 0 ? 5 : 4;
-}
 
 void launch_place(const PackJob& job, cudaStream_t stream);
 void launch_escape(const PackJob& job, cudaStream_t stream);

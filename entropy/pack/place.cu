@@ -25,6 +25,24 @@ __device__ BitRun run_of(const GroupRecord& record) {
   return run;
 }
 
+__device__ PlacedGroup placed(const PackJob& job, const Group& group, const BitRun& run,
+                              std::uint64_t position, bool is_first, bool is_last) {
+  PlacedGroup g;
+  g.position = position;
+  g.words = static_cast<std::uint32_t>(
+      (job.scratch.coded.words_of(job.batch, group) - job.scratch.coded.words) / 4);
+  g.before = static_cast<std::int32_t>(run.before);
+  g.after = static_cast<std::int32_t>(run.after);
+  g.second = run.aligned
+                 ? static_cast<std::int32_t>(core::next_byte_boundary(position + run.before) - position)
+                 : g.before;
+  const std::uint64_t end = core::position_after(run, position);
+  const std::uint64_t from = is_first ? 0 : position / 8, to = is_last ? end / 8 + 1 : end / 8;
+  g.first_byte = is_first ? -static_cast<std::int32_t>(position / 8) : 0;
+  g.bytes = static_cast<std::int32_t>(to - from);
+  return g;
+}
+
 __global__ void __launch_bounds__(kThreads) place_groups(const __grid_constant__ PackJob job) {
   using Scan = cub::BlockScan<BitRun, kThreads>;
   __shared__ typename Scan::TempStorage s_scan;
@@ -39,9 +57,12 @@ __global__ void __launch_bounds__(kThreads) place_groups(const __grid_constant__
   if (thread < 3) s_mbs[thread] = 0;
   if (thread == 0) s_header_bits = s_broken = 0;
 
+  const int first_mb =
+      core::slice_first_row(slice, job.batch.slices, job.batch.mb_height) * job.batch.mb_width;
   std::uint32_t header_bits = 0, mbs[3] = {}, broken = 0;
-  std::uint64_t position = static_cast<std::uint64_t>(job.header(picture, slice).length);
-  for (int chunk = 0; chunk < groups; chunk += kThreads) {
+  const SliceHeaderBits header = job.header(picture, slice);
+  std::uint64_t position = static_cast<std::uint64_t>(header.length);
+  for (int chunk = 0; chunk < job.layout.groups_a_slice; chunk += kThreads) {
     const int own = chunk + thread;
     BitRun run, before, whole;
     if (own < groups) {
@@ -52,7 +73,16 @@ __global__ void __launch_bounds__(kThreads) place_groups(const __grid_constant__
       broken |= record.broken;
     }
     Scan(s_scan).ExclusiveScan(run, before, BitRun(), FollowedBy(), whole);
-    if (own < groups) job.scratch.positions[first + own] = core::position_after(before, position);
+    if (own < groups) {
+      Group group{};
+      group.index = first + own;
+      group.picture = picture;
+      group.first = first_mb + own * kGroup;
+      job.scratch.groups[first + own] =
+          placed(job, group, run, core::position_after(before, position), own == 0, own == groups - 1);
+    } else if (own < job.layout.groups_a_slice) {
+      job.scratch.groups[first + own] = PlacedGroup();
+    }
     position = core::position_after(whole, position);
     __syncthreads();
   }
@@ -68,6 +98,8 @@ __global__ void __launch_bounds__(kThreads) place_groups(const __grid_constant__
   __syncthreads();
   if (thread != 0) return;
   SliceRecord record;
+  record.header = header;
+  record.prefix_bytes = slice == 0 ? 5 : 4;  // zero_byte comes before a picture's first NAL unit (B.1.2)
   record.bits = position;
   record.header_bits = s_header_bits;
   for (int kind = 0; kind < 3; ++kind) record.mbs[kind] = s_mbs[kind];

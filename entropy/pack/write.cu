@@ -12,10 +12,9 @@ constexpr unsigned kAllLanes = 0xffffffffu;
 constexpr std::uint8_t kIdrSliceHeader = 3 << 5 | 5;  // nal_ref_idc 3, nal_unit_type 5
 
 // Escapes of a slice before one of its groups. All lanes.
-__device__ std::uint32_t escapes_before(const PackJob& job, std::size_t group, int lane) {
+__device__ std::uint32_t escapes_before(const PackJob& job, std::uint32_t group, int lane) {
   std::uint32_t sum = 0;
-  for (std::size_t i = group / job.layout.groups_a_slice * job.layout.groups_a_slice + lane; i < group;
-       i += 32) {
+  for (std::uint32_t i = group - group % job.layout.groups_a_slice + lane; i < group; i += 32) {
     sum += job.scratch.escapes[i];
   }
 #pragma unroll
@@ -61,19 +60,19 @@ __device__ void write_escaped(const GroupPayload& payload, std::uint8_t* d_out, 
 
 __global__ void __launch_bounds__(kThreads) write_groups(const __grid_constant__ PackJob job) {
   const int lane = static_cast<int>(threadIdx.x) & 31;
-  const std::size_t index = (blockIdx.x * std::size_t{kThreads} + threadIdx.x) / 32;
-  if (index >= job.layout.groups()) return;
-  const Group group = group_at(job.batch, job.layout, static_cast<std::uint32_t>(index));
-  if (group.first >= group.end || job.pictures[group.picture].failure != 0) return;
-  const SliceRecord& slice = job.slice(group.picture, group.slice);
+  const std::uint32_t group = (blockIdx.x * kThreads + threadIdx.x) / 32;
+  if (group >= job.layout.groups()) return;
+  const std::uint32_t slice_index = group / job.layout.groups_a_slice;
+  const SliceRecord& slice = job.scratch.slices[slice_index];
   const GroupPayload payload(job, group, slice);
-  std::uint8_t* const d_payload = job.stream + slice.offset + prefix_bytes(group.slice);
-  if (group.first == group.slice_first && lane < static_cast<int>(prefix_bytes(group.slice))) {
+  if (payload.bytes() == 0 || job.pictures[slice_index / job.batch.slices].failure != 0) return;
+  std::uint8_t* const d_payload = job.stream + slice.offset + slice.prefix_bytes;
+  if (group % job.layout.groups_a_slice == 0 && lane < static_cast<int>(slice.prefix_bytes)) {
     d_payload[-1 - lane] = lane == 0 ? kIdrSliceHeader : lane == 1 ? 1 : 0;
   }
   std::uint8_t* d_out = d_payload + payload.first_byte();
-  if (slice.escapes != 0) d_out += escapes_before(job, index, lane);
-  if (slice.escapes == 0 || job.scratch.escapes[index] == 0) {
+  if (slice.escapes != 0) d_out += escapes_before(job, group, lane);
+  if (slice.escapes == 0 || job.scratch.escapes[group] == 0) {
     write_plain(payload, d_out, lane);
   } else {
     write_escaped(payload, d_out, lane);

@@ -58,6 +58,10 @@ struct Colour {
   bool full_range = false;
 };
 
+// Which kernels of the CUDA backend code the levels. A developer's option, for comparisons: the bytes are the
+// same, the published forms (docs/gpu.md) are slower and take more memory.
+enum class EntropyKernel { production, cavlcu, cavlc_su };
+
 struct Config {
   int width = 0;  // luma samples, 1..8192. An odd side is coded one replicated sample wider, because the crop
   int height = 0;  // rectangle of 4:2:0 counts in pairs (H.264 7.4.2.1.1): see EncoderInfo::width
@@ -84,10 +88,11 @@ struct Config {
   int batch = 0;               // pictures encoded together; 0: what fills the device; 1: lowest latency
   std::vector<int> devices;    // that take batches in turn; empty: device 0
   bool device_output = false;  // packets stay on the device: Packet::device_data
+  EntropyKernel entropy_kernel = EntropyKernel::production;
 
   // Sets a field by its name and a textual value, as the command line and the bindings do:
   // qp, preset, profile, slices, deblock, backend, threads, batch, device, fps, sar, range, size, headers,
-  // input-format.
+  // input-format, entropy-kernel.
   // Throws Error(invalid_argument) that lists what is accepted.
   void set(std::string_view name, std::string_view value);
 };

@@ -60,7 +60,8 @@ std::string name_of(const Shape& shape) {
          std::to_string(shape.slices) + " slices, format " + std::to_string(static_cast<int>(shape.format));
 }
 
-class PackParity : public testing::Test {
+// Of every kernel that an encoder can be told to code with.
+class PackParity : public testing::TestWithParam<EntropyKernel> {
  protected:
   void SetUp() override {
     static const std::string reason = why_no_device();
@@ -79,7 +80,8 @@ class PackParity : public testing::Test {
     for (TestPicture& picture : pictures) {
       wanted.push_back(expected(picture, headers, first_picture + wanted.size()));
     }
-    const std::vector<PackedBatch> runs = pack_on_device(shape, pictures, headers, first_picture, 3);
+    const std::vector<PackedBatch> runs =
+        pack_on_device(shape, pictures, headers, first_picture, 3, 0, GetParam());
     for (std::size_t run = 0; run < runs.size(); ++run) {
       std::uint64_t offset = 0;
       for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -115,7 +117,7 @@ class PackParity : public testing::Test {
   }
 };
 
-TEST_F(PackParity, CodedPictures) {
+TEST_P(PackParity, CodedPictures) {
   const Content contents[] = {Content::flat,  Content::ramp,       Content::texture,
                               Content::noise, Content::half_noise, Content::small_values};
   const Shape shapes[] = {{16, 16, 1}, {18, 34, 1}, {96, 96, 2}, {352, 288, 5}, {640, 16, 1}, {64, 320, 20}};
@@ -128,7 +130,7 @@ TEST_F(PackParity, CodedPictures) {
   }
 }
 
-TEST_F(PackParity, BatchesOfLargePictures) {
+TEST_P(PackParity, BatchesOfLargePictures) {
   for (const int pictures_in_batch : {1, 3}) {
     for (const int slices : {1, 5, 68}) {
       const Shape shape{1920, 1088, slices};
@@ -141,7 +143,7 @@ TEST_F(PackParity, BatchesOfLargePictures) {
   }
 }
 
-TEST_F(PackParity, InventedPictures) {
+TEST_P(PackParity, InventedPictures) {
   for (const int density : {0, 3, 30, 120, 256}) {
     for (const int largest : {1, 2, 40, core::kMaxLevel}) {
       const Shape shape{336, 208, 1 + static_cast<int>(random_() % 13)};
@@ -153,7 +155,7 @@ TEST_F(PackParity, InventedPictures) {
   }
 }
 
-TEST_F(PackParity, PcmAmongOthersAndAlone) {
+TEST_P(PackParity, PcmAmongOthersAndAlone) {
   for (const PixelFormat format : {PixelFormat::i420, PixelFormat::nv12, PixelFormat::gray8}) {
     for (const int one_in : {1, 2, 10, 100}) {
       const Shape shape{333, 205, 1 + static_cast<int>(random_() % 13), format};
@@ -169,7 +171,7 @@ TEST_F(PackParity, PcmAmongOthersAndAlone) {
 
 // 512 I_PCM macroblocks of 16 + 3072 bits fill whole tiles of 8192 bits where the header takes 7, so that the
 // trailing bits are alone in the last one; longer headers leave little else there.
-TEST_F(PackParity, HeadersOfEveryLength) {
+TEST_P(PackParity, HeadersOfEveryLength) {
   const Shape shape{512, 256, 1};
   std::vector<TestPicture> pictures;
   pictures.push_back(invented_picture(shape, 0, 1, random_));
@@ -182,7 +184,7 @@ TEST_F(PackParity, HeadersOfEveryLength) {
 }
 
 // A stream too small: the pictures that fit are whole, the others say so.
-TEST_F(PackParity, CapacityIsRespected) {
+TEST_P(PackParity, CapacityIsRespected) {
   const Shape shape{320, 160, 3};
   std::vector<TestPicture> pictures;
   for (int i = 0; i < 4; ++i) pictures.push_back(coded_picture(shape, Content::noise, 20, random_));
@@ -190,7 +192,7 @@ TEST_F(PackParity, CapacityIsRespected) {
   const Expected first = expected(pictures[0], headers, 0), second = expected(pictures[1], headers, 1);
   const std::uint64_t two = first.bytes.size() + second.bytes.size();
   for (const std::uint64_t capacity : {two, two - 1}) {
-    const PackedBatch run = pack_on_device(shape, pictures, headers, 0, 1, capacity).front();
+    const PackedBatch run = pack_on_device(shape, pictures, headers, 0, 1, capacity, GetParam()).front();
     EXPECT_EQ(run.pictures[0].failure, 0u);
     EXPECT_EQ(run.pictures[1].failure, capacity == two ? 0u : 1u);
     EXPECT_EQ(run.pictures[2].failure, 1u);
@@ -201,7 +203,7 @@ TEST_F(PackParity, CapacityIsRespected) {
 }
 
 // A macroblock that breaks the limit is reported, not written.
-TEST_F(PackParity, TooManyBitsAreReported) {
+TEST_P(PackParity, TooManyBitsAreReported) {
   const Shape shape{96, 96, 2};
   std::vector<TestPicture> pictures;
   for (int i = 0; i < 3; ++i) pictures.push_back(coded_picture(shape, Content::texture, 30, random_));
@@ -216,11 +218,20 @@ TEST_F(PackParity, TooManyBitsAreReported) {
         broken.levels.data() + 7 * core::kLevelsPerMacroblock + slot * core::kLevelsPerBlock;
     std::fill(levels, levels + count, std::int16_t{core::kMaxLevel});
   }
-  const PackedBatch run = pack_on_device(shape, pictures, slice_headers(shape), 0, 1).front();
+  const PackedBatch run = pack_on_device(shape, pictures, slice_headers(shape), 0, 1, 0, GetParam()).front();
   EXPECT_EQ(run.pictures[0].failure, 0u);
   EXPECT_EQ(run.pictures[1].failure, 2u);
   EXPECT_EQ(run.pictures[2].failure, 0u);
 }
+
+INSTANTIATE_TEST_SUITE_P(Kernels, PackParity,
+                         testing::Values(EntropyKernel::production, EntropyKernel::cavlcu,
+                                         EntropyKernel::cavlc_su),
+                         [](const testing::TestParamInfo<EntropyKernel>& info) {
+                           return std::string(info.param == EntropyKernel::production ? "production"
+                                              : info.param == EntropyKernel::cavlcu   ? "cavlcu"
+                                                                                      : "cavlc_su");
+                         });
 
 }  // namespace
 }  // namespace cu264::parity

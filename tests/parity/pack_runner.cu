@@ -73,12 +73,13 @@ struct DeviceBatch {
 
 std::vector<PackedBatch> pack_on_device(const Shape& shape, const std::vector<TestPicture>& pictures,
                                         const std::vector<entropy::SliceHeaderBits>& headers,
-                                        std::uint64_t first_picture, int repeats, std::uint64_t capacity) {
+                                        std::uint64_t first_picture, int repeats, std::uint64_t capacity,
+                                        EntropyKernel kernel) {
   const DeviceBatch device(shape, pictures);
   const core::BatchView& batch = device.view;
   const DeviceArray<entropy::SliceHeaderBits> d_headers(headers);
   const std::size_t scratch_bytes =
-      entropy::pack_scratch_bytes(batch.pictures, batch.mb_width, batch.mb_height, batch.slices);
+      entropy::pack_scratch_bytes(batch.pictures, batch.mb_width, batch.mb_height, batch.slices, kernel);
   if (capacity == 0) {
     capacity = batch.pictures * entropy::max_packed_bytes(batch.mb_width, batch.mb_height, batch.slices);
   }
@@ -90,7 +91,7 @@ std::vector<PackedBatch> pack_on_device(const Shape& shape, const std::vector<Te
   for (int repeat = 0; repeat < repeats; ++repeat) {
     check(cudaMemset(d_stream.data(), 0xee, capacity), "memset");
     entropy::launch_code_and_pack(batch, d_headers.data(), first_picture, d_scratch.data(), d_stream.data(),
-                                  capacity, d_pictures.data(), nullptr);
+                                  capacity, d_pictures.data(), nullptr, kernel);
     check(cudaDeviceSynchronize(), "code and pack");
     PackedBatch& result = results.emplace_back();
     result.pictures = d_pictures.download();
