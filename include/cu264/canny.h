@@ -131,7 +131,6 @@ class Detector {
   std::string backend_name_;
   std::string backend_reason_;
   int width_ = 0;
-  int height_ = 0;
   int batch_ = 1;
   int sub_images_ = 0;
 };
