@@ -1,6 +1,6 @@
-// Edge detection on the GPU, pictures and edge maps in device memory: the production form alone, in batches and
-// as a CUDA graph; the paper's form with the share of each step; sub-images of 32 x H against W x 32. Prints
-// markdown.
+// Edge detection on the GPU, pictures and edge maps in device memory: the production form alone, in batches
+// and as a CUDA graph; the paper's form with the share of each step; sub-images of 32 x H against W x 32.
+// Prints markdown.
 //
 //   bench_canny PICTURE.pgm [PICTURE.pgm ...]
 //   bench_canny --once COUNT CANDIDATES PICTURE.pgm      two launches of the production form, for a profiler
@@ -48,7 +48,8 @@ Picture read_pgm(const std::string& path) {
   file.get();
   if (!file || magic != "P5" || most != 255) throw std::runtime_error(path + ": not an 8-bit PGM");
   picture.samples.resize(static_cast<std::size_t>(picture.width) * picture.height);
-  file.read(reinterpret_cast<char*>(picture.samples.data()), static_cast<std::streamsize>(picture.samples.size()));
+  file.read(reinterpret_cast<char*>(picture.samples.data()),
+            static_cast<std::streamsize>(picture.samples.size()));
   picture.name = path.substr(path.find_last_of('/') + 1);
   return picture;
 }
@@ -71,7 +72,8 @@ struct Timer {
 };
 
 double median(std::vector<float> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
+                   values.end());
   return values[values.size() / 2];
 }
 
@@ -120,8 +122,8 @@ class Bench {
         edges_(pixels_ * 64) {
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "stream");
     for (int i = 0; i < copies_; ++i) {
-      check(cudaMemcpy(pictures_.data() + static_cast<std::size_t>(i) * pixels_, picture.samples.data(), pixels_,
-                       cudaMemcpyHostToDevice),
+      check(cudaMemcpy(pictures_.data() + static_cast<std::size_t>(i) * pixels_, picture.samples.data(),
+                       pixels_, cudaMemcpyHostToDevice),
             "upload");
     }
   }
@@ -148,7 +150,8 @@ class Bench {
   void twice(const CannyParams& params, int count) {
     const CannyPlan plan(params, picture_.width, picture_.height, count, limits_);
     const DeviceArray<std::uint8_t> scratch(plan.scratch_bytes());
-    for (int i = 0; i < 2; ++i) plan.launch(planes(i * count), count, scratch.data(), edges(), nullptr, {}, stream_);
+    for (int i = 0; i < 2; ++i)
+      plan.launch(planes(i * count), count, scratch.data(), edges(), nullptr, {}, stream_);
     check(cudaStreamSynchronize(stream_), "kernel");
   }
 
@@ -179,11 +182,13 @@ class Bench {
 
   // As many bytes as any detector must read and write.
   double copy(int count) {
-    return microseconds(stream_, [&](int i) {
-             check(cudaMemcpyAsync(edges_.data(), planes(i * count).first, pixels_ * static_cast<std::size_t>(count),
-                                   cudaMemcpyDeviceToDevice, stream_),
-                   "copy");
-           }) /
+    return microseconds(stream_,
+                        [&](int i) {
+                          check(cudaMemcpyAsync(edges_.data(), planes(i * count).first,
+                                                pixels_ * static_cast<std::size_t>(count),
+                                                cudaMemcpyDeviceToDevice, stream_),
+                                "copy");
+                        }) /
            count;
   }
 
@@ -219,15 +224,18 @@ struct Set {
 void run(const std::vector<Picture>& pictures) {
   const Set sets[] = {{"C0.03", canny::candidates_003()}, {"C0.01", canny::candidates_001()}};
   std::printf("Microseconds a picture, medians of %d.\n\n", kRuns);
-  std::printf("| picture | set | partition | one: launches | one: graph | 64: graph | labels in global memory: one | "
-              "64 | published | copy of one, 64 |\n|---|---|---|---|---|---|---|---|---|---|\n");
+  std::printf(
+      "| picture | set | partition | one: launches | one: graph | 64: graph | labels in global memory: one | "
+      "64 | published | copy of one, 64 |\n|---|---|---|---|---|---|---|---|---|---|\n");
   std::string shares;
   for (const Picture& picture : pictures) {
     Bench bench(picture);
     const double copy_one = bench.copy(1), copy_64 = bench.copy(64);
     for (const Set& set : sets) {
       for (const Partition partition : {Partition::columns, Partition::rows, Partition::frame}) {
-        const char* const name = partition == Partition::columns ? "32xH" : partition == Partition::rows ? "Wx32" : "frame";
+        const char* const name = partition == Partition::columns ? "32xH"
+                                 : partition == Partition::rows  ? "Wx32"
+                                                                 : "frame";
         const CannyParams params = params_of(set.candidates, partition);
         const Bench::Times one = bench.production(params, 1, vision::cuda::Labelling::automatic);
         const Bench::Times many = bench.production(params, 64, vision::cuda::Labelling::automatic);
@@ -235,8 +243,9 @@ void run(const std::vector<Picture>& pictures) {
         const Bench::Times global_many = bench.production(params, 64, vision::cuda::Labelling::global);
         const std::vector<double> published = bench.published(params);
         std::printf("| %s %dx%d | %s | %s | %.1f | %.1f | %.2f | %.1f | %.2f | %.1f | %.2f, %.2f |\n",
-                    picture.name.c_str(), picture.width, picture.height, set.name, name, one.launches, one.graph,
-                    many.graph, global_one.graph, global_many.graph, published[0], copy_one, copy_64);
+                    picture.name.c_str(), picture.width, picture.height, set.name, name, one.launches,
+                    one.graph, many.graph, global_one.graph, global_many.graph, published[0], copy_one,
+                    copy_64);
         double sum = 0;
         for (int s = 0; s < PublishedPlan::kSteps; ++s) sum += published[1 + s];
         shares += "| " + picture.name + " | " + set.name + " | " + name + " |";
@@ -249,8 +258,9 @@ void run(const std::vector<Picture>& pictures) {
       }
     }
     if (&picture == &pictures.back()) {
-      std::printf("\nEmpty kernels in a graph: 1 in %.2f us, 5 in %.2f us, 8 in %.2f us\n", empty_launches(bench.stream(), 1),
-                  empty_launches(bench.stream(), 5), empty_launches(bench.stream(), 8));
+      std::printf("\nEmpty kernels in a graph: 1 in %.2f us, 5 in %.2f us, 8 in %.2f us\n",
+                  empty_launches(bench.stream(), 1), empty_launches(bench.stream(), 5),
+                  empty_launches(bench.stream(), 8));
     }
   }
   std::printf("\nShares of the published form's steps, %%\n\n| picture | set | partition |");
@@ -269,8 +279,8 @@ int main(int argc, char** argv) {
   try {
     if (std::string(argv[1]) == "--once" && argc == 5) {
       const cu264::bench::Picture picture = cu264::bench::read_pgm(argv[4]);
-      const std::vector<int> set = std::string(argv[3]) == "C0.01" ? cu264::canny::candidates_001()
-                                                                   : cu264::canny::candidates_003();
+      const std::vector<int> set =
+          std::string(argv[3]) == "C0.01" ? cu264::canny::candidates_001() : cu264::canny::candidates_003();
       cu264::bench::Bench(picture).twice(cu264::bench::params_of(set, cu264::vision::Partition::columns),
                                          std::atoi(argv[2]));
       return 0;

@@ -42,7 +42,8 @@ class DevicePlanes {
         bottom_up_(placement.bottom_up),
         plane_bytes_(static_cast<std::size_t>(pitch_) * static_cast<std::size_t>(height)),
         offset_(placement.offset),
-        memory_(std::vector<std::uint8_t>(plane_bytes_ * static_cast<std::size_t>(count) + placement.offset, 77)) {}
+        memory_(std::vector<std::uint8_t>(plane_bytes_ * static_cast<std::size_t>(count) + placement.offset,
+                                          77)) {}
 
   std::uint8_t* first() const {
     return memory_.data() + offset_ + (bottom_up_ ? static_cast<std::size_t>(pitch_) * (height_ - 1) : 0);
@@ -100,7 +101,8 @@ std::vector<std::uint32_t> level_planes(const cuda::WordGrid& grid, const GrayPi
     for (int i = 0; i < cuda::kWordPixels && at.x + i < levels.width; ++i) {
       const int level = levels.samples[static_cast<std::size_t>(at.y) * levels.width + at.x + i];
       for (int b = 0; b < cuda::kLevelPlanes; ++b) {
-        planes[static_cast<std::size_t>(b) * grid.words() + word] |= static_cast<std::uint32_t>(level >> b & 1) << i;
+        planes[static_cast<std::size_t>(b) * grid.words() + word] |=
+            static_cast<std::uint32_t>(level >> b & 1) << i;
       }
     }
   }
@@ -115,7 +117,8 @@ std::vector<Stages> production_stages(const CannyParams& params, const std::vect
   const auto count = static_cast<int>(pictures.size());
   const CannyPlan plan(params, like.width, like.height, count, limits(), labelling);
   const Scratch scratch(plan.scratch_bytes());
-  const DevicePlanes in(like.width, like.height, count, placement), out(like.width, like.height, count, placement);
+  const DevicePlanes in(like.width, like.height, count, placement),
+      out(like.width, like.height, count, placement);
   for (int i = 0; i < count; ++i) in.upload(i, pictures[static_cast<std::size_t>(i)].samples);
   const std::size_t pixels = pixels_of(like), all = pixels * pictures.size();
   const DeviceArray<std::uint8_t> levels(all);
@@ -145,9 +148,11 @@ std::vector<Stages> production_stages(const CannyParams& params, const std::vect
 Stages published_stages(const CannyParams& params, const GrayPicture& picture, const Placement& placement) {
   const PublishedPlan plan(params, picture.width, picture.height, limits());
   const Scratch scratch(plan.scratch_bytes());
-  const DevicePlanes in(picture.width, picture.height, 1, placement), out(picture.width, picture.height, 1, placement);
+  const DevicePlanes in(picture.width, picture.height, 1, placement),
+      out(picture.width, picture.height, 1, placement);
   in.upload(0, picture.samples);
-  plan.launch({in.first(), in.pitch()}, scratch.data(), {out.first(), out.pitch()}, nullptr, nullptr, nullptr);
+  plan.launch({in.first(), in.pitch()}, scratch.data(), {out.first(), out.pitch()}, nullptr, nullptr,
+              nullptr);
   check(cudaDeviceSynchronize(), "edge detection");
 
   const PublishedArrays a = plan.arrays(scratch.data());
@@ -188,7 +193,8 @@ Stages production_from_levels(const CannyParams& params, const GrayPicture& leve
     check(cudaMemset(a.counts, 0, subs * sizeof(LevelCounts)), "memset");
     check(cudaMemset(a.blocks_done, 0, sizeof *a.blocks_done), "memset");
   }
-  plan.launch_from_levels(1, scratch.data(), {edges.data(), levels.width, 0}, nullptr, {nullptr, sm.data()}, nullptr);
+  plan.launch_from_levels(1, scratch.data(), {edges.data(), levels.width, 0}, nullptr, {nullptr, sm.data()},
+                          nullptr);
   check(cudaDeviceSynchronize(), "edge detection");
   Stages stages = empty_stages(levels);
   if (!params.fixed) {

@@ -17,17 +17,16 @@ struct GrayPicture {
 
 // How pictures and edge maps lie in device memory.
 struct Placement {
-  int offset = 0;         // bytes that the first sample is moved off its alignment
-  int padding = 0;        // bytes between rows
+  int offset = 0;   // bytes that the first sample is moved off its alignment
+  int padding = 0;  // bytes between rows
   bool bottom_up = false;
 };
 
-// Pictures of one size, all at once. Fills largest, level, sm, counts, thresholds and edges of each; the fused
-// kernels hold none of the other stages.
-std::vector<vision::Stages> production_stages(const vision::CannyParams& params,
-                                              const std::vector<GrayPicture>& pictures,
-                                              vision::cuda::Labelling labelling = vision::cuda::Labelling::automatic,
-                                              const Placement& placement = {});
+// Pictures of one size, all at once. Fills largest, level, sm, counts, thresholds and edges of each; the
+// fused kernels hold none of the other stages.
+std::vector<vision::Stages> production_stages(
+    const vision::CannyParams& params, const std::vector<GrayPicture>& pictures,
+    vision::cuda::Labelling labelling = vision::cuda::Labelling::automatic, const Placement& placement = {});
 
 // The published form: all stages.
 vision::Stages published_stages(const vision::CannyParams& params, const GrayPicture& picture,

@@ -1,5 +1,5 @@
-// The guide stage on the device against vision/guide.h on the host; and device variants of single functions of
-// the edge detector against the ones they stand for.
+// The guide stage on the device against vision/guide.h on the host; and device variants of single functions
+// of the edge detector against the ones they stand for.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -38,14 +38,16 @@ std::vector<std::uint8_t> moving_samples(const GuideCase& c, std::mt19937& rando
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const auto x = static_cast<int>(i % static_cast<std::size_t>(c.pitch)), y = static_cast<int>(i / c.pitch);
     const int contrast = (x / 40 + y / 60) % 5 * 25;
-    samples[i] = static_cast<std::uint8_t>(60 + ((x + y) / 3 % 2) * contrast + static_cast<int>(random() % 6));
+    samples[i] =
+        static_cast<std::uint8_t>(60 + ((x + y) / 3 % 2) * contrast + static_cast<int>(random() % 6));
   }
   return samples;
 }
 
 void expect_guide_parity(const GuideCase& c) {
-  SCOPED_TRACE(std::to_string(c.width) + "x" + std::to_string(c.height) + " offset " + std::to_string(c.offset) +
-               " pitch " + std::to_string(c.pitch) + " strength " + std::to_string(c.strength));
+  SCOPED_TRACE(std::to_string(c.width) + "x" + std::to_string(c.height) + " offset " +
+               std::to_string(c.offset) + " pitch " + std::to_string(c.pitch) + " strength " +
+               std::to_string(c.strength));
   std::mt19937 random(static_cast<unsigned>(c.width * 31 + c.height));
   const std::vector<std::uint8_t> samples = moving_samples(c, random);
   std::vector<std::uint8_t> edges(samples.size());
@@ -66,8 +68,8 @@ void expect_guide_parity(const GuideCase& c) {
   std::vector<std::int8_t> host_previous;
   for (int batch = 0; batch < 2; ++batch) {
     cuda::launch_macroblock_sums({d_samples.data() + c.offset, c.pitch, distance, nullptr},
-                                 {uses_edges ? d_edges.data() : nullptr, c.pitch, distance}, c.width, c.height,
-                                 c.pictures, sums.data(), nullptr);
+                                 {uses_edges ? d_edges.data() : nullptr, c.pitch, distance}, c.width,
+                                 c.height, c.pictures, sums.data(), nullptr);
     cuda::launch_guide_offsets(params, macroblocks, c.pictures,
                                {sums.data(), means.data(), previous.data(), offsets.data()}, nullptr);
     const std::vector<MacroblockSums> found_sums = sums.download();
@@ -78,10 +80,11 @@ void expect_guide_parity(const GuideCase& c) {
       guide_offsets(params, luma, c.pitch, marks, c.pitch, c.width, c.height, host_previous);
       for (int mb = 0; mb < macroblocks; ++mb) {
         const std::size_t at = static_cast<std::size_t>(picture) * macroblocks + mb;
-        const MacroblockSums expected = macroblock_sums(luma, c.pitch, marks, c.pitch, c.width, c.height,
-                                                        mb % mb_width, mb / mb_width);
+        const MacroblockSums expected =
+            macroblock_sums(luma, c.pitch, marks, c.pitch, c.width, c.height, mb % mb_width, mb / mb_width);
         ASSERT_EQ(expected.edges, found_sums[at].edges) << "picture " << picture << " macroblock " << mb;
-        ASSERT_EQ(expected.gradient, found_sums[at].gradient) << "picture " << picture << " macroblock " << mb;
+        ASSERT_EQ(expected.gradient, found_sums[at].gradient)
+            << "picture " << picture << " macroblock " << mb;
         ASSERT_EQ(expected.sum, found_sums[at].sum) << "picture " << picture << " macroblock " << mb;
         ASSERT_EQ(expected.squares, found_sums[at].squares) << "picture " << picture << " macroblock " << mb;
         ASSERT_EQ(int{host_previous[static_cast<std::size_t>(mb)]}, int{found[at]})

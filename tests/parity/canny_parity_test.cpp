@@ -45,8 +45,9 @@ CannyParams fixed_params(int low, int high) {
 }
 
 GrayPicture flat(int width, int height, int value) {
-  return {width, height, std::vector<std::uint8_t>(static_cast<std::size_t>(width) * height,
-                                                   static_cast<std::uint8_t>(value))};
+  return {
+      width, height,
+      std::vector<std::uint8_t>(static_cast<std::size_t>(width) * height, static_cast<std::uint8_t>(value))};
 }
 
 GrayPicture noise(int width, int height, unsigned seed) {
@@ -77,7 +78,8 @@ GrayPicture discs(int width, int height, unsigned seed) {
     }
   }
   for (std::size_t i = 0; i < level.size(); ++i) {
-    picture.samples[i] = static_cast<std::uint8_t>(std::clamp(level[i] + static_cast<int>(random() % 5), 0.0, 255.0));
+    picture.samples[i] =
+        static_cast<std::uint8_t>(std::clamp(level[i] + static_cast<int>(random() % 5), 0.0, 255.0));
   }
   return picture;
 }
@@ -113,11 +115,13 @@ std::string text(const CannyParams& params, int width, int height) {
 }
 
 template <class T>
-void expect_pixels(const char* stage, const std::vector<T>& expected, const std::vector<T>& found, int width) {
+void expect_pixels(const char* stage, const std::vector<T>& expected, const std::vector<T>& found,
+                   int width) {
   ASSERT_EQ(expected.size(), found.size()) << stage;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     ASSERT_EQ(static_cast<int>(expected[i]), static_cast<int>(found[i]))
-        << stage << " at " << i % static_cast<std::size_t>(width) << ", " << i / static_cast<std::size_t>(width);
+        << stage << " at " << i % static_cast<std::size_t>(width) << ", "
+        << i / static_cast<std::size_t>(width);
   }
 }
 
@@ -193,8 +197,9 @@ const Partition kPartitions[] = {Partition::columns, Partition::rows, Partition:
 TEST_F(CannyParity, AllSetsAndPartitions) {
   const GrayPicture picture = discs(150, 117, 1);
   for (const Partition partition : kPartitions) {
-    for (const std::vector<int>& set : {canny::candidates_003(), canny::candidates_001(), std::vector<int>{5, 40},
-                                        std::vector<int>{1, 2, 33, 64, 65, 99, 100}}) {
+    for (const std::vector<int>& set :
+         {canny::candidates_003(), canny::candidates_001(), std::vector<int>{5, 40},
+          std::vector<int>{1, 2, 33, 64, 65, 99, 100}}) {
       expect_parity(with(set, partition), picture);
       if (HasFatalFailure()) return;
     }
@@ -219,7 +224,7 @@ TEST_F(CannyParity, AllSigmas) {
 }
 
 TEST_F(CannyParity, OddSizes) {
-  const int sizes[][2] = {{1, 1},  {2, 2},  {3, 3},   {1, 50},  {50, 1},  {31, 33},   {32, 32},
+  const int sizes[][2] = {{1, 1},   {2, 2},   {3, 3},   {1, 50},  {50, 1},  {31, 33},  {32, 32},
                           {33, 31}, {64, 16}, {65, 17}, {129, 2}, {2, 129}, {1, 1100}, {1100, 1}};
   for (const auto& size : sizes) {
     for (const Partition partition : kPartitions) {
@@ -370,14 +375,16 @@ Stages linked_on_host(const CannyParams& params, const GrayPicture& levels) {
   const Thresholds fallback = fallback_thresholds(pooled, highest);
   for (int s = 0; s < all.count; ++s) {
     Thresholds& thresholds = stages.thresholds[static_cast<std::size_t>(s)];
-    thresholds = params.fixed ? Thresholds{params.fixed_low, params.fixed_high, ThresholdSource::fixed, 0}
-                              : sub_image_thresholds(stages.counts[static_cast<std::size_t>(s)], fallback, highest);
+    thresholds = params.fixed
+                     ? Thresholds{params.fixed_low, params.fixed_high, ThresholdSource::fixed, 0}
+                     : sub_image_thresholds(stages.counts[static_cast<std::size_t>(s)], fallback, highest);
     const Rectangle r = sub_image(all, s);
     hysteresis.run(view_of(levels.samples.data(), levels.width, r), thresholds.low, thresholds.high);
     for (int y = 0; y < r.height; ++y) {
       for (int x = 0; x < r.width; ++x) {
         if (hysteresis.edge(x, y)) {
-          stages.edges[static_cast<std::size_t>(r.y + y) * levels.width + static_cast<std::size_t>(r.x + x)] = kEdge;
+          stages.edges[static_cast<std::size_t>(r.y + y) * levels.width + static_cast<std::size_t>(r.x + x)] =
+              kEdge;
         }
       }
     }
@@ -415,7 +422,8 @@ TEST_F(CannyParity, RandomLevels) {
   for (const int percent : {3, 20, 45, 60, 100}) {
     for (const int most : {4, 27, 100}) {
       for (const Partition partition : kPartitions) {
-        expect_link_parity(with(canny::candidates_001(), partition), random_levels(100, 67, percent, most, ++seed));
+        expect_link_parity(with(canny::candidates_001(), partition),
+                           random_levels(100, 67, percent, most, ++seed));
         if (HasFatalFailure()) return;
       }
     }
@@ -431,7 +439,8 @@ GrayPicture read_pgm(const std::filesystem::path& path) {
   file.get();
   if (!file || magic != "P5" || most != 255) throw std::runtime_error(path.string() + ": not an 8-bit PGM");
   GrayPicture picture = flat(width, height, 0);
-  file.read(reinterpret_cast<char*>(picture.samples.data()), static_cast<std::streamsize>(picture.samples.size()));
+  file.read(reinterpret_cast<char*>(picture.samples.data()),
+            static_cast<std::streamsize>(picture.samples.size()));
   return picture;
 }
 

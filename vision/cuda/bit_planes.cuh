@@ -12,11 +12,13 @@ struct BitPlanes {
   std::uint32_t bit[kPlanes];
 
   // One word of each plane, `stride` words apart.
-  __device__ __forceinline__ void load(const std::uint32_t* d_planes, std::size_t stride, int planes = kPlanes) {
+  __device__ __forceinline__ void load(const std::uint32_t* d_planes, std::size_t stride,
+                                       int planes = kPlanes) {
 #pragma unroll
     for (int b = 0; b < kPlanes; ++b) bit[b] = b < planes ? d_planes[b * stride] : 0u;
   }
-  __device__ __forceinline__ void store(std::uint32_t* d_planes, std::size_t stride, int planes = kPlanes) const {
+  __device__ __forceinline__ void store(std::uint32_t* d_planes, std::size_t stride,
+                                        int planes = kPlanes) const {
 #pragma unroll
     for (int b = 0; b < kPlanes; ++b) {
       if (b < planes) d_planes[b * stride] = bit[b];

@@ -38,15 +38,19 @@ DeviceLimits device_limits(int device) {
           attribute(cudaDevAttrMaxThreadsPerMultiProcessor, device)};
 }
 
-CannyPlan::CannyPlan(const CannyParams& params, int width, int height, int pictures, const DeviceLimits& limits,
-                     Labelling labelling)
-    : params_(params), pictures_(pictures), limits_(limits), grid_(word_grid(width, height, params.partition)) {
+CannyPlan::CannyPlan(const CannyParams& params, int width, int height, int pictures,
+                     const DeviceLimits& limits, Labelling labelling)
+    : params_(params),
+      pictures_(pictures),
+      limits_(limits),
+      grid_(word_grid(width, height, params.partition)) {
   shared_ = labelling == Labelling::automatic && shared_label_threads(grid_, limits.shared_block_bytes) > 0;
   const int lows = params.fixed ? 1 : params.candidates.count - 1;
   if (shared_) {
     parts_ = parts_of(grid_, pictures, lows, limits);
   } else {
-    const std::size_t low_bytes = static_cast<std::size_t>(pictures) * grid_.words() * (1 + kNodesPerWord) * 4;
+    const std::size_t low_bytes =
+        static_cast<std::size_t>(pictures) * grid_.words() * (1 + kNodesPerWord) * 4;
     lows_at_once_ = static_cast<int>(std::clamp<std::size_t>(kLabelBudget / low_bytes, 1, lows));
   }
   sum_planes_ = sum_planes(params.candidates, parts_);
@@ -54,7 +58,8 @@ CannyPlan::CannyPlan(const CannyParams& params, int width, int height, int pictu
 
 CannyArrays CannyPlan::lay_out(std::uint8_t* base, std::size_t& bytes) const {
   const auto pictures = static_cast<std::size_t>(pictures_);
-  const std::size_t words = pictures * grid_.words(), subs = pictures * static_cast<std::size_t>(grid_.all.count);
+  const std::size_t words = pictures * grid_.words(),
+                    subs = pictures * static_cast<std::size_t>(grid_.all.count);
   CannyArrays arrays;
   arrays.magnitude = take<std::uint16_t>(base, bytes, words * kWordPixels);
   // Fewer pictures may be cut into smaller tiles.
@@ -91,14 +96,16 @@ void CannyPlan::launch(const PicturePlanes& planes, int pictures, void* scratch,
                        Thresholds* thresholds, const CannyTaps& taps, cudaStream_t stream) const {
   const CannyArrays a = arrays(scratch);
   const int width = grid_.all.width, height = grid_.all.height;
-  const Ridges ridges{a.magnitude, grid_.words_x * kWordPixels, a.tile_largest, ridge_tiles(width, height, pictures)};
+  const Ridges ridges{a.magnitude, grid_.words_x * kWordPixels, a.tile_largest,
+                      ridge_tiles(width, height, pictures)};
   launch_ridges(planes, width, height, pictures, params_.sigma_tenths, ridges, stream);
-  launch_level_words(grid_, pictures, params_, ridges, {a.levels, a.largest, a.counts, a.blocks_done, taps.levels}, stream);
+  launch_level_words(grid_, pictures, params_, ridges,
+                     {a.levels, a.largest, a.counts, a.blocks_done, taps.levels}, stream);
   launch_from_levels(pictures, scratch, edges, thresholds, taps, stream);
 }
 
-void CannyPlan::launch_from_levels(int pictures, void* scratch, const EdgePlanes& edges, Thresholds* thresholds,
-                                   const CannyTaps& taps, cudaStream_t stream) const {
+void CannyPlan::launch_from_levels(int pictures, void* scratch, const EdgePlanes& edges,
+                                   Thresholds* thresholds, const CannyTaps& taps, cudaStream_t stream) const {
   const CannyArrays a = arrays(scratch);
   Thresholds* const chosen = thresholds != nullptr ? thresholds : a.thresholds;
   const GlobalLabels labels{a.maps, a.parents, lows_at_once_};
@@ -109,7 +116,8 @@ void CannyPlan::launch_from_levels(int pictures, void* scratch, const EdgePlanes
     } else {
       launch_link_global(grid_, pictures, params_.candidates, link, labels, stream);
     }
-    launch_counts(grid_, pictures, params_.candidates, link, {a.counts, a.blocks_done, chosen, taps.sm}, stream);
+    launch_counts(grid_, pictures, params_.candidates, link, {a.counts, a.blocks_done, chosen, taps.sm},
+                  stream);
     if (params_.density_scaling) launch_density_scaling(grid_, pictures, a.levels, chosen, stream);
   }
   const EdgeWork work{a.levels, chosen, edges};

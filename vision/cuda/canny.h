@@ -1,6 +1,6 @@
 // GUD-Canny on the GPU, the production form: ridges, levels, link, counts, hysteresis; five kernels where a
-// sub-image's labels fit into shared memory. A batch of pictures in one sequence of launches, nothing of which
-// waits for the host.
+// sub-image's labels fit into shared memory. A batch of pictures in one sequence of launches, nothing of
+// which waits for the host.
 #pragma once
 
 #include <cuda_runtime_api.h>

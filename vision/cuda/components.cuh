@@ -31,8 +31,8 @@ struct MapView {
   std::uint32_t row_words;
 };
 
-// Calls touch(node) for the runs further on that `run` of word `index` touches, eight-connected: in the word to
-// the right, and in the three below.
+// Calls touch(node) for the runs further on that `run` of word `index` touches, eight-connected: in the word
+// to the right, and in the three below.
 template <class Touch>
 __device__ __forceinline__ void for_later_runs(const MapView& map, std::uint32_t index, std::uint32_t run,
                                                const Touch& touch) {

@@ -1,5 +1,5 @@
-// Four threads a word, eight pixels each: they add the parts' sums bit by bit, then look at the pixels that
-// have one. The block that
+// One thread a word, or four where there are few words: they add the parts' sums bit by bit, then look at the
+// pixels that have one, each at its share. The block that
 // finishes last of a picture's finds its thresholds: only now is known what all sub-images pooled say.
 #include "vision/cuda/counts.h"
 #include "vision/cuda/launch_check.h"
@@ -10,9 +10,7 @@ namespace cu264::vision::cuda {
 namespace {
 
 constexpr int kThreads = 512;
-constexpr int kWordThreads = 4;
-constexpr int kThreadPixels = kWordPixels / kWordThreads;
-constexpr int kBlockWords = kThreads / kWordThreads;
+constexpr std::size_t kManyWords = std::size_t{1} << 17;  // that keep a device busy, a thread each
 constexpr int kWarps = kThreads / 32;
 
 __device__ void clear_counts(LevelCounts& s_counts) {
@@ -40,8 +38,8 @@ __device__ void count_pixels(const CandidateSet& set, const std::uint8_t* s_rank
 }
 
 // By all threads of one block, once all counts of the picture are there.
-__device__ void search_picture(const LevelCounts* d_counts, int sub_images, int highest, LevelCounts& s_pooled,
-                               Thresholds* d_thresholds) {
+__device__ void search_picture(const LevelCounts* d_counts, int sub_images, int highest,
+                               LevelCounts& s_pooled, Thresholds* d_thresholds) {
   __shared__ LevelCounts s_own[kWarps];
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) & 31;
   clear_counts(s_pooled);
@@ -70,9 +68,11 @@ __device__ void search_picture(const LevelCounts* d_counts, int sub_images, int 
   }
 }
 
+template <int kWordThreads>
 __global__ void __launch_bounds__(kThreads)
     count_levels(const __grid_constant__ WordGrid grid, const __grid_constant__ CandidateSet set,
                  const __grid_constant__ LinkWork link, const __grid_constant__ CountWork work) {
+  constexpr int kThreadPixels = kWordPixels / kWordThreads, kBlockWords = kThreads / kWordThreads;
   __shared__ LevelCounts s_counts;
   __shared__ std::uint8_t s_rank[kTopLevel + 1];
   __shared__ bool s_last;
@@ -82,19 +82,27 @@ __global__ void __launch_bounds__(kThreads)
   const int sub_image = static_cast<int>(blockIdx.y), picture = static_cast<int>(blockIdx.z);
   const int pictures = static_cast<int>(gridDim.z);
   const SubWords sub = sub_words(grid, sub_image);
-  const std::uint32_t within = blockIdx.x * kBlockWords + threadIdx.x / kWordThreads, index = sub.first + within;
-  const int first_pixel = static_cast<int>(threadIdx.x) % kWordThreads * kThreadPixels;
-  if (within < sub.count) {
+  const std::uint32_t within = blockIdx.x * kBlockWords + threadIdx.x / kWordThreads,
+                      index = sub.first + within;
+  const int share = static_cast<int>(threadIdx.x) % kWordThreads, first_pixel = share * kThreadPixels;
+  const bool exists = within < sub.count;
+  SumBits sums = {};
+  for (int part = share; exists && part < link.parts; part += kWordThreads) {
+    SumBits more;
+    more.load(link.sums + plane_words(grid, part * pictures + picture, link.sum_planes) + index, grid.words(),
+              link.sum_planes);
+    sums.add(more);
+  }
+#pragma unroll
+  for (int step = 1; step < kWordThreads; step *= 2) {
+    SumBits other;
+#pragma unroll
+    for (int b = 0; b < kSumPlanes; ++b) other.bit[b] = __shfl_xor_sync(kAllLanes, sums.bit[b], step);
+    sums.add(other);
+  }
+  if (exists) {
     LevelBits levels;
     levels.load(link.levels + plane_words(grid, picture, kLevelPlanes) + index, grid.words());
-    SumBits sums = {};
-#pragma unroll 4
-    for (int part = 0; part < link.parts; ++part) {
-      SumBits more;
-      more.load(link.sums + plane_words(grid, part * pictures + picture, link.sum_planes) + index, grid.words(),
-                link.sum_planes);
-      sums.add(more);
-    }
     std::uint16_t* d_sm = nullptr;
     if (work.sm != nullptr) {
       const WordPlace at = word_place(grid, index);
@@ -102,7 +110,8 @@ __global__ void __launch_bounds__(kThreads)
       const int end = min(first_pixel + kThreadPixels, grid.all.width - at.x);
       for (int x = first_pixel; x < end; ++x) d_sm[x] = 0;
     }
-    count_pixels(set, s_rank, sums, levels, ((1u << kThreadPixels) - 1) << first_pixel, d_sm, s_counts);
+    const std::uint32_t pixels = kWordThreads == 1 ? ~0u : ((1u << (kThreadPixels & 31)) - 1) << first_pixel;
+    count_pixels(set, s_rank, sums, levels, pixels, d_sm, s_counts);
   }
   __syncthreads();
   LevelCounts* const d_counts = work.counts + static_cast<std::size_t>(picture) * grid.all.count;
@@ -112,8 +121,9 @@ __global__ void __launch_bounds__(kThreads)
   }
   __syncthreads();
   if (threadIdx.x == 0) {
-    const unsigned before = ::cuda::atomic_ref<unsigned, ::cuda::thread_scope_device>(work.blocks_done[picture])
-                                .fetch_add(1, ::cuda::memory_order_acq_rel);
+    const unsigned before =
+        ::cuda::atomic_ref<unsigned, ::cuda::thread_scope_device>(work.blocks_done[picture])
+            .fetch_add(1, ::cuda::memory_order_acq_rel);
     s_last = before + 1 == gridDim.x * gridDim.y;
   }
   __syncthreads();
@@ -126,9 +136,15 @@ __global__ void __launch_bounds__(kThreads)
 
 void launch_counts(const WordGrid& grid, int pictures, const CandidateSet& set, const LinkWork& link,
                    const CountWork& work, cudaStream_t stream) {
-  const dim3 blocks((grid.most_words() + kBlockWords - 1) / kBlockWords, static_cast<unsigned>(grid.all.count),
-                    static_cast<unsigned>(pictures));
-  count_levels<<<blocks, kThreads, 0, stream>>>(grid, set, link, work);
+  const bool many = static_cast<std::size_t>(grid.words()) * pictures >= kManyWords;
+  const unsigned block_words = kThreads / (many ? 1u : 4u);
+  const dim3 blocks((grid.most_words() + block_words - 1) / block_words,
+                    static_cast<unsigned>(grid.all.count), static_cast<unsigned>(pictures));
+  if (many) {
+    count_levels<1><<<blocks, kThreads, 0, stream>>>(grid, set, link, work);
+  } else {
+    count_levels<4><<<blocks, kThreads, 0, stream>>>(grid, set, link, work);
+  }
   check_launch("count_levels");
 }
 

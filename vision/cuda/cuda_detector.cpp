@@ -44,9 +44,10 @@ Memory allocate(std::size_t bytes, int device) {
   const cudaError_t status = cudaMalloc(&d_memory, bytes);
   if (status == cudaErrorMemoryAllocation) {
     cudaGetLastError();
-    throw Error(ErrorCode::out_of_memory,
-                "edge detection needs " + std::to_string(bytes >> 20) + " MiB more on GPU " + std::to_string(device),
-                "use smaller batches or pictures, free memory on the GPU, or use the cpu backend");
+    throw Error(
+        ErrorCode::out_of_memory,
+        "edge detection needs " + std::to_string(bytes >> 20) + " MiB more on GPU " + std::to_string(device),
+        "use smaller batches or pictures, free memory on the GPU, or use the cpu backend");
   }
   check(status, "memory");
   return Memory(static_cast<std::uint8_t*>(d_memory));
@@ -58,9 +59,9 @@ void require_device(int device) {
   if (status == cudaSuccess && device >= 0 && device < devices) return;
   cudaGetLastError();
   throw Error(ErrorCode::device_unavailable,
-              status != cudaSuccess ? std::string("CUDA finds no GPU: ") + cudaGetErrorString(status)
-                                    : "there is no GPU " + std::to_string(device) + "; CUDA finds " +
-                                          std::to_string(devices),
+              status != cudaSuccess
+                  ? std::string("CUDA finds no GPU: ") + cudaGetErrorString(status)
+                  : "there is no GPU " + std::to_string(device) + "; CUDA finds " + std::to_string(devices),
               "check the GPU and its driver, or use the cpu backend");
 }
 
@@ -79,7 +80,10 @@ Rows<Sample> rows_of(Sample* data, std::ptrdiff_t pitch, int height) {
 class CudaDetector final : public canny::DetectorBackend {
  public:
   CudaDetector(const CannyParams& params, canny::Form form, int width, int height, int batch, int device)
-      : device_(device), width_(width), height_(height), pitch_((static_cast<std::size_t>(width) + 31) / 32 * 32) {
+      : device_(device),
+        width_(width),
+        height_(height),
+        pitch_((static_cast<std::size_t>(width) + 31) / 32 * 32) {
     require_device(device);
     const Current current(device);
     const DeviceLimits limits = device_limits(device);
@@ -133,16 +137,18 @@ class CudaDetector final : public canny::DetectorBackend {
     }
     // The paper's form knows one picture at a time.
     for (int i = 0; i < job.pictures.count; ++i) {
-      published_->launch(pictures[i], scratch_.get(), edges[i],
-                         thresholds == nullptr ? nullptr : thresholds + static_cast<std::size_t>(i) * sub_images_,
-                         nullptr, stream);
+      published_->launch(
+          pictures[i], scratch_.get(), edges[i],
+          thresholds == nullptr ? nullptr : thresholds + static_cast<std::size_t>(i) * sub_images_, nullptr,
+          stream);
     }
   }
 
   // The device's copies run top-down whatever way the host's planes do: both are turned together.
   void detect_from_host(const DetectorJob& job) const {
     const auto count = static_cast<std::size_t>(job.pictures.count);
-    const auto device_pitch = static_cast<std::ptrdiff_t>(pitch_), distance = static_cast<std::ptrdiff_t>(plane_bytes());
+    const auto device_pitch = static_cast<std::ptrdiff_t>(pitch_),
+               distance = static_cast<std::ptrdiff_t>(plane_bytes());
     std::uint8_t* const d_pictures = staging_.get();
     std::uint8_t* const d_edges = d_pictures + count * plane_bytes();
     std::uint8_t* const d_thresholds = d_edges + count * plane_bytes();
@@ -159,13 +165,15 @@ class CudaDetector final : public canny::DetectorBackend {
             "a copy to it");
     }
     DetectorJob device_job;
-    device_job.pictures = {d_pictures + (pictures_up ? last_row : 0), pictures_up ? -device_pitch : device_pitch,
-                           distance, job.pictures.count};
-    device_job.edges = {d_edges + (edges_up ? last_row : 0), edges_up ? -device_pitch : device_pitch, distance};
+    device_job.pictures = {d_pictures + (pictures_up ? last_row : 0),
+                           pictures_up ? -device_pitch : device_pitch, distance, job.pictures.count};
+    device_job.edges = {d_edges + (edges_up ? last_row : 0), edges_up ? -device_pitch : device_pitch,
+                        distance};
     device_job.thresholds = reinterpret_cast<canny::Thresholds*>(d_thresholds);
     launch(device_job, stream_);
     for (int i = 0; i < job.pictures.count; ++i) {
-      const Rows<std::uint8_t> to = rows_of(job.edges.data + i * job.edges.distance, job.edges.pitch, height_);
+      const Rows<std::uint8_t> to =
+          rows_of(job.edges.data + i * job.edges.distance, job.edges.pitch, height_);
       check(cudaMemcpy2DAsync(to.lowest, copy_pitch(to.pitch), d_edges + i * distance, pitch_,
                               static_cast<std::size_t>(width_), static_cast<std::size_t>(height_),
                               cudaMemcpyDeviceToHost, stream_),
@@ -197,8 +205,8 @@ class CudaDetector final : public canny::DetectorBackend {
 
 }  // namespace
 
-std::unique_ptr<canny::DetectorBackend> open_cuda_detector(const CannyParams& params, canny::Form form, int width,
-                                                           int height, int batch, int device) {
+std::unique_ptr<canny::DetectorBackend> open_cuda_detector(const CannyParams& params, canny::Form form,
+                                                           int width, int height, int batch, int device) {
   return std::make_unique<CudaDetector>(params, form, width, height, batch, device);
 }
 

@@ -1,5 +1,5 @@
-// A warp a macroblock, eight samples of a row a lane; then a block a picture for the mean weight, and a thread
-// a macroblock, which takes the batch's pictures in turn.
+// A warp a macroblock, eight samples of a row a lane; then a block a picture for the mean weight, and a
+// thread a macroblock, which takes the batch's pictures in turn.
 #include "vision/cuda/guide.h"
 #include "vision/cuda/launch_check.h"
 #include "vision/cuda/warp_sum.cuh"
@@ -34,8 +34,8 @@ __device__ RowSamples load_row(const std::uint8_t* d_row, int left, int width) {
 }
 
 __global__ void __launch_bounds__(kThreads)
-    macroblock_sums_of(const __grid_constant__ PicturePlanes luma, const __grid_constant__ EdgePlanes edges, int width,
-                       int height, int mb_width, int macroblocks, MacroblockSums* d_sums) {
+    macroblock_sums_of(const __grid_constant__ PicturePlanes luma, const __grid_constant__ EdgePlanes edges,
+                       int width, int height, int mb_width, int macroblocks, MacroblockSums* d_sums) {
   const int mb = static_cast<int>(blockIdx.x * (kThreads / 32) + threadIdx.x / 32);
   if (mb >= macroblocks) return;
   const int picture = static_cast<int>(blockIdx.y), lane = static_cast<int>(threadIdx.x) & 31;
@@ -52,7 +52,9 @@ __global__ void __launch_bounds__(kThreads)
     const bool edge = d_edges != nullptr && left + i < width && d_edges[left + i] != 0;
     add_sample(sums, row.at[1 + i], row.at[i], row.at[2 + i], above.at[1 + i], below.at[1 + i], edge);
   }
-  const auto total = [](int value) { return static_cast<std::int32_t>(warp_sum(static_cast<unsigned>(value))); };
+  const auto total = [](int value) {
+    return static_cast<std::int32_t>(warp_sum(static_cast<unsigned>(value)));
+  };
   sums = {total(sums.edges), total(sums.gradient), total(sums.sum), total(sums.squares)};
   if (lane == 0) d_sums[static_cast<std::size_t>(picture) * macroblocks + mb] = sums;
 }
@@ -94,18 +96,20 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-void launch_macroblock_sums(const PicturePlanes& luma, const EdgePlanes& edges, int width, int height, int pictures,
-                            MacroblockSums* sums, cudaStream_t stream) {
+void launch_macroblock_sums(const PicturePlanes& luma, const EdgePlanes& edges, int width, int height,
+                            int pictures, MacroblockSums* sums, cudaStream_t stream) {
   const int macroblocks = guide_macroblocks(width, height), warps = kThreads / 32;
-  const dim3 blocks(static_cast<unsigned>((macroblocks + warps - 1) / warps), static_cast<unsigned>(pictures));
-  macroblock_sums_of<<<blocks, kThreads, 0, stream>>>(luma, edges, width, height,
-                                                      (width + kMacroblockSide - 1) / kMacroblockSide, macroblocks, sums);
+  const dim3 blocks(static_cast<unsigned>((macroblocks + warps - 1) / warps),
+                    static_cast<unsigned>(pictures));
+  macroblock_sums_of<<<blocks, kThreads, 0, stream>>>(
+      luma, edges, width, height, (width + kMacroblockSide - 1) / kMacroblockSide, macroblocks, sums);
   check_launch("macroblock_sums_of");
 }
 
 void launch_guide_offsets(const GuideParams& params, int macroblocks, int pictures, const GuideWork& work,
                           cudaStream_t stream) {
-  mean_weights<<<static_cast<unsigned>(pictures), 1024, 0, stream>>>(params.mode, macroblocks, work.sums, work.means);
+  mean_weights<<<static_cast<unsigned>(pictures), 1024, 0, stream>>>(params.mode, macroblocks, work.sums,
+                                                                     work.means);
   check_launch("mean_weights");
   const auto blocks = static_cast<unsigned>((macroblocks + kThreads - 1) / kThreads);
   settle_offsets<<<blocks, kThreads, 0, stream>>>(params, macroblocks, pictures, work);

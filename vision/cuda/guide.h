@@ -1,5 +1,5 @@
-// The encoder's guide stage on the device: four sums for each macroblock of a batch of pictures, and from them a
-// QP offset each, by the arithmetic of vision/guide.h.
+// The encoder's guide stage on the device: four sums for each macroblock of a batch of pictures, and from
+// them a QP offset each, by the arithmetic of vision/guide.h.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -24,10 +24,10 @@ inline int guide_macroblocks(int width, int height) {
   return (width + kMacroblockSide - 1) / kMacroblockSide * ((height + kMacroblockSide - 1) / kMacroblockSide);
 }
 
-// Sums over the luma of pictures of width x height, of any size, pitch and alignment, and over their edge maps
-// (edges.first null: none, as variance needs none).
-void launch_macroblock_sums(const PicturePlanes& luma, const EdgePlanes& edges, int width, int height, int pictures,
-                            MacroblockSums* sums, cudaStream_t stream);
+// Sums over the luma of pictures of width x height, of any size, pitch and alignment, and over their edge
+// maps (edges.first null: none, as variance needs none).
+void launch_macroblock_sums(const PicturePlanes& luma, const EdgePlanes& edges, int width, int height,
+                            int pictures, MacroblockSums* sums, cudaStream_t stream);
 
 // From the sums, for pictures in the order of time. `previous` holds kNoPrevious before the first batch.
 void launch_guide_offsets(const GuideParams& params, int macroblocks, int pictures, const GuideWork& work,

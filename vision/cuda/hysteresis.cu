@@ -11,7 +11,8 @@ constexpr int kMostThreads = 1024;
 constexpr int kThreads = 256;
 using GlobalForest = RunForest<::cuda::thread_scope_device>;
 
-__device__ LevelBits load_levels(const WordGrid& grid, const EdgeWork& work, int picture, std::uint32_t index) {
+__device__ LevelBits load_levels(const WordGrid& grid, const EdgeWork& work, int picture,
+                                 std::uint32_t index) {
   LevelBits levels;
   levels.load(work.levels + plane_words(grid, picture, kLevelPlanes) + index, grid.words());
   return levels;
@@ -85,13 +86,14 @@ __global__ void __launch_bounds__(kThreads)
   if (place.index >= grid.words()) return;
   const GlobalForest forest(labels.parents + place.first * kNodesPerWord);
   const std::uint32_t word = labels.maps[place.first + place.within];
-  write_edges(grid, work.edges[static_cast<int>(blockIdx.y)], place.index, edges_of(forest, place.within, word));
+  write_edges(grid, work.edges[static_cast<int>(blockIdx.y)], place.index,
+              edges_of(forest, place.within, word));
 }
 
 }  // namespace
 
-void launch_hysteresis_shared(const WordGrid& grid, int pictures, const CannyParams& params, const EdgeWork& work,
-                              std::size_t shared_bytes, cudaStream_t stream) {
+void launch_hysteresis_shared(const WordGrid& grid, int pictures, const CannyParams& params,
+                              const EdgeWork& work, std::size_t shared_bytes, cudaStream_t stream) {
   const int threads = shared_label_threads(grid, shared_bytes);
   const std::size_t bytes = label_shared_bytes(grid);
   check(cudaFuncSetAttribute(hysteresis_shared, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -102,8 +104,8 @@ void launch_hysteresis_shared(const WordGrid& grid, int pictures, const CannyPar
   check_launch("hysteresis_shared");
 }
 
-void launch_hysteresis_global(const WordGrid& grid, int pictures, const CannyParams& params, const EdgeWork& work,
-                              const GlobalLabels& labels, cudaStream_t stream) {
+void launch_hysteresis_global(const WordGrid& grid, int pictures, const CannyParams& params,
+                              const EdgeWork& work, const GlobalLabels& labels, cudaStream_t stream) {
   const dim3 blocks((grid.words() + kThreads - 1) / kThreads, static_cast<unsigned>(pictures));
   plant_edges<<<blocks, kThreads, 0, stream>>>(grid, params, work, labels);
   check_launch("plant_edges");

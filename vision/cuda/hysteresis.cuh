@@ -19,7 +19,8 @@ __device__ __forceinline__ Thresholds thresholds_of(const CannyParams& params, c
 }
 
 // The pixels that may be edges: all but those too weak whatever they touch.
-__device__ __forceinline__ std::uint32_t edge_candidates(const LevelBits& levels, const Thresholds& thresholds) {
+__device__ __forceinline__ std::uint32_t edge_candidates(const LevelBits& levels,
+                                                         const Thresholds& thresholds) {
   return levels.greater(thresholds.low) | levels.at_least(thresholds.high);
 }
 
@@ -33,7 +34,8 @@ struct ReachesHigh {
 };
 
 template <class Forest>
-__device__ __forceinline__ std::uint32_t edges_of(const Forest& forest, std::uint32_t index, std::uint32_t word) {
+__device__ __forceinline__ std::uint32_t edges_of(const Forest& forest, std::uint32_t index,
+                                                  std::uint32_t word) {
   std::uint32_t edges = 0;
   for (std::uint32_t rest = word; rest != 0;) {
     const std::uint32_t run = lowest_run(rest);
@@ -48,8 +50,8 @@ __device__ __forceinline__ std::uint32_t edge_bytes(std::uint32_t bits) {
   return ((bits & 15u) * 0x00204081u & 0x01010101u) * kEdge;
 }
 
-__device__ inline void write_edges(const WordGrid& grid, const Plane<std::uint8_t>& plane, std::uint32_t word_index,
-                                   std::uint32_t edges) {
+__device__ inline void write_edges(const WordGrid& grid, const Plane<std::uint8_t>& plane,
+                                   std::uint32_t word_index, std::uint32_t edges) {
   const WordPlace at = word_place(grid, word_index);
   std::uint8_t* const d_edges = plane.row(at.y) + at.x;
   const int width = grid.all.width - at.x;
@@ -57,8 +59,8 @@ __device__ inline void write_edges(const WordGrid& grid, const Plane<std::uint8_
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const std::uint32_t bits = edges >> (16 * half);
-      reinterpret_cast<uint4*>(d_edges)[half] = make_uint4(edge_bytes(bits), edge_bytes(bits >> 4),
-                                                           edge_bytes(bits >> 8), edge_bytes(bits >> 12));
+      reinterpret_cast<uint4*>(d_edges)[half] =
+          make_uint4(edge_bytes(bits), edge_bytes(bits >> 4), edge_bytes(bits >> 8), edge_bytes(bits >> 12));
     }
     return;
   }

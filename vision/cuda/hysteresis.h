@@ -21,10 +21,10 @@ struct EdgeWork {
 };
 
 // One kernel, labels in shared memory, where shared_label_threads is not 0.
-void launch_hysteresis_shared(const WordGrid& grid, int pictures, const CannyParams& params, const EdgeWork& work,
-                              std::size_t shared_bytes, cudaStream_t stream);
+void launch_hysteresis_shared(const WordGrid& grid, int pictures, const CannyParams& params,
+                              const EdgeWork& work, std::size_t shared_bytes, cudaStream_t stream);
 // More, labels in global memory, of which they need those of one low.
-void launch_hysteresis_global(const WordGrid& grid, int pictures, const CannyParams& params, const EdgeWork& work,
-                              const GlobalLabels& labels, cudaStream_t stream);
+void launch_hysteresis_global(const WordGrid& grid, int pictures, const CannyParams& params,
+                              const EdgeWork& work, const GlobalLabels& labels, cudaStream_t stream);
 
 }  // namespace cu264::vision::cuda

@@ -1,8 +1,8 @@
 // level_of (vision/levels.h) without a division: by the reciprocal of the reference in 2^-32, rounded up.
 //
 // The reciprocal is too large by less than 2^-32 of the reference, so the product of 100 * magnitude <= 100 *
-// reference is too large by less than 100 * 5770^2 < 2^32 in that scale divided by the reference: never enough
-// to reach the next integer. Tests hold both equal for every magnitude and reference.
+// reference is too large by less than 100 * 5770^2 < 2^32 in that scale divided by the reference: never
+// enough to reach the next integer. Tests hold both equal for every magnitude and reference.
 #pragma once
 
 #include <cstdint>

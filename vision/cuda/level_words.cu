@@ -14,7 +14,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 constexpr std::uint32_t kManyWords = 1u << 18;  // from here on fewer, longer blocks keep a device busy
-constexpr int kTilesReadByAll = 4096;  // more are reduced by a kernel of its own
+constexpr int kTilesReadByAll = 4096;           // more are reduced by a kernel of its own
 
 __device__ int largest_of(const std::uint16_t* d_values, int count) {
   __shared__ int s_largest;
@@ -39,7 +39,8 @@ __global__ void __launch_bounds__(1024) reduce_tiles(std::uint16_t* d_largest, i
 __device__ void clear_counts(const WordGrid& grid, int picture, const LevelWords& out) {
   if (out.counts == nullptr) return;
   if (blockIdx.x == 0 && threadIdx.x == 0) out.blocks_done[picture] = 0;
-  const std::size_t counts = static_cast<std::size_t>(grid.all.count) * sizeof(LevelCounts) / sizeof(std::int32_t);
+  const std::size_t counts =
+      static_cast<std::size_t>(grid.all.count) * sizeof(LevelCounts) / sizeof(std::int32_t);
   auto* const d_counts = reinterpret_cast<std::int32_t*>(out.counts) + picture * counts;
   const std::size_t step = static_cast<std::size_t>(gridDim.x) * kThreads;
   for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x; i < counts; i += step) {
@@ -49,37 +50,43 @@ __device__ void clear_counts(const WordGrid& grid, int picture, const LevelWords
 
 template <int kWarpWords>
 __global__ void __launch_bounds__(kThreads)
-    make_levels(const __grid_constant__ WordGrid grid, const __grid_constant__ CannyParams params, int tiles_read,
-                const __grid_constant__ Ridges ridges, const __grid_constant__ LevelWords out) {
+    make_levels(const __grid_constant__ WordGrid grid, const __grid_constant__ CannyParams params,
+                int tiles_read, const __grid_constant__ Ridges ridges,
+                const __grid_constant__ LevelWords out) {
   const int picture = static_cast<int>(blockIdx.y);
   const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
   const std::uint32_t first = (blockIdx.x * kWarps + static_cast<std::uint32_t>(warp)) * kWarpWords;
   const std::uint16_t* const d_magnitude =
       ridges.magnitude + static_cast<std::size_t>(picture) * grid.all.height * ridges.row_samples;
+  // Word after word without dividing again.
+  const WordPlace start = word_place(grid, min(first, grid.words() - 1));
   int magnitude[kWarpWords];
+  WordPlace at = start;
 #pragma unroll
   for (int i = 0; i < kWarpWords; ++i) {
     magnitude[i] = 0;
     if (first + i < grid.words()) {
-      const WordPlace at = word_place(grid, first + i);
       magnitude[i] = d_magnitude[static_cast<std::size_t>(at.y) * ridges.row_samples + at.x + lane];
     }
+    at = next_place(grid, at);
   }
   clear_counts(grid, picture, out);
-  const int largest = largest_of(ridges.tile_largest + static_cast<std::size_t>(picture) * ridges.tiles, tiles_read);
+  const int largest =
+      largest_of(ridges.tile_largest + static_cast<std::size_t>(picture) * ridges.tiles, tiles_read);
   const LevelScale scale(level_reference(largest, params));
   if (blockIdx.x == 0 && threadIdx.x == 0) out.largest[picture] = largest;
 
+  at = start;
   BitPlanes<kLevelPlanes> mine = {};
 #pragma unroll
   for (int i = 0; i < kWarpWords; ++i) {
     const int level = scale.level(magnitude[i]);
-    if (out.levels != nullptr && first + i < grid.words()) {
-      const WordPlace at = word_place(grid, first + i);
-      if (at.x + lane < grid.all.width) {
-        out.levels[(static_cast<std::size_t>(picture) * grid.all.height + at.y) * grid.all.width + at.x + lane] =
-            static_cast<std::uint8_t>(level);
+    if (out.levels != nullptr) {
+      if (first + i < grid.words() && at.x + lane < grid.all.width) {
+        out.levels[(static_cast<std::size_t>(picture) * grid.all.height + at.y) * grid.all.width + at.x +
+                   lane] = static_cast<std::uint8_t>(level);
       }
+      at = next_place(grid, at);
     }
 #pragma unroll
     for (int b = 0; b < kLevelPlanes; ++b) {
@@ -109,7 +116,8 @@ void launch_level_words(const WordGrid& grid, int pictures, const CannyParams& p
   if (words < kManyWords) {
     make_levels<4><<<blocks(4 * kWarps), kThreads, 0, stream>>>(grid, params, tiles_read, ridges, words_out);
   } else {
-    make_levels<16><<<blocks(16 * kWarps), kThreads, 0, stream>>>(grid, params, tiles_read, ridges, words_out);
+    make_levels<16>
+        <<<blocks(16 * kWarps), kThreads, 0, stream>>>(grid, params, tiles_read, ridges, words_out);
   }
   check_launch("make_levels");
 }

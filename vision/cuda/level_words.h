@@ -19,7 +19,7 @@ struct LevelWords {
   // Made zero for the kernels that add to them; or null: [picture][sub-image], [picture]
   LevelCounts* counts;
   unsigned* blocks_done;
-  std::uint8_t* levels;   // [picture][y][x], dense; or null
+  std::uint8_t* levels;  // [picture][y][x], dense; or null
 };
 
 void launch_level_words(const WordGrid& grid, int pictures, const CannyParams& params, const Ridges& ridges,

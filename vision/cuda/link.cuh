@@ -28,6 +28,7 @@ struct RunStrength {
 template <class Forest>
 __device__ __forceinline__ void add_strengths(const Forest& forest, std::uint32_t index, std::uint32_t word,
                                               SumBits& sums) {
+  if (word == 0) return;
   BitPlanes<kStrengthBits> strengths = {};
   for (std::uint32_t rest = word; rest != 0;) {
     const std::uint32_t run = lowest_run(rest);

@@ -22,14 +22,16 @@ __device__ std::size_t map_offset(const WordGrid& grid, int low, int picture, in
 
 __global__ void __launch_bounds__(kThreads)
     plant_global(const __grid_constant__ WordGrid grid, const __grid_constant__ CandidateSet set,
-                 const __grid_constant__ LinkWork work, const __grid_constant__ GlobalLabels labels, int first_low) {
+                 const __grid_constant__ LinkWork work, const __grid_constant__ GlobalLabels labels,
+                 int first_low) {
   __shared__ std::uint8_t s_rank[kTopLevel + 1];
   for (int v = static_cast<int>(threadIdx.x); v <= kTopLevel; v += kThreads) s_rank[v] = set.rank[v];
   __syncthreads();
   const std::uint32_t index = word_of_thread();
   if (index >= grid.words()) return;
   const int picture = static_cast<int>(blockIdx.z), low = first_low + static_cast<int>(blockIdx.y);
-  const std::size_t map = map_offset(grid, static_cast<int>(blockIdx.y), picture, static_cast<int>(gridDim.z));
+  const std::size_t map =
+      map_offset(grid, static_cast<int>(blockIdx.y), picture, static_cast<int>(gridDim.z));
   LevelBits levels;
   levels.load(work.levels + plane_words(grid, picture, kLevelPlanes) + index, grid.words());
   const std::uint32_t word = levels.greater(set.level[low]);
@@ -74,8 +76,8 @@ __global__ void __launch_bounds__(kThreads)
   const std::uint32_t first = sub_words(grid, sub_image_of_word(grid, index)).first;
   for (int low = 0; low < lows; ++low) {
     const std::size_t map = map_offset(grid, low, picture, static_cast<int>(gridDim.z));
-    add_strengths(Forest(labels.parents + (map + first) * kNodesPerWord), index - first, labels.maps[map + index],
-                  sums);
+    add_strengths(Forest(labels.parents + (map + first) * kNodesPerWord), index - first,
+                  labels.maps[map + index], sums);
   }
   sums.store(d_sums, grid.words(), work.sum_planes);
 }

@@ -23,7 +23,8 @@ __global__ void __launch_bounds__(kMostThreads, 1)
   const SubWords sub = sub_words(grid, static_cast<int>(blockIdx.x));
   const int part = static_cast<int>(blockIdx.y), picture = static_cast<int>(blockIdx.z);
   const int pictures = static_cast<int>(gridDim.z);
-  for (int v = static_cast<int>(threadIdx.x); v <= kTopLevel; v += static_cast<int>(blockDim.x)) s_rank[v] = set.rank[v];
+  for (int v = static_cast<int>(threadIdx.x); v <= kTopLevel; v += static_cast<int>(blockDim.x))
+    s_rank[v] = set.rank[v];
   if (threadIdx.x == 0) s_listed = 0;
   const SharedMap map(s_memory, &s_listed, sub.count);
   const std::uint32_t* const d_levels = work.levels + plane_words(grid, picture, kLevelPlanes) + sub.first;
@@ -101,10 +102,18 @@ void launch_link_shared(const WordGrid& grid, int pictures, const CandidateSet& 
   const int threads = shared_label_threads(grid, shared_bytes);
   const std::size_t bytes = label_shared_bytes(grid);
   switch ((grid.most_words() + static_cast<unsigned>(threads) - 1) / static_cast<unsigned>(threads)) {
-    case 1: launch<1>(grid, pictures, set, work, threads, bytes, stream); break;
-    case 2: launch<2>(grid, pictures, set, work, threads, bytes, stream); break;
-    case 3: launch<3>(grid, pictures, set, work, threads, bytes, stream); break;
-    default: launch<4>(grid, pictures, set, work, threads, bytes, stream); break;
+    case 1:
+      launch<1>(grid, pictures, set, work, threads, bytes, stream);
+      break;
+    case 2:
+      launch<2>(grid, pictures, set, work, threads, bytes, stream);
+      break;
+    case 3:
+      launch<3>(grid, pictures, set, work, threads, bytes, stream);
+      break;
+    default:
+      launch<4>(grid, pictures, set, work, threads, bytes, stream);
+      break;
   }
 }
 

@@ -14,7 +14,8 @@ struct PassMaps {
 };
 
 // The word's own bits and those of its left and right neighbour's next to it, moved by one pixel either way.
-__device__ __forceinline__ std::uint32_t beside(const PassMaps& maps, std::uint32_t index, bool left, bool right) {
+__device__ __forceinline__ std::uint32_t beside(const PassMaps& maps, std::uint32_t index, bool left,
+                                                bool right) {
   const std::uint32_t word = maps.now[index];
   std::uint32_t mask = word << 1 | word >> 1;
   if (left) mask |= maps.now[index - 1] >> 31;

@@ -21,7 +21,7 @@ struct Plane {
 struct PicturePlanes {
   const std::uint8_t* first = nullptr;
   std::ptrdiff_t pitch = 0;
-  std::ptrdiff_t picture_pitch = 0;             // bytes from one picture to the next
+  std::ptrdiff_t picture_pitch = 0;            // bytes from one picture to the next
   const core::SourcePicture* table = nullptr;  // in device memory
 
   CU264_HD_MEMBER Plane<const std::uint8_t> operator[](int picture) const {

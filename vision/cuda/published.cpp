@@ -46,8 +46,9 @@ PublishedArrays PublishedPlan::lay_out(std::uint8_t* base, std::size_t& bytes) c
     a.pooled = take<LevelCounts>(base, bytes, 1);
   }
   if (!shared_maps_) {
-    a.maps = take<std::uint32_t>(base, bytes,
-                                 static_cast<std::size_t>(blocks_at_once_) * pass_map_bytes(grid_) / sizeof(std::uint32_t));
+    a.maps = take<std::uint32_t>(
+        base, bytes,
+        static_cast<std::size_t>(blocks_at_once_) * pass_map_bytes(grid_) / sizeof(std::uint32_t));
   }
   return a;
 }
@@ -63,8 +64,9 @@ PublishedArrays PublishedPlan::arrays(void* scratch) const {
   return lay_out(static_cast<std::uint8_t*>(scratch), bytes);
 }
 
-void PublishedPlan::launch(const Plane<const std::uint8_t>& picture, void* scratch, const Plane<std::uint8_t>& edges,
-                           Thresholds* thresholds, const cudaEvent_t* marks, cudaStream_t stream) const {
+void PublishedPlan::launch(const Plane<const std::uint8_t>& picture, void* scratch,
+                           const Plane<std::uint8_t>& edges, Thresholds* thresholds, const cudaEvent_t* marks,
+                           cudaStream_t stream) const {
   const PublishedArrays a = arrays(scratch);
   const int width = grid_.all.width, height = grid_.all.height;
   mark(marks, 0, stream);
@@ -76,8 +78,9 @@ void PublishedPlan::launch(const Plane<const std::uint8_t>& picture, void* scrat
   launch_from_levels(scratch, edges, thresholds, marks == nullptr ? nullptr : marks + 3, stream);
 }
 
-void PublishedPlan::launch_from_levels(void* scratch, const Plane<std::uint8_t>& edges, Thresholds* thresholds,
-                                       const cudaEvent_t* marks, cudaStream_t stream) const {
+void PublishedPlan::launch_from_levels(void* scratch, const Plane<std::uint8_t>& edges,
+                                       Thresholds* thresholds, const cudaEvent_t* marks,
+                                       cudaStream_t stream) const {
   PublishedArrays a = arrays(scratch);
   if (thresholds != nullptr) a.thresholds = thresholds;
   const PassMemory memory{shared_maps_, blocks_at_once_};

@@ -1,8 +1,9 @@
-// GUD-Canny in the paper's form (Algorithms 1 to 6), a kernel a step: all hysteresis by passes, a thread block
-// for each candidate pair and sub-image. Kept beside canny.h to compare with; the maps are the same.
+// GUD-Canny in the paper's form (Algorithms 1 to 6), a kernel a step: all hysteresis by passes, a thread
+// block for each candidate pair and sub-image. Kept beside canny.h to compare with; the maps are the same.
 //
-// Put right against the paper: neighbours are OR'ed; a pass ends with a vote of the whole block and reads what
-// the one before wrote; a thread may have several regions, so that any height goes; arithmetic is fixed-point.
+// Put right against the paper: neighbours are OR'ed; a pass ends with a vote of the whole block and reads
+// what the one before wrote; a thread may have several regions, so that any height goes; arithmetic is
+// fixed-point.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -28,8 +28,9 @@ __device__ Pixel pixel_of_thread(int width, int height) {
   return {x, y, x < width && y < height, static_cast<std::size_t>(y) * width + x};
 }
 
-__global__ void gaussian_rows(const __grid_constant__ Plane<const std::uint8_t> picture, int width, int height,
-                              const __grid_constant__ Filter filter, std::uint16_t* d_horizontal) {
+__global__ void gaussian_rows(const __grid_constant__ Plane<const std::uint8_t> picture, int width,
+                              int height, const __grid_constant__ Filter filter,
+                              std::uint16_t* d_horizontal) {
   const Pixel pixel = pixel_of_thread(width, height);
   if (!pixel.exists) return;
   const std::uint8_t* const d_row = picture.row(pixel.y);
@@ -81,7 +82,8 @@ __global__ void suppress(const std::int16_t* d_dx, const std::int16_t* d_dy, con
     const std::uint16_t* const d_at = d_magnitude + pixel.at;
     const std::ptrdiff_t axis = static_cast<std::ptrdiff_t>(to.axis_y) * width + to.axis_x;
     const std::ptrdiff_t diagonal = static_cast<std::ptrdiff_t>(to.diagonal_y) * width + to.diagonal_x;
-    if (is_maximum(magnitude, to.along, to.across, d_at[axis], d_at[diagonal], d_at[-axis], d_at[-diagonal])) {
+    if (is_maximum(magnitude, to.along, to.across, d_at[axis], d_at[diagonal], d_at[-axis],
+                   d_at[-diagonal])) {
       level = level_of(magnitude, level_reference(*d_largest, params));
     }
   }
@@ -89,17 +91,19 @@ __global__ void suppress(const std::int16_t* d_dx, const std::int16_t* d_dy, con
 }
 
 dim3 tiles(int width, int height) {
-  return {static_cast<unsigned>((width + kTileX - 1) / kTileX), static_cast<unsigned>((height + kTileY - 1) / kTileY)};
+  return {static_cast<unsigned>((width + kTileX - 1) / kTileX),
+          static_cast<unsigned>((height + kTileY - 1) / kTileY)};
 }
 const dim3 kTile(kTileX, kTileY);
 
 }  // namespace
 
-void launch_published_gaussian(const Plane<const std::uint8_t>& picture, int width, int height, int sigma_tenths,
-                               const PublishedArrays& arrays, cudaStream_t stream) {
+void launch_published_gaussian(const Plane<const std::uint8_t>& picture, int width, int height,
+                               int sigma_tenths, const PublishedArrays& arrays, cudaStream_t stream) {
   Filter filter{gaussian_radius(sigma_tenths), {}};
   for (int k = 0; k <= kLargestRadius; ++k) filter.tap[k] = gaussian_tap(sigma_tenths, k);
-  gaussian_rows<<<tiles(width, height), kTile, 0, stream>>>(picture, width, height, filter, arrays.horizontal);
+  gaussian_rows<<<tiles(width, height), kTile, 0, stream>>>(picture, width, height, filter,
+                                                            arrays.horizontal);
   check_launch("gaussian_rows");
   gaussian_columns<<<tiles(width, height), kTile, 0, stream>>>(arrays.horizontal, width, height, filter,
                                                                arrays.smoothed);
@@ -108,15 +112,15 @@ void launch_published_gaussian(const Plane<const std::uint8_t>& picture, int wid
 
 void launch_published_gradient(int width, int height, const PublishedArrays& arrays, cudaStream_t stream) {
   check(cudaMemsetAsync(arrays.largest, 0, sizeof *arrays.largest, stream), "a memset");
-  compute_gradient<<<tiles(width, height), kTile, 0, stream>>>(arrays.smoothed, width, height, arrays.dx, arrays.dy,
-                                                               arrays.magnitude, arrays.largest);
+  compute_gradient<<<tiles(width, height), kTile, 0, stream>>>(arrays.smoothed, width, height, arrays.dx,
+                                                               arrays.dy, arrays.magnitude, arrays.largest);
   check_launch("compute_gradient");
 }
 
-void launch_published_suppression(int width, int height, const CannyParams& params, const PublishedArrays& arrays,
-                                  cudaStream_t stream) {
-  suppress<<<tiles(width, height), kTile, 0, stream>>>(arrays.dx, arrays.dy, arrays.magnitude, arrays.largest, width,
-                                                       height, params, arrays.level);
+void launch_published_suppression(int width, int height, const CannyParams& params,
+                                  const PublishedArrays& arrays, cudaStream_t stream) {
+  suppress<<<tiles(width, height), kTile, 0, stream>>>(arrays.dx, arrays.dy, arrays.magnitude, arrays.largest,
+                                                       width, height, params, arrays.level);
   check_launch("suppress");
 }
 

@@ -10,11 +10,11 @@
 namespace cu264::vision::cuda {
 
 // Steps 1 to 3. Arrays of pixels are dense.
-void launch_published_gaussian(const Plane<const std::uint8_t>& picture, int width, int height, int sigma_tenths,
-                               const PublishedArrays& arrays, cudaStream_t stream);
+void launch_published_gaussian(const Plane<const std::uint8_t>& picture, int width, int height,
+                               int sigma_tenths, const PublishedArrays& arrays, cudaStream_t stream);
 void launch_published_gradient(int width, int height, const PublishedArrays& arrays, cudaStream_t stream);
-void launch_published_suppression(int width, int height, const CannyParams& params, const PublishedArrays& arrays,
-                                  cudaStream_t stream);
+void launch_published_suppression(int width, int height, const CannyParams& params,
+                                  const PublishedArrays& arrays, cudaStream_t stream);
 
 // How the hysteresis runs keep their three maps (now, next, unstable): in shared memory, or `blocks` sets of
 // them in arrays.maps.
@@ -33,7 +33,8 @@ void launch_published_counts(const WordGrid& grid, const CandidateSet& set, cons
                              cudaStream_t stream);
 void launch_published_search(const WordGrid& grid, const CannyParams& params, const PublishedArrays& arrays,
                              cudaStream_t stream);
-void launch_published_hysteresis(const WordGrid& grid, const PublishedArrays& arrays, const PassMemory& memory,
-                                 const Plane<std::uint8_t>& edges, cudaStream_t stream);
+void launch_published_hysteresis(const WordGrid& grid, const PublishedArrays& arrays,
+                                 const PassMemory& memory, const Plane<std::uint8_t>& edges,
+                                 cudaStream_t stream);
 
 }  // namespace cu264::vision::cuda

@@ -22,7 +22,8 @@ struct Region {
 
 __device__ Region region_at(const WordGrid& grid, std::uint32_t word) {
   const WordPlace place = word_place(grid, word);
-  return {static_cast<std::size_t>(place.y) * grid.all.width + place.x, min(kWordPixels, grid.all.width - place.x)};
+  return {static_cast<std::size_t>(place.y) * grid.all.width + place.x,
+          min(kWordPixels, grid.all.width - place.x)};
 }
 
 // A block's three maps: in shared memory, or its own part of `d_maps`.
@@ -151,8 +152,9 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 __global__ void __launch_bounds__(kMostThreads)
-    hysteresis(const __grid_constant__ WordGrid grid, const std::uint8_t* d_level, const Thresholds* d_thresholds,
-               std::uint32_t* d_maps, const __grid_constant__ Plane<std::uint8_t> plane) {
+    hysteresis(const __grid_constant__ WordGrid grid, const std::uint8_t* d_level,
+               const Thresholds* d_thresholds, std::uint32_t* d_maps,
+               const __grid_constant__ Plane<std::uint8_t> plane) {
   for (int s = static_cast<int>(blockIdx.x); s < grid.all.count; s += static_cast<int>(gridDim.x)) {
     const SubWords sub = sub_words(grid, s);
     const PassMaps maps = block_maps(grid, sub.count, d_maps);
@@ -211,11 +213,13 @@ void launch_published_prob(std::size_t pixels, const CandidateSet& set, const Pu
 
 void launch_published_counts(const WordGrid& grid, const CandidateSet& set, const PublishedArrays& arrays,
                              cudaStream_t stream) {
-  check(cudaMemsetAsync(arrays.counts, 0, sizeof(LevelCounts) * static_cast<std::size_t>(grid.all.count), stream),
+  check(cudaMemsetAsync(arrays.counts, 0, sizeof(LevelCounts) * static_cast<std::size_t>(grid.all.count),
+                        stream),
         "a memset");
   const int highest = highest_candidate(set);
   const dim3 blocks(static_cast<unsigned>(highest), static_cast<unsigned>(grid.all.count));
-  calc_pf_histo<<<blocks, region_threads(grid), 0, stream>>>(grid, highest, arrays.level, arrays.prob, arrays.counts);
+  calc_pf_histo<<<blocks, region_threads(grid), 0, stream>>>(grid, highest, arrays.level, arrays.prob,
+                                                             arrays.counts);
   check_launch("calc_pf_histo");
 }
 
@@ -231,8 +235,9 @@ void launch_published_search(const WordGrid& grid, const CannyParams& params, co
   check_launch("search_thresholds");
 }
 
-void launch_published_hysteresis(const WordGrid& grid, const PublishedArrays& arrays, const PassMemory& memory,
-                                 const Plane<std::uint8_t>& edges, cudaStream_t stream) {
+void launch_published_hysteresis(const WordGrid& grid, const PublishedArrays& arrays,
+                                 const PassMemory& memory, const Plane<std::uint8_t>& edges,
+                                 cudaStream_t stream) {
   const std::size_t bytes = allow_shared(hysteresis, grid, memory);
   hysteresis<<<block_count(grid.all.count, memory), region_threads(grid), bytes, stream>>>(
       grid, arrays.level, arrays.thresholds, memory.shared ? nullptr : arrays.maps, edges);

@@ -16,9 +16,9 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kColumns = 64;
 constexpr int kSmoothedColumns = kColumns + 4;
-constexpr int kGroup = 4;                             // outputs of a row a thread makes at once
-constexpr int kPitch = 72;                            // of the 16-bit rows, samples
-constexpr int kManyTiles = 512;                       // from here on the taller tile keeps a device busy
+constexpr int kGroup = 4;        // outputs of a row a thread makes at once
+constexpr int kPitch = 72;       // of the 16-bit rows, samples
+constexpr int kManyTiles = 512;  // from here on the taller tile keeps a device busy
 
 struct Taps {
   int at[kLargestRadius + 1];
@@ -37,8 +37,8 @@ struct Tile {
 
 // The picture's samples, those outside replaced by the nearest inside.
 template <int kRadius, int kRows>
-__device__ void load_tile(Tile<kRadius, kRows>& s_tile, const Plane<const std::uint8_t>& plane, int x0, int y0,
-                          int width, int height) {
+__device__ void load_tile(Tile<kRadius, kRows>& s_tile, const Plane<const std::uint8_t>& plane, int x0,
+                          int y0, int width, int height) {
   constexpr int kUsed = kSmoothedColumns + 2 * kRadius, kWarps = kThreads / 32;
   const int lane = static_cast<int>(threadIdx.x) & 31;
   for (int r = static_cast<int>(threadIdx.x) >> 5; r < s_tile.kInputRows; r += kWarps) {
@@ -66,7 +66,8 @@ __device__ void smooth_rows(Tile<kRadius, kRows>& s_tile, const Taps& taps) {
     for (int o = 0; o < kGroup; ++o) {
       int sum = taps.at[0] * sample[o + kRadius];
 #pragma unroll
-      for (int k = 1; k <= kRadius; ++k) sum += taps.at[k] * (sample[o + kRadius - k] + sample[o + kRadius + k]);
+      for (int k = 1; k <= kRadius; ++k)
+        sum += taps.at[k] * (sample[o + kRadius - k] + sample[o + kRadius + k]);
       out[o] = static_cast<std::uint32_t>(horizontal_rounded(sum));
     }
     *reinterpret_cast<uint2*>(&s_tile.horizontal[r][kGroup * g]) =
@@ -91,7 +92,8 @@ __device__ void smooth_columns(Tile<kRadius, kRows>& s_tile, const Taps& taps) {
     for (int o = 0; o < kStep; ++o) {
       if (first + o >= kRows + 4) break;
       const std::uint32_t centre = pair[o + kRadius];
-      int left = taps.at[0] * static_cast<int>(centre & 0xffffu), right = taps.at[0] * static_cast<int>(centre >> 16);
+      int left = taps.at[0] * static_cast<int>(centre & 0xffffu),
+          right = taps.at[0] * static_cast<int>(centre >> 16);
 #pragma unroll
       for (int k = 1; k <= kRadius; ++k) {
         const std::uint32_t both = pair[o + kRadius - k] + pair[o + kRadius + k];
@@ -176,14 +178,14 @@ __global__ void __launch_bounds__(kThreads)
   if ((threadIdx.x & 31) == 0) atomicMax(&s_tile.largest, largest);
   __syncthreads();
   if (threadIdx.x == 0) {
-    ridges.tile_largest[static_cast<std::size_t>(picture) * ridges.tiles + blockIdx.y * gridDim.x + blockIdx.x] =
-        static_cast<std::uint16_t>(s_tile.largest);
+    ridges.tile_largest[static_cast<std::size_t>(picture) * ridges.tiles + blockIdx.y * gridDim.x +
+                        blockIdx.x] = static_cast<std::uint16_t>(s_tile.largest);
   }
 }
 
 dim3 tile_grid(int width, int height, int rows, int pictures) {
-  return {static_cast<unsigned>((width + kColumns - 1) / kColumns), static_cast<unsigned>((height + rows - 1) / rows),
-          static_cast<unsigned>(pictures)};
+  return {static_cast<unsigned>((width + kColumns - 1) / kColumns),
+          static_cast<unsigned>((height + rows - 1) / rows), static_cast<unsigned>(pictures)};
 }
 
 int tile_rows(int width, int height, int pictures) {
@@ -215,12 +217,24 @@ void launch_ridges(const PicturePlanes& planes, int width, int height, int pictu
   Taps taps;
   for (int k = 0; k <= kLargestRadius; ++k) taps.at[k] = gaussian_tap(sigma_tenths, k);
   switch (gaussian_radius(sigma_tenths)) {
-    case 1: launch<1>(planes, width, height, pictures, taps, ridges, stream); break;
-    case 2: launch<2>(planes, width, height, pictures, taps, ridges, stream); break;
-    case 3: launch<3>(planes, width, height, pictures, taps, ridges, stream); break;
-    case 4: launch<4>(planes, width, height, pictures, taps, ridges, stream); break;
-    case 5: launch<5>(planes, width, height, pictures, taps, ridges, stream); break;
-    default: launch<6>(planes, width, height, pictures, taps, ridges, stream); break;
+    case 1:
+      launch<1>(planes, width, height, pictures, taps, ridges, stream);
+      break;
+    case 2:
+      launch<2>(planes, width, height, pictures, taps, ridges, stream);
+      break;
+    case 3:
+      launch<3>(planes, width, height, pictures, taps, ridges, stream);
+      break;
+    case 4:
+      launch<4>(planes, width, height, pictures, taps, ridges, stream);
+      break;
+    case 5:
+      launch<5>(planes, width, height, pictures, taps, ridges, stream);
+      break;
+    default:
+      launch<6>(planes, width, height, pictures, taps, ridges, stream);
+      break;
   }
   check_launch("find_ridges");
 }

@@ -46,8 +46,8 @@ __device__ __forceinline__ std::uint32_t node_of_bit(std::uint32_t word_index, s
 }
 
 // The steps below follow one another, a barrier between them: plant, hang, flatten, join, settle, strength.
-// Most runs touch one other further on, and hang from it without an atomic operation; joins are left for those
-// that touch more. `kScope`: of all threads that join at the same time.
+// Most runs touch one other further on, and hang from it without an atomic operation; joins are left for
+// those that touch more. `kScope`: of all threads that join at the same time.
 template <::cuda::thread_scope kScope>
 class RunForest {
  public:
@@ -80,8 +80,8 @@ class RunForest {
       if (root_a.node == root_b.node) return;
       const Root below = root_a.node < root_b.node ? root_a : root_b;
       const std::uint32_t above = max(root_a.node, root_b.node);
-      // Of two parents the larger stays: if another thread was first, what it hung the root from must still be
-      // joined with `above`.
+      // Of two parents the larger stays: if another thread was first, what it hung the root from must still
+      // be joined with `above`.
       const std::uint32_t before =
           entry_parent(atomicMax(entries_ + below.node, make_entry(below.strength, above)));
       if (before == below.node) return;
@@ -107,12 +107,23 @@ class RunForest {
     std::uint32_t node, strength;
   };
 
+  // compute-sanitizer's racecheck takes atomic loads and stores for plain ones; compiled for it, they are
+  // read-modify-write operations, which it knows.
+#ifdef CU264_RACECHECK
+  __device__ __forceinline__ std::uint32_t load(std::uint32_t node) const {
+    return atomicOr(entries_ + node, 0u);
+  }
+  __device__ __forceinline__ void store(std::uint32_t node, std::uint32_t entry) const {
+    atomicExch(entries_ + node, entry);
+  }
+#else
   __device__ __forceinline__ std::uint32_t load(std::uint32_t node) const {
     return Reference(entries_[node]).load(::cuda::memory_order_relaxed);
   }
   __device__ __forceinline__ void store(std::uint32_t node, std::uint32_t entry) const {
     Reference(entries_[node]).store(entry, ::cuda::memory_order_relaxed);
   }
+#endif
   __device__ __forceinline__ Root climb(std::uint32_t node) const {
     std::uint32_t entry = load(node);
     while (entry_parent(entry) != node) {

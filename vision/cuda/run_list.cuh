@@ -1,6 +1,6 @@
-// A thread block's components of a map in shared memory. Words differ in how many runs they have, and a thread
-// that takes its word's runs one after another keeps its warp waiting; so the runs are listed, in any order,
-// and threads take runs.
+// A thread block's components of a map in shared memory. Words differ in how many runs they have, and a
+// thread that takes its word's runs one after another keeps its warp waiting; so the runs are listed, in any
+// order, and threads take runs.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,8 @@ class SharedMap {
       : forest_(memory + count),
         words_(memory),
         count_(count),
-        runs_(reinterpret_cast<std::uint16_t*>(memory + static_cast<std::size_t>(count) * (1 + kNodesPerWord))),
+        runs_(
+            reinterpret_cast<std::uint16_t*>(memory + static_cast<std::size_t>(count) * (1 + kNodesPerWord))),
         listed_(listed) {}
 
   __device__ const Forest& forest() const { return forest_; }
@@ -35,6 +36,7 @@ class SharedMap {
   __device__ __forceinline__ void add(std::uint32_t index, bool exists, std::uint32_t word,
                                       const Strength& strength) const {
     if (exists) words_[index] = word;
+    if (__ballot_sync(kAllLanes, word != 0) == 0) return;
     const unsigned runs = static_cast<unsigned>(__popc(static_cast<int>(run_starts(word))));
     unsigned before = runs;
 #pragma unroll

@@ -1,5 +1,5 @@
-// Algorithm 5 by votes: what thresholds.h does in a loop, by a warp whose lanes each look at every 32nd level.
-// Parity tests hold both equal.
+// Algorithm 5 by votes: what thresholds.h does in a loop, by a warp whose lanes each look at every 32nd
+// level. Parity tests hold both equal.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // A picture as words of 32 pixels, one bit a pixel: bit i of a word is its pixel i from the left.
 //
-// The words of a sub-image lie together, row by row: a column of 32 pixels is one word wide, so its words come
-// from top to bottom. Behind the picture's right border bits are 0.
+// The words of a sub-image lie together, row by row: a column of 32 pixels is one word wide, so its words
+// come from top to bottom. Behind the picture's right border bits are 0.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ namespace cu264::vision::cuda {
 
 inline constexpr int kWordPixels = 32;
 inline constexpr int kNodesPerWord = 16;  // runs of set bits: they start at least two bits apart
-inline constexpr int kLevelPlanes = 7;  // bits of a level
-inline constexpr int kSumPlanes = 9;    // bits of SM: at most 32 * 31 / 2
+inline constexpr int kLevelPlanes = 7;    // bits of a level
+inline constexpr int kSumPlanes = 9;      // bits of SM: at most 32 * 31 / 2
 
 struct WordGrid {
   SubImages all;
@@ -29,7 +29,8 @@ struct WordGrid {
     return all.partition == Partition::columns ? 1u : static_cast<std::uint32_t>(words_x);
   }
   CU264_HD_MEMBER std::uint32_t most_words() const {
-    const int rows = all.partition == Partition::rows && all.height > kSubImageSide ? kSubImageSide : all.height;
+    const int rows =
+        all.partition == Partition::rows && all.height > kSubImageSide ? kSubImageSide : all.height;
     return row_words() * static_cast<std::uint32_t>(rows);
   }
 };
@@ -55,11 +56,20 @@ struct WordPlace {
 };
 
 CU264_HD WordPlace word_place(const WordGrid& grid, std::uint32_t word) {
-  const std::uint32_t inner =
-      grid.all.partition == Partition::columns ? static_cast<std::uint32_t>(grid.all.height) : grid.row_words();
+  const std::uint32_t inner = grid.all.partition == Partition::columns
+                                  ? static_cast<std::uint32_t>(grid.all.height)
+                                  : grid.row_words();
   const int outer = static_cast<int>(word / inner), within = static_cast<int>(word % inner);
   if (grid.all.partition == Partition::columns) return {outer * kWordPixels, within};
   return {within * kWordPixels, outer};
+}
+
+// The place of the word that follows.
+CU264_HD WordPlace next_place(const WordGrid& grid, WordPlace at) {
+  if (grid.all.partition == Partition::columns) {
+    return at.y + 1 < grid.all.height ? WordPlace{at.x, at.y + 1} : WordPlace{at.x + kWordPixels, 0};
+  }
+  return at.x + kWordPixels < grid.all.width ? WordPlace{at.x + kWordPixels, at.y} : WordPlace{0, at.y + 1};
 }
 
 CU264_HD int sub_image_of_word(const WordGrid& grid, std::uint32_t word) {
