@@ -11,8 +11,10 @@ constexpr char kHelp[] =
     "cu264 hide put INPUT -o OUTPUT --payload FILE [--key-file KEY]\n"
     "cu264 hide get INPUT -o FILE [--key-file KEY]\n"
     "\n"
-    "Hides data in the level suffixes of an all-intra CAVLC H.264 stream, bare (.264) or in an .mp4 .mov .mkv .ts, by\n"
-    "codewords of the same length. The stream may be encrypted; the data can be read before and after decryption.\n"
+    "Hides data in the level suffixes of an all-intra CAVLC H.264 stream, bare (.264) or in an .mp4 .mov "
+    ".mkv .ts, by\n"
+    "codewords of the same length. The stream may be encrypted; the data can be read before and after "
+    "decryption.\n"
     "\n"
     "  --key-file KEY     32 bytes, or 64 hexadecimal digits; without it, CU264_KEY in the environment\n"
     "  --payload FILE     what is hidden\n";
@@ -34,7 +36,8 @@ ExitCode hide_verb(const std::vector<std::string>& arguments) {
     extract_payload(*command, *make_hidden_reader(key));
     return ExitCode::done;
   }
-  if (!command->has("payload")) throw Error(ErrorCode::invalid_argument, "there is no payload", "give --payload FILE");
+  if (!command->has("payload"))
+    throw Error(ErrorCode::invalid_argument, "there is no payload", "give --payload FILE");
   rewrite_stream(*command, *make_hider(key, read_payload(command->text("payload"))));
   return ExitCode::done;
 }

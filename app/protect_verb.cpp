@@ -13,8 +13,10 @@ constexpr char kHelp[] =
     "cu264 protect encrypt INPUT -o OUTPUT [--key-file KEY] [options]\n"
     "cu264 protect decrypt INPUT -o OUTPUT [--key-file KEY]\n"
     "\n"
-    "Encrypts parts of an all-intra CAVLC H.264 stream so that it still decodes, to noise; decrypting gives the\n"
-    "stream back byte for byte. INPUT is a bare stream (.264) or an .mp4 .mov .mkv .ts, whose other streams are\n"
+    "Encrypts parts of an all-intra CAVLC H.264 stream so that it still decodes, to noise; decrypting gives "
+    "the\n"
+    "stream back byte for byte. INPUT is a bare stream (.264) or an .mp4 .mov .mkv .ts, whose other streams "
+    "are\n"
     "copied.\n"
     "\n"
     "  --key-file KEY     32 bytes, or 64 hexadecimal digits; without it, CU264_KEY in the environment\n"
@@ -35,10 +37,12 @@ EncryptionParts parse_parts(const std::string& list) {
     } else if (name == "codewords") {
       parts.codewords = true;
     } else {
-      throw Error(ErrorCode::invalid_argument, "--parts: there is no '" + name + "'", "signs, modes, codewords");
+      throw Error(ErrorCode::invalid_argument, "--parts: there is no '" + name + "'",
+                  "signs, modes, codewords");
     }
   }
-  if (!parts.any()) throw Error(ErrorCode::invalid_argument, "--parts names nothing", "signs, modes, codewords");
+  if (!parts.any())
+    throw Error(ErrorCode::invalid_argument, "--parts names nothing", "signs, modes, codewords");
   return parts;
 }
 

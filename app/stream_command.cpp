@@ -35,8 +35,10 @@ std::uint32_t StreamCommand::number(const char* name, std::uint32_t low, std::ui
   const std::string digits = text(name);
   std::uint32_t value = 0;
   const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (parsed.ec != std::errc() || parsed.ptr != digits.data() + digits.size() || value < low || value > high) {
-    throw Error(ErrorCode::invalid_argument, "--" + std::string(name) + " '" + digits + "' is out of its range",
+  if (parsed.ec != std::errc() || parsed.ptr != digits.data() + digits.size() || value < low ||
+      value > high) {
+    throw Error(ErrorCode::invalid_argument,
+                "--" + std::string(name) + " '" + digits + "' is out of its range",
                 std::to_string(low) + " to " + std::to_string(high));
   }
   return value;
@@ -46,8 +48,10 @@ ProtectionKey StreamCommand::key() const {
   return has("key-file") ? ProtectionKey::from_file(text("key-file")) : ProtectionKey::from_environment();
 }
 
-std::optional<StreamCommand> parse_stream_command(const std::string& verb, const std::vector<std::string>& arguments,
-                                                  const po::options_description& own, const std::string& help) {
+std::optional<StreamCommand> parse_stream_command(const std::string& verb,
+                                                  const std::vector<std::string>& arguments,
+                                                  const po::options_description& own,
+                                                  const std::string& help) {
   po::options_description all;
   all.add(own);
   all.add_options()("output,o", po::value<std::string>());
@@ -89,7 +93,8 @@ std::vector<std::uint8_t> read_payload(const std::string& path) {
   std::vector<std::uint8_t> payload{std::istreambuf_iterator<char>(file), {}};
   if (file.bad()) throw Error(ErrorCode::bad_input, path + ": the payload cannot be read");
   if (payload.empty()) throw Error(ErrorCode::bad_input, path + ": the payload is empty");
-  if (payload.size() > kMaxPayload) throw Error(ErrorCode::bad_input, path + ": the payload is larger than 256 MiB");
+  if (payload.size() > kMaxPayload)
+    throw Error(ErrorCode::bad_input, path + ": the payload is larger than 256 MiB");
   return payload;
 }
 

@@ -25,7 +25,8 @@ struct StreamCommand {
 };
 
 // Nothing: help was asked for, and printed. Throws Error(invalid_argument) on anything not understood.
-std::optional<StreamCommand> parse_stream_command(const std::string& verb, const std::vector<std::string>& arguments,
+std::optional<StreamCommand> parse_stream_command(const std::string& verb,
+                                                  const std::vector<std::string>& arguments,
                                                   const boost::program_options::options_description& own,
                                                   const std::string& help);
 

@@ -8,10 +8,12 @@ namespace {
 namespace po = boost::program_options;
 
 constexpr char kHelp[] =
-    "cu264 watermark embed INPUT -o OUTPUT --scheme t1-sign|t1-parity --payload FILE [--key-file KEY] [--density N]\n"
+    "cu264 watermark embed INPUT -o OUTPUT --scheme t1-sign|t1-parity --payload FILE [--key-file KEY] "
+    "[--density N]\n"
     "cu264 watermark extract INPUT -o FILE [--key-file KEY]\n"
     "\n"
-    "Marks an all-intra CAVLC H.264 stream, bare (.264) or in an .mp4 .mov .mkv .ts, without encoding it again.\n"
+    "Marks an all-intra CAVLC H.264 stream, bare (.264) or in an .mp4 .mov .mkv .ts, without encoding it "
+    "again.\n"
     "Only blocks are marked from which no other block is predicted, so that nothing drifts.\n"
     "\n"
     "  --key-file KEY     32 bytes, or 64 hexadecimal digits; without it, CU264_KEY in the environment\n"
@@ -40,14 +42,16 @@ ExitCode watermark_verb(const std::vector<std::string>& arguments) {
     own.add_options()("payload", po::value<std::string>());
     own.add_options()("density", po::value<std::string>());
   }
-  const auto command = parse_stream_command("watermark", {arguments.begin() + 1, arguments.end()}, own, kHelp);
+  const auto command =
+      parse_stream_command("watermark", {arguments.begin() + 1, arguments.end()}, own, kHelp);
   if (!command) return ExitCode::done;
   const ProtectionKey key = command->key();
   if (what == "extract") {
     extract_payload(*command, *make_watermark_extractor(key));
     return ExitCode::done;
   }
-  if (!command->has("payload")) throw Error(ErrorCode::invalid_argument, "there is no payload", "give --payload FILE");
+  if (!command->has("payload"))
+    throw Error(ErrorCode::invalid_argument, "there is no payload", "give --payload FILE");
   WatermarkOptions options;
   if (command->has("scheme")) options.scheme = parse_scheme(command->text("scheme"));
   if (command->has("density")) options.density = command->number("density", 1, 65536);

@@ -59,9 +59,11 @@ class NalFraming {
       while (end > begin && stream[end - 1] == 0) --end;  // the next one's zero_byte
       const std::uint64_t size = end - begin;
       if (length_size_ < 4 && size >> (8 * length_size_) != 0) {
-        throw Error(ErrorCode::bad_input, file_ + ": a slice outgrew its length field", "remux the file first");
+        throw Error(ErrorCode::bad_input, file_ + ": a slice outgrew its length field",
+                    "remux the file first");
       }
-      for (int i = length_size_ - 1; i >= 0; --i) packet.push_back(static_cast<std::uint8_t>(size >> (8 * i)));
+      for (int i = length_size_ - 1; i >= 0; --i)
+        packet.push_back(static_cast<std::uint8_t>(size >> (8 * i)));
       packet.insert(packet.end(), stream.begin() + static_cast<std::ptrdiff_t>(begin),
                     stream.begin() + static_cast<std::ptrdiff_t>(end));
       begin = next;
@@ -76,7 +78,8 @@ class NalFraming {
   static std::size_t next_start_code(const Bytes& stream, std::size_t from) {
     static constexpr std::uint8_t code[3] = {0, 0, 1};
     return static_cast<std::size_t>(
-        std::search(stream.begin() + static_cast<std::ptrdiff_t>(from), stream.end(), code, code + 3) - stream.begin());
+        std::search(stream.begin() + static_cast<std::ptrdiff_t>(from), stream.end(), code, code + 3) -
+        stream.begin());
   }
   // Appends one unit to `out` and returns what is behind it.
   ByteSpan take(ByteSpan from, int length_size, Bytes& out) const {
@@ -251,12 +254,13 @@ void remux_container(const std::string& path, const StreamEdit& edit, OutputFile
 
 }  // namespace
 
-void remux(const std::string& input, const StreamEdit& edit, OutputFile* output, const std::string& output_name,
-           std::vector<std::string>& notes) {
+void remux(const std::string& input, const StreamEdit& edit, OutputFile* output,
+           const std::string& output_name, std::vector<std::string>& notes) {
   const Bytes stream = read_byte_stream(input);
   if (stream.empty()) return remux_container(input, edit, output, output_name, notes);
   if (output && output_name != "-" && container_by_extension(output_name) != Container::h264) {
-    throw Error(ErrorCode::invalid_argument, input + " is a bare H.264 stream and " + output_name + " a container",
+    throw Error(ErrorCode::invalid_argument,
+                input + " is a bare H.264 stream and " + output_name + " a container",
                 "a bare stream stays one: name the output .264, or mux the input first");
   }
   const Bytes edited = edit.access_units(stream);

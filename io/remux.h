@@ -1,5 +1,5 @@
-// Copies a video file while its H.264 stream passes through a function, access unit by access unit. Everything
-// else (audio, subtitles, times, extradata) is copied as it is.
+// Copies a video file while its H.264 stream passes through a function, access unit by access unit.
+// Everything else (audio, subtitles, times, extradata) is copied as it is.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,11 @@ struct StreamEdit {
   std::function<std::vector<std::uint8_t>(std::span<const std::uint8_t>)> access_units;
 };
 
-// A file that begins like an H.264 byte stream is one; whatever else libavformat knows as .mp4 .mov .mkv or .ts is
-// a container. A bare stream stays bare; a container's may go into any of them, or become a bare one.
-// Nothing is written where `output` is null. The caller commits it. Appends to `notes` what a user should know.
-void remux(const std::string& input, const StreamEdit& edit, OutputFile* output, const std::string& output_name,
-           std::vector<std::string>& notes);
+// A file that begins like an H.264 byte stream is one; whatever else libavformat knows as .mp4 .mov .mkv or
+// .ts is a container. A bare stream stays bare; a container's may go into any of them, or become a bare one.
+// Nothing is written where `output` is null. The caller commits it. Appends to `notes` what a user should
+// know.
+void remux(const std::string& input, const StreamEdit& edit, OutputFile* output,
+           const std::string& output_name, std::vector<std::string>& notes);
 
 }  // namespace cu264::io

@@ -1,7 +1,8 @@
-// AES-256 (FIPS 197) on plain values, for kernels; the host's streams use libcrypto, and tests hold both equal.
+// AES-256 (FIPS 197) on plain values, for kernels; the host's streams use libcrypto, and tests hold both
+// equal.
 //
-// The S-box is looked up in memory: on a processor shared with an attacker its timing may tell of the key, which
-// libcrypto's does not.
+// The S-box is looked up in memory: on a processor shared with an attacker its timing may tell of the key,
+// which libcrypto's does not.
 #pragma once
 
 #include <cstdint>
@@ -46,8 +47,8 @@ CU264_HD std::uint32_t aes_sub_byte(std::uint32_t byte) {
 }
 
 CU264_HD std::uint32_t aes_sub_word(std::uint32_t word) {
-  return aes_sub_byte(word >> 24) << 24 | aes_sub_byte(word >> 16 & 255) << 16 | aes_sub_byte(word >> 8 & 255) << 8 |
-         aes_sub_byte(word & 255);
+  return aes_sub_byte(word >> 24) << 24 | aes_sub_byte(word >> 16 & 255) << 16 |
+         aes_sub_byte(word >> 8 & 255) << 8 | aes_sub_byte(word & 255);
 }
 
 CU264_HD std::uint32_t aes_rotate(std::uint32_t word, int bits) {
@@ -58,7 +59,8 @@ CU264_HD std::uint32_t aes_rotate(std::uint32_t word, int bits) {
 CU264_HD AesKey aes_expand_key(const std::uint8_t* key) {
   AesKey expanded;
   for (int i = 0; i < 8; ++i) {
-    expanded.words[i] = static_cast<std::uint32_t>(key[4 * i]) << 24 | static_cast<std::uint32_t>(key[4 * i + 1]) << 16 |
+    expanded.words[i] = static_cast<std::uint32_t>(key[4 * i]) << 24 |
+                        static_cast<std::uint32_t>(key[4 * i + 1]) << 16 |
                         static_cast<std::uint32_t>(key[4 * i + 2]) << 8 | key[4 * i + 3];
   }
   std::uint32_t round_constant = 0x01000000;
@@ -106,14 +108,18 @@ CU264_HD AesBlock aes_encrypt(const AesKey& key, AesBlock block) {
 }
 
 // What a keystream is for; the same block of the same picture may serve several purposes.
-enum KeystreamPurpose : std::uint32_t { kKeystreamEncryption = 0, kKeystreamWatermark = 1, kKeystreamHiding = 2 };
+enum KeystreamPurpose : std::uint32_t {
+  kKeystreamEncryption = 0,
+  kKeystreamWatermark = 1,
+  kKeystreamHiding = 2
+};
 
 // Blocks of a macroblock beyond the slots of core/block.h.
 inline constexpr std::uint32_t kKeystreamLumaModes = 27;
 inline constexpr std::uint32_t kKeystreamOtherModes = 28;
 
-// The counter of CTR mode: nonce, picture, macroblock, purpose and block. Every block of every picture has its own
-// 128 bits, in any order. `block` is below 32, `macroblock` below 2^24.
+// The counter of CTR mode: nonce, picture, macroblock, purpose and block. Every block of every picture has
+// its own 128 bits, in any order. `block` is below 32, `macroblock` below 2^24.
 CU264_HD AesBlock keystream_counter(std::uint64_t nonce, std::uint32_t picture, std::uint32_t macroblock,
                                     std::uint32_t purpose, std::uint32_t block) {
   return {{static_cast<std::uint32_t>(nonce >> 32), static_cast<std::uint32_t>(nonce), picture,

@@ -29,8 +29,8 @@ void BlockCipher::begin_slice(const Slice& slice, Bytes& rbsp) {
 
 void BlockCipher::make_keystream(const MacroblockSyntax& mb) {
   const auto counter = [&](std::uint32_t block) {
-    keystream_[key_count_++] = keystream_counter(keys_.nonce(), picture_, static_cast<std::uint32_t>(mb.address),
-                                                 kKeystreamEncryption, block);
+    keystream_[key_count_++] = keystream_counter(
+        keys_.nonce(), picture_, static_cast<std::uint32_t>(mb.address), kKeystreamEncryption, block);
   };
   key_count_ = 0;
   if (parts_.signs || parts_.codewords) {
@@ -67,9 +67,10 @@ void BlockCipher::luma_modes(const MacroblockSyntax& mb, const AesBlock& key) {
   const bool large = mb.kind == IntraKind::luma8x8;
   for (int block = 0; block < mb.modes; ++block) {
     if (mb.rem_mode[block] < 0 || mode_is_kept(mb.address, first_mb_, mb_width_, large, block)) continue;
-    const int x = large ? block & 1 : core::luma_block_x(block), y = large ? block >> 1 : core::luma_block_y(block);
-    const int rem = encrypt_rem_mode(mb.rem_mode[block], x > 0 || mb.left, y > 0 || mb.above, key_byte(key, block),
-                                     decrypt_);
+    const int x = large ? block & 1 : core::luma_block_x(block),
+              y = large ? block >> 1 : core::luma_block_y(block);
+    const int rem = encrypt_rem_mode(mb.rem_mode[block], x > 0 || mb.left, y > 0 || mb.above,
+                                     key_byte(key, block), decrypt_);
     set_bits(*rbsp_, mb.rem_mode_at[block], 3, static_cast<std::uint32_t>(rem));
     encrypted_bits_ += 3;
   }
@@ -77,9 +78,11 @@ void BlockCipher::luma_modes(const MacroblockSyntax& mb, const AesBlock& key) {
 
 void BlockCipher::other_modes(const MacroblockSyntax& mb, const AesBlock& key) {
   if (mb.kind == IntraKind::luma16x16) {
-    const int type = encrypt_mb_type(mb.mb_type, mb.left, mb.above, mb.above_left, key_byte(key, 0), decrypt_);
+    const int type =
+        encrypt_mb_type(mb.mb_type, mb.left, mb.above, mb.above_left, key_byte(key, 0), decrypt_);
     const int length = core::ue_length(static_cast<std::uint32_t>(type));
-    set_bits(*rbsp_, mb.mb_type_end - static_cast<std::uint64_t>(length), length, static_cast<std::uint32_t>(type + 1));
+    set_bits(*rbsp_, mb.mb_type_end - static_cast<std::uint64_t>(length), length,
+             static_cast<std::uint32_t>(type + 1));
     encrypted_bits_ += 2;
   }
   if (mb.chroma_mode_end != 0 && (mb.intra_chroma_pred_mode == 1 || mb.intra_chroma_pred_mode == 2)) {

@@ -1,7 +1,8 @@
-// What selective encryption does to the values of a macroblock: signs, prediction modes, and the places of levels.
-// Every function keeps the length of every code, and is undone by itself or with `decrypt` set.
+// What selective encryption does to the values of a macroblock: signs, prediction modes, and the places of
+// levels. Every function keeps the length of every code, and is undone by itself or with `decrypt` set.
 //
-// All on plain values, for stream tools and kernels alike; the key bits come from keystream_block (protect/aes.h).
+// All on plain values, for stream tools and kernels alike; the key bits come from keystream_block
+// (protect/aes.h).
 #pragma once
 
 #include <cstdint>
@@ -12,17 +13,18 @@
 
 namespace cu264::protect {
 
-// Signs. A level's sign is the last bit of its level_suffix, so that only a level without one keeps its sign: at
-// suffixLength 0 up to levelCode 13 the parity of level_prefix is the sign, and another sign would be another length.
+// Signs. A level's sign is the last bit of its level_suffix, so that only a level without one keeps its sign:
+// at suffixLength 0 up to levelCode 13 the parity of level_prefix is the sign, and another sign would be
+// another length.
 CU264_HD bool level_sign_has_bit(int level_code, int suffix_length) {
   return suffix_length > 0 || level_code >= 14;
 }
 
 // Prediction modes.
 
-// A slice that begins inside a row has one macroblock whose left and upper neighbours are available and whose upper
-// left one is not. Its first block and the two that it is predicted from keep their modes: modes that need the
-// corner would be illegal there.
+// A slice that begins inside a row has one macroblock whose left and upper neighbours are available and whose
+// upper left one is not. Its first block and the two that it is predicted from keep their modes: modes that
+// need the corner would be illegal there.
 CU264_HD bool mode_is_kept(int address, int first_mb, int mb_width, bool large_blocks, int block) {
   if (first_mb % mb_width == 0) return false;
   if (address == first_mb && block == (large_blocks ? 2 : 10)) return true;
@@ -30,8 +32,9 @@ CU264_HD bool mode_is_kept(int address, int first_mb, int mb_width, bool large_b
   return address == first_mb + mb_width && block == 0;
 }
 
-// rem_intra4x4_pred_mode or rem_intra8x8_pred_mode of a block with these neighbours. `key` is a byte of keystream.
-// Without a neighbour the predicted mode is DC (8.3.1.1), and only some modes are legal; with both, all are.
+// rem_intra4x4_pred_mode or rem_intra8x8_pred_mode of a block with these neighbours. `key` is a byte of
+// keystream. Without a neighbour the predicted mode is DC (8.3.1.1), and only some modes are legal; with
+// both, all are.
 CU264_HD int encrypt_rem_mode(int rem, bool left, bool above, std::uint32_t key, bool decrypt) {
   if (left && above) return rem ^ static_cast<int>(key & 7);
   // Horizontal and horizontal up
@@ -44,9 +47,10 @@ CU264_HD int encrypt_rem_mode(int rem, bool left, bool above, std::uint32_t key,
   return moved == 0 ? 0 : moved == 1 ? 2 : 6;
 }
 
-// mb_type of an Intra_16x16 macroblock: the prediction mode moves among those that the neighbours allow and whose
-// mb_type is as long. `key` is a byte of keystream.
-CU264_HD int encrypt_mb_type(int mb_type, bool left, bool above, bool above_left, std::uint32_t key, bool decrypt) {
+// mb_type of an Intra_16x16 macroblock: the prediction mode moves among those that the neighbours allow and
+// whose mb_type is as long. `key` is a byte of keystream.
+CU264_HD int encrypt_mb_type(int mb_type, bool left, bool above, bool above_left, std::uint32_t key,
+                             bool decrypt) {
   const int mode = (mb_type - 1) & 3, base = mb_type - mode;
   const int length = core::ue_length(static_cast<std::uint32_t>(mb_type));
   // Vertical, horizontal, DC, plane (table 8-4)
@@ -74,15 +78,14 @@ CU264_HD std::uint64_t total_zeros_lengths(int total_coeff, int max_num_coeff) {
       0x9998877665544331, 0x0666655444433333, 0x0065655433443334, 0x0005554343334435, 0x0000545433333444,
       0x0000063433333356, 0x0000006343233356, 0x0000000633223546, 0x0000000052322466, 0x0000000004222355,
       0x0000000000313344, 0x0000000000031244, 0x0000000000002133, 0x0000000000000122, 0x0000000000000011};
-  static constexpr std::uint64_t chroma_dc[3] = {
-      0x0000000000003321, 0x0000000000000221, 0x0000000000000011};
+  static constexpr std::uint64_t chroma_dc[3] = {0x0000000000003321, 0x0000000000000221, 0x0000000000000011};
   return max_num_coeff == 4 ? chroma_dc[total_coeff - 1] : table[total_coeff - 1];
 }
 
 CU264_HD std::uint64_t run_before_lengths(int zeros_left) {
-  static constexpr std::uint64_t table[7] = {
-      0x0000000000000011, 0x0000000000000221, 0x0000000000002222, 0x0000000000033222, 0x0000000000333322,
-      0x0000000003333332, 0x0ba9876543333333};
+  static constexpr std::uint64_t table[7] = {0x0000000000000011, 0x0000000000000221, 0x0000000000002222,
+                                             0x0000000000033222, 0x0000000000333322, 0x0000000003333332,
+                                             0x0ba9876543333333};
   return table[(zeros_left > 6 ? 7 : zeros_left) - 1];
 }
 
@@ -90,8 +93,8 @@ CU264_HD int code_length(std::uint64_t lengths, int symbol) {
   return static_cast<int>(lengths >> (4 * symbol) & 15);
 }
 
-// Another symbol, 0 to last_symbol, with a code of the same length, by its rank among them XOR `key`; the same
-// symbol where that names none. Undoes itself.
+// Another symbol, 0 to last_symbol, with a code of the same length, by its rank among them XOR `key`; the
+// same symbol where that names none. Undoes itself.
 CU264_HD int same_length_symbol(std::uint64_t lengths, int symbol, int last_symbol, std::uint32_t key) {
   constexpr std::uint64_t ones = 0x1111111111111111;
   const std::uint64_t differs = lengths ^ (ones * static_cast<std::uint64_t>(code_length(lengths, symbol)));
@@ -119,8 +122,8 @@ struct ZerosAndRuns {
   std::uint8_t run_before[16] = {};
 };
 
-// Bits of the runs from `first` on, `left` zeros being left; -1 if they are no such runs, or not all of them would
-// be coded, or more.
+// Bits of the runs from `first` on, `left` zeros being left; -1 if they are no such runs, or not all of them
+// would be coded, or more.
 CU264_HD int runs_length(const ZerosAndRuns& block, int first, int left) {
   int bits = 0;
   for (int i = first; i < block.coded_runs; ++i) {
@@ -138,8 +141,8 @@ CU264_HD int zeros_left(const ZerosAndRuns& block, int index) {
   return left;
 }
 
-// Each step takes one value to another, or does not where the runs behind would then cost other bits: a condition
-// that is the same before and after, so that every step undoes itself.
+// Each step takes one value to another, or does not where the runs behind would then cost other bits: a
+// condition that is the same before and after, so that every step undoes itself.
 CU264_HD void exchange_total_zeros(ZerosAndRuns& block, std::uint32_t key) {
   const int room = block.max_num_coeff - block.total_coeff;
   const int other = same_length_symbol(total_zeros_lengths(block.total_coeff, block.max_num_coeff),

@@ -20,7 +20,8 @@ std::uint8_t bits_of(const EncryptionParts& parts) {
 class PictureDigest {
  public:
   void add(ByteSpan unit) {
-    for (int i = 0; i < 8; ++i) input_.push_back(static_cast<std::uint8_t>(std::uint64_t{unit.size()} >> (56 - 8 * i)));
+    for (int i = 0; i < 8; ++i)
+      input_.push_back(static_cast<std::uint8_t>(std::uint64_t{unit.size()} >> (56 - 8 * i)));
     input_.insert(input_.end(), unit.begin(), unit.end());
   }
   Digest take(const StreamKeys& keys, std::uint32_t picture) {

@@ -1,7 +1,7 @@
-// Data hidden in level suffixes (after Xu et al.). A suffix of two bits or more ends in the bit of the level's parity
-// and the bit of its sign. The first carries the data: its code's length stays, and so does the next suffixLength,
-// because no threshold of 9.2.2.1 parts the two magnitudes. The second is encryption's, so that data and encryption
-// do not touch each other.
+// Data hidden in level suffixes (after Xu et al.). A suffix of two bits or more ends in the bit of the
+// level's parity and the bit of its sign. The first carries the data: its code's length stays, and so does
+// the next suffixLength, because no threshold of 9.2.2.1 parts the two magnitudes. The second is
+// encryption's, so that data and encryption do not touch each other.
 #include <algorithm>
 #include <string>
 

@@ -35,7 +35,8 @@ ProtectionKey key_of_hex(std::string_view hex, const std::string& source) {
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     const int high = digit(hex[2 * i]), low = digit(hex[2 * i + 1]);
     if (high < 0 || low < 0) {
-      throw Error(ErrorCode::invalid_argument, source + " is no key: not all its characters are digits", kKeyRemedy);
+      throw Error(ErrorCode::invalid_argument, source + " is no key: not all its characters are digits",
+                  kKeyRemedy);
     }
     bytes[i] = static_cast<std::uint8_t>(16 * high + low);
   }
@@ -65,7 +66,8 @@ ProtectionKey ProtectionKey::from_file(const std::string& path) {
   if (file.bad()) throw Error(ErrorCode::bad_input, path + ": the key file cannot be read");
   const auto size = static_cast<std::size_t>(file.gcount());
   if (size == kBytes) {
-    return ProtectionKey(std::span<const std::uint8_t, kBytes>(reinterpret_cast<const std::uint8_t*>(text), kBytes));
+    return ProtectionKey(
+        std::span<const std::uint8_t, kBytes>(reinterpret_cast<const std::uint8_t*>(text), kBytes));
   }
   return key_of_hex({text, size}, path);
 }
@@ -73,7 +75,8 @@ ProtectionKey ProtectionKey::from_file(const std::string& path) {
 ProtectionKey ProtectionKey::from_environment() {
   const char* const hex = std::getenv("CU264_KEY");
   if (hex == nullptr || *hex == 0) {
-    throw Error(ErrorCode::invalid_argument, "there is no key", "give --key-file, or CU264_KEY in the environment");
+    throw Error(ErrorCode::invalid_argument, "there is no key",
+                "give --key-file, or CU264_KEY in the environment");
   }
   return key_of_hex(hex, "CU264_KEY");
 }
@@ -111,7 +114,8 @@ Digest hmac_sha256(ByteSpan key, std::initializer_list<ByteSpan> parts) {
   const std::unique_ptr<EVP_PKEY, Deleter> mac_key(
       EVP_PKEY_new_raw_private_key(EVP_PKEY_HMAC, nullptr, key.data(), key.size()));
   const std::unique_ptr<EVP_MD_CTX, Deleter> context(EVP_MD_CTX_new());
-  require(mac_key && context && EVP_DigestSignInit(context.get(), nullptr, EVP_sha256(), nullptr, mac_key.get()) == 1,
+  require(mac_key && context &&
+              EVP_DigestSignInit(context.get(), nullptr, EVP_sha256(), nullptr, mac_key.get()) == 1,
           "HMAC");
   for (const ByteSpan part : parts) {
     require(EVP_DigestSignUpdate(context.get(), part.data(), part.size()) == 1, "HMAC");
@@ -139,7 +143,9 @@ StreamKeys::StreamKeys(const ProtectionKey& key, std::uint64_t nonce) : nonce_(n
   std::copy_n(check.begin(), check_.size(), check_.begin());
   // The counters are not consecutive, so that CTR is ECB on counters.
   cipher_.reset(EVP_CIPHER_CTX_new());
-  require(cipher_ && EVP_EncryptInit_ex(cipher_.get(), EVP_aes_256_ecb(), nullptr, keystream_key_.data(), nullptr) == 1 &&
+  require(cipher_ &&
+              EVP_EncryptInit_ex(cipher_.get(), EVP_aes_256_ecb(), nullptr, keystream_key_.data(), nullptr) ==
+                  1 &&
               EVP_CIPHER_CTX_set_padding(cipher_.get(), 0) == 1,
           "AES-256");
 }
@@ -155,9 +161,10 @@ void StreamKeys::keystream(std::span<AesBlock> blocks) const {
   }
   auto* const bytes = reinterpret_cast<unsigned char*>(blocks.data());
   int written = 0;
-  require(EVP_EncryptUpdate(cipher_.get(), bytes, &written, bytes, static_cast<int>(blocks.size_bytes())) == 1 &&
-              written == static_cast<int>(blocks.size_bytes()),
-          "AES-256");
+  require(
+      EVP_EncryptUpdate(cipher_.get(), bytes, &written, bytes, static_cast<int>(blocks.size_bytes())) == 1 &&
+          written == static_cast<int>(blocks.size_bytes()),
+      "AES-256");
   for (AesBlock& block : blocks) {
     for (std::uint32_t& word : block.words) word = swapped(word);
   }

@@ -26,10 +26,12 @@ void append(Bytes& out, ByteSpan bytes) {
 
 void refuse_unit_type(int type) {
   if (type >= kNalPartitionA && type <= kNalPartitionC) {
-    throw Error(ErrorCode::bad_input, "the stream has data partitioning", "only whole slices can be worked on");
+    throw Error(ErrorCode::bad_input, "the stream has data partitioning",
+                "only whole slices can be worked on");
   }
   if (type == 19) {
-    throw Error(ErrorCode::bad_input, "the stream has auxiliary pictures", "only primary pictures can be worked on");
+    throw Error(ErrorCode::bad_input, "the stream has auxiliary pictures",
+                "only primary pictures can be worked on");
   }
   if (type == kNalSliceExtension || type == 21) {
     throw Error(ErrorCode::bad_input, "the stream has scalable or multiview layers",
@@ -42,7 +44,8 @@ void refuse_unit_type(int type) {
 std::unique_ptr<StreamKeys> checked_keys(const ProtectionKey& key, const Message& message) {
   auto keys = std::make_unique<StreamKeys>(key, message.nonce);
   if (!equal_in_constant_time(keys->check(), message.key_check)) {
-    throw Error(ErrorCode::bad_input, "the key is not the one the stream was protected with", "give the right key");
+    throw Error(ErrorCode::bad_input, "the key is not the one the stream was protected with",
+                "give the right key");
   }
   return keys;
 }
@@ -154,7 +157,8 @@ std::vector<std::uint8_t> NalTool::finish() {
                 "the stream is cut off");
   }
   if (total_pictures_ == 0) {
-    throw Error(ErrorCode::bad_input, "there is no H.264 picture in the stream", "an annex B byte stream is needed");
+    throw Error(ErrorCode::bad_input, "there is no H.264 picture in the stream",
+                "an annex B byte stream is needed");
   }
   return end_stream();
 }

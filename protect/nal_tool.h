@@ -1,5 +1,5 @@
-// What all stream tools share: the walk over NAL units, parameter sets, pictures and slices. A tool changes the bits
-// of a slice's RBSP, drops or adds messages, and leaves everything else as it was, byte for byte.
+// What all stream tools share: the walk over NAL units, parameter sets, pictures and slices. A tool changes
+// the bits of a slice's RBSP, drops or adds messages, and leaves everything else as it was, byte for byte.
 #pragma once
 
 #include <cstdint>
@@ -61,7 +61,7 @@ class NalTool : public StreamTool {
   std::uint32_t picture_ = 0;
   std::uint32_t total_pictures_ = 0;
   bool in_picture_ = false;
-  int next_mb_ = 0;               // of the picture that is under way
+  int next_mb_ = 0;                // of the picture that is under way
   std::size_t picture_begin_ = 0;  // where its first slice's prefix lies in the output
 };
 

@@ -26,8 +26,19 @@ int small(std::int32_t value, const char* where) {
 
 bool has_chroma_format(int profile_idc) {  // 7.3.2.1.1
   switch (profile_idc) {
-    case 100: case 110: case 122: case 244: case 44: case 83: case 86: case 118: case 128: case 138: case 139:
-    case 134: case 135:
+    case 100:
+    case 110:
+    case 122:
+    case 244:
+    case 44:
+    case 83:
+    case 86:
+    case 118:
+    case 128:
+    case 138:
+    case 139:
+    case 134:
+    case 135:
       return true;
     default:
       return false;
@@ -37,7 +48,9 @@ bool has_chroma_format(int profile_idc) {  // 7.3.2.1.1
 void skip_scaling_list(BitCursor& bits, int size) {  // 7.3.2.1.1.1
   int last = 8, next = 8;
   for (int j = 0; j < size; ++j) {
-    if (next != 0) next = static_cast<int>((static_cast<std::uint32_t>(last) + static_cast<std::uint32_t>(bits.se())) & 255);
+    if (next != 0)
+      next =
+          static_cast<int>((static_cast<std::uint32_t>(last) + static_cast<std::uint32_t>(bits.se())) & 255);
     if (next != 0) last = next;
   }
 }
@@ -127,7 +140,8 @@ Pps read_pps(BitCursor& bits, std::uint64_t stop, int& id) {
 void refuse_slice_type(std::uint32_t slice_type) {
   static constexpr const char* names[5] = {"P", "B", "I", "SP", "SI"};
   if (slice_type > 9) damaged("a slice header");
-  if (slice_type % 5 != 2) refuse(std::string("inter pictures (a slice of type ") + names[slice_type % 5] + ")");
+  if (slice_type % 5 != 2)
+    refuse(std::string("inter pictures (a slice of type ") + names[slice_type % 5] + ")");
 }
 
 void skip_reference_marking(BitCursor& bits, bool idr) {  // 7.3.3.3

@@ -1,5 +1,5 @@
-// Sequence and picture parameter sets and slice headers of all-intra CAVLC streams (H.264 7.3.2, 7.3.3), of any
-// profile up to High: what it takes to find the macroblocks of a slice.
+// Sequence and picture parameter sets and slice headers of all-intra CAVLC streams (H.264 7.3.2, 7.3.3), of
+// any profile up to High: what it takes to find the macroblocks of a slice.
 //
 // What the tools cannot work on (CABAC, inter pictures, fields, slice groups ..) is refused here with
 // Error(bad_input) that names what was found.

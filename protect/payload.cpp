@@ -27,12 +27,18 @@ std::uint32_t crc32(ByteSpan bytes) {
 
 Bytes frame_of(ByteSpan payload) {
   if (payload.empty()) throw Error(ErrorCode::bad_input, "the payload is empty");
-  if (payload.size() > kMaxPayloadBytes) throw Error(ErrorCode::bad_input, "the payload is larger than 256 MiB");
+  if (payload.size() > kMaxPayloadBytes)
+    throw Error(ErrorCode::bad_input, "the payload is larger than 256 MiB");
   Bytes frame;
   put(frame, static_cast<std::uint32_t>(payload.size()));
   put(frame, crc32(payload));
   frame.insert(frame.end(), payload.begin(), payload.end());
   return frame;
+}
+
+Bytes mark_frame_of(ByteSpan payload) {
+  const Bytes frame = frame_of(payload);
+  return {frame.begin() + kFrameHeaderBytes - kMarkFrameHeaderBytes, frame.end()};
 }
 
 FrameHeader read_frame_header(ByteSpan header) {

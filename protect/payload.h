@@ -1,4 +1,5 @@
-// A payload's frame: its length and CRC-32, four bytes each, most significant first, then its bytes.
+// A payload's frame: its length and CRC-32, four bytes each, most significant first, then its bytes. A
+// watermark's has no length.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,8 @@ std::uint32_t crc32(ByteSpan bytes);
 
 // Throws Error(bad_input) for an empty payload, or one of 256 MiB and more.
 Bytes frame_of(ByteSpan payload);
+Bytes mark_frame_of(ByteSpan payload);
+inline constexpr std::uint32_t kMarkFrameHeaderBytes = 4;
 
 struct FrameHeader {
   std::uint32_t length = 0;

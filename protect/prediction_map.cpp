@@ -7,8 +7,8 @@
 namespace cu264::protect {
 namespace {
 
-// Modes of Intra_4x4 and Intra_8x8 (tables 8-2, 8-3) that read samples at the left, above, at the corner and above
-// right, as sets of bits.
+// Modes of Intra_4x4 and Intra_8x8 (tables 8-2, 8-3) that read samples at the left, above, at the corner and
+// above right, as sets of bits.
 constexpr unsigned kLeftModes = 0b101110110, kAboveModes = 0b011111101;
 constexpr unsigned kCornerModes = 0b001110000, kAboveRightModes = 0b010001000;
 
@@ -29,10 +29,14 @@ void PredictionMap::add(const MacroblockSyntax& mb) {
   entry.kind = mb.kind;
   std::fill(std::begin(entry.mode), std::end(entry.mode), static_cast<std::int8_t>(core::kIntra4x4Dc));
   switch (mb.kind) {
-    case IntraKind::luma4x4: return add_small(mb);
-    case IntraKind::luma8x8: return add_large(mb);
-    case IntraKind::luma16x16: return add_whole(mb);
-    case IntraKind::pcm: return;
+    case IntraKind::luma4x4:
+      return add_small(mb);
+    case IntraKind::luma8x8:
+      return add_large(mb);
+    case IntraKind::luma16x16:
+      return add_whole(mb);
+    case IntraKind::pcm:
+      return;
   }
 }
 

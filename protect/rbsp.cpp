@@ -53,7 +53,8 @@ void unescape(ByteSpan unit, Bytes& out) {
   while (from < end) {
     const std::uint8_t* const zeros = find_zeros(from, end);
     const std::uint8_t* const stop = zeros == end ? end : zeros + 2;
-    to = static_cast<std::uint8_t*>(std::memcpy(to, from, static_cast<std::size_t>(stop - from))) + (stop - from);
+    to = static_cast<std::uint8_t*>(std::memcpy(to, from, static_cast<std::size_t>(stop - from))) +
+         (stop - from);
     from = stop;
     if (from < end && *from == core::kEmulationPreventionByte) ++from;
   }
@@ -70,7 +71,8 @@ void append_escaped(Bytes& out, std::uint8_t header, ByteSpan rbsp) {
     const std::uint8_t* const stop = zeros == end ? end : zeros + 2;
     out.insert(out.end(), from, stop);
     from = stop;
-    if (from < end && core::needs_emulation_prevention(2, *from)) out.push_back(core::kEmulationPreventionByte);
+    if (from < end && core::needs_emulation_prevention(2, *from))
+      out.push_back(core::kEmulationPreventionByte);
   }
   // An RBSP that ends in its stop bit never ends in zero; one that does must not end the unit so (7.4.1).
   if (!rbsp.empty() && rbsp.back() == 0) out.push_back(core::kEmulationPreventionByte);
@@ -79,7 +81,9 @@ void append_escaped(Bytes& out, std::uint8_t header, ByteSpan rbsp) {
 std::uint64_t stop_bit_position(ByteSpan rbsp) {
   std::size_t size = rbsp.size();
   while (size > 0 && rbsp[size - 1] == 0) --size;
-  return size == 0 ? 0 : 8 * static_cast<std::uint64_t>(size) - 1 - static_cast<unsigned>(__builtin_ctz(rbsp[size - 1]));
+  return size == 0 ? 0
+                   : 8 * static_cast<std::uint64_t>(size) - 1 -
+                         static_cast<unsigned>(__builtin_ctz(rbsp[size - 1]));
 }
 
 }  // namespace cu264::protect

@@ -55,12 +55,12 @@ std::uint64_t stop_bit_position(ByteSpan rbsp);
 class BitCursor {
  public:
   explicit BitCursor(const Bytes& padded)
-      : bytes_(padded.data()), size_(padded.size() - kRbspPadding), bits_(8 * static_cast<std::uint64_t>(size_)) {}
+      : bytes_(padded.data()),
+        size_(padded.size() - kRbspPadding),
+        bits_(8 * static_cast<std::uint64_t>(size_)) {}
 
   // The next `length` (1..32) bits without consuming them.
-  std::uint32_t peek(int length) const {
-    return static_cast<std::uint32_t>(window() >> (64 - length));
-  }
+  std::uint32_t peek(int length) const { return static_cast<std::uint32_t>(window() >> (64 - length)); }
   // At least 57 bits from here on, at the top.
   std::uint64_t window() const {
     const std::uint64_t byte = position_ / 8;

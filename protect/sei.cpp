@@ -56,13 +56,15 @@ std::optional<Message> read_sei_nal(const NalUnit& nal) {
   message.kind = static_cast<MessageKind>(rbsp[18]);
   message.version = rbsp[19];
   if (message.version != kMessageVersion) {
-    throw Error(ErrorCode::bad_input, "the stream was protected by another version of cu264", "use that version");
+    throw Error(ErrorCode::bad_input, "the stream was protected by another version of cu264",
+                "use that version");
   }
   const bool authentication = message.kind == MessageKind::authentication;
   const std::size_t size = authentication ? kAuthenticationBytes : kStreamMessageBytes;
-  if (message.kind < MessageKind::encryption || message.kind > MessageKind::authentication || rbsp[1] != size ||
-      rbsp.size() != size + 3) {
-    throw Error(ErrorCode::bad_input, "a message of cu264's protection is damaged", "the stream must be whole");
+  if (message.kind < MessageKind::encryption || message.kind > MessageKind::authentication ||
+      rbsp[1] != size || rbsp.size() != size + 3) {
+    throw Error(ErrorCode::bad_input, "a message of cu264's protection is damaged",
+                "the stream must be whole");
   }
   const ByteSpan body(rbsp.data() + 20, size - 18);
   if (authentication) {

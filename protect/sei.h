@@ -14,8 +14,8 @@ enum class MessageKind : std::uint8_t { encryption = 1, watermark = 2, hidden_da
 
 inline constexpr std::uint8_t kMessageVersion = 1;
 
-// Behind the UUID: kind, version, then for `authentication` the picture's number and its HMAC, else the nonce, the
-// key check and the tool's own bytes.
+// Behind the UUID: kind, version, then for `authentication` the picture's number and its HMAC, else the
+// nonce, the key check and the tool's own bytes.
 struct Message {
   MessageKind kind = MessageKind::encryption;
   std::uint8_t version = kMessageVersion;

@@ -30,7 +30,8 @@ void TotalCoeffs::begin_macroblock(int address) {
   current_ = totals_.data() + 32 * static_cast<std::ptrdiff_t>(address);
   std::fill(current_, current_ + 32, std::uint8_t{0});
   left_ = address % mb_width_ != 0 && address - 1 >= first_mb_ ? current_ - 32 : nullptr;
-  above_ = address - mb_width_ >= first_mb_ ? current_ - 32 * static_cast<std::ptrdiff_t>(mb_width_) : nullptr;
+  above_ =
+      address - mb_width_ >= first_mb_ ? current_ - 32 * static_cast<std::ptrdiff_t>(mb_width_) : nullptr;
 }
 
 void TotalCoeffs::set_all(int total_coeff) {
@@ -147,7 +148,8 @@ void SliceParser::residual(BitCursor& bits) {
   const bool intra16x16 = mb_.kind == IntraKind::luma16x16;
   if (intra16x16) block(bits, core::kSlotLumaDc, 16);
   for (int i = 0; i < 16; ++i) {
-    if ((mb_.coded_block_pattern >> (i >> 2) & 1) != 0) block(bits, core::kSlotLuma + i, intra16x16 ? 15 : 16);
+    if ((mb_.coded_block_pattern >> (i >> 2) & 1) != 0)
+      block(bits, core::kSlotLuma + i, intra16x16 ? 15 : 16);
   }
   if (sets_->sps.chroma_format_idc == 0) return;
   const int chroma = mb_.coded_block_pattern >> 4;

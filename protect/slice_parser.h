@@ -1,5 +1,5 @@
-// All-intra CAVLC slices taken apart: where in the RBSP every syntax element of every macroblock and block lies
-// (H.264 7.3.4, 7.3.5). Positions count bits from the RBSP's first.
+// All-intra CAVLC slices taken apart: where in the RBSP every syntax element of every macroblock and block
+// lies (H.264 7.3.4, 7.3.5). Positions count bits from the RBSP's first.
 //
 // The parser is for streams that may be hostile: it never reads behind the RBSP, its time is bounded by the
 // RBSP's length, and what is no slice ends in Error(bad_input) that names the macroblock.
@@ -16,7 +16,7 @@ namespace cu264::protect {
 
 struct LevelCode {
   std::int32_t level = 0;
-  std::uint16_t end = 0;  // of the code, in bits from the block's begin
+  std::uint16_t end = 0;           // of the code, in bits from the block's begin
   std::uint8_t suffix_size = 0;    // bits of level_suffix; 0 for a trailing one
   std::uint8_t suffix_length = 0;  // suffixLength (9.2.2) the code was written with
 };

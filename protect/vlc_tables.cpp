@@ -11,7 +11,8 @@ void enter(std::array<VlcEntry, size>& table, int bits, core::CodeWord code, int
   if (code.length == 0) return;
   const int rest = bits - code.length;
   for (std::size_t i = 0; i < std::size_t{1} << rest; ++i) {
-    table[(static_cast<std::size_t>(code.bits) << rest) + i] = {static_cast<std::uint8_t>(symbol), code.length};
+    table[(static_cast<std::size_t>(code.bits) << rest) + i] = {static_cast<std::uint8_t>(symbol),
+                                                                code.length};
   }
 }
 
@@ -23,7 +24,7 @@ void enter_by_zeros(std::array<VlcEntry, 128>& table, core::CodeWord code, int s
   const unsigned value = code.bits & ((1u << behind) - 1);
   for (unsigned i = 0; i < 8u >> behind; ++i) {
     table[static_cast<unsigned>(zeros) << 3 | value << (3 - behind) | i] = {static_cast<std::uint8_t>(symbol),
-                                                                           code.length};
+                                                                            code.length};
   }
 }
 
@@ -34,7 +35,8 @@ VlcTables::VlcTables() {
     for (int ones = 0; ones <= 3 && ones <= total; ++ones) {
       const int symbol = 4 * total + ones;
       for (int column = 0; column < 3; ++column) {
-        enter_by_zeros(token_[static_cast<std::size_t>(column)], core::coeff_token_code(column, total, ones), symbol);
+        enter_by_zeros(token_[static_cast<std::size_t>(column)], core::coeff_token_code(column, total, ones),
+                       symbol);
       }
       enter(long_token_, 6, core::coeff_token_code(3, total, ones), symbol);
       if (total <= 4) enter(chroma_dc_token_, 8, core::coeff_token_code(4, total, ones), symbol);
@@ -47,8 +49,8 @@ VlcTables::VlcTables() {
   }
   for (int total = 1; total <= 3; ++total) {
     for (int zeros = 0; zeros <= 4 - total; ++zeros) {
-      enter(chroma_dc_zeros_[static_cast<std::size_t>(total - 1)], 3, core::chroma_dc_total_zeros_code(total, zeros),
-            zeros);
+      enter(chroma_dc_zeros_[static_cast<std::size_t>(total - 1)], 3,
+            core::chroma_dc_total_zeros_code(total, zeros), zeros);
     }
   }
   for (int left = 1; left <= 6; ++left) {

@@ -25,7 +25,8 @@ class VlcTables {
     // No code has more than three bits behind its first one.
     const int zeros = __builtin_clzll(window | 1);
     if (zeros > 15) return {};
-    return token_[static_cast<std::size_t>(column)][static_cast<std::size_t>(zeros) << 3 | (window << (zeros + 1) >> 61)];
+    return token_[static_cast<std::size_t>(column)]
+                 [static_cast<std::size_t>(zeros) << 3 | (window << (zeros + 1) >> 61)];
   }
   VlcEntry total_zeros(std::uint64_t window, int total_coeff, bool chroma_dc) const {
     return chroma_dc ? chroma_dc_zeros_[static_cast<std::size_t>(total_coeff - 1)][window >> 61]

@@ -1,9 +1,10 @@
-// Watermarks in the trailing ones of quantised levels: which block carries which bit, and how its levels change.
+// Watermarks in the trailing ones of quantised levels: which block carries which bit, and how its levels
+// change.
 //
 // All on plain values, for both backends of an encoder (on the levels, before reconstruction, so that nothing
-// drifts) and for streams that are finished. A block is chosen and told its bit by its own keystream (protect/aes.h,
-// kKeystreamWatermark), so that blocks can be marked in any order; whether it can carry a bit is told by its levels
-// and is not changed by carrying one.
+// drifts) and for streams that are finished. A block is chosen and told its bit by its own keystream
+// (protect/aes.h, kKeystreamWatermark), so that blocks can be marked in any order; whether it can carry a bit
+// is told by its levels and is not changed by carrying one.
 #pragma once
 
 #include <cstdint>
@@ -14,29 +15,22 @@
 
 namespace cu264::protect {
 
-// The frame: the payload's length and CRC-32, four bytes each, most significant first, then the payload. A quarter
-// of the blocks carry bits of the first eight bytes, which a reader must know first.
-inline constexpr std::uint32_t kWatermarkHeaderBytes = 8;
+// The frame that is spread over the blocks: the payload's CRC-32, most significant byte first, then the
+// payload (mark_frame_of in protect/payload.h). Its length travels in the SEI message.
 
 // `density` of 65536 blocks are chosen.
 CU264_HD bool watermark_chooses(const AesBlock& key, std::uint32_t density) {
   return (key.words[0] & 0xffff) < density;
 }
 
-CU264_HD bool watermark_is_header(const AesBlock& key) {
-  return (key.words[0] >> 16 & 3) == 0;
-}
-
 // Which bit of the frame a block carries.
-CU264_HD std::uint32_t watermark_index(const AesBlock& key, std::uint32_t payload_bytes) {
-  if (watermark_is_header(key)) return key.words[1] % (8 * kWatermarkHeaderBytes);
-  const std::uint64_t bits = 8 * static_cast<std::uint64_t>(payload_bytes);
-  return 8 * kWatermarkHeaderBytes + static_cast<std::uint32_t>(key.words[1] * bits >> 32);
+CU264_HD std::uint32_t watermark_index(const AesBlock& key, std::uint32_t frame_bytes) {
+  return static_cast<std::uint32_t>(key.words[1] * (8 * static_cast<std::uint64_t>(frame_bytes)) >> 32);
 }
 
 // The bit as it goes into the block.
-CU264_HD int watermark_bit(const AesBlock& key, const std::uint8_t* frame, std::uint32_t payload_bytes) {
-  const std::uint32_t index = watermark_index(key, payload_bytes);
+CU264_HD int watermark_bit(const AesBlock& key, const std::uint8_t* frame, std::uint32_t frame_bytes) {
+  const std::uint32_t index = watermark_index(key, frame_bytes);
   return (frame[index / 8] >> (7 - index % 8) & 1) ^ static_cast<int>(key.words[2] & 1);
 }
 
@@ -50,13 +44,14 @@ CU264_HD void mark_t1_sign(std::int16_t* levels, const core::CavlcSymbols& symbo
   levels[core::highest_bit(symbols.nonzero)] = static_cast<std::int16_t>(bit != 0 ? -1 : 1);
 }
 
-// After Liao et al.: whether the number of trailing ones is odd. Every block that has levels carries a bit and still
-// has levels afterwards.
+// After Liao et al.: whether the number of trailing ones is odd. Every block that has levels carries a bit
+// and still has levels afterwards.
 CU264_HD bool t1_parity_carries(const core::CavlcSymbols& symbols) {
   return symbols.total_coeff != 0;
 }
 
-CU264_HD void mark_t1_parity(std::int16_t* levels, const core::CavlcSymbols& symbols, int max_num_coeff, int bit) {
+CU264_HD void mark_t1_parity(std::int16_t* levels, const core::CavlcSymbols& symbols, int max_num_coeff,
+                             int bit) {
   if ((symbols.trailing_ones & 1) == bit) return;
   const std::uint32_t trailing = symbols.nonzero ^ symbols.levels;
   if (trailing != 0) {  // the last one becomes two: one trailing one less
@@ -64,7 +59,8 @@ CU264_HD void mark_t1_parity(std::int16_t* levels, const core::CavlcSymbols& sym
     levels[last] = static_cast<std::int16_t>(2 * levels[last]);
     return;
   }
-  // None, and one or three are wanted. The first level becomes one where that is near and gives an odd number.
+  // None, and one or three are wanted. The first level becomes one where that is near and gives an odd
+  // number.
   const int first = core::highest_bit(symbols.nonzero), before = levels[first];
   const auto one = static_cast<std::int16_t>(before < 0 ? -1 : 1);
   levels[first] = one;

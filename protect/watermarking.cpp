@@ -71,7 +71,8 @@ class SliceBlocks : public MacroblockVisitor {
 
  private:
   bool may_carry(const BlockSyntax& block) const {
-    if (block.slot < core::kSlotLuma || block.slot >= core::kSlotChromaDc || block.total_coeff == 0) return false;
+    if (block.slot < core::kSlotLuma || block.slot >= core::kSlotChromaDc || block.total_coeff == 0)
+      return false;
     if (options_.scheme == WatermarkScheme::t1_sign) return block.trailing_ones != 0;
     return std::all_of(block.levels, block.levels + block.total_coeff, [](const LevelCode& code) {
       return code.level <= kMaxMarkedLevel && code.level >= -kMaxMarkedLevel;
@@ -88,7 +89,8 @@ class SliceBlocks : public MacroblockVisitor {
     int position = block.total_coeff + block.total_zeros - 1;
     for (int i = 0; i < block.total_coeff; ++i) {
       // Larger ones only where the levels are not looked at.
-      candidate.levels[position] = static_cast<std::int16_t>(std::clamp(block.levels[i].level, -32768, 32767));
+      candidate.levels[position] =
+          static_cast<std::int16_t>(std::clamp(block.levels[i].level, -32768, 32767));
       if (i + 1 == block.total_coeff) break;
       position -= 1 + (i < block.coded_runs ? block.run_before[i] : 0);
     }
@@ -122,12 +124,12 @@ void refuse_encrypted(const Message& message) {
   }
 }
 
-// Which bits of a payload of that length are carried by somebody.
-bool covers(const std::vector<std::uint32_t>& carriers, std::uint32_t payload_bytes) {
-  std::vector<bool> covered(8 * std::size_t{payload_bytes});
+// Is every bit of a frame of that length carried by some block?
+bool covers(const std::vector<std::uint32_t>& carriers, std::uint32_t frame_bytes) {
+  std::vector<bool> covered(8 * std::size_t{frame_bytes});
   std::size_t missing = covered.size();
   for (const std::uint32_t carrier : carriers) {
-    const std::size_t index = carrier * (8 * std::uint64_t{payload_bytes}) >> 32;
+    const std::size_t index = carrier * (8 * std::uint64_t{frame_bytes}) >> 32;
     if (covered[index]) continue;
     covered[index] = true;
     --missing;
@@ -138,7 +140,7 @@ bool covers(const std::vector<std::uint32_t>& carriers, std::uint32_t payload_by
 class Embedder : public NalTool {
  public:
   Embedder(const ProtectionKey& key, const WatermarkOptions& options, ByteSpan payload)
-      : options_(options), keys_(key, random_nonce()), frame_(frame_of(payload)) {
+      : options_(options), keys_(key, random_nonce()), frame_(mark_frame_of(payload)) {
     if (options.density < 1 || options.density > 65536) {
       throw Error(ErrorCode::invalid_argument, "the density is out of its range", "1 to 65536");
     }
@@ -159,6 +161,8 @@ class Embedder : public NalTool {
     message.settings[0] = static_cast<std::uint8_t>(options_.scheme);
     message.settings[1] = static_cast<std::uint8_t>((options_.density - 1) >> 8);
     message.settings[2] = static_cast<std::uint8_t>(options_.density - 1);
+    const std::uint32_t length = frame_bytes() - kMarkFrameHeaderBytes;
+    for (int i = 0; i < 4; ++i) message.settings[3 + i] = static_cast<std::uint8_t>(length >> (24 - 8 * i));
     return sei_nal(message);
   }
 
@@ -166,26 +170,18 @@ class Embedder : public NalTool {
     blocks_.begin_slice(slice, keys_, options_);
     parse(slice, rbsp, blocks_);
     blocks_.keep_free_ones();
-    for (const auto& candidate : blocks_.candidates) remember(candidate.key);
+    for (const auto& candidate : blocks_.candidates) carriers_.push_back(candidate.key.words[1]);
     if (options_.scheme == WatermarkScheme::t1_sign) return mark_signs(rbsp);
     return mark_parities(slice, rbsp);
   }
 
-  std::uint32_t payload_bytes() const { return static_cast<std::uint32_t>(frame_.size() - kFrameHeaderBytes); }
-
-  void remember(const AesBlock& key) {
-    if (watermark_is_header(key)) {
-      header_ |= std::uint64_t{1} << watermark_index(key, payload_bytes());
-    } else {
-      carriers_.push_back(key.words[1]);
-    }
-  }
+  std::uint32_t frame_bytes() const { return static_cast<std::uint32_t>(frame_.size()); }
 
   bool mark_signs(Bytes& rbsp) {
     for (const auto& candidate : blocks_.candidates) {
       const SliceBlocks::Place& place = blocks_.places[candidate.place];
       set_bits(rbsp, place.begin + place.token_length, 1,
-               static_cast<std::uint64_t>(watermark_bit(candidate.key, frame_.data(), payload_bytes())));
+               static_cast<std::uint64_t>(watermark_bit(candidate.key, frame_.data(), frame_bytes())));
     }
     return true;
   }
@@ -195,7 +191,7 @@ class Embedder : public NalTool {
     std::vector<SliceBlocks::Candidate> changed;
     for (auto& candidate : blocks_.candidates) {
       const core::CavlcSymbols symbols = core::cavlc_symbols(candidate.levels, candidate.max_num_coeff);
-      const int bit = watermark_bit(candidate.key, frame_.data(), payload_bytes());
+      const int bit = watermark_bit(candidate.key, frame_.data(), frame_bytes());
       if ((symbols.trailing_ones & 1) == bit) continue;
       mark_t1_parity(candidate.levels, symbols, candidate.max_num_coeff, bit);
       changed.push_back(candidate);
@@ -246,15 +242,16 @@ class Embedder : public NalTool {
   }
 
   Bytes end_stream() override {
-    if (~header_ == 0 && covers(carriers_, payload_bytes())) return {};
-    std::uint32_t low = 0, high = payload_bytes();
-    while (~header_ == 0 && low + 1 < high) {
+    if (covers(carriers_, frame_bytes())) return {};
+    std::uint32_t low = kMarkFrameHeaderBytes, high = frame_bytes();
+    while (low + 1 < high) {
       const std::uint32_t middle = low + (high - low) / 2;
       (covers(carriers_, middle) ? low : high) = middle;
     }
     throw Error(ErrorCode::bad_input,
-                "the payload of " + std::to_string(payload_bytes()) + " bytes is too large: this stream can hold " +
-                    std::to_string(low),
+                "the payload of " + std::to_string(frame_bytes() - kMarkFrameHeaderBytes) +
+                    " bytes is too large: this stream can hold " +
+                    std::to_string(low - kMarkFrameHeaderBytes),
                 "a longer stream, or a higher density, holds more");
   }
 
@@ -263,8 +260,7 @@ class Embedder : public NalTool {
   Bytes frame_;
   SliceBlocks blocks_;
   TotalCoeffs totals_;
-  std::uint64_t header_ = 0;              // bits of the frame's header that were carried
-  std::vector<std::uint32_t> carriers_;   // of the payload
+  std::vector<std::uint32_t> carriers_;  // of every block that carries: the word that tells which bit
 };
 
 class Extractor : public NalTool {
@@ -281,6 +277,9 @@ class Extractor : public NalTool {
     }
     options_.scheme = static_cast<WatermarkScheme>(message.settings[0]);
     options_.density = 1u + (static_cast<std::uint32_t>(message.settings[1]) << 8 | message.settings[2]);
+    length_ = 0;
+    for (int i = 0; i < 4; ++i) length_ = length_ << 8 | message.settings[3 + i];
+    if (length_ == 0 || length_ > kMaxPayloadBytes) damaged();
     restart_pictures();
     return false;
   }
@@ -302,38 +301,33 @@ class Extractor : public NalTool {
     int bit = place.trailing_ones & 1;
     if (options_.scheme == WatermarkScheme::t1_sign) bit = bit_at(rbsp, place.begin + place.token_length);
     const std::int8_t vote = (bit ^ static_cast<int>(candidate.key.words[2] & 1)) != 0 ? 1 : -1;
-    if (watermark_is_header(candidate.key)) {
-      header_votes_[watermark_index(candidate.key, 0)] += vote;
-    } else {
-      votes_.push_back({candidate.key.words[1], vote});
-    }
+    votes_.push_back({candidate.key.words[1], vote});
   }
 
   Bytes end_stream() override {
-    std::uint8_t header[kFrameHeaderBytes] = {};
-    for (int i = 0; i < 64; ++i) header[i / 8] |= static_cast<std::uint8_t>((header_votes_[i] > 0) << (7 - i % 8));
-    const FrameHeader frame = read_frame_header(header);
-    // Each bit of the payload has at least one vote.
-    if (frame.length == 0 || 8 * std::uint64_t{frame.length} > votes_.size()) damaged();
-    std::vector<std::int32_t> sums(8 * std::size_t{frame.length});
-    for (const auto& [place, vote] : votes_) sums[place * std::uint64_t{sums.size()} >> 32] += vote;
-    Bytes payload(frame.length);
+    const std::uint64_t frame_bits = 8 * std::uint64_t{length_ + kMarkFrameHeaderBytes};
+    if (frame_bits > votes_.size()) damaged();  // each bit has at least one vote
+    std::vector<std::int32_t> sums(frame_bits);
+    for (const auto& [place, vote] : votes_) sums[place * frame_bits >> 32] += vote;
+    Bytes frame(frame_bits / 8);
     for (std::size_t i = 0; i < sums.size(); ++i) {
-      payload[i / 8] |= static_cast<std::uint8_t>((sums[i] > 0) << (7 - i % 8));
+      frame[i / 8] |= static_cast<std::uint8_t>((sums[i] > 0) << (7 - i % 8));
     }
-    if (crc32(payload) != frame.crc) damaged();
+    const Bytes payload(frame.begin() + kMarkFrameHeaderBytes, frame.end());
+    if (mark_frame_of(payload) != frame) damaged();
     return payload;
   }
 
   [[noreturn]] static void damaged() {
-    throw Error(ErrorCode::bad_input, "the watermark cannot be read", "the stream was cut or changed after marking");
+    throw Error(ErrorCode::bad_input, "the watermark cannot be read",
+                "the stream was cut or changed after marking");
   }
 
   ProtectionKey key_;
   std::unique_ptr<StreamKeys> keys_;
   WatermarkOptions options_;
   SliceBlocks blocks_;
-  std::int32_t header_votes_[64] = {};
+  std::uint32_t length_ = 0;  // of the payload
   std::vector<std::pair<std::uint32_t, std::int8_t>> votes_;
 };
 

@@ -1,8 +1,8 @@
 // Selective encryption, watermarks and hidden data in finished H.264 streams, without encoding them again.
 //
-// Works on progressive all-intra CAVLC streams, Baseline to High, 4:2:0 or monochrome, of any encoder. Anything
-// else, and anything damaged, is refused with Error(bad_input) that names what was found. docs/protection.md says
-// what these tools protect and what they do not.
+// Works on progressive all-intra CAVLC streams, Baseline to High, 4:2:0 or monochrome, of any encoder.
+// Anything else, and anything damaged, is refused with Error(bad_input) that names what was found.
+// docs/protection.md says what these tools protect and what they do not.
 #pragma once
 
 #include <array>
@@ -30,7 +30,8 @@ class ProtectionKey {
 
   // 64 hexadecimal digits. Throws Error(invalid_argument), as the others do.
   static ProtectionKey from_hex(std::string_view hex);
-  // A file of 32 bytes, or of 64 hexadecimal digits and perhaps a line end. Error(bad_input): it cannot be read.
+  // A file of 32 bytes, or of 64 hexadecimal digits and perhaps a line end. Error(bad_input): it cannot be
+  // read.
   static ProtectionKey from_file(const std::string& path);
   // Of the environment variable CU264_KEY, in hexadecimal digits.
   static ProtectionKey from_environment();
@@ -68,16 +69,17 @@ struct WatermarkOptions {
   std::uint32_t density = 65536;  // of 65536 blocks that could carry a bit, how many do: 1 to 65536
 };
 
-// Works through one elementary stream, access unit after access unit, in the stream's order. Not for use by two
-// threads at once; any number of objects may work side by side. After an exception only destruction is allowed.
+// Works through one elementary stream, access unit after access unit, in the stream's order. Not for use by
+// two threads at once; any number of objects may work side by side. After an exception only destruction is
+// allowed.
 class StreamTool {
  public:
   virtual ~StreamTool();
 
   // Parameter sets that the container keeps outside the stream, as a byte stream (annex B).
   virtual void parameter_sets(std::span<const std::uint8_t> stream) = 0;
-  // One or more whole access units as a byte stream (annex B); returns what takes their place. Tools that only
-  // read return the input.
+  // One or more whole access units as a byte stream (annex B); returns what takes their place. Tools that
+  // only read return the input.
   virtual std::vector<std::uint8_t> access_units(std::span<const std::uint8_t> stream) = 0;
   // To be called behind the last access unit. Of tools that read a payload: the payload. Throws when the
   // stream was not what the tool is for, or could not hold the payload.
@@ -86,19 +88,19 @@ class StreamTool {
 
 // A random nonce is drawn for each; the same input is encrypted to another output each time.
 std::unique_ptr<StreamTool> make_encryptor(const ProtectionKey& key, const EncryptionOptions& options);
-// Gives back the bytes that were encrypted. Error(bad_input): a wrong key, a stream that is not encrypted, or a
-// picture that fails authentication.
+// Gives back the bytes that were encrypted. Error(bad_input): a wrong key, a stream that is not encrypted, or
+// a picture that fails authentication.
 std::unique_ptr<StreamTool> make_decryptor(const ProtectionKey& key);
 
-// Marks only blocks from which no other block is predicted, so that nothing drifts: outside of those blocks only
-// the loop filter's reach changes. The payload is repeated to fill the stream. Error(bad_input), from finish():
-// the stream is too short for the payload; the message tells its capacity.
+// Marks only blocks from which no other block is predicted, so that nothing drifts: outside of those blocks
+// only the loop filter's reach changes. The payload is repeated to fill the stream. Error(bad_input), from
+// finish(): the stream is too short for the payload; the message tells its capacity.
 std::unique_ptr<StreamTool> make_watermark_embedder(const ProtectionKey& key, const WatermarkOptions& options,
                                                     std::span<const std::uint8_t> payload);
 std::unique_ptr<StreamTool> make_watermark_extractor(const ProtectionKey& key);
 
-// Hides data in level suffixes by codewords of the same length (Xu et al.), in encrypted streams or others; it can
-// be read before and after decryption. The levels it changes stay changed.
+// Hides data in level suffixes by codewords of the same length (Xu et al.), in encrypted streams or others;
+// it can be read before and after decryption. The levels it changes stay changed.
 std::unique_ptr<StreamTool> make_hider(const ProtectionKey& key, std::span<const std::uint8_t> payload);
 std::unique_ptr<StreamTool> make_hidden_reader(const ProtectionKey& key);
 

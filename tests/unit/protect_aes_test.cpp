@@ -49,9 +49,10 @@ TEST(ProtectAes, EqualToLibcrypto) {
     }
     keys.keystream(blocks);
     for (int i = 0; i < 29; ++i) {
-      const AesBlock expected =
-          keystream_block(expanded, keys.nonce(), places[i][0], places[i][1], kKeystreamWatermark, places[i][2]);
-      for (int w = 0; w < 4; ++w) EXPECT_EQ(blocks[i].words[w], expected.words[w]) << "block " << i << " word " << w;
+      const AesBlock expected = keystream_block(expanded, keys.nonce(), places[i][0], places[i][1],
+                                                kKeystreamWatermark, places[i][2]);
+      for (int w = 0; w < 4; ++w)
+        EXPECT_EQ(blocks[i].words[w], expected.words[w]) << "block " << i << " word " << w;
     }
   }
 }

@@ -15,7 +15,8 @@ namespace {
 TEST(ProtectCipher, LengthsAreThoseOfTheTables) {
   for (int total = 1; total <= 15; ++total) {
     for (int zeros = 0; zeros <= 16 - total; ++zeros) {
-      EXPECT_EQ(code_length(total_zeros_lengths(total, 16), zeros), core::total_zeros_code(total, zeros).length);
+      EXPECT_EQ(code_length(total_zeros_lengths(total, 16), zeros),
+                core::total_zeros_code(total, zeros).length);
     }
   }
   for (int total = 1; total <= 3; ++total) {
@@ -76,7 +77,8 @@ TEST(ProtectCipher, RemModes) {
           reached.insert(other);
           if (left && above) continue;  // all modes are legal
           const int mode = rem < 2 ? rem : rem + 1, other_mode = other < 2 ? other : other + 1;
-          EXPECT_EQ(is_legal(mode, left, above), is_legal(other_mode, left, above)) << mode << " to " << other_mode;
+          EXPECT_EQ(is_legal(mode, left, above), is_legal(other_mode, left, above))
+              << mode << " to " << other_mode;
         }
         EXPECT_EQ(reached.size(), 8u);
       }
@@ -97,7 +99,8 @@ TEST(ProtectCipher, MacroblockTypes) {
         const int other = encrypt_mb_type(type, left, above, corner, key, false);
         EXPECT_EQ(encrypt_mb_type(other, left, above, corner, key, true), type);
         EXPECT_EQ((other - 1) / 4, (type - 1) / 4) << "the coded block pattern";
-        EXPECT_EQ(core::ue_length(static_cast<std::uint32_t>(other)), core::ue_length(static_cast<std::uint32_t>(type)));
+        EXPECT_EQ(core::ue_length(static_cast<std::uint32_t>(other)),
+                  core::ue_length(static_cast<std::uint32_t>(type)));
         if (!legal) {
           EXPECT_EQ(other, type);
           continue;
@@ -162,7 +165,8 @@ TEST(ProtectCipher, ZerosAndRuns) {
   for (const int max_num_coeff : {4, 15, 16}) {
     for (int i = 0; i < 30000; ++i) {
       const ZerosAndRuns block = random_block(random, max_num_coeff);
-      const std::uint32_t keys[3] = {static_cast<std::uint32_t>(random()), static_cast<std::uint32_t>(random()),
+      const std::uint32_t keys[3] = {static_cast<std::uint32_t>(random()),
+                                     static_cast<std::uint32_t>(random()),
                                      static_cast<std::uint32_t>(random())};
       ZerosAndRuns other = block;
       encrypt_zeros(other, keys[0], keys[1], keys[2], false);
@@ -177,7 +181,8 @@ TEST(ProtectCipher, ZerosAndRuns) {
         ASSERT_GE(runs_length(other, 0, other.total_zeros), 0);
         ASSERT_EQ(bits(other), bits(block));
       }
-      changed += other.total_zeros != block.total_zeros || !std::equal(other.run_before, other.run_before + 16, block.run_before);
+      changed += other.total_zeros != block.total_zeros ||
+                 !std::equal(other.run_before, other.run_before + 16, block.run_before);
       encrypt_zeros(other, keys[0], keys[1], keys[2], true);
       ASSERT_EQ(other.total_zeros, block.total_zeros);
       ASSERT_TRUE(std::equal(other.run_before, other.run_before + 16, block.run_before));

@@ -104,7 +104,8 @@ TEST(ProtectRbsp, Splice) {
 TEST(ProtectVlcTables, FindEveryCode) {
   const VlcTables& tables = vlc_tables();
   const auto expect = [](core::CodeWord code, auto&& find, int symbol) {
-    for (const std::uint64_t behind : {std::uint64_t{0}, ~std::uint64_t{0}, std::uint64_t{0x5555555555555555}}) {
+    for (const std::uint64_t behind :
+         {std::uint64_t{0}, ~std::uint64_t{0}, std::uint64_t{0x5555555555555555}}) {
       const std::uint64_t window =
           static_cast<std::uint64_t>(code.bits) << (64 - code.length) | behind >> code.length;
       const VlcEntry entry = find(window);
@@ -115,21 +116,24 @@ TEST(ProtectVlcTables, FindEveryCode) {
   for (int column = 0; column < 5; ++column) {
     for (int total = 0; total <= (column == 4 ? 4 : 16); ++total) {
       for (int ones = 0; ones <= 3 && ones <= total; ++ones) {
-        expect(core::coeff_token_code(column, total, ones),
-               [&](std::uint64_t window) { return tables.coeff_token(window, column); }, 4 * total + ones);
+        expect(
+            core::coeff_token_code(column, total, ones),
+            [&](std::uint64_t window) { return tables.coeff_token(window, column); }, 4 * total + ones);
       }
     }
   }
   for (int total = 1; total <= 15; ++total) {
     for (int zeros = 0; zeros <= 16 - total; ++zeros) {
-      expect(core::total_zeros_code(total, zeros),
-             [&](std::uint64_t window) { return tables.total_zeros(window, total, false); }, zeros);
+      expect(
+          core::total_zeros_code(total, zeros),
+          [&](std::uint64_t window) { return tables.total_zeros(window, total, false); }, zeros);
     }
   }
   for (int left = 1; left <= 14; ++left) {
     for (int run = 0; run <= left; ++run) {
-      expect(core::run_before_code(left, run), [&](std::uint64_t window) { return tables.run_before(window, left); },
-             run);
+      expect(
+          core::run_before_code(left, run),
+          [&](std::uint64_t window) { return tables.run_before(window, left); }, run);
     }
   }
   EXPECT_EQ(tables.coeff_token(0, 0).length, 0);
@@ -150,7 +154,8 @@ Bytes encoded(int width, int height, int pictures) {
   frame.pitch[0] = width, frame.pitch[1] = frame.pitch[2] = width / 2;
   Bytes stream;
   const auto receive = [&] {
-    while (const auto packet = encoder.receive()) stream.insert(stream.end(), packet->data.begin(), packet->data.end());
+    while (const auto packet = encoder.receive())
+      stream.insert(stream.end(), packet->data.begin(), packet->data.end());
   };
   for (frame.pts = 0; frame.pts < pictures; ++frame.pts) {
     for (std::size_t i = 0; i < samples.size(); ++i) {
@@ -203,9 +208,11 @@ TEST(ProtectStream, DamagedStreamsDoNoHarm) {
   int refused = 0;
   for (int i = 0; i < 1500; ++i) {
     Bytes damaged = stream;
-    for (int j = 0; j < 1 + i % 4; ++j) damaged[random() % damaged.size()] = static_cast<std::uint8_t>(random());
-    const auto tool = i % 2 == 0 ? make_encryptor(test_key(), {encryption_strength(3), false})
-                                 : make_watermark_embedder(test_key(), {WatermarkScheme::t1_parity, 65536}, Bytes{1});
+    for (int j = 0; j < 1 + i % 4; ++j)
+      damaged[random() % damaged.size()] = static_cast<std::uint8_t>(random());
+    const auto tool =
+        i % 2 == 0 ? make_encryptor(test_key(), {encryption_strength(3), false})
+                   : make_watermark_embedder(test_key(), {WatermarkScheme::t1_parity, 65536}, Bytes{1});
     refused += !refusal(*tool, damaged).empty();
   }
   EXPECT_GT(refused, 300);

@@ -1,0 +1,181 @@
+"""protect, watermark and hide: the commands on streams of this encoder and of x264, bare and in containers."""
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+from support import CommandTest, TIMEOUT, ffmpeg, ffprobe, main
+
+NOISY = "testsrc2=size=352x288:rate=25,noise=alls=20:allf=t"
+X264 = shutil.which("x264")
+
+
+def complaints(path):
+    return subprocess.run(["ffmpeg", "-v", "warning", "-i", str(path), "-f", "null", "-"], check=True, timeout=TIMEOUT,
+                          stdin=subprocess.DEVNULL, stderr=subprocess.PIPE).stderr.decode()
+
+
+def packets_md5(path):
+    """The video packets' bytes, whatever is around them."""
+    return ffmpeg("-i", path, "-map", "0:v", "-c", "copy", "-f", "md5", "-", stdout=subprocess.PIPE).stdout
+
+
+class Protect(CommandTest):
+    def setUp(self):
+        self.write("key", bytes(range(32)))
+        self.write("other", b"7" * 64 + b"\n")
+        self.write("payload", b"mine\n")
+
+    def write(self, name, data):
+        with open(self.path(name), "wb") as out:
+            out.write(data)
+        return self.path(name)
+
+    def read(self, name):
+        with open(self.path(name), "rb") as data:
+            return data.read()
+
+    def stream(self, name="own.264", frames=6, qp=20):
+        if not os.path.exists(self.path(name)):
+            self.encode(self.clip("source.y4m", NOISY, 12), "-o", self.path(name), "--qp", qp,
+                        "--frames", frames)
+        return self.path(name)
+
+    def tool(self, *arguments, **keywords):
+        return self.cu264(*arguments, "--key-file", self.path("key"), **keywords)
+
+    def told(self, code, pattern, *arguments, **keywords):
+        before = set(os.listdir(self.folder))
+        done = self.cu264(*arguments, code=code, **keywords)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertTrue(re.search(pattern, done.stderr), f"'{pattern}' is not in: {done.stderr}")
+        self.assertEqual(set(os.listdir(self.folder)), before, "a file was left behind")
+
+    def round_trip(self, stream):
+        for strength in (1, 2, 3):
+            with self.subTest(stream=stream, strength=strength):
+                sealed, opened = self.path("sealed.264"), self.path("opened.264")
+                self.tool("protect", "encrypt", stream, "-o", sealed, "--strength", strength)
+                self.assertEqual(complaints(sealed), "")
+                self.tool("protect", "decrypt", sealed, "-o", opened)
+                self.assertEqual(self.read("opened.264"), self.read(stream))
+        for scheme in ("t1-sign", "t1-parity"):
+            with self.subTest(stream=stream, scheme=scheme):
+                marked = self.path("marked.264")
+                self.tool("watermark", "embed", stream, "-o", marked, "--scheme", scheme, "--payload",
+                          self.path("payload"))
+                self.assertEqual(complaints(marked), "")
+                self.tool("watermark", "extract", marked, "-o", self.path("found"))
+                self.assertEqual(self.read("found"), b"mine\n")
+
+    def test_own_stream(self):
+        self.round_trip(self.stream())
+
+    @unittest.skipUnless(X264, "needs the x264 command")
+    def test_streams_of_x264(self):
+        source = self.clip("source.y4m", NOISY, 12)
+        for name, options in (("base", ["--profile", "baseline"]),
+                              ("high", ["--profile", "high", "--8x8dct", "--cqm", "jvt"]),
+                              ("slices", ["--8x8dct", "--slice-max-size", "1500"]),
+                              ("fine", ["--qp", "3"])):
+            path = self.path(f"x264-{name}.264")
+            subprocess.run([X264, "--quiet", "--no-cabac", "--keyint", "1", *options, "-o", path, source], check=True,
+                           timeout=TIMEOUT, stderr=subprocess.DEVNULL)
+            self.round_trip(path)
+
+    @unittest.skipUnless(X264, "needs the x264 command")
+    def test_refusals_name_what_was_found(self):
+        source = self.clip("source.y4m", NOISY, 12)
+        for options, what in ((["--keyint", "1"], "CABAC"), (["--no-cabac"], "inter pictures"),
+                              (["--no-cabac", "--keyint", "1", "--tff"], "interlaced"),
+                              (["--no-cabac", "--keyint", "1", "--output-csp", "i444"], "4:4:4")):
+            with self.subTest(what=what):
+                path = self.path("foreign.264")
+                subprocess.run([X264, "--quiet", *options, "-o", path, source], check=True, timeout=TIMEOUT,
+                               stderr=subprocess.DEVNULL)
+                self.told(2, what, "protect", "encrypt", path, "-o", self.path("x.264"), "--key-file", self.path("key"))
+
+    def test_containers(self):
+        ffmpeg("-f", "lavfi", "-i", "sine=duration=0.3", "-i", self.stream(), "-map", "1:v", "-map", "0:a", "-c:v", "copy",
+               "-c:a", "aac", self.path("film.mp4"))
+        for kind in ("mp4", "mov", "mkv", "ts"):
+            with self.subTest(kind=kind):
+                film, sealed, opened = (self.path(f"{name}.{kind}") for name in ("film", "sealed", "opened"))
+                if kind != "mp4":
+                    ffmpeg("-i", self.path("film.mp4"), "-map", "0", "-c", "copy", film)
+                self.tool("protect", "encrypt", film, "-o", sealed, "--strength", 3)
+                self.assertEqual(complaints(sealed), "")
+                self.assertNotEqual(packets_md5(sealed), packets_md5(film))
+                self.tool("protect", "decrypt", sealed, "-o", opened)
+                self.assertEqual(packets_md5(opened), packets_md5(film))
+                kinds = sorted(stream["codec_type"] for stream in ffprobe(opened, "-show_streams")["streams"])
+                self.assertEqual(kinds, ["audio", "video"])
+                self.tool("watermark", "embed", film, "-o", self.path(f"m.{kind}"), "--scheme", "t1-sign", "--payload",
+                          self.path("payload"))
+                self.tool("watermark", "extract", self.path(f"m.{kind}"), "-o", self.path("found"))
+                self.assertEqual(self.read("found"), b"mine\n")
+        self.told(1, "bare", "protect", "encrypt", self.stream(), "-o", self.path("y.mp4"), "--key-file",
+                  self.path("key"))
+
+    def test_hidden_data(self):
+        stream = self.stream("fine.264", qp=6)
+        self.tool("protect", "encrypt", stream, "-o", self.path("sealed.264"), "--strength", 3)
+        self.tool("hide", "put", self.path("sealed.264"), "-o", self.path("full.264"), "--payload", self.path("payload"))
+        self.assertEqual(complaints(self.path("full.264")), "")
+        self.tool("hide", "get", self.path("full.264"), "-o", self.path("found"))
+        self.assertEqual(self.read("found"), b"mine\n")
+        self.tool("protect", "decrypt", self.path("full.264"), "-o", self.path("opened.264"))
+        self.tool("hide", "get", self.path("opened.264"), "-o", self.path("found2"))
+        self.assertEqual(self.read("found2"), b"mine\n")
+
+    def test_key_in_the_environment(self):
+        environment = dict(os.environ, CU264_KEY="0a" * 32)
+        self.cu264("protect", "encrypt", self.stream(), "-o", self.path("sealed.264"), env=environment)
+        self.cu264("protect", "decrypt", self.path("sealed.264"), "-o", self.path("opened.264"), env=environment)
+        self.assertEqual(self.read("opened.264"), self.read(self.stream()))
+        environment["CU264_KEY"] = "0a"
+        self.told(1, "CU264_KEY is no key", "protect", "encrypt", self.stream(), "-o", self.path("x.264"),
+                  env=environment)
+        del environment["CU264_KEY"]
+        self.told(1, "no key", "protect", "encrypt", self.stream(), "-o", self.path("x.264"), env=environment)
+
+    def test_bad_input(self):
+        stream, out, key = self.stream(), self.path("x.264"), ("--key-file", self.path("key"))
+        sealed = self.path("sealed2.264")
+        self.tool("protect", "encrypt", stream, "-o", sealed)
+        self.told(2, "key is not the one", "protect", "decrypt", sealed, "-o", out, "--key-file", self.path("other"))
+        self.told(2, "not encrypted", "protect", "decrypt", stream, "-o", out, *key)
+        self.told(2, "encrypted already", "protect", "encrypt", sealed, "-o", out, *key)
+        self.told(1, "length is wrong", "protect", "encrypt", stream, "-o", out, "--key-file",
+                  self.write("short", b"x" * 31))
+        self.told(2, "cannot be read", "protect", "encrypt", stream, "-o", out, "--key-file", self.path("nokey"))
+        self.told(1, "output and the input", "protect", "encrypt", stream, "-o", stream, *key)
+        self.told(1, "output and the key-file", "protect", "encrypt", stream, "-o", self.path("key"), *key)
+        self.told(1, "no 'everything'", "protect", "encrypt", stream, "-o", out, "--parts", "everything", *key)
+        self.told(1, "out of its range", "protect", "encrypt", stream, "-o", out, "--strength", "4", *key)
+        self.told(1, "protect does no 'hide'", "protect", "hide")
+        self.told(1, "there is no output", "protect", "encrypt", stream, *key)
+        self.told(2, "No such file", "protect", "encrypt", self.path("nowhere.mp4"), "-o", out, *key)
+        self.told(2, "text", "protect", "encrypt", self.write("text.264", b"no video\n" * 99), "-o", out, *key)
+        whole = self.read(stream)
+        cut = self.write("cut.264", whole[:len(whole) - len(whole) // 9])
+        self.told(2, "cut off|damaged", "protect", "encrypt", cut, "-o", out, *key)
+
+    def test_bad_payloads(self):
+        stream, out, key = self.stream(), self.path("x.264"), ("--key-file", self.path("key"))
+        empty, large = self.write("none", b""), self.write("large", bytes(300000))
+        self.told(2, "empty", "watermark", "embed", stream, "-o", out, "--scheme", "t1-sign", "--payload", empty, *key)
+        self.told(2, "can hold [0-9]+", "watermark", "embed", stream, "-o", out, "--scheme", "t1-parity", "--payload",
+                  large, *key)
+        self.told(2, "can hold [0-9]+", "hide", "put", stream, "-o", out, "--payload", large, *key)
+        self.told(2, "empty", "hide", "put", stream, "-o", out, "--payload", empty, *key)
+        self.told(2, "no watermark", "watermark", "extract", stream, "-o", out, *key)
+        self.told(2, "hides no data", "hide", "get", stream, "-o", out, *key)
+        self.told(1, "no payload", "hide", "put", stream, "-o", out, *key)
+        self.told(1, "--scheme", "watermark", "embed", stream, "-o", out, "--scheme", "t2", "--payload",
+                  self.path("payload"), *key)
+
+
+if __name__ == "__main__":
+    main()
