@@ -15,15 +15,10 @@ namespace {
 using fast::KernelCall;
 using fast::Layout;
 
-#ifndef FAST_S
-#define FAST_S 64
-#endif
-#ifndef FAST_W
-#define FAST_W 20
-#endif
-constexpr int kThreadSymbols = FAST_S;
+constexpr int kThreadSymbols = 64;
+// Warps that encode: as many as shared memory and registers of one multiprocessor allow.
+constexpr int kLargeWarps = 19;
 constexpr int kSmallWarps = 6;  // with a small table, for GPUs with less shared memory
-constexpr int kLargeWarps = FAST_W;
 
 void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;

@@ -146,6 +146,7 @@ class EncodingWarp {
         lane_(lane),
         tile_symbols_(warps * kWarpSymbols),
         first_(warp * kWarpSymbols + lane * kThreadSymbols),
+        aligned_(reinterpret_cast<std::uintptr_t>(call.input) % 16 == 0),
         memory_(call.output, call.capacity) {}
 
   __device__ void run(std::uint32_t tile) {
@@ -153,13 +154,17 @@ class EncodingWarp {
     for (std::uint32_t i = 0;; ++i) {
       Symbols<kThreadSymbols> symbols;
       const std::uint64_t start = std::uint64_t{tile} * tile_symbols_ + first_;
-      if (tile < call_.full_tiles || (tile < call_.tiles && start + kThreadSymbols <= call_.size)) {
+      const bool shares = aligned_ && tile < call_.full_tiles;
+      if (shares) {
+        symbols.load_share(call_.input + (start - lane_ * kThreadSymbols), lane_);
+      } else if (tile < call_.tiles && start + kThreadSymbols <= call_.size) {
         symbols.load(call_.input, call_.size, start);
       }
       if (before.busy) write(before, i % 2);
       before = now;
       now.busy = tile < call_.tiles;
       if (now.busy) {
+        if (shares) symbols.exchange(Stage<kThreadSymbols>::set(stage_, i % 2), lane_);
         encode(now, tile, start, symbols, i % 2);
         if (lane_ == 31) Mail::arrive(mail_.coded, i);
       } else if (!before.busy) {
@@ -225,6 +230,7 @@ class EncodingWarp {
   const int warp_, lane_;
   const std::uint32_t tile_symbols_;
   const std::uint32_t first_;  // of the thread's symbols in a tile
+  const bool aligned_;
   const StreamMemory memory_;
 };
 

@@ -1,4 +1,7 @@
 // A thread's symbols, from memory of any alignment.
+//
+// Where the memory is aligned a warp loads its symbols together, whole lines at a time, and exchanges them
+// through shared memory once they are needed: threads that read their own symbols directly touch a line each.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +21,7 @@ struct Symbols {
     if (odd == 0) {
 #pragma unroll
       for (int i = 0; i < kWords; i += 4) {
-        const uint4 four = __ldg(reinterpret_cast<const uint4*>(first) + i / 4);
-        words[i] = four.x, words[i + 1] = four.y, words[i + 2] = four.z, words[i + 3] = four.w;
+        put(i, __ldg(reinterpret_cast<const uint4*>(first) + i / 4));
       }
     } else if (odd % 4 == 0) {
 #pragma unroll
@@ -40,6 +42,34 @@ struct Symbols {
                    static_cast<std::uint32_t>(first[4 * i + 3]) << 24;
       }
     }
+  }
+
+  // Lane's share of the warp's symbols at `first`, 16-byte aligned: every 32nd vector.
+  __device__ void load_share(const std::uint8_t* first, int lane) {
+#pragma unroll
+    for (int i = 0; i < kWords; i += 4) {
+      put(i, __ldg(reinterpret_cast<const uint4*>(first) + 8 * i + lane));
+    }
+  }
+  // From shares to the lanes' own symbols; `shared` holds 32 * kWords words, 16-byte aligned. Vectors are
+  // swapped within groups of four, so that no two lanes of a wavefront meet in a bank.
+  __device__ void exchange(std::uint32_t* shared, int lane) {
+    static_assert(kThreadSymbols == 64);
+    auto* const vectors = reinterpret_cast<uint4*>(shared);
+#pragma unroll
+    for (int i = 0; i < kWords; i += 4) {
+      vectors[8 * i + (lane ^ (lane >> 3 & 3))] =
+          make_uint4(words[i], words[i + 1], words[i + 2], words[i + 3]);
+    }
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < kWords; i += 4) put(i, vectors[4 * lane + (i / 4 ^ (lane >> 1 & 3))]);
+    __syncwarp();
+  }
+
+ private:
+  __device__ void put(int i, const uint4& four) {
+    words[i] = four.x, words[i + 1] = four.y, words[i + 2] = four.z, words[i + 3] = four.w;
   }
 };
 

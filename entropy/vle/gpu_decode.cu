@@ -13,9 +13,6 @@ namespace cu264::vle {
 namespace {
 
 using namespace gpu_decode;
-#ifndef DEC_B
-#define DEC_B 6
-#endif
 
 // Parts of the caller's scratch, each 256-byte aligned; without memory it only counts.
 class Carver {
@@ -145,8 +142,8 @@ void decode(const DecodeCall& call) {
                          call.d_result,
                          std::uint64_t{call.stream_size} * 8,
                          chunk_count(call.size)};
-  decode_chunks_kernel<<<blocks_for(chunk_count(call.size), kChunkThreads, DEC_B * processors), kChunkThreads,
-                         0, stream>>>(chunks);
+  decode_chunks_kernel<<<blocks_for(chunk_count(call.size), kChunkThreads, kChunkBlocks * processors),
+                         kChunkThreads, 0, stream>>>(chunks);
   entropy::check_launch("decode_chunks_kernel");
   judge_symbols_kernel<<<1, 1, 0, stream>>>(call.d_result);
   entropy::check_launch("judge_symbols_kernel");

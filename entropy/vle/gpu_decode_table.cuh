@@ -10,8 +10,10 @@ namespace cu264::vle::gpu_decode {
 
 struct Table {
   static constexpr int kDirectBits = 12;
-  static constexpr int kLength = 0xff;  // of an entry: the length; above it the symbol. 0: not here
+  static constexpr std::uint32_t kLength = 0xff;  // of an entry: the length; above it the symbol
+  static constexpr std::uint32_t kLong = 0x80;    // in the length's place: longer codes begin so
 
+  // Entries, 0 where no code begins so. With kLong, the first of those codes stands in the symbol's place.
   std::uint16_t direct[1 << kDirectBits];
   // Codes longer than kDirectBits, ascending: left-aligned to 16 bits, and their entries.
   std::uint16_t long_codes[kSymbols];
@@ -22,24 +24,14 @@ struct Table {
   // The entry of the code that `window` begins with; length 0 if it begins with none.
   __device__ std::uint32_t look_up(std::uint32_t window) const {
     const std::uint32_t entry = direct[window >> (32 - kDirectBits)];
-    return entry != 0 ? entry : look_up_long(window >> 16);
+    return entry & kLong ? look_up_long(entry >> 8, window >> 16) : entry;
   }
 
-  // Not inline: seldom needed.
-  __device__ __noinline__ std::uint32_t look_up_long(std::uint32_t window) const {
-    // The last code that is not greater.
-    std::uint32_t low = 0, high = long_count;
-    while (low < high) {
-      const std::uint32_t middle = (low + high) / 2;
-      if (long_codes[middle] <= window) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    if (low == 0) return 0;
-    const std::uint32_t entry = long_entries[low - 1];
-    return (window ^ long_codes[low - 1]) >> (kShortCode - (entry & kLength)) == 0 ? entry : 0;
+  // Not inline: seldom needed. At most 2^4 codes begin alike.
+  __device__ __noinline__ std::uint32_t look_up_long(std::uint32_t i, std::uint32_t window) const {
+    while (i + 1 < long_count && long_codes[i + 1] <= window) ++i;
+    const std::uint32_t entry = long_entries[i];
+    return (window ^ long_codes[i]) >> (kShortCode - (entry & kLength)) == 0 ? entry : 0;
   }
 };
 
@@ -64,9 +56,15 @@ __device__ inline void build(const CodeTable& code_table, Table& table) {
     table.wrong = wrong_count;
   }
   if (is_long) {
-    int rank = 0;
+    constexpr int kRest = kShortCode - Table::kDirectBits;
+    int rank = 0, rank_in_prefix = 0;
     for (int i = 0; i < kSymbols; ++i) {
-      rank += starts[i] < starts[symbol] || (starts[i] == starts[symbol] && i < symbol);
+      const bool before = starts[i] < starts[symbol] || (starts[i] == starts[symbol] && i < symbol);
+      rank += before;
+      rank_in_prefix += before && starts[i] >> kRest == starts[symbol] >> kRest;
+    }
+    if (rank_in_prefix == 0) {
+      table.direct[starts[symbol] >> kRest] = static_cast<std::uint16_t>(rank << 8 | Table::kLong);
     }
     table.long_codes[rank] = static_cast<std::uint16_t>(starts[symbol]);
     table.long_entries[rank] = static_cast<std::uint16_t>(entry);
