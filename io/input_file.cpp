@@ -43,7 +43,8 @@ std::size_t InputFile::read(std::span<std::uint8_t> memory, const std::function<
     if (stop && stop()) break;
     if (!size_ && stop) {
       pollfd waiting{descriptor_, POLLIN, 0};
-      if (poll(&waiting, 1, kPatienceMs) == 0) continue;
+      const int ready = poll(&waiting, 1, kPatienceMs);
+      if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
     }
     const ssize_t got = ::read(descriptor_, memory.data() + filled, memory.size() - filled);
     if (got < 0 && errno == EINTR) continue;
