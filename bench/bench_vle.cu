@@ -3,9 +3,9 @@
 //   bench_vle [--mb N]... [--runs N] [--cpu] [--sweep] [--variants] [--once ENCODER] [FILE|FOLDER]...
 //
 // Files (default: folder corpora of $CU264_TEST_DATA) are repeated to at least N megabytes (default: 100 and
-// 1000). One warm-up and 50 runs, medians. --cpu times the CPU too, at the first size. --sweep times all
-// sizes of thread blocks, --variants those of PAVLE and CUVLE, on the first file. --once launches one encoder
-// once a file and prints nothing: for a profiler.
+// 1000). One warm-up and 50 runs (as many as fit in a second), medians. --cpu times the CPU too, at the first
+// size. --sweep times all sizes of thread blocks, --variants those of PAVLE and CUVLE, on the first file.
+// --once launches one encoder once a file and prints nothing: for a profiler.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -68,6 +68,7 @@ struct Row {
   std::size_t size = 0, coded = 0;
   double copy = 0, histogram = 0;
   CpuTimes cpu;
+  std::vector<ScanTimes> scans;
   std::vector<EncodeTimes> times;  // of each encoder
 
   double gigabytes(double milliseconds) const { return static_cast<double>(size) / milliseconds / 1e6; }
@@ -87,10 +88,10 @@ std::vector<std::pair<CorpusFile, int>> with_synthetic(const std::vector<CorpusF
   return inputs;
 }
 
-Row measure(const CorpusFile& file, int forced_length, std::size_t megabytes, bool cpu, int runs,
+Row measure(const CorpusFile& file, int forced_length, std::size_t megabytes, bool cpu, bool scans, int runs,
             const std::vector<BenchEncoder>& encoders) {
   VleWorkload workload(file, megabytes * 1000000, forced_length);
-  Row row{file.name, workload.size(), workload.coded_bytes(), 0, 0, {}, {}};
+  Row row{file.name, workload.size(), workload.coded_bytes(), 0, 0, {}, {}, {}};
   if (cpu) row.cpu = workload.time_cpu();
   for (const BenchEncoder& encoder : encoders) {
     row.times.push_back(workload.time(encoder, encoder.published ? encoder.published->threads : 0, runs));
@@ -98,6 +99,7 @@ Row measure(const CorpusFile& file, int forced_length, std::size_t megabytes, bo
   }
   row.copy = workload.copy_milliseconds(runs);
   row.histogram = workload.histogram_milliseconds(runs);
+  if (scans) row.scans = workload.time_scans(runs);
   return row;
 }
 
@@ -204,6 +206,20 @@ void print_statistics(const std::vector<Row>& rows, const std::vector<BenchEncod
   if (serial(rows[0]) > 0) print("serial CPU", serial, "%.1f");
 }
 
+void print_scans(const std::vector<Row>& rows) {
+  std::printf(
+      "\nTable 8, scans of the input's words:\n\n| | average | minimum | maximum | GVLE_scan is faster by "
+      "|\n");
+  print_rule(5);
+  for (std::size_t i = 0; i < rows[0].scans.size(); ++i) {
+    const Statistics time = statistics(rows, [i](const Row& row) { return row.scans[i].milliseconds; });
+    const Statistics factor = statistics(
+        rows, [i](const Row& row) { return row.scans[i].milliseconds / row.scans[0].milliseconds; });
+    std::printf("| %s, ms | %.4f | %.4f | %.4f | %.2fx |\n", rows[0].scans[i].name, time.average,
+                time.minimum, time.maximum, factor.average);
+  }
+}
+
 // Figure 7.
 void print_sweep(const CorpusFile& file, std::size_t megabytes, const std::vector<BenchEncoder>& encoders) {
   VleWorkload workload(file, megabytes * 1000000);
@@ -257,14 +273,16 @@ void run(const Options& options) {
   for (const std::size_t megabytes : options.megabytes) {
     std::vector<Row> rows;
     for (const auto& [file, forced_length] : with_synthetic(files)) {
-      const bool cpu = options.cpu && megabytes == options.megabytes[0];
-      rows.push_back(measure(file, forced_length, megabytes, cpu, options.runs, encoders));
+      const bool first = megabytes == options.megabytes[0];
+      rows.push_back(
+          measure(file, forced_length, megabytes, options.cpu && first, first, options.runs, encoders));
     }
     std::printf("\n## %zu MB\n\n", megabytes);
     print_files(rows, encoders);
     rows.resize(files.size());  // the paper's averages are over its files
     print_ablation(rows, encoders);
     print_statistics(rows, encoders);
+    if (!rows[0].scans.empty()) print_scans(rows);
     std::fflush(stdout);
   }
   if (options.variants) print_variants(files[0], options.megabytes[0]);

@@ -21,6 +21,8 @@ void check(cudaError_t status, const char* what) {
   if (status != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(status));
 }
 
+constexpr double kMostMilliseconds = 1000;
+
 class DeviceBytes {
  public:
   explicit DeviceBytes(std::size_t size) {
@@ -185,7 +187,8 @@ EncodeTimes VleWorkload::time(const BenchEncoder& encoder, int threads, int runs
   const vle::EncodeCall call = state_->call(encoder.published->scratch_bytes(state_->size, threads));
   Event start, prepared, end;
   std::vector<double> kernel, whole;
-  for (int run = 0; run <= runs; ++run) {
+  double total = 0;
+  for (int run = 0; run <= runs && total < kMostMilliseconds; ++run) {
     start.record();
     encoder.published->prepare(call, threads);
     prepared.record();
@@ -195,6 +198,7 @@ EncodeTimes VleWorkload::time(const BenchEncoder& encoder, int threads, int runs
       end.since(start);
       continue;
     }
+    total += end.since(start);
     whole.push_back(end.since(start));
     kernel.push_back(end.since(prepared));
   }
@@ -259,6 +263,10 @@ double VleWorkload::histogram_milliseconds(int runs) {
   return time_median(runs, [&] {
     vle::launch_histogram(state_->d_input.as(), state_->size, state_->d_counts.as<std::uint64_t>(), nullptr);
   });
+}
+
+std::vector<ScanTimes> VleWorkload::time_scans(int runs) {
+  return bench::time_scans(state_->d_input.as<std::uint32_t>(), state_->size / sizeof(std::uint32_t), runs);
 }
 
 std::string device_description() {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bench/corpora.h"
+#include "bench/vle_scans.h"
 #include "entropy/vle/code_table.h"
 #include "entropy/vle/published.h"
 
@@ -40,6 +41,7 @@ class VleWorkload {
   std::size_t size() const;         // bytes of input
   std::size_t coded_bytes() const;  // of output
 
+  // No more runs than fit in a second.
   EncodeTimes time(const BenchEncoder& encoder, int threads, int runs);
   // Launches it once.
   void run_once(const BenchEncoder& encoder);
@@ -51,6 +53,8 @@ class VleWorkload {
   // A device copy that reads and writes as many bytes as an encoder must.
   double copy_milliseconds(int runs);
   double histogram_milliseconds(int runs);
+  // Of the input as words.
+  std::vector<ScanTimes> time_scans(int runs);
 
  private:
   struct State;

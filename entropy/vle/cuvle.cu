@@ -80,9 +80,9 @@ __global__ void cuvle_kernel(const __grid_constant__ KernelCall<4 * kNet, scan::
     ThreadCode<kNet> code;
     if (!encode_thread_input(call.inputs, thread_input, s_table, code)) report_missing(call);
     const BlockPositions at = block_positions(code.length, block_input, scan, s_positions);
-    block_inputs.request();
     report_length(call, block_input, at.block_end);
     if (code.length > 0) write_thread_code(call.output, code, at.warp + at.in_warp);
+    block_inputs.request();
   }
 }
 

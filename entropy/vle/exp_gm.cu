@@ -42,7 +42,6 @@ __global__ void exp_gm_kernel(const __grid_constant__ KernelCall<32, Scan> call)
     const bool known = (seen & kNoCode) == 0;
     if (!known) report_missing(call), length = 0;
     const BlockPositions at = block_positions(length, block_input, scan, s_positions);
-    block_inputs.request();
     report_length(call, block_input, at.block_end);
     build_warp_code(s_words, static_cast<std::uint32_t>(at.warp % 32) + at.in_warp, length,
                     [&](WordBuilder& builder, const auto& put) {
@@ -52,6 +51,7 @@ __global__ void exp_gm_kernel(const __grid_constant__ KernelCall<32, Scan> call)
                         builder.append(codeword.x, codeword.y, put);
                       });
                     });
+    block_inputs.request();
     write_warp_code(call.output, s_words, at.warp, at.warp_length);
   }
 }

@@ -27,13 +27,13 @@ __global__ void gvle_kernel(const __grid_constant__ KernelCall<32, Scan> call) {
     Segments segments;
     load_segments(call, thread_input, s_table, segments);
     const BlockPositions at = block_positions(segments.total, block_input, scan, s_positions);
-    block_inputs.request();
     report_length(call, block_input, at.block_end);
     build_warp_code(s_words, static_cast<std::uint32_t>(at.warp % 32) + at.in_warp, segments.total,
                     [&](WordBuilder& builder, const auto& put) {
 #pragma unroll
                       for (int i = 0; i < 16; ++i) builder.append(segments.value[i], segments.length[i], put);
                     });
+    block_inputs.request();
     write_warp_code(call.output, s_words, at.warp, at.warp_length);
   }
 }

@@ -33,7 +33,7 @@ class BlockInputs {
     request();
     return next();
   }
-  // Takes the next ticket, which needs time to arrive: best once this block keeps nobody waiting.
+  // Takes the next ticket, which needs time to arrive; other blocks may soon wait for what it stands for.
   __device__ void request() {
     if (threadIdx.x != 0) return;
     requested_ = cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device>(*d_ticket_)

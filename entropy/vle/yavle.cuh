@@ -59,9 +59,9 @@ __global__ void yavle_kernel(const __grid_constant__ KernelCall<32, Scan> call) 
     const std::uint64_t thread_input = static_cast<std::uint64_t>(block_input) * blockDim.x + threadIdx.x;
     const std::uint32_t length = thread_code_length(call, thread_input, s_table);
     const BlockPositions at = block_positions(length, block_input, scan, s_positions);
-    block_inputs.request();
     report_length(call, block_input, at.block_end);
     if (length > 0) write_thread_code(call, thread_input, s_table, at.warp + at.in_warp);
+    block_inputs.request();
   }
 }
 
