@@ -122,51 +122,72 @@ struct ZerosAndRuns {
   std::uint8_t run_before[16] = {};
 };
 
-// Bits of the runs from `first` on, `left` zeros being left; -1 if they are no such runs, or not all of them
-// would be coded, or more.
-CU264_HD int runs_length(const ZerosAndRuns& block, int first, int left) {
-  int bits = 0;
-  for (int i = first; i < block.coded_runs; ++i) {
-    if (left <= 0 || block.run_before[i] > left) return -1;
-    bits += code_length(run_before_lengths(left), block.run_before[i]);
-    left -= block.run_before[i];
+CU264_HD int run_length(int zeros_left, int run_before) {
+  return code_length(run_before_lengths(zeros_left), run_before);
+}
+
+// The steps of encrypt_zeros. Each takes one value to another, or does not where the runs behind would then
+// cost other bits: a condition that is the same before and after, so that every step undoes itself.
+class ZerosCipher {
+ public:
+  CU264_HD_MEMBER explicit ZerosCipher(ZerosAndRuns& block) : block_(block) {
+    int left = block.total_zeros;
+    for (int i = 0; i < block.coded_runs; ++i) {
+      left_[i] = static_cast<std::int8_t>(left);
+      left -= block.run_before[i];
+    }
+    rest_ = left;
+    // No run is coded once no zeros are left: another sum of runs would then be another number of codes.
+    sum_is_free_ = block.coded_runs + 1 == block.total_coeff;
   }
-  return left < 0 || (left > 0 && block.coded_runs + 1 < block.total_coeff) ? -1 : bits;
-}
 
-// The zeros left before run `index`.
-CU264_HD int zeros_left(const ZerosAndRuns& block, int index) {
-  int left = block.total_zeros;
-  for (int i = 0; i < index; ++i) left -= block.run_before[i];
-  return left;
-}
-
-// Each step takes one value to another, or does not where the runs behind would then cost other bits: a
-// condition that is the same before and after, so that every step undoes itself.
-CU264_HD void exchange_total_zeros(ZerosAndRuns& block, std::uint32_t key) {
-  const int room = block.max_num_coeff - block.total_coeff;
-  const int other = same_length_symbol(total_zeros_lengths(block.total_coeff, block.max_num_coeff),
-                                       block.total_zeros, room, key);
-  if (other == block.total_zeros) return;
-  if (runs_length(block, 0, other) == runs_length(block, 0, block.total_zeros)) block.total_zeros = other;
-}
-
-CU264_HD void exchange_run(ZerosAndRuns& block, int index, std::uint32_t key) {
-  const int left = zeros_left(block, index), run = block.run_before[index];
-  const int other = same_length_symbol(run_before_lengths(left), run, left < 14 ? left : 14, key);
-  if (other == run) return;
-  if (runs_length(block, index + 1, left - other) == runs_length(block, index + 1, left - run)) {
-    block.run_before[index] = static_cast<std::uint8_t>(other);
+  CU264_HD_MEMBER void exchange_total_zeros(std::uint32_t key) {
+    if (!sum_is_free_) return;
+    const int room = block_.max_num_coeff - block_.total_coeff;
+    const int other = same_length_symbol(total_zeros_lengths(block_.total_coeff, block_.max_num_coeff),
+                                         block_.total_zeros, room, key);
+    if (shift(0, other - block_.total_zeros)) block_.total_zeros = other;
   }
-}
 
-CU264_HD void swap_runs(ZerosAndRuns& block, int index) {
-  const int left = zeros_left(block, index), length = runs_length(block, index, left);
-  const std::uint8_t first = block.run_before[index], second = block.run_before[index + 1];
-  block.run_before[index] = second, block.run_before[index + 1] = first;
-  if (runs_length(block, index, left) == length) return;
-  block.run_before[index] = first, block.run_before[index + 1] = second;
-}
+  CU264_HD_MEMBER void exchange_run(int index, std::uint32_t key) {
+    if (!sum_is_free_) return;
+    const int left = left_[index], run = block_.run_before[index];
+    const int other = same_length_symbol(run_before_lengths(left), run, left < 14 ? left : 14, key);
+    if (shift(index + 1, run - other)) block_.run_before[index] = static_cast<std::uint8_t>(other);
+  }
+
+  CU264_HD_MEMBER void swap_runs(int index) {
+    const int left = left_[index], first = block_.run_before[index], second = block_.run_before[index + 1];
+    if (second >= left || run_length(left, first) + run_length(left - first, second) !=
+                              run_length(left, second) + run_length(left - second, first)) {
+      return;
+    }
+    block_.run_before[index] = static_cast<std::uint8_t>(second);
+    block_.run_before[index + 1] = static_cast<std::uint8_t>(first);
+    left_[index + 1] = static_cast<std::int8_t>(left - second);
+  }
+
+ private:
+  // The runs from `first` on find so many zeros more, if they then cost as many bits as before.
+  CU264_HD_MEMBER bool shift(int first, int zeros) {
+    if (zeros == 0 || rest_ + zeros < 0) return false;
+    int bits = 0;
+    for (int i = first; i < block_.coded_runs; ++i) {
+      const int run = block_.run_before[i], left = left_[i] + zeros;
+      if (left <= 0 || run > left) return false;
+      bits += run_length(left, run) - run_length(left_[i], run);
+    }
+    if (bits != 0) return false;
+    for (int i = first; i < block_.coded_runs; ++i) left_[i] = static_cast<std::int8_t>(left_[i] + zeros);
+    rest_ += zeros;
+    return true;
+  }
+
+  ZerosAndRuns& block_;
+  std::int8_t left_[16];  // zerosLeft before each run
+  int rest_;              // behind the last one
+  bool sum_is_free_;
+};
 
 // Three words of keystream: 4 bits for total_zeros and 3 for each run; 1 for each pair of neighbouring runs.
 CU264_HD void encrypt_zeros(ZerosAndRuns& block, std::uint32_t key0, std::uint32_t key1, std::uint32_t key2,
@@ -174,14 +195,15 @@ CU264_HD void encrypt_zeros(ZerosAndRuns& block, std::uint32_t key0, std::uint32
   if (block.total_coeff >= block.max_num_coeff) return;
   const std::uint64_t keys = static_cast<std::uint64_t>(key1) << 32 | key0;
   const int runs = block.coded_runs, steps = 1 + runs + (runs > 1 ? runs - 1 : 0);
+  ZerosCipher cipher(block);
   for (int step = 0; step < steps; ++step) {
     const int at = decrypt ? steps - 1 - step : step;
     if (at == 0) {
-      exchange_total_zeros(block, static_cast<std::uint32_t>(keys & 15));
+      cipher.exchange_total_zeros(static_cast<std::uint32_t>(keys & 15));
     } else if (at <= runs) {
-      exchange_run(block, at - 1, static_cast<std::uint32_t>(keys >> (1 + 3 * at) & 7));
+      cipher.exchange_run(at - 1, static_cast<std::uint32_t>(keys >> (1 + 3 * at) & 7));
     } else if ((key2 >> (at - 1 - runs) & 1) != 0) {
-      swap_runs(block, at - 1 - runs);
+      cipher.swap_runs(at - 1 - runs);
     }
   }
 }

@@ -9,6 +9,7 @@
 #include "core/bits.h"
 #include "core/block.h"
 #include "core/cavlc_block.h"
+#include "cu264/encoder.h"
 
 namespace {
 
@@ -97,6 +98,63 @@ void write(const std::filesystem::path& folder, const std::vector<Bytes>& seeds)
   }
 }
 
+// A small stream of two pictures for each tool, behind the byte that names the tool (see fuzz_protect.cpp).
+std::vector<Bytes> protect_seeds() {
+  constexpr int kWidth = 32, kHeight = 32;
+  std::vector<Bytes> all;
+  for (int tool = 0; tool < 8; ++tool) {
+    cu264::Config config;
+    config.width = kWidth, config.height = kHeight;
+    config.set("backend", "cpu");
+    config.set("qp", std::to_string(4 + 5 * tool));
+    config.set("slices", tool % 2 == 0 ? "1" : "2");
+    Bytes samples(kWidth * kHeight * 3 / 2);
+    for (std::size_t i = 0; i < samples.size(); ++i)
+      samples[i] = static_cast<std::uint8_t>(i * i / 7 + i / 5 * 40);
+    cu264::Frame frame;
+    frame.width = kWidth, frame.height = kHeight;
+    frame.plane[0] = samples.data(), frame.plane[1] = samples.data() + kWidth * kHeight;
+    frame.plane[2] = frame.plane[1] + kWidth * kHeight / 4;
+    frame.pitch[0] = kWidth, frame.pitch[1] = frame.pitch[2] = kWidth / 2;
+    cu264::Encoder encoder(config);
+    Bytes seed{static_cast<std::uint8_t>(tool)};
+    const auto receive = [&] {
+      while (const auto packet = encoder.receive())
+        seed.insert(seed.end(), packet->data.begin(), packet->data.end());
+    };
+    for (frame.pts = 0; frame.pts < 2; ++frame.pts) {
+      while (!encoder.send(frame)) receive();
+    }
+    encoder.flush();
+    receive();
+    all.push_back(seed);
+  }
+  return all;
+}
+
+// Containers and plain bytes, behind the byte that says what to do with them (see fuzz_vle.cpp).
+std::vector<Bytes> vle_seeds() {
+  std::vector<Bytes> all;
+  cu264::vle::StreamOptions on_cpu;
+  on_cpu.backend = cu264::vle::Backend::cpu;
+  for (const int size : {0, 1, 40, 700, 3000}) {
+    for (const unsigned symbols : {1u, 3u, 25u, 256u}) {
+      Bytes plain(static_cast<std::size_t>(size));
+      for (std::size_t i = 0; i < plain.size(); ++i) {
+        plain[i] = static_cast<std::uint8_t>((i * i / 3 + i * 7) % symbols * (i % 3 == 0));
+      }
+      const Bytes coded = cu264::vle::compress(plain, on_cpu);
+      for (std::uint8_t mode = 0; mode < 3; ++mode) {
+        Bytes seed{mode};
+        const Bytes& content = mode == 2 ? plain : coded;
+        seed.insert(seed.end(), content.begin(), content.end());
+        all.push_back(seed);
+      }
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 int main(int count, char** values) {
@@ -105,5 +163,7 @@ int main(int count, char** values) {
   write(folder / "cavlc_parse", cavlc_seeds());
   write(folder / "options", option_seeds());
   write(folder / "reader", reader_seeds());
+  write(folder / "protect", protect_seeds());
+  write(folder / "vle", vle_seeds());
   return 0;
 }
