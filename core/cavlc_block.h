@@ -74,6 +74,13 @@ CU264_HD void put_level(Sink& sink, int code, int suffix_length) {
   sink.put((1u << size) | static_cast<std::uint32_t>(suffix), prefix + 1 + size);
 }
 
+// How many bits put_level puts.
+CU264_HD int level_length(int code, int suffix_length) {
+  const int escape = suffix_length == 0 ? 30 : 15 << suffix_length;
+  const int plain = (code >> suffix_length) + 1 + suffix_length;
+  return code >= escape ? 28 : suffix_length == 0 && code >= 14 ? 19 : plain;
+}
+
 template <class Sink>
 CU264_HD void put_code(Sink& sink, const CodeWord& code) {
   sink.put(code.bits, code.length);

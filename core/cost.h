@@ -70,4 +70,11 @@ CU264_HD void sort_ranks(std::int64_t* ranks, int count) {
   }
 }
 
+// How many of `count` (1 or more) sorted candidates cost at most `sixteenths` 16ths of the first.
+CU264_HD int count_worth(const std::int64_t* ranks, int count, int sixteenths) {
+  int worth = 1;
+  while (worth < count && 16 * cost_of_rank(ranks[worth]) <= cost_of_rank(ranks[0]) * sixteenths) ++worth;
+  return worth;
+}
+
 }  // namespace cu264::core

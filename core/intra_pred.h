@@ -131,6 +131,14 @@ struct PlanePrediction {
   int c = 0;
 };
 
+// b or c from the weighted sum of the differences along one side (8.3.3.4, 8.3.4.4).
+CU264_HD int intra16x16_slope(int sum) {
+  return (5 * sum + 32) >> 6;
+}
+CU264_HD int intra_chroma_slope(int sum) {
+  return (34 * sum + 32) >> 6;
+}
+
 // `above[-1]` is the corner, and `left[-1]` too. For 16x16 luma (8.3.3.4).
 template <class Pixel>
 CU264_HD PlanePrediction intra16x16_plane(const Pixel* above, const Pixel* left) {
@@ -139,7 +147,7 @@ CU264_HD PlanePrediction intra16x16_plane(const Pixel* above, const Pixel* left)
     h += i * (above[7 + i] - above[7 - i]);
     v += i * (left[7 + i] - left[7 - i]);
   }
-  return {16 * (left[15] + above[15]), (5 * h + 32) >> 6, (5 * v + 32) >> 6};
+  return {16 * (left[15] + above[15]), intra16x16_slope(h), intra16x16_slope(v)};
 }
 
 // For an 8x8 block of 4:2:0 chroma (8.3.4.4).
@@ -150,7 +158,7 @@ CU264_HD PlanePrediction intra_chroma_plane(const Pixel* above, const Pixel* lef
     h += i * (above[3 + i] - above[3 - i]);
     v += i * (left[3 + i] - left[3 - i]);
   }
-  return {16 * (left[7] + above[7]), (34 * h + 32) >> 6, (34 * v + 32) >> 6};
+  return {16 * (left[7] + above[7]), intra_chroma_slope(h), intra_chroma_slope(v)};
 }
 
 CU264_HD int clip_sample(int value, int bit_depth) {

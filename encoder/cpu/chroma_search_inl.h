@@ -177,7 +177,7 @@ static inline void search_chroma(MacroblockContext& mb, ChromaCandidate& best) {
     ranks[candidates++] = core::ranked(satd_chroma(mb, predictions[mode]) + mb.satd_lambda * bits, mode);
   }
   core::sort_ranks(ranks, candidates);
-  const int tried = std::clamp(mb.search.rd_candidates, 1, candidates);
+  const int tried = core::count_worth(ranks, std::clamp(mb.search.rd_candidates, 1, candidates), kWorthMode);
   std::int64_t best_rank = std::numeric_limits<std::int64_t>::max();
   for (int i = 0; i < tried; ++i) {
     const int mode = core::mode_of_rank(ranks[i]);

@@ -89,8 +89,9 @@ static inline int code_intra4x4_block(const MacroblockContext& mb, int x, int y,
 }
 
 // Modes are compared by levels of the dead zone; RDOQ, where the preset has it, goes to the chosen one.
-// Fills `result` unless its cost reaches `limit`: then returns false and leaves it in an undefined state.
-// The cost includes the macroblock's own syntax (mb_type, coded_block_pattern, mb_qp_delta).
+// Fills `result` unless its cost by SATD reaches `limit`: then returns false and leaves it in an undefined
+// state. Where SATD decides, the macroblock's own syntax (mb_type, coded_block_pattern, mb_qp_delta) counts
+// towards the limit too; result.cost includes it in any case.
 static inline bool search_intra4x4(MacroblockContext& mb, int chroma_pattern, std::int64_t limit,
                                    LumaCandidate& result) {
   constexpr LevelChoice kByDeadZone = {false, kDeadZoneLuma}, kByRdoq = {true, 0};
@@ -99,6 +100,7 @@ static inline bool search_intra4x4(MacroblockContext& mb, int chroma_pattern, st
   load_canvas(mb, canvas);
   core::MacroblockRecord record;
   std::int64_t cost = 0;
+  result.satd_cost = 0;
   result.kind = core::MacroblockKind::intra4x4;
   result.coded_block_pattern = 0;
   result.nonzero_blocks = 0;
@@ -141,8 +143,11 @@ static inline bool search_intra4x4(MacroblockContext& mb, int chroma_pattern, st
       code_intra4x4_block(mb, x, y, prediction, kByDeadZone, nC, levels, total_coeff, canvas.at(x, y),
                           Intra4x4Canvas::kPitch);
     } else {
-      const int tried = std::min(candidates, mb.search.rd_candidates);
-      if (tried < candidates) core::sort_ranks(ranks, candidates);
+      core::sort_ranks(ranks, candidates);
+      result.satd_cost += core::cost_of_rank(ranks[0]);
+      if (result.satd_cost >= limit) return false;
+      const int tried =
+          core::count_worth(ranks, std::min(candidates, mb.search.rd_candidates), kWorthIntra4x4Mode);
       std::int16_t trial_levels[16];
       std::uint8_t trial[16], kept[16];
       for (int i = 0; i < tried; ++i) {
@@ -179,14 +184,14 @@ static inline bool search_intra4x4(MacroblockContext& mb, int chroma_pattern, st
       result.coded_block_pattern |= 1 << (block >> 2);
     }
     cost += core::cost_of_rank(best);
-    if (cost >= limit) return false;
+    if (!by_rd && cost >= limit) return false;
   }
 
   record.kind = core::MacroblockKind::intra4x4;
   record.coded_block_pattern = static_cast<std::uint8_t>(result.coded_block_pattern | (chroma_pattern << 4));
   const std::int64_t bits = core::mb_type_and_pattern_bits(record);
   cost += by_rd ? core::rd_cost(0, bits, mb.rd_lambda) : mb.satd_lambda * bits;
-  if (cost >= limit) return false;
+  if (!by_rd && cost >= limit) return false;
   result.cost = cost;
   std::memcpy(result.intra4x4_pred_mode, record.intra4x4_pred_mode, 16);
   for (int y = 0; y < 16; ++y) std::memcpy(result.reconstruction[y], canvas.at(0, y), 16);

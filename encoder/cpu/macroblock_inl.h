@@ -57,7 +57,8 @@ struct MacroblockContext {
 };
 
 struct LumaCandidate {
-  std::int64_t cost = 0;  // SATD or rate-distortion cost, as the preset decides by
+  std::int64_t cost = 0;       // SATD or rate-distortion cost, as the preset decides by
+  std::int64_t satd_cost = 0;  // of Intra_4x4's modes, where rate and distortion decide
   core::MacroblockKind kind = core::MacroblockKind::intra4x4;
   int intra16x16_pred_mode = 0;
   int coded_block_pattern = 0;  // luma: 0..15

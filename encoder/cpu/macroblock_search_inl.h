@@ -25,34 +25,41 @@ inline constexpr int kPcmBits = 9 + 7 + 384 * 8;
 // level, 11 for its run) and 16 for each block's coeff_token.
 inline constexpr int kSurelyBelowPcm = 64;
 
-static inline void search_luma(MacroblockContext& mb, int chroma_pattern, LumaCandidate& best) {
+static inline void search_luma_by_satd(MacroblockContext& mb, int chroma_pattern, LumaCandidate& best) {
+  std::uint8_t predictions[core::kIntra16x16Modes][16][16];
+  std::int64_t ranks[core::kIntra16x16Modes];
+  rank_intra16x16(mb, chroma_pattern, predictions, ranks);
+  if (search_intra4x4(mb, chroma_pattern, core::cost_of_rank(ranks[0]), best)) return;
+  const int mode = core::mode_of_rank(ranks[0]);
+  code_intra16x16(mb, mode, predictions[mode], chroma_pattern, false, best);
+}
+
+// Intra_4x4 unless SATD speaks for Intra_16x16, then Intra_16x16 unless SATD speaks against it.
+static inline void search_luma_by_rd(MacroblockContext& mb, int chroma_pattern, LumaCandidate& best) {
   std::uint8_t predictions[core::kIntra16x16Modes][16][16];
   std::int64_t ranks[core::kIntra16x16Modes];
   const int candidates = rank_intra16x16(mb, chroma_pattern, predictions, ranks);
+  const std::int64_t satd = core::cost_of_rank(ranks[0]);
+  const bool has_intra4x4 = search_intra4x4(mb, chroma_pattern, satd * kStopIntra4x4 / 16, best);
+  if (has_intra4x4 && 16 * best.satd_cost < satd * kSureIntra4x4) return;
 
-  if (mb.search.rd_candidates == 0) {
-    if (search_intra4x4(mb, chroma_pattern, core::cost_of_rank(ranks[0]), best)) return;
-    const int mode = core::mode_of_rank(ranks[0]);
-    code_intra16x16(mb, mode, predictions[mode], chroma_pattern, false, best);
-    return;
-  }
-
-  const int tried = std::min(mb.search.rd_candidates, candidates);
   std::int64_t best_rank = std::numeric_limits<std::int64_t>::max();
-  LumaCandidate trial;
+  LumaCandidate whole, trial;
+  const int tried = core::count_worth(ranks, std::min(mb.search.rd_candidates, candidates), kWorthMode);
   for (int i = 0; i < tried; ++i) {
     const int mode = core::mode_of_rank(ranks[i]);
     code_intra16x16(mb, mode, predictions[mode], chroma_pattern, false, trial);
     const std::int64_t rank = core::ranked(trial.cost, mode);
     if (rank >= best_rank) continue;
     best_rank = rank;
-    best = trial;
+    whole = trial;
   }
+  if (has_intra4x4 && 16 * whole.cost > best.cost * kWorthRdoq) return;
   if (mb.search.rdoq) {
-    const int mode = best.intra16x16_pred_mode;
-    code_intra16x16(mb, mode, predictions[mode], chroma_pattern, true, best);
+    const int mode = whole.intra16x16_pred_mode;
+    code_intra16x16(mb, mode, predictions[mode], chroma_pattern, true, whole);
   }
-  if (search_intra4x4(mb, chroma_pattern, best.cost, trial)) best = trial;
+  if (!has_intra4x4 || whole.cost <= best.cost) best = whole;
 }
 
 static inline core::MacroblockRecord make_record(const LumaCandidate& luma, const ChromaCandidate& chroma,
@@ -178,7 +185,11 @@ static inline void reconstruct_macroblock(MacroblockContext& mb, CpuPicture& pic
   ChromaCandidate chroma;
   LumaCandidate luma;
   search_chroma(mb, chroma);
-  search_luma(mb, chroma.coded_block_pattern, luma);
+  if (mb.search.rd_candidates > 0) {
+    search_luma_by_rd(mb, chroma.coded_block_pattern, luma);
+  } else {
+    search_luma_by_satd(mb, chroma.coded_block_pattern, luma);
+  }
   const core::MacroblockRecord record = make_record(luma, chroma, qp);
   if (pcm_is_better(mb, record, luma, chroma)) {
     store_pcm(picture, mb_x, mb_y, qp);

@@ -9,22 +9,21 @@
 #include "encoder/cuda/intra16x16.cuh"
 #include "encoder/cuda/macroblock.cuh"
 #include "encoder/cuda/warp_block.cuh"
+#include "encoder/cuda/warp_cavlc.cuh"
 #include "encoder/cuda/warp_satd.cuh"
 
 namespace cu264::encoder::cuda {
 
-// The plane predictors of both components, the same in all lanes.
-struct ChromaNeighbours {
-  core::PlanePrediction plane[2];
-};
-
+// The plane predictor of a lane's component: Cb in the lower half, Cr in the upper.
 template <bool kRd>
-__device__ ChromaNeighbours measure_chroma_neighbours(WarpState<kRd>& s) {
-  ChromaNeighbours n;
-  for (int c = 0; c < 2; ++c) {
-    n.plane[c] = core::intra_chroma_plane(&s.above_chroma[c][4], &s.left_chroma[c][4]);
-  }
-  return n;
+__device__ core::PlanePrediction measure_chroma_plane(const WarpState<kRd>& s, const LanePlace& lane,
+                                                      int slopes) {
+  const int c = lane.half;
+  core::PlanePrediction plane;
+  plane.a = 16 * (s.left_chroma[c][4 + 7] + s.above_chroma[c][4 + 7]);
+  plane.b = __shfl_sync(kWarp, slopes, 16 + 8 * c);
+  plane.c = __shfl_sync(kWarp, slopes, 20 + 8 * c);
+  return plane;
 }
 
 template <bool kRd>
@@ -38,7 +37,7 @@ __device__ int chroma_dc(const WarpState<kRd>& s, const Place& place, int c, int
 // in 4..7.
 template <bool kRd>
 __device__ std::uint32_t chroma_row(const WarpState<kRd>& s, const LanePlace& lane, const Place& place,
-                                    const ChromaNeighbours& n, int mode) {
+                                    const core::PlanePrediction& plane, int mode) {
   const int g = lane.lane >> 2, c = g >> 2, bx = g & 1, by = (g >> 1) & 1, y = 4 * by + (lane.lane & 3);
   switch (mode) {
     case core::kIntraChromaDc:
@@ -48,7 +47,7 @@ __device__ std::uint32_t chroma_row(const WarpState<kRd>& s, const LanePlace& la
     case core::kIntraChromaVertical:
       return *reinterpret_cast<const std::uint32_t*>(&s.above_chroma[c][4 + 4 * bx]);
     default:
-      return plane_row(c == 0 ? n.plane[0] : n.plane[1], 4 * bx, y, 3);
+      return plane_row(plane, 4 * bx, y, 3);
   }
 }
 
@@ -61,17 +60,19 @@ __device__ inline int chroma_row_offset(const LanePlace& lane) {
 // Ranks of the four modes by SATD and mode bits, the same in all lanes.
 template <bool kRd>
 __device__ void rank_chroma(const WarpState<kRd>& s, const SearchConstants& constants, const LanePlace& lane,
-                            const HadamardMatrix& matrix, const Place& place, const ChromaNeighbours& n,
-                            unsigned (&ranks)[core::kIntraChromaModes]) {
+                            const HadamardMatrix& matrix, const Place& place,
+                            const core::PlanePrediction& plane, unsigned (&ranks)[core::kIntraChromaModes]) {
   const std::uint32_t source =
       *reinterpret_cast<const std::uint32_t*>(&s.chroma[0][0][0] + chroma_row_offset(lane));
+  unsigned mine = kNoRank;
   for (int mode = 0; mode < core::kIntraChromaModes; ++mode) {
-    const std::uint32_t row = chroma_row(s, lane, place, n, mode);
+    const std::uint32_t row = chroma_row(s, lane, place, plane, mode);
     const int satd = warp_sum(satd_of_all(hadamard_differences(matrix, source, row)));
     const int cost = satd + constants.satd_lambda * core::ue_length(static_cast<std::uint32_t>(mode));
     const bool available = core::intra_chroma_mode_available(mode, place.left, place.above);
-    ranks[mode] = available ? static_cast<unsigned>(cost * 16 + mode) : 0xffffffffu;
+    if (lane.lane == mode && available) mine = static_cast<unsigned>(cost * 16 + mode);
   }
+  for (int mode = 0; mode < core::kIntraChromaModes; ++mode) ranks[mode] = __shfl_sync(kWarp, mine, mode);
 }
 
 __device__ inline int chroma_pattern_bits(int pattern) {
@@ -79,18 +80,25 @@ __device__ inline int chroma_pattern_bits(int pattern) {
 }
 
 // Transforms, quantises and reconstructs chroma from its prediction.
-template <bool kRd>
+template <bool kRd, bool kRdoq>
 struct ChromaCoder {
+  static constexpr int kUnroll = kPassUnroll<kRd>;
   WarpState<kRd>& s;
   const SearchConstants& constants;
   const LanePlace& lane;
+  BitCounting<kRdoq> count;
   const LaneQuantiser& quantiser;
   const std::uint8_t* prediction;  // [2][8][8]
   std::int16_t (*levels)[16];      // [10]: DC of Cb and Cr, then AC by component and block
   std::uint8_t* counts;            // [10]
+  int dc_bits = 0;  // of both DC blocks and of all AC blocks, where rate decides; a lane's share
+  int ac_bits = 0;
+  core::LevelMasks masks;
 
   // Leaves levels, counts and, in s.dc[4 * c + block], the DC coefficients to reconstruct with.
   __device__ void quantise() {
+    core::LevelMasks masks;  // of AC block `lane`
+#pragma unroll kUnroll
     for (int pass = 0; pass < 4; ++pass) {
       const int i = 2 * pass + lane.half, c = i >> 2;
       const int x = 4 * (i & 1) + lane.x, y = 4 * ((i >> 1) & 1) + lane.y;
@@ -105,32 +113,39 @@ struct ChromaCoder {
       }
       const unsigned nonzero = (__ballot_sync(kWarp, level != 0) >> (16 * lane.half)) & 0xffff;
       if (lane.position == 0) set_count(i, __popc(nonzero));
+      if constexpr (kRd) {
+        const int in_order = __shfl_sync(kWarp, level, 16 * lane.half + lane.raster_of_ac);
+        vote_masks(lane, pass, lane.position < 15 ? in_order : 0, masks);
+      }
     }
     __syncwarp();
+    if (kRd && lane.lane < 8) {
+      ac_bits = count.bits(levels[2 + lane.lane], masks, 15, nc(lane.lane));
+    }
     quantise_dc();
   }
 
   // The same with levels by RDOQ: Cb on the lower half of the warp, Cr on the upper.
   __device__ void quantise_by_rdoq() {
     const int c = lane.half;
-    const int coefficient_lane = 16 * c + core::zigzag_to_raster(min(lane.position + 1, 15));
 #pragma unroll 1
     for (int block = 0; block < 4; ++block) {
       const int i = 4 * c + block, x = 4 * (block & 1) + lane.x, y = 4 * (block >> 1) + lane.y;
       const int coefficient = forward_transform(lane, s.chroma[c][y][x] - prediction[64 * c + 8 * y + x]);
       if (lane.position == 0) s.dc[i] = coefficient;
-      const int in_order = __shfl_sync(kWarp, coefficient * quantiser.multiplier, coefficient_lane);
-      const int level = choose_level_by_rdoq(s.rd.variants, lane, abs(in_order), in_order < 0, 15,
-                                             quantiser.shift, nc(i), true);
+      const int in_order = __shfl_sync(kWarp, coefficient * quantiser.multiplier, 16 * c + lane.raster_of_ac);
+      const int level = choose_level_by_rdoq(s.rd.variants, count.lengths, lane, abs(in_order), in_order < 0,
+                                             15, quantiser.shift, nc(i), true);
       const unsigned nonzero = (__ballot_sync(kWarp, level != 0) >> (16 * c)) & 0xffff;
       levels[2 + i][lane.position] = static_cast<std::int16_t>(level);
       if (lane.position == 0) set_count(i, __popc(nonzero));
+      ac_bits += count.share(lane, level, 15, nc(i));
       __syncwarp();
     }
     const int value = hadamard2x2(lane, s.dc[lane.lane & 7]) * constants.chroma.multiplier[0];
     const int in_order = __shfl_sync(kWarp, value, 4 * c + (lane.position & 3));
     const int level =
-        choose_level_by_rdoq(s.rd.variants, lane, abs(in_order), in_order < 0, 4,
+        choose_level_by_rdoq(s.rd.variants, count.lengths, lane, abs(in_order), in_order < 0, 4,
                              quantiser.shift + core::kChromaDcExtraShift, core::kChromaDcNc, true);
     // From lanes 0..3 and 16..19 to lanes 0..7.
     store_dc_levels(__shfl_sync(kWarp, level, 16 * ((lane.lane >> 2) & 1) + (lane.lane & 3)));
@@ -146,6 +161,10 @@ struct ChromaCoder {
   // Lane 4 * c + k brings level k of component c. Leaves the DC coefficients in s.dc.
   __device__ void store_dc_levels(int level) {
     const int c = (lane.lane >> 2) & 1, k = lane.lane & 3;
+    if constexpr (kRd) {
+      const int in_order = __shfl_sync(kWarp, level, 4 * lane.half + (lane.position & 3));
+      dc_bits = count.share(lane, lane.position < 4 ? in_order : 0, 4, core::kChromaDcNc);
+    }
     const unsigned nonzero = __ballot_sync(kWarp, level != 0);
     // The twelve levels that a DC block lacks are zero.
     if (lane.lane < 24) levels[lane.lane / 12][4 + lane.lane % 12] = 0;
@@ -158,10 +177,11 @@ struct ChromaCoder {
     __syncwarp();
   }
 
-  // Reconstructs with what CodedBlockPatternChroma `pattern` keeps; returns the squared error. `out`:
-  // [2][8][8].
+  // Reconstructs with what CodedBlockPatternChroma `pattern` keeps; returns a lane's share of the squared
+  // error. `out`: [2][8][8], which may be the prediction; null: only the error is wanted.
   __device__ int reconstruct(int pattern, std::uint8_t* out) {
     int error = 0;
+#pragma unroll kUnroll
     for (int pass = 0; pass < 4; ++pass) {
       const int i = 2 * pass + lane.half, c = i >> 2;
       const int x = 4 * (i & 1) + lane.x, y = 4 * ((i >> 1) & 1) + lane.y;
@@ -173,11 +193,19 @@ struct ChromaCoder {
       }
       const int residual = inverse_transform(lane, coefficient);
       const int value = core::clip_sample(prediction[64 * c + 8 * y + x] + residual, 8);
-      out[64 * c + 8 * y + x] = static_cast<std::uint8_t>(value);
+      if (out != nullptr) out[64 * c + 8 * y + x] = static_cast<std::uint8_t>(value);
       error += (s.chroma[c][y][x] - value) * (s.chroma[c][y][x] - value);
     }
     __syncwarp();
-    return kRd ? warp_sum(error) : 0;
+    return error;
+  }
+
+  // The squared error without AC levels, a lane's share: every block then gets a constant. `row`: chroma_row
+  // of this lane.
+  __device__ int flat_error(bool with_dc, std::uint32_t row) const {
+    const std::uint32_t source =
+        *reinterpret_cast<const std::uint32_t*>(&s.chroma[0][0][0] + chroma_row_offset(lane));
+    return squared_error4(source, with_dc ? add_to_samples(row, (s.dc[lane.lane >> 2] + 32) >> 6) : row);
   }
 
   // CodedBlockPatternChroma that the levels call for.
@@ -185,18 +213,6 @@ struct ChromaCoder {
     const unsigned coded =
         __ballot_sync(kWarp, lane.lane < 10 && counts[lane.lane < 10 ? lane.lane : 0] != 0);
     return coded & 0x3fc ? 2 : coded & 3 ? 1 : 0;
-  }
-
-  // Bits of both DC blocks and of all AC blocks, a block a lane.
-  __device__ void measure(int& dc_bits, int& ac_bits) {
-    int bits = 0;
-    if (lane.lane < 10) {
-      const bool is_dc = lane.lane < 2;
-      bits = core::cavlc_block_bits(levels[lane.lane], is_dc ? 4 : 15,
-                                    is_dc ? core::kChromaDcNc : nc(lane.lane - 2));
-    }
-    dc_bits = __shfl_sync(kWarp, bits, 0) + __shfl_sync(kWarp, bits, 1);
-    ac_bits = warp_sum(bits) - dc_bits;
   }
 
  private:

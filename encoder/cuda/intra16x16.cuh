@@ -9,6 +9,7 @@
 #include "encoder/cuda/block_steps.cuh"
 #include "encoder/cuda/macroblock.cuh"
 #include "encoder/cuda/warp_block.cuh"
+#include "encoder/cuda/warp_cavlc.cuh"
 #include "encoder/cuda/warp_satd.cuh"
 
 namespace cu264::encoder::cuda {
@@ -19,15 +20,34 @@ struct Intra16x16Neighbours {
   core::PlanePrediction plane;
 };
 
+// Slopes of all plane predictors at once, a side every eight lanes of luma and every four of chroma: luma's
+// above in lane 0 and left in lane 8, Cb's in 16 and 20, Cr's in 24 and 28.
+template <bool kRd>
+__device__ int plane_slopes(WarpState<kRd>& s, const LanePlace& lane) {
+  const int i = lane.lane, c = (i >> 3) & 1;
+  const bool luma = i < 16;
+  const std::uint8_t* const line = luma    ? (i < 8 ? s.canvas.at(7, -1) : s.left_luma + 4 + 7)
+                                   : i & 4 ? &s.left_chroma[c][4 + 3]
+                                           : &s.above_chroma[c][4 + 3];
+  const int distance = 1 + (luma ? i & 7 : i & 3);
+  int sum = distance * (line[distance] - line[-distance]);
+  sum += __shfl_xor_sync(kWarp, sum, 1);
+  sum += __shfl_xor_sync(kWarp, sum, 2);
+  const int of_eight = sum + __shfl_xor_sync(kWarp, sum, 4);
+  return luma ? core::intra16x16_slope(of_eight) : core::intra_chroma_slope(sum);
+}
+
 template <bool kRd>
 __device__ Intra16x16Neighbours measure_luma_neighbours(WarpState<kRd>& s, const Place& place,
-                                                        const LanePlace& lane) {
+                                                        const LanePlace& lane, int slopes) {
   const int i = lane.position;
   const int above = *s.canvas.at(i, -1), left = s.left_luma[4 + i];
   const int sums = warp_sum(lane.half == 0 ? above | (left << 16) : 0);
   Intra16x16Neighbours n;
   n.dc = core::intra16x16_dc(place.left, sums >> 16, place.above, sums & 0xffff, 8);
-  n.plane = core::intra16x16_plane(s.canvas.at(0, -1), s.left_luma + 4);
+  n.plane.a = 16 * (s.left_luma[4 + 15] + *s.canvas.at(15, -1));
+  n.plane.b = __shfl_sync(kWarp, slopes, 0);
+  n.plane.c = __shfl_sync(kWarp, slopes, 8);
   return n;
 }
 
@@ -80,15 +100,11 @@ __device__ void rank_intra16x16(WarpState<kRd>& s, const SearchConstants& consta
                                 const HadamardMatrix& matrix, const Place& place,
                                 const Intra16x16Neighbours& n, int chroma_pattern,
                                 unsigned (&ranks)[core::kIntra16x16Modes]) {
-  const int g = lane.lane >> 2, t = lane.lane & 3;
-  int satd[core::kIntra16x16Modes] = {};
+  const int g = lane.lane >> 2, t = lane.lane & 3, x = 4 * (g & 3), y = 4 * (g >> 2) + t;
+  const std::uint32_t source[2] = {*reinterpret_cast<const std::uint32_t*>(&s.luma[y][x]),
+                                   *reinterpret_cast<const std::uint32_t*>(&s.luma[8 + y][x])};
   for (int half = 0; half < 2; ++half) {
-    const int x = 4 * (g & 3), y = 4 * (2 * half + (g >> 2)) + t;
-    const std::uint32_t source = *reinterpret_cast<const std::uint32_t*>(&s.luma[y][x]);
-    for (int mode = 0; mode < core::kIntra16x16Modes; ++mode) {
-      satd[mode] += satd_of_all(hadamard_differences(matrix, source, intra16x16_row(s, n, mode, x, y)));
-    }
-    const HadamardRows plain = hadamard_differences(matrix, source, 0);
+    const HadamardRows plain = hadamard_differences(matrix, half == 0 ? source[0] : source[1], 0);
     const std::uint32_t sums = satd_by_column(plain);
     if (g == 0) {  // row 0 of the product: the sums of samples
       s.source_dc[8 * half + 2 * t] = static_cast<std::int16_t>(plain.upper_even);
@@ -99,28 +115,41 @@ __device__ void rank_intra16x16(WarpState<kRd>& s, const SearchConstants& consta
           static_cast<std::int16_t>(static_cast<int>(sums >> 16) - plain.upper_odd);
     }
   }
+  unsigned mine = kNoRank;
   for (int mode = 0; mode < core::kIntra16x16Modes; ++mode) {
-    const int cost =
-        warp_sum(satd[mode]) + constants.satd_lambda * intra16x16_header_bits(mode, 0, chroma_pattern);
+    int satd = 0;
+    for (int half = 0; half < 2; ++half) {
+      satd += satd_of_all(
+          hadamard_differences(matrix, source[half], intra16x16_row(s, n, mode, x, y + 8 * half)));
+    }
+    const int cost = warp_sum(satd) + constants.satd_lambda * intra16x16_header_bits(mode, 0, chroma_pattern);
     const bool available = core::intra16x16_mode_available(mode, place.left, place.above);
-    ranks[mode] = available ? static_cast<unsigned>(cost * 16 + mode) : 0xffffffffu;
+    if (lane.lane == mode && available) mine = static_cast<unsigned>(cost * 16 + mode);
   }
+  for (int mode = 0; mode < core::kIntra16x16Modes; ++mode) ranks[mode] = __shfl_sync(kWarp, mine, mode);
 }
 
 // Transforms, quantises and reconstructs luma from its prediction.
-template <bool kRd>
+template <bool kRd, bool kRdoq>
 struct Intra16x16Coder {
+  static constexpr int kUnroll = kPassUnroll<kRd>;
   WarpState<kRd>& s;
   const SearchConstants& constants;
   const LanePlace& lane;
+  BitCounting<kRdoq> count;
   const LaneQuantiser& quantiser;
   const std::uint8_t* prediction;  // sixteen rows of sixteen samples
   int pitch;
   std::int16_t (*levels)[16];  // [17]: DC, then AC by block
   std::uint8_t* counts;        // [17]
+  // Where rate decides, a lane's share of the bits of the DC block and of all AC blocks.
+  int dc_bits = 0;
+  int ac_bits = 0;
 
   // Leaves levels, counts and, in s.dc, the DC coefficients to reconstruct with.
   __device__ void quantise() {
+    core::LevelMasks masks;  // of AC block `lane`
+#pragma unroll kUnroll
     for (int pass = 0; pass < 8; ++pass) {
       const int block = 2 * pass + lane.half, bx = core::luma_block_x(block), by = core::luma_block_y(block);
       const int x = 4 * bx + lane.x, y = 4 * by + lane.y;
@@ -135,15 +164,22 @@ struct Intra16x16Coder {
       }
       const unsigned nonzero = (__ballot_sync(kWarp, level != 0) >> (16 * lane.half)) & 0xffff;
       if (lane.position == 0) set_count(block, __popc(nonzero));
+      if constexpr (kRd) {
+        const int in_order = __shfl_sync(kWarp, level, 16 * lane.half + lane.raster_of_ac);
+        vote_masks(lane, pass, lane.position < 15 ? in_order : 0, masks);
+      }
     }
     __syncwarp();
+    if (kRd && lane.lane < 16) {
+      const int bx = core::luma_block_x(lane.lane), by = core::luma_block_y(lane.lane);
+      ac_bits = count.bits(levels[1 + lane.lane], masks, 15, nc(bx, by));
+    }
     quantise_dc();
   }
 
   // The same with levels by RDOQ. A block's context is what its neighbours to the left and above were left
   // with, so blocks go in the steps of Intra_4x4.
   __device__ void quantise_by_rdoq() {
-    const int coefficient_lane = 16 * lane.half + core::zigzag_to_raster(min(lane.position + 1, 15));
 #pragma unroll 1
     for (int step = 0; step < kIntra4x4Steps; ++step) {
       const int first = block_of_step(kFirstOfStep, step), second = block_of_step(kSecondOfStep, step);
@@ -153,20 +189,23 @@ struct Intra16x16Coder {
       const int x = 4 * bx + lane.x, y = 4 * by + lane.y;
       const int coefficient = forward_transform(lane, s.luma[y][x] - prediction[y * pitch + x]);
       if (lane.position == 0) s.dc[4 * by + bx] = coefficient;
-      const int in_order = __shfl_sync(kWarp, coefficient * quantiser.multiplier, coefficient_lane);
-      const int level = choose_level_by_rdoq(s.rd.variants, lane, abs(in_order), in_order < 0, 15,
-                                             quantiser.shift, nc(bx, by), active);
+      const int in_order =
+          __shfl_sync(kWarp, coefficient * quantiser.multiplier, 16 * lane.half + lane.raster_of_ac);
+      const int level = choose_level_by_rdoq(s.rd.variants, count.lengths, lane, abs(in_order), in_order < 0,
+                                             15, quantiser.shift, nc(bx, by), active);
       const unsigned nonzero = (__ballot_sync(kWarp, level != 0) >> (16 * lane.half)) & 0xffff;
       if (active) {
         levels[1 + block][lane.position] = static_cast<std::int16_t>(level);
         if (lane.position == 0) set_count(block, __popc(nonzero));
       }
+      const int share = count.share(lane, level, 15, nc(bx, by));
+      if (active) ac_bits += share;
       __syncwarp();
     }
     const int value = hadamard(lane, s.dc[lane.position]) * constants.luma.multiplier[0];
     const int in_order = __shfl_sync(kWarp, value, lane.raster);
     const int level =
-        choose_level_by_rdoq(s.rd.variants, lane, abs(in_order), in_order < 0, 16,
+        choose_level_by_rdoq(s.rd.variants, count.lengths, lane, abs(in_order), in_order < 0, 16,
                              quantiser.shift + core::kLumaDcExtraShift, nc(0, 0), lane.half == 0);
     store_dc_levels(lane.position, level);
   }
@@ -185,14 +224,19 @@ struct Intra16x16Coder {
     if (lane.half == 0) levels[0][position] = static_cast<std::int16_t>(level);
     if (lane.lane == 0) counts[0] = static_cast<std::uint8_t>(__popc(nonzero));
     __syncwarp();
+    if constexpr (kRd) {
+      const int share = count.share(lane, levels[0][lane.position], 16, nc(0, 0));
+      dc_bits = lane.half == 0 ? share : 0;
+    }
     const int back = hadamard(lane, levels[0][lane.coding]);
     if (lane.half == 0) s.dc[lane.position] = core::dequantise_luma_dc(back, constants.luma);
     __syncwarp();
   }
 
-  // Returns the squared error. `out` may be the prediction itself.
+  // Returns a lane's share of the squared error. `out` may be the prediction; null: only the error is wanted.
   __device__ int reconstruct(bool with_ac, std::uint8_t* out, int out_pitch) {
     int error = 0;
+#pragma unroll kUnroll
     for (int pass = 0; pass < 8; ++pass) {
       const int block = 2 * pass + lane.half, bx = core::luma_block_x(block), by = core::luma_block_y(block);
       const int x = 4 * bx + lane.x, y = 4 * by + lane.y;
@@ -204,29 +248,28 @@ struct Intra16x16Coder {
       }
       const int residual = inverse_transform(lane, coefficient);
       const int sample = core::clip_sample(prediction[y * pitch + x] + residual, 8);
-      out[y * out_pitch + x] = static_cast<std::uint8_t>(sample);
+      if (out != nullptr) out[y * out_pitch + x] = static_cast<std::uint8_t>(sample);
       error += (s.luma[y][x] - sample) * (s.luma[y][x] - sample);
     }
     __syncwarp();
-    return kRd ? warp_sum(error) : 0;
+    return error;
+  }
+
+  // The squared error without AC levels, a lane's share: every block then gets a constant.
+  __device__ int flat_error() const {
+    int error = 0;
+    for (int i = lane.lane; i < 64; i += 32) {
+      const int x = 4 * (i & 3), y = i >> 2;
+      const std::uint32_t source = *reinterpret_cast<const std::uint32_t*>(&s.luma[y][x]);
+      const std::uint32_t row = *reinterpret_cast<const std::uint32_t*>(prediction + y * pitch + x);
+      error += squared_error4(source, add_to_samples(row, (s.dc[(y & ~3) + (x >> 2)] + 32) >> 6));
+    }
+    return error;
   }
 
   // Any AC level at all.
   __device__ bool has_ac() const {
     return __any_sync(kWarp, lane.lane < 16 && counts[1 + lane.position] != 0);
-  }
-
-  // Bits of the DC block and of all AC blocks together, a block a lane.
-  __device__ void measure(int& dc_bits, int& ac_bits) {
-    int bits = 0;
-    if (lane.lane <= 16) {
-      const bool is_dc = lane.lane == 16;
-      const int bx = is_dc ? 0 : core::luma_block_x(lane.lane),
-                by = is_dc ? 0 : core::luma_block_y(lane.lane);
-      bits = core::cavlc_block_bits(levels[is_dc ? 0 : 1 + lane.lane], is_dc ? 16 : 15, nc(bx, by));
-    }
-    dc_bits = __shfl_sync(kWarp, bits, 16);
-    ac_bits = warp_sum(bits) - dc_bits;
   }
 
  private:

@@ -11,6 +11,7 @@
 #include "encoder/cuda/block_steps.cuh"
 #include "encoder/cuda/macroblock.cuh"
 #include "encoder/cuda/warp_block.cuh"
+#include "encoder/cuda/warp_cavlc.cuh"
 #include "encoder/cuda/warp_satd.cuh"
 
 namespace cu264::encoder::cuda {
@@ -105,8 +106,6 @@ struct PredictedRows {
   std::uint32_t second;
 };
 
-inline constexpr unsigned kNoRank = 0xffffffffu;
-
 // Ranks (core::ranked) of the modes in columns 2t and 2t + 1 and of DC: of the first block in the lanes of
 // even groups of four, of the second in those of odd groups.
 struct ModeRanks {
@@ -178,8 +177,9 @@ __device__ inline int sample_of_rows(const LanePlace& lane, const PredictedRows&
 }
 
 struct Intra4x4Result {
-  bool kept = false;  // cost below the limit
-  std::int64_t cost = 0;
+  bool kept = false;  // cost by SATD below the limit
+  unsigned satd_cost = 0;
+  std::int64_t cost = 0;  // by rate and distortion, where they decide
   int mode_bits = 0;
   int pattern = 0;
 };
@@ -218,7 +218,6 @@ __device__ Intra4x4Result search_intra4x4_by_satd(WarpState<kRd>& s, const Searc
                                                   const LaneQuantiser& quantiser, const Place& place,
                                                   unsigned limit) {
   Intra4x4Result result;
-  unsigned cost = 0;
 #pragma unroll 1
   for (int step = 0; step < kIntra4x4Steps; ++step) {
     const HalfBlock block = begin_step(s, lane, mine, place, step);
@@ -227,9 +226,10 @@ __device__ Intra4x4Result search_intra4x4_by_satd(WarpState<kRd>& s, const Searc
     const unsigned best = rank_modes(s, constants, lane, mine, matrix, block, rows, step).best();
     const unsigned first = __shfl_sync(kWarp, best, kFirstRankingLane);
     const unsigned second = __shfl_sync(kWarp, best, kSecondRankingLane);
-    cost += first >> 4;
-    if (block_of_step(kFirstOfStep, step) != block_of_step(kSecondOfStep, step)) cost += second >> 4;
-    if (cost >= limit) return result;
+    result.satd_cost += first >> 4;
+    if (block_of_step(kFirstOfStep, step) != block_of_step(kSecondOfStep, step))
+      result.satd_cost += second >> 4;
+    if (result.satd_cost >= limit) return result;
 
     const int mode = static_cast<int>((lane.half == 0 ? first : second) & 15);
     const int prediction = sample_of_rows(lane, rows, mode, block.dc);
@@ -241,125 +241,97 @@ __device__ Intra4x4Result search_intra4x4_by_satd(WarpState<kRd>& s, const Searc
     finish_step(s, lane, block, step, mode, level, core::clip_sample(prediction + residual, 8), result);
   }
   result.kept = true;
-  result.cost = cost;
   return result;
 }
 
 // ---- decided by rate and distortion
 // ---------------------------------------------------------------------------------
 
-// Candidate i of a half's block is lane i's of that half.
+// Level and sample of a lane's position, and what the whole block came to.
+struct CodedHalf {
+  int level;
+  int sample;
+  std::int64_t cost;  // the same in all lanes of the half
+};
+
+// Reconstructs the half's block from its levels and weighs it.
+template <bool kRdoq>
+__device__ CodedHalf weigh_block(const SearchConstants& constants, const BitCounting<kRdoq>& count,
+                                 const LanePlace& lane, const LaneQuantiser& quantiser,
+                                 const HalfBlock& block, int mode, int prediction, int source, int level,
+                                 int level_in_order, int nC) {
+  CodedHalf coded;
+  coded.level = level;
+  coded.sample = core::clip_sample(prediction + inverse_transform(lane, level * quantiser.dequant), 8);
+  const int bits = core::intra4x4_mode_bits(mode, block.predicted_mode) +
+                   half_sum_of_small(lane, count.share(lane, level_in_order, 16, nC));
+  const int squared_error = half_sum(lane, (source - coded.sample) * (source - coded.sample));
+  coded.cost = core::rd_cost(squared_error, bits, constants.rd_lambda);
+  return coded;
+}
+
 template <bool kRdoq>
 __device__ Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const SearchConstants& constants,
-                                                const LanePlace& lane, const Intra4x4Lane& mine,
-                                                const HadamardMatrix& matrix, const LaneQuantiser& quantiser,
-                                                const Place& place, std::int64_t limit) {
+                                                const BitCounting<kRdoq>& count, const LanePlace& lane,
+                                                const Intra4x4Lane& mine, const HadamardMatrix& matrix,
+                                                const LaneQuantiser& quantiser, const Place& place,
+                                                unsigned limit) {
   Intra4x4Result result;
-  RdSpace& rd = s.rd;
-  const int first_row = kIntra4x4Candidates * lane.half;  // of the half's candidates in the trial levels
 #pragma unroll 1
   for (int step = 0; step < kIntra4x4Steps; ++step) {
     const HalfBlock block = begin_step(s, lane, mine, place, step);
     const PredictedRows rows = {predicted_row(s.line[0].values(), mine.sources),
                                 predicted_row(s.line[1].values(), mine.sources)};
     ModeRanks ranks = rank_modes(s, constants, lane, mine, matrix, block, rows, step);
-    int my_mode = -1, tried = 0;
-#pragma unroll 1
-    for (; tried < constants.search.rd_candidates; ++tried) {
-      const unsigned best = ranks.best();
-      ranks.remove(best);
-      const unsigned of_half = __shfl_sync(kWarp, best, ranking_lane(lane));
-      if (__all_sync(kWarp, of_half == kNoRank)) break;
-      if (lane.position == tried && of_half != kNoRank) my_mode = static_cast<int>(of_half & 15);
-    }
-    const bool is_candidate = my_mode >= 0;
-    const int best_by_satd = __shfl_sync(kWarp, my_mode, 16 * lane.half);
-
-    // Transform and quantise, a candidate of each half a pass. Where one half has fewer it repeats its first.
     const int source = s.luma[4 * block.by + lane.y][4 * block.bx + lane.x];
-    const auto mode_of_pass = [&](int pass) {
-      const int mode = __shfl_sync(kWarp, my_mode, 16 * lane.half + pass);
-      return mode >= 0 ? mode : best_by_satd;
-    };
-    core::LevelMasks masks;  // of this lane's candidate
-#pragma unroll 1
-    for (int pass = 0; pass < tried; ++pass) {
-      const int prediction = sample_of_rows(lane, rows, mode_of_pass(pass), block.dc);
-      const int coefficient = forward_transform(lane, source - prediction);
-      const int level = __shfl_sync(
-          kWarp, signed_level(coefficient, quantiser.multiplier, quantiser.shift, quantiser.rounding),
-          16 * lane.half + lane.raster);
-      rd.trial_levels[first_row + pass][lane.position] = static_cast<std::int16_t>(level);
-      const unsigned nonzero = __ballot_sync(kWarp, level != 0), ones = __ballot_sync(kWarp, abs(level) == 1);
-      if (lane.position == pass) {
-        masks.nonzero = (nonzero >> (16 * lane.half)) & 0xffff;
-        masks.ones = (ones >> (16 * lane.half)) & 0xffff;
-      }
-    }
-    __syncwarp();
-
-    // Levels and bits, a candidate a lane.
     const int nC = core::nc_from_neighbours(s.luma_counts[1 + block.by][block.bx],
                                             s.luma_counts[block.by][1 + block.bx]);
-    int bits = 0;
-    if (is_candidate) {
-      const int row = first_row + lane.position;
-      bits = core::intra4x4_mode_bits(my_mode, block.predicted_mode) +
-             core::cavlc_bits_of_masks(rd.trial_levels[row], masks, 16, nC);
-    }
-    __syncwarp();
 
-    // Reconstruct and measure.
-    std::int64_t rank = INT64_MAX;
-#pragma unroll 1
-    for (int pass = 0; pass < tried; ++pass) {
-      const int prediction = sample_of_rows(lane, rows, mode_of_pass(pass), block.dc);
-      const int residual =
-          inverse_transform(lane, rd.trial_levels[first_row + pass][lane.coding] * quantiser.dequant);
-      const int sample = core::clip_sample(prediction + residual, 8);
-      rd.reconstruction[first_row + pass][lane.position] = static_cast<std::uint8_t>(sample);
-      const int squared_error = half_sum((source - sample) * (source - sample));
-      if (lane.position == pass && is_candidate) {
-        rank = core::ranked(core::rd_cost(squared_error, bits, constants.rd_lambda), my_mode);
-      }
-    }
-    __syncwarp();
-
-    std::int64_t best = rank;
-    for (int distance = 1; distance < 16; distance *= 2) {
-      const std::int64_t other = __shfl_xor_sync(kWarp, best, distance);
-      best = other < best ? other : best;
-    }
-    const unsigned winners = __ballot_sync(kWarp, rank == best) >> (16 * lane.half);
-    const int row = first_row + __ffs(static_cast<int>(winners)) - 1;
+    // A candidate of each half a pass.
     const bool two = block_of_step(kFirstOfStep, step) != block_of_step(kSecondOfStep, step);
+    unsigned worth = 0;
+    std::int64_t best = INT64_MAX;
+    CodedHalf chosen{};
+#pragma unroll 1
+    for (int tried = 0; tried < constants.search.rd_candidates; ++tried) {
+      const unsigned next = ranks.best();
+      ranks.remove(next);
+      const unsigned of_half = __shfl_sync(kWarp, next, ranking_lane(lane));
+      if (tried == 0) {
+        worth = (of_half >> 4) * kWorthIntra4x4Mode;
+        result.satd_cost += __shfl_sync(kWarp, of_half >> 4, 0);
+        const unsigned second_cost = __shfl_sync(kWarp, of_half >> 4, 16);
+        if (two) result.satd_cost += second_cost;
+        if (result.satd_cost >= limit) return result;
+      }
+      const bool is_candidate = of_half != kNoRank && 16 * (of_half >> 4) <= worth;
+      if (!__any_sync(kWarp, is_candidate)) break;
+      const int mode = is_candidate ? static_cast<int>(of_half & 15) : static_cast<int>(core::kIntra4x4Dc);
+      const int prediction = sample_of_rows(lane, rows, mode, block.dc);
+      const int level = signed_level(forward_transform(lane, source - prediction), quantiser.multiplier,
+                                     quantiser.shift, quantiser.rounding);
+      const int in_order = __shfl_sync(kWarp, level, 16 * lane.half + lane.raster);
+      const CodedHalf coded = weigh_block(constants, count, lane, quantiser, block, mode, prediction, source,
+                                          level, in_order, nC);
+      const std::int64_t rank = core::ranked(coded.cost, mode);
+      if (is_candidate && rank < best) best = rank, chosen = coded;
+    }
+
     const int mode = core::mode_of_rank(best);
-    std::int64_t cost = core::cost_of_rank(best);
-    int level = rd.trial_levels[row][lane.coding], sample = rd.reconstruction[row][lane.position];
     if constexpr (kRdoq) {
       // RDOQ goes to the chosen mode.
-      __syncwarp();
       const int prediction = sample_of_rows(lane, rows, mode, block.dc);
       const int scaled = forward_transform(lane, source - prediction) * quantiser.multiplier;
       const int in_order = __shfl_sync(kWarp, scaled, 16 * lane.half + lane.raster);
-      rd.trial_levels[first_row][lane.position] = static_cast<std::int16_t>(choose_level_by_rdoq(
-          rd.variants, lane, abs(in_order), in_order < 0, 16, quantiser.shift, nC, two || lane.half == 0));
-      __syncwarp();
-      level = rd.trial_levels[first_row][lane.coding];
-      sample = core::clip_sample(prediction + inverse_transform(lane, level * quantiser.dequant), 8);
-      const int squared_error = half_sum((source - sample) * (source - sample));
-      int chosen_bits = 0;
-      if (lane.position == 0) {
-        chosen_bits = core::intra4x4_mode_bits(mode, block.predicted_mode) +
-                      core::cavlc_block_bits(rd.trial_levels[first_row], 16, nC);
-      }
-      cost = core::rd_cost(squared_error, chosen_bits, constants.rd_lambda);  // in the first lane of a half
+      const int level = choose_level_by_rdoq(s.rd.variants, count.lengths, lane, abs(in_order), in_order < 0,
+                                             16, quantiser.shift, nC, two || lane.half == 0);
+      chosen = weigh_block(constants, count, lane, quantiser, block, mode, prediction, source,
+                           __shfl_sync(kWarp, level, 16 * lane.half + lane.coding), level, nC);
     }
-    result.cost += __shfl_sync(kWarp, cost, 0);
-    const std::int64_t second_cost = __shfl_sync(kWarp, cost, 16);
+    result.cost += __shfl_sync(kWarp, chosen.cost, 0);
+    const std::int64_t second_cost = __shfl_sync(kWarp, chosen.cost, 16);
     if (two) result.cost += second_cost;
-    finish_step(s, lane, block, step, mode, level, sample, result);
-    if (result.cost >= limit) return result;
+    finish_step(s, lane, block, step, mode, chosen.level, chosen.sample, result);
   }
   result.kept = true;
   return result;

@@ -39,8 +39,6 @@ struct Canvas {
   }
 };
 
-inline constexpr int kIntra4x4Candidates = 9;  // of a block
-
 // The values that a block's predictions are taken from, placed so that L3..L0 are one word.
 struct alignas(4) ValueLine {
   std::uint8_t bytes[52];
@@ -51,16 +49,19 @@ struct alignas(4) ValueLine {
 // Work space of rate-distortion decisions only.
 struct RdSpace {
   RdoqVariants variants;
-  std::int16_t trial_levels[2 * kIntra4x4Candidates][16];    // of a candidate's blocks, or of candidates
-  std::uint8_t reconstruction[2 * kIntra4x4Candidates][16];  // of Intra_4x4 candidates
-  std::uint8_t prediction[16][16];                           // of an Intra_16x16 or chroma candidate
-  std::uint8_t trial_samples[16][16];                        // of an Intra_16x16 or chroma candidate
-  std::int16_t best_levels[17][16];  // of the best Intra_16x16 or chroma candidate so far
-  std::uint8_t best_samples[16][16];
-  std::uint8_t best_counts[32];
+  // Of an Intra_16x16 or chroma candidate, and of the best so far.
+  std::uint8_t prediction[16][16];
+  std::int16_t trial_levels[17][16];
+  std::int16_t best_levels[17][16];
+  std::int32_t best_dc[16];
   std::uint8_t trial_counts[32];
+  std::uint8_t best_counts[32];
 };
 struct NoSpace {};
+
+// Passes over blocks are unrolled little: the search is bound by the fetching of instructions.
+template <bool kRd>
+inline constexpr int kPassUnroll = kRd ? 1 : 2;
 
 template <bool kRd>
 struct alignas(16) WarpState {
@@ -86,6 +87,8 @@ struct alignas(16) WarpState {
   std::int32_t dc[16];
   std::conditional_t<kRd, RdSpace, NoSpace> rd;
 };
+
+inline constexpr unsigned kNoRank = 0xffffffffu;  // of a mode that is not available
 
 // Fixed for the launch.
 struct SearchConstants {
@@ -121,6 +124,18 @@ __device__ inline int sum4(std::uint32_t word) {
   return static_cast<int>(__dp4a(word, 0x01010101u, 0u));
 }
 
+// Four samples plus a constant, each clipped.
+__device__ inline std::uint32_t add_to_samples(std::uint32_t samples, int value) {
+  return value < 0 ? __vsubus4(samples, replicate(min(-value, 255)))
+                   : __vaddus4(samples, replicate(min(value, 255)));
+}
+
+// Of four samples.
+__device__ inline int squared_error4(std::uint32_t a, std::uint32_t b) {
+  const std::uint32_t difference = __vabsdiffu4(a, b);
+  return static_cast<int>(__dp4a(difference, difference, 0u));
+}
+
 // Eight (or four) samples of a row from column x on, columns beyond `width` repeating the last.
 template <class Word>
 __device__ inline Word load_row(const std::uint8_t* row, int x, int width) {
@@ -129,12 +144,10 @@ __device__ inline Word load_row(const std::uint8_t* row, int x, int width) {
   if (x + kBytes <= width && reinterpret_cast<std::uintptr_t>(from) % kBytes == 0) {
     return *reinterpret_cast<const Word*>(from);
   }
-  union {
-    Word word;
-    std::uint8_t byte[kBytes];
-  } out;
-  for (int i = 0; i < kBytes; ++i) out.byte[i] = row[min(x + i, width - 1)];
-  return out.word;
+  std::uint64_t bytes = 0;
+#pragma unroll 1
+  for (int i = kBytes - 1; i >= 0; --i) bytes = (bytes << 8) | row[min(x + i, width - 1)];
+  return *reinterpret_cast<const Word*>(&bytes);
 }
 
 template <bool kRd>

@@ -23,12 +23,14 @@ struct LaneConstants {
   Intra4x4Lane intra4x4;
   LaneQuantiser luma;
   LaneQuantiser chroma;
+  const CavlcLengths& lengths;
 
-  __device__ explicit LaneConstants(const SearchConstants& constants)
+  __device__ LaneConstants(const SearchConstants& constants, const CavlcLengths& cavlc_lengths)
       : matrix(place.lane),
         intra4x4(place),
         luma(constants.luma, place.position, kDeadZoneLuma),
-        chroma(constants.chroma, place.position, kDeadZoneChroma) {}
+        chroma(constants.chroma, place.position, kDeadZoneChroma),
+        lengths(cavlc_lengths) {}
 };
 
 // What a macroblock came to, the same in all lanes; its levels, counts, modes and samples are in the warp's
@@ -47,10 +49,18 @@ __device__ inline void sort_ranks(unsigned (&ranks)[4]) {
   order(0, 1), order(2, 3), order(0, 2), order(1, 3), order(1, 2);
 }
 
+__device__ inline int mode_of(const unsigned (&ranks)[4], int i) {
+  return static_cast<int>((i == 0 ? ranks[0] : i == 1 ? ranks[1] : i == 2 ? ranks[2] : ranks[3]) & 15);
+}
+
 // How many of the sorted modes are tried by rate and distortion.
 __device__ inline int candidates_of(const SearchConstants& constants, const unsigned (&ranks)[4]) {
-  int count = 0;
-  while (count < min(constants.search.rd_candidates, 4) && ranks[count] != kNoRank) ++count;
+  const unsigned worth = (ranks[0] >> 4) * kWorthMode;
+  int count = 1;
+#pragma unroll
+  for (int i = 1; i < 4; ++i) {
+    count += i < constants.search.rd_candidates && ranks[i] != kNoRank && 16 * (ranks[i] >> 4) <= worth;
+  }
   return count;
 }
 
@@ -68,93 +78,127 @@ __device__ void quantise(Coder& coder, bool by_rdoq) {
 // Copies `count` 16-bit rows of levels.
 __device__ inline void copy_levels(const LanePlace& lane, const std::int16_t (*from)[16],
                                    std::int16_t (*to)[16], int count) {
+#pragma unroll 1
   for (int i = lane.lane; i < 8 * count; i += 32) {
     reinterpret_cast<std::uint32_t*>(to)[i] = reinterpret_cast<const std::uint32_t*>(from)[i];
   }
 }
 
-template <bool kRd, bool kRdoq>
-__device__ void search_chroma(WarpState<kRd>& s, const SearchConstants& constants, const LaneConstants& mine,
-                              const Place& place, MacroblockResult& result) {
-  const LanePlace& lane = mine.place;
-  const ChromaNeighbours neighbours = measure_chroma_neighbours(s);
-  unsigned ranks[core::kIntraChromaModes];
-  rank_chroma(s, constants, lane, mine.matrix, place, neighbours, ranks);
-  sort_ranks(ranks);
-  int pattern = 0, mode = static_cast<int>(ranks[0] & 15);
+// Keeps a candidate's levels, counts and DC coefficients as the best so far.
+__device__ inline void keep_trial(WarpState<true>& s, const LanePlace& lane, int blocks) {
+  copy_levels(lane, s.rd.trial_levels, s.rd.best_levels, blocks);
+  if (lane.lane < blocks) s.rd.best_counts[lane.lane] = s.rd.trial_counts[lane.lane];
+  if (lane.half == 0) s.rd.best_dc[lane.position] = s.dc[lane.position];
+}
 
-  if constexpr (!kRd) {
-    std::uint8_t* const samples = &s.chroma_out[0][0][0];
-    *reinterpret_cast<std::uint32_t*>(samples + chroma_row_offset(lane)) =
-        chroma_row(s, lane, place, neighbours, mode);
-    __syncwarp();
-    ChromaCoder<kRd> coder{s,
-                           constants,
-                           lane,
-                           mine.chroma,
-                           samples,
-                           s.levels + core::kSlotChromaDc,
-                           s.counts + core::kSlotChromaDc};
-    coder.quantise();
-    pattern = coder.pattern();
-    coder.reconstruct(pattern, samples);
-  } else {
-    std::int64_t best = INT64_MAX;
-    const int candidates = candidates_of(constants, ranks);
-    for (int i = 0; i < candidates + kRdoq; ++i) {
-      // RDOQ goes to the chosen mode.
-      const bool by_rdoq = i == candidates;
-      if (by_rdoq) best = INT64_MAX;
-      const int tried = by_rdoq ? mode : static_cast<int>(ranks[i] & 15);
-      std::uint8_t* const prediction = &s.rd.prediction[0][0];
-      *reinterpret_cast<std::uint32_t*>(prediction + chroma_row_offset(lane)) =
-          chroma_row(s, lane, place, neighbours, tried);
-      __syncwarp();
-      ChromaCoder<kRd> coder{
-          s, constants, lane, mine.chroma, prediction, s.rd.trial_levels, s.rd.trial_counts};
-      quantise<kRdoq>(coder, by_rdoq);
-      const int coded = coder.pattern();
-      const int mode_bits = core::ue_length(static_cast<std::uint32_t>(tried));
-      int dc_bits, ac_bits;
-      coder.measure(dc_bits, ac_bits);
-      for (int p = coded; p >= 0; --p) {
-        const int error = coder.reconstruct(p, &s.rd.trial_samples[0][0]);
-        const std::int64_t bits =
-            mode_bits + chroma_pattern_bits(p) + (p > 0 ? dc_bits : 0) + (p == 2 ? ac_bits : 0);
-        // Between patterns of a mode the higher wins a tie, between modes the lower.
-        const std::int64_t rank = core::ranked(core::rd_cost(error, bits, constants.rd_lambda), tried);
-        if (rank < best) {
-          best = rank;
-          mode = tried;
-          pattern = p;
-          copy_levels(lane, s.rd.trial_levels, s.rd.best_levels, 10);
-          for (int k = lane.lane; k < 32; k += 32) {
-            reinterpret_cast<std::uint32_t*>(s.rd.best_samples)[k] =
-                reinterpret_cast<const std::uint32_t*>(s.rd.trial_samples)[k];
-          }
-          if (lane.lane < 10) s.rd.best_counts[lane.lane] = s.rd.trial_counts[lane.lane];
-        }
-        __syncwarp();
+// And makes the best the macroblock's, from slot `first` on.
+__device__ inline void take_best(WarpState<true>& s, const LanePlace& lane, int first, int blocks) {
+  copy_levels(lane, s.rd.best_levels, s.levels + first, blocks);
+  if (lane.lane < blocks) s.counts[first + lane.lane] = s.rd.best_counts[lane.lane];
+  if (lane.half == 0) s.dc[lane.position] = s.rd.best_dc[lane.position];
+  __syncwarp();
+}
+
+// A lane's four samples of the prediction with `mode`, which it also writes to `out`.
+template <bool kRd>
+__device__ std::uint32_t predict_chroma(const WarpState<kRd>& s, const LanePlace& lane, const Place& place,
+                                        const core::PlanePrediction& plane, int mode, std::uint8_t* out) {
+  const std::uint32_t row = chroma_row(s, lane, place, plane, mode);
+  __syncwarp();  // the candidate before may still be read
+  *reinterpret_cast<std::uint32_t*>(out + chroma_row_offset(lane)) = row;
+  __syncwarp();
+  return row;
+}
+
+struct ChromaChoice {
+  int mode;
+  int pattern;  // CodedBlockPatternChroma
+};
+
+// Leaves the macroblock's levels, counts and, in s.dc, its DC coefficients; the caller reconstructs.
+template <bool kRdoq>
+__device__ ChromaChoice search_chroma_by_rd(WarpState<true>& s, const SearchConstants& constants,
+                                            const LaneConstants& mine, const Place& place,
+                                            const core::PlanePrediction& plane, const unsigned (&ranks)[4],
+                                            MacroblockResult& result) {
+  const LanePlace& lane = mine.place;
+  ChromaChoice choice{};
+  std::int64_t best = INT64_MAX;
+  const int candidates = candidates_of(constants, ranks);
+#pragma unroll 1
+  for (int i = 0; i < candidates + kRdoq; ++i) {
+    // RDOQ goes to the chosen mode.
+    const bool by_rdoq = i == candidates;
+    if (by_rdoq) best = INT64_MAX;
+    const int tried = by_rdoq ? choice.mode : mode_of(ranks, i);
+    std::uint8_t* const prediction = &s.rd.prediction[0][0];
+    const std::uint32_t row = predict_chroma(s, lane, place, plane, tried, prediction);
+    ChromaCoder<true, kRdoq> coder{
+        s, constants, lane, {mine.lengths}, mine.chroma, prediction, s.rd.trial_levels, s.rd.trial_counts};
+    quantise<kRdoq>(coder, by_rdoq);
+    const int coded = coder.pattern(), mode_bits = core::ue_length(static_cast<std::uint32_t>(tried));
+    const int dc_bits = warp_sum(coder.dc_bits), ac_bits = warp_sum(coder.ac_bits);
+    bool better = false;
+#pragma unroll 1
+    for (int p = coded; p >= 0; --p) {
+      const int error = warp_sum(p == 2 ? coder.reconstruct(2, nullptr) : coder.flat_error(p == 1, row));
+      const std::int64_t bits =
+          mode_bits + chroma_pattern_bits(p) + (p > 0 ? dc_bits : 0) + (p == 2 ? ac_bits : 0);
+      // Between patterns of a mode the higher wins a tie, between modes the lower.
+      const std::int64_t rank = core::ranked(core::rd_cost(error, bits, constants.rd_lambda), tried);
+      if (rank < best) {
+        best = rank;
+        choice = {tried, p};
+        better = true;
       }
     }
-    result.cost = core::cost_of_rank(best);
-    copy_levels(lane, s.rd.best_levels, s.levels + core::kSlotChromaDc, 10);
-    reinterpret_cast<std::uint32_t*>(s.chroma_out)[lane.lane] =
-        reinterpret_cast<const std::uint32_t*>(s.rd.best_samples)[lane.lane];
-    if (lane.lane < 10) s.counts[core::kSlotChromaDc + lane.lane] = s.rd.best_counts[lane.lane];
+    if (better) keep_trial(s, lane, 10);
     __syncwarp();
   }
+  result.cost = core::cost_of_rank(best);
+  take_best(s, lane, core::kSlotChromaDc, 10);
+  return choice;
+}
+
+template <bool kRd, bool kRdoq>
+__device__ void search_chroma(WarpState<kRd>& s, const SearchConstants& constants, const LaneConstants& mine,
+                              const Place& place, int slopes, MacroblockResult& result) {
+  const LanePlace& lane = mine.place;
+  const core::PlanePrediction plane = measure_chroma_plane(s, lane, slopes);
+  unsigned ranks[core::kIntraChromaModes];
+  rank_chroma(s, constants, lane, mine.matrix, place, plane, ranks);
+  sort_ranks(ranks);
+  ChromaChoice choice{static_cast<int>(ranks[0] & 15), 0};
+  if constexpr (kRd) {
+    choice = search_chroma_by_rd<kRdoq>(s, constants, mine, place, plane, ranks, result);
+  }
+
+  std::uint8_t* const samples = &s.chroma_out[0][0][0];
+  predict_chroma(s, lane, place, plane, choice.mode, samples);
+  ChromaCoder<kRd, kRdoq> coder{s,
+                                constants,
+                                lane,
+                                {mine.lengths},
+                                mine.chroma,
+                                samples,
+                                s.levels + core::kSlotChromaDc,
+                                s.counts + core::kSlotChromaDc};
+  if constexpr (!kRd) {
+    coder.quantise();
+    choice.pattern = coder.pattern();
+  }
+  coder.reconstruct(choice.pattern, samples);
 
   // What the pattern leaves out counts as zero.
   if (lane.lane < 8) {
-    if (pattern < 2) s.counts[core::kSlotChromaAc + lane.lane] = 0;
+    if (choice.pattern < 2) s.counts[core::kSlotChromaAc + lane.lane] = 0;
     s.chroma_counts[lane.lane >> 2][1 + ((lane.lane >> 1) & 1)][1 + (lane.lane & 1)] =
-        pattern < 2 ? 0 : static_cast<std::int8_t>(s.counts[core::kSlotChromaAc + lane.lane]);
-  } else if (lane.lane < 10 && pattern < 1) {
+        choice.pattern < 2 ? 0 : static_cast<std::int8_t>(s.counts[core::kSlotChromaAc + lane.lane]);
+  } else if (lane.lane < 10 && choice.pattern < 1) {
     s.counts[core::kSlotChromaDc + lane.lane - 8] = 0;
   }
-  result.record.intra_chroma_pred_mode = static_cast<std::uint8_t>(mode);
-  result.record.coded_block_pattern = static_cast<std::uint8_t>(pattern << 4);
+  result.record.intra_chroma_pred_mode = static_cast<std::uint8_t>(choice.mode);
+  result.record.coded_block_pattern = static_cast<std::uint8_t>(choice.pattern << 4);
   __syncwarp();
 }
 
@@ -192,91 +236,137 @@ __device__ inline int intra4x4_header_bits(int luma_pattern, int chroma_pattern)
   return core::mb_type_and_pattern_bits(record);
 }
 
-template <bool kRd, bool kRdoq>
-__device__ void search_luma(WarpState<kRd>& s, const SearchConstants& constants, const LaneConstants& mine,
-                            const Place& place, MacroblockResult& result) {
+__device__ inline void search_luma_by_satd(WarpState<false>& s, const SearchConstants& constants,
+                                           const LaneConstants& mine, const Place& place,
+                                           const Intra16x16Neighbours& neighbours, const unsigned (&ranks)[4],
+                                           MacroblockResult& result) {
   const LanePlace& lane = mine.place;
   const int chroma_pattern = result.record.coded_block_pattern >> 4;
-  const Intra16x16Neighbours neighbours = measure_luma_neighbours(s, place, lane);
+  const unsigned limit = ranks[0] >> 4;
+  const Intra4x4Result found =
+      search_intra4x4_by_satd(s, constants, lane, mine.intra4x4, mine.matrix, mine.luma, place, limit);
+  if (found.kept &&
+      found.satd_cost + constants.satd_lambda * intra4x4_header_bits(found.pattern, chroma_pattern) < limit) {
+    take_intra4x4(s, lane, result, found);
+    return;
+  }
+  const int mode = static_cast<int>(ranks[0] & 15);
+  std::uint8_t* const samples = s.canvas.at(0, 0);
+  predict_intra16x16(s, lane, neighbours, mode, samples, Canvas::kPitch);
+  Intra16x16Coder<false, false> coder{s,       constants,      lane,     {mine.lengths}, mine.luma,
+                                      samples, Canvas::kPitch, s.levels, s.counts};
+  coder.quantise();
+  const bool with_ac = coder.has_ac();
+  coder.reconstruct(with_ac, samples, Canvas::kPitch);
+  take_intra16x16(s, lane, result, mode, with_ac);
+}
+
+struct Intra16x16Choice {
+  int mode;
+  bool with_ac;
+  std::int64_t cost;
+};
+
+// Leaves the best candidate's levels, counts and DC coefficients in the work space. Overwrites luma_counts.
+// cost4x4: what there is to beat; INT64_MAX: nothing.
+template <bool kRdoq>
+__device__ Intra16x16Choice search_intra16x16_by_rd(WarpState<true>& s, const SearchConstants& constants,
+                                                    const LaneConstants& mine,
+                                                    const Intra16x16Neighbours& neighbours,
+                                                    const unsigned (&ranks)[4], int chroma_pattern,
+                                                    std::int64_t cost4x4) {
+  const LanePlace& lane = mine.place;
+  Intra16x16Choice choice{};
+  std::int64_t best = INT64_MAX;
+  const int candidates = candidates_of(constants, ranks);
+#pragma unroll 1
+  for (int i = 0; i < candidates + kRdoq; ++i) {
+    // RDOQ goes to the chosen mode.
+    const bool by_rdoq = i == candidates;
+    if (by_rdoq && cost4x4 != INT64_MAX && 16 * core::cost_of_rank(best) > cost4x4 * kWorthRdoq) break;
+    if (by_rdoq) best = INT64_MAX;
+    const int tried = by_rdoq ? choice.mode : mode_of(ranks, i);
+    std::uint8_t* const prediction = &s.rd.prediction[0][0];
+    predict_intra16x16(s, lane, neighbours, tried, prediction, 16);
+    Intra16x16Coder<true, kRdoq> coder{
+        s, constants, lane, {mine.lengths}, mine.luma, prediction, 16, s.rd.trial_levels, s.rd.trial_counts};
+    quantise<kRdoq>(coder, by_rdoq);
+    const bool any_ac = coder.has_ac();
+    const int dc_bits = warp_sum(coder.dc_bits), ac_bits = warp_sum(coder.ac_bits);
+    bool better = false;
+#pragma unroll 1
+    for (int with_ac = any_ac; with_ac >= 0; --with_ac) {
+      const int error = warp_sum(with_ac ? coder.reconstruct(true, nullptr, 0) : coder.flat_error());
+      const std::int64_t bits =
+          dc_bits + (with_ac ? ac_bits : 0) + intra16x16_header_bits(tried, with_ac ? 15 : 0, chroma_pattern);
+      const std::int64_t rank = core::ranked(core::rd_cost(error, bits, constants.rd_lambda), tried);
+      if (rank < best) {
+        best = rank;
+        choice.mode = tried;
+        choice.with_ac = with_ac != 0;
+        better = true;
+      }
+    }
+    if (better) keep_trial(s, lane, 17);
+    __syncwarp();
+  }
+  choice.cost = core::cost_of_rank(best);
+  return choice;
+}
+
+// Intra_4x4 unless SATD speaks for Intra_16x16, then Intra_16x16 unless SATD speaks against it.
+template <bool kRdoq>
+__device__ void search_luma_by_rd(WarpState<true>& s, const SearchConstants& constants,
+                                  const LaneConstants& mine, const Place& place,
+                                  const Intra16x16Neighbours& neighbours, const unsigned (&ranks)[4],
+                                  MacroblockResult& result) {
+  const LanePlace& lane = mine.place;
+  const int chroma_pattern = result.record.coded_block_pattern >> 4;
+  const unsigned satd = ranks[0] >> 4;
+  const Intra4x4Result found =
+      search_intra4x4_by_rd<kRdoq>(s, constants, {mine.lengths}, lane, mine.intra4x4, mine.matrix, mine.luma,
+                                   place, satd * kStopIntra4x4 / 16);
+  const std::int64_t cost4x4 =
+      found.cost + core::rd_cost(0, intra4x4_header_bits(found.pattern, chroma_pattern), constants.rd_lambda);
+  if (found.kept && 16 * found.satd_cost < satd * kSureIntra4x4) {
+    result.cost += cost4x4;
+    take_intra4x4(s, lane, result, found);
+    return;
+  }
+  const Intra16x16Choice whole = search_intra16x16_by_rd<kRdoq>(
+      s, constants, mine, neighbours, ranks, chroma_pattern, found.kept ? cost4x4 : INT64_MAX);
+  if (found.kept && cost4x4 < whole.cost) {
+    if (lane.lane < 16) {  // as they were before Intra_16x16 was tried
+      s.luma_counts[1 + core::luma_block_y(lane.lane)][1 + core::luma_block_x(lane.lane)] =
+          static_cast<std::int8_t>(s.counts[core::kSlotLuma + lane.lane]);
+    }
+    result.cost += cost4x4;
+    take_intra4x4(s, lane, result, found);
+    return;
+  }
+  result.cost += whole.cost;
+  take_best(s, lane, core::kSlotLumaDc, 17);
+  std::uint8_t* const samples = s.canvas.at(0, 0);
+  predict_intra16x16(s, lane, neighbours, whole.mode, samples, Canvas::kPitch);
+  Intra16x16Coder<true, kRdoq> coder{s,       constants,      lane,     {mine.lengths}, mine.luma,
+                                     samples, Canvas::kPitch, s.levels, s.counts};
+  coder.reconstruct(whole.with_ac, samples, Canvas::kPitch);
+  take_intra16x16(s, lane, result, whole.mode, whole.with_ac);
+}
+
+template <bool kRd, bool kRdoq>
+__device__ void search_luma(WarpState<kRd>& s, const SearchConstants& constants, const LaneConstants& mine,
+                            const Place& place, int slopes, MacroblockResult& result) {
+  const Intra16x16Neighbours neighbours = measure_luma_neighbours(s, place, mine.place, slopes);
   unsigned ranks[core::kIntra16x16Modes];
-  rank_intra16x16(s, constants, lane, mine.matrix, place, neighbours, chroma_pattern, ranks);
+  rank_intra16x16(s, constants, mine.place, mine.matrix, place, neighbours,
+                  result.record.coded_block_pattern >> 4, ranks);
   sort_ranks(ranks);
   __syncwarp();
-
-  if constexpr (!kRd) {
-    const unsigned limit = ranks[0] >> 4;
-    const Intra4x4Result found =
-        search_intra4x4_by_satd(s, constants, lane, mine.intra4x4, mine.matrix, mine.luma, place, limit);
-    if (found.kept &&
-        found.cost + constants.satd_lambda * intra4x4_header_bits(found.pattern, chroma_pattern) < limit) {
-      take_intra4x4(s, lane, result, found);
-      return;
-    }
-    const int mode = static_cast<int>(ranks[0] & 15);
-    std::uint8_t* const samples = s.canvas.at(0, 0);
-    predict_intra16x16(s, lane, neighbours, mode, samples, Canvas::kPitch);
-    Intra16x16Coder<kRd> coder{s, constants, lane, mine.luma, samples, Canvas::kPitch, s.levels, s.counts};
-    coder.quantise();
-    const bool with_ac = coder.has_ac();
-    coder.reconstruct(with_ac, samples, Canvas::kPitch);
-    take_intra16x16(s, lane, result, mode, with_ac);
+  if constexpr (kRd) {
+    search_luma_by_rd<kRdoq>(s, constants, mine, place, neighbours, ranks, result);
   } else {
-    std::int64_t best = INT64_MAX;
-    int mode = 0;
-    bool best_with_ac = false;
-    const int candidates = candidates_of(constants, ranks);
-    for (int i = 0; i < candidates + kRdoq; ++i) {
-      const bool by_rdoq = i == candidates;
-      if (by_rdoq) best = INT64_MAX;
-      const int tried = by_rdoq ? mode : static_cast<int>(ranks[i] & 15);
-      predict_intra16x16(s, lane, neighbours, tried, &s.rd.prediction[0][0], 16);
-      Intra16x16Coder<kRd> coder{
-          s, constants, lane, mine.luma, &s.rd.prediction[0][0], 16, s.rd.trial_levels, s.rd.trial_counts};
-      quantise<kRdoq>(coder, by_rdoq);
-      const bool any_ac = coder.has_ac();
-      int dc_bits, ac_bits;
-      coder.measure(dc_bits, ac_bits);
-      for (int with_ac = any_ac; with_ac >= 0; --with_ac) {
-        const int error = coder.reconstruct(with_ac != 0, &s.rd.trial_samples[0][0], 16);
-        const std::int64_t bits = dc_bits + (with_ac ? ac_bits : 0) +
-                                  intra16x16_header_bits(tried, with_ac ? 15 : 0, chroma_pattern);
-        const std::int64_t rank = core::ranked(core::rd_cost(error, bits, constants.rd_lambda), tried);
-        if (rank < best) {
-          best = rank;
-          mode = tried;
-          best_with_ac = with_ac != 0;
-          copy_levels(lane, s.rd.trial_levels, s.rd.best_levels, 17);
-          for (int k = lane.lane; k < 64; k += 32) {
-            reinterpret_cast<std::uint32_t*>(s.rd.best_samples)[k] =
-                reinterpret_cast<const std::uint32_t*>(s.rd.trial_samples)[k];
-          }
-          if (lane.lane < 17) s.rd.best_counts[lane.lane] = s.rd.trial_counts[lane.lane];
-        }
-        __syncwarp();
-      }
-    }
-    const std::int64_t limit = core::cost_of_rank(best);
-    const Intra4x4Result found =
-        search_intra4x4_by_rd<kRdoq>(s, constants, lane, mine.intra4x4, mine.matrix, mine.luma, place, limit);
-    if (found.kept) {
-      const std::int64_t cost =
-          found.cost +
-          core::rd_cost(0, intra4x4_header_bits(found.pattern, chroma_pattern), constants.rd_lambda);
-      if (cost < limit) {
-        result.cost += cost;
-        take_intra4x4(s, lane, result, found);
-        return;
-      }
-    }
-    result.cost += limit;
-    copy_levels(lane, s.rd.best_levels, s.levels, 17);
-    for (int k = lane.lane; k < 64; k += 32) {
-      *reinterpret_cast<std::uint32_t*>(s.canvas.at(4 * (k & 3), k >> 2)) =
-          reinterpret_cast<const std::uint32_t*>(s.rd.best_samples)[k];
-    }
-    if (lane.lane < 17) s.counts[lane.lane] = s.rd.best_counts[lane.lane];
-    __syncwarp();
-    take_intra16x16(s, lane, result, mode, best_with_ac);
+    search_luma_by_satd(s, constants, mine, place, neighbours, ranks, result);
   }
 }
 
@@ -353,8 +443,9 @@ template <bool kRd, bool kRdoq>
 __device__ MacroblockResult search_macroblock(WarpState<kRd>& s, const SearchConstants& constants,
                                               const LaneConstants& mine, const Place& place) {
   MacroblockResult result;
-  search_chroma<kRd, kRdoq>(s, constants, mine, place, result);
-  search_luma<kRd, kRdoq>(s, constants, mine, place, result);
+  const int slopes = plane_slopes(s, mine.place);
+  search_chroma<kRd, kRdoq>(s, constants, mine, place, slopes, result);
+  search_luma<kRd, kRdoq>(s, constants, mine, place, slopes, result);
   if (pcm_is_better(s, constants, mine.place, result)) {
     take_pcm(s, mine.place, result);
   } else {

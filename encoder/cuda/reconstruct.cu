@@ -10,10 +10,12 @@ namespace {
 
 inline constexpr int kWarpsPerBlock = 4;
 
-// What registers are limited for. Measured at 1080p on an H200: six blocks beat three and five by 4 to 20 %
-// but where RDOQ keeps a block's levels in local memory, which three blocks do best.
-template <bool kRdoq>
-inline constexpr int kBlocksPerMultiprocessor = kRdoq ? 3 : 6;
+// What registers are limited for, measured at 1080p on an H200: `fast` gains from more warps, the others from
+// fewer spills.
+template <bool kRd, bool kRdoq>
+inline constexpr int kBlocksPerMultiprocessor = kRdoq ? 4
+                                                : kRd ? 5
+                                                      : 6;
 
 struct Scratch {
   BottomRow* bottom;   // [picture][mb]
@@ -93,13 +95,18 @@ __device__ void store_macroblock(const WarpState<kRd>& s, const BatchView& batch
 
 // Warps take macroblock rows by ticket: row 0 of every picture, then row 1 of every picture and so on.
 template <bool kRd, bool kRdoq>
-__global__ void __launch_bounds__(32 * kWarpsPerBlock, kBlocksPerMultiprocessor<kRdoq>)
+__global__ void __launch_bounds__(32 * kWarpsPerBlock, (kBlocksPerMultiprocessor<kRd, kRdoq>))
     reconstruct_kernel(const __grid_constant__ BatchView batch,
                        const __grid_constant__ SearchConstants constants,
                        const __grid_constant__ Scratch scratch) {
   __shared__ WarpState<kRd> states[kWarpsPerBlock];
   WarpState<kRd>& s = states[threadIdx.x >> 5];
-  const LaneConstants mine(constants);
+  __shared__ CavlcLengths lengths;
+  if constexpr (kRd) {
+    lengths.fill();
+    __syncthreads();
+  }
+  const LaneConstants mine(constants, lengths);
   s.counts[threadIdx.x & 31] = 0;  // slots 27 to 31 stay so
   const LanePlace& lane = mine.place;
   const unsigned rows = static_cast<unsigned>(batch.pictures) * batch.mb_height;

@@ -13,15 +13,20 @@ namespace cu264::encoder::cuda {
 
 inline constexpr unsigned kWarp = 0xffffffffu;
 
-// What a lane knows of its place; computed once a kernel.
-struct LanePlace {
-  int lane;
+// Where a lane stands.
+struct LaneInHalf {
   int half;      // which of the two blocks
   int position;  // raster index in the block
+};
+
+// What a lane knows of its place; computed once a kernel.
+struct LanePlace : LaneInHalf {
+  int lane;
   int x;
   int y;
-  int coding;  // zigzag index of the position
-  int raster;  // raster index of the coefficient at zigzag index `position`
+  int coding;        // zigzag index of the position
+  int raster;        // raster index of the coefficient at zigzag index `position`
+  int raster_of_ac;  // and of the one behind it: where a block's DC coefficient is coded elsewhere
   // Row x of the forward transform matrix, its columns ordered x, x ^ 1, x ^ 2, x ^ 3, and the same for y.
   int across[4];
   int down[4];
@@ -34,6 +39,7 @@ struct LanePlace {
     y = position >> 2;
     coding = 0;
     raster = core::zigzag_to_raster(position);
+    raster_of_ac = core::zigzag_to_raster(position < 15 ? position + 1 : 15);
     for (int k = 0; k < 16; ++k) {
       if (core::zigzag_to_raster(k) == position) coding = k;
     }
@@ -123,12 +129,6 @@ __device__ inline int signed_level(int coefficient, int multiplier, int shift, i
   return coefficient < 0 ? -level : level;
 }
 
-// Sum over the sixteen lanes of a half, in all of them.
-__device__ inline int half_sum(int value) {
-  for (int step = 1; step < 16; step *= 2) value += __shfl_xor_sync(kWarp, value, step);
-  return value;
-}
-
 __device__ inline int warp_sum(int value) {
 #if __CUDA_ARCH__ >= 800
   return __reduce_add_sync(kWarp, value);
@@ -136,6 +136,23 @@ __device__ inline int warp_sum(int value) {
   for (int step = 1; step < 32; step *= 2) value += __shfl_xor_sync(kWarp, value, step);
   return value;
 #endif
+}
+
+// Sum over the sixteen lanes of a half, in all of them.
+__device__ inline int half_sum(LaneInHalf lane, int value) {
+#if __CUDA_ARCH__ >= 800
+  const int lower = warp_sum(lane.half == 0 ? value : 0), upper = warp_sum(lane.half == 0 ? 0 : value);
+  return lane.half == 0 ? lower : upper;
+#else
+  for (int step = 1; step < 16; step *= 2) value += __shfl_xor_sync(kWarp, value, step);
+  return value;
+#endif
+}
+
+// The same of values that are not negative and whose sum stays below 2^16.
+__device__ inline int half_sum_of_small(LaneInHalf lane, int value) {
+  const int shift = 16 * lane.half;
+  return (static_cast<unsigned>(warp_sum(value << shift)) >> shift) & 0xffff;
 }
 
 __device__ inline unsigned warp_min(unsigned value) {

@@ -8,6 +8,7 @@
 #include "core/quant.h"
 #include "core/rdoq.h"
 #include "encoder/cuda/warp_block.cuh"
+#include "encoder/cuda/warp_cavlc.cuh"
 
 namespace cu264::encoder::cuda {
 
@@ -27,8 +28,8 @@ __device__ inline std::int64_t half_min(std::int64_t value) {
 
 // Lambda times the bits of the half's block with this lane's level replaced by `other` and, if asked, all
 // above it by zero. Every lane of the warp must call it; `measured` says whose variant counts.
-__device__ inline std::int64_t rate_of_variant(RdoqVariants& variants, const LanePlace& lane, int level,
-                                               int other, bool zero_above, bool measured, int count, int nC) {
+__device__ inline std::int64_t rate_of_variant(RdoqVariants& variants, LaneInHalf lane, int level, int other,
+                                               bool zero_above, bool measured, int count, int nC) {
   // The half's levels and masks as they stand.
   __syncwarp();
   variants.base[lane.half][lane.position] = static_cast<std::int16_t>(level);
@@ -38,7 +39,7 @@ __device__ inline std::int64_t rate_of_variant(RdoqVariants& variants, const Lan
   if (!measured) return 0;
 
   // This lane's variant. Levels above that are taken for zero are not read: the mask says so.
-  std::int16_t* const mine = variants.levels[lane.lane];
+  std::int16_t* const mine = variants.levels[16 * lane.half + lane.position];
   const uint4* const from = reinterpret_cast<const uint4*>(variants.base[lane.half]);
   reinterpret_cast<uint4*>(mine)[0] = from[0];
   reinterpret_cast<uint4*>(mine)[1] = from[1];
@@ -47,13 +48,14 @@ __device__ inline std::int64_t rate_of_variant(RdoqVariants& variants, const Lan
   core::LevelMasks masks;
   masks.nonzero = (nonzero & kept) | (other != 0 ? here : 0);
   masks.ones = (ones & kept) | (abs(other) == 1 ? here : 0);
-  return core::kRdoqLambda * core::cavlc_bits_of_masks(mine, masks, count, nC);
+  return core::kRdoqLambda * call_cavlc_bits(mine, masks, count, nC);
 }
 
 // scaled, negative: of the half's position in coding order; positions from `count` on are left out. Returns
 // the position's level. A half that is not `active` gets zeros.
-__device__ inline int choose_level_by_rdoq(RdoqVariants& variants, const LanePlace& lane, std::int32_t scaled,
-                                           bool negative, int count, int shift, int nC, bool active) {
+static __device__ __noinline__ int choose_level_by_rdoq(RdoqVariants& variants, const CavlcLengths& lengths,
+                                                        LaneInHalf lane, std::int32_t scaled, bool negative,
+                                                        int count, int shift, int nC, bool active) {
   const bool inside = active && lane.position < count;
   const int nearest = inside ? core::quantise(scaled, shift, 1 << (shift - 1)) : 0;
   const std::int32_t value = core::rdoq_value(scaled, shift);
@@ -62,8 +64,9 @@ __device__ inline int choose_level_by_rdoq(RdoqVariants& variants, const LanePla
   const auto rank_of = [&](std::int64_t cost) { return cost * 16 + (15 - lane.position); };
   constexpr std::int64_t kNever = INT64_MAX;
 
-  std::int64_t rate = rate_of_variant(variants, lane, level, level, false, lane.position == 0, count, nC);
-  rate = __shfl_sync(kWarp, rate, 16 * lane.half);
+  if (!__any_sync(kWarp, level != 0)) return 0;
+  std::int64_t rate =
+      core::kRdoqLambda * half_sum_of_small(lane, call_cavlc_share(lengths, lane, level, count, nC));
   for (int round = 0; round < core::kRdoqRounds; ++round) {
     const std::int64_t growth = core::rdoq_growth_of_step(value, abs(level));
     const std::int64_t bits =

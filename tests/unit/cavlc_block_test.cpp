@@ -1,6 +1,7 @@
 // Blocks of levels against a coder written from the clause, and through the parser back.
 
 #include "core/cavlc_block.h"
+#include "core/bits.h"
 
 #include <gtest/gtest.h>
 
@@ -284,6 +285,17 @@ TEST(CavlcParse, LongPrefixesAreErrors) {
     BitReader reader(bytes.data(), bytes.size());
     Levels levels = {};
     EXPECT_EQ(cavlc_parse_block(reader, levels.data(), 16, 0), prefix <= 15 ? 1 : kCavlcParseError) << prefix;
+  }
+}
+
+TEST(CavlcBlock, LengthsOfLevelsWithoutTheirBits) {
+  for (int suffix_length = 0; suffix_length <= 6; ++suffix_length) {
+    for (int code = 0; code <= level_code(-kMaxLevel, false); ++code) {
+      BitCounter counter;
+      put_level(counter, code, suffix_length);
+      ASSERT_EQ(level_length(code, suffix_length), static_cast<int>(counter.bits))
+          << "levelCode " << code << ", suffixLength " << suffix_length;
+    }
   }
 }
 

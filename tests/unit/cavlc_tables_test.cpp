@@ -3,6 +3,7 @@
 #include "core/cavlc_tables.h"
 
 #include <gtest/gtest.h>
+#include <algorithm>
 
 #include <string>
 #include <vector>
@@ -134,6 +135,15 @@ TEST(CavlcTables, RunBefore) {
     const std::vector<std::string> unused =
         zeros_left > 6 ? std::vector<std::string>{std::string(11, '0')} : std::vector<std::string>{};
     expect_code(codes, unused, "run_before, zerosLeft " + std::to_string(zeros_left));
+  }
+}
+
+TEST(CavlcTables, LengthsOfRunsWithoutTheTable) {
+  for (int zeros_left = 1; zeros_left <= 15; ++zeros_left) {
+    for (int run = 0; run <= std::min(zeros_left, 14); ++run) {
+      EXPECT_EQ(run_before_length(zeros_left, run), run_before_code(zeros_left, run).length)
+          << "zerosLeft " << zeros_left << ", run_before " << run;
+    }
   }
 }
 
