@@ -1,14 +1,13 @@
 // Where a picture's bits are worth most: a QP offset for each macroblock, from its edges or its variance.
 //
-// Every macroblock has four sums over its 16 x 16 samples, which weigh it; weights are compared with the
+// Every macroblock has three sums over its 16 x 16 samples, which weigh it; weights are compared with the
 // picture's mean weight, so that offsets are zero-mean (but for those cut at +-12) and the bitrate stays
 // comparable. All in integers: weights and offsets in Q8 until the last rounding, logarithms to base 2.
 //
-//   edge-guided   weight = log2(gradient) - 3/4 log2(edges). Strong gradients hide quantisation (masking),
-//   edges
-//                 must survive it: macroblocks with edges of weak contrast get the lowest QP, texture without
-//                 edges the highest.
-//   aq variance   weight = log2(variance), as encoders have it: flat macroblocks get a lower QP.
+//   aq variance   weight = log2(variance). Contrast hides quantisation; flat macroblocks get a lower QP.
+//   edge-guided   that, less 9/32 for each edge sample up to 16 of them. Macroblocks with edges of weak
+//   contrast
+//                 get the lowest QP, texture without edges the highest.
 #pragma once
 
 #include <cstddef>
@@ -32,18 +31,13 @@ inline constexpr int kMacroblockSide = 16;
 // Sums over a macroblock's 256 samples; they can be added in any order. Outside the picture its border sample
 // is repeated, as in coding.
 struct MacroblockSums {
-  std::int32_t edges = 0;     // samples that are edges (255 in the edge map); none outside the picture
-  std::int32_t gradient = 0;  // |right - left| + |below - above|, 0 .. 510 a sample
-  std::int32_t sum = 0;       // of the samples
-  std::int32_t squares = 0;   // of their squares
+  std::int32_t edges = 0;    // samples that are edges (255 in the edge map); none outside the picture
+  std::int32_t sum = 0;      // of the samples
+  std::int32_t squares = 0;  // of their squares
 };
 
-// What one sample adds. Neighbours outside the picture are the border sample.
-CU264_HD void add_sample(MacroblockSums& sums, int sample, int left, int right, int above, int below,
-                         bool edge) {
-  const int dx = right - left, dy = below - above;
+CU264_HD void add_sample(MacroblockSums& sums, int sample, bool edge) {
   sums.edges += edge;
-  sums.gradient += (dx < 0 ? -dx : dx) + (dy < 0 ? -dy : dy);
   sums.sum += sample;
   sums.squares += sample * sample;
 }
@@ -57,20 +51,18 @@ CU264_HD int log2_of(int value) {
   return exponent * kGuideOne + static_cast<int>(q8);
 }
 
-// Below one grey level a sample a macroblock counts as flat: no QP makes it better.
-CU264_HD int activity(int value) {
+// 256 squares fit into 31 bits, the square of 256 samples into 32. Below a variance of one (of a sample) a
+// macroblock counts as flat: no QP makes it better.
+CU264_HD int variance_weight(const MacroblockSums& sums) {
   constexpr int kFlat = 255;
-  return log2_of(value > kFlat ? value : kFlat);
+  const std::uint32_t total = static_cast<std::uint32_t>(sums.sum);
+  const int deviation = sums.squares - static_cast<std::int32_t>(total * total / 256);
+  return log2_of(deviation > kFlat ? deviation : kFlat);
 }
 
 CU264_HD int edge_weight(const MacroblockSums& sums) {
-  return activity(sums.gradient) - 3 * log2_of(sums.edges) / 4;
-}
-
-// 256 squares fit into 31 bits, the square of 256 samples into 32.
-CU264_HD int variance_weight(const MacroblockSums& sums) {
-  const std::uint32_t total = static_cast<std::uint32_t>(sums.sum);
-  return activity(sums.squares - static_cast<std::int32_t>(total * total / 256));
+  constexpr int kEdgeWeight = 72, kEnough = 16;
+  return variance_weight(sums) - kEdgeWeight * (sums.edges < kEnough ? sums.edges : kEnough);
 }
 
 CU264_HD int macroblock_weight(GuideMode mode, const MacroblockSums& sums) {

@@ -8,36 +8,19 @@
 
 namespace cu264::vision {
 
-namespace {
-
-// One row of a macroblock, whose samples and both neighbours lie inside the picture.
-void add_row(MacroblockSums& sums, const std::uint8_t* row, const std::uint8_t* above,
-             const std::uint8_t* below, const std::uint8_t* edges) {
-  for (int x = 0; x < kMacroblockSide; ++x) {
-    add_sample(sums, row[x], row[x - 1], row[x + 1], above[x], below[x], edges && edges[x] != 0);
-  }
-}
-
-}  // namespace
-
 MacroblockSums macroblock_sums(const std::uint8_t* luma, std::ptrdiff_t pitch, const std::uint8_t* edges,
                                std::ptrdiff_t edge_pitch, int width, int height, int mb_x, int mb_y) {
   MacroblockSums sums;
-  const int left = mb_x * kMacroblockSide, right = left + kMacroblockSide;
-  const int top = mb_y * kMacroblockSide, bottom = top + kMacroblockSide;
-  for (int y = top; y < bottom; ++y) {
+  const int left = mb_x * kMacroblockSide, top = mb_y * kMacroblockSide;
+  for (int y = top; y < top + kMacroblockSide; ++y) {
     const std::uint8_t* const row = luma + inside(y, height) * pitch;
-    const std::uint8_t* const above = luma + inside(y - 1, height) * pitch;
-    const std::uint8_t* const below = luma + inside(y + 1, height) * pitch;
     const std::uint8_t* const marks = edges && y < height ? edges + y * edge_pitch : nullptr;
-    if (left > 0 && right < width) {
-      add_row(sums, row + left, above + left, below + left, marks ? marks + left : nullptr);
-      continue;
-    }
-    for (int x = left; x < right; ++x) {
-      const int at = inside(x, width);
-      add_sample(sums, row[at], row[inside(x - 1, width)], row[inside(x + 1, width)], above[at], below[at],
-                 marks && x < width && marks[x] != 0);
+    if (left + kMacroblockSide <= width) {
+      for (int x = left; x < left + kMacroblockSide; ++x) add_sample(sums, row[x], marks && marks[x] != 0);
+    } else {
+      for (int x = left; x < left + kMacroblockSide; ++x) {
+        add_sample(sums, row[inside(x, width)], marks && x < width && marks[x] != 0);
+      }
     }
   }
   return sums;

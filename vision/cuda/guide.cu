@@ -11,25 +11,23 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kLaneSamples = 8;
 
-// A row's samples left - 1 .. left + 8, those outside the picture replaced by the nearest.
+// A row's samples left .. left + 7, those outside the picture replaced by the nearest.
 struct RowSamples {
-  int at[kLaneSamples + 2];
+  int at[kLaneSamples];
 };
 
 __device__ RowSamples load_row(const std::uint8_t* d_row, int left, int width) {
   RowSamples row;
-  if (left > 0 && left + kLaneSamples < width && (reinterpret_cast<std::uintptr_t>(d_row + left) & 7u) == 0) {
+  if (left + kLaneSamples <= width && (reinterpret_cast<std::uintptr_t>(d_row + left) & 7u) == 0) {
     const uint2 eight = *reinterpret_cast<const uint2*>(d_row + left);
-    row.at[0] = d_row[left - 1];
-    row.at[kLaneSamples + 1] = d_row[left + kLaneSamples];
 #pragma unroll
     for (int i = 0; i < kLaneSamples; ++i) {
-      row.at[1 + i] = static_cast<int>((i < 4 ? eight.x : eight.y) >> (8 * (i & 3)) & 255u);
+      row.at[i] = static_cast<int>((i < 4 ? eight.x : eight.y) >> (8 * (i & 3)) & 255u);
     }
     return row;
   }
 #pragma unroll
-  for (int i = 0; i < kLaneSamples + 2; ++i) row.at[i] = d_row[inside(left - 1 + i, width)];
+  for (int i = 0; i < kLaneSamples; ++i) row.at[i] = d_row[inside(left + i, width)];
   return row;
 }
 
@@ -43,19 +41,17 @@ __global__ void __launch_bounds__(kThreads)
   const int left = mb % mb_width * kMacroblockSide + lane % 2 * kLaneSamples;
   const Plane<const std::uint8_t> plane = luma[picture];
   const RowSamples row = load_row(plane.row(inside(y, height)), left, width);
-  const RowSamples above = load_row(plane.row(inside(y - 1, height)), left, width);
-  const RowSamples below = load_row(plane.row(inside(y + 1, height)), left, width);
   const std::uint8_t* const d_edges = edges.first != nullptr && y < height ? edges[picture].row(y) : nullptr;
   MacroblockSums sums;
 #pragma unroll
   for (int i = 0; i < kLaneSamples; ++i) {
     const bool edge = d_edges != nullptr && left + i < width && d_edges[left + i] != 0;
-    add_sample(sums, row.at[1 + i], row.at[i], row.at[2 + i], above.at[1 + i], below.at[1 + i], edge);
+    add_sample(sums, row.at[i], edge);
   }
   const auto total = [](int value) {
     return static_cast<std::int32_t>(warp_sum(static_cast<unsigned>(value)));
   };
-  sums = {total(sums.edges), total(sums.gradient), total(sums.sum), total(sums.squares)};
+  sums = {total(sums.edges), total(sums.sum), total(sums.squares)};
   if (lane == 0) d_sums[static_cast<std::size_t>(picture) * macroblocks + mb] = sums;
 }
 

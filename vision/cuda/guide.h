@@ -1,4 +1,4 @@
-// The encoder's guide stage on the device: four sums for each macroblock of a batch of pictures, and from
+// The encoder's guide stage on the device: three sums for each macroblock of a batch of pictures, and from
 // them a QP offset each, by the arithmetic of vision/guide.h.
 #pragma once
 
