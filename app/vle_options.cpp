@@ -22,7 +22,7 @@ constexpr char kExamples[] =
     "  cu264 vle expand genome.vle -o genome.txt\n"
     "  tar -c folder | cu264 vle compress - -o - | ssh host 'cu264 vle expand - -o - | tar -x'\n"
     "\n"
-    "Huffman codes for bytes, in segments of 16 MiB with checksums, on a GPU or on the CPU: the same bytes. "
+    "Huffman codes for bytes, in segments of 4 MiB with checksums, on a GPU or on the CPU: the same bytes. "
     "INPUT\n"
     "is a file, a pipe, or - for standard input; OUTPUT a file that is complete or absent, or - for "
     "standard\n"

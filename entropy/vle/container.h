@@ -13,7 +13,7 @@
 
 namespace cu264::vle {
 
-inline constexpr std::size_t kSegmentSize = std::size_t{1} << 24;  // original bytes, of all but the last one
+inline constexpr std::size_t kSegmentSize = std::size_t{1} << 22;  // original bytes, of all but the last one
 inline constexpr std::size_t kSignatureSize = 8;
 inline constexpr std::size_t kRecordHeaderSize = 40;
 

@@ -9,7 +9,7 @@ namespace cu264::vle {
 namespace {
 
 // Enough to read, upload, encode, download and write at the same time; more would only pin memory.
-constexpr std::size_t kDeviceSlots = 6;
+constexpr std::size_t kDeviceSlots = 8;
 
 std::unique_ptr<SegmentCoder> open_cuda([[maybe_unused]] int device) {
 #if defined(CU264_WITH_CUDA)

@@ -10,6 +10,7 @@
 #include "core/block.h"
 #include "core/cavlc_block.h"
 #include "cu264/encoder.h"
+#include "cu264/vle.h"
 
 namespace {
 
