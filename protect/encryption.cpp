@@ -75,6 +75,7 @@ class Encryptor : public NalTool {
     return sei_nal(message);
   }
   Bytes end_stream() override { return {}; }
+  void add_counts(StreamCounts& counts) const override { counts.encrypted_bits = cipher_.encrypted_bits(); }
 
   EncryptionOptions options_;
   StreamKeys keys_;
@@ -122,6 +123,9 @@ class Decryptor : public NalTool {
     return {};
   }
   Bytes end_stream() override { return {}; }
+  void add_counts(StreamCounts& counts) const override {
+    if (cipher_) counts.encrypted_bits = cipher_->encrypted_bits();
+  }
 
   ProtectionKey key_;
   std::unique_ptr<StreamKeys> keys_;

@@ -99,6 +99,8 @@ class Hider : public NalTool {
                 "a longer stream, or one coded at a lower QP, holds more");
   }
 
+  void add_counts(StreamCounts& counts) const override { counts.carriers = carriers_; }
+
   StreamKeys keys_;
   BitMask mask_;
   Bytes frame_;
@@ -141,6 +143,8 @@ class HiddenReader : public NalTool {
     if (crc32(payload) != header_.crc) damaged();
     return payload;
   }
+  void add_counts(StreamCounts& counts) const override { counts.carriers = bits_; }
+
   [[noreturn]] static void damaged() {
     throw Error(ErrorCode::bad_input, "the hidden data cannot be read",
                 "the stream was cut or changed after the data was hidden");

@@ -101,6 +101,7 @@ void NalTool::slice_unit(const NalUnit& nal, Bytes& out) {
   current.header = sets_.slice_header(bits, nal, current.sets);
   current.data_begin = bits.position();
   current.stop = stop_bit_position(payload);
+  slice_bits_ += current.stop;
   const std::string where = "picture " + std::to_string(total_pictures_);
   if (current.header.first_mb != next_mb_) {
     throw Error(ErrorCode::bad_input, where + ": a slice is missing, doubled or out of order",
@@ -149,6 +150,15 @@ void NalTool::parse(const Slice& slice, const Bytes& rbsp, MacroblockVisitor& vi
   BitCursor bits(rbsp);
   bits.skip(slice.data_begin);
   next_mb_ = parser_.parse(bits, slice.stop, slice.sets, slice.header, visitor);
+}
+
+StreamCounts NalTool::counts() const {
+  StreamCounts counts;
+  counts.pictures = total_pictures_;
+  counts.slice_bits = slice_bits_;
+  counts.coefficients = parser_.coefficients();
+  add_counts(counts);
+  return counts;
 }
 
 std::vector<std::uint8_t> NalTool::finish() {

@@ -29,6 +29,7 @@ class NalTool : public StreamTool {
   void parameter_sets(std::span<const std::uint8_t> stream) override;
   std::vector<std::uint8_t> access_units(std::span<const std::uint8_t> stream) override;
   std::vector<std::uint8_t> finish() override;
+  StreamCounts counts() const override;
 
  protected:
   // One of our messages; true: it is to be left out.
@@ -41,6 +42,7 @@ class NalTool : public StreamTool {
   virtual void written(ByteSpan unit) { (void)unit; }
   // Behind the last slice of a picture; what is put before its first slice.
   virtual Bytes end_picture() { return {}; }
+  virtual void add_counts(StreamCounts& counts) const = 0;
   // Once all is over.
   virtual Bytes end_stream() = 0;
 
@@ -60,6 +62,7 @@ class NalTool : public StreamTool {
   Bytes rbsp_, check_;
   std::uint32_t picture_ = 0;
   std::uint32_t total_pictures_ = 0;
+  std::uint64_t slice_bits_ = 0;
   bool in_picture_ = false;
   int next_mb_ = 0;                // of the picture that is under way
   std::size_t picture_begin_ = 0;  // where its first slice's prefix lies in the output

@@ -174,6 +174,7 @@ void SliceParser::block(BitCursor& bits, int slot, int max_num_coeff) {
   bits.skip(token.length);
   block.total_zeros = block.coded_runs = 0;
   block.zeros_at = token.length;
+  coefficients_ += block.total_coeff;
   if (block.total_coeff != 0) {
     // TotalCoeff of Intra16x16DCLevel is nobody's neighbour.
     if (slot != core::kSlotLumaDc) totals_.set(slot, block.total_coeff);

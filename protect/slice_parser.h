@@ -94,6 +94,9 @@ class SliceParser {
   int parse(BitCursor& bits, std::uint64_t stop, const ParameterSets::Active& sets, const SliceHeader& header,
             MacroblockVisitor& visitor);
 
+  // Levels that were not zero, in all slices so far.
+  std::uint64_t coefficients() const { return coefficients_; }
+
  private:
   void begin_macroblock(int address, int first_mb);
   void macroblock(BitCursor& bits);
@@ -108,6 +111,7 @@ class SliceParser {
 
   const VlcTables& tables_ = vlc_tables();
   const ParameterSets::Active* sets_ = nullptr;
+  std::uint64_t coefficients_ = 0;
   TotalCoeffs totals_;
   MacroblockSyntax mb_;
 };

@@ -255,6 +255,8 @@ class Embedder : public NalTool {
                 "a longer stream, or a higher density, holds more");
   }
 
+  void add_counts(StreamCounts& counts) const override { counts.carriers = carriers_.size(); }
+
   WatermarkOptions options_;
   StreamKeys keys_;
   Bytes frame_;
@@ -317,6 +319,8 @@ class Extractor : public NalTool {
     if (mark_frame_of(payload) != frame) damaged();
     return payload;
   }
+
+  void add_counts(StreamCounts& counts) const override { counts.carriers = votes_.size(); }
 
   [[noreturn]] static void damaged() {
     throw Error(ErrorCode::bad_input, "the watermark cannot be read",

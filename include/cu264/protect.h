@@ -69,6 +69,15 @@ struct WatermarkOptions {
   std::uint32_t density = 65536;  // of 65536 blocks that could carry a bit, how many do: 1 to 65536
 };
 
+// What a tool has seen and done so far.
+struct StreamCounts {
+  std::uint64_t pictures = 0;
+  std::uint64_t slice_bits = 0;      // of the slices, headers included, without emulation prevention
+  std::uint64_t coefficients = 0;    // levels that are not zero
+  std::uint64_t encrypted_bits = 0;  // that the keystream decides
+  std::uint64_t carriers = 0;        // places that a watermark's or hidden data's bit was or could be put
+};
+
 // Works through one elementary stream, access unit after access unit, in the stream's order. Not for use by
 // two threads at once; any number of objects may work side by side. After an exception only destruction is
 // allowed.
@@ -84,6 +93,8 @@ class StreamTool {
   // To be called behind the last access unit. Of tools that read a payload: the payload. Throws when the
   // stream was not what the tool is for, or could not hold the payload.
   virtual std::vector<std::uint8_t> finish() = 0;
+
+  virtual StreamCounts counts() const = 0;
 };
 
 // A random nonce is drawn for each; the same input is encrypted to another output each time.
