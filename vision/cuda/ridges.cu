@@ -16,7 +16,9 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kColumns = 64;
 constexpr int kSmoothedColumns = kColumns + 4;
-constexpr int kGroup = 4;        // outputs of a row a thread makes at once
+constexpr int kGroup = 4;  // outputs of a row a thread makes at once
+constexpr int kLead = 8;   // samples left of the tile, which begins aligned
+constexpr int kInputColumns = kColumns + 2 * kLead;
 constexpr int kPitch = 72;       // of the 16-bit rows, samples
 constexpr int kManyTiles = 512;  // from here on the taller tile keeps a device busy
 
@@ -27,30 +29,41 @@ struct Taps {
 template <int kRadius, int kRows>
 struct Tile {
   static constexpr int kInputRows = kRows + 4 + 2 * kRadius;
-  static constexpr int kInputPitch = (kSmoothedColumns + 2 * kRadius + 7) / 4 * 4;
-  alignas(16) std::uint8_t input[kInputRows][kInputPitch];
+  alignas(16) std::uint8_t input[kInputRows][kInputColumns];
   alignas(16) std::uint16_t horizontal[kInputRows][kPitch];
   alignas(16) std::uint16_t smoothed[kRows + 4][kPitch];
   alignas(16) std::uint16_t magnitude[kRows + 2][kPitch];
   int largest;
 };
 
-// The picture's samples, those outside replaced by the nearest inside.
+// The picture's samples, those outside replaced by the nearest inside. Four at a time where they lie so.
 template <int kRadius, int kRows>
 __device__ void load_tile(Tile<kRadius, kRows>& s_tile, const Plane<const std::uint8_t>& plane, int x0,
                           int y0, int width, int height) {
-  constexpr int kUsed = kSmoothedColumns + 2 * kRadius, kWarps = kThreads / 32;
+  constexpr int kWarps = kThreads / 32, kRowWords = kInputColumns / 4;
+  const int top = y0 - 2 - kRadius;
+  const bool aligned =
+      ((reinterpret_cast<std::uintptr_t>(plane.data) | static_cast<std::uintptr_t>(plane.pitch)) & 3u) == 0;
+  if (aligned && x0 >= kLead && x0 + kColumns + kLead <= width) {
+    for (int i = static_cast<int>(threadIdx.x); i < s_tile.kInputRows * kRowWords; i += kThreads) {
+      const int r = i / kRowWords, w = i % kRowWords;
+      const std::uint8_t* const d_row = plane.row(inside(top + r, height)) + x0 - kLead;
+      reinterpret_cast<std::uint32_t*>(s_tile.input[r])[w] = reinterpret_cast<const std::uint32_t*>(d_row)[w];
+    }
+    return;
+  }
   const int lane = static_cast<int>(threadIdx.x) & 31;
   for (int r = static_cast<int>(threadIdx.x) >> 5; r < s_tile.kInputRows; r += kWarps) {
-    const std::uint8_t* const d_row = plane.row(inside(y0 - 2 - kRadius + r, height));
+    const std::uint8_t* const d_row = plane.row(inside(top + r, height));
 #pragma unroll
-    for (int c = lane; c < kUsed; c += 32) s_tile.input[r][c] = d_row[inside(x0 - 2 - kRadius + c, width)];
+    for (int c = lane; c < kInputColumns; c += 32) s_tile.input[r][c] = d_row[inside(x0 - kLead + c, width)];
   }
 }
 
 template <int kRadius, int kRows>
 __device__ void smooth_rows(Tile<kRadius, kRows>& s_tile, const Taps& taps) {
-  constexpr int kGroups = kSmoothedColumns / kGroup, kSamples = kGroup + 2 * kRadius;
+  constexpr int kGroups = kSmoothedColumns / kGroup, kFirst = kLead - 2 - kRadius;
+  constexpr int kSamples = kFirst + kGroup + 2 * kRadius;
   for (int i = static_cast<int>(threadIdx.x); i < s_tile.kInputRows * kGroups; i += kThreads) {
     const int r = i / kGroups, g = i % kGroups;
     int sample[(kSamples + 3) / 4 * 4];
@@ -64,10 +77,10 @@ __device__ void smooth_rows(Tile<kRadius, kRows>& s_tile, const Taps& taps) {
     std::uint32_t out[kGroup];
 #pragma unroll
     for (int o = 0; o < kGroup; ++o) {
-      int sum = taps.at[0] * sample[o + kRadius];
+      int sum = taps.at[0] * sample[kFirst + o + kRadius];
 #pragma unroll
       for (int k = 1; k <= kRadius; ++k)
-        sum += taps.at[k] * (sample[o + kRadius - k] + sample[o + kRadius + k]);
+        sum += taps.at[k] * (sample[kFirst + o + kRadius - k] + sample[kFirst + o + kRadius + k]);
       out[o] = static_cast<std::uint32_t>(horizontal_rounded(sum));
     }
     *reinterpret_cast<uint2*>(&s_tile.horizontal[r][kGroup * g]) =
