@@ -1,0 +1,36 @@
+// What the functions on device memory ask of their callers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "cu264/status.h"
+
+namespace cu264::scan {
+
+inline constexpr std::uint64_t kMostItems = std::uint64_t{1} << 38;
+
+inline void check_count(std::uint64_t count) {
+  if (count > kMostItems) {
+    throw Error(ErrorCode::invalid_argument, std::to_string(count) + " elements are more than 2^38",
+                "go through them in parts");
+  }
+}
+
+// Answers a call that only asks for the scratch's size; else sees that it was given.
+inline bool is_size_query(const void* d_scratch, std::size_t& scratch_size, std::size_t needed) {
+  if (d_scratch == nullptr) {
+    scratch_size = needed;
+    return true;
+  }
+  if (scratch_size < needed) {
+    throw Error(ErrorCode::invalid_argument, "the scratch has " + std::to_string(scratch_size) +
+                                                 " bytes, but " + std::to_string(needed) + " are needed");
+  }
+  if (reinterpret_cast<std::uintptr_t>(d_scratch) % 256 != 0)
+    throw Error(ErrorCode::invalid_argument, "the scratch is not aligned to 256 bytes");
+  return false;
+}
+
+}  // namespace cu264::scan

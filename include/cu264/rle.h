@@ -1,0 +1,62 @@
+// Run-length coding of bytes and of 32-bit integers, in host memory and in device memory.
+//
+// A run is a symbol and how often it follows itself. Lengths have 32 bits: a run is cut wherever a position
+// is a multiple of kCut, so that inputs of any size have one answer.
+//
+// Errors are cu264::Error: invalid_argument for what a caller passes wrongly, bad_input for runs that do not
+// make up the size they should, device_unavailable where a function needs a GPU and the build has no CUDA,
+// device_failure where the runtime refuses a launch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace cu264::rle {
+
+inline constexpr std::uint64_t kCut = std::uint64_t{1} << 31;
+
+// ---- In host memory, from any thread.
+
+// Writes the runs and returns how many; both outputs take that many, and nothing behind them is written;
+// Error(invalid_argument) where they cannot. No input has no runs.
+std::size_t encode(std::span<const std::uint8_t> input, std::span<std::uint8_t> symbols,
+                   std::span<std::uint32_t> lengths);
+std::size_t encode(std::span<const std::int32_t> input, std::span<std::int32_t> symbols,
+                   std::span<std::uint32_t> lengths);
+
+// Error(bad_input) where the lengths do not add up to the output's size. A length may be 0.
+void decode(std::span<const std::uint8_t> symbols, std::span<const std::uint32_t> lengths,
+            std::span<std::uint8_t> output);
+void decode(std::span<const std::int32_t> symbols, std::span<const std::uint32_t> lengths,
+            std::span<std::int32_t> output);
+
+// ---- In device memory: asynchronous on `stream` (a cudaStream_t), without allocation or synchronisation.
+// ---- Called with d_scratch null they only set scratch_size to the bytes they need for these sizes; then with
+// ---- memory of that size, 256-byte aligned, whatever it holds, which is theirs until the work is done.
+// ---- Arrays need the alignment of their elements only. Any size up to 2^38.
+
+enum class Method {
+  automatic,  // one pass
+  parle,      // as published: mask, scan, compact, scatter; below 2^32 symbols, 8 bytes of scratch each
+};
+
+// Writes the runs; *d_runs becomes how many. Outputs take one element for each symbol of the input at worst,
+// of which those of the runs are written, and do not overlap it.
+void device_encode(void* d_scratch, std::size_t& scratch_size, const std::uint8_t* d_input,
+                   std::uint64_t size, std::uint8_t* d_symbols, std::uint32_t* d_lengths,
+                   std::uint64_t* d_runs, void* stream, Method method = Method::automatic);
+void device_encode(void* d_scratch, std::size_t& scratch_size, const std::int32_t* d_input,
+                   std::uint64_t size, std::int32_t* d_symbols, std::uint32_t* d_lengths,
+                   std::uint64_t* d_runs, void* stream, Method method = Method::automatic);
+
+// Writes the symbols of the runs, at most `size`; *d_total becomes what the lengths add up to (modulo 2^64).
+// The output is whole if that is `size`. A length may be 0.
+void device_decode(void* d_scratch, std::size_t& scratch_size, const std::uint8_t* d_symbols,
+                   const std::uint32_t* d_lengths, std::uint64_t runs, std::uint8_t* d_output,
+                   std::uint64_t size, std::uint64_t* d_total, void* stream);
+void device_decode(void* d_scratch, std::size_t& scratch_size, const std::int32_t* d_symbols,
+                   const std::uint32_t* d_lengths, std::uint64_t runs, std::int32_t* d_output,
+                   std::uint64_t size, std::uint64_t* d_total, void* stream);
+
+}  // namespace cu264::rle
