@@ -41,7 +41,7 @@ SegmentSlots::SegmentSlots(const StreamOptions& options, std::size_t count)
     slots_.resize(std::min(count, kDeviceSlots));
     if (options.backend == Backend::automatic) reason_ = "a device can be used";
   } catch (const Error& error) {
-    if (options.backend == Backend::cuda || error.code() != ErrorCode::device_unavailable) throw;
+    if (options.backend == Backend::cuda) throw;
     reason_ = error.what();
   }
 }
