@@ -18,9 +18,18 @@ struct BlockLevels {
   uint4 low = {}, high = {};
 };
 
+// Sixteen bytes that are read once: the code tables shall stay in the L1 cache, not they.
+__device__ __forceinline__ uint4 load_once(const uint4* address) {
+  uint4 value;
+  asm("ld.global.nc.L1::evict_first.v4.u32 {%0, %1, %2, %3}, [%4];"
+      : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+      : "l"(address));
+  return value;
+}
+
 __device__ __forceinline__ BlockLevels load_levels(const std::int16_t* levels) {
   const uint4* const aligned = reinterpret_cast<const uint4*>(levels);
-  return {__ldg(aligned), __ldg(aligned + 1)};
+  return {load_once(aligned), load_once(aligned + 1)};
 }
 
 // Bit k of each: level k is not zero, is 1 or -1, is -1 (or positive and even, which nobody asks).

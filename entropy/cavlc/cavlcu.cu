@@ -67,6 +67,34 @@ __device__ int edge_position(int slot, bool right) {
   return right ? (x == 1 ? 4 + 2 * component + y : -1) : (y == 1 ? 4 + 2 * component + x : -1);
 }
 
+// What a lane must know of its slot, packed: it is the same for all macroblocks.
+struct SlotFacts {
+  std::uint32_t packed = 0;
+
+  __device__ static SlotFacts of(int slot) {
+    const bool has_neighbours = slot >= core::kSlotLuma && slot < core::kBlocksPerMacroblock &&
+                                (slot < core::kSlotChromaDc || slot >= core::kSlotChromaAc);
+    const core::SlotNeighbours n = core::slot_neighbours(has_neighbours ? slot : core::kSlotLuma);
+    const int a = n.a_outside ? edge_position(n.slot_a, true) : 0;
+    const int b = n.b_outside ? edge_position(n.slot_b, false) : 0;
+    return {static_cast<std::uint32_t>(n.slot_a | n.slot_b << 5 | (has_neighbours && n.a_outside) << 10 |
+                                       (has_neighbours && n.b_outside) << 11 |
+                                       (edge_position(slot, true) + 1) << 12 |
+                                       (edge_position(slot, false) + 1) << 16 | a << 20 | b << 24)};
+  }
+  __device__ int field(int first, int bits) const {
+    return static_cast<int>((packed >> first) & ((1u << bits) - 1));
+  }
+  __device__ int slot_a() const { return field(0, 5); }
+  __device__ int slot_b() const { return field(5, 5); }
+  __device__ bool a_outside() const { return field(10, 1) != 0; }
+  __device__ bool b_outside() const { return field(11, 1) != 0; }
+  __device__ int right() const { return field(12, 4) - 1; }  // -1: the block is not at that edge
+  __device__ int bottom() const { return field(16, 4) - 1; }
+  __device__ int edge_a() const { return field(20, 4); }  // where the neighbour lies along its edge
+  __device__ int edge_b() const { return field(24, 4); }
+};
+
 // Words of a block's code to global memory.
 struct CodeSink {
   BitQueue queue;
@@ -89,6 +117,8 @@ __global__ void __launch_bounds__(kThreads)
   __shared__ std::uint32_t s_info_a[kRegion][kEdge];
   __shared__ std::uint32_t s_region;
   __shared__ __align__(32) std::uint8_t s_levels[kRegion * StagedLevels::kWarpBytes];
+  __shared__ std::uint32_t s_facts[32];
+  if (threadIdx.x >= kThreads - 32) s_facts[threadIdx.x & 31] = SlotFacts::of(threadIdx.x & 31).packed;
   if (threadIdx.x == 0) {
     s_region = cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device>(*hand.ticket)
                    .fetch_add(1, cuda::memory_order_relaxed);
@@ -105,7 +135,8 @@ __global__ void __launch_bounds__(kThreads)
   const MacroblockRecord* const mb = batch.macroblocks + index;
   const std::int16_t* const d_levels =
       batch.levels + index * core::kLevelsPerMacroblock + slot * core::kLevelsPerBlock;
-  const bool coded = exists && slot < core::kBlocksPerMacroblock && core::slot_is_coded(*mb, slot);
+  const std::uint32_t coded_slots = exists ? core::coded_slots(*mb) : 0;
+  const bool coded = ((coded_slots >> slot) & 1) != 0;
   const int max_num_coeff = coded ? core::slot_max_num_coeff(*mb, slot) : 0;
   const StagedLevels levels(s_levels, z * StagedLevels::kWarpBytes, slot);
   const std::uint32_t pair = pair_of_ones();
@@ -123,7 +154,8 @@ __global__ void __launch_bounds__(kThreads)
   std::uint32_t* const d_info_b = hand.info_b + index * kEdge;
   std::uint32_t* const d_info_a =
       hand.info_a + (static_cast<std::size_t>(picture) * regions + region) * kEdge;
-  const int right = edge_position(slot, true), bottom = edge_position(slot, false);
+  const SlotFacts facts{s_facts[slot]};
+  const int right = facts.right(), bottom = facts.bottom();
   if (exists && bottom >= 0 && mb_y + 1 < batch.mb_height) hand_over(d_info_b[bottom], info);
   if (exists && right >= 0) {
     s_info_a[z][right] = info;
@@ -132,23 +164,20 @@ __global__ void __launch_bounds__(kThreads)
   __syncthreads();
 
   // A neighbour in the same macroblock: by shuffle. Outside: its right or bottom edge.
-  const bool has_neighbours = slot >= core::kSlotLuma && slot < core::kBlocksPerMacroblock &&
-                              (slot < core::kSlotChromaDc || slot >= core::kSlotChromaAc);
-  const core::SlotNeighbours n = core::slot_neighbours(has_neighbours ? slot : core::kSlotLuma);
-  int nA = __shfl_sync(kAllLanes, total_coeff, n.slot_a);
-  int nB = __shfl_sync(kAllLanes, total_coeff, n.slot_b);
-  if (exists && has_neighbours && n.a_outside) {
+  int nA = __shfl_sync(kAllLanes, total_coeff, facts.slot_a());
+  int nB = __shfl_sync(kAllLanes, total_coeff, facts.slot_b());
+  if (exists && facts.a_outside()) {
     nA = -1;
-    const int edge = edge_position(n.slot_a, true);
+    const int edge = facts.edge_a();
     if (mb_x > 0)
       nA = count_in_slice(z > 0 ? s_info_a[z - 1][edge] : consume(d_info_a[edge - kEdge]), mb_slice);
   }
-  if (exists && has_neighbours && n.b_outside) {
+  if (exists && facts.b_outside()) {
     nB = -1;
     // Consumed even if it does not count: the next launch must find zero.
     if (mb_y > 0) {
       const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(batch.mb_width) * kEdge;
-      nB = count_in_slice(consume(d_info_b[edge_position(n.slot_b, false) - row]), mb_slice);
+      nB = count_in_slice(consume(d_info_b[facts.edge_b() - row]), mb_slice);
     }
   }
   int nC = core::nc_from_neighbours(nA, nB);

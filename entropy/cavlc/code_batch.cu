@@ -30,16 +30,19 @@ constexpr int kMostBlocks = 1024;  // of threads at once, on any GPU
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 constexpr int kBlocksPerSm = 1;
 #else
-constexpr int kBlocksPerSm = 6;
+constexpr int kBlocksPerSm = 7;
 #endif
 
 constexpr int kHeaderWords = 3;  // 1 + 64 + 5 + 11 + 11 bits at most
 // coeff_token and trailing ones' signs, 16 levels of 28 bits, total_zeros and runs: no block exceeds 464
 // bits.
-constexpr int kStagedWords = 14;
+constexpr int kBlockFullWords = 14;
+// Of these, in shared memory; what few blocks have beyond lies with the spilled ones.
+constexpr int kStagedWords = 3;
 // A block beyond one word is spilled whole: macroblocks within their limit need no more words than this, and
 // where one is not, the picture is lost and it does not matter what its blocks hold.
 constexpr std::uint32_t kSpillWords = kGroup * (kMacroblockWords + kBlocksPerMacroblock);
+constexpr std::uint32_t kWarpWords = kSpillWords + 32 * (kBlockFullWords - kStagedWords);
 constexpr std::uint32_t kSpilled = 33;  // instead of a length
 
 struct Shared {
@@ -62,7 +65,7 @@ struct CodeJob {
   GroupLayout layout;
   GroupBits bits;
   std::uint32_t* ticket;
-  std::uint32_t* spill;  // [warp][kSpillWords]
+  std::uint32_t* spill;  // [warp][kWarpWords]
 };
 
 struct HeaderSink {
@@ -79,10 +82,18 @@ struct HeaderSink {
 struct BlockSink {
   BitQueue queue;
   std::uint32_t* const s_staged;
+  std::uint32_t* const d_more;
   int words = 0;
 
   __device__ __forceinline__ void put(std::uint32_t bits, int count) {
-    if (queue.push(bits, count)) s_staged[32 * words++] = queue.pop();
+    if (!queue.push(bits, count)) return;
+    const std::uint32_t word = queue.pop();
+    if (words < kStagedWords) {
+      s_staged[32 * words] = word;
+    } else {
+      d_more[32 * (words - kStagedWords)] = word;
+    }
+    ++words;
   }
 };
 
@@ -234,7 +245,7 @@ class GroupCoder {
     if (slot >= core::kSlotChromaDc && slot < core::kSlotChromaAc) max_num_coeff = 4;
     const StagedLevels levels(s_base_, levels_offset_, lane_);
     levels.store(block.levels);
-    BlockSink sink{{}, &s_.staged[0][lane_]};
+    BlockSink sink{{}, &s_.staged[0][lane_], d_spill_ + kSpillWords + lane_};
     put_nonempty_block(sink, levels, level_signs(block.levels, ones), max_num_coeff, *s_length >> 1);
     std::uint32_t bits = sink.queue.bits;
     int length = sink.queue.count;
@@ -252,7 +263,9 @@ class GroupCoder {
     const auto words = static_cast<std::uint32_t>(sink.words + (sink.queue.count > 0));
     std::uint32_t at = atomicAdd(&s_.spilled, words);
     if (at + words > kSpillWords) at = 0;
-    for (int i = 0; i < sink.words; ++i) d_spill_[at + i] = sink.s_staged[32 * i];
+    for (int i = 0; i < sink.words; ++i) {
+      d_spill_[at + i] = i < kStagedWords ? sink.s_staged[32 * i] : sink.d_more[32 * (i - kStagedWords)];
+    }
     if (sink.queue.count > 0) d_spill_[at + sink.words] = sink.queue.bits & ~(~0u << sink.queue.count);
     return at << 10 | static_cast<std::uint32_t>(32 * sink.words + sink.queue.count);
   }
@@ -309,7 +322,7 @@ class GroupCoder {
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm) code_groups(const __grid_constant__ CodeJob job) {
   __shared__ Shared s_shared[kWarps];
   const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
-  std::uint32_t* const d_spill = job.spill + (blockIdx.x * kWarps + warp) * std::size_t{kSpillWords};
+  std::uint32_t* const d_spill = job.spill + (blockIdx.x * kWarps + warp) * std::size_t{kWarpWords};
   const auto groups = static_cast<std::uint32_t>(job.layout.groups());
   for (;;) {
     std::uint32_t ticket = 0;
@@ -361,7 +374,7 @@ __global__ void __launch_bounds__(kThreads)
 
 std::size_t code_scratch_bytes(const GroupLayout& layout) {
   const std::size_t warps = std::min<std::size_t>(layout.groups() + kWarps - 1, kMostBlocks * kWarps);
-  return 256 + warps / kWarps * kWarps * kSpillWords * sizeof(std::uint32_t);
+  return 256 + warps / kWarps * kWarps * kWarpWords * sizeof(std::uint32_t);
 }
 
 void launch_code(const BatchView& batch, void* scratch, const GroupBits& bits, cudaStream_t stream) {

@@ -8,12 +8,13 @@
 namespace cu264::entropy {
 
 // The 32 bits at `offset` of a string of `length` bits, zeros around it. Its last word is filled with zeros.
+// Without branches, so that the loads of several words are in flight together.
 __device__ __forceinline__ std::uint32_t bits_at(const std::uint32_t* words, int length, int offset) {
-  if (offset <= -32 || offset >= length) return 0;
-  if (offset < 0) return words[0] >> -offset;
   const int word = offset >> 5;
-  const std::uint32_t next = 32 * (word + 1) < length ? words[word + 1] : 0;
-  return __funnelshift_l(next, words[word], offset & 31);
+  const auto count = static_cast<std::uint32_t>(length + 31) / 32;
+  const std::uint32_t first = static_cast<std::uint32_t>(word) < count ? words[word] : 0;
+  const std::uint32_t second = static_cast<std::uint32_t>(word + 1) < count ? words[word + 1] : 0;
+  return __funnelshift_l(second, first, offset & 31);
 }
 
 __device__ __forceinline__ std::uint32_t bits_of(const PackJob& job, const PlacedGroup& group, int offset) {
