@@ -18,7 +18,7 @@ using fast::Layout;
 constexpr int kThreadSymbols = 64;
 // Warps that encode: as many as shared memory and registers of one multiprocessor allow.
 constexpr int kLargeWarps = 19;
-constexpr int kSmallWarps = 6;  // with a small table, for GPUs with less shared memory
+constexpr int kSmallWarps = 10;  // with a small table, for GPUs with less shared memory
 
 void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;

@@ -42,7 +42,7 @@ struct alignas(128) Mail {
   };
 
   Barrier coded[2], placed[2];
-  std::uint32_t tiles[2];
+  std::uint32_t tiles[2], first_tile;
   WarpCode codes[2][kMostWarps];
   WarpPlace places[2][kMostWarps];
 
@@ -247,7 +247,6 @@ template <int kThreadSymbols, int kRow, int kWarps>
 __global__ void __launch_bounds__(32 * (kWarps + 1), 1)
     encode_kernel(const __grid_constant__ KernelCall call) {
   using Table = SharedTable<kRow>;
-  __shared__ std::uint32_t first_tile;
   // By a shuffle, so that the compiler knows it to be the same in all lanes.
   const int warp = __shfl_sync(kAllLanes, threadIdx.x / 32, 0), lane = threadIdx.x % 32;
   const int warps = blockDim.x / 32 - 1;
@@ -261,11 +260,11 @@ __global__ void __launch_bounds__(32 * (kWarps + 1), 1)
 #endif
   if (threadIdx.x == 0) {
     mail.begin(warps);
-    first_tile = take_ticket(call.ticket);
+    mail.first_tile = take_ticket(call.ticket);
   }
   __syncthreads();
   const Table table(lane);
-  const std::uint32_t tile = first_tile;
+  const std::uint32_t tile = mail.first_tile;
   if (warp == warps) {
     place_tiles<kThreadSymbols>(call, mail, table, lane, warps, tile);
   } else {
