@@ -59,7 +59,7 @@ struct Colour {
 };
 
 // Which kernels of the CUDA backend code the levels. A developer's option, for comparisons: the bytes are the
-// same, the published forms (docs/gpu.md) are slower and take more memory.
+// same; the published forms are slower and take more memory.
 enum class EntropyKernel { production, cavlcu, cavlc_su };
 
 struct Config {
