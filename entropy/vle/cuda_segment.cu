@@ -72,6 +72,7 @@ class CudaCoder final : public SegmentCoder {
  public:
   explicit CudaCoder(int device) : device_(device) {
     try {
+      check_present();
       enter();
       check_call(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
       scratch_size_ = scratch_for_all();
@@ -132,6 +133,13 @@ class CudaCoder final : public SegmentCoder {
 
  private:
   Small* d_small() const { return reinterpret_cast<Small*>(d_small_.get()); }
+
+  void check_present() const {
+    int count = 0;
+    check_call(cudaGetDeviceCount(&count), "counting the CUDA devices");
+    if (device_ >= 0 && device_ < count) return;
+    throw Error(ErrorCode::device_unavailable, "there are " + std::to_string(count));
+  }
 
   // Any thread may be the one that works with this coder.
   void enter() const { check_call(cudaSetDevice(device_), "cudaSetDevice"); }
