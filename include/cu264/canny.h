@@ -42,9 +42,9 @@ struct Params {
   // Candidate thresholds: 2 to 32 of them, rising, 1 .. 100. Every pair low < high of them is tried.
   std::vector<int> candidates = {1, 4, 7, 10, 13, 16, 19, 22, 25};
   Partition partition = Partition::columns;
-  // Not in the paper: the thresholds found are scaled, for all sub-images alike, by the share of the picture's
-  // pixels that are edge candidates of some strength. In crowded pictures only the strongest edges remain.
-  // F and MSE against human marks are better than without (vision/README.md). Not with `fixed`.
+  // Not in the paper: the thresholds found are scaled, for all sub-images alike, by the share of the
+  // picture's pixels that are edge candidates of some strength. In crowded pictures only the strongest edges
+  // remain. F and MSE against human marks are better than without (vision/README.md). Not with `fixed`.
   bool density_scaling = false;
   // Plain Canny: no search, these thresholds (0 <= low <= high, 1 <= high <= 100), linked over the whole
   // picture; candidates and partition are not looked at.
