@@ -287,6 +287,10 @@ TEST(Session, OpenRefuses) {
   Config config = config_of(64, 64);
   config.device_output = true;
   error_of(ErrorCode::unsupported, [&] { Encoder encoder(config); });
+  config.device_output = false;
+  config.entropy_kernel = cu264::EntropyKernel::cavlcu;  // of the CUDA backend only
+  error_of(ErrorCode::unsupported, [&] { Encoder encoder(config); });
+  config.entropy_kernel = cu264::EntropyKernel::production;
   config.backend = cu264::BackendChoice::cuda;
   config.devices = {63};  // no machine has so many
   error_of(ErrorCode::device_unavailable, [&] { Encoder encoder(config); });
