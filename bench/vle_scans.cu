@@ -68,7 +68,8 @@ double time_one(int runs, const std::function<void()>& prepare, const std::funct
     vle::check_cuda(cudaEventSynchronize(end), "scanning");
     float milliseconds = 0;
     vle::check_cuda(cudaEventElapsedTime(&milliseconds, start, end), "cudaEventElapsedTime");
-    if (run > 0) times.push_back(milliseconds);
+    if (run == 0) continue;
+    times.push_back(milliseconds);
     total += milliseconds;
   }
   cudaEventDestroy(start), cudaEventDestroy(end);
