@@ -62,11 +62,12 @@ class BitCursor {
   // The next `length` (1..32) bits without consuming them.
   std::uint32_t peek(int length) const { return static_cast<std::uint32_t>(window() >> (64 - length)); }
   // At least 57 bits from here on, at the top.
-  std::uint64_t window() const {
-    const std::uint64_t byte = position_ / 8;
+  std::uint64_t window() const { return window_at(position_); }
+  std::uint64_t window_at(std::uint64_t position) const {
+    const std::uint64_t byte = position / 8;
     std::uint64_t value;
     std::memcpy(&value, bytes_ + (byte < size_ ? byte : size_), 8);
-    return __builtin_bswap64(value) << (position_ % 8);
+    return __builtin_bswap64(value) << (position % 8);
   }
   void skip(std::uint64_t length) { position_ += length; }
   std::uint32_t get(int length) {
@@ -89,6 +90,36 @@ class BitCursor {
   std::size_t size_;
   std::uint64_t bits_;
   std::uint64_t position_ = 0;
+};
+
+// Reads codes one after another from a register that is seldom refilled. The cursor stays where it is.
+class CodeReader {
+ public:
+  explicit CodeReader(const BitCursor& bits) : bits_(bits), position_(bits.position()) { refill(); }
+
+  // The next bits, at the top; at least `bits` (up to 57) of them.
+  std::uint64_t window(int bits) {
+    if (left_ < bits) refill();
+    return window_;
+  }
+  // No more than the window is known to hold.
+  void skip(int bits) {
+    window_ <<= bits;
+    left_ -= bits;
+    position_ += static_cast<std::uint64_t>(bits);
+  }
+  std::uint64_t position() const { return position_; }
+
+ private:
+  void refill() {
+    window_ = bits_.window_at(position_);
+    left_ = 57;
+  }
+
+  const BitCursor& bits_;
+  std::uint64_t position_;
+  std::uint64_t window_ = 0;
+  int left_ = 0;
 };
 
 inline std::uint32_t BitCursor::ue() {

@@ -167,75 +167,87 @@ void SliceParser::block(BitCursor& bits, int slot, int max_num_coeff) {
   block.slot = static_cast<std::uint8_t>(slot);
   block.max_num_coeff = static_cast<std::uint8_t>(max_num_coeff);
   block.column = static_cast<std::uint8_t>(core::coeff_token_column(totals_.nC(slot)));
-  const VlcEntry token = tables_.coeff_token(bits.window(), block.column);
+  CodeReader codes(bits);
+  const VlcEntry token = tables_.coeff_token(codes.window(16), block.column);
   block.total_coeff = token.symbol >> 2, block.trailing_ones = token.symbol & 3;
   if (token.length == 0 || block.total_coeff > max_num_coeff) damaged("no coeff_token");
   block.token_length = token.length;
-  bits.skip(token.length);
+  codes.skip(token.length);
   block.total_zeros = block.coded_runs = 0;
   block.zeros_at = token.length;
-  coefficients_ += block.total_coeff;
   if (block.total_coeff != 0) {
+    coefficients_ += block.total_coeff;
     // TotalCoeff of Intra16x16DCLevel is nobody's neighbour.
     if (slot != core::kSlotLumaDc) totals_.set(slot, block.total_coeff);
-    levels(bits, block);
-    zeros_and_runs(bits, block);
+    levels(codes, block);
+    zeros_and_runs(codes, block);
   }
-  block.length = static_cast<std::uint16_t>(bits.position() - block.begin);
+  const std::uint64_t length = codes.position() - block.begin;
+  block.length = static_cast<std::uint16_t>(length);
+  bits.skip(length);
   if (bits.failed()) damaged("the slice ends inside it");
 }
 
-void SliceParser::levels(BitCursor& bits, BlockSyntax& block) {
-  int suffix_length = block.total_coeff > 10 && block.trailing_ones < 3 ? 1 : 0;
-  for (int i = 0; i < block.trailing_ones; ++i) {
-    block.levels[i].level = bits.flag() != 0 ? -1 : 1;
-    block.levels[i].suffix_size = block.levels[i].suffix_length = 0;
-    block.levels[i].end = static_cast<std::uint16_t>(bits.position() - block.begin);
+void SliceParser::levels(CodeReader& codes, BlockSyntax& block) const {
+  const int ones = block.trailing_ones, total = block.total_coeff;
+  const std::uint64_t signs = codes.window(3);
+  for (int i = 0; i < ones; ++i) {
+    block.levels[i] = {(signs << i >> 63) != 0 ? -1 : 1,
+                       static_cast<std::uint16_t>(block.token_length + i + 1), 0, 0};
   }
-  for (int i = block.trailing_ones; i < block.total_coeff; ++i) {
+  codes.skip(ones);
+  int suffix_length = total > 10 && ones < 3 ? 1 : 0;
+  for (int i = ones; i < total; ++i) {
     LevelCode& code = block.levels[i];
-    level(bits, code, suffix_length, i == block.trailing_ones && block.trailing_ones < 3);
-    code.end = static_cast<std::uint16_t>(bits.position() - block.begin);
+    level(codes, code, suffix_length, i == ones && ones < 3);
+    code.end = static_cast<std::uint16_t>(codes.position() - block.begin);
     suffix_length = core::next_suffix_length(suffix_length, code.level < 0 ? -code.level : code.level);
   }
-  block.zeros_at = static_cast<std::uint16_t>(bits.position() - block.begin);
+  block.zeros_at = static_cast<std::uint16_t>(codes.position() - block.begin);
 }
 
 // 9.2.2.1, with the longer escapes of the High profiles.
-void SliceParser::level(BitCursor& bits, LevelCode& code, int suffix_length, bool first) {
-  const std::uint64_t window = bits.window();
+inline void SliceParser::level(CodeReader& codes, LevelCode& code, int suffix_length, bool first) const {
+  std::uint64_t window = codes.window(28);
   const int prefix = __builtin_clzll(window | 1);
-  if (prefix > kMaxLevelPrefix) damaged("no level_prefix");
-  int size = suffix_length;
-  if (prefix == 14 && suffix_length == 0) size = 4;
-  if (prefix >= 15) size = prefix - 3;
-  int level_code = (std::min(prefix, 15) << suffix_length) +
-                   static_cast<int>(size == 0 ? 0 : window << (prefix + 1) >> (64 - size));
-  if (prefix >= 15 && suffix_length == 0) level_code += 15;
-  if (prefix >= 16) level_code += (1 << (prefix - 3)) - 4096;
+  int size = suffix_length, level_code;
+  if (prefix < 14 || (prefix == 14 && suffix_length != 0)) [[likely]] {
+    // The prefix's one bit and the suffix together.
+    const std::uint64_t tail = window << prefix >> (63 - size);
+    level_code = (prefix << size) + static_cast<int>(tail ^ std::uint64_t{1} << size);
+  } else {
+    if (prefix > kMaxLevelPrefix) damaged("no level_prefix");
+    window = codes.window(46);
+    size = prefix == 14 ? 4 : prefix - 3;
+    level_code =
+        (std::min(prefix, 15) << suffix_length) + static_cast<int>(window << (prefix + 1) >> (64 - size));
+    if (prefix >= 15 && suffix_length == 0) level_code += 15;
+    if (prefix >= 16) level_code += (1 << (prefix - 3)) - 4096;
+  }
   if (first) level_code += 2;
-  bits.skip(static_cast<std::uint64_t>(prefix + 1 + size));
+  codes.skip(prefix + 1 + size);
   const int magnitude = (level_code + 2) >> 1;
   code.level = (level_code & 1) != 0 ? -magnitude : magnitude;
   code.suffix_size = static_cast<std::uint8_t>(size);
   code.suffix_length = static_cast<std::uint8_t>(suffix_length);
 }
 
-void SliceParser::zeros_and_runs(BitCursor& bits, BlockSyntax& block) {
-  const int room = block.max_num_coeff - block.total_coeff;
+inline void SliceParser::zeros_and_runs(CodeReader& codes, BlockSyntax& block) const {
+  const int total = block.total_coeff, room = block.max_num_coeff - total;
   if (room == 0) return;
-  const VlcEntry zeros = tables_.total_zeros(bits.window(), block.total_coeff, block.max_num_coeff == 4);
+  const VlcEntry zeros = tables_.total_zeros(codes.window(9), total, block.max_num_coeff == 4);
   if (zeros.length == 0 || zeros.symbol > room) damaged("no total_zeros");
-  bits.skip(zeros.length);
+  codes.skip(zeros.length);
   block.total_zeros = zeros.symbol;
-  int left = zeros.symbol;
-  for (int i = 0; left > 0 && i + 1 < block.total_coeff; ++i) {
-    const VlcEntry run = tables_.run_before(bits.window(), left);
+  int left = zeros.symbol, coded = 0;
+  for (; left > 0 && coded + 1 < total; ++coded) {
+    const VlcEntry run = tables_.run_before(codes.window(11), left);
     if (run.length == 0 || run.symbol > left) damaged("no run_before");
-    bits.skip(run.length);
-    block.run_before[block.coded_runs++] = run.symbol;
+    codes.skip(run.length);
+    block.run_before[coded] = run.symbol;
     left -= run.symbol;
   }
+  block.coded_runs = static_cast<std::uint8_t>(coded);
 }
 
 }  // namespace cu264::protect

@@ -104,9 +104,9 @@ class SliceParser {
   void pcm(BitCursor& bits);
   void residual(BitCursor& bits);
   void block(BitCursor& bits, int slot, int max_num_coeff);
-  void levels(BitCursor& bits, BlockSyntax& block);
-  void level(BitCursor& bits, LevelCode& code, int suffix_length, bool first);
-  void zeros_and_runs(BitCursor& bits, BlockSyntax& block);
+  void levels(CodeReader& codes, BlockSyntax& block) const;
+  void level(CodeReader& codes, LevelCode& code, int suffix_length, bool first) const;
+  void zeros_and_runs(CodeReader& codes, BlockSyntax& block) const;
   [[noreturn]] void damaged(const char* what) const;
 
   const VlcTables& tables_ = vlc_tables();

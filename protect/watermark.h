@@ -23,14 +23,14 @@ CU264_HD bool watermark_chooses(const AesBlock& key, std::uint32_t density) {
   return (key.words[0] & 0xffff) < density;
 }
 
-// Which bit of the frame a block carries.
+// Which bit of the frame a block carries, for an encoder that marks blocks in any order. A finished stream's
+// blocks carry the frame's bits in turn instead: the SEI message says which.
 CU264_HD std::uint32_t watermark_index(const AesBlock& key, std::uint32_t frame_bytes) {
   return static_cast<std::uint32_t>(key.words[1] * (8 * static_cast<std::uint64_t>(frame_bytes)) >> 32);
 }
 
 // The bit as it goes into the block.
-CU264_HD int watermark_bit(const AesBlock& key, const std::uint8_t* frame, std::uint32_t frame_bytes) {
-  const std::uint32_t index = watermark_index(key, frame_bytes);
+CU264_HD int watermark_bit(const AesBlock& key, const std::uint8_t* frame, std::uint32_t index) {
   return (frame[index / 8] >> (7 - index % 8) & 1) ^ static_cast<int>(key.words[2] & 1);
 }
 

@@ -18,6 +18,9 @@ namespace {
 // Beyond it levels may need escapes that core/cavlc_block.h does not write; such blocks carry nothing.
 constexpr int kMaxMarkedLevel = 2000;
 
+// A setting of the message: blocks carry the frame's bits in turn, not by watermark_index.
+constexpr std::uint8_t kInTurn = 1;
+
 // A slice as marking needs it: where all its blocks lie, and the levels of those that may carry a bit.
 class SliceBlocks : public MacroblockVisitor {
  public:
@@ -124,19 +127,6 @@ void refuse_encrypted(const Message& message) {
   }
 }
 
-// Is every bit of a frame of that length carried by some block?
-bool covers(const std::vector<std::uint32_t>& carriers, std::uint32_t frame_bytes) {
-  std::vector<bool> covered(8 * std::size_t{frame_bytes});
-  std::size_t missing = covered.size();
-  for (const std::uint32_t carrier : carriers) {
-    const std::size_t index = carrier * (8 * std::uint64_t{frame_bytes}) >> 32;
-    if (covered[index]) continue;
-    covered[index] = true;
-    --missing;
-  }
-  return missing == 0;
-}
-
 class Embedder : public NalTool {
  public:
   Embedder(const ProtectionKey& key, const WatermarkOptions& options, ByteSpan payload)
@@ -161,7 +151,8 @@ class Embedder : public NalTool {
     message.settings[0] = static_cast<std::uint8_t>(options_.scheme);
     message.settings[1] = static_cast<std::uint8_t>((options_.density - 1) >> 8);
     message.settings[2] = static_cast<std::uint8_t>(options_.density - 1);
-    const std::uint32_t length = frame_bytes() - kMarkFrameHeaderBytes;
+    message.settings[7] = kInTurn;
+    const std::uint32_t length = static_cast<std::uint32_t>(frame_.size()) - kMarkFrameHeaderBytes;
     for (int i = 0; i < 4; ++i) message.settings[3 + i] = static_cast<std::uint8_t>(length >> (24 - 8 * i));
     return sei_nal(message);
   }
@@ -170,18 +161,20 @@ class Embedder : public NalTool {
     blocks_.begin_slice(slice, keys_, options_);
     parse(slice, rbsp, blocks_);
     blocks_.keep_free_ones();
-    for (const auto& candidate : blocks_.candidates) carriers_.push_back(candidate.key.words[1]);
     if (options_.scheme == WatermarkScheme::t1_sign) return mark_signs(rbsp);
     return mark_parities(slice, rbsp);
   }
 
-  std::uint32_t frame_bytes() const { return static_cast<std::uint32_t>(frame_.size()); }
+  // The blocks of the stream carry the frame's bits in turn.
+  int next_bit(const AesBlock& key) {
+    return watermark_bit(key, frame_.data(), static_cast<std::uint32_t>(carriers_++ % (8 * frame_.size())));
+  }
 
   bool mark_signs(Bytes& rbsp) {
     for (const auto& candidate : blocks_.candidates) {
       const SliceBlocks::Place& place = blocks_.places[candidate.place];
       set_bits(rbsp, place.begin + place.token_length, 1,
-               static_cast<std::uint64_t>(watermark_bit(candidate.key, frame_.data(), frame_bytes())));
+               static_cast<std::uint64_t>(next_bit(candidate.key)));
     }
     return true;
   }
@@ -191,7 +184,7 @@ class Embedder : public NalTool {
     std::vector<SliceBlocks::Candidate> changed;
     for (auto& candidate : blocks_.candidates) {
       const core::CavlcSymbols symbols = core::cavlc_symbols(candidate.levels, candidate.max_num_coeff);
-      const int bit = watermark_bit(candidate.key, frame_.data(), frame_bytes());
+      const int bit = next_bit(candidate.key);
       if ((symbols.trailing_ones & 1) == bit) continue;
       mark_t1_parity(candidate.levels, symbols, candidate.max_num_coeff, bit);
       changed.push_back(candidate);
@@ -242,27 +235,23 @@ class Embedder : public NalTool {
   }
 
   Bytes end_stream() override {
-    if (covers(carriers_, frame_bytes())) return {};
-    std::uint32_t low = kMarkFrameHeaderBytes, high = frame_bytes();
-    while (low + 1 < high) {
-      const std::uint32_t middle = low + (high - low) / 2;
-      (covers(carriers_, middle) ? low : high) = middle;
-    }
+    if (carriers_ >= 8 * frame_.size()) return {};
+    const std::uint64_t room = carriers_ / 8;
     throw Error(ErrorCode::bad_input,
-                "the payload of " + std::to_string(frame_bytes() - kMarkFrameHeaderBytes) +
+                "the payload of " + std::to_string(frame_.size() - kMarkFrameHeaderBytes) +
                     " bytes is too large: this stream can hold " +
-                    std::to_string(low - kMarkFrameHeaderBytes),
+                    std::to_string(room < kMarkFrameHeaderBytes ? 0 : room - kMarkFrameHeaderBytes),
                 "a longer stream, or a higher density, holds more");
   }
 
-  void add_counts(StreamCounts& counts) const override { counts.carriers = carriers_.size(); }
+  void add_counts(StreamCounts& counts) const override { counts.carriers = carriers_; }
 
   WatermarkOptions options_;
   StreamKeys keys_;
   Bytes frame_;
   SliceBlocks blocks_;
   TotalCoeffs totals_;
-  std::vector<std::uint32_t> carriers_;  // of every block that carries: the word that tells which bit
+  std::uint64_t carriers_ = 0;
 };
 
 class Extractor : public NalTool {
@@ -282,6 +271,8 @@ class Extractor : public NalTool {
     length_ = 0;
     for (int i = 0; i < 4; ++i) length_ = length_ << 8 | message.settings[3 + i];
     if (length_ == 0 || length_ > kMaxPayloadBytes) damaged();
+    in_turn_ = message.settings[7] == kInTurn;
+    votes_.clear();
     restart_pictures();
     return false;
   }
@@ -303,14 +294,18 @@ class Extractor : public NalTool {
     int bit = place.trailing_ones & 1;
     if (options_.scheme == WatermarkScheme::t1_sign) bit = bit_at(rbsp, place.begin + place.token_length);
     const std::int8_t vote = (bit ^ static_cast<int>(candidate.key.words[2] & 1)) != 0 ? 1 : -1;
-    votes_.push_back({candidate.key.words[1], vote});
+    const std::uint32_t bytes = length_ + kMarkFrameHeaderBytes;
+    const std::uint32_t index = in_turn_
+                                    ? static_cast<std::uint32_t>(votes_.size() % (8 * std::uint64_t{bytes}))
+                                    : watermark_index(candidate.key, bytes);
+    votes_.push_back({index, vote});
   }
 
   Bytes end_stream() override {
     const std::uint64_t frame_bits = 8 * std::uint64_t{length_ + kMarkFrameHeaderBytes};
     if (frame_bits > votes_.size()) damaged();  // each bit has at least one vote
     std::vector<std::int32_t> sums(frame_bits);
-    for (const auto& [place, vote] : votes_) sums[place * frame_bits >> 32] += vote;
+    for (const auto& [index, vote] : votes_) sums[index] += vote;
     Bytes frame(frame_bits / 8);
     for (std::size_t i = 0; i < sums.size(); ++i) {
       frame[i / 8] |= static_cast<std::uint8_t>((sums[i] > 0) << (7 - i % 8));
@@ -332,6 +327,7 @@ class Extractor : public NalTool {
   WatermarkOptions options_;
   SliceBlocks blocks_;
   std::uint32_t length_ = 0;  // of the payload
+  bool in_turn_ = true;
   std::vector<std::pair<std::uint32_t, std::int8_t>> votes_;
 };
 
