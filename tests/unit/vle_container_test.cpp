@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -247,6 +248,20 @@ TEST(VleContainer, ForgedRecordsAreRefused) {
       header.tables_checksum = vle::crc32c(std::span(bad).subspan(kSignature + kHeader, good.tables_size));
       vle::write_header(header, std::span(bad).subspan<kSignature, kHeader>());
       ASSERT_TRUE(refused(bad, input)) << at;
+    }
+  }
+}
+
+TEST(VleContainer, PositionsBeyond4GiB) {
+  for (const std::uint64_t position : {std::uint64_t{1} << 32, (std::uint64_t{1} << 62) + 12345}) {
+    for (const vle::RecordKind kind : {vle::RecordKind::stored, vle::RecordKind::end}) {
+      vle::RecordHeader header;
+      header.kind = kind, header.position = position;
+      if (kind == vle::RecordKind::stored) header.size = 9, header.bits = 72;
+      std::array<std::uint8_t, kHeader> bytes;
+      vle::write_header(header, bytes);
+      EXPECT_EQ(vle::parse_header(bytes, position).position, position);
+      EXPECT_THROW(vle::parse_header(bytes, position & 0xffffffff), Error);
     }
   }
 }
