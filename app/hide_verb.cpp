@@ -33,13 +33,11 @@ ExitCode hide_verb(const std::vector<std::string>& arguments) {
   if (!command) return ExitCode::done;
   const ProtectionKey key = command->key();
   if (what == "get") {
-    extract_payload(*command, *make_hidden_reader(key));
-    return ExitCode::done;
+    return extract_payload(*command, *make_hidden_reader(key));
   }
   if (!command->has("payload"))
     throw Error(ErrorCode::invalid_argument, "there is no payload", "give --payload FILE");
-  rewrite_stream(*command, *make_hider(key, read_payload(command->text("payload"))));
-  return ExitCode::done;
+  return rewrite_stream(*command, *make_hider(key, read_payload(command->text("payload"))));
 }
 
 }  // namespace cu264::app

@@ -64,8 +64,7 @@ ExitCode protect_verb(const std::vector<std::string>& arguments) {
   if (!command) return ExitCode::done;
   const ProtectionKey key = command->key();
   if (what == "decrypt") {
-    rewrite_stream(*command, *make_decryptor(key));
-    return ExitCode::done;
+    return rewrite_stream(*command, *make_decryptor(key));
   }
   EncryptionOptions options;
   if (command->has("parts") && command->has("strength")) {
@@ -76,8 +75,7 @@ ExitCode protect_verb(const std::vector<std::string>& arguments) {
     options.parts = encryption_strength(static_cast<int>(command->number("strength", 1, 3)));
   }
   options.authenticate = command->has("authenticate");
-  rewrite_stream(*command, *make_encryptor(key, options));
-  return ExitCode::done;
+  return rewrite_stream(*command, *make_encryptor(key, options));
 }
 
 }  // namespace cu264::app

@@ -98,26 +98,38 @@ std::vector<std::uint8_t> read_payload(const std::string& path) {
   return payload;
 }
 
-void rewrite_stream(const StreamCommand& command, StreamTool& tool) {
+ExitCode rewrite_stream(const StreamCommand& command, StreamTool& tool) {
   catch_signals();
   io::capture_av_log();
   io::OutputFile output(command.output);
   std::vector<std::string> notes;
-  io::remux(command.input, edit_of(tool), &output, command.output, notes);
+  try {
+    io::remux(command.input, edit_of(tool), &output, command.output, notes);
+  } catch (const Error&) {
+    if (interrupted()) return ExitCode::interrupted;
+    throw;
+  }
   tool.finish();
   output.commit();
   print_notes(notes);
+  return ExitCode::done;
 }
 
-void extract_payload(const StreamCommand& command, StreamTool& tool) {
+ExitCode extract_payload(const StreamCommand& command, StreamTool& tool) {
   catch_signals();
   io::capture_av_log();
   std::vector<std::string> notes;
-  io::remux(command.input, edit_of(tool), nullptr, {}, notes);
+  try {
+    io::remux(command.input, edit_of(tool), nullptr, {}, notes);
+  } catch (const Error&) {
+    if (interrupted()) return ExitCode::interrupted;
+    throw;
+  }
   const std::vector<std::uint8_t> payload = tool.finish();
   io::OutputFile output(command.output);
   output.write(payload.data(), payload.size());
   output.commit();
+  return ExitCode::done;
 }
 
 }  // namespace cu264::app

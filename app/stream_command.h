@@ -33,9 +33,9 @@ std::optional<StreamCommand> parse_stream_command(const std::string& verb,
 // A payload file; one that is empty or larger than any stream could hold is refused.
 std::vector<std::uint8_t> read_payload(const std::string& path);
 
-// The input through the tool into the output.
-void rewrite_stream(const StreamCommand& command, StreamTool& tool);
+// The input through the tool into the output. Interrupted, it leaves nothing.
+ExitCode rewrite_stream(const StreamCommand& command, StreamTool& tool);
 // The input through the tool; the payload it finds into the output.
-void extract_payload(const StreamCommand& command, StreamTool& tool);
+ExitCode extract_payload(const StreamCommand& command, StreamTool& tool);
 
 }  // namespace cu264::app

@@ -47,16 +47,15 @@ ExitCode watermark_verb(const std::vector<std::string>& arguments) {
   if (!command) return ExitCode::done;
   const ProtectionKey key = command->key();
   if (what == "extract") {
-    extract_payload(*command, *make_watermark_extractor(key));
-    return ExitCode::done;
+    return extract_payload(*command, *make_watermark_extractor(key));
   }
   if (!command->has("payload"))
     throw Error(ErrorCode::invalid_argument, "there is no payload", "give --payload FILE");
   WatermarkOptions options;
   if (command->has("scheme")) options.scheme = parse_scheme(command->text("scheme"));
   if (command->has("density")) options.density = command->number("density", 1, 65536);
-  rewrite_stream(*command, *make_watermark_embedder(key, options, read_payload(command->text("payload"))));
-  return ExitCode::done;
+  return rewrite_stream(*command,
+                        *make_watermark_embedder(key, options, read_payload(command->text("payload"))));
 }
 
 }  // namespace cu264::app
