@@ -18,8 +18,10 @@ namespace {
 // Beyond it levels may need escapes that core/cavlc_block.h does not write; such blocks carry nothing.
 constexpr int kMaxMarkedLevel = 2000;
 
-// A setting of the message: blocks carry the frame's bits in turn, not by watermark_index.
-constexpr std::uint8_t kInTurn = 1;
+// The last setting of the message. An encoder marks any luma block, and each carries the bit of
+// watermark_index; in a finished stream only blocks are marked that nothing is predicted from, and they carry
+// the frame's bits in turn.
+enum Marking : std::uint8_t { kMarkedByEncoder = 0, kMarkedLater = 1 };
 
 // A slice as marking needs it: where all its blocks lie, and the levels of those that may carry a bit.
 class SliceBlocks : public MacroblockVisitor {
@@ -41,10 +43,10 @@ class SliceBlocks : public MacroblockVisitor {
     int mb, alignment;
   };
 
-  void begin_slice(const Slice& slice, const StreamKeys& keys, WatermarkOptions options) {
+  void begin_slice(const Slice& slice, const StreamKeys& keys, WatermarkOptions options, Marking marking) {
     map_.begin_slice(slice.sets.sps.mb_width, slice.sets.sps.macroblocks(), slice.header.first_mb);
     places.clear(), candidates.clear(), pcm.clear();
-    keys_ = &keys, options_ = options, picture_ = slice.picture;
+    keys_ = &keys, options_ = options, picture_ = slice.picture, marking_ = marking;
   }
 
   void macroblock(const MacroblockSyntax& mb) override {
@@ -62,6 +64,7 @@ class SliceBlocks : public MacroblockVisitor {
 
   // To be called once, behind the last macroblock.
   void keep_free_ones() {
+    if (marking_ == kMarkedByEncoder) return;
     std::erase_if(candidates, [this](const Candidate& candidate) {
       const Place& place = places[candidate.place];
       return !map_.is_free(place.mb, place.slot - core::kSlotLuma);
@@ -77,6 +80,7 @@ class SliceBlocks : public MacroblockVisitor {
     if (block.slot < core::kSlotLuma || block.slot >= core::kSlotChromaDc || block.total_coeff == 0)
       return false;
     if (options_.scheme == WatermarkScheme::t1_sign) return block.trailing_ones != 0;
+    if (marking_ == kMarkedByEncoder) return true;
     return std::all_of(block.levels, block.levels + block.total_coeff, [](const LevelCode& code) {
       return code.level <= kMaxMarkedLevel && code.level >= -kMaxMarkedLevel;
     });
@@ -118,6 +122,7 @@ class SliceBlocks : public MacroblockVisitor {
   PredictionMap map_;
   const StreamKeys* keys_ = nullptr;
   WatermarkOptions options_;
+  Marking marking_ = kMarkedLater;
   std::uint32_t picture_ = 0;
 };
 
@@ -151,14 +156,14 @@ class Embedder : public NalTool {
     message.settings[0] = static_cast<std::uint8_t>(options_.scheme);
     message.settings[1] = static_cast<std::uint8_t>((options_.density - 1) >> 8);
     message.settings[2] = static_cast<std::uint8_t>(options_.density - 1);
-    message.settings[7] = kInTurn;
+    message.settings[7] = kMarkedLater;
     const std::uint32_t length = static_cast<std::uint32_t>(frame_.size()) - kMarkFrameHeaderBytes;
     for (int i = 0; i < 4; ++i) message.settings[3 + i] = static_cast<std::uint8_t>(length >> (24 - 8 * i));
     return sei_nal(message);
   }
 
   bool slice(const Slice& slice, Bytes& rbsp) override {
-    blocks_.begin_slice(slice, keys_, options_);
+    blocks_.begin_slice(slice, keys_, options_, kMarkedLater);
     parse(slice, rbsp, blocks_);
     blocks_.keep_free_ones();
     if (options_.scheme == WatermarkScheme::t1_sign) return mark_signs(rbsp);
@@ -271,7 +276,7 @@ class Extractor : public NalTool {
     length_ = 0;
     for (int i = 0; i < 4; ++i) length_ = length_ << 8 | message.settings[3 + i];
     if (length_ == 0 || length_ > kMaxPayloadBytes) damaged();
-    in_turn_ = message.settings[7] == kInTurn;
+    marking_ = message.settings[7] == kMarkedByEncoder ? kMarkedByEncoder : kMarkedLater;
     votes_.clear();
     restart_pictures();
     return false;
@@ -282,7 +287,7 @@ class Extractor : public NalTool {
       throw Error(ErrorCode::bad_input, "the stream holds no watermark, or its begin is missing",
                   "only what cu264 marked can be read");
     }
-    blocks_.begin_slice(slice, *keys_, options_);
+    blocks_.begin_slice(slice, *keys_, options_, marking_);
     parse(slice, rbsp, blocks_);
     blocks_.keep_free_ones();
     for (const auto& candidate : blocks_.candidates) read(candidate, rbsp);
@@ -295,7 +300,7 @@ class Extractor : public NalTool {
     if (options_.scheme == WatermarkScheme::t1_sign) bit = bit_at(rbsp, place.begin + place.token_length);
     const std::int8_t vote = (bit ^ static_cast<int>(candidate.key.words[2] & 1)) != 0 ? 1 : -1;
     const std::uint32_t bytes = length_ + kMarkFrameHeaderBytes;
-    const std::uint32_t index = in_turn_
+    const std::uint32_t index = marking_ == kMarkedLater
                                     ? static_cast<std::uint32_t>(votes_.size() % (8 * std::uint64_t{bytes}))
                                     : watermark_index(candidate.key, bytes);
     votes_.push_back({index, vote});
@@ -327,7 +332,7 @@ class Extractor : public NalTool {
   WatermarkOptions options_;
   SliceBlocks blocks_;
   std::uint32_t length_ = 0;  // of the payload
-  bool in_turn_ = true;
+  Marking marking_ = kMarkedLater;
   std::vector<std::pair<std::uint32_t, std::int8_t>> votes_;
 };
 
