@@ -27,8 +27,8 @@ __device__ __forceinline__ std::uint64_t run_at(const std::uint64_t* d_ends, std
 }
 
 template <class T>
-__global__ void __launch_bounds__(kThreads) decode_tiles(DecodeArrays<T> arrays, const std::uint64_t* d_ends,
-                                                         int skew) {
+__global__ void __launch_bounds__(kThreads)
+    decode_tiles(DecodeArrays<T> arrays, const std::uint64_t* d_ends, int skew) {
   constexpr int kItems = scan::kChunkItems<T>, kTile = kThreads * kItems;
   __shared__ std::uint64_t s_runs[2];  // those of the tile
   const std::uint64_t total = arrays.runs == 0 ? 0 : d_ends[arrays.runs - 1];

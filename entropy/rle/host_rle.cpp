@@ -24,8 +24,8 @@ std::size_t encode_runs(std::span<const T> input, std::span<T> symbols, std::spa
     begin = end;
   }
   if (runs > room) {
-    throw Error(ErrorCode::invalid_argument, "the outputs take " + std::to_string(room) +
-                                                 " runs, but there are " + std::to_string(runs));
+    throw Error(ErrorCode::invalid_argument,
+                "the outputs take " + std::to_string(room) + " runs, but there are " + std::to_string(runs));
   }
   return runs;
 }
@@ -33,8 +33,8 @@ std::size_t encode_runs(std::span<const T> input, std::span<T> symbols, std::spa
 template <class T>
 void decode_runs(std::span<const T> symbols, std::span<const std::uint32_t> lengths, std::span<T> output) {
   if (symbols.size() != lengths.size()) {
-    throw Error(ErrorCode::invalid_argument,
-                std::to_string(symbols.size()) + " symbols but " + std::to_string(lengths.size()) + " lengths");
+    throw Error(ErrorCode::invalid_argument, std::to_string(symbols.size()) + " symbols but " +
+                                                 std::to_string(lengths.size()) + " lengths");
   }
   std::size_t total = 0;
   for (const std::uint32_t length : lengths) total += length;

@@ -1,6 +1,6 @@
 // Where the run that is open at the beginning of a tile began: each tile notes its last head (the first
-// symbol of a run), and the first later tile that has one walks back to it over those that have none. Each tile
-// is walked over once.
+// symbol of a run), and the first later tile that has one walks back to it over those that have none. Each
+// tile is walked over once.
 #pragma once
 
 #include "entropy/scan/scan_state.cuh"

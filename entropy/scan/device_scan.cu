@@ -2,6 +2,7 @@
 // scan while it keeps its items in registers, and writes.
 #include "entropy/scan/device_scan.h"
 #include "entropy/scan/gvle_scan.cuh"
+#include "entropy/scan/gvle_wide_scan.cuh"
 #include "entropy/scan/state_launch.cuh"
 #include "entropy/scan/tile.cuh"
 #include "entropy/scan/yamamoto_scan.cuh"
@@ -10,7 +11,8 @@
 namespace cu264::scan {
 namespace {
 
-// Inter-block sums have 56 bits. Those of tiles of 32-bit items may need more: their halves are scanned apart.
+// Inter-block sums have 56 bits. Those of tiles of 32-bit items may need more: their halves are scanned
+// apart.
 template <class Sum>
 constexpr int kParts = sizeof(Sum) / 4;
 
@@ -19,8 +21,8 @@ struct ScanCall {
   const std::uint32_t* d_input;
   Sum* d_output;
   std::uint64_t count;
-  int skew;              // of the input
-  bool aligned, own;     // the output lies like the input; items are part of their own sums
+  int skew;           // of the input
+  bool aligned, own;  // the output lies like the input; items are part of their own sums
   std::uint32_t* d_ticket;
   std::uint64_t* d_state;  // one for each part
   std::size_t state_count;
@@ -155,9 +157,14 @@ void launch_form(const ScanForm& form, const ScanArrays<Sum>& arrays, void* d_sc
   if (arrays.count == 0) return;
   const std::size_t states = state_count(form, arrays.count);
   switch (form.method) {
-    case Method::yavle: return launch<YamamotoScan>(form.tile, arrays, d_scratch, states, stream);
-    case Method::cuvle: return launch<YanScan>(form.tile, arrays, d_scratch, states, stream);
-    default: return launch<GvleScan>(form.tile, arrays, d_scratch, states, stream);
+    case Method::yavle:
+      return launch<YamamotoScan>(form.tile, arrays, d_scratch, states, stream);
+    case Method::cuvle:
+      return launch<YanScan>(form.tile, arrays, d_scratch, states, stream);
+    case Method::automatic:
+      return launch<GvleWideScan>(form.tile, arrays, d_scratch, states, stream);
+    default:
+      return launch<GvleScan>(form.tile, arrays, d_scratch, states, stream);
   }
 }
 

@@ -24,21 +24,24 @@ struct GvleScan {
     const std::uint32_t segment = index / 32;
     State* const d_segment = d_state + index - j;
     if (lane >= j) StateElement(d_segment[lane]).fetch_add(sum + kOne, cuda::memory_order_relaxed);
-    if (lane != 0) return 0;
     std::uint64_t in_segment = 0, segments = 0, element;
-    if (j > 0) {
-      while ((element = read(d_segment[j - 1])) >> kCounter != j) {
+    if (lane == 0) {
+      if (j > 0) {
+        while ((element = read(d_segment[j - 1])) >> kCounter != j) {
+        }
+        in_segment = element & kSum;
       }
-      in_segment = element & kSum;
+      for (std::uint32_t i = segment; i > 0; --i) {
+        do {
+          element = read(d_state[static_cast<std::uint64_t>(i) * 32 - 1]);
+        } while (element >> kCounter != 32 && element >> kCounter != 64);
+        segments += element & kSum;
+        if ((element & kFlagP) != 0) break;
+      }
+      if (j == 31) StateElement(d_segment[31]).fetch_add(segments + 32 * kOne, cuda::memory_order_relaxed);
     }
-    for (std::uint32_t i = segment; i > 0; --i) {
-      do {
-        element = read(d_state[static_cast<std::uint64_t>(i) * 32 - 1]);
-      } while (element >> kCounter != 32 && element >> kCounter != 64);
-      segments += element & kSum;
-      if ((element & kFlagP) != 0) break;
-    }
-    if (j == 31) StateElement(d_segment[31]).fetch_add(segments + 32 * kOne, cuda::memory_order_relaxed);
+    // A barrier of the block may follow: the warp arrives there as one.
+    __syncwarp();
     return in_segment + segments;
   }
 };

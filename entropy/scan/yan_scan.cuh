@@ -15,14 +15,17 @@ struct YanScan {
   State* d_state;
 
   __device__ std::uint64_t operator()(std::uint32_t index, std::uint64_t sum) {
-    if ((threadIdx.x & 31) != 0) return 0;
     std::uint64_t before = 0;
-    if (index > 0) {
-      while ((before = read(d_state[index - 1])) == 0) {
+    if ((threadIdx.x & 31) == 0) {
+      if (index > 0) {
+        while ((before = read(d_state[index - 1])) == 0) {
+        }
+        before &= ~kFlagP;
       }
-      before &= ~kFlagP;
+      publish(d_state[index], (before + sum) | kFlagP);
     }
-    publish(d_state[index], (before + sum) | kFlagP);
+    // A barrier of the block may follow: the warp arrives there as one.
+    __syncwarp();
     return before;
   }
 };
