@@ -14,7 +14,7 @@ constexpr int kMostThreadWords = 4;
 constexpr std::size_t kStaticBytes = 1024;  // not less than kernels declare themselves
 
 template <int kThreadWords>
-__global__ void __launch_bounds__(kMostThreads, kThreadWords == 1 ? 2 : 1)
+__global__ void __launch_bounds__(kMostThreads, 1)
     link_shared(const __grid_constant__ WordGrid grid, const __grid_constant__ CandidateSet set,
                 const __grid_constant__ LinkWork work) {
   extern __shared__ std::uint32_t s_memory[];
