@@ -69,7 +69,6 @@ void bench_sums(const std::uint32_t* d_input, std::size_t count, int runs) {
     const char* name;
     scan::ScanForm form;
   } forms[] = {{"`device_scan` (GVLE's, tiles of 8192)", {}},
-               {"GVLE's as published, tiles of 8192", {scan::Method::gvle, scan::TileSize::large}},
                {"Yamamoto's, tiles of 8192", {scan::Method::yavle, scan::TileSize::large}},
                {"Yan's, tiles of 8192", {scan::Method::cuvle, scan::TileSize::large}},
                {"GVLE_scan (tiles of 1024)", scan::form_of(scan::Method::gvle)},

@@ -2,7 +2,6 @@
 // scan while it keeps its items in registers, and writes.
 #include "entropy/scan/device_scan.h"
 #include "entropy/scan/gvle_scan.cuh"
-#include "entropy/scan/gvle_wide_scan.cuh"
 #include "entropy/scan/state_launch.cuh"
 #include "entropy/scan/tile.cuh"
 #include "entropy/scan/yamamoto_scan.cuh"
@@ -161,8 +160,6 @@ void launch_form(const ScanForm& form, const ScanArrays<Sum>& arrays, void* d_sc
       return launch<YamamotoScan>(form.tile, arrays, d_scratch, states, stream);
     case Method::cuvle:
       return launch<YanScan>(form.tile, arrays, d_scratch, states, stream);
-    case Method::automatic:
-      return launch<GvleWideScan>(form.tile, arrays, d_scratch, states, stream);
     default:
       return launch<GvleScan>(form.tile, arrays, d_scratch, states, stream);
   }

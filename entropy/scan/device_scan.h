@@ -11,7 +11,7 @@ namespace cu264::scan {
 enum class TileSize { small, large };  // 1024 and 8192 items
 
 struct ScanForm {
-  Method method = Method::automatic;  // GVLE's, 32 segments at a time
+  Method method = Method::gvle;
   TileSize tile = TileSize::large;
 };
 
