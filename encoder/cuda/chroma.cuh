@@ -134,8 +134,8 @@ struct ChromaCoder {
       const int coefficient = forward_transform(lane, s.chroma[c][y][x] - prediction[64 * c + 8 * y + x]);
       if (lane.position == 0) s.dc[i] = coefficient;
       const int in_order = __shfl_sync(kWarp, coefficient * quantiser.multiplier, 16 * c + lane.raster_of_ac);
-      const int level = choose_level_by_rdoq(s.rd.variants, count.lengths, lane, abs(in_order), in_order < 0,
-                                             15, quantiser.shift, nc(i), true);
+      const int level = choose_level_by_rdoq(s.rd.chroma_variants, count.lengths, lane, abs(in_order),
+                                             in_order < 0, 15, quantiser.shift, nc(i), true);
       const unsigned nonzero = (__ballot_sync(kWarp, level != 0) >> (16 * c)) & 0xffff;
       levels[2 + i][lane.position] = static_cast<std::int16_t>(level);
       if (lane.position == 0) set_count(i, __popc(nonzero));
@@ -145,7 +145,7 @@ struct ChromaCoder {
     const int value = hadamard2x2(lane, s.dc[lane.lane & 7]) * constants.chroma.multiplier[0];
     const int in_order = __shfl_sync(kWarp, value, 4 * c + (lane.position & 3));
     const int level =
-        choose_level_by_rdoq(s.rd.variants, count.lengths, lane, abs(in_order), in_order < 0, 4,
+        choose_level_by_rdoq(s.rd.chroma_variants, count.lengths, lane, abs(in_order), in_order < 0, 4,
                              quantiser.shift + core::kChromaDcExtraShift, core::kChromaDcNc, true);
     // From lanes 0..3 and 16..19 to lanes 0..7.
     store_dc_levels(__shfl_sync(kWarp, level, 16 * ((lane.lane >> 2) & 1) + (lane.lane & 3)));

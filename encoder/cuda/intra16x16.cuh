@@ -93,18 +93,13 @@ __device__ inline int intra16x16_header_bits(int mode, int luma_pattern, int chr
   return core::mb_type_and_pattern_bits(record);
 }
 
-// Ranks of the four modes by SATD and mode bits, the same in all lanes; kNoRank for what is not available.
-// Also leaves the SATD of the source's AC and its DC behind, by block, for Intra_4x4's DC mode.
+// Leaves the SATD of the source's AC and its DC behind, by block, for Intra_4x4's DC mode.
 template <bool kRd>
-__device__ void rank_intra16x16(WarpState<kRd>& s, const SearchConstants& constants, const LanePlace& lane,
-                                const HadamardMatrix& matrix, const Place& place,
-                                const Intra16x16Neighbours& n, int chroma_pattern,
-                                unsigned (&ranks)[core::kIntra16x16Modes]) {
+__device__ void measure_source(WarpState<kRd>& s, const LanePlace& lane, const HadamardMatrix& matrix) {
   const int g = lane.lane >> 2, t = lane.lane & 3, x = 4 * (g & 3), y = 4 * (g >> 2) + t;
-  const std::uint32_t source[2] = {*reinterpret_cast<const std::uint32_t*>(&s.luma[y][x]),
-                                   *reinterpret_cast<const std::uint32_t*>(&s.luma[8 + y][x])};
   for (int half = 0; half < 2; ++half) {
-    const HadamardRows plain = hadamard_differences(matrix, half == 0 ? source[0] : source[1], 0);
+    const std::uint32_t source = *reinterpret_cast<const std::uint32_t*>(&s.luma[8 * half + y][x]);
+    const HadamardRows plain = hadamard_differences(matrix, source, 0);
     const std::uint32_t sums = satd_by_column(plain);
     if (g == 0) {  // row 0 of the product: the sums of samples
       s.source_dc[8 * half + 2 * t] = static_cast<std::int16_t>(plain.upper_even);
@@ -115,18 +110,36 @@ __device__ void rank_intra16x16(WarpState<kRd>& s, const SearchConstants& consta
           static_cast<std::int16_t>(static_cast<int>(sums >> 16) - plain.upper_odd);
     }
   }
-  unsigned mine = kNoRank;
+}
+
+// SATD of mode k, in lane k.
+template <bool kRd>
+__device__ int measure_intra16x16(const WarpState<kRd>& s, const LanePlace& lane,
+                                  const HadamardMatrix& matrix, const Intra16x16Neighbours& n) {
+  const int g = lane.lane >> 2, t = lane.lane & 3, x = 4 * (g & 3), y = 4 * (g >> 2) + t;
+  const std::uint32_t source[2] = {*reinterpret_cast<const std::uint32_t*>(&s.luma[y][x]),
+                                   *reinterpret_cast<const std::uint32_t*>(&s.luma[8 + y][x])};
+  int mine = 0;
   for (int mode = 0; mode < core::kIntra16x16Modes; ++mode) {
     int satd = 0;
     for (int half = 0; half < 2; ++half) {
       satd += satd_of_all(
           hadamard_differences(matrix, source[half], intra16x16_row(s, n, mode, x, y + 8 * half)));
     }
-    const int cost = warp_sum(satd) + constants.satd_lambda * intra16x16_header_bits(mode, 0, chroma_pattern);
-    const bool available = core::intra16x16_mode_available(mode, place.left, place.above);
-    if (lane.lane == mode && available) mine = static_cast<unsigned>(cost * 16 + mode);
+    const int total = warp_sum(satd);
+    if (lane.lane == mode) mine = total;
   }
-  for (int mode = 0; mode < core::kIntra16x16Modes; ++mode) ranks[mode] = __shfl_sync(kWarp, mine, mode);
+  return mine;
+}
+
+// Rank by SATD and mode bits of mode k in lane k; kNoRank for what is not available.
+__device__ inline unsigned rank_intra16x16(const SearchConstants& constants, const LanePlace& lane,
+                                           const Place& place, int satd, int chroma_pattern) {
+  const int mode = lane.lane & 3;
+  const int cost = satd + constants.satd_lambda * intra16x16_header_bits(mode, 0, chroma_pattern);
+  const bool available =
+      lane.lane < core::kIntra16x16Modes && core::intra16x16_mode_available(mode, place.left, place.above);
+  return available ? static_cast<unsigned>(cost * 16 + mode) : kNoRank;
 }
 
 // Transforms, quantises and reconstructs luma from its prediction.

@@ -211,12 +211,13 @@ __device__ void finish_step(WarpState<kRd>& s, const LanePlace& lane, const Half
 // ---- decided by SATD
 // ------------------------------------------------------------------------------------------------
 
-template <bool kRd>
+// limit(): the cost by SATD that ends the search; it may fall while the search goes on.
+template <bool kRd, class Limit>
 __device__ Intra4x4Result search_intra4x4_by_satd(WarpState<kRd>& s, const SearchConstants& constants,
                                                   const LanePlace& lane, const Intra4x4Lane& mine,
                                                   const HadamardMatrix& matrix,
                                                   const LaneQuantiser& quantiser, const Place& place,
-                                                  unsigned limit) {
+                                                  Limit limit) {
   Intra4x4Result result;
 #pragma unroll 1
   for (int step = 0; step < kIntra4x4Steps; ++step) {
@@ -229,7 +230,7 @@ __device__ Intra4x4Result search_intra4x4_by_satd(WarpState<kRd>& s, const Searc
     result.satd_cost += first >> 4;
     if (block_of_step(kFirstOfStep, step) != block_of_step(kSecondOfStep, step))
       result.satd_cost += second >> 4;
-    if (result.satd_cost >= limit) return result;
+    if (result.satd_cost >= limit()) return result;
 
     const int mode = static_cast<int>((lane.half == 0 ? first : second) & 15);
     const int prediction = sample_of_rows(lane, rows, mode, block.dc);
@@ -270,12 +271,12 @@ __device__ CodedHalf weigh_block(const SearchConstants& constants, const BitCoun
   return coded;
 }
 
-template <bool kRdoq>
+template <bool kRdoq, class Limit>
 __device__ Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const SearchConstants& constants,
                                                 const BitCounting<kRdoq>& count, const LanePlace& lane,
                                                 const Intra4x4Lane& mine, const HadamardMatrix& matrix,
                                                 const LaneQuantiser& quantiser, const Place& place,
-                                                unsigned limit) {
+                                                Limit limit) {
   Intra4x4Result result;
 #pragma unroll 1
   for (int step = 0; step < kIntra4x4Steps; ++step) {
@@ -302,7 +303,7 @@ __device__ Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const Search
         result.satd_cost += __shfl_sync(kWarp, of_half >> 4, 0);
         const unsigned second_cost = __shfl_sync(kWarp, of_half >> 4, 16);
         if (two) result.satd_cost += second_cost;
-        if (result.satd_cost >= limit) return result;
+        if (result.satd_cost >= limit()) return result;
       }
       const bool is_candidate = of_half != kNoRank && 16 * (of_half >> 4) <= worth;
       if (!__any_sync(kWarp, is_candidate)) break;

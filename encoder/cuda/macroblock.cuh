@@ -48,7 +48,8 @@ struct alignas(4) ValueLine {
 
 // Work space of rate-distortion decisions only.
 struct RdSpace {
-  RdoqVariants variants;
+  RdoqVariants variants;         // of luma
+  RdoqVariants chroma_variants;  // another warp may be searching chroma at the same time
   // Of an Intra_16x16 or chroma candidate, and of the best so far.
   std::uint8_t prediction[16][16];
   std::int16_t trial_levels[17][16];
@@ -150,35 +151,51 @@ __device__ inline Word load_row(const std::uint8_t* row, int x, int width) {
   return *reinterpret_cast<const Word*>(&bytes);
 }
 
-template <bool kRd>
-__device__ void load_source(WarpState<kRd>& s, const BatchView& batch, const Place& place,
-                            const LanePlace& lane) {
+// A lane's share of a macroblock's source.
+struct SourceWords {
+  uint2 luma;
+  std::uint32_t chroma;
+};
+
+__device__ inline SourceWords fetch_source(const BatchView& batch, const Place& place,
+                                           const LanePlace& lane) {
   const SourcePicture& picture = batch.sources[place.picture];
+  SourceWords words;
   {
-    const int row = lane.lane >> 1, x = 8 * (lane.lane & 1);
-    const int y = min(16 * place.mb_y + row, batch.height - 1);
-    *reinterpret_cast<uint2*>(&s.luma[row][x]) =
-        load_row<uint2>(picture.plane[0] + y * picture.pitch[0], 16 * place.mb_x + x, batch.width);
+    const int y = min(16 * place.mb_y + (lane.lane >> 1), batch.height - 1);
+    words.luma = load_row<uint2>(picture.plane[0] + y * picture.pitch[0],
+                                 16 * place.mb_x + 8 * (lane.lane & 1), batch.width);
   }
   const int chroma_width = (batch.width + 1) >> 1, chroma_height = (batch.height + 1) >> 1;
   if (batch.format == PixelFormat::i420) {
-    const int c = lane.lane >> 4, row = (lane.lane >> 1) & 7, x = 4 * (lane.lane & 1);
-    const int y = min(8 * place.mb_y + row, chroma_height - 1);
+    const int c = lane.lane >> 4, x = 4 * (lane.lane & 1);
+    const int y = min(8 * place.mb_y + ((lane.lane >> 1) & 7), chroma_height - 1);
     const std::uint8_t* const plane = c == 0 ? picture.plane[1] : picture.plane[2];
     const std::ptrdiff_t pitch = c == 0 ? picture.pitch[1] : picture.pitch[2];
-    *reinterpret_cast<std::uint32_t*>(&s.chroma[c][row][x]) =
-        load_row<std::uint32_t>(plane + y * pitch, 8 * place.mb_x + x, chroma_width);
+    words.chroma = load_row<std::uint32_t>(plane + y * pitch, 8 * place.mb_x + x, chroma_width);
   } else if (batch.format == PixelFormat::nv12) {
-    const int row = lane.lane >> 2, x = 2 * (lane.lane & 3);
-    const int y = min(8 * place.mb_y + row, chroma_height - 1);
-    for (int i = 0; i < 2; ++i) {
-      const std::uint8_t* const pair =
-          picture.plane[1] + y * picture.pitch[1] + 2 * min(8 * place.mb_x + x + i, chroma_width - 1);
-      s.chroma[0][row][x + i] = pair[0];
-      s.chroma[1][row][x + i] = pair[1];
-    }
+    const int x = 8 * place.mb_x + 2 * (lane.lane & 3);
+    const int y = min(8 * place.mb_y + (lane.lane >> 2), chroma_height - 1);
+    const std::uint8_t* const row = picture.plane[1] + y * picture.pitch[1];
+    const std::uint8_t* const first = row + 2 * min(x, chroma_width - 1);
+    const std::uint8_t* const second = row + 2 * min(x + 1, chroma_width - 1);
+    words.chroma = pack4(first[0], second[0], first[1], second[1]);
   } else {
-    reinterpret_cast<std::uint32_t*>(s.chroma)[lane.lane] = 0x80808080u;
+    words.chroma = 0x80808080u;
+  }
+  return words;
+}
+
+template <bool kRd>
+__device__ void put_source(WarpState<kRd>& s, PixelFormat format, const LanePlace& lane,
+                           const SourceWords& words) {
+  *reinterpret_cast<uint2*>(&s.luma[lane.lane >> 1][8 * (lane.lane & 1)]) = words.luma;
+  if (format == PixelFormat::nv12) {
+    const int row = lane.lane >> 2, x = 2 * (lane.lane & 3);
+    *reinterpret_cast<std::uint16_t*>(&s.chroma[0][row][x]) = static_cast<std::uint16_t>(words.chroma);
+    *reinterpret_cast<std::uint16_t*>(&s.chroma[1][row][x]) = static_cast<std::uint16_t>(words.chroma >> 16);
+  } else {
+    reinterpret_cast<std::uint32_t*>(s.chroma)[lane.lane] = words.chroma;
   }
 }
 

@@ -236,23 +236,62 @@ __device__ inline int intra4x4_header_bits(int luma_pattern, int chroma_pattern)
   return core::mb_type_and_pattern_bits(record);
 }
 
-__device__ inline void search_luma_by_satd(WarpState<false>& s, const SearchConstants& constants,
-                                           const LaneConstants& mine, const Place& place,
-                                           const Intra16x16Neighbours& neighbours, const unsigned (&ranks)[4],
-                                           MacroblockResult& result) {
+// Where Intra_16x16 stands before Intra_4x4 is tried. Its modes' bits depend on chroma's pattern, which
+// another warp may still be searching for.
+struct LumaStart {
+  Intra16x16Neighbours neighbours;
+  int satd;  // of Intra_16x16's mode `lane`
+};
+
+// The cost of the best Intra_16x16 mode by SATD, chroma's pattern being one of first .. last: the highest
+// that it may be.
+__device__ inline unsigned highest_intra16x16_cost(const SearchConstants& constants, const LanePlace& lane,
+                                                   const Place& place, int satd, int first, int last) {
+  unsigned highest = 0;
+  for (int pattern = first; pattern <= last; ++pattern) {
+    highest = max(highest, warp_min(rank_intra16x16(constants, lane, place, satd, pattern)) >> 4);
+  }
+  return highest;
+}
+
+// Chroma, and Intra_16x16 as far as LumaStart, came before, in the same warp.
+struct Prepared {
+  unsigned intra16x16_cost;
+  __device__ unsigned highest_cost() const { return intra16x16_cost; }
+  __device__ void join(const LanePlace&, LumaStart&, MacroblockResult&) const {}
+};
+
+// Ranks of the modes, sorted, the same in all lanes.
+__device__ inline void rank_intra16x16_modes(const SearchConstants& constants, const LaneConstants& mine,
+                                             const Place& place, const LumaStart& start,
+                                             const MacroblockResult& result, unsigned (&ranks)[4]) {
+  const unsigned rank =
+      rank_intra16x16(constants, mine.place, place, start.satd, result.record.coded_block_pattern >> 4);
+  for (int mode = 0; mode < core::kIntra16x16Modes; ++mode) ranks[mode] = __shfl_sync(kWarp, rank, mode);
+  sort_ranks(ranks);
+}
+
+template <class Preparation>
+__device__ void search_luma_by_satd(WarpState<false>& s, const SearchConstants& constants,
+                                    const LaneConstants& mine, const Place& place, LumaStart start,
+                                    Preparation preparation, MacroblockResult& result) {
   const LanePlace& lane = mine.place;
-  const int chroma_pattern = result.record.coded_block_pattern >> 4;
-  const unsigned limit = ranks[0] >> 4;
   const Intra4x4Result found =
-      search_intra4x4_by_satd(s, constants, lane, mine.intra4x4, mine.matrix, mine.luma, place, limit);
+      search_intra4x4_by_satd(s, constants, lane, mine.intra4x4, mine.matrix, mine.luma, place,
+                              [&] { return preparation.highest_cost(); });
+  preparation.join(lane, start, result);
+  unsigned ranks[core::kIntra16x16Modes];
+  rank_intra16x16_modes(constants, mine, place, start, result, ranks);
+  const int chroma_pattern = result.record.coded_block_pattern >> 4;
   if (found.kept &&
-      found.satd_cost + constants.satd_lambda * intra4x4_header_bits(found.pattern, chroma_pattern) < limit) {
+      found.satd_cost + constants.satd_lambda * intra4x4_header_bits(found.pattern, chroma_pattern) <
+          ranks[0] >> 4) {
     take_intra4x4(s, lane, result, found);
     return;
   }
   const int mode = static_cast<int>(ranks[0] & 15);
   std::uint8_t* const samples = s.canvas.at(0, 0);
-  predict_intra16x16(s, lane, neighbours, mode, samples, Canvas::kPitch);
+  predict_intra16x16(s, lane, start.neighbours, mode, samples, Canvas::kPitch);
   Intra16x16Coder<false, false> coder{s,       constants,      lane,     {mine.lengths}, mine.luma,
                                       samples, Canvas::kPitch, s.levels, s.counts};
   coder.quantise();
@@ -315,17 +354,20 @@ __device__ Intra16x16Choice search_intra16x16_by_rd(WarpState<true>& s, const Se
 }
 
 // Intra_4x4 unless SATD speaks for Intra_16x16, then Intra_16x16 unless SATD speaks against it.
-template <bool kRdoq>
+template <bool kRdoq, class Preparation>
 __device__ void search_luma_by_rd(WarpState<true>& s, const SearchConstants& constants,
-                                  const LaneConstants& mine, const Place& place,
-                                  const Intra16x16Neighbours& neighbours, const unsigned (&ranks)[4],
-                                  MacroblockResult& result) {
+                                  const LaneConstants& mine, const Place& place, LumaStart start,
+                                  Preparation preparation, MacroblockResult& result) {
   const LanePlace& lane = mine.place;
+  Intra4x4Result found =
+      search_intra4x4_by_rd<kRdoq>(s, constants, {mine.lengths}, lane, mine.intra4x4, mine.matrix, mine.luma,
+                                   place, [&] { return preparation.highest_cost() * kStopIntra4x4 / 16; });
+  preparation.join(lane, start, result);
+  unsigned ranks[core::kIntra16x16Modes];
+  rank_intra16x16_modes(constants, mine, place, start, result, ranks);
   const int chroma_pattern = result.record.coded_block_pattern >> 4;
   const unsigned satd = ranks[0] >> 4;
-  const Intra4x4Result found =
-      search_intra4x4_by_rd<kRdoq>(s, constants, {mine.lengths}, lane, mine.intra4x4, mine.matrix, mine.luma,
-                                   place, satd * kStopIntra4x4 / 16);
+  found.kept = found.kept && found.satd_cost < satd * kStopIntra4x4 / 16;
   const std::int64_t cost4x4 =
       found.cost + core::rd_cost(0, intra4x4_header_bits(found.pattern, chroma_pattern), constants.rd_lambda);
   if (found.kept && 16 * found.satd_cost < satd * kSureIntra4x4) {
@@ -334,7 +376,7 @@ __device__ void search_luma_by_rd(WarpState<true>& s, const SearchConstants& con
     return;
   }
   const Intra16x16Choice whole = search_intra16x16_by_rd<kRdoq>(
-      s, constants, mine, neighbours, ranks, chroma_pattern, found.kept ? cost4x4 : INT64_MAX);
+      s, constants, mine, start.neighbours, ranks, chroma_pattern, found.kept ? cost4x4 : INT64_MAX);
   if (found.kept && cost4x4 < whole.cost) {
     if (lane.lane < 16) {  // as they were before Intra_16x16 was tried
       s.luma_counts[1 + core::luma_block_y(lane.lane)][1 + core::luma_block_x(lane.lane)] =
@@ -347,26 +389,21 @@ __device__ void search_luma_by_rd(WarpState<true>& s, const SearchConstants& con
   result.cost += whole.cost;
   take_best(s, lane, core::kSlotLumaDc, 17);
   std::uint8_t* const samples = s.canvas.at(0, 0);
-  predict_intra16x16(s, lane, neighbours, whole.mode, samples, Canvas::kPitch);
+  predict_intra16x16(s, lane, start.neighbours, whole.mode, samples, Canvas::kPitch);
   Intra16x16Coder<true, kRdoq> coder{s,       constants,      lane,     {mine.lengths}, mine.luma,
                                      samples, Canvas::kPitch, s.levels, s.counts};
   coder.reconstruct(whole.with_ac, samples, Canvas::kPitch);
   take_intra16x16(s, lane, result, whole.mode, whole.with_ac);
 }
 
-template <bool kRd, bool kRdoq>
+template <bool kRd, bool kRdoq, class Preparation>
 __device__ void search_luma(WarpState<kRd>& s, const SearchConstants& constants, const LaneConstants& mine,
-                            const Place& place, int slopes, MacroblockResult& result) {
-  const Intra16x16Neighbours neighbours = measure_luma_neighbours(s, place, mine.place, slopes);
-  unsigned ranks[core::kIntra16x16Modes];
-  rank_intra16x16(s, constants, mine.place, mine.matrix, place, neighbours,
-                  result.record.coded_block_pattern >> 4, ranks);
-  sort_ranks(ranks);
-  __syncwarp();
+                            const Place& place, const LumaStart& start, Preparation preparation,
+                            MacroblockResult& result) {
   if constexpr (kRd) {
-    search_luma_by_rd<kRdoq>(s, constants, mine, place, neighbours, ranks, result);
+    search_luma_by_rd<kRdoq>(s, constants, mine, place, start, preparation, result);
   } else {
-    search_luma_by_satd(s, constants, mine, place, neighbours, ranks, result);
+    search_luma_by_satd(s, constants, mine, place, start, preparation, result);
   }
 }
 
@@ -439,20 +476,35 @@ __device__ void take_pcm(WarpState<kRd>& s, const LanePlace& lane, MacroblockRes
   __syncwarp();
 }
 
+// I_PCM where it is better; counts the rest.
+template <bool kRd>
+__device__ void finish_macroblock(WarpState<kRd>& s, const SearchConstants& constants, const LanePlace& lane,
+                                  MacroblockResult& result) {
+  if (pcm_is_better(s, constants, lane, result)) {
+    take_pcm(s, lane, result);
+  } else {
+    const int count = lane.lane < core::kBlocksPerMacroblock ? s.counts[lane.lane] : 0;
+    result.record.nonzero_blocks = __ballot_sync(kWarp, count != 0);
+  }
+  result.record.qp = static_cast<std::uint8_t>(constants.qp);
+}
+
 template <bool kRd, bool kRdoq>
 __device__ MacroblockResult search_macroblock(WarpState<kRd>& s, const SearchConstants& constants,
                                               const LaneConstants& mine, const Place& place) {
   MacroblockResult result;
   const int slopes = plane_slopes(s, mine.place);
   search_chroma<kRd, kRdoq>(s, constants, mine, place, slopes, result);
-  search_luma<kRd, kRdoq>(s, constants, mine, place, slopes, result);
-  if (pcm_is_better(s, constants, mine.place, result)) {
-    take_pcm(s, mine.place, result);
-  } else {
-    const int count = mine.place.lane < core::kBlocksPerMacroblock ? s.counts[mine.place.lane] : 0;
-    result.record.nonzero_blocks = __ballot_sync(kWarp, count != 0);
-  }
-  result.record.qp = static_cast<std::uint8_t>(constants.qp);
+  measure_source(s, mine.place, mine.matrix);
+  LumaStart start;
+  start.neighbours = measure_luma_neighbours(s, place, mine.place, slopes);
+  start.satd = measure_intra16x16(s, mine.place, mine.matrix, start.neighbours);
+  __syncwarp();
+  const int pattern = result.record.coded_block_pattern >> 4;
+  const Prepared prepared{
+      highest_intra16x16_cost(constants, mine.place, place, start.satd, pattern, pattern)};
+  search_luma<kRd, kRdoq>(s, constants, mine, place, start, prepared, result);
+  finish_macroblock(s, constants, mine.place, result);
   return result;
 }
 

@@ -1,0 +1,135 @@
+// The macroblock wavefront over a batch of pictures: rows are taken by ticket, and each waits for the row
+// above where it needs it.
+#pragma once
+
+#include <cstdint>
+#include <cuda/atomic>
+
+#include "encoder/cuda/macroblock.cuh"
+
+namespace cu264::encoder::cuda {
+
+// All in device memory.
+struct Wavefront {
+  BottomRow* bottom;   // [picture][mb]
+  unsigned* progress;  // [picture][row]: macroblocks whose bottom row is published
+  unsigned* ticket;
+};
+
+// Waits until `needed` macroblocks of the row above are published. The row's warp holds an earlier ticket, so
+// it is running: nothing waits for a block that has not started.
+__device__ inline unsigned wait_for_row(unsigned* progress, unsigned needed) {
+  ::cuda::atomic_ref<unsigned, ::cuda::thread_scope_device> row(*progress);
+  unsigned done = row.load(::cuda::memory_order_relaxed);
+  for (unsigned pause = 20; done < needed; done = row.load(::cuda::memory_order_relaxed)) {
+    __nanosleep(pause);
+    pause = min(2 * pause, 200u);
+  }
+  ::cuda::atomic_thread_fence(::cuda::memory_order_acquire, ::cuda::thread_scope_device);
+  return done;
+}
+
+template <bool kRd>
+__device__ void store_macroblock(const WarpState<kRd>& s, const BatchView& batch, const Place& place,
+                                 const LanePlace& lane, const core::MacroblockRecord& record) {
+  const std::size_t mb = static_cast<std::size_t>(place.picture) * batch.macroblocks_per_picture() +
+                         static_cast<std::size_t>(place.mb_y) * batch.mb_width + place.mb_x;
+  const int i = lane.lane;
+  if (i < 8) {
+    std::uint32_t word = 0;
+    if (i == 0) {
+      word = pack4(static_cast<int>(record.kind), record.intra16x16_pred_mode, record.intra_chroma_pred_mode,
+                   record.coded_block_pattern);
+    } else if (i == 1) {
+      word = record.qp;
+    } else if (i < 6) {
+      const int block = 4 * (i - 2), bx = core::luma_block_x(block), by = core::luma_block_y(block);
+      word = pack4(s.modes[1 + by][1 + bx], s.modes[1 + by][2 + bx], s.modes[2 + by][1 + bx],
+                   s.modes[2 + by][2 + bx]);
+    } else if (i == 6) {
+      word = record.nonzero_blocks;
+    }
+    reinterpret_cast<std::uint32_t*>(batch.macroblocks + mb)[i] = word;
+  } else if (i < 16) {
+    reinterpret_cast<std::uint32_t*>(batch.total_coeff + mb * core::kTotalCoeffStride)[i - 8] =
+        reinterpret_cast<const std::uint32_t*>(s.counts)[i - 8];
+  }
+  for (int k = i; k < 2 * core::kBlocksPerMacroblock; k += 32) {
+    if ((record.nonzero_blocks >> (k >> 1)) & 1) {
+      reinterpret_cast<uint4*>(batch.levels + mb * core::kLevelsPerMacroblock)[k] =
+          reinterpret_cast<const uint4*>(s.levels)[k];
+    }
+  }
+  if (batch.reconstruction == nullptr) return;
+  const int width = 16 * batch.mb_width, height = 16 * batch.mb_height;
+  const std::size_t luma_bytes = static_cast<std::size_t>(width) * height;
+  std::uint8_t* const planes = batch.reconstruction + place.picture * (luma_bytes * 3 / 2);
+  for (int k = i; k < 64; k += 32) {
+    const std::size_t at =
+        static_cast<std::size_t>(16 * place.mb_y + (k >> 2)) * width + 16 * place.mb_x + 4 * (k & 3);
+    *reinterpret_cast<std::uint32_t*>(planes + at) = s.canvas.word(4 * (k & 3), k >> 2);
+  }
+  const int c = i >> 4, row = (i >> 1) & 7;
+  const std::size_t at = luma_bytes + c * (luma_bytes / 4) +
+                         static_cast<std::size_t>(8 * place.mb_y + row) * (width / 2) + 8 * place.mb_x +
+                         4 * (i & 1);
+  *reinterpret_cast<std::uint32_t*>(planes + at) =
+      *reinterpret_cast<const std::uint32_t*>(&s.chroma_out[c][row][4 * (i & 1)]);
+}
+
+// Row 0 of every picture, then row 1 of every picture and so on. A row past the last: none is left.
+__device__ inline unsigned take_ticket(const Wavefront& wavefront, const LanePlace& lane) {
+  unsigned ticket = 0;
+  if (lane.lane == 0) ticket = atomicAdd(wavefront.ticket, 1u);
+  return __shfl_sync(kWarp, ticket, 0);
+}
+
+// A macroblock row of a picture.
+struct Row {
+  Place place;        // of its macroblocks; mb_x and what depends on it change
+  std::size_t index;  // in the arrays of the wavefront
+  BottomRow* bottom;  // of its first macroblock
+
+  __device__ Row(const BatchView& batch, const Wavefront& wavefront, unsigned ticket) {
+    place.mb_y = static_cast<int>(ticket / static_cast<unsigned>(batch.pictures));
+    place.picture = static_cast<int>(ticket % static_cast<unsigned>(batch.pictures));
+    const int slice = core::slice_of_row(place.mb_y, batch.slices, batch.mb_height);
+    place.above = place.mb_y > core::slice_first_row(slice, batch.slices, batch.mb_height);
+    index = static_cast<std::size_t>(place.picture) * batch.mb_height + place.mb_y;
+    bottom = wavefront.bottom + index * batch.mb_width;
+  }
+  __device__ void move_to(const BatchView& batch, int mb_x) {
+    place.mb_x = mb_x;
+    place.left = mb_x > 0;
+    place.above_right = place.above && mb_x + 1 < batch.mb_width;
+  }
+};
+
+// Loads the macroblock's neighbours, as soon as the row above has them. `published_above`: macroblocks of the
+// row above known to be published.
+template <bool kRd>
+__device__ void load_neighbours(WarpState<kRd>& s, const BatchView& batch, const Wavefront& wavefront,
+                                const Row& row, const LanePlace& lane, unsigned& published_above) {
+  shift_left_neighbours(s, row.place, lane);
+  const unsigned needed = static_cast<unsigned>(min(row.place.mb_x + 2, batch.mb_width));
+  if (row.place.above && published_above < needed) {
+    published_above = wait_for_row(wavefront.progress + row.index - 1, needed);
+  }
+  __syncwarp();
+  load_above_neighbours(s, row.bottom - batch.mb_width + row.place.mb_x, row.place, lane);
+  __syncwarp();
+}
+
+// Hands on what the row below needs.
+template <bool kRd>
+__device__ void publish_macroblock(WarpState<kRd>& s, const Wavefront& wavefront, const Row& row,
+                                   const LanePlace& lane) {
+  store_bottom_row(s, row.bottom + row.place.mb_x, lane);
+  __syncwarp();
+  if (lane.lane == 0) {
+    ::cuda::atomic_ref<unsigned, ::cuda::thread_scope_device>(wavefront.progress[row.index])
+        .store(static_cast<unsigned>(row.place.mb_x) + 1, ::cuda::memory_order_release);
+  }
+}
+
+}  // namespace cu264::encoder::cuda
