@@ -40,12 +40,9 @@ struct Verb {
   ExitCode (*run)(const std::vector<std::string>& arguments);
 };
 constexpr Verb kVerbs[] = {
-    {"encode", cu264::app::encode_verb},
-    {"edges", cu264::app::edges_verb},
-    {"protect", cu264::app::protect_verb},
-    {"watermark", cu264::app::watermark_verb},
-    {"hide", cu264::app::hide_verb},
-    {"vle", cu264::app::vle_verb},
+    {"encode", cu264::app::encode_verb},   {"edges", cu264::app::edges_verb},
+    {"protect", cu264::app::protect_verb}, {"watermark", cu264::app::watermark_verb},
+    {"hide", cu264::app::hide_verb},       {"vle", cu264::app::vle_verb},
     {"devices", cu264::app::devices_verb},
 };
 

@@ -174,7 +174,8 @@ void read_input(const Given& given, EncodeOptions& options) {
 }
 
 void read_coding(const Given& given, EncodeOptions& options) {
-  for (const char* name : {"qp", "preset", "profile", "slices", "backend", "threads", "batch", "entropy-kernel"}) {
+  for (const char* name :
+       {"qp", "preset", "profile", "slices", "backend", "threads", "batch", "entropy-kernel"}) {
     if (given.has(name)) options.config.set(name, given[name]);
   }
   options.config.deblock = !given.has("no-deblock");

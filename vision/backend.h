@@ -37,9 +37,6 @@ std::unique_ptr<canny::DetectorBackend> open_cpu_detector(const CannyParams& par
 std::unique_ptr<canny::DetectorBackend> open_cuda_detector(const CannyParams& params, canny::Form form,
                                                            int width, int height, int batch, int device);
 
-// Does open_cuda_detector know CannyParams::density_scaling?
-inline constexpr bool kCudaScalesByDensity = false;
-
 // Checked and put into the form that kernels take. Throws Error(invalid_argument).
 CannyParams canny_params(const canny::Params& params);
 

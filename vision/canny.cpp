@@ -85,14 +85,6 @@ Opened open(const vision::CannyParams& params, Form form, int width, int height,
   std::string reason = "as asked";
   if (machine.backend != BackendChoice::cpu) {
 #ifdef CU264_WITH_CUDA
-    if (params.density_scaling && !vision::kCudaScalesByDensity) {
-      if (machine.backend == BackendChoice::cuda) {
-        throw Error(ErrorCode::unsupported, "the cuda backend has no density scaling yet",
-                    "use the cpu backend");
-      }
-      return {vision::open_cpu_detector(params, form, width, height, machine.threads), "cpu",
-              "the cuda backend has no density scaling yet"};
-    }
     try {
       auto backend = vision::open_cuda_detector(params, form, width, height, machine.batch, machine.device);
       return {std::move(backend), "cuda",

@@ -85,9 +85,8 @@ DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* 
   m.total_coeff = arena.take(mbs * core::kTotalCoeffStride);
   if (params.reconstruction) m.reconstruction = arena.take(mbs * kMacroblockSamples);
   m.reconstruct_scratch = arena.take(reconstruct_scratch_bytes(batch, params.mb_width, params.mb_height));
-  m.pack_scratch =
-      arena.take(entropy::pack_scratch_bytes(batch, params.mb_width, params.mb_height, params.slices,
-                                             params.entropy_kernel));
+  m.pack_scratch = arena.take(entropy::pack_scratch_bytes(batch, params.mb_width, params.mb_height,
+                                                          params.slices, params.entropy_kernel));
   if (converts(params)) m.rgb = arena.take(upload_bytes(params));
   const StageParams& p = params;
   m.staged_bytes = std::max(staged_layout(PixelFormat::i420, p.width, p.height).bytes,

@@ -23,8 +23,8 @@ struct CodeTable {
   std::array<std::uint8_t, kSymbols> length{};  // bits; 0: the symbol has no code
 };
 
-// A chunk index holds the bit at which every kChunkSymbols-th symbol begins, that of symbol 0 (zero) included:
-// what decoding in parallel needs.
+// A chunk index holds the bit at which every kChunkSymbols-th symbol begins, that of symbol 0 (zero)
+// included: what decoding in parallel needs.
 inline constexpr int kChunkSymbols = 1024;
 
 inline constexpr std::size_t chunk_count(std::size_t size) {
