@@ -17,6 +17,12 @@ find_nvcc() {
   return 1
 }
 
+# "90;100": the compute capabilities of the GPUs here; nothing if nobody can say.
+gpu_architectures() {
+  have nvidia-smi || return 0
+  nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d '. ' | sort -u | paste -sd ';'
+}
+
 # The newest major version of CUDA that the driver here can run; nothing without a driver.
 driver_cuda_major() {
   have nvidia-smi || return 0

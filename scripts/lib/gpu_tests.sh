@@ -1,12 +1,6 @@
 # Sourced by scripts/test for --gpu.
 source "$root/scripts/lib/cuda.sh"
 
-# "90;100": the compute capabilities of the GPUs here; nothing if nobody can say.
-gpu_architectures() {
-  have nvidia-smi || return 0
-  nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d '. ' | sort -u | paste -sd ';'
-}
-
 find_compute_sanitizer() {
   local tool
   for tool in "$(command -v compute-sanitizer || true)" "$(dirname "$nvcc")/compute-sanitizer"; do
