@@ -1,0 +1,99 @@
+// What the searches for chroma and for Intra_16x16 share: a lane's constants, candidates in the order of
+// their SATD, and the best one's levels.
+#pragma once
+
+#include <cstdint>
+
+#include "core/coded_picture.h"
+#include "encoder/cuda/intra4x4.cuh"
+#include "encoder/cuda/macroblock.cuh"
+#include "encoder/cuda/warp_block.cuh"
+#include "encoder/cuda/warp_cavlc.cuh"
+#include "encoder/cuda/warp_satd.cuh"
+
+namespace cu264::encoder::cuda {
+
+// Constants of a lane that every macroblock uses.
+struct LaneConstants {
+  LanePlace place;
+  HadamardMatrix matrix;
+  Intra4x4Lane intra4x4;
+  LaneQuantiser luma;
+  LaneQuantiser chroma;
+  const CavlcLengths& lengths;
+
+  __device__ LaneConstants(const SearchConstants& constants, const CavlcLengths& cavlc_lengths)
+      : matrix(place.lane),
+        intra4x4(place),
+        luma(constants.luma, place.position, kDeadZoneLuma),
+        chroma(constants.chroma, place.position, kDeadZoneChroma),
+        lengths(cavlc_lengths) {}
+};
+
+// What a macroblock came to, the same in all lanes; its levels, counts, modes and samples are in the warp's
+// state.
+struct MacroblockResult {
+  core::MacroblockRecord record;  // but intra4x4_pred_mode
+  int mode_bits = 0;              // of the Intra_4x4 modes
+  std::int64_t cost = 0;          // if the preset decides by it
+};
+
+__device__ inline void sort_ranks(unsigned (&ranks)[4]) {
+  const auto order = [&](int i, int j) {
+    const unsigned low = min(ranks[i], ranks[j]), high = max(ranks[i], ranks[j]);
+    ranks[i] = low, ranks[j] = high;
+  };
+  order(0, 1), order(2, 3), order(0, 2), order(1, 3), order(1, 2);
+}
+
+__device__ inline int mode_of(const unsigned (&ranks)[4], int i) {
+  return static_cast<int>((i == 0 ? ranks[0] : i == 1 ? ranks[1] : i == 2 ? ranks[2] : ranks[3]) & 15);
+}
+
+// How many of the sorted modes are tried by rate and distortion.
+__device__ inline int candidates_of(const SearchConstants& constants, const unsigned (&ranks)[4]) {
+  const unsigned worth = (ranks[0] >> 4) * kWorthMode;
+  int count = 1;
+#pragma unroll
+  for (int i = 1; i < 4; ++i) {
+    count += i < constants.search.rd_candidates && ranks[i] != kNoRank && 16 * (ranks[i] >> 4) <= worth;
+  }
+  return count;
+}
+
+template <bool kRdoq, class Coder>
+__device__ void quantise(Coder& coder, bool by_rdoq) {
+  if constexpr (kRdoq) {
+    if (by_rdoq) {
+      coder.quantise_by_rdoq();
+      return;
+    }
+  }
+  coder.quantise();
+}
+
+// Copies `count` 16-bit rows of levels.
+__device__ inline void copy_levels(const LanePlace& lane, const std::int16_t (*from)[16],
+                                   std::int16_t (*to)[16], int count) {
+#pragma unroll 1
+  for (int i = lane.lane; i < 8 * count; i += 32) {
+    reinterpret_cast<std::uint32_t*>(to)[i] = reinterpret_cast<const std::uint32_t*>(from)[i];
+  }
+}
+
+// Keeps a candidate's levels, counts and DC coefficients as the best so far.
+__device__ inline void keep_trial(WarpState<true>& s, const LanePlace& lane, int blocks) {
+  copy_levels(lane, s.rd.trial_levels, s.rd.best_levels, blocks);
+  if (lane.lane < blocks) s.rd.best_counts[lane.lane] = s.rd.trial_counts[lane.lane];
+  if (lane.half == 0) s.rd.best_dc[lane.position] = s.dc[lane.position];
+}
+
+// And makes the best the macroblock's, from slot `first` on.
+__device__ inline void take_best(WarpState<true>& s, const LanePlace& lane, int first, int blocks) {
+  copy_levels(lane, s.rd.best_levels, s.levels + first, blocks);
+  if (lane.lane < blocks) s.counts[first + lane.lane] = s.rd.best_counts[lane.lane];
+  if (lane.half == 0) s.dc[lane.position] = s.rd.best_dc[lane.position];
+  __syncwarp();
+}
+
+}  // namespace cu264::encoder::cuda
