@@ -83,11 +83,11 @@ class Loop {
   }
 
   void take_packets() {
-    while (const auto packet = encoder_.receive()) write(*packet);
+    while (auto packet = encoder_.receive()) write(std::move(*packet));
   }
 
-  void write(const Packet& packet) {
-    outputs_.picture(packet, in_flight_.front());
+  void write(Packet packet) {
+    outputs_.picture(std::move(packet), in_flight_.front());
     in_flight_.pop_front();
     ++pictures_;
   }

@@ -53,6 +53,10 @@ EncodeOutputs::EncodeOutputs(const EncodeOptions& options, const Config& config,
     throw Error(ErrorCode::invalid_argument, options.output + ": --verify cannot read it again",
                 "write to a file");
   }
+  if (options.encryption) {
+    encryptor_ = make_encryptor(*options.key, *options.encryption);
+    if (!headers.empty()) encryptor_->parameter_sets(headers);
+  }
   if (!options.recon.empty()) recon_.emplace(options.recon);
   if (!options.stats.empty()) {
     statistics_.emplace(options.stats);
@@ -81,7 +85,8 @@ void EncodeOutputs::begin_statistics(const Config& config) {
                       {"backend_reason", encoder_.backend_reason}});
 }
 
-void EncodeOutputs::picture(const Packet& packet, const io::Picture& source) {
+void EncodeOutputs::picture(Packet packet, const io::Picture& source) {
+  if (encryptor_) packet.data = encryptor_->access_units(packet.data);
   muxer_.write(packet.data, packet.pts, source.duration);
   const std::vector<std::uint8_t>& reconstruction = packet.reconstruction;
   if (recon_) recon_->write(reconstruction.data(), reconstruction.size());
@@ -102,6 +107,7 @@ void EncodeOutputs::picture(const Packet& packet, const io::Picture& source) {
 void EncodeOutputs::finish(const std::vector<std::string>& notes) {
   encode_seconds_ = elapsed();
   progress_.clear();
+  if (encryptor_) encryptor_->finish();
   muxer_.finish();
   file_.close();
   if (options_.verify) {
@@ -121,7 +127,7 @@ std::string EncodeOutputs::summary() const {
                 encode_seconds_ > 0 ? static_cast<double>(totals_.frames()) / encode_seconds_ : 0.0,
                 totals_.kbps());
   return text + totals_.quality_text() + ", backend " + encoder_.backend + " (" + encoder_.backend_reason +
-         ")" + (options_.verify ? ", verified" : "");
+         ")" + (options_.verify ? ", verified" : "") + (encryptor_ ? ", encrypted" : "");
 }
 
 double EncodeOutputs::elapsed() const {

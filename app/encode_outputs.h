@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "app/encode_totals.h"
 #include "app/options.h"
 #include "cu264/encoder.h"
+#include "cu264/protect.h"
 #include "io/muxer.h"
 #include "io/output_file.h"
 #include "io/progress.h"
@@ -26,7 +28,7 @@ class EncodeOutputs {
                 const std::vector<const AVStream*>& copied);
 
   // The source's samples are only needed if wants_source().
-  void picture(const Packet& packet, const io::Picture& source);
+  void picture(Packet packet, const io::Picture& source);
   void copy(io::AvPacket packet) { muxer_.copy(std::move(packet)); }
   bool wants_source() const { return options_.psnr || options_.ssim; }
 
@@ -45,6 +47,7 @@ class EncodeOutputs {
   io::VideoInfo video_;
   io::OutputFile file_;
   io::Muxer muxer_;
+  std::unique_ptr<StreamTool> encryptor_;  // null: not wanted
   std::optional<io::OutputFile> recon_;
   std::optional<io::Statistics> statistics_;
   io::Progress progress_;

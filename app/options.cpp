@@ -5,6 +5,7 @@
 #include <boost/program_options.hpp>
 #include <sstream>
 
+#include "app/encryption_parts.h"
 #include "app/nearest.h"
 #include "app/option_values.h"
 #include "io/output_file.h"
@@ -48,6 +49,7 @@ struct Groups {
   po::options_description coding{"Coding", kHelpWidth};
   po::options_description machine{"Machine", kHelpWidth};
   po::options_description output{"Output", kHelpWidth};
+  po::options_description protection{"Protection", kHelpWidth};
   po::options_description reports{"Reports", kHelpWidth};
 
   Groups() {
@@ -76,6 +78,13 @@ struct Groups {
                          "h264, mp4, mov, mkv or ts, whatever the file's name (- is h264)");
     output.add_options()("fragmented", "mp4 and mov: in fragments; needed on a pipe");
     output.add_options()("recon", text("FILE"), "also write what a decoder shows, as raw yuv420p");
+    protection.add_options()(
+        "encrypt", text("PARTS"),
+        "signs, modes and codewords, or some of them, by commas: what cu264 protect encrypt "
+        "does, on the way; its decrypt gives the stream back");
+    protection.add_options()("key-file", text("FILE"),
+                             "32 bytes, or 64 hexadecimal digits; without it, CU264_KEY in the environment");
+    protection.add_options()("authenticate", "a code beside each picture tells when it was changed");
     reports.add_options()("psnr", "measure PSNR")("ssim", "measure SSIM");
     reports.add_options()("verify", "decode what was written, compare with what a decoder should show");
     reports.add_options()("stats", text("FILE"), "write all figures, picture by picture, as JSON");
@@ -86,7 +95,7 @@ struct Groups {
 
   po::options_description all() const {
     po::options_description all;
-    return all.add(input).add(coding).add(machine).add(output).add(reports);
+    return all.add(input).add(coding).add(machine).add(output).add(protection).add(reports);
   }
 };
 
@@ -215,6 +224,25 @@ void read_reports(const Given& given, EncodeOptions& options) {
   if (options.quiet || isatty(STDERR_FILENO) == 0) options.progress = false;
 }
 
+void read_protection(const Given& given, EncodeOptions& options) {
+  if (!given.has("encrypt")) {
+    for (const char* name : {"key-file", "authenticate"}) {
+      if (given.has(name))
+        usage(std::string("--") + name + " is of no use without --encrypt", "add it, or drop one");
+    }
+    return;
+  }
+  options.encryption.emplace();
+  options.encryption->parts = parse_encryption_parts("encrypt", given["encrypt"]);
+  options.encryption->authenticate = given.has("authenticate");
+  options.key.emplace(given.has("key-file") ? ProtectionKey::from_file(given["key-file"])
+                                            : ProtectionKey::from_environment());
+  if (options.verify) {
+    usage("--verify cannot compare what is encrypted",
+          "verify without --encrypt, or what protect decrypt gives back");
+  }
+}
+
 // Every file that is written must be one of its own.
 void check_files(const EncodeOptions& options) {
   const std::vector<std::string> files = {options.reader.input.path, options.output, options.recon,
@@ -236,8 +264,8 @@ std::string encode_help() {
   const Groups groups;
   std::ostringstream text;
   text << kExamples;
-  for (const auto* group :
-       {&groups.input, &groups.coding, &groups.machine, &groups.output, &groups.reports}) {
+  for (const auto* group : {&groups.input, &groups.coding, &groups.machine, &groups.output,
+                            &groups.protection, &groups.reports}) {
     text << '\n' << *group;
   }
   return text.str() + kExitCodes;
@@ -253,6 +281,7 @@ std::optional<EncodeOptions> parse_encode_options(const std::vector<std::string>
   read_coding(given, options);
   read_output(given, options);
   read_reports(given, options);
+  read_protection(given, options);
   check_files(options);
   return options;
 }

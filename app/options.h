@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cu264/encoder.h"
+#include "cu264/protect.h"
 #include "io/container.h"
 #include "io/reader.h"
 
@@ -19,6 +20,8 @@ struct EncodeOptions {
   Config config;      // what the command line decides of it; the input decides the rest
   std::string recon;  // file names; empty: not wanted
   std::string stats;
+  std::optional<EncryptionOptions> encryption;  // of the finished stream
+  std::optional<ProtectionKey> key;             // with encryption
   bool psnr = false;
   bool ssim = false;
   bool verify = false;

@@ -1,6 +1,5 @@
 // cu264 protect encrypt|decrypt: selective encryption of a finished stream, and the way back.
-#include <sstream>
-
+#include "app/encryption_parts.h"
 #include "app/stream_command.h"
 #include "app/verbs.h"
 
@@ -26,26 +25,6 @@ constexpr char kHelp[] =
     "\n"
     "What this protects and what it does not: docs/protection.md\n";
 
-EncryptionParts parse_parts(const std::string& list) {
-  EncryptionParts parts{false, false, false};
-  std::istringstream names(list);
-  for (std::string name; std::getline(names, name, ',');) {
-    if (name == "signs") {
-      parts.signs = true;
-    } else if (name == "modes") {
-      parts.modes = true;
-    } else if (name == "codewords") {
-      parts.codewords = true;
-    } else {
-      throw Error(ErrorCode::invalid_argument, "--parts: there is no '" + name + "'",
-                  "signs, modes, codewords");
-    }
-  }
-  if (!parts.any())
-    throw Error(ErrorCode::invalid_argument, "--parts names nothing", "signs, modes, codewords");
-  return parts;
-}
-
 }  // namespace
 
 ExitCode protect_verb(const std::vector<std::string>& arguments) {
@@ -70,7 +49,7 @@ ExitCode protect_verb(const std::vector<std::string>& arguments) {
   if (command->has("parts") && command->has("strength")) {
     throw Error(ErrorCode::invalid_argument, "--parts and --strength say the same", "give one of them");
   }
-  if (command->has("parts")) options.parts = parse_parts(command->text("parts"));
+  if (command->has("parts")) options.parts = parse_encryption_parts("parts", command->text("parts"));
   if (command->has("strength")) {
     options.parts = encryption_strength(static_cast<int>(command->number("strength", 1, 3)));
   }

@@ -176,6 +176,38 @@ class Protect(CommandTest):
         self.told(1, "--scheme", "watermark", "embed", stream, "-o", out, "--scheme", "t2", "--payload",
                   self.path("payload"), *key)
 
+    def test_encrypted_while_encoding(self):
+        plain = self.stream()
+        source = self.path("source.y4m")
+        for parts in ("signs", "signs,modes,codewords"):
+            self.encode(source, "-o", self.path("sealed.264"), "--qp", 20, "--frames", 6, "--encrypt", parts, "--key-file",
+                        self.path("key"), "--authenticate")
+            self.assertNotEqual(self.read("sealed.264"), self.read("own.264"))
+            self.assertEqual(complaints(self.path("sealed.264")), "")
+            self.tool("protect", "decrypt", self.path("sealed.264"), "-o", self.path("opened.264"))
+            self.assertEqual(self.read("opened.264"), self.read(plain), parts)
+
+    def test_encrypted_while_encoding_into_a_container(self):
+        self.stream()
+        source = self.path("source.y4m")
+        self.encode(source, "-o", self.path("plain.mp4"), "--qp", 20, "--frames", 6)
+        self.encode(source, "-o", self.path("sealed.mp4"), "--qp", 20, "--frames", 6, "--encrypt", "signs,modes",
+                    "--key-file", self.path("key"))
+        self.assertNotEqual(packets_md5(self.path("sealed.mp4")), packets_md5(self.path("plain.mp4")))
+        self.tool("protect", "decrypt", self.path("sealed.mp4"), "-o", self.path("opened.mp4"))
+        self.assertEqual(packets_md5(self.path("opened.mp4")), packets_md5(self.path("plain.mp4")))
+
+    def test_bad_encryption_of_an_encode(self):
+        self.stream()
+        start = ["encode", self.path("source.y4m"), "-o", self.path("out.264")]
+        key = ["--key-file", self.path("key")]
+        self.told(1, "there is no 'sign'", *start, "--encrypt", "sign", *key)
+        self.told(1, "without --encrypt", *start, *key)
+        self.told(1, "without --encrypt", *start, "--authenticate")
+        self.told(1, "--verify cannot compare", *start, "--encrypt", "signs", "--verify", *key)
+        self.told(1, "CU264_KEY", *start, "--encrypt", "signs")
+        self.told(2, "nosuch", *start, "--encrypt", "signs", "--key-file", self.path("nosuch"))
+
 
 if __name__ == "__main__":
     main()

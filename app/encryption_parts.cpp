@@ -1,0 +1,28 @@
+#include "app/encryption_parts.h"
+
+#include <sstream>
+
+namespace cu264::app {
+namespace {
+constexpr char kNames[] = "signs, modes, codewords";
+}
+
+EncryptionParts parse_encryption_parts(const std::string& option, const std::string& list) {
+  EncryptionParts parts{false, false, false};
+  std::istringstream names(list);
+  for (std::string name; std::getline(names, name, ',');) {
+    if (name == "signs") {
+      parts.signs = true;
+    } else if (name == "modes") {
+      parts.modes = true;
+    } else if (name == "codewords") {
+      parts.codewords = true;
+    } else {
+      throw Error(ErrorCode::invalid_argument, "--" + option + ": there is no '" + name + "'", kNames);
+    }
+  }
+  if (!parts.any()) throw Error(ErrorCode::invalid_argument, "--" + option + " names nothing", kNames);
+  return parts;
+}
+
+}  // namespace cu264::app
