@@ -38,12 +38,13 @@ struct Geometry {
   std::uint64_t tiles(std::size_t size) const { return size / tile_symbols() + (size % tile_symbols() != 0); }
 };
 
-Geometry geometry() {
+Geometry geometry(int most_shared) {
   int device = 0, shared = 0, processors = 0, major = 0;
   check(cudaGetDevice(&device), "cudaGetDevice");
   check(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "shared memory");
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "multiprocessors");
   check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "compute capability");
+  shared = std::min(shared, most_shared);
   using Large = Layout<kThreadSymbols, 256>;
   using Small = Layout<kThreadSymbols, 64>;
   Geometry geometry{};
@@ -79,12 +80,12 @@ __global__ void prepare_kernel(std::uint64_t* scratch, std::uint64_t words, Enco
 
 }  // namespace
 
-std::size_t fast_scratch_bytes(std::size_t size) {
-  return Scratch::bytes(geometry().tiles(size));
+std::size_t fast_scratch_bytes(std::size_t size, int most_shared) {
+  return Scratch::bytes(geometry(most_shared).tiles(size));
 }
 
-void fast_encode(const EncodeCall& call, std::uint64_t* d_chunk_index) {
-  const Geometry geometry = vle::geometry();
+void fast_encode(const EncodeCall& call, std::uint64_t* d_chunk_index, int most_shared) {
+  const Geometry geometry = vle::geometry(most_shared);
   const std::uint64_t tiles = geometry.tiles(call.size);
   const std::size_t scratch = Scratch::bytes(tiles);
   if (call.scratch_size < scratch) {
@@ -92,7 +93,10 @@ void fast_encode(const EncodeCall& call, std::uint64_t* d_chunk_index) {
                 "fast_encode: " + std::to_string(call.scratch_size) + " bytes of scratch are too few",
                 "give it " + std::to_string(scratch) + ", as fast_scratch_bytes says");
   }
-  if (tiles > 0xffffffff - 64) throw Error(ErrorCode::invalid_argument, "fast_encode: input too large");
+  // Tickets are taken beyond the last tile, two by each block, and must not begin again at 0.
+  if (tiles > 0xffffffff - 64 - 2 * static_cast<std::uint64_t>(geometry.blocks)) {
+    throw Error(ErrorCode::invalid_argument, "fast_encode: input too large", "cut it into parts");
+  }
   auto* const stream = static_cast<cudaStream_t>(call.stream);
   auto* const words = static_cast<std::uint64_t*>(call.d_scratch);
 
@@ -134,7 +138,8 @@ void fast_encode(const EncodeCall& call, std::uint64_t* d_chunk_index) {
 }
 
 DeviceEncoder fast_encoder() {
-  return {"fast", kShortCode, fast_scratch_bytes, [](const EncodeCall& call) { fast_encode(call); }};
+  return {"fast", kShortCode, [](std::size_t size) { return fast_scratch_bytes(size); },
+          [](const EncodeCall& call) { fast_encode(call); }};
 }
 
 }  // namespace cu264::vle

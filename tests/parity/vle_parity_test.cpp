@@ -3,9 +3,13 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "entropy/vle/cuvle.h"
 #include "entropy/vle/device_encoders.h"
+#include "entropy/vle/fast.h"
 #include "entropy/vle/pavle.h"
 #include "tests/parity/vle_device.h"
 
@@ -89,6 +93,21 @@ std::vector<AnyEncoder> all_encoders() {
   return encoders;
 }
 
+// The fast encoder as it runs where a block may have no more than so much shared memory.
+template <int kKiB>
+vle::DeviceEncoder fast_within() {
+  static const std::string name = "fast within " + std::to_string(kKiB) + " KiB";
+  return {name.c_str(), vle::kShortCode,
+          [](std::size_t size) { return vle::fast_scratch_bytes(size, kKiB * 1024); },
+          [](const vle::EncodeCall& call) { vle::fast_encode(call, nullptr, kKiB * 1024); }};
+}
+
+// Compute capabilities 7.5: 64 KiB; 8.6, 8.9 and 12.0: 99; 8.0: 163; 9.0 and 10.0: 227. 48 has every one.
+std::vector<AnyEncoder> fast_encoders_by_shared_memory() {
+  return {fast_within<48>(), fast_within<64>(),  fast_within<96>(),
+          fast_within<99>(), fast_within<163>(), fast_within<227>()};
+}
+
 class VleParity : public testing::Test {
  protected:
   void SetUp() override {
@@ -157,6 +176,24 @@ TEST_F(VleParity, ThreadBlocks) {
 TEST_F(VleParity, ManyBlocks) {
   for (const NamedTable& table : tables()) {
     expect_same(all_encoders(), table, random_input((4u << 20) + 77, table.symbols, 4), 3, 3);
+    if (HasFailure()) return;
+  }
+}
+
+// The kernels and tile sizes of GPUs with less shared memory than this one.
+TEST_F(VleParity, SharedMemoryOfOtherGpus) {
+  std::set<std::size_t> scratch_bytes;
+  const auto encoders = fast_encoders_by_shared_memory();
+  for (const AnyEncoder& encoder : encoders) scratch_bytes.insert(encoder.device.scratch_bytes(1u << 30));
+  EXPECT_GE(scratch_bytes.size(), 2u) << "all ran alike";
+  for (const NamedTable& table : tables()) {
+    for (const std::size_t size : {0, 1, 63, 64, 2047, 2048, 2049, 70003}) {
+      for (const int alignment : {0, 4, 9}) {
+        expect_same(encoders, table, random_input(size, table.symbols, 9), alignment);
+        if (HasFailure()) return;
+      }
+    }
+    expect_same(encoders, table, random_input((1u << 20) + 77, table.symbols, 10), 0, 2);
     if (HasFailure()) return;
   }
 }
