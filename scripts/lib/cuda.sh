@@ -29,30 +29,48 @@ driver_cuda_major() {
   nvidia-smi 2>/dev/null | sed -n 's/.*CUDA[A-Za-z ]*Version: *\([0-9]*\).*/\1/p' | head -n 1
 }
 
+# CMake's search for the toolkit wants the shared runtime under its plain name, which the wheels leave out.
+complete_cuda_wheels() {
+  local runtime
+  for runtime in "$cuda_environment"/lib/python3*/site-packages/nvidia/cu13/lib/libcudart.so.13; do
+    [ -e "$runtime" ] && ln -sf "${runtime##*/}" "${runtime%.13}"
+  done
+  return 0
+}
+
 install_cuda_wheels() {
   local driver
   driver=$(driver_cuda_major)
   if [ "${driver:-13}" -lt 13 ]; then
-    warn "the driver here is for CUDA $driver: programs of CUDA 13 need driver 580 or newer"
+    warn "the driver here is for CUDA $driver, and the Python package index has compilers of CUDA 13 only, whose \
+programs need driver 580 or newer"
     return 1
   fi
   install_packages python3 python3-venv || return 1
   say "Installing NVIDIA's compiler from the Python package index into $cuda_environment"
   python3 -m venv "$cuda_environment" &&
-    "$cuda_environment/bin/pip" install --quiet --disable-pip-version-check "${cuda_wheels[@]}"
+    "$cuda_environment/bin/pip" install --quiet --disable-pip-version-check "${cuda_wheels[@]}" && return
+  warn "the Python package index gave no compiler (is there a network, and python3 with venv and pip?)"
+  return 1
 }
 
 install_cuda_package() {
-  local major
+  local candidate
   have apt-cache || return 1
-  major=$(apt-cache policy nvidia-cuda-toolkit | sed -n 's/ *Candidate: \([0-9]*\)\..*/\1/p')
-  [ "${major:-0}" -ge 12 ] && install_packages nvidia-cuda-toolkit
+  candidate=$(apt-cache policy nvidia-cuda-toolkit 2>/dev/null | sed -n 's/ *Candidate: //p')
+  case $candidate in
+    '' | '(none)') warn "the distribution has no package nvidia-cuda-toolkit (Debian keeps it in non-free)"; return 1 ;;
+    1[2-9].* | [2-9][0-9].*) install_packages nvidia-cuda-toolkit ;;
+    *) warn "the distribution's nvidia-cuda-toolkit is of CUDA $candidate, too old"; return 1 ;;
+  esac
 }
 
 # Sets nvcc.
 need_nvcc() {
+  complete_cuda_wheels  # of an earlier run
   nvcc=$(find_nvcc) && return
   install_cuda_wheels || install_cuda_package || true
-  nvcc=$(find_nvcc) || die "no CUDA compiler of version 12 or newer here, and none could be installed; install NVIDIA's \
-CUDA toolkit and put nvcc on PATH, or name it in CUDACXX"
+  complete_cuda_wheels
+  nvcc=$(find_nvcc) || die "no CUDA compiler of version 12 or newer here, and none could be installed: the notes above say \
+why. Install NVIDIA's CUDA toolkit and put nvcc on PATH, or name it in CUDACXX; or build without --with-cuda, for the CPU"
 }
