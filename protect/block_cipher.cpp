@@ -92,17 +92,20 @@ void BlockCipher::other_modes(const MacroblockSyntax& mb, const AesBlock& key) {
   }
 }
 
+// The keystream is as good as chance: bits are flipped without asking.
 void BlockCipher::signs(const BlockSyntax& block, std::uint32_t key) {
-  const std::uint64_t ones_at = block.begin + block.token_length;
-  for (int i = 0; i < block.trailing_ones; ++i) {
-    if ((key >> i & 1) != 0) flip_bit(*rbsp_, ones_at + static_cast<std::uint64_t>(i));
-    ++encrypted_bits_;
+  std::uint8_t* const bytes = rbsp_->data();
+  const std::uint64_t before_end = block.begin - 1;  // of a level, by its end
+  const int ones = block.trailing_ones, total = block.total_coeff;
+  for (int i = 0; i < ones; ++i) flip_bit(bytes, before_end + block.levels[i].end, key >> i);
+  if (ones < total) {
+    // Only the first level's code may have no suffix.
+    const bool has_bit = block.levels[ones].suffix_size != 0;
+    flip_bit(bytes, before_end + block.levels[ones].end, has_bit ? key >> ones : 0);
+    if (!has_bit) --encrypted_bits_;
   }
-  for (int i = block.trailing_ones; i < block.total_coeff; ++i) {
-    if (block.levels[i].suffix_size == 0) continue;
-    if ((key >> i & 1) != 0) flip_bit(*rbsp_, block.begin + block.levels[i].end - 1);
-    ++encrypted_bits_;
-  }
+  for (int i = ones + 1; i < total; ++i) flip_bit(bytes, before_end + block.levels[i].end, key >> i);
+  encrypted_bits_ += static_cast<std::uint64_t>(total);
 }
 
 void BlockCipher::zeros(const BlockSyntax& block, const AesBlock& key) {

@@ -39,8 +39,9 @@ struct NalUnits {
 };
 NalUnits split_annexb(ByteSpan stream);
 
-// The zero bytes that BitCursor may read behind an RBSP.
-inline constexpr std::size_t kRbspPadding = 8;
+// The zero bytes behind an RBSP: as many as CodeReader can come to in one block that begins inside it, 16
+// levels of at most 46 bits, coeff_token, total_zeros and 15 run_before, and reads ahead.
+inline constexpr std::size_t kRbspPadding = 160;
 
 // The payload behind the unit's header byte, without emulation prevention, and kRbspPadding zero bytes more.
 // Both reuse `out`'s memory.
@@ -80,6 +81,7 @@ class BitCursor {
   std::uint32_t ue();
   std::int32_t se();
 
+  const std::uint8_t* bytes() const { return bytes_; }
   std::uint64_t position() const { return position_; }
   std::uint64_t bits() const { return bits_; }
   bool failed() const { return position_ > bits_; }
@@ -92,32 +94,42 @@ class BitCursor {
   std::uint64_t position_ = 0;
 };
 
-// Reads codes one after another from a register that is seldom refilled. The cursor stays where it is.
+// Reads codes one after another from a register that is filled up without a branch. It does not look for the
+// RBSP's end: who reads asks at each block's begin, and the padding suffices for the block.
 class CodeReader {
  public:
-  explicit CodeReader(const BitCursor& bits) : bits_(bits), position_(bits.position()) { refill(); }
+  // `bits` must not have failed.
+  explicit CodeReader(const BitCursor& bits) : bytes_(bits.bytes()) { seek(bits.position()); }
 
-  // The next bits, at the top; at least `bits` (up to 57) of them.
-  std::uint64_t window(int bits) {
-    if (left_ < bits) refill();
-    return window_;
+  void seek(std::uint64_t position) {
+    next_ = bytes_ + position / 8;
+    window_ = 0, left_ = 0;
+    refill();
+    skip(static_cast<int>(position % 8));
+    refill();
   }
+  // The window then holds 56 bits and more.
+  void refill() {
+    std::uint64_t value;
+    std::memcpy(&value, next_, 8);
+    window_ |= __builtin_bswap64(value) >> left_;
+    next_ += (63 - left_) >> 3;
+    left_ |= 56;
+  }
+  // The next bits, at the top.
+  std::uint64_t window() const { return window_; }
   // No more than the window is known to hold.
   void skip(int bits) {
     window_ <<= bits;
     left_ -= bits;
-    position_ += static_cast<std::uint64_t>(bits);
   }
-  std::uint64_t position() const { return position_; }
+  std::uint64_t position() const {
+    return 8 * static_cast<std::uint64_t>(next_ - bytes_) - static_cast<std::uint64_t>(left_);
+  }
 
  private:
-  void refill() {
-    window_ = bits_.window_at(position_);
-    left_ = 57;
-  }
-
-  const BitCursor& bits_;
-  std::uint64_t position_;
+  const std::uint8_t* bytes_;
+  const std::uint8_t* next_ = nullptr;
   std::uint64_t window_ = 0;
   int left_ = 0;
 };
@@ -140,8 +152,9 @@ inline int bit_at(ByteSpan bytes, std::uint64_t position) {
   return bytes[position / 8] >> (7 - position % 8) & 1;
 }
 
-inline void flip_bit(Bytes& bytes, std::uint64_t position) {
-  bytes[position / 8] ^= static_cast<std::uint8_t>(128 >> position % 8);
+// Flips the bit if the lowest bit of `flip` says so.
+inline void flip_bit(std::uint8_t* bytes, std::uint64_t position, std::uint32_t flip) {
+  bytes[position / 8] ^= static_cast<std::uint8_t>((flip & 1) << (7 - position % 8));
 }
 
 // Overwrites `length` (1..57) bits of a padded RBSP.

@@ -145,70 +145,93 @@ void SliceParser::pcm(BitCursor& bits) {
 }
 
 void SliceParser::residual(BitCursor& bits) {
+  if (bits.failed()) damaged("the slice ends inside it");
+  CodeReader codes(bits);
+  end_ = bits.bits();
   const bool intra16x16 = mb_.kind == IntraKind::luma16x16;
-  if (intra16x16) block(bits, core::kSlotLumaDc, 16);
+  if (intra16x16) block(codes, core::kSlotLumaDc, 16);
   for (int i = 0; i < 16; ++i) {
     if ((mb_.coded_block_pattern >> (i >> 2) & 1) != 0)
-      block(bits, core::kSlotLuma + i, intra16x16 ? 15 : 16);
+      block(codes, core::kSlotLuma + i, intra16x16 ? 15 : 16);
   }
-  if (sets_->sps.chroma_format_idc == 0) return;
-  const int chroma = mb_.coded_block_pattern >> 4;
+  const int chroma = sets_->sps.chroma_format_idc == 0 ? 0 : mb_.coded_block_pattern >> 4;
   if (chroma != 0) {
-    for (int plane = 0; plane < 2; ++plane) block(bits, core::kSlotChromaDc + plane, 4);
+    for (int plane = 0; plane < 2; ++plane) block(codes, core::kSlotChromaDc + plane, 4);
   }
   if (chroma == 2) {
-    for (int i = 0; i < 8; ++i) block(bits, core::kSlotChromaAc + i, 15);
+    for (int i = 0; i < 8; ++i) block(codes, core::kSlotChromaAc + i, 15);
   }
+  bits.skip(codes.position() - bits.position());
 }
 
-void SliceParser::block(BitCursor& bits, int slot, int max_num_coeff) {
+void SliceParser::block(CodeReader& codes, int slot, int max_num_coeff) {
   BlockSyntax& block = mb_.blocks[mb_.block_count++];
-  block.begin = bits.position();
+  block.begin = codes.position();
   block.slot = static_cast<std::uint8_t>(slot);
   block.max_num_coeff = static_cast<std::uint8_t>(max_num_coeff);
   block.column = static_cast<std::uint8_t>(core::coeff_token_column(totals_.nC(slot)));
-  CodeReader codes(bits);
-  const VlcEntry token = tables_.coeff_token(codes.window(16), block.column);
+  codes.refill();
+  const VlcEntry token = tables_.coeff_token(codes.window(), block.column);
   block.total_coeff = token.symbol >> 2, block.trailing_ones = token.symbol & 3;
   if (token.length == 0 || block.total_coeff > max_num_coeff) damaged("no coeff_token");
   block.token_length = token.length;
-  codes.skip(token.length);
   block.total_zeros = block.coded_runs = 0;
   block.zeros_at = token.length;
+  block.length = token.length;
+  codes.skip(token.length);
   if (block.total_coeff != 0) {
     coefficients_ += block.total_coeff;
     // TotalCoeff of Intra16x16DCLevel is nobody's neighbour.
     if (slot != core::kSlotLumaDc) totals_.set(slot, block.total_coeff);
     levels(codes, block);
-    zeros_and_runs(codes, block);
+    if (block.total_coeff < max_num_coeff) zeros_and_runs(codes, block);
+    block.length = static_cast<std::uint16_t>(codes.position() - block.begin);
   }
-  const std::uint64_t length = codes.position() - block.begin;
-  block.length = static_cast<std::uint16_t>(length);
-  bits.skip(length);
-  if (bits.failed()) damaged("the slice ends inside it");
+  if (codes.position() > end_) damaged("the slice ends inside it");
 }
 
 void SliceParser::levels(CodeReader& codes, BlockSyntax& block) const {
   const int ones = block.trailing_ones, total = block.total_coeff;
-  const std::uint64_t signs = codes.window(3);
-  for (int i = 0; i < ones; ++i) {
-    block.levels[i] = {(signs << i >> 63) != 0 ? -1 : 1,
-                       static_cast<std::uint16_t>(block.token_length + i + 1), 0, 0};
+  int end = block.token_length;
+  // The window holds three signs still.
+  const std::uint64_t signs = codes.window();
+  for (int i = 0; i < 3; ++i) {
+    block.levels[i] = {1 - 2 * static_cast<int>(signs << i >> 63), static_cast<std::uint16_t>(end + i + 1), 0,
+                       0};
   }
   codes.skip(ones);
-  int suffix_length = total > 10 && ones < 3 ? 1 : 0;
-  for (int i = ones; i < total; ++i) {
-    LevelCode& code = block.levels[i];
-    level(codes, code, suffix_length, i == ones && ones < 3);
-    code.end = static_cast<std::uint16_t>(codes.position() - block.begin);
-    suffix_length = core::next_suffix_length(suffix_length, code.level < 0 ? -code.level : code.level);
+  end += ones;
+  if (ones < total) {
+    codes.refill();
+    const int suffix_length = total > 10 && ones < 3 ? 1 : 0;
+    end += level(codes, block.levels[ones], suffix_length, ones < 3);
+    block.levels[ones].end = static_cast<std::uint16_t>(end);
+    int magnitude = block.levels[ones].level;
+    magnitude = magnitude < 0 ? -magnitude : magnitude;
+    int next = core::next_suffix_length(suffix_length, magnitude);
+    for (int i = ones + 1; i < total; ++i) {
+      LevelCode& code = block.levels[i];
+      codes.refill();
+      const LevelEntry entry = tables_.level(codes.window(), next);
+      if (entry.length != 0) [[likely]] {
+        codes.skip(entry.length);
+        end += entry.length;
+        code = {entry.level, static_cast<std::uint16_t>(end), static_cast<std::uint8_t>(next),
+                static_cast<std::uint8_t>(next)};
+        next = entry.next_suffix_length;
+        continue;
+      }
+      end += level(codes, code, next, false);
+      code.end = static_cast<std::uint16_t>(end);
+      next = core::next_suffix_length(next, code.level < 0 ? -code.level : code.level);
+    }
   }
-  block.zeros_at = static_cast<std::uint16_t>(codes.position() - block.begin);
+  block.zeros_at = static_cast<std::uint16_t>(end);
 }
 
-// 9.2.2.1, with the longer escapes of the High profiles.
-inline void SliceParser::level(CodeReader& codes, LevelCode& code, int suffix_length, bool first) const {
-  std::uint64_t window = codes.window(28);
+// 9.2.2.1, with the longer escapes of the High profiles. Returns the code's length.
+inline int SliceParser::level(CodeReader& codes, LevelCode& code, int suffix_length, bool first) const {
+  const std::uint64_t window = codes.window();
   const int prefix = __builtin_clzll(window | 1);
   int size = suffix_length, level_code;
   if (prefix < 14 || (prefix == 14 && suffix_length != 0)) [[likely]] {
@@ -217,7 +240,6 @@ inline void SliceParser::level(CodeReader& codes, LevelCode& code, int suffix_le
     level_code = (prefix << size) + static_cast<int>(tail ^ std::uint64_t{1} << size);
   } else {
     if (prefix > kMaxLevelPrefix) damaged("no level_prefix");
-    window = codes.window(46);
     size = prefix == 14 ? 4 : prefix - 3;
     level_code =
         (std::min(prefix, 15) << suffix_length) + static_cast<int>(window << (prefix + 1) >> (64 - size));
@@ -230,18 +252,20 @@ inline void SliceParser::level(CodeReader& codes, LevelCode& code, int suffix_le
   code.level = (level_code & 1) != 0 ? -magnitude : magnitude;
   code.suffix_size = static_cast<std::uint8_t>(size);
   code.suffix_length = static_cast<std::uint8_t>(suffix_length);
+  return prefix + 1 + size;
 }
 
 inline void SliceParser::zeros_and_runs(CodeReader& codes, BlockSyntax& block) const {
   const int total = block.total_coeff, room = block.max_num_coeff - total;
-  if (room == 0) return;
-  const VlcEntry zeros = tables_.total_zeros(codes.window(9), total, block.max_num_coeff == 4);
+  codes.refill();
+  const VlcEntry zeros = tables_.total_zeros(codes.window(), total, block.max_num_coeff == 4);
   if (zeros.length == 0 || zeros.symbol > room) damaged("no total_zeros");
   codes.skip(zeros.length);
   block.total_zeros = zeros.symbol;
+  // No more than 47 bits: only one of the runs can have a code of more than three.
   int left = zeros.symbol, coded = 0;
   for (; left > 0 && coded + 1 < total; ++coded) {
-    const VlcEntry run = tables_.run_before(codes.window(11), left);
+    const VlcEntry run = tables_.run_before(codes.window(), left);
     if (run.length == 0 || run.symbol > left) damaged("no run_before");
     codes.skip(run.length);
     block.run_before[coded] = run.symbol;

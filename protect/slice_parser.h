@@ -33,7 +33,7 @@ struct BlockSyntax {
   std::uint8_t total_zeros = 0, coded_runs = 0;
   std::uint16_t zeros_at = 0;  // bits from the block's begin to total_zeros, or to the block's end without it
   std::uint8_t run_before[16] = {};
-  LevelCode levels[16];
+  LevelCode levels[18];  // the last two are never told
 };
 
 enum class IntraKind : std::uint8_t { luma4x4, luma8x8, luma16x16, pcm };
@@ -103,15 +103,16 @@ class SliceParser {
   void prediction(BitCursor& bits);
   void pcm(BitCursor& bits);
   void residual(BitCursor& bits);
-  void block(BitCursor& bits, int slot, int max_num_coeff);
+  void block(CodeReader& codes, int slot, int max_num_coeff);
   void levels(CodeReader& codes, BlockSyntax& block) const;
-  void level(CodeReader& codes, LevelCode& code, int suffix_length, bool first) const;
+  int level(CodeReader& codes, LevelCode& code, int suffix_length, bool first) const;
   void zeros_and_runs(CodeReader& codes, BlockSyntax& block) const;
   [[noreturn]] void damaged(const char* what) const;
 
   const VlcTables& tables_ = vlc_tables();
   const ParameterSets::Active* sets_ = nullptr;
   std::uint64_t coefficients_ = 0;
+  std::uint64_t end_ = 0;  // bits of the RBSP
   TotalCoeffs totals_;
   MacroblockSyntax mb_;
 };

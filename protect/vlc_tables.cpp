@@ -1,5 +1,6 @@
 #include "protect/vlc_tables.h"
 
+#include "core/cavlc_block.h"
 #include "core/cavlc_tables.h"
 
 namespace cu264::protect {
@@ -59,6 +60,23 @@ VlcTables::VlcTables() {
     }
   }
   for (int run = 0; run <= 14; ++run) enter(long_runs_, 11, core::run_before_code(7, run), run);
+  enter_levels();
+}
+
+// 9.2.2.1: level_prefix zeros and a one, then suffixLength bits.
+void VlcTables::enter_levels() {
+  for (int suffix_length = 1; suffix_length <= 6; ++suffix_length) {
+    auto& table = levels_[static_cast<std::size_t>(suffix_length - 1)];
+    for (unsigned index = 1; index < table.size(); ++index) {
+      const int prefix = __builtin_clz(index) - (32 - kLevelBits), length = prefix + 1 + suffix_length;
+      if (length > kLevelBits) continue;
+      const int suffix = static_cast<int>(index >> (kLevelBits - length) & ((1u << suffix_length) - 1));
+      const int level_code = (prefix << suffix_length) + suffix, magnitude = (level_code + 2) >> 1;
+      table[index] = {static_cast<std::int16_t>((level_code & 1) != 0 ? -magnitude : magnitude),
+                      static_cast<std::uint8_t>(length),
+                      static_cast<std::uint8_t>(core::next_suffix_length(suffix_length, magnitude))};
+    }
+  }
 }
 
 const VlcTables& vlc_tables() {

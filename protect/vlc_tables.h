@@ -14,6 +14,13 @@ struct VlcEntry {
   std::uint8_t length = 0;  // 0: no code
 };
 
+// A level that is not its block's first, and whose code has at most kLevelBits bits.
+struct LevelEntry {
+  std::int16_t level = 0;
+  std::uint8_t length = 0;  // 0: the code is longer
+  std::uint8_t next_suffix_length = 0;
+};
+
 class VlcTables {
  public:
   VlcTables();
@@ -36,8 +43,16 @@ class VlcTables {
     if (zeros_left <= 6) return runs_[static_cast<std::size_t>(zeros_left - 1)][window >> 61];
     return long_runs_[window >> 53];
   }
+  // suffix_length: 1 to 6
+  LevelEntry level(std::uint64_t window, int suffix_length) const {
+    return levels_[static_cast<std::size_t>(suffix_length - 1)][window >> (64 - kLevelBits)];
+  }
 
  private:
+  static constexpr int kLevelBits = 9;
+  void enter_levels();
+
+  std::array<std::array<LevelEntry, 1 << kLevelBits>, 6> levels_{};
   std::array<std::array<VlcEntry, 128>, 3> token_{};
   std::array<VlcEntry, 64> long_token_{};
   std::array<VlcEntry, 256> chroma_dc_token_{};
