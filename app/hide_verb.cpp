@@ -17,6 +17,7 @@ constexpr char kHelp[] =
     "decryption.\n"
     "\n"
     "  --key-file KEY     32 bytes, or 64 hexadecimal digits; without it, CU264_KEY in the environment\n"
+    "  --threads N        that work on the pictures of a bare stream (one a core)\n"
     "  --payload FILE     what is hidden\n";
 
 }  // namespace

@@ -19,6 +19,7 @@ constexpr char kHelp[] =
     "copied.\n"
     "\n"
     "  --key-file KEY     32 bytes, or 64 hexadecimal digits; without it, CU264_KEY in the environment\n"
+    "  --threads N        that work on the pictures of a bare stream (one a core)\n"
     "  --parts LIST       of signs, modes, codewords (signs)\n"
     "  --strength N       1: signs; 2: signs,modes; 3: all\n"
     "  --authenticate     a code beside each picture tells when it was changed\n"

@@ -56,6 +56,7 @@ std::optional<StreamCommand> parse_stream_command(const std::string& verb,
   all.add(own);
   all.add_options()("output,o", po::value<std::string>());
   all.add_options()("key-file", po::value<std::string>());
+  all.add_options()("threads", po::value<std::string>());
   all.add_options()("input", po::value<std::string>());
   all.add_options()("help,h", "");
   po::positional_options_description positional;
@@ -87,6 +88,10 @@ std::optional<StreamCommand> parse_stream_command(const std::string& verb,
   return command;
 }
 
+void StreamCommand::set_threads(StreamTool& tool) const {
+  tool.set_threads(has("threads") ? static_cast<int>(number("threads", 1, 1024)) : 0);
+}
+
 std::vector<std::uint8_t> read_payload(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error(ErrorCode::bad_input, path + ": the payload cannot be read");
@@ -99,6 +104,7 @@ std::vector<std::uint8_t> read_payload(const std::string& path) {
 }
 
 ExitCode rewrite_stream(const StreamCommand& command, StreamTool& tool) {
+  command.set_threads(tool);
   catch_signals();
   io::capture_av_log();
   io::OutputFile output(command.output);
@@ -116,6 +122,7 @@ ExitCode rewrite_stream(const StreamCommand& command, StreamTool& tool) {
 }
 
 ExitCode extract_payload(const StreamCommand& command, StreamTool& tool) {
+  command.set_threads(tool);
   catch_signals();
   io::capture_av_log();
   std::vector<std::string> notes;

@@ -22,6 +22,8 @@ struct StreamCommand {
   std::uint32_t number(const char* name, std::uint32_t low, std::uint32_t high) const;
   // Of --key-file, or of CU264_KEY.
   ProtectionKey key() const;
+  // Of --threads; without it, one a core.
+  void set_threads(StreamTool& tool) const;
 };
 
 // Nothing: help was asked for, and printed. Throws Error(invalid_argument) on anything not understood.

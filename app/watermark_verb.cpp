@@ -17,6 +17,7 @@ constexpr char kHelp[] =
     "Only blocks are marked from which no other block is predicted, so that nothing drifts.\n"
     "\n"
     "  --key-file KEY     32 bytes, or 64 hexadecimal digits; without it, CU264_KEY in the environment\n"
+    "  --threads N        that work on the pictures of a bare stream (one a core)\n"
     "  --scheme S         t1-sign: the sign of a block's first trailing one; the stream's size stays\n"
     "                     t1-parity: whether the number of a block's trailing ones is odd\n"
     "  --payload FILE     what is embedded, repeated to fill the stream\n"

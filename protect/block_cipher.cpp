@@ -22,6 +22,7 @@ std::uint32_t key_byte(const AesBlock& key, int index) {
 
 void BlockCipher::begin_slice(const Slice& slice, Bytes& rbsp) {
   rbsp_ = &rbsp;
+  encrypted_bits_ = 0;
   picture_ = slice.picture;
   first_mb_ = slice.header.first_mb;
   mb_width_ = slice.sets.sps.mb_width;

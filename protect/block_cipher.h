@@ -19,7 +19,7 @@ class BlockCipher : public MacroblockVisitor {
   void begin_slice(const Slice& slice, Bytes& rbsp);
   void macroblock(const MacroblockSyntax& mb) override;
 
-  // Bits that the keystream could change, so far.
+  // Bits that the keystream could change, in the slice.
   std::uint64_t encrypted_bits() const { return encrypted_bits_; }
 
  private:

@@ -37,10 +37,32 @@ class PictureDigest {
   Bytes input_;
 };
 
+// A cipher of its own for each slice that is under way: libcrypto's contexts are not to be shared.
+class CipherJob : public SliceJob {
+ public:
+  CipherJob(const ProtectionKey& key, std::uint64_t nonce, const EncryptionParts& parts, bool decrypt,
+            std::uint64_t& encrypted_bits)
+      : keys_(key, nonce), cipher_(keys_, parts, decrypt), encrypted_bits_(encrypted_bits) {}
+
+  void run() override {
+    cipher_.begin_slice(slice, rbsp);
+    parse(cipher_);
+  }
+  bool finish() override {
+    encrypted_bits_ += cipher_.encrypted_bits();
+    return true;
+  }
+
+ private:
+  StreamKeys keys_;
+  BlockCipher cipher_;
+  std::uint64_t& encrypted_bits_;  // of all slices that are finished
+};
+
 class Encryptor : public NalTool {
  public:
   Encryptor(const ProtectionKey& key, const EncryptionOptions& options)
-      : options_(options), keys_(key, random_nonce()), cipher_(keys_, options.parts, false) {
+      : key_(key), options_(options), keys_(key, random_nonce()) {
     if (!options.parts.any()) {
       throw Error(ErrorCode::invalid_argument, "nothing to encrypt", "name signs, modes or codewords");
     }
@@ -58,12 +80,10 @@ class Encryptor : public NalTool {
     message.settings[1] = options_.authenticate ? kAuthenticated : 0;
     return sei_nal(message);
   }
-  bool slice(const Slice& slice, Bytes& rbsp) override {
-    cipher_.begin_slice(slice, rbsp);
-    parse(slice, rbsp, cipher_);
-    return true;
+  std::unique_ptr<SliceJob> make_job() override {
+    return std::make_unique<CipherJob>(key_, keys_.nonce(), options_.parts, false, encrypted_bits_);
   }
-  void written(ByteSpan unit) override {
+  void written(const Slice&, ByteSpan unit) override {
     if (options_.authenticate) digest_.add(unit);
   }
   Bytes end_picture() override {
@@ -75,11 +95,12 @@ class Encryptor : public NalTool {
     return sei_nal(message);
   }
   Bytes end_stream() override { return {}; }
-  void add_counts(StreamCounts& counts) const override { counts.encrypted_bits = cipher_.encrypted_bits(); }
+  void add_counts(StreamCounts& counts) const override { counts.encrypted_bits = encrypted_bits_; }
 
+  ProtectionKey key_;
   EncryptionOptions options_;
   StreamKeys keys_;
-  BlockCipher cipher_;
+  std::uint64_t encrypted_bits_ = 0;
   PictureDigest digest_;
 };
 
@@ -94,23 +115,22 @@ class Decryptor : public NalTool {
       return true;
     }
     if (message.kind != MessageKind::encryption) return false;
-    cipher_.reset();
     keys_ = checked_keys(key_, message);
     const std::uint8_t parts = message.settings[0];
-    cipher_.emplace(*keys_, EncryptionParts{(parts & 1) != 0, (parts & 2) != 0, (parts & 4) != 0}, true);
+    parts_ = {(parts & 1) != 0, (parts & 2) != 0, (parts & 4) != 0};
     authenticated_ = (message.settings[1] & kAuthenticated) != 0;
     restart_pictures();
     return true;
   }
-  bool slice(const Slice& slice, Bytes& rbsp) override {
-    if (!cipher_) {
+  std::unique_ptr<SliceJob> make_job() override {
+    if (!keys_) {
       throw Error(ErrorCode::bad_input, "the stream is not encrypted, or its begin is missing",
                   "only what cu264 encrypted can be decrypted");
     }
+    return std::make_unique<CipherJob>(key_, keys_->nonce(), parts_, true, encrypted_bits_);
+  }
+  void written(const Slice& slice, ByteSpan) override {
     if (authenticated_) digest_.add(slice.nal->unit);
-    cipher_->begin_slice(slice, rbsp);
-    parse(slice, rbsp, *cipher_);
-    return true;
   }
   Bytes end_picture() override {
     if (!authenticated_) return {};
@@ -123,13 +143,12 @@ class Decryptor : public NalTool {
     return {};
   }
   Bytes end_stream() override { return {}; }
-  void add_counts(StreamCounts& counts) const override {
-    if (cipher_) counts.encrypted_bits = cipher_->encrypted_bits();
-  }
+  void add_counts(StreamCounts& counts) const override { counts.encrypted_bits = encrypted_bits_; }
 
   ProtectionKey key_;
   std::unique_ptr<StreamKeys> keys_;
-  std::optional<BlockCipher> cipher_;
+  EncryptionParts parts_;
+  std::uint64_t encrypted_bits_ = 0;
   bool authenticated_ = false;
   std::optional<Message> expected_;
   PictureDigest digest_;

@@ -4,6 +4,7 @@
 // encryption's, so that data and encryption do not touch each other.
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "core/block.h"
 #include "cu264/status.h"
@@ -38,11 +39,18 @@ class BitMask {
   std::uint32_t batch_ = 0, at_ = kBits;
 };
 
-// Calls `carrier` with the position of every bit that can carry data.
-template <class Carrier>
-class CarrierVisitor : public MacroblockVisitor {
+// Finds the bits of a slice that can carry data, and gives their positions to `finish` in their order.
+template <class Finish>
+class CarrierJob : public SliceJob, private MacroblockVisitor {
  public:
-  explicit CarrierVisitor(Carrier carrier) : carrier_(carrier) {}
+  explicit CarrierJob(Finish finish) : finish_(finish) {}
+  void run() override {
+    carriers_.clear();
+    parse(*this);
+  }
+  bool finish() override { return finish_(rbsp, carriers_); }
+
+ private:
   void macroblock(const MacroblockSyntax& mb) override {
     for (int i = 0; i < mb.block_count; ++i) {
       const BlockSyntax& block = mb.blocks[i];
@@ -50,14 +58,19 @@ class CarrierVisitor : public MacroblockVisitor {
       if (block.max_num_coeff == 4 || block.slot == core::kSlotLumaDc) continue;
       for (int j = block.trailing_ones; j < block.total_coeff; ++j) {
         const LevelCode& code = block.levels[j];
-        if (code.suffix_length >= 2) carrier_(block.begin + code.end - 2);
+        if (code.suffix_length >= 2) carriers_.push_back(block.begin + code.end - 2);
       }
     }
   }
 
- private:
-  Carrier carrier_;
+  Finish finish_;
+  std::vector<std::uint64_t> carriers_;
 };
+
+template <class Finish>
+std::unique_ptr<SliceJob> carrier_job(Finish finish) {
+  return std::make_unique<CarrierJob<Finish>>(finish);
+}
 
 class Hider : public NalTool {
  public:
@@ -78,16 +91,16 @@ class Hider : public NalTool {
   Bytes begin_picture() override {
     return picture() == 0 ? sei_nal(new_message(MessageKind::hidden_data, keys_)) : Bytes{};
   }
-  bool slice(const Slice& slice, Bytes& rbsp) override {
-    CarrierVisitor visitor([this, &rbsp](std::uint64_t position) {
-      if (carriers_ < 8 * frame_.size()) {
-        const int bit = bit_at(frame_, carriers_) ^ mask_.next();
-        set_bits(rbsp, position, 1, static_cast<std::uint64_t>(bit));
+  std::unique_ptr<SliceJob> make_job() override {
+    return carrier_job([this](Bytes& rbsp, const std::vector<std::uint64_t>& carriers) {
+      const std::uint64_t bits = 8 * frame_.size();
+      for (std::size_t i = 0; i < carriers.size() && carriers_ + i < bits; ++i) {
+        const int bit = bit_at(frame_, carriers_ + i) ^ mask_.next();
+        set_bits(rbsp, carriers[i], 1, static_cast<std::uint64_t>(bit));
       }
-      ++carriers_;
+      carriers_ += carriers.size();
+      return true;
     });
-    parse(slice, rbsp, visitor);
-    return true;
   }
   Bytes end_stream() override {
     if (carriers_ >= 8 * frame_.size()) return {};
@@ -119,14 +132,15 @@ class HiddenReader : public NalTool {
     frame_.clear(), bits_ = 0, wanted_ = 8 * kFrameHeaderBytes;
     return false;
   }
-  bool slice(const Slice& slice, Bytes& rbsp) override {
+  std::unique_ptr<SliceJob> make_job() override {
     if (!keys_) {
       throw Error(ErrorCode::bad_input, "the stream hides no data, or its begin is missing",
                   "only what cu264 has hidden can be read");
     }
-    CarrierVisitor visitor([this, &rbsp](std::uint64_t position) { read(bit_at(rbsp, position)); });
-    parse(slice, rbsp, visitor);
-    return false;
+    return carrier_job([this](const Bytes& rbsp, const std::vector<std::uint64_t>& carriers) {
+      for (const std::uint64_t position : carriers) read(bit_at(rbsp, position));
+      return false;
+    });
   }
   void read(int carried) {
     if (bits_ == wanted_) return;

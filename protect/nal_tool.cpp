@@ -1,5 +1,9 @@
 #include "protect/nal_tool.h"
 
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
 #include <string>
 
 #include "cu264/status.h"
@@ -58,6 +62,22 @@ Message new_message(MessageKind kind, const StreamKeys& keys) {
   return message;
 }
 
+void SliceJob::parse(MacroblockVisitor& visitor) {
+  BitCursor bits(rbsp);
+  bits.skip(slice.data_begin);
+  next_address_ = parser_.parse(bits, slice.stop, slice.sets, slice.header, visitor);
+}
+
+void NalTool::set_threads(int threads) {
+  if (threads < 0) throw Error(ErrorCode::invalid_argument, "a number of threads is needed", "0 or more");
+  threads_ = threads != 0 ? threads : tbb::this_task_arena::max_concurrency();
+}
+
+void NalTool::restart_pictures() {
+  jobs_.clear();
+  picture_ = next_picture_ = 0;
+}
+
 void NalTool::parameter_sets(std::span<const std::uint8_t> stream) {
   for (const NalUnit& nal : split_annexb(stream).units) sets_.read(nal);
 }
@@ -66,14 +86,20 @@ std::vector<std::uint8_t> NalTool::access_units(std::span<const std::uint8_t> st
   const NalUnits found = split_annexb(stream);
   Bytes out;
   out.reserve(stream.size() + stream.size() / 64 + 256);
-  for (const NalUnit& nal : found.units) {
-    refuse_unit_type(nal.type());
-    if (nal.type() == kNalSlice || nal.type() == kNalSliceIdr) {
-      slice_unit(nal, out);
-    } else {
-      any_unit(nal, out);
+  try {
+    for (const NalUnit& nal : found.units) {
+      refuse_unit_type(nal.type());
+      if (nal.type() == kNalSlice || nal.type() == kNalSliceIdr) {
+        slice_unit(nal, out);
+      } else {
+        any_unit(nal, out);
+      }
     }
+  } catch (const Error&) {
+    finish_jobs(out);  // an earlier slice may have more to say
+    throw;
   }
+  finish_jobs(out);
   append(out, found.tail);
   return out;
 }
@@ -82,25 +108,68 @@ void NalTool::any_unit(const NalUnit& nal, Bytes& out) {
   sets_.read(nal);
   if (nal.type() == kNalSei) {
     const std::optional<Message> found = read_sei_nal(nal);
+    if (found) finish_jobs(out);
     if (found && message(*found)) {
       // Its start code has four bytes; what more lies before it is the stream's own.
       const std::size_t own = nal.prefix.size() < 4 ? nal.prefix.size() : 4;
       return append(out, nal.prefix.first(nal.prefix.size() - own));
     }
   }
-  append(out, nal.prefix);
-  append(out, nal.unit);
+  Bytes& at = waiting_ != 0 ? jobs_[waiting_ - 1]->behind_ : out;
+  append(at, nal.prefix);
+  append(at, nal.unit);
 }
 
 void NalTool::slice_unit(const NalUnit& nal, Bytes& out) {
-  unescape(nal.unit, rbsp_);
-  const ByteSpan payload(rbsp_.data(), rbsp_.size() - kRbspPadding);
-  BitCursor bits(rbsp_);
-  Slice current;
+  // Some slices a thread, so that none waits for another's last one.
+  if (waiting_ == (threads_ == 1 ? 1 : 4 * static_cast<std::size_t>(threads_))) finish_jobs(out);
+  if (waiting_ == jobs_.size()) jobs_.push_back(make_job());
+  SliceJob& job = *jobs_[waiting_];
+  unescape(nal.unit, job.rbsp);
+  BitCursor bits(job.rbsp);
+  Slice& current = job.slice;
   current.nal = &nal;
   current.header = sets_.slice_header(bits, nal, current.sets);
   current.data_begin = bits.position();
-  current.stop = stop_bit_position(payload);
+  current.stop = stop_bit_position({job.rbsp.data(), job.rbsp.size() - kRbspPadding});
+  if (current.header.first_mb == 0 && picture_has_slices_) ++next_picture_;
+  picture_has_slices_ = true;
+  current.picture = next_picture_;
+  ++waiting_;
+}
+
+void NalTool::run_jobs() {
+  const auto run = [this](std::size_t index) {
+    SliceJob& job = *jobs_[index];
+    job.failure_ = nullptr;
+    try {
+      // What cannot be escaped back to the same bytes could not be given back either.
+      job.escaped_.clear();
+      append_escaped(job.escaped_, job.slice.nal->unit[0], {job.rbsp.data(), job.rbsp.size() - kRbspPadding});
+      job.escaped_as_it_was_ = std::equal(job.escaped_.begin(), job.escaped_.end(),
+                                          job.slice.nal->unit.begin(), job.slice.nal->unit.end());
+      job.run();
+    } catch (...) {
+      job.failure_ = std::current_exception();
+    }
+  };
+  if (waiting_ == 1) return run(0);
+  tbb::task_arena arena(std::min(threads_, tbb::this_task_arena::max_concurrency()));
+  arena.execute([&] { tbb::parallel_for(std::size_t{0}, waiting_, run); });
+}
+
+void NalTool::finish_jobs(Bytes& out) {
+  if (waiting_ == 0) return;
+  run_jobs();
+  const std::size_t count = waiting_;
+  waiting_ = 0;
+  for (std::size_t i = 0; i < count; ++i) finish_job(*jobs_[i], out);
+  next_picture_ = picture_;
+  picture_has_slices_ = in_picture_;
+}
+
+void NalTool::finish_job(SliceJob& job, Bytes& out) {
+  const Slice& current = job.slice;
   slice_bits_ += current.stop;
   const std::string where = "picture " + std::to_string(total_pictures_);
   if (current.header.first_mb != next_mb_) {
@@ -112,51 +181,43 @@ void NalTool::slice_unit(const NalUnit& nal, Bytes& out) {
     append(out, begin_picture());
     in_picture_ = true;
   }
-  current.picture = picture_;
-  append(out, nal.prefix);
+  append(out, current.nal->prefix);
   const std::size_t begin = out.size();
   bool changed = false;
   try {
-    changed = slice(current, rbsp_);
+    if (job.failure_) std::rethrow_exception(job.failure_);
+    changed = job.finish();
   } catch (const Error& error) {
     throw Error(error.code(), where + ": " + error.what());
   }
+  coefficients_ += job.parser_.coefficients();
+  next_mb_ = job.next_address();
   if (changed) {
-    // What cannot be escaped back to the same bytes could not be given back either.
-    unescape(nal.unit, check_);
-    Bytes& same = check_;
-    same.resize(same.size() - kRbspPadding);
-    Bytes again;
-    again.reserve(nal.unit.size() + 16);
-    append_escaped(again, nal.unit[0], same);
-    if (!std::equal(again.begin(), again.end(), nal.unit.begin(), nal.unit.end())) {
+    if (!job.escaped_as_it_was_) {
       throw Error(ErrorCode::bad_input, where + ": needless emulation prevention bytes",
                   "the stream must be escaped as H.264 7.4.1 has it");
     }
-    append_escaped(out, nal.unit[0], {rbsp_.data(), rbsp_.size() - kRbspPadding});
+    append_escaped(out, current.nal->unit[0], {job.rbsp.data(), job.rbsp.size() - kRbspPadding});
   } else {
-    append(out, nal.unit);
+    append(out, current.nal->unit);
   }
-  written({out.data() + begin, out.size() - begin});
-  if (next_mb_ < current.sets.sps.macroblocks()) return;
-  const Bytes before = end_picture();
-  out.insert(out.begin() + static_cast<std::ptrdiff_t>(picture_begin_), before.begin(), before.end());
-  in_picture_ = false;
-  next_mb_ = 0;
-  ++picture_, ++total_pictures_;
-}
-
-void NalTool::parse(const Slice& slice, const Bytes& rbsp, MacroblockVisitor& visitor) {
-  BitCursor bits(rbsp);
-  bits.skip(slice.data_begin);
-  next_mb_ = parser_.parse(bits, slice.stop, slice.sets, slice.header, visitor);
+  written(current, {out.data() + begin, out.size() - begin});
+  if (next_mb_ >= current.sets.sps.macroblocks()) {
+    const Bytes before = end_picture();
+    out.insert(out.begin() + static_cast<std::ptrdiff_t>(picture_begin_), before.begin(), before.end());
+    in_picture_ = false;
+    next_mb_ = 0;
+    ++picture_, ++total_pictures_;
+  }
+  append(out, job.behind_);
+  job.behind_.clear();
 }
 
 StreamCounts NalTool::counts() const {
   StreamCounts counts;
   counts.pictures = total_pictures_;
   counts.slice_bits = slice_bits_;
-  counts.coefficients = parser_.coefficients();
+  counts.coefficients = coefficients_;
   add_counts(counts);
   return counts;
 }

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
+#include <memory>
 #include <optional>
+#include <vector>
 
 #include "cu264/protect.h"
 #include "protect/keys.h"
@@ -24,48 +27,84 @@ struct Slice {
   std::uint64_t stop = 0;        // rbsp_stop_one_bit
 };
 
+// What a tool does with one slice, in an object that serves many slices, one after another. The slices of
+// several objects are worked on side by side.
+class SliceJob {
+ public:
+  virtual ~SliceJob() = default;
+
+  // Reads the slice and does all that needs no other slice; touches nothing but this object and what does not
+  // change while slices are under way.
+  virtual void run() = 0;
+  // In the slices' order. True: the RBSP was changed and is to be written.
+  virtual bool finish() = 0;
+
+  Slice slice;
+  Bytes rbsp;  // padded
+
+ protected:
+  void parse(MacroblockVisitor& visitor);
+  // The address behind the slice's last macroblock.
+  int next_address() const { return next_address_; }
+
+ private:
+  friend class NalTool;
+
+  SliceParser parser_;
+  Bytes check_, escaped_;
+  int next_address_ = 0;
+  bool escaped_as_it_was_ = true;
+  std::exception_ptr failure_;
+  Bytes behind_;  // units that follow the slice
+};
+
 class NalTool : public StreamTool {
  public:
+  void set_threads(int threads) override;
   void parameter_sets(std::span<const std::uint8_t> stream) override;
   std::vector<std::uint8_t> access_units(std::span<const std::uint8_t> stream) override;
   std::vector<std::uint8_t> finish() override;
   StreamCounts counts() const override;
 
  protected:
-  // One of our messages; true: it is to be left out.
+  // One of our messages; true: it is to be left out. No slice is under way.
   virtual bool message(const Message& message) = 0;
+  // Throws if the stream has not yet told what its slices need.
+  virtual std::unique_ptr<SliceJob> make_job() = 0;
   // Before the first slice of a picture; what is put before it, as whole NAL units.
   virtual Bytes begin_picture() { return {}; }
-  // The slice's RBSP, padded, to be parsed with parse(). True: it was changed and is to be written.
-  virtual bool slice(const Slice& slice, Bytes& rbsp) = 0;
-  // The slice's NAL unit as it leaves.
-  virtual void written(ByteSpan unit) { (void)unit; }
+  // The slice's NAL unit as it came, and as it leaves.
+  virtual void written(const Slice& slice, ByteSpan unit) { (void)slice, (void)unit; }
   // Behind the last slice of a picture; what is put before its first slice.
   virtual Bytes end_picture() { return {}; }
   virtual void add_counts(StreamCounts& counts) const = 0;
   // Once all is over.
   virtual Bytes end_stream() = 0;
 
-  void parse(const Slice& slice, const Bytes& rbsp, MacroblockVisitor& visitor);
   std::uint32_t picture() const { return picture_; }
-  // The address behind the last macroblock that was parsed.
-  int next_address() const { return next_mb_; }
-  // Pictures count from the protection's begin.
-  void restart_pictures() { picture_ = 0; }
+  // Pictures count from the protection's begin, and jobs are made anew.
+  void restart_pictures();
 
  private:
   void any_unit(const NalUnit& nal, Bytes& out);
   void slice_unit(const NalUnit& nal, Bytes& out);
+  void run_jobs();
+  void finish_jobs(Bytes& out);
+  void finish_job(SliceJob& job, Bytes& out);
 
   ParameterSets sets_;
-  SliceParser parser_;
-  Bytes rbsp_, check_;
+  int threads_ = 1;
+  std::vector<std::unique_ptr<SliceJob>> jobs_;
+  std::size_t waiting_ = 0;  // jobs that have a slice
   std::uint32_t picture_ = 0;
   std::uint32_t total_pictures_ = 0;
-  std::uint64_t slice_bits_ = 0;
+  std::uint64_t slice_bits_ = 0, coefficients_ = 0;
   bool in_picture_ = false;
   int next_mb_ = 0;                // of the picture that is under way
   std::size_t picture_begin_ = 0;  // where its first slice's prefix lies in the output
+  // As the slices' headers tell it, ahead of picture_ while slices wait.
+  std::uint32_t next_picture_ = 0;
+  bool picture_has_slices_ = false;
 };
 
 // The keys of the stream that `message` describes; throws Error(bad_input) for a wrong key.

@@ -62,6 +62,7 @@ void SliceParser::damaged(const char* what) const {
 int SliceParser::parse(BitCursor& bits, std::uint64_t stop, const ParameterSets::Active& sets,
                        const SliceHeader& header, MacroblockVisitor& visitor) {
   sets_ = &sets;
+  coefficients_ = 0;
   mb_.qp = header.qp;
   const int macroblocks = sets.sps.macroblocks();
   totals_.begin_slice(sets.sps.mb_width, macroblocks, header.first_mb);

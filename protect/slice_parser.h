@@ -33,7 +33,7 @@ struct BlockSyntax {
   std::uint8_t total_zeros = 0, coded_runs = 0;
   std::uint16_t zeros_at = 0;  // bits from the block's begin to total_zeros, or to the block's end without it
   std::uint8_t run_before[16] = {};
-  LevelCode levels[18];  // the last two are never told
+  LevelCode levels[16];
 };
 
 enum class IntraKind : std::uint8_t { luma4x4, luma8x8, luma16x16, pcm };
@@ -94,7 +94,7 @@ class SliceParser {
   int parse(BitCursor& bits, std::uint64_t stop, const ParameterSets::Active& sets, const SliceHeader& header,
             MacroblockVisitor& visitor);
 
-  // Levels that were not zero, in all slices so far.
+  // Levels that were not zero, in the slice.
   std::uint64_t coefficients() const { return coefficients_; }
 
  private:

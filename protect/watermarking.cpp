@@ -126,6 +126,35 @@ class SliceBlocks : public MacroblockVisitor {
   std::uint32_t picture_ = 0;
 };
 
+// Finds the blocks of a slice that carry a bit, and gives them to `finish`.
+template <class Finish>
+class MarkJob : public SliceJob {
+ public:
+  MarkJob(const ProtectionKey& key, std::uint64_t nonce, WatermarkOptions options, Marking marking,
+          Finish finish)
+      : keys_(key, nonce), options_(options), marking_(marking), finish_(finish) {}
+
+  void run() override {
+    blocks_.begin_slice(slice, keys_, options_, marking_);
+    parse(blocks_);
+    blocks_.keep_free_ones();
+  }
+  bool finish() override { return finish_(blocks_, slice, rbsp, next_address()); }
+
+ private:
+  StreamKeys keys_;
+  WatermarkOptions options_;
+  Marking marking_;
+  Finish finish_;
+  SliceBlocks blocks_;
+};
+
+template <class Finish>
+std::unique_ptr<SliceJob> mark_job(const ProtectionKey& key, std::uint64_t nonce, WatermarkOptions options,
+                                   Marking marking, Finish finish) {
+  return std::make_unique<MarkJob<Finish>>(key, nonce, options, marking, finish);
+}
+
 void refuse_encrypted(const Message& message) {
   if (message.kind == MessageKind::encryption) {
     throw Error(ErrorCode::bad_input, "the stream is encrypted", "decrypt it first");
@@ -135,7 +164,7 @@ void refuse_encrypted(const Message& message) {
 class Embedder : public NalTool {
  public:
   Embedder(const ProtectionKey& key, const WatermarkOptions& options, ByteSpan payload)
-      : options_(options), keys_(key, random_nonce()), frame_(mark_frame_of(payload)) {
+      : key_(key), options_(options), keys_(key, random_nonce()), frame_(mark_frame_of(payload)) {
     if (options.density < 1 || options.density > 65536) {
       throw Error(ErrorCode::invalid_argument, "the density is out of its range", "1 to 65536");
     }
@@ -162,12 +191,12 @@ class Embedder : public NalTool {
     return sei_nal(message);
   }
 
-  bool slice(const Slice& slice, Bytes& rbsp) override {
-    blocks_.begin_slice(slice, keys_, options_, kMarkedLater);
-    parse(slice, rbsp, blocks_);
-    blocks_.keep_free_ones();
-    if (options_.scheme == WatermarkScheme::t1_sign) return mark_signs(rbsp);
-    return mark_parities(slice, rbsp);
+  std::unique_ptr<SliceJob> make_job() override {
+    return mark_job(key_, keys_.nonce(), options_, kMarkedLater,
+                    [this](SliceBlocks& blocks, const Slice& slice, Bytes& rbsp, int next_address) {
+                      if (options_.scheme == WatermarkScheme::t1_sign) return mark_signs(blocks, rbsp);
+                      return mark_parities(blocks, slice, rbsp, next_address);
+                    });
   }
 
   // The blocks of the stream carry the frame's bits in turn.
@@ -175,9 +204,9 @@ class Embedder : public NalTool {
     return watermark_bit(key, frame_.data(), static_cast<std::uint32_t>(carriers_++ % (8 * frame_.size())));
   }
 
-  bool mark_signs(Bytes& rbsp) {
-    for (const auto& candidate : blocks_.candidates) {
-      const SliceBlocks::Place& place = blocks_.places[candidate.place];
+  bool mark_signs(const SliceBlocks& blocks, Bytes& rbsp) {
+    for (const auto& candidate : blocks.candidates) {
+      const SliceBlocks::Place& place = blocks.places[candidate.place];
       set_bits(rbsp, place.begin + place.token_length, 1,
                static_cast<std::uint64_t>(next_bit(candidate.key)));
     }
@@ -185,9 +214,9 @@ class Embedder : public NalTool {
   }
 
   // A block's number of levels may change, and with it the tables of its neighbours' coeff_token.
-  bool mark_parities(const Slice& slice, Bytes& rbsp) {
+  bool mark_parities(SliceBlocks& blocks, const Slice& slice, Bytes& rbsp, int next_address) {
     std::vector<SliceBlocks::Candidate> changed;
-    for (auto& candidate : blocks_.candidates) {
+    for (auto& candidate : blocks.candidates) {
       const core::CavlcSymbols symbols = core::cavlc_symbols(candidate.levels, candidate.max_num_coeff);
       const int bit = next_bit(candidate.key);
       if ((symbols.trailing_ones & 1) == bit) continue;
@@ -197,12 +226,12 @@ class Embedder : public NalTool {
     totals_.begin_slice(slice.sets.sps.mb_width, slice.sets.sps.macroblocks(), slice.header.first_mb);
     Splice splice(rbsp, 2 * rbsp.size() + 64 * changed.size());
     auto next = changed.cbegin();
-    auto pcm = blocks_.pcm.cbegin();
+    auto pcm = blocks.pcm.cbegin();
     int mb = slice.header.first_mb - 1;
     const auto pass_macroblocks = [&](int until) {
       while (mb < until) {
         totals_.begin_macroblock(++mb);
-        if (pcm == blocks_.pcm.cend() || pcm->mb != mb) continue;
+        if (pcm == blocks.pcm.cend() || pcm->mb != mb) continue;
         totals_.set_all(16);
         splice.copy_to(pcm->at);
         splice.leave_out(static_cast<std::uint64_t>(pcm->alignment));
@@ -210,14 +239,14 @@ class Embedder : public NalTool {
         ++pcm;
       }
     };
-    for (std::size_t i = 0; i < blocks_.places.size(); ++i) {
-      const SliceBlocks::Place& place = blocks_.places[i];
+    for (std::size_t i = 0; i < blocks.places.size(); ++i) {
+      const SliceBlocks::Place& place = blocks.places[i];
       pass_macroblocks(place.mb);
       const bool is_changed = next != changed.cend() && next->place == i;
       rewrite(splice, place, is_changed ? &*next : nullptr);
       if (is_changed) ++next;
     }
-    pass_macroblocks(next_address() - 1);
+    pass_macroblocks(next_address - 1);
     rbsp = splice.finish(slice.stop);
     return true;
   }
@@ -251,10 +280,10 @@ class Embedder : public NalTool {
 
   void add_counts(StreamCounts& counts) const override { counts.carriers = carriers_; }
 
+  ProtectionKey key_;
   WatermarkOptions options_;
   StreamKeys keys_;
   Bytes frame_;
-  SliceBlocks blocks_;
   TotalCoeffs totals_;
   std::uint64_t carriers_ = 0;
 };
@@ -282,20 +311,20 @@ class Extractor : public NalTool {
     return false;
   }
 
-  bool slice(const Slice& slice, Bytes& rbsp) override {
+  std::unique_ptr<SliceJob> make_job() override {
     if (!keys_) {
       throw Error(ErrorCode::bad_input, "the stream holds no watermark, or its begin is missing",
                   "only what cu264 marked can be read");
     }
-    blocks_.begin_slice(slice, *keys_, options_, marking_);
-    parse(slice, rbsp, blocks_);
-    blocks_.keep_free_ones();
-    for (const auto& candidate : blocks_.candidates) read(candidate, rbsp);
-    return false;
+    return mark_job(key_, keys_->nonce(), options_, marking_,
+                    [this](const SliceBlocks& blocks, const Slice&, const Bytes& rbsp, int) {
+                      for (const auto& candidate : blocks.candidates) read(blocks, candidate, rbsp);
+                      return false;
+                    });
   }
 
-  void read(const SliceBlocks::Candidate& candidate, const Bytes& rbsp) {
-    const SliceBlocks::Place& place = blocks_.places[candidate.place];
+  void read(const SliceBlocks& blocks, const SliceBlocks::Candidate& candidate, const Bytes& rbsp) {
+    const SliceBlocks::Place& place = blocks.places[candidate.place];
     int bit = place.trailing_ones & 1;
     if (options_.scheme == WatermarkScheme::t1_sign) bit = bit_at(rbsp, place.begin + place.token_length);
     const std::int8_t vote = (bit ^ static_cast<int>(candidate.key.words[2] & 1)) != 0 ? 1 : -1;
@@ -330,7 +359,6 @@ class Extractor : public NalTool {
   ProtectionKey key_;
   std::unique_ptr<StreamKeys> keys_;
   WatermarkOptions options_;
-  SliceBlocks blocks_;
   std::uint32_t length_ = 0;  // of the payload
   Marking marking_ = kMarkedLater;
   std::vector<std::pair<std::uint32_t, std::int8_t>> votes_;

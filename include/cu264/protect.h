@@ -85,6 +85,9 @@ class StreamTool {
  public:
   virtual ~StreamTool();
 
+  // How many threads work on the slices of one call of access_units(): 1 unless told; 0: one a core. Never
+  // changes the bytes. To be called before any other function.
+  virtual void set_threads(int threads) = 0;
   // Parameter sets that the container keeps outside the stream, as a byte stream (annex B).
   virtual void parameter_sets(std::span<const std::uint8_t> stream) = 0;
   // One or more whole access units as a byte stream (annex B); returns what takes their place. Tools that

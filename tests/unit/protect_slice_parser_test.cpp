@@ -65,7 +65,7 @@ TEST(ProtectRbsp, CursorAndEdits) {
   set_bits(bytes, 5, 7, 0b0101010);
   EXPECT_EQ(bytes[0], 0b11111010);
   EXPECT_EQ(bytes[1], 0b10100000);
-  flip_bit(bytes, 0);
+  flip_bit(bytes.data(), 0, 1);
   EXPECT_EQ(bytes[0], 0b01111010);
   BitCursor bits(bytes);
   bits.skip(39);
@@ -216,6 +216,34 @@ TEST(ProtectStream, DamagedStreamsDoNoHarm) {
     refused += !refusal(*tool, damaged).empty();
   }
   EXPECT_GT(refused, 300);
+}
+
+// Several slices under way give the bytes, and the errors, of one after another.
+TEST(ProtectStream, ThreadsChangeNothing) {
+  Bytes stream = encoded(48, 32, 11);
+  const Bytes encrypted =
+      run_tool(*make_encryptor(test_key(), {encryption_strength(3), true}), stream).stream;
+  const Bytes hiding = run_tool(*make_hider(test_key(), Bytes{4, 2}), stream).stream;
+  const Bytes marked = run_tool(*make_watermark_embedder(test_key(), {}, Bytes{7}), stream).stream;
+  for (const int threads : {2, 3, 8}) {
+    const auto with_threads = [threads](std::unique_ptr<StreamTool> tool) {
+      tool->set_threads(threads);
+      return tool;
+    };
+    EXPECT_EQ(run_tool(*with_threads(make_decryptor(test_key())), encrypted).stream, stream) << threads;
+    const Bytes again =
+        run_tool(*with_threads(make_encryptor(test_key(), {encryption_strength(3), true})), stream).stream;
+    EXPECT_EQ(run_tool(*make_decryptor(test_key()), again).stream, stream) << threads;
+    EXPECT_EQ(run_tool(*with_threads(make_hidden_reader(test_key())), hiding).payload, (Bytes{4, 2}));
+    EXPECT_EQ(run_tool(*with_threads(make_watermark_extractor(test_key())), marked).payload, Bytes{7});
+    for (std::size_t size = 0; size < stream.size(); size += 41) {
+      const Bytes cut(stream.begin(), stream.begin() + static_cast<std::ptrdiff_t>(size));
+      EXPECT_EQ(refusal(*with_threads(make_encryptor(test_key(), {})), cut),
+                refusal(*make_encryptor(test_key(), {}), cut))
+          << size << " bytes, " << threads << " threads";
+    }
+  }
+  EXPECT_THROW(make_decryptor(test_key())->set_threads(-1), Error);
 }
 
 TEST(ProtectStream, RefusalsNameWhatWasFound) {
