@@ -36,7 +36,7 @@ constexpr char kExitCodes[] =
     "interrupted.\n";
 
 // Planned, and worth more than "unknown option".
-constexpr const char* kLater[] = {"quality", "bitrate", "max-frame-bytes", "edge-guided"};
+constexpr const char* kLater[] = {"quality", "bitrate", "max-frame-bytes"};
 
 constexpr unsigned kHelpWidth = 110;
 
@@ -63,6 +63,11 @@ struct Groups {
     coding.add_options()("preset", text("NAME"), "fast, balanced or best (balanced)");
     coding.add_options()("profile", text("NAME"), "baseline: Constrained Baseline (baseline)");
     coding.add_options()("slices", text("N"), "slices a picture (1)");
+    coding.add_options()("edge-guided", text("0..3")->implicit_value("1", "1"),
+                         "bits go to edges, the weak above all; how strongly, as --edge-guided=2 (0; 1 if no "
+                         "number is given)");
+    coding.add_options()("aq", text("NAME"),
+                         "variance: bits go to macroblocks of low variance; or off (off)");
     coding.add_options()("no-deblock", "no loop filter in the decoder");
     machine.add_options()("backend", text("NAME"), "auto, cuda or cpu (auto)");
     machine.add_options()("device", text("N[,N]"), "which CUDA device, or several that share the work (0)");
@@ -183,8 +188,8 @@ void read_input(const Given& given, EncodeOptions& options) {
 }
 
 void read_coding(const Given& given, EncodeOptions& options) {
-  for (const char* name :
-       {"qp", "preset", "profile", "slices", "backend", "threads", "batch", "entropy-kernel"}) {
+  for (const char* name : {"qp", "preset", "profile", "slices", "backend", "threads", "batch",
+                           "entropy-kernel", "edge-guided", "aq"}) {
     if (given.has(name)) options.config.set(name, given[name]);
   }
   options.config.deblock = !given.has("no-deblock");

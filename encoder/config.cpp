@@ -42,6 +42,8 @@ constexpr Named<PixelFormat> kFormats[] = {{"i420", PixelFormat::i420},
                                            {"rgba32", PixelFormat::rgba32},
                                            {"rgb-planar", PixelFormat::rgb_planar},
                                            {"rgb-float-planar", PixelFormat::rgb_float_planar}};
+constexpr Named<AdaptiveQuantisation> kAqs[] = {{"off", AdaptiveQuantisation::off},
+                                                {"variance", AdaptiveQuantisation::variance}};
 constexpr Named<bool> kRanges[] = {{"limited", false}, {"full", true}};
 constexpr Named<bool> kSwitches[] = {{"on", true},   {"off", false},   {"yes", true}, {"no", false},
                                      {"true", true}, {"false", false}, {"1", true},   {"0", false}};
@@ -179,12 +181,16 @@ void Config::set(std::string_view name, std::string_view text) {
     width = w, height = h;
   } else if (name == "entropy-kernel") {
     entropy_kernel = parse_name(value, kEntropyKernels);
+  } else if (name == "edge-guided") {
+    edge_guided = parse_integer(value, 0, kStrongestEdgeGuide);
+  } else if (name == "aq") {
+    aq = parse_name(value, kAqs);
   } else if (name == "headers") {
     headers = parse_name(value, kPlacements);
   } else {
     throw Error(ErrorCode::invalid_argument, "unknown option \"" + std::string(name) + "\"",
                 "use qp, preset, profile, slices, deblock, backend, threads, batch, device, fps, sar, range, "
-                "size, headers, input-format or entropy-kernel");
+                "size, headers, input-format, edge-guided, aq or entropy-kernel");
   }
 }
 
@@ -232,6 +238,12 @@ void validate(const Config& config) {
           std::to_string(config.slices) + " slices do not fit a picture of " + std::to_string(rows) +
               " macroblock rows",
           "use 1 to " + std::to_string(rows));
+  require_range("edge-guided", config.edge_guided, 0, kStrongestEdgeGuide);
+  const bool guided = config.edge_guided != 0 || config.aq != AdaptiveQuantisation::off;
+  require(config.edge_guided == 0 || config.aq == AdaptiveQuantisation::off,
+          "edge-guided and aq both set the QP of macroblocks", "use one of them");
+  require(!guided || config.devices.size() <= 1, "edge-guided and aq remember the picture before",
+          "use one device with them");
   require_range("threads", config.threads, 0, kMaxThreads);
   require_range("batch", config.batch, 0, kMaxBatch);
   for (std::size_t i = 0; i < config.devices.size(); ++i) {

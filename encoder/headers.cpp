@@ -208,6 +208,8 @@ std::vector<std::uint8_t> sei_rbsp(const Config& config) {
   append_text(text, "profile", "baseline");
   append_text(text, "preset", name_of(config.preset));
   append_text(text, "qp", std::to_string(config.qp));
+  if (config.edge_guided != 0) append_text(text, "edge-guided", std::to_string(config.edge_guided));
+  if (config.aq != AdaptiveQuantisation::off) append_text(text, "aq", "variance");
   append_text(text, "slices", std::to_string(config.slices));
   append_text(text, "deblock", config.deblock ? "on" : "off");
 

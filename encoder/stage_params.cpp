@@ -5,6 +5,18 @@
 
 namespace cu264::encoder {
 
+namespace {
+
+std::optional<vision::GuideParams> guide_params(const Config& config) {
+  using vision::GuideMode, vision::kGuideOne;
+  if (config.edge_guided != 0)
+    return vision::GuideParams{GuideMode::edges, config.edge_guided * kGuideOne / 2};
+  if (config.aq == AdaptiveQuantisation::variance) return vision::GuideParams{GuideMode::variance, kGuideOne};
+  return std::nullopt;
+}
+
+}  // namespace
+
 StageParams stage_params(const Config& config) {
   StageParams params;
   params.width = config.width;
@@ -15,6 +27,7 @@ StageParams stage_params(const Config& config) {
   params.mb_height = macroblocks(config.height);
   params.qp = config.qp;
   params.preset = config.preset;
+  params.guide = guide_params(config);
   params.slices = config.slices;
   params.deblock = config.deblock;
   params.reconstruction = config.reconstruction;

@@ -14,6 +14,7 @@
 #include "cu264/encoder.h"
 #include "cu264/frame.h"
 #include "cu264/packet.h"
+#include "vision/guide.h"
 
 namespace cu264::encoder {
 
@@ -33,6 +34,7 @@ struct StageParams {
   int mb_height = 0;
   int qp = 0;
   Preset preset = Preset::balanced;
+  std::optional<vision::GuideParams> guide;  // nothing: every macroblock has the same QP
   int slices = 1;
   bool deblock = true;
   bool reconstruction = false;

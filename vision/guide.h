@@ -5,9 +5,8 @@
 // comparable. All in integers: weights and offsets in Q8 until the last rounding, logarithms to base 2.
 //
 //   aq variance   weight = log2(variance). Contrast hides quantisation; flat macroblocks get a lower QP.
-//   edge-guided   that, less 9/32 for each edge sample up to 16 of them. Macroblocks with edges of weak
-//   contrast
-//                 get the lowest QP, texture without edges the highest.
+//   edge-guided   half of that, less 9/32 for each edge sample up to 16 of them. Macroblocks with edges of
+//                 weak contrast get the lowest QP, texture without edges the highest.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +30,7 @@ inline constexpr int kMacroblockSide = 16;
 // Sums over a macroblock's 256 samples; they can be added in any order. Outside the picture its border sample
 // is repeated, as in coding.
 struct MacroblockSums {
-  std::int32_t edges = 0;    // samples that are edges (255 in the edge map); none outside the picture
+  std::int32_t edges = 0;    // samples that are edges: 255 in an edge map, or steps (vision/guide_steps.h)
   std::int32_t sum = 0;      // of the samples
   std::int32_t squares = 0;  // of their squares
 };
@@ -62,7 +61,7 @@ CU264_HD int variance_weight(const MacroblockSums& sums) {
 
 CU264_HD int edge_weight(const MacroblockSums& sums) {
   constexpr int kEdgeWeight = 72, kEnough = 16;
-  return variance_weight(sums) - kEdgeWeight * (sums.edges < kEnough ? sums.edges : kEnough);
+  return variance_weight(sums) / 2 - kEdgeWeight * (sums.edges < kEnough ? sums.edges : kEnough);
 }
 
 CU264_HD int macroblock_weight(GuideMode mode, const MacroblockSums& sums) {

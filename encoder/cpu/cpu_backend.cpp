@@ -24,6 +24,7 @@
 #include "encoder/stages.h"
 #include "entropy/cavlc/slice_coder.h"
 #include "entropy/pack/nal_writer.h"
+#include "vision/guide_steps.h"
 
 namespace cu264::encoder {
 namespace {
@@ -116,6 +117,17 @@ class CpuBackend final : public Backend {
   void submit(const Frame& frame, std::uint64_t index) override {
     Slot& slot = slots_[sent_++ % slots_.size()];
     ingest(frame, slot.picture, matrix_);
+    if (params_.guide) {
+      // Pictures come in order, and each one's offsets lean on those of the picture before.
+      const Plane& luma = slot.picture.source[0];
+      arena_.execute([&] {
+        tbb::this_task_arena::isolate([&] {
+          vision::guide_picture(*params_.guide, luma.row(0), luma.width, params_.mb_width, params_.mb_height,
+                                qp_offsets_);
+        });
+      });
+      slot.picture.qp_offsets = qp_offsets_;
+    }
     slot.idr_pic_id = static_cast<int>(index % 2);
     slot.slices_left = params_.slices;
     slot.done = false;
@@ -188,6 +200,7 @@ class CpuBackend final : public Backend {
   const int threads_;
   tbb::task_arena arena_;
   std::vector<Slot> slots_;
+  std::vector<std::int8_t> qp_offsets_;  // of the last picture submitted, if there is a guide
   std::atomic<std::uint64_t> next_ = 0;  // the first ticket not taken: ticket / slices is the picture's index
   std::atomic<std::uint64_t> submitted_ = 0;  // tickets there are
   std::uint64_t sent_ = 0;                    // pictures

@@ -33,6 +33,7 @@ struct CpuPicture {
   std::vector<core::MacroblockRecord> macroblocks;
   std::vector<std::int16_t> levels;
   std::vector<std::uint8_t> total_coeff;
+  std::vector<std::int8_t> qp_offsets;  // [mb], or empty: every macroblock has the picture's QP
 
   void resize(int mbs_wide, int mbs_high, int slice_count) {
     mb_width = mbs_wide, mb_height = mbs_high, slices = slice_count;

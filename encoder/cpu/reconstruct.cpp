@@ -2,6 +2,7 @@
 
 #include "encoder/cpu/reconstruct.h"
 
+#include "core/qp_chain.h"
 #include "encoder/cpu/reconstruct_isa.h"
 
 namespace cu264::encoder {
@@ -34,6 +35,16 @@ const Implementation& chosen() {
 
 void reconstruct_slice(CpuPicture& picture, int slice, int qp, Preset preset) {
   chosen().reconstruct_slice(picture, slice, qp, preset);
+  if (picture.qp_offsets.empty()) return;
+  // The slice's macroblocks follow one another in the array too.
+  const int begin = core::slice_first_row(slice, picture.slices, picture.mb_height) * picture.mb_width;
+  const int end = core::slice_first_row(slice + 1, picture.slices, picture.mb_height) * picture.mb_width;
+  int predicted = qp;
+  for (int mb = begin; mb < end; ++mb) {
+    core::MacroblockRecord& record = picture.macroblocks[static_cast<std::size_t>(mb)];
+    core::chain_qp(record, predicted);
+    predicted = record.qp;
+  }
 }
 
 const char* instruction_set() {

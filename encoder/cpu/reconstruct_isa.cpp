@@ -2,18 +2,24 @@
 
 #include <cstddef>
 
+#include "core/qp_chain.h"
 #include "encoder/cpu/macroblock_search_inl.h"
 #include "encoder/cpu/reconstruct_isa.h"
 
 namespace cu264::encoder::CU264_ISA {
 
-void reconstruct_slice(CpuPicture& picture, int slice, int qp, Preset preset) {
-  MacroblockContext mb;
-  mb.search = search_params(preset);
+static void set_qp(MacroblockContext& mb, int qp) {
   mb.satd_lambda = core::satd_lambda(qp);
   mb.rd_lambda = core::rd_lambda(qp);
   mb.luma_quantiser = core::make_quantiser(qp);
   mb.chroma_quantiser = core::make_quantiser(core::chroma_qp(qp));
+}
+
+void reconstruct_slice(CpuPicture& picture, int slice, int qp, Preset preset) {
+  MacroblockContext mb;
+  mb.search = search_params(preset);
+  set_qp(mb, qp);
+  const std::int8_t* const offsets = picture.qp_offsets.empty() ? nullptr : picture.qp_offsets.data();
 
   const int first_row = core::slice_first_row(slice, picture.slices, picture.mb_height);
   const int end_row = core::slice_first_row(slice + 1, picture.slices, picture.mb_height);
@@ -27,7 +33,12 @@ void reconstruct_slice(CpuPicture& picture, int slice, int qp, Preset preset) {
       mb.above_right = mb.above && mb_x + 1 < picture.mb_width;
       mb.left_mb = mb.left ? here - 1 : nullptr;
       mb.above_mb = mb.above ? here - picture.mb_width : nullptr;
-      reconstruct_macroblock(mb, picture, mb_x, mb_y, qp);
+      int mb_qp = qp;
+      if (offsets != nullptr) {
+        mb_qp = core::macroblock_qp(qp, offsets[here - picture.macroblocks.data()]);
+        set_qp(mb, mb_qp);
+      }
+      reconstruct_macroblock(mb, picture, mb_x, mb_y, mb_qp);
     }
   }
 }

@@ -62,13 +62,21 @@ struct Colour {
 // same; the published forms are slower and take more memory.
 enum class EntropyKernel { production, cavlcu, cavlc_su };
 
+// Quantisation by macroblock, offsets with a mean of zero around Config::qp. One of the two, not both.
+enum class AdaptiveQuantisation { off, variance };
+inline constexpr int kStrongestEdgeGuide = 3;
+
 struct Config {
   int width = 0;  // luma samples, 1..8192. An odd side is coded one replicated sample wider, because the crop
   int height = 0;  // rectangle of 4:2:0 counts in pairs (H.264 7.4.2.1.1): see EncoderInfo::width
   int qp = 27;     // 0..51
   Preset preset = Preset::balanced;
   Profile profile = Profile::baseline;
-  int slices = 1;                // a picture; at most one a macroblock row
+  int slices = 1;  // a picture; at most one a macroblock row
+  // Where bits go inside a picture. edge_guided 1..3: to edges, the weak above all; 0: off. `aq` variance: to
+  // macroblocks of low variance. The guide remembers the picture before: CUDA encodes on one device with it.
+  int edge_guided = 0;
+  AdaptiveQuantisation aq = AdaptiveQuantisation::off;
   bool deblock = true;           // the loop filter, which runs in the decoder (and in the reconstruction)
   Rational frame_rate{25, 1};    // for the level and the VUI
   Rational time_base{0, 1};      // of Frame::pts; 0: 1 / frame_rate
@@ -92,7 +100,7 @@ struct Config {
 
   // Sets a field by its name and a textual value, as the command line and the bindings do:
   // qp, preset, profile, slices, deblock, backend, threads, batch, device, fps, sar, range, size, headers,
-  // input-format, entropy-kernel.
+  // input-format, entropy-kernel, edge-guided (0 to 3), aq (off or variance).
   // Throws Error(invalid_argument) that lists what is accepted.
   void set(std::string_view name, std::string_view value);
 };

@@ -33,13 +33,14 @@ class Usage(CommandTest):
         self.refuse(1, "did you mean --preset", self.input, "--presett", "fast")
         self.refuse(1, "unknown option --zzzzzzzz", self.input, "--zzzzzzzz")
         self.refuse(1, "unknown option --pre", self.input, "--pre", "fast")  # no abbreviations
-        for later in ("quality", "bitrate", "max-frame-bytes", "edge-guided"):
+        for later in ("quality", "bitrate", "max-frame-bytes"):
             self.refuse(1, "not in this version", self.input, "--" + later, "3")
 
     def test_bad_values(self):
         for option, values in {
             "qp": ["52", "-1", "abc", "", "27.5", "99999999999"],
             "preset": ["slowest", "FAST"],
+            "aq": ["variances", "1", ""],
             "profile": ["high"],
             "slices": ["0", "-3", "x"],
             "threads": ["-1", "many"],

@@ -4,6 +4,7 @@
 // With CU264_UPDATE_GOLDENS=1 in the environment the table is rewritten instead (scripts/update-goldens).
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -28,11 +29,14 @@ struct Golden {
   const char* preset = "balanced";
   int slices = 1;
   bool deblock = true;
+  const char* guide = "";  // "edge-guided=2", "aq=variance"
 
   std::string name() const {
+    std::string suffix = *guide ? std::string("_") + guide : "";
+    for (char& c : suffix) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
     return clip + (width ? "_" + std::to_string(width) + "x" + std::to_string(height) : "") + "_" +
            std::to_string(pictures) + "f_qp" + std::to_string(qp) + "_" + preset + "_s" +
-           std::to_string(slices) + (deblock ? "" : "_nodeblock");
+           std::to_string(slices) + (deblock ? "" : "_nodeblock") + suffix;
   }
 };
 
@@ -52,6 +56,12 @@ std::vector<Golden> goldens() {
     all.push_back({"text", 320, 180, 1, 27, preset});
     all.push_back({"noise", 80, 80, 2, 0, preset});
     all.push_back({"opposites", 96, 96, 2, 1, preset});
+    for (const char* guide : {"edge-guided=1", "edge-guided=3", "aq=variance"}) {
+      for (const int qp : {0, 27, 51}) all.push_back({"natural", 176, 144, 3, qp, preset, 2, true, guide});
+      all.push_back({"text", 320, 180, 1, 27, preset, 1, true, guide});
+      all.push_back({"noise", 80, 80, 2, 2, preset, 1, true, guide});
+      all.push_back({"foreman_akiyo_qcif_21f", 0, 0, 3, 27, preset, 1, true, guide});
+    }
     for (const int qp : {22, 32}) {
       all.push_back({"foreman_akiyo_qcif_21f", 0, 0, 3, qp, preset});
       all.push_back({"park_joy_480x270_10f", 0, 0, 1, qp, preset, 2});
@@ -125,6 +135,8 @@ TEST_P(GoldenStream, HasNotChanged) {
   Config config;
   config.qp = golden.qp, config.slices = golden.slices, config.deblock = golden.deblock;
   config.set("preset", golden.preset);
+  const std::string guide = golden.guide;
+  if (!guide.empty()) config.set(guide.substr(0, guide.find('=')), guide.substr(guide.find('=') + 1));
   const std::string hash = sha256(without_sei(encode(config, pictures).bytes()));
   if (updating()) {
     table->new_[golden.name()] = hash;

@@ -85,9 +85,9 @@ TEST(CannyGuide, ExtremesFit) {
   for (int i = 0; i < 256; ++i) add_sample(halves, i < 128 ? 0 : 255, false);
   EXPECT_EQ(variance_weight(halves), log2_of(256 * 255 * 255 / 4));
   // Edges count up to 16.
-  EXPECT_EQ(edge_weight({0, 0, 0}), variance_weight({0, 0, 0}));
-  EXPECT_EQ(edge_weight({5, 0, 0}), log2_of(255) - 5 * 72);
-  EXPECT_EQ(edge_weight({256, 0, 0}), log2_of(255) - 16 * 72);
+  EXPECT_EQ(edge_weight({0, 0, 0}), variance_weight({0, 0, 0}) / 2);
+  EXPECT_EQ(edge_weight({5, 0, 0}), log2_of(255) / 2 - 5 * 72);
+  EXPECT_EQ(edge_weight({256, 0, 0}), log2_of(255) / 2 - 16 * 72);
 }
 
 TEST(CannyGuide, OffsetsAreZeroMeanAndGrowWithStrength) {
