@@ -1,8 +1,8 @@
 // What protection costs and does, scheme by scheme: bench_protect [FILE.264 ...]
 //
 // Without files: the clips of the folder that CU264_TEST_DATA names, encoded here at QP 24. Prints a Markdown
-// table. Encrypted pictures are measured against the source, marked ones against the unmarked stream.
-// Throughput counts the bytes of the stream by the processor's time.
+// table, and the mean of every scheme. Encrypted pictures are measured against the source, marked ones
+// against the unmarked stream. Time is the processor's, of one thread.
 #include <time.h>
 
 #include <algorithm>
@@ -13,9 +13,12 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <random>
 #include <string>
 #include <vector>
 
+#include "cu264/canny.h"
 #include "cu264/protect.h"
 #include "tests/support/decode.h"
 #include "tests/support/encode.h"
@@ -52,9 +55,27 @@ double ssim_of(const Picture& a, const Picture& b) {
   return windows != 0 ? sum / windows : 1;
 }
 
+std::vector<std::uint8_t> edges_of(const Picture& picture) {
+  canny::Machine machine;
+  machine.backend = BackendChoice::cpu;
+  return canny::detect({}, picture.plane(0), picture.width, picture.width, picture.height, machine);
+}
+
+// Edge-difference ratio: of the pixels that are edges in either map, twice for both, how many are so in one
+// alone. 0: the same edges; 1: none in common.
+double edge_difference(const Picture& a, const Picture& b) {
+  const std::vector<std::uint8_t> one = edges_of(a), other = edges_of(b);
+  double different = 0, all = 0;
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    different += one[i] != other[i], all += (one[i] != 0) + (other[i] != 0);
+  }
+  return all != 0 ? different / all : 0;
+}
+
 struct Distance {
   double psnr = 0, ssim = 0;
   double npcr = 0, uaci = 0;  // luma samples that changed, and by how much of 255, in per cent
+  double edr = 0;
 };
 
 Distance distance(const std::vector<Picture>& a, const std::vector<DecodedPicture>& b) {
@@ -70,11 +91,12 @@ Distance distance(const std::vector<Picture>& a, const std::vector<DecodedPictur
       const int difference = std::abs(one.samples[i] - other.samples[i]);
       changed += difference != 0, by += difference;
     }
+    mean.edr += edge_difference(one, other);
     mean.npcr += 100 * changed / static_cast<double>(samples);
     mean.uaci += 100 * by / 255 / static_cast<double>(samples);
   }
   const double n = static_cast<double>(std::max<std::size_t>(count, 1));
-  return {mean.psnr / n, mean.ssim / n, mean.npcr / n, mean.uaci / n};
+  return {mean.psnr / n, mean.ssim / n, mean.npcr / n, mean.uaci / n, mean.edr / n};
 }
 
 struct Clip {
@@ -94,72 +116,138 @@ ProtectionKey key() {
   return ProtectionKey(std::array<std::uint8_t, 32>{2, 6, 4});
 }
 
+// One row of the table. The last two are sums, all others means of what they count.
+constexpr int kFigures = 13;
+using Row = std::array<double, kFigures>;
+
+void print_row(const std::string& clip, const std::string& scheme, const Row& row) {
+  std::printf(
+      "| %s | %s | %.0f | %.4f | %.2f | %+.4f | %.2f | %.4f | %.2f | %.2f | %.3f | %.2f | %.1f | %.0f | %.0f "
+      "|\n",
+      clip.c_str(), scheme.c_str(), row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8],
+      row[9], row[10], row[11], row[12]);
+  std::fflush(stdout);
+}
+
+// By scheme: the rows' sum and their number.
+std::map<std::string, std::pair<Row, int>>& totals() {
+  static std::map<std::string, std::pair<Row, int>> sums;
+  return sums;
+}
+
+std::uint64_t bit_errors(const Bytes& expected, const Bytes& found) {
+  if (found.size() != expected.size()) return 8 * std::max(expected.size(), found.size());
+  std::uint64_t errors = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    errors += static_cast<unsigned>(__builtin_popcount(static_cast<unsigned>(found[i] ^ expected[i])));
+  }
+  return errors;
+}
+
+Bytes random_payload(std::uint64_t size) {
+  std::mt19937 random(264);
+  Bytes payload(size);
+  for (std::uint8_t& byte : payload) byte = static_cast<std::uint8_t>(random());
+  return payload;
+}
+
+// `payload`: what the way back gives; null: it gives the stream.
 template <class MakeTool>
-void measure(const Clip& clip, const std::string& scheme, bool encryption, MakeTool make_tool,
+void measure(const Clip& clip, const std::string& scheme, const Bytes* payload, MakeTool make_tool,
              std::unique_ptr<StreamTool> back) {
   Bytes out;
   StreamCounts counts;
   double seconds = 0;
   int runs = 0;
-  for (; runs < 3 || (seconds < 0.3 && runs < 50); ++runs) {
+  for (; runs < 3 || (seconds < 0.2 && runs < 50); ++runs) {
     const auto tool = make_tool();
     const double begin = processor_seconds();
     out = tool->access_units(clip.stream);
     seconds += processor_seconds() - begin;
     counts = tool->counts();
   }
-  const StreamResult returned = run_tool(*back, out);
+  StreamResult returned;
+  try {
+    returned = run_tool(*back, out);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "%s, %s: %s\n", clip.name.c_str(), scheme.c_str(), error.what());
+  }
   const DecodedStream decoded = decode_annexb(out);
-  const Distance d = distance(encryption ? clip.source : clip.decoded, decoded.pictures);
+  const Distance d = distance(payload == nullptr ? clip.source : clip.decoded, decoded.pictures);
   const double pictures = static_cast<double>(counts.pictures),
                bytes = static_cast<double>(clip.stream.size());
-  const char* const error = encryption                 ? (returned.stream == clip.stream ? "0" : "LOST")
-                            : returned.payload.empty() ? "LOST"
-                                                       : "0";
-  std::printf("| %s | %s | %.0f | %.4f | %.2f | %+.4f | %.2f | %.4f | %.2f | %.2f | %.1f | %s | %zu |\n",
-              clip.name.c_str(), scheme.c_str(),
-              encryption ? 0 : static_cast<double>(counts.carriers) / pictures,
-              static_cast<double>(counts.carriers) /
-                  static_cast<double>(std::max<std::uint64_t>(counts.coefficients, 1)),
-              100 * static_cast<double>(counts.encrypted_bits) / static_cast<double>(counts.slice_bits),
-              100 * (static_cast<double>(out.size()) - bytes) / bytes, d.psnr, d.ssim, d.npcr, d.uaci,
-              bytes * runs / seconds / 1e6, error, decoded.complaints.size());
+  const double coefficients = static_cast<double>(std::max<std::uint64_t>(counts.coefficients, 1));
+  const double carriers = payload == nullptr ? 0 : static_cast<double>(counts.carriers);
+  const std::uint64_t errors =
+      payload == nullptr ? bit_errors(clip.stream, returned.stream) : bit_errors(*payload, returned.payload);
+  const Row row{carriers / pictures,
+                carriers / coefficients,
+                100 * static_cast<double>(counts.encrypted_bits) / static_cast<double>(counts.slice_bits),
+                100 * (static_cast<double>(out.size()) - bytes) / bytes,
+                d.psnr,
+                d.ssim,
+                d.npcr,
+                d.uaci,
+                d.edr,
+                1000 * seconds / runs / pictures,
+                bytes * runs / seconds / 1e6,
+                static_cast<double>(errors),
+                static_cast<double>(decoded.complaints.size())};
+  print_row(clip.name, scheme, row);
+  auto& [sum, rows] = totals()[scheme];
+  for (int i = 0; i < kFigures; ++i) sum[static_cast<std::size_t>(i)] += row[static_cast<std::size_t>(i)];
+  ++rows;
+}
+
+void print_means() {
+  for (const auto& [scheme, total] : totals()) {
+    Row row = total.first;
+    for (std::size_t i = 0; i < kFigures - 2; ++i) row[i] /= total.second;
+    print_row("mean of " + std::to_string(total.second), scheme, row);
+  }
+}
+
+// As much payload as there is room for behind the frame's header.
+template <class MakeTool>
+void measure_full(const Clip& clip, const std::string& scheme, std::uint64_t header, MakeTool make_tool,
+                  std::unique_ptr<StreamTool> back) {
+  const auto probe = make_tool(Bytes{1});
+  probe->access_units(clip.stream);
+  const std::uint64_t room = probe->counts().carriers / 8;
+  if (room <= header) return;
+  const Bytes payload = random_payload(room - header);
+  measure(
+      clip, scheme, &payload, [&] { return make_tool(payload); }, std::move(back));
 }
 
 void measure_all(const Clip& clip) {
-  for (int strength = 1; strength <= 3; ++strength) {
+  const auto encrypt = [&](const std::string& scheme, const EncryptionParts& parts) {
     measure(
-        clip, "encrypt, strength " + std::to_string(strength), true,
+        clip, "encrypt " + scheme, nullptr,
         [&] {
-          return make_encryptor(key(), {encryption_strength(strength), false});
+          return make_encryptor(key(), {parts, false});
         },
         make_decryptor(key()));
+  };
+  encrypt("signs (strength 1)", encryption_strength(1));
+  encrypt("modes", {false, true, false});
+  encrypt("codewords", {false, false, true});
+  encrypt("signs,modes (strength 2)", encryption_strength(2));
+  encrypt("all (strength 3)", encryption_strength(3));
+  for (const WatermarkScheme scheme : {WatermarkScheme::t1_sign, WatermarkScheme::t1_parity}) {
+    for (const std::uint32_t density : {65536u, 16384u}) {
+      const std::string name = scheme == WatermarkScheme::t1_sign ? "t1-sign" : "t1-parity";
+      measure_full(
+          clip, name + (density == 65536 ? ", full" : ", density 1/4"), 4,
+          [&](const Bytes& payload) {
+            return make_watermark_embedder(key(), {scheme, density}, payload);
+          },
+          make_watermark_extractor(key()));
+    }
   }
-  const Bytes payload{0x26, 0x40};
-  try {
-    measure(
-        clip, "t1-sign", false,
-        [&] {
-          return make_watermark_embedder(key(), {WatermarkScheme::t1_sign, 65536}, payload);
-        },
-        make_watermark_extractor(key()));
-    measure(
-        clip, "t1-parity", false,
-        [&] {
-          return make_watermark_embedder(key(), {WatermarkScheme::t1_parity, 65536}, payload);
-        },
-        make_watermark_extractor(key()));
-    // As much as there is room for.
-    const auto probe = make_hider(key(), payload);
-    probe->access_units(clip.stream);
-    const std::uint64_t room = probe->counts().carriers / 8;
-    if (room < 9) return;
-    const Bytes full(room - 8, 0x26);
-    measure(
-        clip, "hide, full", false, [&] { return make_hider(key(), full); }, make_hidden_reader(key()));
-  } catch (const Error& error) {
-    std::fprintf(stderr, "%s: %s\n", clip.name.c_str(), error.what());
-  }
+  measure_full(
+      clip, "hide, full", 8, [&](const Bytes& payload) { return make_hider(key(), payload); },
+      make_hidden_reader(key()));
 }
 
 Clip encoded_clip(const std::filesystem::path& path) {
@@ -187,13 +275,15 @@ Clip read_clip(const std::string& path) {
 
 int main(int argc, char** argv) {
   std::printf(
-      "| stream | scheme | carriers a picture | a coefficient | bits encrypted %% | size %% | PSNR-Y | "
-      "SSIM-Y | NPCR %% "
-      "| UACI %% | MB/s | errors | complaints |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+      "| stream | scheme | bits a picture | bits a coefficient | bits encrypted %% | size %% | PSNR-Y | "
+      "SSIM-Y | "
+      "NPCR %% | UACI %% | EDR | ms a picture | MB/s | bit errors | complaints |\n");
+  for (int i = 0; i < kFigures + 2; ++i) std::printf("|---");
+  std::printf("|\n");
   try {
     for (int i = 1; i < argc; ++i) measure_all(read_clip(argv[i]));
     const char* const data = std::getenv("CU264_TEST_DATA");
-    if (argc > 1) return 0;
+    if (argc > 1) return print_means(), 0;
     if (data == nullptr) throw Error(ErrorCode::bad_input, "CU264_TEST_DATA names no folder of clips");
     std::vector<std::filesystem::path> clips;
     for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(data) / "video")) {
@@ -201,6 +291,7 @@ int main(int argc, char** argv) {
     }
     std::sort(clips.begin(), clips.end());
     for (const auto& clip : clips) measure_all(encoded_clip(clip));
+    print_means();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "bench_protect: %s\n", error.what());
     return 1;
