@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -93,6 +94,9 @@ void StreamCommand::set_threads(StreamTool& tool) const {
 }
 
 std::vector<std::uint8_t> read_payload(const std::string& path) {
+  std::error_code unknown;
+  if (std::filesystem::is_directory(path, unknown))
+    throw Error(ErrorCode::bad_input, path + ": the payload is a directory", "name a file");
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error(ErrorCode::bad_input, path + ": the payload cannot be read");
   std::vector<std::uint8_t> payload{std::istreambuf_iterator<char>(file), {}};

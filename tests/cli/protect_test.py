@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import unittest
 
-from support import CommandTest, TIMEOUT, ffmpeg, ffprobe, main
+from support import CU264, CommandTest, TIMEOUT, ffmpeg, ffprobe, main
 
 NOISY = "testsrc2=size=352x288:rate=25,noise=alls=20:allf=t"
 X264 = shutil.which("x264")
@@ -175,6 +175,57 @@ class Protect(CommandTest):
         self.told(1, "no payload", "hide", "put", stream, "-o", out, *key)
         self.told(1, "--scheme", "watermark", "embed", stream, "-o", out, "--scheme", "t2", "--payload",
                   self.path("payload"), *key)
+
+    def test_payload_that_is_no_file(self):
+        self.told(2, "directory", "hide", "put", self.stream(), "-o", self.path("x.264"), "--payload", self.folder,
+                  "--key-file", self.path("key"))
+
+    def test_keys_of_every_wrong_size(self):
+        stream, out = self.stream(), self.path("x.264")
+        for size in (0, 31, 33, 63, 65, 66, 4096):
+            self.told(1, "length is wrong", "protect", "encrypt", stream, "-o", out, "--key-file",
+                      self.write("odd", b"0" * size))
+        self.told(1, "digits", "protect", "encrypt", stream, "-o", out, "--key-file", self.write("odd", b"g" * 64))
+        for value, what in (("0" * 65, "length"), ("0x" + "0" * 62, "digits"), ("", "no key")):
+            self.told(1, what, "protect", "encrypt", stream, "-o", out, env=dict(os.environ, CU264_KEY=value))
+
+    def test_streams_cut_off(self):
+        self.cu264("encode", self.clip("small.y4m", "testsrc2=size=64x48:rate=25", 2), "-o", self.path("small.264"),
+                   "--quiet", "--qp", 45)
+        self.tool("protect", "encrypt", self.path("small.264"), "-o", self.path("small-sealed.264"), "--authenticate")
+        for name, verb in (("small.264", "encrypt"), ("small-sealed.264", "decrypt")):
+            whole = self.read(name)
+            for size in range(0, len(whole) - 1, max(1, len(whole) // 40)):
+                cut = self.write("cut.264", whole[:size])
+                done = subprocess.run([CU264, "protect", verb, cut, "-o", self.path("x.264"), "--key-file",
+                                       self.path("key")], stderr=subprocess.PIPE, timeout=TIMEOUT)
+                self.assertIn(done.returncode, (0, 2), (name, size))
+                if done.returncode == 2:
+                    self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+                    self.assertFalse(os.path.exists(self.path("x.264")), (name, size))
+                else:  # a whole picture is a stream; nothing less is
+                    os.remove(self.path("x.264"))
+                    self.assertGreater(size, len(whole) // 3)
+
+    def test_full_disk(self):
+        stream, key = self.stream(), ("--key-file", self.path("key"))
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([CU264, "protect", "encrypt", stream, "-o", "-", *key], stdout=full,
+                                  stderr=subprocess.PIPE, timeout=TIMEOUT)
+        self.assertEqual(done.returncode, 4)
+        self.assertIn(b"space", done.stderr)
+        self.tool("watermark", "embed", stream, "-o", self.path("m.264"), "--payload", self.path("payload"))
+        self.told(4, "space", "watermark", "extract", self.path("m.264"), "-o", "/dev/full", *key)
+
+    def test_threads_change_nothing(self):
+        stream, found = self.stream(), []
+        self.tool("protect", "encrypt", stream, "-o", self.path("sealed.264"), "--strength", 3)
+        for threads in (1, 2, 5):
+            self.tool("protect", "decrypt", self.path("sealed.264"), "-o", self.path("opened.264"), "--threads", threads)
+            found.append(self.read("opened.264"))
+        self.assertEqual(found, [self.read(stream)] * 3)
+        self.told(1, "--threads", "protect", "encrypt", stream, "-o", self.path("x.264"), "--threads", "0", "--key-file",
+                  self.path("key"))
 
     def test_encrypted_while_encoding(self):
         plain = self.stream()
