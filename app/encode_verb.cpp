@@ -10,6 +10,7 @@
 #include "app/encode_outputs.h"
 #include "app/interrupt.h"
 #include "app/options.h"
+#include "app/stream_command.h"
 #include "app/verbs.h"
 
 namespace cu264::app {
@@ -42,6 +43,7 @@ std::unique_ptr<io::Reader> open_reader(const io::ReaderOptions& options) {
 }
 
 ExitCode encode(EncodeOptions options) {
+  if (options.config.watermark) options.config.watermark->payload = read_payload(options.payload);
   std::atomic<bool> stop_reading{false};
   options.reader.input.stop = [&] { return stop_reading || interrupted(); };
   const auto opened = open_reader(options.reader);

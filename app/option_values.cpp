@@ -40,6 +40,13 @@ std::int64_t parse_count(const std::string& option, const std::string& value) {
   return number;
 }
 
+std::uint32_t parse_density(const std::string& option, const std::string& value) {
+  std::uint32_t number = 0;
+  if (!parse_whole(value, number) || number < 1 || number > 65536)
+    throw bad_value(option, value, "a whole number from 1 to 65536");
+  return number;
+}
+
 double parse_seconds(const std::string& option, const std::string& value) {
   constexpr double kMostSeconds = 1e9;
   double seconds = 0;

@@ -8,6 +8,7 @@
 #include "app/encryption_parts.h"
 #include "app/nearest.h"
 #include "app/option_values.h"
+#include "app/watermark_scheme.h"
 #include "io/output_file.h"
 
 namespace cu264::app {
@@ -87,6 +88,12 @@ struct Groups {
         "encrypt", text("PARTS"),
         "signs, modes and codewords, or some of them, by commas: what cu264 protect encrypt "
         "does, on the way; its decrypt gives the stream back");
+    protection.add_options()(
+        "watermark", text("SCHEME"),
+        "t1-sign or t1-parity: --payload in the trailing ones of the levels, before they are reconstructed; "
+        "cu264 watermark extract reads it");
+    protection.add_options()("payload", text("FILE"), "what the watermark says, repeated all over the video");
+    protection.add_options()("density", text("N"), "of 65536 blocks of luma, how many are marked (4096)");
     protection.add_options()("key-file", text("FILE"),
                              "32 bytes, or 64 hexadecimal digits; without it, CU264_KEY in the environment");
     protection.add_options()("authenticate", "a code beside each picture tells when it was changed");
@@ -229,29 +236,46 @@ void read_reports(const Given& given, EncodeOptions& options) {
   if (options.quiet || isatty(STDERR_FILENO) == 0) options.progress = false;
 }
 
-void read_protection(const Given& given, EncodeOptions& options) {
-  if (!given.has("encrypt")) {
-    for (const char* name : {"key-file", "authenticate"}) {
-      if (given.has(name))
-        usage(std::string("--") + name + " is of no use without --encrypt", "add it, or drop one");
-    }
-    return;
-  }
+void read_encryption(const Given& given, EncodeOptions& options) {
   options.encryption.emplace();
   options.encryption->parts = parse_encryption_parts("encrypt", given["encrypt"]);
   options.encryption->authenticate = given.has("authenticate");
-  options.key.emplace(given.has("key-file") ? ProtectionKey::from_file(given["key-file"])
-                                            : ProtectionKey::from_environment());
   if (options.verify) {
     usage("--verify cannot compare what is encrypted",
           "verify without --encrypt, or what protect decrypt gives back");
   }
 }
 
+// But its payload, which is read when all else is known to be right.
+void read_watermark(const Given& given, EncodeOptions& options) {
+  const WatermarkScheme scheme = parse_watermark_scheme("watermark", given["watermark"]);
+  options.payload = given["payload"];
+  if (options.payload.empty()) usage("--watermark has no payload", "give --payload FILE");
+  options.config.watermark = EncoderWatermark{*options.key, {}, scheme};
+  if (given.has("density")) {
+    options.config.watermark->density = parse_density("density", given["density"]);
+  }
+}
+
+void read_protection(const Given& given, EncodeOptions& options) {
+  const bool encrypts = given.has("encrypt"), marks = given.has("watermark");
+  const auto refuse = [&](const char* name, const char* without) {
+    if (given.has(name))
+      usage(std::string("--") + name + " is of no use without " + without, "add it, or drop one");
+  };
+  if (!encrypts) refuse("authenticate", "--encrypt");
+  if (!marks) refuse("payload", "--watermark"), refuse("density", "--watermark");
+  if (!encrypts && !marks) return refuse("key-file", "--encrypt or --watermark");
+  options.key.emplace(given.has("key-file") ? ProtectionKey::from_file(given["key-file"])
+                                            : ProtectionKey::from_environment());
+  if (encrypts) read_encryption(given, options);
+  if (marks) read_watermark(given, options);
+}
+
 // Every file that is written must be one of its own.
 void check_files(const EncodeOptions& options) {
   const std::vector<std::string> files = {options.reader.input.path, options.output, options.recon,
-                                          options.stats};
+                                          options.stats, options.payload};
   for (std::size_t i = 0; i < files.size(); ++i) {
     for (std::size_t j = i + 1; j < files.size(); ++j) {
       if (files[i].empty() || files[j].empty() || files[i] == "-") continue;

@@ -22,6 +22,7 @@ struct EncodeOptions {
   std::string stats;
   std::optional<EncryptionOptions> encryption;  // of the finished stream
   std::optional<ProtectionKey> key;             // with encryption
+  std::string payload;                          // file name, with Config::watermark
   bool psnr = false;
   bool ssim = false;
   bool verify = false;

@@ -1,6 +1,7 @@
 // cu264 watermark embed|extract: a payload in the trailing ones of a finished stream.
 #include "app/stream_command.h"
 #include "app/verbs.h"
+#include "app/watermark_scheme.h"
 
 namespace cu264::app {
 namespace {
@@ -22,12 +23,6 @@ constexpr char kHelp[] =
     "                     t1-parity: whether the number of a block's trailing ones is odd\n"
     "  --payload FILE     what is embedded, repeated to fill the stream\n"
     "  --density N        of 65536 blocks that could carry a bit, how many do (65536)\n";
-
-WatermarkScheme parse_scheme(const std::string& name) {
-  if (name == "t1-sign") return WatermarkScheme::t1_sign;
-  if (name == "t1-parity") return WatermarkScheme::t1_parity;
-  throw Error(ErrorCode::invalid_argument, "--scheme: there is no '" + name + "'", "t1-sign or t1-parity");
-}
 
 }  // namespace
 
@@ -53,7 +48,7 @@ ExitCode watermark_verb(const std::vector<std::string>& arguments) {
   if (!command->has("payload"))
     throw Error(ErrorCode::invalid_argument, "there is no payload", "give --payload FILE");
   WatermarkOptions options;
-  if (command->has("scheme")) options.scheme = parse_scheme(command->text("scheme"));
+  if (command->has("scheme")) options.scheme = parse_watermark_scheme("scheme", command->text("scheme"));
   if (command->has("density")) options.density = command->number("density", 1, 65536);
   return rewrite_stream(*command,
                         *make_watermark_embedder(key, options, read_payload(command->text("payload"))));

@@ -265,6 +265,12 @@ void validate(const Config& config) {
   // H.264 E.2.1
   require(config.colour.matrix != 0, "matrix coefficients 0 (RGB) cannot describe 4:2:0 pictures",
           "name the matrix of the YCbCr conversion, or 2 for unspecified");
+  if (config.watermark) {
+    require(!config.watermark->payload.empty(), "the watermark's payload is empty", "give it bytes");
+    require_range("watermark density", static_cast<int>(std::min(config.watermark->density, 65537u)), 1,
+                  65536);
+    require(!config.device_output, "a watermark is checked on the host", "clear Config::device_output");
+  }
   if (config.input_format) name_of(*config.input_format);
   require(!converts_rgb(config) || core::is_convertible_matrix(coded_colour(config).matrix),
           "RGB cannot be converted by matrix coefficients " + std::to_string(config.colour.matrix),

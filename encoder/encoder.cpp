@@ -12,6 +12,7 @@
 #include "encoder/headers.h"
 #include "encoder/level.h"
 #include "encoder/stages.h"
+#include "protect/mark_check.h"
 
 namespace cu264 {
 namespace {
@@ -50,7 +51,12 @@ struct Encoder::Impl {
     }
     headers = encoder::stream_headers(config, level.level_idc, true);
     parameter_sets = encoder::stream_headers(config, level.level_idc, false);
-    encoder::OpenedBackend opened = encoder::open_backend(config, encoder::stage_params(config));
+    const encoder::StageParams params = encoder::stage_params(config);
+    if (params.marks) {
+      mark_message = params.marks->message();
+      mark_check.emplace(config.watermark->key, parameter_sets, *params.marks);
+    }
+    encoder::OpenedBackend opened = encoder::open_backend(config, params);
     backend = std::move(opened.backend);
     info.backend = opened.name;
     info.backend_reason = opened.reason;
@@ -75,6 +81,11 @@ struct Encoder::Impl {
     packet.user_data = pending.front().user_data;
     packet.stats = unit.stats;
     packet.reconstruction = std::move(unit.reconstruction);
+    if (mark_check) {
+      if (received == 0) packet.data.insert(packet.data.begin(), mark_message.begin(), mark_message.end());
+      mark_check->picture(packet.data);
+      if (flushed && pending.size() == 1) mark_check->finish();
+    }
     if (const auto* before = headers_of(received)) {
       packet.data.insert(packet.data.begin(), before->begin(), before->end());
     }
@@ -89,6 +100,8 @@ struct Encoder::Impl {
   EncoderInfo info;
   std::vector<std::uint8_t> headers;
   std::vector<std::uint8_t> parameter_sets;
+  std::vector<std::uint8_t> mark_message;  // of the watermark, before the first slice
+  std::optional<protect::MarkCheck> mark_check;
   std::unique_ptr<encoder::Backend> backend;
   std::deque<Pending> pending;        // sent and not yet received
   std::optional<PixelFormat> format;  // of the frames, once it is known

@@ -36,6 +36,7 @@ StageParams stage_params(const Config& config) {
   params.device_output = config.device_output;
   params.entropy_kernel = config.entropy_kernel;
   params.input_format = config.input_format;
+  if (config.watermark) params.marks = std::make_shared<protect::MarkPlanner>(*config.watermark);
   const Colour colour = coded_colour(config);
   params.matrix_coefficients = colour.matrix;
   params.full_range = colour.full_range;

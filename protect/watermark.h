@@ -77,4 +77,36 @@ CU264_HD void mark_t1_parity(std::int16_t* levels, const core::CavlcSymbols& sym
   }
 }
 
+// Which luma blocks of a macroblock an encoder marks, by luma4x4BlkIdx in the low half, and with which bits
+// in the high one.
+CU264_HD bool is_marked(std::uint32_t marks, int block) {
+  return (marks >> block & 1) != 0;
+}
+
+CU264_HD int marked_bit(std::uint32_t marks, int block) {
+  return static_cast<int>(marks >> (16 + block) & 1);
+}
+
+// One block's share of them, from its own keystream.
+CU264_HD std::uint32_t mark_of_block(const AesBlock& key, std::uint32_t density, const std::uint8_t* frame,
+                                     std::uint32_t frame_bytes, int block) {
+  if (!watermark_chooses(key, density)) return 0;
+  const int bit = watermark_bit(key, frame, watermark_index(key, frame_bytes));
+  return (1u | static_cast<std::uint32_t>(bit) << 16) << block;
+}
+
+// False: the block carries no bit, or carries it already.
+CU264_HD bool mark_levels(std::int16_t* levels, int max_num_coeff, bool by_parity, int bit) {
+  const core::CavlcSymbols symbols = core::cavlc_symbols(levels, max_num_coeff);
+  if (by_parity) {
+    if (!t1_parity_carries(symbols) || (symbols.trailing_ones & 1) == bit) return false;
+    mark_t1_parity(levels, symbols, max_num_coeff, bit);
+    return true;
+  }
+  if (!t1_sign_carries(symbols) || (levels[core::highest_bit(symbols.nonzero)] < 0) == (bit != 0))
+    return false;
+  mark_t1_sign(levels, symbols, bit);
+  return true;
+}
+
 }  // namespace cu264::protect

@@ -6,6 +6,8 @@
 #include "core/cavlc_block.h"
 #include "core/cavlc_tables.h"
 #include "cu264/status.h"
+#include "protect/mark_check.h"
+#include "protect/mark_planner.h"
 #include "protect/nal_tool.h"
 #include "protect/payload.h"
 #include "protect/prediction_map.h"
@@ -17,11 +19,6 @@ namespace {
 
 // Beyond it levels may need escapes that core/cavlc_block.h does not write; such blocks carry nothing.
 constexpr int kMaxMarkedLevel = 2000;
-
-// The last setting of the message. An encoder marks any luma block, and each carries the bit of
-// watermark_index; in a finished stream only blocks are marked that nothing is predicted from, and they carry
-// the frame's bits in turn.
-enum Marking : std::uint8_t { kMarkedByEncoder = 0, kMarkedLater = 1 };
 
 // A slice as marking needs it: where all its blocks lie, and the levels of those that may carry a bit.
 class SliceBlocks : public MacroblockVisitor {
@@ -181,14 +178,7 @@ class Embedder : public NalTool {
 
   Bytes begin_picture() override {
     if (picture() != 0) return {};
-    Message message = new_message(MessageKind::watermark, keys_);
-    message.settings[0] = static_cast<std::uint8_t>(options_.scheme);
-    message.settings[1] = static_cast<std::uint8_t>((options_.density - 1) >> 8);
-    message.settings[2] = static_cast<std::uint8_t>(options_.density - 1);
-    message.settings[7] = kMarkedLater;
-    const std::uint32_t length = static_cast<std::uint32_t>(frame_.size()) - kMarkFrameHeaderBytes;
-    for (int i = 0; i < 4; ++i) message.settings[3 + i] = static_cast<std::uint8_t>(length >> (24 - 8 * i));
-    return sei_nal(message);
+    return mark_message(keys_, options_, frame_, kMarkedLater);
   }
 
   std::unique_ptr<SliceJob> make_job() override {
@@ -292,6 +282,16 @@ class Extractor : public NalTool {
  public:
   explicit Extractor(const ProtectionKey& key) : key_(key) {}
 
+  // Bits of the frame that nothing has carried so far.
+  std::uint64_t missing() {
+    if (seen_.empty()) seen_.resize(8 * std::uint64_t{length_ + kMarkFrameHeaderBytes});
+    for (; looked_at_ < votes_.size(); ++looked_at_) {
+      found_ += !seen_[votes_[looked_at_].first];
+      seen_[votes_[looked_at_].first] = true;
+    }
+    return seen_.size() - found_;
+  }
+
  private:
   bool message(const Message& message) override {
     refuse_encrypted(message);
@@ -362,9 +362,40 @@ class Extractor : public NalTool {
   std::uint32_t length_ = 0;  // of the payload
   Marking marking_ = kMarkedLater;
   std::vector<std::pair<std::uint32_t, std::int8_t>> votes_;
+  std::vector<bool> seen_;
+  std::size_t looked_at_ = 0;  // of votes_
+  std::uint64_t found_ = 0;
 };
 
 }  // namespace
+
+struct MarkCheck::Impl {
+  Extractor extractor;
+  std::size_t payload_bytes;
+  bool complete = false;
+};
+
+MarkCheck::MarkCheck(const ProtectionKey& key, ByteSpan parameter_sets, const MarkPlanner& marks)
+    : impl_(new Impl{Extractor(key), marks.frame().size() - kMarkFrameHeaderBytes}) {
+  impl_->extractor.parameter_sets(parameter_sets);
+}
+
+MarkCheck::~MarkCheck() = default;
+
+void MarkCheck::picture(ByteSpan access_unit) {
+  if (impl_->complete) return;
+  impl_->extractor.access_units(access_unit);
+  impl_->complete = impl_->extractor.missing() == 0;
+}
+
+void MarkCheck::finish() const {
+  if (impl_->complete) return;
+  throw Error(ErrorCode::bad_input,
+              "the payload of " + std::to_string(impl_->payload_bytes) +
+                  " bytes is too large: this video can hold " +
+                  std::to_string(mark_capacity(impl_->extractor.counts().carriers)),
+              "a longer video, or a higher density, holds more");
+}
 }  // namespace cu264::protect
 
 namespace cu264 {

@@ -94,6 +94,10 @@ class CpuBackend final : public Backend {
         slots_(static_cast<std::size_t>(pictures_in_flight(threads_, params.slices))) {
     for (Slot& slot : slots_) {
       slot.picture.resize(params.mb_width, params.mb_height, params.slices);
+      if (params.marks) {
+        slot.picture.marks.resize(slot.picture.macroblocks.size());
+        slot.picture.mark_parity = params.marks->by_parity();
+      }
       slot.slices.resize(static_cast<std::size_t>(params.slices));
       for (int s = 0; s < params.slices; ++s) {
         const int rows = core::slice_first_row(s + 1, params.slices, params.mb_height) -
@@ -128,6 +132,7 @@ class CpuBackend final : public Backend {
       });
       slot.picture.qp_offsets = qp_offsets_;
     }
+    if (params_.marks) params_.marks->plan(static_cast<std::uint32_t>(index), slot.picture.marks);
     slot.idr_pic_id = static_cast<int>(index % 2);
     slot.slices_left = params_.slices;
     slot.done = false;

@@ -12,6 +12,7 @@
 #include "encoder/cpu/isa.h"
 #include "encoder/cpu/lanes_inl.h"
 #include "encoder/cpu/macroblock_inl.h"
+#include "protect/watermark.h"
 
 namespace cu264::encoder::CU264_ISA {
 
@@ -155,6 +156,30 @@ static inline void code_intra16x16(MacroblockContext& mb, int mode, const std::u
     std::memset(result.total_coeff + core::kSlotLuma, 0, 16);
     result.nonzero_blocks &= ~ac_blocks;
   }
+}
+
+// The macroblock that was coded so, with its marks.
+static inline void mark_intra16x16(const MacroblockContext& mb, LumaCandidate& result) {
+  if (result.coded_block_pattern == 0) return;
+  bool changed = false;
+  for (int block = 0; block < 16; ++block) {
+    std::int16_t* const levels = result.levels[core::kSlotLuma + block];
+    if (!protect::is_marked(mb.marks, block) ||
+        !protect::mark_levels(levels, 15, mb.mark_parity, protect::marked_bit(mb.marks, block))) {
+      continue;
+    }
+    changed = true;
+    result.total_coeff[core::kSlotLuma + block] =
+        static_cast<std::uint8_t>(core::count_ones(core::level_masks(levels, 15).nonzero));
+  }
+  if (!changed) return;
+  std::uint8_t prediction[16][16];
+  predict_intra16x16(mb, result.intra16x16_pred_mode, prediction);
+  std::int32_t dc[16];
+  for (int k = 0; k < 16; ++k) dc[core::zigzag_to_raster(k)] = result.levels[core::kSlotLumaDc][k];
+  core::hadamard4x4(dc);
+  for (std::int32_t& value : dc) value = core::dequantise_luma_dc(value, mb.luma_quantiser);
+  reconstruct_intra16x16(mb, prediction, dc, true, result);
 }
 
 // Modes by SATD and mode bits, the best first; returns how many are available.

@@ -12,6 +12,7 @@
 #include "encoder/cpu/isa.h"
 #include "encoder/cpu/lanes_inl.h"
 #include "encoder/cpu/macroblock_inl.h"
+#include "protect/watermark.h"
 
 namespace cu264::encoder::CU264_ISA {
 
@@ -86,6 +87,18 @@ static inline int code_intra4x4_block(const MacroblockContext& mb, int x, int y,
   if (total_coeff == 0) return copy_block(prediction, 4, out, pitch, source, 16);
   dequantise_block(levels, 0, mb.luma_quantiser, coefficients);
   return reconstruct_block(coefficients, prediction, 4, out, pitch, source, 16);
+}
+
+// The block that was coded so, with its mark. What is marked was decided without.
+static inline void mark_intra4x4_block(const MacroblockContext& mb, int block,
+                                       const std::uint8_t (&prediction)[16], std::int16_t* levels,
+                                       int& total_coeff, std::uint8_t* out, int pitch) {
+  if (!protect::mark_levels(levels, 16, mb.mark_parity, protect::marked_bit(mb.marks, block))) return;
+  std::int32_t coefficients[16];
+  dequantise_block(levels, 0, mb.luma_quantiser, coefficients);
+  const std::uint8_t* const source = &mb.luma[4 * core::luma_block_y(block)][4 * core::luma_block_x(block)];
+  reconstruct_block(coefficients, prediction, 4, out, pitch, source, 16);
+  total_coeff = core::count_ones(core::level_masks(levels, 16).nonzero);
 }
 
 // Modes are compared by levels of the dead zone; RDOQ, where the preset has it, goes to the chosen one.
@@ -174,6 +187,12 @@ static inline bool search_intra4x4(MacroblockContext& mb, int chroma_pattern, st
         best = core::ranked(core::rd_cost(error, bits, mb.rd_lambda), mode);
       }
       for (int i = 0; i < 4; ++i) std::memcpy(canvas.at(x, y + i), kept + 4 * i, 4);
+    }
+
+    if (protect::is_marked(mb.marks, block)) {
+      take_prediction(core::mode_of_rank(best));
+      mark_intra4x4_block(mb, block, prediction, levels, total_coeff, canvas.at(x, y),
+                          Intra4x4Canvas::kPitch);
     }
 
     record.intra4x4_pred_mode[block] = static_cast<std::uint8_t>(core::mode_of_rank(best));

@@ -52,6 +52,8 @@ struct MacroblockContext {
   alignas(32) std::uint8_t luma_left[1 + 16];       // corner, column to the left
   alignas(32) std::uint8_t chroma_above[2][1 + 8];
   alignas(32) std::uint8_t chroma_left[2][1 + 8];
+  std::uint32_t marks = 0;  // protect/watermark.h
+  bool mark_parity = false;
   CoeffCounts<4> luma_counts;
   CoeffCounts<2> chroma_counts[2];
 };

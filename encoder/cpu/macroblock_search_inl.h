@@ -190,6 +190,7 @@ static inline void reconstruct_macroblock(MacroblockContext& mb, CpuPicture& pic
   } else {
     search_luma_by_satd(mb, chroma.coded_block_pattern, luma);
   }
+  if (mb.marks != 0 && luma.kind == core::MacroblockKind::intra16x16) mark_intra16x16(mb, luma);
   const core::MacroblockRecord record = make_record(luma, chroma, qp);
   if (pcm_is_better(mb, record, luma, chroma)) {
     store_pcm(picture, mb_x, mb_y, qp);

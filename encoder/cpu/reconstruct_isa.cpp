@@ -18,6 +18,7 @@ static void set_qp(MacroblockContext& mb, int qp) {
 void reconstruct_slice(CpuPicture& picture, int slice, int qp, Preset preset) {
   MacroblockContext mb;
   mb.search = search_params(preset);
+  mb.mark_parity = picture.mark_parity;
   set_qp(mb, qp);
   const std::int8_t* const offsets = picture.qp_offsets.empty() ? nullptr : picture.qp_offsets.data();
 
@@ -38,6 +39,7 @@ void reconstruct_slice(CpuPicture& picture, int slice, int qp, Preset preset) {
         mb_qp = core::macroblock_qp(qp, offsets[here - picture.macroblocks.data()]);
         set_qp(mb, mb_qp);
       }
+      if (!picture.marks.empty()) mb.marks = picture.marks[here - picture.macroblocks.data()];
       reconstruct_macroblock(mb, picture, mb_x, mb_y, mb_qp);
     }
   }

@@ -14,6 +14,7 @@
 #include "encoder/cpu/shown_picture.h"
 #include "encoder/cuda/handles.h"
 #include "encoder/cuda/memory.h"
+#include "encoder/cuda/plan_marks.h"
 #include "encoder/cuda/reconstruct.h"
 #include "encoder/cuda/uploader.h"
 #include "encoder/frame_layout.h"
@@ -61,6 +62,7 @@ class CudaBackend final : public Backend {
     encode_ = std::make_unique<Stream>();
     download_ = std::make_unique<Stream>();
     put_slice_headers();
+    if (params.marks) put_mark_plan();
     if (params.reconstruction) shown_.resize(params.mb_width, params.mb_height, params.slices);
   }
 
@@ -128,6 +130,16 @@ class CudaBackend final : public Backend {
     check(cudaStreamSynchronize(encode_->get()), "uploading the slice headers");
   }
 
+  void put_mark_plan() {
+    const protect::MarkPlanner& marks = *params_.marks;
+    mark_plan_ = {protect::aes_expand_key(marks.keys().keystream_key().data()), marks.keys().nonce(),
+                  marks.density(), d_.mark_frame, static_cast<std::uint32_t>(marks.frame().size())};
+    check(cudaMemcpyAsync(d_.mark_frame, marks.frame().data(), marks.frame().size(), cudaMemcpyHostToDevice,
+                          encode_->get()),
+          "uploading the watermark");
+    check(cudaStreamSynchronize(encode_->get()), "uploading the watermark");
+  }
+
   BatchView view_of(const Run& run) const {
     BatchView view;
     view.pictures = run.pictures;
@@ -161,7 +173,12 @@ class CudaBackend final : public Backend {
     encode_->wait_for(batch.uploaded.get());
     copy(d_.sources, pinned.sources, pictures, cudaMemcpyHostToDevice, *encode_);
     const BatchView view = view_of(batch.run);
-    launch_reconstruct(view, params_.qp, params_.preset, d_.reconstruct_scratch, encode_->get());
+    if (params_.marks) {
+      launch_plan_marks(mark_plan_, static_cast<std::uint32_t>(batch.run.first), view.pictures,
+                        view.macroblocks_per_picture(), d_.marks, encode_->get());
+    }
+    launch_reconstruct(view, params_.qp, params_.preset, d_.reconstruct_scratch, encode_->get(), d_.marks,
+                       params_.marks && params_.marks->by_parity());
     entropy::launch_code_and_pack(view, d_.slice_headers, batch.run.first, d_.pack_scratch, d.stream,
                                   d_.stream_bytes, d.pictures, encode_->get(), params_.entropy_kernel);
     if (params_.reconstruction) {
@@ -269,6 +286,7 @@ class CudaBackend final : public Backend {
   PinnedAllocation pinned_allocation_;
   DeviceMemory d_;
   PinnedMemory pinned_;
+  MarkPlan mark_plan_;  // of StageParams::marks
   std::unique_ptr<Uploader> uploader_;
   std::unique_ptr<Stream> encode_;
   std::unique_ptr<Stream> download_;

@@ -10,6 +10,7 @@
 #include "core/mb_syntax.h"
 #include "encoder/cuda/block_steps.cuh"
 #include "encoder/cuda/macroblock.cuh"
+#include "encoder/cuda/marks.cuh"
 #include "encoder/cuda/warp_block.cuh"
 #include "encoder/cuda/warp_cavlc.cuh"
 #include "encoder/cuda/warp_satd.cuh"
@@ -212,12 +213,12 @@ __device__ void finish_step(WarpState<kRd>& s, const LanePlace& lane, const Half
 // ------------------------------------------------------------------------------------------------
 
 // limit(): the cost by SATD that ends the search; it may fall while the search goes on.
-template <bool kRd, class Limit>
+template <bool kRd, class MacroblockMarks, class Limit>
 __device__ Intra4x4Result search_intra4x4_by_satd(WarpState<kRd>& s, const SearchConstants& constants,
                                                   const LanePlace& lane, const Intra4x4Lane& mine,
                                                   const HadamardMatrix& matrix,
                                                   const LaneQuantiser& quantiser, const Place& place,
-                                                  Limit limit) {
+                                                  const MacroblockMarks& marks, Limit limit) {
   Intra4x4Result result;
 #pragma unroll 1
   for (int step = 0; step < kIntra4x4Steps; ++step) {
@@ -236,7 +237,11 @@ __device__ Intra4x4Result search_intra4x4_by_satd(WarpState<kRd>& s, const Searc
     const int prediction = sample_of_rows(lane, rows, mode, block.dc);
     const int coefficient =
         forward_transform(lane, s.luma[4 * block.by + lane.y][4 * block.bx + lane.x] - prediction);
-    const int level = signed_level(coefficient, quantiser.multiplier, quantiser.shift, quantiser.rounding);
+    int level = signed_level(coefficient, quantiser.multiplier, quantiser.shift, quantiser.rounding);
+    if constexpr (MacroblockMarks::kAny) {
+      const bool two = block_of_step(kFirstOfStep, step) != block_of_step(kSecondOfStep, step);
+      level = marked_level(s, lane, marks, block.block, two || lane.half == 0, level);
+    }
     int residual = 0;
     if (__any_sync(kWarp, level != 0)) residual = inverse_transform(lane, level * quantiser.dequant);
     finish_step(s, lane, block, step, mode, level, core::clip_sample(prediction + residual, 8), result);
@@ -271,12 +276,12 @@ __device__ CodedHalf weigh_block(const SearchConstants& constants, const BitCoun
   return coded;
 }
 
-template <bool kRdoq, class Limit>
+template <bool kRdoq, class MacroblockMarks, class Limit>
 __device__ Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const SearchConstants& constants,
                                                 const BitCounting<kRdoq>& count, const LanePlace& lane,
                                                 const Intra4x4Lane& mine, const HadamardMatrix& matrix,
                                                 const LaneQuantiser& quantiser, const Place& place,
-                                                Limit limit) {
+                                                const MacroblockMarks& marks, Limit limit) {
   Intra4x4Result result;
 #pragma unroll 1
   for (int step = 0; step < kIntra4x4Steps; ++step) {
@@ -332,6 +337,14 @@ __device__ Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const Search
     result.cost += __shfl_sync(kWarp, chosen.cost, 0);
     const std::int64_t second_cost = __shfl_sync(kWarp, chosen.cost, 16);
     if (two) result.cost += second_cost;
+    if constexpr (MacroblockMarks::kAny) {
+      const int level = marked_level(s, lane, marks, block.block, two || lane.half == 0, chosen.level);
+      if (__any_sync(kWarp, level != chosen.level)) {
+        const int prediction = sample_of_rows(lane, rows, mode, block.dc);
+        chosen.level = level;
+        chosen.sample = core::clip_sample(prediction + inverse_transform(lane, level * quantiser.dequant), 8);
+      }
+    }
     finish_step(s, lane, block, step, mode, chosen.level, chosen.sample, result);
   }
   result.kept = true;

@@ -63,8 +63,10 @@ __device__ inline unsigned highest_intra16x16_cost(const SearchConstants& consta
 }
 
 // Chroma, and Intra_16x16 as far as LumaStart, came before, in the same warp.
+template <class MacroblockMarks>
 struct Prepared {
   unsigned intra16x16_cost;
+  MacroblockMarks marks;
   __device__ unsigned highest_cost() const { return intra16x16_cost; }
   __device__ void join(const LanePlace&, LumaStart&, MacroblockResult&) const {}
 };
@@ -86,7 +88,7 @@ __device__ void search_luma_by_satd(WarpState<false>& s, const SearchConstants& 
   const LanePlace& lane = mine.place;
   const Intra4x4Result found =
       search_intra4x4_by_satd(s, constants, lane, mine.intra4x4, mine.matrix, mine.luma, place,
-                              [&] { return preparation.highest_cost(); });
+                              preparation.marks, [&] { return preparation.highest_cost(); });
   preparation.join(lane, start, result);
   unsigned ranks[core::kIntra16x16Modes];
   rank_intra16x16_modes(constants, mine, place, start, result, ranks);
@@ -104,6 +106,9 @@ __device__ void search_luma_by_satd(WarpState<false>& s, const SearchConstants& 
                                       samples, Canvas::kPitch, s.levels, s.counts};
   coder.quantise();
   const bool with_ac = coder.has_ac();
+  if constexpr (decltype(preparation.marks)::kAny) {
+    if (with_ac) mark_intra16x16(s, lane, preparation.marks);
+  }
   coder.reconstruct(with_ac, samples, Canvas::kPitch);
   take_intra16x16(s, lane, result, mode, with_ac);
 }
@@ -167,9 +172,9 @@ __device__ void search_luma_by_rd(WarpState<true>& s, const SearchConstants& con
                                   const LaneConstants& mine, const Place& place, LumaStart start,
                                   Preparation preparation, MacroblockResult& result) {
   const LanePlace& lane = mine.place;
-  Intra4x4Result found =
-      search_intra4x4_by_rd<kRdoq>(s, constants, {mine.lengths}, lane, mine.intra4x4, mine.matrix, mine.luma,
-                                   place, [&] { return preparation.highest_cost() * kStopIntra4x4 / 16; });
+  Intra4x4Result found = search_intra4x4_by_rd<kRdoq>(
+      s, constants, {mine.lengths}, lane, mine.intra4x4, mine.matrix, mine.luma, place, preparation.marks,
+      [&] { return preparation.highest_cost() * kStopIntra4x4 / 16; });
   preparation.join(lane, start, result);
   unsigned ranks[core::kIntra16x16Modes];
   rank_intra16x16_modes(constants, mine, place, start, result, ranks);
@@ -196,6 +201,9 @@ __device__ void search_luma_by_rd(WarpState<true>& s, const SearchConstants& con
   }
   result.cost += whole.cost;
   take_best(s, lane, core::kSlotLumaDc, 17);
+  if constexpr (decltype(preparation.marks)::kAny) {
+    if (whole.with_ac) mark_intra16x16(s, lane, preparation.marks);
+  }
   std::uint8_t* const samples = s.canvas.at(0, 0);
   predict_intra16x16(s, lane, start.neighbours, whole.mode, samples, Canvas::kPitch);
   Intra16x16Coder<true, kRdoq> coder{s,       constants,      lane,     {mine.lengths}, mine.luma,

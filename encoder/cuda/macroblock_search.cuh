@@ -96,9 +96,10 @@ __device__ void finish_macroblock(WarpState<kRd>& s, const SearchConstants& cons
   result.record.qp = static_cast<std::uint8_t>(constants.qp);
 }
 
-template <bool kRd, bool kRdoq>
+template <bool kRd, bool kRdoq, class MacroblockMarks>
 __device__ MacroblockResult search_macroblock(WarpState<kRd>& s, const SearchConstants& constants,
-                                              const LaneConstants& mine, const Place& place) {
+                                              const LaneConstants& mine, const Place& place,
+                                              const MacroblockMarks& marks) {
   MacroblockResult result;
   const int slopes = plane_slopes(s, mine.place);
   search_chroma<kRd, kRdoq>(s, constants, mine, place, slopes, result);
@@ -108,8 +109,8 @@ __device__ MacroblockResult search_macroblock(WarpState<kRd>& s, const SearchCon
   start.satd = measure_intra16x16(s, mine.place, mine.matrix, start.neighbours);
   __syncwarp();
   const int pattern = result.record.coded_block_pattern >> 4;
-  const Prepared prepared{
-      highest_intra16x16_cost(constants, mine.place, place, start.satd, pattern, pattern)};
+  const Prepared<MacroblockMarks> prepared{
+      highest_intra16x16_cost(constants, mine.place, place, start.satd, pattern, pattern), marks};
   search_luma<kRd, kRdoq>(s, constants, mine, place, start, prepared, result);
   finish_macroblock(s, constants, mine.place, result);
   return result;

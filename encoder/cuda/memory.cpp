@@ -84,6 +84,10 @@ DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* 
   m.levels = arena.take<std::int16_t>(mbs * core::kLevelsPerMacroblock);
   m.total_coeff = arena.take(mbs * core::kTotalCoeffStride);
   if (params.reconstruction) m.reconstruction = arena.take(mbs * kMacroblockSamples);
+  if (params.marks) {
+    m.marks = arena.take<std::uint32_t>(mbs);
+    m.mark_frame = arena.take(params.marks->frame().size());
+  }
   m.reconstruct_scratch = arena.take(reconstruct_scratch_bytes(batch, params.mb_width, params.mb_height));
   m.pack_scratch = arena.take(entropy::pack_scratch_bytes(batch, params.mb_width, params.mb_height,
                                                           params.slices, params.entropy_kernel));

@@ -33,6 +33,8 @@ struct DeviceMemory {
   std::int16_t* levels = nullptr;
   std::uint8_t* total_coeff = nullptr;
   std::uint8_t* reconstruction = nullptr;  // null unless StageParams::reconstruction
+  std::uint32_t* marks = nullptr;          // [picture][mb]; null without StageParams::marks
+  std::uint8_t* mark_frame = nullptr;      // what they say
   void* reconstruct_scratch = nullptr;
   void* pack_scratch = nullptr;
   std::uint8_t* rgb = nullptr;  // one frame from the host before its conversion

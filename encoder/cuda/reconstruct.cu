@@ -31,11 +31,12 @@ std::size_t flag_bytes(int pictures, int mb_height) {
 }
 
 // A warp a macroblock row.
-template <bool kRd, bool kRdoq>
+template <bool kRd, bool kRdoq, class BatchMarking>
 __global__ void __launch_bounds__(32 * kWarpsPerBlock, (kBlocksPerMultiprocessor<kRd, kRdoq>))
     reconstruct_kernel(const __grid_constant__ BatchView batch,
                        const __grid_constant__ SearchConstants constants,
-                       const __grid_constant__ Wavefront wavefront) {
+                       const __grid_constant__ Wavefront wavefront,
+                       const __grid_constant__ BatchMarking marking) {
   __shared__ WarpState<kRd> states[kWarpsPerBlock];
   __shared__ CavlcLengths lengths;
   if constexpr (kRd) {
@@ -57,7 +58,8 @@ __global__ void __launch_bounds__(32 * kWarpsPerBlock, (kBlocksPerMultiprocessor
       row.move_to(batch, mb_x);
       put_source(s, batch.format, lane, fetch_source(batch, row.place, lane));
       load_neighbours(s, batch, wavefront, row, lane, published_above);
-      const MacroblockResult result = search_macroblock<kRd, kRdoq>(s, constants, mine, row.place);
+      const MacroblockResult result =
+          search_macroblock<kRd, kRdoq>(s, constants, mine, row.place, marking.of(batch, row.place));
       publish_macroblock(s, wavefront, row, lane);
       store_macroblock(s, batch, row.place, lane, result.record);
       __syncwarp();
@@ -72,9 +74,10 @@ void check(cudaError_t status, const char* what) {
 }
 
 // As many blocks as find room, or work.
-template <class Kernel>
+template <class Kernel, class BatchMarking>
 void launch(Kernel kernel, int warps_per_block, int rows_per_block, const BatchView& batch,
-            const SearchConstants& constants, const Wavefront& wavefront, cudaStream_t stream) {
+            const SearchConstants& constants, const Wavefront& wavefront, const BatchMarking& marking,
+            cudaStream_t stream) {
   int device = 0, processors = 0, blocks = 0;
   check(cudaGetDevice(&device), "cudaGetDevice");
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
@@ -83,18 +86,31 @@ void launch(Kernel kernel, int warps_per_block, int rows_per_block, const BatchV
   const int rows = batch.pictures * batch.mb_height;
   const int needed = (rows + rows_per_block - 1) / rows_per_block;
   const int grid = needed < blocks * processors ? needed : blocks * processors;
-  kernel<<<grid, 32 * warps_per_block, 0, stream>>>(batch, constants, wavefront);
+  kernel<<<grid, 32 * warps_per_block, 0, stream>>>(batch, constants, wavefront, marking);
   check(cudaGetLastError(), "reconstruct_kernel");
 }
 
-template <bool kRd, bool kRdoq>
+template <bool kRd, bool kRdoq, class BatchMarking>
 void launch(const BatchView& batch, const SearchConstants& constants, const Wavefront& wavefront,
-            cudaStream_t stream) {
+            const BatchMarking& marking, cudaStream_t stream) {
   if (batch.pictures <= kFewPictures) {
-    launch(reconstruct_by_pairs_kernel<kRd, kRdoq>, 2, 1, batch, constants, wavefront, stream);
-  } else {
-    launch(reconstruct_kernel<kRd, kRdoq>, kWarpsPerBlock, kWarpsPerBlock, batch, constants, wavefront,
+    launch(reconstruct_by_pairs_kernel<kRd, kRdoq, BatchMarking>, 2, 1, batch, constants, wavefront, marking,
            stream);
+  } else {
+    launch(reconstruct_kernel<kRd, kRdoq, BatchMarking>, kWarpsPerBlock, kWarpsPerBlock, batch, constants,
+           wavefront, marking, stream);
+  }
+}
+
+template <class BatchMarking>
+void launch(const BatchView& batch, const SearchConstants& constants, const Wavefront& wavefront,
+            const BatchMarking& marking, cudaStream_t stream) {
+  if (constants.search.rdoq) {
+    launch<true, true>(batch, constants, wavefront, marking, stream);
+  } else if (constants.search.rd_candidates > 0) {
+    launch<true, false>(batch, constants, wavefront, marking, stream);
+  } else {
+    launch<false, false>(batch, constants, wavefront, marking, stream);
   }
 }
 
@@ -105,7 +121,8 @@ std::size_t reconstruct_scratch_bytes(int pictures, int mb_width, int mb_height)
          aligned(sizeof(BottomRow) * static_cast<std::size_t>(pictures) * mb_width * mb_height);
 }
 
-void launch_reconstruct(const BatchView& batch, int qp, Preset preset, void* memory, cudaStream_t stream) {
+void launch_reconstruct(const BatchView& batch, int qp, Preset preset, void* memory, cudaStream_t stream,
+                        const std::uint32_t* marks, bool mark_parity) {
   SearchConstants constants;
   constants.search = search_params(preset);
   constants.qp = qp;
@@ -120,12 +137,10 @@ void launch_reconstruct(const BatchView& batch, int qp, Preset preset, void* mem
   const std::size_t flags = flag_bytes(batch.pictures, batch.mb_height);
   wavefront.bottom = reinterpret_cast<BottomRow*>(static_cast<std::uint8_t*>(memory) + flags);
   check(cudaMemsetAsync(memory, 0, flags, stream), "cudaMemsetAsync");
-  if (constants.search.rdoq) {
-    launch<true, true>(batch, constants, wavefront, stream);
-  } else if (constants.search.rd_candidates > 0) {
-    launch<true, false>(batch, constants, wavefront, stream);
+  if (marks != nullptr) {
+    launch(batch, constants, wavefront, Marking{marks, mark_parity}, stream);
   } else {
-    launch<false, false>(batch, constants, wavefront, stream);
+    launch(batch, constants, wavefront, NoMarking{}, stream);
   }
 }
 

@@ -28,8 +28,10 @@ struct SideResults {
 };
 
 // Chroma and Intra_16x16's SATD are the other warp's.
+template <class MacroblockMarks>
 struct PreparedByOtherWarp {
   SideResults& side;
+  MacroblockMarks marks;
 
   // The same in all lanes.
   __device__ unsigned highest_cost() const {
@@ -71,11 +73,12 @@ __device__ void search_side(WarpState<kRd>& s, const SearchConstants& constants,
 
 // The first warp searches luma and hands on what the row below needs; the second searches chroma, stores what
 // the macroblock came to and has the next one's source ready.
-template <bool kRd, bool kRdoq>
+template <bool kRd, bool kRdoq, class BatchMarking>
 __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
     reconstruct_by_pairs_kernel(const __grid_constant__ BatchView batch,
                                 const __grid_constant__ SearchConstants constants,
-                                const __grid_constant__ Wavefront wavefront) {
+                                const __grid_constant__ Wavefront wavefront,
+                                const __grid_constant__ BatchMarking marking) {
   __shared__ WarpState<kRd> s;
   __shared__ CavlcLengths lengths;
   __shared__ SideResults side;
@@ -115,8 +118,10 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
       wait_for_both_warps();
       if (first_warp) {
         MacroblockResult result;
-        search_luma<kRd, kRdoq>(s, constants, mine, row.place, LumaStart{}, PreparedByOtherWarp{side},
-                                result);
+        search_luma<kRd, kRdoq>(
+            s, constants, mine, row.place, LumaStart{},
+            PreparedByOtherWarp<decltype(marking.of(batch, row.place))>{side, marking.of(batch, row.place)},
+            result);
         finish_macroblock(s, constants, lane, result);
         if (lane.lane == 0) record = result.record;
       } else {

@@ -24,6 +24,7 @@
 
 #include "cu264/frame.h"
 #include "cu264/packet.h"
+#include "cu264/protect.h"
 #include "cu264/status.h"
 
 namespace cu264 {
@@ -90,6 +91,8 @@ struct Config {
   // becomes BT.709 from 720 lines on and BT.601 below) and colour.full_range. Chroma is the mean of 2x2
   // samples, and is tagged so.
   std::optional<PixelFormat> input_format;
+  // Error(bad_input), from receive() of the last packet: the video is too short for the payload.
+  std::optional<EncoderWatermark> watermark;
   BackendChoice backend = BackendChoice::automatic;
   int threads = 0;  // of the CPU backend; 0: one a core. Never changes the bytes
   // Of the CUDA backend, none of which changes the bytes:

@@ -248,6 +248,46 @@ class Protect(CommandTest):
         self.tool("protect", "decrypt", self.path("sealed.mp4"), "-o", self.path("opened.mp4"))
         self.assertEqual(packets_md5(self.path("opened.mp4")), packets_md5(self.path("plain.mp4")))
 
+    def test_marked_while_encoding(self):
+        self.stream()
+        start = ["encode", self.path("source.y4m"), "--qp", 20, "--frames", 6, "--payload", self.path("payload"),
+                 "--key-file", self.path("key")]
+        for scheme in ("t1-sign", "t1-parity"):
+            for name in ("marked.264", "marked.mp4", "marked.ts"):
+                with self.subTest(scheme=scheme, name=name):
+                    self.cu264(*start, "-o", self.path(name), "--watermark", scheme, "--density", 20000, "--verify")
+                    self.assertEqual(complaints(self.path(name)), "")
+                    self.tool("watermark", "extract", self.path(name), "-o", self.path("found"))
+                    self.assertEqual(self.read("found"), b"mine\n")
+        self.told(2, "key", "watermark", "extract", self.path("marked.264"), "-o", self.path("x"), "--key-file",
+                  self.path("other"))
+        self.cu264(*start, "-o", self.path("both.264"), "--watermark", "t1-sign", "--encrypt", "signs")
+        self.tool("protect", "decrypt", self.path("both.264"), "-o", self.path("opened.264"))
+        self.tool("watermark", "extract", self.path("opened.264"), "-o", self.path("found"))
+        self.assertEqual(self.read("found"), b"mine\n")
+
+    def test_bad_watermark_of_an_encode(self):
+        self.stream()
+        start = ["encode", self.path("source.y4m"), "-o", self.path("out.264")]
+        key, payload = ["--key-file", self.path("key")], ["--payload", self.path("payload")]
+        mark = ["--watermark", "t1-sign"]
+        self.write("empty", b"")
+        self.write("large", bytes(100000))
+        self.told(1, "there is no 't1-sing'", *start, "--watermark", "t1-sing", *payload, *key)
+        self.told(1, "did you mean --watermark", *start, "--watermarc", "t1-sign", *payload, *key)
+        self.told(1, "no payload", *start, *mark, *key)
+        self.told(1, "without --watermark", *start, *payload)
+        self.told(1, "without --watermark", *start, "--density", "3")
+        for density in ("0", "65537", "1e3", "-1", ""):
+            self.told(1, "density", *start, *mark, *payload, *key, f"--density={density}")
+        self.told(1, "CU264_KEY", *start, *mark, *payload)
+        self.told(2, "nosuch", *start, *mark, "--payload", self.path("nosuch"), *key)
+        self.told(2, "empty", *start, *mark, "--payload", self.path("empty"), *key)
+        self.told(2, "100000 bytes is too large: this video can hold [0-9]+", *start, *mark, "--payload",
+                  self.path("large"), *key)
+        self.told(1, "same file", "encode", self.path("source.y4m"), "-o", self.path("payload"), "--format", "h264",
+                  *mark, *payload, *key)
+
     def test_bad_encryption_of_an_encode(self):
         self.stream()
         start = ["encode", self.path("source.y4m"), "-o", self.path("out.264")]

@@ -1,0 +1,72 @@
+#include "protect/mark_planner.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/block.h"
+#include "protect/payload.h"
+#include "protect/sei.h"
+#include "protect/watermark.h"
+
+namespace cu264::protect {
+
+Bytes mark_message(const StreamKeys& keys, const WatermarkOptions& options, const Bytes& frame,
+                   Marking marking) {
+  Message message;
+  message.kind = MessageKind::watermark;
+  message.nonce = keys.nonce();
+  message.key_check = keys.check();
+  message.settings[0] = static_cast<std::uint8_t>(options.scheme);
+  message.settings[1] = static_cast<std::uint8_t>((options.density - 1) >> 8);
+  message.settings[2] = static_cast<std::uint8_t>(options.density - 1);
+  message.settings[7] = marking;
+  const std::uint32_t length = static_cast<std::uint32_t>(frame.size()) - kMarkFrameHeaderBytes;
+  for (int i = 0; i < 4; ++i) message.settings[3 + i] = static_cast<std::uint8_t>(length >> (24 - 8 * i));
+  return sei_nal(message);
+}
+
+// Of n bits n (1 - 1/n)^carriers are expected to be missed.
+std::uint64_t mark_capacity(std::uint64_t carriers) {
+  const auto missed = [&](std::uint64_t bytes) {
+    const double bits = 8.0 * static_cast<double>(bytes + kMarkFrameHeaderBytes);
+    return bits * std::exp(-static_cast<double>(carriers) / bits);
+  };
+  std::uint64_t low = 0, high = carriers / 8 + 1;
+  while (low + 1 < high) {
+    const std::uint64_t middle = (low + high) / 2;
+    (missed(middle) <= 0.01 ? low : high) = middle;
+  }
+  return low;
+}
+
+MarkPlanner::MarkPlanner(const EncoderWatermark& watermark)
+    : options_{watermark.scheme, watermark.density},
+      keys_(watermark.key, watermark.nonce ? *watermark.nonce : random_nonce()),
+      frame_(mark_frame_of(watermark.payload)) {
+  if (watermark.density < 1 || watermark.density > 65536) {
+    throw Error(ErrorCode::invalid_argument, "the density is out of its range", "1 to 65536");
+  }
+}
+
+void MarkPlanner::plan(std::uint32_t picture, std::span<std::uint32_t> marks) const {
+  constexpr std::size_t kMacroblocks = 64;  // a call of libcrypto
+  AesBlock keys[16 * kMacroblocks];
+  for (std::size_t first = 0; first < marks.size(); first += kMacroblocks) {
+    const std::size_t count = std::min(kMacroblocks, marks.size() - first);
+    for (std::size_t i = 0; i < 16 * count; ++i) {
+      keys[i] = keystream_counter(keys_.nonce(), picture, static_cast<std::uint32_t>(first + i / 16),
+                                  kKeystreamWatermark, static_cast<std::uint32_t>(core::kSlotLuma + i % 16));
+    }
+    keys_.keystream({keys, 16 * count});
+    for (std::size_t i = 0; i < count; ++i) {
+      std::uint32_t word = 0;
+      for (int block = 0; block < 16; ++block) {
+        word |= mark_of_block(keys[16 * i + static_cast<std::size_t>(block)], options_.density, frame_.data(),
+                              static_cast<std::uint32_t>(frame_.size()), block);
+      }
+      marks[first + i] = word;
+    }
+  }
+}
+
+}  // namespace cu264::protect

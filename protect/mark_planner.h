@@ -1,0 +1,46 @@
+// A watermark that an encoder puts in: which blocks carry which bits, and the message that says how to read
+// them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "cu264/protect.h"
+#include "protect/keys.h"
+#include "protect/rbsp.h"
+
+namespace cu264::protect {
+
+// The last setting of the message. An encoder marks any luma block, and each carries the bit of
+// watermark_index; in a finished stream only blocks are marked that nothing is predicted from, and they carry
+// the frame's bits in turn.
+enum Marking : std::uint8_t { kMarkedByEncoder = 0, kMarkedLater = 1 };
+
+// As a NAL unit.
+Bytes mark_message(const StreamKeys& keys, const WatermarkOptions& options, const Bytes& frame,
+                   Marking marking);
+
+// Bytes of payload that so many blocks, each with a bit drawn at random, hold with 99 in 100 chances.
+std::uint64_t mark_capacity(std::uint64_t carriers);
+
+class MarkPlanner {
+ public:
+  // Throws Error(invalid_argument or bad_input) for a density or payload that cannot be.
+  explicit MarkPlanner(const EncoderWatermark& watermark);
+
+  bool by_parity() const { return options_.scheme == WatermarkScheme::t1_parity; }
+  std::uint32_t density() const { return options_.density; }
+  const StreamKeys& keys() const { return keys_; }
+  const Bytes& frame() const { return frame_; }  // mark_frame_of the payload
+  Bytes message() const { return mark_message(keys_, options_, frame_, kMarkedByEncoder); }
+
+  // The marks of every macroblock of a picture (protect/watermark.h). One thread at a time.
+  void plan(std::uint32_t picture, std::span<std::uint32_t> marks) const;
+
+ private:
+  WatermarkOptions options_;
+  StreamKeys keys_;
+  Bytes frame_;
+};
+
+}  // namespace cu264::protect

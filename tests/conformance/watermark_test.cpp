@@ -1,0 +1,185 @@
+// Watermarks that the encoder puts in: streams that decode to the reconstruction, and payloads that come
+// back.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "cu264/protect.h"
+#include "tests/conformance/stream_check.h"
+#include "tests/support/quick.h"
+
+namespace cu264::test {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+const Bytes kPayload{'a'};
+
+ProtectionKey key() {
+  std::array<std::uint8_t, 32> bytes{};
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(11 * i + 5);
+  return ProtectionKey(bytes);
+}
+
+constexpr WatermarkScheme kSchemes[] = {WatermarkScheme::t1_sign, WatermarkScheme::t1_parity};
+
+Config marked_config(Config config, WatermarkScheme scheme, std::uint32_t density, const Bytes& payload) {
+  config.watermark = EncoderWatermark{key(), payload, scheme, density, 0x264};
+  return config;
+}
+
+Bytes extracted(const Bytes& stream) {
+  return run_tool(*make_watermark_extractor(key()), stream).payload;
+}
+
+// Encoded, decoded equal to the reconstruction, read back; and marked at all.
+void expect_marked(const Config& plain, WatermarkScheme scheme, std::uint32_t density,
+                   const std::vector<Picture>& pictures) {
+  const Config config = marked_config(plain, scheme, density, kPayload);
+  const EncodedStream stream = encode(config, pictures);
+  check_stream(config, stream, pictures);
+  EXPECT_EQ(extracted(stream.bytes()), kPayload);
+  EXPECT_NE(stream.packets.back().data, encode(plain, pictures).packets.back().data);
+}
+
+class EncoderWatermarks : public testing::TestWithParam<Preset> {};
+
+TEST_P(EncoderWatermarks, EveryQp) {
+  const std::vector<Picture> pictures = {make_picture(Content::natural, 176, 144, 1),
+                                         make_picture(Content::graded_noise, 176, 144, 2)};
+  for (const WatermarkScheme scheme : kSchemes) {
+    for (int qp = 0; qp < 52; qp += quick() ? 17 : 3) {
+      SCOPED_TRACE("QP " + std::to_string(qp) + ", scheme " + std::to_string(static_cast<int>(scheme)));
+      try {
+        expect_marked(make_config(qp, GetParam()), scheme, 65536, pictures);
+      } catch (const Error& error) {  // coarse quantisers leave few levels
+        EXPECT_NE(std::string(error.what()).find("can hold"), std::string::npos) << error.what();
+        EXPECT_GE(qp, 44);
+      }
+    }
+  }
+}
+
+TEST_P(EncoderWatermarks, SlicesAndTheLoopFilter) {
+  const std::vector<Picture> pictures = {make_picture(Content::natural, 160, 128, 1),
+                                         make_picture(Content::text, 160, 128, 2)};
+  for (const WatermarkScheme scheme : kSchemes) {
+    for (const int slices : {1, 3, 8}) {
+      for (const bool deblock : {false, true}) {
+        SCOPED_TRACE("slices " + std::to_string(slices) + ", deblock " + std::to_string(deblock));
+        expect_marked(make_config(18, GetParam(), slices, deblock), scheme, 40000, pictures);
+      }
+    }
+  }
+}
+
+// I_PCM beside marked macroblocks: marks must count when a macroblock's bits are.
+TEST_P(EncoderWatermarks, Pcm) {
+  const std::vector<Picture> pictures = {make_picture(Content::graded_noise, 80, 80, 3),
+                                         make_picture(Content::natural, 80, 80, 3)};
+  bool mixed = false;
+  for (const WatermarkScheme scheme : kSchemes) {
+    for (int qp = 0; qp <= 16; qp += quick() ? 8 : 1) {
+      const Config config = marked_config(make_config(qp, GetParam()), scheme, 65536, kPayload);
+      const EncodedStream stream = encode(config, pictures);
+      const WalkedStream walked = check_stream(config, stream, pictures);
+      mixed = mixed || (walked.pictures[0].pcm_mbs > 0 && walked.pictures[0].pcm_mbs < 25);
+      EXPECT_EQ(extracted(stream.bytes()), kPayload);
+    }
+  }
+  EXPECT_TRUE(mixed) << "no picture had both";
+}
+
+// Every content that can be marked at all, gray frames and headers apart from the stream among them.
+TEST_P(EncoderWatermarks, ContentsFormatsHeaders) {
+  const std::vector<Picture> pictures = make_all_contents(112, 96);
+  for (const WatermarkScheme scheme : kSchemes) {
+    expect_marked(make_config(12, GetParam()), scheme, 50000, pictures);
+    Config config = marked_config(make_config(20, GetParam()), scheme, 65536, kPayload);
+    config.headers = HeaderPlacement::separate;
+    EncodedStream stream = encode(config, pictures, PixelFormat::gray8);
+    EXPECT_EQ(extracted(stream.bytes()), kPayload);
+  }
+}
+
+TEST_P(EncoderWatermarks, TooLargeAPayloadIsToldWithTheCapacity) {
+  for (const auto& [width, height, content] :
+       {std::tuple{1, 1, Content::flat0}, {16, 16, Content::noise}, {64, 64, Content::natural}}) {
+    const Config config =
+        marked_config(make_config(20, GetParam()), WatermarkScheme::t1_sign, 65536, Bytes(3000, 1));
+    try {
+      encode(config, {make_picture(content, width, height)});
+      ADD_FAILURE() << "3000 bytes in " << width << 'x' << height;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::bad_input);
+      EXPECT_NE(std::string(error.what()).find("can hold"), std::string::npos) << error.what();
+    }
+  }
+}
+
+// The capacity that was told is one.
+TEST(EncoderWatermark, CapacityHolds) {
+  const std::vector<Picture> pictures = {make_picture(Content::graded_noise, 160, 160, 4)};
+  try {
+    encode(marked_config(make_config(20, Preset::fast), WatermarkScheme::t1_parity, 65536, Bytes(9999, 1)),
+           pictures);
+    FAIL();
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    const std::size_t at = text.find("can hold ");
+    ASSERT_NE(at, std::string::npos);
+    const std::size_t capacity = static_cast<std::size_t>(std::stoul(text.substr(at + 9)));
+    ASSERT_GT(capacity, 10u);
+    const Bytes payload(capacity, 0x5a);
+    EXPECT_EQ(extracted(encode(marked_config(make_config(20, Preset::fast), WatermarkScheme::t1_parity, 65536,
+                                             payload),
+                               pictures)
+                            .bytes()),
+              payload);
+  }
+}
+
+TEST(EncoderWatermark, ThreadsChangeNothing) {
+  std::vector<Picture> pictures;
+  for (std::uint32_t seed = 1; seed < 9; ++seed)
+    pictures.push_back(make_picture(Content::natural, 96, 96, seed));
+  Config config =
+      marked_config(make_config(22, Preset::balanced, 3), WatermarkScheme::t1_sign, 9000, kPayload);
+  config.threads = 1;
+  const Bytes one = encode(config, pictures).bytes();
+  config.threads = 0;
+  EXPECT_EQ(encode(config, pictures).bytes(), one);
+}
+
+TEST(EncoderWatermark, EncryptedBehindItComesBack) {
+  const std::vector<Picture> pictures = {make_picture(Content::natural, 160, 128)};
+  const Bytes stream =
+      encode(marked_config(make_config(20, Preset::fast), WatermarkScheme::t1_sign, 65536, kPayload),
+             pictures)
+          .bytes();
+  const Bytes sealed = run_tool(*make_encryptor(key(), {encryption_strength(3), false}), stream).stream;
+  const Bytes opened = run_tool(*make_decryptor(key()), sealed).stream;
+  EXPECT_EQ(opened, stream);
+  EXPECT_EQ(extracted(opened), kPayload);
+  EXPECT_THROW(extracted(sealed), Error);
+}
+
+TEST(EncoderWatermark, ImpossibleOnesAreRefused) {
+  const auto expect_refused = [](const EncoderWatermark& watermark, bool device_output = false) {
+    Config config = make_config(20, Preset::fast);
+    config.width = config.height = 16;
+    config.watermark = watermark;
+    config.device_output = device_output;
+    EXPECT_THROW(Encoder{config}, Error);
+  };
+  expect_refused({key(), {}, WatermarkScheme::t1_sign, 100, {}});
+  expect_refused({key(), {1}, WatermarkScheme::t1_sign, 0, {}});
+  expect_refused({key(), {1}, WatermarkScheme::t1_sign, 65537, {}});
+  expect_refused({key(), {1}, WatermarkScheme::t1_sign, 100, {}}, true);
+}
+
+INSTANTIATE_TEST_SUITE_P(Presets, EncoderWatermarks, testing::ValuesIn(kPresets),
+                         [](const testing::TestParamInfo<Preset>& preset) { return name_of(preset.param); });
+
+}  // namespace
+}  // namespace cu264::test

@@ -1,0 +1,84 @@
+// Watermarks: streams of the cuda backend are those of the cpu backend, byte for byte, in the kernels for
+// small batches and in those for large ones.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "cu264/protect.h"
+#include "tests/parity/device_runner.h"
+#include "tests/support/encode.h"
+
+namespace cu264::parity {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+using test::Content;
+
+constexpr Preset kPresets[] = {Preset::fast, Preset::balanced, Preset::best};
+constexpr WatermarkScheme kSchemes[] = {WatermarkScheme::t1_sign, WatermarkScheme::t1_parity};
+
+ProtectionKey key() {
+  return ProtectionKey(std::array<std::uint8_t, 32>{9, 8, 7, 1});
+}
+
+class WatermarkParity : public testing::Test {
+ protected:
+  void SetUp() override {
+    static const std::string reason = why_no_device();
+    if (!reason.empty()) GTEST_SKIP() << "no usable CUDA device: " << reason;
+  }
+
+  static void expect_parity(Config config, const std::vector<test::Picture>& pictures, int batch,
+                            std::uint32_t density) {
+    for (const WatermarkScheme scheme : kSchemes) {
+      config.watermark = EncoderWatermark{key(), {0xc5}, scheme, density, 0x1234567890abcdef};
+      config.backend = BackendChoice::cpu;
+      const test::EncodedStream host = test::encode(config, pictures);
+      config.backend = BackendChoice::cuda;
+      config.batch = batch;
+      const test::EncodedStream device = test::encode(config, pictures);
+      ASSERT_EQ(host.packets.size(), device.packets.size());
+      for (std::size_t i = 0; i < host.packets.size(); ++i) {
+        ASSERT_EQ(host.packets[i].data, device.packets[i].data)
+            << "packet " << i << ", preset " << static_cast<int>(config.preset) << ", qp " << config.qp
+            << ", scheme " << static_cast<int>(scheme);
+        ASSERT_EQ(host.packets[i].reconstruction, device.packets[i].reconstruction) << "packet " << i;
+      }
+      EXPECT_EQ(run_tool(*make_watermark_extractor(key()), device.bytes()).payload, Bytes{0xc5});
+      config.watermark.reset();
+      EXPECT_NE(test::encode(config, pictures).packets.back().data, device.packets.back().data)
+          << "nothing was marked";
+    }
+  }
+};
+
+// Pairs of warps.
+TEST_F(WatermarkParity, SmallBatches) {
+  for (const Preset preset : kPresets) {
+    for (const int qp : {4, 16, 30}) {
+      Config config;
+      config.preset = preset, config.qp = qp, config.slices = qp == 16 ? 3 : 1;
+      expect_parity(config,
+                    {test::make_picture(Content::graded_noise, 80, 64, 1),
+                     test::make_picture(Content::natural, 80, 64, 2)},
+                    2, qp == 16 ? 20000 : 65536);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+// A warp a row; the last batch is a short one.
+TEST_F(WatermarkParity, LargeBatches) {
+  std::vector<test::Picture> pictures;
+  for (std::uint32_t i = 0; i < 27; ++i)
+    pictures.push_back(test::make_picture(Content::graded_noise, 48, 32, i));
+  for (const Preset preset : kPresets) {
+    Config config;
+    config.preset = preset, config.qp = 18;
+    expect_parity(config, pictures, 26, 65536);
+    if (HasFatalFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace cu264::parity
