@@ -1,10 +1,9 @@
 // Emulation prevention bytes counted, then the places of slices and pictures in the stream.
-#include <cub/block/block_scan.cuh>
-
 #include "entropy/launch_check.cuh"
 #include "entropy/pack/escapes.cuh"
 #include "entropy/pack/group_payload.cuh"
 #include "entropy/pack/pack_stages.cuh"
+#include "entropy/scan/block_scan.cuh"
 
 namespace cu264::entropy {
 namespace {
@@ -74,18 +73,17 @@ __device__ void report_picture(const PackJob& job, int picture, int lane) {
 }
 
 __global__ void __launch_bounds__(kPlaceThreads) place_nal_units(const __grid_constant__ PackJob job) {
-  using Scan = cub::BlockScan<std::uint64_t, kPlaceThreads>;
-  __shared__ typename Scan::TempStorage s_scan;
+  __shared__ scan::WarpTotals<std::uint64_t, kPlaceThreads / 32> s_totals;
   const int slices = job.batch.pictures * job.batch.slices;
   std::uint64_t stream_bytes = 0;
   for (int chunk = 0; chunk < slices; chunk += kPlaceThreads) {
     const int slice = chunk + static_cast<int>(threadIdx.x);
-    std::uint64_t bytes = 0, before = 0, all = 0;
+    std::uint64_t bytes = 0, all = 0;
     if (slice < slices) {
       const SliceRecord& record = job.scratch.slices[slice];
       bytes = record.prefix_bytes + record.rbsp_bytes() + record.escapes;
     }
-    Scan(s_scan).ExclusiveSum(bytes, before, all);
+    const std::uint64_t before = scan::scan_threads(bytes, std::uint64_t{0}, all, s_totals, scan::Plus());
     if (slice < slices) job.scratch.slices[slice].offset = stream_bytes + before;
     stream_bytes += all;
     __syncthreads();

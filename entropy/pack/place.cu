@@ -1,10 +1,9 @@
 // Bit positions: a thread block scans a slice's groups.
-#include <cub/block/block_scan.cuh>
-
 #include "core/bit_run.h"
 #include "core/block.h"
 #include "entropy/launch_check.cuh"
 #include "entropy/pack/pack_stages.cuh"
+#include "entropy/scan/block_scan.cuh"
 
 namespace cu264::entropy {
 namespace {
@@ -44,8 +43,7 @@ __device__ PlacedGroup placed(const PackJob& job, const Group& group, const BitR
 }
 
 __global__ void __launch_bounds__(kThreads) place_groups(const __grid_constant__ PackJob job) {
-  using Scan = cub::BlockScan<BitRun, kThreads>;
-  __shared__ typename Scan::TempStorage s_scan;
+  __shared__ scan::WarpTotals<BitRun, kThreads / 32> s_totals;
   __shared__ std::uint32_t s_header_bits, s_mbs[3], s_broken;
   const int slice = static_cast<int>(blockIdx.x), picture = static_cast<int>(blockIdx.y);
   const int thread = static_cast<int>(threadIdx.x);
@@ -64,7 +62,7 @@ __global__ void __launch_bounds__(kThreads) place_groups(const __grid_constant__
   std::uint64_t position = static_cast<std::uint64_t>(header.length);
   for (int chunk = 0; chunk < job.layout.groups_a_slice; chunk += kThreads) {
     const int own = chunk + thread;
-    BitRun run, before, whole;
+    BitRun run, whole;
     if (own < groups) {
       const GroupRecord record = job.scratch.coded.records[first + own];
       run = run_of(record);
@@ -72,7 +70,7 @@ __global__ void __launch_bounds__(kThreads) place_groups(const __grid_constant__
       for (int kind = 0; kind < 3; ++kind) mbs[kind] += record.mbs[kind];
       broken |= record.broken;
     }
-    Scan(s_scan).ExclusiveScan(run, before, BitRun(), FollowedBy(), whole);
+    const BitRun before = scan::scan_threads(run, BitRun(), whole, s_totals, FollowedBy());
     if (own < groups) {
       Group group{};
       group.index = first + own;

@@ -1,5 +1,6 @@
 // Prefix sums in one pass: each block adds up its tile, learns the sum of all tiles before by an inter-block
 // scan while it keeps its items in registers, and writes.
+#include "entropy/scan/block_scan.cuh"
 #include "entropy/scan/device_scan.h"
 #include "entropy/scan/gvle_scan.cuh"
 #include "entropy/scan/state_launch.cuh"
@@ -80,12 +81,9 @@ __global__ void __launch_bounds__(kTileThreads) scan_tiles(const __grid_constant
   const Sum warp_sum = sum_rows<Sum>(chunks, before);
   if (lane == 0) s_warp_sums[warp] = warp_sum;
   __syncthreads();
-  Sum warps = 0, tile_sum = 0;
-#pragma unroll
-  for (int other = 0; other < kTileWarps; ++other) {
-    if (other == warp) warps = tile_sum;
-    tile_sum += s_warp_sums[other];
-  }
+  Sum tile_sum;
+  const Sum warps = scan_warps<kTileWarps>(
+      Sum{0}, tile_sum, [&](int other) { return s_warp_sums[other]; }, Plus());
   if (warp < kParts<Sum>) {
     Scan scan{call.d_state + warp * call.state_count};
     const std::uint64_t part = static_cast<std::uint64_t>(tile_sum) >> 32 * warp & 0xffffffffu;

@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "entropy/scan/block_scan.cuh"
+
 namespace cu264::scan {
 
 inline constexpr int kTileThreads = 256, kTileWarps = kTileThreads / 32;
@@ -88,12 +90,7 @@ __device__ __forceinline__ unsigned rank_marks(const unsigned (&marks)[kRows], u
   for (int row = 0; row < kRows; row += 2) {
     // Two rows of at most 512 items in one word.
     const unsigned own = __popc(marks[row]) | __popc(marks[row + 1]) << 16;
-    unsigned sum = own;
-#pragma unroll
-    for (int distance = 1; distance < 32; distance *= 2) {
-      const unsigned other = __shfl_up_sync(kAllLanes, sum, distance);
-      if (lane >= distance) sum += other;
-    }
+    unsigned sum = scan_lanes(own, Plus());
     const unsigned totals = __shfl_sync(kAllLanes, sum, 31);
     sum -= own;
     ranks[row] = in_warp + (sum & 0xffff);
@@ -102,12 +99,9 @@ __device__ __forceinline__ unsigned rank_marks(const unsigned (&marks)[kRows], u
   }
   if (lane == 0) s_warp_marks[warp] = in_warp;
   __syncthreads();
-  unsigned before = 0, all = 0;
-#pragma unroll
-  for (int other = 0; other < kTileWarps; ++other) {
-    if (other == warp) before = all;
-    all += s_warp_marks[other];
-  }
+  unsigned all;
+  const unsigned before = scan_warps<kTileWarps>(
+      0u, all, [&](int other) { return s_warp_marks[other]; }, Plus());
 #pragma unroll
   for (int row = 0; row < kRows; ++row) ranks[row] += before;
   return all;
