@@ -8,7 +8,8 @@
 #include <filesystem>
 #include <sstream>
 
-#include "app/nearest.h"
+#include "app/given.h"
+#include "app/input_options.h"
 #include "app/option_values.h"
 #include "io/output_file.h"
 
@@ -37,12 +38,6 @@ constexpr char kExamples[] =
 constexpr char kExitCodes[] =
     "\nExit status: 0 done, 1 usage, 2 input, 3 device, 4 encoding or writing, 130 interrupted.\n";
 
-constexpr unsigned kHelpWidth = 110;
-
-auto text(const char* placeholder) {
-  return po::value<std::string>()->value_name(placeholder);
-}
-
 struct Groups {
   po::options_description input{"Input", kHelpWidth};
   po::options_description detector{"Detector", kHelpWidth};
@@ -50,12 +45,7 @@ struct Groups {
   po::options_description output{"Output", kHelpWidth};
 
   Groups() {
-    input.add_options()("size", text("WxH"), "raw video: the size of its pictures");
-    input.add_options()("pix-fmt", text("NAME"), "raw video: FFmpeg's name of its pixel format (yuv420p)");
-    input.add_options()("fps", text("N[/D]"), "raw video, images, elementary streams: frame rate (25)");
-    input.add_options()("seek", text("SECONDS"), "begin there");
-    input.add_options()("frames", text("N"), "at most N pictures");
-    input.add_options()("allow-partial", "use what can be read of a damaged or cut-off input");
+    add_input_options(input);
     detector.add_options()("sigma", text("S"), "of the Gaussian, 0.1 to 2.0 in tenths (1.4)");
     detector.add_options()("candidates", text("STEP|LIST"),
                            "thresholds that are tried: 0.01 to 0.25 in steps of 0.01 or 0.03, say, or a list "
@@ -90,53 +80,6 @@ struct Groups {
   }
 };
 
-[[noreturn]] void usage(const std::string& cause, const std::string& remedy) {
-  throw Error(ErrorCode::invalid_argument, cause, remedy);
-}
-
-[[noreturn]] void reject_unknown(std::string typed, const po::options_description& known) {
-  typed.erase(0, typed.find_first_not_of('-'));
-  std::vector<std::string> names;
-  for (const auto& option : known.options()) names.push_back(option->long_name());
-  const std::string near = nearest(typed, names);
-  usage("unknown option --" + typed,
-        near.empty() ? "cu264 edges --help lists them" : "did you mean --" + near + "?");
-}
-
-class Given {
- public:
-  Given(const std::vector<std::string>& arguments, const Groups& groups) {
-    const po::options_description known = groups.all();
-    po::options_description with_input;
-    with_input.add(known).add_options()("input", po::value<std::vector<std::string>>());
-    po::positional_options_description positional;
-    positional.add("input", -1);
-    const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
-    try {
-      po::store(
-          po::command_line_parser(arguments).options(with_input).positional(positional).style(style).run(),
-          map_);
-    } catch (const po::unknown_option& error) {
-      reject_unknown(error.get_option_name(), known);
-    } catch (const po::multiple_occurrences& error) {
-      usage(error.get_option_name() + " is given twice", "give it once");
-    } catch (const po::error& error) {
-      usage(error.what(), "cu264 edges --help tells what each option takes");
-    }
-  }
-
-  bool has(const char* name) const { return map_.count(name) > 0; }
-  std::string operator[](const char* name) const {
-    return has(name) ? map_[name].as<std::string>() : std::string();
-  }
-  std::vector<std::string> inputs() const {
-    return has("input") ? map_["input"].as<std::vector<std::string>>() : std::vector<std::string>();
-  }
-
- private:
-  po::variables_map map_;
-};
-
 // A decimal number as whole 1/scale: 0.03 with scale 100 is 3. Nothing: it is none, or lies between.
 std::optional<int> parse_scaled(const std::string& value, int scale) {
   double number = 0;
@@ -159,33 +102,6 @@ std::vector<int> parse_hundredths(const std::string& option, const std::string& 
     numbers.push_back(*number);
   }
   return numbers;
-}
-
-void read_input(const Given& given, EdgesOptions& options) {
-  const std::vector<std::string> inputs = given.inputs();
-  if (inputs.empty() || inputs[0].empty()) usage("no input is named", "cu264 edges INPUT -o OUTPUT");
-  if (inputs.size() > 1)
-    usage("two inputs: '" + inputs[0] + "' and '" + inputs[1] + "'", "the output is named by -o");
-  io::InputOptions& input = options.reader.input;
-  input.path = inputs[0];
-  Config scratch;
-  if (given.has("size")) {
-    if (looks_like_described_video(input.path)) {
-      usage(input.path + ": tells its own size", "--size is for raw video");
-    }
-    scratch.set("size", given["size"]);
-    input.raw = io::RawVideo{scratch.width, scratch.height, "yuv420p"};
-  } else if (given.has("pix-fmt") || looks_like_raw_video(input.path)) {
-    usage(input.path + ": raw video has no size of its own", "give it as --size WIDTHxHEIGHT");
-  }
-  if (given.has("pix-fmt")) input.raw->pixel_format = parse_pixel_format("pix-fmt", given["pix-fmt"]);
-  if (given.has("fps")) {
-    scratch.set("fps", given["fps"]);
-    input.frame_rate = {scratch.frame_rate.num, scratch.frame_rate.den};
-  }
-  if (given.has("seek")) options.reader.seek = parse_seconds("seek", given["seek"]);
-  if (given.has("frames")) options.reader.frames = parse_count("frames", given["frames"]);
-  options.reader.allow_partial = given.has("allow-partial");
 }
 
 void read_detector(const Given& given, EdgesOptions& options) {
@@ -306,10 +222,10 @@ std::string edges_help() {
 
 std::optional<EdgesOptions> parse_edges_options(const std::vector<std::string>& arguments) {
   const Groups groups;
-  const Given given(arguments, groups);
+  const Given given(arguments, groups.all(), "cu264 edges");
   if (given.has("help")) return std::nullopt;
   EdgesOptions options;
-  read_input(given, options);
+  read_input(given, "cu264 edges", options.reader);
   read_detector(given, options);
   read_machine(given, options);
   read_output(given, options);

@@ -3,10 +3,12 @@
 #include <unistd.h>
 
 #include <boost/program_options.hpp>
+#include <iterator>
 #include <sstream>
 
 #include "app/encryption_parts.h"
-#include "app/nearest.h"
+#include "app/given.h"
+#include "app/input_options.h"
 #include "app/option_values.h"
 #include "app/watermark_scheme.h"
 #include "io/output_file.h"
@@ -39,12 +41,6 @@ constexpr char kExitCodes[] =
 // Planned, and worth more than "unknown option".
 constexpr const char* kLater[] = {"quality", "bitrate", "max-frame-bytes"};
 
-constexpr unsigned kHelpWidth = 110;
-
-auto text(const char* placeholder) {
-  return po::value<std::string>()->value_name(placeholder);
-}
-
 struct Groups {
   po::options_description input{"Input", kHelpWidth};
   po::options_description coding{"Coding", kHelpWidth};
@@ -54,12 +50,7 @@ struct Groups {
   po::options_description reports{"Reports", kHelpWidth};
 
   Groups() {
-    input.add_options()("size", text("WxH"), "raw video: the size of its pictures");
-    input.add_options()("pix-fmt", text("NAME"), "raw video: FFmpeg's name of its pixel format (yuv420p)");
-    input.add_options()("fps", text("N[/D]"), "raw video, images, elementary streams: frame rate (25)");
-    input.add_options()("seek", text("SECONDS"), "begin there; times are then counted from it");
-    input.add_options()("frames", text("N"), "encode at most N pictures");
-    input.add_options()("allow-partial", "use what can be read of a damaged or cut-off input");
+    add_input_options(input);
     coding.add_options()("qp", text("N"), "quantiser, 0 (best) to 51 (27)");
     coding.add_options()("preset", text("NAME"), "fast, balanced or best (balanced)");
     coding.add_options()("profile", text("NAME"), "baseline: Constrained Baseline (baseline)");
@@ -110,89 +101,6 @@ struct Groups {
     return all.add(input).add(coding).add(machine).add(output).add(protection).add(reports);
   }
 };
-
-[[noreturn]] void usage(const std::string& cause, const std::string& remedy) {
-  throw Error(ErrorCode::invalid_argument, cause, remedy);
-}
-
-[[noreturn]] void reject_unknown(std::string typed, const po::options_description& known) {
-  typed.erase(0, typed.find_first_not_of('-'));
-  for (const char* later : kLater) {
-    if (typed == later) usage("--" + typed + " is not in this version", "--qp sets the quality");
-  }
-  std::vector<std::string> names;
-  for (const auto& option : known.options()) names.push_back(option->long_name());
-  const std::string near = nearest(typed, names);
-  usage("unknown option --" + typed,
-        near.empty() ? "cu264 encode --help lists them" : "did you mean --" + near + "?");
-}
-
-po::variables_map parse(const std::vector<std::string>& arguments, const Groups& groups) {
-  po::options_description known = groups.all();
-  po::options_description with_input;
-  with_input.add(known).add_options()("input", po::value<std::vector<std::string>>());
-  po::positional_options_description positional;
-  positional.add("input", -1);
-  // No guessing of abbreviated names: a script must not change its meaning when an option is added.
-  const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
-  po::variables_map given;
-  try {
-    po::store(
-        po::command_line_parser(arguments).options(with_input).positional(positional).style(style).run(),
-        given);
-  } catch (const po::unknown_option& error) {
-    reject_unknown(error.get_option_name(), known);
-  } catch (const po::multiple_occurrences& error) {
-    usage(error.get_option_name() + " is given twice", "give it once");
-  } catch (const po::error& error) {
-    usage(error.what(), "cu264 encode --help tells what each option takes");
-  }
-  return given;
-}
-
-class Given {
- public:
-  explicit Given(const po::variables_map& map) : map_(map) {}
-
-  bool has(const char* name) const { return map_.count(name) > 0; }
-  std::string operator[](const char* name) const {
-    return has(name) ? map_[name].as<std::string>() : std::string();
-  }
-  std::vector<std::string> inputs() const {
-    return has("input") ? map_["input"].as<std::vector<std::string>>() : std::vector<std::string>();
-  }
-
- private:
-  const po::variables_map& map_;
-};
-
-void read_input(const Given& given, EncodeOptions& options) {
-  const std::vector<std::string> inputs = given.inputs();
-  if (inputs.empty()) usage("no input is named", "cu264 encode INPUT -o OUTPUT");
-  if (inputs.size() > 1)
-    usage("two inputs: '" + inputs[0] + "' and '" + inputs[1] + "'", "the output is named by -o");
-  io::InputOptions& input = options.reader.input;
-  input.path = inputs[0];
-  if (input.path.empty()) usage("the input's name is empty", "cu264 encode INPUT -o OUTPUT");
-  Config scratch;
-  if (given.has("size")) {
-    if (looks_like_described_video(input.path)) {
-      usage(input.path + ": tells its own size", "--size is for raw video");
-    }
-    scratch.set("size", given["size"]);
-    input.raw = io::RawVideo{scratch.width, scratch.height, "yuv420p"};
-  } else if (given.has("pix-fmt") || looks_like_raw_video(input.path)) {
-    usage(input.path + ": raw video has no size of its own", "give it as --size WIDTHxHEIGHT");
-  }
-  if (given.has("pix-fmt")) input.raw->pixel_format = parse_pixel_format("pix-fmt", given["pix-fmt"]);
-  if (given.has("fps")) {
-    scratch.set("fps", given["fps"]);
-    input.frame_rate = {scratch.frame_rate.num, scratch.frame_rate.den};
-  }
-  if (given.has("seek")) options.reader.seek = parse_seconds("seek", given["seek"]);
-  if (given.has("frames")) options.reader.frames = parse_count("frames", given["frames"]);
-  options.reader.allow_partial = given.has("allow-partial");
-}
 
 void read_coding(const Given& given, EncodeOptions& options) {
   for (const char* name : {"qp", "preset", "profile", "slices", "backend", "threads", "batch",
@@ -302,11 +210,11 @@ std::string encode_help() {
 
 std::optional<EncodeOptions> parse_encode_options(const std::vector<std::string>& arguments) {
   const Groups groups;
-  const po::variables_map map = parse(arguments, groups);
-  const Given given(map);
+  const Given given(arguments, groups.all(), "cu264 encode",
+                    {{std::begin(kLater), std::end(kLater)}, "--qp sets the quality"});
   if (given.has("help")) return std::nullopt;
   EncodeOptions options;
-  read_input(given, options);
+  read_input(given, "cu264 encode", options.reader);
   read_coding(given, options);
   read_output(given, options);
   read_reports(given, options);

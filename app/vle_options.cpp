@@ -5,9 +5,8 @@
 #include <boost/program_options.hpp>
 #include <sstream>
 
-#include "app/nearest.h"
+#include "app/given.h"
 #include "app/option_values.h"
-#include "cu264/status.h"
 #include "io/output_file.h"
 
 namespace cu264::app {
@@ -31,15 +30,9 @@ constexpr char kExamples[] =
 constexpr char kExitCodes[] =
     "\nExit status: 0 done, 1 usage, 2 input, 3 device, 4 encoding or writing, 130 interrupted.\n";
 
-constexpr unsigned kHelpWidth = 110;
 constexpr std::int64_t kMostThreads = 1024;
 
-[[noreturn]] void usage(const std::string& cause, const std::string& remedy) {
-  throw Error(ErrorCode::invalid_argument, cause, remedy);
-}
-
 po::options_description known_options() {
-  const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
   po::options_description known("Options", kHelpWidth);
   known.add_options()("output,o", text("FILE"), "where to; - is standard output");
   known.add_options()("backend", text("NAME"),
@@ -49,37 +42,6 @@ po::options_description known_options() {
   known.add_options()("quiet,q", "errors only");
   known.add_options()("help,h", "this text");
   return known;
-}
-
-[[noreturn]] void reject_unknown(std::string typed) {
-  typed.erase(0, typed.find_first_not_of('-'));
-  std::vector<std::string> names;
-  const po::options_description known = known_options();
-  for (const auto& option : known.options()) names.push_back(option->long_name());
-  const std::string near = nearest(typed, names);
-  usage("unknown option --" + typed,
-        near.empty() ? "cu264 vle --help lists them" : "did you mean --" + near + "?");
-}
-
-po::variables_map parse(const std::vector<std::string>& arguments) {
-  po::options_description all = known_options();
-  all.add_options()("words", po::value<std::vector<std::string>>());
-  po::positional_options_description positional;
-  positional.add("words", -1);
-  // No guessing of abbreviated names: a script must not change its meaning when an option is added.
-  const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
-  po::variables_map given;
-  try {
-    po::store(po::command_line_parser(arguments).options(all).positional(positional).style(style).run(),
-              given);
-  } catch (const po::unknown_option& error) {
-    reject_unknown(error.get_option_name());
-  } catch (const po::multiple_occurrences& error) {
-    usage(error.get_option_name() + " is given twice", "give it once");
-  } catch (const po::error& error) {
-    usage(error.what(), "cu264 vle --help tells what each option takes");
-  }
-  return given;
 }
 
 void read_words(const std::vector<std::string>& words, VleOptions& options) {
@@ -122,25 +84,23 @@ std::string vle_help() {
 }
 
 std::optional<VleOptions> parse_vle_options(const std::vector<std::string>& arguments) {
-  const po::variables_map given = parse(arguments);
-  if (given.count("help") > 0) return std::nullopt;
-  const auto text = [&](const char* name) { return given[name].as<std::string>(); };
+  const Given given(arguments, known_options(), "cu264 vle");
+  if (given.has("help")) return std::nullopt;
   VleOptions options;
-  using Words = std::vector<std::string>;
-  read_words(given.count("words") > 0 ? given["words"].as<Words>() : Words(), options);
-  if (given.count("output") > 0) options.output = text("output");
-  if (given.count("backend") > 0) options.backend = parse_backend(text("backend"));
-  if (given.count("threads") > 0 && text("threads") != "0") {
-    const std::int64_t threads = parse_count("threads", text("threads"));
-    if (threads > kMostThreads) usage("--threads " + text("threads"), "at most 1024, or 0: one a core");
+  read_words(given.inputs(), options);
+  if (given.has("output")) options.output = given["output"];
+  if (given.has("backend")) options.backend = parse_backend(given["backend"]);
+  if (given.has("threads") && given["threads"] != "0") {
+    const std::int64_t threads = parse_count("threads", given["threads"]);
+    if (threads > kMostThreads) usage("--threads " + given["threads"], "at most 1024, or 0: one a core");
     options.threads = static_cast<int>(threads);
   }
-  if (given.count("progress") > 0) {
-    const std::string when = text("progress");
+  if (given.has("progress")) {
+    const std::string when = given["progress"];
     if (when != "auto" && when != "off") usage("--progress '" + when + "'", "it is auto or off");
     options.progress = when == "auto";
   }
-  options.quiet = given.count("quiet") > 0;
+  options.quiet = given.has("quiet");
   check_files(options);
   return options;
 }

@@ -1,0 +1,13 @@
+// The options that say what is read, and how: the same for every verb that reads video.
+#pragma once
+
+#include "app/given.h"
+#include "io/reader.h"
+
+namespace cu264::app {
+
+void add_input_options(boost::program_options::options_description& group);
+// Of the only input. Throws Error(invalid_argument).
+void read_input(const Given& given, const std::string& verb, io::ReaderOptions& reader);
+
+}  // namespace cu264::app
