@@ -4,7 +4,7 @@
 packages_build=(g++ cmake ninja-build pkg-config libtbb-dev libboost-program-options-dev nlohmann-json3-dev
   libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libssl-dev)
 packages_demo=(ffmpeg)
-packages_test=(libgtest-dev libgmock-dev libbenchmark-dev ffmpeg python3 git)
+packages_test=(libgtest-dev libgmock-dev libbenchmark-dev libboost-context-dev ffmpeg python3 git)
 packages_fuzz=(clang)
 
 is_installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
