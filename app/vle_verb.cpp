@@ -59,12 +59,16 @@ std::string progress_text(std::uint64_t read, std::optional<std::uint64_t> size,
 
 std::string summary_of(const vle::StreamReport& report, const VleOptions& options, double seconds) {
   const Sides sides = sides_of(report.totals, options.expand);
-  const double original = std::max<double>(1, static_cast<double>(report.totals.original));
+  const auto original = static_cast<double>(report.totals.original);
+  char share[64] = "the original is empty";
+  if (original > 0) {
+    const double percent = 100 * static_cast<double>(report.totals.container) / original;
+    std::snprintf(share, sizeof share, "%.2f%% of the original", percent);
+  }
   char text[256];
-  std::snprintf(text, sizeof text, "%s %.1f MB to %.1f MB (%.2f%% of the original) in %.2f s, %.1f MB/s, ",
-                options.expand ? "expanded" : "compressed", sides.read / kMega, sides.written / kMega,
-                100 * static_cast<double>(report.totals.container) / original, seconds,
-                static_cast<double>(report.totals.original) / seconds / kMega);
+  std::snprintf(text, sizeof text, "%s %.1f MB to %.1f MB (%s) in %.2f s, %.1f MB/s, ",
+                options.expand ? "expanded" : "compressed", sides.read / kMega, sides.written / kMega, share,
+                seconds, original / seconds / kMega);
   return text + report.backend + ": " + report.reason;
 }
 
