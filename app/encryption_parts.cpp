@@ -25,4 +25,12 @@ EncryptionParts parse_encryption_parts(const std::string& option, const std::str
   return parts;
 }
 
+EncryptionParts parse_encryption_strength(const std::string& option, const std::string& value) {
+  if (value.size() != 1 || value[0] < '1' || value[0] > '3') {
+    throw Error(ErrorCode::invalid_argument, "--" + option + " '" + value + "' is out of its range",
+                "1 to 3");
+  }
+  return encryption_strength(value[0] - '0');
+}
+
 }  // namespace cu264::app

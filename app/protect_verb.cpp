@@ -52,7 +52,7 @@ ExitCode protect_verb(const std::vector<std::string>& arguments) {
   }
   if (command->has("parts")) options.parts = parse_encryption_parts("parts", command->text("parts"));
   if (command->has("strength")) {
-    options.parts = encryption_strength(static_cast<int>(command->number("strength", 1, 3)));
+    options.parts = parse_encryption_strength("strength", command->text("strength"));
   }
   options.authenticate = command->has("authenticate");
   return rewrite_stream(*command, *make_encryptor(key, options));
