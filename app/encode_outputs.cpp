@@ -53,7 +53,7 @@ EncodeOutputs::EncodeOutputs(const EncodeOptions& options, const Config& config,
     throw Error(ErrorCode::invalid_argument, options.output + ": --verify cannot read it again",
                 "write to a file");
   }
-  if (options.encryption) {
+  if (options.encryption && options.encryption->authenticate) {
     encryptor_ = make_encryptor(*options.key, *options.encryption);
     if (!headers.empty()) encryptor_->parameter_sets(headers);
   }
@@ -127,7 +127,7 @@ std::string EncodeOutputs::summary() const {
                 encode_seconds_ > 0 ? static_cast<double>(totals_.frames()) / encode_seconds_ : 0.0,
                 totals_.kbps());
   return text + totals_.quality_text() + ", backend " + encoder_.backend + " (" + encoder_.backend_reason +
-         ")" + (options_.verify ? ", verified" : "") + (encryptor_ ? ", encrypted" : "");
+         ")" + (options_.verify ? ", verified" : "") + (options_.encryption ? ", encrypted" : "");
 }
 
 double EncodeOutputs::elapsed() const {

@@ -148,6 +148,9 @@ void read_encryption(const Given& given, EncodeOptions& options) {
   options.encryption.emplace();
   options.encryption->parts = parse_encryption_parts("encrypt", given["encrypt"]);
   options.encryption->authenticate = given.has("authenticate");
+  // Authentication is of finished slices: then all is done behind the encoder.
+  if (!options.encryption->authenticate)
+    options.config.encryption = EncoderEncryption{*options.key, options.encryption->parts};
   if (options.verify) {
     usage("--verify cannot compare what is encrypted",
           "verify without --encrypt, or what protect decrypt gives back");

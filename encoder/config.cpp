@@ -265,6 +265,10 @@ void validate(const Config& config) {
   // H.264 E.2.1
   require(config.colour.matrix != 0, "matrix coefficients 0 (RGB) cannot describe 4:2:0 pictures",
           "name the matrix of the YCbCr conversion, or 2 for unspecified");
+  if (config.encryption) {
+    require(config.encryption->parts.any(), "nothing to encrypt", "name signs, modes or codewords");
+    require(!config.device_output, "encryption is finished on the host", "clear Config::device_output");
+  }
   if (config.watermark) {
     require(!config.watermark->payload.empty(), "the watermark's payload is empty", "give it bytes");
     require_range("watermark density", static_cast<int>(std::min(config.watermark->density, 65537u)), 1,

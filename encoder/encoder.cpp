@@ -59,6 +59,12 @@ struct Encoder::Impl {
     encoder::OpenedBackend opened = encoder::open_backend(config, params);
     backend = std::move(opened.backend);
     info.backend = opened.name;
+    if (params.cipher && info.backend == "cpu") cipher_message = params.cipher->message();
+    if (params.cipher && info.backend != "cpu") {  // done behind the backend
+      encryptor = protect::make_encryptor(
+          {config.encryption->key, params.cipher->parts(), params.cipher->keys().nonce()});
+      encryptor->parameter_sets(parameter_sets);
+    }
     info.backend_reason = opened.reason;
     info.batch = opened.batch;
     format = config.input_format;
@@ -81,10 +87,16 @@ struct Encoder::Impl {
     packet.user_data = pending.front().user_data;
     packet.stats = unit.stats;
     packet.reconstruction = std::move(unit.reconstruction);
+    // The check counts places, which encryption leaves where they are.
     if (mark_check) {
       if (received == 0) packet.data.insert(packet.data.begin(), mark_message.begin(), mark_message.end());
       mark_check->picture(packet.data);
       if (flushed && pending.size() == 1) mark_check->finish();
+    }
+    if (encryptor) packet.data = encryptor->access_units(packet.data);
+    if (received == 0 && !cipher_message.empty()) {
+      const auto behind = packet.data.begin() + static_cast<std::ptrdiff_t>(mark_message.size());
+      packet.data.insert(behind, cipher_message.begin(), cipher_message.end());
     }
     if (const auto* before = headers_of(received)) {
       packet.data.insert(packet.data.begin(), before->begin(), before->end());
@@ -100,7 +112,9 @@ struct Encoder::Impl {
   EncoderInfo info;
   std::vector<std::uint8_t> headers;
   std::vector<std::uint8_t> parameter_sets;
-  std::vector<std::uint8_t> mark_message;  // of the watermark, before the first slice
+  std::unique_ptr<StreamTool> encryptor;
+  std::vector<std::uint8_t> cipher_message;  // before the first slice
+  std::vector<std::uint8_t> mark_message;    // of the watermark, before the first slice
   std::optional<protect::MarkCheck> mark_check;
   std::unique_ptr<encoder::Backend> backend;
   std::deque<Pending> pending;        // sent and not yet received

@@ -37,6 +37,7 @@ StageParams stage_params(const Config& config) {
   params.entropy_kernel = config.entropy_kernel;
   params.input_format = config.input_format;
   if (config.watermark) params.marks = std::make_shared<protect::MarkPlanner>(*config.watermark);
+  if (config.encryption) params.cipher = std::make_shared<protect::EncodeCipher>(*config.encryption);
   const Colour colour = coded_colour(config);
   params.matrix_coefficients = colour.matrix;
   params.full_range = colour.full_range;

@@ -14,6 +14,7 @@
 #include "cu264/encoder.h"
 #include "cu264/frame.h"
 #include "cu264/packet.h"
+#include "protect/encode_cipher.h"
 #include "protect/mark_planner.h"
 #include "vision/guide.h"
 
@@ -47,6 +48,7 @@ struct StageParams {
   int matrix_coefficients = 2;  // that RGB is converted by
   bool full_range = false;
   std::shared_ptr<const protect::MarkPlanner> marks;  // null: no watermark
+  std::shared_ptr<const protect::EncodeCipher> cipher;  // null: nothing is encrypted
   // [2 * slice + idr_pic_id]; idr_pic_id is the picture's index modulo 2 (H.264 7.4.3)
   std::vector<SliceHeader> slice_headers;
 };

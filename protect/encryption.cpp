@@ -5,6 +5,7 @@
 #include "core/cavlc_tables.h"
 #include "cu264/status.h"
 #include "protect/block_cipher.h"
+#include "protect/encode_cipher.h"
 #include "protect/nal_tool.h"
 
 namespace cu264::protect {
@@ -61,8 +62,8 @@ class CipherJob : public SliceJob {
 
 class Encryptor : public NalTool {
  public:
-  Encryptor(const ProtectionKey& key, const EncryptionOptions& options)
-      : key_(key), options_(options), keys_(key, random_nonce()) {
+  Encryptor(const ProtectionKey& key, const EncryptionOptions& options, std::uint64_t nonce)
+      : key_(key), options_(options), keys_(key, nonce) {
     if (!options.parts.any()) {
       throw Error(ErrorCode::invalid_argument, "nothing to encrypt", "name signs, modes or codewords");
     }
@@ -75,10 +76,7 @@ class Encryptor : public NalTool {
   }
   Bytes begin_picture() override {
     if (picture() != 0) return {};
-    Message message = new_message(MessageKind::encryption, keys_);
-    message.settings[0] = bits_of(options_.parts);
-    message.settings[1] = options_.authenticate ? kAuthenticated : 0;
-    return sei_nal(message);
+    return encryption_message(keys_, options_.parts, options_.authenticate);
   }
   std::unique_ptr<SliceJob> make_job() override {
     return std::make_unique<CipherJob>(key_, keys_.nonce(), options_.parts, false, encrypted_bits_);
@@ -155,6 +153,18 @@ class Decryptor : public NalTool {
 };
 
 }  // namespace
+
+Bytes encryption_message(const StreamKeys& keys, const EncryptionParts& parts, bool authenticated) {
+  Message message = new_message(MessageKind::encryption, keys);
+  message.settings[0] = bits_of(parts);
+  message.settings[1] = authenticated ? kAuthenticated : 0;
+  return sei_nal(message);
+}
+
+std::unique_ptr<StreamTool> make_encryptor(const EncoderEncryption& encryption) {
+  return std::make_unique<Encryptor>(encryption.key, EncryptionOptions{encryption.parts, false},
+                                     encryption.nonce ? *encryption.nonce : random_nonce());
+}
 }  // namespace cu264::protect
 
 namespace cu264 {
@@ -167,7 +177,7 @@ EncryptionParts encryption_strength(int strength) {
 }
 
 std::unique_ptr<StreamTool> make_encryptor(const ProtectionKey& key, const EncryptionOptions& options) {
-  return std::make_unique<protect::Encryptor>(key, options);
+  return std::make_unique<protect::Encryptor>(key, options, protect::random_nonce());
 }
 
 std::unique_ptr<StreamTool> make_decryptor(const ProtectionKey& key) {

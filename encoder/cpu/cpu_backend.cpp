@@ -43,6 +43,7 @@ struct SliceWork {
 struct Slot {
   CpuPicture picture;
   int idr_pic_id = 0;
+  std::uint32_t index = 0;  // of the picture
   std::vector<SliceWork> slices;
   std::vector<std::uint8_t> nal_units;
   CodedAccessUnit unit;
@@ -133,6 +134,7 @@ class CpuBackend final : public Backend {
       slot.picture.qp_offsets = qp_offsets_;
     }
     if (params_.marks) params_.marks->plan(static_cast<std::uint32_t>(index), slot.picture.marks);
+    slot.index = static_cast<std::uint32_t>(index);
     slot.idr_pic_id = static_cast<int>(index % 2);
     slot.slices_left = params_.slices;
     slot.done = false;
@@ -174,6 +176,7 @@ class CpuBackend final : public Backend {
     SliceWork& slice = slot.slices[static_cast<std::size_t>(index)];
     try {
       reconstruct_slice(slot.picture, index, params_.qp, params_.preset);
+      if (params_.cipher) params_.cipher->encrypt_slice(slot.picture.view(), index, slot.index);
       const SliceHeader& header =
           params_.slice_headers[static_cast<std::size_t>(2 * index + slot.idr_pic_id)];
       core::BitWriter writer(slice.payload.get(), slice.capacity);

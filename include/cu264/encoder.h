@@ -91,6 +91,7 @@ struct Config {
   // becomes BT.709 from 720 lines on and BT.601 below) and colour.full_range. Chroma is the mean of 2x2
   // samples, and is tagged so.
   std::optional<PixelFormat> input_format;
+  std::optional<EncoderEncryption> encryption;
   // Error(bad_input), from receive() of the last packet: the video is too short for the payload.
   std::optional<EncoderWatermark> watermark;
   BackendChoice backend = BackendChoice::automatic;

@@ -55,6 +55,14 @@ struct EncryptionParts {
 // 1: signs; 2: signs and modes; 3: all. Throws Error(invalid_argument).
 EncryptionParts encryption_strength(int strength);
 
+// Encryption inside the encoder (Config::encryption): the stream is the one that make_encryptor would make of
+// the plain one with the same nonce. Without authentication, which is the stream tool's.
+struct EncoderEncryption {
+  ProtectionKey key;
+  EncryptionParts parts;
+  std::optional<std::uint64_t> nonce = {};  // for tests. Nothing: a random one, as it must be
+};
+
 struct EncryptionOptions {
   EncryptionParts parts;
   bool authenticate = false;  // an HMAC-SHA256 beside each picture, about 70 bytes, checked when decrypting

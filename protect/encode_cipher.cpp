@@ -1,0 +1,98 @@
+#include "protect/encode_cipher.h"
+
+#include <vector>
+
+#include "core/mb_syntax.h"
+#include "protect/level_cipher.h"
+#include "protect/sei.h"
+
+namespace cu264::protect {
+namespace {
+
+using core::MacroblockRecord;
+
+// One slice's macroblocks.
+class SliceCipher {
+ public:
+  SliceCipher(const core::CodedPictureView& view, int slice, const StreamKeys& keys, std::uint32_t picture)
+      : view_(view),
+        first_(core::slice_first_row(slice, view.slices, view.mb_height) * view.mb_width),
+        end_(core::slice_first_row(slice + 1, view.slices, view.mb_height) * view.mb_width),
+        keys_(keys),
+        picture_(picture) {}
+
+  void levels(const EncryptionParts& parts) const {
+    for (int mb = first_; mb < end_; ++mb) {
+      const MacroblockRecord& record = view_.macroblocks[mb];
+      if (record.kind == core::MacroblockKind::pcm) continue;
+      AesBlock keystream[core::kBlocksPerMacroblock];
+      std::size_t count = 0;
+      for (int slot = 0; slot < core::kBlocksPerMacroblock; ++slot) {
+        if ((record.nonzero_blocks >> slot & 1) != 0)
+          keystream[count++] = counter(mb, static_cast<std::uint32_t>(slot));
+      }
+      if (count == 0) continue;
+      keys_.keystream({keystream, count});
+      const AesBlock* key = keystream;
+      for (int slot = 0; slot < core::kBlocksPerMacroblock; ++slot) {
+        if ((record.nonzero_blocks >> slot & 1) == 0) continue;
+        std::int16_t* const block = view_.levels +
+                                    static_cast<std::ptrdiff_t>(mb) * core::kLevelsPerMacroblock +
+                                    slot * core::kLevelsPerBlock;
+        encrypt_levels(block, core::slot_max_num_coeff(record, slot), *key++, parts.signs, parts.codewords);
+      }
+    }
+  }
+
+  void modes() const {
+    for (int mb = end_ - 1; mb >= first_; --mb) {
+      AesBlock key[2] = {counter(mb, kKeystreamLumaModes), counter(mb, kKeystreamOtherModes)};
+      keys_.keystream(key);
+      MacroblockRecord& record = view_.macroblocks[mb];
+      encrypt_mode_codes(record, left(mb), above(mb), key[0]);
+      encrypt_other_modes(record, left(mb) != nullptr, above(mb) != nullptr, key[1]);
+    }
+    for (int mb = first_; mb < end_; ++mb) decode_mode_codes(view_.macroblocks[mb], left(mb), above(mb));
+  }
+
+ private:
+  AesBlock counter(int mb, std::uint32_t block) const {
+    return keystream_counter(keys_.nonce(), picture_, static_cast<std::uint32_t>(mb), kKeystreamEncryption,
+                             block);
+  }
+  const MacroblockRecord* left(int mb) const {
+    return mb % view_.mb_width != 0 ? view_.macroblocks + mb - 1 : nullptr;
+  }
+  const MacroblockRecord* above(int mb) const {
+    return mb - view_.mb_width >= first_ ? view_.macroblocks + mb - view_.mb_width : nullptr;
+  }
+
+  const core::CodedPictureView& view_;
+  const int first_, end_;
+  const StreamKeys& keys_;
+  const std::uint32_t picture_;
+};
+
+}  // namespace
+
+EncodeCipher::EncodeCipher(const EncoderEncryption& encryption)
+    : key_(encryption.key),
+      parts_(encryption.parts),
+      keys_(encryption.key, encryption.nonce ? *encryption.nonce : random_nonce()) {
+  if (!parts_.any()) {
+    throw Error(ErrorCode::invalid_argument, "nothing to encrypt", "name signs, modes or codewords");
+  }
+}
+
+Bytes EncodeCipher::message() const {
+  return encryption_message(keys_, parts_, false);
+}
+
+void EncodeCipher::encrypt_slice(const core::CodedPictureView& view, int slice, std::uint32_t picture) const {
+  const StreamKeys keys(key_, keys_.nonce());  // libcrypto's contexts are not to be shared
+  const SliceCipher cipher(view, slice, keys, picture);
+  if (parts_.signs || parts_.codewords) cipher.levels(parts_);
+  if (parts_.modes) cipher.modes();
+}
+
+}  // namespace cu264::protect

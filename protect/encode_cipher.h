@@ -1,0 +1,38 @@
+// Selective encryption inside an encoder: of a slice between its reconstruction and its coding. The stream is
+// the one that make_encryptor would make of the plain one.
+#pragma once
+
+#include <cstdint>
+
+#include "core/coded_picture.h"
+#include "cu264/protect.h"
+#include "protect/keys.h"
+#include "protect/rbsp.h"
+
+namespace cu264::protect {
+
+// As a NAL unit.
+Bytes encryption_message(const StreamKeys& keys, const EncryptionParts& parts, bool authenticated);
+
+// The stream tool with that nonce, for backends that cannot encrypt and for tests.
+std::unique_ptr<StreamTool> make_encryptor(const EncoderEncryption& encryption);
+
+class EncodeCipher {
+ public:
+  // Throws Error(invalid_argument) where nothing is to be encrypted.
+  explicit EncodeCipher(const EncoderEncryption& encryption);
+
+  EncryptionParts parts() const { return parts_; }
+  const StreamKeys& keys() const { return keys_; }
+  Bytes message() const;  // as a NAL unit
+
+  // Changes the slice's levels and modes. Several threads at once.
+  void encrypt_slice(const core::CodedPictureView& view, int slice, std::uint32_t picture) const;
+
+ private:
+  ProtectionKey key_;
+  EncryptionParts parts_;
+  StreamKeys keys_;
+};
+
+}  // namespace cu264::protect

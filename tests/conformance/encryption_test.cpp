@@ -1,0 +1,40 @@
+// Encryption inside the encoder: the bytes that encrypting the plain stream gives.
+#include <gtest/gtest.h>
+
+#include "cu264/protect.h"
+#include "protect/encode_cipher.h"
+#include "tests/conformance/stream_check.h"
+#include "tests/support/quick.h"
+
+namespace cu264::test {
+namespace {
+
+ProtectionKey key() {
+  return ProtectionKey(std::array<std::uint8_t, 32>{3, 1, 4, 1, 5});
+}
+
+class EncoderEncryptions : public testing::TestWithParam<Preset> {};
+
+TEST_P(EncoderEncryptions, AreThoseOfTheStreamTool) {
+  const std::vector<Picture> pictures = make_all_contents(80, 64);
+  for (int qp = 0; qp < 52; qp += quick() ? 17 : 5) {
+    const Config plain = make_config(qp, GetParam(), qp % 2 == 0 ? 1 : 3);
+    const std::vector<std::uint8_t> stream = encode(plain, pictures).bytes();
+    for (int parts = 1; parts < 8; ++parts) {
+      SCOPED_TRACE(testing::Message() << "qp " << qp << ", parts " << parts);
+      const EncoderEncryption encryption{
+          key(), {(parts & 1) != 0, (parts & 2) != 0, (parts & 4) != 0}, 0x51ec7};
+      Config config = plain;
+      config.encryption = encryption;
+      const std::vector<std::uint8_t> sealed = encode(config, pictures).bytes();
+      ASSERT_EQ(sealed, run_tool(*protect::make_encryptor(encryption), stream).stream);
+      ASSERT_EQ(run_tool(*make_decryptor(key()), sealed).stream, stream);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Presets, EncoderEncryptions, testing::ValuesIn(kPresets),
+                         [](const testing::TestParamInfo<Preset>& preset) { return name_of(preset.param); });
+
+}  // namespace
+}  // namespace cu264::test
