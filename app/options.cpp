@@ -55,8 +55,8 @@ struct Groups {
     coding.add_options()("preset", text("NAME"), "fast, balanced or best (balanced)");
     coding.add_options()("profile", text("NAME"), "baseline: Constrained Baseline (baseline)");
     coding.add_options()("slices", text("N"), "slices a picture (1)");
-    coding.add_options()("edge-guided", text("0..3")->implicit_value("1", "1"),
-                         "bits go to edges, the weak above all; how strongly, as --edge-guided=2 (0; 1 if no "
+    coding.add_options()("edge-guided", text("0..3")->implicit_value("2", "2"),
+                         "bits go to edges, the weak above all; how strongly, as --edge-guided=1 (0; 2 if no "
                          "number is given)");
     coding.add_options()("aq", text("NAME"),
                          "variance: bits go to macroblocks of low variance; or off (off)");

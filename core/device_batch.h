@@ -34,6 +34,8 @@ struct BatchView {
   std::uint8_t* total_coeff = nullptr;  // [picture][mb][32]
   // null, or [picture] Y, Cb, Cr of whole macroblocks before the loop filter
   std::uint8_t* reconstruction = nullptr;
+  // null, or [picture][mb]: what a macroblock's QP differs by from the slice's
+  const std::int8_t* qp_offsets = nullptr;
 
   CU264_HD_MEMBER int macroblocks_per_picture() const { return mb_width * mb_height; }
 };

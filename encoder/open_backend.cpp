@@ -28,10 +28,6 @@ Error built_without_cuda() {
 
 OpenedBackend open_cuda([[maybe_unused]] const Config& config, [[maybe_unused]] const StageParams& params) {
 #if defined(CU264_WITH_CUDA)
-  if (params.guide) {
-    throw Error(ErrorCode::unsupported, "the cuda backend has no edge-guided and no aq yet",
-                "use the cpu backend, or leave them off");
-  }
   const std::vector<int> devices = devices_of(config);
   OpenedBackend opened;
   opened.name = "cuda";
@@ -69,7 +65,6 @@ OpenedBackend open_backend(const Config& config, const StageParams& params) {
   const bool wants_device =
       !config.devices.empty() || config.device_output || config.entropy_kernel != EntropyKernel::production;
   if (config.backend == BackendChoice::cuda || wants_device) return open_cuda(config, params);
-  if (params.guide) return open_cpu(config, params, "edge-guided and aq are the cpu backend's alone");
   try {
     return open_cuda(config, params);
   } catch (const Error& error) {

@@ -63,6 +63,9 @@ class CudaBackend final : public Backend {
     download_ = std::make_unique<Stream>();
     put_slice_headers();
     if (params.marks) put_mark_plan();
+    if (params.guide) {
+      vision::cuda::launch_guide_reset(params.mb_width * params.mb_height, d_.guide.previous, encode_->get());
+    }
     if (params.reconstruction) shown_.resize(params.mb_width, params.mb_height, params.slices);
   }
 
@@ -172,7 +175,8 @@ class CudaBackend final : public Backend {
     batch.uploaded.record(uploader_->stream().get());
     encode_->wait_for(batch.uploaded.get());
     copy(d_.sources, pinned.sources, pictures, cudaMemcpyHostToDevice, *encode_);
-    const BatchView view = view_of(batch.run);
+    BatchView view = view_of(batch.run);
+    if (params_.guide) view.qp_offsets = launch_guide(batch.run.pictures);
     if (params_.marks) {
       launch_plan_marks(mark_plan_, static_cast<std::uint32_t>(batch.run.first), view.pictures,
                         view.macroblocks_per_picture(), d_.marks, encode_->get());
@@ -190,6 +194,21 @@ class CudaBackend final : public Backend {
     batch.sized.record(encode_->get());
     batch.progress = Progress::encoding;
     next_ = (next_ + 1) % kBatchesInFlight;
+  }
+
+  // Batches come in order on one stream: the offsets of a batch's last picture wait for the next batch.
+  const std::int8_t* launch_guide(int pictures) const {
+    vision::cuda::PicturePlanes luma;
+    luma.table = d_.sources;
+    const int width = params_.width, height = params_.height;
+    if (params_.guide->mode == vision::GuideMode::edges) {
+      vision::cuda::launch_step_sums(luma, width, height, pictures, d_.guide.sums, encode_->get());
+    } else {
+      vision::cuda::launch_macroblock_sums(luma, {}, width, height, pictures, d_.guide.sums, encode_->get());
+    }
+    vision::cuda::launch_guide_offsets(*params_.guide, params_.mb_width * params_.mb_height, pictures,
+                                       d_.guide, encode_->get());
+    return d_.guide.offsets;
   }
 
   // An incomplete batch comes early: the one before the last may still be waiting for its collection.

@@ -80,6 +80,12 @@ DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* 
   DeviceMemory m;
   m.slice_headers = arena.take<entropy::SliceHeaderBits>(params.slice_headers.size());
   m.sources = arena.take<SourcePicture>(pictures);
+  if (params.guide) {
+    m.guide.sums = arena.take<vision::MacroblockSums>(mbs);
+    m.guide.means = arena.take<std::int32_t>(pictures);
+    m.guide.previous = arena.take<std::int8_t>(macroblocks_of(params));
+    m.guide.offsets = arena.take<std::int8_t>(mbs);
+  }
   m.macroblocks = arena.take<core::MacroblockRecord>(mbs);
   m.levels = arena.take<std::int16_t>(mbs * core::kLevelsPerMacroblock);
   m.total_coeff = arena.take(mbs * core::kTotalCoeffStride);

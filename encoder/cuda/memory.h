@@ -12,6 +12,7 @@
 #include "encoder/cuda/batch.h"
 #include "encoder/stages.h"
 #include "entropy/pack/pack_batch.h"
+#include "vision/cuda/guide.h"
 
 namespace cu264::encoder::cuda {
 
@@ -29,6 +30,7 @@ StagedLayout staged_layout(PixelFormat format, int width, int height);
 struct DeviceMemory {
   entropy::SliceHeaderBits* slice_headers = nullptr;
   SourcePicture* sources = nullptr;               // [picture]
+  vision::cuda::GuideWork guide{};                // nulls without a guide
   core::MacroblockRecord* macroblocks = nullptr;  // as BatchView
   std::int16_t* levels = nullptr;
   std::uint8_t* total_coeff = nullptr;

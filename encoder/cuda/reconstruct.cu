@@ -1,7 +1,9 @@
 #include "encoder/cuda/reconstruct.h"
 
 #include "cu264/status.h"
+#include "encoder/cuda/guided.cuh"
 #include "encoder/cuda/macroblock_search.cuh"
+#include "encoder/cuda/qp_chain.h"
 #include "encoder/cuda/reconstruct_by_pairs.cuh"
 #include "encoder/cuda/wavefront.cuh"
 
@@ -31,7 +33,7 @@ std::size_t flag_bytes(int pictures, int mb_height) {
 }
 
 // A warp a macroblock row.
-template <bool kRd, bool kRdoq, class BatchMarking>
+template <bool kRd, bool kRdoq, bool kGuided, class BatchMarking>
 __global__ void __launch_bounds__(32 * kWarpsPerBlock, (kBlocksPerMultiprocessor<kRd, kRdoq>))
     reconstruct_kernel(const __grid_constant__ BatchView batch,
                        const __grid_constant__ SearchConstants constants,
@@ -39,12 +41,12 @@ __global__ void __launch_bounds__(32 * kWarpsPerBlock, (kBlocksPerMultiprocessor
                        const __grid_constant__ BatchMarking marking) {
   __shared__ WarpState<kRd> states[kWarpsPerBlock];
   __shared__ CavlcLengths lengths;
-  if constexpr (kRd) {
-    lengths.fill();
-    __syncthreads();
-  }
+  __shared__ ConstantsTable<kGuided> table;
+  if constexpr (kRd) lengths.fill();
+  if constexpr (kGuided) table.fill(constants);
+  if constexpr (kRd || kGuided) __syncthreads();
   WarpState<kRd>& s = states[threadIdx.x >> 5];
-  const LaneConstants mine(constants, lengths);
+  LaneConstants mine(constants, lengths);
   const LanePlace& lane = mine.place;
   s.counts[lane.lane] = 0;  // slots 27 to 31 stay so
   const unsigned rows = static_cast<unsigned>(batch.pictures) * batch.mb_height;
@@ -59,7 +61,8 @@ __global__ void __launch_bounds__(32 * kWarpsPerBlock, (kBlocksPerMultiprocessor
       put_source(s, batch.format, lane, fetch_source(batch, row.place, lane));
       load_neighbours(s, batch, wavefront, row, lane, published_above);
       const MacroblockResult result =
-          search_macroblock<kRd, kRdoq>(s, constants, mine, row.place, marking.of(batch, row.place));
+          search_macroblock<kRd, kRdoq>(s, table.of(constants, batch, row.place, mine), mine, row.place,
+                                        marking.of(batch, row.place));
       publish_macroblock(s, wavefront, row, lane);
       store_macroblock(s, batch, row.place, lane, result.record);
       __syncwarp();
@@ -90,27 +93,27 @@ void launch(Kernel kernel, int warps_per_block, int rows_per_block, const BatchV
   check(cudaGetLastError(), "reconstruct_kernel");
 }
 
-template <bool kRd, bool kRdoq, class BatchMarking>
+template <bool kRd, bool kRdoq, bool kGuided, class BatchMarking>
 void launch(const BatchView& batch, const SearchConstants& constants, const Wavefront& wavefront,
             const BatchMarking& marking, cudaStream_t stream) {
   if (batch.pictures <= kFewPictures) {
-    launch(reconstruct_by_pairs_kernel<kRd, kRdoq, BatchMarking>, 2, 1, batch, constants, wavefront, marking,
-           stream);
+    launch(reconstruct_by_pairs_kernel<kRd, kRdoq, kGuided, BatchMarking>, 2, 1, batch, constants, wavefront,
+           marking, stream);
   } else {
-    launch(reconstruct_kernel<kRd, kRdoq, BatchMarking>, kWarpsPerBlock, kWarpsPerBlock, batch, constants,
-           wavefront, marking, stream);
+    launch(reconstruct_kernel<kRd, kRdoq, kGuided, BatchMarking>, kWarpsPerBlock, kWarpsPerBlock, batch,
+           constants, wavefront, marking, stream);
   }
 }
 
-template <class BatchMarking>
+template <bool kGuided, class BatchMarking>
 void launch(const BatchView& batch, const SearchConstants& constants, const Wavefront& wavefront,
             const BatchMarking& marking, cudaStream_t stream) {
   if (constants.search.rdoq) {
-    launch<true, true>(batch, constants, wavefront, marking, stream);
+    launch<true, true, kGuided>(batch, constants, wavefront, marking, stream);
   } else if (constants.search.rd_candidates > 0) {
-    launch<true, false>(batch, constants, wavefront, marking, stream);
+    launch<true, false, kGuided>(batch, constants, wavefront, marking, stream);
   } else {
-    launch<false, false>(batch, constants, wavefront, marking, stream);
+    launch<false, false, kGuided>(batch, constants, wavefront, marking, stream);
   }
 }
 
@@ -123,13 +126,7 @@ std::size_t reconstruct_scratch_bytes(int pictures, int mb_width, int mb_height)
 
 void launch_reconstruct(const BatchView& batch, int qp, Preset preset, void* memory, cudaStream_t stream,
                         const std::uint32_t* marks, bool mark_parity) {
-  SearchConstants constants;
-  constants.search = search_params(preset);
-  constants.qp = qp;
-  constants.satd_lambda = core::satd_lambda(qp);
-  constants.rd_lambda = core::rd_lambda(qp);
-  constants.luma = core::make_quantiser(qp);
-  constants.chroma = core::make_quantiser(core::chroma_qp(qp));
+  const SearchConstants constants = search_constants(search_params(preset), qp);
 
   Wavefront wavefront;
   wavefront.progress = static_cast<unsigned*>(memory);
@@ -137,10 +134,18 @@ void launch_reconstruct(const BatchView& batch, int qp, Preset preset, void* mem
   const std::size_t flags = flag_bytes(batch.pictures, batch.mb_height);
   wavefront.bottom = reinterpret_cast<BottomRow*>(static_cast<std::uint8_t*>(memory) + flags);
   check(cudaMemsetAsync(memory, 0, flags, stream), "cudaMemsetAsync");
+  const auto with = [&](const auto& marking) {
+    if (batch.qp_offsets == nullptr) {
+      launch<false>(batch, constants, wavefront, marking, stream);
+    } else {
+      launch<true>(batch, constants, wavefront, marking, stream);
+      launch_qp_chain(batch, qp, stream);
+    }
+  };
   if (marks != nullptr) {
-    launch(batch, constants, wavefront, Marking{marks, mark_parity}, stream);
+    with(Marking{marks, mark_parity});
   } else {
-    launch(batch, constants, wavefront, NoMarking{}, stream);
+    with(NoMarking{});
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "encoder/cuda/guided.cuh"
 #include "encoder/cuda/macroblock_search.cuh"
 #include "encoder/cuda/wavefront.cuh"
 
@@ -73,7 +74,7 @@ __device__ void search_side(WarpState<kRd>& s, const SearchConstants& constants,
 
 // The first warp searches luma and hands on what the row below needs; the second searches chroma, stores what
 // the macroblock came to and has the next one's source ready.
-template <bool kRd, bool kRdoq, class BatchMarking>
+template <bool kRd, bool kRdoq, bool kGuided, class BatchMarking>
 __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
     reconstruct_by_pairs_kernel(const __grid_constant__ BatchView batch,
                                 const __grid_constant__ SearchConstants constants,
@@ -81,12 +82,14 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
                                 const __grid_constant__ BatchMarking marking) {
   __shared__ WarpState<kRd> s;
   __shared__ CavlcLengths lengths;
+  __shared__ ConstantsTable<kGuided> table;
   __shared__ SideResults side;
   __shared__ core::MacroblockRecord record;
   __shared__ unsigned shared_ticket;
   const bool first_warp = threadIdx.x < 32;
   if constexpr (kRd) lengths.fill();
-  const LaneConstants mine(constants, lengths);
+  if constexpr (kGuided) table.fill(constants);
+  LaneConstants mine(constants, lengths);
   const LanePlace& lane = mine.place;
   if (first_warp) s.counts[lane.lane] = 0;  // slots 27 to 31 stay so
   const unsigned rows = static_cast<unsigned>(batch.pictures) * batch.mb_height;
@@ -117,12 +120,13 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
       }
       wait_for_both_warps();
       if (first_warp) {
+        const SearchConstants& here = table.of(constants, batch, row.place, mine);
         MacroblockResult result;
         search_luma<kRd, kRdoq>(
-            s, constants, mine, row.place, LumaStart{},
+            s, here, mine, row.place, LumaStart{},
             PreparedByOtherWarp<decltype(marking.of(batch, row.place))>{side, marking.of(batch, row.place)},
             result);
-        finish_macroblock(s, constants, lane, result);
+        finish_macroblock(s, here, lane, result);
         if (lane.lane == 0) record = result.record;
       } else {
         if (mb_x + 1 < batch.mb_width) {
@@ -130,7 +134,7 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
           ++next.mb_x;
           source = fetch_source(batch, next, lane);
         }
-        search_side<kRd, kRdoq>(s, constants, mine, row.place, side);
+        search_side<kRd, kRdoq>(s, table.of(constants, batch, row.place, mine), mine, row.place, side);
         wait_for_both_warps();  // the first warp joins here
       }
       wait_for_both_warps();

@@ -41,6 +41,7 @@ class Usage(CommandTest):
             "qp": ["52", "-1", "abc", "", "27.5", "99999999999"],
             "preset": ["slowest", "FAST"],
             "aq": ["variances", "1", ""],
+            "edge-guided": ["4", "-1", "x"],
             "profile": ["high"],
             "slices": ["0", "-3", "x"],
             "threads": ["-1", "many"],

@@ -127,6 +127,31 @@ class SessionParity : public testing::Test {
   }
 };
 
+TEST_F(SessionParity, Guided) {
+  const std::vector<test::Picture> pictures = clip(4, 50, 40);
+  for (const Preset preset : kPresets) {
+    for (const auto& [name, value] :
+         {std::pair{"edge-guided", "1"}, {"edge-guided", "3"}, {"aq", "variance"}}) {
+      for (const int qp : {0, 27, 51}) {
+        Config config;
+        config.qp = qp, config.preset = preset, config.slices = 2, config.reconstruction = true;
+        config.set(name, value);
+        expect_parity(config, pictures, {1, 3});
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+// A batch that warps take alone, and more macroblocks a slice than the chain of QPs takes at once.
+TEST_F(SessionParity, GuidedLargeBatch) {
+  Config config;
+  config.set("edge-guided", "2");
+  config.preset = Preset::fast;
+  expect_parity(config, clip(26, 48, 48), {26});
+  expect_parity(config, {test::make_picture(Content::natural, 640, 480)}, {1});
+}
+
 // Something of everything, for tools that slow the device down a hundred times.
 TEST_F(SessionParity, SmallCase) {
   const std::vector<test::Picture> pictures = {test::make_picture(Content::natural, 50, 35),

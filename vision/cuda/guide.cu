@@ -1,6 +1,7 @@
 // A warp a macroblock, eight samples of a row a lane; then a block a picture for the mean weight, and a
 // thread a macroblock, which takes the batch's pictures in turn.
 #include "vision/cuda/guide.h"
+#include "vision/cuda/half_steps.cuh"
 #include "vision/cuda/launch_check.h"
 #include "vision/cuda/warp_sum.cuh"
 #include "vision/gaussian.h"
@@ -31,6 +32,8 @@ __device__ RowSamples load_row(const std::uint8_t* d_row, int left, int width) {
   return row;
 }
 
+// kSteps: steps of the half-size picture are the edges, `edges` is not looked at.
+template <bool kSteps>
 __global__ void __launch_bounds__(kThreads)
     macroblock_sums_of(const __grid_constant__ PicturePlanes luma, const __grid_constant__ EdgePlanes edges,
                        int width, int height, int mb_width, int macroblocks, MacroblockSums* d_sums) {
@@ -47,6 +50,12 @@ __global__ void __launch_bounds__(kThreads)
   for (int i = 0; i < kLaneSamples; ++i) {
     const bool edge = d_edges != nullptr && left + i < width && d_edges[left + i] != 0;
     add_sample(sums, row.at[i], edge);
+  }
+  if constexpr (kSteps) {
+    __shared__ HalfSamples s_half[kThreads / 32];
+    const int mb_height = macroblocks / mb_width;
+    sums.edges = steps_of_lane(plane, row.at, mb % mb_width, mb / mb_width, mb_width, mb_height, width,
+                               height, s_half[threadIdx.x / 32], lane);
   }
   const auto total = [](int value) {
     return static_cast<std::int32_t>(warp_sum(static_cast<unsigned>(value)));
@@ -92,14 +101,29 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-void launch_macroblock_sums(const PicturePlanes& luma, const EdgePlanes& edges, int width, int height,
-                            int pictures, MacroblockSums* sums, cudaStream_t stream) {
+namespace {
+
+template <bool kSteps>
+void launch_sums(const PicturePlanes& luma, const EdgePlanes& edges, int width, int height, int pictures,
+                 MacroblockSums* sums, cudaStream_t stream) {
   const int macroblocks = guide_macroblocks(width, height), warps = kThreads / 32;
   const dim3 blocks(static_cast<unsigned>((macroblocks + warps - 1) / warps),
                     static_cast<unsigned>(pictures));
-  macroblock_sums_of<<<blocks, kThreads, 0, stream>>>(
+  macroblock_sums_of<kSteps><<<blocks, kThreads, 0, stream>>>(
       luma, edges, width, height, (width + kMacroblockSide - 1) / kMacroblockSide, macroblocks, sums);
   check_launch("macroblock_sums_of");
+}
+
+}  // namespace
+
+void launch_macroblock_sums(const PicturePlanes& luma, const EdgePlanes& edges, int width, int height,
+                            int pictures, MacroblockSums* sums, cudaStream_t stream) {
+  launch_sums<false>(luma, edges, width, height, pictures, sums, stream);
+}
+
+void launch_step_sums(const PicturePlanes& luma, int width, int height, int pictures, MacroblockSums* sums,
+                      cudaStream_t stream) {
+  launch_sums<true>(luma, {}, width, height, pictures, sums, stream);
 }
 
 void launch_guide_offsets(const GuideParams& params, int macroblocks, int pictures, const GuideWork& work,

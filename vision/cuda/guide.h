@@ -29,6 +29,10 @@ inline int guide_macroblocks(int width, int height) {
 void launch_macroblock_sums(const PicturePlanes& luma, const EdgePlanes& edges, int width, int height,
                             int pictures, MacroblockSums* sums, cudaStream_t stream);
 
+// The same with steps of the half-size picture for edges (vision/guide_steps.h): the encoder's.
+void launch_step_sums(const PicturePlanes& luma, int width, int height, int pictures, MacroblockSums* sums,
+                      cudaStream_t stream);
+
 // From the sums, for pictures in the order of time. `previous` holds kNoPrevious before the first batch.
 void launch_guide_offsets(const GuideParams& params, int macroblocks, int pictures, const GuideWork& work,
                           cudaStream_t stream);
