@@ -79,6 +79,7 @@ struct Groups {
         "encrypt", text("PARTS"),
         "signs, modes and codewords, or some of them, by commas: what cu264 protect encrypt "
         "does, on the way; its decrypt gives the stream back");
+    protection.add_options()("strength", text("N"), "instead of --encrypt: 1, signs; 2, signs,modes; 3, all");
     protection.add_options()(
         "watermark", text("SCHEME"),
         "t1-sign or t1-parity: --payload in the trailing ones of the levels, before they are reconstructed; "
@@ -146,7 +147,8 @@ void read_reports(const Given& given, EncodeOptions& options) {
 
 void read_encryption(const Given& given, EncodeOptions& options) {
   options.encryption.emplace();
-  options.encryption->parts = parse_encryption_parts("encrypt", given["encrypt"]);
+  options.encryption->parts = given.has("strength") ? parse_encryption_strength("strength", given["strength"])
+                                                    : parse_encryption_parts("encrypt", given["encrypt"]);
   options.encryption->authenticate = given.has("authenticate");
   // Authentication is of finished slices: then all is done behind the encoder.
   if (!options.encryption->authenticate)
@@ -169,11 +171,14 @@ void read_watermark(const Given& given, EncodeOptions& options) {
 }
 
 void read_protection(const Given& given, EncodeOptions& options) {
-  const bool encrypts = given.has("encrypt"), marks = given.has("watermark");
+  const bool encrypts = given.has("encrypt") || given.has("strength"), marks = given.has("watermark");
   const auto refuse = [&](const char* name, const char* without) {
     if (given.has(name))
       usage(std::string("--") + name + " is of no use without " + without, "add it, or drop one");
   };
+  if (given.has("encrypt") && given.has("strength")) {
+    usage("--encrypt and --strength say the same", "give one of them");
+  }
   if (!encrypts) refuse("authenticate", "--encrypt");
   if (!marks) refuse("payload", "--watermark"), refuse("density", "--watermark");
   if (!encrypts && !marks) return refuse("key-file", "--encrypt or --watermark");

@@ -230,13 +230,20 @@ class Protect(CommandTest):
     def test_encrypted_while_encoding(self):
         plain = self.stream()
         source = self.path("source.y4m")
-        for parts in ("signs", "signs,modes,codewords"):
-            self.encode(source, "-o", self.path("sealed.264"), "--qp", 20, "--frames", 6, "--encrypt", parts, "--key-file",
+        for parts in (("--encrypt", "signs"), ("--encrypt", "signs,modes,codewords"), ("--strength", "2")):
+            self.encode(source, "-o", self.path("sealed.264"), "--qp", 20, "--frames", 6, *parts, "--key-file",
                         self.path("key"), "--authenticate")
             self.assertNotEqual(self.read("sealed.264"), self.read("own.264"))
             self.assertEqual(complaints(self.path("sealed.264")), "")
             self.tool("protect", "decrypt", self.path("sealed.264"), "-o", self.path("opened.264"))
             self.assertEqual(self.read("opened.264"), self.read(plain), parts)
+
+    def test_strength_while_encoding(self):
+        self.stream()
+        start = ["encode", self.path("source.y4m"), "-o", self.path("x.264"), "--key-file", self.path("key")]
+        self.told(1, "out of its range", *start, "--strength", "4")
+        self.told(1, "say the same", *start, "--strength", "1", "--encrypt", "signs")
+        self.assertFalse(os.path.exists(self.path("x.264")))
 
     def test_encrypted_while_encoding_into_a_container(self):
         self.stream()
