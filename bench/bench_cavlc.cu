@@ -5,7 +5,6 @@
 //   bench_cavlc CLIP.yuv WIDTH HEIGHT [PICTURES] [QP ...]
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "bench/coded_clip.h"
+#include "bench/device_timing.cuh"
 #include "core/bit_ops.h"
 #include "entropy/cavlc/cavlc_su.h"
 #include "entropy/cavlc/cavlcu.h"
@@ -27,27 +27,7 @@ namespace {
 using parity::check;
 using parity::DeviceArray;
 
-// Median of milliseconds a launch.
-float milliseconds(const std::function<void()>& launch) {
-  constexpr int kRuns = 15;
-  cudaEvent_t start, stop;
-  check(cudaEventCreate(&start), "event");
-  check(cudaEventCreate(&stop), "event");
-  std::vector<float> times;
-  for (int run = 0; run < kRuns + 2; ++run) {
-    check(cudaEventRecord(start), "event");
-    launch();
-    check(cudaEventRecord(stop), "event");
-    check(cudaEventSynchronize(stop), "kernel");
-    float time = 0;
-    check(cudaEventElapsedTime(&time, start, stop), "event");
-    if (run >= 2) times.push_back(time);
-  }
-  cudaEventDestroy(start);
-  cudaEventDestroy(stop);
-  std::nth_element(times.begin(), times.begin() + kRuns / 2, times.end());
-  return times[kRuns / 2];
-}
+constexpr int kRuns = 15;
 
 // The clip's pictures over and over, in device memory.
 struct DeviceBatch {
@@ -106,7 +86,9 @@ struct Row {
 Row measure(const core::BatchView& view) {
   const int pictures = view.pictures, mb_width = view.mb_width, mb_height = view.mb_height;
   const std::size_t mbs = static_cast<std::size_t>(pictures) * mb_width * mb_height;
-  const auto us = [&](const std::function<void()>& launch) { return 1e3 * milliseconds(launch) / pictures; };
+  const auto us = [&](const std::function<void()>& launch) {
+    return 1e3 * median_milliseconds(kRuns, launch) / pictures;
+  };
   Row row{};
   {
     const DeviceArray<std::uint32_t> words(mbs * core::kBlocksPerMacroblock * entropy::kBlockWords);
@@ -143,12 +125,8 @@ Row measure(const core::BatchView& view) {
 }
 
 void run(const std::string& path, int width, int height, int pictures, const std::vector<int>& qps) {
-  constexpr std::size_t kCopyBytes = std::size_t{1} << 30;
-  const DeviceArray<std::uint8_t> copy_from(kCopyBytes), copy_to(kCopyBytes);
-  const float copy = milliseconds([&] {
-    check(cudaMemcpyAsync(copy_to.data(), copy_from.data(), kCopyBytes, cudaMemcpyDeviceToDevice), "copy");
-  });
-  const double copy_rate = 2.0 * kCopyBytes / (1e-3 * copy);  // bytes a second, read and written
+  constexpr std::size_t kCopyBytes = std::size_t{2} << 30;                              // read and written
+  const double copy_rate = kCopyBytes / (1e-3 * copy_milliseconds(kRuns, kCopyBytes));  // bytes a second
   std::printf("%s, %dx%d, batches of %d; copy ceiling %.0f GB/s; microseconds a picture\n", path.c_str(),
               width, height, pictures, 1e-9 * copy_rate);
   std::printf("%3s %9s | %9s %9s %7s | %9s %9s %9s\n", "QP", "bytes", "CAVLC_SU", "CAVLCU", "ratio", "code",

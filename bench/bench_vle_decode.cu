@@ -3,8 +3,8 @@
 //
 //   bench_vle_decode [--mb N]... [--runs N] FILE...
 //
-// Medians of N runs (50; as many as fit in a second), after a warm-up. "% of copy": what a device copy that
-// reads and writes as many bytes takes in the same run, against the time.
+// Medians of N runs (50). "% of copy": what a device copy that reads and writes as many bytes takes in the
+// same run, against the time.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -12,13 +12,13 @@
 #include <cstdlib>
 #include <exception>
 #include <fstream>
-#include <functional>
 #include <iterator>
 #include <random>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "bench/device_timing.cuh"
 #include "cu264/vle.h"
 #include "entropy/vle/fast.h"
 #include "entropy/vle/gpu_decode.h"
@@ -30,28 +30,6 @@ namespace {
 using parity::check;
 using parity::DeviceArray;
 using Bytes = std::vector<std::uint8_t>;
-
-// Median of milliseconds a launch.
-double milliseconds(int runs, const std::function<void()>& launch) {
-  cudaEvent_t start, stop;
-  check(cudaEventCreate(&start), "event");
-  check(cudaEventCreate(&stop), "event");
-  std::vector<double> times;
-  double sum = 0;
-  for (int run = 0; run <= runs && sum < 1000; ++run) {
-    check(cudaEventRecord(start), "event");
-    launch();
-    check(cudaEventRecord(stop), "event");
-    check(cudaEventSynchronize(stop), "kernel");
-    float time = 0;
-    check(cudaEventElapsedTime(&time, start, stop), "event");
-    if (run > 0) times.push_back(time), sum += time;
-  }
-  cudaEventDestroy(start);
-  cudaEventDestroy(stop);
-  std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
-  return times[times.size() / 2];
-}
 
 struct Workload {
   std::string name;
@@ -96,15 +74,11 @@ void run(const Workload& workload, std::size_t megabytes, int runs) {
   const vle::EncodeCall encode{
       d_input.data(),   size,   d_table.data(), d_output.data(), room, d_result.data(), d_scratch.data(),
       d_scratch.size(), nullptr};
-  const double plain = milliseconds(runs, [&] { vle::fast_encode(encode); });
-  const double indexed = milliseconds(runs, [&] { vle::fast_encode(encode, d_index.data()); });
+  const double plain = median_milliseconds(runs, [&] { vle::fast_encode(encode); });
+  const double indexed = median_milliseconds(runs, [&] { vle::fast_encode(encode, d_index.data()); });
   const vle::EncodeResult result = d_result.download()[0];
-  const std::size_t coded = (result.bits + 7) / 8, moved = (size + coded) / 2;
-
-  const DeviceArray<std::uint8_t> d_from(moved), d_to(moved);
-  const double copy = milliseconds(runs, [&] {
-    check(cudaMemcpyAsync(d_to.data(), d_from.data(), moved, cudaMemcpyDeviceToDevice), "copy");
-  });
+  const std::size_t coded = (result.bits + 7) / 8;
+  const double copy = copy_milliseconds(runs, size + coded);
   const auto line = [&](const char* what, double time) {
     std::printf("%-14s %5zu %6.3f  %-22s %9.4f %7.0f %7.1f\n", workload.name.c_str(), size / 1000000,
                 static_cast<double>(coded) / static_cast<double>(size), what, time,
@@ -118,7 +92,7 @@ void run(const Workload& workload, std::size_t megabytes, int runs) {
     const std::size_t stream_size = (coded + 3) / 4 * 4;
     const DeviceArray<std::uint8_t> d_work(vle::decode_scratch_bytes(stream_size, size, with_index));
     check(cudaMemset(d_back.data(), 0, size), "memset");
-    const double time = milliseconds(with_index ? runs : std::min(runs, 10), [&] {
+    const double time = median_milliseconds(with_index ? runs : std::min(runs, 10), [&] {
       vle::decode({d_output.data(), stream_size, &d_result.data()->bits, d_table.data(),
                    with_index ? d_index.data() : nullptr, d_back.data(), size, d_decoded.data(),
                    d_work.data(), d_work.size(), nullptr});
