@@ -114,9 +114,9 @@ enum KeystreamPurpose : std::uint32_t {
   kKeystreamHiding = 2
 };
 
-// Blocks of a macroblock beyond the slots of core/block.h.
-inline constexpr std::uint32_t kKeystreamLumaModes = 27;
-inline constexpr std::uint32_t kKeystreamOtherModes = 28;
+// The block of encryption's keystream that prediction modes take; those of levels count from 0
+// (protect/key_layout.h).
+inline constexpr std::uint32_t kKeystreamModes = 31;
 
 // The counter of CTR mode: nonce, picture, macroblock, purpose and block. Every block of every picture has
 // its own 128 bits, in any order. `block` is below 32, `macroblock` below 2^24.

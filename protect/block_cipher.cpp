@@ -1,10 +1,10 @@
 #include "protect/block_cipher.h"
 
-#include <algorithm>
-
 #include "core/block.h"
+#include "core/cavlc_runs.h"
 #include "core/cavlc_tables.h"
 #include "protect/cipher.h"
+#include "protect/place_cipher.h"
 
 namespace cu264::protect {
 namespace {
@@ -14,8 +14,15 @@ core::CodeWord zeros_code(const BlockSyntax& block, int total_zeros) {
                                   : core::total_zeros_code(block.total_coeff, total_zeros);
 }
 
-std::uint32_t key_byte(const AesBlock& key, int index) {
-  return key.words[index / 4] >> (8 * (index % 4)) & 255;
+// Where the levels are, bit k for coding position k.
+std::uint32_t nonzero_of(const BlockSyntax& block) {
+  int place = block.total_coeff + block.total_zeros - 1;
+  std::uint32_t nonzero = 1u << place;
+  for (int i = 0; i + 1 < block.total_coeff; ++i) {
+    place -= 1 + (i < block.coded_runs ? block.run_before[i] : 0);
+    nonzero |= 1u << place;
+  }
+  return nonzero;
 }
 
 }  // namespace
@@ -29,65 +36,68 @@ void BlockCipher::begin_slice(const Slice& slice, Bytes& rbsp) {
 }
 
 void BlockCipher::make_keystream(const MacroblockSyntax& mb) {
+  int count = 0;
   const auto counter = [&](std::uint32_t block) {
-    keystream_[key_count_++] = keystream_counter(
-        keys_.nonce(), picture_, static_cast<std::uint32_t>(mb.address), kKeystreamEncryption, block);
+    keystream_[count++] = keystream_counter(keys_.nonce(), picture_, static_cast<std::uint32_t>(mb.address),
+                                            kKeystreamEncryption, block);
   };
-  key_count_ = 0;
   if (parts_.signs || parts_.codewords) {
-    for (int i = 0; i < mb.block_count; ++i) {
-      if (mb.blocks[i].total_coeff != 0) counter(mb.blocks[i].slot);
-    }
+    layout_ = {};
+    for (int i = 0; i < mb.block_count; ++i) layout_.add(mb.blocks[i].slot, mb.blocks[i].total_coeff);
+    for (int i = 0; i < layout_.aes_blocks(); ++i) counter(static_cast<std::uint32_t>(i));
   }
-  if (parts_.modes) {
-    if (mb.modes != 0) counter(kKeystreamLumaModes);
-    counter(kKeystreamOtherModes);
-  }
-  if (key_count_ != 0) keys_.keystream({keystream_, static_cast<std::size_t>(key_count_)});
+  mode_key_ = keystream_ + count;
+  if (parts_.modes) counter(kKeystreamModes);
+  if (count != 0) keys_.keystream({keystream_, static_cast<std::size_t>(count)});
+}
+
+BlockKey BlockCipher::key_of(const BlockSyntax& block) const {
+  const auto word = [this](int i) { return keystream_[i / 4].words[i % 4]; };
+  return block_key(word, layout_.units_before(block.slot), block.total_coeff);
 }
 
 void BlockCipher::macroblock(const MacroblockSyntax& mb) {
   if (mb.kind == IntraKind::pcm) return;
   make_keystream(mb);
-  const AesBlock* key = keystream_;
   if (parts_.signs || parts_.codewords) {
     for (int i = 0; i < mb.block_count; ++i) {
       const BlockSyntax& block = mb.blocks[i];
       if (block.total_coeff == 0) continue;
-      if (parts_.signs) signs(block, key->words[0]);
-      if (parts_.codewords && block.total_coeff < block.max_num_coeff) zeros(block, *key);
-      ++key;
+      const BlockKey key = key_of(block);
+      if (parts_.signs) signs(block, key.signs);
+      if (parts_.codewords && block.total_coeff < block.max_num_coeff) places(block, key.places);
     }
   }
   if (!parts_.modes) return;
-  if (mb.modes != 0) luma_modes(mb, *key++);
-  other_modes(mb, *key);
+  if (mb.modes != 0) luma_modes(mb);
+  other_modes(mb);
 }
 
-void BlockCipher::luma_modes(const MacroblockSyntax& mb, const AesBlock& key) {
+void BlockCipher::luma_modes(const MacroblockSyntax& mb) {
   const bool large = mb.kind == IntraKind::luma8x8;
   for (int block = 0; block < mb.modes; ++block) {
     if (mb.rem_mode[block] < 0 || mode_is_kept(mb.address, first_mb_, mb_width_, large, block)) continue;
     const int x = large ? block & 1 : core::luma_block_x(block),
               y = large ? block >> 1 : core::luma_block_y(block);
     const int rem = encrypt_rem_mode(mb.rem_mode[block], x > 0 || mb.left, y > 0 || mb.above,
-                                     key_byte(key, block), decrypt_);
+                                     mode_key(*mode_key_, block), decrypt_);
     set_bits(*rbsp_, mb.rem_mode_at[block], 3, static_cast<std::uint32_t>(rem));
     encrypted_bits_ += 3;
   }
 }
 
-void BlockCipher::other_modes(const MacroblockSyntax& mb, const AesBlock& key) {
+void BlockCipher::other_modes(const MacroblockSyntax& mb) {
   if (mb.kind == IntraKind::luma16x16) {
     const int type =
-        encrypt_mb_type(mb.mb_type, mb.left, mb.above, mb.above_left, key_byte(key, 0), decrypt_);
+        encrypt_mb_type(mb.mb_type, mb.left, mb.above, mb.above_left, mode_key(*mode_key_, 0), decrypt_);
     const int length = core::ue_length(static_cast<std::uint32_t>(type));
     set_bits(*rbsp_, mb.mb_type_end - static_cast<std::uint64_t>(length), length,
              static_cast<std::uint32_t>(type + 1));
     encrypted_bits_ += 2;
   }
   if (mb.chroma_mode_end != 0 && (mb.intra_chroma_pred_mode == 1 || mb.intra_chroma_pred_mode == 2)) {
-    const int mode = encrypt_chroma_mode(mb.intra_chroma_pred_mode, mb.left, mb.above, key_byte(key, 1));
+    const int mode =
+        encrypt_chroma_mode(mb.intra_chroma_pred_mode, mb.left, mb.above, chroma_mode_key(*mode_key_));
     set_bits(*rbsp_, mb.chroma_mode_end - 3, 3, static_cast<std::uint32_t>(mode + 1));
     encrypted_bits_ += 1;
   }
@@ -109,23 +119,14 @@ void BlockCipher::signs(const BlockSyntax& block, std::uint32_t key) {
   encrypted_bits_ += static_cast<std::uint64_t>(total);
 }
 
-void BlockCipher::zeros(const BlockSyntax& block, const AesBlock& key) {
-  ZerosAndRuns values;
-  values.total_coeff = block.total_coeff, values.max_num_coeff = block.max_num_coeff;
-  values.total_zeros = block.total_zeros, values.coded_runs = block.coded_runs;
-  std::copy_n(block.run_before, block.coded_runs, values.run_before);
-  encrypt_zeros(values, key.words[1], key.words[2], key.words[3], decrypt_);
-
-  const core::CodeWord zeros = zeros_code(block, values.total_zeros);
-  std::uint64_t bits = zeros.bits;
-  int left = values.total_zeros, length = zeros.length;
-  for (int i = 0; i < values.coded_runs; ++i) {
-    const core::CodeWord run = core::run_before_code(left, values.run_before[i]);
-    bits = bits << run.length | run.bits, length += run.length;
-    left -= values.run_before[i];
-  }
+void BlockCipher::places(const BlockSyntax& block, std::uint64_t key) {
+  const std::uint32_t nonzero = encrypt_places(nonzero_of(block), block.max_num_coeff, key, decrypt_);
+  const core::CodeWord zeros = zeros_code(block, core::highest_bit(nonzero) + 1 - block.total_coeff);
+  const core::Runs runs = core::run_before_codes(nonzero);
+  const int length = zeros.length + runs.length;
   if (length != block.length - block.zeros_at) return;  // cannot be
-  set_bits(*rbsp_, block.begin + block.zeros_at, length, bits);
+  set_bits(*rbsp_, block.begin + block.zeros_at, length,
+           static_cast<std::uint64_t>(zeros.bits) << runs.length | runs.bits);
   encrypted_bits_ += static_cast<std::uint64_t>(length);
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "cu264/protect.h"
+#include "protect/key_layout.h"
 #include "protect/keys.h"
 #include "protect/nal_tool.h"
 #include "protect/slice_parser.h"
@@ -24,10 +25,11 @@ class BlockCipher : public MacroblockVisitor {
 
  private:
   void make_keystream(const MacroblockSyntax& mb);
-  void luma_modes(const MacroblockSyntax& mb, const AesBlock& key);
-  void other_modes(const MacroblockSyntax& mb, const AesBlock& key);
+  BlockKey key_of(const BlockSyntax& block) const;
+  void luma_modes(const MacroblockSyntax& mb);
+  void other_modes(const MacroblockSyntax& mb);
   void signs(const BlockSyntax& block, std::uint32_t key);
-  void zeros(const BlockSyntax& block, const AesBlock& key);
+  void places(const BlockSyntax& block, std::uint64_t key);
 
   const StreamKeys& keys_;
   EncryptionParts parts_;
@@ -35,8 +37,9 @@ class BlockCipher : public MacroblockVisitor {
   Bytes* rbsp_ = nullptr;
   std::uint32_t picture_ = 0;
   int first_mb_ = 0, mb_width_ = 1;
-  int key_count_ = 0;
-  AesBlock keystream_[29];  // of the blocks that have levels, in their order, then of the modes
+  KeyLayout layout_;
+  AesBlock keystream_[kMostKeyBlocks + 1];  // of the levels, then of the modes
+  const AesBlock* mode_key_ = keystream_;
   std::uint64_t encrypted_bits_ = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "protect/encode_cipher.h"
 
-#include <vector>
+#include <algorithm>
+#include <cstddef>
 
 #include "core/mb_syntax.h"
 #include "protect/level_cipher.h"
@@ -24,33 +25,43 @@ class SliceCipher {
   void levels(const EncryptionParts& parts) const {
     for (int mb = first_; mb < end_; ++mb) {
       const MacroblockRecord& record = view_.macroblocks[mb];
-      if (record.kind == core::MacroblockKind::pcm) continue;
-      AesBlock keystream[core::kBlocksPerMacroblock];
-      std::size_t count = 0;
+      const std::uint32_t nonzero = core::coded_slots(record) & record.nonzero_blocks;
+      if (nonzero == 0) continue;
+      const std::uint8_t* const counts =
+          view_.total_coeff + static_cast<std::ptrdiff_t>(mb) * core::kTotalCoeffStride;
+      KeyLayout layout;
       for (int slot = 0; slot < core::kBlocksPerMacroblock; ++slot) {
-        if ((record.nonzero_blocks >> slot & 1) != 0)
-          keystream[count++] = counter(mb, static_cast<std::uint32_t>(slot));
+        if ((nonzero >> slot & 1) != 0) layout.add(slot, counts[slot]);
       }
-      if (count == 0) continue;
-      keys_.keystream({keystream, count});
-      const AesBlock* key = keystream;
+      AesBlock key[kMostKeyBlocks];
+      const int count = layout.aes_blocks();
+      for (int i = 0; i < count; ++i) key[i] = counter(mb, static_cast<std::uint32_t>(i));
+      keys_.keystream({key, static_cast<std::size_t>(count)});
+      const auto word = [&key](int i) { return key[i / 4].words[i % 4]; };
       for (int slot = 0; slot < core::kBlocksPerMacroblock; ++slot) {
-        if ((record.nonzero_blocks >> slot & 1) == 0) continue;
+        if ((nonzero >> slot & 1) == 0) continue;
         std::int16_t* const block = view_.levels +
                                     static_cast<std::ptrdiff_t>(mb) * core::kLevelsPerMacroblock +
                                     slot * core::kLevelsPerBlock;
-        encrypt_levels(block, core::slot_max_num_coeff(record, slot), *key++, parts.signs, parts.codewords);
+        const int max_num_coeff = core::slot_max_num_coeff(record, slot);
+        const core::CavlcSymbols symbols = core::cavlc_symbols(block, max_num_coeff);
+        std::int16_t moved[core::kLevelsPerBlock] = {};
+        encrypt_levels(block, symbols, max_num_coeff,
+                       block_key(word, layout.units_before(slot), symbols.total_coeff), parts.signs,
+                       parts.codewords,
+                       [&](int place, int level) { moved[place] = static_cast<std::int16_t>(level); });
+        std::copy_n(moved, core::kLevelsPerBlock, block);
       }
     }
   }
 
   void modes() const {
     for (int mb = end_ - 1; mb >= first_; --mb) {
-      AesBlock key[2] = {counter(mb, kKeystreamLumaModes), counter(mb, kKeystreamOtherModes)};
-      keys_.keystream(key);
+      AesBlock key = counter(mb, kKeystreamModes);
+      keys_.keystream({&key, 1});
       MacroblockRecord& record = view_.macroblocks[mb];
-      encrypt_mode_codes(record, left(mb), above(mb), key[0]);
-      encrypt_other_modes(record, left(mb) != nullptr, above(mb) != nullptr, key[1]);
+      encrypt_mode_codes(record, left(mb), above(mb), key);
+      encrypt_other_modes(record, left(mb) != nullptr, above(mb) != nullptr, key);
     }
     for (int mb = first_; mb < end_; ++mb) decode_mode_codes(view_.macroblocks[mb], left(mb), above(mb));
   }

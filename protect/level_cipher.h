@@ -1,7 +1,5 @@
 // Selective encryption of a macroblock before it is coded: the values that code to the same bits as
-// encrypting the code words does (protect/block_cipher.h). For encoders on the host and the device; `key`
-// comes from keystream_block with kKeystreamEncryption and the block's slot, or kKeystreamLumaModes,
-// kKeystreamOtherModes.
+// encrypting the code words does (protect/block_cipher.h). For encoders on the host and the device.
 #pragma once
 
 #include <cstdint>
@@ -10,91 +8,62 @@
 #include "core/cavlc_block.h"
 #include "core/hd.h"
 #include "core/mb_syntax.h"
-#include "protect/aes.h"
 #include "protect/cipher.h"
+#include "protect/key_layout.h"
+#include "protect/place_cipher.h"
 
 namespace cu264::protect {
 
-// A block's levels as the bitstream has them, the highest frequency first.
-struct CodedLevels {
-  std::int16_t level[16];
-  ZerosAndRuns zeros;
-};
-
-CU264_HD CodedLevels coded_levels(const std::int16_t* levels, const core::CavlcSymbols& symbols,
-                                  int max_num_coeff) {
-  CodedLevels coded;
-  int position = core::highest_bit(symbols.nonzero), left = position + 1 - symbols.total_coeff, count = 0;
-  coded.zeros.total_coeff = symbols.total_coeff, coded.zeros.max_num_coeff = max_num_coeff;
-  coded.zeros.total_zeros = left;
-  coded.level[count++] = levels[position];
-  for (std::uint32_t rest = symbols.nonzero ^ (1u << position); rest != 0; ++count) {
-    const int next = core::highest_bit(rest);
-    rest ^= 1u << next;
-    if (left > 0) {
-      coded.zeros.run_before[coded.zeros.coded_runs++] = static_cast<std::uint8_t>(position - next - 1);
-      left -= position - next - 1;
-    }
-    coded.level[count] = levels[next];
-    position = next;
+// Bit i: level number i, from the highest frequency down, changes its sign. Another sign is another last bit
+// of the level's suffix; only the first level behind the trailing ones may have none.
+template <class Levels>
+CU264_HD std::uint32_t sign_flips(const Levels& levels, const core::CavlcSymbols& symbols,
+                                  std::uint32_t key) {
+  std::uint32_t can = (1u << symbols.total_coeff) - 1;
+  if (symbols.levels != 0) {
+    const int first = levels[core::highest_bit(symbols.levels)];
+    const int code = core::level_code(first, symbols.trailing_ones < 3);
+    if (!level_sign_has_bit(code, core::first_suffix_length(symbols))) can ^= 1u << symbols.trailing_ones;
   }
-  return coded;
+  return can & key;
 }
 
-// Another sign is another last bit of the level's suffix.
-CU264_HD void encrypt_signs(CodedLevels& coded, const core::CavlcSymbols& symbols, std::uint32_t key) {
-  int suffix_length = core::first_suffix_length(symbols);
-  bool cannot_be_one = symbols.trailing_ones < 3;
-  for (int i = 0; i < symbols.total_coeff; ++i) {
-    const int level = coded.level[i];
-    bool has_bit = true;
-    if (i >= symbols.trailing_ones) {
-      has_bit = level_sign_has_bit(core::level_code(level, cannot_be_one), suffix_length);
-      suffix_length = core::next_suffix_length(suffix_length, level < 0 ? -level : level);
-      cannot_be_one = false;
-    }
-    if (has_bit && (key >> i & 1) != 0) coded.level[i] = static_cast<std::int16_t>(-level);
+// Hands the levels to put(place, level) with the places and signs that encryption gives them. `levels` in
+// zigzag order; not for empty blocks.
+template <class Levels, class Put>
+CU264_HD void encrypt_levels(const Levels& levels, const core::CavlcSymbols& symbols, int max_num_coeff,
+                             const BlockKey& key, bool signs, bool codewords, const Put& put) {
+  std::uint32_t flips = signs ? sign_flips(levels, symbols, key.signs) : 0;
+  std::uint32_t from = symbols.nonzero;
+  std::uint32_t to = codewords ? encrypt_places(from, max_num_coeff, key.places, false) : from;
+  for (; from != 0; flips >>= 1) {
+    const int place = core::highest_bit(from), new_place = core::highest_bit(to), level = levels[place];
+    from ^= 1u << place, to ^= 1u << new_place;
+    put(new_place, (flips & 1) != 0 ? -level : level);
   }
-}
-
-// A block's levels in zigzag order.
-CU264_HD void encrypt_levels(std::int16_t* levels, int max_num_coeff, const AesBlock& key, bool signs,
-                             bool codewords) {
-  const core::CavlcSymbols symbols = core::cavlc_symbols(levels, max_num_coeff);
-  if (symbols.total_coeff == 0) return;
-  CodedLevels coded = coded_levels(levels, symbols, max_num_coeff);
-  if (signs) encrypt_signs(coded, symbols, key.words[0]);
-  if (codewords) encrypt_zeros(coded.zeros, key.words[1], key.words[2], key.words[3], false);
-  for (int k = 0; k < max_num_coeff; ++k) levels[k] = 0;
-  int position = symbols.total_coeff + coded.zeros.total_zeros - 1;
-  for (int i = 0; i < symbols.total_coeff; ++i) {
-    levels[position] = coded.level[i];
-    position -= 1 + (i < coded.zeros.coded_runs ? coded.zeros.run_before[i] : 0);
-  }
-}
-
-CU264_HD std::uint32_t mode_key(const AesBlock& key, int index) {
-  return key.words[index / 4] >> (8 * (index % 4)) & 255;
 }
 
 // Prediction modes. What is coded of an Intra_4x4 mode depends on those of its neighbours, which are
 // encrypted as well: first all macroblocks' modes become what is coded of them, from the last to the first;
-// then modes again, from the first to the last.
+// then modes again, from the first to the last. Coders that take kPredictedMode or rem_intra4x4_pred_mode
+// instead of modes can have them in any order.
 inline constexpr std::uint8_t kPredictedMode = 255;
+
+CU264_HD int encrypted_mode_code(const core::MacroblockRecord& mb, const core::MacroblockRecord* left,
+                                 const core::MacroblockRecord* above, int block, const AesBlock& key) {
+  const int predicted = core::predicted_intra4x4_mode(mb, left, above, block);
+  const int mode = mb.intra4x4_pred_mode[block];
+  if (mode == predicted) return kPredictedMode;
+  return encrypt_rem_mode(mode < predicted ? mode : mode - 1, (block & 5) != 0 || left != nullptr,
+                          (block & 10) != 0 || above != nullptr, mode_key(key, block), false);
+}
 
 CU264_HD void encrypt_mode_codes(core::MacroblockRecord& mb, const core::MacroblockRecord* left,
                                  const core::MacroblockRecord* above, const AesBlock& key) {
   if (mb.kind != core::MacroblockKind::intra4x4) return;
-  for (int block = 15; block >= 0; --block) {
-    const int predicted = core::predicted_intra4x4_mode(mb, left, above, block);
-    const int mode = mb.intra4x4_pred_mode[block];
-    if (mode == predicted) {
-      mb.intra4x4_pred_mode[block] = kPredictedMode;
-      continue;
-    }
-    const int rem = encrypt_rem_mode(mode < predicted ? mode : mode - 1, (block & 5) != 0 || left != nullptr,
-                                     (block & 10) != 0 || above != nullptr, mode_key(key, block), false);
-    mb.intra4x4_pred_mode[block] = static_cast<std::uint8_t>(rem);
+  for (int block = 15; block >= 0; --block) {  // no block is predicted from a later one
+    mb.intra4x4_pred_mode[block] =
+        static_cast<std::uint8_t>(encrypted_mode_code(mb, left, above, block, key));
   }
 }
 
@@ -117,7 +86,7 @@ CU264_HD void encrypt_other_modes(core::MacroblockRecord& mb, bool left, bool ab
     mb.intra16x16_pred_mode = static_cast<std::uint8_t>((type - 1) & 3);
   }
   mb.intra_chroma_pred_mode = static_cast<std::uint8_t>(
-      encrypt_chroma_mode(mb.intra_chroma_pred_mode, left, above, mode_key(key, 1)));
+      encrypt_chroma_mode(mb.intra_chroma_pred_mode, left, above, chroma_mode_key(key)));
 }
 
 }  // namespace cu264::protect

@@ -1,13 +1,17 @@
 // The decisions of selective encryption: each is undone by its twin, keeps every length, and stays legal.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <set>
+#include <vector>
 
 #include "core/cavlc_block.h"
 #include "core/cavlc_parse.h"
 #include "core/cavlc_tables.h"
 #include "protect/cipher.h"
+#include "protect/key_layout.h"
+#include "protect/place_cipher.h"
 
 namespace cu264::protect {
 namespace {
@@ -140,64 +144,119 @@ TEST(ProtectCipher, KeptModesGuardTheMissingCorner) {
   for (int address = 0; address < 20; ++address) EXPECT_FALSE(mode_is_kept(address, 0, kWidth, false, 0));
 }
 
-ZerosAndRuns random_block(std::mt19937& random, int max_num_coeff) {
-  ZerosAndRuns block;
-  block.max_num_coeff = max_num_coeff;
+std::uint32_t random_block(std::mt19937& random, int max_num_coeff) {
+  const std::uint32_t all = (1u << max_num_coeff) - 1;
   std::uint32_t nonzero = 0;
-  while (nonzero == 0) nonzero = random() & random() & ((1u << max_num_coeff) - 1);
-  if (random() % 3 == 0) nonzero |= random() & ((1u << max_num_coeff) - 1);
-  block.total_coeff = core::count_ones(nonzero);
-  int position = core::highest_bit(nonzero);
-  block.total_zeros = position + 1 - block.total_coeff;
-  int left = block.total_zeros;
-  for (int i = 0; i + 1 < block.total_coeff && left > 0; ++i) {
-    const int next = core::highest_bit(nonzero & ((1u << position) - 1));
-    block.run_before[block.coded_runs++] = static_cast<std::uint8_t>(position - next - 1);
-    left -= position - next - 1;
-    position = next;
-  }
-  return block;
+  while (nonzero == 0) nonzero = random() & random() & all;
+  return random() % 3 == 0 ? nonzero | (random() & all) : nonzero;
 }
 
-// Of the zeros and runs, as 7.3.5.3.2 codes them; -1 if they cannot be coded, or by another number of codes.
-int coded_bits(const ZerosAndRuns& block) {
-  const int zeros = block.total_zeros;
-  int bits = block.max_num_coeff == 4 ? core::chroma_dc_total_zeros_code(block.total_coeff, zeros).length
-                                      : core::total_zeros_code(block.total_coeff, zeros).length;
-  int left = zeros, coded = 0;
-  for (int i = 0; i + 1 < block.total_coeff && left > 0; ++i, ++coded) {
-    if (block.run_before[i] > left) return -1;
-    bits += core::run_before_code(left, block.run_before[i]).length;
-    left -= block.run_before[i];
+// What 7.3.5.3.2 puts behind the levels: bits, and how many codes.
+struct Zeros {
+  int bits = 0, codes = 0;
+  bool operator==(const Zeros&) const = default;
+};
+
+Zeros coded_zeros(std::uint32_t nonzero, int max_num_coeff) {
+  std::vector<int> places;
+  for (int k = max_num_coeff - 1; k >= 0; --k) {
+    if ((nonzero >> k & 1) != 0) places.push_back(k);
   }
-  return coded == block.coded_runs ? bits : -1;
+  const int total = static_cast<int>(places.size());
+  Zeros coded;
+  if (total == max_num_coeff) return coded;
+  int left = places[0] + 1 - total;
+  coded.bits = max_num_coeff == 4 ? core::chroma_dc_total_zeros_code(total, left).length
+                                  : core::total_zeros_code(total, left).length;
+  for (std::size_t i = 0; i + 1 < places.size() && left > 0; ++i, ++coded.codes) {
+    const int run = places[i] - places[i + 1] - 1;
+    coded.bits += core::run_before_code(left, run).length;
+    left -= run;
+  }
+  return coded;
 }
 
-TEST(ProtectCipher, ZerosAndRuns) {
-  std::mt19937 random(11);
-  int changed = 0;
+TEST(ProtectCipher, Places) {
+  std::mt19937_64 keys(11);
+  std::mt19937 random(12);
+  int changed = 0, moved_to[16] = {};
   for (const int max_num_coeff : {4, 15, 16}) {
     for (int i = 0; i < 30000; ++i) {
-      const ZerosAndRuns block = random_block(random, max_num_coeff);
-      const std::uint32_t keys[3] = {static_cast<std::uint32_t>(random()),
-                                     static_cast<std::uint32_t>(random()),
-                                     static_cast<std::uint32_t>(random())};
-      ZerosAndRuns other = block;
-      encrypt_zeros(other, keys[0], keys[1], keys[2], false);
-      ASSERT_EQ(other.total_coeff, block.total_coeff);
-      ASSERT_EQ(other.coded_runs, block.coded_runs);
-      if (block.total_coeff < max_num_coeff) {
-        ASSERT_LE(other.total_zeros, max_num_coeff - other.total_coeff);
-        ASSERT_EQ(coded_bits(other), coded_bits(block));
-      }
-      changed += other.total_zeros != block.total_zeros ||
-                 !std::equal(other.run_before, other.run_before + 16, block.run_before);
-      encrypt_zeros(other, keys[0], keys[1], keys[2], true);
-      ASSERT_EQ(other.total_zeros, block.total_zeros);
-      ASSERT_TRUE(std::equal(other.run_before, other.run_before + 16, block.run_before));
+      const std::uint32_t nonzero = random_block(random, max_num_coeff);
+      const std::uint64_t key = keys();
+      const std::uint32_t other = encrypt_places(nonzero, max_num_coeff, key, false);
+      ASSERT_EQ(other >> max_num_coeff, 0u);
+      ASSERT_EQ(core::count_ones(other), core::count_ones(nonzero));
+      ASSERT_EQ(coded_zeros(other, max_num_coeff), coded_zeros(nonzero, max_num_coeff)) << nonzero;
+      ASSERT_EQ(encrypt_places(other, max_num_coeff, key, true), nonzero);
+      changed += other != nonzero;
+      if (nonzero == 1u << 5) ++moved_to[core::highest_bit(other)];
     }
   }
   EXPECT_GT(changed, 20000);
+  // One level, total_zeros 5: as long as the code of 6 alone (table 9-7).
+  for (int place = 0; place < 16; ++place) EXPECT_EQ(moved_to[place] > 0, place == 5 || place == 6) << place;
+}
+
+// Every block of four positions, with every key bit that can matter.
+TEST(ProtectCipher, PlacesOfChromaDc) {
+  for (std::uint32_t nonzero = 1; nonzero < 16; ++nonzero) {
+    for (std::uint64_t key = 0; key < 1 << 11; ++key) {
+      const std::uint32_t other = encrypt_places(nonzero, 4, key, false);
+      ASSERT_EQ(coded_zeros(other, 4), coded_zeros(nonzero, 4));
+      ASSERT_EQ(encrypt_places(other, 4, key, true), nonzero);
+    }
+  }
+}
+
+// No two blocks share a bit, and each has as many as it needs.
+TEST(ProtectCipher, KeyLayout) {
+  std::mt19937 random(5);
+  for (int i = 0; i < 2000; ++i) {
+    KeyLayout layout;
+    int totals[27];
+    for (int slot = 0; slot < 27; ++slot) {
+      totals[slot] = i == 0 ? 16 : i == 1 ? 0 : static_cast<int>(random() % 17);
+      layout.add(slot, totals[slot]);
+    }
+    int unit = 0;
+    for (int slot = 0; slot < 27; ++slot) {
+      ASSERT_EQ(layout.units_before(slot), unit);
+      const int total = totals[slot], units = total == 0 ? 0 : total <= 3 ? 1 : total <= 6 ? 2 : 5;
+      int needed = total;  // signs
+      if (total > 0 && total < 16) needed += 4 + 3 * (total - 1) + std::max(total - 2, 0);
+      ASSERT_LE(needed, 16 * units) << total;
+      unit += units;
+    }
+    EXPECT_EQ(layout.aes_blocks(), (16 * unit + 127) / 128);
+    EXPECT_LE(layout.aes_blocks(), kMostKeyBlocks);
+  }
+}
+
+// The key of a block is the bits of its units, and nothing behind them is read.
+TEST(ProtectCipher, BlockKeys) {
+  std::mt19937 random(6);
+  std::uint32_t words[8];
+  for (std::uint32_t& word : words) word = static_cast<std::uint32_t>(random());
+  const auto bit = [&](int b) { return words[b / 32] >> (b % 32) & 1; };
+  for (int total = 1; total <= 16; ++total) {
+    const int units = total <= 3 ? 1 : total <= 6 ? 2 : 5;
+    for (int unit = 0; unit < 3; ++unit) {
+      const BlockKey key = block_key(
+          [&](int i) {
+            EXPECT_LE(32 * i, 16 * (unit + units) - 1);
+            return words[i];
+          },
+          unit, total);
+      for (int b = 0; b < 16 * units; ++b) {
+        if (b < total) {
+          ASSERT_EQ(key.signs >> b & 1, bit(16 * unit + b));
+        } else if (b - total < 64) {
+          ASSERT_EQ(key.places >> (b - total) & 1, bit(16 * unit + b)) << total << " levels, bit " << b;
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -1,0 +1,59 @@
+// Where the blocks of a macroblock find their bits of encryption's keystream: bit b is bit b mod 32 of word b
+// div 32 of the macroblock's AES blocks 0, 1 and so on. Blocks follow one another in the order of the stream,
+// each with as many bits as its number of levels may need, in units of 16: most macroblocks take two or three
+// AES blocks in all.
+#pragma once
+
+#include <cstdint>
+
+#include "core/bit_ops.h"
+#include "core/block.h"
+#include "core/hd.h"
+
+namespace cu264::protect {
+
+// Signs take total_coeff bits, places 4 * total_coeff - 1 at most (place_cipher.h): up to 3 levels fit into
+// one unit, up to 6 into two, up to 15 into five.
+struct KeyLayout {
+  std::uint32_t nonzero = 0;  // bit s: the block of slot s has a level
+  std::uint32_t from4 = 0;    // 4 or more
+  std::uint32_t from7 = 0;
+
+  CU264_HD_MEMBER void add(int slot, int total_coeff) {
+    nonzero |= static_cast<std::uint32_t>(total_coeff >= 1) << slot;
+    from4 |= static_cast<std::uint32_t>(total_coeff >= 4) << slot;
+    from7 |= static_cast<std::uint32_t>(total_coeff >= 7) << slot;
+  }
+  CU264_HD_MEMBER int units_before(int slot) const {
+    const std::uint32_t before = (1u << slot) - 1;
+    return core::count_ones(nonzero & before) + core::count_ones(from4 & before) +
+           3 * core::count_ones(from7 & before);
+  }
+  CU264_HD_MEMBER int aes_blocks() const { return (units_before(core::kBlocksPerMacroblock) + 7) / 8; }
+};
+
+inline constexpr int kMostKeyBlocks = (core::kBlocksPerMacroblock * 5 + 7) / 8;
+
+struct BlockKey {
+  std::uint32_t signs = 0;   // bit i: of the level that is coded as number i
+  std::uint64_t places = 0;  // place_cipher.h
+};
+
+// Of a block with `total_coeff` levels, from 1 to 16. `word` gives the macroblock's words of keystream.
+template <class Words>
+CU264_HD BlockKey block_key(const Words& word, int unit, int total_coeff) {
+  const int first = unit >> 1, skipped = 16 * (unit & 1);
+  // A word beyond the block's bits may not exist.
+  std::uint64_t low = word(first);
+  std::uint32_t high = 0;
+  if (total_coeff >= (skipped != 0 ? 4 : 7)) low |= static_cast<std::uint64_t>(word(first + 1)) << 32;
+  if (total_coeff >= 7) high = word(first + 2);
+  if (skipped != 0) {
+    low = low >> 16 | static_cast<std::uint64_t>(high) << 48;
+    high >>= 16;
+  }
+  return {static_cast<std::uint32_t>(low), low >> total_coeff | static_cast<std::uint64_t>(high)
+                                                                    << (64 - total_coeff)};
+}
+
+}  // namespace cu264::protect
