@@ -20,6 +20,7 @@
 #include "core/device_batch.h"
 #include "cu264/device.h"
 #include "cu264/encoder.h"
+#include "cu264/protect.h"
 #include "encoder/cuda/memory.h"
 #include "encoder/cuda/reconstruct.h"
 #include "encoder/stages.h"
@@ -117,6 +118,40 @@ void report_rates(const Clip& clip, const CopyRates& copies, bool quick, Report&
                                {"asked", batch == 0 ? "auto" : std::to_string(batch)},
                                {"batch", rate.batch},
                                {"fps", rate.frames_per_second}});
+  }
+}
+
+// What the options that add a stage cost, beside the same preset without them, which runs again after each:
+// a GPU's clock moves.
+void report_options(const Clip& clip, bool quick, Report& report) {
+  const FramePool pool(clip, MemoryKind::device);
+  const Config plain = config_of(clip, Preset::fast, 0);
+  const auto with = [&](const auto& change) {
+    Config config = plain;
+    change(config);
+    return config;
+  };
+  const ProtectionKey key = ProtectionKey::from_hex(std::string(2 * ProtectionKey::kBytes, '5'));
+  const auto marked = [&](WatermarkScheme scheme) {
+    return with([&](Config& config) { config.watermark = {key, {'c', 'u', '2', '6', '4'}, scheme}; });
+  };
+  const std::pair<const char*, Config> variants[] = {
+      {"edge-guided 2", with([](Config& config) { config.edge_guided = 2; })},
+      {"aq variance", with([](Config& config) { config.aq = AdaptiveQuantisation::variance; })},
+      {"watermark t1-sign", marked(WatermarkScheme::t1_sign)},
+      {"watermark t1-parity", marked(WatermarkScheme::t1_parity)}};
+  for (const auto& [name, config] : variants) {
+    const Rate rate = measure_rate(config, pool, quick);
+    const Rate without = measure_rate(plain, pool, quick);
+    report.row("cost of options",
+               {{"clip", clip.name},
+                {"preset", "fast"},
+                {"option", name},
+                {"fps", rate.frames_per_second},
+                {"plain_fps", without.frames_per_second},
+                {"cost_%", 100 * (without.frames_per_second / rate.frames_per_second - 1), 1},
+                {"bytes", rate.bytes},
+                {"plain_bytes", without.bytes}});
   }
 }
 
@@ -297,6 +332,7 @@ void run(const Options& options) {
   }
   for (const Clip& clip : clips) report_memory(clip, report);
   for (const Clip& clip : clips) report_rates(clip, copies, options.quick, report);
+  for (const Clip& clip : options.clips) report_options(clip, options.quick, report);
   for (const Clip& clip : clips) report_stages(clip, copies, report);
   for (const Clip& clip : clips) report_latency(clip, options.quick, report);
   if (!options.json.empty()) write_file(options.json, report.json());
