@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/block.h"
 #include "protect/payload.h"
 #include "protect/sei.h"
 #include "protect/watermark.h"
@@ -50,21 +49,16 @@ MarkPlanner::MarkPlanner(const EncoderWatermark& watermark)
 
 void MarkPlanner::plan(std::uint32_t picture, std::span<std::uint32_t> marks) const {
   constexpr std::size_t kMacroblocks = 64;  // a call of libcrypto
-  AesBlock keys[16 * kMacroblocks];
+  AesBlock keys[2 * kMacroblocks];
   for (std::size_t first = 0; first < marks.size(); first += kMacroblocks) {
     const std::size_t count = std::min(kMacroblocks, marks.size() - first);
-    for (std::size_t i = 0; i < 16 * count; ++i) {
-      keys[i] = keystream_counter(keys_.nonce(), picture, static_cast<std::uint32_t>(first + i / 16),
-                                  kKeystreamWatermark, static_cast<std::uint32_t>(core::kSlotLuma + i % 16));
+    for (std::size_t i = 0; i < 2 * count; ++i) {
+      keys[i] = mark_counter(keys_.nonce(), picture, static_cast<std::uint32_t>(first + i / 2), i % 2);
     }
-    keys_.keystream({keys, 16 * count});
+    keys_.keystream({keys, 2 * count});
     for (std::size_t i = 0; i < count; ++i) {
-      std::uint32_t word = 0;
-      for (int block = 0; block < 16; ++block) {
-        word |= mark_of_block(keys[16 * i + static_cast<std::size_t>(block)], options_.density, frame_.data(),
-                              static_cast<std::uint32_t>(frame_.size()), block);
-      }
-      marks[first + i] = word;
+      marks[first + i] = marks_of_macroblock({keys[2 * i], keys[2 * i + 1]}, options_.density, frame_.data(),
+                                             static_cast<std::uint32_t>(frame_.size()));
     }
   }
 }

@@ -12,7 +12,7 @@
 namespace cu264::protect {
 
 // The last setting of the message. An encoder marks any luma block, and each carries the bit of
-// watermark_index; in a finished stream only blocks are marked that nothing is predicted from, and they carry
+// mark_index; in a finished stream only blocks are marked that nothing is predicted from, and they carry
 // the frame's bits in turn.
 enum Marking : std::uint8_t { kMarkedByEncoder = 0, kMarkedLater = 1 };
 

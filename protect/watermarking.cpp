@@ -32,7 +32,8 @@ class SliceBlocks : public MacroblockVisitor {
   struct Candidate {
     std::size_t place;
     std::uint8_t max_num_coeff;
-    AesBlock key;
+    std::uint8_t flip;    // mark_flip
+    std::uint32_t first;  // of mark_index
     std::int16_t levels[16];
   };
   struct Pcm {
@@ -54,9 +55,9 @@ class SliceBlocks : public MacroblockVisitor {
       const BlockSyntax& block = mb.blocks[i];
       places.push_back({block.begin, mb.address, block.length, block.slot, block.column, block.token_length,
                         block.total_coeff, block.trailing_ones});
-      if (may_carry(block)) add_candidate(mb, block);
+      if (may_carry(block)) add_candidate(block);
     }
-    choose(first);
+    choose(first, mb.address);
   }
 
   // To be called once, behind the last macroblock.
@@ -83,12 +84,10 @@ class SliceBlocks : public MacroblockVisitor {
     });
   }
 
-  void add_candidate(const MacroblockSyntax& mb, const BlockSyntax& block) {
+  void add_candidate(const BlockSyntax& block) {
     Candidate& candidate = candidates.emplace_back();
     candidate.place = places.size() - 1;
     candidate.max_num_coeff = block.max_num_coeff;
-    candidate.key = keystream_counter(keys_->nonce(), picture_, static_cast<std::uint32_t>(mb.address),
-                                      kKeystreamWatermark, block.slot);
     std::fill_n(candidate.levels, 16, std::int16_t{0});
     int position = block.total_coeff + block.total_zeros - 1;
     for (int i = 0; i < block.total_coeff; ++i) {
@@ -100,18 +99,21 @@ class SliceBlocks : public MacroblockVisitor {
     }
   }
 
-  // Of the candidates from `first` on, those that the keystream picks stay.
-  void choose(std::size_t first) {
-    AesBlock keys[16];
-    const std::size_t count = candidates.size() - first;
-    if (count == 0) return;
-    for (std::size_t i = 0; i < count; ++i) keys[i] = candidates[first + i].key;
-    keys_->keystream({keys, count});
+  // Of the macroblock's candidates, which are those from `first` on, the ones that the keystream picks stay.
+  void choose(std::size_t first, int mb) {
+    if (first == candidates.size()) return;
+    AesBlock blocks[2];
+    for (std::uint32_t i = 0; i < 2; ++i)
+      blocks[i] = mark_counter(keys_->nonce(), picture_, static_cast<std::uint32_t>(mb), i);
+    keys_->keystream(blocks);
+    const MarkKey key = {blocks[0], blocks[1]};
     std::size_t kept = first;
-    for (std::size_t i = 0; i < count; ++i) {
-      if (!watermark_chooses(keys[i], options_.density)) continue;
-      candidates[kept] = candidates[first + i];
-      candidates[kept++].key = keys[i];
+    for (std::size_t i = first; i < candidates.size(); ++i) {
+      const int block = places[candidates[i].place].slot - core::kSlotLuma;
+      if (!mark_chooses(key, block, options_.density)) continue;
+      candidates[kept] = candidates[i];
+      candidates[kept].flip = static_cast<std::uint8_t>(mark_flip(key, block));
+      candidates[kept++].first = key.draw.words[0];
     }
     candidates.resize(kept);
   }
@@ -190,15 +192,15 @@ class Embedder : public NalTool {
   }
 
   // The blocks of the stream carry the frame's bits in turn.
-  int next_bit(const AesBlock& key) {
-    return watermark_bit(key, frame_.data(), static_cast<std::uint32_t>(carriers_++ % (8 * frame_.size())));
+  int next_bit(const SliceBlocks::Candidate& candidate) {
+    const auto index = static_cast<std::uint32_t>(carriers_++ % (8 * frame_.size()));
+    return frame_bit(frame_.data(), index) ^ candidate.flip;
   }
 
   bool mark_signs(const SliceBlocks& blocks, Bytes& rbsp) {
     for (const auto& candidate : blocks.candidates) {
       const SliceBlocks::Place& place = blocks.places[candidate.place];
-      set_bits(rbsp, place.begin + place.token_length, 1,
-               static_cast<std::uint64_t>(next_bit(candidate.key)));
+      set_bits(rbsp, place.begin + place.token_length, 1, static_cast<std::uint64_t>(next_bit(candidate)));
     }
     return true;
   }
@@ -207,11 +209,8 @@ class Embedder : public NalTool {
   bool mark_parities(SliceBlocks& blocks, const Slice& slice, Bytes& rbsp, int next_address) {
     std::vector<SliceBlocks::Candidate> changed;
     for (auto& candidate : blocks.candidates) {
-      const core::CavlcSymbols symbols = core::cavlc_symbols(candidate.levels, candidate.max_num_coeff);
-      const int bit = next_bit(candidate.key);
-      if ((symbols.trailing_ones & 1) == bit) continue;
-      mark_t1_parity(candidate.levels, symbols, candidate.max_num_coeff, bit);
-      changed.push_back(candidate);
+      if (mark_levels(candidate.levels, candidate.max_num_coeff, true, next_bit(candidate)))
+        changed.push_back(candidate);
     }
     totals_.begin_slice(slice.sets.sps.mb_width, slice.sets.sps.macroblocks(), slice.header.first_mb);
     Splice splice(rbsp, 2 * rbsp.size() + 64 * changed.size());
@@ -327,11 +326,11 @@ class Extractor : public NalTool {
     const SliceBlocks::Place& place = blocks.places[candidate.place];
     int bit = place.trailing_ones & 1;
     if (options_.scheme == WatermarkScheme::t1_sign) bit = bit_at(rbsp, place.begin + place.token_length);
-    const std::int8_t vote = (bit ^ static_cast<int>(candidate.key.words[2] & 1)) != 0 ? 1 : -1;
+    const std::int8_t vote = (bit ^ candidate.flip) != 0 ? 1 : -1;
     const std::uint32_t bytes = length_ + kMarkFrameHeaderBytes;
     const std::uint32_t index = marking_ == kMarkedLater
                                     ? static_cast<std::uint32_t>(votes_.size() % (8 * std::uint64_t{bytes}))
-                                    : watermark_index(candidate.key, bytes);
+                                    : mark_index(candidate.first, place.slot - core::kSlotLuma, bytes);
     votes_.push_back({index, vote});
   }
 

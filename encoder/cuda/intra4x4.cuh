@@ -240,7 +240,7 @@ __device__ Intra4x4Result search_intra4x4_by_satd(WarpState<kRd>& s, const Searc
     int level = signed_level(coefficient, quantiser.multiplier, quantiser.shift, quantiser.rounding);
     if constexpr (MacroblockMarks::kAny) {
       const bool two = block_of_step(kFirstOfStep, step) != block_of_step(kSecondOfStep, step);
-      level = marked_level(s, lane, marks, block.block, two || lane.half == 0, level);
+      level = marked_level(lane, marks, block.block, two || lane.half == 0, level);
     }
     int residual = 0;
     if (__any_sync(kWarp, level != 0)) residual = inverse_transform(lane, level * quantiser.dequant);
@@ -338,7 +338,7 @@ __device__ Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const Search
     const std::int64_t second_cost = __shfl_sync(kWarp, chosen.cost, 16);
     if (two) result.cost += second_cost;
     if constexpr (MacroblockMarks::kAny) {
-      const int level = marked_level(s, lane, marks, block.block, two || lane.half == 0, chosen.level);
+      const int level = marked_level(lane, marks, block.block, two || lane.half == 0, chosen.level);
       if (__any_sync(kWarp, level != chosen.level)) {
         const int prediction = sample_of_rows(lane, rows, mode, block.dc);
         chosen.level = level;

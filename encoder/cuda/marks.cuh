@@ -7,6 +7,7 @@
 
 #include "encoder/cuda/macroblock.cuh"
 #include "encoder/cuda/warp_block.cuh"
+#include "encoder/cuda/warp_cavlc.cuh"
 #include "protect/watermark.h"
 
 namespace cu264::encoder::cuda {
@@ -38,30 +39,39 @@ struct Marking {
 
 // The level at a lane's position of its half's Intra_4x4 block, with the block's mark. `active`: the half has
 // a block of its own.
-template <bool kRd>
-__device__ int marked_level(WarpState<kRd>& s, const LanePlace& lane, const Marks& marks, int block,
-                            bool active, int level) {
+__device__ inline int marked_level(const LanePlace& lane, const Marks& marks, int block, bool active,
+                                   int level) {
   const bool marked = active && protect::is_marked(marks.word, block);
-  if (!__any_sync(kWarp, marked)) return level;
-  std::int16_t* const levels = s.levels[core::kSlotLuma + block];
-  if (marked) levels[lane.coding] = static_cast<std::int16_t>(level);
-  __syncwarp();
-  if (marked && lane.position == 0) {
-    protect::mark_levels(levels, 16, marks.by_parity, protect::marked_bit(marks.word, block));
-  }
-  __syncwarp();
-  return marked ? levels[lane.coding] : level;
+  if (!__any_sync(kWarp, marked && level != 0)) return level;
+  const int in_order = __shfl_sync(kWarp, level, 16 * lane.half + lane.raster);
+  const core::LevelMasks masks = half_masks(lane, in_order);
+  const int first = masks.nonzero == 0 ? 0 : core::highest_bit(masks.nonzero);
+  const int first_level = __shfl_sync(kWarp, in_order, 16 * lane.half + first);
+  if (!marked || masks.nonzero == 0) return level;
+  const protect::MarkChange change =
+      protect::mark_change(masks, first_level, 16, marks.by_parity, protect::marked_bit(marks.word, block));
+  return protect::marked_level(change, lane.coding, level);
 }
 
-// The AC levels of an Intra_16x16 macroblock, a block a lane, and their counts.
+// The AC levels of an Intra_16x16 macroblock, a block after the other, and their counts.
 template <bool kRd>
 __device__ void mark_intra16x16(WarpState<kRd>& s, const LanePlace& lane, const Marks& marks) {
-  if (marks.word == 0) return;
-  if (lane.lane < 16 && protect::is_marked(marks.word, lane.lane)) {
-    std::int16_t* const levels = s.levels[core::kSlotLuma + lane.lane];
-    if (protect::mark_levels(levels, 15, marks.by_parity, protect::marked_bit(marks.word, lane.lane))) {
-      s.counts[core::kSlotLuma + lane.lane] =
-          static_cast<std::uint8_t>(core::count_ones(core::level_masks(levels, 15).nonzero));
+#pragma unroll 1
+  for (std::uint32_t rest = marks.word & 0xffff; rest != 0; rest &= rest - 1) {
+    const int block = core::highest_bit(rest & (~rest + 1));
+    std::int16_t* const levels = s.levels[core::kSlotLuma + block];
+    const int level = lane.lane < 15 ? levels[lane.lane] : 0;
+    const core::LevelMasks masks = half_masks(lane, level);
+    const int first = masks.nonzero == 0 ? 0 : core::highest_bit(masks.nonzero);
+    const int first_level = __shfl_sync(kWarp, level, first);
+    if (masks.nonzero != 0 && lane.lane < 15) {
+      const protect::MarkChange change = protect::mark_change(masks, first_level, 15, marks.by_parity,
+                                                              protect::marked_bit(marks.word, block));
+      levels[lane.lane] = static_cast<std::int16_t>(protect::marked_level(change, lane.lane, level));
+      if (lane.lane == 0) {
+        s.counts[core::kSlotLuma + block] =
+            static_cast<std::uint8_t>(core::count_ones(masks.nonzero | change.one));
+      }
     }
   }
   __syncwarp();

@@ -1,6 +1,5 @@
 #include <string>
 
-#include "core/block.h"
 #include "cu264/status.h"
 #include "encoder/cuda/plan_marks.h"
 #include "protect/watermark.h"
@@ -10,23 +9,18 @@ namespace {
 
 inline constexpr int kThreads = 256;
 
-// A thread a block of luma, sixteen neighbours a macroblock.
+// A thread a macroblock.
 __global__ void __launch_bounds__(kThreads)
     plan_marks_kernel(const __grid_constant__ MarkPlan plan, std::uint32_t first, int macroblocks,
                       std::uint64_t all, std::uint32_t* marks) {
-  const std::uint64_t at = (static_cast<std::uint64_t>(blockIdx.x) * kThreads + threadIdx.x) >> 4;
-  const int block = static_cast<int>(threadIdx.x & 15);
-  std::uint32_t word = 0;
-  if (at < all) {
-    const auto picture = static_cast<std::uint32_t>(at / static_cast<unsigned>(macroblocks));
-    const auto mb = static_cast<std::uint32_t>(at % static_cast<unsigned>(macroblocks));
-    const protect::AesBlock key =
-        protect::keystream_block(plan.key, plan.nonce, first + picture, mb, protect::kKeystreamWatermark,
-                                 static_cast<std::uint32_t>(core::kSlotLuma + block));
-    word = protect::mark_of_block(key, plan.density, plan.frame, plan.frame_bytes, block);
-  }
-  for (int step = 1; step < 16; step *= 2) word |= __shfl_xor_sync(0xffffffffu, word, step);
-  if (at < all && block == 0) marks[at] = word;
+  const std::uint64_t at = static_cast<std::uint64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  if (at >= all) return;
+  const std::uint32_t picture = first + static_cast<std::uint32_t>(at / static_cast<unsigned>(macroblocks));
+  const auto mb = static_cast<std::uint32_t>(at % static_cast<unsigned>(macroblocks));
+  const protect::MarkKey key = {
+      protect::aes_encrypt(plan.key, protect::mark_counter(plan.nonce, picture, mb, 0)),
+      protect::aes_encrypt(plan.key, protect::mark_counter(plan.nonce, picture, mb, 1))};
+  marks[at] = protect::marks_of_macroblock(key, plan.density, plan.frame, plan.frame_bytes);
 }
 
 }  // namespace
@@ -34,7 +28,7 @@ __global__ void __launch_bounds__(kThreads)
 void launch_plan_marks(const MarkPlan& plan, std::uint32_t first, int pictures, int macroblocks,
                        std::uint32_t* marks, cudaStream_t stream) {
   const std::uint64_t all = static_cast<std::uint64_t>(pictures) * static_cast<unsigned>(macroblocks);
-  const auto blocks = static_cast<unsigned>((16 * all + kThreads - 1) / kThreads);
+  const auto blocks = static_cast<unsigned>((all + kThreads - 1) / kThreads);
   plan_marks_kernel<<<blocks, kThreads, 0, stream>>>(plan, first, macroblocks, all, marks);
   const cudaError_t status = cudaGetLastError();
   if (status != cudaSuccess) {

@@ -64,14 +64,20 @@ __device__ inline int suffix_length_by_votes(LaneInHalf lane, int magnitude) {
   return suffix_length;
 }
 
+// Of the half's block, whose levels the lanes bring in coding order. Every lane of the warp must call it.
+__device__ inline core::LevelMasks half_masks(LaneInHalf lane, int level) {
+  core::LevelMasks masks;
+  masks.nonzero = (__ballot_sync(kWarp, level != 0) >> (16 * lane.half)) & 0xffff;
+  masks.ones = (__ballot_sync(kWarp, abs(level) == 1) >> (16 * lane.half)) & 0xffff;
+  return masks;
+}
+
 // What this lane adds to the bits of its half's block; the sum over the half is the block's length. Levels
 // from max_num_coeff on must be 0. Every lane of the warp must call it.
 __device__ inline int cavlc_share(const CavlcLengths& lengths, LaneInHalf lane, int level, int max_num_coeff,
                                   int nC) {
   const int magnitude = abs(level);
-  core::LevelMasks masks;
-  masks.nonzero = (__ballot_sync(kWarp, level != 0) >> (16 * lane.half)) & 0xffff;
-  masks.ones = (__ballot_sync(kWarp, magnitude == 1) >> (16 * lane.half)) & 0xffff;
+  const core::LevelMasks masks = half_masks(lane, level);
   const core::CavlcSymbols symbols = core::symbols_of_masks(masks);
 
   int once = CavlcLengths::kNone;

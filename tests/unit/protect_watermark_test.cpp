@@ -43,10 +43,11 @@ TEST(ProtectWatermark, Parity) {
     random_levels(random, before, max_num_coeff);
     std::copy(before, before + 16, after);
     const core::CavlcSymbols symbols = core::cavlc_symbols(before, max_num_coeff);
-    if (!t1_parity_carries(symbols)) continue;
-    mark_t1_parity(after, symbols, max_num_coeff, bit);
+    if (symbols.total_coeff == 0) continue;
+    const bool changed = mark_levels(after, max_num_coeff, true, bit);
+    ASSERT_EQ(changed, !std::equal(before, before + 16, after));
     ASSERT_EQ(count_trailing_ones(after, max_num_coeff) & 1, bit);
-    ASSERT_TRUE(t1_parity_carries(core::cavlc_symbols(after, max_num_coeff)));
+    ASSERT_GT(core::cavlc_symbols(after, max_num_coeff).total_coeff, 0);
     ASSERT_EQ(max_num_coeff == 15 ? after[15] : 0, 0);
     // One level changes by one, unless the highest frequency holds a large one.
     int distance = 0;
@@ -65,10 +66,12 @@ TEST(ProtectWatermark, Sign) {
     std::int16_t levels[16];
     random_levels(random, levels, 16);
     const core::CavlcSymbols before = core::cavlc_symbols(levels, 16);
-    ASSERT_EQ(t1_sign_carries(before), count_trailing_ones(levels, 16) > 0);
-    if (!t1_sign_carries(before)) continue;
     const int bit = i & 1;
-    mark_t1_sign(levels, before, bit);
+    const bool changed = mark_levels(levels, 16, false, bit);
+    if (count_trailing_ones(levels, 16) == 0) {
+      ASSERT_FALSE(changed);
+      continue;
+    }
     const core::CavlcSymbols after = core::cavlc_symbols(levels, 16);
     ASSERT_EQ(after.nonzero, before.nonzero);
     ASSERT_EQ(after.levels, before.levels);
@@ -80,18 +83,43 @@ TEST(ProtectWatermark, Sign) {
 
 TEST(ProtectWatermark, EveryBitOfTheFrameIsReached) {
   std::mt19937 random(8);
-  std::vector<int> hits(8 * 13);
-  int chosen = 0;
-  for (int i = 0; i < 40000; ++i) {
-    const AesBlock key{{static_cast<std::uint32_t>(random()), static_cast<std::uint32_t>(random()), 0, 0}};
-    const std::uint32_t index = watermark_index(key, 13);
-    ASSERT_LT(index, hits.size());
-    ++hits[index];
-    chosen += watermark_chooses(key, 16384);
-    EXPECT_TRUE(watermark_chooses(key, 65536));
+  const auto draw = [&] { return static_cast<std::uint32_t>(random()); };
+  std::vector<int> hits(8 * 13), chosen(16), flipped(16);
+  for (int i = 0; i < 20000; ++i) {
+    const MarkKey key = {{{draw(), draw(), draw(), draw()}}, {{draw(), draw(), draw(), draw()}}};
+    const Bytes zeros(13);
+    const std::uint32_t marks = marks_of_macroblock(key, 16384, zeros.data(), 13);
+    for (int block = 0; block < 16; ++block) {
+      const std::uint32_t index = mark_index(key.draw.words[0], block, 13);
+      ASSERT_LT(index, hits.size());
+      if (block > 0) {
+        ASSERT_EQ(index, (mark_index(key.draw.words[0], block - 1, 13) + 1) % 104);
+      }
+      ++hits[index];
+      ASSERT_EQ(is_marked(marks, block), mark_chooses(key, block, 16384));
+      chosen[static_cast<std::size_t>(block)] += is_marked(marks, block);
+      flipped[static_cast<std::size_t>(block)] += marked_bit(marks, block);
+      ASSERT_TRUE(mark_chooses(key, block, 65536));
+    }
   }
-  for (const int count : hits) EXPECT_GT(count, 250);
-  EXPECT_NEAR(chosen, 10000, 600);
+  for (const int count : hits) EXPECT_NEAR(count, 320000 / 104, 300);
+  for (const int count : chosen) EXPECT_NEAR(count, 5000, 300);
+  for (const int count : flipped) EXPECT_NEAR(count, 2500, 250);
+}
+
+// The smallest density chooses one block in 65536, by both bytes.
+TEST(ProtectWatermark, DensityIsExact) {
+  int chosen = 0;
+  for (std::uint32_t high = 0; high < 256; ++high) {
+    for (std::uint32_t low = 0; low < 256; ++low) {
+      MarkKey key{};
+      key.choice.words[3] = high << 24;
+      key.draw.words[2] = low;
+      ASSERT_EQ(mark_chooses(key, 15, 1000), (high << 8 | low) < 1000);
+      chosen += mark_chooses(key, 15, 1);
+    }
+  }
+  EXPECT_EQ(chosen, 1);
 }
 
 TEST(ProtectPayload, Frame) {
