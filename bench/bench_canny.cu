@@ -1,6 +1,6 @@
 // Edge detection on the GPU, pictures and edge maps in device memory: the production form alone, in batches
-// and as a CUDA graph; the paper's form with the share of each step; sub-images of 32 x H against W x 32.
-// Prints markdown.
+// and as a CUDA graph; the paper's form with the share of each step; sub-images of 32 x H against W x 32;
+// where the toolkit has it, NPP's Canny. Prints markdown.
 //
 //   bench_canny PICTURE.pgm [PICTURE.pgm ...]
 //   bench_canny --once COUNT CANDIDATES PICTURE.pgm      two launches of the production form, for a profiler
@@ -14,6 +14,9 @@
 #include <string>
 #include <vector>
 
+#if defined(CU264_WITH_NPP)
+#include "bench/npp_canny.h"
+#endif
 #include "cu264/canny.h"
 #include "tests/parity/device_array.cuh"
 #include "vision/backend.h"
@@ -185,6 +188,23 @@ class Bench {
     return times;
   }
 
+#if defined(CU264_WITH_NPP)
+  // One picture after the other: NPP knows no batches.
+  Times npp(int count) {
+    const NppCanny peer(picture_.width, picture_.height, stream_);
+    const auto launch = [&](int i) {
+      const vision::cuda::PicturePlanes pictures = planes(i * count);
+      const vision::cuda::EdgePlanes maps = edges();
+      for (int p = 0; p < count; ++p) peer.launch(pictures[p].data, maps[p].data);
+    };
+    Times times{};
+    times.launches = microseconds(stream_, launch) / count;
+    const Graph graph(stream_, [&] { launch(0); });
+    times.graph = microseconds(stream_, [&](int) { graph.launch(stream_); }) / count;
+    return times;
+  }
+#endif
+
   // As many bytes as any detector must read and write.
   double copy(int count) {
     return microseconds(stream_,
@@ -268,6 +288,17 @@ void run(const std::vector<Picture>& pictures) {
                   empty_launches(bench.stream(), 8));
     }
   }
+#if defined(CU264_WITH_NPP)
+  std::printf(
+      "\nNPP: Gaussian 5x5 and Canny (Sobel 3x3, fixed thresholds)\n\n"
+      "| picture | one: launches | one: graph | 64: launches | 64: graph |\n|---|---|---|---|---|\n");
+  for (const Picture& picture : pictures) {
+    Bench bench(picture);
+    const Bench::Times one = bench.npp(1), many = bench.npp(64);
+    std::printf("| %s | %.1f | %.1f | %.2f | %.2f |\n", picture.name.c_str(), one.launches, one.graph,
+                many.launches, many.graph);
+  }
+#endif
   std::printf("\nShares of the published form's steps, %%\n\n| picture | set | partition |");
   for (int s = 0; s < PublishedPlan::kSteps; ++s) std::printf(" %s |", PublishedPlan::step_name(s));
   std::printf("\n|---|---|---|---|---|---|---|---|---|---|---|\n%s", shares.c_str());

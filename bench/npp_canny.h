@@ -1,0 +1,26 @@
+// NPP's Canny as a peer: one picture in device memory, its edge map in device memory. Its thresholds are
+// given, not found, and its hysteresis looks at two neighbours once instead of following edges: less work
+// than ours.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <memory>
+
+namespace cu264::bench {
+
+class NppCanny {
+ public:
+  NppCanny(int width, int height, cudaStream_t stream);
+  ~NppCanny();
+
+  // Gaussian 5x5, Sobel 3x3, L2 norm; dense planes. Throws std::runtime_error.
+  void launch(const std::uint8_t* d_picture, std::uint8_t* d_edges) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace cu264::bench

@@ -1,0 +1,52 @@
+// What the tests of edge detection share: parameters, the host's answers, and their comparison stage by
+// stage.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "cu264/canny.h"
+#include "tests/parity/canny_pictures.h"
+
+namespace cu264::parity {
+
+vision::CannyParams with(const std::vector<int>& levels, vision::Partition partition, int sigma_tenths = 14);
+vision::CannyParams fixed_params(int low, int high);
+
+// Fails at the first pixel, count or threshold of any stage that `found` holds.
+void expect_same(const vision::Stages& expected, const vision::Stages& found);
+void expect_same_edges(const std::vector<std::uint8_t>& expected, const std::vector<std::uint8_t>& found,
+                       int width);
+
+vision::Stages on_host(const vision::CannyParams& params, const GrayPicture& picture);
+
+// Of a failure: the size and the parameters.
+std::string text(const vision::CannyParams& params, int width, int height);
+
+class CannyDevice : public testing::Test {
+ protected:
+  void SetUp() override;
+
+  // All forms, labels in shared and in global memory.
+  void expect_parity(const vision::CannyParams& params, const GrayPicture& picture,
+                     const Placement& placement = {});
+  // The production form alone.
+  void expect_production(const vision::CannyParams& params, const GrayPicture& picture,
+                         const vision::Stages& expected, const Placement& placement = {});
+};
+
+// The same once for each partition.
+class CannyPartitions : public CannyDevice, public testing::WithParamInterface<vision::Partition> {};
+
+std::string partition_name(const testing::TestParamInfo<vision::Partition>& info);
+
+// Beside a suite's tests, in its unnamed namespace.
+#define CU264_EVERY_PARTITION(Suite)                                                                  \
+  INSTANTIATE_TEST_SUITE_P(                                                                           \
+      All, Suite,                                                                                     \
+      testing::Values(vision::Partition::columns, vision::Partition::rows, vision::Partition::frame), \
+      partition_name)
+
+}  // namespace cu264::parity
