@@ -22,6 +22,7 @@ template <class T>
 void expect_pixels(const char* stage, const std::vector<T>& expected, const std::vector<T>& found,
                    int width) {
   ASSERT_EQ(expected.size(), found.size()) << stage;
+  if (expected == found) return;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     ASSERT_EQ(static_cast<int>(expected[i]), static_cast<int>(found[i]))
         << stage << " at " << i % static_cast<std::size_t>(width) << ", "
