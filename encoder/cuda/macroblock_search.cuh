@@ -66,6 +66,7 @@ __device__ void take_pcm(WarpState<kRd>& s, const LanePlace& lane, MacroblockRes
   const int i = lane.lane;
   result.record = core::MacroblockRecord{};
   result.record.kind = core::MacroblockKind::pcm;
+  __syncwarp();  // all lanes have counted the bits of what is replaced here
   for (int k = i; k < 64; k += 32) {
     *reinterpret_cast<std::uint32_t*>(s.canvas.at(4 * (k & 3), k >> 2)) =
         *reinterpret_cast<const std::uint32_t*>(&s.luma[k >> 2][4 * (k & 3)]);
