@@ -122,8 +122,9 @@ void EncodeOutputs::finish(const std::vector<std::string>& notes) {
 
 std::string EncodeOutputs::summary() const {
   char text[160];
-  std::snprintf(text, sizeof text, "%lld frames of %dx%d in %.2f s: %.2f fps, %.1f kb/s",
-                static_cast<long long>(totals_.frames()), encoder_.width, encoder_.height, encode_seconds_,
+  std::snprintf(text, sizeof text, "%lld %s of %dx%d in %.2f s: %.2f fps, %.1f kb/s",
+                static_cast<long long>(totals_.frames()), totals_.frames() == 1 ? "frame" : "frames",
+                encoder_.width, encoder_.height, encode_seconds_,
                 encode_seconds_ > 0 ? static_cast<double>(totals_.frames()) / encode_seconds_ : 0.0,
                 totals_.kbps());
   return text + totals_.quality_text() + ", backend " + encoder_.backend + " (" + encoder_.backend_reason +

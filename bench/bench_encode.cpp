@@ -2,15 +2,19 @@
 // in host memory, QP 27. Frames a second, milliseconds of the stages beside the time in which the bytes that
 // must move could be copied, latency, memory. Tables on the standard output, and as JSON in a file.
 //
-//   bench_encode [--json FILE] [--quick] [--tile] CLIP.yuv WIDTHxHEIGHT [CLIP.yuv WIDTHxHEIGHT ...]
+//   bench_encode [--json FILE] [--quick] [--tile] [--encrypt PARTS] CLIP.yuv WIDTHxHEIGHT [CLIP.yuv
+//   WIDTHxHEIGHT ...]
 //
+// --encrypt signs,modes,codewords, or some of them: only what encryption costs, of each preset.
 // --tile: each clip also at twice its sides, which makes 4K of 1080p. --quick: short runs, fewer batch sizes.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <exception>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +25,7 @@
 #include "cu264/device.h"
 #include "cu264/encoder.h"
 #include "cu264/protect.h"
+#include "encoder/cuda/encrypt.h"
 #include "encoder/cuda/memory.h"
 #include "encoder/cuda/reconstruct.h"
 #include "encoder/stages.h"
@@ -38,6 +43,7 @@ struct Options {
   std::string json;
   bool quick = false;
   bool tile = false;
+  std::optional<EncryptionParts> encryption;
   std::vector<Clip> clips;
 };
 
@@ -135,11 +141,19 @@ void report_options(const Clip& clip, bool quick, Report& report) {
   const auto marked = [&](WatermarkScheme scheme) {
     return with([&](Config& config) { config.watermark = {key, {'c', 'u', '2', '6', '4'}, scheme}; });
   };
+  const auto encrypted = [&](int strength) {
+    return with([&](Config& config) {
+      config.encryption = EncoderEncryption{key, encryption_strength(strength)};
+    });
+  };
   const std::pair<const char*, Config> variants[] = {
       {"edge-guided 2", with([](Config& config) { config.edge_guided = 2; })},
       {"aq variance", with([](Config& config) { config.aq = AdaptiveQuantisation::variance; })},
       {"watermark t1-sign", marked(WatermarkScheme::t1_sign)},
-      {"watermark t1-parity", marked(WatermarkScheme::t1_parity)}};
+      {"watermark t1-parity", marked(WatermarkScheme::t1_parity)},
+      {"encrypt signs", encrypted(1)},
+      {"encrypt signs,modes", encrypted(2)},
+      {"encrypt signs,modes,codewords", encrypted(3)}};
   for (const auto& [name, config] : variants) {
     const Rate rate = measure_rate(config, pool, quick);
     const Rate without = measure_rate(plain, pool, quick);
@@ -155,11 +169,16 @@ void report_options(const Clip& clip, bool quick, Report& report) {
   }
 }
 
+// Of any use for measurements alone.
+EncoderEncryption bench_encryption(const EncryptionParts& parts) {
+  return {ProtectionKey(std::array<std::uint8_t, ProtectionKey::kBytes>{1}), parts, 1};
+}
+
 // What the stages work on: a batch in the backend's own layout.
 class StageBench {
  public:
-  StageBench(const Clip& clip, const FramePool& pool, Preset preset, int batch)
-      : params_(encoder::stage_params(config_of(clip, preset, batch))), source_bytes_(clip.frame_bytes()) {
+  StageBench(const Clip& clip, const FramePool& pool, const Config& config, int batch)
+      : params_(encoder::stage_params(config)), source_bytes_(clip.frame_bytes()) {
     std::size_t bytes = 0;
     encoder::cuda::lay_out_device(params_, batch, nullptr, bytes);
     d_allocation_ = encoder::cuda::allocate_device(bytes, 0);
@@ -184,13 +203,22 @@ class StageBench {
     view_.macroblocks = d_.macroblocks;
     view_.levels = d_.levels;
     view_.total_coeff = d_.total_coeff;
+    coded_ = view_;
   }
 
   void reconstruct() const {
     encoder::cuda::launch_reconstruct(view_, params_.qp, params_.preset, d_.reconstruct_scratch, nullptr);
   }
+  void encrypt() {
+    const protect::StreamKeys& keys = params_.cipher->keys();
+    coded_ =
+        encoder::cuda::launch_encrypt(view_,
+                                      {protect::aes_expand_key(keys.keystream_key().data()), keys.nonce(),
+                                       params_.cipher->parts(), d_.encrypted_macroblocks, d_.encrypt_ticket},
+                                      0, nullptr);
+  }
   void code_and_pack() const {
-    entropy::launch_code_and_pack(view_, d_.slice_headers, 0, d_.pack_scratch, d_.batch[0].stream,
+    entropy::launch_code_and_pack(coded_, d_.slice_headers, 0, d_.pack_scratch, d_.batch[0].stream,
                                   d_.stream_bytes, d_.batch[0].pictures, nullptr);
   }
 
@@ -226,6 +254,7 @@ class StageBench {
   encoder::cuda::DeviceAllocation d_allocation_;
   encoder::cuda::DeviceMemory d_;
   core::BatchView view_;
+  core::BatchView coded_;  // what is coded of it
 };
 
 void report_stages(const Clip& clip, const CopyRates& copies, Report& report) {
@@ -233,7 +262,7 @@ void report_stages(const Clip& clip, const CopyRates& copies, Report& report) {
   const FramePool pool(clip, MemoryKind::device, kLargest);
   for (const auto& [preset, name] : kPresets) {
     for (const int batch : {64, kLargest}) {
-      const StageBench bench(clip, pool, preset, batch);
+      const StageBench bench(clip, pool, config_of(clip, preset, batch), batch);
       const double search = device_milliseconds(kRuns, [&] { bench.reconstruct(); });
       const double pack = device_milliseconds(kRuns, [&] { bench.code_and_pack(); });
       const double coded = bench.coded_bytes();
@@ -251,6 +280,37 @@ void report_stages(const Clip& clip, const CopyRates& copies, Report& report) {
                                         {"cp_%_of_copy", 100 * floor(pack_bytes) / pack, 1},
                                         {"fps_of_both", 1e3 * batch / (search + pack)}});
     }
+  }
+}
+
+void report_encryption(const Clip& clip, const EncryptionParts& parts, bool quick, Report& report) {
+  constexpr int kRuns = 5, kBatch = 128, kRounds = 3;
+  const FramePool pool(clip, MemoryKind::device, kBatch);
+  for (const auto& [preset, name] : kPresets) {
+    if (quick && preset != Preset::fast) continue;
+    Config plain = config_of(clip, preset, 0), encrypted = plain;
+    encrypted.encryption = bench_encryption(parts);
+    std::vector<double> plain_rates, encrypted_rates;
+    for (int round = 0; round < kRounds; ++round) {  // in turn: the device's clock changes with time
+      plain_rates.push_back(measure_rate(plain, pool, quick).frames_per_second);
+      encrypted_rates.push_back(measure_rate(encrypted, pool, quick).frames_per_second);
+    }
+    encrypted.batch = kBatch;
+    StageBench bench(clip, pool, encrypted, kBatch);
+    bench.reconstruct();
+    const double pack = device_milliseconds(kRuns, [&] { bench.code_and_pack(); });
+    // Of what is encrypted already: as many blocks with as many levels.
+    const double encrypt = device_milliseconds(kRuns, [&] { bench.encrypt(); });
+    const double pack_encrypted = device_milliseconds(kRuns, [&] { bench.code_and_pack(); });
+    const double rate = median(plain_rates), encrypted_rate = median(encrypted_rates);
+    report.row("encryption", {{"clip", clip.name},
+                              {"preset", name},
+                              {"plain_fps", rate},
+                              {"encrypted_fps", encrypted_rate},
+                              {"cost_%", 100 * (1 - encrypted_rate / rate), 2},
+                              {"encrypt_us", 1e3 * encrypt / kBatch, 3},
+                              {"code+pack_us", 1e3 * pack / kBatch, 3},
+                              {"of_encrypted_us", 1e3 * pack_encrypted / kBatch, 3}});
   }
 }
 
@@ -300,6 +360,10 @@ Options parse(int argc, char** argv) {
       options.quick = true;
     } else if (word == "--tile") {
       options.tile = true;
+    } else if (word == "--encrypt" && i + 1 < argc) {
+      const std::string parts = std::string(",") + argv[++i] + ",";
+      const auto has = [&](const char* part) { return parts.find(part) != std::string::npos; };
+      options.encryption = {has(",signs,"), has(",modes,"), has(",codewords,")};
     } else if (word == "--json" && i + 1 < argc) {
       options.json = argv[++i];
     } else {
@@ -330,11 +394,15 @@ void run(const Options& options) {
     clips.push_back(clip);
     if (options.tile) clips.push_back(tiled(clip));
   }
-  for (const Clip& clip : clips) report_memory(clip, report);
-  for (const Clip& clip : clips) report_rates(clip, copies, options.quick, report);
-  for (const Clip& clip : options.clips) report_options(clip, options.quick, report);
-  for (const Clip& clip : clips) report_stages(clip, copies, report);
-  for (const Clip& clip : clips) report_latency(clip, options.quick, report);
+  if (options.encryption) {
+    for (const Clip& clip : clips) report_encryption(clip, *options.encryption, options.quick, report);
+  } else {
+    for (const Clip& clip : clips) report_memory(clip, report);
+    for (const Clip& clip : clips) report_rates(clip, copies, options.quick, report);
+    for (const Clip& clip : options.clips) report_options(clip, options.quick, report);
+    for (const Clip& clip : clips) report_stages(clip, copies, report);
+    for (const Clip& clip : clips) report_latency(clip, options.quick, report);
+  }
   if (!options.json.empty()) write_file(options.json, report.json());
 }
 
@@ -345,8 +413,10 @@ int main(int argc, char** argv) {
   try {
     const cu264::bench::Options options = cu264::bench::parse(argc, argv);
     if (options.clips.empty()) {
-      std::fprintf(stderr,
-                   "usage: bench_encode [--json FILE] [--quick] [--tile] CLIP.yuv WIDTHxHEIGHT [...]\n");
+      std::fprintf(
+          stderr,
+          "usage: bench_encode [--json FILE] [--quick] [--tile] [--encrypt PARTS] CLIP.yuv WIDTHxHEIGHT "
+          "[...]\n");
       return 1;
     }
     cu264::bench::run(options);

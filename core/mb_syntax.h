@@ -46,6 +46,9 @@ CU264_HD int predicted_intra4x4_mode(const MacroblockRecord& mb, const Macrobloc
   return mode_a < mode_b ? mode_a : mode_b;
 }
 
+// Where what is coded of a mode stands for it, rem_intra4x4_pred_mode or this: the predicted mode.
+inline constexpr std::uint8_t kPredictedMode = 255;
+
 // prev_intra4x4_pred_mode_flag and, if it is 0, rem_intra4x4_pred_mode.
 CU264_HD int intra4x4_mode_bits(int mode, int predicted) {
   return mode == predicted ? 1 : 4;

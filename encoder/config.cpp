@@ -267,7 +267,6 @@ void validate(const Config& config) {
           "name the matrix of the YCbCr conversion, or 2 for unspecified");
   if (config.encryption) {
     require(config.encryption->parts.any(), "nothing to encrypt", "name signs, modes or codewords");
-    require(!config.device_output, "encryption is finished on the host", "clear Config::device_output");
   }
   if (config.watermark) {
     require(!config.watermark->payload.empty(), "the watermark's payload is empty", "give it bytes");

@@ -59,12 +59,7 @@ struct Encoder::Impl {
     encoder::OpenedBackend opened = encoder::open_backend(config, params);
     backend = std::move(opened.backend);
     info.backend = opened.name;
-    if (params.cipher && info.backend == "cpu") cipher_message = params.cipher->message();
-    if (params.cipher && info.backend != "cpu") {  // done behind the backend
-      encryptor = protect::make_encryptor(
-          {config.encryption->key, params.cipher->parts(), params.cipher->keys().nonce()});
-      encryptor->parameter_sets(parameter_sets);
-    }
+    if (params.cipher) cipher_message = params.cipher->message();
     info.backend_reason = opened.reason;
     info.batch = opened.batch;
     format = config.input_format;
@@ -93,7 +88,6 @@ struct Encoder::Impl {
       mark_check->picture(packet.data);
       if (flushed && pending.size() == 1) mark_check->finish();
     }
-    if (encryptor) packet.data = encryptor->access_units(packet.data);
     if (received == 0 && !cipher_message.empty()) {
       const auto behind = packet.data.begin() + static_cast<std::ptrdiff_t>(mark_message.size());
       packet.data.insert(behind, cipher_message.begin(), cipher_message.end());
@@ -112,7 +106,6 @@ struct Encoder::Impl {
   EncoderInfo info;
   std::vector<std::uint8_t> headers;
   std::vector<std::uint8_t> parameter_sets;
-  std::unique_ptr<StreamTool> encryptor;
   std::vector<std::uint8_t> cipher_message;  // before the first slice
   std::vector<std::uint8_t> mark_message;    // of the watermark, before the first slice
   std::optional<protect::MarkCheck> mark_check;

@@ -45,15 +45,13 @@ CU264_HD void encrypt_levels(const Levels& levels, const core::CavlcSymbols& sym
 
 // Prediction modes. What is coded of an Intra_4x4 mode depends on those of its neighbours, which are
 // encrypted as well: first all macroblocks' modes become what is coded of them, from the last to the first;
-// then modes again, from the first to the last. Coders that take kPredictedMode or rem_intra4x4_pred_mode
-// instead of modes can have them in any order.
-inline constexpr std::uint8_t kPredictedMode = 255;
-
+// then modes again, from the first to the last. A coder that takes what is coded instead of modes (BatchView)
+// spares the second step and the order.
 CU264_HD int encrypted_mode_code(const core::MacroblockRecord& mb, const core::MacroblockRecord* left,
                                  const core::MacroblockRecord* above, int block, const AesBlock& key) {
   const int predicted = core::predicted_intra4x4_mode(mb, left, above, block);
   const int mode = mb.intra4x4_pred_mode[block];
-  if (mode == predicted) return kPredictedMode;
+  if (mode == predicted) return core::kPredictedMode;
   return encrypt_rem_mode(mode < predicted ? mode : mode - 1, (block & 5) != 0 || left != nullptr,
                           (block & 10) != 0 || above != nullptr, mode_key(key, block), false);
 }
@@ -73,7 +71,7 @@ CU264_HD void decode_mode_codes(core::MacroblockRecord& mb, const core::Macroblo
   for (int block = 0; block < 16; ++block) {
     const int predicted = core::predicted_intra4x4_mode(mb, left, above, block);
     const int code = mb.intra4x4_pred_mode[block];
-    const int mode = code == kPredictedMode ? predicted : code < predicted ? code : code + 1;
+    const int mode = code == core::kPredictedMode ? predicted : code < predicted ? code : code + 1;
     mb.intra4x4_pred_mode[block] = static_cast<std::uint8_t>(mode);
   }
 }

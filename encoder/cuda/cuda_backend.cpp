@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "encoder/cpu/shown_picture.h"
+#include "encoder/cuda/encrypt.h"
 #include "encoder/cuda/handles.h"
 #include "encoder/cuda/memory.h"
 #include "encoder/cuda/plan_marks.h"
@@ -63,6 +64,11 @@ class CudaBackend final : public Backend {
     download_ = std::make_unique<Stream>();
     put_slice_headers();
     if (params.marks) put_mark_plan();
+    if (params.cipher) {
+      const protect::StreamKeys& keys = params.cipher->keys();
+      encryption_ = {protect::aes_expand_key(keys.keystream_key().data()), keys.nonce(),
+                     params.cipher->parts(), d_.encrypted_macroblocks, d_.encrypt_ticket};
+    }
     if (params.guide) {
       vision::cuda::launch_guide_reset(params.mb_width * params.mb_height, d_.guide.previous, encode_->get());
     }
@@ -183,6 +189,9 @@ class CudaBackend final : public Backend {
     }
     launch_reconstruct(view, params_.qp, params_.preset, d_.reconstruct_scratch, encode_->get(), d_.marks,
                        params_.marks && params_.marks->by_parity());
+    if (params_.cipher) {
+      view = launch_encrypt(view, encryption_, static_cast<std::uint32_t>(batch.run.first), encode_->get());
+    }
     entropy::launch_code_and_pack(view, d_.slice_headers, batch.run.first, d_.pack_scratch, d.stream,
                                   d_.stream_bytes, d.pictures, encode_->get(), params_.entropy_kernel);
     if (params_.reconstruction) {
@@ -305,7 +314,8 @@ class CudaBackend final : public Backend {
   PinnedAllocation pinned_allocation_;
   DeviceMemory d_;
   PinnedMemory pinned_;
-  MarkPlan mark_plan_;  // of StageParams::marks
+  MarkPlan mark_plan_;         // of StageParams::marks
+  EncryptionPlan encryption_;  // of StageParams::cipher
   std::unique_ptr<Uploader> uploader_;
   std::unique_ptr<Stream> encode_;
   std::unique_ptr<Stream> download_;

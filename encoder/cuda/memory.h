@@ -37,6 +37,8 @@ struct DeviceMemory {
   std::uint8_t* reconstruction = nullptr;  // null unless StageParams::reconstruction
   std::uint32_t* marks = nullptr;          // [picture][mb]; null without StageParams::marks
   std::uint8_t* mark_frame = nullptr;      // what they say
+  core::MacroblockRecord* encrypted_macroblocks = nullptr;  // null unless modes are encrypted
+  std::uint32_t* encrypt_ticket = nullptr;                  // null without StageParams::cipher
   void* reconstruct_scratch = nullptr;
   void* pack_scratch = nullptr;
   std::uint8_t* rgb = nullptr;  // one frame from the host before its conversion

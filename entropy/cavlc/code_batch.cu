@@ -10,6 +10,7 @@
 #include "core/bit_ops.h"
 #include "core/cavlc_block.h"
 #include "entropy/cavlc/block_coder.cuh"
+#include "entropy/cavlc/block_list.cuh"
 #include "entropy/cavlc/code_batch.h"
 #include "entropy/cavlc/group_writer.cuh"
 #include "entropy/cavlc/macroblock_lane.cuh"
@@ -103,6 +104,7 @@ __device__ __forceinline__ const std::int16_t* held(const std::int16_t* address)
       __shfl_sync(kAllLanes, reinterpret_cast<unsigned long long>(address), 0));
 }
 
+template <bool kModeCodes>
 class GroupCoder {
  public:
   __device__ __forceinline__ GroupCoder(const CodeJob& job, const Group& group, Shared* s_all, int warp,
@@ -147,7 +149,7 @@ class GroupCoder {
       const Counts counts = mb.counts(batch_);
       mb.lengths_if_empty(batch_, counts, lengths);
       HeaderSink header{{}, &s_.header[0][lane_]};
-      mb.put_header(header, batch_);
+      mb.put_header<kModeCodes>(header, batch_);
       header_length =
           32 * static_cast<int>(header.s_next - &s_.header[0][lane_]) / kGroup + header.queue.count;
       *header.s_next = header.queue.bits & ~(~0u << header.queue.count);
@@ -165,51 +167,8 @@ class GroupCoder {
         (lengths[4] & 0xff00) != 0;
     s_.spilled_bits[lane_] = 0;
     if (lane_ == 0) s_.spilled = 0;
-    list(nonzero, many);
+    listed_ = list_blocks(nonzero, many, lane_, s_.list);
     return header_length;
-  }
-
-  // Bit s: slot s has at least `least` levels.
-  __device__ __forceinline__ static std::uint32_t slots_from(const Counts& counts, std::uint32_t least) {
-    std::uint32_t slots = 0;
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      std::uint32_t eight = __dp4a(bytes_from(counts.words[2 * i], least) >> 7, 0x08040201u, 0u);
-      eight = __dp4a(bytes_from(counts.words[2 * i + 1], least) >> 7, 0x80402010u, eight);
-      slots |= eight << (8 * i);
-    }
-    return slots;
-  }
-
-  // many[c]: blocks of more than 2 << c levels. All lanes.
-  __device__ __forceinline__ void list(std::uint32_t nonzero, const std::uint32_t (&many)[3]) {
-    const std::uint32_t classes[4] = {many[2], many[1] & ~many[2], many[0] & ~many[1], nonzero & ~many[0]};
-    std::uint32_t counts[2], ends[2];
-#pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      counts[i] = ends[i] =
-          static_cast<std::uint32_t>(__popc(classes[2 * i]) << 16 | __popc(classes[2 * i + 1]));
-#pragma unroll
-      for (int step = 1; step < 32; step *= 2) {
-        const std::uint32_t before = __shfl_up_sync(kAllLanes, ends[i], step);
-        if (lane_ >= step) ends[i] += before;
-      }
-    }
-    std::uint32_t class_first = 0;
-#pragma unroll
-    for (int c = 0; c < 4; ++c) {
-      const int shift = c % 2 == 0 ? 16 : 0;
-      const std::uint32_t own_first = (ends[c / 2] - counts[c / 2]) >> shift & 0xffff;
-      std::uint16_t* s_entry = s_.list + class_first + own_first;
-#pragma unroll 1
-      for (std::uint32_t rest = classes[c]; rest != 0;) {
-        const int slot = core::highest_bit(rest);
-        rest ^= 1u << slot;
-        *s_entry++ = static_cast<std::uint16_t>(lane_ << 5 | slot);
-      }
-      class_first += __shfl_sync(kAllLanes, ends[c / 2], 31) >> shift & 0xffff;
-    }
-    listed_ = static_cast<int>(class_first);
   }
 
   struct Listed {
@@ -319,6 +278,7 @@ class GroupCoder {
   int listed_ = 0;
 };
 
+template <bool kModeCodes>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm) code_groups(const __grid_constant__ CodeJob job) {
   __shared__ Shared s_shared[kWarps];
   const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
@@ -331,12 +291,13 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm) code_groups(const __gr
     if (ticket >= groups) return;
     const Group group = group_at(job.batch, job.layout, ticket);
     if (group.first >= group.end) continue;
-    GroupCoder(job, group, s_shared, warp, d_spill, lane).run();
+    GroupCoder<kModeCodes>(job, group, s_shared, warp, d_spill, lane).run();
     __syncwarp();
   }
 }
 
 // A warp a group, a lane a macroblock.
+template <bool kModeCodes>
 __global__ void __launch_bounds__(kThreads)
     join_blocks(const __grid_constant__ CodeJob job, const __grid_constant__ BlockCodes codes) {
   __shared__ std::uint32_t s_edges[kWarps][33];
@@ -352,14 +313,14 @@ __global__ void __launch_bounds__(kThreads)
   int header_length = 0, length = 0;
   if (mb.exists) {
     core::BitCounter header;
-    mb.put_header(header, job.batch);
+    mb.put_header<kModeCodes>(header, job.batch);
     length = header_length = static_cast<int>(header.bits);
     for (int slot = 0; slot < kBlocksPerMacroblock; ++slot) length += codes.lengths[first_block + slot];
   }
   GroupWriter writer(job.batch, job.bits, group, s_edges[warp], lane);
   writer.write(mb, header_length, length, [&](auto& sink) {
     if (!mb.exists) return;
-    mb.put_header(sink, job.batch);
+    mb.put_header<kModeCodes>(sink, job.batch);
     for (int slot = 0; slot < kBlocksPerMacroblock; ++slot) {
       const std::uint32_t* d_word = codes.words + (first_block + slot) * kBlockWords;
       for (int left = codes.lengths[first_block + slot]; left > 0; left -= 32) {
@@ -384,17 +345,18 @@ void launch_code(const BatchView& batch, void* scratch, const GroupBits& bits, c
   job.bits = bits;
   job.ticket = static_cast<std::uint32_t*>(scratch);
   job.spill = job.ticket + 256 / sizeof(std::uint32_t);
+  const auto kernel = batch.mode_codes ? code_groups<true> : code_groups<false>;
   int device = 0, multiprocessors = 0, blocks = 0;
   check_call(cudaGetDevice(&device), "cudaGetDevice");
   check_call(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
              "cudaDeviceGetAttribute");
-  check_call(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, code_groups, kThreads, 0),
+  check_call(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, kThreads, 0),
              "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
   const std::size_t needed = (job.layout.groups() + kWarps - 1) / kWarps;
   const auto grid = static_cast<unsigned>(
       std::min<std::size_t>({needed, static_cast<std::size_t>(multiprocessors * blocks), kMostBlocks}));
   check_call(cudaMemsetAsync(job.ticket, 0, sizeof(std::uint32_t), stream), "cudaMemsetAsync");
-  code_groups<<<grid, kThreads, 0, stream>>>(job);
+  kernel<<<grid, kThreads, 0, stream>>>(job);
   check_launch("code_groups");
 }
 
@@ -404,8 +366,9 @@ void launch_join(const BatchView& batch, const BlockCodes& codes, const GroupBit
   job.batch = batch;
   job.layout = group_layout(batch);
   job.bits = bits;
-  join_blocks<<<static_cast<unsigned>((job.layout.groups() + kWarps - 1) / kWarps), kThreads, 0, stream>>>(
-      job, codes);
+  const auto kernel = batch.mode_codes ? join_blocks<true> : join_blocks<false>;
+  kernel<<<static_cast<unsigned>((job.layout.groups() + kWarps - 1) / kWarps), kThreads, 0, stream>>>(job,
+                                                                                                      codes);
   check_launch("join_blocks");
 }
 

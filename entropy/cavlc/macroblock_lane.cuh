@@ -131,22 +131,29 @@ struct MacroblockLane {
     lengths[6] = cr >> 8;
   }
 
-  // core::put_macroblock_header.
-  template <class Sink>
+  // core::put_macroblock_header. kModeCodes: BatchView::mode_codes.
+  template <bool kModeCodes, class Sink>
   __device__ __forceinline__ void put_header(Sink& sink, const core::BatchView& batch) const {
     core::put_ue(sink, static_cast<std::uint32_t>(core::mb_type(record)));
-    if (record.kind == core::MacroblockKind::intra4x4) put_modes(sink, batch);
+    if (record.kind == core::MacroblockKind::intra4x4) {
+      if constexpr (kModeCodes) {
+        put_mode_codes(sink);
+      } else {
+        put_modes(sink, batch);
+      }
+    }
     core::put_macroblock_header_end(sink, record);
   }
 
  private:
+  __device__ __forceinline__ static std::uint32_t quad(const core::MacroblockRecord& mb, int i) {
+    std::uint32_t modes;
+    std::memcpy(&modes, mb.intra4x4_pred_mode + 4 * i, sizeof(modes));
+    return modes;
+  }
+
   template <class Sink>
   __device__ __forceinline__ void put_modes(Sink& sink, const core::BatchView& batch) const {
-    const auto quad = [](const core::MacroblockRecord& mb, int i) {
-      std::uint32_t modes;
-      std::memcpy(&modes, mb.intra4x4_pred_mode + 4 * i, sizeof(modes));
-      return modes;
-    };
     const core::MacroblockRecord* const d_own = batch.macroblocks + mb_;
     std::uint32_t own[4], left1 = 0, left3 = 0, above2 = 0, above3 = 0;
 #pragma unroll
@@ -166,7 +173,23 @@ struct MacroblockLane {
     // Modes are small: bytes neither borrow nor carry.
     const std::uint32_t differs = bytes_from(modes ^ predicted, 1) >> 7;
     const std::uint32_t above = ((modes | 0x80808080u) - predicted - 0x01010101u) >> 7 & 0x01010101u;
-    const std::uint32_t values = ((modes - above) & differs * 0xff) | (differs ^ 0x01010101u);
+    put_quad_codes(sink, modes - above, differs);
+  }
+
+  template <class Sink>
+  __device__ __forceinline__ void put_mode_codes(Sink& sink) const {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const std::uint32_t codes = quad(record, i);
+      put_quad_codes(sink, codes, ~(codes >> 7) & 0x01010101u);
+    }
+  }
+
+  // rem_intra4x4_pred_mode where a byte of `differs` is 1, else the predicted mode.
+  template <class Sink>
+  __device__ __forceinline__ static void put_quad_codes(Sink& sink, std::uint32_t rem,
+                                                        std::uint32_t differs) {
+    const std::uint32_t values = (rem & differs * 0xff) | (differs ^ 0x01010101u);
     const std::uint32_t lengths = 0x01010101u + 3 * differs;
     std::uint32_t bits = 0, length = 0;
 #pragma unroll

@@ -1,0 +1,66 @@
+#include "encoder/cuda/encrypt.h"
+
+#include <algorithm>
+
+#include "encoder/cuda/encrypt_group.cuh"
+#include "entropy/launch_check.cuh"
+
+namespace cu264::encoder::cuda {
+namespace {
+
+// As many as share an AES table well where shared memory allows: two thread blocks a multiprocessor on
+// Hopper.
+constexpr int kMostWarps = 12;
+
+__global__ void __launch_bounds__(32 * kMostWarps)
+    encrypt_groups(const __grid_constant__ BatchView batch, const __grid_constant__ EncryptionPlan plan,
+                   const __grid_constant__ entropy::GroupLayout layout, std::uint32_t first_picture) {
+  extern __shared__ __align__(16) std::uint32_t s_table[];
+  protect::cuda::AesTable::fill(s_table);
+  __syncthreads();
+  const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
+  EncryptShared& shared = reinterpret_cast<EncryptShared*>(s_table + protect::cuda::AesTable::kWords)[warp];
+  const protect::cuda::AesTable aes(s_table, lane);
+  const auto groups = static_cast<std::uint32_t>(layout.groups());
+  for (;;) {
+    std::uint32_t ticket = 0;
+    if (lane == 0) ticket = atomicAdd(plan.ticket, 1u);
+    ticket = __shfl_sync(0xffffffffu, ticket, 0);
+    if (ticket >= groups) return;
+    const entropy::Group group = entropy::group_at(batch, layout, ticket);
+    if (group.first >= group.end) continue;
+    const entropy::MacroblockLane mb(batch, group, lane);
+    GroupCipher(batch, plan, first_picture, group, shared, aes, lane).run(mb);
+  }
+}
+
+}  // namespace
+
+BatchView launch_encrypt(const BatchView& batch, const EncryptionPlan& plan, std::uint32_t first,
+                         cudaStream_t stream) {
+  using entropy::check_call;
+  const entropy::GroupLayout layout = entropy::group_layout(batch);
+  int device = 0, processors = 0, shared = 0, blocks = 0;
+  check_call(cudaGetDevice(&device), "cudaGetDevice");
+  check_call(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
+             "cudaDeviceGetAttribute");
+  check_call(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+             "cudaDeviceGetAttribute");
+  constexpr int kTable = protect::cuda::AesTable::kBytes, kWarp = static_cast<int>(sizeof(EncryptShared));
+  const int warps = std::clamp((shared - kTable) / kWarp, 1, kMostWarps), bytes = kTable + warps * kWarp;
+  check_call(cudaFuncSetAttribute(encrypt_groups, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+             "cudaFuncSetAttribute");
+  check_call(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, encrypt_groups, 32 * warps,
+                                                           static_cast<std::size_t>(bytes)),
+             "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+  const auto needed = static_cast<int>((layout.groups() + warps - 1) / warps);
+  check_call(cudaMemsetAsync(plan.ticket, 0, sizeof(*plan.ticket), stream), "cudaMemsetAsync");
+  encrypt_groups<<<std::min(needed, processors * blocks), 32 * warps, static_cast<std::size_t>(bytes),
+                   stream>>>(batch, plan, layout, first);
+  entropy::check_launch("encrypt_groups");
+  BatchView coded = batch;
+  if (plan.parts.modes) coded.macroblocks = plan.macroblocks, coded.mode_codes = true;
+  return coded;
+}
+
+}  // namespace cu264::encoder::cuda

@@ -1,0 +1,198 @@
+// Encryption: streams of the cuda backend are those of the cpu backend, byte for byte, and decryption gives
+// back the plain ones.
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <vector>
+
+#include "cu264/protect.h"
+#include "encoder/config.h"
+#include "tests/parity/device_runner.h"
+#include "tests/support/encode.h"
+
+namespace cu264::parity {
+namespace {
+
+using test::Content;
+
+constexpr Preset kPresets[] = {Preset::fast, Preset::balanced, Preset::best};
+
+ProtectionKey key() {
+  return ProtectionKey(std::array<std::uint8_t, 32>{2, 7, 1, 8, 2, 8});
+}
+
+std::string text(const Config& c) {
+  std::ostringstream out;
+  const EncryptionParts& parts = c.encryption->parts;
+  out << c.width << 'x' << c.height << " qp " << c.qp << ' ' << encoder::name_of(c.preset) << " slices "
+      << c.slices << " batch " << c.batch << (parts.signs ? " signs" : "") << (parts.modes ? " modes" : "")
+      << (parts.codewords ? " codewords" : "");
+  return out.str();
+}
+
+class EncryptionParity : public testing::Test {
+ protected:
+  void SetUp() override {
+    static const std::string reason = why_no_device();
+    if (!reason.empty()) GTEST_SKIP() << "no usable CUDA device: " << reason;
+  }
+
+  // `parts`: bits for signs, modes and codewords.
+  static void expect_parity(Config config, const std::vector<test::Picture>& pictures, int batch, int parts,
+                            PixelFormat format = PixelFormat::i420) {
+    config.width = pictures[0].width, config.height = pictures[0].height;
+    config.batch = batch;
+    config.backend = BackendChoice::cpu;
+    const std::vector<std::uint8_t> plain = test::encode(config, pictures, format).bytes();
+    config.encryption =
+        EncoderEncryption{key(), {(parts & 1) != 0, (parts & 2) != 0, (parts & 4) != 0}, 0x0123456789abcdef};
+    SCOPED_TRACE(text(config));
+    const test::EncodedStream host = test::encode(config, pictures, format);
+    config.backend = BackendChoice::cuda;
+    const test::EncodedStream device = test::encode(config, pictures, format);
+    ASSERT_EQ(host.packets.size(), device.packets.size());
+    for (std::size_t i = 0; i < host.packets.size(); ++i) {
+      ASSERT_EQ(host.packets[i].data, device.packets[i].data) << "packet " << i;
+      ASSERT_EQ(host.packets[i].reconstruction, device.packets[i].reconstruction) << "packet " << i;
+    }
+    ASSERT_NE(device.bytes(), plain);
+    ASSERT_EQ(run_tool(*make_decryptor(key()), device.bytes()).stream, plain);
+  }
+};
+
+std::vector<test::Picture> clip(int pictures, int width, int height) {
+  constexpr Content kContents[] = {Content::natural, Content::graded_noise, Content::text, Content::natural};
+  std::vector<test::Picture> clip;
+  for (int i = 0; i < pictures; ++i)
+    clip.push_back(test::make_picture(kContents[i % 4], width, height, static_cast<std::uint32_t>(i)));
+  return clip;
+}
+
+// Every combination of parts, sizes that are not whole macroblocks, slices of unequal height.
+TEST_F(EncryptionParity, SmallCase) {
+  for (int parts = 1; parts < 8; ++parts) {
+    Config config;
+    config.preset = kPresets[parts % 3], config.qp = 6 + 5 * parts, config.slices = parts % 4 == 3 ? 3 : 1;
+    expect_parity(config, clip(3, 82, 70), 2, parts);
+    if (HasFatalFailure()) return;
+  }
+}
+
+// More keystream than a warp has room for at once; I_PCM between other macroblocks; pictures without levels.
+TEST_F(EncryptionParity, ManyLevelsAndNone) {
+  for (const int qp : {0, 8, 51}) {
+    Config config;
+    config.preset = Preset::fast, config.qp = qp;
+    expect_parity(
+        config,
+        {test::make_picture(Content::graded_noise, 720, 34, 5),
+         test::make_picture(Content::noise, 720, 34, 6), test::make_picture(Content::natural, 720, 34, 7)},
+        3, 7);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_F(EncryptionParity, EveryPresetAndQuantiser) {
+  const std::vector<test::Picture> pictures = clip(7, 176, 144);
+  for (const Preset preset : kPresets) {
+    for (int qp = 0; qp < 52; qp += 3) {
+      Config config;
+      config.preset = preset, config.qp = qp, config.slices = 1 + qp % 5;
+      expect_parity(config, pictures, qp % 2 == 0 ? 7 : 3, qp % 7 + 1);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST_F(EncryptionParity, Sizes) {
+  for (const int width : {1, 16, 33, 514}) {
+    for (const int height : {1, 17, 48}) {
+      Config config;
+      config.qp = 22, config.preset = Preset::fast;
+      config.slices = height == 48 ? 3 : 1;
+      expect_parity(config, clip(2, width, height), 2, 7);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST_F(EncryptionParity, LargeBatches) {
+  std::vector<test::Picture> pictures = clip(40, 352, 288);
+  Config config;
+  config.preset = Preset::fast;
+  for (const int qp : {12, 27}) {
+    config.qp = qp;
+    expect_parity(config, pictures, 26, 7);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_F(EncryptionParity, FormatsFormsAndGuides) {
+  const std::vector<test::Picture> pictures = clip(4, 98, 64);
+  Config config;
+  config.qp = 24;
+  for (const PixelFormat format : {PixelFormat::gray8, PixelFormat::nv12}) {
+    expect_parity(config, pictures, 3, 7, format);
+    if (HasFatalFailure()) return;
+  }
+  config.edge_guided = 2;
+  expect_parity(config, pictures, 3, 7);
+  config.edge_guided = 0, config.aq = AdaptiveQuantisation::variance;
+  expect_parity(config, pictures, 3, 7);
+}
+
+// The published coders code encrypted batches too.
+TEST_F(EncryptionParity, EntropyKernels) {
+  const std::vector<test::Picture> pictures = clip(3, 98, 64);
+  Config config;
+  config.width = 98, config.height = 64, config.qp = 20, config.batch = 2;
+  config.encryption = EncoderEncryption{key(), encryption_strength(3), 5};
+  config.backend = BackendChoice::cpu;
+  const std::vector<std::uint8_t> host = test::encode(config, pictures).bytes();
+  config.backend = BackendChoice::cuda;
+  for (const EntropyKernel kernel : {EntropyKernel::cavlcu, EntropyKernel::cavlc_su}) {
+    config.entropy_kernel = kernel;
+    EXPECT_EQ(test::encode(config, pictures).bytes(), host);
+  }
+}
+
+// Marks go in before the reconstruction, encryption behind it.
+TEST_F(EncryptionParity, WithWatermark) {
+  std::vector<test::Picture> pictures;
+  for (std::uint32_t i = 0; i < 6; ++i)
+    pictures.push_back(test::make_picture(Content::graded_noise, 80, 64, i));
+  Config config;
+  config.qp = 18;
+  config.watermark = EncoderWatermark{key(), {0x5c}, WatermarkScheme::t1_sign, 65536, 77};
+  expect_parity(config, pictures, 4, 7);
+}
+
+TEST_F(EncryptionParity, PacketsThatStayOnTheDevice) {
+  const std::vector<test::Picture> pictures = clip(5, 96, 64);
+  Config config;
+  config.width = 96, config.height = 64, config.batch = 2;
+  config.encryption = EncoderEncryption{key(), encryption_strength(3), 6};
+  config.backend = BackendChoice::cuda;
+  const std::vector<std::uint8_t> expected = test::encode(config, pictures).bytes();
+  config.device_output = true;
+  Encoder encoder(config);
+  std::vector<std::uint8_t> stream;
+  const auto take = [&](const Packet& packet) {
+    std::vector<std::uint8_t> slices(packet.device_data.size);
+    ASSERT_EQ(cudaMemcpy(slices.data(), packet.device_data.data, slices.size(), cudaMemcpyDeviceToHost),
+              cudaSuccess);
+    stream.insert(stream.end(), packet.data.begin(), packet.data.end());
+    stream.insert(stream.end(), slices.begin(), slices.end());
+  };
+  for (const test::Picture& picture : pictures) {
+    const test::FrameBuffer frame(picture, PixelFormat::i420);
+    while (!encoder.send(frame.view())) take(encoder.receive().value());
+  }
+  encoder.flush();
+  while (auto packet = encoder.receive()) take(*packet);
+  EXPECT_EQ(stream, expected);
+}
+
+}  // namespace
+}  // namespace cu264::parity
