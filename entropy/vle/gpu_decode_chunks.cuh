@@ -35,8 +35,10 @@ __device__ inline void report_corrupt(DecodeResult* result) {
 // kBatch symbols, lowest byte first. False where there is no code.
 __device__ inline bool decode_batch(Window& window, const Table& table, std::uint32_t (&words)[kBatch / 4]) {
   std::uint32_t shortest = Table::kLength;
+  window.ahead();
 #pragma unroll
   for (int i = 0; i < kBatch; i += 2) {
+    if (i == kBatch / 2) window.midway();
     // Two codes are at most 32 bits.
     const std::uint32_t bits = window.bits();
     const std::uint32_t first = table.look_up(bits), first_length = first & Table::kLength;
@@ -46,6 +48,7 @@ __device__ inline bool decode_batch(Window& window, const Table& table, std::uin
     const std::uint32_t two = __byte_perm(first, second, 0x0051);
     words[i / 4] = i % 4 == 0 ? two : __byte_perm(words[i / 4], two, 0x5410);
   }
+  window.arrive();
   return shortest != 0;
 }
 
@@ -55,12 +58,10 @@ __device__ inline bool decode_chunk(Window& window, const Table& table, std::uin
   int done = 0;
   for (; done + kBatch <= count; done += kBatch) {
     std::uint32_t words[kBatch / 4];
-    window.ahead();
     right = decode_batch(window, table, words) && right;
 #pragma unroll
     for (int i = 0; i < kBatch; ++i)
       output[done + i] = static_cast<std::uint8_t>(words[i / 4] >> 8 * (i % 4));
-    window.arrive();
   }
   for (; done < count; ++done) {
     const std::uint32_t entry = table.look_up(window.bits());
@@ -85,10 +86,8 @@ __device__ inline bool decode_chunks(Window& window, const Table& table, std::ui
   for (int done = 0; done < kChunkSymbols; done += kLine) {
     for (int vector = 0; vector < kVectors; ++vector) {
       std::uint32_t words[kBatch / 4];
-      window.ahead();
       right = decode_batch(window, table, words) && right;
       lines[place(lane, vector)] = make_uint4(words[0], words[1], words[2], words[3]);
-      window.arrive();
     }
     __syncwarp();
 #pragma unroll

@@ -24,13 +24,19 @@ class Window {
     fill();
   }
 
-  // By a whole warp, before and after each batch of codes: what `ahead` asks for arrives in `arrive`.
+  // By a whole warp, before, between and behind the halves of a batch. What the first two ask for is put into
+  // the window by the next of them. Short codes need one vector a batch at most, and only long ones a second.
   __device__ void ahead() {
-    wanted_ = position_ / 32 + kRows - 4 >= filled_;
-    if (wanted_) fetched_ = stream_.vector((origin_ + filled_) / 4);
+    begin_ = position_ / 32;
+    ask(begin_ + kRows - 4 >= filled_);
+  }
+  __device__ void midway() {
+    take();
+    const std::uint32_t row = position_ / 32, end = row + (row - begin_);
+    ask(row + kRows - 4 >= filled_ && end + kNeeded > filled_);
   }
   __device__ void arrive() {
-    if (wanted_) put(fetched_);
+    take();
     fill();
   }
 
@@ -43,6 +49,15 @@ class Window {
   __device__ std::uint64_t position() const { return origin_ * 32 + position_; }
 
  private:
+  static constexpr int kNeeded = kBatch / 2 + 1;  // rows of a batch
+
+  __device__ void ask(bool wanted) {
+    wanted_ = wanted;
+    if (wanted) fetched_ = stream_.vector((origin_ + filled_) / 4);
+  }
+  __device__ void take() {
+    if (wanted_) put(fetched_);
+  }
   __device__ void put(const uint4& four) {
     std::uint32_t* const row = column_ + filled_ % kRows * 32;
     row[0] = __byte_perm(four.x, 0, 0x0123);
@@ -51,9 +66,9 @@ class Window {
     row[96] = __byte_perm(four.w, 0, 0x0123);
     filled_ += 4;
   }
-  // Until the words of a batch are there: after long codes, `ahead` alone does not suffice.
+  // Until the words of a batch are there, if more was read than could be foreseen.
   __device__ void fill() {
-    while (position_ / 32 + kBatch / 2 + 1 > filled_) put(stream_.vector((origin_ + filled_) / 4));
+    while (position_ / 32 + kNeeded > filled_) put(stream_.vector((origin_ + filled_) / 4));
   }
 
   StreamView stream_;
@@ -61,6 +76,7 @@ class Window {
   std::uint64_t origin_;      // word of the stream that position_ counts from
   std::uint32_t position_;    // bits
   std::uint32_t filled_ = 0;  // words up to here are or were in the window
+  std::uint32_t begin_ = 0;   // row in which the batch begins
   uint4 fetched_{};
   bool wanted_ = false;
 };
