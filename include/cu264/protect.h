@@ -138,6 +138,32 @@ std::unique_ptr<StreamTool> make_watermark_extractor(const ProtectionKey& key);
 std::unique_ptr<StreamTool> make_hider(const ProtectionKey& key, std::span<const std::uint8_t> payload);
 std::unique_ptr<StreamTool> make_hidden_reader(const ProtectionKey& key);
 
+// The keystream that all of these draw their bits from, for other uses of it: AES-256 in counter mode with
+// the counter made of nonce, picture, macroblock, use and block, so that each 16 bytes can be had without
+// others.
+enum class KeystreamUse : std::uint8_t { encryption, watermark, hidden_data };
+
+// Blocks of 16 bytes: block after block of a macroblock, macroblock after macroblock, picture after picture.
+struct KeystreamRange {
+  std::uint64_t nonce = 0;
+  KeystreamUse use = KeystreamUse::encryption;
+  std::uint32_t first_picture = 0;
+  std::uint32_t pictures = 1;
+  std::uint32_t macroblocks = 1;  // of a picture, from its first on: up to 2^24
+  std::uint32_t blocks = 32;      // of a macroblock, from its first on: 1 to 32
+
+  std::uint64_t bytes() const { return std::uint64_t{16} * blocks * macroblocks * pictures; }
+};
+
+// Fills `out`, which has range.bytes() bytes. Error(invalid_argument): it has not, or the range is none.
+void make_keystream(const ProtectionKey& key, const KeystreamRange& range, std::span<std::uint8_t> out);
+// The same bytes to memory of the current CUDA device, range.bytes() of them from d_out on, which is aligned
+// to
+// 16. `stream` is a cudaStream_t; returns once the kernel is launched. Error(device_unavailable): built
+// without CUDA.
+void make_keystream_on_device(const ProtectionKey& key, const KeystreamRange& range, void* d_out,
+                              void* stream);
+
 // All of a byte stream (annex B) at once: what access_units() returns of it, and what finish() does.
 struct StreamResult {
   std::vector<std::uint8_t> stream;

@@ -4,6 +4,7 @@
 #include "cu264/protect.h"
 #include "protect/encode_cipher.h"
 #include "tests/conformance/stream_check.h"
+#include "tests/support/decode.h"
 #include "tests/support/quick.h"
 
 namespace cu264::test {
@@ -29,6 +30,28 @@ TEST_P(EncoderEncryptions, AreThoseOfTheStreamTool) {
       const std::vector<std::uint8_t> sealed = encode(config, pictures).bytes();
       ASSERT_EQ(sealed, run_tool(*protect::make_encryptor(encryption), stream).stream);
       ASSERT_EQ(run_tool(*make_decryptor(key()), sealed).stream, stream);
+    }
+  }
+}
+
+// mb_qp_delta in every macroblock that may have it: parts and tool agree there too, and decoders stay silent.
+TEST_P(EncoderEncryptions, OfPicturesWithManyQps) {
+  const std::vector<Picture> pictures = make_all_contents(80, 66);
+  constexpr const char* kGuides[][2] = {{"edge-guided", "1"}, {"edge-guided", "3"}, {"aq", "variance"}};
+  for (const auto& [name, value] : kGuides) {
+    for (const int qp : {2, 24, 45}) {
+      SCOPED_TRACE(testing::Message() << name << ' ' << value << ", qp " << qp);
+      Config config = make_config(qp, GetParam(), qp == 24 ? 3 : 1);
+      config.set(name, value);
+      const std::vector<std::uint8_t> stream = encode(config, pictures).bytes();
+      const EncoderEncryption encryption{key(), encryption_strength(3), 0xabcdef};
+      config.encryption = encryption;
+      const std::vector<std::uint8_t> sealed = encode(config, pictures).bytes();
+      ASSERT_EQ(sealed, run_tool(*protect::make_encryptor(encryption), stream).stream);
+      ASSERT_EQ(run_tool(*make_decryptor(key()), sealed).stream, stream);
+      const DecodedStream decoded = decode_annexb(sealed);
+      EXPECT_EQ(decoded.pictures.size(), pictures.size());
+      for (const std::string& complaint : decoded.complaints) ADD_FAILURE() << complaint;
     }
   }
 }

@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 #include <vector>
 
@@ -192,6 +193,30 @@ TEST_F(EncryptionParity, PacketsThatStayOnTheDevice) {
   encoder.flush();
   while (auto packet = encoder.receive()) take(*packet);
   EXPECT_EQ(stream, expected);
+}
+
+TEST_F(EncryptionParity, Keystream) {
+  const KeystreamRange ranges[] = {{7, KeystreamUse::encryption, 0, 1, 1, 1},
+                                   {7, KeystreamUse::watermark, 5, 3, 101, 32},
+                                   {~0ull, KeystreamUse::hidden_data, ~0u, 1, 700, 27},
+                                   {1ull << 40, KeystreamUse::encryption, 1u << 31, 2, 8160, 3}};
+  cudaStream_t stream = nullptr;
+  ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
+  for (const KeystreamRange& range : ranges) {
+    std::vector<std::uint8_t> host(range.bytes()), device(range.bytes() + 64, 0xa5);
+    make_keystream(key(), range, host);
+    void* d_out = nullptr;
+    ASSERT_EQ(cudaMalloc(&d_out, device.size()), cudaSuccess);
+    ASSERT_EQ(cudaMemset(d_out, 0xa5, device.size()), cudaSuccess);
+    make_keystream_on_device(key(), range, d_out, stream);
+    ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+    ASSERT_EQ(cudaMemcpy(device.data(), d_out, device.size(), cudaMemcpyDeviceToHost), cudaSuccess);
+    EXPECT_TRUE(std::equal(host.begin(), host.end(), device.begin()));
+    EXPECT_EQ(std::count(device.end() - 64, device.end(), 0xa5), 64) << "written behind the end";
+    EXPECT_THROW(make_keystream_on_device(key(), range, static_cast<char*>(d_out) + 8, stream), Error);
+    EXPECT_EQ(cudaFree(d_out), cudaSuccess);
+  }
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <random>
 #include <set>
+#include <vector>
 
 #include "cu264/protect.h"
 #include "protect/aes.h"
@@ -71,6 +72,37 @@ TEST(ProtectAes, NoTwoPlacesShareACounter) {
     }
   }
   EXPECT_EQ(seen.size(), static_cast<std::size_t>(count));
+}
+
+// Every byte of a range, from the place that docs/protection.md gives it.
+TEST(ProtectAes, KeystreamOfARange) {
+  const ProtectionKey key = key_of(3);
+  const KeystreamRange range{0xfedcba9876543210, KeystreamUse::hidden_data, 9, 2, 50, 27};
+  std::vector<std::uint8_t> bytes(range.bytes());
+  make_keystream(key, range, bytes);
+  const AesKey expanded = aes_expand_key(StreamKeys(key, range.nonce).keystream_key().data());
+  std::size_t at = 0;
+  for (std::uint32_t picture = 9; picture < 11; ++picture) {
+    for (std::uint32_t mb = 0; mb < 50; ++mb) {
+      for (std::uint32_t block = 0; block < 27; ++block) {
+        const AesBlock expected =
+            keystream_block(expanded, range.nonce, picture, mb, kKeystreamHiding, block);
+        for (int i = 0; i < 16; ++i, ++at)
+          ASSERT_EQ(bytes[at], expected.words[i / 4] >> (24 - 8 * (i % 4)) & 255) << at;
+      }
+    }
+  }
+  EXPECT_EQ(at, bytes.size());
+  EXPECT_THROW(make_keystream(key, range, {bytes.data(), 16}), Error);
+  for (const KeystreamRange& none : {KeystreamRange{0, KeystreamUse::encryption, 0, 1, 1, 0},
+                                     KeystreamRange{0, KeystreamUse::encryption, 0, 1, 1, 33},
+                                     KeystreamRange{0, KeystreamUse::encryption, 0, 0, 1, 1},
+                                     KeystreamRange{0, KeystreamUse::encryption, ~0u, 2, 1, 1},
+                                     KeystreamRange{0, KeystreamUse::encryption, 0, 1, (1u << 24) + 1, 1},
+                                     KeystreamRange{0, static_cast<KeystreamUse>(3), 0, 1, 1, 1}}) {
+    std::vector<std::uint8_t> out(std::min<std::uint64_t>(none.bytes(), 1 << 20));
+    EXPECT_THROW(make_keystream(key, none, out), Error);
+  }
 }
 
 TEST(ProtectKeys, CheckTellsKeysAndNoncesApart) {
