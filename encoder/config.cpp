@@ -239,11 +239,8 @@ void validate(const Config& config) {
               " macroblock rows",
           "use 1 to " + std::to_string(rows));
   require_range("edge-guided", config.edge_guided, 0, kStrongestEdgeGuide);
-  const bool guided = config.edge_guided != 0 || config.aq != AdaptiveQuantisation::off;
   require(config.edge_guided == 0 || config.aq == AdaptiveQuantisation::off,
           "edge-guided and aq both set the QP of macroblocks", "use one of them");
-  require(!guided || config.devices.size() <= 1, "edge-guided and aq remember the picture before",
-          "use one device with them");
   require_range("threads", config.threads, 0, kMaxThreads);
   require_range("batch", config.batch, 0, kMaxBatch);
   for (std::size_t i = 0; i < config.devices.size(); ++i) {

@@ -13,6 +13,7 @@
 
 #include "encoder/cpu/shown_picture.h"
 #include "encoder/cuda/encrypt.h"
+#include "encoder/cuda/guide_relay.h"
 #include "encoder/cuda/handles.h"
 #include "encoder/cuda/memory.h"
 #include "encoder/cuda/plan_marks.h"
@@ -48,8 +49,8 @@ struct Batch {
 
 class CudaBackend final : public Backend {
  public:
-  CudaBackend(const StageParams& params, int device, int batch)
-      : params_(params), device_(device), size_(batch) {
+  CudaBackend(const StageParams& params, int device, int batch, std::shared_ptr<GuideRelay> relay)
+      : params_(params), device_(device), size_(batch), relay_(std::move(relay)) {
     const DeviceGuard guard(device);
     const MemoryRequirement required = measure(params, batch);
     d_allocation_ = allocate_device(required.device, device);
@@ -70,6 +71,7 @@ class CudaBackend final : public Backend {
                      params.cipher->parts(), d_.encrypted_macroblocks, d_.encrypt_ticket};
     }
     if (params.guide) {
+      guided_ = std::make_unique<Event>();
       vision::cuda::launch_guide_reset(params.mb_width * params.mb_height, d_.guide.previous, encode_->get());
     }
     if (params.reconstruction) shown_.resize(params.mb_width, params.mb_height, params.slices);
@@ -205,11 +207,13 @@ class CudaBackend final : public Backend {
     next_ = (next_ + 1) % kBatchesInFlight;
   }
 
-  // Batches come in order on one stream: the offsets of a batch's last picture wait for the next batch.
+  // Batches come in order on one stream, or in turn on several devices': the offsets of a batch's last
+  // picture wait for the next batch.
   const std::int8_t* launch_guide(int pictures) const {
     vision::cuda::PicturePlanes luma;
     luma.table = d_.sources;
     const int width = params_.width, height = params_.height;
+    if (relay_) relay_->take(d_.guide.previous, *encode_);
     if (params_.guide->mode == vision::GuideMode::edges) {
       vision::cuda::launch_step_sums(luma, width, height, pictures, d_.guide.sums, encode_->get());
     } else {
@@ -217,6 +221,7 @@ class CudaBackend final : public Backend {
     }
     vision::cuda::launch_guide_offsets(*params_.guide, params_.mb_width * params_.mb_height, pictures,
                                        d_.guide, encode_->get());
+    if (relay_) relay_->leave(d_.guide.previous, *encode_, *guided_);
     return d_.guide.offsets;
   }
 
@@ -319,6 +324,8 @@ class CudaBackend final : public Backend {
   std::unique_ptr<Uploader> uploader_;
   std::unique_ptr<Stream> encode_;
   std::unique_ptr<Stream> download_;
+  std::unique_ptr<Event> guided_;      // of StageParams::guide
+  std::shared_ptr<GuideRelay> relay_;  // null on a device alone, and without a guide
   std::unique_ptr<Batch> batches_[kBatchesInFlight];
   Run filling_;  // submitted and not yet launched
   bool flushed_ = false;
@@ -329,8 +336,9 @@ class CudaBackend final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> open_device(const StageParams& params, int device, int batch) {
-  return std::make_unique<CudaBackend>(params, device, batch);
+std::unique_ptr<Backend> open_device(const StageParams& params, int device, int batch,
+                                     std::shared_ptr<GuideRelay> relay) {
+  return std::make_unique<CudaBackend>(params, device, batch, std::move(relay));
 }
 
 int choose_batch(const StageParams& params, const std::vector<int>& devices) {
@@ -351,7 +359,10 @@ int choose_batch(const StageParams& params, const std::vector<int>& devices) {
 }
 
 MemoryRequirement memory_required(const StageParams& params, const std::vector<int>& devices) {
-  return measure(params, params.batch != 0 ? params.batch : choose_batch(params, devices));
+  MemoryRequirement required =
+      measure(params, params.batch != 0 ? params.batch : choose_batch(params, devices));
+  if (params.guide && devices.size() > 1) required.pinned += relay_bytes(params);
+  return required;
 }
 
 }  // namespace cu264::encoder::cuda

@@ -11,9 +11,12 @@
 
 namespace cu264::encoder::cuda {
 
-// One device that works, and `batch` pictures encoded together. Throws Error(device_unavailable,
-// out_of_memory).
-std::unique_ptr<Backend> open_device(const StageParams& params, int device, int batch);
+class GuideRelay;
+
+// One device that works, and `batch` pictures encoded together; with others, and a guide, their relay. Throws
+// Error(device_unavailable, out_of_memory).
+std::unique_ptr<Backend> open_device(const StageParams& params, int device, int batch,
+                                     std::shared_ptr<GuideRelay> relay = nullptr);
 
 // Devices that take batches in turn.
 std::unique_ptr<Backend> open_devices(const StageParams& params, const std::vector<int>& devices, int batch);

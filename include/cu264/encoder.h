@@ -75,7 +75,7 @@ struct Config {
   Profile profile = Profile::baseline;
   int slices = 1;  // a picture; at most one a macroblock row
   // Where bits go inside a picture. edge_guided 1..3: to edges, the weak above all; 0: off. `aq` variance: to
-  // macroblocks of low variance. The guide remembers the picture before: CUDA encodes on one device with it.
+  // macroblocks of low variance. The guide remembers the offsets of the picture before, so as not to flicker.
   int edge_guided = 0;
   AdaptiveQuantisation aq = AdaptiveQuantisation::off;
   bool deblock = true;           // the loop filter, which runs in the decoder (and in the reconstruction)
