@@ -4,6 +4,9 @@
 //           many levels first, so that lanes with equally much to do are together
 //   code    a listed block a lane
 //   write   a macroblock a lane: header and blocks behind one another, to where a scan of lengths puts them
+//
+// Where there are so few groups that each can have a thread block, its warps `code` together: a team. The
+// first of them does the rest.
 #include <algorithm>
 #include <cstddef>
 
@@ -43,7 +46,8 @@ constexpr int kStagedWords = 3;
 // A block beyond one word is spilled whole: macroblocks within their limit need no more words than this, and
 // where one is not, the picture is lost and it does not matter what its blocks hold.
 constexpr std::uint32_t kSpillWords = kGroup * (kMacroblockWords + kBlocksPerMacroblock);
-constexpr std::uint32_t kWarpWords = kSpillWords + 32 * (kBlockFullWords - kStagedWords);
+constexpr std::uint32_t kMoreWords = 32 * (kBlockFullWords - kStagedWords);  // a warp's
+constexpr std::uint32_t kWarpWords = kSpillWords + kMoreWords, kTeamWords = kSpillWords + kWarps * kMoreWords;
 constexpr std::uint32_t kSpilled = 33;  // instead of a length
 
 struct Shared {
@@ -66,7 +70,7 @@ struct CodeJob {
   GroupLayout layout;
   GroupBits bits;
   std::uint32_t* ticket;
-  std::uint32_t* spill;  // [warp][kWarpWords]
+  std::uint32_t* spill;  // [warp][kWarpWords] or [team][kTeamWords]
 };
 
 struct HeaderSink {
@@ -104,7 +108,8 @@ __device__ __forceinline__ const std::int16_t* held(const std::int16_t* address)
       __shfl_sync(kAllLanes, reinterpret_cast<unsigned long long>(address), 0));
 }
 
-template <bool kModeCodes>
+// kTeam warps code the group: one, or all of the block.
+template <int kTeam, bool kModeCodes>
 class GroupCoder {
  public:
   __device__ __forceinline__ GroupCoder(const CodeJob& job, const Group& group, Shared* s_all, int warp,
@@ -112,23 +117,33 @@ class GroupCoder {
       : batch_(job.batch),
         bits_(job.bits),
         group_(group),
-        s_(s_all[warp]),
+        s_(s_all[kTeam == 1 ? warp : 0]),
+        s_staged_(&s_all[warp].staged[0][lane]),
         s_base_(reinterpret_cast<std::uint8_t*>(s_all)),
         levels_offset_(warp * static_cast<int>(sizeof(Shared)) + static_cast<int>(offsetof(Shared, levels))),
         d_spill_(d_spill),
+        d_more_(d_spill + kSpillWords + (kTeam == 1 ? 0 : warp * kMoreWords) + lane),
         d_levels_(
             held(batch_.levels +
                  (static_cast<std::size_t>(group.picture) * batch_.macroblocks_per_picture() + group.first) *
                      core::kLevelsPerMacroblock)),
-        lane_(lane) {}
+        lane_(lane),
+        rank_(kTeam == 1 ? 0 : warp) {}
 
-  __device__ __forceinline__ void run() {
+  // `s_listed` is the team's.
+  __device__ __forceinline__ void run(int& s_listed) {
     const MacroblockLane mb(batch_, group_, lane_);
     intra16x16_ = __ballot_sync(kAllLanes, mb.exists && mb.record.kind == MacroblockKind::intra16x16);
-    const int header_length = survey(mb);
-    __syncwarp();
+    int header_length = 0;
+    if (rank_ == 0) {
+      header_length = survey(mb);
+      if (kTeam > 1 && lane_ == 0) s_listed = listed_;
+    }
+    wait_for_team();
+    if (kTeam > 1) listed_ = s_listed;
     code();
-    __syncwarp();
+    wait_for_team();
+    if (rank_ != 0) return;
     int length = header_length + static_cast<int>(s_.spilled_bits[lane_]);
 #pragma unroll
     for (int i = 0; i < 7; ++i) {
@@ -141,6 +156,14 @@ class GroupCoder {
   }
 
  private:
+  __device__ __forceinline__ static void wait_for_team() {
+    if constexpr (kTeam == 1) {
+      __syncwarp();
+    } else {
+      __syncthreads();
+    }
+  }
+
   // Returns the length of the macroblock's header.
   __device__ __forceinline__ int survey(const MacroblockLane& mb) {
     std::uint32_t lengths[7] = {}, nonzero = 0, many[3] = {};
@@ -186,11 +209,11 @@ class GroupCoder {
   __device__ __forceinline__ void code() {
     const std::uint32_t ones = pair_of_ones();
     if (listed_ == 0) return;
-    Listed next = fetch(lane_);
+    Listed next = fetch(32 * rank_ + lane_);
 #pragma unroll 1
-    for (int i = lane_; i < listed_; i += 32) {
+    for (int i = 32 * rank_ + lane_; i < listed_; i += 32 * kTeam) {
       const Listed block = next;
-      next = fetch(i + 32);
+      next = fetch(i + 32 * kTeam);
       code(block, ones);
     }
   }
@@ -204,7 +227,7 @@ class GroupCoder {
     if (slot >= core::kSlotChromaDc && slot < core::kSlotChromaAc) max_num_coeff = 4;
     const StagedLevels levels(s_base_, levels_offset_, lane_);
     levels.store(block.levels);
-    BlockSink sink{{}, &s_.staged[0][lane_], d_spill_ + kSpillWords + lane_};
+    BlockSink sink{{}, s_staged_, d_more_};
     put_nonempty_block(sink, levels, level_signs(block.levels, ones), max_num_coeff, *s_length >> 1);
     std::uint32_t bits = sink.queue.bits;
     int length = sink.queue.count;
@@ -269,11 +292,14 @@ class GroupCoder {
   const GroupBits& bits_;
   const Group& group_;
   Shared& s_;
+  std::uint32_t* const s_staged_;
   std::uint8_t* const s_base_;
   const int levels_offset_;
   std::uint32_t* const d_spill_;
+  std::uint32_t* const d_more_;
   const std::int16_t* const d_levels_;
   const int lane_;
+  const int rank_;  // of the warp in its team
   unsigned intra16x16_ = 0;
   int listed_ = 0;
 };
@@ -284,6 +310,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm) code_groups(const __gr
   const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
   std::uint32_t* const d_spill = job.spill + (blockIdx.x * kWarps + warp) * std::size_t{kWarpWords};
   const auto groups = static_cast<std::uint32_t>(job.layout.groups());
+  int none;
   for (;;) {
     std::uint32_t ticket = 0;
     if (lane == 0) ticket = atomicAdd(job.ticket, 1u);
@@ -291,9 +318,21 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm) code_groups(const __gr
     if (ticket >= groups) return;
     const Group group = group_at(job.batch, job.layout, ticket);
     if (group.first >= group.end) continue;
-    GroupCoder<kModeCodes>(job, group, s_shared, warp, d_spill, lane).run();
+    GroupCoder<1, kModeCodes>(job, group, s_shared, warp, d_spill, lane).run(none);
     __syncwarp();
   }
+}
+
+// A block a group.
+template <bool kModeCodes>
+__global__ void __launch_bounds__(kThreads) code_groups_by_teams(const __grid_constant__ CodeJob job) {
+  __shared__ Shared s_shared[kWarps];
+  __shared__ int s_listed;
+  const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
+  const Group group = group_at(job.batch, job.layout, blockIdx.x);
+  if (group.first >= group.end) return;
+  std::uint32_t* const d_spill = job.spill + blockIdx.x * std::size_t{kTeamWords};
+  GroupCoder<kWarps, kModeCodes>(job, group, s_shared, warp, d_spill, lane).run(s_listed);
 }
 
 // A warp a group, a lane a macroblock.
@@ -334,8 +373,9 @@ __global__ void __launch_bounds__(kThreads)
 }  // namespace
 
 std::size_t code_scratch_bytes(const GroupLayout& layout) {
-  const std::size_t warps = std::min<std::size_t>(layout.groups() + kWarps - 1, kMostBlocks * kWarps);
-  return 256 + warps / kWarps * kWarps * kWarpWords * sizeof(std::uint32_t);
+  const std::size_t blocks = std::min<std::size_t>((layout.groups() + kWarps - 1) / kWarps, kMostBlocks);
+  const std::size_t teams = std::min<std::size_t>(layout.groups(), kMostBlocks);
+  return 256 + std::max(blocks * kWarps * kWarpWords, teams * kTeamWords) * sizeof(std::uint32_t);
 }
 
 void launch_code(const BatchView& batch, void* scratch, const GroupBits& bits, cudaStream_t stream) {
@@ -352,9 +392,16 @@ void launch_code(const BatchView& batch, void* scratch, const GroupBits& bits, c
              "cudaDeviceGetAttribute");
   check_call(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, kThreads, 0),
              "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+  // All teams at once: a block there waits for nobody.
+  const std::size_t at_once =
+      std::min<std::size_t>(static_cast<std::size_t>(multiprocessors) * blocks, kMostBlocks);
+  if (job.layout.groups() <= at_once) {
+    const auto by_teams = batch.mode_codes ? code_groups_by_teams<true> : code_groups_by_teams<false>;
+    by_teams<<<static_cast<unsigned>(job.layout.groups()), kThreads, 0, stream>>>(job);
+    return check_launch("code_groups_by_teams");
+  }
   const std::size_t needed = (job.layout.groups() + kWarps - 1) / kWarps;
-  const auto grid = static_cast<unsigned>(
-      std::min<std::size_t>({needed, static_cast<std::size_t>(multiprocessors * blocks), kMostBlocks}));
+  const auto grid = static_cast<unsigned>(std::min(needed, at_once));
   check_call(cudaMemsetAsync(job.ticket, 0, sizeof(std::uint32_t), stream), "cudaMemsetAsync");
   kernel<<<grid, kThreads, 0, stream>>>(job);
   check_launch("code_groups");
