@@ -36,6 +36,9 @@ CU264_HD void encrypt_levels(const Levels& levels, const core::CavlcSymbols& sym
   std::uint32_t flips = signs ? sign_flips(levels, symbols, key.signs) : 0;
   std::uint32_t from = symbols.nonzero;
   std::uint32_t to = codewords ? encrypt_places(from, max_num_coeff, key.places, false) : from;
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1
+#endif
   for (; from != 0; flips >>= 1) {
     const int place = core::highest_bit(from), new_place = core::highest_bit(to), level = levels[place];
     from ^= 1u << place, to ^= 1u << new_place;

@@ -74,6 +74,27 @@ CU264_HD constexpr std::uint32_t run_before_entry(int index) {
                     : static_cast<std::uint32_t>(same_length_symbols(run_before_lengths(left), run, last));
 }
 
+// [zerosLeft][run_before]: bit r, whether the next run_before being r the two may change places: codes of
+// both then take as many bits, and the second run is still one that is coded.
+CU264_HD constexpr std::uint16_t swap_entry(int index) {
+  const int left = index / 16, first = index % 16;
+  std::uint32_t runs = 0;
+  for (int second = 0; first < left && second < left && first + second <= left && second < 15; ++second) {
+    const int now =
+        code_length(run_before_lengths(left), first) + code_length(run_before_lengths(left - first), second);
+    const int then =
+        code_length(run_before_lengths(left), second) + code_length(run_before_lengths(left - second), first);
+    if (now == then) runs |= 1u << second;
+  }
+  return static_cast<std::uint16_t>(runs);
+}
+
+template <int... i>
+CU264_HD std::uint32_t swappable_runs(std::integer_sequence<int, i...>, int index) {
+  static constexpr std::uint16_t table[] = {swap_entry(i)...};
+  return table[index];
+}
+
 template <int... i>
 CU264_HD std::uint64_t total_zeros_symbols(std::integer_sequence<int, i...>, int index) {
   static constexpr std::uint64_t table[] = {total_zeros_entry(i)...};
@@ -95,7 +116,7 @@ class PlaceCipher {
       : nonzero_(nonzero),
         total_coeff_(total_coeff),
         max_num_coeff_(max_num_coeff),
-        length_(core::run_before_codes(nonzero).length) {}
+        length_(total_coeff > 1 ? core::run_before_codes(nonzero).length : 0) {}
 
   CU264_HD_MEMBER std::uint32_t nonzero() const { return nonzero_; }
 
@@ -128,10 +149,10 @@ class PlaceCipher {
   CU264_HD_MEMBER void swap_runs(int place) {
     const std::uint32_t later = below(place);
     const int next = core::highest_bit(later), left = place - core::count_ones(later);
-    const int second = next - core::highest_bit(later ^ (1u << next)) - 1;
-    if (second >= left) return;
-    const std::uint32_t moved = nonzero_ ^ (1u << next) ^ (1u << (place - 1 - second));
-    if (moved != nonzero_ && core::run_before_codes(moved).length == length_) nonzero_ = moved;
+    const int first = place - next - 1, second = next - core::highest_bit(later ^ (1u << next)) - 1;
+    using Indices = std::make_integer_sequence<int, 16 * 16>;
+    if ((detail::swappable_runs(Indices{}, 16 * left + first) >> second & 1) == 0) return;
+    nonzero_ = (nonzero_ ^ (1u << next)) | 1u << (place - 1 - second);
   }
 
  private:
@@ -139,7 +160,9 @@ class PlaceCipher {
   CU264_HD_MEMBER void shift(std::uint32_t bits, int by) {
     if (by == 0 || core::highest_bit(bits & (0u - bits)) + by < 0) return;
     const std::uint32_t moved = (nonzero_ ^ bits) | (by > 0 ? bits << by : bits >> -by);
-    if ((moved & 3) != 3 && core::run_before_codes(moved).length == length_) nonzero_ = moved;
+    // A level alone is the last one, which has no run.
+    const bool alone = (bits & (bits - 1)) == 0;
+    if (alone || ((moved & 3) != 3 && core::run_before_codes(moved).length == length_)) nonzero_ = moved;
   }
 
   std::uint32_t nonzero_;
@@ -165,12 +188,18 @@ CU264_HD std::uint32_t encrypt_places(std::uint32_t nonzero, int max_num_coeff, 
       cipher.exchange_total_zeros(static_cast<std::uint32_t>(key & 15));
       key >>= 4;
       place = core::highest_bit(cipher.nonzero());
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1
+#endif
       for (int i = 0; i < runs; ++i, key >>= 3) {
         cipher.exchange_run(place, static_cast<std::uint32_t>(key & 7));
         place = core::highest_bit(cipher.below(place));
       }
       place = core::highest_bit(cipher.nonzero());
     }
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1
+#endif
     for (int i = 0; i + 1 < runs; ++i) {
       if ((swaps >> i & 1) != 0) cipher.swap_runs(place);
       place = core::highest_bit(cipher.below(place));

@@ -8,19 +8,23 @@
 namespace cu264::encoder::cuda {
 namespace {
 
-// As many as share an AES table well where shared memory allows: two thread blocks a multiprocessor on
-// Hopper.
-constexpr int kMostWarps = 12;
+// As many as share an AES table on Hopper, and as many as the paired table must leave room for.
+constexpr int kMostWarps = 28, kFewestWarps = 12;
 
+template <bool kPaired>
+using AesTable = protect::cuda::AesTable<kPaired>;
+
+template <bool kPaired>
 __global__ void __launch_bounds__(32 * kMostWarps)
     encrypt_groups(const __grid_constant__ BatchView batch, const __grid_constant__ EncryptionPlan plan,
                    const __grid_constant__ entropy::GroupLayout layout, std::uint32_t first_picture) {
   extern __shared__ __align__(16) std::uint32_t s_table[];
-  protect::cuda::AesTable::fill(s_table);
+  using Table = AesTable<kPaired>;
+  Table::fill(s_table);
   __syncthreads();
   const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
-  EncryptShared& shared = reinterpret_cast<EncryptShared*>(s_table + protect::cuda::AesTable::kWords)[warp];
-  const protect::cuda::AesTable aes(s_table, lane);
+  EncryptShared& shared = reinterpret_cast<EncryptShared*>(s_table + Table::kWords)[warp];
+  const Table aes(s_table, lane);
   const auto groups = static_cast<std::uint32_t>(layout.groups());
   for (;;) {
     std::uint32_t ticket = 0;
@@ -46,17 +50,20 @@ BatchView launch_encrypt(const BatchView& batch, const EncryptionPlan& plan, std
              "cudaDeviceGetAttribute");
   check_call(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
              "cudaDeviceGetAttribute");
-  constexpr int kTable = protect::cuda::AesTable::kBytes, kWarp = static_cast<int>(sizeof(EncryptShared));
-  const int warps = std::clamp((shared - kTable) / kWarp, 1, kMostWarps), bytes = kTable + warps * kWarp;
-  check_call(cudaFuncSetAttribute(encrypt_groups, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+  constexpr int kWarp = static_cast<int>(sizeof(EncryptShared));
+  const bool paired = AesTable<true>::kBytes + kFewestWarps * kWarp <= shared;
+  const int table = paired ? AesTable<true>::kBytes : AesTable<false>::kBytes;
+  const int warps = std::clamp((shared - table) / kWarp, 1, kMostWarps), bytes = table + warps * kWarp;
+  const auto kernel = paired ? encrypt_groups<true> : encrypt_groups<false>;
+  check_call(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
              "cudaFuncSetAttribute");
-  check_call(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, encrypt_groups, 32 * warps,
+  check_call(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 32 * warps,
                                                            static_cast<std::size_t>(bytes)),
              "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
   const auto needed = static_cast<int>((layout.groups() + warps - 1) / warps);
   check_call(cudaMemsetAsync(plan.ticket, 0, sizeof(*plan.ticket), stream), "cudaMemsetAsync");
-  encrypt_groups<<<std::min(needed, processors * blocks), 32 * warps, static_cast<std::size_t>(bytes),
-                   stream>>>(batch, plan, layout, first);
+  kernel<<<std::min(needed, processors * blocks), 32 * warps, static_cast<std::size_t>(bytes), stream>>>(
+      batch, plan, layout, first);
   entropy::check_launch("encrypt_groups");
   BatchView coded = batch;
   if (plan.parts.modes) coded.macroblocks = plan.macroblocks, coded.mode_codes = true;

@@ -50,11 +50,11 @@ class LevelColumn {
   std::int16_t* const s_levels_;
 };
 
+template <class AesTable>
 class GroupCipher {
  public:
   __device__ GroupCipher(const BatchView& batch, const EncryptionPlan& plan, std::uint32_t first_picture,
-                         const entropy::Group& group, EncryptShared& shared,
-                         const protect::cuda::AesTable& aes, int lane)
+                         const entropy::Group& group, EncryptShared& shared, const AesTable& aes, int lane)
       : batch_(batch),
         plan_(plan),
         picture_(first_picture + static_cast<std::uint32_t>(group.picture)),
@@ -204,7 +204,7 @@ class GroupCipher {
   const int group_first_;       // macroblock in its picture
   const std::size_t first_mb_;  // in the batch
   EncryptShared& s_;
-  const protect::cuda::AesTable& aes_;
+  const AesTable& aes_;
   const int lane_;
   unsigned intra16x16_ = 0;
 };

@@ -12,19 +12,27 @@
 
 namespace cu264::protect::cuda {
 
+// Paired: beside each entry the one rotated by two bytes. Twice the memory, and fewer instructions: an
+// entry's address is then one permutation of bytes.
+template <bool kPaired>
 class AesTable {
  public:
-  static constexpr int kWords = 256 * 32, kBytes = kWords * 4;
+  static constexpr int kStride = kPaired ? 256 : 128;  // bytes from one entry to the next
+  static constexpr int kBytes = 256 * kStride, kWords = kBytes / 4;
 
   // By all threads of a block; the caller waits for all of them.
   __device__ static void fill(std::uint32_t* s_table) {
     for (int i = static_cast<int>(threadIdx.x); i < kWords; i += static_cast<int>(blockDim.x)) {
       // SubBytes and MixColumns of a column's first byte; of the others the same, rotated.
-      s_table[i] = aes_mix_column(aes_sub_byte(static_cast<std::uint32_t>(i) >> 5) << 24);
+      const std::uint32_t entry =
+          aes_mix_column(aes_sub_byte(static_cast<std::uint32_t>(i) / (kStride / 4)) << 24);
+      s_table[i] = kPaired && (i & 32) != 0 ? __byte_perm(entry, 0, 0x1032) : entry;
     }
   }
 
-  __device__ AesTable(const std::uint32_t* s_table, int lane) : s_own_(s_table + lane) {}
+  __device__ AesTable(const std::uint32_t* s_table, int lane)
+      : s_table_(reinterpret_cast<const std::uint8_t*>(s_table)),
+        lane_offset_(static_cast<std::uint32_t>(4 * lane)) {}
 
   __device__ __forceinline__ AesBlock encrypt(const AesKey& key, const AesBlock& block) const {
     std::uint32_t a = block.words[0] ^ key.words[0], b = block.words[1] ^ key.words[1];
@@ -32,8 +40,8 @@ class AesTable {
 #pragma unroll 1
     for (int round = 1; round < kAesRounds; ++round) {
       const std::uint32_t* const words = key.words + 4 * round;
-      const std::uint32_t e = column(a, b, c, d) ^ words[0], f = column(b, c, d, a) ^ words[1];
-      const std::uint32_t g = column(c, d, a, b) ^ words[2], h = column(d, a, b, c) ^ words[3];
+      const std::uint32_t e = column(a, b, c, d, words[0]), f = column(b, c, d, a, words[1]);
+      const std::uint32_t g = column(c, d, a, b, words[2]), h = column(d, a, b, c, words[3]);
       a = e, b = f, c = g, d = h;
     }
     const std::uint32_t* const words = key.words + 4 * kAesRounds;
@@ -44,25 +52,37 @@ class AesTable {
  private:
   // Byte 0 is the least significant.
   template <int kByte>
-  __device__ __forceinline__ std::uint32_t look_up(std::uint32_t word) const {
-    return s_own_[(word >> (8 * kByte) & 255) * 32];
+  __device__ __forceinline__ std::uint32_t look_up(std::uint32_t word, int offset = 0) const {
+    std::uint32_t at;
+    if constexpr (kPaired) {
+      at = __byte_perm(word, lane_offset_, 0x5504 | kByte << 4);
+    } else {
+      at = ((kByte == 0 ? word << 7 : word >> (8 * kByte - 7)) & 0x7f80) | lane_offset_;
+    }
+    return *reinterpret_cast<const std::uint32_t*>(s_table_ + at + offset);
   }
   __device__ __forceinline__ static std::uint32_t rotated(std::uint32_t word) {
     return __byte_perm(word, 0, 0x0321);
   }
   __device__ __forceinline__ std::uint32_t column(std::uint32_t a, std::uint32_t b, std::uint32_t c,
-                                                  std::uint32_t d) const {
-    const std::uint32_t later = rotated(rotated(look_up<0>(d)) ^ look_up<1>(c)) ^ look_up<2>(b);
-    return look_up<3>(a) ^ rotated(later);
+                                                  std::uint32_t d, std::uint32_t key) const {
+    if constexpr (kPaired) {
+      return look_up<3>(a) ^ look_up<1>(c, 128) ^ key ^ rotated(look_up<2>(b) ^ look_up<0>(d, 128));
+    } else {
+      const std::uint32_t later = rotated(rotated(look_up<0>(d)) ^ look_up<1>(c)) ^ look_up<2>(b);
+      return look_up<3>(a) ^ key ^ rotated(later);
+    }
   }
   // Without MixColumns: an entry's middle bytes are the S-box's.
   __device__ __forceinline__ std::uint32_t last_column(std::uint32_t a, std::uint32_t b, std::uint32_t c,
                                                        std::uint32_t d) const {
-    const std::uint32_t upper = __byte_perm(look_up<2>(b), look_up<3>(a), 0x5200);
-    return upper & 0xffff0000u | __byte_perm(look_up<0>(d), look_up<1>(c), 0x0051) & 0xffffu;
+    const std::uint32_t upper = __byte_perm(look_up<2>(b), look_up<3>(a), 0x5100);
+    const std::uint32_t lower = __byte_perm(look_up<0>(d), look_up<1>(c), 0x0051);
+    return __byte_perm(lower, upper, 0x7610);
   }
 
-  const std::uint32_t* const s_own_;
+  const std::uint8_t* const s_table_;
+  const std::uint32_t lane_offset_;
 };
 
 }  // namespace cu264::protect::cuda

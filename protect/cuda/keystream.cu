@@ -8,16 +8,18 @@
 namespace cu264::protect::cuda {
 namespace {
 
+using Table = AesTable<false>;
+
 constexpr int kThreads = 512;
 
 // A block a thread, with the table's memory for as many threads as there is room for.
 __global__ void __launch_bounds__(kThreads)
     keystream_kernel(const __grid_constant__ AesKey key, const __grid_constant__ KeystreamRange range,
                      std::uint64_t all, uint4* d_out) {
-  __shared__ std::uint32_t s_table[AesTable::kWords];
-  AesTable::fill(s_table);
+  __shared__ std::uint32_t s_table[Table::kWords];
+  Table::fill(s_table);
   __syncthreads();
-  const AesTable aes(s_table, static_cast<int>(threadIdx.x) & 31);
+  const Table aes(s_table, static_cast<int>(threadIdx.x) & 31);
   const std::uint32_t picture_blocks = range.macroblocks * range.blocks;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; i < all;
        i += std::uint64_t{gridDim.x} * kThreads) {
