@@ -4,9 +4,9 @@
 // picture's mean weight, so that offsets are zero-mean (but for those cut at +-12) and the bitrate stays
 // comparable. All in integers: weights and offsets in Q8 until the last rounding, logarithms to base 2.
 //
-//   aq variance   weight = log2(variance). Contrast hides quantisation; flat macroblocks get a lower QP.
-//   edge-guided   half of that, less 9/32 for each edge sample up to 16 of them. Macroblocks with edges of
-//                 weak contrast get the lowest QP, texture without edges the highest.
+//   aq variance   weight = log2(variance + 16). Contrast hides quantisation; flat macroblocks get a lower QP.
+//   edge-guided   that, less 7/16 for each edge sample up to 16 of them. Macroblocks with edges of weak
+//                 contrast get the lowest QP, texture without edges the highest.
 #pragma once
 
 #include <cstddef>
@@ -50,18 +50,18 @@ CU264_HD int log2_of(int value) {
   return exponent * kGuideOne + static_cast<int>(q8);
 }
 
-// 256 squares fit into 31 bits, the square of 256 samples into 32. Below a variance of one (of a sample) a
-// macroblock counts as flat: no QP makes it better.
+// 256 squares fit into 31 bits, the square of 256 samples into 32. A deviation of less than four grey levels
+// neither hides errors nor holds edges: without kFaint the faintest noise would draw the most bits.
 CU264_HD int variance_weight(const MacroblockSums& sums) {
-  constexpr int kFlat = 255;
+  constexpr int kFaint = 16 * 256;  // a variance, times samples
   const std::uint32_t total = static_cast<std::uint32_t>(sums.sum);
   const int deviation = sums.squares - static_cast<std::int32_t>(total * total / 256);
-  return log2_of(deviation > kFlat ? deviation : kFlat);
+  return log2_of(deviation + kFaint);
 }
 
 CU264_HD int edge_weight(const MacroblockSums& sums) {
-  constexpr int kEdgeWeight = 72, kEnough = 16;
-  return variance_weight(sums) / 2 - kEdgeWeight * (sums.edges < kEnough ? sums.edges : kEnough);
+  constexpr int kEdgeWeight = 7 * kGuideOne / 16, kEnough = 16;
+  return variance_weight(sums) - kEdgeWeight * (sums.edges < kEnough ? sums.edges : kEnough);
 }
 
 CU264_HD int macroblock_weight(GuideMode mode, const MacroblockSums& sums) {
