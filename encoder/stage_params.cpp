@@ -10,7 +10,7 @@ namespace {
 std::optional<vision::GuideParams> guide_params(const Config& config) {
   using vision::GuideMode, vision::kGuideOne;
   if (config.edge_guided != 0)
-    return vision::GuideParams{GuideMode::edges, config.edge_guided * kGuideOne / 2};
+    return vision::GuideParams{GuideMode::edges, (config.edge_guided + 1) * kGuideOne / 2};
   if (config.aq == AdaptiveQuantisation::variance) return vision::GuideParams{GuideMode::variance, kGuideOne};
   return std::nullopt;
 }
