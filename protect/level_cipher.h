@@ -51,12 +51,12 @@ CU264_HD void encrypt_levels(const Levels& levels, const core::CavlcSymbols& sym
 // then modes again, from the first to the last. A coder that takes what is coded instead of modes (BatchView)
 // spares the second step and the order.
 CU264_HD int encrypted_mode_code(const core::MacroblockRecord& mb, const core::MacroblockRecord* left,
-                                 const core::MacroblockRecord* above, int block, const AesBlock& key) {
+                                 const core::MacroblockRecord* above, int block, std::uint32_t key) {
   const int predicted = core::predicted_intra4x4_mode(mb, left, above, block);
   const int mode = mb.intra4x4_pred_mode[block];
   if (mode == predicted) return core::kPredictedMode;
   return encrypt_rem_mode(mode < predicted ? mode : mode - 1, (block & 5) != 0 || left != nullptr,
-                          (block & 10) != 0 || above != nullptr, mode_key(key, block), false);
+                          (block & 10) != 0 || above != nullptr, key, false);
 }
 
 CU264_HD void encrypt_mode_codes(core::MacroblockRecord& mb, const core::MacroblockRecord* left,
@@ -64,7 +64,7 @@ CU264_HD void encrypt_mode_codes(core::MacroblockRecord& mb, const core::Macrobl
   if (mb.kind != core::MacroblockKind::intra4x4) return;
   for (int block = 15; block >= 0; --block) {  // no block is predicted from a later one
     mb.intra4x4_pred_mode[block] =
-        static_cast<std::uint8_t>(encrypted_mode_code(mb, left, above, block, key));
+        static_cast<std::uint8_t>(encrypted_mode_code(mb, left, above, block, mode_key(key, block)));
   }
 }
 

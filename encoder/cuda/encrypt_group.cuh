@@ -84,18 +84,30 @@ class GroupCipher {
     const core::MacroblockRecord* const left = mb.edges.no_left ? nullptr : d_own - 1;
     const core::MacroblockRecord* const above = mb.edges.no_above ? nullptr : d_own - batch_.mb_width;
     core::MacroblockRecord record = mb.record;
-    if (record.kind == core::MacroblockKind::intra4x4) {
-#pragma unroll
-      for (int block = 0; block < 16; ++block) {
-        record.intra4x4_pred_mode[block] =
-            static_cast<std::uint8_t>(protect::encrypted_mode_code(mb.record, left, above, block, key));
-      }
-    }
     protect::encrypt_other_modes(record, left != nullptr, above != nullptr, key);
+    const bool luma = record.kind == core::MacroblockKind::intra4x4;
+    if (luma) {
+      mb.each_quad_of_modes(batch_, [&](int i, std::uint32_t modes, std::uint32_t predicted) {
+        const entropy::QuadCodes codes = entropy::quad_codes(modes, predicted);
+        // As if there were neighbours everywhere.
+        const std::uint32_t rem = codes.rem ^ (key.words[i] & 0x07070707u);
+        const std::uint32_t differs = codes.differs * 0xff;
+        const std::uint32_t quad = (rem & differs) | ~differs;
+        static_assert(core::kPredictedMode == 0xff);
+        std::memcpy(record.intra4x4_pred_mode + 4 * i, &quad, sizeof(quad));
+      });
+    }
+    core::MacroblockRecord* const d_out = plan_.macroblocks + first_mb_ + lane_;
     uint4 parts[2];
     std::memcpy(parts, &record, sizeof(record));
-    uint4* const d_out = reinterpret_cast<uint4*>(plan_.macroblocks + first_mb_ + lane_);
-    d_out[0] = parts[0], d_out[1] = parts[1];
+    reinterpret_cast<uint4*>(d_out)[0] = parts[0], reinterpret_cast<uint4*>(d_out)[1] = parts[1];
+    if (!luma || (left != nullptr && above != nullptr)) return;
+#pragma unroll 1
+    for (int block = 0; block < 16; ++block) {
+      const std::uint32_t word = block < 8 ? key.words[block < 4 ? 0 : 1] : key.words[block < 12 ? 2 : 3];
+      d_out->intra4x4_pred_mode[block] = static_cast<std::uint8_t>(
+          protect::encrypted_mode_code(*d_own, left, above, block, word >> (8 * (block & 3)) & 255));
+    }
   }
 
   __device__ void levels(const entropy::MacroblockLane& mb) {

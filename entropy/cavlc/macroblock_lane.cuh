@@ -54,6 +54,18 @@ __device__ __forceinline__ std::uint32_t bytes_from(std::uint32_t bytes, std::ui
   return (bytes + (128 - least) * 0x01010101u) & 0x80808080u;
 }
 
+// What is coded of a quad's modes: rem_intra4x4_pred_mode in the bytes where `differs` is 1, elsewhere the
+// predicted mode (and `rem` is rubbish).
+struct QuadCodes {
+  std::uint32_t rem, differs;
+};
+__device__ __forceinline__ QuadCodes quad_codes(std::uint32_t modes, std::uint32_t predicted) {
+  // Modes are small: bytes neither borrow nor carry.
+  const std::uint32_t differs = bytes_from(modes ^ predicted, 1) >> 7;
+  const std::uint32_t above = ((modes | 0x80808080u) - predicted - 0x01010101u) >> 7 & 0x01010101u;
+  return {modes - above, differs};
+}
+
 // Length of coeff_token without coefficients for four nC from 0 to 16; half of it is coeff_token's column.
 __device__ __forceinline__ std::uint32_t empty_lengths(std::uint32_t nC) {
   return 0x01010101u + (bytes_from(nC, 2) >> 7) + ((bytes_from(nC, 4) >> 7) + (bytes_from(nC, 8) >> 7)) * 2;
@@ -145,6 +157,23 @@ struct MacroblockLane {
     core::put_macroblock_header_end(sink, record);
   }
 
+  // visit(quad, modes, predicted modes) of an Intra_4x4 macroblock.
+  template <class Visit>
+  __device__ __forceinline__ void each_quad_of_modes(const core::BatchView& batch, const Visit& visit) const {
+    const core::MacroblockRecord* const d_own = batch.macroblocks + mb_;
+    std::uint32_t own[4], left1 = 0, left3 = 0, above2 = 0, above3 = 0;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) own[i] = quad(record, i);
+    if (!edges.no_left) left1 = quad(d_own[-1], 1), left3 = quad(d_own[-1], 3);
+    if (!edges.no_above) {
+      above2 = quad(d_own[-batch.mb_width], 2), above3 = quad(d_own[-batch.mb_width], 3);
+    }
+    visit(0, own[0], quad_predicted_modes(own[0], left1, above2, edges));
+    visit(1, own[1], quad_predicted_modes(own[1], own[0], above3, {false, edges.no_above}));
+    visit(2, own[2], quad_predicted_modes(own[2], left3, own[0], {edges.no_left, false}));
+    visit(3, own[3], quad_predicted_modes(own[3], own[2], own[1], {}));
+  }
+
  private:
   __device__ __forceinline__ static std::uint32_t quad(const core::MacroblockRecord& mb, int i) {
     std::uint32_t modes;
@@ -154,26 +183,10 @@ struct MacroblockLane {
 
   template <class Sink>
   __device__ __forceinline__ void put_modes(Sink& sink, const core::BatchView& batch) const {
-    const core::MacroblockRecord* const d_own = batch.macroblocks + mb_;
-    std::uint32_t own[4], left1 = 0, left3 = 0, above2 = 0, above3 = 0;
-#pragma unroll
-    for (int i = 0; i < 4; ++i) own[i] = quad(record, i);
-    if (!edges.no_left) left1 = quad(d_own[-1], 1), left3 = quad(d_own[-1], 3);
-    if (!edges.no_above) {
-      above2 = quad(d_own[-batch.mb_width], 2), above3 = quad(d_own[-batch.mb_width], 3);
-    }
-    put_quad(sink, own[0], quad_predicted_modes(own[0], left1, above2, edges));
-    put_quad(sink, own[1], quad_predicted_modes(own[1], own[0], above3, {false, edges.no_above}));
-    put_quad(sink, own[2], quad_predicted_modes(own[2], left3, own[0], {edges.no_left, false}));
-    put_quad(sink, own[3], quad_predicted_modes(own[3], own[2], own[1], {}));
-  }
-
-  template <class Sink>
-  __device__ __forceinline__ static void put_quad(Sink& sink, std::uint32_t modes, std::uint32_t predicted) {
-    // Modes are small: bytes neither borrow nor carry.
-    const std::uint32_t differs = bytes_from(modes ^ predicted, 1) >> 7;
-    const std::uint32_t above = ((modes | 0x80808080u) - predicted - 0x01010101u) >> 7 & 0x01010101u;
-    put_quad_codes(sink, modes - above, differs);
+    each_quad_of_modes(batch, [&](int, std::uint32_t modes, std::uint32_t predicted) {
+      const QuadCodes codes = quad_codes(modes, predicted);
+      put_quad_codes(sink, codes.rem, codes.differs);
+    });
   }
 
   template <class Sink>
