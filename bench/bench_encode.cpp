@@ -116,7 +116,8 @@ void report_rates(const Clip& clip, const CopyRates& copies, bool quick, Report&
                 {"pinned_share",
                  from_host.frames_per_second / std::min(upload_ceiling, rate.frames_per_second), 2}});
   }
-  const std::vector<int> sizes = quick ? std::vector{1, 64, 0} : std::vector{1, 8, 32, 64, 128, 0};
+  const std::vector<int> sizes =
+      quick ? std::vector{1, 32, 64, 96, 0} : std::vector{1, 8, 16, 32, 64, 96, 128, 0};
   for (const int batch : sizes) {
     const Rate rate = measure_rate(config_of(clip, Preset::fast, batch), device, quick);
     report.row("batch sweep", {{"clip", clip.name},

@@ -68,6 +68,7 @@ __device__ inline int marked_level(const LanePlace& lane, const Marks& marks, in
 // `levels` and `counts` from the first luma block on.
 static __device__ __noinline__ void mark_ac_levels(std::int16_t (*levels)[16], std::uint8_t* counts,
                                                    LaneInHalf place, int lane, Marks marks) {
+  __syncwarp();  // all lanes have looked at the counts
 #pragma unroll 1
   for (std::uint32_t rest = marks.word & 0xffff; rest != 0; rest &= rest - 1) {
     const int block = core::highest_bit(rest & (~rest + 1));

@@ -58,11 +58,11 @@ __global__ void __launch_bounds__(32 * kWarpsPerBlock, (kBlocksPerMultiprocessor
     unsigned published_above = 0;
     for (int mb_x = 0; mb_x < batch.mb_width; ++mb_x) {
       row.move_to(batch, mb_x);
+      const auto marks = marking.of(batch, row.place);
       put_source(s, batch.format, lane, fetch_source(batch, row.place, lane));
       load_neighbours(s, batch, wavefront, row, lane, published_above);
-      const MacroblockResult result =
-          search_macroblock<kRd, kRdoq>(s, table.of(constants, batch, row.place, mine), mine, row.place,
-                                        marking.of(batch, row.place));
+      const MacroblockResult result = search_macroblock<kRd, kRdoq>(
+          s, table.of(constants, batch, row.place, mine), mine, row.place, marks);
       publish_macroblock(s, wavefront, row, lane);
       store_macroblock(s, batch, row.place, lane, result.record);
       __syncwarp();
@@ -77,32 +77,31 @@ void check(cudaError_t status, const char* what) {
 }
 
 // As many blocks as find room, or work.
-template <class Kernel, class BatchMarking>
-void launch(Kernel kernel, int warps_per_block, int rows_per_block, const BatchView& batch,
-            const SearchConstants& constants, const Wavefront& wavefront, const BatchMarking& marking,
-            cudaStream_t stream) {
+template <bool kRd, bool kRdoq, bool kGuided, class BatchMarking>
+void launch_rows(const BatchView& batch, const SearchConstants& constants, const Wavefront& wavefront,
+                 const BatchMarking& marking, int rows, cudaStream_t stream) {
+  constexpr auto kernel = reconstruct_kernel<kRd, kRdoq, kGuided, BatchMarking>;
   int device = 0, processors = 0, blocks = 0;
   check(cudaGetDevice(&device), "cudaGetDevice");
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
         "cudaDeviceGetAttribute");
-  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 32 * warps_per_block, 0), "occupancy");
-  const int rows = batch.pictures * batch.mb_height;
-  const int needed = (rows + rows_per_block - 1) / rows_per_block;
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 32 * kWarpsPerBlock, 0), "occupancy");
+  const int needed = (rows + kWarpsPerBlock - 1) / kWarpsPerBlock;
   const int grid = needed < blocks * processors ? needed : blocks * processors;
-  kernel<<<grid, 32 * warps_per_block, 0, stream>>>(batch, constants, wavefront, marking);
-  check(cudaGetLastError(), "reconstruct_kernel");
+  kernel<<<grid, 32 * kWarpsPerBlock, 0, stream>>>(batch, constants, wavefront, marking);
 }
 
 template <bool kRd, bool kRdoq, bool kGuided, class BatchMarking>
 void launch(const BatchView& batch, const SearchConstants& constants, const Wavefront& wavefront,
             const BatchMarking& marking, cudaStream_t stream) {
+  const int rows = batch.pictures * batch.mb_height;
   if (batch.pictures <= kFewPictures) {
-    launch(reconstruct_by_pairs_kernel<kRd, kRdoq, kGuided, BatchMarking>, 2, 1, batch, constants, wavefront,
-           marking, stream);
+    reconstruct_by_pairs_kernel<kRd, kRdoq, kGuided>
+        <<<rows, 64, 0, stream>>>(batch, constants, wavefront, marking);
   } else {
-    launch(reconstruct_kernel<kRd, kRdoq, kGuided, BatchMarking>, kWarpsPerBlock, kWarpsPerBlock, batch,
-           constants, wavefront, marking, stream);
+    launch_rows<kRd, kRdoq, kGuided>(batch, constants, wavefront, marking, rows, stream);
   }
+  check(cudaGetLastError(), "reconstruct_kernel");
 }
 
 template <bool kGuided, class BatchMarking>

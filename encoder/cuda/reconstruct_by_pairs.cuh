@@ -92,59 +92,53 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
   LaneConstants mine(constants, lengths);
   const LanePlace& lane = mine.place;
   if (first_warp) s.counts[lane.lane] = 0;  // slots 27 to 31 stay so
-  const unsigned rows = static_cast<unsigned>(batch.pictures) * batch.mb_height;
 
-  for (;;) {
-    if (threadIdx.x == 0) shared_ticket = atomicAdd(wavefront.ticket, 1u);
-    wait_for_both_warps();
-    const unsigned ticket = shared_ticket;
-    if (ticket >= rows) return;
-    Row row(batch, wavefront, ticket);
-    row.move_to(batch, 0);
-    unsigned published_above = 0;
-    SourceWords source;
-    if (!first_warp) source = fetch_source(batch, row.place, lane);
-    for (int mb_x = 0; mb_x < batch.mb_width; ++mb_x) {
-      // The macroblock before has been searched.
-      if (first_warp) {
-        if (mb_x > 0) publish_macroblock(s, wavefront, row, lane);
-        row.move_to(batch, mb_x);
-        load_neighbours(s, batch, wavefront, row, lane, published_above);
-      } else {
-        put_source(s, batch.format, lane, source);
-        if (lane.lane == 0) atomicExch(&side.highest_cost, kAnyCost);
-        __syncwarp();
-        measure_source(s, lane, mine.matrix);
-        if (mb_x > 0) store_macroblock(s, batch, row.place, lane, record);
-        row.move_to(batch, mb_x);
-      }
-      wait_for_both_warps();
-      if (first_warp) {
-        const SearchConstants& here = table.of(constants, batch, row.place, mine);
-        MacroblockResult result;
-        search_luma<kRd, kRdoq>(
-            s, here, mine, row.place, LumaStart{},
-            PreparedByOtherWarp<decltype(marking.of(batch, row.place))>{side, marking.of(batch, row.place)},
-            result);
-        finish_macroblock(s, here, lane, result);
-        if (lane.lane == 0) record = result.record;
-      } else {
-        if (mb_x + 1 < batch.mb_width) {
-          Place next = row.place;
-          ++next.mb_x;
-          source = fetch_source(batch, next, lane);
-        }
-        search_side<kRd, kRdoq>(s, table.of(constants, batch, row.place, mine), mine, row.place, side);
-        wait_for_both_warps();  // the first warp joins here
-      }
-      wait_for_both_warps();
-    }
+  if (threadIdx.x == 0) shared_ticket = atomicAdd(wavefront.ticket, 1u);
+  wait_for_both_warps();
+  Row row(batch, wavefront, shared_ticket);
+  row.move_to(batch, 0);
+  unsigned published_above = 0;
+  SourceWords source;
+  auto marks = marking.of(batch, row.place);
+  if (!first_warp) source = fetch_source(batch, row.place, lane);
+  for (int mb_x = 0; mb_x < batch.mb_width; ++mb_x) {
+    // The macroblock before has been searched.
     if (first_warp) {
-      publish_macroblock(s, wavefront, row, lane);
+      if (mb_x > 0) publish_macroblock(s, wavefront, row, lane);
+      row.move_to(batch, mb_x);
+      marks = marking.of(batch, row.place);
+      load_neighbours(s, batch, wavefront, row, lane, published_above);
     } else {
-      store_macroblock(s, batch, row.place, lane, record);
+      put_source(s, batch.format, lane, source);
+      if (lane.lane == 0) atomicExch(&side.highest_cost, kAnyCost);
+      __syncwarp();
+      measure_source(s, lane, mine.matrix);
+      if (mb_x > 0) store_macroblock(s, batch, row.place, lane, record);
+      row.move_to(batch, mb_x);
     }
-    wait_for_both_warps();  // before the next row's first macroblock
+    wait_for_both_warps();
+    if (first_warp) {
+      const SearchConstants& here = table.of(constants, batch, row.place, mine);
+      MacroblockResult result;
+      search_luma<kRd, kRdoq>(s, here, mine, row.place, LumaStart{},
+                              PreparedByOtherWarp<decltype(marks)>{side, marks}, result);
+      finish_macroblock(s, here, lane, result);
+      if (lane.lane == 0) record = result.record;
+    } else {
+      if (mb_x + 1 < batch.mb_width) {
+        Place next = row.place;
+        ++next.mb_x;
+        source = fetch_source(batch, next, lane);
+      }
+      search_side<kRd, kRdoq>(s, table.of(constants, batch, row.place, mine), mine, row.place, side);
+      wait_for_both_warps();  // the first warp joins here
+    }
+    wait_for_both_warps();
+  }
+  if (first_warp) {
+    publish_macroblock(s, wavefront, row, lane);
+  } else {
+    store_macroblock(s, batch, row.place, lane, record);
   }
 }
 
