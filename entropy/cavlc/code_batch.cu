@@ -392,10 +392,10 @@ void launch_code(const BatchView& batch, void* scratch, const GroupBits& bits, c
              "cudaDeviceGetAttribute");
   check_call(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, kThreads, 0),
              "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-  // All teams at once: a block there waits for nobody.
   const std::size_t at_once =
       std::min<std::size_t>(static_cast<std::size_t>(multiprocessors) * blocks, kMostBlocks);
-  if (job.layout.groups() <= at_once) {
+  // Most teams at once: while their first warps work alone the others leave room unused.
+  if (job.layout.groups() <= std::min<std::size_t>(at_once + at_once / 2, kMostBlocks)) {
     const auto by_teams = batch.mode_codes ? code_groups_by_teams<true> : code_groups_by_teams<false>;
     by_teams<<<static_cast<unsigned>(job.layout.groups()), kThreads, 0, stream>>>(job);
     return check_launch("code_groups_by_teams");
