@@ -40,6 +40,7 @@ struct Batch {
   Progress progress = Progress::idle;
   Run run;
   int collected = 0;
+  std::uint64_t stream_bytes = 0;  // of the last run whose sizes are known
   std::uint64_t window_begin = 0;  // what of the stream is in the pinned window
   std::uint64_t window_end = 0;
   Event uploaded;
@@ -64,6 +65,11 @@ class CudaBackend final : public Backend {
     encode_ = std::make_unique<Stream>();
     download_ = std::make_unique<Stream>();
     put_slice_headers();
+    if (fetches_ahead()) {  // perhaps more than has been written
+      for (const DeviceMemory::Batch& b : d_.batch) {
+        check(cudaMemsetAsync(b.stream, 0, pinned_.window_bytes, encode_->get()), "clearing device memory");
+      }
+    }
     if (params.marks) put_mark_plan();
     if (params.cipher) {
       const protect::StreamKeys& keys = params.cipher->keys();
@@ -202,6 +208,11 @@ class CudaBackend final : public Backend {
       copy(pinned.reconstruction, d_.reconstruction, mbs * 384, cudaMemcpyDeviceToHost, *encode_);
     }
     copy(pinned.pictures, d.pictures, pictures, cudaMemcpyDeviceToHost, *encode_);
+    batch.window_begin = 0, batch.window_end = window_ahead(batch);
+    if (batch.window_end > 0) {
+      copy(pinned.window, d.stream, static_cast<std::size_t>(batch.window_end), cudaMemcpyDeviceToHost,
+           *encode_);
+    }
     batch.sized.record(encode_->get());
     batch.progress = Progress::encoding;
     next_ = (next_ + 1) % kBatchesInFlight;
@@ -230,13 +241,23 @@ class CudaBackend final : public Backend {
     if (filling_.pictures > 0 && batches_[next_]->progress == Progress::idle) launch();
   }
 
+  // Of a single picture the stream comes along with its size, as much as the last one took and a quarter
+  // more: that costs less than asking again.
+  bool fetches_ahead() const { return size_ == 1 && !params_.device_output; }
+  std::uint64_t window_ahead(const Batch& batch) const {
+    if (!fetches_ahead()) return 0;
+    const std::uint64_t expected = batch.stream_bytes + batch.stream_bytes / 4;
+    return expected == 0 ? pinned_.window_bytes : std::min<std::uint64_t>(expected, pinned_.window_bytes);
+  }
+
   // How many bytes to fetch is known once the sizes are here; then they are fetched, if nobody has yet.
   void advance(int index) const {
     Batch& batch = *batches_[index];
     if (batch.progress != Progress::encoding || !batch.sized.done()) return;
-    batch.window_begin = batch.window_end = 0;
     batch.progress = Progress::ready;
-    if (params_.device_output) return;
+    const entropy::PackedPicture& last = pinned_.batch[index].pictures[batch.run.pictures - 1];
+    batch.stream_bytes = last.offset + last.size;
+    if (params_.device_output || batch.stream_bytes <= batch.window_end) return;
     fetch(index, 0);
     batch.progress = Progress::downloading;
   }
@@ -248,9 +269,8 @@ class CudaBackend final : public Backend {
   // Moves the window to `begin` of the batch's stream.
   void fetch(int index, std::uint64_t begin) const {
     Batch& batch = *batches_[index];
-    const entropy::PackedPicture& last = pinned_.batch[index].pictures[batch.run.pictures - 1];
     batch.window_begin = begin;
-    batch.window_end = std::min<std::uint64_t>(last.offset + last.size, begin + pinned_.window_bytes);
+    batch.window_end = std::min<std::uint64_t>(batch.stream_bytes, begin + pinned_.window_bytes);
     copy(pinned_.batch[index].window, d_.batch[index].stream + begin,
          static_cast<std::size_t>(batch.window_end - begin), cudaMemcpyDeviceToHost, *download_);
     batch.downloaded.record(download_->get());

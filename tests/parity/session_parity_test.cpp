@@ -354,6 +354,17 @@ TEST_F(SessionParity, NoiseAtTheFinestQuantiser) {
   expect_parity(config, pictures, {1, 3, 12});
 }
 
+// Single pictures come along with their size, as many bytes as the one before makes likely: here they do not.
+TEST_F(SessionParity, SinglePicturesOfChangingSize) {
+  Config config;
+  config.qp = 20, config.preset = Preset::fast;
+  std::vector<test::Picture> pictures;
+  for (std::uint32_t seed = 0; seed < 9; ++seed) {
+    pictures.push_back(test::make_picture(seed % 4 < 2 ? Content::flat128 : Content::noise, 48, 32, seed));
+  }
+  expect_parity(config, pictures, {1});
+}
+
 TEST_F(SessionParity, LowLatencyNeedsNoCompany) {
   const std::vector<test::Picture> pictures = clip(6, 64, 64);
   Config config;
