@@ -164,7 +164,7 @@ void report_options(const Clip& clip, bool quick, Report& report) {
                 {"option", name},
                 {"fps", rate.frames_per_second},
                 {"plain_fps", without.frames_per_second},
-                {"cost_%", 100 * (without.frames_per_second / rate.frames_per_second - 1), 1},
+                {"cost_%", 100 * (1 - rate.frames_per_second / without.frames_per_second), 1},
                 {"bytes", rate.bytes},
                 {"plain_bytes", without.bytes}});
   }
@@ -197,6 +197,9 @@ class StageBench {
       std::copy(std::begin(frame.pitch), std::end(frame.pitch), source.pitch);
     }
     upload(d_.sources, sources);
+    if (params_.guide) {
+      vision::cuda::launch_guide_reset(params_.mb_width * params_.mb_height, d_.guide.previous, nullptr);
+    }
     view_.pictures = batch;
     view_.width = clip.width, view_.height = clip.height;
     view_.mb_width = params_.mb_width, view_.mb_height = params_.mb_height;
@@ -209,6 +212,18 @@ class StageBench {
 
   void reconstruct() const {
     encoder::cuda::launch_reconstruct(view_, params_.qp, params_.preset, d_.reconstruct_scratch, nullptr);
+  }
+  void guide() const {
+    vision::cuda::PicturePlanes luma;
+    luma.table = d_.sources;
+    if (params_.guide->mode == vision::GuideMode::edges) {
+      vision::cuda::launch_step_sums(luma, view_.width, view_.height, view_.pictures, d_.guide.sums, nullptr);
+    } else {
+      vision::cuda::launch_macroblock_sums(luma, {}, view_.width, view_.height, view_.pictures, d_.guide.sums,
+                                           nullptr);
+    }
+    vision::cuda::launch_guide_offsets(*params_.guide, view_.macroblocks_per_picture(), view_.pictures,
+                                       d_.guide, nullptr);
   }
   void encrypt() {
     const protect::StreamKeys& keys = params_.cipher->keys();
@@ -281,6 +296,26 @@ void report_stages(const Clip& clip, const CopyRates& copies, Report& report) {
                                         {"cp_%_of_copy", 100 * floor(pack_bytes) / pack, 1},
                                         {"fps_of_both", 1e3 * batch / (search + pack)}});
     }
+  }
+}
+
+// What comes before the search where a guide gives macroblocks their quantisers.
+void report_guides(const Clip& clip, bool quick, Report& report) {
+  constexpr int kRuns = 15, kBatch = 128;
+  const FramePool pool(clip, MemoryKind::device, kBatch);
+  const Config plain = config_of(clip, Preset::fast, kBatch);
+  Config edges = plain, variance = plain;
+  edges.edge_guided = 2;
+  variance.aq = AdaptiveQuantisation::variance;
+  const double encode = 1e6 / measure_rate(plain, pool, quick).frames_per_second;
+  for (const auto& [name, config] : {std::pair{"edge-guided 2", edges}, std::pair{"aq variance", variance}}) {
+    const StageBench bench(clip, pool, config, kBatch);
+    const double guide = 1e3 * device_milliseconds(kRuns, [&] { bench.guide(); }) / kBatch;
+    report.row("guides, us a picture", {{"clip", clip.name},
+                                        {"guide", name},
+                                        {"guide_us", guide, 2},
+                                        {"encode_us", encode, 2},
+                                        {"share_%", 100 * guide / encode, 1}});
   }
 }
 
@@ -401,6 +436,7 @@ void run(const Options& options) {
     for (const Clip& clip : clips) report_memory(clip, report);
     for (const Clip& clip : clips) report_rates(clip, copies, options.quick, report);
     for (const Clip& clip : options.clips) report_options(clip, options.quick, report);
+    for (const Clip& clip : options.clips) report_guides(clip, options.quick, report);
     for (const Clip& clip : clips) report_stages(clip, copies, report);
     for (const Clip& clip : clips) report_latency(clip, options.quick, report);
   }
