@@ -13,23 +13,17 @@
 #include <array>
 #include <cstdio>
 #include <exception>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "bench/gpu_bench.h"
-#include "core/bit_ops.h"
-#include "core/device_batch.h"
+#include "bench/stage_bench.h"
 #include "cu264/device.h"
 #include "cu264/encoder.h"
 #include "cu264/protect.h"
-#include "encoder/cuda/encrypt.h"
-#include "encoder/cuda/memory.h"
-#include "encoder/cuda/reconstruct.h"
-#include "encoder/stages.h"
-#include "entropy/pack/pack_batch.h"
+#include "encoder/cuda/device.h"
 
 namespace cu264::bench {
 namespace {
@@ -128,6 +122,24 @@ void report_rates(const Clip& clip, const CopyRates& copies, bool quick, Report&
   }
 }
 
+// Batches in turn on the first device, on the first two, and so on, from pinned host memory, which all reach.
+void report_devices(const Clip& clip, bool quick, Report& report) {
+  const FramePool pinned(clip, MemoryKind::pinned);
+  const int devices = static_cast<int>(cuda_devices().size());
+  for (const auto& [preset, name] : kPresets) {
+    for (int used = 1; devices > 1 && used <= devices; ++used) {
+      Config config = config_of(clip, preset, 0);
+      for (int device = 0; device < used; ++device) config.devices.push_back(device);
+      const Rate rate = measure_rate(config, pinned, quick);
+      report.row("several devices, from pinned memory", {{"clip", clip.name},
+                                                         {"preset", name},
+                                                         {"devices", used},
+                                                         {"batch", rate.batch},
+                                                         {"fps", rate.frames_per_second}});
+    }
+  }
+}
+
 // What the options that add a stage cost, beside the same preset without them, which runs again after each:
 // a GPU's clock moves.
 void report_options(const Clip& clip, bool quick, Report& report) {
@@ -174,104 +186,6 @@ void report_options(const Clip& clip, bool quick, Report& report) {
 EncoderEncryption bench_encryption(const EncryptionParts& parts) {
   return {ProtectionKey(std::array<std::uint8_t, ProtectionKey::kBytes>{1}), parts, 1};
 }
-
-// What the stages work on: a batch in the backend's own layout.
-class StageBench {
- public:
-  StageBench(const Clip& clip, const FramePool& pool, const Config& config, int batch)
-      : params_(encoder::stage_params(config)), source_bytes_(clip.frame_bytes()) {
-    std::size_t bytes = 0;
-    encoder::cuda::lay_out_device(params_, batch, nullptr, bytes);
-    d_allocation_ = encoder::cuda::allocate_device(bytes, 0);
-    d_ =
-        encoder::cuda::lay_out_device(params_, batch, static_cast<std::uint8_t*>(d_allocation_.get()), bytes);
-    std::vector<entropy::SliceHeaderBits> headers;
-    for (const encoder::SliceHeader& header : params_.slice_headers)
-      headers.push_back({header.bits, header.length});
-    upload(d_.slice_headers, headers);
-    std::vector<core::SourcePicture> sources;
-    for (int i = 0; i < batch; ++i) {
-      const Frame frame = pool.frame(static_cast<std::uint64_t>(i));
-      core::SourcePicture& source = sources.emplace_back();
-      std::copy(std::begin(frame.plane), std::end(frame.plane), source.plane);
-      std::copy(std::begin(frame.pitch), std::end(frame.pitch), source.pitch);
-    }
-    upload(d_.sources, sources);
-    if (params_.guide) {
-      vision::cuda::launch_guide_reset(params_.mb_width * params_.mb_height, d_.guide.previous, nullptr);
-    }
-    view_.pictures = batch;
-    view_.width = clip.width, view_.height = clip.height;
-    view_.mb_width = params_.mb_width, view_.mb_height = params_.mb_height;
-    view_.sources = d_.sources;
-    view_.macroblocks = d_.macroblocks;
-    view_.levels = d_.levels;
-    view_.total_coeff = d_.total_coeff;
-    coded_ = view_;
-  }
-
-  void reconstruct() const {
-    encoder::cuda::launch_reconstruct(view_, params_.qp, params_.preset, d_.reconstruct_scratch, nullptr);
-  }
-  void guide() const {
-    vision::cuda::PicturePlanes luma;
-    luma.table = d_.sources;
-    if (params_.guide->mode == vision::GuideMode::edges) {
-      vision::cuda::launch_step_sums(luma, view_.width, view_.height, view_.pictures, d_.guide.sums, nullptr);
-    } else {
-      vision::cuda::launch_macroblock_sums(luma, {}, view_.width, view_.height, view_.pictures, d_.guide.sums,
-                                           nullptr);
-    }
-    vision::cuda::launch_guide_offsets(*params_.guide, view_.macroblocks_per_picture(), view_.pictures,
-                                       d_.guide, nullptr);
-  }
-  void encrypt() {
-    const protect::StreamKeys& keys = params_.cipher->keys();
-    coded_ =
-        encoder::cuda::launch_encrypt(view_,
-                                      {protect::aes_expand_key(keys.keystream_key().data()), keys.nonce(),
-                                       params_.cipher->parts(), d_.encrypted_macroblocks, d_.encrypt_ticket},
-                                      0, nullptr);
-  }
-  void code_and_pack() const {
-    entropy::launch_code_and_pack(coded_, d_.slice_headers, 0, d_.pack_scratch, d_.batch[0].stream,
-                                  d_.stream_bytes, d_.batch[0].pictures, nullptr);
-  }
-
-  // Bytes that must move, once, whatever the kernels: after both have run.
-  double source_bytes() const { return static_cast<double>(source_bytes_) * view_.pictures; }
-  double coded_bytes() const {
-    const std::size_t mbs =
-        static_cast<std::size_t>(view_.pictures) * static_cast<std::size_t>(view_.macroblocks_per_picture());
-    std::vector<core::MacroblockRecord> records(mbs);
-    check(cudaMemcpy(records.data(), d_.macroblocks, mbs * sizeof(records[0]), cudaMemcpyDeviceToHost),
-          "downloading the macroblocks");
-    double bytes = static_cast<double>(mbs * (sizeof(records[0]) + core::kTotalCoeffStride));
-    for (const core::MacroblockRecord& mb : records) {
-      bytes += core::count_ones(mb.nonzero_blocks) * core::kLevelsPerBlock * double{sizeof(std::int16_t)};
-    }
-    return bytes;
-  }
-  double stream_bytes() const {
-    entropy::PackedPicture last;
-    check(cudaMemcpy(&last, d_.batch[0].pictures + view_.pictures - 1, sizeof(last), cudaMemcpyDeviceToHost),
-          "downloading the sizes");
-    return static_cast<double>(last.offset + last.size);
-  }
-
- private:
-  template <class T>
-  static void upload(T* d_to, const std::vector<T>& from) {
-    check(cudaMemcpy(d_to, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice), "uploading");
-  }
-
-  const encoder::StageParams params_;
-  const std::size_t source_bytes_;  // of a frame
-  encoder::cuda::DeviceAllocation d_allocation_;
-  encoder::cuda::DeviceMemory d_;
-  core::BatchView view_;
-  core::BatchView coded_;  // what is coded of it
-};
 
 void report_stages(const Clip& clip, const CopyRates& copies, Report& report) {
   constexpr int kRuns = 5, kLargest = 128;
@@ -436,6 +350,7 @@ void run(const Options& options) {
     for (const Clip& clip : clips) report_memory(clip, report);
     for (const Clip& clip : clips) report_rates(clip, copies, options.quick, report);
     for (const Clip& clip : options.clips) report_options(clip, options.quick, report);
+    for (const Clip& clip : options.clips) report_devices(clip, options.quick, report);
     for (const Clip& clip : options.clips) report_guides(clip, options.quick, report);
     for (const Clip& clip : clips) report_stages(clip, copies, report);
     for (const Clip& clip : clips) report_latency(clip, options.quick, report);
