@@ -13,8 +13,16 @@ constexpr int kMostThreads = 1024;
 constexpr int kMostThreadWords = 4;
 constexpr std::size_t kStaticBytes = 1024;  // not less than kernels declare themselves
 
+// With a word a thread 32 registers are enough, and where a multiprocessor takes 2048 threads its shared
+// memory has room for that many; with more words it has not.
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ / 100 == 9 || __CUDA_ARCH__ / 100 == 10)
+constexpr int kBlocksOfOneWord = 2;
+#else
+constexpr int kBlocksOfOneWord = 1;
+#endif
+
 template <int kThreadWords>
-__global__ void __launch_bounds__(kMostThreads, 1)
+__global__ void __launch_bounds__(kMostThreads, kThreadWords == 1 ? kBlocksOfOneWord : 1)
     link_shared(const __grid_constant__ WordGrid grid, const __grid_constant__ CandidateSet set,
                 const __grid_constant__ LinkWork work) {
   extern __shared__ std::uint32_t s_memory[];
