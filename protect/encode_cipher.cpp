@@ -45,11 +45,13 @@ class SliceCipher {
                                     slot * core::kLevelsPerBlock;
         const int max_num_coeff = core::slot_max_num_coeff(record, slot);
         const core::CavlcSymbols symbols = core::cavlc_symbols(block, max_num_coeff);
+        const BlockChange change = block_change(
+            block, symbols, max_num_coeff, block_key(word, layout.units_before(slot), symbols.total_coeff),
+            parts.signs, parts.codewords);
+        if (!change.any(symbols.nonzero)) continue;
         std::int16_t moved[core::kLevelsPerBlock] = {};
-        encrypt_levels(block, symbols, max_num_coeff,
-                       block_key(word, layout.units_before(slot), symbols.total_coeff), parts.signs,
-                       parts.codewords,
-                       [&](int place, int level) { moved[place] = static_cast<std::int16_t>(level); });
+        change_levels(block, symbols.nonzero, change,
+                      [&](int place, int level) { moved[place] = static_cast<std::int16_t>(level); });
         std::copy_n(moved, core::kLevelsPerBlock, block);
       }
     }

@@ -28,21 +28,34 @@ CU264_HD std::uint32_t sign_flips(const Levels& levels, const core::CavlcSymbols
   return can & key;
 }
 
-// Hands the levels to put(place, level) with the places and signs that encryption gives them. `levels` in
-// zigzag order; not for empty blocks.
+// What encryption does to a block.
+struct BlockChange {
+  std::uint32_t flips;   // sign_flips
+  std::uint32_t places;  // where the levels come to lie, bit k for position k
+
+  CU264_HD_MEMBER bool any(std::uint32_t nonzero) const { return flips != 0 || places != nonzero; }
+};
+
+// `levels` in zigzag order; not for empty blocks.
+template <class Levels>
+CU264_HD BlockChange block_change(const Levels& levels, const core::CavlcSymbols& symbols, int max_num_coeff,
+                                  const BlockKey& key, bool signs, bool codewords) {
+  const std::uint32_t nonzero = symbols.nonzero;
+  return {signs ? sign_flips(levels, symbols, key.signs) : 0,
+          codewords ? encrypt_places(nonzero, max_num_coeff, key.places, false) : nonzero};
+}
+
+// Hands the changed levels to put(place, level).
 template <class Levels, class Put>
-CU264_HD void encrypt_levels(const Levels& levels, const core::CavlcSymbols& symbols, int max_num_coeff,
-                             const BlockKey& key, bool signs, bool codewords, const Put& put) {
-  std::uint32_t flips = signs ? sign_flips(levels, symbols, key.signs) : 0;
-  std::uint32_t from = symbols.nonzero;
-  std::uint32_t to = codewords ? encrypt_places(from, max_num_coeff, key.places, false) : from;
+CU264_HD void change_levels(const Levels& levels, std::uint32_t nonzero, BlockChange change, const Put& put) {
 #if defined(__CUDA_ARCH__)
 #pragma unroll 1
 #endif
-  for (; from != 0; flips >>= 1) {
-    const int place = core::highest_bit(from), new_place = core::highest_bit(to), level = levels[place];
-    from ^= 1u << place, to ^= 1u << new_place;
-    put(new_place, (flips & 1) != 0 ? -level : level);
+  for (std::uint32_t from = nonzero; from != 0; change.flips >>= 1) {
+    const int place = core::highest_bit(from), new_place = core::highest_bit(change.places);
+    const int level = levels[place];
+    from ^= 1u << place, change.places ^= 1u << new_place;
+    put(new_place, (change.flips & 1) != 0 ? -level : level);
   }
 }
 

@@ -60,6 +60,7 @@ class GroupCipher {
         picture_(first_picture + static_cast<std::uint32_t>(group.picture)),
         group_first_(group.first),
         first_mb_(static_cast<std::size_t>(group.picture) * batch.macroblocks_per_picture() + group.first),
+        d_levels_(reinterpret_cast<uint4*>(batch.levels + first_mb_ * core::kLevelsPerMacroblock)),
         s_(shared),
         aes_(aes),
         lane_(lane) {}
@@ -167,9 +168,9 @@ class GroupCipher {
 
   __device__ Listed fetch(int i, int listed) const {
     const int entry = s_.list[min(i, listed - 1)], m = entry >> 5, slot = entry & 31;
-    uint4* const d_levels = reinterpret_cast<uint4*>(
-        batch_.levels + (first_mb_ + m) * core::kLevelsPerMacroblock + slot * core::kLevelsPerBlock);
-    return {m, slot, d_levels, {d_levels[0], d_levels[1]}};
+    uint4* const d_levels = d_levels_ + (2 * (m * core::kBlocksPerMacroblock + slot));
+    // Past the L1 cache, which is small beside all the shared memory and holds the tables of place_cipher.h.
+    return {m, slot, d_levels, {__ldcg(d_levels), __ldcg(d_levels + 1)}};
   }
 
   __device__ void encrypt_listed(int listed) const {
@@ -202,12 +203,14 @@ class GroupCipher {
     const protect::BlockKey key = protect::block_key([s_key](int i) { return s_key[i]; },
                                                      layout.units_before(block.slot), symbols.total_coeff);
     const LevelColumn before(s_before, lane_), after(s_after, lane_);
-    protect::encrypt_levels(before, symbols, max_num_coeff, key, plan_.parts.signs, plan_.parts.codewords,
-                            [&](int place, int level) { after.put(place, level); });
-    block.d_levels[0] =
-        make_uint4(s_after[0][lane_], s_after[1][lane_], s_after[2][lane_], s_after[3][lane_]);
-    block.d_levels[1] =
-        make_uint4(s_after[4][lane_], s_after[5][lane_], s_after[6][lane_], s_after[7][lane_]);
+    const protect::BlockChange change =
+        protect::block_change(before, symbols, max_num_coeff, key, plan_.parts.signs, plan_.parts.codewords);
+    if (!change.any(nonzero)) return;
+    protect::change_levels(before, nonzero, change, [&](int place, int level) { after.put(place, level); });
+    __stcg(block.d_levels,
+           make_uint4(s_after[0][lane_], s_after[1][lane_], s_after[2][lane_], s_after[3][lane_]));
+    __stcg(block.d_levels + 1,
+           make_uint4(s_after[4][lane_], s_after[5][lane_], s_after[6][lane_], s_after[7][lane_]));
   }
 
   const BatchView& batch_;
@@ -215,6 +218,7 @@ class GroupCipher {
   const std::uint32_t picture_;
   const int group_first_;       // macroblock in its picture
   const std::size_t first_mb_;  // in the batch
+  uint4* const d_levels_;       // of the group
   EncryptShared& s_;
   const AesTable& aes_;
   const int lane_;
