@@ -168,6 +168,21 @@ TEST(Config, ValidateRefusesEachField) {
   }
 }
 
+TEST(Config, OneGuideOnAnyDevices) {
+  Config c;
+  c.width = 64, c.height = 64, c.devices = {0, 1};
+  c.edge_guided = kStrongestEdgeGuide;
+  EXPECT_NO_THROW(validate(c));
+  c.aq = AdaptiveQuantisation::variance;
+  EXPECT_NE(message_of(ErrorCode::invalid_argument, [&] { validate(c); }).find("edge-guided and aq"),
+            std::string::npos);
+  c.edge_guided = 0;
+  EXPECT_NO_THROW(validate(c));
+  c.edge_guided = kStrongestEdgeGuide + 1, c.aq = AdaptiveQuantisation::off;
+  EXPECT_NE(message_of(ErrorCode::invalid_argument, [&] { validate(c); }).find("edge-guided"),
+            std::string::npos);
+}
+
 TEST(Config, ValidateTakesTheExtremes) {
   Config c;
   c.width = 1, c.height = 1, c.qp = 0;
