@@ -10,9 +10,11 @@
 
 namespace {
 
+using cu264::AdaptiveQuantisation;
 using cu264::Config;
 using cu264::Error;
 using cu264::ErrorCode;
+using cu264::kStrongestEdgeGuide;
 using cu264::encoder::validate;
 
 // what() of the Error that `call` must throw.
