@@ -23,7 +23,7 @@
 namespace cu264::encoder::cuda {
 
 struct EncryptShared {
-  static constexpr int kAesBlocks = 128, kListed = 512;
+  static constexpr int kAesBlocks = 120, kListed = 512;
 
   std::uint32_t keys[4 * kAesBlocks];
   uint4 layouts[32];            // protect::KeyLayout of a macroblock, and the first of its AES blocks
@@ -169,8 +169,7 @@ class GroupCipher {
   __device__ Listed fetch(int i, int listed) const {
     const int entry = s_.list[min(i, listed - 1)], m = entry >> 5, slot = entry & 31;
     uint4* const d_levels = d_levels_ + (2 * (m * core::kBlocksPerMacroblock + slot));
-    // Past the L1 cache, which is small beside all the shared memory and holds the tables of place_cipher.h.
-    return {m, slot, d_levels, {__ldcg(d_levels), __ldcg(d_levels + 1)}};
+    return {m, slot, d_levels, {d_levels[0], d_levels[1]}};
   }
 
   __device__ void encrypt_listed(int listed) const {
@@ -207,10 +206,10 @@ class GroupCipher {
         protect::block_change(before, symbols, max_num_coeff, key, plan_.parts.signs, plan_.parts.codewords);
     if (!change.any(nonzero)) return;
     protect::change_levels(before, nonzero, change, [&](int place, int level) { after.put(place, level); });
-    __stcg(block.d_levels,
-           make_uint4(s_after[0][lane_], s_after[1][lane_], s_after[2][lane_], s_after[3][lane_]));
-    __stcg(block.d_levels + 1,
-           make_uint4(s_after[4][lane_], s_after[5][lane_], s_after[6][lane_], s_after[7][lane_]));
+    block.d_levels[0] =
+        make_uint4(s_after[0][lane_], s_after[1][lane_], s_after[2][lane_], s_after[3][lane_]);
+    block.d_levels[1] =
+        make_uint4(s_after[4][lane_], s_after[5][lane_], s_after[6][lane_], s_after[7][lane_]);
   }
 
   const BatchView& batch_;
