@@ -47,7 +47,7 @@ struct StageParams {
   std::optional<PixelFormat> input_format;
   int matrix_coefficients = 2;  // that RGB is converted by
   bool full_range = false;
-  std::shared_ptr<const protect::MarkPlanner> marks;  // null: no watermark
+  std::shared_ptr<const protect::MarkPlanner> marks;    // null: no watermark
   std::shared_ptr<const protect::EncodeCipher> cipher;  // null: nothing is encrypted
   // [2 * slice + idr_pic_id]; idr_pic_id is the picture's index modulo 2 (H.264 7.4.3)
   std::vector<SliceHeader> slice_headers;
