@@ -34,7 +34,7 @@ struct CpuPicture {
   std::vector<std::int16_t> levels;
   std::vector<std::uint8_t> total_coeff;
   std::vector<std::int8_t> qp_offsets;  // [mb], or empty: every macroblock has the picture's QP
-  std::vector<std::uint32_t> marks;  // [mb] of the watermark (protect/watermark.h); empty: there is none
+  std::vector<std::uint32_t> marks;     // [mb] of the watermark (protect/watermark.h); empty: there is none
   bool mark_parity = false;
 
   void resize(int mbs_wide, int mbs_high, int slice_count) {

@@ -34,9 +34,9 @@ struct DeviceMemory {
   core::MacroblockRecord* macroblocks = nullptr;  // as BatchView
   std::int16_t* levels = nullptr;
   std::uint8_t* total_coeff = nullptr;
-  std::uint8_t* reconstruction = nullptr;  // null unless StageParams::reconstruction
-  std::uint32_t* marks = nullptr;          // [picture][mb]; null without StageParams::marks
-  std::uint8_t* mark_frame = nullptr;      // what they say
+  std::uint8_t* reconstruction = nullptr;                   // null unless StageParams::reconstruction
+  std::uint32_t* marks = nullptr;                           // [picture][mb]; null without StageParams::marks
+  std::uint8_t* mark_frame = nullptr;                       // what they say
   core::MacroblockRecord* encrypted_macroblocks = nullptr;  // null unless modes are encrypted
   std::uint32_t* encrypt_ticket = nullptr;                  // null without StageParams::cipher
   void* reconstruct_scratch = nullptr;
