@@ -123,7 +123,8 @@ static inline bool search_intra4x4(MacroblockContext& mb, int chroma_pattern, st
     const int bx = core::luma_block_x(block), by = core::luma_block_y(block), x = 4 * bx, y = 4 * by;
     const core::Intra4x4Neighbours available = {bx > 0 || mb.left, by > 0 || mb.above,
                                                 (bx > 0 || mb.left) && (by > 0 || mb.above)};
-    const bool above_right = core::intra4x4_above_right_available(block, mb.above, mb.above_right);
+    const bool above_right = core::intra4x4_above_right_available(block, mb.above, false);
+    const bool avoid = core::intra4x4_avoids_above_right(block, mb.above_right);
     Intra4x4Predictions predictions;
     predict_all_modes(canvas, x, y, available, above_right, predictions);
 
@@ -137,6 +138,7 @@ static inline bool search_intra4x4(MacroblockContext& mb, int chroma_pattern, st
     int candidates = 0;
     for (int mode = 0; mode < core::kIntra4x4Modes; ++mode) {
       if (!core::intra4x4_mode_available(mode, available)) continue;
+      if (avoid && core::intra4x4_reads_above_right(mode)) continue;
       const int bits = core::intra4x4_mode_bits(mode, predicted);
       ranks[candidates++] =
           core::ranked(static_cast<std::uint16_t>(satd[mode]) + mb.satd_lambda * bits, mode);

@@ -48,7 +48,7 @@ struct MacroblockContext {
 
   alignas(32) std::uint8_t luma[16][16];            // source
   alignas(32) std::uint8_t chroma[8][16];           // source: Cb in columns 0..7, Cr in 8..15
-  alignas(32) std::uint8_t luma_above[1 + 16 + 4];  // reconstructed: corner, row above, above right
+  alignas(32) std::uint8_t luma_above[1 + 16];  // reconstructed: corner, row above
   alignas(32) std::uint8_t luma_left[1 + 16];       // corner, column to the left
   alignas(32) std::uint8_t chroma_above[2][1 + 8];
   alignas(32) std::uint8_t chroma_left[2][1 + 8];
@@ -98,7 +98,7 @@ static inline void load_neighbours(MacroblockContext& mb, const CpuPicture& pict
   std::memset(mb.chroma_above, 128, sizeof mb.chroma_above);
   std::memset(mb.chroma_left, 128, sizeof mb.chroma_left);
   const int x0 = 16 * mb_x, y0 = 16 * mb_y;
-  if (mb.above) std::memcpy(mb.luma_above + 1, y_plane.row(y0 - 1) + x0, mb.above_right ? 20 : 16);
+  if (mb.above) std::memcpy(mb.luma_above + 1, y_plane.row(y0 - 1) + x0, 16);
   if (mb.left) {
     for (int y = 0; y < 16; ++y) mb.luma_left[1 + y] = y_plane.row(y0 + y)[x0 - 1];
   }

@@ -30,7 +30,7 @@ struct Intra4x4Lane {
   std::uint32_t sources;  // where in the values its row of its mode lies, a byte a sample
   int line_offset;        // from the block's first sample to its sample of the neighbour line, in the canvas
   int line_offset_without_above_right;
-  int needs[2];  // of the modes in columns 2t and 2t + 1: bit 0 left, bit 1 above
+  int needs[2];  // of the modes in columns 2t and 2t + 1: see HalfBlock::available
 
   __device__ explicit Intra4x4Lane(const LanePlace& lane) {
     const int mode = mode_of_column(lane.lane >> 2), y = lane.lane & 3;
@@ -53,6 +53,7 @@ struct Intra4x4Lane {
           needs[odd] = available;
         }
       }
+      if (core::intra4x4_reads_above_right(m)) needs[odd] |= 4;
     }
   }
 };
@@ -62,7 +63,7 @@ struct HalfBlock {
   int block;
   int bx;
   int by;
-  int available;  // bit 0 left, bit 1 above
+  int available;  // bit 0 left, bit 1 above, bit 2 whatever is above and to the right
   int dc;
   int predicted_mode;
 };
@@ -75,8 +76,9 @@ __device__ HalfBlock begin_step(WarpState<kRd>& s, const LanePlace& lane, const 
   b.block = block_of_step(lane.half == 0 ? kFirstOfStep : kSecondOfStep, step);
   b.bx = core::luma_block_x(b.block);
   b.by = core::luma_block_y(b.block);
-  b.available = (b.bx > 0 || place.left ? 1 : 0) | (b.by > 0 || place.above ? 2 : 0);
-  const bool above_right = core::intra4x4_above_right_available(b.block, place.above, place.above_right);
+  const int edges = (b.bx > 0 || place.left ? 1 : 0) | (b.by > 0 || place.above ? 2 : 0);
+  b.available = edges | (core::intra4x4_avoids_above_right(b.block, place.above_right) ? 0 : 4);
+  const bool above_right = core::intra4x4_above_right_available(b.block, place.above, false);
   const std::uint8_t* const first = s.canvas.at(4 * b.bx, 4 * b.by);
   const int v0 = first[above_right ? constants.line_offset : constants.line_offset_without_above_right];
   const int next = (lane.lane & 16) | min(lane.position + 1, 15),
@@ -91,8 +93,8 @@ __device__ HalfBlock begin_step(WarpState<kRd>& s, const LanePlace& lane, const 
   b.predicted_mode = (a | above_mode) < 0 ? static_cast<int>(core::kIntra4x4Dc) : min(a, above_mode);
   __syncwarp();
   const int left = sum4(s.line[lane.half].left()), above = sum4(s.canvas.word(4 * b.bx, 4 * b.by - 1));
-  const int sum = (b.available & 1 ? left : 0) + (b.available & 2 ? above : 0);
-  b.dc = b.available == 3 ? (sum + 4) >> 3 : b.available == 0 ? 128 : (sum + 2) >> 2;
+  const int sum = (edges & 1 ? left : 0) + (edges & 2 ? above : 0);
+  b.dc = edges == 3 ? (sum + 4) >> 3 : edges == 0 ? 128 : (sum + 2) >> 2;
   return b;
 }
 
@@ -152,9 +154,9 @@ __device__ ModeRanks rank_modes(const WarpState<kRd>& s, const SearchConstants& 
   satd += __shfl_xor_sync(kWarp, satd, 16);
 
   const int about =
-      block.available | block.predicted_mode << 2 | block.dc << 8 | (4 * block.by + block.bx) << 16;
+      block.available | block.predicted_mode << 3 | block.dc << 8 | (4 * block.by + block.bx) << 16;
   const int told = __shfl_sync(kWarp, about, odd_group ? 16 : 0);
-  const int available = told & 3, predicted = (told >> 2) & 15, dc = (told >> 8) & 255, raster = told >> 16;
+  const int available = told & 7, predicted = (told >> 3) & 15, dc = (told >> 8) & 255, raster = told >> 16;
   const int lambda = 16 * constants.satd_lambda;
   const auto rank = [&](int cost, int mode) {
     return static_cast<unsigned>(16 * cost + lambda * core::intra4x4_mode_bits(mode, predicted) + mode);

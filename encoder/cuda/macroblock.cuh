@@ -236,9 +236,7 @@ __device__ void load_above_neighbours(WarpState<kRd>& s, const BottomRow* above,
   const std::uint32_t* const words = reinterpret_cast<const std::uint32_t*>(above);
   std::uint32_t word = 0x80808080u;
   if (place.above) {
-    // Words 0..10 of this record, and word 0 of the next for the samples above and to the right.
     if (i < 11) word = __ldcg(words + i);
-    if (i == 11 && place.above_right) word = __ldcg(words + sizeof(BottomRow) / 4);
   } else if (i >= 8 && i < 11) {
     word = 0xffffffffu;  // modes and counts of what is not available are negative
   }
@@ -253,8 +251,6 @@ __device__ void load_above_neighbours(WarpState<kRd>& s, const BottomRow* above,
   } else if (i == 10) {
     for (int k = 0; k < 4; ++k)
       s.chroma_counts[k >> 1][0][1 + (k & 1)] = static_cast<std::int8_t>(word >> (8 * k));
-  } else if (i == 11) {
-    *reinterpret_cast<std::uint32_t*>(s.canvas.at(16, -1)) = word;
   }
 }
 

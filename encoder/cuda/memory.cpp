@@ -143,11 +143,11 @@ MemoryRequirement measure(const StageParams& params, int batch) {
 
 int choose_batch(const StageParams& params, int multiprocessors, std::size_t free_bytes) {
   // A wavefront takes this many steps, so this many macroblocks are in flight in a picture on average (1080p:
-  // 32). The search has room for 24 warps a multiprocessor; with half as many again few of them wait, and a
-  // batch of 1080p still takes less than 4 GiB.
-  constexpr int kWarpsPerMultiprocessor = 36, kLargest = 256, kLargestWithReconstruction = 16;
+  // 44). The search has room for 24 warps a multiprocessor; with twice as many few of them wait and a
+  // wavefront's begin and end weigh little, and a batch of 1080p still takes less than 4 GiB.
+  constexpr int kWarpsPerMultiprocessor = 50, kLargest = 256, kLargestWithReconstruction = 16;
   const int slice_rows = (params.mb_height + params.slices - 1) / params.slices;
-  const int steps = params.mb_width + 2 * (slice_rows - 1);
+  const int steps = params.mb_width + slice_rows - 1;
   const int mbs = static_cast<int>(macroblocks_of(params));
   const int wanted = (kWarpsPerMultiprocessor * multiprocessors * steps + mbs - 1) / mbs;
   int batch = std::clamp(wanted, 1, params.reconstruction ? kLargestWithReconstruction : kLargest);

@@ -111,7 +111,7 @@ template <bool kRd>
 __device__ void load_neighbours(WarpState<kRd>& s, const BatchView& batch, const Wavefront& wavefront,
                                 const Row& row, const LanePlace& lane, unsigned& published_above) {
   shift_left_neighbours(s, row.place, lane);
-  const unsigned needed = static_cast<unsigned>(min(row.place.mb_x + 2, batch.mb_width));
+  const unsigned needed = static_cast<unsigned>(row.place.mb_x) + 1;
   if (row.place.above && published_above < needed) {
     published_above = wait_for_row(wavefront.progress + row.index - 1, needed);
   }
