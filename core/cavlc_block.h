@@ -140,6 +140,14 @@ CU264_HD int cavlc_block_bits(const std::int16_t* levels, int max_num_coeff, int
   return cavlc_bits_of_masks(levels, level_masks(levels, max_num_coeff), max_num_coeff, nC);
 }
 
+// At least as many bits as `blocks` blocks take that hold `levels` levels other than zero, `magnitudes` the
+// sum of their magnitudes. A level of magnitude m takes at most 2m + 3 bits; at suffixLength 5 and 6 small
+// ones may take one or two more, but only behind one of 25 or of 49, which take 45 and 92 less. coeff_token
+// and total_zeros take 16 and 9, and runs 3 each but for 8 more in a block (tables 9-5, 9-7, 9-10).
+CU264_HD constexpr int cavlc_bits_bound(int blocks, int levels, int magnitudes) {
+  return 30 * blocks + 6 * levels + 2 * magnitudes;
+}
+
 // nC from the neighbouring blocks' total_coeff; a negative count stands for a block that is not available
 // (9.2.1).
 CU264_HD int nc_from_neighbours(int nA, int nB) {

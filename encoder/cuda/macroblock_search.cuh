@@ -12,7 +12,8 @@
 namespace cu264::encoder::cuda {
 
 inline constexpr int kPcmBits = 9 + 7 + 384 * 8;
-inline constexpr int kSurelyBelowPcm = 64;
+inline constexpr int kMostHeaderBits = 100;
+inline constexpr int kSurelyBelowPcm = 64;  // levels
 
 // Exact size of macroblock_layer: a block a lane.
 template <bool kRd>
@@ -51,6 +52,20 @@ __device__ bool dc_is_clipped(const WarpState<kRd>& s, const LanePlace& lane,
   return __any_sync(kWarp, abs(level) >= core::kMaxLevel);
 }
 
+// Of all levels that are there, and perhaps of more.
+template <bool kRd>
+__device__ int sum_of_magnitudes(const WarpState<kRd>& s, const LanePlace& lane) {
+  constexpr int kWords = core::kLevelsPerMacroblock / 2;
+  const std::uint32_t* const words = reinterpret_cast<const std::uint32_t*>(s.levels);
+  int sum = 0;
+#pragma unroll 1
+  for (int k = lane.lane; k < kWords; k += 32) {
+    const int word = static_cast<int>(words[k]);
+    sum += abs(static_cast<std::int16_t>(word)) + abs(word >> 16);
+  }
+  return warp_sum(sum);
+}
+
 template <bool kRd>
 __device__ bool pcm_is_better(const WarpState<kRd>& s, const SearchConstants& constants,
                               const LanePlace& lane, const MacroblockResult& result) {
@@ -58,7 +73,10 @@ __device__ bool pcm_is_better(const WarpState<kRd>& s, const SearchConstants& co
   // A decision by SATD does not see what clipping does to the picture.
   if (!kRd && dc_is_clipped(s, lane, result)) return true;
   const int levels = warp_sum(lane.lane < core::kBlocksPerMacroblock ? s.counts[lane.lane] : 0);
-  return levels > kSurelyBelowPcm && macroblock_bits(s, lane, result) > kPcmBits;
+  if (levels <= kSurelyBelowPcm) return false;
+  const int bound = kMostHeaderBits +
+                    core::cavlc_bits_bound(core::kBlocksPerMacroblock, levels, sum_of_magnitudes(s, lane));
+  return bound > kPcmBits && macroblock_bits(s, lane, result) > kPcmBits;
 }
 
 template <bool kRd>

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <random>
 #include <string>
 #include <vector>
@@ -220,6 +221,35 @@ TEST(CavlcBlock, LargestLevelOfBaseline) {
     }
   }
   EXPECT_FALSE(one_more_fits_everywhere);
+}
+
+// Levels that are small, large, or large before small ones, which then meet a long suffixLength.
+TEST(CavlcBlock, BoundHolds) {
+  std::mt19937 random(5);
+  constexpr int kMagnitudes[] = {1, 2, 3, 4, 7, 8, 15, 16, 24, 25, 48, 49, 100, kMaxLevel};
+  constexpr int kNcs[] = {kChromaDcNc, 0, 2, 4, 8};
+  int tightest = 1000;
+  for (int round = 0; round < 200000; ++round) {
+    const int nC = kNcs[random() % 5],
+              max_num_coeff = nC == kChromaDcNc ? 4 : 15 + static_cast<int>(random() % 2);
+    const unsigned density = 1 + random() % 16;
+    const int most = 1 + static_cast<int>(random() % std::size(kMagnitudes));
+    Levels levels{};
+    int count = 0, magnitudes = 0;
+    for (int k = max_num_coeff - 1; k >= 0; --k) {
+      if (random() % 16 >= density) continue;
+      // Half of the rounds: large levels first in coding order, ones behind them.
+      const bool large = round % 2 == 0 || count < static_cast<int>(random() % 8);
+      const int magnitude = large ? kMagnitudes[random() % static_cast<unsigned>(most)] : 1;
+      levels[static_cast<std::size_t>(k)] = static_cast<std::int16_t>(random() % 2 ? magnitude : -magnitude);
+      ++count, magnitudes += magnitude;
+    }
+    const int slack =
+        cavlc_bits_bound(1, count, magnitudes) - cavlc_block_bits(levels.data(), max_num_coeff, nC);
+    ASSERT_GE(slack, 0) << count << " levels, sum " << magnitudes;
+    tightest = std::min(tightest, slack);
+  }
+  EXPECT_LT(tightest, 30) << "the blocks came nowhere near";
 }
 
 TEST(CavlcBlock, NcOfNeighbours) {
