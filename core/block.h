@@ -72,11 +72,11 @@ struct alignas(16) MacroblockRecord {
 static_assert(sizeof(MacroblockRecord) == 32, "a macroblock record is two 16-byte transactions");
 
 // Position of a 4x4 luma block in its macroblock, in blocks (H.264 6.4.3).
-CU264_HD int luma_block_x(int luma4x4BlkIdx) {
+CU264_HD constexpr int luma_block_x(int luma4x4BlkIdx) {
   return (luma4x4BlkIdx & 1) | ((luma4x4BlkIdx >> 1) & 2);
 }
 
-CU264_HD int luma_block_y(int luma4x4BlkIdx) {
+CU264_HD constexpr int luma_block_y(int luma4x4BlkIdx) {
   return ((luma4x4BlkIdx >> 1) & 1) | ((luma4x4BlkIdx >> 2) & 2);
 }
 

@@ -119,7 +119,7 @@ CU264_HD bool intra4x4_reads_above_right(int mode) {
 
 // Whether the samples above and to the right of a block exist (6.4.11.4): not yet coded, or in the macroblock
 // above (`above`) or above and to the right (`above_right`).
-CU264_HD bool intra4x4_above_right_available(int luma4x4BlkIdx, bool above, bool above_right) {
+CU264_HD constexpr bool intra4x4_above_right_available(int luma4x4BlkIdx, bool above, bool above_right) {
   if (luma4x4BlkIdx == 5) return above_right;
   if (luma_block_y(luma4x4BlkIdx) == 0) return above;
   return ((1 << luma4x4BlkIdx) & ((1 << 3) | (1 << 7) | (1 << 11) | (1 << 13) | (1 << 15))) == 0;
@@ -129,7 +129,7 @@ CU264_HD bool intra4x4_above_right_available(int luma4x4BlkIdx, bool above, bool
 // block 5 are of the macroblock above and to the right (if there is one: `above_right`). Without them a row
 // of macroblocks follows the row above at a distance of one macroblock instead of two, so that a wavefront
 // takes a quarter less steps.
-CU264_HD bool intra4x4_avoids_above_right(int luma4x4BlkIdx, bool above_right) {
+CU264_HD constexpr bool intra4x4_avoids_above_right(int luma4x4BlkIdx, bool above_right) {
   return luma4x4BlkIdx == 5 && above_right;
 }
 

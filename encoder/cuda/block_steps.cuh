@@ -1,18 +1,81 @@
-// The order in which a warp takes the sixteen luma blocks of a macroblock, two at a time where it can.
+// The order in which a warp takes the sixteen luma blocks of a macroblock, two at a time where it can, and
+// what it needs to know of each, ready made: the loop over the steps is what the search spends its time in.
 #pragma once
 
 #include <cstdint>
 
+#include "core/block.h"
+#include "core/intra_pred.h"
+#include "encoder/cuda/macroblock.cuh"
+
 namespace cu264::encoder::cuda {
 
-// Blocks that may be coded together, a hexadecimal digit a step: each needs only blocks of earlier steps. The
-// lower half of the warp takes the first, the upper the second; where the digits agree both do the same
-// block.
 inline constexpr int kIntra4x4Steps = 10;
-inline constexpr std::uint64_t kFirstOfStep = 0xfeba763210, kSecondOfStep = 0xfedc985410;
 
-__device__ inline int block_of_step(std::uint64_t blocks, int step) {
-  return static_cast<int>(blocks >> (4 * step)) & 15;
+// Neighbours, of a block inside its macroblock and of the macroblock.
+inline constexpr unsigned kHasLeft = 1, kHasAbove = 2;
+// Samples above and to the right of a block: inside the macroblock, or wherever there is a row above.
+inline constexpr unsigned kHasAboveRight = 4, kHasAboveRightIfAbove = 8;
+// core::intra4x4_avoids_above_right, of the block and of the macroblock.
+inline constexpr unsigned kAvoidsAboveRight = 16;
+
+// Neighbours of a macroblock as StepBlock::about has them of a block.
+__device__ inline unsigned neighbour_bits(const Place& place) {
+  return (place.left ? kHasLeft : 0) | (place.above ? kHasAbove | kHasAboveRightIfAbove : 0) |
+         (place.above_right ? kAvoidsAboveRight : 0);
+}
+
+struct StepBlock {
+  std::uint32_t where;  // offsets of its first sample: in the canvas; << 16 in the source
+  std::uint32_t
+      about;  // neighbour bits; << 8 block; << 12 raster index; << 16 place in an array of 8 columns
+
+  static constexpr unsigned kIdle = 1u << 24;  // the other half's block over again
+  static constexpr int kPatternShift = 28;     // bit of CodedBlockPatternLuma
+
+  static __host__ __device__ constexpr std::uint64_t packed(int block, bool idle = false) {
+    const int bx = core::luma_block_x(block), by = core::luma_block_y(block);
+    const bool right = core::intra4x4_above_right_available(block, false, false);
+    const bool right_if_above = !right && core::intra4x4_above_right_available(block, true, false);
+    const unsigned bits = (bx > 0 ? kHasLeft : 0) | (by > 0 ? kHasAbove : 0) | (right ? kHasAboveRight : 0) |
+                          (right_if_above ? kHasAboveRightIfAbove : 0) |
+                          (core::intra4x4_avoids_above_right(block, true) ? kAvoidsAboveRight : 0);
+    const auto of = [](int value, int shift) { return static_cast<std::uint64_t>(value) << shift; };
+    const std::uint64_t where = of(4 * by * Canvas::kPitch + 4 * bx, 0) | of(4 * by * 16 + 4 * bx, 16);
+    const std::uint64_t about = bits | of(block, 8) | of(4 * by + bx, 12) | of(8 * by + bx, 16) |
+                                (idle ? kIdle : 0) | of(1 << (block >> 2), kPatternShift);
+    return where | about << 32;
+  }
+
+  __device__ int canvas() const { return static_cast<int>(where & 0xffff); }
+  __device__ int source() const { return static_cast<int>(where >> 16); }
+  __device__ int block() const { return static_cast<int>(about >> 8) & 15; }
+  __device__ int raster() const { return static_cast<int>(about >> 12) & 15; }
+  __device__ int grid() const { return static_cast<int>(about >> 16) & 63; }
+  __device__ bool idle() const { return (about & kIdle) != 0; }
+  __device__ unsigned pattern() const { return about & (15u << kPatternShift); }
+};
+
+// Each block needs only blocks of earlier steps. The lower half of the warp takes the first, the upper the
+// second; where there is only one both do it, and the upper is idle. In constant memory: all lanes read the
+// same.
+static __constant__ std::uint64_t c_first_of_step[kIntra4x4Steps] = {
+    StepBlock::packed(0),  StepBlock::packed(1), StepBlock::packed(2),  StepBlock::packed(3),
+    StepBlock::packed(6),  StepBlock::packed(7), StepBlock::packed(10), StepBlock::packed(11),
+    StepBlock::packed(14), StepBlock::packed(15)};
+static __constant__ std::uint64_t c_second_of_step[kIntra4x4Steps] = {
+    StepBlock::packed(0, true),  StepBlock::packed(1, true), StepBlock::packed(4),  StepBlock::packed(5),
+    StepBlock::packed(8),        StepBlock::packed(9),       StepBlock::packed(12), StepBlock::packed(13),
+    StepBlock::packed(14, true), StepBlock::packed(15, true)};
+
+__device__ inline StepBlock unpack(std::uint64_t packed) {
+  return {static_cast<std::uint32_t>(packed), static_cast<std::uint32_t>(packed >> 32)};
+}
+__device__ inline StepBlock first_of_step(int step) {
+  return unpack(c_first_of_step[step]);
+}
+__device__ inline StepBlock second_of_step(int step) {
+  return unpack(c_second_of_step[step]);
 }
 
 }  // namespace cu264::encoder::cuda

@@ -79,10 +79,9 @@ __device__ inline int chroma_pattern_bits(int pattern) {
   return core::ue_length(static_cast<std::uint32_t>(3 + 4 * pattern));
 }
 
-// Transforms, quantises and reconstructs chroma from its prediction.
+// Transforms, quantises and reconstructs chroma from its prediction, as Intra16x16Coder does luma.
 template <bool kRd, bool kRdoq>
 struct ChromaCoder {
-  static constexpr int kUnroll = kPassUnroll<kRd>;
   WarpState<kRd>& s;
   const SearchConstants& constants;
   const LanePlace& lane;
@@ -98,7 +97,7 @@ struct ChromaCoder {
   // Leaves levels, counts and, in s.dc[4 * c + block], the DC coefficients to reconstruct with.
   __device__ void quantise() {
     core::LevelMasks masks;  // of AC block `lane`
-#pragma unroll kUnroll
+#pragma unroll 1
     for (int pass = 0; pass < 4; ++pass) {
       const int i = 2 * pass + lane.half, c = i >> 2;
       const int x = 4 * (i & 1) + lane.x, y = 4 * ((i >> 1) & 1) + lane.y;
@@ -181,7 +180,7 @@ struct ChromaCoder {
   // error. `out`: [2][8][8], which may be the prediction; null: only the error is wanted.
   __device__ int reconstruct(int pattern, std::uint8_t* out) {
     int error = 0;
-#pragma unroll kUnroll
+#pragma unroll 1
     for (int pass = 0; pass < 4; ++pass) {
       const int i = 2 * pass + lane.half, c = i >> 2;
       const int x = 4 * (i & 1) + lane.x, y = 4 * ((i >> 1) & 1) + lane.y;

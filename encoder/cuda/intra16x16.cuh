@@ -142,10 +142,10 @@ __device__ inline unsigned rank_intra16x16(const SearchConstants& constants, con
   return available ? static_cast<unsigned>(cost * 16 + mode) : kNoRank;
 }
 
-// Transforms, quantises and reconstructs luma from its prediction.
+// Transforms, quantises and reconstructs luma from its prediction, in passes of two blocks that are not
+// unrolled: the search is bound by the fetching of instructions.
 template <bool kRd, bool kRdoq>
 struct Intra16x16Coder {
-  static constexpr int kUnroll = kPassUnroll<kRd>;
   WarpState<kRd>& s;
   const SearchConstants& constants;
   const LanePlace& lane;
@@ -162,7 +162,7 @@ struct Intra16x16Coder {
   // Leaves levels, counts and, in s.dc, the DC coefficients to reconstruct with.
   __device__ void quantise() {
     core::LevelMasks masks;  // of AC block `lane`
-#pragma unroll kUnroll
+#pragma unroll 1
     for (int pass = 0; pass < 8; ++pass) {
       const int block = 2 * pass + lane.half, bx = core::luma_block_x(block), by = core::luma_block_y(block);
       const int x = 4 * bx + lane.x, y = 4 * by + lane.y;
@@ -195,10 +195,9 @@ struct Intra16x16Coder {
   __device__ void quantise_by_rdoq() {
 #pragma unroll 1
     for (int step = 0; step < kIntra4x4Steps; ++step) {
-      const int first = block_of_step(kFirstOfStep, step), second = block_of_step(kSecondOfStep, step);
-      const int block = lane.half == 0 ? first : second, bx = core::luma_block_x(block),
-                by = core::luma_block_y(block);
-      const bool active = lane.half == 0 || first != second;
+      const StepBlock own = lane.half == 0 ? first_of_step(step) : second_of_step(step);
+      const int block = own.block(), bx = core::luma_block_x(block), by = core::luma_block_y(block);
+      const bool active = !own.idle();
       const int x = 4 * bx + lane.x, y = 4 * by + lane.y;
       const int coefficient = forward_transform(lane, s.luma[y][x] - prediction[y * pitch + x]);
       if (lane.position == 0) s.dc[4 * by + bx] = coefficient;
@@ -249,7 +248,7 @@ struct Intra16x16Coder {
   // Returns a lane's share of the squared error. `out` may be the prediction; null: only the error is wanted.
   __device__ int reconstruct(bool with_ac, std::uint8_t* out, int out_pitch) {
     int error = 0;
-#pragma unroll kUnroll
+#pragma unroll 1
     for (int pass = 0; pass < 8; ++pass) {
       const int block = 2 * pass + lane.half, bx = core::luma_block_x(block), by = core::luma_block_y(block);
       const int x = 4 * bx + lane.x, y = 4 * by + lane.y;

@@ -58,11 +58,11 @@ struct Intra4x4Lane {
   }
 };
 
-// The block of a lane's half in a step, and what predicts it.
+// The blocks of a step, that of the lane's half among them, and what predicts it.
 struct HalfBlock {
-  int block;
-  int bx;
-  int by;
+  StepBlock first;
+  StepBlock second;
+  StepBlock own;
   int available;  // bit 0 left, bit 1 above, bit 2 whatever is above and to the right
   int dc;
   int predicted_mode;
@@ -71,15 +71,15 @@ struct HalfBlock {
 // Values that predictions are taken from (core::intra4x4_values but DC), for the blocks of both halves.
 template <bool kRd>
 __device__ HalfBlock begin_step(WarpState<kRd>& s, const LanePlace& lane, const Intra4x4Lane& constants,
-                                const Place& place, int step) {
+                                unsigned neighbours, int step) {
   HalfBlock b;
-  b.block = block_of_step(lane.half == 0 ? kFirstOfStep : kSecondOfStep, step);
-  b.bx = core::luma_block_x(b.block);
-  b.by = core::luma_block_y(b.block);
-  const int edges = (b.bx > 0 || place.left ? 1 : 0) | (b.by > 0 || place.above ? 2 : 0);
-  b.available = edges | (core::intra4x4_avoids_above_right(b.block, place.above_right) ? 0 : 4);
-  const bool above_right = core::intra4x4_above_right_available(b.block, place.above, false);
-  const std::uint8_t* const first = s.canvas.at(4 * b.bx, 4 * b.by);
+  b.first = first_of_step(step), b.second = second_of_step(step);
+  b.own.where = lane.half == 0 ? b.first.where : b.second.where;
+  b.own.about = lane.half == 0 ? b.first.about : b.second.about;
+  const int edges = static_cast<int>((b.own.about | neighbours) & (kHasLeft | kHasAbove));
+  b.available = edges | ((b.own.about & neighbours & kAvoidsAboveRight) != 0 ? 0 : 4);
+  const bool above_right = (b.own.about & ((neighbours & kHasAboveRightIfAbove) | kHasAboveRight)) != 0;
+  const std::uint8_t* const first = s.canvas.at(0, 0) + b.own.canvas();
   const int v0 = first[above_right ? constants.line_offset : constants.line_offset_without_above_right];
   const int next = (lane.lane & 16) | min(lane.position + 1, 15),
             after = (lane.lane & 16) | min(lane.position + 2, 15);
@@ -89,10 +89,12 @@ __device__ HalfBlock begin_step(WarpState<kRd>& s, const LanePlace& lane, const 
   values[core::kIntra4x4Pair + lane.position] = static_cast<std::uint8_t>((v0 + v1 + 1) >> 1);
   values[core::kIntra4x4Triple + lane.position] = static_cast<std::uint8_t>((v0 + 2 * v1 + v2 + 2) >> 2);
 
-  const int a = s.modes[1 + b.by][b.bx], above_mode = s.modes[b.by][1 + b.bx];
+  const std::int8_t* const modes = &s.modes[0][0] + b.own.grid();
+  const int a = modes[8], above_mode = modes[1];
   b.predicted_mode = (a | above_mode) < 0 ? static_cast<int>(core::kIntra4x4Dc) : min(a, above_mode);
   __syncwarp();
-  const int left = sum4(s.line[lane.half].left()), above = sum4(s.canvas.word(4 * b.bx, 4 * b.by - 1));
+  const int left = sum4(s.line[lane.half].left()),
+            above = sum4(*reinterpret_cast<const std::uint32_t*>(first - Canvas::kPitch));
   const int sum = (edges & 1 ? left : 0) + (edges & 2 ? above : 0);
   b.dc = edges == 3 ? (sum + 4) >> 3 : edges == 0 ? 128 : (sum + 2) >> 2;
   return b;
@@ -138,23 +140,20 @@ __device__ inline int ranking_lane(const LanePlace& lane) {
 template <bool kRd>
 __device__ ModeRanks rank_modes(const WarpState<kRd>& s, const SearchConstants& constants,
                                 const LanePlace& lane, const Intra4x4Lane& mine, const HadamardMatrix& matrix,
-                                const HalfBlock& block, const PredictedRows& rows, int step) {
+                                const HalfBlock& block, const PredictedRows& rows) {
   const int t = lane.lane & 3;
-  const auto satd_of = [&](std::uint64_t blocks, std::uint32_t row) {
-    const int b = block_of_step(blocks, step);
-    const std::uint32_t source = *reinterpret_cast<const std::uint32_t*>(
-        &s.luma[4 * core::luma_block_y(b) + t][4 * core::luma_block_x(b)]);
+  const auto satd_of = [&](const StepBlock& b, std::uint32_t row) {
+    const std::uint32_t source = *reinterpret_cast<const std::uint32_t*>(&s.luma[t][0] + b.source());
     return partial_satd_by_column(hadamard_differences(matrix, source, row));
   };
-  const std::uint32_t first = satd_of(kFirstOfStep, rows.first), second = satd_of(kSecondOfStep, rows.second);
+  const std::uint32_t first = satd_of(block.first, rows.first), second = satd_of(block.second, rows.second);
   // Even groups add up the first block's columns, odd groups the second's.
   const bool odd_group = (lane.lane & 4) != 0;
   std::uint32_t satd = (odd_group ? second : first) + __shfl_xor_sync(kWarp, odd_group ? first : second, 4);
   satd += __shfl_xor_sync(kWarp, satd, 8);
   satd += __shfl_xor_sync(kWarp, satd, 16);
 
-  const int about =
-      block.available | block.predicted_mode << 3 | block.dc << 8 | (4 * block.by + block.bx) << 16;
+  const int about = block.available | block.predicted_mode << 3 | block.dc << 8 | block.own.raster() << 16;
   const int told = __shfl_sync(kWarp, about, odd_group ? 16 : 0);
   const int available = told & 7, predicted = (told >> 3) & 15, dc = (told >> 8) & 255, raster = told >> 16;
   const int lambda = 16 * constants.satd_lambda;
@@ -163,8 +162,9 @@ __device__ ModeRanks rank_modes(const WarpState<kRd>& s, const SearchConstants& 
   };
   ModeRanks ranks;
   const int even_mode = mode_of_column(2 * t), odd_mode = mode_of_column(2 * t + 1);
-  ranks.even = mine.needs[0] & ~available ? kNoRank : rank(static_cast<int>(satd & 0xffff), even_mode);
-  ranks.odd = mine.needs[1] & ~available ? kNoRank : rank(static_cast<int>(satd >> 16), odd_mode);
+  const auto unless = [&](int needs) { return needs & ~available ? kNoRank : 0u; };
+  ranks.even = rank(static_cast<int>(satd & 0xffff), even_mode) | unless(mine.needs[0]);
+  ranks.odd = rank(static_cast<int>(satd >> 16), odd_mode) | unless(mine.needs[1]);
   // A flat prediction changes the source's DC coefficient alone.
   ranks.dc = rank(s.source_ac[raster] + abs(s.source_dc[raster] - 16 * dc), core::kIntra4x4Dc);
   return ranks;
@@ -187,27 +187,38 @@ struct Intra4x4Result {
   int pattern = 0;
 };
 
-// Leaves a half's block in the warp's state, and its share of the result in all lanes.
+// A half's share of the result while the search goes on, in all its lanes.
+struct HalfTally {
+  unsigned bits_and_pattern = 0;  // the pattern << StepBlock::kPatternShift
+  std::int64_t cost = 0;
+
+  __device__ void finish(Intra4x4Result& result) const {
+    const unsigned first = __shfl_sync(kWarp, bits_and_pattern, 0),
+                   second = __shfl_sync(kWarp, bits_and_pattern, 16);
+    result.pattern = static_cast<int>((first | second) >> StepBlock::kPatternShift);
+    result.mode_bits = static_cast<int>((first + second) & 0xffff);
+    result.cost = __shfl_sync(kWarp, cost, 0) + __shfl_sync(kWarp, cost, 16);
+    result.kept = true;
+  }
+};
+
+// Leaves a half's block in the warp's state.
 template <bool kRd>
-__device__ void finish_step(WarpState<kRd>& s, const LanePlace& lane, const HalfBlock& block, int step,
-                            int mode, int level, int sample, Intra4x4Result& result) {
-  const bool two = block_of_step(kFirstOfStep, step) != block_of_step(kSecondOfStep, step);
+__device__ void finish_step(WarpState<kRd>& s, const LanePlace& lane, const HalfBlock& block, int mode,
+                            int level, int sample, HalfTally& tally) {
   const unsigned ballot = __ballot_sync(kWarp, level != 0);
   const int count = __popc((ballot >> (16 * lane.half)) & 0xffff);
-  if (two || lane.half == 0) {
-    s.levels[core::kSlotLuma + block.block][lane.coding] = static_cast<std::int16_t>(level);
-    *s.canvas.at(4 * block.bx + lane.x, 4 * block.by + lane.y) = static_cast<std::uint8_t>(sample);
+  if (!block.own.idle()) {
+    s.levels[core::kSlotLuma + block.own.block()][lane.coding] = static_cast<std::int16_t>(level);
+    s.canvas.at(lane.x, lane.y)[block.own.canvas()] = static_cast<std::uint8_t>(sample);
     if (lane.position == 0) {
-      s.modes[1 + block.by][1 + block.bx] = static_cast<std::int8_t>(mode);
-      s.luma_counts[1 + block.by][1 + block.bx] = static_cast<std::int8_t>(count);
-      s.counts[core::kSlotLuma + block.block] = static_cast<std::uint8_t>(count);
+      (&s.modes[1][1])[block.own.grid()] = static_cast<std::int8_t>(mode);
+      (&s.luma_counts[1][1])[block.own.grid()] = static_cast<std::int8_t>(count);
+      s.counts[core::kSlotLuma + block.own.block()] = static_cast<std::uint8_t>(count);
     }
+    tally.bits_and_pattern += core::intra4x4_mode_bits(mode, block.predicted_mode);
+    if (count != 0) tally.bits_and_pattern |= block.own.pattern();
   }
-  const int bits = core::intra4x4_mode_bits(mode, block.predicted_mode);
-  const int share = bits | (count != 0 ? 16 << (block.block >> 2) : 0);
-  const int first = __shfl_sync(kWarp, share, 0), second = two ? __shfl_sync(kWarp, share, 16) : 0;
-  result.mode_bits += (first & 15) + (second & 15);
-  result.pattern |= (first | second) >> 4;
   __syncwarp();
 }
 
@@ -222,33 +233,33 @@ __device__ Intra4x4Result search_intra4x4_by_satd(WarpState<kRd>& s, const Searc
                                                   const LaneQuantiser& quantiser, const Place& place,
                                                   const MacroblockMarks& marks, Limit limit) {
   Intra4x4Result result;
+  HalfTally tally;
+  const unsigned neighbours = neighbour_bits(place);
 #pragma unroll 1
   for (int step = 0; step < kIntra4x4Steps; ++step) {
-    const HalfBlock block = begin_step(s, lane, mine, place, step);
+    const HalfBlock block = begin_step(s, lane, mine, neighbours, step);
     const PredictedRows rows = {predicted_row(s.line[0].values(), mine.sources),
                                 predicted_row(s.line[1].values(), mine.sources)};
-    const unsigned best = rank_modes(s, constants, lane, mine, matrix, block, rows, step).best();
+    const unsigned best = rank_modes(s, constants, lane, mine, matrix, block, rows).best();
     const unsigned first = __shfl_sync(kWarp, best, kFirstRankingLane);
     const unsigned second = __shfl_sync(kWarp, best, kSecondRankingLane);
     result.satd_cost += first >> 4;
-    if (block_of_step(kFirstOfStep, step) != block_of_step(kSecondOfStep, step))
-      result.satd_cost += second >> 4;
+    if (!block.second.idle()) result.satd_cost += second >> 4;
     if (result.satd_cost >= limit()) return result;
 
     const int mode = static_cast<int>((lane.half == 0 ? first : second) & 15);
     const int prediction = sample_of_rows(lane, rows, mode, block.dc);
     const int coefficient =
-        forward_transform(lane, s.luma[4 * block.by + lane.y][4 * block.bx + lane.x] - prediction);
+        forward_transform(lane, (&s.luma[lane.y][lane.x])[block.own.source()] - prediction);
     int level = signed_level(coefficient, quantiser.multiplier, quantiser.shift, quantiser.rounding);
     if constexpr (MacroblockMarks::kAny) {
-      const bool two = block_of_step(kFirstOfStep, step) != block_of_step(kSecondOfStep, step);
-      level = marked_level(lane, marks, block.block, two || lane.half == 0, level);
+      level = marked_level(lane, marks, block.own.block(), !block.own.idle(), level);
     }
     int residual = 0;
     if (__any_sync(kWarp, level != 0)) residual = inverse_transform(lane, level * quantiser.dequant);
-    finish_step(s, lane, block, step, mode, level, core::clip_sample(prediction + residual, 8), result);
+    finish_step(s, lane, block, mode, level, core::clip_sample(prediction + residual, 8), tally);
   }
-  result.kept = true;
+  tally.finish(result);
   return result;
 }
 
@@ -285,18 +296,19 @@ __device__ Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const Search
                                                 const LaneQuantiser& quantiser, const Place& place,
                                                 const MacroblockMarks& marks, Limit limit) {
   Intra4x4Result result;
+  HalfTally tally;
+  const unsigned neighbours = neighbour_bits(place);
 #pragma unroll 1
   for (int step = 0; step < kIntra4x4Steps; ++step) {
-    const HalfBlock block = begin_step(s, lane, mine, place, step);
+    const HalfBlock block = begin_step(s, lane, mine, neighbours, step);
     const PredictedRows rows = {predicted_row(s.line[0].values(), mine.sources),
                                 predicted_row(s.line[1].values(), mine.sources)};
-    ModeRanks ranks = rank_modes(s, constants, lane, mine, matrix, block, rows, step);
-    const int source = s.luma[4 * block.by + lane.y][4 * block.bx + lane.x];
-    const int nC = core::nc_from_neighbours(s.luma_counts[1 + block.by][block.bx],
-                                            s.luma_counts[block.by][1 + block.bx]);
+    ModeRanks ranks = rank_modes(s, constants, lane, mine, matrix, block, rows);
+    const int source = (&s.luma[lane.y][lane.x])[block.own.source()];
+    const std::int8_t* const counts = &s.luma_counts[0][0] + block.own.grid();
+    const int nC = core::nc_from_neighbours(counts[8], counts[1]);
 
     // A candidate of each half a pass.
-    const bool two = block_of_step(kFirstOfStep, step) != block_of_step(kSecondOfStep, step);
     unsigned worth = 0;
     std::int64_t best = INT64_MAX;
     CodedHalf chosen{};
@@ -309,7 +321,7 @@ __device__ Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const Search
         worth = (of_half >> 4) * kWorthIntra4x4Mode;
         result.satd_cost += __shfl_sync(kWarp, of_half >> 4, 0);
         const unsigned second_cost = __shfl_sync(kWarp, of_half >> 4, 16);
-        if (two) result.satd_cost += second_cost;
+        if (!block.second.idle()) result.satd_cost += second_cost;
         if (result.satd_cost >= limit()) return result;
       }
       const bool is_candidate = of_half != kNoRank && 16 * (of_half >> 4) <= worth;
@@ -332,24 +344,22 @@ __device__ Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const Search
       const int scaled = forward_transform(lane, source - prediction) * quantiser.multiplier;
       const int in_order = __shfl_sync(kWarp, scaled, 16 * lane.half + lane.raster);
       const int level = choose_level_by_rdoq(s.rd.variants, count.lengths, lane, abs(in_order), in_order < 0,
-                                             16, quantiser.shift, nC, two || lane.half == 0);
+                                             16, quantiser.shift, nC, !block.own.idle());
       chosen = weigh_block(constants, count, lane, quantiser, block, mode, prediction, source,
                            __shfl_sync(kWarp, level, 16 * lane.half + lane.coding), level, nC);
     }
-    result.cost += __shfl_sync(kWarp, chosen.cost, 0);
-    const std::int64_t second_cost = __shfl_sync(kWarp, chosen.cost, 16);
-    if (two) result.cost += second_cost;
+    if (!block.own.idle()) tally.cost += chosen.cost;
     if constexpr (MacroblockMarks::kAny) {
-      const int level = marked_level(lane, marks, block.block, two || lane.half == 0, chosen.level);
+      const int level = marked_level(lane, marks, block.own.block(), !block.own.idle(), chosen.level);
       if (__any_sync(kWarp, level != chosen.level)) {
         const int prediction = sample_of_rows(lane, rows, mode, block.dc);
         chosen.level = level;
         chosen.sample = core::clip_sample(prediction + inverse_transform(lane, level * quantiser.dequant), 8);
       }
     }
-    finish_step(s, lane, block, step, mode, chosen.level, chosen.sample, result);
+    finish_step(s, lane, block, mode, chosen.level, chosen.sample, tally);
   }
-  result.kept = true;
+  tally.finish(result);
   return result;
 }
 

@@ -60,10 +60,6 @@ struct RdSpace {
 };
 struct NoSpace {};
 
-// Passes over blocks are unrolled little: the search is bound by the fetching of instructions.
-template <bool kRd>
-inline constexpr int kPassUnroll = kRd ? 1 : 2;
-
 template <bool kRd>
 struct alignas(16) WarpState {
   // Source.
