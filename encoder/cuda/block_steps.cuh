@@ -27,8 +27,7 @@ __device__ inline unsigned neighbour_bits(const Place& place) {
 
 struct StepBlock {
   std::uint32_t where;  // offsets of its first sample: in the canvas; << 16 in the source
-  std::uint32_t
-      about;  // neighbour bits; << 8 block; << 12 raster index; << 16 place in an array of 8 columns
+  std::uint32_t about;  // neighbour bits; << 8 block; << 12 raster index; << 16 index in a BlockGrid
 
   static constexpr unsigned kIdle = 1u << 24;  // the other half's block over again
   static constexpr int kPatternShift = 28;     // bit of CodedBlockPatternLuma
@@ -42,7 +41,8 @@ struct StepBlock {
                           (core::intra4x4_avoids_above_right(block, true) ? kAvoidsAboveRight : 0);
     const auto of = [](int value, int shift) { return static_cast<std::uint64_t>(value) << shift; };
     const std::uint64_t where = of(4 * by * Canvas::kPitch + 4 * bx, 0) | of(4 * by * 16 + 4 * bx, 16);
-    const std::uint64_t about = bits | of(block, 8) | of(4 * by + bx, 12) | of(8 * by + bx, 16) |
+    const std::uint64_t about = bits | of(block, 8) | of(4 * by + bx, 12) |
+                                of(BlockGrid<4>::kOwn + by * BlockGrid<4>::kPitch + bx, 16) |
                                 (idle ? kIdle : 0) | of(1 << (block >> 2), kPatternShift);
     return where | about << 32;
   }

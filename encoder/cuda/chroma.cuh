@@ -176,9 +176,19 @@ struct ChromaCoder {
     __syncwarp();
   }
 
-  // Reconstructs with what CodedBlockPatternChroma `pattern` keeps; returns a lane's share of the squared
-  // error. `out`: [2][8][8], which may be the prediction; null: only the error is wanted.
-  __device__ int reconstruct(int pattern, std::uint8_t* out) {
+  // Leaves the reconstruction with what CodedBlockPatternChroma `pattern` keeps in `out`, [2][8][8], which
+  // holds the prediction. `row`: chroma_row of this lane.
+  __device__ void reconstruct(int pattern, std::uint32_t row, std::uint8_t* out) {
+    if (pattern == 2) {
+      reconstruct_with_ac(out);
+    } else if (pattern == 1) {
+      *reinterpret_cast<std::uint32_t*>(out + chroma_row_offset(lane)) = flat_row(row);
+      __syncwarp();
+    }
+  }
+
+  // Returns a lane's share of the squared error. Null: only that is wanted.
+  __device__ int reconstruct_with_ac(std::uint8_t* out) {
     int error = 0;
 #pragma unroll 1
     for (int pass = 0; pass < 4; ++pass) {
@@ -186,8 +196,8 @@ struct ChromaCoder {
       const int x = 4 * (i & 1) + lane.x, y = 4 * ((i >> 1) & 1) + lane.y;
       int coefficient = 0;
       if (lane.position == 0) {
-        if (pattern > 0) coefficient = s.dc[i];
-      } else if (pattern == 2) {
+        coefficient = s.dc[i];
+      } else {
         coefficient = levels[2 + i][lane.coding - 1] * quantiser.dequant;
       }
       const int residual = inverse_transform(lane, coefficient);
@@ -199,12 +209,11 @@ struct ChromaCoder {
     return error;
   }
 
-  // The squared error without AC levels, a lane's share: every block then gets a constant. `row`: chroma_row
-  // of this lane.
+  // The squared error without AC levels, a lane's share.
   __device__ int flat_error(bool with_dc, std::uint32_t row) const {
     const std::uint32_t source =
         *reinterpret_cast<const std::uint32_t*>(&s.chroma[0][0][0] + chroma_row_offset(lane));
-    return squared_error4(source, with_dc ? add_to_samples(row, (s.dc[lane.lane >> 2] + 32) >> 6) : row);
+    return squared_error4(source, with_dc ? flat_row(row) : row);
   }
 
   // CodedBlockPatternChroma that the levels call for.
@@ -215,13 +224,17 @@ struct ChromaCoder {
   }
 
  private:
+  // Without AC levels every block gets a constant.
+  __device__ std::uint32_t flat_row(std::uint32_t row) const {
+    return add_to_samples(row, (s.dc[lane.lane >> 2] + 32) >> 6);
+  }
   __device__ int nc(int i) const {
     const int c = i >> 2, bx = i & 1, by = (i >> 1) & 1;
-    return core::nc_from_neighbours(s.chroma_counts[c][1 + by][bx], s.chroma_counts[c][by][1 + bx]);
+    return s.chroma_counts[c].nc(bx, by);
   }
   __device__ void set_count(int i, int count) {
     counts[2 + i] = static_cast<std::uint8_t>(count);
-    s.chroma_counts[i >> 2][1 + ((i >> 1) & 1)][1 + (i & 1)] = static_cast<std::int8_t>(count);
+    s.chroma_counts[i >> 2].at(i & 1, (i >> 1) & 1) = static_cast<std::int8_t>(count);
   }
 };
 

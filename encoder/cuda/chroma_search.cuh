@@ -51,7 +51,7 @@ __device__ ChromaChoice search_chroma_by_rd(WarpState<true>& s, const SearchCons
     bool better = false;
 #pragma unroll 1
     for (int p = coded; p >= 0; --p) {
-      const int error = warp_sum(p == 2 ? coder.reconstruct(2, nullptr) : coder.flat_error(p == 1, row));
+      const int error = warp_sum(p == 2 ? coder.reconstruct_with_ac(nullptr) : coder.flat_error(p == 1, row));
       const std::int64_t bits =
           mode_bits + chroma_pattern_bits(p) + (p > 0 ? dc_bits : 0) + (p == 2 ? ac_bits : 0);
       // Between patterns of a mode the higher wins a tie, between modes the lower.
@@ -84,7 +84,7 @@ __device__ void search_chroma(WarpState<kRd>& s, const SearchConstants& constant
   }
 
   std::uint8_t* const samples = &s.chroma_out[0][0][0];
-  predict_chroma(s, lane, place, plane, choice.mode, samples);
+  const std::uint32_t row = predict_chroma(s, lane, place, plane, choice.mode, samples);
   ChromaCoder<kRd, kRdoq> coder{s,
                                 constants,
                                 lane,
@@ -97,12 +97,12 @@ __device__ void search_chroma(WarpState<kRd>& s, const SearchConstants& constant
     coder.quantise();
     choice.pattern = coder.pattern();
   }
-  coder.reconstruct(choice.pattern, samples);
+  coder.reconstruct(choice.pattern, row, samples);
 
   // What the pattern leaves out counts as zero.
   if (lane.lane < 8) {
     if (choice.pattern < 2) s.counts[core::kSlotChromaAc + lane.lane] = 0;
-    s.chroma_counts[lane.lane >> 2][1 + ((lane.lane >> 1) & 1)][1 + (lane.lane & 1)] =
+    s.chroma_counts[lane.lane >> 2].at(lane.lane & 1, (lane.lane >> 1) & 1) =
         choice.pattern < 2 ? 0 : static_cast<std::int8_t>(s.counts[core::kSlotChromaAc + lane.lane]);
   } else if (lane.lane < 10 && choice.pattern < 1) {
     s.counts[core::kSlotChromaDc + lane.lane - 8] = 0;

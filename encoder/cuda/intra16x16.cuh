@@ -245,8 +245,22 @@ struct Intra16x16Coder {
     __syncwarp();
   }
 
-  // Returns a lane's share of the squared error. `out` may be the prediction; null: only the error is wanted.
-  __device__ int reconstruct(bool with_ac, std::uint8_t* out, int out_pitch) {
+  // Leaves the reconstruction in `out`, which may be the prediction. Without AC levels every block gets a
+  // constant.
+  __device__ void reconstruct(bool with_ac, std::uint8_t* out, int out_pitch) {
+    if (with_ac) {
+      reconstruct_with_ac(out, out_pitch);
+      return;
+    }
+    for (int i = lane.lane; i < 64; i += 32) {
+      const int x = 4 * (i & 3), y = i >> 2;
+      *reinterpret_cast<std::uint32_t*>(out + y * out_pitch + x) = flat_row(x, y);
+    }
+    __syncwarp();
+  }
+
+  // Returns a lane's share of the squared error. Null: only that is wanted.
+  __device__ int reconstruct_with_ac(std::uint8_t* out, int out_pitch) {
     int error = 0;
 #pragma unroll 1
     for (int pass = 0; pass < 8; ++pass) {
@@ -255,7 +269,7 @@ struct Intra16x16Coder {
       int coefficient = 0;
       if (lane.position == 0) {
         coefficient = s.dc[4 * by + bx];
-      } else if (with_ac) {
+      } else {
         coefficient = levels[1 + block][lane.coding - 1] * quantiser.dequant;
       }
       const int residual = inverse_transform(lane, coefficient);
@@ -267,14 +281,13 @@ struct Intra16x16Coder {
     return error;
   }
 
-  // The squared error without AC levels, a lane's share: every block then gets a constant.
+  // The squared error without AC levels, a lane's share.
   __device__ int flat_error() const {
     int error = 0;
     for (int i = lane.lane; i < 64; i += 32) {
       const int x = 4 * (i & 3), y = i >> 2;
       const std::uint32_t source = *reinterpret_cast<const std::uint32_t*>(&s.luma[y][x]);
-      const std::uint32_t row = *reinterpret_cast<const std::uint32_t*>(prediction + y * pitch + x);
-      error += squared_error4(source, add_to_samples(row, (s.dc[(y & ~3) + (x >> 2)] + 32) >> 6));
+      error += squared_error4(source, flat_row(x, y));
     }
     return error;
   }
@@ -285,13 +298,17 @@ struct Intra16x16Coder {
   }
 
  private:
+  // Four samples from column x of row y on, without AC levels.
+  __device__ std::uint32_t flat_row(int x, int y) const {
+    const std::uint32_t row = *reinterpret_cast<const std::uint32_t*>(prediction + y * pitch + x);
+    return add_to_samples(row, (s.dc[(y & ~3) + (x >> 2)] + 32) >> 6);
+  }
   __device__ int nc(int bx, int by) const {
-    return core::nc_from_neighbours(s.luma_counts[1 + by][bx], s.luma_counts[by][1 + bx]);
+    return s.luma_counts.nc(bx, by);
   }
   __device__ void set_count(int block, int count) {
     counts[1 + block] = static_cast<std::uint8_t>(count);
-    s.luma_counts[1 + core::luma_block_y(block)][1 + core::luma_block_x(block)] =
-        static_cast<std::int8_t>(count);
+    s.luma_counts.at(core::luma_block_x(block), core::luma_block_y(block)) = static_cast<std::int8_t>(count);
   }
 };
 

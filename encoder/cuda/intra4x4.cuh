@@ -89,8 +89,8 @@ __device__ HalfBlock begin_step(WarpState<kRd>& s, const LanePlace& lane, const 
   values[core::kIntra4x4Pair + lane.position] = static_cast<std::uint8_t>((v0 + v1 + 1) >> 1);
   values[core::kIntra4x4Triple + lane.position] = static_cast<std::uint8_t>((v0 + 2 * v1 + v2 + 2) >> 2);
 
-  const std::int8_t* const modes = &s.modes[0][0] + b.own.grid();
-  const int a = modes[8], above_mode = modes[1];
+  const std::int8_t* const modes = s.modes.cells + b.own.grid();
+  const int a = modes[-1], above_mode = modes[-BlockGrid<4>::kPitch];
   b.predicted_mode = (a | above_mode) < 0 ? static_cast<int>(core::kIntra4x4Dc) : min(a, above_mode);
   __syncwarp();
   const int left = sum4(s.line[lane.half].left()),
@@ -212,8 +212,8 @@ __device__ void finish_step(WarpState<kRd>& s, const LanePlace& lane, const Half
     s.levels[core::kSlotLuma + block.own.block()][lane.coding] = static_cast<std::int16_t>(level);
     s.canvas.at(lane.x, lane.y)[block.own.canvas()] = static_cast<std::uint8_t>(sample);
     if (lane.position == 0) {
-      (&s.modes[1][1])[block.own.grid()] = static_cast<std::int8_t>(mode);
-      (&s.luma_counts[1][1])[block.own.grid()] = static_cast<std::int8_t>(count);
+      s.modes.cells[block.own.grid()] = static_cast<std::int8_t>(mode);
+      s.luma_counts.cells[block.own.grid()] = static_cast<std::int8_t>(count);
       s.counts[core::kSlotLuma + block.own.block()] = static_cast<std::uint8_t>(count);
     }
     tally.bits_and_pattern += core::intra4x4_mode_bits(mode, block.predicted_mode);
@@ -305,8 +305,8 @@ __device__ Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const Search
                                 predicted_row(s.line[1].values(), mine.sources)};
     ModeRanks ranks = rank_modes(s, constants, lane, mine, matrix, block, rows);
     const int source = (&s.luma[lane.y][lane.x])[block.own.source()];
-    const std::int8_t* const counts = &s.luma_counts[0][0] + block.own.grid();
-    const int nC = core::nc_from_neighbours(counts[8], counts[1]);
+    const std::int8_t* const counts = s.luma_counts.cells + block.own.grid();
+    const int nC = core::nc_from_neighbours(counts[-1], counts[-BlockGrid<4>::kPitch]);
 
     // A candidate of each half a pass.
     unsigned worth = 0;

@@ -19,9 +19,9 @@ __device__ void take_intra16x16(WarpState<kRd>& s, const LanePlace& lane, Macrob
   if (lane.lane < 16) {
     const int count = with_ac ? s.counts[core::kSlotLuma + lane.lane] : 0;
     s.counts[core::kSlotLuma + lane.lane] = static_cast<std::uint8_t>(count);
-    s.luma_counts[1 + core::luma_block_y(lane.lane)][1 + core::luma_block_x(lane.lane)] =
+    s.luma_counts.at(core::luma_block_x(lane.lane), core::luma_block_y(lane.lane)) =
         static_cast<std::int8_t>(count);
-    s.modes[1 + (lane.lane >> 2)][1 + (lane.lane & 3)] = core::kIntra4x4Dc;
+    s.modes.at(lane.lane & 3, lane.lane >> 2) = core::kIntra4x4Dc;
   }
   __syncwarp();
 }
@@ -148,7 +148,7 @@ __device__ Intra16x16Choice search_intra16x16_by_rd(WarpState<true>& s, const Se
     bool better = false;
 #pragma unroll 1
     for (int with_ac = any_ac; with_ac >= 0; --with_ac) {
-      const int error = warp_sum(with_ac ? coder.reconstruct(true, nullptr, 0) : coder.flat_error());
+      const int error = warp_sum(with_ac ? coder.reconstruct_with_ac(nullptr, 0) : coder.flat_error());
       const std::int64_t bits =
           dc_bits + (with_ac ? ac_bits : 0) + intra16x16_header_bits(tried, with_ac ? 15 : 0, chroma_pattern);
       const std::int64_t rank = core::ranked(core::rd_cost(error, bits, constants.rd_lambda), tried);
@@ -192,7 +192,7 @@ __device__ void search_luma_by_rd(WarpState<true>& s, const SearchConstants& con
       s, constants, mine, start.neighbours, ranks, chroma_pattern, found.kept ? cost4x4 : INT64_MAX);
   if (found.kept && cost4x4 < whole.cost) {
     if (lane.lane < 16) {  // as they were before Intra_16x16 was tried
-      s.luma_counts[1 + core::luma_block_y(lane.lane)][1 + core::luma_block_x(lane.lane)] =
+      s.luma_counts.at(core::luma_block_x(lane.lane), core::luma_block_y(lane.lane)) =
           static_cast<std::int8_t>(s.counts[core::kSlotLuma + lane.lane]);
     }
     result.cost += cost4x4;

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "core/block.h"
+#include "core/cavlc_block.h"
 #include "core/cost.h"
 #include "core/intra_pred.h"
 #include "core/quant.h"
@@ -37,6 +38,19 @@ struct Canvas {
   __device__ std::uint32_t word(int x, int y) const {
     return *reinterpret_cast<const std::uint32_t*>(samples + (y + 1) * kPitch + 4 + x);
   }
+};
+
+// A value for each 4x4 block of a component and for its neighbours to the left and above, -1 where there is
+// none. A row of blocks is one word.
+template <int kSide>
+struct BlockGrid {
+  static constexpr int kPitch = 2 * kSide, kOwn = kPitch + kSide;  // of block (0, 0)
+  using Row = std::conditional_t<kSide == 4, std::uint32_t, std::uint16_t>;
+  alignas(4) std::int8_t cells[(kSide + 1) * kPitch];
+  __device__ std::int8_t& at(int x, int y) { return cells[kOwn + y * kPitch + x]; }
+  __device__ int at(int x, int y) const { return cells[kOwn + y * kPitch + x]; }
+  __device__ Row& row(int y) { return *reinterpret_cast<Row*>(&at(0, y)); }
+  __device__ int nc(int x, int y) const { return core::nc_from_neighbours(at(x - 1, y), at(x, y - 1)); }
 };
 
 // The values that a block's predictions are taken from, placed so that L3..L0 are one word.
@@ -74,9 +88,9 @@ struct alignas(16) WarpState {
   // Levels of the macroblock by slot, total_coeff of it and of its neighbours.
   alignas(16) std::int16_t levels[core::kBlocksPerMacroblock][16];
   std::uint8_t counts[32];
-  std::int8_t luma_counts[5][8];       // [y + 1][x + 1]; negative: not available
-  std::int8_t chroma_counts[2][3][4];  // the same
-  std::int8_t modes[5][8];             // Intra4x4PredMode, the same
+  BlockGrid<4> luma_counts;
+  BlockGrid<2> chroma_counts[2];
+  BlockGrid<4> modes;  // Intra4x4PredMode
   // Scratch of the search.
   ValueLine line[2];           // of two blocks
   std::int16_t source_ac[16];  // by raster block: SATD of the source less its DC, and that DC
@@ -203,19 +217,19 @@ __device__ void shift_left_neighbours(WarpState<kRd>& s, const Place& place, con
   const std::uint8_t corner = place.left && place.above ? *s.canvas.at(15, -1) : 128;
   const std::uint8_t chroma = place.left ? s.chroma_out[(i >> 3) & 1][i & 7][7] : 128;
   const std::uint8_t chroma_corner = place.left && place.above ? s.above_chroma[i & 1][4 + 7] : 128;
-  const std::int8_t luma_count = place.left ? s.luma_counts[1 + (i & 3)][4] : -1;
-  const std::int8_t chroma_count = place.left ? s.chroma_counts[(i >> 1) & 1][1 + (i & 1)][2] : -1;
-  const std::int8_t mode = place.left ? s.modes[1 + (i & 3)][4] : -1;
+  const std::int8_t luma_count = place.left ? s.luma_counts.at(3, i & 3) : -1;
+  const std::int8_t chroma_count = place.left ? s.chroma_counts[(i >> 1) & 1].at(1, i & 1) : -1;
+  const std::int8_t mode = place.left ? s.modes.at(3, i & 3) : -1;
   __syncwarp();
   if (i < 16) {
     s.left_luma[4 + i] = luma;
     *s.canvas.at(-1, i) = luma;
     s.left_chroma[i >> 3][4 + (i & 7)] = chroma;
   } else if (i < 20) {
-    s.luma_counts[1 + (i & 3)][0] = luma_count;
-    s.modes[1 + (i & 3)][0] = mode;
+    s.luma_counts.at(-1, i & 3) = luma_count;
+    s.modes.at(-1, i & 3) = mode;
   } else if (i < 24) {
-    s.chroma_counts[(i >> 1) & 1][1 + (i & 1)][0] = chroma_count;
+    s.chroma_counts[(i >> 1) & 1].at(-1, i & 1) = chroma_count;
   } else if (i < 26) {
     s.above_chroma[i & 1][3] = s.left_chroma[i & 1][3] = chroma_corner;
   } else if (i == 26) {
@@ -241,12 +255,12 @@ __device__ void load_above_neighbours(WarpState<kRd>& s, const BottomRow* above,
   } else if (i < 8) {
     *reinterpret_cast<std::uint32_t*>(&s.above_chroma[(i - 4) >> 1][4 + 4 * (i & 1)]) = word;
   } else if (i == 8) {
-    for (int k = 0; k < 4; ++k) s.modes[0][1 + k] = static_cast<std::int8_t>(word >> (8 * k));
+    s.modes.row(-1) = word;
   } else if (i == 9) {
-    for (int k = 0; k < 4; ++k) s.luma_counts[0][1 + k] = static_cast<std::int8_t>(word >> (8 * k));
+    s.luma_counts.row(-1) = word;
   } else if (i == 10) {
-    for (int k = 0; k < 4; ++k)
-      s.chroma_counts[k >> 1][0][1 + (k & 1)] = static_cast<std::int8_t>(word >> (8 * k));
+    s.chroma_counts[0].row(-1) = static_cast<std::uint16_t>(word);
+    s.chroma_counts[1].row(-1) = static_cast<std::uint16_t>(word >> 16);
   }
 }
 
@@ -259,12 +273,11 @@ __device__ void store_bottom_row(WarpState<kRd>& s, BottomRow* bottom, const Lan
   } else if (i < 8) {
     word = *reinterpret_cast<const std::uint32_t*>(&s.chroma_out[(i - 4) >> 1][7][4 * (i & 1)]);
   } else if (i == 8) {
-    word = pack4(s.modes[4][1], s.modes[4][2], s.modes[4][3], s.modes[4][4]);
+    word = s.modes.row(3);
   } else if (i == 9) {
-    word = pack4(s.luma_counts[4][1], s.luma_counts[4][2], s.luma_counts[4][3], s.luma_counts[4][4]);
+    word = s.luma_counts.row(3);
   } else if (i == 10) {
-    word = pack4(s.chroma_counts[0][2][1], s.chroma_counts[0][2][2], s.chroma_counts[1][2][1],
-                 s.chroma_counts[1][2][2]);
+    word = s.chroma_counts[0].row(1) | static_cast<std::uint32_t>(s.chroma_counts[1].row(1)) << 16;
   }
   if (i < 11) __stcg(reinterpret_cast<std::uint32_t*>(bottom) + i, word);
 }

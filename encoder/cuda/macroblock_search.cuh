@@ -26,10 +26,10 @@ __device__ int macroblock_bits(const WarpState<kRd>& s, const LanePlace& lane,
     if (slot < core::kSlotChromaDc) {
       const int block = slot == core::kSlotLumaDc ? 0 : slot - core::kSlotLuma;
       const int bx = core::luma_block_x(block), by = core::luma_block_y(block);
-      nC = core::nc_from_neighbours(s.luma_counts[1 + by][bx], s.luma_counts[by][1 + bx]);
+      nC = s.luma_counts.nc(bx, by);
     } else if (slot >= core::kSlotChromaAc) {
       const int i = slot - core::kSlotChromaAc, bx = i & 1, by = (i >> 1) & 1;
-      nC = core::nc_from_neighbours(s.chroma_counts[i >> 2][1 + by][bx], s.chroma_counts[i >> 2][by][1 + bx]);
+      nC = s.chroma_counts[i >> 2].nc(bx, by);
     }
     bits = core::cavlc_block_bits(s.levels[slot], core::slot_max_num_coeff(result.record, slot), nC);
   }
@@ -38,7 +38,8 @@ __device__ int macroblock_bits(const WarpState<kRd>& s, const LanePlace& lane,
   return warp_sum(bits) + header;
 }
 
-// Only DC levels reach the limit, at QP 0 to 3.
+// Only DC levels reach the limit, at these QPs.
+inline constexpr int kLastClippingQp = 3;
 template <bool kRd>
 __device__ bool dc_is_clipped(const WarpState<kRd>& s, const LanePlace& lane,
                               const MacroblockResult& result) {
@@ -71,7 +72,7 @@ __device__ bool pcm_is_better(const WarpState<kRd>& s, const SearchConstants& co
                               const LanePlace& lane, const MacroblockResult& result) {
   if (kRd && core::rd_cost(0, kPcmBits, constants.rd_lambda) < result.cost) return true;
   // A decision by SATD does not see what clipping does to the picture.
-  if (!kRd && dc_is_clipped(s, lane, result)) return true;
+  if (!kRd && constants.qp <= kLastClippingQp && dc_is_clipped(s, lane, result)) return true;
   const int levels = warp_sum(lane.lane < core::kBlocksPerMacroblock ? s.counts[lane.lane] : 0);
   if (levels <= kSurelyBelowPcm) return false;
   const int bound = kMostHeaderBits +
@@ -94,10 +95,10 @@ __device__ void take_pcm(WarpState<kRd>& s, const LanePlace& lane, MacroblockRes
                        (i >= core::kSlotChromaAc && i < core::kBlocksPerMacroblock);
   s.counts[i] = counted ? 16 : 0;
   if (i < 16) {
-    s.luma_counts[1 + (i >> 2)][1 + (i & 3)] = 16;
-    s.modes[1 + (i >> 2)][1 + (i & 3)] = core::kIntra4x4Dc;
+    s.luma_counts.at(i & 3, i >> 2) = 16;
+    s.modes.at(i & 3, i >> 2) = core::kIntra4x4Dc;
   } else if (i < 24) {
-    s.chroma_counts[(i >> 2) & 1][1 + ((i >> 1) & 1)][1 + (i & 1)] = 16;
+    s.chroma_counts[(i >> 2) & 1].at(i & 1, (i >> 1) & 1) = 16;
   }
   __syncwarp();
 }

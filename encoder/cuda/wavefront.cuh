@@ -44,8 +44,8 @@ __device__ void store_macroblock(const WarpState<kRd>& s, const BatchView& batch
       word = record.qp;
     } else if (i < 6) {
       const int block = 4 * (i - 2), bx = core::luma_block_x(block), by = core::luma_block_y(block);
-      word = pack4(s.modes[1 + by][1 + bx], s.modes[1 + by][2 + bx], s.modes[2 + by][1 + bx],
-                   s.modes[2 + by][2 + bx]);
+      word = pack4(s.modes.at(bx, by), s.modes.at(bx + 1, by), s.modes.at(bx, by + 1),
+                   s.modes.at(bx + 1, by + 1));
     } else if (i == 6) {
       word = record.nonzero_blocks;
     }
