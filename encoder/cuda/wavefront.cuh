@@ -20,7 +20,9 @@ struct Wavefront {
 // it is running: nothing waits for a block that has not started.
 __device__ inline unsigned wait_for_row(unsigned* progress, unsigned needed) {
   ::cuda::atomic_ref<unsigned, ::cuda::thread_scope_device> row(*progress);
-  unsigned done = row.load(::cuda::memory_order_relaxed);
+  unsigned done = row.load(::cuda::memory_order_acquire);
+  if (done >= needed) return done;  // mostly
+  // Whoever asks again and again should not discard the L1 cache each time.
   for (unsigned pause = 20; done < needed; done = row.load(::cuda::memory_order_relaxed)) {
     __nanosleep(pause);
     pause = min(2 * pause, 200u);
