@@ -2,17 +2,11 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "cu264/device.h"
-#include "cu264/encoder.h"
-#include "encoder/config.h"
-#include "tests/parity/device_runner.h"
-#include "tests/parity/placed_frames.h"
-#include "tests/support/picture.h"
+#include "tests/parity/session_checks.h"
 
 namespace cu264::parity {
 namespace {
@@ -20,112 +14,6 @@ namespace {
 using test::Content;
 
 constexpr Preset kPresets[] = {Preset::fast, Preset::balanced, Preset::best};
-constexpr PixelFormat kFormats[] = {
-    PixelFormat::i420,  PixelFormat::nv12,   PixelFormat::gray8,      PixelFormat::rgb24,
-    PixelFormat::bgr24, PixelFormat::rgba32, PixelFormat::rgb_planar, PixelFormat::rgb_float_planar};
-
-std::vector<Packet> encode(const Config& config, const std::vector<PlacedFrame>& frames) {
-  Encoder encoder(config);
-  std::vector<Packet> packets;
-  for (std::size_t i = 0; i < frames.size(); ++i) {
-    while (!encoder.send(frames[i].view(static_cast<std::int64_t>(3 * i + 1)))) {
-      packets.push_back(encoder.receive().value());
-    }
-  }
-  encoder.flush();
-  while (auto packet = encoder.receive()) packets.push_back(std::move(*packet));
-  return packets;
-}
-
-std::string text(const Config& c) {
-  std::ostringstream out;
-  out << c.width << 'x' << c.height << " qp " << c.qp << ' ' << encoder::name_of(c.preset) << " slices "
-      << c.slices << " batch " << c.batch;
-  if (c.input_format) out << ' ' << encoder::name_of(*c.input_format);
-  return out.str();
-}
-
-std::string text(const PictureStats& s) {
-  std::ostringstream out;
-  out << "qp " << s.qp << " I4x4 " << s.intra4x4_mbs << " I16x16 " << s.intra16x16_mbs << " PCM " << s.pcm_mbs
-      << " header bits " << s.header_bits << " residual bits " << s.residual_bits;
-  return out.str();
-}
-
-// Where a packet differs from the one it should be; empty if nowhere.
-std::string difference(const Packet& host, const Packet& device) {
-  std::ostringstream out;
-  const auto [a, b] =
-      std::mismatch(host.data.begin(), host.data.end(), device.data.begin(), device.data.end());
-  if (a != host.data.end() || b != device.data.end()) {
-    out << "byte " << a - host.data.begin() << " of " << host.data.size() << " (device " << device.data.size()
-        << "); ";
-  }
-  if (text(host.stats) != text(device.stats)) {
-    out << "statistics: host " << text(host.stats) << ", device " << text(device.stats) << "; ";
-  }
-  if (host.reconstruction != device.reconstruction) out << "reconstruction; ";
-  if (host.pts != device.pts || host.index != device.index) out << "index or time stamp; ";
-  return out.str();
-}
-
-void expect_equal(const std::vector<Packet>& host, const std::vector<Packet>& device) {
-  ASSERT_EQ(host.size(), device.size());
-  for (std::size_t i = 0; i < host.size(); ++i) {
-    const std::string found = difference(host[i], device[i]);
-    ASSERT_TRUE(found.empty()) << "packet " << i << " of " << host.size() << ": " << found;
-  }
-}
-
-class SessionParity : public testing::Test {
- protected:
-  void SetUp() override {
-    static const std::string reason = why_no_device();
-    if (!reason.empty()) GTEST_SKIP() << "no usable CUDA device: " << reason;
-  }
-
-  static std::vector<PlacedFrame> place(const std::vector<test::Picture>& pictures, PixelFormat format,
-                                        MemoryKind memory, int padding = 0, bool bottom_up = false) {
-    std::vector<PlacedFrame> frames;
-    for (const test::Picture& picture : pictures) {
-      frames.emplace_back(FramePlanes(picture, format, padding, bottom_up), memory);
-    }
-    return frames;
-  }
-
-  static std::vector<Packet> on_host(Config config, const std::vector<test::Picture>& pictures) {
-    config.backend = BackendChoice::cpu;
-    const PixelFormat format = config.input_format.value_or(PixelFormat::i420);
-    return encode(config, place(pictures, format, MemoryKind::host));
-  }
-
-  // Three times over: a difference between runs would be a race.
-  static void expect_parity(Config config, const std::vector<test::Picture>& pictures,
-                            const std::vector<int>& batches) {
-    config.width = pictures[0].width, config.height = pictures[0].height;
-    const std::vector<Packet> host = on_host(config, pictures);
-    const PixelFormat format = config.input_format.value_or(PixelFormat::i420);
-    const std::vector<PlacedFrame> frames = place(pictures, format, MemoryKind::host);
-    config.backend = BackendChoice::cuda;
-    for (const int batch : batches) {
-      config.batch = batch;
-      SCOPED_TRACE(text(config));
-      for (int run = 0; run < 3; ++run) {
-        expect_equal(host, encode(config, frames));
-        if (HasFatalFailure()) return;
-      }
-    }
-  }
-
-  static std::vector<test::Picture> clip(int pictures, int width, int height) {
-    std::vector<test::Picture> out;
-    for (int i = 0; i < pictures; ++i) {
-      const Content content = test::kContents[static_cast<std::size_t>(i) % test::kContents.size()];
-      out.push_back(test::make_picture(content, width, height, static_cast<std::uint32_t>(i)));
-    }
-    return out;
-  }
-};
 
 TEST_F(SessionParity, Guided) {
   const std::vector<test::Picture> pictures = clip(4, 50, 40);
@@ -226,121 +114,6 @@ TEST_F(SessionParity, Slices) {
     expect_parity(config, clip(16, 352, 288), {1, 5});
     if (HasFatalFailure()) return;
   }
-}
-
-TEST_F(SessionParity, FormatsInEveryKindOfMemory) {
-  for (const PixelFormat format : kFormats) {
-    for (const auto& [width, height] : {std::pair{130, 66}, std::pair{33, 35}, std::pair{1, 1}}) {
-      const std::vector<test::Picture> pictures = clip(9, width, height);
-      Config config;
-      config.width = width, config.height = height;
-      config.preset = Preset::fast, config.qp = 18;
-      config.input_format = format;
-      config.colour.full_range = width == 33;
-      config.colour.matrix = width == 130 ? 1 : 2;
-      const std::vector<Packet> host = on_host(config, pictures);
-      config.backend = BackendChoice::cuda;
-      config.batch = 2;
-      for (const MemoryKind memory : {MemoryKind::host, MemoryKind::pinned, MemoryKind::device}) {
-        for (const int padding : {0, 4, 20}) {
-          for (const bool bottom_up : {false, true}) {
-            SCOPED_TRACE(text(config) + " memory " + std::to_string(static_cast<int>(memory)) + " padding " +
-                         std::to_string(padding) + (bottom_up ? " bottom-up" : ""));
-            expect_equal(host, encode(config, place(pictures, format, memory, padding, bottom_up)));
-            if (HasFatalFailure()) return;
-          }
-        }
-      }
-    }
-  }
-}
-
-TEST_F(SessionParity, OddPitches) {
-  const std::vector<test::Picture> pictures = clip(9, 98, 50);
-  for (const PixelFormat format : {PixelFormat::i420, PixelFormat::nv12, PixelFormat::rgb24}) {
-    Config config;
-    config.width = 98, config.height = 50;
-    config.preset = Preset::fast;
-    config.input_format = format;
-    const std::vector<Packet> host = on_host(config, pictures);
-    config.backend = BackendChoice::cuda;
-    for (const int padding : {1, 3, 7}) {
-      expect_equal(host, encode(config, place(pictures, format, MemoryKind::device, padding)));
-      expect_equal(host, encode(config, place(pictures, format, MemoryKind::pinned, padding)));
-      if (HasFatalFailure()) return;
-    }
-  }
-}
-
-// The frames are overwritten, on the caller's stream, with what is to be encoded: the encoder must wait for
-// it.
-TEST_F(SessionParity, WaitsForTheCallersStream) {
-  const int width = 640, height = 480, count = 8;
-  const std::vector<test::Picture> pictures = clip(count, width, height);
-  Config config;
-  config.width = width, config.height = height;
-  config.preset = Preset::fast;
-  const std::vector<Packet> host = on_host(config, pictures);
-  config.backend = BackendChoice::cuda;
-  config.batch = 4;
-  cudaStream_t stream = nullptr;
-  ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
-  const std::vector<PlacedFrame> sources = place(pictures, PixelFormat::i420, MemoryKind::device);
-  const std::vector<test::Picture> blank(count, test::make_picture(Content::flat16, width, height));
-  const std::vector<PlacedFrame> targets = place(blank, PixelFormat::i420, MemoryKind::device);
-  constexpr std::size_t kDelayBytes = std::size_t{1} << 28;
-  void* d_delay = nullptr;
-  ASSERT_EQ(cudaMalloc(&d_delay, kDelayBytes), cudaSuccess);
-  std::vector<Packet> packets;
-  {
-    Encoder encoder(config);
-    for (int i = 0; i < count; ++i) {
-      for (int k = 0; k < 20; ++k) cudaMemsetAsync(d_delay, k, kDelayBytes, stream);  // takes its time
-      Frame frame = targets[static_cast<std::size_t>(i)].view(3 * i + 1);
-      const Frame source = sources[static_cast<std::size_t>(i)].view();
-      for (int p = 0; p < 3; ++p) {
-        const std::size_t bytes =
-            static_cast<std::size_t>(frame.pitch[p]) * static_cast<std::size_t>(p == 0 ? height : height / 2);
-        cudaMemcpyAsync(const_cast<std::uint8_t*>(frame.plane[p]), source.plane[p], bytes,
-                        cudaMemcpyDeviceToDevice, stream);
-      }
-      frame.stream = stream;
-      while (!encoder.send(frame)) packets.push_back(encoder.receive().value());
-    }
-    encoder.flush();
-    while (auto packet = encoder.receive()) packets.push_back(std::move(*packet));
-  }
-  cudaFree(d_delay);
-  cudaStreamDestroy(stream);
-  expect_equal(host, packets);
-}
-
-TEST_F(SessionParity, PacketsThatStayOnTheDevice) {
-  const std::vector<test::Picture> pictures = clip(21, 160, 90);
-  Config config;
-  config.width = 160, config.height = 90;
-  config.preset = Preset::fast;
-  std::vector<Packet> host = on_host(config, pictures);
-  config.backend = BackendChoice::cuda;
-  config.device_output = true;
-  config.batch = 4;
-  Encoder encoder(config);
-  const std::vector<PlacedFrame> frames = place(pictures, PixelFormat::i420, MemoryKind::device);
-  std::vector<Packet> packets;
-  const auto take = [&](Packet packet) {
-    std::vector<std::uint8_t> slices(packet.device_data.size);
-    ASSERT_EQ(cudaMemcpy(slices.data(), packet.device_data.data, slices.size(), cudaMemcpyDeviceToHost),
-              cudaSuccess);
-    packet.data.insert(packet.data.end(), slices.begin(), slices.end());
-    packets.push_back(std::move(packet));
-  };
-  for (std::size_t i = 0; i < frames.size(); ++i) {
-    while (!encoder.send(frames[i].view(static_cast<std::int64_t>(3 * i + 1))))
-      take(encoder.receive().value());
-  }
-  encoder.flush();
-  while (auto packet = encoder.receive()) take(std::move(*packet));
-  expect_equal(host, packets);
 }
 
 // What takes more of the stream than one visit fetches.

@@ -1,0 +1,75 @@
+// Whole sessions on both backends, and what their packets must agree in.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "cu264/encoder.h"
+#include "tests/parity/device_runner.h"
+#include "tests/parity/placed_frames.h"
+#include "tests/support/picture.h"
+
+namespace cu264::parity {
+
+// All packets of the frames, whose time stamps are 1, 4, 7 and so on.
+std::vector<Packet> encode(const Config& config, const std::vector<PlacedFrame>& frames);
+
+// The configuration in a line, for traces.
+std::string text(const Config& config);
+
+// Data, statistics, reconstruction, indices and time stamps.
+void expect_equal(const std::vector<Packet>& host, const std::vector<Packet>& device);
+
+class SessionParity : public testing::Test {
+ protected:
+  void SetUp() override {
+    static const std::string reason = why_no_device();
+    if (!reason.empty()) GTEST_SKIP() << "no usable CUDA device: " << reason;
+  }
+
+  static std::vector<PlacedFrame> place(const std::vector<test::Picture>& pictures, PixelFormat format,
+                                        MemoryKind memory, int padding = 0, bool bottom_up = false) {
+    std::vector<PlacedFrame> frames;
+    for (const test::Picture& picture : pictures) {
+      frames.emplace_back(FramePlanes(picture, format, padding, bottom_up), memory);
+    }
+    return frames;
+  }
+
+  static std::vector<Packet> on_host(Config config, const std::vector<test::Picture>& pictures) {
+    config.backend = BackendChoice::cpu;
+    const PixelFormat format = config.input_format.value_or(PixelFormat::i420);
+    return encode(config, place(pictures, format, MemoryKind::host));
+  }
+
+  // Three times over: a difference between runs would be a race.
+  static void expect_parity(Config config, const std::vector<test::Picture>& pictures,
+                            const std::vector<int>& batches) {
+    config.width = pictures[0].width, config.height = pictures[0].height;
+    const std::vector<Packet> host = on_host(config, pictures);
+    const PixelFormat format = config.input_format.value_or(PixelFormat::i420);
+    const std::vector<PlacedFrame> frames = place(pictures, format, MemoryKind::host);
+    config.backend = BackendChoice::cuda;
+    for (const int batch : batches) {
+      config.batch = batch;
+      SCOPED_TRACE(text(config));
+      for (int run = 0; run < 3; ++run) {
+        expect_equal(host, encode(config, frames));
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+
+  static std::vector<test::Picture> clip(int pictures, int width, int height) {
+    std::vector<test::Picture> out;
+    for (int i = 0; i < pictures; ++i) {
+      const test::Content content = test::kContents[static_cast<std::size_t>(i) % test::kContents.size()];
+      out.push_back(test::make_picture(content, width, height, static_cast<std::uint32_t>(i)));
+    }
+    return out;
+  }
+};
+
+}  // namespace cu264::parity
