@@ -66,6 +66,18 @@ CU264_HD CodeString bridging_run(std::integer_sequence<int, i...>, int index) {
   return table[index];
 }
 
+template <int... i>
+CU264_HD int half_runs_length(std::integer_sequence<int, i...>, int index) {
+  static constexpr std::uint8_t table[] = {static_cast<std::uint8_t>(runs_of_half(i >> 8, i & 0xff))...};
+  return table[index];
+}
+
+template <int... i>
+CU264_HD int bridging_run_length(std::integer_sequence<int, i...>, int index) {
+  static constexpr std::uint8_t table[] = {static_cast<std::uint8_t>(run_before_string(i >> 4, i & 15))...};
+  return table[index];
+}
+
 }  // namespace detail
 
 // At most 25 bits: with total_zeros before them they still fit a word.
@@ -93,6 +105,21 @@ CU264_HD Runs run_before_codes(std::uint32_t nonzero) {
   runs.bits = runs.bits << (lower & 0xff) | lower >> 8;
   runs.length += static_cast<int>(lower & 0xff);
   return runs;
+}
+
+// run_before_codes' length alone, from smaller tables.
+CU264_HD int run_before_length(std::uint32_t nonzero) {
+  using Halves = std::make_integer_sequence<int, 8 * 256>;
+  using Bridges = std::make_integer_sequence<int, 8 * 16>;
+  const std::uint32_t low = nonzero & 0xff, high = nonzero >> 8;
+  int length = detail::half_runs_length(Halves{}, static_cast<int>(low));
+  if (high == 0) return length;
+  const int ones = count_ones(low), zeros = 8 - ones;
+  length += detail::half_runs_length(Halves{}, (zeros < 7 ? zeros : 7) << 8 | static_cast<int>(high));
+  if (low == 0) return length;
+  const int above = 8 + highest_bit(high & (0u - high)), zeros_left = above - ones;
+  return length + detail::bridging_run_length(
+                      Bridges{}, (zeros_left < 7 ? zeros_left : 7) << 4 | (above - highest_bit(low) - 1));
 }
 
 }  // namespace cu264::core

@@ -39,21 +39,40 @@ struct BlockKey {
   std::uint64_t places = 0;  // place_cipher.h
 };
 
+// A block's bits from the first on.
+struct BlockBits {
+  std::uint32_t words[3];
+
+  // Of these words: `odd` whether the first unit is the upper half of the first word.
+  CU264_HD_MEMBER static BlockBits aligned(std::uint32_t first, std::uint32_t second, std::uint32_t third,
+                                           bool odd) {
+    if (!odd) return {{first, second, third}};
+    return {{first >> 16 | second << 16, second >> 16 | third << 16, third >> 16}};
+  }
+  // With `total_coeff` levels, from 1 to 16.
+  CU264_HD_MEMBER BlockKey key(int total_coeff) const {
+    const int rest = 32 - total_coeff;
+    const std::uint32_t low = words[0] >> total_coeff | words[1] << rest;
+    const std::uint32_t high = words[1] >> total_coeff | words[2] << rest;
+    return {words[0], static_cast<std::uint64_t>(high) << 32 | low};
+  }
+};
+
+// Of the words of a block that begins at `unit`, which hold a bit of it? One beyond them may not exist.
+CU264_HD bool has_second_word(int unit, int total_coeff) {
+  return total_coeff >= ((unit & 1) != 0 ? 4 : 7);
+}
+CU264_HD bool has_third_word(int total_coeff) {
+  return total_coeff >= 7;
+}
+
 // Of a block with `total_coeff` levels, from 1 to 16. `word` gives the macroblock's words of keystream.
 template <class Words>
 CU264_HD BlockKey block_key(const Words& word, int unit, int total_coeff) {
-  const int first = unit >> 1, skipped = 16 * (unit & 1);
-  // A word beyond the block's bits may not exist.
-  std::uint64_t low = word(first);
-  std::uint32_t high = 0;
-  if (total_coeff >= (skipped != 0 ? 4 : 7)) low |= static_cast<std::uint64_t>(word(first + 1)) << 32;
-  if (total_coeff >= 7) high = word(first + 2);
-  if (skipped != 0) {
-    low = low >> 16 | static_cast<std::uint64_t>(high) << 48;
-    high >>= 16;
-  }
-  return {static_cast<std::uint32_t>(low), low >> total_coeff | static_cast<std::uint64_t>(high)
-                                                                    << (64 - total_coeff)};
+  const int first = unit >> 1;
+  const std::uint32_t second = has_second_word(unit, total_coeff) ? word(first + 1) : 0;
+  const std::uint32_t third = has_third_word(total_coeff) ? word(first + 2) : 0;
+  return BlockBits::aligned(word(first), second, third, (unit & 1) != 0).key(total_coeff);
 }
 
 }  // namespace cu264::protect

@@ -89,6 +89,35 @@ CU264_HD constexpr std::uint16_t swap_entry(int index) {
   return static_cast<std::uint16_t>(runs);
 }
 
+// How many bits the run_before codes of a block with these levels take (9.2.3).
+CU264_HD constexpr int runs_length(std::uint32_t nonzero) {
+  int length = 0, run = 0, ones = 0;
+  for (int k = 0; k < 16; ++k, ++run) {
+    if ((nonzero >> k & 1) == 0) continue;
+    if (ones > 0 && k > ones) length += code_length(run_before_lengths(k - ones), run);
+    ++ones, run = -1;
+  }
+  return length;
+}
+
+// Of levels at these places, all below 8: bit 16 + by, whether they may move by so much (checked_move).
+CU264_HD constexpr std::uint32_t moves_entry(std::uint32_t levels) {
+  std::uint32_t moves = 0;
+  for (int by = -15; by < 16; ++by) {
+    const std::uint32_t moved = by < 0 ? levels >> -by : levels << by;
+    const bool lost = by < 0 && moved << -by != levels;
+    if (lost || moved > 0xffff || (moved & 3) == 3 || runs_length(moved) != runs_length(levels)) continue;
+    moves |= 1u << (16 + by);
+  }
+  return moves;
+}
+
+template <int... i>
+CU264_HD std::uint32_t moves_of_few(std::integer_sequence<int, i...>, std::uint32_t levels) {
+  static constexpr std::uint32_t table[] = {moves_entry(i)...};
+  return table[levels];
+}
+
 template <int... i>
 CU264_HD std::uint32_t swappable_runs(std::integer_sequence<int, i...>, int index) {
   static constexpr std::uint16_t table[] = {swap_entry(i)...};
@@ -109,117 +138,161 @@ CU264_HD std::uint32_t run_before_symbols(std::integer_sequence<int, i...>, int 
 
 }  // namespace detail
 
-// Moves bits to other places; each step undoes itself.
-class PlaceCipher {
- public:
-  CU264_HD_MEMBER PlaceCipher(std::uint32_t nonzero, int total_coeff, int max_num_coeff)
-      : nonzero_(nonzero),
-        total_coeff_(total_coeff),
-        max_num_coeff_(max_num_coeff),
-        length_(total_coeff > 1 ? core::run_before_codes(nonzero).length : 0) {}
-
-  CU264_HD_MEMBER std::uint32_t nonzero() const { return nonzero_; }
-
-  // Of the level at this place, those below it being coded later.
-  CU264_HD_MEMBER std::uint32_t below(int place) const { return nonzero_ & ((1u << place) - 1); }
-
-  // The next two are for blocks of which every level but the last has a zero below it, and so a run: another
-  // sum of runs would else be another number of codes.
-  CU264_HD_MEMBER void exchange_total_zeros(std::uint32_t key) {
-    const int zeros = core::highest_bit(nonzero_) + 1 - total_coeff_;
-    int index = max_num_coeff_ == 15 ? detail::kChromaDcSymbols / 2 : 0;
-    index += 16 * (total_coeff_ - 1);
-    if (max_num_coeff_ == 4) index = detail::kChromaDcSymbols + 4 * (total_coeff_ - 1);
-    using Indices = std::make_integer_sequence<int, detail::kTotalZerosSymbols>;
-    const std::uint64_t symbols = detail::total_zeros_symbols(Indices{}, index + zeros);
-    shift(nonzero_, static_cast<int>(symbols >> (4 * key) & 15) - zeros);
+// By how much the lowest levels of a block, the bits of `levels`, move if they are to move by `by`: not at
+// all if one would fall off the end, if the lowest two would have no zero below or if their runs would take
+// more or fewer bits.
+CU264_HD int checked_move(std::uint32_t levels, int by) {
+  if (levels < 256) {
+    using Few = std::make_integer_sequence<int, 256>;
+    return (detail::moves_of_few(Few{}, levels) >> (16 + by) & 1) != 0 ? by : 0;
   }
+  const std::uint32_t moved = levels << (16 + by);  // and 16 to the left
+  if (by == 0 || (moved & 0xffff) != 0 || (moved >> 16 & 3) == 3) return 0;
+  const bool alone = (levels & (levels - 1)) == 0;  // without a run
+  return alone || core::run_before_length(moved >> 16) == core::run_before_length(levels) ? by : 0;
+}
 
-  // run_before of the level at this place.
-  CU264_HD_MEMBER void exchange_run(int place, std::uint32_t key) {
-    const std::uint32_t later = below(place);
-    const int run = place - core::highest_bit(later) - 1, left = place - core::count_ones(later);
-    using Indices = std::make_integer_sequence<int, 7 * 16>;
-    const std::uint32_t symbols =
-        detail::run_before_symbols(Indices{}, 16 * ((left < 7 ? left : 7) - 1) + run);
-    shift(later, run - static_cast<int>(symbols >> (4 * key) & 15));
-  }
+// Each of the following steps undoes itself. The first two are for blocks of which every level but the last
+// has a zero below it, and so a run: another sum of runs would else be another number of codes.
 
-  // Of the level at this place and of the next one.
-  CU264_HD_MEMBER void swap_runs(int place) {
-    const std::uint32_t later = below(place);
-    const int next = core::highest_bit(later), left = place - core::count_ones(later);
-    const int first = place - next - 1, second = next - core::highest_bit(later ^ (1u << next)) - 1;
-    using Indices = std::make_integer_sequence<int, 16 * 16>;
-    if ((detail::swappable_runs(Indices{}, 16 * left + first) >> second & 1) == 0) return;
-    nonzero_ = (nonzero_ ^ (1u << next)) | 1u << (place - 1 - second);
-  }
+// How far all levels move.
+CU264_HD int exchange_total_zeros(std::uint32_t nonzero, int total_coeff, int max_num_coeff,
+                                  std::uint32_t key) {
+  const int zeros = core::highest_bit(nonzero) + 1 - total_coeff;
+  int index = max_num_coeff == 15 ? detail::kChromaDcSymbols / 2 : 0;
+  index += 16 * (total_coeff - 1);
+  if (max_num_coeff == 4) index = detail::kChromaDcSymbols + 4 * (total_coeff - 1);
+  using Indices = std::make_integer_sequence<int, detail::kTotalZerosSymbols>;
+  const std::uint64_t symbols = detail::total_zeros_symbols(Indices{}, index + zeros);
+  return checked_move(nonzero, static_cast<int>(symbols >> (4 * key) & 15) - zeros);
+}
 
- private:
-  // Shifts some bits, none out, if the codes then take as many bits as before.
-  CU264_HD_MEMBER void shift(std::uint32_t bits, int by) {
-    if (by == 0 || core::highest_bit(bits & (0u - bits)) + by < 0) return;
-    const std::uint32_t moved = (nonzero_ ^ bits) | (by > 0 ? bits << by : bits >> -by);
-    // A level alone is the last one, which has no run.
-    const bool alone = (bits & (bits - 1)) == 0;
-    if (alone || ((moved & 3) != 3 && core::run_before_codes(moved).length == length_)) nonzero_ = moved;
-  }
+// How far the `below` levels of the mask `later` move, of which the first is at `next`, by another run_before
+// of the level at `place` just above them.
+CU264_HD int exchange_run(int place, int next, std::uint32_t later, int below, std::uint32_t key) {
+  const int run = place - next - 1, left = place - below;
+  using Indices = std::make_integer_sequence<int, 7 * 16>;
+  const std::uint32_t symbols = detail::run_before_symbols(Indices{}, 16 * ((left < 7 ? left : 7) - 1) + run);
+  return checked_move(later, run - static_cast<int>(symbols >> (4 * key) & 15));
+}
 
-  std::uint32_t nonzero_;
-  const int total_coeff_, max_num_coeff_;
-  const int length_;  // of all run_before
+// Where the level at `next` goes if the runs of the levels at `place` and `next`, between which there is
+// none, change places. `after` is the one behind, and `below` levels are below `place`.
+CU264_HD int swap_runs(int place, int next, int after, int below) {
+  const int left = place - below, first = place - next - 1, second = next - after - 1;
+  using Indices = std::make_integer_sequence<int, 16 * 16>;
+  if ((detail::swappable_runs(Indices{}, 16 * left + first) >> second & 1) == 0) return next;
+  return place - 1 - second;
+}
+
+// Of a key four bits are for total_zeros, three for each run and one for each pair of neighbouring runs.
+struct PlaceKey {
+  std::uint32_t total_zeros, swaps;
+  std::uint64_t runs;
+
+  CU264_HD_MEMBER PlaceKey(std::uint64_t key, int total_coeff)
+      : total_zeros(static_cast<std::uint32_t>(key & 15)),
+        swaps(static_cast<std::uint32_t>(key >> (1 + 3 * total_coeff))),
+        runs(key >> 4) {}
 };
 
-// Of `key` four bits are for total_zeros, three for each run and one for each pair of neighbouring runs.
+namespace detail {
+
+CU264_HD std::uint32_t moved_by(std::uint32_t levels, int by) {
+  return levels << (16 + by) >> 16;
+}
+
+// How many of a block's levels have a run, total_zeros being free or not.
+struct PlaceShape {
+  int total_coeff, runs;
+  bool sum_is_free;
+
+  CU264_HD_MEMBER PlaceShape(std::uint32_t nonzero, int coefficients) : total_coeff(coefficients) {
+    // Below the levels at the bottom there are no zeros, and the last level has no run.
+    const std::uint32_t gaps = ~nonzero;
+    const int dense = core::highest_bit(gaps & (0u - gaps));
+    sum_is_free = dense <= 1;
+    runs = total_coeff - (sum_is_free ? 1 : dense);
+  }
+};
+
+CU264_HD std::uint32_t encrypt_places(std::uint32_t nonzero, int max_num_coeff, const PlaceShape& shape,
+                                      PlaceKey key) {
+  if (shape.sum_is_free) {
+    nonzero =
+        moved_by(nonzero, exchange_total_zeros(nonzero, shape.total_coeff, max_num_coeff, key.total_zeros));
+    std::uint32_t rest = nonzero;
+    int place = core::highest_bit(rest);
+    nonzero = 1u << place;
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1
+#endif
+    for (int below = shape.total_coeff - 1; below > 0; --below, key.runs >>= 3) {
+      rest ^= 1u << place;
+      const int next = core::highest_bit(rest);
+      const int by = exchange_run(place, next, rest, below, static_cast<std::uint32_t>(key.runs & 7));
+      rest = moved_by(rest, by);
+      place = next + by;
+      nonzero |= 1u << place;
+    }
+  }
+  if (shape.runs < 2) return nonzero;
+  int place = core::highest_bit(nonzero);
+  std::uint32_t rest = nonzero ^ 1u << place;
+  int next = core::highest_bit(rest);
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1
+#endif
+  for (int i = 0; i + 1 < shape.runs; ++i, key.swaps >>= 1) {
+    rest ^= 1u << next;
+    const int after = core::highest_bit(rest);
+    if ((key.swaps & 1) != 0) {
+      const int other = swap_runs(place, next, after, shape.total_coeff - 1 - i);
+      nonzero ^= 1u << next ^ 1u << other;
+      next = other;
+    }
+    place = next, next = after;
+  }
+  return nonzero;
+}
+
+// The same steps from the last to the first.
+CU264_HD std::uint32_t decrypt_places(std::uint32_t nonzero, int max_num_coeff, const PlaceShape& shape,
+                                      const PlaceKey& key) {
+  const int count = shape.total_coeff;
+  int places[16];
+  for (int i = 0; i < count; ++i) {
+    places[i] = core::highest_bit(nonzero);
+    nonzero ^= 1u << places[i];
+  }
+  const auto from = [&places, count](int first) {
+    std::uint32_t mask = 0;
+    for (int i = first; i < count; ++i) mask |= 1u << places[i];
+    return mask;
+  };
+  for (int i = shape.runs - 2; i >= 0; --i) {
+    if ((key.swaps >> i & 1) == 0) continue;
+    places[i + 1] = swap_runs(places[i], places[i + 1], places[i + 2], count - 1 - i);
+  }
+  if (!shape.sum_is_free) return from(0);
+  for (int i = shape.runs - 1; i >= 0; --i) {
+    const int by = exchange_run(places[i], places[i + 1], from(i + 1), count - 1 - i,
+                                static_cast<std::uint32_t>(key.runs >> (3 * i) & 7));
+    for (int j = i + 1; j < count; ++j) places[j] += by;
+  }
+  return moved_by(from(0), exchange_total_zeros(from(0), count, max_num_coeff, key.total_zeros));
+}
+
+}  // namespace detail
+
 CU264_HD std::uint32_t encrypt_places(std::uint32_t nonzero, int max_num_coeff, std::uint64_t key,
                                       bool decrypt) {
   const int total_coeff = core::count_ones(nonzero);
   if (total_coeff >= max_num_coeff) return nonzero;
-  // Below the levels at the bottom there are no zeros, and the last level has no run.
-  const std::uint32_t gaps = ~nonzero;
-  const int dense = core::highest_bit(gaps & (0u - gaps));
-  const bool sum_is_free = dense <= 1;
-  const int runs = total_coeff - (sum_is_free ? 1 : dense);
-  const std::uint64_t swaps = key >> (1 + 3 * total_coeff);
-  PlaceCipher cipher(nonzero, total_coeff, max_num_coeff);
-  if (!decrypt) {
-    int place = core::highest_bit(nonzero);
-    if (sum_is_free) {
-      cipher.exchange_total_zeros(static_cast<std::uint32_t>(key & 15));
-      key >>= 4;
-      place = core::highest_bit(cipher.nonzero());
-#if defined(__CUDA_ARCH__)
-#pragma unroll 1
-#endif
-      for (int i = 0; i < runs; ++i, key >>= 3) {
-        cipher.exchange_run(place, static_cast<std::uint32_t>(key & 7));
-        place = core::highest_bit(cipher.below(place));
-      }
-      place = core::highest_bit(cipher.nonzero());
-    }
-#if defined(__CUDA_ARCH__)
-#pragma unroll 1
-#endif
-    for (int i = 0; i + 1 < runs; ++i) {
-      if ((swaps >> i & 1) != 0) cipher.swap_runs(place);
-      place = core::highest_bit(cipher.below(place));
-    }
-    return cipher.nonzero();
-  }
-  const auto place_of = [&](int index) {
-    std::uint32_t rest = cipher.nonzero();
-    for (; index > 0; --index) rest ^= 1u << core::highest_bit(rest);
-    return core::highest_bit(rest);
-  };
-  for (int i = runs - 2; i >= 0; --i) {
-    if ((swaps >> i & 1) != 0) cipher.swap_runs(place_of(i));
-  }
-  if (sum_is_free) {
-    for (int i = runs - 1; i >= 0; --i)
-      cipher.exchange_run(place_of(i), static_cast<std::uint32_t>(key >> (4 + 3 * i) & 7));
-    cipher.exchange_total_zeros(static_cast<std::uint32_t>(key & 15));
-  }
-  return cipher.nonzero();
+  const detail::PlaceShape shape(nonzero, total_coeff);
+  const PlaceKey bits(key, total_coeff);
+  return decrypt ? detail::decrypt_places(nonzero, max_num_coeff, shape, bits)
+                 : detail::encrypt_places(nonzero, max_num_coeff, shape, bits);
 }
 
 }  // namespace cu264::protect

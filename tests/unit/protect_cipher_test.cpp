@@ -209,6 +209,21 @@ TEST(ProtectCipher, PlacesOfChromaDc) {
   }
 }
 
+// Streams that were encrypted once must be decrypted for ever: every block of every kind, each under three
+// keys.
+TEST(ProtectCipher, PlacesStayAsTheyWere) {
+  std::mt19937_64 keys(264);
+  std::uint64_t sum = 0;
+  for (const int max_num_coeff : {4, 15, 16}) {
+    for (std::uint32_t nonzero = 1; nonzero < 1u << max_num_coeff; ++nonzero) {
+      for (int i = 0; i < 3; ++i) {
+        sum = (sum ^ encrypt_places(nonzero, max_num_coeff, keys(), false)) * 0x100000001b3;
+      }
+    }
+  }
+  EXPECT_EQ(sum, 0xb80eda778f1a8908u);
+}
+
 // No two blocks share a bit, and each has as many as it needs.
 TEST(ProtectCipher, KeyLayout) {
   std::mt19937 random(5);
