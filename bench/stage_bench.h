@@ -54,7 +54,6 @@ class StageBench {
     view_.macroblocks = d_.macroblocks;
     view_.levels = d_.levels;
     view_.total_coeff = d_.total_coeff;
-    coded_ = view_;
   }
 
   void reconstruct() const {
@@ -72,17 +71,23 @@ class StageBench {
     vision::cuda::launch_guide_offsets(*params_.guide, view_.macroblocks_per_picture(), view_.pictures,
                                        d_.guide, nullptr);
   }
+  // The keystream alone. code_and_pack() makes it again, from then on, and codes what it encrypts.
   void encrypt() {
-    const protect::StreamKeys& keys = params_.cipher->keys();
-    coded_ =
-        encoder::cuda::launch_encrypt(view_,
-                                      {protect::aes_expand_key(keys.keystream_key().data()), keys.nonce(),
-                                       params_.cipher->parts(), d_.encrypted_macroblocks, d_.encrypt_ticket},
-                                      0, nullptr);
+    encrypts_ = true;
+    encoder::cuda::launch_group_keystream(view_, plan(), 0,
+                                          {static_cast<std::uint32_t*>(d_.pack_scratch), nullptr}, nullptr);
   }
   void code_and_pack() const {
-    entropy::launch_code_and_pack(coded_, d_.slice_headers, 0, d_.pack_scratch, d_.batch[0].stream,
-                                  d_.stream_bytes, d_.batch[0].pictures, nullptr);
+    entropy::LaunchCode code = entropy::launch_code;
+    if (encrypts_) {
+      code = [this](const core::BatchView& batch, void* scratch, const entropy::GroupBits& bits,
+                    cudaStream_t stream) {
+        encoder::cuda::launch_code_encrypted(batch, plan(), 0, scratch, bits, stream);
+      };
+    }
+    entropy::launch_code_and_pack(view_, d_.slice_headers, 0, d_.pack_scratch, d_.batch[0].stream,
+                                  d_.stream_bytes, d_.batch[0].pictures, nullptr, EntropyKernel::production,
+                                  code);
   }
 
   // Bytes that must move, once, whatever the kernels: after both have run.
@@ -115,12 +120,17 @@ class StageBench {
                          "uploading");
   }
 
+  encoder::cuda::EncryptionPlan plan() const {
+    const protect::StreamKeys& keys = params_.cipher->keys();
+    return {protect::aes_expand_key(keys.keystream_key().data()), keys.nonce(), params_.cipher->parts()};
+  }
+
   const encoder::StageParams params_;
   const std::size_t source_bytes_;  // of a frame
   encoder::cuda::DeviceAllocation d_allocation_;
   encoder::cuda::DeviceMemory d_;
   core::BatchView view_;
-  core::BatchView coded_;  // what is coded of it
+  bool encrypts_ = false;
 };
 
 }  // namespace cu264::bench

@@ -36,7 +36,8 @@ struct BatchView {
   std::uint8_t* reconstruction = nullptr;
   // null, or [picture][mb]: what a macroblock's QP differs by from the slice's
   const std::int8_t* qp_offsets = nullptr;
-  // For `code`: intra4x4_pred_mode of Intra_4x4 macroblocks holds what is coded of the modes (kPredictedMode)
+  // For launch_join (entropy/cavlc/code_batch.h): intra4x4_pred_mode of Intra_4x4 macroblocks holds what is
+  // coded of the modes (kPredictedMode)
   bool mode_codes = false;
 
   CU264_HD_MEMBER int macroblocks_per_picture() const { return mb_width * mb_height; }

@@ -24,36 +24,13 @@ class SliceCipher {
 
   void levels(const EncryptionParts& parts) const {
     for (int mb = first_; mb < end_; ++mb) {
-      const MacroblockRecord& record = view_.macroblocks[mb];
-      const std::uint32_t nonzero = core::coded_slots(record) & record.nonzero_blocks;
-      if (nonzero == 0) continue;
-      const std::uint8_t* const counts =
-          view_.total_coeff + static_cast<std::ptrdiff_t>(mb) * core::kTotalCoeffStride;
-      KeyLayout layout;
-      for (int slot = 0; slot < core::kBlocksPerMacroblock; ++slot) {
-        if ((nonzero >> slot & 1) != 0) layout.add(slot, counts[slot]);
-      }
-      AesBlock key[kMostKeyBlocks];
-      const int count = layout.aes_blocks();
-      for (int i = 0; i < count; ++i) key[i] = counter(mb, static_cast<std::uint32_t>(i));
-      keys_.keystream({key, static_cast<std::size_t>(count)});
-      const auto word = [&key](int i) { return key[i / 4].words[i % 4]; };
-      for (int slot = 0; slot < core::kBlocksPerMacroblock; ++slot) {
-        if ((nonzero >> slot & 1) == 0) continue;
-        std::int16_t* const block = view_.levels +
-                                    static_cast<std::ptrdiff_t>(mb) * core::kLevelsPerMacroblock +
-                                    slot * core::kLevelsPerBlock;
-        const int max_num_coeff = core::slot_max_num_coeff(record, slot);
-        const core::CavlcSymbols symbols = core::cavlc_symbols(block, max_num_coeff);
-        const BlockChange change = block_change(
-            block, symbols, max_num_coeff, block_key(word, layout.units_before(slot), symbols.total_coeff),
-            parts.signs, parts.codewords);
-        if (!change.any(symbols.nonzero)) continue;
-        std::int16_t moved[core::kLevelsPerBlock] = {};
-        change_levels(block, symbols.nonzero, change,
-                      [&](int place, int level) { moved[place] = static_cast<std::int16_t>(level); });
-        std::copy_n(moved, core::kLevelsPerBlock, block);
-      }
+      encrypt_levels(view_.macroblocks[mb],
+                     view_.total_coeff + static_cast<std::ptrdiff_t>(mb) * core::kTotalCoeffStride,
+                     view_.levels + static_cast<std::ptrdiff_t>(mb) * core::kLevelsPerMacroblock, parts.signs,
+                     parts.codewords, [&](AesBlock* key, int count) {
+                       for (int i = 0; i < count; ++i) key[i] = counter(mb, static_cast<std::uint32_t>(i));
+                       if (count > 0) keys_.keystream({key, static_cast<std::size_t>(count)});
+                     });
     }
   }
 

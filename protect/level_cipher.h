@@ -48,14 +48,39 @@ CU264_HD BlockChange block_change(const Levels& levels, const core::CavlcSymbols
 // Hands the changed levels to put(place, level).
 template <class Levels, class Put>
 CU264_HD void change_levels(const Levels& levels, std::uint32_t nonzero, BlockChange change, const Put& put) {
-#if defined(__CUDA_ARCH__)
-#pragma unroll 1
-#endif
   for (std::uint32_t from = nonzero; from != 0; change.flips >>= 1) {
     const int place = core::highest_bit(from), new_place = core::highest_bit(change.places);
     const int level = levels[place];
     from ^= 1u << place, change.places ^= 1u << new_place;
     put(new_place, (change.flips & 1) != 0 ? -level : level);
+  }
+}
+
+// A macroblock's levels where they are. keystream(key, count) gives its AES blocks 0 to count - 1.
+template <class Keystream>
+CU264_HD void encrypt_levels(const core::MacroblockRecord& mb, const std::uint8_t* total_coeff,
+                             std::int16_t* levels, bool signs, bool codewords, const Keystream& keystream) {
+  const std::uint32_t nonzero = core::coded_slots(mb) & mb.nonzero_blocks;
+  KeyLayout layout;
+  for (int slot = 0; slot < core::kBlocksPerMacroblock; ++slot) {
+    if ((nonzero >> slot & 1) != 0) layout.add(slot, total_coeff[slot]);
+  }
+  AesBlock key[kMostKeyBlocks];
+  keystream(key, layout.aes_blocks());
+  const auto word = [&key](int i) { return key[i / 4].words[i % 4]; };
+  for (int slot = 0; slot < core::kBlocksPerMacroblock; ++slot) {
+    if ((nonzero >> slot & 1) == 0) continue;
+    std::int16_t* const block = levels + slot * core::kLevelsPerBlock;
+    const int max_num_coeff = core::slot_max_num_coeff(mb, slot);
+    const core::CavlcSymbols symbols = core::cavlc_symbols(block, max_num_coeff);
+    const BlockChange change =
+        block_change(block, symbols, max_num_coeff,
+                     block_key(word, layout.units_before(slot), symbols.total_coeff), signs, codewords);
+    if (!change.any(symbols.nonzero)) continue;
+    std::int16_t moved[core::kLevelsPerBlock] = {};
+    change_levels(block, symbols.nonzero, change,
+                  [&](int place, int level) { moved[place] = static_cast<std::int16_t>(level); });
+    for (int k = 0; k < core::kLevelsPerBlock; ++k) block[k] = moved[k];
   }
 }
 

@@ -74,7 +74,7 @@ class CudaBackend final : public Backend {
     if (params.cipher) {
       const protect::StreamKeys& keys = params.cipher->keys();
       encryption_ = {protect::aes_expand_key(keys.keystream_key().data()), keys.nonce(),
-                     params.cipher->parts(), d_.encrypted_macroblocks, d_.encrypt_ticket};
+                     params.cipher->parts(), d_.encrypted_macroblocks};
     }
     if (params.guide) {
       guided_ = std::make_unique<Event>();
@@ -197,11 +197,18 @@ class CudaBackend final : public Backend {
     }
     launch_reconstruct(view, params_.qp, params_.preset, d_.reconstruct_scratch, encode_->get(), d_.marks,
                        params_.marks && params_.marks->by_parity());
-    if (params_.cipher) {
-      view = launch_encrypt(view, encryption_, static_cast<std::uint32_t>(batch.run.first), encode_->get());
+    entropy::LaunchCode code = entropy::launch_code;
+    const auto first = static_cast<std::uint32_t>(batch.run.first);
+    if (params_.cipher && params_.entropy_kernel != EntropyKernel::production) {
+      view = launch_encrypt(view, encryption_, first, encode_->get());
+    } else if (params_.cipher) {
+      code = [this, first](const BatchView& plain, void* scratch, const entropy::GroupBits& bits,
+                           cudaStream_t stream) {
+        launch_code_encrypted(plain, encryption_, first, scratch, bits, stream);
+      };
     }
     entropy::launch_code_and_pack(view, d_.slice_headers, batch.run.first, d_.pack_scratch, d.stream,
-                                  d_.stream_bytes, d.pictures, encode_->get(), params_.entropy_kernel);
+                                  d_.stream_bytes, d.pictures, encode_->get(), params_.entropy_kernel, code);
     if (params_.reconstruction) {
       const std::size_t mbs = pictures * static_cast<std::size_t>(view.macroblocks_per_picture());
       copy(pinned.macroblocks, d_.macroblocks, mbs, cudaMemcpyDeviceToHost, *encode_);

@@ -1,12 +1,14 @@
-// Selective encryption of a batch between its reconstruction and its coding.
+// Selective encryption of a batch while it is coded.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
 
+#include "core/hd.h"
 #include "cu264/protect.h"
 #include "encoder/cuda/batch.h"
+#include "entropy/cavlc/group_bits.h"
 #include "protect/aes.h"
 
 namespace cu264::encoder::cuda {
@@ -15,14 +17,25 @@ struct EncryptionPlan {
   protect::AesKey key;
   std::uint64_t nonce = 0;
   EncryptionParts parts;
-  core::MacroblockRecord* macroblocks = nullptr;  // [picture][mb], if modes are encrypted
-  std::uint32_t* ticket = nullptr;                // scratch
+  core::MacroblockRecord* macroblocks = nullptr;  // [picture][mb], for launch_encrypt if modes are encrypted
+
+  CU264_HD_MEMBER bool levels() const { return parts.signs || parts.codewords; }
 };
 
-// Encrypts the batch's levels where they are. If modes are encrypted, the plan's macroblocks are what is to
-// be coded instead of the batch's, which stay as they are, and the returned batch has them. The first picture
-// is number `first`. Asynchronous on `stream`; the plan's memory belongs to the launch until the batch is
-// coded. Throws cu264::Error if the launch is refused.
+// All of these are asynchronous on `stream`, take the number of the batch's first picture, `first`, and throw
+// cu264::Error if a launch is refused.
+
+// The keystream of each group to where its bits will be (group_keystream.cuh).
+void launch_group_keystream(const BatchView& batch, const EncryptionPlan& plan, std::uint32_t first,
+                            const entropy::GroupBits& bits, cudaStream_t stream);
+
+// Stage `code` (entropy/cavlc/code_batch.h) of the encrypted batch, which itself stays as it is.
+void launch_code_encrypted(const BatchView& batch, const EncryptionPlan& plan, std::uint32_t first,
+                           void* scratch, const entropy::GroupBits& bits, cudaStream_t stream);
+
+// For other coders, and slowly: encrypts the batch's levels where they are. If modes are encrypted, the
+// plan's macroblocks are what is to be coded instead of the batch's, and the returned batch has them. The
+// plan's memory belongs to the launch until the batch is coded.
 BatchView launch_encrypt(const BatchView& batch, const EncryptionPlan& plan, std::uint32_t first,
                          cudaStream_t stream);
 

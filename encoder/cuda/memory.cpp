@@ -94,9 +94,8 @@ DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* 
     m.marks = arena.take<std::uint32_t>(mbs);
     m.mark_frame = arena.take(params.marks->frame().size());
   }
-  if (params.cipher) {
-    if (params.cipher->parts().modes) m.encrypted_macroblocks = arena.take<core::MacroblockRecord>(mbs);
-    m.encrypt_ticket = arena.take<std::uint32_t>(1);
+  if (params.cipher && params.cipher->parts().modes && params.entropy_kernel != EntropyKernel::production) {
+    m.encrypted_macroblocks = arena.take<core::MacroblockRecord>(mbs);
   }
   m.reconstruct_scratch = arena.take(reconstruct_scratch_bytes(batch, params.mb_width, params.mb_height));
   m.pack_scratch = arena.take(entropy::pack_scratch_bytes(batch, params.mb_width, params.mb_height,

@@ -34,11 +34,11 @@ struct DeviceMemory {
   core::MacroblockRecord* macroblocks = nullptr;  // as BatchView
   std::int16_t* levels = nullptr;
   std::uint8_t* total_coeff = nullptr;
-  std::uint8_t* reconstruction = nullptr;                   // null unless StageParams::reconstruction
-  std::uint32_t* marks = nullptr;                           // [picture][mb]; null without StageParams::marks
-  std::uint8_t* mark_frame = nullptr;                       // what they say
-  core::MacroblockRecord* encrypted_macroblocks = nullptr;  // null unless modes are encrypted
-  std::uint32_t* encrypt_ticket = nullptr;                  // null without StageParams::cipher
+  std::uint8_t* reconstruction = nullptr;  // null unless StageParams::reconstruction
+  std::uint32_t* marks = nullptr;          // [picture][mb]; null without StageParams::marks
+  std::uint8_t* mark_frame = nullptr;      // what they say
+  // Null unless modes are encrypted for one of the published coders.
+  core::MacroblockRecord* encrypted_macroblocks = nullptr;
   void* reconstruct_scratch = nullptr;
   void* pack_scratch = nullptr;
   std::uint8_t* rgb = nullptr;  // one frame from the host before its conversion

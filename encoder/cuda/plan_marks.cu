@@ -8,7 +8,7 @@
 namespace cu264::encoder::cuda {
 namespace {
 
-using Table = protect::cuda::AesTable<false>;
+using Table = protect::cuda::AesTable<1>;
 
 inline constexpr int kThreads = 1024, kMacroblocksPerBlock = 2 * kThreads;
 

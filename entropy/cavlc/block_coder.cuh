@@ -102,10 +102,19 @@ struct TrailingOnes {
   }
 };
 
-// The levels of `rest`, from the highest frequency down (9.2.2).
-template <class Sink>
+// The symbols of a block as they are. A Change else has, for the key of a block: flips(key), bit i whether
+// level number i from the highest frequency down changes its sign; places(key, nonzero, total_coeff,
+// max_num_coeff), other places of its levels, as a mask.
+struct NoBlockChange {
+  static constexpr bool kAny = false;
+  struct Key {};
+};
+
+// The levels of `rest`, from the highest frequency down (9.2.2). kFlips: bit i of `flips` is another sign for
+// number i of them, where the sign has a bit of its own.
+template <bool kFlips, class Sink>
 __device__ __forceinline__ void put_levels(Sink& sink, const StagedLevels& levels, std::uint32_t rest,
-                                           int suffix_length, int trailing_ones) {
+                                           int suffix_length, int trailing_ones, std::uint32_t flips) {
   int subtrahend = trailing_ones < 3 ? 4 : 2;  // what 2 * |level| exceeds level_code by
   int largest = 3;                             // beyond it suffix_length grows
   int escape = suffix_length == 0 ? 14 : 30;
@@ -114,7 +123,12 @@ __device__ __forceinline__ void put_levels(Sink& sink, const StagedLevels& level
     const int k = core::highest_bit(rest);
     rest ^= 1u << k;
     const int level = levels[k], magnitude = abs(level);
-    const int code = 2 * magnitude + static_cast<int>(static_cast<std::uint32_t>(level) >> 31) - subtrahend;
+    int code = 2 * magnitude + static_cast<int>(static_cast<std::uint32_t>(level) >> 31) - subtrahend;
+    if constexpr (kFlips) {
+      // At suffixLength 0 the parity of level_prefix is the sign.
+      if (suffix_length > 0 || code >= 14) code ^= static_cast<int>(flips & 1);
+      flips >>= 1;
+    }
     subtrahend = 2;
     const int one = 1 << suffix_length;
     auto bits = static_cast<std::uint32_t>((code & (one - 1)) | one);
@@ -138,18 +152,27 @@ __device__ __forceinline__ void put_levels(Sink& sink, const StagedLevels& level
 
 // `column`: core::coeff_token_column. `sink` has a BitQueue `queue`, which is empty. Not for empty blocks.
 // `levels` must hold what `signs` was taken from.
-template <class Sink>
+template <class Sink, class Change = NoBlockChange>
 __device__ __forceinline__ void put_nonempty_block(Sink& sink, const StagedLevels& levels, LevelSigns signs,
-                                                   int max_num_coeff, int column) {
-  const std::uint32_t nonzero = signs.nonzero & ((1u << max_num_coeff) - 1);
+                                                   int max_num_coeff, int column, const Change& change = {},
+                                                   const typename Change::Key& key = {}) {
+  std::uint32_t nonzero = signs.nonzero & ((1u << max_num_coeff) - 1);
   const std::uint32_t others = nonzero & ~signs.ones;
   const TrailingOnes trailing(nonzero & signs.ones & (~0u << (32 - __clz(others))), signs.negative);
   const int total_coeff = __popc(nonzero);
   const core::CodeWord token = core::coeff_token_code(column, total_coeff, trailing.count);
-  sink.queue.start(static_cast<std::uint32_t>(token.bits) << trailing.count | trailing.signs,
+  std::uint32_t ones_signs = trailing.signs, flips = 0;
+  if constexpr (Change::kAny) {
+    flips = change.flips(key);
+    ones_signs ^= __funnelshift_rc(__brev(flips), 0, 32 - trailing.count);
+    flips >>= trailing.count;
+  }
+  sink.queue.start(static_cast<std::uint32_t>(token.bits) << trailing.count | ones_signs,
                    token.length + trailing.count);
-  put_levels(sink, levels, nonzero ^ trailing.mask, total_coeff > 10 && trailing.count < 3, trailing.count);
+  put_levels<Change::kAny>(sink, levels, nonzero ^ trailing.mask, total_coeff > 10 && trailing.count < 3,
+                           trailing.count, flips);
   if (total_coeff == max_num_coeff) return;  // no zeros, no runs
+  if constexpr (Change::kAny) nonzero = change.places(key, nonzero, total_coeff, max_num_coeff);
   const int zeros = core::highest_bit(nonzero) + 1 - total_coeff;
   const core::CodeWord total_zeros =
       core::total_zeros_code(total_coeff + (max_num_coeff == 4 ? core::kChromaDcTotalZeros : 0), zeros);

@@ -157,6 +157,22 @@ struct MacroblockLane {
     core::put_macroblock_header_end(sink, record);
   }
 
+  // The header of a macroblock with other modes: `changed` is the record but for those of Intra_4x4 blocks,
+  // and changed_rem(quad, rem) what is coded instead of a quad's rem_intra4x4_pred_mode.
+  template <class Sink, class ChangedRem>
+  __device__ __forceinline__ void put_changed_header(Sink& sink, const core::BatchView& batch,
+                                                     const core::MacroblockRecord& changed,
+                                                     const ChangedRem& changed_rem) const {
+    core::put_ue(sink, static_cast<std::uint32_t>(core::mb_type(changed)));
+    if (record.kind == core::MacroblockKind::intra4x4) {
+      each_quad_of_modes(batch, [&](int i, std::uint32_t modes, std::uint32_t predicted) {
+        const QuadCodes codes = quad_codes(modes, predicted);
+        put_quad_codes(sink, changed_rem(i, codes.rem), codes.differs);
+      });
+    }
+    core::put_macroblock_header_end(sink, changed);
+  }
+
   // visit(quad, modes, predicted modes) of an Intra_4x4 macroblock.
   template <class Visit>
   __device__ __forceinline__ void each_quad_of_modes(const core::BatchView& batch, const Visit& visit) const {

@@ -95,7 +95,7 @@ std::size_t max_packed_bytes(int mb_width, int mb_height, int slices) {
 void launch_code_and_pack(const core::BatchView& batch, const SliceHeaderBits* d_headers,
                           std::uint64_t first_picture, void* scratch, std::uint8_t* d_stream,
                           std::uint64_t capacity, PackedPicture* d_pictures, cudaStream_t stream,
-                          EntropyKernel kernel) {
+                          EntropyKernel kernel, const LaunchCode& code) {
   Carver carver(scratch);
   PackJob job;
   job.batch = batch;
@@ -107,7 +107,7 @@ void launch_code_and_pack(const core::BatchView& batch, const SliceHeaderBits* d
   job.capacity = capacity;
   job.pictures = d_pictures;
   if (kernel == EntropyKernel::production) {
-    launch_code(batch, job.scratch.code, job.scratch.coded, stream);
+    code(batch, job.scratch.code, job.scratch.coded, stream);
   } else {
     const FormScratch form = carve_form(carver, kernel, batch.pictures, batch.mb_width, batch.mb_height);
     launch_form(batch, kernel, form, stream);

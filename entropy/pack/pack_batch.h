@@ -5,9 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include "core/device_batch.h"
 #include "cu264/encoder.h"
+#include "entropy/cavlc/code_batch.h"
 
 namespace cu264::entropy {
 
@@ -38,6 +40,10 @@ std::size_t pack_scratch_bytes(int pictures, int mb_width, int mb_height, int sl
 // No picture takes more bytes in the stream.
 std::size_t max_packed_bytes(int mb_width, int mb_height, int slices);
 
+// Stage `code` of the production kernel: launch_code, or what does the same with other symbols.
+using LaunchCode =
+    std::function<void(const core::BatchView&, void* scratch, const GroupBits& bits, cudaStream_t stream)>;
+
 // `d_headers` is [2 * slice + idr_pic_id], where idr_pic_id is the parity of the picture's index (H.264
 // 7.4.3); the batch's first picture has index `first_picture`. Pictures follow one another in d_stream
 // without gaps. `kernel` is the one that the scratch was measured for. Asynchronous on `stream`; the scratch
@@ -45,6 +51,7 @@ std::size_t max_packed_bytes(int mb_width, int mb_height, int slices);
 void launch_code_and_pack(const core::BatchView& batch, const SliceHeaderBits* d_headers,
                           std::uint64_t first_picture, void* scratch, std::uint8_t* d_stream,
                           std::uint64_t capacity, PackedPicture* d_pictures, cudaStream_t stream,
-                          EntropyKernel kernel = EntropyKernel::production);
+                          EntropyKernel kernel = EntropyKernel::production,
+                          const LaunchCode& code = launch_code);
 
 }  // namespace cu264::entropy

@@ -12,21 +12,30 @@
 
 namespace cu264::protect::cuda {
 
-// Paired: beside each entry the one rotated by two bytes. Twice the memory, and fewer instructions: an
-// entry's address is then one permutation of bytes.
-template <bool kPaired>
+// kTables: 1; or 2, beside each entry the one rotated by two bytes; or 4, all rotations. More take more
+// memory and fewer instructions: an entry's address is then one permutation of bytes, and less is rotated.
+template <int kTables>
 class AesTable {
  public:
-  static constexpr int kStride = kPaired ? 256 : 128;  // bytes from one entry to the next
-  static constexpr int kBytes = 256 * kStride, kWords = kBytes / 4;
+  static constexpr int kStride = kTables > 1 ? 256 : 128;  // bytes from one entry to the next
+  static constexpr int kBytes = 256 * 128 * kTables, kWords = kBytes / 4;
 
-  // By all threads of a block; the caller waits for all of them.
+  // By all threads of a block, whole warps of them; the caller waits for all of them.
   __device__ static void fill(std::uint32_t* s_table) {
-    for (int i = static_cast<int>(threadIdx.x); i < kWords; i += static_cast<int>(blockDim.x)) {
+    const int lane = static_cast<int>(threadIdx.x) & 31, warps = static_cast<int>(blockDim.x) >> 5;
+    for (int first = static_cast<int>(threadIdx.x) & ~31; first < 256; first += 32 * warps) {
       // SubBytes and MixColumns of a column's first byte; of the others the same, rotated.
-      const std::uint32_t entry =
-          aes_mix_column(aes_sub_byte(static_cast<std::uint32_t>(i) / (kStride / 4)) << 24);
-      s_table[i] = kPaired && (i & 32) != 0 ? __byte_perm(entry, 0, 0x1032) : entry;
+      const std::uint32_t own = aes_mix_column(aes_sub_byte(static_cast<std::uint32_t>(first + lane)) << 24);
+      for (int i = 0; i < 32; ++i) {
+        const std::uint32_t entry = __shfl_sync(0xffffffffu, own, i);
+        std::uint32_t* const s_entry = s_table + (first + i) * (kStride / 4) + lane;
+        s_entry[0] = entry;
+        if constexpr (kTables > 1) s_entry[32] = __byte_perm(entry, 0, 0x1032);
+        if constexpr (kTables > 2) {
+          s_entry[kHalf / 4] = __byte_perm(entry, 0, 0x0321);
+          s_entry[kHalf / 4 + 32] = __byte_perm(entry, 0, 0x2103);
+        }
+      }
     }
   }
 
@@ -37,7 +46,7 @@ class AesTable {
   __device__ __forceinline__ AesBlock encrypt(const AesKey& key, const AesBlock& block) const {
     std::uint32_t a = block.words[0] ^ key.words[0], b = block.words[1] ^ key.words[1];
     std::uint32_t c = block.words[2] ^ key.words[2], d = block.words[3] ^ key.words[3];
-#pragma unroll 1
+#pragma unroll
     for (int round = 1; round < kAesRounds; ++round) {
       const std::uint32_t* const words = key.words + 4 * round;
       const std::uint32_t e = column(a, b, c, d, words[0]), f = column(b, c, d, a, words[1]);
@@ -50,11 +59,13 @@ class AesTable {
   }
 
  private:
+  static constexpr int kHalf = 256 * 256;  // bytes of two tables
+
   // Byte 0 is the least significant.
   template <int kByte>
   __device__ __forceinline__ std::uint32_t look_up(std::uint32_t word, int offset = 0) const {
     std::uint32_t at;
-    if constexpr (kPaired) {
+    if constexpr (kTables > 1) {
       at = __byte_perm(word, lane_offset_, 0x5504 | kByte << 4);
     } else {
       at = ((kByte == 0 ? word << 7 : word >> (8 * kByte - 7)) & 0x7f80) | lane_offset_;
@@ -66,7 +77,9 @@ class AesTable {
   }
   __device__ __forceinline__ std::uint32_t column(std::uint32_t a, std::uint32_t b, std::uint32_t c,
                                                   std::uint32_t d, std::uint32_t key) const {
-    if constexpr (kPaired) {
+    if constexpr (kTables == 4) {
+      return look_up<3>(a) ^ look_up<2>(b, kHalf) ^ look_up<1>(c, 128) ^ look_up<0>(d, kHalf + 128) ^ key;
+    } else if constexpr (kTables == 2) {
       return look_up<3>(a) ^ look_up<1>(c, 128) ^ key ^ rotated(look_up<2>(b) ^ look_up<0>(d, 128));
     } else {
       const std::uint32_t later = rotated(rotated(look_up<0>(d)) ^ look_up<1>(c)) ^ look_up<2>(b);

@@ -8,7 +8,7 @@
 namespace cu264::protect::cuda {
 namespace {
 
-using Table = AesTable<false>;
+using Table = AesTable<1>;
 
 constexpr int kThreads = 512;
 

@@ -1,0 +1,81 @@
+// The kernels that code groups (group_coder.cuh), and their launch.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "entropy/cavlc/group_coder.cuh"
+#include "entropy/launch_check.cuh"
+
+namespace cu264::entropy {
+
+template <class Change>
+__global__ void __launch_bounds__(kThreads, kBlocksPerSm)
+    code_groups(const __grid_constant__ CodeJob job, const __grid_constant__ typename Change::Plan plan) {
+  __shared__ Shared s_shared[kWarps];
+  const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
+  std::uint32_t* const d_spill = job.spill + (blockIdx.x * kWarps + warp) * std::size_t{kWarpWords};
+  const auto groups = static_cast<std::uint32_t>(job.layout.groups());
+  int none;
+  for (;;) {
+    std::uint32_t ticket = 0;
+    if (lane == 0) ticket = atomicAdd(job.ticket, 1u);
+    ticket = __shfl_sync(kAllLanes, ticket, 0);
+    if (ticket >= groups) return;
+    const Group group = group_at(job.batch, job.layout, ticket);
+    if (group.first >= group.end) continue;
+    GroupCoder<1, Change>(job, plan, group, s_shared, warp, d_spill, lane).run(none);
+    __syncwarp();
+  }
+}
+
+// A block a group.
+template <class Change>
+__global__ void __launch_bounds__(kThreads)
+    code_groups_by_teams(const __grid_constant__ CodeJob job,
+                         const __grid_constant__ typename Change::Plan plan) {
+  __shared__ Shared s_shared[kWarps];
+  __shared__ int s_listed;
+  const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
+  const Group group = group_at(job.batch, job.layout, blockIdx.x);
+  if (group.first >= group.end) return;
+  std::uint32_t* const d_spill = job.spill + blockIdx.x * std::size_t{kTeamWords};
+  GroupCoder<kWarps, Change>(job, plan, group, s_shared, warp, d_spill, lane).run(s_listed);
+}
+
+// launch_code (code_batch.h) with a Change.
+template <class Change>
+void launch_code_groups(const BatchView& batch, const typename Change::Plan& plan, void* scratch,
+                        const GroupBits& bits, cudaStream_t stream) {
+  CodeJob job;
+  job.batch = batch;
+  job.layout = group_layout(batch);
+  job.bits = bits;
+  job.ticket = static_cast<std::uint32_t*>(scratch);
+  job.spill = job.ticket + 256 / sizeof(std::uint32_t);
+  const auto kernel = code_groups<Change>;
+  int device = 0, multiprocessors = 0, blocks = 0;
+  check_call(cudaGetDevice(&device), "cudaGetDevice");
+  check_call(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+             "cudaDeviceGetAttribute");
+  check_call(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, kThreads, 0),
+             "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+  const std::size_t at_once =
+      std::min<std::size_t>(static_cast<std::size_t>(multiprocessors) * blocks, kMostBlocks);
+  // Most teams at once: while their first warps work alone the others leave room unused.
+  if (job.layout.groups() <= std::min<std::size_t>(at_once + at_once / 2, kMostBlocks)) {
+    const auto by_teams = code_groups_by_teams<Change>;
+    by_teams<<<static_cast<unsigned>(job.layout.groups()), kThreads, 0, stream>>>(job, plan);
+    return check_launch("code_groups_by_teams");
+  }
+  const std::size_t needed = (job.layout.groups() + kWarps - 1) / kWarps;
+  const auto grid = static_cast<unsigned>(std::min(needed, at_once));
+  check_call(cudaMemsetAsync(job.ticket, 0, sizeof(std::uint32_t), stream), "cudaMemsetAsync");
+  kernel<<<grid, kThreads, 0, stream>>>(job, plan);
+  check_launch("code_groups");
+}
+
+}  // namespace cu264::entropy

@@ -1,0 +1,346 @@
+// A warp codes a group of macroblocks:
+//   survey  a macroblock a lane: header, nC of its blocks; its blocks that are not empty are listed, those
+//   with
+//           many levels first, so that lanes with equally much to do are together
+//   code    a listed block a lane
+//   write   a macroblock a lane: header and blocks behind one another, to where a scan of lengths puts them
+//
+// Where there are so few groups that each can have a thread block, its warps `code` together: a team. The
+// first of them does the rest.
+//
+// On their way into the bits a Change may make other symbols of the group's, with codes as long
+// (encoder/cuda/cipher_change.cuh); NoChange says what it has.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/bit_ops.h"
+#include "entropy/cavlc/block_coder.cuh"
+#include "entropy/cavlc/block_list.cuh"
+#include "entropy/cavlc/group_bits.h"
+#include "entropy/cavlc/group_writer.cuh"
+#include "entropy/cavlc/macroblock_lane.cuh"
+#include "entropy/cavlc/word_sink.cuh"
+
+namespace cu264::entropy {
+
+using core::BatchView;
+using core::kBlocksPerMacroblock;
+using core::MacroblockKind;
+
+inline constexpr int kWarps = 4;
+inline constexpr int kThreads = 32 * kWarps;
+inline constexpr int kMostBlocks = 1024;  // of threads at once, on any GPU
+// As many as shared memory allows; Turing has less.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+inline constexpr int kBlocksPerSm = 1;
+#else
+inline constexpr int kBlocksPerSm = 7;
+#endif
+
+inline constexpr int kHeaderWords = 3;  // 1 + 64 + 5 + 11 + 11 bits at most
+// coeff_token and trailing ones' signs, 16 levels of 28 bits, total_zeros and runs: no block exceeds 464
+// bits.
+inline constexpr int kBlockFullWords = 14;
+// Of these, in shared memory; what few blocks have beyond lies with the spilled ones.
+inline constexpr int kStagedWords = 3;
+// A block beyond one word is spilled whole: macroblocks within their limit need no more words than this, and
+// where one is not, the picture is lost and it does not matter what its blocks hold.
+inline constexpr std::uint32_t kSpillWords = kGroup * (kMacroblockWords + kBlocksPerMacroblock);
+inline constexpr std::uint32_t kMoreWords = 32 * (kBlockFullWords - kStagedWords);  // a warp's
+inline constexpr std::uint32_t kWarpWords = kSpillWords + kMoreWords,
+                               kTeamWords = kSpillWords + kWarps * kMoreWords;
+inline constexpr std::uint32_t kSpilled = 33;  // instead of a length
+
+struct Shared {
+  std::uint32_t words[kBlocksPerMacroblock][kGroup];  // a block's bits, or where they are << 10 | length
+  std::uint32_t lengths[kGroup][7];                   // of blocks, by slot, a byte each
+  std::uint32_t header[kHeaderWords][kGroup];
+  std::uint32_t spilled_bits[kGroup];  // beyond kSpilled a block
+  union {
+    std::uint16_t list[kGroup * kBlocksPerMacroblock];  // macroblock << 5 | slot
+    std::uint32_t edges[33];
+  };
+  alignas(32) std::uint8_t levels[StagedLevels::kWarpBytes];
+  std::uint32_t staged[kStagedWords][32];  // full words of the block that a lane codes
+  std::uint32_t spilled;                   // words
+};
+static_assert(kWarps * sizeof(Shared) <= 48 * 1024);
+
+// A group's symbols as they are. A Change else has besides: put_header(sink, mb, batch) of the lane's
+// macroblock; key(macroblock, slot) of a block, by all lanes, and settle(key) of what that loads, when it has
+// arrived. All of it is called before the group's bits are written.
+struct NoChange : NoBlockChange {
+  struct Plan {};  // what the kernels are launched with
+  __device__ __forceinline__ NoChange(const Plan&, const BatchView&, const MacroblockLane&,
+                                      const std::uint32_t* /*d_words*/, int /*lane*/) {}
+  __device__ __forceinline__ Key key(int, int) const { return {}; }
+};
+
+struct CodeJob {
+  BatchView batch;
+  GroupLayout layout;
+  GroupBits bits;
+  std::uint32_t* ticket;
+  std::uint32_t* spill;  // [warp][kWarpWords] or [team][kTeamWords]
+};
+
+struct HeaderSink {
+  BitQueue queue;
+  std::uint32_t* s_next;
+
+  __device__ __forceinline__ void put(std::uint32_t bits, int count) {
+    if (!queue.push(bits, count)) return;
+    *s_next = queue.pop();
+    s_next += kGroup;
+  }
+};
+
+struct BlockSink {
+  BitQueue queue;
+  std::uint32_t* const s_staged;
+  std::uint32_t* const d_more;
+  int words = 0;
+
+  __device__ __forceinline__ void put(std::uint32_t bits, int count) {
+    if (!queue.push(bits, count)) return;
+    const std::uint32_t word = queue.pop();
+    if (words < kStagedWords) {
+      s_staged[32 * words] = word;
+    } else {
+      d_more[32 * (words - kStagedWords)] = word;
+    }
+    ++words;
+  }
+};
+
+// Shuffled, so that the compiler does not compute the address anew for each use. All lanes.
+__device__ __forceinline__ const std::int16_t* held(const std::int16_t* address) {
+  return reinterpret_cast<const std::int16_t*>(
+      __shfl_sync(kAllLanes, reinterpret_cast<unsigned long long>(address), 0));
+}
+
+// kTeam warps code the group: one, or all of the block.
+template <int kTeam, class Change>
+class GroupCoder {
+ public:
+  __device__ __forceinline__ GroupCoder(const CodeJob& job, const typename Change::Plan& plan,
+                                        const Group& group, Shared* s_all, int warp, std::uint32_t* d_spill,
+                                        int lane)
+      : batch_(job.batch),
+        plan_(plan),
+        bits_(job.bits),
+        group_(group),
+        s_(s_all[kTeam == 1 ? warp : 0]),
+        s_staged_(&s_all[warp].staged[0][lane]),
+        s_base_(reinterpret_cast<std::uint8_t*>(s_all)),
+        levels_offset_(warp * static_cast<int>(sizeof(Shared)) + static_cast<int>(offsetof(Shared, levels))),
+        d_spill_(d_spill),
+        d_more_(d_spill + kSpillWords + (kTeam == 1 ? 0 : warp * kMoreWords) + lane),
+        d_levels_(
+            held(batch_.levels +
+                 (static_cast<std::size_t>(group.picture) * batch_.macroblocks_per_picture() + group.first) *
+                     core::kLevelsPerMacroblock)),
+        lane_(lane),
+        rank_(kTeam == 1 ? 0 : warp) {}
+
+  // `s_listed` is the team's.
+  __device__ __forceinline__ void run(int& s_listed) {
+    const MacroblockLane mb(batch_, group_, lane_);
+    intra16x16_ = __ballot_sync(kAllLanes, mb.exists && mb.record.kind == MacroblockKind::intra16x16);
+    const Change change(plan_, batch_, mb, bits_.words_of(batch_, group_), lane_);
+    int header_length = 0;
+    if (rank_ == 0) {
+      header_length = survey(mb, change);
+      if (kTeam > 1 && lane_ == 0) s_listed = listed_;
+    }
+    wait_for_team();
+    if (kTeam > 1) listed_ = s_listed;
+    code(change);
+    wait_for_team();
+    if (rank_ != 0) return;
+    int length = header_length + static_cast<int>(s_.spilled_bits[lane_]);
+#pragma unroll
+    for (int i = 0; i < 7; ++i) {
+      length =
+          static_cast<int>(__dp4a(s_.lengths[lane_][i], 0x01010101u, static_cast<std::uint32_t>(length)));
+    }
+    GroupWriter writer(batch_, bits_, group_, s_.edges, lane_);
+    writer.write(mb, header_length, length,
+                 [&](auto& sink) { put(sink, header_length, mb.nonzero() | 3u << core::kSlotChromaDc); });
+  }
+
+ private:
+  __device__ __forceinline__ static void wait_for_team() {
+    if constexpr (kTeam == 1) {
+      __syncwarp();
+    } else {
+      __syncthreads();
+    }
+  }
+
+  // Returns the length of the macroblock's header.
+  __device__ __forceinline__ int survey(const MacroblockLane& mb, const Change& change) {
+    std::uint32_t lengths[7] = {}, nonzero = 0, many[3] = {};
+    int header_length = 0;
+    if (mb.exists) {
+      const Counts counts = mb.counts(batch_);
+      mb.lengths_if_empty(batch_, counts, lengths);
+      HeaderSink header{{}, &s_.header[0][lane_]};
+      if constexpr (Change::kAny) {
+        change.put_header(header, mb, batch_);
+      } else {
+        mb.put_header<false>(header, batch_);
+      }
+      header_length =
+          32 * static_cast<int>(header.s_next - &s_.header[0][lane_]) / kGroup + header.queue.count;
+      *header.s_next = header.queue.bits & ~(~0u << header.queue.count);
+      nonzero = mb.nonzero();
+#pragma unroll
+      for (int c = 0; c < 3; ++c) many[c] = nonzero & slots_from(counts, 2 << c);
+    }
+    // Half of the length is coeff_token's column, of chroma DC too if not empty.
+    lengths[4] += ((nonzero >> core::kSlotChromaDc) & 1) * (6u << 8) +
+                  ((nonzero >> (core::kSlotChromaDc + 1)) & 1) * (6u << 16);
+#pragma unroll
+    for (int i = 0; i < 7; ++i) s_.lengths[lane_][i] = lengths[i];
+    // The token of a chroma DC block without coefficients is 01.
+    s_.words[core::kSlotChromaDc][lane_] = s_.words[core::kSlotChromaDc + 1][lane_] =
+        (lengths[4] & 0xff00) != 0;
+    s_.spilled_bits[lane_] = 0;
+    if (lane_ == 0) s_.spilled = 0;
+    listed_ = list_blocks(nonzero, many, lane_, s_.list);
+    return header_length;
+  }
+
+  struct Listed : Change::Key {
+    int m, slot;
+    BlockLevels levels;
+  };
+
+  // With a Change by all lanes.
+  __device__ __forceinline__ Listed fetch(int i, const Change& change) const {
+    const int entry = s_.list[min(i, listed_ - 1)];
+    const int m = entry >> 5, slot = entry & 31;
+    return {change.key(m, slot), m, slot,
+            load_levels(d_levels_ + (m * core::kLevelsPerMacroblock + slot * core::kLevelsPerBlock))};
+  }
+
+  __device__ __forceinline__ void code(const Change& change) {
+    const std::uint32_t ones = pair_of_ones();
+    if (listed_ == 0) return;
+    const int first = 32 * rank_ + lane_;
+    if constexpr (Change::kAny) {
+      Listed block = fetch(first, change);
+      change.settle(block);
+#pragma unroll 1
+      for (int i = first; i - lane_ < listed_; i += 32 * kTeam) {
+        Listed next = fetch(i + 32 * kTeam, change);
+        if (i < listed_) code(block, ones, change);
+        __syncwarp();
+        block = next;
+        change.settle(block);
+      }
+    } else {
+      Listed next = fetch(first, change);
+#pragma unroll 1
+      for (int i = first; i < listed_; i += 32 * kTeam) {
+        const Listed block = next;
+        next = fetch(i + 32 * kTeam, change);
+        code(block, ones, change);
+      }
+    }
+  }
+
+  __device__ __forceinline__ void code(const Listed& block, std::uint32_t ones, const Change& change) {
+    const int m = block.m, slot = block.slot;
+    std::uint8_t* const s_length = reinterpret_cast<std::uint8_t*>(s_.lengths[m]) + slot;
+    // AC blocks of 15 levels, by slot.
+    const std::uint32_t fifteen = (intra16x16_ >> m) & 1 ? 0x7f9fffeu : 0x7f80000u;
+    int max_num_coeff = 16 - static_cast<int>((fifteen >> slot) & 1);
+    if (slot >= core::kSlotChromaDc && slot < core::kSlotChromaAc) max_num_coeff = 4;
+    const StagedLevels levels(s_base_, levels_offset_, lane_);
+    levels.store(block.levels);
+    BlockSink sink{{}, s_staged_, d_more_};
+    put_nonempty_block(sink, levels, level_signs(block.levels, ones), max_num_coeff, *s_length >> 1, change,
+                       block);
+    std::uint32_t bits = sink.queue.bits;
+    int length = sink.queue.count;
+    if (sink.words > 0) {
+      bits = spill(sink);
+      atomicAdd(&s_.spilled_bits[m], (bits & 1023) - kSpilled);
+      length = kSpilled;
+    }
+    s_.words[slot][m] = bits;
+    *s_length = static_cast<std::uint8_t>(length);
+  }
+
+  // Where the block's words are << 10 | its length.
+  __device__ __forceinline__ std::uint32_t spill(const BlockSink& sink) {
+    const auto words = static_cast<std::uint32_t>(sink.words + (sink.queue.count > 0));
+    std::uint32_t at = atomicAdd(&s_.spilled, words);
+    if (at + words > kSpillWords) at = 0;
+    for (int i = 0; i < sink.words; ++i) {
+      d_spill_[at + i] = i < kStagedWords ? sink.s_staged[32 * i] : sink.d_more[32 * (i - kStagedWords)];
+    }
+    if (sink.queue.count > 0) d_spill_[at + sink.words] = sink.queue.bits & ~(~0u << sink.queue.count);
+    return at << 10 | static_cast<std::uint32_t>(32 * sink.words + sink.queue.count);
+  }
+
+  // The lane's macroblock; `stored`: the slots whose bits are in `words`, empty or not.
+  template <class Sink>
+  __device__ __forceinline__ void put(Sink& sink, int header_length, std::uint32_t stored) const {
+#pragma unroll
+    for (int i = 0; i < kHeaderWords; ++i) {
+      const int length = max(0, min(header_length - 32 * i, 32));
+      sink.put(length > 0 ? s_.header[i][lane_] : 0, length);
+    }
+    // An empty block is all ones, but where six bits long 000011: a digit for each length.
+    constexpr std::uint32_t kEmpty = 0x030f0310u;
+#pragma unroll 1
+    for (int i = 0; i < 7; ++i, stored >>= 4) {
+      const std::uint32_t lengths = s_.lengths[lane_][i];
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        if (j == 3 && i == 6) break;  // there are 27 slots
+        const auto length = static_cast<int>((lengths >> (8 * j)) & 0xff);
+        std::uint32_t bits = (kEmpty >> (4 * (length & 7))) & 15;
+        if ((stored >> j) & 1) bits = s_.words[4 * i + j][lane_];
+        if (length <= 32) {
+          sink.put(bits, length);
+        } else {
+          put_spilled(sink, bits);
+        }
+      }
+    }
+  }
+
+  template <class Sink>
+  __device__ __forceinline__ void put_spilled(Sink& sink, std::uint32_t where) const {
+    const std::uint32_t* d_word = d_spill_ + (where >> 10);
+    int length = static_cast<int>(where & 1023);
+#pragma unroll 1
+    for (; length > 0; length -= 32) sink.put(*d_word++, min(length, 32));
+  }
+
+  const BatchView& batch_;
+  const typename Change::Plan& plan_;
+  const GroupBits& bits_;
+  const Group& group_;
+  Shared& s_;
+  std::uint32_t* const s_staged_;
+  std::uint8_t* const s_base_;
+  const int levels_offset_;
+  std::uint32_t* const d_spill_;
+  std::uint32_t* const d_more_;
+  const std::int16_t* const d_levels_;
+  const int lane_;
+  const int rank_;  // of the warp in its team
+  unsigned intra16x16_ = 0;
+  int listed_ = 0;
+};
+
+}  // namespace cu264::entropy
