@@ -10,7 +10,6 @@
 #include <cstdint>
 
 #include "core/bit_ops.h"
-#include "core/cavlc_block.h"
 #include "core/hd.h"
 #include "core/level_masks.h"
 #include "protect/aes.h"
@@ -66,77 +65,100 @@ CU264_HD int marked_bit(std::uint32_t marks, int block) {
   return static_cast<int>(marks >> (16 + block) & 1);
 }
 
-CU264_HD std::uint32_t marks_of_macroblock(const MarkKey& key, std::uint32_t density,
-                                           const std::uint8_t* frame, std::uint32_t frame_bytes) {
-  std::uint32_t marks = 0;
-  for (int block = 0; block < 16; ++block) {
-    if (!mark_chooses(key, block, density)) continue;
-    const std::uint32_t index = mark_index(key.draw.words[0], block, frame_bytes);
-    const auto bit = static_cast<std::uint32_t>(frame_bit(frame, index) ^ mark_flip(key, block));
-    marks |= (1u | bit << 16) << block;
+// The blocks whose high byte is below `limit`, 0 to 256, by luma4x4BlkIdx.
+CU264_HD std::uint32_t blocks_below(const AesBlock& choice, std::uint32_t limit) {
+  std::uint32_t blocks = 0;
+  for (int i = 0; i < 4; ++i) {
+    // Bit 8 of a half stays where its byte is no less.
+    const std::uint32_t even = choice.words[i] & 0x00ff00ff, odd = choice.words[i] >> 8 & 0x00ff00ff;
+    const std::uint32_t not_even = ((even | 0x01000100) - limit * 0x00010001) & 0x01000100;
+    const std::uint32_t not_odd = ((odd | 0x01000100) - limit * 0x00010001) & 0x01000100;
+    const std::uint32_t below = (not_even >> 8 | not_odd >> 7) ^ 0x00030003;
+    blocks |= ((below | below >> 14) & 15) << (4 * i);
   }
-  return marks;
+  return blocks;
 }
 
-// How the levels of a block change. Bit k stands for coding position k.
-struct MarkChange {
-  std::uint32_t one = 0;      // this becomes 1, or -1
-  std::uint32_t doubled = 0;  // this trailing one becomes two
-  bool negative = false;
-};
+// Whether mark_chooses may choose a block, whatever the macroblock's draw.
+CU264_HD bool may_have_marks(const AesBlock& choice, std::uint32_t density) {
+  return blocks_below(choice, (density + 255) >> 8) != 0;
+}
 
-// Kim et al.: the sign of the first trailing one, the one of the highest frequency.
-CU264_HD MarkChange mark_t1_sign(const core::CavlcSymbols& symbols, int first_level, int bit) {
-  if (symbols.trailing_ones == 0 || (first_level < 0) == (bit != 0)) return {};
-  return {1u << core::highest_bit(symbols.nonzero), 0, bit != 0};
+// Sixteen bits of the frame from `index` on, and from its begin on behind its end; bit k for the one at index
+// + k.
+CU264_HD std::uint32_t frame_bits(const std::uint8_t* frame, std::uint32_t frame_bytes, std::uint32_t index) {
+  std::uint32_t bits = 0, at = index / 8;
+  for (int i = 0; i < 3; ++i) {
+    bits = bits << 8 | frame[at];
+    at = at + 1 < frame_bytes ? at + 1 : 0;
+  }
+  bits >>= 8 - index % 8;
+  bits = (bits & 0x5555) << 1 | (bits >> 1 & 0x5555);
+  bits = (bits & 0x3333) << 2 | (bits >> 2 & 0x3333);
+  bits = (bits & 0x0f0f) << 4 | (bits >> 4 & 0x0f0f);
+  return (bits & 0x00ff) << 8 | (bits >> 8 & 0x00ff);
+}
+
+// mark_chooses, mark_index and mark_flip of all blocks.
+CU264_HD std::uint32_t marks_of_macroblock(const MarkKey& key, std::uint32_t density,
+                                           const std::uint8_t* frame, std::uint32_t frame_bytes) {
+  const bool next = (key.draw.words[2] & 255) < (density & 255);
+  const std::uint32_t chosen = blocks_below(key.choice, (density >> 8) + (next ? 1 : 0));
+  const std::uint32_t index = mark_index(key.draw.words[0], 0, frame_bytes);
+  return chosen | ((frame_bits(frame, frame_bytes, index) ^ key.draw.words[1]) & chosen) << 16;
+}
+
+// Kim et al.: the sign of the first trailing one, the one of the highest frequency. What becomes of a block's
+// level of the highest frequency, which is a trailing one if it is +-1.
+CU264_HD int mark_t1_sign(int first_level, int bit) {
+  return first_level == (bit != 0 ? 1 : -1) ? -first_level : first_level;
 }
 
 // After Liao et al.: whether the number of trailing ones is odd. Every block that has levels carries a bit
-// and still has levels afterwards.
-CU264_HD MarkChange mark_t1_parity(const core::LevelMasks& masks, const core::CavlcSymbols& symbols,
-                                   int first_level, int max_num_coeff, int bit) {
-  if (symbols.total_coeff == 0 || (symbols.trailing_ones & 1) == bit) return {};
-  const auto last_of = [](const core::CavlcSymbols& block) {
-    const std::uint32_t trailing = block.nonzero ^ block.levels;
-    return trailing & (~trailing + 1);
-  };
-  if (symbols.trailing_ones != 0) return {0, last_of(symbols), false};  // one trailing one less
-  // None, and one or three are wanted. The first level becomes one where that is near and gives an odd
-  // number; else a one is added behind it, where there is room.
-  const std::uint32_t first = 1u << core::highest_bit(symbols.nonzero);
-  const bool negative = first_level < 0;
-  const core::CavlcSymbols after = core::symbols_of_masks({masks.nonzero, masks.ones | first});
-  const bool odd = (after.trailing_ones & 1) != 0;
-  if (odd && (first_level == 2 || first_level == -2)) return {first, 0, negative};
-  if (2 * first < 1u << max_num_coeff) return {2 * first, 0, negative};
-  return {first, odd ? 0 : last_of(after), negative};
-}
-
-// `first_level`: the one of the highest frequency; no matter what, if there is none.
-CU264_HD MarkChange mark_change(const core::LevelMasks& masks, int first_level, int max_num_coeff,
-                                bool by_parity, int bit) {
-  const core::CavlcSymbols symbols = core::symbols_of_masks(masks);
-  return by_parity ? mark_t1_parity(masks, symbols, first_level, max_num_coeff, bit)
-                   : mark_t1_sign(symbols, first_level, bit);
-}
-
-// The level at coding position `position`.
-CU264_HD int marked_level(const MarkChange& change, int position, int level) {
-  if ((change.one >> position & 1) != 0) return change.negative ? -1 : 1;
-  return (change.doubled >> position & 1) != 0 ? 2 * level : level;
+// and still has levels afterwards. What becomes of the level at coding position `position`; `first_level` is
+// the one of the highest frequency. No branches: a warp asks for all positions at once.
+CU264_HD int mark_t1_parity(const core::LevelMasks& masks, int first_level, int max_num_coeff, int bit,
+                            int position, int level) {
+  // The trailing ones as they are or, if there is none, as they would be were the first level +-1.
+  const int first = core::highest_bit(masks.nonzero);
+  const bool any = (masks.ones >> first & 1) != 0;
+  const std::uint32_t ones = masks.ones | 1u << first, others = masks.nonzero ^ ones;
+  const std::uint32_t trailing = others == 0 ? ones : ones & (~1u << core::highest_bit(others));
+  const int number = core::count_ones(trailing);
+  const bool odd = number != 2;  // three at most are trailing ones
+  const std::uint32_t from_here = trailing >> position;
+  const bool last = (from_here & 1) != 0 && core::count_ones(from_here) == (number < 3 ? number : 3);
+  // One too many: the last becomes two. None, and one or three are wanted: the first level becomes one where
+  // that is near and gives an odd number; else a one is added behind it, where there is room.
+  const bool near = odd && (first_level == 2 || first_level == -2);
+  const bool added = !any && !near && first + 1 < max_num_coeff;
+  const bool one = !any && position == (added ? first + 1 : first);
+  const bool doubled = last && !added && odd == (any && bit == 0);
+  const bool wanted = any || bit != 0;
+  const int changed = one ? (first_level < 0 ? -1 : 1) : doubled ? 2 * level : level;
+  return wanted ? changed : level;
 }
 
 // `levels` in coding order. False: the block carries no bit, or carries it already.
 CU264_HD bool mark_levels(std::int16_t* levels, int max_num_coeff, bool by_parity, int bit) {
   const core::LevelMasks masks = core::level_masks(levels, max_num_coeff);
   if (masks.nonzero == 0) return false;
-  const int first_level = levels[core::highest_bit(masks.nonzero)];
-  const MarkChange change = mark_change(masks, first_level, max_num_coeff, by_parity, bit);
-  for (std::uint32_t rest = change.one | change.doubled; rest != 0; rest &= rest - 1) {
-    const int position = core::highest_bit(rest & (~rest + 1));
-    levels[position] = static_cast<std::int16_t>(marked_level(change, position, levels[position]));
+  const int first = core::highest_bit(masks.nonzero), first_level = levels[first];
+  if (!by_parity) {
+    levels[first] = static_cast<std::int16_t>(mark_t1_sign(first_level, bit));
+    return levels[first] != first_level;
   }
-  return (change.one | change.doubled) != 0;
+  // What may change: the position behind the first level and three levels.
+  bool changed = false;
+  std::uint32_t rest = (masks.nonzero | 2u << first) & ((1u << max_num_coeff) - 1);
+  for (int i = 0; i < 4 && rest != 0; ++i) {
+    const int k = core::highest_bit(rest), level = levels[k];
+    const int marked = mark_t1_parity(masks, first_level, max_num_coeff, bit, k, level);
+    levels[k] = static_cast<std::int16_t>(marked);
+    changed = changed || marked != level;
+    rest ^= 1u << k;
+  }
+  return changed;
 }
 
 }  // namespace cu264::protect

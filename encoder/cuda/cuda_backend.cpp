@@ -70,7 +70,11 @@ class CudaBackend final : public Backend {
         check(cudaMemsetAsync(b.stream, 0, pinned_.window_bytes, encode_->get()), "clearing device memory");
       }
     }
-    if (params.marks) put_mark_plan();
+    if (params.marks) {
+      plan_ = std::make_unique<Stream>();
+      planned_ = std::make_unique<Event>();
+      put_mark_plan();
+    }
     if (params.cipher) {
       const protect::StreamKeys& keys = params.cipher->keys();
       encryption_ = {protect::aes_expand_key(keys.keystream_key().data()), keys.nonce(),
@@ -86,6 +90,7 @@ class CudaBackend final : public Backend {
   // What is under way still uses the memory, ours and the caller's. If the device is lost nothing does.
   ~CudaBackend() override {
     cudaStreamSynchronize(uploader_->stream().get());
+    if (plan_) cudaStreamSynchronize(plan_->get());
     cudaStreamSynchronize(encode_->get());
     cudaStreamSynchronize(download_->get());
   }
@@ -191,11 +196,8 @@ class CudaBackend final : public Backend {
     copy(d_.sources, pinned.sources, pictures, cudaMemcpyHostToDevice, *encode_);
     BatchView view = view_of(batch.run);
     if (params_.guide) view.qp_offsets = launch_guide(batch.run.pictures);
-    if (params_.marks) {
-      launch_plan_marks(mark_plan_, static_cast<std::uint32_t>(batch.run.first), view.pictures,
-                        view.macroblocks_per_picture(), d_.marks, encode_->get());
-    }
-    launch_reconstruct(view, params_.qp, params_.preset, d_.reconstruct_scratch, encode_->get(), d_.marks,
+    if (params_.marks) plan_marks(batch.run, d.marks);
+    launch_reconstruct(view, params_.qp, params_.preset, d_.reconstruct_scratch, encode_->get(), d.marks,
                        params_.marks && params_.marks->by_parity());
     entropy::LaunchCode code = entropy::launch_code;
     const auto first = static_cast<std::uint32_t>(batch.run.first);
@@ -223,6 +225,14 @@ class CudaBackend final : public Backend {
     batch.sized.record(encode_->get());
     batch.progress = Progress::encoding;
     next_ = (next_ + 1) % kBatchesInFlight;
+  }
+
+  // On a stream of its own, beside the end of the batch before, where the wavefront leaves the device room.
+  void plan_marks(const Run& run, std::uint32_t* d_marks) const {
+    launch_plan_marks(mark_plan_, static_cast<std::uint32_t>(run.first), run.pictures,
+                      params_.mb_width * params_.mb_height, d_marks, plan_->get());
+    planned_->record(plan_->get());
+    encode_->wait_for(planned_->get());
   }
 
   // Batches come in order on one stream, or in turn on several devices': the offsets of a batch's last
@@ -351,6 +361,8 @@ class CudaBackend final : public Backend {
   std::unique_ptr<Uploader> uploader_;
   std::unique_ptr<Stream> encode_;
   std::unique_ptr<Stream> download_;
+  std::unique_ptr<Stream> plan_;       // of StageParams::marks
+  std::unique_ptr<Event> planned_;     // the same
   std::unique_ptr<Event> guided_;      // of StageParams::guide
   std::shared_ptr<GuideRelay> relay_;  // null on a device alone, and without a guide
   std::unique_ptr<Batch> batches_[kBatchesInFlight];

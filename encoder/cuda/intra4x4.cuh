@@ -253,7 +253,7 @@ __device__ Intra4x4Result search_intra4x4_by_satd(WarpState<kRd>& s, const Searc
         forward_transform(lane, (&s.luma[lane.y][lane.x])[block.own.source()] - prediction);
     int level = signed_level(coefficient, quantiser.multiplier, quantiser.shift, quantiser.rounding);
     if constexpr (MacroblockMarks::kAny) {
-      level = marked_level(lane, marks, block.own.block(), !block.own.idle(), level);
+      if (marks.any_in(block.own.block())) level = marked_level(lane, marks, block.own.block(), level);
     }
     int residual = 0;
     if (__any_sync(kWarp, level != 0)) residual = inverse_transform(lane, level * quantiser.dequant);
@@ -350,11 +350,14 @@ __device__ Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const Search
     }
     if (!block.own.idle()) tally.cost += chosen.cost;
     if constexpr (MacroblockMarks::kAny) {
-      const int level = marked_level(lane, marks, block.own.block(), !block.own.idle(), chosen.level);
-      if (__any_sync(kWarp, level != chosen.level)) {
-        const int prediction = sample_of_rows(lane, rows, mode, block.dc);
-        chosen.level = level;
-        chosen.sample = core::clip_sample(prediction + inverse_transform(lane, level * quantiser.dequant), 8);
+      if (marks.any_in(block.own.block())) {
+        const int level = marked_level(lane, marks, block.own.block(), chosen.level);
+        if (__any_sync(kWarp, level != chosen.level)) {
+          const int prediction = sample_of_rows(lane, rows, mode, block.dc);
+          chosen.level = level;
+          chosen.sample =
+              core::clip_sample(prediction + inverse_transform(lane, level * quantiser.dequant), 8);
+        }
       }
     }
     finish_step(s, lane, block, mode, chosen.level, chosen.sample, tally);

@@ -90,10 +90,7 @@ DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* 
   m.levels = arena.take<std::int16_t>(mbs * core::kLevelsPerMacroblock);
   m.total_coeff = arena.take(mbs * core::kTotalCoeffStride);
   if (params.reconstruction) m.reconstruction = arena.take(mbs * kMacroblockSamples);
-  if (params.marks) {
-    m.marks = arena.take<std::uint32_t>(mbs);
-    m.mark_frame = arena.take(params.marks->frame().size());
-  }
+  if (params.marks) m.mark_frame = arena.take(params.marks->frame().size());
   if (params.cipher && params.cipher->parts().modes && params.entropy_kernel != EntropyKernel::production) {
     m.encrypted_macroblocks = arena.take<core::MacroblockRecord>(mbs);
   }
@@ -107,6 +104,7 @@ DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* 
   m.stream_bytes = pictures * entropy::max_packed_bytes(p.mb_width, p.mb_height, p.slices);
   for (DeviceMemory::Batch& b : m.batch) {
     b.staging = arena.take(pictures * m.staged_bytes);
+    if (params.marks) b.marks = arena.take<std::uint32_t>(mbs);
     b.pictures = arena.take<entropy::PackedPicture>(pictures);
     b.stream = arena.take(m.stream_bytes);
   }

@@ -35,8 +35,7 @@ struct DeviceMemory {
   std::int16_t* levels = nullptr;
   std::uint8_t* total_coeff = nullptr;
   std::uint8_t* reconstruction = nullptr;  // null unless StageParams::reconstruction
-  std::uint32_t* marks = nullptr;          // [picture][mb]; null without StageParams::marks
-  std::uint8_t* mark_frame = nullptr;      // what they say
+  std::uint8_t* mark_frame = nullptr;      // null without StageParams::marks
   // Null unless modes are encrypted for one of the published coders.
   core::MacroblockRecord* encrypted_macroblocks = nullptr;
   void* reconstruct_scratch = nullptr;
@@ -44,6 +43,7 @@ struct DeviceMemory {
   std::uint8_t* rgb = nullptr;  // one frame from the host before its conversion
   struct Batch {
     std::uint8_t* staging = nullptr;  // [picture][staged_bytes]: frames that are not used where they are
+    std::uint32_t* marks = nullptr;   // [picture][mb]; null without StageParams::marks
     entropy::PackedPicture* pictures = nullptr;
     std::uint8_t* stream = nullptr;  // [stream_bytes]
   } batch[kBatchesInFlight];

@@ -1,7 +1,6 @@
-#include <string>
-
-#include "cu264/status.h"
 #include "encoder/cuda/plan_marks.h"
+
+#include "encoder/cuda/device.h"
 #include "protect/cuda/aes_table.cuh"
 #include "protect/watermark.h"
 
@@ -10,24 +9,41 @@ namespace {
 
 using Table = protect::cuda::AesTable<1>;
 
-inline constexpr int kThreads = 1024, kMacroblocksPerBlock = 2 * kThreads;
+inline constexpr int kThreads = 512, kBlocksPerMultiprocessor = 4;
 
-// A thread a macroblock, twice: the table is worth it.
-__global__ void __launch_bounds__(kThreads)
-    plan_marks_kernel(const __grid_constant__ MarkPlan plan, std::uint32_t first, int macroblocks,
-                      std::uint64_t all, std::uint32_t* marks) {
+// A macroblock a lane. One in three has no marks at the default density and needs no draw: a lane that is
+// done takes the next macroblock of the warp's share while others draw.
+__global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
+    plan_marks_kernel(const __grid_constant__ MarkPlan plan, std::uint32_t first, std::uint32_t macroblocks,
+                      std::uint32_t all, std::uint32_t share, std::uint32_t* marks) {
+  constexpr unsigned kWarp = 0xffffffffu;
   __shared__ std::uint32_t s_table[Table::kWords];
   Table::fill(s_table);
   __syncthreads();
-  const Table aes(s_table, static_cast<int>(threadIdx.x & 31));
-  const std::uint64_t begin = static_cast<std::uint64_t>(blockIdx.x) * kMacroblocksPerBlock;
-  const std::uint64_t end = begin + kMacroblocksPerBlock < all ? begin + kMacroblocksPerBlock : all;
-  for (std::uint64_t at = begin + threadIdx.x; at < end; at += kThreads) {
-    const std::uint32_t picture = first + static_cast<std::uint32_t>(at / static_cast<unsigned>(macroblocks));
-    const auto mb = static_cast<std::uint32_t>(at % static_cast<unsigned>(macroblocks));
-    const protect::MarkKey key = {aes.encrypt(plan.key, protect::mark_counter(plan.nonce, picture, mb, 0)),
-                                  aes.encrypt(plan.key, protect::mark_counter(plan.nonce, picture, mb, 1))};
-    marks[at] = protect::marks_of_macroblock(key, plan.density, plan.frame, plan.frame_bytes);
+  const unsigned lane = threadIdx.x & 31;
+  const Table aes(s_table, static_cast<int>(lane));
+  std::uint32_t next = (blockIdx.x * kThreads + threadIdx.x) / 32 * share;
+  const std::uint32_t end = next + share < all ? next + share : all;
+  protect::AesBlock choice{};
+  std::uint32_t at = 0;
+  bool draws = false;
+  for (;;) {
+    const unsigned idle = __ballot_sync(kWarp, !draws);
+    if (!draws) at = next + static_cast<unsigned>(__popc(idle & ((1u << lane) - 1)));
+    next += static_cast<unsigned>(__popc(idle));
+    const bool busy = draws || at < end;
+    if (!__any_sync(kWarp, busy)) return;
+    const std::uint32_t picture = first + at / macroblocks, mb = at % macroblocks;
+    const protect::AesBlock block =
+        aes.encrypt(plan.key, protect::mark_counter(plan.nonce, picture, mb, draws ? 1 : 0));
+    if (draws) {
+      marks[at] = protect::marks_of_macroblock({choice, block}, plan.density, plan.frame, plan.frame_bytes);
+      draws = false;
+    } else if (busy) {
+      choice = block;
+      draws = protect::may_have_marks(choice, plan.density);
+      if (!draws) marks[at] = 0;
+    }
   }
 }
 
@@ -35,13 +51,20 @@ __global__ void __launch_bounds__(kThreads)
 
 void launch_plan_marks(const MarkPlan& plan, std::uint32_t first, int pictures, int macroblocks,
                        std::uint32_t* marks, cudaStream_t stream) {
-  const std::uint64_t all = static_cast<std::uint64_t>(pictures) * static_cast<unsigned>(macroblocks);
-  const auto blocks = static_cast<unsigned>((all + kMacroblocksPerBlock - 1) / kMacroblocksPerBlock);
-  plan_marks_kernel<<<blocks, kThreads, 0, stream>>>(plan, first, macroblocks, all, marks);
-  const cudaError_t status = cudaGetLastError();
-  if (status != cudaSuccess) {
-    throw Error(ErrorCode::device_failure, std::string("plan_marks_kernel: ") + cudaGetErrorString(status));
-  }
+  int device = 0, processors = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
+        "cudaDeviceGetAttribute");
+  const auto all = static_cast<std::uint32_t>(pictures) * static_cast<std::uint32_t>(macroblocks);
+  constexpr unsigned kWarps = kThreads / 32;
+  // As many warps as find room, or work.
+  const unsigned needed = (all + kThreads - 1) / kThreads;
+  const unsigned most = kBlocksPerMultiprocessor * static_cast<unsigned>(processors);
+  const unsigned blocks = needed < most ? needed : most;
+  const std::uint32_t share = (all + blocks * kWarps - 1) / (blocks * kWarps);
+  plan_marks_kernel<<<blocks, kThreads, 0, stream>>>(plan, first, static_cast<std::uint32_t>(macroblocks),
+                                                     all, share, marks);
+  check(cudaGetLastError(), "plan_marks_kernel");
 }
 
 }  // namespace cu264::encoder::cuda

@@ -105,15 +105,29 @@ void launch(const BatchView& batch, const SearchConstants& constants, const Wave
   check(cudaGetLastError(), "reconstruct_kernel");
 }
 
-template <bool kGuided, class BatchMarking>
+// `fast` has kernels for each scheme of watermarks, as it is bound by the fetching of instructions.
+template <bool kGuided>
 void launch(const BatchView& batch, const SearchConstants& constants, const Wavefront& wavefront,
-            const BatchMarking& marking, cudaStream_t stream) {
-  if (constants.search.rdoq) {
-    launch<true, true, kGuided>(batch, constants, wavefront, marking, stream);
-  } else if (constants.search.rd_candidates > 0) {
-    launch<true, false, kGuided>(batch, constants, wavefront, marking, stream);
+            const Marking<MarkScheme::either>& marking, cudaStream_t stream) {
+  const auto by_satd = [&](const auto& marks) {
+    launch<false, false, kGuided>(batch, constants, wavefront, marks, stream);
+  };
+  const auto by_rd = [&](const auto& marks) {
+    if (constants.search.rdoq) {
+      launch<true, true, kGuided>(batch, constants, wavefront, marks, stream);
+    } else {
+      launch<true, false, kGuided>(batch, constants, wavefront, marks, stream);
+    }
+  };
+  const bool rd = constants.search.rdoq || constants.search.rd_candidates > 0;
+  if (marking.words == nullptr) {
+    rd ? by_rd(NoMarking{}) : by_satd(NoMarking{});
+  } else if (rd) {
+    by_rd(marking);
+  } else if (marking.parity) {
+    by_satd(Marking<MarkScheme::by_parity>{marking.words, true});
   } else {
-    launch<false, false, kGuided>(batch, constants, wavefront, marking, stream);
+    by_satd(Marking<MarkScheme::by_sign>{marking.words, false});
   }
 }
 
@@ -134,18 +148,12 @@ void launch_reconstruct(const BatchView& batch, int qp, Preset preset, void* mem
   const std::size_t flags = flag_bytes(batch.pictures, batch.mb_height);
   wavefront.bottom = reinterpret_cast<BottomRow*>(static_cast<std::uint8_t*>(memory) + flags);
   check(cudaMemsetAsync(memory, 0, flags, stream), "cudaMemsetAsync");
-  const auto with = [&](const auto& marking) {
-    if (batch.qp_offsets == nullptr) {
-      launch<false>(batch, constants, wavefront, marking, stream);
-    } else {
-      launch<true>(batch, constants, wavefront, marking, stream);
-      launch_qp_chain(batch, qp, stream);
-    }
-  };
-  if (marks != nullptr) {
-    with(Marking{marks, mark_parity});
+  const Marking<MarkScheme::either> marking = {marks, mark_parity};
+  if (batch.qp_offsets == nullptr) {
+    launch<false>(batch, constants, wavefront, marking, stream);
   } else {
-    with(NoMarking{});
+    launch<true>(batch, constants, wavefront, marking, stream);
+    launch_qp_chain(batch, qp, stream);
   }
 }
 

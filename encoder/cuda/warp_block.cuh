@@ -138,6 +138,15 @@ __device__ inline int warp_sum(int value) {
 #endif
 }
 
+__device__ inline unsigned warp_or(unsigned value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_or_sync(kWarp, value);
+#else
+  for (int step = 1; step < 32; step *= 2) value |= __shfl_xor_sync(kWarp, value, step);
+  return value;
+#endif
+}
+
 // Sum over the sixteen lanes of a half, in all of them.
 __device__ inline int half_sum(LaneInHalf lane, int value) {
 #if __CUDA_ARCH__ >= 800

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <random>
 
+#include "core/cavlc_block.h"
 #include "cu264/protect.h"
 #include "protect/payload.h"
 #include "protect/watermark.h"
@@ -105,6 +106,34 @@ TEST(ProtectWatermark, EveryBitOfTheFrameIsReached) {
   for (const int count : hits) EXPECT_NEAR(count, 320000 / 104, 300);
   for (const int count : chosen) EXPECT_NEAR(count, 5000, 300);
   for (const int count : flipped) EXPECT_NEAR(count, 2500, 250);
+}
+
+// All blocks at once as one by one, at densities of every kind.
+TEST(ProtectWatermark, MarksOfAllBlocks) {
+  std::mt19937 random(9);
+  const auto draw = [&] { return static_cast<std::uint32_t>(random()); };
+  int without = 0;
+  for (int i = 0; i < 100000; ++i) {
+    MarkKey key = {{{draw(), draw(), draw(), draw()}}, {{draw(), draw(), draw(), draw()}}};
+    const std::uint32_t densities[] = {1 + draw() % 65536, 256 * (1 + draw() % 256), 1 + draw() % 1024,
+                                       65536};
+    const std::uint32_t density = densities[i % 4];
+    if (i % 3 == 0) key.choice.words[draw() % 4] = (density >> 8 & 255) * 0x01010101u;
+    Bytes frame(5 + draw() % 40);
+    for (std::uint8_t& byte : frame) byte = static_cast<std::uint8_t>(draw());
+    const auto bytes = static_cast<std::uint32_t>(frame.size());
+    const std::uint32_t marks = marks_of_macroblock(key, density, frame.data(), bytes);
+    for (int block = 0; block < 16; ++block) {
+      ASSERT_EQ(is_marked(marks, block), mark_chooses(key, block, density)) << density;
+      const int bit =
+          frame_bit(frame.data(), mark_index(key.draw.words[0], block, bytes)) ^ mark_flip(key, block);
+      ASSERT_EQ(marked_bit(marks, block), is_marked(marks, block) ? bit : 0);
+    }
+    const bool may = may_have_marks(key.choice, density);
+    ASSERT_TRUE(may || marks == 0);
+    without += !may;
+  }
+  EXPECT_GT(without, 1000);
 }
 
 // The smallest density chooses one block in 65536, by both bytes.
