@@ -21,8 +21,8 @@ __host__ __device__ inline SearchConstants search_constants(const SearchParams& 
 template <bool kGuided>
 struct ConstantsTable {
   __device__ void fill(const SearchConstants&) {}
-  __device__ int offset_of(const BatchView&, const Place&) const { return 0; }
-  __device__ const SearchConstants& of(const SearchConstants& fixed, int, LaneConstants&) const {
+  __device__ const SearchConstants& of(const SearchConstants& fixed, const BatchView&, const Place&,
+                                       LaneConstants&) const {
     return fixed;
   }
 };
@@ -37,16 +37,12 @@ struct ConstantsTable<true> {
       at[qp] = search_constants(fixed.search, qp);
     }
   }
-  // Of the macroblock at `place`: to be asked for before it is needed.
-  __device__ int offset_of(const BatchView& batch, const Place& place) const {
+  // Of the macroblock at `place`, for which `mine` is changed too.
+  __device__ const SearchConstants& of(const SearchConstants& fixed, const BatchView& batch,
+                                       const Place& place, LaneConstants& mine) const {
     const std::size_t mb = static_cast<std::size_t>(place.picture) * batch.macroblocks_per_picture() +
                            static_cast<std::size_t>(place.mb_y) * batch.mb_width + place.mb_x;
-    return batch.qp_offsets[mb];
-  }
-  // For a macroblock with that offset, for which `mine` is changed too.
-  __device__ const SearchConstants& of(const SearchConstants& fixed, int qp_offset,
-                                       LaneConstants& mine) const {
-    const SearchConstants& here = at[core::macroblock_qp(fixed.qp, qp_offset)];
+    const SearchConstants& here = at[core::macroblock_qp(fixed.qp, batch.qp_offsets[mb])];
     mine.luma = LaneQuantiser(here.luma, mine.place.position, kDeadZoneLuma);
     mine.chroma = LaneQuantiser(here.chroma, mine.place.position, kDeadZoneChroma);
     return here;

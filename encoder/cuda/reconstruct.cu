@@ -59,11 +59,10 @@ __global__ void __launch_bounds__(32 * kWarpsPerBlock, (kBlocksPerMultiprocessor
     for (int mb_x = 0; mb_x < batch.mb_width; ++mb_x) {
       row.move_to(batch, mb_x);
       const auto marks = marking.of(batch, row.place);
-      const int qp_offset = table.offset_of(batch, row.place);
       put_source(s, batch.format, lane, fetch_source(batch, row.place, lane));
       load_neighbours(s, batch, wavefront, row, lane, published_above);
-      const MacroblockResult result =
-          search_macroblock<kRd, kRdoq>(s, table.of(constants, qp_offset, mine), mine, row.place, marks);
+      const MacroblockResult result = search_macroblock<kRd, kRdoq>(
+          s, table.of(constants, batch, row.place, mine), mine, row.place, marks);
       publish_macroblock(s, wavefront, row, lane);
       store_macroblock(s, batch, row.place, lane, result.record);
       __syncwarp();

@@ -102,13 +102,11 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
   auto marks = marking.of(batch, row.place);
   if (!first_warp) source = fetch_source(batch, row.place, lane);
   for (int mb_x = 0; mb_x < batch.mb_width; ++mb_x) {
-    int qp_offset = 0;
     // The macroblock before has been searched.
     if (first_warp) {
       if (mb_x > 0) publish_macroblock(s, wavefront, row, lane);
       row.move_to(batch, mb_x);
       marks = marking.of(batch, row.place);
-      qp_offset = table.offset_of(batch, row.place);
       load_neighbours(s, batch, wavefront, row, lane, published_above);
     } else {
       put_source(s, batch.format, lane, source);
@@ -117,11 +115,10 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
       measure_source(s, lane, mine.matrix);
       if (mb_x > 0) store_macroblock(s, batch, row.place, lane, record);
       row.move_to(batch, mb_x);
-      qp_offset = table.offset_of(batch, row.place);
     }
     wait_for_both_warps();
     if (first_warp) {
-      const SearchConstants& here = table.of(constants, qp_offset, mine);
+      const SearchConstants& here = table.of(constants, batch, row.place, mine);
       MacroblockResult result;
       search_luma<kRd, kRdoq>(s, here, mine, row.place, LumaStart{},
                               PreparedByOtherWarp<decltype(marks)>{side, marks}, result);
@@ -133,7 +130,7 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
         ++next.mb_x;
         source = fetch_source(batch, next, lane);
       }
-      search_side<kRd, kRdoq>(s, table.of(constants, qp_offset, mine), mine, row.place, side);
+      search_side<kRd, kRdoq>(s, table.of(constants, batch, row.place, mine), mine, row.place, side);
       wait_for_both_warps();  // the first warp joins here
     }
     wait_for_both_warps();
