@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "core/hd.h"
 #include "core/transform.h"
@@ -43,8 +44,10 @@ CU264_HD int rd_lambda(int qp) {
   return (third_powers[qp % 3] << (qp / 3)) >> 4;
 }
 
-CU264_HD std::int64_t rd_cost(std::int64_t squared_error, std::int64_t bits, int lambda) {
-  return (squared_error << kRdCostShift) + lambda * bits;
+// 32 bits suffice for a 4x4 block: 266 million of squared error and less than 2^30 of bits.
+template <class T = std::int64_t>
+CU264_HD T rd_cost(std::type_identity_t<T> squared_error, std::type_identity_t<T> bits, int lambda) {
+  return (squared_error << kRdCostShift) + static_cast<T>(lambda) * bits;
 }
 
 // Orders candidates by cost, ties by the smaller mode, so that any order of comparison gives one answer.

@@ -270,7 +270,7 @@ __device__ Intra4x4Result search_intra4x4_by_satd(WarpState<kRd>& s, const Searc
 struct CodedHalf {
   int level;
   int sample;
-  std::int64_t cost;  // the same in all lanes of the half
+  std::uint32_t cost;  // the same in all lanes of the half
 };
 
 // Reconstructs the half's block from its levels and weighs it.
@@ -285,7 +285,8 @@ __device__ CodedHalf weigh_block(const SearchConstants& constants, const BitCoun
   const int bits = core::intra4x4_mode_bits(mode, block.predicted_mode) +
                    half_sum_of_small(lane, count.share(lane, level_in_order, 16, nC));
   const int squared_error = half_sum(lane, (source - coded.sample) * (source - coded.sample));
-  coded.cost = core::rd_cost(squared_error, bits, constants.rd_lambda);
+  coded.cost = core::rd_cost<std::uint32_t>(static_cast<std::uint32_t>(squared_error),
+                                            static_cast<std::uint32_t>(bits), constants.rd_lambda);
   return coded;
 }
 
@@ -310,8 +311,8 @@ __device__ Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const Search
 
     // A candidate of each half a pass.
     unsigned worth = 0;
-    std::int64_t best = INT64_MAX;
-    CodedHalf chosen{};
+    int chosen_mode = core::kIntra4x4Modes;
+    CodedHalf chosen{0, 0, UINT32_MAX};
 #pragma unroll 1
     for (int tried = 0; tried < constants.search.rd_candidates; ++tried) {
       const unsigned next = ranks.best();
@@ -333,11 +334,12 @@ __device__ Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const Search
       const int in_order = __shfl_sync(kWarp, level, 16 * lane.half + lane.raster);
       const CodedHalf coded = weigh_block(constants, count, lane, quantiser, block, mode, prediction, source,
                                           level, in_order, nC);
-      const std::int64_t rank = core::ranked(coded.cost, mode);
-      if (is_candidate && rank < best) best = rank, chosen = coded;
+      // As core::ranked orders them.
+      const bool better = coded.cost < chosen.cost || (coded.cost == chosen.cost && mode < chosen_mode);
+      if (is_candidate && better) chosen = coded, chosen_mode = mode;
     }
 
-    const int mode = core::mode_of_rank(best);
+    const int mode = chosen_mode;
     if constexpr (kRdoq) {
       // RDOQ goes to the chosen mode.
       const int prediction = sample_of_rows(lane, rows, mode, block.dc);
