@@ -181,10 +181,10 @@ struct ChromaCoder {
   __device__ void reconstruct(int pattern, std::uint32_t row, std::uint8_t* out) {
     if (pattern == 2) {
       reconstruct_with_ac(out);
-    } else if (pattern == 1) {
-      *reinterpret_cast<std::uint32_t*>(out + chroma_row_offset(lane)) = flat_row(row);
-      __syncwarp();
+      return;
     }
+    if (pattern == 1) *reinterpret_cast<std::uint32_t*>(out + chroma_row_offset(lane)) = flat_row(row);
+    __syncwarp();
   }
 
   // Returns a lane's share of the squared error. Null: only that is wanted.
