@@ -100,13 +100,16 @@ CU264_HD constexpr int runs_length(std::uint32_t nonzero) {
   return length;
 }
 
-// Of levels at these places, all below 8: bit 16 + by, whether they may move by so much (checked_move).
+// Of levels at these places, all below kFewPlaces: bit 16 + by, whether they may move by so much
+// (checked_move).
+inline constexpr int kFewPlaces = 10;
 CU264_HD constexpr std::uint32_t moves_entry(std::uint32_t levels) {
+  const int length = runs_length(levels);
   std::uint32_t moves = 0;
   for (int by = -15; by < 16; ++by) {
     const std::uint32_t moved = by < 0 ? levels >> -by : levels << by;
     const bool lost = by < 0 && moved << -by != levels;
-    if (lost || moved > 0xffff || (moved & 3) == 3 || runs_length(moved) != runs_length(levels)) continue;
+    if (lost || moved > 0xffff || (moved & 3) == 3 || runs_length(moved) != length) continue;
     moves |= 1u << (16 + by);
   }
   return moves;
@@ -138,14 +141,30 @@ CU264_HD std::uint32_t run_before_symbols(std::integer_sequence<int, i...>, int 
 
 }  // namespace detail
 
+// What the steps look up.
+struct PlaceTables {
+  static constexpr int kTotalZeros = detail::kTotalZerosSymbols, kRuns = 7 * 16, kSwaps = 16 * 16;
+  static constexpr int kMoves = 1 << detail::kFewPlaces;
+
+  CU264_HD_MEMBER static std::uint64_t total_zeros(int index) {
+    return detail::total_zeros_symbols(std::make_integer_sequence<int, kTotalZeros>{}, index);
+  }
+  CU264_HD_MEMBER static std::uint32_t runs(int index) {
+    return detail::run_before_symbols(std::make_integer_sequence<int, kRuns>{}, index);
+  }
+  CU264_HD_MEMBER static std::uint32_t swaps(int index) {
+    return detail::swappable_runs(std::make_integer_sequence<int, kSwaps>{}, index);
+  }
+  CU264_HD_MEMBER static std::uint32_t moves(std::uint32_t levels) {
+    return detail::moves_of_few(std::make_integer_sequence<int, kMoves>{}, levels);
+  }
+};
+
 // By how much the lowest levels of a block, the bits of `levels`, move if they are to move by `by`: not at
 // all if one would fall off the end, if the lowest two would have no zero below or if their runs would take
 // more or fewer bits.
 CU264_HD int checked_move(std::uint32_t levels, int by) {
-  if (levels < 256) {
-    using Few = std::make_integer_sequence<int, 256>;
-    return (detail::moves_of_few(Few{}, levels) >> (16 + by) & 1) != 0 ? by : 0;
-  }
+  if (levels < PlaceTables::kMoves) return (PlaceTables::moves(levels) >> (16 + by) & 1) != 0 ? by : 0;
   const std::uint32_t moved = levels << (16 + by);  // and 16 to the left
   if (by == 0 || (moved & 0xffff) != 0 || (moved >> 16 & 3) == 3) return 0;
   const bool alone = (levels & (levels - 1)) == 0;  // without a run
@@ -155,24 +174,27 @@ CU264_HD int checked_move(std::uint32_t levels, int by) {
 // Each of the following steps undoes itself. The first two are for blocks of which every level but the last
 // has a zero below it, and so a run: another sum of runs would else be another number of codes.
 
-// How far all levels move.
-CU264_HD int exchange_total_zeros(std::uint32_t nonzero, int total_coeff, int max_num_coeff,
-                                  std::uint32_t key) {
+// What total_zeros of the block may become: of fewer levels than max_num_coeff.
+CU264_HD std::uint64_t total_zeros_choice(std::uint32_t nonzero, int total_coeff, int max_num_coeff) {
   const int zeros = core::highest_bit(nonzero) + 1 - total_coeff;
   int index = max_num_coeff == 15 ? detail::kChromaDcSymbols / 2 : 0;
   index += 16 * (total_coeff - 1);
   if (max_num_coeff == 4) index = detail::kChromaDcSymbols + 4 * (total_coeff - 1);
-  using Indices = std::make_integer_sequence<int, detail::kTotalZerosSymbols>;
-  const std::uint64_t symbols = detail::total_zeros_symbols(Indices{}, index + zeros);
-  return checked_move(nonzero, static_cast<int>(symbols >> (4 * key) & 15) - zeros);
+  return PlaceTables::total_zeros(index + zeros);
+}
+
+// How far all levels move.
+CU264_HD int exchange_total_zeros(std::uint32_t nonzero, int total_coeff, std::uint64_t choice,
+                                  std::uint32_t key) {
+  const int zeros = core::highest_bit(nonzero) + 1 - total_coeff;
+  return checked_move(nonzero, static_cast<int>(choice >> (4 * key) & 15) - zeros);
 }
 
 // How far the `below` levels of the mask `later` move, of which the first is at `next`, by another run_before
 // of the level at `place` just above them.
 CU264_HD int exchange_run(int place, int next, std::uint32_t later, int below, std::uint32_t key) {
   const int run = place - next - 1, left = place - below;
-  using Indices = std::make_integer_sequence<int, 7 * 16>;
-  const std::uint32_t symbols = detail::run_before_symbols(Indices{}, 16 * ((left < 7 ? left : 7) - 1) + run);
+  const std::uint32_t symbols = PlaceTables::runs(16 * ((left < 7 ? left : 7) - 1) + run);
   return checked_move(later, run - static_cast<int>(symbols >> (4 * key) & 15));
 }
 
@@ -180,9 +202,7 @@ CU264_HD int exchange_run(int place, int next, std::uint32_t later, int below, s
 // none, change places. `after` is the one behind, and `below` levels are below `place`.
 CU264_HD int swap_runs(int place, int next, int after, int below) {
   const int left = place - below, first = place - next - 1, second = next - after - 1;
-  using Indices = std::make_integer_sequence<int, 16 * 16>;
-  if ((detail::swappable_runs(Indices{}, 16 * left + first) >> second & 1) == 0) return next;
-  return place - 1 - second;
+  return (PlaceTables::swaps(16 * left + first) >> second & 1) != 0 ? place - 1 - second : next;
 }
 
 // Of a key four bits are for total_zeros, three for each run and one for each pair of neighbouring runs.
@@ -216,11 +236,10 @@ struct PlaceShape {
   }
 };
 
-CU264_HD std::uint32_t encrypt_places(std::uint32_t nonzero, int max_num_coeff, const PlaceShape& shape,
+CU264_HD std::uint32_t encrypt_places(std::uint32_t nonzero, std::uint64_t choice, const PlaceShape& shape,
                                       PlaceKey key) {
   if (shape.sum_is_free) {
-    nonzero =
-        moved_by(nonzero, exchange_total_zeros(nonzero, shape.total_coeff, max_num_coeff, key.total_zeros));
+    nonzero = moved_by(nonzero, exchange_total_zeros(nonzero, shape.total_coeff, choice, key.total_zeros));
     std::uint32_t rest = nonzero;
     int place = core::highest_bit(rest);
     nonzero = 1u << place;
@@ -280,19 +299,28 @@ CU264_HD std::uint32_t decrypt_places(std::uint32_t nonzero, int max_num_coeff, 
                                 static_cast<std::uint32_t>(key.runs >> (3 * i) & 7));
     for (int j = i + 1; j < count; ++j) places[j] += by;
   }
-  return moved_by(from(0), exchange_total_zeros(from(0), count, max_num_coeff, key.total_zeros));
+  const std::uint64_t choice = total_zeros_choice(from(0), count, max_num_coeff);
+  return moved_by(from(0), exchange_total_zeros(from(0), count, choice, key.total_zeros));
 }
 
 }  // namespace detail
+
+// Of fewer levels than max_num_coeff, whose total_zeros_choice is known.
+CU264_HD std::uint32_t encrypt_places(std::uint32_t nonzero, int total_coeff, std::uint64_t choice,
+                                      std::uint64_t key) {
+  return detail::encrypt_places(nonzero, choice, detail::PlaceShape(nonzero, total_coeff),
+                                PlaceKey(key, total_coeff));
+}
 
 CU264_HD std::uint32_t encrypt_places(std::uint32_t nonzero, int max_num_coeff, std::uint64_t key,
                                       bool decrypt) {
   const int total_coeff = core::count_ones(nonzero);
   if (total_coeff >= max_num_coeff) return nonzero;
-  const detail::PlaceShape shape(nonzero, total_coeff);
-  const PlaceKey bits(key, total_coeff);
-  return decrypt ? detail::decrypt_places(nonzero, max_num_coeff, shape, bits)
-                 : detail::encrypt_places(nonzero, max_num_coeff, shape, bits);
+  if (decrypt) {
+    return detail::decrypt_places(nonzero, max_num_coeff, detail::PlaceShape(nonzero, total_coeff),
+                                  PlaceKey(key, total_coeff));
+  }
+  return encrypt_places(nonzero, total_coeff, total_zeros_choice(nonzero, total_coeff, max_num_coeff), key);
 }
 
 }  // namespace cu264::protect

@@ -8,6 +8,7 @@
 
 #include "cu264/protect.h"
 #include "encoder/cuda/group_keystream.cuh"
+#include "entropy/cavlc/group_coder.cuh"
 #include "entropy/cavlc/macroblock_lane.cuh"
 #include "protect/level_cipher.h"
 
@@ -18,6 +19,7 @@ template <bool kPlaces>
 class CipherChange {
  public:
   static constexpr bool kAny = true;
+  static constexpr int kBlocksPerSm = 6;  // more leave too few registers and too little L1 cache (measured)
 
   struct Plan {
     EncryptionParts parts;
@@ -32,7 +34,10 @@ class CipherChange {
   __device__ __forceinline__ CipherChange(const Plan& plan, const core::BatchView& batch,
                                           const entropy::MacroblockLane& mb, const std::uint32_t* d_words,
                                           int lane)
-      : parts_(plan.parts), d_words_(d_words), own_(batch, mb, plan.levels(), lane), lane_(lane) {}
+      : parts_(plan.parts),
+        d_words_(entropy::held(d_words)),
+        own_(batch, mb, plan.levels(), lane),
+        lane_(lane) {}
 
   template <class Sink>
   __device__ __forceinline__ void put_header(Sink& sink, const entropy::MacroblockLane& mb,
@@ -59,7 +64,7 @@ class CipherChange {
     if (!kPlaces && !parts_.signs) return key;
     const auto of = [m](auto own) { return __shfl_sync(0xffffffffu, own, m); };
     const protect::KeyLayout layout{of(own_.layout.nonzero), of(own_.layout.from4), of(own_.layout.from7)};
-    const int unit = 8 * of(own_.first) + layout.units_before(slot);
+    const auto unit = static_cast<std::uint32_t>(8 * of(own_.first) + layout.units_before(slot));
     const std::uint32_t* const d_word = d_words_ + (unit >> 1);
     key.odd = (unit & 1) != 0;
     key.words[0] = d_word[0];
@@ -82,11 +87,17 @@ class CipherChange {
   __device__ __forceinline__ std::uint32_t flips(const Key& key) const {
     return parts_.signs ? key.words[0] : 0;
   }
-  __device__ __forceinline__ std::uint32_t places(const Key& key, std::uint32_t nonzero, int total_coeff,
-                                                  int max_num_coeff) const {
+  // Looked up long before places() needs it.
+  using Choice = std::uint64_t;
+  __device__ __forceinline__ static Choice choice(std::uint32_t nonzero, int total_coeff, int max_num_coeff) {
+    if (!kPlaces || total_coeff == max_num_coeff) return 0;
+    return protect::total_zeros_choice(nonzero, total_coeff, max_num_coeff);
+  }
+  __device__ __forceinline__ static std::uint32_t places(const Key& key, std::uint32_t nonzero,
+                                                         int total_coeff, Choice choice) {
     if constexpr (!kPlaces) return nonzero;
     const protect::BlockBits bits{{key.words[0], key.words[1], key.words[2]}};
-    return protect::encrypt_places(nonzero, max_num_coeff, bits.key(total_coeff).places, false);
+    return protect::encrypt_places(nonzero, total_coeff, choice, bits.key(total_coeff).places);
   }
 
  private:

@@ -103,11 +103,13 @@ struct TrailingOnes {
 };
 
 // The symbols of a block as they are. A Change else has, for the key of a block: flips(key), bit i whether
-// level number i from the highest frequency down changes its sign; places(key, nonzero, total_coeff,
-// max_num_coeff), other places of its levels, as a mask.
+// level number i from the highest frequency down changes its sign; places(key, nonzero, total_coeff, choice),
+// other places of its levels, as a mask, where choice(nonzero, total_coeff, max_num_coeff) was looked up
+// before.
 struct NoBlockChange {
   static constexpr bool kAny = false;
   struct Key {};
+  struct Choice {};
 };
 
 // The levels of `rest`, from the highest frequency down (9.2.2). kFlips: bit i of `flips` is another sign for
@@ -162,7 +164,9 @@ __device__ __forceinline__ void put_nonempty_block(Sink& sink, const StagedLevel
   const int total_coeff = __popc(nonzero);
   const core::CodeWord token = core::coeff_token_code(column, total_coeff, trailing.count);
   std::uint32_t ones_signs = trailing.signs, flips = 0;
+  typename Change::Choice choice{};
   if constexpr (Change::kAny) {
+    choice = change.choice(nonzero, total_coeff, max_num_coeff);
     flips = change.flips(key);
     ones_signs ^= __funnelshift_rc(__brev(flips), 0, 32 - trailing.count);
     flips >>= trailing.count;
@@ -172,7 +176,7 @@ __device__ __forceinline__ void put_nonempty_block(Sink& sink, const StagedLevel
   put_levels<Change::kAny>(sink, levels, nonzero ^ trailing.mask, total_coeff > 10 && trailing.count < 3,
                            trailing.count, flips);
   if (total_coeff == max_num_coeff) return;  // no zeros, no runs
-  if constexpr (Change::kAny) nonzero = change.places(key, nonzero, total_coeff, max_num_coeff);
+  if constexpr (Change::kAny) nonzero = change.places(key, nonzero, total_coeff, choice);
   const int zeros = core::highest_bit(nonzero) + 1 - total_coeff;
   const core::CodeWord total_zeros =
       core::total_zeros_code(total_coeff + (max_num_coeff == 4 ? core::kChromaDcTotalZeros : 0), zeros);

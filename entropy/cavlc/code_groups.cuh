@@ -13,7 +13,7 @@
 namespace cu264::entropy {
 
 template <class Change>
-__global__ void __launch_bounds__(kThreads, kBlocksPerSm)
+__global__ void __launch_bounds__(kThreads, blocks_per_sm(Change::kBlocksPerSm))
     code_groups(const __grid_constant__ CodeJob job, const __grid_constant__ typename Change::Plan plan) {
   __shared__ Shared s_shared[kWarps];
   const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;

@@ -34,11 +34,15 @@ using core::MacroblockKind;
 inline constexpr int kWarps = 4;
 inline constexpr int kThreads = 32 * kWarps;
 inline constexpr int kMostBlocks = 1024;  // of threads at once, on any GPU
-// As many as shared memory allows; Turing has less.
+// Blocks on a multiprocessor that a kernel is compiled for; Turing's shared memory has room for one.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-inline constexpr int kBlocksPerSm = 1;
+CU264_HD constexpr int blocks_per_sm(int) {
+  return 1;
+}
 #else
-inline constexpr int kBlocksPerSm = 7;
+CU264_HD constexpr int blocks_per_sm(int elsewhere) {
+  return elsewhere;
+}
 #endif
 
 inline constexpr int kHeaderWords = 3;  // 1 + 64 + 5 + 11 + 11 bits at most
@@ -74,7 +78,8 @@ static_assert(kWarps * sizeof(Shared) <= 48 * 1024);
 // macroblock; key(macroblock, slot) of a block, by all lanes, and settle(key) of what that loads, when it has
 // arrived. All of it is called before the group's bits are written.
 struct NoChange : NoBlockChange {
-  struct Plan {};  // what the kernels are launched with
+  static constexpr int kBlocksPerSm = 7;  // as many as shared memory allows
+  struct Plan {};                         // what the kernels are launched with
   __device__ __forceinline__ NoChange(const Plan&, const BatchView&, const MacroblockLane&,
                                       const std::uint32_t* /*d_words*/, int /*lane*/) {}
   __device__ __forceinline__ Key key(int, int) const { return {}; }
@@ -118,9 +123,9 @@ struct BlockSink {
 };
 
 // Shuffled, so that the compiler does not compute the address anew for each use. All lanes.
-__device__ __forceinline__ const std::int16_t* held(const std::int16_t* address) {
-  return reinterpret_cast<const std::int16_t*>(
-      __shfl_sync(kAllLanes, reinterpret_cast<unsigned long long>(address), 0));
+template <class T>
+__device__ __forceinline__ const T* held(const T* address) {
+  return reinterpret_cast<const T*>(__shfl_sync(kAllLanes, reinterpret_cast<unsigned long long>(address), 0));
 }
 
 // kTeam warps code the group: one, or all of the block.
@@ -234,15 +239,17 @@ class GroupCoder {
     if (listed_ == 0) return;
     const int first = 32 * rank_ + lane_;
     if constexpr (Change::kAny) {
-      Listed block = fetch(first, change);
-      change.settle(block);
+      // Fetched by all lanes, and only when nothing waits for what was fetched before.
+      Listed next = fetch(first, change);
 #pragma unroll 1
       for (int i = first; i - lane_ < listed_; i += 32 * kTeam) {
-        Listed next = fetch(i + 32 * kTeam, change);
-        if (i < listed_) code(block, ones, change);
+        change.settle(next);
+        const typename Change::Key key = next;
+        const int m = next.m, slot = next.slot;
+        const LevelSigns signs = stage(staged_levels(), next, ones);
+        next = fetch(i + 32 * kTeam, change);
+        if (i < listed_) code(m, slot, key, change, [&](const StagedLevels&) { return signs; });
         __syncwarp();
-        block = next;
-        change.settle(block);
       }
     } else {
       Listed next = fetch(first, change);
@@ -250,23 +257,35 @@ class GroupCoder {
       for (int i = first; i < listed_; i += 32 * kTeam) {
         const Listed block = next;
         next = fetch(i + 32 * kTeam, change);
-        code(block, ones, change);
+        code(block.m, block.slot, block, change,
+             [&](const StagedLevels& levels) { return stage(levels, block, ones); });
       }
     }
   }
 
-  __device__ __forceinline__ void code(const Listed& block, std::uint32_t ones, const Change& change) {
-    const int m = block.m, slot = block.slot;
+  __device__ __forceinline__ StagedLevels staged_levels() const {
+    return {s_base_, levels_offset_, lane_};
+  }
+
+  __device__ __forceinline__ static LevelSigns stage(const StagedLevels& levels, const Listed& block,
+                                                     std::uint32_t ones) {
+    levels.store(block.levels);
+    return level_signs(block.levels, ones);
+  }
+
+  // signs(levels) gives the signs of the levels, and stages them if nobody has yet.
+  template <class Signs>
+  __device__ __forceinline__ void code(int m, int slot, const typename Change::Key& key, const Change& change,
+                                       const Signs& signs) {
     std::uint8_t* const s_length = reinterpret_cast<std::uint8_t*>(s_.lengths[m]) + slot;
     // AC blocks of 15 levels, by slot.
     const std::uint32_t fifteen = (intra16x16_ >> m) & 1 ? 0x7f9fffeu : 0x7f80000u;
     int max_num_coeff = 16 - static_cast<int>((fifteen >> slot) & 1);
     if (slot >= core::kSlotChromaDc && slot < core::kSlotChromaAc) max_num_coeff = 4;
-    const StagedLevels levels(s_base_, levels_offset_, lane_);
-    levels.store(block.levels);
+    const StagedLevels levels = staged_levels();
+    const LevelSigns found = signs(levels);
     BlockSink sink{{}, s_staged_, d_more_};
-    put_nonempty_block(sink, levels, level_signs(block.levels, ones), max_num_coeff, *s_length >> 1, change,
-                       block);
+    put_nonempty_block(sink, levels, found, max_num_coeff, *s_length >> 1, change, key);
     std::uint32_t bits = sink.queue.bits;
     int length = sink.queue.count;
     if (sink.words > 0) {
