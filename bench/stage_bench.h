@@ -43,14 +43,14 @@ class StageBench {
       std::copy(std::begin(frame.plane), std::end(frame.plane), source.plane);
       std::copy(std::begin(frame.pitch), std::end(frame.pitch), source.pitch);
     }
-    upload(d_.sources, sources);
+    upload(d_.batch[0].sources, sources);
     if (params_.guide) {
       vision::cuda::launch_guide_reset(params_.mb_width * params_.mb_height, d_.guide.previous, nullptr);
     }
     view_.pictures = batch;
     view_.width = clip.width, view_.height = clip.height;
     view_.mb_width = params_.mb_width, view_.mb_height = params_.mb_height;
-    view_.sources = d_.sources;
+    view_.sources = d_.batch[0].sources;
     view_.macroblocks = d_.macroblocks;
     view_.levels = d_.levels;
     view_.total_coeff = d_.total_coeff;
@@ -61,7 +61,7 @@ class StageBench {
   }
   void guide() const {
     vision::cuda::PicturePlanes luma;
-    luma.table = d_.sources;
+    luma.table = view_.sources;
     if (params_.guide->mode == vision::GuideMode::edges) {
       vision::cuda::launch_step_sums(luma, view_.width, view_.height, view_.pictures, d_.guide.sums, nullptr);
     } else {

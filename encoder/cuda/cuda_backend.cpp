@@ -162,14 +162,14 @@ class CudaBackend final : public Backend {
     check(cudaStreamSynchronize(encode_->get()), "uploading the watermark");
   }
 
-  BatchView view_of(const Run& run) const {
+  BatchView view_of(const Run& run, const SourcePicture* sources) const {
     BatchView view;
     view.pictures = run.pictures;
     view.width = params_.width, view.height = params_.height;
     view.format = run.format;
     view.mb_width = params_.mb_width, view.mb_height = params_.mb_height;
     view.slices = params_.slices;
-    view.sources = d_.sources;
+    view.sources = sources;
     view.macroblocks = d_.macroblocks;
     view.levels = d_.levels;
     view.total_coeff = d_.total_coeff;
@@ -191,11 +191,13 @@ class CudaBackend final : public Backend {
     batch.run = std::exchange(filling_, {});
     batch.collected = 0;
     const std::size_t pictures = static_cast<std::size_t>(batch.run.pictures);
+    // Where the frames are goes the way of the frames: on another stream it would come behind those of the
+    // next batch, since one engine makes all copies to the device.
+    copy(d.sources, pinned.sources, pictures, cudaMemcpyHostToDevice, uploader_->stream());
     batch.uploaded.record(uploader_->stream().get());
     encode_->wait_for(batch.uploaded.get());
-    copy(d_.sources, pinned.sources, pictures, cudaMemcpyHostToDevice, *encode_);
-    BatchView view = view_of(batch.run);
-    if (params_.guide) view.qp_offsets = launch_guide(batch.run.pictures);
+    BatchView view = view_of(batch.run, d.sources);
+    if (params_.guide) view.qp_offsets = launch_guide(view);
     if (params_.marks) plan_marks(batch.run, d.marks);
     launch_reconstruct(view, params_.qp, params_.preset, d_.reconstruct_scratch, encode_->get(), d.marks,
                        params_.marks && params_.marks->by_parity());
@@ -237,10 +239,10 @@ class CudaBackend final : public Backend {
 
   // Batches come in order on one stream, or in turn on several devices': the offsets of a batch's last
   // picture wait for the next batch.
-  const std::int8_t* launch_guide(int pictures) const {
+  const std::int8_t* launch_guide(const BatchView& view) const {
     vision::cuda::PicturePlanes luma;
-    luma.table = d_.sources;
-    const int width = params_.width, height = params_.height;
+    luma.table = view.sources;
+    const int pictures = view.pictures, width = params_.width, height = params_.height;
     if (relay_) relay_->take(d_.guide.previous, *encode_);
     if (params_.guide->mode == vision::GuideMode::edges) {
       vision::cuda::launch_step_sums(luma, width, height, pictures, d_.guide.sums, encode_->get());

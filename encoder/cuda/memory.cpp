@@ -79,7 +79,6 @@ DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* 
   const std::size_t pictures = static_cast<std::size_t>(batch), mbs = pictures * macroblocks_of(params);
   DeviceMemory m;
   m.slice_headers = arena.take<entropy::SliceHeaderBits>(params.slice_headers.size());
-  m.sources = arena.take<SourcePicture>(pictures);
   if (params.guide) {
     m.guide.sums = arena.take<vision::MacroblockSums>(mbs);
     m.guide.means = arena.take<std::int32_t>(pictures);
@@ -103,6 +102,7 @@ DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* 
                             staged_layout(PixelFormat::nv12, p.width, p.height).bytes);
   m.stream_bytes = pictures * entropy::max_packed_bytes(p.mb_width, p.mb_height, p.slices);
   for (DeviceMemory::Batch& b : m.batch) {
+    b.sources = arena.take<SourcePicture>(pictures);
     b.staging = arena.take(pictures * m.staged_bytes);
     if (params.marks) b.marks = arena.take<std::uint32_t>(mbs);
     b.pictures = arena.take<entropy::PackedPicture>(pictures);

@@ -29,7 +29,6 @@ StagedLayout staged_layout(PixelFormat format, int width, int height);
 
 struct DeviceMemory {
   entropy::SliceHeaderBits* slice_headers = nullptr;
-  SourcePicture* sources = nullptr;               // [picture]
   vision::cuda::GuideWork guide{};                // nulls without a guide
   core::MacroblockRecord* macroblocks = nullptr;  // as BatchView
   std::int16_t* levels = nullptr;
@@ -42,8 +41,9 @@ struct DeviceMemory {
   void* pack_scratch = nullptr;
   std::uint8_t* rgb = nullptr;  // one frame from the host before its conversion
   struct Batch {
-    std::uint8_t* staging = nullptr;  // [picture][staged_bytes]: frames that are not used where they are
-    std::uint32_t* marks = nullptr;   // [picture][mb]; null without StageParams::marks
+    SourcePicture* sources = nullptr;  // [picture]
+    std::uint8_t* staging = nullptr;   // [picture][staged_bytes]: frames that are not used where they are
+    std::uint32_t* marks = nullptr;    // [picture][mb]; null without StageParams::marks
     entropy::PackedPicture* pictures = nullptr;
     std::uint8_t* stream = nullptr;  // [stream_bytes]
   } batch[kBatchesInFlight];
