@@ -101,9 +101,13 @@ SourcePicture Uploader::copy_pinned(const Frame& frame, std::uint8_t* d_to) cons
   const StagedLayout layout = staged_layout(frame.format, frame.width, frame.height);
   for (int plane = 0; plane < plane_count(frame.format); ++plane) {
     const Rows rows = rows_of(frame, plane);
-    check(cudaMemcpy2DAsync(d_to + layout.offset[plane], static_cast<std::size_t>(layout.pitch[plane]),
-                            rows.lowest, rows.pitch, rows.bytes, rows.count, cudaMemcpyHostToDevice,
-                            stream_.get()),
+    std::uint8_t* const d_plane = d_to + layout.offset[plane];
+    const auto pitch = static_cast<std::size_t>(layout.pitch[plane]);
+    // In one piece where rows lie here as there: short rows one by one do not reach the bus's rate.
+    check(rows.pitch == pitch ? cudaMemcpyAsync(d_plane, rows.lowest, pitch * (rows.count - 1) + rows.bytes,
+                                                cudaMemcpyHostToDevice, stream_.get())
+                              : cudaMemcpy2DAsync(d_plane, pitch, rows.lowest, rows.pitch, rows.bytes,
+                                                  rows.count, cudaMemcpyHostToDevice, stream_.get()),
           "uploading a frame");
   }
   return staged(frame, layout, d_to);
