@@ -9,7 +9,13 @@ namespace {
 
 using Table = protect::cuda::AesTable<1>;
 
-inline constexpr int kThreads = 512, kBlocksPerMultiprocessor = 4;
+inline constexpr int kThreads = 512;
+// What multiprocessors of 2048 threads have room for; others have 1536 or 1024.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000
+inline constexpr int kBlocksPerMultiprocessor = 4;
+#else
+inline constexpr int kBlocksPerMultiprocessor = 2;
+#endif
 
 // A macroblock a lane. One in three has no marks at the default density and needs no draw: a lane that is
 // done takes the next macroblock of the warp's share while others draw.

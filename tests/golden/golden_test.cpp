@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -32,11 +33,16 @@ struct Golden {
   const char* guide = "";  // "edge-guided=2", "aq=variance"
 
   std::string name() const {
-    std::string suffix = *guide ? std::string("_") + guide : "";
-    for (char& c : suffix) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-    return clip + (width ? "_" + std::to_string(width) + "x" + std::to_string(height) : "") + "_" +
-           std::to_string(pictures) + "f_qp" + std::to_string(qp) + "_" + preset + "_s" +
-           std::to_string(slices) + (deblock ? "" : "_nodeblock") + suffix;
+    std::ostringstream out;
+    out << clip;
+    if (width != 0) out << '_' << width << 'x' << height;
+    out << '_' << pictures << "f_qp" << qp << '_' << preset << "_s" << slices
+        << (deblock ? "" : "_nodeblock");
+    if (*guide != '\0') out << '_';
+    for (const char* c = guide; *c != '\0'; ++c) {
+      out << (std::isalnum(static_cast<unsigned char>(*c)) ? *c : '_');
+    }
+    return out.str();
   }
 };
 
