@@ -90,7 +90,7 @@ struct NvJpeg::State {
   const Clip& clip;
   const FramePool& pool;
   const Input input;
-  const Library library;
+  const Library nvjpeg;
   encoder::cuda::DeviceAllocation d_rgb;
 };
 
@@ -194,7 +194,7 @@ double NvJpeg::rate(int quality, int streams, bool quick) const {
   // Stream t takes the frames t, t + streams, and so on.
   const auto make = [&](int t) {
     return [&state, i = static_cast<std::uint64_t>(t), step = static_cast<std::uint64_t>(streams),
-            encoder = std::make_unique<JpegEncoder>(state.library.handle, quality)]() mutable {
+            encoder = std::make_unique<JpegEncoder>(state.nvjpeg.handle, quality)]() mutable {
       encoder->encode(state.image(i), state.input == Input::rgb, state.clip.width, state.clip.height);
       i += step;
     };
@@ -207,16 +207,16 @@ double NvJpeg::rate(int quality, int streams, bool quick) const {
 
 NvJpeg::Point NvJpeg::first_frame(int quality) const {
   const Clip& clip = state_->clip;
-  JpegEncoder encoder(state_->library.handle, quality);
+  JpegEncoder encoder(state_->nvjpeg.handle, quality);
   const File file = encoder.encode(state_->image(0), state_->input == Input::rgb, clip.width, clip.height);
   const encoder::cuda::DeviceAllocation d_luma = encoder::cuda::allocate_device(clip.luma_bytes(), 0);
   nvjpegImage_t image{};
   image.channel[0] = static_cast<unsigned char*>(d_luma.get());
   image.pitch[0] = static_cast<std::size_t>(clip.width);
   nvjpegJpegState_t decoder = nullptr;
-  check_jpeg(nvjpegJpegStateCreate(state_->library.handle, &decoder), "making a decoder");
+  check_jpeg(nvjpegJpegStateCreate(state_->nvjpeg.handle, &decoder), "making a decoder");
   const nvjpegStatus_t status =
-      nvjpegDecode(state_->library.handle, decoder, file.data, file.size, NVJPEG_OUTPUT_Y, &image, nullptr);
+      nvjpegDecode(state_->nvjpeg.handle, decoder, file.data, file.size, NVJPEG_OUTPUT_Y, &image, nullptr);
   std::vector<std::uint8_t> luma(clip.luma_bytes());
   const cudaError_t copied = cudaMemcpy(luma.data(), d_luma.get(), luma.size(), cudaMemcpyDeviceToHost);
   nvjpegJpegStateDestroy(decoder);
