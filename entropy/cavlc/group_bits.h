@@ -25,10 +25,19 @@ struct alignas(16) GroupRecord {
   std::uint32_t before = 0;
   std::uint32_t after : 31 = 0;
   std::uint32_t aligned : 1 = 0;
-  std::uint32_t header_bits = 0;  // of macroblock headers
+  std::uint16_t header_bits = 0;  // of macroblock headers
   std::uint8_t mbs[3] = {};       // by MacroblockKind
-  std::uint8_t broken = 0;        // a macroblock had too many bits: there is nothing else
+  // Zero bits at the bits' begin and end, 31 standing for more.
+  std::uint8_t zeros_first = 0;
+  std::uint8_t zeros_last = 0;
+  std::uint8_t broken : 1 = 0;  // a macroblock had too many bits: there is nothing else
+  // kEscapeZeros zero bits may follow one another somewhere, or nobody has looked.
+  std::uint8_t may_escape : 1 = 1;
 };
+static_assert(sizeof(GroupRecord) == 16);
+
+// An emulation prevention byte has two bytes of zero behind it and six bits of the next (7.4.1.1).
+inline constexpr int kEscapeZeros = 22;
 
 // Which groups a batch has: equally many a slice, some of them empty where slices differ in height.
 struct GroupLayout {

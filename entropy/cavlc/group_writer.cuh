@@ -78,7 +78,7 @@ class GroupWriter {
     record.mbs[0] = static_cast<std::uint8_t>(__popc(lanes_of(MacroblockKind::intra4x4)));
     record.mbs[1] = static_cast<std::uint8_t>(__popc(lanes_of(MacroblockKind::intra16x16)));
     record.mbs[2] = static_cast<std::uint8_t>(__popc(pcm));
-    record.header_bits = warp_sum(static_cast<std::uint32_t>(header_length));
+    record.header_bits = static_cast<std::uint16_t>(warp_sum(static_cast<std::uint32_t>(header_length)));
     record.broken = __any_sync(kAllLanes, length > 32 * kMacroblockWords);
     if (record.broken == 0) {
       if (pcm == 0) {
