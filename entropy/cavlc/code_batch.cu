@@ -30,8 +30,8 @@ __global__ void __launch_bounds__(kThreads)
     length = header_length = static_cast<int>(header.bits);
     for (int slot = 0; slot < kBlocksPerMacroblock; ++slot) length += codes.lengths[first_block + slot];
   }
-  GroupWriter writer(job.batch, job.bits, group, s_edges[warp], lane);
-  writer.write(mb, header_length, length, [&](auto& sink) {
+  GroupWriter writer(job.batch, job.bits, group, lane);
+  const auto put = [&](auto& sink) {
     if (!mb.exists) return;
     mb.put_header<kModeCodes>(sink, job.batch);
     for (int slot = 0; slot < kBlocksPerMacroblock; ++slot) {
@@ -41,7 +41,9 @@ __global__ void __launch_bounds__(kThreads)
         sink.put(__funnelshift_rc(*d_word++, 0, 32 - count), count);
       }
     }
-  });
+  };
+  writer.write(mb, header_length, length, false, put,
+               [&](GroupRecord& record) { writer.write_by_lanes(record, length, s_edges[warp], put); });
 }
 
 }  // namespace

@@ -66,17 +66,20 @@ struct Group {
 
 CU264_HD Group group_at(const core::BatchView& batch, const GroupLayout& layout, std::uint32_t index) {
   const std::uint32_t slice_index = index / layout.groups_a_slice;
+  const auto in_slice = static_cast<int>(index - slice_index * layout.groups_a_slice);
   Group g;
   g.index = index;
-  g.picture = static_cast<int>(slice_index / layout.slices);
-  g.slice = static_cast<int>(slice_index % layout.slices);
+  g.picture = static_cast<int>(slice_index);
+  g.slice = 0;
   g.slice_first = 0;
   int slice_end = batch.macroblocks_per_picture();
-  if (layout.slices > 1) {  // spares 64-bit divisions
+  if (layout.slices > 1) {  // spares divisions
+    g.picture = static_cast<int>(slice_index / layout.slices);
+    g.slice = static_cast<int>(slice_index % layout.slices);
     g.slice_first = core::slice_first_row(g.slice, batch.slices, batch.mb_height) * batch.mb_width;
     slice_end = core::slice_first_row(g.slice + 1, batch.slices, batch.mb_height) * batch.mb_width;
   }
-  g.first = g.slice_first + static_cast<int>(index % layout.groups_a_slice) * kGroup;
+  g.first = g.slice_first + in_slice * kGroup;
   g.end = g.first + kGroup < slice_end ? g.first + kGroup : slice_end;
   return g;  // first >= end: empty
 }

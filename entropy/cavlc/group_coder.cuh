@@ -3,7 +3,7 @@
 //   with
 //           many levels first, so that lanes with equally much to do are together
 //   code    a listed block a lane
-//   write   a macroblock a lane: header and blocks behind one another, to where a scan of lengths puts them
+//   write   a listed block a lane, to where a scan of lengths puts it (group_string.cuh)
 //
 // Where there are so few groups that each can have a thread block, its warps `code` together: a team. The
 // first of them does the rest.
@@ -21,6 +21,8 @@
 #include "entropy/cavlc/block_coder.cuh"
 #include "entropy/cavlc/block_list.cuh"
 #include "entropy/cavlc/group_bits.h"
+#include "entropy/cavlc/group_shared.cuh"
+#include "entropy/cavlc/group_string.cuh"
 #include "entropy/cavlc/group_writer.cuh"
 #include "entropy/cavlc/macroblock_lane.cuh"
 #include "entropy/cavlc/word_sink.cuh"
@@ -28,11 +30,8 @@
 namespace cu264::entropy {
 
 using core::BatchView;
-using core::kBlocksPerMacroblock;
 using core::MacroblockKind;
 
-inline constexpr int kWarps = 4;
-inline constexpr int kThreads = 32 * kWarps;
 inline constexpr int kMostBlocks = 1024;  // of threads at once, on any GPU
 // Blocks on a multiprocessor that a kernel is compiled for; Turing's shared memory has room for one.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
@@ -44,35 +43,6 @@ CU264_HD constexpr int blocks_per_sm(int elsewhere) {
   return elsewhere;
 }
 #endif
-
-inline constexpr int kHeaderWords = 3;  // 1 + 64 + 5 + 11 + 11 bits at most
-// coeff_token and trailing ones' signs, 16 levels of 28 bits, total_zeros and runs: no block exceeds 464
-// bits.
-inline constexpr int kBlockFullWords = 14;
-// Of these, in shared memory; what few blocks have beyond lies with the spilled ones.
-inline constexpr int kStagedWords = 3;
-// A block beyond one word is spilled whole: macroblocks within their limit need no more words than this, and
-// where one is not, the picture is lost and it does not matter what its blocks hold.
-inline constexpr std::uint32_t kSpillWords = kGroup * (kMacroblockWords + kBlocksPerMacroblock);
-inline constexpr std::uint32_t kMoreWords = 32 * (kBlockFullWords - kStagedWords);  // a warp's
-inline constexpr std::uint32_t kWarpWords = kSpillWords + kMoreWords,
-                               kTeamWords = kSpillWords + kWarps * kMoreWords;
-inline constexpr std::uint32_t kSpilled = 33;  // instead of a length
-
-struct Shared {
-  std::uint32_t words[kBlocksPerMacroblock][kGroup];  // a block's bits, or where they are << 10 | length
-  std::uint32_t lengths[kGroup][7];                   // of blocks, by slot, a byte each
-  std::uint32_t header[kHeaderWords][kGroup];
-  std::uint32_t spilled_bits[kGroup];  // beyond kSpilled a block
-  union {
-    std::uint16_t list[kGroup * kBlocksPerMacroblock];  // macroblock << 5 | slot
-    std::uint32_t edges[33];
-  };
-  alignas(32) std::uint8_t levels[StagedLevels::kWarpBytes];
-  std::uint32_t staged[kStagedWords][32];  // full words of the block that a lane codes
-  std::uint32_t spilled;                   // words
-};
-static_assert(kWarps * sizeof(Shared) <= 48 * 1024);
 
 // A group's symbols as they are. A Change else has besides: put_header(sink, mb, batch) of the lane's
 // macroblock; key(macroblock, slot) of a block, by all lanes, and settle(key) of what that loads, when it has
@@ -140,9 +110,10 @@ class GroupCoder {
         bits_(job.bits),
         group_(group),
         s_(s_all[kTeam == 1 ? warp : 0]),
-        s_staged_(&s_all[warp].staged[0][lane]),
+        s_staged_(&s_all[warp].coding.staged[0][lane]),
         s_base_(reinterpret_cast<std::uint8_t*>(s_all)),
-        levels_offset_(warp * static_cast<int>(sizeof(Shared)) + static_cast<int>(offsetof(Shared, levels))),
+        levels_offset_(warp * static_cast<int>(sizeof(Shared)) +
+                       static_cast<int>(offsetof(Shared, coding.levels))),
         d_spill_(d_spill),
         d_more_(d_spill + kSpillWords + (kTeam == 1 ? 0 : warp * kMoreWords) + lane),
         d_levels_(
@@ -167,15 +138,21 @@ class GroupCoder {
     code(change);
     wait_for_team();
     if (rank_ != 0) return;
-    int length = header_length + static_cast<int>(s_.spilled_bits[lane_]);
+    const int beyond = static_cast<int>(s_.surveyed.beyond[lane_]);
+    int length = header_length + beyond;
 #pragma unroll
-    for (int i = 0; i < 7; ++i) {
+    for (int i = 0; i < kLengthWords; ++i) {
       length =
           static_cast<int>(__dp4a(s_.lengths[lane_][i], 0x01010101u, static_cast<std::uint32_t>(length)));
     }
-    GroupWriter writer(batch_, bits_, group_, s_.edges, lane_);
-    writer.write(mb, header_length, length,
-                 [&](auto& sink) { put(sink, header_length, mb.nonzero() | 3u << core::kSlotChromaDc); });
+    std::uint32_t* const d_words = bits_.words_of(batch_, group_);
+    GroupWriter(batch_, bits_, group_, lane_)
+        .write(
+            mb, header_length, length, __any_sync(kAllLanes, beyond != 0),
+            [&](auto& sink) { put(sink, header_length, mb.nonzero() | 3u << core::kSlotChromaDc); },
+            [&](GroupRecord& record) {
+              GroupString(s_, d_spill_, d_words, lane_).write(record, header_length, length, odd_, listed_);
+            });
   }
 
  private:
@@ -189,19 +166,19 @@ class GroupCoder {
 
   // Returns the length of the macroblock's header.
   __device__ __forceinline__ int survey(const MacroblockLane& mb, const Change& change) {
-    std::uint32_t lengths[7] = {}, nonzero = 0, many[3] = {};
+    std::uint32_t lengths[kLengthWords] = {}, nonzero = 0, many[3] = {};
     int header_length = 0;
     if (mb.exists) {
       const Counts counts = mb.counts(batch_);
       mb.lengths_if_empty(batch_, counts, lengths);
-      HeaderSink header{{}, &s_.header[0][lane_]};
+      HeaderSink header{{}, &s_.surveyed.header[0][lane_]};
       if constexpr (Change::kAny) {
         change.put_header(header, mb, batch_);
       } else {
         mb.put_header<false>(header, batch_);
       }
       header_length =
-          32 * static_cast<int>(header.s_next - &s_.header[0][lane_]) / kGroup + header.queue.count;
+          32 * static_cast<int>(header.s_next - &s_.surveyed.header[0][lane_]) / kGroup + header.queue.count;
       *header.s_next = header.queue.bits & ~(~0u << header.queue.count);
       nonzero = mb.nonzero();
 #pragma unroll
@@ -210,12 +187,13 @@ class GroupCoder {
     // Half of the length is coeff_token's column, of chroma DC too if not empty.
     lengths[4] += ((nonzero >> core::kSlotChromaDc) & 1) * (6u << 8) +
                   ((nonzero >> (core::kSlotChromaDc + 1)) & 1) * (6u << 16);
+    odd_ = odd_blocks(lengths) & ~nonzero;
 #pragma unroll
-    for (int i = 0; i < 7; ++i) s_.lengths[lane_][i] = lengths[i];
+    for (int i = 0; i < kLengthWords; ++i) s_.lengths[lane_][i] = lengths[i];
     // The token of a chroma DC block without coefficients is 01.
     s_.words[core::kSlotChromaDc][lane_] = s_.words[core::kSlotChromaDc + 1][lane_] =
         (lengths[4] & 0xff00) != 0;
-    s_.spilled_bits[lane_] = 0;
+    s_.surveyed.beyond[lane_] = 0;
     if (lane_ == 0) s_.spilled = 0;
     listed_ = list_blocks(nonzero, many, lane_, s_.list);
     return header_length;
@@ -288,13 +266,32 @@ class GroupCoder {
     put_nonempty_block(sink, levels, found, max_num_coeff, *s_length >> 1, change, key);
     std::uint32_t bits = sink.queue.bits;
     int length = sink.queue.count;
-    if (sink.words > 0) {
+    if (sink.words == 1 && length == 0) {
+      bits = *sink.s_staged;
+      length = 32;
+    } else if (sink.words > 0) {
       bits = spill(sink);
-      atomicAdd(&s_.spilled_bits[m], (bits & 1023) - kSpilled);
-      length = kSpilled;
+      length = static_cast<int>(bits & 1023);
+      if (length > kLongestInByte) {
+        atomicAdd(&s_.surveyed.beyond[m], static_cast<std::uint32_t>(length - kLongestInByte));
+        length = kLongestInByte;
+      }
     }
     s_.words[slot][m] = bits;
     *s_length = static_cast<std::uint8_t>(length);
+  }
+
+  // Bit s: if slot s is empty, its code is not all ones: 01 of chroma DC, 000011 of others (table 9-5).
+  __device__ __forceinline__ static std::uint32_t odd_blocks(const std::uint32_t (&lengths)[kLengthWords]) {
+    std::uint32_t six[kLengthWords], any = 0;
+#pragma unroll
+    for (int i = 0; i < kLengthWords; ++i) any |= six[i] = lengths[i] & lengths[i] >> 1 & 0x02020202u;
+    std::uint32_t odd = (lengths[4] & 0xff00) != 0 ? 3u << core::kSlotChromaDc : 0;
+    if (any != 0) {
+#pragma unroll
+      for (int i = 0; i < kLengthWords; ++i) odd |= __dp4a(six[i] >> 1, 0x08040201u, 0u) << (4 * i);
+    }
+    return odd;
   }
 
   // Where the block's words are << 10 | its length.
@@ -315,12 +312,12 @@ class GroupCoder {
 #pragma unroll
     for (int i = 0; i < kHeaderWords; ++i) {
       const int length = max(0, min(header_length - 32 * i, 32));
-      sink.put(length > 0 ? s_.header[i][lane_] : 0, length);
+      sink.put(length > 0 ? s_.surveyed.header[i][lane_] : 0, length);
     }
     // An empty block is all ones, but where six bits long 000011: a digit for each length.
     constexpr std::uint32_t kEmpty = 0x030f0310u;
 #pragma unroll 1
-    for (int i = 0; i < 7; ++i, stored >>= 4) {
+    for (int i = 0; i < kLengthWords; ++i, stored >>= 4) {
       const std::uint32_t lengths = s_.lengths[lane_][i];
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
@@ -360,6 +357,7 @@ class GroupCoder {
   const int rank_;  // of the warp in its team
   unsigned intra16x16_ = 0;
   int listed_ = 0;
+  std::uint32_t odd_ = 0;
 };
 
 }  // namespace cu264::entropy

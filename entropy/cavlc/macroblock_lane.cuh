@@ -193,7 +193,8 @@ struct MacroblockLane {
  private:
   __device__ __forceinline__ static std::uint32_t quad(const core::MacroblockRecord& mb, int i) {
     std::uint32_t modes;
-    std::memcpy(&modes, mb.intra4x4_pred_mode + 4 * i, sizeof(modes));
+    std::memcpy(&modes, __builtin_assume_aligned(mb.intra4x4_pred_mode + 4 * i, sizeof(modes)),
+                sizeof(modes));
     return modes;
   }
 
