@@ -1,4 +1,7 @@
 // Emulation prevention bytes counted, then the places of slices and pictures in the stream.
+#include <algorithm>
+#include <cstdint>
+
 #include "entropy/launch_check.cuh"
 #include "entropy/pack/escapes.cuh"
 #include "entropy/pack/group_payload.cuh"
@@ -10,16 +13,13 @@ namespace {
 
 constexpr int kThreads = 128;
 constexpr int kPlaceThreads = 512;
+constexpr std::uint32_t kFillingWarps = 4096;  // with fewer a GPU has room left
 constexpr unsigned kAllLanes = 0xffffffffu;
 
-// A warp a group.
-__global__ void __launch_bounds__(kThreads) count_escapes(const __grid_constant__ PackJob job) {
-  const int lane = static_cast<int>(threadIdx.x) & 31;
-  const std::uint32_t group = (blockIdx.x * kThreads + threadIdx.x) / 32;
-  if (group >= job.layout.groups()) return;
-  SliceRecord& slice = job.scratch.slices[group / job.layout.groups_a_slice];
-  const GroupPayload payload(job, group, slice);
-  if (slice.broken != 0) return;
+// All lanes: one group's.
+__device__ void count_in_group(const PackJob& job, std::uint32_t group, int lane) {
+  const GroupPayload payload(job, group);
+  if (payload.slice().broken != 0) return;
   const auto first = static_cast<std::int64_t>(payload.first_byte());
   const auto word_at = [&](std::int64_t at) { return payload.word_at(static_cast<int>(at - first)); };
   int escapes = 0;
@@ -37,7 +37,21 @@ __global__ void __launch_bounds__(kThreads) count_escapes(const __grid_constant_
   for (int step = 16; step > 0; step /= 2) escapes += __shfl_xor_sync(kAllLanes, escapes, step);
   if (lane != 0) return;
   job.scratch.escapes[group] = static_cast<std::uint32_t>(escapes);
-  if (escapes != 0) atomicAdd(&slice.escapes, static_cast<std::uint32_t>(escapes));
+  if (escapes == 0) return;
+  atomicAdd(&job.scratch.slices[payload.group().slice].escapes, static_cast<std::uint32_t>(escapes));
+}
+
+// A warp so many groups, of which it reads those that have been marked.
+__global__ void __launch_bounds__(kThreads)
+    count_escapes(const __grid_constant__ PackJob job, std::uint32_t groups, std::uint32_t groups_a_warp) {
+  const std::uint32_t lane = threadIdx.x & 31;
+  const std::uint32_t first = (blockIdx.x * kThreads + threadIdx.x) / 32 * groups_a_warp;
+  const bool marked =
+      lane < groups_a_warp && first + lane < groups && job.scratch.escapes[first + lane] == kEscapesUnknown;
+  for (unsigned rest = __ballot_sync(kAllLanes, marked); rest != 0; rest &= rest - 1) {
+    count_in_group(job, first + static_cast<std::uint32_t>(__ffs(static_cast<int>(rest)) - 1),
+                   static_cast<int>(lane));
+  }
 }
 
 // A warp: one picture, whose slices have their places.
@@ -97,9 +111,11 @@ __global__ void __launch_bounds__(kPlaceThreads) place_nal_units(const __grid_co
 }  // namespace
 
 void launch_escape(const PackJob& job, cudaStream_t stream) {
-  const std::size_t warps_a_block = kThreads / 32;
-  const auto blocks = static_cast<unsigned>((job.layout.groups() + warps_a_block - 1) / warps_a_block);
-  count_escapes<<<blocks, kThreads, 0, stream>>>(job);
+  const auto groups = static_cast<std::uint32_t>(job.layout.groups());
+  const std::uint32_t groups_a_warp = std::clamp(groups / kFillingWarps, 1u, 8u);
+  const std::uint32_t groups_a_block = groups_a_warp * (kThreads / 32);
+  const std::uint32_t blocks = (groups + groups_a_block - 1) / groups_a_block;
+  count_escapes<<<blocks, kThreads, 0, stream>>>(job, groups, groups_a_warp);
   check_launch("count_escapes");
   place_nal_units<<<1, kPlaceThreads, 0, stream>>>(job);
   check_launch("place_nal_units");

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "core/bit_run.h"
 #include "entropy/pack/pack_stages.cuh"
 
 namespace cu264::entropy {
@@ -17,44 +18,49 @@ __device__ __forceinline__ std::uint32_t bits_at(const std::uint32_t* words, int
   return __funnelshift_l(second, first, offset & 31);
 }
 
+__device__ __forceinline__ const std::uint32_t* words_of(const PackJob& job, const PlacedGroup& group) {
+  return job.scratch.coded.words + 4 * std::size_t{group.words};
+}
+
 __device__ __forceinline__ std::uint32_t bits_of(const PackJob& job, const PlacedGroup& group, int offset) {
-  const std::uint32_t* const words = job.scratch.coded.words + 4 * std::size_t{group.words};
-  const std::uint32_t bits = bits_at(words, group.before, offset);
+  const std::uint32_t bits = bits_at(words_of(job, group), group.before, offset);
   if (group.after == 0) return bits;
-  return bits | bits_at(words + (group.before + 31) / 32, group.after, offset - group.second);
+  const int lead = static_cast<int>(group.position & 7);
+  const int second = ((lead + group.before + 7) & ~7) - lead;
+  return bits | bits_at(words_of(job, group) + ((group.before + 31) >> 5), group.after, offset - second);
 }
 
 class GroupPayload {
  public:
-  __device__ __forceinline__ GroupPayload(const PackJob& job, std::size_t group, const SliceRecord& slice)
+  __device__ __forceinline__ GroupPayload(const PackJob& job, std::uint32_t index)
       : job_(job),
-        slice_(slice),
-        d_own_(job.scratch.groups + group),
+        d_own_(job.scratch.groups + index),
         own_(*d_own_),
-        first_(8 * own_.first_byte - static_cast<int>(own_.position & 7)) {
-    const std::uint64_t to_end = slice.bits - own_.position;
-    stop_ = to_end < kFar ? static_cast<int>(to_end) : kFar;
-  }
+        slice_(job.scratch.slices[own_.slice]) {}
 
+  __device__ __forceinline__ const PlacedGroup& group() const { return own_; }
+  __device__ __forceinline__ const SliceRecord& slice() const { return slice_; }
+  __device__ __forceinline__ bool is_first() const { return own_.index == 0; }
   __device__ __forceinline__ int bytes() const { return own_.bytes; }
   // In the RBSP.
-  __device__ __forceinline__ std::uint64_t first_byte() const {
-    return static_cast<std::uint64_t>(static_cast<std::int64_t>(own_.position / 8) + own_.first_byte);
+  __device__ __forceinline__ std::uint64_t first_byte() const { return is_first() ? 0 : own_.position / 8; }
+  // Bits in front of the group's own that the bytes begin with: the slice header is the first group's.
+  __device__ __forceinline__ int lead() const {
+    return static_cast<int>(is_first() ? own_.position : own_.position & 7);
   }
 
   // The four bytes from the i-th on; in front of the RBSP zeros. Right as far back as the group before this
   // one goes, and it is not all zeros.
   __device__ __forceinline__ std::uint32_t word_at(int i) const {
-    const int offset = first_ + 8 * i;
+    const int offset = 8 * i - lead();
     std::uint32_t word = bits_of(job_, own_, offset);
     if (offset < 0) word |= bits_before(offset);
-    if (offset > stop_ - 32 && offset <= stop_) word |= 0x80000000u >> (stop_ - offset);  // rbsp_stop_one_bit
+    const std::uint64_t to_end = slice_.bits - own_.position - static_cast<std::int64_t>(offset);
+    if (to_end < 32) word |= 0x80000000u >> to_end;  // rbsp_stop_one_bit
     return word;
   }
 
  private:
-  static constexpr int kFar = 1 << 30;
-
   __device__ __forceinline__ std::uint32_t bits_before(int offset) const {
     if (!is_first()) {
       const PlacedGroup before = d_own_[-1];
@@ -65,16 +71,11 @@ class GroupPayload {
     const std::uint64_t left_aligned = slice_.header.bits << (64 - length);
     return static_cast<std::uint32_t>(from < 0 ? left_aligned >> (32 - from) : left_aligned << from >> 32);
   }
-  __device__ bool is_first() const {
-    return static_cast<std::size_t>(d_own_ - job_.scratch.groups) % job_.layout.groups_a_slice == 0;
-  }
 
   const PackJob& job_;
-  const SliceRecord& slice_;
   const PlacedGroup* const d_own_;
   const PlacedGroup own_;
-  const int first_;  // bits from the group's first to those of its first byte
-  int stop_;         // bits from the group's first to the slice's end
+  const SliceRecord& slice_;
 };
 
 }  // namespace cu264::entropy

@@ -17,12 +17,13 @@ namespace cu264::entropy {
 
 struct SliceRecord {
   SliceHeaderBits header;
-  std::uint64_t bits = 0;  // of the RBSP without trailing bits
-  std::uint64_t header_bits = 0;
+  std::uint64_t bits = 0;    // of the RBSP without trailing bits
   std::uint64_t offset = 0;  // of its NAL unit in the stream
+  std::uint32_t header_bits = 0;
   std::uint32_t escapes = 0;
-  std::uint32_t mbs[3] = {};   // by MacroblockKind
-  std::uint32_t broken = 0;    // a macroblock had too many bits
+  std::uint32_t mbs[3] = {};  // by MacroblockKind
+  std::uint32_t broken = 0;   // a macroblock had too many bits
+  std::uint32_t picture = 0;
   std::uint32_t prefix_bytes;  // start code and NAL unit header
 
   // rbsp_trailing_bits begin with a one (H.264 7.3.2.11).
@@ -34,11 +35,14 @@ struct alignas(16) PlacedGroup {
   std::uint64_t position = 0;  // in bits from the start of the slice's RBSP
   std::uint32_t words = 0;     // four at a time, from the first group's
   std::int32_t before = 0;     // bits; none: there is no such group
-  std::int32_t second = 0;     // bits from `position` to those behind the alignment
-  std::int32_t after = 0;
-  std::int32_t first_byte = 0;  // the first byte that the group completes, relative to position / 8
-  std::int32_t bytes = 0;       // that it completes
+  std::int32_t after = 0;      // bits behind the alignment
+  std::int32_t bytes = 0;      // that it completes
+  std::uint32_t slice = 0;
+  std::uint32_t index = 0;  // in the slice
 };
+
+// In place of a group's escapes: they have yet to be counted.
+inline constexpr std::uint32_t kEscapesUnknown = ~0u;
 
 struct PackScratch {
   GroupBits coded;

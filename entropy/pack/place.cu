@@ -2,6 +2,7 @@
 #include "core/bit_run.h"
 #include "core/block.h"
 #include "entropy/launch_check.cuh"
+#include "entropy/pack/escape_groups.h"
 #include "entropy/pack/pack_stages.cuh"
 #include "entropy/scan/block_scan.cuh"
 
@@ -24,22 +25,25 @@ __device__ BitRun run_of(const GroupRecord& record) {
   return run;
 }
 
-__device__ PlacedGroup placed(const PackJob& job, const Group& group, const BitRun& run,
-                              std::uint64_t position, bool is_first, bool is_last) {
-  PlacedGroup g;
-  g.position = position;
-  g.words = static_cast<std::uint32_t>(
-      (job.scratch.coded.words_of(job.batch, group) - job.scratch.coded.words) / 4);
-  g.before = static_cast<std::int32_t>(run.before);
-  g.after = static_cast<std::int32_t>(run.after);
-  g.second = run.aligned
-                 ? static_cast<std::int32_t>(core::next_byte_boundary(position + run.before) - position)
-                 : g.before;
+// Where a group's words are: PlacedGroup::words.
+__device__ std::uint32_t place_of_words(const PackJob& job, std::size_t index, int picture, int first_mb) {
+  Group group{};
+  group.index = index;
+  group.picture = picture;
+  group.first = first_mb;
+  return static_cast<std::uint32_t>((job.scratch.coded.words_of(job.batch, group) - job.scratch.coded.words) /
+                                    4);
+}
+
+__device__ PlacedGroup placed_at(std::uint64_t position, const BitRun& run, bool is_first, bool is_last) {
+  PlacedGroup group;
+  group.position = position;
+  group.before = static_cast<std::int32_t>(run.before);
+  group.after = static_cast<std::int32_t>(run.after);
   const std::uint64_t end = core::position_after(run, position);
   const std::uint64_t from = is_first ? 0 : position / 8, to = is_last ? end / 8 + 1 : end / 8;
-  g.first_byte = is_first ? -static_cast<std::int32_t>(position / 8) : 0;
-  g.bytes = static_cast<std::int32_t>(to - from);
-  return g;
+  group.bytes = static_cast<std::int32_t>(to - from);
+  return group;
 }
 
 __global__ void __launch_bounds__(kThreads) place_groups(const __grid_constant__ PackJob job) {
@@ -47,8 +51,8 @@ __global__ void __launch_bounds__(kThreads) place_groups(const __grid_constant__
   __shared__ std::uint32_t s_header_bits, s_mbs[3], s_broken;
   const int slice = static_cast<int>(blockIdx.x), picture = static_cast<int>(blockIdx.y);
   const int thread = static_cast<int>(threadIdx.x);
-  const std::size_t first =
-      (static_cast<std::size_t>(picture) * job.batch.slices + slice) * job.layout.groups_a_slice;
+  const auto slice_index = static_cast<std::uint32_t>(picture * job.batch.slices + slice);
+  const std::size_t first = static_cast<std::size_t>(slice_index) * job.layout.groups_a_slice;
   const int rows = core::slice_first_row(slice + 1, job.batch.slices, job.batch.mb_height) -
                    core::slice_first_row(slice, job.batch.slices, job.batch.mb_height);
   const int groups = (rows * job.batch.mb_width + kGroup - 1) / kGroup;
@@ -63,23 +67,27 @@ __global__ void __launch_bounds__(kThreads) place_groups(const __grid_constant__
   for (int chunk = 0; chunk < job.layout.groups_a_slice; chunk += kThreads) {
     const int own = chunk + thread;
     BitRun run, whole;
+    bool may_escape = false;
     if (own < groups) {
       const GroupRecord record = job.scratch.coded.records[first + own];
       run = run_of(record);
+      // The first one follows the slice header.
+      may_escape = own == 0 || may_hold_escapes(job.scratch.coded.records[first + own - 1], record);
       header_bits += record.header_bits;
       for (int kind = 0; kind < 3; ++kind) mbs[kind] += record.mbs[kind];
       broken |= record.broken;
     }
     const BitRun before = scan::scan_threads(run, BitRun(), whole, s_totals, FollowedBy());
-    if (own < groups) {
-      Group group{};
-      group.index = first + own;
-      group.picture = picture;
-      group.first = first_mb + own * kGroup;
-      job.scratch.groups[first + own] =
-          placed(job, group, run, core::position_after(before, position), own == 0, own == groups - 1);
-    } else if (own < job.layout.groups_a_slice) {
-      job.scratch.groups[first + own] = PlacedGroup();
+    if (own < job.layout.groups_a_slice) {
+      PlacedGroup placed;
+      if (own < groups) {
+        placed = placed_at(core::position_after(before, position), run, own == 0, own == groups - 1);
+        placed.words = place_of_words(job, first + own, picture, first_mb + own * kGroup);
+        placed.slice = slice_index;
+        placed.index = static_cast<std::uint32_t>(own);
+      }
+      job.scratch.groups[first + own] = placed;
+      job.scratch.escapes[first + own] = may_escape ? kEscapesUnknown : 0;
     }
     position = core::position_after(whole, position);
     __syncthreads();
@@ -97,6 +105,7 @@ __global__ void __launch_bounds__(kThreads) place_groups(const __grid_constant__
   if (thread != 0) return;
   SliceRecord record;
   record.header = header;
+  record.picture = static_cast<std::uint32_t>(picture);
   record.prefix_bytes = slice == 0 ? 5 : 4;  // zero_byte comes before a picture's first NAL unit (B.1.2)
   record.bits = position;
   record.header_bits = s_header_bits;

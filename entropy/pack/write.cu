@@ -11,27 +11,49 @@ constexpr int kThreads = 128;
 constexpr unsigned kAllLanes = 0xffffffffu;
 constexpr std::uint8_t kIdrSliceHeader = 3 << 5 | 5;  // nal_ref_idc 3, nal_unit_type 5
 
-// Escapes of a slice before one of its groups. All lanes.
-__device__ std::uint32_t escapes_before(const PackJob& job, std::uint32_t group, int lane) {
+// Of a slice's groups before the `index`-th, whose d_escapes are. All lanes.
+__device__ std::uint32_t escapes_before(const std::uint32_t* d_escapes, std::uint32_t index, int lane) {
   std::uint32_t sum = 0;
-  for (std::uint32_t i = group - group % job.layout.groups_a_slice + lane; i < group; i += 32) {
-    sum += job.scratch.escapes[i];
-  }
+#pragma unroll 4
+  for (int i = lane - static_cast<int>(index); i < 0; i += 32) sum += d_escapes[i];
 #pragma unroll
   for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(kAllLanes, sum, step);
   return sum;
 }
 
-// Most groups: words of the output, which are bytes of the RBSP in their order.
-__device__ void write_plain(const GroupPayload& payload, std::uint8_t* d_out, int lane) {
-  const int bytes = payload.bytes(), skew = static_cast<int>(reinterpret_cast<std::uintptr_t>(d_out) & 3);
-  for (int i = 4 * lane - skew; i < bytes; i += 4 * 32) {
-    const std::uint32_t word = payload.word_at(i);
-    if (i >= 0 && i + 4 <= bytes) {
-      *reinterpret_cast<std::uint32_t*>(d_out + i) = __byte_perm(word, 0, 0x0123);
-    } else {
-      for (int k = max(0, -i); k < min(4, bytes - i); ++k) d_out[i + k] = byte_of(word, k);
-    }
+// Bytes i to i + 3, as far as there are such.
+__device__ __forceinline__ void write_word(const GroupPayload& payload, std::uint8_t* d_out, int i) {
+  const std::uint32_t word = payload.word_at(i);
+  if (i >= 0 && i + 4 <= payload.bytes()) {
+    *reinterpret_cast<std::uint32_t*>(d_out + i) = __byte_perm(word, 0, 0x0123);
+    return;
+  }
+#pragma unroll
+  for (int k = 0; k < 4; ++k) {
+    if (i + k >= 0 && i + k < payload.bytes()) d_out[i + k] = byte_of(word, k);
+  }
+}
+
+// Most groups: pairs of words of the output, which are bytes of the RBSP in their order. Those from `first`
+// to `last` lie within the group's string, and with 65 bits of it there, so that three words can be read.
+__device__ __forceinline__ void write_plain(const PackJob& job, const GroupPayload& payload,
+                                            std::uint8_t* d_out, int lane) {
+  const int skew = static_cast<int>(reinterpret_cast<std::uintptr_t>(d_out) & 7);
+  const int lead = 8 * skew + payload.lead();
+  const int first = (lead + 63) >> 6, last = max(first, (lead + payload.group().before - 1) >> 6);
+  const int begin = 64 * first - lead;
+  const std::uint32_t* d_from = words_of(job, payload.group()) + (begin >> 5) + 2 * lane;
+  auto* d_to = reinterpret_cast<uint2*>(d_out - skew) + first + lane;
+#pragma unroll 1
+  for (int left = last - first - lane; left > 0; left -= 32, d_from += 64, d_to += 32) {
+    const std::uint32_t words[3] = {d_from[0], d_from[1], d_from[2]};
+    *d_to = {__byte_perm(__funnelshift_l(words[1], words[0], begin), 0, 0x0123),
+             __byte_perm(__funnelshift_l(words[2], words[1], begin), 0, 0x0123)};
+  }
+  // The words on both sides.
+  const int words = (skew + payload.bytes() + 3) >> 2;
+  for (int i = lane; i < 2 * (first - last) + words; i += 32) {
+    write_word(payload, d_out, 4 * (i < 2 * first ? i : i + 2 * (last - first)) - skew);
   }
 }
 
@@ -58,22 +80,23 @@ __device__ void write_escaped(const GroupPayload& payload, std::uint8_t* d_out, 
   }
 }
 
-__global__ void __launch_bounds__(kThreads) write_groups(const __grid_constant__ PackJob job) {
+__global__ void __launch_bounds__(kThreads)
+    write_groups(const __grid_constant__ PackJob job, std::uint32_t groups) {
   const int lane = static_cast<int>(threadIdx.x) & 31;
   const std::uint32_t group = (blockIdx.x * kThreads + threadIdx.x) / 32;
-  if (group >= job.layout.groups()) return;
-  const std::uint32_t slice_index = group / job.layout.groups_a_slice;
-  const SliceRecord& slice = job.scratch.slices[slice_index];
-  const GroupPayload payload(job, group, slice);
-  if (payload.bytes() == 0 || job.pictures[slice_index / job.batch.slices].failure != 0) return;
+  if (group >= groups) return;
+  const GroupPayload payload(job, group);
+  const SliceRecord& slice = payload.slice();
+  if (payload.bytes() == 0 || job.pictures[slice.picture].failure != 0) return;
   std::uint8_t* const d_payload = job.stream + slice.offset + slice.prefix_bytes;
-  if (group % job.layout.groups_a_slice == 0 && lane < static_cast<int>(slice.prefix_bytes)) {
+  if (payload.is_first() && lane < static_cast<int>(slice.prefix_bytes)) {
     d_payload[-1 - lane] = lane == 0 ? kIdrSliceHeader : lane == 1 ? 1 : 0;
   }
   std::uint8_t* d_out = d_payload + payload.first_byte();
-  if (slice.escapes != 0) d_out += escapes_before(job, group, lane);
-  if (slice.escapes == 0 || job.scratch.escapes[group] == 0) {
-    write_plain(payload, d_out, lane);
+  const std::uint32_t* const d_escapes = job.scratch.escapes + group;
+  if (slice.escapes != 0) d_out += escapes_before(d_escapes, payload.group().index, lane);
+  if (slice.escapes == 0 || *d_escapes == 0) {
+    write_plain(job, payload, d_out, lane);
   } else {
     write_escaped(payload, d_out, lane);
   }
@@ -82,9 +105,9 @@ __global__ void __launch_bounds__(kThreads) write_groups(const __grid_constant__
 }  // namespace
 
 void launch_write(const PackJob& job, cudaStream_t stream) {
-  const std::size_t warps_a_block = kThreads / 32;
-  const auto blocks = static_cast<unsigned>((job.layout.groups() + warps_a_block - 1) / warps_a_block);
-  write_groups<<<blocks, kThreads, 0, stream>>>(job);
+  const auto groups = static_cast<std::uint32_t>(job.layout.groups());
+  const std::uint32_t warps_a_block = kThreads / 32;
+  write_groups<<<(groups + warps_a_block - 1) / warps_a_block, kThreads, 0, stream>>>(job, groups);
   check_launch("write_groups");
 }
 

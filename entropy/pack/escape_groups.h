@@ -1,0 +1,18 @@
+// In which groups to look for emulation prevention bytes.
+#pragma once
+
+#include "entropy/cavlc/group_bits.h"
+
+namespace cu264::entropy {
+
+// Whether one of the bytes that `own` completes may need an escape; `before` is the group in front of it in
+// its slice. Such a byte and the two in front of it are 24 bits, of which all but the last two are zeros
+// (kEscapeZeros). The last bit is `own`'s: the zeros lie in `own`, or begin in `before` and end in `own`, or,
+// where it has no more than the last two bits, lie in `before`. None is further ahead if `before` has 23
+// bits.
+CU264_HD bool may_hold_escapes(const GroupRecord& before, const GroupRecord& own) {
+  return own.may_escape != 0 || before.may_escape != 0 || before.before < 23 ||
+         before.zeros_last + own.zeros_first >= kEscapeZeros;
+}
+
+}  // namespace cu264::entropy

@@ -1,0 +1,96 @@
+// A group that is not marked completes no byte that needs emulation prevention.
+#include "entropy/pack/escape_groups.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/nal.h"
+
+namespace cu264 {
+namespace {
+
+using entropy::GroupRecord;
+
+using Bits = std::vector<bool>;
+
+// Runs of zeros, many of about the length that matters, between ones.
+Bits invented_bits(std::size_t length, std::mt19937& random) {
+  Bits bits;
+  while (bits.size() < length) {
+    bits.insert(bits.end(), random() % 6 == 0 ? 17 + random() % 14 : random() % 9, false);
+    bits.insert(bits.end(), 1 + random() % 3, true);
+  }
+  bits.resize(length);
+  return bits;
+}
+
+GroupRecord record_of(const Bits& bits) {
+  const auto first = static_cast<std::size_t>(std::find(bits.begin(), bits.end(), true) - bits.begin());
+  const auto last = static_cast<std::size_t>(std::find(bits.rbegin(), bits.rend(), true) - bits.rbegin());
+  std::size_t run = 0, longest = 0;
+  for (const bool bit : bits) longest = std::max(longest, run = bit ? 0 : run + 1);
+  GroupRecord record;
+  record.before = static_cast<std::uint32_t>(bits.size());
+  record.zeros_first = static_cast<std::uint8_t>(std::min<std::size_t>(first, 31));
+  record.zeros_last = static_cast<std::uint8_t>(std::min<std::size_t>(last, 31));
+  record.may_escape = longest >= entropy::kEscapeZeros;
+  return record;
+}
+
+// Whether each byte of the RBSP needs one, trailing bits and all.
+std::vector<bool> escapes_of(Bits rbsp) {
+  rbsp.push_back(true);
+  rbsp.resize((rbsp.size() + 7) / 8 * 8);
+  std::vector<bool> escapes;
+  int zeros = 0;
+  for (std::size_t i = 0; i < rbsp.size(); i += 8) {
+    std::uint8_t byte = 0;
+    for (std::size_t k = 0; k < 8; ++k) byte = static_cast<std::uint8_t>(2 * byte + rbsp[i + k]);
+    escapes.push_back(core::needs_emulation_prevention(zeros, byte));
+    zeros = core::zeros_after(zeros, byte);
+  }
+  return escapes;
+}
+
+TEST(EscapeGroups, UnmarkedGroupsNeedNone) {
+  std::mt19937 random(264);
+  int groups = 0, unmarked = 0, across = 0, in_front = 0;
+  for (int round = 0; round < 20000; ++round) {
+    Bits rbsp = invented_bits(1 + random() % 64, random);  // the slice header
+    std::vector<GroupRecord> records;
+    std::vector<std::size_t> ends;
+    const std::size_t count = 2 + random() % 20;
+    while (records.size() < count) {
+      const std::size_t shortest = random() % 4 == 0 || records.size() + 1 == count ? 1 : 32;
+      const Bits bits = invented_bits(shortest + random() % (shortest == 1 ? 31 : 80), random);
+      records.push_back(record_of(bits));
+      rbsp.insert(rbsp.end(), bits.begin(), bits.end());
+      ends.push_back(rbsp.size());
+    }
+    const std::vector<bool> escapes = escapes_of(rbsp);
+    std::size_t byte = ends[0] / 8;  // the first group is always looked at
+    for (std::size_t i = 1; i < count; ++i) {
+      const bool marked = entropy::may_hold_escapes(records[i - 1], records[i]);
+      const std::size_t end = i + 1 < count ? ends[i] / 8 : escapes.size();
+      for (; byte < end; ++byte) {
+        if (!escapes[byte]) continue;
+        ASSERT_TRUE(marked) << "round " << round << ", group " << i << " of " << count << ", byte " << byte;
+        across += 8 * byte + 6 > ends[i - 1] && 8 * byte < ends[i - 1] + 16;
+        in_front += 8 * byte + 6 <= ends[i - 1];
+      }
+      ++groups;
+      unmarked += !marked;
+    }
+  }
+  // All kinds have come by.
+  EXPECT_GT(unmarked, groups / 10);
+  EXPECT_GT(across, 100);
+  EXPECT_GT(in_front, 10);
+}
+
+}  // namespace
+}  // namespace cu264
