@@ -112,47 +112,73 @@ struct NoBlockChange {
   struct Choice {};
 };
 
-// The levels of `rest`, from the highest frequency down (9.2.2). kFlips: bit i of `flips` is another sign for
-// number i of them, where the sign has a bit of its own.
-template <bool kFlips, class Sink>
-__device__ __forceinline__ void put_levels(Sink& sink, const StagedLevels& levels, std::uint32_t rest,
-                                           int suffix_length, int trailing_ones, std::uint32_t flips) {
-  int subtrahend = trailing_ones < 3 ? 4 : 2;  // what 2 * |level| exceeds level_code by
-  int largest = 3;                             // beyond it suffix_length grows
-  int escape = suffix_length == 0 ? 14 : 30;
+// The levels of a block one after the other, from the highest frequency down (9.2.2). kFlips: bit i of
+// `flips` is another sign for number i of them, where the sign has a bit of its own.
+template <bool kFlips>
+struct LevelCoder {
+  std::uint32_t rest;  // those to come
+  int suffix_length;
+  int subtrahend;  // what 2 * |level| exceeds level_code by
+  std::uint32_t flips;
+  int largest = 3;  // beyond it suffix_length grows
+
+  // The first ones, which are short and fit the sink's queue, in a loop of few instructions.
+  template <class Sink>
+  __device__ __forceinline__ void put_all(Sink& sink, const StagedLevels& levels) {
+    if (rest == 0) return;
 #pragma unroll 1
-  while (rest != 0) {
-    const int k = core::highest_bit(rest);
+    do {
+      const int k = core::highest_bit(rest), level = levels[k];
+      const int code = code_of(level), prefix = code >> suffix_length, one = 1 << suffix_length;
+      if (prefix >= 14) break;
+      sink.queue.push(static_cast<std::uint32_t>((code & (one - 1)) | one), prefix + 1 + suffix_length);
+      follow(k, abs(level));
+    } while ((rest != 0) & (sink.queue.count <= 36));
+    if (rest != 0) put_rest(sink, levels);
+  }
+
+ private:
+  template <class Sink>
+  __device__ __forceinline__ void put_rest(Sink& sink, const StagedLevels& levels) {
+#pragma unroll 1
+    do {
+      sink.make_room();
+      const int k = core::highest_bit(rest), level = levels[k], code = code_of(level);
+      const int one = 1 << suffix_length, escape = suffix_length == 0 ? 14 : 15 << suffix_length;
+      auto bits = static_cast<std::uint32_t>((code & (one - 1)) | one);
+      int length = (code >> suffix_length) + suffix_length + 1;
+      if (code >= escape) {
+        // level_prefix 14, where suffixLength is 0, and 15 (9.2.2.1)
+        const bool longest = suffix_length > 0 || code >= 30;
+        bits = longest ? 1 << 12 | (code - (suffix_length > 0 ? escape : 30)) : 1 << 4 | (code - 14);
+        length = longest ? 28 : 19;
+      }
+      sink.queue.push(bits, length);
+      follow(k, abs(level));
+    } while (rest != 0);
+  }
+
+  __device__ __forceinline__ int code_of(int level) const {
+    const int code = 2 * abs(level) + static_cast<int>(static_cast<std::uint32_t>(level) >> 31) - subtrahend;
+    // At suffixLength 0 the parity of level_prefix is the sign.
+    if (kFlips && (suffix_length > 0 || code >= 14)) return code ^ static_cast<int>(flips & 1);
+    return code;
+  }
+
+  __device__ __forceinline__ void follow(int k, int magnitude) {
     rest ^= 1u << k;
-    const int level = levels[k], magnitude = abs(level);
-    int code = 2 * magnitude + static_cast<int>(static_cast<std::uint32_t>(level) >> 31) - subtrahend;
-    if constexpr (kFlips) {
-      // At suffixLength 0 the parity of level_prefix is the sign.
-      if (suffix_length > 0 || code >= 14) code ^= static_cast<int>(flips & 1);
-      flips >>= 1;
-    }
     subtrahend = 2;
-    const int one = 1 << suffix_length;
-    auto bits = static_cast<std::uint32_t>((code & (one - 1)) | one);
-    int length = (code >> suffix_length) + suffix_length + 1;
-    if (code >= escape) {
-      // level_prefix 14, where suffix_length is 0, and 15 (9.2.2.1)
-      const bool longest = suffix_length > 0 || code >= 30;
-      bits = longest ? 1 << 12 | (code - (suffix_length > 0 ? escape : 30)) : 1 << 4 | (code - 14);
-      length = longest ? 28 : 19;
-    }
-    sink.put(bits, length);
     suffix_length = max(suffix_length, 1);
     if (magnitude > largest) {
       ++suffix_length;
       largest *= 2;
     }
     suffix_length = min(suffix_length, 6);
-    escape = 15 << suffix_length;
+    if constexpr (kFlips) flips >>= 1;
   }
-}
+};
 
-// `column`: core::coeff_token_column. `sink` has a BitQueue `queue`, which is empty. Not for empty blocks.
+// `column`: core::coeff_token_column. `sink`: an empty BlockSink. Not for empty blocks.
 // `levels` must hold what `signs` was taken from.
 template <class Sink, class Change = NoBlockChange>
 __device__ __forceinline__ void put_nonempty_block(Sink& sink, const StagedLevels& levels, LevelSigns signs,
@@ -173,16 +199,18 @@ __device__ __forceinline__ void put_nonempty_block(Sink& sink, const StagedLevel
   }
   sink.queue.start(static_cast<std::uint32_t>(token.bits) << trailing.count | ones_signs,
                    token.length + trailing.count);
-  put_levels<Change::kAny>(sink, levels, nonzero ^ trailing.mask, total_coeff > 10 && trailing.count < 3,
-                           trailing.count, flips);
+  LevelCoder<Change::kAny>{nonzero ^ trailing.mask, total_coeff > 10 && trailing.count < 3,
+                           trailing.count < 3 ? 4 : 2, flips}
+      .put_all(sink, levels);
+  sink.make_room();
   if (total_coeff == max_num_coeff) return;  // no zeros, no runs
   if constexpr (Change::kAny) nonzero = change.places(key, nonzero, total_coeff, choice);
   const int zeros = core::highest_bit(nonzero) + 1 - total_coeff;
   const core::CodeWord total_zeros =
       core::total_zeros_code(total_coeff + (max_num_coeff == 4 ? core::kChromaDcTotalZeros : 0), zeros);
   const core::Runs runs = core::run_before_codes(nonzero);
-  sink.put(static_cast<std::uint32_t>(total_zeros.bits) << runs.length | runs.bits,
-           total_zeros.length + runs.length);
+  sink.queue.push_word(static_cast<std::uint32_t>(total_zeros.bits) << runs.length | runs.bits,
+                       total_zeros.length + runs.length);
 }
 
 }  // namespace cu264::entropy

@@ -95,22 +95,6 @@ struct SlotFacts {
   __device__ int edge_b() const { return field(24, 4); }
 };
 
-// Words of a block's code to global memory.
-struct CodeSink {
-  BitQueue queue;
-  std::uint32_t* d_next;
-  std::uint32_t words = 0;
-
-  __device__ __forceinline__ void put(std::uint32_t bits, int count) {
-    if (queue.push(bits, count)) d_next[words++] = queue.pop();
-  }
-  // Returns the code's length.
-  __device__ __forceinline__ int finish() const {
-    if (queue.count > 0) d_next[words] = queue.rest();
-    return static_cast<int>(32 * words) + queue.count;
-  }
-};
-
 __global__ void __launch_bounds__(kThreads)
     cavlcu(const __grid_constant__ BatchView batch, const __grid_constant__ HandOver hand,
            const __grid_constant__ BlockCodes codes) {
@@ -190,14 +174,16 @@ __global__ void __launch_bounds__(kThreads)
   const std::size_t block = index * core::kBlocksPerMacroblock + slot;
   int length = 0;
   if (coded) {
-    CodeSink sink{{}, codes.words + block * kBlockWords};
+    BlockSink sink{ArrayStore{codes.words + block * kBlockWords}};
     if (signs.nonzero != 0) {
       put_nonempty_block(sink, levels, signs, max_num_coeff, core::coeff_token_column(nC));
     } else {
       const core::CodeWord token = core::coeff_token_code(core::coeff_token_column(nC), 0, 0);
       sink.queue.start(token.bits, token.length);
     }
-    length = sink.finish();
+    sink.make_room();
+    sink.store(sink.words, left_aligned(sink.queue.low, sink.queue.count));
+    length = 32 * sink.words + sink.queue.count;
   }
   codes.lengths[block] = static_cast<std::uint16_t>(length);
 }

@@ -74,21 +74,14 @@ struct HeaderSink {
   }
 };
 
-struct BlockSink {
-  BitQueue queue;
-  std::uint32_t* const s_staged;
-  std::uint32_t* const d_more;
-  int words = 0;
+// Words of the block that a lane codes: the first ones in shared memory.
+struct BlockStore {
+  std::uint32_t* s_staged;
+  std::uint32_t* d_more;
 
-  __device__ __forceinline__ void put(std::uint32_t bits, int count) {
-    if (!queue.push(bits, count)) return;
-    const std::uint32_t word = queue.pop();
-    if (words < kStagedWords) {
-      s_staged[32 * words] = word;
-    } else {
-      d_more[32 * (words - kStagedWords)] = word;
-    }
-    ++words;
+  __device__ __forceinline__ void operator()(int index, std::uint32_t word) const { *at(index) = word; }
+  __device__ __forceinline__ std::uint32_t* at(int index) const {
+    return index < kStagedWords ? s_staged + 32 * index : d_more + 32 * (index - kStagedWords);
   }
 };
 
@@ -232,11 +225,13 @@ class GroupCoder {
     } else {
       Listed next = fetch(first, change);
 #pragma unroll 1
-      for (int i = first; i < listed_; i += 32 * kTeam) {
+      for (int i = first; i - lane_ < listed_; i += 32 * kTeam) {
         const Listed block = next;
         next = fetch(i + 32 * kTeam, change);
-        code(block.m, block.slot, block, change,
-             [&](const StagedLevels& levels) { return stage(levels, block, ones); });
+        if (i < listed_) {
+          code(block.m, block.slot, block, change,
+               [&](const StagedLevels& levels) { return stage(levels, block, ones); });
+        }
       }
     }
   }
@@ -262,14 +257,11 @@ class GroupCoder {
     if (slot >= core::kSlotChromaDc && slot < core::kSlotChromaAc) max_num_coeff = 4;
     const StagedLevels levels = staged_levels();
     const LevelSigns found = signs(levels);
-    BlockSink sink{{}, s_staged_, d_more_};
+    BlockSink sink{BlockStore{s_staged_, d_more_}};
     put_nonempty_block(sink, levels, found, max_num_coeff, *s_length >> 1, change, key);
-    std::uint32_t bits = sink.queue.bits;
+    std::uint32_t bits = sink.queue.low;
     int length = sink.queue.count;
-    if (sink.words == 1 && length == 0) {
-      bits = *sink.s_staged;
-      length = 32;
-    } else if (sink.words > 0) {
+    if (length > 32 || sink.words > 0) {
       bits = spill(sink);
       length = static_cast<int>(bits & 1023);
       if (length > kLongestInByte) {
@@ -295,14 +287,13 @@ class GroupCoder {
   }
 
   // Where the block's words are << 10 | its length.
-  __device__ __forceinline__ std::uint32_t spill(const BlockSink& sink) {
-    const auto words = static_cast<std::uint32_t>(sink.words + (sink.queue.count > 0));
+  __device__ __forceinline__ std::uint32_t spill(BlockSink<BlockStore>& sink) {
+    sink.make_room();
+    const auto words = static_cast<std::uint32_t>(sink.words) + 1;
     std::uint32_t at = atomicAdd(&s_.spilled, words);
     if (at + words > kSpillWords) at = 0;
-    for (int i = 0; i < sink.words; ++i) {
-      d_spill_[at + i] = i < kStagedWords ? sink.s_staged[32 * i] : sink.d_more[32 * (i - kStagedWords)];
-    }
-    if (sink.queue.count > 0) d_spill_[at + sink.words] = sink.queue.bits & ~(~0u << sink.queue.count);
+    for (int i = 0; i < sink.words; ++i) d_spill_[at + i] = *sink.store.at(i);
+    d_spill_[at + sink.words] = sink.queue.low & ~0u >> (32 - sink.queue.count);
     return at << 10 | static_cast<std::uint32_t>(32 * sink.words + sink.queue.count);
   }
 

@@ -32,9 +32,9 @@ inline constexpr std::uint32_t kWarpWords = kSpillWords + kMoreWords,
 // Of a block with more the rest is counted apart.
 inline constexpr int kLongestInByte = 255;
 inline constexpr int kLengthWords = (kBlocksPerMacroblock + 3) / 4;
-// As much of the group's string as there is room for at a time, with a word before it and one behind that
-// take what belongs elsewhere.
-inline constexpr int kWindowWords = 344, kWindowFirst = 4;
+// As much of the group's string as there is room for at a time; words before it and behind take what belongs
+// elsewhere.
+inline constexpr int kWindowWords = 312, kWindowFirst = 4;
 
 struct Shared {
   // A block's bits; of one that has more than 32, where they are << 10 | length.
@@ -53,11 +53,14 @@ struct Shared {
       alignas(32) std::uint8_t levels[StagedLevels::kWarpBytes];
       std::uint32_t staged[kStagedWords][32];  // full words of the block that a lane codes
     } coding;
-    alignas(32) std::uint32_t window[kWindowFirst + kWindowWords + 4];
+    struct {
+      alignas(32) std::uint32_t window[kWindowFirst + kWindowWords + 4];
+      std::uint32_t begins[kGroup];  // of macroblocks in the window, perhaps before it
+    } joining;
   };
   std::uint32_t spilled;  // words
 };
 static_assert(kWarps * sizeof(Shared) <= 48 * 1024);
-static_assert(sizeof(Shared::window) == sizeof(Shared::coding));
+static_assert(sizeof(Shared::joining) == sizeof(Shared::coding));
 
 }  // namespace cu264::entropy

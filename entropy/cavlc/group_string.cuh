@@ -52,13 +52,14 @@ class GroupString {
 #pragma unroll 1
     for (int first = 0; first < words; first += kWindowWords, begin -= 32 * kWindowWords) {
       clear();
+      s_.joining.begins[lane_] = begin;
       __syncwarp();
 #pragma unroll
       for (int i = 0; i < kHeaderWords; ++i) {
         if (i < 2 || header_length > 64) put(begin + 32 * i, header[i]);
       }
-      put_blocks(begin, listed);
-      put_odd_blocks(begin, odd);
+      if (__any_sync(kEveryLane, put_blocks(listed))) put_ends_of_blocks(listed);
+      put_odd_blocks(odd);
       if (lane_ < 4) {  // what the last four words have too much
         const std::uint32_t last = bits - 32 * first;
         put((last & ~31u) + 32 * lane_, lane_ == 0 ? ~0u >> (last & 31) : ~0u);
@@ -76,60 +77,80 @@ class GroupString {
   static constexpr unsigned kEveryLane = 0xffffffffu;
 
   __device__ __forceinline__ std::uint32_t& at(int word) const {
-    return s_.window[kWindowFirst + word];
+    return s_.joining.window[kWindowFirst + word];
   }
 
   __device__ __forceinline__ void clear() const {
-    constexpr int kAll = sizeof(s_.window) / sizeof(uint4);
-    uint4* const s_all = reinterpret_cast<uint4*>(s_.window);
+    constexpr int kAll = sizeof(s_.joining.window) / sizeof(uint4);
+    uint4* const s_all = reinterpret_cast<uint4*>(s_.joining.window);
 #pragma unroll
     for (int i = 0; i < kAll; i += 32) {
       if (i + 32 <= kAll || i + lane_ < kAll) s_all[i + lane_] = {~0u, ~0u, ~0u, ~0u};
     }
   }
 
-  // Bits from `position` in the window on that are to be zeros, the first one highest.
+  // Bits from `position` in the window on that are to be zeros, the first one highest. What belongs elsewhere
+  // ends in words before and behind the window.
   __device__ __forceinline__ void put(std::uint32_t position, std::uint32_t zeros) const {
-    const std::uint32_t word = (static_cast<std::int32_t>(position) >> 5) + 1;
-    if (word > kWindowWords) return;
-    std::uint32_t* const s_word = s_.window + kWindowFirst - 1 + word;
-    const std::uint32_t rest = __funnelshift_r(0, zeros, position);
+    const auto word = static_cast<std::uint32_t>((static_cast<std::int32_t>(position) >> 5) + 1);
+    std::uint32_t* const s_word = s_.joining.window + kWindowFirst - 1 + min(word, kWindowWords + 1u);
     atomicXor(s_word, zeros >> (position & 31));
-    if (rest != 0) atomicXor(s_word + 1, rest);
+    atomicXor(s_word + 1, __funnelshift_r(0, zeros, position));
   }
 
-  __device__ __forceinline__ std::uint32_t start_of(std::uint32_t begin, int m, int slot,
-                                                    std::uint32_t lengths) const {
-    return __dp4a(lengths & ~(~0u << (8 * (slot & 3))), 0x01010101u, begin + s_.starts[slot >> 2][m]);
+  // Of a slot's bits in the window, `lengths` being those of four slots with this one.
+  __device__ __forceinline__ std::uint32_t start_of(int m, int slot, std::uint32_t lengths) const {
+    return __dp4a(lengths & ~(~0u << (8 * (slot & 3))), 0x01010101u,
+                  s_.joining.begins[m] + s_.starts[slot >> 2][m]);
   }
 
-  __device__ __forceinline__ void put_blocks(std::uint32_t begin, int listed) const {
+  // Their first 64 bits; true if there are more. Where lanes leave a loop with atomics one by one they stay
+  // apart for long: in these loops all lanes go the last round too.
+  __device__ __forceinline__ bool put_blocks(int listed) const {
+    bool more = false;
 #pragma unroll 1
     for (int i = lane_; i - lane_ < listed; i += 32) {
-      const int entry = s_.list[min(i, listed - 1)], m = entry >> 5, slot = entry & 31;
-      const std::uint32_t lengths = s_.lengths[m][slot >> 2];
-      std::uint32_t position = start_of(__shfl_sync(kEveryLane, begin, m), m, slot, lengths);
-      int length = static_cast<int>(lengths >> (8 * (slot & 3)) & 0xff);
-      const std::uint32_t bits = s_.words[slot][m];
-      if (i >= listed) length = 0;
-      if (length <= 32) {
-        put(position, left_aligned(~bits, length));
-      } else {
-        const std::uint32_t* d_word = d_spill_ + (bits >> 10);
+      if (i < listed) {
+        const int entry = s_.list[i], m = entry >> 5, slot = entry & 31;
+        const std::uint32_t lengths = s_.lengths[m][slot >> 2];
+        const int length = static_cast<int>(lengths >> (8 * (slot & 3)) & 0xff);
+        const std::uint32_t position = start_of(m, slot, lengths);
+        std::uint32_t bits = s_.words[slot][m];
+        if (length > 32) {
+          const std::uint32_t* const d_spilled = d_spill_ + (bits >> 10);
+          bits = d_spilled[0];
+          put(position + 32, ~d_spilled[1] << max(0, 64 - length));
+          more |= length > 64;
+        }
+        put(position, ~bits << max(0, 32 - length));
+      }
+    }
+    return more;
+  }
+
+  __device__ __forceinline__ void put_ends_of_blocks(int listed) const {
 #pragma unroll 1
-        for (; length > 0; length -= 32, position += 32)
-          put(position, left_aligned(~*d_word++, min(length, 32)));
+    for (int i = lane_; i < listed; i += 32) {
+      const int entry = s_.list[i], m = entry >> 5, slot = entry & 31;
+      const std::uint32_t lengths = s_.lengths[m][slot >> 2];
+      const int length = static_cast<int>(lengths >> (8 * (slot & 3)) & 0xff);
+      const std::uint32_t position = start_of(m, slot, lengths);
+      const std::uint32_t* const d_spilled = d_spill_ + (s_.words[slot][m] >> 10);
+#pragma unroll 1
+      for (int at = 64; at < length; at += 32) {
+        put(position + at, ~d_spilled[at / 32] << max(0, at + 32 - length));
       }
     }
   }
 
-  __device__ __forceinline__ void put_odd_blocks(std::uint32_t begin, std::uint32_t odd) const {
+  __device__ __forceinline__ void put_odd_blocks(std::uint32_t odd) const {
 #pragma unroll 1
-    for (; odd != 0; odd &= odd - 1) {
-      const int slot = core::highest_bit(odd & (0u - odd));
-      const std::uint32_t lengths = s_.lengths[lane_][slot >> 2];
-      const bool dc = slot == core::kSlotChromaDc || slot == core::kSlotChromaDc + 1;
-      put(start_of(begin, lane_, slot, lengths), dc ? 0x80000000u : 0xf0000000u);
+    for (; __any_sync(kEveryLane, odd != 0); odd &= odd - 1) {
+      if (odd != 0) {
+        const int slot = core::highest_bit(odd & (0u - odd));
+        const bool dc = slot == core::kSlotChromaDc || slot == core::kSlotChromaDc + 1;
+        put(start_of(lane_, slot, s_.lengths[lane_][slot >> 2]), dc ? 0x80000000u : 0xf0000000u);
+      }
     }
   }
 
@@ -150,7 +171,7 @@ class GroupString {
     for (int word = 4 * lane_; word < count; word += 4 * 32) {
       const uint4 four = *reinterpret_cast<const uint4*>(&at(word));
       const std::uint32_t next = word + 4 < kWindowWords ? at(word + 4) : 0;
-      *reinterpret_cast<uint4*>(d_words_ + first + word) = four;
+      __stcg(reinterpret_cast<uint4*>(d_words_ + first + word), four);
       suspect |= zero_bytes(four.x, four.y) | zero_bytes(four.y, four.z) | zero_bytes(four.z, four.w) |
                  zero_bytes(four.w, next);
     }

@@ -78,6 +78,47 @@ struct BitQueue {
   __device__ __forceinline__ std::uint32_t rest() const { return left_aligned(bits, count); }
 };
 
+// Up to 64 bits, right-aligned: room for any code of a level behind 36 of them.
+struct WideQueue {
+  std::uint32_t high = 0, low = 0;  // of which the low `count` bits count
+  int count = 0;
+
+  __device__ __forceinline__ void start(std::uint32_t value, int length) {
+    low = value;
+    count = length;
+  }
+  // `length` is less than 32; the other bits of `value` are zero.
+  __device__ __forceinline__ void push(std::uint32_t value, int length) {
+    high = __funnelshift_l(low, high, length);
+    low = low << length | value;
+    count += length;
+  }
+  // The same with up to 32 bits.
+  __device__ __forceinline__ void push_word(std::uint32_t value, int length) {
+    high = __funnelshift_lc(low, high, length);
+    low = __funnelshift_lc(0, low, length) | value;
+    count += length;
+  }
+  // The first 32 of at least as many.
+  __device__ __forceinline__ std::uint32_t pop() {
+    count -= 32;
+    return __funnelshift_rc(low, high, count);
+  }
+};
+
+// The bits of a block: the last ones wait in the queue, words that were full go to store(index, word).
+template <class Store>
+struct BlockSink {
+  Store store;
+  WideQueue queue = {};
+  int words = 0;
+
+  // Leaves room for a word.
+  __device__ __forceinline__ void make_room() {
+    if (queue.count > 32) store(words++, queue.pop());
+  }
+};
+
 struct ArrayStore {
   std::uint32_t* words;
   __device__ __forceinline__ void operator()(int index, std::uint32_t word) const { words[index] = word; }
