@@ -1,7 +1,4 @@
 // Emulation prevention bytes counted, then the places of slices and pictures in the stream.
-#include <algorithm>
-#include <cstdint>
-
 #include "entropy/launch_check.cuh"
 #include "entropy/pack/escapes.cuh"
 #include "entropy/pack/group_payload.cuh"
@@ -13,7 +10,6 @@ namespace {
 
 constexpr int kThreads = 128;
 constexpr int kPlaceThreads = 512;
-constexpr std::uint32_t kFillingWarps = 4096;  // with fewer a GPU has room left
 constexpr unsigned kAllLanes = 0xffffffffu;
 
 // All lanes: one group's.
@@ -41,13 +37,12 @@ __device__ void count_in_group(const PackJob& job, std::uint32_t group, int lane
   atomicAdd(&job.scratch.slices[payload.group().slice].escapes, static_cast<std::uint32_t>(escapes));
 }
 
-// A warp so many groups, of which it reads those that have been marked.
-__global__ void __launch_bounds__(kThreads)
-    count_escapes(const __grid_constant__ PackJob job, std::uint32_t groups, std::uint32_t groups_a_warp) {
+// A warp reads those of its groups that have been marked.
+__global__ void __launch_bounds__(kThreads) count_escapes(const __grid_constant__ PackJob job) {
   const std::uint32_t lane = threadIdx.x & 31;
-  const std::uint32_t first = (blockIdx.x * kThreads + threadIdx.x) / 32 * groups_a_warp;
-  const bool marked =
-      lane < groups_a_warp && first + lane < groups && job.scratch.escapes[first + lane] == kEscapesUnknown;
+  const std::uint32_t first = (blockIdx.x * kThreads + threadIdx.x) / 32 << job.warp_groups_log2;
+  const bool marked = lane >> job.warp_groups_log2 == 0 && first + lane < job.groups &&
+                      job.scratch.escapes[first + lane] == kEscapesUnknown;
   for (unsigned rest = __ballot_sync(kAllLanes, marked); rest != 0; rest &= rest - 1) {
     count_in_group(job, first + static_cast<std::uint32_t>(__ffs(static_cast<int>(rest)) - 1),
                    static_cast<int>(lane));
@@ -111,11 +106,7 @@ __global__ void __launch_bounds__(kPlaceThreads) place_nal_units(const __grid_co
 }  // namespace
 
 void launch_escape(const PackJob& job, cudaStream_t stream) {
-  const auto groups = static_cast<std::uint32_t>(job.layout.groups());
-  const std::uint32_t groups_a_warp = std::clamp(groups / kFillingWarps, 1u, 8u);
-  const std::uint32_t groups_a_block = groups_a_warp * (kThreads / 32);
-  const std::uint32_t blocks = (groups + groups_a_block - 1) / groups_a_block;
-  count_escapes<<<blocks, kThreads, 0, stream>>>(job, groups, groups_a_warp);
+  count_escapes<<<job.blocks_of(kThreads / 32), kThreads, 0, stream>>>(job);
   check_launch("count_escapes");
   place_nal_units<<<1, kPlaceThreads, 0, stream>>>(job);
   check_launch("place_nal_units");

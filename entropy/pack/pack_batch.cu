@@ -12,6 +12,9 @@
 namespace cu264::entropy {
 namespace {
 
+// With more of them, each may have more to do.
+constexpr std::uint32_t kFillingWarps = 2048;
+
 // Cuts aligned arrays out of one allocation; without one it only measures.
 class Carver {
  public:
@@ -100,6 +103,10 @@ void launch_code_and_pack(const core::BatchView& batch, const SliceHeaderBits* d
   PackJob job;
   job.batch = batch;
   job.layout = group_layout(batch);
+  job.groups = static_cast<std::uint32_t>(job.layout.groups());
+  for (std::uint32_t warps = job.groups; warps >= 2 * kFillingWarps && job.warp_groups_log2 < 3; warps /= 2) {
+    ++job.warp_groups_log2;
+  }
   job.headers = d_headers;
   job.first_parity = static_cast<std::uint32_t>(first_picture & 1);
   job.scratch = carve(carver, job.layout, batch.mb_width, batch.mb_height);

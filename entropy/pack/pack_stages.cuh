@@ -61,7 +61,14 @@ struct PackJob {
   std::uint8_t* stream = nullptr;
   std::uint64_t capacity = 0;
   PackedPicture* pictures = nullptr;
+  std::uint32_t groups = 0;  // of the layout
+  // A warp takes 1 << so many consecutive groups: one where there are too few for all multiprocessors.
+  int warp_groups_log2 = 0;
 
+  unsigned blocks_of(unsigned warps) const {
+    const std::uint32_t groups_a_block = warps << warp_groups_log2;
+    return (groups + groups_a_block - 1) / groups_a_block;
+  }
   __device__ const SliceHeaderBits& header(int picture, int slice) const {
     return headers[2 * slice + ((first_parity + picture) & 1)];
   }

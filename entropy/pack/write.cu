@@ -1,8 +1,13 @@
-// The bytes of NAL units (H.264 7.3.1, annex B), a warp a group.
+// The bytes of NAL units (H.264 7.3.1, annex B). A warp takes several groups: first a lane sees to each one's
+// place, then all lanes copy one after the other, and at last a few lanes each what is left at its ends.
+#include <cstdint>
+#include <cstring>
+
 #include "entropy/launch_check.cuh"
 #include "entropy/pack/escapes.cuh"
 #include "entropy/pack/group_payload.cuh"
 #include "entropy/pack/pack_stages.cuh"
+#include "entropy/scan/block_scan.cuh"
 
 namespace cu264::entropy {
 namespace {
@@ -11,14 +16,63 @@ constexpr int kThreads = 128;
 constexpr unsigned kAllLanes = 0xffffffffu;
 constexpr std::uint8_t kIdrSliceHeader = 3 << 5 | 5;  // nal_ref_idc 3, nal_unit_type 5
 
-// Of a slice's groups before the `index`-th, whose d_escapes are. All lanes.
-__device__ std::uint32_t escapes_before(const std::uint32_t* d_escapes, std::uint32_t index, int lane) {
-  std::uint32_t sum = 0;
+template <class T>
+__device__ __forceinline__ T from_lane(const T& value, int lane) {
+  static_assert(sizeof(T) % 4 == 0);
+  std::uint32_t words[sizeof(T) / 4];
+  memcpy(words, &value, sizeof(T));
+#pragma unroll
+  for (std::uint32_t& word : words) word = __shfl_sync(kAllLanes, word, lane);
+  T other;
+  memcpy(&other, words, sizeof(T));
+  return other;
+}
+
+// Of the slice before the lane's group, which is its `index`-th and has `own` of them; the first lane's are
+// at d_first. All lanes.
+__device__ std::uint32_t escapes_before(const std::uint32_t* d_first, int index, std::uint32_t own,
+                                        int lane) {
+  std::uint32_t sum = 0;  // before the first lane's group
 #pragma unroll 4
-  for (int i = lane - static_cast<int>(index); i < 0; i += 32) sum += d_escapes[i];
+  for (int i = lane - from_lane(index, 0); i < 0; i += 32) sum += d_first[i];
 #pragma unroll
   for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(kAllLanes, sum, step);
-  return sum;
+  const std::uint32_t lanes = scan::scan_lanes(own, scan::Plus()) - own;
+  const std::uint32_t before_slice = from_lane(lanes, max(lane - index, 0));
+  return index <= lane ? lanes - before_slice : lanes + sum;
+}
+
+// Pairs of words of the output within a group's string: its bits from the `shift`-th of word `from` on. The
+// last pair is not the string's end, so that there is a word behind it.
+struct Pairs {
+  std::uint64_t from;  // in all groups' words
+  std::uint64_t to;    // bytes in the stream
+  int count;
+  int shift;
+};
+
+__device__ __forceinline__ Pairs pairs_of(const PackJob& job, const GroupPayload& payload,
+                                          std::uint64_t out) {
+  const int skew = static_cast<int>((reinterpret_cast<std::uintptr_t>(job.stream) + out) & 7);
+  const int lead = 8 * skew + payload.lead(), first = (lead + 63) >> 6, begin = 64 * first - lead;
+  Pairs pairs;
+  pairs.from = 4 * std::uint64_t{payload.group().words} + (begin >> 5);
+  pairs.to = out + (8 * first - skew);
+  pairs.count = max((payload.group().before - begin - 1) >> 6, 0);
+  pairs.shift = begin & 31;
+  return pairs;
+}
+
+// All lanes.
+__device__ __forceinline__ void write_pairs(const PackJob& job, const Pairs& pairs, int lane) {
+  const std::uint32_t* const d_from = job.scratch.coded.words + pairs.from;
+  auto* const d_to = reinterpret_cast<uint2*>(job.stream + pairs.to);
+#pragma unroll 1
+  for (int i = lane; i < pairs.count; i += 32) {
+    const std::uint32_t words[3] = {d_from[2 * i], d_from[2 * i + 1], d_from[2 * i + 2]};
+    d_to[i] = {__byte_perm(__funnelshift_l(words[1], words[0], pairs.shift), 0, 0x0123),
+               __byte_perm(__funnelshift_l(words[2], words[1], pairs.shift), 0, 0x0123)};
+  }
 }
 
 // Bytes i to i + 3, as far as there are such.
@@ -34,26 +88,13 @@ __device__ __forceinline__ void write_word(const GroupPayload& payload, std::uin
   }
 }
 
-// Most groups: pairs of words of the output, which are bytes of the RBSP in their order. Those from `first`
-// to `last` lie within the group's string, and with 65 bits of it there, so that three words can be read.
-__device__ __forceinline__ void write_plain(const PackJob& job, const GroupPayload& payload,
-                                            std::uint8_t* d_out, int lane) {
-  const int skew = static_cast<int>(reinterpret_cast<std::uintptr_t>(d_out) & 7);
-  const int lead = 8 * skew + payload.lead();
-  const int first = (lead + 63) >> 6, last = max(first, (lead + payload.group().before - 1) >> 6);
-  const int begin = 64 * first - lead;
-  const std::uint32_t* d_from = words_of(job, payload.group()) + (begin >> 5) + 2 * lane;
-  auto* d_to = reinterpret_cast<uint2*>(d_out - skew) + first + lane;
-#pragma unroll 1
-  for (int left = last - first - lane; left > 0; left -= 32, d_from += 64, d_to += 32) {
-    const std::uint32_t words[3] = {d_from[0], d_from[1], d_from[2]};
-    *d_to = {__byte_perm(__funnelshift_l(words[1], words[0], begin), 0, 0x0123),
-             __byte_perm(__funnelshift_l(words[2], words[1], begin), 0, 0x0123)};
-  }
-  // The words on both sides.
-  const int words = (skew + payload.bytes() + 3) >> 2;
-  for (int i = lane; i < 2 * (first - last) + words; i += 32) {
-    write_word(payload, d_out, 4 * (i < 2 * first ? i : i + 2 * (last - first)) - skew);
+// The words on both sides of the pairs, the first one of which is byte `begin`, by so many lanes.
+__device__ __forceinline__ void write_sides(const GroupPayload& payload, std::uint8_t* d_out, int begin,
+                                            int pairs, int lane, int lanes) {
+  const int end = begin + 8 * pairs;
+  const int before = (begin + 3) >> 2, words = before + max((payload.bytes() - end + 3) >> 2, 0);
+  for (int i = lane; i < words; i += lanes) {
+    write_word(payload, d_out, 4 * (i - before) + (i < before ? begin : end));
   }
 }
 
@@ -80,34 +121,51 @@ __device__ void write_escaped(const GroupPayload& payload, std::uint8_t* d_out, 
   }
 }
 
-__global__ void __launch_bounds__(kThreads)
-    write_groups(const __grid_constant__ PackJob job, std::uint32_t groups) {
-  const int lane = static_cast<int>(threadIdx.x) & 31;
-  const std::uint32_t group = (blockIdx.x * kThreads + threadIdx.x) / 32;
-  if (group >= groups) return;
-  const GroupPayload payload(job, group);
-  const SliceRecord& slice = payload.slice();
-  if (payload.bytes() == 0 || job.pictures[slice.picture].failure != 0) return;
-  std::uint8_t* const d_payload = job.stream + slice.offset + slice.prefix_bytes;
-  if (payload.is_first() && lane < static_cast<int>(slice.prefix_bytes)) {
-    d_payload[-1 - lane] = lane == 0 ? kIdrSliceHeader : lane == 1 ? 1 : 0;
+// Start code and header, in front of the payload.
+__device__ void write_prefix(std::uint8_t* d_payload, int bytes) {
+  d_payload[-1] = kIdrSliceHeader;
+  d_payload[-2] = 1;
+#pragma unroll 1
+  for (int i = 3; i <= bytes; ++i) d_payload[-i] = 0;
+}
+
+__global__ void __launch_bounds__(kThreads) write_groups(const __grid_constant__ PackJob job) {
+  const int lane = static_cast<int>(threadIdx.x) & 31, log2 = job.warp_groups_log2;
+  const std::uint32_t first = (blockIdx.x * kThreads + threadIdx.x) / 32 << log2;
+  if (first >= job.groups) return;
+  const std::uint32_t group = min(first + lane, job.groups - 1), escapes = job.scratch.escapes[group];
+  const GroupPayload own(job, group);
+  const SliceRecord& slice = own.slice();
+  const bool written = lane >> log2 == 0 && first + lane < job.groups && own.bytes() != 0 &&
+                       job.pictures[slice.picture].failure == 0;
+  std::uint64_t out = slice.offset + slice.prefix_bytes + own.first_byte();
+  if (__any_sync(kAllLanes, written && slice.escapes != 0)) {
+    out += escapes_before(job.scratch.escapes + first, static_cast<int>(own.group().index), escapes, lane);
   }
-  std::uint8_t* d_out = d_payload + payload.first_byte();
-  const std::uint32_t* const d_escapes = job.scratch.escapes + group;
-  if (slice.escapes != 0) d_out += escapes_before(d_escapes, payload.group().index, lane);
-  if (slice.escapes == 0 || *d_escapes == 0) {
-    write_plain(job, payload, d_out, lane);
-  } else {
-    write_escaped(payload, d_out, lane);
+  if (written && own.is_first()) write_prefix(job.stream + out, static_cast<int>(slice.prefix_bytes));
+  const Pairs pairs = pairs_of(job, own, out);
+  const unsigned escaped = __ballot_sync(kAllLanes, written && escapes != 0);
+  const unsigned plain = __ballot_sync(kAllLanes, written) & ~escaped;
+  for (unsigned rest = plain; rest != 0; rest &= rest - 1) {
+    write_pairs(job, from_lane(pairs, __ffs(static_cast<int>(rest)) - 1), lane);
+  }
+  const int other = lane >> (5 - log2), count = from_lane(pairs.count, other);
+  const int begin = from_lane(static_cast<int>(pairs.to - out), other);
+  const std::uint64_t others = from_lane(out, other);
+  if ((plain >> other & 1) != 0) {
+    write_sides(GroupPayload(job, first + other), job.stream + others, begin, count, lane & (31 >> log2),
+                32 >> log2);
+  }
+  for (unsigned rest = escaped; rest != 0; rest &= rest - 1) {
+    const int i = __ffs(static_cast<int>(rest)) - 1;
+    write_escaped(GroupPayload(job, first + i), job.stream + from_lane(out, i), lane);
   }
 }
 
 }  // namespace
 
 void launch_write(const PackJob& job, cudaStream_t stream) {
-  const auto groups = static_cast<std::uint32_t>(job.layout.groups());
-  const std::uint32_t warps_a_block = kThreads / 32;
-  write_groups<<<(groups + warps_a_block - 1) / warps_a_block, kThreads, 0, stream>>>(job, groups);
+  write_groups<<<job.blocks_of(kThreads / 32), kThreads, 0, stream>>>(job);
   check_launch("write_groups");
 }
 

@@ -155,6 +155,18 @@ TEST_P(PackParity, InventedPictures) {
   }
 }
 
+// So many groups that a warp takes two, and eight: a slice has one of 32 macroblocks and one of a single one.
+TEST_P(PackParity, ManyGroups) {
+  const Shape shape{33 * 16, 68 * 16, 68};
+  for (const std::size_t count : {35, 125}) {
+    std::vector<TestPicture> pictures;
+    for (int i = 0; i < 5; ++i) pictures.push_back(invented_picture(shape, 2 * i * i, 1 + 3 * i, random_));
+    sprinkle_pcm(pictures.back(), 30, random_);
+    for (std::size_t i = 0; pictures.size() < count; ++i) pictures.push_back(TestPicture(pictures[i]));
+    ASSERT_NO_FATAL_FAILURE(expect_parity(shape, pictures, "many groups"));
+  }
+}
+
 TEST_P(PackParity, PcmAmongOthersAndAlone) {
   for (const PixelFormat format : {PixelFormat::i420, PixelFormat::nv12, PixelFormat::gray8}) {
     for (const int one_in : {1, 2, 10, 100}) {
