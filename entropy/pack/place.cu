@@ -13,17 +13,28 @@ using core::BitRun;
 
 constexpr int kThreads = 256;
 
-struct FollowedBy {
-  __device__ BitRun operator()(const BitRun& a, const BitRun& b) const { return core::followed_by(a, b); }
+// Of a chunk's groups, which have fewer than 2^31 bits; there are bits behind every alignment.
+struct ChunkRun {
+  std::uint32_t before = 0, after = 0;
+
+  __device__ BitRun run() const {
+    BitRun run;
+    run.before = before;
+    run.after = after;
+    run.aligned = after != 0;
+    return run;
+  }
 };
 
-__device__ BitRun run_of(const GroupRecord& record) {
-  BitRun run;
-  run.before = record.before;
-  run.after = record.after;
-  run.aligned = record.aligned != 0;
-  return run;
-}
+struct FollowedBy {
+  __device__ ChunkRun operator()(const ChunkRun& a, const ChunkRun& b) const {
+    const BitRun both = core::followed_by(a.run(), b.run());
+    ChunkRun run;
+    run.before = static_cast<std::uint32_t>(both.before);
+    run.after = static_cast<std::uint32_t>(both.after);
+    return run;
+  }
+};
 
 // Where a group's words are: PlacedGroup::words.
 __device__ std::uint32_t place_of_words(const PackJob& job, std::size_t index, int picture, int first_mb) {
@@ -47,41 +58,42 @@ __device__ PlacedGroup placed_at(std::uint64_t position, const BitRun& run, bool
 }
 
 __global__ void __launch_bounds__(kThreads) place_groups(const __grid_constant__ PackJob job) {
-  __shared__ scan::WarpTotals<BitRun, kThreads / 32> s_totals;
+  __shared__ scan::WarpTotals<ChunkRun, kThreads / 32> s_totals;
   __shared__ std::uint32_t s_header_bits, s_mbs[3], s_broken;
   const int slice = static_cast<int>(blockIdx.x), picture = static_cast<int>(blockIdx.y);
   const int thread = static_cast<int>(threadIdx.x);
   const auto slice_index = static_cast<std::uint32_t>(picture * job.batch.slices + slice);
   const std::size_t first = static_cast<std::size_t>(slice_index) * job.layout.groups_a_slice;
-  const int rows = core::slice_first_row(slice + 1, job.batch.slices, job.batch.mb_height) -
-                   core::slice_first_row(slice, job.batch.slices, job.batch.mb_height);
+  const int first_row = core::slice_first_row(slice, job.batch.slices, job.batch.mb_height);
+  const int rows = core::slice_first_row(slice + 1, job.batch.slices, job.batch.mb_height) - first_row;
+  const int first_mb = first_row * job.batch.mb_width;
   const int groups = (rows * job.batch.mb_width + kGroup - 1) / kGroup;
   if (thread < 3) s_mbs[thread] = 0;
   if (thread == 0) s_header_bits = s_broken = 0;
 
-  const int first_mb =
-      core::slice_first_row(slice, job.batch.slices, job.batch.mb_height) * job.batch.mb_width;
   std::uint32_t header_bits = 0, mbs[3] = {}, broken = 0;
   const SliceHeaderBits header = job.header(picture, slice);
   std::uint64_t position = static_cast<std::uint64_t>(header.length);
   for (int chunk = 0; chunk < job.layout.groups_a_slice; chunk += kThreads) {
     const int own = chunk + thread;
-    BitRun run, whole;
+    ChunkRun run, whole;
     bool may_escape = false;
     if (own < groups) {
       const GroupRecord record = job.scratch.coded.records[first + own];
-      run = run_of(record);
+      run.before = record.before;
+      run.after = record.after;
       // The first one follows the slice header.
       may_escape = own == 0 || may_hold_escapes(job.scratch.coded.records[first + own - 1], record);
       header_bits += record.header_bits;
       for (int kind = 0; kind < 3; ++kind) mbs[kind] += record.mbs[kind];
       broken |= record.broken;
     }
-    const BitRun before = scan::scan_threads(run, BitRun(), whole, s_totals, FollowedBy());
+    const ChunkRun before = scan::scan_threads(run, ChunkRun(), whole, s_totals, FollowedBy());
     if (own < job.layout.groups_a_slice) {
       PlacedGroup placed;
       if (own < groups) {
-        placed = placed_at(core::position_after(before, position), run, own == 0, own == groups - 1);
+        placed =
+            placed_at(core::position_after(before.run(), position), run.run(), own == 0, own == groups - 1);
         placed.words = place_of_words(job, first + own, picture, first_mb + own * kGroup);
         placed.slice = slice_index;
         placed.index = static_cast<std::uint32_t>(own);
@@ -89,7 +101,7 @@ __global__ void __launch_bounds__(kThreads) place_groups(const __grid_constant__
       job.scratch.groups[first + own] = placed;
       job.scratch.escapes[first + own] = may_escape ? kEscapesUnknown : 0;
     }
-    position = core::position_after(whole, position);
+    position = core::position_after(whole.run(), position);
     __syncthreads();
   }
 
