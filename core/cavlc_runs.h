@@ -94,14 +94,16 @@ CU264_HD Runs run_before_codes(std::uint32_t nonzero) {
   const int zeros = 8 - count_ones(low);
   const CodeString upper = detail::half_runs(Halves{}, (zeros < 7 ? zeros : 7) << 8 | static_cast<int>(high));
   const CodeString lower = detail::half_runs(Halves{}, static_cast<int>(low));
+  // From the lowest coefficient above to the highest below, if both are there. Without a branch, so that the
+  // three are looked up at once.
+  const int above = 8 + highest_bit((high | 0x100) & (0u - (high | 0x100)));
+  const int zeros_left = above - count_ones(low);
+  const int run = above - highest_bit(low | 1) - 1;
+  const CodeString bridge = detail::bridging_run(
+      Bridges{}, low != 0 && high != 0 ? (zeros_left < 7 ? zeros_left : 7) << 4 | run : 0);
   Runs runs{upper >> 8, static_cast<int>(upper & 0xff)};
-  if (low != 0 && high != 0) {  // from the lowest coefficient above to the highest below
-    const int above = 8 + highest_bit(high & (0u - high)), zeros_left = above - count_ones(low);
-    const CodeString bridge = detail::bridging_run(
-        Bridges{}, (zeros_left < 7 ? zeros_left : 7) << 4 | (above - highest_bit(low) - 1));
-    runs.bits = runs.bits << (bridge & 0xff) | bridge >> 8;
-    runs.length += static_cast<int>(bridge & 0xff);
-  }
+  runs.bits = runs.bits << (bridge & 0xff) | bridge >> 8;
+  runs.length += static_cast<int>(bridge & 0xff);
   runs.bits = runs.bits << (lower & 0xff) | lower >> 8;
   runs.length += static_cast<int>(lower & 0xff);
   return runs;

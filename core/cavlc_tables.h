@@ -9,14 +9,14 @@
 namespace cu264::core {
 
 struct CodeWord {
-  std::uint16_t bits = 0;
-  std::uint8_t length = 0;  // 0: no such symbol
+  std::uint32_t bits = 0;
+  int length = 0;  // 0: no such symbol
 };
 
 // Tables hold codes as integers, the bits above a byte of length: arrays of a class type are not initialised
 // in device code.
 CU264_HD CodeWord unpack_code(std::uint32_t packed) {
-  return {static_cast<std::uint16_t>(packed >> 8), static_cast<std::uint8_t>(packed & 0xff)};
+  return {packed >> 8, static_cast<int>(packed & 0xff)};
 }
 
 inline namespace literals {

@@ -13,7 +13,7 @@ void enter(std::array<VlcEntry, size>& table, int bits, core::CodeWord code, int
   const int rest = bits - code.length;
   for (std::size_t i = 0; i < std::size_t{1} << rest; ++i) {
     table[(static_cast<std::size_t>(code.bits) << rest) + i] = {static_cast<std::uint8_t>(symbol),
-                                                                code.length};
+                                                                static_cast<std::uint8_t>(code.length)};
   }
 }
 
@@ -24,8 +24,8 @@ void enter_by_zeros(std::array<VlcEntry, 128>& table, core::CodeWord code, int s
   const int behind = code.length - zeros - 1;
   const unsigned value = code.bits & ((1u << behind) - 1);
   for (unsigned i = 0; i < 8u >> behind; ++i) {
-    table[static_cast<unsigned>(zeros) << 3 | value << (3 - behind) | i] = {static_cast<std::uint8_t>(symbol),
-                                                                            code.length};
+    table[static_cast<unsigned>(zeros) << 3 | value << (3 - behind) | i] = {
+        static_cast<std::uint8_t>(symbol), static_cast<std::uint8_t>(code.length)};
   }
 }
 

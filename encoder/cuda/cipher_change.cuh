@@ -87,17 +87,13 @@ class CipherChange {
   __device__ __forceinline__ std::uint32_t flips(const Key& key) const {
     return parts_.signs ? key.words[0] : 0;
   }
-  // Looked up long before places() needs it.
-  using Choice = std::uint64_t;
-  __device__ __forceinline__ static Choice choice(std::uint32_t nonzero, int total_coeff, int max_num_coeff) {
-    if (!kPlaces || total_coeff == max_num_coeff) return 0;
-    return protect::total_zeros_choice(nonzero, total_coeff, max_num_coeff);
-  }
   __device__ __forceinline__ static std::uint32_t places(const Key& key, std::uint32_t nonzero,
-                                                         int total_coeff, Choice choice) {
+                                                         int total_coeff, int max_num_coeff) {
     if constexpr (!kPlaces) return nonzero;
     const protect::BlockBits bits{{key.words[0], key.words[1], key.words[2]}};
-    return protect::encrypt_places(nonzero, total_coeff, choice, bits.key(total_coeff).places);
+    return protect::encrypt_places(nonzero, total_coeff,
+                                   protect::total_zeros_choice(nonzero, total_coeff, max_num_coeff),
+                                   bits.key(total_coeff).places);
   }
 
  private:

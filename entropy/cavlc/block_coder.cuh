@@ -103,13 +103,11 @@ struct TrailingOnes {
 };
 
 // The symbols of a block as they are. A Change else has, for the key of a block: flips(key), bit i whether
-// level number i from the highest frequency down changes its sign; places(key, nonzero, total_coeff, choice),
-// other places of its levels, as a mask, where choice(nonzero, total_coeff, max_num_coeff) was looked up
-// before.
+// level number i from the highest frequency down changes its sign; places(key, nonzero, total_coeff,
+// max_num_coeff), other places of its levels, as a mask, if they are not everywhere.
 struct NoBlockChange {
   static constexpr bool kAny = false;
   struct Key {};
-  struct Choice {};
 };
 
 // The levels of a block one after the other, from the highest frequency down (9.2.2). kFlips: bit i of
@@ -178,11 +176,29 @@ struct LevelCoder {
   }
 };
 
-// `column`: core::coeff_token_column. `sink`: an empty BlockSink. Not for empty blocks.
-// `levels` must hold what `signs` was taken from.
-template <class Sink, class Change = NoBlockChange>
+// Up to 32 bits, right-aligned.
+struct BitString {
+  std::uint32_t bits = 0;
+  int length = 0;
+};
+
+// total_zeros and every run_before (9.2.3).
+__device__ __forceinline__ BitString zeros_and_runs(std::uint32_t nonzero, int total_coeff,
+                                                    int max_num_coeff) {
+  const int zeros = core::highest_bit(nonzero) + 1 - total_coeff;
+  const core::CodeWord total_zeros =
+      core::total_zeros_code(total_coeff + (max_num_coeff == 4 ? core::kChromaDcTotalZeros : 0), zeros);
+  const core::Runs runs = core::run_before_codes(nonzero);
+  return {total_zeros.bits << runs.length | runs.bits, total_zeros.length + runs.length};
+}
+
+// `column`: core::coeff_token_column. `sink`: an empty BlockSink. Not for empty blocks. `levels` must hold
+// what `signs` was taken from. All tables are looked up at once, before the levels are coded; then
+// meanwhile(0) may load what is far away, which would hold the lookups up if it came before them.
+template <class Sink, class Meanwhile, class Change = NoBlockChange>
 __device__ __forceinline__ void put_nonempty_block(Sink& sink, const StagedLevels& levels, LevelSigns signs,
-                                                   int max_num_coeff, int column, const Change& change = {},
+                                                   int max_num_coeff, int column, const Meanwhile& meanwhile,
+                                                   const Change& change = {},
                                                    const typename Change::Key& key = {}) {
   std::uint32_t nonzero = signs.nonzero & ((1u << max_num_coeff) - 1);
   const std::uint32_t others = nonzero & ~signs.ones;
@@ -190,27 +206,21 @@ __device__ __forceinline__ void put_nonempty_block(Sink& sink, const StagedLevel
   const int total_coeff = __popc(nonzero);
   const core::CodeWord token = core::coeff_token_code(column, total_coeff, trailing.count);
   std::uint32_t ones_signs = trailing.signs, flips = 0;
-  typename Change::Choice choice{};
+  LevelCoder<Change::kAny> coder{nonzero ^ trailing.mask, total_coeff > 10 && trailing.count < 3,
+                                 trailing.count < 3 ? 4 : 2};
   if constexpr (Change::kAny) {
-    choice = change.choice(nonzero, total_coeff, max_num_coeff);
     flips = change.flips(key);
     ones_signs ^= __funnelshift_rc(__brev(flips), 0, 32 - trailing.count);
-    flips >>= trailing.count;
+    coder.flips = flips >> trailing.count;
+    if (total_coeff < max_num_coeff) nonzero = change.places(key, nonzero, total_coeff, max_num_coeff);
   }
-  sink.queue.start(static_cast<std::uint32_t>(token.bits) << trailing.count | ones_signs,
-                   token.length + trailing.count);
-  LevelCoder<Change::kAny>{nonzero ^ trailing.mask, total_coeff > 10 && trailing.count < 3,
-                           trailing.count < 3 ? 4 : 2, flips}
-      .put_all(sink, levels);
+  BitString end;
+  if (total_coeff < max_num_coeff) end = zeros_and_runs(nonzero, total_coeff, max_num_coeff);
+  meanwhile(end.length >> 8);  // zero, but the compiler cannot tell before
+  sink.queue.start(token.bits << trailing.count | ones_signs, token.length + trailing.count);
+  coder.put_all(sink, levels);
   sink.make_room();
-  if (total_coeff == max_num_coeff) return;  // no zeros, no runs
-  if constexpr (Change::kAny) nonzero = change.places(key, nonzero, total_coeff, choice);
-  const int zeros = core::highest_bit(nonzero) + 1 - total_coeff;
-  const core::CodeWord total_zeros =
-      core::total_zeros_code(total_coeff + (max_num_coeff == 4 ? core::kChromaDcTotalZeros : 0), zeros);
-  const core::Runs runs = core::run_before_codes(nonzero);
-  sink.queue.push_word(static_cast<std::uint32_t>(total_zeros.bits) << runs.length | runs.bits,
-                       total_zeros.length + runs.length);
+  sink.queue.push_word(end.bits, end.length);
 }
 
 }  // namespace cu264::entropy

@@ -176,7 +176,7 @@ __global__ void __launch_bounds__(kThreads)
   if (coded) {
     BlockSink sink{ArrayStore{codes.words + block * kBlockWords}};
     if (signs.nonzero != 0) {
-      put_nonempty_block(sink, levels, signs, max_num_coeff, core::coeff_token_column(nC));
+      put_nonempty_block(sink, levels, signs, max_num_coeff, core::coeff_token_column(nC), [](int) {});
     } else {
       const core::CodeWord token = core::coeff_token_code(core::coeff_token_column(nC), 0, 0);
       sink.queue.start(token.bits, token.length);

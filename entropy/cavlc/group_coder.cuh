@@ -209,29 +209,22 @@ class GroupCoder {
     const std::uint32_t ones = pair_of_ones();
     if (listed_ == 0) return;
     const int first = 32 * rank_ + lane_;
-    if constexpr (Change::kAny) {
-      // Fetched by all lanes, and only when nothing waits for what was fetched before.
-      Listed next = fetch(first, change);
+    Listed next = fetch(first, change);
 #pragma unroll 1
-      for (int i = first; i - lane_ < listed_; i += 32 * kTeam) {
+    for (int i = first; i - lane_ < listed_; i += 32 * kTeam) {
+      if constexpr (Change::kAny) {
+        // Fetched by all lanes, and only when nothing waits for what was fetched before.
         change.settle(next);
         const typename Change::Key key = next;
         const int m = next.m, slot = next.slot;
         const LevelSigns signs = stage(staged_levels(), next, ones);
         next = fetch(i + 32 * kTeam, change);
-        if (i < listed_) code(m, slot, key, change, [&](const StagedLevels&) { return signs; });
+        if (i < listed_) code(m, slot, key, change, signs, [](int) {});
         __syncwarp();
-      }
-    } else {
-      Listed next = fetch(first, change);
-#pragma unroll 1
-      for (int i = first; i - lane_ < listed_; i += 32 * kTeam) {
-        const Listed block = next;
-        next = fetch(i + 32 * kTeam, change);
-        if (i < listed_) {
-          code(block.m, block.slot, block, change,
-               [&](const StagedLevels& levels) { return stage(levels, block, ones); });
-        }
+      } else if (i < listed_) {
+        const int m = next.m, slot = next.slot;
+        code(m, slot, next, change, stage(staged_levels(), next, ones),
+             [&](int zero) { next = fetch(i + 32 * kTeam + zero, change); });
       }
     }
   }
@@ -246,19 +239,17 @@ class GroupCoder {
     return level_signs(block.levels, ones);
   }
 
-  // signs(levels) gives the signs of the levels, and stages them if nobody has yet.
-  template <class Signs>
+  // A block that has been staged.
+  template <class Meanwhile>
   __device__ __forceinline__ void code(int m, int slot, const typename Change::Key& key, const Change& change,
-                                       const Signs& signs) {
+                                       const LevelSigns& signs, const Meanwhile& meanwhile) {
     std::uint8_t* const s_length = reinterpret_cast<std::uint8_t*>(s_.lengths[m]) + slot;
     // AC blocks of 15 levels, by slot.
     const std::uint32_t fifteen = (intra16x16_ >> m) & 1 ? 0x7f9fffeu : 0x7f80000u;
     int max_num_coeff = 16 - static_cast<int>((fifteen >> slot) & 1);
     if (slot >= core::kSlotChromaDc && slot < core::kSlotChromaAc) max_num_coeff = 4;
-    const StagedLevels levels = staged_levels();
-    const LevelSigns found = signs(levels);
     BlockSink sink{BlockStore{s_staged_, d_more_}};
-    put_nonempty_block(sink, levels, found, max_num_coeff, *s_length >> 1, change, key);
+    put_nonempty_block(sink, staged_levels(), signs, max_num_coeff, *s_length >> 1, meanwhile, change, key);
     std::uint32_t bits = sink.queue.low;
     int length = sink.queue.count;
     if (length > 32 || sink.words > 0) {
