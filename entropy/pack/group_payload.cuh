@@ -8,14 +8,15 @@
 
 namespace cu264::entropy {
 
-// The 32 bits at `offset` of a string of `length` bits, zeros around it. Its last word is filled with zeros.
-// Without branches, so that the loads of several words are in flight together.
+// The 32 bits at `offset` of a string of `length` bits, zeros around it; what its last word has behind it may
+// be anything. Without branches, so that the loads of several words are in flight together.
 __device__ __forceinline__ std::uint32_t bits_at(const std::uint32_t* words, int length, int offset) {
   const int word = offset >> 5;
-  const auto count = static_cast<std::uint32_t>(length + 31) / 32;
+  const auto count = static_cast<std::uint32_t>(length + 31) >> 5;
   const std::uint32_t first = static_cast<std::uint32_t>(word) < count ? words[word] : 0;
   const std::uint32_t second = static_cast<std::uint32_t>(word + 1) < count ? words[word + 1] : 0;
-  return __funnelshift_l(second, first, offset & 31);
+  const int too_many = max(offset + 32 - length, 0);
+  return __funnelshift_l(second, first, offset & 31) & __funnelshift_lc(0, ~0u, too_many);
 }
 
 __device__ __forceinline__ const std::uint32_t* words_of(const PackJob& job, const PlacedGroup& group) {
