@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(kThreads)
     length = header_length = static_cast<int>(header.bits);
     for (int slot = 0; slot < kBlocksPerMacroblock; ++slot) length += codes.lengths[first_block + slot];
   }
-  GroupWriter writer(job.batch, job.bits, group, lane);
+  GroupWriter writer(job.batch, job.bits, group, s_edges[warp], lane);
   const auto put = [&](auto& sink) {
     if (!mb.exists) return;
     mb.put_header<kModeCodes>(sink, job.batch);
@@ -42,8 +42,7 @@ __global__ void __launch_bounds__(kThreads)
       }
     }
   };
-  writer.write(mb, header_length, length, false, put,
-               [&](GroupRecord& record) { writer.write_by_lanes(record, length, s_edges[warp], put); });
+  writer.write(mb, header_length, length, put, [](const GroupRecord&, std::uint32_t) { return false; });
 }
 
 }  // namespace

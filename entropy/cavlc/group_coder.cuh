@@ -138,13 +138,15 @@ class GroupCoder {
       length =
           static_cast<int>(__dp4a(s_.lengths[lane_][i], 0x01010101u, static_cast<std::uint32_t>(length)));
     }
-    std::uint32_t* const d_words = bits_.words_of(batch_, group_);
-    GroupWriter(batch_, bits_, group_, lane_)
+    GroupWriter(batch_, bits_, group_, s_.string, lane_)
         .write(
-            mb, header_length, length, __any_sync(kAllLanes, beyond != 0),
+            mb, header_length, length,
             [&](auto& sink) { put(sink, header_length, mb.nonzero() | 3u << core::kSlotChromaDc); },
-            [&](GroupRecord& record) {
-              GroupString(s_, d_spill_, d_words, lane_).write(record, header_length, length, odd_, listed_);
+            [&](GroupRecord& record, std::uint32_t begin) {
+              if (record.before > 32 * kStringWords || __any_sync(kAllLanes, beyond != 0)) return false;
+              GroupString(s_, d_spill_, lane_)
+                  .write(record, bits_.words_of(batch_, group_), begin, header_length, odd_, listed_);
+              return true;
             });
   }
 

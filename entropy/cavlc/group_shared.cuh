@@ -32,9 +32,8 @@ inline constexpr std::uint32_t kWarpWords = kSpillWords + kMoreWords,
 // Of a block with more the rest is counted apart.
 inline constexpr int kLongestInByte = 255;
 inline constexpr int kLengthWords = (kBlocksPerMacroblock + 3) / 4;
-// As much of the group's string as there is room for at a time; words before it and behind take what belongs
-// elsewhere.
-inline constexpr int kWindowWords = 312, kWindowFirst = 4;
+// Of a string that is joined in shared memory; longer ones, which have long blocks too, are not.
+inline constexpr int kStringWords = 344;
 
 struct Shared {
   // A block's bits; of one that has more than 32, where they are << 10 | length.
@@ -45,7 +44,7 @@ struct Shared {
       std::uint32_t header[kHeaderWords][kGroup];
       std::uint32_t beyond[kGroup];  // bits of blocks beyond kLongestInByte
     } surveyed;
-    std::uint16_t starts[kLengthWords][kGroup];  // in their macroblock, of every fourth slot
+    std::uint16_t starts[kLengthWords][kGroup];  // of every fourth slot, in the string
   };
   std::uint16_t list[kGroup * kBlocksPerMacroblock];  // macroblock << 5 | slot
   union {
@@ -53,14 +52,11 @@ struct Shared {
       alignas(32) std::uint8_t levels[StagedLevels::kWarpBytes];
       std::uint32_t staged[kStagedWords][32];  // full words of the block that a lane codes
     } coding;
-    struct {
-      alignas(32) std::uint32_t window[kWindowFirst + kWindowWords + 4];
-      std::uint32_t begins[kGroup];  // of macroblocks in the window, perhaps before it
-    } joining;
+    alignas(32) std::uint32_t string[kStringWords + 8];  // what is put at its end touches a few behind
   };
   std::uint32_t spilled;  // words
 };
 static_assert(kWarps * sizeof(Shared) <= 48 * 1024);
-static_assert(sizeof(Shared::joining) == sizeof(Shared::coding));
+static_assert(sizeof(Shared::string) == sizeof(Shared::coding));
 
 }  // namespace cu264::entropy

@@ -1,8 +1,8 @@
 // The bits of a group's blocks, each in a place of its own, become one string: a block a lane, with atomics
-// on a part of the string in shared memory, a window.
+// in shared memory.
 //
-// A window begins with all ones, and everything is what it differs from that by: most empty blocks, which are
-// most blocks, are all ones and need not be put.
+// The string begins with all ones, and everything is what it differs from that by: most empty blocks, which
+// are most blocks, are all ones and need not be put.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -19,89 +19,70 @@ namespace cu264::entropy {
 // All of it by all lanes of a warp, each with a macroblock.
 class GroupString {
  public:
-  __device__ __forceinline__ GroupString(Shared& s, const std::uint32_t* d_spill, std::uint32_t* d_words,
-                                         int lane)
-      : s_(s), d_spill_(d_spill), d_words_(d_words), lane_(lane) {}
+  __device__ __forceinline__ GroupString(Shared& s, const std::uint32_t* d_spill, int lane)
+      : s_(s), d_spill_(d_spill), lane_(lane) {}
 
-  // `length`: the macroblock's bits; `odd`: its slots that are empty and not all ones; `listed` blocks are
-  // not empty.
-  __device__ __forceinline__ void write(GroupRecord& record, int header_length, int length, std::uint32_t odd,
-                                        int listed) {
-    std::uint32_t end = static_cast<std::uint32_t>(length);
-#pragma unroll
-    for (int step = 1; step < 32; step *= 2) {
-      const std::uint32_t before = __shfl_up_sync(kEveryLane, end, step);
-      if (lane_ >= step) end += before;
-    }
-    const std::uint32_t bits = __shfl_sync(kEveryLane, end, 31);
-    std::uint32_t begin = end - static_cast<std::uint32_t>(length), header[kHeaderWords];
+  // record.before bits, the macroblock's from `begin` on. `odd`: its slots that are empty and not all ones;
+  // `listed` blocks are not empty.
+  __device__ __forceinline__ void write(GroupRecord& record, std::uint32_t* d_words, std::uint32_t begin,
+                                        int header_length, std::uint32_t odd, int listed) {
+    std::uint32_t header[kHeaderWords];
 #pragma unroll
     for (int i = 0; i < kHeaderWords; ++i) {
       header[i] = left_aligned(~s_.surveyed.header[i][lane_], max(0, min(header_length - 32 * i, 32)));
     }
+    clear();
     __syncwarp();
-    auto start = static_cast<std::uint32_t>(header_length);
+    std::uint32_t start = begin + header_length;
 #pragma unroll
     for (int i = 0; i < kLengthWords; ++i) {
       s_.starts[i][lane_] = static_cast<std::uint16_t>(start);
       start = __dp4a(s_.lengths[lane_][i], 0x01010101u, start);
     }
-    record.before = bits;
-    const auto words = static_cast<int>((bits + 31) / 32);
-    std::uint32_t suspect = bits < 32 ? 0x80u : 0;
-#pragma unroll 1
-    for (int first = 0; first < words; first += kWindowWords, begin -= 32 * kWindowWords) {
-      clear();
-      s_.joining.begins[lane_] = begin;
-      __syncwarp();
+    __syncwarp();
 #pragma unroll
-      for (int i = 0; i < kHeaderWords; ++i) {
-        if (i < 2 || header_length > 64) put(begin + 32 * i, header[i]);
-      }
-      if (__any_sync(kEveryLane, put_blocks(listed))) put_ends_of_blocks(listed);
-      put_odd_blocks(odd);
-      if (lane_ < 4) {  // what the last four words have too much
-        const std::uint32_t last = bits - 32 * first;
-        put((last & ~31u) + 32 * lane_, lane_ == 0 ? ~0u >> (last & 31) : ~0u);
-      }
-      __syncwarp();
-      if (first == 0) record.zeros_first = static_cast<std::uint8_t>(min(__clz(static_cast<int>(at(0))), 31));
-      if (first + kWindowWords >= words) record.zeros_last = zeros_last(bits, first);
-      suspect |= store(first, words);
-      __syncwarp();
+    for (int i = 0; i < kHeaderWords; ++i) {
+      if (i < 2 || header_length > 64) put(begin + 32 * i, header[i]);
     }
-    record.may_escape = __any_sync(kEveryLane, (suspect & 0x80808080u) != 0);
+    if (__any_sync(kEveryLane, put_blocks(listed))) put_ends_of_blocks(listed);
+    put_odd_blocks(odd);
+    __syncwarp();
+    const std::uint32_t bits = record.before;
+    const std::uint32_t suspect = store(d_words, static_cast<int>((bits + 31) / 32));
+    record.may_escape = bits < 32 || __any_sync(kEveryLane, (suspect & 0x80808080u) != 0);
+    record.zeros_first = leading_zeros(s_.string[0]);
+    // Of the last 32 bits one word has bits & 31, and the word before the others.
+    const std::uint32_t* const s_end = s_.string + max(bits >> 5, 1u);
+    record.zeros_last = leading_zeros(__brev(__funnelshift_l(s_end[0], s_end[-1], bits)));
   }
 
  private:
   static constexpr unsigned kEveryLane = 0xffffffffu;
 
-  __device__ __forceinline__ std::uint32_t& at(int word) const {
-    return s_.joining.window[kWindowFirst + word];
+  __device__ __forceinline__ static std::uint8_t leading_zeros(std::uint32_t word) {
+    return static_cast<std::uint8_t>(min(__clz(static_cast<int>(word)), 31));
   }
 
   __device__ __forceinline__ void clear() const {
-    constexpr int kAll = sizeof(s_.joining.window) / sizeof(uint4);
-    uint4* const s_all = reinterpret_cast<uint4*>(s_.joining.window);
+    constexpr int kAll = sizeof(s_.string) / sizeof(uint4);
+    uint4* const s_all = reinterpret_cast<uint4*>(s_.string);
 #pragma unroll
     for (int i = 0; i < kAll; i += 32) {
       if (i + 32 <= kAll || i + lane_ < kAll) s_all[i + lane_] = {~0u, ~0u, ~0u, ~0u};
     }
   }
 
-  // Bits from `position` in the window on that are to be zeros, the first one highest. What belongs elsewhere
-  // ends in words before and behind the window.
+  // Bits from `position` on that are to be zeros, the first one highest.
   __device__ __forceinline__ void put(std::uint32_t position, std::uint32_t zeros) const {
-    const auto word = static_cast<std::uint32_t>((static_cast<std::int32_t>(position) >> 5) + 1);
-    std::uint32_t* const s_word = s_.joining.window + kWindowFirst - 1 + min(word, kWindowWords + 1u);
+    std::uint32_t* const s_word = s_.string + (position >> 5);
     atomicXor(s_word, zeros >> (position & 31));
     atomicXor(s_word + 1, __funnelshift_r(0, zeros, position));
   }
 
-  // Of a slot's bits in the window, `lengths` being those of four slots with this one.
+  // Of a slot's bits, `lengths` being those of four slots with this one.
   __device__ __forceinline__ std::uint32_t start_of(int m, int slot, std::uint32_t lengths) const {
     return __dp4a(lengths & ~(~0u << (8 * (slot & 3))), 0x01010101u,
-                  s_.joining.begins[m] + s_.starts[slot >> 2][m]);
+                  static_cast<std::uint32_t>(s_.starts[slot >> 2][m]));
   }
 
   // Their first 64 bits; true if there are more. Where lanes leave a loop with atomics one by one they stay
@@ -154,24 +135,15 @@ class GroupString {
     }
   }
 
-  // Of the string's end, as far as this window, which begins with word `first`, shows.
-  __device__ __forceinline__ std::uint8_t zeros_last(std::uint32_t bits, int first) const {
-    const int word = static_cast<int>(bits >> 5) - first - 1;  // which the last 32 bits begin in
-    if (word < 0 || word + 1 >= kWindowWords) return 31;
-    const std::uint32_t last = __funnelshift_l(at(word + 1), at(word), bits);
-    return static_cast<std::uint8_t>(min(__clz(static_cast<int>(__brev(last))), 31));
-  }
-
-  // The window's words to where the string goes. Returns bit 7 of a byte where there may be kEscapeZeros
-  // zeros: they hold either two whole bytes, or one and seven bits on either side.
-  __device__ __forceinline__ std::uint32_t store(int first, int words) const {
-    const int count = min(words - first, kWindowWords);
+  // Words of the string to d_words. Returns bit 7 of a byte where there may be kEscapeZeros zeros: they hold
+  // either two whole bytes, or one and seven bits on either side.
+  __device__ __forceinline__ std::uint32_t store(std::uint32_t* d_words, int words) const {
     std::uint32_t suspect = 0;
 #pragma unroll 1
-    for (int word = 4 * lane_; word < count; word += 4 * 32) {
-      const uint4 four = *reinterpret_cast<const uint4*>(&at(word));
-      const std::uint32_t next = word + 4 < kWindowWords ? at(word + 4) : 0;
-      __stcg(reinterpret_cast<uint4*>(d_words_ + first + word), four);
+    for (int word = 4 * lane_; word < words; word += 4 * 32) {
+      const uint4 four = *reinterpret_cast<const uint4*>(s_.string + word);
+      const std::uint32_t next = s_.string[word + 4];
+      __stcg(reinterpret_cast<uint4*>(d_words + word), four);
       suspect |= zero_bytes(four.x, four.y) | zero_bytes(four.y, four.z) | zero_bytes(four.z, four.w) |
                  zero_bytes(four.w, next);
     }
@@ -185,7 +157,6 @@ class GroupString {
 
   Shared& s_;
   const std::uint32_t* const d_spill_;
-  std::uint32_t* const d_words_;
   const int lane_;
 };
 

@@ -55,21 +55,23 @@ __device__ __forceinline__ T warp_sum(T value) {
 }
 
 // For all lanes of a warp together, each with a macroblock of `length` bits (of I_PCM those of mb_type, which
-// the writer puts itself) that put(sink) puts.
+// the writer puts itself) that put(sink) puts. `s_edges` holds 33 words.
 class GroupWriter {
  public:
   __device__ __forceinline__ GroupWriter(const core::BatchView& batch, const GroupBits& bits,
-                                         const Group& group, int lane)
+                                         const Group& group, std::uint32_t* s_edges, int lane)
       : batch_(batch),
         group_(group),
         d_words_(bits.words_of(batch, group)),
         d_record_(bits.records + group.index),
+        s_edges_(s_edges),
         lane_(lane) {}
 
-  // string(record) writes them all and says so in the record, but where there is I_PCM, or `apart`.
-  template <class Put, class String>
-  __device__ __forceinline__ void write(const MacroblockLane& mb, int header_length, int length, bool apart,
-                                        const Put& put, const String& string) {
+  // join(record, begin) may write them all itself, a string of record.before bits with the macroblock's from
+  // `begin` on, and returns whether it does. It is not asked where there is I_PCM.
+  template <class Put, class Join>
+  __device__ __forceinline__ void write(const MacroblockLane& mb, int header_length, int length,
+                                        const Put& put, const Join& join) {
     using core::MacroblockKind;
     GroupRecord record;
     const auto lanes_of = [&](MacroblockKind kind) {
@@ -82,8 +84,16 @@ class GroupWriter {
     record.header_bits = static_cast<std::uint16_t>(warp_sum(static_cast<std::uint32_t>(header_length)));
     record.broken = __any_sync(kAllLanes, length > 32 * kMacroblockWords);
     if (record.broken == 0) {
-      if (pcm == 0 && !apart) {
-        string(record);
+      if (pcm == 0) {
+        std::uint32_t end = static_cast<std::uint32_t>(length);
+#pragma unroll
+        for (int step = 1; step < 32; step *= 2) {
+          const std::uint32_t before = __shfl_up_sync(kAllLanes, end, step);
+          if (lane_ >= step) end += before;
+        }
+        record.before = __shfl_sync(kAllLanes, end, 31);
+        const std::uint32_t begin = end - static_cast<std::uint32_t>(length);
+        if (!join(record, begin)) write_string(record.before, begin, put);
       } else {
         write_parts(record, mb, length, put);
       }
@@ -92,22 +102,14 @@ class GroupWriter {
     __syncwarp();
   }
 
-  // A string: a word is stored by the lane that fills it; what lanes before have of it that lane adds from
-  // s_edges, 33 words.
+ private:
+  // A word is stored by the lane that fills it; what lanes before have of it that lane adds from s_edges.
   template <class Put>
-  __device__ __forceinline__ void write_by_lanes(GroupRecord& record, int length, std::uint32_t* s_edges,
-                                                 const Put& put) {
-    std::uint32_t end = static_cast<std::uint32_t>(length);
-#pragma unroll
-    for (int step = 1; step < 32; step *= 2) {
-      const std::uint32_t before = __shfl_up_sync(kAllLanes, end, step);
-      if (lane_ >= step) end += before;
-    }
-    record.before = __shfl_sync(kAllLanes, end, 31);
-    s_edges[lane_] = 0;
-    if (lane_ == 0) s_edges[32] = 0;
+  __device__ __forceinline__ void write_string(std::uint32_t bits, std::uint32_t begin, const Put& put) {
+    s_edges_[lane_] = 0;
+    if (lane_ == 0) s_edges_[32] = 0;
     __syncwarp();
-    LaneSink sink(d_words_, end - static_cast<std::uint32_t>(length));
+    LaneSink sink(d_words_, begin);
     std::uint32_t* const d_first = sink.d_next;
     put(sink);
     __syncwarp();
@@ -115,15 +117,14 @@ class GroupWriter {
     const unsigned later = __ballot_sync(kAllLanes, full) & ~1u << lane_;
     if (sink.queue.count > 0) {
       const std::uint32_t rest = sink.queue.rest();
-      if (rest != 0) atomicOr(s_edges + (later != 0 ? __ffs(static_cast<int>(later)) - 1 : 32), rest);
+      if (rest != 0) atomicOr(s_edges_ + (later != 0 ? __ffs(static_cast<int>(later)) - 1 : 32), rest);
     }
     __syncwarp();
-    if (full && s_edges[lane_] != 0) atomicOr(d_first, s_edges[lane_]);
-    if (lane_ == 0 && (record.before & 31) != 0) d_words_[record.before >> 5] = s_edges[32];
+    if (full && s_edges_[lane_] != 0) atomicOr(d_first, s_edges_[lane_]);
+    if (lane_ == 0 && (bits & 31) != 0) d_words_[bits >> 5] = s_edges_[32];
   }
 
- private:
-  // With I_PCM among them or far too long blocks: seldom, so that simple is better than fast.
+  // With I_PCM among them: seldom, so that simple is better than fast.
   template <class Put>
   __device__ __forceinline__ void write_parts(GroupRecord& record, const MacroblockLane& mb, int length,
                                               const Put& put) {
@@ -146,7 +147,7 @@ class GroupWriter {
     if (lane_ == 0) before = core::BitRun();
     record.before = static_cast<std::uint32_t>(__shfl_sync(kAllLanes, run.before, 31));
     record.after = static_cast<std::uint32_t>(__shfl_sync(kAllLanes, run.after, 31)) & 0x7fffffffu;
-    record.aligned = __any_sync(kAllLanes, pcm);
+    record.aligned = 1;
     const std::uint32_t second = (record.before + 31) / 32 * 32;  // where the aligned part begins
     const std::uint32_t words = (second + record.after + 31) / 32;
     for (std::uint32_t word = static_cast<std::uint32_t>(lane_); word < words; word += 32) d_words_[word] = 0;
@@ -181,6 +182,7 @@ class GroupWriter {
   const Group& group_;
   std::uint32_t* const d_words_;
   GroupRecord* const d_record_;
+  std::uint32_t* const s_edges_;
   const int lane_;
 };
 
