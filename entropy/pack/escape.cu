@@ -9,7 +9,7 @@ namespace cu264::entropy {
 namespace {
 
 constexpr int kThreads = 128;
-constexpr int kPlaceThreads = 512;
+constexpr int kPlaceWarps = 16;
 constexpr unsigned kAllLanes = 0xffffffffu;
 
 // All lanes: one group's.
@@ -81,26 +81,28 @@ __device__ void report_picture(const PackJob& job, int picture, int lane) {
   job.pictures[picture] = packed;
 }
 
-__global__ void __launch_bounds__(kPlaceThreads) place_nal_units(const __grid_constant__ PackJob job) {
-  __shared__ scan::WarpTotals<std::uint64_t, kPlaceThreads / 32> s_totals;
-  const int slices = job.batch.pictures * job.batch.slices;
+// A warp a picture; every block adds up for itself what comes before its own.
+__global__ void __launch_bounds__(32 * kPlaceWarps) place_nal_units(const __grid_constant__ PackJob job) {
+  __shared__ scan::WarpTotals<std::uint64_t, kPlaceWarps> s_totals;
+  const int first = static_cast<int>(blockIdx.x) * kPlaceWarps;
+  const int end = min(first + kPlaceWarps, job.batch.pictures);
   std::uint64_t stream_bytes = 0;
-  for (int chunk = 0; chunk < slices; chunk += kPlaceThreads) {
+  for (int chunk = 0; chunk < end * job.batch.slices; chunk += 32 * kPlaceWarps) {
     const int slice = chunk + static_cast<int>(threadIdx.x);
     std::uint64_t bytes = 0, all = 0;
-    if (slice < slices) {
+    if (slice < end * job.batch.slices) {
       const SliceRecord& record = job.scratch.slices[slice];
       bytes = record.prefix_bytes + record.rbsp_bytes() + record.escapes;
     }
     const std::uint64_t before = scan::scan_threads(bytes, std::uint64_t{0}, all, s_totals, scan::Plus());
-    if (slice < slices) job.scratch.slices[slice].offset = stream_bytes + before;
+    if (slice >= first * job.batch.slices && slice < end * job.batch.slices) {
+      job.scratch.slices[slice].offset = stream_bytes + before;
+    }
     stream_bytes += all;
     __syncthreads();
   }
-  for (int picture = static_cast<int>(threadIdx.x) / 32; picture < job.batch.pictures;
-       picture += kPlaceThreads / 32) {
-    report_picture(job, picture, static_cast<int>(threadIdx.x) % 32);
-  }
+  const int picture = first + static_cast<int>(threadIdx.x) / 32;
+  if (picture < end) report_picture(job, picture, static_cast<int>(threadIdx.x) % 32);
 }
 
 }  // namespace
@@ -108,7 +110,8 @@ __global__ void __launch_bounds__(kPlaceThreads) place_nal_units(const __grid_co
 void launch_escape(const PackJob& job, cudaStream_t stream) {
   count_escapes<<<job.blocks_of(kThreads / 32), kThreads, 0, stream>>>(job);
   check_launch("count_escapes");
-  place_nal_units<<<1, kPlaceThreads, 0, stream>>>(job);
+  const auto place_blocks = static_cast<unsigned>((job.batch.pictures + kPlaceWarps - 1) / kPlaceWarps);
+  place_nal_units<<<place_blocks, 32 * kPlaceWarps, 0, stream>>>(job);
   check_launch("place_nal_units");
 }
 
