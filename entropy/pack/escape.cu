@@ -37,16 +37,11 @@ __device__ void count_in_group(const PackJob& job, std::uint32_t group, int lane
   atomicAdd(&job.scratch.slices[payload.group().slice].escapes, static_cast<std::uint32_t>(escapes));
 }
 
-// A warp reads those of its groups that have been marked.
+// A warp a group: those that are marked lie together, and must not wait for one another.
 __global__ void __launch_bounds__(kThreads) count_escapes(const __grid_constant__ PackJob job) {
-  const std::uint32_t lane = threadIdx.x & 31;
-  const std::uint32_t first = (blockIdx.x * kThreads + threadIdx.x) / 32 << job.warp_groups_log2;
-  const bool marked = lane >> job.warp_groups_log2 == 0 && first + lane < job.groups &&
-                      job.scratch.escapes[first + lane] == kEscapesUnknown;
-  for (unsigned rest = __ballot_sync(kAllLanes, marked); rest != 0; rest &= rest - 1) {
-    count_in_group(job, first + static_cast<std::uint32_t>(__ffs(static_cast<int>(rest)) - 1),
-                   static_cast<int>(lane));
-  }
+  const std::uint32_t group = (blockIdx.x * kThreads + threadIdx.x) / 32;
+  if (group >= job.groups || job.scratch.escapes[group] != kEscapesUnknown) return;
+  count_in_group(job, group, static_cast<int>(threadIdx.x) & 31);
 }
 
 // A warp: one picture, whose slices have their places.
@@ -108,7 +103,8 @@ __global__ void __launch_bounds__(32 * kPlaceWarps) place_nal_units(const __grid
 }  // namespace
 
 void launch_escape(const PackJob& job, cudaStream_t stream) {
-  count_escapes<<<job.blocks_of(kThreads / 32), kThreads, 0, stream>>>(job);
+  constexpr std::uint32_t kWarps = kThreads / 32;
+  count_escapes<<<(job.groups + kWarps - 1) / kWarps, kThreads, 0, stream>>>(job);
   check_launch("count_escapes");
   const auto place_blocks = static_cast<unsigned>((job.batch.pictures + kPlaceWarps - 1) / kPlaceWarps);
   place_nal_units<<<place_blocks, 32 * kPlaceWarps, 0, stream>>>(job);

@@ -104,7 +104,7 @@ void launch_code_and_pack(const core::BatchView& batch, const SliceHeaderBits* d
   job.batch = batch;
   job.layout = group_layout(batch);
   job.groups = static_cast<std::uint32_t>(job.layout.groups());
-  for (std::uint32_t warps = job.groups; warps >= 2 * kFillingWarps && job.warp_groups_log2 < 3; warps /= 2) {
+  for (std::uint32_t warps = job.groups; warps >= 2 * kFillingWarps && job.warp_groups_log2 < 2; warps /= 2) {
     ++job.warp_groups_log2;
   }
   job.headers = d_headers;

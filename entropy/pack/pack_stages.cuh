@@ -62,7 +62,7 @@ struct PackJob {
   std::uint64_t capacity = 0;
   PackedPicture* pictures = nullptr;
   std::uint32_t groups = 0;  // of the layout
-  // A warp takes 1 << so many consecutive groups: one where there are too few for all multiprocessors.
+  // To write, a warp takes 1 << so many consecutive groups: one where there are too few for all multiprocessors.
   int warp_groups_log2 = 0;
 
   unsigned blocks_of(unsigned warps) const {

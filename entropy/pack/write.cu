@@ -67,9 +67,10 @@ __device__ __forceinline__ Pairs pairs_of(const PackJob& job, const GroupPayload
 __device__ __forceinline__ void write_pairs(const PackJob& job, const Pairs& pairs, int lane) {
   const std::uint32_t* const d_from = job.scratch.coded.words + pairs.from;
   auto* const d_to = reinterpret_cast<uint2*>(job.stream + pairs.to);
-#pragma unroll 1
+#pragma unroll 2
   for (int i = lane; i < pairs.count; i += 32) {
-    const std::uint32_t words[3] = {d_from[2 * i], d_from[2 * i + 1], d_from[2 * i + 2]};
+    const std::uint32_t words[3] = {__ldg(d_from + 2 * i), __ldg(d_from + 2 * i + 1),
+                                    __ldg(d_from + 2 * i + 2)};
     d_to[i] = {__byte_perm(__funnelshift_l(words[1], words[0], pairs.shift), 0, 0x0123),
                __byte_perm(__funnelshift_l(words[2], words[1], pairs.shift), 0, 0x0123)};
   }

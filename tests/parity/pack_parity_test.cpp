@@ -155,7 +155,7 @@ TEST_P(PackParity, InventedPictures) {
   }
 }
 
-// So many groups that a warp takes two, and eight: a slice has one of 32 macroblocks and one of a single one.
+// So many groups that a warp takes two, and four: a slice has one of 32 macroblocks and one of a single one.
 TEST_P(PackParity, ManyGroups) {
   const Shape shape{33 * 16, 68 * 16, 68};
   for (const std::size_t count : {35, 125}) {
