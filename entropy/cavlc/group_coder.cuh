@@ -48,8 +48,10 @@ CU264_HD constexpr int blocks_per_sm(int elsewhere) {
 // macroblock; key(macroblock, slot) of a block, by all lanes, and settle(key) of what that loads, when it has
 // arrived. All of it is called before the group's bits are written.
 struct NoChange : NoBlockChange {
-  static constexpr int kBlocksPerSm = 7;  // as many as shared memory allows
-  struct Plan {};                         // what the kernels are launched with
+  // Shared memory has room for seven, but then not enough of the L1 cache is left for the code tables
+  // (measured).
+  static constexpr int kBlocksPerSm = 6;
+  struct Plan {};  // what the kernels are launched with
   __device__ __forceinline__ NoChange(const Plan&, const BatchView&, const MacroblockLane&,
                                       const std::uint32_t* /*d_words*/, int /*lane*/) {}
   __device__ __forceinline__ Key key(int, int) const { return {}; }
