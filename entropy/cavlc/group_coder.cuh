@@ -1,9 +1,9 @@
 // A warp codes a group of macroblocks:
 //   survey  a macroblock a lane: header, nC of its blocks; its blocks that are not empty are listed, those
-//   with
-//           many levels first, so that lanes with equally much to do are together
+//   with many levels first, so that lanes with equally much to do are together
 //   code    a listed block a lane
-//   write   a listed block a lane, to where a scan of lengths puts it (group_string.cuh)
+//   join    a listed block a lane again, to where a scan of lengths puts it (group_string.cuh); or, if the
+//   group has too many bits for that, a macroblock a lane (group_writer.cuh)
 //
 // Where there are so few groups that each can have a thread block, its warps `code` together: a team. The
 // first of them does the rest.

@@ -12,6 +12,7 @@
 #include "core/bit_ops.h"
 #include "entropy/cavlc/group_bits.h"
 #include "entropy/cavlc/group_shared.cuh"
+#include "entropy/cavlc/macroblock_lane.cuh"
 #include "entropy/cavlc/word_sink.cuh"
 
 namespace cu264::entropy {
@@ -44,12 +45,12 @@ class GroupString {
     for (int i = 0; i < kHeaderWords; ++i) {
       if (i < 2 || header_length > 64) put(begin + 32 * i, header[i]);
     }
-    if (__any_sync(kEveryLane, put_blocks(listed))) put_ends_of_blocks(listed);
+    if (__any_sync(kAllLanes, put_blocks(listed))) put_ends_of_blocks(listed);
     put_odd_blocks(odd);
     __syncwarp();
     const std::uint32_t bits = record.before;
     const std::uint32_t suspect = store(d_words, static_cast<int>((bits + 31) / 32));
-    record.may_escape = bits < 32 || __any_sync(kEveryLane, (suspect & 0x80808080u) != 0);
+    record.may_escape = bits < 32 || __any_sync(kAllLanes, (suspect & 0x80808080u) != 0);
     record.zeros_first = leading_zeros(s_.string[0]);
     // Of the last 32 bits one word has bits & 31, and the word before the others.
     const std::uint32_t* const s_end = s_.string + max(bits >> 5, 1u);
@@ -57,8 +58,6 @@ class GroupString {
   }
 
  private:
-  static constexpr unsigned kEveryLane = 0xffffffffu;
-
   __device__ __forceinline__ static std::uint8_t leading_zeros(std::uint32_t word) {
     return static_cast<std::uint8_t>(min(__clz(static_cast<int>(word)), 31));
   }
@@ -126,7 +125,7 @@ class GroupString {
 
   __device__ __forceinline__ void put_odd_blocks(std::uint32_t odd) const {
 #pragma unroll 1
-    for (; __any_sync(kEveryLane, odd != 0); odd &= odd - 1) {
+    for (; __any_sync(kAllLanes, odd != 0); odd &= odd - 1) {
       if (odd != 0) {
         const int slot = core::highest_bit(odd & (0u - odd));
         const bool dc = slot == core::kSlotChromaDc || slot == core::kSlotChromaDc + 1;

@@ -14,8 +14,6 @@
 
 namespace cu264::entropy {
 
-inline constexpr unsigned kAllLanes = 0xffffffffu;
-
 // A lane's bits to global memory, word by word as they are full.
 struct LaneSink {
   BitQueue queue;

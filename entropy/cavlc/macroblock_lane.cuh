@@ -19,6 +19,8 @@
 
 namespace cu264::entropy {
 
+inline constexpr unsigned kAllLanes = 0xffffffffu;
+
 inline constexpr std::uint32_t kLeftBytes = 0x00ff00ffu, kTopBytes = 0x0000ffffu;
 
 __device__ __forceinline__ std::uint32_t quad_left_of(std::uint32_t own, std::uint32_t left) {
