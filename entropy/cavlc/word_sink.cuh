@@ -65,11 +65,6 @@ struct BitQueue {
     count += length;
     return count >= 32;
   }
-  // Of an empty queue; `length` is less than 32.
-  __device__ __forceinline__ void start(std::uint32_t value, int length) {
-    bits = value;
-    count = length;
-  }
   __device__ __forceinline__ std::uint32_t pop() {
     count -= 32;
     return __funnelshift_r(bits, overflow, count);
@@ -83,6 +78,7 @@ struct WideQueue {
   std::uint32_t high = 0, low = 0;  // of which the low `count` bits count
   int count = 0;
 
+  // Of an empty queue; `length` is at most 32.
   __device__ __forceinline__ void start(std::uint32_t value, int length) {
     low = value;
     count = length;

@@ -1,7 +1,6 @@
 // The bytes of NAL units (H.264 7.3.1, annex B). A warp takes several groups: first a lane sees to each one's
 // place, then all lanes copy one after the other, and at last a few lanes each what is left at its ends.
 #include <cstdint>
-#include <cstring>
 
 #include "entropy/launch_check.cuh"
 #include "entropy/pack/escapes.cuh"
@@ -12,21 +11,11 @@
 namespace cu264::entropy {
 namespace {
 
+using scan::from_lane;
+
 constexpr int kThreads = 128;
 constexpr unsigned kAllLanes = 0xffffffffu;
 constexpr std::uint8_t kIdrSliceHeader = 3 << 5 | 5;  // nal_ref_idc 3, nal_unit_type 5
-
-template <class T>
-__device__ __forceinline__ T from_lane(const T& value, int lane) {
-  static_assert(sizeof(T) % 4 == 0);
-  std::uint32_t words[sizeof(T) / 4];
-  memcpy(words, &value, sizeof(T));
-#pragma unroll
-  for (std::uint32_t& word : words) word = __shfl_sync(kAllLanes, word, lane);
-  T other;
-  memcpy(&other, words, sizeof(T));
-  return other;
-}
 
 // Of the slice before the lane's group, which is its `index`-th and has `own` of them; the first lane's are
 // at d_first. All lanes.

@@ -14,17 +14,29 @@ struct Plus {
   }
 };
 
-// What lane - distance has, for values of whole words.
-template <class T>
-__device__ __forceinline__ T shuffle_up(const T& value, int distance) {
+// A value of whole words, word by word through `shuffle`.
+template <class T, class Shuffle>
+__device__ __forceinline__ T shuffled(const T& value, Shuffle shuffle) {
   static_assert(sizeof(T) % 4 == 0);
   std::uint32_t words[sizeof(T) / 4];
   memcpy(words, &value, sizeof(T));
 #pragma unroll
-  for (std::uint32_t& word : words) word = __shfl_up_sync(0xffffffffu, word, distance);
+  for (std::uint32_t& word : words) word = shuffle(word);
   T other;
   memcpy(&other, words, sizeof(T));
   return other;
+}
+
+// What lane - distance has.
+template <class T>
+__device__ __forceinline__ T shuffle_up(const T& value, int distance) {
+  return shuffled(value,
+                  [distance](std::uint32_t word) { return __shfl_up_sync(0xffffffffu, word, distance); });
+}
+
+template <class T>
+__device__ __forceinline__ T from_lane(const T& value, int lane) {
+  return shuffled(value, [lane](std::uint32_t word) { return __shfl_sync(0xffffffffu, word, lane); });
 }
 
 // Of lanes 0 to the own one.
