@@ -18,6 +18,7 @@
 #include "entropy/cavlc/cavlc_su.h"
 #include "entropy/cavlc/cavlcu.h"
 #include "entropy/cavlc/code_batch.h"
+#include "entropy/cavlc/zeros_and_runs.h"
 #include "entropy/pack/pack_batch.h"
 #include "tests/parity/device_array.cuh"
 
@@ -90,6 +91,8 @@ Row measure(const core::BatchView& view) {
     return 1e3 * median_milliseconds(kRuns, launch) / pictures;
   };
   Row row{};
+  const DeviceArray<std::uint32_t> zeros_and_runs(entropy::kZerosAndRunsEntries);
+  entropy::launch_make_zeros_and_runs(zeros_and_runs.data(), nullptr);
   {
     const DeviceArray<std::uint32_t> words(mbs * core::kBlocksPerMacroblock * entropy::kBlockWords);
     const DeviceArray<std::uint16_t> lengths(mbs * core::kBlocksPerMacroblock);
@@ -103,7 +106,8 @@ Row measure(const core::BatchView& view) {
     const std::size_t scratch_bytes = entropy::cavlcu_scratch_bytes(pictures, mb_width, mb_height);
     const DeviceArray<std::uint8_t> scratch(scratch_bytes);
     check(cudaMemset(scratch.data(), 0, scratch_bytes), "memset");
-    row.cavlcu = us([&] { entropy::launch_cavlcu(view, scratch.data(), codes, nullptr); });
+    row.cavlcu =
+        us([&] { entropy::launch_cavlcu(view, zeros_and_runs.data(), scratch.data(), codes, nullptr); });
   }
   const DeviceArray<std::uint8_t> scratch(entropy::pack_scratch_bytes(pictures, mb_width, mb_height, 1));
   const std::size_t capacity = pictures * entropy::max_packed_bytes(mb_width, mb_height, 1);
@@ -114,7 +118,12 @@ Row measure(const core::BatchView& view) {
   const entropy::GroupLayout layout = entropy::group_layout(view);
   const DeviceArray<std::uint32_t> words(entropy::group_words(layout, mb_width, mb_height));
   const DeviceArray<entropy::GroupRecord> records(layout.groups());
-  row.code = us([&] { entropy::launch_code(view, scratch.data(), {words.data(), records.data()}, nullptr); });
+  const DeviceArray<std::uint32_t> ticket(std::vector<std::uint32_t>{0});
+  row.code = us([&] {
+    entropy::launch_code(view, {zeros_and_runs.data(), ticket.data(), scratch.data()},
+                         {words.data(), records.data()}, nullptr);
+  });
+  entropy::launch_prepare_pack(scratch.data(), nullptr);
   row.code_and_pack = us([&] {
     entropy::launch_code_and_pack(view, headers.data(), 0, scratch.data(), stream.data(), capacity,
                                   packed.data(), nullptr);

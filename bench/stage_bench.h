@@ -17,6 +17,7 @@
 #include "encoder/cuda/memory.h"
 #include "encoder/cuda/reconstruct.h"
 #include "encoder/stages.h"
+#include "entropy/cavlc/zeros_and_runs.h"
 #include "entropy/pack/pack_batch.h"
 #include "vision/cuda/guide.h"
 
@@ -44,6 +45,7 @@ class StageBench {
       std::copy(std::begin(frame.pitch), std::end(frame.pitch), source.pitch);
     }
     upload(d_.batch[0].sources, sources);
+    entropy::launch_prepare_pack(d_.pack_scratch, nullptr);
     if (params_.guide) {
       vision::cuda::launch_guide_reset(params_.mb_width * params_.mb_height, d_.guide.previous, nullptr);
     }
@@ -74,14 +76,16 @@ class StageBench {
   // The keystream alone. code_and_pack() makes it again, from then on, and codes what it encrypts.
   void encrypt() {
     encrypts_ = true;
-    encoder::cuda::launch_group_keystream(view_, plan(), 0,
-                                          {static_cast<std::uint32_t*>(d_.pack_scratch), nullptr}, nullptr);
+    // Anywhere in the scratch but at its begin, which lasts.
+    std::uint32_t* const d_words =
+        static_cast<std::uint32_t*>(d_.pack_scratch) + 2 * entropy::kZerosAndRunsEntries;
+    encoder::cuda::launch_group_keystream(view_, plan(), 0, {d_words, nullptr}, nullptr);
   }
   void code_and_pack() const {
     entropy::LaunchCode code = entropy::launch_code;
     if (encrypts_) {
-      code = [this](const core::BatchView& batch, void* scratch, const entropy::GroupBits& bits,
-                    cudaStream_t stream) {
+      code = [this](const core::BatchView& batch, const entropy::CodeScratch& scratch,
+                    const entropy::GroupBits& bits, cudaStream_t stream) {
         encoder::cuda::launch_code_encrypted(batch, plan(), 0, scratch, bits, stream);
       };
     }

@@ -47,14 +47,14 @@ CU264_HD int first_suffix_length(const CavlcSymbols& symbols) {
 }
 
 // suffixLength after a level (9.2.2).
-CU264_HD int next_suffix_length(int suffix_length, int magnitude) {
+CU264_HD constexpr int next_suffix_length(int suffix_length, int magnitude) {
   if (suffix_length == 0) suffix_length = 1;
   return suffix_length + (magnitude > (3 << (suffix_length - 1)) && suffix_length < 6);
 }
 
 // levelCode of a level; the first one after fewer than three trailing ones cannot be +-1 and is counted from
 // 2 (9.2.2.1).
-CU264_HD int level_code(int level, bool cannot_be_one) {
+CU264_HD constexpr int level_code(int level, bool cannot_be_one) {
   const int magnitude = level < 0 ? -level : level;
   return 2 * magnitude - 2 + (level < 0) - (cannot_be_one ? 2 : 0);
 }
@@ -62,7 +62,7 @@ CU264_HD int level_code(int level, bool cannot_be_one) {
 // level_prefix and level_suffix (9.2.2.1) in one piece. |level| <= kMaxLevel keeps the suffix of the escape
 // within its 12 bits.
 template <class Sink>
-CU264_HD void put_level(Sink& sink, int code, int suffix_length) {
+CU264_HD constexpr void put_level(Sink& sink, int code, int suffix_length) {
   const int escape = suffix_length == 0 ? 30 : 15 << suffix_length;
   int prefix = code >> suffix_length, size = suffix_length;
   int suffix = code & ((1 << suffix_length) - 1);

@@ -19,7 +19,7 @@ template <bool kPlaces>
 class CipherChange {
  public:
   static constexpr bool kAny = true;
-  static constexpr int kBlocksPerSm = 6;  // more leave too few registers and too little L1 cache (measured)
+  static constexpr int kBlocksPerSm = 6;  // as many as shared memory has room for
 
   struct Plan {
     EncryptionParts parts;
@@ -41,7 +41,7 @@ class CipherChange {
 
   template <class Sink>
   __device__ __forceinline__ void put_header(Sink& sink, const entropy::MacroblockLane& mb,
-                                             const core::BatchView& batch) const {
+                                             const entropy::Neighbours& neighbours) const {
     core::MacroblockRecord changed = mb.record;
     protect::AesBlock key{};  // which changes nothing
     const bool left = !mb.edges.no_left, above = !mb.edges.no_above;
@@ -51,7 +51,7 @@ class CipherChange {
       protect::encrypt_other_modes(changed, left, above, key);
     }
     const bool at_edge = parts_.modes && !(left && above);
-    mb.put_changed_header(sink, batch, changed, [&](int quad, std::uint32_t rem) {
+    mb.put_changed_header(sink, neighbours, changed, [&](int quad, std::uint32_t rem) {
       // With neighbours everywhere that is encrypt_rem_mode of all four.
       if (!at_edge) return rem ^ (key.words[quad] & 0x07070707u);
       return changed_at_edge(rem, key.words[quad], quad, left, above);

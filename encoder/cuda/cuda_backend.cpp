@@ -65,6 +65,7 @@ class CudaBackend final : public Backend {
     encode_ = std::make_unique<Stream>();
     download_ = std::make_unique<Stream>();
     put_slice_headers();
+    entropy::launch_prepare_pack(d_.pack_scratch, encode_->get());
     if (fetches_ahead()) {  // perhaps more than has been written
       for (const DeviceMemory::Batch& b : d_.batch) {
         check(cudaMemsetAsync(b.stream, 0, pinned_.window_bytes, encode_->get()), "clearing device memory");
@@ -206,8 +207,8 @@ class CudaBackend final : public Backend {
     if (params_.cipher && params_.entropy_kernel != EntropyKernel::production) {
       view = launch_encrypt(view, encryption_, first, encode_->get());
     } else if (params_.cipher) {
-      code = [this, first](const BatchView& plain, void* scratch, const entropy::GroupBits& bits,
-                           cudaStream_t stream) {
+      code = [this, first](const BatchView& plain, const entropy::CodeScratch& scratch,
+                           const entropy::GroupBits& bits, cudaStream_t stream) {
         launch_code_encrypted(plain, encryption_, first, scratch, bits, stream);
       };
     }

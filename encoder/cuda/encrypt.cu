@@ -48,7 +48,8 @@ __global__ void __launch_bounds__(32 * kWarps)
 }  // namespace
 
 void launch_code_encrypted(const BatchView& batch, const EncryptionPlan& plan, std::uint32_t first,
-                           void* scratch, const entropy::GroupBits& bits, cudaStream_t stream) {
+                           const entropy::CodeScratch& scratch, const entropy::GroupBits& bits,
+                           cudaStream_t stream) {
   launch_group_keystream(batch, plan, first, bits, stream);
   if (plan.parts.codewords) {
     entropy::launch_code_groups<CipherChange<true>>(batch, {plan.parts}, scratch, bits, stream);

@@ -8,6 +8,7 @@
 #include "core/hd.h"
 #include "cu264/protect.h"
 #include "encoder/cuda/batch.h"
+#include "entropy/cavlc/code_batch.h"
 #include "entropy/cavlc/group_bits.h"
 #include "protect/aes.h"
 
@@ -31,7 +32,8 @@ void launch_group_keystream(const BatchView& batch, const EncryptionPlan& plan, 
 
 // Stage `code` (entropy/cavlc/code_batch.h) of the encrypted batch, which itself stays as it is.
 void launch_code_encrypted(const BatchView& batch, const EncryptionPlan& plan, std::uint32_t first,
-                           void* scratch, const entropy::GroupBits& bits, cudaStream_t stream);
+                           const entropy::CodeScratch& scratch, const entropy::GroupBits& bits,
+                           cudaStream_t stream);
 
 // For other coders, and slowly: encrypts the batch's levels where they are. If modes are encrypted, the
 // plan's macroblocks are what is to be coded instead of the batch's, and the returned batch has them. The

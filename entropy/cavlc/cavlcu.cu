@@ -97,11 +97,13 @@ struct SlotFacts {
 
 __global__ void __launch_bounds__(kThreads)
     cavlcu(const __grid_constant__ BatchView batch, const __grid_constant__ HandOver hand,
-           const __grid_constant__ BlockCodes codes) {
+           const std::uint32_t* zeros_and_runs, const __grid_constant__ BlockCodes codes) {
   __shared__ std::uint32_t s_info_a[kRegion][kEdge];
   __shared__ std::uint32_t s_region;
   __shared__ __align__(32) std::uint8_t s_levels[kRegion * StagedLevels::kWarpBytes];
   __shared__ std::uint32_t s_facts[32];
+  __shared__ __align__(LevelCodes::kAlignment) LevelCodes s_level_codes;
+  s_level_codes.fill<kThreads>();
   if (threadIdx.x >= kThreads - 32) s_facts[threadIdx.x & 31] = SlotFacts::of(threadIdx.x & 31).packed;
   if (threadIdx.x == 0) {
     s_region = cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device>(*hand.ticket)
@@ -122,14 +124,14 @@ __global__ void __launch_bounds__(kThreads)
   const std::uint32_t coded_slots = exists ? core::coded_slots(*mb) : 0;
   const bool coded = ((coded_slots >> slot) & 1) != 0;
   const int max_num_coeff = coded ? core::slot_max_num_coeff(*mb, slot) : 0;
-  const StagedLevels levels(s_levels, z * StagedLevels::kWarpBytes, slot);
+  const StagedLevels levels(StagedLevels::place(s_levels + z * StagedLevels::kWarpBytes, slot));
   const std::uint32_t pair = pair_of_ones();
+  const SharedAddress level_codes = s_level_codes.address();
   LevelSigns signs{};
   if (coded && ((mb->nonzero_blocks >> slot) & 1) != 0) {
-    const BlockLevels loaded = load_levels(d_levels);
+    const BlockLevels loaded = load_levels(reinterpret_cast<const BlockLevels*>(d_levels));
     levels.store(loaded);
     signs = level_signs(loaded, pair);
-    signs.nonzero &= (1u << max_num_coeff) - 1;
   }
   const bool pcm = exists && mb->kind == MacroblockKind::pcm;
   const int total_coeff = pcm ? 16 : __popc(signs.nonzero);  // 9.2.1
@@ -176,7 +178,15 @@ __global__ void __launch_bounds__(kThreads)
   if (coded) {
     BlockSink sink{ArrayStore{codes.words + block * kBlockWords}};
     if (signs.nonzero != 0) {
-      put_nonempty_block(sink, levels, signs, max_num_coeff, core::coeff_token_column(nC), [](int) {});
+      const auto tokens = [](int column, int total, int trailing_ones) -> Token {
+        return {core::coeff_token_code(column, total, trailing_ones), first_row(total, trailing_ones)
+                                                                          << kRowShift};
+      };
+      const auto most = [&] { return max_num_coeff; };
+      const BlockTables<decltype(tokens)> tables{zeros_and_runs, level_codes, tokens};
+      const BlockSymbols symbols = symbols_of(tables, signs, core::coeff_token_column(nC), most);
+      put_token_and_levels(sink, tables, levels, symbols);
+      sink.put_last(true_end(symbols, most));
     } else {
       const core::CodeWord token = core::coeff_token_code(core::coeff_token_column(nC), 0, 0);
       sink.queue.start(token.bits, token.length);
@@ -204,14 +214,15 @@ std::size_t cavlcu_scratch_bytes(int pictures, int mb_width, int mb_height) {
   return 256 + aligned(elements * sizeof(std::uint32_t));
 }
 
-void launch_cavlcu(const BatchView& batch, void* scratch, const BlockCodes& codes, cudaStream_t stream) {
+void launch_cavlcu(const BatchView& batch, const std::uint32_t* zeros_and_runs, void* scratch,
+                   const BlockCodes& codes, cudaStream_t stream) {
   const int regions = batch.pictures * regions_of(batch.macroblocks_per_picture());
   HandOver hand;
   hand.ticket = static_cast<std::uint32_t*>(scratch);
   hand.info_a = hand.ticket + 256 / sizeof(std::uint32_t);
   hand.info_b = hand.info_a + static_cast<std::size_t>(regions) * kEdge;
   cudaMemsetAsync(hand.ticket, 0, sizeof(std::uint32_t), stream);
-  cavlcu<<<static_cast<unsigned>(regions), kThreads, 0, stream>>>(batch, hand, codes);
+  cavlcu<<<static_cast<unsigned>(regions), kThreads, 0, stream>>>(batch, hand, zeros_and_runs, codes);
   check_launch("cavlcu");
 }
 

@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <cstdint>
 
 #include "core/device_batch.h"
 #include "entropy/cavlc/block_codes.h"
@@ -15,8 +16,9 @@ namespace cu264::entropy {
 // leaves it ready for the next one.
 std::size_t cavlcu_scratch_bytes(int pictures, int mb_width, int mb_height);
 
-// Reads macroblocks and levels; total_coeff it counts itself. Asynchronous on `stream`. Throws cu264::Error
-// if the launch is refused.
-void launch_cavlcu(const core::BatchView& batch, void* scratch, const BlockCodes& codes, cudaStream_t stream);
+// Reads macroblocks and levels; total_coeff it counts itself. `zeros_and_runs` is the table of
+// zeros_and_runs.h. Asynchronous on `stream`. Throws cu264::Error if the launch is refused.
+void launch_cavlcu(const core::BatchView& batch, const std::uint32_t* zeros_and_runs, void* scratch,
+                   const BlockCodes& codes, cudaStream_t stream);
 
 }  // namespace cu264::entropy

@@ -23,17 +23,18 @@ __global__ void __launch_bounds__(kThreads)
   const std::size_t first_block =
       (static_cast<std::size_t>(group.picture) * job.batch.macroblocks_per_picture() + mb.index) *
       kBlocksPerMacroblock;
+  const Neighbours neighbours = mb.neighbours(job.batch);
   int header_length = 0, length = 0;
   if (mb.exists) {
     core::BitCounter header;
-    mb.put_header<kModeCodes>(header, job.batch);
+    mb.put_header<kModeCodes>(header, neighbours);
     length = header_length = static_cast<int>(header.bits);
     for (int slot = 0; slot < kBlocksPerMacroblock; ++slot) length += codes.lengths[first_block + slot];
   }
   GroupWriter writer(job.batch, job.bits, group, s_edges[warp], lane);
   const auto put = [&](auto& sink) {
     if (!mb.exists) return;
-    mb.put_header<kModeCodes>(sink, job.batch);
+    mb.put_header<kModeCodes>(sink, neighbours);
     for (int slot = 0; slot < kBlocksPerMacroblock; ++slot) {
       const std::uint32_t* d_word = codes.words + (first_block + slot) * kBlockWords;
       for (int left = codes.lengths[first_block + slot]; left > 0; left -= 32) {
@@ -50,10 +51,11 @@ __global__ void __launch_bounds__(kThreads)
 std::size_t code_scratch_bytes(const GroupLayout& layout) {
   const std::size_t blocks = std::min<std::size_t>((layout.groups() + kWarps - 1) / kWarps, kMostBlocks);
   const std::size_t teams = std::min<std::size_t>(layout.groups(), kMostBlocks);
-  return 256 + std::max(blocks * kWarps * kWarpWords, teams * kTeamWords) * sizeof(std::uint32_t);
+  return std::max(blocks * kWarps * kWarpWords, teams * kTeamWords) * sizeof(std::uint32_t);
 }
 
-void launch_code(const BatchView& batch, void* scratch, const GroupBits& bits, cudaStream_t stream) {
+void launch_code(const BatchView& batch, const CodeScratch& scratch, const GroupBits& bits,
+                 cudaStream_t stream) {
   launch_code_groups<NoChange>(batch, {}, scratch, bits, stream);
 }
 

@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <cstdint>
 
 #include "core/device_batch.h"
 #include "entropy/cavlc/block_codes.h"
@@ -11,11 +12,16 @@
 
 namespace cu264::entropy {
 
-// Scratch of launch_code, whatever the batch; aligned to 256.
+struct CodeScratch {
+  const std::uint32_t* zeros_and_runs;  // the table of zeros_and_runs.h
+  std::uint32_t* ticket;                // zero before the first launch; every launch leaves it so
+  void* own;                            // code_scratch_bytes() of memory, aligned to 256
+};
 std::size_t code_scratch_bytes(const GroupLayout& layout);
 
 // Asynchronous on `stream`. Throws cu264::Error if the launch is refused.
-void launch_code(const core::BatchView& batch, void* scratch, const GroupBits& bits, cudaStream_t stream);
+void launch_code(const core::BatchView& batch, const CodeScratch& scratch, const GroupBits& bits,
+                 cudaStream_t stream);
 
 // The same from codes that another coder made of the blocks.
 void launch_join(const core::BatchView& batch, const BlockCodes& codes, const GroupBits& bits,

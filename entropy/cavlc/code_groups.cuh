@@ -15,7 +15,11 @@ namespace cu264::entropy {
 template <class Change>
 __global__ void __launch_bounds__(kThreads, blocks_per_sm(Change::kBlocksPerSm))
     code_groups(const __grid_constant__ CodeJob job, const __grid_constant__ typename Change::Plan plan) {
-  __shared__ Shared s_shared[kWarps];
+  __shared__ __align__(LevelCodes::kAlignment) LevelCodes s_level_codes;
+  __shared__ BlockShared s_block;
+  s_level_codes.fill<kThreads>();
+  s_block.token_codes.fill<kThreads>();
+  __syncthreads();
   const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
   std::uint32_t* const d_spill = job.spill + (blockIdx.x * kWarps + warp) * std::size_t{kWarpWords};
   const auto groups = static_cast<std::uint32_t>(job.layout.groups());
@@ -24,10 +28,14 @@ __global__ void __launch_bounds__(kThreads, blocks_per_sm(Change::kBlocksPerSm))
     std::uint32_t ticket = 0;
     if (lane == 0) ticket = atomicAdd(job.ticket, 1u);
     ticket = __shfl_sync(kAllLanes, ticket, 0);
-    if (ticket >= groups) return;
+    if (ticket >= groups) {
+      // Every warp draws one ticket too many, the last one for all.
+      if (lane == 0 && ticket == groups + gridDim.x * kWarps - 1) *job.ticket = 0;
+      return;
+    }
     const Group group = group_at(job.batch, job.layout, ticket);
     if (group.first >= group.end) continue;
-    GroupCoder<1, Change>(job, plan, group, s_shared, warp, d_spill, lane).run(none);
+    GroupCoder<1, Change>(job, plan, group, s_level_codes, s_block, warp, d_spill, lane).run(none);
     __syncwarp();
   }
 }
@@ -37,25 +45,30 @@ template <class Change>
 __global__ void __launch_bounds__(kThreads)
     code_groups_by_teams(const __grid_constant__ CodeJob job,
                          const __grid_constant__ typename Change::Plan plan) {
-  __shared__ Shared s_shared[kWarps];
+  __shared__ __align__(LevelCodes::kAlignment) LevelCodes s_level_codes;
+  __shared__ BlockShared s_block;
+  s_level_codes.fill<kThreads>();
+  s_block.token_codes.fill<kThreads>();
+  __syncthreads();
   __shared__ int s_listed;
   const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
   const Group group = group_at(job.batch, job.layout, blockIdx.x);
   if (group.first >= group.end) return;
   std::uint32_t* const d_spill = job.spill + blockIdx.x * std::size_t{kTeamWords};
-  GroupCoder<kWarps, Change>(job, plan, group, s_shared, warp, d_spill, lane).run(s_listed);
+  GroupCoder<kWarps, Change>(job, plan, group, s_level_codes, s_block, warp, d_spill, lane).run(s_listed);
 }
 
 // launch_code (code_batch.h) with a Change.
 template <class Change>
-void launch_code_groups(const BatchView& batch, const typename Change::Plan& plan, void* scratch,
+void launch_code_groups(const BatchView& batch, const typename Change::Plan& plan, const CodeScratch& scratch,
                         const GroupBits& bits, cudaStream_t stream) {
   CodeJob job;
   job.batch = batch;
   job.layout = group_layout(batch);
   job.bits = bits;
-  job.ticket = static_cast<std::uint32_t*>(scratch);
-  job.spill = job.ticket + 256 / sizeof(std::uint32_t);
+  job.zeros_and_runs = scratch.zeros_and_runs;
+  job.ticket = scratch.ticket;
+  job.spill = static_cast<std::uint32_t*>(scratch.own);
   const auto kernel = code_groups<Change>;
   int device = 0, multiprocessors = 0, blocks = 0;
   check_call(cudaGetDevice(&device), "cudaGetDevice");
@@ -73,7 +86,6 @@ void launch_code_groups(const BatchView& batch, const typename Change::Plan& pla
   }
   const std::size_t needed = (job.layout.groups() + kWarps - 1) / kWarps;
   const auto grid = static_cast<unsigned>(std::min(needed, at_once));
-  check_call(cudaMemsetAsync(job.ticket, 0, sizeof(std::uint32_t), stream), "cudaMemsetAsync");
   kernel<<<grid, kThreads, 0, stream>>>(job, plan);
   check_launch("code_groups");
 }

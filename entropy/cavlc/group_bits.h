@@ -39,6 +39,15 @@ static_assert(sizeof(GroupRecord) == 16);
 // An emulation prevention byte has two bytes of zero behind it and six bits of the next (7.4.1.1).
 inline constexpr int kEscapeZeros = 22;
 
+// Whether so many zero bits begin in `word`, which `next` comes behind.
+CU264_HD bool escape_zeros_begin(std::uint32_t word, std::uint32_t next) {
+  // Bit i: it and those behind it are zeros, twice as many with each shift.
+  std::uint64_t zeros = ~(static_cast<std::uint64_t>(word) << 32 | next);
+  for (int count = 1; count < 16; count *= 2) zeros &= zeros << count;
+  zeros &= zeros << (kEscapeZeros - 16);
+  return zeros >> 32 != 0;
+}
+
 // Which groups a batch has: equally many a slice, some of them empty where slices differ in height.
 struct GroupLayout {
   int pictures = 0, slices = 0, groups_a_slice = 0;

@@ -91,6 +91,13 @@ __device__ __forceinline__ Counts load_counts(const core::BatchView& batch, std:
   return {{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}};
 }
 
+// What a macroblock's syntax needs of those beside and above it, zeros where there is none.
+struct Neighbours {
+  Counts left{}, above{};
+  std::uint32_t left_modes[2] = {};   // of quads 1 and 3
+  std::uint32_t above_modes[2] = {};  // of quads 2 and 3
+};
+
 struct MacroblockLane {
   bool exists = false;
   int index = 0;  // in the picture
@@ -103,24 +110,60 @@ struct MacroblockLane {
     mb_ = static_cast<std::size_t>(group.picture) * batch.macroblocks_per_picture() + index;
     edges = {index % batch.mb_width == 0, index - group.slice_first < batch.mb_width};
     const uint4* const d = reinterpret_cast<const uint4*>(batch.macroblocks + mb_);
-    const uint4 parts[2] = {__ldg(d), __ldg(d + 1)};
+    // Without the last word, which nobody needs: its register would be used for something else, and that
+    // would wait for it.
+    const auto* const d_rest = reinterpret_cast<const uint2*>(d + 1);
+    const uint4 first = __ldg(d);
+    const uint2 rest = __ldg(d_rest);
+    const std::uint32_t parts[8] = {first.x,
+                                    first.y,
+                                    first.z,
+                                    first.w,
+                                    rest.x,
+                                    rest.y,
+                                    __ldg(reinterpret_cast<const std::uint32_t*>(d_rest + 1)),
+                                    0};
     std::memcpy(&record, parts, sizeof(record));
   }
 
+  // Into the L2 cache, for whichever warp will want it soon: the record and the counts of a macroblock kAhead
+  // further on. Twice as far, and levels that are read in between begin to push them out again.
+  __device__ __forceinline__ void prefetch_ahead(const core::BatchView& batch) const {
+#if defined(__CUDA_ARCH__)
+    constexpr std::size_t kAhead = 512 * kGroup;
+    const std::size_t mb = mb_ + kAhead;
+    if (mb >= static_cast<std::size_t>(batch.pictures) * batch.macroblocks_per_picture()) return;
+    asm volatile("prefetch.global.L2 [%0];" : : "l"(batch.macroblocks + mb));
+    asm volatile("prefetch.global.L2 [%0];" : : "l"(batch.total_coeff + mb * core::kTotalCoeffStride));
+#endif
+  }
   // By slot: in the bitstream and not empty.
   __device__ __forceinline__ std::uint32_t nonzero() const {
     return core::coded_slots(record) & record.nonzero_blocks;
   }
+  // Zeros if there is no macroblock.
   __device__ __forceinline__ Counts counts(const core::BatchView& batch) const {
-    return load_counts(batch, mb_);
+    return exists ? load_counts(batch, mb_) : Counts{};
+  }
+  __device__ __forceinline__ Neighbours neighbours(const core::BatchView& batch) const {
+    Neighbours n;
+    const core::MacroblockRecord* const d_own = batch.macroblocks + mb_;
+    if (exists && !edges.no_left) {
+      n.left = load_counts(batch, mb_ - 1);
+      n.left_modes[0] = quad(d_own[-1], 1), n.left_modes[1] = quad(d_own[-1], 3);
+    }
+    if (exists && !edges.no_above) {
+      const core::MacroblockRecord& above = d_own[-batch.mb_width];
+      n.above = load_counts(batch, mb_ - batch.mb_width);
+      n.above_modes[0] = quad(above, 2), n.above_modes[1] = quad(above, 3);
+    }
+    return n;
   }
 
   // By slot, a byte each: what an empty block takes, 0 where there is none; two more bytes than slots.
-  __device__ __forceinline__ void lengths_if_empty(const core::BatchView& batch, const Counts& own,
+  __device__ __forceinline__ void lengths_if_empty(const Counts& own, const Neighbours& neighbours,
                                                    std::uint32_t (&lengths)[7]) const {
-    Counts left{}, above{};
-    if (!edges.no_left) left = load_counts(batch, mb_ - 1);
-    if (!edges.no_above) above = load_counts(batch, mb_ - batch.mb_width);
+    const Counts &left = neighbours.left, &above = neighbours.above;
     const std::uint32_t luma[4] = {own.luma(0), own.luma(1), own.luma(2), own.luma(3)};
     const std::uint32_t first = empty_lengths(quad_nc(luma[0], left.luma(1), above.luma(2), edges));
     const int pattern = record.kind == core::MacroblockKind::pcm ? 0 : record.coded_block_pattern;
@@ -147,13 +190,13 @@ struct MacroblockLane {
 
   // core::put_macroblock_header. kModeCodes: BatchView::mode_codes.
   template <bool kModeCodes, class Sink>
-  __device__ __forceinline__ void put_header(Sink& sink, const core::BatchView& batch) const {
+  __device__ __forceinline__ void put_header(Sink& sink, const Neighbours& neighbours) const {
     core::put_ue(sink, static_cast<std::uint32_t>(core::mb_type(record)));
     if (record.kind == core::MacroblockKind::intra4x4) {
       if constexpr (kModeCodes) {
         put_mode_codes(sink);
       } else {
-        put_modes(sink, batch);
+        put_modes(sink, neighbours);
       }
     }
     core::put_macroblock_header_end(sink, record);
@@ -162,12 +205,12 @@ struct MacroblockLane {
   // The header of a macroblock with other modes: `changed` is the record but for those of Intra_4x4 blocks,
   // and changed_rem(quad, rem) what is coded instead of a quad's rem_intra4x4_pred_mode.
   template <class Sink, class ChangedRem>
-  __device__ __forceinline__ void put_changed_header(Sink& sink, const core::BatchView& batch,
+  __device__ __forceinline__ void put_changed_header(Sink& sink, const Neighbours& neighbours,
                                                      const core::MacroblockRecord& changed,
                                                      const ChangedRem& changed_rem) const {
     core::put_ue(sink, static_cast<std::uint32_t>(core::mb_type(changed)));
     if (record.kind == core::MacroblockKind::intra4x4) {
-      each_quad_of_modes(batch, [&](int i, std::uint32_t modes, std::uint32_t predicted) {
+      each_quad_of_modes(neighbours, [&](int i, std::uint32_t modes, std::uint32_t predicted) {
         const QuadCodes codes = quad_codes(modes, predicted);
         put_quad_codes(sink, changed_rem(i, codes.rem), codes.differs);
       });
@@ -177,18 +220,13 @@ struct MacroblockLane {
 
   // visit(quad, modes, predicted modes) of an Intra_4x4 macroblock.
   template <class Visit>
-  __device__ __forceinline__ void each_quad_of_modes(const core::BatchView& batch, const Visit& visit) const {
-    const core::MacroblockRecord* const d_own = batch.macroblocks + mb_;
-    std::uint32_t own[4], left1 = 0, left3 = 0, above2 = 0, above3 = 0;
+  __device__ __forceinline__ void each_quad_of_modes(const Neighbours& n, const Visit& visit) const {
+    std::uint32_t own[4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) own[i] = quad(record, i);
-    if (!edges.no_left) left1 = quad(d_own[-1], 1), left3 = quad(d_own[-1], 3);
-    if (!edges.no_above) {
-      above2 = quad(d_own[-batch.mb_width], 2), above3 = quad(d_own[-batch.mb_width], 3);
-    }
-    visit(0, own[0], quad_predicted_modes(own[0], left1, above2, edges));
-    visit(1, own[1], quad_predicted_modes(own[1], own[0], above3, {false, edges.no_above}));
-    visit(2, own[2], quad_predicted_modes(own[2], left3, own[0], {edges.no_left, false}));
+    visit(0, own[0], quad_predicted_modes(own[0], n.left_modes[0], n.above_modes[0], edges));
+    visit(1, own[1], quad_predicted_modes(own[1], own[0], n.above_modes[1], {false, edges.no_above}));
+    visit(2, own[2], quad_predicted_modes(own[2], n.left_modes[1], own[0], {edges.no_left, false}));
     visit(3, own[3], quad_predicted_modes(own[3], own[2], own[1], {}));
   }
 
@@ -201,8 +239,8 @@ struct MacroblockLane {
   }
 
   template <class Sink>
-  __device__ __forceinline__ void put_modes(Sink& sink, const core::BatchView& batch) const {
-    each_quad_of_modes(batch, [&](int, std::uint32_t modes, std::uint32_t predicted) {
+  __device__ __forceinline__ void put_modes(Sink& sink, const Neighbours& neighbours) const {
+    each_quad_of_modes(neighbours, [&](int, std::uint32_t modes, std::uint32_t predicted) {
       const QuadCodes codes = quad_codes(modes, predicted);
       put_quad_codes(sink, codes.rem, codes.differs);
     });

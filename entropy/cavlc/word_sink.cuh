@@ -12,7 +12,7 @@ struct RegisterSink {
   std::uint32_t value = 0;
   int length = 0;
 
-  __device__ __forceinline__ void put(std::uint32_t bits, int count) {
+  CU264_HD_MEMBER constexpr void put(std::uint32_t bits, int count) {
     value = (value << count) | bits;
     length += count;
   }
@@ -89,17 +89,24 @@ struct WideQueue {
     low = low << length | value;
     count += length;
   }
-  // The same with up to 32 bits.
-  __device__ __forceinline__ void push_word(std::uint32_t value, int length) {
-    high = __funnelshift_lc(low, high, length);
-    low = __funnelshift_lc(0, low, length) | value;
-    count += length;
+  __device__ __forceinline__ void put(std::uint32_t value, int length) { push(value, length); }
+  // The same, of whose `length` only the low five bits count.
+  __device__ __forceinline__ void push_wrapped(std::uint32_t value, std::uint32_t length) {
+    high = __funnelshift_l(low, high, length);
+    low = __funnelshift_l(0, low, length) | value;
+    count += static_cast<int>(length & 31);
   }
   // The first 32 of at least as many.
   __device__ __forceinline__ std::uint32_t pop() {
     count -= 32;
     return __funnelshift_rc(low, high, count);
   }
+};
+
+// Up to 31 bits, right-aligned.
+struct BitString {
+  std::uint32_t bits = 0;
+  int length = 0;
 };
 
 // The bits of a block: the last ones wait in the queue, words that were full go to store(index, word).
@@ -113,6 +120,30 @@ struct BlockSink {
   __device__ __forceinline__ void make_room() {
     if (queue.count > 32) store(words++, queue.pop());
   }
+  __device__ __forceinline__ void put_last(const BitString& end) {
+    if (queue.count + end.length > 64) make_room();
+    queue.push(end.bits, end.length);
+  }
+};
+
+// A macroblock's header, right-aligned.
+struct HeaderBits {
+  static constexpr int kWords = 3;  // 1 + 64 + 5 + 11 + 11 bits at most
+
+  std::uint32_t words[kWords] = {};
+  int length = 0;
+
+  __device__ __forceinline__ void put(std::uint32_t bits, int count) {
+    words[0] = __funnelshift_l(words[1], words[0], count);
+    words[1] = __funnelshift_l(words[2], words[1], count);
+    words[2] = words[2] << count | bits;
+    length += count;
+  }
+  // Bits in words[i], 0 to 32, and in front of it.
+  __device__ __forceinline__ int length_of(int i) const {
+    return max(0, min(length - 32 * (kWords - 1 - i), 32));
+  }
+  __device__ __forceinline__ int length_before(int i) const { return max(0, length - 32 * (kWords - i)); }
 };
 
 struct ArrayStore {

@@ -1,4 +1,6 @@
 // Emulation prevention bytes counted, then the places of slices and pictures in the stream.
+#include <algorithm>
+
 #include "entropy/launch_check.cuh"
 #include "entropy/pack/escapes.cuh"
 #include "entropy/pack/group_payload.cuh"
@@ -10,6 +12,8 @@ namespace {
 
 constexpr int kThreads = 128;
 constexpr int kPlaceWarps = 16;
+// Enough to fill any GPU.
+constexpr std::uint32_t kMostEscapeBlocks = 1024;
 constexpr unsigned kAllLanes = 0xffffffffu;
 
 // All lanes: one group's.
@@ -37,11 +41,12 @@ __device__ void count_in_group(const PackJob& job, std::uint32_t group, int lane
   atomicAdd(&job.scratch.slices[payload.group().slice].escapes, static_cast<std::uint32_t>(escapes));
 }
 
-// A warp a group: those that are marked lie together, and must not wait for one another.
+// A warp a group, of those in which there may be any.
 __global__ void __launch_bounds__(kThreads) count_escapes(const __grid_constant__ PackJob job) {
-  const std::uint32_t group = (blockIdx.x * kThreads + threadIdx.x) / 32;
-  if (group >= job.groups || job.scratch.escapes[group] != kEscapesUnknown) return;
-  count_in_group(job, group, static_cast<int>(threadIdx.x) & 31);
+  const std::uint32_t count = *job.scratch.unknown_count, warps = gridDim.x * (kThreads / 32);
+  for (std::uint32_t i = (blockIdx.x * kThreads + threadIdx.x) / 32; i < count; i += warps) {
+    count_in_group(job, job.scratch.unknown[i], static_cast<int>(threadIdx.x) & 31);
+  }
 }
 
 // A warp: one picture, whose slices have their places.
@@ -96,6 +101,7 @@ __global__ void __launch_bounds__(32 * kPlaceWarps) place_nal_units(const __grid
     stream_bytes += all;
     __syncthreads();
   }
+  if (blockIdx.x == 0 && threadIdx.x == 0) *job.scratch.unknown_count = 0;
   const int picture = first + static_cast<int>(threadIdx.x) / 32;
   if (picture < end) report_picture(job, picture, static_cast<int>(threadIdx.x) % 32);
 }
@@ -104,7 +110,8 @@ __global__ void __launch_bounds__(32 * kPlaceWarps) place_nal_units(const __grid
 
 void launch_escape(const PackJob& job, cudaStream_t stream) {
   constexpr std::uint32_t kWarps = kThreads / 32;
-  count_escapes<<<(job.groups + kWarps - 1) / kWarps, kThreads, 0, stream>>>(job);
+  const std::uint32_t blocks = std::min((job.groups + kWarps - 1) / kWarps, kMostEscapeBlocks);
+  count_escapes<<<blocks, kThreads, 0, stream>>>(job);
   check_launch("count_escapes");
   const auto place_blocks = static_cast<unsigned>((job.batch.pictures + kPlaceWarps - 1) / kPlaceWarps);
   place_nal_units<<<place_blocks, 32 * kPlaceWarps, 0, stream>>>(job);

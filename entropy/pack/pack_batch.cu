@@ -5,6 +5,7 @@
 #include "entropy/cavlc/cavlc_su.h"
 #include "entropy/cavlc/cavlcu.h"
 #include "entropy/cavlc/code_batch.h"
+#include "entropy/cavlc/zeros_and_runs.h"
 #include "entropy/launch_check.cuh"
 #include "entropy/pack/pack_batch.h"
 #include "entropy/pack/pack_stages.cuh"
@@ -59,18 +60,37 @@ FormScratch carve_form(Carver& carver, EntropyKernel kernel, int pictures, int m
 }
 
 void launch_form(const core::BatchView& batch, EntropyKernel kernel, const FormScratch& form,
-                 cudaStream_t stream) {
+                 const std::uint32_t* zeros_and_runs, cudaStream_t stream) {
   if (kernel == EntropyKernel::cavlcu) {
     check_call(cudaMemsetAsync(form.own, 0, form.own_bytes, stream), "cudaMemsetAsync");
-    launch_cavlcu(batch, form.own, form.codes, stream);
+    launch_cavlcu(batch, zeros_and_runs, form.own, form.codes, stream);
   } else {
     launch_cavlc_su(batch, form.own, form.codes, form.packed, stream);
   }
 }
 
+// What is there from the first launch to the last, and so comes first, whatever the batch.
+struct LastingScratch {
+  std::uint32_t* zeros_and_runs;
+  std::uint32_t *ticket, *unknown_count;  // zero between launches
+};
+
+LastingScratch carve_lasting(Carver& carver) {
+  LastingScratch scratch;
+  scratch.zeros_and_runs = carver.take<std::uint32_t>(kZerosAndRunsEntries);
+  scratch.ticket = carver.take<std::uint32_t>(1);
+  scratch.unknown_count = carver.take<std::uint32_t>(1);
+  return scratch;
+}
+
 PackScratch carve(Carver& carver, const GroupLayout& layout, int mb_width, int mb_height) {
   PackScratch scratch;
-  scratch.code = carver.take<std::uint8_t>(code_scratch_bytes(layout));
+  const LastingScratch lasting = carve_lasting(carver);
+  scratch.code.zeros_and_runs = lasting.zeros_and_runs;
+  scratch.code.ticket = lasting.ticket;
+  scratch.unknown_count = lasting.unknown_count;
+  scratch.unknown = carver.take<std::uint32_t>(layout.groups());
+  scratch.code.own = carver.take<std::uint8_t>(code_scratch_bytes(layout));
   scratch.coded.words = carver.take<std::uint32_t>(group_words(layout, mb_width, mb_height));
   scratch.coded.records = carver.take<GroupRecord>(layout.groups());
   scratch.groups = carver.take<PlacedGroup>(layout.groups());
@@ -95,6 +115,15 @@ std::size_t max_packed_bytes(int mb_width, int mb_height, int slices) {
   return rbsp + rbsp / 2 + static_cast<std::size_t>(slices) * 5;
 }
 
+void launch_prepare_pack(void* scratch, cudaStream_t stream) {
+  Carver carver(scratch);
+  const LastingScratch lasting = carve_lasting(carver);
+  launch_make_zeros_and_runs(lasting.zeros_and_runs, stream);
+  for (std::uint32_t* const counter : {lasting.ticket, lasting.unknown_count}) {
+    check_call(cudaMemsetAsync(counter, 0, sizeof(*counter), stream), "cudaMemsetAsync");
+  }
+}
+
 void launch_code_and_pack(const core::BatchView& batch, const SliceHeaderBits* d_headers,
                           std::uint64_t first_picture, void* scratch, std::uint8_t* d_stream,
                           std::uint64_t capacity, PackedPicture* d_pictures, cudaStream_t stream,
@@ -117,7 +146,7 @@ void launch_code_and_pack(const core::BatchView& batch, const SliceHeaderBits* d
     code(batch, job.scratch.code, job.scratch.coded, stream);
   } else {
     const FormScratch form = carve_form(carver, kernel, batch.pictures, batch.mb_width, batch.mb_height);
-    launch_form(batch, kernel, form, stream);
+    launch_form(batch, kernel, form, job.scratch.code.zeros_and_runs, stream);
     launch_join(batch, form.codes, job.scratch.coded, stream);
   }
   launch_place(job, stream);

@@ -37,12 +37,16 @@ struct PackedPicture {
 std::size_t pack_scratch_bytes(int pictures, int mb_width, int mb_height, int slices,
                                EntropyKernel kernel = EntropyKernel::production);
 
+// Writes tables into the scratch: once, before its first use. Asynchronous on `stream`. Throws cu264::Error
+// if the launch is refused.
+void launch_prepare_pack(void* scratch, cudaStream_t stream);
+
 // No picture takes more bytes in the stream.
 std::size_t max_packed_bytes(int mb_width, int mb_height, int slices);
 
 // Stage `code` of the production kernel: launch_code, or what does the same with other symbols.
-using LaunchCode =
-    std::function<void(const core::BatchView&, void* scratch, const GroupBits& bits, cudaStream_t stream)>;
+using LaunchCode = std::function<void(const core::BatchView&, const CodeScratch& scratch,
+                                      const GroupBits& bits, cudaStream_t stream)>;
 
 // `d_headers` is [2 * slice + idr_pic_id], where idr_pic_id is the parity of the picture's index (H.264
 // 7.4.3); the batch's first picture has index `first_picture`. Pictures follow one another in d_stream

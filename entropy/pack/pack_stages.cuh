@@ -41,12 +41,11 @@ struct alignas(16) PlacedGroup {
   std::uint32_t index = 0;  // in the slice
 };
 
-// In place of a group's escapes: they have yet to be counted.
-inline constexpr std::uint32_t kEscapesUnknown = ~0u;
-
 struct PackScratch {
+  std::uint32_t* unknown_count = nullptr;  // zero between launches
+  std::uint32_t* unknown = nullptr;        // groups in which to count escapes, in no order
   GroupBits coded;
-  void* code = nullptr;
+  CodeScratch code{};
   PlacedGroup* groups = nullptr;     // [picture][slice][group]
   std::uint32_t* escapes = nullptr;  // [picture][slice][group]
   SliceRecord* slices = nullptr;     // [picture][slice]
@@ -62,7 +61,8 @@ struct PackJob {
   std::uint64_t capacity = 0;
   PackedPicture* pictures = nullptr;
   std::uint32_t groups = 0;  // of the layout
-  // To write, a warp takes 1 << so many consecutive groups: one where there are too few for all multiprocessors.
+  // To write, a warp takes 1 << so many consecutive groups: one where there are too few for all
+  // multiprocessors.
   int warp_groups_log2 = 0;
 
   unsigned blocks_of(unsigned warps) const {

@@ -57,6 +57,16 @@ __device__ PlacedGroup placed_at(std::uint64_t position, const BitRun& run, bool
   return group;
 }
 
+// All lanes: those whose group may hold escapes.
+__device__ void list_unknown(const PackJob& job, bool may_escape, std::uint32_t group) {
+  const unsigned lanes = __ballot_sync(0xffffffffu, may_escape), lane = threadIdx.x & 31;
+  if (lanes == 0) return;
+  std::uint32_t first = 0;
+  if (lane == 0) first = atomicAdd(job.scratch.unknown_count, static_cast<std::uint32_t>(__popc(lanes)));
+  first = __shfl_sync(0xffffffffu, first, 0);
+  if (may_escape) job.scratch.unknown[first + __popc(lanes & ((1u << lane) - 1))] = group;
+}
+
 __global__ void __launch_bounds__(kThreads) place_groups(const __grid_constant__ PackJob job) {
   __shared__ scan::WarpTotals<ChunkRun, kThreads / 32> s_totals;
   __shared__ std::uint32_t s_header_bits, s_mbs[3], s_broken;
@@ -99,8 +109,9 @@ __global__ void __launch_bounds__(kThreads) place_groups(const __grid_constant__
         placed.index = static_cast<std::uint32_t>(own);
       }
       job.scratch.groups[first + own] = placed;
-      job.scratch.escapes[first + own] = may_escape ? kEscapesUnknown : 0;
+      job.scratch.escapes[first + own] = 0;
     }
+    list_unknown(job, may_escape, static_cast<std::uint32_t>(first + own));
     position = core::position_after(whole.run(), position);
     __syncthreads();
   }

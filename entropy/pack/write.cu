@@ -56,7 +56,7 @@ __device__ __forceinline__ Pairs pairs_of(const PackJob& job, const GroupPayload
 __device__ __forceinline__ void write_pairs(const PackJob& job, const Pairs& pairs, int lane) {
   const std::uint32_t* const d_from = job.scratch.coded.words + pairs.from;
   auto* const d_to = reinterpret_cast<uint2*>(job.stream + pairs.to);
-#pragma unroll 2
+#pragma unroll 4
   for (int i = lane; i < pairs.count; i += 32) {
     const std::uint32_t words[3] = {__ldg(d_from + 2 * i), __ldg(d_from + 2 * i + 1),
                                     __ldg(d_from + 2 * i + 2)};

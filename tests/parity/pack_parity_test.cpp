@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -152,6 +154,32 @@ TEST_P(PackParity, InventedPictures) {
       ASSERT_NO_FATAL_FAILURE(expect_parity(
           shape, pictures, "density " + std::to_string(density) + " largest " + std::to_string(largest)));
     }
+  }
+}
+
+// Here and there, one or two in a group, levels whose codes end in seven to nine zeros, before others that
+// begin with fifteen: from the highest frequency down the first one that takes an escape at each
+// suffixLength, and something more.
+TEST_P(PackParity, ZerosThatNeedEscapes) {
+  constexpr int kLevels[] = {17, 31, 61, 121, 241, 481};
+  for (const int density : {12, 25, 50}) {
+    const Shape shape{336, 208, 1 + static_cast<int>(random_() % 4)};
+    std::vector<TestPicture> pictures;
+    for (int i = 0; i < 40; ++i) {
+      TestPicture& picture = pictures.emplace_back(invented_picture(shape, density, 2, random_));
+      std::vector<std::int16_t>& levels = picture.coded.levels;
+      for (std::size_t block = 0; block < levels.size(); block += core::kLevelsPerBlock) {
+        if (random_() % 400 != 0) continue;
+        const int more = 64 << random_() % 3;
+        std::size_t count = 0;
+        for (int k = core::kLevelsPerBlock - 1; k >= 0; --k) {
+          std::int16_t& level = levels[block + static_cast<std::size_t>(k)];
+          if (level == 0) continue;
+          level = static_cast<std::int16_t>(kLevels[std::min(count++, std::size(kLevels) - 1)] + more);
+        }
+      }
+    }
+    ASSERT_NO_FATAL_FAILURE(expect_parity(shape, pictures, "density " + std::to_string(density)));
   }
 }
 

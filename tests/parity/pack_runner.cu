@@ -2,6 +2,7 @@
 
 #include "entropy/cavlc/cavlc_su.h"
 #include "entropy/cavlc/cavlcu.h"
+#include "entropy/cavlc/zeros_and_runs.h"
 #include "tests/parity/device_array.cuh"
 
 namespace cu264::parity {
@@ -86,6 +87,7 @@ std::vector<PackedBatch> pack_on_device(const Shape& shape, const std::vector<Te
   const DeviceArray<std::uint8_t> d_scratch(scratch_bytes), d_stream(capacity);
   const DeviceArray<entropy::PackedPicture> d_pictures(pictures.size());
   check(cudaMemset(d_scratch.data(), 0xcd, scratch_bytes), "memset");
+  entropy::launch_prepare_pack(d_scratch.data(), nullptr);
 
   std::vector<PackedBatch> results;
   for (int repeat = 0; repeat < repeats; ++repeat) {
@@ -119,6 +121,8 @@ std::vector<CodedBlocks> code_on_device(CodingForm form, const Shape& shape,
           ? entropy::cavlcu_scratch_bytes(batch.pictures, batch.mb_width, batch.mb_height)
           : entropy::cavlc_su_scratch_bytes(batch.pictures, batch.mb_width, batch.mb_height);
   const DeviceArray<std::uint8_t> d_scratch(scratch_bytes);
+  const DeviceArray<std::uint32_t> d_zeros_and_runs(entropy::kZerosAndRunsEntries);
+  entropy::launch_make_zeros_and_runs(d_zeros_and_runs.data(), nullptr);
   check(cudaMemset(d_scratch.data(), form == CodingForm::cavlcu ? 0 : 0xcd, scratch_bytes), "memset");
 
   std::vector<CodedBlocks> results;
@@ -127,7 +131,7 @@ std::vector<CodedBlocks> code_on_device(CodingForm form, const Shape& shape,
     check(cudaMemset(d_packed.data(), 0xcd, packed_words * pictures.size() * 4), "memset");
     const entropy::BlockCodes codes{d_words.data(), d_lengths.data()};
     if (form == CodingForm::cavlcu) {
-      entropy::launch_cavlcu(batch, d_scratch.data(), codes, nullptr);
+      entropy::launch_cavlcu(batch, d_zeros_and_runs.data(), d_scratch.data(), codes, nullptr);
     } else {
       entropy::launch_cavlc_su(batch, d_scratch.data(), codes, {d_packed.data(), d_packed_bits.data()},
                                nullptr);

@@ -56,6 +56,28 @@ std::vector<bool> escapes_of(Bits rbsp) {
   return escapes;
 }
 
+TEST(EscapeGroups, ZerosThatBeginInAWord) {
+  std::mt19937 random(22);
+  int found = 0;
+  for (int round = 0; round < 100000; ++round) {
+    const Bits bits = invented_bits(64, random);
+    std::uint64_t words = 0;
+    for (const bool bit : bits) words = 2 * words + bit;
+    bool expected = false;
+    for (auto begin = bits.begin(); begin < bits.begin() + 32; ++begin) {
+      expected =
+          expected || std::find(begin, begin + entropy::kEscapeZeros, true) == begin + entropy::kEscapeZeros;
+    }
+    found += expected;
+    ASSERT_EQ(entropy::escape_zeros_begin(static_cast<std::uint32_t>(words >> 32),
+                                          static_cast<std::uint32_t>(words)),
+              expected)
+        << std::hex << words;
+  }
+  EXPECT_GT(found, 10000);
+  EXPECT_LT(found, 90000);
+}
+
 TEST(EscapeGroups, UnmarkedGroupsNeedNone) {
   std::mt19937 random(264);
   int groups = 0, unmarked = 0, across = 0, in_front = 0;
