@@ -9,7 +9,7 @@ namespace cu264::core {
 
 // The coded blocks of a 4:2:0 macroblock, in the order of the bitstream (H.264 7.3.5.3). Each holds up to 16
 // levels in zigzag order: 16 in a luma block, the AC blocks' 15 at indices 0..14, the chroma DC blocks' 4 at
-// 0..3.
+// 0..3; on a GPU what they lack of 16 is zero.
 inline constexpr int kBlocksPerMacroblock = 27;
 inline constexpr int kLevelsPerBlock = 16;
 inline constexpr int kSlotLumaDc = 0;     // Intra16x16DCLevel
