@@ -221,7 +221,7 @@ void launch_cavlcu(const BatchView& batch, const std::uint32_t* zeros_and_runs, 
   hand.ticket = static_cast<std::uint32_t*>(scratch);
   hand.info_a = hand.ticket + 256 / sizeof(std::uint32_t);
   hand.info_b = hand.info_a + static_cast<std::size_t>(regions) * kEdge;
-  cudaMemsetAsync(hand.ticket, 0, sizeof(std::uint32_t), stream);
+  check_call(cudaMemsetAsync(hand.ticket, 0, sizeof(std::uint32_t), stream), "cudaMemsetAsync");
   cavlcu<<<static_cast<unsigned>(regions), kThreads, 0, stream>>>(batch, hand, zeros_and_runs, codes);
   check_launch("cavlcu");
 }
