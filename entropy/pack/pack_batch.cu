@@ -72,14 +72,14 @@ void launch_form(const core::BatchView& batch, EntropyKernel kernel, const FormS
 // What is there from the first launch to the last, and so comes first, whatever the batch.
 struct LastingScratch {
   std::uint32_t* zeros_and_runs;
-  std::uint32_t *ticket, *unknown_count;  // zero between launches
+  std::uint32_t *ticket, *placed_slices;  // zero between launches
 };
 
 LastingScratch carve_lasting(Carver& carver) {
   LastingScratch scratch;
   scratch.zeros_and_runs = carver.take<std::uint32_t>(kZerosAndRunsEntries);
   scratch.ticket = carver.take<std::uint32_t>(1);
-  scratch.unknown_count = carver.take<std::uint32_t>(1);
+  scratch.placed_slices = carver.take<std::uint32_t>(1);
   return scratch;
 }
 
@@ -88,7 +88,7 @@ PackScratch carve(Carver& carver, const GroupLayout& layout, int mb_width, int m
   const LastingScratch lasting = carve_lasting(carver);
   scratch.code.zeros_and_runs = lasting.zeros_and_runs;
   scratch.code.ticket = lasting.ticket;
-  scratch.unknown_count = lasting.unknown_count;
+  scratch.placed_slices = lasting.placed_slices;
   scratch.unknown = carver.take<std::uint32_t>(layout.groups());
   scratch.code.own = carver.take<std::uint8_t>(code_scratch_bytes(layout));
   scratch.coded.words = carver.take<std::uint32_t>(group_words(layout, mb_width, mb_height));
@@ -119,7 +119,7 @@ void launch_prepare_pack(void* scratch, cudaStream_t stream) {
   Carver carver(scratch);
   const LastingScratch lasting = carve_lasting(carver);
   launch_make_zeros_and_runs(lasting.zeros_and_runs, stream);
-  for (std::uint32_t* const counter : {lasting.ticket, lasting.unknown_count}) {
+  for (std::uint32_t* const counter : {lasting.ticket, lasting.placed_slices}) {
     check_call(cudaMemsetAsync(counter, 0, sizeof(*counter), stream), "cudaMemsetAsync");
   }
 }
@@ -150,7 +150,6 @@ void launch_code_and_pack(const core::BatchView& batch, const SliceHeaderBits* d
     launch_join(batch, form.codes, job.scratch.coded, stream);
   }
   launch_place(job, stream);
-  launch_escape(job, stream);
   launch_write(job, stream);
 }
 

@@ -1,8 +1,7 @@
 // The steps of `pack` and what they hand on, all of it in device memory.
 //
-//   place   every group's bit position in its slice, every slice's length
-//   escape  emulation prevention bytes are counted, group by group; every slice's place in the stream
-//   write   start codes, NAL unit headers and escaped payloads
+//   place  every group's bit position in its slice, emulation prevention bytes, every slice's place in the stream
+//   write  start codes, NAL unit headers and escaped payloads
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -28,6 +27,7 @@ struct SliceRecord {
 
   // rbsp_trailing_bits begin with a one (H.264 7.3.2.11).
   __host__ __device__ std::uint64_t rbsp_bytes() const { return bits / 8 + 1; }
+  __host__ __device__ std::uint64_t nal_bytes() const { return prefix_bytes + rbsp_bytes() + escapes; }
 };
 
 // A group's bits, where they lie and where they go: see GroupRecord.
@@ -42,8 +42,8 @@ struct alignas(16) PlacedGroup {
 };
 
 struct PackScratch {
-  std::uint32_t* unknown_count = nullptr;  // zero between launches
-  std::uint32_t* unknown = nullptr;        // groups in which to count escapes, in no order
+  std::uint32_t* placed_slices = nullptr;  // how many; zero between launches
+  std::uint32_t* unknown = nullptr;        // [picture][slice][i]: groups in which to count escapes, in no order
   GroupBits coded;
   CodeScratch code{};
   PlacedGroup* groups = nullptr;     // [picture][slice][group]
@@ -78,7 +78,6 @@ struct PackJob {
 };
 
 void launch_place(const PackJob& job, cudaStream_t stream);
-void launch_escape(const PackJob& job, cudaStream_t stream);
 void launch_write(const PackJob& job, cudaStream_t stream);
 
 }  // namespace cu264::entropy

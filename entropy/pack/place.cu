@@ -1,8 +1,13 @@
-// Bit positions: a thread block scans a slice's groups.
+// Bit positions: a thread block scans a slice's groups. Then it counts escapes where there may be some, and the
+// last block to be done gives the slices their places.
+#include <cuda/atomic>
+
 #include "core/bit_run.h"
 #include "core/block.h"
 #include "entropy/launch_check.cuh"
+#include "entropy/pack/escape_count.cuh"
 #include "entropy/pack/escape_groups.h"
+#include "entropy/pack/nal_units.cuh"
 #include "entropy/pack/pack_stages.cuh"
 #include "entropy/scan/block_scan.cuh"
 
@@ -11,7 +16,13 @@ namespace {
 
 using core::BitRun;
 
-constexpr int kThreads = 256;
+#ifndef PT
+#define PT 512
+#endif
+constexpr int kThreads = PT;
+constexpr unsigned kAllLanes = 0xffffffffu;
+
+using PlacedSlices = cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device>;
 
 // Of a chunk's groups, which have fewer than 2^31 bits; there are bits behind every alignment.
 struct ChunkRun {
@@ -57,33 +68,40 @@ __device__ PlacedGroup placed_at(std::uint64_t position, const BitRun& run, bool
   return group;
 }
 
-// All lanes: those whose group may hold escapes.
-__device__ void list_unknown(const PackJob& job, bool may_escape, std::uint32_t group) {
-  const unsigned lanes = __ballot_sync(0xffffffffu, may_escape), lane = threadIdx.x & 31;
+// Appends a group to a list, by the lanes whose group it is to have.
+__device__ __forceinline__ void append(bool listed, std::uint32_t group, std::uint32_t* s_count,
+                                       std::uint32_t* d_list) {
+  const unsigned lanes = __ballot_sync(kAllLanes, listed), lane = threadIdx.x & 31;
   if (lanes == 0) return;
   std::uint32_t first = 0;
-  if (lane == 0) first = atomicAdd(job.scratch.unknown_count, static_cast<std::uint32_t>(__popc(lanes)));
-  first = __shfl_sync(0xffffffffu, first, 0);
-  if (may_escape) job.scratch.unknown[first + __popc(lanes & ((1u << lane) - 1))] = group;
+  if (lane == 0) first = atomicAdd(s_count, static_cast<std::uint32_t>(__popc(lanes)));
+  first = __shfl_sync(kAllLanes, first, 0);
+  if (listed) d_list[first + __popc(lanes & ((1u << lane) - 1))] = group;
 }
 
-__global__ void __launch_bounds__(kThreads) place_groups(const __grid_constant__ PackJob job) {
+// What the block's slice adds up to.
+struct SliceSums {
+  std::uint32_t header_bits, mbs[3], broken, escapes, unknown;
+};
+
+__device__ __forceinline__ void add(std::uint32_t& s_sum, std::uint32_t value) {
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2) value += __shfl_down_sync(kAllLanes, value, step);
+  if ((threadIdx.x & 31) == 0 && value != 0) atomicAdd(&s_sum, value);
+}
+
+// The slice's length in bits. `first`: its first group.
+__device__ std::uint64_t place_groups(const PackJob& job, std::uint32_t slice_index, std::size_t first,
+                                      SliceSums& s_sums) {
   __shared__ scan::WarpTotals<ChunkRun, kThreads / 32> s_totals;
-  __shared__ std::uint32_t s_header_bits, s_mbs[3], s_broken;
-  const int slice = static_cast<int>(blockIdx.x), picture = static_cast<int>(blockIdx.y);
+  const int picture = static_cast<int>(blockIdx.y), slice = static_cast<int>(blockIdx.x);
   const int thread = static_cast<int>(threadIdx.x);
-  const auto slice_index = static_cast<std::uint32_t>(picture * job.batch.slices + slice);
-  const std::size_t first = static_cast<std::size_t>(slice_index) * job.layout.groups_a_slice;
   const int first_row = core::slice_first_row(slice, job.batch.slices, job.batch.mb_height);
   const int rows = core::slice_first_row(slice + 1, job.batch.slices, job.batch.mb_height) - first_row;
   const int first_mb = first_row * job.batch.mb_width;
   const int groups = (rows * job.batch.mb_width + kGroup - 1) / kGroup;
-  if (thread < 3) s_mbs[thread] = 0;
-  if (thread == 0) s_header_bits = s_broken = 0;
-
   std::uint32_t header_bits = 0, mbs[3] = {}, broken = 0;
-  const SliceHeaderBits header = job.header(picture, slice);
-  std::uint64_t position = static_cast<std::uint64_t>(header.length);
+  auto position = static_cast<std::uint64_t>(job.header(picture, slice).length);
   for (int chunk = 0; chunk < job.layout.groups_a_slice; chunk += kThreads) {
     const int own = chunk + thread;
     ChunkRun run, whole;
@@ -111,38 +129,75 @@ __global__ void __launch_bounds__(kThreads) place_groups(const __grid_constant__
       job.scratch.groups[first + own] = placed;
       job.scratch.escapes[first + own] = 0;
     }
-    list_unknown(job, may_escape, static_cast<std::uint32_t>(first + own));
+    append(may_escape, static_cast<std::uint32_t>(first + own), &s_sums.unknown, job.scratch.unknown + first);
     position = core::position_after(whole.run(), position);
     __syncthreads();
   }
+  add(s_sums.header_bits, header_bits);
+  for (int kind = 0; kind < 3; ++kind) add(s_sums.mbs[kind], mbs[kind]);
+  add(s_sums.broken, broken);
+  return position;
+}
 
-  // Sums within a warp first: few atomics are left.
-  const auto add = [&](std::uint32_t* s_sum, std::uint32_t value) {
-    for (int step = 16; step > 0; step /= 2) value += __shfl_down_sync(0xffffffffu, value, step);
-    if ((thread & 31) == 0 && value != 0) atomicAdd(s_sum, value);
-  };
-  add(&s_header_bits, header_bits);
-  for (int kind = 0; kind < 3; ++kind) add(&s_mbs[kind], mbs[kind]);
-  add(&s_broken, broken);
+// A warp a group.
+__device__ void count_escapes_of(const PackJob& job, std::size_t first, SliceSums& s_sums) {
+  const int lane = static_cast<int>(threadIdx.x) & 31;
+  for (std::uint32_t i = threadIdx.x / 32; i < s_sums.unknown; i += kThreads / 32) {
+    const std::uint32_t group = job.scratch.unknown[first + i];
+    const auto escapes = static_cast<std::uint32_t>(count_escapes(job, group, lane));
+    if (lane != 0 || escapes == 0) continue;
+    job.scratch.escapes[group] = escapes;
+    atomicAdd(&s_sums.escapes, escapes);
+  }
+}
+
+// By one thread. Whether all other blocks' slices are known.
+__device__ bool is_last_block(std::uint32_t* d_placed_slices) {
+  const std::uint32_t slices = gridDim.x * gridDim.y;
+  const std::uint32_t before = PlacedSlices(*d_placed_slices).fetch_add(1, cuda::memory_order_acq_rel);
+  if (before + 1 == slices) *d_placed_slices = 0;
+  return before + 1 == slices;
+}
+
+__global__ void __launch_bounds__(kThreads) place_slices(const __grid_constant__ PackJob job) {
+  __shared__ SliceSums s_sums;
+  __shared__ bool s_last;
+  const int slice = static_cast<int>(blockIdx.x), picture = static_cast<int>(blockIdx.y);
+  const auto slice_index = static_cast<std::uint32_t>(picture * job.batch.slices + slice);
+  const std::size_t first = static_cast<std::size_t>(slice_index) * job.layout.groups_a_slice;
+  if (threadIdx.x == 0) s_sums = {};
   __syncthreads();
-  if (thread != 0) return;
-  SliceRecord record;
-  record.header = header;
-  record.picture = static_cast<std::uint32_t>(picture);
-  record.prefix_bytes = slice == 0 ? 5 : 4;  // zero_byte comes before a picture's first NAL unit (B.1.2)
-  record.bits = position;
-  record.header_bits = s_header_bits;
-  for (int kind = 0; kind < 3; ++kind) record.mbs[kind] = s_mbs[kind];
-  record.broken = s_broken;
-  job.slice(picture, slice) = record;
+  const std::uint64_t bits = place_groups(job, slice_index, first, s_sums);
+  __syncthreads();
+  SliceRecord& record = job.slice(picture, slice);
+  if (threadIdx.x == 0) {
+    SliceRecord known;
+    known.header = job.header(picture, slice);
+    known.picture = static_cast<std::uint32_t>(picture);
+    known.prefix_bytes = slice == 0 ? 5 : 4;  // zero_byte comes before a picture's first NAL unit (B.1.2)
+    known.bits = bits;
+    known.header_bits = s_sums.header_bits;
+    for (int kind = 0; kind < 3; ++kind) known.mbs[kind] = s_sums.mbs[kind];
+    known.broken = s_sums.broken;
+    record = known;
+  }
+  __syncthreads();
+  if (s_sums.broken == 0) count_escapes_of(job, first, s_sums);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    record.escapes = s_sums.escapes;
+    s_last = is_last_block(job.scratch.placed_slices);
+  }
+  __syncthreads();
+  if (s_last) place_nal_units<kThreads>(job);
 }
 
 }  // namespace
 
 void launch_place(const PackJob& job, cudaStream_t stream) {
   const dim3 grid(static_cast<unsigned>(job.batch.slices), static_cast<unsigned>(job.batch.pictures));
-  place_groups<<<grid, kThreads, 0, stream>>>(job);
-  check_launch("place_groups");
+  place_slices<<<grid, kThreads, 0, stream>>>(job);
+  check_launch("place_slices");
 }
 
 }  // namespace cu264::entropy

@@ -56,12 +56,23 @@ __device__ __forceinline__ Pairs pairs_of(const PackJob& job, const GroupPayload
 __device__ __forceinline__ void write_pairs(const PackJob& job, const Pairs& pairs, int lane) {
   const std::uint32_t* const d_from = job.scratch.coded.words + pairs.from;
   auto* const d_to = reinterpret_cast<uint2*>(job.stream + pairs.to);
-#pragma unroll 4
-  for (int i = lane; i < pairs.count; i += 32) {
-    const std::uint32_t words[3] = {__ldg(d_from + 2 * i), __ldg(d_from + 2 * i + 1),
-                                    __ldg(d_from + 2 * i + 2)};
-    d_to[i] = {__byte_perm(__funnelshift_l(words[1], words[0], pairs.shift), 0, 0x0123),
-               __byte_perm(__funnelshift_l(words[2], words[1], pairs.shift), 0, 0x0123)};
+  constexpr int kAtOnce = 4;  // loads of so many wait together
+  for (int begin = lane; begin - lane < pairs.count; begin += 32 * kAtOnce) {
+    std::uint32_t words[kAtOnce][3];
+#pragma unroll
+    for (int k = 0; k < kAtOnce; ++k) {
+      const int i = begin + 32 * k;
+      if (i >= pairs.count) break;
+#pragma unroll
+      for (int j = 0; j < 3; ++j) words[k][j] = __ldg(d_from + 2 * i + j);
+    }
+#pragma unroll
+    for (int k = 0; k < kAtOnce; ++k) {
+      const int i = begin + 32 * k;
+      if (i >= pairs.count) break;
+      d_to[i] = {__byte_perm(__funnelshift_l(words[k][1], words[k][0], pairs.shift), 0, 0x0123),
+                 __byte_perm(__funnelshift_l(words[k][2], words[k][1], pairs.shift), 0, 0x0123)};
+    }
   }
 }
 

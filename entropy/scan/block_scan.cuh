@@ -78,18 +78,20 @@ struct WarpTotals {
   }
 };
 
-// Of the threads before the own one, and of all. Between two calls with the same shared memory there is
-// another barrier.
+// Of the threads before the own one, and of all; every warp scans the warps' totals again. Between two calls
+// with the same shared memory there is another barrier.
 template <int kWarps, class T, class Operation>
 __device__ __forceinline__ T scan_threads(const T& value, const T& identity, T& all,
                                           WarpTotals<T, kWarps>& s_totals, Operation operation) {
+  static_assert(kWarps <= 32);
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const T up_to = scan_lanes(value, operation);
   if (lane == 31) s_totals.set(warp, up_to);
   __syncthreads();
-  const T lanes = shuffle_up(up_to, 1);
-  const T warps = scan_warps<kWarps>(
-      identity, all, [&](int other) { return s_totals.get(other); }, operation);
+  const T totals = scan_lanes(lane < kWarps ? s_totals.get(lane) : identity, operation);
+  all = from_lane(totals, kWarps - 1);
+  const T warps = from_lane(totals, max(warp - 1, 0)), lanes = shuffle_up(up_to, 1);
+  if (warp == 0) return lane == 0 ? identity : lanes;
   return lane == 0 ? warps : operation(warps, lanes);
 }
 

@@ -1,0 +1,34 @@
+// How many emulation prevention bytes a group takes.
+#pragma once
+
+#include <cstdint>
+
+#include "entropy/pack/escapes.cuh"
+#include "entropy/pack/group_payload.cuh"
+#include "entropy/pack/pack_stages.cuh"
+
+namespace cu264::entropy {
+
+// All lanes: group `index`'s, which has its place.
+__device__ inline int count_escapes(const PackJob& job, std::uint32_t index, int lane) {
+  constexpr unsigned kAllLanes = 0xffffffffu;
+  const GroupPayload payload(job, index);
+  const auto first = static_cast<std::int64_t>(payload.first_byte());
+  const auto word_at = [&](std::int64_t at) { return payload.word_at(static_cast<int>(at - first)); };
+  int escapes = 0;
+  // The first lane only looks what comes before the second one's word.
+  for (int base = -4; base < payload.bytes() - 4; base += 4 * 31) {
+    const int i = base + 4 * lane, bytes = min(payload.bytes() - i, 4);
+    const std::uint32_t word = bytes > 0 ? payload.word_at(i) : 0;
+    const std::uint32_t before = __shfl_up_sync(kAllLanes, word, 1);
+    if (lane > 0 && bytes > 0 && may_need_escapes(before, word)) {
+      escapes += __popc(escapes_in_word(first + i, bytes, word_at));
+    }
+    __syncwarp();
+  }
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2) escapes += __shfl_xor_sync(kAllLanes, escapes, step);
+  return escapes;
+}
+
+}  // namespace cu264::entropy

@@ -1,0 +1,55 @@
+// Where slices' NAL units and pictures lie in the stream: by one thread block, when all slices are known.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "entropy/pack/pack_stages.cuh"
+#include "entropy/scan/block_scan.cuh"
+
+namespace cu264::entropy {
+
+// A thread: one picture, whose slices have their places.
+__device__ inline void report_picture(const PackJob& job, int picture) {
+  std::uint64_t bits = 0, header_bits = 0;
+  std::uint32_t mbs[3] = {}, broken = 0;
+  for (int slice = 0; slice < job.batch.slices; ++slice) {
+    const SliceRecord& record = job.slice(picture, slice);
+    header_bits += record.header_bits;
+    bits += record.bits - static_cast<std::uint64_t>(record.header.length);
+    for (int kind = 0; kind < 3; ++kind) mbs[kind] += record.mbs[kind];
+    broken |= record.broken;
+  }
+  const SliceRecord& last = job.slice(picture, job.batch.slices - 1);
+  const std::uint64_t end = last.offset + last.nal_bytes();
+  PackedPicture packed;
+  packed.offset = job.slice(picture, 0).offset;
+  packed.size = end - packed.offset;
+  packed.header_bits = header_bits;
+  packed.residual_bits = bits - header_bits;
+  packed.intra4x4_mbs = mbs[0];
+  packed.intra16x16_mbs = mbs[1];
+  packed.pcm_mbs = mbs[2];
+  packed.failure = broken != 0 ? 2 : end > job.capacity ? 1 : 0;
+  job.pictures[picture] = packed;
+}
+
+// All threads of the block.
+template <int kThreads>
+__device__ void place_nal_units(const PackJob& job) {
+  __shared__ scan::WarpTotals<std::uint64_t, kThreads / 32> s_totals;
+  const int slices = job.batch.pictures * job.batch.slices, thread = static_cast<int>(threadIdx.x);
+  std::uint64_t stream_bytes = 0;
+  for (int chunk = 0; chunk < slices; chunk += kThreads) {
+    const int slice = chunk + thread;
+    std::uint64_t all = 0;
+    const std::uint64_t bytes = slice < slices ? job.scratch.slices[slice].nal_bytes() : 0;
+    const std::uint64_t before = scan::scan_threads(bytes, std::uint64_t{0}, all, s_totals, scan::Plus());
+    if (slice < slices) job.scratch.slices[slice].offset = stream_bytes + before;
+    stream_bytes += all;
+    __syncthreads();
+  }
+  for (int picture = thread; picture < job.batch.pictures; picture += kThreads) report_picture(job, picture);
+}
+
+}  // namespace cu264::entropy
