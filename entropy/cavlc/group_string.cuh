@@ -14,6 +14,7 @@
 #include "entropy/cavlc/group_shared.cuh"
 #include "entropy/cavlc/macroblock_lane.cuh"
 #include "entropy/cavlc/word_sink.cuh"
+#include "entropy/cavlc/zero_watch.cuh"
 
 namespace cu264::entropy {
 
@@ -162,8 +163,7 @@ class GroupString {
       suspect |= zero_bytes(four.x, four.y) | zero_bytes(four.y, four.z) | zero_bytes(four.z, four.w) |
                  zero_bytes(four.w, next);
     }
-    // So many zeros hold either two whole bytes, or one and seven bits on either side.
-    return (suspect & 0x80808080u) != 0 && look_for_zeros(words);
+    return (suspect & kZeroByteBits) != 0 && look_for_zeros(words);
   }
   // Where a byte of zeros lies in the lane's words, up to seven may come before it, in the word in front.
   __device__ __noinline__ bool look_for_zeros(int words) const {
@@ -174,12 +174,6 @@ class GroupString {
     }
     return false;
   }
-  // Bit 7 of bytes that are zero and come before one that is at most 1; other bits are rubbish.
-  __device__ __forceinline__ static std::uint32_t zero_bytes(std::uint32_t word, std::uint32_t next) {
-    const std::uint32_t bytes = word | (__funnelshift_l(next, word, 8) & 0xfefefefeu);
-    return (bytes - 0x01010101u) & ~bytes;
-  }
-
   Shared& s_;
   const std::uint32_t* const d_spill_;
   const int lane_;

@@ -11,6 +11,7 @@
 #include "entropy/cavlc/macroblock_lane.cuh"
 #include "entropy/cavlc/source_samples.cuh"
 #include "entropy/cavlc/word_sink.cuh"
+#include "entropy/cavlc/zero_watch.cuh"
 
 namespace cu264::entropy {
 
@@ -18,13 +19,26 @@ namespace cu264::entropy {
 struct LaneSink {
   BitQueue queue;
   std::uint32_t* d_next;
+  std::uint32_t others;  // ones in front of the lane's first bit in its word
+  ZeroWatch zeros;
 
   __device__ __forceinline__ LaneSink(std::uint32_t* d_words, std::uint32_t position)
-      : d_next(d_words + (position >> 5)) {
+      : d_next(d_words + (position >> 5)), others(~(~0u >> (position & 31))) {
     queue.count = static_cast<int>(position & 31);
   }
   __device__ __forceinline__ void put(std::uint32_t bits, int count) {
-    if (queue.push(bits, count)) *d_next++ = queue.pop();
+    if (!queue.push(bits, count)) return;
+    const std::uint32_t word = queue.pop();
+    *d_next++ = word;
+    zeros.see(word | others);
+    others = 0;
+  }
+  // Behind the last bit: how many zeros the bits end in, 32 standing for more.
+  __device__ __forceinline__ int look_at_rest() {
+    const std::uint32_t full = zeros.last, rest = queue.rest() | others;
+    zeros.see(rest | ~0u >> queue.count);
+    zeros.see(~0u);
+    return __clz(static_cast<int>(__brev(__funnelshift_l(rest, full, queue.count))));
   }
 };
 
@@ -91,7 +105,7 @@ class GroupWriter {
         }
         record.before = __shfl_sync(kAllLanes, end, 31);
         const std::uint32_t begin = end - static_cast<std::uint32_t>(length);
-        if (!join(record, begin)) write_string(record.before, begin, put);
+        if (!join(record, begin)) write_string(record, begin, put);
       } else {
         write_parts(record, mb, length, put);
       }
@@ -103,7 +117,8 @@ class GroupWriter {
  private:
   // A word is stored by the lane that fills it; what lanes before have of it that lane adds from s_edges.
   template <class Put>
-  __device__ __forceinline__ void write_string(std::uint32_t bits, std::uint32_t begin, const Put& put) {
+  __device__ __forceinline__ void write_string(GroupRecord& record, std::uint32_t begin, const Put& put) {
+    const std::uint32_t bits = record.before;
     s_edges_[lane_] = 0;
     if (lane_ == 0) s_edges_[32] = 0;
     __syncwarp();
@@ -120,6 +135,14 @@ class GroupWriter {
     __syncwarp();
     if (full && s_edges_[lane_] != 0) atomicOr(d_first, s_edges_[lane_]);
     if (lane_ == 0 && (bits & 31) != 0) d_words_[bits >> 5] = s_edges_[32];
+    // No mb_type but I_PCM begins with more zeros (H.264 9.1, table 7-11), and each has a one.
+    constexpr int kMostZerosFirst = 4;
+    const int zeros_last = sink.look_at_rest();
+    record.may_escape =
+        __any_sync(kAllLanes, sink.zeros.found || zeros_last + kMostZerosFirst >= kEscapeZeros);
+    record.zeros_first = kMostZerosFirst;
+    record.zeros_last =
+        static_cast<std::uint8_t>(min(__shfl_sync(kAllLanes, zeros_last, group_.end - group_.first - 1), 31));
   }
 
   // With I_PCM among them: seldom, so that simple is better than fast.

@@ -1,6 +1,7 @@
 // The steps of `pack` and what they hand on, all of it in device memory.
 //
-//   place  every group's bit position in its slice, emulation prevention bytes, every slice's place in the stream
+//   place  every group's bit position in its slice and its emulation prevention bytes, every slice's place in
+//   the stream
 //   write  start codes, NAL unit headers and escaped payloads
 #pragma once
 
@@ -43,7 +44,7 @@ struct alignas(16) PlacedGroup {
 
 struct PackScratch {
   std::uint32_t* placed_slices = nullptr;  // how many; zero between launches
-  std::uint32_t* unknown = nullptr;        // [picture][slice][i]: groups in which to count escapes, in no order
+  std::uint32_t* unknown = nullptr;        // [picture][slice][i]: groups in which to count escapes
   GroupBits coded;
   CodeScratch code{};
   PlacedGroup* groups = nullptr;     // [picture][slice][group]

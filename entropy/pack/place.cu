@@ -1,5 +1,5 @@
-// Bit positions: a thread block scans a slice's groups. Then it counts escapes where there may be some, and the
-// last block to be done gives the slices their places.
+// Bit positions: a thread block scans a slice's groups. Then it counts escapes where there may be some, and
+// the last block to be done gives the slices their places.
 #include <cuda/atomic>
 
 #include "core/bit_run.h"
@@ -16,10 +16,6 @@ namespace {
 
 using core::BitRun;
 
-#ifndef PT
-#define PT 512
-#endif
-constexpr int kThreads = PT;
 constexpr unsigned kAllLanes = 0xffffffffu;
 
 using PlacedSlices = cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device>;
@@ -91,6 +87,7 @@ __device__ __forceinline__ void add(std::uint32_t& s_sum, std::uint32_t value) {
 }
 
 // The slice's length in bits. `first`: its first group.
+template <int kThreads>
 __device__ std::uint64_t place_groups(const PackJob& job, std::uint32_t slice_index, std::size_t first,
                                       SliceSums& s_sums) {
   __shared__ scan::WarpTotals<ChunkRun, kThreads / 32> s_totals;
@@ -140,6 +137,7 @@ __device__ std::uint64_t place_groups(const PackJob& job, std::uint32_t slice_in
 }
 
 // A warp a group.
+template <int kThreads>
 __device__ void count_escapes_of(const PackJob& job, std::size_t first, SliceSums& s_sums) {
   const int lane = static_cast<int>(threadIdx.x) & 31;
   for (std::uint32_t i = threadIdx.x / 32; i < s_sums.unknown; i += kThreads / 32) {
@@ -159,6 +157,7 @@ __device__ bool is_last_block(std::uint32_t* d_placed_slices) {
   return before + 1 == slices;
 }
 
+template <int kThreads>
 __global__ void __launch_bounds__(kThreads) place_slices(const __grid_constant__ PackJob job) {
   __shared__ SliceSums s_sums;
   __shared__ bool s_last;
@@ -167,7 +166,7 @@ __global__ void __launch_bounds__(kThreads) place_slices(const __grid_constant__
   const std::size_t first = static_cast<std::size_t>(slice_index) * job.layout.groups_a_slice;
   if (threadIdx.x == 0) s_sums = {};
   __syncthreads();
-  const std::uint64_t bits = place_groups(job, slice_index, first, s_sums);
+  const std::uint64_t bits = place_groups<kThreads>(job, slice_index, first, s_sums);
   __syncthreads();
   SliceRecord& record = job.slice(picture, slice);
   if (threadIdx.x == 0) {
@@ -182,7 +181,7 @@ __global__ void __launch_bounds__(kThreads) place_slices(const __grid_constant__
     record = known;
   }
   __syncthreads();
-  if (s_sums.broken == 0) count_escapes_of(job, first, s_sums);
+  if (s_sums.broken == 0) count_escapes_of<kThreads>(job, first, s_sums);
   __syncthreads();
   if (threadIdx.x == 0) {
     record.escapes = s_sums.escapes;
@@ -196,7 +195,13 @@ __global__ void __launch_bounds__(kThreads) place_slices(const __grid_constant__
 
 void launch_place(const PackJob& job, cudaStream_t stream) {
   const dim3 grid(static_cast<unsigned>(job.batch.slices), static_cast<unsigned>(job.batch.pictures));
-  place_slices<<<grid, kThreads, 0, stream>>>(job);
+  // Small slices are many.
+  constexpr int kFew = 256, kMany = 1024, kFewGroups = 64;
+  if (job.layout.groups_a_slice <= kFewGroups) {
+    place_slices<kFew><<<grid, kFew, 0, stream>>>(job);
+  } else {
+    place_slices<kMany><<<grid, kMany, 0, stream>>>(job);
+  }
   check_launch("place_slices");
 }
 

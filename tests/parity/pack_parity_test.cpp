@@ -162,7 +162,7 @@ TEST_P(PackParity, InventedPictures) {
 // suffixLength, and something more.
 TEST_P(PackParity, ZerosThatNeedEscapes) {
   constexpr int kLevels[] = {17, 31, 61, 121, 241, 481};
-  for (const int density : {12, 25, 50}) {
+  for (const int density : {12, 25, 50, 200}) {
     const Shape shape{336, 208, 1 + static_cast<int>(random_() % 4)};
     std::vector<TestPicture> pictures;
     for (int i = 0; i < 40; ++i) {
