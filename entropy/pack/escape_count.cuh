@@ -9,16 +9,17 @@
 
 namespace cu264::entropy {
 
-// All lanes: group `index`'s, which has its place.
-__device__ inline int count_escapes(const PackJob& job, std::uint32_t index, int lane) {
+// Of every `step`-th window of bytes from the `begin`-th on, of a group that has its place. All lanes.
+__device__ inline int count_escapes(const PackJob& job, std::uint32_t index, int begin, int step, int lane) {
+  constexpr int kWindow = 4 * 31;
   constexpr unsigned kAllLanes = 0xffffffffu;
   const GroupPayload payload(job, index);
   const auto first = static_cast<std::int64_t>(payload.first_byte());
   const auto word_at = [&](std::int64_t at) { return payload.word_at(static_cast<int>(at - first)); };
   int escapes = 0;
   // The first lane only looks what comes before the second one's word.
-  for (int base = -4; base < payload.bytes() - 4; base += 4 * 31) {
-    const int i = base + 4 * lane, bytes = min(payload.bytes() - i, 4);
+  for (int base = kWindow * begin; base < payload.bytes(); base += kWindow * step) {
+    const int i = base + 4 * (lane - 1), bytes = min(payload.bytes() - i, 4);
     const std::uint32_t word = bytes > 0 ? payload.word_at(i) : 0;
     const std::uint32_t before = __shfl_up_sync(kAllLanes, word, 1);
     if (lane > 0 && bytes > 0 && may_need_escapes(before, word)) {
@@ -27,7 +28,7 @@ __device__ inline int count_escapes(const PackJob& job, std::uint32_t index, int
     __syncwarp();
   }
 #pragma unroll
-  for (int step = 16; step > 0; step /= 2) escapes += __shfl_xor_sync(kAllLanes, escapes, step);
+  for (int i = 16; i > 0; i /= 2) escapes += __shfl_xor_sync(kAllLanes, escapes, i);
   return escapes;
 }
 

@@ -98,7 +98,8 @@ __device__ std::uint64_t place_groups(const PackJob& job, std::uint32_t slice_in
   const int first_mb = first_row * job.batch.mb_width;
   const int groups = (rows * job.batch.mb_width + kGroup - 1) / kGroup;
   std::uint32_t header_bits = 0, mbs[3] = {}, broken = 0;
-  auto position = static_cast<std::uint64_t>(job.header(picture, slice).length);
+  const SliceHeaderBits header = job.header(picture, slice);
+  auto position = static_cast<std::uint64_t>(header.length);
   for (int chunk = 0; chunk < job.layout.groups_a_slice; chunk += kThreads) {
     const int own = chunk + thread;
     ChunkRun run, whole;
@@ -107,8 +108,8 @@ __device__ std::uint64_t place_groups(const PackJob& job, std::uint32_t slice_in
       const GroupRecord record = job.scratch.coded.records[first + own];
       run.before = record.before;
       run.after = record.after;
-      // The first one follows the slice header.
-      may_escape = own == 0 || may_hold_escapes(job.scratch.coded.records[first + own - 1], record);
+      may_escape = own == 0 ? may_hold_escapes(header.bits, header.length, record)
+                            : may_hold_escapes(job.scratch.coded.records[first + own - 1], record);
       header_bits += record.header_bits;
       for (int kind = 0; kind < 3; ++kind) mbs[kind] += record.mbs[kind];
       broken |= record.broken;
@@ -136,15 +137,20 @@ __device__ std::uint64_t place_groups(const PackJob& job, std::uint32_t slice_in
   return position;
 }
 
-// A warp a group.
+// A warp a group, or several, if there are more warps.
 template <int kThreads>
 __device__ void count_escapes_of(const PackJob& job, std::size_t first, SliceSums& s_sums) {
-  const int lane = static_cast<int>(threadIdx.x) & 31;
-  for (std::uint32_t i = threadIdx.x / 32; i < s_sums.unknown; i += kThreads / 32) {
+  constexpr int kWarps = kThreads / 32;
+  const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) / 32;
+  const int unknown = static_cast<int>(s_sums.unknown);
+  if (unknown == 0) return;
+  const int together = max(kWarps / unknown, 1);
+  for (int i = warp / together; i < unknown; i += kWarps / together) {
     const std::uint32_t group = job.scratch.unknown[first + i];
-    const auto escapes = static_cast<std::uint32_t>(count_escapes(job, group, lane));
+    const auto escapes =
+        static_cast<std::uint32_t>(count_escapes(job, group, warp % together, together, lane));
     if (lane != 0 || escapes == 0) continue;
-    job.scratch.escapes[group] = escapes;
+    atomicAdd(&job.scratch.escapes[group], escapes);
     atomicAdd(&s_sums.escapes, escapes);
   }
 }
@@ -196,7 +202,7 @@ __global__ void __launch_bounds__(kThreads) place_slices(const __grid_constant__
 void launch_place(const PackJob& job, cudaStream_t stream) {
   const dim3 grid(static_cast<unsigned>(job.batch.slices), static_cast<unsigned>(job.batch.pictures));
   // Small slices are many.
-  constexpr int kFew = 256, kMany = 1024, kFewGroups = 64;
+  constexpr int kFew = 256, kMany = 512, kFewGroups = 64;
   if (job.layout.groups_a_slice <= kFewGroups) {
     place_slices<kFew><<<grid, kFew, 0, stream>>>(job);
   } else {

@@ -80,9 +80,12 @@ TEST(EscapeGroups, ZerosThatBeginInAWord) {
 
 TEST(EscapeGroups, UnmarkedGroupsNeedNone) {
   std::mt19937 random(264);
-  int groups = 0, unmarked = 0, across = 0, in_front = 0;
+  int groups = 0, unmarked = 0, unmarked_first = 0, across = 0, in_front = 0;
   for (int round = 0; round < 20000; ++round) {
     Bits rbsp = invented_bits(1 + random() % 64, random);  // the slice header
+    const std::size_t header_length = rbsp.size();
+    std::uint64_t header = 0;
+    for (const bool bit : rbsp) header = 2 * header + bit;
     std::vector<GroupRecord> records;
     std::vector<std::size_t> ends;
     const std::size_t count = 2 + random() % 20;
@@ -94,22 +97,27 @@ TEST(EscapeGroups, UnmarkedGroupsNeedNone) {
       ends.push_back(rbsp.size());
     }
     const std::vector<bool> escapes = escapes_of(rbsp);
-    std::size_t byte = ends[0] / 8;  // the first group is always looked at
-    for (std::size_t i = 1; i < count; ++i) {
-      const bool marked = entropy::may_hold_escapes(records[i - 1], records[i]);
+    std::size_t byte = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool marked = i == 0
+                              ? entropy::may_hold_escapes(header, static_cast<int>(header_length), records[0])
+                              : entropy::may_hold_escapes(records[i - 1], records[i]);
+      const std::size_t begin = i == 0 ? header_length : ends[i - 1];
       const std::size_t end = i + 1 < count ? ends[i] / 8 : escapes.size();
       for (; byte < end; ++byte) {
         if (!escapes[byte]) continue;
         ASSERT_TRUE(marked) << "round " << round << ", group " << i << " of " << count << ", byte " << byte;
-        across += 8 * byte + 6 > ends[i - 1] && 8 * byte < ends[i - 1] + 16;
-        in_front += 8 * byte + 6 <= ends[i - 1];
+        across += 8 * byte + 6 > begin && 8 * byte < begin + 16;
+        in_front += 8 * byte + 6 <= begin;
       }
       ++groups;
       unmarked += !marked;
+      unmarked_first += i == 0 && !marked;
     }
   }
   // All kinds have come by.
   EXPECT_GT(unmarked, groups / 10);
+  EXPECT_GT(unmarked_first, 1000);
   EXPECT_GT(across, 100);
   EXPECT_GT(in_front, 10);
 }
