@@ -124,10 +124,9 @@ Row measure(const core::BatchView& view) {
                          {words.data(), records.data()}, nullptr);
   });
   entropy::launch_prepare_pack(scratch.data(), nullptr);
-  row.code_and_pack = us([&] {
-    entropy::launch_code_and_pack(view, headers.data(), 0, scratch.data(), stream.data(), capacity,
-                                  packed.data(), nullptr);
-  });
+  const entropy::PackMemory memory{scratch.data(), words.data(), stream.data(), capacity};
+  row.code_and_pack =
+      us([&] { entropy::launch_code_and_pack(view, headers.data(), 0, memory, packed.data(), nullptr); });
   const entropy::PackedPicture last = packed.download().back();
   row.bytes = static_cast<double>(last.offset + last.size) / pictures;
   return row;

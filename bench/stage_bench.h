@@ -17,7 +17,6 @@
 #include "encoder/cuda/memory.h"
 #include "encoder/cuda/reconstruct.h"
 #include "encoder/stages.h"
-#include "entropy/cavlc/zeros_and_runs.h"
 #include "entropy/pack/pack_batch.h"
 #include "vision/cuda/guide.h"
 
@@ -54,12 +53,13 @@ class StageBench {
     view_.mb_width = params_.mb_width, view_.mb_height = params_.mb_height;
     view_.sources = d_.batch[0].sources;
     view_.macroblocks = d_.macroblocks;
-    view_.levels = d_.levels;
+    view_.levels = d_.batch[0].levels;
     view_.total_coeff = d_.total_coeff;
   }
 
   void reconstruct() const {
-    encoder::cuda::launch_reconstruct(view_, params_.qp, params_.preset, d_.reconstruct_scratch, nullptr);
+    encoder::cuda::launch_reconstruct(view_, params_.qp, params_.preset, d_.batch[0].reconstruct_scratch,
+                                      nullptr);
   }
   void guide() const {
     vision::cuda::PicturePlanes luma;
@@ -76,9 +76,7 @@ class StageBench {
   // The keystream alone. code_and_pack() makes it again, from then on, and codes what it encrypts.
   void encrypt() {
     encrypts_ = true;
-    // Anywhere in the scratch but at its begin, which lasts.
-    std::uint32_t* const d_words =
-        static_cast<std::uint32_t*>(d_.pack_scratch) + 2 * entropy::kZerosAndRunsEntries;
+    auto* const d_words = static_cast<std::uint32_t*>(d_.batch[0].coded);
     encoder::cuda::launch_group_keystream(view_, plan(), 0, {d_words, nullptr}, nullptr);
   }
   void code_and_pack() const {
@@ -89,9 +87,10 @@ class StageBench {
         encoder::cuda::launch_code_encrypted(batch, plan(), 0, scratch, bits, stream);
       };
     }
-    entropy::launch_code_and_pack(view_, d_.slice_headers, 0, d_.pack_scratch, d_.batch[0].stream,
-                                  d_.stream_bytes, d_.batch[0].pictures, nullptr, EntropyKernel::production,
-                                  code);
+    // Not into the batch's own stream, which would overwrite the levels.
+    const entropy::PackMemory memory{d_.pack_scratch, d_.batch[0].coded, d_.batch[1].stream, d_.stream_bytes};
+    entropy::launch_code_and_pack(view_, d_.slice_headers, 0, memory, d_.batch[0].pictures, nullptr,
+                                  EntropyKernel::production, code);
   }
 
   // Bytes that must move, once, whatever the kernels: after both have run.

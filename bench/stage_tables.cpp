@@ -1,4 +1,5 @@
 // The encoder's stages one by one, beside the time in which the bytes that must move could be copied.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <utility>
@@ -21,10 +22,11 @@ EncoderEncryption bench_encryption(int strength) {
 }  // namespace
 
 void report_stages(const Clip& clip, Run& run) {
-  constexpr int kRuns = 5, kLargest = 128;
-  const FramePool pool(clip, MemoryKind::device, kLargest);
+  constexpr int kRuns = 5;
+  const int own = memory_required(config_of(clip, Preset::fast, 0)).batch;
+  const FramePool pool(clip, MemoryKind::device, std::max(own, 128));
   for (const auto& [preset, name] : kPresets) {
-    for (const int batch : {64, kLargest}) {
+    for (const int batch : {64, 128, own}) {
       const StageBench bench(clip, pool, config_of(clip, preset, batch), batch);
       const double search = device_milliseconds(kRuns, [&] { bench.reconstruct(); });
       const double pack = device_milliseconds(kRuns, [&] { bench.code_and_pack(); });

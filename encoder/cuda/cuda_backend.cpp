@@ -163,16 +163,16 @@ class CudaBackend final : public Backend {
     check(cudaStreamSynchronize(encode_->get()), "uploading the watermark");
   }
 
-  BatchView view_of(const Run& run, const SourcePicture* sources) const {
+  BatchView view_of(const Run& run, const DeviceMemory::Batch& d) const {
     BatchView view;
     view.pictures = run.pictures;
     view.width = params_.width, view.height = params_.height;
     view.format = run.format;
     view.mb_width = params_.mb_width, view.mb_height = params_.mb_height;
     view.slices = params_.slices;
-    view.sources = sources;
+    view.sources = d.sources;
     view.macroblocks = d_.macroblocks;
-    view.levels = d_.levels;
+    view.levels = d.levels;
     view.total_coeff = d_.total_coeff;
     view.reconstruction = d_.reconstruction;
     return view;
@@ -197,10 +197,10 @@ class CudaBackend final : public Backend {
     copy(d.sources, pinned.sources, pictures, cudaMemcpyHostToDevice, uploader_->stream());
     batch.uploaded.record(uploader_->stream().get());
     encode_->wait_for(batch.uploaded.get());
-    BatchView view = view_of(batch.run, d.sources);
+    BatchView view = view_of(batch.run, d);
     if (params_.guide) view.qp_offsets = launch_guide(view);
     if (params_.marks) plan_marks(batch.run, d.marks);
-    launch_reconstruct(view, params_.qp, params_.preset, d_.reconstruct_scratch, encode_->get(), d.marks,
+    launch_reconstruct(view, params_.qp, params_.preset, d.reconstruct_scratch, encode_->get(), d.marks,
                        params_.marks && params_.marks->by_parity());
     entropy::LaunchCode code = entropy::launch_code;
     const auto first = static_cast<std::uint32_t>(batch.run.first);
@@ -212,8 +212,9 @@ class CudaBackend final : public Backend {
         launch_code_encrypted(plain, encryption_, first, scratch, bits, stream);
       };
     }
-    entropy::launch_code_and_pack(view, d_.slice_headers, batch.run.first, d_.pack_scratch, d.stream,
-                                  d_.stream_bytes, d.pictures, encode_->get(), params_.entropy_kernel, code);
+    const entropy::PackMemory memory{d_.pack_scratch, d.coded, d.stream, d_.stream_bytes};
+    entropy::launch_code_and_pack(view, d_.slice_headers, batch.run.first, memory, d.pictures, encode_->get(),
+                                  params_.entropy_kernel, code);
     if (params_.reconstruction) {
       const std::size_t mbs = pictures * static_cast<std::size_t>(view.macroblocks_per_picture());
       copy(pinned.macroblocks, d_.macroblocks, mbs, cudaMemcpyDeviceToHost, *encode_);

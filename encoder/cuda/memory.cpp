@@ -17,9 +17,10 @@ class Arena {
  public:
   explicit Arena(std::uint8_t* base) : base_(reinterpret_cast<std::uintptr_t>(base)) {}
 
+  static constexpr std::size_t kAlignment = 256;  // of cudaMalloc itself
+
   template <class T = std::uint8_t>
   T* take(std::size_t count) {
-    constexpr std::size_t kAlignment = 256;  // of cudaMalloc itself
     T* const piece = reinterpret_cast<T*>(base_ + bytes_);
     bytes_ += aligned(count * sizeof(T), kAlignment);
     return piece;
@@ -86,14 +87,12 @@ DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* 
     m.guide.offsets = arena.take<std::int8_t>(mbs);
   }
   m.macroblocks = arena.take<core::MacroblockRecord>(mbs);
-  m.levels = arena.take<std::int16_t>(mbs * core::kLevelsPerMacroblock);
   m.total_coeff = arena.take(mbs * core::kTotalCoeffStride);
   if (params.reconstruction) m.reconstruction = arena.take(mbs * kMacroblockSamples);
   if (params.marks) m.mark_frame = arena.take(params.marks->frame().size());
   if (params.cipher && params.cipher->parts().modes && params.entropy_kernel != EntropyKernel::production) {
     m.encrypted_macroblocks = arena.take<core::MacroblockRecord>(mbs);
   }
-  m.reconstruct_scratch = arena.take(reconstruct_scratch_bytes(batch, params.mb_width, params.mb_height));
   m.pack_scratch = arena.take(entropy::pack_scratch_bytes(batch, params.mb_width, params.mb_height,
                                                           params.slices, params.entropy_kernel));
   if (converts(params)) m.rgb = arena.take(upload_bytes(params));
@@ -106,7 +105,19 @@ DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* 
     b.staging = arena.take(pictures * m.staged_bytes);
     if (params.marks) b.marks = arena.take<std::uint32_t>(mbs);
     b.pictures = arena.take<entropy::PackedPicture>(pictures);
-    b.stream = arena.take(m.stream_bytes);
+  }
+  const std::size_t behind_stream = aligned(m.stream_bytes, Arena::kAlignment);
+  const std::size_t level_bytes = mbs * core::kLevelsPerMacroblock * sizeof(std::int16_t);
+  const std::size_t work_bytes = std::max(entropy::coded_bytes(batch, p.mb_width, p.mb_height, p.slices),
+                                          reconstruct_scratch_bytes(batch, p.mb_width, p.mb_height));
+  std::uint8_t* pieces[kBatchesInFlight];
+  for (std::uint8_t*& piece : pieces) piece = arena.take(std::max(level_bytes, behind_stream + work_bytes));
+  static_assert(kBatchesInFlight == 2);
+  for (int i = 0; i < kBatchesInFlight; ++i) {
+    DeviceMemory::Batch& b = m.batch[i];
+    b.stream = pieces[i];
+    b.levels = reinterpret_cast<std::int16_t*>(pieces[i]);
+    b.coded = b.reconstruct_scratch = pieces[1 - i] + behind_stream;
   }
   bytes = arena.bytes();
   return m;
@@ -140,9 +151,9 @@ MemoryRequirement measure(const StageParams& params, int batch) {
 
 int choose_batch(const StageParams& params, int multiprocessors, std::size_t free_bytes) {
   // A wavefront takes this many steps, so this many macroblocks are in flight in a picture on average (1080p:
-  // 44). The search has room for 24 warps a multiprocessor; with twice as many few of them wait and a
-  // wavefront's begin and end weigh little, and a batch of 1080p still takes less than 4 GiB.
-  constexpr int kWarpsPerMultiprocessor = 50, kLargest = 256, kLargestWithReconstruction = 16;
+  // 44). The search has room for 24 warps a multiprocessor; with more than twice as many few of them wait and
+  // a wavefront's begin and end weigh little, and a batch of 1080p still takes less than 4 GiB.
+  constexpr int kWarpsPerMultiprocessor = 60, kLargest = 256, kLargestWithReconstruction = 16;
   const int slice_rows = (params.mb_height + params.slices - 1) / params.slices;
   const int steps = params.mb_width + slice_rows - 1;
   const int mbs = static_cast<int>(macroblocks_of(params));

@@ -2,7 +2,13 @@
 // both made at open and laid out here.
 //
 // Batches follow one another on the device, so what lives between two stages exists once. What the host fills
-// or empties while the device is at work exists for each batch in flight.
+// or empties while the device is at work exists for each batch in flight. The largest parts share memory:
+//
+//   batch 0's piece: its levels, then its stream | behind its stream: what batch 1 is made with
+//   batch 1's piece: its levels, then its stream | behind its stream: what batch 0 is made with
+//
+// While one batch's stream is still there for the host, all that the other one needs is beside it; and when
+// that one's own stream is written nobody needs its levels any more.
 #pragma once
 
 #include <cstddef>
@@ -31,19 +37,20 @@ struct DeviceMemory {
   entropy::SliceHeaderBits* slice_headers = nullptr;
   vision::cuda::GuideWork guide{};                // nulls without a guide
   core::MacroblockRecord* macroblocks = nullptr;  // as BatchView
-  std::int16_t* levels = nullptr;
   std::uint8_t* total_coeff = nullptr;
   std::uint8_t* reconstruction = nullptr;  // null unless StageParams::reconstruction
   std::uint8_t* mark_frame = nullptr;      // null without StageParams::marks
   // Null unless modes are encrypted for one of the published coders.
   core::MacroblockRecord* encrypted_macroblocks = nullptr;
-  void* reconstruct_scratch = nullptr;
   void* pack_scratch = nullptr;
   std::uint8_t* rgb = nullptr;  // one frame from the host before its conversion
   struct Batch {
     SourcePicture* sources = nullptr;  // [picture]
     std::uint8_t* staging = nullptr;   // [picture][staged_bytes]: frames that are not used where they are
     std::uint32_t* marks = nullptr;    // [picture][mb]; null without StageParams::marks
+    std::int16_t* levels = nullptr;    // as BatchView; until the stream is written
+    void* reconstruct_scratch = nullptr;
+    void* coded = nullptr;  // entropy::PackMemory; overwrites reconstruct_scratch
     entropy::PackedPicture* pictures = nullptr;
     std::uint8_t* stream = nullptr;  // [stream_bytes]
   } batch[kBatchesInFlight];

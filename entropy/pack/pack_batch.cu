@@ -83,7 +83,7 @@ LastingScratch carve_lasting(Carver& carver) {
   return scratch;
 }
 
-PackScratch carve(Carver& carver, const GroupLayout& layout, int mb_width, int mb_height) {
+PackScratch carve(Carver& carver, const GroupLayout& layout) {
   PackScratch scratch;
   const LastingScratch lasting = carve_lasting(carver);
   scratch.code.zeros_and_runs = lasting.zeros_and_runs;
@@ -91,7 +91,6 @@ PackScratch carve(Carver& carver, const GroupLayout& layout, int mb_width, int m
   scratch.placed_slices = lasting.placed_slices;
   scratch.unknown = carver.take<std::uint32_t>(layout.groups());
   scratch.code.own = carver.take<std::uint8_t>(code_scratch_bytes(layout));
-  scratch.coded.words = carver.take<std::uint32_t>(group_words(layout, mb_width, mb_height));
   scratch.coded.records = carver.take<GroupRecord>(layout.groups());
   scratch.groups = carver.take<PlacedGroup>(layout.groups());
   scratch.escapes = carver.take<std::uint32_t>(layout.groups());
@@ -103,9 +102,14 @@ PackScratch carve(Carver& carver, const GroupLayout& layout, int mb_width, int m
 
 std::size_t pack_scratch_bytes(int pictures, int mb_width, int mb_height, int slices, EntropyKernel kernel) {
   Carver carver(nullptr);
-  carve(carver, group_layout(pictures, mb_width, mb_height, slices), mb_width, mb_height);
+  carve(carver, group_layout(pictures, mb_width, mb_height, slices));
   carve_form(carver, kernel, pictures, mb_width, mb_height);
   return carver.size();
+}
+
+std::size_t coded_bytes(int pictures, int mb_width, int mb_height, int slices) {
+  const GroupLayout layout = group_layout(pictures, mb_width, mb_height, slices);
+  return group_words(layout, mb_width, mb_height) * sizeof(std::uint32_t);
 }
 
 std::size_t max_packed_bytes(int mb_width, int mb_height, int slices) {
@@ -125,10 +129,9 @@ void launch_prepare_pack(void* scratch, cudaStream_t stream) {
 }
 
 void launch_code_and_pack(const core::BatchView& batch, const SliceHeaderBits* d_headers,
-                          std::uint64_t first_picture, void* scratch, std::uint8_t* d_stream,
-                          std::uint64_t capacity, PackedPicture* d_pictures, cudaStream_t stream,
-                          EntropyKernel kernel, const LaunchCode& code) {
-  Carver carver(scratch);
+                          std::uint64_t first_picture, const PackMemory& memory, PackedPicture* d_pictures,
+                          cudaStream_t stream, EntropyKernel kernel, const LaunchCode& code) {
+  Carver carver(memory.scratch);
   PackJob job;
   job.batch = batch;
   job.layout = group_layout(batch);
@@ -138,9 +141,10 @@ void launch_code_and_pack(const core::BatchView& batch, const SliceHeaderBits* d
   }
   job.headers = d_headers;
   job.first_parity = static_cast<std::uint32_t>(first_picture & 1);
-  job.scratch = carve(carver, job.layout, batch.mb_width, batch.mb_height);
-  job.stream = d_stream;
-  job.capacity = capacity;
+  job.scratch = carve(carver, job.layout);
+  job.scratch.coded.words = static_cast<std::uint32_t*>(memory.coded);
+  job.stream = memory.stream;
+  job.capacity = memory.capacity;
   job.pictures = d_pictures;
   if (kernel == EntropyKernel::production) {
     code(batch, job.scratch.code, job.scratch.coded, stream);

@@ -33,9 +33,21 @@ struct PackedPicture {
   std::uint32_t failure = 0;
 };
 
-// Bytes of scratch that launch_code_and_pack needs for batches of up to `pictures`; aligned to 256.
+// Device memory of launch_code_and_pack. All of it belongs to a launch until it ends.
+struct PackMemory {
+  void* scratch = nullptr;  // pack_scratch_bytes(); made ready by launch_prepare_pack
+  void* coded = nullptr;    // coded_bytes()
+  // May lie where the batch's levels are: it is written when they have been coded.
+  std::uint8_t* stream = nullptr;
+  std::uint64_t capacity = 0;  // bytes of it
+};
+
+// Of batches of up to `pictures`. Each part is aligned to 256.
 std::size_t pack_scratch_bytes(int pictures, int mb_width, int mb_height, int slices,
                                EntropyKernel kernel = EntropyKernel::production);
+
+// For what the coder leaves to the packer.
+std::size_t coded_bytes(int pictures, int mb_width, int mb_height, int slices);
 
 // Writes tables into the scratch: once, before its first use. Asynchronous on `stream`. Throws cu264::Error
 // if the launch is refused.
@@ -49,13 +61,12 @@ using LaunchCode = std::function<void(const core::BatchView&, const CodeScratch&
                                       const GroupBits& bits, cudaStream_t stream)>;
 
 // `d_headers` is [2 * slice + idr_pic_id], where idr_pic_id is the parity of the picture's index (H.264
-// 7.4.3); the batch's first picture has index `first_picture`. Pictures follow one another in d_stream
-// without gaps. `kernel` is the one that the scratch was measured for. Asynchronous on `stream`; the scratch
-// belongs to the launch until it ends. Throws cu264::Error if a launch is refused.
+// 7.4.3); the batch's first picture has index `first_picture`. Pictures follow one another in the stream
+// without gaps. `kernel` is the one that the scratch was measured for. Asynchronous on `stream`. Throws
+// cu264::Error if a launch is refused.
 void launch_code_and_pack(const core::BatchView& batch, const SliceHeaderBits* d_headers,
-                          std::uint64_t first_picture, void* scratch, std::uint8_t* d_stream,
-                          std::uint64_t capacity, PackedPicture* d_pictures, cudaStream_t stream,
-                          EntropyKernel kernel = EntropyKernel::production,
+                          std::uint64_t first_picture, const PackMemory& memory, PackedPicture* d_pictures,
+                          cudaStream_t stream, EntropyKernel kernel = EntropyKernel::production,
                           const LaunchCode& code = launch_code);
 
 }  // namespace cu264::entropy

@@ -85,15 +85,18 @@ std::vector<PackedBatch> pack_on_device(const Shape& shape, const std::vector<Te
     capacity = batch.pictures * entropy::max_packed_bytes(batch.mb_width, batch.mb_height, batch.slices);
   }
   const DeviceArray<std::uint8_t> d_scratch(scratch_bytes), d_stream(capacity);
+  const DeviceArray<std::uint8_t> d_coded(
+      entropy::coded_bytes(batch.pictures, batch.mb_width, batch.mb_height, batch.slices));
   const DeviceArray<entropy::PackedPicture> d_pictures(pictures.size());
   check(cudaMemset(d_scratch.data(), 0xcd, scratch_bytes), "memset");
   entropy::launch_prepare_pack(d_scratch.data(), nullptr);
+  const entropy::PackMemory memory{d_scratch.data(), d_coded.data(), d_stream.data(), capacity};
 
   std::vector<PackedBatch> results;
   for (int repeat = 0; repeat < repeats; ++repeat) {
     check(cudaMemset(d_stream.data(), 0xee, capacity), "memset");
-    entropy::launch_code_and_pack(batch, d_headers.data(), first_picture, d_scratch.data(), d_stream.data(),
-                                  capacity, d_pictures.data(), nullptr, kernel);
+    entropy::launch_code_and_pack(batch, d_headers.data(), first_picture, memory, d_pictures.data(), nullptr,
+                                  kernel);
     check(cudaDeviceSynchronize(), "code and pack");
     PackedBatch& result = results.emplace_back();
     result.pictures = d_pictures.download();
