@@ -32,6 +32,8 @@ __device__ inline void report_picture(const PackJob& job, int picture) {
   packed.pcm_mbs = mbs[2];
   packed.failure = broken != 0 ? 2 : end > job.capacity ? 1 : 0;
   job.pictures[picture] = packed;
+  if (packed.failure == 0) return;
+  for (int slice = 0; slice < job.batch.slices; ++slice) job.slice(picture, slice).lost = 1;
 }
 
 // All threads of the block.

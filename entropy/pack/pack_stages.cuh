@@ -21,10 +21,10 @@ struct SliceRecord {
   std::uint64_t offset = 0;  // of its NAL unit in the stream
   std::uint32_t header_bits = 0;
   std::uint32_t escapes = 0;
-  std::uint32_t mbs[3] = {};  // by MacroblockKind
-  std::uint32_t broken = 0;   // a macroblock had too many bits
-  std::uint32_t picture = 0;
-  std::uint32_t prefix_bytes;  // start code and NAL unit header
+  std::uint32_t mbs[3] = {};       // by MacroblockKind
+  std::uint32_t broken = 0;        // a macroblock had too many bits
+  std::uint32_t lost = 0;          // with its picture: PackedPicture::failure
+  std::uint32_t prefix_bytes = 0;  // start code and NAL unit header
 
   // rbsp_trailing_bits begin with a one (H.264 7.3.2.11).
   __host__ __device__ std::uint64_t rbsp_bytes() const { return bits / 8 + 1; }

@@ -178,7 +178,6 @@ __global__ void __launch_bounds__(kThreads) place_slices(const __grid_constant__
   if (threadIdx.x == 0) {
     SliceRecord known;
     known.header = job.header(picture, slice);
-    known.picture = static_cast<std::uint32_t>(picture);
     known.prefix_bytes = slice == 0 ? 5 : 4;  // zero_byte comes before a picture's first NAL unit (B.1.2)
     known.bits = bits;
     known.header_bits = s_sums.header_bits;

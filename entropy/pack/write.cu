@@ -137,8 +137,7 @@ __global__ void __launch_bounds__(kThreads) write_groups(const __grid_constant__
   const std::uint32_t group = min(first + lane, job.groups - 1), escapes = job.scratch.escapes[group];
   const GroupPayload own(job, group);
   const SliceRecord& slice = own.slice();
-  const bool written = lane >> log2 == 0 && first + lane < job.groups && own.bytes() != 0 &&
-                       job.pictures[slice.picture].failure == 0;
+  const bool written = lane >> log2 == 0 && first + lane < job.groups && own.bytes() != 0 && slice.lost == 0;
   std::uint64_t out = slice.offset + slice.prefix_bytes + own.first_byte();
   if (__any_sync(kAllLanes, written && slice.escapes != 0)) {
     out += escapes_before(job.scratch.escapes + first, static_cast<int>(own.group().index), escapes, lane);
