@@ -18,8 +18,6 @@ using core::BitRun;
 
 constexpr unsigned kAllLanes = 0xffffffffu;
 
-using PlacedSlices = cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device>;
-
 // Of a chunk's groups, which have fewer than 2^31 bits; there are bits behind every alignment.
 struct ChunkRun {
   std::uint32_t before = 0, after = 0;
@@ -155,12 +153,12 @@ __device__ void count_escapes_of(const PackJob& job, std::size_t first, SliceSum
   }
 }
 
-// By one thread. Whether all other blocks' slices are known.
+// By one thread. Whether the slices of all other blocks are known.
 __device__ bool is_last_block(std::uint32_t* d_placed_slices) {
-  const std::uint32_t slices = gridDim.x * gridDim.y;
-  const std::uint32_t before = PlacedSlices(*d_placed_slices).fetch_add(1, cuda::memory_order_acq_rel);
-  if (before + 1 == slices) *d_placed_slices = 0;
-  return before + 1 == slices;
+  cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device> placed(*d_placed_slices);
+  const bool last = placed.fetch_add(1, cuda::memory_order_acq_rel) + 1 == gridDim.x * gridDim.y;
+  if (last) *d_placed_slices = 0;  // for the next launch
+  return last;
 }
 
 template <int kThreads>
