@@ -23,10 +23,10 @@ EncoderEncryption bench_encryption(int strength) {
 
 void report_stages(const Clip& clip, Run& run) {
   constexpr int kRuns = 5;
-  const int own = memory_required(config_of(clip, Preset::fast, 0)).batch;
-  const FramePool pool(clip, MemoryKind::device, std::max(own, 128));
+  const auto own = [&](Preset preset) { return memory_required(config_of(clip, preset, 0)).batch; };
+  const FramePool pool(clip, MemoryKind::device, std::max(own(Preset::fast), 128));
   for (const auto& [preset, name] : kPresets) {
-    for (const int batch : {64, 128, own}) {
+    for (const int batch : {64, 128, own(preset)}) {
       const StageBench bench(clip, pool, config_of(clip, preset, batch), batch);
       const double search = device_milliseconds(kRuns, [&] { bench.reconstruct(); });
       const double pack = device_milliseconds(kRuns, [&] { bench.code_and_pack(); });

@@ -56,6 +56,20 @@ std::size_t upload_bytes(const StageParams& params) {
   return most;
 }
 
+// Rows of a batch. Warps take them one after the other and end many at the same time, so that it matters how
+// full the last round is: a tenth more or less can cost 5 %. Best of what fits, measured at 1080p and 4K on
+// an H200, rows to each of 24, 20 and 16 warps: 3.5, 4.0 and 4.9.
+int rows_per_multiprocessor(Preset preset) {
+  switch (preset) {
+    case Preset::fast:
+      return 83;
+    case Preset::balanced:
+      return 80;
+    default:
+      return 78;
+  }
+}
+
 bool converts(const StageParams& params) {
   return params.input_format && is_rgb(*params.input_format);
 }
@@ -150,10 +164,8 @@ MemoryRequirement measure(const StageParams& params, int batch) {
 }
 
 int choose_batch(const StageParams& params, int multiprocessors, std::size_t free_bytes) {
-  // Warps take rows, with `fast` 24 warps on a multiprocessor, and end most of them at the same time: three
-  // and a half times as many rows as warps are best (three or four times: 5 to 7 % slower, at 1080p and 4K).
-  constexpr int kRowsPerMultiprocessor = 83, kLargest = 256, kLargestWithReconstruction = 16;
-  const int for_rows = kRowsPerMultiprocessor * multiprocessors / params.mb_height;
+  constexpr int kLargest = 256, kLargestWithReconstruction = 16;
+  const int for_rows = rows_per_multiprocessor(params.preset) * multiprocessors / params.mb_height;
   // A wavefront takes this many steps, so this many macroblocks are in flight in a picture on average (1080p:
   // 44): in narrow pictures few.
   constexpr int kWarpsPerMultiprocessor = 50;
