@@ -2,10 +2,15 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "cu264/device.h"
+#include "encoder/cuda/memory.h"
+#include "encoder/cuda/reconstruct.h"
+#include "entropy/pack/pack_batch.h"
 #include "tests/parity/session_checks.h"
 
 namespace cu264::parity {
@@ -223,6 +228,50 @@ TEST_F(SessionParity, MemoryIsWhatWasSaid) {
   EXPECT_EQ(encoder.info().batch, required.batch);
   ASSERT_EQ(cudaMemGetInfo(&after, &total), cudaSuccess);
   EXPECT_LE(before - after, required.device + (std::size_t{32} << 20));
+}
+
+// While one batch is made the other one's stream may still be fetched.
+TEST_F(SessionParity, BatchesShareMemoryInTurn) {
+  using Bytes = std::span<const std::uint8_t>;
+  const auto bytes_at = [](const void* at, std::size_t count) {
+    return Bytes(static_cast<const std::uint8_t*>(at), count);
+  };
+  const auto apart = [](Bytes a, Bytes b) {
+    return a.data() + a.size() <= b.data() || b.data() + b.size() <= a.data();
+  };
+  for (const auto& [width, height, slices, batch] : {std::array{16, 16, 1, 1},
+                                                     {1920, 1080, 1, 3},
+                                                     {1920, 1080, 8, 1},
+                                                     {16, 4096, 256, 2},
+                                                     {48, 64, 4, 7}}) {
+    Config config;
+    config.width = width, config.height = height, config.slices = slices;
+    const encoder::StageParams params = encoder::stage_params(config);
+    const std::size_t mbs =
+        static_cast<std::size_t>(batch) * static_cast<std::size_t>(params.mb_width * params.mb_height);
+    std::size_t size = 0;
+    encoder::cuda::lay_out_device(params, batch, nullptr, size);
+    std::vector<std::uint8_t> memory(size);
+    const auto layout = encoder::cuda::lay_out_device(params, batch, memory.data(), size);
+    for (int i = 0; i < 2; ++i) {
+      const auto &own = layout.batch[i], &other = layout.batch[1 - i];
+      const Bytes stream = bytes_at(own.stream, layout.stream_bytes);
+      const Bytes others_stream = bytes_at(other.stream, layout.stream_bytes);
+      const Bytes levels = bytes_at(own.levels, mbs * core::kLevelsPerMacroblock * sizeof(std::int16_t));
+      const Bytes scratch = bytes_at(own.reconstruct_scratch, encoder::cuda::reconstruct_scratch_bytes(
+                                                                  batch, params.mb_width, params.mb_height));
+      const Bytes coded =
+          bytes_at(own.coded, entropy::coded_bytes(batch, params.mb_width, params.mb_height, slices));
+      for (const Bytes part : {levels, scratch, coded, stream}) {
+        EXPECT_TRUE(apart(part, others_stream)) << width << "x" << height;
+        EXPECT_GE(part.data(), memory.data());
+        EXPECT_LE(part.data() + part.size(), memory.data() + size);
+      }
+      EXPECT_TRUE(apart(levels, scratch));
+      EXPECT_TRUE(apart(levels, coded));
+      EXPECT_TRUE(apart(stream, coded));
+    }
+  }
 }
 
 }  // namespace
