@@ -3,6 +3,8 @@
 // their headers; `pack` makes NAL units of those. Medians; a JSON line after the table.
 //
 //   bench_cavlc CLIP.yuv WIDTH HEIGHT [PICTURES] [QP ...]
+//
+// Without PICTURES, batches as an encoder takes them for `fast`.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -15,6 +17,7 @@
 #include "bench/coded_clip.h"
 #include "bench/device_timing.cuh"
 #include "core/bit_ops.h"
+#include "cu264/encoder.h"
 #include "entropy/cavlc/cavlc_su.h"
 #include "entropy/cavlc/cavlcu.h"
 #include "entropy/cavlc/code_batch.h"
@@ -162,6 +165,13 @@ void run(const std::string& path, int width, int height, int pictures, const std
       path.c_str(), width, height, pictures, 1e-9 * copy_rate, json.c_str());
 }
 
+int encoders_batch(int width, int height) {
+  Config config;
+  config.width = width, config.height = height;
+  config.backend = BackendChoice::cuda, config.preset = Preset::fast;
+  return memory_required(config).batch;
+}
+
 }  // namespace
 }  // namespace cu264::bench
 
@@ -174,8 +184,9 @@ int main(int argc, char** argv) {
     std::vector<int> qps;
     for (int i = 5; i < argc; ++i) qps.push_back(std::atoi(argv[i]));
     if (qps.empty()) qps = {0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50};
-    cu264::bench::run(argv[1], std::atoi(argv[2]), std::atoi(argv[3]), argc > 4 ? std::atoi(argv[4]) : 64,
-                      qps);
+    const int width = std::atoi(argv[2]), height = std::atoi(argv[3]);
+    const int pictures = argc > 4 ? std::atoi(argv[4]) : cu264::bench::encoders_batch(width, height);
+    cu264::bench::run(argv[1], width, height, pictures, qps);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "bench_cavlc: %s\n", error.what());
     return 2;

@@ -1,7 +1,6 @@
 // Where slices' NAL units and pictures lie in the stream: by one thread block, when all slices are known.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "entropy/pack/pack_stages.cuh"

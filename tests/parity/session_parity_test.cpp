@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/block.h"
 #include "cu264/device.h"
 #include "encoder/cuda/memory.h"
 #include "encoder/cuda/reconstruct.h"
