@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "core/device_batch.h"
-#include "entropy/cavlc/block_codes.h"
 #include "entropy/cavlc/group_bits.h"
+#include "entropy/cavlc/published/block_codes.h"
 
 namespace cu264::entropy {
 

@@ -2,9 +2,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "entropy/cavlc/cavlc_su.h"
-#include "entropy/cavlc/cavlcu.h"
 #include "entropy/cavlc/code_batch.h"
+#include "entropy/cavlc/published/cavlc_su.h"
+#include "entropy/cavlc/published/cavlcu.h"
 #include "entropy/cavlc/zeros_and_runs.h"
 #include "entropy/launch_check.cuh"
 #include "entropy/pack/pack_batch.h"

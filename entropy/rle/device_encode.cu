@@ -5,7 +5,7 @@
 #include "entropy/launch_check.cuh"
 #include "entropy/rle/device_encode.h"
 #include "entropy/rle/last_heads.cuh"
-#include "entropy/scan/gvle_scan.cuh"
+#include "entropy/scan/inter_block_scan.cuh"
 #include "entropy/scan/state_launch.cuh"
 #include "entropy/scan/tile.cuh"
 

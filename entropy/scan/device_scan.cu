@@ -2,11 +2,11 @@
 // scan while it keeps its items in registers, and writes.
 #include "entropy/scan/block_scan.cuh"
 #include "entropy/scan/device_scan.h"
-#include "entropy/scan/gvle_scan.cuh"
+#include "entropy/scan/inter_block_scan.cuh"
+#include "entropy/scan/published/yamamoto_scan.cuh"
+#include "entropy/scan/published/yan_scan.cuh"
 #include "entropy/scan/state_launch.cuh"
 #include "entropy/scan/tile.cuh"
-#include "entropy/scan/yamamoto_scan.cuh"
-#include "entropy/scan/yan_scan.cuh"
 
 namespace cu264::scan {
 namespace {

@@ -2,7 +2,7 @@
 // waits for the number of those before, and leave it side by side.
 #include "entropy/launch_check.cuh"
 #include "entropy/scan/device_select.h"
-#include "entropy/scan/gvle_scan.cuh"
+#include "entropy/scan/inter_block_scan.cuh"
 #include "entropy/scan/state_launch.cuh"
 #include "entropy/scan/tile.cuh"
 

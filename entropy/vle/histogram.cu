@@ -4,7 +4,7 @@
 
 #include <cuda/atomic>
 
-#include "entropy/vle/persistent.cuh"
+#include "entropy/vle/published/persistent.cuh"
 
 namespace cu264::vle {
 namespace {

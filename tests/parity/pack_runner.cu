@@ -1,7 +1,7 @@
 #include "tests/parity/pack_runner.h"
 
-#include "entropy/cavlc/cavlc_su.h"
-#include "entropy/cavlc/cavlcu.h"
+#include "entropy/cavlc/published/cavlc_su.h"
+#include "entropy/cavlc/published/cavlcu.h"
 #include "entropy/cavlc/zeros_and_runs.h"
 #include "tests/parity/device_array.cuh"
 

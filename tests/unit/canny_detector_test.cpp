@@ -11,8 +11,8 @@
 #include "cu264/canny.h"
 #include "vision/backend.h"
 #include "vision/cpu/linking_forest.h"
-#include "vision/cpu/pass_hysteresis.h"
-#include "vision/stages.h"
+#include "vision/published/pass_hysteresis.h"
+#include "vision/published/reference_stages.h"
 
 namespace cu264 {
 namespace {

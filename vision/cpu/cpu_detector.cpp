@@ -14,8 +14,8 @@
 #include "vision/cpu/edge_flood.h"
 #include "vision/cpu/level_plane.h"
 #include "vision/cpu/linking_forest.h"
-#include "vision/cpu/pass_hysteresis.h"
-#include "vision/stages.h"
+#include "vision/published/pass_hysteresis.h"
+#include "vision/published/reference_stages.h"
 
 namespace cu264::vision {
 namespace {

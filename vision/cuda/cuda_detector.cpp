@@ -9,7 +9,7 @@
 #include "vision/backend.h"
 #include "vision/cuda/canny.h"
 #include "vision/cuda/launch_check.h"
-#include "vision/cuda/published.h"
+#include "vision/published/published_canny.h"
 
 namespace cu264::vision {
 namespace {
