@@ -10,20 +10,10 @@ namespace {
 #if defined(CU264_WITH_CUDA)
 
 template <class T>
-void encode_runs(void* d_scratch, std::size_t& scratch_size, const EncodeArrays<T>& arrays, void* stream,
-                 Method method) {
+void encode_runs(void* d_scratch, std::size_t& scratch_size, const EncodeArrays<T>& arrays, void* stream) {
   scan::check_count(arrays.size);
-  const bool parle = method == Method::parle;
-  if (parle && arrays.size >> 32 != 0) {
-    throw Error(ErrorCode::invalid_argument, "PARLE as published takes less than 2^32 symbols",
-                "use Method::automatic");
-  }
-  const std::size_t needed = parle ? parle_scratch_bytes(arrays.size) : encode_scratch_bytes(arrays.size);
-  if (scan::is_size_query(d_scratch, scratch_size, needed)) return;
-  if (parle)
-    launch_parle(arrays, d_scratch, stream);
-  else
-    launch_encode(arrays, d_scratch, stream);
+  if (scan::is_size_query(d_scratch, scratch_size, encode_scratch_bytes(arrays.size))) return;
+  launch_encode(arrays, d_scratch, stream);
 }
 
 template <class T>
@@ -40,7 +30,7 @@ void decode_runs(void* d_scratch, std::size_t& scratch_size, const DecodeArrays<
               "use the functions for host memory, or build with CUDA");
 }
 template <class T>
-void encode_runs(void*, std::size_t&, const EncodeArrays<T>&, void*, Method) {
+void encode_runs(void*, std::size_t&, const EncodeArrays<T>&, void*) {
   refuse();
 }
 template <class T>
@@ -54,15 +44,13 @@ void decode_runs(void*, std::size_t&, const DecodeArrays<T>&, void*) {
 
 void device_encode(void* d_scratch, std::size_t& scratch_size, const std::uint8_t* d_input,
                    std::uint64_t size, std::uint8_t* d_symbols, std::uint32_t* d_lengths,
-                   std::uint64_t* d_runs, void* stream, Method method) {
-  encode_runs<std::uint8_t>(d_scratch, scratch_size, {d_input, size, d_symbols, d_lengths, d_runs}, stream,
-                            method);
+                   std::uint64_t* d_runs, void* stream) {
+  encode_runs<std::uint8_t>(d_scratch, scratch_size, {d_input, size, d_symbols, d_lengths, d_runs}, stream);
 }
 void device_encode(void* d_scratch, std::size_t& scratch_size, const std::int32_t* d_input,
                    std::uint64_t size, std::int32_t* d_symbols, std::uint32_t* d_lengths,
-                   std::uint64_t* d_runs, void* stream, Method method) {
-  encode_runs<std::int32_t>(d_scratch, scratch_size, {d_input, size, d_symbols, d_lengths, d_runs}, stream,
-                            method);
+                   std::uint64_t* d_runs, void* stream) {
+  encode_runs<std::int32_t>(d_scratch, scratch_size, {d_input, size, d_symbols, d_lengths, d_runs}, stream);
 }
 void device_decode(void* d_scratch, std::size_t& scratch_size, const std::uint8_t* d_symbols,
                    const std::uint32_t* d_lengths, std::uint64_t runs, std::uint8_t* d_output,

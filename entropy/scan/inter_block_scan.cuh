@@ -1,4 +1,5 @@
-// GVLE's segmented scan (thesis 2.3, section 3.4.1). Item j of a segment of 32 adds its sum to elements j to
+// How the blocks of the production kernels learn the sums before their own: GVLE's segmented scan (thesis
+// 2.3, section 3.4.1). Item j of a segment of 32 adds its sum to elements j to
 // 31 of the segment, so that element j holds the sum of items 0 to j once it has been added to j + 1 times:
 // bits 57 to 63 count. The segments' totals are looked back for; the last item of a segment turns its element
 // into the sum of all items so far: counter 64, which is flag P.
@@ -11,7 +12,7 @@
 
 namespace cu264::scan {
 
-struct GvleScan {
+struct InterBlockScan {
   using State = std::uint64_t;
   static std::size_t state_count(std::uint64_t items) { return (items + 31) / 32 * 32; }
 

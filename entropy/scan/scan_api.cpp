@@ -11,12 +11,10 @@ namespace {
 #if defined(CU264_WITH_CUDA)
 
 template <class Sum>
-void scan(void* d_scratch, std::size_t& scratch_size, const ScanArrays<Sum>& arrays, void* stream,
-          Method method) {
-  const ScanForm form = form_of(method);
+void scan(void* d_scratch, std::size_t& scratch_size, const ScanArrays<Sum>& arrays, void* stream) {
   check_count(arrays.count);
-  if (is_size_query(d_scratch, scratch_size, scan_scratch_bytes(form, arrays.count))) return;
-  launch_scan(form, arrays, d_scratch, stream);
+  if (is_size_query(d_scratch, scratch_size, scan_scratch_bytes(arrays.count))) return;
+  launch_scan(arrays, d_scratch, stream);
 }
 
 template <class T>
@@ -34,7 +32,7 @@ void select_items(void* d_scratch, std::size_t& scratch_size, const SelectArrays
 }
 
 template <class Sum>
-void scan(void*, std::size_t&, const ScanArrays<Sum>&, void*, Method) {
+void scan(void*, std::size_t&, const ScanArrays<Sum>&, void*) {
   refuse();
 }
 template <class T>
@@ -47,12 +45,12 @@ void select_items(void*, std::size_t&, const SelectArrays<T>&, void*) {
 }  // namespace
 
 void device_scan(void* d_scratch, std::size_t& scratch_size, const std::uint32_t* d_input,
-                 std::uint32_t* d_output, std::uint64_t count, Kind kind, void* stream, Method method) {
-  scan<std::uint32_t>(d_scratch, scratch_size, {d_input, d_output, count, kind}, stream, method);
+                 std::uint32_t* d_output, std::uint64_t count, Kind kind, void* stream) {
+  scan<std::uint32_t>(d_scratch, scratch_size, {d_input, d_output, count, kind}, stream);
 }
 void device_scan(void* d_scratch, std::size_t& scratch_size, const std::uint32_t* d_input,
-                 std::uint64_t* d_output, std::uint64_t count, Kind kind, void* stream, Method method) {
-  scan<std::uint64_t>(d_scratch, scratch_size, {d_input, d_output, count, kind}, stream, method);
+                 std::uint64_t* d_output, std::uint64_t count, Kind kind, void* stream) {
+  scan<std::uint64_t>(d_scratch, scratch_size, {d_input, d_output, count, kind}, stream);
 }
 
 void device_select(void* d_scratch, std::size_t& scratch_size, const std::uint32_t* d_input,

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "vision/published/reference_stages.h"
+#include "vision/thresholds.h"
 
 namespace cu264::vision {
 

@@ -105,4 +105,32 @@ const char* PublishedPlan::step_name(int step) {
   return kNames[step];
 }
 
+namespace {
+
+class PicturewisePlan final : public DetectorPlan {
+ public:
+  PicturewisePlan(const CannyParams& params, int width, int height, const DeviceLimits& limits)
+      : plan_(params, width, height, limits) {}
+
+  std::size_t scratch_bytes() const override { return plan_.scratch_bytes(); }
+  void launch(const PicturePlanes& planes, int pictures, void* scratch, const EdgePlanes& edges,
+              Thresholds* thresholds, cudaStream_t stream) const override {
+    for (int i = 0; i < pictures; ++i) {
+      Thresholds* const own =
+          thresholds == nullptr ? nullptr : thresholds + static_cast<std::size_t>(i) * plan_.grid().all.count;
+      plan_.launch(planes[i], scratch, edges[i], own, nullptr, stream);
+    }
+  }
+
+ private:
+  PublishedPlan plan_;
+};
+
+}  // namespace
+
+std::unique_ptr<DetectorPlan> make_published_plan(const CannyParams& params, int width, int height, int,
+                                                  const DeviceLimits& limits) {
+  return std::make_unique<PicturewisePlan>(params, width, height, limits);
+}
+
 }  // namespace cu264::vision::cuda

@@ -10,9 +10,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "vision/cuda/canny.h"
+#include "vision/cuda/cuda_detector.h"
 #include "vision/cuda/planes.h"
 #include "vision/cuda/words.h"
 #include "vision/params.h"
@@ -66,5 +68,9 @@ class PublishedPlan {
   bool shared_maps_;
   int blocks_at_once_;  // thread blocks of the hysteresis runs that have maps in global memory
 };
+
+// The plan as a detector takes it: pictures one after the other.
+std::unique_ptr<DetectorPlan> make_published_plan(const CannyParams& params, int width, int height,
+                                                  int pictures, const DeviceLimits& limits);
 
 }  // namespace cu264::vision::cuda

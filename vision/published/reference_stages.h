@@ -32,8 +32,6 @@ struct Stages {
   std::vector<std::uint8_t> edges;     // 255: edge, 0: none
 };
 
-inline constexpr std::uint8_t kEdge = 255;
-
 // All stages on the host, each computed the plainest way and all hysteresis by passes as published
 // (Algorithms 2 to 6): the reference. `pitch` in bytes, negative for bottom-up.
 Stages reference_stages(const CannyParams& params, const std::uint8_t* picture, std::ptrdiff_t pitch,

@@ -1,10 +1,11 @@
-// PARLE (after Balevic): mask, scan, compact, scatter, one kernel each, a thread for each symbol.
+// A thread for each symbol.
+#include "entropy/rle/published/parle.h"
+
 #include <algorithm>
 
 #include "cu264/rle.h"
 #include "cu264/status.h"
 #include "entropy/launch_check.cuh"
-#include "entropy/rle/device_encode.h"
 #include "entropy/scan/device_scan.h"
 #include "entropy/scan/state_launch.cuh"
 
@@ -12,7 +13,6 @@ namespace cu264::rle {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr scan::ScanForm kScan{};
 
 // Marks the first symbol of each run.
 template <class T>
@@ -50,7 +50,7 @@ std::uint64_t words_of(std::uint64_t size) {
   return (size + 1 + 63) / 64 * 64;
 }
 std::size_t scan_bytes(std::uint64_t size) {
-  return (scan::scan_scratch_bytes(kScan, size) + 255) / 256 * 256;
+  return (scan::scan_scratch_bytes(size) + 255) / 256 * 256;
 }
 
 template <class T>
@@ -67,7 +67,7 @@ void launch(const EncodeArrays<T>& arrays, void* d_scratch, void* stream) {
   const auto blocks = static_cast<unsigned>((arrays.size + kThreads - 1) / kThreads);
   mask<<<blocks, kThreads, 0, cuda_stream>>>(arrays.d_input, arrays.size, d_mask);
   entropy::check_launch("mask");
-  scan::launch_scan(kScan, {d_mask, d_mask, arrays.size, scan::Kind::inclusive}, d_scratch, stream);
+  scan::launch_scan({d_mask, d_mask, arrays.size, scan::Kind::inclusive}, d_scratch, stream);
   compact<<<blocks, kThreads, 0, cuda_stream>>>(d_mask, arrays.size, d_begins, arrays.d_runs);
   entropy::check_launch("compact");
   scatter<<<std::min(blocks, 8192u), kThreads, 0, cuda_stream>>>(arrays, d_begins);
@@ -77,6 +77,10 @@ void launch(const EncodeArrays<T>& arrays, void* d_scratch, void* stream) {
 }  // namespace
 
 std::size_t parle_scratch_bytes(std::uint64_t size) {
+  if (size >> 32 != 0) {
+    throw Error(ErrorCode::invalid_argument, "PARLE as published takes less than 2^32 symbols",
+                "use rle::device_encode");
+  }
   return scan_bytes(size) + 2 * words_of(size) * sizeof(std::uint32_t);
 }
 void launch_parle(const EncodeArrays<std::uint8_t>& arrays, void* d_scratch, void* stream) {

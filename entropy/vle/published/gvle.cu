@@ -5,7 +5,7 @@
 // at the ends may be shorter than a word.
 #include "entropy/vle/published/gvle.h"
 
-#include "entropy/scan/inter_block_scan.cuh"
+#include "entropy/scan/published/gvle_scan.cuh"
 #include "entropy/vle/published/gvle_kernel.cuh"
 
 namespace cu264::vle {

@@ -5,22 +5,15 @@
 
 #include <algorithm>
 #include <cuda/atomic>
-#include <string>
 
-#include "cu264/status.h"
 #include "entropy/launch_check.cuh"
 #include "entropy/vle/device_encoder.h"
 #include "entropy/vle/published/output_words.cuh"
 #include "entropy/vle/published/shared_tables.cuh"
+#include "entropy/vle/resident_blocks.cuh"
 #include "entropy/vle/thread_inputs.cuh"
 
 namespace cu264::vle {
-
-inline void check_cuda(cudaError_t status, const char* what) {
-  if (status == cudaSuccess) return;
-  throw Error(ErrorCode::device_failure, std::string(what) + " failed: " + cudaGetErrorString(status),
-              "check the GPU and its driver");
-}
 
 // The block-inputs that fall to a block. They are taken by ticket, so that a block waits only for blocks that
 // have begun (YAVLE, step 2).
@@ -103,23 +96,6 @@ void prepare_persistent(const EncodeCall& call, int threads) {
   if (call.size == 0) return;
   zero(call.d_scratch, persistent_scratch_bytes<kSpan, Scan>(call.size, threads), call);
   zero(call.d_output, output_bound(call, kLongestCode), call);
-}
-
-// Blocks of a kernel that the current device holds at once.
-template <class Kernel>
-unsigned resident_blocks(Kernel kernel, int threads, std::size_t shared_bytes) {
-  int device = 0, multiprocessors = 0, resident = 0;
-  check_cuda(cudaGetDevice(&device), "asking for the device");
-  check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
-             "asking for the device");
-  if (shared_bytes > 48 * 1024) {
-    check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(shared_bytes)),
-               "asking for shared memory");
-  }
-  check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads, shared_bytes),
-             "asking for the number of resident blocks");
-  return static_cast<unsigned>(std::max(resident, 1) * multiprocessors);
 }
 
 // As many blocks as the device holds at once (CUVLE III.B), fewer where there is less to do.
