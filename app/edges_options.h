@@ -20,6 +20,7 @@ struct EdgesOptions {
   EdgeFormat format = EdgeFormat::pgm;
   io::Container container = io::Container::h264;  // of video
   canny::Params params;
+  bool published = false;  // the paper's form
   canny::Machine machine;
   Config config;  // of video: what the command line decides of it
   bool overlay = false;

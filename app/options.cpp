@@ -103,11 +103,20 @@ struct Groups {
   }
 };
 
+// Nothing: the production kernel.
+std::optional<published::Coder> parse_entropy_kernel(const std::string& name) {
+  if (name == "production") return std::nullopt;
+  if (name == "cavlcu") return published::Coder::cavlcu;
+  if (name == "cavlc_su") return published::Coder::cavlc_su;
+  usage("bad entropy-kernel \"" + name + "\"", "use production, cavlcu or cavlc_su");
+}
+
 void read_coding(const Given& given, EncodeOptions& options) {
-  for (const char* name : {"qp", "preset", "profile", "slices", "backend", "threads", "batch",
-                           "entropy-kernel", "edge-guided", "aq"}) {
+  for (const char* name :
+       {"qp", "preset", "profile", "slices", "backend", "threads", "batch", "edge-guided", "aq"}) {
     if (given.has(name)) options.config.set(name, given[name]);
   }
+  if (given.has("entropy-kernel")) options.coder = parse_entropy_kernel(given["entropy-kernel"]);
   options.config.deblock = !given.has("no-deblock");
   if (given.has("device")) {
     options.config.set("device", given["device"]);

@@ -21,7 +21,7 @@
 #include "tests/parity/device_array.cuh"
 #include "vision/backend.h"
 #include "vision/cuda/canny.h"
-#include "vision/cuda/published.h"
+#include "vision/published/published_canny.h"
 
 namespace cu264::bench {
 namespace {

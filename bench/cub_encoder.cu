@@ -2,8 +2,8 @@
 
 #include <cub/device/device_scan.cuh>
 
-#include "entropy/scan/yan_scan.cuh"
-#include "entropy/vle/yavle.cuh"
+#include "entropy/scan/published/yan_scan.cuh"
+#include "entropy/vle/published/yavle_kernel.cuh"
 
 namespace cu264::bench {
 namespace {

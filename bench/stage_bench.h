@@ -89,8 +89,8 @@ class StageBench {
     }
     // Not into the batch's own stream, which would overwrite the levels.
     const entropy::PackMemory memory{d_.pack_scratch, d_.batch[0].coded, d_.batch[1].stream, d_.stream_bytes};
-    entropy::launch_code_and_pack(view_, d_.slice_headers, 0, memory, d_.batch[0].pictures, nullptr,
-                                  EntropyKernel::production, code);
+    entropy::launch_code_and_pack(view_, d_.slice_headers, 0, memory, d_.batch[0].pictures, nullptr, nullptr,
+                                  code);
   }
 
   // Bytes that must move, once, whatever the kernels: after both have run.

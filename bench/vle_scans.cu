@@ -6,11 +6,11 @@
 #include <stdexcept>
 #include <string>
 
-#include "entropy/scan/gvle_scan.cuh"
-#include "entropy/scan/yamamoto_scan.cuh"
-#include "entropy/scan/yan_scan.cuh"
-#include "entropy/vle/block_positions.cuh"
-#include "entropy/vle/persistent.cuh"
+#include "entropy/scan/published/gvle_scan.cuh"
+#include "entropy/scan/published/yamamoto_scan.cuh"
+#include "entropy/scan/published/yan_scan.cuh"
+#include "entropy/vle/published/block_positions.cuh"
+#include "entropy/vle/published/persistent.cuh"
 
 namespace cu264::bench {
 namespace {

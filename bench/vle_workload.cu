@@ -10,9 +10,9 @@
 #include "bench/cub_encoder.h"
 #include "entropy/vle/cpu_encode.h"
 #include "entropy/vle/cpu_histogram.h"
-#include "entropy/vle/device_encoders.h"
 #include "entropy/vle/histogram.h"
 #include "entropy/vle/huffman.h"
+#include "entropy/vle/published/device_encoders.h"
 
 namespace cu264::bench {
 namespace {

@@ -28,9 +28,6 @@ constexpr Named<Preset> kPresets[] = {
 constexpr Named<Profile> kProfiles[] = {{"baseline", Profile::baseline}};
 constexpr Named<BackendChoice> kBackends[] = {
     {"auto", BackendChoice::automatic}, {"cuda", BackendChoice::cuda}, {"cpu", BackendChoice::cpu}};
-constexpr Named<EntropyKernel> kEntropyKernels[] = {{"production", EntropyKernel::production},
-                                                    {"cavlcu", EntropyKernel::cavlcu},
-                                                    {"cavlc_su", EntropyKernel::cavlc_su}};
 constexpr Named<HeaderPlacement> kPlacements[] = {{"first", HeaderPlacement::first_packet},
                                                   {"every", HeaderPlacement::every_packet},
                                                   {"separate", HeaderPlacement::separate}};
@@ -179,8 +176,6 @@ void Config::set(std::string_view name, std::string_view text) {
       value.reject("WIDTHxHEIGHT, each from 1 to " + std::to_string(kMaxSide) + ", as 1920x1080");
     }
     width = w, height = h;
-  } else if (name == "entropy-kernel") {
-    entropy_kernel = parse_name(value, kEntropyKernels);
   } else if (name == "edge-guided") {
     edge_guided = parse_integer(value, 0, kStrongestEdgeGuide);
   } else if (name == "aq") {
@@ -190,7 +185,7 @@ void Config::set(std::string_view name, std::string_view text) {
   } else {
     throw Error(ErrorCode::invalid_argument, "unknown option \"" + std::string(name) + "\"",
                 "use qp, preset, profile, slices, deblock, backend, threads, batch, device, fps, sar, range, "
-                "size, headers, input-format, edge-guided, aq or entropy-kernel");
+                "size, headers, input-format, edge-guided or aq");
   }
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "encoder/config.h"
+#include "encoder/encoder_access.h"
 #include "encoder/frame_check.h"
 #include "encoder/headers.h"
 #include "encoder/level.h"
@@ -34,7 +35,7 @@ struct Encoder::Impl {
     void* user_data = nullptr;
   };
 
-  explicit Impl(const Config& c) : config(c) {
+  explicit Impl(const Config& c, const entropy::EntropyKernel* entropy_kernel = nullptr) : config(c) {
     encoder::validate(config);
     const int mb_width = encoder::macroblocks(config.width);
     const int mb_height = encoder::macroblocks(config.height);
@@ -51,7 +52,8 @@ struct Encoder::Impl {
     }
     headers = encoder::stream_headers(config, level.level_idc, true);
     parameter_sets = encoder::stream_headers(config, level.level_idc, false);
-    const encoder::StageParams params = encoder::stage_params(config);
+    encoder::StageParams params = encoder::stage_params(config);
+    params.entropy_kernel = entropy_kernel;
     if (params.marks) {
       mark_message = params.marks->message();
       mark_check.emplace(config.watermark->key, parameter_sets, *params.marks);
@@ -118,6 +120,7 @@ struct Encoder::Impl {
 };
 
 Encoder::Encoder(const Config& config) : impl_(std::make_unique<Impl>(config)) {}
+Encoder::Encoder(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 Encoder::~Encoder() = default;
 Encoder::Encoder(Encoder&&) noexcept = default;
 Encoder& Encoder::operator=(Encoder&&) noexcept = default;
@@ -154,5 +157,13 @@ void Encoder::flush() {
   impl_->flushed = true;
   impl_->backend->flush();
 }
+
+namespace encoder {
+
+Encoder EncoderAccess::open(const Config& config, const entropy::EntropyKernel* entropy_kernel) {
+  return Encoder(std::make_unique<Encoder::Impl>(config, entropy_kernel));
+}
+
+}  // namespace encoder
 
 }  // namespace cu264

@@ -34,7 +34,6 @@ StageParams stage_params(const Config& config) {
   params.threads = config.threads;
   params.batch = config.batch;
   params.device_output = config.device_output;
-  params.entropy_kernel = config.entropy_kernel;
   params.input_format = config.input_format;
   if (config.watermark) params.marks = std::make_shared<protect::MarkPlanner>(*config.watermark);
   if (config.encryption) params.cipher = std::make_shared<protect::EncodeCipher>(*config.encryption);

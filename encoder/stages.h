@@ -14,6 +14,7 @@
 #include "cu264/encoder.h"
 #include "cu264/frame.h"
 #include "cu264/packet.h"
+#include "entropy/cavlc/entropy_kernel.h"
 #include "protect/encode_cipher.h"
 #include "protect/mark_planner.h"
 #include "vision/guide.h"
@@ -43,7 +44,7 @@ struct StageParams {
   int threads = 0;
   int batch = 0;  // as Config::batch
   bool device_output = false;
-  EntropyKernel entropy_kernel = EntropyKernel::production;
+  const entropy::EntropyKernel* entropy_kernel = nullptr;  // null: the production kernel
   std::optional<PixelFormat> input_format;
   int matrix_coefficients = 2;  // that RGB is converted by
   bool full_range = false;

@@ -204,7 +204,7 @@ class CudaBackend final : public Backend {
                        params_.marks && params_.marks->by_parity());
     entropy::LaunchCode code = entropy::launch_code;
     const auto first = static_cast<std::uint32_t>(batch.run.first);
-    if (params_.cipher && params_.entropy_kernel != EntropyKernel::production) {
+    if (params_.cipher && params_.entropy_kernel != nullptr) {
       view = launch_encrypt(view, encryption_, first, encode_->get());
     } else if (params_.cipher) {
       code = [this, first](const BatchView& plain, const entropy::CodeScratch& scratch,

@@ -105,7 +105,7 @@ DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* 
   m.total_coeff = arena.take(mbs * core::kTotalCoeffStride);
   if (params.reconstruction) m.reconstruction = arena.take(mbs * kMacroblockSamples);
   if (params.marks) m.mark_frame = arena.take(params.marks->frame().size());
-  if (params.cipher && params.cipher->parts().modes && params.entropy_kernel != EntropyKernel::production) {
+  if (params.cipher && params.cipher->parts().modes && params.entropy_kernel != nullptr) {
     m.encrypted_macroblocks = arena.take<core::MacroblockRecord>(mbs);
   }
   m.pack_scratch = arena.take(entropy::pack_scratch_bytes(batch, params.mb_width, params.mb_height,

@@ -40,7 +40,7 @@ struct DeviceMemory {
   std::uint8_t* total_coeff = nullptr;
   std::uint8_t* reconstruction = nullptr;  // null unless StageParams::reconstruction
   std::uint8_t* mark_frame = nullptr;      // null without StageParams::marks
-  // Null unless modes are encrypted for one of the published coders.
+  // Null unless modes are encrypted for StageParams::entropy_kernel.
   core::MacroblockRecord* encrypted_macroblocks = nullptr;
   void* pack_scratch = nullptr;
   std::uint8_t* rgb = nullptr;  // one frame from the host before its conversion

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "entropy/cavlc/code_batch.h"
 #include "entropy/cavlc/group_coder.cuh"
 #include "entropy/launch_check.cuh"
 

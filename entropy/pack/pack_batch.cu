@@ -2,8 +2,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "entropy/cavlc/cavlc_su.h"
-#include "entropy/cavlc/cavlcu.h"
 #include "entropy/cavlc/code_batch.h"
 #include "entropy/cavlc/zeros_and_runs.h"
 #include "entropy/launch_check.cuh"
@@ -33,41 +31,6 @@ class Carver {
   std::uint8_t* memory_;
   std::size_t size_ = 0;
 };
-
-// What a published coder works on; unused by the production kernel.
-struct FormScratch {
-  BlockCodes codes;
-  void* own = nullptr;
-  std::size_t own_bytes = 0;
-  PackedBlocks packed;
-};
-
-FormScratch carve_form(Carver& carver, EntropyKernel kernel, int pictures, int mb_width, int mb_height) {
-  FormScratch form;
-  if (kernel == EntropyKernel::production) return form;
-  const std::size_t blocks =
-      static_cast<std::size_t>(pictures) * mb_width * mb_height * core::kBlocksPerMacroblock;
-  form.codes.words = carver.take<std::uint32_t>(blocks * kBlockWords);
-  form.codes.lengths = carver.take<std::uint16_t>(blocks);
-  form.own_bytes = kernel == EntropyKernel::cavlcu ? cavlcu_scratch_bytes(pictures, mb_width, mb_height)
-                                                   : cavlc_su_scratch_bytes(pictures, mb_width, mb_height);
-  form.own = carver.take<std::uint8_t>(form.own_bytes);
-  if (kernel == EntropyKernel::cavlc_su) {
-    form.packed.words = carver.take<std::uint32_t>(pictures * packed_block_words(mb_width, mb_height));
-    form.packed.bits = carver.take<std::uint64_t>(static_cast<std::size_t>(pictures));
-  }
-  return form;
-}
-
-void launch_form(const core::BatchView& batch, EntropyKernel kernel, const FormScratch& form,
-                 const std::uint32_t* zeros_and_runs, cudaStream_t stream) {
-  if (kernel == EntropyKernel::cavlcu) {
-    check_call(cudaMemsetAsync(form.own, 0, form.own_bytes, stream), "cudaMemsetAsync");
-    launch_cavlcu(batch, zeros_and_runs, form.own, form.codes, stream);
-  } else {
-    launch_cavlc_su(batch, form.own, form.codes, form.packed, stream);
-  }
-}
 
 // What is there from the first launch to the last, and so comes first, whatever the batch.
 struct LastingScratch {
@@ -100,10 +63,11 @@ PackScratch carve(Carver& carver, const GroupLayout& layout) {
 
 }  // namespace
 
-std::size_t pack_scratch_bytes(int pictures, int mb_width, int mb_height, int slices, EntropyKernel kernel) {
+std::size_t pack_scratch_bytes(int pictures, int mb_width, int mb_height, int slices,
+                               const EntropyKernel* kernel) {
   Carver carver(nullptr);
   carve(carver, group_layout(pictures, mb_width, mb_height, slices));
-  carve_form(carver, kernel, pictures, mb_width, mb_height);
+  if (kernel != nullptr) carver.take<std::uint8_t>(kernel->scratch_bytes(pictures, mb_width, mb_height));
   return carver.size();
 }
 
@@ -130,7 +94,7 @@ void launch_prepare_pack(void* scratch, cudaStream_t stream) {
 
 void launch_code_and_pack(const core::BatchView& batch, const SliceHeaderBits* d_headers,
                           std::uint64_t first_picture, const PackMemory& memory, PackedPicture* d_pictures,
-                          cudaStream_t stream, EntropyKernel kernel, const LaunchCode& code) {
+                          cudaStream_t stream, const EntropyKernel* kernel, const LaunchCode& code) {
   Carver carver(memory.scratch);
   PackJob job;
   job.batch = batch;
@@ -146,12 +110,10 @@ void launch_code_and_pack(const core::BatchView& batch, const SliceHeaderBits* d
   job.stream = memory.stream;
   job.capacity = memory.capacity;
   job.pictures = d_pictures;
-  if (kernel == EntropyKernel::production) {
-    code(batch, job.scratch.code, job.scratch.coded, stream);
+  if (kernel != nullptr) {
+    kernel->launch(batch, job.scratch.code, carver.take<std::uint8_t>(0), job.scratch.coded, stream);
   } else {
-    const FormScratch form = carve_form(carver, kernel, batch.pictures, batch.mb_width, batch.mb_height);
-    launch_form(batch, kernel, form, job.scratch.code.zeros_and_runs, stream);
-    launch_join(batch, form.codes, job.scratch.coded, stream);
+    code(batch, job.scratch.code, job.scratch.coded, stream);
   }
   launch_place(job, stream);
   launch_write(job, stream);

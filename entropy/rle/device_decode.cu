@@ -11,7 +11,6 @@ namespace cu264::rle {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr scan::ScanForm kScan{};
 
 // The first run of [low, high) that ends behind `position`; high where there is none.
 __device__ __forceinline__ std::uint64_t run_at(const std::uint64_t* d_ends, std::uint64_t low,
@@ -73,7 +72,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 std::size_t scan_bytes(std::uint64_t runs) {
-  return (scan::scan_scratch_bytes(kScan, runs) + 255) / 256 * 256;
+  return (scan::scan_scratch_bytes(runs) + 255) / 256 * 256;
 }
 
 template <class T>
@@ -86,7 +85,7 @@ void launch(const DecodeArrays<T>& arrays, void* d_scratch, void* stream) {
   }
   std::uint64_t* const d_ends =
       reinterpret_cast<std::uint64_t*>(static_cast<std::byte*>(d_scratch) + scan_bytes(arrays.runs));
-  scan::launch_scan(kScan, {arrays.d_lengths, d_ends, arrays.runs, scan::Kind::inclusive}, d_scratch, stream);
+  scan::launch_scan({arrays.d_lengths, d_ends, arrays.runs, scan::Kind::inclusive}, d_scratch, stream);
   entropy::check_call(cudaMemcpyAsync(arrays.d_total, d_ends + arrays.runs - 1, sizeof(std::uint64_t),
                                       cudaMemcpyDeviceToDevice, cuda_stream),
                       "cudaMemcpyAsync");

@@ -2,9 +2,13 @@
 // seldom meet; the blocks' sums are added to 64-bit counts.
 #include "entropy/vle/histogram.h"
 
+#include <algorithm>
 #include <cuda/atomic>
 
-#include "entropy/vle/persistent.cuh"
+#include "entropy/launch_check.cuh"
+#include "entropy/vle/code_table.h"
+#include "entropy/vle/resident_blocks.cuh"
+#include "entropy/vle/thread_inputs.cuh"
 
 namespace cu264::vle {
 namespace {

@@ -59,10 +59,6 @@ struct Colour {
   bool full_range = false;
 };
 
-// Which kernels of the CUDA backend code the levels. A developer's option, for comparisons: the bytes are the
-// same; the published forms are slower and take more memory.
-enum class EntropyKernel { production, cavlcu, cavlc_su };
-
 // Quantisation by macroblock, offsets with a mean of zero around Config::qp. One of the two, not both.
 enum class AdaptiveQuantisation { off, variance };
 inline constexpr int kStrongestEdgeGuide = 3;
@@ -100,11 +96,10 @@ struct Config {
   int batch = 0;               // pictures encoded together; 0: what fills the device; 1: lowest latency
   std::vector<int> devices;    // that take batches in turn; empty: device 0
   bool device_output = false;  // packets stay on the device: Packet::device_data
-  EntropyKernel entropy_kernel = EntropyKernel::production;
 
   // Sets a field by its name and a textual value, as the command line and the bindings do:
   // qp, preset, profile, slices, deblock, backend, threads, batch, device, fps, sar, range, size, headers,
-  // input-format, entropy-kernel, edge-guided (0 to 3), aq (off or variance).
+  // input-format, edge-guided (0 to 3), aq (off or variance).
   // Throws Error(invalid_argument) that lists what is accepted.
   void set(std::string_view name, std::string_view value);
 };
@@ -128,6 +123,10 @@ struct MemoryRequirement {
 // What the CUDA backend would allocate at open, and never more after it. With Config::batch 0 the devices are
 // asked, as open would; otherwise no device is needed.
 MemoryRequirement memory_required(const Config& config);
+
+namespace encoder {
+struct EncoderAccess;  // not part of the API
+}
 
 class Encoder {
  public:
@@ -155,7 +154,9 @@ class Encoder {
   void flush();
 
  private:
+  friend struct encoder::EncoderAccess;
   struct Impl;
+  explicit Encoder(std::unique_ptr<Impl> impl) noexcept;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -1,8 +1,8 @@
 #include "tests/parity/canny_device.h"
 
 #include "tests/parity/device_array.cuh"
-#include "vision/cuda/published.h"
-#include "vision/cuda/published_kernels.h"
+#include "vision/published/canny_steps.h"
+#include "vision/published/published_canny.h"
 
 namespace cu264::parity {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "vision/cuda/canny.h"
-#include "vision/stages.h"
+#include "vision/published/reference_stages.h"
 
 namespace cu264::parity {
 

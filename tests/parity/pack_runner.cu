@@ -1,7 +1,7 @@
 #include "tests/parity/pack_runner.h"
 
-#include "entropy/cavlc/cavlc_su.h"
-#include "entropy/cavlc/cavlcu.h"
+#include "entropy/cavlc/published/cavlc_su.h"
+#include "entropy/cavlc/published/cavlcu.h"
 #include "entropy/cavlc/zeros_and_runs.h"
 #include "tests/parity/device_array.cuh"
 
@@ -75,7 +75,7 @@ struct DeviceBatch {
 std::vector<PackedBatch> pack_on_device(const Shape& shape, const std::vector<TestPicture>& pictures,
                                         const std::vector<entropy::SliceHeaderBits>& headers,
                                         std::uint64_t first_picture, int repeats, std::uint64_t capacity,
-                                        EntropyKernel kernel) {
+                                        const entropy::EntropyKernel* kernel) {
   const DeviceBatch device(shape, pictures);
   const core::BatchView& batch = device.view;
   const DeviceArray<entropy::SliceHeaderBits> d_headers(headers);

@@ -19,7 +19,7 @@ struct PackedBatch {
 std::vector<PackedBatch> pack_on_device(const Shape& shape, const std::vector<TestPicture>& pictures,
                                         const std::vector<entropy::SliceHeaderBits>& headers,
                                         std::uint64_t first_picture, int repeats, std::uint64_t capacity = 0,
-                                        EntropyKernel kernel = EntropyKernel::production);
+                                        const entropy::EntropyKernel* kernel = nullptr);
 
 enum class CodingForm { cavlcu, cavlc_su };
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "entropy/vle/device_encoder.h"
-#include "entropy/vle/published.h"
+#include "entropy/vle/published/published_encoder.h"
 
 namespace cu264::parity {
 

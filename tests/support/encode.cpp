@@ -44,6 +44,11 @@ EncodedStream encode(Config config, const std::vector<Picture>& pictures, PixelF
   config.height = pictures.front().height;
   config.reconstruction = true;
   Encoder encoder(config);
+  return encode(encoder, config, pictures, format, padding);
+}
+
+EncodedStream encode(Encoder& encoder, const Config& config, const std::vector<Picture>& pictures,
+                     PixelFormat format, int padding) {
   EncodedStream stream;
   stream.info = encoder.info();
   stream.headers = encoder.headers();

@@ -39,6 +39,10 @@ class FrameBuffer {
 EncodedStream encode(Config config, const std::vector<Picture>& pictures,
                      PixelFormat format = PixelFormat::i420, int padding = 0);
 
+// The same by an encoder that is open already.
+EncodedStream encode(Encoder& encoder, const Config& config, const std::vector<Picture>& pictures,
+                     PixelFormat format = PixelFormat::i420, int padding = 0);
+
 // A packet's reconstruction, or nothing but the size if it does not have as many samples as it should.
 Picture reconstruction_of(const EncodedStream& stream, std::size_t index);
 

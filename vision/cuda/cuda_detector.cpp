@@ -3,13 +3,12 @@
 
 #include <cstdlib>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "vision/backend.h"
 #include "vision/cuda/canny.h"
+#include "vision/cuda/cuda_detector.h"
 #include "vision/cuda/launch_check.h"
-#include "vision/cuda/published.h"
 
 namespace cu264::vision {
 namespace {
@@ -79,21 +78,17 @@ Rows<Sample> rows_of(Sample* data, std::ptrdiff_t pitch, int height) {
 
 class CudaDetector final : public canny::DetectorBackend {
  public:
-  CudaDetector(const CannyParams& params, canny::Form form, int width, int height, int batch, int device)
+  CudaDetector(MakeDetectorPlan make_plan, const CannyParams& params, int width, int height, int batch,
+               int device)
       : device_(device),
         width_(width),
         height_(height),
         pitch_((static_cast<std::size_t>(width) + 31) / 32 * 32) {
     require_device(device);
     const Current current(device);
-    const DeviceLimits limits = device_limits(device);
-    if (form == canny::Form::published) {
-      published_.emplace(params, width, height, limits);
-    } else {
-      plan_.emplace(params, width, height, batch, limits);
-    }
+    plan_ = make_plan(params, width, height, batch, device_limits(device));
     sub_images_ = static_cast<std::size_t>(sub_images(width, height, params.partition).count);
-    scratch_ = allocate(published_ ? published_->scratch_bytes() : plan_->scratch_bytes(), device);
+    scratch_ = allocate(plan_->scratch_bytes(), device);
     const auto pictures = static_cast<std::size_t>(batch);
     host_bytes_ = 2 * plane_bytes() * pictures + pictures * sub_images_ * sizeof(Thresholds);
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "a stream");
@@ -131,17 +126,7 @@ class CudaDetector final : public canny::DetectorBackend {
     auto* const thresholds = reinterpret_cast<Thresholds*>(job.thresholds);
     const PicturePlanes pictures{job.pictures.data, job.pictures.pitch, job.pictures.distance, nullptr};
     const EdgePlanes edges{job.edges.data, job.edges.pitch, job.edges.distance};
-    if (plan_) {
-      plan_->launch(pictures, job.pictures.count, scratch_.get(), edges, thresholds, {}, stream);
-      return;
-    }
-    // The paper's form knows one picture at a time.
-    for (int i = 0; i < job.pictures.count; ++i) {
-      published_->launch(
-          pictures[i], scratch_.get(), edges[i],
-          thresholds == nullptr ? nullptr : thresholds + static_cast<std::size_t>(i) * sub_images_, nullptr,
-          stream);
-    }
+    plan_->launch(pictures, job.pictures.count, scratch_.get(), edges, thresholds, stream);
   }
 
   // The device's copies run top-down whatever way the host's planes do: both are turned together.
@@ -196,18 +181,43 @@ class CudaDetector final : public canny::DetectorBackend {
   int width_, height_;
   std::size_t pitch_;
   std::size_t sub_images_ = 0, host_bytes_ = 0;
-  std::optional<CannyPlan> plan_;
-  std::optional<PublishedPlan> published_;
+  std::unique_ptr<DetectorPlan> plan_;
   Memory scratch_, staging_;
   cudaStream_t stream_ = nullptr;
   cudaEvent_t done_ = nullptr;
 };
 
+class ProductionPlan final : public DetectorPlan {
+ public:
+  ProductionPlan(const CannyParams& params, int width, int height, int pictures, const DeviceLimits& limits)
+      : plan_(params, width, height, pictures, limits) {}
+
+  std::size_t scratch_bytes() const override { return plan_.scratch_bytes(); }
+  void launch(const PicturePlanes& planes, int pictures, void* scratch, const EdgePlanes& edges,
+              Thresholds* thresholds, cudaStream_t stream) const override {
+    plan_.launch(planes, pictures, scratch, edges, thresholds, {}, stream);
+  }
+
+ private:
+  CannyPlan plan_;
+};
+
+std::unique_ptr<DetectorPlan> make_production_plan(const CannyParams& params, int width, int height,
+                                                   int pictures, const DeviceLimits& limits) {
+  return std::make_unique<ProductionPlan>(params, width, height, pictures, limits);
+}
+
 }  // namespace
 
-std::unique_ptr<canny::DetectorBackend> open_cuda_detector(const CannyParams& params, canny::Form form,
-                                                           int width, int height, int batch, int device) {
-  return std::make_unique<CudaDetector>(params, form, width, height, batch, device);
+std::unique_ptr<canny::DetectorBackend> cuda::open_cuda_detector_with(MakeDetectorPlan make_plan,
+                                                                      const CannyParams& params, int width,
+                                                                      int height, int batch, int device) {
+  return std::make_unique<CudaDetector>(make_plan, params, width, height, batch, device);
+}
+
+std::unique_ptr<canny::DetectorBackend> open_cuda_detector(const CannyParams& params, int width, int height,
+                                                           int batch, int device) {
+  return open_cuda_detector_with(make_production_plan, params, width, height, batch, device);
 }
 
 }  // namespace cu264::vision
