@@ -18,9 +18,9 @@
 #include "bench/npp_canny.h"
 #endif
 #include "cu264/canny.h"
-#include "tests/parity/device_array.cuh"
+#include "support/device_array.cuh"
 #include "vision/backend.h"
-#include "vision/cuda/canny.h"
+#include "vision/cuda/canny_plan.h"
 #include "vision/cuda/published.h"
 
 namespace cu264::bench {

@@ -23,7 +23,7 @@
 #include "entropy/cavlc/code_batch.h"
 #include "entropy/cavlc/zeros_and_runs.h"
 #include "entropy/pack/pack_batch.h"
-#include "tests/parity/device_array.cuh"
+#include "support/device_array.cuh"
 
 namespace cu264::bench {
 namespace {

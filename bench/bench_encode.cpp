@@ -22,7 +22,7 @@
 #include "bench/encode_tables.h"
 #include "bench/gpu_bench.h"
 #include "cu264/device.h"
-#include "encoder/cuda/device.h"
+#include "encoder/cuda/probe_device.h"
 
 namespace cu264::bench {
 namespace {

@@ -22,7 +22,7 @@
 #include "cu264/vle.h"
 #include "entropy/vle/fast.h"
 #include "entropy/vle/gpu_decode.h"
-#include "tests/parity/device_array.cuh"
+#include "support/device_array.cuh"
 
 namespace cu264::bench {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cu264/frame.h"
-#include "encoder/cuda/handles.h"
+#include "common/cuda/handles.h"
 
 namespace cu264::bench {
 

@@ -16,7 +16,7 @@
 #include "cu264/packet.h"
 #include "protect/encode_cipher.h"
 #include "protect/mark_planner.h"
-#include "vision/guide.h"
+#include "encoder/adaptive_quantisation/qp_offsets.h"
 
 namespace cu264::encoder {
 

@@ -17,14 +17,14 @@
 
 #include "core/bits.h"
 #include "encoder/cpu/ingest.h"
-#include "encoder/cpu/picture.h"
-#include "encoder/cpu/reconstruct.h"
-#include "encoder/cpu/shown_picture.h"
+#include "encoder/cpu_picture.h"
+#include "encoder/cpu/reconstruct_slice.h"
+#include "encoder/output_picture.h"
 #include "encoder/headers.h"
 #include "encoder/stages.h"
 #include "entropy/cavlc/slice_coder.h"
 #include "entropy/pack/nal_writer.h"
-#include "vision/guide_steps.h"
+#include "vision/half_size_steps.h"
 
 namespace cu264::encoder {
 namespace {

@@ -8,7 +8,7 @@
 #include "core/block.h"
 #include "core/quant.h"
 #include "encoder/cpu/isa.h"
-#include "encoder/cpu/picture.h"
+#include "encoder/cpu_picture.h"
 #include "encoder/presets.h"
 
 namespace cu264::encoder::CU264_ISA {

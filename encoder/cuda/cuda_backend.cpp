@@ -11,10 +11,10 @@
 #include <string>
 #include <utility>
 
-#include "encoder/cpu/shown_picture.h"
+#include "encoder/output_picture.h"
 #include "encoder/cuda/encrypt.h"
-#include "encoder/cuda/guide_relay.h"
-#include "encoder/cuda/handles.h"
+#include "encoder/cuda/qp_offset_relay.h"
+#include "common/cuda/handles.h"
 #include "encoder/cuda/memory.h"
 #include "encoder/cuda/plan_marks.h"
 #include "encoder/cuda/reconstruct.h"

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "encoder/cuda/cuda_backend.h"
-#include "encoder/cuda/guide_relay.h"
+#include "encoder/cuda/qp_offset_relay.h"
 
 namespace cu264::encoder::cuda {
 namespace {

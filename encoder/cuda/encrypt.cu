@@ -2,7 +2,7 @@
 
 #include "encoder/cuda/cipher_change.cuh"
 #include "entropy/cavlc/code_groups.cuh"
-#include "entropy/launch_check.cuh"
+#include "common/cuda/error_check.h"
 
 namespace cu264::encoder::cuda {
 namespace {

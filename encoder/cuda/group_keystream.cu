@@ -4,7 +4,7 @@
 #include "encoder/cuda/group_keystream.cuh"
 #include "entropy/cavlc/block_list.cuh"
 #include "entropy/cavlc/macroblock_lane.cuh"
-#include "entropy/launch_check.cuh"
+#include "common/cuda/error_check.h"
 #include "protect/cuda/aes_table.cuh"
 
 namespace cu264::encoder::cuda {

@@ -2,7 +2,7 @@
 // warp takes its macroblock's. Without a guide all this is the launch's one set.
 #pragma once
 
-#include "core/qp_chain.h"
+#include "core/mb_qp_delta.h"
 #include "encoder/cuda/candidates.cuh"
 
 namespace cu264::encoder::cuda {

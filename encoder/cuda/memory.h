@@ -18,7 +18,7 @@
 #include "encoder/cuda/batch.h"
 #include "encoder/stages.h"
 #include "entropy/pack/pack_batch.h"
-#include "vision/cuda/guide.h"
+#include "encoder/adaptive_quantisation/device_qp_offsets.h"
 
 namespace cu264::encoder::cuda {
 

@@ -3,7 +3,7 @@
 #include "cu264/status.h"
 #include "encoder/cuda/guided.cuh"
 #include "encoder/cuda/macroblock_search.cuh"
-#include "encoder/cuda/qp_chain.h"
+#include "encoder/cuda/mb_qp_delta_chain.h"
 #include "encoder/cuda/reconstruct_by_pairs.cuh"
 #include "encoder/cuda/wavefront.cuh"
 

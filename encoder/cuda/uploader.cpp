@@ -3,7 +3,7 @@
 #include <cstring>
 #include <string>
 
-#include "encoder/cuda/ingest.h"
+#include "encoder/cuda/convert_rgb.h"
 #include "encoder/frame_layout.h"
 
 namespace cu264::encoder::cuda {

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "core/colour.h"
-#include "encoder/cuda/handles.h"
+#include "common/cuda/handles.h"
 #include "encoder/cuda/memory.h"
 #include "encoder/stages.h"
 

@@ -10,7 +10,7 @@
 #include "entropy/cavlc/cavlc_su.h"
 #include "entropy/cavlc/group_bits.h"
 #include "entropy/cavlc/word_sink.cuh"
-#include "entropy/launch_check.cuh"
+#include "common/cuda/error_check.h"
 
 namespace cu264::entropy {
 namespace {

@@ -11,7 +11,7 @@
 #include "entropy/cavlc/block_coder.cuh"
 #include "entropy/cavlc/cavlcu.h"
 #include "entropy/cavlc/word_sink.cuh"
-#include "entropy/launch_check.cuh"
+#include "common/cuda/error_check.h"
 
 namespace cu264::entropy {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "entropy/cavlc/group_coder.cuh"
-#include "entropy/launch_check.cuh"
+#include "common/cuda/error_check.h"
 
 namespace cu264::entropy {
 

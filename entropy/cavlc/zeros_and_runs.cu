@@ -3,7 +3,7 @@
 #include "core/bit_ops.h"
 #include "core/cavlc_runs.h"
 #include "core/cavlc_tables.h"
-#include "entropy/launch_check.cuh"
+#include "common/cuda/error_check.h"
 
 namespace cu264::entropy {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "entropy/pack/pack_stages.cuh"
-#include "entropy/scan/block_scan.cuh"
+#include "common/cuda/thread_scan.cuh"
 
 namespace cu264::entropy {
 

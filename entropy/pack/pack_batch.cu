@@ -6,7 +6,7 @@
 #include "entropy/cavlc/cavlcu.h"
 #include "entropy/cavlc/code_batch.h"
 #include "entropy/cavlc/zeros_and_runs.h"
-#include "entropy/launch_check.cuh"
+#include "common/cuda/error_check.h"
 #include "entropy/pack/pack_batch.h"
 #include "entropy/pack/pack_stages.cuh"
 

@@ -4,12 +4,12 @@
 
 #include "core/bit_run.h"
 #include "core/block.h"
-#include "entropy/launch_check.cuh"
+#include "common/cuda/error_check.h"
 #include "entropy/pack/escape_count.cuh"
 #include "entropy/pack/escape_groups.h"
 #include "entropy/pack/nal_units.cuh"
 #include "entropy/pack/pack_stages.cuh"
-#include "entropy/scan/block_scan.cuh"
+#include "common/cuda/thread_scan.cuh"
 
 namespace cu264::entropy {
 namespace {

@@ -2,11 +2,11 @@
 // place, then all lanes copy one after the other, and at last a few lanes each what is left at its ends.
 #include <cstdint>
 
-#include "entropy/launch_check.cuh"
+#include "common/cuda/error_check.h"
 #include "entropy/pack/escapes.cuh"
 #include "entropy/pack/group_payload.cuh"
 #include "entropy/pack/pack_stages.cuh"
-#include "entropy/scan/block_scan.cuh"
+#include "common/cuda/thread_scan.cuh"
 
 namespace cu264::entropy {
 namespace {

@@ -2,7 +2,7 @@
 // by bisection the run that it begins in.
 #include <algorithm>
 
-#include "entropy/launch_check.cuh"
+#include "common/cuda/error_check.h"
 #include "entropy/rle/device_encode.h"
 #include "entropy/scan/device_scan.h"
 #include "entropy/scan/tile.cuh"

@@ -2,7 +2,7 @@
 // before; a run's length is the distance of its head from the next, so that each tile writes the lengths of
 // the runs that end in it.
 #include "cu264/rle.h"
-#include "entropy/launch_check.cuh"
+#include "common/cuda/error_check.h"
 #include "entropy/rle/device_encode.h"
 #include "entropy/rle/last_heads.cuh"
 #include "entropy/scan/gvle_scan.cuh"

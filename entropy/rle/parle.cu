@@ -3,7 +3,7 @@
 
 #include "cu264/rle.h"
 #include "cu264/status.h"
-#include "entropy/launch_check.cuh"
+#include "common/cuda/error_check.h"
 #include "entropy/rle/device_encode.h"
 #include "entropy/scan/device_scan.h"
 #include "entropy/scan/state_launch.cuh"

@@ -1,6 +1,6 @@
 // Prefix sums in one pass: each block adds up its tile, learns the sum of all tiles before by an inter-block
 // scan while it keeps its items in registers, and writes.
-#include "entropy/scan/block_scan.cuh"
+#include "common/cuda/thread_scan.cuh"
 #include "entropy/scan/device_scan.h"
 #include "entropy/scan/gvle_scan.cuh"
 #include "entropy/scan/state_launch.cuh"

@@ -1,6 +1,6 @@
 // Stream compaction in one pass: the selected items of a tile are gathered in shared memory while the block
 // waits for the number of those before, and leave it side by side.
-#include "entropy/launch_check.cuh"
+#include "common/cuda/error_check.h"
 #include "entropy/scan/device_select.h"
 #include "entropy/scan/gvle_scan.cuh"
 #include "entropy/scan/state_launch.cuh"

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "entropy/launch_check.cuh"
+#include "common/cuda/error_check.h"
 
 namespace cu264::scan {
 

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "entropy/scan/block_scan.cuh"
+#include "common/cuda/thread_scan.cuh"
 
 namespace cu264::scan {
 

@@ -10,7 +10,7 @@
 
 #include "cu264/status.h"
 #include "cu264/vle.h"
-#include "entropy/launch_check.cuh"
+#include "common/cuda/error_check.h"
 #include "entropy/vle/cpu_decode.h"
 #include "entropy/vle/crc32c.h"
 #include "entropy/vle/segment.h"

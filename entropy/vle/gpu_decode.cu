@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cu264/status.h"
-#include "entropy/launch_check.cuh"
+#include "common/cuda/error_check.h"
 #include "entropy/vle/gpu_decode_index.cuh"
 
 namespace cu264::vle {

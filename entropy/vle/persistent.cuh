@@ -8,7 +8,7 @@
 #include <string>
 
 #include "cu264/status.h"
-#include "entropy/launch_check.cuh"
+#include "common/cuda/error_check.h"
 #include "entropy/vle/device_encoder.h"
 #include "entropy/vle/output_words.cuh"
 #include "entropy/vle/shared_tables.cuh"

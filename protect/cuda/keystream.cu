@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "entropy/launch_check.cuh"
+#include "common/cuda/error_check.h"
 #include "protect/cuda/aes_table.cuh"
 
 namespace cu264::protect::cuda {

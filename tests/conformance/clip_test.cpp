@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "tests/conformance/stream_check.h"
-#include "tests/support/decode.h"
+#include "support/decode.h"
 #include "tests/support/quick.h"
 
 namespace cu264::test {

@@ -8,7 +8,7 @@
 
 #include "core/intra_pred.h"
 #include "tests/conformance/stream_check.h"
-#include "tests/support/picture.h"
+#include "support/picture.h"
 
 namespace cu264::test {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "tests/conformance/stream_check.h"
-#include "tests/support/decode.h"
+#include "support/decode.h"
 
 namespace cu264::test {
 namespace {

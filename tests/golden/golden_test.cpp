@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "tests/golden/golden_table.h"
-#include "tests/support/decode.h"
-#include "tests/support/encode.h"
+#include "support/decode.h"
+#include "support/encode.h"
 #include "tests/support/nal_units.h"
 #include "tests/support/sha256.h"
 

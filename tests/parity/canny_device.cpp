@@ -1,6 +1,6 @@
 #include "tests/parity/canny_device.h"
 
-#include "tests/parity/device_array.cuh"
+#include "support/device_array.cuh"
 #include "vision/cuda/published.h"
 #include "vision/cuda/published_kernels.h"
 

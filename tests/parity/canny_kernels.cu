@@ -1,6 +1,6 @@
 #include "tests/parity/canny_kernels.h"
 
-#include "tests/parity/device_array.cuh"
+#include "support/device_array.cuh"
 #include "vision/cuda/magnitude.cuh"
 #include "vision/cuda/search.cuh"
 

@@ -10,7 +10,7 @@
 #include "cu264/protect.h"
 #include "encoder/config.h"
 #include "tests/parity/device_runner.h"
-#include "tests/support/encode.h"
+#include "support/encode.h"
 
 namespace cu264::parity {
 namespace {

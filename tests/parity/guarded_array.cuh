@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "tests/parity/device_array.cuh"
+#include "support/device_array.cuh"
 
 namespace cu264::parity {
 

@@ -12,7 +12,7 @@
 #include "encoder/stages.h"
 #include "tests/parity/device_runner.h"
 #include "tests/parity/placed_frames.h"
-#include "tests/support/picture.h"
+#include "support/picture.h"
 
 namespace cu264::parity {
 namespace {

@@ -9,7 +9,7 @@
 #include "cu264/encoder.h"
 #include "tests/parity/device_runner.h"
 #include "tests/parity/placed_frames.h"
-#include "tests/support/picture.h"
+#include "support/picture.h"
 
 namespace cu264::parity {
 

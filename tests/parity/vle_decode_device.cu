@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "entropy/vle/fast.h"
-#include "tests/parity/device_array.cuh"
+#include "support/device_array.cuh"
 
 namespace cu264::parity {
 namespace {

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "entropy/vle/histogram.h"
-#include "tests/parity/device_array.cuh"
+#include "support/device_array.cuh"
 
 namespace cu264::parity {
 namespace {

@@ -3,7 +3,7 @@
 #include "entropy/vle/fast.h"
 #include "entropy/vle/gpu_decode.h"
 #include "entropy/vle/histogram.h"
-#include "tests/parity/device_array.cuh"
+#include "support/device_array.cuh"
 
 namespace cu264::parity {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "cu264/protect.h"
 #include "tests/parity/device_runner.h"
-#include "tests/support/encode.h"
+#include "support/encode.h"
 
 namespace cu264::parity {
 namespace {

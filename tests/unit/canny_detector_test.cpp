@@ -12,7 +12,7 @@
 #include "vision/backend.h"
 #include "vision/cpu/linking_forest.h"
 #include "vision/cpu/pass_hysteresis.h"
-#include "vision/stages.h"
+#include "vision/reference_stages.h"
 
 namespace cu264 {
 namespace {

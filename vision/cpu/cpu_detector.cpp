@@ -15,7 +15,7 @@
 #include "vision/cpu/level_plane.h"
 #include "vision/cpu/linking_forest.h"
 #include "vision/cpu/pass_hysteresis.h"
-#include "vision/stages.h"
+#include "vision/reference_stages.h"
 
 namespace cu264::vision {
 namespace {

@@ -2,7 +2,7 @@
 #include "vision/cpu/pass_hysteresis.h"
 #include "vision/gaussian.h"
 #include "vision/gradient.h"
-#include "vision/stages.h"
+#include "vision/reference_stages.h"
 #include "vision/suppression.h"
 
 namespace cu264::vision {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "vision/backend.h"
-#include "vision/cuda/canny.h"
+#include "vision/cuda/canny_plan.h"
 #include "vision/cuda/launch_check.h"
 #include "vision/cuda/published.h"
 

@@ -2,7 +2,7 @@
 #include "vision/cuda/bit_planes.cuh"
 #include "vision/cuda/density.h"
 #include "vision/cuda/launch_check.h"
-#include "vision/cuda/warp_sum.cuh"
+#include "common/cuda/warp.cuh"
 
 namespace cu264::vision::cuda {
 namespace {

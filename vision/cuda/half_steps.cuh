@@ -1,11 +1,11 @@
-// Steps in the half-size picture of one macroblock, on one warp (vision/guide_steps.h).
+// Steps in the half-size picture of one macroblock, on one warp (vision/half_size_steps.h).
 #pragma once
 
 #include <cstdint>
 
 #include "vision/cuda/planes.h"
 #include "vision/gaussian.h"
-#include "vision/guide_steps.h"
+#include "vision/half_size_steps.h"
 
 namespace cu264::vision::cuda {
 

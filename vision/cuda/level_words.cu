@@ -5,7 +5,7 @@
 #include "vision/cuda/launch_check.h"
 #include "vision/cuda/level_scale.h"
 #include "vision/cuda/level_words.h"
-#include "vision/cuda/warp_sum.cuh"
+#include "common/cuda/warp.cuh"
 #include "vision/params.h"
 
 namespace cu264::vision::cuda {

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "vision/cuda/canny.h"
+#include "vision/cuda/canny_plan.h"
 #include "vision/cuda/planes.h"
 #include "vision/cuda/words.h"
 #include "vision/params.h"
@@ -20,7 +20,7 @@
 
 namespace cu264::vision::cuda {
 
-// The stages' arrays, as in vision/stages.h but for sm.
+// The stages' arrays, as in vision/reference_stages.h but for sm.
 struct PublishedArrays {
   std::uint16_t* horizontal = nullptr;
   std::uint16_t* smoothed = nullptr;

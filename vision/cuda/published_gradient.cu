@@ -1,7 +1,7 @@
 // Steps 1 to 3 of the paper: a thread a pixel, everything read from and written to global memory.
 #include "vision/cuda/launch_check.h"
 #include "vision/cuda/published_kernels.h"
-#include "vision/cuda/warp_sum.cuh"
+#include "common/cuda/warp.cuh"
 #include "vision/gaussian.h"
 #include "vision/gradient.h"
 #include "vision/suppression.h"

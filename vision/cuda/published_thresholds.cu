@@ -5,8 +5,8 @@
 #include "vision/cuda/passes.cuh"
 #include "vision/cuda/published_kernels.h"
 #include "vision/cuda/search.cuh"
-#include "vision/cuda/warp_sum.cuh"
-#include "vision/stages.h"
+#include "common/cuda/warp.cuh"
+#include "vision/reference_stages.h"
 
 namespace cu264::vision::cuda {
 namespace {

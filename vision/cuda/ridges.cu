@@ -5,7 +5,7 @@
 #include "vision/cuda/launch_check.h"
 #include "vision/cuda/magnitude.cuh"
 #include "vision/cuda/ridges.h"
-#include "vision/cuda/warp_sum.cuh"
+#include "common/cuda/warp.cuh"
 #include "vision/gaussian.h"
 #include "vision/gradient.h"
 #include "vision/suppression.h"

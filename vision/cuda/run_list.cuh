@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "vision/cuda/components.cuh"
-#include "vision/cuda/warp_sum.cuh"
+#include "common/cuda/warp.cuh"
 
 namespace cu264::vision::cuda {
 
