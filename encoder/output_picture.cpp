@@ -8,7 +8,7 @@
 
 namespace cu264::encoder {
 
-std::vector<std::uint8_t> shown_picture(CpuPicture& picture, const StageParams& params) {
+std::vector<std::uint8_t> output_picture(CpuPicture& picture, const StageParams& params) {
   if (params.deblock) deblock_picture(picture, 2 * kSliceAlphaC0OffsetDiv2, 2 * kSliceBetaOffsetDiv2);
   const int width = params.coded_width, height = params.coded_height;
   std::vector<std::uint8_t> out(static_cast<std::size_t>(width) * height * 3 / 2);

@@ -1,27 +1,21 @@
-// Device memory for as long as a test needs it.
+// Device memory for as long as a test or a benchmark needs it.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include <cstddef>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
-namespace cu264::parity {
-
-inline void check(cudaError_t status, const char* what) {
-  if (status != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(status));
-}
+namespace cu264::test {
 
 template <class T>
 class DeviceArray {
  public:
   explicit DeviceArray(std::size_t count) : count_(count) {
-    check(cudaMalloc(&d_data_, count * sizeof(T)), "cudaMalloc");
+    check_cuda(cudaMalloc(&d_data_, count * sizeof(T)), "cudaMalloc");
   }
   explicit DeviceArray(const std::vector<T>& values) : DeviceArray(values.size()) {
-    check(cudaMemcpy(d_data_, values.data(), count_ * sizeof(T), cudaMemcpyHostToDevice), "upload");
+    check_cuda(cudaMemcpy(d_data_, values.data(), count_ * sizeof(T), cudaMemcpyHostToDevice), "upload");
   }
   ~DeviceArray() { cudaFree(d_data_); }
   DeviceArray(const DeviceArray&) = delete;
@@ -31,7 +25,7 @@ class DeviceArray {
   std::size_t size() const { return count_; }
   std::vector<T> download(std::size_t count) const {
     std::vector<T> values(count);
-    check(cudaMemcpy(values.data(), d_data_, count * sizeof(T), cudaMemcpyDeviceToHost), "download");
+    check_cuda(cudaMemcpy(values.data(), d_data_, count * sizeof(T), cudaMemcpyDeviceToHost), "download");
     return values;
   }
   std::vector<T> download() const { return download(count_); }
@@ -41,4 +35,4 @@ class DeviceArray {
   std::size_t count_;
 };
 
-}  // namespace cu264::parity
+}  // namespace cu264::test

@@ -1,30 +1,28 @@
-// Edges as the encoder's guide sees them: samples of the half-size picture with a step of brightness beside
-// them. A full edge map costs more than a fast encode may spend on its guide; this costs a pass over luma.
+// Edges where a full edge map would cost too much, as in a fast encode: samples of the half-size picture with
+// a step of brightness beside them, counted in squares of 16 x 16 samples. One pass over luma finds them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "core/hd.h"
-#include "encoder/adaptive_quantisation/qp_offsets.h"
 
 namespace cu264::vision {
 
-inline constexpr int kHalfSide = kMacroblockSide / 2;  // a macroblock's side in the half-size picture
+inline constexpr int kHalfSide = 8;  // a square's side in the half-size picture
 
 // |dx| + |dy| of half-size samples, each the sum of four samples, a sample apart on either side, from which
 // on there is a step.
 inline constexpr int kStep = 48;
 
-// From the half-size samples to the left, right, above and below. Outside the (whole macroblocks') picture
-// the border's sample is repeated.
+// From the half-size samples to the left, right, above and below. Outside the (whole squares') picture the
+// border's sample is repeated.
 CU264_HD bool is_step(int left, int right, int above, int below) {
   const int dx = right - left, dy = below - above;
   return (dx < 0 ? -dx : dx) + (dy < 0 ? -dy : dy) >= kStep;
 }
 
-// On the host, for luma padded to whole macroblocks: the offsets of every macroblock by params; `previous` as
-// for guide_offsets.
-void guide_picture(const GuideParams& params, const std::uint8_t* luma, std::ptrdiff_t pitch, int mb_width,
-                   int mb_height, std::vector<std::int8_t>& previous);
+// On the host: the steps of square (x, y) of a picture that is padded to wide x high squares.
+int count_steps(const std::uint8_t* luma, std::ptrdiff_t pitch, int x, int y, int wide, int high);
 
 }  // namespace cu264::vision

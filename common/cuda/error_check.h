@@ -1,26 +1,15 @@
-// A launch or a call that the runtime refused becomes an Error.
+// Every call of the CUDA runtime goes through these: an error becomes the library's.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
-#include <string>
+namespace cu264 {
 
-#include "cu264/status.h"
+// Throws cu264::Error(device_unavailable, out_of_memory, device_failure) unless `status` is cudaSuccess.
+// `doing` says what was tried: "making a stream".
+void check_cuda(cudaError_t status, const char* doing);
 
-namespace cu264::entropy {
+// The same for the launch of a kernel, behind which it is called.
+void check_launch(const char* kernel);
 
-inline void check_call(cudaError_t status, const char* call) {
-  if (status == cudaSuccess) return;
-  throw Error(ErrorCode::device_failure, std::string(call) + " failed: " + cudaGetErrorString(status),
-              "restart the program; if it stays, check the GPU and its driver, or use the cpu backend");
-}
-
-inline void check_launch(const char* kernel) {
-  const cudaError_t status = cudaGetLastError();
-  if (status == cudaSuccess) return;
-  throw Error(ErrorCode::device_failure,
-              std::string("the device refused kernel ") + kernel + ": " + cudaGetErrorString(status),
-              "restart the program; if it stays, check the GPU and its driver, or use the cpu backend");
-}
-
-}  // namespace cu264::entropy
+}  // namespace cu264

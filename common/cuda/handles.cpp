@@ -4,7 +4,7 @@
 
 #include "cu264/status.h"
 
-namespace cu264::encoder::cuda {
+namespace cu264 {
 namespace {
 
 std::string megabytes(std::size_t bytes) {
@@ -15,6 +15,15 @@ constexpr char kRemedy[] = "set a smaller batch, or close what else uses the mem
 
 }  // namespace
 
+DeviceGuard::DeviceGuard(int device) : device_(device) {
+  check_cuda(cudaGetDevice(&before_), "asking for the current device");
+  if (before_ != device_) check_cuda(cudaSetDevice(device_), "selecting the device");
+}
+
+DeviceGuard::~DeviceGuard() {
+  if (before_ != device_) cudaSetDevice(before_);
+}
+
 DeviceAllocation allocate_device(std::size_t bytes, int device) {
   void* d_memory = nullptr;
   const cudaError_t status = cudaMalloc(&d_memory, bytes);
@@ -23,11 +32,11 @@ DeviceAllocation allocate_device(std::size_t bytes, int device) {
     std::size_t free_bytes = 0, total = 0;
     cudaMemGetInfo(&free_bytes, &total);
     throw Error(ErrorCode::out_of_memory,
-                "the encoder needs " + megabytes(bytes) + " of memory on device " + std::to_string(device) +
+                "this needs " + megabytes(bytes) + " of memory on device " + std::to_string(device) +
                     ", which has " + megabytes(free_bytes) + " free",
                 kRemedy);
   }
-  check(status, "allocating device memory");
+  check_cuda(status, "allocating device memory");
   return DeviceAllocation(d_memory);
 }
 
@@ -37,11 +46,11 @@ PinnedAllocation allocate_pinned(std::size_t bytes) {
   if (status == cudaErrorMemoryAllocation) {
     cudaGetLastError();
     throw Error(ErrorCode::out_of_memory,
-                "the encoder needs " + megabytes(bytes) + " of page-locked host memory, and cannot have it",
+                "this needs " + megabytes(bytes) + " of page-locked host memory, and cannot have it",
                 kRemedy);
   }
-  check(status, "allocating page-locked memory");
+  check_cuda(status, "allocating page-locked memory");
   return PinnedAllocation(memory);
 }
 
-}  // namespace cu264::encoder::cuda
+}  // namespace cu264

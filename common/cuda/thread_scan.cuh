@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <cstring>
 
-namespace cu264::scan {
+#include "common/cuda/warp.cuh"
+
+namespace cu264 {
 
 struct Plus {
   template <class T>
@@ -31,12 +33,12 @@ __device__ __forceinline__ T shuffled(const T& value, Shuffle shuffle) {
 template <class T>
 __device__ __forceinline__ T shuffle_up(const T& value, int distance) {
   return shuffled(value,
-                  [distance](std::uint32_t word) { return __shfl_up_sync(0xffffffffu, word, distance); });
+                  [distance](std::uint32_t word) { return __shfl_up_sync(kAllLanes, word, distance); });
 }
 
 template <class T>
 __device__ __forceinline__ T from_lane(const T& value, int lane) {
-  return shuffled(value, [lane](std::uint32_t word) { return __shfl_sync(0xffffffffu, word, lane); });
+  return shuffled(value, [lane](std::uint32_t word) { return __shfl_sync(kAllLanes, word, lane); });
 }
 
 // Of lanes 0 to the own one.
@@ -95,4 +97,4 @@ __device__ __forceinline__ T scan_threads(const T& value, const T& identity, T& 
   return lane == 0 ? warps : operation(warps, lanes);
 }
 
-}  // namespace cu264::scan
+}  // namespace cu264

@@ -1,13 +1,15 @@
 // A warp a macroblock, eight samples of a row a lane; then a block a picture for the mean weight, and a
 // thread a macroblock, which takes the batch's pictures in turn.
+#include "common/cuda/error_check.h"
+#include "common/cuda/warp.cuh"
 #include "encoder/adaptive_quantisation/device_qp_offsets.h"
 #include "vision/cuda/half_steps.cuh"
-#include "vision/cuda/launch_check.h"
-#include "common/cuda/warp.cuh"
 #include "vision/gaussian.h"
 
-namespace cu264::vision::cuda {
+namespace cu264::encoder::cuda {
 namespace {
+
+using vision::inside;
 
 constexpr int kThreads = 256;
 constexpr int kLaneSamples = 8;
@@ -42,7 +44,7 @@ __global__ void __launch_bounds__(kThreads)
   const int picture = static_cast<int>(blockIdx.y), lane = static_cast<int>(threadIdx.x) & 31;
   const int y = mb / mb_width * kMacroblockSide + lane / 2;
   const int left = mb % mb_width * kMacroblockSide + lane % 2 * kLaneSamples;
-  const Plane<const std::uint8_t> plane = luma[picture];
+  const vision::cuda::Plane<const std::uint8_t> plane = luma[picture];
   const RowSamples row = load_row(plane.row(inside(y, height)), left, width);
   const std::uint8_t* const d_edges = edges.first != nullptr && y < height ? edges[picture].row(y) : nullptr;
   MacroblockSums sums;
@@ -52,20 +54,17 @@ __global__ void __launch_bounds__(kThreads)
     add_sample(sums, row.at[i], edge);
   }
   if constexpr (kSteps) {
-    __shared__ HalfSamples s_half[kThreads / 32];
+    __shared__ vision::cuda::HalfSamples s_half[kThreads / 32];
     const int mb_height = macroblocks / mb_width;
-    sums.edges = steps_of_lane(plane, row.at, mb % mb_width, mb / mb_width, mb_width, mb_height, width,
-                               height, s_half[threadIdx.x / 32], lane);
+    sums.edges = vision::cuda::steps_of_lane(plane, row.at, mb % mb_width, mb / mb_width, mb_width, mb_height,
+                                             width, height, s_half[threadIdx.x / 32], lane);
   }
-  const auto total = [](int value) {
-    return static_cast<std::int32_t>(warp_sum(static_cast<unsigned>(value)));
-  };
-  sums = {total(sums.edges), total(sums.sum), total(sums.squares)};
+  sums = {warp_sum(sums.edges), warp_sum(sums.sum), warp_sum(sums.squares)};
   if (lane == 0) d_sums[static_cast<std::size_t>(picture) * macroblocks + mb] = sums;
 }
 
 __global__ void __launch_bounds__(1024)
-    mean_weights(GuideMode mode, int macroblocks, const MacroblockSums* d_sums, std::int32_t* d_means) {
+    mean_weights(AqMode mode, int macroblocks, const MacroblockSums* d_sums, std::int32_t* d_means) {
   __shared__ long long s_sum;
   if (threadIdx.x == 0) s_sum = 0;
   __syncthreads();
@@ -74,8 +73,7 @@ __global__ void __launch_bounds__(1024)
   for (int mb = static_cast<int>(threadIdx.x); mb < macroblocks; mb += static_cast<int>(blockDim.x)) {
     sum += macroblock_weight(mode, d_picture[mb]);
   }
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(kAllLanes, sum, step);
+  sum = warp_sum(sum);
   // Two's complement: a sum may be negative.
   if ((threadIdx.x & 31) == 0) {
     atomicAdd(reinterpret_cast<unsigned long long*>(&s_sum), static_cast<unsigned long long>(sum));
@@ -85,8 +83,8 @@ __global__ void __launch_bounds__(1024)
 }
 
 __global__ void __launch_bounds__(kThreads)
-    settle_offsets(const __grid_constant__ GuideParams params, int macroblocks, int pictures,
-                   const __grid_constant__ GuideWork work) {
+    settle_offsets(const __grid_constant__ AqParams params, int macroblocks, int pictures,
+                   const __grid_constant__ QpOffsetMemory work) {
   const int mb = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
   if (mb >= macroblocks) return;
   int previous = work.previous[mb];
@@ -106,7 +104,7 @@ namespace {
 template <bool kSteps>
 void launch_sums(const PicturePlanes& luma, const EdgePlanes& edges, int width, int height, int pictures,
                  MacroblockSums* sums, cudaStream_t stream) {
-  const int macroblocks = guide_macroblocks(width, height), warps = kThreads / 32;
+  const int macroblocks = macroblocks_of_size(width, height), warps = kThreads / 32;
   const dim3 blocks(static_cast<unsigned>((macroblocks + warps - 1) / warps),
                     static_cast<unsigned>(pictures));
   macroblock_sums_of<kSteps><<<blocks, kThreads, 0, stream>>>(
@@ -126,8 +124,8 @@ void launch_step_sums(const PicturePlanes& luma, int width, int height, int pict
   launch_sums<true>(luma, {}, width, height, pictures, sums, stream);
 }
 
-void launch_guide_offsets(const GuideParams& params, int macroblocks, int pictures, const GuideWork& work,
-                          cudaStream_t stream) {
+void launch_qp_offsets(const AqParams& params, int macroblocks, int pictures, const QpOffsetMemory& work,
+                       cudaStream_t stream) {
   mean_weights<<<static_cast<unsigned>(pictures), 1024, 0, stream>>>(params.mode, macroblocks, work.sums,
                                                                      work.means);
   check_launch("mean_weights");
@@ -136,8 +134,9 @@ void launch_guide_offsets(const GuideParams& params, int macroblocks, int pictur
   check_launch("settle_offsets");
 }
 
-void launch_guide_reset(int macroblocks, std::int8_t* previous, cudaStream_t stream) {
-  check(cudaMemsetAsync(previous, kNoPrevious, static_cast<std::size_t>(macroblocks), stream), "a memset");
+void launch_qp_offset_reset(int macroblocks, std::int8_t* previous, cudaStream_t stream) {
+  check_cuda(cudaMemsetAsync(previous, kNoPrevious, static_cast<std::size_t>(macroblocks), stream),
+             "clearing device memory");
 }
 
-}  // namespace cu264::vision::cuda
+}  // namespace cu264::encoder::cuda

@@ -1,5 +1,5 @@
-// The encoder's guide stage on the device: three sums for each macroblock of a batch of pictures, and from
-// them a QP offset each, by the arithmetic of encoder/adaptive_quantisation/qp_offsets.h.
+// Adaptive quantisation on the device: three sums for each macroblock of a batch of pictures, and from them a
+// QP offset each, by the arithmetic of encoder/adaptive_quantisation/qp_offsets.h.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,12 +7,14 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "vision/cuda/planes.h"
 #include "encoder/adaptive_quantisation/qp_offsets.h"
+#include "vision/cuda/planes.h"
 
-namespace cu264::vision::cuda {
+namespace cu264::encoder::cuda {
 
-struct GuideWork {
+using vision::cuda::EdgePlanes, vision::cuda::PicturePlanes;
+
+struct QpOffsetMemory {
   MacroblockSums* sums;   // [picture][mb], raster order
   std::int32_t* means;    // [picture]
   std::int8_t* previous;  // [mb]: offsets of the picture before the batch's first, then of its last
@@ -20,7 +22,7 @@ struct GuideWork {
 };
 
 // Macroblocks of a picture.
-inline int guide_macroblocks(int width, int height) {
+inline int macroblocks_of_size(int width, int height) {
   return (width + kMacroblockSide - 1) / kMacroblockSide * ((height + kMacroblockSide - 1) / kMacroblockSide);
 }
 
@@ -34,10 +36,10 @@ void launch_step_sums(const PicturePlanes& luma, int width, int height, int pict
                       cudaStream_t stream);
 
 // From the sums, for pictures in the order of time. `previous` holds kNoPrevious before the first batch.
-void launch_guide_offsets(const GuideParams& params, int macroblocks, int pictures, const GuideWork& work,
-                          cudaStream_t stream);
+void launch_qp_offsets(const AqParams& params, int macroblocks, int pictures, const QpOffsetMemory& work,
+                       cudaStream_t stream);
 
 // Writes kNoPrevious.
-void launch_guide_reset(int macroblocks, std::int8_t* previous, cudaStream_t stream);
+void launch_qp_offset_reset(int macroblocks, std::int8_t* previous, cudaStream_t stream);
 
-}  // namespace cu264::vision::cuda
+}  // namespace cu264::encoder::cuda

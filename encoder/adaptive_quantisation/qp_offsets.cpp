@@ -7,7 +7,9 @@
 #include "vision/gaussian.h"
 #include "vision/half_size_steps.h"
 
-namespace cu264::vision {
+namespace cu264::encoder {
+
+using vision::inside;
 
 MacroblockSums macroblock_sums(const std::uint8_t* luma, std::ptrdiff_t pitch, const std::uint8_t* edges,
                                std::ptrdiff_t edge_pitch, int width, int height, int mb_x, int mb_y) {
@@ -30,7 +32,7 @@ MacroblockSums macroblock_sums(const std::uint8_t* luma, std::ptrdiff_t pitch, c
 namespace {
 
 // From weights to offsets, in place of those of the picture before.
-void settle(const GuideParams& params, const std::vector<int>& weights, std::vector<std::int8_t>& previous) {
+void settle(const AqParams& params, const std::vector<int>& weights, std::vector<std::int8_t>& previous) {
   const std::int64_t sum = std::accumulate(weights.begin(), weights.end(), std::int64_t{0});
   const int mean = mean_weight(sum, static_cast<int>(weights.size()));
   previous.resize(weights.size(), static_cast<std::int8_t>(kNoPrevious));
@@ -40,39 +42,11 @@ void settle(const GuideParams& params, const std::vector<int>& weights, std::vec
   }
 }
 
-// Half-size luma of one macroblock with a border of one sample.
-struct HalfMacroblock {
-  int at[kHalfSide + 2][kHalfSide + 2];
-};
-
-HalfMacroblock half_of(const std::uint8_t* luma, std::ptrdiff_t pitch, int mb_x, int mb_y, int half_width,
-                       int half_height) {
-  HalfMacroblock half;
-  for (int y = 0; y < kHalfSide + 2; ++y) {
-    const std::uint8_t* const row = luma + 2 * inside(kHalfSide * mb_y + y - 1, half_height) * pitch;
-    for (int x = 0; x < kHalfSide + 2; ++x) {
-      const std::uint8_t* const four = row + 2 * inside(kHalfSide * mb_x + x - 1, half_width);
-      half.at[y][x] = four[0] + four[1] + four[pitch] + four[pitch + 1];
-    }
-  }
-  return half;
-}
-
-int steps_of(const HalfMacroblock& half) {
-  int steps = 0;
-  for (int y = 1; y <= kHalfSide; ++y) {
-    for (int x = 1; x <= kHalfSide; ++x) {
-      steps += is_step(half.at[y][x - 1], half.at[y][x + 1], half.at[y - 1][x], half.at[y + 1][x]);
-    }
-  }
-  return steps;
-}
-
 }  // namespace
 
-void guide_offsets(const GuideParams& params, const std::uint8_t* luma, std::ptrdiff_t pitch,
-                   const std::uint8_t* edges, std::ptrdiff_t edge_pitch, int width, int height,
-                   std::vector<std::int8_t>& previous) {
+void edge_map_qp_offsets(const AqParams& params, const std::uint8_t* luma, std::ptrdiff_t pitch,
+                         const std::uint8_t* edges, std::ptrdiff_t edge_pitch, int width, int height,
+                         std::vector<std::int8_t>& previous) {
   const int mb_width = (width + kMacroblockSide - 1) / kMacroblockSide;
   const int mb_height = (height + kMacroblockSide - 1) / kMacroblockSide;
   std::vector<int> weights(static_cast<std::size_t>(mb_width) * mb_height);
@@ -83,19 +57,19 @@ void guide_offsets(const GuideParams& params, const std::uint8_t* luma, std::ptr
   settle(params, weights, previous);
 }
 
-void guide_picture(const GuideParams& params, const std::uint8_t* luma, std::ptrdiff_t pitch, int mb_width,
-                   int mb_height, std::vector<std::int8_t>& previous) {
+void picture_qp_offsets(const AqParams& params, const std::uint8_t* luma, std::ptrdiff_t pitch, int mb_width,
+                        int mb_height, std::vector<std::int8_t>& previous) {
   const int width = kMacroblockSide * mb_width, height = kMacroblockSide * mb_height;
   std::vector<int> weights(static_cast<std::size_t>(mb_width) * mb_height);
   tbb::parallel_for(0, mb_height, [&](int mb_y) {
     for (int mb_x = 0; mb_x < mb_width; ++mb_x) {
       MacroblockSums sums = macroblock_sums(luma, pitch, nullptr, 0, width, height, mb_x, mb_y);
-      if (params.mode == GuideMode::edges)
-        sums.edges = steps_of(half_of(luma, pitch, mb_x, mb_y, width / 2, height / 2));
+      if (params.mode == AqMode::edges)
+        sums.edges = vision::count_steps(luma, pitch, mb_x, mb_y, mb_width, mb_height);
       weights[static_cast<std::size_t>(mb_y) * mb_width + mb_x] = macroblock_weight(params.mode, sums);
     }
   });
   settle(params, weights, previous);
 }
 
-}  // namespace cu264::vision
+}  // namespace cu264::encoder

@@ -31,7 +31,7 @@ void launch_ingest(const core::RgbPicture& rgb, const core::ColourMatrix& matrix
   };
   const dim3 grid(blocks(rgb.width, block.x), blocks(rgb.height, block.y));
   ingest_kernel<<<grid, block, 0, stream>>>(rgb, matrix, planes);
-  check(cudaGetLastError(), "starting the conversion from RGB");
+  check_launch("ingest_kernel");
 }
 
 }  // namespace cu264::encoder::cuda

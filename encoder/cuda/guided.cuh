@@ -1,5 +1,5 @@
 // Constants of the search where macroblocks differ in QP: one set for each QP in shared memory, from which a
-// warp takes its macroblock's. Without a guide all this is the launch's one set.
+// warp takes its macroblock's. Without adaptive quantisation all this is the launch's one set.
 #pragma once
 
 #include "core/mb_qp_delta.h"

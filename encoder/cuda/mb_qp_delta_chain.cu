@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "common/cuda/error_check.h"
+#include "common/cuda/warp.cuh"
 #include "cu264/status.h"
 #include "encoder/cuda/mb_qp_delta_chain.h"
 
@@ -11,7 +13,6 @@ namespace cu264::encoder::cuda {
 namespace {
 
 constexpr int kThreads = 1024, kWarps = kThreads / 32;
-constexpr unsigned kAll = 0xffffffffu;
 constexpr int kNobody = -1;
 
 __global__ void __launch_bounds__(kThreads) qp_chain_kernel(const __grid_constant__ BatchView batch, int qp) {
@@ -27,10 +28,10 @@ __global__ void __launch_bounds__(kThreads) qp_chain_kernel(const __grid_constan
     const int mb = first + static_cast<int>(threadIdx.x);
     core::MacroblockRecord record;
     if (mb < end) record = records[mb];
-    const unsigned told = __ballot_sync(kAll, mb < end && core::has_mb_qp_delta(record));
+    const unsigned told = __ballot_sync(kAllLanes, mb < end && core::has_mb_qp_delta(record));
     const unsigned before = told & ((1u << lane) - 1);
-    const int own = __shfl_sync(kAll, record.qp, before != 0 ? 31 - __clz(static_cast<int>(before)) : 0);
-    const int last = __shfl_sync(kAll, record.qp, told != 0 ? 31 - __clz(static_cast<int>(told)) : 0);
+    const int own = __shfl_sync(kAllLanes, record.qp, before != 0 ? 31 - __clz(static_cast<int>(before)) : 0);
+    const int last = __shfl_sync(kAllLanes, record.qp, told != 0 ? 31 - __clz(static_cast<int>(told)) : 0);
     if (lane == 0) s_last[warp] = told != 0 ? last : kNobody;
     __syncthreads();
     int predicted = carried;
@@ -54,10 +55,7 @@ __global__ void __launch_bounds__(kThreads) qp_chain_kernel(const __grid_constan
 void launch_qp_chain(const BatchView& batch, int qp, cudaStream_t stream) {
   const dim3 blocks(static_cast<unsigned>(batch.slices), static_cast<unsigned>(batch.pictures));
   qp_chain_kernel<<<blocks, kThreads, 0, stream>>>(batch, qp);
-  const cudaError_t status = cudaGetLastError();
-  if (status != cudaSuccess) {
-    throw Error(ErrorCode::device_failure, std::string("qp_chain_kernel: ") + cudaGetErrorString(status));
-  }
+  check_launch("qp_chain_kernel");
 }
 
 }  // namespace cu264::encoder::cuda

@@ -1,6 +1,6 @@
-// The offsets of the picture before, which the guide remembers, handed from device to device: a batch's first
-// picture follows the last one of the batch before, and that batch is on another device. They go by way of
-// page-locked memory and of events that streams wait for; the host waits for nothing.
+// The offsets of the picture before, which adaptive quantisation remembers, handed from device to device: a
+// batch's first picture follows the last one of the batch before, and that batch is on another device. They
+// go by way of page-locked memory and of events that streams wait for; the host waits for nothing.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 
 namespace cu264::encoder::cuda {
 
-// Of several devices together, which launch the guides of their batches in the batches' order, one thread.
-class GuideRelay {
+// Several devices share one. One thread launches their batches' offsets, in the batches' order.
+class QpOffsetRelay {
  public:
-  explicit GuideRelay(std::size_t macroblocks)
+  explicit QpOffsetRelay(std::size_t macroblocks)
       : macroblocks_(macroblocks), memory_(allocate_pinned(macroblocks)) {}
 
   // On the stream that is about to compute a batch's offsets: d_previous becomes what the last batch left.
@@ -22,15 +22,15 @@ class GuideRelay {
   void take(std::int8_t* d_previous, const Stream& stream) const {
     if (left_ == nullptr) return;
     stream.wait_for(left_->get());
-    check(cudaMemcpyAsync(d_previous, memory_.get(), macroblocks_, cudaMemcpyHostToDevice, stream.get()),
-          "taking the guide's offsets over");
+    check_cuda(cudaMemcpyAsync(d_previous, memory_.get(), macroblocks_, cudaMemcpyHostToDevice, stream.get()),
+               "taking over the QP offsets");
   }
 
   // On the same stream, behind the offsets. `left` belongs to the stream's device and outlives the relay's
   // use.
   void leave(const std::int8_t* d_previous, const Stream& stream, const Event& left) {
-    check(cudaMemcpyAsync(memory_.get(), d_previous, macroblocks_, cudaMemcpyDeviceToHost, stream.get()),
-          "handing the guide's offsets on");
+    check_cuda(cudaMemcpyAsync(memory_.get(), d_previous, macroblocks_, cudaMemcpyDeviceToHost, stream.get()),
+               "handing on the QP offsets");
     left.record(stream.get());
     left_ = &left;
   }

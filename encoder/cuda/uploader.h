@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/colour.h"
 #include "common/cuda/handles.h"
+#include "core/colour.h"
 #include "encoder/cuda/memory.h"
 #include "encoder/stages.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "entropy/cavlc/code_groups.cuh"
 #include "common/cuda/error_check.h"
+#include "entropy/cavlc/code_groups.cuh"
 
 namespace cu264::entropy {
 namespace {

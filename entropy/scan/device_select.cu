@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(kTileThreads) select_tiles(const __grid_consta
 template <class T>
 void launch(const SelectArrays<T>& arrays, void* d_scratch, void* stream) {
   if (arrays.count == 0) {
-    entropy::check_call(
+    check_cuda(
         cudaMemsetAsync(arrays.d_selected, 0, sizeof(std::uint64_t), static_cast<cudaStream_t>(stream)),
         "cudaMemsetAsync");
     return;

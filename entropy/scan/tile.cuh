@@ -9,11 +9,11 @@
 #include <cstdint>
 
 #include "common/cuda/thread_scan.cuh"
+#include "common/cuda/warp.cuh"
 
 namespace cu264::scan {
 
 inline constexpr int kTileThreads = 256, kTileWarps = kTileThreads / 32;
-inline constexpr unsigned kAllLanes = 0xffffffffu;
 
 template <class T>
 inline constexpr int kChunkItems = 16 / sizeof(T);

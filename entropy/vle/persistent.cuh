@@ -7,20 +7,14 @@
 #include <cuda/atomic>
 #include <string>
 
-#include "cu264/status.h"
 #include "common/cuda/error_check.h"
+#include "cu264/status.h"
 #include "entropy/vle/device_encoder.h"
 #include "entropy/vle/output_words.cuh"
 #include "entropy/vle/shared_tables.cuh"
 #include "entropy/vle/thread_inputs.cuh"
 
 namespace cu264::vle {
-
-inline void check_cuda(cudaError_t status, const char* what) {
-  if (status == cudaSuccess) return;
-  throw Error(ErrorCode::device_failure, std::string(what) + " failed: " + cudaGetErrorString(status),
-              "check the GPU and its driver");
-}
 
 // The block-inputs that fall to a block. They are taken by ticket, so that a block waits only for blocks that
 // have begun (YAVLE, step 2).
@@ -140,7 +134,7 @@ void launch_persistent(void (*kernel)(KernelCall<kSpan, Scan>), const char* name
                                           reinterpret_cast<typename Scan::State*>(d_scratch + kTicketBytes),
                                           static_cast<std::uint32_t>(block_inputs)};
   kernel<<<grid, threads, shared_bytes, static_cast<cudaStream_t>(call.stream)>>>(arguments);
-  entropy::check_launch(name);
+  check_launch(name);
 }
 
 }  // namespace cu264::vle

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/intra_pred.h"
-#include "tests/conformance/stream_check.h"
 #include "support/picture.h"
+#include "tests/conformance/stream_check.h"
 
 namespace cu264::test {
 namespace {

@@ -1,8 +1,8 @@
 // Where parameter sets stand, and what they say of colour, shape and time.
 #include <gtest/gtest.h>
 
-#include "tests/conformance/stream_check.h"
 #include "support/decode.h"
+#include "tests/conformance/stream_check.h"
 
 namespace cu264::test {
 namespace {

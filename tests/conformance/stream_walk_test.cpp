@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "tests/conformance/stream_check.h"
 #include "support/decode.h"
+#include "tests/conformance/stream_check.h"
 
 namespace cu264::test {
 namespace {

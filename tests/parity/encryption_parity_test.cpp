@@ -9,8 +9,8 @@
 
 #include "cu264/protect.h"
 #include "encoder/config.h"
-#include "tests/parity/device_runner.h"
 #include "support/encode.h"
+#include "tests/parity/device_runner.h"
 
 namespace cu264::parity {
 namespace {

@@ -9,10 +9,10 @@
 #include "encoder/config.h"
 #include "encoder/cpu/ingest.h"
 #include "encoder/cpu/reconstruct_slice.h"
-#include "tests/parity/device_pictures.h"
-#include "tests/parity/device_runner.h"
 #include "support/encode.h"
 #include "support/picture.h"
+#include "tests/parity/device_pictures.h"
+#include "tests/parity/device_runner.h"
 
 namespace cu264::parity {
 namespace {

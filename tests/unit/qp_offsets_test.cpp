@@ -13,7 +13,7 @@
 namespace cu264 {
 namespace {
 
-using namespace vision;
+using namespace encoder;
 
 constexpr int kWidth = 100, kHeight = 70, kMbWidth = 7, kMbHeight = 5;  // 100 = 6 * 16 + 4
 
@@ -36,13 +36,14 @@ Scene scene(unsigned seed) {
   return scene;
 }
 
-std::vector<std::int8_t> offsets(const Scene& scene, GuideParams params,
+std::vector<std::int8_t> offsets(const Scene& scene, AqParams params,
                                  std::vector<std::int8_t> previous = {}) {
-  guide_offsets(params, scene.luma.data(), kWidth, scene.edges.data(), kWidth, kWidth, kHeight, previous);
+  edge_map_qp_offsets(params, scene.luma.data(), kWidth, scene.edges.data(), kWidth, kWidth, kHeight,
+                      previous);
   return previous;
 }
 
-TEST(CannyGuide, LogarithmIsCloseAndRises) {
+TEST(QpOffsets, LogarithmIsCloseAndRises) {
   int before = -1;
   for (int value = 0; value < 300000; ++value) {
     const int q8 = log2_of(value);
@@ -53,7 +54,7 @@ TEST(CannyGuide, LogarithmIsCloseAndRises) {
   EXPECT_EQ(log2_of(0x7ffffffe), 31 * 256 - 1);
 }
 
-TEST(CannyGuide, VarianceIsTheMacroblocks) {
+TEST(QpOffsets, VarianceIsTheMacroblocks) {
   const Scene picture = scene(1);
   for (int mb = 0; mb < kMbWidth * kMbHeight; ++mb) {
     const int mb_x = mb % kMbWidth, mb_y = mb / kMbWidth;
@@ -75,7 +76,7 @@ TEST(CannyGuide, VarianceIsTheMacroblocks) {
   }
 }
 
-TEST(CannyGuide, ExtremesFit) {
+TEST(QpOffsets, ExtremesFit) {
   MacroblockSums sums;
   for (int i = 0; i < 256; ++i) add_sample(sums, 255, true);
   EXPECT_EQ(variance_weight(sums), log2_of(4096));
@@ -88,8 +89,8 @@ TEST(CannyGuide, ExtremesFit) {
   EXPECT_EQ(edge_weight({256, 0, 0}), log2_of(4096) - 16 * 112);
 }
 
-TEST(CannyGuide, OffsetsAreZeroMeanAndGrowWithStrength) {
-  for (const GuideMode mode : {GuideMode::edges, GuideMode::variance}) {
+TEST(QpOffsets, OffsetsAreZeroMeanAndGrowWithStrength) {
+  for (const AqMode mode : {AqMode::edges, AqMode::variance}) {
     int spread_before = -1;
     for (const int strength : {0, 128, 256, 512, 768}) {
       const auto found = offsets(scene(2), {mode, strength});
@@ -110,28 +111,28 @@ TEST(CannyGuide, OffsetsAreZeroMeanAndGrowWithStrength) {
   }
 }
 
-TEST(CannyGuide, EdgesLowerAndTextureRaisesTheQp) {
-  const auto found = offsets(scene(3), {GuideMode::edges, 256});
+TEST(QpOffsets, EdgesLowerAndTextureRaisesTheQp) {
+  const auto found = offsets(scene(3), {AqMode::edges, 256});
   const auto without = [&] {
     Scene bare = scene(3);
     bare.edges.assign(bare.edges.size(), 0);
-    return offsets(bare, {GuideMode::edges, 256});
+    return offsets(bare, {AqMode::edges, 256});
   }();
   EXPECT_LT(found[1 * kMbWidth + 1], without[1 * kMbWidth + 1]);  // row 30 crosses it
   EXPECT_GT(without[0 * kMbWidth + 6], without[0 * kMbWidth + 0]);
-  const auto variance = offsets(scene(3), {GuideMode::variance, 256});
+  const auto variance = offsets(scene(3), {AqMode::variance, 256});
   EXPECT_LT(variance[0], 0);
   EXPECT_GT(variance[6], 0);
 }
 
-TEST(CannyGuide, FlatPicturesHaveNoOffsets) {
+TEST(QpOffsets, FlatPicturesHaveNoOffsets) {
   Scene flat{std::vector<std::uint8_t>(kWidth * kHeight, 33), std::vector<std::uint8_t>(kWidth * kHeight)};
-  for (const GuideMode mode : {GuideMode::edges, GuideMode::variance}) {
-    for (const int offset : offsets(flat, {mode, kStrongestGuide})) EXPECT_EQ(offset, 0);
+  for (const AqMode mode : {AqMode::edges, AqMode::variance}) {
+    for (const int offset : offsets(flat, {mode, kLargestStrength})) EXPECT_EQ(offset, 0);
   }
 }
 
-TEST(CannyGuide, SmallMovesKeepThePreviousOffset) {
+TEST(QpOffsets, SmallMovesKeepThePreviousOffset) {
   EXPECT_EQ(settled_offset(128, kNoPrevious), 1);
   EXPECT_EQ(settled_offset(127, kNoPrevious), 0);
   EXPECT_EQ(settled_offset(-128, kNoPrevious), 0);
@@ -142,7 +143,7 @@ TEST(CannyGuide, SmallMovesKeepThePreviousOffset) {
   EXPECT_EQ(settled_offset(2 * 256 - 193, 2), 1);
   EXPECT_EQ(settled_offset(-3000, 5), -12);
   // Noise that differs from picture to picture: fewer offsets change than without memory.
-  const GuideParams params{GuideMode::edges, 512};
+  const AqParams params{AqMode::edges, 512};
   int changes = 0, free_changes = 0;
   std::vector<std::int8_t> kept, free;
   for (unsigned picture = 0; picture < 20; ++picture) {

@@ -1,8 +1,8 @@
 // The reference: every stage on its own, pixel by pixel, hysteresis by passes.
+#include "vision/reference_stages.h"
 #include "vision/cpu/pass_hysteresis.h"
 #include "vision/gaussian.h"
 #include "vision/gradient.h"
-#include "vision/reference_stages.h"
 #include "vision/suppression.h"
 
 namespace cu264::vision {

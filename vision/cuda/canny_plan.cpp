@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "common/cuda/arena.h"
+#include "common/cuda/error_check.h"
 #include "vision/cuda/density.h"
-#include "vision/cuda/launch_check.h"
-#include "vision/cuda/lay_out.h"
 
 namespace cu264::vision::cuda {
 namespace {
@@ -13,7 +13,7 @@ constexpr std::size_t kLabelBudget = std::size_t{256} << 20;  // more lows at on
 
 int attribute(cudaDeviceAttr which, int device) {
   int value = 0;
-  check(cudaDeviceGetAttribute(&value, which, device), "a question about its limits");
+  check_cuda(cudaDeviceGetAttribute(&value, which, device), "asking for the limits of the device");
   return value;
 }
 
@@ -61,23 +61,25 @@ CannyArrays CannyPlan::lay_out(std::uint8_t* base, std::size_t& bytes) const {
   const std::size_t words = pictures * grid_.words(),
                     subs = pictures * static_cast<std::size_t>(grid_.all.count);
   CannyArrays arrays;
-  arrays.magnitude = take<std::uint16_t>(base, bytes, words * kWordPixels);
+  Arena arena(base);
+  arrays.magnitude = arena.take<std::uint16_t>(words * kWordPixels);
   // Fewer pictures may be cut into smaller tiles.
-  arrays.tile_largest = take<std::uint16_t>(
-      base, bytes, pictures * static_cast<std::size_t>(ridge_tiles(grid_.all.width, grid_.all.height, 1)));
-  arrays.levels = take<std::uint32_t>(base, bytes, words * kLevelPlanes);
-  arrays.largest = take<std::int32_t>(base, bytes, pictures);
-  arrays.thresholds = take<Thresholds>(base, bytes, subs);
+  arrays.tile_largest = arena.take<std::uint16_t>(
+      pictures * static_cast<std::size_t>(ridge_tiles(grid_.all.width, grid_.all.height, 1)));
+  arrays.levels = arena.take<std::uint32_t>(words * kLevelPlanes);
+  arrays.largest = arena.take<std::int32_t>(pictures);
+  arrays.thresholds = arena.take<Thresholds>(subs);
   if (!params_.fixed) {
-    arrays.sums = take<std::uint32_t>(base, bytes, words * static_cast<std::size_t>(parts_ * sum_planes_));
-    arrays.counts = take<LevelCounts>(base, bytes, subs);
-    arrays.blocks_done = take<unsigned>(base, bytes, pictures);
+    arrays.sums = arena.take<std::uint32_t>(words * static_cast<std::size_t>(parts_ * sum_planes_));
+    arrays.counts = arena.take<LevelCounts>(subs);
+    arrays.blocks_done = arena.take<unsigned>(pictures);
   }
   if (!shared_) {
     const std::size_t labelled = words * static_cast<std::size_t>(lows_at_once_);
-    arrays.maps = take<std::uint32_t>(base, bytes, labelled);
-    arrays.parents = take<std::uint32_t>(base, bytes, labelled * kNodesPerWord);
+    arrays.maps = arena.take<std::uint32_t>(labelled);
+    arrays.parents = arena.take<std::uint32_t>(labelled * kNodesPerWord);
   }
+  bytes = arena.bytes();
   return arrays;
 }
 
