@@ -21,8 +21,8 @@
 
 #include "bench/encode_tables.h"
 #include "bench/gpu_bench.h"
+#include "common/cuda/error_check.h"
 #include "cu264/device.h"
-#include "encoder/cuda/probe_device.h"
 
 namespace cu264::bench {
 namespace {

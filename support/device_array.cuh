@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "common/cuda/error_check.h"
+
 namespace cu264::test {
 
 template <class T>

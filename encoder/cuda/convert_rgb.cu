@@ -1,6 +1,6 @@
 #include "encoder/cuda/convert_rgb.h"
 
-#include "encoder/cuda/probe_device.h"
+#include "common/cuda/error_check.h"
 
 namespace cu264::encoder::cuda {
 namespace {

@@ -1,6 +1,6 @@
 #include "encoder/cuda/plan_marks.h"
 
-#include "encoder/cuda/probe_device.h"
+#include "common/cuda/error_check.h"
 #include "protect/cuda/aes_table.cuh"
 #include "protect/watermark.h"
 
