@@ -15,6 +15,7 @@
 #include "encoder/cuda/encrypt.h"
 #include "encoder/cuda/memory.h"
 #include "encoder/cuda/plan_marks.h"
+#include "encoder/cuda/probe_device.h"
 #include "encoder/cuda/qp_offset_relay.h"
 #include "encoder/cuda/reconstruct.h"
 #include "encoder/cuda/uploader.h"
