@@ -7,7 +7,7 @@
 
 #include "cu264/canny.h"
 #include "cu264/encoder.h"
-#include "io/container.h"
+#include "io/output_container.h"
 #include "io/reader.h"
 
 namespace cu264::app {

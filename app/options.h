@@ -8,7 +8,7 @@
 #include "cu264/encoder.h"
 #include "cu264/protect.h"
 #include "encoder/published/open_encoder.h"
-#include "io/container.h"
+#include "io/output_container.h"
 #include "io/reader.h"
 
 namespace cu264::app {

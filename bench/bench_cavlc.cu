@@ -23,13 +23,12 @@
 #include "entropy/cavlc/published/cavlcu.h"
 #include "entropy/cavlc/zeros_and_runs.h"
 #include "entropy/pack/pack_batch.h"
-#include "tests/parity/device_array.cuh"
+#include "support/device_array.cuh"
 
 namespace cu264::bench {
 namespace {
 
-using parity::check;
-using parity::DeviceArray;
+using test::DeviceArray;
 
 constexpr int kRuns = 15;
 
@@ -108,7 +107,7 @@ Row measure(const core::BatchView& view) {
     });
     const std::size_t scratch_bytes = entropy::cavlcu_scratch_bytes(pictures, mb_width, mb_height);
     const DeviceArray<std::uint8_t> scratch(scratch_bytes);
-    check(cudaMemset(scratch.data(), 0, scratch_bytes), "memset");
+    check_cuda(cudaMemset(scratch.data(), 0, scratch_bytes), "memset");
     row.cavlcu =
         us([&] { entropy::launch_cavlcu(view, zeros_and_runs.data(), scratch.data(), codes, nullptr); });
   }

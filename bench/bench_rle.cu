@@ -46,11 +46,11 @@ void bench_runs(const char* type, std::size_t bytes, unsigned average, int runs,
   const DeviceBuffer<T> d_input(count), d_symbols(count), d_expected_symbols(count);
   const DeviceBuffer<std::uint32_t> d_lengths(count), d_expected_lengths(count);
   const DeviceBuffer<std::uint64_t> d_count(1), d_expected_count(1);
-  check_runtime(cudaMemcpy(d_input.data(), input.data(), bytes, cudaMemcpyHostToDevice), "upload");
+  check_cuda(cudaMemcpy(d_input.data(), input.data(), bytes, cudaMemcpyHostToDevice), "upload");
   const auto items = static_cast<std::int64_t>(count);
   std::size_t cub_bytes = 0;
   const auto cub_encode = [&](void* d_scratch) {
-    check_runtime(
+    check_cuda(
         cub::DeviceRunLengthEncode::Encode(d_scratch, cub_bytes, d_input.data(), d_expected_symbols.data(),
                                            d_expected_lengths.data(), d_expected_count.data(), items),
         "CUB");
@@ -59,8 +59,8 @@ void bench_runs(const char* type, std::size_t bytes, unsigned average, int runs,
   const DeviceBuffer<char> d_cub(cub_bytes);
   const double cub = median_milliseconds(runs, [&] { cub_encode(d_cub.data()); });
   std::uint64_t run_count = 0;
-  check_runtime(cudaMemcpy(&run_count, d_expected_count.data(), sizeof run_count, cudaMemcpyDeviceToHost),
-                "download");
+  check_cuda(cudaMemcpy(&run_count, d_expected_count.data(), sizeof run_count, cudaMemcpyDeviceToHost),
+             "download");
   const std::size_t moved = bytes + run_count * (sizeof(T) + 4);
   const double copy = copy_milliseconds(runs, moved);
   const auto line = [&](const char* name, double time) {

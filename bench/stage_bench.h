@@ -13,12 +13,12 @@
 #include "core/bit_ops.h"
 #include "core/device_batch.h"
 #include "cu264/encoder.h"
+#include "encoder/adaptive_quantisation/device_qp_offsets.h"
 #include "encoder/cuda/encrypt.h"
 #include "encoder/cuda/memory.h"
 #include "encoder/cuda/reconstruct.h"
 #include "encoder/stages.h"
 #include "entropy/pack/pack_batch.h"
-#include "vision/cuda/guide.h"
 
 namespace cu264::bench {
 
@@ -29,7 +29,7 @@ class StageBench {
       : params_(encoder::stage_params(config)), source_bytes_(clip.frame_bytes()) {
     std::size_t bytes = 0;
     encoder::cuda::lay_out_device(params_, batch, nullptr, bytes);
-    d_allocation_ = encoder::cuda::allocate_device(bytes, 0);
+    d_allocation_ = allocate_device(bytes, 0);
     d_ =
         encoder::cuda::lay_out_device(params_, batch, static_cast<std::uint8_t*>(d_allocation_.get()), bytes);
     std::vector<entropy::SliceHeaderBits> headers;
@@ -45,8 +45,9 @@ class StageBench {
     }
     upload(d_.batch[0].sources, sources);
     entropy::launch_prepare_pack(d_.pack_scratch, nullptr);
-    if (params_.guide) {
-      vision::cuda::launch_guide_reset(params_.mb_width * params_.mb_height, d_.guide.previous, nullptr);
+    if (params_.aq) {
+      encoder::cuda::launch_qp_offset_reset(params_.mb_width * params_.mb_height, d_.qp_offsets.previous,
+                                            nullptr);
     }
     view_.pictures = batch;
     view_.width = clip.width, view_.height = clip.height;
@@ -61,17 +62,18 @@ class StageBench {
     encoder::cuda::launch_reconstruct(view_, params_.qp, params_.preset, d_.batch[0].reconstruct_scratch,
                                       nullptr);
   }
-  void guide() const {
+  void adaptive_quantisation() const {
     vision::cuda::PicturePlanes luma;
     luma.table = view_.sources;
-    if (params_.guide->mode == vision::GuideMode::edges) {
-      vision::cuda::launch_step_sums(luma, view_.width, view_.height, view_.pictures, d_.guide.sums, nullptr);
+    if (params_.aq->mode == encoder::AqMode::edges) {
+      encoder::cuda::launch_step_sums(luma, view_.width, view_.height, view_.pictures, d_.qp_offsets.sums,
+                                      nullptr);
     } else {
-      vision::cuda::launch_macroblock_sums(luma, {}, view_.width, view_.height, view_.pictures, d_.guide.sums,
-                                           nullptr);
+      encoder::cuda::launch_macroblock_sums(luma, {}, view_.width, view_.height, view_.pictures,
+                                            d_.qp_offsets.sums, nullptr);
     }
-    vision::cuda::launch_guide_offsets(*params_.guide, view_.macroblocks_per_picture(), view_.pictures,
-                                       d_.guide, nullptr);
+    encoder::cuda::launch_qp_offsets(*params_.aq, view_.macroblocks_per_picture(), view_.pictures,
+                                     d_.qp_offsets, nullptr);
   }
   // The keystream alone. code_and_pack() makes it again, from then on, and codes what it encrypts.
   void encrypt() {
@@ -99,9 +101,8 @@ class StageBench {
     const std::size_t mbs =
         static_cast<std::size_t>(view_.pictures) * static_cast<std::size_t>(view_.macroblocks_per_picture());
     std::vector<core::MacroblockRecord> records(mbs);
-    encoder::cuda::check(
-        cudaMemcpy(records.data(), d_.macroblocks, mbs * sizeof(records[0]), cudaMemcpyDeviceToHost),
-        "downloading the macroblocks");
+    check_cuda(cudaMemcpy(records.data(), d_.macroblocks, mbs * sizeof(records[0]), cudaMemcpyDeviceToHost),
+               "downloading the macroblocks");
     double bytes = static_cast<double>(mbs * (sizeof(records[0]) + core::kTotalCoeffStride));
     for (const core::MacroblockRecord& mb : records) {
       bytes += core::count_ones(mb.nonzero_blocks) * core::kLevelsPerBlock * double{sizeof(std::int16_t)};
@@ -110,7 +111,7 @@ class StageBench {
   }
   double stream_bytes() const {
     entropy::PackedPicture last;
-    encoder::cuda::check(
+    check_cuda(
         cudaMemcpy(&last, d_.batch[0].pictures + view_.pictures - 1, sizeof(last), cudaMemcpyDeviceToHost),
         "downloading the sizes");
     return static_cast<double>(last.offset + last.size);
@@ -119,8 +120,7 @@ class StageBench {
  private:
   template <class T>
   static void upload(T* d_to, const std::vector<T>& from) {
-    encoder::cuda::check(cudaMemcpy(d_to, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice),
-                         "uploading");
+    check_cuda(cudaMemcpy(d_to, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice), "uploading");
   }
 
   encoder::cuda::EncryptionPlan plan() const {
@@ -130,7 +130,7 @@ class StageBench {
 
   const encoder::StageParams params_;
   const std::size_t source_bytes_;  // of a frame
-  encoder::cuda::DeviceAllocation d_allocation_;
+  DeviceAllocation d_allocation_;
   encoder::cuda::DeviceMemory d_;
   core::BatchView view_;
   bool encrypts_ = false;

@@ -7,11 +7,9 @@ namespace cu264::encoder {
 
 namespace {
 
-std::optional<vision::GuideParams> guide_params(const Config& config) {
-  using vision::GuideMode, vision::kGuideOne;
-  if (config.edge_guided != 0)
-    return vision::GuideParams{GuideMode::edges, (config.edge_guided + 1) * kGuideOne / 2};
-  if (config.aq == AdaptiveQuantisation::variance) return vision::GuideParams{GuideMode::variance, kGuideOne};
+std::optional<AqParams> aq_params(const Config& config) {
+  if (config.edge_guided != 0) return AqParams{AqMode::edges, (config.edge_guided + 1) * kStrengthOne / 2};
+  if (config.aq == AdaptiveQuantisation::variance) return AqParams{AqMode::variance, kStrengthOne};
   return std::nullopt;
 }
 
@@ -27,7 +25,7 @@ StageParams stage_params(const Config& config) {
   params.mb_height = macroblocks(config.height);
   params.qp = config.qp;
   params.preset = config.preset;
-  params.guide = guide_params(config);
+  params.aq = aq_params(config);
   params.slices = config.slices;
   params.deblock = config.deblock;
   params.reconstruction = config.reconstruction;

@@ -1,8 +1,8 @@
 // The seam between the session and a backend.
 //
-// A backend takes pictures through the five stages (ingest, guide, reconstruct, code, pack) and gives access
-// units back in the order they came. The session knows neither threads nor blocks; the stages know neither
-// time nor containers.
+// A backend takes pictures through the five stages (ingest, adaptive quantisation, reconstruct, code, pack)
+// and gives access units back in the order they came. The session knows neither threads nor blocks; the
+// stages know neither time nor containers.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@
 #include "cu264/encoder.h"
 #include "cu264/frame.h"
 #include "cu264/packet.h"
+#include "encoder/adaptive_quantisation/qp_offsets.h"
 #include "entropy/cavlc/entropy_kernel.h"
 #include "protect/encode_cipher.h"
 #include "protect/mark_planner.h"
-#include "vision/guide.h"
 
 namespace cu264::encoder {
 
@@ -37,7 +37,7 @@ struct StageParams {
   int mb_height = 0;
   int qp = 0;
   Preset preset = Preset::balanced;
-  std::optional<vision::GuideParams> guide;  // nothing: every macroblock has the same QP
+  std::optional<AqParams> aq;  // nothing: every macroblock has the same QP
   int slices = 1;
   bool deblock = true;
   bool reconstruction = false;

@@ -7,7 +7,7 @@
 #include <new>
 
 #include "io/av_input.h"
-#include "io/container.h"
+#include "io/output_container.h"
 
 namespace cu264::io {
 namespace {

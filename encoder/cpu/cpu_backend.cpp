@@ -17,14 +17,14 @@
 
 #include "core/bits.h"
 #include "encoder/cpu/ingest.h"
-#include "encoder/cpu/picture.h"
-#include "encoder/cpu/reconstruct.h"
-#include "encoder/cpu/shown_picture.h"
+#include "encoder/cpu/reconstruct_slice.h"
+#include "encoder/cpu_picture.h"
 #include "encoder/headers.h"
+#include "encoder/output_picture.h"
 #include "encoder/stages.h"
 #include "entropy/cavlc/slice_coder.h"
 #include "entropy/pack/nal_writer.h"
-#include "vision/guide_steps.h"
+#include "vision/half_size_steps.h"
 
 namespace cu264::encoder {
 namespace {
@@ -122,13 +122,13 @@ class CpuBackend final : public Backend {
   void submit(const Frame& frame, std::uint64_t index) override {
     Slot& slot = slots_[sent_++ % slots_.size()];
     ingest(frame, slot.picture, matrix_);
-    if (params_.guide) {
+    if (params_.aq) {
       // Pictures come in order, and each one's offsets lean on those of the picture before.
       const Plane& luma = slot.picture.source[0];
       arena_.execute([&] {
         tbb::this_task_arena::isolate([&] {
-          vision::guide_picture(*params_.guide, luma.row(0), luma.width, params_.mb_width, params_.mb_height,
-                                qp_offsets_);
+          picture_qp_offsets(*params_.aq, luma.row(0), luma.width, params_.mb_width, params_.mb_height,
+                             qp_offsets_);
         });
       });
       slot.picture.qp_offsets = qp_offsets_;
@@ -197,7 +197,7 @@ class CpuBackend final : public Backend {
         if (slice.error) std::rethrow_exception(std::exchange(slice.error, nullptr));
       }
       slot.unit = pack(slot.slices, slot.nal_units, params_.qp);
-      if (params_.reconstruction) slot.unit.reconstruction = shown_picture(slot.picture, params_);
+      if (params_.reconstruction) slot.unit.reconstruction = output_picture(slot.picture, params_);
     } catch (...) {
       slot.error = std::current_exception();
     }
@@ -208,7 +208,7 @@ class CpuBackend final : public Backend {
   const int threads_;
   tbb::task_arena arena_;
   std::vector<Slot> slots_;
-  std::vector<std::int8_t> qp_offsets_;  // of the last picture submitted, if there is a guide
+  std::vector<std::int8_t> qp_offsets_;  // of the last picture submitted, with adaptive quantisation
   std::atomic<std::uint64_t> next_ = 0;  // the first ticket not taken: ticket / slices is the picture's index
   std::atomic<std::uint64_t> submitted_ = 0;  // tickets there are
   std::uint64_t sent_ = 0;                    // pictures

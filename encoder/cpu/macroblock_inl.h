@@ -8,7 +8,7 @@
 #include "core/block.h"
 #include "core/quant.h"
 #include "encoder/cpu/isa.h"
-#include "encoder/cpu/picture.h"
+#include "encoder/cpu_picture.h"
 #include "encoder/presets.h"
 
 namespace cu264::encoder::CU264_ISA {
@@ -46,10 +46,10 @@ struct MacroblockContext {
   const core::MacroblockRecord* left_mb = nullptr;  // null where not available
   const core::MacroblockRecord* above_mb = nullptr;
 
-  alignas(32) std::uint8_t luma[16][16];            // source
-  alignas(32) std::uint8_t chroma[8][16];           // source: Cb in columns 0..7, Cr in 8..15
+  alignas(32) std::uint8_t luma[16][16];        // source
+  alignas(32) std::uint8_t chroma[8][16];       // source: Cb in columns 0..7, Cr in 8..15
   alignas(32) std::uint8_t luma_above[1 + 16];  // reconstructed: corner, row above
-  alignas(32) std::uint8_t luma_left[1 + 16];       // corner, column to the left
+  alignas(32) std::uint8_t luma_left[1 + 16];   // corner, column to the left
   alignas(32) std::uint8_t chroma_above[2][1 + 8];
   alignas(32) std::uint8_t chroma_left[2][1 + 8];
   std::uint32_t marks = 0;  // protect/watermark.h

@@ -11,15 +11,16 @@
 #include <string>
 #include <utility>
 
-#include "encoder/cpu/shown_picture.h"
+#include "common/cuda/handles.h"
 #include "encoder/cuda/encrypt.h"
-#include "encoder/cuda/guide_relay.h"
-#include "encoder/cuda/handles.h"
 #include "encoder/cuda/memory.h"
 #include "encoder/cuda/plan_marks.h"
+#include "encoder/cuda/probe_device.h"
+#include "encoder/cuda/qp_offset_relay.h"
 #include "encoder/cuda/reconstruct.h"
 #include "encoder/cuda/uploader.h"
 #include "encoder/frame_layout.h"
+#include "encoder/output_picture.h"
 
 namespace cu264::encoder::cuda {
 namespace {
@@ -50,7 +51,7 @@ struct Batch {
 
 class CudaBackend final : public Backend {
  public:
-  CudaBackend(const StageParams& params, int device, int batch, std::shared_ptr<GuideRelay> relay)
+  CudaBackend(const StageParams& params, int device, int batch, std::shared_ptr<QpOffsetRelay> relay)
       : params_(params), device_(device), size_(batch), relay_(std::move(relay)) {
     const DeviceGuard guard(device);
     const MemoryRequirement required = measure(params, batch);
@@ -68,7 +69,8 @@ class CudaBackend final : public Backend {
     entropy::launch_prepare_pack(d_.pack_scratch, encode_->get());
     if (fetches_ahead()) {  // perhaps more than has been written
       for (const DeviceMemory::Batch& b : d_.batch) {
-        check(cudaMemsetAsync(b.stream, 0, pinned_.window_bytes, encode_->get()), "clearing device memory");
+        check_cuda(cudaMemsetAsync(b.stream, 0, pinned_.window_bytes, encode_->get()),
+                   "clearing device memory");
       }
     }
     if (params.marks) {
@@ -81,9 +83,9 @@ class CudaBackend final : public Backend {
       encryption_ = {protect::aes_expand_key(keys.keystream_key().data()), keys.nonce(),
                      params.cipher->parts(), d_.encrypted_macroblocks};
     }
-    if (params.guide) {
-      guided_ = std::make_unique<Event>();
-      vision::cuda::launch_guide_reset(params.mb_width * params.mb_height, d_.guide.previous, encode_->get());
+    if (params.aq) {
+      offsets_done_ = std::make_unique<Event>();
+      launch_qp_offset_reset(params.mb_width * params.mb_height, d_.qp_offsets.previous, encode_->get());
     }
     if (params.reconstruction) shown_.resize(params.mb_width, params.mb_height, params.slices);
   }
@@ -147,20 +149,20 @@ class CudaBackend final : public Backend {
   void put_slice_headers() const {
     std::vector<entropy::SliceHeaderBits> headers;
     for (const SliceHeader& header : params_.slice_headers) headers.push_back({header.bits, header.length});
-    check(cudaMemcpyAsync(d_.slice_headers, headers.data(), headers.size() * sizeof(headers[0]),
-                          cudaMemcpyHostToDevice, encode_->get()),
-          "uploading the slice headers");
-    check(cudaStreamSynchronize(encode_->get()), "uploading the slice headers");
+    check_cuda(cudaMemcpyAsync(d_.slice_headers, headers.data(), headers.size() * sizeof(headers[0]),
+                               cudaMemcpyHostToDevice, encode_->get()),
+               "uploading the slice headers");
+    check_cuda(cudaStreamSynchronize(encode_->get()), "uploading the slice headers");
   }
 
   void put_mark_plan() {
     const protect::MarkPlanner& marks = *params_.marks;
     mark_plan_ = {protect::aes_expand_key(marks.keys().keystream_key().data()), marks.keys().nonce(),
                   marks.density(), d_.mark_frame, static_cast<std::uint32_t>(marks.frame().size())};
-    check(cudaMemcpyAsync(d_.mark_frame, marks.frame().data(), marks.frame().size(), cudaMemcpyHostToDevice,
-                          encode_->get()),
-          "uploading the watermark");
-    check(cudaStreamSynchronize(encode_->get()), "uploading the watermark");
+    check_cuda(cudaMemcpyAsync(d_.mark_frame, marks.frame().data(), marks.frame().size(),
+                               cudaMemcpyHostToDevice, encode_->get()),
+               "uploading the watermark");
+    check_cuda(cudaStreamSynchronize(encode_->get()), "uploading the watermark");
   }
 
   BatchView view_of(const Run& run, const DeviceMemory::Batch& d) const {
@@ -180,8 +182,8 @@ class CudaBackend final : public Backend {
 
   template <class T>
   static void copy(T* to, const T* from, std::size_t count, cudaMemcpyKind kind, const Stream& stream) {
-    check(cudaMemcpyAsync(to, from, count * sizeof(T), kind, stream.get()),
-          "copying between host and device");
+    check_cuda(cudaMemcpyAsync(to, from, count * sizeof(T), kind, stream.get()),
+               "copying between host and device");
   }
 
   // Starts what has been submitted. The batch before the last has been collected: see capacity().
@@ -198,7 +200,7 @@ class CudaBackend final : public Backend {
     batch.uploaded.record(uploader_->stream().get());
     encode_->wait_for(batch.uploaded.get());
     BatchView view = view_of(batch.run, d);
-    if (params_.guide) view.qp_offsets = launch_guide(view);
+    if (params_.aq) view.qp_offsets = launch_qp_offsets_of(view);
     if (params_.marks) plan_marks(batch.run, d.marks);
     launch_reconstruct(view, params_.qp, params_.preset, d.reconstruct_scratch, encode_->get(), d.marks,
                        params_.marks && params_.marks->by_parity());
@@ -241,20 +243,20 @@ class CudaBackend final : public Backend {
 
   // Batches come in order on one stream, or in turn on several devices': the offsets of a batch's last
   // picture wait for the next batch.
-  const std::int8_t* launch_guide(const BatchView& view) const {
+  const std::int8_t* launch_qp_offsets_of(const BatchView& view) const {
     vision::cuda::PicturePlanes luma;
     luma.table = view.sources;
     const int pictures = view.pictures, width = params_.width, height = params_.height;
-    if (relay_) relay_->take(d_.guide.previous, *encode_);
-    if (params_.guide->mode == vision::GuideMode::edges) {
-      vision::cuda::launch_step_sums(luma, width, height, pictures, d_.guide.sums, encode_->get());
+    if (relay_) relay_->take(d_.qp_offsets.previous, *encode_);
+    if (params_.aq->mode == AqMode::edges) {
+      launch_step_sums(luma, width, height, pictures, d_.qp_offsets.sums, encode_->get());
     } else {
-      vision::cuda::launch_macroblock_sums(luma, {}, width, height, pictures, d_.guide.sums, encode_->get());
+      launch_macroblock_sums(luma, {}, width, height, pictures, d_.qp_offsets.sums, encode_->get());
     }
-    vision::cuda::launch_guide_offsets(*params_.guide, params_.mb_width * params_.mb_height, pictures,
-                                       d_.guide, encode_->get());
-    if (relay_) relay_->leave(d_.guide.previous, *encode_, *guided_);
-    return d_.guide.offsets;
+    launch_qp_offsets(*params_.aq, params_.mb_width * params_.mb_height, pictures, d_.qp_offsets,
+                      encode_->get());
+    if (relay_) relay_->leave(d_.qp_offsets.previous, *encode_, *offsets_done_);
+    return d_.qp_offsets.offsets;
   }
 
   // An incomplete batch comes early: the one before the last may still be waiting for its collection.
@@ -350,7 +352,7 @@ class CudaBackend final : public Backend {
       std::memcpy(plane.samples.data(), from, plane.samples.size());
       from += plane.samples.size();
     }
-    return shown_picture(shown_, params_);
+    return output_picture(shown_, params_);
   }
 
   const StageParams params_;
@@ -365,10 +367,10 @@ class CudaBackend final : public Backend {
   std::unique_ptr<Uploader> uploader_;
   std::unique_ptr<Stream> encode_;
   std::unique_ptr<Stream> download_;
-  std::unique_ptr<Stream> plan_;       // of StageParams::marks
-  std::unique_ptr<Event> planned_;     // the same
-  std::unique_ptr<Event> guided_;      // of StageParams::guide
-  std::shared_ptr<GuideRelay> relay_;  // null on a device alone, and without a guide
+  std::unique_ptr<Stream> plan_;          // of StageParams::marks
+  std::unique_ptr<Event> planned_;        // the same
+  std::unique_ptr<Event> offsets_done_;   // of StageParams::aq
+  std::shared_ptr<QpOffsetRelay> relay_;  // null on a device alone, and without adaptive quantisation
   std::unique_ptr<Batch> batches_[kBatchesInFlight];
   Run filling_;  // submitted and not yet launched
   bool flushed_ = false;
@@ -380,7 +382,7 @@ class CudaBackend final : public Backend {
 }  // namespace
 
 std::unique_ptr<Backend> open_device(const StageParams& params, int device, int batch,
-                                     std::shared_ptr<GuideRelay> relay) {
+                                     std::shared_ptr<QpOffsetRelay> relay) {
   return std::make_unique<CudaBackend>(params, device, batch, std::move(relay));
 }
 
@@ -392,9 +394,9 @@ int choose_batch(const StageParams& params, const std::vector<int>& devices) {
     const DeviceGuard guard(device);
     int multiprocessors = 0;
     std::size_t free_bytes = 0, total = 0;
-    check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
-          "asking for the device's properties");
-    check(cudaMemGetInfo(&free_bytes, &total), "asking for the device's memory");
+    check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+               "asking for the device's properties");
+    check_cuda(cudaMemGetInfo(&free_bytes, &total), "asking for the device's memory");
     const int suits = choose_batch(params, multiprocessors, free_bytes);
     batch = batch == 0 ? suits : std::min(batch, suits);
   }
@@ -404,7 +406,7 @@ int choose_batch(const StageParams& params, const std::vector<int>& devices) {
 MemoryRequirement memory_required(const StageParams& params, const std::vector<int>& devices) {
   MemoryRequirement required =
       measure(params, params.batch != 0 ? params.batch : choose_batch(params, devices));
-  if (params.guide && devices.size() > 1) required.pinned += relay_bytes(params);
+  if (params.aq && devices.size() > 1) required.pinned += relay_bytes(params);
   return required;
 }
 

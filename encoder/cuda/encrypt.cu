@@ -1,8 +1,8 @@
 #include "encoder/cuda/encrypt.h"
 
+#include "common/cuda/error_check.h"
 #include "encoder/cuda/cipher_change.cuh"
 #include "entropy/cavlc/code_groups.cuh"
-#include "entropy/launch_check.cuh"
 
 namespace cu264::encoder::cuda {
 namespace {
@@ -63,7 +63,7 @@ BatchView launch_encrypt(const BatchView& batch, const EncryptionPlan& plan, std
   const entropy::GroupLayout layout = entropy::group_layout(batch);
   const auto blocks = static_cast<unsigned>((layout.groups() + kWarps - 1) / kWarps);
   encrypt_macroblocks<<<blocks, 32 * kWarps, 0, stream>>>(batch, plan, layout, first);
-  entropy::check_launch("encrypt_macroblocks");
+  check_launch("encrypt_macroblocks");
   BatchView coded = batch;
   if (plan.parts.modes) coded.macroblocks = plan.macroblocks, coded.mode_codes = true;
   return coded;

@@ -1,8 +1,8 @@
 // Constants of the search where macroblocks differ in QP: one set for each QP in shared memory, from which a
-// warp takes its macroblock's. Without a guide all this is the launch's one set.
+// warp takes its macroblock's. Without adaptive quantisation all this is the launch's one set.
 #pragma once
 
-#include "core/qp_chain.h"
+#include "core/mb_qp_delta.h"
 #include "encoder/cuda/candidates.cuh"
 
 namespace cu264::encoder::cuda {

@@ -15,10 +15,10 @@
 #include <cstdint>
 
 #include "cu264/encoder.h"
+#include "encoder/adaptive_quantisation/device_qp_offsets.h"
 #include "encoder/cuda/batch.h"
 #include "encoder/stages.h"
 #include "entropy/pack/pack_batch.h"
-#include "vision/cuda/guide.h"
 
 namespace cu264::encoder::cuda {
 
@@ -35,7 +35,7 @@ StagedLayout staged_layout(PixelFormat format, int width, int height);
 
 struct DeviceMemory {
   entropy::SliceHeaderBits* slice_headers = nullptr;
-  vision::cuda::GuideWork guide{};                // nulls without a guide
+  QpOffsetMemory qp_offsets{};                    // nulls without adaptive quantisation
   core::MacroblockRecord* macroblocks = nullptr;  // as BatchView
   std::uint8_t* total_coeff = nullptr;
   std::uint8_t* reconstruction = nullptr;  // null unless StageParams::reconstruction

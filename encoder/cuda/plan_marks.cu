@@ -1,6 +1,6 @@
 #include "encoder/cuda/plan_marks.h"
 
-#include "encoder/cuda/device.h"
+#include "common/cuda/error_check.h"
 #include "protect/cuda/aes_table.cuh"
 #include "protect/watermark.h"
 
@@ -58,9 +58,9 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
 void launch_plan_marks(const MarkPlan& plan, std::uint32_t first, int pictures, int macroblocks,
                        std::uint32_t* marks, cudaStream_t stream) {
   int device = 0, processors = 0;
-  check(cudaGetDevice(&device), "cudaGetDevice");
-  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-        "cudaDeviceGetAttribute");
+  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  check_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
+             "cudaDeviceGetAttribute");
   const auto all = static_cast<std::uint32_t>(pictures) * static_cast<std::uint32_t>(macroblocks);
   constexpr unsigned kWarps = kThreads / 32;
   // As many warps as find room, or work.
@@ -70,7 +70,7 @@ void launch_plan_marks(const MarkPlan& plan, std::uint32_t first, int pictures, 
   const std::uint32_t share = (all + blocks * kWarps - 1) / (blocks * kWarps);
   plan_marks_kernel<<<blocks, kThreads, 0, stream>>>(plan, first, static_cast<std::uint32_t>(macroblocks),
                                                      all, share, marks);
-  check(cudaGetLastError(), "plan_marks_kernel");
+  check_launch("plan_marks_kernel");
 }
 
 }  // namespace cu264::encoder::cuda

@@ -1,9 +1,10 @@
 #include "encoder/cuda/reconstruct.h"
 
-#include "cu264/status.h"
+#include "common/cuda/arena.h"
+#include "common/cuda/error_check.h"
 #include "encoder/cuda/guided.cuh"
 #include "encoder/cuda/macroblock_search.cuh"
-#include "encoder/cuda/qp_chain.h"
+#include "encoder/cuda/mb_qp_delta_chain.h"
 #include "encoder/cuda/reconstruct_by_pairs.cuh"
 #include "encoder/cuda/wavefront.cuh"
 
@@ -23,13 +24,9 @@ inline constexpr int kBlocksPerMultiprocessor = kRdoq ? 4
                                                 : kRd ? 5
                                                       : 6;
 
-constexpr std::size_t aligned(std::size_t bytes) {
-  return (bytes + 255) & ~std::size_t{255};
-}
-
 // The flags first, so that one memset clears them.
 std::size_t flag_bytes(int pictures, int mb_height) {
-  return aligned(sizeof(unsigned) * (static_cast<std::size_t>(pictures) * mb_height + 1));
+  return aligned(sizeof(unsigned) * (static_cast<std::size_t>(pictures) * mb_height + 1), Arena::kAlignment);
 }
 
 // A warp a macroblock row.
@@ -70,22 +67,17 @@ __global__ void __launch_bounds__(32 * kWarpsPerBlock, (kBlocksPerMultiprocessor
   }
 }
 
-void check(cudaError_t status, const char* what) {
-  if (status != cudaSuccess) {
-    throw Error(ErrorCode::device_failure, std::string(what) + ": " + cudaGetErrorString(status));
-  }
-}
-
 // As many blocks as find room, or work.
 template <bool kRd, bool kRdoq, bool kGuided, class BatchMarking>
 void launch_rows(const BatchView& batch, const SearchConstants& constants, const Wavefront& wavefront,
                  const BatchMarking& marking, int rows, cudaStream_t stream) {
   constexpr auto kernel = reconstruct_kernel<kRd, kRdoq, kGuided, BatchMarking>;
   int device = 0, processors = 0, blocks = 0;
-  check(cudaGetDevice(&device), "cudaGetDevice");
-  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-        "cudaDeviceGetAttribute");
-  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 32 * kWarpsPerBlock, 0), "occupancy");
+  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  check_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
+             "cudaDeviceGetAttribute");
+  check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 32 * kWarpsPerBlock, 0),
+             "occupancy");
   const int needed = (rows + kWarpsPerBlock - 1) / kWarpsPerBlock;
   const int grid = needed < blocks * processors ? needed : blocks * processors;
   kernel<<<grid, 32 * kWarpsPerBlock, 0, stream>>>(batch, constants, wavefront, marking);
@@ -101,7 +93,7 @@ void launch(const BatchView& batch, const SearchConstants& constants, const Wave
   } else {
     launch_rows<kRd, kRdoq, kGuided>(batch, constants, wavefront, marking, rows, stream);
   }
-  check(cudaGetLastError(), "reconstruct_kernel");
+  check_launch("reconstruct_kernel");
 }
 
 // `fast` has kernels for each scheme of watermarks, as it is bound by the fetching of instructions.
@@ -134,7 +126,8 @@ void launch(const BatchView& batch, const SearchConstants& constants, const Wave
 
 std::size_t reconstruct_scratch_bytes(int pictures, int mb_width, int mb_height) {
   return flag_bytes(pictures, mb_height) +
-         aligned(sizeof(BottomRow) * static_cast<std::size_t>(pictures) * mb_width * mb_height);
+         aligned(sizeof(BottomRow) * static_cast<std::size_t>(pictures) * mb_width * mb_height,
+                 Arena::kAlignment);
 }
 
 void launch_reconstruct(const BatchView& batch, int qp, Preset preset, void* memory, cudaStream_t stream,
@@ -146,7 +139,7 @@ void launch_reconstruct(const BatchView& batch, int qp, Preset preset, void* mem
   wavefront.ticket = wavefront.progress + static_cast<std::size_t>(batch.pictures) * batch.mb_height;
   const std::size_t flags = flag_bytes(batch.pictures, batch.mb_height);
   wavefront.bottom = reinterpret_cast<BottomRow*>(static_cast<std::uint8_t*>(memory) + flags);
-  check(cudaMemsetAsync(memory, 0, flags, stream), "cudaMemsetAsync");
+  check_cuda(cudaMemsetAsync(memory, 0, flags, stream), "cudaMemsetAsync");
   const Marking<MarkScheme::either> marking = {marks, mark_parity};
   if (batch.qp_offsets == nullptr) {
     launch<false>(batch, constants, wavefront, marking, stream);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "common/cuda/error_check.h"
 #include "entropy/cavlc/code_groups.cuh"
 
 namespace cu264::entropy {

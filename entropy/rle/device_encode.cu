@@ -1,8 +1,8 @@
 // Run-length coding in one pass. A tile marks its heads, ranks them, and learns by GVLE's scan how many came
 // before; a run's length is the distance of its head from the next, so that each tile writes the lengths of
 // the runs that end in it.
+#include "common/cuda/error_check.h"
 #include "cu264/rle.h"
-#include "entropy/launch_check.cuh"
 #include "entropy/rle/device_encode.h"
 #include "entropy/rle/last_heads.cuh"
 #include "entropy/scan/inter_block_scan.cuh"
@@ -131,9 +131,8 @@ __global__ void __launch_bounds__(kTileThreads) encode_tiles(const __grid_consta
 template <class T>
 void launch(const EncodeArrays<T>& arrays, void* d_scratch, void* stream) {
   if (arrays.size == 0) {
-    entropy::check_call(
-        cudaMemsetAsync(arrays.d_runs, 0, sizeof(std::uint64_t), static_cast<cudaStream_t>(stream)),
-        "cudaMemsetAsync");
+    check_cuda(cudaMemsetAsync(arrays.d_runs, 0, sizeof(std::uint64_t), static_cast<cudaStream_t>(stream)),
+               "cudaMemsetAsync");
     return;
   }
   const int skew = chunk_skew(arrays.d_input);

@@ -1,6 +1,6 @@
 // Stream compaction in one pass: the selected items of a tile are gathered in shared memory while the block
 // waits for the number of those before, and leave it side by side.
-#include "entropy/launch_check.cuh"
+#include "common/cuda/error_check.h"
 #include "entropy/scan/device_select.h"
 #include "entropy/scan/inter_block_scan.cuh"
 #include "entropy/scan/state_launch.cuh"
@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(kTileThreads) select_tiles(const __grid_consta
 template <class T>
 void launch(const SelectArrays<T>& arrays, void* d_scratch, void* stream) {
   if (arrays.count == 0) {
-    entropy::check_call(
+    check_cuda(
         cudaMemsetAsync(arrays.d_selected, 0, sizeof(std::uint64_t), static_cast<cudaStream_t>(stream)),
         "cudaMemsetAsync");
     return;

@@ -2,7 +2,7 @@
 // scan while it keeps its items in registers, and writes.
 #pragma once
 
-#include "entropy/scan/block_scan.cuh"
+#include "common/cuda/thread_scan.cuh"
 #include "entropy/scan/device_scan.h"
 #include "entropy/scan/state_launch.cuh"
 #include "entropy/scan/tile.cuh"

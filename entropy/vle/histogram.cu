@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cuda/atomic>
 
-#include "entropy/launch_check.cuh"
+#include "common/cuda/error_check.h"
 #include "entropy/vle/code_table.h"
 #include "entropy/vle/resident_blocks.cuh"
 #include "entropy/vle/thread_inputs.cuh"
@@ -80,7 +80,7 @@ void launch_histogram(const std::uint8_t* d_input, std::size_t size, std::uint64
   const auto grid = static_cast<unsigned>(std::max(needed, std::min<std::uint64_t>(useful, resident)));
   histogram<<<grid, kThreads, 0, static_cast<cudaStream_t>(stream)>>>(
       inputs, reinterpret_cast<unsigned long long*>(d_counts));
-  entropy::check_launch("histogram");
+  check_launch("histogram");
 }
 
 }  // namespace cu264::vle

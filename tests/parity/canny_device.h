@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "vision/cuda/canny.h"
+#include "vision/cuda/canny_plan.h"
 #include "vision/published/reference_stages.h"
 
 namespace cu264::parity {

@@ -10,8 +10,8 @@
 #include "cu264/protect.h"
 #include "encoder/config.h"
 #include "encoder/published/open_encoder.h"
+#include "support/encode.h"
 #include "tests/parity/device_runner.h"
-#include "tests/support/encode.h"
 
 namespace cu264::parity {
 namespace {

@@ -1,5 +1,5 @@
-// A guide on several devices: the offsets of the picture before go from one to the next, and the bytes are
-// those of the processor. Also with one GPU, which then is all of the devices.
+// Adaptive quantisation on several devices: the offsets of the picture before go from one to the next, and
+// the bytes are those of the processor. Also with one GPU, which then is all of the devices.
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -10,9 +10,9 @@
 #include "cu264/device.h"
 #include "encoder/cuda/cuda_backend.h"
 #include "encoder/stages.h"
+#include "support/picture.h"
 #include "tests/parity/device_runner.h"
 #include "tests/parity/placed_frames.h"
-#include "tests/support/picture.h"
 
 namespace cu264::parity {
 namespace {

@@ -148,13 +148,13 @@ TEST_F(RleParity, EmptyRunsAndWrongSizes) {
 TEST_F(RleParity, MoreThan32BitsOfSymbols) {
   const std::uint64_t size = (std::uint64_t{1} << 32) + 12345;
   std::size_t free_bytes = 0, all = 0;
-  check(cudaMemGetInfo(&free_bytes, &all), "cudaMemGetInfo");
+  check_cuda(cudaMemGetInfo(&free_bytes, &all), "cudaMemGetInfo");
   if (free_bytes < size * 7) GTEST_SKIP() << "needs " << (size * 7 >> 30) << " GiB of device memory";
   const DeviceArray<std::uint8_t> d_input(size), d_symbols(size);
   const DeviceArray<std::uint32_t> d_lengths(size);
   const DeviceArray<std::uint64_t> d_runs(1);
-  check(cudaMemset(d_input.data(), 7, size), "cudaMemset");
-  check(cudaMemset(d_input.data() + size - 5, 9, 2), "cudaMemset");
+  check_cuda(cudaMemset(d_input.data(), 7, size), "cudaMemset");
+  check_cuda(cudaMemset(d_input.data() + size - 5, 9, 2), "cudaMemset");
   call_with_scratch([&](void* d_scratch, std::size_t& bytes) {
     rle::device_encode(d_scratch, bytes, d_input.data(), size, d_symbols.data(), d_lengths.data(),
                        d_runs.data(), nullptr);

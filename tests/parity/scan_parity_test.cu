@@ -202,7 +202,7 @@ __global__ void count_wrong_sums(const std::uint64_t* d_sums, std::uint64_t coun
 TEST_F(ScanParity, MoreThan32BitsOfItems) {
   const std::uint64_t count = (std::uint64_t{1} << 32) + 12345;
   std::size_t free_bytes = 0, all = 0;
-  check(cudaMemGetInfo(&free_bytes, &all), "cudaMemGetInfo");
+  check_cuda(cudaMemGetInfo(&free_bytes, &all), "cudaMemGetInfo");
   if (free_bytes < count * 13) GTEST_SKIP() << "needs " << (count * 13 >> 30) << " GiB of device memory";
   const DeviceArray<std::uint32_t> d_words(count);
   const DeviceArray<std::uint64_t> d_sums(count);

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "vision/backend.h"
-#include "vision/cuda/canny.h"
+#include "vision/cuda/canny_plan.h"
 #include "vision/cuda/planes.h"
 
 namespace cu264::vision::cuda {

@@ -1,6 +1,6 @@
 // Steps 1 to 3 of the paper: a thread a pixel, everything read from and written to global memory.
-#include "vision/cuda/launch_check.h"
-#include "vision/cuda/warp_sum.cuh"
+#include "common/cuda/error_check.h"
+#include "common/cuda/warp.cuh"
 #include "vision/gaussian.h"
 #include "vision/gradient.h"
 #include "vision/published/canny_steps.h"
@@ -111,7 +111,7 @@ void launch_published_gaussian(const Plane<const std::uint8_t>& picture, int wid
 }
 
 void launch_published_gradient(int width, int height, const PublishedArrays& arrays, cudaStream_t stream) {
-  check(cudaMemsetAsync(arrays.largest, 0, sizeof *arrays.largest, stream), "a memset");
+  check_cuda(cudaMemsetAsync(arrays.largest, 0, sizeof *arrays.largest, stream), "clearing device memory");
   compute_gradient<<<tiles(width, height), kTile, 0, stream>>>(arrays.smoothed, width, height, arrays.dx,
                                                                arrays.dy, arrays.magnitude, arrays.largest);
   check_launch("compute_gradient");

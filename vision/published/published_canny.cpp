@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
+#include "common/cuda/arena.h"
+#include "common/cuda/error_check.h"
 #include "vision/cuda/density.h"
-#include "vision/cuda/launch_check.h"
-#include "vision/cuda/lay_out.h"
+#include "common/cuda/error_check.h"
 #include "vision/published/canny_steps.h"
 
 namespace cu264::vision::cuda {
@@ -14,7 +15,7 @@ constexpr std::size_t kMapBudget = std::size_t{512} << 20;
 constexpr std::size_t kStaticBytes = 1024;
 
 void mark(const cudaEvent_t* marks, int step, cudaStream_t stream) {
-  if (marks != nullptr) check(cudaEventRecord(marks[step], stream), "an event");
+  if (marks != nullptr) check_cuda(cudaEventRecord(marks[step], stream), "recording an event");
 }
 
 }  // namespace
@@ -31,25 +32,26 @@ PublishedArrays PublishedPlan::lay_out(std::uint8_t* base, std::size_t& bytes) c
   const std::size_t pixels = static_cast<std::size_t>(grid_.all.width) * grid_.all.height;
   const auto sub_images = static_cast<std::size_t>(grid_.all.count);
   PublishedArrays a;
-  a.horizontal = take<std::uint16_t>(base, bytes, pixels);
-  a.smoothed = take<std::uint16_t>(base, bytes, pixels);
-  a.dx = take<std::int16_t>(base, bytes, pixels);
-  a.dy = take<std::int16_t>(base, bytes, pixels);
-  a.magnitude = take<std::uint16_t>(base, bytes, pixels);
-  a.largest = take<std::int32_t>(base, bytes, 1);
-  a.level = take<std::uint8_t>(base, bytes, pixels);
-  a.thresholds = take<Thresholds>(base, bytes, sub_images);
+  Arena arena(base);
+  a.horizontal = arena.take<std::uint16_t>(pixels);
+  a.smoothed = arena.take<std::uint16_t>(pixels);
+  a.dx = arena.take<std::int16_t>(pixels);
+  a.dy = arena.take<std::int16_t>(pixels);
+  a.magnitude = arena.take<std::uint16_t>(pixels);
+  a.largest = arena.take<std::int32_t>(1);
+  a.level = arena.take<std::uint8_t>(pixels);
+  a.thresholds = arena.take<Thresholds>(sub_images);
   if (!params_.fixed) {
-    a.sm = take<std::uint32_t>(base, bytes, pixels);
-    a.prob = take<std::uint8_t>(base, bytes, pixels);
-    a.counts = take<LevelCounts>(base, bytes, sub_images);
-    a.pooled = take<LevelCounts>(base, bytes, 1);
+    a.sm = arena.take<std::uint32_t>(pixels);
+    a.prob = arena.take<std::uint8_t>(pixels);
+    a.counts = arena.take<LevelCounts>(sub_images);
+    a.pooled = arena.take<LevelCounts>(1);
   }
   if (!shared_maps_) {
-    a.maps = take<std::uint32_t>(
-        base, bytes,
-        static_cast<std::size_t>(blocks_at_once_) * pass_map_bytes(grid_) / sizeof(std::uint32_t));
+    a.maps = arena.take<std::uint32_t>(static_cast<std::size_t>(blocks_at_once_) * pass_map_bytes(grid_) /
+                                       sizeof(std::uint32_t));
   }
+  bytes = arena.bytes();
   return a;
 }
 

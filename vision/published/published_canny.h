@@ -13,7 +13,7 @@
 #include <memory>
 #include <vector>
 
-#include "vision/cuda/canny.h"
+#include "vision/cuda/canny_plan.h"
 #include "vision/cuda/cuda_detector.h"
 #include "vision/cuda/planes.h"
 #include "vision/cuda/words.h"

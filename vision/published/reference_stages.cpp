@@ -1,8 +1,8 @@
 // The reference: every stage on its own, pixel by pixel, hysteresis by passes.
-#include "vision/published/reference_stages.h"
 #include "vision/gaussian.h"
 #include "vision/gradient.h"
 #include "vision/published/pass_hysteresis.h"
+#include "vision/published/reference_stages.h"
 #include "vision/suppression.h"
 
 namespace cu264::vision {

@@ -1,9 +1,9 @@
 // Steps 4 to 8 of the paper: a thread block a sub-image and candidate pair, or a sub-image and level.
 #include <algorithm>
 
-#include "vision/cuda/launch_check.h"
+#include "common/cuda/error_check.h"
+#include "common/cuda/warp.cuh"
 #include "vision/cuda/search.cuh"
-#include "vision/cuda/warp_sum.cuh"
 #include "vision/published/canny_steps.h"
 #include "vision/published/passes.cuh"
 #include "vision/published/reference_stages.h"
@@ -178,8 +178,9 @@ unsigned region_threads(const WordGrid& grid) {
 template <class Kernel>
 std::size_t allow_shared(Kernel kernel, const WordGrid& grid, const PassMemory& memory) {
   const std::size_t bytes = memory.shared ? pass_map_bytes(grid) : 0;
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
-        "shared memory for hysteresis");
+  check_cuda(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+      "shared memory for hysteresis");
   return bytes;
 }
 
@@ -196,7 +197,7 @@ std::size_t pass_map_bytes(const WordGrid& grid) {
 void launch_published_sm(const WordGrid& grid, const CandidateSet& set, const PublishedArrays& arrays,
                          const PassMemory& memory, cudaStream_t stream) {
   const std::size_t pixels = static_cast<std::size_t>(grid.all.width) * grid.all.height;
-  check(cudaMemsetAsync(arrays.sm, 0, pixels * sizeof *arrays.sm, stream), "a memset");
+  check_cuda(cudaMemsetAsync(arrays.sm, 0, pixels * sizeof *arrays.sm, stream), "clearing device memory");
   const std::size_t bytes = allow_shared(calc_sm, grid, memory);
   const unsigned blocks = block_count(pair_count(set) * grid.all.count, memory);
   calc_sm<<<blocks, region_threads(grid), bytes, stream>>>(grid, set, arrays.level, arrays.sm,
@@ -213,9 +214,9 @@ void launch_published_prob(std::size_t pixels, const CandidateSet& set, const Pu
 
 void launch_published_counts(const WordGrid& grid, const CandidateSet& set, const PublishedArrays& arrays,
                              cudaStream_t stream) {
-  check(cudaMemsetAsync(arrays.counts, 0, sizeof(LevelCounts) * static_cast<std::size_t>(grid.all.count),
-                        stream),
-        "a memset");
+  check_cuda(cudaMemsetAsync(arrays.counts, 0, sizeof(LevelCounts) * static_cast<std::size_t>(grid.all.count),
+                             stream),
+             "clearing device memory");
   const int highest = highest_candidate(set);
   const dim3 blocks(static_cast<unsigned>(highest), static_cast<unsigned>(grid.all.count));
   calc_pf_histo<<<blocks, region_threads(grid), 0, stream>>>(grid, highest, arrays.level, arrays.prob,

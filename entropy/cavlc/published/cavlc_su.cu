@@ -3,6 +3,8 @@
 // intermediate result goes through global memory, as it did in the original.
 #include <cub/block/block_scan.cuh>
 
+#include "common/cuda/arena.h"
+#include "common/cuda/error_check.h"
 #include "core/bit_ops.h"
 #include "core/cavlc_block.h"
 #include "core/mb_syntax.h"
@@ -10,7 +12,6 @@
 #include "entropy/cavlc/group_bits.h"
 #include "entropy/cavlc/published/cavlc_su.h"
 #include "entropy/cavlc/word_sink.cuh"
-#include "entropy/launch_check.cuh"
 
 namespace cu264::entropy {
 namespace {
@@ -257,19 +258,14 @@ __global__ void __launch_bounds__(kThreads) lag_pack(const __grid_constant__ SuJ
   }
 }
 
-template <class T>
-T* take(std::uint8_t* memory, std::size_t& size, std::size_t count) {
-  T* const array = memory == nullptr ? nullptr : reinterpret_cast<T*>(memory + size);
-  size += (count * sizeof(T) + 255) / 256 * 256;
-  return array;
-}
-
 SuScratch carve(std::uint8_t* memory, std::size_t& size, std::size_t mbs) {
   SuScratch scratch;
-  scratch.zigzag = take<std::int16_t>(memory, size, mbs * core::kLevelsPerMacroblock);
-  scratch.total_coeff = take<std::uint8_t>(memory, size, mbs * kTotalCoeffStride);
-  scratch.symbols = take<Symbols>(memory, size, mbs * kBlocksPerMacroblock);
-  scratch.positions = take<std::uint64_t>(memory, size, mbs * kBlocksPerMacroblock);
+  Arena arena(memory);
+  scratch.zigzag = arena.take<std::int16_t>(mbs * core::kLevelsPerMacroblock);
+  scratch.total_coeff = arena.take<std::uint8_t>(mbs * kTotalCoeffStride);
+  scratch.symbols = arena.take<Symbols>(mbs * kBlocksPerMacroblock);
+  scratch.positions = arena.take<std::uint64_t>(mbs * kBlocksPerMacroblock);
+  size = arena.bytes();
   return scratch;
 }
 

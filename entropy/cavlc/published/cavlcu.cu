@@ -5,13 +5,15 @@
 // know that the other has begun.
 #include <cuda/atomic>
 
+#include "common/cuda/arena.h"
+#include "common/cuda/error_check.h"
+#include "common/cuda/warp.cuh"
 #include "core/cavlc_block.h"
 #include "core/mb_syntax.h"
 #include "core/slot_neighbours.h"
 #include "entropy/cavlc/block_coder.cuh"
 #include "entropy/cavlc/published/cavlcu.h"
 #include "entropy/cavlc/word_sink.cuh"
-#include "entropy/launch_check.cuh"
 
 namespace cu264::entropy {
 namespace {
@@ -23,7 +25,6 @@ using core::MacroblockRecord;
 constexpr int kRegion = 8;  // macroblocks
 constexpr int kThreads = 32 * kRegion;
 constexpr int kEdge = 8;  // blocks of a macroblock along one side: 4 luma, 2 Cb, 2 Cr
-constexpr unsigned kAllLanes = 0xffffffffu;
 
 // Hand-over between thread blocks: each element is written once and consumed once, which leaves it zero.
 struct HandOver {
@@ -198,10 +199,6 @@ __global__ void __launch_bounds__(kThreads)
   codes.lengths[block] = static_cast<std::uint16_t>(length);
 }
 
-std::size_t aligned(std::size_t bytes) {
-  return (bytes + 255) / 256 * 256;
-}
-
 int regions_of(int mbs) {
   return (mbs + kRegion - 1) / kRegion;
 }
@@ -211,7 +208,7 @@ int regions_of(int mbs) {
 std::size_t cavlcu_scratch_bytes(int pictures, int mb_width, int mb_height) {
   const std::size_t mbs = static_cast<std::size_t>(mb_width) * mb_height;
   const std::size_t elements = pictures * (mbs + regions_of(mb_width * mb_height)) * kEdge;
-  return 256 + aligned(elements * sizeof(std::uint32_t));
+  return Arena::kAlignment + aligned(elements * sizeof(std::uint32_t), Arena::kAlignment);
 }
 
 void launch_cavlcu(const BatchView& batch, const std::uint32_t* zeros_and_runs, void* scratch,
@@ -219,9 +216,9 @@ void launch_cavlcu(const BatchView& batch, const std::uint32_t* zeros_and_runs, 
   const int regions = batch.pictures * regions_of(batch.macroblocks_per_picture());
   HandOver hand;
   hand.ticket = static_cast<std::uint32_t*>(scratch);
-  hand.info_a = hand.ticket + 256 / sizeof(std::uint32_t);
+  hand.info_a = hand.ticket + Arena::kAlignment / sizeof(std::uint32_t);
   hand.info_b = hand.info_a + static_cast<std::size_t>(regions) * kEdge;
-  check_call(cudaMemsetAsync(hand.ticket, 0, sizeof(std::uint32_t), stream), "cudaMemsetAsync");
+  check_cuda(cudaMemsetAsync(hand.ticket, 0, sizeof(std::uint32_t), stream), "cudaMemsetAsync");
   cavlcu<<<static_cast<unsigned>(regions), kThreads, 0, stream>>>(batch, hand, zeros_and_runs, codes);
   check_launch("cavlcu");
 }

@@ -9,7 +9,7 @@
 #include "entropy/cavlc/published/cavlc_su.h"
 #include "entropy/cavlc/published/cavlcu.h"
 #include "entropy/cavlc/published/join_blocks.h"
-#include "entropy/launch_check.cuh"
+#include "common/cuda/error_check.h"
 
 namespace cu264::entropy {
 namespace {
@@ -70,7 +70,7 @@ void launch_cavlcu_groups(const core::BatchView& batch, const CodeScratch& scrat
   Layout layout(own, batch.pictures, batch.mb_width, batch.mb_height);
   const std::size_t bytes = cavlcu_scratch_bytes(batch.pictures, batch.mb_width, batch.mb_height);
   auto* const hand_over = layout.take<std::uint8_t>(bytes);
-  check_call(cudaMemsetAsync(hand_over, 0, bytes, stream), "cudaMemsetAsync");
+  check_cuda(cudaMemsetAsync(hand_over, 0, bytes, stream), "cudaMemsetAsync");
   launch_cavlcu(batch, scratch.zeros_and_runs, hand_over, layout.codes, stream);
   launch_join(batch, layout.codes, bits, stream);
 }

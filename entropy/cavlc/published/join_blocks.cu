@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "entropy/cavlc/code_groups.cuh"
-#include "entropy/launch_check.cuh"
+#include "common/cuda/error_check.h"
 
 namespace cu264::entropy {
 namespace {

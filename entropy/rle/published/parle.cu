@@ -3,9 +3,12 @@
 
 #include <algorithm>
 
+#include "common/cuda/arena.h"
+#include "common/cuda/error_check.h"
 #include "cu264/rle.h"
 #include "cu264/status.h"
-#include "entropy/launch_check.cuh"
+#include "common/cuda/error_check.h"
+#include "entropy/rle/device_encode.h"
 #include "entropy/scan/device_scan.h"
 #include "entropy/scan/state_launch.cuh"
 
@@ -50,15 +53,14 @@ std::uint64_t words_of(std::uint64_t size) {
   return (size + 1 + 63) / 64 * 64;
 }
 std::size_t scan_bytes(std::uint64_t size) {
-  return (scan::scan_scratch_bytes(size) + 255) / 256 * 256;
+  return aligned(scan::scan_scratch_bytes(size), Arena::kAlignment);
 }
 
 template <class T>
 void launch(const EncodeArrays<T>& arrays, void* d_scratch, void* stream) {
   const auto cuda_stream = static_cast<cudaStream_t>(stream);
   if (arrays.size == 0) {
-    entropy::check_call(cudaMemsetAsync(arrays.d_runs, 0, sizeof(std::uint64_t), cuda_stream),
-                        "cudaMemsetAsync");
+    check_cuda(cudaMemsetAsync(arrays.d_runs, 0, sizeof(std::uint64_t), cuda_stream), "cudaMemsetAsync");
     return;
   }
   std::uint32_t* const d_mask =
@@ -66,12 +68,12 @@ void launch(const EncodeArrays<T>& arrays, void* d_scratch, void* stream) {
   std::uint32_t* const d_begins = d_mask + words_of(arrays.size);
   const auto blocks = static_cast<unsigned>((arrays.size + kThreads - 1) / kThreads);
   mask<<<blocks, kThreads, 0, cuda_stream>>>(arrays.d_input, arrays.size, d_mask);
-  entropy::check_launch("mask");
+  check_launch("mask");
   scan::launch_scan({d_mask, d_mask, arrays.size, scan::Kind::inclusive}, d_scratch, stream);
   compact<<<blocks, kThreads, 0, cuda_stream>>>(d_mask, arrays.size, d_begins, arrays.d_runs);
-  entropy::check_launch("compact");
+  check_launch("compact");
   scatter<<<std::min(blocks, 8192u), kThreads, 0, cuda_stream>>>(arrays, d_begins);
-  entropy::check_launch("scatter");
+  check_launch("scatter");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // its own sum (flag A) until its block knows the sum of all up to it (flag P).
 #pragma once
 
+#include "common/cuda/warp.cuh"
 #include "entropy/scan/scan_state.cuh"
 
 namespace cu264::scan {
@@ -14,7 +15,6 @@ struct YamamotoScan {
 
   __device__ std::uint64_t operator()(std::uint32_t index, std::uint64_t sum) {
     constexpr std::uint64_t kFlagA = std::uint64_t{1} << 56, kSum = kFlagA - 1;
-    constexpr unsigned kAllLanes = 0xffffffffu;
     const int lane = static_cast<int>(threadIdx.x) & 31;
     if (index == 0) {
       if (lane == 0) publish(d_state[0], sum | kFlagP);
@@ -32,8 +32,7 @@ struct YamamotoScan {
       const unsigned totals = __ballot_sync(kAllLanes, (element & kFlagP) != 0);
       const int last = totals == 0 ? 31 : __ffs(static_cast<int>(totals)) - 1;
       std::uint64_t part = lane <= last ? element & kSum : 0;
-      for (int distance = 16; distance > 0; distance /= 2) part += __shfl_xor_sync(kAllLanes, part, distance);
-      before += part;
+      before += warp_sum(part);
       if (totals != 0) break;
     }
     if (lane == 0) publish(d_state[index], (before + sum) | kFlagP);

@@ -4,19 +4,10 @@
 
 #include <cstdint>
 
+#include "common/cuda/thread_scan.cuh"
+#include "common/cuda/warp.cuh"
+
 namespace cu264::vle {
-
-inline constexpr unsigned kAllLanes = 0xffffffffu;
-
-__device__ __forceinline__ std::uint32_t warp_inclusive_sum(std::uint32_t value) {
-  const int lane = static_cast<int>(threadIdx.x) & 31;
-#pragma unroll
-  for (int distance = 1; distance < 32; distance *= 2) {
-    const std::uint32_t below = __shfl_up_sync(kAllLanes, value, distance);
-    if (lane >= distance) value += below;
-  }
-  return value;
-}
 
 struct BlockPositions {
   std::uint32_t in_warp;      // of the thread's code in its warp's
@@ -36,12 +27,12 @@ template <class Scan>
 __device__ __forceinline__ BlockPositions block_positions(std::uint32_t length, std::uint32_t index,
                                                           Scan& scan, BlockPositionsScratch& s) {
   const int warp = static_cast<int>(threadIdx.x) >> 5, lane = static_cast<int>(threadIdx.x) & 31;
-  const std::uint32_t inclusive = warp_inclusive_sum(length);
+  const std::uint32_t inclusive = scan_lanes(length, Plus());
   if (lane == 31) s.warp_before[warp] = inclusive;
   __syncthreads();
   if (warp == 0) {
     const std::uint32_t sum = lane < static_cast<int>(blockDim.x >> 5) ? s.warp_before[lane] : 0;
-    const std::uint32_t sums = warp_inclusive_sum(sum);
+    const std::uint32_t sums = scan_lanes(sum, Plus());
     s.warp_before[lane] = sums - sum;
     if (lane == 31) s.warp_before[32] = sums;
     const std::uint64_t before = scan(index, __shfl_sync(kAllLanes, sums, 31));

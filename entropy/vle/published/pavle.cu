@@ -9,6 +9,7 @@
 #include <array>
 #include <cub/device/device_scan.cuh>
 
+#include "common/cuda/arena.h"
 #include "entropy/vle/published/block_positions.cuh"
 #include "entropy/vle/published/persistent.cuh"
 #include "entropy/vle/published/shared_tables.cuh"
@@ -116,10 +117,6 @@ __global__ void compact(const Passes passes, int slot_words, OutputWords output)
   }
 }
 
-std::size_t aligned(std::size_t bytes) {
-  return (bytes + 255) / 256 * 256;
-}
-
 std::size_t scan_bytes(std::uint64_t blocks) {
   std::size_t bytes = 0;
   check_cuda(
@@ -138,8 +135,8 @@ std::uint64_t most_blocks(std::size_t size, int threads) {
 template <int kDpt>
 std::size_t scratch_bytes(std::size_t size, int threads) {
   const std::uint64_t blocks = most_blocks<kDpt>(size, threads);
-  return 2 * aligned(blocks * sizeof(std::uint64_t)) + aligned(blocks * threads * kThreadWords<kDpt> * 4) +
-         scan_bytes(blocks);
+  return 2 * aligned(blocks * sizeof(std::uint64_t), Arena::kAlignment) +
+         aligned(blocks * threads * kThreadWords<kDpt> * 4, Arena::kAlignment) + scan_bytes(blocks);
 }
 
 void prepare(const EncodeCall& call, int) {
@@ -156,7 +153,7 @@ void run(const EncodeCall& call, int threads) {
   auto* d_free = static_cast<std::byte*>(call.d_scratch);
   const auto take = [&](std::size_t bytes) {
     std::byte* const d_taken = d_free;
-    d_free += aligned(bytes);
+    d_free += aligned(bytes, Arena::kAlignment);
     return d_taken;
   };
   Passes passes{call.d_result, nullptr, nullptr, nullptr};
@@ -169,13 +166,13 @@ void run(const EncodeCall& call, int threads) {
   encode_blocks<kDpt, kCachedTable, kCachedCodes>
       <<<blocks, threads, slot_words * sizeof(std::uint32_t), stream>>>(inputs, DeviceTable(call.d_table),
                                                                         passes);
-  entropy::check_launch("pavle");
+  check_launch("pavle");
   std::size_t bytes = scan_bytes(most);
   check_cuda(cub::DeviceScan::ExclusiveSum(d_free, bytes, passes.d_lengths, passes.d_positions,
                                            static_cast<std::int64_t>(blocks), stream),
              "scanning lengths");
   compact<<<blocks, threads, 0, stream>>>(passes, slot_words, OutputWords(call.d_output, call.capacity));
-  entropy::check_launch("compaction");
+  check_launch("compaction");
 }
 
 template <int kDpt, bool kCachedTable, bool kCachedCodes>

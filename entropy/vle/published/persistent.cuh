@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <cuda/atomic>
 
-#include "entropy/launch_check.cuh"
+#include "common/cuda/error_check.h"
+#include "cu264/status.h"
 #include "entropy/vle/device_encoder.h"
 #include "entropy/vle/published/output_words.cuh"
 #include "entropy/vle/published/shared_tables.cuh"
@@ -116,7 +117,7 @@ void launch_persistent(void (*kernel)(KernelCall<kSpan, Scan>), const char* name
                                           reinterpret_cast<typename Scan::State*>(d_scratch + kTicketBytes),
                                           static_cast<std::uint32_t>(block_inputs)};
   kernel<<<grid, threads, shared_bytes, static_cast<cudaStream_t>(call.stream)>>>(arguments);
-  entropy::check_launch(name);
+  check_launch(name);
 }
 
 }  // namespace cu264::vle
