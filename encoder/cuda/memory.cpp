@@ -94,11 +94,11 @@ DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* 
   Arena arena(base);
   const std::size_t pictures = static_cast<std::size_t>(batch), mbs = pictures * macroblocks_of(params);
   DeviceMemory m;
-  m.slice_headers = arena.take<entropy::SliceHeaderBits>(params.slice_headers.size());
+  m.slice_headers = arena.take<core::SliceHeaderBits>(pictures * static_cast<std::size_t>(params.slices));
   if (params.guide) {
     m.guide.sums = arena.take<vision::MacroblockSums>(mbs);
     m.guide.means = arena.take<std::int32_t>(pictures);
-    m.guide.previous = arena.take<std::int8_t>(macroblocks_of(params));
+    m.guide.previous = arena.take<std::int8_t>(macroblocks_of(params) * static_cast<std::size_t>(params.streams));
     m.guide.offsets = arena.take<std::int8_t>(mbs);
   }
   m.macroblocks = arena.take<core::MacroblockRecord>(mbs);
@@ -117,6 +117,7 @@ DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* 
   m.stream_bytes = pictures * entropy::max_packed_bytes(p.mb_width, p.mb_height, p.slices);
   for (DeviceMemory::Batch& b : m.batch) {
     b.sources = arena.take<SourcePicture>(pictures);
+    b.params = arena.take<core::PictureParams>(pictures);
     b.staging = arena.take(pictures * m.staged_bytes);
     if (params.marks) b.marks = arena.take<std::uint32_t>(mbs);
     b.pictures = arena.take<entropy::PackedPicture>(pictures);
@@ -146,6 +147,7 @@ PinnedMemory lay_out_pinned(const StageParams& params, int batch, std::uint8_t* 
   m.window_bytes = params.device_output ? 0 : mbs * kWindowBytesPerMacroblock;
   for (PinnedMemory::Batch& b : m.batch) {
     b.sources = arena.take<SourcePicture>(pictures);
+    b.params = arena.take<core::PictureParams>(pictures);
     b.pictures = arena.take<entropy::PackedPicture>(pictures);
     b.window = arena.take(m.window_bytes);
     if (!params.reconstruction) continue;

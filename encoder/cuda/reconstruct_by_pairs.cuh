@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "encoder/cuda/guided.cuh"
+#include "encoder/cuda/constants_by_qp.cuh"
 #include "encoder/cuda/macroblock_search.cuh"
 #include "encoder/cuda/wavefront.cuh"
 
@@ -74,7 +74,7 @@ __device__ void search_side(WarpState<kRd>& s, const SearchConstants& constants,
 
 // The first warp searches luma and hands on what the row below needs; the second searches chroma, stores what
 // the macroblock came to and has the next one's source ready.
-template <bool kRd, bool kRdoq, bool kGuided, class BatchMarking>
+template <bool kRd, bool kRdoq, bool kQpVaries, class BatchMarking>
 __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
     reconstruct_by_pairs_kernel(const __grid_constant__ BatchView batch,
                                 const __grid_constant__ SearchConstants constants,
@@ -82,13 +82,13 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
                                 const __grid_constant__ BatchMarking marking) {
   __shared__ WarpState<kRd> s;
   __shared__ CavlcLengths lengths;
-  __shared__ ConstantsTable<kGuided> table;
+  __shared__ ConstantsByQp<kQpVaries> table;
   __shared__ SideResults side;
   __shared__ core::MacroblockRecord record;
   __shared__ unsigned shared_ticket;
   const bool first_warp = threadIdx.x < 32;
   if constexpr (kRd) lengths.fill();
-  if constexpr (kGuided) table.fill(constants);
+  if constexpr (kQpVaries) table.fill(constants);
   LaneConstants mine(constants, lengths);
   const LanePlace& lane = mine.place;
   if (first_warp) s.counts[lane.lane] = 0;  // slots 27 to 31 stay so
@@ -97,6 +97,7 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
   wait_for_both_warps();
   Row row(batch, wavefront, shared_ticket);
   row.move_to(batch, 0);
+  const SearchConstants& picture_constants = table.of_picture(constants, batch, row.place, mine);
   unsigned published_above = 0;
   SourceWords source;
   auto marks = marking.of(batch, row.place);
@@ -118,7 +119,7 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
     }
     wait_for_both_warps();
     if (first_warp) {
-      const SearchConstants& here = table.of(constants, batch, row.place, mine);
+      const SearchConstants& here = table.of_macroblock(picture_constants, batch, row.place, mine);
       MacroblockResult result;
       search_luma<kRd, kRdoq>(s, here, mine, row.place, LumaStart{},
                               PreparedByOtherWarp<decltype(marks)>{side, marks}, result);
@@ -130,7 +131,8 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
         ++next.mb_x;
         source = fetch_source(batch, next, lane);
       }
-      search_side<kRd, kRdoq>(s, table.of(constants, batch, row.place, mine), mine, row.place, side);
+      search_side<kRd, kRdoq>(s, table.of_macroblock(picture_constants, batch, row.place, mine), mine, row.place,
+                              side);
       wait_for_both_warps();  // the first warp joins here
     }
     wait_for_both_warps();
