@@ -59,8 +59,7 @@ class StageBench {
   }
 
   void reconstruct() const {
-    encoder::cuda::launch_reconstruct(view_, qp_, params_.preset, d_.batch[0].reconstruct_scratch,
-                                      nullptr);
+    encoder::cuda::launch_reconstruct(view_, qp_, params_.preset, d_.batch[0].reconstruct_scratch, nullptr);
   }
   void guide() const {
     vision::cuda::PicturePlanes luma;

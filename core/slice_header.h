@@ -38,10 +38,10 @@ CU264_HD SliceHeaderBits slice_header(int first_mb_in_slice, const PictureParams
   put_ue(header, 0);                // pic_parameter_set_id
   header.put(0, kLog2MaxFrameNum);  // frame_num
   put_ue(header, picture.idr_pic_id);
-  header.put(0, 1);                                            // no_output_of_prior_pics_flag
-  header.put(0, 1);                                            // long_term_reference_flag
+  header.put(0, 1);                                           // no_output_of_prior_pics_flag
+  header.put(0, 1);                                           // long_term_reference_flag
   put_se(header, static_cast<int>(picture.qp) - kPicInitQp);  // slice_qp_delta
-  put_ue(header, picture.deblock ? 0 : 1);                     // disable_deblocking_filter_idc
+  put_ue(header, picture.deblock ? 0 : 1);                    // disable_deblocking_filter_idc
   if (picture.deblock) {
     put_se(header, kSliceAlphaC0OffsetDiv2);
     put_se(header, kSliceBetaOffsetDiv2);

@@ -62,10 +62,9 @@ void check_streams(const StageParams& params) {
 
 void check_picture(const core::PictureParams& picture, const StageParams& params) {
   const auto refuse = [&](const char* what, int value, const std::string& allowed) {
-    throw Error(
-        ErrorCode::invalid_argument,
-        "picture " + std::to_string(picture.index) + " has the " + what + " " + std::to_string(value),
-        allowed);
+    throw Error(ErrorCode::invalid_argument,
+                "picture " + std::to_string(picture.index) + " has the " + what + " " + std::to_string(value),
+                allowed);
   };
   if (picture.qp > 51) refuse("QP", picture.qp, "0 to 51");
   if (picture.idr_pic_id > 1) refuse("idr_pic_id", picture.idr_pic_id, "0 or 1");

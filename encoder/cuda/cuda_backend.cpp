@@ -86,7 +86,8 @@ class CudaBackend final : public Backend {
     }
     if (params.guide) {
       guided_ = std::make_unique<Event>();
-      vision::cuda::launch_guide_reset(static_cast<int>(relay_bytes(params)), d_.guide.previous, encode_->get());
+      vision::cuda::launch_guide_reset(static_cast<int>(relay_bytes(params)), d_.guide.previous,
+                                       encode_->get());
     }
     if (params.reconstruction) shown_.resize(params.mb_width, params.mb_height, params.slices);
   }
@@ -189,8 +190,8 @@ class CudaBackend final : public Backend {
     batch.run = std::exchange(filling_, {});
     batch.collected = 0;
     const std::size_t pictures = static_cast<std::size_t>(batch.run.pictures);
-    // What is said of the frames goes the way of the frames: on another stream it would come behind those of the
-    // next batch, since one engine makes all copies to the device.
+    // What is said of the frames goes the way of the frames: on another stream it would come behind those of
+    // the next batch, since one engine makes all copies to the device.
     copy(d.sources, pinned.sources, pictures, cudaMemcpyHostToDevice, uploader_->stream());
     copy(d.params, pinned.params, pictures, cudaMemcpyHostToDevice, uploader_->stream());
     std::copy_n(pinned.params, pictures, batch.params.begin());
@@ -206,7 +207,7 @@ class CudaBackend final : public Backend {
       view = launch_encrypt(view, encryption_, encode_->get());
     } else if (params_.cipher) {
       code = [this](const BatchView& plain, const entropy::CodeScratch& scratch,
-                           const entropy::GroupBits& bits, cudaStream_t stream) {
+                    const entropy::GroupBits& bits, cudaStream_t stream) {
         launch_code_encrypted(plain, encryption_, scratch, bits, stream);
       };
     }
@@ -233,8 +234,9 @@ class CudaBackend final : public Backend {
   // Of all the batch's pictures, if they have one.
   static std::optional<int> common_qp(const Batch& batch) {
     const auto first = batch.params.begin();
-    const bool common = std::all_of(first, first + batch.run.pictures,
-                                    [&](const core::PictureParams& picture) { return picture.qp == first->qp; });
+    const bool common =
+        std::all_of(first, first + batch.run.pictures,
+                    [&](const core::PictureParams& picture) { return picture.qp == first->qp; });
     return common ? std::optional<int>(first->qp) : std::nullopt;
   }
 

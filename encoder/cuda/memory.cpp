@@ -98,7 +98,8 @@ DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* 
   if (params.guide) {
     m.guide.sums = arena.take<vision::MacroblockSums>(mbs);
     m.guide.means = arena.take<std::int32_t>(pictures);
-    m.guide.previous = arena.take<std::int8_t>(macroblocks_of(params) * static_cast<std::size_t>(params.streams));
+    m.guide.previous =
+        arena.take<std::int8_t>(macroblocks_of(params) * static_cast<std::size_t>(params.streams));
     m.guide.offsets = arena.take<std::int8_t>(mbs);
   }
   m.macroblocks = arena.take<core::MacroblockRecord>(mbs);

@@ -21,7 +21,8 @@ inline constexpr int kBlocksPerMultiprocessor = 2;
 // done takes the next macroblock of the warp's share while others draw.
 __global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
     plan_marks_kernel(const __grid_constant__ MarkPlan plan, const core::PictureParams* params,
-                      std::uint32_t macroblocks, std::uint32_t all, std::uint32_t share, std::uint32_t* marks) {
+                      std::uint32_t macroblocks, std::uint32_t all, std::uint32_t share,
+                      std::uint32_t* marks) {
   constexpr unsigned kWarp = 0xffffffffu;
   __shared__ std::uint32_t s_table[Table::kWords];
   Table::fill(s_table);

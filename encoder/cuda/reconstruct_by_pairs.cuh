@@ -131,8 +131,8 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
         ++next.mb_x;
         source = fetch_source(batch, next, lane);
       }
-      search_side<kRd, kRdoq>(s, table.of_macroblock(picture_constants, batch, row.place, mine), mine, row.place,
-                              side);
+      search_side<kRd, kRdoq>(s, table.of_macroblock(picture_constants, batch, row.place, mine), mine,
+                              row.place, side);
       wait_for_both_warps();  // the first warp joins here
     }
     wait_for_both_warps();

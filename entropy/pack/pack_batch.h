@@ -55,8 +55,9 @@ std::size_t max_packed_bytes(int mb_width, int mb_height, int slices);
 using LaunchCode = std::function<void(const core::BatchView&, const CodeScratch& scratch,
                                       const GroupBits& bits, cudaStream_t stream)>;
 
-// `d_headers` is [picture][slice]. Pictures follow one another in the stream without gaps. `kernel` is the one that the scratch was measured for. Asynchronous on `stream`. Throws
-// cu264::Error if a launch is refused.
+// `d_headers` is [picture][slice]. Pictures follow one another in the stream without gaps. `kernel` is the
+// one that the scratch was measured for. Asynchronous on `stream`. Throws cu264::Error if a launch is
+// refused.
 void launch_code_and_pack(const core::BatchView& batch, const core::SliceHeaderBits* d_headers,
                           const PackMemory& memory, PackedPicture* d_pictures, cudaStream_t stream,
                           EntropyKernel kernel = EntropyKernel::production,

@@ -21,8 +21,8 @@
 namespace cu264::parity {
 namespace {
 
-using entropy::PackedPicture;
 using core::SliceHeaderBits;
+using entropy::PackedPicture;
 
 struct Expected {
   std::vector<std::uint8_t> bytes;
@@ -53,7 +53,8 @@ Expected expected(TestPicture& picture, const std::vector<SliceHeaderBits>& head
   std::vector<std::uint8_t> rbsp(entropy::max_slice_rbsp_bytes(static_cast<int>(view.macroblock_count())) +
                                  64);
   for (int slice = 0; slice < view.slices; ++slice) {
-    const SliceHeaderBits& header = headers[index * static_cast<std::size_t>(view.slices) + static_cast<std::size_t>(slice)];
+    const SliceHeaderBits& header =
+        headers[index * static_cast<std::size_t>(view.slices) + static_cast<std::size_t>(slice)];
     core::BitWriter writer(rbsp.data(), rbsp.size());
     entropy::code_slice(view, slice, header.bits, header.length, writer, result.stats);
     EXPECT_FALSE(writer.overflowed());
@@ -222,8 +223,8 @@ TEST_P(PackParity, HeadersOfEveryLength) {
   sprinkle_pcm(pictures.back(), 1, random_);
   for (int length = 1; length <= 64; ++length) {
     const std::uint64_t bits = 0x5a5a0f0f81c3ffe7u >> (64 - length);
-    ASSERT_NO_FATAL_FAILURE(expect_parity(shape, pictures, {{bits, length}},
-                                          "header of " + std::to_string(length)));
+    ASSERT_NO_FATAL_FAILURE(
+        expect_parity(shape, pictures, {{bits, length}}, "header of " + std::to_string(length)));
   }
 }
 
@@ -262,7 +263,7 @@ TEST_P(PackParity, TooManyBitsAreReported) {
         broken.levels.data() + 7 * core::kLevelsPerMacroblock + slot * core::kLevelsPerBlock;
     std::fill(levels, levels + count, std::int16_t{core::kMaxLevel});
   }
-  const PackedBatch run = 
+  const PackedBatch run =
       pack_on_device(shape, pictures, slice_headers(shape, pictures.size()), 1, 0, GetParam()).front();
   EXPECT_EQ(run.pictures[0].failure, 0u);
   EXPECT_EQ(run.pictures[1].failure, 2u);
