@@ -1,6 +1,5 @@
 // Constants of the search where pictures or macroblocks differ in QP: one set for each QP in shared memory,
-// from which a warp takes its row's or its macroblock's. In a batch of one QP all this is the launch's one
-// set.
+// from which a warp takes its macroblock's. In a batch of one QP all this is the launch's one set.
 #pragma once
 
 #include "core/qp_chain.h"
@@ -23,19 +22,18 @@ __host__ __device__ inline SearchConstants search_constants(const SearchParams& 
 template <bool kQpVaries>
 struct ConstantsByQp {
   __device__ void fill(const SearchConstants&) {}
-  __device__ const SearchConstants& of_picture(const SearchConstants& fixed, const BatchView&, const Place&,
-                                               LaneConstants&) const {
+  __device__ void begin_row(const BatchView&, const Place&) {}
+  __device__ const SearchConstants& of(const SearchConstants& fixed, const BatchView&, const Place&,
+                                       LaneConstants&) const {
     return fixed;
-  }
-  __device__ const SearchConstants& of_macroblock(const SearchConstants& picture, const BatchView&,
-                                                  const Place&, LaneConstants&) const {
-    return picture;
   }
 };
 
 template <>
 struct ConstantsByQp<true> {
   SearchConstants at[core::kQps];
+  std::uint8_t
+      row_qp[32];  // of the picture that each warp's row belongs to: a register less than in each lane
 
   // By all threads of the block, a barrier before the first use.
   __device__ void fill(const SearchConstants& fixed) {
@@ -43,28 +41,24 @@ struct ConstantsByQp<true> {
       at[qp] = search_constants(fixed.search, qp);
     }
   }
-  // Of the picture at `place`: once a row. `mine` becomes the same picture's.
-  __device__ const SearchConstants& of_picture(const SearchConstants&, const BatchView& batch,
-                                               const Place& place, LaneConstants& mine) const {
-    const SearchConstants& here = at[batch.params[place.picture].qp];
-    take(here, mine);
-    return here;
+  // By all lanes, before of() is asked for macroblocks of the row.
+  __device__ void begin_row(const BatchView& batch, const Place& place) {
+    if ((threadIdx.x & 31) == 0) row_qp[threadIdx.x >> 5] = batch.params[place.picture].qp;
+    __syncwarp();
   }
-  // Of the macroblock at `place`, whose picture's are known; `mine` becomes the macroblock's.
-  __device__ const SearchConstants& of_macroblock(const SearchConstants& picture, const BatchView& batch,
-                                                  const Place& place, LaneConstants& mine) const {
-    if (batch.qp_offsets == nullptr) return picture;
-    const std::size_t mb = static_cast<std::size_t>(place.picture) * batch.macroblocks_per_picture() +
-                           static_cast<std::size_t>(place.mb_y) * batch.mb_width + place.mb_x;
-    const SearchConstants& here = at[core::macroblock_qp(picture.qp, batch.qp_offsets[mb])];
-    take(here, mine);
-    return here;
-  }
-
- private:
-  __device__ static void take(const SearchConstants& here, LaneConstants& mine) {
+  // Of the macroblock at `place`, for which `mine` is changed too.
+  __device__ const SearchConstants& of(const SearchConstants&, const BatchView& batch, const Place& place,
+                                       LaneConstants& mine) const {
+    int qp = row_qp[threadIdx.x >> 5];
+    if (batch.qp_offsets != nullptr) {
+      const std::size_t mb = static_cast<std::size_t>(place.picture) * batch.macroblocks_per_picture() +
+                             static_cast<std::size_t>(place.mb_y) * batch.mb_width + place.mb_x;
+      qp = core::macroblock_qp(qp, batch.qp_offsets[mb]);
+    }
+    const SearchConstants& here = at[qp];
     mine.luma = LaneQuantiser(here.luma, mine.place.position, kDeadZoneLuma);
     mine.chroma = LaneQuantiser(here.chroma, mine.place.position, kDeadZoneChroma);
+    return here;
   }
 };
 

@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(32 * kWarpsPerBlock, (kBlocksPerMultiprocessor
     const unsigned ticket = take_ticket(wavefront, lane);
     if (ticket >= rows) return;
     Row row(batch, wavefront, ticket);
-    const SearchConstants& picture_constants = table.of_picture(constants, batch, row.place, mine);
+    table.begin_row(batch, row.place);
     unsigned published_above = 0;
     for (int mb_x = 0; mb_x < batch.mb_width; ++mb_x) {
       row.move_to(batch, mb_x);
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(32 * kWarpsPerBlock, (kBlocksPerMultiprocessor
       put_source(s, batch.format, lane, fetch_source(batch, row.place, lane));
       load_neighbours(s, batch, wavefront, row, lane, published_above);
       const MacroblockResult result = search_macroblock<kRd, kRdoq>(
-          s, table.of_macroblock(picture_constants, batch, row.place, mine), mine, row.place, marks);
+          s, table.of(constants, batch, row.place, mine), mine, row.place, marks);
       publish_macroblock(s, wavefront, row, lane);
       store_macroblock(s, batch, row.place, lane, result.record);
       __syncwarp();

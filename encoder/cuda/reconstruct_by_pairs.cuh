@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
   wait_for_both_warps();
   Row row(batch, wavefront, shared_ticket);
   row.move_to(batch, 0);
-  const SearchConstants& picture_constants = table.of_picture(constants, batch, row.place, mine);
+  table.begin_row(batch, row.place);
   unsigned published_above = 0;
   SourceWords source;
   auto marks = marking.of(batch, row.place);
@@ -119,7 +119,7 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
     }
     wait_for_both_warps();
     if (first_warp) {
-      const SearchConstants& here = table.of_macroblock(picture_constants, batch, row.place, mine);
+      const SearchConstants& here = table.of(constants, batch, row.place, mine);
       MacroblockResult result;
       search_luma<kRd, kRdoq>(s, here, mine, row.place, LumaStart{},
                               PreparedByOtherWarp<decltype(marks)>{side, marks}, result);
@@ -131,8 +131,7 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
         ++next.mb_x;
         source = fetch_source(batch, next, lane);
       }
-      search_side<kRd, kRdoq>(s, table.of_macroblock(picture_constants, batch, row.place, mine), mine,
-                              row.place, side);
+      search_side<kRd, kRdoq>(s, table.of(constants, batch, row.place, mine), mine, row.place, side);
       wait_for_both_warps();  // the first warp joins here
     }
     wait_for_both_warps();
