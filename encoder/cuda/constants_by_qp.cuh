@@ -22,7 +22,6 @@ __host__ __device__ inline SearchConstants search_constants(const SearchParams& 
 template <bool kQpVaries>
 struct ConstantsByQp {
   __device__ void fill(const SearchConstants&) {}
-  __device__ void begin_row(const BatchView&, const Place&) {}
   __device__ const SearchConstants& of(const SearchConstants& fixed, const BatchView&, const Place&,
                                        LaneConstants&) const {
     return fixed;
@@ -32,8 +31,6 @@ struct ConstantsByQp {
 template <>
 struct ConstantsByQp<true> {
   SearchConstants at[core::kQps];
-  std::uint8_t
-      row_qp[32];  // of the picture that each warp's row belongs to: a register less than in each lane
 
   // By all threads of the block, a barrier before the first use.
   __device__ void fill(const SearchConstants& fixed) {
@@ -41,15 +38,11 @@ struct ConstantsByQp<true> {
       at[qp] = search_constants(fixed.search, qp);
     }
   }
-  // By all lanes, before of() is asked for macroblocks of the row.
-  __device__ void begin_row(const BatchView& batch, const Place& place) {
-    if ((threadIdx.x & 31) == 0) row_qp[threadIdx.x >> 5] = batch.params[place.picture].qp;
-    __syncwarp();
-  }
-  // Of the macroblock at `place`, for which `mine` is changed too.
+  // Of the macroblock at `place`, for which `mine` is changed too. The picture's QP is loaded beside the
+  // macroblock's offset: kept for the row, in registers or in shared memory, it makes all presets spill more.
   __device__ const SearchConstants& of(const SearchConstants&, const BatchView& batch, const Place& place,
                                        LaneConstants& mine) const {
-    int qp = row_qp[threadIdx.x >> 5];
+    int qp = batch.params[place.picture].qp;
     if (batch.qp_offsets != nullptr) {
       const std::size_t mb = static_cast<std::size_t>(place.picture) * batch.macroblocks_per_picture() +
                              static_cast<std::size_t>(place.mb_y) * batch.mb_width + place.mb_x;

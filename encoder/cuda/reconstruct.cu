@@ -55,7 +55,6 @@ __global__ void __launch_bounds__(32 * kWarpsPerBlock, (kBlocksPerMultiprocessor
     const unsigned ticket = take_ticket(wavefront, lane);
     if (ticket >= rows) return;
     Row row(batch, wavefront, ticket);
-    table.begin_row(batch, row.place);
     unsigned published_above = 0;
     for (int mb_x = 0; mb_x < batch.mb_width; ++mb_x) {
       row.move_to(batch, mb_x);

@@ -97,7 +97,6 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
   wait_for_both_warps();
   Row row(batch, wavefront, shared_ticket);
   row.move_to(batch, 0);
-  table.begin_row(batch, row.place);
   unsigned published_above = 0;
   SourceWords source;
   auto marks = marking.of(batch, row.place);
