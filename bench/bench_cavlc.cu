@@ -115,8 +115,8 @@ Row measure(const core::BatchView& view) {
   const std::size_t capacity = pictures * entropy::max_packed_bytes(mb_width, mb_height, 1);
   const DeviceArray<std::uint8_t> stream(capacity);
   const DeviceArray<entropy::PackedPicture> packed(static_cast<std::size_t>(pictures));
-  const DeviceArray<entropy::SliceHeaderBits> headers(
-      std::vector<entropy::SliceHeaderBits>{{0xb84, 14}, {0xb85, 14}});
+  const DeviceArray<core::SliceHeaderBits> headers(
+      std::vector<core::SliceHeaderBits>(static_cast<std::size_t>(pictures), {0xb84, 14}));
   const entropy::GroupLayout layout = entropy::group_layout(view);
   const DeviceArray<std::uint32_t> words(entropy::group_words(layout, mb_width, mb_height));
   const DeviceArray<entropy::GroupRecord> records(layout.groups());
@@ -128,7 +128,7 @@ Row measure(const core::BatchView& view) {
   entropy::launch_prepare_pack(scratch.data(), nullptr);
   const entropy::PackMemory memory{scratch.data(), words.data(), stream.data(), capacity};
   row.code_and_pack =
-      us([&] { entropy::launch_code_and_pack(view, headers.data(), 0, memory, packed.data(), nullptr); });
+      us([&] { entropy::launch_code_and_pack(view, headers.data(), memory, packed.data(), nullptr); });
   const entropy::PackedPicture last = packed.download().back();
   row.bytes = static_cast<double>(last.offset + last.size) / pictures;
   return row;

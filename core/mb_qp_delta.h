@@ -15,6 +15,8 @@
 
 namespace cu264::core {
 
+inline constexpr int kQps = 52;  // values of QP_Y with 8 bits a sample
+
 // QP_Y of a macroblock: the picture's and its offset.
 CU264_HD int macroblock_qp(int picture_qp, int offset) {
   const int qp = picture_qp + offset;

@@ -140,7 +140,7 @@ bool Encoder::send(const Frame& frame) {
   encoder::check_frame(frame, impl_->config, impl_->format, impl_->info.backend == "cuda", impl_->sent);
   if (impl_->full()) return false;
   impl_->format = frame.format;
-  impl_->backend->submit(frame, impl_->sent);
+  impl_->backend->submit(frame, encoder::picture_params(impl_->config, impl_->sent));
   impl_->pending.push_back({frame.pts, frame.user_data});
   ++impl_->sent;
   return true;

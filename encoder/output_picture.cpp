@@ -3,13 +3,13 @@
 #include <cstddef>
 #include <cstring>
 
+#include "core/slice_header.h"
 #include "encoder/deblock_picture.h"
-#include "encoder/presets.h"
 
 namespace cu264::encoder {
 
-std::vector<std::uint8_t> output_picture(CpuPicture& picture, const StageParams& params) {
-  if (params.deblock) deblock_picture(picture, 2 * kSliceAlphaC0OffsetDiv2, 2 * kSliceBetaOffsetDiv2);
+std::vector<std::uint8_t> output_picture(CpuPicture& picture, bool deblock, const StageParams& params) {
+  if (deblock) deblock_picture(picture, 2 * core::kSliceAlphaC0OffsetDiv2, 2 * core::kSliceBetaOffsetDiv2);
   const int width = params.coded_width, height = params.coded_height;
   std::vector<std::uint8_t> out(static_cast<std::size_t>(width) * height * 3 / 2);
   std::uint8_t* to = out.data();

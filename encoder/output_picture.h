@@ -9,7 +9,7 @@
 
 namespace cu264::encoder {
 
-// Filters picture.reconstruction in place if the stream asks for it, and crops: planar 4:2:0 without padding.
-std::vector<std::uint8_t> output_picture(CpuPicture& picture, const StageParams& params);
+// Filters picture.reconstruction in place if `deblock` says so, and crops: planar 4:2:0 without padding.
+std::vector<std::uint8_t> output_picture(CpuPicture& picture, bool deblock, const StageParams& params);
 
 }  // namespace cu264::encoder

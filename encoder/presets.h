@@ -35,9 +35,4 @@ inline constexpr int kWorthRdoq = 17;          // RDOQ of Intra_16x16 up to here
 inline constexpr int kDeadZoneLuma = 25;
 inline constexpr int kDeadZoneChroma = 21;
 
-// The loop filter's thresholds, a little below the standard's own: intra pictures are filtered at every edge
-// with the strongest setting, which at no offset takes detail away too.
-inline constexpr int kSliceAlphaC0OffsetDiv2 = -1;
-inline constexpr int kSliceBetaOffsetDiv2 = 0;
-
 }  // namespace cu264::encoder

@@ -84,17 +84,27 @@ __global__ void __launch_bounds__(1024)
 
 __global__ void __launch_bounds__(kThreads)
     settle_offsets(const __grid_constant__ AqParams params, int macroblocks, int pictures,
-                   const __grid_constant__ QpOffsetMemory work) {
+                   const __grid_constant__ QpOffsetMemory work, const core::PictureParams* pictures_of) {
   const int mb = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
   if (mb >= macroblocks) return;
-  int previous = work.previous[mb];
+  std::int8_t* d_previous = work.previous + mb;  // of the picture's stream
+  int previous = *d_previous;
   for (int picture = 0; picture < pictures; ++picture) {
+    if (pictures_of != nullptr) {
+      std::int8_t* const d_own =
+          work.previous + static_cast<std::size_t>(pictures_of[picture].stream) * macroblocks + mb;
+      if (d_own != d_previous) {
+        *d_previous = static_cast<std::int8_t>(previous);
+        d_previous = d_own;
+        previous = *d_previous;
+      }
+    }
     const std::size_t at = static_cast<std::size_t>(picture) * macroblocks + mb;
     const int weight = macroblock_weight(params.mode, work.sums[at]);
     previous = settled_offset(offset_target(weight, work.means[picture], params.strength), previous);
     work.offsets[at] = static_cast<std::int8_t>(previous);
   }
-  work.previous[mb] = static_cast<std::int8_t>(previous);
+  *d_previous = static_cast<std::int8_t>(previous);
 }
 
 }  // namespace
@@ -125,12 +135,12 @@ void launch_step_sums(const PicturePlanes& luma, int width, int height, int pict
 }
 
 void launch_qp_offsets(const AqParams& params, int macroblocks, int pictures, const QpOffsetMemory& work,
-                       cudaStream_t stream) {
+                       cudaStream_t stream, const core::PictureParams* pictures_of) {
   mean_weights<<<static_cast<unsigned>(pictures), 1024, 0, stream>>>(params.mode, macroblocks, work.sums,
                                                                      work.means);
   check_launch("mean_weights");
   const auto blocks = static_cast<unsigned>((macroblocks + kThreads - 1) / kThreads);
-  settle_offsets<<<blocks, kThreads, 0, stream>>>(params, macroblocks, pictures, work);
+  settle_offsets<<<blocks, kThreads, 0, stream>>>(params, macroblocks, pictures, work, pictures_of);
   check_launch("settle_offsets");
 }
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/picture_params.h"
 #include "encoder/adaptive_quantisation/qp_offsets.h"
 #include "vision/cuda/planes.h"
 
@@ -17,7 +18,7 @@ using vision::cuda::EdgePlanes, vision::cuda::PicturePlanes;
 struct QpOffsetMemory {
   MacroblockSums* sums;   // [picture][mb], raster order
   std::int32_t* means;    // [picture]
-  std::int8_t* previous;  // [mb]: offsets of the picture before the batch's first, then of its last
+  std::int8_t* previous;  // [stream][mb]: offsets of each stream's picture before the batch, then of its last
   std::int8_t* offsets;   // [picture][mb]
 };
 
@@ -35,9 +36,10 @@ void launch_macroblock_sums(const PicturePlanes& luma, const EdgePlanes& edges, 
 void launch_step_sums(const PicturePlanes& luma, int width, int height, int pictures, MacroblockSums* sums,
                       cudaStream_t stream);
 
-// From the sums, for pictures in the order of time. `previous` holds kNoPrevious before the first batch.
+// From the sums, for pictures in the order of time in each stream. `previous` holds kNoPrevious before the
+// first batch. `pictures_of`: [picture], of which only the stream counts, or null: they are all of stream 0.
 void launch_qp_offsets(const AqParams& params, int macroblocks, int pictures, const QpOffsetMemory& work,
-                       cudaStream_t stream);
+                       cudaStream_t stream, const core::PictureParams* pictures_of = nullptr);
 
 // Writes kNoPrevious.
 void launch_qp_offset_reset(int macroblocks, std::int8_t* previous, cudaStream_t stream);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -18,6 +19,7 @@
 #include "encoder/cuda/probe_device.h"
 #include "encoder/cuda/qp_offset_relay.h"
 #include "encoder/cuda/reconstruct.h"
+#include "encoder/cuda/slice_headers.h"
 #include "encoder/cuda/uploader.h"
 #include "encoder/frame_layout.h"
 #include "encoder/output_picture.h"
@@ -28,7 +30,6 @@ namespace {
 // Pictures that were submitted together.
 struct Run {
   PixelFormat format = PixelFormat::i420;
-  std::uint64_t first = 0;  // index of the first
   int pictures = 0;
 };
 
@@ -36,10 +37,12 @@ enum class Progress { idle, encoding, downloading, ready };
 
 // A batch that was launched, on the host's side.
 struct Batch {
-  explicit Batch(bool yields) : uploaded(yields), sized(yields), downloaded(yields) {}
+  Batch(int size, bool yields)
+      : params(static_cast<std::size_t>(size)), uploaded(yields), sized(yields), downloaded(yields) {}
 
   Progress progress = Progress::idle;
   Run run;
+  std::vector<core::PictureParams> params;  // of its pictures
   int collected = 0;
   std::uint64_t stream_bytes = 0;  // of the last run whose sizes are known
   std::uint64_t window_begin = 0;  // what of the stream is in the pinned window
@@ -53,6 +56,7 @@ class CudaBackend final : public Backend {
  public:
   CudaBackend(const StageParams& params, int device, int batch, std::shared_ptr<QpOffsetRelay> relay)
       : params_(params), device_(device), size_(batch), relay_(std::move(relay)) {
+    check_streams(params);
     const DeviceGuard guard(device);
     const MemoryRequirement required = measure(params, batch);
     d_allocation_ = allocate_device(required.device, device);
@@ -61,11 +65,10 @@ class CudaBackend final : public Backend {
     d_ = lay_out_device(params, batch, static_cast<std::uint8_t*>(d_allocation_.get()), bytes);
     pinned_ = lay_out_pinned(params, batch, static_cast<std::uint8_t*>(pinned_allocation_.get()), bytes);
     // Whoever sends one picture at a time wants it back soon.
-    for (auto& b : batches_) b = std::make_unique<Batch>(batch > 1);
+    for (auto& b : batches_) b = std::make_unique<Batch>(batch, batch > 1);
     uploader_ = std::make_unique<Uploader>(params, pinned_, d_.rgb, device);
     encode_ = std::make_unique<Stream>();
     download_ = std::make_unique<Stream>();
-    put_slice_headers();
     entropy::launch_prepare_pack(d_.pack_scratch, encode_->get());
     if (fetches_ahead()) {  // perhaps more than has been written
       for (const DeviceMemory::Batch& b : d_.batch) {
@@ -85,7 +88,7 @@ class CudaBackend final : public Backend {
     }
     if (params.aq) {
       offsets_done_ = std::make_unique<Event>();
-      launch_qp_offset_reset(params.mb_width * params.mb_height, d_.qp_offsets.previous, encode_->get());
+      launch_qp_offset_reset(static_cast<int>(relay_bytes(params)), d_.qp_offsets.previous, encode_->get());
     }
     if (params.reconstruction) shown_.resize(params.mb_width, params.mb_height, params.slices);
   }
@@ -100,13 +103,15 @@ class CudaBackend final : public Backend {
 
   int capacity() const override { return kBatchesInFlight * size_; }
 
-  void submit(const Frame& frame, std::uint64_t index) override {
+  void submit(const Frame& frame, const core::PictureParams& picture) override {
+    check_picture(picture, params_);
     const DeviceGuard guard(device_);
     advance_all();
-    if (filling_.pictures == 0) filling_ = {Uploader::format_on_device(frame.format), index, 0};
+    if (filling_.pictures == 0) filling_ = {Uploader::format_on_device(frame.format), 0};
     const std::size_t i = static_cast<std::size_t>(filling_.pictures);
     pinned_.batch[next_].sources[i] =
-        uploader_->upload(frame, index, d_.batch[next_].staging + i * d_.staged_bytes);
+        uploader_->upload(frame, picture.index, d_.batch[next_].staging + i * d_.staged_bytes);
+    pinned_.batch[next_].params[i] = picture;
     if (++filling_.pictures == size_) launch();
   }
 
@@ -146,15 +151,6 @@ class CudaBackend final : public Backend {
   }
 
  private:
-  void put_slice_headers() const {
-    std::vector<entropy::SliceHeaderBits> headers;
-    for (const SliceHeader& header : params_.slice_headers) headers.push_back({header.bits, header.length});
-    check_cuda(cudaMemcpyAsync(d_.slice_headers, headers.data(), headers.size() * sizeof(headers[0]),
-                               cudaMemcpyHostToDevice, encode_->get()),
-               "uploading the slice headers");
-    check_cuda(cudaStreamSynchronize(encode_->get()), "uploading the slice headers");
-  }
-
   void put_mark_plan() {
     const protect::MarkPlanner& marks = *params_.marks;
     mark_plan_ = {protect::aes_expand_key(marks.keys().keystream_key().data()), marks.keys().nonce(),
@@ -173,6 +169,7 @@ class CudaBackend final : public Backend {
     view.mb_width = params_.mb_width, view.mb_height = params_.mb_height;
     view.slices = params_.slices;
     view.sources = d.sources;
+    view.params = d.params;
     view.macroblocks = d_.macroblocks;
     view.levels = d.levels;
     view.total_coeff = d_.total_coeff;
@@ -194,28 +191,30 @@ class CudaBackend final : public Backend {
     batch.run = std::exchange(filling_, {});
     batch.collected = 0;
     const std::size_t pictures = static_cast<std::size_t>(batch.run.pictures);
-    // Where the frames are goes the way of the frames: on another stream it would come behind those of the
-    // next batch, since one engine makes all copies to the device.
+    // What is said of the frames goes the way of the frames: on another stream it would come behind those of
+    // the next batch, since one engine makes all copies to the device.
     copy(d.sources, pinned.sources, pictures, cudaMemcpyHostToDevice, uploader_->stream());
+    copy(d.params, pinned.params, pictures, cudaMemcpyHostToDevice, uploader_->stream());
+    std::copy_n(pinned.params, pictures, batch.params.begin());
     batch.uploaded.record(uploader_->stream().get());
     encode_->wait_for(batch.uploaded.get());
     BatchView view = view_of(batch.run, d);
     if (params_.aq) view.qp_offsets = launch_qp_offsets_of(view);
-    if (params_.marks) plan_marks(batch.run, d.marks);
-    launch_reconstruct(view, params_.qp, params_.preset, d.reconstruct_scratch, encode_->get(), d.marks,
+    if (params_.marks) plan_marks(batch, d);
+    launch_reconstruct(view, common_qp(batch), params_.preset, d.reconstruct_scratch, encode_->get(), d.marks,
                        params_.marks && params_.marks->by_parity());
     entropy::LaunchCode code = entropy::launch_code;
-    const auto first = static_cast<std::uint32_t>(batch.run.first);
     if (params_.cipher && params_.entropy_kernel != nullptr) {
-      view = launch_encrypt(view, encryption_, first, encode_->get());
+      view = launch_encrypt(view, encryption_, encode_->get());
     } else if (params_.cipher) {
-      code = [this, first](const BatchView& plain, const entropy::CodeScratch& scratch,
-                           const entropy::GroupBits& bits, cudaStream_t stream) {
-        launch_code_encrypted(plain, encryption_, first, scratch, bits, stream);
+      code = [this](const BatchView& plain, const entropy::CodeScratch& scratch,
+                    const entropy::GroupBits& bits, cudaStream_t stream) {
+        launch_code_encrypted(plain, encryption_, scratch, bits, stream);
       };
     }
     const entropy::PackMemory memory{d_.pack_scratch, d.coded, d.stream, d_.stream_bytes};
-    entropy::launch_code_and_pack(view, d_.slice_headers, batch.run.first, memory, d.pictures, encode_->get(),
+    launch_slice_headers(view, d_.slice_headers, encode_->get());
+    entropy::launch_code_and_pack(view, d_.slice_headers, memory, d.pictures, encode_->get(),
                                   params_.entropy_kernel, code);
     if (params_.reconstruction) {
       const std::size_t mbs = pictures * static_cast<std::size_t>(view.macroblocks_per_picture());
@@ -233,10 +232,20 @@ class CudaBackend final : public Backend {
     next_ = (next_ + 1) % kBatchesInFlight;
   }
 
+  // Of all the batch's pictures, if they have one.
+  static std::optional<int> common_qp(const Batch& batch) {
+    const auto first = batch.params.begin();
+    const bool common =
+        std::all_of(first, first + batch.run.pictures,
+                    [&](const core::PictureParams& picture) { return picture.qp == first->qp; });
+    return common ? std::optional<int>(first->qp) : std::nullopt;
+  }
+
   // On a stream of its own, beside the end of the batch before, where the wavefront leaves the device room.
-  void plan_marks(const Run& run, std::uint32_t* d_marks) const {
-    launch_plan_marks(mark_plan_, static_cast<std::uint32_t>(run.first), run.pictures,
-                      params_.mb_width * params_.mb_height, d_marks, plan_->get());
+  void plan_marks(const Batch& batch, const DeviceMemory::Batch& d) const {
+    plan_->wait_for(batch.uploaded.get());
+    launch_plan_marks(mark_plan_, d.params, batch.run.pictures, params_.mb_width * params_.mb_height, d.marks,
+                      plan_->get());
     planned_->record(plan_->get());
     encode_->wait_for(planned_->get());
   }
@@ -254,7 +263,7 @@ class CudaBackend final : public Backend {
       launch_macroblock_sums(luma, {}, width, height, pictures, d_.qp_offsets.sums, encode_->get());
     }
     launch_qp_offsets(*params_.aq, params_.mb_width * params_.mb_height, pictures, d_.qp_offsets,
-                      encode_->get());
+                      encode_->get(), view.params);
     if (relay_) relay_->leave(d_.qp_offsets.previous, *encode_, *offsets_done_);
     return d_.qp_offsets.offsets;
   }
@@ -320,13 +329,14 @@ class CudaBackend final : public Backend {
 
   CodedAccessUnit unit_of(Batch& batch, int i) {
     const entropy::PackedPicture& picture = pinned_.batch[collecting_].pictures[i];
+    const core::PictureParams& params = batch.params[static_cast<std::size_t>(i)];
     if (picture.failure != 0 || picture.offset + picture.size > d_.stream_bytes) {
-      throw Error(ErrorCode::encode_failure, "picture " + std::to_string(batch.run.first + i) +
+      throw Error(ErrorCode::encode_failure, "picture " + std::to_string(params.index) +
                                                  ": the device could not pack it, failure " +
                                                  std::to_string(picture.failure));
     }
     CodedAccessUnit unit;
-    unit.stats.qp = params_.qp;
+    unit.stats.qp = params.qp;
     unit.stats.intra4x4_mbs = picture.intra4x4_mbs;
     unit.stats.intra16x16_mbs = picture.intra16x16_mbs;
     unit.stats.pcm_mbs = picture.pcm_mbs;
@@ -338,12 +348,12 @@ class CudaBackend final : public Backend {
     } else {
       unit.slices = bytes_of(batch, picture);
     }
-    if (params_.reconstruction) unit.reconstruction = reconstruction_of(i);
+    if (params_.reconstruction) unit.reconstruction = reconstruction_of(i, params.deblock);
     return unit;
   }
 
   // The loop filter runs on the host: who asks for the reconstruction is checking, not in a hurry.
-  std::vector<std::uint8_t> reconstruction_of(int i) {
+  std::vector<std::uint8_t> reconstruction_of(int i, bool deblock) {
     const std::size_t mbs = shown_.macroblocks.size();
     const PinnedMemory::Batch& pinned = pinned_.batch[collecting_];
     std::copy_n(pinned.macroblocks + i * mbs, mbs, shown_.macroblocks.begin());
@@ -352,7 +362,7 @@ class CudaBackend final : public Backend {
       std::memcpy(plane.samples.data(), from, plane.samples.size());
       from += plane.samples.size();
     }
-    return output_picture(shown_, params_);
+    return output_picture(shown_, deblock, params_);
   }
 
   const StageParams params_;

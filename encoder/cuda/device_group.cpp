@@ -14,12 +14,12 @@ class DeviceGroup final : public Backend {
 
   int capacity() const override { return static_cast<int>(members_.size()) * members_[0]->capacity(); }
 
-  void submit(const Frame& frame, std::uint64_t index) override {
+  void submit(const Frame& frame, const core::PictureParams& picture) override {
     if (frame.memory == MemoryKind::device) {
       throw Error(ErrorCode::unsupported, "a frame in device memory can go to one device only",
                   "open the encoder with the one device that the frames are on");
     }
-    member(submitted_++).submit(frame, index);
+    member(submitted_++).submit(frame, picture);
   }
 
   void flush() override {

@@ -25,7 +25,6 @@ struct KeystreamJob {
   EncryptionPlan plan;
   entropy::GroupLayout layout;
   entropy::GroupBits bits;
-  std::uint32_t first_picture;
 };
 
 // A group's listed blocks begin at s_listed. Returns where they end. All lanes.
@@ -65,7 +64,7 @@ __global__ void __launch_bounds__(32 * kMostWarps) group_keystream(const __grid_
       if (kAtOnce * unit + i >= groups) break;
       const entropy::Group group = entropy::group_at(job.batch, job.layout, kAtOnce * unit + i);
       if (group.first >= group.end) continue;
-      pictures[i] = job.first_picture + static_cast<std::uint32_t>(group.picture);
+      pictures[i] = static_cast<std::uint32_t>(job.batch.params[group.picture].index);
       counters[i] = static_cast<std::uint32_t>(group.first);
       d_first[i] = reinterpret_cast<uint4*>(job.bits.words_of(job.batch, group)) - (s_end - s_listed) +
                    (job.plan.parts.modes ? 0 : group.end - group.first);
@@ -94,9 +93,9 @@ __global__ void __launch_bounds__(32 * kMostWarps) group_keystream(const __grid_
 
 }  // namespace
 
-void launch_group_keystream(const BatchView& batch, const EncryptionPlan& plan, std::uint32_t first,
+void launch_group_keystream(const BatchView& batch, const EncryptionPlan& plan,
                             const entropy::GroupBits& bits, cudaStream_t stream) {
-  const KeystreamJob job{batch, plan, entropy::group_layout(batch), bits, first};
+  const KeystreamJob job{batch, plan, entropy::group_layout(batch), bits};
   int device = 0, processors = 0, shared = 0;
   check_cuda(cudaGetDevice(&device), "cudaGetDevice");
   check_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),

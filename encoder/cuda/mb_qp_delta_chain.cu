@@ -15,7 +15,7 @@ namespace {
 constexpr int kThreads = 1024, kWarps = kThreads / 32;
 constexpr int kNobody = -1;
 
-__global__ void __launch_bounds__(kThreads) qp_chain_kernel(const __grid_constant__ BatchView batch, int qp) {
+__global__ void __launch_bounds__(kThreads) qp_chain_kernel(const __grid_constant__ BatchView batch) {
   __shared__ int s_last[kWarps];  // the QP that a warp's macroblocks hand on
   const int slice = static_cast<int>(blockIdx.x), picture = static_cast<int>(blockIdx.y);
   const int begin = core::slice_first_row(slice, batch.slices, batch.mb_height) * batch.mb_width;
@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(kThreads) qp_chain_kernel(const __grid_constan
   core::MacroblockRecord* const records =
       batch.macroblocks + static_cast<std::size_t>(picture) * batch.macroblocks_per_picture();
   const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
-  int carried = qp;
+  int carried = batch.params[picture].qp;
   for (int first = begin; first < end; first += kThreads) {
     const int mb = first + static_cast<int>(threadIdx.x);
     core::MacroblockRecord record;
@@ -52,9 +52,9 @@ __global__ void __launch_bounds__(kThreads) qp_chain_kernel(const __grid_constan
 
 }  // namespace
 
-void launch_qp_chain(const BatchView& batch, int qp, cudaStream_t stream) {
+void launch_qp_chain(const BatchView& batch, cudaStream_t stream) {
   const dim3 blocks(static_cast<unsigned>(batch.slices), static_cast<unsigned>(batch.pictures));
-  qp_chain_kernel<<<blocks, kThreads, 0, stream>>>(batch, qp);
+  qp_chain_kernel<<<blocks, kThreads, 0, stream>>>(batch);
   check_launch("qp_chain_kernel");
 }
 

@@ -71,11 +71,12 @@ DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* 
   Arena arena(base);
   const std::size_t pictures = static_cast<std::size_t>(batch), mbs = pictures * macroblocks_of(params);
   DeviceMemory m;
-  m.slice_headers = arena.take<entropy::SliceHeaderBits>(params.slice_headers.size());
+  m.slice_headers = arena.take<core::SliceHeaderBits>(pictures * static_cast<std::size_t>(params.slices));
   if (params.aq) {
     m.qp_offsets.sums = arena.take<MacroblockSums>(mbs);
     m.qp_offsets.means = arena.take<std::int32_t>(pictures);
-    m.qp_offsets.previous = arena.take<std::int8_t>(macroblocks_of(params));
+    m.qp_offsets.previous =
+        arena.take<std::int8_t>(macroblocks_of(params) * static_cast<std::size_t>(params.streams));
     m.qp_offsets.offsets = arena.take<std::int8_t>(mbs);
   }
   m.macroblocks = arena.take<core::MacroblockRecord>(mbs);
@@ -94,6 +95,7 @@ DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* 
   m.stream_bytes = pictures * entropy::max_packed_bytes(p.mb_width, p.mb_height, p.slices);
   for (DeviceMemory::Batch& b : m.batch) {
     b.sources = arena.take<SourcePicture>(pictures);
+    b.params = arena.take<core::PictureParams>(pictures);
     b.staging = arena.take(pictures * m.staged_bytes);
     if (params.marks) b.marks = arena.take<std::uint32_t>(mbs);
     b.pictures = arena.take<entropy::PackedPicture>(pictures);
@@ -123,6 +125,7 @@ PinnedMemory lay_out_pinned(const StageParams& params, int batch, std::uint8_t* 
   m.window_bytes = params.device_output ? 0 : mbs * kWindowBytesPerMacroblock;
   for (PinnedMemory::Batch& b : m.batch) {
     b.sources = arena.take<SourcePicture>(pictures);
+    b.params = arena.take<core::PictureParams>(pictures);
     b.pictures = arena.take<entropy::PackedPicture>(pictures);
     b.window = arena.take(m.window_bytes);
     if (!params.reconstruction) continue;

@@ -34,9 +34,9 @@ struct StagedLayout {
 StagedLayout staged_layout(PixelFormat format, int width, int height);
 
 struct DeviceMemory {
-  entropy::SliceHeaderBits* slice_headers = nullptr;
-  QpOffsetMemory qp_offsets{};                    // nulls without adaptive quantisation
-  core::MacroblockRecord* macroblocks = nullptr;  // as BatchView
+  core::SliceHeaderBits* slice_headers = nullptr;  // [picture][slice]
+  QpOffsetMemory qp_offsets{};                     // nulls without adaptive quantisation
+  core::MacroblockRecord* macroblocks = nullptr;   // as BatchView
   std::uint8_t* total_coeff = nullptr;
   std::uint8_t* reconstruction = nullptr;  // null unless StageParams::reconstruction
   std::uint8_t* mark_frame = nullptr;      // null without StageParams::marks
@@ -45,10 +45,11 @@ struct DeviceMemory {
   void* pack_scratch = nullptr;
   std::uint8_t* rgb = nullptr;  // one frame from the host before its conversion
   struct Batch {
-    SourcePicture* sources = nullptr;  // [picture]
-    std::uint8_t* staging = nullptr;   // [picture][staged_bytes]: frames that are not used where they are
-    std::uint32_t* marks = nullptr;    // [picture][mb]; null without StageParams::marks
-    std::int16_t* levels = nullptr;    // as BatchView; until the stream is written
+    SourcePicture* sources = nullptr;       // [picture]
+    core::PictureParams* params = nullptr;  // [picture]
+    std::uint8_t* staging = nullptr;  // [picture][staged_bytes]: frames that are not used where they are
+    std::uint32_t* marks = nullptr;   // [picture][mb]; null without StageParams::marks
+    std::int16_t* levels = nullptr;   // as BatchView; until the stream is written
     void* reconstruct_scratch = nullptr;
     void* coded = nullptr;  // entropy::PackMemory; overwrites reconstruct_scratch
     entropy::PackedPicture* pictures = nullptr;
@@ -62,6 +63,7 @@ struct PinnedMemory {
   std::uint8_t* upload[kUploadSlots] = {};
   struct Batch {
     SourcePicture* sources = nullptr;
+    core::PictureParams* params = nullptr;
     entropy::PackedPicture* pictures = nullptr;
     std::uint8_t* window = nullptr;                 // [window_bytes] of the stream
     core::MacroblockRecord* macroblocks = nullptr;  // null unless StageParams::reconstruction

@@ -75,9 +75,9 @@ void launch_prepare_pack(void* scratch, cudaStream_t stream) {
   }
 }
 
-void launch_code_and_pack(const core::BatchView& batch, const SliceHeaderBits* d_headers,
-                          std::uint64_t first_picture, const PackMemory& memory, PackedPicture* d_pictures,
-                          cudaStream_t stream, const EntropyKernel* kernel, const LaunchCode& code) {
+void launch_code_and_pack(const core::BatchView& batch, const core::SliceHeaderBits* d_headers,
+                          const PackMemory& memory, PackedPicture* d_pictures, cudaStream_t stream,
+                          const EntropyKernel* kernel, const LaunchCode& code) {
   Arena arena(memory.scratch);
   PackJob job;
   job.batch = batch;
@@ -87,7 +87,6 @@ void launch_code_and_pack(const core::BatchView& batch, const SliceHeaderBits* d
     ++job.warp_groups_log2;
   }
   job.headers = d_headers;
-  job.first_parity = static_cast<std::uint32_t>(first_picture & 1);
   job.scratch = carve(arena, job.layout);
   job.scratch.coded.words = static_cast<std::uint32_t*>(memory.coded);
   job.stream = memory.stream;

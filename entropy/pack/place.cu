@@ -95,7 +95,7 @@ __device__ std::uint64_t place_groups(const PackJob& job, std::uint32_t slice_in
   const int first_mb = first_row * job.batch.mb_width;
   const int groups = (rows * job.batch.mb_width + kGroup - 1) / kGroup;
   std::uint32_t header_bits = 0, mbs[3] = {}, broken = 0;
-  const SliceHeaderBits header = job.header(picture, slice);
+  const core::SliceHeaderBits header = job.header(picture, slice);
   auto position = static_cast<std::uint64_t>(header.length);
   for (int chunk = 0; chunk < job.layout.groups_a_slice; chunk += kThreads) {
     const int own = chunk + thread;

@@ -58,6 +58,7 @@ struct HostPicture {
 
 struct DevicePictures::Impl {
   BatchView batch;
+  core::PictureParams* d_params = nullptr;
   void* d_scratch = nullptr;
   std::size_t scratch_bytes = 0;
   std::size_t reconstruction_bytes = 0;  // of a picture
@@ -116,6 +117,8 @@ DevicePictures::DevicePictures(const SourceBatch& sources, int slices, bool reco
   }
   const std::size_t mbs = static_cast<std::size_t>(batch.macroblocks_per_picture()) * batch.pictures;
   batch.sources = impl_->upload(planes);
+  impl_->d_params = impl_->allocate<core::PictureParams>(planes.size());
+  batch.params = impl_->d_params;
   batch.macroblocks = impl_->allocate<core::MacroblockRecord>(mbs);
   batch.levels = impl_->allocate<std::int16_t>(mbs * core::kLevelsPerMacroblock);
   batch.total_coeff = impl_->allocate<std::uint8_t>(mbs * core::kTotalCoeffStride);
@@ -138,6 +141,12 @@ int DevicePictures::pictures() const {
 }
 
 float DevicePictures::reconstruct(int qp, Preset preset) {
+  core::PictureParams params;
+  params.qp = static_cast<std::uint8_t>(qp);
+  check_cuda(cudaMemcpy(impl_->d_params,
+                        std::vector<core::PictureParams>(static_cast<std::size_t>(pictures()), params).data(),
+                        static_cast<std::size_t>(pictures()) * sizeof(params), cudaMemcpyHostToDevice),
+             "upload");
   check_cuda(cudaEventRecord(impl_->begin, nullptr), "cudaEventRecord");
   encoder::cuda::launch_reconstruct(impl_->batch, qp, preset, impl_->d_scratch, nullptr);
   check_cuda(cudaEventRecord(impl_->end, nullptr), "cudaEventRecord");

@@ -75,12 +75,11 @@ struct DeviceBatch {
 }  // namespace
 
 std::vector<PackedBatch> pack_on_device(const Shape& shape, const std::vector<TestPicture>& pictures,
-                                        const std::vector<entropy::SliceHeaderBits>& headers,
-                                        std::uint64_t first_picture, int repeats, std::uint64_t capacity,
-                                        const entropy::EntropyKernel* kernel) {
+                                        const std::vector<core::SliceHeaderBits>& headers, int repeats,
+                                        std::uint64_t capacity, const entropy::EntropyKernel* kernel) {
   const DeviceBatch device(shape, pictures);
   const core::BatchView& batch = device.view;
-  const DeviceArray<entropy::SliceHeaderBits> d_headers(headers);
+  const DeviceArray<core::SliceHeaderBits> d_headers(headers);
   const std::size_t scratch_bytes =
       entropy::pack_scratch_bytes(batch.pictures, batch.mb_width, batch.mb_height, batch.slices, kernel);
   if (capacity == 0) {
@@ -97,8 +96,7 @@ std::vector<PackedBatch> pack_on_device(const Shape& shape, const std::vector<Te
   std::vector<PackedBatch> results;
   for (int repeat = 0; repeat < repeats; ++repeat) {
     check_cuda(cudaMemset(d_stream.data(), 0xee, capacity), "memset");
-    entropy::launch_code_and_pack(batch, d_headers.data(), first_picture, memory, d_pictures.data(), nullptr,
-                                  kernel);
+    entropy::launch_code_and_pack(batch, d_headers.data(), memory, d_pictures.data(), nullptr, kernel);
     check_cuda(cudaDeviceSynchronize(), "code and pack");
     PackedBatch& result = results.emplace_back();
     result.pictures = d_pictures.download();
