@@ -82,22 +82,6 @@ class Reports(CommandTest):
                                       r"\(.+\), verified\n$")
         self.assertEqual(self.encode(self.input, "-o", self.path("said.mp4"), "--quiet").stderr, "")
 
-    def test_progress_on_a_terminal(self):
-        for options, wanted in ((["--quiet"], False), (["--progress", "off"], False), ([], True)):
-            master, slave = os.openpty()
-            command = subprocess.Popen([CU264, "encode", self.input, "-o", self.path("shown.mp4"), *options],
-                                       stdin=subprocess.DEVNULL, stderr=slave)
-            os.close(slave)
-            text = b""
-            try:
-                while data := os.read(master, 4096):
-                    text += data
-            except OSError:  # how Linux tells that the other side is closed
-                pass
-            os.close(master)
-            self.assertEqual(command.wait(), 0)
-            self.assertEqual(bool(re.search(rb"\[ *[\d.]+%\] \d+/12 frames, [\d.]+ fps, [\d.]+ kb/s", text)), wanted, text)
-
     def test_lossless_pictures(self):
         flat = self.clip("flat.y4m", "color=gray:size=64x64:rate=25", 3)
         done = self.encode(flat, "-o", self.path("flat.264"), "--psnr", "--ssim", "--stats", self.path("flat.json"))
