@@ -44,8 +44,8 @@ inline std::int64_t duration_of(const AVFrame& frame) {
 inline bool has_display_matrix(const AVStream& stream) {
 #if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 30, 101)  // FFmpeg 6.1
   const AVCodecParameters& codec = *stream.codecpar;
-  return av_packet_side_data_get(codec.coded_side_data, codec.nb_coded_side_data, AV_PKT_DATA_DISPLAYMATRIX) !=
-         nullptr;
+  return av_packet_side_data_get(codec.coded_side_data, codec.nb_coded_side_data,
+                                 AV_PKT_DATA_DISPLAYMATRIX) != nullptr;
 #else
   return av_stream_get_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, nullptr) != nullptr;
 #endif

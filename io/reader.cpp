@@ -14,7 +14,6 @@ extern "C" {
 namespace cu264::io {
 namespace {
 
-constexpr int kLargestSide = 8192;
 // How far behind the last picture packets of other streams are looked for: containers interleave within a
 // second or so.
 constexpr std::int64_t kInterleavingSeconds = 10;
@@ -99,9 +98,10 @@ void Reader::keep(const std::vector<const AVStream*>& streams) {
 
 void Reader::fill_info(const AVFrame& frame) {
   info_.width = frame.width, info_.height = frame.height;
-  if (frame.width > kLargestSide || frame.height > kLargestSide) {
+  if (frame.width > options_.max_side || frame.height > options_.max_side) {
     throw Error(ErrorCode::bad_input, name_ + ": pictures of " + size_text(frame.width, frame.height) +
-                                          " are too large: at most 8192 by 8192");
+                                          " are too large: at most " +
+                                          size_text(options_.max_side, options_.max_side));
   }
   const AVRational ratio = av_guess_sample_aspect_ratio(input_.get(), stream_, const_cast<AVFrame*>(&frame));
   if (ratio.num > 0 && ratio.den > 0) info_.sample_aspect_ratio = ratio;

@@ -1,10 +1,9 @@
 """--recon, --psnr, --ssim, --verify, --stats, --quiet and what must not change the bytes."""
 import json
-import os
 import re
 import subprocess
 
-from support import CU264, CommandTest, decoded_md5, ffmpeg, main, video_stream
+from support import CommandTest, decoded_md5, ffmpeg, main, video_stream
 
 
 class Reports(CommandTest):
