@@ -1,4 +1,4 @@
-// What FFmpeg's releases call by different names, from 4.4 on.
+// What FFmpeg's releases call by different names, from 5.1 on.
 #pragma once
 
 extern "C" {
