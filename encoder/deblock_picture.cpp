@@ -66,16 +66,17 @@ struct MacroblockEdges {
 template <int kSize, bool kChroma>
 void filter_macroblock(std::uint8_t* samples, std::ptrdiff_t pitch, const MacroblockEdges& edges) {
   if (edges.left.active() || edges.inner.active()) {
-    const int before = edges.left.active() ? kReach[kChroma] : 0;
-    std::uint8_t turned[kReach[kChroma] + kSize][kSize];
+    constexpr int kBefore = kReach[kChroma];
+    const int first = edges.left.active() ? 0 : kBefore;  // at the picture's border nothing is before
+    std::uint8_t turned[kBefore + kSize][kSize];
     for (int y = 0; y < kSize; ++y) {
-      const std::uint8_t* row = samples + y * pitch - before;
-      for (int x = 0; x < before + kSize; ++x) turned[x][y] = row[x];
+      const std::uint8_t* row = samples + y * pitch;
+      for (int x = first; x < kBefore + kSize; ++x) turned[x][y] = row[x - kBefore];
     }
-    filter_edges<kSize, kChroma>(turned[before], kSize, edges.left, edges.inner);
+    filter_edges<kSize, kChroma>(turned[kBefore], kSize, edges.left, edges.inner);
     for (int y = 0; y < kSize; ++y) {
-      std::uint8_t* row = samples + y * pitch - before;
-      for (int x = 0; x < before + kSize; ++x) row[x] = turned[x][y];
+      std::uint8_t* row = samples + y * pitch;
+      for (int x = first; x < kBefore + kSize; ++x) row[x - kBefore] = turned[x][y];
     }
   }
   filter_edges<kSize, kChroma>(samples, pitch, edges.top, edges.inner);

@@ -13,6 +13,8 @@ extern "C" {
 #include <mutex>
 #include <stdexcept>
 
+#include "io/av_versions.h"
+
 namespace cu264::test {
 namespace {
 
@@ -134,8 +136,8 @@ class Decoder {
       if (frame.flags & AV_FRAME_FLAG_CORRUPT) out_.complaints.push_back("a picture is marked corrupt");
       if (frame.decode_error_flags) out_.complaints.push_back("a picture has decode errors");
       if (frame.pict_type != AV_PICTURE_TYPE_I) out_.complaints.push_back("a picture is not intra");
-      if (frame.interlaced_frame) out_.complaints.push_back("a picture is interlaced");
-      if (is_420(frame.format)) out_.pictures.push_back({copy_of(frame), frame.key_frame != 0});
+      if (io::is_interlaced(frame)) out_.complaints.push_back("a picture is interlaced");
+      if (is_420(frame.format)) out_.pictures.push_back({copy_of(frame), io::is_key(frame)});
       av_frame_unref(frame_.get());
     }
     if (code != AVERROR(EAGAIN) && code != AVERROR_EOF) check(code, "decoding");

@@ -131,8 +131,10 @@ Detector::Detector(const Params& params, int width, int height, const Machine& m
 Detector::Detector(const vision::DetectorBackends& backends, const Params& params, int width, int height,
                    const Machine& machine)
     : width_(width), batch_(machine.batch) {
-  check(width >= 1 && height >= 1 && width <= vision::kLargestSide && height <= vision::kLargestSide,
-        "a picture's width and height must be 1 to 16384", "cut it into parts");
+  if (width < 1 || height < 1 || width > kMaxSide || height > kMaxSide) {
+    vision::reject("a picture's width and height must be 1 to " + std::to_string(kMaxSide),
+                   "cut it into parts");
+  }
   check(machine.batch >= 1 && machine.threads >= 0, "batch must be at least 1 and threads at least 0",
         "threads 0 is one a core");
   const vision::CannyParams checked = vision::canny_params(params);

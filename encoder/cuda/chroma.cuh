@@ -92,7 +92,6 @@ struct ChromaCoder {
   std::uint8_t* counts;            // [10]
   int dc_bits = 0;  // of both DC blocks and of all AC blocks, where rate decides; a lane's share
   int ac_bits = 0;
-  core::LevelMasks masks;
 
   // Leaves levels, counts and, in s.dc[4 * c + block], the DC coefficients to reconstruct with.
   __device__ void quantise() {

@@ -24,6 +24,8 @@ struct DetectorBackends;
 
 namespace cu264::canny {
 
+inline constexpr int kMaxSide = 16384;  // of a picture, in pixels
+
 enum class Partition : std::uint8_t {
   columns,  // sub-images of 32 x height: the paper's horizontal partition
   rows,     // of width x 32: its vertical partition
@@ -104,7 +106,7 @@ class DetectorBackend;
 // of detectors may exist.
 class Detector {
  public:
-  // Width and height 1 .. 16384. Throws Error: invalid_argument, device_unavailable, out_of_memory.
+  // Width and height 1 .. kMaxSide. Throws Error: invalid_argument, device_unavailable, out_of_memory.
   Detector(const Params& params, int width, int height, const Machine& machine = {});
   ~Detector();
   Detector(Detector&&) noexcept;

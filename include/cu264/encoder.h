@@ -63,8 +63,11 @@ struct Colour {
 enum class AdaptiveQuantisation { off, variance };
 inline constexpr int kStrongestEdgeGuide = 3;
 
+inline constexpr int kMaxSide = 8192;  // of a picture, in luma samples
+
 struct Config {
-  int width = 0;  // luma samples, 1..8192. An odd side is coded one replicated sample wider, because the crop
+  int width =
+      0;  // luma samples, 1..kMaxSide. An odd side is coded one replicated sample wider, because the crop
   int height = 0;  // rectangle of 4:2:0 counts in pairs (H.264 7.4.2.1.1): see EncoderInfo::width
   int qp = 27;     // 0..51
   Preset preset = Preset::balanced;
@@ -97,12 +100,23 @@ struct Config {
   std::vector<int> devices;    // that take batches in turn; empty: device 0
   bool device_output = false;  // packets stay on the device: Packet::device_data
 
-  // Sets a field by its name and a textual value, as the command line and the bindings do:
-  // qp, preset, profile, slices, deblock, backend, threads, batch, device, fps, sar, range, size, headers,
-  // input-format, edge-guided (0 to 3), aq (off or variance).
+  // Sets a field by the name of one of config_options() and a textual value, as the command line does.
   // Throws Error(invalid_argument) that lists what is accepted.
   void set(std::string_view name, std::string_view value);
 };
+
+// An option that Config::set takes, described for a help text.
+struct ConfigOption {
+  enum class Group { coding, machine, input, output };
+
+  const char* name;
+  const char* value;    // a placeholder for it, as "N"
+  const char* meaning;  // the default is in parentheses
+  Group group;
+  const char* implicit_value = nullptr;  // what the name stands for without a value, if it may
+};
+
+std::vector<ConfigOption> config_options();
 
 struct EncoderInfo {
   std::string backend;         // "cpu" or "cuda"

@@ -69,6 +69,22 @@ TEST(Config, SetReadsEveryName) {
   EXPECT_NO_THROW(validate(c));
 }
 
+TEST(Config, EveryOptionIsDescribedAndSet) {
+  std::string unknown = message_of(ErrorCode::invalid_argument, [] { Config().set("no-such-option", "1"); });
+  for (const cu264::ConfigOption& option : cu264::config_options()) {
+    EXPECT_NE(std::string(option.value), "") << option.name;
+    EXPECT_NE(std::string(option.meaning), "") << option.name;
+    EXPECT_NE(unknown.find(option.name), std::string::npos) << option.name;
+    // No option takes this value, so that an error that names the option shows that it is known.
+    const std::string what =
+        message_of(ErrorCode::invalid_argument, [&] { Config().set(option.name, "no-such-value"); });
+    EXPECT_EQ(what.rfind("bad " + std::string(option.name), 0), 0u) << what;
+    if (option.implicit_value) {
+      EXPECT_NO_THROW(Config().set(option.name, option.implicit_value)) << option.name;
+    }
+  }
+}
+
 TEST(Config, SetReadsDecimalRates) {
   Config c;
   c.set("fps", "29.97");
