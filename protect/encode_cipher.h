@@ -2,12 +2,13 @@
 // the one that make_encryptor would make of the plain one.
 #pragma once
 
+#include <tbb/enumerable_thread_specific.h>
+
 #include <cstdint>
 
 #include "core/coded_picture.h"
 #include "cu264/protect.h"
 #include "protect/keys.h"
-#include "protect/rbsp.h"
 
 namespace cu264::protect {
 
@@ -30,9 +31,10 @@ class EncodeCipher {
   void encrypt_slice(const core::CodedPictureView& view, int slice, std::uint32_t picture) const;
 
  private:
-  ProtectionKey key_;
   EncryptionParts parts_;
   StreamKeys keys_;
+  // One for each thread that encrypts, made when it first does.
+  mutable tbb::enumerable_thread_specific<KeystreamCipher> ciphers_;
 };
 
 }  // namespace cu264::protect

@@ -17,25 +17,32 @@ std::uint8_t bits_of(const EncryptionParts& parts) {
   return static_cast<std::uint8_t>((parts.signs ? 1 : 0) | (parts.modes ? 2 : 0) | (parts.codewords ? 4 : 0));
 }
 
-// HMAC over a picture's number and its slices, each with its length.
+// HMAC over the nonce, a picture's number and its slices, each with its length.
 class PictureDigest {
  public:
+  explicit PictureDigest(const StreamKeys& keys) : hmac_(keys.authentication_key()), nonce_(keys.nonce()) {}
+
+  void begin(std::uint32_t picture) {
+    hmac_.begin();
+    add_number<8>(nonce_);
+    add_number<4>(picture);
+  }
   void add(ByteSpan unit) {
-    for (int i = 0; i < 8; ++i)
-      input_.push_back(static_cast<std::uint8_t>(std::uint64_t{unit.size()} >> (56 - 8 * i)));
-    input_.insert(input_.end(), unit.begin(), unit.end());
+    add_number<8>(unit.size());
+    hmac_.add(unit);
   }
-  Digest take(const StreamKeys& keys, std::uint32_t picture) {
-    std::uint8_t begin[12];
-    for (int i = 0; i < 8; ++i) begin[i] = static_cast<std::uint8_t>(keys.nonce() >> (56 - 8 * i));
-    for (int i = 0; i < 4; ++i) begin[8 + i] = static_cast<std::uint8_t>(picture >> (24 - 8 * i));
-    const Digest digest = hmac_sha256(keys.authentication_key(), {begin, input_});
-    input_.clear();
-    return digest;
-  }
+  Digest take() { return hmac_.take(); }
 
  private:
-  Bytes input_;
+  template <int bytes>
+  void add_number(std::uint64_t value) {
+    std::uint8_t digits[bytes];
+    for (int i = 0; i < bytes; ++i) digits[i] = static_cast<std::uint8_t>(value >> (8 * (bytes - 1 - i)));
+    hmac_.add(digits);
+  }
+
+  Hmac hmac_;
+  std::uint64_t nonce_;
 };
 
 // A cipher of its own for each slice that is under way: libcrypto's contexts are not to be shared.
@@ -67,6 +74,7 @@ class Encryptor : public NalTool {
     if (!options.parts.any()) {
       throw Error(ErrorCode::invalid_argument, "nothing to encrypt", "name signs, modes or codewords");
     }
+    if (options.authenticate) digest_.emplace(keys_);
   }
 
  private:
@@ -75,6 +83,7 @@ class Encryptor : public NalTool {
     throw Error(ErrorCode::bad_input, "the stream is encrypted already", "decrypt it first");
   }
   Bytes begin_picture() override {
+    if (digest_) digest_->begin(picture());
     if (picture() != 0) return {};
     return encryption_message(keys_, options_.parts, options_.authenticate);
   }
@@ -82,14 +91,14 @@ class Encryptor : public NalTool {
     return std::make_unique<CipherJob>(key_, keys_.nonce(), options_.parts, false, encrypted_bits_);
   }
   void written(const Slice&, ByteSpan unit) override {
-    if (options_.authenticate) digest_.add(unit);
+    if (digest_) digest_->add(unit);
   }
   Bytes end_picture() override {
-    if (!options_.authenticate) return {};
+    if (!digest_) return {};
     Message message;
     message.kind = MessageKind::authentication;
     message.picture = picture();
-    message.digest = digest_.take(keys_, picture());
+    message.digest = digest_->take();
     return sei_nal(message);
   }
   Bytes end_stream() override { return {}; }
@@ -99,7 +108,7 @@ class Encryptor : public NalTool {
   EncryptionOptions options_;
   StreamKeys keys_;
   std::uint64_t encrypted_bits_ = 0;
-  PictureDigest digest_;
+  std::optional<PictureDigest> digest_;  // where asked for
 };
 
 class Decryptor : public NalTool {
@@ -116,7 +125,8 @@ class Decryptor : public NalTool {
     keys_ = checked_keys(key_, message);
     const std::uint8_t parts = message.settings[0];
     parts_ = {(parts & 1) != 0, (parts & 2) != 0, (parts & 4) != 0};
-    authenticated_ = (message.settings[1] & kAuthenticated) != 0;
+    digest_.reset();
+    if ((message.settings[1] & kAuthenticated) != 0) digest_.emplace(*keys_);
     restart_pictures();
     return true;
   }
@@ -127,12 +137,16 @@ class Decryptor : public NalTool {
     }
     return std::make_unique<CipherJob>(key_, keys_->nonce(), parts_, true, encrypted_bits_);
   }
+  Bytes begin_picture() override {
+    if (digest_) digest_->begin(picture());
+    return {};
+  }
   void written(const Slice& slice, ByteSpan) override {
-    if (authenticated_) digest_.add(slice.nal->unit);
+    if (digest_) digest_->add(slice.nal->unit);
   }
   Bytes end_picture() override {
-    if (!authenticated_) return {};
-    const Digest digest = digest_.take(*keys_, picture());
+    if (!digest_) return {};
+    const Digest digest = digest_->take();
     if (!expected_ || expected_->picture != picture() || !equal_in_constant_time(digest, expected_->digest)) {
       throw Error(ErrorCode::bad_input, "picture " + std::to_string(picture()) + " fails its authentication",
                   "it was changed after it was encrypted");
@@ -147,9 +161,8 @@ class Decryptor : public NalTool {
   std::unique_ptr<StreamKeys> keys_;
   EncryptionParts parts_;
   std::uint64_t encrypted_bits_ = 0;
-  bool authenticated_ = false;
   std::optional<Message> expected_;
-  PictureDigest digest_;
+  std::optional<PictureDigest> digest_;  // where the stream is authenticated
 };
 
 }  // namespace

@@ -95,8 +95,8 @@ class Hider : public NalTool {
     return carrier_job([this](Bytes& rbsp, const std::vector<std::uint64_t>& carriers) {
       const std::uint64_t bits = 8 * frame_.size();
       for (std::size_t i = 0; i < carriers.size() && carriers_ + i < bits; ++i) {
-        const int bit = bit_at(frame_, carriers_ + i) ^ mask_.next();
-        set_bits(rbsp, carriers[i], 1, static_cast<std::uint64_t>(bit));
+        const int bit = bitstream::bit_at(frame_, carriers_ + i) ^ mask_.next();
+        bitstream::set_bits(rbsp, carriers[i], 1, static_cast<std::uint64_t>(bit));
       }
       carriers_ += carriers.size();
       return true;
@@ -138,7 +138,7 @@ class HiddenReader : public NalTool {
                   "only what cu264 has hidden can be read");
     }
     return carrier_job([this](const Bytes& rbsp, const std::vector<std::uint64_t>& carriers) {
-      for (const std::uint64_t position : carriers) read(bit_at(rbsp, position));
+      for (const std::uint64_t position : carriers) read(bitstream::bit_at(rbsp, position));
       return false;
     });
   }

@@ -1,8 +1,9 @@
 #include "protect/keys.h"
 
+#include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
+#include <openssl/params.h>
 #include <openssl/rand.h>
 
 #include <algorithm>
@@ -106,32 +107,64 @@ std::uint64_t random_nonce() {
   return nonce;
 }
 
-Digest hmac_sha256(ByteSpan key, std::initializer_list<ByteSpan> parts) {
-  struct Deleter {
-    void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
-    void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
-  };
-  const std::unique_ptr<EVP_PKEY, Deleter> mac_key(
-      EVP_PKEY_new_raw_private_key(EVP_PKEY_HMAC, nullptr, key.data(), key.size()));
-  const std::unique_ptr<EVP_MD_CTX, Deleter> context(EVP_MD_CTX_new());
-  require(mac_key && context &&
-              EVP_DigestSignInit(context.get(), nullptr, EVP_sha256(), nullptr, mac_key.get()) == 1,
-          "HMAC");
-  for (const ByteSpan part : parts) {
-    require(EVP_DigestSignUpdate(context.get(), part.data(), part.size()) == 1, "HMAC");
-  }
+void Hmac::ContextDeleter::operator()(evp_mac_ctx_st* context) const {
+  EVP_MAC_CTX_free(context);
+}
+
+Hmac::Hmac(ByteSpan key) : key_(key.begin(), key.end()) {
+  EVP_MAC* const mac = EVP_MAC_fetch(nullptr, "HMAC", nullptr);
+  context_.reset(EVP_MAC_CTX_new(mac));
+  EVP_MAC_free(mac);  // the context keeps it
+  char sha256[] = "SHA256";
+  const OSSL_PARAM parameters[] = {OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, sha256, 0),
+                                   OSSL_PARAM_construct_end()};
+  require(context_ && EVP_MAC_CTX_set_params(context_.get(), parameters) == 1, "HMAC");
+}
+
+Hmac::~Hmac() {
+  OPENSSL_cleanse(key_.data(), key_.size());
+}
+
+// The key is given again because OpenSSL 3.0.2 and older do not begin anew without it.
+void Hmac::begin() {
+  static constexpr unsigned char none = 0;  // the address of an empty key
+  const unsigned char* const key = key_.empty() ? &none : key_.data();
+  require(EVP_MAC_init(context_.get(), key, key_.size(), nullptr) == 1, "HMAC");
+}
+
+void Hmac::add(ByteSpan bytes) {
+  require(EVP_MAC_update(context_.get(), bytes.data(), bytes.size()) == 1, "HMAC");
+}
+
+Digest Hmac::take() {
   Digest digest;
-  std::size_t size = digest.size();
-  require(EVP_DigestSignFinal(context.get(), digest.data(), &size) == 1 && size == digest.size(), "HMAC");
+  std::size_t size = 0;
+  require(EVP_MAC_final(context_.get(), digest.data(), &size, digest.size()) == 1 && size == digest.size(),
+          "HMAC");
   return digest;
+}
+
+Digest hmac_sha256(ByteSpan key, std::initializer_list<ByteSpan> parts) {
+  Hmac hmac(key);
+  hmac.begin();
+  for (const ByteSpan part : parts) hmac.add(part);
+  return hmac.take();
 }
 
 bool equal_in_constant_time(ByteSpan a, ByteSpan b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-void StreamKeys::CipherDeleter::operator()(evp_cipher_ctx_st* context) const {
+void KeystreamCipher::ContextDeleter::operator()(evp_cipher_ctx_st* context) const {
   EVP_CIPHER_CTX_free(context);
+}
+
+// The counters are not consecutive, so that CTR is ECB on counters.
+KeystreamCipher::KeystreamCipher(const Digest& key) : context_(EVP_CIPHER_CTX_new()) {
+  require(context_ &&
+              EVP_EncryptInit_ex(context_.get(), EVP_aes_256_ecb(), nullptr, key.data(), nullptr) == 1 &&
+              EVP_CIPHER_CTX_set_padding(context_.get(), 0) == 1,
+          "AES-256");
 }
 
 StreamKeys::StreamKeys(const ProtectionKey& key, std::uint64_t nonce) : nonce_(nonce) {
@@ -141,13 +174,7 @@ StreamKeys::StreamKeys(const ProtectionKey& key, std::uint64_t nonce) : nonce_(n
   for (int i = 0; i < 8; ++i) nonce_bytes[i] = static_cast<std::uint8_t>(nonce >> (56 - 8 * i));
   const Digest check = hmac_sha256(key.bytes(), {text("cu264 key check"), nonce_bytes});
   std::copy_n(check.begin(), check_.size(), check_.begin());
-  // The counters are not consecutive, so that CTR is ECB on counters.
-  cipher_.reset(EVP_CIPHER_CTX_new());
-  require(cipher_ &&
-              EVP_EncryptInit_ex(cipher_.get(), EVP_aes_256_ecb(), nullptr, keystream_key_.data(), nullptr) ==
-                  1 &&
-              EVP_CIPHER_CTX_set_padding(cipher_.get(), 0) == 1,
-          "AES-256");
+  cipher_.emplace(keystream_key_);
 }
 
 StreamKeys::~StreamKeys() {
@@ -155,14 +182,14 @@ StreamKeys::~StreamKeys() {
   OPENSSL_cleanse(authentication_key_.data(), authentication_key_.size());
 }
 
-void StreamKeys::keystream(std::span<AesBlock> blocks) const {
+void KeystreamCipher::keystream(std::span<AesBlock> blocks) const {
   for (AesBlock& block : blocks) {
     for (std::uint32_t& word : block.words) word = swapped(word);
   }
   auto* const bytes = reinterpret_cast<unsigned char*>(blocks.data());
   int written = 0;
   require(
-      EVP_EncryptUpdate(cipher_.get(), bytes, &written, bytes, static_cast<int>(blocks.size_bytes())) == 1 &&
+      EVP_EncryptUpdate(context_.get(), bytes, &written, bytes, static_cast<int>(blocks.size_bytes())) == 1 &&
           written == static_cast<int>(blocks.size_bytes()),
       "AES-256");
   for (AesBlock& block : blocks) {

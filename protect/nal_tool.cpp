@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "common/bitstream/emulation_prevention.h"
 #include "cu264/status.h"
 
 namespace cu264 {
@@ -29,15 +30,15 @@ void append(Bytes& out, ByteSpan bytes) {
 }
 
 void refuse_unit_type(int type) {
-  if (type >= kNalPartitionA && type <= kNalPartitionC) {
+  if (type >= bitstream::kNalPartitionA && type <= bitstream::kNalPartitionC) {
     throw Error(ErrorCode::bad_input, "the stream has data partitioning",
                 "only whole slices can be worked on");
   }
-  if (type == 19) {
+  if (type == bitstream::kNalAuxiliarySlice) {
     throw Error(ErrorCode::bad_input, "the stream has auxiliary pictures",
                 "only primary pictures can be worked on");
   }
-  if (type == kNalSliceExtension || type == 21) {
+  if (type == bitstream::kNalSliceExtension || type == bitstream::kNalDepthSliceExtension) {
     throw Error(ErrorCode::bad_input, "the stream has scalable or multiview layers",
                 "only single-layer streams can be worked on");
   }
@@ -63,7 +64,7 @@ Message new_message(MessageKind kind, const StreamKeys& keys) {
 }
 
 void SliceJob::parse(MacroblockVisitor& visitor) {
-  BitCursor bits(rbsp);
+  bitstream::RbspReader bits(rbsp);
   bits.skip(slice.data_begin);
   next_address_ = parser_.parse(bits, slice.stop, slice.sets, slice.header, visitor);
 }
@@ -79,17 +80,17 @@ void NalTool::restart_pictures() {
 }
 
 void NalTool::parameter_sets(std::span<const std::uint8_t> stream) {
-  for (const NalUnit& nal : split_annexb(stream).units) sets_.read(nal);
+  for (const bitstream::NalUnit& nal : bitstream::split_annexb(stream).units) sets_.read(nal);
 }
 
 std::vector<std::uint8_t> NalTool::access_units(std::span<const std::uint8_t> stream) {
-  const NalUnits found = split_annexb(stream);
+  const bitstream::NalUnits found = bitstream::split_annexb(stream);
   Bytes out;
   out.reserve(stream.size() + stream.size() / 64 + 256);
   try {
-    for (const NalUnit& nal : found.units) {
+    for (const bitstream::NalUnit& nal : found.units) {
       refuse_unit_type(nal.type());
-      if (nal.type() == kNalSlice || nal.type() == kNalSliceIdr) {
+      if (nal.type() == bitstream::kNalSlice || nal.type() == bitstream::kNalSliceIdr) {
         slice_unit(nal, out);
       } else {
         any_unit(nal, out);
@@ -104,9 +105,9 @@ std::vector<std::uint8_t> NalTool::access_units(std::span<const std::uint8_t> st
   return out;
 }
 
-void NalTool::any_unit(const NalUnit& nal, Bytes& out) {
+void NalTool::any_unit(const bitstream::NalUnit& nal, Bytes& out) {
   sets_.read(nal);
-  if (nal.type() == kNalSei) {
+  if (nal.type() == bitstream::kNalSei) {
     const std::optional<Message> found = read_sei_nal(nal);
     if (found) finish_jobs(out);
     if (found && message(*found)) {
@@ -120,18 +121,18 @@ void NalTool::any_unit(const NalUnit& nal, Bytes& out) {
   append(at, nal.unit);
 }
 
-void NalTool::slice_unit(const NalUnit& nal, Bytes& out) {
+void NalTool::slice_unit(const bitstream::NalUnit& nal, Bytes& out) {
   // Some slices a thread, so that none waits for another's last one.
   if (waiting_ == (threads_ == 1 ? 1 : 4 * static_cast<std::size_t>(threads_))) finish_jobs(out);
   if (waiting_ == jobs_.size()) jobs_.push_back(make_job());
   SliceJob& job = *jobs_[waiting_];
-  unescape(nal.unit, job.rbsp);
-  BitCursor bits(job.rbsp);
+  bitstream::unescape(nal.unit, job.rbsp);
+  bitstream::RbspReader bits(job.rbsp);
   Slice& current = job.slice;
   current.nal = &nal;
   current.header = sets_.slice_header(bits, nal, current.sets);
   current.data_begin = bits.position();
-  current.stop = stop_bit_position({job.rbsp.data(), job.rbsp.size() - kRbspPadding});
+  current.stop = bitstream::stop_bit_position(bitstream::without_padding(job.rbsp));
   if (current.header.first_mb == 0 && picture_has_slices_) ++next_picture_;
   picture_has_slices_ = true;
   current.picture = next_picture_;
@@ -145,7 +146,7 @@ void NalTool::run_jobs() {
     try {
       // What cannot be escaped back to the same bytes could not be given back either.
       job.escaped_.clear();
-      append_escaped(job.escaped_, job.slice.nal->unit[0], {job.rbsp.data(), job.rbsp.size() - kRbspPadding});
+      bitstream::append_escaped(job.escaped_, job.slice.nal->unit[0], bitstream::without_padding(job.rbsp));
       job.escaped_as_it_was_ = std::equal(job.escaped_.begin(), job.escaped_.end(),
                                           job.slice.nal->unit.begin(), job.slice.nal->unit.end());
       job.run();
@@ -171,9 +172,9 @@ void NalTool::finish_jobs(Bytes& out) {
 void NalTool::finish_job(SliceJob& job, Bytes& out) {
   const Slice& current = job.slice;
   slice_bits_ += current.stop;
-  const std::string where = "picture " + std::to_string(total_pictures_);
+  const auto where = [this] { return "picture " + std::to_string(total_pictures_); };
   if (current.header.first_mb != next_mb_) {
-    throw Error(ErrorCode::bad_input, where + ": a slice is missing, doubled or out of order",
+    throw Error(ErrorCode::bad_input, where() + ": a slice is missing, doubled or out of order",
                 "the stream must be whole, its slices in order");
   }
   if (!in_picture_) {
@@ -188,16 +189,16 @@ void NalTool::finish_job(SliceJob& job, Bytes& out) {
     if (job.failure_) std::rethrow_exception(job.failure_);
     changed = job.finish();
   } catch (const Error& error) {
-    throw Error(error.code(), where + ": " + error.what());
+    throw Error(error.code(), where() + ": " + error.what());
   }
   coefficients_ += job.parser_.coefficients();
   next_mb_ = job.next_address();
   if (changed) {
     if (!job.escaped_as_it_was_) {
-      throw Error(ErrorCode::bad_input, where + ": needless emulation prevention bytes",
+      throw Error(ErrorCode::bad_input, where() + ": needless emulation prevention bytes",
                   "the stream must be escaped as H.264 7.4.1 has it");
     }
-    append_escaped(out, current.nal->unit[0], {job.rbsp.data(), job.rbsp.size() - kRbspPadding});
+    bitstream::append_escaped(out, current.nal->unit[0], bitstream::without_padding(job.rbsp));
   } else {
     append(out, current.nal->unit);
   }

@@ -8,10 +8,9 @@
 #include <optional>
 #include <vector>
 
+#include "common/bitstream/parameter_sets.h"
 #include "cu264/protect.h"
 #include "protect/keys.h"
-#include "protect/parameter_sets.h"
-#include "protect/rbsp.h"
 #include "protect/sei.h"
 #include "protect/slice_parser.h"
 
@@ -19,10 +18,10 @@ namespace cu264::protect {
 
 // A slice on its way through a tool.
 struct Slice {
-  const NalUnit* nal = nullptr;
+  const bitstream::NalUnit* nal = nullptr;
   std::uint32_t picture = 0;  // counted from the stream's, or its protection's, begin
-  SliceHeader header;
-  ParameterSets::Active sets;
+  bitstream::SliceHeader header;
+  bitstream::ParameterSets::Active sets;
   std::uint64_t data_begin = 0;  // slice_data()
   std::uint64_t stop = 0;        // rbsp_stop_one_bit
 };
@@ -86,13 +85,13 @@ class NalTool : public StreamTool {
   void restart_pictures();
 
  private:
-  void any_unit(const NalUnit& nal, Bytes& out);
-  void slice_unit(const NalUnit& nal, Bytes& out);
+  void any_unit(const bitstream::NalUnit& nal, Bytes& out);
+  void slice_unit(const bitstream::NalUnit& nal, Bytes& out);
   void run_jobs();
   void finish_jobs(Bytes& out);
   void finish_job(SliceJob& job, Bytes& out);
 
-  ParameterSets sets_;
+  bitstream::ParameterSets sets_;
   int threads_ = 1;
   std::vector<std::unique_ptr<SliceJob>> jobs_;
   std::size_t waiting_ = 0;  // jobs that have a slice

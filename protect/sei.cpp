@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/bitstream/emulation_prevention.h"
+#include "common/bitstream/rbsp.h"
 #include "cu264/status.h"
 
 namespace cu264::protect {
@@ -42,14 +44,14 @@ Bytes sei_nal(const Message& message) {
   }
   rbsp.push_back(0x80);
   Bytes nal{0, 0, 0, 1};
-  append_escaped(nal, kNalSei, rbsp);
+  bitstream::append_escaped(nal, bitstream::kNalSei, rbsp);
   return nal;
 }
 
-std::optional<Message> read_sei_nal(const NalUnit& nal) {
+std::optional<Message> read_sei_nal(const bitstream::NalUnit& nal) {
   Bytes rbsp;
-  unescape(nal.unit, rbsp);
-  rbsp.resize(rbsp.size() - kRbspPadding);
+  bitstream::unescape(nal.unit, rbsp);
+  rbsp.resize(rbsp.size() - bitstream::kRbspPadding);
   if (rbsp.size() < 2 + kUuid.size() + 2 || rbsp[0] != kUserDataUnregistered) return std::nullopt;
   if (!std::equal(kUuid.begin(), kUuid.end(), rbsp.begin() + 2)) return std::nullopt;
   Message message;

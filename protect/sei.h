@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "common/bitstream/nal_unit.h"
 #include "protect/keys.h"
-#include "protect/rbsp.h"
 
 namespace cu264::protect {
 
@@ -29,6 +29,6 @@ struct Message {
 // The message in a NAL unit of its own, with a start code.
 Bytes sei_nal(const Message& message);
 // Nothing: the unit is not one of ours. Throws Error(bad_input) for one of another version or a damaged one.
-std::optional<Message> read_sei_nal(const NalUnit& nal);
+std::optional<Message> read_sei_nal(const bitstream::NalUnit& nal);
 
 }  // namespace cu264::protect

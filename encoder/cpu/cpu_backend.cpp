@@ -15,6 +15,7 @@
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
 
+#include "common/bitstream/nal_unit.h"
 #include "core/bits.h"
 #include "core/slice_header.h"
 #include "encoder/cpu/ingest.h"
@@ -24,7 +25,6 @@
 #include "encoder/output_picture.h"
 #include "encoder/stages.h"
 #include "entropy/cavlc/slice_coder.h"
-#include "entropy/pack/nal_writer.h"
 #include "vision/half_size_steps.h"
 
 namespace cu264::encoder {
@@ -73,8 +73,8 @@ CodedAccessUnit pack(const std::vector<SliceWork>& slices, std::vector<std::uint
   scratch.clear();
   for (const SliceWork& slice : slices) {
     // The first slice may begin the access unit, which wants the long start code (H.264 B.1.2).
-    entropy::append_nal(scratch, kNalRefIdc, kNalIdrSlice, {slice.payload.get(), slice.size},
-                        &slice == slices.data());
+    bitstream::append_nal(scratch, kNalRefIdc, kNalIdrSlice, {slice.payload.get(), slice.size},
+                          &slice == slices.data());
     unit.stats.intra4x4_mbs += slice.stats.intra4x4_mbs;
     unit.stats.intra16x16_mbs += slice.stats.intra16x16_mbs;
     unit.stats.pcm_mbs += slice.stats.pcm_mbs;

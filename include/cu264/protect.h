@@ -157,10 +157,9 @@ struct KeystreamRange {
 
 // Fills `out`, which has range.bytes() bytes. Error(invalid_argument): it has not, or the range is none.
 void make_keystream(const ProtectionKey& key, const KeystreamRange& range, std::span<std::uint8_t> out);
-// The same bytes to memory of the current CUDA device, range.bytes() of them from d_out on, which is aligned
-// to
-// 16. `stream` is a cudaStream_t; returns once the kernel is launched. Error(device_unavailable): built
-// without CUDA.
+// The same bytes to memory of the current CUDA device, range.bytes() of them from d_out on, which must be
+// aligned to 16 bytes. `stream` is a cudaStream_t; returns once the kernel is launched.
+// Error(device_unavailable): built without CUDA.
 void make_keystream_on_device(const ProtectionKey& key, const KeystreamRange& range, void* d_out,
                               void* stream);
 

@@ -32,10 +32,10 @@ void decode(std::span<const std::int32_t> symbols, std::span<const std::uint32_t
             std::span<std::int32_t> output);
 
 // ---- In device memory: asynchronous on `stream` (a cudaStream_t), without allocation or synchronisation.
-// ---- Called with d_scratch null they only set scratch_size to the bytes they need for these sizes; then
-// with
-// ---- memory of that size, 256-byte aligned, whatever it holds, which is theirs until the work is done.
-// ---- Arrays need the alignment of their elements only. Any size up to 2^38.
+//
+// Called with d_scratch null, the functions only set scratch_size to the bytes that they need for these
+// sizes. Then they are called with memory of that size, 256-byte aligned, whatever it holds, which is theirs
+// until the work is done. Arrays need the alignment of their elements only. Any size up to 2^38 works.
 
 // Writes the runs; *d_runs becomes how many. Outputs take one element for each symbol of the input at worst,
 // of which those of the runs are written, and do not overlap it.

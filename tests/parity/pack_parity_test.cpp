@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common/bitstream/nal_unit.h"
 #include "core/bits.h"
 #include "core/mb_syntax.h"
 #include "core/quant.h"
@@ -14,7 +15,6 @@
 #include "encoder/headers.h"
 #include "entropy/cavlc/published/entropy_kernels.h"
 #include "entropy/cavlc/slice_coder.h"
-#include "entropy/pack/nal_writer.h"
 #include "tests/parity/coded_pictures.h"
 #include "tests/parity/device_runner.h"
 #include "tests/parity/pack_runner.h"
@@ -59,8 +59,8 @@ Expected expected(TestPicture& picture, const std::vector<SliceHeaderBits>& head
     core::BitWriter writer(rbsp.data(), rbsp.size());
     entropy::code_slice(view, slice, header.bits, header.length, writer, result.stats);
     EXPECT_FALSE(writer.overflowed());
-    entropy::append_nal(result.bytes, encoder::kNalRefIdc, encoder::kNalIdrSlice,
-                        {rbsp.data(), writer.size()}, slice == 0);
+    bitstream::append_nal(result.bytes, encoder::kNalRefIdc, encoder::kNalIdrSlice,
+                          {rbsp.data(), writer.size()}, slice == 0);
   }
   return result;
 }

@@ -1,19 +1,12 @@
-#include "protect/rbsp.h"
+#include "common/bitstream/emulation_prevention.h"
 
+#include <cstring>
+
+#include "common/bitstream/rbsp.h"
 #include "core/nal.h"
 
-namespace cu264::protect {
+namespace cu264::bitstream {
 namespace {
-
-// The next 00 00 01 at or behind `from`, or the end: positions of its first byte.
-const std::uint8_t* find_start_code(const std::uint8_t* from, const std::uint8_t* end) {
-  for (const std::uint8_t* at = from + 2; at < end; ++at) {
-    at = static_cast<const std::uint8_t*>(std::memchr(at, 1, static_cast<std::size_t>(end - at)));
-    if (at == nullptr) break;
-    if (at[-1] == 0 && at[-2] == 0) return at - 2;
-  }
-  return end;
-}
 
 // The first two zero bytes in a row, or the end.
 const std::uint8_t* find_zeros(const std::uint8_t* from, const std::uint8_t* end) {
@@ -27,23 +20,6 @@ const std::uint8_t* find_zeros(const std::uint8_t* from, const std::uint8_t* end
 }
 
 }  // namespace
-
-NalUnits split_annexb(ByteSpan stream) {
-  NalUnits found;
-  const std::uint8_t* const end = stream.data() + stream.size();
-  const std::uint8_t* rest = stream.data();  // not given to any unit yet
-  const std::uint8_t* code = stream.size() < 3 ? end : find_start_code(rest, end);
-  while (code != end) {
-    const std::uint8_t* const begin = code + 3;
-    code = end - begin < 3 ? end : find_start_code(begin, end);
-    const std::uint8_t* last = code;
-    while (last > begin && last[-1] == 0) --last;  // a unit never ends in a zero byte (7.4.1)
-    found.units.push_back({{rest, begin}, {begin, last}});
-    rest = last;
-  }
-  found.tail = {rest, end};
-  return found;
-}
 
 void unescape(ByteSpan unit, Bytes& out) {
   out.resize(unit.size() + kRbspPadding);
@@ -78,12 +54,4 @@ void append_escaped(Bytes& out, std::uint8_t header, ByteSpan rbsp) {
   if (!rbsp.empty() && rbsp.back() == 0) out.push_back(core::kEmulationPreventionByte);
 }
 
-std::uint64_t stop_bit_position(ByteSpan rbsp) {
-  std::size_t size = rbsp.size();
-  while (size > 0 && rbsp[size - 1] == 0) --size;
-  return size == 0 ? 0
-                   : 8 * static_cast<std::uint64_t>(size) - 1 -
-                         static_cast<unsigned>(__builtin_ctz(rbsp[size - 1]));
-}
-
-}  // namespace cu264::protect
+}  // namespace cu264::bitstream

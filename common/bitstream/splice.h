@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
+#include "common/bitstream/rbsp_reader.h"
 #include "core/bits.h"
-#include "protect/rbsp.h"
 
-namespace cu264::protect {
+namespace cu264::bitstream {
 
 class Splice {
  public:
@@ -35,9 +35,9 @@ class Splice {
   }
 
  private:
-  BitCursor bits_;
+  RbspReader bits_;
   Bytes out_;
   core::BitWriter writer_;
 };
 
-}  // namespace cu264::protect
+}  // namespace cu264::bitstream

@@ -1,10 +1,11 @@
-#include "protect/parameter_sets.h"
+#include "common/bitstream/parameter_sets.h"
 
 #include <string>
 
+#include "common/bitstream/emulation_prevention.h"
 #include "cu264/status.h"
 
-namespace cu264::protect {
+namespace cu264::bitstream {
 namespace {
 
 constexpr int kMaxMacroblocks = 139264;  // MaxFS of level 6.2 (table A-1)
@@ -45,7 +46,7 @@ bool has_chroma_format(int profile_idc) {  // 7.3.2.1.1
   }
 }
 
-void skip_scaling_list(BitCursor& bits, int size) {  // 7.3.2.1.1.1
+void skip_scaling_list(RbspReader& bits, int size) {  // 7.3.2.1.1.1
   int last = 8, next = 8;
   for (int j = 0; j < size; ++j) {
     if (next != 0)
@@ -55,13 +56,13 @@ void skip_scaling_list(BitCursor& bits, int size) {  // 7.3.2.1.1.1
   }
 }
 
-void skip_scaling_matrix(BitCursor& bits, int lists) {
+void skip_scaling_matrix(RbspReader& bits, int lists) {
   for (int i = 0; i < lists; ++i) {
     if (bits.flag() != 0) skip_scaling_list(bits, i < 6 ? 16 : 64);
   }
 }
 
-void read_high_fields(BitCursor& bits, Sps& sps) {
+void read_high_fields(RbspReader& bits, Sps& sps) {
   const std::uint32_t chroma_format_idc = bits.ue();
   if (chroma_format_idc > 3) damaged("a sequence parameter set");
   if (chroma_format_idc == 2) refuse("4:2:2 chroma");
@@ -74,7 +75,7 @@ void read_high_fields(BitCursor& bits, Sps& sps) {
   if (bits.flag() != 0) skip_scaling_matrix(bits, 8);
 }
 
-void read_order_count(BitCursor& bits, Sps& sps) {
+void read_order_count(RbspReader& bits, Sps& sps) {
   const std::uint32_t type = bits.ue();
   if (type > 2) damaged("a sequence parameter set");
   sps.pic_order_cnt_type = static_cast<int>(type);
@@ -91,7 +92,7 @@ void read_order_count(BitCursor& bits, Sps& sps) {
   }
 }
 
-Sps read_sps(BitCursor& bits, int& id) {
+Sps read_sps(RbspReader& bits, int& id) {
   Sps sps;
   sps.profile_idc = static_cast<int>(bits.get(8));
   bits.skip(16);  // constraint flags, level_idc
@@ -117,7 +118,7 @@ Sps read_sps(BitCursor& bits, int& id) {
 }
 
 // `stop`: position of the RBSP's stop bit.
-Pps read_pps(BitCursor& bits, std::uint64_t stop, int& id) {
+Pps read_pps(RbspReader& bits, std::uint64_t stop, int& id) {
   Pps pps;
   const std::uint32_t pps_id = bits.ue(), sps_id = bits.ue();
   if (pps_id > 255 || sps_id > 31) damaged("a picture parameter set");
@@ -144,7 +145,7 @@ void refuse_slice_type(std::uint32_t slice_type) {
     refuse(std::string("inter pictures (a slice of type ") + names[slice_type % 5] + ")");
 }
 
-void skip_reference_marking(BitCursor& bits, bool idr) {  // 7.3.3.3
+void skip_reference_marking(RbspReader& bits, bool idr) {  // 7.3.3.3
   if (idr) return bits.skip(2);
   if (bits.flag() == 0) return;
   for (int i = 0; i < 66; ++i) {
@@ -162,18 +163,18 @@ void skip_reference_marking(BitCursor& bits, bool idr) {  // 7.3.3.3
 void ParameterSets::read(const NalUnit& nal) {
   if (nal.type() != kNalSps && nal.type() != kNalPps) return;
   unescape(nal.unit, rbsp_);
-  BitCursor bits(rbsp_);
+  RbspReader bits(rbsp_);
   int id = 0;
   if (nal.type() == kNalSps) {
     const Sps sps = read_sps(bits, id);
     sps_[static_cast<std::size_t>(id)] = sps;
   } else {
-    const Pps pps = read_pps(bits, stop_bit_position({rbsp_.data(), rbsp_.size() - kRbspPadding}), id);
+    const Pps pps = read_pps(bits, stop_bit_position(without_padding(rbsp_)), id);
     pps_[static_cast<std::size_t>(id)] = pps;
   }
 }
 
-SliceHeader ParameterSets::slice_header(BitCursor& bits, const NalUnit& nal, Active& active) const {
+SliceHeader ParameterSets::slice_header(RbspReader& bits, const NalUnit& nal, Active& active) const {
   SliceHeader header;
   const std::uint32_t first_mb = bits.ue();
   const std::uint32_t slice_type = bits.ue();
@@ -206,4 +207,4 @@ SliceHeader ParameterSets::slice_header(BitCursor& bits, const NalUnit& nal, Act
   return header;
 }
 
-}  // namespace cu264::protect
+}  // namespace cu264::bitstream

@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "protect/rbsp.h"
+#include "common/bitstream/rbsp_reader.h"
 
-namespace cu264::protect {
+namespace cu264::bitstream {
 
 struct Sps {
   int profile_idc = 0;
@@ -49,8 +49,8 @@ class ParameterSets {
     Sps sps;
     Pps pps;
   };
-  // Reads the header of a slice and leaves the cursor at slice_data().
-  SliceHeader slice_header(BitCursor& bits, const NalUnit& nal, Active& active) const;
+  // Reads the header of a slice and leaves the reader at slice_data().
+  SliceHeader slice_header(RbspReader& bits, const NalUnit& nal, Active& active) const;
 
  private:
   std::array<std::optional<Sps>, 32> sps_;
@@ -58,4 +58,4 @@ class ParameterSets {
   Bytes rbsp_;
 };
 
-}  // namespace cu264::protect
+}  // namespace cu264::bitstream

@@ -1,61 +1,18 @@
-// NAL units of a byte stream (H.264 annex B, 7.3.1) and the bits inside them.
+// Bits read one after another from an RBSP that may be hostile, and the Exp-Golomb codes among them
+// (H.264 9.1).
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <span>
-#include <vector>
 
-namespace cu264::protect {
+#include "common/bitstream/rbsp.h"
 
-using Bytes = std::vector<std::uint8_t>;
-using ByteSpan = std::span<const std::uint8_t>;
-
-enum NalUnitType {
-  kNalSlice = 1,
-  kNalPartitionA = 2,
-  kNalPartitionC = 4,
-  kNalSliceIdr = 5,
-  kNalSei = 6,
-  kNalSps = 7,
-  kNalPps = 8,
-  kNalSliceExtension = 20
-};
-
-// One NAL unit as it lies in the stream. Everything between two units (start codes, zero bytes) belongs to
-// `prefix`, so that prefixes and units put together are the stream again.
-struct NalUnit {
-  ByteSpan prefix;
-  ByteSpan unit;  // header and escaped payload
-  int type() const { return unit.empty() ? 0 : unit[0] & 31; }
-  int ref_idc() const { return unit.empty() ? 0 : unit[0] >> 5 & 3; }
-};
-
-// `tail`: the zero bytes behind the last unit. A stream without any start code yields no units.
-struct NalUnits {
-  std::vector<NalUnit> units;
-  ByteSpan tail;
-};
-NalUnits split_annexb(ByteSpan stream);
-
-// The zero bytes behind an RBSP: as many as CodeReader can come to in one block that begins inside it, 16
-// levels of at most 46 bits, coeff_token, total_zeros and 15 run_before, and reads ahead.
-inline constexpr std::size_t kRbspPadding = 160;
-
-// The payload behind the unit's header byte, without emulation prevention, and kRbspPadding zero bytes more.
-// Both reuse `out`'s memory.
-void unescape(ByteSpan unit, Bytes& out);
-// Appends the header byte and the payload (without its padding) with emulation prevention.
-void append_escaped(Bytes& out, std::uint8_t header, ByteSpan rbsp);
-
-// Position of rbsp_stop_one_bit; 0 if there is none.
-std::uint64_t stop_bit_position(ByteSpan rbsp);
+namespace cu264::bitstream {
 
 // Reads a padded RBSP. Past its end it yields zeros, and failed() says so.
-class BitCursor {
+class RbspReader {
  public:
-  explicit BitCursor(const Bytes& padded)
+  explicit RbspReader(const Bytes& padded)
       : bytes_(padded.data()),
         size_(padded.size() - kRbspPadding),
         bits_(8 * static_cast<std::uint64_t>(size_)) {}
@@ -77,7 +34,7 @@ class BitCursor {
     return value;
   }
   std::uint32_t flag() { return get(1); }
-  // ue(v) and se(v); a code of more than 32 zeros spoils the cursor.
+  // ue(v) and se(v); a code of more than 32 zeros spoils the reader.
   std::uint32_t ue();
   std::int32_t se();
 
@@ -99,7 +56,7 @@ class BitCursor {
 class CodeReader {
  public:
   // `bits` must not have failed.
-  explicit CodeReader(const BitCursor& bits) : bytes_(bits.bytes()) { seek(bits.position()); }
+  explicit CodeReader(const RbspReader& bits) : bytes_(bits.bytes()) { seek(bits.position()); }
 
   void seek(std::uint64_t position) {
     next_ = bytes_ + position / 8;
@@ -134,7 +91,7 @@ class CodeReader {
   int left_ = 0;
 };
 
-inline std::uint32_t BitCursor::ue() {
+inline std::uint32_t RbspReader::ue() {
   const std::uint32_t ahead = peek(32);
   if (ahead == 0) return spoil(), 0;
   const int zeros = __builtin_clz(ahead);
@@ -142,30 +99,10 @@ inline std::uint32_t BitCursor::ue() {
   return get(zeros + 1) - 1;
 }
 
-inline std::int32_t BitCursor::se() {
+inline std::int32_t RbspReader::se() {
   const std::uint32_t code = ue();
   const auto magnitude = static_cast<std::int32_t>(code / 2 + code % 2);
   return code % 2 != 0 ? magnitude : -magnitude;
 }
 
-inline int bit_at(ByteSpan bytes, std::uint64_t position) {
-  return bytes[position / 8] >> (7 - position % 8) & 1;
-}
-
-// Flips the bit if the lowest bit of `flip` says so.
-inline void flip_bit(std::uint8_t* bytes, std::uint64_t position, std::uint32_t flip) {
-  bytes[position / 8] ^= static_cast<std::uint8_t>((flip & 1) << (7 - position % 8));
-}
-
-// Overwrites `length` (1..57) bits of a padded RBSP.
-inline void set_bits(Bytes& padded, std::uint64_t position, int length, std::uint64_t value) {
-  std::uint8_t* const at = padded.data() + position / 8;
-  const int shift = 64 - length - static_cast<int>(position % 8);
-  const std::uint64_t mask = ((std::uint64_t{1} << length) - 1) << shift;
-  std::uint64_t word;
-  std::memcpy(&word, at, 8);
-  word = __builtin_bswap64((__builtin_bswap64(word) & ~mask) | (value << shift & mask));
-  std::memcpy(at, &word, 8);
-}
-
-}  // namespace cu264::protect
+}  // namespace cu264::bitstream

@@ -5,9 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "protect/rbsp.h"
-
-namespace cu264::protect {
+namespace cu264::bitstream {
 
 struct VlcEntry {
   std::uint8_t symbol = 0;
@@ -64,4 +62,4 @@ class VlcTables {
 
 const VlcTables& vlc_tables();
 
-}  // namespace cu264::protect
+}  // namespace cu264::bitstream

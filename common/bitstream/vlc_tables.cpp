@@ -1,9 +1,9 @@
-#include "protect/vlc_tables.h"
+#include "common/bitstream/vlc_tables.h"
 
 #include "core/cavlc_block.h"
 #include "core/cavlc_tables.h"
 
-namespace cu264::protect {
+namespace cu264::bitstream {
 namespace {
 
 // Every index that begins with the code gets its symbol; an index has `bits` bits.
@@ -84,4 +84,4 @@ const VlcTables& vlc_tables() {
   return tables;
 }
 
-}  // namespace cu264::protect
+}  // namespace cu264::bitstream
