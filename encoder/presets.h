@@ -1,9 +1,13 @@
 // What a preset searches. Both backends read these values, so that both decide the same.
 #pragma once
 
+#include "core/rate_model.h"
 #include "cu264/encoder.h"
 
 namespace cu264::encoder {
+
+// The rate model that both searches decide by.
+using SearchRate = core::CavlcRate;
 
 struct SearchParams {
   int rd_candidates =

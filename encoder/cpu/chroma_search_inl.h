@@ -82,35 +82,31 @@ static inline int reconstruct_chroma(const MacroblockContext& mb, const std::uin
   return error;
 }
 
-// What a CodedBlockPatternChroma costs before the kind of macroblock is known: its share of the Intra_16x16
-// mb_type.
-static inline int chroma_pattern_bits(int pattern) {
-  return core::ue_length(static_cast<std::uint32_t>(3 + 4 * pattern));
-}
-
 // Codes chroma with one mode. Sets everything in `result`; its cost only if the preset decides by it.
 static inline void code_chroma(MacroblockContext& mb, int mode, const std::uint8_t (&prediction)[8][16],
                                bool rdoq, ChromaCandidate& result) {
   const core::Quantiser& q = mb.chroma_quantiser;
   const LevelChoice choice = {rdoq, kDeadZoneChroma};
   const bool by_rd = mb.search.rd_candidates > 0;
-  constexpr int kChromaDcNc = -1;
+  const int dc_context = mb.rate.chroma_dc_context();
   std::int32_t dc[2][4];
   std::int64_t dc_bits = 0, ac_bits = 0;
   result.mode = mode;
   result.nonzero_blocks = 0;
   for (int c = 0; c < 2; ++c) {
     for (int block = 0; block < 4; ++block) {
-      const int bx = block & 1, by = block >> 1, i = 2 + 4 * c + block, nC = mb.chroma_counts[c].nc(bx, by);
+      const int bx = block & 1, by = block >> 1, i = 2 + 4 * c + block,
+                context = mb.chroma_counts[c].context(mb.rate, bx, by);
       std::int32_t coefficients[16];
       forward_block(&mb.chroma[4 * by][8 * c + 4 * bx], 16, &prediction[4 * by][8 * c + 4 * bx], 16,
                     coefficients);
       dc[c][block] = coefficients[0];
-      const int total_coeff = quantise_block(coefficients, 1, q, choice, nC, result.levels[i]);
+      const int total_coeff = quantise_block(mb.rate, coefficients, core::BlockCategory::chroma_ac, q, choice,
+                                             context, result.levels[i]);
       mb.chroma_counts[c].at(bx, by) = static_cast<std::int8_t>(total_coeff);
       result.total_coeff[i] = static_cast<std::uint8_t>(total_coeff);
       result.nonzero_blocks |= static_cast<std::uint32_t>(total_coeff > 0) << (core::kSlotChromaDc + i);
-      if (by_rd) ac_bits += core::cavlc_block_bits(result.levels[i], 15, nC);
+      if (by_rd) ac_bits += mb.rate.block_bits(result.levels[i], core::BlockCategory::chroma_ac, context);
     }
     core::hadamard2x2(dc[c]);
     std::int32_t scaled[4];
@@ -119,11 +115,12 @@ static inline void code_chroma(MacroblockContext& mb, int mode, const std::uint8
       scaled[k] = core::absolute(dc[c][k]) * q.multiplier[0];
       negative |= static_cast<std::uint32_t>(dc[c][k] < 0) << k;
     }
-    const int total_coeff = choose_levels(scaled, negative, 4, q.shift + core::kChromaDcExtraShift, choice,
-                                          kChromaDcNc, result.levels[c]);
+    const int total_coeff =
+        choose_levels(mb.rate, scaled, negative, core::BlockCategory::chroma_dc,
+                      q.shift + core::kChromaDcExtraShift, choice, dc_context, result.levels[c]);
     result.total_coeff[c] = static_cast<std::uint8_t>(total_coeff);
     result.nonzero_blocks |= static_cast<std::uint32_t>(total_coeff > 0) << (core::kSlotChromaDc + c);
-    if (by_rd) dc_bits += core::cavlc_block_bits(result.levels[c], 4, kChromaDcNc);
+    if (by_rd) dc_bits += mb.rate.block_bits(result.levels[c], core::BlockCategory::chroma_dc, dc_context);
     for (int k = 0; k < 4; ++k) dc[c][k] = result.levels[c][k];
     core::hadamard2x2(dc[c]);
     for (std::int32_t& value : dc[c]) value = core::dequantise_chroma_dc(value, q);
@@ -133,10 +130,10 @@ static inline void code_chroma(MacroblockContext& mb, int mode, const std::uint8
   int pattern = result.nonzero_blocks & ac_blocks ? 2 : result.nonzero_blocks & dc_blocks ? 1 : 0;
   int error = reconstruct_chroma(mb, prediction, dc, pattern, result);
   if (by_rd) {
-    const int mode_bits = core::ue_length(static_cast<std::uint32_t>(mode));
+    const int mode_bits = mb.rate.chroma_mode_bits(mode);
     const auto cost_of = [&](int squared_error, int p) {
       const std::int64_t bits =
-          mode_bits + chroma_pattern_bits(p) + (p > 0 ? dc_bits : 0) + (p == 2 ? ac_bits : 0);
+          mode_bits + mb.rate.chroma_pattern_bits(p) + (p > 0 ? dc_bits : 0) + (p == 2 ? ac_bits : 0);
       return core::rd_cost(squared_error, bits, mb.rd_lambda);
     };
     result.cost = cost_of(error, pattern);
@@ -173,7 +170,7 @@ static inline void search_chroma(MacroblockContext& mb, ChromaCandidate& best) {
   for (int mode = 0; mode < core::kIntraChromaModes; ++mode) {
     if (!core::intra_chroma_mode_available(mode, mb.left, mb.above)) continue;
     predict_chroma(mb, mode, predictions[mode]);
-    const int bits = core::ue_length(static_cast<std::uint32_t>(mode));
+    const int bits = mb.rate.chroma_mode_bits(mode);
     ranks[candidates++] = core::ranked(satd_chroma(mb, predictions[mode]) + mb.satd_lambda * bits, mode);
   }
   core::sort_ranks(ranks, candidates);

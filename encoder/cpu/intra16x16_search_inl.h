@@ -78,15 +78,6 @@ static inline int reconstruct_intra16x16(const MacroblockContext& mb,
   return error;
 }
 
-// mb_type and mb_qp_delta (H.264 table 7-11).
-static inline int intra16x16_header_bits(int mode, int luma_pattern, int chroma_pattern) {
-  core::MacroblockRecord record;
-  record.kind = core::MacroblockKind::intra16x16;
-  record.intra16x16_pred_mode = static_cast<std::uint8_t>(mode);
-  record.coded_block_pattern = static_cast<std::uint8_t>(luma_pattern | (chroma_pattern << 4));
-  return core::mb_type_and_pattern_bits(record);
-}
-
 // Codes the macroblock with one mode. Sets everything in `result`; its cost only if the preset decides by it.
 static inline void code_intra16x16(MacroblockContext& mb, int mode, const std::uint8_t (&prediction)[16][16],
                                    int chroma_pattern, bool rdoq, LumaCandidate& result) {
@@ -100,15 +91,16 @@ static inline void code_intra16x16(MacroblockContext& mb, int mode, const std::u
   result.nonzero_blocks = 0;
   for (int block = 0; block < 16; ++block) {
     const int bx = core::luma_block_x(block), by = core::luma_block_y(block), x = 4 * bx, y = 4 * by;
-    const int slot = core::kSlotLuma + block, nC = mb.luma_counts.nc(bx, by);
+    const int slot = core::kSlotLuma + block, context = mb.luma_counts.context(mb.rate, bx, by);
     std::int32_t coefficients[16];
     forward_block(&mb.luma[y][x], 16, &prediction[y][x], 16, coefficients);
     dc[4 * by + bx] = coefficients[0];
-    const int total_coeff = quantise_block(coefficients, 1, q, choice, nC, result.levels[slot]);
+    const int total_coeff = quantise_block(mb.rate, coefficients, core::BlockCategory::luma_ac, q, choice,
+                                           context, result.levels[slot]);
     mb.luma_counts.at(bx, by) = static_cast<std::int8_t>(total_coeff);
     result.total_coeff[slot] = static_cast<std::uint8_t>(total_coeff);
     result.nonzero_blocks |= static_cast<std::uint32_t>(total_coeff > 0) << slot;
-    if (by_rd) ac_bits += core::cavlc_block_bits(result.levels[slot], 15, nC);
+    if (by_rd) ac_bits += mb.rate.block_bits(result.levels[slot], core::BlockCategory::luma_ac, context);
   }
 
   core::hadamard4x4(dc);
@@ -119,10 +111,11 @@ static inline void code_intra16x16(MacroblockContext& mb, int mode, const std::u
     scaled[k] = core::absolute(value) * q.multiplier[0];
     negative |= static_cast<std::uint32_t>(value < 0) << k;
   }
-  const int dc_nc = mb.luma_counts.nc(0, 0);
+  const int dc_context = mb.luma_counts.context(mb.rate, 0, 0);
   std::int16_t* const dc_levels = result.levels[core::kSlotLumaDc];
   result.total_coeff[0] = static_cast<std::uint8_t>(
-      choose_levels(scaled, negative, 16, q.shift + core::kLumaDcExtraShift, choice, dc_nc, dc_levels));
+      choose_levels(mb.rate, scaled, negative, core::BlockCategory::luma_dc,
+                    q.shift + core::kLumaDcExtraShift, choice, dc_context, dc_levels));
   result.nonzero_blocks |= static_cast<std::uint32_t>(result.total_coeff[0] > 0) << core::kSlotLumaDc;
   for (int k = 0; k < 16; ++k) dc[core::zigzag_to_raster(k)] = dc_levels[k];
   core::hadamard4x4(dc);
@@ -132,10 +125,10 @@ static inline void code_intra16x16(MacroblockContext& mb, int mode, const std::u
   bool with_ac = ac_blocks != 0;
   const int error = reconstruct_intra16x16(mb, prediction, dc, with_ac, result);
   if (by_rd) {
-    const std::int64_t dc_bits = core::cavlc_block_bits(dc_levels, 16, dc_nc);
+    const std::int64_t dc_bits = mb.rate.block_bits(dc_levels, core::BlockCategory::luma_dc, dc_context);
     const auto cost_of = [&](int squared_error, std::int64_t bits, int pattern) {
       return core::rd_cost(squared_error,
-                           bits + dc_bits + intra16x16_header_bits(mode, pattern, chroma_pattern),
+                           bits + dc_bits + mb.rate.intra16x16_header_bits(mode, pattern, chroma_pattern),
                            mb.rd_lambda);
     };
     result.cost = cost_of(error, with_ac ? ac_bits : 0, with_ac ? 15 : 0);
@@ -190,7 +183,7 @@ static inline int rank_intra16x16(const MacroblockContext& mb, int chroma_patter
   for (int mode = 0; mode < core::kIntra16x16Modes; ++mode) {
     if (!core::intra16x16_mode_available(mode, mb.left, mb.above)) continue;
     predict_intra16x16(mb, mode, predictions[mode]);
-    const int bits = intra16x16_header_bits(mode, 0, chroma_pattern);
+    const int bits = mb.rate.intra16x16_header_bits(mode, 0, chroma_pattern);
     ranks[candidates++] = core::ranked(satd_intra16x16(mb, predictions[mode]) + mb.satd_lambda * bits, mode);
   }
   core::sort_ranks(ranks, candidates);

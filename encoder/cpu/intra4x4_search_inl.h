@@ -78,12 +78,13 @@ static inline void satd_all_modes(const std::uint8_t (&source)[16], const Intra4
 
 // Transforms and reconstructs block `block` as predicted; returns its squared error.
 static inline int code_intra4x4_block(const MacroblockContext& mb, int x, int y,
-                                      const std::uint8_t (&prediction)[16], LevelChoice choice, int nC,
+                                      const std::uint8_t (&prediction)[16], LevelChoice choice, int context,
                                       std::int16_t* levels, int& total_coeff, std::uint8_t* out, int pitch) {
   std::int32_t coefficients[16];
   const std::uint8_t* source = &mb.luma[y][x];
   forward_block(source, 16, prediction, 4, coefficients);
-  total_coeff = quantise_block(coefficients, 0, mb.luma_quantiser, choice, nC, levels);
+  total_coeff = quantise_block(mb.rate, coefficients, core::BlockCategory::luma_4x4, mb.luma_quantiser,
+                               choice, context, levels);
   if (total_coeff == 0) return copy_block(prediction, 4, out, pitch, source, 16);
   dequantise_block(levels, 0, mb.luma_quantiser, coefficients);
   return reconstruct_block(coefficients, prediction, 4, out, pitch, source, 16);
@@ -139,12 +140,12 @@ static inline bool search_intra4x4(MacroblockContext& mb, int chroma_pattern, st
     for (int mode = 0; mode < core::kIntra4x4Modes; ++mode) {
       if (!core::intra4x4_mode_available(mode, available)) continue;
       if (avoid && core::intra4x4_reads_above_right(mode)) continue;
-      const int bits = core::intra4x4_mode_bits(mode, predicted);
+      const int bits = mb.rate.intra4x4_mode_bits(mode, predicted);
       ranks[candidates++] =
           core::ranked(static_cast<std::uint16_t>(satd[mode]) + mb.satd_lambda * bits, mode);
     }
 
-    const int nC = mb.luma_counts.nc(bx, by);
+    const int context = mb.luma_counts.context(mb.rate, bx, by);
     std::uint8_t prediction[16];
     const auto take_prediction = [&](int mode) {
       for (int i = 0; i < 16; ++i) prediction[i] = predictions.sample[i][mode];
@@ -155,7 +156,7 @@ static inline bool search_intra4x4(MacroblockContext& mb, int chroma_pattern, st
     if (!by_rd) {
       best = *std::min_element(ranks, ranks + candidates);
       take_prediction(core::mode_of_rank(best));
-      code_intra4x4_block(mb, x, y, prediction, kByDeadZone, nC, levels, total_coeff, canvas.at(x, y),
+      code_intra4x4_block(mb, x, y, prediction, kByDeadZone, context, levels, total_coeff, canvas.at(x, y),
                           Intra4x4Canvas::kPitch);
     } else {
       core::sort_ranks(ranks, candidates);
@@ -169,10 +170,10 @@ static inline bool search_intra4x4(MacroblockContext& mb, int chroma_pattern, st
         const int mode = core::mode_of_rank(ranks[i]);
         int trial_coeff;
         take_prediction(mode);
-        const int error =
-            code_intra4x4_block(mb, x, y, prediction, kByDeadZone, nC, trial_levels, trial_coeff, trial, 4);
-        const int bits =
-            core::intra4x4_mode_bits(mode, predicted) + core::cavlc_block_bits(trial_levels, 16, nC);
+        const int error = code_intra4x4_block(mb, x, y, prediction, kByDeadZone, context, trial_levels,
+                                              trial_coeff, trial, 4);
+        const int bits = mb.rate.intra4x4_mode_bits(mode, predicted) +
+                         mb.rate.block_bits(trial_levels, core::BlockCategory::luma_4x4, context);
         const std::int64_t rank = core::ranked(core::rd_cost(error, bits, mb.rd_lambda), mode);
         if (rank >= best) continue;
         best = rank;
@@ -184,8 +185,9 @@ static inline bool search_intra4x4(MacroblockContext& mb, int chroma_pattern, st
         const int mode = core::mode_of_rank(best);
         take_prediction(mode);
         const int error =
-            code_intra4x4_block(mb, x, y, prediction, kByRdoq, nC, levels, total_coeff, kept, 4);
-        const int bits = core::intra4x4_mode_bits(mode, predicted) + core::cavlc_block_bits(levels, 16, nC);
+            code_intra4x4_block(mb, x, y, prediction, kByRdoq, context, levels, total_coeff, kept, 4);
+        const int bits = mb.rate.intra4x4_mode_bits(mode, predicted) +
+                         mb.rate.block_bits(levels, core::BlockCategory::luma_4x4, context);
         best = core::ranked(core::rd_cost(error, bits, mb.rd_lambda), mode);
       }
       for (int i = 0; i < 4; ++i) std::memcpy(canvas.at(x, y + i), kept + 4 * i, 4);
@@ -209,8 +211,7 @@ static inline bool search_intra4x4(MacroblockContext& mb, int chroma_pattern, st
   }
 
   record.kind = core::MacroblockKind::intra4x4;
-  record.coded_block_pattern = static_cast<std::uint8_t>(result.coded_block_pattern | (chroma_pattern << 4));
-  const std::int64_t bits = core::mb_type_and_pattern_bits(record);
+  const std::int64_t bits = mb.rate.intra4x4_header_bits(result.coded_block_pattern, chroma_pattern);
   cost += by_rd ? core::rd_cost(0, bits, mb.rd_lambda) : mb.satd_lambda * bits;
   if (!by_rd && cost >= limit) return false;
   result.cost = cost;

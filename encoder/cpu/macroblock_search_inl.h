@@ -87,20 +87,25 @@ static inline int macroblock_bits(MacroblockContext& mb, const core::MacroblockR
   core::put_macroblock_header(counter, record, mb.left_mb, mb.above_mb);
   int bits = static_cast<int>(counter.bits);
   const bool whole = record.kind == core::MacroblockKind::intra16x16;
-  if (whole) bits += core::cavlc_block_bits(luma.levels[0], 16, mb.luma_counts.nc(0, 0));
+  if (whole)
+    bits += mb.rate.block_bits(luma.levels[0], core::BlockCategory::luma_dc,
+                               mb.luma_counts.context(mb.rate, 0, 0));
   for (int block = 0; block < 16; ++block) {
     const int bx = core::luma_block_x(block), by = core::luma_block_y(block), slot = core::kSlotLuma + block;
     mb.luma_counts.at(bx, by) = static_cast<std::int8_t>(luma.total_coeff[slot]);
     if ((record.coded_block_pattern >> (block >> 2)) & 1) {
-      bits += core::cavlc_block_bits(luma.levels[slot], whole ? 15 : 16, mb.luma_counts.nc(bx, by));
+      bits += mb.rate.block_bits(luma.levels[slot], core::slot_category(record.kind, slot),
+                                 mb.luma_counts.context(mb.rate, bx, by));
     }
   }
   if (chroma.coded_block_pattern == 0) return bits;
-  for (int c = 0; c < 2; ++c) bits += core::cavlc_block_bits(chroma.levels[c], 4, -1);
+  for (int c = 0; c < 2; ++c)
+    bits += mb.rate.block_bits(chroma.levels[c], core::BlockCategory::chroma_dc, mb.rate.chroma_dc_context());
   for (int i = 0; i < 8 && chroma.coded_block_pattern == 2; ++i) {
     const int c = i >> 2, bx = i & 1, by = (i >> 1) & 1;
     mb.chroma_counts[c].at(bx, by) = static_cast<std::int8_t>(chroma.total_coeff[2 + i]);
-    bits += core::cavlc_block_bits(chroma.levels[2 + i], 15, mb.chroma_counts[c].nc(bx, by));
+    bits += mb.rate.block_bits(chroma.levels[2 + i], core::BlockCategory::chroma_ac,
+                               mb.chroma_counts[c].context(mb.rate, bx, by));
   }
   return bits;
 }

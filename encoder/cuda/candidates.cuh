@@ -8,7 +8,7 @@
 #include "encoder/cuda/intra4x4.cuh"
 #include "encoder/cuda/macroblock.cuh"
 #include "encoder/cuda/warp_block.cuh"
-#include "encoder/cuda/warp_cavlc.cuh"
+#include "encoder/cuda/warp_rate.cuh"
 #include "encoder/cuda/warp_satd.cuh"
 
 namespace cu264::encoder::cuda {

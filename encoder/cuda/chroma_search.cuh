@@ -46,14 +46,14 @@ __device__ ChromaChoice search_chroma_by_rd(WarpState<true>& s, const SearchCons
     ChromaCoder<true, kRdoq> coder{
         s, constants, lane, {mine.lengths}, mine.chroma, prediction, s.rd.trial_levels, s.rd.trial_counts};
     quantise<kRdoq>(coder, by_rdoq);
-    const int coded = coder.pattern(), mode_bits = core::ue_length(static_cast<std::uint32_t>(tried));
+    const int coded = coder.pattern(), mode_bits = constants.rate.chroma_mode_bits(tried);
     const int dc_bits = warp_sum(coder.dc_bits), ac_bits = warp_sum(coder.ac_bits);
     bool better = false;
 #pragma unroll 1
     for (int p = coded; p >= 0; --p) {
       const int error = warp_sum(p == 2 ? coder.reconstruct_with_ac(nullptr) : coder.flat_error(p == 1, row));
       const std::int64_t bits =
-          mode_bits + chroma_pattern_bits(p) + (p > 0 ? dc_bits : 0) + (p == 2 ? ac_bits : 0);
+          mode_bits + constants.rate.chroma_pattern_bits(p) + (p > 0 ? dc_bits : 0) + (p == 2 ? ac_bits : 0);
       // Between patterns of a mode the higher wins a tie, between modes the lower.
       const std::int64_t rank = core::ranked(core::rd_cost(error, bits, constants.rd_lambda), tried);
       if (rank < best) {

@@ -12,7 +12,7 @@
 #include "encoder/cuda/macroblock.cuh"
 #include "encoder/cuda/marks.cuh"
 #include "encoder/cuda/warp_block.cuh"
-#include "encoder/cuda/warp_cavlc.cuh"
+#include "encoder/cuda/warp_rate.cuh"
 #include "encoder/cuda/warp_satd.cuh"
 
 namespace cu264::encoder::cuda {
@@ -158,7 +158,8 @@ __device__ ModeRanks rank_modes(const WarpState<kRd>& s, const SearchConstants& 
   const int available = told & 7, predicted = (told >> 3) & 15, dc = (told >> 8) & 255, raster = told >> 16;
   const int lambda = 16 * constants.satd_lambda;
   const auto rank = [&](int cost, int mode) {
-    return static_cast<unsigned>(16 * cost + lambda * core::intra4x4_mode_bits(mode, predicted) + mode);
+    return static_cast<unsigned>(16 * cost + lambda * constants.rate.intra4x4_mode_bits(mode, predicted) +
+                                 mode);
   };
   ModeRanks ranks;
   const int even_mode = mode_of_column(2 * t), odd_mode = mode_of_column(2 * t + 1);
@@ -204,8 +205,8 @@ struct HalfTally {
 
 // Leaves a half's block in the warp's state.
 template <bool kRd>
-__device__ void finish_step(WarpState<kRd>& s, const LanePlace& lane, const HalfBlock& block, int mode,
-                            int level, int sample, HalfTally& tally) {
+__device__ void finish_step(WarpState<kRd>& s, const SearchConstants& constants, const LanePlace& lane,
+                            const HalfBlock& block, int mode, int level, int sample, HalfTally& tally) {
   const unsigned ballot = __ballot_sync(kWarp, level != 0);
   const int count = __popc((ballot >> (16 * lane.half)) & 0xffff);
   if (!block.own.idle()) {
@@ -216,7 +217,7 @@ __device__ void finish_step(WarpState<kRd>& s, const LanePlace& lane, const Half
       s.luma_counts.cells[block.own.grid()] = static_cast<std::int8_t>(count);
       s.counts[core::kSlotLuma + block.own.block()] = static_cast<std::uint8_t>(count);
     }
-    tally.bits_and_pattern += core::intra4x4_mode_bits(mode, block.predicted_mode);
+    tally.bits_and_pattern += constants.rate.intra4x4_mode_bits(mode, block.predicted_mode);
     if (count != 0) tally.bits_and_pattern |= block.own.pattern();
   }
   __syncwarp();
@@ -257,7 +258,7 @@ __device__ Intra4x4Result search_intra4x4_by_satd(WarpState<kRd>& s, const Searc
     }
     int residual = 0;
     if (__any_sync(kWarp, level != 0)) residual = inverse_transform(lane, level * quantiser.dequant);
-    finish_step(s, lane, block, mode, level, core::clip_sample(prediction + residual, 8), tally);
+    finish_step(s, constants, lane, block, mode, level, core::clip_sample(prediction + residual, 8), tally);
   }
   tally.finish(result);
   return result;
@@ -275,15 +276,16 @@ struct CodedHalf {
 
 // Reconstructs the half's block from its levels and weighs it.
 template <bool kRdoq>
-__device__ CodedHalf weigh_block(const SearchConstants& constants, const BitCounting<kRdoq>& count,
+__device__ CodedHalf weigh_block(const SearchConstants& constants, const WarpRate<kRdoq>& rate,
                                  const LanePlace& lane, const LaneQuantiser& quantiser,
                                  const HalfBlock& block, int mode, int prediction, int source, int level,
-                                 int level_in_order, int nC) {
+                                 int level_in_order, int context) {
   CodedHalf coded;
   coded.level = level;
   coded.sample = core::clip_sample(prediction + inverse_transform(lane, level * quantiser.dequant), 8);
-  const int bits = core::intra4x4_mode_bits(mode, block.predicted_mode) +
-                   half_sum_of_small(lane, count.share(lane, level_in_order, 16, nC));
+  const int bits =
+      rate.intra4x4_mode_bits(mode, block.predicted_mode) +
+      half_sum_of_small(lane, rate.share(lane, level_in_order, core::BlockCategory::luma_4x4, context));
   const int squared_error = half_sum(lane, (source - coded.sample) * (source - coded.sample));
   coded.cost = core::rd_cost<std::uint32_t>(static_cast<std::uint32_t>(squared_error),
                                             static_cast<std::uint32_t>(bits), constants.rd_lambda);
@@ -292,7 +294,7 @@ __device__ CodedHalf weigh_block(const SearchConstants& constants, const BitCoun
 
 template <bool kRdoq, class MacroblockMarks, class Limit>
 __device__ Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const SearchConstants& constants,
-                                                const BitCounting<kRdoq>& count, const LanePlace& lane,
+                                                const WarpRate<kRdoq>& rate, const LanePlace& lane,
                                                 const Intra4x4Lane& mine, const HadamardMatrix& matrix,
                                                 const LaneQuantiser& quantiser, const Place& place,
                                                 const MacroblockMarks& marks, Limit limit) {
@@ -307,7 +309,7 @@ __device__ Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const Search
     ModeRanks ranks = rank_modes(s, constants, lane, mine, matrix, block, rows);
     const int source = (&s.luma[lane.y][lane.x])[block.own.source()];
     const std::int8_t* const counts = s.luma_counts.cells + block.own.grid();
-    const int nC = core::nc_from_neighbours(counts[-1], counts[-BlockGrid<4>::kPitch]);
+    const int context = rate.block_context(counts[-1], counts[-BlockGrid<4>::kPitch]);
 
     // A candidate of each half a pass.
     unsigned worth = 0;
@@ -332,8 +334,8 @@ __device__ Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const Search
       const int level = signed_level(forward_transform(lane, source - prediction), quantiser.multiplier,
                                      quantiser.shift, quantiser.rounding);
       const int in_order = __shfl_sync(kWarp, level, 16 * lane.half + lane.raster);
-      const CodedHalf coded = weigh_block(constants, count, lane, quantiser, block, mode, prediction, source,
-                                          level, in_order, nC);
+      const CodedHalf coded = weigh_block(constants, rate, lane, quantiser, block, mode, prediction, source,
+                                          level, in_order, context);
       // As core::ranked orders them.
       const bool better = coded.cost < chosen.cost || (coded.cost == chosen.cost && mode < chosen_mode);
       if (is_candidate && better) chosen = coded, chosen_mode = mode;
@@ -345,10 +347,11 @@ __device__ Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const Search
       const int prediction = sample_of_rows(lane, rows, mode, block.dc);
       const int scaled = forward_transform(lane, source - prediction) * quantiser.multiplier;
       const int in_order = __shfl_sync(kWarp, scaled, 16 * lane.half + lane.raster);
-      const int level = choose_level_by_rdoq(s.rd.variants, count.lengths, lane, abs(in_order), in_order < 0,
-                                             16, quantiser.shift, nC, !block.own.idle());
-      chosen = weigh_block(constants, count, lane, quantiser, block, mode, prediction, source,
-                           __shfl_sync(kWarp, level, 16 * lane.half + lane.coding), level, nC);
+      const int level =
+          choose_level_by_rdoq(s.rd.variants, rate, lane, abs(in_order), in_order < 0,
+                               core::BlockCategory::luma_4x4, quantiser.shift, context, !block.own.idle());
+      chosen = weigh_block(constants, rate, lane, quantiser, block, mode, prediction, source,
+                           __shfl_sync(kWarp, level, 16 * lane.half + lane.coding), level, context);
     }
     if (!block.own.idle()) tally.cost += chosen.cost;
     if constexpr (MacroblockMarks::kAny) {
@@ -362,7 +365,7 @@ __device__ Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const Search
         }
       }
     }
-    finish_step(s, lane, block, mode, chosen.level, chosen.sample, tally);
+    finish_step(s, constants, lane, block, mode, chosen.level, chosen.sample, tally);
   }
   tally.finish(result);
   return result;

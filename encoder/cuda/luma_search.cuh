@@ -36,14 +36,6 @@ __device__ void take_intra4x4(WarpState<kRd>& s, const LanePlace& lane, Macroblo
   __syncwarp();
 }
 
-// mb_type, coded_block_pattern and mb_qp_delta of an Intra_4x4 macroblock.
-__device__ inline int intra4x4_header_bits(int luma_pattern, int chroma_pattern) {
-  core::MacroblockRecord record;
-  record.kind = core::MacroblockKind::intra4x4;
-  record.coded_block_pattern = static_cast<std::uint8_t>(luma_pattern | (chroma_pattern << 4));
-  return core::mb_type_and_pattern_bits(record);
-}
-
 // Where Intra_16x16 stands before Intra_4x4 is tried. Its modes' bits depend on chroma's pattern, which
 // another warp may still be searching for.
 struct LumaStart {
@@ -93,9 +85,9 @@ __device__ void search_luma_by_satd(WarpState<false>& s, const SearchConstants& 
   unsigned ranks[core::kIntra16x16Modes];
   rank_intra16x16_modes(constants, mine, place, start, result, ranks);
   const int chroma_pattern = result.record.coded_block_pattern >> 4;
-  if (found.kept &&
-      found.satd_cost + constants.satd_lambda * intra4x4_header_bits(found.pattern, chroma_pattern) <
-          ranks[0] >> 4) {
+  if (found.kept && found.satd_cost + constants.satd_lambda *
+                                          constants.rate.intra4x4_header_bits(found.pattern, chroma_pattern) <
+                        ranks[0] >> 4) {
     take_intra4x4(s, lane, result, found);
     return;
   }
@@ -150,7 +142,8 @@ __device__ Intra16x16Choice search_intra16x16_by_rd(WarpState<true>& s, const Se
     for (int with_ac = any_ac; with_ac >= 0; --with_ac) {
       const int error = warp_sum(with_ac ? coder.reconstruct_with_ac(nullptr, 0) : coder.flat_error());
       const std::int64_t bits =
-          dc_bits + (with_ac ? ac_bits : 0) + intra16x16_header_bits(tried, with_ac ? 15 : 0, chroma_pattern);
+          dc_bits + (with_ac ? ac_bits : 0) +
+          constants.rate.intra16x16_header_bits(tried, with_ac ? 15 : 0, chroma_pattern);
       const std::int64_t rank = core::ranked(core::rd_cost(error, bits, constants.rd_lambda), tried);
       if (rank < best) {
         best = rank;
@@ -182,7 +175,8 @@ __device__ void search_luma_by_rd(WarpState<true>& s, const SearchConstants& con
   const unsigned satd = ranks[0] >> 4;
   found.kept = found.kept && found.satd_cost < satd * kStopIntra4x4 / 16;
   const std::int64_t cost4x4 =
-      found.cost + core::rd_cost(0, intra4x4_header_bits(found.pattern, chroma_pattern), constants.rd_lambda);
+      found.cost + core::rd_cost(0, constants.rate.intra4x4_header_bits(found.pattern, chroma_pattern),
+                                 constants.rd_lambda);
   if (found.kept && 16 * found.satd_cost < satd * kSureIntra4x4) {
     result.cost += cost4x4;
     take_intra4x4(s, lane, result, found);

@@ -17,25 +17,23 @@ inline constexpr int kSurelyBelowPcm = 64;  // levels
 
 // Exact size of macroblock_layer: a block a lane.
 template <bool kRd>
-__device__ int macroblock_bits(const WarpState<kRd>& s, const LanePlace& lane,
-                               const MacroblockResult& result) {
+__device__ int macroblock_bits(const WarpState<kRd>& s, const SearchConstants& constants,
+                               const LanePlace& lane, const MacroblockResult& result) {
   int bits = 0;
   const int slot = lane.lane;
   if (slot < core::kBlocksPerMacroblock && core::slot_is_coded(result.record, slot)) {
-    int nC = core::kChromaDcNc;
+    int context = constants.rate.chroma_dc_context();
     if (slot < core::kSlotChromaDc) {
       const int block = slot == core::kSlotLumaDc ? 0 : slot - core::kSlotLuma;
       const int bx = core::luma_block_x(block), by = core::luma_block_y(block);
-      nC = s.luma_counts.nc(bx, by);
+      context = s.luma_counts.context(constants.rate, bx, by);
     } else if (slot >= core::kSlotChromaAc) {
       const int i = slot - core::kSlotChromaAc, bx = i & 1, by = (i >> 1) & 1;
-      nC = s.chroma_counts[i >> 2].nc(bx, by);
+      context = s.chroma_counts[i >> 2].context(constants.rate, bx, by);
     }
-    bits = core::cavlc_block_bits(s.levels[slot], core::slot_max_num_coeff(result.record, slot), nC);
+    bits = constants.rate.block_bits(s.levels[slot], core::slot_category(result.record.kind, slot), context);
   }
-  const int header = core::mb_type_and_pattern_bits(result.record) + result.mode_bits +
-                     core::ue_length(result.record.intra_chroma_pred_mode);
-  return warp_sum(bits) + header;
+  return warp_sum(bits) + constants.rate.macroblock_header_bits(result.record, result.mode_bits);
 }
 
 // Only DC levels reach the limit, at these QPs.
@@ -75,9 +73,8 @@ __device__ bool pcm_is_better(const WarpState<kRd>& s, const SearchConstants& co
   if (!kRd && constants.qp <= kLastClippingQp && dc_is_clipped(s, lane, result)) return true;
   const int levels = warp_sum(lane.lane < core::kBlocksPerMacroblock ? s.counts[lane.lane] : 0);
   if (levels <= kSurelyBelowPcm) return false;
-  const int bound = kMostHeaderBits +
-                    core::cavlc_bits_bound(core::kBlocksPerMacroblock, levels, sum_of_magnitudes(s, lane));
-  return bound > kPcmBits && macroblock_bits(s, lane, result) > kPcmBits;
+  const int bound = kMostHeaderBits + constants.rate.residual_bits_bound(levels, sum_of_magnitudes(s, lane));
+  return bound > kPcmBits && macroblock_bits(s, constants, lane, result) > kPcmBits;
 }
 
 template <bool kRd>
