@@ -26,19 +26,6 @@ inline SearchParams search_params(Preset preset) {
   }
 }
 
-// What is not worth a measurement of rate and distortion, told by SATD and mode bits in 16ths of the best
-// cost. Together these leave out more than half of the trials for 0.2 % of rate.
-inline constexpr int kWorthIntra4x4Mode = 24;  // modes up to here
-inline constexpr int kWorthMode = 18;          // modes of Intra_16x16 and of chroma up to here
-inline constexpr int kStopIntra4x4 = 18;       // Intra_4x4 from here on, of Intra_16x16's
-inline constexpr int kSureIntra4x4 = 12;       // Intra_16x16 where Intra_4x4 is below this share of it
-inline constexpr int kWorthRdoq = 17;          // RDOQ of Intra_16x16 up to here, of Intra_4x4's cost
-
-// Dead zones in 64ths of the step (core/quant.h): 32 rounds to nearest. Less for chroma, whose small levels
-// are worth less to the eye and cost as much.
-inline constexpr int kDeadZoneLuma = 25;
-inline constexpr int kDeadZoneChroma = 21;
-
 // The loop filter's thresholds, a little below the standard's own: intra pictures are filtered at every edge
 // with the strongest setting, which at no offset takes detail away too.
 inline constexpr int kSliceAlphaC0OffsetDiv2 = -1;

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "core/bits.h"
-#include "core/cavlc_block.h"
+#include "core/candidates.h"
 #include "core/intra_pred.h"
+#include "core/mode_trials.h"
 #include "encoder/cuda/intra16x16.cuh"
 #include "encoder/cuda/macroblock.cuh"
 #include "encoder/cuda/warp_block.cuh"
@@ -57,22 +57,24 @@ __device__ inline int chroma_row_offset(const LanePlace& lane) {
   return 64 * (g >> 2) + 8 * (4 * ((g >> 1) & 1) + (lane.lane & 3)) + 4 * (g & 1);
 }
 
-// Ranks of the four modes by SATD and mode bits, the same in all lanes.
+// Ranks of the four modes by SATD and mode bits, sorted, the same in all lanes.
 template <bool kRd>
 __device__ void rank_chroma(const WarpState<kRd>& s, const SearchConstants& constants, const LanePlace& lane,
                             const HadamardMatrix& matrix, const Place& place,
                             const core::PlanePrediction& plane, unsigned (&ranks)[core::kIntraChromaModes]) {
   const std::uint32_t source =
       *reinterpret_cast<const std::uint32_t*>(&s.chroma[0][0][0] + chroma_row_offset(lane));
-  unsigned mine = kNoRank;
+  unsigned mine = core::kNoRank;
   for (int mode = 0; mode < core::kIntraChromaModes; ++mode) {
     const std::uint32_t row = chroma_row(s, lane, place, plane, mode);
     const int satd = warp_sum(satd_of_all(hadamard_differences(matrix, source, row)));
-    const int cost = satd + constants.satd_lambda * constants.rate.chroma_mode_bits(mode);
+    const core::SatdRank rank =
+        core::satd_rank(satd, constants.satd_lambda, constants.rate.chroma_mode_bits(mode), mode);
     const bool available = core::intra_chroma_mode_available(mode, place.left, place.above);
-    if (lane.lane == mode && available) mine = static_cast<unsigned>(cost * 16 + mode);
+    if (lane.lane == mode && available) mine = rank;
   }
   for (int mode = 0; mode < core::kIntraChromaModes; ++mode) ranks[mode] = __shfl_sync(kWarp, mine, mode);
+  core::sort_ranks(ranks);
 }
 
 // Transforms, quantises and reconstructs chroma from its prediction, as Intra16x16Coder does luma.
@@ -151,7 +153,7 @@ struct ChromaCoder {
     const int shift = quantiser.shift + core::kChromaDcExtraShift;
     const int value = hadamard2x2(lane, s.dc[lane.lane & 7]);
     store_dc_levels(signed_level(value, constants.chroma.multiplier[0], shift,
-                                 core::dead_zone_rounding(shift, kDeadZoneChroma)));
+                                 core::dead_zone_rounding(shift, core::kDeadZoneChroma)));
   }
 
   // Lane 4 * c + k brings level k of component c. Leaves the DC coefficients in s.dc.
@@ -218,7 +220,7 @@ struct ChromaCoder {
   __device__ int pattern() const {
     const unsigned coded =
         __ballot_sync(kWarp, lane.lane < 10 && counts[lane.lane < 10 ? lane.lane : 0] != 0);
-    return coded & 0x3fc ? 2 : coded & 3 ? 1 : 0;
+    return core::chroma_pattern((coded & 3) != 0, (coded & 0x3fc) != 0);
   }
 
  private:

@@ -43,8 +43,8 @@ struct ConstantsTable<true> {
     const std::size_t mb = static_cast<std::size_t>(place.picture) * batch.macroblocks_per_picture() +
                            static_cast<std::size_t>(place.mb_y) * batch.mb_width + place.mb_x;
     const SearchConstants& here = at[core::macroblock_qp(fixed.qp, batch.qp_offsets[mb])];
-    mine.luma = LaneQuantiser(here.luma, mine.place.position, kDeadZoneLuma);
-    mine.chroma = LaneQuantiser(here.chroma, mine.place.position, kDeadZoneChroma);
+    mine.luma = LaneQuantiser(here.luma, mine.place.position, core::kDeadZoneLuma);
+    mine.chroma = LaneQuantiser(here.chroma, mine.place.position, core::kDeadZoneChroma);
     return here;
   }
 };

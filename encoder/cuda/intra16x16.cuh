@@ -3,9 +3,8 @@
 
 #include <cstdint>
 
-#include "core/cavlc_block.h"
+#include "core/candidates.h"
 #include "core/intra_pred.h"
-#include "core/mb_syntax.h"
 #include "encoder/cuda/block_steps.cuh"
 #include "encoder/cuda/macroblock.cuh"
 #include "encoder/cuda/warp_block.cuh"
@@ -124,15 +123,14 @@ __device__ int measure_intra16x16(const WarpState<kRd>& s, const LanePlace& lane
   return mine;
 }
 
-// Rank by SATD and mode bits of mode k in lane k; kNoRank for what is not available.
+// Rank by SATD and mode bits of mode k in lane k; core::kNoRank for what is not available.
 __device__ inline unsigned rank_intra16x16(const SearchConstants& constants, const LanePlace& lane,
                                            const Place& place, int satd, int chroma_pattern) {
   const int mode = lane.lane & 3;
-  const int cost =
-      satd + constants.satd_lambda * constants.rate.intra16x16_header_bits(mode, 0, chroma_pattern);
+  const int bits = constants.rate.intra16x16_header_bits(mode, 0, chroma_pattern);
   const bool available =
       lane.lane < core::kIntra16x16Modes && core::intra16x16_mode_available(mode, place.left, place.above);
-  return available ? static_cast<unsigned>(cost * 16 + mode) : kNoRank;
+  return available ? core::satd_rank(satd, constants.satd_lambda, bits, mode) : core::kNoRank;
 }
 
 // Transforms, quantises and reconstructs luma from its prediction, in passes of two blocks that are not
@@ -220,7 +218,7 @@ struct Intra16x16Coder {
     const int shift = quantiser.shift + core::kLumaDcExtraShift;
     const int value = hadamard(lane, s.dc[lane.position]);
     store_dc_levels(lane.coding, signed_level(value, constants.luma.multiplier[0], shift,
-                                              core::dead_zone_rounding(shift, kDeadZoneLuma)));
+                                              core::dead_zone_rounding(shift, core::kDeadZoneLuma)));
   }
 
   // `level` belongs at `position` of the DC block; the lower half's count. Leaves the DC coefficients in

@@ -103,8 +103,6 @@ struct alignas(16) WarpState {
   std::conditional_t<kRd, RdSpace, NoSpace> rd;
 };
 
-inline constexpr unsigned kNoRank = 0xffffffffu;  // of a mode that is not available
-
 // Fixed for the launch.
 struct SearchConstants {
   SearchParams search;
