@@ -70,7 +70,7 @@ struct MadeUpSearch {
 
 // mb_type 0, coded_block_pattern and mb_qp_delta, from tables 9-4 and 9-1.
 int header_bits(int pattern) {
-  return pattern == 0 ? 1 + 9 + 1 : 1 + 7 + 1;  // chroma pattern 1: codeNum 16 without luma, 7 with all of it
+  return pattern == 0 ? 1 + 9 + 1 : 1 + 3 + 1;  // chroma pattern 1: codeNum 16 without luma, 1 with all of it
 }
 
 TEST(LumaDecision, BySatdTheHeaderCounts) {

@@ -164,7 +164,7 @@ TEST(PcmDecision, SlotBitsAreThoseThatTheCoderWrites) {
         if (count != 4) nC = a >= 0 && b >= 0 ? (a + b + 1) / 2 : a >= 0 ? a : b >= 0 ? b : 0;
         int expected = 0;
         if (coded && kind != MacroblockKind::pcm) {
-          test::BitString bits;
+          test::StringSink bits;
           put_block(bits, levels, cavlc_symbols(levels, count), count, nC);
           expected = static_cast<int>(bits.bits.size());
         }
