@@ -25,6 +25,15 @@ CU264_HD bool intra4x4_is_sure(std::uint32_t intra4x4, std::uint32_t intra16x16)
   return 16 * intra4x4 < intra16x16 * kSureIntra4x4;
 }
 
+// Whether the search for Intra_4x4 is abandoned. One type for both ways to decide, so that a CPU's search is
+// compiled once and in line.
+struct Intra4x4Stop {
+  bool by_rd;
+  CU264_HD_MEMBER bool operator()(std::uint32_t intra4x4, std::uint32_t intra16x16) const {
+    return by_rd ? intra4x4_is_hopeless(intra4x4, intra16x16) : intra4x4 >= intra16x16;
+  }
+};
+
 // Squared error, mode and levels of one Intra_4x4 block. 32 bits suffice (rd_cost).
 CU264_HD std::uint32_t intra4x4_block_cost(int squared_error, int mode_bits, int block_bits, int rd_lambda) {
   return rd_cost<std::uint32_t>(static_cast<std::uint32_t>(squared_error),
@@ -54,8 +63,7 @@ struct Intra4x4Result {
 // `fast`: all by SATD.
 template <class Search>
 CU264_FLOW void decide_luma_by_satd(Search& search) {
-  const Intra4x4Result found = search.search_intra4x4(
-      [](std::uint32_t intra4x4, std::uint32_t intra16x16) { return intra4x4 >= intra16x16; });
+  const Intra4x4Result found = search.search_intra4x4(Intra4x4Stop{false});
   SatdRank ranks[4];
   search.rank_intra16x16(ranks);
   const int header_bits = search.rate().intra4x4_header_bits(found.pattern, search.chroma_pattern());
@@ -69,9 +77,7 @@ CU264_FLOW void decide_luma_by_satd(Search& search) {
 // Intra_4x4 unless SATD speaks for Intra_16x16, then Intra_16x16 unless SATD speaks against it.
 template <class Search>
 CU264_FLOW void decide_luma_by_rd(Search& search) {
-  const Intra4x4Result found = search.search_intra4x4([](std::uint32_t intra4x4, std::uint32_t intra16x16) {
-    return intra4x4_is_hopeless(intra4x4, intra16x16);
-  });
+  const Intra4x4Result found = search.search_intra4x4(Intra4x4Stop{true});
   SatdRank ranks[4];
   search.rank_intra16x16(ranks);
   const std::uint32_t satd = cost_of_rank(ranks[0]);

@@ -22,9 +22,9 @@ struct LevelChoice {
 };
 
 // Scaled coefficients (core/quant.h) in coding order to 16 signed levels. Returns total_coeff.
-static inline int choose_levels(const SearchRate& rate, const std::int32_t* scaled, std::uint32_t negative,
-                                core::BlockCategory category, int shift, LevelChoice choice, int context,
-                                std::int16_t* levels) {
+__attribute__((always_inline)) static inline int choose_levels(
+    const SearchRate& rate, const std::int32_t* scaled, std::uint32_t negative, core::BlockCategory category,
+    int shift, LevelChoice choice, int context, std::int16_t* levels) {
   const int count = core::max_num_coeff(category);
   std::memset(levels, 0, 16 * sizeof *levels);
   if (choice.rdoq) {
@@ -43,9 +43,11 @@ static inline int choose_levels(const SearchRate& rate, const std::int32_t* scal
 
 // Coefficients of a 4x4 block in raster order to levels in coding order: all of them, or the AC ones alone.
 // Returns total_coeff.
-static inline int quantise_block(const SearchRate& rate, const std::int32_t (&coefficients)[16],
-                                 core::BlockCategory category, const core::Quantiser& q, LevelChoice choice,
-                                 int context, std::int16_t* levels) {
+__attribute__((always_inline)) static inline int quantise_block(const SearchRate& rate,
+                                                                const std::int32_t (&coefficients)[16],
+                                                                core::BlockCategory category,
+                                                                const core::Quantiser& q, LevelChoice choice,
+                                                                int context, std::int16_t* levels) {
   alignas(64) std::int32_t scaled[16];
   for (int i = 0; i < 16; ++i) {
     scaled[i] = core::absolute(coefficients[i]) * q.multiplier[core::position_class(i)];

@@ -104,10 +104,10 @@ static inline void mark_intra4x4_block(const MacroblockContext& mb, int block,
 }
 
 // Modes are compared by levels of the dead zone; RDOQ, where the preset has it, goes to the chosen one.
-// Fills `candidate` but its cost, unless the search is abandoned where stop(cost by SATD so far) says so.
-template <class Stop>
-static inline core::Intra4x4Result search_intra4x4(MacroblockContext& mb, Stop stop,
-                                                   LumaCandidate& candidate) {
+// Fills `candidate` but its cost, unless the search is abandoned for Intra_16x16, whose cost by SATD is
+// given.
+static inline core::Intra4x4Result search_intra4x4(MacroblockContext& mb, core::Intra4x4Stop stop,
+                                                   std::uint32_t intra16x16_cost, LumaCandidate& candidate) {
   constexpr LevelChoice kByDeadZone = {false, core::kDeadZoneLuma}, kByRdoq = {true, 0};
   const bool by_rd = mb.search.rd_candidates > 0;
   Intra4x4Canvas canvas;
@@ -150,7 +150,7 @@ static inline core::Intra4x4Result search_intra4x4(MacroblockContext& mb, Stop s
       best_rank = *std::min_element(ranks, ranks + core::kIntra4x4Modes);
     }
     result.satd_cost += core::cost_of_rank(best_rank);
-    if (stop(result.satd_cost)) return result;
+    if (stop(result.satd_cost, intra16x16_cost)) return result;
 
     const int context = mb.luma_counts.context(mb.rate, bx, by);
     std::uint8_t prediction[16];

@@ -35,11 +35,8 @@ struct LumaSearch {
   int rd_lambda() const { return mb.rd_lambda; }
   int chroma_pattern() const { return pattern; }
 
-  template <class Stop>
-  core::Intra4x4Result search_intra4x4(Stop stop) {
-    const std::uint32_t of_intra16x16 = core::cost_of_rank(ranks[0]);
-    return encoder::CU264_ISA::search_intra4x4(
-        mb, [&](std::uint32_t cost) { return stop(cost, of_intra16x16); }, best);
+  core::Intra4x4Result search_intra4x4(core::Intra4x4Stop stop) {
+    return encoder::CU264_ISA::search_intra4x4(mb, stop, core::cost_of_rank(ranks[0]), best);
   }
   void rank_intra16x16(core::SatdRank (&out)[core::kIntra16x16Modes]) const {
     std::copy_n(ranks, core::kIntra16x16Modes, out);
