@@ -49,8 +49,8 @@ struct ConstantsByQp<true> {
       qp = core::macroblock_qp(qp, batch.qp_offsets[mb]);
     }
     const SearchConstants& here = at[qp];
-    mine.luma = LaneQuantiser(here.luma, mine.place.position, kDeadZoneLuma);
-    mine.chroma = LaneQuantiser(here.chroma, mine.place.position, kDeadZoneChroma);
+    mine.luma = LaneQuantiser(here.luma, mine.place.position, core::kDeadZoneLuma);
+    mine.chroma = LaneQuantiser(here.chroma, mine.place.position, core::kDeadZoneChroma);
     return here;
   }
 };
