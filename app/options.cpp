@@ -9,6 +9,7 @@
 #include "app/encryption_parts.h"
 #include "app/given.h"
 #include "app/input_options.h"
+#include "app/key_file.h"
 #include "app/option_values.h"
 #include "app/watermark_scheme.h"
 #include "io/output_file.h"
@@ -191,7 +192,7 @@ void read_protection(const Given& given, EncodeOptions& options) {
   if (!encrypts) refuse("authenticate", "--encrypt");
   if (!marks) refuse("payload", "--watermark"), refuse("density", "--watermark");
   if (!encrypts && !marks) return refuse("key-file", "--encrypt or --watermark");
-  options.key.emplace(given.has("key-file") ? ProtectionKey::from_file(given["key-file"])
+  options.key.emplace(given.has("key-file") ? key_of_file(given["key-file"])
                                             : ProtectionKey::from_environment());
   if (encrypts) read_encryption(given, options);
   if (marks) read_watermark(given, options);

@@ -15,8 +15,7 @@ namespace {
 
 // Of any use for measurements alone.
 EncoderEncryption bench_encryption(int strength) {
-  return {ProtectionKey(std::array<std::uint8_t, ProtectionKey::kBytes>{1}), encryption_strength(strength),
-          1};
+  return {ProtectionKey(std::array<std::uint8_t, ProtectionKey::kBytes>{1}), encryption_strength(strength)};
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "cu264/encoder.h"
 
 #include <deque>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -136,6 +137,11 @@ const std::vector<std::uint8_t>& Encoder::headers() const noexcept {
 bool Encoder::send(const Frame& frame) {
   if (impl_->flushed) {
     throw Error(ErrorCode::invalid_argument, "a frame was sent after flush", "open another encoder");
+  }
+  const bool draws_keystream = impl_->config.encryption || impl_->config.watermark;
+  if (draws_keystream && impl_->sent > std::numeric_limits<std::uint32_t>::max()) {
+    throw Error(ErrorCode::invalid_argument, "more than 4294967296 pictures were sent",
+                "their keystream would repeat: open another encoder");
   }
   encoder::check_frame(frame, impl_->config, impl_->format, impl_->info.backend == "cuda", impl_->sent);
   if (impl_->full()) return false;

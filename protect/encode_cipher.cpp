@@ -5,7 +5,6 @@
 
 #include "core/mb_syntax.h"
 #include "protect/level_cipher.h"
-#include "protect/sei.h"
 
 namespace cu264::protect {
 namespace {
@@ -69,7 +68,7 @@ class SliceCipher {
 
 EncodeCipher::EncodeCipher(const EncoderEncryption& encryption)
     : parts_(encryption.parts),
-      keys_(encryption.key, encryption.nonce ? *encryption.nonce : random_nonce()),
+      keys_(encryption.key, random_nonce()),
       ciphers_([this] { return KeystreamCipher(keys_.keystream_key()); }) {
   if (!parts_.any()) {
     throw Error(ErrorCode::invalid_argument, "nothing to encrypt", "name signs, modes or codewords");
@@ -77,7 +76,7 @@ EncodeCipher::EncodeCipher(const EncoderEncryption& encryption)
 }
 
 Bytes EncodeCipher::message() const {
-  return encryption_message(keys_, parts_, false);
+  return encryption_message(keys_, parts_);
 }
 
 void EncodeCipher::encrypt_slice(const core::CodedPictureView& view, int slice, std::uint32_t picture) const {

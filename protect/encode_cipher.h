@@ -12,11 +12,13 @@
 
 namespace cu264::protect {
 
-// As a NAL unit.
-Bytes encryption_message(const StreamKeys& keys, const EncryptionParts& parts, bool authenticated);
+// As a NAL unit, without authentication.
+Bytes encryption_message(const StreamKeys& keys, const EncryptionParts& parts);
 
-// The stream tool with that nonce, for backends that cannot encrypt and for tests.
-std::unique_ptr<StreamTool> make_encryptor(const EncoderEncryption& encryption);
+// The stream tools with that nonce, for tests.
+std::unique_ptr<StreamTool> make_encryptor(const EncoderEncryption& encryption, std::uint64_t nonce);
+std::unique_ptr<StreamTool> make_encryptor(const ProtectionKey& key, const EncryptionOptions& options,
+                                           std::uint64_t nonce);
 
 class EncodeCipher {
  public:

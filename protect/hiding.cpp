@@ -10,6 +10,7 @@
 #include "cu264/status.h"
 #include "protect/nal_tool.h"
 #include "protect/payload.h"
+#include "protect/stream_verifier.h"
 
 namespace cu264::protect {
 namespace {
@@ -82,14 +83,17 @@ class Hider : public NalTool {
     if (message.kind == MessageKind::hidden_data) {
       throw Error(ErrorCode::bad_input, "the stream hides data already", "take one that hides none");
     }
-    if (message.kind == MessageKind::authentication) {
+    const bool authenticated =
+        message.kind == MessageKind::encryption && (message.settings[1] & kAuthenticated) != 0;
+    if (authenticated || message.kind == MessageKind::authentication ||
+        message.kind == MessageKind::stream_end) {
       throw Error(ErrorCode::bad_input, "the stream is authenticated: changed, it could not be decrypted",
                   "hide the data before encrypting, or encrypt without authentication");
     }
     return false;
   }
   Bytes begin_picture() override {
-    return picture() == 0 ? sei_nal(new_message(MessageKind::hidden_data, keys_)) : Bytes{};
+    return picture() == 0 ? message_nal(new_message(MessageKind::hidden_data, keys_, {})) : Bytes{};
   }
   std::unique_ptr<SliceJob> make_job() override {
     return carrier_job([this](Bytes& rbsp, const std::vector<std::uint64_t>& carriers) {

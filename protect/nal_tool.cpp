@@ -4,6 +4,7 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "common/bitstream/emulation_prevention.h"
@@ -16,6 +17,8 @@ StreamTool::~StreamTool() = default;
 StreamResult run_tool(StreamTool& tool, std::span<const std::uint8_t> stream) {
   StreamResult result;
   result.stream = tool.access_units(stream);
+  const std::vector<std::uint8_t> last = tool.last_units();
+  result.stream.insert(result.stream.end(), last.begin(), last.end());
   result.payload = tool.finish();
   return result;
 }
@@ -46,21 +49,12 @@ void refuse_unit_type(int type) {
 
 }  // namespace
 
-std::unique_ptr<StreamKeys> checked_keys(const ProtectionKey& key, const Message& message) {
-  auto keys = std::make_unique<StreamKeys>(key, message.nonce);
-  if (!equal_in_constant_time(keys->check(), message.key_check)) {
-    throw Error(ErrorCode::bad_input, "the key is not the one the stream was protected with",
-                "give the right key");
+std::uint32_t next_picture_number(std::uint32_t picture) {
+  if (picture == std::numeric_limits<std::uint32_t>::max()) {
+    throw Error(ErrorCode::bad_input, "the stream has more than 4294967296 pictures",
+                "their keystream would repeat: work on parts of it");
   }
-  return keys;
-}
-
-Message new_message(MessageKind kind, const StreamKeys& keys) {
-  Message message;
-  message.kind = kind;
-  message.nonce = keys.nonce();
-  message.key_check = keys.check();
-  return message;
+  return picture + 1;
 }
 
 void SliceJob::parse(MacroblockVisitor& visitor) {
@@ -80,13 +74,25 @@ void NalTool::restart_pictures() {
 }
 
 void NalTool::parameter_sets(std::span<const std::uint8_t> stream) {
-  for (const bitstream::NalUnit& nal : bitstream::split_annexb(stream).units) sets_.read(nal);
+  append(outside_sets_, stream);
 }
 
 std::vector<std::uint8_t> NalTool::access_units(std::span<const std::uint8_t> stream) {
+  if (!outside_sets_.empty()) {
+    const bitstream::NalUnits outside = bitstream::split_annexb(outside_sets_);
+    inspect(outside.units);
+    for (const bitstream::NalUnit& nal : outside.units) {
+      sets_.read(nal);
+      written(nal);
+    }
+    outside_sets_.clear();
+  }
   const bitstream::NalUnits found = bitstream::split_annexb(stream);
-  Bytes out;
-  out.reserve(stream.size() + stream.size() / 64 + 256);
+  inspect(found.units);
+  Bytes out = std::move(held_);
+  held_.clear();
+  whole_end_ = 0;
+  out.reserve(out.size() + stream.size() + stream.size() / 64 + 256);
   try {
     for (const bitstream::NalUnit& nal : found.units) {
       refuse_unit_type(nal.type());
@@ -102,23 +108,39 @@ std::vector<std::uint8_t> NalTool::access_units(std::span<const std::uint8_t> st
   }
   finish_jobs(out);
   append(out, found.tail);
+  if (in_picture_) hold_unfinished(out);
   return out;
+}
+
+// What follows the last whole picture waits for the call that completes the next one: the tool may have to
+// put something before its first slice.
+void NalTool::hold_unfinished(Bytes& out) {
+  const auto begin = out.begin() + static_cast<std::ptrdiff_t>(whole_end_);
+  held_.assign(begin, out.end());
+  out.erase(begin, out.end());
+  picture_begin_ -= whole_end_;
 }
 
 void NalTool::any_unit(const bitstream::NalUnit& nal, Bytes& out) {
   sets_.read(nal);
-  if (nal.type() == bitstream::kNalSei) {
-    const std::optional<Message> found = read_sei_nal(nal);
-    if (found) finish_jobs(out);
-    if (found && message(*found)) {
-      // Its start code has four bytes; what more lies before it is the stream's own.
-      const std::size_t own = nal.prefix.size() < 4 ? nal.prefix.size() : 4;
-      return append(out, nal.prefix.first(nal.prefix.size() - own));
-    }
+  const std::optional<Message> found = read_message(nal);
+  if (found) finish_jobs(out);
+  if (found && message(*found)) {
+    // Its start code has four bytes; what more lies before it is the stream's own.
+    const std::size_t own = nal.prefix.size() < 4 ? nal.prefix.size() : 4;
+    return append(out, nal.prefix.first(nal.prefix.size() - own));
   }
-  Bytes& at = waiting_ != 0 ? jobs_[waiting_ - 1]->behind_ : out;
-  append(at, nal.prefix);
-  append(at, nal.unit);
+  if (waiting_ != 0) {
+    jobs_[waiting_ - 1]->behind_.push_back(&nal);
+  } else {
+    put(nal, out);
+  }
+}
+
+void NalTool::put(const bitstream::NalUnit& nal, Bytes& out) {
+  append(out, nal.prefix);
+  append(out, nal.unit);
+  written(nal);
 }
 
 void NalTool::slice_unit(const bitstream::NalUnit& nal, Bytes& out) {
@@ -133,7 +155,7 @@ void NalTool::slice_unit(const bitstream::NalUnit& nal, Bytes& out) {
   current.header = sets_.slice_header(bits, nal, current.sets);
   current.data_begin = bits.position();
   current.stop = bitstream::stop_bit_position(bitstream::without_padding(job.rbsp));
-  if (current.header.first_mb == 0 && picture_has_slices_) ++next_picture_;
+  if (current.header.first_mb == 0 && picture_has_slices_) next_picture_ = next_picture_number(next_picture_);
   picture_has_slices_ = true;
   current.picture = next_picture_;
   ++waiting_;
@@ -178,8 +200,8 @@ void NalTool::finish_job(SliceJob& job, Bytes& out) {
                 "the stream must be whole, its slices in order");
   }
   if (!in_picture_) {
-    picture_begin_ = out.size();
     append(out, begin_picture());
+    picture_begin_ = out.size();
     in_picture_ = true;
   }
   append(out, current.nal->prefix);
@@ -208,9 +230,11 @@ void NalTool::finish_job(SliceJob& job, Bytes& out) {
     out.insert(out.begin() + static_cast<std::ptrdiff_t>(picture_begin_), before.begin(), before.end());
     in_picture_ = false;
     next_mb_ = 0;
-    ++picture_, ++total_pictures_;
+    whole_end_ = out.size();
+    picture_ = next_picture_number(picture_);
+    ++total_pictures_;
   }
-  append(out, job.behind_);
+  for (const bitstream::NalUnit* nal : job.behind_) put(*nal, out);
   job.behind_.clear();
 }
 

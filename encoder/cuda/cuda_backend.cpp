@@ -99,6 +99,8 @@ class CudaBackend final : public Backend {
     if (plan_) cudaStreamSynchronize(plan_->get());
     cudaStreamSynchronize(encode_->get());
     cudaStreamSynchronize(download_->get());
+    protect::wipe(&mark_plan_.key, sizeof mark_plan_.key);
+    protect::wipe(&encryption_.key, sizeof encryption_.key);
   }
 
   int capacity() const override { return kBatchesInFlight * size_; }
