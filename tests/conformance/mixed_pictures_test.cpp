@@ -63,14 +63,14 @@ TEST(MixedPictures, AreProtectedAsAlone) {
     config.watermark = EncoderWatermark{key(), {0xc5}, scheme, 65536, 11};
     expect_same_as_alone(config, 3, mixed_pictures(15, kWidth, kHeight, 3, 265));
   }
-  config.encryption = EncoderEncryption{key(), encryption_strength(3), 12};
+  config.encryption = EncoderEncryption{key(), encryption_strength(3)};
   expect_same_as_alone(config, 1, mixed_pictures(15, kWidth, kHeight, 1, 266));
 }
 
 // One keystream for several streams would give away the difference of their pictures.
 TEST(MixedPictures, StreamsThatShareAKeystreamAreRefused) {
   Config config = config_of(Preset::fast, 1);
-  config.encryption = EncoderEncryption{key(), encryption_strength(3), 12};
+  config.encryption = EncoderEncryption{key(), encryption_strength(3)};
   encoder::StageParams params = encoder::stage_params(config);
   EXPECT_NO_THROW(encoder::open_cpu_backend(params));
   params.streams = 2;

@@ -87,7 +87,7 @@ TEST_F(MixedBatches, EntropyKernels) {
       for (const auto& [name, value] : {std::pair{"aq", "off"}, {"aq", "variance"}}) {
         Config config = config_of(Preset::fast, slices, name, value);
         expect_same_as_alone(config, test::mixed_pictures(7, 66, 50, 2, 3), 2, {7}, {0}, kernel);
-        config.encryption = EncoderEncryption{key(), encryption_strength(3), 12};
+        config.encryption = EncoderEncryption{key(), encryption_strength(3)};
         expect_same_as_alone(config, test::mixed_pictures(7, 66, 50, 1, 4), 1, {5}, {0}, kernel);
         if (HasFatalFailure()) return;
       }
@@ -128,7 +128,7 @@ TEST_F(MixedBatches, WhatIsNotAllowedIsRefused) {
   wrong = mixed, wrong.params.stream = 1;
   EXPECT_THROW(test::code_together(*backend, {wrong}), Error);
   EXPECT_EQ(test::code_together(*backend, {mixed}).size(), 1u);
-  config.encryption = EncoderEncryption{key(), encryption_strength(3), 12};
+  config.encryption = EncoderEncryption{key(), encryption_strength(3)};
   params = encoder::stage_params(config);
   params.streams = 2;
   EXPECT_THROW(encoder::cuda::open_device(params, 0, 1), Error);
