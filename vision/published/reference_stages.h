@@ -21,7 +21,7 @@ struct Stages {
   std::vector<std::uint16_t> magnitude;  // Q4
   int largest = 0;                       // of magnitude, over the picture
   std::vector<std::uint8_t> level;       // G in hundredths; 0 where suppressed
-  // Empty with fixed thresholds, up to `busy`:
+  // With fixed thresholds the members from here to `busy` are not computed.
   std::vector<std::uint16_t> sm;       // SM_H: how many candidate pairs link the pixel, 0 .. pair_count
   std::vector<std::uint8_t> prob;      // in hundredths
   std::vector<LevelCounts> counts;     // [sub-image]
