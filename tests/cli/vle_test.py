@@ -1,4 +1,4 @@
-"""cu264 vle: files, pipes, damage, bad outputs, signals. Needs no ffmpeg."""
+"""cu264 vle: files, pipes, damaged input, bad outputs, signals. These tests do not need ffmpeg."""
 import glob
 import lzma
 import os
@@ -103,7 +103,7 @@ class Vle(unittest.TestCase):
         coded = self.vle("compress", "-", "-o", "-", input=self.read(self.text)).stdout
         self.assertEqual(coded, self.read(self.coded))
         self.assertEqual(self.vle("expand", "-", "-o", "-", input=coded).stdout, self.read(self.text))
-        # Through a pipe that gives a byte now and then.
+        # The input comes through a pipe, a few bytes at a time.
         command = subprocess.Popen([CU264, "vle", "compress", "-", "-o", "-"], stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         for part in (b"a", b"bc", b"d" * 5000):
@@ -155,7 +155,7 @@ class Vle(unittest.TestCase):
             with self.subTest(left=left):
                 self.refuse(2, "bad.vle", "expand", self.file("bad.vle", coded[:left]))
         self.refuse(2, "behind the end", "expand", self.file("bad.vle", coded + b"x"))
-        # What was there before stays as it was.
+        # A file that was there before stays as it was.
         kept = self.file("kept", b"precious")
         self.refuse(2, "bad.vle", "expand", self.path("bad.vle"), output="kept")
         self.assertEqual(self.read(kept), b"precious")
