@@ -30,7 +30,7 @@ class Protect(CommandTest):
     def write(self, name, data):
         with open(self.path(name), "wb") as out:
             out.write(data)
-        os.chmod(self.path(name), 0o600)  # the command warns of keys that other users may read
+        os.chmod(self.path(name), 0o600)  # nobody is warned of a key's permissions
         return self.path(name)
 
     def read(self, name):

@@ -41,8 +41,7 @@ def decoded_md5(path, *arguments):
                   "-f", "md5", "-", stdout=subprocess.PIPE).stdout.decode().strip()
 
 
-@unittest.skipUnless(HAS_FFMPEG, "needs the ffmpeg and ffprobe commands")
-class CommandTest(unittest.TestCase):
+class FolderTest(unittest.TestCase):
     """Each test class works in a fresh folder."""
 
     @classmethod
@@ -56,6 +55,11 @@ class CommandTest(unittest.TestCase):
     @classmethod
     def path(cls, name):
         return os.path.join(cls.folder, name)
+
+
+@unittest.skipUnless(HAS_FFMPEG, "needs the ffmpeg and ffprobe commands")
+class CommandTest(FolderTest):
+    """Tests on clips that ffmpeg generates."""
 
     @classmethod
     def clip(cls, name, source="testsrc2=size=96x64:rate=25", frames=10, *arguments):

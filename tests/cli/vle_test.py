@@ -3,14 +3,11 @@ import glob
 import lzma
 import os
 import random
-import shutil
 import signal
 import subprocess
-import tempfile
 import time
-import unittest
 
-from support import CU264, TIMEOUT, main
+from support import CU264, FolderTest, TIMEOUT, main
 
 
 def noise(size, symbols=256, seed=1):
@@ -18,21 +15,13 @@ def noise(size, symbols=256, seed=1):
     return bytes(generator.choices(range(symbols), k=size))
 
 
-class Vle(unittest.TestCase):
+class Vle(FolderTest):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.mkdtemp(prefix="cu264-vle-")
+        super().setUpClass()
         cls.text = cls.file("text", b"It was the best of times, it was the worst of times. " * 4000)
         cls.coded = cls.path("text.vle")
         subprocess.run([CU264, "vle", "compress", cls.text, "-o", cls.coded, "-q"], check=True, timeout=TIMEOUT)
-
-    @classmethod
-    def tearDownClass(cls):
-        shutil.rmtree(cls.folder, ignore_errors=True)
-
-    @classmethod
-    def path(cls, name):
-        return os.path.join(cls.folder, name)
 
     @classmethod
     def file(cls, name, content):
