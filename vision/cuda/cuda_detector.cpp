@@ -23,7 +23,7 @@ void require_device(int device) {
   if (device >= 0 && device < devices) return;
   throw Error(ErrorCode::device_unavailable,
               "there is no GPU " + std::to_string(device) + "; CUDA finds " + std::to_string(devices),
-              "name a device that there is, or use the cpu backend");
+              "name an existing device, or use the cpu backend");
 }
 
 // A plane's rows from the lowest address on: CUDA's copies take no negative pitch.

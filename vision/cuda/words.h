@@ -19,7 +19,7 @@ inline constexpr int kSumPlanes = 9;      // bits of SM: at most 32 * 31 / 2
 
 struct WordGrid {
   SubImageLayout layout;
-  int words_x;  // of a row of the picture
+  int words_x;  // words of a row of the picture
 
   CU264_HD_MEMBER std::uint32_t words() const {
     return static_cast<std::uint32_t>(words_x) * static_cast<std::uint32_t>(layout.height);
