@@ -20,9 +20,9 @@ inline constexpr unsigned kHasAboveRight = 4, kHasAboveRightIfAbove = 8;
 inline constexpr unsigned kAvoidsAboveRight = 16;
 
 // Neighbours of a macroblock as StepBlock::about has them of a block.
-__device__ inline unsigned neighbour_bits(const Place& place) {
-  return (place.left ? kHasLeft : 0) | (place.above ? kHasAbove | kHasAboveRightIfAbove : 0) |
-         (place.above_right ? kAvoidsAboveRight : 0);
+__device__ inline unsigned neighbour_bits(const MacroblockPosition& position) {
+  return (position.left ? kHasLeft : 0) | (position.above ? kHasAbove | kHasAboveRightIfAbove : 0) |
+         (position.above_right ? kAvoidsAboveRight : 0);
 }
 
 struct StepBlock {

@@ -15,7 +15,7 @@ namespace cu264::encoder::cuda {
 
 // Constants of a lane that every macroblock uses.
 struct LaneConstants {
-  LanePlace place;
+  LaneIndices lane;
   HadamardMatrix matrix;
   Intra4x4Lane intra4x4;
   LaneQuantiser luma;
@@ -23,10 +23,10 @@ struct LaneConstants {
   const CavlcLengths& lengths;
 
   __device__ LaneConstants(const SearchConstants& constants, const CavlcLengths& cavlc_lengths)
-      : matrix(place.lane),
-        intra4x4(place),
-        luma(constants.luma, place.position, core::kDeadZoneLuma),
-        chroma(constants.chroma, place.position, core::kDeadZoneChroma),
+      : matrix(lane.lane),
+        intra4x4(lane),
+        luma(constants.luma, lane.position, core::kDeadZoneLuma),
+        chroma(constants.chroma, lane.position, core::kDeadZoneChroma),
         lengths(cavlc_lengths) {}
 };
 
@@ -50,7 +50,7 @@ __device__ void quantise(Coder& coder, bool by_rdoq) {
 }
 
 // Copies `count` 16-bit rows of levels.
-__device__ inline void copy_levels(const LanePlace& lane, const std::int16_t (*from)[16],
+__device__ inline void copy_levels(const LaneIndices& lane, const std::int16_t (*from)[16],
                                    std::int16_t (*to)[16], int count) {
 #pragma unroll 1
   for (int i = lane.lane; i < 8 * count; i += 32) {
@@ -59,14 +59,14 @@ __device__ inline void copy_levels(const LanePlace& lane, const std::int16_t (*f
 }
 
 // Keeps a candidate's levels, counts and DC coefficients as the best so far.
-__device__ inline void keep_trial(WarpState<true>& s, const LanePlace& lane, int blocks) {
+__device__ inline void keep_trial(WarpState<true>& s, const LaneIndices& lane, int blocks) {
   copy_levels(lane, s.rd.trial_levels, s.rd.best_levels, blocks);
   if (lane.lane < blocks) s.rd.best_counts[lane.lane] = s.rd.trial_counts[lane.lane];
   if (lane.half == 0) s.rd.best_dc[lane.position] = s.dc[lane.position];
 }
 
 // And makes the best the macroblock's, from slot `first` on.
-__device__ inline void take_best(WarpState<true>& s, const LanePlace& lane, int first, int blocks) {
+__device__ inline void take_best(WarpState<true>& s, const LaneIndices& lane, int first, int blocks) {
   copy_levels(lane, s.rd.best_levels, s.levels + first, blocks);
   if (lane.lane < blocks) s.counts[first + lane.lane] = s.rd.best_counts[lane.lane];
   if (lane.half == 0) s.dc[lane.position] = s.rd.best_dc[lane.position];

@@ -16,7 +16,7 @@ namespace cu264::encoder::cuda {
 
 // The plane predictor of a lane's component: Cb in the lower half, Cr in the upper.
 template <bool kRd>
-__device__ core::PlanePrediction measure_chroma_plane(const WarpState<kRd>& s, const LanePlace& lane,
+__device__ core::PlanePrediction measure_chroma_plane(const WarpState<kRd>& s, const LaneIndices& lane,
                                                       int slopes) {
   const int c = lane.half;
   core::PlanePrediction plane;
@@ -27,21 +27,22 @@ __device__ core::PlanePrediction measure_chroma_plane(const WarpState<kRd>& s, c
 }
 
 template <bool kRd>
-__device__ int chroma_dc(const WarpState<kRd>& s, const Place& place, int c, int bx, int by) {
+__device__ int chroma_dc(const WarpState<kRd>& s, const MacroblockPosition& position, int c, int bx, int by) {
   const int above = sum4(*reinterpret_cast<const std::uint32_t*>(&s.above_chroma[c][4 + 4 * bx]));
   const int left = sum4(*reinterpret_cast<const std::uint32_t*>(&s.left_chroma[c][4 + 4 * by]));
-  return core::intra_chroma_dc(bx, by, place.left, left, place.above, above, 8);
+  return core::intra_chroma_dc(bx, by, position.left, left, position.above, above, 8);
 }
 
 // Row t of block g of the prediction with `mode`, as the Hadamard product wants it: Cb in groups 0..3, Cr
 // in 4..7.
 template <bool kRd>
-__device__ std::uint32_t chroma_row(const WarpState<kRd>& s, const LanePlace& lane, const Place& place,
-                                    const core::PlanePrediction& plane, int mode) {
+__device__ std::uint32_t chroma_row(const WarpState<kRd>& s, const LaneIndices& lane,
+                                    const MacroblockPosition& position, const core::PlanePrediction& plane,
+                                    int mode) {
   const int g = lane.lane >> 2, c = g >> 2, bx = g & 1, by = (g >> 1) & 1, y = 4 * by + (lane.lane & 3);
   switch (mode) {
     case core::kIntraChromaDc:
-      return replicate(chroma_dc(s, place, c, bx, by));
+      return replicate(chroma_dc(s, position, c, bx, by));
     case core::kIntraChromaHorizontal:
       return replicate(s.left_chroma[c][4 + y]);
     case core::kIntraChromaVertical:
@@ -52,25 +53,26 @@ __device__ std::uint32_t chroma_row(const WarpState<kRd>& s, const LanePlace& la
 }
 
 // The word of [2][8][8] samples that chroma_row's lane holds.
-__device__ inline int chroma_row_offset(const LanePlace& lane) {
+__device__ inline int chroma_row_offset(const LaneIndices& lane) {
   const int g = lane.lane >> 2;
   return 64 * (g >> 2) + 8 * (4 * ((g >> 1) & 1) + (lane.lane & 3)) + 4 * (g & 1);
 }
 
 // Ranks of the four modes by SATD and mode bits, sorted, the same in all lanes.
 template <bool kRd>
-__device__ void rank_chroma(const WarpState<kRd>& s, const SearchConstants& constants, const LanePlace& lane,
-                            const HadamardMatrix& matrix, const Place& place,
-                            const core::PlanePrediction& plane, unsigned (&ranks)[core::kIntraChromaModes]) {
+__device__ void rank_chroma(const WarpState<kRd>& s, const SearchConstants& constants,
+                            const LaneIndices& lane, const HadamardMatrix& matrix,
+                            const MacroblockPosition& position, const core::PlanePrediction& plane,
+                            unsigned (&ranks)[core::kIntraChromaModes]) {
   const std::uint32_t source =
       *reinterpret_cast<const std::uint32_t*>(&s.chroma[0][0][0] + chroma_row_offset(lane));
   unsigned mine = core::kNoRank;
   for (int mode = 0; mode < core::kIntraChromaModes; ++mode) {
-    const std::uint32_t row = chroma_row(s, lane, place, plane, mode);
+    const std::uint32_t row = chroma_row(s, lane, position, plane, mode);
     const int satd = warp_sum(satd_of_all(hadamard_differences(matrix, source, row)));
     const core::SatdRank rank =
         core::satd_rank(satd, constants.satd_lambda, constants.rate.chroma_mode_bits(mode), mode);
-    const bool available = core::intra_chroma_mode_available(mode, place.left, place.above);
+    const bool available = core::intra_chroma_mode_available(mode, position.left, position.above);
     if (lane.lane == mode && available) mine = rank;
   }
   for (int mode = 0; mode < core::kIntraChromaModes; ++mode) ranks[mode] = __shfl_sync(kWarp, mine, mode);
@@ -82,7 +84,7 @@ template <bool kRd, bool kRdoq>
 struct ChromaCoder {
   WarpState<kRd>& s;
   const SearchConstants& constants;
-  const LanePlace& lane;
+  const LaneIndices& lane;
   WarpRate<kRdoq> rate;
   const LaneQuantiser& quantiser;
   const std::uint8_t* prediction;  // [2][8][8]

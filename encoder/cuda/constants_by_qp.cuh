@@ -22,8 +22,8 @@ __host__ __device__ inline SearchConstants search_constants(const SearchParams& 
 template <bool kQpVaries>
 struct ConstantsByQp {
   __device__ void fill(const SearchConstants&) {}
-  __device__ const SearchConstants& of(const SearchConstants& fixed, const BatchView&, const Place&,
-                                       LaneConstants&) const {
+  __device__ const SearchConstants& of(const SearchConstants& fixed, const BatchView&,
+                                       const MacroblockPosition&, LaneConstants&) const {
     return fixed;
   }
 };
@@ -38,19 +38,19 @@ struct ConstantsByQp<true> {
       at[qp] = search_constants(fixed.search, qp);
     }
   }
-  // Of the macroblock at `place`, for which `mine` is changed too. The picture's QP is loaded beside the
+  // Of the macroblock at `position`, for which `mine` is changed too. The picture's QP is loaded beside the
   // macroblock's offset: kept for the row, in registers or in shared memory, it makes all presets spill more.
-  __device__ const SearchConstants& of(const SearchConstants&, const BatchView& batch, const Place& place,
-                                       LaneConstants& mine) const {
-    int qp = batch.params[place.picture].qp;
+  __device__ const SearchConstants& of(const SearchConstants&, const BatchView& batch,
+                                       const MacroblockPosition& position, LaneConstants& mine) const {
+    int qp = batch.params[position.picture].qp;
     if (batch.qp_offsets != nullptr) {
-      const std::size_t mb = static_cast<std::size_t>(place.picture) * batch.macroblocks_per_picture() +
-                             static_cast<std::size_t>(place.mb_y) * batch.mb_width + place.mb_x;
+      const std::size_t mb = static_cast<std::size_t>(position.picture) * batch.macroblocks_per_picture() +
+                             static_cast<std::size_t>(position.mb_y) * batch.mb_width + position.mb_x;
       qp = core::macroblock_qp(qp, batch.qp_offsets[mb]);
     }
     const SearchConstants& here = at[qp];
-    mine.luma = LaneQuantiser(here.luma, mine.place.position, core::kDeadZoneLuma);
-    mine.chroma = LaneQuantiser(here.chroma, mine.place.position, core::kDeadZoneChroma);
+    mine.luma = LaneQuantiser(here.luma, mine.lane.position, core::kDeadZoneLuma);
+    mine.chroma = LaneQuantiser(here.chroma, mine.lane.position, core::kDeadZoneChroma);
     return here;
   }
 };

@@ -1,7 +1,7 @@
 #include "encoder/cuda/encrypt.h"
 
 #include "common/cuda/error_check.h"
-#include "encoder/cuda/cipher_change.cuh"
+#include "encoder/cuda/cipher_transform.cuh"
 #include "entropy/cavlc/code_groups.cuh"
 
 namespace cu264::encoder::cuda {
@@ -52,9 +52,9 @@ void launch_code_encrypted(const BatchView& batch, const EncryptionPlan& plan,
                            cudaStream_t stream) {
   launch_group_keystream(batch, plan, bits, stream);
   if (plan.parts.codewords) {
-    entropy::launch_code_groups<CipherChange<true>>(batch, {plan.parts}, scratch, bits, stream);
+    entropy::launch_code_groups<CipherTransform<true>>(batch, {plan.parts}, scratch, bits, stream);
   } else {
-    entropy::launch_code_groups<CipherChange<false>>(batch, {plan.parts}, scratch, bits, stream);
+    entropy::launch_code_groups<CipherTransform<false>>(batch, {plan.parts}, scratch, bits, stream);
   }
 }
 

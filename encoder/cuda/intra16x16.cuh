@@ -22,7 +22,7 @@ struct Intra16x16Neighbours {
 // Slopes of all plane predictors at once, a side every eight lanes of luma and every four of chroma: luma's
 // above in lane 0 and left in lane 8, Cb's in 16 and 20, Cr's in 24 and 28.
 template <bool kRd>
-__device__ int plane_slopes(WarpState<kRd>& s, const LanePlace& lane) {
+__device__ int plane_slopes(WarpState<kRd>& s, const LaneIndices& lane) {
   const int i = lane.lane, c = (i >> 3) & 1;
   const bool luma = i < 16;
   const std::uint8_t* const line = luma    ? (i < 8 ? s.canvas.at(7, -1) : s.left_luma + 4 + 7)
@@ -37,13 +37,13 @@ __device__ int plane_slopes(WarpState<kRd>& s, const LanePlace& lane) {
 }
 
 template <bool kRd>
-__device__ Intra16x16Neighbours measure_luma_neighbours(WarpState<kRd>& s, const Place& place,
-                                                        const LanePlace& lane, int slopes) {
+__device__ Intra16x16Neighbours measure_luma_neighbours(WarpState<kRd>& s, const MacroblockPosition& position,
+                                                        const LaneIndices& lane, int slopes) {
   const int i = lane.position;
   const int above = *s.canvas.at(i, -1), left = s.left_luma[4 + i];
   const int sums = warp_sum(lane.half == 0 ? above | (left << 16) : 0);
   Intra16x16Neighbours n;
-  n.dc = core::intra16x16_dc(place.left, sums >> 16, place.above, sums & 0xffff, 8);
+  n.dc = core::intra16x16_dc(position.left, sums >> 16, position.above, sums & 0xffff, 8);
   n.plane.a = 16 * (s.left_luma[4 + 15] + *s.canvas.at(15, -1));
   n.plane.b = __shfl_sync(kWarp, slopes, 0);
   n.plane.c = __shfl_sync(kWarp, slopes, 8);
@@ -74,7 +74,7 @@ __device__ std::uint32_t intra16x16_row(const WarpState<kRd>& s, const Intra16x1
 
 // Writes the prediction with `mode`.
 template <bool kRd>
-__device__ void predict_intra16x16(const WarpState<kRd>& s, const LanePlace& lane,
+__device__ void predict_intra16x16(const WarpState<kRd>& s, const LaneIndices& lane,
                                    const Intra16x16Neighbours& n, int mode, std::uint8_t* out, int pitch) {
   __syncwarp();  // an abandoned search may still be reading where this writes
   for (int i = lane.lane; i < 64; i += 32) {
@@ -86,7 +86,7 @@ __device__ void predict_intra16x16(const WarpState<kRd>& s, const LanePlace& lan
 
 // Leaves the SATD of the source's AC and its DC behind, by block, for Intra_4x4's DC mode.
 template <bool kRd>
-__device__ void measure_source(WarpState<kRd>& s, const LanePlace& lane, const HadamardMatrix& matrix) {
+__device__ void measure_source(WarpState<kRd>& s, const LaneIndices& lane, const HadamardMatrix& matrix) {
   const int g = lane.lane >> 2, t = lane.lane & 3, x = 4 * (g & 3), y = 4 * (g >> 2) + t;
   for (int half = 0; half < 2; ++half) {
     const std::uint32_t source = *reinterpret_cast<const std::uint32_t*>(&s.luma[8 * half + y][x]);
@@ -105,7 +105,7 @@ __device__ void measure_source(WarpState<kRd>& s, const LanePlace& lane, const H
 
 // SATD of mode k, in lane k.
 template <bool kRd>
-__device__ int measure_intra16x16(const WarpState<kRd>& s, const LanePlace& lane,
+__device__ int measure_intra16x16(const WarpState<kRd>& s, const LaneIndices& lane,
                                   const HadamardMatrix& matrix, const Intra16x16Neighbours& n) {
   const int g = lane.lane >> 2, t = lane.lane & 3, x = 4 * (g & 3), y = 4 * (g >> 2) + t;
   const std::uint32_t source[2] = {*reinterpret_cast<const std::uint32_t*>(&s.luma[y][x]),
@@ -124,12 +124,12 @@ __device__ int measure_intra16x16(const WarpState<kRd>& s, const LanePlace& lane
 }
 
 // Rank by SATD and mode bits of mode k in lane k; core::kNoRank for what is not available.
-__device__ inline unsigned rank_intra16x16(const SearchConstants& constants, const LanePlace& lane,
-                                           const Place& place, int satd, int chroma_pattern) {
+__device__ inline unsigned rank_intra16x16(const SearchConstants& constants, const LaneIndices& lane,
+                                           const MacroblockPosition& position, int satd, int chroma_pattern) {
   const int mode = lane.lane & 3;
   const int bits = constants.rate.intra16x16_header_bits(mode, 0, chroma_pattern);
-  const bool available =
-      lane.lane < core::kIntra16x16Modes && core::intra16x16_mode_available(mode, place.left, place.above);
+  const bool available = lane.lane < core::kIntra16x16Modes &&
+                         core::intra16x16_mode_available(mode, position.left, position.above);
   return available ? core::satd_rank(satd, constants.satd_lambda, bits, mode) : core::kNoRank;
 }
 
@@ -139,7 +139,7 @@ template <bool kRd, bool kRdoq>
 struct Intra16x16Coder {
   WarpState<kRd>& s;
   const SearchConstants& constants;
-  const LanePlace& lane;
+  const LaneIndices& lane;
   WarpRate<kRdoq> rate;
   const LaneQuantiser& quantiser;
   const std::uint8_t* prediction;  // sixteen rows of sixteen samples

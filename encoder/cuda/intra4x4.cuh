@@ -31,7 +31,7 @@ struct Intra4x4Lane {
   int line_offset_without_above_right;
   int needs[2];  // of the modes in columns 2t and 2t + 1: see HalfBlock::available
 
-  __device__ explicit Intra4x4Lane(const LanePlace& lane) {
+  __device__ explicit Intra4x4Lane(const LaneIndices& lane) {
     const int mode = mode_of_column(lane.lane >> 2), y = lane.lane & 3;
     sources = pack4(core::intra4x4_source(mode, 0, y), core::intra4x4_source(mode, 1, y),
                     core::intra4x4_source(mode, 2, y), core::intra4x4_source(mode, 3, y));
@@ -69,7 +69,7 @@ struct HalfBlock {
 
 // Values that predictions are taken from (core::intra4x4_values but DC), for the blocks of both halves.
 template <bool kRd>
-__device__ HalfBlock begin_step(WarpState<kRd>& s, const LanePlace& lane, const Intra4x4Lane& constants,
+__device__ HalfBlock begin_step(WarpState<kRd>& s, const LaneIndices& lane, const Intra4x4Lane& constants,
                                 unsigned neighbours, int step) {
   HalfBlock b;
   b.first = first_of_step(step), b.second = second_of_step(step);
@@ -132,14 +132,15 @@ struct ModeRanks {
 
 // What a half knows of its block, in the lanes that rank it.
 inline constexpr int kFirstRankingLane = 0, kSecondRankingLane = 4;
-__device__ inline int ranking_lane(const LanePlace& lane) {
+__device__ inline int ranking_lane(const LaneIndices& lane) {
   return lane.half == 0 ? kFirstRankingLane : kSecondRankingLane;
 }
 
 template <bool kRd>
 __device__ ModeRanks rank_modes(const WarpState<kRd>& s, const SearchConstants& constants,
-                                const LanePlace& lane, const Intra4x4Lane& mine, const HadamardMatrix& matrix,
-                                const HalfBlock& block, const PredictedRows& rows) {
+                                const LaneIndices& lane, const Intra4x4Lane& mine,
+                                const HadamardMatrix& matrix, const HalfBlock& block,
+                                const PredictedRows& rows) {
   const int t = lane.lane & 3;
   const auto satd_of = [&](const StepBlock& b, std::uint32_t row) {
     const std::uint32_t source = *reinterpret_cast<const std::uint32_t*>(&s.luma[t][0] + b.source());
@@ -170,7 +171,7 @@ __device__ ModeRanks rank_modes(const WarpState<kRd>& s, const SearchConstants& 
 }
 
 // The sample that a lane codes, of its half's block predicted with `mode`.
-__device__ inline int sample_of_rows(const LanePlace& lane, const PredictedRows& rows, int mode, int dc) {
+__device__ inline int sample_of_rows(const LaneIndices& lane, const PredictedRows& rows, int mode, int dc) {
   const int from = 4 * column_of_mode(mode) + lane.y;
   const std::uint32_t first = __shfl_sync(kWarp, rows.first, from),
                       second = __shfl_sync(kWarp, rows.second, from);
@@ -195,7 +196,7 @@ struct HalfTally {
 
 // Leaves a half's block in the warp's state.
 template <bool kRd>
-__device__ void finish_step(WarpState<kRd>& s, const SearchConstants& constants, const LanePlace& lane,
+__device__ void finish_step(WarpState<kRd>& s, const SearchConstants& constants, const LaneIndices& lane,
                             const HalfBlock& block, int mode, int level, int sample, HalfTally& tally) {
   const unsigned ballot = __ballot_sync(kWarp, level != 0);
   const int count = __popc((ballot >> (16 * lane.half)) & 0xffff);
@@ -219,13 +220,14 @@ __device__ void finish_step(WarpState<kRd>& s, const SearchConstants& constants,
 // stop(cost by SATD so far): whether the search is abandoned; it may answer otherwise a little later.
 template <bool kRd, class MacroblockMarks, class Stop>
 __device__ core::Intra4x4Result search_intra4x4_by_satd(WarpState<kRd>& s, const SearchConstants& constants,
-                                                        const LanePlace& lane, const Intra4x4Lane& mine,
+                                                        const LaneIndices& lane, const Intra4x4Lane& mine,
                                                         const HadamardMatrix& matrix,
-                                                        const LaneQuantiser& quantiser, const Place& place,
+                                                        const LaneQuantiser& quantiser,
+                                                        const MacroblockPosition& position,
                                                         const MacroblockMarks& marks, Stop stop) {
   core::Intra4x4Result result;
   HalfTally tally;
-  const unsigned neighbours = neighbour_bits(place);
+  const unsigned neighbours = neighbour_bits(position);
 #pragma unroll 1
   for (int step = 0; step < kIntra4x4Steps; ++step) {
     const HalfBlock block = begin_step(s, lane, mine, neighbours, step);
@@ -267,7 +269,7 @@ struct CodedHalf {
 // Reconstructs the half's block from its levels and weighs it.
 template <bool kRdoq>
 __device__ CodedHalf weigh_block(const SearchConstants& constants, const WarpRate<kRdoq>& rate,
-                                 const LanePlace& lane, const LaneQuantiser& quantiser,
+                                 const LaneIndices& lane, const LaneQuantiser& quantiser,
                                  const HalfBlock& block, int mode, int prediction, int source, int level,
                                  int level_in_order, int context) {
   CodedHalf coded;
@@ -283,13 +285,14 @@ __device__ CodedHalf weigh_block(const SearchConstants& constants, const WarpRat
 
 template <bool kRdoq, class MacroblockMarks, class Stop>
 __device__ core::Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const SearchConstants& constants,
-                                                      const WarpRate<kRdoq>& rate, const LanePlace& lane,
+                                                      const WarpRate<kRdoq>& rate, const LaneIndices& lane,
                                                       const Intra4x4Lane& mine, const HadamardMatrix& matrix,
-                                                      const LaneQuantiser& quantiser, const Place& place,
+                                                      const LaneQuantiser& quantiser,
+                                                      const MacroblockPosition& position,
                                                       const MacroblockMarks& marks, Stop stop) {
   core::Intra4x4Result result;
   HalfTally tally;
-  const unsigned neighbours = neighbour_bits(place);
+  const unsigned neighbours = neighbour_bits(position);
 #pragma unroll 1
   for (int step = 0; step < kIntra4x4Steps; ++step) {
     const HalfBlock block = begin_step(s, lane, mine, neighbours, step);

@@ -115,7 +115,7 @@ struct SearchConstants {
 };
 
 // Where a macroblock lies and which neighbours it has.
-struct Place {
+struct MacroblockPosition {
   int picture;
   int mb_x;
   int mb_y;
@@ -170,25 +170,25 @@ struct SourceWords {
   std::uint32_t chroma;
 };
 
-__device__ inline SourceWords fetch_source(const BatchView& batch, const Place& place,
-                                           const LanePlace& lane) {
-  const SourcePicture& picture = batch.sources[place.picture];
+__device__ inline SourceWords fetch_source(const BatchView& batch, const MacroblockPosition& position,
+                                           const LaneIndices& lane) {
+  const SourcePicture& picture = batch.sources[position.picture];
   SourceWords words;
   {
-    const int y = min(16 * place.mb_y + (lane.lane >> 1), batch.height - 1);
+    const int y = min(16 * position.mb_y + (lane.lane >> 1), batch.height - 1);
     words.luma = load_row<uint2>(picture.plane[0] + y * picture.pitch[0],
-                                 16 * place.mb_x + 8 * (lane.lane & 1), batch.width);
+                                 16 * position.mb_x + 8 * (lane.lane & 1), batch.width);
   }
   const int chroma_width = (batch.width + 1) >> 1, chroma_height = (batch.height + 1) >> 1;
   if (batch.format == PixelFormat::i420) {
     const int c = lane.lane >> 4, x = 4 * (lane.lane & 1);
-    const int y = min(8 * place.mb_y + ((lane.lane >> 1) & 7), chroma_height - 1);
+    const int y = min(8 * position.mb_y + ((lane.lane >> 1) & 7), chroma_height - 1);
     const std::uint8_t* const plane = c == 0 ? picture.plane[1] : picture.plane[2];
     const std::ptrdiff_t pitch = c == 0 ? picture.pitch[1] : picture.pitch[2];
-    words.chroma = load_row<std::uint32_t>(plane + y * pitch, 8 * place.mb_x + x, chroma_width);
+    words.chroma = load_row<std::uint32_t>(plane + y * pitch, 8 * position.mb_x + x, chroma_width);
   } else if (batch.format == PixelFormat::nv12) {
-    const int x = 8 * place.mb_x + 2 * (lane.lane & 3);
-    const int y = min(8 * place.mb_y + (lane.lane >> 2), chroma_height - 1);
+    const int x = 8 * position.mb_x + 2 * (lane.lane & 3);
+    const int y = min(8 * position.mb_y + (lane.lane >> 2), chroma_height - 1);
     const std::uint8_t* const row = picture.plane[1] + y * picture.pitch[1];
     const std::uint8_t* const first = row + 2 * min(x, chroma_width - 1);
     const std::uint8_t* const second = row + 2 * min(x + 1, chroma_width - 1);
@@ -200,7 +200,7 @@ __device__ inline SourceWords fetch_source(const BatchView& batch, const Place& 
 }
 
 template <bool kRd>
-__device__ void put_source(WarpState<kRd>& s, PixelFormat format, const LanePlace& lane,
+__device__ void put_source(WarpState<kRd>& s, PixelFormat format, const LaneIndices& lane,
                            const SourceWords& words) {
   *reinterpret_cast<uint2*>(&s.luma[lane.lane >> 1][8 * (lane.lane & 1)]) = words.luma;
   if (format == PixelFormat::nv12) {
@@ -214,15 +214,16 @@ __device__ void put_source(WarpState<kRd>& s, PixelFormat format, const LanePlac
 
 // The column to the left: what the warp's last macroblock left in its own state.
 template <bool kRd>
-__device__ void shift_left_neighbours(WarpState<kRd>& s, const Place& place, const LanePlace& lane) {
+__device__ void shift_left_neighbours(WarpState<kRd>& s, const MacroblockPosition& position,
+                                      const LaneIndices& lane) {
   const int i = lane.lane;
-  const std::uint8_t luma = place.left ? *s.canvas.at(15, i & 15) : 128;
-  const std::uint8_t corner = place.left && place.above ? *s.canvas.at(15, -1) : 128;
-  const std::uint8_t chroma = place.left ? s.chroma_out[(i >> 3) & 1][i & 7][7] : 128;
-  const std::uint8_t chroma_corner = place.left && place.above ? s.above_chroma[i & 1][4 + 7] : 128;
-  const std::int8_t luma_count = place.left ? s.luma_counts.at(3, i & 3) : -1;
-  const std::int8_t chroma_count = place.left ? s.chroma_counts[(i >> 1) & 1].at(1, i & 1) : -1;
-  const std::int8_t mode = place.left ? s.modes.at(3, i & 3) : -1;
+  const std::uint8_t luma = position.left ? *s.canvas.at(15, i & 15) : 128;
+  const std::uint8_t corner = position.left && position.above ? *s.canvas.at(15, -1) : 128;
+  const std::uint8_t chroma = position.left ? s.chroma_out[(i >> 3) & 1][i & 7][7] : 128;
+  const std::uint8_t chroma_corner = position.left && position.above ? s.above_chroma[i & 1][4 + 7] : 128;
+  const std::int8_t luma_count = position.left ? s.luma_counts.at(3, i & 3) : -1;
+  const std::int8_t chroma_count = position.left ? s.chroma_counts[(i >> 1) & 1].at(1, i & 1) : -1;
+  const std::int8_t mode = position.left ? s.modes.at(3, i & 3) : -1;
   __syncwarp();
   if (i < 16) {
     s.left_luma[4 + i] = luma;
@@ -243,12 +244,12 @@ __device__ void shift_left_neighbours(WarpState<kRd>& s, const Place& place, con
 // The row above, from the records of the row before. Reads bypass L1, which may hold what another block has
 // replaced.
 template <bool kRd>
-__device__ void load_above_neighbours(WarpState<kRd>& s, const BottomRow* above, const Place& place,
-                                      const LanePlace& lane) {
+__device__ void load_above_neighbours(WarpState<kRd>& s, const BottomRow* above,
+                                      const MacroblockPosition& position, const LaneIndices& lane) {
   const int i = lane.lane;
   const std::uint32_t* const words = reinterpret_cast<const std::uint32_t*>(above);
   std::uint32_t word = 0x80808080u;
-  if (place.above) {
+  if (position.above) {
     if (i < 11) word = __ldcg(words + i);
   } else if (i >= 8 && i < 11) {
     word = 0xffffffffu;  // modes and counts of what is not available are negative
@@ -268,7 +269,7 @@ __device__ void load_above_neighbours(WarpState<kRd>& s, const BottomRow* above,
 }
 
 template <bool kRd>
-__device__ void store_bottom_row(WarpState<kRd>& s, BottomRow* bottom, const LanePlace& lane) {
+__device__ void store_bottom_row(WarpState<kRd>& s, BottomRow* bottom, const LaneIndices& lane) {
   const int i = lane.lane;
   std::uint32_t word = 0;
   if (i < 4) {

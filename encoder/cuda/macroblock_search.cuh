@@ -14,7 +14,7 @@ template <bool kRd>
 struct PcmSearch {
   const WarpState<kRd>& s;
   const SearchConstants& constants;
-  const LanePlace& lane;
+  const LaneIndices& lane;
   const MacroblockResult& result;
 
   __device__ const SearchRate& rate() const { return constants.rate; }
@@ -61,7 +61,7 @@ struct PcmSearch {
 };
 
 template <bool kRd>
-__device__ void take_pcm(WarpState<kRd>& s, const LanePlace& lane, MacroblockResult& result) {
+__device__ void take_pcm(WarpState<kRd>& s, const LaneIndices& lane, MacroblockResult& result) {
   const int i = lane.lane;
   result.record = core::MacroblockRecord{};
   result.record.kind = core::MacroblockKind::pcm;
@@ -85,8 +85,8 @@ __device__ void take_pcm(WarpState<kRd>& s, const LanePlace& lane, MacroblockRes
 
 // I_PCM where it is better; counts the rest.
 template <bool kRd>
-__device__ void finish_macroblock(WarpState<kRd>& s, const SearchConstants& constants, const LanePlace& lane,
-                                  MacroblockResult& result) {
+__device__ void finish_macroblock(WarpState<kRd>& s, const SearchConstants& constants,
+                                  const LaneIndices& lane, MacroblockResult& result) {
   if (core::pcm_is_better(PcmSearch<kRd>{s, constants, lane, result})) {
     take_pcm(s, lane, result);
   } else {
@@ -98,21 +98,21 @@ __device__ void finish_macroblock(WarpState<kRd>& s, const SearchConstants& cons
 
 template <bool kRd, bool kRdoq, class MacroblockMarks>
 __device__ MacroblockResult search_macroblock(WarpState<kRd>& s, const SearchConstants& constants,
-                                              const LaneConstants& mine, const Place& place,
+                                              const LaneConstants& mine, const MacroblockPosition& position,
                                               const MacroblockMarks& marks) {
   MacroblockResult result;
-  const int slopes = plane_slopes(s, mine.place);
-  search_chroma<kRd, kRdoq>(s, constants, mine, place, slopes, result);
-  measure_source(s, mine.place, mine.matrix);
+  const int slopes = plane_slopes(s, mine.lane);
+  search_chroma<kRd, kRdoq>(s, constants, mine, position, slopes, result);
+  measure_source(s, mine.lane, mine.matrix);
   LumaStart start;
-  start.neighbours = measure_luma_neighbours(s, place, mine.place, slopes);
-  start.satd = measure_intra16x16(s, mine.place, mine.matrix, start.neighbours);
+  start.neighbours = measure_luma_neighbours(s, position, mine.lane, slopes);
+  start.satd = measure_intra16x16(s, mine.lane, mine.matrix, start.neighbours);
   __syncwarp();
   const int pattern = result.record.coded_block_pattern >> 4;
   const Prepared<MacroblockMarks> prepared{
-      highest_intra16x16_cost(constants, mine.place, place, start.satd, pattern, pattern), marks};
-  search_luma<kRd, kRdoq>(s, constants, mine, place, start, prepared, result);
-  finish_macroblock(s, constants, mine.place, result);
+      highest_intra16x16_cost(constants, mine.lane, position, start.satd, pattern, pattern), marks};
+  search_luma<kRd, kRdoq>(s, constants, mine, position, start, prepared, result);
+  finish_macroblock(s, constants, mine.lane, result);
   return result;
 }
 

@@ -1,5 +1,5 @@
 // Marks of a watermark on their way into the levels of a macroblock, as encoder/cpu puts them. Kernels
-// without a watermark are built with NoMarking, of which nothing is left in them.
+// without a watermark are built with NoMarkTable, of which nothing is left in them.
 #pragma once
 
 #include <cstddef>
@@ -33,17 +33,17 @@ struct Marks {
 };
 
 // Of a batch.
-struct NoMarking {
-  __device__ NoMarks of(const BatchView&, const Place&) const { return {}; }
+struct NoMarkTable {
+  __device__ NoMarks of(const BatchView&, const MacroblockPosition&) const { return {}; }
 };
 template <MarkScheme kScheme>
-struct Marking {
+struct MarkTable {
   const std::uint32_t* words;  // [picture][mb]
   bool parity;
 
-  __device__ Marks<kScheme> of(const BatchView& batch, const Place& place) const {
-    const std::size_t mb = static_cast<std::size_t>(place.picture) * batch.macroblocks_per_picture() +
-                           static_cast<std::size_t>(place.mb_y) * batch.mb_width + place.mb_x;
+  __device__ Marks<kScheme> of(const BatchView& batch, const MacroblockPosition& position) const {
+    const std::size_t mb = static_cast<std::size_t>(position.picture) * batch.macroblocks_per_picture() +
+                           static_cast<std::size_t>(position.mb_y) * batch.mb_width + position.mb_x;
     return {words[mb], parity};
   }
 };
@@ -79,7 +79,7 @@ static __device__ __noinline__ int call_mark_level(int level, int half, int codi
 // blocks do. In line where one scheme is all there is: another place in the code costs more, as it would have
 // to be fetched each time.
 template <MarkScheme kScheme>
-__device__ int marked_level(const LanePlace& lane, const Marks<kScheme>& marks, int block, int level) {
+__device__ int marked_level(const LaneIndices& lane, const Marks<kScheme>& marks, int block, int level) {
   const unsigned word = marks.word >> block;
   if constexpr (kScheme == MarkScheme::either) {
     return call_mark_level(level, lane.half, lane.coding, word, marks.by_parity());
@@ -107,7 +107,7 @@ static __device__ __noinline__ void mark_ac_levels(std::int16_t (*levels)[16], s
 
 // The AC levels of an Intra_16x16 macroblock, a block after the other, and their counts.
 template <bool kRd, MarkScheme kScheme>
-__device__ void mark_intra16x16(WarpState<kRd>& s, const LanePlace& lane, const Marks<kScheme>& marks) {
+__device__ void mark_intra16x16(WarpState<kRd>& s, const LaneIndices& lane, const Marks<kScheme>& marks) {
   if (__builtin_expect(marks.word == 0, true)) return;
   mark_ac_levels(s.levels + core::kSlotLuma, s.counts + core::kSlotLuma, lane.lane, marks);
 }

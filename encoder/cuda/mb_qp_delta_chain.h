@@ -8,6 +8,6 @@
 namespace cu264::encoder::cuda {
 
 // Sets qp and mb_qp_delta of the batch's macroblocks by core::chain_qp. Asynchronous on `stream`.
-void launch_qp_chain(const BatchView& batch, cudaStream_t stream);
+void launch_mb_qp_delta_chain(const BatchView& batch, cudaStream_t stream);
 
 }  // namespace cu264::encoder::cuda

@@ -23,7 +23,7 @@
 namespace cu264::encoder::cuda {
 
 inline constexpr int kBatchesInFlight = 2;  // one on the device, one that the host fills and empties
-inline constexpr int kUploadSlots = 4;      // frames on their way from pageable memory
+inline constexpr int kUploadBuffers = 4;    // frames on their way from pageable memory
 
 // Where a frame's planes lie in a piece of memory of our own.
 struct StagedLayout {
@@ -60,7 +60,7 @@ struct DeviceMemory {
 };
 
 struct PinnedMemory {
-  std::uint8_t* upload[kUploadSlots] = {};
+  std::uint8_t* upload[kUploadBuffers] = {};
   struct Batch {
     SourcePicture* sources = nullptr;
     core::PictureParams* params = nullptr;

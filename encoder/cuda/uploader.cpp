@@ -56,7 +56,7 @@ Uploader::Uploader(const StageParams& params, const PinnedMemory& pinned, std::u
     : matrix_(core::make_colour_matrix(params.matrix_coefficients, params.full_range)),
       device_(device),
       d_rgb_(d_rgb) {
-  for (int i = 0; i < kUploadSlots; ++i) slots_[i].memory = pinned.upload[i];
+  for (int i = 0; i < kUploadBuffers; ++i) buffers_[i].memory = pinned.upload[i];
 }
 
 PixelFormat Uploader::format_on_device(PixelFormat format) {
@@ -116,20 +116,20 @@ SourcePicture Uploader::copy_pinned(const Frame& frame, std::uint8_t* d_to) cons
 
 SourcePicture Uploader::copy_host(const Frame& frame, std::uint8_t* d_to) {
   const StagedLayout layout = staged_layout(frame.format, frame.width, frame.height);
-  Slot& slot = slots_[next_slot_];
-  next_slot_ = (next_slot_ + 1) % kUploadSlots;
-  slot.copied.wait();
+  UploadBuffer& buffer = buffers_[next_buffer_];
+  next_buffer_ = (next_buffer_ + 1) % kUploadBuffers;
+  buffer.copied.wait();
   for (int plane = 0; plane < plane_count(frame.format); ++plane) {
     const Rows rows = rows_of(frame, plane);
-    std::uint8_t* to = slot.memory + layout.offset[plane];
+    std::uint8_t* to = buffer.memory + layout.offset[plane];
     const std::uint8_t* from = rows.lowest;
     for (std::size_t y = 0; y < rows.count; ++y, to += layout.pitch[plane], from += rows.pitch) {
       std::memcpy(to, from, rows.bytes);
     }
   }
-  check_cuda(cudaMemcpyAsync(d_to, slot.memory, layout.bytes, cudaMemcpyHostToDevice, stream_.get()),
+  check_cuda(cudaMemcpyAsync(d_to, buffer.memory, layout.bytes, cudaMemcpyHostToDevice, stream_.get()),
              "uploading a frame");
-  slot.copied.record(stream_.get());
+  buffer.copied.record(stream_.get());
   return staged(frame, layout, d_to);
 }
 

@@ -37,11 +37,11 @@ class Uploader {
   std::uint8_t* const d_rgb_;
   Stream stream_;
   Event caller_;  // what the caller's stream had to do when the frame was sent
-  struct Slot {
+  struct UploadBuffer {
     std::uint8_t* memory = nullptr;
     Event copied;
-  } slots_[kUploadSlots];
-  int next_slot_ = 0;
+  } buffers_[kUploadBuffers];
+  int next_buffer_ = 0;
 };
 
 }  // namespace cu264::encoder::cuda

@@ -21,7 +21,7 @@ struct LaneInHalf {
 };
 
 // What a lane knows of its place; computed once a kernel.
-struct LanePlace : LaneInHalf {
+struct LaneIndices : LaneInHalf {
   int lane;
   int x;
   int y;
@@ -32,7 +32,7 @@ struct LanePlace : LaneInHalf {
   int across[4];
   int down[4];
 
-  __device__ LanePlace() {
+  __device__ LaneIndices() {
     lane = static_cast<int>(threadIdx.x & 31);
     half = lane >> 4;
     position = lane & 15;
@@ -77,7 +77,7 @@ struct LaneQuantiser {
   }
 };
 
-__device__ inline int forward_transform(const LanePlace& lane, int residual) {
+__device__ inline int forward_transform(const LaneIndices& lane, int residual) {
   const int row = lane.across[0] * residual + lane.across[1] * __shfl_xor_sync(kWarp, residual, 1) +
                   lane.across[2] * __shfl_xor_sync(kWarp, residual, 2) +
                   lane.across[3] * __shfl_xor_sync(kWarp, residual, 3);
@@ -93,7 +93,7 @@ __device__ inline int inverse_output(int i, int a, int b, int c, int d) {
   return i < 2 ? even + odd : even - odd;
 }
 
-__device__ inline int inverse_transform(const LanePlace& lane, int coefficient) {
+__device__ inline int inverse_transform(const LaneIndices& lane, int coefficient) {
   const int row = lane.lane & ~3, column = lane.lane & ~12;
   int a = __shfl_sync(kWarp, coefficient, row), b = __shfl_sync(kWarp, coefficient, row + 1),
       c = __shfl_sync(kWarp, coefficient, row + 2), d = __shfl_sync(kWarp, coefficient, row + 3);
@@ -110,7 +110,7 @@ __device__ inline int hadamard_output(int i, int own, int x1, int x2, int x3) {
   return sum + rest;
 }
 
-__device__ inline int hadamard(const LanePlace& lane, int value) {
+__device__ inline int hadamard(const LaneIndices& lane, int value) {
   const int across = hadamard_output(lane.x, value, __shfl_xor_sync(kWarp, value, 1),
                                      __shfl_xor_sync(kWarp, value, 2), __shfl_xor_sync(kWarp, value, 3));
   return hadamard_output(lane.y, across, __shfl_xor_sync(kWarp, across, 4), __shfl_xor_sync(kWarp, across, 8),
@@ -118,7 +118,7 @@ __device__ inline int hadamard(const LanePlace& lane, int value) {
 }
 
 // core::hadamard2x2 on four neighbouring lanes.
-__device__ inline int hadamard2x2(const LanePlace& lane, int value) {
+__device__ inline int hadamard2x2(const LaneIndices& lane, int value) {
   int other = __shfl_xor_sync(kWarp, value, 1);
   value = lane.lane & 1 ? other - value : value + other;
   other = __shfl_xor_sync(kWarp, value, 2);

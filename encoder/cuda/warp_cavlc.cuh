@@ -108,7 +108,7 @@ __device__ inline int cavlc_share(const CavlcLengths& lengths, LaneInHalf lane, 
 
 // Keeps the masks of the blocks of pass `pass` in the lanes of their number: blocks 2 * pass and 2 * pass +
 // 1, whose levels the halves bring in coding order. Every lane of the warp must call it.
-__device__ inline void vote_masks(const LanePlace& lane, int pass, int level, core::LevelMasks& masks) {
+__device__ inline void vote_masks(const LaneIndices& lane, int pass, int level, core::LevelMasks& masks) {
   const unsigned nonzero = __ballot_sync(kWarp, level != 0), ones = __ballot_sync(kWarp, abs(level) == 1);
   if ((lane.lane >> 1) != pass) return;
   masks.nonzero = (nonzero >> (16 * (lane.lane & 1))) & 0xffff;

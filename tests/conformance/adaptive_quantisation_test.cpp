@@ -52,9 +52,9 @@ TEST(AdaptiveQuantisationStream, HoldsManyQps) {
   };
   const std::set<int> plain = qps();
   config.set("edge-guided", "2");
-  const std::set<int> guided = qps();
+  const std::set<int> adaptive = qps();
   EXPECT_EQ(plain.size(), 1u);
-  EXPECT_GT(guided.size(), 4u);
+  EXPECT_GT(adaptive.size(), 4u);
 }
 
 TEST(AdaptiveQuantisationStream, OffIsWhatItWas) {
@@ -85,9 +85,9 @@ TEST(AdaptiveQuantisationStream, FlatPicturesAreCodedAsWithout) {
   Config config = make_config(27, Preset::balanced);
   const auto plain = encode(config, pictures).packets[0].stats;
   config.set("edge-guided", "3");
-  const auto guided = encode(config, pictures).packets[0].stats;
-  EXPECT_EQ(plain.header_bits, guided.header_bits);
-  EXPECT_EQ(plain.residual_bits, guided.residual_bits);
+  const auto adaptive = encode(config, pictures).packets[0].stats;
+  EXPECT_EQ(plain.header_bits, adaptive.header_bits);
+  EXPECT_EQ(plain.residual_bits, adaptive.residual_bits);
 }
 
 }  // namespace

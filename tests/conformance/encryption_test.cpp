@@ -26,8 +26,7 @@ TEST_P(EncoderEncryptions, AreThoseOfTheStreamTool) {
     const std::vector<std::uint8_t> stream = encode(plain, pictures).bytes();
     for (int parts = 1; parts < 8; ++parts) {
       SCOPED_TRACE(testing::Message() << "qp " << qp << ", parts " << parts);
-      const EncoderEncryption encryption{
-          key(), {(parts & 1) != 0, (parts & 2) != 0, (parts & 4) != 0}};
+      const EncoderEncryption encryption{key(), {(parts & 1) != 0, (parts & 2) != 0, (parts & 4) != 0}};
       Config config = plain;
       config.encryption = encryption;
       const protect::FixedNonce fixed(kNonce);
@@ -41,8 +40,8 @@ TEST_P(EncoderEncryptions, AreThoseOfTheStreamTool) {
 // mb_qp_delta in every macroblock that may have it: parts and tool agree there too, and decoders stay silent.
 TEST_P(EncoderEncryptions, OfPicturesWithManyQps) {
   const std::vector<Picture> pictures = make_all_contents(80, 66);
-  constexpr const char* kGuides[][2] = {{"edge-guided", "1"}, {"edge-guided", "3"}, {"aq", "variance"}};
-  for (const auto& [name, value] : kGuides) {
+  constexpr const char* kAdaptive[][2] = {{"edge-guided", "1"}, {"edge-guided", "3"}, {"aq", "variance"}};
+  for (const auto& [name, value] : kAdaptive) {
     for (const int qp : {2, 24, 45}) {
       SCOPED_TRACE(testing::Message() << name << ' ' << value << ", qp " << qp);
       Config config = make_config(qp, GetParam(), qp == 24 ? 3 : 1);

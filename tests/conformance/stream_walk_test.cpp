@@ -85,7 +85,7 @@ TEST(Decoder, TellsPicturesApart) {
   EXPECT_NE(difference(reconstruction_of(stream, 0), decoded.pictures[1].picture), "");
 }
 
-TEST(Decoder, ComplainsOfRubbish) {
+TEST(Decoder, RejectsGarbage) {
   EncodedStream stream = good_stream();
   auto& data = stream.packets[1].data;
   std::fill(data.begin() + static_cast<std::ptrdiff_t>(data.size() / 2), data.end(), std::uint8_t{0x55});

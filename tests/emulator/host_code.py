@@ -46,7 +46,7 @@ PTX = [
      r"if (const auto other = __shfl_up_sync(0xffffffffu, \1, \2); "
      r"::cu264::emulator::lane() >= static_cast<int>(\2)) \1 += other;"),
 ]
-PLACES = {"threadIdx": "thread", "blockIdx": "block", "blockDim": "block_size", "gridDim": "grid_size"}
+INDICES = {"threadIdx": "thread", "blockIdx": "block", "blockDim": "block_size", "gridDim": "grid_size"}
 
 
 def host_code(text):
@@ -55,7 +55,7 @@ def host_code(text):
     text = launches(text)
     for ptx, host in PTX:
         text = re.sub(ptx, host, text, flags=re.S)
-    for word, member in PLACES.items():
+    for word, member in INDICES.items():
         text = re.sub(rf"(?<![.\w]){word}\b", f"::cu264::emulator::here->{member}", text)
     text = re.sub(r"\b__noinline__\b", "__attribute__((noinline))", text)
     text = text.replace("cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), arguments)",

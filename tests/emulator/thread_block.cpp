@@ -19,7 +19,7 @@ constexpr std::size_t kStackBytes = 256 << 10;
 constexpr std::size_t kSharedAlignment = 256;
 
 struct Thread {
-  Place place;
+  ThreadIndices indices;
   context::fiber fiber;      // of the thread, while it waits
   context::fiber scheduler;  // while it runs
   bool ended = false;
@@ -83,7 +83,7 @@ void start_threads(dim3 size, uint3 block_index, dim3 grid, const std::function<
   for (std::size_t i = 0; i < block.threads.size(); ++i) {
     Thread& thread = block.threads[i];
     const unsigned index = static_cast<unsigned>(i);
-    thread.place = {
+    thread.indices = {
         {index % size.x, index / size.x % size.y, index / size.x / size.y}, block_index, size, grid};
     thread.ended = false;
     thread.fiber = context::fiber(std::allocator_arg, stacks, [&thread, &body](context::fiber&& scheduler) {
@@ -105,7 +105,7 @@ void run_block() {
       Thread& thread = block.threads[i];
       if (thread.ended) continue;
       block.running = i;
-      here = &thread.place;
+      here = &thread.indices;
       thread.fiber = std::move(thread.fiber).resume();
     }
   }
@@ -130,7 +130,7 @@ int wait(Barrier& barrier, std::size_t expected, bool predicate) {
 
 }  // namespace
 
-const Place* here = nullptr;
+const ThreadIndices* here = nullptr;
 
 void give_way() {
   Thread& thread = block.threads[block.running];

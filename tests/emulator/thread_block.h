@@ -11,12 +11,12 @@
 
 namespace cu264::emulator {
 
-struct Place {
+struct ThreadIndices {
   uint3 thread, block;
   dim3 block_size, grid_size;
 };
 
-extern const Place* here;  // of the fiber that runs
+extern const ThreadIndices* here;  // of the fiber that runs
 
 // The others get their turn.
 void give_way();

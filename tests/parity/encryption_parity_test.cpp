@@ -48,8 +48,7 @@ class EncryptionParity : public testing::Test {
     config.batch = batch;
     config.backend = BackendChoice::cpu;
     const std::vector<std::uint8_t> plain = test::encode(config, pictures, format).bytes();
-    config.encryption =
-        EncoderEncryption{key(), {(parts & 1) != 0, (parts & 2) != 0, (parts & 4) != 0}};
+    config.encryption = EncoderEncryption{key(), {(parts & 1) != 0, (parts & 2) != 0, (parts & 4) != 0}};
     const protect::FixedNonce fixed(0x0123456789abcdef);
     SCOPED_TRACE(text(config));
     const test::EncodedStream host = test::encode(config, pictures, format);
@@ -132,7 +131,7 @@ TEST_F(EncryptionParity, LargeBatches) {
   }
 }
 
-TEST_F(EncryptionParity, FormatsFormsAndGuides) {
+TEST_F(EncryptionParity, FormatsFormsAndAdaptiveQuantisation) {
   const std::vector<test::Picture> pictures = clip(4, 98, 64);
   Config config;
   config.qp = 24;

@@ -17,13 +17,13 @@ class GuardedArray {
 
   // `offset` elements off alignment.
   GuardedArray(std::size_t count, std::size_t offset)
-      : count_(count), begin_(kGuard + offset), array_(rubbish(begin_ + count + kGuard)) {}
+      : count_(count), begin_(kGuard + offset), array_(poisoned(begin_ + count + kGuard)) {}
 
   T* data() const { return array_.data() + begin_; }
 
   // The first `written` elements; fails where anything else has changed.
   std::vector<T> written(std::size_t written) const {
-    const std::vector<T> all = array_.download(), before = rubbish(all.size());
+    const std::vector<T> all = array_.download(), before = poisoned(all.size());
     const std::size_t end = begin_ + written;
     if (std::memcmp(all.data(), before.data(), begin_ * sizeof(T)) != 0)
       throw std::runtime_error("written before the array's begin");
@@ -34,7 +34,7 @@ class GuardedArray {
   }
 
  private:
-  static std::vector<T> rubbish(std::size_t count) {
+  static std::vector<T> poisoned(std::size_t count) {
     std::vector<T> values(count);
     std::memset(static_cast<void*>(values.data()), 0xa5, count * sizeof(T));
     return values;

@@ -21,7 +21,7 @@ using test::Content;
 
 constexpr Preset kPresets[] = {Preset::fast, Preset::balanced, Preset::best};
 
-TEST_F(SessionParity, Guided) {
+TEST_F(SessionParity, AdaptiveQuantisation) {
   const std::vector<test::Picture> pictures = clip(4, 50, 40);
   for (const Preset preset : kPresets) {
     for (const auto& [name, value] :
@@ -38,7 +38,7 @@ TEST_F(SessionParity, Guided) {
 }
 
 // A batch that warps take alone, and more macroblocks a slice than the chain of QPs takes at once.
-TEST_F(SessionParity, GuidedLargeBatch) {
+TEST_F(SessionParity, AdaptiveQuantisationLargeBatch) {
   Config config;
   config.set("edge-guided", "2");
   config.preset = Preset::fast;
@@ -144,7 +144,7 @@ TEST_F(SessionParity, SinglePicturesOfChangingSize) {
   expect_parity(config, pictures, {1});
 }
 
-TEST_F(SessionParity, LowLatencyNeedsNoCompany) {
+TEST_F(SessionParity, LowLatencyDoesNotWaitForAFullBatch) {
   const std::vector<test::Picture> pictures = clip(6, 64, 64);
   Config config;
   config.width = config.height = 64;

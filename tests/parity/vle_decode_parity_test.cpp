@@ -178,7 +178,7 @@ TEST_F(VleDecodeParity, CorruptStreamsAreReported) {
 }
 
 // Anything at all: what is asked for here is that nothing is touched that must not be.
-TEST_F(VleDecodeParity, Rubbish) {
+TEST_F(VleDecodeParity, Garbage) {
   std::mt19937 random(9);
   const Case text = cases()[2];
   const Bytes input = input_for(text, 20000, 2);

@@ -183,7 +183,7 @@ TEST(Config, ValidateRefusesEachField) {
   }
 }
 
-TEST(Config, OneGuideOnAnyDevices) {
+TEST(Config, OneAdaptiveQuantisationOnAnyDevices) {
   Config c;
   c.width = 64, c.height = 64, c.devices = {0, 1};
   c.edge_guided = kStrongestEdgeGuide;

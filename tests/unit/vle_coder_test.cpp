@@ -19,7 +19,7 @@ namespace {
 using namespace test;
 using vle::CodeTable;
 
-constexpr std::uint8_t kRubbish = 0xa5;
+constexpr std::uint8_t kPoison = 0xa5;
 
 // Code lengths 1, 2, 3 .. 31, 32, 32.
 CodeTable deepest_table() {
@@ -45,20 +45,20 @@ void expect_refused(ErrorCode code, const std::string& text, const std::function
 
 void expect_coded_like(const BitByBit& expected, const CodeTable& table, const ByteVector& input,
                        int threads) {
-  ByteVector output(expected.stream.size() + 16, kRubbish);
+  ByteVector output(expected.stream.size() + 16, kPoison);
   std::vector<std::uint64_t> index(expected.chunk_index.size());
   const std::span<std::uint8_t> fitting(output.data(), expected.stream.size());
   ASSERT_EQ(vle::encode(table, input, fitting, index, threads), expected.bits);
   ASSERT_TRUE(std::equal(expected.stream.begin(), expected.stream.end(), output.begin()));
-  for (std::size_t i = expected.stream.size(); i < output.size(); ++i) ASSERT_EQ(output[i], kRubbish);
+  for (std::size_t i = expected.stream.size(); i < output.size(); ++i) ASSERT_EQ(output[i], kPoison);
   ASSERT_EQ(index, expected.chunk_index);
   ASSERT_EQ(vle::encode(table, input, fitting, {}, threads), expected.bits);
 
-  ByteVector decoded(input.size() + 16, kRubbish);
+  ByteVector decoded(input.size() + 16, kPoison);
   const std::span<std::uint8_t> symbols(decoded.data(), input.size());
   vle::decode(table, expected.stream, expected.bits, symbols, index, threads);
   ASSERT_TRUE(std::equal(input.begin(), input.end(), decoded.begin()));
-  for (std::size_t i = input.size(); i < decoded.size(); ++i) ASSERT_EQ(decoded[i], kRubbish);
+  for (std::size_t i = input.size(); i < decoded.size(); ++i) ASSERT_EQ(decoded[i], kPoison);
   std::fill(decoded.begin(), decoded.end(), 0);
   vle::decode(table, expected.stream, expected.bits, symbols);
   ASSERT_TRUE(std::equal(input.begin(), input.end(), decoded.begin()));
@@ -118,7 +118,7 @@ TEST(VleCoder, AnyAlignment) {
   for (std::size_t skip = 0; skip < 9; ++skip) {
     const ByteVector part(input.begin() + static_cast<std::ptrdiff_t>(skip), input.end());
     const BitByBit expected = encode_bit_by_bit(table, part);
-    ByteVector output(expected.stream.size() + skip, kRubbish);
+    ByteVector output(expected.stream.size() + skip, kPoison);
     ASSERT_EQ(vle::encode(table, std::span(input).subspan(skip), std::span(output).subspan(skip)),
               expected.bits);
     ASSERT_TRUE(std::equal(expected.stream.begin(), expected.stream.end(),
@@ -176,10 +176,10 @@ TEST(VleCoder, OutputTooSmall) {
     const std::size_t needed = encode_bit_by_bit(table, input).stream.size();
     for (const std::size_t capacity : {std::size_t{0}, needed / 2, needed - 1}) {
       for (const int threads : {1, 0}) {
-        ByteVector output(needed + 64, kRubbish);
+        ByteVector output(needed + 64, kPoison);
         expect_refused(ErrorCode::invalid_argument, "it needs " + std::to_string(needed) + " bytes",
                        [&] { vle::encode(table, input, std::span(output).first(capacity), {}, threads); });
-        for (std::size_t i = capacity; i < output.size(); ++i) ASSERT_EQ(output[i], kRubbish) << i;
+        for (std::size_t i = capacity; i < output.size(); ++i) ASSERT_EQ(output[i], kPoison) << i;
       }
     }
   }
@@ -289,7 +289,7 @@ TEST(VleCoder, StreamsBeyond512MiB) {
       if (output[i] != 0xab || output[i + 1] != 0xcd) FAIL() << "byte " << i << ", threads " << threads;
     }
     if (threads == 0) break;
-    std::fill(output.begin(), output.end(), kRubbish);
+    std::fill(output.begin(), output.end(), kPoison);
   }
   // What lies beyond 2^32 bits, and a little before.
   const std::size_t first = index.size() - 8, symbols = size - first * vle::kChunkSymbols;

@@ -49,7 +49,7 @@ std::vector<PlacedFrame> drifting(int pictures, int width, int height) {
   return frames;
 }
 
-class GuidedDevices : public testing::Test {
+class AdaptiveQuantisationDevices : public testing::Test {
  protected:
   void SetUp() override {
     const std::string reason = why_no_device();
@@ -75,14 +75,14 @@ class GuidedDevices : public testing::Test {
   }
 };
 
-TEST_F(GuidedDevices, OneDeviceAsSeveral) {
+TEST_F(AdaptiveQuantisationDevices, OneDeviceAsSeveral) {
   for (const int batch : {1, 4}) {
     expect_parity({0, 0}, batch);
     expect_parity({0, 0, 0}, batch);
   }
 }
 
-TEST_F(GuidedDevices, AllDevices) {
+TEST_F(AdaptiveQuantisationDevices, AllDevices) {
   std::vector<int> devices;
   for (const DeviceInfo& device : cuda_devices()) {
     if (device.usable) devices.push_back(device.index);

@@ -1,5 +1,5 @@
-// Encryption while a group is coded: a Change of entropy/cavlc/group_coder.cuh, with the group's keystream in
-// the memory of its bits (group_keystream.cuh).
+// Encryption while a group is coded: a SymbolTransform of entropy/cavlc/group_coder.cuh, with the group's
+// keystream in the memory of its bits (group_keystream.cuh).
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,7 +16,7 @@ namespace cu264::encoder::cuda {
 
 // kPlaces: of codewords too.
 template <bool kPlaces>
-class CipherChange {
+class CipherTransform {
  public:
   static constexpr bool kAny = true;
   static constexpr int kBlocksPerSm = 6;  // as many as shared memory has room for
@@ -31,11 +31,11 @@ class CipherChange {
     bool odd;  // key_layout.h: begins in the upper half
   };
 
-  __device__ __forceinline__ CipherChange(const Plan& plan, const core::BatchView& batch,
-                                          const entropy::MacroblockLane& mb, const std::uint32_t* d_words,
-                                          int lane)
+  __device__ __forceinline__ CipherTransform(const Plan& plan, const core::BatchView& batch,
+                                             const entropy::MacroblockLane& mb, const std::uint32_t* d_words,
+                                             int lane)
       : parts_(plan.parts),
-        d_words_(entropy::held(d_words)),
+        d_words_(entropy::warp_uniform(d_words)),
         own_(batch, mb, plan.levels(), lane),
         lane_(lane) {}
 
