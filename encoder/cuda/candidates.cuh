@@ -1,5 +1,5 @@
-// What the searches for chroma and for Intra_16x16 share: a lane's constants, and the best candidate's
-// levels.
+// What the searches for chroma and for Intra_16x16 share: the constants of a lane, and the levels of the best
+// candidate.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace cu264::encoder::cuda {
 
-// Constants of a lane that every macroblock uses.
+// The constants of a lane that every macroblock needs.
 struct LaneConstants {
   LaneIndices lane;
   HadamardMatrix matrix;
@@ -30,12 +30,12 @@ struct LaneConstants {
         lengths(cavlc_lengths) {}
 };
 
-// What a macroblock came to, the same in all lanes; its levels, counts, modes and samples are in the warp's
-// state.
+// The result of a macroblock's search, the same in all lanes. Its levels, counts, modes and samples are in
+// the warp's state.
 struct MacroblockResult {
-  core::MacroblockRecord record;  // but intra4x4_pred_mode
+  core::MacroblockRecord record;  // all but intra4x4_pred_mode
   int mode_bits = 0;              // of the Intra_4x4 modes
-  std::int64_t cost = 0;          // if the preset decides by it
+  std::int64_t cost = 0;          // if the preset decides by cost
 };
 
 template <bool kRdoq, class Coder>
@@ -65,7 +65,7 @@ __device__ inline void keep_trial(WarpState<true>& s, const LaneIndices& lane, i
   if (lane.half == 0) s.rd.best_dc[lane.position] = s.dc[lane.position];
 }
 
-// And makes the best the macroblock's, from slot `first` on.
+// Makes the best candidate the macroblock's, from slot `first` on.
 __device__ inline void take_best(WarpState<true>& s, const LaneIndices& lane, int first, int blocks) {
   copy_levels(lane, s.rd.best_levels, s.levels + first, blocks);
   if (lane.lane < blocks) s.counts[first + lane.lane] = s.rd.best_counts[lane.lane];

@@ -1,4 +1,4 @@
-// Chroma's mode and pattern on one warp.
+// The choice of the chroma mode and of CodedBlockPatternChroma on one warp.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,19 @@
 
 namespace cu264::encoder::cuda {
 
-// A lane's four samples of the prediction with `mode`, which it also writes to `out`.
+// Returns a lane's four samples of the prediction with `mode`, and writes them to `out` too.
 template <bool kRd>
 __device__ std::uint32_t predict_chroma(const WarpState<kRd>& s, const LaneIndices& lane,
                                         const MacroblockPosition& position,
                                         const core::PlanePrediction& plane, int mode, std::uint8_t* out) {
   const std::uint32_t row = chroma_row(s, lane, position, plane, mode);
-  __syncwarp();  // the candidate before may still be read
+  __syncwarp();  // other lanes may still be reading the previous candidate
   *reinterpret_cast<std::uint32_t*>(out + chroma_row_offset(lane)) = row;
   __syncwarp();
   return row;
 }
 
-// A mode's levels and what they came to: of core::choose_mode's trials.
+// One of core::choose_mode's trials: the levels of a mode, and their bits.
 template <bool kRdoq>
 struct ChromaTrial {
   ChromaCoder<true, kRdoq> coder;
@@ -64,7 +64,7 @@ struct ChromaTrials {
   }
 };
 
-// Leaves the macroblock's levels, counts and, in s.dc, its DC coefficients; the caller reconstructs.
+// Writes the macroblock's levels, its counts and, to s.dc, its DC coefficients; the caller reconstructs.
 template <bool kRdoq>
 __device__ core::ModeChoice search_chroma_by_rd(WarpState<true>& s, const SearchConstants& constants,
                                                 const LaneConstants& mine, const MacroblockPosition& position,
@@ -107,7 +107,7 @@ __device__ void search_chroma(WarpState<kRd>& s, const SearchConstants& constant
   }
   coder.reconstruct(choice.pattern, row, samples);
 
-  // What the pattern leaves out counts as zero.
+  // Blocks that the pattern leaves out have a count of zero.
   if (lane.lane < 8) {
     if (choice.pattern < 2) s.counts[core::kSlotChromaAc + lane.lane] = 0;
     s.chroma_counts[lane.lane >> 2].at(lane.lane & 1, (lane.lane >> 1) & 1) =

@@ -1,5 +1,6 @@
-// Constants of the search where pictures or macroblocks differ in QP: one set for each QP in shared memory,
-// from which a warp takes its macroblock's. In a batch of one QP all this is the launch's one set.
+// The constants of the search where pictures or macroblocks differ in QP: one set for each QP in shared
+// memory, from which a warp takes the set of its macroblock. A batch with a single QP uses the one set of the
+// launch.
 #pragma once
 
 #include "core/mb_qp_delta.h"
@@ -18,7 +19,7 @@ __host__ __device__ inline SearchConstants search_constants(const SearchParams& 
   return constants;
 }
 
-// Where all macroblocks of a batch have one QP: its constants, which are the kernel's argument.
+// All macroblocks of the batch have one QP, whose constants are an argument of the kernel.
 template <bool kQpVaries>
 struct ConstantsByQp {
   __device__ void fill(const SearchConstants&) {}
@@ -32,14 +33,15 @@ template <>
 struct ConstantsByQp<true> {
   SearchConstants at[core::kQps];
 
-  // By all threads of the block, a barrier before the first use.
+  // All threads of the block call this; a barrier must follow before the first use.
   __device__ void fill(const SearchConstants& fixed) {
     for (int qp = static_cast<int>(threadIdx.x); qp < core::kQps; qp += static_cast<int>(blockDim.x)) {
       at[qp] = search_constants(fixed.search, qp);
     }
   }
-  // Of the macroblock at `position`, for which `mine` is changed too. The picture's QP is loaded beside the
-  // macroblock's offset: kept for the row, in registers or in shared memory, it makes all presets spill more.
+  // Returns the constants of the macroblock at `position` and updates `mine` for it. The picture's QP is
+  // loaded for every macroblock beside its offset: if it is kept for the row, in registers or in shared
+  // memory, all presets spill more.
   __device__ const SearchConstants& of(const SearchConstants&, const BatchView& batch,
                                        const MacroblockPosition& position, LaneConstants& mine) const {
     int qp = batch.params[position.picture].qp;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kWarps = 4;
 
-// A warp a group, a macroblock a lane.
+// Each warp takes a group, and each lane one of its macroblocks.
 __global__ void __launch_bounds__(32 * kWarps)
     encrypt_macroblocks(const __grid_constant__ BatchView batch, const __grid_constant__ EncryptionPlan plan,
                         const __grid_constant__ entropy::GroupLayout layout) {
