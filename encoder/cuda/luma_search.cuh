@@ -1,4 +1,5 @@
-// The better of Intra_16x16 and Intra_4x4 on one warp: what core/luma_decision.h asks for.
+// Chooses the better of Intra_16x16 and Intra_4x4 on one warp: the operations that core/luma_decision.h
+// calls.
 #pragma once
 
 #include <cstdint>
@@ -36,15 +37,14 @@ __device__ void take_intra4x4(WarpState<kRd>& s, const LaneIndices& lane, Macrob
   __syncwarp();
 }
 
-// Where Intra_16x16 stands before Intra_4x4 is tried. Its modes' bits depend on chroma's pattern, which
-// another warp may still be searching for.
+// What is known of Intra_16x16 before Intra_4x4 is tried. The bits of its modes depend on the chroma pattern,
+// which another warp may still be searching for.
 struct LumaStart {
   Intra16x16Neighbours neighbours;
-  int satd;  // of Intra_16x16's mode `lane`
+  int satd;  // of the Intra_16x16 mode with the lane's number
 };
 
-// The cost of the best Intra_16x16 mode by SATD, chroma's pattern being one of first .. last: the highest
-// that it may be.
+// An upper bound of the cost by SATD of the best Intra_16x16 mode, for a chroma pattern in first..last.
 __device__ inline unsigned highest_intra16x16_cost(const SearchConstants& constants, const LaneIndices& lane,
                                                    const MacroblockPosition& position, int satd, int first,
                                                    int last) {
@@ -56,7 +56,7 @@ __device__ inline unsigned highest_intra16x16_cost(const SearchConstants& consta
   return highest;
 }
 
-// Chroma, and Intra_16x16 as far as LumaStart, came before, in the same warp.
+// The same warp has already searched chroma and measured Intra_16x16 as far as LumaStart.
 template <class MacroblockMarks>
 struct Prepared {
   unsigned intra16x16_cost;
@@ -65,7 +65,7 @@ struct Prepared {
   __device__ void join(const LaneIndices&, LumaStart&, MacroblockResult&) const {}
 };
 
-// A mode's levels and what they came to: of core::choose_mode's trials.
+// One of core::choose_mode's trials: the levels of a mode, and their bits.
 template <bool kRdoq>
 struct Intra16x16Trial {
   Intra16x16Coder<true, kRdoq> coder;
@@ -83,7 +83,7 @@ struct Intra16x16Trial {
   }
 };
 
-// Overwrites luma_counts.
+// The trials of the Intra_16x16 modes. They overwrite luma_counts.
 template <bool kRdoq>
 struct Intra16x16Trials {
   WarpState<true>& s;
@@ -109,7 +109,7 @@ struct Intra16x16Trials {
   }
 };
 
-// The search of luma as core/luma_decision.h goes through it.
+// The search of luma in the steps of core/luma_decision.h.
 template <bool kRd, bool kRdoq, class Preparation>
 struct LumaSearch {
   WarpState<kRd>& s;
@@ -147,7 +147,7 @@ struct LumaSearch {
     core::sort_ranks(ranks);
   }
 
-  // Leaves the best candidate's levels, counts and DC coefficients in the work space.
+  // Leaves the levels, counts and DC coefficients of the best candidate in RdSpace.
   __device__ core::ModeChoice choose_intra16x16(const core::SatdRank (&ranks)[core::kIntra16x16Modes],
                                                 std::int64_t cost_to_beat) {
     Intra16x16Trials<kRdoq> trials{s, constants, mine, start.neighbours, chroma_pattern()};
@@ -159,7 +159,7 @@ struct LumaSearch {
 
   __device__ void take_intra4x4(const core::Intra4x4Result& found, std::int64_t cost) {
     result.cost += cost;
-    if (kRd && mine.lane.lane < 16) {  // as they were before Intra_16x16 was tried
+    if (kRd && mine.lane.lane < 16) {  // restores what trying Intra_16x16 has overwritten
       s.luma_counts.at(core::luma_block_x(mine.lane.lane), core::luma_block_y(mine.lane.lane)) =
           static_cast<std::int8_t>(s.counts[core::kSlotLuma + mine.lane.lane]);
     }
@@ -184,7 +184,7 @@ struct LumaSearch {
   __device__ Intra16x16Coder<kRd, kRdoq> coder_of(std::uint8_t* samples) {
     return {s, constants, mine.lane, {mine.lengths}, mine.luma, samples, Canvas::kPitch, s.levels, s.counts};
   }
-  // Where `samples`, the canvas, holds the prediction.
+  // The canvas must hold the prediction.
   __device__ void finish_intra16x16(Intra16x16Coder<kRd, kRdoq>& coder, int mode, bool with_ac) {
     if constexpr (decltype(preparation.marks)::kAny) {
       if (with_ac) mark_intra16x16(s, mine.lane, preparation.marks);

@@ -1,4 +1,4 @@
-// What one warp keeps of the macroblock it works on, in shared memory, and how it gets there.
+// What a warp keeps in shared memory about the macroblock that it works on, and how it is loaded.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@
 
 namespace cu264::encoder::cuda {
 
-// The row of a macroblock that the macroblocks below need: samples before the loop filter, prediction modes,
-// counts.
+// What the macroblocks below need of a macroblock's bottom row: samples before the loop filter, prediction
+// modes, counts.
 struct alignas(16) BottomRow {
   std::uint8_t luma[16];
   std::uint8_t chroma[2][8];
@@ -29,8 +29,8 @@ struct alignas(16) BottomRow {
 };
 static_assert(sizeof(BottomRow) == 48, "three 16-byte transactions");
 
-// The macroblock's reconstruction inside a border: the row above with its corner and four samples more, the
-// column to the left. Columns and words start on word boundaries.
+// The macroblock's reconstruction with its border: the row above, the corner, four samples above and to the
+// right, and the column to the left. Rows of samples start on word boundaries.
 struct Canvas {
   static constexpr int kPitch = 32;
   std::uint8_t samples[17 * kPitch];
@@ -40,11 +40,11 @@ struct Canvas {
   }
 };
 
-// A value for each 4x4 block of a component and for its neighbours to the left and above, -1 where there is
-// none. A row of blocks is one word.
+// A value for each 4x4 block of a component and for its neighbours to the left and above; -1 for neighbours
+// that do not exist. A row of blocks is one word.
 template <int kSide>
 struct BlockGrid {
-  static constexpr int kPitch = 2 * kSide, kOwn = kPitch + kSide;  // of block (0, 0)
+  static constexpr int kPitch = 2 * kSide, kOwn = kPitch + kSide;  // index of block (0, 0)
   using Row = std::conditional_t<kSide == 4, std::uint32_t, std::uint16_t>;
   alignas(4) std::int8_t cells[(kSide + 1) * kPitch];
   __device__ std::int8_t& at(int x, int y) { return cells[kOwn + y * kPitch + x]; }
@@ -57,18 +57,18 @@ struct BlockGrid {
   }
 };
 
-// The values that a block's predictions are taken from, placed so that L3..L0 are one word.
+// The values that a block's predictions are taken from, laid out so that L3..L0 are one word.
 struct alignas(4) ValueLine {
   std::uint8_t bytes[52];
   __device__ std::uint8_t* values() { return bytes + 3; }
   __device__ std::uint32_t left() const { return *reinterpret_cast<const std::uint32_t*>(bytes + 4); }
 };
 
-// Work space of rate-distortion decisions only.
+// Work space that only rate-distortion decisions need.
 struct RdSpace {
   RdoqVariants variants;         // of luma
-  RdoqVariants chroma_variants;  // another warp may be searching chroma at the same time
-  // Of an Intra_16x16 or chroma candidate, and of the best so far.
+  RdoqVariants chroma_variants;  // apart, as another warp may be searching chroma at the same time
+  // An Intra_16x16 or chroma candidate, and the best so far.
   std::uint8_t prediction[16][16];
   std::int16_t trial_levels[17][16];
   std::int16_t best_levels[17][16];
@@ -80,30 +80,30 @@ struct NoSpace {};
 
 template <bool kRd>
 struct alignas(16) WarpState {
-  // Source.
+  // The source.
   std::uint8_t luma[16][16];
   std::uint8_t chroma[2][8][8];
-  // Reconstruction and neighbours.
+  // The reconstruction and its neighbours.
   Canvas canvas;
   std::uint8_t left_luma[20];        // corner at 3, samples from 4
   std::uint8_t above_chroma[2][12];  // corner at 3, samples from 4
   std::uint8_t left_chroma[2][12];   // the same
   std::uint8_t chroma_out[2][8][8];
-  // Levels of the macroblock by slot, total_coeff of it and of its neighbours.
+  // The levels of the macroblock by slot, and total_coeff of its blocks and their neighbours.
   alignas(16) std::int16_t levels[core::kBlocksPerMacroblock][16];
   std::uint8_t counts[32];
   BlockGrid<4> luma_counts;
   BlockGrid<2> chroma_counts[2];
   BlockGrid<4> modes;  // Intra4x4PredMode
-  // Scratch of the search.
+  // Scratch memory of the search.
   ValueLine line[2];           // of two blocks
-  std::int16_t source_ac[16];  // by raster block: SATD of the source less its DC, and that DC
+  std::int16_t source_ac[16];  // by raster block: SATD of the source without its DC coefficient
   std::int16_t source_dc[16];
   std::int32_t dc[16];
   std::conditional_t<kRd, RdSpace, NoSpace> rd;
 };
 
-// Fixed for the launch.
+// The constants of the search at one QP.
 struct SearchConstants {
   SearchParams search;
   [[no_unique_address]] SearchRate rate;
@@ -114,7 +114,7 @@ struct SearchConstants {
   core::Quantiser chroma;
 };
 
-// Where a macroblock lies and which neighbours it has.
+// Where a macroblock lies, and which neighbours it has.
 struct MacroblockPosition {
   int picture;
   int mb_x;
@@ -144,13 +144,13 @@ __device__ inline std::uint32_t add_to_samples(std::uint32_t samples, int value)
                    : __vaddus4(samples, replicate(min(value, 255)));
 }
 
-// Of four samples.
+// The squared error of four samples.
 __device__ inline int squared_error4(std::uint32_t a, std::uint32_t b) {
   const std::uint32_t difference = __vabsdiffu4(a, b);
   return static_cast<int>(__dp4a(difference, difference, 0u));
 }
 
-// Eight (or four) samples of a row from column x on, columns beyond `width` repeating the last.
+// Loads eight or four samples of a row from column x on. Columns from `width` on repeat the last sample.
 template <class Word>
 __device__ inline Word load_row(const std::uint8_t* row, int x, int width) {
   constexpr int kBytes = sizeof(Word);
@@ -164,7 +164,7 @@ __device__ inline Word load_row(const std::uint8_t* row, int x, int width) {
   return *reinterpret_cast<const Word*>(&bytes);
 }
 
-// A lane's share of a macroblock's source.
+// A lane's share of the source of a macroblock.
 struct SourceWords {
   uint2 luma;
   std::uint32_t chroma;
@@ -212,7 +212,7 @@ __device__ void put_source(WarpState<kRd>& s, PixelFormat format, const LaneIndi
   }
 }
 
-// The column to the left: what the warp's last macroblock left in its own state.
+// Takes the neighbours to the left from the warp's state, which still holds its previous macroblock.
 template <bool kRd>
 __device__ void shift_left_neighbours(WarpState<kRd>& s, const MacroblockPosition& position,
                                       const LaneIndices& lane) {
@@ -241,8 +241,8 @@ __device__ void shift_left_neighbours(WarpState<kRd>& s, const MacroblockPositio
   }
 }
 
-// The row above, from the records of the row before. Reads bypass L1, which may hold what another block has
-// replaced.
+// Loads the neighbours above from the record of the macroblock there. The reads bypass L1, which may hold
+// stale data because another thread block writes the records.
 template <bool kRd>
 __device__ void load_above_neighbours(WarpState<kRd>& s, const BottomRow* above,
                                       const MacroblockPosition& position, const LaneIndices& lane) {
@@ -252,7 +252,7 @@ __device__ void load_above_neighbours(WarpState<kRd>& s, const BottomRow* above,
   if (position.above) {
     if (i < 11) word = __ldcg(words + i);
   } else if (i >= 8 && i < 11) {
-    word = 0xffffffffu;  // modes and counts of what is not available are negative
+    word = 0xffffffffu;  // modes and counts of unavailable neighbours are negative
   }
   if (i < 4) {
     *reinterpret_cast<std::uint32_t*>(s.canvas.at(4 * i, -1)) = word;

@@ -15,15 +15,15 @@ std::size_t macroblocks_of(const StageParams& params) {
 
 constexpr std::size_t kMacroblockSamples = 384;
 
-// Bytes of stream that one visit fetches for a picture, on average: of pictures beyond it the rest is fetched
-// later. 64 a macroblock is 2 bits a luma sample.
+// The window's bytes for each macroblock of a batch. 64 bytes are 2 bits for each luma sample; what a larger
+// stream has beyond the window is fetched later.
 constexpr std::size_t kWindowBytesPerMacroblock = 64;
 
 bool may_be(const StageParams& params, PixelFormat format) {
   return params.input_format ? *params.input_format == format : !is_rgb(format);
 }
 
-// The largest of what the frames may be.
+// The bytes of the largest frame that the encoder may be given.
 std::size_t upload_bytes(const StageParams& params) {
   std::size_t most = 0;
   for (int format = 0; format <= static_cast<int>(PixelFormat::rgb_float_planar); ++format) {
@@ -33,10 +33,11 @@ std::size_t upload_bytes(const StageParams& params) {
   return most;
 }
 
-// Rows of a batch. Warps take them one after the other and end many at the same time, so that it matters how
-// full the last round is: a tenth more or less can cost 5 %. These end well, measured at 1080p and 4K on an
-// H200: 3.5, 4.0 and 4.9 rows to each of 24, 20 and 16 warps. What ends better yet, for `balanced` and
-// `best`, takes a fifth more memory for 1 to 3 %.
+// Macroblock rows of a batch for each multiprocessor. Warps take rows one after another and many end at the
+// same time, so it matters how full the last round is: a tenth more or fewer rows can cost 5 %. These numbers
+// give a full last round, measured at 1080p and 4K on an H200: 3.5, 4.0 and 4.9 rows to each of 24, 20 and 16
+// warps. For `balanced` and `best` there are numbers that are 1 to 3 % faster, but they take a fifth more
+// memory.
 int rows_per_multiprocessor(Preset preset) {
   switch (preset) {
     case Preset::fast:
@@ -147,8 +148,8 @@ MemoryRequirement measure(const StageParams& params, int batch) {
 int choose_batch(const StageParams& params, int multiprocessors, std::size_t free_bytes) {
   constexpr int kLargest = 256, kLargestWithReconstruction = 16;
   const int for_rows = rows_per_multiprocessor(params.preset) * multiprocessors / params.mb_height;
-  // A wavefront takes this many steps, so this many macroblocks are in flight in a picture on average (1080p:
-  // 44): in narrow pictures few.
+  // A slice's wavefront takes `steps` steps, so a picture has mbs / steps macroblocks in flight on average:
+  // 44 at 1080p, and few in narrow pictures.
   constexpr int kWarpsPerMultiprocessor = 50;
   const int slice_rows = (params.mb_height + params.slices - 1) / params.slices;
   const int steps = params.mb_width + slice_rows - 1;

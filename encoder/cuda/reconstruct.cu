@@ -13,23 +13,23 @@ namespace {
 
 inline constexpr int kWarpsPerBlock = 4;
 
-// Batches up to this size are taken by pairs of warps: measured with `fast` at 1080p on an H200.
+// Batches of up to this many pictures are encoded by pairs of warps. Measured with `fast` at 1080p on an
+// H200.
 inline constexpr int kFewPictures = 24;
 
-// What registers are limited for, measured there too: `fast` gains from more warps, the others from fewer
-// spills.
-
+// The number of blocks that registers are limited for, measured in the same way: `fast` gains from more
+// warps, the other presets gain from fewer spills.
 template <bool kRd, bool kRdoq>
 inline constexpr int kBlocksPerMultiprocessor = kRdoq ? 4
                                                 : kRd ? 5
                                                       : 6;
 
-// The flags first, so that one memset clears them.
+// The flags come first in the scratch memory, so that one memset clears them.
 std::size_t flag_bytes(int pictures, int mb_height) {
   return aligned(sizeof(unsigned) * (static_cast<std::size_t>(pictures) * mb_height + 1), Arena::kAlignment);
 }
 
-// A warp a macroblock row.
+// Each warp encodes one macroblock row at a time.
 template <bool kRd, bool kRdoq, bool kQpVaries, class BatchMarks>
 __global__ void __launch_bounds__(32 * kWarpsPerBlock, (kBlocksPerMultiprocessor<kRd, kRdoq>))
     reconstruct_kernel(const __grid_constant__ BatchView batch,
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(32 * kWarpsPerBlock, (kBlocksPerMultiprocessor
   WarpState<kRd>& s = states[threadIdx.x >> 5];
   LaneConstants mine(constants, lengths);
   const LaneIndices& lane = mine.lane;
-  s.counts[lane.lane] = 0;  // slots 27 to 31 stay so
+  s.counts[lane.lane] = 0;  // slots 27 to 31 stay zero
   const unsigned rows = static_cast<unsigned>(batch.pictures) * batch.mb_height;
 
   for (;;) {
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(32 * kWarpsPerBlock, (kBlocksPerMultiprocessor
   }
 }
 
-// As many blocks as find room, or work.
+// Launches as many blocks as the device has room for, or as there is work for.
 template <bool kRd, bool kRdoq, bool kQpVaries, class BatchMarks>
 void launch_rows(const BatchView& batch, const SearchConstants& constants, const Wavefront& wavefront,
                  const BatchMarks& mark_table, int rows, cudaStream_t stream) {
@@ -96,7 +96,7 @@ void launch(const BatchView& batch, const SearchConstants& constants, const Wave
   check_launch("reconstruct_kernel");
 }
 
-// `fast` has kernels for each scheme of watermarks, as it is bound by the fetching of instructions.
+// `fast` has a kernel for each watermarking scheme, because calls to the marking code cost it too much.
 template <bool kQpVaries>
 void launch(const BatchView& batch, const SearchConstants& constants, const Wavefront& wavefront,
             const MarkTable<MarkScheme::either>& mark_table, cudaStream_t stream) {

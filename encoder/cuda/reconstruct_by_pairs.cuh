@@ -1,5 +1,5 @@
-// Two warps a macroblock row, for batches too small to fill the device: there the length of a macroblock's
-// chain of instructions is what counts.
+// Encodes each macroblock row with two warps, for batches that are too small to fill the device. What counts
+// there is the length of the dependent chain of instructions of a macroblock.
 #pragma once
 
 #include <cstdint>
@@ -12,29 +12,29 @@ namespace cu264::encoder::cuda {
 
 inline constexpr int kPairsPerMultiprocessor = 8;
 
-inline constexpr unsigned kAnyCost = 1u << 26;  // above all that SATD can come to
+inline constexpr unsigned kAnyCost = 1u << 26;  // above any cost by SATD
 
-// A barrier that the two warps reach at places of their own.
+// A barrier that the two warps reach at different points of the code.
 __device__ inline void wait_for_both_warps() {
   asm volatile("barrier.sync 1, 64;" ::: "memory");
 }
 
-// What the second warp tells the first, in shared memory.
+// The second warp's results for the first warp, in shared memory.
 struct SideResults {
-  unsigned highest_cost;  // of Intra_16x16 by SATD, whatever chroma's pattern will be
+  unsigned highest_cost;  // upper bound of Intra_16x16's cost by SATD for every chroma pattern
   int satd[core::kIntra16x16Modes];
   Intra16x16Neighbours neighbours;
-  core::MacroblockRecord record;  // chroma's part
+  core::MacroblockRecord record;  // the members that describe chroma
   std::int64_t cost;
 };
 
-// Chroma and Intra_16x16's SATD are the other warp's.
+// The other warp searches chroma and measures the SATD of Intra_16x16.
 template <class MacroblockMarks>
 struct PreparedByOtherWarp {
   SideResults& side;
   MacroblockMarks marks;
 
-  // The same in all lanes.
+  // The result is the same in all lanes.
   __device__ unsigned highest_cost() const {
     unsigned cost = 0;
     if ((threadIdx.x & 31) == 0) cost = atomicOr(&side.highest_cost, 0u);
@@ -49,7 +49,7 @@ struct PreparedByOtherWarp {
   }
 };
 
-// The second warp's share of a macroblock: what Intra_16x16 costs by SATD, then chroma.
+// The second warp's share of a macroblock: the cost of Intra_16x16 by SATD, then chroma.
 template <bool kRd, bool kRdoq>
 __device__ void search_side(WarpState<kRd>& s, const SearchConstants& constants, const LaneConstants& mine,
                             const MacroblockPosition& position, SideResults& side) {
@@ -72,8 +72,8 @@ __device__ void search_side(WarpState<kRd>& s, const SearchConstants& constants,
   }
 }
 
-// The first warp searches luma and hands on what the row below needs; the second searches chroma, stores what
-// the macroblock came to and has the next one's source ready.
+// The first warp searches luma and publishes what the row below needs. The second warp searches chroma,
+// stores the finished macroblock and fetches the source of the next one.
 template <bool kRd, bool kRdoq, bool kQpVaries, class BatchMarks>
 __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
     reconstruct_by_pairs_kernel(const __grid_constant__ BatchView batch,
@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
   if constexpr (kQpVaries) table.fill(constants);
   LaneConstants mine(constants, lengths);
   const LaneIndices& lane = mine.lane;
-  if (first_warp) s.counts[lane.lane] = 0;  // slots 27 to 31 stay so
+  if (first_warp) s.counts[lane.lane] = 0;  // slots 27 to 31 stay zero
 
   if (threadIdx.x == 0) shared_ticket = atomicAdd(wavefront.ticket, 1u);
   wait_for_both_warps();
@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
   auto marks = mark_table.of(batch, row.position);
   if (!first_warp) source = fetch_source(batch, row.position, lane);
   for (int mb_x = 0; mb_x < batch.mb_width; ++mb_x) {
-    // The macroblock before has been searched.
+    // Both warps have finished the previous macroblock.
     if (first_warp) {
       if (mb_x > 0) publish_macroblock(s, wavefront, row, lane);
       row.move_to(batch, mb_x);
@@ -131,7 +131,7 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
         source = fetch_source(batch, next, lane);
       }
       search_side<kRd, kRdoq>(s, table.of(constants, batch, row.position, mine), mine, row.position, side);
-      wait_for_both_warps();  // the first warp joins here
+      wait_for_both_warps();  // the first warp waits for this in join()
     }
     wait_for_both_warps();
   }

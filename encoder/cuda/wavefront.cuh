@@ -1,4 +1,4 @@
-// The macroblock wavefront over a batch of pictures: rows are taken by ticket, and each waits for the row
+// The macroblock wavefront over a batch of pictures. Rows are taken by ticket, and each row waits for the row
 // above where it needs it.
 #pragma once
 
@@ -9,20 +9,20 @@
 
 namespace cu264::encoder::cuda {
 
-// All in device memory.
+// All pointers are to device memory.
 struct Wavefront {
   BottomRow* bottom;   // [picture][mb]
   unsigned* progress;  // [picture][row]: macroblocks whose bottom row is published
   unsigned* ticket;
 };
 
-// Waits until `needed` macroblocks of the row above are published. The row's warp holds an earlier ticket, so
-// it is running: nothing waits for a block that has not started.
+// Waits until `needed` macroblocks of the row above are published, and returns how many are. The warp of that
+// row holds an earlier ticket, so it is already running: no warp waits for a block that has not started.
 __device__ inline unsigned wait_for_row(unsigned* progress, unsigned needed) {
   ::cuda::atomic_ref<unsigned, ::cuda::thread_scope_device> row(*progress);
   unsigned done = row.load(::cuda::memory_order_acquire);
-  if (done >= needed) return done;  // mostly
-  // Whoever asks again and again should not discard the L1 cache each time.
+  if (done >= needed) return done;  // the usual case
+  // Polling is relaxed, so that it does not invalidate the L1 cache each time.
   for (unsigned pause = 20; done < needed; done = row.load(::cuda::memory_order_relaxed)) {
     __nanosleep(pause);
     pause = min(2 * pause, 200u);
@@ -80,7 +80,8 @@ __device__ void store_macroblock(const WarpState<kRd>& s, const BatchView& batch
       *reinterpret_cast<const std::uint32_t*>(&s.chroma_out[c][row][4 * (i & 1)]);
 }
 
-// Row 0 of every picture, then row 1 of every picture and so on. A row past the last: none is left.
+// Tickets stand for row 0 of every picture, then row 1 of every picture, and so on. A ticket past the last
+// row means that no row is left.
 __device__ inline unsigned take_ticket(const Wavefront& wavefront, const LaneIndices& lane) {
   unsigned ticket = 0;
   if (lane.lane == 0) ticket = atomicAdd(wavefront.ticket, 1u);
@@ -89,9 +90,9 @@ __device__ inline unsigned take_ticket(const Wavefront& wavefront, const LaneInd
 
 // A macroblock row of a picture.
 struct Row {
-  MacroblockPosition position;  // of its macroblocks; mb_x and what depends on it change
-  std::size_t index;            // in the arrays of the wavefront
-  BottomRow* bottom;            // of its first macroblock
+  MacroblockPosition position;  // of the current macroblock; mb_x and what depends on it change
+  std::size_t index;            // index in the arrays of the wavefront
+  BottomRow* bottom;            // record of its first macroblock
 
   __device__ Row(const BatchView& batch, const Wavefront& wavefront, unsigned ticket) {
     position.mb_y = static_cast<int>(ticket / static_cast<unsigned>(batch.pictures));
@@ -108,8 +109,8 @@ struct Row {
   }
 };
 
-// Loads the macroblock's neighbours, as soon as the row above has them. `published_above`: macroblocks of the
-// row above known to be published.
+// Loads the macroblock's neighbours as soon as the row above has published them. `published_above` is the
+// number of macroblocks of the row above that are known to be published.
 template <bool kRd>
 __device__ void load_neighbours(WarpState<kRd>& s, const BatchView& batch, const Wavefront& wavefront,
                                 const Row& row, const LaneIndices& lane, unsigned& published_above) {
@@ -123,7 +124,7 @@ __device__ void load_neighbours(WarpState<kRd>& s, const BatchView& batch, const
   __syncwarp();
 }
 
-// Hands on what the row below needs.
+// Publishes what the row below needs.
 template <bool kRd>
 __device__ void publish_macroblock(WarpState<kRd>& s, const Wavefront& wavefront, const Row& row,
                                    const LaneIndices& lane) {
