@@ -3,6 +3,10 @@
 #include <algorithm>
 
 #include "common/cuda/arena.h"
+#include "common/cuda/handles.h"
+#include "encoder/cuda/cuda_backend.h"
+#include "encoder/cuda/probe_device.h"
+#include "encoder/cuda/qp_offset_relay.h"
 #include "encoder/cuda/reconstruct.h"
 #include "encoder/frame_layout.h"
 
@@ -122,7 +126,7 @@ PinnedMemory lay_out_pinned(const StageParams& params, int batch, std::uint8_t* 
   Arena arena(base);
   const std::size_t pictures = static_cast<std::size_t>(batch), mbs = pictures * macroblocks_of(params);
   PinnedMemory m;
-  for (std::uint8_t*& slot : m.upload) slot = arena.take(upload_bytes(params));
+  for (std::uint8_t*& buffer : m.upload) buffer = arena.take(upload_bytes(params));
   m.window_bytes = params.device_output ? 0 : mbs * kWindowBytesPerMacroblock;
   for (PinnedMemory::Batch& b : m.batch) {
     b.sources = arena.take<SourcePicture>(pictures);
@@ -159,6 +163,30 @@ int choose_batch(const StageParams& params, int multiprocessors, std::size_t fre
   int batch = std::clamp(wanted, 1, params.reconstruction ? kLargestWithReconstruction : kLargest);
   while (batch > 1 && measure(params, batch).device > free_bytes / 2) batch = (batch + 1) / 2;
   return batch;
+}
+
+int choose_batch(const StageParams& params, const std::vector<int>& devices) {
+  int batch = params.batch;
+  for (const int device : devices) {
+    probe_device(device);
+    if (params.batch != 0) continue;
+    const DeviceGuard guard(device);
+    int multiprocessors = 0;
+    std::size_t free_bytes = 0, total = 0;
+    check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+               "asking for the device's properties");
+    check_cuda(cudaMemGetInfo(&free_bytes, &total), "asking for the device's memory");
+    const int suits = choose_batch(params, multiprocessors, free_bytes);
+    batch = batch == 0 ? suits : std::min(batch, suits);
+  }
+  return batch;
+}
+
+MemoryRequirement memory_required(const StageParams& params, const std::vector<int>& devices) {
+  MemoryRequirement required =
+      measure(params, params.batch != 0 ? params.batch : choose_batch(params, devices));
+  if (params.aq && devices.size() > 1) required.pinned += relay_bytes(params);
+  return required;
 }
 
 }  // namespace cu264::encoder::cuda
