@@ -13,7 +13,7 @@ using test::DeviceArray;
 constexpr std::uint8_t kPoison = 0xa5;
 constexpr std::size_t kGuard = 1024;
 
-// Device memory of exactly this many bytes, holding rubbish.
+// Poisoned device memory of exactly this many bytes.
 DeviceArray<std::uint8_t> poisoned(std::size_t bytes) {
   return DeviceArray<std::uint8_t>(std::vector<std::uint8_t>(std::max<std::size_t>(bytes, 1), kPoison));
 }

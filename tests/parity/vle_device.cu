@@ -30,7 +30,7 @@ void launch(const AnyEncoder& encoder, const vle::EncodeCall& call) {
   }
 }
 
-// Memory that ends where it is said to, so that memcheck sees every byte read behind it.
+// Memory of exactly the given size, so that memcheck sees every read beyond its end.
 class DeviceBytes {
  public:
   explicit DeviceBytes(std::size_t size) {
@@ -73,7 +73,7 @@ std::string why_no_vle_device() {
   cudaError_t status = cudaGetDeviceCount(&devices);
   if (status == cudaSuccess && devices == 0) return "no CUDA device";
   if (status == cudaSuccess) {
-    do_nothing<<<1, 1>>>();  // fails where this build holds no code for the device
+    do_nothing<<<1, 1>>>();  // fails if this build holds no code for the device
     status = cudaGetLastError();
     if (status == cudaSuccess) status = cudaDeviceSynchronize();
   }
