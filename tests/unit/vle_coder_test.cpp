@@ -1,4 +1,5 @@
-// The CPU's encoders against one that goes bit by bit, its decoder against them, and what both must refuse.
+// The CPU's encoders agree with a bit-by-bit encoder, its decoder agrees with them, and both refuse what they
+// must.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -32,7 +33,7 @@ CodeTable deepest_table() {
   return table;
 }
 
-// The message of the Error that `call` throws, with its code.
+// The message of the Error that `call` throws; checks its code.
 void expect_refused(ErrorCode code, const std::string& text, const std::function<void()>& call) {
   try {
     call();
@@ -87,7 +88,7 @@ TEST(VleCoder, EverySizeLikeBitByBit) {
   }
 }
 
-// Neither complete nor canonical codes, and the longest ones that there may be.
+// Codes that are neither complete nor canonical, and the longest codes that are allowed.
 TEST(VleCoder, AnyPrefixCode) {
   CodeTable sparse;
   sparse.length[5] = 3, sparse.code[5] = 5;
@@ -162,7 +163,7 @@ TEST(VleCoder, NamesTheMissingSymbol) {
     expect_refused(ErrorCode::invalid_argument, "symbol 122 ('z')",
                    [&] { vle::stream_bits(table, vle::histogram(input)); });
   }
-  // Nothing but missing symbols.
+  // All symbols are missing from the code.
   const ByteVector none(200000, 200);
   ByteVector output(16);
   expect_refused(ErrorCode::invalid_argument, "symbol 200", [&] { vle::encode({}, none, output, {}, 0); });
@@ -237,7 +238,8 @@ TEST(VleCoder, DamagedStreams) {
   }
 }
 
-// Any bits at all, with complete and incomplete codes: refused, or decoded to what is coded to the same bits.
+// Any bits, with complete and incomplete codes, are refused or decoded to symbols that have the same bits as
+// their code.
 TEST(VleCoder, RandomBitsDecodeToThemselvesOrNotAtAll) {
   int decoded = 0;
   for (unsigned seed = 0; seed < 30; ++seed) {
@@ -271,7 +273,7 @@ TEST(VleCoder, LengthsBeyond32Bits) {
   expect_refused(ErrorCode::invalid_argument, "2^64", [&] { vle::stream_bits(table, histogram); });
 }
 
-// 2^32 bits and more, threads and one.
+// 2^32 bits and more, with several threads and with one.
 TEST(VleCoder, StreamsBeyond512MiB) {
   if (quick()) GTEST_SKIP() << "CU264_TEST_QUICK: 0.8 GB of memory";
   CodeTable table;
@@ -291,7 +293,7 @@ TEST(VleCoder, StreamsBeyond512MiB) {
     if (threads == 0) break;
     std::fill(output.begin(), output.end(), kPoison);
   }
-  // What lies beyond 2^32 bits, and a little before.
+  // The part beyond 2^32 bits, and a little before it.
   const std::size_t first = index.size() - 8, symbols = size - first * vle::kChunkSymbols;
   std::vector<std::uint64_t> last_index(index.begin() + static_cast<std::ptrdiff_t>(first), index.end());
   EXPECT_GT(last_index.back(), std::uint64_t{1} << 32);
