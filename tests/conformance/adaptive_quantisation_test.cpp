@@ -1,5 +1,5 @@
-// Macroblocks of different QP: streams decode to the reconstruction, whatever the content, the preset, the
-// slices and the end of the QP range, and the QPs in them are what adaptive quantisation asked for.
+// Macroblocks of different QPs: streams decode to the reconstruction for every content, preset, number of
+// slices and end of the QP range, and the QPs in them are those that adaptive quantisation asked for.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -79,7 +79,7 @@ TEST(AdaptiveQuantisationStream, ThreadsDoNotChangeTheBytes) {
   }
 }
 
-// A flat picture has nothing to tell its macroblocks apart: no offset, no bit spent.
+// The macroblocks of a flat picture are all alike: they get no offsets, and no bits are spent on them.
 TEST(AdaptiveQuantisationStream, FlatPicturesAreCodedAsWithout) {
   const std::vector<Picture> pictures = {make_picture(Content::flat128, 64, 64)};
   Config config = make_config(27, Preset::balanced);

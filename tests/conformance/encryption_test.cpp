@@ -1,4 +1,4 @@
-// Encryption inside the encoder: the bytes that encrypting the plain stream gives.
+// Encryption inside the encoder gives the bytes of the plain stream after encryption.
 #include <gtest/gtest.h>
 
 #include "cu264/protect.h"
@@ -37,8 +37,9 @@ TEST_P(EncoderEncryptions, AreThoseOfTheStreamTool) {
   }
 }
 
-// mb_qp_delta in every macroblock that may have it: parts and tool agree there too, and decoders stay silent.
-TEST_P(EncoderEncryptions, OfPicturesWithManyQps) {
+// With mb_qp_delta in every macroblock that may have it, the encoder and the tool still agree, and decoders
+// report no error.
+TEST_P(EncoderEncryptions, PicturesWithManyQps) {
   const std::vector<Picture> pictures = make_all_contents(80, 66);
   constexpr const char* kAdaptive[][2] = {{"edge-guided", "1"}, {"edge-guided", "3"}, {"aq", "variance"}};
   for (const auto& [name, value] : kAdaptive) {

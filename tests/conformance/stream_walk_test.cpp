@@ -1,4 +1,4 @@
-// The judges judged: a stream that is spoilt is refused.
+// Tests of the checks themselves: a damaged stream is refused.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ TEST(StreamWalk, RefusesStartCodeEmulation) {
   expect_refused(needless, "prevents nothing");
 }
 
-// Almost every flipped bit of the slices is seen by one judge or the other, or changes the picture.
+// Almost every flipped bit of the slices is noticed by the parser or by libavcodec, or changes the picture.
 TEST(StreamWalk, FlippedBitsAreSeen) {
   const EncodedStream stream = good_stream();
   const std::vector<std::uint8_t> bytes = stream.bytes();

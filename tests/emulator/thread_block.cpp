@@ -20,8 +20,8 @@ constexpr std::size_t kSharedAlignment = 256;
 
 struct Thread {
   ThreadIndices indices;
-  context::fiber fiber;      // of the thread, while it waits
-  context::fiber scheduler;  // while it runs
+  context::fiber fiber;      // the thread, while it waits
+  context::fiber scheduler;  // the scheduler, while the thread runs
   bool ended = false;
 };
 
@@ -30,9 +30,10 @@ struct Barrier {
   unsigned generation = 0;
 };
 
-// Lanes that meet. A lane may be at the next exchange before the last one has read this.
+// An exchange of values between lanes. A lane may be at the next exchange before the last one has read this
+// one.
 struct Exchange {
-  unsigned mask = 0;  // 0: free
+  unsigned mask = 0;  // 0 if the exchange is free
   unsigned arrived = 0, read = 0;
   LaneValues values;
 };
@@ -64,7 +65,7 @@ std::minstd_rand& numbers() {
   return engine;
 }
 
-// Warps in any order, the lanes of each upwards or downwards.
+// Puts the warps in random order, with the lanes of each in ascending or descending order.
 void shuffle(std::vector<std::size_t>& order) {
   const std::size_t threads = order.size();
   std::vector<std::size_t> warps(block.warps.size());
@@ -116,7 +117,7 @@ int wait(Barrier& barrier, std::size_t expected, bool predicate) {
   ++barrier.arrived;
   barrier.with_predicate += predicate;
   while (barrier.generation == generation) {
-    // Threads that ended are not waited for.
+    // Threads that have ended are not waited for.
     if (static_cast<std::size_t>(barrier.arrived) >= (expected != 0 ? expected : block.alive)) {
       barrier.result = barrier.with_predicate;
       barrier.arrived = barrier.with_predicate = 0;
