@@ -353,7 +353,7 @@ class CudaBackend final : public Backend {
   std::unique_ptr<Stream> plan_;          // for StageParams::marks
   std::unique_ptr<Event> planned_;        // for StageParams::marks
   std::unique_ptr<Event> offsets_done_;   // for StageParams::aq
-  std::shared_ptr<QpOffsetRelay> relay_;  // null on a device alone, and without adaptive quantisation
+  std::shared_ptr<QpOffsetRelay> relay_;  // null for a single device and without adaptive quantisation
   std::unique_ptr<Batch> batches_[kBatchesInFlight];
   Pictures filling_;  // submitted, but not launched yet
   bool flushed_ = false;

@@ -28,15 +28,15 @@ class CannyDevice : public testing::Test {
  protected:
   void SetUp() override;
 
-  // All forms, with labels in shared memory and in global memory.
+  // Compares all forms, with labels in shared memory and in global memory.
   void expect_parity(const vision::CannyParams& params, const GrayPicture& picture,
                      const Placement& placement = {});
-  // Only the production form.
+  // Compares only the production form.
   void expect_production(const vision::CannyParams& params, const GrayPicture& picture,
                          const vision::Stages& expected, const Placement& placement = {});
 };
 
-// The same, once for each partition.
+// The fixture of tests that run once for each partition.
 class CannyPartitions : public CannyDevice, public testing::WithParamInterface<vision::Partition> {};
 
 std::string partition_name(const testing::TestParamInfo<vision::Partition>& info);
