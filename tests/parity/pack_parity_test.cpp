@@ -47,7 +47,7 @@ std::vector<SliceHeaderBits> slice_headers(const Shape& shape, std::size_t pictu
   return headers;
 }
 
-// The expected bytes of the batch's picture number `index`.
+// The expected bytes and statistics of the batch's picture number `index`.
 Expected expected(TestPicture& picture, const std::vector<SliceHeaderBits>& headers, std::size_t index) {
   Expected result;
   const core::CodedPictureView view = picture.coded.view();
@@ -165,7 +165,7 @@ TEST_P(PackParity, InventedPictures) {
 
 // One or two blocks in a group have levels whose codes end in seven to nine zeros, followed by levels whose
 // codes begin with fifteen. From the highest frequency down, these are the first level that takes an escape
-// at each suffixLength, and slightly larger ones.
+// at each suffixLength, plus 64, 128 or 256.
 TEST_P(PackParity, ZerosThatNeedEscapes) {
   constexpr int kLevels[] = {17, 31, 61, 121, 241, 481};
   for (const int density : {12, 25, 50, 200}) {

@@ -54,7 +54,7 @@ TEST(CannyArithmetic, SquareRootIsTheFloor) {
     ASSERT_GT((root + 1) * (root + 1), value) << value;
   };
   for (int value = 0; value < 100000; ++value) check(value);
-  // The neighbourhood of every square that a gradient can reach.
+  // The numbers next to every square that a gradient can reach.
   for (int root = 1; root <= kLargestMagnitude + 1; ++root) {
     for (int near = -1; near <= 1; ++near) check(root * root + near);
   }
