@@ -30,7 +30,8 @@ TEST_P(SmallSize, EveryPresetDecodesToTheReconstruction) {
         const Config config = make_config(qp, preset, slices);
         const EncodedStream stream = encode(config, pictures);
         check_stream(config, stream, pictures);
-        EXPECT_EQ(stream.info.warnings.empty(), width % 2 == 0 && height % 2 == 0) << "a warning must name an odd side";
+        EXPECT_EQ(stream.info.warnings.empty(), width % 2 == 0 && height % 2 == 0)
+            << "a warning must name an odd side";
       }
     }
   }
