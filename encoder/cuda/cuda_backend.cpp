@@ -37,9 +37,10 @@ enum class Progress { idle, encoding, downloading, ready };
 
 // What the host knows of a batch that was launched.
 struct Batch {
-  Batch(int size, bool yields, const std::uint8_t* d_stream, std::uint8_t* window, std::size_t window_bytes)
+  Batch(int size, bool yields, const std::uint8_t* d_stream, std::uint8_t* pinned_window,
+        std::size_t window_bytes)
       : params(static_cast<std::size_t>(size)),
-        window(d_stream, window, window_bytes, yields),
+        window(d_stream, pinned_window, window_bytes, yields),
         uploaded(yields),
         sized(yields) {}
 
