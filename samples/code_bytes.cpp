@@ -1,4 +1,4 @@
-// Bytes to a Huffman-coded stream and back, by hand and by container: code_bytes FILE
+// Codes bytes with Huffman codes and decodes them, without and with the container: code_bytes FILE
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
     if (!file) throw std::runtime_error(std::string(argv[1]) + " cannot be read");
     const std::vector<std::uint8_t> input(std::istreambuf_iterator<char>(file), {});
 
-    // By hand: the caller owns every buffer.
+    // Without the container, the caller owns every buffer.
     const vle::Histogram histogram = vle::histogram(input);
     const vle::CodeTable table = vle::make_code_table(histogram);
     std::vector<std::uint8_t> stream(vle::stream_bytes(vle::stream_bits(table, histogram)));
@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
     std::vector<std::uint8_t> decoded(input.size());
     vle::decode(table, stream, bits, decoded, chunk_index, 0);
 
-    // In the container, with tables and checksums, on the best backend there is.
+    // The container adds tables and checksums, and uses the best backend that is available.
     const std::vector<std::uint8_t> container = vle::compress(input);
     const bool same = decoded == input && vle::expand(container) == input;
 

@@ -1,4 +1,4 @@
-// Raw planar 4:2:0 video to an H.264 file: encode_yuv INPUT.yuv WIDTHxHEIGHT OUTPUT.264 [QP]
+// Encodes raw planar 4:2:0 video to an H.264 file: encode_yuv INPUT.yuv WIDTHxHEIGHT OUTPUT.264 [QP]
 #include <cstdio>
 #include <exception>
 #include <fstream>

@@ -1,7 +1,7 @@
-// Encrypts a file on the GPU with the keystream of protect.h, or decrypts it, which is the same:
+// Encrypts a file on the GPU with the keystream of protect.h, or decrypts it, which is the same operation:
 //   gpu_keystream KEYFILE NONCE INPUT OUTPUT
-// Sixteen bytes number i take block i % 32 of macroblock i / 32 of picture 0: any part can be done without
-// the others. A nonce must serve one file only.
+// Bytes 16 i to 16 i + 15 are combined with block i % 32 of macroblock i / 32 of picture 0, so any part can
+// be processed without the others. A nonce must be used for one file only.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
     }
     const std::string text = argv[5];
     cu264::WatermarkOptions options;
-    options.scheme = cu264::WatermarkScheme::t1_sign;  // every block that can carry a bit does
+    options.scheme = cu264::WatermarkScheme::t1_sign;  // every block that can carry a bit carries one
     const auto embedder =
         make_watermark_embedder(key, options, std::vector<std::uint8_t>(text.begin(), text.end()));
     const std::vector<std::uint8_t> marked = run_tool(*embedder, stream).stream;

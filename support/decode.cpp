@@ -39,7 +39,7 @@ void log_line(void*, int level, const char* format, va_list arguments) {
   if (log_lines) log_lines->emplace_back(line);
 }
 
-// While it lives, libav's messages go to `lines`.
+// While an object of this class lives, libav's messages are appended to `lines`.
 class LogCapture {
  public:
   explicit LogCapture(std::vector<std::string>& lines) {
@@ -85,7 +85,7 @@ class Decoder {
     context_->flags |= AV_CODEC_FLAG_BITEXACT;
     context_->err_recognition =
         AV_EF_EXPLODE | AV_EF_BITSTREAM | AV_EF_BUFFER | AV_EF_CAREFUL | AV_EF_COMPLIANT;
-    // Error concealment stays on: it says what it conceals, and off it miscounts the slices.
+    // Error concealment stays on: it reports what it conceals, and without it the slices are miscounted.
     parser_.reset(av_parser_init(AV_CODEC_ID_H264));
     packet_.reset(av_packet_alloc());
     frame_.reset(av_frame_alloc());
@@ -93,13 +93,13 @@ class Decoder {
   }
 
   void decode(std::span<const std::uint8_t> bytes) {
-    // libav reads a little beyond the end
+    // libav may read a little beyond the end
     std::vector<std::uint8_t> padded(bytes.begin(), bytes.end());
     padded.resize(bytes.size() + AV_INPUT_BUFFER_PADDING_SIZE);
     const std::uint8_t* at = padded.data();
     std::size_t left = bytes.size();
     for (bool more = true; more;) {
-      more = left > 0;  // at the end, one more call takes out what the parser holds
+      more = left > 0;  // one more call at the end flushes the parser
       const int step = static_cast<int>(std::min<std::size_t>(left, 1 << 20));
       std::uint8_t* data = nullptr;
       int size = 0;

@@ -1,4 +1,4 @@
-// Encodes pictures in one call, as most tests want it.
+// Encodes pictures in one call, as most tests do.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ struct EncodedStream {
   std::vector<Packet> packets;
   bool separate_headers = false;
 
-  // As a file holds it.
+  // The stream as a file holds it.
   std::vector<std::uint8_t> bytes() const;
 };
 
-// A frame and the samples it views, laid out as a caller of the library might have them.
+// A frame and the samples that it views, laid out as a caller of the library might have them.
 class FrameBuffer {
  public:
-  // `padding` bytes, of a value found nowhere else, end every row.
+  // Every row ends with `padding` bytes of a value found nowhere else.
   FrameBuffer(const Picture& picture, PixelFormat format, int padding = 0);
 
   Frame view(std::int64_t pts = 0) const;
@@ -35,15 +35,15 @@ class FrameBuffer {
   std::vector<std::uint8_t> planes_[3];
 };
 
-// Width and height are the pictures', and reconstructions are asked for, whatever `config` says.
+// Encodes with the pictures' width and height and with reconstructions, whatever `config` says.
 EncodedStream encode(Config config, const std::vector<Picture>& pictures,
                      PixelFormat format = PixelFormat::i420, int padding = 0);
 
-// The same by an encoder that is open already.
+// Encodes with an encoder that is already open.
 EncodedStream encode(Encoder& encoder, const Config& config, const std::vector<Picture>& pictures,
                      PixelFormat format = PixelFormat::i420, int padding = 0);
 
-// A packet's reconstruction, or nothing but the size if it does not have as many samples as it should.
+// A packet's reconstruction. It has a size but no samples if the packet's has the wrong number of them.
 Picture reconstruction_of(const EncodedStream& stream, std::size_t index);
 
 }  // namespace cu264::test

@@ -17,7 +17,8 @@ std::uint32_t chance(int x, int y, std::uint32_t seed) {
   return mixed(static_cast<std::uint32_t>(x) + mixed(static_cast<std::uint32_t>(y) + mixed(seed)));
 }
 
-// A smooth field of 0..255: random values on a lattice `step` apart, a power of two, and bilinear between.
+// A smooth field of 0..255: random values on a lattice whose points are `step` apart, which is a power of
+// two, with bilinear interpolation between them.
 int smooth(int x, int y, int step, std::uint32_t seed) {
   const auto lattice = [&](int i, int j) { return static_cast<int>(chance(i, j, seed) & 255); };
   const int i = x / step, j = y / step, u = x % step, v = y % step;
@@ -26,7 +27,7 @@ int smooth(int x, int y, int step, std::uint32_t seed) {
   return (top * (step - v) + bottom * v) / (step * step);
 }
 
-// x and y are luma positions, so that edges of the planes coincide.
+// x and y are luma positions, so that the edges of all planes coincide.
 int natural(int plane, int x, int y, std::uint32_t seed) {
   const std::uint32_t own = seed * 16 + static_cast<std::uint32_t>(plane) * 4;
   int value = plane == 0 ? (smooth(x, y, 128, own) * 2 + smooth(x, y, 32, own + 1)) / 3

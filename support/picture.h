@@ -1,4 +1,4 @@
-// Pictures made by code: the same samples on every machine, so that streams of them can be hashed.
+// Pictures made by code. Their samples are the same on every machine, so that streams of them can be hashed.
 #pragma once
 
 #include <array>
@@ -25,16 +25,17 @@ struct Picture {
 };
 
 enum class Content {
-  noise,         // every sample 0..255 at random: beyond what CAVLC can code at low QP
-  graded_noise,  // noise that grows from block to block: some macroblocks just fit 3200 bits, some do not
+  noise,         // every sample 0..255 at random, which is beyond what CAVLC can code at low QP
+  graded_noise,  // noise that grows from block to block, so that some macroblocks just fit 3200 bits and some
+                 // do not
   flat0,
   flat16,
   flat128,
   flat255,
   checker1,   // 0 and 255 in turn, sample by sample
   checker4,   // in 4x4 squares
-  checker16,  // in macroblocks, chroma too: every prediction is the opposite of what is there
-  opposites,  // macroblocks of 0 or 255 at random, planes independent of each other
+  checker16,  // in macroblocks, chroma too, so that every prediction is the opposite of the source
+  opposites,  // macroblocks of 0 or 255 at random, independently in each plane
   ramp_horizontal,
   ramp_vertical,
   ramp_diagonal,
@@ -53,13 +54,13 @@ inline constexpr std::array kContents = {
 
 const char* name_of(Content content);
 
-// `seed` gives another picture of the same kind where chance has a part in it.
+// Another `seed` gives another picture of the same kind if the kind is random.
 Picture make_picture(Content content, int width, int height, std::uint32_t seed = 1);
 
 // One picture of each kind.
 std::vector<Picture> make_all_contents(int width, int height);
 
-// Of all three planes together, in dB; 100 if equal.
+// The PSNR of all three planes together in dB; 100 if the pictures are equal.
 double psnr(const Picture& a, const Picture& b);
 double luma_psnr(const Picture& a, const Picture& b);
 

@@ -1,4 +1,4 @@
-// The batch between the stages; it lives in core/, where the entropy coder finds it too.
+// The batch that the stages share. It is defined in core/ because the entropy coder uses it too.
 #pragma once
 
 #include "core/device_batch.h"

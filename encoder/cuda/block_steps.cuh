@@ -1,5 +1,6 @@
-// The order in which a warp takes the sixteen luma blocks of a macroblock, two at a time where it can, and
-// what it needs to know of each, ready made: the loop over the steps is what the search spends its time in.
+// The order in which a warp takes the sixteen luma blocks of a macroblock, two at a time where it can. What
+// it needs to know of each block is computed beforehand, because the search spends most of its time in the
+// loop over these steps.
 #pragma once
 
 #include <cstdint>
@@ -12,25 +13,27 @@ namespace cu264::encoder::cuda {
 
 inline constexpr int kIntra4x4Steps = 10;
 
-// Neighbours, of a block inside its macroblock and of the macroblock.
+// Whether a block has neighbours inside its macroblock, or the macroblock has neighbours.
 inline constexpr unsigned kHasLeft = 1, kHasAbove = 2;
-// Samples above and to the right of a block: inside the macroblock, or wherever there is a row above.
+// Whether the samples above and to the right of a block are available: because they lie inside the
+// macroblock, or as soon as there is a row above.
 inline constexpr unsigned kHasAboveRight = 4, kHasAboveRightIfAbove = 8;
-// core::intra4x4_avoids_above_right, of the block and of the macroblock.
+// See core::intra4x4_avoids_above_right; the bit is set for a block and for a macroblock.
 inline constexpr unsigned kAvoidsAboveRight = 16;
 
-// Neighbours of a macroblock as StepBlock::about has them of a block.
-__device__ inline unsigned neighbour_bits(const Place& place) {
-  return (place.left ? kHasLeft : 0) | (place.above ? kHasAbove | kHasAboveRightIfAbove : 0) |
-         (place.above_right ? kAvoidsAboveRight : 0);
+// A macroblock's neighbours, in the bits that StepBlock::about uses for a block's.
+__device__ inline unsigned neighbour_bits(const MacroblockPosition& position) {
+  return (position.left ? kHasLeft : 0) | (position.above ? kHasAbove | kHasAboveRightIfAbove : 0) |
+         (position.above_right ? kAvoidsAboveRight : 0);
 }
 
 struct StepBlock {
-  std::uint32_t where;  // offsets of its first sample: in the canvas; << 16 in the source
-  std::uint32_t about;  // neighbour bits; << 8 block; << 12 raster index; << 16 index in a BlockGrid
+  std::uint32_t where;  // offsets of its first sample: in the canvas, and << 16 in the source
+  std::uint32_t
+      about;  // neighbour bits, << 8 the block, << 12 its raster index, << 16 its index in a BlockGrid
 
-  static constexpr unsigned kIdle = 1u << 24;  // the other half's block over again
-  static constexpr int kPatternShift = 28;     // bit of CodedBlockPatternLuma
+  static constexpr unsigned kIdle = 1u << 24;  // the block repeats the one of the other half
+  static constexpr int kPatternShift = 28;     // the block's bit of CodedBlockPatternLuma
 
   static __host__ __device__ constexpr std::uint64_t packed(int block, bool idle = false) {
     const int bx = core::luma_block_x(block), by = core::luma_block_y(block);
@@ -56,9 +59,9 @@ struct StepBlock {
   __device__ unsigned pattern() const { return about & (15u << kPatternShift); }
 };
 
-// Each block needs only blocks of earlier steps. The lower half of the warp takes the first, the upper the
-// second; where there is only one both do it, and the upper is idle. In constant memory: all lanes read the
-// same.
+// Each block needs only blocks of earlier steps. The lower half of the warp takes the first block and the
+// upper half the second; where there is only one, both halves compute it and the upper one counts as idle.
+// The tables are in constant memory because all lanes read the same entry.
 static __constant__ std::uint64_t c_first_of_step[kIntra4x4Steps] = {
     StepBlock::packed(0),  StepBlock::packed(1), StepBlock::packed(2),  StepBlock::packed(3),
     StepBlock::packed(6),  StepBlock::packed(7), StepBlock::packed(10), StepBlock::packed(11),

@@ -1,5 +1,5 @@
-// What the searches for chroma and for Intra_16x16 share: a lane's constants, and the best candidate's
-// levels.
+// What the searches for chroma and for Intra_16x16 share: the constants of a lane, and the levels of the best
+// candidate.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@
 
 namespace cu264::encoder::cuda {
 
-// Constants of a lane that every macroblock uses.
+// The constants of a lane that every macroblock needs.
 struct LaneConstants {
-  LanePlace place;
+  LaneIndices lane;
   HadamardMatrix matrix;
   Intra4x4Lane intra4x4;
   LaneQuantiser luma;
@@ -23,19 +23,19 @@ struct LaneConstants {
   const CavlcLengths& lengths;
 
   __device__ LaneConstants(const SearchConstants& constants, const CavlcLengths& cavlc_lengths)
-      : matrix(place.lane),
-        intra4x4(place),
-        luma(constants.luma, place.position, core::kDeadZoneLuma),
-        chroma(constants.chroma, place.position, core::kDeadZoneChroma),
+      : matrix(lane.lane),
+        intra4x4(lane),
+        luma(constants.luma, lane.position, core::kDeadZoneLuma),
+        chroma(constants.chroma, lane.position, core::kDeadZoneChroma),
         lengths(cavlc_lengths) {}
 };
 
-// What a macroblock came to, the same in all lanes; its levels, counts, modes and samples are in the warp's
-// state.
+// The result of a macroblock's search, the same in all lanes. Its levels, counts, modes and samples are in
+// the warp's state.
 struct MacroblockResult {
-  core::MacroblockRecord record;  // but intra4x4_pred_mode
+  core::MacroblockRecord record;  // all but intra4x4_pred_mode
   int mode_bits = 0;              // of the Intra_4x4 modes
-  std::int64_t cost = 0;          // if the preset decides by it
+  std::int64_t cost = 0;          // if the preset decides by cost
 };
 
 template <bool kRdoq, class Coder>
@@ -50,7 +50,7 @@ __device__ void quantise(Coder& coder, bool by_rdoq) {
 }
 
 // Copies `count` 16-bit rows of levels.
-__device__ inline void copy_levels(const LanePlace& lane, const std::int16_t (*from)[16],
+__device__ inline void copy_levels(const LaneIndices& lane, const std::int16_t (*from)[16],
                                    std::int16_t (*to)[16], int count) {
 #pragma unroll 1
   for (int i = lane.lane; i < 8 * count; i += 32) {
@@ -59,14 +59,14 @@ __device__ inline void copy_levels(const LanePlace& lane, const std::int16_t (*f
 }
 
 // Keeps a candidate's levels, counts and DC coefficients as the best so far.
-__device__ inline void keep_trial(WarpState<true>& s, const LanePlace& lane, int blocks) {
+__device__ inline void keep_trial(WarpState<true>& s, const LaneIndices& lane, int blocks) {
   copy_levels(lane, s.rd.trial_levels, s.rd.best_levels, blocks);
   if (lane.lane < blocks) s.rd.best_counts[lane.lane] = s.rd.trial_counts[lane.lane];
   if (lane.half == 0) s.rd.best_dc[lane.position] = s.dc[lane.position];
 }
 
-// And makes the best the macroblock's, from slot `first` on.
-__device__ inline void take_best(WarpState<true>& s, const LanePlace& lane, int first, int blocks) {
+// Makes the best candidate the macroblock's, from slot `first` on.
+__device__ inline void take_best(WarpState<true>& s, const LaneIndices& lane, int first, int blocks) {
   copy_levels(lane, s.rd.best_levels, s.levels + first, blocks);
   if (lane.lane < blocks) s.counts[first + lane.lane] = s.rd.best_counts[lane.lane];
   if (lane.half == 0) s.dc[lane.position] = s.rd.best_dc[lane.position];

@@ -1,4 +1,4 @@
-// Chroma of 4:2:0 on one warp. Decides and codes as encoder/cpu/chroma_search_inl.h does.
+// Prediction and coding of 4:2:0 chroma on one warp, with the results of encoder/cpu/chroma_search_inl.h.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@
 
 namespace cu264::encoder::cuda {
 
-// The plane predictor of a lane's component: Cb in the lower half, Cr in the upper.
+// The plane predictor of a lane's component: Cb in the lower half of the warp, Cr in the upper half.
 template <bool kRd>
-__device__ core::PlanePrediction measure_chroma_plane(const WarpState<kRd>& s, const LanePlace& lane,
+__device__ core::PlanePrediction measure_chroma_plane(const WarpState<kRd>& s, const LaneIndices& lane,
                                                       int slopes) {
   const int c = lane.half;
   core::PlanePrediction plane;
@@ -27,21 +27,22 @@ __device__ core::PlanePrediction measure_chroma_plane(const WarpState<kRd>& s, c
 }
 
 template <bool kRd>
-__device__ int chroma_dc(const WarpState<kRd>& s, const Place& place, int c, int bx, int by) {
+__device__ int chroma_dc(const WarpState<kRd>& s, const MacroblockPosition& position, int c, int bx, int by) {
   const int above = sum4(*reinterpret_cast<const std::uint32_t*>(&s.above_chroma[c][4 + 4 * bx]));
   const int left = sum4(*reinterpret_cast<const std::uint32_t*>(&s.left_chroma[c][4 + 4 * by]));
-  return core::intra_chroma_dc(bx, by, place.left, left, place.above, above, 8);
+  return core::intra_chroma_dc(bx, by, position.left, left, position.above, above, 8);
 }
 
-// Row t of block g of the prediction with `mode`, as the Hadamard product wants it: Cb in groups 0..3, Cr
-// in 4..7.
+// Row t of block g of the prediction with `mode`, in the order of the Hadamard product: groups 0..3 hold Cb,
+// groups 4..7 hold Cr.
 template <bool kRd>
-__device__ std::uint32_t chroma_row(const WarpState<kRd>& s, const LanePlace& lane, const Place& place,
-                                    const core::PlanePrediction& plane, int mode) {
+__device__ std::uint32_t chroma_row(const WarpState<kRd>& s, const LaneIndices& lane,
+                                    const MacroblockPosition& position, const core::PlanePrediction& plane,
+                                    int mode) {
   const int g = lane.lane >> 2, c = g >> 2, bx = g & 1, by = (g >> 1) & 1, y = 4 * by + (lane.lane & 3);
   switch (mode) {
     case core::kIntraChromaDc:
-      return replicate(chroma_dc(s, place, c, bx, by));
+      return replicate(chroma_dc(s, position, c, bx, by));
     case core::kIntraChromaHorizontal:
       return replicate(s.left_chroma[c][4 + y]);
     case core::kIntraChromaVertical:
@@ -51,47 +52,49 @@ __device__ std::uint32_t chroma_row(const WarpState<kRd>& s, const LanePlace& la
   }
 }
 
-// The word of [2][8][8] samples that chroma_row's lane holds.
-__device__ inline int chroma_row_offset(const LanePlace& lane) {
+// The offset, in [2][8][8] samples, of the word that a lane holds in chroma_row.
+__device__ inline int chroma_row_offset(const LaneIndices& lane) {
   const int g = lane.lane >> 2;
   return 64 * (g >> 2) + 8 * (4 * ((g >> 1) & 1) + (lane.lane & 3)) + 4 * (g & 1);
 }
 
-// Ranks of the four modes by SATD and mode bits, sorted, the same in all lanes.
+// The ranks of the four modes by SATD and mode bits, sorted and the same in all lanes.
 template <bool kRd>
-__device__ void rank_chroma(const WarpState<kRd>& s, const SearchConstants& constants, const LanePlace& lane,
-                            const HadamardMatrix& matrix, const Place& place,
-                            const core::PlanePrediction& plane, unsigned (&ranks)[core::kIntraChromaModes]) {
+__device__ void rank_chroma(const WarpState<kRd>& s, const SearchConstants& constants,
+                            const LaneIndices& lane, const HadamardMatrix& matrix,
+                            const MacroblockPosition& position, const core::PlanePrediction& plane,
+                            unsigned (&ranks)[core::kIntraChromaModes]) {
   const std::uint32_t source =
       *reinterpret_cast<const std::uint32_t*>(&s.chroma[0][0][0] + chroma_row_offset(lane));
   unsigned mine = core::kNoRank;
   for (int mode = 0; mode < core::kIntraChromaModes; ++mode) {
-    const std::uint32_t row = chroma_row(s, lane, place, plane, mode);
+    const std::uint32_t row = chroma_row(s, lane, position, plane, mode);
     const int satd = warp_sum(satd_of_all(hadamard_differences(matrix, source, row)));
     const core::SatdRank rank =
         core::satd_rank(satd, constants.satd_lambda, constants.rate.chroma_mode_bits(mode), mode);
-    const bool available = core::intra_chroma_mode_available(mode, place.left, place.above);
+    const bool available = core::intra_chroma_mode_available(mode, position.left, position.above);
     if (lane.lane == mode && available) mine = rank;
   }
   for (int mode = 0; mode < core::kIntraChromaModes; ++mode) ranks[mode] = __shfl_sync(kWarp, mine, mode);
   core::sort_ranks(ranks);
 }
 
-// Transforms, quantises and reconstructs chroma from its prediction, as Intra16x16Coder does luma.
+// Transforms, quantises and reconstructs chroma from its prediction, as Intra16x16Coder does for luma.
 template <bool kRd, bool kRdoq>
 struct ChromaCoder {
   WarpState<kRd>& s;
   const SearchConstants& constants;
-  const LanePlace& lane;
+  const LaneIndices& lane;
   WarpRate<kRdoq> rate;
   const LaneQuantiser& quantiser;
   const std::uint8_t* prediction;  // [2][8][8]
   std::int16_t (*levels)[16];      // [10]: DC of Cb and Cr, then AC by component and block
   std::uint8_t* counts;            // [10]
-  int dc_bits = 0;  // of both DC blocks and of all AC blocks, where rate decides; a lane's share
+  // Where decisions count bits: a lane's share of the bits of both DC blocks and of all AC blocks.
+  int dc_bits = 0;
   int ac_bits = 0;
 
-  // Leaves levels, counts and, in s.dc[4 * c + block], the DC coefficients to reconstruct with.
+  // Writes the levels, the counts and, to s.dc[4 * c + block], the DC coefficients for the reconstruction.
   __device__ void quantise() {
     core::LevelMasks masks;  // of AC block `lane`
 #pragma unroll 1
@@ -122,7 +125,7 @@ struct ChromaCoder {
     quantise_dc();
   }
 
-  // The same with levels by RDOQ: Cb on the lower half of the warp, Cr on the upper.
+  // The same with levels chosen by RDOQ: Cb on the lower half of the warp, Cr on the upper half.
   __device__ void quantise_by_rdoq() {
     const int c = lane.half;
 #pragma unroll 1
@@ -145,7 +148,7 @@ struct ChromaCoder {
     const int level = choose_level_by_rdoq(
         s.rd.chroma_variants, rate, lane, abs(in_order), in_order < 0, core::BlockCategory::chroma_dc,
         quantiser.shift + core::kChromaDcExtraShift, rate.chroma_dc_context(), true);
-    // From lanes 0..3 and 16..19 to lanes 0..7.
+    // The levels move from lanes 0..3 and 16..19 to lanes 0..7.
     store_dc_levels(__shfl_sync(kWarp, level, 16 * ((lane.lane >> 2) & 1) + (lane.lane & 3)));
   }
 
@@ -156,7 +159,7 @@ struct ChromaCoder {
                                  core::dead_zone_rounding(shift, core::kDeadZoneChroma)));
   }
 
-  // Lane 4 * c + k brings level k of component c. Leaves the DC coefficients in s.dc.
+  // Lane 4 * c + k passes level k of component c. Writes the DC coefficients to s.dc.
   __device__ void store_dc_levels(int level) {
     const int c = (lane.lane >> 2) & 1, k = lane.lane & 3;
     if constexpr (kRd) {
@@ -176,8 +179,8 @@ struct ChromaCoder {
     __syncwarp();
   }
 
-  // Leaves the reconstruction with what CodedBlockPatternChroma `pattern` keeps in `out`, [2][8][8], which
-  // holds the prediction. `row`: chroma_row of this lane.
+  // Reconstructs from the levels that CodedBlockPatternChroma `pattern` keeps. `out` [2][8][8] holds the
+  // prediction and receives the reconstruction. `row` is this lane's chroma_row.
   __device__ void reconstruct(int pattern, std::uint32_t row, std::uint8_t* out) {
     if (pattern == 2) {
       reconstruct_with_ac(out);
@@ -187,7 +190,7 @@ struct ChromaCoder {
     __syncwarp();
   }
 
-  // Returns a lane's share of the squared error. Null: only that is wanted.
+  // Returns a lane's share of the squared error. With a null `out` nothing else is computed.
   __device__ int reconstruct_with_ac(std::uint8_t* out) {
     int error = 0;
 #pragma unroll 1
@@ -209,14 +212,14 @@ struct ChromaCoder {
     return error;
   }
 
-  // The squared error without AC levels, a lane's share.
+  // A lane's share of the squared error without AC levels.
   __device__ int flat_error(bool with_dc, std::uint32_t row) const {
     const std::uint32_t source =
         *reinterpret_cast<const std::uint32_t*>(&s.chroma[0][0][0] + chroma_row_offset(lane));
     return squared_error4(source, with_dc ? flat_row(row) : row);
   }
 
-  // CodedBlockPatternChroma that the levels call for.
+  // The CodedBlockPatternChroma that the levels need.
   __device__ int pattern() const {
     const unsigned coded =
         __ballot_sync(kWarp, lane.lane < 10 && counts[lane.lane < 10 ? lane.lane : 0] != 0);
@@ -224,7 +227,7 @@ struct ChromaCoder {
   }
 
  private:
-  // Without AC levels every block gets a constant.
+  // Without AC levels the residual of every block is a constant.
   __device__ std::uint32_t flat_row(std::uint32_t row) const {
     return add_to_samples(row, (s.dc[lane.lane >> 2] + 32) >> 6);
   }

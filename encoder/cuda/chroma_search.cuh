@@ -1,4 +1,4 @@
-// Chroma's mode and pattern on one warp.
+// The choice of the chroma mode and of CodedBlockPatternChroma on one warp.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,19 @@
 
 namespace cu264::encoder::cuda {
 
-// A lane's four samples of the prediction with `mode`, which it also writes to `out`.
+// Returns a lane's four samples of the prediction with `mode`, and writes them to `out` too.
 template <bool kRd>
-__device__ std::uint32_t predict_chroma(const WarpState<kRd>& s, const LanePlace& lane, const Place& place,
+__device__ std::uint32_t predict_chroma(const WarpState<kRd>& s, const LaneIndices& lane,
+                                        const MacroblockPosition& position,
                                         const core::PlanePrediction& plane, int mode, std::uint8_t* out) {
-  const std::uint32_t row = chroma_row(s, lane, place, plane, mode);
-  __syncwarp();  // the candidate before may still be read
+  const std::uint32_t row = chroma_row(s, lane, position, plane, mode);
+  __syncwarp();  // other lanes may still be reading the previous candidate
   *reinterpret_cast<std::uint32_t*>(out + chroma_row_offset(lane)) = row;
   __syncwarp();
   return row;
 }
 
-// A mode's levels and what they came to: of core::choose_mode's trials.
+// One of core::choose_mode's trials: the levels of a mode, and their bits.
 template <bool kRdoq>
 struct ChromaTrial {
   ChromaCoder<true, kRdoq> coder;
@@ -43,55 +44,55 @@ struct ChromaTrials {
   WarpState<true>& s;
   const SearchConstants& constants;
   const LaneConstants& mine;
-  const Place& place;
+  const MacroblockPosition& position;
   const core::PlanePrediction& plane;
 
   static constexpr __device__ bool rdoq() { return kRdoq; }
   __device__ int rd_lambda() const { return constants.rd_lambda; }
   __device__ ChromaTrial<kRdoq> code(int mode, bool by_rdoq) {
     std::uint8_t* const prediction = &s.rd.prediction[0][0];
-    const std::uint32_t row = predict_chroma(s, mine.place, place, plane, mode, prediction);
-    ChromaCoder<true, kRdoq> coder{s,           constants,  mine.place,        {mine.lengths},
+    const std::uint32_t row = predict_chroma(s, mine.lane, position, plane, mode, prediction);
+    ChromaCoder<true, kRdoq> coder{s,           constants,  mine.lane,         {mine.lengths},
                                    mine.chroma, prediction, s.rd.trial_levels, s.rd.trial_counts};
     quantise<kRdoq>(coder, by_rdoq);
     const int dc_bits = warp_sum(coder.dc_bits), ac_bits = warp_sum(coder.ac_bits);
     return {coder, row, mode, dc_bits, ac_bits};
   }
   __device__ void keep(const ChromaTrial<kRdoq>&, int) {
-    keep_trial(s, mine.place, 10);
+    keep_trial(s, mine.lane, 10);
     __syncwarp();
   }
 };
 
-// Leaves the macroblock's levels, counts and, in s.dc, its DC coefficients; the caller reconstructs.
+// Writes the macroblock's levels, its counts and, to s.dc, its DC coefficients; the caller reconstructs.
 template <bool kRdoq>
 __device__ core::ModeChoice search_chroma_by_rd(WarpState<true>& s, const SearchConstants& constants,
-                                                const LaneConstants& mine, const Place& place,
+                                                const LaneConstants& mine, const MacroblockPosition& position,
                                                 const core::PlanePrediction& plane,
                                                 const core::SatdRank (&ranks)[4]) {
-  ChromaTrials<kRdoq> trials{s, constants, mine, place, plane};
+  ChromaTrials<kRdoq> trials{s, constants, mine, position, plane};
   const core::ModeChoice choice =
       core::choose_mode(trials, ranks, constants.search.rd_candidates, core::kNothingToBeat);
   __syncwarp();
-  take_best(s, mine.place, core::kSlotChromaDc, 10);
+  take_best(s, mine.lane, core::kSlotChromaDc, 10);
   return choice;
 }
 
 template <bool kRd, bool kRdoq>
 __device__ void search_chroma(WarpState<kRd>& s, const SearchConstants& constants, const LaneConstants& mine,
-                              const Place& place, int slopes, MacroblockResult& result) {
-  const LanePlace& lane = mine.place;
+                              const MacroblockPosition& position, int slopes, MacroblockResult& result) {
+  const LaneIndices& lane = mine.lane;
   const core::PlanePrediction plane = measure_chroma_plane(s, lane, slopes);
   core::SatdRank ranks[core::kIntraChromaModes];
-  rank_chroma(s, constants, lane, mine.matrix, place, plane, ranks);
+  rank_chroma(s, constants, lane, mine.matrix, position, plane, ranks);
   core::ModeChoice choice{core::mode_of_rank(ranks[0])};
   if constexpr (kRd) {
-    choice = search_chroma_by_rd<kRdoq>(s, constants, mine, place, plane, ranks);
+    choice = search_chroma_by_rd<kRdoq>(s, constants, mine, position, plane, ranks);
     result.cost = choice.cost;
   }
 
   std::uint8_t* const samples = &s.chroma_out[0][0][0];
-  const std::uint32_t row = predict_chroma(s, lane, place, plane, choice.mode, samples);
+  const std::uint32_t row = predict_chroma(s, lane, position, plane, choice.mode, samples);
   ChromaCoder<kRd, kRdoq> coder{s,
                                 constants,
                                 lane,
@@ -106,7 +107,7 @@ __device__ void search_chroma(WarpState<kRd>& s, const SearchConstants& constant
   }
   coder.reconstruct(choice.pattern, row, samples);
 
-  // What the pattern leaves out counts as zero.
+  // Blocks that the pattern leaves out have a count of zero.
   if (lane.lane < 8) {
     if (choice.pattern < 2) s.counts[core::kSlotChromaAc + lane.lane] = 0;
     s.chroma_counts[lane.lane >> 2].at(lane.lane & 1, (lane.lane >> 1) & 1) =

@@ -1,5 +1,6 @@
-// Constants of the search where pictures or macroblocks differ in QP: one set for each QP in shared memory,
-// from which a warp takes its macroblock's. In a batch of one QP all this is the launch's one set.
+// The constants of the search where pictures or macroblocks differ in QP: one set for each QP in shared
+// memory, from which a warp takes the set of its macroblock. A batch with a single QP uses the one set of the
+// launch.
 #pragma once
 
 #include "core/mb_qp_delta.h"
@@ -18,12 +19,12 @@ __host__ __device__ inline SearchConstants search_constants(const SearchParams& 
   return constants;
 }
 
-// Where all macroblocks of a batch have one QP: its constants, which are the kernel's argument.
+// All macroblocks of the batch have one QP, whose constants are an argument of the kernel.
 template <bool kQpVaries>
 struct ConstantsByQp {
   __device__ void fill(const SearchConstants&) {}
-  __device__ const SearchConstants& of(const SearchConstants& fixed, const BatchView&, const Place&,
-                                       LaneConstants&) const {
+  __device__ const SearchConstants& of(const SearchConstants& fixed, const BatchView&,
+                                       const MacroblockPosition&, LaneConstants&) const {
     return fixed;
   }
 };
@@ -32,25 +33,26 @@ template <>
 struct ConstantsByQp<true> {
   SearchConstants at[core::kQps];
 
-  // By all threads of the block, a barrier before the first use.
+  // All threads of the block call this; a barrier must follow before the first use.
   __device__ void fill(const SearchConstants& fixed) {
     for (int qp = static_cast<int>(threadIdx.x); qp < core::kQps; qp += static_cast<int>(blockDim.x)) {
       at[qp] = search_constants(fixed.search, qp);
     }
   }
-  // Of the macroblock at `place`, for which `mine` is changed too. The picture's QP is loaded beside the
-  // macroblock's offset: kept for the row, in registers or in shared memory, it makes all presets spill more.
-  __device__ const SearchConstants& of(const SearchConstants&, const BatchView& batch, const Place& place,
-                                       LaneConstants& mine) const {
-    int qp = batch.params[place.picture].qp;
+  // Returns the constants of the macroblock at `position` and updates `mine` for it. The picture's QP is
+  // loaded for every macroblock beside its offset: if it is kept for the row, in registers or in shared
+  // memory, all presets spill more.
+  __device__ const SearchConstants& of(const SearchConstants&, const BatchView& batch,
+                                       const MacroblockPosition& position, LaneConstants& mine) const {
+    int qp = batch.params[position.picture].qp;
     if (batch.qp_offsets != nullptr) {
-      const std::size_t mb = static_cast<std::size_t>(place.picture) * batch.macroblocks_per_picture() +
-                             static_cast<std::size_t>(place.mb_y) * batch.mb_width + place.mb_x;
+      const std::size_t mb = static_cast<std::size_t>(position.picture) * batch.macroblocks_per_picture() +
+                             static_cast<std::size_t>(position.mb_y) * batch.mb_width + position.mb_x;
       qp = core::macroblock_qp(qp, batch.qp_offsets[mb]);
     }
     const SearchConstants& here = at[qp];
-    mine.luma = LaneQuantiser(here.luma, mine.place.position, core::kDeadZoneLuma);
-    mine.chroma = LaneQuantiser(here.chroma, mine.place.position, core::kDeadZoneChroma);
+    mine.luma = LaneQuantiser(here.luma, mine.lane.position, core::kDeadZoneLuma);
+    mine.chroma = LaneQuantiser(here.chroma, mine.lane.position, core::kDeadZoneChroma);
     return here;
   }
 };

@@ -5,7 +5,7 @@
 namespace cu264::encoder::cuda {
 namespace {
 
-// A thread a chroma sample and the four luma samples around it.
+// Each thread computes a chroma sample and the four luma samples around it.
 __global__ void ingest_kernel(const __grid_constant__ core::RgbPicture rgb,
                               const __grid_constant__ core::ColourMatrix matrix,
                               const __grid_constant__ ConvertedPlanes out) {

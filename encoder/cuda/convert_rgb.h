@@ -1,5 +1,5 @@
-// Stage 1 on the GPU: RGB becomes the planes that `reconstruct` reads. The other formats are read where they
-// are.
+// Stage 1 on the GPU: converts RGB to the planes that `reconstruct` reads. Frames of the other formats are
+// read as they are.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,8 +11,8 @@
 
 namespace cu264::encoder::cuda {
 
-// Planes Y, Cb, Cr of a converted frame. Rows are aligned to 2 bytes and long enough for an even number of
-// samples.
+// The planes Y, Cb and Cr of a converted frame. Rows are aligned to 2 bytes and have room for an even number
+// of samples.
 struct ConvertedPlanes {
   std::uint8_t* plane[3] = {};
   std::ptrdiff_t pitch[3] = {};

@@ -1,9 +1,9 @@
-// One device at work. Three streams: one uploads the frames of the next batch, one encodes, one downloads the
-// last batch. The host only waits for results, in collect().
+// The backend of one device. It has three streams: one uploads the frames of the next batch, one encodes, and
+// one downloads the previous batch. The host waits only for results, in collect().
 //
-// Two batches share the memory in turn. With capacity() pictures in flight at most, the first picture of a
-// batch has been collected, so that the batch is off the device, before a frame of the next but one is
-// uploaded; and its last picture before that one is launched.
+// Two batches take turns in the memory. As at most capacity() pictures are in flight, the first picture of a
+// batch has been collected, and so the device has finished that batch, before a frame of the next but one is
+// uploaded. The last picture of the batch has been collected before the next but one is launched.
 #include "encoder/cuda/cuda_backend.h"
 
 #include <algorithm>
@@ -16,10 +16,10 @@
 #include "encoder/cuda/encrypt.h"
 #include "encoder/cuda/memory.h"
 #include "encoder/cuda/plan_marks.h"
-#include "encoder/cuda/probe_device.h"
 #include "encoder/cuda/qp_offset_relay.h"
 #include "encoder/cuda/reconstruct.h"
 #include "encoder/cuda/slice_headers.h"
+#include "encoder/cuda/stream_window.h"
 #include "encoder/cuda/uploader.h"
 #include "encoder/frame_layout.h"
 #include "encoder/output_picture.h"
@@ -27,29 +27,30 @@
 namespace cu264::encoder::cuda {
 namespace {
 
-// Pictures that were submitted together.
-struct Run {
+// The pictures of a batch.
+struct Pictures {
   PixelFormat format = PixelFormat::i420;
-  int pictures = 0;
+  int count = 0;
 };
 
 enum class Progress { idle, encoding, downloading, ready };
 
-// A batch that was launched, on the host's side.
+// What the host knows of a batch that was launched.
 struct Batch {
-  Batch(int size, bool yields)
-      : params(static_cast<std::size_t>(size)), uploaded(yields), sized(yields), downloaded(yields) {}
+  Batch(int size, bool yields, const std::uint8_t* d_stream, std::uint8_t* pinned_window,
+        std::size_t window_bytes)
+      : params(static_cast<std::size_t>(size)),
+        window(d_stream, pinned_window, window_bytes, yields),
+        uploaded(yields),
+        sized(yields) {}
 
   Progress progress = Progress::idle;
-  Run run;
-  std::vector<core::PictureParams> params;  // of its pictures
+  Pictures pictures;
+  std::vector<core::PictureParams> params;  // [picture]
   int collected = 0;
-  std::uint64_t stream_bytes = 0;  // of the last run whose sizes are known
-  std::uint64_t window_begin = 0;  // what of the stream is in the pinned window
-  std::uint64_t window_end = 0;
+  StreamWindow window;
   Event uploaded;
-  Event sized;  // encoded; sizes and statistics are on the host
-  Event downloaded;
+  Event sized;  // the batch is encoded; its sizes and statistics are on the host
 };
 
 class CudaBackend final : public Backend {
@@ -64,13 +65,16 @@ class CudaBackend final : public Backend {
     std::size_t bytes = 0;
     d_ = lay_out_device(params, batch, static_cast<std::uint8_t*>(d_allocation_.get()), bytes);
     pinned_ = lay_out_pinned(params, batch, static_cast<std::uint8_t*>(pinned_allocation_.get()), bytes);
-    // Whoever sends one picture at a time wants it back soon.
-    for (auto& b : batches_) b = std::make_unique<Batch>(batch, batch > 1);
+    // A caller who sends one picture at a time wants it back soon, so the thread that waits for it spins.
+    for (int i = 0; i < kBatchesInFlight; ++i) {
+      batches_[i] = std::make_unique<Batch>(batch, batch > 1, d_.batch[i].stream, pinned_.batch[i].window,
+                                            pinned_.window_bytes);
+    }
     uploader_ = std::make_unique<Uploader>(params, pinned_, d_.rgb, device);
     encode_ = std::make_unique<Stream>();
     download_ = std::make_unique<Stream>();
     entropy::launch_prepare_pack(d_.pack_scratch, encode_->get());
-    if (fetches_ahead()) {  // perhaps more than has been written
+    if (fetches_ahead()) {  // copies may read more than has been written
       for (const DeviceMemory::Batch& b : d_.batch) {
         check_cuda(cudaMemsetAsync(b.stream, 0, pinned_.window_bytes, encode_->get()),
                    "clearing device memory");
@@ -90,10 +94,11 @@ class CudaBackend final : public Backend {
       offsets_done_ = std::make_unique<Event>();
       launch_qp_offset_reset(static_cast<int>(relay_bytes(params)), d_.qp_offsets.previous, encode_->get());
     }
-    if (params.reconstruction) shown_.resize(params.mb_width, params.mb_height, params.slices);
+    if (params.reconstruction) output_.resize(params.mb_width, params.mb_height, params.slices);
   }
 
-  // What is under way still uses the memory, ours and the caller's. If the device is lost nothing does.
+  // Work in flight still uses the backend's memory and the caller's. If the device is lost, nothing does, so
+  // errors do not matter here.
   ~CudaBackend() override {
     cudaStreamSynchronize(uploader_->stream().get());
     if (plan_) cudaStreamSynchronize(plan_->get());
@@ -109,12 +114,12 @@ class CudaBackend final : public Backend {
     check_picture(picture, params_);
     const DeviceGuard guard(device_);
     advance_all();
-    if (filling_.pictures == 0) filling_ = {Uploader::format_on_device(frame.format), 0};
-    const std::size_t i = static_cast<std::size_t>(filling_.pictures);
+    if (filling_.count == 0) filling_ = {Uploader::format_on_device(frame.format), 0};
+    const std::size_t i = static_cast<std::size_t>(filling_.count);
     pinned_.batch[next_].sources[i] =
         uploader_->upload(frame, picture.index, d_.batch[next_].staging + i * d_.staged_bytes);
     pinned_.batch[next_].params[i] = picture;
-    if (++filling_.pictures == size_) launch();
+    if (++filling_.count == size_) launch();
   }
 
   void flush() override {
@@ -127,13 +132,15 @@ class CudaBackend final : public Backend {
     const DeviceGuard guard(device_);
     Batch& batch = *batches_[collecting_];
     advance(collecting_);
-    if (batch.progress == Progress::downloading && batch.downloaded.done()) batch.progress = Progress::ready;
+    if (batch.progress == Progress::downloading && batch.window.downloaded().done())
+      batch.progress = Progress::ready;
     return batch.progress == Progress::ready;
   }
 
   CodedAccessUnit collect() override {
     const DeviceGuard guard(device_);
-    // Not at the end of the call before: packets on the device last until this one.
+    // The rest is launched here and not at the end of the previous call, because packets on the device are
+    // valid until this call.
     if (flushed_) launch_rest();
     Batch& batch = *batches_[collecting_];
     if (batch.progress == Progress::encoding) {
@@ -141,11 +148,11 @@ class CudaBackend final : public Backend {
       advance(collecting_);
     }
     if (batch.progress == Progress::downloading) {
-      batch.downloaded.wait();
+      batch.window.downloaded().wait();
       batch.progress = Progress::ready;
     }
     CodedAccessUnit unit = unit_of(batch, batch.collected);
-    if (++batch.collected == batch.run.pictures) {
+    if (++batch.collected == batch.pictures.count) {
       batch.progress = Progress::idle;
       collecting_ = (collecting_ + 1) % kBatchesInFlight;
     }
@@ -163,11 +170,11 @@ class CudaBackend final : public Backend {
     check_cuda(cudaStreamSynchronize(encode_->get()), "uploading the watermark");
   }
 
-  BatchView view_of(const Run& run, const DeviceMemory::Batch& d) const {
+  BatchView view_of(const Pictures& pictures, const DeviceMemory::Batch& d) const {
     BatchView view;
-    view.pictures = run.pictures;
+    view.pictures = pictures.count;
     view.width = params_.width, view.height = params_.height;
-    view.format = run.format;
+    view.format = pictures.format;
     view.mb_width = params_.mb_width, view.mb_height = params_.mb_height;
     view.slices = params_.slices;
     view.sources = d.sources;
@@ -185,22 +192,23 @@ class CudaBackend final : public Backend {
                "copying between host and device");
   }
 
-  // Starts what has been submitted. The batch before the last has been collected: see capacity().
+  // Launches the batch that has been submitted. The one before the last has been collected: see the top of
+  // this file.
   void launch() {
     Batch& batch = *batches_[next_];
     const DeviceMemory::Batch& d = d_.batch[next_];
     const PinnedMemory::Batch& pinned = pinned_.batch[next_];
-    batch.run = std::exchange(filling_, {});
+    batch.pictures = std::exchange(filling_, {});
     batch.collected = 0;
-    const std::size_t pictures = static_cast<std::size_t>(batch.run.pictures);
-    // What is said of the frames goes the way of the frames: on another stream it would come behind those of
-    // the next batch, since one engine makes all copies to the device.
+    const std::size_t pictures = static_cast<std::size_t>(batch.pictures.count);
+    // The tables that describe the frames are copied on the stream of the frames. On another stream they
+    // would come after the frames of the next batch, since one engine makes all copies to the device.
     copy(d.sources, pinned.sources, pictures, cudaMemcpyHostToDevice, uploader_->stream());
     copy(d.params, pinned.params, pictures, cudaMemcpyHostToDevice, uploader_->stream());
     std::copy_n(pinned.params, pictures, batch.params.begin());
     batch.uploaded.record(uploader_->stream().get());
     encode_->wait_for(batch.uploaded.get());
-    BatchView view = view_of(batch.run, d);
+    BatchView view = view_of(batch.pictures, d);
     if (params_.aq) view.qp_offsets = launch_qp_offsets_of(view);
     if (params_.marks) plan_marks(batch, d);
     launch_reconstruct(view, common_qp(batch), params_.preset, d.reconstruct_scratch, encode_->get(), d.marks,
@@ -224,36 +232,34 @@ class CudaBackend final : public Backend {
       copy(pinned.reconstruction, d_.reconstruction, mbs * 384, cudaMemcpyDeviceToHost, *encode_);
     }
     copy(pinned.pictures, d.pictures, pictures, cudaMemcpyDeviceToHost, *encode_);
-    batch.window_begin = 0, batch.window_end = window_ahead(batch);
-    if (batch.window_end > 0) {
-      copy(pinned.window, d.stream, static_cast<std::size_t>(batch.window_end), cudaMemcpyDeviceToHost,
-           *encode_);
-    }
+    batch.window.reset();
+    if (fetches_ahead()) batch.window.fetch_ahead(*encode_);
     batch.sized.record(encode_->get());
     batch.progress = Progress::encoding;
     next_ = (next_ + 1) % kBatchesInFlight;
   }
 
-  // Of all the batch's pictures, if they have one.
+  // The QP of all the batch's pictures, if they have the same.
   static std::optional<int> common_qp(const Batch& batch) {
     const auto first = batch.params.begin();
     const bool common =
-        std::all_of(first, first + batch.run.pictures,
+        std::all_of(first, first + batch.pictures.count,
                     [&](const core::PictureParams& picture) { return picture.qp == first->qp; });
     return common ? std::optional<int>(first->qp) : std::nullopt;
   }
 
-  // On a stream of its own, beside the end of the batch before, where the wavefront leaves the device room.
+  // Runs on a stream of its own, beside the end of the previous batch, where the wavefront leaves the device
+  // room.
   void plan_marks(const Batch& batch, const DeviceMemory::Batch& d) const {
     plan_->wait_for(batch.uploaded.get());
-    launch_plan_marks(mark_plan_, d.params, batch.run.pictures, params_.mb_width * params_.mb_height, d.marks,
-                      plan_->get());
+    launch_plan_marks(mark_plan_, d.params, batch.pictures.count, params_.mb_width * params_.mb_height,
+                      d.marks, plan_->get());
     planned_->record(plan_->get());
     encode_->wait_for(planned_->get());
   }
 
-  // Batches come in order on one stream, or in turn on several devices': the offsets of a batch's last
-  // picture wait for the next batch.
+  // The offsets of a batch's last picture are kept for the next batch: on this device, where one stream keeps
+  // the batches in order, or in the relay if several devices take turns.
   const std::int8_t* launch_qp_offsets_of(const BatchView& view) const {
     vision::cuda::PicturePlanes luma;
     luma.table = view.sources;
@@ -270,63 +276,28 @@ class CudaBackend final : public Backend {
     return d_.qp_offsets.offsets;
   }
 
-  // An incomplete batch comes early: the one before the last may still be waiting for its collection.
+  // An incomplete batch may come early, while the one before the last has not been collected yet.
   void launch_rest() {
-    if (filling_.pictures > 0 && batches_[next_]->progress == Progress::idle) launch();
+    if (filling_.count > 0 && batches_[next_]->progress == Progress::idle) launch();
   }
 
-  // Of a single picture the stream comes along with its size, as much as the last one took and a quarter
-  // more: that costs less than asking again.
+  // The stream of a single picture is fetched together with its size.
   bool fetches_ahead() const { return size_ == 1 && !params_.device_output; }
-  std::uint64_t window_ahead(const Batch& batch) const {
-    if (!fetches_ahead()) return 0;
-    const std::uint64_t expected = batch.stream_bytes + batch.stream_bytes / 4;
-    return expected == 0 ? pinned_.window_bytes : std::min<std::uint64_t>(expected, pinned_.window_bytes);
-  }
 
-  // How many bytes to fetch is known once the sizes are here; then they are fetched, if nobody has yet.
+  // Once the sizes are on the host, fetches the stream unless it is there already.
   void advance(int index) const {
     Batch& batch = *batches_[index];
     if (batch.progress != Progress::encoding || !batch.sized.done()) return;
     batch.progress = Progress::ready;
-    const entropy::PackedPicture& last = pinned_.batch[index].pictures[batch.run.pictures - 1];
-    batch.stream_bytes = last.offset + last.size;
-    if (params_.device_output || batch.stream_bytes <= batch.window_end) return;
-    fetch(index, 0);
+    const entropy::PackedPicture& last = pinned_.batch[index].pictures[batch.pictures.count - 1];
+    const bool here = batch.window.has_all_of(last.offset + last.size);
+    if (params_.device_output || here) return;
+    batch.window.fetch(0, *download_);
     batch.progress = Progress::downloading;
   }
 
   void advance_all() const {
     for (int i = 0; i < kBatchesInFlight; ++i) advance(i);
-  }
-
-  // Moves the window to `begin` of the batch's stream.
-  void fetch(int index, std::uint64_t begin) const {
-    Batch& batch = *batches_[index];
-    batch.window_begin = begin;
-    batch.window_end = std::min<std::uint64_t>(batch.stream_bytes, begin + pinned_.window_bytes);
-    copy(pinned_.batch[index].window, d_.batch[index].stream + begin,
-         static_cast<std::size_t>(batch.window_end - begin), cudaMemcpyDeviceToHost, *download_);
-    batch.downloaded.record(download_->get());
-  }
-
-  std::vector<std::uint8_t> bytes_of(Batch& batch, const entropy::PackedPicture& picture) const {
-    const std::uint8_t* const window = pinned_.batch[collecting_].window;
-    std::vector<std::uint8_t> bytes;
-    bytes.reserve(static_cast<std::size_t>(picture.size));
-    const std::uint64_t end = picture.offset + picture.size;
-    for (std::uint64_t at = picture.offset; at < end;) {
-      if (at >= batch.window_end) {
-        fetch(collecting_, at);
-        batch.downloaded.wait();
-        if (at >= batch.window_end)
-          throw Error(ErrorCode::encode_failure, "the device gave sizes that do not add up");
-      }
-      const std::uint64_t stop = std::min(end, batch.window_end);
-      bytes.insert(bytes.end(), window + (at - batch.window_begin), window + (stop - batch.window_begin));
-      at = stop;
-    }
-    return bytes;
   }
 
   CodedAccessUnit unit_of(Batch& batch, int i) {
@@ -348,23 +319,24 @@ class CudaBackend final : public Backend {
       unit.device_slices = {d_.batch[collecting_].stream + picture.offset,
                             static_cast<std::size_t>(picture.size)};
     } else {
-      unit.slices = bytes_of(batch, picture);
+      unit.slices = batch.window.bytes_of(picture, *download_);
     }
     if (params_.reconstruction) unit.reconstruction = reconstruction_of(i, params.deblock);
     return unit;
   }
 
-  // The loop filter runs on the host: who asks for the reconstruction is checking, not in a hurry.
+  // The loop filter runs on the host: a caller who asks for the reconstruction is checking and not in a
+  // hurry.
   std::vector<std::uint8_t> reconstruction_of(int i, bool deblock) {
-    const std::size_t mbs = shown_.macroblocks.size();
+    const std::size_t mbs = output_.macroblocks.size();
     const PinnedMemory::Batch& pinned = pinned_.batch[collecting_];
-    std::copy_n(pinned.macroblocks + i * mbs, mbs, shown_.macroblocks.begin());
+    std::copy_n(pinned.macroblocks + i * mbs, mbs, output_.macroblocks.begin());
     const std::uint8_t* from = pinned.reconstruction + i * mbs * 384;
-    for (Plane& plane : shown_.reconstruction) {
+    for (Plane& plane : output_.reconstruction) {
       std::memcpy(plane.samples.data(), from, plane.samples.size());
       from += plane.samples.size();
     }
-    return output_picture(shown_, deblock, params_);
+    return output_picture(output_, deblock, params_);
   }
 
   const StageParams params_;
@@ -374,21 +346,21 @@ class CudaBackend final : public Backend {
   PinnedAllocation pinned_allocation_;
   DeviceMemory d_;
   PinnedMemory pinned_;
-  MarkPlan mark_plan_;         // of StageParams::marks
-  EncryptionPlan encryption_;  // of StageParams::cipher
+  MarkPlan mark_plan_;         // for StageParams::marks
+  EncryptionPlan encryption_;  // for StageParams::cipher
   std::unique_ptr<Uploader> uploader_;
   std::unique_ptr<Stream> encode_;
   std::unique_ptr<Stream> download_;
-  std::unique_ptr<Stream> plan_;          // of StageParams::marks
-  std::unique_ptr<Event> planned_;        // the same
-  std::unique_ptr<Event> offsets_done_;   // of StageParams::aq
-  std::shared_ptr<QpOffsetRelay> relay_;  // null on a device alone, and without adaptive quantisation
+  std::unique_ptr<Stream> plan_;          // for StageParams::marks
+  std::unique_ptr<Event> planned_;        // for StageParams::marks
+  std::unique_ptr<Event> offsets_done_;   // for StageParams::aq
+  std::shared_ptr<QpOffsetRelay> relay_;  // null for a single device and without adaptive quantisation
   std::unique_ptr<Batch> batches_[kBatchesInFlight];
-  Run filling_;  // submitted and not yet launched
+  Pictures filling_;  // submitted, but not launched yet
   bool flushed_ = false;
-  int next_ = 0;        // the batch that it will be
-  int collecting_ = 0;  // the batch that the oldest picture is in
-  CpuPicture shown_;
+  int next_ = 0;        // the batch that filling_ will become
+  int collecting_ = 0;  // the batch of the oldest picture
+  CpuPicture output_;
 };
 
 }  // namespace
@@ -396,30 +368,6 @@ class CudaBackend final : public Backend {
 std::unique_ptr<Backend> open_device(const StageParams& params, int device, int batch,
                                      std::shared_ptr<QpOffsetRelay> relay) {
   return std::make_unique<CudaBackend>(params, device, batch, std::move(relay));
-}
-
-int choose_batch(const StageParams& params, const std::vector<int>& devices) {
-  int batch = params.batch;
-  for (const int device : devices) {
-    probe_device(device);
-    if (params.batch != 0) continue;
-    const DeviceGuard guard(device);
-    int multiprocessors = 0;
-    std::size_t free_bytes = 0, total = 0;
-    check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
-               "asking for the device's properties");
-    check_cuda(cudaMemGetInfo(&free_bytes, &total), "asking for the device's memory");
-    const int suits = choose_batch(params, multiprocessors, free_bytes);
-    batch = batch == 0 ? suits : std::min(batch, suits);
-  }
-  return batch;
-}
-
-MemoryRequirement memory_required(const StageParams& params, const std::vector<int>& devices) {
-  MemoryRequirement required =
-      measure(params, params.batch != 0 ? params.batch : choose_batch(params, devices));
-  if (params.aq && devices.size() > 1) required.pinned += relay_bytes(params);
-  return required;
 }
 
 }  // namespace cu264::encoder::cuda

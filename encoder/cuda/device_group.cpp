@@ -1,4 +1,5 @@
-// Several devices as one backend: batches go round, and come back in the order they went.
+// Several devices as one backend. They take batches in turn, and access units are collected in the order of
+// submission.
 #include <utility>
 
 #include "encoder/cuda/cuda_backend.h"
@@ -36,7 +37,7 @@ class DeviceGroup final : public Backend {
   }
 
   std::vector<std::unique_ptr<Backend>> members_;
-  const std::uint64_t batch_;  // pictures of each batch but the last
+  const std::uint64_t batch_;  // pictures of every batch except the last
   std::uint64_t submitted_ = 0;
   std::uint64_t collected_ = 0;
 };

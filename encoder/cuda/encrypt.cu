@@ -1,7 +1,7 @@
 #include "encoder/cuda/encrypt.h"
 
 #include "common/cuda/error_check.h"
-#include "encoder/cuda/cipher_change.cuh"
+#include "encoder/cuda/cipher_transform.cuh"
 #include "entropy/cavlc/code_groups.cuh"
 
 namespace cu264::encoder::cuda {
@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kWarps = 4;
 
-// A warp a group, a macroblock a lane.
+// Each warp takes a group, and each lane one of its macroblocks.
 __global__ void __launch_bounds__(32 * kWarps)
     encrypt_macroblocks(const __grid_constant__ BatchView batch, const __grid_constant__ EncryptionPlan plan,
                         const __grid_constant__ entropy::GroupLayout layout) {
@@ -52,9 +52,9 @@ void launch_code_encrypted(const BatchView& batch, const EncryptionPlan& plan,
                            cudaStream_t stream) {
   launch_group_keystream(batch, plan, bits, stream);
   if (plan.parts.codewords) {
-    entropy::launch_code_groups<CipherChange<true>>(batch, {plan.parts}, scratch, bits, stream);
+    entropy::launch_code_groups<CipherTransform<true>>(batch, {plan.parts}, scratch, bits, stream);
   } else {
-    entropy::launch_code_groups<CipherChange<false>>(batch, {plan.parts}, scratch, bits, stream);
+    entropy::launch_code_groups<CipherTransform<false>>(batch, {plan.parts}, scratch, bits, stream);
   }
 }
 

@@ -12,10 +12,10 @@ namespace {
 
 constexpr int kMostWarps = 32;
 
-// Groups that a warp takes at once: with more, it is less often that lanes have no AES block left to make.
+// The groups that a warp takes at once. The more there are, the fewer lanes are left without an AES block.
 constexpr int kAtOnce = 2;
 
-// Of a warp: its AES blocks, number of the group << 10 | macroblock << 5 | block.
+// A warp's list of AES blocks; each entry is number of the group << 10 | macroblock << 5 | block.
 struct Listed {
   std::uint16_t entries[kAtOnce * entropy::kGroup * (1 + protect::kMostKeyBlocks)];
 };
@@ -27,7 +27,7 @@ struct KeystreamJob {
   entropy::GroupBits bits;
 };
 
-// A group's listed blocks begin at s_listed. Returns where they end. All lanes.
+// Lists a group's blocks from s_listed on and returns the end of the list. All lanes must call this.
 __device__ std::uint16_t* list_group(const KeystreamJob& job, const entropy::Group& group,
                                      std::uint32_t number, std::uint16_t* s_listed, int lane) {
   const entropy::MacroblockLane mb(job.batch, group, lane);
@@ -42,7 +42,8 @@ __device__ std::uint16_t* list_group(const KeystreamJob& job, const entropy::Gro
   return s_listed + (__shfl_sync(0xffffffffu, own.first + own.blocks, 31) - left_out);
 }
 
-// A warp takes two groups: lists the AES blocks that they need, then makes a listed one a lane.
+// Each warp takes two groups: it lists the AES blocks that they need, and then each lane computes one of the
+// listed blocks at a time.
 template <int kTables>
 __global__ void __launch_bounds__(32 * kMostWarps) group_keystream(const __grid_constant__ KeystreamJob job) {
   using Table = protect::cuda::AesTable<kTables>;
@@ -54,7 +55,7 @@ __global__ void __launch_bounds__(32 * kMostWarps) group_keystream(const __grid_
   const Table aes(s_table, lane);
   const auto groups = static_cast<std::uint32_t>(job.layout.groups());
   const std::uint32_t stride = gridDim.x * (blockDim.x >> 5);
-  // Neighbours on different multiprocessors, so that all have equally much to do.
+  // Neighbouring groups go to different multiprocessors, so that all have the same amount of work.
   for (std::uint32_t unit = warp * gridDim.x + blockIdx.x; kAtOnce * unit < groups; unit += stride) {
     std::uint32_t pictures[kAtOnce] = {}, counters[kAtOnce] = {};
     uint4* d_first[kAtOnce] = {};
@@ -72,7 +73,7 @@ __global__ void __launch_bounds__(32 * kMostWarps) group_keystream(const __grid_
     }
     __syncwarp();
     const int listed = static_cast<int>(s_end - s_listed);
-    // By all lanes, so that the table's address is the same for all.
+    // All lanes take part, so that the table's address is uniform.
     for (int begin = 0; begin < listed; begin += 32) {
       const int entry = s_listed[min(begin + lane, listed - 1)];
       const int number = entry >> 10;
@@ -103,7 +104,7 @@ void launch_group_keystream(const BatchView& batch, const EncryptionPlan& plan,
   check_cuda(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
              "cudaDeviceGetAttribute");
   constexpr int kWarp = static_cast<int>(sizeof(Listed)), kTable = protect::cuda::AesTable<1>::kBytes;
-  // As many tables as leave room for a few warps; Turing has room for one.
+  // As many copies of the table as leave room for a few warps; on Turing that is one.
   const int tables = shared >= 4 * kTable + 16 * kWarp ? 4 : shared >= 2 * kTable + 8 * kWarp ? 2 : 1;
   const int warps = std::clamp((shared - tables * kTable) / kWarp, 1, kMostWarps);
   const int bytes = tables * kTable + warps * kWarp;
@@ -112,7 +113,8 @@ void launch_group_keystream(const BatchView& batch, const EncryptionPlan& plan,
                                     : group_keystream<1>;
   check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
              "cudaFuncSetAttribute");
-  // A block a multiprocessor; of few groups a warp a multiprocessor before there are two.
+  // Each multiprocessor gets one block. If there are few groups, every multiprocessor gets one busy warp
+  // before any gets two.
   const auto units = static_cast<int>((job.layout.groups() + kAtOnce - 1) / kAtOnce);
   kernel<<<std::min(units, processors), 32 * warps, static_cast<std::size_t>(bytes), stream>>>(job);
   check_launch("group_keystream");

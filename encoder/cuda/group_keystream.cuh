@@ -1,5 +1,6 @@
-// A group's keystream in device memory, where its bits will be (entropy/cavlc/group_bits.h): the AES block of
-// each macroblock's modes, then those of their levels, macroblock after macroblock.
+// The layout of a group's keystream in device memory, where its bits will be (entropy/cavlc/group_bits.h):
+// first the AES block for the modes of each macroblock, then the AES blocks for the levels, macroblock by
+// macroblock.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,12 +17,12 @@ namespace cu264::encoder::cuda {
 
 static_assert(4 * (1 + protect::kMostKeyBlocks) <= entropy::kMacroblockWords);
 
-// Where the levels of the lane's macroblock have their keystream.
+// Where the keystream for the levels of the lane's macroblock lies.
 struct MacroblockKeystream {
   protect::KeyLayout layout;
-  int first, blocks;  // in AES blocks from the begin of the group's keystream on
+  int first, blocks;  // in AES blocks, from the beginning of the group's keystream
 
-  // All lanes. `levels`: whether they are encrypted.
+  // All lanes must call this. `levels`: whether levels are encrypted.
   __device__ __forceinline__ MacroblockKeystream(const core::BatchView& batch,
                                                  const entropy::MacroblockLane& mb, bool levels, int lane) {
     if (levels && mb.exists) {

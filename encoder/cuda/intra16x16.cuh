@@ -1,4 +1,4 @@
-// Intra_16x16 on one warp. Decides and codes as encoder/cpu/intra16x16_search_inl.h does.
+// Prediction and coding of Intra_16x16 on one warp, with the results of encoder/cpu/intra16x16_search_inl.h.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,17 @@
 
 namespace cu264::encoder::cuda {
 
-// What the predictors need besides the neighbours themselves, the same in all lanes.
+// What the predictors need besides the neighbouring samples, the same in all lanes.
 struct Intra16x16Neighbours {
   int dc;
   core::PlanePrediction plane;
 };
 
-// Slopes of all plane predictors at once, a side every eight lanes of luma and every four of chroma: luma's
-// above in lane 0 and left in lane 8, Cb's in 16 and 20, Cr's in 24 and 28.
+// The slopes of all plane predictors at once. A side takes eight lanes of luma or four lanes of chroma: the
+// luma slopes of the row above and of the left column are in lanes 0 and 8, those of Cb in 16 and 20, those
+// of Cr in 24 and 28.
 template <bool kRd>
-__device__ int plane_slopes(WarpState<kRd>& s, const LanePlace& lane) {
+__device__ int plane_slopes(WarpState<kRd>& s, const LaneIndices& lane) {
   const int i = lane.lane, c = (i >> 3) & 1;
   const bool luma = i < 16;
   const std::uint8_t* const line = luma    ? (i < 8 ? s.canvas.at(7, -1) : s.left_luma + 4 + 7)
@@ -37,13 +38,13 @@ __device__ int plane_slopes(WarpState<kRd>& s, const LanePlace& lane) {
 }
 
 template <bool kRd>
-__device__ Intra16x16Neighbours measure_luma_neighbours(WarpState<kRd>& s, const Place& place,
-                                                        const LanePlace& lane, int slopes) {
+__device__ Intra16x16Neighbours measure_luma_neighbours(WarpState<kRd>& s, const MacroblockPosition& position,
+                                                        const LaneIndices& lane, int slopes) {
   const int i = lane.position;
   const int above = *s.canvas.at(i, -1), left = s.left_luma[4 + i];
   const int sums = warp_sum(lane.half == 0 ? above | (left << 16) : 0);
   Intra16x16Neighbours n;
-  n.dc = core::intra16x16_dc(place.left, sums >> 16, place.above, sums & 0xffff, 8);
+  n.dc = core::intra16x16_dc(position.left, sums >> 16, position.above, sums & 0xffff, 8);
   n.plane.a = 16 * (s.left_luma[4 + 15] + *s.canvas.at(15, -1));
   n.plane.b = __shfl_sync(kWarp, slopes, 0);
   n.plane.c = __shfl_sync(kWarp, slopes, 8);
@@ -74,7 +75,7 @@ __device__ std::uint32_t intra16x16_row(const WarpState<kRd>& s, const Intra16x1
 
 // Writes the prediction with `mode`.
 template <bool kRd>
-__device__ void predict_intra16x16(const WarpState<kRd>& s, const LanePlace& lane,
+__device__ void predict_intra16x16(const WarpState<kRd>& s, const LaneIndices& lane,
                                    const Intra16x16Neighbours& n, int mode, std::uint8_t* out, int pitch) {
   __syncwarp();  // an abandoned search may still be reading where this writes
   for (int i = lane.lane; i < 64; i += 32) {
@@ -84,15 +85,16 @@ __device__ void predict_intra16x16(const WarpState<kRd>& s, const LanePlace& lan
   __syncwarp();
 }
 
-// Leaves the SATD of the source's AC and its DC behind, by block, for Intra_4x4's DC mode.
+// Stores the SATD of each source block without its DC coefficient, and that coefficient, for the DC mode of
+// Intra_4x4.
 template <bool kRd>
-__device__ void measure_source(WarpState<kRd>& s, const LanePlace& lane, const HadamardMatrix& matrix) {
+__device__ void measure_source(WarpState<kRd>& s, const LaneIndices& lane, const HadamardMatrix& matrix) {
   const int g = lane.lane >> 2, t = lane.lane & 3, x = 4 * (g & 3), y = 4 * (g >> 2) + t;
   for (int half = 0; half < 2; ++half) {
     const std::uint32_t source = *reinterpret_cast<const std::uint32_t*>(&s.luma[8 * half + y][x]);
     const HadamardRows plain = hadamard_differences(matrix, source, 0);
     const std::uint32_t sums = satd_by_column(plain);
-    if (g == 0) {  // row 0 of the product: the sums of samples
+    if (g == 0) {  // row 0 of the product holds the sums of samples
       s.source_dc[8 * half + 2 * t] = static_cast<std::int16_t>(plain.upper_even);
       s.source_dc[8 * half + 2 * t + 1] = static_cast<std::int16_t>(plain.upper_odd);
       s.source_ac[8 * half + 2 * t] =
@@ -103,9 +105,9 @@ __device__ void measure_source(WarpState<kRd>& s, const LanePlace& lane, const H
   }
 }
 
-// SATD of mode k, in lane k.
+// Returns the SATD of mode k in lane k.
 template <bool kRd>
-__device__ int measure_intra16x16(const WarpState<kRd>& s, const LanePlace& lane,
+__device__ int measure_intra16x16(const WarpState<kRd>& s, const LaneIndices& lane,
                                   const HadamardMatrix& matrix, const Intra16x16Neighbours& n) {
   const int g = lane.lane >> 2, t = lane.lane & 3, x = 4 * (g & 3), y = 4 * (g >> 2) + t;
   const std::uint32_t source[2] = {*reinterpret_cast<const std::uint32_t*>(&s.luma[y][x]),
@@ -123,34 +125,34 @@ __device__ int measure_intra16x16(const WarpState<kRd>& s, const LanePlace& lane
   return mine;
 }
 
-// Rank by SATD and mode bits of mode k in lane k; core::kNoRank for what is not available.
-__device__ inline unsigned rank_intra16x16(const SearchConstants& constants, const LanePlace& lane,
-                                           const Place& place, int satd, int chroma_pattern) {
+// Returns the rank of mode k by SATD and mode bits in lane k; core::kNoRank if the mode is not available.
+__device__ inline unsigned rank_intra16x16(const SearchConstants& constants, const LaneIndices& lane,
+                                           const MacroblockPosition& position, int satd, int chroma_pattern) {
   const int mode = lane.lane & 3;
   const int bits = constants.rate.intra16x16_header_bits(mode, 0, chroma_pattern);
-  const bool available =
-      lane.lane < core::kIntra16x16Modes && core::intra16x16_mode_available(mode, place.left, place.above);
+  const bool available = lane.lane < core::kIntra16x16Modes &&
+                         core::intra16x16_mode_available(mode, position.left, position.above);
   return available ? core::satd_rank(satd, constants.satd_lambda, bits, mode) : core::kNoRank;
 }
 
-// Transforms, quantises and reconstructs luma from its prediction, in passes of two blocks that are not
-// unrolled: the search is bound by the fetching of instructions.
+// Transforms, quantises and reconstructs luma from its prediction, two blocks a pass. The passes are not
+// unrolled because the search is bound by instruction fetch.
 template <bool kRd, bool kRdoq>
 struct Intra16x16Coder {
   WarpState<kRd>& s;
   const SearchConstants& constants;
-  const LanePlace& lane;
+  const LaneIndices& lane;
   WarpRate<kRdoq> rate;
   const LaneQuantiser& quantiser;
   const std::uint8_t* prediction;  // sixteen rows of sixteen samples
   int pitch;
   std::int16_t (*levels)[16];  // [17]: DC, then AC by block
   std::uint8_t* counts;        // [17]
-  // Where rate decides, a lane's share of the bits of the DC block and of all AC blocks.
+  // Where decisions count bits: a lane's share of the bits of the DC block and of all AC blocks.
   int dc_bits = 0;
   int ac_bits = 0;
 
-  // Leaves levels, counts and, in s.dc, the DC coefficients to reconstruct with.
+  // Writes the levels, the counts and, to s.dc, the DC coefficients for the reconstruction.
   __device__ void quantise() {
     core::LevelMasks masks;  // of AC block `lane`
 #pragma unroll 1
@@ -181,8 +183,8 @@ struct Intra16x16Coder {
     quantise_dc();
   }
 
-  // The same with levels by RDOQ. A block's context is what its neighbours to the left and above were left
-  // with, so blocks go in the steps of Intra_4x4.
+  // The same with levels chosen by RDOQ. The context of a block depends on the final counts of its left and
+  // upper neighbours, so blocks are taken in the steps of Intra_4x4.
   __device__ void quantise_by_rdoq() {
 #pragma unroll 1
     for (int step = 0; step < kIntra4x4Steps; ++step) {
@@ -221,8 +223,8 @@ struct Intra16x16Coder {
                                               core::dead_zone_rounding(shift, core::kDeadZoneLuma)));
   }
 
-  // `level` belongs at `position` of the DC block; the lower half's count. Leaves the DC coefficients in
-  // s.dc.
+  // Stores `level` at `position` of the DC block, from the lanes of the lower half. Writes the DC
+  // coefficients to s.dc.
   __device__ void store_dc_levels(int position, int level) {
     const unsigned nonzero = __ballot_sync(kWarp, level != 0) & 0xffff;
     if (lane.half == 0) levels[0][position] = static_cast<std::int16_t>(level);
@@ -238,8 +240,8 @@ struct Intra16x16Coder {
     __syncwarp();
   }
 
-  // Leaves the reconstruction in `out`, which may be the prediction. Without AC levels every block gets a
-  // constant.
+  // Writes the reconstruction to `out`, which may be the prediction. Without AC levels the residual of every
+  // block is a constant.
   __device__ void reconstruct(bool with_ac, std::uint8_t* out, int out_pitch) {
     if (with_ac) {
       reconstruct_with_ac(out, out_pitch);
@@ -252,7 +254,7 @@ struct Intra16x16Coder {
     __syncwarp();
   }
 
-  // Returns a lane's share of the squared error. Null: only that is wanted.
+  // Returns a lane's share of the squared error. With a null `out` nothing else is computed.
   __device__ int reconstruct_with_ac(std::uint8_t* out, int out_pitch) {
     int error = 0;
 #pragma unroll 1
@@ -274,7 +276,7 @@ struct Intra16x16Coder {
     return error;
   }
 
-  // The squared error without AC levels, a lane's share.
+  // A lane's share of the squared error without AC levels.
   __device__ int flat_error() const {
     int error = 0;
     for (int i = lane.lane; i < 64; i += 32) {
@@ -285,13 +287,13 @@ struct Intra16x16Coder {
     return error;
   }
 
-  // Any AC level at all.
+  // Whether any AC level is not zero.
   __device__ bool has_ac() const {
     return __any_sync(kWarp, lane.lane < 16 && counts[1 + lane.position] != 0);
   }
 
  private:
-  // Four samples from column x of row y on, without AC levels.
+  // Four reconstructed samples from column x of row y on, without AC levels.
   __device__ std::uint32_t flat_row(int x, int y) const {
     const std::uint32_t row = *reinterpret_cast<const std::uint32_t*>(prediction + y * pitch + x);
     return add_to_samples(row, (s.dc[(y & ~3) + (x >> 2)] + 32) >> 6);

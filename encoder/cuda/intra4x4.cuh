@@ -1,5 +1,5 @@
-// Intra_4x4 on one warp: all modes of a block judged at once on the tensor cores, two blocks a step where the
-// coding order allows it.
+// Intra_4x4 on one warp. The tensor cores judge all modes of a block at once, and a step takes two blocks
+// where the coding order allows it.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace cu264::encoder::cuda {
 
-// The eight modes other than DC stand in columns 0..7 of the Hadamard product.
+// The eight modes other than DC take columns 0..7 of the Hadamard product.
 __device__ inline int mode_of_column(int column) {
   return column + (column >= 2);
 }
@@ -24,14 +24,14 @@ __device__ inline int column_of_mode(int mode) {
   return mode - (mode > 2);
 }
 
-// What a lane does for every block: constants of the kernel.
+// What a lane does for every block. It stays constant throughout the kernel.
 struct Intra4x4Lane {
-  std::uint32_t sources;  // where in the values its row of its mode lies, a byte a sample
-  int line_offset;        // from the block's first sample to its sample of the neighbour line, in the canvas
+  std::uint32_t sources;  // indices into the values of its mode's samples in its row, one byte each
+  int line_offset;  // offset in the canvas from the block's first sample to the lane's neighbouring sample
   int line_offset_without_above_right;
-  int needs[2];  // of the modes in columns 2t and 2t + 1: see HalfBlock::available
+  int needs[2];  // the neighbours that the modes in columns 2t and 2t + 1 need, as HalfBlock::available
 
-  __device__ explicit Intra4x4Lane(const LanePlace& lane) {
+  __device__ explicit Intra4x4Lane(const LaneIndices& lane) {
     const int mode = mode_of_column(lane.lane >> 2), y = lane.lane & 3;
     sources = pack4(core::intra4x4_source(mode, 0, y), core::intra4x4_source(mode, 1, y),
                     core::intra4x4_source(mode, 2, y), core::intra4x4_source(mode, 3, y));
@@ -46,7 +46,7 @@ struct Intra4x4Lane {
       const int m = mode_of_column(2 * (lane.lane & 3) + odd);
       needs[odd] = 0;
       for (const int available : {1, 2, 3}) {
-        // The smallest set of neighbours that admits the mode.
+        // The smallest set of neighbours that the mode can do with.
         if (needs[odd] == 0 &&
             core::intra4x4_mode_available(m, {(available & 1) != 0, (available & 2) != 0, available == 3})) {
           needs[odd] = available;
@@ -57,19 +57,20 @@ struct Intra4x4Lane {
   }
 };
 
-// The blocks of a step, that of the lane's half among them, and what predicts it.
+// The blocks of a step, and what the prediction of the block of the lane's half needs.
 struct HalfBlock {
   StepBlock first;
   StepBlock second;
   StepBlock own;
-  int available;  // bit 0 left, bit 1 above, bit 2 whatever is above and to the right
+  int available;  // bit 0: left, bit 1: above, bit 2: modes that read samples above and to the right
   int dc;
   int predicted_mode;
 };
 
-// Values that predictions are taken from (core::intra4x4_values but DC), for the blocks of both halves.
+// Computes the values that predictions are taken from (core::intra4x4_values without DC) for the blocks of
+// both halves.
 template <bool kRd>
-__device__ HalfBlock begin_step(WarpState<kRd>& s, const LanePlace& lane, const Intra4x4Lane& constants,
+__device__ HalfBlock begin_step(WarpState<kRd>& s, const LaneIndices& lane, const Intra4x4Lane& constants,
                                 unsigned neighbours, int step) {
   HalfBlock b;
   b.first = first_of_step(step), b.second = second_of_step(step);
@@ -104,20 +105,21 @@ __device__ inline std::uint32_t predicted_row(const std::uint8_t* values, std::u
                values[sources >> 24]);
 }
 
-// The predicted rows of both blocks, as the Hadamard product wants them.
+// The predicted rows of both blocks, in the order of the Hadamard product.
 struct PredictedRows {
   std::uint32_t first;
   std::uint32_t second;
 };
 
-// Ranks (core::ranked) of the modes in columns 2t and 2t + 1 and of DC: of the first block in the lanes of
-// even groups of four, of the second in those of odd groups.
+// The ranks (core::ranked) of the modes in columns 2t and 2t + 1 and of DC. Even groups of four lanes hold
+// those of the first block, odd groups those of the second.
 struct ModeRanks {
   unsigned even;
   unsigned odd;
   unsigned dc;
 
-  // The best that is left of each block; the same in all lanes of even and of odd groups.
+  // The best rank that is left for each block; the same in all lanes of even groups, and in all lanes of odd
+  // groups.
   __device__ unsigned best() const {
     unsigned least = min(min(even, odd), dc);
     least = min(least, __shfl_xor_sync(kWarp, least, 1));
@@ -130,23 +132,24 @@ struct ModeRanks {
   }
 };
 
-// What a half knows of its block, in the lanes that rank it.
+// A lane that ranks the modes of the half's block.
 inline constexpr int kFirstRankingLane = 0, kSecondRankingLane = 4;
-__device__ inline int ranking_lane(const LanePlace& lane) {
+__device__ inline int ranking_lane(const LaneIndices& lane) {
   return lane.half == 0 ? kFirstRankingLane : kSecondRankingLane;
 }
 
 template <bool kRd>
 __device__ ModeRanks rank_modes(const WarpState<kRd>& s, const SearchConstants& constants,
-                                const LanePlace& lane, const Intra4x4Lane& mine, const HadamardMatrix& matrix,
-                                const HalfBlock& block, const PredictedRows& rows) {
+                                const LaneIndices& lane, const Intra4x4Lane& mine,
+                                const HadamardMatrix& matrix, const HalfBlock& block,
+                                const PredictedRows& rows) {
   const int t = lane.lane & 3;
   const auto satd_of = [&](const StepBlock& b, std::uint32_t row) {
     const std::uint32_t source = *reinterpret_cast<const std::uint32_t*>(&s.luma[t][0] + b.source());
     return partial_satd_by_column(hadamard_differences(matrix, source, row));
   };
   const std::uint32_t first = satd_of(block.first, rows.first), second = satd_of(block.second, rows.second);
-  // Even groups add up the first block's columns, odd groups the second's.
+  // Even groups sum the columns of the first block, odd groups those of the second.
   const bool odd_group = (lane.lane & 4) != 0;
   std::uint32_t satd = (odd_group ? second : first) + __shfl_xor_sync(kWarp, odd_group ? first : second, 4);
   satd += __shfl_xor_sync(kWarp, satd, 8);
@@ -164,13 +167,13 @@ __device__ ModeRanks rank_modes(const WarpState<kRd>& s, const SearchConstants& 
   const auto unless = [&](int needs) { return needs & ~available ? core::kNoRank : 0u; };
   ranks.even = rank(static_cast<int>(satd & 0xffff), even_mode) | unless(mine.needs[0]);
   ranks.odd = rank(static_cast<int>(satd >> 16), odd_mode) | unless(mine.needs[1]);
-  // A flat prediction changes the source's DC coefficient alone.
+  // A flat prediction changes only the DC coefficient of the source.
   ranks.dc = rank(s.source_ac[raster] + abs(s.source_dc[raster] - 16 * dc), core::kIntra4x4Dc);
   return ranks;
 }
 
-// The sample that a lane codes, of its half's block predicted with `mode`.
-__device__ inline int sample_of_rows(const LanePlace& lane, const PredictedRows& rows, int mode, int dc) {
+// The predicted sample at the lane's position in its half's block, with `mode`.
+__device__ inline int sample_of_rows(const LaneIndices& lane, const PredictedRows& rows, int mode, int dc) {
   const int from = 4 * column_of_mode(mode) + lane.y;
   const std::uint32_t first = __shfl_sync(kWarp, rows.first, from),
                       second = __shfl_sync(kWarp, rows.second, from);
@@ -178,9 +181,9 @@ __device__ inline int sample_of_rows(const LanePlace& lane, const PredictedRows&
   return mode == core::kIntra4x4Dc ? dc : static_cast<int>((word >> (8 * lane.x)) & 255);
 }
 
-// A half's share of the result while the search goes on, in all its lanes.
+// A half's share of the result so far, the same in all its lanes.
 struct HalfTally {
-  unsigned bits_and_pattern = 0;  // the pattern << StepBlock::kPatternShift
+  unsigned bits_and_pattern = 0;  // mode bits, and the pattern << StepBlock::kPatternShift
   std::int64_t cost = 0;
 
   __device__ void finish(core::Intra4x4Result& result) const {
@@ -193,9 +196,9 @@ struct HalfTally {
   }
 };
 
-// Leaves a half's block in the warp's state.
+// Stores the block of each half in the warp's state.
 template <bool kRd>
-__device__ void finish_step(WarpState<kRd>& s, const SearchConstants& constants, const LanePlace& lane,
+__device__ void finish_step(WarpState<kRd>& s, const SearchConstants& constants, const LaneIndices& lane,
                             const HalfBlock& block, int mode, int level, int sample, HalfTally& tally) {
   const unsigned ballot = __ballot_sync(kWarp, level != 0);
   const int count = __popc((ballot >> (16 * lane.half)) & 0xffff);
@@ -213,19 +216,20 @@ __device__ void finish_step(WarpState<kRd>& s, const SearchConstants& constants,
   __syncwarp();
 }
 
-// ---- decided by SATD
-// ------------------------------------------------------------------------------------------------
+// The search by SATD.
 
-// stop(cost by SATD so far): whether the search is abandoned; it may answer otherwise a little later.
+// stop(cost by SATD so far) says whether the search is abandoned. Its answer for the same cost may change
+// during the search.
 template <bool kRd, class MacroblockMarks, class Stop>
 __device__ core::Intra4x4Result search_intra4x4_by_satd(WarpState<kRd>& s, const SearchConstants& constants,
-                                                        const LanePlace& lane, const Intra4x4Lane& mine,
+                                                        const LaneIndices& lane, const Intra4x4Lane& mine,
                                                         const HadamardMatrix& matrix,
-                                                        const LaneQuantiser& quantiser, const Place& place,
+                                                        const LaneQuantiser& quantiser,
+                                                        const MacroblockPosition& position,
                                                         const MacroblockMarks& marks, Stop stop) {
   core::Intra4x4Result result;
   HalfTally tally;
-  const unsigned neighbours = neighbour_bits(place);
+  const unsigned neighbours = neighbour_bits(position);
 #pragma unroll 1
   for (int step = 0; step < kIntra4x4Steps; ++step) {
     const HalfBlock block = begin_step(s, lane, mine, neighbours, step);
@@ -254,20 +258,19 @@ __device__ core::Intra4x4Result search_intra4x4_by_satd(WarpState<kRd>& s, const
   return result;
 }
 
-// ---- decided by rate and distortion
-// ---------------------------------------------------------------------------------
+// The search by rate and distortion.
 
-// Level and sample of a lane's position, and what the whole block came to.
+// The level and the sample at a lane's position, and the cost of the whole block.
 struct CodedHalf {
   int level;
   int sample;
   std::uint32_t cost;  // the same in all lanes of the half
 };
 
-// Reconstructs the half's block from its levels and weighs it.
+// Reconstructs the half's block from its levels and computes its cost.
 template <bool kRdoq>
 __device__ CodedHalf weigh_block(const SearchConstants& constants, const WarpRate<kRdoq>& rate,
-                                 const LanePlace& lane, const LaneQuantiser& quantiser,
+                                 const LaneIndices& lane, const LaneQuantiser& quantiser,
                                  const HalfBlock& block, int mode, int prediction, int source, int level,
                                  int level_in_order, int context) {
   CodedHalf coded;
@@ -283,13 +286,14 @@ __device__ CodedHalf weigh_block(const SearchConstants& constants, const WarpRat
 
 template <bool kRdoq, class MacroblockMarks, class Stop>
 __device__ core::Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const SearchConstants& constants,
-                                                      const WarpRate<kRdoq>& rate, const LanePlace& lane,
+                                                      const WarpRate<kRdoq>& rate, const LaneIndices& lane,
                                                       const Intra4x4Lane& mine, const HadamardMatrix& matrix,
-                                                      const LaneQuantiser& quantiser, const Place& place,
+                                                      const LaneQuantiser& quantiser,
+                                                      const MacroblockPosition& position,
                                                       const MacroblockMarks& marks, Stop stop) {
   core::Intra4x4Result result;
   HalfTally tally;
-  const unsigned neighbours = neighbour_bits(place);
+  const unsigned neighbours = neighbour_bits(position);
 #pragma unroll 1
   for (int step = 0; step < kIntra4x4Steps; ++step) {
     const HalfBlock block = begin_step(s, lane, mine, neighbours, step);
@@ -300,7 +304,7 @@ __device__ core::Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const 
     const std::int8_t* const counts = s.luma_counts.cells + block.own.grid();
     const int context = rate.block_context(counts[-1], counts[-BlockGrid<4>::kPitch]);
 
-    // A candidate of each half a pass.
+    // Each pass tries one candidate in each half.
     unsigned least_cost = 0;
     int chosen_mode = core::kIntra4x4Modes;
     CodedHalf chosen{0, 0, UINT32_MAX};
@@ -333,7 +337,7 @@ __device__ core::Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const 
 
     const int mode = chosen_mode;
     if constexpr (kRdoq) {
-      // RDOQ goes to the chosen mode.
+      // RDOQ is applied to the chosen mode only.
       const int prediction = sample_of_rows(lane, rows, mode, block.dc);
       const int scaled = forward_transform(lane, source - prediction) * quantiser.multiplier;
       const int in_order = __shfl_sync(kWarp, scaled, 16 * lane.half + lane.raster);

@@ -1,4 +1,5 @@
-// The better of Intra_16x16 and Intra_4x4 on one warp: what core/luma_decision.h asks for.
+// Chooses the better of Intra_16x16 and Intra_4x4 on one warp: the operations that core/luma_decision.h
+// calls.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@
 namespace cu264::encoder::cuda {
 
 template <bool kRd>
-__device__ void take_intra16x16(WarpState<kRd>& s, const LanePlace& lane, MacroblockResult& result, int mode,
-                                bool with_ac) {
+__device__ void take_intra16x16(WarpState<kRd>& s, const LaneIndices& lane, MacroblockResult& result,
+                                int mode, bool with_ac) {
   result.record.kind = core::MacroblockKind::intra16x16;
   result.record.intra16x16_pred_mode = static_cast<std::uint8_t>(mode);
   if (with_ac) result.record.coded_block_pattern |= 15;
@@ -27,7 +28,7 @@ __device__ void take_intra16x16(WarpState<kRd>& s, const LanePlace& lane, Macrob
 }
 
 template <bool kRd>
-__device__ void take_intra4x4(WarpState<kRd>& s, const LanePlace& lane, MacroblockResult& result,
+__device__ void take_intra4x4(WarpState<kRd>& s, const LaneIndices& lane, MacroblockResult& result,
                               const core::Intra4x4Result& found) {
   result.record.kind = core::MacroblockKind::intra4x4;
   result.record.coded_block_pattern |= static_cast<std::uint8_t>(found.pattern);
@@ -36,35 +37,35 @@ __device__ void take_intra4x4(WarpState<kRd>& s, const LanePlace& lane, Macroblo
   __syncwarp();
 }
 
-// Where Intra_16x16 stands before Intra_4x4 is tried. Its modes' bits depend on chroma's pattern, which
-// another warp may still be searching for.
+// What is known of Intra_16x16 before Intra_4x4 is tried. The bits of its modes depend on the chroma pattern,
+// which another warp may still be searching for.
 struct LumaStart {
   Intra16x16Neighbours neighbours;
-  int satd;  // of Intra_16x16's mode `lane`
+  int satd;  // of the Intra_16x16 mode with the lane's number
 };
 
-// The cost of the best Intra_16x16 mode by SATD, chroma's pattern being one of first .. last: the highest
-// that it may be.
-__device__ inline unsigned highest_intra16x16_cost(const SearchConstants& constants, const LanePlace& lane,
-                                                   const Place& place, int satd, int first, int last) {
+// An upper bound of the cost by SATD of the best Intra_16x16 mode, for a chroma pattern in first..last.
+__device__ inline unsigned highest_intra16x16_cost(const SearchConstants& constants, const LaneIndices& lane,
+                                                   const MacroblockPosition& position, int satd, int first,
+                                                   int last) {
   unsigned highest = 0;
   for (int pattern = first; pattern <= last; ++pattern) {
     highest =
-        max(highest, core::cost_of_rank(warp_min(rank_intra16x16(constants, lane, place, satd, pattern))));
+        max(highest, core::cost_of_rank(warp_min(rank_intra16x16(constants, lane, position, satd, pattern))));
   }
   return highest;
 }
 
-// Chroma, and Intra_16x16 as far as LumaStart, came before, in the same warp.
+// The same warp has already searched chroma and measured Intra_16x16 as far as LumaStart.
 template <class MacroblockMarks>
 struct Prepared {
   unsigned intra16x16_cost;
   MacroblockMarks marks;
   __device__ unsigned highest_cost() const { return intra16x16_cost; }
-  __device__ void join(const LanePlace&, LumaStart&, MacroblockResult&) const {}
+  __device__ void join(const LaneIndices&, LumaStart&, MacroblockResult&) const {}
 };
 
-// A mode's levels and what they came to: of core::choose_mode's trials.
+// One of core::choose_mode's trials: the levels of a mode, and their bits.
 template <bool kRdoq>
 struct Intra16x16Trial {
   Intra16x16Coder<true, kRdoq> coder;
@@ -82,7 +83,7 @@ struct Intra16x16Trial {
   }
 };
 
-// Overwrites luma_counts.
+// The trials of the Intra_16x16 modes. They overwrite luma_counts.
 template <bool kRdoq>
 struct Intra16x16Trials {
   WarpState<true>& s;
@@ -95,26 +96,26 @@ struct Intra16x16Trials {
   __device__ int rd_lambda() const { return constants.rd_lambda; }
   __device__ Intra16x16Trial<kRdoq> code(int mode, bool by_rdoq) {
     std::uint8_t* const prediction = &s.rd.prediction[0][0];
-    predict_intra16x16(s, mine.place, neighbours, mode, prediction, 16);
-    Intra16x16Coder<true, kRdoq> coder{s,          constants, mine.place,        {mine.lengths},   mine.luma,
+    predict_intra16x16(s, mine.lane, neighbours, mode, prediction, 16);
+    Intra16x16Coder<true, kRdoq> coder{s,          constants, mine.lane,         {mine.lengths},   mine.luma,
                                        prediction, 16,        s.rd.trial_levels, s.rd.trial_counts};
     quantise<kRdoq>(coder, by_rdoq);
     const int dc_bits = warp_sum(coder.dc_bits), ac_bits = warp_sum(coder.ac_bits);
     return {coder, mode, chroma_pattern, dc_bits, ac_bits};
   }
   __device__ void keep(const Intra16x16Trial<kRdoq>&, int) {
-    keep_trial(s, mine.place, 17);
+    keep_trial(s, mine.lane, 17);
     __syncwarp();
   }
 };
 
-// The search of luma as core/luma_decision.h goes through it.
+// The search of luma in the steps of core/luma_decision.h.
 template <bool kRd, bool kRdoq, class Preparation>
 struct LumaSearch {
   WarpState<kRd>& s;
   const SearchConstants& constants;
   const LaneConstants& mine;
-  const Place& place;
+  const MacroblockPosition& position;
   LumaStart start;
   Preparation preparation;
   MacroblockResult& result;
@@ -129,24 +130,24 @@ struct LumaSearch {
     const auto stop_here = [&](unsigned cost) { return stop(cost, preparation.highest_cost()); };
     core::Intra4x4Result found;
     if constexpr (kRd) {
-      found = search_intra4x4_by_rd<kRdoq>(s, constants, {mine.lengths}, mine.place, mine.intra4x4,
-                                           mine.matrix, mine.luma, place, preparation.marks, stop_here);
+      found = search_intra4x4_by_rd<kRdoq>(s, constants, {mine.lengths}, mine.lane, mine.intra4x4,
+                                           mine.matrix, mine.luma, position, preparation.marks, stop_here);
     } else {
-      found = search_intra4x4_by_satd(s, constants, mine.place, mine.intra4x4, mine.matrix, mine.luma, place,
-                                      preparation.marks, stop_here);
+      found = search_intra4x4_by_satd(s, constants, mine.lane, mine.intra4x4, mine.matrix, mine.luma,
+                                      position, preparation.marks, stop_here);
     }
-    preparation.join(mine.place, start, result);
+    preparation.join(mine.lane, start, result);
     return found;
   }
 
   __device__ void rank_intra16x16(core::SatdRank (&ranks)[core::kIntra16x16Modes]) const {
     const core::SatdRank rank =
-        cuda::rank_intra16x16(constants, mine.place, place, start.satd, chroma_pattern());
+        cuda::rank_intra16x16(constants, mine.lane, position, start.satd, chroma_pattern());
     for (int mode = 0; mode < core::kIntra16x16Modes; ++mode) ranks[mode] = __shfl_sync(kWarp, rank, mode);
     core::sort_ranks(ranks);
   }
 
-  // Leaves the best candidate's levels, counts and DC coefficients in the work space.
+  // Leaves the levels, counts and DC coefficients of the best candidate in RdSpace.
   __device__ core::ModeChoice choose_intra16x16(const core::SatdRank (&ranks)[core::kIntra16x16Modes],
                                                 std::int64_t cost_to_beat) {
     Intra16x16Trials<kRdoq> trials{s, constants, mine, start.neighbours, chroma_pattern()};
@@ -158,22 +159,22 @@ struct LumaSearch {
 
   __device__ void take_intra4x4(const core::Intra4x4Result& found, std::int64_t cost) {
     result.cost += cost;
-    if (kRd && mine.place.lane < 16) {  // as they were before Intra_16x16 was tried
-      s.luma_counts.at(core::luma_block_x(mine.place.lane), core::luma_block_y(mine.place.lane)) =
-          static_cast<std::int8_t>(s.counts[core::kSlotLuma + mine.place.lane]);
+    if (kRd && mine.lane.lane < 16) {  // restores what trying Intra_16x16 has overwritten
+      s.luma_counts.at(core::luma_block_x(mine.lane.lane), core::luma_block_y(mine.lane.lane)) =
+          static_cast<std::int8_t>(s.counts[core::kSlotLuma + mine.lane.lane]);
     }
-    cuda::take_intra4x4(s, mine.place, result, found);
+    cuda::take_intra4x4(s, mine.lane, result, found);
   }
 
   __device__ void take_intra16x16(const core::ModeChoice& choice) {
     result.cost += choice.cost;
-    take_best(s, mine.place, core::kSlotLumaDc, 17);
+    take_best(s, mine.lane, core::kSlotLumaDc, 17);
     reconstruct_intra16x16(choice.mode, choice.pattern != 0);
   }
 
   __device__ void code_intra16x16(int mode) {
     std::uint8_t* const samples = s.canvas.at(0, 0);
-    predict_intra16x16(s, mine.place, start.neighbours, mode, samples, Canvas::kPitch);
+    predict_intra16x16(s, mine.lane, start.neighbours, mode, samples, Canvas::kPitch);
     Intra16x16Coder<kRd, kRdoq> coder = coder_of(samples);
     coder.quantise();
     finish_intra16x16(coder, mode, coder.has_ac());
@@ -181,19 +182,19 @@ struct LumaSearch {
 
  private:
   __device__ Intra16x16Coder<kRd, kRdoq> coder_of(std::uint8_t* samples) {
-    return {s, constants, mine.place, {mine.lengths}, mine.luma, samples, Canvas::kPitch, s.levels, s.counts};
+    return {s, constants, mine.lane, {mine.lengths}, mine.luma, samples, Canvas::kPitch, s.levels, s.counts};
   }
-  // Where `samples`, the canvas, holds the prediction.
+  // The canvas must hold the prediction.
   __device__ void finish_intra16x16(Intra16x16Coder<kRd, kRdoq>& coder, int mode, bool with_ac) {
     if constexpr (decltype(preparation.marks)::kAny) {
-      if (with_ac) mark_intra16x16(s, mine.place, preparation.marks);
+      if (with_ac) mark_intra16x16(s, mine.lane, preparation.marks);
     }
     coder.reconstruct(with_ac, s.canvas.at(0, 0), Canvas::kPitch);
-    cuda::take_intra16x16(s, mine.place, result, mode, with_ac);
+    cuda::take_intra16x16(s, mine.lane, result, mode, with_ac);
   }
   __device__ void reconstruct_intra16x16(int mode, bool with_ac) {
     std::uint8_t* const samples = s.canvas.at(0, 0);
-    predict_intra16x16(s, mine.place, start.neighbours, mode, samples, Canvas::kPitch);
+    predict_intra16x16(s, mine.lane, start.neighbours, mode, samples, Canvas::kPitch);
     Intra16x16Coder<kRd, kRdoq> coder = coder_of(samples);
     finish_intra16x16(coder, mode, with_ac);
   }
@@ -201,9 +202,9 @@ struct LumaSearch {
 
 template <bool kRd, bool kRdoq, class Preparation>
 __device__ void search_luma(WarpState<kRd>& s, const SearchConstants& constants, const LaneConstants& mine,
-                            const Place& place, const LumaStart& start, Preparation preparation,
-                            MacroblockResult& result) {
-  LumaSearch<kRd, kRdoq, Preparation> search{s, constants, mine, place, start, preparation, result};
+                            const MacroblockPosition& position, const LumaStart& start,
+                            Preparation preparation, MacroblockResult& result) {
+  LumaSearch<kRd, kRdoq, Preparation> search{s, constants, mine, position, start, preparation, result};
   if constexpr (kRd) {
     core::decide_luma_by_rd(search);
   } else {

@@ -1,4 +1,4 @@
-// What one warp keeps of the macroblock it works on, in shared memory, and how it gets there.
+// What a warp keeps in shared memory about the macroblock that it works on, and how it is loaded.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@
 
 namespace cu264::encoder::cuda {
 
-// The row of a macroblock that the macroblocks below need: samples before the loop filter, prediction modes,
-// counts.
+// What the macroblocks below need of a macroblock's bottom row: samples before the loop filter, prediction
+// modes, counts.
 struct alignas(16) BottomRow {
   std::uint8_t luma[16];
   std::uint8_t chroma[2][8];
@@ -29,8 +29,8 @@ struct alignas(16) BottomRow {
 };
 static_assert(sizeof(BottomRow) == 48, "three 16-byte transactions");
 
-// The macroblock's reconstruction inside a border: the row above with its corner and four samples more, the
-// column to the left. Columns and words start on word boundaries.
+// The macroblock's reconstruction with its border: the row above, the corner, four samples above and to the
+// right, and the column to the left. Rows of samples start on word boundaries.
 struct Canvas {
   static constexpr int kPitch = 32;
   std::uint8_t samples[17 * kPitch];
@@ -40,11 +40,11 @@ struct Canvas {
   }
 };
 
-// A value for each 4x4 block of a component and for its neighbours to the left and above, -1 where there is
-// none. A row of blocks is one word.
+// A value for each 4x4 block of a component and for its neighbours to the left and above; -1 for neighbours
+// that do not exist. A row of blocks is one word.
 template <int kSide>
 struct BlockGrid {
-  static constexpr int kPitch = 2 * kSide, kOwn = kPitch + kSide;  // of block (0, 0)
+  static constexpr int kPitch = 2 * kSide, kOwn = kPitch + kSide;  // index of block (0, 0)
   using Row = std::conditional_t<kSide == 4, std::uint32_t, std::uint16_t>;
   alignas(4) std::int8_t cells[(kSide + 1) * kPitch];
   __device__ std::int8_t& at(int x, int y) { return cells[kOwn + y * kPitch + x]; }
@@ -57,18 +57,18 @@ struct BlockGrid {
   }
 };
 
-// The values that a block's predictions are taken from, placed so that L3..L0 are one word.
+// The values that a block's predictions are taken from, laid out so that L3..L0 are one word.
 struct alignas(4) ValueLine {
   std::uint8_t bytes[52];
   __device__ std::uint8_t* values() { return bytes + 3; }
   __device__ std::uint32_t left() const { return *reinterpret_cast<const std::uint32_t*>(bytes + 4); }
 };
 
-// Work space of rate-distortion decisions only.
+// Work space that only rate-distortion decisions need.
 struct RdSpace {
   RdoqVariants variants;         // of luma
-  RdoqVariants chroma_variants;  // another warp may be searching chroma at the same time
-  // Of an Intra_16x16 or chroma candidate, and of the best so far.
+  RdoqVariants chroma_variants;  // apart, as another warp may be searching chroma at the same time
+  // An Intra_16x16 or chroma candidate, and the best so far.
   std::uint8_t prediction[16][16];
   std::int16_t trial_levels[17][16];
   std::int16_t best_levels[17][16];
@@ -80,30 +80,30 @@ struct NoSpace {};
 
 template <bool kRd>
 struct alignas(16) WarpState {
-  // Source.
+  // The source.
   std::uint8_t luma[16][16];
   std::uint8_t chroma[2][8][8];
-  // Reconstruction and neighbours.
+  // The reconstruction and its neighbours.
   Canvas canvas;
   std::uint8_t left_luma[20];        // corner at 3, samples from 4
   std::uint8_t above_chroma[2][12];  // corner at 3, samples from 4
   std::uint8_t left_chroma[2][12];   // the same
   std::uint8_t chroma_out[2][8][8];
-  // Levels of the macroblock by slot, total_coeff of it and of its neighbours.
+  // The levels of the macroblock by slot, and total_coeff of its blocks and their neighbours.
   alignas(16) std::int16_t levels[core::kBlocksPerMacroblock][16];
   std::uint8_t counts[32];
   BlockGrid<4> luma_counts;
   BlockGrid<2> chroma_counts[2];
   BlockGrid<4> modes;  // Intra4x4PredMode
-  // Scratch of the search.
+  // Scratch memory of the search.
   ValueLine line[2];           // of two blocks
-  std::int16_t source_ac[16];  // by raster block: SATD of the source less its DC, and that DC
+  std::int16_t source_ac[16];  // by raster block: SATD of the source without its DC coefficient
   std::int16_t source_dc[16];
   std::int32_t dc[16];
   std::conditional_t<kRd, RdSpace, NoSpace> rd;
 };
 
-// Fixed for the launch.
+// The constants of the search at one QP.
 struct SearchConstants {
   SearchParams search;
   [[no_unique_address]] SearchRate rate;
@@ -114,8 +114,8 @@ struct SearchConstants {
   core::Quantiser chroma;
 };
 
-// Where a macroblock lies and which neighbours it has.
-struct Place {
+// Where a macroblock lies, and which neighbours it has.
+struct MacroblockPosition {
   int picture;
   int mb_x;
   int mb_y;
@@ -144,13 +144,13 @@ __device__ inline std::uint32_t add_to_samples(std::uint32_t samples, int value)
                    : __vaddus4(samples, replicate(min(value, 255)));
 }
 
-// Of four samples.
+// The squared error of four samples.
 __device__ inline int squared_error4(std::uint32_t a, std::uint32_t b) {
   const std::uint32_t difference = __vabsdiffu4(a, b);
   return static_cast<int>(__dp4a(difference, difference, 0u));
 }
 
-// Eight (or four) samples of a row from column x on, columns beyond `width` repeating the last.
+// Loads eight or four samples of a row from column x on. Columns from `width` on repeat the last sample.
 template <class Word>
 __device__ inline Word load_row(const std::uint8_t* row, int x, int width) {
   constexpr int kBytes = sizeof(Word);
@@ -164,31 +164,31 @@ __device__ inline Word load_row(const std::uint8_t* row, int x, int width) {
   return *reinterpret_cast<const Word*>(&bytes);
 }
 
-// A lane's share of a macroblock's source.
+// A lane's share of the source of a macroblock.
 struct SourceWords {
   uint2 luma;
   std::uint32_t chroma;
 };
 
-__device__ inline SourceWords fetch_source(const BatchView& batch, const Place& place,
-                                           const LanePlace& lane) {
-  const SourcePicture& picture = batch.sources[place.picture];
+__device__ inline SourceWords fetch_source(const BatchView& batch, const MacroblockPosition& position,
+                                           const LaneIndices& lane) {
+  const SourcePicture& picture = batch.sources[position.picture];
   SourceWords words;
   {
-    const int y = min(16 * place.mb_y + (lane.lane >> 1), batch.height - 1);
+    const int y = min(16 * position.mb_y + (lane.lane >> 1), batch.height - 1);
     words.luma = load_row<uint2>(picture.plane[0] + y * picture.pitch[0],
-                                 16 * place.mb_x + 8 * (lane.lane & 1), batch.width);
+                                 16 * position.mb_x + 8 * (lane.lane & 1), batch.width);
   }
   const int chroma_width = (batch.width + 1) >> 1, chroma_height = (batch.height + 1) >> 1;
   if (batch.format == PixelFormat::i420) {
     const int c = lane.lane >> 4, x = 4 * (lane.lane & 1);
-    const int y = min(8 * place.mb_y + ((lane.lane >> 1) & 7), chroma_height - 1);
+    const int y = min(8 * position.mb_y + ((lane.lane >> 1) & 7), chroma_height - 1);
     const std::uint8_t* const plane = c == 0 ? picture.plane[1] : picture.plane[2];
     const std::ptrdiff_t pitch = c == 0 ? picture.pitch[1] : picture.pitch[2];
-    words.chroma = load_row<std::uint32_t>(plane + y * pitch, 8 * place.mb_x + x, chroma_width);
+    words.chroma = load_row<std::uint32_t>(plane + y * pitch, 8 * position.mb_x + x, chroma_width);
   } else if (batch.format == PixelFormat::nv12) {
-    const int x = 8 * place.mb_x + 2 * (lane.lane & 3);
-    const int y = min(8 * place.mb_y + (lane.lane >> 2), chroma_height - 1);
+    const int x = 8 * position.mb_x + 2 * (lane.lane & 3);
+    const int y = min(8 * position.mb_y + (lane.lane >> 2), chroma_height - 1);
     const std::uint8_t* const row = picture.plane[1] + y * picture.pitch[1];
     const std::uint8_t* const first = row + 2 * min(x, chroma_width - 1);
     const std::uint8_t* const second = row + 2 * min(x + 1, chroma_width - 1);
@@ -200,7 +200,7 @@ __device__ inline SourceWords fetch_source(const BatchView& batch, const Place& 
 }
 
 template <bool kRd>
-__device__ void put_source(WarpState<kRd>& s, PixelFormat format, const LanePlace& lane,
+__device__ void put_source(WarpState<kRd>& s, PixelFormat format, const LaneIndices& lane,
                            const SourceWords& words) {
   *reinterpret_cast<uint2*>(&s.luma[lane.lane >> 1][8 * (lane.lane & 1)]) = words.luma;
   if (format == PixelFormat::nv12) {
@@ -212,17 +212,18 @@ __device__ void put_source(WarpState<kRd>& s, PixelFormat format, const LanePlac
   }
 }
 
-// The column to the left: what the warp's last macroblock left in its own state.
+// Takes the neighbours to the left from the warp's state, which still holds its previous macroblock.
 template <bool kRd>
-__device__ void shift_left_neighbours(WarpState<kRd>& s, const Place& place, const LanePlace& lane) {
+__device__ void shift_left_neighbours(WarpState<kRd>& s, const MacroblockPosition& position,
+                                      const LaneIndices& lane) {
   const int i = lane.lane;
-  const std::uint8_t luma = place.left ? *s.canvas.at(15, i & 15) : 128;
-  const std::uint8_t corner = place.left && place.above ? *s.canvas.at(15, -1) : 128;
-  const std::uint8_t chroma = place.left ? s.chroma_out[(i >> 3) & 1][i & 7][7] : 128;
-  const std::uint8_t chroma_corner = place.left && place.above ? s.above_chroma[i & 1][4 + 7] : 128;
-  const std::int8_t luma_count = place.left ? s.luma_counts.at(3, i & 3) : -1;
-  const std::int8_t chroma_count = place.left ? s.chroma_counts[(i >> 1) & 1].at(1, i & 1) : -1;
-  const std::int8_t mode = place.left ? s.modes.at(3, i & 3) : -1;
+  const std::uint8_t luma = position.left ? *s.canvas.at(15, i & 15) : 128;
+  const std::uint8_t corner = position.left && position.above ? *s.canvas.at(15, -1) : 128;
+  const std::uint8_t chroma = position.left ? s.chroma_out[(i >> 3) & 1][i & 7][7] : 128;
+  const std::uint8_t chroma_corner = position.left && position.above ? s.above_chroma[i & 1][4 + 7] : 128;
+  const std::int8_t luma_count = position.left ? s.luma_counts.at(3, i & 3) : -1;
+  const std::int8_t chroma_count = position.left ? s.chroma_counts[(i >> 1) & 1].at(1, i & 1) : -1;
+  const std::int8_t mode = position.left ? s.modes.at(3, i & 3) : -1;
   __syncwarp();
   if (i < 16) {
     s.left_luma[4 + i] = luma;
@@ -240,18 +241,18 @@ __device__ void shift_left_neighbours(WarpState<kRd>& s, const Place& place, con
   }
 }
 
-// The row above, from the records of the row before. Reads bypass L1, which may hold what another block has
-// replaced.
+// Loads the neighbours above from the record of the macroblock there. The reads bypass L1, which may hold
+// stale data because another thread block writes the records.
 template <bool kRd>
-__device__ void load_above_neighbours(WarpState<kRd>& s, const BottomRow* above, const Place& place,
-                                      const LanePlace& lane) {
+__device__ void load_above_neighbours(WarpState<kRd>& s, const BottomRow* above,
+                                      const MacroblockPosition& position, const LaneIndices& lane) {
   const int i = lane.lane;
   const std::uint32_t* const words = reinterpret_cast<const std::uint32_t*>(above);
   std::uint32_t word = 0x80808080u;
-  if (place.above) {
+  if (position.above) {
     if (i < 11) word = __ldcg(words + i);
   } else if (i >= 8 && i < 11) {
-    word = 0xffffffffu;  // modes and counts of what is not available are negative
+    word = 0xffffffffu;  // modes and counts of unavailable neighbours are negative
   }
   if (i < 4) {
     *reinterpret_cast<std::uint32_t*>(s.canvas.at(4 * i, -1)) = word;
@@ -268,7 +269,7 @@ __device__ void load_above_neighbours(WarpState<kRd>& s, const BottomRow* above,
 }
 
 template <bool kRd>
-__device__ void store_bottom_row(WarpState<kRd>& s, BottomRow* bottom, const LanePlace& lane) {
+__device__ void store_bottom_row(WarpState<kRd>& s, BottomRow* bottom, const LaneIndices& lane) {
   const int i = lane.lane;
   std::uint32_t word = 0;
   if (i < 4) {

@@ -1,4 +1,4 @@
-// One macroblock on one warp: chroma, then luma, or I_PCM.
+// The search of one macroblock on one warp: chroma, then luma, then the decision for or against I_PCM.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace cu264::encoder::cuda {
 
-// What decides between the macroblock as found and I_PCM (core/pcm_decision.h).
+// What core/pcm_decision.h asks for to decide between the macroblock as searched and I_PCM.
 template <bool kRd>
 struct PcmSearch {
   const WarpState<kRd>& s;
   const SearchConstants& constants;
-  const LanePlace& lane;
+  const LaneIndices& lane;
   const MacroblockResult& result;
 
   __device__ const SearchRate& rate() const { return constants.rate; }
@@ -36,7 +36,7 @@ struct PcmSearch {
   __device__ int count_levels() const {
     return warp_sum(lane.lane < core::kBlocksPerMacroblock ? s.counts[lane.lane] : 0);
   }
-  // Of all levels that are there, and perhaps of more.
+  // The sum over all coded levels; stale levels of empty blocks may be counted too.
   __device__ int sum_of_magnitudes() const {
     constexpr int kWords = core::kLevelsPerMacroblock / 2;
     const std::uint32_t* const words = reinterpret_cast<const std::uint32_t*>(s.levels);
@@ -48,7 +48,7 @@ struct PcmSearch {
     }
     return warp_sum(sum);
   }
-  // A block a lane.
+  // Each lane counts the bits of one block.
   __device__ int macroblock_bits() const {
     int bits = 0;
     const int slot = lane.lane;
@@ -61,11 +61,11 @@ struct PcmSearch {
 };
 
 template <bool kRd>
-__device__ void take_pcm(WarpState<kRd>& s, const LanePlace& lane, MacroblockResult& result) {
+__device__ void take_pcm(WarpState<kRd>& s, const LaneIndices& lane, MacroblockResult& result) {
   const int i = lane.lane;
   result.record = core::MacroblockRecord{};
   result.record.kind = core::MacroblockKind::pcm;
-  __syncwarp();  // all lanes have counted the bits of what is replaced here
+  __syncwarp();  // all lanes have counted the bits of what is overwritten here
   for (int k = i; k < 64; k += 32) {
     *reinterpret_cast<std::uint32_t*>(s.canvas.at(4 * (k & 3), k >> 2)) =
         *reinterpret_cast<const std::uint32_t*>(&s.luma[k >> 2][4 * (k & 3)]);
@@ -83,10 +83,10 @@ __device__ void take_pcm(WarpState<kRd>& s, const LanePlace& lane, MacroblockRes
   __syncwarp();
 }
 
-// I_PCM where it is better; counts the rest.
+// Replaces the macroblock by I_PCM where that is better, and otherwise records which blocks are not empty.
 template <bool kRd>
-__device__ void finish_macroblock(WarpState<kRd>& s, const SearchConstants& constants, const LanePlace& lane,
-                                  MacroblockResult& result) {
+__device__ void finish_macroblock(WarpState<kRd>& s, const SearchConstants& constants,
+                                  const LaneIndices& lane, MacroblockResult& result) {
   if (core::pcm_is_better(PcmSearch<kRd>{s, constants, lane, result})) {
     take_pcm(s, lane, result);
   } else {
@@ -98,21 +98,21 @@ __device__ void finish_macroblock(WarpState<kRd>& s, const SearchConstants& cons
 
 template <bool kRd, bool kRdoq, class MacroblockMarks>
 __device__ MacroblockResult search_macroblock(WarpState<kRd>& s, const SearchConstants& constants,
-                                              const LaneConstants& mine, const Place& place,
+                                              const LaneConstants& mine, const MacroblockPosition& position,
                                               const MacroblockMarks& marks) {
   MacroblockResult result;
-  const int slopes = plane_slopes(s, mine.place);
-  search_chroma<kRd, kRdoq>(s, constants, mine, place, slopes, result);
-  measure_source(s, mine.place, mine.matrix);
+  const int slopes = plane_slopes(s, mine.lane);
+  search_chroma<kRd, kRdoq>(s, constants, mine, position, slopes, result);
+  measure_source(s, mine.lane, mine.matrix);
   LumaStart start;
-  start.neighbours = measure_luma_neighbours(s, place, mine.place, slopes);
-  start.satd = measure_intra16x16(s, mine.place, mine.matrix, start.neighbours);
+  start.neighbours = measure_luma_neighbours(s, position, mine.lane, slopes);
+  start.satd = measure_intra16x16(s, mine.lane, mine.matrix, start.neighbours);
   __syncwarp();
   const int pattern = result.record.coded_block_pattern >> 4;
   const Prepared<MacroblockMarks> prepared{
-      highest_intra16x16_cost(constants, mine.place, place, start.satd, pattern, pattern), marks};
-  search_luma<kRd, kRdoq>(s, constants, mine, place, start, prepared, result);
-  finish_macroblock(s, constants, mine.place, result);
+      highest_intra16x16_cost(constants, mine.lane, position, start.satd, pattern, pattern), marks};
+  search_luma<kRd, kRdoq>(s, constants, mine, position, start, prepared, result);
+  finish_macroblock(s, constants, mine.lane, result);
   return result;
 }
 

@@ -1,5 +1,5 @@
-// Marks of a watermark on their way into the levels of a macroblock, as encoder/cpu puts them. Kernels
-// without a watermark are built with NoMarking, of which nothing is left in them.
+// Puts the marks of a watermark into the levels of a macroblock, as encoder/cpu does. Kernels without a
+// watermark are built with NoMarkTable, which compiles to nothing.
 #pragma once
 
 #include <cstddef>
@@ -12,44 +12,44 @@
 
 namespace cu264::encoder::cuda {
 
-// What a kernel knows of the scheme.
+// What a kernel knows of the watermark's scheme when it is compiled.
 enum class MarkScheme { by_sign, by_parity, either };
 
-// Of a macroblock.
+// The marks of a macroblock.
 struct NoMarks {
   static constexpr bool kAny = false;
 };
 template <MarkScheme kScheme>
 struct Marks {
   static constexpr bool kAny = true;
-  std::uint32_t word;  // protect/watermark.h
+  std::uint32_t word;  // see protect/watermark.h
   bool parity;
 
   __device__ bool by_parity() const {
     return kScheme == MarkScheme::either ? parity : kScheme == MarkScheme::by_parity;
   }
-  // Whether the block of either half is marked.
+  // Whether the block of at least one half is marked.
   __device__ bool any_in(int block) const { return __any_sync(kWarp, protect::is_marked(word, block)); }
 };
 
-// Of a batch.
-struct NoMarking {
-  __device__ NoMarks of(const BatchView&, const Place&) const { return {}; }
+// The marks of a batch.
+struct NoMarkTable {
+  __device__ NoMarks of(const BatchView&, const MacroblockPosition&) const { return {}; }
 };
 template <MarkScheme kScheme>
-struct Marking {
+struct MarkTable {
   const std::uint32_t* words;  // [picture][mb]
   bool parity;
 
-  __device__ Marks<kScheme> of(const BatchView& batch, const Place& place) const {
-    const std::size_t mb = static_cast<std::size_t>(place.picture) * batch.macroblocks_per_picture() +
-                           static_cast<std::size_t>(place.mb_y) * batch.mb_width + place.mb_x;
+  __device__ Marks<kScheme> of(const BatchView& batch, const MacroblockPosition& position) const {
+    const std::size_t mb = static_cast<std::size_t>(position.picture) * batch.macroblocks_per_picture() +
+                           static_cast<std::size_t>(position.mb_y) * batch.mb_width + position.mb_x;
     return {words[mb], parity};
   }
 };
 
-// The level at position `coding` of the block of a half, after its mark. `word`: bit 0 whether it is marked,
-// bit 16 what it carries.
+// The level at position `coding` of the half's block once the block has its mark. Bit 0 of `word` says
+// whether the block is marked, bit 16 is the bit that it carries.
 __device__ inline int mark_level(int level, int half, int coding, unsigned word, bool by_parity,
                                  int max_num_coeff) {
   const int shift = 16 * half;
@@ -62,7 +62,7 @@ __device__ inline int mark_level(int level, int half, int coding, unsigned word,
     return marked && (nonzero & behind) == 0 ? protect::mark_t1_sign(level, bit) : level;
   }
   const unsigned ones = warp_or(abs(level) == 1 ? here : 0);
-  // As if there were a level at position 0: a block without any has a first one, and nothing else changes.
+  // Position 0 counts as a level, so that an empty block has a first level; nothing else changes.
   const core::LevelMasks masks = {(nonzero >> shift & 0xffff) | 1, ones >> shift & 0xffff};
   const unsigned holders = __ballot_sync(kWarp, coding == core::highest_bit(masks.nonzero)) >> shift & 0xffff;
   const int first_level = __shfl_sync(kWarp, level, shift + core::highest_bit(holders));
@@ -75,11 +75,11 @@ static __device__ __noinline__ int call_mark_level(int level, int half, int codi
   return mark_level(level, half, coding, word, by_parity, 16);
 }
 
-// The level at a lane's position of its half's Intra_4x4 block, with the block's mark, if it has one. Few
-// blocks do. In line where one scheme is all there is: another place in the code costs more, as it would have
-// to be fetched each time.
+// The level at a lane's position of its half's Intra_4x4 block, with the block's mark if it has one, which
+// few blocks do. Kernels of a single scheme inline the marking: a call would cost more, since its
+// instructions would have to be fetched each time.
 template <MarkScheme kScheme>
-__device__ int marked_level(const LanePlace& lane, const Marks<kScheme>& marks, int block, int level) {
+__device__ int marked_level(const LaneIndices& lane, const Marks<kScheme>& marks, int block, int level) {
   const unsigned word = marks.word >> block;
   if constexpr (kScheme == MarkScheme::either) {
     return call_mark_level(level, lane.half, lane.coding, word, marks.by_parity());
@@ -88,11 +88,11 @@ __device__ int marked_level(const LanePlace& lane, const Marks<kScheme>& marks, 
   }
 }
 
-// `levels` and `counts` from the first luma block on.
+// `levels` and `counts` begin with the first luma block.
 template <MarkScheme kScheme>
 static __device__ __noinline__ void mark_ac_levels(std::int16_t (*levels)[16], std::uint8_t* counts, int lane,
                                                    Marks<kScheme> marks) {
-  __syncwarp();  // all lanes have looked at the counts
+  __syncwarp();  // all lanes have read the counts
 #pragma unroll 1
   for (std::uint32_t rest = marks.word & 0xffff; rest != 0; rest &= rest - 1) {
     const int block = core::highest_bit(rest & (~rest + 1));
@@ -105,9 +105,9 @@ static __device__ __noinline__ void mark_ac_levels(std::int16_t (*levels)[16], s
   __syncwarp();
 }
 
-// The AC levels of an Intra_16x16 macroblock, a block after the other, and their counts.
+// Marks the AC levels of an Intra_16x16 macroblock, block by block, and updates their counts.
 template <bool kRd, MarkScheme kScheme>
-__device__ void mark_intra16x16(WarpState<kRd>& s, const LanePlace& lane, const Marks<kScheme>& marks) {
+__device__ void mark_intra16x16(WarpState<kRd>& s, const LaneIndices& lane, const Marks<kScheme>& marks) {
   if (__builtin_expect(marks.word == 0, true)) return;
   mark_ac_levels(s.levels + core::kSlotLuma, s.counts + core::kSlotLuma, lane.lane, marks);
 }

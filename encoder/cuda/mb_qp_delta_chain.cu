@@ -1,5 +1,5 @@
-// The chain of mb_qp_delta (core/mb_qp_delta.h): a block a slice. Macroblocks whose QP is told hand it on to
-// those that follow them; a ballot finds, for each macroblock, the last one before it.
+// Computes mb_qp_delta (core/mb_qp_delta.h), one thread block for each slice. mb_qp_delta is relative to the
+// QP of the last macroblock before that codes its QP; a ballot finds that macroblock.
 #include "core/mb_qp_delta.h"
 
 #include <string>
@@ -15,8 +15,9 @@ namespace {
 constexpr int kThreads = 1024, kWarps = kThreads / 32;
 constexpr int kNobody = -1;
 
-__global__ void __launch_bounds__(kThreads) qp_chain_kernel(const __grid_constant__ BatchView batch) {
-  __shared__ int s_last[kWarps];  // the QP that a warp's macroblocks hand on
+__global__ void __launch_bounds__(kThreads)
+    mb_qp_delta_chain_kernel(const __grid_constant__ BatchView batch) {
+  __shared__ int s_last[kWarps];  // the QP of each warp's last macroblock that codes one
   const int slice = static_cast<int>(blockIdx.x), picture = static_cast<int>(blockIdx.y);
   const int begin = core::slice_first_row(slice, batch.slices, batch.mb_height) * batch.mb_width;
   const int end = core::slice_first_row(slice + 1, batch.slices, batch.mb_height) * batch.mb_width;
@@ -52,10 +53,10 @@ __global__ void __launch_bounds__(kThreads) qp_chain_kernel(const __grid_constan
 
 }  // namespace
 
-void launch_qp_chain(const BatchView& batch, cudaStream_t stream) {
+void launch_mb_qp_delta_chain(const BatchView& batch, cudaStream_t stream) {
   const dim3 blocks(static_cast<unsigned>(batch.slices), static_cast<unsigned>(batch.pictures));
-  qp_chain_kernel<<<blocks, kThreads, 0, stream>>>(batch);
-  check_launch("qp_chain_kernel");
+  mb_qp_delta_chain_kernel<<<blocks, kThreads, 0, stream>>>(batch);
+  check_launch("mb_qp_delta_chain_kernel");
 }
 
 }  // namespace cu264::encoder::cuda

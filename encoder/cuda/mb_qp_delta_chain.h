@@ -1,4 +1,4 @@
-// After `reconstruct`, where macroblocks differ in QP: what the bitstream tells of it.
+// mb_qp_delta after `reconstruct`, for batches whose macroblocks differ in QP.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,7 +7,8 @@
 
 namespace cu264::encoder::cuda {
 
-// Sets qp and mb_qp_delta of the batch's macroblocks by core::chain_qp. Asynchronous on `stream`.
-void launch_qp_chain(const BatchView& batch, cudaStream_t stream);
+// Sets qp and mb_qp_delta of the batch's macroblocks with core::chain_qp. Asynchronous on `stream`. Throws
+// cu264::Error if the launch is refused.
+void launch_mb_qp_delta_chain(const BatchView& batch, cudaStream_t stream);
 
 }  // namespace cu264::encoder::cuda

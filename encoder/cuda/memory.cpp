@@ -3,6 +3,10 @@
 #include <algorithm>
 
 #include "common/cuda/arena.h"
+#include "common/cuda/handles.h"
+#include "encoder/cuda/cuda_backend.h"
+#include "encoder/cuda/probe_device.h"
+#include "encoder/cuda/qp_offset_relay.h"
 #include "encoder/cuda/reconstruct.h"
 #include "encoder/frame_layout.h"
 
@@ -15,15 +19,15 @@ std::size_t macroblocks_of(const StageParams& params) {
 
 constexpr std::size_t kMacroblockSamples = 384;
 
-// Bytes of stream that one visit fetches for a picture, on average: of pictures beyond it the rest is fetched
-// later. 64 a macroblock is 2 bits a luma sample.
+// The window's bytes for each macroblock of a batch. 64 bytes are 2 bits for each luma sample; what a larger
+// stream has beyond the window is fetched later.
 constexpr std::size_t kWindowBytesPerMacroblock = 64;
 
 bool may_be(const StageParams& params, PixelFormat format) {
   return params.input_format ? *params.input_format == format : !is_rgb(format);
 }
 
-// The largest of what the frames may be.
+// The bytes of the largest frame that the encoder may be given.
 std::size_t upload_bytes(const StageParams& params) {
   std::size_t most = 0;
   for (int format = 0; format <= static_cast<int>(PixelFormat::rgb_float_planar); ++format) {
@@ -33,10 +37,11 @@ std::size_t upload_bytes(const StageParams& params) {
   return most;
 }
 
-// Rows of a batch. Warps take them one after the other and end many at the same time, so that it matters how
-// full the last round is: a tenth more or less can cost 5 %. These end well, measured at 1080p and 4K on an
-// H200: 3.5, 4.0 and 4.9 rows to each of 24, 20 and 16 warps. What ends better yet, for `balanced` and
-// `best`, takes a fifth more memory for 1 to 3 %.
+// Macroblock rows of a batch for each multiprocessor. Warps take rows one after another and many end at the
+// same time, so it matters how full the last round is: a tenth more or fewer rows can cost 5 %. These numbers
+// give a full last round, measured at 1080p and 4K on an H200: 3.5, 4.0 and 4.9 rows to each of 24, 20 and 16
+// warps. For `balanced` and `best` there are numbers that are 1 to 3 % faster, but they take a fifth more
+// memory.
 int rows_per_multiprocessor(Preset preset) {
   switch (preset) {
     case Preset::fast:
@@ -121,7 +126,7 @@ PinnedMemory lay_out_pinned(const StageParams& params, int batch, std::uint8_t* 
   Arena arena(base);
   const std::size_t pictures = static_cast<std::size_t>(batch), mbs = pictures * macroblocks_of(params);
   PinnedMemory m;
-  for (std::uint8_t*& slot : m.upload) slot = arena.take(upload_bytes(params));
+  for (std::uint8_t*& buffer : m.upload) buffer = arena.take(upload_bytes(params));
   m.window_bytes = params.device_output ? 0 : mbs * kWindowBytesPerMacroblock;
   for (PinnedMemory::Batch& b : m.batch) {
     b.sources = arena.take<SourcePicture>(pictures);
@@ -147,8 +152,8 @@ MemoryRequirement measure(const StageParams& params, int batch) {
 int choose_batch(const StageParams& params, int multiprocessors, std::size_t free_bytes) {
   constexpr int kLargest = 256, kLargestWithReconstruction = 16;
   const int for_rows = rows_per_multiprocessor(params.preset) * multiprocessors / params.mb_height;
-  // A wavefront takes this many steps, so this many macroblocks are in flight in a picture on average (1080p:
-  // 44): in narrow pictures few.
+  // A slice's wavefront takes `steps` steps, so a picture has mbs / steps macroblocks in flight on average:
+  // 44 at 1080p, and few in narrow pictures.
   constexpr int kWarpsPerMultiprocessor = 50;
   const int slice_rows = (params.mb_height + params.slices - 1) / params.slices;
   const int steps = params.mb_width + slice_rows - 1;
@@ -158,6 +163,30 @@ int choose_batch(const StageParams& params, int multiprocessors, std::size_t fre
   int batch = std::clamp(wanted, 1, params.reconstruction ? kLargestWithReconstruction : kLargest);
   while (batch > 1 && measure(params, batch).device > free_bytes / 2) batch = (batch + 1) / 2;
   return batch;
+}
+
+int choose_batch(const StageParams& params, const std::vector<int>& devices) {
+  int batch = params.batch;
+  for (const int device : devices) {
+    probe_device(device);
+    if (params.batch != 0) continue;
+    const DeviceGuard guard(device);
+    int multiprocessors = 0;
+    std::size_t free_bytes = 0, total = 0;
+    check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+               "asking for the device's properties");
+    check_cuda(cudaMemGetInfo(&free_bytes, &total), "asking for the device's memory");
+    const int suits = choose_batch(params, multiprocessors, free_bytes);
+    batch = batch == 0 ? suits : std::min(batch, suits);
+  }
+  return batch;
+}
+
+MemoryRequirement memory_required(const StageParams& params, const std::vector<int>& devices) {
+  MemoryRequirement required =
+      measure(params, params.batch != 0 ? params.batch : choose_batch(params, devices));
+  if (params.aq && devices.size() > 1) required.pinned += relay_bytes(params);
+  return required;
 }
 
 }  // namespace cu264::encoder::cuda

@@ -10,15 +10,16 @@ namespace {
 using Table = protect::cuda::AesTable<1>;
 
 inline constexpr int kThreads = 512;
-// What multiprocessors of 2048 threads have room for; others have 1536 or 1024.
+// Multiprocessors of 2048 threads have room for four blocks; others have 1536 or 1024 threads.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000
 inline constexpr int kBlocksPerMultiprocessor = 4;
 #else
 inline constexpr int kBlocksPerMultiprocessor = 2;
 #endif
 
-// A macroblock a lane. One in three has no marks at the default density and needs no draw: a lane that is
-// done takes the next macroblock of the warp's share while others draw.
+// Each lane plans one macroblock at a time. At the default density one macroblock in three has no marks and
+// needs no second AES block for them: its lane takes the next macroblock of the warp's share while other
+// lanes compute theirs.
 __global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
     plan_marks_kernel(const __grid_constant__ MarkPlan plan, const core::PictureParams* params,
                       std::uint32_t macroblocks, std::uint32_t all, std::uint32_t share,
@@ -65,7 +66,7 @@ void launch_plan_marks(const MarkPlan& plan, const core::PictureParams* params, 
              "cudaDeviceGetAttribute");
   const auto all = static_cast<std::uint32_t>(pictures) * static_cast<std::uint32_t>(macroblocks);
   constexpr unsigned kWarps = kThreads / 32;
-  // As many warps as find room, or work.
+  // As many warps as the device has room for, or as there is work for.
   const unsigned needed = (all + kThreads - 1) / kThreads;
   const unsigned most = kBlocksPerMultiprocessor * static_cast<unsigned>(processors);
   const unsigned blocks = needed < most ? needed : most;

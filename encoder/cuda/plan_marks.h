@@ -1,4 +1,4 @@
-// Which blocks of a batch carry which bits of a watermark.
+// Plans which blocks of a batch carry which bits of a watermark.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -18,7 +18,7 @@ struct MarkPlan {
   std::uint32_t frame_bytes = 0;
 };
 
-// Fills marks [picture][mb] (protect/watermark.h) of the pictures with parameters [picture]. Asynchronous on
+// Fills marks [picture][mb] (protect/watermark.h) for the pictures with params [picture]. Asynchronous on
 // `stream`. Throws cu264::Error if the launch is refused.
 void launch_plan_marks(const MarkPlan& plan, const core::PictureParams* params, int pictures, int macroblocks,
                        std::uint32_t* marks, cudaStream_t stream);

@@ -1,4 +1,4 @@
-// Whether a device can be used at all.
+// Finds out whether a device can be used.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,6 +1,6 @@
-// The offsets of the picture before, which adaptive quantisation remembers, handed from device to device: a
-// batch's first picture follows the last one of the batch before, and that batch is on another device. They
-// go by way of page-locked memory and of events that streams wait for; the host waits for nothing.
+// Hands the QP offsets that adaptive quantisation remembers from device to device: the first picture of a
+// batch follows the last picture of the previous batch, which is on another device. The offsets are copied
+// through page-locked memory, and streams wait for events; the host never waits.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,15 @@
 
 namespace cu264::encoder::cuda {
 
-// Several devices share one. One thread launches their batches' offsets, in the batches' order.
+// Several devices share one relay. A single thread launches the offsets of their batches, in the order of the
+// batches.
 class QpOffsetRelay {
  public:
-  // `bytes`: relay_bytes().
+  // `bytes` is relay_bytes().
   explicit QpOffsetRelay(std::size_t bytes) : bytes_(bytes), memory_(allocate_pinned(bytes)) {}
 
-  // On the stream that is about to compute a batch's offsets: d_previous becomes what the last batch left.
-  // The first of all keeps what it has.
+  // Copies what the previous batch has left to d_previous, on the stream that is about to compute a batch's
+  // offsets. For the very first batch d_previous stays as it is.
   void take(std::int8_t* d_previous, const Stream& stream) const {
     if (left_ == nullptr) return;
     stream.wait_for(left_->get());
@@ -26,8 +27,8 @@ class QpOffsetRelay {
                "taking over the QP offsets");
   }
 
-  // On the same stream, behind the offsets. `left` belongs to the stream's device and outlives the relay's
-  // use.
+  // Leaves the offsets for the next batch, on the same stream, after they were computed. `left` must belong
+  // to the stream's device and outlive the use of the relay.
   void leave(const std::int8_t* d_previous, const Stream& stream, const Event& left) {
     check_cuda(cudaMemcpyAsync(memory_.get(), d_previous, bytes_, cudaMemcpyDeviceToHost, stream.get()),
                "handing on the QP offsets");

@@ -13,29 +13,29 @@ namespace {
 
 inline constexpr int kWarpsPerBlock = 4;
 
-// Batches up to this size are taken by pairs of warps: measured with `fast` at 1080p on an H200.
+// Batches of up to this many pictures are encoded by pairs of warps. Measured with `fast` at 1080p on an
+// H200.
 inline constexpr int kFewPictures = 24;
 
-// What registers are limited for, measured there too: `fast` gains from more warps, the others from fewer
-// spills.
-
+// The number of blocks that registers are limited for, measured in the same way: `fast` gains from more
+// warps, the other presets gain from fewer spills.
 template <bool kRd, bool kRdoq>
 inline constexpr int kBlocksPerMultiprocessor = kRdoq ? 4
                                                 : kRd ? 5
                                                       : 6;
 
-// The flags first, so that one memset clears them.
+// The flags come first in the scratch memory, so that one memset clears them.
 std::size_t flag_bytes(int pictures, int mb_height) {
   return aligned(sizeof(unsigned) * (static_cast<std::size_t>(pictures) * mb_height + 1), Arena::kAlignment);
 }
 
-// A warp a macroblock row.
-template <bool kRd, bool kRdoq, bool kQpVaries, class BatchMarking>
+// Each warp encodes one macroblock row at a time.
+template <bool kRd, bool kRdoq, bool kQpVaries, class BatchMarks>
 __global__ void __launch_bounds__(32 * kWarpsPerBlock, (kBlocksPerMultiprocessor<kRd, kRdoq>))
     reconstruct_kernel(const __grid_constant__ BatchView batch,
                        const __grid_constant__ SearchConstants constants,
                        const __grid_constant__ Wavefront wavefront,
-                       const __grid_constant__ BatchMarking marking) {
+                       const __grid_constant__ BatchMarks mark_table) {
   __shared__ WarpState<kRd> states[kWarpsPerBlock];
   __shared__ CavlcLengths lengths;
   __shared__ ConstantsByQp<kQpVaries> table;
@@ -44,8 +44,8 @@ __global__ void __launch_bounds__(32 * kWarpsPerBlock, (kBlocksPerMultiprocessor
   if constexpr (kRd || kQpVaries) __syncthreads();
   WarpState<kRd>& s = states[threadIdx.x >> 5];
   LaneConstants mine(constants, lengths);
-  const LanePlace& lane = mine.place;
-  s.counts[lane.lane] = 0;  // slots 27 to 31 stay so
+  const LaneIndices& lane = mine.lane;
+  s.counts[lane.lane] = 0;  // slots 27 to 31 stay zero
   const unsigned rows = static_cast<unsigned>(batch.pictures) * batch.mb_height;
 
   for (;;) {
@@ -55,23 +55,23 @@ __global__ void __launch_bounds__(32 * kWarpsPerBlock, (kBlocksPerMultiprocessor
     unsigned published_above = 0;
     for (int mb_x = 0; mb_x < batch.mb_width; ++mb_x) {
       row.move_to(batch, mb_x);
-      const auto marks = marking.of(batch, row.place);
-      put_source(s, batch.format, lane, fetch_source(batch, row.place, lane));
+      const auto marks = mark_table.of(batch, row.position);
+      put_source(s, batch.format, lane, fetch_source(batch, row.position, lane));
       load_neighbours(s, batch, wavefront, row, lane, published_above);
       const MacroblockResult result = search_macroblock<kRd, kRdoq>(
-          s, table.of(constants, batch, row.place, mine), mine, row.place, marks);
+          s, table.of(constants, batch, row.position, mine), mine, row.position, marks);
       publish_macroblock(s, wavefront, row, lane);
-      store_macroblock(s, batch, row.place, lane, result.record);
+      store_macroblock(s, batch, row.position, lane, result.record);
       __syncwarp();
     }
   }
 }
 
-// As many blocks as find room, or work.
-template <bool kRd, bool kRdoq, bool kQpVaries, class BatchMarking>
+// Launches as many blocks as the device has room for, or as there is work for.
+template <bool kRd, bool kRdoq, bool kQpVaries, class BatchMarks>
 void launch_rows(const BatchView& batch, const SearchConstants& constants, const Wavefront& wavefront,
-                 const BatchMarking& marking, int rows, cudaStream_t stream) {
-  constexpr auto kernel = reconstruct_kernel<kRd, kRdoq, kQpVaries, BatchMarking>;
+                 const BatchMarks& mark_table, int rows, cudaStream_t stream) {
+  constexpr auto kernel = reconstruct_kernel<kRd, kRdoq, kQpVaries, BatchMarks>;
   int device = 0, processors = 0, blocks = 0;
   check_cuda(cudaGetDevice(&device), "cudaGetDevice");
   check_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
@@ -80,26 +80,26 @@ void launch_rows(const BatchView& batch, const SearchConstants& constants, const
              "occupancy");
   const int needed = (rows + kWarpsPerBlock - 1) / kWarpsPerBlock;
   const int grid = needed < blocks * processors ? needed : blocks * processors;
-  kernel<<<grid, 32 * kWarpsPerBlock, 0, stream>>>(batch, constants, wavefront, marking);
+  kernel<<<grid, 32 * kWarpsPerBlock, 0, stream>>>(batch, constants, wavefront, mark_table);
 }
 
-template <bool kRd, bool kRdoq, bool kQpVaries, class BatchMarking>
+template <bool kRd, bool kRdoq, bool kQpVaries, class BatchMarks>
 void launch(const BatchView& batch, const SearchConstants& constants, const Wavefront& wavefront,
-            const BatchMarking& marking, cudaStream_t stream) {
+            const BatchMarks& mark_table, cudaStream_t stream) {
   const int rows = batch.pictures * batch.mb_height;
   if (batch.pictures <= kFewPictures) {
     reconstruct_by_pairs_kernel<kRd, kRdoq, kQpVaries>
-        <<<rows, 64, 0, stream>>>(batch, constants, wavefront, marking);
+        <<<rows, 64, 0, stream>>>(batch, constants, wavefront, mark_table);
   } else {
-    launch_rows<kRd, kRdoq, kQpVaries>(batch, constants, wavefront, marking, rows, stream);
+    launch_rows<kRd, kRdoq, kQpVaries>(batch, constants, wavefront, mark_table, rows, stream);
   }
   check_launch("reconstruct_kernel");
 }
 
-// `fast` has kernels for each scheme of watermarks, as it is bound by the fetching of instructions.
+// `fast` has a kernel for each watermarking scheme, because calls to the marking code cost it too much.
 template <bool kQpVaries>
 void launch(const BatchView& batch, const SearchConstants& constants, const Wavefront& wavefront,
-            const Marking<MarkScheme::either>& marking, cudaStream_t stream) {
+            const MarkTable<MarkScheme::either>& mark_table, cudaStream_t stream) {
   const auto by_satd = [&](const auto& marks) {
     launch<false, false, kQpVaries>(batch, constants, wavefront, marks, stream);
   };
@@ -111,14 +111,14 @@ void launch(const BatchView& batch, const SearchConstants& constants, const Wave
     }
   };
   const bool rd = constants.search.rdoq || constants.search.rd_candidates > 0;
-  if (marking.words == nullptr) {
-    rd ? by_rd(NoMarking{}) : by_satd(NoMarking{});
+  if (mark_table.words == nullptr) {
+    rd ? by_rd(NoMarkTable{}) : by_satd(NoMarkTable{});
   } else if (rd) {
-    by_rd(marking);
-  } else if (marking.parity) {
-    by_satd(Marking<MarkScheme::by_parity>{marking.words, true});
+    by_rd(mark_table);
+  } else if (mark_table.parity) {
+    by_satd(MarkTable<MarkScheme::by_parity>{mark_table.words, true});
   } else {
-    by_satd(Marking<MarkScheme::by_sign>{marking.words, false});
+    by_satd(MarkTable<MarkScheme::by_sign>{mark_table.words, false});
   }
 }
 
@@ -140,13 +140,13 @@ void launch_reconstruct(const BatchView& batch, std::optional<int> common_qp, Pr
   const std::size_t flags = flag_bytes(batch.pictures, batch.mb_height);
   wavefront.bottom = reinterpret_cast<BottomRow*>(static_cast<std::uint8_t*>(memory) + flags);
   check_cuda(cudaMemsetAsync(memory, 0, flags, stream), "cudaMemsetAsync");
-  const Marking<MarkScheme::either> marking = {marks, mark_parity};
+  const MarkTable<MarkScheme::either> mark_table = {marks, mark_parity};
   if (common_qp && batch.qp_offsets == nullptr) {
-    launch<false>(batch, constants, wavefront, marking, stream);
+    launch<false>(batch, constants, wavefront, mark_table, stream);
   } else {
-    launch<true>(batch, constants, wavefront, marking, stream);
+    launch<true>(batch, constants, wavefront, mark_table, stream);
   }
-  if (batch.qp_offsets != nullptr) launch_qp_chain(batch, stream);
+  if (batch.qp_offsets != nullptr) launch_mb_qp_delta_chain(batch, stream);
 }
 
 }  // namespace cu264::encoder::cuda

@@ -1,4 +1,4 @@
-// Stage 3 on the GPU: a macroblock wavefront over a batch of pictures.
+// Stage 3, `reconstruct`, on the GPU: a macroblock wavefront over a batch of pictures.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,14 +12,15 @@
 
 namespace cu264::encoder::cuda {
 
-// Bytes of scratch that launch_reconstruct needs for batches of up to `pictures` pictures; aligned to 256.
+// The bytes of scratch memory that launch_reconstruct needs for batches of up to `pictures` pictures. The
+// memory must be aligned to 256 bytes.
 std::size_t reconstruct_scratch_bytes(int pictures, int mb_width, int mb_height);
 
-// `common_qp`: the QP of all the batch's pictures, if they have one; then the search does not look QPs up,
-// which is some percent faster. `marks`: null, or [picture][mb] of a watermark (protect/watermark.h), in
-// device memory.
-// Fills the batch's macroblocks, levels, total_coeff and, if wanted, reconstruction. Asynchronous on
-// `stream`; the scratch belongs to the launch until it ends. Throws cu264::Error if the launch is refused.
+// Fills the batch's macroblocks, levels, total_coeff and, if it is not null, reconstruction. `common_qp` is
+// the QP of all the batch's pictures, if they have the same; the search then looks up no QPs, which is some
+// percent faster. `marks` is null or [picture][mb], the marks of a watermark (protect/watermark.h) in device
+// memory. Asynchronous on `stream`; the scratch memory belongs to the launch until it ends. Throws
+// cu264::Error if the launch is refused.
 void launch_reconstruct(const BatchView& batch, std::optional<int> common_qp, Preset preset, void* scratch,
                         cudaStream_t stream, const std::uint32_t* marks = nullptr, bool mark_parity = false);
 

@@ -1,4 +1,4 @@
-// A slice header a thread.
+// Each thread writes one slice header.
 #include "encoder/cuda/slice_headers.h"
 
 #include "common/cuda/error_check.h"

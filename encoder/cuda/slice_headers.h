@@ -1,4 +1,4 @@
-// The slice headers of a batch, for the stage `pack`.
+// Makes the slice headers of a batch for the stage `pack`.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -9,11 +9,11 @@
 namespace cu264::encoder::cuda {
 namespace {
 
-// A plane as it lies in memory, whichever row is shown first.
+// A plane in the order of memory, even if its pitch is negative.
 struct Rows {
   const std::uint8_t* lowest = nullptr;
   std::size_t pitch = 0;
-  std::size_t bytes = 0;  // of a row
+  std::size_t bytes = 0;  // bytes of a row
   std::size_t count = 0;
 };
 
@@ -28,7 +28,7 @@ Rows rows_of(const Frame& frame, int plane) {
   return rows;
 }
 
-// The frame's planes after its rows were copied, in the order of memory, to `d_to`.
+// The frame's planes once its rows have been copied to `d_to` in the order of memory.
 SourcePicture staged(const Frame& frame, const StagedLayout& layout, const std::uint8_t* d_to) {
   SourcePicture picture;
   for (int plane = 0; plane < plane_count(frame.format); ++plane) {
@@ -56,7 +56,7 @@ Uploader::Uploader(const StageParams& params, const PinnedMemory& pinned, std::u
     : matrix_(core::make_colour_matrix(params.matrix_coefficients, params.full_range)),
       device_(device),
       d_rgb_(d_rgb) {
-  for (int i = 0; i < kUploadSlots; ++i) slots_[i].memory = pinned.upload[i];
+  for (int i = 0; i < kUploadBuffers; ++i) buffers_[i].memory = pinned.upload[i];
 }
 
 PixelFormat Uploader::format_on_device(PixelFormat format) {
@@ -83,7 +83,7 @@ SourcePicture Uploader::upload(const Frame& frame, std::uint64_t index, std::uin
   return rgb ? convert(frame, picture, d_staging) : picture;
 }
 
-// A pointer of the host, or of another device, would end as a fault that takes the whole context with it.
+// Reading a pointer to host memory or to another device would be a fault that destroys the whole context.
 void Uploader::check_device(const Frame& frame, std::uint64_t index) const {
   for (int plane = 0; plane < plane_count(frame.format); ++plane) {
     cudaPointerAttributes attributes{};
@@ -103,7 +103,8 @@ SourcePicture Uploader::copy_pinned(const Frame& frame, std::uint8_t* d_to) cons
     const Rows rows = rows_of(frame, plane);
     std::uint8_t* const d_plane = d_to + layout.offset[plane];
     const auto pitch = static_cast<std::size_t>(layout.pitch[plane]);
-    // In one piece where rows lie here as there: short rows one by one do not reach the bus's rate.
+    // If both sides have the same pitch, the plane is copied in one piece: copying short rows one by one does
+    // not reach the rate of the bus.
     check_cuda(rows.pitch == pitch
                    ? cudaMemcpyAsync(d_plane, rows.lowest, pitch * (rows.count - 1) + rows.bytes,
                                      cudaMemcpyHostToDevice, stream_.get())
@@ -116,20 +117,20 @@ SourcePicture Uploader::copy_pinned(const Frame& frame, std::uint8_t* d_to) cons
 
 SourcePicture Uploader::copy_host(const Frame& frame, std::uint8_t* d_to) {
   const StagedLayout layout = staged_layout(frame.format, frame.width, frame.height);
-  Slot& slot = slots_[next_slot_];
-  next_slot_ = (next_slot_ + 1) % kUploadSlots;
-  slot.copied.wait();
+  UploadBuffer& buffer = buffers_[next_buffer_];
+  next_buffer_ = (next_buffer_ + 1) % kUploadBuffers;
+  buffer.copied.wait();
   for (int plane = 0; plane < plane_count(frame.format); ++plane) {
     const Rows rows = rows_of(frame, plane);
-    std::uint8_t* to = slot.memory + layout.offset[plane];
+    std::uint8_t* to = buffer.memory + layout.offset[plane];
     const std::uint8_t* from = rows.lowest;
     for (std::size_t y = 0; y < rows.count; ++y, to += layout.pitch[plane], from += rows.pitch) {
       std::memcpy(to, from, rows.bytes);
     }
   }
-  check_cuda(cudaMemcpyAsync(d_to, slot.memory, layout.bytes, cudaMemcpyHostToDevice, stream_.get()),
+  check_cuda(cudaMemcpyAsync(d_to, buffer.memory, layout.bytes, cudaMemcpyHostToDevice, stream_.get()),
              "uploading a frame");
-  slot.copied.record(stream_.get());
+  buffer.copied.record(stream_.get());
   return staged(frame, layout, d_to);
 }
 

@@ -1,5 +1,5 @@
-// Brings frames to where the kernels read them: from the host into staging memory, in place if they are there
-// already.
+// Brings frames to where the kernels read them. Frames from the host are copied to staging memory; frames on
+// the device are read in place, but for RGB, which is converted.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +16,12 @@ class Uploader {
  public:
   Uploader(const StageParams& params, const PinnedMemory& pinned, std::uint8_t* d_rgb, int device);
 
-  // Where the frame's planes will be once stream() has come here: in `d_staging`, or where the caller has
-  // them. Reads memory of kind host before it returns, and waits only while all upload slots are on their
-  // way.
+  // Returns where the frame's planes will be once stream() has reached this point: in `d_staging`, or where
+  // the caller has them. Memory of kind host has been read when this returns; it waits only while all upload
+  // buffers are in use.
   SourcePicture upload(const Frame& frame, std::uint64_t index, std::uint8_t* d_staging);
 
-  // What pictures of a format look like to the kernels.
+  // The format in which the kernels see pictures of `format`.
   static PixelFormat format_on_device(PixelFormat format);
 
   const Stream& stream() const { return stream_; }
@@ -36,12 +36,12 @@ class Uploader {
   const int device_;
   std::uint8_t* const d_rgb_;
   Stream stream_;
-  Event caller_;  // what the caller's stream had to do when the frame was sent
-  struct Slot {
+  Event caller_;  // recorded on the caller's stream when the frame was sent
+  struct UploadBuffer {
     std::uint8_t* memory = nullptr;
     Event copied;
-  } slots_[kUploadSlots];
-  int next_slot_ = 0;
+  } buffers_[kUploadBuffers];
+  int next_buffer_ = 0;
 };
 
 }  // namespace cu264::encoder::cuda

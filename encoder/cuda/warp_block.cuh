@@ -1,5 +1,5 @@
 // A 4x4 block on sixteen lanes, two blocks to a warp: lane p of a half holds the sample or coefficient in
-// column p & 3 of row p >> 2. The arithmetic is core/transform.h's, one output a lane.
+// column p & 3 of row p >> 2. The arithmetic is that of core/transform.h, with one output in each lane.
 #pragma once
 
 #include <cstdint>
@@ -14,25 +14,25 @@ namespace cu264::encoder::cuda {
 
 inline constexpr unsigned kWarp = 0xffffffffu;
 
-// Where a lane stands.
+// A lane's place in its half of the warp.
 struct LaneInHalf {
   int half;      // which of the two blocks
   int position;  // raster index in the block
 };
 
-// What a lane knows of its place; computed once a kernel.
-struct LanePlace : LaneInHalf {
+// Indices that follow from a lane's number; computed once in a kernel.
+struct LaneIndices : LaneInHalf {
   int lane;
   int x;
   int y;
   int coding;        // zigzag index of the position
   int raster;        // raster index of the coefficient at zigzag index `position`
-  int raster_of_ac;  // and of the one behind it: where a block's DC coefficient is coded elsewhere
+  int raster_of_ac;  // the same for index `position` + 1, for blocks whose DC coefficient is coded elsewhere
   // Row x of the forward transform matrix, its columns ordered x, x ^ 1, x ^ 2, x ^ 3, and the same for y.
   int across[4];
   int down[4];
 
-  __device__ LanePlace() {
+  __device__ LaneIndices() {
     lane = static_cast<int>(threadIdx.x & 31);
     half = lane >> 4;
     position = lane & 15;
@@ -59,7 +59,7 @@ struct LanePlace : LaneInHalf {
   }
 };
 
-// Quantiser constants of a lane's position.
+// The quantiser's constants for a lane's position.
 struct LaneQuantiser {
   int multiplier;
   int dequant;
@@ -77,7 +77,7 @@ struct LaneQuantiser {
   }
 };
 
-__device__ inline int forward_transform(const LanePlace& lane, int residual) {
+__device__ inline int forward_transform(const LaneIndices& lane, int residual) {
   const int row = lane.across[0] * residual + lane.across[1] * __shfl_xor_sync(kWarp, residual, 1) +
                   lane.across[2] * __shfl_xor_sync(kWarp, residual, 2) +
                   lane.across[3] * __shfl_xor_sync(kWarp, residual, 3);
@@ -93,7 +93,7 @@ __device__ inline int inverse_output(int i, int a, int b, int c, int d) {
   return i < 2 ? even + odd : even - odd;
 }
 
-__device__ inline int inverse_transform(const LanePlace& lane, int coefficient) {
+__device__ inline int inverse_transform(const LaneIndices& lane, int coefficient) {
   const int row = lane.lane & ~3, column = lane.lane & ~12;
   int a = __shfl_sync(kWarp, coefficient, row), b = __shfl_sync(kWarp, coefficient, row + 1),
       c = __shfl_sync(kWarp, coefficient, row + 2), d = __shfl_sync(kWarp, coefficient, row + 3);
@@ -103,14 +103,14 @@ __device__ inline int inverse_transform(const LanePlace& lane, int coefficient) 
   return (inverse_output(lane.y, a, b, c, d) + 32) >> 6;
 }
 
-// core::hadamard4x4, whose rows are those of H.264 8.5.10.
+// One output of core::hadamard4x4, whose rows are those of H.264 8.5.10.
 __device__ inline int hadamard_output(int i, int own, int x1, int x2, int x3) {
-  const int sum = i < 2 ? own + x1 : x1 - own;  // rows 2 and 3 count their own sample negatively
+  const int sum = i < 2 ? own + x1 : x1 - own;  // rows 2 and 3 subtract their own sample
   const int rest = i == 0 ? x2 + x3 : i == 1 ? -x2 - x3 : i == 2 ? x2 - x3 : x3 - x2;
   return sum + rest;
 }
 
-__device__ inline int hadamard(const LanePlace& lane, int value) {
+__device__ inline int hadamard(const LaneIndices& lane, int value) {
   const int across = hadamard_output(lane.x, value, __shfl_xor_sync(kWarp, value, 1),
                                      __shfl_xor_sync(kWarp, value, 2), __shfl_xor_sync(kWarp, value, 3));
   return hadamard_output(lane.y, across, __shfl_xor_sync(kWarp, across, 4), __shfl_xor_sync(kWarp, across, 8),
@@ -118,7 +118,7 @@ __device__ inline int hadamard(const LanePlace& lane, int value) {
 }
 
 // core::hadamard2x2 on four neighbouring lanes.
-__device__ inline int hadamard2x2(const LanePlace& lane, int value) {
+__device__ inline int hadamard2x2(const LaneIndices& lane, int value) {
   int other = __shfl_xor_sync(kWarp, value, 1);
   value = lane.lane & 1 ? other - value : value + other;
   other = __shfl_xor_sync(kWarp, value, 2);
@@ -130,7 +130,7 @@ __device__ inline int signed_level(int coefficient, int multiplier, int shift, i
   return coefficient < 0 ? -level : level;
 }
 
-// Sum over the sixteen lanes of a half, in all of them.
+// The sum over the sixteen lanes of a half, in all of them.
 __device__ inline int half_sum(LaneInHalf lane, int value) {
 #if __CUDA_ARCH__ >= 800
   const int lower = warp_sum(lane.half == 0 ? value : 0), upper = warp_sum(lane.half == 0 ? 0 : value);
@@ -141,7 +141,7 @@ __device__ inline int half_sum(LaneInHalf lane, int value) {
 #endif
 }
 
-// The same of values that are not negative and whose sum stays below 2^16.
+// The same for values that are not negative and whose sum stays below 2^16.
 __device__ inline int half_sum_of_small(LaneInHalf lane, int value) {
   const int shift = 16 * lane.half;
   return (static_cast<unsigned>(warp_sum(value << shift)) >> shift) & 0xffff;

@@ -1,6 +1,6 @@
-// core::cavlc_block_bits on half a warp: lane k of the half brings the level at coding position k, and every
-// coefficient's share follows from the two masks alone. Both halves work at the same time, each on a block of
-// its own.
+// core::cavlc_block_bits on half a warp: lane k of the half passes the level at coding position k, and the
+// share of every coefficient follows from the two masks alone. Both halves work at the same time, each on its
+// own block.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@
 
 namespace cu264::encoder::cuda {
 
-// Lengths of the codes that a block has one of, in shared memory: one look-up serves whichever a lane needs.
+// Lengths of the codes that occur once in a block, in one table in shared memory: a lane needs a single
+// look-up, whichever code it counts.
 struct CavlcLengths {
   static constexpr int kTotalZeros = 5 * 17 * 4, kChromaDcTotalZeros = kTotalZeros + 16 * 16,
                        kNone = kChromaDcTotalZeros + 4 * 4, kSize = kNone + 1;
@@ -28,7 +29,7 @@ struct CavlcLengths {
     return kChromaDcTotalZeros + 4 * total_coeff + zeros;
   }
 
-  // By all threads of the block; the caller waits for all of them.
+  // All threads of the block call this; a barrier must follow before the first use.
   __device__ void fill() {
     for (int i = threadIdx.x; i < kSize; i += blockDim.x) {
       int bits = 0;
@@ -48,11 +49,11 @@ struct CavlcLengths {
   }
 };
 
-// suffixLength that a level behind the first meets (H.264 9.2.2): 1, and one more for each time that a level
-// before it passed the threshold of the length so far. Every lane of the warp must call it.
+// The suffixLength of a level after the first (H.264 9.2.2): 1, and one more for each level before it that
+// exceeded the threshold of the suffixLength of that time. Every lane of the warp must call it.
 __device__ inline int suffix_length_by_votes(LaneInHalf lane, int magnitude) {
   int suffix_length = 1;
-  unsigned behind = 0xffff;  // positions that come after the last rise
+  unsigned behind = 0xffff;  // positions that are coded after the last increment
 #pragma unroll 1
   for (int threshold = 3; threshold <= 48; threshold *= 2) {
     const unsigned above = __ballot_sync(kWarp, magnitude > threshold);
@@ -64,7 +65,8 @@ __device__ inline int suffix_length_by_votes(LaneInHalf lane, int magnitude) {
   return suffix_length;
 }
 
-// Of the half's block, whose levels the lanes bring in coding order. Every lane of the warp must call it.
+// The masks of the half's block, whose levels the lanes pass in coding order. Every lane of the warp must
+// call it.
 __device__ inline core::LevelMasks half_masks(LaneInHalf lane, int level) {
   core::LevelMasks masks;
   masks.nonzero = (__ballot_sync(kWarp, level != 0) >> (16 * lane.half)) & 0xffff;
@@ -72,7 +74,7 @@ __device__ inline core::LevelMasks half_masks(LaneInHalf lane, int level) {
   return masks;
 }
 
-// What this lane adds to the bits of its half's block; the sum over the half is the block's length. Levels
+// The lane's share of the bits of its half's block; the sum over the half is the length of the block. Levels
 // from max_num_coeff on must be 0. Every lane of the warp must call it.
 __device__ inline int cavlc_share(const CavlcLengths& lengths, LaneInHalf lane, int level, int max_num_coeff,
                                   int nC) {
@@ -106,9 +108,9 @@ __device__ inline int cavlc_share(const CavlcLengths& lengths, LaneInHalf lane, 
   return bits;
 }
 
-// Keeps the masks of the blocks of pass `pass` in the lanes of their number: blocks 2 * pass and 2 * pass +
-// 1, whose levels the halves bring in coding order. Every lane of the warp must call it.
-__device__ inline void vote_masks(const LanePlace& lane, int pass, int level, core::LevelMasks& masks) {
+// Stores the masks of blocks 2 * pass and 2 * pass + 1, whose levels the halves pass in coding order, in the
+// lanes with the numbers of the blocks. Every lane of the warp must call it.
+__device__ inline void vote_masks(const LaneIndices& lane, int pass, int level, core::LevelMasks& masks) {
   const unsigned nonzero = __ballot_sync(kWarp, level != 0), ones = __ballot_sync(kWarp, abs(level) == 1);
   if ((lane.lane >> 1) != pass) return;
   masks.nonzero = (nonzero >> (16 * (lane.lane & 1))) & 0xffff;

@@ -1,4 +1,4 @@
-// The searches' rate model (core/rate_model.h) on a warp: the same bits of a block, counted by the lanes that
+// The rate model of the search (core/rate_model.h) on a warp: the bits of a block, counted by the lanes that
 // hold its levels.
 #pragma once
 
@@ -21,21 +21,21 @@ static __device__ __noinline__ int call_cavlc_bits(const std::int16_t* levels, c
   return core::cavlc_bits_of_masks(levels, masks, max_num_coeff, nC);
 }
 
-// core::CavlcRate on a warp. kCalled: kernels with RDOQ count by calls, since the code would stand in them a
-// dozen times and the search is bound by the fetching of instructions; the others count in line.
+// core::CavlcRate on a warp. kCalled: kernels with RDOQ call functions that count, because inlining would
+// repeat the code a dozen times and the search is bound by instruction fetch. The other kernels inline them.
 template <bool kCalled>
 struct WarpCavlcRate : core::CavlcRate {
   const CavlcLengths& lengths;
 
   __device__ WarpCavlcRate(const CavlcLengths& cavlc_lengths) : lengths(cavlc_lengths) {}
 
-  // What this lane adds to the bits of its half's block, whose levels the lanes bring in coding order. Every
-  // lane of the warp must call it.
+  // The lane's share of the bits of its half's block, whose levels the lanes pass in coding order. Every lane
+  // of the warp must call it.
   __device__ int share(LaneInHalf lane, int level, core::BlockCategory category, int nC) const {
     if constexpr (kCalled) return call_cavlc_share(lengths, lane, level, core::max_num_coeff(category), nC);
     return cavlc_share(lengths, lane, level, core::max_num_coeff(category), nC);
   }
-  // Of a block a lane.
+  // The bits of a whole block, counted by one lane.
   __device__ int block_bits(const std::int16_t* levels, core::LevelMasks masks, core::BlockCategory category,
                             int nC) const {
     if constexpr (kCalled) return call_cavlc_bits(levels, masks, core::max_num_coeff(category), nC);
@@ -43,7 +43,7 @@ struct WarpCavlcRate : core::CavlcRate {
   }
 };
 
-// The warp's form of SearchRate.
+// SearchRate on a warp.
 template <bool kCalled>
 using WarpRate = WarpCavlcRate<kCalled>;
 

@@ -1,5 +1,5 @@
 // core::rdoq_block on half a warp: lane k of the half holds position k, and all steps of a round are measured
-// at once. Both halves work at the same time, each on a block of its own.
+// at once. Both halves work at the same time, each on its own block.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace cu264::encoder::cuda {
 
-// Room for the blocks of both halves, and for a variant in every lane.
+// Memory for the blocks of both halves, and for one variant in every lane.
 struct alignas(16) RdoqVariants {
   std::int16_t base[2][16];
   std::int16_t levels[32][16];
@@ -25,13 +25,14 @@ __device__ inline std::int64_t half_min(std::int64_t value) {
   return value;
 }
 
-// Lambda times the bits of the half's block with this lane's level replaced by `other` and, if asked, all
-// above it by zero. Every lane of the warp must call it; `measured` says whose variant counts.
+// Lambda times the bits of the half's block with this lane's level replaced by `other` and, with
+// `zero_above`, all levels above it by zero. Every lane of the warp must call it; lanes whose variant is not
+// `measured` get 0.
 template <class Rate>
 __device__ std::int64_t rate_of_variant(RdoqVariants& variants, const Rate& rate, LaneInHalf lane, int level,
                                         int other, bool zero_above, bool measured,
                                         core::BlockCategory category, int context) {
-  // The half's levels and masks as they stand.
+  // The half's current levels and masks.
   __syncwarp();
   variants.base[lane.half][lane.position] = static_cast<std::int16_t>(level);
   const unsigned nonzero = __ballot_sync(kWarp, level != 0) >> (16 * lane.half);
@@ -39,7 +40,7 @@ __device__ std::int64_t rate_of_variant(RdoqVariants& variants, const Rate& rate
   __syncwarp();
   if (!measured) return 0;
 
-  // This lane's variant. Levels above that are taken for zero are not read: the mask says so.
+  // This lane's variant. Levels above it that count as zero are left in memory; the mask excludes them.
   std::int16_t* const mine = variants.levels[16 * lane.half + lane.position];
   const uint4* const from = reinterpret_cast<const uint4*>(variants.base[lane.half]);
   reinterpret_cast<uint4*>(mine)[0] = from[0];
@@ -52,8 +53,9 @@ __device__ std::int64_t rate_of_variant(RdoqVariants& variants, const Rate& rate
   return core::kRdoqLambda * rate.block_bits(mine, masks, category, context);
 }
 
-// scaled, negative: of the half's position in coding order; positions that the category does not have are
-// left out. Returns the position's level. A half that is not `active` gets zeros.
+// `scaled` and `negative` describe the coefficient at the lane's position in coding order; positions that the
+// category does not have are ignored. Returns the level at that position. A half that is not `active` gets
+// zeros.
 template <class Rate>
 static __device__ __noinline__ int choose_level_by_rdoq(RdoqVariants& variants, Rate rate_model,
                                                         LaneInHalf lane, std::int32_t scaled, bool negative,
@@ -64,7 +66,7 @@ static __device__ __noinline__ int choose_level_by_rdoq(RdoqVariants& variants, 
   const int nearest = inside ? core::quantise(scaled, shift, 1 << (shift - 1)) : 0;
   const std::int32_t value = core::rdoq_value(scaled, shift);
   int level = negative ? -nearest : nearest;
-  // Ranks keep the position below the cost, so that ties go to the higher position.
+  // The low bits of a rank hold the position, so that ties go to the higher position.
   const auto rank_of = [&](std::int64_t cost) { return cost * 16 + (15 - lane.position); };
   constexpr std::int64_t kNever = INT64_MAX;
 
@@ -87,7 +89,7 @@ static __device__ __noinline__ int choose_level_by_rdoq(RdoqVariants& variants, 
     }
   }
 
-  // The tail: growth of this position and all above it.
+  // The tail: the growth of the error at this position and at all positions above it.
   std::int64_t growth = level != 0 ? core::rdoq_growth_of_zero(value, abs(level)) : 0;
   for (int step = 1; step < 16; step *= 2) {
     const std::int64_t above = __shfl_down_sync(kWarp, growth, step, 16);

@@ -1,8 +1,9 @@
-// Hadamard transforms of eight 4x4 differences at once on the tensor cores.
+// Hadamard transforms of eight 4x4 differences at once, on the tensor cores.
 //
-// One mma.m16n8k32 multiplies [H | -H], H being the 16x16 Hadamard matrix, by columns of sixteen source and
-// sixteen predicted samples: the exact integer coefficients of source - prediction, one column a candidate.
-// Lane 4 * g + t brings row t of column g, four samples in a word, for both.
+// One mma.m16n8k32 multiplies [H | -H], where H is the 16x16 Hadamard matrix, by columns of sixteen source
+// and sixteen predicted samples. The result is the exact integer coefficients of source - prediction, one
+// column for each candidate. Lane 4 * g + t passes row t of column g, four samples in a word, of the source
+// and of the prediction.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +13,22 @@
 namespace cu264::encoder::cuda {
 
 struct HadamardMatrix {
-  std::uint32_t upper;  // rows g, samples 4 * t .. 4 * t + 3, a byte each
-  std::uint32_t lower;  // rows g + 8
+  std::uint32_t upper;  // row g, samples 4 * t .. 4 * t + 3, one byte each
+  std::uint32_t lower;  // row g + 8
 
   __device__ explicit HadamardMatrix(int lane) {
     upper = lower = 0;
     const int row = lane >> 2, first = 4 * (lane & 3);
     for (int i = 0; i < 4; ++i) {
-      // Sylvester's order: any order of rows gives the same sum of magnitudes, and row 0 is the sum of
-      // samples.
+      // The rows are in Sylvester's order. Any order gives the same sum of magnitudes, and in this one row 0
+      // is the sum of the samples.
       upper |= (__popc(row & (first + i)) & 1 ? 0xffu : 1u) << (8 * i);
       lower |= (__popc((row + 8) & (first + i)) & 1 ? 0xffu : 1u) << (8 * i);
     }
   }
 };
 
-// Coefficients of columns 2 * t and 2 * t + 1 in rows g and g + 8.
+// The coefficients of columns 2 * t and 2 * t + 1 in rows g and g + 8.
 struct HadamardRows {
   int upper_even, upper_odd, lower_even, lower_odd;
 };
@@ -36,7 +37,7 @@ __device__ inline HadamardRows hadamard_differences(const HadamardMatrix& h, std
                                                     std::uint32_t prediction) {
   HadamardRows r;
 #if __CUDA_ARCH__ >= 800
-  constexpr std::uint32_t kNegate = 0xfefefefeu;  // 1 and -1 change places
+  constexpr std::uint32_t kNegate = 0xfefefefeu;  // exchanges 1 and -1
   asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
       "{%10, %10, %10, %10};"
       : "=r"(r.upper_even), "=r"(r.upper_odd), "=r"(r.lower_even), "=r"(r.lower_odd)
@@ -65,19 +66,19 @@ __device__ inline HadamardRows hadamard_differences(const HadamardMatrix& h, std
   return r;
 }
 
-// Sum of magnitudes over all eight columns, in every lane.
+// A lane's share of the sum of magnitudes over all eight columns.
 __device__ inline int satd_of_all(const HadamardRows& r) {
   return abs(r.upper_even) + abs(r.upper_odd) + abs(r.lower_even) + abs(r.lower_odd);
 }
 
-// A lane's share of the SATD of column 2 * t in the low half and of column 2 * t + 1 in the high half of the
-// word.
+// A lane's share of the SATD of column 2 * t, in the low half of the word, and of column 2 * t + 1, in the
+// high half.
 __device__ inline std::uint32_t partial_satd_by_column(const HadamardRows& r) {
   return static_cast<std::uint32_t>(abs(r.upper_even) + abs(r.lower_even)) |
          (static_cast<std::uint32_t>(abs(r.upper_odd) + abs(r.lower_odd)) << 16);
 }
 
-// The whole of it, in all lanes.
+// The SATD of these two columns, in all lanes with the same t.
 __device__ inline std::uint32_t satd_by_column(const HadamardRows& r) {
   std::uint32_t sums = partial_satd_by_column(r);
   sums += __shfl_xor_sync(kWarp, sums, 4);

@@ -1,4 +1,4 @@
-// The macroblock wavefront over a batch of pictures: rows are taken by ticket, and each waits for the row
+// The macroblock wavefront over a batch of pictures. Rows are taken by ticket, and each row waits for the row
 // above where it needs it.
 #pragma once
 
@@ -9,20 +9,20 @@
 
 namespace cu264::encoder::cuda {
 
-// All in device memory.
+// All pointers are to device memory.
 struct Wavefront {
   BottomRow* bottom;   // [picture][mb]
   unsigned* progress;  // [picture][row]: macroblocks whose bottom row is published
   unsigned* ticket;
 };
 
-// Waits until `needed` macroblocks of the row above are published. The row's warp holds an earlier ticket, so
-// it is running: nothing waits for a block that has not started.
+// Waits until `needed` macroblocks of the row above are published, and returns how many are. The warp of that
+// row holds an earlier ticket, so it is already running: no warp waits for a block that has not started.
 __device__ inline unsigned wait_for_row(unsigned* progress, unsigned needed) {
   ::cuda::atomic_ref<unsigned, ::cuda::thread_scope_device> row(*progress);
   unsigned done = row.load(::cuda::memory_order_acquire);
-  if (done >= needed) return done;  // mostly
-  // Whoever asks again and again should not discard the L1 cache each time.
+  if (done >= needed) return done;  // the usual case
+  // Polling is relaxed, so that it does not invalidate the L1 cache each time.
   for (unsigned pause = 20; done < needed; done = row.load(::cuda::memory_order_relaxed)) {
     __nanosleep(pause);
     pause = min(2 * pause, 200u);
@@ -32,10 +32,11 @@ __device__ inline unsigned wait_for_row(unsigned* progress, unsigned needed) {
 }
 
 template <bool kRd>
-__device__ void store_macroblock(const WarpState<kRd>& s, const BatchView& batch, const Place& place,
-                                 const LanePlace& lane, const core::MacroblockRecord& record) {
-  const std::size_t mb = static_cast<std::size_t>(place.picture) * batch.macroblocks_per_picture() +
-                         static_cast<std::size_t>(place.mb_y) * batch.mb_width + place.mb_x;
+__device__ void store_macroblock(const WarpState<kRd>& s, const BatchView& batch,
+                                 const MacroblockPosition& position, const LaneIndices& lane,
+                                 const core::MacroblockRecord& record) {
+  const std::size_t mb = static_cast<std::size_t>(position.picture) * batch.macroblocks_per_picture() +
+                         static_cast<std::size_t>(position.mb_y) * batch.mb_width + position.mb_x;
   const int i = lane.lane;
   if (i < 8) {
     std::uint32_t word = 0;
@@ -65,22 +66,23 @@ __device__ void store_macroblock(const WarpState<kRd>& s, const BatchView& batch
   if (batch.reconstruction == nullptr) return;
   const int width = 16 * batch.mb_width, height = 16 * batch.mb_height;
   const std::size_t luma_bytes = static_cast<std::size_t>(width) * height;
-  std::uint8_t* const planes = batch.reconstruction + place.picture * (luma_bytes * 3 / 2);
+  std::uint8_t* const planes = batch.reconstruction + position.picture * (luma_bytes * 3 / 2);
   for (int k = i; k < 64; k += 32) {
     const std::size_t at =
-        static_cast<std::size_t>(16 * place.mb_y + (k >> 2)) * width + 16 * place.mb_x + 4 * (k & 3);
+        static_cast<std::size_t>(16 * position.mb_y + (k >> 2)) * width + 16 * position.mb_x + 4 * (k & 3);
     *reinterpret_cast<std::uint32_t*>(planes + at) = s.canvas.word(4 * (k & 3), k >> 2);
   }
   const int c = i >> 4, row = (i >> 1) & 7;
   const std::size_t at = luma_bytes + c * (luma_bytes / 4) +
-                         static_cast<std::size_t>(8 * place.mb_y + row) * (width / 2) + 8 * place.mb_x +
+                         static_cast<std::size_t>(8 * position.mb_y + row) * (width / 2) + 8 * position.mb_x +
                          4 * (i & 1);
   *reinterpret_cast<std::uint32_t*>(planes + at) =
       *reinterpret_cast<const std::uint32_t*>(&s.chroma_out[c][row][4 * (i & 1)]);
 }
 
-// Row 0 of every picture, then row 1 of every picture and so on. A row past the last: none is left.
-__device__ inline unsigned take_ticket(const Wavefront& wavefront, const LanePlace& lane) {
+// Tickets stand for row 0 of every picture, then row 1 of every picture, and so on. A ticket past the last
+// row means that no row is left.
+__device__ inline unsigned take_ticket(const Wavefront& wavefront, const LaneIndices& lane) {
   unsigned ticket = 0;
   if (lane.lane == 0) ticket = atomicAdd(wavefront.ticket, 1u);
   return __shfl_sync(kWarp, ticket, 0);
@@ -88,49 +90,49 @@ __device__ inline unsigned take_ticket(const Wavefront& wavefront, const LanePla
 
 // A macroblock row of a picture.
 struct Row {
-  Place place;        // of its macroblocks; mb_x and what depends on it change
-  std::size_t index;  // in the arrays of the wavefront
-  BottomRow* bottom;  // of its first macroblock
+  MacroblockPosition position;  // of the current macroblock; mb_x and what depends on it change
+  std::size_t index;            // index in the arrays of the wavefront
+  BottomRow* bottom;            // record of its first macroblock
 
   __device__ Row(const BatchView& batch, const Wavefront& wavefront, unsigned ticket) {
-    place.mb_y = static_cast<int>(ticket / static_cast<unsigned>(batch.pictures));
-    place.picture = static_cast<int>(ticket % static_cast<unsigned>(batch.pictures));
-    const int slice = core::slice_of_row(place.mb_y, batch.slices, batch.mb_height);
-    place.above = place.mb_y > core::slice_first_row(slice, batch.slices, batch.mb_height);
-    index = static_cast<std::size_t>(place.picture) * batch.mb_height + place.mb_y;
+    position.mb_y = static_cast<int>(ticket / static_cast<unsigned>(batch.pictures));
+    position.picture = static_cast<int>(ticket % static_cast<unsigned>(batch.pictures));
+    const int slice = core::slice_of_row(position.mb_y, batch.slices, batch.mb_height);
+    position.above = position.mb_y > core::slice_first_row(slice, batch.slices, batch.mb_height);
+    index = static_cast<std::size_t>(position.picture) * batch.mb_height + position.mb_y;
     bottom = wavefront.bottom + index * batch.mb_width;
   }
   __device__ void move_to(const BatchView& batch, int mb_x) {
-    place.mb_x = mb_x;
-    place.left = mb_x > 0;
-    place.above_right = place.above && mb_x + 1 < batch.mb_width;
+    position.mb_x = mb_x;
+    position.left = mb_x > 0;
+    position.above_right = position.above && mb_x + 1 < batch.mb_width;
   }
 };
 
-// Loads the macroblock's neighbours, as soon as the row above has them. `published_above`: macroblocks of the
-// row above known to be published.
+// Loads the macroblock's neighbours as soon as the row above has published them. `published_above` is the
+// number of macroblocks of the row above that are known to be published.
 template <bool kRd>
 __device__ void load_neighbours(WarpState<kRd>& s, const BatchView& batch, const Wavefront& wavefront,
-                                const Row& row, const LanePlace& lane, unsigned& published_above) {
-  shift_left_neighbours(s, row.place, lane);
-  const unsigned needed = static_cast<unsigned>(row.place.mb_x) + 1;
-  if (row.place.above && published_above < needed) {
+                                const Row& row, const LaneIndices& lane, unsigned& published_above) {
+  shift_left_neighbours(s, row.position, lane);
+  const unsigned needed = static_cast<unsigned>(row.position.mb_x) + 1;
+  if (row.position.above && published_above < needed) {
     published_above = wait_for_row(wavefront.progress + row.index - 1, needed);
   }
   __syncwarp();
-  load_above_neighbours(s, row.bottom - batch.mb_width + row.place.mb_x, row.place, lane);
+  load_above_neighbours(s, row.bottom - batch.mb_width + row.position.mb_x, row.position, lane);
   __syncwarp();
 }
 
-// Hands on what the row below needs.
+// Publishes what the row below needs.
 template <bool kRd>
 __device__ void publish_macroblock(WarpState<kRd>& s, const Wavefront& wavefront, const Row& row,
-                                   const LanePlace& lane) {
-  store_bottom_row(s, row.bottom + row.place.mb_x, lane);
+                                   const LaneIndices& lane) {
+  store_bottom_row(s, row.bottom + row.position.mb_x, lane);
   __syncwarp();
   if (lane.lane == 0) {
     ::cuda::atomic_ref<unsigned, ::cuda::thread_scope_device>(wavefront.progress[row.index])
-        .store(static_cast<unsigned>(row.place.mb_x) + 1, ::cuda::memory_order_release);
+        .store(static_cast<unsigned>(row.position.mb_x) + 1, ::cuda::memory_order_release);
   }
 }
 

@@ -1,5 +1,5 @@
-// Macroblocks of different QP: streams decode to the reconstruction, whatever the content, the preset, the
-// slices and the end of the QP range, and the QPs in them are what adaptive quantisation asked for.
+// Macroblocks of different QPs: streams decode to the reconstruction for every content, preset, number of
+// slices and end of the QP range, and the QPs in them are those that adaptive quantisation asked for.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -52,9 +52,9 @@ TEST(AdaptiveQuantisationStream, HoldsManyQps) {
   };
   const std::set<int> plain = qps();
   config.set("edge-guided", "2");
-  const std::set<int> guided = qps();
+  const std::set<int> adaptive = qps();
   EXPECT_EQ(plain.size(), 1u);
-  EXPECT_GT(guided.size(), 4u);
+  EXPECT_GT(adaptive.size(), 4u);
 }
 
 TEST(AdaptiveQuantisationStream, OffIsWhatItWas) {
@@ -79,15 +79,15 @@ TEST(AdaptiveQuantisationStream, ThreadsDoNotChangeTheBytes) {
   }
 }
 
-// A flat picture has nothing to tell its macroblocks apart: no offset, no bit spent.
+// The macroblocks of a flat picture are all alike: they get no offsets, and no bits are spent on them.
 TEST(AdaptiveQuantisationStream, FlatPicturesAreCodedAsWithout) {
   const std::vector<Picture> pictures = {make_picture(Content::flat128, 64, 64)};
   Config config = make_config(27, Preset::balanced);
   const auto plain = encode(config, pictures).packets[0].stats;
   config.set("edge-guided", "3");
-  const auto guided = encode(config, pictures).packets[0].stats;
-  EXPECT_EQ(plain.header_bits, guided.header_bits);
-  EXPECT_EQ(plain.residual_bits, guided.residual_bits);
+  const auto adaptive = encode(config, pictures).packets[0].stats;
+  EXPECT_EQ(plain.header_bits, adaptive.header_bits);
+  EXPECT_EQ(plain.residual_bits, adaptive.residual_bits);
 }
 
 }  // namespace

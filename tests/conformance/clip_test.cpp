@@ -1,4 +1,4 @@
-// Real footage, from the folder that CU264_TEST_DATA names.
+// Encodes real footage from the folder that CU264_TEST_DATA names.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

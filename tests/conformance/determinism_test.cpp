@@ -1,4 +1,4 @@
-// The same bytes for any number of threads, every time, and with other encoders at work.
+// The bytes are the same for any number of threads, in every run, and with other encoders at work.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(Presets, Determinism,
                                   std::to_string(std::get<1>(cell.param)) + "_slices";
                          });
 
-// send() may come faster than receive(): nothing is lost, and what is not asked for does not come.
+// Calls of send() may outrun those of receive(): nothing is lost, and nothing comes that was not asked for.
 TEST(Flow, PacketsComeInOrderHoweverTheyAreAskedFor) {
   const std::vector<Picture> sources(12, make_picture(Content::natural, 64, 64));
   Config config = make_config(30, Preset::fast);

@@ -1,4 +1,4 @@
-// Encryption inside the encoder: the bytes that encrypting the plain stream gives.
+// Encryption inside the encoder gives the bytes of the plain stream after encryption.
 #include <gtest/gtest.h>
 
 #include "cu264/protect.h"
@@ -26,8 +26,7 @@ TEST_P(EncoderEncryptions, AreThoseOfTheStreamTool) {
     const std::vector<std::uint8_t> stream = encode(plain, pictures).bytes();
     for (int parts = 1; parts < 8; ++parts) {
       SCOPED_TRACE(testing::Message() << "qp " << qp << ", parts " << parts);
-      const EncoderEncryption encryption{
-          key(), {(parts & 1) != 0, (parts & 2) != 0, (parts & 4) != 0}};
+      const EncoderEncryption encryption{key(), {(parts & 1) != 0, (parts & 2) != 0, (parts & 4) != 0}};
       Config config = plain;
       config.encryption = encryption;
       const protect::FixedNonce fixed(kNonce);
@@ -38,11 +37,12 @@ TEST_P(EncoderEncryptions, AreThoseOfTheStreamTool) {
   }
 }
 
-// mb_qp_delta in every macroblock that may have it: parts and tool agree there too, and decoders stay silent.
-TEST_P(EncoderEncryptions, OfPicturesWithManyQps) {
+// With mb_qp_delta in every macroblock that may have it, the encoder and the tool still agree, and decoders
+// report no error.
+TEST_P(EncoderEncryptions, PicturesWithManyQps) {
   const std::vector<Picture> pictures = make_all_contents(80, 66);
-  constexpr const char* kGuides[][2] = {{"edge-guided", "1"}, {"edge-guided", "3"}, {"aq", "variance"}};
-  for (const auto& [name, value] : kGuides) {
+  constexpr const char* kAdaptive[][2] = {{"edge-guided", "1"}, {"edge-guided", "3"}, {"aq", "variance"}};
+  for (const auto& [name, value] : kAdaptive) {
     for (const int qp : {2, 24, 45}) {
       SCOPED_TRACE(testing::Message() << name << ' ' << value << ", qp " << qp);
       Config config = make_config(qp, GetParam(), qp == 24 ? 3 : 1);

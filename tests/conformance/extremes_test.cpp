@@ -1,5 +1,5 @@
-// Content that no natural picture has: macroblocks at the edge of 3200 bits and beyond, levels at the edge of
-// what Baseline's codes carry.
+// Content that no natural picture has: macroblocks around the limit of 3200 bits, and levels at the limit of
+// what Baseline's codes can hold.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,8 +43,8 @@ TEST_P(Extremes, PcmIsLossless) {
   EXPECT_GT(seen, 0);
 }
 
-// Macroblocks on both sides of the limit beside each other: nC next to I_PCM, QP behind it, the loop filter
-// across it.
+// Macroblocks below and above the limit lie side by side, which tests nC next to I_PCM, the QP after it, and
+// the loop filter across it.
 TEST_P(Extremes, PcmBesideCodedMacroblocks) {
   bool mixed = false;
   for (int qp = 0; qp <= 16; qp += quick() ? 4 : 1) {
@@ -62,7 +62,7 @@ TEST_P(Extremes, PcmBesideCodedMacroblocks) {
   EXPECT_TRUE(mixed) << "no picture had both";
 }
 
-// Noise just wide enough that macroblocks crowd below the limit.
+// Noise of such an amplitude that many macroblocks end just below the limit.
 TEST_P(Extremes, MacroblocksNearTheLimit) {
   std::size_t largest_coded = 0;
   for (const int amplitude : {8, 12, 16, 24, 32, 48, 64, 96, 128, 192}) {
@@ -81,12 +81,12 @@ TEST_P(Extremes, MacroblocksNearTheLimit) {
       });
     }
   }
-  EXPECT_GT(largest_coded, 2800u) << "the contents came nowhere near";
+  EXPECT_GT(largest_coded, 2800u) << "the contents do not come near the limit";
   EXPECT_LE(largest_coded, 3200u);
 }
 
-// Every macroblock the opposite of what its neighbours predict: the largest residuals there are. What would
-// need levels beyond the limit must not come out wrong.
+// Every macroblock is the opposite of what its neighbours predict, which gives the largest residuals. Levels
+// that would exceed the limit must not lead to wrong streams.
 TEST_P(Extremes, LargestLevels) {
   int largest = 0;
   for (int qp = 0; qp <= 6; ++qp) {
@@ -105,11 +105,11 @@ TEST_P(Extremes, LargestLevels) {
       }
     }
   }
-  EXPECT_GE(largest, 1000) << "the contents came nowhere near";
+  EXPECT_GE(largest, 1000) << "the contents do not come near the limit";
   EXPECT_LE(largest, 2063);
 }
 
-// A flat field that one sample interrupts, at every place of a macroblock.
+// A flat field with a single other sample, at every place of a macroblock.
 TEST_P(Extremes, ImpulseAtEveryPlace) {
   std::vector<Picture> pictures;
   for (int place = 0; place < 256; place += quick() ? 17 : 3) {

@@ -1,4 +1,4 @@
-// Every QP with every preset on every kind of content: one stream each, the contents being its pictures.
+// Every QP with every preset on every kind of content: one stream each, whose pictures are the contents.
 #include <gtest/gtest.h>
 
 #include "tests/conformance/stream_check.h"
@@ -17,7 +17,7 @@ TEST_P(Matrix, DecodesToTheReconstruction) {
   const int sizes[2][2] = {{64, 48}, {42, 54}};
   for (const auto& [width, height] : sizes) {
     const std::vector<Picture> pictures = make_all_contents(width, height);
-    // The loop filter hides nothing: odd QPs go without on the second size.
+    // Odd QPs are coded without the loop filter at the second size, so that it cannot hide a difference.
     const Config config = make_config(qp, preset, 1, width == 64 || qp % 2 == 0);
     SCOPED_TRACE(std::to_string(width) + "x" + std::to_string(height));
     const EncodedStream stream = encode(config, pictures);

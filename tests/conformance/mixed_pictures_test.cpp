@@ -1,5 +1,5 @@
-// Pictures of different QPs and streams that are in flight together: each has the bytes that it has alone,
-// and a decoder reads from them what its parameters say.
+// Pictures of different QPs and streams are in flight together: each has the bytes that it has alone, and a
+// decoder finds its parameters in them.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -29,7 +29,7 @@ ProtectionKey key() {
   return ProtectionKey(std::array<std::uint8_t, 32>{3, 1, 4, 1, 5});
 }
 
-// On few threads and many.
+// Compares the two with few threads and with many.
 void expect_same_as_alone(const Config& config, int streams, const std::vector<MixedPicture>& pictures) {
   encoder::StageParams params = encoder::stage_params(config);
   params.streams = streams;
@@ -67,7 +67,7 @@ TEST(MixedPictures, AreProtectedAsAlone) {
   expect_same_as_alone(config, 1, mixed_pictures(15, kWidth, kHeight, 1, 266));
 }
 
-// One keystream for several streams would give away the difference of their pictures.
+// One keystream for several streams would reveal the difference between their pictures.
 TEST(MixedPictures, StreamsThatShareAKeystreamAreRefused) {
   Config config = config_of(Preset::fast, 1);
   config.encryption = EncoderEncryption{key(), encryption_strength(3)};
@@ -94,7 +94,7 @@ TEST(MixedPictures, ParametersOutOfRangeAreRefused) {
   EXPECT_EQ(code_together(*backend, {mixed}).size(), 1u);
 }
 
-// Each stream by itself, as a decoder gets it.
+// Decodes each stream by itself.
 TEST(MixedPictures, DecodersFindTheParameters) {
   constexpr int kStreams = 3;
   for (const auto& [name, value] : {std::pair{"aq", "off"}, {"aq", "variance"}}) {

@@ -1,4 +1,4 @@
-// Slices, the loop filter, pixel formats and layouts of the input, long sequences.
+// Slices, the loop filter, pixel formats and layouts of the input, and long sequences.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -111,7 +111,7 @@ TEST(Sequence, FortyPicturesKeepTheirOrder) {
   }
 }
 
-// Nothing of one picture finds its way into another.
+// No picture depends on another.
 TEST(Sequence, PicturesAreIndependent) {
   for (const Preset preset : kPresets) {
     const Config config = make_config(26, preset, 2);

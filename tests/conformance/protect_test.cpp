@@ -1,4 +1,4 @@
-// Protected streams: decoded by libavcodec without a complaint, and taken back to the byte.
+// Protected streams are decoded by libavcodec without a complaint, and decryption restores every byte.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -57,7 +57,7 @@ TEST(Protect, EncryptedStreamsDecodeAndComeBack) {
   }
 }
 
-// What the encryption leaves alone: every length, every count.
+// Encryption changes no length and no count.
 TEST(Protect, EncryptionKeepsTheLengthOfEverySlice) {
   const Bytes stream = stream_of("24", "2", "on", {make_picture(Content::natural, 96, 80)});
   const Bytes encrypted = run_tool(*make_encryptor(key(), {encryption_strength(3), false}), stream).stream;
@@ -87,7 +87,7 @@ std::vector<std::vector<std::int16_t>> all_levels(const Bytes& stream, std::vect
   return levels;
 }
 
-// Without the loop filter, samples change in marked blocks and nowhere else.
+// Without the loop filter, samples change only in marked blocks.
 TEST(Protect, WatermarksDoNotDrift) {
   std::vector<Picture> pictures;
   for (std::uint32_t seed = 1; seed < 6; ++seed)

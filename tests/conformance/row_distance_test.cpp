@@ -1,5 +1,5 @@
-// A row of macroblocks may follow the row above at a distance of one macroblock: nothing that is coded
-// depends on the macroblock above and to the right.
+// A row of macroblocks can follow the row above at a distance of one macroblock, because nothing that is
+// coded depends on the macroblock above and to the right.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -34,11 +34,11 @@ TEST_P(RowDistance, BlockFiveReadsNothingAboveAndToTheRight) {
       }
     });
     EXPECT_EQ(there, 0) << slices << " slices";
-    EXPECT_GT(elsewhere, 100) << slices << " slices: the picture says nothing";
+    EXPECT_GT(elsewhere, 100) << slices << " slices: the picture does not test this";
   }
 }
 
-// So what is coded in a column of macroblocks never depends on the columns to its right.
+// What is coded in a column of macroblocks therefore never depends on the columns to its right.
 TEST_P(RowDistance, ColumnsToTheRightChangeNothing) {
   constexpr int kMbWidth = 10, kMbHeight = 6, kChanged = 6;  // the macroblock of row 0
   const Picture picture = make_picture(Content::natural, 16 * kMbWidth, 16 * kMbHeight);

@@ -1,4 +1,4 @@
-// Every shape of picture: single samples, odd sides, one macroblock wide or high, the largest.
+// Pictures of every shape: single samples, odd sides, one macroblock wide or high, and the largest size.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,8 @@ TEST_P(SmallSize, EveryPresetDecodesToTheReconstruction) {
         const Config config = make_config(qp, preset, slices);
         const EncodedStream stream = encode(config, pictures);
         check_stream(config, stream, pictures);
-        EXPECT_EQ(stream.info.warnings.empty(), width % 2 == 0 && height % 2 == 0) << "an odd side is said";
+        EXPECT_EQ(stream.info.warnings.empty(), width % 2 == 0 && height % 2 == 0)
+            << "a warning must name an odd side";
       }
     }
   }

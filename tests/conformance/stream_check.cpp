@@ -121,7 +121,8 @@ double worst_squared_error(const Picture& source, const Picture& reconstruction)
 }
 
 double squared_error_bound(int qp) {
-  const double step = 0.625 * std::pow(2.0, qp / 6.0);  // of the luma quantiser; chroma's is not larger
+  const double step =
+      0.625 * std::pow(2.0, qp / 6.0);  // the step of the luma quantiser; that of chroma is not larger
   return step * step + 1;
 }
 

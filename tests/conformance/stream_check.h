@@ -1,4 +1,4 @@
-// What must hold of every stream, whatever is in it.
+// What must hold for every stream, whatever its content.
 #pragma once
 
 #include <string>
@@ -9,21 +9,21 @@
 
 namespace cu264::test {
 
-// Adds a failure for each rule that the stream breaks: libavcodec decodes it without a word to exactly the
-// reconstructions; the parser accepts it down to its last level; the statistics are what is in it. Gives back
-// what the parser saw.
+// Adds a failure for each rule that the stream breaks: libavcodec decodes it without a message to exactly the
+// reconstructions, the parser accepts it down to the last level, and the statistics agree with its content.
+// Returns the parser's result.
 WalkedStream check_stream(const Config& config, const EncodedStream& stream,
                           const std::vector<Picture>& sources);
 
-// "" if equal, or the first difference: plane, position and values.
+// Describes the first difference by plane, position and values; empty if there is none.
 std::string difference(const Picture& expected, const Picture& actual);
 
-// The largest mean squared error of the three planes, and what a quantiser of that step may do at most: lose
-// every coefficient that is smaller than the step.
+// The largest mean squared error of the three planes, and the largest that a quantiser of the step of `qp`
+// may cause by losing every coefficient that is smaller than the step.
 double worst_squared_error(const Picture& source, const Picture& reconstruction);
 double squared_error_bound(int qp);
 
-// The source widened to even sides by replication, as it is coded.
+// The source padded to even sides by replication, as it is coded.
 Picture widened(const Picture& source);
 
 Config make_config(int qp, Preset preset, int slices = 1, bool deblock = true);

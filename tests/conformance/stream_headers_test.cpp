@@ -1,4 +1,4 @@
-// Where parameter sets stand, and what they say of colour, shape and time.
+// Where parameter sets are, and what they say about colour, aspect ratio and timing.
 #include <gtest/gtest.h>
 
 #include "support/decode.h"
@@ -61,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(Headers, Placement,
                                                                                      : "separate";
                          });
 
-// With headers in every packet a decoder can begin anywhere.
+// With headers in every packet, a decoder can begin anywhere.
 TEST(Headers, EveryPacketIsAnEntryPoint) {
   Config config = make_config(27, Preset::fast);
   config.headers = HeaderPlacement::every_packet;

@@ -1,4 +1,4 @@
-// The judges judged: a stream that is spoilt is refused.
+// Tests of the checks themselves: a damaged stream is refused.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ TEST(StreamWalk, RefusesStartCodeEmulation) {
   expect_refused(needless, "prevents nothing");
 }
 
-// Almost every flipped bit of the slices is seen by one judge or the other, or changes the picture.
+// Almost every flipped bit of the slices is noticed by the parser or by libavcodec, or changes the picture.
 TEST(StreamWalk, FlippedBitsAreSeen) {
   const EncodedStream stream = good_stream();
   const std::vector<std::uint8_t> bytes = stream.bytes();
@@ -85,7 +85,7 @@ TEST(Decoder, TellsPicturesApart) {
   EXPECT_NE(difference(reconstruction_of(stream, 0), decoded.pictures[1].picture), "");
 }
 
-TEST(Decoder, ComplainsOfRubbish) {
+TEST(Decoder, RejectsGarbage) {
   EncodedStream stream = good_stream();
   auto& data = stream.packets[1].data;
   std::fill(data.begin() + static_cast<std::ptrdiff_t>(data.size() / 2), data.end(), std::uint8_t{0x55});

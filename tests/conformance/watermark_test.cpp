@@ -1,5 +1,4 @@
-// Watermarks that the encoder puts in: streams that decode to the reconstruction, and payloads that come
-// back.
+// Watermarks from the encoder: the streams decode to the reconstruction, and the payloads can be read back.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,7 +31,8 @@ Bytes extracted(const Bytes& stream) {
   return run_tool(*make_watermark_extractor(key()), stream).payload;
 }
 
-// Encoded, decoded equal to the reconstruction, read back; and marked at all.
+// Encodes, checks that decoding gives the reconstruction, reads the payload back, and checks that there are
+// marks.
 void expect_marked(const Config& plain, WatermarkScheme scheme, std::uint32_t density,
                    const std::vector<Picture>& pictures) {
   const Config config = marked_config(plain, scheme, density, kPayload);
@@ -52,7 +52,7 @@ TEST_P(EncoderWatermarks, EveryQp) {
       SCOPED_TRACE("QP " + std::to_string(qp) + ", scheme " + std::to_string(static_cast<int>(scheme)));
       try {
         expect_marked(make_config(qp, GetParam()), scheme, 65536, pictures);
-      } catch (const Error& error) {  // coarse quantisers leave few levels
+      } catch (const Error& error) {  // coarse quantisation leaves few levels
         EXPECT_NE(std::string(error.what()).find("can hold"), std::string::npos) << error.what();
         EXPECT_GE(qp, 44);
       }
@@ -73,7 +73,7 @@ TEST_P(EncoderWatermarks, SlicesAndTheLoopFilter) {
   }
 }
 
-// I_PCM beside marked macroblocks: marks must count when a macroblock's bits are.
+// I_PCM beside marked macroblocks: the bits of a macroblock must be counted with its marks.
 TEST_P(EncoderWatermarks, Pcm) {
   const std::vector<Picture> pictures = {make_picture(Content::graded_noise, 80, 80, 3),
                                          make_picture(Content::natural, 80, 80, 3)};
@@ -90,7 +90,7 @@ TEST_P(EncoderWatermarks, Pcm) {
   EXPECT_TRUE(mixed) << "no picture had both";
 }
 
-// Every content that can be marked at all, gray frames and headers apart from the stream among them.
+// Every content that can be marked at all, with gray frames and with headers outside the stream.
 TEST_P(EncoderWatermarks, ContentsFormatsHeaders) {
   const std::vector<Picture> pictures = make_all_contents(112, 96);
   for (const WatermarkScheme scheme : kSchemes) {
@@ -117,7 +117,7 @@ TEST_P(EncoderWatermarks, TooLargeAPayloadIsToldWithTheCapacity) {
   }
 }
 
-// The capacity that was told is one.
+// A payload of the reported capacity fits.
 TEST(EncoderWatermark, CapacityHolds) {
   const std::vector<Picture> pictures = {make_picture(Content::graded_noise, 160, 160, 4)};
   try {

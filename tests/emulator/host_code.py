@@ -37,16 +37,16 @@ def launches(text):
 
 
 PTX = [
-    # One 64-thread barrier of two warps.
+    # A barrier for the 64 threads of two warps.
     (r'asm volatile\("barrier\.sync 1, 64;" ::: "memory"\);', "::cu264::emulator::wait_at_barrier(1, 64);"),
     (r'asm\("sqrt\.approx\.f32 %0, %1;" : "=f"\((\w+)\) : "f"\((.*?)\)\);', r"\1 = std::sqrt(\2);"),
     (r'asm\("ld\.global\.nc\.L1::evict_first\.v4\.u32.*?"l"\((\w+)\)\);', r"value = *\1;"),
-    # shfl.up with its predicate: adds what came from a lane that exists.
+    # shfl.up with its predicate: adds the value if the source lane exists.
     (r'asm volatile\(\s*"\{ \.reg \.pred there;.*?: "\+r"\((\w+)\)\s*: "r"\((\w+)\)\);',
      r"if (const auto other = __shfl_up_sync(0xffffffffu, \1, \2); "
      r"::cu264::emulator::lane() >= static_cast<int>(\2)) \1 += other;"),
 ]
-PLACES = {"threadIdx": "thread", "blockIdx": "block", "blockDim": "block_size", "gridDim": "grid_size"}
+INDICES = {"threadIdx": "thread", "blockIdx": "block", "blockDim": "block_size", "gridDim": "grid_size"}
 
 
 def host_code(text):
@@ -55,7 +55,7 @@ def host_code(text):
     text = launches(text)
     for ptx, host in PTX:
         text = re.sub(ptx, host, text, flags=re.S)
-    for word, member in PLACES.items():
+    for word, member in INDICES.items():
         text = re.sub(rf"(?<![.\w]){word}\b", f"::cu264::emulator::here->{member}", text)
     text = re.sub(r"\b__noinline__\b", "__attribute__((noinline))", text)
     text = text.replace("cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), arguments)",
@@ -71,7 +71,7 @@ def main():
         if name.endswith(".cuh"):
             text = "#pragma once\n" + text.replace("#pragma once\n", "\n", 1)
         to.parent.mkdir(parents=True, exist_ok=True)
-        if not to.exists() or to.read_text() != text:  # what did not change is not compiled again
+        if not to.exists() or to.read_text() != text:  # an unchanged file is not compiled again
             to.write_text(text)
 
 

@@ -1,5 +1,5 @@
-// The CUDA runtime's calls, in place of the library: one device whose memory is the host's. Whatever is
-// queued on a stream is done when the call returns.
+// Replaces the CUDA runtime: there is one device, and its memory is the host's. What is queued on a stream is
+// done when the call returns.
 #include <cuda_runtime_api.h>
 
 #include <cstdlib>
@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kMemory = std::size_t{4} << 30;
 constexpr std::size_t kAlignment = 512;
 
-// Device memory, to tell it from the host's.
+// The allocations of device memory, to tell it from host memory.
 std::mutex allocations_lock;
 std::map<const char*, std::size_t> allocations;
 
@@ -158,7 +158,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   std::strcpy(properties->name, "emulator");
   return cudaSuccess;
 }
-// Three multiprocessors, so that blocks are few and work in turns.
+// There are three multiprocessors, so that kernels that size their grid by them get few blocks, each with
+// several turns.
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
   switch (attribute) {
     case cudaDevAttrMultiProcessorCount:

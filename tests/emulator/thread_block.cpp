@@ -19,9 +19,9 @@ constexpr std::size_t kStackBytes = 256 << 10;
 constexpr std::size_t kSharedAlignment = 256;
 
 struct Thread {
-  Place place;
-  context::fiber fiber;      // of the thread, while it waits
-  context::fiber scheduler;  // while it runs
+  ThreadIndices indices;
+  context::fiber fiber;      // the thread, while it waits
+  context::fiber scheduler;  // the scheduler, while the thread runs
   bool ended = false;
 };
 
@@ -30,9 +30,10 @@ struct Barrier {
   unsigned generation = 0;
 };
 
-// Lanes that meet. A lane may be at the next exchange before the last one has read this.
+// An exchange of values between lanes. A lane may be at the next exchange before the last one has read this
+// one.
 struct Exchange {
-  unsigned mask = 0;  // 0: free
+  unsigned mask = 0;  // 0 if the exchange is free
   unsigned arrived = 0, read = 0;
   LaneValues values;
 };
@@ -64,7 +65,7 @@ std::minstd_rand& numbers() {
   return engine;
 }
 
-// Warps in any order, the lanes of each upwards or downwards.
+// Puts the warps in random order, with the lanes of each in ascending or descending order.
 void shuffle(std::vector<std::size_t>& order) {
   const std::size_t threads = order.size();
   std::vector<std::size_t> warps(block.warps.size());
@@ -83,7 +84,7 @@ void start_threads(dim3 size, uint3 block_index, dim3 grid, const std::function<
   for (std::size_t i = 0; i < block.threads.size(); ++i) {
     Thread& thread = block.threads[i];
     const unsigned index = static_cast<unsigned>(i);
-    thread.place = {
+    thread.indices = {
         {index % size.x, index / size.x % size.y, index / size.x / size.y}, block_index, size, grid};
     thread.ended = false;
     thread.fiber = context::fiber(std::allocator_arg, stacks, [&thread, &body](context::fiber&& scheduler) {
@@ -105,7 +106,7 @@ void run_block() {
       Thread& thread = block.threads[i];
       if (thread.ended) continue;
       block.running = i;
-      here = &thread.place;
+      here = &thread.indices;
       thread.fiber = std::move(thread.fiber).resume();
     }
   }
@@ -116,7 +117,7 @@ int wait(Barrier& barrier, std::size_t expected, bool predicate) {
   ++barrier.arrived;
   barrier.with_predicate += predicate;
   while (barrier.generation == generation) {
-    // Threads that ended are not waited for.
+    // Threads that have ended are not waited for.
     if (static_cast<std::size_t>(barrier.arrived) >= (expected != 0 ? expected : block.alive)) {
       barrier.result = barrier.with_predicate;
       barrier.arrived = barrier.with_predicate = 0;
@@ -130,7 +131,7 @@ int wait(Barrier& barrier, std::size_t expected, bool predicate) {
 
 }  // namespace
 
-const Place* here = nullptr;
+const ThreadIndices* here = nullptr;
 
 void give_way() {
   Thread& thread = block.threads[block.running];

@@ -1,6 +1,8 @@
-// A block of threads on one processor: every thread is a fiber, and gives way where a GPU's would wait.
+// A block of threads on one processor: every thread is a fiber, which yields where a thread of a GPU would
+// wait.
 //
-// Blocks of a launch run one after another, and launches one at a time, whatever thread they come from.
+// The blocks of a launch run one after another, and one launch runs at a time, even if several host threads
+// launch.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,22 +13,23 @@
 
 namespace cu264::emulator {
 
-struct Place {
+struct ThreadIndices {
   uint3 thread, block;
   dim3 block_size, grid_size;
 };
 
-extern const Place* here;  // of the fiber that runs
+extern const ThreadIndices* here;  // the indices of the running thread
 
-// The others get their turn.
+// Lets the other threads run.
 void give_way();
 
-// All threads of the block that have not ended; returns how many came with `predicate`.
+// Waits for all threads of the block that have not ended, and returns how many of them passed a true
+// `predicate`.
 int wait_for_block(bool predicate = false);
-// As PTX's barrier.sync: of so many threads.
+// As PTX's barrier.sync for that many threads.
 void wait_at_barrier(int barrier, int threads);
 
-// What each lane of a warp brought, in the lanes of `mask`; every one of them must come.
+// The values that the lanes of a warp in `mask` have passed. Every one of these lanes must call exchange().
 struct LaneValues {
   std::uint64_t of[32];
 };

@@ -1,5 +1,5 @@
 // cavlc_parse_block on arbitrary bits: it stays within its memory, and what it accepts is coded again to the
-// very same bits, because CAVLC has one code for a block.
+// same bits, because CAVLC has only one code for a block.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -30,7 +30,7 @@ Shape shape_of(std::uint8_t selector) {
 
 void check_block(BitReader& reader, const std::uint8_t* bytes, const Shape& shape, bool& more) {
   const std::uint64_t begin = reader.bit_position();
-  // Canaries behind the block's levels.
+  // There are canaries after the block's levels.
   std::int16_t levels[kLevelsPerBlock + 2];
   for (std::int16_t& level : levels) level = 0x5a5a;
   const int total_coeff = cavlc_parse_block(reader, levels, shape.max_num_coeff, shape.nC);
@@ -60,7 +60,7 @@ void check_block(BitReader& reader, const std::uint8_t* bytes, const Shape& shap
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
-  // Exactly as large as it is said to be, so that the sanitizer sees a step too far.
+  // The copy is exactly as large as the reader is told, so that the sanitizer reports a read beyond it.
   const std::vector<std::uint8_t> bytes(data + 1, data + size);
   BitReader reader(bytes.data(), bytes.size());
   const Shape shape = shape_of(data[0]);

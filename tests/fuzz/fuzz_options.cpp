@@ -1,7 +1,7 @@
-// Config::set and the command line's parser on arbitrary text: a value is taken, or Error(invalid_argument)
-// says why not, in one line.
+// Config::set and the command line's parser on arbitrary text: a value is accepted, or
+// Error(invalid_argument) says in one line why not.
 //
-// The input: a byte for the mode, then words each ended by a newline.
+// The input is a byte for the mode, followed by words that each end with a newline.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -55,7 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (std::size_t i = 1; i < size; ++i) {
     if (data[i] == '\n') {
       words.emplace_back();
-    } else if (data[i] != 0) {  // no argument of a command holds one
+    } else if (data[i] != 0) {  // no argument of a command holds a null character
       words.back() += static_cast<char>(data[i]);
     }
   }

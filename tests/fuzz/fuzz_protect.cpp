@@ -1,4 +1,5 @@
-// Every stream tool on an arbitrary byte stream: an error, or a stream; and what was encrypted comes back.
+// Every stream tool on an arbitrary byte stream gives an error or a stream, and decryption restores what was
+// encrypted.
 #include <cstdint>
 #include <cstdlib>
 #include <vector>
@@ -14,10 +15,10 @@ cu264::ProtectionKey key() {
   return cu264::ProtectionKey(std::array<std::uint8_t, 32>{1, 2, 3});
 }
 
-// False: refused.
+// Returns false if the stream is refused.
 bool run(std::unique_ptr<StreamTool> tool, const Bytes& stream, Bytes& out) {
   try {
-    // Several slices under way, or one.
+    // The tool works on several slices at a time, or on one.
     tool->set_threads(stream.size() % 2 == 0 ? 1 : 2);
     out = run_tool(*tool, stream).stream;
     return true;

@@ -1,6 +1,6 @@
-// The video reader on arbitrary bytes: pictures that the encoder can take, or an Error.
+// The video reader on arbitrary bytes gives pictures that the encoder can take, or an Error.
 //
-// The input: a byte that chooses how it is opened, then the file.
+// The input is a byte that chooses how the file is opened, followed by the file.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -17,7 +17,7 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-// A file in memory, gone with the object.
+// A file in memory that lives as long as the object.
 class MemoryFile {
  public:
   MemoryFile(const std::uint8_t* data, std::size_t size) : descriptor_(memfd_create("fuzz", MFD_CLOEXEC)) {
@@ -34,7 +34,7 @@ class MemoryFile {
   int descriptor_;
 };
 
-// Reads what the encoder would read.
+// Reads the samples that the encoder would read.
 unsigned touch(const cu264::Frame& frame) {
   unsigned sum = 0;
   const int planes = frame.format == cu264::PixelFormat::gray8  ? 1
@@ -78,7 +78,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const int mode = data[0];
   cu264::io::ReaderOptions options;
   options.input.path = file.path();
-  // Demuxers by name: what FFmpeg's other hundreds make of rubbish is not ours to find out.
+  // The demuxers are chosen by name, because testing FFmpeg's hundreds of other demuxers is not the purpose.
   static constexpr const char* kFormats[] = {"yuv4mpegpipe", "h264", "", "matroska"};
   if (mode % 4 == 2) {
     static constexpr const char* kPixelFormats[] = {"yuv420p", "gray", "nv12", "rgb24"};

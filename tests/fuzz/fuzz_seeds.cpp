@@ -1,4 +1,4 @@
-// Writes the fuzz targets' first inputs: fuzz_seeds FOLDER
+// Writes the first inputs of the fuzz targets: fuzz_seeds FOLDER
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -22,7 +22,7 @@ Bytes bytes_of(std::uint8_t selector, const std::string& text) {
   return bytes;
 }
 
-// A few blocks of each kind after the byte that names the kind (see fuzz_cavlc_parse.cpp).
+// A few blocks of each kind, after the byte that selects the kind (see fuzz_cavlc_parse.cpp).
 Bytes cavlc_seed(int selector) {
   const bool chroma_dc = selector % 4 == 3;
   const int max_num_coeff = chroma_dc ? 4 : selector % 4 == 2 ? 15 : 16;
@@ -91,7 +91,7 @@ std::vector<Bytes> reader_seeds() {
 }
 
 void write(const std::filesystem::path& folder, const std::vector<Bytes>& seeds) {
-  std::filesystem::remove_all(folder);  // what an earlier run added goes too
+  std::filesystem::remove_all(folder);  // this also removes what an earlier run added
   std::filesystem::create_directories(folder);
   for (std::size_t i = 0; i < seeds.size(); ++i) {
     std::ofstream file(folder / ("seed" + std::to_string(i)), std::ios::binary);
@@ -99,7 +99,7 @@ void write(const std::filesystem::path& folder, const std::vector<Bytes>& seeds)
   }
 }
 
-// A small stream of two pictures for each tool, behind the byte that names the tool (see fuzz_protect.cpp).
+// A small stream of two pictures for each tool, after the byte that selects the tool (see fuzz_protect.cpp).
 std::vector<Bytes> protect_seeds() {
   constexpr int kWidth = 32, kHeight = 32;
   std::vector<Bytes> all;
@@ -133,7 +133,7 @@ std::vector<Bytes> protect_seeds() {
   return all;
 }
 
-// Containers and plain bytes, behind the byte that says what to do with them (see fuzz_vle.cpp).
+// Containers and plain bytes, after the byte that says what to do with them (see fuzz_vle.cpp).
 std::vector<Bytes> vle_seeds() {
   std::vector<Bytes> all;
   cu264::vle::StreamOptions on_cpu;

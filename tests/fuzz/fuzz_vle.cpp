@@ -1,6 +1,6 @@
-// The container and the decoder on arbitrary bytes: refused with Error(bad_input), or expanded to something
-// that is compressed and expanded to itself. The first byte picks: a file as it is, a file whose header and
-// table checksums are put right first, or bytes to compress.
+// The container and the decoder on arbitrary bytes: they are refused with Error(bad_input), or expanded to
+// something that survives compression and expansion. The first byte selects a file as it is, a file whose
+// header and table checksums are corrected first, or bytes to compress.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -39,8 +39,7 @@ std::uint32_t get(std::span<const std::uint8_t> from) {
   return from[0] | from[1] << 8 | from[2] << 16 | std::uint32_t{from[3]} << 24;
 }
 
-// Signature, positions and checksums as a writer would have set them, record by record, as far as sizes
-// allow.
+// Sets signature, positions and checksums as a writer would have, record by record, as far as sizes allow.
 void repair(Bytes& file) {
   if (file.size() < vle::kSignatureSize) return;
   vle::write_signature(std::span(file).first<vle::kSignatureSize>());

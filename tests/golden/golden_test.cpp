@@ -1,5 +1,5 @@
-// Streams that must not change unless somebody means it. The hash is of the whole stream without its SEI
-// message, which holds the version.
+// Streams that must change only on purpose. The hash is that of the whole stream without its SEI message,
+// which holds the version.
 //
 // With CU264_UPDATE_GOLDENS=1 in the environment the table is rewritten instead (scripts/update-goldens).
 #include <gtest/gtest.h>
@@ -23,14 +23,14 @@ namespace {
 
 struct Golden {
   std::string clip;  // a name_of(Content), or the name of a real clip
-  int width = 0;     // 0: of a real clip
+  int width = 0;     // 0 for a real clip
   int height = 0;
   int pictures = 2;
   int qp = 27;
   const char* preset = "balanced";
   int slices = 1;
   bool deblock = true;
-  const char* guide = "";  // "edge-guided=2", "aq=variance"
+  const char* aq_option = "";  // "edge-guided=2", "aq=variance"
 
   std::string name() const {
     std::ostringstream out;
@@ -38,8 +38,8 @@ struct Golden {
     if (width != 0) out << '_' << width << 'x' << height;
     out << '_' << pictures << "f_qp" << qp << '_' << preset << "_s" << slices
         << (deblock ? "" : "_nodeblock");
-    if (*guide != '\0') out << '_';
-    for (const char* c = guide; *c != '\0'; ++c) {
+    if (*aq_option != '\0') out << '_';
+    for (const char* c = aq_option; *c != '\0'; ++c) {
       out << (std::isalnum(static_cast<unsigned char>(*c)) ? *c : '_');
     }
     return out.str();
@@ -62,11 +62,12 @@ std::vector<Golden> goldens() {
     all.push_back({"text", 320, 180, 1, 27, preset});
     all.push_back({"noise", 80, 80, 2, 0, preset});
     all.push_back({"opposites", 96, 96, 2, 1, preset});
-    for (const char* guide : {"edge-guided=1", "edge-guided=3", "aq=variance"}) {
-      for (const int qp : {0, 27, 51}) all.push_back({"natural", 176, 144, 3, qp, preset, 2, true, guide});
-      all.push_back({"text", 320, 180, 1, 27, preset, 1, true, guide});
-      all.push_back({"noise", 80, 80, 2, 2, preset, 1, true, guide});
-      all.push_back({"foreman_akiyo_qcif_21f", 0, 0, 3, 27, preset, 1, true, guide});
+    for (const char* aq_option : {"edge-guided=1", "edge-guided=3", "aq=variance"}) {
+      for (const int qp : {0, 27, 51})
+        all.push_back({"natural", 176, 144, 3, qp, preset, 2, true, aq_option});
+      all.push_back({"text", 320, 180, 1, 27, preset, 1, true, aq_option});
+      all.push_back({"noise", 80, 80, 2, 2, preset, 1, true, aq_option});
+      all.push_back({"foreman_akiyo_qcif_21f", 0, 0, 3, 27, preset, 1, true, aq_option});
     }
     for (const int qp : {22, 32}) {
       all.push_back({"foreman_akiyo_qcif_21f", 0, 0, 3, qp, preset});
@@ -76,7 +77,7 @@ std::vector<Golden> goldens() {
   return all;
 }
 
-// Empty if the clip is not on this machine.
+// Returns nothing if the clip is not on this machine.
 std::vector<Picture> pictures_of(const Golden& golden) {
   std::vector<Picture> pictures;
   if (golden.width == 0) {
@@ -109,7 +110,7 @@ bool updating() {
   return std::getenv("CU264_UPDATE_GOLDENS") != nullptr;
 }
 
-// The table, read once; with updating(), written back at the end of the program.
+// The table, which is read once and, with updating(), written back at the end of the program.
 class Table : public testing::Environment {
  public:
   void SetUp() override {
@@ -118,7 +119,7 @@ class Table : public testing::Environment {
   }
   void TearDown() override {
     if (!updating()) return;
-    // Lines of clips that are not on this machine stay; lines that no test asks for go.
+    // Lines of clips that are not on this machine are kept; lines that no test asks for are removed.
     for (const Golden& golden : goldens()) {
       const auto line = old_.find(golden.name());
       if (line != old_.end()) new_.insert(*line);
@@ -141,8 +142,9 @@ TEST_P(GoldenStream, HasNotChanged) {
   Config config;
   config.qp = golden.qp, config.slices = golden.slices, config.deblock = golden.deblock;
   config.set("preset", golden.preset);
-  const std::string guide = golden.guide;
-  if (!guide.empty()) config.set(guide.substr(0, guide.find('=')), guide.substr(guide.find('=') + 1));
+  const std::string aq_option = golden.aq_option;
+  if (!aq_option.empty())
+    config.set(aq_option.substr(0, aq_option.find('=')), aq_option.substr(aq_option.find('=') + 1));
   const std::string hash = sha256(without_sei(encode(config, pictures).bytes()));
   if (updating()) {
     table->new_[golden.name()] = hash;

@@ -1,4 +1,4 @@
-// Device variants of single functions of the edge detector against the ones they stand for.
+// Device variants of single functions of the edge detector are compared with the functions that they replace.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -53,7 +53,7 @@ TEST_F(CannyArithmeticParity, VotedThresholds) {
   }
 }
 
-// Needs no device.
+// This test needs no device.
 TEST(LevelScale, IsLevelOf) {
   for (int reference = 0; reference <= kLargestMagnitude; ++reference) {
     const cuda::LevelScale scale(reference);

@@ -1,4 +1,4 @@
-// Batches, repeated runs and the public API, against the host.
+// Edge detection on batches, in repeated runs and through the public API gives the host's results.
 #include "tests/parity/canny_checks.h"
 #include "vision/published/open_detector.h"
 
@@ -32,7 +32,7 @@ TEST_P(CannyBatchParity, BatchesAndRepeats) {
 
 using CannyDetectorParity = CannyDevice;
 
-// Through the public API, from host memory.
+// Runs through the public API, from host memory.
 TEST_F(CannyDetectorParity, Detectors) {
   const int width = 203, height = 91, pitch = 211, count = 3;
   const GrayPicture tall = discs(pitch, height * count, 17);

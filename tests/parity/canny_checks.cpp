@@ -62,7 +62,7 @@ std::string text(const CannyParams& params, int width, int height) {
   return out.str();
 }
 
-// Every stage that `found` holds.
+// Compares every stage that `found` holds.
 void expect_same(const Stages& expected, const Stages& found) {
   const int width = expected.width;
   if (!found.horizontal.empty()) {

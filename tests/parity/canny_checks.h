@@ -1,5 +1,4 @@
-// What the tests of edge detection share: parameters, the host's answers, and their comparison stage by
-// stage.
+// What the tests of edge detection share: parameters, the host's results, and the comparison stage by stage.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,22 +21,22 @@ void expect_same_edges(const std::vector<std::uint8_t>& expected, const std::vec
 
 vision::Stages on_host(const vision::CannyParams& params, const GrayPicture& picture);
 
-// Of a failure: the size and the parameters.
+// The size and the parameters, for messages of failures.
 std::string text(const vision::CannyParams& params, int width, int height);
 
 class CannyDevice : public testing::Test {
  protected:
   void SetUp() override;
 
-  // All forms, labels in shared and in global memory.
+  // Compares all forms, with labels in shared memory and in global memory.
   void expect_parity(const vision::CannyParams& params, const GrayPicture& picture,
                      const Placement& placement = {});
-  // The production form alone.
+  // Compares only the production form.
   void expect_production(const vision::CannyParams& params, const GrayPicture& picture,
                          const vision::Stages& expected, const Placement& placement = {});
 };
 
-// The same once for each partition.
+// The fixture of tests that run once for each partition.
 class CannyPartitions : public CannyDevice, public testing::WithParamInterface<vision::Partition> {};
 
 std::string partition_name(const testing::TestParamInfo<vision::Partition>& info);

@@ -16,7 +16,7 @@ using vision::cuda::Labelling;
 using vision::cuda::PublishedArrays;
 using vision::cuda::PublishedPlan;
 
-// Poisoned, so that what a kernel reads unwritten does not happen to be right.
+// The memory is poisoned, so that a kernel that reads what was not written does not happen to be right.
 struct Scratch : DeviceArray<std::uint8_t> {
   explicit Scratch(std::size_t bytes) : DeviceArray(bytes) {
     check_cuda(cudaMemset(data(), 0xa5, bytes), "memset");
@@ -34,7 +34,7 @@ std::size_t pixels_of(const GrayPicture& picture) {
   return static_cast<std::size_t>(picture.width) * static_cast<std::size_t>(picture.height);
 }
 
-// Planes of one size with a placement; the same for pictures in and edges out.
+// Planes of one size with a placement, for input pictures and for edge maps.
 class DevicePlanes {
  public:
   DevicePlanes(int width, int height, int count, const Placement& placement)
@@ -60,7 +60,7 @@ class DevicePlanes {
                  "upload");
     }
   }
-  // Throws if a byte between the rows has changed.
+  // Throws if a byte between rows has changed.
   std::vector<std::uint8_t> download_plane(int index) const {
     const std::vector<std::uint8_t> all = memory_.download();
     std::vector<std::uint8_t> dense;
@@ -95,7 +95,7 @@ Stages empty_stages(const GrayPicture& picture) {
   return stages;
 }
 
-// Levels as the kernels hold them.
+// Levels in the layout of the kernels.
 std::vector<std::uint32_t> level_planes(const cuda::WordGrid& grid, const GrayPicture& levels) {
   std::vector<std::uint32_t> planes(static_cast<std::size_t>(grid.words()) * cuda::kLevelPlanes);
   for (std::uint32_t word = 0; word < grid.words(); ++word) {

@@ -1,4 +1,4 @@
-// Device variants of the detector's arithmetic, alone.
+// Runs the device variants of the detector's arithmetic by themselves.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,8 @@ namespace cu264::parity {
 // The values 0 .. last whose integer square root the device gets wrong.
 unsigned wrong_device_roots(int last);
 
-// What a warp finds in each: own thresholds (source `none`: it has none), then those of the fallback.
+// What a warp finds for each: its own thresholds (source `none` if there are none), then those of the
+// fallback.
 struct VotedThresholds {
   vision::Thresholds own, fallback;
 };

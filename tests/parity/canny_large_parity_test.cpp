@@ -1,6 +1,6 @@
-// Pictures up to the largest size, against the host. The reference's plain form keeps a dozen bytes a pixel
-// and runs every pair's hysteresis; beyond some millions of pixels the host's own detector, which unit tests
-// hold to it, stands in for it.
+// Pictures up to the largest size give the host's results. The plain reference keeps a dozen bytes for each
+// pixel and runs the hysteresis of every pair, so beyond some millions of pixels the host's production
+// detector takes its place; unit tests compare the two.
 #include <string>
 
 #include "tests/parity/canny_checks.h"
@@ -11,7 +11,7 @@ namespace {
 
 using namespace vision;
 
-// Blocks of discs side by side: as rich as one large picture of them, and quickly made.
+// Tiles of discs, which have as many edges as one large picture of discs and are quicker to make.
 GrayPicture tiled_discs(int width, int height, unsigned seed) {
   const int side = 509;
   const GrayPicture tiles[] = {discs(side, side, seed), discs(side, side, seed + 1)};
@@ -80,7 +80,7 @@ class CannyLargeParity : public CannyPartitions {
 
 CU264_EVERY_PARTITION(CannyLargeParity);
 
-// The largest side: coordinates, tiles a row and sub-images at their most.
+// The largest side, where coordinates, tiles in a row and sub-images reach their maximum.
 TEST_P(CannyLargeParity, Wide) {
   expect_large(canny::kMaxSide, 64, true);
 }
@@ -88,7 +88,7 @@ TEST_P(CannyLargeParity, Tall) {
   expect_large(64, canny::kMaxSide, true);
 }
 
-// The published form's hysteresis over a whole frame takes minutes there.
+// The published form is left out because its hysteresis over a whole frame takes minutes here.
 TEST_P(CannyLargeParity, WideEightThousand) {
   expect_large(8192, 1031, GetParam() != Partition::frame);
 }
@@ -96,7 +96,7 @@ TEST_P(CannyLargeParity, TallEightThousand) {
   expect_large(1031, 8192, GetParam() != Partition::frame);
 }
 
-// 2^28 pixels: where 32-bit sums of bytes and of labels would end.
+// 2^28 pixels, which 32-bit sums of bytes and of labels could not hold.
 TEST_P(CannyLargeParity, LargestPicture) {
   expect_large(canny::kMaxSide, canny::kMaxSide, false);
 }

@@ -1,4 +1,5 @@
-// From given levels on: link, counts, thresholds and hysteresis against the host.
+// The stages after the levels (link, counts, thresholds, hysteresis) give the host's results for given
+// levels.
 #include "tests/parity/canny_checks.h"
 #include "vision/backend.h"
 #include "vision/cpu/level_view.h"

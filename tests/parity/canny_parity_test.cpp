@@ -1,4 +1,5 @@
-// GUD-Canny: the device's two forms against the host's plainest one, stage by stage, on whole pictures.
+// GUD-Canny on whole pictures: the two forms on the device give the results of the host's plainest form,
+// stage by stage.
 #include "tests/parity/canny_checks.h"
 
 namespace cu264::parity {
@@ -34,7 +35,7 @@ TEST_P(CannyParity, FlatAndNoise) {
 TEST_P(CannyParity, DensityScaling) {
   CannyParams params = with(canny::candidates_003(), GetParam());
   params.density_scaling = true;
-  // Crowded, sparse and empty: scaled up, down and not at all.
+  // Crowded, sparse and empty pictures: density scaling raises, lowers and keeps the thresholds.
   expect_parity(params, noise(150, 70, 31));
   expect_parity(params, discs(333, 111, 32));
   expect_parity(params, flat(70, 40, 9));

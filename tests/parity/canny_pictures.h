@@ -11,15 +11,17 @@ namespace cu264::parity {
 GrayPicture flat(int width, int height, int value);
 GrayPicture noise(int width, int height, unsigned seed);
 
-// Discs of all contrasts over a ramp, with a little noise: edges of every strength and direction.
+// Discs of all contrasts over a ramp with a little noise, which have edges of every strength and direction.
 GrayPicture discs(int width, int height, unsigned seed);
 
-// Levels: one path through a column of 32 x `height`, row by row to and fro, strong at its beginning only.
+// Levels of one path that runs to and fro through the rows of a column of 32 x `height` and is strong only at
+// its beginning.
 GrayPicture serpentine(int height);
 
 GrayPicture random_levels(int width, int height, int percent, int most, unsigned seed);
 
-// The dense binary PGM files anywhere below the folder CU264_TEST_DATA, sorted; none without it.
+// The dense binary PGM files anywhere below the folder that CU264_TEST_DATA names, sorted; none if it is not
+// set.
 std::vector<std::string> pgm_paths();
 GrayPicture read_pgm(const std::string& path);
 

@@ -1,4 +1,4 @@
-// Sizes at which words, tiles and shared memory end, and how pictures may lie in memory.
+// Sizes at the limits of words, tiles and shared memory, and the ways in which pictures may lie in memory.
 #include "tests/parity/canny_checks.h"
 
 namespace cu264::parity {
@@ -29,7 +29,7 @@ TEST_F(CannyPlaceParity, Placements) {
   }
 }
 
-// More than one word a thread, and more than shared memory holds.
+// Sizes with more than one word for each thread, and with more than shared memory holds.
 TEST_F(CannyPlaceParity, TallAndWide) {
   for (const int length : {1030, 2100, 3100, 4000}) {
     expect_parity(with(canny::candidates_003(), Partition::columns), discs(40, length, 14));

@@ -1,5 +1,5 @@
-// What comes before the search (all Gaussians, the noise floor), and plain Canny without one, against the
-// host.
+// The stages before the threshold search (all Gaussians, the noise floor) and plain Canny, which has no
+// search, give the host's results.
 #include "tests/parity/canny_checks.h"
 #include "vision/gaussian.h"
 

@@ -17,7 +17,7 @@
 namespace cu264::parity {
 namespace {
 
-// A bit a character.
+// A string with one character for each bit.
 struct TextSink {
   std::string text;
   void put(std::uint32_t value, int length) {
@@ -25,7 +25,7 @@ struct TextSink {
   }
 };
 
-// The codes of a picture's blocks, empty where a slot is not coded.
+// The codes of a picture's blocks; a slot that is not coded has an empty one.
 std::vector<std::string> expected(const encoder::CpuPicture& picture) {
   std::vector<std::string> blocks;
   for (int y = 0; y < picture.mb_height; ++y) {

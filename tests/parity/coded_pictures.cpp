@@ -32,7 +32,7 @@ std::uint8_t sample(Content content, int x, int y, int width, std::mt19937& rand
       [[fallthrough]];
     case Content::noise:
       return static_cast<std::uint8_t>(random());
-    case Content::small_values:  // as I_PCM: food for emulation prevention
+    case Content::small_values:  // coded as I_PCM, these samples need emulation prevention
       return static_cast<std::uint8_t>(uniform(random, 0, 9) < 7 ? 0 : uniform(random, 0, 4));
   }
   return 0;
@@ -57,7 +57,8 @@ TestPicture source_picture(const Shape& shape, Content content, std::mt19937& ra
 
 void invent_levels(MacroblockRecord& mb, std::int16_t* levels, std::uint8_t* total_coeff, int density,
                    int largest, std::mt19937& random) {
-  int left = largest > 2 ? 70 : 200;  // levels that keep the macroblock within 3200 bits whatever they are
+  int left =
+      largest > 2 ? 70 : 200;  // so few levels keep a macroblock within 3200 bits whatever their values
   for (int slot = 0; slot < core::kBlocksPerMacroblock; ++slot) {
     if (!core::slot_is_coded(mb, slot)) continue;
     for (int k = 0; k < core::slot_max_num_coeff(mb, slot) && left > 0; ++k) {

@@ -1,4 +1,4 @@
-// Coded pictures to compare entropy coders on: real ones by way of the CPU backend, and invented ones.
+// Coded pictures on which entropy coders are compared: real ones from the CPU backend, and invented ones.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ enum class Content { flat, ramp, texture, noise, half_noise, small_values };
 
 // A picture as a caller would hand it in, and what `reconstruct` made of it.
 struct TestPicture {
-  std::vector<std::uint8_t> samples;  // planes one behind the other, without padding
+  std::vector<std::uint8_t> samples;  // the planes one after another, without padding
   encoder::CpuPicture coded;
 };
 
@@ -23,17 +23,17 @@ struct Shape {
   PixelFormat format = PixelFormat::i420;
 };
 
-// Coded by the CPU backend's fastest preset.
+// A picture coded with the fastest preset of the CPU backend.
 TestPicture coded_picture(const Shape& shape, Content content, int qp, std::mt19937& random);
 
-// Levels, modes and kinds drawn at random; `density` of 256 levels are not zero, none larger than `largest`.
-// No macroblock has more than 3200 bits.
+// A picture whose levels, modes and kinds are drawn at random: `density` of 256 levels are not zero, and none
+// is larger than `largest`. No macroblock has more than 3200 bits.
 TestPicture invented_picture(const Shape& shape, int density, int largest, std::mt19937& random);
 
-// Turns about one macroblock in `one_in` into I_PCM.
+// Changes about one macroblock in `one_in` to I_PCM.
 void sprinkle_pcm(TestPicture& picture, int one_in, std::mt19937& random);
 
-// The frame that views the samples.
+// A frame that views the samples.
 Frame frame_of(const Shape& shape, const std::uint8_t* samples);
 
 }  // namespace cu264::parity

@@ -1,5 +1,5 @@
-// What is run on both sides of the parity test: one struct a family of core/ functions, from plain numbers to
-// plain numbers, so that the host's and the device's answers can be compared word by word.
+// The cases of the parity test of core/: one struct for each family of functions, from plain numbers to plain
+// numbers, so that the results of host and device can be compared word by word.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct Words {
   std::int32_t word[kCount] = {};
 };
 
-// Bits as words: their number, then the bits themselves.
+// Bits as words: first their number, then the bits themselves.
 template <int kBytes>
 struct BitString {
   std::uint8_t bytes[kBytes] = {};
@@ -38,7 +38,7 @@ CU264_HD_MEMBER void to_words(const core::BitWriter& bits, std::uint64_t length,
   for (int i = 0; i < kBytes; ++i) out[2 + i / 4] |= string.bytes[i] << (8 * (i % 4));
 }
 
-// Levels (16), max_num_coeff, nC: the bits of the block, and its length as decisions see it.
+// From levels (16), max_num_coeff and nC to the bits of the block and to the length that decisions use.
 struct CavlcBlock {
   static constexpr const char* kName = "cavlc_block";
   static constexpr int kBytes = 128;
@@ -58,7 +58,7 @@ struct CavlcBlock {
   }
 };
 
-// The records of a macroblock, of the one to its left and of the one above.
+// The records of a macroblock, of its left neighbour and of the macroblock above.
 struct MacroblockHeader {
   static constexpr const char* kName = "macroblock_header";
   static constexpr int kBytes = 16;
@@ -89,7 +89,7 @@ struct MacroblockHeader {
   }
 };
 
-// A residual (16) and QP, through the transform, the quantiser and back; and the DC levels' way.
+// A residual (16) and a QP, through transform, quantiser and back, for the block and for DC levels.
 struct TransformQuantise {
   static constexpr const char* kName = "transform_quantise";
   using Input = Words<17>;
@@ -136,8 +136,8 @@ struct Rdoq {
   }
 };
 
-// The bent line (16), availability of left, above and corner: all nine predictions, where the mode may be
-// used.
+// From the neighbouring samples (16) and the availability of left, above and corner to all nine predictions,
+// as far as the mode is available.
 struct Intra4x4 {
   static constexpr const char* kName = "intra4x4";
   using Input = Words<19>;
@@ -158,7 +158,8 @@ struct Intra4x4 {
   }
 };
 
-// 17 samples above and 17 to the left, the corner first: DC and plane of luma and chroma.
+// From 17 samples above and 17 to the left, the corner first, to the DC and plane predictions of luma and
+// chroma.
 struct IntraPlane {
   static constexpr const char* kName = "intra_dc_and_plane";
   using Input = Words<34>;
@@ -184,7 +185,7 @@ struct IntraPlane {
   }
 };
 
-// Eight samples across an edge, the two QPs, bS: both filters, luma and chroma.
+// Eight samples across an edge, the two QPs and bS, through both filters, for luma and chroma.
 struct Deblock {
   static constexpr const char* kName = "deblock";
   using Input = Words<11>;
@@ -203,7 +204,7 @@ struct Deblock {
   }
 };
 
-// Zeros so far and a byte: emulation prevention.
+// The number of zeros so far and a byte, for emulation prevention.
 struct NalEscape {
   static constexpr const char* kName = "emulation_prevention";
   using Input = Words<2>;

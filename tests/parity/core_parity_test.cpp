@@ -37,7 +37,7 @@ std::string text(const Words<kCount>& words) {
   return out.str();
 }
 
-// On the device three times over: a difference between runs would be a race.
+// The device runs three times: a difference between runs would be a race.
 template <class Case>
 void expect_parity(const std::vector<typename Case::Input>& inputs) {
   for (int repeat = 0; repeat < 3; ++repeat) {
@@ -67,7 +67,7 @@ TEST_F(CoreParity, CavlcBlock) {
     in.word[16] = max_num_coeff;
     in.word[17] = max_num_coeff == 4 ? core::kChromaDcNc : uniform(0, 16);
   }
-  // The longest of all: every level at the limit.
+  // The longest code: every level is at the limit.
   for (int k = 0; k < 16; ++k) inputs[0].word[k] = k % 2 == 0 ? core::kMaxLevel : -core::kMaxLevel;
   inputs[0].word[16] = 16, inputs[0].word[17] = 0;
   expect_parity<CavlcBlock>(inputs);
@@ -96,7 +96,7 @@ TEST_F(CoreParity, TransformAndQuantisation) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const int amplitude = i % 3 == 0 ? 255 : i % 3 == 1 ? 20 : 3;
     fill(inputs[i], 0, 16, -amplitude, amplitude);
-    if (i % 10 == 0) {  // saturated
+    if (i % 10 == 0) {  // saturated samples
       for (int k = 0; k < 16; ++k) inputs[i].word[k] = inputs[i].word[k] < 0 ? -255 : 255;
     }
     inputs[i].word[16] = static_cast<std::int32_t>(i % 52);
@@ -137,7 +137,7 @@ TEST_F(CoreParity, DcAndPlane) {
   std::vector<IntraPlane::Input> inputs(4000);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     fill(inputs[i], 0, 34, 0, 255);
-    if (i % 4 == 0) {  // the steepest planes
+    if (i % 4 == 0) {  // the steepest planes that there are
       for (std::int32_t& sample : inputs[i].word) sample = sample < 128 ? 0 : 255;
     }
   }

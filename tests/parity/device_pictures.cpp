@@ -20,7 +20,7 @@ using encoder::cuda::SourcePicture;
 
 constexpr int kPoison = 0xa5;
 
-// One picture as its format has it.
+// The planes of one picture in its format.
 struct HostPicture {
   std::vector<std::uint8_t> bytes;
   std::size_t offset[3] = {};
@@ -61,7 +61,7 @@ struct DevicePictures::Impl {
   core::PictureParams* d_params = nullptr;
   void* d_scratch = nullptr;
   std::size_t scratch_bytes = 0;
-  std::size_t reconstruction_bytes = 0;  // of a picture
+  std::size_t reconstruction_bytes = 0;  // bytes of one picture
   std::vector<void*> allocations;
   cudaEvent_t begin = nullptr, end = nullptr;
 

@@ -1,4 +1,4 @@
-// A batch of pictures in device memory, as the session would lay it out, with everything that `reconstruct`
+// A batch of pictures in device memory, laid out as by the session, with everything that `reconstruct`
 // writes.
 #pragma once
 
@@ -12,18 +12,19 @@
 
 namespace cu264::parity {
 
-// The source pictures of a batch: all of one format and size. `planes` are packed one behind the other.
+// The source pictures of a batch, all of one format and size. The planes lie one after another.
 struct SourceBatch {
   PixelFormat format = PixelFormat::i420;
   int width = 0;
   int height = 0;
-  int padding = 0;                                  // bytes that end each row, of a value found nowhere else
-  std::vector<std::vector<std::uint8_t>> pictures;  // i420, without padding, whatever `format` says
+  int padding = 0;  // bytes at the end of each row, of a value found nowhere else
+  std::vector<std::vector<std::uint8_t>> pictures;  // I420 without padding, whatever `format` is
 };
 
 class DevicePictures {
  public:
-  // Uploads the sources in their format and poisons everything else. `copies` repeats the batch.
+  // Uploads the sources in their format and poisons everything else. The batch holds the pictures `copies`
+  // times.
   DevicePictures(const SourceBatch& sources, int slices, bool reconstruction, int copies = 1);
   ~DevicePictures();
   DevicePictures(DevicePictures&&) noexcept;
@@ -32,7 +33,8 @@ class DevicePictures {
   // Runs the kernel once and waits; returns milliseconds on the device. Throws cu264::Error or
   // std::runtime_error.
   float reconstruct(int qp, Preset preset);
-  // What the kernel left of one picture. Levels of slots without levels are stale: they are given as zeros.
+  // What the kernel wrote for one picture. Slots without levels hold stale data, for which zeros are
+  // returned.
   encoder::CpuPicture download(int picture) const;
 
  private:

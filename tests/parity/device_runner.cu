@@ -29,7 +29,7 @@ std::string why_no_device() {
   cudaError_t status = cudaGetDeviceCount(&devices);
   if (status == cudaSuccess && devices == 0) return "no CUDA device";
   if (status == cudaSuccess) {
-    do_nothing<<<1, 1>>>();  // fails where this build holds no code for the device
+    do_nothing<<<1, 1>>>();  // fails if this build holds no code for the device
     status = cudaGetLastError();
     if (status == cudaSuccess) status = cudaDeviceSynchronize();
   }

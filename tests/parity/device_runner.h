@@ -1,4 +1,4 @@
-// Runs a case of core_cases.h on the GPU. The CUDA runtime stays behind this header.
+// Runs a case of core_cases.h on the GPU. This header needs no header of CUDA.
 #pragma once
 
 #include <string>
@@ -6,10 +6,10 @@
 
 namespace cu264::parity {
 
-// Empty if a kernel of this build runs on a device here; otherwise why not.
+// Empty if a kernel of this build runs on a device of this machine; otherwise the reason why not.
 std::string why_no_device();
 
-// One thread an input. Throws cu264::Error with CUDA's own message.
+// Runs one thread for each input. Throws cu264::Error with CUDA's message.
 template <class Case>
 std::vector<typename Case::Output> on_device(const std::vector<typename Case::Input>& inputs);
 

@@ -1,5 +1,5 @@
-// Encryption: streams of the cuda backend are those of the cpu backend, byte for byte, and decryption gives
-// back the plain ones.
+// Encryption: the streams of the CUDA backend are those of the CPU backend, byte for byte, and decryption
+// restores the plain streams.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -41,15 +41,14 @@ class EncryptionParity : public testing::Test {
     if (!reason.empty()) GTEST_SKIP() << "no usable CUDA device: " << reason;
   }
 
-  // `parts`: bits for signs, modes and codewords.
+  // `parts` has one bit each for signs, modes and codewords.
   static void expect_parity(Config config, const std::vector<test::Picture>& pictures, int batch, int parts,
                             PixelFormat format = PixelFormat::i420) {
     config.width = pictures[0].width, config.height = pictures[0].height;
     config.batch = batch;
     config.backend = BackendChoice::cpu;
     const std::vector<std::uint8_t> plain = test::encode(config, pictures, format).bytes();
-    config.encryption =
-        EncoderEncryption{key(), {(parts & 1) != 0, (parts & 2) != 0, (parts & 4) != 0}};
+    config.encryption = EncoderEncryption{key(), {(parts & 1) != 0, (parts & 2) != 0, (parts & 4) != 0}};
     const protect::FixedNonce fixed(0x0123456789abcdef);
     SCOPED_TRACE(text(config));
     const test::EncodedStream host = test::encode(config, pictures, format);
@@ -73,7 +72,7 @@ std::vector<test::Picture> clip(int pictures, int width, int height) {
   return clip;
 }
 
-// Every combination of parts, sizes that are not whole macroblocks, slices of unequal height.
+// Every combination of parts, with sizes that are not whole macroblocks and with slices of unequal height.
 TEST_F(EncryptionParity, SmallCase) {
   for (int parts = 1; parts < 8; ++parts) {
     Config config;
@@ -83,7 +82,8 @@ TEST_F(EncryptionParity, SmallCase) {
   }
 }
 
-// More keystream than a warp has room for at once; I_PCM between other macroblocks; pictures without levels.
+// More keystream than a warp has room for at once, I_PCM between other macroblocks, and pictures without
+// levels.
 TEST_F(EncryptionParity, ManyLevelsAndNone) {
   for (const int qp : {0, 8, 51}) {
     Config config;
@@ -132,7 +132,7 @@ TEST_F(EncryptionParity, LargeBatches) {
   }
 }
 
-TEST_F(EncryptionParity, FormatsFormsAndGuides) {
+TEST_F(EncryptionParity, FormatsFormsAndAdaptiveQuantisation) {
   const std::vector<test::Picture> pictures = clip(4, 98, 64);
   Config config;
   config.qp = 24;
@@ -146,7 +146,7 @@ TEST_F(EncryptionParity, FormatsFormsAndGuides) {
   expect_parity(config, pictures, 3, 7);
 }
 
-// The published coders code encrypted batches too.
+// The published coders can code encrypted batches too.
 TEST_F(EncryptionParity, EntropyKernels) {
   const std::vector<test::Picture> pictures = clip(3, 98, 64);
   Config config;
@@ -162,7 +162,7 @@ TEST_F(EncryptionParity, EntropyKernels) {
   }
 }
 
-// Marks go in before the reconstruction, encryption behind it.
+// Watermarks are put in before the reconstruction, encryption is applied after it.
 TEST_F(EncryptionParity, WithWatermark) {
   std::vector<test::Picture> pictures;
   for (std::uint32_t i = 0; i < 6; ++i)

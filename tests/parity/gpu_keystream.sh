@@ -1,5 +1,6 @@
 #!/bin/sh
-# gpu_keystream.sh PROGRAM: what it encrypts is other bytes, and what it decrypts the first ones. 77: no device.
+# gpu_keystream.sh PROGRAM: checks that encryption changes a file and decryption restores it. Exits with 77
+# without a device.
 set -e
 folder=$(mktemp -d)
 trap 'rm -r "$folder"' EXIT

@@ -1,4 +1,4 @@
-// Device memory that notices writes outside a range which begins anywhere.
+// Device memory that notices writes outside a range with any alignment.
 #pragma once
 
 #include <cstring>
@@ -15,15 +15,15 @@ class GuardedArray {
  public:
   static constexpr std::size_t kGuard = 64;
 
-  // `offset` elements off alignment.
+  // The range begins `offset` elements off alignment.
   GuardedArray(std::size_t count, std::size_t offset)
-      : count_(count), begin_(kGuard + offset), array_(rubbish(begin_ + count + kGuard)) {}
+      : count_(count), begin_(kGuard + offset), array_(poisoned(begin_ + count + kGuard)) {}
 
   T* data() const { return array_.data() + begin_; }
 
-  // The first `written` elements; fails where anything else has changed.
+  // Returns the first `written` elements; the test fails if anything else has changed.
   std::vector<T> written(std::size_t written) const {
-    const std::vector<T> all = array_.download(), before = rubbish(all.size());
+    const std::vector<T> all = array_.download(), before = poisoned(all.size());
     const std::size_t end = begin_ + written;
     if (std::memcmp(all.data(), before.data(), begin_ * sizeof(T)) != 0)
       throw std::runtime_error("written before the array's begin");
@@ -34,7 +34,7 @@ class GuardedArray {
   }
 
  private:
-  static std::vector<T> rubbish(std::size_t count) {
+  static std::vector<T> poisoned(std::size_t count) {
     std::vector<T> values(count);
     std::memset(static_cast<void*>(values.data()), 0xa5, count * sizeof(T));
     return values;
@@ -43,7 +43,7 @@ class GuardedArray {
   DeviceArray<T> array_;
 };
 
-// Input that ends where its memory ends, `offset` elements off alignment.
+// Input that begins `offset` elements off alignment and ends with its memory.
 template <class T>
 class OffsetInput {
  public:
@@ -60,7 +60,7 @@ class OffsetInput {
   DeviceArray<T> array_;
 };
 
-// The two calls of a function that takes scratch, with rubbish in it.
+// Makes the two calls of a function that takes scratch memory, which is poisoned.
 template <class Function>
 void call_with_scratch(const Function& function) {
   std::size_t bytes = 0;

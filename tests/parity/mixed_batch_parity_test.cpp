@@ -1,5 +1,5 @@
 // Batches of pictures of different QPs and streams: each picture has the bytes that the CPU backend gives it
-// alone.
+// when it is coded alone.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -18,7 +18,7 @@ namespace {
 using test::MixedPicture;
 
 constexpr Preset kPresets[] = {Preset::fast, Preset::balanced, Preset::best};
-constexpr int kPairs = 24;  // pictures of a batch up to which two warps share a macroblock
+constexpr int kPairs = 24;  // in batches of up to this many pictures, two warps share a macroblock
 
 ProtectionKey key() {
   return ProtectionKey(std::array<std::uint8_t, 32>{3, 1, 4, 1, 5});
@@ -67,7 +67,7 @@ TEST_F(MixedBatches, PresetsAndAdaptiveQuantisation) {
   }
 }
 
-// A warp a row, which goes from picture to picture.
+// Larger batches: each warp encodes a row at a time, of one picture after another.
 TEST_F(MixedBatches, LargeBatches) {
   constexpr int kPictures = kPairs + 3;
   for (const Preset preset : kPresets) {
@@ -107,7 +107,7 @@ TEST_F(MixedBatches, Watermarks) {
   }
 }
 
-// What adaptive quantisation remembers of each stream goes from device to device.
+// What adaptive quantisation remembers of each stream is handed from device to device.
 TEST_F(MixedBatches, OneDeviceAsSeveral) {
   for (const char* const strength : {"1", "3"}) {
     expect_same_as_alone(config_of(Preset::fast, 1, "edge-guided", strength),

@@ -1,4 +1,4 @@
-// The GPU's code and pack give the bytes of the CPU's slice coder and NAL writer.
+// The stages `code` and `pack` on the GPU give the bytes of the CPU's slice coder and NAL writer.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ struct Expected {
   entropy::SliceStats stats;
 };
 
-// [picture][slice]; every picture has other parameters than the one before.
+// [picture][slice]; the parameters of each picture differ from those of the picture before.
 std::vector<SliceHeaderBits> slice_headers(const Shape& shape, std::size_t pictures) {
   const int mb_width = (shape.width + 15) / 16, mb_height = (shape.height + 15) / 16;
   std::vector<SliceHeaderBits> headers;
@@ -47,7 +47,7 @@ std::vector<SliceHeaderBits> slice_headers(const Shape& shape, std::size_t pictu
   return headers;
 }
 
-// Of the batch's `index`-th picture.
+// The expected bytes and statistics of the batch's picture number `index`.
 Expected expected(TestPicture& picture, const std::vector<SliceHeaderBits>& headers, std::size_t index) {
   Expected result;
   const core::CodedPictureView view = picture.coded.view();
@@ -70,7 +70,7 @@ std::string name_of(const Shape& shape) {
          std::to_string(shape.slices) + " slices, format " + std::to_string(static_cast<int>(shape.format));
 }
 
-// Of every kernel that an encoder can be told to code with.
+// Runs for every kernel that an encoder can code with.
 class PackParity : public testing::TestWithParam<const entropy::EntropyKernel*> {
  protected:
   void SetUp() override {
@@ -78,7 +78,7 @@ class PackParity : public testing::TestWithParam<const entropy::EntropyKernel*> 
     if (!reason.empty()) GTEST_SKIP() << "no usable CUDA device: " << reason;
   }
 
-  // Three runs: a difference between them would be a race.
+  // Three runs are compared: a difference between them would be a race.
   void expect_parity(const Shape& shape, std::vector<TestPicture>& pictures, const std::string& what) {
     expect_parity(shape, pictures, slice_headers(shape, pictures.size()), what);
   }
@@ -163,9 +163,9 @@ TEST_P(PackParity, InventedPictures) {
   }
 }
 
-// Here and there, one or two in a group, levels whose codes end in seven to nine zeros, before others that
-// begin with fifteen: from the highest frequency down the first one that takes an escape at each
-// suffixLength, and something more.
+// One or two blocks in a group have levels whose codes end in seven to nine zeros, followed by levels whose
+// codes begin with fifteen. From the highest frequency down, these are the first level that takes an escape
+// at each suffixLength, plus 64, 128 or 256.
 TEST_P(PackParity, ZerosThatNeedEscapes) {
   constexpr int kLevels[] = {17, 31, 61, 121, 241, 481};
   for (const int density : {12, 25, 50, 200}) {
@@ -189,7 +189,8 @@ TEST_P(PackParity, ZerosThatNeedEscapes) {
   }
 }
 
-// So many groups that a warp takes two, and four: a slice has one of 32 macroblocks and one of a single one.
+// So many groups that a warp takes two, and then four. Each slice has a group of 32 macroblocks and a group
+// of one.
 TEST_P(PackParity, ManyGroups) {
   const Shape shape{33 * 16, 68 * 16, 68};
   for (const std::size_t count : {35, 125}) {
@@ -215,8 +216,8 @@ TEST_P(PackParity, PcmAmongOthersAndAlone) {
   }
 }
 
-// 512 I_PCM macroblocks of 16 + 3072 bits fill whole tiles of 8192 bits where the header takes 7, so that the
-// trailing bits are alone in the last one; longer headers leave little else there.
+// With a header of 7 bits, 512 I_PCM macroblocks of 16 + 3072 bits fill whole tiles of 8192 bits, so that the
+// last tile holds the trailing bits alone; with longer headers it holds little more.
 TEST_P(PackParity, HeadersOfEveryLength) {
   const Shape shape{512, 256, 1};
   std::vector<TestPicture> pictures;
@@ -229,7 +230,8 @@ TEST_P(PackParity, HeadersOfEveryLength) {
   }
 }
 
-// A stream too small: the pictures that fit are whole, the others say so.
+// The memory for the stream is too small: the pictures that fit are complete, and the others report a
+// failure.
 TEST_P(PackParity, CapacityIsRespected) {
   const Shape shape{320, 160, 3};
   std::vector<TestPicture> pictures;
@@ -248,7 +250,7 @@ TEST_P(PackParity, CapacityIsRespected) {
   }
 }
 
-// A macroblock that breaks the limit is reported, not written.
+// A macroblock above the limit of bits is reported and not written.
 TEST_P(PackParity, TooManyBitsAreReported) {
   const Shape shape{96, 96, 2};
   std::vector<TestPicture> pictures;

@@ -12,7 +12,7 @@ using test::DeviceArray;
 
 constexpr std::int16_t kStale = -12345;
 
-// Levels as a kernel leaves them: only blocks that hold some are written.
+// Levels as a kernel leaves them: only blocks that hold levels are written.
 std::vector<std::int16_t> levels_written(const encoder::CpuPicture& picture) {
   std::vector<std::int16_t> levels;
   for (std::size_t mb = 0; mb < picture.macroblocks.size(); ++mb) {
@@ -47,7 +47,7 @@ std::vector<core::SourcePicture> source_pictures(const Shape& shape, const std::
   return sources;
 }
 
-// The pictures in device memory.
+// The coded pictures in device memory.
 struct DeviceBatch {
   DeviceBatch(const Shape& shape, const std::vector<TestPicture>& pictures)
       : macroblocks(all(pictures, [](const TestPicture& p) { return p.coded.macroblocks; })),

@@ -1,4 +1,4 @@
-// Codes and packs a batch on the GPU. The CUDA runtime stays behind this header.
+// Codes and packs a batch on the GPU. This header needs no header of CUDA.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ struct PackedBatch {
   std::vector<entropy::PackedPicture> pictures;
 };
 
-// `headers` is [picture][slice]. `repeats` times with the same scratch, which holds rubbish at first; so do
-// the levels of empty blocks. `capacity` 0: as much as may be needed. Throws cu264::Error with CUDA's own
-// message.
+// `headers` is [picture][slice]. Runs `repeats` times with the same scratch memory, which is poisoned at
+// first, as are the levels of empty blocks. `capacity` 0 stands for as much as may be needed. Throws
+// cu264::Error with CUDA's message.
 std::vector<PackedBatch> pack_on_device(const Shape& shape, const std::vector<TestPicture>& pictures,
                                         const std::vector<core::SliceHeaderBits>& headers, int repeats,
                                         std::uint64_t capacity = 0,
@@ -24,7 +24,7 @@ std::vector<PackedBatch> pack_on_device(const Shape& shape, const std::vector<Te
 
 enum class CodingForm { cavlcu, cavlc_su };
 
-// The codes of all blocks, and of CAVLC_SU also what lag packing made of them.
+// The codes of all blocks, and with CAVLC_SU also the result of lag packing.
 struct CodedBlocks {
   std::vector<std::uint32_t> words;    // [picture][mb][27][entropy::kBlockWords]
   std::vector<std::uint16_t> lengths;  // [picture][mb][27]
@@ -33,7 +33,7 @@ struct CodedBlocks {
   std::size_t packed_words = 0;
 };
 
-// `repeats` times with the same scratch.
+// Runs `repeats` times with the same scratch memory.
 std::vector<CodedBlocks> code_on_device(CodingForm form, const Shape& shape,
                                         const std::vector<TestPicture>& pictures, int repeats);
 

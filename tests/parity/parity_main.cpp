@@ -1,4 +1,4 @@
-// Runs the parity tests, or, to watch one stage alone while working on it:
+// Runs the parity tests. To measure one stage alone while working on it,
 //
 //   parity_tests --time FILE.yuv WxH [BATCH [QP [PRESET [SLICES]]]]
 //

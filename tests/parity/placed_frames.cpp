@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint8_t kPadding = 0xa5;
 
-// A sample as a float, with some beyond what a sample can be, and some that fall on the edge between two.
+// A sample as a float. Some are beyond the range of samples, and some lie exactly between two values.
 float float_sample(int sample, int x, int y) {
   switch ((x * 7 + y * 13) % 31) {
     case 0:
@@ -33,7 +33,7 @@ float float_sample(int sample, int x, int y) {
   }
 }
 
-// Position (x, y) of a plane, to `to`.
+// Writes the element at position (x, y) of a plane to `to`.
 void put_position(const test::Picture& picture, PixelFormat format, int plane, int x, int y,
                   std::uint8_t* to) {
   const auto sample = [&](int p) {

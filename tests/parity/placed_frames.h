@@ -1,4 +1,4 @@
-// Frames of every pixel format in every kind of memory, made of the pictures that tests share.
+// Frames of every pixel format in every kind of memory, made from the pictures that tests share.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace cu264::parity {
 
-// A frame's planes in host memory. Of RGB formats the picture's Y, U and V become R, G and B.
+// A frame's planes in host memory. In RGB formats the picture's Y, U and V serve as R, G and B.
 struct FramePlanes {
   PixelFormat format = PixelFormat::i420;
   int width = 0;
@@ -19,12 +19,12 @@ struct FramePlanes {
   std::ptrdiff_t pitch[3] = {};
   std::vector<std::uint8_t> plane[3];
 
-  // `padding` bytes, of a value found nowhere else, end each row; a multiple of 4 for floats. `bottom_up`
-  // stores the last row first.
+  // Each row ends with `padding` bytes of a value found nowhere else; for floats, `padding` is a multiple of
+  // 4. `bottom_up` stores the last row first.
   FramePlanes(const test::Picture& picture, PixelFormat format, int padding, bool bottom_up = false);
 };
 
-// Copies planes to memory of some kind, on the current CUDA device.
+// Copies planes to memory of the given kind, on the current CUDA device.
 class PlacedFrame {
  public:
   PlacedFrame(const FramePlanes& planes, MemoryKind memory);

@@ -1,4 +1,5 @@
-// Adaptive quantisation on the device against encoder/adaptive_quantisation/qp_offsets.h on the host.
+// The QP offsets of adaptive quantisation on the device are those of
+// encoder/adaptive_quantisation/qp_offsets.h on the host.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -30,7 +31,7 @@ struct QpOffsetCase {
   int strength;
 };
 
-// A wave whose contrast changes over the picture and from picture to picture, with noise.
+// A wave with noise, whose contrast changes over the picture and from picture to picture.
 std::vector<std::uint8_t> moving_samples(const QpOffsetCase& c, std::mt19937& random) {
   std::vector<std::uint8_t> samples(static_cast<std::size_t>(c.pitch) * c.height * c.pictures + c.offset);
   for (std::size_t i = 0; i < samples.size(); ++i) {
@@ -63,7 +64,7 @@ void expect_qp_offset_parity(const QpOffsetCase& c) {
   encoder::cuda::launch_qp_offset_reset(macroblocks, previous.data(), nullptr);
   const bool uses_edges = c.mode == AqMode::edges;
   const auto distance = static_cast<std::ptrdiff_t>(plane);
-  // Twice: the second batch goes on from the first.
+  // Two batches, of which the second continues from the first.
   std::vector<std::int8_t> host_previous;
   for (int batch = 0; batch < 2; ++batch) {
     encoder::cuda::launch_macroblock_sums({d_samples.data() + c.offset, c.pitch, distance, nullptr},

@@ -1,4 +1,5 @@
-// Stage 3: mode decisions, levels and samples of the GPU against the CPU's, macroblock by macroblock.
+// Stage 3, `reconstruct`: the GPU's mode decisions, levels and samples are the CPU's, macroblock by
+// macroblock.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -64,7 +65,7 @@ bool equal(const core::MacroblockRecord& a, const core::MacroblockRecord& b) {
          a.nonzero_blocks == b.nonzero_blocks;
 }
 
-// The first sample of a macroblock that differs, or nothing.
+// Describes the first sample of a macroblock that differs; empty if there is none.
 std::string sample_difference(const CpuPicture& host, const CpuPicture& device, int mb_x, int mb_y) {
   for (int c = 0; c < 3; ++c) {
     const int size = c == 0 ? 16 : 8;
@@ -81,7 +82,8 @@ std::string sample_difference(const CpuPicture& host, const CpuPicture& device, 
   return {};
 }
 
-// The first macroblock in coding order that differs: whatever follows it may be its consequence. Empty: none.
+// Describes the first macroblock in coding order that differs, since later differences may follow from it;
+// empty if there is none.
 std::string first_difference(const CpuPicture& host, const CpuPicture& device) {
   for (std::size_t mb = 0; mb < host.macroblocks.size(); ++mb) {
     std::ostringstream out;
@@ -116,7 +118,8 @@ class ReconstructParity : public testing::Test {
     if (!reason.empty()) GTEST_SKIP() << "no usable CUDA device: " << reason;
   }
 
-  // Three runs, poisoned differently by what the run before left: a difference between them would be a race.
+  // Each of the three runs finds other data from the run before in its memory: a difference between them
+  // would be a race.
   static void expect_parity(const Case& c, const std::vector<test::Picture>& pictures) {
     SourceBatch sources{c.format, c.width, c.height, c.padding, {}};
     std::vector<CpuPicture> expected;

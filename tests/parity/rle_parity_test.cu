@@ -1,4 +1,4 @@
-// Run-length coding on the GPU against loops written here.
+// Run-length coding on the GPU gives the results of loops written here.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -39,7 +39,7 @@ Runs<T> runs_of(const std::vector<T>& input) {
   return runs;
 }
 
-// Runs of `most` symbols at most, 0: a single one.
+// Runs of at most `most` symbols; with 0, a single run.
 template <class T>
 std::vector<T> input_of(std::size_t size, unsigned most) {
   std::mt19937 random(static_cast<unsigned>(size * 31 + most));

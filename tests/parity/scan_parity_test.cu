@@ -1,4 +1,4 @@
-// Prefix sums and compaction on the GPU against loops written here.
+// Prefix sums and compaction on the GPU give the results of loops written here.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -22,7 +22,7 @@ class ScanParity : public testing::Test {
   }
 };
 
-using Form = std::optional<scan::ScanForm>;  // nothing: device_scan
+using Form = std::optional<scan::ScanForm>;  // empty for device_scan
 
 constexpr scan::TileSize kSmall = scan::TileSize::small, kLarge = scan::TileSize::large;
 const Form kForms[] = {{},
@@ -33,7 +33,7 @@ const Form kForms[] = {{},
                        {{Method::cuvle, kLarge}}};
 constexpr int kRepeats = 3;
 
-// Around the sizes of chunks, warps, tiles and segments of 32 tiles.
+// Sizes around those of chunks, warps, tiles and segments of 32 tiles.
 std::vector<std::size_t> sizes() {
   std::vector<std::size_t> sizes{0, 1, 2, 3, 4, 5, 31, 127, 128, 129, 1000};
   for (const std::size_t edge : {1024, 4096, 8192, 32 * 1024, 33 * 4096, 32 * 8192, 70 * 8192, 1100 * 1024})
@@ -132,7 +132,7 @@ TEST_F(ScanParity, ScratchThatIsTooSmallIsRefused) {
                Error);
 }
 
-// Share of 256 that is selected.
+// How many of 256 elements are selected.
 template <class T>
 void expect_select(std::size_t count, std::size_t offset, std::size_t flag_offset, unsigned share) {
   SCOPED_TRACE(testing::Message() << count << " items of " << sizeof(T) << " at " << offset << ", flags at "

@@ -16,7 +16,7 @@ std::string text(const PictureStats& s) {
   return out.str();
 }
 
-// Where a packet differs from the one it should be; empty if nowhere.
+// Says where a packet differs from the expected one; empty if it does not.
 std::string difference(const Packet& host, const Packet& device) {
   std::ostringstream out;
   const auto [a, b] =

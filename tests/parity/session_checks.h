@@ -1,4 +1,4 @@
-// Whole sessions on both backends, and what their packets must agree in.
+// Runs whole sessions on both backends and compares their packets.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,13 +13,13 @@
 
 namespace cu264::parity {
 
-// All packets of the frames, whose time stamps are 1, 4, 7 and so on.
+// Encodes the frames with time stamps 1, 4, 7 and so on, and returns all packets.
 std::vector<Packet> encode(const Config& config, const std::vector<PlacedFrame>& frames);
 
-// The configuration in a line, for traces.
+// The configuration in one line, for traces.
 std::string text(const Config& config);
 
-// Data, statistics, reconstruction, indices and time stamps.
+// Compares data, statistics, reconstructions, indices and time stamps.
 void expect_equal(const std::vector<Packet>& host, const std::vector<Packet>& device);
 
 class SessionParity : public testing::Test {
@@ -44,7 +44,7 @@ class SessionParity : public testing::Test {
     return encode(config, place(pictures, format, MemoryKind::host));
   }
 
-  // Three times over: a difference between runs would be a race.
+  // Runs three times: a difference between runs would be a race.
   static void expect_parity(Config config, const std::vector<test::Picture>& pictures,
                             const std::vector<int>& batches) {
     config.width = pictures[0].width, config.height = pictures[0].height;

@@ -1,5 +1,5 @@
-// Whole sessions: frames of every format, wherever they lie and whoever still writes them, and packets that
-// stay on the device.
+// Whole sessions with frames of every format and in every kind of memory, frames that are still being
+// written, and packets that stay on the device.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -63,8 +63,7 @@ TEST_F(SessionFramesParity, OddPitches) {
   }
 }
 
-// The frames are overwritten, on the caller's stream, with what is to be encoded: the encoder must wait for
-// it.
+// The frames to encode are written on the caller's stream, for which the encoder must wait.
 TEST_F(SessionFramesParity, WaitsForTheCallersStream) {
   const int width = 640, height = 480, count = 8;
   const std::vector<test::Picture> pictures = clip(count, width, height);
@@ -86,7 +85,8 @@ TEST_F(SessionFramesParity, WaitsForTheCallersStream) {
   {
     Encoder encoder(config);
     for (int i = 0; i < count; ++i) {
-      for (int k = 0; k < 20; ++k) cudaMemsetAsync(d_delay, k, kDelayBytes, stream);  // takes its time
+      for (int k = 0; k < 20; ++k)
+        cudaMemsetAsync(d_delay, k, kDelayBytes, stream);  // keeps the stream busy for a while
       Frame frame = targets[static_cast<std::size_t>(i)].view(3 * i + 1);
       const Frame source = sources[static_cast<std::size_t>(i)].view();
       for (int p = 0; p < 3; ++p) {

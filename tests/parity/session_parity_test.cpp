@@ -1,4 +1,4 @@
-// Whole sessions: the packets of the cuda backend are those of the cpu backend, byte for byte.
+// Whole sessions: the packets of the CUDA backend are those of the CPU backend, byte for byte.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ using test::Content;
 
 constexpr Preset kPresets[] = {Preset::fast, Preset::balanced, Preset::best};
 
-TEST_F(SessionParity, Guided) {
+TEST_F(SessionParity, AdaptiveQuantisation) {
   const std::vector<test::Picture> pictures = clip(4, 50, 40);
   for (const Preset preset : kPresets) {
     for (const auto& [name, value] :
@@ -37,8 +37,9 @@ TEST_F(SessionParity, Guided) {
   }
 }
 
-// A batch that warps take alone, and more macroblocks a slice than the chain of QPs takes at once.
-TEST_F(SessionParity, GuidedLargeBatch) {
+// A batch large enough for one warp to take a row alone, with more macroblocks in a slice than one pass of
+// the mb_qp_delta kernel takes.
+TEST_F(SessionParity, AdaptiveQuantisationLargeBatch) {
   Config config;
   config.set("edge-guided", "2");
   config.preset = Preset::fast;
@@ -46,7 +47,7 @@ TEST_F(SessionParity, GuidedLargeBatch) {
   expect_parity(config, {test::make_picture(Content::natural, 640, 480)}, {1});
 }
 
-// Something of everything, for tools that slow the device down a hundred times.
+// A little of everything, for tools that slow the device down a hundredfold.
 TEST_F(SessionParity, SmallCase) {
   const std::vector<test::Picture> pictures = {test::make_picture(Content::natural, 50, 35),
                                                test::make_picture(Content::noise, 50, 35),
@@ -122,7 +123,7 @@ TEST_F(SessionParity, Slices) {
   }
 }
 
-// What takes more of the stream than one visit fetches.
+// Streams that are larger than the window on them.
 TEST_F(SessionParity, NoiseAtTheFinestQuantiser) {
   Config config;
   config.qp = 0, config.preset = Preset::fast;
@@ -133,7 +134,8 @@ TEST_F(SessionParity, NoiseAtTheFinestQuantiser) {
   expect_parity(config, pictures, {1, 3, 12});
 }
 
-// Single pictures come along with their size, as many bytes as the one before makes likely: here they do not.
+// The stream of a single picture is fetched together with its size, as many bytes as the previous picture
+// makes likely. Here that guess is wrong.
 TEST_F(SessionParity, SinglePicturesOfChangingSize) {
   Config config;
   config.qp = 20, config.preset = Preset::fast;
@@ -144,7 +146,7 @@ TEST_F(SessionParity, SinglePicturesOfChangingSize) {
   expect_parity(config, pictures, {1});
 }
 
-TEST_F(SessionParity, LowLatencyNeedsNoCompany) {
+TEST_F(SessionParity, LowLatencyDoesNotWaitForAFullBatch) {
   const std::vector<test::Picture> pictures = clip(6, 64, 64);
   Config config;
   config.width = config.height = 64;
@@ -154,7 +156,8 @@ TEST_F(SessionParity, LowLatencyNeedsNoCompany) {
   for (const PlacedFrame& frame : place(pictures, PixelFormat::i420, MemoryKind::host)) {
     ASSERT_TRUE(encoder.send(frame.view()));
     std::optional<Packet> packet;
-    for (int i = 0; i < 1000000 && !packet; ++i) packet = encoder.receive();  // ready without another frame
+    for (int i = 0; i < 1000000 && !packet; ++i)
+      packet = encoder.receive();  // the packet must come without another frame
     ASSERT_TRUE(packet);
   }
 }
@@ -172,7 +175,7 @@ TEST_F(SessionParity, SeveralDevicesAndSeveralEncoders) {
     if (device.usable) config.devices.push_back(device.index);
   }
   expect_equal(host, encode(config, frames));
-  // Two encoders whose calls alternate.
+  // The calls of two encoders alternate.
   config.devices = {0};
   Encoder a(config), b(config);
   std::vector<Packet> of_a, of_b;
@@ -207,7 +210,7 @@ TEST_F(SessionParity, RefusesWhatItCannotDo) {
   config.width = config.height = 8192;
   EXPECT_EQ(code_of([&] { Encoder encoder(config); }), ErrorCode::out_of_memory);
   config.width = config.height = 64, config.batch = 1;
-  Encoder encoder(config);  // the failure before left nothing behind
+  Encoder encoder(config);  // the failure above must leave nothing behind
   const PlacedFrame on_host(FramePlanes(test::make_picture(Content::natural, 64, 64), PixelFormat::i420, 0),
                             MemoryKind::host);
   Frame frame = on_host.view();
@@ -231,7 +234,7 @@ TEST_F(SessionParity, MemoryIsWhatWasSaid) {
   EXPECT_LE(before - after, required.device + (std::size_t{32} << 20));
 }
 
-// While one batch is made the other one's stream may still be fetched.
+// While one batch is encoded, the stream of the other may still be fetched.
 TEST_F(SessionParity, BatchesShareMemoryInTurn) {
   using Bytes = std::span<const std::uint8_t>;
   const auto bytes_at = [](const void* at, std::size_t count) {

@@ -1,5 +1,5 @@
-// The fast encoder with its chunk index, and the decoder, on the GPU; memory around the decoder's output
-// shows what was written there. The CUDA runtime stays behind this header.
+// Runs the fast encoder with its chunk index, and the decoder, on the GPU. Guards around the decoder's output
+// show what was written outside. This header needs no header of CUDA.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ struct Decoded {
   bool wrote_outside = false;
 };
 
-// With the stream's index, or without where that is empty. Output and scratch hold rubbish at first; the
-// output begins at an address that is `alignment` modulo 16.
+// Decodes with the stream's index, or without one if it is empty. Output and scratch memory are poisoned at
+// first; the output begins at an address that is `alignment` modulo 16.
 Decoded decode_on_device(const vle::CodeTable& table, const IndexedStream& stream, std::size_t size,
                          int alignment);
 

@@ -1,4 +1,4 @@
-// The fast encoder's chunk index and the GPU decoder, against a bit-by-bit encoder written here.
+// The fast encoder's chunk index and the GPU decoder agree with a bit-by-bit encoder written here.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -25,7 +25,7 @@ IndexedStream encode_bit_by_bit(const vle::CodeTable& table, const Bytes& input)
   return stream;
 }
 
-// The first symbols have codes of these lengths, ascending; counted up, as canonical codes are.
+// Canonical codes: the first symbols have codes of these ascending lengths.
 vle::CodeTable table_of(const std::vector<int>& lengths) {
   vle::CodeTable table;
   std::uint32_t code = 0;
@@ -41,7 +41,7 @@ struct Case {
   const char* name;
   vle::CodeTable table;
   int symbols;
-  bool halving;  // symbol s with probability 2^-(s + 1), else all alike
+  bool halving;  // symbol s has probability 2^-(s + 1); otherwise all symbols are equally likely
 };
 
 std::vector<Case> cases() {
@@ -49,7 +49,7 @@ std::vector<Case> cases() {
   for (int length = 1; length < 16; ++length) fibonacci.push_back(length);
   fibonacci.insert(fibonacci.end(), 2, 16);
   const std::vector<int> text{3, 3, 4, 4, 4, 4, 5, 5, 5, 6, 6, 7, 7, 8, 9, 10, 11, 12, 13, 13};
-  std::vector<int> mixed(127, 7);  // and 129 of 14 bits, whose first 7 are ones
+  std::vector<int> mixed(127, 7);  // and 129 codes of 14 bits, whose first 7 bits are ones
   mixed.insert(mixed.end(), 128, 14);
   return {{"one bit", table_of({1}), 1, false},
           {"two symbols", table_of({1, 1}), 2, false},
@@ -117,7 +117,7 @@ class VleDecodeParity : public testing::Test {
   }
 };
 
-// Few and small: for compute-sanitizer too.
+// A few small inputs, for compute-sanitizer too.
 TEST_F(VleDecodeParity, SmallRoundTrips) {
   for (const Case& test : cases()) {
     for (const std::size_t size : kSmallSizes) {
@@ -159,14 +159,14 @@ TEST_F(VleDecodeParity, CorruptStreamsAreReported) {
   bad.bytes.clear();
   expect_corrupt(text.table, bad, input.size(), "no stream");
   bad = good;
-  bad.bytes.assign(bad.bytes.size(), 0xff);  // longer codes than before
+  bad.bytes.assign(bad.bytes.size(), 0xff);  // longer codes than the input had
   expect_corrupt(text.table, bad, input.size(), "ones");
 
   vle::CodeTable long_codes = text.table;
   long_codes.length[3] = 17;
   expect_corrupt(long_codes, good, input.size(), "a code of 17 bits");
   vle::CodeTable wide = text.table;
-  wide.code[3] = 0x10;  // of 4 bits
+  wide.code[3] = 0x10;  // a code of 4 bits
   expect_corrupt(wide, good, input.size(), "a code wider than its length");
   expect_corrupt(vle::CodeTable{}, good, input.size(), "no codes");
 
@@ -177,8 +177,8 @@ TEST_F(VleDecodeParity, CorruptStreamsAreReported) {
   }
 }
 
-// Anything at all: what is asked for here is that nothing is touched that must not be.
-TEST_F(VleDecodeParity, Rubbish) {
+// Any bytes at all: the decoder must touch no memory outside its own.
+TEST_F(VleDecodeParity, Garbage) {
   std::mt19937 random(9);
   const Case text = cases()[2];
   const Bytes input = input_for(text, 20000, 2);
@@ -206,7 +206,7 @@ TEST_F(VleDecodeParity, Rubbish) {
     const Decoded decoded = decode_on_device(table, bad, input.size(), run % 16);
     ASSERT_FALSE(decoded.wrote_outside) << "run " << run;
     if (decoded.result.corrupt == 0) {
-      // Then it is the code of what came out.
+      // A stream that is accepted must be the code of the output.
       const IndexedStream again = encode_bit_by_bit(table, decoded.output);
       EXPECT_EQ(again.result.bits, bad.result.bits) << "run " << run;
     }

@@ -11,7 +11,7 @@ namespace {
 
 using test::DeviceArray;
 
-constexpr std::uint8_t kRubbish = 0xa5;
+constexpr std::uint8_t kPoison = 0xa5;
 constexpr std::size_t kGuard = 4096;
 
 __global__ void do_nothing() {}
@@ -30,12 +30,12 @@ void launch(const AnyEncoder& encoder, const vle::EncodeCall& call) {
   }
 }
 
-// Memory that ends where it is said to, so that memcheck sees every byte read behind it.
+// Memory of exactly the given size, so that memcheck sees every read beyond its end.
 class DeviceBytes {
  public:
   explicit DeviceBytes(std::size_t size) {
     check_cuda(cudaMalloc(&d_data_, std::max<std::size_t>(size, 1)), "cudaMalloc");
-    check_cuda(cudaMemset(d_data_, kRubbish, std::max<std::size_t>(size, 1)), "cudaMemset");
+    check_cuda(cudaMemset(d_data_, kPoison, std::max<std::size_t>(size, 1)), "cudaMemset");
   }
   ~DeviceBytes() { cudaFree(d_data_); }
   DeviceBytes(const DeviceBytes&) = delete;
@@ -73,7 +73,7 @@ std::string why_no_vle_device() {
   cudaError_t status = cudaGetDeviceCount(&devices);
   if (status == cudaSuccess && devices == 0) return "no CUDA device";
   if (status == cudaSuccess) {
-    do_nothing<<<1, 1>>>();  // fails where this build holds no code for the device
+    do_nothing<<<1, 1>>>();  // fails if this build holds no code for the device
     status = cudaGetLastError();
     if (status == cudaSuccess) status = cudaDeviceSynchronize();
   }
@@ -107,7 +107,7 @@ Encoded encode_on_device(const AnyEncoder& encoder, const vle::CodeTable& table,
   Bytes output(capacity + kGuard);
   check_cuda(cudaMemcpy(output.data(), d_output.data(), output.size(), cudaMemcpyDeviceToHost), "download");
   encoded.wrote_behind_output = std::any_of(output.begin() + static_cast<std::ptrdiff_t>(capacity),
-                                            output.end(), [](std::uint8_t byte) { return byte != kRubbish; });
+                                            output.end(), [](std::uint8_t byte) { return byte != kPoison; });
   output.resize(std::min<std::uint64_t>(capacity, (encoded.result.bits + 7) / 8));
   encoded.stream = std::move(output);
   return encoded;
@@ -125,7 +125,7 @@ std::string check_repeated(const AnyEncoder& encoder, const vle::CodeTable& tabl
   const DeviceArray<vle::CodeTable> d_table(std::vector{table});
   const DeviceArray<vle::EncodeResult> d_result(1);
   const DeviceArray<unsigned long long> d_differences(std::vector{0ull});
-  check_cuda(cudaMemset(d_output.data(), kRubbish, capacity), "cudaMemset");
+  check_cuda(cudaMemset(d_output.data(), kPoison, capacity), "cudaMemset");
   repeat_bytes<<<4096, 256>>>(d_period.data(), period.size(), d_input.data(), size);
   launch(encoder, {d_input.data(), size, d_table.data(), d_output.data(), capacity, d_result.data(),
                    d_scratch.data(), scratch, nullptr});

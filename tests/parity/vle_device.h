@@ -1,5 +1,5 @@
-// Encodes on the GPU with memory around input and output that nobody may touch. The CUDA runtime stays behind
-// this header.
+// Encodes on the GPU, with guards around input and output that no kernel may touch. This header needs no
+// header of CUDA.
 #pragma once
 
 #include <array>
@@ -15,10 +15,10 @@ namespace cu264::parity {
 
 using Bytes = std::vector<std::uint8_t>;
 
-// Empty if there is a device that runs this build.
+// Empty if a device of this machine runs this build; otherwise the reason why not.
 std::string why_no_vle_device();
 
-// An encoder of either kind.
+// An encoder of any kind.
 struct AnyEncoder {
   AnyEncoder(const vle::DeviceEncoder& encoder) : device(encoder) {}
   AnyEncoder(const vle::PublishedEncoder& encoder, int threads) : published(&encoder), threads(threads) {}
@@ -33,18 +33,18 @@ struct AnyEncoder {
 
 struct Encoded {
   vle::EncodeResult result{};
-  Bytes stream;  // as much of it as the output holds
+  Bytes stream;  // as much of the stream as the output holds
   bool wrote_behind_output = false;
 };
 
 // The input begins at an address that is `alignment` modulo 256 and ends with its allocation. Output and
-// scratch hold rubbish at first. `capacity` in bytes, a multiple of 4. Throws cu264::Error with CUDA's
-// message.
+// scratch memory are poisoned at first. `capacity` is in bytes and a multiple of 4. Throws cu264::Error with
+// CUDA's message.
 Encoded encode_on_device(const AnyEncoder& encoder, const vle::CodeTable& table, const Bytes& input,
                          int alignment, std::size_t capacity);
 
-// Encodes `copies` times `period` and compares with as many times `coded_period`, all on the device. Empty if
-// all is well; "memory" where the device has too little.
+// Encodes `period` repeated `copies` times and compares the result with `coded_period` repeated as often, all
+// on the device. Empty if they agree; "memory" if the device has too little memory.
 std::string check_repeated(const AnyEncoder& encoder, const vle::CodeTable& table, const Bytes& period,
                            const Bytes& coded_period, std::size_t copies);
 

@@ -11,7 +11,7 @@ namespace {
 using test::DeviceArray;
 
 constexpr int kBlocks = 4096, kThreads = 256;
-constexpr std::size_t kSpare = 64u << 20;  // for what the runtime needs
+constexpr std::size_t kSpare = 64u << 20;  // left to the runtime
 
 std::size_t free_memory() {
   std::size_t free = 0, total = 0;
@@ -81,8 +81,8 @@ LargeRun::LargeRun(const vle::CodeTable& table, std::uint64_t size, std::uint64_
 LargeRun::~LargeRun() = default;
 
 bool LargeRun::fits(std::uint64_t size, std::uint64_t capacity) {
-  // Input, stream and index; then another stream, or the symbols that come back and a quarter of a stream of
-  // scratch.
+  // The input, the stream and the index; then a second stream, or the decoded symbols and scratch memory of a
+  // quarter of a stream.
   return 2 * size + 2 * capacity + size / 64 < free_memory();
 }
 
@@ -129,7 +129,7 @@ LargeRun::Decoded LargeRun::decode(bool with_index) const {
       d_scratch(vle::decode_scratch_bytes(s.capacity, s.size, with_index));
   const DeviceArray<vle::DecodeResult> d_result(1);
   const DeviceArray<unsigned long long> d_wrong(std::vector{0ull});
-  check_cuda(cudaMemset(d_symbols.data(), 0xff, s.size), "cudaMemset");  // no symbol
+  check_cuda(cudaMemset(d_symbols.data(), 0xff, s.size), "cudaMemset");  // a value that is no symbol
   vle::decode({s.d_stream.data(), s.capacity, &s.d_result.data()->bits, s.d_table.data(),
                with_index ? s.d_index.data() : nullptr, d_symbols.data(), s.size, d_result.data(),
                d_scratch.data(), d_scratch.size(), nullptr});

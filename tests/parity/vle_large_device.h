@@ -1,5 +1,5 @@
-// Coding and decoding in device memory throughout, of inputs that no host need hold. The CUDA runtime stays
-// behind this header.
+// Encodes and decodes within device memory, so that no host has to hold the inputs. This header needs no
+// header of CUDA.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace cu264::parity {
 
-// The input's symbol i, of 0 to kLargeSymbols - 1, without a period.
+// Symbol i of the input, from 0 to kLargeSymbols - 1; the sequence has no period.
 inline constexpr unsigned kLargeSymbols = 255;
 CU264_HD std::uint8_t large_symbol(std::uint64_t i) {
   std::uint64_t x = i * 0x9e3779b97f4a7c15u;
@@ -33,17 +33,18 @@ class LargeRun {
   vle::EncodeResult result() const;
   std::array<std::uint64_t, 256> histogram() const;
   std::vector<std::uint64_t> index() const;
-  // Bytes of the stream.
+  // The bytes of the stream.
   std::vector<std::uint8_t> stream(std::uint64_t offset, std::size_t count) const;
 
-  // Another encoder's result, and how many bytes of its stream are different. None: too little memory.
+  // The result of another encoder, and the number of bytes in which its stream differs. Nothing if there is
+  // too little memory.
   struct Compared {
     vle::EncodeResult result;
     std::uint64_t differences;
   };
   std::optional<Compared> compare(const vle::DeviceEncoder& encoder) const;
 
-  // With the index or without, and how many symbols come back wrong.
+  // Decodes with or without the index, and counts the symbols that come back wrong.
   struct Decoded {
     vle::DecodeResult result;
     std::uint64_t wrong;

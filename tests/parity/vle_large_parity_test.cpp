@@ -1,6 +1,6 @@
-// Inputs and streams beyond 4 GiB, of data without a period. All encoders give one stream; its length is what
-// the histogram says, its bits are those of an encoder written here, at the ends and wherever a count passes
-// 32 bits; and it decodes to the input.
+// Inputs and streams beyond 4 GiB, of data without a period. All encoders give the same stream. Its length
+// follows from the histogram, its bits are those of an encoder written here, at both ends and wherever a
+// count passes 32 bits, and it decodes to the input.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::uint64_t kFourGi = std::uint64_t{1} << 32;
 
-// Codes of 7 and, behind a common seven ones, of 14 bits: more than 8 on average, so that the stream too is
-// beyond 4 GiB.
+// Codes of 7 bits, and codes of 14 bits that begin with seven ones: more than 8 bits on average, so that the
+// stream is beyond 4 GiB too.
 vle::CodeTable long_table() {
   vle::CodeTable table;
   for (unsigned symbol = 0; symbol < kLargeSymbols; ++symbol) {
@@ -58,7 +58,7 @@ class VleLargeParity : public testing::Test {
 
   static void expect_right(std::uint64_t size) {
     const vle::CodeTable table = long_table();
-    // 10.5 bits a symbol.
+    // The average is 10.5 bits for each symbol.
     const std::uint64_t capacity = (size / 4 * 6 + 1024) / 4 * 4;
     if (!LargeRun::fits(size, capacity)) GTEST_SKIP() << "too little memory on the device";
     const LargeRun run(table, size, capacity);
@@ -75,7 +75,7 @@ class VleLargeParity : public testing::Test {
     ASSERT_TRUE(std::is_sorted(index.begin(), index.end()));
     std::set<std::uint64_t> chunks{0, index.size() - 1};
     for (const std::uint64_t symbol : {kFourGi - 1, kFourGi}) chunks.insert(symbol / vle::kChunkSymbols);
-    for (const std::uint64_t bit : {kFourGi, kFourGi * 8}) {  // the latter: byte 2^32
+    for (const std::uint64_t bit : {kFourGi, kFourGi * 8}) {  // the latter is byte 2^32
       chunks.insert(
           static_cast<std::uint64_t>(std::upper_bound(index.begin(), index.end(), bit) - index.begin() - 1));
     }
@@ -103,7 +103,7 @@ class VleLargeParity : public testing::Test {
   }
 };
 
-// That the test itself works, also where there is little memory.
+// Checks that the test itself works, even where memory is scarce.
 TEST_F(VleLargeParity, Small) {
   expect_right(300001);
 }

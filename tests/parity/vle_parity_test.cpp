@@ -1,4 +1,4 @@
-// Every variable-length encoder on the GPU against a bit-by-bit one written here.
+// Every variable-length encoder on the GPU agrees with a bit-by-bit encoder written here.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ Expected encode_bit_by_bit(const vle::CodeTable& table, const Bytes& input) {
   return expected;
 }
 
-// Codes of the given lengths, in the order of the symbols: what matters here is only that they have them.
+// Codes of the given lengths, in the order of the symbols. Only the lengths matter here.
 vle::CodeTable table_of(const std::vector<int>& lengths, unsigned seed) {
   vle::CodeTable table;
   std::mt19937 random(seed);
@@ -47,7 +47,7 @@ vle::CodeTable table_of(const std::vector<int>& lengths, unsigned seed) {
 
 struct NamedTable {
   const char* name;
-  int symbols;  // 0 .. symbols - 1 have codes
+  int symbols;  // symbols 0 .. symbols - 1 have codes
   int longest;
   vle::CodeTable table;
 };
@@ -93,7 +93,7 @@ std::vector<AnyEncoder> all_encoders() {
   return encoders;
 }
 
-// The fast encoder as it runs where a block may have no more than so much shared memory.
+// The fast encoder as it runs where a block can have only so much shared memory.
 template <int kKiB>
 vle::DeviceEncoder fast_within() {
   static const std::string name = "fast within " + std::to_string(kKiB) + " KiB";
@@ -117,7 +117,7 @@ class VleParity : public testing::Test {
 
   static std::size_t room_for(const Expected& expected) { return (expected.stream.size() + 3) / 4 * 4; }
 
-  // Every encoder that takes the table, on one input.
+  // Runs every encoder that accepts the table on one input.
   static void expect_same(const std::vector<AnyEncoder>& encoders, const NamedTable& table,
                           const Bytes& input, int alignment, int runs = 1) {
     const Expected expected = encode_bit_by_bit(table.table, input);
@@ -139,7 +139,7 @@ class VleParity : public testing::Test {
   }
 };
 
-// Few and small: for compute-sanitizer too.
+// A few small inputs, for compute-sanitizer too.
 TEST_F(VleParity, SmallInputs) {
   for (const NamedTable& table : tables()) {
     for (const std::size_t size : {0, 1, 33, 5000}) {
@@ -172,7 +172,7 @@ TEST_F(VleParity, ThreadBlocks) {
   }
 }
 
-// Many block-inputs, several times: races show as differences that move.
+// Many blocks of input, several times: a race shows as a difference between runs.
 TEST_F(VleParity, ManyBlocks) {
   for (const NamedTable& table : tables()) {
     expect_same(all_encoders(), table, random_input((4u << 20) + 77, table.symbols, 4), 3, 3);
@@ -229,19 +229,19 @@ TEST_F(VleParity, SymbolWithoutCode) {
           ASSERT_FALSE(encoded.wrote_behind_output) << encoder.name() << ", " << table.name;
         }
       }
-      Bytes input(20000, 255);  // nothing but
+      Bytes input(20000, 255);  // a single symbol
       EXPECT_NE(encode_on_device(encoder, table.table, input, 0, 4).result.missing, 0u) << encoder.name();
     }
   }
 }
 
-// Bit positions beyond 2^32, and input beyond 4 GiB.
+// Bit positions beyond 2^32, and an input beyond 4 GiB.
 TEST_F(VleParity, LargeInputs) {
   const auto all = tables();
   const auto check = [&](const AnyEncoder& encoder, const char* name, std::uint64_t input_bytes) {
     const auto table =
         std::find_if(all.begin(), all.end(), [&](const auto& t) { return name == std::string(t.name); });
-    // A period of whole bytes once coded, and of no power of two.
+    // The coded period takes whole bytes, and is not a power of two.
     const Bytes part = random_input(12345, table->symbols, 7);
     Bytes period;
     for (int i = 0; i < 8; ++i) period.insert(period.end(), part.begin(), part.end());
@@ -256,7 +256,7 @@ TEST_F(VleParity, LargeInputs) {
   };
   for (const vle::DeviceEncoder& encoder : vle::device_encoders()) {
     check(encoder, "256 of 16 bits", 600u << 20);  // 1200 MiB of output
-    check(encoder, "text", 2000u << 20);           // about 1700
+    check(encoder, "text", 2000u << 20);           // about 1700 MiB of output
     check(encoder, "two symbols", 4200ull << 20);  // input beyond 4 GiB
   }
 }

@@ -1,4 +1,5 @@
-// The container on the GPU: the bytes of the CPU's, expanded to the same, and refused where it is damaged.
+// The container on the GPU has the bytes of the CPU's, expands to the same data, and is refused if it is
+// damaged.
 #include <gtest/gtest.h>
 
 #include <cstdint>

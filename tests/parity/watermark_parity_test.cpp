@@ -1,5 +1,5 @@
-// Watermarks: streams of the cuda backend are those of the cpu backend, byte for byte, in the kernels for
-// small batches and in those for large ones.
+// Watermarks: the streams of the CUDA backend are those of the CPU backend, byte for byte, from the kernels
+// for small batches and from those for large ones.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -52,7 +52,7 @@ class WatermarkParity : public testing::Test {
   }
 };
 
-// Pairs of warps. Pictures enough for every bit of the payload to be drawn.
+// Batches for pairs of warps, with enough pictures for every bit of the payload to be drawn.
 TEST_F(WatermarkParity, SmallBatches) {
   std::vector<test::Picture> pictures;
   for (std::uint32_t i = 0; i < 8; ++i) {
@@ -68,7 +68,7 @@ TEST_F(WatermarkParity, SmallBatches) {
   }
 }
 
-// A warp a row; the last batch is a short one.
+// Batches in which each warp encodes a row; the last batch is incomplete.
 TEST_F(WatermarkParity, LargeBatches) {
   std::vector<test::Picture> pictures;
   for (std::uint32_t i = 0; i < 27; ++i)

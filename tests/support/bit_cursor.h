@@ -1,4 +1,4 @@
-// Reads an RBSP bit by bit, as the tables of H.264 7.3 are written: slowly, and with every end checked.
+// Reads an RBSP bit by bit in the notation of the tables of H.264 7.3, slowly and with every end checked.
 #pragma once
 
 #include <bit>
@@ -53,7 +53,7 @@ class BitCursor {
     return code % 2 ? magnitude : -magnitude;
   }
 
-  // Only rbsp_trailing_bits() is left.
+  // Throws unless exactly rbsp_trailing_bits() is left.
   void expect_end() const {
     if (position_ != stop_) {
       throw StreamError("syntax ends at bit " + std::to_string(position_) + ", the payload at bit " +

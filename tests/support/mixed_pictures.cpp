@@ -10,7 +10,7 @@
 namespace cu264::test {
 namespace {
 
-// Some samples move towards others, and so does the contrast.
+// Changes some samples a little, and with them the contrast.
 void drift(Picture& picture, std::mt19937& random) {
   const std::uint32_t step = 2 + random() % 3, lift = random() % 40;
   for (std::size_t at = random() % step; at < picture.samples.size(); at += step) {

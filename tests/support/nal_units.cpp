@@ -9,7 +9,7 @@ namespace {
   throw StreamError("byte " + std::to_string(at) + ": " + what);
 }
 
-// Where 00 00 01 next begins; the end if it does not.
+// Returns where the next 00 00 01 begins, or the end if there is none.
 std::size_t find_start_code(std::span<const std::uint8_t> bytes, std::size_t from) {
   for (std::size_t i = from; i + 3 <= bytes.size(); ++i) {
     if (bytes[i] == 0 && bytes[i + 1] == 0 && bytes[i + 2] == 1) return i;
@@ -51,7 +51,7 @@ std::vector<NalUnit> split_annexb(std::span<const std::uint8_t> bytes) {
   while (code < bytes.size()) {
     const std::size_t begin = code + 3;
     const std::size_t next = find_start_code(bytes, begin);
-    // The zero_byte of the next start code is no part of this unit.
+    // The zero_byte of the next start code does not belong to this unit.
     const bool next_zero_byte = next < bytes.size() && bytes[next - 1] == 0;
     const std::size_t end = next_zero_byte ? next - 1 : next;
     nals.push_back(unwrap(bytes, begin, end));

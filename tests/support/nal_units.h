@@ -1,4 +1,4 @@
-// A byte stream taken apart into NAL units (H.264 annex B), with the rules of 7.4.1 and B.1.2 enforced.
+// Splits a byte stream into NAL units (H.264 annex B) and enforces the rules of 7.4.1 and B.1.2.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace cu264::test {
 
-// What is wrong with a stream, and where.
+// Says what is wrong with a stream, and where.
 class StreamError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -21,9 +21,9 @@ struct NalUnit {
   int nal_ref_idc = 0;
   int nal_unit_type = 0;
   std::size_t begin = 0, end = 0;  // in the stream, with its start code
-  bool zero_byte = false;          // before the start code: 00 00 00 01
+  bool zero_byte = false;          // whether the start code is 00 00 00 01
   std::size_t escapes = 0;         // emulation_prevention_three_byte
-  std::vector<std::uint8_t> rbsp;  // without them
+  std::vector<std::uint8_t> rbsp;  // without these bytes
 };
 
 // Throws StreamError.

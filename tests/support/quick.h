@@ -1,4 +1,4 @@
-// CU264_TEST_QUICK=1 shrinks the long matrices, for builds that run slowly.
+// CU264_TEST_QUICK=1 leaves out most cases of the long tests, for builds that run slowly.
 #pragma once
 
 #include <cstdlib>

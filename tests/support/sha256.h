@@ -1,4 +1,4 @@
-// SHA-256 of bytes, in hexadecimal, by libavutil.
+// SHA-256 of bytes in hexadecimal, computed by libavutil.
 #pragma once
 
 #include <cstdint>

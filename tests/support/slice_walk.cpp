@@ -9,8 +9,8 @@
 namespace cu264::test {
 namespace {
 
-// The largest level that level_prefix 15 carries in every state (H.264 9.2.2.1, A.2.1), and the macroblock
-// bits of A.3.1.
+// The largest level that level_prefix 15 can code in every state (H.264 9.2.2.1, A.2.1), and the limit of
+// macroblock bits of A.3.1.
 constexpr int kMaxAbsLevel = 2063;
 constexpr std::size_t kMaxMacroblockBits = 3200;
 constexpr int kMbTypePcm = 25;
@@ -28,7 +28,7 @@ int intra_coded_block_pattern(std::uint32_t codeNum) {
   return table[codeNum];
 }
 
-// The mean of what is there (H.264 9.2.1); a neighbour that is not available is -1.
+// The mean of the available neighbours (H.264 9.2.1); a neighbour that is not available is -1.
 int mean_nC(int nA, int nB) {
   if (nA >= 0 && nB >= 0) return (nA + nB + 1) >> 1;
   return nA >= 0 ? nA : nB >= 0 ? nB : 0;
@@ -122,7 +122,8 @@ void SliceWalk::intra4x4_modes(BitCursor& bits, WalkedMacroblock& mb) {
   Neighbour& self = seen_[mb.address];
   const Neighbour* const left = neighbour(mb, 1, 0);
   const Neighbour* const above = neighbour(mb, 0, 1);
-  // Of a block in raster position, or -1 where its macroblock is not available. Other kinds hold DC.
+  // The mode of a block by raster position, or -1 if its macroblock is not available. Kinds other than
+  // Intra_4x4 hold DC.
   const auto mode_left = [&](int x, int y) {
     return x > 0 ? self.modes[4 * y + x - 1] : left ? left->modes[4 * y + 3] : -1;
   };
@@ -150,7 +151,7 @@ void SliceWalk::pcm(BitCursor& bits, WalkedMacroblock& mb) {
   while (bits.position() % 8 != 0) require(!bits.flag(), "pcm_alignment_zero_bit is 1");
   bits.seek(bits.position() + 384 * 8);
   mb.residual_bits = bits.position() - begin;
-  mb.qp = 0;  // for the loop filter (H.264 8.7.2.2); qp_ stays what it was
+  mb.qp = 0;  // for the loop filter (H.264 8.7.2.2); qp_ stays as it is
   self.luma.fill(16);
   for (auto& chroma : self.chroma) chroma.fill(16);
 }

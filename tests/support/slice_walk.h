@@ -1,4 +1,4 @@
-// slice_data() of one slice, macroblock by macroblock: the inner half of stream_walk.
+// Parses slice_data() of one slice, macroblock by macroblock, for stream_walk.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,13 @@ class SliceWalk {
  public:
   SliceWalk(int mb_width, int mb_height);
 
-  // One slice; slices of a picture come in order. Returns the address behind its last macroblock.
+  // Walks one slice; the slices of a picture must be passed in order. Returns the address after its last
+  // macroblock.
   int walk(BitCursor& bits, int first_mb, int slice, int slice_qp, WalkedPicture& picture,
            const MacroblockVisitor& visit);
 
  private:
-  // What later macroblocks ask of an earlier one.
+  // What later macroblocks need to know of an earlier one.
   struct Neighbour {
     int slice = -1;
     bool intra4x4 = false;
@@ -34,7 +35,7 @@ class SliceWalk {
   void block(BitCursor& bits, WalkedMacroblock& mb, int slot, int max_num_coeff, int nC);
   int luma_nC(const WalkedMacroblock& mb, int x, int y) const;
   int chroma_nC(const WalkedMacroblock& mb, int component, int x, int y) const;
-  // The macroblock dx to the left and dy above, if it lies in the same slice.
+  // The macroblock that lies dx to the left and dy above, if it belongs to the same slice.
   const Neighbour* neighbour(const WalkedMacroblock& mb, int dx, int dy) const;
 
   int mb_width_;

@@ -1,5 +1,5 @@
-// Parameter sets and slice headers read back, as far as an all-intra Baseline stream has them
-// (H.264 7.3.2, 7.3.3).
+// Reads parameter sets and slice headers, as far as an all-intra Baseline stream has them (H.264 7.3.2,
+// 7.3.3).
 #pragma once
 
 #include "tests/support/bit_cursor.h"
@@ -52,7 +52,7 @@ struct SliceHeader {
   int alpha_c0_offset_div2 = 0, beta_offset_div2 = 0;
 };
 
-// All throw StreamError, also for legal syntax that no stream of this encoder should have.
+// These functions throw StreamError, also for legal syntax that no stream of this encoder should have.
 Sps parse_sps(const NalUnit& nal);
 Pps parse_pps(const NalUnit& nal);
 // Leaves the cursor at slice_data().

@@ -114,7 +114,7 @@ class StreamWalk {
   WalkedStream out_;
   std::optional<SliceWalk> slices_;
   bool has_pps_ = false;
-  bool headers_ = false;  // of the next picture have been seen
+  bool headers_ = false;  // whether headers of the next picture have been seen
   bool open_ = false;
   int next_mb_ = 0;
 };

@@ -1,6 +1,6 @@
-// Walks a whole all-intra Baseline stream down to its levels (H.264 7.3.4, 7.3.5), and refuses what is not
-// allowed on the way. Shares core/cavlc_parse.h with the product and nothing else: neighbours, nC, types and
-// predicted modes are derived here anew.
+// Parses a whole all-intra Baseline stream down to its levels (H.264 7.3.4, 7.3.5) and refuses what is not
+// allowed. It shares core/cavlc_parse.h with the product and nothing else: neighbours, nC, types and
+// predicted modes are derived independently.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace cu264::test {
 
 struct WalkedMacroblock {
   int address = 0;
-  int slice = 0;  // counted in the picture
+  int slice = 0;  // number in the picture
   int mb_type = 0;
   core::MacroblockKind kind = core::MacroblockKind::intra4x4;
   int intra16x16_pred_mode = 0;
@@ -29,7 +29,7 @@ struct WalkedMacroblock {
   std::int16_t levels[core::kBlocksPerMacroblock][core::kLevelsPerBlock] = {};
   std::array<int, core::kBlocksPerMacroblock> total_coeff{};
   std::size_t header_bits = 0;
-  std::size_t residual_bits = 0;  // with I_PCM's alignment and samples
+  std::size_t residual_bits = 0;  // includes the alignment and samples of I_PCM
 };
 
 struct WalkedPicture {
@@ -53,7 +53,7 @@ struct WalkedStream {
 
 using MacroblockVisitor = std::function<void(const WalkedMacroblock&)>;
 
-// Throws StreamError that names the NAL unit, and the macroblock where it is in one.
+// Throws a StreamError that names the NAL unit and, if the error is in one, the macroblock.
 WalkedStream walk_stream(std::span<const std::uint8_t> bytes, const MacroblockVisitor& visit = {});
 
 }  // namespace cu264::test

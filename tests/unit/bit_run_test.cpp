@@ -1,4 +1,5 @@
-// Runs of bits with byte alignment in them: composed in any grouping they move a position as one by one.
+// Runs of bits that contain byte alignment: composed in any grouping, they move a position as they do one by
+// one.
 #include "core/bit_run.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@ namespace {
 
 using core::BitRun;
 
-// The macroblock as it is written: so many bits and, if it is I_PCM, zeros up to a byte and whole bytes.
+// The macroblock as it is written: its bits and, if it is I_PCM, zeros up to a byte boundary and whole bytes.
 struct Piece {
   int bits;
   bool pcm;
@@ -39,7 +40,7 @@ BitRun random_grouping(const std::vector<Piece>& pieces, std::size_t first, std:
   if (first == end) return {};
   if (end - first == 1) return run_of(pieces[first]);
   const std::size_t middle = first + random() % (end - first + 1);
-  if (middle == first || middle == end) {  // the identity on one side
+  if (middle == first || middle == end) {  // one side is the identity
     const BitRun rest = random_grouping(pieces, first + 1, end, random);
     return core::followed_by(core::followed_by({}, run_of(pieces[first])), core::followed_by(rest, {}));
   }

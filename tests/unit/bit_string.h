@@ -1,4 +1,4 @@
-// Bits as text: the sink and the notation of the tests' references, too plain to be wrong.
+// Bits as text: a simple sink and notation for the references in tests.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,8 @@ inline std::uint64_t value_of(const std::string& bits) {
   return value;
 }
 
-// ue(v) by the definition of H.264 9.1: a prefix of zeros, a one, and as many bits of information.
+// ue(v) by the definition of H.264 9.1: a prefix of zeros, a one, and as many bits of information as the
+// prefix has.
 inline std::string ue_text(std::uint64_t code_num) {
   int zeros = 0;
   while (code_num + 1 >= std::uint64_t{2} << zeros) ++zeros;

@@ -1,4 +1,4 @@
-// Bit writer, counter and reader against strings of '0' and '1'.
+// The bit writer, counter and reader agree with strings of '0' and '1'.
 
 #include "core/bits.h"
 

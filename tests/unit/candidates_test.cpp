@@ -80,7 +80,7 @@ TEST(Candidates, EqualCostsAreAllWorthATrial) {
 }
 
 TEST(Candidates, WhatIsNotAvailableIsNeverTried) {
-  // As costly as can be, so that 16ths of it exceed what kNoRank would stand for.
+  // The highest cost there can be, whose sixteenths exceed the cost that kNoRank would stand for.
   const SatdRank ranks[4] = {rank((1 << 26) - 1, 2), kNoRank, kNoRank, kNoRank};
   EXPECT_EQ(count_worth(ranks, 4, kWorthIntra4x4Mode), 1);
 }

@@ -1,4 +1,4 @@
-// The detector's arithmetic against floating point and against plain definitions.
+// The arithmetic of the edge detector agrees with floating point and with plain definitions.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -54,7 +54,7 @@ TEST(CannyArithmetic, SquareRootIsTheFloor) {
     ASSERT_GT((root + 1) * (root + 1), value) << value;
   };
   for (int value = 0; value < 100000; ++value) check(value);
-  // Around every square a gradient can reach.
+  // The numbers next to every square that a gradient can reach.
   for (int root = 1; root <= kLargestMagnitude + 1; ++root) {
     for (int near = -1; near <= 1; ++near) check(root * root + near);
   }
@@ -83,7 +83,7 @@ TEST(CannyArithmetic, SuppressionInterpolatesOnTheRing) {
   int kept = 0;
   for (int round = 0; round < 200000; ++round) {
     int m[3][3];
-    const int span = round % 3 == 0 ? 3 : kLargestMagnitude;  // with ties, too
+    const int span = round % 3 == 0 ? 3 : kLargestMagnitude;  // a small span gives ties
     for (auto& row : m) {
       for (int& value : row) value = static_cast<int>(random() % (span + 1));
     }
@@ -147,7 +147,7 @@ TEST(CannyArithmetic, MaximaAreStrictAndSkipWhatIsEmpty) {
   const LevelCounts outside = counts_of({{5, 1}, {8, 7}, {9, 2}, {12, 8}, {15, 2}}, {9});
   const LevelSpan maxima = local_maxima(outside.with_level, outside.histogram, 25);
   EXPECT_EQ(maxima.first, 12);
-  // Levels in D whose histogram is empty make no valleys: 6 is not a neighbour of 8.
+  // Levels in D whose histogram is empty are no valleys: 6 is not a neighbour of 8.
   LevelCounts empty = counts_of({{5, 9}, {8, 7}, {12, 1}});
   empty.with_level[6] = 3;
   EXPECT_EQ(local_maxima(empty.with_level, empty.histogram, 25).first, 0);

@@ -1,4 +1,5 @@
-// The detector on the processor: its two forms, and a reference written here, on kind and unkind pictures.
+// The edge detector on the CPU: its two forms and a reference written here agree, on ordinary and on adverse
+// pictures.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -36,7 +37,7 @@ Gray noise(int width, int height, unsigned seed) {
   return gray(width, height, [&](int, int) { return static_cast<int>(random() & 255); });
 }
 
-// Discs and ramps with a little noise: thresholds of all kinds.
+// Discs and ramps with a little noise, which lead to thresholds of all kinds.
 Gray shapes(int width, int height, unsigned seed) {
   std::mt19937 random(seed);
   Gray picture = gray(width, height, [&](int x, int y) { return 60 + (x * 40 / width) + (y * 30 / height); });
@@ -70,7 +71,7 @@ Found detect(const canny::Params& params, const Gray& picture, Form form, int th
                                  ? published::open_detector(params, picture.width, picture.height, machine)
                                  : canny::Detector(params, picture.width, picture.height, machine);
   Found found;
-  found.edges.assign(picture.samples.size(), 77);  // every pixel is written
+  found.edges.assign(picture.samples.size(), 77);  // every pixel must be overwritten
   found.thresholds.resize(detector.sub_images());
   detector.detect({picture.samples.data(), picture.width}, {found.edges.data(), picture.width},
                   found.thresholds.data());
@@ -117,7 +118,7 @@ std::vector<canny::Params> settings() {
   return all;
 }
 
-// production == published == the reference stages.
+// The production form, the published form and the reference stages must agree.
 void check_forms(const Gray& picture, const canny::Params& params, const std::string& what) {
   const Found shared = detect(params, picture, Form::production);
   expect_equal(shared, detect(params, picture, Form::published), picture.width, what + ", published");
@@ -192,7 +193,8 @@ TEST(CannyDetector, StepEdgeIsOnePixelThickAndWhereItIs) {
   }
 }
 
-// A one-pixel path that fills the 32 x 512 sub-image, strong at one end only: each pass links one pixel more.
+// A path one pixel wide that fills the 32 x 512 sub-image and is strong at one end only, so that each pass
+// links one more pixel.
 std::vector<std::uint8_t> serpentine(int width, int height) {
   std::vector<std::uint8_t> levels(static_cast<std::size_t>(width) * height, 0);
   for (int y = 0; y < height; y += 2) {
@@ -212,7 +214,7 @@ TEST(CannyDetector, SerpentineNeedsThousandsOfPasses) {
   for (int y = 0; y < 512; ++y) {
     for (int x = 0; x < 32; ++x) ASSERT_EQ(hysteresis.edge(x, y), levels[y * 32 + x] > 0) << x << "," << y;
   }
-  // The union-find knows at once: linked by all lows below 10 with all highs from 11 to 25.
+  // The union-find sees it at once: all lows below 10 link it, with all highs from 11 to 25.
   canny::Params params;
   params.candidates = canny::candidates_001();
   const vision::CandidateSet set = vision::canny_params(params).candidates;
@@ -222,7 +224,7 @@ TEST(CannyDetector, SerpentineNeedsThousandsOfPasses) {
   }
 }
 
-// SM by its definition: a flood for each pair.
+// SM by its definition, with a flood for each pair.
 std::vector<int> flooded_sums(const std::vector<std::uint8_t>& levels, int width, int height,
                               const std::vector<int>& candidates) {
   std::vector<int> sums(levels.size());
@@ -287,7 +289,7 @@ TEST(CannyDetector, PitchDirectionBatchAndThreadsChangeNothing) {
   const Found expected[] = {detect({}, first, Form::production), detect({}, second, Form::production, 3)};
   constexpr int kPitch = 101, kDistance = kPitch * 60;
   std::vector<std::uint8_t> in(2 * kDistance, 200), out(2 * kDistance, 9);
-  // Bottom-up in, top-down out.
+  // The input is stored bottom-up, the output top-down.
   for (int n = 0; n < 2; ++n) {
     for (int y = 0; y < 57; ++y) {
       std::copy_n((n == 0 ? first : second).samples.begin() + y * 83, 83,

@@ -1,4 +1,4 @@
-// Blocks of levels against a coder written from the clause, and through the parser back.
+// Blocks of levels are coded as by a coder written from the clause, and the parser restores them.
 
 #include "core/cavlc_block.h"
 #include "core/bits.h"
@@ -29,8 +29,8 @@ std::string text(const CodeWord& code) {
   return binary(code.bits, code.length);
 }
 
-// One level by the decoding rules of 9.2.2.1 turned round: the (level_prefix, level_suffix) that decodes to
-// it is searched for, not computed. Empty if there is none.
+// The code of one level by the decoding rules of 9.2.2.1: the (level_prefix, level_suffix) that decodes to it
+// is searched for, not computed. Empty if there is none.
 std::string level_reference(int level, bool first_after_few_ones, int suffix_length) {
   for (int prefix = 0; prefix <= 15; ++prefix) {
     int size = suffix_length;
@@ -47,7 +47,7 @@ std::string level_reference(int level, bool first_after_few_ones, int suffix_len
   return {};
 }
 
-// residual_block_cavlc (7.3.5.3.2) with lists of levels and runs, as the standard describes it.
+// residual_block_cavlc (7.3.5.3.2) with lists of levels and runs, as in the standard.
 std::string block_reference(const Levels& block, int max_num_coeff, int nC) {
   std::vector<int> levels, runs;  // highest frequency first
   int run = 0;
@@ -101,7 +101,7 @@ void check_block(const Levels& block, int max_num_coeff, int nC, int offset) {
   ASSERT_EQ(bits, block_reference(block, max_num_coeff, nC)) << what;
   ASSERT_EQ(cavlc_block_bits(block.data(), max_num_coeff, nC), static_cast<int>(bits.size())) << what;
 
-  // Other bits follow, so that a code which takes too many would show.
+  // Other bits follow, so that a code that takes too many bits is noticed.
   const std::vector<std::uint8_t> bytes =
       bytes_of(std::string(static_cast<std::size_t>(offset), '1') + bits + "101");
   BitReader reader(bytes.data(), bytes.size());
@@ -148,7 +148,7 @@ TEST(CavlcBlock, EmptyBlock) {
   EXPECT_EQ(coded(none, 4, kChromaDcNc), "01");
 }
 
-// Every shape of zeros and ones with every sign of the ones that matter.
+// Every pattern of zeros and ones, with every sign of the ones that matter.
 TEST(CavlcBlock, AllShapes) {
   for (const int max_num_coeff : {4, 15, 16}) {
     for (std::uint32_t shape = 0; shape < 1u << max_num_coeff; ++shape) {
@@ -238,7 +238,7 @@ TEST(CavlcBlock, BoundHolds) {
     int count = 0, magnitudes = 0;
     for (int k = max_num_coeff - 1; k >= 0; --k) {
       if (random() % 16 >= density) continue;
-      // Half of the rounds: large levels first in coding order, ones behind them.
+      // In half of the rounds, large levels come first in coding order and ones after them.
       const bool large = round % 2 == 0 || count < static_cast<int>(random() % 8);
       const int magnitude = large ? kMagnitudes[random() % static_cast<unsigned>(most)] : 1;
       levels[static_cast<std::size_t>(k)] = static_cast<std::int16_t>(random() % 2 ? magnitude : -magnitude);
@@ -261,12 +261,12 @@ TEST(CavlcBlock, NcOfNeighbours) {
   EXPECT_EQ(nc_from_neighbours(-1, -1), 0);
 }
 
-// Whatever bits come: an error, or a block whose only code they are.
+// Any bits give an error, or a block whose only code they are.
 TEST(CavlcParse, HostileBits) {
   std::mt19937 random(5);
   int blocks = 0, errors = 0;
   for (int round = 0; round < 200000; ++round) {
-    // Exactly as much memory as the reader may touch, so that a sanitizer sees one byte too many.
+    // Exactly as much memory as the reader may touch, so that a sanitizer reports a single byte more.
     std::vector<std::uint8_t> bytes(random() % 24);
     const int fill = static_cast<int>(random() % 3);  // random, sparse, or dense
     for (std::uint8_t& byte : bytes) {
@@ -307,7 +307,7 @@ TEST(CavlcParse, EveryTruncationIsAnError) {
 }
 
 TEST(CavlcParse, LongPrefixesAreErrors) {
-  // coeff_token of one coefficient that is no trailing one, then a level.
+  // The coeff_token of one coefficient that is no trailing one, followed by a level.
   const std::string token = text(coeff_token_code(0, 1, 0));
   for (int prefix = 0; prefix <= 40; ++prefix) {
     const std::string level = std::string(static_cast<std::size_t>(prefix), '0') + '1' + std::string(60, '1');

@@ -1,4 +1,4 @@
-// All runs of a block at once are its runs one by one.
+// The code of all runs of a block is the sequence of the codes of its runs.
 #include "core/cavlc_runs.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 
 namespace {
 
-// The clause's own way (9.2.3), from the highest frequency down.
+// The order of the clause (9.2.3), from the highest frequency down.
 std::string one_by_one(unsigned nonzero) {
   std::string bits;
   int position = 15;

@@ -1,4 +1,5 @@
-// The code tables are uniquely decodable and leave exactly the codes unused that the standard leaves unused.
+// The code tables are uniquely decodable, and the codes that they leave unused are exactly those of the
+// standard.
 
 #include "core/cavlc_tables.h"
 
@@ -19,7 +20,7 @@ std::string text(const CodeWord& code) {
   return binary(code.bits, code.length);
 }
 
-// The words that no code of a prefix-free set begins and that begin no code: the shortest of each gap.
+// The shortest word of each gap in a prefix-free set: no code begins with it, and it begins with no code.
 void find_gaps(const std::vector<std::string>& codes, const std::string& prefix,
                std::vector<std::string>& gaps) {
   bool inside = false;
@@ -35,7 +36,7 @@ void find_gaps(const std::vector<std::string>& codes, const std::string& prefix,
   find_gaps(codes, prefix + '1', gaps);
 }
 
-// Prefix-free with the given gaps: together they prove the Kraft sum.
+// Checks that the codes are prefix-free and have the given gaps; together these prove the Kraft sum.
 void expect_code(const std::vector<CodeWord>& words, const std::vector<std::string>& unused,
                  const std::string& name) {
   std::vector<std::string> codes;
@@ -77,7 +78,7 @@ TEST(CavlcTables, ColumnOfNc) {
 }
 
 TEST(CavlcTables, CoeffToken) {
-  // Long runs of zeros stay unused: they belong to start codes.
+  // Long runs of zeros stay unused, because they belong to start codes.
   expect_code(coeff_tokens(0, 16), {std::string(15, '0')}, "0 <= nC < 2");
   expect_code(coeff_tokens(1, 16), {std::string(13, '0')}, "2 <= nC < 4");
   expect_code(coeff_tokens(2, 16), {std::string(10, '0')}, "4 <= nC < 8");
@@ -130,7 +131,7 @@ TEST(CavlcTables, ChromaDcTotalZeros) {
 TEST(CavlcTables, RunBefore) {
   for (int zeros_left = 1; zeros_left <= 14; ++zeros_left) {
     std::vector<CodeWord> codes;
-    const int symbols = zeros_left > 6 ? 15 : zeros_left + 1;  // all above 6 share one column
+    const int symbols = zeros_left > 6 ? 15 : zeros_left + 1;  // values above 6 share one column
     for (int run = 0; run < symbols; ++run) codes.push_back(run_before_code(zeros_left, run));
     const std::vector<std::string> unused =
         zeros_left > 6 ? std::vector<std::string>{std::string(11, '0')} : std::vector<std::string>{};
@@ -147,7 +148,8 @@ TEST(CavlcTables, LengthsOfRunsWithoutTheTable) {
   }
 }
 
-// Lone rows of each table, as the standard prints them: a permuted column would pass all of the above.
+// Single rows of each table as the standard prints them, because a permuted column would pass the tests
+// above.
 TEST(CavlcTables, SamplesOfTheStandard) {
   EXPECT_EQ(text(coeff_token_code(0, 0, 0)), "1");
   EXPECT_EQ(text(coeff_token_code(0, 3, 3)), "00011");

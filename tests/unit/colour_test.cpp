@@ -1,4 +1,5 @@
-// RGB to YCbCr against the equations in floating point, and the exact properties that integers must keep.
+// The conversion of RGB to YCbCr agrees with the equations in floating point, and has the exact properties
+// that integers must keep.
 #include "core/colour.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +44,7 @@ TEST(Colour, IsTheStandardsEquationsRounded) {
       if (i < 8) c = {i & 1 ? 255 : 0, i & 2 ? 255 : 0, i & 4 ? 255 : 0};
       const Reference expected(matrix, full_range, c.r, c.g, c.b);
       const Rgb sum{4 * c.r, 4 * c.g, 4 * c.b};
-      // 0.5 for the rounding, and what 16 bits leave.
+      // 0.5 for the rounding, and the error of 16-bit coefficients.
       const double tolerance = 0.51;
       const auto limited = [](double v) { return std::min(v, 255.0); };
       EXPECT_NEAR(cu264::core::luma_of(m, c), expected.y, tolerance) << c.r << ' ' << c.g << ' ' << c.b;

@@ -1,4 +1,4 @@
-// Config by name, and what is refused before anything is built.
+// Config::set by name, and the configurations that are refused before anything is built.
 #include "encoder/config.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ using cu264::ErrorCode;
 using cu264::kStrongestEdgeGuide;
 using cu264::encoder::validate;
 
-// what() of the Error that `call` must throw.
+// The what() of the Error that `call` must throw.
 std::string message_of(ErrorCode code, const std::function<void()>& call) {
   try {
     call();
@@ -75,7 +75,7 @@ TEST(Config, EveryOptionIsDescribedAndSet) {
     EXPECT_NE(std::string(option.value), "") << option.name;
     EXPECT_NE(std::string(option.meaning), "") << option.name;
     EXPECT_NE(unknown.find(option.name), std::string::npos) << option.name;
-    // No option takes this value, so that an error that names the option shows that it is known.
+    // No option takes this value, so an error that names the option shows that the option is known.
     const std::string what =
         message_of(ErrorCode::invalid_argument, [&] { Config().set(option.name, "no-such-value"); });
     EXPECT_EQ(what.rfind("bad " + std::string(option.name), 0), 0u) << what;
@@ -183,7 +183,7 @@ TEST(Config, ValidateRefusesEachField) {
   }
 }
 
-TEST(Config, OneGuideOnAnyDevices) {
+TEST(Config, OneAdaptiveQuantisationOnAnyDevices) {
   Config c;
   c.width = 64, c.height = 64, c.devices = {0, 1};
   c.edge_guided = kStrongestEdgeGuide;

@@ -1,4 +1,5 @@
-// The loop filter against a reference written sample by sample after H.264 8.7, with its tables typed anew.
+// The loop filter agrees with a reference written sample by sample from H.264 8.7, with its own copy of the
+// tables.
 #include "core/deblock.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +41,7 @@ int clip3(int low, int high, int v) {
   return std::min(high, std::max(low, v));
 }
 
-// 8.7.2: one line, p[0] and q[0] at the edge; `at` gives access to the plane.
+// 8.7.2 for one line across an edge, with p[0] and q[0] next to it; `at` gives access to the plane.
 void reference_line(const std::function<std::uint8_t&(int)>& at, bool chroma, int bS, int indexA,
                     int indexB) {
   int p[4];
@@ -121,7 +122,7 @@ void reference_picture(CpuPicture& picture, int offset_a, int offset_b) {
   }
 }
 
-// Content by the amplitude of its steps: flat, soft enough for the filter to work, or wild.
+// Contents by the amplitude of their steps: flat, soft enough for the filter to work, or wild.
 CpuPicture make_picture(int mb_width, int mb_height, int amplitude, int qp_low, int qp_high, bool pcm,
                         std::mt19937& random) {
   CpuPicture picture;
@@ -142,7 +143,7 @@ CpuPicture make_picture(int mb_width, int mb_height, int amplitude, int qp_low, 
   return picture;
 }
 
-// "" or the first sample that differs.
+// Describes the first sample that differs; empty if there is none.
 std::string difference(const CpuPicture& a, const CpuPicture& b) {
   for (int c = 0; c < 3; ++c) {
     const Plane& p = a.reconstruction[c];
@@ -167,7 +168,7 @@ TEST(Deblock, TablesEqualTheStandard) {
   }
 }
 
-// The picture's edges have bS 3 and 4 alone; the line filter knows them all.
+// The edges of an intra picture have only bS 3 and 4; the line filter supports every bS.
 TEST(Deblock, LineEqualsReferenceForEveryStrength) {
   std::mt19937 random(1);
   for (int bS = 1; bS <= 4; ++bS) {

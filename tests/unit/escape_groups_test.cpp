@@ -1,4 +1,4 @@
-// A group that is not marked completes no byte that needs emulation prevention.
+// A group that is not marked completes no byte that needs an emulation prevention byte before it.
 #include "entropy/pack/escape_groups.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ using entropy::GroupRecord;
 
 using Bits = std::vector<bool>;
 
-// Runs of zeros, many of about the length that matters, between ones.
+// Runs of zeros between ones, many of about the length that matters.
 Bits invented_bits(std::size_t length, std::mt19937& random) {
   Bits bits;
   while (bits.size() < length) {
@@ -41,7 +41,7 @@ GroupRecord record_of(const Bits& bits) {
   return record;
 }
 
-// Whether each byte of the RBSP needs one, trailing bits and all.
+// Whether each byte of the RBSP, trailing bits included, needs an emulation prevention byte before it.
 std::vector<bool> escapes_of(Bits rbsp) {
   rbsp.push_back(true);
   rbsp.resize((rbsp.size() + 7) / 8 * 8);
@@ -115,7 +115,7 @@ TEST(EscapeGroups, UnmarkedGroupsNeedNone) {
       unmarked_first += i == 0 && !marked;
     }
   }
-  // All kinds have come by.
+  // All kinds must have occurred.
   EXPECT_GT(unmarked, groups / 10);
   EXPECT_GT(unmarked_first, 1000);
   EXPECT_GT(across, 100);

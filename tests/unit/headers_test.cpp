@@ -296,7 +296,7 @@ TEST(Headers, SeiNamesEncoderAndSettings) {
                                   " profile=baseline preset=fast qp=33 slices=3 deblock=off");
 }
 
-// The same bytes for any backend and number of threads.
+// The headers have the same bytes for any backend and number of threads.
 TEST(Headers, SeiHoldsNothingThatLeavesTheBytesAlone) {
   Config one = sized(64, 64);
   Config other = one;

@@ -1,4 +1,4 @@
-// Every format, pitch and size: each padded sample is the nearest sample of the frame.
+// For every format, pitch and size, each padded sample is the nearest sample of the frame.
 #include "encoder/cpu/ingest.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ struct OwnedFrame {
       const int w = c == 0 ? width : (width + 1) / 2 * (planes == 2 ? 2 : 1);
       const int h = c == 0 ? height : (height + 1) / 2;
       const std::ptrdiff_t pitch = w + slack;
-      // Not a byte more than the last row needs: a read beyond it is a sanitizer's find.
+      // The memory ends with the last row, so that a sanitizer reports a read beyond it.
       memory[c].resize(static_cast<std::size_t>(pitch * (h - 1) + w));
       for (auto& s : memory[c]) s = static_cast<std::uint8_t>(random());
       frame.plane[c] = memory[c].data() + (flipped ? pitch * (h - 1) : 0);

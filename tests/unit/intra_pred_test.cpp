@@ -1,4 +1,4 @@
-// Intra prediction against the equations of H.264 8.3, written out mode by mode.
+// Intra prediction agrees with the equations of H.264 8.3, written out mode by mode.
 
 #include "core/intra_pred.h"
 
@@ -94,7 +94,7 @@ TEST(Intra4x4, EveryModeFollowsItsEquations) {
   std::mt19937 random(1);
   for (int round = 0; round < 2000; ++round) {
     Neighbourhood n;
-    const bool extreme = round % 2;  // adversarial: only 0 and 255
+    const bool extreme = round % 2;  // only 0 and 255
     const auto sample = [&] {
       return extreme ? static_cast<int>(random() & 1) * 255 : static_cast<int>(random() & 255);
     };
@@ -181,7 +181,7 @@ TEST(IntraChroma, PlaneFollowsItsEquations) {
 }
 
 TEST(IntraChroma, DcPrefersTheSideOfTheBlock) {
-  // sums of four: above 40 (mean 10), left 80 (mean 20)
+  // sums of four samples: above 40 (mean 10), left 80 (mean 20)
   EXPECT_EQ(intra_chroma_dc(0, 0, true, 80, true, 40, 8), 15);
   EXPECT_EQ(intra_chroma_dc(1, 1, true, 80, true, 40, 8), 15);
   EXPECT_EQ(intra_chroma_dc(1, 0, true, 80, true, 40, 8), 10);

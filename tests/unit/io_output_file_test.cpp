@@ -1,4 +1,4 @@
-// Complete or absent.
+// An output file is complete or absent.
 #include "io/output_file.h"
 
 #include <gtest/gtest.h>

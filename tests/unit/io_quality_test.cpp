@@ -1,4 +1,4 @@
-// PSNR and SSIM against the textbook definitions in floating point.
+// PSNR and SSIM agree with their definitions in floating point.
 #include "io/quality.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ Samples noise(int count, unsigned seed, int low = 0, int high = 255) {
   return samples;
 }
 
-// Wang et al.: means, variances (over n - 1) and covariance of each window, windows 8x8, four samples apart.
+// Wang et al.: means, variances (over n - 1) and covariance of windows of 8x8 samples, four samples apart.
 double reference_ssim(const Samples& a, const Samples& b, int width, int height, int pitch) {
   const double c1 = std::pow(.01 * 255, 2), c2 = std::pow(.03 * 255, 2);
   double sum = 0;

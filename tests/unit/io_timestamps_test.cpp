@@ -1,4 +1,4 @@
-// Kept, made and mended timestamps.
+// Time stamps are kept, made where they are missing, and corrected where they do not increase.
 #include "io/timestamps.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Verification finds what differs: a test of the tester, on files muxed here.
+// Verification finds what differs, in files that are muxed here.
 #include "io/verify.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ struct Written {
   std::vector<std::uint64_t> hashes;
 };
 
-// A few pictures of moving stripes.
+// A few pictures with moving stripes.
 Written write_file(Container container, const std::string& name) {
   Config config;
   config.width = kWidth, config.height = kHeight, config.threads = 1, config.reconstruction = true;
@@ -73,7 +73,7 @@ class Verify : public testing::TestWithParam<Container> {
  protected:
   void TearDown() override { std::filesystem::remove(std::filesystem::path(testing::TempDir()) / name()); }
 
-  // Test cases run as processes of their own at the same time.
+  // Test cases may run at the same time as processes of their own.
   static std::string name() {
     std::string name = std::string("cu264_") + testing::UnitTest::GetInstance()->current_test_info()->name();
     for (char& c : name) c = c == '/' ? '_' : c;

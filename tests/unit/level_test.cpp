@@ -1,4 +1,4 @@
-// Levels of well-known formats, and the exact border of every row of table A-1.
+// The levels of well-known formats, and the exact limit of every row of table A-1.
 #include "encoder/level.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ constexpr Row kRows[] = {{10, 1485, 99},        {11, 3000, 396},       {12, 6000
                          {51, 983040, 36864},   {52, 2073600, 36864},  {60, 4177920, 139264},
                          {61, 8355840, 139264}, {62, 16711680, 139264}};
 
-// One macroblock at exactly MaxMBPS pictures a second still fits; a hair more needs the next row.
+// One macroblock at exactly MaxMBPS pictures a second still fits; any more needs the next row.
 TEST(Level, MacroblockRateBorders) {
   for (std::size_t i = 0; i < std::size(kRows); ++i) {
     EXPECT_EQ(choose_level(1, 1, {kRows[i].max_mbps, 1}).level_idc, kRows[i].level_idc);

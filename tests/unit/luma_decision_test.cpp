@@ -1,4 +1,4 @@
-// Intra_4x4 against Intra_16x16: the thresholds, and what is tried, taken and left out.
+// The choice between Intra_4x4 and Intra_16x16: its thresholds, and what is tried, taken and left out.
 #include "core/luma_decision.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ TEST(LumaDecision, ThresholdsAreExact) {
   for (int i = 0; i < 100000; ++i) {
     const std::uint64_t whole = random() >> (6 + random() % 26);  // below 2^26
     const std::uint64_t stop = whole * 18 / 16;
-    const std::uint64_t sure = whole * 12 / 16;  // below this or, where that is not whole, up to it
+    const std::uint64_t sure = whole * 12 / 16;  // below this, or up to it if the exact value is not whole
     const auto u32 = [](std::uint64_t value) { return static_cast<std::uint32_t>(value); };
     ASSERT_TRUE(intra4x4_is_hopeless(u32(stop), u32(whole)));
     if (stop > 0) {
@@ -35,7 +35,7 @@ TEST(LumaDecision, BlockCostIsExactForTheWorstBlock) {
   EXPECT_EQ(intra4x4_block_cost(0, 1, 0, 1), 1u);
 }
 
-// A made-up macroblock, and a record of what was done with it.
+// An invented macroblock, and a record of what was done with it.
 struct MadeUpSearch {
   bool abandoned = false;
   std::uint32_t satd4x4 = 0, satd16x16 = 0;

@@ -1,4 +1,4 @@
-// A picture whose records, levels and counts agree with each other, and are otherwise random.
+// A picture whose records, levels and counts agree with one another and are otherwise random.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ inline void fill_block(std::mt19937& random, std::int16_t* levels, int count, un
   }
 }
 
-// The slots of each kind of macroblock (7.3.5.3), whatever of them the pattern then says is coded.
+// The slots of each kind of macroblock (7.3.5.3), coded or not.
 inline int slot_size(MacroblockKind kind, int slot) {
   if (kind == MacroblockKind::pcm) return 0;
   if (slot == 0) return kind == MacroblockKind::intra16x16 ? 16 : 0;
@@ -95,7 +95,7 @@ inline MadeUpPicture make_picture(std::mt19937& random, int mb_width, int mb_hei
   p.view.total_coeff = p.total_coeff.data();
   for (int c = 0; c < 3; ++c) {
     const int size = c == 0 ? 16 : 8;
-    p.view.source_pitch[c] = size * mb_width + 5;  // rows lie apart
+    p.view.source_pitch[c] = size * mb_width + 5;  // there is padding between rows
     p.source[c].resize(static_cast<std::size_t>(p.view.source_pitch[c]) * size * mb_height);
     for (std::uint8_t& sample : p.source[c]) sample = static_cast<std::uint8_t>(random());
     p.view.source[c] = p.source[c].data();

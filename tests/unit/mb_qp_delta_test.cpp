@@ -1,4 +1,4 @@
-// core/mb_qp_delta.h against a decoder's reading of H.264 7.3.5 and 7.4.5, written here anew.
+// core/mb_qp_delta.h agrees with a decoder's side of H.264 7.3.5 and 7.4.5, written here independently.
 #include "core/mb_qp_delta.h"
 
 #include <gtest/gtest.h>
@@ -18,8 +18,7 @@ MacroblockRecord macroblock(MacroblockKind kind, int coded_block_pattern, int qp
   return mb;
 }
 
-// 7.3.5: after I_PCM there is no mb_qp_delta; else there is if any coefficients follow, and always in
-// Intra_16x16 macroblocks.
+// 7.3.5: I_PCM has no mb_qp_delta; Intra_16x16 always has one; Intra_4x4 has one if any coefficients follow.
 bool told(const MacroblockRecord& mb) {
   switch (mb.kind) {
     case MacroblockKind::pcm:
@@ -36,8 +35,8 @@ int decoded_qp(int predicted, int mb_qp_delta) {
   return (predicted + mb_qp_delta + 52) % 52;
 }
 
-// A slice's QPs as a decoder derives them: mb_qp_delta counts as 0 where it is absent (7.4.5), and
-// macroblocks of every kind are the prediction of the next.
+// A slice's QPs as a decoder derives them: an absent mb_qp_delta counts as 0 (7.4.5), and macroblocks of
+// every kind predict the QP of the next.
 std::vector<int> decoded_slice(const std::vector<MacroblockRecord>& slice, int slice_qp) {
   std::vector<int> qps;
   int qp = slice_qp;
@@ -103,7 +102,7 @@ TEST(QpChain, WhatIsToldKeepsItsOwn) {
     EXPECT_EQ(3, mb.qp) << pattern;
     EXPECT_EQ(15, mb.mb_qp_delta) << pattern;  // 40 + 15 - 52
   }
-  // Chroma's coefficients alone are enough.
+  // Chroma coefficients alone are enough.
   for (const int pattern : {1, 8, 16, 32, 47}) {
     MacroblockRecord mb = macroblock(MacroblockKind::intra4x4, pattern, 20);
     chain_qp(mb, 22);
@@ -140,7 +139,7 @@ TEST(QpChain, SlicesDecodeToWhatWasQuantised) {
       before = expected;
     }
   }
-  // The cases that matter came up.
+  // The cases that matter must have occurred.
   EXPECT_GT(untold, 1000);
   EXPECT_GT(leading, 100);
   EXPECT_GT(wrapped, 1000);

@@ -1,4 +1,5 @@
-// Macroblock headers against the standard's tables and clauses, written out here the other way round.
+// Macroblock headers agree with the standard's tables and clauses, written out here in the direction of a
+// decoder.
 
 #include "core/mb_syntax.h"
 
@@ -26,7 +27,7 @@ int code_num_of_pattern(int pattern) {
                           std::begin(kPatternOfCodeNum));
 }
 
-// A macroblock as the mode decision leaves it: the other kinds hold DC as their Intra_4x4 modes.
+// A macroblock as the mode decision leaves it; kinds other than Intra_4x4 hold DC in intra4x4_pred_mode.
 MacroblockRecord random_macroblock(std::mt19937& random) {
   MacroblockRecord mb;
   mb.kind = static_cast<MacroblockKind>(random() % 3);
@@ -51,7 +52,7 @@ TEST(MbSyntax, MbTypeIsTable711) {
   mb.kind = MacroblockKind::pcm;
   EXPECT_EQ(mb_type(mb), 25);
   mb.kind = MacroblockKind::intra16x16;
-  int expected = 1;  // I_16x16_0_0_0: prediction mode runs fastest, then chroma, then luma
+  int expected = 1;  // I_16x16_0_0_0; the prediction mode varies fastest, then chroma, then luma
   for (const int luma : {0, 15}) {
     for (int chroma = 0; chroma < 3; ++chroma) {
       for (int mode = 0; mode < 4; ++mode, ++expected) {
@@ -69,11 +70,11 @@ TEST(MbSyntax, CodedBlockPatternIsTable94) {
   }
 }
 
-// 6.4.11.4 and 8.3.1.1 on a plane of blocks: 8x8 of them, of which the lower right 4x4 are the macroblock's.
+// 6.4.11.4 and 8.3.1.1 on a plane of 8x8 blocks, of which the lower right 4x4 are the macroblock's.
 int predicted_mode_reference(const MacroblockRecord& mb, const MacroblockRecord* left,
                              const MacroblockRecord* above, int luma4x4BlkIdx) {
   int plane[8][8];
-  for (auto& row : plane) std::fill(std::begin(row), std::end(row), -1);  // -1: not available
+  for (auto& row : plane) std::fill(std::begin(row), std::end(row), -1);  // -1 stands for not available
   for (int block = 0; block < 16; ++block) {
     const int x = 2 * (block / 4 % 2) + block % 2, y = 2 * (block / 8) + block / 2 % 2;
     const auto mode_of = [block](const MacroblockRecord& other) {
@@ -91,7 +92,8 @@ int predicted_mode_reference(const MacroblockRecord& mb, const MacroblockRecord*
 
 std::string mode_reference(int mode, int predicted) {
   if (mode == predicted) return "1";
-  std::vector<int> others;  // all modes but the predicted one, in order: rem_intra4x4_pred_mode counts them
+  std::vector<int>
+      others;  // all modes but the predicted one, in order; rem_intra4x4_pred_mode is an index into them
   for (int m = 0; m < 9; ++m) {
     if (m != predicted) others.push_back(m);
   }
@@ -161,7 +163,7 @@ TEST(MbSyntax, Headers) {
     ASSERT_EQ(sink.bits, header_reference(mb, a, b))
         << "kind " << static_cast<int>(mb.kind) << ", pattern " << +mb.coded_block_pattern;
 
-    int bits = mb_type_and_pattern_bits(mb);  // and what it leaves out
+    int bits = mb_type_and_pattern_bits(mb);  // and the bits that it leaves out
     if (mb.kind != MacroblockKind::pcm) bits += ue_length(mb.intra_chroma_pred_mode);
     for (int block = 0; mb.kind == MacroblockKind::intra4x4 && block < 16; ++block) {
       bits += intra4x4_mode_bits(mb.intra4x4_pred_mode[block], predicted_intra4x4_mode(mb, a, b, block));
@@ -170,7 +172,7 @@ TEST(MbSyntax, Headers) {
   }
 }
 
-// residual() (7.3.5.3, 7.3.5.3.1): slot and maxNumCoeff in the order of the bitstream.
+// residual() (7.3.5.3, 7.3.5.3.1): slots and maxNumCoeff in the order of the bitstream.
 std::vector<std::pair<int, int>> residual_reference(MacroblockKind kind, int luma, int chroma) {
   std::vector<std::pair<int, int>> blocks;
   if (kind == MacroblockKind::pcm) return blocks;

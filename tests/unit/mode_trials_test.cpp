@@ -1,4 +1,4 @@
-// The choice between modes and patterns by rate and distortion, against one that looks at all of them.
+// The choice between modes and patterns by rate and distortion agrees with a search through all of them.
 #include "core/mode_trials.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kLambda = 3;
 
-// Made-up errors and bits of each mode's patterns, [0] by the dead zone, [1] by RDOQ.
+// Invented errors and bits of each mode's patterns, [0] with the dead zone, [1] with RDOQ.
 struct MadeUp {
   int error[2][4][3];
   int bits[2][4][3];
@@ -77,7 +77,8 @@ TEST(ModeTrials, FindsTheBestOfAllModesAndPatterns) {
     const std::int64_t to_beat = random() % 2 ? kNothingToBeat : static_cast<std::int64_t>(random() % 900);
 
     std::vector<std::pair<int, bool>> tried;
-    std::tuple<std::int64_t, int, int> best = {INT64_MAX, 0, 0};  // cost, mode, less for a higher pattern
+    std::tuple<std::int64_t, int, int> best = {
+        INT64_MAX, 0, 0};  // cost, mode, and a number that is less for a higher pattern
     const auto look_at = [&](int mode, bool by_rdoq) {
       tried.emplace_back(mode, by_rdoq);
       for (int p = data.highest[by_rdoq][mode]; p >= 0; --p) {

@@ -1,4 +1,5 @@
-// Emulation prevention against a reference that looks back at the output for every byte, and its inverse.
+// Emulation prevention agrees with a reference that looks back at the output for every byte, and has an
+// inverse.
 
 #include "core/nal.h"
 #include "common/bitstream/nal_unit.h"
@@ -37,7 +38,8 @@ Bytes unescape(const Bytes& payload) {
   return rbsp;
 }
 
-// What append_nal adds after `before`, checked for its framing; the payload after the NAL unit's header.
+// What append_nal adds after `before`: checks its framing and returns the payload after the NAL unit's
+// header.
 Bytes appended_payload(const Bytes& rbsp, bool long_start_code, const Bytes& before) {
   Bytes out = before;
   cu264::bitstream::append_nal(out, 3, 5, rbsp, long_start_code);

@@ -1,4 +1,4 @@
-// When I_PCM is chosen, and the bounds that spare counting bits.
+// When I_PCM is chosen, and the bounds that save the counting of bits.
 #include "core/pcm_decision.h"
 
 #include <gtest/gtest.h>
@@ -54,13 +54,13 @@ TEST(PcmDecision, NoHeaderIsLongerThanItsBound) {
     }
   }
   EXPECT_LE(longest, kMostHeaderBits);
-  EXPECT_GE(longest, kMostHeaderBits - 10);  // and is worth having
+  EXPECT_GE(longest, kMostHeaderBits - 10);  // the bound is close
 }
 
 TEST(PcmDecision, ByRdTheCheaperIsTaken) {
   MadeUpSearch search;
   search.rd = true;
-  search.cost_ = 10 * 3088;  // as much as I_PCM, which has no error
+  search.cost_ = 10 * 3088;  // the cost of I_PCM, which has no error
   EXPECT_FALSE(pcm_is_better(search));
   ++search.cost_;
   EXPECT_TRUE(pcm_is_better(search));
@@ -77,8 +77,8 @@ TEST(PcmDecision, ClippedDcCountsWhereSatdDecidesAtTheLowestQps) {
 }
 
 TEST(PcmDecision, OnlyDcLevelsAreClippedAndOnlyAtThoseQps) {
-  // The largest coefficients that differences of 255 give: gains of the transform's rows are 4 and 6, and all
-  // 256 differences of a macroblock or 64 of a chroma block add up.
+  // The largest coefficients that differences of 255 give: the gains of the transform's rows are 4 and 6, and
+  // all 256 differences of a macroblock, or 64 of a chroma block, add up.
   constexpr int kGain[3] = {4 * 4, 6 * 6, 4 * 6};
   const auto level = [](std::int64_t coefficient, int multiplier, int shift) {
     return ((coefficient * multiplier) + (std::int64_t{1} << (shift - 1))) >> shift;
@@ -114,11 +114,11 @@ TEST(PcmDecision, BitsAreCountedOnlyWhereTheyCouldBeTooMany) {
 }
 
 TEST(PcmDecision, AsManyLevelsAsNeverCountFit) {
-  // A level takes 28 bits and its run 11 at most, a block's coeff_token 16.
+  // A level takes at most 28 bits, its run 11, and the coeff_token of a block 16.
   EXPECT_LE(kMostHeaderBits + kSurelyBelowPcm * (28 + 11) + kBlocksPerMacroblock * 16, kPcmBits);
 }
 
-// A grid of counts, as both searches have them.
+// A grid of counts, as in both searches.
 struct Counts {
   int count[5][5];
   template <class Rate>

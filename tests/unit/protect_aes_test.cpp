@@ -1,4 +1,4 @@
-// AES-256 of kernels against libcrypto; keystreams; keys and their files.
+// AES-256 as kernels compute it agrees with libcrypto. Also keystreams, keys and key files.
 #include <gtest/gtest.h>
 
 #include <sys/stat.h>
@@ -65,7 +65,7 @@ TEST(ProtectAes, NoTwoPlacesShareACounter) {
   EXPECT_EQ(seen.size(), static_cast<std::size_t>(count));
 }
 
-// Every byte of a range, from the place that docs/protection.md gives it.
+// Checks every byte of a range against its definition in docs/protection.md.
 TEST(ProtectAes, KeystreamOfARange) {
   const ProtectionKey key = key_of(3);
   const KeystreamRange range{0xfedcba9876543210, KeystreamUse::hidden_data, 9, 2, 50, 27};
@@ -97,7 +97,7 @@ TEST(ProtectAes, KeystreamOfARange) {
   }
 }
 
-// 2^65 bytes do not become none.
+// A size of 2^65 bytes does not wrap to zero.
 TEST(ProtectAes, RangesLargerThanAnyMemory) {
   const KeystreamRange whole{0, KeystreamUse::encryption, 0, ~0u, 1u << 24, 32};
   EXPECT_EQ(whole.bytes(), ~std::uint64_t{0});
@@ -136,7 +136,7 @@ TEST_F(KeyFile, BytesAndDigits) {
   EXPECT_TRUE(std::ranges::equal(load(raw).bytes(), key.bytes()));
 }
 
-// Half a key in text would else be taken for a whole one of bytes.
+// Otherwise half a key in text would be taken for a whole key of bytes.
 TEST_F(KeyFile, RefusesThirtyTwoDigits) {
   for (const std::string& half : {std::string(32, '7'), std::string("00112233445566778899aabbCCDDEEFF")}) {
     try {
@@ -146,7 +146,7 @@ TEST_F(KeyFile, RefusesThirtyTwoDigits) {
       EXPECT_NE(std::string(error.what()).find("half a key"), std::string::npos) << error.what();
     }
   }
-  EXPECT_NO_THROW(load("0011223344556677 899aabbCCDDEEFF"));  // bytes, if odd ones
+  EXPECT_NO_THROW(load("0011223344556677 899aabbCCDDEEFF"));  // bytes, though unusual ones
 }
 
 TEST_F(KeyFile, NewOnesAreTheOwnersAndNeverOverwrite) {

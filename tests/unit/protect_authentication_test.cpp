@@ -1,5 +1,5 @@
-// Authenticated streams in hostile hands: nothing but the pictures that were encrypted, in their number and
-// order, is ever decrypted.
+// Authenticated streams under attack: only the pictures that were encrypted, in their number and order, are
+// ever decrypted.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,8 +30,8 @@ Bytes joined(const std::vector<Bytes>& units) {
   return stream;
 }
 
-// All that decides what a decoder shows, and the messages besides: each slice with its parameter sets, of
-// which these streams have one of each kind, and each SEI message, in order.
+// All that decides what a decoder shows, and the messages: each slice with its parameter sets, of which these
+// streams have one of each kind, and each SEI message, in order.
 std::vector<Bytes> shown_units(const Bytes& stream) {
   std::vector<Bytes> units, sets(2);
   for (const bitstream::NalUnit& nal : bitstream::split_annexb(stream).units) {
@@ -48,7 +48,7 @@ std::vector<Bytes> shown_units(const Bytes& stream) {
   return units;
 }
 
-// Ten pictures of 32x32, all of them different, sealed.
+// Ten different pictures of 32x32 samples, with authentication codes.
 struct Sealed {
   Bytes plain = encoded(32, 32, 10, 40, 2);
   Bytes stream = run_tool(*make_encryptor(test_key(), {encryption_strength(3), true}), plain).stream;
@@ -61,7 +61,8 @@ const Sealed& sealed() {
   return stream;
 }
 
-// False: refused. True: what came out shows what was sealed; anything else fails the test.
+// Returns false if the stream is refused, and true if the output shows what was authenticated; anything else
+// fails the test.
 bool opens_rightly(const Bytes& stream, const std::string& what) {
   Bytes opened;
   try {
@@ -89,7 +90,7 @@ TEST(ProtectAuthentication, EveryBitThatIsFlipped) {
     accepted += opens_rightly(changed, "bit " + std::to_string(bit));
     if (HasFailure()) return;
   }
-  // Zero bytes before a start code belong to no unit.
+  // Zero bytes before a start code belong to no NAL unit.
   EXPECT_LE(accepted, 8) << "of " << 8 * sealed().stream.size();
 }
 
@@ -110,7 +111,7 @@ TEST(ProtectAuthentication, EveryUnitRemovedRepeatedAndMoved) {
     for (std::size_t j = 0; j <= units.size(); ++j) {
       changed = units;
       changed.insert(changed.begin() + at(j), units[i]);
-      // A parameter set may come again.
+      // A parameter set may be repeated.
       opens_rightly(joined(changed), "unit " + std::to_string(i) + " repeated before " + std::to_string(j));
       changed.erase(changed.begin() + at(i < j ? i : i + 1));
       opens_rightly(joined(changed), "unit " + std::to_string(i) + " moved before " + std::to_string(j));
@@ -132,13 +133,13 @@ TEST(ProtectAuthentication, EveryTwoUnitsExchanged) {
   }
 }
 
-// Whole pictures with their codes left out, repeated, or put before others.
+// Whole pictures with their codes are left out, repeated or moved.
 TEST(ProtectAuthentication, PicturesReplayed) {
-  std::vector<std::vector<Bytes>> pictures(1);  // [0]: what lies before the first one's code
+  std::vector<std::vector<Bytes>> pictures(1);  // [0] is what lies before the code of the first picture
   std::vector<Bytes> end{sealed().units.back()};
   for (std::size_t i = 0; i + 1 < sealed().units.size(); ++i) {
     const Bytes& unit = sealed().units[i];
-    const bool code = unit.size() > 40 && unit[4] == 6 && unit[23] == 4;  // the message's kind
+    const bool code = unit.size() > 40 && unit[4] == 6 && unit[23] == 4;  // 4 is the kind of the message
     if (code) pictures.emplace_back();
     pictures.back().push_back(unit);
   }
@@ -155,7 +156,7 @@ TEST(ProtectAuthentication, PicturesReplayed) {
   EXPECT_FALSE(opens_rightly(stream_of({1, 2, 3, 4, 5, 6, 7, 8, 9}), "without the first"));
   EXPECT_FALSE(opens_rightly(stream_of({0, 1, 2, 0, 1, 0, 1, 7, 8, 9}), "again"));
   EXPECT_FALSE(opens_rightly(stream_of({0, 1, 2, 3, 4, 5, 6, 7, 9, 8}), "exchanged"));
-  // The encryption message again, so that pictures would count anew.
+  // The encryption message is repeated, which would restart the numbers of pictures.
   std::vector<Bytes> twice = sealed().units;
   const auto message = std::ranges::find_if(
       sealed().units, [](const Bytes& unit) { return unit.size() > 40 && unit[4] == 6 && unit[23] == 1; });
@@ -165,7 +166,7 @@ TEST(ProtectAuthentication, PicturesReplayed) {
             std::string::npos);
 }
 
-// A message that says something else under the same nonce.
+// A changed message under the same nonce.
 TEST(ProtectAuthentication, SettingsCannotBeChanged) {
   for (const bool authenticate : {false, true}) {
     const Bytes stream =
@@ -181,7 +182,7 @@ TEST(ProtectAuthentication, SettingsCannotBeChanged) {
     for (const std::size_t at :
          {std::size_t{19}, std::size_t{20}, std::size_t{28}, std::size_t{29}, std::size_t{35}}) {
       Bytes changed = rbsp;
-      changed[at] ^= 1;  // version, nonce, parts, authentication, what is not used yet
+      changed[at] ^= 1;  // version, nonce, parts, authentication, reserved bytes
       Bytes unit{0, 0, 0, 1};
       bitstream::append_escaped(unit, 6, changed);
       *message = unit;
@@ -210,8 +211,8 @@ TEST(ProtectAuthentication, ParameterSetsAndMessagesAreCovered) {
     changed[i].back() ^= 0x40;
     EXPECT_FALSE(opens_rightly(joined(changed), "another parameter set")) << i;
   }
-  // Before the first, before any other and behind the last picture.
-  const Bytes message{0, 0, 1, 6, 47, 3, 1, 2, 3, 0x80};  // display orientation, say
+  // Before the first picture, before any other, and after the last.
+  const Bytes message{0, 0, 1, 6, 47, 3, 1, 2, 3, 0x80};  // for example a display orientation message
   for (std::size_t i = 0; i <= units.size(); ++i) {
     std::vector<Bytes> changed = units;
     changed.insert(changed.begin() + static_cast<std::ptrdiff_t>(i), message);
@@ -242,7 +243,7 @@ TEST(ProtectAuthentication, AnEndThatIsForgottenIsTold) {
   EXPECT_NE(refusal(*make_decryptor(test_key()), stream).find("no end"), std::string::npos);
 }
 
-// Streams of the format's first version, written here as it was.
+// Streams of the first version of the format, written as at that time.
 class FirstVersion : public testing::Test {
  protected:
   static constexpr std::uint64_t kNonce = 0x0123456789abcdef;
@@ -313,7 +314,7 @@ TEST_F(FirstVersion, ItsCodesAreChecked) {
   changed.back() ^= 2;
   EXPECT_NE(refusal(*make_decryptor(test_key()), changed).find("fails its authentication"),
             std::string::npos);
-  // The flag cleared and the codes left in place.
+  // The flag is cleared and the codes are left in place.
   EXPECT_NE(refusal(*make_decryptor(test_key()), stream(true, false)), "");
 }
 

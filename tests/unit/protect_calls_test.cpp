@@ -1,4 +1,4 @@
-// Streams that come in several calls, cut between any two NAL units.
+// Streams that are passed in several calls, cut between any two NAL units.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -26,7 +26,7 @@ void append(Bytes& out, const Bytes& bytes) {
   out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
-// All that the tool returns, call after call.
+// All that the tool returns, call by call.
 Bytes run_pieces(StreamTool& tool, const std::vector<Bytes>& pieces) {
   Bytes out;
   for (const Bytes& piece : pieces) append(out, tool.access_units(piece));
@@ -53,8 +53,8 @@ TEST(ProtectCalls, SlicesInCallsOfTheirOwnGiveTheSameBytes) {
   }
 }
 
-// A large unit before the first of two slices, each in a call of its own: what is put before the picture goes
-// where the picture begins, not where it began in the first call's output.
+// A large unit before the first of two slices, each in a call of its own: what is inserted before the picture
+// goes where the picture begins, and not where it began in the output of the first call.
 TEST(ProtectCalls, FillerBeforeASplitPicture) {
   const Bytes stream = encoded(48, 64, 3, 20, 2);
   Bytes filled;
@@ -72,7 +72,7 @@ TEST(ProtectCalls, FillerBeforeASplitPicture) {
   EXPECT_EQ(run_tool(*make_decryptor(test_key(), {true}), sealed).stream, filled);
 }
 
-// Until a picture is whole nothing of it is returned; then all of it, and what lay before it.
+// Nothing of a picture is returned until it is complete; then all of it is, with what lay before it.
 TEST(ProtectCalls, UnfinishedPicturesAreHeld) {
   const Bytes stream = encoded(32, 32, 1, 20, 2);
   const auto pieces = pieces_of(stream, [&](std::size_t unit) {
@@ -86,7 +86,7 @@ TEST(ProtectCalls, UnfinishedPicturesAreHeld) {
   EXPECT_THROW(cut->finish(), Error);
 }
 
-// Pictures are numbered with 32 bits in the keystream's counter.
+// The keystream's counter holds 32 bits of the number of a picture.
 TEST(ProtectCalls, PicturesThatWouldRepeatTheirKeystreamAreRefused) {
   EXPECT_EQ(protect::next_picture_number(0), 1u);
   EXPECT_EQ(protect::next_picture_number(~0u - 1), ~0u);

@@ -1,4 +1,4 @@
-// The decisions of selective encryption: each is undone by its twin, keeps every length, and stays legal.
+// The operations of selective encryption: each has an inverse, keeps every length, and gives legal syntax.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ TEST(ProtectCipher, LengthsAreThoseOfTheTables) {
   }
 }
 
-// Every level at every suffixLength: the last bit of the code is the sign exactly where the rule says so.
+// For every level at every suffixLength, the last bit of the code is the sign exactly where the rule says so.
 TEST(ProtectCipher, SignBits) {
   for (int suffix_length = 0; suffix_length <= 6; ++suffix_length) {
     for (int magnitude = 1; magnitude <= 2000; ++magnitude) {
@@ -62,7 +62,8 @@ TEST(ProtectCipher, SignBits) {
   }
 }
 
-// What the standard allows a block with these neighbours, the corner being there if both are (8.3.1.2).
+// Whether the standard allows a mode in a block with these neighbours; the corner is available if both are
+// (8.3.1.2).
 bool is_legal(int mode, bool left, bool above) {
   static constexpr bool needs_left[9] = {false, true, false, false, true, true, true, false, true};
   static constexpr bool needs_above[9] = {true, false, false, true, true, true, true, true, false};
@@ -151,7 +152,7 @@ std::uint32_t random_block(std::mt19937& random, int max_num_coeff) {
   return random() % 3 == 0 ? nonzero | (random() & all) : nonzero;
 }
 
-// What 7.3.5.3.2 puts behind the levels: bits, and how many codes.
+// What follows the levels in 7.3.5.3.2: the bits, and the number of codes.
 struct Zeros {
   int bits = 0, codes = 0;
   bool operator==(const Zeros&) const = default;
@@ -194,11 +195,11 @@ TEST(ProtectCipher, Places) {
     }
   }
   EXPECT_GT(changed, 20000);
-  // One level, total_zeros 5: as long as the code of 6 alone (table 9-7).
+  // With one level, the code of total_zeros 5 has the length of the code of 6 and of no other (table 9-7).
   for (int place = 0; place < 16; ++place) EXPECT_EQ(moved_to[place] > 0, place == 5 || place == 6) << place;
 }
 
-// Every block of four positions, with every key bit that can matter.
+// Every block of four positions is tried with every key bit that can matter.
 TEST(ProtectCipher, PlacesOfChromaDc) {
   for (std::uint32_t nonzero = 1; nonzero < 16; ++nonzero) {
     for (std::uint64_t key = 0; key < 1 << 11; ++key) {
@@ -209,8 +210,8 @@ TEST(ProtectCipher, PlacesOfChromaDc) {
   }
 }
 
-// Streams that were encrypted once must be decrypted for ever: every block of every kind, each under three
-// keys.
+// Streams that were encrypted once must stay decryptable: a hash over every block of every kind, each under
+// three keys.
 TEST(ProtectCipher, PlacesStayAsTheyWere) {
   std::mt19937_64 keys(264);
   std::uint64_t sum = 0;
@@ -224,7 +225,7 @@ TEST(ProtectCipher, PlacesStayAsTheyWere) {
   EXPECT_EQ(sum, 0xb80eda778f1a8908u);
 }
 
-// No two blocks share a bit, and each has as many as it needs.
+// No two blocks share a bit of the keystream, and each has as many bits as it needs.
 TEST(ProtectCipher, KeyLayout) {
   std::mt19937 random(5);
   for (int i = 0; i < 2000; ++i) {
@@ -248,7 +249,7 @@ TEST(ProtectCipher, KeyLayout) {
   }
 }
 
-// The key of a block is the bits of its units, and nothing behind them is read.
+// The key of a block is the bits of its units, and nothing after them is read.
 TEST(ProtectCipher, BlockKeys) {
   std::mt19937 random(6);
   std::uint32_t words[8];

@@ -1,4 +1,4 @@
-// Whole streams through the tools: refusals, damage, threads, and that nothing is read behind the end.
+// Whole streams through the tools: refusals, damage, threads, and no reads beyond the end.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -10,14 +10,14 @@
 namespace cu264::test {
 namespace {
 
-// Cut anywhere: told, unless the cut lies behind the last bit that matters.
+// A stream that is cut anywhere is refused, unless the cut lies after the last bit that matters.
 TEST(ProtectStream, CutOffStreamsAreRefused) {
   const Bytes stream = encoded(48, 32, 2);
   const std::size_t step = 7;
   for (std::size_t size = 0; size + 3 < stream.size(); size += step) {
     const Bytes cut(stream.begin(), stream.begin() + static_cast<std::ptrdiff_t>(size));
     const auto tool = make_encryptor(test_key(), {});
-    // Whole pictures alone are a stream too.
+    // A stream cut between pictures is a stream too.
     if (refusal(*tool, cut).empty()) {
       const bitstream::NalUnits whole = bitstream::split_annexb(stream);
       const std::size_t second = static_cast<std::size_t>(whole.units.back().prefix.data() - stream.data());
@@ -27,7 +27,7 @@ TEST(ProtectStream, CutOffStreamsAreRefused) {
   }
 }
 
-// Any byte changed: an error or a stream, never worse; run under the sanitizers.
+// Any changed byte gives an error or a stream, and nothing worse under the sanitizers.
 TEST(ProtectStream, DamagedStreamsDoNoHarm) {
   const Bytes stream = encoded(48, 32, 1);
   std::mt19937 random(9);
@@ -44,7 +44,7 @@ TEST(ProtectStream, DamagedStreamsDoNoHarm) {
   EXPECT_GT(refused, 300);
 }
 
-// Several slices under way give the bytes, and the errors, of one after another.
+// Several slices at a time give the same bytes and errors as one after another.
 TEST(ProtectStream, ThreadsChangeNothing) {
   Bytes stream = encoded(48, 32, 11);
   const Bytes encrypted =

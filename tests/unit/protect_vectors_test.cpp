@@ -1,4 +1,4 @@
-// The ciphers and codes against the vectors of their standards, all of them and whole.
+// The ciphers and authentication codes give the test vectors of their standards, all of them in full.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -36,7 +36,7 @@ Bytes bytes_of(const AesBlock& block) {
   return bytes;
 }
 
-// One block by the kernels' function and by libcrypto, which must agree.
+// Encrypts one block with the kernels' function and with libcrypto, which must agree.
 Bytes encrypted(const Bytes& key, const Bytes& block) {
   const Bytes own = bytes_of(aes_encrypt(aes_expand_key(key.data()), block_of(block)));
   Digest digest;
@@ -57,7 +57,7 @@ TEST(AesVectors, Fips197) {
   EXPECT_EQ(encrypted(bytes_of("000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"),
                       bytes_of("00112233445566778899aabbccddeeff")),
             bytes_of("8ea2b7ca516745bfeafc49904b496089"));
-  // A.3: the first words of the expanded key that are not the key's own, and the last ones
+  // A.3: the first words of the expanded key that are not the key itself, and the last words
   const AesKey expanded = aes_expand_key(bytes_of(kKey).data());
   const std::uint32_t first[8] = {0x9ba35411, 0x8e6925af, 0xa51a8b5f, 0x2067fcde,
                                   0xa8b09c1a, 0x93d194cd, 0xbe49846e, 0xb75d5b9a};
@@ -111,7 +111,7 @@ TEST(HmacVectors, Rfc4231) {
     const Bytes expected = bytes_of(code);
     Hmac hmac(key);
     for (const std::size_t split : {std::size_t{0}, data.size() / 3, data.size()}) {
-      hmac.begin();  // the same object again
+      hmac.begin();  // the same object is used again
       hmac.add({data.data(), split});
       hmac.add({data.data() + split, data.size() - split});
       const Digest digest = hmac.take();

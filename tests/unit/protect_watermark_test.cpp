@@ -1,5 +1,4 @@
-// Marks in trailing ones: the bit is read back by counting, and who carries a bit is not changed by carrying
-// it.
+// Marks in trailing ones: counting reads the bit back, and a mark does not change which blocks can carry one.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -13,7 +12,7 @@
 namespace cu264::protect {
 namespace {
 
-// Trailing ones as 9.2 tells them, level by level.
+// Trailing ones by the definition of 9.2, level by level.
 int count_trailing_ones(const std::int16_t* levels, int max_num_coeff) {
   int ones = 0;
   for (int k = max_num_coeff - 1; k >= 0 && ones < 3; --k) {
@@ -108,7 +107,7 @@ TEST(ProtectWatermark, EveryBitOfTheFrameIsReached) {
   for (const int count : flipped) EXPECT_NEAR(count, 2500, 250);
 }
 
-// All blocks at once as one by one, at densities of every kind.
+// The choice for all blocks at once is that for each block, at all kinds of densities.
 TEST(ProtectWatermark, MarksOfAllBlocks) {
   std::mt19937 random(9);
   const auto draw = [&] { return static_cast<std::uint32_t>(random()); };
@@ -136,7 +135,7 @@ TEST(ProtectWatermark, MarksOfAllBlocks) {
   EXPECT_GT(without, 1000);
 }
 
-// The smallest density chooses one block in 65536, by both bytes.
+// The smallest density chooses one block in 65536, which needs both bytes.
 TEST(ProtectWatermark, DensityIsExact) {
   int chosen = 0;
   for (std::uint32_t high = 0; high < 256; ++high) {

@@ -1,4 +1,4 @@
-// QP offsets from edges and from variance, against floating point.
+// QP offsets from edges and from variance agree with floating point.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -21,7 +21,7 @@ struct Scene {
   std::vector<std::uint8_t> luma, edges;
 };
 
-// Flat at the left, rough at the right, with a bright bar.
+// A picture that is flat at the left and rough at the right, with a bright bar.
 Scene scene(unsigned seed) {
   std::mt19937 random(seed);
   Scene scene{std::vector<std::uint8_t>(kWidth * kHeight), std::vector<std::uint8_t>(kWidth * kHeight)};
@@ -83,7 +83,7 @@ TEST(QpOffsets, ExtremesFit) {
   MacroblockSums halves;
   for (int i = 0; i < 256; ++i) add_sample(halves, i < 128 ? 0 : 255, false);
   EXPECT_EQ(variance_weight(halves), log2_of(4096 + 256 * 255 * 255 / 4));
-  // Edges count up to 16.
+  // At most 16 edge samples count.
   EXPECT_EQ(edge_weight({0, 0, 0}), variance_weight({0, 0, 0}));
   EXPECT_EQ(edge_weight({5, 0, 0}), log2_of(4096) - 5 * 112);
   EXPECT_EQ(edge_weight({256, 0, 0}), log2_of(4096) - 16 * 112);
@@ -95,7 +95,7 @@ TEST(QpOffsets, OffsetsAreZeroMeanAndGrowWithStrength) {
     for (const int strength : {0, 128, 256, 512, 768}) {
       const auto found = offsets(scene(2), {mode, strength});
       ASSERT_EQ(found.size(), static_cast<std::size_t>(kMbWidth * kMbHeight));
-      // Offsets at the limit are cut.
+      // Offsets are clipped at the limit.
       const int sum = std::accumulate(found.begin(), found.end(), 0);
       EXPECT_LE(std::abs(sum), strength <= 256 ? kMbWidth * kMbHeight / 4 : 2 * kMbWidth * kMbHeight)
           << strength;
@@ -118,7 +118,7 @@ TEST(QpOffsets, EdgesLowerAndTextureRaisesTheQp) {
     bare.edges.assign(bare.edges.size(), 0);
     return offsets(bare, {AqMode::edges, 256});
   }();
-  EXPECT_LT(found[1 * kMbWidth + 1], without[1 * kMbWidth + 1]);  // row 30 crosses it
+  EXPECT_LT(found[1 * kMbWidth + 1], without[1 * kMbWidth + 1]);  // row 30 crosses this macroblock
   EXPECT_GT(without[0 * kMbWidth + 6], without[0 * kMbWidth + 0]);
   const auto variance = offsets(scene(3), {AqMode::variance, 256});
   EXPECT_LT(variance[0], 0);
@@ -142,7 +142,7 @@ TEST(QpOffsets, SmallMovesKeepThePreviousOffset) {
   EXPECT_EQ(settled_offset(2 * 256 - 192, 2), 2);
   EXPECT_EQ(settled_offset(2 * 256 - 193, 2), 1);
   EXPECT_EQ(settled_offset(-3000, 5), -12);
-  // Noise that differs from picture to picture: fewer offsets change than without memory.
+  // The noise differs from picture to picture: fewer offsets change than without memory.
   const AqParams params{AqMode::edges, 512};
   int changes = 0, free_changes = 0;
   std::vector<std::int8_t> kept, free;

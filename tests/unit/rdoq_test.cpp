@@ -1,4 +1,4 @@
-// Rate-distortion-optimised quantisation against a plain search written here, and against what it promises.
+// Rate-distortion-optimised quantisation agrees with a plain search written here, and keeps its guarantees.
 
 #include "core/rdoq.h"
 
@@ -24,7 +24,8 @@ struct Block {
   int nC = 0;
 };
 
-// Squared error in level units of 8 fractional bits, plus lambda times exact bits: exact in doubles.
+// The squared error in level units of 8 fractional bits plus lambda times the exact bits, which doubles hold
+// exactly.
 double cost(const Block& block, const std::vector<std::int16_t>& levels) {
   const int count = static_cast<int>(block.scaled.size());
   double sum = static_cast<double>(kRdoqLambda) / 65536 * cavlc_block_bits(levels.data(), count, block.nC);
@@ -69,7 +70,7 @@ std::vector<std::int16_t> nearest(const Block& block) {
   return levels;
 }
 
-// Steepest descent, then the best cut: the definition, without any of the shortcuts.
+// The definition without any shortcut: steepest descent, followed by the best cut.
 std::vector<std::int16_t> reference(const Block& block) {
   std::vector<std::int16_t> levels = nearest(block);
   for (int round = 0; round < kRdoqRounds; ++round) {

@@ -1,4 +1,4 @@
-// Run-length coding in host memory: the paper's example, round trips, and what is refused.
+// Run-length coding in host memory: the paper's example, round trips, and refusals.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -1,4 +1,5 @@
-// The four verbs: order, flow control, header placement, what is refused, and the same bytes for any threads.
+// The four calls of a session: their order, flow control, placement of headers, refusals, and the same bytes
+// for any number of threads.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +21,7 @@ using cu264::Frame;
 using cu264::HeaderPlacement;
 using cu264::Packet;
 
-// A clip of soft noise that drifts, with a hard edge: every macroblock kind has something to do.
+// A clip of soft drifting noise with a hard edge, which leads to macroblocks of every kind.
 class Clip {
  public:
   Clip(int width, int height, int frames) : width_(width), height_(height) {
@@ -70,7 +71,7 @@ Config config_of(int width, int height, int threads = 2) {
   return config;
 }
 
-// All packets, drained as the public header's example does.
+// All packets, received as in the example of the public header.
 std::vector<Packet> encode(const Clip& clip, const Config& config) {
   Encoder encoder(config);
   std::vector<Packet> packets;
@@ -251,7 +252,7 @@ TEST(Session, ReconstructionIsOfTheDecodedSizeAndOnlyOnDemand) {
   EXPECT_EQ(encode(clip, config)[1].reconstruction.size(), 36u * 18u * 3u / 2u);
 }
 
-// At QP 0 the reconstruction can only be a hair away from the source: the planes are where they should be.
+// At QP 0 the reconstruction is very close to the source, which shows that the planes are in their places.
 TEST(Session, ReconstructionResemblesTheSource) {
   const Clip clip(48, 32, 1);
   Config config = config_of(48, 32);
@@ -289,12 +290,12 @@ TEST(Session, OpenRefuses) {
   config.device_output = true;
   error_of(ErrorCode::unsupported, [&] { Encoder encoder(config); });
   config.device_output = false;
-  const cu264::entropy::EntropyKernel kernel{};  // of the CUDA backend only
+  const cu264::entropy::EntropyKernel kernel{};  // only the CUDA backend has one
   error_of(ErrorCode::unsupported, [&] { cu264::encoder::EncoderAccess::open(config, &kernel); });
   config.backend = cu264::BackendChoice::cuda;
-  config.devices = {63};  // no machine has so many
+  config.devices = {63};  // no machine has so many devices
   error_of(ErrorCode::device_unavailable, [&] { Encoder encoder(config); });
-  config.backend = cu264::BackendChoice::automatic;  // who names a device does not want the processor
+  config.backend = cu264::BackendChoice::automatic;  // a caller who names a device does not want the CPU
   error_of(ErrorCode::device_unavailable, [&] { Encoder encoder(config); });
   error_of(ErrorCode::invalid_argument, [] { Encoder encoder(config_of(0, 64)); });
 }
@@ -304,7 +305,7 @@ TEST(Session, AllFramesHaveOneFormat) {
   Encoder encoder(config_of(32, 32));
   Frame rgb = clip.frame(0);
   rgb.format = cu264::PixelFormat::rgb24, rgb.pitch[0] = 96;
-  error_of(ErrorCode::bad_input, [&] { encoder.send(rgb); });  // the headers say nothing of a conversion
+  error_of(ErrorCode::bad_input, [&] { encoder.send(rgb); });  // the headers do not describe a conversion
   EXPECT_TRUE(encoder.send(clip.frame(0)));
   Frame grey = clip.frame(1);
   grey.format = cu264::PixelFormat::gray8;

@@ -1,4 +1,5 @@
-// Slices of made-up pictures, read back by a parser that knows blocks as a plane and macroblocks by address.
+// Slices of invented pictures, read back by a parser that keeps blocks in planes and finds macroblocks by
+// address.
 
 #include "entropy/cavlc/slice_coder.h"
 
@@ -68,7 +69,7 @@ class SliceParser {
   int& at(std::vector<int>& plane, int component, int bx, int by) {
     return plane[static_cast<std::size_t>(by) * blocks_wide_[component] + bx];
   }
-  // -1 outside of the picture and of the slice, since nothing else was ever stored there.
+  // -1 outside the picture and the slice, where nothing else is ever stored.
   int value(std::vector<int>& plane, int component, int bx, int by) {
     return bx < 0 || by < 0 ? -1 : at(plane, component, bx, by);
   }
@@ -189,7 +190,7 @@ class SliceParser {
   BitReader reader_;
   int mb_x_ = 0, mb_y_ = 0;
   int blocks_wide_[3] = {};
-  std::vector<int> counts_[3];  // total_coeff of every 4x4 block, -1 where none was read
+  std::vector<int> counts_[3];  // total_coeff of every 4x4 block; -1 where none was read
   std::vector<int> modes_;      // Intra4x4PredMode likewise
 };
 
@@ -247,7 +248,7 @@ TEST(SliceCoder, PicturesOfEveryShape) {
   }
 }
 
-// Nothing but I_PCM is the most that a slice can take: it fits, whatever the header's length.
+// A slice of nothing but I_PCM is the largest there is: it fits, whatever the length of the header.
 TEST(SliceCoder, TheBoundHoldsForPcm) {
   std::mt19937 random(9);
   for (int header_length = 0; header_length <= 64; ++header_length) {
@@ -258,7 +259,7 @@ TEST(SliceCoder, TheBoundHoldsForPcm) {
     EXPECT_LE(size, cu264::entropy::max_slice_rbsp_bytes(6)) << header_length;
     EXPECT_EQ(stats.pcm_mbs, 6u);
   }
-  // 3200 bits a macroblock (A.3.1), a header of 64 bits and the trailing bits.
+  // 3200 bits for each macroblock (A.3.1), a header of 64 bits and the trailing bits.
   for (int mbs = 1; mbs < 300; ++mbs) {
     EXPECT_GE(8 * cu264::entropy::max_slice_rbsp_bytes(mbs), 3200u * static_cast<unsigned>(mbs) + 64 + 8);
   }

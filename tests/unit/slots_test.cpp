@@ -1,4 +1,4 @@
-// Slots of a macroblock: which are coded, and whose counts predict theirs.
+// The slots of a macroblock: which are coded, and which counts predict theirs.
 #include <gtest/gtest.h>
 
 #include "core/mb_syntax.h"
@@ -25,7 +25,7 @@ TEST(Slots, CodedSlotsAreThoseCodedOneByOne) {
   }
 }
 
-// Squares of blocks side by side: a block's neighbours are those one step to the left and one step up.
+// With the blocks laid out in squares, a block's neighbours are one step to the left and one step up.
 TEST(Slots, NeighboursLieOneStepAway) {
   for (int slot = 0; slot < kBlocksPerMacroblock; ++slot) {
     if (slot == kSlotChromaDc || slot == kSlotChromaDc + 1) continue;

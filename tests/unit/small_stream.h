@@ -1,4 +1,4 @@
-// Small streams, a key, and what a tool says of a stream.
+// Small streams, a key, and the result of a tool on a stream.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ inline ProtectionKey test_key(std::uint8_t last = 1) {
   return ProtectionKey(bytes);
 }
 
-// What the tool says where it refuses the stream; nothing where it does not.
+// The tool's message if it refuses the stream; empty if it does not.
 inline std::string refusal(StreamTool& tool, ByteSpan stream) {
   try {
     run_tool(tool, stream);

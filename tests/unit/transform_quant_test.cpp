@@ -1,4 +1,4 @@
-// Transforms against matrix products in the test, quantisation against floating point.
+// The transforms agree with matrix products computed here, and quantisation agrees with floating point.
 
 #include <gtest/gtest.h>
 
@@ -60,7 +60,7 @@ TEST(Transform, HadamardIsTheMatrixProduct) {
   }
 }
 
-// 8.5.12.2, step by step.
+// The steps of 8.5.12.2.
 void reference_inverse(const int (&d)[16], int (&r)[16]) {
   int f[16], h[16];
   for (int i = 0; i < 4; ++i) {
@@ -106,8 +106,8 @@ double step_size(int qp) {
   return 0.625 * std::pow(2.0, qp / 6.0);
 }
 
-// A 4x4 coefficient over its norm, in steps: what a scaled coefficient means. The standard's steps are
-// within 3.2 % of the powers of two that step_size gives.
+// A 4x4 coefficient divided by its norm, in steps, which is what a scaled coefficient means. The standard's
+// steps are within 3.2 % of the powers of two that step_size gives.
 TEST(Quant, ScaledCoefficientsAreInStepsOfTheQuantiser) {
   const double norm[3] = {4.0, 10.0, 2.0 * std::sqrt(10.0)};
   for (int qp = 0; qp < 52; ++qp) {
@@ -136,8 +136,8 @@ TEST(Quant, LevelsComeBackWithinHalfAStep) {
         coefficients[i] = (coefficients[i] < 0 ? -level : level) * q.dequant[position];
       }
       inverse_transform4x4(coefficients);
-      // Sixteen coefficients each at most half a step off (plus the table's rounding) move a sample by two
-      // steps.
+      // Sixteen coefficients that are each at most half a step off (plus the table's rounding) change a
+      // sample by at most two steps.
       for (int i = 0; i < 16; ++i)
         ASSERT_NEAR(coefficients[i], block[i], 2.2 * step_size(qp) + 1.0) << "QP " << qp;
     }
@@ -194,7 +194,7 @@ TEST(Quant, DequantisationFollowsTheStandard) {
 }
 
 TEST(Zigzag, IsTheFrameScan) {
-  // Table 8-13: anti-diagonals, upwards first to the right.
+  // Table 8-13: anti-diagonals, the first of them upwards to the right.
   int x = 0, y = 0;
   for (int k = 0; k < 16; ++k) {
     ASSERT_EQ(zigzag_to_raster(k), 4 * y + x) << "position " << k;

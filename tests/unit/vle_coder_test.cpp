@@ -1,4 +1,5 @@
-// The CPU's encoders against one that goes bit by bit, its decoder against them, and what both must refuse.
+// The CPU's encoders agree with a bit-by-bit encoder, its decoder agrees with them, and both refuse what they
+// must.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -19,7 +20,7 @@ namespace {
 using namespace test;
 using vle::CodeTable;
 
-constexpr std::uint8_t kRubbish = 0xa5;
+constexpr std::uint8_t kPoison = 0xa5;
 
 // Code lengths 1, 2, 3 .. 31, 32, 32.
 CodeTable deepest_table() {
@@ -32,7 +33,7 @@ CodeTable deepest_table() {
   return table;
 }
 
-// The message of the Error that `call` throws, with its code.
+// The message of the Error that `call` throws; checks its code.
 void expect_refused(ErrorCode code, const std::string& text, const std::function<void()>& call) {
   try {
     call();
@@ -45,20 +46,20 @@ void expect_refused(ErrorCode code, const std::string& text, const std::function
 
 void expect_coded_like(const BitByBit& expected, const CodeTable& table, const ByteVector& input,
                        int threads) {
-  ByteVector output(expected.stream.size() + 16, kRubbish);
+  ByteVector output(expected.stream.size() + 16, kPoison);
   std::vector<std::uint64_t> index(expected.chunk_index.size());
   const std::span<std::uint8_t> fitting(output.data(), expected.stream.size());
   ASSERT_EQ(vle::encode(table, input, fitting, index, threads), expected.bits);
   ASSERT_TRUE(std::equal(expected.stream.begin(), expected.stream.end(), output.begin()));
-  for (std::size_t i = expected.stream.size(); i < output.size(); ++i) ASSERT_EQ(output[i], kRubbish);
+  for (std::size_t i = expected.stream.size(); i < output.size(); ++i) ASSERT_EQ(output[i], kPoison);
   ASSERT_EQ(index, expected.chunk_index);
   ASSERT_EQ(vle::encode(table, input, fitting, {}, threads), expected.bits);
 
-  ByteVector decoded(input.size() + 16, kRubbish);
+  ByteVector decoded(input.size() + 16, kPoison);
   const std::span<std::uint8_t> symbols(decoded.data(), input.size());
   vle::decode(table, expected.stream, expected.bits, symbols, index, threads);
   ASSERT_TRUE(std::equal(input.begin(), input.end(), decoded.begin()));
-  for (std::size_t i = input.size(); i < decoded.size(); ++i) ASSERT_EQ(decoded[i], kRubbish);
+  for (std::size_t i = input.size(); i < decoded.size(); ++i) ASSERT_EQ(decoded[i], kPoison);
   std::fill(decoded.begin(), decoded.end(), 0);
   vle::decode(table, expected.stream, expected.bits, symbols);
   ASSERT_TRUE(std::equal(input.begin(), input.end(), decoded.begin()));
@@ -87,7 +88,7 @@ TEST(VleCoder, EverySizeLikeBitByBit) {
   }
 }
 
-// Neither complete nor canonical codes, and the longest ones that there may be.
+// Codes that are neither complete nor canonical, and the longest codes that are allowed.
 TEST(VleCoder, AnyPrefixCode) {
   CodeTable sparse;
   sparse.length[5] = 3, sparse.code[5] = 5;
@@ -118,7 +119,7 @@ TEST(VleCoder, AnyAlignment) {
   for (std::size_t skip = 0; skip < 9; ++skip) {
     const ByteVector part(input.begin() + static_cast<std::ptrdiff_t>(skip), input.end());
     const BitByBit expected = encode_bit_by_bit(table, part);
-    ByteVector output(expected.stream.size() + skip, kRubbish);
+    ByteVector output(expected.stream.size() + skip, kPoison);
     ASSERT_EQ(vle::encode(table, std::span(input).subspan(skip), std::span(output).subspan(skip)),
               expected.bits);
     ASSERT_TRUE(std::equal(expected.stream.begin(), expected.stream.end(),
@@ -162,7 +163,7 @@ TEST(VleCoder, NamesTheMissingSymbol) {
     expect_refused(ErrorCode::invalid_argument, "symbol 122 ('z')",
                    [&] { vle::stream_bits(table, vle::histogram(input)); });
   }
-  // Nothing but missing symbols.
+  // All symbols are missing from the code.
   const ByteVector none(200000, 200);
   ByteVector output(16);
   expect_refused(ErrorCode::invalid_argument, "symbol 200", [&] { vle::encode({}, none, output, {}, 0); });
@@ -176,10 +177,10 @@ TEST(VleCoder, OutputTooSmall) {
     const std::size_t needed = encode_bit_by_bit(table, input).stream.size();
     for (const std::size_t capacity : {std::size_t{0}, needed / 2, needed - 1}) {
       for (const int threads : {1, 0}) {
-        ByteVector output(needed + 64, kRubbish);
+        ByteVector output(needed + 64, kPoison);
         expect_refused(ErrorCode::invalid_argument, "it needs " + std::to_string(needed) + " bytes",
                        [&] { vle::encode(table, input, std::span(output).first(capacity), {}, threads); });
-        for (std::size_t i = capacity; i < output.size(); ++i) ASSERT_EQ(output[i], kRubbish) << i;
+        for (std::size_t i = capacity; i < output.size(); ++i) ASSERT_EQ(output[i], kPoison) << i;
       }
     }
   }
@@ -237,7 +238,8 @@ TEST(VleCoder, DamagedStreams) {
   }
 }
 
-// Any bits at all, with complete and incomplete codes: refused, or decoded to what is coded to the same bits.
+// Any bits, with complete and incomplete codes, are refused or decoded to symbols that have the same bits as
+// their code.
 TEST(VleCoder, RandomBitsDecodeToThemselvesOrNotAtAll) {
   int decoded = 0;
   for (unsigned seed = 0; seed < 30; ++seed) {
@@ -271,7 +273,7 @@ TEST(VleCoder, LengthsBeyond32Bits) {
   expect_refused(ErrorCode::invalid_argument, "2^64", [&] { vle::stream_bits(table, histogram); });
 }
 
-// 2^32 bits and more, threads and one.
+// 2^32 bits and more, with several threads and with one.
 TEST(VleCoder, StreamsBeyond512MiB) {
   if (quick()) GTEST_SKIP() << "CU264_TEST_QUICK: 0.8 GB of memory";
   CodeTable table;
@@ -289,9 +291,9 @@ TEST(VleCoder, StreamsBeyond512MiB) {
       if (output[i] != 0xab || output[i + 1] != 0xcd) FAIL() << "byte " << i << ", threads " << threads;
     }
     if (threads == 0) break;
-    std::fill(output.begin(), output.end(), kRubbish);
+    std::fill(output.begin(), output.end(), kPoison);
   }
-  // What lies beyond 2^32 bits, and a little before.
+  // The part beyond 2^32 bits, and a little before it.
   const std::size_t first = index.size() - 8, symbols = size - first * vle::kChunkSymbols;
   std::vector<std::uint64_t> last_index(index.begin() + static_cast<std::ptrdiff_t>(first), index.end());
   EXPECT_GT(last_index.back(), std::uint64_t{1} << 32);

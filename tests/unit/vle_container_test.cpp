@@ -1,4 +1,4 @@
-// The container: round trips of any size and by any number of threads, and every kind of damage.
+// The container: round trips of any size with any number of threads, and every kind of damage.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ ByteVector expand(const ByteVector& container) {
   return vle::expand(container, on_cpu(1));
 }
 
-// True if it is refused as damaged; else it must be what it was made from.
+// True if the file is refused as damaged; otherwise it must expand to its original content.
 bool refused(const ByteVector& container, const ByteVector& original) {
   try {
     EXPECT_EQ(expand(container), original);
@@ -46,7 +46,7 @@ bool refused(const ByteVector& container, const ByteVector& original) {
   }
 }
 
-// Bit by bit, from the polynomial.
+// The checksum, bit by bit from the polynomial.
 std::uint32_t crc32c_by_definition(const ByteVector& bytes) {
   std::uint32_t crc = 0xffffffff;
   for (const std::uint8_t byte : bytes) {
@@ -102,7 +102,7 @@ TEST(VleContainer, SeveralSegments) {
   const ByteVector container = compress(input, 0);
   ASSERT_TRUE(container == compress(input, 1));
   ASSERT_TRUE(expand(container) == input);
-  // The first one cannot be made smaller.
+  // The first segment cannot be compressed.
   const vle::RecordHeader first = vle::parse_header(std::span(container).subspan<kSignature, kHeader>(), 0);
   EXPECT_EQ(first.kind, vle::RecordKind::stored);
   const std::size_t second_at = kSignature + kHeader + first.body_size();
@@ -111,7 +111,7 @@ TEST(VleContainer, SeveralSegments) {
   EXPECT_EQ(second.kind, vle::RecordKind::coded);
   EXPECT_LT(container.size(), vle::kSegmentSize + vle::kSegmentSize * 6 / 10);
 
-  // The second one gone, or twice there: each record says where it belongs.
+  // The second record is missing or repeated; each record says where it belongs.
   const auto begin = container.begin() + static_cast<std::ptrdiff_t>(second_at);
   const auto end = begin + static_cast<std::ptrdiff_t>(kHeader + second.body_size());
   ByteVector without(container.begin(), begin);
@@ -210,7 +210,7 @@ TEST(VleContainer, EveryDamagedByteIsRefused) {
   }
 }
 
-// As a forger would: every checksum matches what it covers, and the content contradicts itself.
+// Forged files: every checksum matches what it covers, but the content contradicts itself.
 TEST(VleContainer, ForgedRecordsAreRefused) {
   const ByteVector input = steep_bytes(5000, 3);
   const ByteVector container = compress(input);
@@ -239,7 +239,7 @@ TEST(VleContainer, ForgedRecordsAreRefused) {
   forged[12].kind = vle::RecordKind::end;
   for (std::size_t i = 0; i < forged.size(); ++i) EXPECT_TRUE(refused(with_header(forged[i]), input)) << i;
 
-  // Every byte of the tables, with a checksum that says it is right.
+  // Every byte of the tables is changed, under a checksum that matches.
   for (std::size_t at = 0; at < good.tables_size; ++at) {
     for (const std::uint8_t flip : {0x01, 0x10, 0x80}) {
       ByteVector bad = container;
@@ -306,7 +306,7 @@ TEST(VleContainer, OtherFilesAndVersions) {
   EXPECT_NE(message(later).find("version 2"), std::string::npos);
 }
 
-// Anything behind a good signature, without checksums in the way.
+// Arbitrary bytes after a good signature, with checksums that match.
 TEST(VleContainer, RandomTablesAndStreams) {
   for (unsigned seed = 0; seed < 500; ++seed) {
     std::mt19937 random(seed);

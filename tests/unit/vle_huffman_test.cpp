@@ -1,5 +1,5 @@
-// Code lengths against Huffman's own algorithm where no limit binds and against all possible codes where one
-// does.
+// Code lengths agree with Huffman's algorithm where no limit binds, and with the best of all possible codes
+// where one does.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ Cost cost_of(const Histogram& histogram, const CodeLengths& lengths) {
   return cost;
 }
 
-// Huffman 1952: the sum of all inner nodes' weights.
+// Huffman 1952: the cost is the sum of the weights of all inner nodes.
 Cost huffman_cost(const Histogram& histogram) {
   std::priority_queue<Cost, std::vector<Cost>, std::greater<>> nodes;
   for (const std::uint64_t count : histogram) {
@@ -43,7 +43,8 @@ Cost huffman_cost(const Histogram& histogram) {
   return cost;
 }
 
-// The best of all codes within the limit: lengths that grow as weights fall, Kraft's sum at most one.
+// The cost of the best code within the limit, whose lengths grow as weights fall and whose Kraft sum is at
+// most one.
 Cost best_cost(std::vector<std::uint64_t> weights, int longest) {
   std::sort(weights.begin(), weights.end(), std::greater<>());
   Cost best = std::numeric_limits<Cost>::infinity();
@@ -66,7 +67,7 @@ int longest_of(const CodeLengths& lengths) {
   return *std::max_element(lengths.begin(), lengths.end());
 }
 
-// No code is the beginning of another one, compared bit by bit.
+// Checks bit by bit that no code is the beginning of another.
 void expect_prefix_free(const CodeTable& table) {
   std::vector<std::string> codes;
   for (int s = 0; s < kSymbols; ++s) {
@@ -142,7 +143,7 @@ TEST(VleHuffman, KnownLengths) {
   Histogram histogram{};
   histogram['a'] = 1, histogram['b'] = 1, histogram['c'] = 5, histogram['d'] = 7, histogram['e'] = 10,
   histogram['f'] = 14;
-  // Of at most 4 bits, then of at most 3.
+  // Codes of at most 4 bits, then of at most 3.
   const CodeLengths four = code_lengths(histogram, 4), three = code_lengths(histogram, 3);
   const std::vector<int> want_four = {4, 4, 3, 2, 2, 2}, want_three = {3, 3, 3, 3, 2, 2};
   for (int i = 0; i < 6; ++i) {
@@ -152,7 +153,7 @@ TEST(VleHuffman, KnownLengths) {
 }
 
 TEST(VleHuffman, FibonacciFrequencies) {
-  // The deepest tree there is: n symbols, n - 1 bits; then the limit binds.
+  // The deepest tree has n symbols and codes of up to n - 1 bits; then the limit binds.
   for (int n = 2; n <= 33; ++n) {
     const CodeLengths lengths = code_lengths(fibonacci(n), 32);
     EXPECT_EQ(lengths[n - 1], 1);

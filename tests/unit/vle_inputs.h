@@ -1,4 +1,4 @@
-// Inputs for the tests of the variable-length coder, and an encoder to compare with that goes bit by bit.
+// Inputs for the tests of the variable-length coder, and a bit-by-bit encoder to compare with.
 #pragma once
 
 #include <algorithm>
@@ -49,12 +49,12 @@ inline ByteVector random_bytes(std::size_t size, int symbols, unsigned seed) {
   return bytes;
 }
 
-// Symbol s about half as often as s - 1: codes as long as the limit lets them be.
+// Symbol s occurs about half as often as s - 1, so that codes are as long as the limit allows.
 inline ByteVector steep_bytes(std::size_t size, unsigned seed) {
   std::mt19937 random(seed);
   ByteVector bytes(size);
   for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(__builtin_ctz(random() | 1u << 31));
-  // Every symbol at least once.
+  // Every symbol occurs at least once.
   for (std::size_t s = 0; s < 40 && s < size; ++s) bytes[size - 1 - s] = static_cast<std::uint8_t>(s);
   return bytes;
 }
@@ -68,7 +68,8 @@ inline std::vector<NamedInput> inputs_of_size(std::size_t size) {
           {"steep", steep_bytes(size, seed)}};
 }
 
-// The corpora of CU264_TEST_DATA, unpacked (archives as they are); none without it or without xz.
+// The corpora below CU264_TEST_DATA, decompressed (archives are not unpacked); none without that folder or
+// without xz.
 inline std::vector<NamedInput> corpora() {
   std::vector<NamedInput> files;
   const char* const folder = std::getenv("CU264_TEST_DATA");

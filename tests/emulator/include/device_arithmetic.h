@@ -1,4 +1,4 @@
-// The integer intrinsics and the atomics that kernels use, as the CUDA Math API and programming guide have
+// The integer intrinsics and the atomics that kernels use, as the CUDA Math API and programming guide define
 // them.
 #pragma once
 
@@ -57,7 +57,7 @@ inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
 
 namespace cu264::emulator {
 
-// Lane by lane of a word, unsigned.
+// Functions on the unsigned bytes of a word.
 template <int kBits, class Operation>
 unsigned by_lane(unsigned a, unsigned b, Operation operation) {
   constexpr unsigned kMask = (1u << kBits) - 1;
@@ -133,7 +133,7 @@ inline void __threadfence_block() {}
 inline void cudaGridDependencySynchronize() {}
 inline void cudaTriggerProgrammaticLaunchCompletion() {}
 
-// One fiber runs at a time, and gives way nowhere within these.
+// One fiber runs at a time and does not yield within these functions, so they are atomic.
 #define CU264_ATOMIC(name, expression)                \
   template <class T>                                  \
   T name(T* address, std::type_identity_t<T> value) { \

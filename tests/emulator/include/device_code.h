@@ -1,4 +1,4 @@
-// CUDA's words and warp functions, for kernels compiled as C++.
+// CUDA's keywords and warp functions, for kernels that are compiled as C++.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -136,7 +136,7 @@ T __reduce_min_sync(unsigned mask, T value) {
   return cu264::emulator::reduce(mask, value, [](T a, T b) { return b < a ? b : a; });
 }
 
-// The runtime takes kernels as plain pointers outside CUDA sources.
+// Outside CUDA sources the runtime takes kernels as plain pointers.
 template <class... Parameters>
 cudaError_t cudaFuncSetAttribute(void (*)(Parameters...), cudaFuncAttribute, int) {
   return cudaSuccess;

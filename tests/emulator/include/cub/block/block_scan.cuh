@@ -1,4 +1,5 @@
-// Of CUB: the block-wide prefix sums that kernels use, each thread adding up for itself.
+// Stands in for CUB's block-wide prefix sums, as far as kernels use them. Each thread adds up all values
+// itself.
 #pragma once
 
 #include "device_code.h"

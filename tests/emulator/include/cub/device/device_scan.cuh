@@ -1,4 +1,4 @@
-// Of CUB: the device-wide exclusive sum.
+// Stands in for CUB's device-wide exclusive sum.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -1,5 +1,5 @@
-// Encryption while a group is coded: a Change of entropy/cavlc/group_coder.cuh, with the group's keystream in
-// the memory of its bits (group_keystream.cuh).
+// Encrypts a group while it is coded: a SymbolTransform for entropy/cavlc/group_coder.cuh. The group's
+// keystream lies in the memory that will hold its bits (group_keystream.cuh).
 #pragma once
 
 #include <cuda_runtime.h>
@@ -14,9 +14,9 @@
 
 namespace cu264::encoder::cuda {
 
-// kPlaces: of codewords too.
+// kPlaces: the positions of levels are encrypted too (EncryptionParts::codewords).
 template <bool kPlaces>
-class CipherChange {
+class CipherTransform {
  public:
   static constexpr bool kAny = true;
   static constexpr int kBlocksPerSm = 6;  // as many as shared memory has room for
@@ -25,17 +25,18 @@ class CipherChange {
     EncryptionParts parts;
     CU264_HD_MEMBER bool levels() const { return parts.signs || parts.codewords; }
   };
-  // The words that hold the block's bits of keystream; after settle() those bits, from the first on.
+  // The words that hold the block's bits of the keystream. After settle() the words begin with the first of
+  // these bits.
   struct Key {
     std::uint32_t words[kPlaces ? 3 : 1];
-    bool odd;  // key_layout.h: begins in the upper half
+    bool odd;  // the bits begin in the upper half of a word (key_layout.h)
   };
 
-  __device__ __forceinline__ CipherChange(const Plan& plan, const core::BatchView& batch,
-                                          const entropy::MacroblockLane& mb, const std::uint32_t* d_words,
-                                          int lane)
+  __device__ __forceinline__ CipherTransform(const Plan& plan, const core::BatchView& batch,
+                                             const entropy::MacroblockLane& mb, const std::uint32_t* d_words,
+                                             int lane)
       : parts_(plan.parts),
-        d_words_(entropy::held(d_words)),
+        d_words_(entropy::warp_uniform(d_words)),
         own_(batch, mb, plan.levels(), lane),
         lane_(lane) {}
 
@@ -43,7 +44,7 @@ class CipherChange {
   __device__ __forceinline__ void put_header(Sink& sink, const entropy::MacroblockLane& mb,
                                              const entropy::Neighbours& neighbours) const {
     core::MacroblockRecord changed = mb.record;
-    protect::AesBlock key{};  // which changes nothing
+    protect::AesBlock key{};  // a key of zeros changes nothing
     const bool left = !mb.edges.no_left, above = !mb.edges.no_above;
     if (parts_.modes) {
       const uint4 words = reinterpret_cast<const uint4*>(d_words_)[lane_];
@@ -52,13 +53,13 @@ class CipherChange {
     }
     const bool at_edge = parts_.modes && !(left && above);
     mb.put_changed_header(sink, neighbours, changed, [&](int quad, std::uint32_t rem) {
-      // With neighbours everywhere that is encrypt_rem_mode of all four.
+      // If all blocks have neighbours, this is encrypt_rem_mode on all four.
       if (!at_edge) return rem ^ (key.words[quad] & 0x07070707u);
       return changed_at_edge(rem, key.words[quad], quad, left, above);
     });
   }
 
-  // All lanes.
+  // All lanes must call this.
   __device__ __forceinline__ Key key(int m, int slot) const {
     Key key{};
     if (!kPlaces && !parts_.signs) return key;
@@ -97,7 +98,7 @@ class CipherChange {
   }
 
  private:
-  // Of a quad that may have blocks without a neighbour.
+  // The encrypted modes of a quad whose blocks may lack a neighbour.
   __device__ __noinline__ static std::uint32_t changed_at_edge(std::uint32_t rem, std::uint32_t key, int quad,
                                                                bool left, bool above) {
     std::uint32_t changed = 0;

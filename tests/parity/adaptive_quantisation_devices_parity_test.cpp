@@ -1,5 +1,6 @@
-// Adaptive quantisation on several devices: the offsets of the picture before go from one to the next, and
-// the bytes are those of the processor. Also with one GPU, which then is all of the devices.
+// Adaptive quantisation on several devices: the offsets of the previous picture are handed from one device to
+// the next, and the bytes are those of the CPU backend. On a machine with one GPU, that GPU plays all of the
+// devices.
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -19,7 +20,7 @@ namespace {
 
 using encoder::Backend;
 
-// Slices of every picture, each collected as late as the backend allows.
+// The slices of every picture, collected as late as the backend allows.
 std::vector<std::vector<std::uint8_t>> slices_from(Backend& backend, const Config& config,
                                                    const std::vector<PlacedFrame>& frames) {
   std::vector<std::vector<std::uint8_t>> slices;
@@ -34,7 +35,7 @@ std::vector<std::vector<std::uint8_t>> slices_from(Backend& backend, const Confi
   return slices;
 }
 
-// A picture that drifts, so that offsets are kept and given up.
+// Pictures that drift, so that some offsets are kept and others change.
 std::vector<PlacedFrame> drifting(int pictures, int width, int height) {
   std::vector<PlacedFrame> frames;
   test::Picture picture = test::make_picture(test::Content::natural, width, height);
@@ -49,7 +50,7 @@ std::vector<PlacedFrame> drifting(int pictures, int width, int height) {
   return frames;
 }
 
-class GuidedDevices : public testing::Test {
+class AdaptiveQuantisationDevices : public testing::Test {
  protected:
   void SetUp() override {
     const std::string reason = why_no_device();
@@ -75,14 +76,14 @@ class GuidedDevices : public testing::Test {
   }
 };
 
-TEST_F(GuidedDevices, OneDeviceAsSeveral) {
+TEST_F(AdaptiveQuantisationDevices, OneDeviceAsSeveral) {
   for (const int batch : {1, 4}) {
     expect_parity({0, 0}, batch);
     expect_parity({0, 0, 0}, batch);
   }
 }
 
-TEST_F(GuidedDevices, AllDevices) {
+TEST_F(AdaptiveQuantisationDevices, AllDevices) {
   std::vector<int> devices;
   for (const DeviceInfo& device : cuda_devices()) {
     if (device.usable) devices.push_back(device.index);
