@@ -5,7 +5,7 @@
 //   bench_encode [--only TABLE[,TABLE...]] [--quick] [--tile] [--json FILE] CLIP.yuv WIDTHxHEIGHT [CLIP.yuv
 //   WIDTHxHEIGHT ...]
 //
-// --only: some of rates, options, devices, guides, encryption, stages, latency, nvjpeg, memory; all but
+// --only: some of rates, options, devices, aq, encryption, stages, latency, nvjpeg, memory; all but
 // encryption if it is not given. --quick: short runs, fewer batch sizes. --tile: rates, stages, latency,
 // memory and encryption of each clip also at twice its sides, which makes 4K of 1080p.
 #include <cuda_runtime_api.h>
@@ -38,7 +38,7 @@ constexpr Table kTables[] = {{"memory", report_memory, true, true},
                              {"rates", report_rates, true, true},
                              {"options", report_options},
                              {"devices", report_devices},
-                             {"guides", report_guides},
+                             {"aq", report_adaptive_quantisation},
                              {"encryption", report_encryption, false, true},
                              {"stages", report_stages, true, true},
                              {"latency", report_latency, true, true},

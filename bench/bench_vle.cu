@@ -13,8 +13,7 @@
 #include <stdexcept>
 
 #include "bench/vle_workload.h"
-#include "entropy/vle/published/cuvle.h"
-#include "entropy/vle/published/pavle.h"
+#include "entropy/vle/published/published_encoders.h"
 
 namespace {
 

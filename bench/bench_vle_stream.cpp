@@ -78,7 +78,7 @@ void read_only(const std::string& name) {
   print("read", bytes, now() - start, input.seconds, 0);
 }
 
-void stream(bool expand, const std::string& from, const std::string& to, vle::Backend backend) {
+void stream(bool expand, const std::string& from, const std::string& to, BackendChoice backend) {
   File input(from, O_RDONLY), output(to, O_WRONLY | O_CREAT | O_TRUNC);
   vle::StreamOptions options;
   options.backend = backend;
@@ -104,7 +104,7 @@ int main(int argc, char** argv) {
     constexpr int kRuns = 5;
     const std::string file = argv[1], coded = std::string(argv[2]) + "/bench_vle_stream.vle";
     const bool on_cpu = argc > 3 && std::string(argv[3]) == "cpu";
-    const vle::Backend backend = on_cpu ? vle::Backend::cpu : vle::Backend::cuda;
+    const BackendChoice backend = on_cpu ? BackendChoice::cpu : BackendChoice::cuda;
     std::puts("| | s | GB/s of the original | s in source | s in sink |\n|---|---:|---:|---:|---:|");
     for (int run = 0; run < kRuns; ++run) read_only(file);
     for (int run = 0; run < kRuns; ++run) stream(false, file, "/dev/null", backend);

@@ -48,7 +48,7 @@ void report_stages(const Clip& clip, Run& run) {
 }
 
 // What comes before the search where adaptive quantisation gives macroblocks their quantisers.
-void report_guides(const Clip& clip, Run& run) {
+void report_adaptive_quantisation(const Clip& clip, Run& run) {
   constexpr int kRuns = 15, kBatch = 128;
   const FramePool pool(clip, MemoryKind::device, kBatch);
   const Config plain = config_of(clip, Preset::fast, kBatch);
@@ -58,12 +58,12 @@ void report_guides(const Clip& clip, Run& run) {
   const double encode = 1e6 / measure_rate(plain, pool, run.quick).frames_per_second;
   for (const auto& [name, config] : {std::pair{"edge-guided 2", edges}, std::pair{"aq variance", variance}}) {
     const StageBench bench(clip, pool, config, kBatch);
-    const double guide = 1e3 * device_milliseconds(kRuns, [&] { bench.adaptive_quantisation(); }) / kBatch;
-    run.report.row("guides, us a picture", {{"clip", clip.name},
-                                            {"guide", name},
-                                            {"guide_us", guide, 2},
-                                            {"encode_us", encode, 2},
-                                            {"share_%", 100 * guide / encode, 1}});
+    const double time = 1e3 * device_milliseconds(kRuns, [&] { bench.adaptive_quantisation(); }) / kBatch;
+    run.report.row("adaptive quantisation, us a picture", {{"clip", clip.name},
+                                                           {"mode", name},
+                                                           {"aq_us", time, 2},
+                                                           {"encode_us", encode, 2},
+                                                           {"share_%", 100 * time / encode, 1}});
   }
 }
 

@@ -13,7 +13,7 @@
 #include "entropy/vle/cpu_histogram.h"
 #include "entropy/vle/histogram.h"
 #include "entropy/vle/huffman.h"
-#include "entropy/vle/published/device_encoders.h"
+#include "entropy/vle/published/published_encoders.h"
 
 namespace cu264::bench {
 namespace {

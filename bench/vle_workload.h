@@ -7,8 +7,8 @@
 
 #include "bench/corpora.h"
 #include "bench/vle_scans.h"
-#include "entropy/vle/code_table.h"
-#include "entropy/vle/published/published_encoder.h"
+#include "cu264/vle_types.h"
+#include "entropy/vle/published/published_encoders.h"
 
 namespace cu264::bench {
 

@@ -1,5 +1,5 @@
-// Encryption while a group is coded: a Change of entropy/cavlc/group_coder.cuh, with the group's keystream in
-// the memory of its bits (group_keystream.cuh).
+// Encryption while a group is coded: a SymbolTransform of entropy/cavlc/group_coder.cuh, with the group's
+// keystream in the memory of its bits (group_keystream.cuh).
 #pragma once
 
 #include <cuda_runtime.h>

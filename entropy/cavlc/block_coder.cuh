@@ -30,10 +30,10 @@ struct TrailingOnes {
   }
 };
 
-// The symbols of a block as they are. A Change else has, for the key of a block: flips(key), bit i whether
-// level number i from the highest frequency down changes its sign; places(key, nonzero, total_coeff,
+// The symbols of a block as they are. A SymbolTransform else has, for the key of a block: flips(key), bit i
+// whether level number i from the highest frequency down changes its sign; places(key, nonzero, total_coeff,
 // max_num_coeff), other places of its levels, as a mask, if they are not everywhere.
-struct NoBlockChange {
+struct NoBlockTransform {
   static constexpr bool kAny = false;
   struct Key {};
 };
@@ -56,15 +56,15 @@ struct BlockSymbols {
 // max_num_coeff() says how many levels the block can have; those that it lacks of sixteen are zero. Not for
 // empty blocks. What is looked up takes as long as memory does: until the block is coded there should be
 // something else to do.
-template <class Tokens, class MaxNumCoeff, class Change = NoBlockChange>
+template <class Tokens, class MaxNumCoeff, class SymbolTransform = NoBlockTransform>
 __device__ __forceinline__ BlockSymbols symbols_of(const BlockTables<Tokens>& tables, const LevelSigns& signs,
                                                    int column, const MaxNumCoeff& max_num_coeff,
-                                                   const Change& change = {},
-                                                   const typename Change::Key& key = {}) {
+                                                   const SymbolTransform& transform = {},
+                                                   const typename SymbolTransform::Key& key = {}) {
   std::uint32_t nonzero = __brev(signs.nonzero);
-  if constexpr (Change::kAny) {
+  if constexpr (SymbolTransform::kAny) {
     const int most = max_num_coeff(), total_coeff = __popc(nonzero);
-    if (total_coeff < most) nonzero = change.places(key, nonzero, total_coeff, most);
+    if (total_coeff < most) nonzero = transform.places(key, nonzero, total_coeff, most);
   }
   static_assert(kChromaDcZerosAndRuns == 4 << 14, "column 4 is chroma DC");
   const std::uint32_t entry = nonzero + ((static_cast<std::uint32_t>(column) & 4) << 14);
@@ -72,18 +72,18 @@ __device__ __forceinline__ BlockSymbols symbols_of(const BlockTables<Tokens>& ta
 }
 
 // All but the block's end, to an empty BlockSink. `levels` must hold what the signs were taken from.
-template <class Sink, class Tokens, class Change = NoBlockChange>
+template <class Sink, class Tokens, class SymbolTransform = NoBlockTransform>
 __device__ __forceinline__ void put_token_and_levels(Sink& sink, const BlockTables<Tokens>& tables,
                                                      const StagedLevels& levels, const BlockSymbols& symbols,
-                                                     const Change& change = {},
-                                                     const typename Change::Key& key = {}) {
+                                                     const SymbolTransform& transform = {},
+                                                     const typename SymbolTransform::Key& key = {}) {
   const LevelSigns& signs = symbols.signs;
   const TrailingOnes trailing(signs.ones & ((signs.nonzero ^ signs.ones) - 1), signs.negative);
   const Token token = tables.tokens(symbols.column, __popc(signs.nonzero), trailing.count);
-  LevelCoder<Change::kAny> coder(tables.levels, __brev(signs.nonzero ^ trailing.mask), token.row);
+  LevelCoder<SymbolTransform::kAny> coder(tables.levels, __brev(signs.nonzero ^ trailing.mask), token.row);
   std::uint32_t ones_signs = trailing.signs;
-  if constexpr (Change::kAny) {
-    const std::uint32_t flips = change.flips(key);
+  if constexpr (SymbolTransform::kAny) {
+    const std::uint32_t flips = transform.flips(key);
     ones_signs ^= __funnelshift_rc(__brev(flips), 0, 32 - trailing.count);
     coder.flips = flips >> trailing.count;
   }

@@ -67,10 +67,10 @@ class StagedLevels {
   static constexpr int kWarpBytes = 32 * 32;
 
   // The first level's address, in a warp's bytes. By all lanes.
-  __device__ __forceinline__ static SharedAddress place(const std::uint8_t* s_levels, int lane) {
+  __device__ __forceinline__ static SharedAddress address(const std::uint8_t* s_levels, int lane) {
     return own_address(s_levels + ((lane & 4) << 2), 32, lane);
   }
-  __device__ __forceinline__ explicit StagedLevels(SharedAddress place) : place_(place) {}
+  __device__ __forceinline__ explicit StagedLevels(SharedAddress address) : address_(address) {}
 
   __device__ __forceinline__ void store(const BlockLevels& levels) const {
     object_at<uint4>(low()) = levels.low;
@@ -80,13 +80,13 @@ class StagedLevels {
     return {object_at<const uint4>(low()), object_at<const uint4>(high())};
   }
   __device__ __forceinline__ int operator[](int k) const {
-    return object_at<const std::int16_t>(place_ ^ static_cast<SharedAddress>(2 * k));
+    return object_at<const std::int16_t>(address_ ^ static_cast<SharedAddress>(2 * k));
   }
-  __device__ __forceinline__ SharedAddress low() const { return place_; }
-  __device__ __forceinline__ SharedAddress high() const { return place_ ^ 16; }
+  __device__ __forceinline__ SharedAddress low() const { return address_; }
+  __device__ __forceinline__ SharedAddress high() const { return address_ ^ 16; }
 
  private:
-  SharedAddress place_;
+  SharedAddress address_;
 };
 
 }  // namespace cu264::entropy

@@ -15,7 +15,7 @@ std::size_t code_scratch_bytes(const GroupLayout& layout) {
 
 void launch_code(const BatchView& batch, const CodeScratch& scratch, const GroupBits& bits,
                  cudaStream_t stream) {
-  launch_code_groups<NoChange>(batch, {}, scratch, bits, stream);
+  launch_code_groups<NoTransform>(batch, {}, scratch, bits, stream);
 }
 
 }  // namespace cu264::entropy

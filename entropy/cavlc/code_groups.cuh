@@ -13,9 +13,10 @@
 
 namespace cu264::entropy {
 
-template <class Change>
-__global__ void __launch_bounds__(kThreads, blocks_per_sm(Change::kBlocksPerSm))
-    code_groups(const __grid_constant__ CodeJob job, const __grid_constant__ typename Change::Plan plan) {
+template <class SymbolTransform>
+__global__ void __launch_bounds__(kThreads, blocks_per_sm(SymbolTransform::kBlocksPerSm))
+    code_groups(const __grid_constant__ CodeJob job,
+                const __grid_constant__ typename SymbolTransform::Plan plan) {
   __shared__ __align__(LevelCodes::kAlignment) LevelCodes s_level_codes;
   __shared__ BlockShared s_block;
   s_level_codes.fill<kThreads>();
@@ -36,16 +37,16 @@ __global__ void __launch_bounds__(kThreads, blocks_per_sm(Change::kBlocksPerSm))
     }
     const Group group = group_at(job.batch, job.layout, ticket);
     if (group.first >= group.end) continue;
-    GroupCoder<1, Change>(job, plan, group, s_level_codes, s_block, warp, d_spill, lane).run(none);
+    GroupCoder<1, SymbolTransform>(job, plan, group, s_level_codes, s_block, warp, d_spill, lane).run(none);
     __syncwarp();
   }
 }
 
 // A block a group.
-template <class Change>
+template <class SymbolTransform>
 __global__ void __launch_bounds__(kThreads)
     code_groups_by_teams(const __grid_constant__ CodeJob job,
-                         const __grid_constant__ typename Change::Plan plan) {
+                         const __grid_constant__ typename SymbolTransform::Plan plan) {
   __shared__ __align__(LevelCodes::kAlignment) LevelCodes s_level_codes;
   __shared__ BlockShared s_block;
   s_level_codes.fill<kThreads>();
@@ -56,13 +57,14 @@ __global__ void __launch_bounds__(kThreads)
   const Group group = group_at(job.batch, job.layout, blockIdx.x);
   if (group.first >= group.end) return;
   std::uint32_t* const d_spill = job.spill + blockIdx.x * std::size_t{kTeamWords};
-  GroupCoder<kWarps, Change>(job, plan, group, s_level_codes, s_block, warp, d_spill, lane).run(s_listed);
+  GroupCoder<kWarps, SymbolTransform>(job, plan, group, s_level_codes, s_block, warp, d_spill, lane)
+      .run(s_listed);
 }
 
-// launch_code (code_batch.h) with a Change.
-template <class Change>
-void launch_code_groups(const BatchView& batch, const typename Change::Plan& plan, const CodeScratch& scratch,
-                        const GroupBits& bits, cudaStream_t stream) {
+// launch_code (code_batch.h) with a SymbolTransform.
+template <class SymbolTransform>
+void launch_code_groups(const BatchView& batch, const typename SymbolTransform::Plan& plan,
+                        const CodeScratch& scratch, const GroupBits& bits, cudaStream_t stream) {
   CodeJob job;
   job.batch = batch;
   job.layout = group_layout(batch);
@@ -70,7 +72,7 @@ void launch_code_groups(const BatchView& batch, const typename Change::Plan& pla
   job.zeros_and_runs = scratch.zeros_and_runs;
   job.ticket = scratch.ticket;
   job.spill = static_cast<std::uint32_t*>(scratch.own);
-  const auto kernel = code_groups<Change>;
+  const auto kernel = code_groups<SymbolTransform>;
   int device = 0, multiprocessors = 0, blocks = 0;
   check_cuda(cudaGetDevice(&device), "cudaGetDevice");
   check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
@@ -81,7 +83,7 @@ void launch_code_groups(const BatchView& batch, const typename Change::Plan& pla
       std::min<std::size_t>(static_cast<std::size_t>(multiprocessors) * blocks, kMostBlocks);
   // Most teams at once: while their first warps work alone the others leave room unused.
   if (job.layout.groups() <= std::min<std::size_t>(at_once + at_once / 2, kMostBlocks)) {
-    const auto by_teams = code_groups_by_teams<Change>;
+    const auto by_teams = code_groups_by_teams<SymbolTransform>;
     by_teams<<<static_cast<unsigned>(job.layout.groups()), kThreads, 0, stream>>>(job, plan);
     return check_launch("code_groups_by_teams");
   }

@@ -9,8 +9,8 @@
 // Where there are so few groups that each can have a thread block, its warps `code` together: a team. The
 // first of them does the rest.
 //
-// On their way into the bits a Change may make other symbols of the group's, with codes as long
-// (encoder/cuda/cipher_change.cuh); NoChange says what it has.
+// On their way into the bits a SymbolTransform may make other symbols of the group's, with codes as long
+// (encoder/cuda/cipher_change.cuh); NoTransform says what it has.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -45,14 +45,14 @@ CU264_HD constexpr int blocks_per_sm(int elsewhere) {
 }
 #endif
 
-// A group's symbols as they are. A Change else has besides: put_header(sink, mb, neighbours) of the lane's
-// macroblock; key(macroblock, slot) of a block, by all lanes, and settle(key) of what that loads, when it has
-// arrived. All of it is called before the group's bits are written.
-struct NoChange : NoBlockChange {
+// A group's symbols as they are. A SymbolTransform else has besides: put_header(sink, mb, neighbours) of the
+// lane's macroblock; key(macroblock, slot) of a block, by all lanes, and settle(key) of what that loads, when
+// it has arrived. All of it is called before the group's bits are written.
+struct NoTransform : NoBlockTransform {
   static constexpr int kBlocksPerSm = 6;  // as many as shared memory has room for
   struct Plan {};                         // what the kernels are launched with
-  __device__ __forceinline__ NoChange(const Plan&, const BatchView&, const MacroblockLane&,
-                                      const std::uint32_t* /*d_words*/, int /*lane*/) {}
+  __device__ __forceinline__ NoTransform(const Plan&, const BatchView&, const MacroblockLane&,
+                                         const std::uint32_t* /*d_words*/, int /*lane*/) {}
   __device__ __forceinline__ Key key(int, int) const { return {}; }
 };
 
@@ -80,10 +80,10 @@ __device__ __forceinline__ T* held(T* address) {
 }
 
 // kTeam warps code the group: one, or all of the block.
-template <int kTeam, class Change>
+template <int kTeam, class SymbolTransform>
 class GroupCoder {
  public:
-  __device__ __forceinline__ GroupCoder(const CodeJob& job, const typename Change::Plan& plan,
+  __device__ __forceinline__ GroupCoder(const CodeJob& job, const typename SymbolTransform::Plan& plan,
                                         const Group& group, const LevelCodes& s_level_codes,
                                         BlockShared& s_block, int warp, std::uint32_t* d_spill, int lane)
       : batch_(job.batch),
@@ -106,7 +106,7 @@ class GroupCoder {
   // `s_listed` is the team's.
   __device__ __forceinline__ void run(int& s_listed) {
     const MacroblockLane mb(batch_, group_, lane_);
-    const Change change(plan_, batch_, mb, bits_.words_of(batch_, group_), lane_);
+    const SymbolTransform transform(plan_, batch_, mb, bits_.words_of(batch_, group_), lane_);
     const Counts counts = mb.counts(batch_);
     const Neighbours neighbours = mb.neighbours(batch_);
     if (rank_ == 0) {
@@ -119,11 +119,11 @@ class GroupCoder {
     if (kTeam > 1) listed_ = s_listed;
     begin_copies();
     HeaderBits header;
-    if (rank_ == 0) header = survey(mb, counts, neighbours, change);
+    if (rank_ == 0) header = survey(mb, counts, neighbours, transform);
     intra16x16_ = __ballot_sync(kAllLanes, mb.exists && mb.record.kind == MacroblockKind::intra16x16);
     if (kTeam == 1) mb.prefetch_ahead(batch_);
     wait_for_team();
-    code(change);
+    code(transform);
     wait_for_team();
     if (rank_ != 0) return;
     const int beyond = s_.bits_beyond(lane_);
@@ -158,13 +158,14 @@ class GroupCoder {
 
   // Returns the macroblock's header.
   __device__ __forceinline__ HeaderBits survey(const MacroblockLane& mb, const Counts& counts,
-                                               const Neighbours& neighbours, const Change& change) {
+                                               const Neighbours& neighbours,
+                                               const SymbolTransform& transform) {
     std::uint32_t lengths[kLengthWords] = {}, nonzero = 0;
     HeaderBits header;
     if (mb.exists) {
       mb.lengths_if_empty(counts, neighbours, lengths);
-      if constexpr (Change::kAny) {
-        change.put_header(header, mb, neighbours);
+      if constexpr (SymbolTransform::kAny) {
+        transform.put_header(header, mb, neighbours);
       } else {
         mb.put_header<false>(header, neighbours);
       }
@@ -190,11 +191,12 @@ class GroupCoder {
     return d_levels_ + listed.block();
   }
 
-  // Of block i, or of another if there is none. With a Change by all lanes.
-  __device__ __forceinline__ typename Change::Key key_at(int i, const Change& change) const {
-    if constexpr (!Change::kAny) return {};
+  // Of block i, or of another if there is none. With a SymbolTransform by all lanes.
+  __device__ __forceinline__ typename SymbolTransform::Key key_at(int i,
+                                                                  const SymbolTransform& transform) const {
+    if constexpr (!SymbolTransform::kAny) return {};
     const ListedBlock listed{s_.list[min(i, listed_ - 1)]};
-    return change.key(listed.m(), listed.slot());
+    return transform.key(listed.m(), listed.slot());
   }
 
   __device__ __forceinline__ void begin_copies() {
@@ -205,33 +207,35 @@ class GroupCoder {
 
   // Three blocks of a lane are under way: the levels of one are on their way, one's symbols are looked up
   // while the one before it is coded.
-  __device__ __forceinline__ void code(const Change& change) {
+  __device__ __forceinline__ void code(const SymbolTransform& transform) {
     const std::uint32_t ones = pair_of_ones();
     if (listed_ == 0) return;
     int i = 32 * rank_ + lane_;
     ListedBlock own = own_, next = next_;
-    typename Change::Key key = key_at(i, change), next_key;
+    typename SymbolTransform::Key key = key_at(i, transform), next_key;
     StagedLevels levels = copies_.turn();
     BlockSymbols symbols;
-    // Without a Change also of lanes that have no more blocks: of whatever lies there, and of no account.
-    const auto look_up = [&](bool there, ListedBlock block, typename Change::Key& its_key) {
-      if (!Change::kAny || there) symbols = symbols_at(there, block, levels, ones, its_key, change);
+    // Without a SymbolTransform also of lanes that have no more blocks: of whatever lies there, and of no
+    // account.
+    const auto look_up = [&](bool there, ListedBlock block, typename SymbolTransform::Key& its_key) {
+      if (!SymbolTransform::kAny || there)
+        symbols = symbols_at(there, block, levels, ones, its_key, transform);
     };
     look_up(i < listed_, own, key);
 #pragma unroll 1
     for (int left = listed_ - 32 * rank_; left > 0; left -= kStep, i += kStep) {
-      if constexpr (Change::kAny) next_key = key_at(i + kStep, change);  // by all lanes
+      if constexpr (SymbolTransform::kAny) next_key = key_at(i + kStep, transform);  // by all lanes
       if (lane_ < left) {
         ListedBlock later{};
         copies_.begin(i + 2 * kStep < listed_, levels_at(i + 2 * kStep, later));
         BlockSink sink{BlockStore{d_more_}};
-        put_token_and_levels(sink, tables_, levels, symbols, change, key);
+        put_token_and_levels(sink, tables_, levels, symbols, transform, key);
         finish(own, sink, symbols);
         levels = copies_.turn();
         look_up(lane_ + kStep < left, next, next_key);
         own = next, next = later, key = next_key;
       }
-      if constexpr (Change::kAny) __syncwarp();
+      if constexpr (SymbolTransform::kAny) __syncwarp();
     }
   }
 
@@ -246,11 +250,13 @@ class GroupCoder {
 
   __device__ __forceinline__ BlockSymbols symbols_at(bool there, ListedBlock block,
                                                      const StagedLevels& levels, std::uint32_t ones,
-                                                     typename Change::Key& key, const Change& change) const {
-    if constexpr (Change::kAny) change.settle(key);
+                                                     typename SymbolTransform::Key& key,
+                                                     const SymbolTransform& transform) const {
+    if constexpr (SymbolTransform::kAny) transform.settle(key);
     const int column = there ? s_length(block) >> 1 : 0;
     return symbols_of(
-        tables_, level_signs(levels.load(), ones), column, [&] { return max_num_coeff(block); }, change, key);
+        tables_, level_signs(levels.load(), ones), column, [&] { return max_num_coeff(block); }, transform,
+        key);
   }
 
   __device__ __forceinline__ void finish(ListedBlock block, BlockSink<BlockStore>& sink,
@@ -334,7 +340,7 @@ class GroupCoder {
   }
 
   const BatchView& batch_;
-  const typename Change::Plan& plan_;
+  const typename SymbolTransform::Plan& plan_;
   const GroupBits& bits_;
   const Group& group_;
   Shared& s_;

@@ -77,12 +77,12 @@ class GroupString {
   }
 
   // Where a slot's bits begin and how many they are.
-  struct Place {
+  struct BitRange {
     std::uint32_t position;
     int length;
   };
   // `index`: of its byte in Shared::lengths.
-  __device__ __forceinline__ Place place_of(int index) const {
+  __device__ __forceinline__ BitRange range_of(int index) const {
     const std::uint32_t lengths = s_.lengths[0][index >> 2];
     // A one for each byte of the four that comes before the slot's.
     const std::uint32_t before = __funnelshift_r(0x00010101u, 0, 24 - 8 * index);
@@ -91,14 +91,14 @@ class GroupString {
   }
 
   struct BlockBits {
-    Place place;
+    BitRange range;
     std::uint32_t bits;  // or where they are, if there are more than 32
   };
   // Of a listed block, or of another, and then none.
   __device__ __forceinline__ BlockBits bits_at(int i, int listed) const {
     const ListedBlock block{s_.list[min(i, listed - 1)]};
-    BlockBits result{place_of(block.length_index()), s_.words[block.block()]};
-    if (i >= listed) result.place.length = 0;
+    BlockBits result{range_of(block.length_index()), s_.words[block.block()]};
+    if (i >= listed) result.range.length = 0;
     return result;
   }
 
@@ -111,7 +111,7 @@ class GroupString {
       BlockBits blocks[2] = {bits_at(i, listed), bits_at(i + 32, listed)};
 #pragma unroll
       for (BlockBits& block : blocks) {
-        auto& [position, length] = block.place;
+        auto& [position, length] = block.range;
         if (length > 32) {
           const std::uint32_t* const d_spilled = d_spill_ + (block.bits >> 10);
           block.bits = d_spilled[0];
@@ -122,7 +122,7 @@ class GroupString {
       }
 #pragma unroll
       for (const BlockBits& block : blocks) {
-        put(block.place.position, left_aligned(~block.bits, block.place.length));
+        put(block.range.position, left_aligned(~block.bits, block.range.length));
       }
     }
     return more;
@@ -132,7 +132,7 @@ class GroupString {
 #pragma unroll 1
     for (int i = lane_; i < listed; i += 32) {
       const ListedBlock block{s_.list[i]};
-      const auto [position, length] = place_of(block.length_index());
+      const auto [position, length] = range_of(block.length_index());
       const std::uint32_t* const d_spilled = d_spill_ + (s_.words[block.block()] >> 10);
 #pragma unroll 1
       for (int at = 64; at < length; at += 32) {
@@ -147,7 +147,7 @@ class GroupString {
       if (odd != 0) {
         const int slot = core::highest_bit(odd & (0u - odd));
         const bool dc = slot == core::kSlotChromaDc || slot == core::kSlotChromaDc + 1;
-        put(place_of(4 * kLengthWords * lane_ + slot).position, dc ? 0x80000000u : 0xf0000000u);
+        put(range_of(4 * kLengthWords * lane_ + slot).position, dc ? 0x80000000u : 0xf0000000u);
       }
     }
   }

@@ -40,7 +40,7 @@ class LevelCopies {
 
   // By all lanes.
   __device__ __forceinline__ LevelCopies(const std::uint8_t* s_levels, int lane)
-      : first_(StagedLevels::place(s_levels, lane)), own_(first_), free_(first_) {}
+      : first_(StagedLevels::address(s_levels, lane)), own_(first_), free_(first_) {}
 
   // The first two before the first turn(), then one after each; or none, if there are no more.
   __device__ __forceinline__ void begin(bool any, const BlockLevels* d_levels) {

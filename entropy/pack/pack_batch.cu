@@ -97,7 +97,7 @@ void launch_code_and_pack(const core::BatchView& batch, const core::SliceHeaderB
   } else {
     code(batch, job.scratch.code, job.scratch.coded, stream);
   }
-  launch_place(job, stream);
+  launch_bit_offsets(job, stream);
   launch_write(job, stream);
 }
 

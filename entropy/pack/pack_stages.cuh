@@ -77,7 +77,7 @@ struct PackJob {
   }
 };
 
-void launch_place(const PackJob& job, cudaStream_t stream);
+void launch_bit_offsets(const PackJob& job, cudaStream_t stream);
 void launch_write(const PackJob& job, cudaStream_t stream);
 
 }  // namespace cu264::entropy

@@ -5,7 +5,7 @@
 #include "cu264/rle.h"
 #include "entropy/rle/device_encode.h"
 #include "entropy/rle/last_heads.cuh"
-#include "entropy/scan/inter_block_scan.cuh"
+#include "entropy/scan/gvle_scan.cuh"
 #include "entropy/scan/state_launch.cuh"
 #include "entropy/scan/tile.cuh"
 
@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(kTileThreads) encode_tiles(const __grid_consta
   if (heads == 0 && threadIdx.x == 0) call.last_heads.note(tile, false, 0);
   const bool last_tile = tile + 1 == call.tiles;
   if (warp == 0) {
-    const std::uint64_t before = InterBlockScan{call.d_state}(tile, heads);
+    const std::uint64_t before = GvleScan{call.d_state}(tile, heads);
     if (lane == 0) s_before = before;
   } else if (warp == 1 && tile > 0 && (heads > 0 || last_tile)) {
     const std::uint64_t open = call.last_heads.before(tile);
@@ -137,7 +137,7 @@ void launch(const EncodeArrays<T>& arrays, void* d_scratch, void* stream) {
   }
   const int skew = chunk_skew(arrays.d_input);
   const std::uint64_t tiles = tile_count(arrays.size, skew, kEncodeTile<T>);
-  const std::size_t states = InterBlockScan::state_count(tiles);
+  const std::size_t states = GvleScan::state_count(tiles);
   std::byte* const d_bytes = static_cast<std::byte*>(d_scratch);
   std::uint64_t* const d_state = reinterpret_cast<std::uint64_t*>(d_bytes + kTicketBytes);
   const EncodeCall<T> call{arrays,
@@ -154,7 +154,7 @@ void launch(const EncodeArrays<T>& arrays, void* d_scratch, void* stream) {
 
 std::size_t encode_scratch_bytes(std::uint64_t size) {
   const std::uint64_t most = tile_count(size, 16, kEncodeTile<std::int32_t>);  // the smaller tile
-  return kTicketBytes + 2 * InterBlockScan::state_count(most) * sizeof(std::uint64_t);
+  return kTicketBytes + 2 * GvleScan::state_count(most) * sizeof(std::uint64_t);
 }
 void launch_encode(const EncodeArrays<std::uint8_t>& arrays, void* d_scratch, void* stream) {
   launch(arrays, d_scratch, stream);

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <span>
 
-#include "entropy/vle/code_table.h"
+#include "cu264/vle_types.h"
 
 namespace cu264::vle {
 

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "cu264/vle.h"
-#include "entropy/vle/code_table.h"
+#include "cu264/vle_types.h"
 
 namespace cu264::vle {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "entropy/vle/code_table.h"
+#include "cu264/vle_types.h"
 
 namespace cu264::vle {
 

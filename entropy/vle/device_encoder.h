@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "entropy/vle/code_table.h"
+#include "cu264/vle_types.h"
 
 namespace cu264::vle {
 

@@ -6,7 +6,7 @@
 #include <cuda/atomic>
 
 #include "common/cuda/error_check.h"
-#include "entropy/vle/code_table.h"
+#include "cu264/vle_types.h"
 #include "entropy/vle/resident_blocks.cuh"
 #include "entropy/vle/thread_inputs.cuh"
 

@@ -12,7 +12,7 @@
 #include <cstdint>
 
 #include "cu264/vle.h"
-#include "entropy/vle/code_table.h"
+#include "cu264/vle_types.h"
 
 namespace cu264::vle {
 

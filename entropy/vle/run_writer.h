@@ -12,7 +12,7 @@
 #include <cstring>
 #include <span>
 
-#include "entropy/vle/code_table.h"
+#include "cu264/vle_types.h"
 
 namespace cu264::vle {
 

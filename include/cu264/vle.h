@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "cu264/backend_choice.h"
 #include "cu264/vle_types.h"
 
 namespace cu264::vle {
@@ -84,16 +85,14 @@ void device_decode(void* d_scratch, std::size_t& scratch_size, const DeviceDecod
 // ---- The container: self-contained segments with checksums, of any length, for files and pipes
 // ---- (docs/vle-format.md). All backends and thread counts write the same bytes.
 
-enum class Backend { automatic, cuda, cpu };
-
 struct StreamTotals {
   std::uint64_t original = 0;   // bytes
   std::uint64_t container = 0;  // bytes
 };
 
 struct StreamOptions {
-  Backend backend = Backend::automatic;  // automatic: cuda where that works
-  int device = 0;                        // of the cuda backend
+  BackendChoice backend = BackendChoice::automatic;
+  int device = 0;  // of the cuda backend
   int threads = 0;
   // Called now and then with what is done so far, from one thread at a time; may throw to give up.
   std::function<void(const StreamTotals&)> progress;

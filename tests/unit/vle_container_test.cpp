@@ -24,7 +24,7 @@ constexpr std::size_t kSignature = 8, kHeader = 40;
 
 vle::StreamOptions on_cpu(int threads) {
   vle::StreamOptions options;
-  options.backend = vle::Backend::cpu, options.threads = threads;
+  options.backend = BackendChoice::cpu, options.threads = threads;
   return options;
 }
 

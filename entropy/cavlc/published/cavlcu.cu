@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(kThreads)
   const std::uint32_t coded_slots = exists ? core::coded_slots(*mb) : 0;
   const bool coded = ((coded_slots >> slot) & 1) != 0;
   const int max_num_coeff = coded ? core::slot_max_num_coeff(*mb, slot) : 0;
-  const StagedLevels levels(StagedLevels::place(s_levels + z * StagedLevels::kWarpBytes, slot));
+  const StagedLevels levels(StagedLevels::address(s_levels + z * StagedLevels::kWarpBytes, slot));
   const std::uint32_t pair = pair_of_ones();
   const SharedAddress level_codes = s_level_codes.address();
   LevelSigns signs{};

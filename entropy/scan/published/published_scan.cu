@@ -1,6 +1,6 @@
 #include "entropy/scan/published/published_scan.h"
 
-#include "entropy/scan/published/gvle_scan.cuh"
+#include "entropy/scan/gvle_scan.cuh"
 #include "entropy/scan/published/yamamoto_scan.cuh"
 #include "entropy/scan/published/yan_scan.cuh"
 #include "entropy/scan/scan_tiles.cuh"

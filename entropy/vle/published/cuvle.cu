@@ -5,13 +5,13 @@
 // input begins; symbols come in the order of memory; the output knows its end. First and last words are
 // written by atomic OR throughout, as the paper ends up doing: its plain writes within a warp rely on
 // lock-step.
-#include "entropy/vle/published/cuvle.h"
-
 #include <array>
+#include <span>
 
 #include "entropy/scan/published/yan_scan.cuh"
 #include "entropy/vle/published/block_positions.cuh"
 #include "entropy/vle/published/persistent.cuh"
+#include "entropy/vle/published/published_encoders.h"
 #include "entropy/vle/published/shared_tables.cuh"
 #include "entropy/vle/published/word_builder.cuh"
 
@@ -93,13 +93,7 @@ void run(const EncodeCall& call, int threads) {
 
 template <int kNet>
 constexpr PublishedEncoder cuvle(const char* name) {
-  return {name,
-          kLongCode,
-          128,
-          1024,
-          persistent_scratch_bytes<4 * kNet, scan::YanScan>,
-          prepare_persistent<4 * kNet, scan::YanScan, kLongCode>,
-          run<kNet>};
+  return persistent_encoder<4 * kNet, scan::YanScan, kLongCode>(name, run<kNet>);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 //
 // As published but for this: codes may have 32 bits, so that the buffer has room for that; thread-inputs are
 // aligned wherever the input begins; symbols come in the order of memory; the output knows its end.
-#include "entropy/vle/published/pavle.h"
+#include "entropy/vle/published/published_encoders.h"
 
 #include <array>
 #include <cub/device/device_scan.cuh>

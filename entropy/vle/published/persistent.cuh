@@ -7,9 +7,8 @@
 #include <cuda/atomic>
 
 #include "common/cuda/error_check.h"
-#include "cu264/status.h"
-#include "entropy/vle/device_encoder.h"
 #include "entropy/vle/published/output_words.cuh"
+#include "entropy/vle/published/published_encoders.h"
 #include "entropy/vle/published/shared_tables.cuh"
 #include "entropy/vle/resident_blocks.cuh"
 #include "entropy/vle/thread_inputs.cuh"
@@ -118,6 +117,19 @@ void launch_persistent(void (*kernel)(KernelCall<kSpan, Scan>), const char* name
                                           static_cast<std::uint32_t>(block_inputs)};
   kernel<<<grid, threads, shared_bytes, static_cast<cudaStream_t>(call.stream)>>>(arguments);
   check_launch(name);
+}
+
+// An encoder of one persistent kernel, with the thread blocks of YAVLE and GVLE.
+template <int kSpan, class Scan, int kLongestCode>
+constexpr PublishedEncoder persistent_encoder(const char* name,
+                                              void (*run)(const EncodeCall& call, int threads)) {
+  return {name,
+          kLongestCode,
+          128,
+          1024,
+          persistent_scratch_bytes<kSpan, Scan>,
+          prepare_persistent<kSpan, Scan, kLongestCode>,
+          run};
 }
 
 }  // namespace cu264::vle

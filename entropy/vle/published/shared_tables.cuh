@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "entropy/vle/code_table.h"
+#include "cu264/vle_types.h"
 
 namespace cu264::vle {
 

@@ -13,6 +13,11 @@ namespace cu264::vle {
 // 32 x 32 codes of 16 bits, shifted right by up to 31.
 inline constexpr int kWarpCodeWords = 513;
 
+// Shared memory for the warp-codes of a thread block.
+inline std::size_t warp_code_bytes(int threads) {
+  return threads / 32 * kWarpCodeWords * sizeof(std::uint32_t);
+}
+
 // A thread-code as 16 segments of two codes each, in registers.
 struct Segments {
   std::uint32_t value[16], length[16];

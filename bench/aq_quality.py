@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What edge-guided quantisation and variance AQ are worth at equal bitrate: edge fidelity F and SSIM against one QP.
 
-    bench/guide_quality.py CLIP... [--cu264 build/bin/cu264] [--edge-quality build/bin/edge_quality]
+    bench/aq_quality.py CLIP... [--cu264 build/bin/cu264] [--edge-quality build/bin/edge_quality]
                                    [--preset fast] [--qp 24,30,36] [--frames N]
 
 Each clip is encoded at each --qp with one QP for all macroblocks: that gives the bitrate. Each guided mode is then

@@ -12,7 +12,7 @@
 
 namespace cu264::scan {
 
-struct InterBlockScan {
+struct GvleScan {
   using State = std::uint64_t;
   static std::size_t state_count(std::uint64_t items) { return (items + 31) / 32 * 32; }
 

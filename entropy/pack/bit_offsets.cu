@@ -195,7 +195,7 @@ __global__ void __launch_bounds__(kThreads) place_slices(const __grid_constant__
 
 }  // namespace
 
-void launch_place(const PackJob& job, cudaStream_t stream) {
+void launch_bit_offsets(const PackJob& job, cudaStream_t stream) {
   const dim3 grid(static_cast<unsigned>(job.batch.slices), static_cast<unsigned>(job.batch.pictures));
   // Small slices are many.
   constexpr int kFew = 256, kMany = 512, kFewGroups = 64;
