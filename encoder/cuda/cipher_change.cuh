@@ -35,7 +35,7 @@ class CipherChange {
                                           const entropy::MacroblockLane& mb, const std::uint32_t* d_words,
                                           int lane)
       : parts_(plan.parts),
-        d_words_(entropy::held(d_words)),
+        d_words_(entropy::warp_uniform(d_words)),
         own_(batch, mb, plan.levels(), lane),
         lane_(lane) {}
 
