@@ -1,6 +1,6 @@
-// Run-length coding in one pass. A tile marks its heads, ranks them, and learns by GVLE's scan how many came
-// before; a run's length is the distance of its head from the next, so that each tile writes the lengths of
-// the runs that end in it.
+// Run-length coding in one pass. Each tile marks its heads (the first symbols of runs), ranks them, and
+// learns from GVLE's scan how many heads came before. The length of a run is the distance from its head to
+// the next one, so that each tile writes the lengths of the runs that end in it.
 #include "common/cuda/error_check.h"
 #include "cu264/rle.h"
 #include "entropy/rle/device_encode.h"
@@ -17,20 +17,20 @@ using namespace scan;
 template <class T>
 struct EncodeCall {
   EncodeArrays<T> arrays;
-  int skew;  // of the input
+  int skew;  // chunk_skew of the input
   std::uint32_t* d_ticket;
   std::uint64_t* d_state;
   LastHeads last_heads;
   std::uint32_t tiles;
 };
 
-// Rows of a lane: 16 or 32 symbols.
+// Rows of chunks in each lane, for 16 or 32 symbols.
 template <class T>
 constexpr int kEncodeRows = sizeof(T) == 1 ? 2 : 4;
 template <class T>
 constexpr int kEncodeTile = kTileThreads* kEncodeRows<T>* kChunkItems<T>;
 
-// Which of a chunk's symbols differ from the one before.
+// The mask of a chunk's symbols that differ from the symbol before.
 template <class T>
 __device__ __forceinline__ unsigned changes(const uint4& chunk, unsigned previous_word) {
   const unsigned words[5] = {previous_word, chunk.x, chunk.y, chunk.z, chunk.w};
@@ -47,7 +47,7 @@ __device__ __forceinline__ unsigned changes(const uint4& chunk, unsigned previou
   return marks;
 }
 
-// The symbol before item `first` at the top of a word, where changes() wants it.
+// The symbol before item `first`, at the top of a word as changes() expects it.
 template <class T>
 __device__ __forceinline__ unsigned word_before(const EncodeArrays<T>& arrays, std::int64_t first) {
   if (first <= 0 || first > static_cast<std::int64_t>(arrays.size)) return 0;
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(kTileThreads) encode_tiles(const __grid_consta
     row_end = __shfl_sync(kAllLanes, chunks[row].w, 31);
     const std::int64_t i = first + row * kRow;
     if (!inside) marks[row] &= items_inside(i, arrays.size, kItems);
-    // Cuts, the beginning among them.
+    // Runs are cut here; the beginning of the input counts as a cut.
     const std::int64_t cut = (i + kItems - 1) & ~static_cast<std::int64_t>(kCut - 1);
     if (cut >= i && cut >= 0 && cut < static_cast<std::int64_t>(arrays.size)) marks[row] |= 1u << (cut - i);
     s_chunks[(in_tile + row * kRow) / kItems] = chunks[row];
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(kTileThreads) encode_tiles(const __grid_consta
     unsigned rank = ranks[row];
     for (unsigned left = marks[row]; left != 0; left &= left - 1)
       s_heads[rank++] = static_cast<std::uint16_t>(in_tile + row * kRow + __ffs(static_cast<int>(left)) - 1);
-    // The last of the tile tells at once.
+    // The last head of the tile is noted as early as possible.
     if (marks[row] != 0 && rank == heads)
       call.last_heads.note(tile, true, static_cast<std::uint64_t>(tile_first + s_heads[heads - 1]));
   }

@@ -1,5 +1,5 @@
-// Stream compaction in one pass: the selected items of a tile are gathered in shared memory while the block
-// waits for the number of those before, and leave it side by side.
+// Stream compaction in one pass. Each block gathers the selected items of its tile in shared memory while it
+// waits for the number of items that earlier tiles selected, and then stores its items side by side.
 #include "common/cuda/error_check.h"
 #include "entropy/scan/device_select.h"
 #include "entropy/scan/gvle_scan.cuh"
@@ -12,20 +12,20 @@ namespace {
 template <class T>
 struct SelectCall {
   SelectArrays<T> arrays;
-  int skew;            // of the input
-  bool aligned_flags;  // as many as a chunk has can be read at once
+  int skew;            // chunk_skew of the input
+  bool aligned_flags;  // the flags of a chunk can be read in one load
   std::uint32_t* d_ticket;
   std::uint64_t* d_state;
   std::uint32_t tiles;
 };
 
-// Rows of a lane: 16 or 32 items.
+// Rows of chunks in each lane, for 16 or 32 items.
 template <class T>
 constexpr int kSelectRows = sizeof(T) == 1 ? 2 : 4;
 template <class T>
 constexpr int kSelectTile = kTileThreads* kSelectRows<T>* kChunkItems<T>;
 
-// Which of a chunk's items are not zero.
+// The mask of a chunk's items that are not zero.
 template <class T>
 __device__ __forceinline__ unsigned nonzero_items(const uint4& chunk) {
   const unsigned words[4] = {chunk.x, chunk.y, chunk.z, chunk.w};

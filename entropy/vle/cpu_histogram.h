@@ -1,4 +1,4 @@
-// How often each byte value occurs in host memory.
+// Counts how often each byte value occurs in host memory.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace cu264::vle {
 
 Histogram count_serial(std::span<const std::uint8_t> input);
 
-// The same counts, by all threads of the current oneTBB arena.
+// The same with all threads of the current oneTBB arena.
 Histogram count_parallel(std::span<const std::uint8_t> input);
 
 }  // namespace cu264::vle

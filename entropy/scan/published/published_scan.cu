@@ -31,7 +31,7 @@ void launch(const ScanForm& form, const ScanArrays<Sum>& arrays, void* d_scratch
 }  // namespace
 
 std::size_t published_scan_scratch_bytes(const ScanForm& form, std::uint64_t count) {
-  // GVLE_scan's state is the largest.
+  // GVLE_scan has the largest state.
   return form.tile == TileSize::large ? scan_tiles_scratch_bytes<GvleScan, kLargeTileRows>(count)
                                       : scan_tiles_scratch_bytes<GvleScan, 1>(count);
 }

@@ -1,4 +1,5 @@
-// EXP_GM: EXP_VLET with the global memory accesses of GVLE (thesis 2.3, section 4.2.2).
+// EXP_GM, a step of the ablation: EXP_VLET with the global memory accesses of GVLE (thesis 2.3, section
+// 4.2.2).
 #include "entropy/scan/published/yamamoto_scan.cuh"
 #include "entropy/vle/published/persistent.cuh"
 #include "entropy/vle/published/published_encoders.h"
