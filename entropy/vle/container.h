@@ -14,8 +14,8 @@
 
 namespace cu264::vle {
 
-inline constexpr std::size_t kSegmentSize = std::size_t{1}
-                                            << 22;  // original bytes of each segment but the last
+// Original bytes of each segment but the last.
+inline constexpr std::size_t kSegmentSize = std::size_t{1} << 22;
 inline constexpr std::size_t kSignatureSize = 8;
 inline constexpr std::size_t kRecordHeaderSize = 40;
 

@@ -39,8 +39,8 @@ struct Table {
 
 // Called by one block of kSymbols threads.
 __device__ inline void build(const CodeTable& code_table, Table& table) {
-  __shared__ std::uint32_t
-      starts[kSymbols];  // left-aligned to 16 bits; codes that are not long have a larger value
+  // Left-aligned to 16 bits; codes that are not long have a larger value.
+  __shared__ std::uint32_t starts[kSymbols];
   constexpr std::uint32_t kNotLong = 1u << 16;
   const int symbol = threadIdx.x;
   const std::uint32_t length = reinterpret_cast<const std::uint8_t*>(&code_table.length)[symbol];

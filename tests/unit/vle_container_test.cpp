@@ -300,7 +300,7 @@ TEST(VleContainer, OtherFilesAndVersions) {
     }
   };
   EXPECT_NE(message({}).find("empty"), std::string::npos);
-  EXPECT_NE(message(random_bytes(1000, 256, 1)).find("no cu264 vle file"), std::string::npos);
+  EXPECT_NE(message(random_bytes(1000, 256, 1)).find("not a cu264 vle file"), std::string::npos);
   ByteVector later = compress({1, 2, 3});
   later[7] = 2;
   EXPECT_NE(message(later).find("version 2"), std::string::npos);
