@@ -1,10 +1,11 @@
-// Compressing and expanding a file through the library, beside reading it:
+// Times compressing and expanding a file through the library, and reading it:
 //
 //   bench_vle_stream FILE FOLDER [cuda|cpu]
 //
-// Times reading FILE with nothing done to it, compressing it to nowhere and to FOLDER, and expanding that
-// again. Five runs of each in one process, so that the first one shows what opening the backend costs; "in
-// source" is the time spent in read(), "in sink" in write(). FOLDER on a memory disk leaves the storage out.
+// It times reading FILE with nothing else done, compressing it to /dev/null and to FOLDER, and expanding the
+// result. There are five runs of each in one process, so that the first one shows what opening the backend
+// costs. "in source" is the time spent in read(), "in sink" that in write(). A FOLDER in memory excludes the
+// storage.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -58,7 +59,7 @@ class File {
     seconds += now() - start;
   }
 
-  double seconds = 0;  // spent here
+  double seconds = 0;  // time spent in the calls
 
  private:
   int descriptor_;

@@ -1,4 +1,4 @@
-// The tables of bench_encode, each of one clip.
+// The tables of bench_encode. Each of them is made for one clip.
 #pragma once
 
 #include "bench/gpu_bench.h"
