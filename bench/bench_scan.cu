@@ -69,7 +69,7 @@ void bench_sums(const std::uint32_t* d_input, std::size_t count, int runs) {
   table.head("Exclusive sums of 32-bit words");
   const struct {
     const char* name;
-    std::optional<scan::ScanForm> form;  // nothing: the production form
+    std::optional<scan::ScanVariant> form;  // nothing: the production form
   } forms[] = {{"`device_scan` (GVLE's, tiles of 8192)", {}},
                {"Yamamoto's, tiles of 8192", {{scan::Method::yavle, scan::TileSize::large}}},
                {"Yan's, tiles of 8192", {{scan::Method::cuvle, scan::TileSize::large}}},

@@ -95,7 +95,7 @@ class GroupCoder {
         plan_(plan),
         bits_(job.bits),
         group_(group),
-        s_(object_at<Shared>(own_address(&s_block.warps[kTeam == 1 ? warp : 0], 0, lane))),
+        s_(object_at<GroupShared>(own_address(&s_block.warps[kTeam == 1 ? warp : 0], 0, lane))),
         s_spilled_(s_block.spilled[kTeam == 1 ? warp : 0]),
         tables_{job.zeros_and_runs, s_level_codes.address(), SharedTokens(s_block.token_codes)},
         copies_(s_block.warps[warp].levels, lane),
@@ -355,7 +355,7 @@ class GroupCoder {
   const typename SymbolTransform::Plan& plan_;
   const GroupBits& bits_;
   const Group& group_;
-  Shared& s_;
+  GroupShared& s_;
   std::uint32_t& s_spilled_;
   const BlockTables<SharedTokens> tables_;
   LevelCopies copies_;

@@ -29,7 +29,7 @@ inline constexpr std::uint32_t kSpillWords = kGroup * (kMacroblockWords + kBlock
 inline constexpr std::uint32_t kMoreWords = 32 * kBlockFullWords;  // for each warp
 inline constexpr std::uint32_t kWarpWords = kSpillWords + kMoreWords,
                                kTeamWords = kSpillWords + kWarps * kMoreWords;
-// Lengths are stored in bytes. The bits of a block beyond this number are counted in Shared::beyond.
+// Lengths are stored in bytes. The bits of a block beyond this number are counted in GroupShared::beyond.
 inline constexpr int kLongestInByte = 255;
 inline constexpr int kLengthWords = (kBlocksPerMacroblock + 3) / 4;
 // The largest string that is joined in shared memory. Longer strings, and those that have blocks of more
@@ -46,12 +46,12 @@ struct ListedBlock {
   __device__ __forceinline__ int m() const { return static_cast<int>(entry >> 10); }
   __device__ __forceinline__ int block() const { return static_cast<int>(entry & 1023); }
   __device__ __forceinline__ int slot() const { return block() - m() * kBlocksPerMacroblock; }
-  // The index of the block's byte in Shared::lengths.
+  // The index of the block's byte in GroupShared::lengths.
   __device__ __forceinline__ int length_index() const { return block() + m(); }
 };
 static_assert(4 * kLengthWords == kBlocksPerMacroblock + 1, "length_index() relies on this");
 
-struct Shared {
+struct GroupShared {
   // The bits of each block, by macroblock and slot. For a block of more than 32 bits: where they are << 10 |
   // length.
   std::uint32_t words[kGroup * kBlocksPerMacroblock];
@@ -73,7 +73,7 @@ struct Shared {
 };
 
 struct BlockShared {
-  Shared warps[kWarps];
+  GroupShared warps[kWarps];
   TokenCodes token_codes;
   std::uint32_t spilled[kWarps];  // words that are in use
 };

@@ -21,7 +21,7 @@ namespace cu264::entropy {
 // All lanes of a warp, each of which has a macroblock, must call each function.
 class GroupString {
  public:
-  __device__ __forceinline__ GroupString(Shared& s, const std::uint32_t* d_spill, int lane)
+  __device__ __forceinline__ GroupString(GroupShared& s, const std::uint32_t* d_spill, int lane)
       : s_(s), d_spill_(d_spill), lane_(lane) {}
 
   // Writes a string of record.before bits, in which the lane's macroblock begins at bit `begin`.
@@ -83,7 +83,7 @@ class GroupString {
     std::uint32_t position;
     int length;
   };
-  // `index` is that of the slot's byte in Shared::lengths.
+  // `index` is that of the slot's byte in GroupShared::lengths.
   __device__ __forceinline__ BitRange range_of(int index) const {
     const std::uint32_t lengths = s_.lengths[0][index >> 2];
     // Has a one for each of the four bytes that comes before the slot's byte.
@@ -179,7 +179,7 @@ class GroupString {
     }
     return false;
   }
-  Shared& s_;
+  GroupShared& s_;
   const std::uint32_t* const d_spill_;
   const int lane_;
 };

@@ -18,15 +18,15 @@ enum class Method {
 
 enum class TileSize { small, large };  // 1024 and 8192 items
 
-struct ScanForm {
+struct ScanVariant {
   Method method;
   TileSize tile = TileSize::small;
 };
 
-std::size_t published_scan_scratch_bytes(const ScanForm& form, std::uint64_t count);
-void launch_published_scan(const ScanForm& form, const ScanArrays<std::uint32_t>& arrays, void* d_scratch,
-                           void* stream);
-void launch_published_scan(const ScanForm& form, const ScanArrays<std::uint64_t>& arrays, void* d_scratch,
-                           void* stream);
+std::size_t published_scan_scratch_bytes(const ScanVariant& variant, std::uint64_t count);
+void launch_published_scan(const ScanVariant& variant, const ScanArrays<std::uint32_t>& arrays,
+                           void* d_scratch, void* stream);
+void launch_published_scan(const ScanVariant& variant, const ScanArrays<std::uint64_t>& arrays,
+                           void* d_scratch, void* stream);
 
 }  // namespace cu264::scan
