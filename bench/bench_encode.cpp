@@ -32,7 +32,7 @@ struct Table {
   const char* name;
   void (*report)(const Clip&, Run&);
   bool by_default = true;
-  bool tiled = false;  // with --tile
+  bool tiled = false;  // --tile measures larger frames, too
 };
 
 constexpr Table kTables[] = {{"memory", report_memory, true, true},

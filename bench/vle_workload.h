@@ -39,7 +39,7 @@ class VleWorkload {
   ~VleWorkload();
 
   std::size_t size() const;         // bytes of input
-  std::size_t coded_bytes() const;  // of output
+  std::size_t coded_bytes() const;  // bytes of output
 
   // Makes at most `runs` runs, and no more than fit in a second.
   EncodeTimes time(const BenchEncoder& encoder, int threads, int runs);

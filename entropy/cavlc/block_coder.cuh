@@ -52,7 +52,7 @@ struct BlockTables {
 struct BlockSymbols {
   LevelSigns signs;
   int column;         // core::coeff_token_column
-  std::uint32_t end;  // from the table of zeros and runs
+  std::uint32_t end;  // the entry in the table of zeros and runs
 };
 
 // max_num_coeff() returns how many levels the block can have; of the sixteen levels, those beyond that

@@ -26,8 +26,8 @@ struct alignas(16) GroupRecord {
   std::uint32_t before = 0;
   std::uint32_t after : 31 = 0;
   std::uint32_t aligned : 1 = 0;
-  std::uint16_t header_bits = 0;  // of macroblock headers
-  std::uint8_t mbs[3] = {};       // by MacroblockKind
+  std::uint16_t header_bits = 0;  // bits of macroblock headers
+  std::uint8_t mbs[3] = {};       // numbers of macroblocks by MacroblockKind
   // Numbers of zero bits at the beginning and at the end; 31 stands for 31 or more.
   std::uint8_t zeros_first = 0;
   std::uint8_t zeros_last = 0;

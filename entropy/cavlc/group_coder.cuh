@@ -231,7 +231,8 @@ class GroupCoder {
     look_up(i < listed_, own, key);
 #pragma unroll 1
     for (int left = listed_ - 32 * rank_; left > 0; left -= kStep, i += kStep) {
-      if constexpr (SymbolTransform::kAny) next_key = key_at(i + kStep, transform);  // by all lanes
+      if constexpr (SymbolTransform::kAny)
+        next_key = key_at(i + kStep, transform);  // all lanes must call this
       if (lane_ < left) {
         ListedBlock later{};
         copies_.begin(i + 2 * kStep < listed_, levels_at(i + 2 * kStep, later));
@@ -363,7 +364,7 @@ class GroupCoder {
   std::uint32_t* const d_more_;
   const BlockLevels* const d_levels_;
   const int lane_;
-  const int rank_;  // of the warp in its team
+  const int rank_;  // the warp's number in its team
   unsigned intra16x16_ = 0;
   int listed_ = 0;
   ListedBlock own_{}, next_{};  // the lane's first two

@@ -57,7 +57,7 @@ struct GroupShared {
   std::uint32_t words[kGroup * kBlocksPerMacroblock];
   std::uint32_t lengths[kGroup][kLengthWords];  // lengths of blocks, by slot, one byte each
   std::uint32_t beyond[kGroup / 2];  // bits of blocks beyond kLongestInByte, two macroblocks to a word
-  std::uint16_t list[kGroup * kBlocksPerMacroblock];  // of ListedBlock
+  std::uint16_t list[kGroup * kBlocksPerMacroblock];  // entries of ListedBlock
   union {
     alignas(32) std::uint8_t levels[LevelCopies::kWarpBytes];
     struct {

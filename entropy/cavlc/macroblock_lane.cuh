@@ -96,8 +96,8 @@ __device__ __forceinline__ Counts load_counts(const core::BatchView& batch, std:
 // What a macroblock's syntax needs of the macroblocks to the left and above; zeros if there is none.
 struct Neighbours {
   Counts left{}, above{};
-  std::uint32_t left_modes[2] = {};   // of quads 1 and 3
-  std::uint32_t above_modes[2] = {};  // of quads 2 and 3
+  std::uint32_t left_modes[2] = {};   // modes of quads 1 and 3
+  std::uint32_t above_modes[2] = {};  // modes of quads 2 and 3
 };
 
 struct MacroblockLane {

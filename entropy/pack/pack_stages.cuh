@@ -17,11 +17,11 @@ namespace cu264::entropy {
 
 struct SliceRecord {
   core::SliceHeaderBits header;
-  std::uint64_t bits = 0;    // of the RBSP without trailing bits
-  std::uint64_t offset = 0;  // of its NAL unit in the stream
+  std::uint64_t bits = 0;    // bits of the RBSP without trailing bits
+  std::uint64_t offset = 0;  // where its NAL unit begins in the stream
   std::uint32_t header_bits = 0;
   std::uint32_t escapes = 0;
-  std::uint32_t mbs[3] = {};       // by MacroblockKind
+  std::uint32_t mbs[3] = {};       // numbers of macroblocks by MacroblockKind
   std::uint32_t broken = 0;        // a macroblock had too many bits
   std::uint32_t lost = 0;          // the whole picture is: PackedPicture::failure
   std::uint32_t prefix_bytes = 0;  // start code and NAL unit header
@@ -60,7 +60,7 @@ struct PackJob {
   std::uint8_t* stream = nullptr;
   std::uint64_t capacity = 0;
   PackedPicture* pictures = nullptr;
-  std::uint32_t groups = 0;  // of the layout
+  std::uint32_t groups = 0;  // number of groups in the layout
   // When writing, each warp takes 1 << warp_groups_log2 consecutive groups: one if there are too few for all
   // multiprocessors.
   int warp_groups_log2 = 0;

@@ -18,7 +18,7 @@ using fast::Layout;
 constexpr int kThreadSymbols = 64;
 // The number of encoding warps: as many as the shared memory and registers of one multiprocessor allow.
 constexpr int kLargeWarps = 19;
-constexpr int kSmallWarps = 10;  // with a small table, for GPUs with less shared memory
+constexpr int kSmallWarps = 10;  // the same with a small table, for GPUs with less shared memory
 
 // How the kernel is launched on the current device.
 struct Geometry {

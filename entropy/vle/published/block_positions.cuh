@@ -11,10 +11,10 @@
 namespace cu264::vle {
 
 struct BlockPositions {
-  std::uint32_t in_warp;      // of the thread's code in that of its warp
-  std::uint32_t warp_length;  // of the codes of its warp
-  std::uint64_t warp;         // of its warp's code in the output
-  std::uint64_t block_end;    // of the whole block's code in the output
+  std::uint32_t in_warp;      // offset of the thread's code in that of its warp
+  std::uint32_t warp_length;  // length of the code of its warp
+  std::uint64_t warp;         // position of its warp's code in the output
+  std::uint64_t block_end;    // end of the whole block's code in the output
 };
 
 struct BlockPositionsScratch {
