@@ -2,7 +2,7 @@
 """Compares adaptive quantisation, edge-guided and by variance, with one QP at equal bitrate: edge fidelity F and SSIM.
 
     bench/aq_quality.py CLIP... [--cu264 build/bin/cu264] [--edge-quality build/bin/edge_quality]
-                                   [--preset fast] [--qp 24,30,36] [--frames N]
+                                [--preset fast] [--qp 24,30,36] [--frames N]
 
 Each clip is encoded at each --qp with one QP for all macroblocks, which gives the bitrate. Each adaptive mode is then
 encoded at the two neighbouring QPs whose bitrates lie on either side of it, and its figures are interpolated to that

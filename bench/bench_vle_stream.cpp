@@ -22,6 +22,7 @@
 namespace {
 
 namespace vle = cu264::vle;
+using cu264::BackendChoice;
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
