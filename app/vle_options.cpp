@@ -58,10 +58,10 @@ void read_words(const std::vector<std::string>& words, VleOptions& options) {
   options.input = words[1];
 }
 
-vle::Backend parse_backend(const std::string& name) {
-  if (name == "auto") return vle::Backend::automatic;
-  if (name == "cuda") return vle::Backend::cuda;
-  if (name == "cpu") return vle::Backend::cpu;
+BackendChoice parse_backend(const std::string& name) {
+  if (name == "auto") return BackendChoice::automatic;
+  if (name == "cuda") return BackendChoice::cuda;
+  if (name == "cpu") return BackendChoice::cpu;
   usage("--backend '" + name + "'", "it is auto, cuda or cpu");
 }
 

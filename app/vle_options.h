@@ -12,7 +12,7 @@ namespace cu264::app {
 struct VleOptions {
   bool expand = false;
   std::string input, output;
-  vle::Backend backend = vle::Backend::automatic;
+  BackendChoice backend = BackendChoice::automatic;
   int threads = 0;
   bool progress = true;  // where stderr is a terminal
   bool quiet = false;

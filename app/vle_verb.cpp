@@ -73,9 +73,9 @@ std::string summary_of(const vle::StreamReport& report, const VleOptions& option
 }
 
 // Auto starts no device for what a core does in the same time.
-vle::Backend backend_for(const VleOptions& options, std::optional<std::uint64_t> size) {
+BackendChoice backend_for(const VleOptions& options, std::optional<std::uint64_t> size) {
   const bool small = size && *size < kSmallInput;
-  return options.backend == vle::Backend::automatic && small ? vle::Backend::cpu : options.backend;
+  return options.backend == BackendChoice::automatic && small ? BackendChoice::cpu : options.backend;
 }
 
 vle::StreamReport run(const VleOptions& options) {

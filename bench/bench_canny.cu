@@ -1,9 +1,9 @@
-// Edge detection on the GPU, pictures and edge maps in device memory: the production form alone, in batches
-// and as a CUDA graph; the paper's form with the share of each step; sub-images of 32 x H against W x 32;
-// where the toolkit has it, NPP's Canny. Prints markdown.
+// Edge detection on the GPU, with pictures and edge maps in device memory: the production form alone, in
+// batches and as a CUDA graph; the paper's form with the share of each step; sub-images of 32 x H against W
+// x 32; and NPP's Canny if the toolkit has it. Prints Markdown.
 //
 //   bench_canny PICTURE.pgm [PICTURE.pgm ...]
-//   bench_canny --once COUNT CANDIDATES PICTURE.pgm      two launches of the production form, for a profiler
+//   bench_canny --once COUNT CANDIDATES PICTURE.pgm      launches the production form twice, for a profiler
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -32,7 +32,8 @@ using vision::cuda::CannyPlan;
 using vision::cuda::DeviceLimits;
 using vision::cuda::PublishedPlan;
 
-constexpr std::size_t kRotated = std::size_t{80} << 20;  // inputs together, more than the L2 cache holds
+// Bytes of all inputs together, more than the L2 cache holds.
+constexpr std::size_t kRotated = std::size_t{80} << 20;
 constexpr int kRuns = 31;
 
 struct Picture {
@@ -79,7 +80,7 @@ double median(std::vector<float> values) {
   return values[values.size() / 2];
 }
 
-// Median microseconds of launch(i), i counting up.
+// The median time of launch(i) in microseconds; i counts up.
 double microseconds(cudaStream_t stream, const std::function<void(int)>& launch, int runs = kRuns) {
   const Timer timer;
   std::vector<float> times;
@@ -157,10 +158,10 @@ class Bench {
     check_cuda(cudaStreamSynchronize(stream_), "kernel");
   }
 
-  // The paper's form takes milliseconds where the whole picture is one sub-image.
+  // The paper's form takes milliseconds if the whole picture is one sub-image.
   static bool grid_is_slow(const CannyParams& params) { return params.partition == Partition::frame; }
 
-  // Microseconds of all, and of each step.
+  // The time in microseconds of all steps together, and of each step.
   std::vector<double> published(const CannyParams& params) {
     const PublishedPlan plan(params, picture_.width, picture_.height, limits_);
     const DeviceArray<std::uint8_t> scratch(plan.scratch_bytes());
@@ -188,7 +189,7 @@ class Bench {
   }
 
 #if defined(CU264_WITH_NPP)
-  // One picture after the other: NPP knows no batches.
+  // NPP has no batches: pictures are processed one after the other.
   Times npp(int count) {
     const NppCanny peer(picture_.width, picture_.height, stream_);
     const auto launch = [&](int i) {
@@ -204,7 +205,7 @@ class Bench {
   }
 #endif
 
-  // As many bytes as any detector must read and write.
+  // A copy of as many bytes as any detector must read and write.
   double copy(int count) {
     return microseconds(stream_,
                         [&](int i) {

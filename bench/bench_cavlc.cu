@@ -1,10 +1,11 @@
-// Entropy coding on the GPU, alone: levels of real pictures in device memory, codes or NAL units in device
-// memory. CAVLCU and CAVLC_SU, the published forms, code the blocks; `code` joins them to macroblocks with
-// their headers; `pack` makes NAL units of those. Medians; a JSON line after the table.
+// Times entropy coding on the GPU alone: levels of real pictures in device memory become codes or NAL units
+// in device memory. CAVLCU and CAVLC_SU, the published forms, code the blocks; `code` also joins them to
+// macroblocks with their headers; `pack` makes NAL units of the result. Prints medians, and a JSON line
+// after the table.
 //
 //   bench_cavlc CLIP.yuv WIDTH HEIGHT [PICTURES] [QP ...]
 //
-// Without PICTURES, batches as an encoder takes them for `fast`.
+// Without PICTURES, batches have the size that an encoder chooses for `fast`.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -32,7 +33,7 @@ using test::DeviceArray;
 
 constexpr int kRuns = 15;
 
-// The clip's pictures over and over, in device memory.
+// The clip's pictures, repeated, in device memory.
 struct DeviceBatch {
   DeviceBatch(const std::vector<encoder::CpuPicture>& clip, int pictures)
       : macroblocks(repeat(clip, pictures, &encoder::CpuPicture::macroblocks)),
@@ -42,7 +43,7 @@ struct DeviceBatch {
         sources(std::vector<core::SourcePicture>(static_cast<std::size_t>(pictures),
                                                  {{samples.data(), samples.data(), samples.data()}, {}})) {
     view.pictures = pictures;
-    view.width = view.height = 1;  // I_PCM reads one sample: its bits are as many as any others
+    view.width = view.height = 1;  // I_PCM reads one sample, which takes as many bits as any other
     view.mb_width = clip[0].mb_width, view.mb_height = clip[0].mb_height;
     view.sources = sources.data();
     view.macroblocks = macroblocks.data();
@@ -68,7 +69,7 @@ struct DeviceBatch {
   core::BatchView view;
 };
 
-// Bytes a picture that any coder has to read.
+// The bytes of a picture that any coder has to read.
 double bytes_read(const std::vector<encoder::CpuPicture>& clip) {
   double bytes = 0;
   for (const encoder::CpuPicture& picture : clip) {
@@ -81,7 +82,7 @@ double bytes_read(const std::vector<encoder::CpuPicture>& clip) {
   return bytes / static_cast<double>(clip.size());
 }
 
-// Of one picture: bytes of its stream, and microseconds.
+// The bytes of a picture's stream, and microseconds per picture.
 struct Row {
   double bytes, cavlc_su, cavlcu, code, code_and_pack;
 };
@@ -135,7 +136,8 @@ Row measure(const core::BatchView& view) {
 }
 
 void run(const std::string& path, int width, int height, int pictures, const std::vector<int>& qps) {
-  constexpr std::size_t kCopyBytes = std::size_t{2} << 30;                              // read and written
+  // So many bytes are read, and as many are written.
+  constexpr std::size_t kCopyBytes = std::size_t{2} << 30;
   const double copy_rate = kCopyBytes / (1e-3 * copy_milliseconds(kRuns, kCopyBytes));  // bytes a second
   std::printf("%s, %dx%d, batches of %d; copy ceiling %.0f GB/s; microseconds a picture\n", path.c_str(),
               width, height, pictures, 1e-9 * copy_rate);
@@ -146,7 +148,8 @@ void run(const std::string& path, int width, int height, int pictures, const std
     const std::vector<encoder::CpuPicture> clip = coded_clip(path, width, height, qp);
     const DeviceBatch batch(clip, pictures);
     const Row row = measure(batch.view);
-    // What has to move: records, counts and the blocks that hold levels in, the stream out.
+    // The bytes that must be moved: records, counts and the blocks that hold levels are read, the stream is
+    // written.
     const double moved = bytes_read(clip) + row.bytes;
     const double share = 100 * moved / copy_rate / (1e-6 * row.code_and_pack);
     std::printf("%3d %9.0f | %9.2f %9.2f %6.1fx | %9.2f %9.2f %9.1f\n", qp, row.bytes, row.cavlc_su,

@@ -1,4 +1,4 @@
-// The hot functions of the mode decision, alone: time a block.
+// Times the hot functions of the mode decision alone, per block.
 #include <benchmark/benchmark.h>
 
 #include <cstddef>
@@ -16,18 +16,19 @@ namespace {
 
 namespace search = encoder::CU264_ISA;
 
-constexpr std::size_t kBlocks = 4096;  // more than a branch predictor remembers
+constexpr std::size_t kBlocks = 4096;  // more than a branch predictor can remember
 constexpr int kQp = 27;
 
 enum Density : int { kSparse, kDense };
 
-// Coefficients in coding order, as rdoq_block takes them.
+// Coefficients in coding order, the arguments of rdoq_block.
 struct Coefficients {
   std::int32_t scaled[16] = {};
   std::uint32_t negative = 0;
 };
 
-// Sparse: magnitudes fall off quickly, and about three levels of a block are not zero. Dense: all are large.
+// In sparse blocks magnitudes fall off quickly, and about three levels are not zero. In dense blocks all
+// magnitudes are large.
 std::vector<Coefficients> make_coefficients(int density, int shift) {
   std::mt19937 random(1);
   std::vector<Coefficients> blocks(kBlocks);
@@ -89,7 +90,7 @@ void rdoq_block(benchmark::State& state) {
 }
 BENCHMARK(rdoq_block)->Arg(kSparse)->Arg(kDense)->ArgName("density");
 
-// All nine Intra_4x4 modes of a block at once.
+// Measures all nine Intra_4x4 modes of a block at once.
 void satd_all_modes(benchmark::State& state) {
   std::mt19937 random(1);
   std::uint8_t source[16];

@@ -1,8 +1,9 @@
-// The CPU backend at 1080p: whole pictures through the public API, and each stage alone on one thread.
+// Times the CPU backend at 1080p: whole pictures through the public API, and each stage alone on one thread.
 //
 //   bench_cpu [--benchmark_filter=REGEX]
 //
-// Pictures are made by code (the tests' "natural"). items are pictures, per_mb is time a macroblock.
+// Pictures are generated (the "natural" pictures of the tests). The items are pictures; per_mb is the time
+// per macroblock.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -93,8 +94,9 @@ void report(benchmark::State& state, std::size_t bytes_a_picture) {
       Counter(kMacroblocks, Counter::kIsIterationInvariantRate | Counter::kInvert);  // in seconds
 }
 
-// The pipeline is full when the clock starts, and a picture goes in for each that comes out. As many an
-// iteration as there are threads, since that many are finished at about the same time.
+// The pipeline is full when the clock starts, and one picture is sent for each that is received. An
+// iteration takes as many pictures as there are threads, since that many are finished at about the same
+// time.
 void encode(benchmark::State& state) {
   Config config;
   config.width = kWidth, config.height = kHeight, config.qp = kQp;
@@ -152,7 +154,7 @@ void deblock_picture(benchmark::State& state) {
   const encoder::CpuPicture unfiltered = reconstructed(static_cast<int>(state.range(0)));
   encoder::CpuPicture picture = unfiltered;
   for (auto _ : state) {
-    state.PauseTiming();  // the filter works in place, and has less to do in what it has smoothed
+    state.PauseTiming();  // the filter works in place, and what it has smoothed takes less time
     for (int c = 0; c < 3; ++c)
       std::copy(unfiltered.reconstruction[c].samples.begin(), unfiltered.reconstruction[c].samples.end(),
                 picture.reconstruction[c].samples.begin());
@@ -164,7 +166,7 @@ void deblock_picture(benchmark::State& state) {
 }
 BENCHMARK(deblock_picture)->Arg(kQp)->Arg(37)->ArgName("qp")->Unit(benchmark::kMillisecond);
 
-// bytes are those of the stream.
+// The bytes are those of the stream.
 void code_slice(benchmark::State& state) {
   encoder::CpuPicture picture = reconstructed(static_cast<int>(state.range(0)));
   CodedSlice slice;
@@ -191,7 +193,7 @@ void append_nal(benchmark::State& state) {
 }
 BENCHMARK(append_nal)->Unit(benchmark::kMicrosecond);
 
-// The worst case: an emulation prevention byte for every two.
+// The worst case: every two bytes need an emulation prevention byte.
 void append_nal_of_zeros(benchmark::State& state) {
   std::vector<std::uint8_t> rbsp(1 << 18);
   rbsp.back() = 0x80;

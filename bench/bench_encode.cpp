@@ -1,13 +1,14 @@
-// The whole encoder on the GPU: real frames over and over in device memory or in pinned host memory, packets
-// in host memory, QP 27. Frames a second, milliseconds of the stages, latency, memory, and nvJPEG on the same
-// frames. Tables on the standard output, and as JSON in a file.
+// Times the whole encoder on the GPU: repeated real frames in device memory or in pinned host memory,
+// packets in host memory, QP 27. Reports frames per second, milliseconds of the stages, latency, memory, and
+// nvJPEG on the same frames. Prints tables, and writes them as JSON to a file.
 //
-//   bench_encode [--only TABLE[,TABLE...]] [--quick] [--tile] [--json FILE] CLIP.yuv WIDTHxHEIGHT [CLIP.yuv
-//   WIDTHxHEIGHT ...]
+//   bench_encode [--only TABLE[,TABLE...]] [--quick] [--tile] [--json FILE]
+//                CLIP.yuv WIDTHxHEIGHT [CLIP.yuv WIDTHxHEIGHT ...]
 //
-// --only: some of rates, options, devices, guides, encryption, stages, latency, nvjpeg, memory; all but
-// encryption if it is not given. --quick: short runs, fewer batch sizes. --tile: rates, stages, latency,
-// memory and encryption of each clip also at twice its sides, which makes 4K of 1080p.
+// --only selects from memory, rates, options, devices, aq, encryption, stages, latency and nvjpeg; without
+// it, all but encryption are measured. --quick makes short runs with fewer batch sizes. --tile measures
+// rates, stages, latency, memory and encryption of each clip also at twice its width and height, which makes
+// 4K of 1080p.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -31,14 +32,14 @@ struct Table {
   const char* name;
   void (*report)(const Clip&, Run&);
   bool by_default = true;
-  bool tiled = false;  // with --tile
+  bool tiled = false;  // --tile measures larger frames, too
 };
 
 constexpr Table kTables[] = {{"memory", report_memory, true, true},
                              {"rates", report_rates, true, true},
                              {"options", report_options},
                              {"devices", report_devices},
-                             {"guides", report_guides},
+                             {"aq", report_adaptive_quantisation},
                              {"encryption", report_encryption, false, true},
                              {"stages", report_stages, true, true},
                              {"latency", report_latency, true, true},
@@ -56,7 +57,7 @@ struct Options {
   std::vector<Clip> clips;
 };
 
-// In the order of kTables. Throws std::runtime_error.
+// Returns the named tables in the order of kTables. Throws std::runtime_error.
 std::vector<Table> tables_named(const std::string& names) {
   bool wanted[std::size(kTables)] = {};
   std::istringstream list(names + ",");
@@ -97,7 +98,7 @@ Options parse(int argc, char** argv) {
     } else if (word == "--json") {
       options.json = value();
     } else if (word.rfind("--", 0) == 0) {
-      throw std::runtime_error("no option " + word + "\n" + kUsage);
+      throw std::runtime_error("unknown option " + word + "\n" + kUsage);
     } else {
       clips.push_back(word);
     }

@@ -1,8 +1,8 @@
-// What protection costs and does, scheme by scheme: bench_protect [FILE.264 ...]
+// Measures what protection costs and what it does, scheme by scheme: bench_protect [FILE.264 ...]
 //
-// Without files: the clips of the folder that CU264_TEST_DATA names, encoded here at QP 24. Prints a Markdown
-// table, and the mean of every scheme. Encrypted pictures are measured against the source, marked ones
-// against the unmarked stream. Time is the processor's, of one thread.
+// Without files it takes the clips of the folder that CU264_TEST_DATA names and encodes them at QP 24. It
+// prints a Markdown table and the mean of every scheme. Encrypted pictures are compared with the source,
+// marked ones with the unmarked stream. Times are processor time of one thread.
 #include <time.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ double processor_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// Mean SSIM of luma in 8x8 windows, four samples apart.
+// The mean SSIM of luma in 8x8 windows that are four samples apart.
 double ssim_of(const Picture& a, const Picture& b) {
   double sum = 0;
   int windows = 0;
@@ -61,8 +61,8 @@ std::vector<std::uint8_t> edges_of(const Picture& picture) {
   return canny::detect({}, picture.plane(0), picture.width, picture.width, picture.height, machine);
 }
 
-// Edge-difference ratio: of the pixels that are edges in either map, twice for both, how many are so in one
-// alone. 0: the same edges; 1: none in common.
+// The edge-difference ratio: the number of pixels that are edges in only one of the maps, divided by the
+// number of edge pixels of both maps. It is 0 for equal edges and 1 if no edge is common.
 double edge_difference(const Picture& a, const Picture& b) {
   const std::vector<std::uint8_t> one = edges_of(a), other = edges_of(b);
   double different = 0, all = 0;
@@ -74,7 +74,7 @@ double edge_difference(const Picture& a, const Picture& b) {
 
 struct Distance {
   double psnr = 0, ssim = 0;
-  double npcr = 0, uaci = 0;  // luma samples that changed, and by how much of 255, in per cent
+  double npcr = 0, uaci = 0;  // in per cent: luma samples that changed; mean change of all, of 255
   double edr = 0;
 };
 
@@ -102,7 +102,7 @@ Distance distance(const std::vector<Picture>& a, const std::vector<DecodedPictur
 struct Clip {
   std::string name;
   Bytes stream;
-  std::vector<Picture> source;  // empty: what the stream decodes to
+  std::vector<Picture> source;  // if empty, the decoded stream takes its place
   std::vector<Picture> decoded;
 };
 
@@ -116,7 +116,7 @@ ProtectionKey key() {
   return ProtectionKey(std::array<std::uint8_t, 32>{2, 6, 4});
 }
 
-// One row of the table. The last two are sums, all others means of what they count.
+// One row of the table. For the mean of several rows, the last two figures are sums.
 constexpr int kFigures = 13;
 using Row = std::array<double, kFigures>;
 
@@ -129,7 +129,7 @@ void print_row(const std::string& clip, const std::string& scheme, const Row& ro
   std::fflush(stdout);
 }
 
-// By scheme: the rows' sum and their number.
+// The sum and the number of the rows of each scheme.
 std::map<std::string, std::pair<Row, int>>& totals() {
   static std::map<std::string, std::pair<Row, int>> sums;
   return sums;
@@ -151,7 +151,7 @@ Bytes random_payload(std::uint64_t size) {
   return payload;
 }
 
-// `payload`: what the way back gives; null: it gives the stream.
+// `payload` is what the inverse tool must give; null: it must give the stream.
 template <class MakeTool>
 void measure(const Clip& clip, const std::string& scheme, const Bytes* payload, MakeTool make_tool,
              std::unique_ptr<StreamTool> back) {
@@ -207,8 +207,8 @@ void print_means() {
   }
 }
 
-// As much payload as there is room for behind the frame's header, or `percent` of it: which blocks a density
-// below 65536 picks depends on the nonce.
+// Hides as much payload as there is room for behind the frame's header, or `percent` of it: at a density
+// below 65536, the nonce decides which blocks are used.
 template <class MakeTool>
 void measure_full(const Clip& clip, const std::string& scheme, std::uint64_t header, std::uint64_t percent,
                   MakeTool make_tool, std::unique_ptr<StreamTool> back) {

@@ -1,10 +1,10 @@
-// Run-length coding beside CUB's, as Markdown.
+// Compares run-length coding with CUB's and prints Markdown.
 //
 //   bench_rle [RUNS]
 //
-// Medians of RUNS (50) calls; what the calls zero is counted. "GB/s": of input. Floor: a copy by the runtime
-// of as many bytes as must be read and written. Every result is compared with CUB's, the decoder's with the
-// input.
+// Figures are medians of RUNS (50) calls, including what the calls zero. "GB/s" counts the input. The floor
+// is the time of a copy by the runtime of as many bytes as must be read and written. Every result is
+// compared with CUB's, that of the decoder with the input.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -25,7 +25,7 @@ void require(bool right, const char* what) {
   if (!right) throw std::runtime_error(std::string(what) + " is wrong");
 }
 
-// Runs of 1 to 2 * average - 1 symbols.
+// Makes runs of 1 to 2 * average - 1 symbols.
 template <class T>
 std::vector<T> make_input(std::size_t count, unsigned average) {
   std::mt19937 random(7);

@@ -1,9 +1,10 @@
-// Prefix sums and stream compaction beside CUB's, as Markdown.
+// Compares prefix sums and stream compaction with CUB's and prints Markdown.
 //
 //   bench_scan [RUNS]
 //
-// Medians of RUNS (50) calls; what the calls zero is counted. "GB/s": bytes that must be read and written.
-// "of a copy": of what a copy by the runtime of as many bytes takes. Every result is compared with CUB's.
+// Figures are medians of RUNS (50) calls, including what the calls zero. "GB/s" counts the bytes that must
+// be read and written. "of a copy" compares with the time of a copy by the runtime of as many bytes. Every
+// result is compared with CUB's.
 #include <cstdio>
 #include <cstdlib>
 #include <cub/device/device_scan.cuh>
@@ -68,7 +69,7 @@ void bench_sums(const std::uint32_t* d_input, std::size_t count, int runs) {
   table.head("Exclusive sums of 32-bit words");
   const struct {
     const char* name;
-    std::optional<scan::ScanForm> form;  // nothing: the production form
+    std::optional<scan::ScanVariant> form;  // nothing: the production form
   } forms[] = {{"`device_scan` (GVLE's, tiles of 8192)", {}},
                {"Yamamoto's, tiles of 8192", {{scan::Method::yavle, scan::TileSize::large}}},
                {"Yan's, tiles of 8192", {{scan::Method::cuvle, scan::TileSize::large}}},

@@ -1,11 +1,12 @@
-// The tables of the GVLE paper (thesis 2.3, section 4) on the GPU at hand, as Markdown.
+// Prints the tables of the GVLE paper (thesis 2.3, section 4) for the GPU at hand, as Markdown.
 //
 //   bench_vle [--mb N]... [--runs N] [--cpu] [--sweep] [--variants] [--once ENCODER] [FILE|FOLDER]...
 //
-// Files (default: folder corpora of $CU264_TEST_DATA) are repeated to at least N megabytes (default: 100 and
-// 1000). One warm-up and 50 runs (as many as fit in a second), medians. --cpu times the CPU too, at the first
-// size. --sweep times all sizes of thread blocks, --variants those of PAVLE and CUVLE, on the first file.
-// --once launches one encoder once a file and prints nothing: for a profiler.
+// Files (default: the folder corpora of $CU264_TEST_DATA) are repeated to at least N megabytes (default: 100
+// and 1000). Figures are medians of 50 runs, or as many as fit in a second, after one warm-up. --cpu also
+// times the CPU, at the first size. --sweep times all sizes of thread blocks and --variants the variants of
+// PAVLE and CUVLE, on the first file. --once launches one encoder once for each file and prints nothing, for
+// a profiler.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -13,8 +14,7 @@
 #include <stdexcept>
 
 #include "bench/vle_workload.h"
-#include "entropy/vle/published/cuvle.h"
-#include "entropy/vle/published/pavle.h"
+#include "entropy/vle/published/published_encoders.h"
 
 namespace {
 
@@ -62,19 +62,19 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
-// What was measured on one file.
+// The measurements of one file.
 struct Row {
   std::string file;
   std::size_t size = 0, coded = 0;
   double copy = 0, histogram = 0;
   CpuTimes cpu;
   std::vector<ScanTimes> scans;
-  std::vector<EncodeTimes> times;  // of each encoder
+  std::vector<EncodeTimes> times;  // one entry for each encoder
 
   double gigabytes(double milliseconds) const { return static_cast<double>(size) / milliseconds / 1e6; }
 };
 
-// Beside the corpora: what the longest codes, and codes without pattern, cost.
+// Adds inputs that show what the longest codes, and codes without a pattern, cost.
 std::vector<std::pair<CorpusFile, int>> with_synthetic(const std::vector<CorpusFile>& files) {
   std::vector<std::pair<CorpusFile, int>> inputs;
   for (const CorpusFile& file : files) inputs.emplace_back(file, 0);
@@ -156,7 +156,7 @@ Statistics statistics(const std::vector<Row>& rows, const Value& value) {
   return result;
 }
 
-// Tables 2 to 6: each step of the ablation; with the factors of the paper's RTX 2080.
+// Tables 2 to 6: each step of the ablation, with the factors that the paper measured on an RTX 2080.
 void print_ablation(const std::vector<Row>& rows, const std::vector<BenchEncoder>& encoders) {
   struct Step {
     int table;
@@ -279,7 +279,7 @@ void run(const Options& options) {
     }
     std::printf("\n## %zu MB\n\n", megabytes);
     print_files(rows, encoders);
-    rows.resize(files.size());  // the paper's averages are over its files
+    rows.resize(files.size());  // the paper averages over its files only
     print_ablation(rows, encoders);
     print_statistics(rows, encoders);
     if (!rows[0].scans.empty()) print_scans(rows);

@@ -1,10 +1,11 @@
-// The fast variable-length encoder and the GPU decoder, all in device memory: files repeated to N megabytes,
-// the code of at most 16 bits for them, and uniform bytes with codes of 8 and of 16 bits.
+// Times the fast variable-length encoder and the GPU decoder in device memory, on files repeated to N
+// megabytes, with the files' own codes of at most 16 bits, and on uniform bytes with codes of 8 and of 16
+// bits.
 //
 //   bench_vle_decode [--mb N]... [--runs N] FILE...
 //
-// Medians of N runs (50). "% of copy": what a device copy that reads and writes as many bytes takes in the
-// same run, against the time.
+// Figures are medians of N runs (50). "% of copy" is the time, measured in the same run, of a device copy
+// that reads and writes as many bytes, divided by the time of the coder.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -103,7 +104,7 @@ void run(const Workload& workload, std::size_t megabytes, int runs) {
       return bytes;
     }();
     if (d_decoded.download()[0].corrupt != 0 || last != workload.period) {
-      throw std::runtime_error(workload.name + " does not come back");
+      throw std::runtime_error(workload.name + " was decoded wrongly");
     }
     line(with_index ? "decode, index" : "decode, without index", time);
   }

@@ -1,10 +1,11 @@
-// Compressing and expanding a file through the library, beside reading it:
+// Times compressing and expanding a file through the library, and reading it:
 //
 //   bench_vle_stream FILE FOLDER [cuda|cpu]
 //
-// Times reading FILE with nothing done to it, compressing it to nowhere and to FOLDER, and expanding that
-// again. Five runs of each in one process, so that the first one shows what opening the backend costs; "in
-// source" is the time spent in read(), "in sink" in write(). FOLDER on a memory disk leaves the storage out.
+// It times reading FILE with nothing else done, compressing it to /dev/null and to FOLDER, and expanding the
+// result. There are five runs of each in one process, so that the first one shows what opening the backend
+// costs. "in source" is the time spent in read(), "in sink" that in write(). A FOLDER in memory excludes the
+// storage.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@
 namespace {
 
 namespace vle = cu264::vle;
+using cu264::BackendChoice;
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -58,7 +60,7 @@ class File {
     seconds += now() - start;
   }
 
-  double seconds = 0;  // spent here
+  double seconds = 0;  // time spent in the calls
 
  private:
   int descriptor_;
@@ -78,7 +80,7 @@ void read_only(const std::string& name) {
   print("read", bytes, now() - start, input.seconds, 0);
 }
 
-void stream(bool expand, const std::string& from, const std::string& to, vle::Backend backend) {
+void stream(bool expand, const std::string& from, const std::string& to, BackendChoice backend) {
   File input(from, O_RDONLY), output(to, O_WRONLY | O_CREAT | O_TRUNC);
   vle::StreamOptions options;
   options.backend = backend;
@@ -104,7 +106,7 @@ int main(int argc, char** argv) {
     constexpr int kRuns = 5;
     const std::string file = argv[1], coded = std::string(argv[2]) + "/bench_vle_stream.vle";
     const bool on_cpu = argc > 3 && std::string(argv[3]) == "cpu";
-    const vle::Backend backend = on_cpu ? vle::Backend::cpu : vle::Backend::cuda;
+    const BackendChoice backend = on_cpu ? BackendChoice::cpu : BackendChoice::cuda;
     std::puts("| | s | GB/s of the original | s in source | s in sink |\n|---|---:|---:|---:|---:|");
     for (int run = 0; run < kRuns; ++run) read_only(file);
     for (int run = 0; run < kRuns; ++run) stream(false, file, "/dev/null", backend);

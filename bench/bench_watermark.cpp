@@ -1,8 +1,8 @@
-// What watermarks cost that the encoder puts in: bench_watermark [DENSITY ...]
+// Measures what the encoder's watermarks cost: bench_watermark [DENSITY ...]
 //
-// The clips of the folder that CU264_TEST_DATA names, up to 10 pictures each, at QP 24, with each scheme,
-// density and preset: how far PSNR-Y against the source falls and how much the stream grows beside the
-// unmarked one, and whether the payload came back. Prints a Markdown table.
+// It takes up to 10 pictures of each clip of the folder that CU264_TEST_DATA names, at QP 24, with each
+// scheme, density and preset. It prints a Markdown table: how far PSNR-Y against the source falls, how much
+// larger the stream is than the unmarked one, and whether the payload was recovered.
 #include <algorithm>
 #include <array>
 #include <cmath>

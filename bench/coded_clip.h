@@ -1,4 +1,4 @@
-// Pictures of a raw I420 file after `reconstruct`, as the entropy coder finds them.
+// Pictures of a raw I420 file after stage `reconstruct`, the input of the entropy coder.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace cu264::bench {
 
-// The file's frames, coded by the CPU backend's fastest preset. Throws std::runtime_error.
+// Codes the file's frames with the fastest preset of the CPU backend. Throws std::runtime_error.
 std::vector<encoder::CpuPicture> coded_clip(const std::string& path, int width, int height, int qp);
 
 }  // namespace cu264::bench

@@ -1,4 +1,4 @@
-// The files of a corpus, in memory.
+// Reads the files of a corpus into memory.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ struct CorpusFile {
   std::vector<std::uint8_t> bytes;
 };
 
-// Files as they are, FILE.xz unpacked by xz, every file of an ARCHIVE.tar.xz by tar, and all these of a
-// folder. Throws std::runtime_error.
+// Reads files as they are, FILE.xz unpacked by xz, every file of an ARCHIVE.tar.xz unpacked by tar, and all
+// of these in a folder. Throws std::runtime_error.
 std::vector<CorpusFile> read_corpora(const std::vector<std::string>& paths);
 
 }  // namespace cu264::bench

@@ -15,7 +15,8 @@ __device__ std::uint64_t this_thread() {
   return static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 
-// A length more than there are thread-inputs, so that the scan's last sum is the whole stream's.
+// There is one length more than there are thread-inputs, so that the scan's last sum is that of the whole
+// stream.
 __global__ void measure(const __grid_constant__ Call call, std::uint64_t* d_lengths, std::uint64_t count) {
   __shared__ SplitTable s_table;
   s_table.load(call.table);

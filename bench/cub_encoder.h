@@ -1,7 +1,8 @@
-// What one writes who has CUB: lengths, DeviceScan, codes, in three passes. A peer for bench_vle.
+// The encoder that one would write with CUB, for comparison in bench_vle. It has three passes: lengths,
+// DeviceScan, codes.
 #pragma once
 
-#include "entropy/vle/published/published_encoder.h"
+#include "entropy/vle/published/published_encoders.h"
 
 namespace cu264::bench {
 

@@ -1,4 +1,4 @@
-// Times of single calls on the GPU, whatever the host takes to launch them.
+// Measures the time of single calls on the GPU, independent of the time that the host takes to launch them.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -27,14 +27,14 @@ class DeviceBuffer {
   T* d_data_ = nullptr;
 };
 
-// Keeps the GPU busy while the host enqueues what is to be timed.
+// Keeps the GPU busy while the host enqueues the calls to be timed.
 static __global__ void spin(long long cycles) {
   const long long start = clock64();
   while (clock64() - start < cycles) {
   }
 }
 
-// Median of `runs` calls after a warm-up, in milliseconds.
+// The median of `runs` calls after a warm-up, in milliseconds.
 template <class Function>
 double median_milliseconds(int runs, const Function& function) {
   cudaEvent_t start, end;
@@ -56,7 +56,7 @@ double median_milliseconds(int runs, const Function& function) {
   return times[times.size() / 2];
 }
 
-// A copy that reads and writes `bytes` altogether.
+// The time of a copy that reads and writes `bytes` altogether.
 inline double copy_milliseconds(int runs, std::size_t bytes) {
   const DeviceBuffer<char> d_from(bytes / 2), d_to(bytes / 2);
   return median_milliseconds(runs, [&] {

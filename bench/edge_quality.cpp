@@ -1,11 +1,12 @@
-// Edge maps against pictures that people have marked, and decoded video against its source.
+// Compares edge maps with pictures in which people have marked edges, and decoded video with its source.
 //
-//   edge_quality FOLDER [--map NAME=MAPS]...   the paper's table 1, and all methods side by side. FOLDER
-//   holds
-//                                              sets of pictures, uded and bsds500: NAME.png or .jpg beside
-//                                              NAME_gt.png (non-zero: marked). MAPS holds SET/NAME.png: the
+//   edge_quality FOLDER [--map NAME=MAPS]...   prints the paper's table 1, and all methods side by side.
+//   FOLDER
+//                                              holds sets of pictures, uded and bsds500: NAME.png or .jpg and
+//                                              NAME_gt.png (non-zero: marked). MAPS holds SET/NAME.png, the
 //                                              edge maps of another detector
-//   edge_quality --fidelity SOURCE DECODED     mean F of the decoded pictures' edge maps against the source's
+//   edge_quality --fidelity SOURCE DECODED     prints the mean F of the edge maps of the decoded pictures
+//                                              against those of the source
 //
 // Options: --tolerance N (2 pixels), --sigma TENTHS (14)
 #include <algorithm>
@@ -70,7 +71,7 @@ struct Example {
   BinaryMap truth;
 };
 
-// Black may have been written as 16.
+// Marked pixels are at least this bright, because black may be stored as 16.
 constexpr int kMarked = 20;
 constexpr const char* kSets[] = {"uded", "bsds500"};
 constexpr int kSetCount = 2;
@@ -133,7 +134,7 @@ EdgeScore mean(const Method& method, const std::vector<Example>& examples, const
   return {sum.mse / count, sum.precision / count, sum.recall / count, sum.f / count};
 }
 
-// The paper's table 1: `methods` are frame-level and distributed with C0.01, then with C0.03.
+// The paper's table 1. The `methods` are frame-level and distributed with C0.01, then with C0.03.
 void print_table_1(const std::vector<Example>& examples, const std::vector<Method>& methods) {
   std::printf(
       "MSE against human marks\n\n| picture | frame, C0.01 | dist., C0.01 | frame, C0.03 | dist., C0.03 |\n");
@@ -219,7 +220,7 @@ int fidelity(const std::string& source, const std::string& decoded, int toleranc
   double sum = 0;
   int count = 0;
   while (read_luma(source_reader, a) && read_luma(decoded_reader, b)) {
-    // The decoded picture may be a column or row larger: odd sizes are widened.
+    // The decoded picture may be one column or row larger, because odd sizes are widened.
     if (b.width < a.width || b.height < a.height) {
       std::fprintf(stderr, "edge_quality: %s: smaller than its source\n", decoded.c_str());
       return 1;

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""cu264's edges beside OpenCV's on pictures that people have marked, and whether they are as good as they must be.
+"""Compares cu264's edges with OpenCV's on pictures that people have marked, and checks that they are good enough.
 
     pip install opencv-python-headless
     bench/edge_quality.py FOLDER [--program build/bin/edge_quality] [--sigma 14]
 
-FOLDER holds uded/ and bsds500/, as edge_quality wants them. OpenCV's Canny takes its thresholds from the median
+FOLDER holds uded/ and bsds500/ in the form that edge_quality reads. OpenCV's Canny takes its thresholds from the median
 (2/3 and 4/3 of it) or from Otsu's threshold (half of it, and itself). All maps are measured by edge_quality.
 """
 import argparse

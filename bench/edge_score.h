@@ -1,4 +1,5 @@
-// How near an edge map is to another: mean squared error, and precision, recall and F with a tolerance.
+// Measures how close an edge map is to another: mean squared error, and precision, recall and F with a
+// tolerance.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +9,7 @@
 
 namespace cu264::bench {
 
-// A binary map: one byte a pixel, 0 or 1, dense rows.
+// A binary map: one byte per pixel, 0 or 1, in dense rows.
 struct BinaryMap {
   int width = 0;
   int height = 0;
@@ -16,13 +17,13 @@ struct BinaryMap {
 };
 
 struct EdgeScore {
-  double mse = 0;        // the share of pixels that differ
-  double precision = 0;  // the share of edges with a true one within the tolerance; 0 without edges
-  double recall = 0;     // the share of true edges with one within the tolerance; 0 without any
-  double f = 0;          // their harmonic mean
+  double mse = 0;        // the fraction of pixels that differ
+  double precision = 0;  // the fraction of edges with a true edge within the tolerance; 0 without edges
+  double recall = 0;     // the fraction of true edges with a found edge within the tolerance; 0 without any
+  double f = 0;          // the harmonic mean of precision and recall
 };
 
-// Every pixel within `tolerance` (Euclidean) of a set one.
+// Sets every pixel within `tolerance` (Euclidean) of a set pixel.
 inline BinaryMap dilated(const BinaryMap& map, int tolerance) {
   std::vector<std::pair<int, int>> disc;
   for (int dy = -tolerance; dy <= tolerance; ++dy) {
@@ -57,7 +58,7 @@ inline EdgeScore score(const BinaryMap& edges, const BinaryMap& truth, int toler
     return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
   };
   EdgeScore result{share(differing, edges.pixels.size()), share(right, found), share(recalled, wanted), 0};
-  // Two empty maps agree.
+  // Two empty maps agree perfectly.
   if (found == 0 && wanted == 0) return {0, 1, 1, 1};
   const double sum = result.precision + result.recall;
   if (sum > 0) result.f = 2 * result.precision * result.recall / sum;

@@ -22,7 +22,7 @@ Rate measure_rate(const Config& config, const FramePool& pool, bool quick) {
   const double seconds = quick ? 0.1 : 1;
   Encoder encoder(config);
   const int batch = encoder.info().batch;
-  // Devices take batches in turn: in a round each has one.
+  // Devices take batches in turn; in a round each of them takes one.
   const int round = batch * std::max(1, static_cast<int>(config.devices.size()));
   std::uint64_t sent = 0;
   double bytes = 0;

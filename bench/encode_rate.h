@@ -1,4 +1,4 @@
-// How the benchmarks of the whole encoder set it up, and steady encoding by the clock.
+// How the benchmarks set up the whole encoder and measure its steady rate.
 #pragma once
 
 #include <utility>
@@ -11,17 +11,18 @@ namespace cu264::bench {
 inline constexpr std::pair<Preset, const char*> kPresets[] = {
     {Preset::fast, "fast"}, {Preset::balanced, "balanced"}, {Preset::best, "best"}};
 
-// QP 27 on the first device. Batch 0: what fills it.
+// A configuration with QP 27 on the first device. Batch 0 is the size that fills the device.
 Config config_of(const Clip& clip, Preset preset, int batch, int slices = 1);
 
 struct Rate {
   double frames_per_second = 0;
-  double bytes = 0;  // a frame
-  int batch = 0;     // pictures
+  double bytes = 0;  // bytes per frame
+  int batch = 0;     // pictures per batch
 };
 
-// Packets received in host memory, timed from the last packet of a batch to the last of a later one, after
-// two batches on each device: median of three times at least four batches on each device.
+// Measures the rate of packets received in host memory, from the last packet of a batch to the last packet
+// of a later one, after two batches on each device. The result is the median of three measurements, each of
+// at least four batches on each device.
 Rate measure_rate(const Config& config, const FramePool& pool, bool quick);
 
 }  // namespace cu264::bench

@@ -1,4 +1,4 @@
-// The whole encoder: memory, frames a second, the cost of its options, several devices, latency.
+// Tables of the whole encoder: memory, frames per second, the cost of its options, several devices, latency.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -57,8 +57,8 @@ void report_rates(const Clip& clip, Run& run) {
   }
 }
 
-// What the options that add a stage cost, beside the same preset without them, which runs again after each:
-// a GPU's clock moves.
+// The cost of options that add a stage. The preset without them is measured again after each of them,
+// because a GPU's clock changes with time.
 void report_options(const Clip& clip, Run& run) {
   const FramePool pool(clip, MemoryKind::device);
   const Config plain = config_of(clip, Preset::fast, 0);
@@ -99,7 +99,7 @@ void report_options(const Clip& clip, Run& run) {
   }
 }
 
-// From pinned host memory, which all devices reach.
+// Frames are in pinned host memory, which all devices can read.
 void report_devices(const Clip& clip, Run& run) {
   const int devices = static_cast<int>(cuda_devices().size());
   if (devices == 1) {
@@ -125,7 +125,8 @@ void report_devices(const Clip& clip, Run& run) {
   }
 }
 
-// From send to the packet, nothing else being under way; the caller asks until it is there.
+// The time from send to the packet while nothing else is being encoded; the caller polls until the packet is
+// there.
 void report_latency(const Clip& clip, Run& run) {
   constexpr int kWarmUp = 5;
   const int runs = run.quick ? 15 : 50;

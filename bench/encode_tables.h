@@ -1,4 +1,4 @@
-// The tables of bench_encode, each of one clip.
+// The tables of bench_encode. Each of them is made for one clip.
 #pragma once
 
 #include "bench/gpu_bench.h"
@@ -20,7 +20,7 @@ void report_latency(const Clip& clip, Run& run);
 
 // stage_tables.cpp: its stages one by one
 void report_stages(const Clip& clip, Run& run);
-void report_guides(const Clip& clip, Run& run);
+void report_adaptive_quantisation(const Clip& clip, Run& run);
 void report_encryption(const Clip& clip, Run& run);
 
 // nvjpeg_tables.cpp: the same frames by nvJPEG

@@ -17,7 +17,7 @@ Clip read_clip(const std::string& path, const std::string& size) {
   clip.name = path.substr(path.find_last_of('/') + 1);
   if (std::sscanf(size.c_str(), "%dx%d", &clip.width, &clip.height) != 2 || clip.width <= 0 ||
       clip.height <= 0 || clip.width % 2 != 0 || clip.height % 2 != 0) {
-    throw std::runtime_error("'" + size + "' is no size: give WIDTHxHEIGHT, both even, after each clip");
+    throw std::runtime_error("'" + size + "' is not a size: give WIDTHxHEIGHT, both even, after each clip");
   }
   std::ifstream file(path, std::ios::binary);
   constexpr std::size_t kMostFrames = 64;

@@ -1,5 +1,5 @@
 // What the benchmarks of the whole encoder share: clips of raw I420, their frames repeated in memory, the
-// machine's copy rates, and rows that are printed as a table and kept as JSON.
+// copy rates of the machine, and rows that are printed as tables and kept as JSON.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@
 namespace cu264::bench {
 
 struct Clip {
-  std::string name;  // the file's, without its folder
+  std::string name;  // the file name without its folder
   int width = 0;
   int height = 0;
   std::vector<std::vector<std::uint8_t>> frames;  // I420 without padding
@@ -24,20 +24,20 @@ struct Clip {
   std::size_t frame_bytes() const { return luma_bytes() * 3 / 2; }
 };
 
-// Throws std::runtime_error. Sides must be even.
+// Reads a clip. Both sides must be even. Throws std::runtime_error.
 Clip read_clip(const std::string& path, const std::string& size);
 
-// Each frame four times, as the quarters of one of twice the sides.
+// Repeats each frame four times, as the quarters of a frame of twice the width and height.
 Clip tiled(const Clip& clip);
 
-// Copies of a clip's frames one after another, together far larger than a GPU's cache.
+// Copies of a clip's frames one after another, which together are far larger than a GPU's cache.
 class FramePool {
  public:
-  // `memory`: pinned or device.
+  // `memory` is pinned or device.
   FramePool(const Clip& clip, MemoryKind memory, int at_least = 0);
 
   int size() const { return copies_; }
-  // Of the copy `i` modulo size().
+  // The frame of copy `i` modulo size().
   Frame frame(std::uint64_t i) const;
 
  private:
@@ -48,7 +48,7 @@ class FramePool {
   PinnedAllocation pinned_samples_;
 };
 
-// Bytes a second. On the device a byte counts twice: it is read and written.
+// Bytes per second. On the device a byte counts twice, because it is read and written.
 struct CopyRates {
   double device = 0, to_device = 0, to_host = 0;
 };
@@ -56,10 +56,11 @@ CopyRates measure_copies();
 
 double median(std::vector<double> values);
 
-// Median of milliseconds that `launch`, which puts work on CUDA's default stream, keeps the device busy.
+// The median time in milliseconds for which `launch`, which enqueues work on CUDA's default stream, keeps
+// the device busy.
 double device_milliseconds(int runs, const std::function<void()>& launch);
 
-// Peak signal to noise ratio of 8-bit samples, in dB.
+// The peak signal-to-noise ratio of 8-bit samples, in dB.
 double psnr(const std::uint8_t* a, const std::uint8_t* b, std::size_t samples);
 
 class StopWatch {
@@ -71,7 +72,7 @@ class StopWatch {
   Clock::time_point start_ = Clock::now();
 };
 
-// A named figure or word of a row.
+// A named number or text of a row.
 struct Field {
   Field(const char* name, const std::string& text) : name(name), text(text), quoted(true) {}
   Field(const char* name, int value) : name(name), text(std::to_string(value)) {}
@@ -84,7 +85,7 @@ struct Field {
 
 class Report {
  public:
-  // Prints the row, below the names of its columns where another table begins.
+  // Prints the row. If another table begins with it, the names of its columns are printed first.
   void row(const std::string& table, const std::vector<Field>& fields);
   // {"table": [{...}, ...], ...}
   std::string json() const;

@@ -10,7 +10,7 @@
 namespace cu264::bench {
 namespace {
 
-constexpr Npp16s kLow = 60, kHigh = 140;  // of Sobel's magnitude; they hardly change the time
+constexpr Npp16s kLow = 60, kHigh = 140;  // thresholds of Sobel's magnitude; they hardly change the time
 
 void check(NppStatus status, const char* what) {
   if (status < NPP_SUCCESS)

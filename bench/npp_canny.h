@@ -1,6 +1,6 @@
-// NPP's Canny as a peer: one picture in device memory, its edge map in device memory. Its thresholds are
-// given, not found, and its hysteresis looks at two neighbours once instead of following edges: less work
-// than ours.
+// NPP's Canny, for comparison: one picture and its edge map in device memory. It does less work than our
+// detector: its thresholds are given, not found, and its hysteresis looks at two neighbours once instead of
+// following edges.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,7 +15,7 @@ class NppCanny {
   NppCanny(int width, int height, cudaStream_t stream);
   ~NppCanny();
 
-  // Gaussian 5x5, Sobel 3x3, L2 norm; dense planes. Throws std::runtime_error.
+  // Uses Gaussian 5x5, Sobel 3x3 and the L2 norm, on dense planes. Throws std::runtime_error.
   void launch(const std::uint8_t* d_picture, std::uint8_t* d_edges) const;
 
  private:

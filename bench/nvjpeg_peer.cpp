@@ -23,7 +23,7 @@ void check_jpeg(nvjpegStatus_t status, const char* what) {
   throw std::runtime_error(std::string("nvJPEG, ") + what + ": status " + std::to_string(status));
 }
 
-// Interleaved RGB of an I420 frame by JFIF's equations, chroma repeated.
+// Converts an I420 frame to interleaved RGB by JFIF's equations; chroma samples are repeated.
 std::vector<std::uint8_t> rgb_of(const Clip& clip, const std::vector<std::uint8_t>& frame) {
   const std::size_t width = static_cast<std::size_t>(clip.width), luma = clip.luma_bytes();
   std::vector<std::uint8_t> rgb(3 * luma);
@@ -99,7 +99,7 @@ struct File {
   std::size_t size;
 };
 
-// One image at a time on a stream of its own.
+// Encodes one image at a time on a stream of its own.
 class JpegEncoder {
  public:
   JpegEncoder(nvjpegHandle_t handle, int quality) : handle_(handle) {
@@ -116,7 +116,7 @@ class JpegEncoder {
   JpegEncoder(const JpegEncoder&) = delete;
   JpegEncoder& operator=(const JpegEncoder&) = delete;
 
-  // The file, in memory that the next call uses again.
+  // Returns the file, in memory that the next call reuses.
   File encode(const nvjpegImage_t& image, bool rgb, int width, int height) {
     check_jpeg(
         rgb ? nvjpegEncodeImage(handle_, state_, params_, &image, NVJPEG_INPUT_RGBI, width, height,
@@ -144,8 +144,8 @@ class JpegEncoder {
   std::size_t capacity_ = 0;
 };
 
-// Of `streams` threads that begin together: the sum of the frames a second of each. `make(t)` gives thread t
-// what encodes a frame.
+// Starts `streams` threads together and returns the sum of their frames per second. `make(t)` returns the
+// function with which thread t encodes a frame.
 template <class Make>
 double rate_of_threads(int streams, double seconds, const Make& make) {
   constexpr int kWarmUp = 20;
@@ -189,7 +189,7 @@ NvJpeg::~NvJpeg() = default;
 double NvJpeg::rate(int quality, int streams, bool quick) const {
   constexpr int kRepeats = 3;
   const State& state = *state_;
-  // Stream t takes the frames t, t + streams, and so on.
+  // Stream t takes frames t, t + streams, and so on.
   const auto make = [&](int t) {
     return [&state, i = static_cast<std::uint64_t>(t), step = static_cast<std::uint64_t>(streams),
             encoder = std::make_unique<JpegEncoder>(state.nvjpeg.handle, quality)]() mutable {

@@ -1,4 +1,5 @@
-// nvJPEG beside cu264, on the same frames in device memory: frames a second, and bytes at the same luma PSNR.
+// Compares nvJPEG with cu264 on the same frames in device memory: frames per second, and bytes at the same
+// luma PSNR.
 #include "bench/encode_tables.h"
 
 #if defined(CU264_WITH_NVJPEG)
@@ -20,7 +21,8 @@ namespace {
 
 using Point = NvJpeg::Point;
 
-// What a preset makes of the clip's first frame, QP by QP; each is encoded once, when it is asked for.
+// Bytes and PSNR of the clip's first frame with a preset, by QP. Each QP is encoded once, when it is first
+// needed.
 class QpCurve {
  public:
   QpCurve(const Clip& clip, const FramePool& pool, Preset preset)
@@ -37,7 +39,7 @@ class QpCurve {
     return std::abs(at(a).psnr - psnr) <= std::abs(at(b).psnr - psnr) ? a : b;
   }
 
-  // Log-linear between the QPs around it; nothing outside the range of QPs.
+  // Interpolates log-linearly between two QPs. Returns nothing outside the range of QPs.
   std::optional<double> bytes_at(double psnr) {
     const int above = last_above(psnr);
     if (above < 0 || above == kLargestQp) return {};
@@ -49,7 +51,7 @@ class QpCurve {
  private:
   static constexpr int kLargestQp = 51;
 
-  // The largest QP whose PSNR is not below; -1: none.
+  // The largest QP whose PSNR is not below `psnr`, or -1 if there is none.
   int last_above(double psnr) {
     int above = -1, below = kLargestQp + 1;
     while (below - above > 1) {
@@ -81,7 +83,7 @@ struct Peer {
   std::string input;
   int quality = 0;
   Point point;
-  double one_stream = 0, several_streams = 0;  // frames a second, the best
+  double one_stream = 0, several_streams = 0;  // frames per second of the faster input
 };
 
 Peer measure_peer(const NvJpeg& jpeg, const char* input, int quality, const Clip& clip, Run& run) {
@@ -128,7 +130,7 @@ void report_nvjpeg(const Clip& clip, Run& run) {
                                                      {"ratio", *bytes / peer.point.bytes, 3}});
     }
   }
-  // cu264 at the integer QP whose PSNR is nearest, nvJPEG with the faster of its inputs.
+  // cu264 is measured at the integer QP whose PSNR is nearest, nvJPEG with the faster of its inputs.
   for (const Peer& peer : peers) {
     if (peer.input != "yuv420") continue;
     const auto fastest = [&](double Peer::*rate) {
@@ -166,7 +168,7 @@ void report_nvjpeg(const Clip& clip, Run& run) {
 namespace cu264::bench {
 
 void report_nvjpeg(const Clip&, Run&) {
-  std::printf("\nnvJPEG: this build found none\n");
+  std::printf("\nnvJPEG: this build does not have it\n");
 }
 
 }  // namespace cu264::bench

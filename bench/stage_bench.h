@@ -1,4 +1,4 @@
-// The encoder's stages on the GPU, one by one, outside of a session.
+// Runs the encoder's stages on the GPU one by one, outside of a session.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -23,7 +23,7 @@
 
 namespace cu264::bench {
 
-// What the stages work on: a batch in the backend's own layout.
+// A batch in the backend's own layout, on which the stages work.
 class StageBench {
  public:
   StageBench(const Clip& clip, const FramePool& pool, const Config& config, int batch)
@@ -75,7 +75,7 @@ class StageBench {
     encoder::cuda::launch_qp_offsets(*params_.aq, view_.macroblocks_per_picture(), view_.pictures,
                                      d_.qp_offsets, nullptr, view_.params);
   }
-  // The keystream alone. code_and_pack() makes it again, from then on, and codes what it encrypts.
+  // Computes the keystream alone. From then on code_and_pack() computes it again and codes what it encrypts.
   void encrypt() {
     encrypts_ = true;
     auto* const d_words = static_cast<std::uint32_t*>(d_.batch[0].coded);
@@ -89,14 +89,14 @@ class StageBench {
         encoder::cuda::launch_code_encrypted(batch, plan(), scratch, bits, stream);
       };
     }
-    // Not into the batch's own stream, which would overwrite the levels.
+    // The stream of another batch receives the result, since the batch's own stream overlaps its levels.
     const entropy::PackMemory memory{d_.pack_scratch, d_.batch[0].coded, d_.batch[1].stream, d_.stream_bytes};
     encoder::cuda::launch_slice_headers(view_, d_.slice_headers, nullptr);
     entropy::launch_code_and_pack(view_, d_.slice_headers, memory, d_.batch[0].pictures, nullptr, nullptr,
                                   code);
   }
 
-  // Bytes that must move, once, whatever the kernels: after both have run.
+  // Bytes that must be moved once, whatever the kernels do. Valid after both stages have run.
   double source_bytes() const { return static_cast<double>(source_bytes_) * view_.pictures; }
   double coded_bytes() const {
     const std::size_t mbs =
@@ -130,7 +130,7 @@ class StageBench {
   }
 
   const encoder::StageParams params_;
-  const std::size_t source_bytes_;  // of a frame
+  const std::size_t source_bytes_;  // bytes of a frame
   const int qp_;
   DeviceAllocation d_allocation_;
   encoder::cuda::DeviceMemory d_;

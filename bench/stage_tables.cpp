@@ -1,4 +1,5 @@
-// The encoder's stages one by one, beside the time in which the bytes that must move could be copied.
+// Times the encoder's stages one by one and compares them with the time in which the bytes that must be
+// moved could be copied.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -13,7 +14,7 @@
 namespace cu264::bench {
 namespace {
 
-// Of any use for measurements alone.
+// An encryption that is of use for measurements only.
 EncoderEncryption bench_encryption(int strength) {
   return {ProtectionKey(std::array<std::uint8_t, ProtectionKey::kBytes>{1}), encryption_strength(strength)};
 }
@@ -47,8 +48,8 @@ void report_stages(const Clip& clip, Run& run) {
   }
 }
 
-// What comes before the search where adaptive quantisation gives macroblocks their quantisers.
-void report_guides(const Clip& clip, Run& run) {
+// The cost of adaptive quantisation, which computes the QPs of macroblocks before the search.
+void report_adaptive_quantisation(const Clip& clip, Run& run) {
   constexpr int kRuns = 15, kBatch = 128;
   const FramePool pool(clip, MemoryKind::device, kBatch);
   const Config plain = config_of(clip, Preset::fast, kBatch);
@@ -58,16 +59,16 @@ void report_guides(const Clip& clip, Run& run) {
   const double encode = 1e6 / measure_rate(plain, pool, run.quick).frames_per_second;
   for (const auto& [name, config] : {std::pair{"edge-guided 2", edges}, std::pair{"aq variance", variance}}) {
     const StageBench bench(clip, pool, config, kBatch);
-    const double guide = 1e3 * device_milliseconds(kRuns, [&] { bench.adaptive_quantisation(); }) / kBatch;
-    run.report.row("guides, us a picture", {{"clip", clip.name},
-                                            {"guide", name},
-                                            {"guide_us", guide, 2},
-                                            {"encode_us", encode, 2},
-                                            {"share_%", 100 * guide / encode, 1}});
+    const double time = 1e3 * device_milliseconds(kRuns, [&] { bench.adaptive_quantisation(); }) / kBatch;
+    run.report.row("adaptive quantisation, us a picture", {{"clip", clip.name},
+                                                           {"mode", name},
+                                                           {"aq_us", time, 2},
+                                                           {"encode_us", encode, 2},
+                                                           {"share_%", 100 * time / encode, 1}});
   }
 }
 
-// Plain and encrypted in turn: the device's clock changes with time.
+// Plain and encrypted batches are measured in turn, because the device's clock changes with time.
 void report_encryption(const Clip& clip, Run& run) {
   constexpr int kRuns = 5, kBatch = 128, kRounds = 3;
   constexpr std::pair<int, const char*> kStrengths[] = {

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "entropy/scan/published/gvle_scan.cuh"
+#include "entropy/scan/gvle_scan.cuh"
 #include "entropy/scan/published/yamamoto_scan.cuh"
 #include "entropy/scan/published/yan_scan.cuh"
 #include "entropy/vle/published/block_positions.cuh"

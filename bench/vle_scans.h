@@ -1,4 +1,4 @@
-// Scans of words that differ in nothing but the inter-block scan (thesis 2.3, section 4.4).
+// Times scans of words that differ only in the inter-block scan (thesis 2.3, section 4.4).
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@ namespace cu264::bench {
 
 struct ScanTimes {
   const char* name;
-  double milliseconds;  // median, the state's zeroing not counted, as in the paper
+  double milliseconds;  // median; as in the paper, zeroing the state is not counted
 };
 
-// Exclusive sums of `d_words`, one word a thread, thread blocks of 128, and CUB's DeviceScan. Throws
-// std::runtime_error where a result is wrong.
+// Times exclusive sums of `d_words`, with one word per thread and thread blocks of 128, and CUB's
+// DeviceScan. Throws std::runtime_error if a result is wrong.
 std::vector<ScanTimes> time_scans(const std::uint32_t* d_words, std::size_t count, int runs);
 
 }  // namespace cu264::bench

@@ -13,7 +13,7 @@
 #include "entropy/vle/cpu_histogram.h"
 #include "entropy/vle/histogram.h"
 #include "entropy/vle/huffman.h"
-#include "entropy/vle/published/device_encoders.h"
+#include "entropy/vle/published/published_encoders.h"
 
 namespace cu264::bench {
 namespace {
@@ -221,7 +221,7 @@ CpuTimes VleWorkload::time_cpu() {
   check_cuda(cudaMemcpy(input.data(), state_->d_input.as(), input.size(), cudaMemcpyDeviceToHost),
              "download");
   std::vector<std::uint8_t> stream(in_words(state_->coded));
-  vle::encode_parallel(state_->table, input, stream);  // starts the threads
+  vle::encode_parallel(state_->table, input, stream);  // the first call starts the threads
   const auto start = std::chrono::steady_clock::now();
   vle::encode_parallel(state_->table, input, stream);
   const auto half = std::chrono::steady_clock::now();

@@ -1,4 +1,4 @@
-// One input on the device, many times its file's size, and the encoders' times on it.
+// One input on the device, a file repeated many times, and the encoders' times on it.
 #pragma once
 
 #include <memory>
@@ -7,24 +7,24 @@
 
 #include "bench/corpora.h"
 #include "bench/vle_scans.h"
-#include "entropy/vle/code_table.h"
-#include "entropy/vle/published/published_encoder.h"
+#include "cu264/vle_types.h"
+#include "entropy/vle/published/published_encoders.h"
 
 namespace cu264::bench {
 
 struct BenchEncoder {
   std::string name;
-  const vle::PublishedEncoder* published;  // null where `device` is all there is
+  const vle::PublishedEncoder* published;  // null if there is only `device`
   vle::DeviceEncoder device;
 };
 
-// The published ones, what one writes with CUB, and what else the library has.
+// The published encoders, the one written with CUB, and the library's own.
 std::vector<BenchEncoder> bench_encoders();
 
-// Milliseconds, medians.
+// Medians in milliseconds.
 struct EncodeTimes {
-  double kernel = 0;  // what the papers count
-  double whole = 0;   // with zeroing the output and the scan's state
+  double kernel = 0;  // the time that the papers report
+  double whole = 0;   // including zeroing of the output and the scan's state
 };
 
 struct CpuTimes {
@@ -33,27 +33,27 @@ struct CpuTimes {
 
 class VleWorkload {
  public:
-  // The file repeated to at least `bytes`; its own Huffman code, or `longest_code` bits for every symbol if
-  // not 0.
+  // Repeats the file to at least `bytes`. It is coded with its own Huffman code or, if `forced_length` is
+  // not 0, with codes of that length for every symbol.
   VleWorkload(const CorpusFile& file, std::size_t bytes, int forced_length = 0);
   ~VleWorkload();
 
   std::size_t size() const;         // bytes of input
-  std::size_t coded_bytes() const;  // of output
+  std::size_t coded_bytes() const;  // bytes of output
 
-  // No more runs than fit in a second.
+  // Makes at most `runs` runs, and no more than fit in a second.
   EncodeTimes time(const BenchEncoder& encoder, int threads, int runs);
-  // Launches it once.
+  // Launches the encoder once.
   void run_once(const BenchEncoder& encoder);
-  // Encodes on the CPU and keeps the serial coder's stream to compare with.
+  // Encodes on the CPU and keeps the serial coder's stream for comparison.
   CpuTimes time_cpu();
-  // Whether the last stream on the device is the CPU's, or, without that, the first that was asked
-  // about.
+  // Whether the last stream on the device equals the CPU's or, if there is none, the first stream for which
+  // this was called.
   bool is_expected();
-  // A device copy that reads and writes as many bytes as an encoder must.
+  // The time of a device copy that reads and writes as many bytes as an encoder must.
   double copy_milliseconds(int runs);
   double histogram_milliseconds(int runs);
-  // Of the input as words.
+  // Times scans of the input, taken as words.
   std::vector<ScanTimes> time_scans(int runs);
 
  private:

@@ -1,5 +1,5 @@
-// residual_block_cavlc of a block that a thread holds: core/cavlc_block.h's put_block without its loops over
-// coefficients and runs.
+// residual_block_cavlc (H.264 7.3.5.3.2) of a block that a thread holds. It writes what put_block of
+// core/cavlc_block.h writes, without loops over coefficients and runs.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -15,7 +15,8 @@
 
 namespace cu264::entropy {
 
-// The first three at most of `all`, the ones that no others come before.
+// The trailing ones (H.264 9.2.2): of the levels in `all`, which are 1 or -1 and precede all other levels,
+// at most the first three.
 struct TrailingOnes {
   std::uint32_t mask, signs;
   int count;
@@ -30,15 +31,16 @@ struct TrailingOnes {
   }
 };
 
-// The symbols of a block as they are. Another SymbolTransform has, for the key of a block: flips(key), bit i
-// whether level number i from the highest frequency down changes its sign; places(key, nonzero, total_coeff,
-// max_num_coeff), other places of its levels, as a mask, if they are not everywhere.
+// Leaves the symbols of a block as they are. Another SymbolTransform also has two functions of a block's
+// key. flips(key) is a mask: bit i says whether level number i, counted from the highest frequency down,
+// changes its sign. places(key, nonzero, total_coeff, max_num_coeff) is the mask of the positions to which
+// the levels move; it is called if there is a position without a level.
 struct NoBlockTransform {
   static constexpr bool kAny = false;
   struct Key {};
 };
 
-// What the coder looks up. tokens(column, total_coeff, trailing_ones) is a Token.
+// The tables of the coder. tokens(column, total_coeff, trailing_ones) returns a Token.
 template <class Tokens>
 struct BlockTables {
   const std::uint32_t* d_zeros_and_runs;  // zeros_and_runs.h
@@ -46,16 +48,16 @@ struct BlockTables {
   Tokens tokens;
 };
 
-// A block before it is coded.
+// What is known of a block before it is coded.
 struct BlockSymbols {
   LevelSigns signs;
   int column;         // core::coeff_token_column
-  std::uint32_t end;  // from the table of zeros and runs
+  std::uint32_t end;  // the entry in the table of zeros and runs
 };
 
-// max_num_coeff() says how many levels the block can have; those that it lacks of sixteen are zero. Not for
-// empty blocks. What is looked up takes as long as memory does: until the block is coded there should be
-// something else to do.
+// max_num_coeff() returns how many levels the block can have; of the sixteen levels, those beyond that
+// number are zero. The block must not be empty. The look-up takes as long as a load from memory: the caller
+// should have other work to do before it codes the block.
 template <class Tokens, class MaxNumCoeff, class SymbolTransform = NoBlockTransform>
 __device__ __forceinline__ BlockSymbols symbols_of(const BlockTables<Tokens>& tables, const LevelSigns& signs,
                                                    int column, const MaxNumCoeff& max_num_coeff,
@@ -71,7 +73,8 @@ __device__ __forceinline__ BlockSymbols symbols_of(const BlockTables<Tokens>& ta
   return {signs, column, __ldg(tables.d_zeros_and_runs + entry)};
 }
 
-// All but the block's end, to an empty BlockSink. `levels` must hold what the signs were taken from.
+// Writes all but the block's end to an empty BlockSink. `levels` must hold the levels that the signs were
+// taken from.
 template <class Sink, class Tokens, class SymbolTransform = NoBlockTransform>
 __device__ __forceinline__ void put_token_and_levels(Sink& sink, const BlockTables<Tokens>& tables,
                                                      const StagedLevels& levels, const BlockSymbols& symbols,
@@ -91,8 +94,8 @@ __device__ __forceinline__ void put_token_and_levels(Sink& sink, const BlockTabl
   coder.put_all(sink, levels);
 }
 
-// The block's end, total_zeros and every run_before, for sink.put_last(). One bit too many if the block is
-// full and has fifteen levels, which is seen to by true_end().
+// The block's end, total_zeros and every run_before, for sink.put_last(). For a full block of fifteen levels
+// it has one bit too many; true_end() corrects that.
 __device__ __forceinline__ BitString end_of(const BlockSymbols& symbols) {
   return {symbols.end >> 5, static_cast<int>(symbols.end & 31)};
 }
@@ -100,8 +103,8 @@ template <class MaxNumCoeff>
 __device__ __forceinline__ BitString true_end(const BlockSymbols& symbols, const MaxNumCoeff& max_num_coeff) {
   return symbols.signs.nonzero == 0xfffe0000u && max_num_coeff() == 15 ? BitString() : end_of(symbols);
 }
-// Full blocks of fifteen levels have no fewer bits: 6 of coeff_token, 3 signs, 1 and eleven times 2 of
-// levels.
+// The fewest bits of a full block of fifteen levels: 6 of coeff_token, 3 signs, 1 for the first level and 2
+// for each of eleven more.
 inline constexpr int kFullFifteenBits = 32;
 
 }  // namespace cu264::entropy

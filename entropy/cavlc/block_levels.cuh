@@ -1,5 +1,5 @@
-// Sixteen levels that a thread holds: loading them, masks of them, and keeping them where they can be
-// indexed.
+// Sixteen levels that a thread holds: how they are loaded, masks of them, and shared memory in which they
+// can be indexed.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -10,12 +10,12 @@
 
 namespace cu264::entropy {
 
-// Sixteen levels as they lie in memory.
+// Sixteen levels in the layout of global memory.
 struct BlockLevels {
   uint4 low = {}, high = {};
 };
 
-// Sixteen bytes that are read once: the code tables shall stay in the L1 cache, not they.
+// Loads sixteen bytes that are read only once, so that they do not displace the code tables in the L1 cache.
 __device__ __forceinline__ uint4 load_once(const uint4* address) {
   uint4 value;
   asm("ld.global.nc.L1::evict_first.v4.u32 {%0, %1, %2, %3}, [%4];"
@@ -28,20 +28,21 @@ __device__ __forceinline__ BlockLevels load_levels(const BlockLevels* block) {
   return {load_once(&block->low), load_once(&block->high)};
 }
 
-// Bit 31 - k of each: level k is not zero, is 1 or -1, is -1 (or positive and even, which nobody asks). The
-// highest frequency is lowest, since lowest bits are cheap to take away.
+// Masks of levels: bit 31 - k says whether level k is not zero, whether it is 1 or -1, and whether it is -1.
+// (`negative` is also set for positive even levels, which no caller looks at.) The highest frequency has the
+// lowest bit, since the lowest bits are cheap to clear.
 struct LevelSigns {
   std::uint32_t nonzero, ones, negative;
 };
 
-// Of sixteen fields of two bits, levels 14, 12 .. in the lower half from its low end on and 15, 13 .. in the
-// upper, the lower bits.
+// Returns the lower bits of sixteen fields of two bits. The lower half of the word holds the fields of
+// levels 14, 12 .. from its low end on, the upper half those of levels 15, 13 ..
 __device__ __forceinline__ std::uint32_t gather_fields(std::uint32_t fields) {
   return (fields & 0x55550000u) | ((fields << 17) & 0xaaaa0000u);
 }
 
-// What level_signs adds to a pair of levels. From a shuffle, so that the compiler keeps it in a register: it
-// would load a constant anew for each use. All lanes.
+// The constant that level_signs adds to a pair of levels. It comes from a shuffle so that the compiler keeps
+// it in a register; a plain constant would be loaded again for each use. All lanes must call this.
 __device__ __forceinline__ std::uint32_t pair_of_ones() {
   return __shfl_sync(0xffffffffu, 0x00010001u, 0);
 }
@@ -52,25 +53,25 @@ __device__ __forceinline__ LevelSigns level_signs(const BlockLevels& levels, std
   std::uint32_t fields = 0;
 #pragma unroll
   for (int j = 0; j < 8; ++j) {
-    // min(level + 1, 3) as unsigned: -1, 0, 1 become 0, 1, 2, all others 3.
+    // min(level + 1, 3) in unsigned arithmetic: -1, 0 and 1 become 0, 1 and 2; all others become 3.
     fields = 4 * fields + __viaddmin_u16x2(pairs[j], ones, 0x00030003u);
   }
   const std::uint32_t upper = fields >> 1;
   return {gather_fields(~fields | upper), gather_fields(~fields), gather_fields(~upper)};
 }
 
-// A block's levels, to be read in any order: each thread's 32 bytes in shared memory, aligned to 32. Halves
-// are swapped in every second group of four threads, so that equal levels of neighbours lie in different
-// banks.
+// A block's levels, readable in any order: each thread has 32 bytes of shared memory, aligned to 32. The two
+// halves are swapped in every second group of four threads, so that equal levels of neighbouring threads lie
+// in different banks.
 class StagedLevels {
  public:
   static constexpr int kWarpBytes = 32 * 32;
 
-  // The first level's address, in a warp's bytes. By all lanes.
-  __device__ __forceinline__ static SharedAddress place(const std::uint8_t* s_levels, int lane) {
+  // The address of the lane's first level in the warp's bytes. All lanes must call this.
+  __device__ __forceinline__ static SharedAddress address(const std::uint8_t* s_levels, int lane) {
     return own_address(s_levels + ((lane & 4) << 2), 32, lane);
   }
-  __device__ __forceinline__ explicit StagedLevels(SharedAddress place) : place_(place) {}
+  __device__ __forceinline__ explicit StagedLevels(SharedAddress address) : address_(address) {}
 
   __device__ __forceinline__ void store(const BlockLevels& levels) const {
     object_at<uint4>(low()) = levels.low;
@@ -80,13 +81,13 @@ class StagedLevels {
     return {object_at<const uint4>(low()), object_at<const uint4>(high())};
   }
   __device__ __forceinline__ int operator[](int k) const {
-    return object_at<const std::int16_t>(place_ ^ static_cast<SharedAddress>(2 * k));
+    return object_at<const std::int16_t>(address_ ^ static_cast<SharedAddress>(2 * k));
   }
-  __device__ __forceinline__ SharedAddress low() const { return place_; }
-  __device__ __forceinline__ SharedAddress high() const { return place_ ^ 16; }
+  __device__ __forceinline__ SharedAddress low() const { return address_; }
+  __device__ __forceinline__ SharedAddress high() const { return address_ ^ 16; }
 
  private:
-  SharedAddress place_;
+  SharedAddress address_;
 };
 
 }  // namespace cu264::entropy

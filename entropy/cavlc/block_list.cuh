@@ -1,5 +1,5 @@
-// A warp with a macroblock a lane lists the blocks that are not empty, those with many levels first, so that
-// lanes that take one each have equally much to do.
+// A warp whose lanes hold one macroblock each lists the blocks that are not empty. Blocks with many levels
+// come first, so that lanes that each take one listed block have equally much to do.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -17,17 +17,17 @@ __device__ __forceinline__ std::uint32_t slots_from(const Counts& counts, std::u
   std::uint32_t eight[4];
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    // Each byte that has so many counts 128.
+    // Each byte that reaches `least` contributes 128.
     eight[i] = __dp4a(bytes_from(counts.words[2 * i], least), 0x08040201u, 0u);
     eight[i] = __dp4a(bytes_from(counts.words[2 * i + 1], least), 0x80402010u, eight[i]);
   }
   return (eight[0] >> 7) + (eight[1] << 1) + (eight[2] << 9) + (eight[3] << 17);
 }
 
-// Least numbers of levels of blocks that are listed before others.
+// Blocks with at least so many levels are listed before the others.
 inline constexpr int kManyLevels = 6, kSomeLevels = 3;
 
-// Entries are of ListedBlock. Returns how many are listed. All lanes.
+// Writes the entries of ListedBlock and returns how many there are. All lanes must call this.
 __device__ __forceinline__ int list_blocks(std::uint32_t nonzero, std::uint32_t some, std::uint32_t many,
                                            int lane, std::uint16_t* s_list) {
   const std::uint32_t classes[3] = {nonzero & many, nonzero & some & ~many, nonzero & ~some};

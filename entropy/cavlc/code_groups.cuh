@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(kThreads, blocks_per_sm(SymbolTransform::kBloc
     if (lane == 0) ticket = atomicAdd(job.ticket, 1u);
     ticket = __shfl_sync(kAllLanes, ticket, 0);
     if (ticket >= groups) {
-      // Every warp draws one ticket too many, the last one for all.
+      // Every warp takes one ticket too many. The warp that takes the last of these resets the counter.
       if (lane == 0 && ticket == groups + gridDim.x * kWarps - 1) *job.ticket = 0;
       return;
     }
@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(kThreads, blocks_per_sm(SymbolTransform::kBloc
   }
 }
 
-// A block a group.
+// Each thread block codes one group.
 template <class SymbolTransform>
 __global__ void __launch_bounds__(kThreads)
     code_groups_by_teams(const __grid_constant__ CodeJob job,
@@ -81,7 +81,8 @@ void launch_code_groups(const BatchView& batch, const typename SymbolTransform::
              "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
   const std::size_t at_once =
       std::min<std::size_t>(static_cast<std::size_t>(multiprocessors) * blocks, kMostBlocks);
-  // Most teams at once: while their first warps work alone the others leave room unused.
+  // The number of teams may exceed what runs at once by half: while the first warp of a team works alone,
+  // the others leave room unused.
   if (job.layout.groups() <= std::min<std::size_t>(at_once + at_once / 2, kMostBlocks)) {
     const auto by_teams = code_groups_by_teams<SymbolTransform>;
     by_teams<<<static_cast<unsigned>(job.layout.groups()), kThreads, 0, stream>>>(job, plan);

@@ -1,5 +1,5 @@
-// What the stage `code` leaves in device memory: the bits of groups of macroblocks, each group by itself, not
-// yet in its place.
+// What the stage `code` leaves in device memory: the bits of groups of macroblocks. Each group's bits are
+// stored separately, not yet at their position in the slice.
 #pragma once
 
 #include <cstddef>
@@ -11,44 +11,48 @@
 
 namespace cu264::entropy {
 
-// An encoder keeps macroblock_layer within 3200 bits (H.264 A.3.1).
+// The encoder keeps macroblock_layer within 3200 bits (H.264 A.3.1).
 inline constexpr int kMacroblockWords = 100;
 inline constexpr int kPcmSampleBits = 384 * 8;
 
 // Consecutive macroblocks of a slice; the slice's last group may have fewer. A warp codes a group.
 inline constexpr int kGroup = 32;
 
-// A group's bits, most significant first in each word: `before` of them, and if `aligned`, from the next
-// whole word on, `after` others that begin at a byte boundary of the slice: the samples of the group's first
-// I_PCM macroblock and whatever follows (core/bit_run.h).
+// Describes a group's bits, which are stored most significant first in each word. `before` bits come first.
+// If `aligned`, another `after` bits begin with the next whole word; in the slice they begin at a byte
+// boundary. They are the samples of the group's first I_PCM macroblock and whatever follows
+// (core/bit_run.h).
 struct alignas(16) GroupRecord {
   std::uint32_t before = 0;
   std::uint32_t after : 31 = 0;
   std::uint32_t aligned : 1 = 0;
-  std::uint16_t header_bits = 0;  // of macroblock headers
-  std::uint8_t mbs[3] = {};       // by MacroblockKind
-  // Zero bits at the bits' begin and end, 31 standing for more.
+  std::uint16_t header_bits = 0;  // bits of macroblock headers
+  std::uint8_t mbs[3] = {};       // numbers of macroblocks by MacroblockKind
+  // Numbers of zero bits at the beginning and at the end; 31 stands for 31 or more.
   std::uint8_t zeros_first = 0;
   std::uint8_t zeros_last = 0;
-  std::uint8_t broken : 1 = 0;  // a macroblock had too many bits: there is nothing else
-  // kEscapeZeros zero bits may follow one another somewhere, or nobody has looked.
+  std::uint8_t broken : 1 = 0;  // a macroblock had too many bits; no other field is valid
+  // Somewhere kEscapeZeros zero bits may follow one another, or this was not examined.
   std::uint8_t may_escape : 1 = 1;
 };
 static_assert(sizeof(GroupRecord) == 16);
 
-// An emulation prevention byte has two bytes of zero behind it and six bits of the next (7.4.1.1).
+// An emulation prevention byte follows two bytes of zero and precedes a byte whose upper six bits are zero
+// (H.264 7.4.1.1).
 inline constexpr int kEscapeZeros = 22;
 
-// Whether so many zero bits begin in `word`, which `next` comes behind.
+// Whether kEscapeZeros zero bits begin in `word`, which is followed by `next`.
 CU264_HD bool escape_zeros_begin(std::uint32_t word, std::uint32_t next) {
-  // Bit i: it and those behind it are zeros, twice as many with each shift.
+  // After the shifts, bit i says that a run of zeros begins there; each shift doubles the length of that
+  // run.
   std::uint64_t zeros = ~(static_cast<std::uint64_t>(word) << 32 | next);
   for (int count = 1; count < 16; count *= 2) zeros &= zeros << count;
   zeros &= zeros << (kEscapeZeros - 16);
   return zeros >> 32 != 0;
 }
 
-// Which groups a batch has: equally many a slice, some of them empty where slices differ in height.
+// The groups of a batch. All slices have the same number of groups; where slices differ in height, some
+// groups are empty.
 struct GroupLayout {
   int pictures = 0, slices = 0, groups_a_slice = 0;
 
@@ -82,7 +86,7 @@ CU264_HD Group group_at(const core::BatchView& batch, const GroupLayout& layout,
   g.slice = 0;
   g.slice_first = 0;
   int slice_end = batch.macroblocks_per_picture();
-  if (layout.slices > 1) {  // spares divisions
+  if (layout.slices > 1) {  // avoids divisions
     g.picture = static_cast<int>(slice_index / layout.slices);
     g.slice = static_cast<int>(slice_index % layout.slices);
     g.slice_first = core::slice_first_row(g.slice, batch.slices, batch.mb_height) * batch.mb_width;
@@ -90,7 +94,7 @@ CU264_HD Group group_at(const core::BatchView& batch, const GroupLayout& layout,
   }
   g.first = g.slice_first + in_slice * kGroup;
   g.end = g.first + kGroup < slice_end ? g.first + kGroup : slice_end;
-  return g;  // first >= end: empty
+  return g;  // first >= end: the group is empty
 }
 
 struct GroupBits {
@@ -103,7 +107,7 @@ struct GroupBits {
   }
 };
 
-// A group needs up to two words that are not full.
+// A group may have up to two words that are only partly filled.
 CU264_HD std::size_t group_words(const GroupLayout& layout, int mb_width, int mb_height) {
   return static_cast<std::size_t>(layout.pictures) * mb_width * mb_height * kMacroblockWords +
          4 * layout.groups();

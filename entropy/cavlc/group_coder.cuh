@@ -1,16 +1,18 @@
-// A warp codes a group of macroblocks:
-//   list    a macroblock a lane: its blocks that are not empty, those with many levels first, so that lanes
-//   with equally much to do are together
-//   survey  the same: header, nC of its blocks; while the first levels are on their way
-//   code    a listed block a lane
-//   join    a listed block a lane again, to where a scan of lengths puts it (group_string.cuh); or, if the
-//   group has too many bits for that, a macroblock a lane (group_writer.cuh)
+// A warp codes a group of macroblocks in four steps:
+//   list    each lane lists the blocks of one macroblock that are not empty, those with many levels first, so
+//           that blocks with equally many levels are coded together
+//   survey  each lane computes the header of its macroblock and the nC of its blocks, while the first levels
+//           are being copied
+//   code    each lane codes listed blocks
+//   join    each lane moves listed blocks to the positions that a scan of the lengths gives
+//   (group_string.cuh);
+//           if the group has too many bits for that, each lane writes one macroblock (group_writer.cuh)
 //
-// Where there are so few groups that each can have a thread block, its warps `code` together: a team. The
-// first of them does the rest.
+// Where there are so few groups that each can have a thread block, all warps of the block `code` together,
+// as a team, and the first of them does the other steps.
 //
-// On their way into the bits a SymbolTransform may make other symbols of the group's, with codes as long
-// (encoder/cuda/cipher_transform.cuh); NoSymbolTransform says what it has.
+// A SymbolTransform may replace symbols of the group with others whose codes have the same length
+// (encoder/cuda/cipher_transform.cuh). NoSymbolTransform shows its interface.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -33,8 +35,9 @@ namespace cu264::entropy {
 using core::BatchView;
 using core::MacroblockKind;
 
-inline constexpr int kMostBlocks = 1024;  // of threads at once, on any GPU
-// Blocks on a multiprocessor that a kernel is compiled for; Turing's shared memory has room for one.
+inline constexpr int kMostBlocks = 1024;  // thread blocks that are launched at most; enough for any GPU
+// The number of thread blocks on a multiprocessor that a kernel is compiled for. Turing's shared memory has
+// room for one.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 CU264_HD constexpr int blocks_per_sm(int) {
   return 1;
@@ -45,12 +48,13 @@ CU264_HD constexpr int blocks_per_sm(int elsewhere) {
 }
 #endif
 
-// A group's symbols as they are. Another SymbolTransform has besides: put_header(sink, mb, neighbours) of the
-// lane's macroblock; key(macroblock, slot) of a block, by all lanes, and settle(key) of what that loads, when
-// it has arrived. All of it is called before the group's bits are written.
+// Leaves a group's symbols as they are. Another SymbolTransform also has these functions, which are called
+// before the group's bits are written: put_header(sink, mb, neighbours) writes the header of the lane's
+// macroblock; key(macroblock, slot), called by all lanes, loads the key of a block; settle(key) is called
+// when that load has finished.
 struct NoSymbolTransform : NoBlockTransform {
   static constexpr int kBlocksPerSm = 6;  // as many as shared memory has room for
-  struct Plan {};                         // what the kernels are launched with
+  struct Plan {};                         // the parameters of a launch
   __device__ __forceinline__ NoSymbolTransform(const Plan&, const BatchView&, const MacroblockLane&,
                                                const std::uint32_t* /*d_words*/, int /*lane*/) {}
   __device__ __forceinline__ Key key(int, int) const { return {}; }
@@ -65,7 +69,7 @@ struct CodeJob {
   std::uint32_t* spill;  // [warp][kWarpWords] or [team][kTeamWords]
 };
 
-// Words of the block that a lane codes.
+// Stores the words of the block that a lane codes.
 struct BlockStore {
   std::uint32_t* d_more;
 
@@ -73,13 +77,14 @@ struct BlockStore {
   __device__ __forceinline__ std::uint32_t* at(int index) const { return d_more + 32 * index; }
 };
 
-// Shuffled, so that the compiler does not compute the address anew for each use. All lanes.
+// Returns the address through a shuffle: the compiler then keeps it in registers and does not compute it
+// again for each use. All lanes must call this.
 template <class T>
 __device__ __forceinline__ T* warp_uniform(T* address) {
   return reinterpret_cast<T*>(__shfl_sync(kAllLanes, reinterpret_cast<unsigned long long>(address), 0));
 }
 
-// kTeam warps code the group: one, or all of the block.
+// kTeam warps code the group: one warp, or all warps of the thread block.
 template <int kTeam, class SymbolTransform>
 class GroupCoder {
  public:
@@ -90,7 +95,7 @@ class GroupCoder {
         plan_(plan),
         bits_(job.bits),
         group_(group),
-        s_(object_at<Shared>(own_address(&s_block.warps[kTeam == 1 ? warp : 0], 0, lane))),
+        s_(object_at<GroupShared>(own_address(&s_block.warps[kTeam == 1 ? warp : 0], 0, lane))),
         s_spilled_(s_block.spilled[kTeam == 1 ? warp : 0]),
         tables_{job.zeros_and_runs, s_level_codes.address(), SharedTokens(s_block.token_codes)},
         copies_(s_block.warps[warp].levels, lane),
@@ -103,7 +108,7 @@ class GroupCoder {
         lane_(lane),
         rank_(kTeam == 1 ? 0 : warp) {}
 
-  // `s_listed` is the team's.
+  // `s_listed` is shared by the team.
   __device__ __forceinline__ void run(int& s_listed) {
     const MacroblockLane mb(batch_, group_, lane_);
     const SymbolTransform transform(plan_, batch_, mb, bits_.words_of(batch_, group_), lane_);
@@ -140,13 +145,13 @@ class GroupCoder {
             [&](GroupRecord& record, std::uint32_t begin) {
               if (record.before > 32 * kStringWords || __any_sync(kAllLanes, beyond != 0)) return false;
               GroupString(s_, d_spill_, lane_)
-                  .write(record, bits_.words_of(batch_, group_), begin, header, odd_, listed_);
+                  .write(record, bits_.words_of(batch_, group_), begin, header, empty_with_zeros_, listed_);
               return true;
             });
   }
 
  private:
-  static constexpr int kStep = 32 * kTeam;  // from a lane's block to its next one
+  static constexpr int kStep = 32 * kTeam;  // from one block of a lane to its next one
 
   __device__ __forceinline__ static void wait_for_team() {
     if constexpr (kTeam == 1) {
@@ -171,13 +176,14 @@ class GroupCoder {
       }
       nonzero = mb.nonzero();
     }
-    // Half of the length is coeff_token's column, of chroma DC too if not empty.
+    // Half of a length is coeff_token's column. A chroma DC block that is not empty needs the length of its
+    // column, too.
     lengths[4] += ((nonzero >> core::kSlotChromaDc) & 1) * (6u << 8) +
                   ((nonzero >> (core::kSlotChromaDc + 1)) & 1) * (6u << 16);
-    odd_ = odd_blocks(lengths) & ~nonzero;
+    empty_with_zeros_ = empty_blocks_with_zeros(lengths) & ~nonzero;
 #pragma unroll
     for (int i = 0; i < kLengthWords; ++i) s_.lengths[lane_][i] = lengths[i];
-    // The token of a chroma DC block without coefficients is 01.
+    // The token of an empty chroma DC block is 01.
     std::uint32_t* const s_words = s_.words + lane_ * kBlocksPerMacroblock;
     s_words[core::kSlotChromaDc] = s_words[core::kSlotChromaDc + 1] = (lengths[4] & 0xff00) != 0;
     if (lane_ < kGroup / 2) s_.beyond[lane_] = 0;
@@ -185,13 +191,14 @@ class GroupCoder {
     return header;
   }
 
-  // What is listed there, if anything is, and where its levels are.
+  // Sets `listed` to entry i of the list, if there is one, and returns where the block's levels are.
   __device__ __forceinline__ const BlockLevels* levels_at(int i, ListedBlock& listed) const {
     if (i < listed_) listed.entry = s_.list[i];
     return d_levels_ + listed.block();
   }
 
-  // Of block i, or of another if there is none. With a SymbolTransform by all lanes.
+  // The key of block i, or of another block if there is no block i. With a SymbolTransform all lanes must
+  // call this.
   __device__ __forceinline__ typename SymbolTransform::Key key_at(int i,
                                                                   const SymbolTransform& transform) const {
     if constexpr (!SymbolTransform::kAny) return {};
@@ -205,8 +212,8 @@ class GroupCoder {
     copies_.begin_second(i + kStep < listed_, levels_at(i + kStep, next_));
   }
 
-  // Three blocks of a lane are under way: the levels of one are on their way, one's symbols are looked up
-  // while the one before it is coded.
+  // Each lane works on three blocks at a time: it codes the first, the symbols of the second are being
+  // looked up, and the levels of the third are being copied.
   __device__ __forceinline__ void code(const SymbolTransform& transform) {
     const std::uint32_t ones = pair_of_ones();
     if (listed_ == 0) return;
@@ -215,8 +222,8 @@ class GroupCoder {
     typename SymbolTransform::Key key = key_at(i, transform), next_key;
     StagedLevels levels = copies_.turn();
     BlockSymbols symbols;
-    // Without a SymbolTransform also of lanes that have no more blocks: of whatever lies there, and of no
-    // account.
+    // Without a SymbolTransform, lanes that have no more blocks look up whatever their memory holds; the
+    // result is not used.
     const auto look_up = [&](bool there, ListedBlock block, typename SymbolTransform::Key& its_key) {
       if (!SymbolTransform::kAny || there)
         symbols = symbols_at(there, block, levels, ones, its_key, transform);
@@ -224,7 +231,8 @@ class GroupCoder {
     look_up(i < listed_, own, key);
 #pragma unroll 1
     for (int left = listed_ - 32 * rank_; left > 0; left -= kStep, i += kStep) {
-      if constexpr (SymbolTransform::kAny) next_key = key_at(i + kStep, transform);  // by all lanes
+      if constexpr (SymbolTransform::kAny)
+        next_key = key_at(i + kStep, transform);  // all lanes must call this
       if (lane_ < left) {
         ListedBlock later{};
         copies_.begin(i + 2 * kStep < listed_, levels_at(i + 2 * kStep, later));
@@ -265,7 +273,7 @@ class GroupCoder {
     std::uint32_t bits = sink.queue.low << end.length | end.bits;
     int length = 32 * sink.words + sink.queue.count + end.length;
     if (length > 32) {
-      // A full block of fifteen comes this way.
+      // A full block of fifteen levels takes this branch.
       static_assert(kFullFifteenBits + 1 > 32);
       sink.put_last(true_end(symbols, [&] { return max_num_coeff(block); }));
       length = 32 * sink.words + sink.queue.count;
@@ -280,20 +288,23 @@ class GroupCoder {
     s_length(block) = static_cast<std::uint8_t>(length);
   }
 
-  // Bit s: if slot s is empty, its code is not all ones: 01 of chroma DC, 000011 of others (table 9-5).
-  __device__ __forceinline__ static std::uint32_t odd_blocks(const std::uint32_t (&lengths)[kLengthWords]) {
+  // Bit s says that the code of slot s, if the slot is empty, is not all ones: it is 01 for chroma DC, or
+  // 000011 for other blocks (H.264 table 9-5).
+  __device__ __forceinline__ static std::uint32_t empty_blocks_with_zeros(
+      const std::uint32_t (&lengths)[kLengthWords]) {
     std::uint32_t six[kLengthWords], any = 0;
 #pragma unroll
     for (int i = 0; i < kLengthWords; ++i) any |= six[i] = lengths[i] & lengths[i] >> 1 & 0x02020202u;
-    std::uint32_t odd = (lengths[4] & 0xff00) != 0 ? 3u << core::kSlotChromaDc : 0;
+    std::uint32_t empty_with_zeros = (lengths[4] & 0xff00) != 0 ? 3u << core::kSlotChromaDc : 0;
     if (any != 0) {
 #pragma unroll
-      for (int i = 0; i < kLengthWords; ++i) odd |= __dp4a(six[i] >> 1, 0x08040201u, 0u) << (4 * i);
+      for (int i = 0; i < kLengthWords; ++i)
+        empty_with_zeros |= __dp4a(six[i] >> 1, 0x08040201u, 0u) << (4 * i);
     }
-    return odd;
+    return empty_with_zeros;
   }
 
-  // Where the block's words are << 10 | its length.
+  // Copies the block's words to the spill memory and returns (their position << 10 | length).
   __device__ __forceinline__ std::uint32_t spill(BlockSink<BlockStore>& sink, int length) {
     const auto words = static_cast<std::uint32_t>(length + 31) / 32;
     std::uint32_t at = atomicAdd(&s_spilled_, words);
@@ -306,12 +317,14 @@ class GroupCoder {
     return at << 10 | static_cast<std::uint32_t>(length);
   }
 
-  // The lane's macroblock; `stored`: the slots whose bits are in `words`, empty or not.
+  // Writes the lane's macroblock. `stored` is the mask of slots whose bits are in `words`, whether the block
+  // is empty or not.
   template <class Sink>
   __device__ __forceinline__ void put(Sink& sink, const HeaderBits& header, std::uint32_t stored) const {
 #pragma unroll
     for (int i = 0; i < HeaderBits::kWords; ++i) sink.put(header.words[i], header.length_of(i));
-    // An empty block is all ones, but where six bits long 000011: a digit for each length.
+    // The code of an empty block by its length, one hexadecimal digit each: all ones, or 000011 for six
+    // bits.
     constexpr std::uint32_t kEmpty = 0x030f0310u;
 #pragma unroll 1
     for (int i = 0; i < kLengthWords; ++i, stored >>= 4) {
@@ -343,7 +356,7 @@ class GroupCoder {
   const typename SymbolTransform::Plan& plan_;
   const GroupBits& bits_;
   const Group& group_;
-  Shared& s_;
+  GroupShared& s_;
   std::uint32_t& s_spilled_;
   const BlockTables<SharedTokens> tables_;
   LevelCopies copies_;
@@ -351,11 +364,11 @@ class GroupCoder {
   std::uint32_t* const d_more_;
   const BlockLevels* const d_levels_;
   const int lane_;
-  const int rank_;  // of the warp in its team
+  const int rank_;  // the warp's number in its team
   unsigned intra16x16_ = 0;
   int listed_ = 0;
   ListedBlock own_{}, next_{};  // the lane's first two
-  std::uint32_t odd_ = 0;
+  std::uint32_t empty_with_zeros_ = 0;
 };
 
 }  // namespace cu264::entropy

@@ -1,4 +1,4 @@
-// What warps that code groups have in shared memory.
+// The shared memory of warps that code groups.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -19,22 +19,24 @@ using core::kBlocksPerMacroblock;
 inline constexpr int kWarps = 4;
 inline constexpr int kThreads = 32 * kWarps;
 
-// coeff_token and trailing ones' signs, 16 levels of 28 bits, total_zeros and runs: no block exceeds 464
-// bits.
+// No block exceeds 464 bits: coeff_token and the signs of trailing ones, 16 levels of 28 bits, total_zeros
+// and runs.
 inline constexpr int kBlockFullWords = 14;
-// A block beyond one word is spilled whole: macroblocks within their limit need no more words than this, and
-// where one is not, the picture is lost and it does not matter what its blocks hold.
+// A block of more than one word is spilled as a whole. Macroblocks within their limit need no more words
+// than this. If a macroblock exceeds its limit, its picture is lost, and it does not matter what its blocks
+// hold.
 inline constexpr std::uint32_t kSpillWords = kGroup * (kMacroblockWords + kBlocksPerMacroblock);
-inline constexpr std::uint32_t kMoreWords = 32 * kBlockFullWords;  // a warp's
+inline constexpr std::uint32_t kMoreWords = 32 * kBlockFullWords;  // for each warp
 inline constexpr std::uint32_t kWarpWords = kSpillWords + kMoreWords,
                                kTeamWords = kSpillWords + kWarps * kMoreWords;
-// Of a block with more the rest is counted apart.
+// Lengths are stored in bytes. The bits of a block beyond this number are counted in GroupShared::beyond.
 inline constexpr int kLongestInByte = 255;
 inline constexpr int kLengthWords = (kBlocksPerMacroblock + 3) / 4;
-// Of a string that is joined in shared memory; longer ones, which have long blocks too, are not.
+// The largest string that is joined in shared memory. Longer strings, and those that have blocks of more
+// than kLongestInByte bits, are written by GroupWriter.
 inline constexpr int kStringWords = 632;
 
-// A listed block: its macroblock << 10 | which of the group's blocks it is.
+// A listed block: its macroblock << 10 | its index among the blocks of the group.
 struct ListedBlock {
   std::uint32_t entry;
 
@@ -44,35 +46,36 @@ struct ListedBlock {
   __device__ __forceinline__ int m() const { return static_cast<int>(entry >> 10); }
   __device__ __forceinline__ int block() const { return static_cast<int>(entry & 1023); }
   __device__ __forceinline__ int slot() const { return block() - m() * kBlocksPerMacroblock; }
-  // Of its byte in Shared::lengths.
+  // The index of the block's byte in GroupShared::lengths.
   __device__ __forceinline__ int length_index() const { return block() + m(); }
 };
-static_assert(4 * kLengthWords == kBlocksPerMacroblock + 1, "as length_index() has it");
+static_assert(4 * kLengthWords == kBlocksPerMacroblock + 1, "length_index() relies on this");
 
-struct Shared {
-  // A block's bits; of one that has more than 32, where they are << 10 | length. By macroblock and slot.
+struct GroupShared {
+  // The bits of each block, by macroblock and slot. For a block of more than 32 bits: where they are << 10 |
+  // length.
   std::uint32_t words[kGroup * kBlocksPerMacroblock];
-  std::uint32_t lengths[kGroup][kLengthWords];  // of blocks, by slot, a byte each
+  std::uint32_t lengths[kGroup][kLengthWords];  // lengths of blocks, by slot, one byte each
   std::uint32_t beyond[kGroup / 2];  // bits of blocks beyond kLongestInByte, two macroblocks to a word
-  std::uint16_t list[kGroup * kBlocksPerMacroblock];  // of ListedBlock
+  std::uint16_t list[kGroup * kBlocksPerMacroblock];  // entries of ListedBlock
   union {
     alignas(32) std::uint8_t levels[LevelCopies::kWarpBytes];
     struct {
-      alignas(32) std::uint32_t string[kStringWords + 8];  // what is put at its end touches a few behind
-      std::uint16_t starts[kGroup * kLengthWords];         // of every fourth slot, in the string
+      alignas(32) std::uint32_t string[kStringWords + 8];  // writes at its end touch a few words behind it
+      std::uint16_t starts[kGroup * kLengthWords];         // where every fourth slot begins in the string
     } joined;
   };
 
-  // Of the lane's macroblock.
+  // Bits of the lane's macroblock that `lengths` does not count.
   __device__ __forceinline__ int bits_beyond(int lane) const {
     return static_cast<int>(beyond[lane / 2] >> (16 * (lane & 1)) & 0xffff);
   }
 };
 
 struct BlockShared {
-  Shared warps[kWarps];
+  GroupShared warps[kWarps];
   TokenCodes token_codes;
-  std::uint32_t spilled[kWarps];  // words
+  std::uint32_t spilled[kWarps];  // words that are in use
 };
 static_assert(sizeof(BlockShared) + sizeof(LevelCodes) <= 48 * 1024);
 

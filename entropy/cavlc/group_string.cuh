@@ -1,8 +1,8 @@
-// The bits of a group's blocks, each in a place of its own, become one string: a block a lane, with atomics
-// in shared memory.
+// Joins the bits of a group's blocks, which are stored separately, to one string. Each lane moves one block
+// at a time, with atomics in shared memory.
 //
-// The string begins with all ones, and everything is what it differs from that by: most empty blocks, which
-// are most blocks, are all ones and need not be put.
+// The string is initialised with ones, and only bits that are zero are put. Most blocks are empty, and the
+// codes of most empty blocks are all ones: these blocks need not be put.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -18,16 +18,18 @@
 
 namespace cu264::entropy {
 
-// All of it by all lanes of a warp, each with a macroblock.
+// All lanes of a warp, each of which has a macroblock, must call each function.
 class GroupString {
  public:
-  __device__ __forceinline__ GroupString(Shared& s, const std::uint32_t* d_spill, int lane)
+  __device__ __forceinline__ GroupString(GroupShared& s, const std::uint32_t* d_spill, int lane)
       : s_(s), d_spill_(d_spill), lane_(lane) {}
 
-  // record.before bits, the macroblock's from `begin` on. `odd`: its slots that are empty and not all ones;
-  // `listed` blocks are not empty.
+  // Writes a string of record.before bits, in which the lane's macroblock begins at bit `begin`.
+  // `empty_with_zeros` is the mask of the macroblock's empty slots whose codes are not all ones; `listed` is
+  // the number of blocks that are not empty.
   __device__ __forceinline__ void write(GroupRecord& record, std::uint32_t* d_words, std::uint32_t begin,
-                                        const HeaderBits& header, std::uint32_t odd, int listed) {
+                                        const HeaderBits& header, std::uint32_t empty_with_zeros,
+                                        int listed) {
     clear();
     __syncwarp();
     std::uint32_t start = begin + header.length;
@@ -44,13 +46,13 @@ class GroupString {
       }
     }
     if (__any_sync(kAllLanes, put_blocks(listed))) put_ends_of_blocks(listed);
-    put_odd_blocks(odd);
+    put_empty_blocks_with_zeros(empty_with_zeros);
     __syncwarp();
     const std::uint32_t bits = record.before;
     const bool zeros = store(d_words, static_cast<int>((bits + 31) / 32));
     record.may_escape = bits < 32 || __any_sync(kAllLanes, zeros);
     record.zeros_first = leading_zeros(s_.joined.string[0]);
-    // Of the last 32 bits one word has bits & 31, and the word before the others.
+    // One word holds (bits & 31) of the last 32 bits, the word before it the others.
     const std::uint32_t* const s_end = s_.joined.string + max(bits >> 5, 1u);
     record.zeros_last = leading_zeros(__brev(__funnelshift_l(s_end[0], s_end[-1], bits)));
   }
@@ -69,41 +71,42 @@ class GroupString {
     }
   }
 
-  // Bits from `position` on that are to be zeros, the first one highest.
+  // Clears the bits from `position` on that are set in `zeros`, the highest of them first.
   __device__ __forceinline__ void put(std::uint32_t position, std::uint32_t zeros) const {
     std::uint32_t* const s_word = s_.joined.string + (position >> 5);
     atomicXor(s_word, zeros >> (position & 31));
     atomicXor(s_word + 1, __funnelshift_r(0, zeros, position));
   }
 
-  // Where a slot's bits begin and how many they are.
-  struct Place {
+  // Where a slot's bits begin and how many there are.
+  struct BitRange {
     std::uint32_t position;
     int length;
   };
-  // `index`: of its byte in Shared::lengths.
-  __device__ __forceinline__ Place place_of(int index) const {
+  // `index` is that of the slot's byte in GroupShared::lengths.
+  __device__ __forceinline__ BitRange range_of(int index) const {
     const std::uint32_t lengths = s_.lengths[0][index >> 2];
-    // A one for each byte of the four that comes before the slot's.
+    // Has a one for each of the four bytes that comes before the slot's byte.
     const std::uint32_t before = __funnelshift_r(0x00010101u, 0, 24 - 8 * index);
     return {__dp4a(lengths, before, static_cast<std::uint32_t>(s_.joined.starts[index >> 2])),
             static_cast<int>(__byte_perm(lengths, 0, 0x4440 | (index & 3)))};
   }
 
   struct BlockBits {
-    Place place;
-    std::uint32_t bits;  // or where they are, if there are more than 32
+    BitRange range;
+    std::uint32_t bits;  // or, if there are more than 32, where they are
   };
-  // Of a listed block, or of another, and then none.
+  // The bits of block i of the list; if there is no block i, a block of length 0.
   __device__ __forceinline__ BlockBits bits_at(int i, int listed) const {
     const ListedBlock block{s_.list[min(i, listed - 1)]};
-    BlockBits result{place_of(block.length_index()), s_.words[block.block()]};
-    if (i >= listed) result.place.length = 0;
+    BlockBits result{range_of(block.length_index()), s_.words[block.block()]};
+    if (i >= listed) result.range.length = 0;
     return result;
   }
 
-  // Their first 64 bits; true if there are more. All lanes go all rounds: where they leave a loop with
-  // atomics one by one they stay apart for long. Two blocks a round, whose loads wait together.
+  // Puts the first 64 bits of each listed block and returns whether a block of the lane has more. All lanes
+  // go through all rounds: lanes that leave a loop with atomics one by one stay divergent for long. Each
+  // round takes two blocks, so that their loads overlap.
   __device__ __forceinline__ bool put_blocks(int listed) const {
     bool more = false;
 #pragma unroll 1
@@ -111,7 +114,7 @@ class GroupString {
       BlockBits blocks[2] = {bits_at(i, listed), bits_at(i + 32, listed)};
 #pragma unroll
       for (BlockBits& block : blocks) {
-        auto& [position, length] = block.place;
+        auto& [position, length] = block.range;
         if (length > 32) {
           const std::uint32_t* const d_spilled = d_spill_ + (block.bits >> 10);
           block.bits = d_spilled[0];
@@ -122,7 +125,7 @@ class GroupString {
       }
 #pragma unroll
       for (const BlockBits& block : blocks) {
-        put(block.place.position, left_aligned(~block.bits, block.place.length));
+        put(block.range.position, left_aligned(~block.bits, block.range.length));
       }
     }
     return more;
@@ -132,7 +135,7 @@ class GroupString {
 #pragma unroll 1
     for (int i = lane_; i < listed; i += 32) {
       const ListedBlock block{s_.list[i]};
-      const auto [position, length] = place_of(block.length_index());
+      const auto [position, length] = range_of(block.length_index());
       const std::uint32_t* const d_spilled = d_spill_ + (s_.words[block.block()] >> 10);
 #pragma unroll 1
       for (int at = 64; at < length; at += 32) {
@@ -141,18 +144,19 @@ class GroupString {
     }
   }
 
-  __device__ __forceinline__ void put_odd_blocks(std::uint32_t odd) const {
+  __device__ __forceinline__ void put_empty_blocks_with_zeros(std::uint32_t empty_with_zeros) const {
 #pragma unroll 1
-    for (; __any_sync(kAllLanes, odd != 0); odd &= odd - 1) {
-      if (odd != 0) {
-        const int slot = core::highest_bit(odd & (0u - odd));
+    for (; __any_sync(kAllLanes, empty_with_zeros != 0); empty_with_zeros &= empty_with_zeros - 1) {
+      if (empty_with_zeros != 0) {
+        const int slot = core::highest_bit(empty_with_zeros & (0u - empty_with_zeros));
         const bool dc = slot == core::kSlotChromaDc || slot == core::kSlotChromaDc + 1;
-        put(place_of(4 * kLengthWords * lane_ + slot).position, dc ? 0x80000000u : 0xf0000000u);
+        put(range_of(4 * kLengthWords * lane_ + slot).position, dc ? 0x80000000u : 0xf0000000u);
       }
     }
   }
 
-  // Words of the string to d_words. Returns whether the lane sees kEscapeZeros zeros.
+  // Stores the words of the string to d_words. Returns whether the lane finds kEscapeZeros zero bits in a
+  // row.
   __device__ __forceinline__ bool store(std::uint32_t* d_words, int words) const {
     std::uint32_t suspect = 0;
 #pragma unroll 1
@@ -165,7 +169,8 @@ class GroupString {
     }
     return (suspect & kZeroByteBits) != 0 && look_for_zeros(words);
   }
-  // Where a byte of zeros lies in the lane's words, up to seven may come before it, in the word in front.
+  // Looks more closely after a byte of zeros was found in the lane's words. Up to seven zeros may come
+  // before that byte, in the word in front.
   __device__ __noinline__ bool look_for_zeros(int words) const {
     for (int word = 4 * lane_; word < words; word += 4 * 32) {
       for (int i = max(word - 1, 0); i < word + 4; ++i) {
@@ -174,7 +179,7 @@ class GroupString {
     }
     return false;
   }
-  Shared& s_;
+  GroupShared& s_;
   const std::uint32_t* const d_spill_;
   const int lane_;
 };

@@ -1,4 +1,5 @@
-// The macroblocks of a group, each in a lane that puts its bits one after the other, become one string.
+// Writes the macroblocks of a group as one string. Each lane writes the bits of one macroblock, one after
+// the other.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,11 +17,11 @@
 
 namespace cu264::entropy {
 
-// A lane's bits to global memory, word by word as they are full.
+// Writes a lane's bits to global memory, each word when it is full.
 struct LaneSink {
   BitQueue queue;
   std::uint32_t* d_next;
-  std::uint32_t others;  // ones in front of the lane's first bit in its word
+  std::uint32_t others;  // a mask of the bits in front of the lane's first bit in its word
   ZeroWatch zeros;
 
   __device__ __forceinline__ LaneSink(std::uint32_t* d_words, std::uint32_t position)
@@ -34,7 +35,8 @@ struct LaneSink {
     zeros.see(word | others);
     others = 0;
   }
-  // Behind the last bit: how many zeros the bits end in, 32 standing for more.
+  // Call this after the last bit. Returns the number of zeros that the bits end in; 32 stands for 32 or
+  // more.
   __device__ __forceinline__ int look_at_rest() {
     const std::uint32_t full = zeros.last, rest = queue.rest() | others;
     zeros.see(rest | ~0u >> queue.count);
@@ -43,7 +45,7 @@ struct LaneSink {
   }
 };
 
-// The same where the words hold zeros, and the lanes' bits may have gaps between them.
+// The same for words that hold zeros, where there may be gaps between the bits of two lanes.
 struct OrSink {
   BitQueue queue;
   std::uint32_t* d_next;
@@ -60,8 +62,9 @@ struct OrSink {
   }
 };
 
-// For all lanes of a warp together, each with a macroblock of `length` bits (of I_PCM those of mb_type, which
-// the writer puts itself) that put(sink) puts. `s_edges` holds 33 words.
+// All lanes of a warp use it together. Each has a macroblock whose `length` bits are written by put(sink).
+// The length of an I_PCM macroblock is that of mb_type; the writer itself writes mb_type and the samples.
+// `s_edges` holds 33 words.
 class GroupWriter {
  public:
   __device__ __forceinline__ GroupWriter(const core::BatchView& batch, const GroupBits& bits,
@@ -73,8 +76,9 @@ class GroupWriter {
         s_edges_(s_edges),
         lane_(lane) {}
 
-  // join(record, begin) may write them all itself, a string of record.before bits with the macroblock's from
-  // `begin` on, and returns whether it does. It is not asked where there is I_PCM.
+  // join(record, begin) may write the whole group: a string of record.before bits in which the lane's
+  // macroblock begins at bit `begin`. It returns whether it did. It is not called for groups that hold I_PCM
+  // macroblocks.
   template <class Put, class Join>
   __device__ __forceinline__ void write(const MacroblockLane& mb, int header_length, int length,
                                         const Put& put, const Join& join) {
@@ -109,7 +113,8 @@ class GroupWriter {
   }
 
  private:
-  // A word is stored by the lane that fills it; what lanes before have of it that lane adds from s_edges.
+  // A word is stored by the lane that completes it. That lane adds from s_edges the bits that earlier lanes
+  // have in the word.
   template <class Put>
   __device__ __forceinline__ void write_string(GroupRecord& record, std::uint32_t begin, const Put& put) {
     const std::uint32_t bits = record.before;
@@ -129,7 +134,8 @@ class GroupWriter {
     __syncwarp();
     if (full && s_edges_[lane_] != 0) atomicOr(d_first, s_edges_[lane_]);
     if (lane_ == 0 && (bits & 31) != 0) d_words_[bits >> 5] = s_edges_[32];
-    // No mb_type but I_PCM begins with more zeros (H.264 9.1, table 7-11), and each has a one.
+    // No mb_type other than I_PCM begins with more zeros (H.264 9.1, table 7-11), and every mb_type has a
+    // one.
     constexpr int kMostZerosFirst = 4;
     const int zeros_last = sink.look_at_rest();
     record.may_escape =
@@ -139,7 +145,8 @@ class GroupWriter {
         static_cast<std::uint8_t>(min(__shfl_sync(kAllLanes, zeros_last, group_.end - group_.first - 1), 31));
   }
 
-  // With I_PCM among them: seldom, so that simple is better than fast.
+  // Writes a group that holds I_PCM macroblocks. Such groups are rare, so that simple code is better than
+  // fast code.
   template <class Put>
   __device__ __forceinline__ void write_parts(GroupRecord& record, const MacroblockLane& mb, int length,
                                               const Put& put) {
@@ -183,7 +190,7 @@ class GroupWriter {
     }
   }
 
-  // All lanes: the samples of an I_PCM macroblock to a byte boundary of the words.
+  // Writes the samples of an I_PCM macroblock from a byte boundary on. All lanes must call this.
   __device__ void put_samples(int mb, std::uint32_t position) {
     const core::SourcePicture& source = batch_.sources[group_.picture];
     for (int i = lane_; i < kPcmSampleBits / 8; i += 32) {

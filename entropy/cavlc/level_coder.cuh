@@ -1,5 +1,6 @@
-// The levels of a block that are no trailing ones (H.264 9.2.2). Small ones, which are most, have their codes
-// in a table that says too what the level after them finds: a row of the table.
+// Codes the levels of a block that are not trailing ones (H.264 9.2.2). Most levels are small. Their codes
+// are entries of a table, and each entry also names the row of the table in which the next level is looked
+// up.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -14,15 +15,16 @@
 
 namespace cu264::entropy {
 
-inline constexpr int kTabledLevel = 7;  // the largest
+inline constexpr int kTabledLevel = 7;  // the largest magnitude in the table
 inline constexpr int kLevelsPerRow = 2 * (kTabledLevel + 1);
 
-// A row is what levels so far have come to: suffixLength, and whether the next level cannot be 1 or -1.
+// A row stands for the state that the levels so far lead to: suffixLength, and whether the next level cannot
+// be 1 or -1.
 enum LevelRow : std::uint32_t {
-  kRowFirst,     // suffixLength 0, cannot
-  kRowAny,       // 0
-  kRowFirstOf1,  // 1, cannot
-  kRowOf1,       // 1, and so on up to 6
+  kRowFirst,     // suffixLength 0; the level cannot be 1 or -1
+  kRowAny,       // suffixLength 0
+  kRowFirstOf1,  // suffixLength 1; the level cannot be 1 or -1
+  kRowOf1,       // suffixLength 1; the rows for 2 to 6 follow
   kLevelRows = kRowOf1 + 6
 };
 CU264_HD constexpr bool cannot_be_one(std::uint32_t row) {
@@ -32,18 +34,18 @@ CU264_HD constexpr int suffix_length_of(std::uint32_t row) {
   return row <= kRowAny ? 0 : row == kRowFirstOf1 ? 1 : static_cast<int>(row - kRowOf1) + 1;
 }
 
-// For the first level (9.2.2).
+// The row of the first level (H.264 9.2.2).
 CU264_HD constexpr LevelRow first_row(int total_coeff, int trailing_ones) {
   return trailing_ones == 3 ? kRowAny : total_coeff > 10 ? kRowFirstOf1 : kRowFirst;
 }
 
-// The code's bits << 9 | the row after it << kRowShift | the code's length.
+// An entry is: the code's bits << 9 | the next level's row << kRowShift | the code's length.
 inline constexpr int kRowShift = 5;
 inline constexpr std::uint32_t kRowMask = 15u << kRowShift;
 
 CU264_HD constexpr std::uint16_t level_entry(std::uint32_t row, int level) {
   const int magnitude = level < 0 ? -level : level, suffix_length = suffix_length_of(row);
-  if (magnitude > kTabledLevel || magnitude <= (cannot_be_one(row) ? 1 : 0)) return 0;  // there is none
+  if (magnitude > kTabledLevel || magnitude <= (cannot_be_one(row) ? 1 : 0)) return 0;  // no such code
   RegisterSink code;
   core::put_level(code, core::level_code(level, cannot_be_one(row)), suffix_length);
   const int next = core::next_suffix_length(suffix_length, magnitude);
@@ -57,17 +59,17 @@ __device__ __forceinline__ std::uint16_t level_entry_at(std::integer_sequence<in
   return table[index];
 }
 
-// The table in shared memory. Whoever has it there aligns it to kAlignment: a row's place is or'ed to its
-// address.
+// The table in shared memory. It must be aligned to kAlignment, because the offset of a row is ORed to the
+// table's address.
 struct LevelCodes {
   static constexpr int kAlignment = 16 << kRowShift;
 
   std::uint16_t entries[kLevelRows * kLevelsPerRow];
 
-  // By all lanes, for the sake of a register as in own_address().
+  // The table's address, kept in a register by own_address(). All lanes must call this.
   __device__ __forceinline__ SharedAddress address() const { return own_address(entries, 0, 0); }
 
-  // By all threads of a block, of which there are so many.
+  // Fills the table. All kThreads threads of a block must call this.
   template <int kThreads>
   __device__ __forceinline__ void fill() {
     constexpr int kEntries = kLevelRows * kLevelsPerRow;
@@ -78,17 +80,17 @@ struct LevelCodes {
     }
   }
 };
-static_assert(kLevelsPerRow * sizeof(LevelCodes::entries[0]) == 1 << kRowShift, "a row is found by kRowMask");
+static_assert(kLevelsPerRow * sizeof(LevelCodes::entries[0]) == 1 << kRowShift, "kRowMask selects a row");
 
-// One level after the other, from the highest frequency down. kFlips: bit i of `flips` is another sign for
-// number i of them, where the sign has a bit of its own.
+// Codes one level after the other, from the highest frequency down. With kFlips, bit i of `flips` says that
+// level number i gets the other sign, provided that its code has a separate sign bit.
 template <bool kFlips>
 class LevelCoder {
  public:
   std::uint32_t flips = 0;
 
-  // `codes`: LevelCodes' address(). Bit k of `rest`: level k is one of them. `row` << kRowShift is the first
-  // one's.
+  // `codes` is LevelCodes::address(). Bit k of `rest` says that level k is to be coded. `row` is the row of
+  // the first of them, << kRowShift.
   __device__ __forceinline__ LevelCoder(SharedAddress codes, std::uint32_t rest, std::uint32_t row)
       : codes_(codes), rest_(rest), row_(codes | row) {}
 
@@ -100,7 +102,7 @@ class LevelCoder {
       const int k = core::highest_bit(rest_);
       int level = levels[k];
       if (static_cast<unsigned>(level + kTabledLevel) > 2 * kTabledLevel) break;
-      // At suffixLength 0 the parity of level_prefix is the sign.
+      // At suffixLength 0 the sign is the parity of level_prefix and has no bit of its own.
       if (kFlips && (row_ & kRowMask) > kRowAny << kRowShift && (flips & 1) != 0) level = -level;
       const std::uint32_t entry =
           object_at<const std::uint16_t>(row_ + static_cast<SharedAddress>(2 * level) + 2 * kTabledLevel);

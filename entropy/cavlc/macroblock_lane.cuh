@@ -1,8 +1,10 @@
-// A macroblock in a lane: its header and the nC of its blocks, four blocks to an instruction.
+// A lane that holds a macroblock writes its header and computes the nC of its blocks, four blocks with each
+// instruction.
 //
-// Of four blocks in a 2x2 arrangement, a quad, in the order of their numbers, one byte each: A of the bytes
-// is the left quad's second and the quad's own first, and so on. core/mb_syntax.h and core/slot_neighbours.h
-// say the same a block at a time.
+// A quad is a 2x2 arrangement of four blocks, one byte each, in the order of their numbers. The left
+// neighbours (A) of the four blocks, for instance, are the second and fourth bytes of the left quad and the
+// first and third bytes of the quad itself. core/mb_syntax.h and core/slot_neighbours.h do the same one
+// block at a time.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -29,20 +31,20 @@ __device__ __forceinline__ std::uint32_t quad_above(std::uint32_t own, std::uint
   return __byte_perm(own, above, 0x1076);
 }
 
-// Where a quad's neighbours are not available.
+// Says which neighbours of a quad are not available.
 struct QuadEdges {
   bool no_left = false, no_above = false;
 };
 
-// nC of a quad (9.2.1) from TotalCoeff; a quad that is not available holds zeros.
+// nC of a quad (H.264 9.2.1) from TotalCoeff. For quads that are not available, the arguments are zero.
 __device__ __forceinline__ std::uint32_t quad_nc(std::uint32_t own, std::uint32_t left, std::uint32_t above,
                                                  QuadEdges edges) {
   const std::uint32_t a = quad_left_of(own, left), b = quad_above(own, above);
-  // Where one of the two is missing it is zero, and the other takes its place.
+  // A neighbour that is missing counts as zero, and the other neighbour takes its place.
   return __vavgu4(a | (edges.no_left ? b & kLeftBytes : 0), b | (edges.no_above ? a & kTopBytes : 0));
 }
 
-// predIntra4x4PredMode of a quad (8.3.1.1).
+// predIntra4x4PredMode of a quad (H.264 8.3.1.1).
 __device__ __forceinline__ std::uint32_t quad_predicted_modes(std::uint32_t own, std::uint32_t left,
                                                               std::uint32_t above, QuadEdges edges) {
   const std::uint32_t missing = (edges.no_left ? kLeftBytes : 0) | (edges.no_above ? kTopBytes : 0);
@@ -50,29 +52,30 @@ __device__ __forceinline__ std::uint32_t quad_predicted_modes(std::uint32_t own,
   return (smaller & ~missing) | (0x01010101u * core::kIntra4x4Dc & missing);
 }
 
-// 0x80 in each byte that is at least `least`, 1 to 128; no byte exceeds 128.
+// Returns 0x80 in each byte that is at least `least` (1 to 128). No byte may exceed 128.
 __device__ __forceinline__ std::uint32_t bytes_from(std::uint32_t bytes, std::uint32_t least) {
   return (bytes + (128 - least) * 0x01010101u) & 0x80808080u;
 }
 
-// What is coded of a quad's modes: rem_intra4x4_pred_mode in the bytes where `differs` is 1, elsewhere the
-// predicted mode (and `rem` is rubbish).
+// What is coded for a quad's modes. Where `differs` is 1, the byte of `rem` is rem_intra4x4_pred_mode;
+// elsewhere the predicted mode is used and the byte of `rem` is undefined.
 struct QuadCodes {
   std::uint32_t rem, differs;
 };
 __device__ __forceinline__ QuadCodes quad_codes(std::uint32_t modes, std::uint32_t predicted) {
-  // Modes are small: bytes neither borrow nor carry.
+  // Modes are so small that bytes neither borrow nor carry.
   const std::uint32_t differs = bytes_from(modes ^ predicted, 1) >> 7;
   const std::uint32_t above = ((modes | 0x80808080u) - predicted - 0x01010101u) >> 7 & 0x01010101u;
   return {modes - above, differs};
 }
 
-// Length of coeff_token without coefficients for four nC from 0 to 16; half of it is coeff_token's column.
+// The lengths of coeff_token of empty blocks for four nC from 0 to 16. Half of such a length is
+// coeff_token's column.
 __device__ __forceinline__ std::uint32_t empty_lengths(std::uint32_t nC) {
   return 0x01010101u + (bytes_from(nC, 2) >> 7) + ((bytes_from(nC, 4) >> 7) + (bytes_from(nC, 8) >> 7)) * 2;
 }
 
-// TotalCoeff of a macroblock, as it lies in memory.
+// TotalCoeff of all blocks of a macroblock, in the layout of global memory.
 struct Counts {
   std::uint32_t words[8];
 
@@ -90,11 +93,11 @@ __device__ __forceinline__ Counts load_counts(const core::BatchView& batch, std:
   return {{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}};
 }
 
-// What a macroblock's syntax needs of those beside and above it, zeros where there is none.
+// What a macroblock's syntax needs of the macroblocks to the left and above; zeros if there is none.
 struct Neighbours {
   Counts left{}, above{};
-  std::uint32_t left_modes[2] = {};   // of quads 1 and 3
-  std::uint32_t above_modes[2] = {};  // of quads 2 and 3
+  std::uint32_t left_modes[2] = {};   // modes of quads 1 and 3
+  std::uint32_t above_modes[2] = {};  // modes of quads 2 and 3
 };
 
 struct MacroblockLane {
@@ -109,8 +112,8 @@ struct MacroblockLane {
     mb_ = static_cast<std::size_t>(group.picture) * batch.macroblocks_per_picture() + index;
     edges = {index % batch.mb_width == 0, index - group.slice_first < batch.mb_width};
     const uint4* const d = reinterpret_cast<const uint4*>(batch.macroblocks + mb_);
-    // Without the last word, which nobody needs: its register would be used for something else, and that
-    // would wait for it.
+    // The last word is not loaded because nobody needs it: the compiler would use its register for something
+    // else, which would then have to wait for the load.
     const auto* const d_rest = reinterpret_cast<const uint2*>(d + 1);
     const uint4 first = __ldg(d);
     const uint2 rest = __ldg(d_rest);
@@ -125,8 +128,9 @@ struct MacroblockLane {
     std::memcpy(&record, parts, sizeof(record));
   }
 
-  // Into the L2 cache, for whichever warp will want it soon: the record and the counts of a macroblock kAhead
-  // further on. Twice as far, and levels that are read in between begin to push them out again.
+  // Prefetches the record and the counts of the macroblock kAhead further on into the L2 cache, for
+  // whichever warp needs them soon. If kAhead were twice as large, levels that are read in between would
+  // begin to displace them.
   __device__ __forceinline__ void prefetch_ahead(const core::BatchView& batch) const {
 #if defined(__CUDA_ARCH__)
     constexpr std::size_t kAhead = 512 * kGroup;
@@ -136,11 +140,11 @@ struct MacroblockLane {
     asm volatile("prefetch.global.L2 [%0];" : : "l"(batch.total_coeff + mb * core::kTotalCoeffStride));
 #endif
   }
-  // By slot: in the bitstream and not empty.
+  // The mask of slots that are in the bitstream and not empty.
   __device__ __forceinline__ std::uint32_t nonzero() const {
     return core::coded_slots(record) & record.nonzero_blocks;
   }
-  // Zeros if there is no macroblock.
+  // The counts are zero if there is no macroblock.
   __device__ __forceinline__ Counts counts(const core::BatchView& batch) const {
     return exists ? load_counts(batch, mb_) : Counts{};
   }
@@ -159,7 +163,8 @@ struct MacroblockLane {
     return n;
   }
 
-  // By slot, a byte each: what an empty block takes, 0 where there is none; two more bytes than slots.
+  // Writes one byte for each slot: the number of bits that an empty block takes there, or 0 if the block is
+  // not in the bitstream. There is one byte more than there are slots.
   __device__ __forceinline__ void lengths_if_empty(const Counts& own, const Neighbours& neighbours,
                                                    std::uint32_t (&lengths)[7]) const {
     const Counts &left = neighbours.left, &above = neighbours.above;
@@ -178,7 +183,7 @@ struct MacroblockLane {
       cb = empty_lengths(quad_nc(own.chroma(0), left.chroma(0), above.chroma(0), edges));
       cr = empty_lengths(quad_nc(own.chroma(1), left.chroma(1), above.chroma(1), edges));
     }
-    const std::uint32_t chroma_dc = pattern >= 1 << 4 ? 0x00020200u : 0;  // the token is 01
+    const std::uint32_t chroma_dc = pattern >= 1 << 4 ? 0x00020200u : 0;  // an empty block's token is 01
     lengths[0] = quads[0] << 8 | dc;
 #pragma unroll
     for (int i = 1; i < 4; ++i) lengths[i] = __byte_perm(quads[i - 1], quads[i], 0x6543);
@@ -187,7 +192,7 @@ struct MacroblockLane {
     lengths[6] = cr >> 8;
   }
 
-  // core::put_macroblock_header. kModeCodes: BatchView::mode_codes.
+  // Does what core::put_macroblock_header does. kModeCodes is BatchView::mode_codes.
   template <bool kModeCodes, class Sink>
   __device__ __forceinline__ void put_header(Sink& sink, const Neighbours& neighbours) const {
     core::put_ue(sink, static_cast<std::uint32_t>(core::mb_type(record)));
@@ -201,8 +206,9 @@ struct MacroblockLane {
     core::put_macroblock_header_end(sink, record);
   }
 
-  // The header of a macroblock with other modes: `changed` is the record but for those of Intra_4x4 blocks,
-  // and changed_rem(quad, rem) what is coded instead of a quad's rem_intra4x4_pred_mode.
+  // Writes the header of a macroblock with other modes. `changed` is the record with all changes except
+  // those of Intra_4x4 modes; changed_rem(quad, rem) returns what is coded instead of a quad's
+  // rem_intra4x4_pred_mode.
   template <class Sink, class ChangedRem>
   __device__ __forceinline__ void put_changed_header(Sink& sink, const Neighbours& neighbours,
                                                      const core::MacroblockRecord& changed,
@@ -217,7 +223,7 @@ struct MacroblockLane {
     core::put_macroblock_header_end(sink, changed);
   }
 
-  // visit(quad, modes, predicted modes) of an Intra_4x4 macroblock.
+  // Calls visit(quad, modes, predicted modes) for each quad of an Intra_4x4 macroblock.
   template <class Visit>
   __device__ __forceinline__ void each_quad_of_modes(const Neighbours& n, const Visit& visit) const {
     std::uint32_t own[4];
@@ -254,7 +260,8 @@ struct MacroblockLane {
     }
   }
 
-  // rem_intra4x4_pred_mode where a byte of `differs` is 1, else the predicted mode.
+  // Writes rem_intra4x4_pred_mode where a byte of `differs` is 1, and otherwise that the predicted mode is
+  // used.
   template <class Sink>
   __device__ __forceinline__ static void put_quad_codes(Sink& sink, std::uint32_t rem,
                                                         std::uint32_t differs) {

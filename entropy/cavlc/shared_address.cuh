@@ -1,5 +1,5 @@
-// Addresses in shared memory as numbers. A pointer that a loop computes with costs an addition of the
-// window's base for every use.
+// Addresses in shared memory as numbers. With a pointer, a loop would add the base of the shared memory
+// window for every use.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -30,8 +30,9 @@ T& object_at(SharedAddress address) {
 }
 #endif
 
-// A thread's own address of `bytes` each that a warp has from s_first on. By all lanes: it comes from a
-// shuffle, so that the compiler keeps it and does not compute it anew for each use.
+// The lane's own address in an array of `bytes` bytes for each lane, which begins at s_first. It comes from
+// a shuffle, so that the compiler keeps it in a register and does not compute it again for each use. All
+// lanes must call this.
 __device__ __forceinline__ SharedAddress own_address(const void* s_first, int bytes, int lane) {
   return __shfl_sync(0xffffffffu, address_of(s_first) + static_cast<SharedAddress>(bytes * lane), lane);
 }

@@ -12,7 +12,7 @@ using core::CodedPictureView;
 using core::MacroblockKind;
 using core::MacroblockRecord;
 
-// A macroblock and its neighbours in the slice; a null pointer stands for one that is not available.
+// A macroblock and its neighbours in the slice. A null pointer stands for a neighbour that is not available.
 struct Neighbourhood {
   const MacroblockRecord* left = nullptr;
   const MacroblockRecord* above = nullptr;

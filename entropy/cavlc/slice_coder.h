@@ -1,4 +1,4 @@
-// One slice of a coded picture to its RBSP: slice header, macroblock layers, trailing bits (H.264 7.3.2.8).
+// Codes one slice of a picture to its RBSP: slice header, macroblock layers, trailing bits (H.264 7.3.2.8).
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ struct SliceStats {
   std::uint64_t residual_bits = 0;  // levels and I_PCM samples
 };
 
-// The most that code_slice writes for so many macroblocks: the encoder keeps each within 3200 bits (H.264
-// A.3.1), I_PCM takes 9 + 7 + 3072 at most.
+// The most bytes that code_slice writes for so many macroblocks: the encoder keeps each macroblock within
+// 3200 bits (H.264 A.3.1), and I_PCM takes at most 9 + 7 + 3072 bits.
 std::size_t max_slice_rbsp_bytes(int macroblocks);
 
 // `header_bits` holds the slice header right-aligned, `header_length` bits of it. The writer ends

@@ -1,4 +1,5 @@
-// Samples of a batch's source pictures by position in the padded picture: what I_PCM macroblocks code.
+// Samples of a batch's source pictures, which I_PCM macroblocks code, by their position in the padded
+// picture.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,7 @@
 
 namespace cu264::entropy {
 
-// Component c at (x, y), the last column and row continuing for ever.
+// The sample of component c at (x, y). Outside the picture, the last column and row are repeated.
 __device__ inline std::uint32_t source_sample(const core::BatchView& batch, const core::SourcePicture& source,
                                               int c, int x, int y) {
   const int width = c == 0 ? batch.width : (batch.width + 1) / 2;

@@ -1,5 +1,5 @@
-// The table of coeff_token (H.264 table 9-5) in shared memory: in the L1 cache, lookups wait behind loads
-// from afar.
+// The table of coeff_token (H.264 table 9-5) in shared memory. In the L1 cache, look-ups would wait behind
+// loads from global memory.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -15,10 +15,10 @@ namespace cu264::entropy {
 struct TokenCodes {
   static constexpr int kRows = 17, kColumns = 5;
 
-  // By column, TotalCoeff and TrailingOnes: bits << 7 | row << kRowShift | their number.
+  // Entries by column, TotalCoeff and TrailingOnes: bits << 7 | row << kRowShift | number of bits.
   std::uint16_t entries[kColumns * kRows * 4];
 
-  // By all threads of a block, of which there are so many.
+  // Fills the table. All kThreads threads of a block must call this.
   template <int kThreads>
   __device__ __forceinline__ void fill() {
     constexpr int kEntries = kColumns * kRows * 4;
@@ -26,7 +26,7 @@ struct TokenCodes {
     for (int first = 0; first < kEntries; first += kThreads) {
       const int i = first + static_cast<int>(threadIdx.x);
       if (i >= kEntries) return;
-      const core::CodeWord code = core::coeff_token_code(0, i / 4, i % 4);  // rows of all columns
+      const core::CodeWord code = core::coeff_token_code(0, i / 4, i % 4);  // the entries of all columns
       const LevelRow row = first_row(i / 4 % kRows, i % 4);
       static_assert(kRowFirstOf1 << kRowShift < 1 << 7);
       entries[i] = static_cast<std::uint16_t>(code.bits << 7 | row << kRowShift |
@@ -37,13 +37,13 @@ struct TokenCodes {
 
 struct Token {
   core::CodeWord code;
-  std::uint32_t row;  // of LevelCodes for the first level, << kRowShift
+  std::uint32_t row;  // the row of LevelCodes for the first level, << kRowShift
 };
 
-// From such a table.
+// Looks tokens up in such a table.
 class SharedTokens {
  public:
-  // By all lanes.
+  // All lanes must call this.
   __device__ __forceinline__ explicit SharedTokens(const TokenCodes& s_codes)
       : codes_(own_address(s_codes.entries, 0, 0)) {}
 

@@ -18,12 +18,12 @@ struct RegisterSink {
   }
 };
 
-// The low `count` (0..32) bits at the top of a word.
+// Returns the low `count` (0..32) bits at the top of a word.
 __device__ __forceinline__ std::uint32_t left_aligned(std::uint32_t bits, int count) {
-  return __funnelshift_lc(0, bits, 32 - count);  // unlike <<, 32 is a legal shift
+  return __funnelshift_lc(0, bits, 32 - count);  // unlike <<, it may shift by 32
 }
 
-// Whole words for `store(index, word)`, most significant bit first. No word is handed on before it is full:
+// Passes whole words to `store(index, word)`, most significant bit first. Only full words are passed;
 // finish() adds the last one, left-aligned.
 template <class Store>
 class WordSink {
@@ -55,10 +55,11 @@ class WordSink {
 // Up to 32 bits that wait for a word to be full, right-aligned.
 struct BitQueue {
   std::uint32_t bits = 0;      // the low `count` of them count
-  std::uint32_t overflow = 0;  // what push() shifted out of them
-  int count = 0;               // 0..31 but between push() and pop()
+  std::uint32_t overflow = 0;  // what push() shifted out of `bits`
+  int count = 0;               // 0..31, except between push() and pop()
 
-  // `length` is 0..32; the other bits of `value` are zero. True: a word is full and must be popped.
+  // `length` is 0..32; the other bits of `value` are zero. Returns whether a word is full and must be
+  // popped.
   __device__ __forceinline__ bool push(std::uint32_t value, int length) {
     overflow = __funnelshift_lc(bits, 0, length);
     bits = __funnelshift_lc(0, bits, length) | value;
@@ -69,16 +70,16 @@ struct BitQueue {
     count -= 32;
     return __funnelshift_r(bits, overflow, count);
   }
-  // What waits, left-aligned in a word.
+  // The waiting bits, left-aligned in a word.
   __device__ __forceinline__ std::uint32_t rest() const { return left_aligned(bits, count); }
 };
 
-// Up to 64 bits, right-aligned: room for any code of a level behind 36 of them.
+// A queue of up to 64 bits, right-aligned. Any code of a level fits behind 36 bits.
 struct WideQueue {
-  std::uint32_t high = 0, low = 0;  // of which the low `count` bits count
+  std::uint32_t high = 0, low = 0;  // the low `count` bits are in use
   int count = 0;
 
-  // Of an empty queue; `length` is at most 32.
+  // Pushes to an empty queue; `length` is at most 32.
   __device__ __forceinline__ void start(std::uint32_t value, int length) {
     low = value;
     count = length;
@@ -90,13 +91,13 @@ struct WideQueue {
     count += length;
   }
   __device__ __forceinline__ void put(std::uint32_t value, int length) { push(value, length); }
-  // The same, of whose `length` only the low five bits count.
+  // The same, but only the low five bits of `length` count.
   __device__ __forceinline__ void push_wrapped(std::uint32_t value, std::uint32_t length) {
     high = __funnelshift_l(low, high, length);
     low = __funnelshift_l(0, low, length) | value;
     count += static_cast<int>(length & 31);
   }
-  // The first 32 of at least as many.
+  // Removes and returns the first 32 bits; the queue must hold at least as many.
   __device__ __forceinline__ std::uint32_t pop() {
     count -= 32;
     return __funnelshift_rc(low, high, count);
@@ -109,14 +110,14 @@ struct BitString {
   int length = 0;
 };
 
-// The bits of a block: the last ones wait in the queue, words that were full go to store(index, word).
+// Takes the bits of a block. The last bits wait in the queue; full words are passed to store(index, word).
 template <class Store>
 struct BlockSink {
   Store store;
   WideQueue queue = {};
   int words = 0;
 
-  // Leaves room for a word.
+  // Makes room for another word.
   __device__ __forceinline__ void make_room() {
     if (queue.count > 32) store(words++, queue.pop());
   }
@@ -139,7 +140,7 @@ struct HeaderBits {
     words[2] = words[2] << count | bits;
     length += count;
   }
-  // Bits in words[i], 0 to 32, and in front of it.
+  // The number of bits in words[i], 0 to 32, and of the bits in front of it.
   __device__ __forceinline__ int length_of(int i) const {
     return max(0, min(length - 32 * (kWords - 1 - i), 32));
   }

@@ -1,4 +1,4 @@
-// Whether so many zero bits follow one another that an emulation prevention byte may be needed.
+// Finds out whether enough zero bits follow one another that an emulation prevention byte may be needed.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,17 @@
 
 namespace cu264::entropy {
 
-// Bit 7 of bytes that are zero and come before one that is at most 1, of `word` and the one behind it; other
-// bits are rubbish. kEscapeZeros zeros hold either two whole bytes, or one and seven bits on either side.
+// Sets bit 7 of each byte of `word` that is zero and precedes a byte of at most 1; `next` is the word behind
+// it. The other bits of the result are undefined. A run of kEscapeZeros zeros holds either two whole bytes,
+// or one whole byte and seven bits on either side.
 __device__ __forceinline__ std::uint32_t zero_bytes(std::uint32_t word, std::uint32_t next) {
   const std::uint32_t bytes = word | (__funnelshift_l(next, word, 8) & 0xfefefefeu);
   return (bytes - 0x01010101u) & ~bytes;
 }
 inline constexpr std::uint32_t kZeroByteBits = 0x80808080u;
 
-// Sees words one after another; what is not to count has ones there, as has a last word behind all others.
+// Examines words one after another. Bits that must not count are passed as ones, and a word of ones is
+// passed behind the last word.
 struct ZeroWatch {
   std::uint32_t before = ~0u, last = ~0u;
   bool found = false;

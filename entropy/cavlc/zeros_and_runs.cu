@@ -17,7 +17,7 @@ __device__ std::uint32_t zeros_and_runs(std::uint32_t nonzero, bool chroma_dc) {
   const core::CodeWord total_zeros = chroma_dc ? core::chroma_dc_total_zeros_code(total_coeff, zeros)
                                                : core::total_zeros_code(total_coeff, zeros);
   const core::Runs runs = core::run_before_codes(nonzero);
-  // 26 bits that are not zeros, 30 in all, at most.
+  // At most 26 bits are not leading zeros, and the codes have at most 30 bits.
   return (total_zeros.bits << runs.length | runs.bits) << 5 |
          static_cast<std::uint32_t>(total_zeros.length + runs.length);
 }

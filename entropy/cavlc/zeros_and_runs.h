@@ -1,5 +1,5 @@
-// What a block has behind its levels, total_zeros and every run_before (H.264 9.2.3), from a table in device
-// memory by where its levels are.
+// The codes that follow a block's levels, total_zeros and every run_before (H.264 9.2.3), from a table in
+// device memory that is indexed by the positions of the levels.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,8 +9,8 @@
 
 namespace cu264::entropy {
 
-// Entries by where the levels of a block are that is not full (bit k for coding position k), chroma DC blocks
-// behind the others: bits << 5 | their number.
+// Entries are bits << 5 | number of bits. The index has bit k set where coding position k holds a level; the
+// block is not full. The entries of chroma DC blocks follow those of all others.
 inline constexpr std::uint32_t kChromaDcZerosAndRuns = 0x10000;
 inline constexpr std::size_t kZerosAndRunsEntries = kChromaDcZerosAndRuns + 16;
 

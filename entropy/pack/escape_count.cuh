@@ -1,4 +1,4 @@
-// How many emulation prevention bytes a group takes.
+// Counts the emulation prevention bytes of a group.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,15 @@
 
 namespace cu264::entropy {
 
-// Of every `step`-th window of bytes from the `begin`-th on, of a group that has its place. All lanes.
+// Counts in every `step`-th window of bytes, from the `begin`-th on, of a group whose offset is known. All
+// lanes must call this.
 __device__ inline int count_escapes(const PackJob& job, std::uint32_t index, int begin, int step, int lane) {
   constexpr int kWindow = 4 * 31;
   const GroupPayload payload(job, index);
   const auto first = static_cast<std::int64_t>(payload.first_byte());
   const auto word_at = [&](std::int64_t at) { return payload.word_at(static_cast<int>(at - first)); };
   int escapes = 0;
-  // The first lane only looks what comes before the second one's word.
+  // The first lane only provides the word in front of the second lane's word.
   for (int base = kWindow * begin; base < payload.bytes(); base += kWindow * step) {
     const int i = base + 4 * (lane - 1), bytes = min(payload.bytes() - i, 4);
     const std::uint32_t word = bytes > 0 ? payload.word_at(i) : 0;

@@ -1,21 +1,22 @@
-// In which groups to look for emulation prevention bytes.
+// Finds the groups that may hold emulation prevention bytes.
 #pragma once
 
 #include "entropy/cavlc/group_bits.h"
 
 namespace cu264::entropy {
 
-// Whether one of the bytes that `own` completes may need an escape; `before` is the group in front of it in
-// its slice. Such a byte and the two in front of it are 24 bits, of which all but the last two are zeros
-// (kEscapeZeros). The last bit is `own`'s: the zeros lie in `own`, or begin in `before` and end in `own`, or,
-// where it has no more than the last two bits, lie in `before`. None is further ahead if `before` has 23
-// bits.
+// Whether one of the bytes that `own` completes may need an escape; `before` is the preceding group of the
+// slice. Such a byte and the two bytes in front of it are 24 bits, and all but the last two of these are
+// zeros (kEscapeZeros). The last bit belongs to `own`. Therefore the zeros lie in `own`, or begin in
+// `before` and end in `own`, or, if `own` has only the last two bits, lie in `before`. If `before` has 23
+// bits or more, no zero lies further ahead.
 CU264_HD bool may_hold_escapes(const GroupRecord& before, const GroupRecord& own) {
   return own.may_escape != 0 || before.may_escape != 0 || before.before < 23 ||
          before.zeros_last + own.zeros_first >= kEscapeZeros;
 }
 
-// The same of a slice's first group, which comes behind the slice's header: its bits, right-aligned.
+// The same for a slice's first group, which follows the slice header. `header` holds the header's bits,
+// right-aligned.
 CU264_HD bool may_hold_escapes(std::uint64_t header, int header_length, const GroupRecord& own) {
   const std::uint64_t behind_ones = header_length < 64 ? header | ~std::uint64_t{0} << header_length : header;
   const auto high = static_cast<std::uint32_t>(behind_ones >> 32),

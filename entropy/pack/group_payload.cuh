@@ -1,4 +1,4 @@
-// The bytes of a slice's RBSP that a group completes, read straight from where `code` left the bits.
+// The bytes of a slice's RBSP that a group completes, read directly from where `code` left the bits.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace cu264::entropy {
 
-// The 32 bits at `offset` of a string of `length` bits, zeros around it; what its last word has behind it may
-// be anything. Without branches, so that the loads of several words are in flight together.
+// Returns the 32 bits at `offset` of a string of `length` bits that is surrounded by zeros. The bits behind
+// the end in its last word are ignored. There are no branches, so that the loads of several words overlap.
 __device__ __forceinline__ std::uint32_t bits_at(const std::uint32_t* words, int length, int offset) {
   const int word = offset >> 5;
   const auto count = static_cast<std::uint32_t>(length + 31) >> 5;
@@ -19,11 +19,11 @@ __device__ __forceinline__ std::uint32_t bits_at(const std::uint32_t* words, int
   return __funnelshift_l(second, first, offset & 31) & __funnelshift_lc(0, ~0u, too_many);
 }
 
-__device__ __forceinline__ const std::uint32_t* words_of(const PackJob& job, const PlacedGroup& group) {
+__device__ __forceinline__ const std::uint32_t* words_of(const PackJob& job, const GroupOffset& group) {
   return job.scratch.coded.words + 4 * std::size_t{group.words};
 }
 
-__device__ __forceinline__ std::uint32_t bits_of(const PackJob& job, const PlacedGroup& group, int offset) {
+__device__ __forceinline__ std::uint32_t bits_of(const PackJob& job, const GroupOffset& group, int offset) {
   const std::uint32_t bits = bits_at(words_of(job, group), group.before, offset);
   if (group.after == 0) return bits;
   const int lead = static_cast<int>(group.position & 7);
@@ -39,19 +39,20 @@ class GroupPayload {
         own_(*d_own_),
         slice_(job.scratch.slices[own_.slice]) {}
 
-  __device__ __forceinline__ const PlacedGroup& group() const { return own_; }
+  __device__ __forceinline__ const GroupOffset& group() const { return own_; }
   __device__ __forceinline__ const SliceRecord& slice() const { return slice_; }
   __device__ __forceinline__ bool is_first() const { return own_.index == 0; }
   __device__ __forceinline__ int bytes() const { return own_.bytes; }
-  // In the RBSP.
+  // The index in the RBSP of the group's first byte.
   __device__ __forceinline__ std::uint64_t first_byte() const { return is_first() ? 0 : own_.position / 8; }
-  // Bits in front of the group's own that the bytes begin with: the slice header is the first group's.
+  // The number of bits in front of the group's own bits in its first byte; for the first group of a slice,
+  // the bits of the slice header.
   __device__ __forceinline__ int lead() const {
     return static_cast<int>(is_first() ? own_.position : own_.position & 7);
   }
 
-  // The four bytes from the i-th on; in front of the RBSP zeros. Right as far back as the group before this
-  // one goes, and it is not all zeros.
+  // Returns the four bytes from the i-th on; bytes in front of the RBSP are zero. Bytes in front of the
+  // group are right as far back as the preceding group reaches, which is not all zeros.
   __device__ __forceinline__ std::uint32_t word_at(int i) const {
     const int offset = 8 * i - lead();
     std::uint32_t word = bits_of(job_, own_, offset);
@@ -64,7 +65,7 @@ class GroupPayload {
  private:
   __device__ __forceinline__ std::uint32_t bits_before(int offset) const {
     if (!is_first()) {
-      const PlacedGroup before = d_own_[-1];
+      const GroupOffset before = d_own_[-1];
       return bits_of(job_, before, offset + static_cast<int>(own_.position - before.position));
     }
     const int from = offset + static_cast<int>(own_.position), length = slice_.header.length;
@@ -74,8 +75,8 @@ class GroupPayload {
   }
 
   const PackJob& job_;
-  const PlacedGroup* const d_own_;
-  const PlacedGroup own_;
+  const GroupOffset* const d_own_;
+  const GroupOffset own_;
   const SliceRecord& slice_;
 };
 

@@ -1,4 +1,5 @@
-// Where slices' NAL units and pictures lie in the stream: by one thread block, when all slices are known.
+// Computes where the NAL units of slices and the pictures lie in the stream. One thread block does this when
+// all slices are known.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 
 namespace cu264::entropy {
 
-// A thread: one picture, whose slices have their places.
+// Reports one picture, whose slices have their offsets. One thread calls this for each picture.
 __device__ inline void report_picture(const PackJob& job, int picture) {
   std::uint64_t bits = 0, header_bits = 0;
   std::uint32_t mbs[3] = {}, broken = 0;
@@ -35,9 +36,9 @@ __device__ inline void report_picture(const PackJob& job, int picture) {
   for (int slice = 0; slice < job.batch.slices; ++slice) job.slice(picture, slice).lost = 1;
 }
 
-// All threads of the block.
+// All threads of the block must call this.
 template <int kThreads>
-__device__ void place_nal_units(const PackJob& job) {
+__device__ void find_nal_unit_offsets(const PackJob& job) {
   __shared__ WarpTotals<std::uint64_t, kThreads / 32> s_totals;
   const int slices = job.batch.pictures * job.batch.slices, thread = static_cast<int>(threadIdx.x);
   std::uint64_t stream_bytes = 0;

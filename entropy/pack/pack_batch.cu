@@ -1,4 +1,4 @@
-// The scratch of `code` and `pack`, and their order.
+// Lays out the scratch of `code` and `pack` and launches them in order.
 #include <cstddef>
 #include <cstdint>
 
@@ -12,20 +12,21 @@
 namespace cu264::entropy {
 namespace {
 
-// With more of them, each may have more to do.
+// With more warps than this, each may take several groups.
 constexpr std::uint32_t kFillingWarps = 2048;
 
-// What is there from the first launch to the last, and so comes first, whatever the batch.
+// Data that lives from the first launch to the last. It comes first, so that its place does not depend on
+// the batch.
 struct LastingScratch {
   std::uint32_t* zeros_and_runs;
-  std::uint32_t *ticket, *placed_slices;  // zero between launches
+  std::uint32_t *ticket, *finished_slices;  // zero between launches
 };
 
 LastingScratch carve_lasting(Arena& arena) {
   LastingScratch scratch;
   scratch.zeros_and_runs = arena.take<std::uint32_t>(kZerosAndRunsEntries);
   scratch.ticket = arena.take<std::uint32_t>(1);
-  scratch.placed_slices = arena.take<std::uint32_t>(1);
+  scratch.finished_slices = arena.take<std::uint32_t>(1);
   return scratch;
 }
 
@@ -34,11 +35,11 @@ PackScratch carve(Arena& arena, const GroupLayout& layout) {
   const LastingScratch lasting = carve_lasting(arena);
   scratch.code.zeros_and_runs = lasting.zeros_and_runs;
   scratch.code.ticket = lasting.ticket;
-  scratch.placed_slices = lasting.placed_slices;
+  scratch.finished_slices = lasting.finished_slices;
   scratch.unknown = arena.take<std::uint32_t>(layout.groups());
   scratch.code.own = arena.take<std::uint8_t>(code_scratch_bytes(layout));
   scratch.coded.records = arena.take<GroupRecord>(layout.groups());
-  scratch.groups = arena.take<PlacedGroup>(layout.groups());
+  scratch.groups = arena.take<GroupOffset>(layout.groups());
   scratch.escapes = arena.take<std::uint32_t>(layout.groups());
   scratch.slices = arena.take<SliceRecord>(static_cast<std::size_t>(layout.pictures) * layout.slices);
   return scratch;
@@ -60,7 +61,8 @@ std::size_t coded_bytes(int pictures, int mb_width, int mb_height, int slices) {
 }
 
 std::size_t max_packed_bytes(int mb_width, int mb_height, int slices) {
-  // Header and trailing bits: 9 bytes; the NAL unit's prefix: 5. Every second byte may need an escape.
+  // The slice header and trailing bits take 9 bytes, the prefix of the NAL unit 5. Every second byte may
+  // need an escape.
   const std::size_t rbsp = static_cast<std::size_t>(mb_width) * mb_height * kMacroblockWords * 4 +
                            static_cast<std::size_t>(slices) * 9;
   return rbsp + rbsp / 2 + static_cast<std::size_t>(slices) * 5;
@@ -70,7 +72,7 @@ void launch_prepare_pack(void* scratch, cudaStream_t stream) {
   Arena arena(scratch);
   const LastingScratch lasting = carve_lasting(arena);
   launch_make_zeros_and_runs(lasting.zeros_and_runs, stream);
-  for (std::uint32_t* const counter : {lasting.ticket, lasting.placed_slices}) {
+  for (std::uint32_t* const counter : {lasting.ticket, lasting.finished_slices}) {
     check_cuda(cudaMemsetAsync(counter, 0, sizeof(*counter), stream), "cudaMemsetAsync");
   }
 }
@@ -97,7 +99,7 @@ void launch_code_and_pack(const core::BatchView& batch, const core::SliceHeaderB
   } else {
     code(batch, job.scratch.code, job.scratch.coded, stream);
   }
-  launch_place(job, stream);
+  launch_bit_offsets(job, stream);
   launch_write(job, stream);
 }
 

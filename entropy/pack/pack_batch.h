@@ -14,7 +14,7 @@
 
 namespace cu264::entropy {
 
-// What came of one picture: its NAL units in Annex B form are stream[offset, offset + size).
+// The result of one picture: its NAL units in Annex B form are stream[offset, offset + size).
 struct PackedPicture {
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
@@ -23,41 +23,42 @@ struct PackedPicture {
   std::uint32_t intra4x4_mbs = 0;
   std::uint32_t intra16x16_mbs = 0;
   std::uint32_t pcm_mbs = 0;
-  // Not zero: nothing was written, because the stream's capacity is too small (1) or because a macroblock
-  // broke the limit of 3200 bits (2).
+  // If not zero, nothing was written: the stream's capacity is too small (1), or a macroblock exceeds the
+  // limit of 3200 bits (2).
   std::uint32_t failure = 0;
 };
 
-// Device memory of launch_code_and_pack. All of it belongs to a launch until it ends.
+// Device memory of launch_code_and_pack. A launch owns all of it until it ends.
 struct PackMemory {
   void* scratch = nullptr;  // pack_scratch_bytes(); made ready by launch_prepare_pack
   void* coded = nullptr;    // coded_bytes()
-  // May lie where the batch's levels are: it is written when they have been coded.
+  // May overlap the batch's levels: it is written after they have been coded.
   std::uint8_t* stream = nullptr;
-  std::uint64_t capacity = 0;  // bytes of it
+  std::uint64_t capacity = 0;  // bytes of `stream`
 };
 
-// Of batches of up to `pictures`, with the memory of `kernel`, if any. Each part is aligned to 256.
+// Bytes of scratch for batches of up to `pictures`, with the memory of `kernel`, if any. Each part is
+// aligned to 256.
 std::size_t pack_scratch_bytes(int pictures, int mb_width, int mb_height, int slices,
                                const EntropyKernel* kernel = nullptr);
 
-// For what the coder leaves to the packer.
+// Bytes for what the coder leaves to the packer.
 std::size_t coded_bytes(int pictures, int mb_width, int mb_height, int slices);
 
-// Writes tables into the scratch: once, before its first use. Asynchronous on `stream`. Throws cu264::Error
-// if the launch is refused.
+// Writes tables into the scratch. Call it once, before the scratch is first used. Asynchronous on `stream`.
+// Throws cu264::Error if the launch is refused.
 void launch_prepare_pack(void* scratch, cudaStream_t stream);
 
-// No picture takes more bytes in the stream.
+// The most bytes that a picture can take in the stream.
 std::size_t max_packed_bytes(int mb_width, int mb_height, int slices);
 
-// Stage `code` of the production kernel: launch_code, or what does the same with other symbols.
+// Stage `code` of the production coder: launch_code, or a function that does the same with other symbols.
 using LaunchCode = std::function<void(const core::BatchView&, const CodeScratch& scratch,
                                       const GroupBits& bits, cudaStream_t stream)>;
 
-// `d_headers` is [picture][slice]. Pictures follow one another in the stream without gaps. `kernel`, if any,
-// codes instead of `code`; the scratch was measured for it. Asynchronous on `stream`. Throws cu264::Error if
-// a launch is refused.
+// `d_headers` is [picture][slice]. Pictures follow one another in the stream without gaps. If there is a
+// `kernel`, it takes the place of `code`; the scratch must have been measured for it. Asynchronous on
+// `stream`. Throws cu264::Error if a launch is refused.
 void launch_code_and_pack(const core::BatchView& batch, const core::SliceHeaderBits* d_headers,
                           const PackMemory& memory, PackedPicture* d_pictures, cudaStream_t stream,
                           const EntropyKernel* kernel = nullptr, const LaunchCode& code = launch_code);

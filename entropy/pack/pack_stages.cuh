@@ -1,8 +1,8 @@
-// The steps of `pack` and what they hand on, all of it in device memory.
+// The steps of `pack` and the device memory through which they pass their results.
 //
-//   place  every group's bit position in its slice and its emulation prevention bytes, every slice's place in
-//   the stream
-//   write  start codes, NAL unit headers and escaped payloads
+//   bit offsets   every group's position in its slice and its number of emulation prevention bytes; every
+//                 slice's offset in the stream
+//   write         start codes, NAL unit headers and escaped payloads
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -17,37 +17,37 @@ namespace cu264::entropy {
 
 struct SliceRecord {
   core::SliceHeaderBits header;
-  std::uint64_t bits = 0;    // of the RBSP without trailing bits
-  std::uint64_t offset = 0;  // of its NAL unit in the stream
+  std::uint64_t bits = 0;    // bits of the RBSP without trailing bits
+  std::uint64_t offset = 0;  // where its NAL unit begins in the stream
   std::uint32_t header_bits = 0;
   std::uint32_t escapes = 0;
-  std::uint32_t mbs[3] = {};       // by MacroblockKind
+  std::uint32_t mbs[3] = {};       // numbers of macroblocks by MacroblockKind
   std::uint32_t broken = 0;        // a macroblock had too many bits
-  std::uint32_t lost = 0;          // with its picture: PackedPicture::failure
+  std::uint32_t lost = 0;          // the whole picture is: PackedPicture::failure
   std::uint32_t prefix_bytes = 0;  // start code and NAL unit header
 
-  // rbsp_trailing_bits begin with a one (H.264 7.3.2.11).
+  // rbsp_trailing_bits begins with a one (H.264 7.3.2.11).
   __host__ __device__ std::uint64_t rbsp_bytes() const { return bits / 8 + 1; }
   __host__ __device__ std::uint64_t nal_bytes() const { return prefix_bytes + rbsp_bytes() + escapes; }
 };
 
-// A group's bits, where they lie and where they go: see GroupRecord.
-struct alignas(16) PlacedGroup {
+// Where a group's bits are and where they go; see GroupRecord.
+struct alignas(16) GroupOffset {
   std::uint64_t position = 0;  // in bits from the start of the slice's RBSP
-  std::uint32_t words = 0;     // four at a time, from the first group's
-  std::int32_t before = 0;     // bits; none: there is no such group
+  std::uint32_t words = 0;     // where they begin, in units of four words
+  std::int32_t before = 0;     // bits; 0: there is no such group
   std::int32_t after = 0;      // bits behind the alignment
-  std::int32_t bytes = 0;      // that it completes
+  std::int32_t bytes = 0;      // bytes that the group completes
   std::uint32_t slice = 0;
   std::uint32_t index = 0;  // in the slice
 };
 
 struct PackScratch {
-  std::uint32_t* placed_slices = nullptr;  // how many; zero between launches
-  std::uint32_t* unknown = nullptr;        // [picture][slice][i]: groups in which to count escapes
+  std::uint32_t* finished_slices = nullptr;  // how many slices are done; zero between launches
+  std::uint32_t* unknown = nullptr;          // [picture][slice][i]: groups whose escapes must be counted
   GroupBits coded;
   CodeScratch code{};
-  PlacedGroup* groups = nullptr;     // [picture][slice][group]
+  GroupOffset* groups = nullptr;     // [picture][slice][group]
   std::uint32_t* escapes = nullptr;  // [picture][slice][group]
   SliceRecord* slices = nullptr;     // [picture][slice]
 };
@@ -60,8 +60,8 @@ struct PackJob {
   std::uint8_t* stream = nullptr;
   std::uint64_t capacity = 0;
   PackedPicture* pictures = nullptr;
-  std::uint32_t groups = 0;  // of the layout
-  // To write, a warp takes 1 << so many consecutive groups: one where there are too few for all
+  std::uint32_t groups = 0;  // number of groups in the layout
+  // When writing, each warp takes 1 << warp_groups_log2 consecutive groups: one if there are too few for all
   // multiprocessors.
   int warp_groups_log2 = 0;
 
@@ -77,7 +77,7 @@ struct PackJob {
   }
 };
 
-void launch_place(const PackJob& job, cudaStream_t stream);
+void launch_bit_offsets(const PackJob& job, cudaStream_t stream);
 void launch_write(const PackJob& job, cudaStream_t stream);
 
 }  // namespace cu264::entropy

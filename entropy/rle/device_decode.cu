@@ -1,5 +1,5 @@
-// Runs back into symbols: the lengths' sums say where each run ends, and a thread that writes 16 bytes finds
-// by bisection the run that it begins in.
+// Turns runs back into symbols. A scan of the lengths says where each run ends; each thread, which writes 16
+// bytes, finds by bisection the run in which its bytes begin.
 #include <algorithm>
 
 #include "common/cuda/arena.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kThreads = 256;
 
-// The first run of [low, high) that ends behind `position`; high where there is none.
+// Returns the first run of [low, high) that ends behind `position`, or high if there is none.
 __device__ __forceinline__ std::uint64_t run_at(const std::uint64_t* d_ends, std::uint64_t low,
                                                 std::uint64_t high, std::uint64_t position) {
   while (low < high) {
@@ -30,7 +30,7 @@ template <class T>
 __global__ void __launch_bounds__(kThreads)
     decode_tiles(DecodeArrays<T> arrays, const std::uint64_t* d_ends, int skew) {
   constexpr int kItems = scan::kChunkItems<T>, kTile = kThreads * kItems;
-  __shared__ std::uint64_t s_runs[2];  // those of the tile
+  __shared__ std::uint64_t s_runs[2];  // the first and last run of the tile
   const std::uint64_t total = arrays.runs == 0 ? 0 : d_ends[arrays.runs - 1];
   const std::int64_t size = static_cast<std::int64_t>(min(total, arrays.size));
   const std::int64_t tile_first = static_cast<std::int64_t>(blockIdx.x) * kTile - skew;
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(kThreads)
   const auto next = [&](std::int64_t position) {
     if (static_cast<std::uint64_t>(position) < run_end) return;
     run_end = d_ends[++run];
-    if (static_cast<std::uint64_t>(position) >= run_end) {  // runs of no symbols
+    if (static_cast<std::uint64_t>(position) >= run_end) {  // skips runs of no symbols
       run = run_at(d_ends, run + 1, most, static_cast<std::uint64_t>(position));
       run_end = d_ends[run];
     }

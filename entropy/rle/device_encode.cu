@@ -1,11 +1,11 @@
-// Run-length coding in one pass. A tile marks its heads, ranks them, and learns by GVLE's scan how many came
-// before; a run's length is the distance of its head from the next, so that each tile writes the lengths of
-// the runs that end in it.
+// Run-length coding in one pass. Each tile marks its heads (the first symbols of runs), ranks them, and
+// learns from GVLE's scan how many heads came before. The length of a run is the distance from its head to
+// the next one, so that each tile writes the lengths of the runs that end in it.
 #include "common/cuda/error_check.h"
 #include "cu264/rle.h"
 #include "entropy/rle/device_encode.h"
 #include "entropy/rle/last_heads.cuh"
-#include "entropy/scan/inter_block_scan.cuh"
+#include "entropy/scan/gvle_scan.cuh"
 #include "entropy/scan/state_launch.cuh"
 #include "entropy/scan/tile.cuh"
 
@@ -17,20 +17,20 @@ using namespace scan;
 template <class T>
 struct EncodeCall {
   EncodeArrays<T> arrays;
-  int skew;  // of the input
+  int skew;  // chunk_skew of the input
   std::uint32_t* d_ticket;
   std::uint64_t* d_state;
   LastHeads last_heads;
   std::uint32_t tiles;
 };
 
-// Rows of a lane: 16 or 32 symbols.
+// Rows of chunks in each lane, for 16 or 32 symbols.
 template <class T>
 constexpr int kEncodeRows = sizeof(T) == 1 ? 2 : 4;
 template <class T>
 constexpr int kEncodeTile = kTileThreads* kEncodeRows<T>* kChunkItems<T>;
 
-// Which of a chunk's symbols differ from the one before.
+// The mask of a chunk's symbols that differ from the symbol before.
 template <class T>
 __device__ __forceinline__ unsigned changes(const uint4& chunk, unsigned previous_word) {
   const unsigned words[5] = {previous_word, chunk.x, chunk.y, chunk.z, chunk.w};
@@ -47,7 +47,7 @@ __device__ __forceinline__ unsigned changes(const uint4& chunk, unsigned previou
   return marks;
 }
 
-// The symbol before item `first` at the top of a word, where changes() wants it.
+// The symbol before item `first`, at the top of a word as changes() expects it.
 template <class T>
 __device__ __forceinline__ unsigned word_before(const EncodeArrays<T>& arrays, std::int64_t first) {
   if (first <= 0 || first > static_cast<std::int64_t>(arrays.size)) return 0;
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(kTileThreads) encode_tiles(const __grid_consta
     row_end = __shfl_sync(kAllLanes, chunks[row].w, 31);
     const std::int64_t i = first + row * kRow;
     if (!inside) marks[row] &= items_inside(i, arrays.size, kItems);
-    // Cuts, the beginning among them.
+    // Runs are cut here; the beginning of the input counts as a cut.
     const std::int64_t cut = (i + kItems - 1) & ~static_cast<std::int64_t>(kCut - 1);
     if (cut >= i && cut >= 0 && cut < static_cast<std::int64_t>(arrays.size)) marks[row] |= 1u << (cut - i);
     s_chunks[(in_tile + row * kRow) / kItems] = chunks[row];
@@ -93,14 +93,14 @@ __global__ void __launch_bounds__(kTileThreads) encode_tiles(const __grid_consta
     unsigned rank = ranks[row];
     for (unsigned left = marks[row]; left != 0; left &= left - 1)
       s_heads[rank++] = static_cast<std::uint16_t>(in_tile + row * kRow + __ffs(static_cast<int>(left)) - 1);
-    // The last of the tile tells at once.
+    // The last head of the tile is noted as early as possible.
     if (marks[row] != 0 && rank == heads)
       call.last_heads.note(tile, true, static_cast<std::uint64_t>(tile_first + s_heads[heads - 1]));
   }
   if (heads == 0 && threadIdx.x == 0) call.last_heads.note(tile, false, 0);
   const bool last_tile = tile + 1 == call.tiles;
   if (warp == 0) {
-    const std::uint64_t before = InterBlockScan{call.d_state}(tile, heads);
+    const std::uint64_t before = GvleScan{call.d_state}(tile, heads);
     if (lane == 0) s_before = before;
   } else if (warp == 1 && tile > 0 && (heads > 0 || last_tile)) {
     const std::uint64_t open = call.last_heads.before(tile);
@@ -137,7 +137,7 @@ void launch(const EncodeArrays<T>& arrays, void* d_scratch, void* stream) {
   }
   const int skew = chunk_skew(arrays.d_input);
   const std::uint64_t tiles = tile_count(arrays.size, skew, kEncodeTile<T>);
-  const std::size_t states = InterBlockScan::state_count(tiles);
+  const std::size_t states = GvleScan::state_count(tiles);
   std::byte* const d_bytes = static_cast<std::byte*>(d_scratch);
   std::uint64_t* const d_state = reinterpret_cast<std::uint64_t*>(d_bytes + kTicketBytes);
   const EncodeCall<T> call{arrays,
@@ -154,7 +154,7 @@ void launch(const EncodeArrays<T>& arrays, void* d_scratch, void* stream) {
 
 std::size_t encode_scratch_bytes(std::uint64_t size) {
   const std::uint64_t most = tile_count(size, 16, kEncodeTile<std::int32_t>);  // the smaller tile
-  return kTicketBytes + 2 * InterBlockScan::state_count(most) * sizeof(std::uint64_t);
+  return kTicketBytes + 2 * GvleScan::state_count(most) * sizeof(std::uint64_t);
 }
 void launch_encode(const EncodeArrays<std::uint8_t>& arrays, void* d_scratch, void* stream) {
   launch(arrays, d_scratch, stream);

@@ -1,6 +1,6 @@
-// Where the run that is open at the beginning of a tile began: each tile notes its last head (the first
-// symbol of a run), and the first later tile that has one walks back to it over those that have none. Each
-// tile is walked over once.
+// Finds where the run that is open at the beginning of a tile began. Each tile notes its last head (the
+// first symbol of a run). The first later tile that has a head walks back to it over the tiles without one,
+// so that each tile is visited once.
 #pragma once
 
 #include "common/cuda/warp.cuh"
@@ -9,18 +9,19 @@
 namespace cu264::rle {
 
 struct LastHeads {
-  std::uint64_t* d_heads;  // of each tile; zeros before a run
+  std::uint64_t* d_heads;  // one element for each tile; zeros before the kernel
 
-  // By one thread of each tile: position of its last head, or none.
+  // Called by one thread of each tile: notes the position of its last head, if there is `any`.
   __device__ void note(std::uint32_t tile, bool any, std::uint64_t position) const {
     scan::publish(d_heads[tile], any ? position + 2 : 1);
   }
 
-  // By all lanes of a warp: the last head before tile `tile`. There is one: the array's first symbol.
+  // Returns the last head before tile `tile`. There always is one: the array's first symbol. All lanes of a
+  // warp must call this.
   __device__ std::uint64_t before(std::uint32_t tile) const {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     for (std::int64_t last = static_cast<std::int64_t>(tile) - 1;; last -= 32) {
-      std::uint64_t element = 2;  // before the first tile; the first one holds a head
+      std::uint64_t element = 2;  // for lanes before the first tile, which always holds a head
       if (last - lane >= 0) {
         while ((element = scan::read(d_heads[last - lane])) == 0) {
         }

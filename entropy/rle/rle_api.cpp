@@ -1,4 +1,4 @@
-// The functions of cu264/rle.h on device memory, or, built without CUDA, an error.
+// The functions of cu264/rle.h on device memory. In a build without CUDA they throw an error.
 #include "cu264/rle.h"
 #include "cu264/status.h"
 #include "entropy/rle/device_encode.h"

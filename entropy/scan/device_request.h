@@ -1,4 +1,4 @@
-// What the functions on device memory ask of their callers.
+// Checks of calls of the functions on device memory.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,12 @@ inline constexpr std::uint64_t kMostItems = std::uint64_t{1} << 38;
 inline void check_count(std::uint64_t count) {
   if (count > kMostItems) {
     throw Error(ErrorCode::invalid_argument, std::to_string(count) + " elements are more than 2^38",
-                "go through them in parts");
+                "process them in parts");
   }
 }
 
-// Answers a call that only asks for the scratch's size; else sees that it was given.
+// Answers a call that only asks for the scratch's size and returns true; otherwise checks the scratch and
+// returns false.
 inline bool is_size_query(const void* d_scratch, std::size_t& scratch_size, std::size_t needed) {
   if (d_scratch == nullptr) {
     scratch_size = needed;

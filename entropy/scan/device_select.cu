@@ -1,8 +1,8 @@
-// Stream compaction in one pass: the selected items of a tile are gathered in shared memory while the block
-// waits for the number of those before, and leave it side by side.
+// Stream compaction in one pass. Each block gathers the selected items of its tile in shared memory while it
+// waits for the number of items that earlier tiles selected, and then stores its items side by side.
 #include "common/cuda/error_check.h"
 #include "entropy/scan/device_select.h"
-#include "entropy/scan/inter_block_scan.cuh"
+#include "entropy/scan/gvle_scan.cuh"
 #include "entropy/scan/state_launch.cuh"
 #include "entropy/scan/tile.cuh"
 
@@ -12,20 +12,20 @@ namespace {
 template <class T>
 struct SelectCall {
   SelectArrays<T> arrays;
-  int skew;            // of the input
-  bool aligned_flags;  // as many as a chunk has can be read at once
+  int skew;            // chunk_skew of the input
+  bool aligned_flags;  // the flags of a chunk can be read in one load
   std::uint32_t* d_ticket;
   std::uint64_t* d_state;
   std::uint32_t tiles;
 };
 
-// Rows of a lane: 16 or 32 items.
+// Rows of chunks in each lane, for 16 or 32 items.
 template <class T>
 constexpr int kSelectRows = sizeof(T) == 1 ? 2 : 4;
 template <class T>
 constexpr int kSelectTile = kTileThreads* kSelectRows<T>* kChunkItems<T>;
 
-// Which of a chunk's items are not zero.
+// The mask of a chunk's items that are not zero.
 template <class T>
 __device__ __forceinline__ unsigned nonzero_items(const uint4& chunk) {
   const unsigned words[4] = {chunk.x, chunk.y, chunk.z, chunk.w};
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(kTileThreads) select_tiles(const __grid_consta
   }
   const unsigned selected = rank_marks(marks, ranks, s_warp_marks);
   if (warp == 0) {
-    const std::uint64_t before = InterBlockScan{call.d_state}(tile, selected);
+    const std::uint64_t before = GvleScan{call.d_state}(tile, selected);
     if (lane == 0) s_before = before;
   }
 #pragma unroll
@@ -123,14 +123,14 @@ void launch(const SelectArrays<T>& arrays, void* d_scratch, void* stream) {
                            reinterpret_cast<std::uint64_t*>(d_bytes + kTicketBytes),
                            static_cast<std::uint32_t>(tiles)};
   launch_with_state(select_tiles<T>, "select_tiles", call, tiles, kTileThreads, d_scratch,
-                    kTicketBytes + InterBlockScan::state_count(tiles) * sizeof(std::uint64_t), stream);
+                    kTicketBytes + GvleScan::state_count(tiles) * sizeof(std::uint64_t), stream);
 }
 
 }  // namespace
 
 std::size_t select_scratch_bytes(std::uint64_t count) {
   const std::uint64_t most = tile_count(count, 16, kSelectTile<std::uint32_t>);  // the smaller tile
-  return kTicketBytes + InterBlockScan::state_count(most) * sizeof(std::uint64_t);
+  return kTicketBytes + GvleScan::state_count(most) * sizeof(std::uint64_t);
 }
 void launch_select(const SelectArrays<std::uint32_t>& arrays, void* d_scratch, void* stream) {
   launch(arrays, d_scratch, stream);

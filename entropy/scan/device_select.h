@@ -9,7 +9,7 @@ namespace cu264::scan {
 template <class T>
 struct SelectArrays {
   const T* d_input;
-  const std::uint8_t* d_flags;  // null: elements that are not zero
+  const std::uint8_t* d_flags;  // null: selects elements that are not zero
   T* d_output;
   std::uint64_t count;
   std::uint64_t* d_selected;

@@ -1,4 +1,5 @@
-// Prefix sums and compaction in host memory: what the device's are measured by, and all there is without one.
+// Prefix sums and compaction in host memory: the reference for the device's functions, and the only ones
+// where there is no device.
 #include <string>
 
 #include "cu264/scan.h"

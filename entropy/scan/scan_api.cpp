@@ -1,4 +1,4 @@
-// The functions of cu264/scan.h on device memory, or, built without CUDA, an error.
+// The functions of cu264/scan.h on device memory. In a build without CUDA they throw an error.
 #include "cu264/scan.h"
 #include "cu264/status.h"
 #include "entropy/scan/device_request.h"

@@ -1,5 +1,5 @@
-// Prefix sums in one pass: each block adds up its tile, learns the sum of all tiles before by an inter-block
-// scan while it keeps its items in registers, and writes.
+// Prefix sums in one pass. Each block adds up its tile, learns the sum of all earlier tiles from an
+// inter-block scan while it keeps its items in registers, and writes its results.
 #pragma once
 
 #include "common/cuda/thread_scan.cuh"
@@ -9,8 +9,8 @@
 
 namespace cu264::scan {
 
-// Inter-block sums have 56 bits. Those of tiles of 32-bit items may need more: their halves are scanned
-// apart.
+// Inter-block sums have 56 bits. Sums of 32-bit items with 64-bit results may need more, so that their
+// halves are scanned separately.
 template <class Sum>
 constexpr int kParts = sizeof(Sum) / 4;
 
@@ -19,10 +19,10 @@ struct ScanCall {
   const std::uint32_t* d_input;
   Sum* d_output;
   std::uint64_t count;
-  int skew;           // of the input
-  bool aligned, own;  // the output lies like the input; items are part of their own sums
+  int skew;           // chunk_skew of the input
+  bool aligned, own;  // output and input are aligned alike; the sums are inclusive
   std::uint32_t* d_ticket;
-  std::uint64_t* d_state;  // one for each part
+  std::uint64_t* d_state;  // one state for each part
   std::size_t state_count;
 };
 
@@ -114,10 +114,10 @@ __global__ void __launch_bounds__(kTileThreads) scan_tiles(const __grid_constant
   }
 }
 
-// Rows of a lane, four items each: eight make a tile of 8192 items.
+// Rows of chunks in each lane. A chunk has four items, so that eight rows make a tile of 8192 items.
 inline constexpr int kLargeTileRows = 8;
 
-// Of any alignment.
+// The number of elements of state for an array of any alignment.
 template <class Scan, int kRows>
 std::size_t scan_tiles_state_count(std::uint64_t count) {
   return Scan::state_count(tile_count(count, 3, kTileThreads * 4 * kRows));

@@ -1,6 +1,6 @@
-// Launches a kernel behind one that zeroes its ticket and its inter-block state. The zeroing is so short that
-// a launch costs more: where the GPU can, the kernel's blocks come while it runs and wait for it in
-// take_ticket().
+// Launches a kernel behind another kernel that zeroes its ticket and its inter-block state. The zeroing
+// takes less time than a launch. Where the GPU supports it, the blocks of the second kernel are therefore
+// launched while the first one runs, and wait for it in take_ticket().
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,7 +12,7 @@
 
 namespace cu264::scan {
 
-// The ticket has the first 256 bytes of the scratch, the state the rest.
+// The ticket occupies the first 256 bytes of the scratch, the state the rest.
 inline constexpr std::size_t kTicketBytes = 256;
 
 static __global__ void zero_words(std::uint64_t* d_words, std::size_t count) {
@@ -26,7 +26,7 @@ static __global__ void zero_words(std::uint64_t* d_words, std::size_t count) {
 template <class Call>
 void launch_with_state(void (*kernel)(Call), const char* name, const Call& call, std::uint64_t blocks,
                        int threads, void* d_scratch, std::size_t scratch_size, void* stream) {
-  // Only code compiled for compute capability 9.0 waits.
+  // Only code that was compiled for compute capability 9.0 or higher waits in take_ticket().
   cudaFuncAttributes attributes{};
   check_cuda(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
   const auto cuda_stream = static_cast<cudaStream_t>(stream);

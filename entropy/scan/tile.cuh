@@ -1,7 +1,7 @@
-// What kernels that go through an array tile by tile share: tickets, 16-byte chunks, ranks of marked items.
+// What kernels share that process an array tile by tile: tickets, 16-byte chunks, ranks of marked items.
 //
-// A tile is taken by one block, kTileThreads threads. Each warp has a consecutive part of it, in rows of one
-// chunk a lane. Tiles begin at multiples of 16 bytes: the first one begins `skew` items before the array.
+// A block of kTileThreads threads takes a tile. Each warp has a consecutive part of it, in rows of one chunk
+// for each lane. Tiles begin at multiples of 16 bytes: the first one begins `skew` items before the array.
 #pragma once
 
 #include <cuda/atomic>
@@ -18,7 +18,7 @@ inline constexpr int kTileThreads = 256, kTileWarps = kTileThreads / 32;
 template <class T>
 inline constexpr int kChunkItems = 16 / sizeof(T);
 
-// Items by which the array begins within 16 bytes.
+// The number of items between the 16-byte boundary before the array and its beginning.
 template <class T>
 int chunk_skew(const T* d_array) {
   return static_cast<int>(reinterpret_cast<std::uintptr_t>(d_array) % 16 / sizeof(T));
@@ -27,7 +27,8 @@ inline std::uint64_t tile_count(std::uint64_t items, int skew, int tile_items) {
   return (items + skew + tile_items - 1) / tile_items;
 }
 
-// By all threads: the block's tile. What was launched before (state_launch.cuh) has zeroed the ticket.
+// Returns the tile of the block. The ticket was zeroed by the kernel before (state_launch.cuh). All threads
+// must call this.
 __device__ __forceinline__ std::uint32_t take_ticket(std::uint32_t* d_ticket, std::uint32_t& s_ticket) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -40,13 +41,13 @@ __device__ __forceinline__ std::uint32_t take_ticket(std::uint32_t* d_ticket, st
   return s_ticket;
 }
 
-// Four bytes, each 0 or 1, as four bits.
+// Packs four bytes, each 0 or 1, into four bits.
 __device__ __forceinline__ unsigned bits_of_bytes(unsigned bytes) {
   return bytes * 0x10204080u >> 28;
 }
 
-// The first kRows chunks of a lane, `stride` items apart, from item `first` on. Outside the array's `count`
-// items: zeros.
+// Loads the kRows chunks of a lane, `kStride` items apart, from item `first` on. Items outside the array's
+// `count` items are zeros.
 template <class T, int kRows>
 __device__ __forceinline__ void load_chunks(const T* d_array, std::uint64_t count, std::int64_t first,
                                             bool inside, uint4 (&chunks)[kRows]) {
@@ -71,7 +72,7 @@ __device__ __forceinline__ void load_chunks(const T* d_array, std::uint64_t coun
   }
 }
 
-// Bits k of a chunk that begins with item `first` whose items lie in the array.
+// The mask of those items of a chunk that lie in the array; the chunk begins with item `first`.
 __device__ __forceinline__ unsigned items_inside(std::int64_t first, std::uint64_t count, int chunk_items) {
   unsigned inside = 0;
   for (int k = 0; k < chunk_items; ++k)
@@ -79,8 +80,9 @@ __device__ __forceinline__ unsigned items_inside(std::int64_t first, std::uint64
   return inside;
 }
 
-// Ranks within the tile of the marked items: ranks[row] is how many are marked before the lane's chunk in
-// that row. By all threads; returns how many are marked in the whole tile. kRows is even.
+// Computes the ranks of the marked items within the tile: ranks[row] is the number of marks before the
+// lane's chunk in that row. Returns the number of marks in the whole tile. All threads must call this. kRows
+// is even.
 template <int kRows>
 __device__ __forceinline__ unsigned rank_marks(const unsigned (&marks)[kRows], unsigned (&ranks)[kRows],
                                                unsigned (&s_warp_marks)[kTileWarps]) {
@@ -88,7 +90,7 @@ __device__ __forceinline__ unsigned rank_marks(const unsigned (&marks)[kRows], u
   unsigned in_warp = 0;
 #pragma unroll
   for (int row = 0; row < kRows; row += 2) {
-    // Two rows of at most 512 items in one word.
+    // The counts of two rows, of at most 512 items each, share a word.
     const unsigned own = __popc(marks[row]) | __popc(marks[row + 1]) << 16;
     unsigned sum = scan_lanes(own, Plus());
     const unsigned totals = __shfl_sync(kAllLanes, sum, 31);

@@ -12,7 +12,7 @@ namespace {
 
 using Bytes = std::span<const std::uint8_t>;
 
-// The first byte is no text, and a transfer that converts line ends damages the others.
+// The first byte occurs in no text, and a transfer that converts line ends damages the others.
 constexpr std::array<std::uint8_t, kSignatureSize - 1> kMagic = {0x89, 'V', 'L', 'E', '\r', '\n', 0x1a};
 constexpr std::uint8_t kVersion = 1;
 
@@ -21,7 +21,7 @@ constexpr std::size_t kIndexEntrySize = 2;
 static_assert(kShortCode * kChunkSymbols <= 0xffff);
 
 [[noreturn]] void refuse(const std::string& what) {
-  throw Error(ErrorCode::bad_input, what, "the file is damaged, or is no cu264 vle file");
+  throw Error(ErrorCode::bad_input, what, "the file is damaged, or is not a cu264 vle file");
 }
 
 // Integers are stored from the lowest byte up.
@@ -57,14 +57,15 @@ void check_header(const RecordHeader& header, std::uint64_t position) {
       good = sized && header.bits == std::uint64_t{8} * header.size && no_tables;
       break;
     case RecordKind::coded:
-      // Coded only where that is smaller than stored: body_size() needs no more memory than the original.
+      // A segment is coded only where that makes it smaller than stored. body_size() therefore needs no more
+      // memory than the original.
       good = sized && header.bits >= header.size && header.bits < std::uint64_t{8} * header.size &&
              header.tables_size >= kMaskSize && header.body_size() < header.size;
       break;
     default:
       refuse(where + " is of no known kind");
   }
-  if (!good) refuse(where + " contradicts itself");
+  if (!good) refuse("the header of " + where + " contradicts itself");
 }
 
 }  // namespace
@@ -76,10 +77,10 @@ void write_signature(std::span<std::uint8_t, kSignatureSize> bytes) {
 
 void parse_signature(std::span<const std::uint8_t, kSignatureSize> bytes) {
   if (!std::equal(kMagic.begin(), kMagic.end(), bytes.begin())) {
-    throw Error(ErrorCode::bad_input, "this is no cu264 vle file", "cu264 vle compress makes them");
+    throw Error(ErrorCode::bad_input, "this is not a cu264 vle file", "cu264 vle compress makes such files");
   }
   if (const int version = bytes[kMagic.size()]; version != kVersion) {
-    throw Error(ErrorCode::bad_input, "the file is of version " + std::to_string(version) + " of the format",
+    throw Error(ErrorCode::bad_input, "the file has version " + std::to_string(version) + " of the format",
                 "this cu264 reads version 1");
   }
 }
@@ -145,9 +146,10 @@ SegmentTables parse_tables(const RecordHeader& header, std::span<const std::uint
     tables.lengths[s] = static_cast<std::uint8_t>(1 + (bytes[at] >> (used % 2 == 0 ? 0 : 4) & 15));
     ++used;
   }
-  if (used % 2 != 0 && bytes[kMaskSize + used / 2] >> 4 != 0) refuse("the code lengths" + where + " go on");
+  if (used % 2 != 0 && bytes[kMaskSize + used / 2] >> 4 != 0)
+    refuse("what pads the code lengths" + where + " is not zero");
   if (used == 0 || !is_complete_code(tables.lengths, kShortCode)) {
-    refuse("the code lengths" + where + " make no complete code");
+    refuse("the code lengths" + where + " do not make a complete code");
   }
   if (tables_size(tables.lengths, header.size) != bytes.size()) {
     refuse("the tables" + where + " have the wrong size");

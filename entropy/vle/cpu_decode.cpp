@@ -21,7 +21,7 @@ using Bytes = std::span<const std::uint8_t>;
   throw Error(ErrorCode::bad_input, "the coded stream is damaged: " + what);
 }
 
-// The bits from `position` on, from the most significant one down: at least 57 of them.
+// Loads the bits from `position` on, the first one highest. At least 57 of them are valid.
 std::uint64_t load_window(const std::uint8_t* stream, std::uint64_t position) {
   std::uint64_t window;
   std::memcpy(&window, stream + position / 8, sizeof window);
@@ -29,7 +29,7 @@ std::uint64_t load_window(const std::uint8_t* stream, std::uint64_t position) {
   return window << position % 8;
 }
 
-// The same anywhere, with zeros behind the stream's end.
+// The same at any position, with zeros behind the end of the stream.
 std::uint64_t load_window_near_end(Bytes stream, std::uint64_t position) {
   std::uint8_t bytes[8] = {};
   const std::uint64_t first = position / 8;
@@ -43,7 +43,7 @@ std::uint64_t load_window_near_end(Bytes stream, std::uint64_t position) {
 
 void check_stream(Bytes stream, std::uint64_t bits, std::size_t symbols) {
   if (stream_bytes(bits) > stream.size()) refuse("it is too short");
-  if (bits % 8 != 0 && (stream[bits / 8] << bits % 8 & 0xff) != 0) refuse("what pads it is not zero");
+  if (bits % 8 != 0 && (stream[bits / 8] << bits % 8 & 0xff) != 0) refuse("its padding is not zero");
   if ((bits == 0) != (symbols == 0)) refuse("it has bits without symbols, or symbols without bits");
 }
 
@@ -68,7 +68,7 @@ Decoder::Decoder(const CodeTable& table) {
   fill_entries();
 }
 
-// The code that the window of 32 bits begins with, or null.
+// Returns the code that the window of 32 bits begins with, or null.
 const Decoder::LeftAligned* Decoder::find(std::uint32_t window) const {
   const auto begin = codes_.begin(), end = begin + code_count_;
   const auto next = std::upper_bound(begin, end, window,
@@ -82,7 +82,7 @@ void Decoder::fill_entries() {
   for (std::uint32_t i = 0; i < entries_.size(); ++i) {
     Entry& entry = entries_[i];
     while (entry.count < 2 && entry.bits < kTableBits) {
-      // Bits behind those of the table are unknown: what needs them is not found.
+      // Bits behind those of the table are unknown, so that codes that need them must not be entered.
       const LeftAligned* const code = find(i << (kLongCode - kTableBits) << entry.bits);
       if (code == nullptr || entry.bits + code->length > kTableBits) break;
       entry.symbols[entry.count++] = code->symbol;
@@ -93,7 +93,7 @@ void Decoder::fill_entries() {
 
 bool Decoder::decode_range(Bytes stream, std::uint64_t begin, std::uint64_t end,
                            std::span<std::uint8_t> output) const {
-  constexpr std::size_t kMost = 2 * kLookups;  // symbols of a window
+  constexpr std::size_t kMost = 2 * kLookups;  // the most symbols that a window gives
   std::uint64_t position = begin;
   std::uint8_t* to = output.data();
   std::uint8_t* const last = to + output.size();

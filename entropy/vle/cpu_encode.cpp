@@ -1,5 +1,5 @@
-// Every chunk is measured, then written: by one thread while it is in the cache; by many in two passes with a
-// scan of the chunks' lengths between them.
+// Every chunk is measured and then written. One thread writes it while it is in the cache; several threads
+// make two passes, with a scan of the chunks' lengths between them.
 #include "entropy/vle/cpu_encode.h"
 
 #include <algorithm>
@@ -32,14 +32,14 @@ std::string name_of(int symbol) {
               "make the table from a histogram of the same input");
 }
 
-// The lengths of all codes, where that of a symbol without one shows in every sum it is part of.
+// The lengths of all codes. The length of a symbol without a code is so large that it shows in every sum.
 class Measure {
  public:
   explicit Measure(const CodeTable& table) {
     for (int s = 0; s < kSymbols; ++s) lengths_[s] = table.length[s] != 0 ? table.length[s] : kMissing;
   }
 
-  // Of at most kChunkSymbols symbols.
+  // Returns the length of at most kChunkSymbols symbols.
   std::uint32_t operator()(Bytes symbols) const {
     std::uint32_t even = 0, odd = 0;
     std::size_t i = 0;
@@ -137,7 +137,7 @@ std::uint64_t encode_parallel(const CodeTable& table, Bytes input, std::span<std
   std::vector<std::uint64_t> own_index(chunk_index.empty() ? chunks : 0);
   const std::span<std::uint64_t> starts = chunk_index.empty() ? std::span(own_index) : chunk_index;
 
-  // A run is what a task takes.
+  // A run is the part of the input that one task takes.
   constexpr std::size_t kRunChunks = 128;
   const std::size_t runs = (chunks + kRunChunks - 1) / kRunChunks;
   const auto for_all_runs = [&](const auto& work) {

@@ -1,25 +1,25 @@
-// Encoding on the CPU, by one thread or by many: the same bytes.
+// Encoding on the CPU, by one thread or by many, with the same result.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
 #include "cu264/vle.h"
-#include "entropy/vle/code_table.h"
+#include "cu264/vle_types.h"
 
 namespace cu264::vle {
 
-// Both return the length of the stream in bits. The output takes its (bits + 7) / 8 bytes; nothing behind
-// them is written, and nothing in it need be zero before. The index is empty (not wanted) or takes
+// Both return the length of the stream in bits. The output must hold (bits + 7) / 8 bytes; nothing behind
+// them is written, and the output need not be zeroed before. The index is empty (not wanted) or holds
 // chunk_count(input.size()) positions.
 //
-// They throw Error(invalid_argument) where the input holds a symbol without a code, which is named, or the
-// output is too small, with the size needed. The output then means nothing; the index is complete in the
-// second case.
+// They throw Error(invalid_argument) if the input holds a symbol without a code, which the message names, or
+// if the output is too small, with the size that is needed. The output is then undefined; in the second case
+// the index is complete.
 std::uint64_t encode_serial(const CodeTable& table, std::span<const std::uint8_t> input,
                             std::span<std::uint8_t> output, std::span<std::uint64_t> chunk_index = {});
 
-// By all threads of the current oneTBB arena.
+// The same with all threads of the current oneTBB arena.
 std::uint64_t encode_parallel(const CodeTable& table, std::span<const std::uint8_t> input,
                               std::span<std::uint8_t> output, std::span<std::uint64_t> chunk_index = {});
 

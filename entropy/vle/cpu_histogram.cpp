@@ -16,7 +16,7 @@ void add(Histogram& sum, const Histogram& part) {
 }  // namespace
 
 Histogram count_serial(std::span<const std::uint8_t> input) {
-  // Four tables, so that a run of one symbol does not wait for its own count.
+  // Four tables, so that in a run of one symbol a count need not wait for the count before.
   std::uint64_t counts[4][kSymbols] = {};
   const std::uint8_t* from = input.data();
   std::size_t left = input.size();

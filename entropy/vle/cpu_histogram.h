@@ -1,16 +1,16 @@
-// How often each byte value occurs in host memory.
+// Counts how often each byte value occurs in host memory.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
-#include "entropy/vle/code_table.h"
+#include "cu264/vle_types.h"
 
 namespace cu264::vle {
 
 Histogram count_serial(std::span<const std::uint8_t> input);
 
-// The same counts, by all threads of the current oneTBB arena.
+// The same with all threads of the current oneTBB arena.
 Histogram count_parallel(std::span<const std::uint8_t> input);
 
 }  // namespace cu264::vle

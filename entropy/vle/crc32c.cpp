@@ -14,7 +14,7 @@ namespace {
 using Bytes = std::span<const std::uint8_t>;
 using Tables = std::array<std::array<std::uint32_t, 256>, 8>;
 
-// tables[k][b]: what byte b adds to the CRC once k zero bytes have followed it.
+// tables[k][b] is what byte b adds to the CRC after k zero bytes have followed it.
 constexpr Tables make_tables() {
   constexpr std::uint32_t kPolynomial = 0x82f63b78;  // bits reversed
   Tables tables{};

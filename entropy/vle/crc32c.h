@@ -6,10 +6,10 @@
 
 namespace cu264::vle {
 
-// Of what `before` is the CRC of, followed by these bytes.
+// The CRC of the bytes whose CRC is `before`, followed by these bytes.
 std::uint32_t crc32c(std::span<const std::uint8_t> bytes, std::uint32_t before = 0);
 
-// The same without the processor's instruction for it.
+// The same without the processor's CRC instruction.
 std::uint32_t crc32c_portable(std::span<const std::uint8_t> bytes, std::uint32_t before = 0);
 
 }  // namespace cu264::vle

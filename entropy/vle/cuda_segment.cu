@@ -1,5 +1,5 @@
-// Segments on a GPU: the production encoder and decoder between pinned memory, on a stream of the coder's
-// own. While the device works, the host computes the checksum of the original.
+// Codes segments on a GPU: runs the production encoder and decoder between pinned memory on a stream of the
+// coder's own. While the device works, the host computes the checksum of the original.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ DeviceMemory allocate_device(std::size_t size) {
   void* d_memory = nullptr;
   if (cudaMalloc(&d_memory, size) != cudaSuccess) {
     cudaGetLastError();
-    throw Error(ErrorCode::out_of_memory, "the device has no " + std::to_string(size) + " bytes left",
+    throw Error(ErrorCode::out_of_memory, "the device does not have " + std::to_string(size) + " bytes left",
                 "use the cpu backend");
   }
   return DeviceMemory(static_cast<std::uint8_t*>(d_memory));
@@ -45,7 +45,7 @@ HostMemory allocate_pinned(std::size_t size) {
   return {static_cast<std::uint8_t*>(memory), [](std::uint8_t* pinned) { cudaFreeHost(pinned); }};
 }
 
-// The small things that travel, in one piece of pinned memory.
+// The small data that is transferred, in one piece of pinned memory.
 struct Small {
   std::array<std::uint64_t, kSymbols> counts;
   CodeTable table;
@@ -61,7 +61,7 @@ std::size_t scratch_for_all() {
   encode.size = kSegmentSize;
   device_encode(nullptr, encoding, encode, nullptr);
   DeviceDecode decode;
-  const std::uint64_t some_index = 0;  // only whether there is one matters
+  const std::uint64_t some_index = 0;  // only its presence matters
   decode.size = decode.stream_size = kSegmentSize, decode.d_chunk_index = &some_index;
   device_decode(nullptr, decoding, decode, nullptr);
   return std::max({counting, encoding, decoding});
@@ -81,7 +81,7 @@ class CudaCoder final : public SegmentCoder {
       d_small_ = allocate_device(sizeof(Small));
       small_memory_ = allocate_pinned(sizeof(Small));
       small_ = reinterpret_cast<Small*>(small_memory_.get());
-      // A device that this build has no code for says so only now.
+      // If this build has no code for the device, this call says so.
       count(0);
       finish();
     } catch (const Error& error) {
@@ -140,7 +140,7 @@ class CudaCoder final : public SegmentCoder {
     throw Error(ErrorCode::device_unavailable, "there are " + std::to_string(count));
   }
 
-  // Any thread may be the one that works with this coder.
+  // Any thread may work with this coder, so that it must select the device first.
   void enter() const { check_cuda(cudaSetDevice(device_), "cudaSetDevice"); }
 
   void finish() const { check_cuda(cudaStreamSynchronize(stream_), "a segment's work on the device"); }
@@ -181,7 +181,8 @@ class CudaCoder final : public SegmentCoder {
     download(&small_->chunk_index, &d_small()->chunk_index, chunk_count(size) * sizeof(std::uint64_t));
     finish();
     if (small_->encoded.missing != 0 || small_->encoded.bits != plan.header.bits) {
-      throw Error(ErrorCode::device_failure, "the device's stream is not as long as its histogram says",
+      throw Error(ErrorCode::device_failure,
+                  "the length of the device's stream differs from what its histogram says",
                   "check the GPU and its driver, or use the cpu backend");
     }
   }

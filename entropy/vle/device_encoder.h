@@ -1,10 +1,10 @@
-// What every encoder on the GPU looks like to its callers, so that tests and benches run them all alike.
+// The interface of every encoder on the GPU, so that tests and benchmarks can run all of them alike.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "entropy/vle/code_table.h"
+#include "cu264/vle_types.h"
 
 namespace cu264::vle {
 
@@ -23,8 +23,8 @@ struct EncodeCall {
 struct DeviceEncoder {
   const char* name;
   int longest_code;                                // 16 or 32
-  std::size_t (*scratch_bytes)(std::size_t size);  // of an input of this size, on the current device
-  void (*launch)(const EncodeCall& call);          // asynchronous; throws Error where a launch is refused
+  std::size_t (*scratch_bytes)(std::size_t size);  // for an input of this size, on the current device
+  void (*launch)(const EncodeCall& call);          // asynchronous; throws Error if a launch is refused
 };
 
 }  // namespace cu264::vle

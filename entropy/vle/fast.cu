@@ -16,16 +16,16 @@ using fast::KernelCall;
 using fast::Layout;
 
 constexpr int kThreadSymbols = 64;
-// Warps that encode: as many as shared memory and registers of one multiprocessor allow.
+// The number of encoding warps: as many as the shared memory and registers of one multiprocessor allow.
 constexpr int kLargeWarps = 19;
-constexpr int kSmallWarps = 10;  // with a small table, for GPUs with less shared memory
+constexpr int kSmallWarps = 10;  // the same with a small table, for GPUs with less shared memory
 
-// How the kernel runs on the current device.
+// How the kernel is launched on the current device.
 struct Geometry {
-  bool large;  // the table with all its copies
-  int warps;   // that encode, in a block
+  bool large;  // whether the table has all its copies
+  int warps;   // encoding warps of a block
   int shared_bytes;
-  int blocks;  // at most
+  int blocks;  // the most that are launched
   bool dependent_launch;
 
   std::uint64_t tile_symbols() const { return std::uint64_t{32} * kThreadSymbols * warps; }
@@ -85,12 +85,12 @@ void fast_encode(const EncodeCall& call, std::uint64_t* d_chunk_index, int most_
   const std::size_t scratch = Scratch::bytes(tiles);
   if (call.scratch_size < scratch) {
     throw Error(ErrorCode::invalid_argument,
-                "fast_encode: " + std::to_string(call.scratch_size) + " bytes of scratch are too few",
-                "give it " + std::to_string(scratch) + ", as fast_scratch_bytes says");
+                "fast_encode: " + std::to_string(call.scratch_size) + " bytes of scratch are not enough",
+                "it needs the " + std::to_string(scratch) + " bytes that fast_scratch_bytes returns");
   }
-  // Tickets are taken beyond the last tile, two by each block, and must not begin again at 0.
+  // Each block takes two tickets beyond the last tile, and the counter must not wrap around to 0.
   if (tiles > 0xffffffff - 64 - 2 * static_cast<std::uint64_t>(geometry.blocks)) {
-    throw Error(ErrorCode::invalid_argument, "fast_encode: input too large", "cut it into parts");
+    throw Error(ErrorCode::invalid_argument, "fast_encode: the input is too large", "encode it in parts");
   }
   auto* const stream = static_cast<cudaStream_t>(call.stream);
   auto* const words = static_cast<std::uint64_t*>(call.d_scratch);

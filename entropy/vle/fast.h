@@ -1,7 +1,7 @@
-// Variable-length encoding at the speed of memory, for codes of up to 16 bits: the encoder for production.
+// The production encoder: variable-length encoding at the speed of memory, for codes of up to 16 bits.
 //
-// Besides the stream it gives a chunk index, the bit at which every kChunkSymbols-th symbol begins: what
-// decoding in parallel needs.
+// Besides the stream it gives a chunk index, the bit at which every kChunkSymbols-th symbol begins. Parallel
+// decoding needs it.
 #pragma once
 
 #include <cstddef>
@@ -11,21 +11,20 @@
 
 namespace cu264::vle {
 
-// `most_shared`, here and below: bytes of shared memory that a thread block may take, at most what the device
-// gives; tests run with it what GPUs of less shared memory run. With less than 48 KiB, which every GPU has,
-// it does not work.
+// `most_shared`, here and below, limits the bytes of shared memory that a thread block may take. Tests use
+// it to run what GPUs with less shared memory run. It must be at least 48 KiB, which every GPU has.
 inline constexpr int kAllShared = 0x7fffffff;
 
-// Scratch of fast_encode for an input of this size on the current device, in bytes.
+// Bytes of scratch that fast_encode needs for an input of this size on the current device.
 std::size_t fast_scratch_bytes(std::size_t size, int most_shared = kAllShared);
 
-// Encodes on the call's stream; no allocation, no synchronisation. d_chunk_index, where it is not null, takes
-// chunk_count(size) bit positions, in device memory, 8-byte aligned: that of symbol 0 (zero), of symbol
-// kChunkSymbols, and so on, also where the output did not hold the stream.
+// Encodes on the call's stream, without allocation or synchronisation. d_chunk_index, if not null, receives
+// chunk_count(size) bit positions in device memory, 8-byte aligned: those of symbol 0 (zero), of symbol
+// kChunkSymbols, and so on, even if the output is too small for the stream.
 void fast_encode(const EncodeCall& call, std::uint64_t* d_chunk_index = nullptr,
                  int most_shared = kAllShared);
 
-// The same as the other encoders look, without the index.
+// The same encoder, without the index, behind the interface of all encoders.
 DeviceEncoder fast_encoder();
 
 }  // namespace cu264::vle

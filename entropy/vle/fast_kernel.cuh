@@ -1,8 +1,8 @@
-// The fast encoder's kernel.
+// The kernel of the fast encoder.
 //
-// A block takes tile after tile by ticket. Its encoding warps code their part of a tile in their stage, and
-// write it one tile later, when its place has become known: hardly a warp ever waits for another block. One
-// more warp takes the tickets, adds up lengths and finds the places.
+// A block takes one tile after the other by ticket. Its encoding warps code their parts of a tile in their
+// stages and write them one tile later, when their position has become known, so that warps hardly ever wait
+// for other blocks. One more warp takes the tickets, adds up lengths and finds the positions.
 #pragma once
 
 #include <cstdint>
@@ -26,15 +26,15 @@ struct KernelCall {
   std::uint64_t capacity;
   EncodeResult* result;
   std::uint64_t* chunk_index;
-  std::uint32_t* ticket;     // zero
-  std::uint64_t* positions;  // zeros
+  std::uint32_t* ticket;     // zero before the launch
+  std::uint64_t* positions;  // zeros before the launch
   std::uint32_t tiles;
-  std::uint32_t full_tiles;  // of them, those that the input fills
+  std::uint32_t full_tiles;  // the tiles that the input fills
 };
 
-// What the warps of a block tell each other; everything twice, for the block's tiles in turn. The block's
-// tile i is coded before round i of `coded` ends; with round i of `placed` come the place of tile i - 1 and
-// the number of tile i + 1.
+// The messages between the warps of a block. Everything exists twice, for the block's tiles in turn. Tile i
+// of the block is coded before round i of `coded` ends; round i of `placed` brings the position of tile i -
+// 1 and the number of tile i + 1.
 struct alignas(128) Mail {
   using Barrier = cuda::barrier<cuda::thread_scope_block>;
   struct WarpCode {
@@ -60,13 +60,14 @@ struct alignas(128) Mail {
   }
 };
 
-// The 32 bits before symbol `start`, by a warp; codes are at least one bit long, so 32 symbols are enough.
+// The 32 bits before symbol `start`, computed by a warp. Codes have at least one bit, so that 32 symbols are
+// enough.
 template <class Table>
 __device__ inline std::uint32_t bits_before(const std::uint8_t* input, std::uint64_t start,
                                             const Table& table, int lane) {
   const std::uint32_t word = start == 0 ? 0 : table.template look_up<0>(input[start - 32 + lane]);
   const std::uint32_t length = word & 31;
-  std::uint32_t to_end = length;  // from the symbol's first bit
+  std::uint32_t to_end = length;  // bits from the symbol's first bit to `start`
   for (int distance = 1; distance < 32; distance *= 2) {
     const std::uint32_t other = __shfl_down_sync(kAllLanes, to_end, distance);
     if (lane + distance < 32) to_end += other;
@@ -77,11 +78,11 @@ __device__ inline std::uint32_t bits_before(const std::uint8_t* input, std::uint
   return bits;
 }
 
-// Sums of lanes 0 to the own one.
+// The sum of the values of lane 0 to the calling lane.
 __device__ inline std::uint32_t sum_up_to(std::uint32_t value) {
 #pragma unroll
   for (int distance = 1; distance < 32; distance *= 2) {
-    // The shuffle itself says whether there is such a lane.
+    // The shuffle's predicate says whether there is such a lane.
     asm volatile(
         "{ .reg .pred there; .reg .u32 other;"
         "  shfl.sync.up.b32 other|there, %0, %1, 0, 0xffffffff;"
@@ -97,7 +98,7 @@ __device__ inline std::uint32_t take_ticket(std::uint32_t* ticket) {
       1, cuda::memory_order_relaxed);
 }
 
-// The warp that takes tickets and finds places.
+// The warp that takes tickets and finds positions.
 template <int kThreadSymbols, class Table>
 __device__ inline void place_tiles(const KernelCall& call, Mail& mail, const Table& table, int lane,
                                    int warps, std::uint32_t tile) {
@@ -115,7 +116,7 @@ __device__ inline void place_tiles(const KernelCall& call, Mail& mail, const Tab
     const std::uint32_t up_to = sum_up_to(code.bits);
     const std::uint32_t tile_bits = __shfl_sync(kAllLanes, up_to, 31);
     positions.add(tile, tile_bits, lane);
-    // Only now, so that a block never holds two tiles that it has not begun.
+    // The ticket is taken only now, so that a block never holds two tiles that it has not begun.
     std::uint32_t after_next = lane == 0 ? take_ticket(call.ticket) : 0;
     const std::uint64_t position = positions.find(tile, tile_bits, lane);
 
@@ -150,7 +151,7 @@ class EncodingWarp {
         memory_(call.output, call.capacity) {}
 
   __device__ void run(std::uint32_t tile) {
-    Work before{}, now{};  // the block's tiles i - 2 and i - 1
+    Work before{}, now{};  // for the block's tiles i - 2 and i - 1
     for (std::uint32_t i = 0;; ++i) {
       Symbols<kThreadSymbols> symbols;
       const std::uint64_t start = std::uint64_t{tile} * tile_symbols_ + first_;
@@ -170,7 +171,7 @@ class EncodingWarp {
       } else if (!before.busy) {
         break;
       }
-      // Lane 31 speaks for the warp, here too.
+      // Lane 31 arrives for the warp here, too.
       Mail::wait(mail_.placed, i);
       if (lane_ == 31) {
         tile = mail_.tiles[(i + 1) % 2];
@@ -229,7 +230,7 @@ class EncodingWarp {
   std::uint32_t* const stage_;
   const int warp_, lane_;
   const std::uint32_t tile_symbols_;
-  const std::uint32_t first_;  // of the thread's symbols in a tile
+  const std::uint32_t first_;  // index in a tile of the thread's first symbol
   const bool aligned_;
   const StreamMemory memory_;
 };
@@ -242,12 +243,13 @@ struct Layout {
   }
 };
 
-// Thread blocks of kWarps encoding warps at most and one more; dynamic shared memory of Layout::shared_bytes.
+// A thread block has at most kWarps encoding warps and one more. It has Layout::shared_bytes of dynamic
+// shared memory.
 template <int kThreadSymbols, int kRow, int kWarps>
 __global__ void __launch_bounds__(32 * (kWarps + 1), 1)
     encode_kernel(const __grid_constant__ KernelCall call) {
   using Table = SharedTable<kRow>;
-  // By a shuffle, so that the compiler knows it to be the same in all lanes.
+  // The shuffle tells the compiler that the value is the same in all lanes.
   const int warp = __shfl_sync(kAllLanes, threadIdx.x / 32, 0), lane = threadIdx.x % 32;
   const int warps = blockDim.x / 32 - 1;
   Mail& mail = *reinterpret_cast<Mail*>(shared_memory() + Table::kBytes);
@@ -255,7 +257,7 @@ __global__ void __launch_bounds__(32 * (kWarps + 1), 1)
 
   Table::fill(*call.table);
 #if __CUDA_ARCH__ >= 900
-  // What the kernel before sets to zero is needed from here on.
+  // The memory that the preceding kernel zeroes is needed from here on.
   cudaGridDependencySynchronize();
 #endif
   if (threadIdx.x == 0) {

@@ -1,8 +1,9 @@
-// Where tiles begin in the stream: GVLE's inter-block scan (GVLE 3.4.1), its look-back by a whole warp.
+// Computes where tiles begin in the stream: GVLE's inter-block scan (GVLE 3.4.1), whose look-back is done by
+// a whole warp.
 //
 // The sums of 32 consecutive tiles form a segment. A tile adds its length to its own element of the segment
-// and to all behind it; an element is complete once as many additions were made as it has tiles up to itself.
-// A segment's last element becomes the sum of everything up to it when that is known.
+// and to all later ones. An element is complete when as many additions were made as the segment has tiles up
+// to it. When the sum of everything up to a segment is known, its last element becomes that sum.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +15,20 @@ class TilePositions {
  public:
   static constexpr int kSegment = 32;
 
-  // An element for every tile of whole segments, all zero at the beginning.
+  // There is an element for every tile, up to a multiple of 32, and all are zero at the beginning.
   __device__ explicit TilePositions(std::uint64_t* elements) : elements_(elements) {}
 
-  // By a whole warp, and for each tile once.
+  // A whole warp must call this, once for each tile.
   __device__ void add(std::uint32_t tile, std::uint32_t bits, int lane) {
     if (lane >= static_cast<int>(tile % kSegment)) {
       element(tile / kSegment * kSegment + lane).fetch_add(kOne | bits, cuda::memory_order_relaxed);
     }
   }
 
-  // The position of a tile that was added: a whole warp's answer.
+  // Returns the position of a tile that was added. A whole warp must call this.
   __device__ std::uint64_t find(std::uint32_t tile, std::uint32_t bits, int lane) {
     const std::uint32_t in_segment = tile % kSegment, segment = tile / kSegment;
-    // Lane 31 asks for the tile before, lane 30 for the segment before, and so on.
+    // Lane 31 reads the tile before, lane 30 the segment before, and so on.
     std::uint64_t position = 0;
     if (lane == 31 && in_segment != 0) {
       position = wait(element(tile - 1), in_segment) & kValue;
@@ -42,7 +43,7 @@ class TilePositions {
         total = (sum & kTotal) != 0 || back + 1 == behind;
       }
       const unsigned totals = __ballot_sync(0xffffffff, total);
-      // Only the nearest total counts, and what lies behind it.
+      // Only the nearest total counts, and what follows it.
       if (lane < 31 && lane >= 31 - __clz(totals)) position += sum & kValue;
       known = totals != 0;
     }

@@ -1,9 +1,9 @@
-// From a warp's thread-codes, a column each, to the stream.
+// Moves the thread-codes of a warp, one column each, to the stream.
 //
-// Once the warp-code's place is known, every lane shifts its words to where they lie and stores them, in
-// place of the columns, densely; then the warp stores whole vectors. No word is written twice and none needs
-// to be zero before: a word belongs to the thread whose code completes it, which gets the bits before its own
-// from its predecessor's tail.
+// When the position of the warp-code is known, every lane shifts its words accordingly and stores them
+// densely in place of the columns; then the warp stores whole vectors. No word is written twice and none
+// needs to be zeroed before: a word belongs to the thread whose code completes it, and that thread gets the
+// bits before its own from its predecessor's tail.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@
 
 namespace cu264::vle::fast {
 
-// Where the stream goes.
+// The memory that the stream is written to.
 struct StreamMemory {
-  std::uint32_t* aligned;  // at the last 128-byte boundary before the output
+  std::uint32_t* aligned;  // the last 128-byte boundary before the output
   std::uint32_t skew;      // words from there to the output
-  std::uint64_t words;     // of the output that may be written
+  std::uint64_t words;     // words of the output that may be written
 
   __device__ StreamMemory(std::uint8_t* output, std::uint64_t capacity)
       : skew(reinterpret_cast<std::uintptr_t>(output) % 128 / 4), words(capacity / 4) {
@@ -26,23 +26,24 @@ struct StreamMemory {
 };
 
 struct WarpPlace {
-  std::uint64_t position;  // of the warp-code's first bit
-  std::uint32_t head;      // the 32 bits before
+  std::uint64_t position;  // position of the warp-code's first bit
+  std::uint32_t head;      // the 32 bits before it
 };
 
 template <int kThreadSymbols>
 struct Stage {
   static constexpr int kRows = kThreadSymbols * kShortCode / 32;
-  static constexpr int kAlignment = 8;  // words: dense words start as a sector does
-  // Two sets of columns; the dense form needs some words more, and no two dense forms exist at once.
+  static constexpr int kAlignment = 8;  // in words: dense words begin at a sector
+  // There are two sets of columns. The dense form needs some more words, and two dense forms never exist at
+  // once.
   static constexpr int kSecond = kRows * 32 + kAlignment;
   static constexpr int kWords = kSecond + kRows * 32 + kAlignment;
 
   __device__ static std::uint32_t* set(std::uint32_t* stage, int parity) { return stage + parity * kSecond; }
 };
 
-// Word i of the dense form. Codes of equal length would put all lanes' words into one bank; then vectors of
-// four words are exchanged within rows of 32.
+// The index of word i of the dense form. Codes of equal length would put the words of all lanes into one
+// bank; for them, vectors of four words are swapped within rows of 32.
 template <bool kSwizzled>
 __device__ inline std::uint32_t dense_index(std::uint32_t i) {
   return kSwizzled ? i ^ (i >> 3 & 28) : i;
@@ -52,7 +53,7 @@ __device__ inline bool all_equal(std::uint32_t value) {
   return __all_sync(kAllLanes, value == __shfl_sync(kAllLanes, value, 0));
 }
 
-// Lane's `count` words, from its column to the dense form, beginning at index `first`.
+// Moves the lane's `count` words from its column to the dense form, from index `first` on.
 template <int kRows, bool kSwizzled>
 __device__ inline void make_dense(std::uint32_t* columns, int lane, std::uint32_t head, std::uint32_t shift,
                                   std::uint32_t first, int count) {
@@ -77,7 +78,7 @@ __device__ inline void make_dense(std::uint32_t* columns, int lane, std::uint32_
   }
 }
 
-// Dense words [begin, end) to memory + begin and so on; memory + 0 is aligned to a vector.
+// Stores dense words [begin, end) at memory + begin and so on; memory + 0 is aligned to a vector.
 template <bool kSwizzled>
 __device__ inline void store_dense(const std::uint32_t* dense, int lane, std::uint32_t begin,
                                    std::uint32_t end, std::uint32_t* memory) {
@@ -86,16 +87,16 @@ __device__ inline void store_dense(const std::uint32_t* dense, int lane, std::ui
   for (std::uint32_t i = first; i + 4 <= end; i += 128, to += 32) {
     *to = *reinterpret_cast<const uint4*>(dense + dense_index<kSwizzled>(i));
   }
-  // The first and the last vector, where they are not whole.
+  // The first and the last vector, if they are not whole.
   const std::uint32_t i = (lane < 4 ? begin : end - 4) / 4 * 4 + lane;
   if (lane < 8 && i >= begin && i < end) memory[i] = dense[dense_index<kSwizzled>(i)];
 }
 
 struct PlacedThreadCode {
   std::uint32_t bits, tail;
-  std::uint32_t offset;  // from the warp-code's beginning
-  bool last_tile;        // of all
-  bool last;             // the input's last symbol is the thread's
+  std::uint32_t offset;  // in bits, from the beginning of the warp-code
+  bool last_tile;        // the tile is the last one
+  bool last;             // the thread has the input's last symbol
 };
 
 template <int kThreadSymbols>
@@ -122,7 +123,7 @@ __device__ inline void write_warp_code(std::uint32_t* columns, int lane, const P
   const std::uint32_t stop = start + code.bits;
   std::uint32_t end = __shfl_sync(kAllLanes, stop / 32, 31);
   if (code.last_tile && __any_sync(kAllLanes, code.last && stop % 32 != 0)) {
-    // The stream's last word, incomplete.
+    // The stream's last word is not complete.
     if (code.last) {
       const std::uint32_t bits = code.bits < 32 ? head << code.bits | code.tail : code.tail;
       const std::uint32_t word = __byte_perm(bits << (32 - stop % 32), 0, 0x0123);

@@ -1,7 +1,8 @@
-// A thread's symbols, from memory of any alignment.
+// Loads a thread's symbols from memory of any alignment.
 //
-// Where the memory is aligned a warp loads its symbols together, whole lines at a time, and exchanges them
-// through shared memory once they are needed: threads that read their own symbols directly touch a line each.
+// Where the memory is aligned, a warp loads its symbols together, whole lines at a time, and exchanges them
+// through shared memory when they are needed: if each thread read its own symbols directly, it would touch a
+// line of its own.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,8 @@ struct Symbols {
   static constexpr int kWords = kThreadSymbols / 4;
   std::uint32_t words[kWords];  // the first symbol lowest
 
-  // All kThreadSymbols of them lie at input + start. Only bytes of the input are read: its edges, where a
-  // whole word would reach beyond, are read byte by byte.
+  // Loads kThreadSymbols symbols at input + start, all of which lie in the input. Only bytes of the input
+  // are read: at its ends, where a whole word would reach beyond, it is read byte by byte.
   __device__ void load(const std::uint8_t* input, std::uint64_t size, std::uint64_t start) {
     const std::uint8_t* first = input + start;
     const int odd = static_cast<int>(reinterpret_cast<std::uintptr_t>(input) % 16);
@@ -44,15 +45,16 @@ struct Symbols {
     }
   }
 
-  // Lane's share of the warp's symbols at `first`, 16-byte aligned: every 32nd vector.
+  // Loads the lane's share of the warp's symbols at `first`, which is 16-byte aligned: every 32nd vector.
   __device__ void load_share(const std::uint8_t* first, int lane) {
 #pragma unroll
     for (int i = 0; i < kWords; i += 4) {
       put(i, __ldg(reinterpret_cast<const uint4*>(first) + 8 * i + lane));
     }
   }
-  // From shares to the lanes' own symbols; `shared` holds 32 * kWords words, 16-byte aligned. Vectors are
-  // swapped within groups of four, so that no two lanes of a wavefront meet in a bank.
+  // Exchanges the shares so that each lane has its own symbols. `shared` holds 32 * kWords words, 16-byte
+  // aligned. Vectors are swapped within groups of four, so that no two lanes of a wavefront use the same
+  // bank.
   __device__ void exchange(std::uint32_t* shared, int lane) {
     static_assert(kThreadSymbols == 64);
     auto* const vectors = reinterpret_cast<uint4*>(shared);

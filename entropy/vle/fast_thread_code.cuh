@@ -1,5 +1,5 @@
-// A thread's symbols, coded: whole words go to the thread's own column of its warp's stage, which costs
-// neither bank conflicts nor knowledge of where the code will lie in the stream.
+// Codes a thread's symbols. Whole words go to the thread's own column of its warp's stage; this causes no
+// bank conflicts and does not require the code's position in the stream.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 namespace cu264::vle::fast {
 
 struct ThreadCode {
-  std::uint32_t bits;     // its length, 0 to 16 a symbol
-  std::uint32_t tail;     // its last 32 bits; all of it, right-aligned, where it is shorter
+  std::uint32_t bits;     // its length, 0 to 16 for each symbol
+  std::uint32_t tail;     // its last 32 bits; if it is shorter, all of it, right-aligned
   std::uint32_t missing;  // not 0: a symbol has no code
 };
 
@@ -24,7 +24,7 @@ class CodeBuilder {
     high_ = __funnelshift_l(low_, high_, word);
     low_ = __funnelshift_l(word, low_, word);
   }
-  // After at most 32 bits more than at the last one: `words` is the sum of theirs.
+  // Call this after at most 32 more bits than at the last call; `words` is the sum of their words.
   __device__ void flush(std::uint32_t words) {
     const std::uint32_t before = sum_;
     sum_ += words;
@@ -33,7 +33,7 @@ class CodeBuilder {
       next_ += 32;
     }
   }
-  // After at most 31 symbols more than at the last one.
+  // Call this after at most 31 more symbols than at the last call.
   __device__ void look_for_missing() { missing_ |= sum_ & kMissingBits; }
 
   __device__ ThreadCode finish() {
@@ -44,12 +44,12 @@ class CodeBuilder {
 
  private:
   std::uint32_t* next_;
-  std::uint32_t high_ = 0, low_ = 0;  // of the code so far, the last 64 bits
+  std::uint32_t high_ = 0, low_ = 0;  // the last 64 bits of the code so far
   std::uint32_t sum_ = 0;
   std::uint32_t missing_ = 0;
 };
 
-// Look-ups run four symbols ahead: the compiler cannot move them over stores by itself.
+// Look-ups run four symbols ahead, because the compiler cannot move them before stores.
 template <int kThreadSymbols, class Table>
 __device__ inline ThreadCode encode_thread(const Symbols<kThreadSymbols>& symbols, const Table& table,
                                            std::uint32_t* column) {
@@ -77,7 +77,7 @@ __device__ inline ThreadCode encode_thread(const Symbols<kThreadSymbols>& symbol
   return builder.finish();
 }
 
-// The input's last few symbols, fewer than a thread's.
+// Codes the input's last few symbols, which are fewer than a thread's share.
 template <class Table>
 __device__ inline ThreadCode encode_rest(const std::uint8_t* first, int count, const Table& table,
                                          std::uint32_t* column) {

@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(kSymbols)
   if (threadIdx.x == 0) *result = {size, 0, 0};
 }
 
-// Without symbols there must be no bits.
+// If there are no symbols, there must be no bits.
 __global__ void judge_empty_kernel(const std::uint64_t* bits, DecodeResult* result) {
   if (*bits != 0) result->corrupt = 1;
 }
@@ -87,8 +87,8 @@ void decode(const DecodeCall& call) {
   Scratch scratch(call.d_scratch, call.stream_size, call.size, call.d_chunk_index != nullptr);
   if (call.scratch_size < scratch.bytes) {
     throw Error(ErrorCode::invalid_argument,
-                "decode: " + std::to_string(call.scratch_size) + " bytes of scratch are too few",
-                "give it " + std::to_string(scratch.bytes) + ", as decode_scratch_bytes says");
+                "decode: " + std::to_string(call.scratch_size) + " bytes of scratch are not enough",
+                "it needs the " + std::to_string(scratch.bytes) + " bytes that decode_scratch_bytes returns");
   }
   int device = 0, processors = 0;
   if (cudaGetDevice(&device) != cudaSuccess ||

@@ -1,4 +1,4 @@
-// Decoding with a chunk index: a thread a chunk.
+// Decoding with a chunk index: each thread decodes a chunk.
 #pragma once
 
 #include <cstdint>
@@ -32,14 +32,14 @@ __device__ inline void report_corrupt(DecodeResult* result) {
       .store(1, cuda::memory_order_relaxed);
 }
 
-// kBatch symbols, lowest byte first. False where there is no code.
+// Decodes kBatch symbols, the first one in the lowest byte. Returns false if there is no code.
 __device__ inline bool decode_batch(Window& window, const Table& table, std::uint32_t (&words)[kBatch / 4]) {
   std::uint32_t shortest = Table::kLength;
   window.ahead();
 #pragma unroll
   for (int i = 0; i < kBatch; i += 2) {
     if (i == kBatch / 2) window.midway();
-    // Two codes are at most 32 bits.
+    // Two codes have at most 32 bits.
     const std::uint32_t bits = window.bits();
     const std::uint32_t first = table.look_up(bits), first_length = first & Table::kLength;
     const std::uint32_t second = table.look_up(bits << first_length), second_length = second & Table::kLength;
@@ -52,7 +52,8 @@ __device__ inline bool decode_batch(Window& window, const Table& table, std::uin
   return shortest != 0;
 }
 
-// `count` symbols to `output`, of any alignment, by one thread. False where the stream does not hold them.
+// One thread decodes `count` symbols to `output`, which has any alignment. Returns false if the stream does
+// not hold them.
 __device__ inline bool decode_chunk(Window& window, const Table& table, std::uint8_t* output, int count) {
   bool right = true;
   int done = 0;
@@ -72,15 +73,16 @@ __device__ inline bool decode_chunk(Window& window, const Table& table, std::uin
   return right;
 }
 
-// kLine symbols of each lane's chunk, on their way to memory: the warp stores them together, whole lines.
+// kLine symbols of each lane's chunk are collected before they are stored: the warp stores them together, in
+// whole lines.
 constexpr int kLine = 128;
 using Lines = uint4[32 * kLine / 16];
 
-// 32 whole chunks, by a warp, to `output`, 16-byte aligned.
+// A warp decodes 32 whole chunks to `output`, which is 16-byte aligned.
 __device__ inline bool decode_chunks(Window& window, const Table& table, std::uint8_t* output, int lane,
                                      Lines& lines) {
   constexpr int kVectors = kLine / 16;
-  // Vectors of a line are swapped, for the banks' sake.
+  // Vectors of a line are swapped to avoid bank conflicts.
   const auto place = [](int line, int vector) { return line * kVectors + (vector ^ line % kVectors); };
   bool right = true;
   for (int done = 0; done < kChunkSymbols; done += kLine) {
@@ -116,7 +118,7 @@ __global__ void __launch_bounds__(kChunkThreads)
   const std::uint64_t chunks = call.chunks;
   const bool aligned = reinterpret_cast<std::uintptr_t>(call.output) % 16 == 0;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  // 32 chunks a warp at a time.
+  // Each warp takes 32 chunks at a time.
   for (std::uint64_t block = std::uint64_t{blockIdx.x} * (kChunkThreads / 32) + warp; block * 32 < chunks;
        block += std::uint64_t{gridDim.x} * (kChunkThreads / 32)) {
     const std::uint64_t chunk = block * 32 + lane;

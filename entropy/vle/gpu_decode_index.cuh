@@ -1,11 +1,12 @@
-// Finding the chunk index of a stream that came without one.
+// Computes the chunk index of a stream that came without one.
 //
 // The stream is cut into stretches of kStretch bits. A code that began in the stretch before may reach up to
-// 15 bits into a stretch, so its first own code begins at one of 16 entries. From each entry one lane decodes
-// the stretch, which gives the entry of the next stretch and the number of symbols: a map. Maps of
-// consecutive stretches compose to maps of groups of them, and those again; from the top down every group,
-// and in the end every stretch, learns its true entry and its first symbol's number. The work does not depend
-// on the data, however slowly a code synchronises by itself.
+// 15 bits into a stretch, so that the first code of the stretch itself begins at one of 16 entries. From
+// each entry one lane decodes the stretch, which gives the entry of the next stretch and the number of
+// symbols: a map. Maps of consecutive stretches compose to maps of groups of stretches, and these to maps of
+// larger groups. From the top down every group, and in the end every stretch, then learns its true entry and
+// the number of its first symbol. The work does not depend on the data: it does not matter how slowly a code
+// synchronises.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +21,14 @@ namespace cu264::vle::gpu_decode {
 
 constexpr int kStretch = 1024;  // bits; not more than kChunkSymbols, so that at most one chunk begins in one
 constexpr int kEntries = 16;
-constexpr int kGroup = 256;  // maps of one level that make one of the next
+constexpr int kGroup = 256;  // maps of one level that make one map of the next
 constexpr int kLevels = 2;
 static_assert(kStretch <= kChunkSymbols);
 
-// What entering at one entry leads to: the next entry in the lowest bits, the number of symbols above.
+// What an entry leads to: the next entry in the lowest bits, the number of symbols above.
 using Step = std::uint64_t;
 constexpr int kEntryBits = 5;
-constexpr std::uint32_t kNowhere = 31;  // no code there
+constexpr std::uint32_t kNowhere = 31;  // there is no code
 __device__ inline std::uint32_t exit_of(Step step) {
   return static_cast<std::uint32_t>(step & 31);
 }
@@ -38,7 +39,7 @@ __device__ inline Step step_to(std::uint32_t exit, std::uint64_t symbols) {
   return symbols << kEntryBits | exit;
 }
 
-// A state on the way: where the next stretch is entered, and how many symbols lie before.
+// The state between two stretches: the entry of the next stretch, and the number of symbols before it.
 struct State {
   std::uint64_t symbols;
   std::uint32_t entry;
@@ -55,8 +56,8 @@ struct IndexCall {
   const std::uint64_t* bits;
   std::uint64_t capacity_bits;
   const Table* table;
-  std::uint16_t* maps;      // of stretches, kEntries each: steps
-  std::uint64_t stretches;  // as many as the capacity has
+  std::uint16_t* maps;      // kEntries steps for each stretch
+  std::uint64_t stretches;  // the number of stretches of the capacity
   Step* groups[kLevels];    // maps of groups of stretches, and of groups of those
   Step* entries[kLevels];   // the true state before each group
   std::uint64_t group_counts[kLevels];
@@ -66,7 +67,7 @@ struct IndexCall {
   DecodeResult* result;
 };
 
-// A lane an entry of a stretch.
+// Each lane takes one entry of a stretch.
 __global__ void __launch_bounds__(256) map_stretches_kernel(const __grid_constant__ IndexCall call) {
   __shared__ Table table;
   copy(*call.table, table);
@@ -77,7 +78,7 @@ __global__ void __launch_bounds__(256) map_stretches_kernel(const __grid_constan
        i += std::uint64_t{gridDim.x} * blockDim.x) {
     const std::uint64_t begin = i / kEntries * kStretch;
     const std::uint32_t entry = i % kEntries;
-    // Behind the end of the stream nothing happens.
+    // Behind the end of the stream there is nothing to decode.
     const int length = begin >= bits ? 0 : static_cast<int>(min(bits - begin, std::uint64_t{kStretch}));
     int at = entry;
     std::uint32_t symbols = 0, exit = kNowhere;
@@ -93,15 +94,15 @@ __global__ void __launch_bounds__(256) map_stretches_kernel(const __grid_constan
       }
       if (valid) exit = at - length;
     }
-    // A stream's last code must end with it.
+    // The last code of a stream must end with it.
     if (length < kStretch && at > length && length > 0) exit = kNowhere;
     if (length == 0) exit = entry;
     call.maps[i] = static_cast<std::uint16_t>(symbols << kEntryBits | exit);
   }
 }
 
-// The next group of maps, `count` at most, by kEntries lanes, each with a state of its own. A lane reads what
-// its own number as entry leads to, ahead of knowing which entry it will need.
+// kEntries lanes go through the next group of at most `count` maps, each with a state of its own. A lane
+// reads the step of the entry that has its number, before it is known which entry is needed.
 template <class From, class Visit>
 __device__ inline void walk(const From* maps, int count, int lane, State& state, const Visit& visit) {
 #pragma unroll 8
@@ -118,7 +119,7 @@ __device__ inline int group_size(std::uint64_t group, std::uint64_t count) {
   return first >= count ? 0 : static_cast<int>(min(count - first, std::uint64_t{kGroup}));
 }
 
-// Maps of groups of maps: a lane an entry of a group. `From` is what the level below consists of.
+// Makes maps of groups of maps; each lane takes one entry of a group. `From` is the type of the level below.
 template <class From>
 __global__ void __launch_bounds__(256)
     compose_kernel(const From* maps, std::uint64_t count, Step* groups, std::uint64_t group_count) {
@@ -130,7 +131,8 @@ __global__ void __launch_bounds__(256)
   if (group < group_count) groups[i] = step_to(state.entry, state.symbols);
 }
 
-// The states before the groups of the highest level, by one thread, which judges the stream's end.
+// Computes the states before the groups of the highest level. One thread does this, and checks the end of the
+// stream.
 __global__ void enter_kernel(const __grid_constant__ IndexCall call) {
   constexpr int kTop = kLevels - 1;
   State state{0, 0};
@@ -143,7 +145,8 @@ __global__ void enter_kernel(const __grid_constant__ IndexCall call) {
   }
 }
 
-// The states before the groups of the lower level: kEntries lanes a group of the higher one.
+// Computes the states before the groups of the lower level, with kEntries lanes for each group of the higher
+// level.
 __global__ void __launch_bounds__(256) descend_kernel(const __grid_constant__ IndexCall call) {
   const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   const std::uint64_t above = i / kEntries;
@@ -157,8 +160,8 @@ __global__ void __launch_bounds__(256) descend_kernel(const __grid_constant__ In
        });
 }
 
-// The index, where a stretch holds a chunk's beginning: a thread a group of stretches finds those, and the
-// block decodes them.
+// Writes the index. A thread takes each group of stretches and finds those in which a chunk begins; the
+// block then decodes these.
 __global__ void __launch_bounds__(kGroup) index_kernel(const __grid_constant__ IndexCall call) {
   __shared__ Table table;
   __shared__ std::uint64_t symbols_before[kGroup];

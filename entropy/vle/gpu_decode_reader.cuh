@@ -1,4 +1,4 @@
-// Reading codes one after the other from anywhere in a stream.
+// Reads codes one after the other from any position in a stream.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,14 @@ namespace cu264::vle::gpu_decode {
 
 struct StreamView {
   const std::uint32_t* words;
-  std::uint64_t word_count;  // that may be read
-  bool aligned;              // to 16 bytes
+  std::uint64_t word_count;  // words that may be read
+  bool aligned;              // the words are aligned to 16 bytes
 
-  // As a big-endian number; zero behind the end.
+  // Word i as a big-endian number, or zero behind the end.
   __device__ std::uint32_t word(std::uint64_t i) const {
     return i < word_count ? __byte_perm(__ldg(words + i), 0, 0x0123) : 0;
   }
-  // Words 4i to 4i + 3 as they lie in memory.
+  // Words 4i to 4i + 3 in the byte order of memory.
   __device__ uint4 vector(std::uint64_t i) const {
     if (aligned && i < word_count / 4) return __ldg(reinterpret_cast<const uint4*>(words) + i);
     const auto raw = [&](std::uint64_t word) { return word < word_count ? __ldg(words + word) : 0; };
@@ -24,7 +24,7 @@ struct StreamView {
 
 class CodeReader {
  public:
-  // Behind the end of the stream there are zeros.
+  // Behind the end of the stream it reads zeros.
   __device__ CodeReader(const StreamView& stream, std::uint64_t position)
       : stream_(stream), next_index_(position / 32 + 2), position_(position % 32) {
     const std::uint64_t first = position / 32;
@@ -35,7 +35,7 @@ class CodeReader {
 
   // The next 32 bits.
   __device__ std::uint32_t window() const { return __funnelshift_l(low_, high_, position_); }
-  // An entry of Table: its lowest 8 bits, the length, count.
+  // Takes an entry of Table, of which only the lowest 8 bits, the length, count.
   __device__ void skip(std::uint32_t entry) {
     const std::uint32_t before = position_;
     position_ += entry;
@@ -45,14 +45,14 @@ class CodeReader {
       next_ = stream_.word(++next_index_);
     }
   }
-  // Of the next bit in the stream.
+  // The position of the next bit in the stream.
   __device__ std::uint64_t position() const { return (next_index_ - 2) * 32 + position_ % 32; }
 
  private:
   StreamView stream_;
   std::uint64_t next_index_;
   std::uint32_t high_, low_, next_;
-  std::uint32_t position_;  // in high_, in the lowest five bits
+  std::uint32_t position_;  // the lowest five bits are the position in high_
 };
 
 }  // namespace cu264::vle::gpu_decode

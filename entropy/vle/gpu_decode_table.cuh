@@ -1,33 +1,34 @@
-// What the GPU decoder looks codes up in: a direct table for the first bits, and for longer codes all symbols
-// in the order of their codes.
+// The tables of the GPU decoder: a direct table for the first bits, and for longer codes a list of all
+// symbols in the order of their codes.
 #pragma once
 
 #include <cstdint>
 
-#include "entropy/vle/code_table.h"
+#include "cu264/vle_types.h"
 
 namespace cu264::vle::gpu_decode {
 
 struct Table {
   static constexpr int kDirectBits = 12;
-  static constexpr std::uint32_t kLength = 0xff;  // of an entry: the length; above it the symbol
-  static constexpr std::uint32_t kLong = 0x80;    // in the length's place: longer codes begin so
+  static constexpr std::uint32_t kLength = 0xff;  // mask of an entry's length; the symbol is above it
+  static constexpr std::uint32_t kLong = 0x80;  // in place of the length: longer codes begin with these bits
 
-  // Entries, 0 where no code begins so. With kLong, the first of those codes stands in the symbol's place.
+  // An entry is 0 if no code begins with these bits. With kLong, the index of the first of the longer codes
+  // takes the place of the symbol.
   std::uint16_t direct[1 << kDirectBits];
-  // Codes longer than kDirectBits, ascending: left-aligned to 16 bits, and below that their entries. Behind
-  // the last, kNone.
+  // Codes longer than kDirectBits, in ascending order: left-aligned to 16 bits, with their entries below.
+  // kNone follows the last one.
   std::uint32_t long_codes[kSymbols + 1];
   static constexpr std::uint32_t kNone = 0xffffffff;
-  std::uint32_t wrong;  // not 0: this is no table of codes
+  std::uint32_t wrong;  // not 0: the table is not a prefix code
 
-  // The entry of the code that `window` begins with; length 0 if it begins with none.
+  // Returns the entry of the code that `window` begins with, or an entry of length 0 if there is none.
   __device__ std::uint32_t look_up(std::uint32_t window) const {
     const std::uint32_t entry = direct[window >> (32 - kDirectBits)];
     return entry & kLong ? look_up_long(entry >> 8, window) : entry;
   }
 
-  // Not inline: seldom needed. At most 2^4 codes begin alike. `window` is 32 bits.
+  // Not inlined because it is rarely needed. At most 2^4 codes begin alike. `window` has 32 bits.
   __device__ __noinline__ std::uint32_t look_up_long(std::uint32_t i, std::uint32_t window) const {
     const std::uint32_t last = (window | 0xffff) - 1;  // above what begins no later, below kNone
     std::uint32_t code = long_codes[i];
@@ -36,9 +37,10 @@ struct Table {
   }
 };
 
-// By one block of kSymbols threads.
+// Called by one block of kSymbols threads.
 __device__ inline void build(const CodeTable& code_table, Table& table) {
-  __shared__ std::uint32_t starts[kSymbols];  // left-aligned to 16 bits; above all of them: not a long code
+  // Left-aligned to 16 bits; codes that are not long have a larger value.
+  __shared__ std::uint32_t starts[kSymbols];
   constexpr std::uint32_t kNotLong = 1u << 16;
   const int symbol = threadIdx.x;
   const std::uint32_t length = reinterpret_cast<const std::uint8_t*>(&code_table.length)[symbol];
@@ -76,7 +78,7 @@ __device__ inline void build(const CodeTable& code_table, Table& table) {
   }
 }
 
-// By all threads of a block, before a barrier.
+// All threads of a block must call this, before a barrier.
 __device__ inline void copy(const Table& from, Table& to) {
   static_assert(sizeof(Table) % sizeof(std::uint32_t) == 0);
   for (std::uint32_t i = threadIdx.x; i < sizeof(Table) / sizeof(std::uint32_t); i += blockDim.x) {

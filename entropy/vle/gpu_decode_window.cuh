@@ -1,6 +1,6 @@
-// Every lane's own piece of the stream, in shared memory: codes are read from there, and vectors of the
-// stream are fetched ahead of need, for all lanes at the same time. A lane that fetched a word whenever it
-// runs dry would make its whole warp wait for memory at every code.
+// Holds a part of the stream for each lane in shared memory. Codes are read from there, and vectors of the
+// stream are fetched ahead of need, for all lanes at the same time. If each lane fetched a word when it runs
+// out, its whole warp would wait for memory at every code.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace cu264::vle::gpu_decode {
 
-// 16 codes are at most 8 words, the first and the last of 9 in part.
+// 16 codes take at most 8 words, or parts of 9.
 constexpr int kBatch = 16;
 
 class Window {
  public:
   static constexpr int kRows = 16;
-  static constexpr int kWords = 32 * kRows;  // a warp's
+  static constexpr int kWords = 32 * kRows;  // words of a warp
 
   // Row r of the lane's window is column[32 * r].
   __device__ Window(const StreamView& stream, std::uint32_t* column, std::uint64_t position)
@@ -24,8 +24,9 @@ class Window {
     fill();
   }
 
-  // By a whole warp, before, between and behind the halves of a batch. What the first two ask for is put into
-  // the window by the next of them. Short codes need one vector a batch at most, and only long ones a second.
+  // A whole warp must call this before, between and behind the halves of a batch. What one of the first two
+  // calls requests is put into the window by the next call. Short codes need at most one vector for each
+  // batch; only long codes need a second one.
   __device__ void ahead() {
     begin_ = position_ / 32;
     ask(begin_ + kRows - 4 >= filled_);
@@ -40,7 +41,7 @@ class Window {
     fill();
   }
 
-  // The next 32 bits; anything from kBatch codes behind `arrive` on is undefined.
+  // The next 32 bits. They are undefined from kBatch codes behind `arrive` on.
   __device__ std::uint32_t bits() const {
     const std::uint32_t row = position_ / 32;
     return __funnelshift_l(column_[(row + 1) % kRows * 32], column_[row % kRows * 32], position_);
@@ -49,7 +50,7 @@ class Window {
   __device__ std::uint64_t position() const { return origin_ * 32 + position_; }
 
  private:
-  static constexpr int kNeeded = kBatch / 2 + 1;  // rows of a batch
+  static constexpr int kNeeded = kBatch / 2 + 1;  // rows that a batch needs
 
   __device__ void ask(bool wanted) {
     wanted_ = wanted;
@@ -66,16 +67,16 @@ class Window {
     row[96] = __byte_perm(four.w, 0, 0x0123);
     filled_ += 4;
   }
-  // Until the words of a batch are there, if more was read than could be foreseen.
+  // Loads until the words of a batch are there, in case more was read than could be foreseen.
   __device__ void fill() {
     while (position_ / 32 + kNeeded > filled_) put(stream_.vector((origin_ + filled_) / 4));
   }
 
   StreamView stream_;
   std::uint32_t* column_;
-  std::uint64_t origin_;      // word of the stream that position_ counts from
+  std::uint64_t origin_;      // the word of the stream from which position_ counts
   std::uint32_t position_;    // bits
-  std::uint32_t filled_ = 0;  // words up to here are or were in the window
+  std::uint32_t filled_ = 0;  // words before this one are or were in the window
   std::uint32_t begin_ = 0;   // row in which the batch begins
   uint4 fetched_{};
   bool wanted_ = false;

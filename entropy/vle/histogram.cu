@@ -1,12 +1,12 @@
-// Every warp counts in tables of its own in shared memory, several of them so that lanes with the same symbol
-// seldom meet; the blocks' sums are added to 64-bit counts.
+// Every warp counts in tables of its own in shared memory; it has several of them, so that lanes with the
+// same symbol rarely collide. The sums of the blocks are added to 64-bit counts.
 #include "entropy/vle/histogram.h"
 
 #include <algorithm>
 #include <cuda/atomic>
 
 #include "common/cuda/error_check.h"
-#include "entropy/vle/code_table.h"
+#include "cu264/vle_types.h"
 #include "entropy/vle/resident_blocks.cuh"
 #include "entropy/vle/thread_inputs.cuh"
 
@@ -15,18 +15,18 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
-constexpr int kCopies = 4;  // of a warp's table
-// A block's counts have 32 bits.
+constexpr int kCopies = 4;  // tables of each warp
+// The counts of a block have 32 bits.
 constexpr std::uint64_t kMostOfBlock = 1ull << 31;
 
-// One table for every fourth lane; rows are padded to start in different banks.
+// Every fourth lane shares a table; tables are padded so that they begin in different banks.
 using WarpTables = std::uint32_t[kCopies][kSymbols + 8];
 
 __device__ __forceinline__ void count(std::uint32_t* s_table, std::uint32_t symbol, std::uint32_t times) {
   atomicAdd(s_table + symbol, times);
 }
 
-// Runs within a word are counted at once: data of few symbols has many.
+// Runs within a word are counted at once: data with few different symbols has many of them.
 __device__ __forceinline__ void count_word(std::uint32_t* s_table, std::uint32_t word) {
   if (word == (word & 255u) * 0x01010101u) {
     count(s_table, word & 255u, 4);

@@ -1,4 +1,4 @@
-// The functions of cu264/vle.h on host memory: serial, or in an arena of the asked-for size.
+// The functions of cu264/vle.h on host memory: serial, or in a oneTBB arena of the requested size.
 #include <tbb/task_arena.h>
 
 #include "cu264/vle.h"
@@ -10,7 +10,7 @@
 namespace cu264::vle {
 namespace {
 
-// Calls serial(), or parallel() in an arena.
+// Calls serial() if one thread is usable, otherwise parallel() in an arena.
 template <typename Serial, typename Parallel>
 auto by_threads(int threads, const Serial& serial, const Parallel& parallel) {
   const int usable = usable_threads(threads);

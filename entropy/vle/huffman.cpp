@@ -9,7 +9,7 @@
 namespace cu264::vle {
 namespace {
 
-// A package of a level weighs up to 2^31 counts.
+// A package can weigh as much as 2^31 counts, which 64 bits do not hold.
 __extension__ using Weight = unsigned __int128;
 
 struct Leaf {
@@ -17,7 +17,7 @@ struct Leaf {
   int symbol;
 };
 
-// The symbols that occur, the rarest first.
+// Returns the symbols that occur, the rarest first.
 std::vector<Leaf> sorted_leaves(const Histogram& histogram) {
   std::vector<Leaf> leaves;
   for (int symbol = kSymbols - 1; symbol >= 0; --symbol) {
@@ -28,8 +28,8 @@ std::vector<Leaf> sorted_leaves(const Histogram& histogram) {
   return leaves;
 }
 
-// One list of the algorithm: the leaves and the pairs of the list before it, by weight. Of an item nothing
-// more is ever asked than whether it is a leaf.
+// One list of the algorithm: the leaves, and the pairs of the list before, sorted by weight. All that is
+// needed of an item later is whether it is a leaf.
 struct Level {
   std::vector<Weight> weights;
   std::vector<bool> is_leaf;
@@ -72,8 +72,9 @@ CodeLengths code_lengths(const Histogram& histogram, int longest) {
   if (leaves.size() < 2) return lengths;
   std::vector<Level> levels(1, merge(leaves, {}));
   while (levels.size() < static_cast<std::size_t>(longest)) levels.push_back(merge(leaves, levels.back()));
-  // The 2n - 2 lightest items of the last list are taken, and with every package the two items it is made of:
-  // those are the lightest of the list before. A code is as long as its leaf is often taken.
+  // The 2n - 2 lightest items of the last list are taken, and for every package the two items of which it
+  // consists. These are the lightest items of the list before. The length of a code is the number of times
+  // that its leaf is taken.
   std::size_t taken = 2 * leaves.size() - 2;
   for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
     const auto taken_leaves =
@@ -99,7 +100,7 @@ bool is_complete_code(const CodeLengths& lengths, int longest) {
 
 CodeTable assign_codes(const CodeLengths& lengths) {
   if (!is_complete_code(lengths, kLongCode)) {
-    throw Error(ErrorCode::invalid_argument, "the code lengths are not those of a complete prefix code",
+    throw Error(ErrorCode::invalid_argument, "the code lengths do not make a complete prefix code",
                 "take them from code_lengths");
   }
   CodeTable table;

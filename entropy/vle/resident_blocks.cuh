@@ -1,4 +1,4 @@
-// How many thread blocks a kernel that stays resident is launched with.
+// How many thread blocks are launched of a kernel that stays resident.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,7 +10,7 @@
 
 namespace cu264::vle {
 
-// Blocks of a kernel that the current device holds at once.
+// The number of blocks of a kernel that the current device holds at once.
 template <class Kernel>
 unsigned resident_blocks(Kernel kernel, int threads, std::size_t shared_bytes) {
   int device = 0, multiprocessors = 0, resident = 0;

@@ -1,8 +1,8 @@
-// Writes the codes of a run of symbols from any bit of a stream on, without touching a byte that is not its
-// own.
+// Writes the codes of a run of symbols from any bit of a stream on, and touches no byte that belongs to
+// another run.
 //
-// A byte belongs to the run that its first bit belongs to. What a run adds to a byte that began before it,
-// its head, is left to the caller to OR into it.
+// A byte belongs to the run that its first bit belongs to. If a run begins inside a byte, its bits in that
+// byte, its head, are left to the caller, who must OR them into it.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,13 @@
 #include <cstring>
 #include <span>
 
-#include "entropy/vle/code_table.h"
+#include "cu264/vle_types.h"
 
 namespace cu264::vle {
 
 class RunWriter {
  public:
-  // From bit `start` of the stream at `output` on.
+  // Writes from bit `start` of the stream at `output` on.
   RunWriter(const CodeTable& table, std::uint8_t* output, std::uint64_t start)
       : table_(table),
         to_(output + start / 8),
@@ -39,7 +39,7 @@ class RunWriter {
     }
   }
 
-  // Writes what is left, padded with zeros, and returns the head.
+  // Writes the remaining bits, padded with zeros, and returns the head.
   std::uint8_t finish() {
     if (in_head_) return static_cast<std::uint8_t>(bits_ << (8 - filled_));
     for (; filled_ >= 8; filled_ -= 8) *to_++ = static_cast<std::uint8_t>(bits_ >> (filled_ - 8));
@@ -69,10 +69,10 @@ class RunWriter {
     to_ += sizeof word;
   }
 
-  // Before a group there are fewer than 32 bits, and a group has at most 32.
+  // Before a group fewer than 32 bits are pending, and a group has at most 32.
   template <int kGroup>
   void write_groups(std::span<const std::uint8_t> symbols) {
-    // On its own, so that it stays in registers.
+    // A local copy, so that it stays in registers.
     RunWriter run = *this;
     std::size_t i = 0;
     for (; i + kGroup <= symbols.size(); i += kGroup) {
@@ -88,7 +88,7 @@ class RunWriter {
 
   const CodeTable& table_;
   std::uint8_t* to_;
-  std::uint64_t bits_ = 0;  // the lowest filled_ are not written yet
+  std::uint64_t bits_ = 0;  // the lowest filled_ bits are not written yet
   int filled_;
   bool in_head_;
   std::uint8_t head_ = 0;

@@ -18,7 +18,7 @@ using Bytes = std::span<const std::uint8_t>;
 class CpuCoder final : public SegmentCoder {
  public:
   HostMemory allocate(std::size_t size) override {
-    // Not initialised: pages that no segment fills are never touched.
+    // The memory is not initialised, so that pages that no segment fills are never touched.
     return {new std::uint8_t[size], [](std::uint8_t* memory) { delete[] memory; }};
   }
 

@@ -8,7 +8,8 @@
 namespace cu264::vle {
 namespace {
 
-// Enough to read, upload, encode, download and write at the same time; more would only pin memory.
+// Enough segments to read, upload, encode, download and write at the same time. More would only take pinned
+// memory.
 constexpr std::size_t kDeviceSlots = 8;
 
 std::unique_ptr<SegmentCoder> open_cuda([[maybe_unused]] int device) {
@@ -34,14 +35,14 @@ std::span<std::uint8_t> SegmentMemory::take(SegmentCoder& coder, std::size_t siz
 SegmentSlots::SegmentSlots(const StreamOptions& options, std::size_t count)
     : options_(options), slots_(count) {
   backend_ = "cpu", reason_ = "asked for";
-  if (options.backend == Backend::cpu) return;
+  if (options.backend == BackendChoice::cpu) return;
   try {
     slots_[0].coder = open_cuda(options.device);
     backend_ = "cuda";
     slots_.resize(std::min(count, kDeviceSlots));
-    if (options.backend == Backend::automatic) reason_ = "a device can be used";
+    if (options.backend == BackendChoice::automatic) reason_ = "a device can be used";
   } catch (const Error& error) {
-    if (options.backend == Backend::cuda) throw;
+    if (options.backend == BackendChoice::cuda) throw;
     reason_ = error.what();
   }
 }

@@ -1,4 +1,4 @@
-// A pipeline of three steps: segments are read in order, coded in any order, written in order.
+// A pipeline of three steps: segments are read in order, coded in any order, and written in order.
 #include "entropy/vle/stream_coder.h"
 
 #include <algorithm>
@@ -21,17 +21,17 @@ using Memory = std::span<std::uint8_t>;
 struct Job {
   SegmentSlot* slot = nullptr;
   RecordHeader header;
-  Bytes input;   // in slot->from
-  Bytes output;  // in slot->to
+  Bytes input;   // lies in slot->from
+  Bytes output;  // lies in slot->to
 };
 
-// A few more than can be coded at a time, for those that are read or written.
+// A few more slots than segments are coded at a time, for those that are being read or written.
 std::size_t slots_for(int concurrency) {
   return static_cast<std::size_t>(concurrency) + 2;
 }
 
-// `read` makes the next job, or says that there is none; `code` sets its output. Jobs leave in order, so the
-// slot whose turn it is has been left by its last job.
+// `read` makes the next job, or returns false if there is none; `code` sets its output. Jobs leave in order,
+// so that the last job has left a slot before the slot's turn comes again.
 template <typename Read, typename Code, typename Write>
 void run(SegmentSlots& slots, const Read& read, const Code& code, const Write& write) {
   const auto next = [&](tbb::flow_control& control) {
@@ -40,7 +40,7 @@ void run(SegmentSlots& slots, const Read& read, const Code& code, const Write& w
     return job;
   };
   const auto code_alone = [&](Job job) {
-    // What waits for the segment's own tasks must not take up another segment, or a read.
+    // A thread that waits for the tasks of its segment must not take up another segment or a read.
     tbb::this_task_arena::isolate([&] { code(job); });
     return job;
   };
@@ -50,7 +50,7 @@ void run(SegmentSlots& slots, const Read& read, const Code& code, const Write& w
                              tbb::make_filter<Job, void>(tbb::filter_mode::serial_in_order, write));
 }
 
-// Where a stream's threads work, and what they work on.
+// Runs the work in an arena with the coders that it needs.
 template <typename Work>
 StreamReport in_arena(const StreamOptions& options, const Work& work) {
   const int threads = usable_threads(options.threads);
@@ -64,7 +64,7 @@ StreamReport in_arena(const StreamOptions& options, const Work& work) {
   return report;
 }
 
-// What a container's end record says, as it grows.
+// The contents of a container's end record, which grow with each segment.
 struct Tally {
   StreamTotals& totals;
   std::uint32_t checksum = 0;
@@ -123,11 +123,11 @@ void compress_with(SegmentSlots& slots, const Source& source, const Sink& sink, 
   put_end(sink, totals, tally.checksum);
 }
 
-// Fills `memory` or throws.
+// Fills `memory` from the source, or throws.
 void get(const Source& source, Memory memory, std::uint64_t position) {
   if (source(memory) == memory.size()) return;
   throw Error(ErrorCode::bad_input,
-              "the file ends too early, behind byte " + std::to_string(position) + " of the original",
+              "the file ends too early, after byte " + std::to_string(position) + " of the original",
               "it is cut off: copy or download it again");
 }
 
@@ -135,7 +135,8 @@ void get_signature(const Source& source, StreamTotals& totals) {
   std::array<std::uint8_t, kSignatureSize> bytes{};
   const std::size_t size = source(bytes);
   if (size > 0) parse_signature(bytes);
-  if (size < bytes.size()) throw Error(ErrorCode::bad_input, "the file is empty", "it is no cu264 vle file");
+  if (size < bytes.size())
+    throw Error(ErrorCode::bad_input, "the file is empty", "it is not a cu264 vle file");
   totals.container += size;
 }
 
@@ -187,7 +188,7 @@ void expand_with(SegmentSlots& slots, const Source& source, const Sink& sink, co
   totals.container += kRecordHeaderSize;
 }
 
-// The source and the sink that a call from memory to memory has.
+// The source and the sink of a call from memory to memory.
 template <typename Function>
 std::vector<std::uint8_t> in_memory(Bytes input, const StreamOptions& options, const Function& function) {
   std::vector<std::uint8_t> output;

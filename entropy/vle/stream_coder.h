@@ -1,4 +1,5 @@
-// Files and pipes to containers and back: segments that are read, coded and written side by side.
+// Turns files and pipes into containers and back. Several segments are read, coded and written at the same
+// time.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,7 @@
 
 namespace cu264::vle {
 
-// Memory of one segment for what is read, or for what is written: it grows to what it is asked for.
+// Memory for what is read, or for what is written, of one segment. It grows to the size that is requested.
 class SegmentMemory {
  public:
   std::span<std::uint8_t> take(SegmentCoder& coder, std::size_t size);
@@ -34,11 +35,11 @@ struct SegmentSlot {
 // The coders of a stream, all of one backend.
 class SegmentSlots {
  public:
-  // `count` at most. Throws Error(device_unavailable) where CUDA is asked for and cannot be had.
+  // Opens at most `count` coders. Throws Error(device_unavailable) if CUDA is requested and not available.
   SegmentSlots(const StreamOptions& options, std::size_t count);
 
   std::size_t size() const { return slots_.size(); }
-  // In turn; each is opened when it is first needed. Not for two threads at once.
+  // Returns the slots in turn and opens each when it is first needed. Two threads must not call it at once.
   SegmentSlot& next();
   const std::string& backend() const { return backend_; }
   const std::string& reason() const { return reason_; }

@@ -1,4 +1,4 @@
-// What the numbers of threads in cu264/vle.h mean.
+// The meaning of the thread counts in cu264/vle.h.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace cu264::vle {
 
-// oneTBB has no more workers than the machine has cores to offer.
+// oneTBB offers no more workers than the machine has cores.
 inline int usable_threads(int threads) {
   const int cores = tbb::info::default_concurrency();
   return threads > 0 ? std::min(threads, cores) : cores;

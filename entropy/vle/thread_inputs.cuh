@@ -1,6 +1,6 @@
-// How an input falls to threads: thread-inputs of kSpan symbols at addresses that are multiples of kSpan, so
-// that whole ones are read in words and vectors wherever the input begins. At most the first and the last one
-// are partial.
+// Divides an input among threads: thread-inputs are kSpan symbols at addresses that are multiples of kSpan,
+// so that whole ones can be read in words and vectors wherever the input begins. At most the first and the
+// last one are partial.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace cu264::vle {
 
-// One instruction for any of the four.
+// Takes one instruction for any of the four bytes.
 __device__ __forceinline__ std::uint32_t byte_of(std::uint32_t word, int byte) {
   return __byte_perm(word, 0, 0x4440 + static_cast<unsigned>(byte));
 }
@@ -21,12 +21,12 @@ class ThreadInputs {
         begin_(reinterpret_cast<std::uintptr_t>(d_input) % kSpan),
         end_(begin_ + size) {}
 
-  // Wherever an input of this size begins.
+  // The most thread-inputs of an input of this size, wherever it begins.
   static constexpr std::uint64_t most(std::size_t size) { return size / kSpan + 2; }
 
   __host__ __device__ std::uint64_t count() const { return begin_ == end_ ? 0 : (end_ + kSpan - 1) / kSpan; }
 
-  // Symbols [first, last) of thread-input t belong to the input; none where t is count() or more.
+  // Symbols [first, last) of thread-input t belong to the input. If t is count() or more, there are none.
   __device__ bool is_whole(std::uint64_t t) const { return t * kSpan >= begin_ && (t + 1) * kSpan <= end_; }
   __device__ int first(std::uint64_t t) const { return t == 0 ? static_cast<int>(begin_) : 0; }
   __device__ int last(std::uint64_t t) const {
@@ -41,7 +41,7 @@ class ThreadInputs {
   std::uint64_t begin_, end_;
 };
 
-// Calls visit(symbol) for the symbols of thread-input t in their order; a whole one is read word by word.
+// Calls visit(symbol) for the symbols of thread-input t in order. A whole thread-input is read word by word.
 template <int kSpan, class Visit>
 __device__ __forceinline__ void for_each_symbol(const ThreadInputs<kSpan>& inputs, std::uint64_t t,
                                                 const Visit& visit) {
@@ -58,7 +58,8 @@ __device__ __forceinline__ void for_each_symbol(const ThreadInputs<kSpan>& input
   }
 }
 
-// A thread-input of 32 symbols in registers (GVLE 3.2): two loads of 16 bytes, the widest that Hopper has.
+// A thread-input of 32 symbols in registers (GVLE 3.2), loaded with two loads of 16 bytes, the widest of
+// Hopper.
 struct SymbolVector {
   std::uint32_t word[8];
 

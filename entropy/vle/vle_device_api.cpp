@@ -1,4 +1,5 @@
-// The functions of cu264/vle.h on device memory: the production coders, or, built without CUDA, an error.
+// The functions of cu264/vle.h on device memory, which call the production coders. In a build without CUDA
+// they throw an error.
 #include "cu264/status.h"
 #include "cu264/vle.h"
 #if defined(CU264_WITH_CUDA)
@@ -13,7 +14,7 @@ namespace cu264::vle {
 
 void device_histogram(void* d_scratch, std::size_t& scratch_size, const std::uint8_t* d_input,
                       std::size_t size, std::uint64_t* d_counts, void* stream) {
-  // It needs none, but a caller's second call must differ from its first.
+  // The histogram needs no scratch, but the caller's second call must differ from its first.
   if (d_scratch == nullptr) {
     scratch_size = 1;
     return;

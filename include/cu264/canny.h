@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "cu264/encoder.h"
+#include "cu264/backend_choice.h"
 #include "cu264/frame.h"
 #include "cu264/status.h"
 

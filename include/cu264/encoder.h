@@ -22,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cu264/backend_choice.h"
 #include "cu264/frame.h"
 #include "cu264/packet.h"
 #include "cu264/protect.h"
@@ -42,8 +43,6 @@ enum class Preset {
 };
 
 enum class Profile { baseline };  // Constrained Baseline: 4:2:0, 8 bits, CAVLC, 4x4 transform
-
-enum class BackendChoice { automatic, cuda, cpu };
 
 enum class HeaderPlacement {
   first_packet,  // SPS, PPS and SEI before the first picture

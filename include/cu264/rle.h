@@ -1,11 +1,11 @@
 // Run-length coding of bytes and of 32-bit integers, in host memory and in device memory.
 //
-// A run is a symbol and how often it follows itself. Lengths have 32 bits: a run is cut wherever a position
-// is a multiple of kCut, so that inputs of any size have one answer.
+// A run is a symbol and the number of times that it occurs in a row. Lengths have 32 bits: a run is cut
+// wherever a position is a multiple of kCut, so that inputs of any size have only one result.
 //
-// Errors are cu264::Error: invalid_argument for what a caller passes wrongly, bad_input for runs that do not
-// make up the size they should, device_unavailable where a function needs a GPU and the build has no CUDA,
-// device_failure where the runtime refuses a launch.
+// Errors are cu264::Error: invalid_argument for wrong arguments, bad_input for runs that do not add up to
+// the size that they should, device_unavailable if a function needs a GPU and the build has no CUDA,
+// device_failure if the runtime refuses a launch.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,14 @@ inline constexpr std::uint64_t kCut = std::uint64_t{1} << 31;
 
 // ---- In host memory, from any thread.
 
-// Writes the runs and returns how many; both outputs take that many, and nothing behind them is written;
-// Error(invalid_argument) where they cannot. No input has no runs.
+// Writes the runs and returns their number. Both outputs must hold so many, and nothing behind them is
+// written; throws Error(invalid_argument) if they do not. An empty input has no runs.
 std::size_t encode(std::span<const std::uint8_t> input, std::span<std::uint8_t> symbols,
                    std::span<std::uint32_t> lengths);
 std::size_t encode(std::span<const std::int32_t> input, std::span<std::int32_t> symbols,
                    std::span<std::uint32_t> lengths);
 
-// Error(bad_input) where the lengths do not add up to the output's size. A length may be 0.
+// Throws Error(bad_input) if the lengths do not add up to the size of the output. A length may be 0.
 void decode(std::span<const std::uint8_t> symbols, std::span<const std::uint32_t> lengths,
             std::span<std::uint8_t> output);
 void decode(std::span<const std::int32_t> symbols, std::span<const std::uint32_t> lengths,
@@ -34,11 +34,12 @@ void decode(std::span<const std::int32_t> symbols, std::span<const std::uint32_t
 // ---- In device memory: asynchronous on `stream` (a cudaStream_t), without allocation or synchronisation.
 //
 // Called with d_scratch null, the functions only set scratch_size to the bytes that they need for these
-// sizes. Then they are called with memory of that size, 256-byte aligned, whatever it holds, which is theirs
-// until the work is done. Arrays need the alignment of their elements only. Any size up to 2^38 works.
+// sizes. Then they are called with memory of that size, 256-byte aligned, with any contents, which is theirs
+// until the work is done. Arrays need no more than the alignment of their elements. Any size up to 2^38
+// works.
 
-// Writes the runs; *d_runs becomes how many. Outputs take one element for each symbol of the input at worst,
-// of which those of the runs are written, and do not overlap it.
+// Writes the runs; *d_runs becomes their number. The outputs must hold one element for each symbol of the
+// input, the worst case, although only those of the runs are written. They must not overlap the input.
 void device_encode(void* d_scratch, std::size_t& scratch_size, const std::uint8_t* d_input,
                    std::uint64_t size, std::uint8_t* d_symbols, std::uint32_t* d_lengths,
                    std::uint64_t* d_runs, void* stream);
@@ -46,8 +47,8 @@ void device_encode(void* d_scratch, std::size_t& scratch_size, const std::int32_
                    std::uint64_t size, std::int32_t* d_symbols, std::uint32_t* d_lengths,
                    std::uint64_t* d_runs, void* stream);
 
-// Writes the symbols of the runs, at most `size`; *d_total becomes what the lengths add up to (modulo 2^64).
-// The output is whole if that is `size`. A length may be 0.
+// Writes the symbols of the runs, at most `size`. *d_total becomes the sum of the lengths (modulo 2^64); the
+// output is complete if that is `size`. A length may be 0.
 void device_decode(void* d_scratch, std::size_t& scratch_size, const std::uint8_t* d_symbols,
                    const std::uint32_t* d_lengths, std::uint64_t runs, std::uint8_t* d_output,
                    std::uint64_t size, std::uint64_t* d_total, void* stream);

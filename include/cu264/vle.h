@@ -1,9 +1,8 @@
 // Variable-length coding of bytes: Huffman codes, encoders and decoders on the CPU and on a GPU, and a
 // container for files and pipes.
 //
-// Errors are cu264::Error: invalid_argument for what a caller passes wrongly, bad_input for streams and
-// containers that are damaged, device_unavailable where a function needs a GPU and there is none, or the
-// build has no CUDA.
+// Errors are cu264::Error: invalid_argument for wrong arguments, bad_input for streams and containers that
+// are damaged, device_unavailable if a function needs a GPU and there is none, or the build has no CUDA.
 #pragma once
 
 #include <cstddef>
@@ -13,48 +12,52 @@
 #include <string>
 #include <vector>
 
+#include "cu264/backend_choice.h"
 #include "cu264/vle_types.h"
 
 namespace cu264::vle {
 
-// ---- In host memory. `threads` is how many work, 0 as many as there are cores; it never changes a result.
-// ---- All functions may be called from any thread.
+// ---- In host memory.
+//
+// `threads` is the number of threads that work, or 0 for as many as there are cores; it never changes a
+// result. All functions may be called from any thread.
 
-// How often each byte value occurs.
+// Counts how often each byte value occurs.
 Histogram histogram(std::span<const std::uint8_t> input, int threads = 1);
 
-// The best canonical code whose codes have at most `longest` bits, 1 to 32. Deterministic; a symbol that does
-// not occur has no code; a single one has a code of one bit.
+// Makes the best canonical code whose codes have at most `longest` bits, 1 to 32. The result is
+// deterministic. A symbol that does not occur has no code; if only one symbol occurs, its code has one bit.
 CodeTable make_code_table(const Histogram& histogram, int longest = kShortCode);
 
-// Bits of the stream of an input with this histogram. Throws Error(invalid_argument), naming it, where a
-// symbol has no code.
+// The number of bits in the stream of an input with this histogram. Throws Error(invalid_argument) if a
+// symbol has no code, and names it.
 std::uint64_t stream_bits(const CodeTable& table, const Histogram& histogram);
 
-// Bytes that so many bits take.
+// The number of bytes that so many bits take.
 inline constexpr std::uint64_t stream_bytes(std::uint64_t bits) {
   return bits / 8 + (bits % 8 != 0);
 }
 
-// Encodes and returns the stream's bits. The output takes stream_bytes of them and need not be zeroed;
-// nothing behind them is written. The chunk index is empty (not wanted) or takes chunk_count(input.size())
-// positions. Throws Error(invalid_argument) where the input holds a symbol without a code, naming it, or the
-// output is too small, with the size needed.
+// Encodes and returns the number of bits in the stream. The output must hold stream_bytes() of them and need
+// not be zeroed; nothing behind them is written. The chunk index is empty (not wanted) or holds
+// chunk_count(input.size()) positions. Throws Error(invalid_argument) if the input holds a symbol without a
+// code, which the message names, or if the output is too small, with the size that is needed.
 std::uint64_t encode(const CodeTable& table, std::span<const std::uint8_t> input,
                      std::span<std::uint8_t> output, std::span<std::uint64_t> chunk_index = {},
                      int threads = 1);
 
-// Decodes exactly output.size() symbols; with a chunk index in parallel. Throws Error(bad_input) where the
-// stream does not hold them: whatever its bytes, nothing outside the given ranges is touched.
+// Decodes exactly output.size() symbols, in parallel if there is a chunk index. Throws Error(bad_input) if
+// the stream does not hold them. Whatever its bytes are, nothing outside the given ranges is touched.
 void decode(const CodeTable& table, std::span<const std::uint8_t> stream, std::uint64_t bits,
             std::span<std::uint8_t> output, std::span<const std::uint64_t> chunk_index = {}, int threads = 1);
 
 // ---- In device memory: asynchronous on `stream` (a cudaStream_t), without allocation or synchronisation.
-// ---- Called with d_scratch null they only set scratch_size to the bytes they need for these sizes on the
-// ---- current device; then with memory of that size, 256-byte aligned, which is theirs until the work is
-// done.
+//
+// Called with d_scratch null, the functions only set scratch_size to the bytes that they need for these
+// sizes on the current device. Then they are called with memory of that size, 256-byte aligned, which is
+// theirs until the work is done.
 
-// Writes 256 counts. Input of any alignment.
+// Writes 256 counts. The input may have any alignment.
 void device_histogram(void* d_scratch, std::size_t& scratch_size, const std::uint8_t* d_input,
                       std::size_t size, std::uint64_t* d_counts, void* stream);
 
@@ -82,9 +85,7 @@ struct DeviceDecode {
 void device_decode(void* d_scratch, std::size_t& scratch_size, const DeviceDecode& call, void* stream);
 
 // ---- The container: self-contained segments with checksums, of any length, for files and pipes
-// ---- (docs/vle-format.md). All backends and thread counts write the same bytes.
-
-enum class Backend { automatic, cuda, cpu };
+// (docs/vle-format.md). All backends and thread counts write the same bytes.
 
 struct StreamTotals {
   std::uint64_t original = 0;   // bytes
@@ -92,27 +93,28 @@ struct StreamTotals {
 };
 
 struct StreamOptions {
-  Backend backend = Backend::automatic;  // automatic: cuda where that works
-  int device = 0;                        // of the cuda backend
+  BackendChoice backend = BackendChoice::automatic;
+  int device = 0;  // for the cuda backend
   int threads = 0;
-  // Called now and then with what is done so far, from one thread at a time; may throw to give up.
+  // Called from time to time with what is done so far, from one thread at a time. It may throw to stop.
   std::function<void(const StreamTotals&)> progress;
 };
 
 struct StreamReport {
   StreamTotals totals;
   std::string backend;  // "cuda" or "cpu"
-  std::string reason;   // why this one
+  std::string reason;   // why this backend was chosen
 };
 
-// Fills the memory and returns how much of it: less only at the end. Called from one thread at a time.
+// Fills the memory and returns the number of bytes, which is less than its size only at the end. Called from
+// one thread at a time.
 using Source = std::function<std::size_t(std::span<std::uint8_t>)>;
-// Called in the order of the bytes, from one thread at a time.
+// Takes the bytes in order. Called from one thread at a time.
 using Sink = std::function<void(std::span<const std::uint8_t>)>;
 
-// Read, code and write in parallel, in memory that does not grow with the file. What a source, a sink or
-// progress throws comes through. expand() throws Error(bad_input) on anything that is not a complete
-// container whose checksums match; what it gave to the sink before must then not be used.
+// These functions read, code and write in parallel, in memory that does not grow with the file. What a
+// source, a sink or progress throws is passed on. expand() throws Error(bad_input) on anything that is not a
+// complete container whose checksums match; what it passed to the sink before must then not be used.
 StreamReport compress(const Source& source, const Sink& sink, const StreamOptions& options = {});
 StreamReport expand(const Source& source, const Sink& sink, const StreamOptions& options = {});
 

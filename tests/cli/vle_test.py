@@ -128,7 +128,7 @@ class Vle(FolderTest):
     def test_bad_input(self):
         self.refuse(2, "No such file", "compress", self.path("nowhere"))
         self.refuse(2, "directory", "compress", self.folder)
-        self.refuse(2, "no cu264 vle file", "expand", self.text)
+        self.refuse(2, "not a cu264 vle file", "expand", self.text)
         self.refuse(2, "empty", "expand", self.file("nothing", b""))
         self.refuse(2, "empty", "expand", "-")
 

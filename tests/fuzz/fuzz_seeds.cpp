@@ -137,7 +137,7 @@ std::vector<Bytes> protect_seeds() {
 std::vector<Bytes> vle_seeds() {
   std::vector<Bytes> all;
   cu264::vle::StreamOptions on_cpu;
-  on_cpu.backend = cu264::vle::Backend::cpu;
+  on_cpu.backend = cu264::BackendChoice::cpu;
   for (const int size : {0, 1, 40, 700, 3000}) {
     for (const unsigned symbols : {1u, 3u, 25u, 256u}) {
       Bytes plain(static_cast<std::size_t>(size));

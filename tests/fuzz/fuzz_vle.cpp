@@ -23,7 +23,7 @@ void require(bool condition) {
 
 vle::StreamOptions options() {
   vle::StreamOptions options;
-  options.backend = vle::Backend::cpu, options.threads = 1;
+  options.backend = BackendChoice::cpu, options.threads = 1;
   return options;
 }
 

@@ -22,7 +22,7 @@ class ScanParity : public testing::Test {
   }
 };
 
-using Form = std::optional<scan::ScanForm>;  // empty for device_scan
+using Form = std::optional<scan::ScanVariant>;  // nothing: device_scan
 
 constexpr scan::TileSize kSmall = scan::TileSize::small, kLarge = scan::TileSize::large;
 const Form kForms[] = {{},

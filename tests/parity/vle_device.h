@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "entropy/vle/device_encoder.h"
-#include "entropy/vle/published/published_encoder.h"
+#include "entropy/vle/published/published_encoders.h"
 
 namespace cu264::parity {
 

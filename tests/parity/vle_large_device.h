@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/hd.h"
-#include "entropy/vle/code_table.h"
+#include "cu264/vle_types.h"
 #include "entropy/vle/device_encoder.h"
 
 namespace cu264::parity {

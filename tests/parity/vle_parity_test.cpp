@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "entropy/vle/fast.h"
-#include "entropy/vle/published/cuvle.h"
-#include "entropy/vle/published/device_encoders.h"
-#include "entropy/vle/published/pavle.h"
+#include "entropy/vle/published/published_encoders.h"
 #include "tests/parity/vle_device.h"
 
 namespace cu264::parity {

@@ -18,7 +18,7 @@ namespace {
 using test::ByteVector;
 using test::NamedInput;
 
-vle::StreamOptions on(vle::Backend backend) {
+vle::StreamOptions on(BackendChoice backend) {
   vle::StreamOptions options;
   options.backend = backend;
   return options;
@@ -33,9 +33,9 @@ class VleStreamParity : public ::testing::Test {
 
   static void expect_alike(const NamedInput& input) {
     SCOPED_TRACE(input.name + ", " + std::to_string(input.bytes.size()) + " bytes");
-    const ByteVector expected = vle::compress(input.bytes, on(vle::Backend::cpu));
-    ASSERT_TRUE(vle::compress(input.bytes, on(vle::Backend::cuda)) == expected);
-    ASSERT_TRUE(vle::expand(expected, on(vle::Backend::cuda)) == input.bytes);
+    const ByteVector expected = vle::compress(input.bytes, on(BackendChoice::cpu));
+    ASSERT_TRUE(vle::compress(input.bytes, on(BackendChoice::cuda)) == expected);
+    ASSERT_TRUE(vle::expand(expected, on(BackendChoice::cuda)) == input.bytes);
   }
 };
 
@@ -54,12 +54,12 @@ TEST_F(VleStreamParity, Corpora) {
 }
 
 TEST_F(VleStreamParity, DamageIsRefused) {
-  const ByteVector good = vle::compress(test::steep_bytes(20000, 1), on(vle::Backend::cpu));
+  const ByteVector good = vle::compress(test::steep_bytes(20000, 1), on(BackendChoice::cpu));
   for (std::size_t at = 0; at < good.size(); at += 37) {
     ByteVector bad = good;
     bad[at] ^= 0x10;
     try {
-      vle::expand(bad, on(vle::Backend::cuda));
+      vle::expand(bad, on(BackendChoice::cuda));
       ADD_FAILURE() << "byte " << at;
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::bad_input) << error.what();
@@ -76,9 +76,9 @@ TEST_F(VleStreamParity, ErrorsComeThroughFromTheMiddle) {
     return memory.size();
   };
   EXPECT_THROW(vle::compress(
-                   source, [](std::span<const std::uint8_t>) {}, on(vle::Backend::cuda)),
+                   source, [](std::span<const std::uint8_t>) {}, on(BackendChoice::cuda)),
                Mine);
-  vle::StreamOptions absent = on(vle::Backend::cuda);
+  vle::StreamOptions absent = on(BackendChoice::cuda);
   absent.device = 4711;
   try {
     vle::compress(ByteVector(10), absent);

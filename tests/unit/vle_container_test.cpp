@@ -24,7 +24,7 @@ constexpr std::size_t kSignature = 8, kHeader = 40;
 
 vle::StreamOptions on_cpu(int threads) {
   vle::StreamOptions options;
-  options.backend = vle::Backend::cpu, options.threads = threads;
+  options.backend = BackendChoice::cpu, options.threads = threads;
   return options;
 }
 
@@ -300,7 +300,7 @@ TEST(VleContainer, OtherFilesAndVersions) {
     }
   };
   EXPECT_NE(message({}).find("empty"), std::string::npos);
-  EXPECT_NE(message(random_bytes(1000, 256, 1)).find("no cu264 vle file"), std::string::npos);
+  EXPECT_NE(message(random_bytes(1000, 256, 1)).find("not a cu264 vle file"), std::string::npos);
   ByteVector later = compress({1, 2, 3});
   later[7] = 2;
   EXPECT_NE(message(later).find("version 2"), std::string::npos);

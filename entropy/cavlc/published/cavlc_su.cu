@@ -1,5 +1,6 @@
-// Forward scan: TotalCoeff and zigzag arrays. Backward scan: nC and the other symbols. Coding: one kernel a
-// component, its tables in shared memory. Lag packing: positions from lengths, then all codes at once. Every
+// The steps are: a forward scan, which computes TotalCoeff and zigzag arrays; a backward scan, which
+// computes nC and the other symbols; coding, with one kernel for each component and its tables in shared
+// memory; lag packing, which computes positions from lengths and then moves all codes at once. Every
 // intermediate result goes through global memory, as it did in the original.
 #include <cub/block/block_scan.cuh>
 
@@ -24,10 +25,10 @@ using core::MacroblockKind;
 using core::MacroblockRecord;
 
 constexpr int kThreads = 128;
-constexpr int kRegionWidth = 4, kRegionHeight = 2;  // macroblocks of a backward scan's thread block
+constexpr int kRegionWidth = 4, kRegionHeight = 2;  // in macroblocks, for a thread block of the backward scan
 constexpr int kRegionThreads = kRegionWidth * kRegionHeight * 32;
 
-// A block's symbols; runs and levels go from the highest frequency down.
+// A block's symbols. Runs and levels are in order from the highest frequency down.
 struct Symbols {
   std::int8_t nC;
   std::uint8_t total_coeff, trailing_ones, signs, total_zeros;
@@ -86,7 +87,7 @@ __global__ void __launch_bounds__(kThreads) forward_scan(const __grid_constant__
 }
 
 __global__ void __launch_bounds__(kRegionThreads) backward_scan(const __grid_constant__ SuJob job) {
-  // The region's counts with the column to its left and the row above it.
+  // The counts of the region, of the column to its left and of the row above it.
   __shared__ std::uint8_t s_counts[kRegionHeight + 1][kRegionWidth + 1][kTotalCoeffStride];
   const int first_x = static_cast<int>(blockIdx.x) * kRegionWidth;
   const int first_y = static_cast<int>(blockIdx.y) * kRegionHeight;
@@ -198,7 +199,7 @@ __device__ void put_symbols(Sink& sink, const Tables& s_tables, const Symbols& d
   }
 }
 
-// The `count` slots from `first` of every macroblock: one component.
+// Codes one component: the `count` slots from `first` on of every macroblock.
 __global__ void __launch_bounds__(kThreads)
     code_component(const __grid_constant__ SuJob job, int first, int count) {
   __shared__ Tables s_tables;
@@ -219,7 +220,7 @@ __global__ void __launch_bounds__(kThreads)
   job.codes.lengths[block] = static_cast<std::uint16_t>(length);
 }
 
-// A thread block a picture; what lag packing ORs into is cleared here.
+// Each thread block takes one picture. This kernel also clears the words into which lag packing ORs.
 __global__ void __launch_bounds__(1024) place_blocks(const __grid_constant__ SuJob job) {
   using Scan = cub::BlockScan<std::uint32_t, 1024>;
   __shared__ typename Scan::TempStorage s_scan;

@@ -1,5 +1,5 @@
-// CAVLC_SU: the GPU coder of Su et al. (2011, 2014) as described in the CAVLCU paper, which compares itself
-// with it: two scans, coding by component, lag packing. For comparison only; the encoder uses code_batch.h.
+// CAVLC_SU, the GPU coder of Su et al. (2011, 2014) as the CAVLCU paper describes it for comparison: two
+// scans, coding by component, lag packing. The encoder uses code_batch.h; this coder is for comparison only.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -20,10 +20,10 @@ struct PackedBlocks {
 
 std::size_t packed_block_words(int mb_width, int mb_height);
 
-// Scratch for batches of up to `pictures`; aligned to 256.
+// Bytes of scratch for batches of up to `pictures`. The scratch must be aligned to 256.
 std::size_t cavlc_su_scratch_bytes(int pictures, int mb_width, int mb_height);
 
-// Reads macroblocks and levels; total_coeff it counts itself. No macroblock may have more than 3200 bits.
+// Reads macroblocks and levels; it computes total_coeff itself. No macroblock may have more than 3200 bits.
 // Asynchronous on `stream`. Throws cu264::Error if a launch is refused.
 void launch_cavlc_su(const core::BatchView& batch, void* scratch, const BlockCodes& codes,
                      const PackedBlocks& packed, cudaStream_t stream);

@@ -1,8 +1,9 @@
-// One kernel: a thread a block, a warp a macroblock, a thread block a region of consecutive macroblocks.
+// CAVLCU is one kernel: each thread codes a block, each warp a macroblock, each thread block a region of
+// consecutive macroblocks.
 //
-// As published but for this: a macroblock has all its 27 blocks, not 16; levels come in coding order, so that
-// nothing is left to sort; regions are taken by ticket, because a thread block that waits for another must
-// know that the other has begun.
+// Three things differ from the published form. A macroblock has all its 27 blocks, not 16. Levels are stored
+// in coding order, so that no reordering is needed. Regions are taken by ticket, because a thread block may
+// wait only for others that have begun.
 #include <cuda/atomic>
 
 #include "common/cuda/arena.h"
@@ -26,7 +27,8 @@ constexpr int kRegion = 8;  // macroblocks
 constexpr int kThreads = 32 * kRegion;
 constexpr int kEdge = 8;  // blocks of a macroblock along one side: 4 luma, 2 Cb, 2 Cr
 
-// Hand-over between thread blocks: each element is written once and consumed once, which leaves it zero.
+// Arrays through which thread blocks hand over counts. Each element is written once and consumed once;
+// consuming it leaves it zero.
 struct HandOver {
   std::uint32_t* ticket;
   std::uint32_t*
@@ -34,11 +36,11 @@ struct HandOver {
   std::uint32_t* info_b;  // [picture][mb][kEdge], from a macroblock to the one below
 };
 
-// TotalCoeff and the slice, never zero.
+// TotalCoeff and the slice in one word that is never zero.
 __device__ std::uint32_t pack_info(int slice, int total_coeff) {
   return static_cast<std::uint32_t>(slice << 16 | 64 | total_coeff);
 }
-// -1 where the neighbour lies in another slice.
+// The count, or -1 if the neighbour lies in another slice.
 __device__ int count_in_slice(std::uint32_t info, int slice) {
   return static_cast<int>(info >> 16) == slice ? static_cast<int>(info & 31) : -1;
 }
@@ -48,14 +50,15 @@ using Element = cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device>;
 __device__ void hand_over(std::uint32_t& element, std::uint32_t info) {
   Element(element).store(info, cuda::memory_order_relaxed);
 }
-// The element holds all there is to know, so that no other access needs ordering.
+// The element holds all the information, so that no other access needs to be ordered.
 __device__ std::uint32_t consume(std::uint32_t& element) {
   std::uint32_t info;
   while ((info = Element(element).exchange(0, cuda::memory_order_relaxed)) == 0) __nanosleep(20);
   return info;
 }
 
-// Where along its macroblock's right or bottom edge a slot's block lies; -1: not there.
+// The position of a slot's block along the right or bottom edge of its macroblock, or -1 if it is not at
+// that edge.
 __device__ int edge_position(int slot, bool right) {
   if (slot < core::kSlotLuma || slot >= core::kBlocksPerMacroblock) return -1;
   if (slot < core::kSlotChromaDc) {
@@ -68,7 +71,7 @@ __device__ int edge_position(int slot, bool right) {
   return right ? (x == 1 ? 4 + 2 * component + y : -1) : (y == 1 ? 4 + 2 * component + x : -1);
 }
 
-// What a lane must know of its slot, packed: it is the same for all macroblocks.
+// What a lane must know of its slot, packed into a word. It is the same for all macroblocks.
 struct SlotFacts {
   std::uint32_t packed = 0;
 
@@ -92,7 +95,7 @@ struct SlotFacts {
   __device__ bool b_outside() const { return field(11, 1) != 0; }
   __device__ int right() const { return field(12, 4) - 1; }  // -1: the block is not at that edge
   __device__ int bottom() const { return field(16, 4) - 1; }
-  __device__ int edge_a() const { return field(20, 4); }  // where the neighbour lies along its edge
+  __device__ int edge_a() const { return field(20, 4); }  // the neighbour's position along its edge
   __device__ int edge_b() const { return field(24, 4); }
 };
 
@@ -125,7 +128,7 @@ __global__ void __launch_bounds__(kThreads)
   const std::uint32_t coded_slots = exists ? core::coded_slots(*mb) : 0;
   const bool coded = ((coded_slots >> slot) & 1) != 0;
   const int max_num_coeff = coded ? core::slot_max_num_coeff(*mb, slot) : 0;
-  const StagedLevels levels(StagedLevels::place(s_levels + z * StagedLevels::kWarpBytes, slot));
+  const StagedLevels levels(StagedLevels::address(s_levels + z * StagedLevels::kWarpBytes, slot));
   const std::uint32_t pair = pair_of_ones();
   const SharedAddress level_codes = s_level_codes.address();
   LevelSigns signs{};
@@ -150,7 +153,8 @@ __global__ void __launch_bounds__(kThreads)
   }
   __syncthreads();
 
-  // A neighbour in the same macroblock: by shuffle. Outside: its right or bottom edge.
+  // A neighbour in the same macroblock is read by shuffle, one outside from the right or bottom edge of its
+  // macroblock.
   int nA = __shfl_sync(kAllLanes, total_coeff, facts.slot_a());
   int nB = __shfl_sync(kAllLanes, total_coeff, facts.slot_b());
   if (exists && facts.a_outside()) {
@@ -161,7 +165,7 @@ __global__ void __launch_bounds__(kThreads)
   }
   if (exists && facts.b_outside()) {
     nB = -1;
-    // Consumed even if it does not count: the next launch must find zero.
+    // The element is consumed even if it does not count, because the next launch must find zero.
     if (mb_y > 0) {
       const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(batch.mb_width) * kEdge;
       nB = count_in_slice(consume(d_info_b[facts.edge_b() - row]), mb_slice);

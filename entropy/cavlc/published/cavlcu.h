@@ -1,5 +1,5 @@
-// CAVLCU as Fuentes-Alventosa et al. published it (The Journal of Supercomputing 78, 2022), for all kinds of
-// blocks. The encoder uses code_batch.h; this form stays for comparison.
+// CAVLCU as Fuentes-Alventosa et al. published it (The Journal of Supercomputing 78, 2022), extended to all
+// kinds of blocks. The encoder uses code_batch.h; this coder is for comparison only.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,11 +12,11 @@
 
 namespace cu264::entropy {
 
-// Scratch for batches of up to `pictures`; aligned to 256, all zeros before its first use. Every launch
-// leaves it ready for the next one.
+// Bytes of scratch for batches of up to `pictures`. The scratch must be aligned to 256 and hold zeros before
+// its first use. Every launch leaves it ready for the next one.
 std::size_t cavlcu_scratch_bytes(int pictures, int mb_width, int mb_height);
 
-// Reads macroblocks and levels; total_coeff it counts itself. `zeros_and_runs` is the table of
+// Reads macroblocks and levels; it computes total_coeff itself. `zeros_and_runs` is the table of
 // zeros_and_runs.h. Asynchronous on `stream`. Throws cu264::Error if the launch is refused.
 void launch_cavlcu(const core::BatchView& batch, const std::uint32_t* zeros_and_runs, void* scratch,
                    const BlockCodes& codes, cudaStream_t stream);

@@ -1,4 +1,5 @@
-// CAVLC_SU and CAVLCU as an encoder takes them: the blocks' codes, then joined to macroblocks.
+// CAVLC_SU and CAVLCU behind the interface that an encoder takes: they code the blocks, and another kernel
+// joins the codes to macroblocks.
 #pragma once
 
 #include "entropy/cavlc/entropy_kernel.h"

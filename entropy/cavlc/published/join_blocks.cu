@@ -3,13 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "entropy/cavlc/code_groups.cuh"
 #include "common/cuda/error_check.h"
+#include "entropy/cavlc/code_groups.cuh"
 
 namespace cu264::entropy {
 namespace {
 
-// A warp a group, a lane a macroblock.
+// Each warp takes one group, each lane one macroblock.
 template <bool kModeCodes>
 __global__ void __launch_bounds__(kThreads)
     join_blocks(const __grid_constant__ CodeJob job, const __grid_constant__ BlockCodes codes) {

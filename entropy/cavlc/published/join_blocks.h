@@ -1,4 +1,4 @@
-// From the codes of blocks, as the published coders leave them, to what the packer takes.
+// Joins the codes of blocks, as the published coders leave them, to the groups that the packer takes.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,4 +1,4 @@
-// A thread for each symbol.
+// Each thread takes one symbol.
 #include "entropy/rle/published/parle.h"
 
 #include <algorithm>
@@ -7,7 +7,6 @@
 #include "common/cuda/error_check.h"
 #include "cu264/rle.h"
 #include "cu264/status.h"
-#include "common/cuda/error_check.h"
 #include "entropy/rle/device_encode.h"
 #include "entropy/scan/device_scan.h"
 #include "entropy/scan/state_launch.cuh"
@@ -24,7 +23,8 @@ __global__ void mask(const T* d_input, std::uint64_t size, std::uint32_t* d_mask
   if (i < size) d_mask[i] = i % kCut == 0 || d_input[i] != d_input[i - 1];
 }
 
-// From how many runs have begun up to each symbol: where each run begins, and where the last one ends.
+// Computes where each run begins, and where the last one ends, from the number of runs that have begun up to
+// each symbol.
 __global__ void compact(const std::uint32_t* d_sums, std::uint64_t size, std::uint32_t* d_begins,
                         std::uint64_t* d_runs) {
   const std::uint64_t i = static_cast<std::uint64_t>(blockIdx.x) * kThreads + threadIdx.x;
@@ -48,7 +48,7 @@ __global__ void scatter(EncodeArrays<T> arrays, const std::uint32_t* d_begins) {
   }
 }
 
-// The mask, its sums over it, and the beginnings lie behind the scan's scratch.
+// Behind the scan's scratch come the mask, which its sums overwrite, and the beginnings of the runs.
 std::uint64_t words_of(std::uint64_t size) {
   return (size + 1 + 63) / 64 * 64;
 }

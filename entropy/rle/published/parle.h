@@ -1,4 +1,4 @@
-// PARLE (after Balevic) as published: mask, scan, compact, scatter, one kernel each.
+// PARLE (after Balevic) as published: mask, scan, compaction and scatter, with one kernel each.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,9 @@
 
 namespace cu264::rle {
 
-// Inputs of less than 2^32 symbols, for each of which it takes 8 bytes of scratch, aligned to 256. The same
-// runs as launch_encode's. Throws cu264::Error if the input is longer or a launch is refused.
+// The input has fewer than 2^32 symbols. The scratch takes 8 bytes for each of them and is aligned to 256.
+// The result is the same as launch_encode's. Throws cu264::Error if the input is longer or a launch is
+// refused.
 std::size_t parle_scratch_bytes(std::uint64_t size);
 void launch_parle(const EncodeArrays<std::uint8_t>& arrays, void* d_scratch, void* stream);
 void launch_parle(const EncodeArrays<std::int32_t>& arrays, void* d_scratch, void* stream);

@@ -1,5 +1,5 @@
-// Look-back over 32 items at a time (Yamamoto et al. 2020; thesis 2.3, algorithm 2). An item's element holds
-// its own sum (flag A) until its block knows the sum of all up to it (flag P).
+// Look-back over 32 items at a time (Yamamoto et al. 2020; thesis 2.3, algorithm 2). The element of an item
+// holds the item's own sum (flag A) until its block knows the sum of all items up to it (flag P).
 #pragma once
 
 #include "common/cuda/warp.cuh"
@@ -23,12 +23,12 @@ struct YamamotoScan {
     if (lane == 0) publish(d_state[index], sum | kFlagA);
     std::uint64_t before = 0;
     for (std::int64_t j = static_cast<std::int64_t>(index) - 1 - lane;; j -= 32) {
-      std::uint64_t element = kFlagP;  // before the first item
+      std::uint64_t element = kFlagP;  // for lanes before the first item
       if (j >= 0) {
         while ((element = read(d_state[j])) == 0) {
         }
       }
-      // Items count up to the nearest one that has flag P.
+      // Adds up the items down to the nearest one with flag P.
       const unsigned totals = __ballot_sync(kAllLanes, (element & kFlagP) != 0);
       const int last = totals == 0 ? 31 : __ffs(static_cast<int>(totals)) - 1;
       std::uint64_t part = lane <= last ? element & kSum : 0;

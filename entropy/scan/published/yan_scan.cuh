@@ -1,7 +1,7 @@
 // Adjacent synchronisation (Yan, Long, Zhang: StreamScan, 2013; CUVLE III.D): a block waits for the sum of
-// the one before it, adds its own and hands the result on.
+// the block before, adds its own sum and publishes the result.
 //
-// Published with "not zero" for "written"; here by flag P, since a sum may be zero.
+// The published form takes "not zero" for "written". Here flag P says so, since a sum may be zero.
 #pragma once
 
 #include "entropy/scan/scan_state.cuh"
@@ -24,7 +24,7 @@ struct YanScan {
       }
       publish(d_state[index], (before + sum) | kFlagP);
     }
-    // A barrier of the block may follow: the warp arrives there as one.
+    // The caller may have a barrier of the block next, at which the warp must arrive as one.
     __syncwarp();
     return before;
   }

@@ -1,5 +1,6 @@
-// Where the codes of a thread block go: a scan over its threads (Sengupta et al. 2008: warps first, then
-// their sums), and one over all thread blocks, by its first warp, with one of the methods of entropy/scan.
+// Computes where the codes of a thread block go: a scan over its threads (Sengupta et al. 2008: the warps
+// first, then their sums), then a scan over all thread blocks by its first warp, with one of the methods of
+// entropy/scan.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +11,10 @@
 namespace cu264::vle {
 
 struct BlockPositions {
-  std::uint32_t in_warp;      // of the thread's code in its warp's
-  std::uint32_t warp_length;  // of the codes of its warp
-  std::uint64_t warp;         // of its warp's code in the output
-  std::uint64_t block_end;    // of the whole block's code in the output
+  std::uint32_t in_warp;      // offset of the thread's code in that of its warp
+  std::uint32_t warp_length;  // length of the code of its warp
+  std::uint64_t warp;         // position of its warp's code in the output
+  std::uint64_t block_end;    // end of the whole block's code in the output
 };
 
 struct BlockPositionsScratch {
@@ -21,8 +22,9 @@ struct BlockPositionsScratch {
   std::uint64_t block;
 };
 
-// By all threads of a block, a multiple of 32. `scan(index, sum)`, called by the first warp with the block's
-// sum, returns to its first lane the sum of all blocks before `index`. Bits; a block has fewer than 2^32.
+// All threads of the block, a multiple of 32, must call this. The first warp calls `scan(index, sum)` with
+// the block's sum; its first lane receives the sum of all blocks before `index`. The unit is bits; a block
+// has fewer than 2^32.
 template <class Scan>
 __device__ __forceinline__ BlockPositions block_positions(std::uint32_t length, std::uint32_t index,
                                                           Scan& scan, BlockPositionsScratch& s) {

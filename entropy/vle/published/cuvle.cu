@@ -1,31 +1,31 @@
-// CUVLE III: every thread encodes NET words of input in private memory and writes them where they belong.
+// CUVLE III: every thread encodes NET words of input in private memory and writes them to their position.
 //
-// As published but for this: block-inputs are taken by ticket instead of in turn, since a block waits for the
-// one before it; an element of I says by a flag that it was written; thread-inputs are aligned wherever the
-// input begins; symbols come in the order of memory; the output knows its end. First and last words are
-// written by atomic OR throughout, as the paper ends up doing: its plain writes within a warp rely on
-// lock-step.
-#include "entropy/vle/published/cuvle.h"
-
+// These things differ from the published form. Block-inputs are taken by ticket instead of in turn, since a
+// block waits for the one before it. A flag says that an element of I was written. Thread-inputs are aligned
+// wherever the input begins. Symbols come in the order of memory. The kernel never writes beyond the end of
+// the output. First and last words are always written by atomic OR, as in the paper's final version: its
+// plain writes within a warp rely on lock-step.
 #include <array>
+#include <span>
 
 #include "entropy/scan/published/yan_scan.cuh"
 #include "entropy/vle/published/block_positions.cuh"
 #include "entropy/vle/published/persistent.cuh"
+#include "entropy/vle/published/published_encoders.h"
 #include "entropy/vle/published/shared_tables.cuh"
 #include "entropy/vle/published/word_builder.cuh"
 
 namespace cu264::vle {
 namespace {
 
-// III.C. A thread-code in private memory: at most 32 bits a symbol.
+// A thread-code in private memory (III.C); a symbol takes at most 32 bits.
 template <int kNet>
 struct ThreadCode {
   std::uint32_t word[4 * kNet];
   std::uint32_t length;  // bits
 };
 
-// False where a symbol has no code.
+// Returns false if a symbol has no code.
 template <int kNet>
 __device__ __forceinline__ bool encode_thread_input(const ThreadInputs<4 * kNet>& inputs,
                                                     std::uint64_t thread_input, const WordTable& table,
@@ -47,7 +47,7 @@ __device__ __forceinline__ bool encode_thread_input(const ThreadInputs<4 * kNet>
   return known;
 }
 
-// III.E.
+// Writes a thread-code to the output (III.E).
 template <int kNet>
 __device__ __forceinline__ void write_thread_code(const OutputWords& output, const ThreadCode<kNet>& code,
                                                   std::uint64_t position) {
@@ -93,13 +93,7 @@ void run(const EncodeCall& call, int threads) {
 
 template <int kNet>
 constexpr PublishedEncoder cuvle(const char* name) {
-  return {name,
-          kLongCode,
-          128,
-          1024,
-          persistent_scratch_bytes<4 * kNet, scan::YanScan>,
-          prepare_persistent<4 * kNet, scan::YanScan, kLongCode>,
-          run<kNet>};
+  return persistent_encoder<4 * kNet, scan::YanScan, kLongCode>(name, run<kNet>);
 }
 
 }  // namespace

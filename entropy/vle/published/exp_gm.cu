@@ -1,8 +1,9 @@
-// EXP_GM: EXP_VLET with the global memory accesses of GVLE (thesis 2.3, section 4.2.2).
-#include "entropy/vle/published/exp_gm.h"
-
+// EXP_GM, a step of the ablation: EXP_VLET with the global memory accesses of GVLE (thesis 2.3, section
+// 4.2.2).
 #include "entropy/scan/published/yamamoto_scan.cuh"
-#include "entropy/vle/published/gvle_kernel.cuh"
+#include "entropy/vle/published/persistent.cuh"
+#include "entropy/vle/published/published_encoders.h"
+#include "entropy/vle/published/warp_code.cuh"
 
 namespace cu264::vle {
 namespace {
@@ -63,12 +64,6 @@ void run(const EncodeCall& call, int threads) {
 
 }  // namespace
 
-const PublishedEncoder kExpGm{"exp_gm",
-                              kShortCode,
-                              128,
-                              1024,
-                              persistent_scratch_bytes<32, scan::YamamotoScan>,
-                              prepare_persistent<32, scan::YamamotoScan, kShortCode>,
-                              run};
+const PublishedEncoder kExpGm = persistent_encoder<32, scan::YamamotoScan, kShortCode>("exp_gm", run);
 
 }  // namespace cu264::vle

@@ -1,5 +1,5 @@
-// The output as words whose most significant bit comes first in the stream. Nothing is written behind its
-// end.
+// The output as words, each written so that its most significant bit comes first in the stream. Nothing is
+// written behind the end.
 #pragma once
 
 #include <cuda/atomic>
@@ -17,14 +17,14 @@ class OutputWords {
   __device__ void store(std::uint64_t index, std::uint32_t word) const {
     if (index < count_) d_words_[index] = swapped(word);
   }
-  // Words [0, count) from `index` on that the output holds, and where the first of them goes.
-  __device__ std::uint32_t held(std::uint64_t index, std::uint32_t count) const {
+  // How many of the `count` words from `index` on lie in the output.
+  __device__ std::uint32_t words_inside(std::uint64_t index, std::uint32_t count) const {
     return index >= count_ ? 0 : static_cast<std::uint32_t>(count_ - index < count ? count_ - index : count);
   }
   __device__ std::uint32_t* at(std::uint64_t index) const { return d_words_ + index; }
   __device__ static std::uint32_t swapped(std::uint32_t word) { return __byte_perm(word, 0, 0x0123); }
 
-  // For words that several writers share; they were zero before the kernel.
+  // ORs bits into a word that several threads share; it was zeroed before the kernel.
   __device__ void merge(std::uint64_t index, std::uint32_t word) const {
     if (index < count_) {
       cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device>(d_words_[index])

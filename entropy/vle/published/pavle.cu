@@ -1,10 +1,11 @@
-// Three passes. Every block encodes its block-input into a buffer in shared memory and copies that to a slot
-// of its own (Balevic 3.1 to 3.3); a scan of the blocks' lengths; every slot moves to its place in the
-// output.
+// PAVLE has three passes. Every block encodes its block-input into a buffer in shared memory and copies that
+// to a slot of its own (Balevic 3.1 to 3.3); the blocks' lengths are scanned; every slot is moved to its
+// position in the output.
 //
-// As published but for this: codes may have 32 bits, so that the buffer has room for that; thread-inputs are
-// aligned wherever the input begins; symbols come in the order of memory; the output knows its end.
-#include "entropy/vle/published/pavle.h"
+// These things differ from the published form. Codes may have 32 bits, for which the buffer has room.
+// Thread-inputs are aligned wherever the input begins. Symbols come in the order of memory. The kernels
+// never write beyond the end of the output.
+#include "entropy/vle/published/published_encoders.h"
 
 #include <array>
 #include <cub/device/device_scan.cuh>
@@ -18,23 +19,24 @@
 namespace cu264::vle {
 namespace {
 
-// Words of a slot for a thread: 4 codes of 32 bits for every word of input.
+// Words of a slot for each thread: 4 codes of 32 bits for every word of input.
 template <int kDpt>
 constexpr int kThreadWords = 4 * kDpt;
 
 struct Passes {
   EncodeResult* d_result;
-  std::uint64_t* d_lengths;    // of the blocks' codes
-  std::uint64_t* d_positions;  // what the scan makes of them
+  std::uint64_t* d_lengths;    // lengths of the blocks' codes
+  std::uint64_t* d_positions;  // the sums of the lengths before each block
   std::uint32_t* d_slots;      // kThreadWords for every thread
 };
 
-// The blocks' own scan is a pass of its own.
+// Stands for the inter-block scan, which is a pass of its own here.
 struct NoScan {
   __device__ std::uint64_t operator()(std::uint32_t, std::uint64_t) const { return 0; }
 };
 
-// A thread-code with one aggregate codeword for each word of input (section 4, DPT), kept or made again.
+// A thread-code with one aggregate codeword for each word of input (section 4, DPT), which is either kept or
+// computed again.
 template <int kDpt, bool kCachedCodes>
 struct AggregateCodes {
   std::uint32_t word[kCachedCodes ? kThreadWords<kDpt> : 1];
@@ -71,7 +73,8 @@ __global__ void encode_blocks(const ThreadInputs<4 * kDpt> inputs, const DeviceT
     NoScan no_scan;
     const BlockPositions at = block_positions(length, 0, no_scan, s_positions);
     const std::uint32_t position = static_cast<std::uint32_t>(at.warp) + at.in_warp;
-    // 3.3. An atomic OR for every word: testing which words are shared cost more (section 4).
+    // Every word is written by an atomic OR (3.3): testing which words are shared was more expensive
+    // (section 4).
     std::uint32_t* s_word = s_words + position / 32;
     if (length > 0 && kCachedCodes) {
       std::uint32_t before = 0;
@@ -99,7 +102,7 @@ __global__ void encode_blocks(const ThreadInputs<4 * kDpt> inputs, const DeviceT
   for (std::uint32_t i = threadIdx.x; i < (block_length + 31) / 32; i += blockDim.x) d_slot[i] = s_words[i];
 }
 
-// Shifts a slot to its place; the words at its ends are shared with its neighbours.
+// Shifts a slot to its position. The words at its ends are shared with its neighbours.
 __global__ void compact(const Passes passes, int slot_words, OutputWords output) {
   const std::uint64_t length = passes.d_lengths[blockIdx.x], position = passes.d_positions[blockIdx.x];
   if (threadIdx.x == 0 && blockIdx.x + 1 == gridDim.x) passes.d_result->bits = position + length;
@@ -126,7 +129,7 @@ std::size_t scan_bytes(std::uint64_t blocks) {
   return bytes;
 }
 
-// The most blocks that an input of this size can need.
+// The most blocks that an input of this size can need, wherever it begins.
 template <int kDpt>
 std::uint64_t most_blocks(std::size_t size, int threads) {
   return ThreadInputs<4 * kDpt>::most(size) / threads + 1;
@@ -180,7 +183,7 @@ constexpr PublishedEncoder pavle(const char* name) {
   return {name,
           kLongCode,
           256,
-          kDpt == 8 ? 256 : 512,  // 32 KB of buffer
+          kDpt == 8 ? 256 : 512,  // at most 32 KB of buffer
           scratch_bytes<kDpt>,
           prepare,
           run<kDpt, kCachedTable, kCachedCodes>};

@@ -1,4 +1,4 @@
-// What the encoders of one persistent kernel have in common: scratch, preparation, tickets and launch.
+// What encoders that have one persistent kernel share: scratch, preparation, tickets and launch.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,17 +7,16 @@
 #include <cuda/atomic>
 
 #include "common/cuda/error_check.h"
-#include "cu264/status.h"
-#include "entropy/vle/device_encoder.h"
 #include "entropy/vle/published/output_words.cuh"
+#include "entropy/vle/published/published_encoders.h"
 #include "entropy/vle/published/shared_tables.cuh"
 #include "entropy/vle/resident_blocks.cuh"
 #include "entropy/vle/thread_inputs.cuh"
 
 namespace cu264::vle {
 
-// The block-inputs that fall to a block. They are taken by ticket, so that a block waits only for blocks that
-// have begun (YAVLE, step 2).
+// The block-inputs of a block. They are taken by ticket, so that a block waits only for blocks that have
+// begun (YAVLE, step 2).
 class BlockInputs {
  public:
   __device__ BlockInputs(std::uint32_t* d_ticket, std::uint32_t& s_ticket)
@@ -27,13 +26,14 @@ class BlockInputs {
     request();
     return next();
   }
-  // Takes the next ticket, which needs time to arrive; other blocks may soon wait for what it stands for.
+  // Requests the next ticket, which takes time to arrive. Other blocks may soon wait for the block-input of
+  // that ticket.
   __device__ void request() {
     if (threadIdx.x != 0) return;
     requested_ = cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device>(*d_ticket_)
                      .fetch_add(1, cuda::memory_order_relaxed);
   }
-  // By all threads. Between two calls there is another barrier.
+  // All threads must call this, with another barrier between two calls.
   __device__ std::uint32_t next() {
     if (threadIdx.x == 0) s_ticket_ = requested_;
     __syncthreads();
@@ -43,7 +43,7 @@ class BlockInputs {
  private:
   std::uint32_t* d_ticket_;
   std::uint32_t& s_ticket_;
-  std::uint32_t requested_ = 0;  // thread 0's
+  std::uint32_t requested_ = 0;  // valid in thread 0
 };
 
 template <int kSpan, class Scan>
@@ -57,20 +57,20 @@ struct KernelCall {
   std::uint32_t block_inputs;
 };
 
-// By any thread that has met a symbol without a code.
+// Called by any thread that has found a symbol without a code.
 template <class Call>
 __device__ void report_missing(const Call& call) {
   cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device>(call.d_result->missing)
       .store(1, cuda::memory_order_relaxed);
 }
 
-// By all threads, who know where their block's code ends.
+// Called by all threads, which know where their block's code ends.
 template <class Call>
 __device__ void report_length(const Call& call, std::uint32_t block_input, std::uint64_t block_end) {
   if (threadIdx.x == 0 && block_input + 1 == call.block_inputs) call.d_result->bits = block_end;
 }
 
-// The ticket and the scan's state, both zeroed before each run.
+// Bytes of the ticket, behind which the scan's state lies. Both are zeroed before each run.
 inline constexpr std::size_t kTicketBytes = 256;
 
 template <int kSpan, class Scan>
@@ -79,7 +79,7 @@ std::size_t persistent_scratch_bytes(std::size_t size, int threads) {
   return kTicketBytes + Scan::state_count(block_inputs) * sizeof(typename Scan::State);
 }
 
-// Bytes of the output that an encoder may touch.
+// The bytes of the output that an encoder may touch.
 inline std::size_t output_bound(const EncodeCall& call, int longest_code) {
   const std::uint64_t most = (call.size * static_cast<std::uint64_t>(longest_code) / 8 + 3) / 4 * 4;
   return std::min<std::uint64_t>(most, call.capacity / 4 * 4);
@@ -99,7 +99,7 @@ void prepare_persistent(const EncodeCall& call, int threads) {
   zero(call.d_output, output_bound(call, kLongestCode), call);
 }
 
-// As many blocks as the device holds at once (CUVLE III.B), fewer where there is less to do.
+// Launches as many blocks as the device holds at once (CUVLE III.B), or fewer if there is less to do.
 template <int kSpan, class Scan>
 void launch_persistent(void (*kernel)(KernelCall<kSpan, Scan>), const char* name, const EncodeCall& call,
                        int threads, std::size_t shared_bytes = 0) {
@@ -118,6 +118,19 @@ void launch_persistent(void (*kernel)(KernelCall<kSpan, Scan>), const char* name
                                           static_cast<std::uint32_t>(block_inputs)};
   kernel<<<grid, threads, shared_bytes, static_cast<cudaStream_t>(call.stream)>>>(arguments);
   check_launch(name);
+}
+
+// An encoder of one persistent kernel, with the thread blocks of YAVLE and GVLE.
+template <int kSpan, class Scan, int kLongestCode>
+constexpr PublishedEncoder persistent_encoder(const char* name,
+                                              void (*run)(const EncodeCall& call, int threads)) {
+  return {name,
+          kLongestCode,
+          128,
+          1024,
+          persistent_scratch_bytes<kSpan, Scan>,
+          prepare_persistent<kSpan, Scan, kLongestCode>,
+          run};
 }
 
 }  // namespace cu264::vle

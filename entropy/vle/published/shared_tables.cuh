@@ -1,17 +1,17 @@
 // Code tables in shared memory, in the layouts of the papers. A symbol without a code has length kNoCode
-// there: a bit that neither a length of 32 nor the sum of two of 16 sets, so that ORed lengths tell whether
-// one was met.
+// there. Neither a length of 32 nor the sum of two lengths of 16 sets that bit, so that ORed lengths tell
+// whether such a symbol was found.
 #pragma once
 
 #include <cstdint>
 
-#include "entropy/vle/code_table.h"
+#include "cu264/vle_types.h"
 
 namespace cu264::vle {
 
 inline constexpr std::uint32_t kNoCode = 64;
 
-// A CodeTable in device memory; device code cannot index a std::array.
+// A CodeTable in device memory. (Device code cannot index a std::array.)
 struct DeviceTable {
   const std::uint32_t* code;
   const std::uint8_t* length;
@@ -24,7 +24,7 @@ struct DeviceTable {
   }
 };
 
-// YAVLE: one vector of pairs of words.
+// YAVLE's layout: one vector of pairs of words.
 struct PairTable {
   uint2 codeword[kSymbols];
 
@@ -36,7 +36,7 @@ struct PairTable {
   __device__ std::uint32_t length(std::uint32_t symbol) const { return codeword[symbol].y; }
 };
 
-// GVLE 3.1: two vectors of the smallest types, which meet in fewer banks.
+// GVLE's layout (3.1): two vectors of the smallest types, which have fewer bank conflicts.
 struct SplitTable {
   std::uint16_t code[kSymbols];
   std::uint8_t lengths[kSymbols];
@@ -53,7 +53,7 @@ struct SplitTable {
   __device__ std::uint32_t length(std::uint32_t symbol) const { return lengths[symbol]; }
 };
 
-// CUVLE and PAVLE: two vectors of words.
+// The layout of CUVLE and PAVLE: two vectors of words.
 struct WordTable {
   std::uint32_t code[kSymbols];
   std::uint32_t lengths[kSymbols];
@@ -70,7 +70,7 @@ struct WordTable {
   __device__ std::uint32_t length(std::uint32_t symbol) const { return lengths[symbol]; }
 };
 
-// PAVLE without cached look-ups: the table stays in global memory.
+// The table of PAVLE without cached look-ups, which stays in global memory.
 struct GlobalTable {
   DeviceTable table;
 

@@ -1,4 +1,4 @@
-// Warp-codes: what the 32 threads of a warp make of their thread-inputs, built in shared memory and copied to
+// Warp-codes: the codes of the thread-inputs of a warp's 32 threads, built in shared memory and copied to
 // the output in coalesced stores (GVLE 3.3, 3.5, 3.6).
 #pragma once
 
@@ -10,8 +10,13 @@
 
 namespace cu264::vle {
 
-// 32 x 32 codes of 16 bits, shifted right by up to 31.
+// Words for 32 x 32 codes of 16 bits, shifted right by up to 31.
 inline constexpr int kWarpCodeWords = 513;
+
+// Shared memory for the warp-codes of a thread block.
+inline std::size_t warp_code_bytes(int threads) {
+  return threads / 32 * kWarpCodeWords * sizeof(std::uint32_t);
+}
 
 // A thread-code as 16 segments of two codes each, in registers.
 struct Segments {
@@ -19,7 +24,8 @@ struct Segments {
   std::uint32_t total;
 };
 
-// GVLE 3.3. The look-ups and the 16 segments do not wait for one another. False where a symbol has no code.
+// Makes the segments (GVLE 3.3). The look-ups and the 16 segments are independent. Returns false if a symbol
+// has no code.
 template <bool kWhole>
 __device__ __forceinline__ bool make_segments(const SymbolVector& symbols, int first, int last,
                                               const SplitTable& s_table, Segments& segments) {
@@ -37,7 +43,8 @@ __device__ __forceinline__ bool make_segments(const SymbolVector& symbols, int f
   return (seen & (kNoCode | 2 * kNoCode)) == 0;
 }
 
-// Step 5 of GVLE: load, look up; an empty thread-code where a symbol has no code, which is reported.
+// Step 5 of GVLE: loads symbols and looks up their codes. If a symbol has no code, that is reported, and the
+// thread-code is empty.
 template <class Call>
 __device__ __forceinline__ void load_segments(const Call& call, std::uint64_t thread_input,
                                               const SplitTable& s_table, Segments& segments) {
@@ -55,10 +62,10 @@ __device__ __forceinline__ void load_segments(const Call& call, std::uint64_t th
   for (int i = 0; i < 16; ++i) segments.value[i] = segments.length[i] = 0;
 }
 
-// Step 7: a thread-code of `length` bits goes to bit `position` of the warp's buffer. `append_all(builder,
-// put)` hands over its codes. Words that a thread completes it stores; bits of a word that another one
-// completes it adds after a barrier. Such words are zeroed first: several partial thread-inputs may end in
-// one.
+// Step 7: writes a thread-code of `length` bits from bit `position` of the warp's buffer on.
+// `append_all(builder, put)` appends its codes. A thread stores the words that it completes; after a barrier
+// it adds its bits to a word that another thread completes. Such words are zeroed first, since several
+// partial thread-inputs may end in one word.
 template <class AppendAll>
 __device__ __forceinline__ void build_warp_code(std::uint32_t* s_words, std::uint32_t position,
                                                 std::uint32_t length, const AppendAll& append_all) {
@@ -74,9 +81,9 @@ __device__ __forceinline__ void build_warp_code(std::uint32_t* s_words, std::uin
   __syncwarp();
 }
 
-// Step 8: words [0, (shift + length) / 32) of the buffer, and the rest, to the output from bit `position` on,
-// which lies `shift` = position % 32 bits into its word. The first and the last word are shared with the
-// neighbouring warp-codes.
+// Step 8: copies words [0, (shift + length) / 32) of the buffer, and the rest, to the output from bit
+// `position` on, which is bit `shift` = position % 32 of its word. The first and the last word are shared
+// with the neighbouring warp-codes.
 __device__ __forceinline__ void write_warp_code(const OutputWords& output, const std::uint32_t* s_words,
                                                 std::uint64_t position, std::uint32_t length) {
   if (length == 0) return;
@@ -84,10 +91,10 @@ __device__ __forceinline__ void write_warp_code(const OutputWords& output, const
                       last = (static_cast<std::uint32_t>(position % 32) + length - 1) / 32;
   const std::uint64_t first_word = position / 32;
   if (lane == 0) output.merge(first_word, s_words[0]);
-  const std::uint32_t held = output.held(first_word, last);
+  const std::uint32_t inside = output.words_inside(first_word, last);
   std::uint32_t* const d_words = output.at(first_word);
 #pragma unroll 4
-  for (std::uint32_t i = 1 + lane; i < held; i += 32) d_words[i] = OutputWords::swapped(s_words[i]);
+  for (std::uint32_t i = 1 + lane; i < inside; i += 32) d_words[i] = OutputWords::swapped(s_words[i]);
   if (lane == 0 && last > 0) output.merge(first_word + last, s_words[last]);
 }
 

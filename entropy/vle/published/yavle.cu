@@ -1,28 +1,29 @@
-// YAVLE: the kernel of Yamamoto et al. (ICPP 2020) as thesis 2.3, section 2.3 describes it.
+// YAVLE: the kernel of Yamamoto et al. (ICPP 2020) as thesis 2.3, section 2.3 and algorithm 1 describe it.
+// EXP_VLET, the first step of the ablation, is the same kernel with the code table of GVLE (section 4.2.1).
 //
-// As published but for this: thread-inputs are aligned wherever the input begins, and the output knows its
-// end.
-#include "entropy/vle/published/yavle.h"
-
+// Two things differ from the published form: thread-inputs are aligned wherever the input begins, and the
+// kernel never writes beyond the end of the output.
 #include "entropy/scan/published/yamamoto_scan.cuh"
+#include "entropy/vle/published/published_encoders.h"
 #include "entropy/vle/published/yavle_kernel.cuh"
 
 namespace cu264::vle {
 namespace {
 
-void run(const EncodeCall& call, int threads) {
+void run_yavle(const EncodeCall& call, int threads) {
   launch_persistent<32, scan::YamamotoScan>(yavle_kernel<scan::YamamotoScan, PairTable>, "yavle", call,
+                                            threads);
+}
+
+void run_exp_vlet(const EncodeCall& call, int threads) {
+  launch_persistent<32, scan::YamamotoScan>(yavle_kernel<scan::YamamotoScan, SplitTable>, "exp_vlet", call,
                                             threads);
 }
 
 }  // namespace
 
-const PublishedEncoder kYavle{"yavle",
-                              kShortCode,
-                              128,
-                              1024,
-                              persistent_scratch_bytes<32, scan::YamamotoScan>,
-                              prepare_persistent<32, scan::YamamotoScan, kShortCode>,
-                              run};
+const PublishedEncoder kYavle = persistent_encoder<32, scan::YamamotoScan, kShortCode>("yavle", run_yavle);
+const PublishedEncoder kExpVlet =
+    persistent_encoder<32, scan::YamamotoScan, kShortCode>("exp_vlet", run_exp_vlet);
 
 }  // namespace cu264::vle

@@ -1,5 +1,4 @@
-// The kernel of YAVLE (thesis 2.3, algorithm 1), for any layout of the code table: with another one it is the
-// first step of the ablation, EXP_VLET.
+// The kernel of YAVLE (thesis 2.3, algorithm 1) for any layout of the code table and any inter-block scan.
 #pragma once
 
 #include "entropy/vle/published/block_positions.cuh"
@@ -9,8 +8,8 @@
 
 namespace cu264::vle {
 
-// Step 4: bits of a thread-code, reading and looking up every symbol; 0 where the thread-input holds a symbol
-// without a code, which is reported.
+// Step 4: reads and looks up every symbol and returns the bits of the thread-code. If a symbol has no code,
+// that is reported, and the result is 0.
 template <int kSpan, class Scan, class Table>
 __device__ __forceinline__ std::uint32_t thread_code_length(const KernelCall<kSpan, Scan>& call,
                                                             std::uint64_t thread_input, const Table& table) {
@@ -24,7 +23,8 @@ __device__ __forceinline__ std::uint32_t thread_code_length(const KernelCall<kSp
   return 0;
 }
 
-// Step 6: looks everything up again and writes word by word, the shared first and last words by atomic OR.
+// Step 6: looks everything up again and writes word by word; the first and the last word, which are shared, are
+// written by atomic OR.
 template <int kSpan, class Scan, class Table>
 __device__ __forceinline__ void write_thread_code(const KernelCall<kSpan, Scan>& call,
                                                   std::uint64_t thread_input, const Table& table,

@@ -1,5 +1,6 @@
-// The bytes of NAL units (H.264 7.3.1, annex B). A warp takes several groups: first a lane sees to each one's
-// place, then all lanes copy one after the other, and at last a few lanes each what is left at its ends.
+// Writes the bytes of NAL units (H.264 7.3.1, annex B). A warp takes several groups. First, each lane
+// computes where one group goes; then all lanes together copy one group after the other; in the end, a few
+// lanes for each group write what is left at its ends.
 #include <cstdint>
 
 #include "common/cuda/error_check.h"
@@ -15,8 +16,9 @@ namespace {
 constexpr int kThreads = 128;
 constexpr std::uint8_t kIdrSliceHeader = 3 << 5 | 5;  // nal_ref_idc 3, nal_unit_type 5
 
-// Of the slice before the lane's group, which is its `index`-th and has `own` of them; the first lane's are
-// at d_first. All lanes.
+// The number of escapes in the slice in front of the lane's group. That group is the `index`-th of the slice
+// and has `own` escapes; d_first holds the number of escapes of the first lane's group. All lanes must call
+// this.
 __device__ std::uint32_t escapes_before(const std::uint32_t* d_first, int index, std::uint32_t own,
                                         int lane) {
   std::uint32_t sum = 0;  // before the first lane's group
@@ -28,11 +30,11 @@ __device__ std::uint32_t escapes_before(const std::uint32_t* d_first, int index,
   return index <= lane ? lanes - before_slice : lanes + sum;
 }
 
-// Pairs of words of the output within a group's string: its bits from the `shift`-th of word `from` on. The
-// last pair is not the string's end, so that there is a word behind it.
+// Pairs of output words that lie within a group's string: its bits from bit `shift` of word `from` on. The
+// last pair is not the end of the string, so that another word follows it.
 struct Pairs {
-  std::uint64_t from;  // in all groups' words
-  std::uint64_t to;    // bytes in the stream
+  std::uint64_t from;  // index in the words of all groups
+  std::uint64_t to;    // byte offset in the stream
   int count;
   int shift;
 };
@@ -49,11 +51,11 @@ __device__ __forceinline__ Pairs pairs_of(const PackJob& job, const GroupPayload
   return pairs;
 }
 
-// All lanes.
+// All lanes must call this.
 __device__ __forceinline__ void write_pairs(const PackJob& job, const Pairs& pairs, int lane) {
   const std::uint32_t* const d_from = job.scratch.coded.words + pairs.from;
   auto* const d_to = reinterpret_cast<uint2*>(job.stream + pairs.to);
-  constexpr int kAtOnce = 4;  // loads of so many wait together
+  constexpr int kAtOnce = 4;  // pairs whose loads overlap
   for (int begin = lane; begin - lane < pairs.count; begin += 32 * kAtOnce) {
     std::uint32_t words[kAtOnce][3];
 #pragma unroll
@@ -73,7 +75,7 @@ __device__ __forceinline__ void write_pairs(const PackJob& job, const Pairs& pai
   }
 }
 
-// Bytes i to i + 3, as far as there are such.
+// Writes bytes i to i + 3, as far as they exist.
 __device__ __forceinline__ void write_word(const GroupPayload& payload, std::uint8_t* d_out, int i) {
   const std::uint32_t word = payload.word_at(i);
   if (i >= 0 && i + 4 <= payload.bytes()) {
@@ -86,7 +88,7 @@ __device__ __forceinline__ void write_word(const GroupPayload& payload, std::uin
   }
 }
 
-// The words on both sides of the pairs, the first one of which is byte `begin`, by so many lanes.
+// Writes the words on both sides of the pairs, which begin at byte `begin`, with `lanes` lanes.
 __device__ __forceinline__ void write_sides(const GroupPayload& payload, std::uint8_t* d_out, int begin,
                                             int pairs, int lane, int lanes) {
   const int end = begin + 8 * pairs;
@@ -114,7 +116,7 @@ __device__ void write_escaped(const GroupPayload& payload, std::uint8_t* d_out, 
   }
 }
 
-// Start code and header, in front of the payload.
+// Writes the start code and the header in front of the payload.
 __device__ void write_prefix(std::uint8_t* d_payload, int bytes) {
   d_payload[-1] = kIdrSliceHeader;
   d_payload[-2] = 1;

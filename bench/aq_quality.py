@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""What edge-guided quantisation and variance AQ are worth at equal bitrate: edge fidelity F and SSIM against one QP.
+"""Compares adaptive quantisation, edge-guided and by variance, with one QP at equal bitrate: edge fidelity F and SSIM.
 
-    bench/guide_quality.py CLIP... [--cu264 build/bin/cu264] [--edge-quality build/bin/edge_quality]
-                                   [--preset fast] [--qp 24,30,36] [--frames N]
+    bench/aq_quality.py CLIP... [--cu264 build/bin/cu264] [--edge-quality build/bin/edge_quality]
+                                [--preset fast] [--qp 24,30,36] [--frames N]
 
-Each clip is encoded at each --qp with one QP for all macroblocks: that gives the bitrate. Each guided mode is then
+Each clip is encoded at each --qp with one QP for all macroblocks, which gives the bitrate. Each adaptive mode is then
 encoded at the two neighbouring QPs whose bitrates lie on either side of it, and its figures are interpolated to that
-very bitrate, linearly in the logarithm of the size. F is edge_quality --fidelity: the decoded pictures' edge maps
-against the source's. Prints one table of means over clips and QPs, with the standard error of the change of F over
-clips and how many clips gain, and one of each clip, over its QPs. Pictures (.png, .jpg) are clips of one.
+bitrate, linearly in the logarithm of the size. F is that of edge_quality --fidelity, which compares the
+edge maps of the decoded pictures with those of the source. Prints one table of means over clips and QPs, with the
+standard error over clips of the change of F and the number of clips that gain, and one table with the mean over the
+QPs of each clip. A picture (.png, .jpg) is a clip of one frame.
 """
 import argparse
 import json
@@ -27,7 +28,7 @@ MODES = {
 
 
 class Meter:
-    """Encodes one clip and measures what came out: (bytes, F, SSIM)."""
+    """Encodes one clip and measures the result: (bytes, F, SSIM)."""
 
     def __init__(self, arguments, clip, folder):
         self.arguments, self.clip, self.folder = arguments, clip, folder

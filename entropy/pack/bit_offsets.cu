@@ -1,5 +1,5 @@
-// Bit positions: a thread block scans a slice's groups. Then it counts escapes where there may be some, and
-// the last block to be done gives the slices their places.
+// Computes bit offsets. A thread block scans the groups of a slice and counts escapes where there may be
+// some. The last thread block to finish computes the offsets of the slices in the stream.
 #include <cuda/atomic>
 
 #include "common/cuda/error_check.h"
@@ -17,7 +17,7 @@ namespace {
 
 using core::BitRun;
 
-// Of a chunk's groups, which have fewer than 2^31 bits; there are bits behind every alignment.
+// The BitRun of a chunk's groups, which have fewer than 2^31 bits; every alignment is followed by bits.
 struct ChunkRun {
   std::uint32_t before = 0, after = 0;
 
@@ -40,8 +40,8 @@ struct FollowedBy {
   }
 };
 
-// Where a group's words are: PlacedGroup::words.
-__device__ std::uint32_t place_of_words(const PackJob& job, std::size_t index, int picture, int first_mb) {
+// The value of GroupOffset::words.
+__device__ std::uint32_t words_offset(const PackJob& job, std::size_t index, int picture, int first_mb) {
   Group group{};
   group.index = index;
   group.picture = picture;
@@ -50,8 +50,8 @@ __device__ std::uint32_t place_of_words(const PackJob& job, std::size_t index, i
                                     4);
 }
 
-__device__ PlacedGroup placed_at(std::uint64_t position, const BitRun& run, bool is_first, bool is_last) {
-  PlacedGroup group;
+__device__ GroupOffset group_offset(std::uint64_t position, const BitRun& run, bool is_first, bool is_last) {
+  GroupOffset group;
   group.position = position;
   group.before = static_cast<std::int32_t>(run.before);
   group.after = static_cast<std::int32_t>(run.after);
@@ -61,7 +61,7 @@ __device__ PlacedGroup placed_at(std::uint64_t position, const BitRun& run, bool
   return group;
 }
 
-// Appends a group to a list, by the lanes whose group it is to have.
+// Appends to a list the groups of those lanes whose `listed` is true.
 __device__ __forceinline__ void append(bool listed, std::uint32_t group, std::uint32_t* s_count,
                                        std::uint32_t* d_list) {
   const unsigned lanes = __ballot_sync(kAllLanes, listed), lane = threadIdx.x & 31;
@@ -72,7 +72,7 @@ __device__ __forceinline__ void append(bool listed, std::uint32_t group, std::ui
   if (listed) d_list[first + __popc(lanes & ((1u << lane) - 1))] = group;
 }
 
-// What the block's slice adds up to.
+// The sums over the slice of the thread block.
 struct SliceSums {
   std::uint32_t header_bits, mbs[3], broken, escapes, unknown;
 };
@@ -83,10 +83,10 @@ __device__ __forceinline__ void add(std::uint32_t& s_sum, std::uint32_t value) {
   if ((threadIdx.x & 31) == 0 && value != 0) atomicAdd(&s_sum, value);
 }
 
-// The slice's length in bits. `first`: its first group.
+// Returns the slice's length in bits. `first` is its first group.
 template <int kThreads>
-__device__ std::uint64_t place_groups(const PackJob& job, std::uint32_t slice_index, std::size_t first,
-                                      SliceSums& s_sums) {
+__device__ std::uint64_t find_group_offsets(const PackJob& job, std::uint32_t slice_index, std::size_t first,
+                                            SliceSums& s_sums) {
   __shared__ WarpTotals<ChunkRun, kThreads / 32> s_totals;
   const int picture = static_cast<int>(blockIdx.y), slice = static_cast<int>(blockIdx.x);
   const int thread = static_cast<int>(threadIdx.x);
@@ -113,15 +113,15 @@ __device__ std::uint64_t place_groups(const PackJob& job, std::uint32_t slice_in
     }
     const ChunkRun before = scan_threads(run, ChunkRun(), whole, s_totals, FollowedBy());
     if (own < job.layout.groups_a_slice) {
-      PlacedGroup placed;
+      GroupOffset offset;
       if (own < groups) {
-        placed =
-            placed_at(core::position_after(before.run(), position), run.run(), own == 0, own == groups - 1);
-        placed.words = place_of_words(job, first + own, picture, first_mb + own * kGroup);
-        placed.slice = slice_index;
-        placed.index = static_cast<std::uint32_t>(own);
+        offset = group_offset(core::position_after(before.run(), position), run.run(), own == 0,
+                              own == groups - 1);
+        offset.words = words_offset(job, first + own, picture, first_mb + own * kGroup);
+        offset.slice = slice_index;
+        offset.index = static_cast<std::uint32_t>(own);
       }
-      job.scratch.groups[first + own] = placed;
+      job.scratch.groups[first + own] = offset;
       job.scratch.escapes[first + own] = 0;
     }
     append(may_escape, static_cast<std::uint32_t>(first + own), &s_sums.unknown, job.scratch.unknown + first);
@@ -134,7 +134,7 @@ __device__ std::uint64_t place_groups(const PackJob& job, std::uint32_t slice_in
   return position;
 }
 
-// A warp a group, or several, if there are more warps.
+// Each warp takes one group; if there are more warps than groups, several warps share a group.
 template <int kThreads>
 __device__ void count_escapes_of(const PackJob& job, std::size_t first, SliceSums& s_sums) {
   constexpr int kWarps = kThreads / 32;
@@ -152,16 +152,16 @@ __device__ void count_escapes_of(const PackJob& job, std::size_t first, SliceSum
   }
 }
 
-// By one thread. Whether the slices of all other blocks are known.
-__device__ bool is_last_block(std::uint32_t* d_placed_slices) {
-  cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device> placed(*d_placed_slices);
-  const bool last = placed.fetch_add(1, cuda::memory_order_acq_rel) + 1 == gridDim.x * gridDim.y;
-  if (last) *d_placed_slices = 0;  // for the next launch
+// Called by one thread. Returns whether the slices of all other thread blocks are done.
+__device__ bool is_last_block(std::uint32_t* d_finished_slices) {
+  cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device> finished(*d_finished_slices);
+  const bool last = finished.fetch_add(1, cuda::memory_order_acq_rel) + 1 == gridDim.x * gridDim.y;
+  if (last) *d_finished_slices = 0;  // for the next launch
   return last;
 }
 
 template <int kThreads>
-__global__ void __launch_bounds__(kThreads) place_slices(const __grid_constant__ PackJob job) {
+__global__ void __launch_bounds__(kThreads) find_bit_offsets(const __grid_constant__ PackJob job) {
   __shared__ SliceSums s_sums;
   __shared__ bool s_last;
   const int slice = static_cast<int>(blockIdx.x), picture = static_cast<int>(blockIdx.y);
@@ -169,7 +169,7 @@ __global__ void __launch_bounds__(kThreads) place_slices(const __grid_constant__
   const std::size_t first = static_cast<std::size_t>(slice_index) * job.layout.groups_a_slice;
   if (threadIdx.x == 0) s_sums = {};
   __syncthreads();
-  const std::uint64_t bits = place_groups<kThreads>(job, slice_index, first, s_sums);
+  const std::uint64_t bits = find_group_offsets<kThreads>(job, slice_index, first, s_sums);
   __syncthreads();
   SliceRecord& record = job.slice(picture, slice);
   if (threadIdx.x == 0) {
@@ -187,24 +187,24 @@ __global__ void __launch_bounds__(kThreads) place_slices(const __grid_constant__
   __syncthreads();
   if (threadIdx.x == 0) {
     record.escapes = s_sums.escapes;
-    s_last = is_last_block(job.scratch.placed_slices);
+    s_last = is_last_block(job.scratch.finished_slices);
   }
   __syncthreads();
-  if (s_last) place_nal_units<kThreads>(job);
+  if (s_last) find_nal_unit_offsets<kThreads>(job);
 }
 
 }  // namespace
 
-void launch_place(const PackJob& job, cudaStream_t stream) {
+void launch_bit_offsets(const PackJob& job, cudaStream_t stream) {
   const dim3 grid(static_cast<unsigned>(job.batch.slices), static_cast<unsigned>(job.batch.pictures));
-  // Small slices are many.
+  // Small slices take small thread blocks, because there are many of them.
   constexpr int kFew = 256, kMany = 512, kFewGroups = 64;
   if (job.layout.groups_a_slice <= kFewGroups) {
-    place_slices<kFew><<<grid, kFew, 0, stream>>>(job);
+    find_bit_offsets<kFew><<<grid, kFew, 0, stream>>>(job);
   } else {
-    place_slices<kMany><<<grid, kMany, 0, stream>>>(job);
+    find_bit_offsets<kMany><<<grid, kMany, 0, stream>>>(job);
   }
-  check_launch("place_slices");
+  check_launch("find_bit_offsets");
 }
 
 }  // namespace cu264::entropy

@@ -1,18 +1,18 @@
-// How the blocks of the production kernels learn the sums before their own: GVLE's segmented scan (thesis
-// 2.3, section 3.4.1). Item j of a segment of 32 adds its sum to elements j to
-// 31 of the segment, so that element j holds the sum of items 0 to j once it has been added to j + 1 times:
-// bits 57 to 63 count. The segments' totals are looked back for; the last item of a segment turns its element
-// into the sum of all items so far: counter 64, which is flag P.
+// GVLE's segmented scan (thesis 2.3, section 3.4.1), by which the blocks of the production kernels learn the
+// sums before their own. Item j of a segment of 32 adds its sum to elements j to 31 of the segment. Element
+// j therefore holds the sum of items 0 to j once j + 1 additions have been made to it; bits 57 to 63 count
+// them. The look-back visits the totals of segments only: the last item of a segment turns its element into
+// the sum of all items so far, with the counter 64, which is flag P.
 //
-// Published with a store there. That one could overtake the other items' additions, so here it is an addition
-// like them: 32 more on the counter, and the sum of all segments before.
+// The published form has a store there, which could overtake the additions of other items. Here it is an
+// addition like the others: 32 more on the counter, plus the sum of all segments before.
 #pragma once
 
 #include "entropy/scan/scan_state.cuh"
 
 namespace cu264::scan {
 
-struct InterBlockScan {
+struct GvleScan {
   using State = std::uint64_t;
   static std::size_t state_count(std::uint64_t items) { return (items + 31) / 32 * 32; }
 
@@ -41,7 +41,7 @@ struct InterBlockScan {
       }
       if (j == 31) StateElement(d_segment[31]).fetch_add(segments + 32 * kOne, cuda::memory_order_relaxed);
     }
-    // A barrier of the block may follow: the warp arrives there as one.
+    // The caller may have a barrier of the block next, at which the warp must arrive as one.
     __syncwarp();
     return in_segment + segments;
   }

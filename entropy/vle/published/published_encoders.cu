@@ -1,15 +1,8 @@
-#include "entropy/vle/published/device_encoders.h"
+#include "entropy/vle/published/published_encoders.h"
 
 #include <array>
 
 #include "entropy/vle/fast.h"
-#include "entropy/vle/published/cuvle.h"
-#include "entropy/vle/published/exp_gm.h"
-#include "entropy/vle/published/exp_reg.h"
-#include "entropy/vle/published/exp_vlet.h"
-#include "entropy/vle/published/gvle.h"
-#include "entropy/vle/published/pavle.h"
-#include "entropy/vle/published/yavle.h"
 
 namespace cu264::vle {
 

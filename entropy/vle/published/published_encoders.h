@@ -1,0 +1,63 @@
+// The encoders of the papers, and one list of all encoders on the GPU.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "entropy/vle/device_encoder.h"
+
+namespace cu264::vle {
+
+// An encoder whose preparation and kernels are separate calls, because the papers time the kernels alone.
+struct PublishedEncoder {
+  const char* name;
+  int longest_code;
+  int threads;       // of a thread block, unless the caller chooses another number
+  int most_threads;  // the largest number a caller may choose, in steps of 32
+  std::size_t (*scratch_bytes)(std::size_t size, int threads);
+  // Zeroes what the kernels expect to be zero: counters, the scan's state and the output.
+  void (*prepare)(const EncodeCall& call, int threads);
+  void (*run)(const EncodeCall& call, int threads);
+};
+
+// PAVLE (Balevic 2009): shared-memory atomics, a scan of the blocks' lengths, a compaction pass. This one has
+// DPT 4 with table and codewords cached, the paper's best variant.
+extern const PublishedEncoder kPavle;
+// CUVLE (Fuentes-Alventosa et al. 2014): persistent blocks, adjacent synchronisation, direct atomic OR. This
+// one has NET 16, the paper's choice.
+extern const PublishedEncoder kCuvle;
+// YAVLE (Yamamoto et al. 2020): a thread reads its 32 symbols twice, once to measure their codes and once to
+// write them; Yamamoto's scan.
+extern const PublishedEncoder kYavle;
+// The three steps from YAVLE to GVLE. EXP_VLET splits the code table into 16 and 8 bits, EXP_GM loads vectors
+// and stores from shared memory, EXP_REG makes thread-codes once, in registers.
+extern const PublishedEncoder kExpVlet, kExpGm, kExpReg;
+// GVLE (Fuentes-Alventosa et al. 2022): vector loads, segments in registers, warp-codes in shared memory, an
+// inter-block scan of its own.
+extern const PublishedEncoder kGvle;
+
+// PAVLE with DPT (words of input that a thread takes) 1, 2, 4 and 8, with the code table in global or in
+// shared memory, and with codewords looked up twice or kept.
+std::span<const PublishedEncoder> pavle_variants();
+// CUVLE with NET (words of input that a thread takes) 1, 2, 4, 8 and 16.
+std::span<const PublishedEncoder> cuvle_variants();
+
+// A published encoder behind the interface of all encoders: it prepares and runs in one call, with thread
+// blocks of the published size.
+template <const PublishedEncoder& kEncoder>
+DeviceEncoder device_encoder() {
+  return {kEncoder.name, kEncoder.longest_code,
+          [](std::size_t size) { return kEncoder.scratch_bytes(size, kEncoder.threads); },
+          [](const EncodeCall& call) {
+            kEncoder.prepare(call, kEncoder.threads);
+            kEncoder.run(call, kEncoder.threads);
+          }};
+}
+
+// All encoders: pavle, cuvle, yavle, exp_vlet, exp_gm, exp_reg, gvle, then fast.
+std::span<const DeviceEncoder> device_encoders();
+
+// The published ones among them in the same order; these take thread blocks of any size.
+std::span<const PublishedEncoder* const> published_encoders();
+
+}  // namespace cu264::vle
