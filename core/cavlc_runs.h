@@ -99,7 +99,7 @@ CU264_HD Runs run_before_codes(std::uint32_t nonzero) {
 }
 
 // run_before_codes' length alone, from smaller tables.
-CU264_HD int run_before_length(std::uint32_t nonzero) {
+CU264_HD int run_before_codes_length(std::uint32_t nonzero) {
   using Halves = std::make_integer_sequence<int, 8 * 256>;
   using Bridges = std::make_integer_sequence<int, 8 * 16>;
   const std::uint32_t low = nonzero & 0xff, high = nonzero >> 8;

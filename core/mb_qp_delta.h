@@ -30,7 +30,7 @@ CU264_HD int qp_delta(int qp, int predicted) {
 }
 
 // `predicted`: QP_Y,PRED, of the macroblock before in the slice, or of the slice for its first.
-CU264_HD void chain_qp(MacroblockRecord& mb, int predicted) {
+CU264_HD void set_mb_qp_delta(MacroblockRecord& mb, int predicted) {
   if (has_mb_qp_delta(mb)) {
     mb.mb_qp_delta = static_cast<std::int8_t>(qp_delta(mb.qp, predicted));
   } else {

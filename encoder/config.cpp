@@ -43,7 +43,7 @@ void validate(const Config& config) {
           std::to_string(config.slices) + " slices do not fit a picture of " + std::to_string(rows) +
               " macroblock rows",
           "use 1 to " + std::to_string(rows));
-  require_range("edge-guided", config.edge_guided, 0, kStrongestEdgeGuide);
+  require_range("edge-guided", config.edge_guided, 0, kMaxEdgeGuided);
   require(config.edge_guided == 0 || config.aq == AdaptiveQuantisation::off,
           "edge-guided and aq both set the QP of macroblocks", "use one of them");
   require_range("threads", config.threads, 0, kMaxThreads);

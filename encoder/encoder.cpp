@@ -40,7 +40,7 @@ struct Encoder::Impl {
     encoder::validate(config);
     const int mb_width = encoder::macroblocks(config.width);
     const int mb_height = encoder::macroblocks(config.height);
-    const encoder::LevelChoice level = encoder::choose_level(mb_width, mb_height, config.frame_rate);
+    const encoder::StreamLevel level = encoder::choose_level(mb_width, mb_height, config.frame_rate);
     info.width = encoder::coded_side(config.width);
     info.height = encoder::coded_side(config.height);
     info.level_idc = level.level_idc;

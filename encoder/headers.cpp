@@ -215,9 +215,9 @@ std::vector<std::uint8_t> sei_rbsp(const Config& config) {
 std::vector<std::uint8_t> stream_headers(const Config& config, int level_idc, bool with_sei) {
   // H.264 B.1.2 wants the long start code before parameter sets and at the head of an access unit.
   std::vector<std::uint8_t> out;
-  bitstream::append_nal(out, kNalRefIdc, kNalSps, sps_rbsp(config, level_idc), true);
-  bitstream::append_nal(out, kNalRefIdc, kNalPps, pps_rbsp(), true);
-  if (with_sei) bitstream::append_nal(out, 0, kNalSei, sei_rbsp(config), false);
+  bitstream::append_nal(out, kNalRefIdc, bitstream::kNalSps, sps_rbsp(config, level_idc), true);
+  bitstream::append_nal(out, kNalRefIdc, bitstream::kNalPps, pps_rbsp(), true);
+  if (with_sei) bitstream::append_nal(out, 0, bitstream::kNalSei, sei_rbsp(config), false);
   return out;
 }
 

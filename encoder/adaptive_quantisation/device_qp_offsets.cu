@@ -84,15 +84,15 @@ __global__ void __launch_bounds__(1024)
 
 __global__ void __launch_bounds__(kThreads)
     settle_offsets(const __grid_constant__ AqParams params, int macroblocks, int pictures,
-                   const __grid_constant__ QpOffsetMemory work, const core::PictureParams* pictures_of) {
+                   const __grid_constant__ QpOffsetMemory work, const core::PictureParams* picture_params) {
   const int mb = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
   if (mb >= macroblocks) return;
   std::int8_t* d_previous = work.previous + mb;  // of the picture's stream
   int previous = *d_previous;
   for (int picture = 0; picture < pictures; ++picture) {
-    if (pictures_of != nullptr) {
+    if (picture_params != nullptr) {
       std::int8_t* const d_own =
-          work.previous + static_cast<std::size_t>(pictures_of[picture].stream) * macroblocks + mb;
+          work.previous + static_cast<std::size_t>(picture_params[picture].stream) * macroblocks + mb;
       if (d_own != d_previous) {
         *d_previous = static_cast<std::int8_t>(previous);
         d_previous = d_own;
@@ -135,12 +135,12 @@ void launch_step_sums(const PicturePlanes& luma, int width, int height, int pict
 }
 
 void launch_qp_offsets(const AqParams& params, int macroblocks, int pictures, const QpOffsetMemory& work,
-                       cudaStream_t stream, const core::PictureParams* pictures_of) {
+                       cudaStream_t stream, const core::PictureParams* picture_params) {
   mean_weights<<<static_cast<unsigned>(pictures), 1024, 0, stream>>>(params.mode, macroblocks, work.sums,
                                                                      work.means);
   check_launch("mean_weights");
   const auto blocks = static_cast<unsigned>((macroblocks + kThreads - 1) / kThreads);
-  settle_offsets<<<blocks, kThreads, 0, stream>>>(params, macroblocks, pictures, work, pictures_of);
+  settle_offsets<<<blocks, kThreads, 0, stream>>>(params, macroblocks, pictures, work, picture_params);
   check_launch("settle_offsets");
 }
 

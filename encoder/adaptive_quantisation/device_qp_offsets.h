@@ -37,9 +37,10 @@ void launch_step_sums(const PicturePlanes& luma, int width, int height, int pict
                       cudaStream_t stream);
 
 // From the sums, for pictures in the order of time in each stream. `previous` holds kNoPrevious before the
-// first batch. `pictures_of`: [picture], of which only the stream counts, or null: they are all of stream 0.
+// first batch. `picture_params`: [picture], of which only the stream counts, or null: they are all of stream
+// 0.
 void launch_qp_offsets(const AqParams& params, int macroblocks, int pictures, const QpOffsetMemory& work,
-                       cudaStream_t stream, const core::PictureParams* pictures_of = nullptr);
+                       cudaStream_t stream, const core::PictureParams* picture_params = nullptr);
 
 // Writes kNoPrevious.
 void launch_qp_offset_reset(int macroblocks, std::int8_t* previous, cudaStream_t stream);

@@ -24,7 +24,8 @@ inline constexpr int kStrengthOne = 256;                   // Q8
 inline constexpr int kLargestStrength = 3 * kStrengthOne;  // strength 0 .. 3
 inline constexpr int kLargestOffset = 12;                  // offsets are -12 .. 12
 inline constexpr int kNoPrevious = 127;                    // in place of a previous offset: there is none
-inline constexpr int kKept = 3 * kStrengthOne / 4;  // how far a target may move before its offset follows
+inline constexpr int kHysteresis =
+    3 * kStrengthOne / 4;  // how far a target may move before its offset follows
 inline constexpr int kMacroblockSide = 16;
 
 // Sums over a macroblock's 256 samples; they can be added in any order. Outside the picture its border sample
@@ -51,12 +52,12 @@ CU264_HD int log2_of(int value) {
 }
 
 // 256 squares fit into 31 bits, the square of 256 samples into 32. A deviation of less than four grey levels
-// neither hides errors nor holds edges: without kFaint the faintest noise would draw the most bits.
+// neither hides errors nor holds edges: without kNoiseFloor the faintest noise would draw the most bits.
 CU264_HD int variance_weight(const MacroblockSums& sums) {
-  constexpr int kFaint = 16 * 256;  // a variance, times samples
+  constexpr int kNoiseFloor = 16 * 256;  // a variance, times samples
   const std::uint32_t total = static_cast<std::uint32_t>(sums.sum);
   const int deviation = sums.squares - static_cast<std::int32_t>(total * total / 256);
-  return log2_of(deviation + kFaint);
+  return log2_of(deviation + kNoiseFloor);
 }
 
 CU264_HD int edge_weight(const MacroblockSums& sums) {
@@ -85,7 +86,7 @@ CU264_HD int offset_target(int weight, int mean, int strength) {
 // the nearest. `previous` may be kNoPrevious.
 CU264_HD int settled_offset(int target, int previous) {
   const int moved = target - previous * kStrengthOne;
-  if (previous != kNoPrevious && moved <= kKept && moved >= -kKept) return previous;
+  if (previous != kNoPrevious && moved <= kHysteresis && moved >= -kHysteresis) return previous;
   return (target + kLargestOffset * kStrengthOne + kStrengthOne / 2) / kStrengthOne - kLargestOffset;
 }
 

@@ -113,7 +113,7 @@ static inline ChromaTrial quantise_chroma(MacroblockContext& mb, int mode,
                                           const std::uint8_t (&prediction)[8][16], bool rdoq,
                                           ChromaCandidate& result) {
   const core::Quantiser& q = mb.chroma_quantiser;
-  const LevelChoice choice = {rdoq, core::kDeadZoneChroma};
+  const QuantisationMethod method = {rdoq, core::kDeadZoneChroma};
   const bool by_rd = mb.search.rd_candidates > 0;
   const int dc_context = mb.rate.chroma_dc_context();
   ChromaTrial trial{&mb, &prediction, &result};
@@ -128,7 +128,7 @@ static inline ChromaTrial quantise_chroma(MacroblockContext& mb, int mode,
       forward_block(&mb.chroma[4 * by][8 * c + 4 * bx], 16, &prediction[4 * by][8 * c + 4 * bx], 16,
                     coefficients);
       dc[block] = coefficients[0];
-      const int total_coeff = quantise_block(mb.rate, coefficients, core::BlockCategory::chroma_ac, q, choice,
+      const int total_coeff = quantise_block(mb.rate, coefficients, core::BlockCategory::chroma_ac, q, method,
                                              context, result.levels[i]);
       mb.chroma_counts[c].at(bx, by) = static_cast<std::int8_t>(total_coeff);
       result.total_coeff[i] = static_cast<std::uint8_t>(total_coeff);
@@ -146,7 +146,7 @@ static inline ChromaTrial quantise_chroma(MacroblockContext& mb, int mode,
     }
     const int total_coeff =
         choose_levels(mb.rate, scaled, negative, core::BlockCategory::chroma_dc,
-                      q.shift + core::kChromaDcExtraShift, choice, dc_context, result.levels[c]);
+                      q.shift + core::kChromaDcExtraShift, method, dc_context, result.levels[c]);
     result.total_coeff[c] = static_cast<std::uint8_t>(total_coeff);
     result.nonzero_blocks |= static_cast<std::uint32_t>(total_coeff > 0) << (core::kSlotChromaDc + c);
     if (by_rd) {

@@ -41,7 +41,7 @@ struct SliceWork {
 };
 
 // A picture in flight and everything it needs.
-struct Slot {
+struct PictureInFlight {
   CpuPicture picture;
   core::PictureParams params;
   std::vector<SliceWork> slices;
@@ -73,7 +73,7 @@ CodedAccessUnit pack(const std::vector<SliceWork>& slices, std::vector<std::uint
   scratch.clear();
   for (const SliceWork& slice : slices) {
     // The first slice may begin the access unit, which wants the long start code (H.264 B.1.2).
-    bitstream::append_nal(scratch, kNalRefIdc, kNalIdrSlice, {slice.payload.get(), slice.size},
+    bitstream::append_nal(scratch, kNalRefIdc, bitstream::kNalSliceIdr, {slice.payload.get(), slice.size},
                           &slice == slices.data());
     unit.stats.intra4x4_mbs += slice.stats.intra4x4_mbs;
     unit.stats.intra16x16_mbs += slice.stats.intra16x16_mbs;
@@ -92,20 +92,20 @@ class CpuBackend final : public Backend {
         matrix_(core::make_colour_matrix(params.matrix_coefficients, params.full_range)),
         threads_(usable_threads(params.threads)),
         arena_(threads_, 1),
-        slots_(static_cast<std::size_t>(pictures_in_flight(threads_, params.slices))),
+        in_flight_(static_cast<std::size_t>(pictures_in_flight(threads_, params.slices))),
         qp_offsets_(static_cast<std::size_t>(params.streams)) {
     check_streams(params);
-    for (Slot& slot : slots_) {
-      slot.picture.resize(params.mb_width, params.mb_height, params.slices);
+    for (PictureInFlight& work : in_flight_) {
+      work.picture.resize(params.mb_width, params.mb_height, params.slices);
       if (params.marks) {
-        slot.picture.marks.resize(slot.picture.macroblocks.size());
-        slot.picture.mark_parity = params.marks->by_parity();
+        work.picture.marks.resize(work.picture.macroblocks.size());
+        work.picture.mark_parity = params.marks->by_parity();
       }
-      slot.slices.resize(static_cast<std::size_t>(params.slices));
+      work.slices.resize(static_cast<std::size_t>(params.slices));
       for (int s = 0; s < params.slices; ++s) {
         const int rows = core::slice_first_row(s + 1, params.slices, params.mb_height) -
                          core::slice_first_row(s, params.slices, params.mb_height);
-        SliceWork& slice = slot.slices[static_cast<std::size_t>(s)];
+        SliceWork& slice = work.slices[static_cast<std::size_t>(s)];
         slice.capacity = entropy::max_slice_rbsp_bytes(rows * params.mb_width);
         slice.payload.reset(new std::uint8_t[slice.capacity]);
       }
@@ -115,48 +115,50 @@ class CpuBackend final : public Backend {
   ~CpuBackend() override {
     next_ = submitted_.load();  // whatever has not begun is not wanted any more
     arena_.execute([this] {
-      for (Slot& slot : slots_) slot.tasks.wait();
+      for (PictureInFlight& work : in_flight_) work.tasks.wait();
     });
   }
 
-  int capacity() const override { return static_cast<int>(slots_.size()); }
+  int capacity() const override { return static_cast<int>(in_flight_.size()); }
 
   void submit(const Frame& frame, const core::PictureParams& params) override {
     check_picture(params, params_);
-    Slot& slot = slots_[sent_++ % slots_.size()];
-    ingest(frame, slot.picture, matrix_);
+    PictureInFlight& work = in_flight_[sent_++ % in_flight_.size()];
+    ingest(frame, work.picture, matrix_);
     if (params_.aq) {
       // A stream's pictures come in order, and each one's offsets lean on those of the picture before.
       std::vector<std::int8_t>& qp_offsets = qp_offsets_[params.stream];
-      const Plane& luma = slot.picture.source[0];
+      const Plane& luma = work.picture.source[0];
       arena_.execute([&] {
         tbb::this_task_arena::isolate([&] {
           picture_qp_offsets(*params_.aq, luma.row(0), luma.width, params_.mb_width, params_.mb_height,
                              qp_offsets);
         });
       });
-      slot.picture.qp_offsets = qp_offsets;
+      work.picture.qp_offsets = qp_offsets;
     }
-    if (params_.marks) params_.marks->plan(static_cast<std::uint32_t>(params.index), slot.picture.marks);
-    slot.params = params;
-    slot.slices_left = params_.slices;
-    slot.done = false;
+    if (params_.marks) params_.marks->plan(static_cast<std::uint32_t>(params.index), work.picture.marks);
+    work.params = params;
+    work.slices_left = params_.slices;
+    work.done = false;
     submitted_ += static_cast<std::uint64_t>(params_.slices);
     arena_.execute([&] {
-      for (int s = 0; s < params_.slices; ++s) slot.tasks.run([this] { encode_next(); });
+      for (int s = 0; s < params_.slices; ++s) work.tasks.run([this] { encode_next(); });
     });
   }
 
   void flush() override {}  // nothing waits for company here
 
-  bool ready() const override { return collected_ < sent_ && slots_[collected_ % slots_.size()].done; }
+  bool ready() const override {
+    return collected_ < sent_ && in_flight_[collected_ % in_flight_.size()].done;
+  }
 
   CodedAccessUnit collect() override {
-    Slot& slot = slots_[collected_++ % slots_.size()];
-    arena_.execute([&] { slot.tasks.wait(); });
-    slot.done.wait(false);  // a later picture's task may have taken a ticket of this one, and still be at it
-    if (slot.error) std::rethrow_exception(std::exchange(slot.error, nullptr));
-    return std::move(slot.unit);
+    PictureInFlight& work = in_flight_[collected_++ % in_flight_.size()];
+    arena_.execute([&] { work.tasks.wait(); });
+    work.done.wait(false);  // a later picture's task may have taken a ticket of this one, and still be at it
+    if (work.error) std::rethrow_exception(std::exchange(work.error, nullptr));
+    return std::move(work.unit);
   }
 
  private:
@@ -167,27 +169,27 @@ class CpuBackend final : public Backend {
     do {
       if (ticket >= submitted_) return;
     } while (!next_.compare_exchange_weak(ticket, ticket + 1));
-    Slot& slot = slots_[ticket / slices % slots_.size()];
-    encode_slice(slot, static_cast<int>(ticket % slices));
-    if (--slot.slices_left > 0) return;
-    finish(slot);
-    slot.done = true;
-    slot.done.notify_all();
+    PictureInFlight& work = in_flight_[ticket / slices % in_flight_.size()];
+    encode_slice(work, static_cast<int>(ticket % slices));
+    if (--work.slices_left > 0) return;
+    finish(work);
+    work.done = true;
+    work.done.notify_all();
   }
 
-  void encode_slice(Slot& slot, int index) const {
-    SliceWork& slice = slot.slices[static_cast<std::size_t>(index)];
+  void encode_slice(PictureInFlight& work, int index) const {
+    SliceWork& slice = work.slices[static_cast<std::size_t>(index)];
     try {
-      reconstruct_slice(slot.picture, index, slot.params.qp, params_.preset);
+      reconstruct_slice(work.picture, index, work.params.qp, params_.preset);
       if (params_.cipher) {
-        const auto number = static_cast<std::uint32_t>(slot.params.index);
-        params_.cipher->encrypt_slice(slot.picture.view(), index, number);
+        const auto number = static_cast<std::uint32_t>(work.params.index);
+        params_.cipher->encrypt_slice(work.picture.view(), index, number);
       }
       const int first_row = core::slice_first_row(index, params_.slices, params_.mb_height);
-      const core::SliceHeaderBits header = core::slice_header(first_row * params_.mb_width, slot.params);
+      const core::SliceHeaderBits header = core::slice_header(first_row * params_.mb_width, work.params);
       core::BitWriter writer(slice.payload.get(), slice.capacity);
       slice.stats = {};
-      entropy::code_slice(slot.picture.view(), index, header.bits, header.length, writer, slice.stats);
+      entropy::code_slice(work.picture.view(), index, header.bits, header.length, writer, slice.stats);
       if (writer.overflowed())
         throw Error(ErrorCode::encode_failure, "a slice is larger than any slice can be");
       slice.size = writer.size();
@@ -197,16 +199,16 @@ class CpuBackend final : public Backend {
   }
 
   // When the last slice of a picture is coded.
-  void finish(Slot& slot) const {
+  void finish(PictureInFlight& work) const {
     try {
-      for (SliceWork& slice : slot.slices) {
+      for (SliceWork& slice : work.slices) {
         if (slice.error) std::rethrow_exception(std::exchange(slice.error, nullptr));
       }
-      slot.unit = pack(slot.slices, slot.nal_units, slot.params.qp);
+      work.unit = pack(work.slices, work.nal_units, work.params.qp);
       if (params_.reconstruction)
-        slot.unit.reconstruction = output_picture(slot.picture, slot.params.deblock, params_);
+        work.unit.reconstruction = output_picture(work.picture, work.params.deblock, params_);
     } catch (...) {
-      slot.error = std::current_exception();
+      work.error = std::current_exception();
     }
   }
 
@@ -214,7 +216,7 @@ class CpuBackend final : public Backend {
   const core::ColourMatrix matrix_;
   const int threads_;
   tbb::task_arena arena_;
-  std::vector<Slot> slots_;
+  std::vector<PictureInFlight> in_flight_;
   // [stream] of its last picture submitted, with adaptive quantisation
   std::vector<std::vector<std::int8_t>> qp_offsets_;
   std::atomic<std::uint64_t> next_ = 0;  // the first ticket not taken: ticket / slices is the picture's index

@@ -42,7 +42,7 @@ void reconstruct_slice(CpuPicture& picture, int slice, int qp, Preset preset) {
   int predicted = qp;
   for (int mb = begin; mb < end; ++mb) {
     core::MacroblockRecord& record = picture.macroblocks[static_cast<std::size_t>(mb)];
-    core::chain_qp(record, predicted);
+    core::set_mb_qp_delta(record, predicted);
     predicted = record.qp;
   }
 }

@@ -7,7 +7,7 @@
 
 namespace cu264::encoder::cuda {
 
-// Sets qp and mb_qp_delta of the batch's macroblocks by core::chain_qp. Asynchronous on `stream`.
+// Sets qp and mb_qp_delta of the batch's macroblocks by core::set_mb_qp_delta. Asynchronous on `stream`.
 void launch_qp_chain(const BatchView& batch, cudaStream_t stream);
 
 }  // namespace cu264::encoder::cuda

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "cu264/encoder.h"
+#include "cu264/device.h"
 #include "cu264/frame.h"
 #include "cu264/status.h"
 

@@ -1,4 +1,4 @@
-// The CUDA devices of this machine, as the cuda backend sees them.
+// The backends that pictures are processed on, and the CUDA devices of this machine.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +6,9 @@
 #include <vector>
 
 namespace cu264 {
+
+// automatic: the cuda backend where it works, otherwise the cpu backend.
+enum class BackendChoice { automatic, cuda, cpu };
 
 struct DeviceInfo {
   int index = 0;  // what Config::devices takes
@@ -18,8 +21,8 @@ struct DeviceInfo {
   std::string problem;  // why it is not usable
 };
 
-// Tries each device with a small kernel. Throws Error(device_unavailable) if there is none, the driver is too
-// old or this build has no CUDA backend.
+// Tries each device with a small kernel. Throws Error(device_unavailable) if there is no device, if the
+// driver is too old, or if this build has no CUDA backend.
 std::vector<DeviceInfo> cuda_devices();
 
 }  // namespace cu264

@@ -22,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cu264/device.h"
 #include "cu264/frame.h"
 #include "cu264/packet.h"
 #include "cu264/protect.h"
@@ -43,8 +44,6 @@ enum class Preset {
 
 enum class Profile { baseline };  // Constrained Baseline: 4:2:0, 8 bits, CAVLC, 4x4 transform
 
-enum class BackendChoice { automatic, cuda, cpu };
-
 enum class HeaderPlacement {
   first_packet,  // SPS, PPS and SEI before the first picture
   every_packet,  // SPS and PPS before each picture: any picture is an entry point of the stream
@@ -61,7 +60,7 @@ struct Colour {
 
 // Quantisation by macroblock, offsets with a mean of zero around Config::qp. One of the two, not both.
 enum class AdaptiveQuantisation { off, variance };
-inline constexpr int kStrongestEdgeGuide = 3;
+inline constexpr int kMaxEdgeGuided = 3;
 
 inline constexpr int kMaxSide = 8192;  // of a picture, in luma samples
 
@@ -107,7 +106,7 @@ struct Config {
 
 // An option that Config::set takes, described for a help text.
 struct ConfigOption {
-  enum class Group { coding, machine, input, output };
+  enum class Group { coding, execution, input, output };
 
   const char* name;
   const char* value;    // a placeholder for it, as "N"
