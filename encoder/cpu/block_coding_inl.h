@@ -1,4 +1,4 @@
-// One 4x4 block through transform, quantisation and reconstruction.
+// Transform, quantisation and reconstruction of one 4x4 block.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace cu264::encoder::CU264_ISA {
 
-// How levels are chosen: a dead zone, or by rate and distortion for the block's context.
+// How levels are chosen: with a dead zone, or by RDOQ, which counts bits in the block's context.
 struct QuantisationMethod {
   bool rdoq = false;
   int dead_zone = 32;  // 64ths of a step
@@ -89,7 +89,7 @@ static inline int reconstruct_block(std::int32_t (&coefficients)[16], const std:
   return squared_error;
 }
 
-// The same for a block without coefficients.
+// The same for a block without coefficients: it equals its prediction.
 static inline int copy_block(const std::uint8_t* prediction, int prediction_pitch, std::uint8_t* out,
                              int out_pitch, const std::uint8_t* source, int source_pitch) {
   int squared_error = 0;

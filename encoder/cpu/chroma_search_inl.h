@@ -85,7 +85,7 @@ static inline int reconstruct_chroma(const MacroblockContext& mb, const std::uin
   return error;
 }
 
-// A mode's levels, which are in `candidate`, and what they came to.
+// A trial of one mode: its levels, which are in `candidate`, and their bits.
 struct ChromaTrial {
   const MacroblockContext* mb;
   const std::uint8_t (*prediction)[8][16];
@@ -159,7 +159,7 @@ static inline ChromaTrial quantise_chroma(MacroblockContext& mb, int mode,
   return trial;
 }
 
-// Leaves of the trial's candidate what `pattern` keeps, reconstructed.
+// Removes from the trial's candidate what `pattern` does not code, and reconstructs it.
 static inline void settle_chroma(ChromaTrial& trial, int pattern) {
   ChromaCandidate& result = *trial.candidate;
   if (trial.shown != pattern) trial.squared_error(pattern);
@@ -176,7 +176,7 @@ static inline void settle_chroma(ChromaTrial& trial, int pattern) {
   }
 }
 
-// core::choose_mode's trials: the best so far and the one at work change places.
+// The trials of core::choose_mode. A trial that is kept swaps places with the best so far.
 struct ChromaTrials {
   MacroblockContext& mb;
   const std::uint8_t (&predictions)[core::kIntraChromaModes][8][16];

@@ -1,8 +1,7 @@
-// The CPU backend: several pictures in flight, and the slices of each side by side, on oneTBB.
-//
-// The caller's thread is one of Config::threads: it works while it waits in collect(). Slices are taken by
+// The CPU backend: several pictures in flight, whose slices are encoded in parallel on oneTBB.
+// The caller's thread is one of Config::threads: it works while it waits in collect(). Tasks take slices by
 // ticket, those of the oldest picture first, so it does not matter which thread runs which task, and the
-// bytes depend on neither.
+// bytes do not depend on it.
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -30,8 +29,8 @@
 namespace cu264::encoder {
 namespace {
 
-// A slice on its way. The payload's memory holds the worst case and is left uninitialised: pages that no
-// slice ever fills are never touched.
+// A slice that is being encoded. The payload's memory suffices for the worst case and stays uninitialised, so
+// that pages which no slice fills are never touched.
 struct SliceWork {
   std::unique_ptr<std::uint8_t[]> payload;
   std::size_t capacity = 0;
@@ -40,7 +39,7 @@ struct SliceWork {
   std::exception_ptr error;
 };
 
-// A picture in flight and everything it needs.
+// A picture in flight: its memory, its parameters and its results.
 struct PictureInFlight {
   CpuPicture picture;
   core::PictureParams params;
@@ -50,29 +49,30 @@ struct PictureInFlight {
   std::exception_ptr error;
   std::atomic<int> slices_left = 0;
   std::atomic<bool> done = false;
-  tbb::task_group tasks;  // as many as slices; which slices they take is the tickets' affair
+  tbb::task_group tasks;  // one for each slice, but any task may take any slice, by ticket
 };
 
-// oneTBB has no more workers than the machine has cores to offer.
+// oneTBB has no more workers than the machine has cores.
 int usable_threads(int threads) {
   const int cores = tbb::info::default_concurrency();
   return threads > 0 ? std::min(threads, cores) : cores;
 }
 
-// Pictures that keep `threads` busy, and a few more for them to go on with while the caller, who is one of
-// them, is at a picture of its own: with one spare picture two threads are 1.7 times as fast as one, with
-// four 1.83 times.
+// Enough pictures to keep `threads` busy, and a few more for the time in which the caller, who is one of the
+// threads, prepares or reads a picture. With one more picture two threads are 1.7 times as fast as one
+// thread, with four more 1.83 times.
 int pictures_in_flight(int threads, int slices) {
   return threads == 1 ? 1 : (threads + slices - 1) / slices + 4;
 }
 
-// The slices in order, and their statistics in sum. `scratch` grows to the largest picture and stays.
+// Joins the slices in order and adds up their statistics. `scratch` grows to the largest picture and keeps
+// its memory.
 CodedAccessUnit pack(const std::vector<SliceWork>& slices, std::vector<std::uint8_t>& scratch, int qp) {
   CodedAccessUnit unit;
   unit.stats.qp = qp;
   scratch.clear();
   for (const SliceWork& slice : slices) {
-    // The first slice may begin the access unit, which wants the long start code (H.264 B.1.2).
+    // The first slice may begin the access unit, which needs the long start code (H.264 B.1.2).
     bitstream::append_nal(scratch, kNalRefIdc, bitstream::kNalSliceIdr, {slice.payload.get(), slice.size},
                           &slice == slices.data());
     unit.stats.intra4x4_mbs += slice.stats.intra4x4_mbs;
@@ -113,7 +113,7 @@ class CpuBackend final : public Backend {
   }
 
   ~CpuBackend() override {
-    next_ = submitted_.load();  // whatever has not begun is not wanted any more
+    next_ = submitted_.load();  // slices that have not begun are dropped
     arena_.execute([this] {
       for (PictureInFlight& work : in_flight_) work.tasks.wait();
     });
@@ -126,7 +126,7 @@ class CpuBackend final : public Backend {
     PictureInFlight& work = in_flight_[sent_++ % in_flight_.size()];
     ingest(frame, work.picture, matrix_);
     if (params_.aq) {
-      // A stream's pictures come in order, and each one's offsets lean on those of the picture before.
+      // A stream's pictures come in order, and the offsets of each depend on those of the picture before.
       std::vector<std::int8_t>& qp_offsets = qp_offsets_[params.stream];
       const Plane& luma = work.picture.source[0];
       arena_.execute([&] {
@@ -147,7 +147,7 @@ class CpuBackend final : public Backend {
     });
   }
 
-  void flush() override {}  // nothing waits for company here
+  void flush() override {}  // pictures start at once: there are no batches
 
   bool ready() const override {
     return collected_ < sent_ && in_flight_[collected_ % in_flight_.size()].done;
@@ -156,13 +156,14 @@ class CpuBackend final : public Backend {
   CodedAccessUnit collect() override {
     PictureInFlight& work = in_flight_[collected_++ % in_flight_.size()];
     arena_.execute([&] { work.tasks.wait(); });
-    work.done.wait(false);  // a later picture's task may have taken a ticket of this one, and still be at it
+    work.done.wait(
+        false);  // a task of a later picture may have taken a slice of this one and still be encoding it
     if (work.error) std::rethrow_exception(std::exchange(work.error, nullptr));
     return std::move(work.unit);
   }
 
  private:
-  // Takes the next ticket, if there is one.
+  // Takes the next ticket, if there is one, and encodes its slice.
   void encode_next() {
     const auto slices = static_cast<std::uint64_t>(params_.slices);
     std::uint64_t ticket = next_;
@@ -191,14 +192,14 @@ class CpuBackend final : public Backend {
       slice.stats = {};
       entropy::code_slice(work.picture.view(), index, header.bits, header.length, writer, slice.stats);
       if (writer.overflowed())
-        throw Error(ErrorCode::encode_failure, "a slice is larger than any slice can be");
+        throw Error(ErrorCode::encode_failure, "a slice exceeds the largest size that a slice can have");
       slice.size = writer.size();
     } catch (...) {
       slice.error = std::current_exception();
     }
   }
 
-  // When the last slice of a picture is coded.
+  // To be called when the last slice of a picture is coded.
   void finish(PictureInFlight& work) const {
     try {
       for (SliceWork& slice : work.slices) {
@@ -217,10 +218,11 @@ class CpuBackend final : public Backend {
   const int threads_;
   tbb::task_arena arena_;
   std::vector<PictureInFlight> in_flight_;
-  // [stream] of its last picture submitted, with adaptive quantisation
+  // [stream]: offsets of the stream's last picture, with adaptive quantisation
   std::vector<std::vector<std::int8_t>> qp_offsets_;
-  std::atomic<std::uint64_t> next_ = 0;  // the first ticket not taken: ticket / slices is the picture's index
-  std::atomic<std::uint64_t> submitted_ = 0;  // tickets there are
+  std::atomic<std::uint64_t> next_ =
+      0;  // the first ticket not taken; ticket / slices is the number of the picture
+  std::atomic<std::uint64_t> submitted_ = 0;  // number of tickets issued
   std::uint64_t sent_ = 0;                    // pictures
   std::uint64_t collected_ = 0;
 };

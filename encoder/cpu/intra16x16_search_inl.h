@@ -80,7 +80,7 @@ static inline int reconstruct_intra16x16(const MacroblockContext& mb,
 
 inline constexpr std::uint32_t kLumaAcBlocks = 0xffffu << core::kSlotLuma;
 
-// A mode's levels, which are in `candidate`, and what they came to.
+// A trial of one mode: its levels, which are in `candidate`, and their bits.
 struct Intra16x16Trial {
   const MacroblockContext* mb;
   const std::uint8_t (*prediction)[16][16];
@@ -152,7 +152,7 @@ static inline Intra16x16Trial quantise_intra16x16(MacroblockContext& mb, int mod
   return trial;
 }
 
-// Leaves of the trial's candidate what is coded, with or without AC levels, reconstructed.
+// Removes the AC levels from the trial's candidate unless `with_ac` is set, and reconstructs it.
 static inline void settle_intra16x16(Intra16x16Trial& trial, int with_ac) {
   LumaCandidate& result = *trial.candidate;
   if (trial.shown != with_ac) trial.squared_error(with_ac);
@@ -164,7 +164,7 @@ static inline void settle_intra16x16(Intra16x16Trial& trial, int with_ac) {
   }
 }
 
-// core::choose_mode's trials: the best so far and the one at work change places.
+// The trials of core::choose_mode. A trial that is kept swaps places with the best so far.
 struct Intra16x16Trials {
   MacroblockContext& mb;
   const std::uint8_t (&predictions)[core::kIntra16x16Modes][16][16];
@@ -183,7 +183,7 @@ struct Intra16x16Trials {
   }
 };
 
-// The macroblock that was coded so, with its marks.
+// Puts the watermark's marks into a macroblock that was coded as Intra_16x16.
 static inline void mark_intra16x16(const MacroblockContext& mb, LumaCandidate& result) {
   if (result.coded_block_pattern == 0) return;
   bool changed = false;

@@ -92,7 +92,7 @@ static inline int code_intra4x4_block(const MacroblockContext& mb, int x, int y,
   return reconstruct_block(coefficients, prediction, 4, out, pitch, source, 16);
 }
 
-// The block that was coded so, with its mark. What is marked was decided without.
+// Puts the watermark's mark into a coded block. Decisions do not take marks into account.
 static inline void mark_intra4x4_block(const MacroblockContext& mb, int block,
                                        const std::uint8_t (&prediction)[16], std::int16_t* levels,
                                        int& total_coeff, std::uint8_t* out, int pitch) {
@@ -104,9 +104,9 @@ static inline void mark_intra4x4_block(const MacroblockContext& mb, int block,
   total_coeff = core::count_ones(core::level_masks(levels, 16).nonzero);
 }
 
-// Modes are compared by levels of the dead zone; RDOQ, where the preset has it, goes to the chosen one.
-// Fills `candidate` but its cost, unless the search is abandoned for Intra_16x16, whose cost by SATD is
-// given.
+// Modes are compared with levels of the dead zone. Where the preset has RDOQ, only the chosen mode is
+// quantised by it. Fills `candidate` except for its cost, unless the search is abandoned for Intra_16x16,
+// whose cost by SATD is intra16x16_cost.
 static inline core::Intra4x4Result search_intra4x4(MacroblockContext& mb, core::Intra4x4Stop stop,
                                                    std::uint32_t intra16x16_cost, LumaCandidate& candidate) {
   constexpr QuantisationMethod kByDeadZone = {false, core::kDeadZoneLuma}, kByRdoq = {true, 0};

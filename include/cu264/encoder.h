@@ -8,9 +8,11 @@
 //   }
 //   encoder.flush();
 //   while (auto packet = encoder.receive()) write(*packet);
-// Threads: an Encoder must be used by one thread at a time; any number of encoders may run at once. There are
-// no globals. Errors: every call may throw cu264::Error. After a throw from send, receive or flush the
-// encoder can only be destroyed.
+// Threads: an Encoder must be used by one thread at a time; any number of encoders may run at once. The
+// library has no mutable globals.
+//
+// Errors: every call may throw cu264::Error. After a throw from send, receive or flush the encoder can only
+// be destroyed.
 #pragma once
 
 #include <cstddef>
