@@ -55,7 +55,7 @@ void validate(const Config& config) {
             "name each device once");
   }
   require(config.frame_rate.num > 0 && config.frame_rate.den > 0, "the frame rate is not positive",
-          "use a fraction as 30000/1001");
+          "use a fraction such as 30000/1001");
   require(config.time_base.num >= 0 && config.time_base.den > 0, "the time base is not positive",
           "use seconds a unit, or 0 for 1 / frame rate");
   const Rational sar = config.sample_aspect_ratio;

@@ -173,13 +173,13 @@ constexpr Entry kEntries[] = {
     {{"size", "WxH", "the size of the pictures", Group::input}, set_size},
     {{"fps", "N[/D]", "frame rate (25)", Group::input},
      [](Config& config, const Value& value) {
-       config.frame_rate = parse_rational(value, '/', false,
-                                          "a positive number of frames a second, as 25, 29.97 or 30000/1001");
+       config.frame_rate = parse_rational(
+           value, '/', false, "a positive number of frames a second, such as 25, 29.97 or 30000/1001");
      }},
     {{"sar", "N:D", "sample aspect ratio; 0: unspecified (0)", Group::input},
      [](Config& config, const Value& value) {
        config.sample_aspect_ratio =
-           parse_rational(value, ':', true, "a ratio as 16:11, or 0 for unspecified");
+           parse_rational(value, ':', true, "a ratio such as 16:11, or 0 for unspecified");
      }},
     {{"range", "NAME", "limited or full (limited)", Group::input},
      [](Config& config, const Value& value) { config.colour.full_range = parse_name(value, kRanges); }},
