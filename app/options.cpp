@@ -115,7 +115,7 @@ std::optional<published::Coder> parse_entropy_kernel(const std::string& name) {
 void read_coding(const Given& given, EncodeOptions& options) {
   for (const ConfigOption& option : config_options()) {
     const bool asked =
-        option.group == ConfigOption::Group::coding || option.group == ConfigOption::Group::machine;
+        option.group == ConfigOption::Group::coding || option.group == ConfigOption::Group::execution;
     if (asked && given.has(option.name)) options.config.set(option.name, given[option.name]);
   }
   if (given.has("entropy-kernel")) options.coder = parse_entropy_kernel(given["entropy-kernel"]);

@@ -1,8 +1,8 @@
 // What a piece of a bitstream does to the bit position, as a value that can be scanned in parallel.
-//
-// Lengths alone would add up. I_PCM samples begin at a byte boundary (H.264 7.3.5), so that the bits before
-// them depend on where the macroblock lies. A run of macroblocks moves the position x to x + before, or, if
-// there is an I_PCM macroblock in it, to the next byte boundary from x + before, and then by `after`.
+// Lengths alone do not suffice: I_PCM samples begin at a byte boundary (H.264 7.3.5), so the number of bits
+// before them depends on where the macroblock lies. A run of macroblocks moves position x to x + before. If
+// there is an I_PCM macroblock in the run, the position moves to the next byte boundary from x + before, and
+// then by `after`.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ CU264_HD std::uint64_t position_after(const BitRun& run, std::uint64_t position)
   return run.aligned ? next_byte_boundary(position + run.before) + run.after : position + run.before;
 }
 
-// First `a`, then `b`. Associative; BitRun{} is its identity.
+// The run of `a` and then `b`. The operation is associative, and BitRun{} is its identity.
 CU264_HD BitRun followed_by(const BitRun& a, const BitRun& b) {
   BitRun both = a;
   if (!a.aligned) {

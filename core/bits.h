@@ -1,6 +1,5 @@
 // Writing, counting and reading bits, most significant first, and the Exp-Golomb codes (H.264 9.1).
-//
-// Syntax is written to a sink: BitWriter stores it, BitCounter only measures it, so that one function serves
+// Syntax is written to a sink. BitWriter stores it and BitCounter only measures it, so one function serves
 // both.
 #pragma once
 
@@ -17,8 +16,8 @@ struct BitCounter {
   CU264_HD_MEMBER void put(std::uint32_t, int length) { bits += static_cast<std::uint32_t>(length); }
 };
 
-// Writes into memory that the caller owns. Past its end nothing is stored, and overflowed() says so. What was
-// put is sure to be in memory only after align_with_zeros().
+// Writes into memory that the caller owns. Nothing is stored past its end, and overflowed() then returns
+// true. All bits are certain to be in memory only after align_with_zeros().
 class BitWriter {
  public:
   CU264_HD_MEMBER BitWriter(std::uint8_t* bytes, std::size_t capacity) : bytes_(bytes), capacity_(capacity) {}
@@ -61,7 +60,7 @@ class BitWriter {
   bool overflowed_ = false;
 };
 
-// Reads what may be hostile: past the end it yields zeros, and failed() says so.
+// Reads data that may be hostile: past the end it returns zeros, and failed() returns true.
 class BitReader {
  public:
   CU264_HD_MEMBER BitReader(const std::uint8_t* bytes, std::size_t size)

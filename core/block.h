@@ -7,9 +7,10 @@
 
 namespace cu264::core {
 
-// The coded blocks of a 4:2:0 macroblock, in the order of the bitstream (H.264 7.3.5.3). Each holds up to 16
-// levels in zigzag order: 16 in a luma block, the AC blocks' 15 at indices 0..14, the chroma DC blocks' 4 at
-// 0..3; on a GPU what they lack of 16 is zero.
+// The coded blocks of a 4:2:0 macroblock, in the order of the bitstream (H.264 7.3.5.3). The index of a block
+// in this order is its slot. Each block holds up to 16 levels in zigzag order: a luma block has 16, an AC
+// block has 15 at indices 0..14, and a chroma DC block has 4 at 0..3. On a GPU the remaining entries up to 16
+// are zero.
 inline constexpr int kBlocksPerMacroblock = 27;
 inline constexpr int kLevelsPerBlock = 16;
 inline constexpr int kSlotLumaDc = 0;     // Intra16x16DCLevel
@@ -17,8 +18,8 @@ inline constexpr int kSlotLuma = 1;       // + luma4x4BlkIdx: LumaLevel4x4 or In
 inline constexpr int kSlotChromaDc = 17;  // + iCbCr
 inline constexpr int kSlotChromaAc = 19;  // + 4 * iCbCr + blkIdx
 inline constexpr int kLevelsPerMacroblock = kBlocksPerMacroblock * kLevelsPerBlock;
-// total_coeff is kept 32 to the macroblock so that a record is one aligned transaction; slots 27..31 are
-// zero.
+// total_coeff has 32 entries for each macroblock, so that they are one aligned transaction; entries 27..31
+// are zero.
 inline constexpr int kTotalCoeffStride = 32;
 
 enum class MacroblockKind : std::uint8_t { intra4x4, intra16x16, pcm };
@@ -55,7 +56,7 @@ enum IntraChromaMode : int {
   kIntraChromaModes
 };
 
-// What the entropy coder must know of a macroblock besides its levels. 32 bytes, one aligned record.
+// What the entropy coder must know of a macroblock besides its levels: an aligned record of 32 bytes.
 struct alignas(16) MacroblockRecord {
   MacroblockKind kind = MacroblockKind::intra4x4;
   std::uint8_t intra16x16_pred_mode = 0;

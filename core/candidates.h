@@ -1,7 +1,6 @@
 // The candidates of a decision: their order, and which of them are worth a trial.
-//
-// A rank is a cost with the mode in its four lowest bits. Ranks order candidates by cost and ties by the
-// smaller mode, so that any order of comparison gives one answer.
+// A rank is a cost with the mode in its four lowest bits. Ranks order candidates by cost, and those of equal
+// cost by mode, so the result does not depend on the order of comparisons.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +13,10 @@ namespace cu264::core {
 using SatdRank = std::uint32_t;  // costs by SATD stay below 2^26
 using RdRank = std::int64_t;     // costs by rate and distortion
 
-inline constexpr SatdRank kNoRank = 0xffffffffu;  // of a mode that is not available; behind all others
+inline constexpr SatdRank kNoRank = 0xffffffffu;  // of a mode that is not available; greater than all others
 inline constexpr RdRank kNoRdRank = INT64_MAX;    // of no candidate at all
 
-// SATD and lambda times mode bits.
+// The cost is SATD plus lambda times the mode's bits.
 CU264_HD SatdRank satd_rank(int satd, int satd_lambda, int bits, int mode) {
   return static_cast<SatdRank>((satd + satd_lambda * bits) * 16 + mode);
 }
@@ -36,13 +35,13 @@ CU264_HD Rank cost_of_rank(Rank rank) {
   return rank >> 4;
 }
 
-// The order of ranks, for costs that leave no room for a mode.
+// The order of ranks, for costs that leave no bits free for a mode.
 template <class Cost>
 CU264_HD bool precedes(Cost cost, int mode, std::type_identity_t<Cost> other_cost, int other_mode) {
   return cost < other_cost || (cost == other_cost && mode < other_mode);
 }
 
-// Ascending; for a handful of candidates.
+// Sorts in ascending order; meant for a handful of candidates.
 CU264_HD void sort_ranks(SatdRank* ranks, int count) {
   for (int i = 1; i < count; ++i) {
     const SatdRank rank = ranks[i];
@@ -52,7 +51,7 @@ CU264_HD void sort_ranks(SatdRank* ranks, int count) {
   }
 }
 
-// The same for four, which a GPU keeps in registers.
+// The same for four ranks, which a GPU keeps in registers.
 CU264_HD void sort_ranks(SatdRank (&ranks)[4]) {
   const auto order = [&](int i, int j) {
     const SatdRank a = ranks[i], b = ranks[j];
@@ -65,18 +64,18 @@ CU264_HD int nth_mode(const SatdRank (&ranks)[4], int i) {
   return mode_of_rank(i == 0 ? ranks[0] : i == 1 ? ranks[1] : i == 2 ? ranks[2] : ranks[3]);
 }
 
-// A trial by rate and distortion is not worth its time where SATD and mode bits come to more 16ths of the
-// best cost than this. Together with core/luma_decision.h this leaves out more than half of the trials for
-// 0.2 % of rate.
+// A trial by rate and distortion is left out where the cost by SATD and mode bits exceeds this many 16ths of
+// the best such cost. Together with core/luma_decision.h this leaves out more than half of the trials and
+// costs 0.2 % of rate.
 inline constexpr int kWorthIntra4x4Mode = 24;
-inline constexpr int kWorthMode = 18;  // of Intra_16x16 and of chroma
+inline constexpr int kWorthMode = 18;  // for Intra_16x16 and chroma
 
 // Costs by SATD below 2^26.
 CU264_HD bool is_worth_trial(std::uint32_t cost, std::uint32_t best_cost, int sixteenths) {
   return 16 * cost <= best_cost * static_cast<std::uint32_t>(sixteenths);
 }
 
-// How many of the sorted candidates are tried: at least the first, at most `most`.
+// How many of the sorted candidates are tried: at least one, at most `most`.
 template <int kCount>
 CU264_HD int count_worth(const SatdRank (&ranks)[kCount], int most, int sixteenths) {
   int worth = 1;

@@ -1,4 +1,4 @@
-// One block of levels to its bits: residual_block_cavlc (H.264 7.3.5.3.2, 9.2).
+// Codes one block of levels: residual_block_cavlc (H.264 7.3.5.3.2, 9.2).
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@ namespace cu264::core {
 
 inline constexpr int kChromaDcNc = -1;  // nC of ChromaDCLevel in 4:2:0 (9.2.1)
 
-// What one pass over a block finds; the two masks are those of CAVLCU (4.4): the shape of the block, with and
-// without its trailing ones. Bit k stands for coding position k.
+// What one pass over a block finds. The two masks are those of CAVLCU (section 4.4): the non-zero levels with
+// and without the trailing ones. Bit k stands for coding position k.
 struct CavlcSymbols {
   std::uint32_t nonzero = 0;
-  std::uint32_t levels = 0;  // nonzero, less the trailing ones
+  std::uint32_t levels = 0;  // nonzero without the trailing ones
   int total_coeff = 0;
   int trailing_ones = 0;
 };
 
 CU264_HD CavlcSymbols symbols_of_masks(LevelMasks masks) {
-  // The ones above the last level that is none, at most three of them.
+  // Trailing ones are the levels of +-1 above the highest level of another magnitude, at most three.
   const std::uint32_t others = masks.nonzero ^ masks.ones;
   std::uint32_t trailing = others == 0 ? masks.ones : masks.ones & (~1u << highest_bit(others));
   while (count_ones(trailing) > 3) trailing &= trailing - 1;
@@ -52,15 +52,15 @@ CU264_HD constexpr int next_suffix_length(int suffix_length, int magnitude) {
   return suffix_length + (magnitude > (3 << (suffix_length - 1)) && suffix_length < 6);
 }
 
-// levelCode of a level; the first one after fewer than three trailing ones cannot be +-1 and is counted from
-// 2 (9.2.2.1).
+// levelCode of a level. The first level after fewer than three trailing ones cannot be +-1, so its code is
+// lower by 2 (9.2.2.1).
 CU264_HD constexpr int level_code(int level, bool cannot_be_one) {
   const int magnitude = level < 0 ? -level : level;
   return 2 * magnitude - 2 + (level < 0) - (cannot_be_one ? 2 : 0);
 }
 
-// level_prefix and level_suffix (9.2.2.1) in one piece. |level| <= kMaxLevel keeps the suffix of the escape
-// within its 12 bits.
+// Puts level_prefix and level_suffix (9.2.2.1) together. |level| <= kMaxLevel keeps the escape's suffix
+// within 12 bits.
 template <class Sink>
 CU264_HD constexpr void put_level(Sink& sink, int code, int suffix_length) {
   const int escape = suffix_length == 0 ? 30 : 15 << suffix_length;
@@ -74,7 +74,7 @@ CU264_HD constexpr void put_level(Sink& sink, int code, int suffix_length) {
   sink.put((1u << size) | static_cast<std::uint32_t>(suffix), prefix + 1 + size);
 }
 
-// How many bits put_level puts.
+// The number of bits that put_level puts.
 CU264_HD int level_length(int code, int suffix_length) {
   const int escape = suffix_length == 0 ? 30 : 15 << suffix_length;
   const int plain = (code >> suffix_length) + 1 + suffix_length;
@@ -86,7 +86,7 @@ CU264_HD void put_code(Sink& sink, const CodeWord& code) {
   sink.put(code.bits, code.length);
 }
 
-// max_num_coeff: 16, 15 (AC of Intra_16x16 and chroma) or 4 (chroma DC, with nC = kChromaDcNc).
+// max_num_coeff: 16, 15 (AC blocks of Intra_16x16 and chroma) or 4 (chroma DC, with nC = kChromaDcNc).
 template <class Sink>
 CU264_HD void put_block(Sink& sink, const std::int16_t* levels, const CavlcSymbols& symbols,
                         int max_num_coeff, int nC) {
@@ -128,8 +128,8 @@ CU264_HD void put_block(Sink& sink, const std::int16_t* levels, const CavlcSymbo
   }
 }
 
-// The block's length: what rate-distortion decisions pay for it. Of the levels only those are read that the
-// masks call neither zero nor trailing ones.
+// The block's length in bits, which is its rate in decisions. Only those levels are read that are neither
+// zero nor trailing ones by the masks.
 CU264_HD int cavlc_bits_of_masks(const std::int16_t* levels, LevelMasks masks, int max_num_coeff, int nC) {
   BitCounter counter;
   put_block(counter, levels, symbols_of_masks(masks), max_num_coeff, nC);
@@ -140,16 +140,17 @@ CU264_HD int cavlc_block_bits(const std::int16_t* levels, int max_num_coeff, int
   return cavlc_bits_of_masks(levels, level_masks(levels, max_num_coeff), max_num_coeff, nC);
 }
 
-// At least as many bits as `blocks` blocks take that hold `levels` levels other than zero, `magnitudes` the
-// sum of their magnitudes. A level of magnitude m takes at most 2m + 3 bits; at suffixLength 5 and 6 small
-// ones may take one or two more, but only behind one of 25 or of 49, which take 45 and 92 less. coeff_token
-// and total_zeros take 16 and 9, and runs 3 each but for 8 more in a block (tables 9-5, 9-7, 9-10).
+// An upper bound of the bits of `blocks` blocks that hold `levels` non-zero levels, whose magnitudes add up
+// to `magnitudes`. A level of magnitude m takes at most 2m + 3 bits. At suffixLength 5 and 6 small levels may
+// take one or two bits more, but only behind a level of magnitude 25 or 49, which takes 45 or 92 bits less.
+// coeff_token takes up to 16 bits, total_zeros up to 9, and a run_before up to 3, with up to 8 more in a
+// whole block (tables 9-5, 9-7, 9-10).
 CU264_HD constexpr int cavlc_bits_bound(int blocks, int levels, int magnitudes) {
   return 30 * blocks + 6 * levels + 2 * magnitudes;
 }
 
-// nC from the neighbouring blocks' total_coeff; a negative count stands for a block that is not available
-// (9.2.1).
+// nC from total_coeff of the neighbouring blocks (9.2.1). A negative count stands for a block that is not
+// available.
 CU264_HD int nc_from_neighbours(int nA, int nB) {
   if (nA >= 0 && nB >= 0) return (nA + nB + 1) >> 1;
   return nA >= 0 ? nA : nB >= 0 ? nB : 0;

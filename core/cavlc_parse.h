@@ -1,7 +1,6 @@
-// One block of CAVLC back to its levels: the inverse of core/cavlc_block.h, for streams that may be hostile.
-//
-// The codes are found by trying the very tables that the coder writes from: slow, but there is nothing to
-// disagree.
+// Parses one CAVLC block into its levels: the inverse of core/cavlc_block.h, for streams that may be hostile.
+// Codes are found by search in the tables that the coder writes from. That is slow, but parser and coder
+// cannot disagree.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,8 @@ namespace cu264::core {
 
 inline constexpr int kCavlcParseError = -1;
 
-// The first of `symbols` symbols whose code comes next, and skips that code; kCavlcParseError if none does.
+// Returns the first of `symbols` symbols whose code comes next and skips that code; kCavlcParseError if there
+// is none.
 template <class CodeOf>
 CU264_HD int parse_code(BitReader& reader, int symbols, CodeOf code_of) {
   const std::uint32_t window = reader.peek(16);  // no code is longer
@@ -49,8 +49,8 @@ CU264_HD CoeffToken parse_coeff_token(BitReader& reader, int max_num_coeff, int 
   return token;
 }
 
-// levelCode (9.2.2.1) of a level, before the first level's offset; kCavlcParseError past level_prefix 15,
-// which the profiles below High do not allow.
+// levelCode (9.2.2.1) of a level, before the first level's offset is added; kCavlcParseError for a
+// level_prefix above 15, which the profiles below High do not allow.
 CU264_HD int parse_level_code(BitReader& reader, int suffix_length) {
   const std::uint32_t window = reader.peek(16);
   if (window == 0) return kCavlcParseError;
@@ -63,7 +63,8 @@ CU264_HD int parse_level_code(BitReader& reader, int suffix_length) {
   return (level_prefix << suffix_length) + static_cast<int>(reader.get(suffix_size)) + escape_offset;
 }
 
-// The levels in decoding order, highest frequency first (7.3.5.3.2); false if they are not CAVLC.
+// Parses the levels in decoding order, highest frequency first (7.3.5.3.2); false if the bits are no valid
+// code.
 CU264_HD bool parse_levels(BitReader& reader, const CoeffToken& token, std::int16_t* decoded) {
   int suffix_length = token.total_coeff > 10 && token.trailing_ones < 3 ? 1 : 0;
   for (int i = 0; i < token.total_coeff; ++i) {
@@ -98,9 +99,9 @@ struct RunBeforeCodes {
   }
 };
 
-// Reads a block into levels[0 .. max_num_coeff) and returns TotalCoeff, or kCavlcParseError when the bits are
-// no block or end too soon; the levels are then all zero or partly filled. max_num_coeff and nC as for
-// put_block.
+// Reads a block into levels[0 .. max_num_coeff) and returns TotalCoeff. Returns kCavlcParseError when the
+// bits are no valid block or end too soon; the levels are then zero or partly filled. max_num_coeff and nC
+// are as in put_block.
 CU264_HD int cavlc_parse_block(BitReader& reader, std::int16_t* levels, int max_num_coeff, int nC) {
   for (int k = 0; k < max_num_coeff; ++k) levels[k] = 0;
   const CoeffToken token = parse_coeff_token(reader, max_num_coeff, nC);
@@ -110,7 +111,7 @@ CU264_HD int cavlc_parse_block(BitReader& reader, std::int16_t* levels, int max_
   std::int16_t decoded[16];
   if (!parse_levels(reader, token, decoded)) return kCavlcParseError;
 
-  // A block of 15 shares the tables of 16: a code that leaves it room for no such zeros is no code here.
+  // A block of 15 levels shares the tables of 16: only codes of as many zeros as it has room for are valid.
   const int room = max_num_coeff - token.total_coeff;
   int zeros_left = 0;
   if (room > 0) zeros_left = parse_code(reader, room + 1, TotalZerosCodes{max_num_coeff, token.total_coeff});

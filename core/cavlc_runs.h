@@ -1,8 +1,7 @@
-// All run_before codes of a block in one piece (H.264 9.2.3), from tables by eight coefficients at a time.
-//
-// zerosLeft at a coefficient is the number of zeros below it, and its run_before ends at the next coefficient
-// below it: what the coefficients of one half of a block cost depends on that half's mask and on how many
-// zeros lie below the half, of which table 9-10 tells apart no more than 7.
+// All run_before codes of a block as one string of bits (H.264 9.2.3), from tables for eight coefficients at
+// a time. zerosLeft at a coefficient is the number of zeros below it, and its run_before ends at the next
+// coefficient below it. So the codes of one half of a block depend on that half's mask and on the number of
+// zeros below the half, which table 9-10 distinguishes only up to 7.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +13,18 @@
 
 namespace cu264::core {
 
-// Bits above a byte of length, as in unpack_code, but up to 24 of them.
+// The code's bits above a byte that holds their number, as in unpack_code, but with up to 24 bits.
 using CodeString = std::uint32_t;
 
 namespace detail {
 
-// Nothing where there is no such run.
+// Empty where there is no such run.
 CU264_HD constexpr CodeString run_before_string(int zeros_left, int run_before) {
   return zeros_left == 0 || run_before > 14 ? 0 : packed_run_before_code(zeros_left, run_before);
 }
 
-// Of the coefficients of `mask` but the lowest, `zeros_below` zeros lying below all eight.
+// The codes of all coefficients in `mask` but the lowest, where `zeros_below` zeros lie below the eight
+// positions.
 CU264_HD constexpr CodeString runs_of_half(int zeros_below, std::uint32_t mask) {
   CodeString bits = 0;
   int length = 0;
@@ -69,7 +69,7 @@ CU264_HD int bridging_run_length(std::integer_sequence<int, i...>, int index) {
 
 }  // namespace detail
 
-// At most 25 bits: with total_zeros before them they still fit a word.
+// At most 25 bits, so that total_zeros fits into a 32-bit word before them.
 struct Runs {
   std::uint32_t bits = 0;
   int length = 0;
@@ -83,8 +83,8 @@ CU264_HD Runs run_before_codes(std::uint32_t nonzero) {
   const int zeros = 8 - count_ones(low);
   const CodeString upper = detail::half_runs(Halves{}, (zeros < 7 ? zeros : 7) << 8 | static_cast<int>(high));
   const CodeString lower = detail::half_runs(Halves{}, static_cast<int>(low));
-  // From the lowest coefficient above to the highest below, if both are there. Without a branch, so that the
-  // three are looked up at once.
+  // The run from the lowest coefficient of the upper half to the highest of the lower half, if both exist.
+  // There is no branch, so that the three look-ups overlap.
   const int above = 8 + highest_bit((high | 0x100) & (0u - (high | 0x100)));
   const int zeros_left = above - count_ones(low);
   const int run = above - highest_bit(low | 1) - 1;
@@ -98,8 +98,8 @@ CU264_HD Runs run_before_codes(std::uint32_t nonzero) {
   return runs;
 }
 
-// run_before_codes' length alone, from smaller tables.
-CU264_HD int run_before_length(std::uint32_t nonzero) {
+// The length of run_before_codes alone, from smaller tables.
+CU264_HD int run_before_codes_length(std::uint32_t nonzero) {
   using Halves = std::make_integer_sequence<int, 8 * 256>;
   using Bridges = std::make_integer_sequence<int, 8 * 16>;
   const std::uint32_t low = nonzero & 0xff, high = nonzero >> 8;

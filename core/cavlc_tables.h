@@ -14,8 +14,8 @@ struct CodeWord {
   int length = 0;  // 0: no such symbol
 };
 
-// Tables hold codes as integers, the bits above a byte of length: arrays of a class type are not initialised
-// in device code.
+// Tables hold codes as integers, with the code's bits above a byte that holds their number, because arrays of
+// a class type are not initialised in device code.
 CU264_HD CodeWord unpack_code(std::uint32_t packed) {
   return {packed >> 8, static_cast<int>(packed & 0xff)};
 }
@@ -122,11 +122,11 @@ CU264_HD CodeWord coeff_token_code(int column, int total_coeff, int trailing_one
   return unpack_code(table[column * 17 + total_coeff][trailing_ones]);
 }
 
-// The two tables below are for what is evaluated at compile time, other tables among it; device code cannot
-// index them. The functions that look codes up at run time have copies of their own.
+// The two tables below serve evaluation at compile time, for example of other tables; device code cannot
+// index them. The functions that look codes up at run time have their own copies.
 
-// total_zeros of 4x4 blocks and, of the chroma DC blocks of 4:2:0, kChromaDcTotalZeros rows further down
-// (tables 9-7, 9-8 and 9-9 (a)): rows tzVlcIndex (TotalCoeff) from 1, columns total_zeros.
+// total_zeros of 4x4 blocks and, kChromaDcTotalZeros rows further down, of the chroma DC blocks of 4:2:0
+// (tables 9-7, 9-8 and 9-9 (a)). Rows are tzVlcIndex (TotalCoeff) from 1, columns are total_zeros.
 inline constexpr int kChromaDcTotalZeros = 15, kTotalZerosRows = 18;
 
 // clang-format off
@@ -173,7 +173,7 @@ CU264_HD CodeWord chroma_dc_total_zeros_code(int total_coeff, int total_zeros) {
   return total_zeros_code(kChromaDcTotalZeros + total_coeff, total_zeros);
 }
 
-// Table 9-10: rows zerosLeft 1..6 and more, columns run_before.
+// Table 9-10: rows are zerosLeft 1..6 and more, columns are run_before.
 // clang-format off
 inline constexpr std::uint32_t kRunBeforeCodes[7][15] = {
     {"1"_vlc, "0"_vlc},
@@ -197,7 +197,7 @@ CU264_HD std::uint32_t run_before_entry(std::integer_sequence<int, i...>, int in
   return table[index];
 }
 
-// Of zerosLeft from `first` to `last`, 16 bits each: two bits for each run of up to six zeros.
+// Lengths for zerosLeft from `first` to `last`, in 16 bits each: two bits for each run of up to six zeros.
 CU264_HD constexpr std::uint64_t short_run_lengths(int first, int last) {
   std::uint64_t rows = 0;
   for (int zeros_left = first; zeros_left <= last; ++zeros_left) {
@@ -216,8 +216,7 @@ CU264_HD CodeWord run_before_code(int zeros_left, int run_before) {
   return unpack_code(detail::run_before_entry(Entries{}, 15 * row + run_before));
 }
 
-// Length of run_before_code without a look-up in memory: two bits for each run of up to six zeros, sixteen
-// for each zerosLeft.
+// Length of run_before_code without a look-up in memory: the lengths are fields of two constants.
 CU264_HD int run_before_length(int zeros_left, int run_before) {
   constexpr std::uint64_t up_to_four = detail::short_run_lengths(1, 4);
   constexpr std::uint64_t five_and_more = detail::short_run_lengths(5, 7);

@@ -1,5 +1,5 @@
-// A picture between the stages: what `reconstruct` hands to `code` and `pack`, as plain arrays in one layout
-// that both backends share. Macroblocks are in raster order.
+// A picture between the stages: what `reconstruct` hands to `code` and `pack`, as plain arrays whose layout
+// both backends share. Macroblocks are in raster order.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct CodedPictureView {
   std::int16_t* levels = nullptr;           // [mb][27][16], zero where a block has none (also in I_PCM)
   std::uint8_t* total_coeff =
       nullptr;  // [mb][32] by slot; 16 in all luma and chroma AC slots of I_PCM (9.2.1)
-  // The padded source picture: samples of I_PCM macroblocks are coded from here.
+  // The padded source picture, from which the samples of I_PCM macroblocks are coded.
   const std::uint8_t* source[3] = {};  // mb_width * 16 (8) by mb_height * 16 (8)
   std::ptrdiff_t source_pitch[3] = {};
 

@@ -16,7 +16,7 @@ struct Rgb {
   int b = 0;
 };
 
-// A row of the matrix, 16 fractional bits.
+// A row of the matrix, with 16 fractional bits.
 struct ColourWeights {
   int r = 0;
   int g = 0;
@@ -31,13 +31,14 @@ struct ColourMatrix {
   int y_offset = 0;
 };
 
-// matrix_coefficients of H.273 that can be converted to: BT.709, and the two names of BT.601.
+// Whether RGB can be converted by these matrix_coefficients (H.273): BT.709, and the two code points of
+// BT.601.
 CU264_HD bool is_convertible_matrix(int matrix_coefficients) {
   return matrix_coefficients == 1 || matrix_coefficients == 5 || matrix_coefficients == 6;
 }
 
-// From Kr and Kb (H.264 table E-5, equations E-16 on). Weights that must add up do so exactly, whatever the
-// rounding of each: white is 235 (255), and grey has chroma 128.
+// Computed from Kr and Kb (H.264 table E-5, equations from E-16 on). Weights that must add up do so exactly
+// in spite of rounding: white is 235 (255 in full range), and grey has chroma 128.
 CU264_HD ColourMatrix make_colour_matrix(int matrix_coefficients, bool full_range) {
   const std::int64_t one = 10000;
   const std::int64_t kr = matrix_coefficients == 1 ? 2126 : 2990;
@@ -66,13 +67,13 @@ CU264_HD std::uint8_t luma_of(const ColourMatrix& m, const Rgb& c) {
   return clipped_sample(m.y_offset + ((m.y.apply(c) + (1 << 15)) >> 16));
 }
 
-// `sum` is that of four samples.
+// `sum` is the sum of four samples.
 CU264_HD std::uint8_t chroma_of(const ColourWeights& w, const Rgb& sum) {
   return clipped_sample(128 + ((w.apply(sum) + (1 << 17)) >> 18));
 }
 
-// round(255 * v) of an IEEE 754 single, from its bits: exact, halves upwards, so that no two processors can
-// differ.
+// round(255 * v) of an IEEE 754 single, computed from its bits. The result is exact, with halves rounded up,
+// so all processors agree.
 CU264_HD int sample_of_float(std::uint32_t bits) {
   constexpr std::uint32_t kOne = 0x3f800000u, kInfinity = 0x7f800000u;
   if (bits > kInfinity) return 0;  // negative, or not a number
@@ -117,14 +118,15 @@ CU264_HD Rgb rgb_at(const RgbPicture& p, int x, int y) {
   }
 }
 
-// Two by two samples of luma, top row first, and the chroma that they share.
+// Two by two luma samples, top row first, and the chroma that they share.
 struct Ycc420 {
   std::uint8_t y[4];
   std::uint8_t cb;
   std::uint8_t cr;
 };
 
-// Of the chroma sample at (x, y). At an odd side the last column or row counts twice.
+// Converts the samples that share the chroma sample at (x, y). Where a side is odd, the last column or row
+// counts twice.
 CU264_HD Ycc420 convert_rgb(const ColourMatrix& m, const RgbPicture& p, int x, int y) {
   Ycc420 out;
   Rgb sum;

@@ -1,7 +1,6 @@
 // The loop filter's arithmetic (H.264 8.7): thresholds of an edge, and one line of samples across it.
-//
-// The filters are written without branches, so that a loop over the lines of an edge vectorises and a warp
-// does not diverge. Where the filter is off they return the samples they were given.
+// The filters have no branches, so that a loop over the lines of an edge vectorises and a warp does not
+// diverge. Where the filter is off, they return the samples unchanged.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +9,7 @@
 
 namespace cu264::core {
 
-// Samples across an edge, p0 | q0 being the neighbours of the edge.
+// Samples across an edge, which lies between p0 and q0.
 struct EdgeLine {
   int p3, p2, p1, p0, q0, q1, q2, q3;
 };
@@ -58,8 +57,8 @@ CU264_HD int deblock_distance(int a, int b) {
   return a < b ? b - a : a - b;
 }
 
-// Of the edge between samples quantised with qp_p and qp_q (both QP_Y, or both QP_C; 0 for I_PCM)
-// (H.264 8.7.2.2). bS 4 has no tC0: it is left 0.
+// Thresholds of the edge between samples quantised with qp_p and qp_q: both QP_Y or both QP_C, with 0 for
+// QP_Y of I_PCM (H.264 8.7.2.2). There is no tC0 for bS 4; it stays 0.
 CU264_HD EdgeThresholds deblock_thresholds(int qp_p, int qp_q, int filterOffsetA, int filterOffsetB, int bS) {
   const int qp_average = (qp_p + qp_q + 1) >> 1;
   const int indexA = deblock_clip(0, 51, qp_average + filterOffsetA);
@@ -70,7 +69,7 @@ CU264_HD EdgeThresholds deblock_thresholds(int qp_p, int qp_q, int filterOffsetA
   return t;
 }
 
-// 0 or 1: flags are numbers here, because "&" keeps the lines of an edge in step where "&&" branches.
+// Returns 0 or 1. Flags are numbers here, because "&&" would branch where "&" does not.
 CU264_HD int deblock_near(int a, int b, int threshold) {
   return deblock_distance(a, b) < threshold ? 1 : 0;
 }
@@ -81,7 +80,7 @@ CU264_HD int deblock_filters(const EdgeLine& s, const EdgeThresholds& t) {
          deblock_near(s.q1, s.q0, t.beta);
 }
 
-// bS < 4 (H.264 8.7.2.3). Chroma changes p0 and q0 alone.
+// bS < 4 (H.264 8.7.2.3). In chroma only p0 and q0 change.
 CU264_HD EdgeLine deblock_normal(EdgeLine s, const EdgeThresholds& t, bool chroma) {
   const int on = deblock_filters(s, t);
   const int p_smooth = deblock_near(s.p2, s.p0, t.beta);

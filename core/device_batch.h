@@ -1,5 +1,5 @@
-// A batch of pictures in device memory between the stages: plain pointers, one layout, shared by all kernels.
-// The arrays are those of core/coded_picture.h with the picture as their first index.
+// A batch of pictures in device memory between the stages: plain pointers to arrays whose layout all kernels
+// share. The arrays are those of core/coded_picture.h with the picture as their first index.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,9 @@
 
 namespace cu264::core {
 
-// A source picture where the caller or ingest left it: 8-bit planes of width x height samples, any pitch and
-// alignment. Kernels replicate the last column and row themselves, so that native formats are never copied.
+// A source picture where the caller or the stage `ingest` left it: 8-bit planes of width x height samples
+// with any pitch and alignment. Kernels replicate the last column and row themselves, so YCbCr frames need no
+// copy.
 struct SourcePicture {
   const std::uint8_t* plane[3] = {};
   std::ptrdiff_t pitch[3] = {};
@@ -31,15 +32,15 @@ struct BatchView {
   const SourcePicture* sources = nullptr;   // [picture]
   const PictureParams* params = nullptr;    // [picture]
   MacroblockRecord* macroblocks = nullptr;  // [picture][mb]
-  // [picture][mb][27][16]; only slots in nonzero_blocks are written, the rest is stale
+  // [picture][mb][27][16]; only the slots in nonzero_blocks are written, the others hold old data
   std::int16_t* levels = nullptr;
   std::uint8_t* total_coeff = nullptr;  // [picture][mb][32]
   // null, or [picture] Y, Cb, Cr of whole macroblocks before the loop filter
   std::uint8_t* reconstruction = nullptr;
-  // null, or [picture][mb]: what a macroblock's QP differs by from the picture's
+  // null, or [picture][mb]: the difference of the macroblock's QP from the picture's
   const std::int8_t* qp_offsets = nullptr;
-  // For launch_join (entropy/cavlc/code_batch.h): intra4x4_pred_mode of Intra_4x4 macroblocks holds what is
-  // coded of the modes (kPredictedMode)
+  // For launch_join (entropy/cavlc/code_batch.h): intra4x4_pred_mode of Intra_4x4 macroblocks holds the
+  // syntax elements of the modes instead of the modes (see kPredictedMode)
   bool mode_codes = false;
 
   CU264_HD_MEMBER int macroblocks_per_picture() const { return mb_width * mb_height; }

@@ -10,13 +10,12 @@ namespace cu264::core {
 
 // ---- Intra_4x4 (8.3.1.2)
 // ------------------------------------------------------------------------------------------
-//
-// The thirteen neighbours of a block lie on one bent line; its ends are doubled so that the filters at the
-// corners need no case of their own:
+// The thirteen neighbours of a block lie on one bent line, whose end samples are repeated so that the filters
+// need no special case there:
 //   index   0  1  2  3  4  5  6  7 .. 13 14
 //   sample L3 L3 L2 L1 L0  M T0 T1 .. T7 T7
-// Every sample that any mode predicts is a neighbour, an average of two or of three adjacent ones, or the DC
-// value, so that all nine predictions are look-ups in one table of values.
+// Every sample that a mode predicts is a neighbour, a mean of two or three adjacent neighbours, or the DC
+// value. So all nine predictions are look-ups in one table of values.
 inline constexpr int kIntra4x4LineLeft = 4;  // L(y) is at 4 - y
 inline constexpr int kIntra4x4LineCorner = 5;
 inline constexpr int kIntra4x4LineTop = 6;  // T(x) is at 6 + x
@@ -33,9 +32,9 @@ struct Intra4x4Neighbours {
   bool corner = false;
 };
 
-// The values that predictions are taken from. `line` must hold defined samples where a neighbour is
-// unavailable too (any value: no mode that intra4x4_mode_available admits looks there); T4..T7 are T3 where
-// they do not exist (8.3.1.2).
+// Computes the values that predictions are taken from. Where a neighbour is unavailable `line` must still
+// hold a defined sample, of any value, because no mode that intra4x4_mode_available admits reads it. T4..T7
+// repeat T3 where they do not exist (8.3.1.2).
 template <class Pixel>
 CU264_HD void intra4x4_values(const Pixel (&line)[kIntra4x4LineLength + 1], Intra4x4Neighbours available,
                               int bit_depth, Pixel (&values)[kIntra4x4Values]) {
@@ -59,7 +58,7 @@ CU264_HD void intra4x4_values(const Pixel (&line)[kIntra4x4LineLength + 1], Intr
   values[kIntra4x4DcValue] = static_cast<Pixel>(dc);
 }
 
-// Where in the values the prediction of sample (x, y) lies (8.3.1.2.1 to 8.3.1.2.9).
+// Index of the value that predicts sample (x, y) (8.3.1.2.1 to 8.3.1.2.9).
 CU264_HD constexpr int intra4x4_source(int mode, int x, int y) {
   switch (mode) {
     case kIntra4x4Vertical:
@@ -117,18 +116,18 @@ CU264_HD bool intra4x4_reads_above_right(int mode) {
   return mode == kIntra4x4DiagonalDownLeft || mode == kIntra4x4VerticalLeft;
 }
 
-// Whether the samples above and to the right of a block exist (6.4.11.4): not yet coded, or in the macroblock
-// above (`above`) or above and to the right (`above_right`).
+// Whether the samples above and to the right of a block are available (6.4.11.4). They may be not yet coded,
+// or lie in the macroblock above (`above`: it is available) or above and to the right (`above_right`).
 CU264_HD constexpr bool intra4x4_above_right_available(int luma4x4BlkIdx, bool above, bool above_right) {
   if (luma4x4BlkIdx == 5) return above_right;
   if (luma_block_y(luma4x4BlkIdx) == 0) return above;
   return ((1 << luma4x4BlkIdx) & ((1 << 3) | (1 << 7) | (1 << 11) | (1 << 13) | (1 << 15))) == 0;
 }
 
-// Whether the search leaves out the modes that read the samples above and to the right of a block. Those of
-// block 5 are of the macroblock above and to the right (if there is one: `above_right`). Without them a row
-// of macroblocks follows the row above at a distance of one macroblock instead of two, so that a wavefront
-// takes a quarter less steps.
+// Whether the search leaves out the modes that read the samples above and to the right of a block. For block
+// 5 these samples belong to the macroblock above and to the right, if it is available (`above_right`).
+// Without them a row of macroblocks follows the row above at a distance of one macroblock instead of two, and
+// a wavefront takes a quarter fewer steps.
 CU264_HD constexpr bool intra4x4_avoids_above_right(int luma4x4BlkIdx, bool above_right) {
   return luma4x4BlkIdx == 5 && above_right;
 }
@@ -151,7 +150,7 @@ CU264_HD int intra_chroma_slope(int sum) {
   return (34 * sum + 32) >> 6;
 }
 
-// `above[-1]` is the corner, and `left[-1]` too. For 16x16 luma (8.3.3.4).
+// For 16x16 luma (8.3.3.4). Both `above[-1]` and `left[-1]` are the corner sample.
 template <class Pixel>
 CU264_HD PlanePrediction intra16x16_plane(const Pixel* above, const Pixel* left) {
   int h = 0, v = 0;

@@ -1,5 +1,5 @@
-// The better of Intra_4x4 and Intra_16x16, and what decides early. Both backends go through the two functions
-// at the end; what they call Search computes.
+// The choice between Intra_4x4 and Intra_16x16, and the rules that end the search early. Both backends use
+// the two functions at the end, whose template argument Search does the computation.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,13 @@
 
 namespace cu264::core {
 
-// Where rate and distortion decide, SATD with mode bits decides early, in 16ths of the best Intra_16x16
-// mode's: Intra_4x4 is abandoned from the first on, and below the second Intra_16x16 is not tried.
+// Where rate and distortion decide, the cost of Intra_4x4 by SATD can end the search early. In 16ths of the
+// best Intra_16x16 mode's cost: from kStopIntra4x4 on Intra_4x4 is abandoned, and below kSureIntra4x4
+// Intra_16x16 is not tried.
 inline constexpr int kStopIntra4x4 = 18;
 inline constexpr int kSureIntra4x4 = 12;
 
-// Costs by SATD below 2^26. That of Intra_4x4 may be a part of its blocks'.
+// The costs are by SATD and below 2^26. That of Intra_4x4 may cover only the first of its blocks.
 CU264_HD bool intra4x4_is_hopeless(std::uint32_t intra4x4, std::uint32_t intra16x16) {
   return intra4x4 >= intra16x16 * kStopIntra4x4 / 16;
 }
@@ -40,7 +41,7 @@ CU264_HD std::uint32_t intra4x4_block_cost(int squared_error, int mode_bits, int
                                 static_cast<std::uint32_t>(mode_bits + block_bits), rd_lambda);
 }
 
-// What the search for the sixteen modes of Intra_4x4 came to.
+// The result of the search for the sixteen modes of Intra_4x4.
 struct Intra4x4Result {
   bool kept = false;            // not abandoned; else nothing below counts
   std::uint32_t satd_cost = 0;  // modes' bits included

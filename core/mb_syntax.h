@@ -1,4 +1,4 @@
-// macroblock_layer of I slices (H.264 7.3.5), all but the residual.
+// macroblock_layer of I slices (H.264 7.3.5) without the residual.
 #pragma once
 
 #include <cstdint>
@@ -27,14 +27,14 @@ CU264_HD int intra_pattern_code_num(int coded_block_pattern) {
   return table[coded_block_pattern];
 }
 
-// mb_qp_delta is present (7.3.5).
+// Whether mb_qp_delta is present (7.3.5).
 CU264_HD bool has_mb_qp_delta(const MacroblockRecord& mb) {
   return mb.kind == MacroblockKind::intra16x16 ||
          (mb.kind == MacroblockKind::intra4x4 && mb.coded_block_pattern != 0);
 }
 
-// predIntra4x4PredMode of a block of `mb` (8.3.1.1). Null: the neighbour is not available in this slice.
-// Macroblocks of the other kinds hold DC in all sixteen modes, as the clause wants them to count.
+// predIntra4x4PredMode of a block of `mb` (8.3.1.1). A neighbour that is not available in this slice is null.
+// Macroblocks of the other kinds hold DC in all sixteen modes, since the clause counts them so.
 CU264_HD int predicted_intra4x4_mode(const MacroblockRecord& mb, const MacroblockRecord* left,
                                      const MacroblockRecord* above, int luma4x4BlkIdx) {
   const int x = luma_block_x(luma4x4BlkIdx), y = luma_block_y(luma4x4BlkIdx);
@@ -46,7 +46,7 @@ CU264_HD int predicted_intra4x4_mode(const MacroblockRecord& mb, const Macrobloc
   return mode_a < mode_b ? mode_a : mode_b;
 }
 
-// Where what is coded of a mode stands for it, rem_intra4x4_pred_mode or this: the predicted mode.
+// Where an array holds rem_intra4x4_pred_mode in place of modes, this value stands for the predicted mode.
 inline constexpr std::uint8_t kPredictedMode = 255;
 
 // prev_intra4x4_pred_mode_flag and, if it is 0, rem_intra4x4_pred_mode.
@@ -63,7 +63,7 @@ CU264_HD void put_intra4x4_mode(Sink& sink, int mode, int predicted) {
   }
 }
 
-// mb_type, coded_block_pattern and mb_qp_delta: what a macroblock costs besides modes and residual.
+// Bits of mb_type, coded_block_pattern and mb_qp_delta: the macroblock without modes and residual.
 CU264_HD int mb_type_and_pattern_bits(const MacroblockRecord& mb) {
   int bits = ue_length(static_cast<std::uint32_t>(mb_type(mb)));
   if (mb.kind == MacroblockKind::intra4x4) {
@@ -72,7 +72,7 @@ CU264_HD int mb_type_and_pattern_bits(const MacroblockRecord& mb) {
   return bits + (has_mb_qp_delta(mb) ? se_length(mb.mb_qp_delta) : 0);
 }
 
-// The end of the header: what follows the prediction modes of the luma blocks. Of I_PCM nothing.
+// Puts what follows the prediction modes of the luma blocks in the header; nothing for I_PCM.
 template <class Sink>
 CU264_HD void put_macroblock_header_end(Sink& sink, const MacroblockRecord& mb) {
   if (mb.kind == MacroblockKind::pcm) return;
@@ -83,7 +83,7 @@ CU264_HD void put_macroblock_header_end(Sink& sink, const MacroblockRecord& mb) 
   if (has_mb_qp_delta(mb)) put_se(sink, mb.mb_qp_delta);
 }
 
-// Everything before the residual; of I_PCM only mb_type.
+// Puts everything before the residual; only mb_type for I_PCM.
 template <class Sink>
 CU264_HD void put_macroblock_header(Sink& sink, const MacroblockRecord& mb, const MacroblockRecord* left,
                                     const MacroblockRecord* above) {
@@ -104,7 +104,7 @@ CU264_HD bool slot_is_coded(const MacroblockRecord& mb, int slot) {
   return (mb.coded_block_pattern >> 4) >= (slot < kSlotChromaAc ? 1 : 2);
 }
 
-// The same of all slots at once: bit s for slot s.
+// The same for all slots at once: bit s stands for slot s.
 CU264_HD std::uint32_t coded_slots(const MacroblockRecord& mb) {
   if (mb.kind == MacroblockKind::pcm) return 0;
   const std::uint32_t luma = mb.coded_block_pattern & 15, chroma = mb.coded_block_pattern >> 4;

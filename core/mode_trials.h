@@ -10,7 +10,7 @@
 
 namespace cu264::core {
 
-// Without RDOQ Intra_16x16 must come this near to Intra_4x4's cost, in 16ths, for RDOQ to be tried on it.
+// RDOQ is tried on Intra_16x16 only if its cost without RDOQ is at most this many 16ths of Intra_4x4's cost.
 inline constexpr int kWorthRdoq = 17;
 
 inline constexpr std::int64_t kNothingToBeat = INT64_MAX;

@@ -14,14 +14,14 @@ CU264_HD bool needs_emulation_prevention(int zeros, std::uint8_t byte) {
   return zeros == 2 && byte <= 3;
 }
 
-// The same count after `byte` (and the 03 before it, where one was needed) was written.
+// The count `zeros` after `byte` was written, with a 03 before it where one was needed.
 CU264_HD int zeros_after(int zeros, std::uint8_t byte) {
   if (byte != 0) return 0;
   return zeros == 2 ? 1 : zeros + 1;
 }
 
-// The count after `run` zero bytes behind one that is not zero: 0, 1, 2, 1, 2 .. It depends on the run alone,
-// so that a NAL unit can be escaped from any point on.
+// The count after `run` zero bytes that follow a non-zero byte: 0, 1, 2, 1, 2 .. It depends on the run alone,
+// so emulation prevention can begin at any byte of a NAL unit.
 CU264_HD int zeros_after_run(std::int64_t run) {
   return run < 2 ? static_cast<int>(run) : 2 - static_cast<int>(run & 1);
 }

@@ -1,4 +1,5 @@
-// Whether I_PCM is better than what the search found for a macroblock, or needed because that is too long.
+// Whether a macroblock is coded as I_PCM: because that is better than what the search found, or because what
+// the search found is too long.
 #pragma once
 
 #include <cstdint>
@@ -12,25 +13,26 @@
 
 namespace cu264::core {
 
-// mb_type (9 bits), the longest alignment, 384 samples: what I_PCM costs at most (H.264 7.3.5).
+// The most bits that I_PCM takes: mb_type (9 bits), the longest alignment and 384 samples (H.264 7.3.5).
 inline constexpr int kPcmBits = 9 + 7 + 384 * 8;
 
-// No header is longer: Intra_4x4 takes 1 bit for mb_type, 64 for its modes, 5 for intra_chroma_pred_mode, 11
-// for coded_block_pattern and up to 11 for mb_qp_delta.
+// The most bits of a header: Intra_4x4 takes 1 bit for mb_type, 64 for its modes, 5 for
+// intra_chroma_pred_mode, 11 for coded_block_pattern and up to 11 for mb_qp_delta.
 inline constexpr int kMostHeaderBits = 100;
 
-// With no more non-zero levels than this no macroblock can be longer than I_PCM: 39 bits a level (28 for the
-// level, 11 for its run) and 16 for each block's coeff_token.
+// A macroblock with no more non-zero levels than this is never longer than I_PCM: a level takes at most 39
+// bits (28 for itself, 11 for its run), and each block's coeff_token at most 16.
 inline constexpr int kSurelyBelowPcm = 64;
 
-// Only DC levels reach kMaxLevel: luma's, of 256 differences of 255, up to this QP.
+// Only DC levels reach kMaxLevel. Those of luma, the sum of 256 differences of 255, do so up to this QP.
 inline constexpr int kLastClippingQp = 9;
 
 CU264_HD bool is_clipped(int level) {
   return (level < 0 ? -level : level) >= kMaxLevel;
 }
 
-// What a slot's block takes in the bitstream; the grids hold total_coeff and give the rate model's contexts.
+// The bits of a slot's block. luma_counts and chroma_counts hold total_coeff and give the rate model's
+// contexts.
 template <class Rate, class LumaCounts, class ChromaCounts>
 CU264_FLOW int slot_bits(const Rate& rate, const MacroblockRecord& mb, int slot, const std::int16_t* levels,
                          const LumaCounts& luma_counts, const ChromaCounts (&chroma_counts)[2]) {
@@ -50,14 +52,14 @@ CU264_FLOW int slot_bits(const Rate& rate, const MacroblockRecord& mb, int slot,
 //   rate(), rd_lambda(), qp()
 //   by_rd()                   whether rate and distortion decide; then cost() is the macroblock's
 //   dc_is_clipped()           whether is_clipped() holds for a DC level of Intra_16x16 or chroma
-//   count_levels(), sum_of_magnitudes()   of all levels, or of more
+// count_levels(), sum_of_magnitudes() of all non-zero levels, or upper bounds of these
 //   macroblock_bits()         the exact size of macroblock_layer
 template <class Search>
 CU264_FLOW bool pcm_is_better(Search&& search) {
   if (search.by_rd()) {
     if (rd_cost(0, kPcmBits, search.rd_lambda()) < search.cost()) return true;
   } else if (search.qp() <= kLastClippingQp && search.dc_is_clipped()) {
-    // A clipped level leaves its block far from the source, and SATD of predictions does not see it.
+    // A clipped level leaves its block far from the source, which the SATD of predictions does not show.
     return true;
   }
   const int levels = search.count_levels();

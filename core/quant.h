@@ -64,7 +64,7 @@ CU264_HD Quantiser make_quantiser(int qp) {
   return q;
 }
 
-// DC levels pass a Hadamard transform more: 4x4 luma has two fractional bits more, 2x2 chroma one.
+// DC levels pass a further Hadamard transform: 4x4 luma has two more fractional bits, 2x2 chroma one more.
 inline constexpr int kLumaDcExtraShift = 2;
 inline constexpr int kChromaDcExtraShift = 1;
 

@@ -1,7 +1,6 @@
-// Rate models: how many bits the mode decision and RDOQ take a syntax element to cost.
-//
-// Decisions know the functions of a rate model and nothing of the entropy coder behind it, so a second coder
-// is added as a second type with the same functions. The model is a value, so that one may hold tables.
+// Rate models: the bits that the mode decision and RDOQ assign to each syntax element.
+// Decisions use the functions of a rate model and know nothing of the entropy coder behind it, so a second
+// coder is added as a second type with the same functions. A model is an object, so it may hold tables.
 // CavlcRate counts exactly what the CAVLC coder writes (H.264 9.1, 9.2). The kernels use it through
 // encoder/cuda/warp_rate.cuh, which counts the same bits of a block with many lanes.
 #pragma once
@@ -37,14 +36,15 @@ CU264_HD constexpr BlockCategory slot_category(MacroblockKind kind, int slot) {
 struct CavlcRate {
   // ---- residual blocks; `nC` is the context that block_context() derives
 
-  // From total_coeff of the blocks to the left and above, negative where they are not available.
+  // The context from total_coeff of the blocks to the left and above; a count is negative where the block is
+  // not available.
   CU264_HD_MEMBER int block_context(int nA, int nB) const { return nc_from_neighbours(nA, nB); }
   CU264_HD_MEMBER int chroma_dc_context() const { return kChromaDcNc; }
 
   CU264_HD_MEMBER int block_bits(const std::int16_t* levels, BlockCategory category, int nC) const {
     return cavlc_block_bits(levels, max_num_coeff(category), nC);
   }
-  // The same where the masks are known; levels that they call zero need not be.
+  // The same where the masks are known. Levels that are zero by the masks need not be zero in memory.
   CU264_HD_MEMBER int block_bits(const std::int16_t* levels, LevelMasks masks, BlockCategory category,
                                  int nC) const {
     return cavlc_bits_of_masks(levels, masks, max_num_coeff(category), nC);
@@ -73,7 +73,7 @@ struct CavlcRate {
     record.coded_block_pattern = static_cast<std::uint8_t>(luma_pattern | (chroma_pattern << 4));
     return mb_type_and_pattern_bits(record);
   }
-  // What CodedBlockPatternChroma costs while the kind of macroblock is not known: its share of the mb_type of
+  // The bits of CodedBlockPatternChroma while the kind of the macroblock is unknown: its share of mb_type in
   // Intra_16x16.
   CU264_HD_MEMBER int chroma_pattern_bits(int pattern) const {
     return ue_length(static_cast<std::uint32_t>(3 + 4 * pattern));
@@ -81,11 +81,12 @@ struct CavlcRate {
 
   // ---- the whole macroblock_layer
 
-  // All but the residual. mode_bits: the bits of the sixteen Intra_4x4 modes; 0 for the other kinds.
+  // The macroblock without its residual. mode_bits: the bits of the sixteen Intra_4x4 modes; 0 for the other
+  // kinds.
   CU264_HD_MEMBER int macroblock_header_bits(const MacroblockRecord& mb, int mode_bits) const {
     return mb_type_and_pattern_bits(mb) + mode_bits + chroma_mode_bits(mb.intra_chroma_pred_mode);
   }
-  // At least as many bits as the residual takes; see cavlc_bits_bound.
+  // An upper bound of the residual's bits; see cavlc_bits_bound.
   CU264_HD_MEMBER int residual_bits_bound(int levels, int magnitudes) const {
     return cavlc_bits_bound(kBlocksPerMacroblock, levels, magnitudes);
   }

@@ -33,7 +33,7 @@ CU264_HD std::int64_t rdoq_growth_of_step(std::int32_t value, int magnitude) {
   return 512 * (value - 256 * static_cast<std::int64_t>(magnitude)) + 65536;
 }
 
-// And when it drops to zero: value^2 - (value - level)^2.
+// The same when the level drops to zero: value^2 - (value - level)^2.
 CU264_HD std::int64_t rdoq_growth_of_zero(std::int32_t value, int magnitude) {
   const std::int64_t level = 256 * static_cast<std::int64_t>(magnitude);
   return level * (2 * static_cast<std::int64_t>(value) - level);

@@ -1,4 +1,4 @@
-// The slice header (H.264 7.3.3) as a function of the picture's parameters, and those values of the parameter
+// The slice header (H.264 7.3.3) as a function of the picture's parameters, and the values of the parameter
 // sets that it depends on.
 #pragma once
 
@@ -13,8 +13,8 @@ namespace cu264::core {
 inline constexpr int kLog2MaxFrameNum = 4;
 inline constexpr int kPicInitQp = 26;
 
-// The loop filter's thresholds, a little below the standard's own: intra pictures are filtered at every edge
-// with the strongest setting, which at no offset takes detail away too.
+// Offsets of the loop filter's thresholds, a little below the standard's default of 0: intra pictures are
+// filtered at every edge with the strongest setting, which removes detail without an offset.
 inline constexpr int kSliceAlphaC0OffsetDiv2 = -1;
 inline constexpr int kSliceBetaOffsetDiv2 = 0;
 
@@ -30,7 +30,8 @@ struct SliceHeaderBits {
 };
 
 CU264_HD SliceHeaderBits slice_header(int first_mb_in_slice, const PictureParams& picture) {
-  // I; the type 7 that says the same of the whole picture would take more than 64 bits in the largest ones.
+  // slice_type I. The value 7, by which all slices of the picture are I slices, would make the header longer
+  // than 64 bits in the largest pictures.
   constexpr std::uint32_t kSliceTypeI = 2;
   SliceHeaderBits header;
   put_ue(header, static_cast<std::uint32_t>(first_mb_in_slice));

@@ -1,4 +1,4 @@
-// Which blocks the nC of a slot's block is derived from (H.264 9.2.1, 6.4.11.4).
+// The blocks that nC of a slot's block is derived from (H.264 9.2.1, 6.4.11.4).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace cu264::core {
 
-// The blocks A and B by their slots; *_outside: in the macroblock to the left, above.
+// The slots of the blocks A and B. *_outside: the block lies in the macroblock to the left or above.
 struct SlotNeighbours {
   std::uint8_t slot_a = 0;
   std::uint8_t slot_b = 0;
@@ -17,7 +17,7 @@ struct SlotNeighbours {
   bool b_outside = false;
 };
 
-// Of a luma block, Intra16x16DCLevel (which takes those of block 0) or a chroma AC block.
+// For a luma block, Intra16x16DCLevel (which has the neighbours of block 0) or a chroma AC block.
 CU264_HD SlotNeighbours slot_neighbours(int slot) {
   SlotNeighbours n;
   if (slot < kSlotChromaDc) {
@@ -37,8 +37,8 @@ CU264_HD SlotNeighbours slot_neighbours(int slot) {
   return n;
 }
 
-// nC of a slot's block from total_coeff by slot of its macroblock and of those to the left and above; null
-// stands for one that is not available in the slice.
+// nC of a slot's block. `here`, `left` and `above` are total_coeff by slot of the macroblock and its
+// neighbours; null stands for a macroblock that is not available in the slice.
 CU264_HD int slot_nc(int slot, const SlotNeighbours& n, const std::uint8_t* here, const std::uint8_t* left,
                      const std::uint8_t* above) {
   if (slot >= kSlotChromaDc && slot < kSlotChromaAc) return kChromaDcNc;

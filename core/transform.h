@@ -1,6 +1,5 @@
 // The 4x4 integer transform and the Hadamard transforms of the DC levels (H.264 8.5.10 to 8.5.12).
-//
-// T is int, or a vector type whose lanes are independent blocks: the arithmetic is the same.
+// T is int, or a vector type whose lanes are independent blocks.
 #pragma once
 
 #include "core/hd.h"
@@ -34,14 +33,15 @@ CU264_HD void hadamard_1d(T& a, T& b, T& c, T& d) {
   d = d0 + d1;
 }
 
-// Residual to coefficients, raster order, in place.
+// Transforms a residual to coefficients, in raster order and in place.
 template <class T>
 CU264_HD void forward_transform4x4(T (&x)[16]) {
   for (int i = 0; i < 4; ++i) forward_1d(x[4 * i], x[4 * i + 1], x[4 * i + 2], x[4 * i + 3]);
   for (int i = 0; i < 4; ++i) forward_1d(x[i], x[4 + i], x[8 + i], x[12 + i]);
 }
 
-// Scaled coefficients to residual, with the final rounding (8.5.12.2): rows first, as the standard orders it.
+// Transforms scaled coefficients to a residual, with the final rounding (8.5.12.2). Rows come first, as in
+// the standard.
 template <class T>
 CU264_HD void inverse_transform4x4(T (&x)[16]) {
   for (int i = 0; i < 4; ++i) inverse_1d(x[4 * i], x[4 * i + 1], x[4 * i + 2], x[4 * i + 3]);
@@ -49,14 +49,14 @@ CU264_HD void inverse_transform4x4(T (&x)[16]) {
   for (int i = 0; i < 16; ++i) x[i] = (x[i] + 32) >> 6;
 }
 
-// Its own inverse up to a factor of 16. The coefficients' order (1 4 3 2 by sign changes) is that of 8.5.10.
+// The transform is its own inverse up to a factor of 16. The order of coefficients is that of 8.5.10.
 template <class T>
 CU264_HD void hadamard4x4(T (&x)[16]) {
   for (int i = 0; i < 4; ++i) hadamard_1d(x[4 * i], x[4 * i + 1], x[4 * i + 2], x[4 * i + 3]);
   for (int i = 0; i < 4; ++i) hadamard_1d(x[i], x[4 + i], x[8 + i], x[12 + i]);
 }
 
-// Chroma DC of 4:2:0, raster order, its own inverse up to a factor of 4 (8.5.11.1).
+// For chroma DC of 4:2:0, in raster order; its own inverse up to a factor of 4 (8.5.11.1).
 template <class T>
 CU264_HD void hadamard2x2(T (&x)[4]) {
   const T s0 = x[0] + x[1], d0 = x[0] - x[1], s1 = x[2] + x[3], d1 = x[2] - x[3];

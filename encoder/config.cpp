@@ -43,7 +43,7 @@ void validate(const Config& config) {
           std::to_string(config.slices) + " slices do not fit a picture of " + std::to_string(rows) +
               " macroblock rows",
           "use 1 to " + std::to_string(rows));
-  require_range("edge-guided", config.edge_guided, 0, kStrongestEdgeGuide);
+  require_range("edge-guided", config.edge_guided, 0, kMaxEdgeGuided);
   require(config.edge_guided == 0 || config.aq == AdaptiveQuantisation::off,
           "edge-guided and aq both set the QP of macroblocks", "use one of them");
   require_range("threads", config.threads, 0, kMaxThreads);
@@ -55,7 +55,7 @@ void validate(const Config& config) {
             "name each device once");
   }
   require(config.frame_rate.num > 0 && config.frame_rate.den > 0, "the frame rate is not positive",
-          "use a fraction as 30000/1001");
+          "use a fraction such as 30000/1001");
   require(config.time_base.num >= 0 && config.time_base.den > 0, "the time base is not positive",
           "use seconds a unit, or 0 for 1 / frame rate");
   const Rational sar = config.sample_aspect_ratio;

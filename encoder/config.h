@@ -1,4 +1,4 @@
-// What a Config must satisfy before anything is built from it.
+// Checks of a Config before anything is built from it, and what follows from its fields.
 #pragma once
 
 #include "cu264/encoder.h"
@@ -21,16 +21,16 @@ inline int coded_side(int samples) {
 // Throws Error(invalid_argument or unsupported) that names the first field at fault.
 void validate(const Config& config);
 
-// By name, as Config::set takes it.
+// The name as Config::set takes it. Throws Error(invalid_argument) for a value outside the enumeration.
 const char* name_of(Preset preset);
 const char* name_of(PixelFormat format);
 
-// Whether the frames will be RGB, and what the stream says of its colours: Config::colour, with a matrix
-// where RGB must be converted by one.
+// Whether frames are RGB, and the colours that the stream's headers give: Config::colour, with the matrix
+// that RGB is converted by if Config leaves it unspecified.
 bool converts_rgb(const Config& config);
 Colour coded_colour(const Config& config);
 
-// Without common factors.
+// The fraction in lowest terms.
 Rational reduced(Rational value);
 
 }  // namespace cu264::encoder

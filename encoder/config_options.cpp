@@ -1,4 +1,4 @@
-// Config's fields by name: the table of options, and how their values are read.
+// Config's fields by name: the table of options, and the parsing of their values.
 #include <algorithm>
 #include <charconv>
 #include <numeric>
@@ -43,7 +43,7 @@ constexpr Named<bool> kRanges[] = {{"limited", false}, {"full", true}};
 constexpr Named<bool> kSwitches[] = {{"on", true},   {"off", false},   {"yes", true}, {"no", false},
                                      {"true", true}, {"false", false}, {"1", true},   {"0", false}};
 
-// The text of one option, and the error that every fault of it ends in.
+// The text of one option, and the error for any fault in it.
 struct Value {
   std::string_view name;
   std::string_view text;
@@ -54,7 +54,7 @@ struct Value {
   }
 };
 
-// The whole of `text` as a decimal number.
+// Parses the whole of `text` as a decimal number.
 bool parse_number(std::string_view text, int& number) {
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
@@ -80,7 +80,7 @@ T parse_name(const Value& value, const Named<T> (&names)[n]) {
   value.reject(accepted);
 }
 
-// "0,2,3": each once.
+// Parses a list such as "0,2,3", in which no number occurs twice.
 std::vector<int> parse_devices(const Value& value) {
   std::vector<int> devices;
   std::string_view rest = value.text;
@@ -98,14 +98,14 @@ std::vector<int> parse_devices(const Value& value) {
   }
 }
 
-// "a<separator>b" as two numbers.
+// Parses "a<separator>b" as two numbers.
 bool parse_pair(std::string_view text, char separator, int& first, int& second) {
   const std::size_t at = text.find(separator);
   return at != std::string_view::npos && parse_number(text.substr(0, at), first) &&
          parse_number(text.substr(at + 1), second);
 }
 
-// "29.97" as 2997/100
+// Parses "29.97" as 2997/100.
 bool parse_decimal(std::string_view text, Rational& value) {
   const std::size_t point = text.find('.');
   if (point == std::string_view::npos) return false;
@@ -117,7 +117,7 @@ bool parse_decimal(std::string_view text, Rational& value) {
   return parse_number(digits, value.num);
 }
 
-// Whether zero is allowed ("unspecified") is the option's matter.
+// `zero`: whether 0 ("unspecified") is allowed.
 Rational parse_rational(const Value& value, char separator, bool zero, const std::string& accepted) {
   Rational r;
   const bool read = parse_pair(value.text, separator, r.num, r.den) || parse_number(value.text, r.num) ||
@@ -141,7 +141,7 @@ struct Entry {
   void (*set)(Config& config, const Value& value);
 };
 
-// What Config::set takes, one entry an option. The help text of the command is made from the same table.
+// What Config::set takes, one entry for each option. The command's help text comes from the same table.
 constexpr Entry kEntries[] = {
     {{"qp", "N", "quantiser, 0 (best) to 51 (27)", Group::coding},
      [](Config& config, const Value& value) { config.qp = parse_integer(value, 0, 51); }},
@@ -155,31 +155,31 @@ constexpr Entry kEntries[] = {
       "bits go to edges, the weak above all; how strongly, as --edge-guided=1 (0; 2 if no number is given)",
       Group::coding, "2"},
      [](Config& config, const Value& value) {
-       config.edge_guided = parse_integer(value, 0, kStrongestEdgeGuide);
+       config.edge_guided = parse_integer(value, 0, kMaxEdgeGuided);
      }},
     {{"aq", "NAME", "variance: bits go to macroblocks of low variance; or off (off)", Group::coding},
      [](Config& config, const Value& value) { config.aq = parse_name(value, kAqs); }},
     {{"deblock", "on|off", "the loop filter in the decoder (on)", Group::coding},
      [](Config& config, const Value& value) { config.deblock = parse_name(value, kSwitches); }},
-    {{"backend", "NAME", "auto, cuda or cpu (auto)", Group::machine},
+    {{"backend", "NAME", "auto, cuda or cpu (auto)", Group::execution},
      [](Config& config, const Value& value) { config.backend = parse_name(value, kBackends); }},
-    {{"device", "N[,N]", "which CUDA device, or several that share the work (0)", Group::machine},
+    {{"device", "N[,N]", "which CUDA device, or several that share the work (0)", Group::execution},
      [](Config& config, const Value& value) { config.devices = parse_devices(value); }},
     {{"batch", "N", "pictures the CUDA backend encodes together; 0: what fills the device (0)",
-      Group::machine},
+      Group::execution},
      [](Config& config, const Value& value) { config.batch = parse_integer(value, 0, kMaxBatch); }},
-    {{"threads", "N", "of the CPU backend; 0: one a core (0). Never changes the bytes", Group::machine},
+    {{"threads", "N", "of the CPU backend; 0: one a core (0). Never changes the bytes", Group::execution},
      [](Config& config, const Value& value) { config.threads = parse_integer(value, 0, kMaxThreads); }},
     {{"size", "WxH", "the size of the pictures", Group::input}, set_size},
     {{"fps", "N[/D]", "frame rate (25)", Group::input},
      [](Config& config, const Value& value) {
-       config.frame_rate = parse_rational(value, '/', false,
-                                          "a positive number of frames a second, as 25, 29.97 or 30000/1001");
+       config.frame_rate = parse_rational(
+           value, '/', false, "a positive number of frames a second, such as 25, 29.97 or 30000/1001");
      }},
     {{"sar", "N:D", "sample aspect ratio; 0: unspecified (0)", Group::input},
      [](Config& config, const Value& value) {
        config.sample_aspect_ratio =
-           parse_rational(value, ':', true, "a ratio as 16:11, or 0 for unspecified");
+           parse_rational(value, ':', true, "a ratio such as 16:11, or 0 for unspecified");
      }},
     {{"range", "NAME", "limited or full (limited)", Group::input},
      [](Config& config, const Value& value) { config.colour.full_range = parse_name(value, kRanges); }},

@@ -1,4 +1,5 @@
-// One picture's working memory in the CPU backend: sized when the encoder opens, reused ever after.
+// The working memory of one picture in the CPU backend. It is sized when the encoder opens and reused for all
+// pictures.
 #pragma once
 
 #include <cstddef>
@@ -28,13 +29,13 @@ struct CpuPicture {
   int mb_width = 0;
   int mb_height = 0;
   int slices = 1;
-  Plane source[3];          // Y, Cb, Cr of the input, padded by replication to whole macroblocks
-  Plane reconstruction[3];  // before the loop filter, until deblock_picture runs
+  Plane source[3];          // Y, Cb, Cr of the input, padded to whole macroblocks by replication
+  Plane reconstruction[3];  // unfiltered until deblock_picture runs
   std::vector<core::MacroblockRecord> macroblocks;
   std::vector<std::int16_t> levels;
   std::vector<std::uint8_t> total_coeff;
   std::vector<std::int8_t> qp_offsets;  // [mb], or empty: every macroblock has the picture's QP
-  std::vector<std::uint32_t> marks;     // [mb] of the watermark (protect/watermark.h); empty: there is none
+  std::vector<std::uint32_t> marks;     // [mb], of the watermark (protect/watermark.h); empty: there is none
   bool mark_parity = false;
 
   void resize(int mbs_wide, int mbs_high, int slice_count) {

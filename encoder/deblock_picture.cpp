@@ -44,9 +44,9 @@ void filter_edge(std::uint8_t* q0, std::ptrdiff_t across, const EdgeThresholds& 
   for (int i = 1; i < 2 * reach - 1; ++i) std::memcpy(q0 + (i - reach) * across, lines[i], kSize);
 }
 
-// The edges of one direction in a macroblock: `outer` for the one shared with its neighbour (bS 4), `inner`
-// for the others (bS 3), four samples apart in luma and, being those of the 8x8 chroma blocks' 4x4
-// transforms, in chroma.
+// Filters the edges of one direction in a macroblock: with `outer` the edge that it shares with its neighbour
+// (bS 4), with `inner` the others (bS 3). Edges are four samples apart, in chroma too, whose 8x8 blocks have
+// 4x4 transforms.
 template <int kSize, bool kChroma>
 void filter_edges(std::uint8_t* first, std::ptrdiff_t across, const EdgeThresholds& outer,
                   const EdgeThresholds& inner) {
@@ -58,7 +58,7 @@ void filter_edges(std::uint8_t* first, std::ptrdiff_t across, const EdgeThreshol
 }
 
 struct MacroblockEdges {
-  EdgeThresholds left, top, inner;  // left and top stay inactive at the picture's border
+  EdgeThresholds left, top, inner;  // left and top are inactive at the picture's border
 };
 
 // One plane of one macroblock: vertical edges from left to right, then horizontal ones from top to bottom
@@ -67,7 +67,7 @@ template <int kSize, bool kChroma>
 void filter_macroblock(std::uint8_t* samples, std::ptrdiff_t pitch, const MacroblockEdges& edges) {
   if (edges.left.active() || edges.inner.active()) {
     constexpr int kBefore = kReach[kChroma];
-    const int first = edges.left.active() ? 0 : kBefore;  // at the picture's border nothing is before
+    const int first = edges.left.active() ? 0 : kBefore;  // there are no samples outside the picture
     std::uint8_t turned[kBefore + kSize][kSize];
     for (int y = 0; y < kSize; ++y) {
       const std::uint8_t* row = samples + y * pitch;

@@ -1,5 +1,4 @@
-// The session: checks what comes in, keeps the order, puts the headers where they belong. The backend does
-// the rest.
+// The session: checks frames, keeps their order and places the headers. The backend does the rest.
 #include "cu264/encoder.h"
 
 #include <deque>
@@ -40,7 +39,7 @@ struct Encoder::Impl {
     encoder::validate(config);
     const int mb_width = encoder::macroblocks(config.width);
     const int mb_height = encoder::macroblocks(config.height);
-    const encoder::LevelChoice level = encoder::choose_level(mb_width, mb_height, config.frame_rate);
+    const encoder::StreamLevel level = encoder::choose_level(mb_width, mb_height, config.frame_rate);
     info.width = encoder::coded_side(config.width);
     info.height = encoder::coded_side(config.height);
     info.level_idc = level.level_idc;
@@ -68,7 +67,7 @@ struct Encoder::Impl {
     format = config.input_format;
   }
 
-  // What goes before the picture's slices, if anything.
+  // The headers before the picture's slices, or null.
   const std::vector<std::uint8_t>* headers_of(std::uint64_t index) const {
     if (config.headers == HeaderPlacement::separate) return nullptr;
     if (index == 0) return &headers;
@@ -85,7 +84,7 @@ struct Encoder::Impl {
     packet.user_data = pending.front().user_data;
     packet.stats = unit.stats;
     packet.reconstruction = std::move(unit.reconstruction);
-    // The check counts places, which encryption leaves where they are.
+    // The check works on encrypted packets too, because encryption does not move what carries marks.
     if (mark_check) {
       if (received == 0) packet.data.insert(packet.data.begin(), mark_message.begin(), mark_message.end());
       mark_check->picture(packet.data);

@@ -1,4 +1,5 @@
-// Opening an encoder with what Config does not offer, because only developers who compare want it.
+// Opens an encoder with a setting that Config does not offer, because only developers need it for
+// comparisons.
 #pragma once
 
 #include "cu264/encoder.h"
@@ -7,8 +8,9 @@
 namespace cu264::encoder {
 
 struct EncoderAccess {
-  // With other kernels of the CUDA backend in stage `code`; null: the production kernel. The bytes are the
-  // same. Throws as Encoder's constructor does, and Error(unsupported) if the CPU backend is asked for.
+  // `entropy_kernel` replaces the CUDA backend's kernel of the stage `code`; null: the production kernel. The
+  // bytes are the same. Throws as Encoder's constructor does, and Error(unsupported) if the CPU backend is
+  // asked for.
   static Encoder open(const Config& config, const entropy::EntropyKernel* entropy_kernel);
 };
 

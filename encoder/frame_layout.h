@@ -1,4 +1,4 @@
-// What each pixel format has in memory.
+// The memory layout of each pixel format.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ inline int plane_count(PixelFormat format) {
   }
 }
 
-// Of a plane's sample, or of the samples of one position where they are interleaved.
+// Bytes of a plane's sample, or of all samples at one position where they are interleaved.
 inline int position_bytes(PixelFormat format, int plane) {
   switch (format) {
     case PixelFormat::nv12:
@@ -40,7 +40,7 @@ inline int position_bytes(PixelFormat format, int plane) {
   }
 }
 
-// Positions of a plane along a side of the frame: half as many, rounded up, in the chroma of 4:2:0.
+// Number of positions of a plane along a side of the frame: half of it, rounded up, in 4:2:0 chroma.
 inline int plane_side(PixelFormat format, int plane, int side) {
   return plane > 0 && !is_rgb(format) ? (side + 1) / 2 : side;
 }

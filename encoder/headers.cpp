@@ -26,7 +26,7 @@ class SyntaxWriter {
   Sink& sink_;
 };
 
-// A sink for a payload; it is far from full.
+// A sink that stores a payload. Payloads are much shorter than its memory.
 class RbspSink {
  public:
   void put(std::uint32_t value, int length) { writer_.put(value, length); }
@@ -89,7 +89,7 @@ void write_vui(RbspWriter& w, const Config& config) {
   }
   w.flag(false);  // overscan_info_present_flag
   write_video_signal_type(w, coded_colour(config));
-  // Chroma that we made ourselves lies in the middle of its 2x2 samples: type 1 of H.264 figure E-1.
+  // Chroma converted from RGB lies in the middle of its 2x2 samples: type 1 of H.264 figure E-1.
   const bool converted = converts_rgb(config);
   w.flag(converted);  // chroma_loc_info_present_flag
   if (converted) {
@@ -97,7 +97,7 @@ void write_vui(RbspWriter& w, const Config& config) {
     w.ue(1);  // chroma_sample_loc_type_bottom_field
   }
 
-  // A tick is the time of one field: a frame lasts two (H.264 E.2.1).
+  // A tick is the duration of one field, and a frame lasts two (H.264 E.2.1).
   const Rational rate = reduced(config.frame_rate);
   w.flag(true);                                       // timing_info_present_flag
   w.u(32, static_cast<std::uint32_t>(rate.den));      // num_units_in_tick
@@ -108,7 +108,7 @@ void write_vui(RbspWriter& w, const Config& config) {
   w.flag(false);  // vcl_hrd_parameters_present_flag
   w.flag(false);  // pic_struct_present_flag
 
-  // Says that a picture may be shown as soon as it is decoded.
+  // Tells that a picture may be shown as soon as it is decoded.
   w.flag(true);   // bitstream_restriction_flag
   w.flag(false);  // motion_vectors_over_pic_boundaries_flag: there are no motion vectors
   w.ue(0);        // max_bytes_per_pic_denom: no limit
@@ -147,7 +147,7 @@ std::vector<std::uint8_t> sps_rbsp(const Config& config, int level_idc) {
   w.ue(0);  // seq_parameter_set_id
   w.ue(core::kLog2MaxFrameNum - 4);
   w.ue(2);        // pic_order_cnt_type: output order is decoding order
-  w.ue(1);        // max_num_ref_frames: 0 would do, but decoders stumble over it
+  w.ue(1);        // max_num_ref_frames: 0 would be valid, but some decoders do not accept it
   w.flag(false);  // gaps_in_frame_num_value_allowed_flag
   w.ue(static_cast<std::uint32_t>(mb_width - 1));
   w.ue(static_cast<std::uint32_t>(mb_height - 1));
@@ -191,7 +191,7 @@ std::vector<std::uint8_t> sei_rbsp(const Config& config) {
   // Drawn at random for this project (RFC 4122, version 4): 01882048-920f-4301-b697-3a154fd28bfc
   static constexpr std::uint8_t uuid[16] = {0x01, 0x88, 0x20, 0x48, 0x92, 0x0f, 0x43, 0x01,
                                             0xb6, 0x97, 0x3a, 0x15, 0x4f, 0xd2, 0x8b, 0xfc};
-  // Neither backend nor threads: they never change the bytes, and these are bytes.
+  // Backend and threads are not named: the bytes must not depend on them, and this text is part of the bytes.
   std::string text = std::string("cu264 ") + version();
   append_text(text, "profile", "baseline");
   append_text(text, "preset", name_of(config.preset));
@@ -215,9 +215,9 @@ std::vector<std::uint8_t> sei_rbsp(const Config& config) {
 std::vector<std::uint8_t> stream_headers(const Config& config, int level_idc, bool with_sei) {
   // H.264 B.1.2 wants the long start code before parameter sets and at the head of an access unit.
   std::vector<std::uint8_t> out;
-  bitstream::append_nal(out, kNalRefIdc, kNalSps, sps_rbsp(config, level_idc), true);
-  bitstream::append_nal(out, kNalRefIdc, kNalPps, pps_rbsp(), true);
-  if (with_sei) bitstream::append_nal(out, 0, kNalSei, sei_rbsp(config), false);
+  bitstream::append_nal(out, kNalRefIdc, bitstream::kNalSps, sps_rbsp(config, level_idc), true);
+  bitstream::append_nal(out, kNalRefIdc, bitstream::kNalPps, pps_rbsp(), true);
+  if (with_sei) bitstream::append_nal(out, 0, bitstream::kNalSei, sei_rbsp(config), false);
   return out;
 }
 

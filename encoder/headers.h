@@ -1,7 +1,8 @@
-// Parameter sets and the SEI message: everything of the stream that is not slices. Slice headers are in
+// Parameter sets and the SEI message: all of the stream but its slices. Slice headers are in
 // core/slice_header.h.
 //
-// The *_rbsp functions return raw byte sequence payloads with their trailing bits, not yet escaped.
+// The *_rbsp functions return raw byte sequence payloads with their trailing bits and without emulation
+// prevention.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +12,6 @@
 
 namespace cu264::encoder {
 
-// nal_unit_type (H.264 table 7-1)
-inline constexpr int kNalIdrSlice = 5;
-inline constexpr int kNalSei = 6;
-inline constexpr int kNalSps = 7;
-inline constexpr int kNalPps = 8;
 // nal_ref_idc of slices and parameter sets; an SEI message has 0 (H.264 7.4.1).
 inline constexpr int kNalRefIdc = 3;
 
@@ -25,8 +21,7 @@ std::vector<std::uint8_t> sps_rbsp(const Config& config, int level_idc);
 // Picture parameter set (H.264 7.3.2.2).
 std::vector<std::uint8_t> pps_rbsp();
 
-// user_data_unregistered (H.264 D.1.7): names the encoder and the settings that decide the bytes, and only
-// those.
+// user_data_unregistered (H.264 D.1.7): names the encoder and those settings that decide the bytes.
 std::vector<std::uint8_t> sei_rbsp(const Config& config);
 
 // SPS, PPS and, if asked for, SEI as NAL units in Annex B form.

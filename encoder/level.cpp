@@ -36,7 +36,7 @@ constexpr Limits kLevels[] = {
 
 }  // namespace
 
-LevelChoice choose_level(int mb_width, int mb_height, Rational frame_rate, std::int64_t bits_per_second) {
+StreamLevel choose_level(int mb_width, int mb_height, Rational frame_rate, std::int64_t bits_per_second) {
   const std::int64_t width = mb_width;
   const std::int64_t height = mb_height;
   const std::int64_t frame_size = width * height;

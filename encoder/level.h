@@ -7,13 +7,13 @@
 
 namespace cu264::encoder {
 
-struct LevelChoice {
+struct StreamLevel {
   int level_idc = 62;  // 10 x the level; 9 is level 1b
-  bool holds = false;  // false: even level 6.2 is exceeded
+  bool holds = false;  // false: the stream exceeds even level 6.2
 };
 
-// The smallest level that holds the picture's size, its sides, one reference frame and the macroblock rate.
-// The bit rate counts only if it is known: 0, as with a constant QP, leaves MaxBR out of consideration.
-LevelChoice choose_level(int mb_width, int mb_height, Rational frame_rate, std::int64_t bits_per_second = 0);
+// The lowest level that allows the picture's size, its sides, one reference frame and the macroblock rate.
+// With a bit rate of 0, which means unknown, as with a constant QP, MaxBR is not considered.
+StreamLevel choose_level(int mb_width, int mb_height, Rational frame_rate, std::int64_t bits_per_second = 0);
 
 }  // namespace cu264::encoder

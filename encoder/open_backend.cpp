@@ -1,4 +1,4 @@
-// Which backend a Config gets, and the parts of the API that only a build with CUDA can answer.
+// The choice of the backend, and those functions of the API that need a build with CUDA.
 #include <string>
 #include <vector>
 
@@ -61,7 +61,7 @@ namespace encoder {
 
 OpenedBackend open_backend(const Config& config, const StageParams& params) {
   if (config.backend == BackendChoice::cpu) return open_cpu(config, params, "asked for");
-  // Whoever names a device or a kernel, or wants the packets on a device, has asked for CUDA.
+  // To name a device or a kernel, or to want packets on a device, is to ask for CUDA.
   const bool wants_device =
       !config.devices.empty() || config.device_output || params.entropy_kernel != nullptr;
   if (config.backend == BackendChoice::cuda || wants_device) return open_cuda(config, params);

@@ -1,4 +1,4 @@
-// What a decoder shows of a picture that was coded.
+// The decoded picture, as a decoder shows it.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace cu264::encoder {
 
-// Filters picture.reconstruction in place if `deblock` says so, and crops: planar 4:2:0 without padding.
+// Filters picture.reconstruction in place if `deblock` is set, and returns it cropped: planar 4:2:0 without
+// padding.
 std::vector<std::uint8_t> output_picture(CpuPicture& picture, bool deblock, const StageParams& params);
 
 }  // namespace cu264::encoder

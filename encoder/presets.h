@@ -1,4 +1,4 @@
-// What a preset searches. Both backends read these values, so that both decide the same.
+// What each preset searches. Both backends read these values, so that both make the same decisions.
 #pragma once
 
 #include "core/rate_model.h"
@@ -6,12 +6,13 @@
 
 namespace cu264::encoder {
 
-// The rate model that both searches decide by.
+// The rate model of both searches.
 using SearchRate = core::CavlcRate;
 
 struct SearchParams {
-  int rd_candidates =
-      0;  // a block: how many, best SATD first, are decided by rate and distortion; 0: SATD decides
+  // How many candidates of a block, in the order of SATD, are compared by rate and distortion; 0: SATD
+  // decides.
+  int rd_candidates = 0;
   bool rdoq = false;  // rate-distortion-optimised quantisation
 };
 

@@ -50,7 +50,7 @@ core::PictureParams picture_params(const Config& config, std::uint64_t index) {
 
 void check_streams(const StageParams& params) {
   if (params.streams < 1)
-    throw Error(ErrorCode::invalid_argument, "a backend was opened for no stream", "one or more");
+    throw Error(ErrorCode::invalid_argument, "a backend was opened for no stream", "open it for one or more");
   if (params.cipher && params.streams > 1) {
     throw Error(ErrorCode::invalid_argument, "several streams would be encrypted with one keystream",
                 "open a backend for each stream that is encrypted");

@@ -172,7 +172,8 @@ CU264_HD int checked_move(std::uint32_t levels, int by) {
   const std::uint32_t moved = levels << (16 + by);  // and 16 to the left
   if (by == 0 || (moved & 0xffff) != 0 || (moved >> 16 & 3) == 3) return 0;
   const bool alone = (levels & (levels - 1)) == 0;  // without a run
-  return alone || core::run_before_length(moved >> 16) == core::run_before_length(levels) ? by : 0;
+  return alone || core::run_before_codes_length(moved >> 16) == core::run_before_codes_length(levels) ? by
+                                                                                                      : 0;
 }
 
 // Each of the following steps undoes itself. The first two are for blocks of which every level but the last

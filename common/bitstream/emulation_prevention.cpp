@@ -8,7 +8,7 @@
 namespace cu264::bitstream {
 namespace {
 
-// The first two zero bytes in a row, or the end.
+// Position of the first two consecutive zero bytes, or the end.
 const std::uint8_t* find_zeros(const std::uint8_t* from, const std::uint8_t* end) {
   while (from + 1 < end) {
     from = static_cast<const std::uint8_t*>(std::memchr(from, 0, static_cast<std::size_t>(end - from)));
@@ -50,7 +50,7 @@ void append_escaped(Bytes& out, std::uint8_t header, ByteSpan rbsp) {
     if (from < end && core::needs_emulation_prevention(2, *from))
       out.push_back(core::kEmulationPreventionByte);
   }
-  // An RBSP that ends in its stop bit never ends in zero; one that does must not end the unit so (7.4.1).
+  // A NAL unit must not end in a zero byte (7.4.1). An RBSP with a stop bit never does, but others may.
   if (!rbsp.empty() && rbsp.back() == 0) out.push_back(core::kEmulationPreventionByte);
 }
 

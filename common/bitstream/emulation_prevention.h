@@ -1,4 +1,4 @@
-// Emulation prevention (H.264 7.4.1) of whole NAL units, in both directions.
+// Adds and removes the emulation prevention of whole NAL units (H.264 7.4.1).
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace cu264::bitstream {
 
-// The payload behind the unit's header byte, without emulation prevention, and kRbspPadding zero bytes more.
-// Both functions reuse `out`'s memory.
+// Writes to `out` the payload behind the unit's header byte, without emulation prevention and with
+// kRbspPadding zero bytes after it. Both functions reuse the memory of `out`.
 void unescape(ByteSpan unit, Bytes& out);
 // Appends the header byte and the payload (without its padding) with emulation prevention.
 void append_escaped(Bytes& out, std::uint8_t header, ByteSpan rbsp);

@@ -7,7 +7,7 @@
 namespace cu264::bitstream {
 namespace {
 
-// The next 00 00 01 at or behind `from`, or the end: positions of its first byte.
+// Position of the first byte of the next 00 00 01 at or after `from`, or the end.
 const std::uint8_t* find_start_code(const std::uint8_t* from, const std::uint8_t* end) {
   for (const std::uint8_t* at = from + 2; at < end; ++at) {
     at = static_cast<const std::uint8_t*>(std::memchr(at, 1, static_cast<std::size_t>(end - at)));
@@ -22,7 +22,7 @@ const std::uint8_t* find_start_code(const std::uint8_t* from, const std::uint8_t
 NalUnits split_annexb(ByteSpan stream) {
   NalUnits found;
   const std::uint8_t* const end = stream.data() + stream.size();
-  const std::uint8_t* rest = stream.data();  // not given to any unit yet
+  const std::uint8_t* rest = stream.data();  // bytes that belong to no unit yet
   const std::uint8_t* code = stream.size() < 3 ? end : find_start_code(rest, end);
   while (code != end) {
     const std::uint8_t* const begin = code + 3;

@@ -1,4 +1,4 @@
-// NAL units of a byte stream (H.264 7.3.1 and annex B): found in one, and appended to one.
+// Finds NAL units in a byte stream and appends them to one (H.264 7.3.1 and annex B).
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ enum NalUnitType {
   kNalDepthSliceExtension = 21
 };
 
-// One NAL unit as it lies in the stream. Everything between two units (start codes, zero bytes) belongs to
-// `prefix`, so that prefixes and units put together are the stream again.
+// One NAL unit as it stands in the stream. Everything between two units (start codes, zero bytes) belongs to
+// `prefix`, so prefixes and units in order, followed by the tail, are the stream.
 struct NalUnit {
   ByteSpan prefix;
   ByteSpan unit;  // header and escaped payload
@@ -33,7 +33,7 @@ struct NalUnit {
   int ref_idc() const { return unit.empty() ? 0 : unit[0] >> 5 & 3; }
 };
 
-// `tail`: the zero bytes behind the last unit. A stream without any start code yields no units.
+// `tail` holds the zero bytes after the last unit. A stream without a start code has no units.
 struct NalUnits {
   std::vector<NalUnit> units;
   ByteSpan tail;

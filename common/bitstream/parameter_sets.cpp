@@ -19,7 +19,7 @@ constexpr int kMaxMacroblocks = 139264;  // MaxFS of level 6.2 (table A-1)
   throw Error(ErrorCode::bad_input, what + " is damaged", "the stream must be whole");
 }
 
-// A difference of quantisation parameters: no more than the whole range, at any bit depth.
+// A difference of quantisation parameters, which must lie within the range of any bit depth.
 int small(std::int32_t value, const char* where) {
   if (value < -128 || value > 128) damaged(where);
   return value;
@@ -117,7 +117,7 @@ Sps read_sps(RbspReader& bits, int& id) {
   return sps;
 }
 
-// `stop`: position of the RBSP's stop bit.
+// `stop` is the position of the RBSP's stop bit.
 Pps read_pps(RbspReader& bits, std::uint64_t stop, int& id) {
   Pps pps;
   const std::uint32_t pps_id = bits.ue(), sps_id = bits.ue();

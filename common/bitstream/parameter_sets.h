@@ -1,8 +1,7 @@
-// Sequence and picture parameter sets and slice headers of all-intra CAVLC streams (H.264 7.3.2, 7.3.3), of
-// any profile up to High: what it takes to find the macroblocks of a slice.
-//
-// What the tools cannot work on (CABAC, inter pictures, fields, slice groups ..) is refused here with
-// Error(bad_input) that names what was found.
+// Sequence and picture parameter sets and slice headers of all-intra CAVLC streams of any profile up to High
+// (H.264 7.3.2, 7.3.3), as far as is needed to find the macroblocks of a slice. Streams that the library
+// cannot parse (CABAC, inter pictures, fields, slice groups ..) are refused with an Error(bad_input) that
+// names what was found.
 #pragma once
 
 #include <array>
@@ -42,7 +41,7 @@ struct SliceHeader {
 
 class ParameterSets {
  public:
-  // Keeps the set; units of other types are ignored.
+  // Stores the parameter set in a unit; units of other types are ignored.
   void read(const NalUnit& nal);
 
   struct Active {

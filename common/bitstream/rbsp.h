@@ -1,4 +1,4 @@
-// An RBSP in memory: how it is padded, where it ends, and bits of it changed in place.
+// An RBSP in memory: its padding, its end, and changes of its bits in place.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,9 @@
 
 namespace cu264::bitstream {
 
-// The zero bytes behind an RBSP: as many as CodeReader can come to in one block that begins inside it, 16
-// levels of at most 46 bits, coeff_token, total_zeros and 15 run_before, and reads ahead.
+// The number of zero bytes after an RBSP. CodeReader never reads further in one block that begins inside the
+// RBSP: a block has 16 levels of at most 46 bits, coeff_token, total_zeros and 15 run_before, and the reader
+// reads ahead.
 inline constexpr std::size_t kRbspPadding = 160;
 
 inline ByteSpan without_padding(const Bytes& padded) {
@@ -30,7 +31,7 @@ inline int bit_at(ByteSpan bytes, std::uint64_t position) {
   return bytes[position / 8] >> (7 - position % 8) & 1;
 }
 
-// Flips the bit if the lowest bit of `flip` says so.
+// Flips the bit if the lowest bit of `flip` is set.
 inline void flip_bit(std::uint8_t* bytes, std::uint64_t position, std::uint32_t flip) {
   bytes[position / 8] ^= static_cast<std::uint8_t>((flip & 1) << (7 - position % 8));
 }

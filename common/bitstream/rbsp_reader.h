@@ -1,5 +1,4 @@
-// Bits read one after another from an RBSP that may be hostile, and the Exp-Golomb codes among them
-// (H.264 9.1).
+// Reads bits and Exp-Golomb codes (H.264 9.1) in order from an RBSP that may be hostile.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +8,7 @@
 
 namespace cu264::bitstream {
 
-// Reads a padded RBSP. Past its end it yields zeros, and failed() says so.
+// Reads a padded RBSP. Past its end it returns zeros, and failed() returns true.
 class RbspReader {
  public:
   explicit RbspReader(const Bytes& padded)
@@ -19,7 +18,7 @@ class RbspReader {
 
   // The next `length` (1..32) bits without consuming them.
   std::uint32_t peek(int length) const { return static_cast<std::uint32_t>(window() >> (64 - length)); }
-  // At least 57 bits from here on, at the top.
+  // The next bits from the most significant bit down, at least 57 of them.
   std::uint64_t window() const { return window_at(position_); }
   std::uint64_t window_at(std::uint64_t position) const {
     const std::uint64_t byte = position / 8;
@@ -34,7 +33,7 @@ class RbspReader {
     return value;
   }
   std::uint32_t flag() { return get(1); }
-  // ue(v) and se(v); a code of more than 32 zeros spoils the reader.
+  // ue(v) and se(v). A code of 32 zeros or more is invalid: failed() then returns true.
   std::uint32_t ue();
   std::int32_t se();
 
@@ -51,11 +50,11 @@ class RbspReader {
   std::uint64_t position_ = 0;
 };
 
-// Reads codes one after another from a register that is filled up without a branch. It does not look for the
-// RBSP's end: who reads asks at each block's begin, and the padding suffices for the block.
+// Reads codes in order from a register that is refilled without a branch. It does not check for the RBSP's
+// end: the caller does so at the beginning of each block, and the padding suffices for one block.
 class CodeReader {
  public:
-  // `bits` must not have failed.
+  // bits.failed() must be false.
   explicit CodeReader(const RbspReader& bits) : bytes_(bits.bytes()) { seek(bits.position()); }
 
   void seek(std::uint64_t position) {
@@ -65,7 +64,7 @@ class CodeReader {
     skip(static_cast<int>(position % 8));
     refill();
   }
-  // The window then holds 56 bits and more.
+  // The window holds at least 56 bits afterwards.
   void refill() {
     std::uint64_t value;
     std::memcpy(&value, next_, 8);
@@ -73,9 +72,9 @@ class CodeReader {
     next_ += (63 - left_) >> 3;
     left_ |= 56;
   }
-  // The next bits, at the top.
+  // The next bits from the most significant bit down.
   std::uint64_t window() const { return window_; }
-  // No more than the window is known to hold.
+  // `bits` must not exceed the number of bits in the window.
   void skip(int bits) {
     window_ <<= bits;
     left_ -= bits;

@@ -1,4 +1,4 @@
-// Writes an RBSP anew with some of its bits replaced by others, of the same length or not.
+// Copies an RBSP and replaces some of its bits by others, whose number may differ.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace cu264::bitstream {
 
 class Splice {
  public:
-  // `source` is padded and must outlive this; `room` is how many bytes the result may have.
+  // `source` is padded and must outlive this object; the result has at most `room` bytes.
   Splice(const Bytes& source, std::size_t room) : bits_(source), out_(room), writer_(out_.data(), room) {}
 
   // Copies the source up to `position`.
@@ -21,11 +21,11 @@ class Splice {
       writer_.put(bits_.get(length), length);
     }
   }
-  // The next `length` bits of the source are left out.
+  // Skips the next `length` bits of the source.
   void leave_out(std::uint64_t length) { bits_.skip(length); }
   core::BitWriter& writer() { return writer_; }
 
-  // Copies up to the stop bit, with it, and returns the padded RBSP.
+  // Copies up to and including the stop bit and returns the padded RBSP.
   Bytes finish(std::uint64_t stop) {
     copy_to(stop + 1);
     writer_.align_with_zeros();

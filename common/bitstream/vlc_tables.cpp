@@ -6,7 +6,7 @@
 namespace cu264::bitstream {
 namespace {
 
-// Every index that begins with the code gets its symbol; an index has `bits` bits.
+// Writes the symbol to each entry whose index, of `bits` bits, begins with the code.
 template <std::size_t size>
 void enter(std::array<VlcEntry, size>& table, int bits, core::CodeWord code, int symbol) {
   if (code.length == 0) return;
@@ -17,7 +17,7 @@ void enter(std::array<VlcEntry, size>& table, int bits, core::CodeWord code, int
   }
 }
 
-// Indexed by the zeros before the first one, and the three bits behind it.
+// The table is indexed by the number of zeros before the first one bit and by the three bits after it.
 void enter_by_zeros(std::array<VlcEntry, 128>& table, core::CodeWord code, int symbol) {
   if (code.length == 0) return;
   const int zeros = code.length - (32 - __builtin_clz(code.bits));

@@ -1,5 +1,5 @@
-// Look-up tables that decode CAVLC's codes in one step each, built from the tables the coder writes from
-// (core/cavlc_tables.h).
+// Look-up tables that decode each CAVLC code in one step. They are built from the tables that the coder
+// writes from (core/cavlc_tables.h).
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ struct VlcEntry {
   std::uint8_t length = 0;  // 0: no code
 };
 
-// A level that is not its block's first, and whose code has at most kLevelBits bits.
+// A level that is not the first of its block and whose code has at most kLevelBits bits.
 struct LevelEntry {
   std::int16_t level = 0;
   std::uint8_t length = 0;  // 0: the code is longer
@@ -27,7 +27,7 @@ class VlcTables {
   VlcEntry coeff_token(std::uint64_t window, int column) const {
     if (column == 4) return chroma_dc_token_[window >> 56];
     if (column == 3) return long_token_[window >> 58];
-    // No code has more than three bits behind its first one.
+    // No code has more than three bits after its first one bit.
     const int zeros = __builtin_clzll(window | 1);
     if (zeros > 15) return {};
     return token_[static_cast<std::size_t>(column)]

@@ -1,4 +1,4 @@
-// Arrays one after another in one piece of memory.
+// Lays out arrays one after another in one piece of memory.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@ constexpr std::size_t aligned(std::size_t bytes, std::size_t alignment) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-// Hands out aligned arrays of a piece of memory, or, without one, only counts their bytes: the same function
-// measures and lays out.
+// Hands out aligned arrays of a piece of memory. Without memory it only counts their bytes, so one function
+// both measures and lays out.
 class Arena {
  public:
-  static constexpr std::size_t kAlignment = 256;  // of cudaMalloc itself
+  static constexpr std::size_t kAlignment = 256;  // the alignment of cudaMalloc
 
   explicit Arena(void* memory) : base_(reinterpret_cast<std::uintptr_t>(memory)) {}
 
@@ -27,7 +27,7 @@ class Arena {
   std::size_t bytes() const { return bytes_; }
 
  private:
-  std::uintptr_t base_;  // 0: arrays are addresses that nobody may use
+  std::uintptr_t base_;  // 0: sizes are only counted, and the arrays must not be used
   std::size_t bytes_ = 0;
 };
 

@@ -27,7 +27,7 @@ Error driver_too_old() {
 
 void check_cuda(cudaError_t status, const char* doing) {
   if (status == cudaSuccess) return;
-  cudaGetLastError();  // an error that can be survived does not come up again in a later call
+  cudaGetLastError();  // so that a recoverable error is not reported again by a later call
   const std::string cause = std::string(doing) + ": " + cudaGetErrorString(status);
   switch (status) {
     case cudaErrorInsufficientDriver:

@@ -1,4 +1,4 @@
-// Every call of the CUDA runtime goes through these: an error becomes the library's.
+// Checks of CUDA runtime calls, which all of the library's calls go through. An error becomes a cu264::Error.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -6,10 +6,10 @@
 namespace cu264 {
 
 // Throws cu264::Error(device_unavailable, out_of_memory, device_failure) unless `status` is cudaSuccess.
-// `doing` says what was tried: "making a stream".
+// `doing` names what was attempted, for example "making a stream".
 void check_cuda(cudaError_t status, const char* doing);
 
-// The same for the launch of a kernel, behind which it is called.
+// The same for the launch of a kernel; to be called right after it.
 void check_launch(const char* kernel);
 
 }  // namespace cu264

@@ -11,7 +11,7 @@ std::string megabytes(std::size_t bytes) {
   return std::to_string((bytes + (std::size_t{1} << 20) - 1) >> 20) + " MiB";
 }
 
-constexpr char kRemedy[] = "set a smaller batch, or close what else uses the memory";
+constexpr char kRemedy[] = "set a smaller batch, or free memory that other programs use";
 
 }  // namespace
 
@@ -46,7 +46,7 @@ PinnedAllocation allocate_pinned(std::size_t bytes) {
   if (status == cudaErrorMemoryAllocation) {
     cudaGetLastError();
     throw Error(ErrorCode::out_of_memory,
-                "this needs " + megabytes(bytes) + " of page-locked host memory, and cannot have it",
+                "this needs " + megabytes(bytes) + " of page-locked host memory, which is not available",
                 kRemedy);
   }
   check_cuda(status, "allocating page-locked memory");

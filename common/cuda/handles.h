@@ -1,5 +1,5 @@
-// Owners of CUDA's streams, events and memory, and the choice of the current device. Streams, events and
-// memory belong to the device that was current when they were made.
+// Owners of CUDA streams, events and memory, and the choice of the current device. A stream, an event or
+// memory belongs to the device that was current when it was made.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,7 +12,7 @@
 
 namespace cu264 {
 
-// Makes a device current, and on leaving the one that the caller had.
+// Makes a device current, and restores the caller's device when it is destroyed.
 class DeviceGuard {
  public:
   explicit DeviceGuard(int device);
@@ -25,7 +25,7 @@ class DeviceGuard {
   int before_ = 0;
 };
 
-// Does not synchronise with CUDA's default stream.
+// A stream that does not synchronise with CUDA's default stream.
 class Stream {
  public:
   Stream() { check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream"); }
@@ -43,7 +43,7 @@ class Stream {
 
 class Event {
  public:
-  // A thread that waits for it sleeps if it `yields`, and spins otherwise, which answers sooner.
+  // With `yields` a thread sleeps while it waits for the event. Otherwise it spins, which has less latency.
   explicit Event(bool yields = true) {
     const unsigned flags = cudaEventDisableTiming | (yields ? cudaEventBlockingSync : 0u);
     check_cuda(cudaEventCreateWithFlags(&event_, flags), "making an event");
@@ -59,7 +59,7 @@ class Event {
   bool done() const {
     const cudaError_t status = cudaEventQuery(event_);
     if (status == cudaErrorNotReady) return false;
-    check_cuda(status, "asking how far the device is");
+    check_cuda(status, "querying an event");
     return true;
   }
 
@@ -76,7 +76,7 @@ struct FreePinnedMemory {
 using DeviceAllocation = std::unique_ptr<void, FreeDeviceMemory>;
 using PinnedAllocation = std::unique_ptr<void, FreePinnedMemory>;
 
-// Throw Error(out_of_memory) that says how much was wanted and how much there is.
+// Both throw an Error(out_of_memory) that tells how much was wanted, and for a device how much is free.
 DeviceAllocation allocate_device(std::size_t bytes, int device);
 PinnedAllocation allocate_pinned(std::size_t bytes);
 

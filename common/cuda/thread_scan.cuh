@@ -1,5 +1,5 @@
-// Prefix sums within a warp and a thread block, of any associative operation: what the scans over tiles begin
-// with, and all that the packer needs, whose slices have few enough groups for one block.
+// Prefix sums within a warp and a thread block, of any associative operation. The scans over tiles build on
+// them, and the packer needs no others, because one thread block suffices for the groups of a slice.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct Plus {
   }
 };
 
-// A value of whole words, word by word through `shuffle`.
+// Passes a value of whole words through `shuffle` word by word.
 template <class T, class Shuffle>
 __device__ __forceinline__ T shuffled(const T& value, Shuffle shuffle) {
   static_assert(sizeof(T) % 4 == 0);
@@ -29,7 +29,7 @@ __device__ __forceinline__ T shuffled(const T& value, Shuffle shuffle) {
   return other;
 }
 
-// What lane - distance has.
+// The value of lane - distance.
 template <class T>
 __device__ __forceinline__ T shuffle_up(const T& value, int distance) {
   return shuffled(value,
@@ -41,7 +41,7 @@ __device__ __forceinline__ T from_lane(const T& value, int lane) {
   return shuffled(value, [lane](std::uint32_t word) { return __shfl_sync(kAllLanes, word, lane); });
 }
 
-// Of lanes 0 to the own one.
+// The inclusive prefix sum over the lanes of a warp.
 template <class T, class Operation>
 __device__ __forceinline__ T scan_lanes(T value, Operation operation) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -53,7 +53,8 @@ __device__ __forceinline__ T scan_lanes(T value, Operation operation) {
   return value;
 }
 
-// Of the warps before the own one, and of all: total_of(i) is warp i's. `identity` is that of the operation.
+// Returns the sum over the warps before this one and stores the sum over all warps in `all`. total_of(i) is
+// the total of warp i, and `identity` is the operation's.
 template <int kWarps, class T, class TotalOf, class Operation>
 __device__ __forceinline__ T scan_warps(const T& identity, T& all, TotalOf total_of, Operation operation) {
   const int warp = static_cast<int>(threadIdx.x) / 32;
@@ -67,7 +68,7 @@ __device__ __forceinline__ T scan_warps(const T& identity, T& all, TotalOf total
   return before;
 }
 
-// A block's warps' totals in shared memory, as words: T may have a constructor.
+// The totals of a block's warps in shared memory, stored as words because T may have a constructor.
 template <class T, int kWarps>
 struct WarpTotals {
   std::uint32_t words[kWarps][sizeof(T) / 4];
@@ -80,8 +81,9 @@ struct WarpTotals {
   }
 };
 
-// Of the threads before the own one, and of all; every warp scans the warps' totals again. Between two calls
-// with the same shared memory there is another barrier.
+// Returns the sum over the threads before this one and stores the sum over all threads in `all`. Every warp
+// scans the totals of the warps for itself. Two calls with the same shared memory need another barrier
+// between them.
 template <int kWarps, class T, class Operation>
 __device__ __forceinline__ T scan_threads(const T& value, const T& identity, T& all,
                                           WarpTotals<T, kWarps>& s_totals, Operation operation) {

@@ -1,4 +1,4 @@
-// Reductions over the 32 lanes of a warp, all of which take part; every lane gets the result.
+// Reductions over the 32 lanes of a warp. All lanes take part, and every lane gets the result.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,7 +9,7 @@ namespace cu264 {
 
 inline constexpr unsigned kAllLanes = 0xffffffffu;
 
-// What all lanes' values combine to, by shuffles. Any order of combination must give the same.
+// Combines the values of all lanes by shuffles. The operation must be associative and commutative.
 template <class T, class Operation>
 __device__ __forceinline__ T reduce_lanes(T value, Operation operation) {
 #pragma unroll
@@ -17,7 +17,7 @@ __device__ __forceinline__ T reduce_lanes(T value, Operation operation) {
   return value;
 }
 
-// Values of 32 bits: one instruction from compute capability 8.0 on.
+// Values of 32 bits take one instruction from compute capability 8.0 on.
 #if __CUDA_ARCH__ >= 800
 __device__ __forceinline__ int warp_sum(int value) {
   return __reduce_add_sync(kAllLanes, value);
@@ -58,7 +58,7 @@ __device__ __forceinline__ long long warp_sum(long long value) {
 __device__ __forceinline__ std::uint64_t warp_sum(std::uint64_t value) {
   return reduce_lanes(value, [](std::uint64_t a, std::uint64_t b) { return a + b; });
 }
-// Rolled up where the compiler chooses: the search, which calls it, has to fit the instruction cache.
+// The loop is not unrolled by force, because the search, which calls this, has to fit the instruction cache.
 __device__ inline std::int64_t warp_min(std::int64_t value) {
   for (int step = 1; step < 32; step *= 2) {
     const std::int64_t other = __shfl_xor_sync(kAllLanes, value, step);

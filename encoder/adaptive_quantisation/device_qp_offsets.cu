@@ -1,5 +1,6 @@
-// A warp a macroblock, eight samples of a row a lane; then a block a picture for the mean weight, and a
-// thread a macroblock, which takes the batch's pictures in turn.
+// Three kernels: one warp for each macroblock sums its samples, eight of a row in each lane; one thread block
+// for each picture computes the mean weight; one thread for each macroblock position computes its offsets,
+// picture after picture of the batch.
 #include "common/cuda/error_check.h"
 #include "common/cuda/warp.cuh"
 #include "encoder/adaptive_quantisation/device_qp_offsets.h"
@@ -14,7 +15,7 @@ using vision::clamped;
 constexpr int kThreads = 256;
 constexpr int kLaneSamples = 8;
 
-// A row's samples left .. left + 7, those outside the picture replaced by the nearest.
+// Samples left .. left + 7 of a row. Samples outside the picture repeat the nearest one inside.
 struct RowSamples {
   int at[kLaneSamples];
 };
@@ -34,7 +35,7 @@ __device__ RowSamples load_row(const std::uint8_t* d_row, int left, int width) {
   return row;
 }
 
-// kSteps: steps of the half-size picture are the edges, `edges` is not looked at.
+// With kSteps, steps of the half-size picture count as edges, and `edges` is not read.
 template <bool kSteps>
 __global__ void __launch_bounds__(kThreads)
     macroblock_sums_of(const __grid_constant__ PicturePlanes luma, const __grid_constant__ EdgePlanes edges,
@@ -74,7 +75,7 @@ __global__ void __launch_bounds__(1024)
     sum += macroblock_weight(mode, d_picture[mb]);
   }
   sum = warp_sum(sum);
-  // Two's complement: a sum may be negative.
+  // Unsigned addition gives the right result for negative sums too.
   if ((threadIdx.x & 31) == 0) {
     atomicAdd(reinterpret_cast<unsigned long long*>(&s_sum), static_cast<unsigned long long>(sum));
   }
@@ -84,15 +85,15 @@ __global__ void __launch_bounds__(1024)
 
 __global__ void __launch_bounds__(kThreads)
     settle_offsets(const __grid_constant__ AqParams params, int macroblocks, int pictures,
-                   const __grid_constant__ QpOffsetMemory work, const core::PictureParams* pictures_of) {
+                   const __grid_constant__ QpOffsetMemory work, const core::PictureParams* picture_params) {
   const int mb = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
   if (mb >= macroblocks) return;
   std::int8_t* d_previous = work.previous + mb;  // of the picture's stream
   int previous = *d_previous;
   for (int picture = 0; picture < pictures; ++picture) {
-    if (pictures_of != nullptr) {
+    if (picture_params != nullptr) {
       std::int8_t* const d_own =
-          work.previous + static_cast<std::size_t>(pictures_of[picture].stream) * macroblocks + mb;
+          work.previous + static_cast<std::size_t>(picture_params[picture].stream) * macroblocks + mb;
       if (d_own != d_previous) {
         *d_previous = static_cast<std::int8_t>(previous);
         d_previous = d_own;
@@ -135,12 +136,12 @@ void launch_step_sums(const PicturePlanes& luma, int width, int height, int pict
 }
 
 void launch_qp_offsets(const AqParams& params, int macroblocks, int pictures, const QpOffsetMemory& work,
-                       cudaStream_t stream, const core::PictureParams* pictures_of) {
+                       cudaStream_t stream, const core::PictureParams* picture_params) {
   mean_weights<<<static_cast<unsigned>(pictures), 1024, 0, stream>>>(params.mode, macroblocks, work.sums,
                                                                      work.means);
   check_launch("mean_weights");
   const auto blocks = static_cast<unsigned>((macroblocks + kThreads - 1) / kThreads);
-  settle_offsets<<<blocks, kThreads, 0, stream>>>(params, macroblocks, pictures, work, pictures_of);
+  settle_offsets<<<blocks, kThreads, 0, stream>>>(params, macroblocks, pictures, work, picture_params);
   check_launch("settle_offsets");
 }
 

@@ -1,5 +1,5 @@
-// Adaptive quantisation on the device: three sums for each macroblock of a batch of pictures, and from them a
-// QP offset each, by the arithmetic of encoder/adaptive_quantisation/qp_offsets.h.
+// Adaptive quantisation on the device: three sums for each macroblock of a batch of pictures, and a QP offset
+// from each three, by the arithmetic of encoder/adaptive_quantisation/qp_offsets.h.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -18,11 +18,11 @@ using vision::cuda::EdgePlanes, vision::cuda::PicturePlanes;
 struct QpOffsetMemory {
   MacroblockSums* sums;   // [picture][mb], raster order
   std::int32_t* means;    // [picture]
-  std::int8_t* previous;  // [stream][mb]: offsets of each stream's picture before the batch, then of its last
+  std::int8_t* previous;  // [stream][mb]: offsets of the stream's last picture, before and after the batch
   std::int8_t* offsets;   // [picture][mb]
 };
 
-// Macroblocks of a picture.
+// The number of macroblocks of a picture.
 inline int macroblocks_of_size(int width, int height) {
   return (width + kMacroblockSide - 1) / kMacroblockSide * ((height + kMacroblockSide - 1) / kMacroblockSide);
 }
@@ -32,16 +32,18 @@ inline int macroblocks_of_size(int width, int height) {
 void launch_macroblock_sums(const PicturePlanes& luma, const EdgePlanes& edges, int width, int height,
                             int pictures, MacroblockSums* sums, cudaStream_t stream);
 
-// The same with steps of the half-size picture for edges (vision/half_size_steps.h): the encoder's.
+// The same with steps of the half-size picture as edges (vision/half_size_steps.h), which is what the encoder
+// uses.
 void launch_step_sums(const PicturePlanes& luma, int width, int height, int pictures, MacroblockSums* sums,
                       cudaStream_t stream);
 
-// From the sums, for pictures in the order of time in each stream. `previous` holds kNoPrevious before the
-// first batch. `pictures_of`: [picture], of which only the stream counts, or null: they are all of stream 0.
+// Computes the offsets from the sums, for pictures that are in order in each stream. `previous` holds
+// kNoPrevious before the first batch. `picture_params` is [picture], of which only the stream is read, or
+// null: all pictures belong to stream 0.
 void launch_qp_offsets(const AqParams& params, int macroblocks, int pictures, const QpOffsetMemory& work,
-                       cudaStream_t stream, const core::PictureParams* pictures_of = nullptr);
+                       cudaStream_t stream, const core::PictureParams* picture_params = nullptr);
 
-// Writes kNoPrevious.
+// Writes kNoPrevious to `previous`.
 void launch_qp_offset_reset(int macroblocks, std::int8_t* previous, cudaStream_t stream);
 
 }  // namespace cu264::encoder::cuda

@@ -1,4 +1,4 @@
-// One 4x4 block through transform, quantisation and reconstruction.
+// Transform, quantisation and reconstruction of one 4x4 block.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace cu264::encoder::CU264_ISA {
 
-// How levels are chosen: a dead zone, or by rate and distortion for the block's context.
-struct LevelChoice {
+// How levels are chosen: with a dead zone, or by RDOQ, which counts bits in the block's context.
+struct QuantisationMethod {
   bool rdoq = false;
   int dead_zone = 32;  // 64ths of a step
 };
@@ -24,13 +24,13 @@ struct LevelChoice {
 // Scaled coefficients (core/quant.h) in coding order to 16 signed levels. Returns total_coeff.
 __attribute__((always_inline)) static inline int choose_levels(
     const SearchRate& rate, const std::int32_t* scaled, std::uint32_t negative, core::BlockCategory category,
-    int shift, LevelChoice choice, int context, std::int16_t* levels) {
+    int shift, QuantisationMethod method, int context, std::int16_t* levels) {
   const int count = core::max_num_coeff(category);
   std::memset(levels, 0, 16 * sizeof *levels);
-  if (choice.rdoq) {
+  if (method.rdoq) {
     core::rdoq_block(rate, scaled, negative, category, shift, context, levels);
   } else {
-    const int rounding = core::dead_zone_rounding(shift, choice.dead_zone);
+    const int rounding = core::dead_zone_rounding(shift, method.dead_zone);
     for (int k = 0; k < count; ++k) {
       const int level = core::quantise(scaled[k], shift, rounding);
       levels[k] = static_cast<std::int16_t>((negative >> k) & 1 ? -level : level);
@@ -43,11 +43,9 @@ __attribute__((always_inline)) static inline int choose_levels(
 
 // Coefficients of a 4x4 block in raster order to levels in coding order: all of them, or the AC ones alone.
 // Returns total_coeff.
-__attribute__((always_inline)) static inline int quantise_block(const SearchRate& rate,
-                                                                const std::int32_t (&coefficients)[16],
-                                                                core::BlockCategory category,
-                                                                const core::Quantiser& q, LevelChoice choice,
-                                                                int context, std::int16_t* levels) {
+__attribute__((always_inline)) static inline int quantise_block(
+    const SearchRate& rate, const std::int32_t (&coefficients)[16], core::BlockCategory category,
+    const core::Quantiser& q, QuantisationMethod method, int context, std::int16_t* levels) {
   alignas(64) std::int32_t scaled[16];
   for (int i = 0; i < 16; ++i) {
     scaled[i] = core::absolute(coefficients[i]) * q.multiplier[core::position_class(i)];
@@ -60,7 +58,7 @@ __attribute__((always_inline)) static inline int quantise_block(const SearchRate
     in_order[k] = scaled[raster];
     negative |= static_cast<std::uint32_t>(coefficients[raster] < 0) << k;
   }
-  return choose_levels(rate, in_order, negative, category, q.shift, choice, context, levels);
+  return choose_levels(rate, in_order, negative, category, q.shift, method, context, levels);
 }
 
 // Levels in coding order from zigzag position `first` on, to coefficients in raster order; position 0 is left
@@ -91,7 +89,7 @@ static inline int reconstruct_block(std::int32_t (&coefficients)[16], const std:
   return squared_error;
 }
 
-// The same for a block without coefficients.
+// The same for a block without coefficients: it equals its prediction.
 static inline int copy_block(const std::uint8_t* prediction, int prediction_pitch, std::uint8_t* out,
                              int out_pitch, const std::uint8_t* source, int source_pitch) {
   int squared_error = 0;

@@ -85,7 +85,7 @@ static inline int reconstruct_chroma(const MacroblockContext& mb, const std::uin
   return error;
 }
 
-// A mode's levels, which are in `candidate`, and what they came to.
+// A trial of one mode: its levels, which are in `candidate`, and their bits.
 struct ChromaTrial {
   const MacroblockContext* mb;
   const std::uint8_t (*prediction)[8][16];
@@ -113,7 +113,7 @@ static inline ChromaTrial quantise_chroma(MacroblockContext& mb, int mode,
                                           const std::uint8_t (&prediction)[8][16], bool rdoq,
                                           ChromaCandidate& result) {
   const core::Quantiser& q = mb.chroma_quantiser;
-  const LevelChoice choice = {rdoq, core::kDeadZoneChroma};
+  const QuantisationMethod method = {rdoq, core::kDeadZoneChroma};
   const bool by_rd = mb.search.rd_candidates > 0;
   const int dc_context = mb.rate.chroma_dc_context();
   ChromaTrial trial{&mb, &prediction, &result};
@@ -128,7 +128,7 @@ static inline ChromaTrial quantise_chroma(MacroblockContext& mb, int mode,
       forward_block(&mb.chroma[4 * by][8 * c + 4 * bx], 16, &prediction[4 * by][8 * c + 4 * bx], 16,
                     coefficients);
       dc[block] = coefficients[0];
-      const int total_coeff = quantise_block(mb.rate, coefficients, core::BlockCategory::chroma_ac, q, choice,
+      const int total_coeff = quantise_block(mb.rate, coefficients, core::BlockCategory::chroma_ac, q, method,
                                              context, result.levels[i]);
       mb.chroma_counts[c].at(bx, by) = static_cast<std::int8_t>(total_coeff);
       result.total_coeff[i] = static_cast<std::uint8_t>(total_coeff);
@@ -146,7 +146,7 @@ static inline ChromaTrial quantise_chroma(MacroblockContext& mb, int mode,
     }
     const int total_coeff =
         choose_levels(mb.rate, scaled, negative, core::BlockCategory::chroma_dc,
-                      q.shift + core::kChromaDcExtraShift, choice, dc_context, result.levels[c]);
+                      q.shift + core::kChromaDcExtraShift, method, dc_context, result.levels[c]);
     result.total_coeff[c] = static_cast<std::uint8_t>(total_coeff);
     result.nonzero_blocks |= static_cast<std::uint32_t>(total_coeff > 0) << (core::kSlotChromaDc + c);
     if (by_rd) {
@@ -159,7 +159,7 @@ static inline ChromaTrial quantise_chroma(MacroblockContext& mb, int mode,
   return trial;
 }
 
-// Leaves of the trial's candidate what `pattern` keeps, reconstructed.
+// Removes from the trial's candidate what `pattern` does not code, and reconstructs it.
 static inline void settle_chroma(ChromaTrial& trial, int pattern) {
   ChromaCandidate& result = *trial.candidate;
   if (trial.shown != pattern) trial.squared_error(pattern);
@@ -176,7 +176,7 @@ static inline void settle_chroma(ChromaTrial& trial, int pattern) {
   }
 }
 
-// core::choose_mode's trials: the best so far and the one at work change places.
+// The trials of core::choose_mode. A trial that is kept swaps places with the best so far.
 struct ChromaTrials {
   MacroblockContext& mb;
   const std::uint8_t (&predictions)[core::kIntraChromaModes][8][16];

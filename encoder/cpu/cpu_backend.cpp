@@ -1,8 +1,7 @@
-// The CPU backend: several pictures in flight, and the slices of each side by side, on oneTBB.
-//
-// The caller's thread is one of Config::threads: it works while it waits in collect(). Slices are taken by
+// The CPU backend: several pictures in flight, whose slices are encoded in parallel on oneTBB.
+// The caller's thread is one of Config::threads: it works while it waits in collect(). Tasks take slices by
 // ticket, those of the oldest picture first, so it does not matter which thread runs which task, and the
-// bytes depend on neither.
+// bytes do not depend on it.
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -30,8 +29,8 @@
 namespace cu264::encoder {
 namespace {
 
-// A slice on its way. The payload's memory holds the worst case and is left uninitialised: pages that no
-// slice ever fills are never touched.
+// A slice that is being encoded. The payload's memory suffices for the worst case and stays uninitialised, so
+// that pages which no slice fills are never touched.
 struct SliceWork {
   std::unique_ptr<std::uint8_t[]> payload;
   std::size_t capacity = 0;
@@ -40,8 +39,8 @@ struct SliceWork {
   std::exception_ptr error;
 };
 
-// A picture in flight and everything it needs.
-struct Slot {
+// A picture in flight: its memory, its parameters and its results.
+struct PictureInFlight {
   CpuPicture picture;
   core::PictureParams params;
   std::vector<SliceWork> slices;
@@ -50,30 +49,31 @@ struct Slot {
   std::exception_ptr error;
   std::atomic<int> slices_left = 0;
   std::atomic<bool> done = false;
-  tbb::task_group tasks;  // as many as slices; which slices they take is the tickets' affair
+  tbb::task_group tasks;  // one for each slice, but any task may take any slice, by ticket
 };
 
-// oneTBB has no more workers than the machine has cores to offer.
+// oneTBB has no more workers than the machine has cores.
 int usable_threads(int threads) {
   const int cores = tbb::info::default_concurrency();
   return threads > 0 ? std::min(threads, cores) : cores;
 }
 
-// Pictures that keep `threads` busy, and a few more for them to go on with while the caller, who is one of
-// them, is at a picture of its own: with one spare picture two threads are 1.7 times as fast as one, with
-// four 1.83 times.
+// Enough pictures to keep `threads` busy, and a few more for the time in which the caller, who is one of the
+// threads, prepares or reads a picture. With one more picture two threads are 1.7 times as fast as one
+// thread, with four more 1.83 times.
 int pictures_in_flight(int threads, int slices) {
   return threads == 1 ? 1 : (threads + slices - 1) / slices + 4;
 }
 
-// The slices in order, and their statistics in sum. `scratch` grows to the largest picture and stays.
+// Joins the slices in order and adds up their statistics. `scratch` grows to the largest picture and keeps
+// its memory.
 CodedAccessUnit pack(const std::vector<SliceWork>& slices, std::vector<std::uint8_t>& scratch, int qp) {
   CodedAccessUnit unit;
   unit.stats.qp = qp;
   scratch.clear();
   for (const SliceWork& slice : slices) {
-    // The first slice may begin the access unit, which wants the long start code (H.264 B.1.2).
-    bitstream::append_nal(scratch, kNalRefIdc, kNalIdrSlice, {slice.payload.get(), slice.size},
+    // The first slice may begin the access unit, which needs the long start code (H.264 B.1.2).
+    bitstream::append_nal(scratch, kNalRefIdc, bitstream::kNalSliceIdr, {slice.payload.get(), slice.size},
                           &slice == slices.data());
     unit.stats.intra4x4_mbs += slice.stats.intra4x4_mbs;
     unit.stats.intra16x16_mbs += slice.stats.intra16x16_mbs;
@@ -92,20 +92,20 @@ class CpuBackend final : public Backend {
         matrix_(core::make_colour_matrix(params.matrix_coefficients, params.full_range)),
         threads_(usable_threads(params.threads)),
         arena_(threads_, 1),
-        slots_(static_cast<std::size_t>(pictures_in_flight(threads_, params.slices))),
+        in_flight_(static_cast<std::size_t>(pictures_in_flight(threads_, params.slices))),
         qp_offsets_(static_cast<std::size_t>(params.streams)) {
     check_streams(params);
-    for (Slot& slot : slots_) {
-      slot.picture.resize(params.mb_width, params.mb_height, params.slices);
+    for (PictureInFlight& work : in_flight_) {
+      work.picture.resize(params.mb_width, params.mb_height, params.slices);
       if (params.marks) {
-        slot.picture.marks.resize(slot.picture.macroblocks.size());
-        slot.picture.mark_parity = params.marks->by_parity();
+        work.picture.marks.resize(work.picture.macroblocks.size());
+        work.picture.mark_parity = params.marks->by_parity();
       }
-      slot.slices.resize(static_cast<std::size_t>(params.slices));
+      work.slices.resize(static_cast<std::size_t>(params.slices));
       for (int s = 0; s < params.slices; ++s) {
         const int rows = core::slice_first_row(s + 1, params.slices, params.mb_height) -
                          core::slice_first_row(s, params.slices, params.mb_height);
-        SliceWork& slice = slot.slices[static_cast<std::size_t>(s)];
+        SliceWork& slice = work.slices[static_cast<std::size_t>(s)];
         slice.capacity = entropy::max_slice_rbsp_bytes(rows * params.mb_width);
         slice.payload.reset(new std::uint8_t[slice.capacity]);
       }
@@ -113,100 +113,103 @@ class CpuBackend final : public Backend {
   }
 
   ~CpuBackend() override {
-    next_ = submitted_.load();  // whatever has not begun is not wanted any more
+    next_ = submitted_.load();  // slices that have not begun are dropped
     arena_.execute([this] {
-      for (Slot& slot : slots_) slot.tasks.wait();
+      for (PictureInFlight& work : in_flight_) work.tasks.wait();
     });
   }
 
-  int capacity() const override { return static_cast<int>(slots_.size()); }
+  int capacity() const override { return static_cast<int>(in_flight_.size()); }
 
   void submit(const Frame& frame, const core::PictureParams& params) override {
     check_picture(params, params_);
-    Slot& slot = slots_[sent_++ % slots_.size()];
-    ingest(frame, slot.picture, matrix_);
+    PictureInFlight& work = in_flight_[sent_++ % in_flight_.size()];
+    ingest(frame, work.picture, matrix_);
     if (params_.aq) {
-      // A stream's pictures come in order, and each one's offsets lean on those of the picture before.
+      // A stream's pictures come in order, and the offsets of each depend on those of the picture before.
       std::vector<std::int8_t>& qp_offsets = qp_offsets_[params.stream];
-      const Plane& luma = slot.picture.source[0];
+      const Plane& luma = work.picture.source[0];
       arena_.execute([&] {
         tbb::this_task_arena::isolate([&] {
           picture_qp_offsets(*params_.aq, luma.row(0), luma.width, params_.mb_width, params_.mb_height,
                              qp_offsets);
         });
       });
-      slot.picture.qp_offsets = qp_offsets;
+      work.picture.qp_offsets = qp_offsets;
     }
-    if (params_.marks) params_.marks->plan(static_cast<std::uint32_t>(params.index), slot.picture.marks);
-    slot.params = params;
-    slot.slices_left = params_.slices;
-    slot.done = false;
+    if (params_.marks) params_.marks->plan(static_cast<std::uint32_t>(params.index), work.picture.marks);
+    work.params = params;
+    work.slices_left = params_.slices;
+    work.done = false;
     submitted_ += static_cast<std::uint64_t>(params_.slices);
     arena_.execute([&] {
-      for (int s = 0; s < params_.slices; ++s) slot.tasks.run([this] { encode_next(); });
+      for (int s = 0; s < params_.slices; ++s) work.tasks.run([this] { encode_next(); });
     });
   }
 
-  void flush() override {}  // nothing waits for company here
+  void flush() override {}  // pictures start at once: there are no batches
 
-  bool ready() const override { return collected_ < sent_ && slots_[collected_ % slots_.size()].done; }
+  bool ready() const override {
+    return collected_ < sent_ && in_flight_[collected_ % in_flight_.size()].done;
+  }
 
   CodedAccessUnit collect() override {
-    Slot& slot = slots_[collected_++ % slots_.size()];
-    arena_.execute([&] { slot.tasks.wait(); });
-    slot.done.wait(false);  // a later picture's task may have taken a ticket of this one, and still be at it
-    if (slot.error) std::rethrow_exception(std::exchange(slot.error, nullptr));
-    return std::move(slot.unit);
+    PictureInFlight& work = in_flight_[collected_++ % in_flight_.size()];
+    arena_.execute([&] { work.tasks.wait(); });
+    work.done.wait(
+        false);  // a task of a later picture may have taken a slice of this one and still be encoding it
+    if (work.error) std::rethrow_exception(std::exchange(work.error, nullptr));
+    return std::move(work.unit);
   }
 
  private:
-  // Takes the next ticket, if there is one.
+  // Takes the next ticket, if there is one, and encodes its slice.
   void encode_next() {
     const auto slices = static_cast<std::uint64_t>(params_.slices);
     std::uint64_t ticket = next_;
     do {
       if (ticket >= submitted_) return;
     } while (!next_.compare_exchange_weak(ticket, ticket + 1));
-    Slot& slot = slots_[ticket / slices % slots_.size()];
-    encode_slice(slot, static_cast<int>(ticket % slices));
-    if (--slot.slices_left > 0) return;
-    finish(slot);
-    slot.done = true;
-    slot.done.notify_all();
+    PictureInFlight& work = in_flight_[ticket / slices % in_flight_.size()];
+    encode_slice(work, static_cast<int>(ticket % slices));
+    if (--work.slices_left > 0) return;
+    finish(work);
+    work.done = true;
+    work.done.notify_all();
   }
 
-  void encode_slice(Slot& slot, int index) const {
-    SliceWork& slice = slot.slices[static_cast<std::size_t>(index)];
+  void encode_slice(PictureInFlight& work, int index) const {
+    SliceWork& slice = work.slices[static_cast<std::size_t>(index)];
     try {
-      reconstruct_slice(slot.picture, index, slot.params.qp, params_.preset);
+      reconstruct_slice(work.picture, index, work.params.qp, params_.preset);
       if (params_.cipher) {
-        const auto number = static_cast<std::uint32_t>(slot.params.index);
-        params_.cipher->encrypt_slice(slot.picture.view(), index, number);
+        const auto number = static_cast<std::uint32_t>(work.params.index);
+        params_.cipher->encrypt_slice(work.picture.view(), index, number);
       }
       const int first_row = core::slice_first_row(index, params_.slices, params_.mb_height);
-      const core::SliceHeaderBits header = core::slice_header(first_row * params_.mb_width, slot.params);
+      const core::SliceHeaderBits header = core::slice_header(first_row * params_.mb_width, work.params);
       core::BitWriter writer(slice.payload.get(), slice.capacity);
       slice.stats = {};
-      entropy::code_slice(slot.picture.view(), index, header.bits, header.length, writer, slice.stats);
+      entropy::code_slice(work.picture.view(), index, header.bits, header.length, writer, slice.stats);
       if (writer.overflowed())
-        throw Error(ErrorCode::encode_failure, "a slice is larger than any slice can be");
+        throw Error(ErrorCode::encode_failure, "a slice exceeds the largest size that a slice can have");
       slice.size = writer.size();
     } catch (...) {
       slice.error = std::current_exception();
     }
   }
 
-  // When the last slice of a picture is coded.
-  void finish(Slot& slot) const {
+  // To be called when the last slice of a picture is coded.
+  void finish(PictureInFlight& work) const {
     try {
-      for (SliceWork& slice : slot.slices) {
+      for (SliceWork& slice : work.slices) {
         if (slice.error) std::rethrow_exception(std::exchange(slice.error, nullptr));
       }
-      slot.unit = pack(slot.slices, slot.nal_units, slot.params.qp);
+      work.unit = pack(work.slices, work.nal_units, work.params.qp);
       if (params_.reconstruction)
-        slot.unit.reconstruction = output_picture(slot.picture, slot.params.deblock, params_);
+        work.unit.reconstruction = output_picture(work.picture, work.params.deblock, params_);
     } catch (...) {
-      slot.error = std::current_exception();
+      work.error = std::current_exception();
     }
   }
 
@@ -214,11 +217,12 @@ class CpuBackend final : public Backend {
   const core::ColourMatrix matrix_;
   const int threads_;
   tbb::task_arena arena_;
-  std::vector<Slot> slots_;
-  // [stream] of its last picture submitted, with adaptive quantisation
+  std::vector<PictureInFlight> in_flight_;
+  // [stream]: offsets of the stream's last picture, with adaptive quantisation
   std::vector<std::vector<std::int8_t>> qp_offsets_;
-  std::atomic<std::uint64_t> next_ = 0;  // the first ticket not taken: ticket / slices is the picture's index
-  std::atomic<std::uint64_t> submitted_ = 0;  // tickets there are
+  std::atomic<std::uint64_t> next_ =
+      0;  // the first ticket not taken; ticket / slices is the number of the picture
+  std::atomic<std::uint64_t> submitted_ = 0;  // number of tickets issued
   std::uint64_t sent_ = 0;                    // pictures
   std::uint64_t collected_ = 0;
 };

@@ -9,12 +9,12 @@ namespace cu264::encoder {
 namespace {
 
 // Replicates column width - 1 of a row to its end.
-void widen(std::uint8_t* row, int width, int padded_width) {
+void pad_right(std::uint8_t* row, int width, int padded_width) {
   std::memset(row + width, row[width - 1], static_cast<std::size_t>(padded_width - width));
 }
 
 // Replicates row height - 1 of a plane to its bottom.
-void heighten(Plane& plane, int height) {
+void pad_bottom(Plane& plane, int height) {
   const std::uint8_t* const last = plane.row(height - 1);
   for (int y = height; y < plane.height; ++y) {
     std::memcpy(plane.row(y), last, static_cast<std::size_t>(plane.width));
@@ -24,9 +24,9 @@ void heighten(Plane& plane, int height) {
 void ingest_plane(const std::uint8_t* samples, std::ptrdiff_t pitch, int width, int height, Plane& plane) {
   for (int y = 0; y < height; ++y) {
     std::memcpy(plane.row(y), samples + y * pitch, static_cast<std::size_t>(width));
-    widen(plane.row(y), width, plane.width);
+    pad_right(plane.row(y), width, plane.width);
   }
-  heighten(plane, height);
+  pad_bottom(plane, height);
 }
 
 void ingest_interleaved(const std::uint8_t* samples, std::ptrdiff_t pitch, int width, int height, Plane& cb,
@@ -36,11 +36,11 @@ void ingest_interleaved(const std::uint8_t* samples, std::ptrdiff_t pitch, int w
     std::uint8_t* const u = cb.row(y);
     std::uint8_t* const v = cr.row(y);
     for (int x = 0; x < width; ++x) u[x] = in[2 * x], v[x] = in[2 * x + 1];
-    widen(u, width, cb.width);
-    widen(v, width, cr.width);
+    pad_right(u, width, cb.width);
+    pad_right(v, width, cr.width);
   }
-  heighten(cb, height);
-  heighten(cr, height);
+  pad_bottom(cb, height);
+  pad_bottom(cr, height);
 }
 
 void ingest_rgb(const Frame& frame, const core::ColourMatrix& matrix, Plane* source) {
@@ -61,8 +61,8 @@ void ingest_rgb(const Frame& frame, const core::ColourMatrix& matrix, Plane* sou
   }
   for (int c = 0; c < 3; ++c) {
     const int width = c == 0 ? frame.width : chroma_width, height = c == 0 ? frame.height : chroma_height;
-    for (int y = 0; y < height; ++y) widen(source[c].row(y), width, source[c].width);
-    heighten(source[c], height);
+    for (int y = 0; y < height; ++y) pad_right(source[c].row(y), width, source[c].width);
+    pad_bottom(source[c], height);
   }
 }
 

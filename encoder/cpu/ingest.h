@@ -1,4 +1,4 @@
-// Stage 1 on the CPU: the caller's frame becomes planes of whole macroblocks.
+// The stage `ingest` on the CPU: copies the caller's frame into planes of whole macroblocks.
 #pragma once
 
 #include "core/colour.h"

@@ -80,7 +80,7 @@ static inline int reconstruct_intra16x16(const MacroblockContext& mb,
 
 inline constexpr std::uint32_t kLumaAcBlocks = 0xffffu << core::kSlotLuma;
 
-// A mode's levels, which are in `candidate`, and what they came to.
+// A trial of one mode: its levels, which are in `candidate`, and their bits.
 struct Intra16x16Trial {
   const MacroblockContext* mb;
   const std::uint8_t (*prediction)[16][16];
@@ -107,7 +107,7 @@ static inline Intra16x16Trial quantise_intra16x16(MacroblockContext& mb, int mod
                                                   const std::uint8_t (&prediction)[16][16],
                                                   int chroma_pattern, bool rdoq, LumaCandidate& result) {
   const core::Quantiser& q = mb.luma_quantiser;
-  const LevelChoice choice = {rdoq, core::kDeadZoneLuma};
+  const QuantisationMethod method = {rdoq, core::kDeadZoneLuma};
   const bool by_rd = mb.search.rd_candidates > 0;
   Intra16x16Trial trial{&mb, &prediction, chroma_pattern, &result};
   std::int32_t(&dc)[16] = trial.dc;
@@ -121,7 +121,7 @@ static inline Intra16x16Trial quantise_intra16x16(MacroblockContext& mb, int mod
     std::int32_t coefficients[16];
     forward_block(&mb.luma[y][x], 16, &prediction[y][x], 16, coefficients);
     dc[4 * by + bx] = coefficients[0];
-    const int total_coeff = quantise_block(mb.rate, coefficients, core::BlockCategory::luma_ac, q, choice,
+    const int total_coeff = quantise_block(mb.rate, coefficients, core::BlockCategory::luma_ac, q, method,
                                            context, result.levels[slot]);
     mb.luma_counts.at(bx, by) = static_cast<std::int8_t>(total_coeff);
     result.total_coeff[slot] = static_cast<std::uint8_t>(total_coeff);
@@ -143,7 +143,7 @@ static inline Intra16x16Trial quantise_intra16x16(MacroblockContext& mb, int mod
   std::int16_t* const dc_levels = result.levels[core::kSlotLumaDc];
   result.total_coeff[0] = static_cast<std::uint8_t>(
       choose_levels(mb.rate, scaled, negative, core::BlockCategory::luma_dc,
-                    q.shift + core::kLumaDcExtraShift, choice, dc_context, dc_levels));
+                    q.shift + core::kLumaDcExtraShift, method, dc_context, dc_levels));
   result.nonzero_blocks |= static_cast<std::uint32_t>(result.total_coeff[0] > 0) << core::kSlotLumaDc;
   if (by_rd) trial.dc_bits = mb.rate.block_bits(dc_levels, core::BlockCategory::luma_dc, dc_context);
   for (int k = 0; k < 16; ++k) dc[core::zigzag_to_raster(k)] = dc_levels[k];
@@ -152,7 +152,7 @@ static inline Intra16x16Trial quantise_intra16x16(MacroblockContext& mb, int mod
   return trial;
 }
 
-// Leaves of the trial's candidate what is coded, with or without AC levels, reconstructed.
+// Removes the AC levels from the trial's candidate unless `with_ac` is set, and reconstructs it.
 static inline void settle_intra16x16(Intra16x16Trial& trial, int with_ac) {
   LumaCandidate& result = *trial.candidate;
   if (trial.shown != with_ac) trial.squared_error(with_ac);
@@ -164,7 +164,7 @@ static inline void settle_intra16x16(Intra16x16Trial& trial, int with_ac) {
   }
 }
 
-// core::choose_mode's trials: the best so far and the one at work change places.
+// The trials of core::choose_mode. A trial that is kept swaps places with the best so far.
 struct Intra16x16Trials {
   MacroblockContext& mb;
   const std::uint8_t (&predictions)[core::kIntra16x16Modes][16][16];
@@ -183,7 +183,7 @@ struct Intra16x16Trials {
   }
 };
 
-// The macroblock that was coded so, with its marks.
+// Puts the watermark's marks into a macroblock that was coded as Intra_16x16.
 static inline void mark_intra16x16(const MacroblockContext& mb, LumaCandidate& result) {
   if (result.coded_block_pattern == 0) return;
   bool changed = false;

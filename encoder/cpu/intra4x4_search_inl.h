@@ -79,19 +79,20 @@ static inline void satd_all_modes(const std::uint8_t (&source)[16], const Intra4
 
 // Transforms and reconstructs block `block` as predicted; returns its squared error.
 static inline int code_intra4x4_block(const MacroblockContext& mb, int x, int y,
-                                      const std::uint8_t (&prediction)[16], LevelChoice choice, int context,
-                                      std::int16_t* levels, int& total_coeff, std::uint8_t* out, int pitch) {
+                                      const std::uint8_t (&prediction)[16], QuantisationMethod method,
+                                      int context, std::int16_t* levels, int& total_coeff, std::uint8_t* out,
+                                      int pitch) {
   std::int32_t coefficients[16];
   const std::uint8_t* source = &mb.luma[y][x];
   forward_block(source, 16, prediction, 4, coefficients);
   total_coeff = quantise_block(mb.rate, coefficients, core::BlockCategory::luma_4x4, mb.luma_quantiser,
-                               choice, context, levels);
+                               method, context, levels);
   if (total_coeff == 0) return copy_block(prediction, 4, out, pitch, source, 16);
   dequantise_block(levels, 0, mb.luma_quantiser, coefficients);
   return reconstruct_block(coefficients, prediction, 4, out, pitch, source, 16);
 }
 
-// The block that was coded so, with its mark. What is marked was decided without.
+// Puts the watermark's mark into a coded block. Decisions do not take marks into account.
 static inline void mark_intra4x4_block(const MacroblockContext& mb, int block,
                                        const std::uint8_t (&prediction)[16], std::int16_t* levels,
                                        int& total_coeff, std::uint8_t* out, int pitch) {
@@ -103,12 +104,12 @@ static inline void mark_intra4x4_block(const MacroblockContext& mb, int block,
   total_coeff = core::count_ones(core::level_masks(levels, 16).nonzero);
 }
 
-// Modes are compared by levels of the dead zone; RDOQ, where the preset has it, goes to the chosen one.
-// Fills `candidate` but its cost, unless the search is abandoned for Intra_16x16, whose cost by SATD is
-// given.
+// Modes are compared with levels of the dead zone. Where the preset has RDOQ, only the chosen mode is
+// quantised by it. Fills `candidate` except for its cost, unless the search is abandoned for Intra_16x16,
+// whose cost by SATD is intra16x16_cost.
 static inline core::Intra4x4Result search_intra4x4(MacroblockContext& mb, core::Intra4x4Stop stop,
                                                    std::uint32_t intra16x16_cost, LumaCandidate& candidate) {
-  constexpr LevelChoice kByDeadZone = {false, core::kDeadZoneLuma}, kByRdoq = {true, 0};
+  constexpr QuantisationMethod kByDeadZone = {false, core::kDeadZoneLuma}, kByRdoq = {true, 0};
   const bool by_rd = mb.search.rd_candidates > 0;
   Intra4x4Canvas canvas;
   load_canvas(mb, canvas);

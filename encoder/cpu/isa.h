@@ -1,6 +1,5 @@
-// The search runs at the speed of the compiler's vector code, so it is compiled once per instruction set;
-// each build of it lives in a namespace of its own (CU264_ISA) and the newest that the processor has is
-// called.
+// The search depends on the compiler's vector code, so it is compiled once for each instruction set. Each
+// build has a namespace of its own (CU264_ISA), and the newest that the processor supports is called.
 #pragma once
 
 #ifndef CU264_ISA

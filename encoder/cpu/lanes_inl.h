@@ -1,4 +1,4 @@
-// Sixteen 16-bit lanes: columns of a macroblock row, or candidate modes of a block.
+// Vectors of sixteen 16-bit lanes, which hold the columns of a macroblock or the candidate modes of a block.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ using UnsignedLanes = std::uint16_t __attribute__((vector_size(32)));
 using ByteLanes = std::uint8_t __attribute__((vector_size(16)));
 using WideLanes = std::uint32_t __attribute__((vector_size(64)));
 
-// Results come back through references: vectors wider than the ABI's registers should not cross a call by
-// value.
+// Results are returned through references, because vectors wider than the ABI's registers should not be
+// passed by value.
 static inline void load_samples(const std::uint8_t* samples, Lanes& lanes) {
   ByteLanes bytes;
   std::memcpy(&bytes, samples, sizeof bytes);

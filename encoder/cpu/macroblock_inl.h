@@ -1,4 +1,4 @@
-// What the search of one macroblock reads (source, neighbours) and what a candidate leaves behind.
+// The input of one macroblock's search (source, neighbours), and the result of a candidate.
 #pragma once
 
 #include <algorithm>
@@ -90,7 +90,7 @@ static inline void load_source(MacroblockContext& mb, const CpuPicture& picture,
   }
 }
 
-// Samples next to the macroblock; 128 stands where there are none, and is never used for a prediction.
+// Loads the samples next to the macroblock. Where there are none the value is 128, which no prediction uses.
 static inline void load_neighbours(MacroblockContext& mb, const CpuPicture& picture, int mb_x, int mb_y) {
   const Plane& y_plane = picture.reconstruction[0];
   std::memset(mb.luma_above, 128, sizeof mb.luma_above);
@@ -114,7 +114,8 @@ static inline void load_neighbours(MacroblockContext& mb, const CpuPicture& pict
   }
 }
 
-// Counts of the blocks to the left and above; the macroblock's own are filled in as it is coded.
+// Loads total_coeff of the blocks to the left and above. The macroblock's own counts are filled in as it is
+// coded.
 static inline void load_counts(MacroblockContext& mb, const CpuPicture& picture, int mb_x, int mb_y) {
   using core::kSlotChromaAc, core::kSlotLuma;
   const std::size_t index = static_cast<std::size_t>(mb_y) * picture.mb_width + mb_x;

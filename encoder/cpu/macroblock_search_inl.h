@@ -16,14 +16,14 @@
 
 namespace cu264::encoder::CU264_ISA {
 
-// The search of luma, as core/luma_decision.h goes through it.
+// The search of luma: what the flow of core/luma_decision.h asks for.
 struct LumaSearch {
   MacroblockContext& mb;
   const int pattern;  // CodedBlockPatternChroma
   LumaCandidate& best;
   std::uint8_t predictions[core::kIntra16x16Modes][16][16];
   core::SatdRank ranks[core::kIntra16x16Modes];
-  LumaCandidate whole[2];  // Intra_16x16's best so far and the one at work
+  LumaCandidate whole[2];  // the best of Intra_16x16 so far and the one being tried
   const LumaCandidate* chosen = nullptr;
 
   LumaSearch(MacroblockContext& context, int chroma_pattern_found, LumaCandidate& result)
@@ -86,7 +86,7 @@ static inline core::MacroblockRecord make_record(const LumaCandidate& luma, cons
   return record;
 }
 
-// What decides between the macroblock as found and I_PCM (core/pcm_decision.h).
+// What core/pcm_decision.h asks for, to decide between the macroblock as found and I_PCM.
 struct PcmSearch {
   MacroblockContext& mb;
   const core::MacroblockRecord& record;

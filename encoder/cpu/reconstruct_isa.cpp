@@ -1,4 +1,4 @@
-// The search of one slice, compiled once per instruction set (encoder/cpu/isa.h).
+// The search of one slice, compiled once for each instruction set (encoder/cpu/isa.h).
 
 #include <cstddef>
 

@@ -1,4 +1,4 @@
-// The builds of the search that this library holds: one a namespace, all with the same results.
+// The builds of the search, each in its own namespace. All give the same results.
 #pragma once
 
 #include "cu264/encoder.h"

@@ -1,4 +1,4 @@
-// Picks the build of the search that suits the processor.
+// Picks the build of the search that the processor supports.
 
 #include "encoder/cpu/reconstruct_slice.h"
 
@@ -36,13 +36,13 @@ const Implementation& chosen() {
 void reconstruct_slice(CpuPicture& picture, int slice, int qp, Preset preset) {
   chosen().reconstruct_slice(picture, slice, qp, preset);
   if (picture.qp_offsets.empty()) return;
-  // The slice's macroblocks follow one another in the array too.
+  // The slice's macroblocks are contiguous in the array.
   const int begin = core::slice_first_row(slice, picture.slices, picture.mb_height) * picture.mb_width;
   const int end = core::slice_first_row(slice + 1, picture.slices, picture.mb_height) * picture.mb_width;
   int predicted = qp;
   for (int mb = begin; mb < end; ++mb) {
     core::MacroblockRecord& record = picture.macroblocks[static_cast<std::size_t>(mb)];
-    core::chain_qp(record, predicted);
+    core::set_mb_qp_delta(record, predicted);
     predicted = record.qp;
   }
 }

@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(kThreads)
       carried = handed;
     }
     if (mb < end) {
-      core::chain_qp(record, before != 0 ? own : predicted);
+      core::set_mb_qp_delta(record, before != 0 ? own : predicted);
       records[mb].qp = record.qp;
       records[mb].mb_qp_delta = record.mb_qp_delta;
     }

@@ -7,8 +7,8 @@
 
 namespace cu264::encoder::cuda {
 
-// Sets qp and mb_qp_delta of the batch's macroblocks with core::chain_qp. Asynchronous on `stream`. Throws
-// cu264::Error if the launch is refused.
+// Sets qp and mb_qp_delta of the batch's macroblocks by core::set_mb_qp_delta. Asynchronous on `stream`.
+// Throws cu264::Error if the launch is refused.
 void launch_mb_qp_delta_chain(const BatchView& batch, cudaStream_t stream);
 
 }  // namespace cu264::encoder::cuda

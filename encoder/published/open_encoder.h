@@ -1,5 +1,5 @@
-// Encoders that code with the papers' kernels, to compare them. The bytes are those of cu264::Encoder; the
-// kernels are slower and take more memory.
+// Opens encoders that code with the papers' kernels, for comparisons. The bytes are those of cu264::Encoder;
+// the kernels are slower and take more memory.
 #pragma once
 
 #include "cu264/encoder.h"
@@ -8,8 +8,8 @@ namespace cu264::published {
 
 enum class Coder { cavlcu, cavlc_su };
 
-// On the CUDA backend. Throws as Encoder's constructor does, and Error(unsupported) if the CPU backend is
-// asked for.
+// The encoder uses the CUDA backend. Throws as Encoder's constructor does, and Error(unsupported) if the CPU
+// backend is asked for.
 Encoder open_encoder(const Config& config, Coder coder);
 
 }  // namespace cu264::published

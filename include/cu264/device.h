@@ -1,4 +1,4 @@
-// The CUDA devices of this machine, as the cuda backend sees them.
+// The CUDA devices of this machine.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ struct DeviceInfo {
   std::string problem;  // why it is not usable
 };
 
-// Tries each device with a small kernel. Throws Error(device_unavailable) if there is none, the driver is too
-// old or this build has no CUDA backend.
+// Tries each device with a small kernel. Throws Error(device_unavailable) if there is no device, if the
+// driver is too old, or if this build has no CUDA backend.
 std::vector<DeviceInfo> cuda_devices();
 
 }  // namespace cu264

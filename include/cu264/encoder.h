@@ -8,9 +8,10 @@
 //   }
 //   encoder.flush();
 //   while (auto packet = encoder.receive()) write(*packet);
+// Threads: an Encoder must be used by one thread at a time; any number of encoders may run at once. The
+// library has no mutable globals.
 //
-// Threads: an Encoder is used by one thread at a time; any number of encoders may run at once. No globals.
-// Errors: every call may throw cu264::Error; after a throw from send, receive or flush the encoder can only
+// Errors: every call may throw cu264::Error. After a throw from send, receive or flush the encoder can only
 // be destroyed.
 #pragma once
 
@@ -35,7 +36,7 @@ struct Rational {
   int den = 1;
 };
 
-// How hard modes and levels are searched for; every preset gives the same picture on every backend.
+// The effort of the search for modes and levels. Each preset gives the same bytes on every backend.
 enum class Preset {
   fast,      // SATD + mode bits
   balanced,  // the best three candidates by SATD, decided by squared error + lambda x exact bits
@@ -50,7 +51,7 @@ enum class HeaderPlacement {
   separate,      // only in Encoder::headers()
 };
 
-// Code points of ITU-T H.273; 2 is "unspecified".
+// Code points of ITU-T H.273, where 2 is "unspecified".
 struct Colour {
   int primaries = 2;
   int transfer = 2;
@@ -58,69 +59,72 @@ struct Colour {
   bool full_range = false;
 };
 
-// Quantisation by macroblock, offsets with a mean of zero around Config::qp. One of the two, not both.
+// Adaptive quantisation gives each macroblock an offset to Config::qp; the offsets have a mean of zero.
 enum class AdaptiveQuantisation { off, variance };
-inline constexpr int kStrongestEdgeGuide = 3;
+inline constexpr int kMaxEdgeGuided = 3;  // of Config::edge_guided
 
-inline constexpr int kMaxSide = 8192;  // of a picture, in luma samples
+inline constexpr int kMaxSide = 8192;  // largest width and height of a picture to encode, in luma samples
 
 struct Config {
-  int width =
-      0;  // luma samples, 1..kMaxSide. An odd side is coded one replicated sample wider, because the crop
-  int height = 0;  // rectangle of 4:2:0 counts in pairs (H.264 7.4.2.1.1): see EncoderInfo::width
-  int qp = 27;     // 0..51
+  // Luma samples, 1..kMaxSide. An odd side is coded one replicated sample wider, because the crop rectangle
+  // of 4:2:0 counts in pairs (H.264 7.4.2.1.1): see EncoderInfo::width.
+  int width = 0;
+  int height = 0;
+  int qp = 27;  // 0..51
   Preset preset = Preset::balanced;
   Profile profile = Profile::baseline;
-  int slices = 1;  // a picture; at most one a macroblock row
-  // Where bits go inside a picture. edge_guided 1..3: to edges, the weak above all; 0: off. `aq` variance: to
-  // macroblocks of low variance. The guide remembers the offsets of the picture before, so as not to flicker.
+  int slices = 1;  // slices in a picture, at most one for each macroblock row
+  // Adaptive quantisation: which macroblocks get more bits. edge_guided 1..3: those with edges, above all
+  // weak ones; 0: off. `aq` variance: those of low variance. At most one of the two may be on. Offsets depend
+  // on those of the picture before, so that they do not flicker.
   int edge_guided = 0;
   AdaptiveQuantisation aq = AdaptiveQuantisation::off;
-  bool deblock = true;           // the loop filter, which runs in the decoder (and in the reconstruction)
-  Rational frame_rate{25, 1};    // for the level and the VUI
-  Rational time_base{0, 1};      // of Frame::pts; 0: 1 / frame_rate
-  bool fixed_frame_rate = true;  // said in the VUI; false for variable frame rate
+  bool deblock = true;         // whether the decoder applies the loop filter (and the reconstruction has it)
+  Rational frame_rate{25, 1};  // for the level and the VUI
+  Rational time_base{0, 1};    // of Frame::pts; 0: 1 / frame_rate
+  bool fixed_frame_rate = true;        // written to the VUI; false for a variable frame rate
   Rational sample_aspect_ratio{0, 1};  // 0: unspecified
   Colour colour;
   HeaderPlacement headers = HeaderPlacement::first_packet;
   bool reconstruction = false;  // fill Packet::reconstruction
-  // What frames will be. Nothing: the first frame says it, one of i420, nv12 and gray8. An RGB format must be
-  // named, since the stream's headers tell how it was converted: by colour.matrix (1, 5 or 6; unspecified
-  // becomes BT.709 from 720 lines on and BT.601 below) and colour.full_range. Chroma is the mean of 2x2
-  // samples, and is tagged so.
+  // The format of all frames. If it is not set, the first frame determines it, which must be i420, nv12 or
+  // gray8. An RGB format must be set here, since the stream's headers tell how it was converted: by
+  // colour.matrix (1, 5 or 6; unspecified becomes BT.709 from 720 lines on and BT.601 below) and
+  // colour.full_range. Chroma is the mean of 2x2 samples, and the headers give its position.
   std::optional<PixelFormat> input_format;
   std::optional<EncoderEncryption> encryption;
-  // Error(bad_input), from receive() of the last packet: the video is too short for the payload.
+  // If the video is too short for the payload, receive() of the last packet throws Error(bad_input).
   std::optional<EncoderWatermark> watermark;
   BackendChoice backend = BackendChoice::automatic;
-  int threads = 0;  // of the CPU backend; 0: one a core. Never changes the bytes
-  // Of the CUDA backend, none of which changes the bytes:
-  int batch = 0;               // pictures encoded together; 0: what fills the device; 1: lowest latency
-  std::vector<int> devices;    // that take batches in turn; empty: device 0
+  int threads = 0;  // of the cpu backend; 0: one for each core. The bytes do not depend on it
+  // These are for the cuda backend, and the bytes do not depend on them.
+  int batch = 0;               // pictures encoded together; 0: as many as fill the device; 1: lowest latency
+  std::vector<int> devices;    // devices that take batches in turn; empty: device 0
   bool device_output = false;  // packets stay on the device: Packet::device_data
 
-  // Sets a field by the name of one of config_options() and a textual value, as the command line does.
-  // Throws Error(invalid_argument) that lists what is accepted.
+  // Sets the field that an option of config_options() names to a value given as text, as the command line
+  // does. Throws an Error(invalid_argument) that lists the accepted values.
   void set(std::string_view name, std::string_view value);
 };
 
-// An option that Config::set takes, described for a help text.
+// The description of an option that Config::set takes, for a help text.
 struct ConfigOption {
-  enum class Group { coding, machine, input, output };
+  enum class Group { coding, execution, input, output };
 
   const char* name;
-  const char* value;    // a placeholder for it, as "N"
+  const char* value;    // a placeholder for the value, for example "N"
   const char* meaning;  // the default is in parentheses
   Group group;
-  const char* implicit_value = nullptr;  // what the name stands for without a value, if it may
+  const char* implicit_value =
+      nullptr;  // the value that a name without one stands for; null: a value is required
 };
 
 std::vector<ConfigOption> config_options();
 
 struct EncoderInfo {
   std::string backend;         // "cpu" or "cuda"
-  std::string backend_reason;  // why, in a few words
-  int width = 0;               // of the decoded picture: Config's, each side rounded up to even
+  std::string backend_reason;  // why this backend was chosen, in a few words
+  int width = 0;  // of the decoded picture: Config's width and height, rounded up to even numbers
   int height = 0;
   int batch = 1;                      // pictures encoded together
   int level_idc = 0;                  // 10 x the level; 9 is level 1b
@@ -133,8 +137,8 @@ struct MemoryRequirement {
   int batch = 0;           // pictures
 };
 
-// What the CUDA backend would allocate at open, and never more after it. With Config::batch 0 the devices are
-// asked, as open would; otherwise no device is needed.
+// What the cuda backend allocates when it opens; it allocates nothing later. With Config::batch 0 this asks
+// the devices, as opening does; otherwise no device is needed.
 MemoryRequirement memory_required(const Config& config);
 
 namespace encoder {
@@ -143,7 +147,7 @@ struct EncoderAccess;  // not part of the API
 
 class Encoder {
  public:
-  // Really opens the backend: a working encoder, or an Error that says why not.
+  // Opens the backend. The result is a working encoder, or an Error that tells why there is none.
   explicit Encoder(const Config& config);
   ~Encoder();
   Encoder(Encoder&&) noexcept;
@@ -154,16 +158,17 @@ class Encoder {
   // SPS, PPS and the SEI message that names the encoder, in Annex B form.
   const std::vector<std::uint8_t>& headers() const noexcept;
 
-  // Takes a picture, or returns false if the pipeline is full: receive() then has a packet. The frame's
-  // memory may be reused once send has returned true; pinned and device memory once its packet was received.
+  // Takes a picture and returns true. Returns false if the pipeline is full; receive() then has a packet.
+  // Host memory of the frame may be reused once send has returned true, pinned and device memory once the
+  // frame's packet was received.
   bool send(const Frame& frame);
 
-  // The next packet, in the order sent. Waits for it if the pipeline is full or was flushed; otherwise
-  // returns what is ready. Nothing: more frames are needed or, after flush(), all packets have been handed
-  // out.
+  // The next packet, in the order of the frames sent. Waits for it if the pipeline is full or was flushed;
+  // otherwise returns a packet only if one is ready. No packet means that more frames are needed or, after
+  // flush(), that all packets have been handed out.
   std::optional<Packet> receive();
 
-  // No more frames will come.
+  // Announces that no more frames will come.
   void flush();
 
  private:

@@ -1,4 +1,4 @@
-// A picture on its way into the encoder: a view, never an owner.
+// A picture to encode: a view of memory that the caller owns.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,8 @@
 
 namespace cu264 {
 
-// 8 bits a sample unless said otherwise. Chroma of the 4:2:0 formats has (width + 1) / 2 by (height + 1) / 2
-// samples. The RGB formats are converted as Config::colour says, and need Config::input_format.
+// Samples have 8 bits unless stated otherwise. Chroma of the 4:2:0 formats has (width + 1) / 2 by (height +
+// 1) / 2 samples. The RGB formats are converted as Config::colour says, and need Config::input_format.
 enum class PixelFormat {
   i420,              // planes Y, U, V
   nv12,              // planes Y, UV interleaved
@@ -16,14 +16,14 @@ enum class PixelFormat {
   bgr24,             // one plane of B, G, R
   rgba32,            // one plane of R, G, B and a byte that is not read
   rgb_planar,        // planes R, G, B
-  rgb_float_planar,  // planes R, G, B of float in [0, 1], 4-byte aligned; what lies outside is clamped, NaN
-                     // is 0
+  rgb_float_planar,  // planes R, G, B of float in [0, 1], 4-byte aligned; values outside are clamped, NaN is
+                     // 0
 };
 
 enum class MemoryKind {
   host,    // copied before Encoder::send returns
   pinned,  // page-locked host memory (cudaHostAlloc, cudaHostRegister): read after send has returned
-  device,  // of the device that encodes (cuda backend only): read after send has returned
+  device,  // memory of the device that encodes (cuda backend only): read after send has returned
 };
 
 struct Frame {
@@ -32,12 +32,12 @@ struct Frame {
   int width = 0;   // luma samples; equal to Config::width
   int height = 0;  // luma samples; equal to Config::height
   // First sample of each plane, top row first, and the distance between rows in bytes (>= the row's bytes; a
-  // negative pitch reads bottom-up). The caller keeps ownership. With host memory nothing is read after
-  // Encoder::send returns; the others must stay as they are until the frame's packet has been received.
+  // negative pitch reads bottom-up). The caller keeps ownership. Host memory is not read after Encoder::send
+  // returns; pinned and device memory must stay unchanged until the frame's packet has been received.
   const std::uint8_t* plane[3] = {};
   std::ptrdiff_t pitch[3] = {};
-  // Device memory only: the cudaStream_t whose work so far writes the planes. The encoder waits for it on the
-  // device, never on the host. Null is CUDA's default stream.
+  // For device memory only: the cudaStream_t whose work so far writes the planes. The device waits for that
+  // work, the host does not. Null is CUDA's default stream.
   void* stream = nullptr;
   std::int64_t pts = 0;       // in Config::time_base units, handed back unchanged in the packet
   void* user_data = nullptr;  // handed back unchanged in the packet

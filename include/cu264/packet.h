@@ -1,4 +1,4 @@
-// A coded picture on its way out of the encoder.
+// A coded picture, as the encoder returns it.
 #pragma once
 
 #include <cstddef>
@@ -16,24 +16,25 @@ struct PictureStats {
   std::uint64_t residual_bits = 0;  // transform coefficients and I_PCM samples
 };
 
-// Bytes in the memory of the device that encoded; valid until the next call to the encoder.
+// Bytes in the memory of the device that encoded. They are valid until the next call to the encoder.
 struct DeviceBytes {
   const std::uint8_t* data = nullptr;
   std::size_t size = 0;
 };
 
 struct Packet {
-  // One access unit in Annex B form (H.264 annex B): start codes, the headers where Config asks for them, an
-  // IDR picture's slices.
+  // One access unit as a byte stream (H.264 annex B): the headers where Config asks for them, and the slices
+  // of an IDR picture, each with its start code.
   std::vector<std::uint8_t> data;
-  // With Config::device_output the picture's slices are here, and `data` holds only what goes before them.
+  // With Config::device_output the picture's slices are here, and `data` holds only what precedes them.
   DeviceBytes device_data;
   std::uint64_t index = 0;  // pictures in the order sent, from 0
   std::int64_t pts = 0;     // of the frame
   void* user_data = nullptr;
   bool key = true;  // every picture is an IDR picture
   PictureStats stats;
-  // What a decoder shows, if Config::reconstruction: planar 4:2:0 of EncoderInfo::width x height, no padding.
+  // The picture as a decoder shows it, with Config::reconstruction: planar 4:2:0 of EncoderInfo::width x
+  // height without padding.
   std::vector<std::uint8_t> reconstruction;
 };
 

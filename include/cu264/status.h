@@ -1,5 +1,5 @@
-// Errors: one exception type, a stable code, and a message that names the cause and the remedy.
-// The library throws; it never prints, never exits and never aborts.
+// Errors: one exception type with a stable code and a message that names the cause and the remedy. The
+// library throws it; it never prints, exits or aborts.
 #pragma once
 
 #include <stdexcept>

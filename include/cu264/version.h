@@ -7,7 +7,7 @@
 
 namespace cu264 {
 
-// "0.1.0": of the library that is linked, which may differ from the macros of the header.
+// The version of the linked library, for example "0.1.0". It may differ from the macros of this header.
 const char* version() noexcept;
 
 }  // namespace cu264

@@ -59,7 +59,7 @@ Expected expected(TestPicture& picture, const std::vector<SliceHeaderBits>& head
     core::BitWriter writer(rbsp.data(), rbsp.size());
     entropy::code_slice(view, slice, header.bits, header.length, writer, result.stats);
     EXPECT_FALSE(writer.overflowed());
-    bitstream::append_nal(result.bytes, encoder::kNalRefIdc, encoder::kNalIdrSlice,
+    bitstream::append_nal(result.bytes, encoder::kNalRefIdc, bitstream::kNalSliceIdr,
                           {rbsp.data(), writer.size()}, slice == 0);
   }
   return result;

@@ -38,7 +38,7 @@ TEST(CavlcRuns, EveryMaskOfABlock) {
     for (int i = runs.length - 1; i >= 0; --i) bits += ((runs.bits >> i) & 1) != 0 ? '1' : '0';
     ASSERT_EQ(bits, one_by_one(nonzero)) << "mask " << nonzero;
     ASSERT_EQ(runs.bits >> runs.length, 0u) << "mask " << nonzero;
-    ASSERT_EQ(cu264::core::run_before_length(nonzero), runs.length) << "mask " << nonzero;
+    ASSERT_EQ(cu264::core::run_before_codes_length(nonzero), runs.length) << "mask " << nonzero;
     longest = std::max(longest, runs.length);
   }
   EXPECT_EQ(longest, 25);

@@ -14,7 +14,7 @@ using cu264::AdaptiveQuantisation;
 using cu264::Config;
 using cu264::Error;
 using cu264::ErrorCode;
-using cu264::kStrongestEdgeGuide;
+using cu264::kMaxEdgeGuided;
 using cu264::encoder::validate;
 
 // The what() of the Error that `call` must throw.
@@ -186,14 +186,14 @@ TEST(Config, ValidateRefusesEachField) {
 TEST(Config, OneAdaptiveQuantisationOnAnyDevices) {
   Config c;
   c.width = 64, c.height = 64, c.devices = {0, 1};
-  c.edge_guided = kStrongestEdgeGuide;
+  c.edge_guided = kMaxEdgeGuided;
   EXPECT_NO_THROW(validate(c));
   c.aq = AdaptiveQuantisation::variance;
   EXPECT_NE(message_of(ErrorCode::invalid_argument, [&] { validate(c); }).find("edge-guided and aq"),
             std::string::npos);
   c.edge_guided = 0;
   EXPECT_NO_THROW(validate(c));
-  c.edge_guided = kStrongestEdgeGuide + 1, c.aq = AdaptiveQuantisation::off;
+  c.edge_guided = kMaxEdgeGuided + 1, c.aq = AdaptiveQuantisation::off;
   EXPECT_NE(message_of(ErrorCode::invalid_argument, [&] { validate(c); }).find("edge-guided"),
             std::string::npos);
 }

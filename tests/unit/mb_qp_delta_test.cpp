@@ -50,7 +50,7 @@ std::vector<int> decoded_slice(const std::vector<MacroblockRecord>& slice, int s
 void chain(std::vector<MacroblockRecord>& slice, int slice_qp) {
   int predicted = slice_qp;
   for (MacroblockRecord& mb : slice) {
-    chain_qp(mb, predicted);
+    set_mb_qp_delta(mb, predicted);
     predicted = mb.qp;
   }
 }
@@ -89,7 +89,7 @@ TEST(QpChain, WhatIsNotToldKeepsTheQpBefore) {
        {macroblock(MacroblockKind::pcm, 0, 3), macroblock(MacroblockKind::pcm, 47, 3),
         macroblock(MacroblockKind::intra4x4, 0, 3)}) {
     MacroblockRecord mb = untold;
-    chain_qp(mb, 40);
+    set_mb_qp_delta(mb, 40);
     EXPECT_EQ(40, mb.qp);
     EXPECT_EQ(0, mb.mb_qp_delta);
   }
@@ -98,14 +98,14 @@ TEST(QpChain, WhatIsNotToldKeepsTheQpBefore) {
 TEST(QpChain, WhatIsToldKeepsItsOwn) {
   for (const int pattern : {0, 1, 15, 16, 32, 47}) {
     MacroblockRecord mb = macroblock(MacroblockKind::intra16x16, pattern, 3);
-    chain_qp(mb, 40);
+    set_mb_qp_delta(mb, 40);
     EXPECT_EQ(3, mb.qp) << pattern;
     EXPECT_EQ(15, mb.mb_qp_delta) << pattern;  // 40 + 15 - 52
   }
   // Chroma coefficients alone are enough.
   for (const int pattern : {1, 8, 16, 32, 47}) {
     MacroblockRecord mb = macroblock(MacroblockKind::intra4x4, pattern, 20);
-    chain_qp(mb, 22);
+    set_mb_qp_delta(mb, 22);
     EXPECT_EQ(20, mb.qp) << pattern;
     EXPECT_EQ(-2, mb.mb_qp_delta) << pattern;
   }
