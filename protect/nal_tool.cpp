@@ -79,7 +79,11 @@ void NalTool::parameter_sets(std::span<const std::uint8_t> stream) {
 
 std::vector<std::uint8_t> NalTool::access_units(std::span<const std::uint8_t> stream) {
   if (!outside_sets_.empty()) {
-    const bitstream::NalUnits outside = bitstream::split_annexb(outside_sets_);
+    bitstream::NalUnits outside = bitstream::split_annexb(outside_sets_);
+    // Messages that lie with them are no part of the stream.
+    std::erase_if(outside.units, [](const bitstream::NalUnit& nal) {
+      return nal.type() != bitstream::kNalSps && nal.type() != bitstream::kNalPps;
+    });
     inspect(outside.units);
     for (const bitstream::NalUnit& nal : outside.units) {
       sets_.read(nal);
