@@ -146,7 +146,7 @@ void read_detector(const Given& given, EdgesOptions& options) {
     params.noise_floor = *floor;
   }
   params.density_scaling = given.has("density-scaling");
-  if (given.has("published")) params.form = canny::Form::published;
+  options.published = given.has("published");
 }
 
 void read_machine(const Given& given, EdgesOptions& options) {
@@ -225,6 +225,7 @@ std::optional<EdgesOptions> parse_edges_options(const std::vector<std::string>& 
   const Given given(arguments, groups.all(), "cu264 edges");
   if (given.has("help")) return std::nullopt;
   EdgesOptions options;
+  options.reader.max_side = canny::kMaxSide;
   read_input(given, "cu264 edges", options.reader);
   read_detector(given, options);
   read_machine(given, options);

@@ -21,18 +21,18 @@ void read_input(const Given& given, const std::string& verb, io::ReaderOptions& 
     usage("two inputs: '" + inputs[0] + "' and '" + inputs[1] + "'", "the output is named by -o");
   io::InputOptions& input = reader.input;
   input.path = inputs[0];
-  Config scratch;
   if (given.has("size")) {
     if (looks_like_described_video(input.path)) {
       usage(input.path + ": tells its own size", "--size is for raw video");
     }
-    scratch.set("size", given["size"]);
-    input.raw = io::RawVideo{scratch.width, scratch.height, "yuv420p"};
+    const auto [width, height] = parse_size("size", given["size"], reader.max_side);
+    input.raw = io::RawVideo{width, height, "yuv420p"};
   } else if (given.has("pix-fmt") || looks_like_raw_video(input.path)) {
     usage(input.path + ": raw video has no size of its own", "give it as --size WIDTHxHEIGHT");
   }
   if (given.has("pix-fmt")) input.raw->pixel_format = parse_pixel_format("pix-fmt", given["pix-fmt"]);
   if (given.has("fps")) {
+    Config scratch;
     scratch.set("fps", given["fps"]);
     input.frame_rate = {scratch.frame_rate.num, scratch.frame_rate.den};
   }

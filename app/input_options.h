@@ -7,7 +7,7 @@
 namespace cu264::app {
 
 void add_input_options(boost::program_options::options_description& group);
-// Of the only input. Throws Error(invalid_argument).
+// Of the only input, whose pictures may be as large as reader.max_side. Throws Error(invalid_argument).
 void read_input(const Given& given, const std::string& verb, io::ReaderOptions& reader);
 
 }  // namespace cu264::app

@@ -56,6 +56,19 @@ double parse_seconds(const std::string& option, const std::string& value) {
   return seconds;
 }
 
+std::pair<int, int> parse_size(const std::string& option, const std::string& value, int max_side) {
+  const std::size_t at = value.find('x');
+  int width = 0;
+  int height = 0;
+  const bool read = at != std::string::npos && parse_whole(value.substr(0, at), width) &&
+                    parse_whole(value.substr(at + 1), height);
+  if (!read || width < 1 || height < 1 || width > max_side || height > max_side) {
+    throw bad_value(option, value,
+                    "WIDTHxHEIGHT, each from 1 to " + std::to_string(max_side) + ", as 1920x1080");
+  }
+  return {width, height};
+}
+
 bool parse_auto_off(const std::string& option, const std::string& value) {
   if (value != "auto" && value != "off") throw bad_value(option, value, "auto or off");
   return value == "auto";

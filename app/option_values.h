@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 namespace cu264::app {
 
@@ -10,7 +11,9 @@ namespace cu264::app {
 std::int64_t parse_count(const std::string& option, const std::string& value);     // 1, 2, ...
 std::uint32_t parse_density(const std::string& option, const std::string& value);  // 1 to 65536
 double parse_seconds(const std::string& option, const std::string& value);         // >= 0
-bool parse_auto_off(const std::string& option, const std::string& value);          // true: auto
+std::pair<int, int> parse_size(const std::string& option, const std::string& value,
+                               int max_side);                              // WxH
+bool parse_auto_off(const std::string& option, const std::string& value);  // true: auto
 std::string parse_pixel_format(const std::string& option, const std::string& value);
 
 // By the extension: bare samples, which nothing in the file describes.

@@ -52,25 +52,11 @@ struct Groups {
 
   Groups() {
     add_input_options(input);
-    coding.add_options()("qp", text("N"), "quantiser, 0 (best) to 51 (27)");
-    coding.add_options()("preset", text("NAME"), "fast, balanced or best (balanced)");
-    coding.add_options()("profile", text("NAME"), "baseline: Constrained Baseline (baseline)");
-    coding.add_options()("slices", text("N"), "slices a picture (1)");
-    coding.add_options()("edge-guided", text("0..3")->implicit_value("2", "2"),
-                         "bits go to edges, the weak above all; how strongly, as --edge-guided=1 (0; 2 if no "
-                         "number is given)");
-    coding.add_options()("aq", text("NAME"),
-                         "variance: bits go to macroblocks of low variance; or off (off)");
-    coding.add_options()("no-deblock", "no loop filter in the decoder");
-    machine.add_options()("backend", text("NAME"), "auto, cuda or cpu (auto)");
-    machine.add_options()("device", text("N[,N]"), "which CUDA device, or several that share the work (0)");
-    machine.add_options()("batch", text("N"),
-                          "pictures the CUDA backend encodes together; 0: what fills the device (0)");
-    machine.add_options()("threads", text("N"),
-                          "of the CPU backend; 0: one a core (0). Never changes the bytes");
-    machine.add_options()("entropy-kernel", text("NAME"),
-                          "for developers: which kernels of the CUDA backend code the levels: production, "
-                          "cavlcu or cavlc_su (production). Never changes the bytes");
+    for (const ConfigOption& option : config_options()) add_config_option(option);
+    machine.add_options()(
+        "entropy-kernel", text("NAME"),
+        "for developers: which kernels of the CUDA backend code the levels: production, cavlcu "
+        "or cavlc_su (production). Never changes the bytes");
     output.add_options()("output,o", text("FILE"), "where to; - is standard output");
     output.add_options()("format", text("NAME"),
                          "h264, mp4, mov, mkv or ts, whatever the file's name (- is h264)");
@@ -98,20 +84,43 @@ struct Groups {
     reports.add_options()("help,h", "this text");
   }
 
+  void add_config_option(const ConfigOption& option) {
+    using Group = ConfigOption::Group;
+    // What the pictures are is said by the input, and where headers are by the output's container.
+    if (option.group == Group::input || option.group == Group::output) return;
+    po::options_description& group = option.group == Group::coding ? coding : machine;
+    if (option.name == std::string("deblock")) {
+      group.add_options()("no-deblock", "no loop filter in the decoder");
+      return;
+    }
+    auto* const value = text(option.value);
+    if (option.implicit_value) value->implicit_value(option.implicit_value, option.implicit_value);
+    group.add_options()(option.name, value, option.meaning);
+  }
+
   po::options_description all() const {
     po::options_description all;
     return all.add(input).add(coding).add(machine).add(output).add(protection).add(reports);
   }
 };
 
+// Nothing: the production kernel.
+std::optional<published::Coder> parse_entropy_kernel(const std::string& name) {
+  if (name == "production") return std::nullopt;
+  if (name == "cavlcu") return published::Coder::cavlcu;
+  if (name == "cavlc_su") return published::Coder::cavlc_su;
+  usage("bad entropy-kernel \"" + name + "\"", "use production, cavlcu or cavlc_su");
+}
+
 void read_coding(const Given& given, EncodeOptions& options) {
-  for (const char* name : {"qp", "preset", "profile", "slices", "backend", "threads", "batch",
-                           "entropy-kernel", "edge-guided", "aq"}) {
-    if (given.has(name)) options.config.set(name, given[name]);
+  for (const ConfigOption& option : config_options()) {
+    const bool asked =
+        option.group == ConfigOption::Group::coding || option.group == ConfigOption::Group::machine;
+    if (asked && given.has(option.name)) options.config.set(option.name, given[option.name]);
   }
+  if (given.has("entropy-kernel")) options.coder = parse_entropy_kernel(given["entropy-kernel"]);
   options.config.deblock = !given.has("no-deblock");
   if (given.has("device")) {
-    options.config.set("device", given["device"]);
     if (options.config.backend == BackendChoice::cpu)
       usage("--device is of no use to --backend cpu", "drop one");
     options.config.backend = BackendChoice::cuda;  // a device was asked for by number
@@ -223,6 +232,7 @@ std::optional<EncodeOptions> parse_encode_options(const std::vector<std::string>
                     {{std::begin(kLater), std::end(kLater)}, "--qp sets the quality"});
   if (given.has("help")) return std::nullopt;
   EncodeOptions options;
+  options.reader.max_side = kMaxSide;
   read_input(given, "cu264 encode", options.reader);
   read_coding(given, options);
   read_output(given, options);

@@ -16,11 +16,11 @@
 #include "common/bitstream/nal_unit.h"
 #include "core/bits.h"
 #include "cu264/encoder.h"
-#include "encoder/cpu/deblock_picture.h"
 #include "encoder/cpu/ingest.h"
-#include "encoder/cpu/reconstruct.h"
+#include "encoder/cpu/reconstruct_slice.h"
+#include "encoder/deblock_picture.h"
 #include "entropy/cavlc/slice_coder.h"
-#include "tests/support/picture.h"
+#include "support/picture.h"
 
 namespace cu264::bench {
 namespace {

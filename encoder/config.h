@@ -5,7 +5,6 @@
 
 namespace cu264::encoder {
 
-inline constexpr int kMaxSide = 8192;
 inline constexpr int kMaxThreads = 1024;
 inline constexpr int kMaxBatch = 1024;
 inline constexpr int kMaxDevices = 64;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "encoder/config.h"
+#include "encoder/encoder_access.h"
 #include "encoder/frame_check.h"
 #include "encoder/headers.h"
 #include "encoder/level.h"
@@ -35,7 +36,7 @@ struct Encoder::Impl {
     void* user_data = nullptr;
   };
 
-  explicit Impl(const Config& c) : config(c) {
+  explicit Impl(const Config& c, const entropy::EntropyKernel* entropy_kernel = nullptr) : config(c) {
     encoder::validate(config);
     const int mb_width = encoder::macroblocks(config.width);
     const int mb_height = encoder::macroblocks(config.height);
@@ -52,7 +53,8 @@ struct Encoder::Impl {
     }
     headers = encoder::stream_headers(config, level.level_idc, true);
     parameter_sets = encoder::stream_headers(config, level.level_idc, false);
-    const encoder::StageParams params = encoder::stage_params(config);
+    encoder::StageParams params = encoder::stage_params(config);
+    params.entropy_kernel = entropy_kernel;
     if (params.marks) {
       mark_message = params.marks->message();
       mark_check.emplace(config.watermark->key, parameter_sets, *params.marks);
@@ -119,6 +121,7 @@ struct Encoder::Impl {
 };
 
 Encoder::Encoder(const Config& config) : impl_(std::make_unique<Impl>(config)) {}
+Encoder::Encoder(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 Encoder::~Encoder() = default;
 Encoder::Encoder(Encoder&&) noexcept = default;
 Encoder& Encoder::operator=(Encoder&&) noexcept = default;
@@ -143,7 +146,7 @@ bool Encoder::send(const Frame& frame) {
   encoder::check_frame(frame, impl_->config, impl_->format, impl_->info.backend == "cuda", impl_->sent);
   if (impl_->full()) return false;
   impl_->format = frame.format;
-  impl_->backend->submit(frame, impl_->sent);
+  impl_->backend->submit(frame, encoder::picture_params(impl_->config, impl_->sent));
   impl_->pending.push_back({frame.pts, frame.user_data});
   ++impl_->sent;
   return true;
@@ -160,5 +163,13 @@ void Encoder::flush() {
   impl_->flushed = true;
   impl_->backend->flush();
 }
+
+namespace encoder {
+
+Encoder EncoderAccess::open(const Config& config, const entropy::EntropyKernel* entropy_kernel) {
+  return Encoder(std::make_unique<Encoder::Impl>(config, entropy_kernel));
+}
+
+}  // namespace encoder
 
 }  // namespace cu264

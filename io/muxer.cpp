@@ -7,6 +7,8 @@ extern "C" {
 #include <libavutil/mathematics.h>
 }
 
+#include "io/av_versions.h"
+
 namespace cu264::io {
 namespace {
 
@@ -14,7 +16,7 @@ constexpr int kIoBufferBytes = 1 << 16;
 // The room a transport stream's decoder has between arrival and display, as broadcasters use it.
 constexpr int kTransportDelay = 7 * AV_TIME_BASE / 10;
 
-int write_to_file(void* file, std::uint8_t* data, int size) {
+int write_to_file(void* file, AvWrittenByte* data, int size) {
   const int result = static_cast<OutputFile*>(file)->try_write(data, static_cast<std::size_t>(size));
   return result < 0 ? AVERROR(-result) : size;
 }

@@ -9,10 +9,11 @@ extern "C" {
 #include <cmath>
 #include <utility>
 
+#include "io/av_versions.h"
+
 namespace cu264::io {
 namespace {
 
-constexpr int kLargestSide = 8192;
 // How far behind the last picture packets of other streams are looked for: containers interleave within a
 // second or so.
 constexpr std::int64_t kInterleavingSeconds = 10;
@@ -70,7 +71,7 @@ void Reader::open_decoder() {
     result = avcodec_open2(decoder_.get(), codec, nullptr);
   }
   if (result < 0) throw av_error(ErrorCode::bad_input, name_, "cannot open its decoder", result);
-  if (av_stream_get_side_data(stream_, AV_PKT_DATA_DISPLAYMATRIX, nullptr)) {
+  if (has_display_matrix(*stream_)) {
     notes_.push_back(name_ + ": asks players to rotate it; the output does not");
   }
 }
@@ -97,9 +98,10 @@ void Reader::keep(const std::vector<const AVStream*>& streams) {
 
 void Reader::fill_info(const AVFrame& frame) {
   info_.width = frame.width, info_.height = frame.height;
-  if (frame.width > kLargestSide || frame.height > kLargestSide) {
+  if (frame.width > options_.max_side || frame.height > options_.max_side) {
     throw Error(ErrorCode::bad_input, name_ + ": pictures of " + size_text(frame.width, frame.height) +
-                                          " are too large: at most 8192 by 8192");
+                                          " are too large: at most " +
+                                          size_text(options_.max_side, options_.max_side));
   }
   const AVRational ratio = av_guess_sample_aspect_ratio(input_.get(), stream_, const_cast<AVFrame*>(&frame));
   if (ratio.num > 0 && ratio.den > 0) info_.sample_aspect_ratio = ratio;
@@ -112,7 +114,7 @@ void Reader::fill_info(const AVFrame& frame) {
   Converter::describe(frame, info_);
   const std::string loss = Converter::loss(static_cast<AVPixelFormat>(frame.format));
   if (!loss.empty()) notes_.push_back(name_ + ": " + loss);
-  if (frame.interlaced_frame) notes_.push_back(name_ + ": is interlaced; coded as progressive frames");
+  if (is_interlaced(frame)) notes_.push_back(name_ + ": is interlaced; coded as progressive frames");
 }
 
 void Reader::fill_expected_frames() {
@@ -182,7 +184,8 @@ bool Reader::next_picture(Picture& picture) {
     }
     check_frame(*frame);
     picture.pts = std::max<std::int64_t>(pts - shift_, start_ != AV_NOPTS_VALUE ? 0 : INT64_MIN);
-    picture.duration = frame->pkt_duration > 0 ? frame->pkt_duration : timestamps_.frame_duration();
+    picture.duration = duration_of(*frame);
+    if (picture.duration <= 0) picture.duration = timestamps_.frame_duration();
     picture.frame = converter_.convert(std::move(frame));
     return true;
   }

@@ -18,6 +18,7 @@ struct ReaderOptions {
   bool allow_partial = false;  // use what can be read of a damaged or cut-off input
   double seek = 0;             // seconds from the input's start
   std::int64_t frames = 0;     // at most so many pictures; 0: all
+  int max_side = 8192;         // wider or higher pictures are refused
 };
 
 class Reader {

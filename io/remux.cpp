@@ -7,7 +7,8 @@
 #include <new>
 
 #include "io/av_input.h"
-#include "io/container.h"
+#include "io/av_versions.h"
+#include "io/output_container.h"
 
 namespace cu264::io {
 namespace {
@@ -98,7 +99,7 @@ class NalFraming {
   Bytes headers_;
 };
 
-int write_to_file(void* file, std::uint8_t* data, int size) {
+int write_to_file(void* file, AvWrittenByte* data, int size) {
   const int result = static_cast<OutputFile*>(file)->try_write(data, static_cast<std::size_t>(size));
   return result < 0 ? AVERROR(-result) : size;
 }

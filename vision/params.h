@@ -12,7 +12,7 @@ namespace cu264::vision {
 using canny::Partition;
 
 inline constexpr int kSubImageSide = 32;
-inline constexpr int kLargestSide = 16384;
+inline constexpr int kLargestSide = canny::kMaxSide;
 
 struct CannyParams {
   int sigma_tenths = 14;  // 1 .. 20

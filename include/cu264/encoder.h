@@ -59,16 +59,15 @@ struct Colour {
   bool full_range = false;
 };
 
-// Which kernels of the CUDA backend code the levels. A developer's option, for comparisons: the bytes are the
-// same; the published forms are slower and take more memory.
-enum class EntropyKernel { production, cavlcu, cavlc_su };
-
 // Quantisation by macroblock, offsets with a mean of zero around Config::qp. One of the two, not both.
 enum class AdaptiveQuantisation { off, variance };
 inline constexpr int kStrongestEdgeGuide = 3;
 
+inline constexpr int kMaxSide = 8192;  // of a picture, in luma samples
+
 struct Config {
-  int width = 0;  // luma samples, 1..8192. An odd side is coded one replicated sample wider, because the crop
+  int width =
+      0;  // luma samples, 1..kMaxSide. An odd side is coded one replicated sample wider, because the crop
   int height = 0;  // rectangle of 4:2:0 counts in pairs (H.264 7.4.2.1.1): see EncoderInfo::width
   int qp = 27;     // 0..51
   Preset preset = Preset::balanced;
@@ -100,14 +99,24 @@ struct Config {
   int batch = 0;               // pictures encoded together; 0: what fills the device; 1: lowest latency
   std::vector<int> devices;    // that take batches in turn; empty: device 0
   bool device_output = false;  // packets stay on the device: Packet::device_data
-  EntropyKernel entropy_kernel = EntropyKernel::production;
 
-  // Sets a field by its name and a textual value, as the command line and the bindings do:
-  // qp, preset, profile, slices, deblock, backend, threads, batch, device, fps, sar, range, size, headers,
-  // input-format, entropy-kernel, edge-guided (0 to 3), aq (off or variance).
+  // Sets a field by the name of one of config_options() and a textual value, as the command line does.
   // Throws Error(invalid_argument) that lists what is accepted.
   void set(std::string_view name, std::string_view value);
 };
+
+// An option that Config::set takes, described for a help text.
+struct ConfigOption {
+  enum class Group { coding, machine, input, output };
+
+  const char* name;
+  const char* value;    // a placeholder for it, as "N"
+  const char* meaning;  // the default is in parentheses
+  Group group;
+  const char* implicit_value = nullptr;  // what the name stands for without a value, if it may
+};
+
+std::vector<ConfigOption> config_options();
 
 struct EncoderInfo {
   std::string backend;         // "cpu" or "cuda"
@@ -128,6 +137,10 @@ struct MemoryRequirement {
 // What the CUDA backend would allocate at open, and never more after it. With Config::batch 0 the devices are
 // asked, as open would; otherwise no device is needed.
 MemoryRequirement memory_required(const Config& config);
+
+namespace encoder {
+struct EncoderAccess;  // not part of the API
+}
 
 class Encoder {
  public:
@@ -155,7 +168,9 @@ class Encoder {
   void flush();
 
  private:
+  friend struct encoder::EncoderAccess;
   struct Impl;
+  explicit Encoder(std::unique_ptr<Impl> impl) noexcept;
   std::unique_ptr<Impl> impl_;
 };
 

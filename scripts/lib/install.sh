@@ -1,5 +1,5 @@
 # Sourced after common.sh: installs what is missing of a list of Debian and Ubuntu packages.
-# The names are those of Debian 12 and of Ubuntu 22.04 and 24.04.
+# The names are those of Debian 12 and 13 and of Ubuntu 24.04.
 
 packages_build=(g++ cmake ninja-build pkg-config libtbb-dev libboost-program-options-dev nlohmann-json3-dev
   libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libssl-dev)

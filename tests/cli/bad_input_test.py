@@ -35,6 +35,10 @@ class BadInput(CommandTest):
             with self.subTest(name=name):
                 self.refuse(2, name, self.file(name, noise))
 
+    def test_large_picture(self):
+        wide = self.clip("wide.png", "color=gray:size=8194x16:rate=25", 1, "-pix_fmt", "gray")
+        self.refuse(2, "wide.png.*8194x16.*too large.*8192x8192", wide)
+
     def test_audio_only(self):
         ffmpeg("-f", "lavfi", "-i", "sine=duration=0.2", self.path("tone.wav"))
         self.refuse(2, "tone.wav.*no video", self.path("tone.wav"))

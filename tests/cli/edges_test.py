@@ -171,6 +171,20 @@ class Edges(CommandTest):
             self.refuse_edges(2, name, self.path(name), *out)
         self.refuse_edges(2, "directory", self.folder, *out)
 
+    def test_large_pictures(self):
+        wide = self.clip("wide.png", "testsrc2=size=9000x64:rate=25", 1, "-pix_fmt", "gray")
+        self.cu264("edges", wide, "-o", self.path("wide.pgm"))
+        with open(self.path("wide.pgm"), "rb") as file:
+            self.assertTrue(file.read().startswith(b"P5\n9000 64\n"))
+        raw = self.path("raw.gray")
+        with open(raw, "wb") as file:
+            file.write(bytes(16384 * 32))
+        self.cu264("edges", raw, "--size", "16384x32", "--pix-fmt", "gray", "-o", self.path("raw.pgm"))
+        self.assertEqual(os.path.getsize(self.path("raw.pgm")), len("P5\n16384 32\n255\n") + 16384 * 32)
+        out = ["-o", self.path("never.pgm")]
+        self.refuse_edges(1, "1 to 16384", raw, "--size", "16385x16", *out)
+        self.refuse_edges(1, "width 9000", wide, "-o", self.path("never.mp4"))  # the encoder's own limit
+
     def test_usage(self):
         still, out = self.still(), ["-o", self.path("never.png")]
         self.refuse_edges(1, "no input", *out)

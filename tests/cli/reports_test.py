@@ -1,10 +1,9 @@
 """--recon, --psnr, --ssim, --verify, --stats, --quiet and what must not change the bytes."""
 import json
-import os
 import re
 import subprocess
 
-from support import CU264, CommandTest, decoded_md5, ffmpeg, main, video_stream
+from support import CommandTest, decoded_md5, ffmpeg, main, video_stream
 
 
 class Reports(CommandTest):
@@ -81,22 +80,6 @@ class Reports(CommandTest):
         self.assertRegex(done.stderr, r"^cu264: 12 frames of 176x144 in [\d.]+ s: [\d.]+ fps, [\d.]+ kb/s, backend cpu "
                                       r"\(.+\), verified\n$")
         self.assertEqual(self.encode(self.input, "-o", self.path("said.mp4"), "--quiet").stderr, "")
-
-    def test_progress_on_a_terminal(self):
-        for options, wanted in ((["--quiet"], False), (["--progress", "off"], False), ([], True)):
-            master, slave = os.openpty()
-            command = subprocess.Popen([CU264, "encode", self.input, "-o", self.path("shown.mp4"), *options],
-                                       stdin=subprocess.DEVNULL, stderr=slave)
-            os.close(slave)
-            text = b""
-            try:
-                while data := os.read(master, 4096):
-                    text += data
-            except OSError:  # how Linux tells that the other side is closed
-                pass
-            os.close(master)
-            self.assertEqual(command.wait(), 0)
-            self.assertEqual(bool(re.search(rb"\[ *[\d.]+%\] \d+/12 frames, [\d.]+ fps, [\d.]+ kb/s", text)), wanted, text)
 
     def test_lossless_pictures(self):
         flat = self.clip("flat.y4m", "color=gray:size=64x64:rate=25", 3)

@@ -4,8 +4,8 @@
 #include "cu264/protect.h"
 #include "protect/encode_cipher.h"
 #include "protect/fixed_nonce.h"
+#include "support/decode.h"
 #include "tests/conformance/stream_check.h"
-#include "tests/support/decode.h"
 #include "tests/support/quick.h"
 
 namespace cu264::test {

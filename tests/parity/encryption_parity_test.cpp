@@ -9,9 +9,10 @@
 
 #include "cu264/protect.h"
 #include "encoder/config.h"
+#include "encoder/published/open_encoder.h"
 #include "protect/fixed_nonce.h"
+#include "support/encode.h"
 #include "tests/parity/device_runner.h"
-#include "tests/support/encode.h"
 
 namespace cu264::parity {
 namespace {
@@ -155,9 +156,9 @@ TEST_F(EncryptionParity, EntropyKernels) {
   config.backend = BackendChoice::cpu;
   const std::vector<std::uint8_t> host = test::encode(config, pictures).bytes();
   config.backend = BackendChoice::cuda;
-  for (const EntropyKernel kernel : {EntropyKernel::cavlcu, EntropyKernel::cavlc_su}) {
-    config.entropy_kernel = kernel;
-    EXPECT_EQ(test::encode(config, pictures).bytes(), host);
+  for (const published::Coder coder : {published::Coder::cavlcu, published::Coder::cavlc_su}) {
+    Encoder encoder = published::open_encoder(config, coder);
+    EXPECT_EQ(test::encode(encoder, config, pictures).bytes(), host);
   }
 }
 

@@ -46,8 +46,7 @@ TEST(Config, SetReadsEveryName) {
                                                         {"headers", "every"},
                                                         {"batch", "16"},
                                                         {"device", "2,0"},
-                                                        {"input-format", "nv12"},
-                                                        {"entropy-kernel", "cavlc_su"}}) {
+                                                        {"input-format", "nv12"}}) {
     c.set(name, value);
   }
   EXPECT_EQ(c.qp, 51);
@@ -67,8 +66,23 @@ TEST(Config, SetReadsEveryName) {
   EXPECT_EQ(c.batch, 16);
   EXPECT_EQ(c.devices, (std::vector<int>{2, 0}));
   EXPECT_EQ(c.input_format, cu264::PixelFormat::nv12);
-  EXPECT_EQ(c.entropy_kernel, cu264::EntropyKernel::cavlc_su);
   EXPECT_NO_THROW(validate(c));
+}
+
+TEST(Config, EveryOptionIsDescribedAndSet) {
+  std::string unknown = message_of(ErrorCode::invalid_argument, [] { Config().set("no-such-option", "1"); });
+  for (const cu264::ConfigOption& option : cu264::config_options()) {
+    EXPECT_NE(std::string(option.value), "") << option.name;
+    EXPECT_NE(std::string(option.meaning), "") << option.name;
+    EXPECT_NE(unknown.find(option.name), std::string::npos) << option.name;
+    // No option takes this value, so that an error that names the option shows that it is known.
+    const std::string what =
+        message_of(ErrorCode::invalid_argument, [&] { Config().set(option.name, "no-such-value"); });
+    EXPECT_EQ(what.rfind("bad " + std::string(option.name), 0), 0u) << what;
+    if (option.implicit_value) {
+      EXPECT_NO_THROW(Config().set(option.name, option.implicit_value)) << option.name;
+    }
+  }
 }
 
 TEST(Config, SetReadsDecimalRates) {
@@ -101,8 +115,7 @@ TEST(Config, SetRefusesAndSaysWhatIsAccepted) {
       {"headers", {"", "all"}},
       {"batch", {"", "-1", "1025", "auto"}},
       {"device", {"", "-1", "64", "0,0", "0,", ",1", "0;1", "all"}},
-      {"input-format", {"", "rgb", "yuv420p"}},
-      {"entropy-kernel", {"", "CAVLCU", "cavlc-su", "fast"}}};
+      {"input-format", {"", "rgb", "yuv420p"}}};
   for (const auto& [name, values] : bad) {
     for (const char* value : values) {
       Config c;

@@ -1,0 +1,232 @@
+// Config's fields by name: the table of options, and how their values are read.
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+#include <string>
+#include <system_error>
+
+#include "encoder/config.h"
+
+namespace cu264 {
+namespace {
+
+using encoder::kMaxBatch;
+using encoder::kMaxDevices;
+using encoder::kMaxThreads;
+using Group = ConfigOption::Group;
+
+template <typename T>
+struct Named {
+  const char* name;
+  T value;
+};
+
+constexpr Named<Preset> kPresets[] = {
+    {"fast", Preset::fast}, {"balanced", Preset::balanced}, {"best", Preset::best}};
+constexpr Named<Profile> kProfiles[] = {{"baseline", Profile::baseline}};
+constexpr Named<BackendChoice> kBackends[] = {
+    {"auto", BackendChoice::automatic}, {"cuda", BackendChoice::cuda}, {"cpu", BackendChoice::cpu}};
+constexpr Named<HeaderPlacement> kPlacements[] = {{"first", HeaderPlacement::first_packet},
+                                                  {"every", HeaderPlacement::every_packet},
+                                                  {"separate", HeaderPlacement::separate}};
+constexpr Named<PixelFormat> kFormats[] = {{"i420", PixelFormat::i420},
+                                           {"nv12", PixelFormat::nv12},
+                                           {"gray8", PixelFormat::gray8},
+                                           {"rgb24", PixelFormat::rgb24},
+                                           {"bgr24", PixelFormat::bgr24},
+                                           {"rgba32", PixelFormat::rgba32},
+                                           {"rgb-planar", PixelFormat::rgb_planar},
+                                           {"rgb-float-planar", PixelFormat::rgb_float_planar}};
+constexpr Named<AdaptiveQuantisation> kAqs[] = {{"off", AdaptiveQuantisation::off},
+                                                {"variance", AdaptiveQuantisation::variance}};
+constexpr Named<bool> kRanges[] = {{"limited", false}, {"full", true}};
+constexpr Named<bool> kSwitches[] = {{"on", true},   {"off", false},   {"yes", true}, {"no", false},
+                                     {"true", true}, {"false", false}, {"1", true},   {"0", false}};
+
+// The text of one option, and the error that every fault of it ends in.
+struct Value {
+  std::string_view name;
+  std::string_view text;
+
+  [[noreturn]] void reject(const std::string& accepted) const {
+    throw Error(ErrorCode::invalid_argument, "bad " + std::string(name) + " \"" + std::string(text) + "\"",
+                "use " + accepted);
+  }
+};
+
+// The whole of `text` as a decimal number.
+bool parse_number(std::string_view text, int& number) {
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc{} && stop == end;
+}
+
+int parse_integer(const Value& value, int low, int high) {
+  int number = 0;
+  if (!parse_number(value.text, number) || number < low || number > high) {
+    value.reject("a whole number from " + std::to_string(low) + " to " + std::to_string(high));
+  }
+  return number;
+}
+
+template <typename T, std::size_t n>
+T parse_name(const Value& value, const Named<T> (&names)[n]) {
+  std::string accepted;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (value.text == names[i].name) return names[i].value;
+    if (i > 0) accepted += i + 1 == n ? " or " : ", ";
+    accepted += names[i].name;
+  }
+  value.reject(accepted);
+}
+
+// "0,2,3": each once.
+std::vector<int> parse_devices(const Value& value) {
+  std::vector<int> devices;
+  std::string_view rest = value.text;
+  while (true) {
+    const std::size_t comma = rest.find(',');
+    int device = 0;
+    const bool read = parse_number(rest.substr(0, comma), device);
+    const bool known = std::find(devices.begin(), devices.end(), device) != devices.end();
+    if (!read || device < 0 || device >= kMaxDevices || known) {
+      value.reject("the devices' numbers, each once, as 0 or 0,1");
+    }
+    devices.push_back(device);
+    if (comma == std::string_view::npos) return devices;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+// "a<separator>b" as two numbers.
+bool parse_pair(std::string_view text, char separator, int& first, int& second) {
+  const std::size_t at = text.find(separator);
+  return at != std::string_view::npos && parse_number(text.substr(0, at), first) &&
+         parse_number(text.substr(at + 1), second);
+}
+
+// "29.97" as 2997/100
+bool parse_decimal(std::string_view text, Rational& value) {
+  const std::size_t point = text.find('.');
+  if (point == std::string_view::npos) return false;
+  const std::size_t decimals = text.size() - point - 1;
+  if (decimals < 1 || decimals > 6) return false;
+  std::string digits(text.substr(0, point));
+  value.den = 1;
+  for (const char digit : text.substr(point + 1)) digits += digit, value.den *= 10;
+  return parse_number(digits, value.num);
+}
+
+// Whether zero is allowed ("unspecified") is the option's matter.
+Rational parse_rational(const Value& value, char separator, bool zero, const std::string& accepted) {
+  Rational r;
+  const bool read = parse_pair(value.text, separator, r.num, r.den) || parse_number(value.text, r.num) ||
+                    (separator == '/' && parse_decimal(value.text, r));
+  if (!read || r.den <= 0 || r.num < 0 || (r.num == 0 && !zero)) value.reject(accepted);
+  return encoder::reduced(r);
+}
+
+void set_size(Config& config, const Value& value) {
+  int width = 0;
+  int height = 0;
+  const bool read = parse_pair(value.text, 'x', width, height);
+  if (!read || width < 1 || height < 1 || width > kMaxSide || height > kMaxSide) {
+    value.reject("WIDTHxHEIGHT, each from 1 to " + std::to_string(kMaxSide) + ", as 1920x1080");
+  }
+  config.width = width, config.height = height;
+}
+
+struct Entry {
+  ConfigOption option;
+  void (*set)(Config& config, const Value& value);
+};
+
+// What Config::set takes, one entry an option. The help text of the command is made from the same table.
+constexpr Entry kEntries[] = {
+    {{"qp", "N", "quantiser, 0 (best) to 51 (27)", Group::coding},
+     [](Config& config, const Value& value) { config.qp = parse_integer(value, 0, 51); }},
+    {{"preset", "NAME", "fast, balanced or best (balanced)", Group::coding},
+     [](Config& config, const Value& value) { config.preset = parse_name(value, kPresets); }},
+    {{"profile", "NAME", "baseline: Constrained Baseline (baseline)", Group::coding},
+     [](Config& config, const Value& value) { config.profile = parse_name(value, kProfiles); }},
+    {{"slices", "N", "slices a picture (1)", Group::coding},
+     [](Config& config, const Value& value) { config.slices = parse_integer(value, 1, kMaxSide / 16); }},
+    {{"edge-guided", "0..3",
+      "bits go to edges, the weak above all; how strongly, as --edge-guided=1 (0; 2 if no number is given)",
+      Group::coding, "2"},
+     [](Config& config, const Value& value) {
+       config.edge_guided = parse_integer(value, 0, kStrongestEdgeGuide);
+     }},
+    {{"aq", "NAME", "variance: bits go to macroblocks of low variance; or off (off)", Group::coding},
+     [](Config& config, const Value& value) { config.aq = parse_name(value, kAqs); }},
+    {{"deblock", "on|off", "the loop filter in the decoder (on)", Group::coding},
+     [](Config& config, const Value& value) { config.deblock = parse_name(value, kSwitches); }},
+    {{"backend", "NAME", "auto, cuda or cpu (auto)", Group::machine},
+     [](Config& config, const Value& value) { config.backend = parse_name(value, kBackends); }},
+    {{"device", "N[,N]", "which CUDA device, or several that share the work (0)", Group::machine},
+     [](Config& config, const Value& value) { config.devices = parse_devices(value); }},
+    {{"batch", "N", "pictures the CUDA backend encodes together; 0: what fills the device (0)",
+      Group::machine},
+     [](Config& config, const Value& value) { config.batch = parse_integer(value, 0, kMaxBatch); }},
+    {{"threads", "N", "of the CPU backend; 0: one a core (0). Never changes the bytes", Group::machine},
+     [](Config& config, const Value& value) { config.threads = parse_integer(value, 0, kMaxThreads); }},
+    {{"size", "WxH", "the size of the pictures", Group::input}, set_size},
+    {{"fps", "N[/D]", "frame rate (25)", Group::input},
+     [](Config& config, const Value& value) {
+       config.frame_rate = parse_rational(value, '/', false,
+                                          "a positive number of frames a second, as 25, 29.97 or 30000/1001");
+     }},
+    {{"sar", "N:D", "sample aspect ratio; 0: unspecified (0)", Group::input},
+     [](Config& config, const Value& value) {
+       config.sample_aspect_ratio =
+           parse_rational(value, ':', true, "a ratio as 16:11, or 0 for unspecified");
+     }},
+    {{"range", "NAME", "limited or full (limited)", Group::input},
+     [](Config& config, const Value& value) { config.colour.full_range = parse_name(value, kRanges); }},
+    {{"input-format", "NAME", "pixel format of the frames (the first frame's)", Group::input},
+     [](Config& config, const Value& value) { config.input_format = parse_name(value, kFormats); }},
+    {{"headers", "NAME", "where SPS and PPS are: first, every or separate (first)", Group::output},
+     [](Config& config, const Value& value) { config.headers = parse_name(value, kPlacements); }},
+};
+
+}  // namespace
+
+std::vector<ConfigOption> config_options() {
+  std::vector<ConfigOption> options;
+  for (const Entry& entry : kEntries) options.push_back(entry.option);
+  return options;
+}
+
+void Config::set(std::string_view name, std::string_view text) {
+  std::string known;
+  for (const Entry& entry : kEntries) {
+    if (name == entry.option.name) return entry.set(*this, {name, text});
+    known += (known.empty() ? "" : ", ") + std::string(entry.option.name);
+  }
+  throw Error(ErrorCode::invalid_argument, "unknown option \"" + std::string(name) + "\"",
+              "use one of " + known);
+}
+
+namespace encoder {
+
+const char* name_of(Preset preset) {
+  for (const auto& named : kPresets) {
+    if (named.value == preset) return named.name;
+  }
+  throw Error(ErrorCode::invalid_argument, "unknown preset", "use fast, balanced or best");
+}
+
+const char* name_of(PixelFormat format) {
+  for (const auto& named : kFormats) {
+    if (named.value == format) return named.name;
+  }
+  throw Error(ErrorCode::invalid_argument, "unknown pixel format", "use one of cu264::PixelFormat");
+}
+
+Rational reduced(Rational value) {
+  const int common = std::gcd(value.num, value.den);
+  return common > 1 ? Rational{value.num / common, value.den / common} : value;
+}
+
+}  // namespace encoder
+}  // namespace cu264
