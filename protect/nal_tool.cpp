@@ -172,7 +172,8 @@ void NalTool::run_jobs() {
     try {
       // What cannot be escaped back to the same bytes could not be given back either.
       job.escaped_.clear();
-      bitstream::append_escaped(job.escaped_, job.slice.nal->unit[0], bitstream::without_padding(job.rbsp));
+      bitstream::append_escaped_with_end(job.escaped_, job.slice.nal->unit[0],
+                                         bitstream::without_padding(job.rbsp));
       job.escaped_as_it_was_ = std::equal(job.escaped_.begin(), job.escaped_.end(),
                                           job.slice.nal->unit.begin(), job.slice.nal->unit.end());
       job.run();
@@ -224,7 +225,7 @@ void NalTool::finish_job(SliceJob& job, Bytes& out) {
       throw Error(ErrorCode::bad_input, where() + ": needless emulation prevention bytes",
                   "the stream must be escaped as H.264 7.4.1 has it");
     }
-    bitstream::append_escaped(out, current.nal->unit[0], bitstream::without_padding(job.rbsp));
+    bitstream::append_escaped_with_end(out, current.nal->unit[0], bitstream::without_padding(job.rbsp));
   } else {
     append(out, current.nal->unit);
   }

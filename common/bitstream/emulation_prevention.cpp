@@ -50,7 +50,10 @@ void append_escaped(Bytes& out, std::uint8_t header, ByteSpan rbsp) {
     if (from < end && core::needs_emulation_prevention(2, *from))
       out.push_back(core::kEmulationPreventionByte);
   }
-  // An RBSP that ends in its stop bit never ends in zero; one that does must not end the unit so (7.4.1).
+}
+
+void append_escaped_with_end(Bytes& out, std::uint8_t header, ByteSpan rbsp) {
+  append_escaped(out, header, rbsp);
   if (!rbsp.empty() && rbsp.back() == 0) out.push_back(core::kEmulationPreventionByte);
 }
 
