@@ -21,7 +21,7 @@ struct EdgesOptions {
   io::Container container = io::Container::h264;  // of video
   canny::Params params;
   bool published = false;  // the paper's form
-  canny::Machine machine;
+  canny::ExecutionOptions machine;
   Config config;  // of video: what the command line decides of it
   bool overlay = false;
   std::string thresholds;  // file name; empty: not wanted

@@ -56,7 +56,7 @@ double ssim_of(const Picture& a, const Picture& b) {
 }
 
 std::vector<std::uint8_t> edges_of(const Picture& picture) {
-  canny::Machine machine;
+  canny::ExecutionOptions machine;
   machine.backend = BackendChoice::cpu;
   return canny::detect({}, picture.plane(0), picture.width, picture.width, picture.height, machine);
 }

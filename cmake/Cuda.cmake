@@ -1,13 +1,13 @@
-# CUDA is optional: CU264_CUDA is AUTO (on when a CUDA compiler works here), ON (required) or OFF. Afterwards
-# CU264_WITH_CUDA says how it ended.
+# CUDA is optional: CU264_CUDA is AUTO (on if a CUDA compiler works here), ON (required) or OFF. CU264_WITH_CUDA is
+# set to the outcome.
 set(CU264_CUDA AUTO CACHE STRING "Compile the CUDA parts: AUTO, ON or OFF")
 set_property(CACHE CU264_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(CU264_CUDA_ARCHITECTURES "" CACHE STRING
-    "GPU architectures as CMAKE_CUDA_ARCHITECTURES has them, 90-real say; empty: every one the compiler knows")
+    "GPU architectures as in CMAKE_CUDA_ARCHITECTURES, such as 90-real; empty: every one that the compiler knows")
 
 set(CU264_WITH_CUDA FALSE)
 if(CU264_CUDA STREQUAL "AUTO" OR CU264_CUDA)
-  # The toolkit's own folder is seldom on PATH.
+  # The toolkit's folder is rarely on PATH.
   if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
     find_program(CU264_NVCC nvcc HINTS ENV CUDA_PATH ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin)
     mark_as_advanced(CU264_NVCC)
@@ -21,7 +21,7 @@ if(CU264_CUDA STREQUAL "AUTO" OR CU264_CUDA)
       set(CMAKE_CUDA_ARCHITECTURES all-major)
     endif()
   endif()
-  # nvcc hands host code to the compiler that builds the rest.
+  # nvcc compiles host code with the compiler that builds the rest.
   if(NOT CMAKE_CUDA_HOST_COMPILER AND NOT DEFINED ENV{CUDAHOSTCXX})
     set(CMAKE_CUDA_HOST_COMPILER ${CMAKE_CXX_COMPILER})
   endif()
@@ -43,7 +43,7 @@ endif()
 
 if(CU264_WITH_CUDA)
   find_package(CUDAToolkit REQUIRED)
-  # nvcc has known C++20 since 12.0; a CMake that does not know so is told.
+  # nvcc has supported C++20 since 12.0, which older releases of CMake do not know.
   if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
     set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
     set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)

@@ -1,4 +1,4 @@
-# What is installed: the library, the public headers, a CMake package and a pkg-config file.
+# Installs the library, the public headers, a CMake package and a pkg-config file.
 set_target_properties(cu264 PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 
 if(NOT DEFINED BUILD_SHARED_LIBS)
@@ -18,7 +18,8 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/cu264ConfigVersion.
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/cu264Config.cmake ${CMAKE_CURRENT_BINARY_DIR}/cu264ConfigVersion.cmake
         DESTINATION ${cu264_package_dir})
 
-# Found from its own place, so that the installed tree may be moved; an absolute library folder may not.
+# The pkg-config file gives the prefix relative to its own folder, so that the installed tree may be moved. That is
+# not possible if an installation folder is absolute.
 if(IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR} OR IS_ABSOLUTE ${CMAKE_INSTALL_INCLUDEDIR})
   set(CU264_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
   set(CU264_PC_LIBDIR ${CMAKE_INSTALL_FULL_LIBDIR})

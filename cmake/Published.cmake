@@ -1,5 +1,5 @@
-# The papers' published forms, each in a folder published/ beside the production form: a library of its own that
-# cu264 does not link, for benches, tests and the command's switches for comparison. It is not installed.
+# The papers' published forms, each in a folder published/ beside the production form. They are a library of their own,
+# which benches, tests and the command link for comparison, but cu264 does not. It is not installed.
 file(GLOB published_sources CONFIGURE_DEPENDS encoder/published/*.cpp vision/published/*.cpp)
 if(CU264_WITH_CUDA)
   file(GLOB published_cuda_sources CONFIGURE_DEPENDS

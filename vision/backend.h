@@ -1,4 +1,4 @@
-// The seam between canny::Detector and what computes: one interface, a CPU and a CUDA implementation.
+// The interface between canny::Detector and its backends. It has a CPU and a CUDA implementation.
 #pragma once
 
 #include <memory>
@@ -8,12 +8,12 @@
 
 namespace cu264::canny {
 
-// One call of Detector::detect, checked: sizes, pitches and counts fit.
+// The arguments of one call of Detector::detect, after they have been checked.
 struct DetectorJob {
   Pictures pictures;
   EdgeMaps edges;
-  Thresholds* thresholds =
-      nullptr;  // [picture][sub-image], in the same memory as the planes; null: not wanted
+  // [picture][sub-image], in the same kind of memory as the planes; null: not wanted
+  Thresholds* thresholds = nullptr;
   MemoryKind memory = MemoryKind::host;
   void* stream = nullptr;  // device memory only
 };
@@ -31,14 +31,14 @@ namespace cu264::vision {
 std::unique_ptr<canny::DetectorBackend> open_cpu_detector(const CannyParams& params, int width, int height,
                                                           int threads);
 
-// vision/cuda, in builds with CUDA only. Allocates all scratch for `batch` pictures; throws
-// Error(device_unavailable) where the device cannot be used. In detect(), host memory is copied to the device
-// and back before the call returns; device memory is only queued on.
+// In builds with CUDA only (vision/cuda). Allocates all scratch for `batch` pictures; throws
+// Error(device_unavailable) where the device cannot be used. With host memory, detect() copies the pictures
+// to the device and the results back before it returns; with device memory it only queues the work.
 std::unique_ptr<canny::DetectorBackend> open_cuda_detector(const CannyParams& params, int width, int height,
                                                            int batch, int device);
 
-// What a Detector computes with: the two above, or those of a library that this one does not link. open_cuda
-// is null in builds without CUDA.
+// The backends that a Detector may open: the two above, or those of a library that this one does not link.
+// open_cuda is null in builds without CUDA.
 struct DetectorBackends {
   std::unique_ptr<canny::DetectorBackend> (*open_cpu)(const CannyParams& params, int width, int height,
                                                       int threads);
@@ -46,13 +46,14 @@ struct DetectorBackends {
                                                        int batch, int device);
 };
 
+// Opens detectors with backends of the caller's choice.
 struct DetectorAccess {
   // As Detector's constructor, with other backends.
   static canny::Detector open(const DetectorBackends& backends, const canny::Params& params, int width,
-                              int height, const canny::Machine& machine);
+                              int height, const canny::ExecutionOptions& execution);
 };
 
-// Checked and put into the form that kernels take. Throws Error(invalid_argument).
+// Checks the parameters and converts them to those of the kernels. Throws Error(invalid_argument).
 CannyParams canny_params(const canny::Params& params);
 
 }  // namespace cu264::vision

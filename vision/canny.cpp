@@ -1,4 +1,4 @@
-// canny::Detector: checks what it is given and opens a backend.
+// canny::Detector: checks its arguments and opens a backend.
 #include "cu264/canny.h"
 
 #include <cstdlib>
@@ -28,7 +28,7 @@ CandidateSet candidate_set(const std::vector<int>& levels) {
       reject("candidate threshold " + std::to_string(levels[i]), "use hundredths, 1 to 100");
     }
     if (i > 0 && levels[i] <= levels[i - 1])
-      reject("candidate thresholds do not rise", "sort them, each once");
+      reject("candidate thresholds do not rise", "sort them and give each once");
     set.level[i] = static_cast<std::uint8_t>(levels[i]);
   }
   for (int v = 0, rank = 0; v <= kTopLevel; ++v) {
@@ -58,7 +58,8 @@ CannyParams canny_params(const canny::Params& params) {
              "use hundredths, 0 <= low <= high, 1 <= high <= 100");
     }
     out.candidates = candidate_set(canny::candidates_003());
-    if (params.density_scaling) reject("density scaling of fixed thresholds", "drop one of them");
+    if (params.density_scaling)
+      reject("density scaling cannot change fixed thresholds", "drop one of the two");
     out.partition = Partition::frame;
     out.fixed = true;
     out.fixed_low = static_cast<std::uint8_t>(low), out.fixed_high = static_cast<std::uint8_t>(high);
@@ -75,7 +76,7 @@ CannyParams canny_params(const canny::Params& params) {
 namespace cu264::canny {
 namespace {
 
-struct Opened {
+struct OpenedBackend {
   std::unique_ptr<DetectorBackend> backend;
   std::string name;
   std::string reason;
@@ -87,30 +88,30 @@ constexpr vision::DetectorBackends kBackends{vision::open_cpu_detector, vision::
 constexpr vision::DetectorBackends kBackends{vision::open_cpu_detector, nullptr};
 #endif
 
-Opened open(const vision::DetectorBackends& backends, const vision::CannyParams& params, int width,
-            int height, const Machine& machine) {
+OpenedBackend open_backend(const vision::DetectorBackends& backends, const vision::CannyParams& params,
+                           int width, int height, const ExecutionOptions& execution) {
   std::string reason = "as asked";
-  if (machine.backend != BackendChoice::cpu && backends.open_cuda == nullptr) {
+  if (execution.backend != BackendChoice::cpu && backends.open_cuda == nullptr) {
     reason = "this build has no CUDA backend";
-    if (machine.backend == BackendChoice::cuda) {
+    if (execution.backend == BackendChoice::cuda) {
       throw Error(ErrorCode::device_unavailable, reason,
                   "use the cpu backend, or build with -DCU264_CUDA=ON");
     }
-  } else if (machine.backend != BackendChoice::cpu) {
+  } else if (execution.backend != BackendChoice::cpu) {
     try {
-      auto backend = backends.open_cuda(params, width, height, machine.batch, machine.device);
+      auto backend = backends.open_cuda(params, width, height, execution.batch, execution.device);
       return {std::move(backend), "cuda",
-              machine.backend == BackendChoice::cuda ? "as asked" : "it works here"};
+              execution.backend == BackendChoice::cuda ? "as asked" : "it works here"};
     } catch (const Error& error) {
-      if (machine.backend == BackendChoice::cuda || error.code() != ErrorCode::device_unavailable) throw;
+      if (execution.backend == BackendChoice::cuda || error.code() != ErrorCode::device_unavailable) throw;
       reason = error.what();
     }
   }
-  return {backends.open_cpu(params, width, height, machine.threads), "cpu", reason};
+  return {backends.open_cpu(params, width, height, execution.threads), "cpu", reason};
 }
 
-void check(bool good, const char* cause, const char* remedy) {
-  if (!good) throw Error(ErrorCode::invalid_argument, cause, remedy);
+void check(bool valid, const char* cause, const char* remedy) {
+  if (!valid) throw Error(ErrorCode::invalid_argument, cause, remedy);
 }
 
 }  // namespace
@@ -125,22 +126,22 @@ std::vector<int> candidates_003() {
   return Params{}.candidates;
 }
 
-Detector::Detector(const Params& params, int width, int height, const Machine& machine)
-    : Detector(kBackends, params, width, height, machine) {}
+Detector::Detector(const Params& params, int width, int height, const ExecutionOptions& execution)
+    : Detector(kBackends, params, width, height, execution) {}
 
 Detector::Detector(const vision::DetectorBackends& backends, const Params& params, int width, int height,
-                   const Machine& machine)
-    : width_(width), batch_(machine.batch) {
+                   const ExecutionOptions& execution)
+    : width_(width), batch_(execution.batch) {
   if (width < 1 || height < 1 || width > kMaxSide || height > kMaxSide) {
     vision::reject("a picture's width and height must be 1 to " + std::to_string(kMaxSide),
                    "cut it into parts");
   }
-  check(machine.batch >= 1 && machine.threads >= 0, "batch must be at least 1 and threads at least 0",
-        "threads 0 is one a core");
+  check(execution.batch >= 1 && execution.threads >= 0, "batch must be at least 1 and threads at least 0",
+        "threads 0 means one for each core");
   const vision::CannyParams checked = vision::canny_params(params);
-  sub_images_ = vision::sub_images(width, height, checked.partition).count;
+  sub_images_ = vision::sub_image_layout(width, height, checked.partition).count;
   try {
-    Opened opened = open(backends, checked, width, height, machine);
+    OpenedBackend opened = open_backend(backends, checked, width, height, execution);
     backend_ = std::move(opened.backend);
     backend_name_ = std::move(opened.name), backend_reason_ = std::move(opened.reason);
   } catch (const std::bad_alloc&) {
@@ -158,12 +159,13 @@ void Detector::detect(const Pictures& pictures, const EdgeMaps& edges, Threshold
                       MemoryKind memory, void* stream) {
   check(pictures.data && edges.data, "detect() was given no picture or no edge map", "pass both");
   check(pictures.count >= 1 && pictures.count <= batch_, "more pictures than the detector was opened for",
-        "raise Machine::batch");
+        "raise ExecutionOptions::batch");
   check(std::abs(pictures.pitch) >= width_ && std::abs(edges.pitch) >= width_,
-        "a pitch is smaller than the picture's width", "it counts bytes from row to row");
-  check(memory != MemoryKind::device || backend_name_ == "cuda", "device memory, but the backend is cpu",
+        "a pitch is smaller than the picture's width", "give the distance of rows in bytes");
+  check(memory != MemoryKind::device || backend_name_ == "cuda",
+        "the pictures are in device memory, but the backend is cpu",
         "open the detector with BackendChoice::cuda");
-  check(memory == MemoryKind::device || !stream, "a stream, but the pictures are in host memory",
+  check(memory == MemoryKind::device || !stream, "a stream was given, but the pictures are in host memory",
         "pass no stream");
   try {
     backend_->detect({pictures, edges, thresholds, memory, stream});
@@ -173,8 +175,8 @@ void Detector::detect(const Pictures& pictures, const EdgeMaps& edges, Threshold
 }
 
 std::vector<std::uint8_t> detect(const Params& params, const std::uint8_t* picture, std::ptrdiff_t pitch,
-                                 int width, int height, const Machine& machine) {
-  Detector detector(params, width, height, machine);
+                                 int width, int height, const ExecutionOptions& execution) {
+  Detector detector(params, width, height, execution);
   std::vector<std::uint8_t> edges(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
   detector.detect({picture, pitch}, {edges.data(), width});
   return edges;
@@ -185,8 +187,8 @@ std::vector<std::uint8_t> detect(const Params& params, const std::uint8_t* pictu
 namespace cu264::vision {
 
 canny::Detector DetectorAccess::open(const DetectorBackends& backends, const canny::Params& params, int width,
-                                     int height, const canny::Machine& machine) {
-  return canny::Detector(backends, params, width, height, machine);
+                                     int height, const canny::ExecutionOptions& execution) {
+  return canny::Detector(backends, params, width, height, execution);
 }
 
 }  // namespace cu264::vision

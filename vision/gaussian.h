@@ -12,15 +12,15 @@ namespace cu264::vision {
 
 inline constexpr int kSigmaSteps = 20;  // sigma 0.1, 0.2 .. 2.0, named by its tenths
 inline constexpr int kLargestRadius = 6;
-inline constexpr int kSmoothedOne = 16;  // Q4: a grey level
+inline constexpr int kSmoothedOne = 16;  // a grey level in Q4
 
 // ceil(3 sigma)
 CU264_HD int gaussian_radius(int sigma_tenths) {
   return (3 * sigma_tenths + 9) / 10;
 }
 
-// The tap at `distance` 0 .. kLargestRadius from the centre, in Q14, zero behind the radius. Rounded to
-// nearest; the centre is what makes the whole filter sum to 16384.
+// The tap at `distance` 0 .. kLargestRadius from the centre, in Q14; zero beyond the radius. Taps are rounded
+// to nearest, but for the centre, which makes the whole filter sum to 16384.
 CU264_HD int gaussian_tap(int sigma_tenths, int distance) {
   // clang-format off
   static constexpr std::int16_t kTaps[kSigmaSteps][kLargestRadius + 1] = {
@@ -49,18 +49,18 @@ CU264_HD int gaussian_tap(int sigma_tenths, int distance) {
   return kTaps[sigma_tenths - 1][distance];
 }
 
-// The horizontal pass: `sum` of taps (Q14) times samples, to Q4.
+// The horizontal pass: rounds `sum`, of taps (Q14) times samples, to Q4.
 CU264_HD int horizontal_rounded(int sum) {
   return (sum + 512) >> 10;
 }
 
-// The vertical pass: `sum` of taps (Q14) times Q4, to Q4.
+// The vertical pass: rounds `sum`, of taps (Q14) times Q4 samples, to Q4.
 CU264_HD int vertical_rounded(int sum) {
   return (sum + 8192) >> 14;
 }
 
-// A coordinate moved to the nearest one inside 0 .. size - 1.
-CU264_HD int inside(int at, int size) {
+// The coordinate of 0 .. size - 1 that is nearest to `at`: samples of the border are repeated outwards.
+CU264_HD int clamped(int at, int size) {
   return at < 0 ? 0 : at < size ? at : size - 1;
 }
 

@@ -19,7 +19,7 @@ CU264_HD bool has_gradient(int x, int y, int width, int height) {
 }
 
 // floor(sqrt(value)) for 0 <= value < 2^30. The float root is off by one at most, however it is rounded; the
-// integer comparisons put that right.
+// integer comparisons correct that.
 CU264_HD int integer_sqrt(int value) {
   int root = static_cast<int>(__builtin_sqrtf(static_cast<float>(value)));
   root -= root * root > value;
@@ -31,13 +31,14 @@ CU264_HD int gradient_magnitude(int dx, int dy) {
   return integer_sqrt(dx * dx + dy * dy);
 }
 
-// One of the eight directions pi/8 + k pi/4 (3.3): the gradient lies between a neighbour on the axis and one
-// on the diagonal. Their offsets point towards brighter samples; the opposite ones are mirrored.
+// One of the eight directions pi/8 + k pi/4 (3.3): the gradient points between a neighbour on an axis and one
+// on a diagonal. Their offsets point towards brighter samples; those towards darker samples are the
+// negatives.
 struct Direction {
   int axis_x, axis_y;          // one of them 0, the other -1 or 1
   int diagonal_x, diagonal_y;  // -1 or 1
   int along;                   // max(|dx|, |dy|)
-  int across;                  // min(|dx|, |dy|): the line leaves the axis by across / along
+  int across;                  // min(|dx|, |dy|): the line departs from the axis by across / along
 };
 
 CU264_HD Direction direction_of(int dx, int dy) {

@@ -12,9 +12,9 @@ CU264_HD int interpolated(int along, int across, int axis, int diagonal) {
   return axis * (along - across) + diagonal * across;
 }
 
-// Is `magnitude` a maximum along direction (along, across)? ahead and behind are the magnitudes of the axis
-// and diagonal neighbours towards brighter and darker samples (gradient.h). Of two equal neighbours the
-// brighter one stays: a symmetric edge is one pixel thick.
+// Tells whether `magnitude` is a maximum along the direction (along, across). `ahead` and `behind` are the
+// magnitudes of the axis and diagonal neighbours towards brighter and darker samples (gradient.h). If two
+// neighbours are equal, only the brighter one stays, so a symmetric edge is one pixel thick.
 CU264_HD bool is_maximum(int magnitude, int along, int across, int ahead_axis, int ahead_diagonal,
                          int behind_axis, int behind_diagonal) {
   const int scaled = magnitude * along;

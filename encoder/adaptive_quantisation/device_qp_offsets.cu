@@ -3,13 +3,13 @@
 #include "common/cuda/error_check.h"
 #include "common/cuda/warp.cuh"
 #include "encoder/adaptive_quantisation/device_qp_offsets.h"
-#include "vision/cuda/half_steps.cuh"
+#include "vision/cuda/half_size_steps.cuh"
 #include "vision/gaussian.h"
 
 namespace cu264::encoder::cuda {
 namespace {
 
-using vision::inside;
+using vision::clamped;
 
 constexpr int kThreads = 256;
 constexpr int kLaneSamples = 8;
@@ -30,7 +30,7 @@ __device__ RowSamples load_row(const std::uint8_t* d_row, int left, int width) {
     return row;
   }
 #pragma unroll
-  for (int i = 0; i < kLaneSamples; ++i) row.at[i] = d_row[inside(left + i, width)];
+  for (int i = 0; i < kLaneSamples; ++i) row.at[i] = d_row[clamped(left + i, width)];
   return row;
 }
 
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(kThreads)
   const int y = mb / mb_width * kMacroblockSide + lane / 2;
   const int left = mb % mb_width * kMacroblockSide + lane % 2 * kLaneSamples;
   const vision::cuda::Plane<const std::uint8_t> plane = luma[picture];
-  const RowSamples row = load_row(plane.row(inside(y, height)), left, width);
+  const RowSamples row = load_row(plane.row(clamped(y, height)), left, width);
   const std::uint8_t* const d_edges = edges.first != nullptr && y < height ? edges[picture].row(y) : nullptr;
   MacroblockSums sums;
 #pragma unroll

@@ -9,20 +9,20 @@
 
 namespace cu264::encoder {
 
-using vision::inside;
+using vision::clamped;
 
 MacroblockSums macroblock_sums(const std::uint8_t* luma, std::ptrdiff_t pitch, const std::uint8_t* edges,
                                std::ptrdiff_t edge_pitch, int width, int height, int mb_x, int mb_y) {
   MacroblockSums sums;
   const int left = mb_x * kMacroblockSide, top = mb_y * kMacroblockSide;
   for (int y = top; y < top + kMacroblockSide; ++y) {
-    const std::uint8_t* const row = luma + inside(y, height) * pitch;
+    const std::uint8_t* const row = luma + clamped(y, height) * pitch;
     const std::uint8_t* const marks = edges && y < height ? edges + y * edge_pitch : nullptr;
     if (left + kMacroblockSide <= width) {
       for (int x = left; x < left + kMacroblockSide; ++x) add_sample(sums, row[x], marks && marks[x] != 0);
     } else {
       for (int x = left; x < left + kMacroblockSide; ++x) {
-        add_sample(sums, row[inside(x, width)], marks && x < width && marks[x] != 0);
+        add_sample(sums, row[clamped(x, width)], marks && x < width && marks[x] != 0);
       }
     }
   }

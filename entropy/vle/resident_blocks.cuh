@@ -5,17 +5,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <string>
 
-#include "cu264/status.h"
+#include "common/cuda/error_check.h"
 
 namespace cu264::vle {
-
-inline void check_cuda(cudaError_t status, const char* what) {
-  if (status == cudaSuccess) return;
-  throw Error(ErrorCode::device_failure, std::string(what) + " failed: " + cudaGetErrorString(status),
-              "check the GPU and its driver");
-}
 
 // Blocks of a kernel that the current device holds at once.
 template <class Kernel>

@@ -1,6 +1,6 @@
-# Sourced by every script here: where the repository is, how to talk, how many processors there are.
+# Every script here sources this file. It finds the repository and the number of processors, and prints messages.
 set -euo pipefail
-export LC_ALL=C  # figures with a decimal point
+export LC_ALL=C  # so that figures have a decimal point
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 jobs=$(nproc 2>/dev/null || echo 2)

@@ -1,7 +1,7 @@
-# Sourced after install.sh: finds a CUDA compiler, or gets one.
+# Scripts source this after install.sh. It finds a CUDA compiler or installs one.
 
-# NVIDIA publishes its compiler on the Python package index too: no root, no 3 GB toolkit, and it knows new host
-# compilers, which a distribution's package may not. It lands in a folder of the build.
+# NVIDIA publishes its compiler on the Python package index too. That one needs neither root nor a toolkit of 3 GB, and
+# it supports new host compilers, which a distribution's package may not. It is installed in a folder of the build.
 cuda_environment=$root/build/cuda
 cuda_wheels=("nvidia-cuda-nvcc>=13,<14" "nvidia-cuda-runtime>=13,<14" "nvidia-cuda-cccl>=13,<14")
 
@@ -17,19 +17,19 @@ find_nvcc() {
   return 1
 }
 
-# "90;100": the compute capabilities of the GPUs here; nothing if nobody can say.
+# Prints the compute capabilities of the GPUs here, such as "90;100"; nothing if they are not known.
 gpu_architectures() {
   have nvidia-smi || return 0
   nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d '. ' | sort -u | paste -sd ';'
 }
 
-# The newest major version of CUDA that the driver here can run; nothing without a driver.
+# Prints the newest major version of CUDA that the driver here can run; nothing without a driver.
 driver_cuda_major() {
   have nvidia-smi || return 0
   nvidia-smi 2>/dev/null | sed -n 's/.*CUDA[A-Za-z ]*Version: *\([0-9]*\).*/\1/p' | head -n 1
 }
 
-# CMake's search for the toolkit wants the shared runtime under its plain name, which the wheels leave out.
+# CMake looks for the shared runtime under its plain name, which the wheels lack.
 complete_cuda_wheels() {
   local runtime
   for runtime in "$cuda_environment"/lib/python3*/site-packages/nvidia/cu13/lib/libcudart.so.13; do
@@ -42,7 +42,7 @@ install_cuda_wheels() {
   local driver
   driver=$(driver_cuda_major)
   if [ "${driver:-13}" -lt 13 ]; then
-    warn "the driver here is for CUDA $driver, and the Python package index has compilers of CUDA 13 only, whose \
+    warn "the driver here is for CUDA $driver, but the Python package index has compilers only of CUDA 13, whose \
 programs need driver 580 or newer"
     return 1
   fi
@@ -65,9 +65,9 @@ install_cuda_package() {
   esac
 }
 
-# Sets nvcc.
+# Sets nvcc to the path of a compiler, or exits.
 need_nvcc() {
-  complete_cuda_wheels  # of an earlier run
+  complete_cuda_wheels  # an earlier run may have installed them
   nvcc=$(find_nvcc) && return
   install_cuda_wheels || install_cuda_package || true
   complete_cuda_wheels

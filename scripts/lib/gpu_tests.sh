@@ -1,4 +1,4 @@
-# Sourced by scripts/test for --gpu.
+# scripts/test sources this for --gpu.
 source "$root/scripts/lib/cuda.sh"
 
 find_compute_sanitizer() {
@@ -12,7 +12,7 @@ find_compute_sanitizer() {
 gpu_tests() {  # CTEST OPTION...
   local architectures sanitizer tool program
   install_packages g++ cmake ninja-build libtbb-dev libgtest-dev ||
-    warn "going on with what is here: CMake will name what it lacks"
+    warn "continuing with the packages that are here; CMake will name what it lacks"
   need_nvcc
   architectures=$(gpu_architectures)
   say "Building for GPU architectures ${architectures:-all-major}"
@@ -21,10 +21,10 @@ gpu_tests() {  # CTEST OPTION...
   compile build-gpu --target gpu_tests
   program=$root/build-gpu/bin/parity_tests
   if "$program" --gtest_filter=SessionParity.SmallCase | grep 'no usable CUDA device' | head -n 1; then
-    die "nothing could be compared"
+    die "there is no usable GPU, so nothing could be compared"
   fi
   say "Testing"
-  # One test at a time: they share the device's memory.
+  # Tests run one at a time, because they share the device's memory.
   ctest --test-dir "$root/build-gpu" -L gpu --output-on-failure --no-tests=error "$@"
   if ! sanitizer=$(find_compute_sanitizer); then
     warn "no compute-sanitizer here (it comes with NVIDIA's CUDA toolkit): its checks are left out"

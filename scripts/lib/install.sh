@@ -1,5 +1,5 @@
-# Sourced after common.sh: installs what is missing of a list of Debian and Ubuntu packages.
-# The names are those of Debian 12 and 13 and of Ubuntu 24.04.
+# Scripts source this after common.sh. It installs the missing ones of a list of Debian and Ubuntu packages. Their names
+# are those of Debian 12 and 13 and of Ubuntu 24.04.
 
 packages_build=(g++ cmake ninja-build pkg-config libtbb-dev libboost-program-options-dev nlohmann-json3-dev
   libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libssl-dev)
@@ -9,7 +9,7 @@ packages_fuzz=(clang)
 
 is_installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 
-# Prints, a line each, what of its arguments is not installed.
+# Prints those of its arguments that are not installed, each on a line.
 missing_packages() {
   local package
   for package in "$@"; do
@@ -20,31 +20,31 @@ missing_packages() {
 apt() {
   local -a become=()
   if [ "$(id -u)" -ne 0 ]; then
-    # Without a terminal nobody can type a password: -n makes that a failure instead of a wait.
+    # Without a terminal nobody can type a password; with -n sudo then fails instead of waiting.
     if [ -t 0 ]; then become=(sudo); else become=(sudo -n); fi
   fi
   "${become[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -y "$@" </dev/null
 }
 
-# install_packages PACKAGE...: returns 1, having said why, if something is missing and cannot be installed.
+# install_packages PACKAGE...: says why and returns 1 if a package is missing and cannot be installed.
 install_packages() {
   if ! have apt-get || ! have dpkg-query; then
-    warn "no apt-get here: please see that these are installed, by whatever name: $*"
+    warn "there is no apt-get here; please make sure that these packages, or their equivalents, are installed: $*"
     return 0
   fi
   local -a missing
   mapfile -t missing < <(missing_packages "$@")
   [ "${#missing[@]}" -gt 0 ] || return 0
   if [ "$(id -u)" -ne 0 ] && ! have sudo; then
-    warn "missing packages, and neither root nor sudo to install them: as root, run apt-get install ${missing[*]}"
+    warn "packages are missing, and without root or sudo they cannot be installed; as root, run: apt-get install ${missing[*]}"
     return 1
   fi
   say "Installing ${missing[*]}"
-  # A stale or partial package index can still hold what is needed, so only the install decides.
+  # Even a stale or partial package index may hold what is needed, so only the installation decides.
   apt -qq update || warn "apt-get update failed; trying with the package lists that are there"
   apt -qq install --no-install-recommends "${missing[@]}" && return 0
   warn "apt-get could not install: ${missing[*]} (is there a network, and is the package mirror reachable?)"
   return 1
 }
 
-need_packages() { install_packages "$@" || die "cannot go on without them"; }
+need_packages() { install_packages "$@" || die "cannot continue without these packages"; }

@@ -1,4 +1,4 @@
-"""Inputs that cannot be used: one line, exit status 2, nothing left behind."""
+"""Inputs that cannot be used: the command prints one line, exits with status 2 and leaves no file."""
 import os
 import struct
 
@@ -35,7 +35,7 @@ class BadInput(CommandTest):
             with self.subTest(name=name):
                 self.refuse(2, name, self.file(name, noise))
 
-    def test_large_picture(self):
+    def test_too_wide_grey_picture(self):
         wide = self.clip("wide.png", "color=gray:size=8194x16:rate=25", 1, "-pix_fmt", "gray")
         self.refuse(2, "wide.png.*8194x16.*too large.*8192x8192", wide)
 
@@ -57,7 +57,7 @@ class BadInput(CommandTest):
         self.refuse(1, "pix-fmt.*nonsense", raw, "--size", "16x16", "--pix-fmt", "nonsense")
         self.refuse(1, "pix-fmt.*vaapi", raw, "--size", "16x16", "--pix-fmt", "vaapi")
 
-    def test_fps_of_what_has_its_own(self):
+    def test_fps_of_an_input_that_has_its_own(self):
         clip = self.clip("own.mp4", frames=3)
         self.refuse(1, "own.mp4.*--fps", clip, "--fps", "50")
 
@@ -72,9 +72,9 @@ class BadInput(CommandTest):
         self.assertEqual(video_stream(self.path("part.mp4"))["nb_read_packets"], "2")
 
     def test_less_than_one_raw_picture(self):
-        raw = self.file("crumb.yuv", bytes(100))
-        self.refuse(2, "crumb.yuv", raw, "--size", "32x16")
-        self.refuse(2, "crumb.yuv", raw, "--size", "32x16", "--allow-partial")
+        raw = self.file("short.yuv", bytes(100))
+        self.refuse(2, "short.yuv", raw, "--size", "32x16")
+        self.refuse(2, "short.yuv", raw, "--size", "32x16", "--allow-partial")
 
     def test_truncated_y4m(self):
         with open(self.clip("whole.y4m", frames=3), "rb") as whole:
@@ -107,15 +107,15 @@ class BadInput(CommandTest):
             ffmpeg("-i", self.path(name), "-frames:v", "1", self.path(f"mixed{index}.png"))
         self.refuse(2, "from 96x64 to 128x80 at frame 1", self.path("mixed%d.png"))
 
-    def test_too_large(self):
-        # A PNG header of 9000x9000 would do, but the reader wants a picture: a flat one compresses to little.
+    def test_too_wide_rgb_picture(self):
+        # The reader decodes the picture, so a header alone would not do.
         ffmpeg("-f", "lavfi", "-i", "color=size=8200x16:rate=1", "-frames:v", "1", self.path("wide.png"))
         self.refuse(2, "8200x16.*too large", self.path("wide.png"))
 
     def test_seek_beyond_the_end(self):
         self.refuse(2, "--seek", self.clip("good.mp4", frames=30), "--seek", "100")
 
-    def test_header_that_lies(self):
+    def test_header_with_a_false_size(self):
         header = b"YUV4MPEG2 W0 H0 F25:1\nFRAME\n"
         self.refuse(2, "zero.y4m", self.file("zero.y4m", header))
         huge = b"YUV4MPEG2 W99999 H99999 F25:1\nFRAME\n" + bytes(1000)

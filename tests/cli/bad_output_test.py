@@ -1,4 +1,4 @@
-"""Outputs that cannot be written or are given up: exit status 4 or 130, complete or absent."""
+"""Outputs that cannot be written, or are interrupted: the exit status is 4 or 130, the file is complete or absent."""
 import os
 import signal
 import subprocess
@@ -14,9 +14,9 @@ class BadOutput(CommandTest):
         cls.input = cls.clip("in.y4m", "mandelbrot=size=320x240:rate=25", 40)
 
     def test_full_device(self):
-        for form in ("h264", "mkv", "ts"):
-            with self.subTest(format=form):
-                self.refuse(4, "/dev/full.*[Nn]o space", self.input, "--format", form, output="/dev/full")
+        for container in ("h264", "mkv", "ts"):
+            with self.subTest(format=container):
+                self.refuse(4, "/dev/full.*[Nn]o space", self.input, "--format", container, output="/dev/full")
         for option in ("--recon", "--stats"):
             self.refuse(4, "/dev/full.*[Nn]o space", self.input, option, "/dev/full")
 
@@ -49,9 +49,9 @@ class BadOutput(CommandTest):
         self.refuse(4, "directory", self.input, output="folder.mp4")
 
     def test_closed_pipe(self):
-        for form in ("h264", "mkv"):
-            with self.subTest(format=form):
-                command = subprocess.Popen([CU264, "encode", self.input, "--qp", "5", "--format", form, "-o", "-"],
+        for container in ("h264", "mkv"):
+            with self.subTest(format=container):
+                command = subprocess.Popen([CU264, "encode", self.input, "--qp", "5", "--format", container, "-o", "-"],
                                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                 self.addCleanup(command.wait)
                 command.stdout.read(100)
@@ -79,8 +79,8 @@ class BadOutput(CommandTest):
             self.encode(self.input, "--frames", "2", "-o", out)
         self.assertEqual(video_stream(out)["nb_read_packets"], "2")
 
-    def endless(self, output, *options):
-        """An encode of standard input that never ends by itself."""
+    def start_endless_encode(self, output, *options):
+        """Starts an encode of a standard input that never ends."""
         source = subprocess.Popen(["ffmpeg", "-v", "quiet", "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25", "-f",
                                    "yuv4mpegpipe", "-"], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
         command = subprocess.Popen([CU264, "encode", "-", "-o", output, *options], stdin=source.stdout,
@@ -100,12 +100,12 @@ class BadOutput(CommandTest):
         self.fail("nothing was written within ten seconds")
 
     def test_interrupt_finishes_the_file(self):
-        for number in (signal.SIGINT, signal.SIGTERM):
-            with self.subTest(signal=number):
-                out = self.path(f"signal{number}.mkv")
-                command = self.endless(out, "--preset", "fast")
+        for signal_number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(signal=signal_number):
+                out = self.path(f"signal{signal_number}.mkv")
+                command = self.start_endless_encode(out, "--preset", "fast")
                 self.wait_for_pictures(os.path.basename(out))
-                command.send_signal(number)
+                command.send_signal(signal_number)
                 self.assertEqual(command.wait(60), 130)
                 self.assertGreater(int(video_stream(out)["nb_read_packets"]), 0)
                 ffmpeg("-xerror", "-i", out, "-f", "null", "-")
@@ -124,9 +124,9 @@ class BadOutput(CommandTest):
     def test_second_interrupt_removes_the_file(self):
         out = self.path("twice.mkv")
         os.mkfifo(self.path("sink"))
-        # The second output is a pipe that nobody reads: the first signal cannot finish, the second ends it.
+        # Nobody reads the second output, a pipe: the encode cannot finish after the first signal, the second ends it.
         sink = os.open(self.path("sink"), os.O_RDWR)
-        command = self.endless(out, "--preset", "fast", "--recon", self.path("sink"))
+        command = self.start_endless_encode(out, "--preset", "fast", "--recon", self.path("sink"))
         time.sleep(1)
         command.send_signal(signal.SIGINT)
         time.sleep(0.3)

@@ -1,4 +1,4 @@
-"""The README's chart shows the figures in bench/results, and the check notices a figure that changed."""
+"""The README's chart shows the figures of bench/results, and the check notices a figure that changed."""
 import json
 import os
 import re
@@ -12,13 +12,13 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), os.pardir, os.par
 RESULTS = os.path.join(ROOT, "bench", "results")
 
 
-def faster_best(text):
+def raise_fps_of_best(text):
     tables = json.loads(text)
     next(row for row in tables["beside nvJPEG"] if row["preset"] == "best")["fps"] += 100
     return json.dumps(tables)
 
 
-def no_gain(text):
+def turn_gain_into_loss(text):
     return re.sub(r"^\| \*\*mean\*\* .*$", lambda row: row.group().replace("-", "+"), text, flags=re.M)
 
 
@@ -33,7 +33,7 @@ class Chart(unittest.TestCase):
         self.check(RESULTS, 0)
 
     def test_notices_a_changed_figure(self):
-        for name, change in (("encode-h200.json", faster_best), ("cpu-rate-distortion.md", no_gain)):
+        for name, change in (("encode-h200.json", raise_fps_of_best), ("cpu-rate-distortion.md", turn_gain_into_loss)):
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:
                 for file in ("encode-h200.json", "cpu-rate-distortion.md"):
                     shutil.copy(os.path.join(RESULTS, file), folder)

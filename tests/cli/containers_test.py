@@ -1,4 +1,4 @@
-"""Every container: right tags, right timestamps, copied audio, a picture for a picture."""
+"""Every container holds the right tags and timestamps, the copied audio and each picture once."""
 import os
 import subprocess
 
@@ -32,8 +32,8 @@ class Containers(CommandTest):
                 ffmpeg("-xerror", "-err_detect", "explode", "-i", out, "-f", "null", "-")
 
     def test_fragmented(self):
-        for form in ("mp4", "mov"):
-            out = self.path("fragmented." + form)
+        for container in ("mp4", "mov"):
+            out = self.path("fragmented." + container)
             self.encode(self.film, "-o", out, "--fragmented", "--verify")
             with open(out, "rb") as file:
                 data = file.read()
@@ -42,11 +42,11 @@ class Containers(CommandTest):
             self.assertEqual(video_stream(out)["nb_read_packets"], "100")
 
     def test_standard_output(self):
-        for form, probe in (("h264", "h264"), ("mkv", "matroska"), ("ts", "mpegts"), ("mp4", "mov")):
-            with self.subTest(format=form):
-                options = ["--fragmented"] if form == "mp4" else []
-                done = self.encode(self.input, "-o", "-", "--format", form, *options)
-                out = self.path("stdout." + form)
+        for container, probe in (("h264", "h264"), ("mkv", "matroska"), ("ts", "mpegts"), ("mp4", "mov")):
+            with self.subTest(format=container):
+                options = ["--fragmented"] if container == "mp4" else []
+                done = self.encode(self.input, "-o", "-", "--format", container, *options)
+                out = self.path("stdout." + container)
                 with open(out, "wb") as file:
                     file.write(done.stdout)
                 self.assertIn(probe, ffprobe(out, "-show_format")["format"]["format_name"])
@@ -64,7 +64,7 @@ class Containers(CommandTest):
         self.assertEqual(self.encode("-", "-o", "-", input=data, stdin=None).stdout, direct)
         raw = self.path("in.yuv")
         ffmpeg("-i", self.input, "-f", "rawvideo", raw)
-        # Raw video does not tell the aspect ratio, so that the headers differ from the Y4M file's.
+        # Raw video does not tell the aspect ratio, so the headers differ from those of the Y4M file.
         direct = self.encode(raw, "--size", "96x64", "-o", "-").stdout
         with open(raw, "rb") as file:
             self.assertEqual(self.encode("-", "--size", "96x64", "-o", "-", stdin=file).stdout, direct)
@@ -89,7 +89,7 @@ class Containers(CommandTest):
 
     def test_variable_frame_rate(self):
         source = self.path("irregular.mkv")
-        # Distances of 40, 80 and 200 ms in turn; the audio keeps both clocks honest.
+        # Pictures are 40, 80 and 200 ms apart in turn.
         ffmpeg("-f", "lavfi", "-i", "testsrc2=size=96x64:rate=25", "-vf",
                "setpts='(floor(N/3)*320+if(eq(mod(N,3),0),0,if(eq(mod(N,3),1),40,120)))/1000/TB'", "-frames:v", "24",
                "-vsync", "vfr", "-enc_time_base", "1/1000", "-pix_fmt", "yuv420p", source)
@@ -123,7 +123,7 @@ class Containers(CommandTest):
                 self.assertEqual([stream["codec_name"] for stream in audio], ["aac"])
                 sound = [ffmpeg("-i", path, "-map", "0:a", "-c", "pcm_s16le", "-f", "md5", "-",
                                 stdout=subprocess.PIPE).stdout for path in (self.film, out)]
-                if extension == "mkv":  # the others mark the encoder's delay differently
+                if extension == "mkv":  # other containers mark the encoder's delay differently
                     self.assertEqual(sound[0], sound[1])
         done = self.encode(self.film, "-o", self.path("silent.264"))
         self.assertRegex(done.stderr, r"note: audio stream 1 \(aac\) dropped")
@@ -158,10 +158,10 @@ class Containers(CommandTest):
             self.assertTrue(file.read() == expected, "--seek 1.2 --frames 30 is not pictures 30 to 59")
         times = packet_times(part)
         self.assertEqual(len(times), 30)
-        self.assertTrue(0 <= times[0] < 0.04, f"the first picture is at {times[0]}")  # the next one after 1.2
+        self.assertTrue(0 <= times[0] < 0.04, f"the first picture is at {times[0]}")  # the first one after 1.2
         sound = packet_times(part, "a:0")
         self.assertTrue(0 <= sound[0] < 0.05 and 1.1 < sound[-1] < times[-1] + 0.04, f"audio from {sound[0]} to {sound[-1]}")
-        # What a pipe cannot skip is decoded and dropped.
+        # A pipe cannot be sought in: the pictures before are decoded and dropped.
         with open(self.film, "rb") as file:
             piped = self.encode("-", "--seek", "1.2", "--frames", "30", "-o", "-", stdin=file).stdout
         self.encode(self.film, "--seek", "1.2", "--frames", "30", "-o", self.path("part.264"))

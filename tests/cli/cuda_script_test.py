@@ -1,4 +1,4 @@
-"""How scripts/build --with-cuda chooses a CUDA compiler: the functions of scripts/lib/cuda.sh among made-up commands."""
+"""How scripts/build --with-cuda chooses a CUDA compiler: tests the functions of scripts/lib/cuda.sh with fake commands."""
 import os
 import shutil
 import subprocess
@@ -6,9 +6,9 @@ import tempfile
 import unittest
 
 SCRIPTS = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", "scripts"))
-NVCC = 'echo "Cuda compilation tools, release {}, V{}.1"'
-SMI = 'echo "| NVIDIA-SMI 550.54  Driver Version: 550.54  CUDA Version: {}  |"'
-CANDIDATE = 'echo "  Candidate: {}"'
+NVCC_VERSION = 'echo "Cuda compilation tools, release {}, V{}.1"'
+NVIDIA_SMI = 'echo "| NVIDIA-SMI 550.54  Driver Version: 550.54  CUDA Version: {}  |"'
+APT_CANDIDATE = 'echo "  Candidate: {}"'
 
 
 class CudaScript(unittest.TestCase):
@@ -22,7 +22,7 @@ class CudaScript(unittest.TestCase):
     def tearDown(self):
         shutil.rmtree(self.folder)
 
-    def command(self, path, line):
+    def fake_command(self, path, line):
         path = os.path.join(self.folder, path)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w") as script:
@@ -31,7 +31,7 @@ class CudaScript(unittest.TestCase):
         return path
 
     def run_script(self, line, code=0, **environment):
-        """Installing packages always works here, and what would be the repository is this test's folder."""
+        """Runs a line after the scripts: installing packages always works, and the repository is this test's folder."""
         script = (f"source {SCRIPTS}/lib/common.sh; source {SCRIPTS}/lib/install.sh; root={self.folder}\n"
                   f"source {SCRIPTS}/lib/cuda.sh; install_packages() {{ echo installed $*; }}\n{line}")
         done = subprocess.run(["bash", "-c", script], env={"PATH": self.bin, "CUDA_HOME": self.folder + "/none", **environment},
@@ -40,28 +40,28 @@ class CudaScript(unittest.TestCase):
         return done
 
     def test_first_new_enough_compiler(self):
-        old = self.command("old/nvcc", NVCC.format("11.8", "11.8"))
-        on_path = self.command("bin/nvcc", NVCC.format("12.4", "12.4"))
-        named = self.command("named/nvcc", NVCC.format("13.0", "13.0"))
+        old = self.fake_command("old/nvcc", NVCC_VERSION.format("11.8", "11.8"))
+        on_path = self.fake_command("bin/nvcc", NVCC_VERSION.format("12.4", "12.4"))
+        named = self.fake_command("named/nvcc", NVCC_VERSION.format("13.0", "13.0"))
         self.assertEqual(self.run_script("find_nvcc", CUDACXX=named).stdout.strip(), named)
         self.assertEqual(self.run_script("find_nvcc", CUDACXX=old).stdout.strip(), on_path)
         os.remove(on_path)
         self.run_script("find_nvcc", code=1, CUDACXX=old)
 
-    def test_driver_of_cuda_12_gets_no_compiler_of_cuda_13(self):
-        self.command("bin/nvidia-smi", SMI.format("12.4"))
-        self.command("bin/apt-cache", CANDIDATE.format("11.8.89~11.8.0-5"))
+    def test_no_compiler_of_cuda_13_for_a_driver_of_cuda_12(self):
+        self.fake_command("bin/nvidia-smi", NVIDIA_SMI.format("12.4"))
+        self.fake_command("bin/apt-cache", APT_CANDIDATE.format("11.8.89~11.8.0-5"))
         done = self.run_script("need_nvcc", code=1)
         self.assertIn("the driver here is for CUDA 12", done.stderr)
         self.assertIn("11.8.89~11.8.0-5, too old", done.stderr)
         self.assertIn("none could be installed", done.stderr)
         self.assertFalse(os.path.exists(self.folder + "/build/cuda"))
-        self.command("bin/apt-cache", CANDIDATE.format("12.4.131~12.4.1-2"))
+        self.fake_command("bin/apt-cache", APT_CANDIDATE.format("12.4.131~12.4.1-2"))
         self.assertIn("installed nvidia-cuda-toolkit", self.run_script("need_nvcc", code=1).stdout)
 
     def test_package_index_out_of_reach(self):
-        self.command("bin/python3", "exit 1")
-        self.command("bin/apt-cache", CANDIDATE.format("(none)"))
+        self.fake_command("bin/python3", "exit 1")
+        self.fake_command("bin/apt-cache", APT_CANDIDATE.format("(none)"))
         done = self.run_script("need_nvcc", code=1)
         self.assertIn("is there a network", done.stderr)
         self.assertIn("no package nvidia-cuda-toolkit", done.stderr)
@@ -69,8 +69,8 @@ class CudaScript(unittest.TestCase):
 
     def test_wheels_are_completed(self):
         wheels = "build/cuda/lib/python3.11/site-packages/nvidia/cu13"
-        nvcc = self.command(wheels + "/bin/nvcc", NVCC.format("13.0", "13.0"))
-        runtime = self.command(wheels + "/lib/libcudart.so.13", "")
+        nvcc = self.fake_command(wheels + "/bin/nvcc", NVCC_VERSION.format("13.0", "13.0"))
+        runtime = self.fake_command(wheels + "/lib/libcudart.so.13", "")
         self.assertEqual(self.run_script('need_nvcc; echo "$nvcc"').stdout.strip(), nvcc)
         self.assertTrue(os.path.samefile(runtime[: -len(".13")], runtime))
 

@@ -1,4 +1,4 @@
-"""cu264 edges: every form of output, thresholds, options that change the map, and what is refused."""
+"""cu264 edges: every kind of output, thresholds, options that change the map, and what is refused."""
 import json
 import os
 import re
@@ -9,7 +9,7 @@ import zlib
 from support import CommandTest, ffmpeg, main, video_stream
 
 
-def pgm(path):
+def read_pgm(path):
     with open(path, "rb") as file:
         data = file.read()
     magic, width, height, most = re.match(rb"(P5)\s(\d+) (\d+)\s(\d+)\s", data).groups()
@@ -25,7 +25,7 @@ def write_pgm(path, width, height, pixels):
 
 
 def png_size(path):
-    """Width, height and colour type, having checked every chunk's CRC."""
+    """Returns width, height and colour type after checking the CRC of every chunk."""
     with open(path, "rb") as file:
         data = file.read()
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
@@ -57,7 +57,7 @@ class Edges(CommandTest):
     def test_pgm_and_png_hold_the_same_map(self):
         self.edges(self.still(), "-o", self.path("map.pgm"))
         self.edges(self.still(), "-o", self.path("map.png"))
-        width, height, pixels = pgm(self.path("map.pgm"))
+        width, height, pixels = read_pgm(self.path("map.pgm"))
         self.assertEqual((width, height), (100, 75))
         self.assertEqual(set(pixels), {0, 255})
         self.assertEqual(png_size(self.path("map.png")), (100, 75, 0))
@@ -80,7 +80,7 @@ class Edges(CommandTest):
         clip = self.clip("clip.y4m", frames=3)
         self.edges(clip, "-o", self.path("all%d.pgm"))
         self.edges(clip, "-o", self.path("cut%d.pgm"), "--seek", "0.08", "--frames", "1")
-        self.assertEqual(pgm(self.path("cut1.pgm")), pgm(self.path("all3.pgm")))
+        self.assertEqual(read_pgm(self.path("cut1.pgm")), read_pgm(self.path("all3.pgm")))
         self.assertFalse(os.path.exists(self.path("cut2.pgm")))
 
     def test_raw_video(self):
@@ -88,7 +88,7 @@ class Edges(CommandTest):
         ffmpeg("-i", clip, "-f", "rawvideo", self.path("raw.yuv"))
         self.edges(self.path("raw.yuv"), "--size", "96x64", "-o", self.path("raw%d.pgm"))
         self.edges(clip, "-o", self.path("own%d.pgm"))
-        self.assertEqual(pgm(self.path("raw2.pgm")), pgm(self.path("own2.pgm")))
+        self.assertEqual(read_pgm(self.path("raw2.pgm")), read_pgm(self.path("own2.pgm")))
 
     def test_video(self):
         clip = self.clip("clip.y4m", frames=3)
@@ -96,13 +96,13 @@ class Edges(CommandTest):
             self.edges(clip, "-o", self.path(name), "--qp", "0")
             stream = video_stream(self.path(name))
             self.assertEqual((stream["width"], stream["height"], stream["nb_read_packets"]), (96, 64, "3"))
-        # At the finest quantiser black and white stay apart.
+        # With the finest quantiser black and white can still be told apart.
         self.edges(clip, "-o", self.path("map%d.pgm"))
         ffmpeg("-i", self.path("edges.mp4"), "-frames:v", "1", "-pix_fmt", "yuvj420p", "-f", "rawvideo",
                self.path("edges.raw"))
         with open(self.path("edges.raw"), "rb") as file:
             decoded = file.read(96 * 64)
-        self.assertEqual(bytes(255 if sample > 127 else 0 for sample in decoded), pgm(self.path("map1.pgm"))[2])
+        self.assertEqual(bytes(255 if sample > 127 else 0 for sample in decoded), read_pgm(self.path("map1.pgm"))[2])
 
     def test_overlay(self):
         clip = self.clip("clip.y4m", frames=3)
@@ -112,26 +112,26 @@ class Edges(CommandTest):
         self.assertEqual(video_stream(self.path("over.mp4"))["nb_read_packets"], "3")
         self.edges(self.still(), "-o", self.path("over.pgm"), "--overlay")
         self.edges(self.still(), "-o", self.path("bare.pgm"))
-        over, bare = pgm(self.path("over.pgm"))[2], pgm(self.path("bare.pgm"))[2]
+        over, bare = read_pgm(self.path("over.pgm"))[2], read_pgm(self.path("bare.pgm"))[2]
         self.assertTrue(all(o == 255 for o, b in zip(over, bare) if b))
         self.assertGreater(len(set(over)), 10)
 
     def test_thresholds(self):
         self.edges(self.still(), "-o", self.path("t.pgm"), "--thresholds", self.path("t.json"))
         with open(self.path("t.json")) as file:
-            told = json.load(file)
-        self.assertEqual((told["width"], told["height"], told["sub_images"]), (100, 75, 4))
-        self.assertEqual(told["candidates"], [0.01, 0.04, 0.07, 0.1, 0.13, 0.16, 0.19, 0.22, 0.25])
-        self.assertEqual((len(told["pictures"]), told["count"]), (1, 1))
-        self.assertEqual(len(told["pictures"][0]["thresholds"]), 4)
-        for one in told["pictures"][0]["thresholds"]:
+            report = json.load(file)
+        self.assertEqual((report["width"], report["height"], report["sub_images"]), (100, 75, 4))
+        self.assertEqual(report["candidates"], [0.01, 0.04, 0.07, 0.1, 0.13, 0.16, 0.19, 0.22, 0.25])
+        self.assertEqual((len(report["pictures"]), report["count"]), (1, 1))
+        self.assertEqual(len(report["pictures"][0]["thresholds"]), 4)
+        for one in report["pictures"][0]["thresholds"]:
             self.assertIn(one["source"], ("own", "pooled", "ends"))
             self.assertTrue(0 < one["low"] <= one["high"] <= 0.25)
 
-    def test_options_change_the_map_and_the_form_does_not(self):
+    def test_options_change_the_map_but_the_algorithm_does_not(self):
         def map_of(*arguments):
             self.edges(self.still(), "-o", self.path("o.pgm"), *arguments)
-            return pgm(self.path("o.pgm"))[2]
+            return read_pgm(self.path("o.pgm"))[2]
 
         usual = map_of()
         for same in (["--published"], ["--threads", "1"], ["--backend", "cpu"], ["--candidates", "0.03"],
@@ -148,7 +148,7 @@ class Edges(CommandTest):
             for name, pixels in (("flat", [90] * width * height), ("noise", os.urandom(width * height))):
                 source = write_pgm(self.path("small.pgm"), width, height, pixels)
                 self.edges(source, "-o", self.path("smalledges.pgm"), "--thresholds", self.path("small.json"))
-                found = pgm(self.path("smalledges.pgm"))
+                found = read_pgm(self.path("smalledges.pgm"))
                 self.assertEqual(found[:2], (width, height))
                 if name == "flat":
                     self.assertEqual(set(found[2]), {0})

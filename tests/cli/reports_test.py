@@ -1,4 +1,4 @@
-"""--recon, --psnr, --ssim, --verify, --stats, --quiet and what must not change the bytes."""
+"""--recon, --psnr, --ssim, --verify, --stats and --quiet, and options that must not change the bytes."""
 import json
 import re
 import subprocess
@@ -25,7 +25,7 @@ class Reports(CommandTest):
                 self.assertEqual(decoded_md5(recon, *raw), decoded_md5(out))
 
     def filter_figures(self, name, out):
-        """The figures of FFmpeg's filter, by picture, for the coded file against the input."""
+        """The figures of FFmpeg's filter for each picture of the coded file, compared with the input."""
         log = self.path(name + ".log")
         ffmpeg("-i", out, "-i", self.input, "-lavfi", f"[0:v][1:v]{name}=stats_file={log}", "-f", "null", "-")
         with open(log) as file:
@@ -97,7 +97,7 @@ class Reports(CommandTest):
 
 
 class Pixels(CommandTest):
-    """What becomes of formats and colours."""
+    """Pixel formats and colours are converted or kept."""
 
     def source(self, name, pixel_format, *tags):
         path = self.path(name)
@@ -114,12 +114,12 @@ class Pixels(CommandTest):
                 done = self.encode(raw, "--size", "66x50", "--pix-fmt", pixel_format, "-o", self.path("out.mp4"),
                                    "--verify", "--psnr", "--qp", "10")
                 self.assertGreater(float(re.search(r"PSNR ([\d.]+)", done.stderr)[1]), 40)
-                taken = pixel_format in ("yuv420p", "nv12", "gray")
-                self.assertEqual("converted from" in done.stderr, not taken, done.stderr)
-                deep = pixel_format.endswith("le")
-                self.assertEqual("bits to 8" in done.stderr, deep, done.stderr)
+                unconverted = pixel_format in ("yuv420p", "nv12", "gray")
+                self.assertEqual("converted from" in done.stderr, not unconverted, done.stderr)
+                more_than_8_bits = pixel_format.endswith("le")
+                self.assertEqual("bits to 8" in done.stderr, more_than_8_bits, done.stderr)
 
-    def mean_planes(self, path, *arguments):
+    def mean_rgb(self, path):
         """The mean of each component of the decoded video as RGB."""
         pixels = ffmpeg("-i", path, "-f", "rawvideo", "-pix_fmt", "rgb24", "-vf", "scale=out_range=pc", "-",
                         stdout=subprocess.PIPE).stdout
@@ -134,7 +134,7 @@ class Pixels(CommandTest):
                 self.encode(source, "-o", out, "--qp", "5")
                 stream = video_stream(out)
                 self.assertEqual((stream["color_space"], stream["color_range"]), (matrix, "tv"))
-                for ours, wanted in zip(self.mean_planes(out), (0xC8, 0x3C, 0x14)):
+                for ours, wanted in zip(self.mean_rgb(out), (0xC8, 0x3C, 0x14)):
                     self.assertAlmostEqual(ours, wanted, delta=4)
 
     def test_tags_are_kept(self):

@@ -1,4 +1,4 @@
-"""What is shown on a terminal. Skipped where the system gives no pseudo-terminal, as in some containers."""
+"""What the command shows on a terminal. Skipped if the system has no pseudo-terminal, as in some containers."""
 import os
 import re
 import subprocess
@@ -23,8 +23,8 @@ class Terminal(CommandTest):
         super().setUpClass()
         cls.input = cls.clip("in.y4m", "testsrc2=size=176x144:rate=25", 12)
 
-    def shown(self, *options):
-        """What the command writes to a terminal that is its stderr."""
+    def terminal_output(self, *options):
+        """What the command writes to its stderr if that is a terminal."""
         master, slave = os.openpty()
         command = subprocess.Popen([CU264, "encode", self.input, "-o", self.path("shown.mp4"), *options],
                                    stdin=subprocess.DEVNULL, stderr=slave)
@@ -33,7 +33,7 @@ class Terminal(CommandTest):
         try:
             while data := os.read(master, 4096):
                 text += data
-        except OSError:  # how Linux tells that the other side is closed
+        except OSError:  # Linux reports in this way that the other side is closed
             pass
         os.close(master)
         self.assertEqual(command.wait(), 0)
@@ -41,7 +41,7 @@ class Terminal(CommandTest):
 
     def test_progress(self):
         for options, wanted in ((["--quiet"], False), (["--progress", "off"], False), ([], True)):
-            text = self.shown(*options)
+            text = self.terminal_output(*options)
             self.assertEqual(bool(re.search(rb"\[ *[\d.]+%\] \d+/12 frames, [\d.]+ fps, [\d.]+ kb/s", text)), wanted, text)
 
 

@@ -1,4 +1,4 @@
-"""The command line itself: what it refuses, what it suggests, what it prints."""
+"""The command line: what it refuses, suggests and prints."""
 import os
 
 from support import CommandTest, main
@@ -33,8 +33,8 @@ class Usage(CommandTest):
         self.refuse(1, "did you mean --preset", self.input, "--presett", "fast")
         self.refuse(1, "unknown option --zzzzzzzz", self.input, "--zzzzzzzz")
         self.refuse(1, "unknown option --pre", self.input, "--pre", "fast")  # no abbreviations
-        for later in ("quality", "bitrate", "max-frame-bytes"):
-            self.refuse(1, "not in this version", self.input, "--" + later, "3")
+        for planned in ("quality", "bitrate", "max-frame-bytes"):
+            self.refuse(1, "not in this version", self.input, "--" + planned, "3")
 
     def test_bad_values(self):
         for option, values in {
@@ -64,7 +64,7 @@ class Usage(CommandTest):
     def test_slices_beyond_the_picture(self):
         self.refuse(1, "slices", self.input, "--slices", "5")
 
-    def test_names(self):
+    def test_input_and_output(self):
         self.refuse(1, "no input", output="out.mp4")
         self.refuse(1, "no output", self.input, output=None)
         self.refuse(1, "two inputs", self.input, self.input)

@@ -1,16 +1,13 @@
-"""cu264 vle: files, pipes, damage, bad outputs, signals. Needs no ffmpeg."""
+"""cu264 vle: files, pipes, damaged input, bad outputs, signals. These tests do not need ffmpeg."""
 import glob
 import lzma
 import os
 import random
-import shutil
 import signal
 import subprocess
-import tempfile
 import time
-import unittest
 
-from support import CU264, TIMEOUT, main
+from support import CU264, FolderTest, TIMEOUT, main
 
 
 def noise(size, symbols=256, seed=1):
@@ -18,21 +15,13 @@ def noise(size, symbols=256, seed=1):
     return bytes(generator.choices(range(symbols), k=size))
 
 
-class Vle(unittest.TestCase):
+class Vle(FolderTest):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.mkdtemp(prefix="cu264-vle-")
+        super().setUpClass()
         cls.text = cls.file("text", b"It was the best of times, it was the worst of times. " * 4000)
         cls.coded = cls.path("text.vle")
         subprocess.run([CU264, "vle", "compress", cls.text, "-o", cls.coded, "-q"], check=True, timeout=TIMEOUT)
-
-    @classmethod
-    def tearDownClass(cls):
-        shutil.rmtree(cls.folder, ignore_errors=True)
-
-    @classmethod
-    def path(cls, name):
-        return os.path.join(cls.folder, name)
 
     @classmethod
     def file(cls, name, content):
@@ -103,7 +92,7 @@ class Vle(unittest.TestCase):
         coded = self.vle("compress", "-", "-o", "-", input=self.read(self.text)).stdout
         self.assertEqual(coded, self.read(self.coded))
         self.assertEqual(self.vle("expand", "-", "-o", "-", input=coded).stdout, self.read(self.text))
-        # Through a pipe that gives a byte now and then.
+        # The input comes through a pipe, a few bytes at a time.
         command = subprocess.Popen([CU264, "vle", "compress", "-", "-o", "-"], stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         for part in (b"a", b"bc", b"d" * 5000):
@@ -155,7 +144,7 @@ class Vle(unittest.TestCase):
             with self.subTest(left=left):
                 self.refuse(2, "bad.vle", "expand", self.file("bad.vle", coded[:left]))
         self.refuse(2, "behind the end", "expand", self.file("bad.vle", coded + b"x"))
-        # What was there before stays as it was.
+        # A file that was there before stays as it was.
         kept = self.file("kept", b"precious")
         self.refuse(2, "bad.vle", "expand", self.path("bad.vle"), output="kept")
         self.assertEqual(self.read(kept), b"precious")

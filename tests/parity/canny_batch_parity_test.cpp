@@ -44,7 +44,7 @@ TEST_F(CannyDetectorParity, Detectors) {
       std::vector<canny::Thresholds> thresholds[2];
       const BackendChoice backends[] = {BackendChoice::cpu, BackendChoice::cuda};
       for (int b = 0; b < 2; ++b) {
-        canny::Machine machine;
+        canny::ExecutionOptions machine;
         machine.backend = backends[b];
         machine.batch = count;
         canny::Detector detector = as_published ? published::open_detector({}, width, height, machine)

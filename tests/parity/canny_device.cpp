@@ -1,8 +1,8 @@
 #include "tests/parity/canny_device.h"
 
 #include "support/device_array.cuh"
-#include "vision/published/canny_steps.h"
 #include "vision/published/published_canny.h"
+#include "vision/published/published_launches.h"
 
 namespace cu264::parity {
 namespace {
@@ -99,7 +99,7 @@ Stages empty_stages(const GrayPicture& picture) {
 std::vector<std::uint32_t> level_planes(const cuda::WordGrid& grid, const GrayPicture& levels) {
   std::vector<std::uint32_t> planes(static_cast<std::size_t>(grid.words()) * cuda::kLevelPlanes);
   for (std::uint32_t word = 0; word < grid.words(); ++word) {
-    const cuda::WordPlace at = cuda::word_place(grid, word);
+    const cuda::WordPosition at = cuda::word_position(grid, word);
     for (int i = 0; i < cuda::kWordPixels && at.x + i < levels.width; ++i) {
       const int level = levels.samples[static_cast<std::size_t>(at.y) * levels.width + at.x + i];
       for (int b = 0; b < cuda::kLevelPlanes; ++b) {
@@ -130,7 +130,7 @@ std::vector<Stages> production_stages(const CannyParams& params, const std::vect
   check_cuda(cudaDeviceSynchronize(), "edge detection");
 
   const CannyArrays arrays = plan.arrays(scratch.data());
-  const auto subs = static_cast<std::size_t>(plan.grid().all.count);
+  const auto subs = static_cast<std::size_t>(plan.grid().layout.count);
   std::vector<Stages> result;
   for (std::size_t i = 0; i < pictures.size(); ++i) {
     Stages stages = empty_stages(like);
@@ -159,7 +159,7 @@ Stages published_stages(const CannyParams& params, const GrayPicture& picture, c
 
   const PublishedArrays a = plan.arrays(scratch.data());
   const std::size_t pixels = pixels_of(picture);
-  const auto subs = static_cast<std::size_t>(plan.grid().all.count);
+  const auto subs = static_cast<std::size_t>(plan.grid().layout.count);
   Stages stages = empty_stages(picture);
   stages.horizontal = download(a.horizontal, pixels);
   stages.smoothed = download(a.smoothed, pixels);
@@ -187,7 +187,7 @@ Stages production_from_levels(const CannyParams& params, const GrayPicture& leve
   const cuda::WordGrid& grid = plan.grid();
   const std::vector<std::uint32_t> planes = level_planes(grid, levels);
   check_cuda(cudaMemcpy(a.levels, planes.data(), planes.size() * 4, cudaMemcpyHostToDevice), "upload");
-  const auto subs = static_cast<std::size_t>(grid.all.count);
+  const auto subs = static_cast<std::size_t>(grid.layout.count);
   const std::size_t pixels = pixels_of(levels);
   const DeviceArray<std::uint16_t> sm(pixels);
   const DeviceArray<std::uint8_t> edges(pixels);
@@ -218,7 +218,7 @@ Stages published_from_levels(const CannyParams& params, const GrayPicture& level
   plan.launch_from_levels(scratch.data(), {edges.data(), levels.width}, nullptr, nullptr, nullptr);
   check_cuda(cudaDeviceSynchronize(), "edge detection");
   Stages stages = empty_stages(levels);
-  const auto subs = static_cast<std::size_t>(plan.grid().all.count);
+  const auto subs = static_cast<std::size_t>(plan.grid().layout.count);
   if (!params.fixed) {
     const std::vector<std::uint32_t> sm = download(a.sm, pixels);
     stages.sm.assign(sm.begin(), sm.end());

@@ -2,7 +2,7 @@
 
 #include "support/device_array.cuh"
 #include "vision/cuda/magnitude.cuh"
-#include "vision/cuda/search.cuh"
+#include "vision/cuda/threshold_search.cuh"
 
 namespace cu264::parity {
 namespace {

@@ -36,7 +36,7 @@ enum class Form { production, published };
 Found detected(const GrayPicture& picture, Partition partition, Form form, BackendChoice backend) {
   canny::Params params;
   params.partition = partition;
-  canny::Machine machine;
+  canny::ExecutionOptions machine;
   machine.backend = backend;
   canny::Detector detector = form == Form::published
                                  ? published::open_detector(params, picture.width, picture.height, machine)
@@ -82,10 +82,10 @@ CU264_EVERY_PARTITION(CannyLargeParity);
 
 // The largest side: coordinates, tiles a row and sub-images at their most.
 TEST_P(CannyLargeParity, Wide) {
-  expect_large(kLargestSide, 64, true);
+  expect_large(canny::kMaxSide, 64, true);
 }
 TEST_P(CannyLargeParity, Tall) {
-  expect_large(64, kLargestSide, true);
+  expect_large(64, canny::kMaxSide, true);
 }
 
 // The published form's hysteresis over a whole frame takes minutes there.
@@ -98,7 +98,7 @@ TEST_P(CannyLargeParity, TallEightThousand) {
 
 // 2^28 pixels: where 32-bit sums of bytes and of labels would end.
 TEST_P(CannyLargeParity, LargestPicture) {
-  expect_large(kLargestSide, kLargestSide, false);
+  expect_large(canny::kMaxSide, canny::kMaxSide, false);
 }
 
 }  // namespace

@@ -11,18 +11,18 @@ using namespace vision;
 using vision::cuda::Labelling;
 
 Stages linked_on_host(const CannyParams& params, const GrayPicture& levels) {
-  const SubImages all = sub_images(levels.width, levels.height, params.partition);
+  const SubImageLayout layout = sub_image_layout(levels.width, levels.height, params.partition);
   Stages stages;
   stages.width = levels.width, stages.height = levels.height;
   stages.sm.assign(levels.samples.size(), 0);
-  stages.counts.resize(static_cast<std::size_t>(all.count));
-  stages.thresholds.resize(static_cast<std::size_t>(all.count));
+  stages.counts.resize(static_cast<std::size_t>(layout.count));
+  stages.thresholds.resize(static_cast<std::size_t>(layout.count));
   stages.edges.assign(levels.samples.size(), 0);
   PassHysteresis hysteresis;
   const int highest = highest_candidate(params.candidates), pairs = pair_count(params.candidates);
   LevelCounts pooled;
-  for (int s = 0; s < all.count && !params.fixed; ++s) {
-    const Rectangle r = sub_image(all, s);
+  for (int s = 0; s < layout.count && !params.fixed; ++s) {
+    const Rectangle r = sub_image(layout, s);
     published_sums(view_of(levels.samples.data(), levels.width, r), params.candidates, hysteresis,
                    stages.sm.data() + static_cast<std::ptrdiff_t>(r.y) * levels.width + r.x, levels.width);
     LevelCounts& counts = stages.counts[static_cast<std::size_t>(s)];
@@ -36,12 +36,12 @@ Stages linked_on_host(const CannyParams& params, const GrayPicture& levels) {
     }
   }
   const Thresholds fallback = fallback_thresholds(pooled, highest);
-  for (int s = 0; s < all.count; ++s) {
+  for (int s = 0; s < layout.count; ++s) {
     Thresholds& thresholds = stages.thresholds[static_cast<std::size_t>(s)];
     thresholds = params.fixed
                      ? Thresholds{params.fixed_low, params.fixed_high, ThresholdSource::fixed, 0}
                      : sub_image_thresholds(stages.counts[static_cast<std::size_t>(s)], fallback, highest);
-    const Rectangle r = sub_image(all, s);
+    const Rectangle r = sub_image(layout, s);
     hysteresis.run(view_of(levels.samples.data(), levels.width, r), thresholds.low, thresholds.high);
     for (int y = 0; y < r.height; ++y) {
       for (int x = 0; x < r.width; ++x) {

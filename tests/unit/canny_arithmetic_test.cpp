@@ -189,13 +189,13 @@ TEST(CannyArithmetic, DensityScalesThresholds) {
 TEST(CannyArithmetic, SubImagesTileThePicture) {
   for (const Partition partition : {Partition::columns, Partition::rows, Partition::frame}) {
     for (const auto& [width, height] : {std::pair{1, 1}, {32, 32}, {33, 31}, {95, 70}}) {
-      const SubImages all = sub_images(width, height, partition);
+      const SubImageLayout layout = sub_image_layout(width, height, partition);
       int pixels = 0;
-      for (int i = 0; i < all.count; ++i) {
-        const Rectangle window = sub_image(all, i);
+      for (int i = 0; i < layout.count; ++i) {
+        const Rectangle window = sub_image(layout, i);
         pixels += window.width * window.height;
-        EXPECT_EQ(sub_image_of(all, window.x, window.y), i);
-        EXPECT_EQ(sub_image_of(all, window.x + window.width - 1, window.y + window.height - 1), i);
+        EXPECT_EQ(sub_image_of(layout, window.x, window.y), i);
+        EXPECT_EQ(sub_image_of(layout, window.x + window.width - 1, window.y + window.height - 1), i);
       }
       EXPECT_EQ(pixels, width * height);
     }

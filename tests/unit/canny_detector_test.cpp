@@ -64,7 +64,7 @@ struct Found {
 enum class Form { production, published };
 
 Found detect(const canny::Params& params, const Gray& picture, Form form, int threads = 1) {
-  canny::Machine machine;
+  canny::ExecutionOptions machine;
   machine.backend = BackendChoice::cpu, machine.threads = threads;
   canny::Detector detector = form == Form::published
                                  ? published::open_detector(params, picture.width, picture.height, machine)
@@ -294,7 +294,7 @@ TEST(CannyDetector, PitchDirectionBatchAndThreadsChangeNothing) {
                   in.begin() + n * kDistance + (56 - y) * kPitch);
     }
   }
-  canny::Machine machine;
+  canny::ExecutionOptions machine;
   machine.backend = BackendChoice::cpu, machine.batch = 2, machine.threads = 2;
   canny::Detector detector({}, 83, 57, machine);
   std::vector<canny::Thresholds> thresholds(2 * detector.sub_images());
@@ -313,7 +313,8 @@ TEST(CannyDetector, PitchDirectionBatchAndThreadsChangeNothing) {
 }
 
 TEST(CannyDetector, BadArgumentsAreRefused) {
-  const auto refused = [](const canny::Params& params, int width, int height, canny::Machine machine = {}) {
+  const auto refused = [](const canny::Params& params, int width, int height,
+                          canny::ExecutionOptions machine = {}) {
     try {
       canny::Detector detector(params, width, height, machine);
     } catch (const Error& error) {
@@ -338,7 +339,7 @@ TEST(CannyDetector, BadArgumentsAreRefused) {
     params.fixed = pair;
     EXPECT_TRUE(refused(params, 10, 10));
   }
-  canny::Machine machine;
+  canny::ExecutionOptions machine;
   machine.batch = 0;
   EXPECT_TRUE(refused({}, 10, 10, machine));
 

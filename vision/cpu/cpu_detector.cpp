@@ -1,4 +1,5 @@
-// The detector on the processor: rows, then sub-images, shared among the threads of an arena.
+// The CPU backend of canny::Detector. The threads of an arena share the rows of a picture, then its
+// sub-images.
 #include <tbb/blocked_range.h>
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/info.h>
@@ -19,10 +20,10 @@
 namespace cu264::vision {
 namespace {
 
-// One union-find sweep serves all candidate pairs.
+// Links edges with one union-find sweep for all candidate pairs.
 class ForestLinker final : public EdgeLinker {
  public:
-  // Pixels outside the forest have SM 0, and count nowhere.
+  // Pixels outside the forest have SM 0 and count nowhere.
   LevelCounts counts(const LevelView& levels, const CandidateSet& set) override {
     LevelCounts counts;
     for (const LinkingForest::Node& node : forest_.sums(levels, set)) count(node.level, node.sm, set, counts);
@@ -48,11 +49,11 @@ class CpuDetector : public canny::DetectorBackend {
  public:
   CpuDetector(MakeEdgeLinker make_linker, const CannyParams& params, int width, int height, int threads)
       : params_(params),
-        all_(sub_images(width, height, params.partition)),
+        layout_(sub_image_layout(width, height, params.partition)),
         arena_(usable_threads(threads)),
         levels_(params, width, height),
-        counts_(all_.count),
-        thresholds_(all_.count),
+        counts_(layout_.count),
+        thresholds_(layout_.count),
         linkers_(make_linker) {}
 
   void detect(const canny::DetectorJob& job) override {
@@ -62,20 +63,22 @@ class CpuDetector : public canny::DetectorBackend {
         find_thresholds();
         mark_edges(job.edges.data + i * job.edges.distance, job.edges.pitch);
         if (job.thresholds)
-          std::copy(thresholds_.begin(), thresholds_.end(), job.thresholds + i * all_.count);
+          std::copy(thresholds_.begin(), thresholds_.end(), job.thresholds + i * layout_.count);
       }
     });
   }
 
  private:
-  LevelView view(int index) const { return view_of(levels_.levels(), all_.width, sub_image(all_, index)); }
+  LevelView view(int index) const {
+    return view_of(levels_.levels(), layout_.width, sub_image(layout_, index));
+  }
 
   void find_thresholds() {
     if (params_.fixed) {
-      thresholds_.assign(all_.count, fixed_thresholds(params_.fixed_low, params_.fixed_high));
+      thresholds_.assign(layout_.count, fixed_thresholds(params_.fixed_low, params_.fixed_high));
       return;
     }
-    tbb::parallel_for(0, all_.count,
+    tbb::parallel_for(0, layout_.count,
                       [this](int i) { counts_[i] = linkers_.local()->counts(view(i), params_.candidates); });
     LevelCounts pooled;
     for (const LevelCounts& counts : counts_) {
@@ -86,11 +89,11 @@ class CpuDetector : public canny::DetectorBackend {
     }
     const int highest = highest_candidate(params_.candidates);
     const Thresholds fallback = fallback_thresholds(pooled, highest);
-    for (int i = 0; i < all_.count; ++i) {
+    for (int i = 0; i < layout_.count; ++i) {
       thresholds_[i] = sub_image_thresholds(counts_[i], fallback, highest);
     }
     if (!params_.density_scaling) return;
-    const std::int64_t pixels = static_cast<std::int64_t>(all_.width) * all_.height;
+    const std::int64_t pixels = static_cast<std::int64_t>(layout_.width) * layout_.height;
     const int scale = density_scale(busy_pixels(pixels), pixels);
     for (Thresholds& thresholds : thresholds_) thresholds = scaled_to_density(thresholds, scale);
   }
@@ -108,14 +111,14 @@ class CpuDetector : public canny::DetectorBackend {
   }
 
   void mark_edges(std::uint8_t* edges, std::ptrdiff_t pitch) {
-    tbb::parallel_for(0, all_.count, [&](int i) {
-      const Rectangle window = sub_image(all_, i);
+    tbb::parallel_for(0, layout_.count, [&](int i) {
+      const Rectangle window = sub_image(layout_, i);
       linkers_.local()->mark_edges(view(i), thresholds_[i], edges + window.y * pitch + window.x, pitch);
     });
   }
 
   CannyParams params_;
-  SubImages all_;
+  SubImageLayout layout_;
   tbb::task_arena arena_;
   LevelPlane levels_;
   std::vector<LevelCounts> counts_;

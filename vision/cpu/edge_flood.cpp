@@ -18,10 +18,10 @@ void EdgeFlood::run(const LevelView& levels, const Thresholds& thresholds, std::
     for (int x = 0; x < levels.width; ++x) {
       if (is_strong(row[x], thresholds)) open_.push_back({x, y});
       while (!open_.empty()) {
-        const Place place = open_.back();
+        const Pixel pixel = open_.back();
         open_.pop_back();
-        const int left = std::max(place.x - 1, 0), right = std::min(place.x + 1, levels.width - 1);
-        const int top = std::max(place.y - 1, 0), bottom = std::min(place.y + 1, levels.height - 1);
+        const int left = std::max(pixel.x - 1, 0), right = std::min(pixel.x + 1, levels.width - 1);
+        const int top = std::max(pixel.y - 1, 0), bottom = std::min(pixel.y + 1, levels.height - 1);
         for (int ny = top; ny <= bottom; ++ny) {
           for (int nx = left; nx <= right; ++nx) {
             std::uint8_t& edge = edges[ny * pitch + nx];

@@ -1,5 +1,5 @@
-// How the edges of a sub-image are linked on the processor. Each thread has a linker of its own, whose memory
-// stays from sub-image to sub-image.
+// The interface of what links the edges of a sub-image on the processor. Each thread has a linker of its own,
+// which keeps its memory from one sub-image to the next.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +16,14 @@ namespace cu264::vision {
 class EdgeLinker {
  public:
   virtual ~EdgeLinker() = default;
-  // Of all candidate pairs.
+  // The counts of a sub-image after hysteresis with all candidate pairs.
   virtual LevelCounts counts(const LevelView& levels, const CandidateSet& set) = 0;
   // Writes all pixels of the sub-image.
   virtual void mark_edges(const LevelView& levels, const Thresholds& thresholds, std::uint8_t* edges,
                           std::ptrdiff_t pitch) = 0;
 
  protected:
-  // A pixel that `sm` of the pairs link.
+  // Adds a pixel that `sm` of the pairs link.
   static void count(int level, int sm, const CandidateSet& set, LevelCounts& counts) {
     const int highest = highest_candidate(set);
     const int prob = probability(sm, pair_count(set));
@@ -34,7 +34,7 @@ class EdgeLinker {
 
 using MakeEdgeLinker = std::unique_ptr<EdgeLinker> (*)();
 
-// open_cpu_detector with another linker.
+// As open_cpu_detector, with another linker.
 std::unique_ptr<canny::DetectorBackend> open_cpu_detector_with(MakeEdgeLinker make_linker,
                                                                const CannyParams& params, int width,
                                                                int height, int threads);

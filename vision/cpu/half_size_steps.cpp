@@ -5,7 +5,7 @@
 namespace cu264::vision {
 namespace {
 
-// Half-size luma of one square with a border of one sample.
+// The half-size luma of one square with a border of one sample.
 struct HalfSquare {
   int at[kHalfSide + 2][kHalfSide + 2];
 };
@@ -14,9 +14,9 @@ HalfSquare half_of(const std::uint8_t* luma, std::ptrdiff_t pitch, int square_x,
                    int half_height) {
   HalfSquare half;
   for (int y = 0; y < kHalfSide + 2; ++y) {
-    const std::uint8_t* const row = luma + 2 * inside(kHalfSide * square_y + y - 1, half_height) * pitch;
+    const std::uint8_t* const row = luma + 2 * clamped(kHalfSide * square_y + y - 1, half_height) * pitch;
     for (int x = 0; x < kHalfSide + 2; ++x) {
-      const std::uint8_t* const four = row + 2 * inside(kHalfSide * square_x + x - 1, half_width);
+      const std::uint8_t* const four = row + 2 * clamped(kHalfSide * square_x + x - 1, half_width);
       half.at[y][x] = four[0] + four[1] + four[pitch] + four[pitch + 1];
     }
   }

@@ -13,14 +13,14 @@
 namespace cu264::vision {
 namespace {
 
-// A task smooths so many rows, and up to twice 6 more in the horizontal pass.
+// The rows of a task. Smoothing passes over up to 6 more rows above and below horizontally.
 constexpr int kRowsTogether = 64;
 
 std::size_t offset(int y, int width) {
   return static_cast<std::size_t>(y) * static_cast<std::size_t>(width);
 }
 
-// `sums` = sum over the taps of sample(distance) times tap; sample(d) points at the row moved by d.
+// Sets `sums` to the sums of taps times samples. row(d) points at the samples at distance d from the centres.
 template <typename Sample, typename Row>
 void weigh(int sigma_tenths, int width, int* sums, const Row& row) {
   const int centre = gaussian_tap(sigma_tenths, 0);
@@ -34,7 +34,7 @@ void weigh(int sigma_tenths, int width, int* sums, const Row& row) {
   }
 }
 
-// Gradient and magnitude of one row.
+// The gradients and magnitudes of one row.
 struct GradientRow {
   explicit GradientRow(int width) : dx(width), dy(width), magnitude(width) {}
   std::vector<std::int16_t> dx, dy;
@@ -86,7 +86,7 @@ void LevelPlane::smooth(const std::uint8_t* picture, std::ptrdiff_t pitch, int f
   const int sigma = params_.sigma_tenths, radius = gaussian_radius(sigma);
   std::vector<int> sums(width_);
   std::vector<std::uint8_t> padded(width_ + 2 * radius);
-  // The horizontally smoothed rows first - radius .. last + radius - 1, as far as they are in the picture.
+  // The horizontally smoothed rows first - radius .. last + radius - 1, without those outside the picture.
   const int top = std::max(first - radius, 0), bottom = std::min(last + radius, height_);
   std::vector<std::uint16_t> horizontal(offset(bottom - top, width_));
   for (int y = top; y < bottom; ++y) {
@@ -100,7 +100,7 @@ void LevelPlane::smooth(const std::uint8_t* picture, std::ptrdiff_t pitch, int f
   }
   for (int y = first; y < last; ++y) {
     weigh<std::uint16_t>(sigma, width_, sums.data(), [&](int d) {
-      return horizontal.data() + offset(inside(y + d, height_) - top, width_);
+      return horizontal.data() + offset(clamped(y + d, height_) - top, width_);
     });
     std::uint16_t* const to = smoothed_.data() + offset(y, width_);
     for (int x = 0; x < width_; ++x) to[x] = static_cast<std::uint16_t>(vertical_rounded(sums[x]));
@@ -120,7 +120,7 @@ int LevelPlane::largest_square(int first, int last) const {
 }
 
 void LevelPlane::suppress(int reference, int first, int last) {
-  // Rows y - 1, y and y + 1, in turn. The picture's frame keeps magnitude 0.
+  // Holds rows y - 1, y and y + 1 in turn. The picture's frame keeps magnitude 0.
   GradientRow rows[3] = {GradientRow(width_), GradientRow(width_), GradientRow(width_)};
   const auto prepare = [&](int y) {
     GradientRow& row = rows[(y + 3) % 3];

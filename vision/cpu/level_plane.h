@@ -1,4 +1,4 @@
-// Steps 1 to 3 of GUD-Canny on the processor: from a picture to the level of every pixel (Stages::level).
+// Steps 1 to 3 of GUD-Canny on the processor: the level of every pixel of a picture (Stages::level).
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,12 @@
 
 namespace cu264::vision {
 
-// Keeps its memory from picture to picture. Runs on the oneTBB arena of the caller.
+// Keeps its memory from one picture to the next. Runs on the oneTBB arena of the caller.
 class LevelPlane {
  public:
   LevelPlane(const CannyParams& params, int width, int height);
 
-  // `pitch` in bytes, negative for bottom-up.
+  // `pitch` is in bytes, negative for bottom-up.
   void compute(const std::uint8_t* picture, std::ptrdiff_t pitch);
 
   // Dense rows of `width` bytes.

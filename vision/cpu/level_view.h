@@ -1,4 +1,4 @@
-// The levels of one sub-image: a window into a picture's.
+// The levels of one sub-image, as a window into those of the picture.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct LevelView {
   const std::uint8_t* row(int y) const { return data + y * pitch; }
 };
 
-// `levels` are a picture's, in dense rows.
+// `levels` holds those of the picture in dense rows.
 inline LevelView view_of(const std::uint8_t* levels, int picture_width, const Rectangle& window) {
   return {levels + static_cast<std::ptrdiff_t>(window.y) * picture_width + window.x, picture_width,
           window.width, window.height};

@@ -10,7 +10,7 @@ const std::vector<LinkingForest::Node>& LinkingForest::sums(const LevelView& lev
                                                             const CandidateSet& set) {
   collect(levels, set.level[0]);
   std::size_t joined = 0;
-  // The highest candidate is no low: nothing lies above it.
+  // The highest candidate is no low, because there is no high above it.
   for (int low = set.count - 2; low >= 0; --low) {
     while (joined < nodes_.size() && nodes_[joined].level > set.level[low]) join(nodes_[joined++].at);
     for (std::size_t i = 0; i < joined; ++i) {
@@ -25,8 +25,8 @@ const std::vector<LinkingForest::Node>& LinkingForest::sums(const LevelView& lev
 
 // Sorts the pixels above `lowest` by falling level.
 void LinkingForest::collect(const LevelView& levels, int lowest) {
-  std::array<std::size_t, kTopLevel + 2>
-      begin{};  // [level]: where its nodes begin; first, how many lie above
+  // [level]: at first the number of its pixels, then where its nodes begin
+  std::array<std::size_t, kTopLevel + 2> begin{};
   for (int y = 0; y < levels.height; ++y) {
     const std::uint8_t* const row = levels.row(y);
     for (int x = 0; x < levels.width; ++x) ++begin[row[x]];
@@ -36,9 +36,9 @@ void LinkingForest::collect(const LevelView& levels, int lowest) {
   nodes_.resize(above);
 
   stride_ = levels.width + 2;
-  const std::size_t places = static_cast<std::size_t>(stride_) * static_cast<std::size_t>(levels.height + 2);
-  parent_.assign(places, kAbsent);
-  level_.resize(places);
+  const std::size_t size = static_cast<std::size_t>(stride_) * static_cast<std::size_t>(levels.height + 2);
+  parent_.assign(size, kAbsent);
+  level_.resize(size);
   for (int y = 0; y < levels.height; ++y) {
     const std::uint8_t* const row = levels.row(y);
     for (int x = 0; x < levels.width; ++x) {
@@ -55,8 +55,8 @@ std::int32_t LinkingForest::root_of(std::int32_t at) {
   return at;
 }
 
-// Makes the pixel one of the forest and unites it with its neighbours there. The root with the higher level
-// stays root.
+// Adds the pixel to the forest and unites it with its neighbours there. The root with the higher level stays
+// a root.
 void LinkingForest::join(std::int32_t at) {
   parent_[at] = at;
   std::int32_t root = at;

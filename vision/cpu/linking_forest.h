@@ -1,9 +1,9 @@
-// SM of a sub-image by one union-find sweep, in place of a hysteresis for each candidate pair.
+// Computes SM of a sub-image with one union-find sweep, instead of a hysteresis for each candidate pair.
 //
 // {G >= high} lies inside {G > low}, so hysteresis keeps the 8-connected components of {G > low} whose
 // maximum reaches high. Let M_low(p) be the maximum of p's component: then p is linked by (low, high) exactly
-// when low < G(p) < high <= M_low(p), and SM(p) sums n(M_low(p)) - n(G(p)) over the lows below G(p), n(v)
-// counting the thresholds <= v. From the highest low to the lowest, components only grow together.
+// when low < G(p) < high <= M_low(p), and SM(p) sums n(M_low(p)) - n(G(p)) over the lows below G(p), where
+// n(v) is the number of thresholds <= v. From the highest low to the lowest, components only merge.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,20 @@
 
 namespace cu264::vision {
 
-// Keeps its memory from sub-image to sub-image; one thread at a time.
+// Keeps its memory from one sub-image to the next. Only one thread at a time may use it.
 class LinkingForest {
  public:
   struct Node {
-    std::int32_t at;  // place in the forest
+    std::int32_t at;  // index of the pixel in parent_ and level_
     std::uint16_t sm;
     std::uint8_t level;
   };
 
-  // The pixels above the lowest candidate, by falling level, with their SM. All others have SM 0. Valid until
-  // the next call.
+  // Returns the pixels above the lowest candidate, by falling level, with their SM; all others have SM 0. The
+  // result is valid until the next call.
   const std::vector<Node>& sums(const LevelView& levels, const CandidateSet& set);
 
-  // Of a node of the last call.
+  // The position of a node that the last call returned.
   int x(const Node& node) const { return node.at % stride_ - 1; }
   int y(const Node& node) const { return node.at / stride_ - 1; }
 
@@ -38,9 +38,10 @@ class LinkingForest {
   std::int32_t root_of(std::int32_t at);
   void join(std::int32_t at);
 
-  int stride_ = 0;  // of the places: one column and row of absent pixels around the sub-image
-  std::vector<std::int32_t> parent_;  // [place]
-  std::vector<std::uint8_t> level_;   // [place]; a root's is the maximum of its component
+  // Indices count pixels row by row, with one row and column of absent pixels around the sub-image.
+  int stride_ = 0;
+  std::vector<std::int32_t> parent_;  // [index]
+  std::vector<std::uint8_t> level_;   // [index]; a root's is the maximum of its component
   std::vector<Node> nodes_;
 };
 

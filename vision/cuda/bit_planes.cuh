@@ -1,4 +1,4 @@
-// Small numbers of 32 pixels at a time, one word a bit: compared and added without unpacking them.
+// Bit-sliced numbers: word b holds bit b of the numbers of 32 pixels, which are compared and added together.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ template <int kPlanes>
 struct BitPlanes {
   std::uint32_t bit[kPlanes];
 
-  // One word of each plane, `stride` words apart.
+  // The words of the planes are `stride` words apart. Planes from `planes` on are zero.
   __device__ __forceinline__ void load(const std::uint32_t* d_planes, std::size_t stride,
                                        int planes = kPlanes) {
 #pragma unroll
@@ -25,7 +25,7 @@ struct BitPlanes {
     }
   }
 
-  // The pixels whose number is greater than `value`, 0 <= value.
+  // The pixels whose number is greater than `value`, which is not negative.
   __device__ __forceinline__ std::uint32_t greater(int value) const {
     if (value >> kPlanes != 0) return 0;
     std::uint32_t greater = 0, equal = ~0u;
@@ -49,7 +49,7 @@ struct BitPlanes {
     return static_cast<int>(value);
   }
 
-  // The greatest number among `pixels`, of which there is one at least.
+  // The greatest number among `pixels`, which must not be empty.
   __device__ __forceinline__ int greatest(std::uint32_t pixels) const {
     int value = 0;
 #pragma unroll
@@ -72,5 +72,7 @@ struct BitPlanes {
     }
   }
 };
+
+using LevelBits = BitPlanes<kLevelPlanes>;
 
 }  // namespace cu264::vision::cuda

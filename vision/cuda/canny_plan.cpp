@@ -4,12 +4,11 @@
 
 #include "common/cuda/arena.h"
 #include "common/cuda/error_check.h"
-#include "vision/cuda/density.h"
 
 namespace cu264::vision::cuda {
 namespace {
 
-constexpr std::size_t kLabelBudget = std::size_t{256} << 20;  // more lows at once gain nothing beyond
+constexpr std::size_t kLabelBudget = std::size_t{256} << 20;  // beyond it, more lows at once gain nothing
 
 int attribute(cudaDeviceAttr which, int device) {
   int value = 0;
@@ -17,14 +16,14 @@ int attribute(cudaDeviceAttr which, int device) {
   return value;
 }
 
-// Into how many parts the lows of a sub-image are cut so that the device is full, and no fuller.
+// The number of parts into which the lows of a sub-image are cut, so that all parts just fill the device.
 int parts_of(const WordGrid& grid, int pictures, int lows, const DeviceLimits& limits) {
   const auto threads = static_cast<std::size_t>(shared_label_threads(grid, limits.shared_block_bytes));
   const std::size_t resident =
       std::max<std::size_t>(1, std::min(static_cast<std::size_t>(limits.threads) / threads,
                                         limits.shared_bytes / (label_shared_bytes(grid) + 2048)));
   const std::size_t room = resident * static_cast<std::size_t>(limits.multiprocessors);
-  const std::size_t work = static_cast<std::size_t>(grid.all.count) * pictures * lows;
+  const std::size_t work = static_cast<std::size_t>(grid.layout.count) * pictures * lows;
   const std::size_t rounds = std::min<std::size_t>((work + room - 1) / room, lows);
   return static_cast<int>((lows + rounds - 1) / rounds);
 }
@@ -59,13 +58,13 @@ CannyPlan::CannyPlan(const CannyParams& params, int width, int height, int pictu
 CannyArrays CannyPlan::lay_out(std::uint8_t* base, std::size_t& bytes) const {
   const auto pictures = static_cast<std::size_t>(pictures_);
   const std::size_t words = pictures * grid_.words(),
-                    subs = pictures * static_cast<std::size_t>(grid_.all.count);
+                    subs = pictures * static_cast<std::size_t>(grid_.layout.count);
   CannyArrays arrays;
   Arena arena(base);
   arrays.magnitude = arena.take<std::uint16_t>(words * kWordPixels);
-  // Fewer pictures may be cut into smaller tiles.
+  // A batch of one has the smallest tiles, so the most of them a picture.
   arrays.tile_largest = arena.take<std::uint16_t>(
-      pictures * static_cast<std::size_t>(ridge_tiles(grid_.all.width, grid_.all.height, 1)));
+      pictures * static_cast<std::size_t>(ridge_tiles(grid_.layout.width, grid_.layout.height, 1)));
   arrays.levels = arena.take<std::uint32_t>(words * kLevelPlanes);
   arrays.largest = arena.take<std::int32_t>(pictures);
   arrays.thresholds = arena.take<Thresholds>(subs);
@@ -95,19 +94,20 @@ CannyArrays CannyPlan::arrays(void* scratch) const {
 }
 
 void CannyPlan::launch(const PicturePlanes& planes, int pictures, void* scratch, const EdgePlanes& edges,
-                       Thresholds* thresholds, const CannyTaps& taps, cudaStream_t stream) const {
+                       Thresholds* thresholds, const CannyStageOutputs& stages, cudaStream_t stream) const {
   const CannyArrays a = arrays(scratch);
-  const int width = grid_.all.width, height = grid_.all.height;
+  const int width = grid_.layout.width, height = grid_.layout.height;
   const Ridges ridges{a.magnitude, grid_.words_x * kWordPixels, a.tile_largest,
                       ridge_tiles(width, height, pictures)};
   launch_ridges(planes, width, height, pictures, params_.sigma_tenths, ridges, stream);
   launch_level_words(grid_, pictures, params_, ridges,
-                     {a.levels, a.largest, a.counts, a.blocks_done, taps.levels}, stream);
-  launch_from_levels(pictures, scratch, edges, thresholds, taps, stream);
+                     {a.levels, a.largest, a.counts, a.blocks_done, stages.levels}, stream);
+  launch_from_levels(pictures, scratch, edges, thresholds, stages, stream);
 }
 
 void CannyPlan::launch_from_levels(int pictures, void* scratch, const EdgePlanes& edges,
-                                   Thresholds* thresholds, const CannyTaps& taps, cudaStream_t stream) const {
+                                   Thresholds* thresholds, const CannyStageOutputs& stages,
+                                   cudaStream_t stream) const {
   const CannyArrays a = arrays(scratch);
   Thresholds* const chosen = thresholds != nullptr ? thresholds : a.thresholds;
   const GlobalLabels labels{a.maps, a.parents, lows_at_once_};
@@ -118,7 +118,7 @@ void CannyPlan::launch_from_levels(int pictures, void* scratch, const EdgePlanes
     } else {
       launch_link_global(grid_, pictures, params_.candidates, link, labels, stream);
     }
-    launch_counts(grid_, pictures, params_.candidates, link, {a.counts, a.blocks_done, chosen, taps.sm},
+    launch_counts(grid_, pictures, params_.candidates, link, {a.counts, a.blocks_done, chosen, stages.sm},
                   stream);
     if (params_.density_scaling) launch_density_scaling(grid_, pictures, a.levels, chosen, stream);
   }

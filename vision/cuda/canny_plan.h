@@ -1,6 +1,6 @@
-// GUD-Canny on the GPU, the production form: ridges, levels, link, counts, hysteresis; five kernels where a
-// sub-image's labels fit into shared memory. A batch of pictures in one sequence of launches, nothing of
-// which waits for the host.
+// GUD-Canny on the GPU in the production form: ridges, levels, link, counts, hysteresis. These are five
+// kernels where a sub-image's labels fit into shared memory. A batch of pictures passes through one sequence
+// of launches, none of which waits for the host.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -8,20 +8,17 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "vision/cuda/counts.h"
-#include "vision/cuda/hysteresis.h"
-#include "vision/cuda/level_words.h"
-#include "vision/cuda/link.h"
+#include "vision/cuda/canny_launches.h"
 #include "vision/cuda/planes.h"
-#include "vision/cuda/ridges.h"
+#include "vision/cuda/words.h"
 #include "vision/params.h"
 
 namespace cu264::vision::cuda {
 
-// Of the device that the plan is for.
+// What the device that the plan is for can hold.
 struct DeviceLimits {
   int multiprocessors;
-  std::size_t shared_block_bytes;  // most shared memory of a block that asks for it
+  std::size_t shared_block_bytes;  // the most shared memory that a block can opt in to
   std::size_t shared_bytes;        // of a multiprocessor
   int threads;                     // resident on a multiprocessor
 };
@@ -42,8 +39,8 @@ struct CannyArrays {
   std::uint32_t* parents = nullptr;
 };
 
-// Stage arrays that the kernels do not need themselves; dense, null where not wanted.
-struct CannyTaps {
+// Dense arrays of two stages, for comparison: the kernels do not need them. Null where not wanted.
+struct CannyStageOutputs {
   std::uint8_t* levels = nullptr;  // [picture][y][x]
   std::uint16_t* sm = nullptr;     // [picture][y][x]
 };
@@ -53,25 +50,25 @@ enum class Labelling {
   global,  // in global memory even where shared memory would do
 };
 
-// What is decided once for pictures of one size.
+// What is decided once for all batches of pictures of one size.
 class CannyPlan {
  public:
   CannyPlan(const CannyParams& params, int width, int height, int pictures, const DeviceLimits& limits,
             Labelling labelling = Labelling::automatic);
 
-  // For the plan's number of pictures. Scratch is aligned to 256 and needs no initial content.
+  // Scratch for the plan's number of pictures is aligned to 256 bytes and needs no initial content.
   std::size_t scratch_bytes() const;
   CannyArrays arrays(void* scratch) const;
 
-  // Up to the plan's number of pictures. `thresholds` as CannyArrays::thresholds, null: they stay in scratch.
-  // Throws cu264::Error if a launch is refused.
+  // Takes up to the plan's number of pictures. `thresholds` is laid out as CannyArrays::thresholds; if it is
+  // null, they stay in scratch. Throws cu264::Error if a launch is refused.
   void launch(const PicturePlanes& planes, int pictures, void* scratch, const EdgePlanes& edges,
-              Thresholds* thresholds, const CannyTaps& taps, cudaStream_t stream) const;
+              Thresholds* thresholds, const CannyStageOutputs& stages, cudaStream_t stream) const;
 
-  // The kernels after the levels, which arrays(scratch).levels holds already; counts and blocks_done
-  // are zero.
+  // Launches only the kernels after the levels. Before, arrays(scratch).levels must hold the levels, and
+  // counts and blocks_done must be zero.
   void launch_from_levels(int pictures, void* scratch, const EdgePlanes& edges, Thresholds* thresholds,
-                          const CannyTaps& taps, cudaStream_t stream) const;
+                          const CannyStageOutputs& stages, cudaStream_t stream) const;
 
   const WordGrid& grid() const { return grid_; }
   bool labels_are_shared() const { return shared_; }

@@ -1,4 +1,4 @@
-// Labelling a binary map's components: which runs touch, and in which order they are hung and joined.
+// Labelling of a binary map's components: which runs touch, and how they are hung and joined.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace cu264::vision::cuda {
 
-// strength(run) says how strong a run is.
+// Plants the runs of a word. strength(run) is a run's own strength.
 template <class Forest, class Strength>
 __device__ __forceinline__ void plant_runs(const Forest& forest, std::uint32_t index, std::uint32_t word,
                                            const Strength& strength) {
@@ -31,8 +31,8 @@ struct MapView {
   std::uint32_t row_words;
 };
 
-// Calls touch(node) for the runs further on that `run` of word `index` touches, eight-connected: in the word
-// to the right, and in the three below.
+// Calls touch(node) for every later run that is 8-connected to `run` of word `index`: they are in the word to
+// the right and in the three words below.
 template <class Touch>
 __device__ __forceinline__ void for_later_runs(const MapView& map, std::uint32_t index, std::uint32_t run,
                                                const Touch& touch) {
@@ -55,14 +55,14 @@ __device__ __forceinline__ void for_later_runs(const MapView& map, std::uint32_t
   while (touched != 0) {
     const std::uint32_t bit = lowest_bit(touched);
     touch(node_of_bit(below, word, bit));
-    // The rest of that run: from `bit` on, no gap.
+    // Drops the bits of the run just touched.
     touched &= ~lowest_run(word & (~0u << bit));
   }
 }
 
 constexpr std::uint32_t kNoNode = ~0u;
 
-// Hangs a run from the first one it touches.
+// Hangs a run from the first later run that it touches.
 template <class Forest>
 __device__ __forceinline__ void hang_run(const Forest& forest, const MapView& map, std::uint32_t index,
                                          std::uint32_t run) {
@@ -71,7 +71,7 @@ __device__ __forceinline__ void hang_run(const Forest& forest, const MapView& ma
   if (first != kNoNode) forest.hang(node_of_start(index, lowest_bit(run)), first);
 }
 
-// Joins it with the others.
+// Joins a run with the other later runs that it touches.
 template <class Forest>
 __device__ __forceinline__ void join_run(const Forest& forest, const MapView& map, std::uint32_t index,
                                          std::uint32_t run) {

@@ -1,16 +1,16 @@
-// One thread a word, or four where there are few words: they add the parts' sums bit by bit, then look at the
-// pixels that have one, each at its share. The block that
-// finishes last of a picture's finds its thresholds: only now is known what all sub-images pooled say.
+// Steps 5 to 7. One thread takes a word, or four where there are few words. They add the sums of all parts
+// bit by bit, then each visits the pixels of its share that have a sum. The block of a picture that finishes
+// last finds the picture's thresholds, because they need the pooled counts of all sub-images.
 #include "common/cuda/error_check.h"
-#include "vision/cuda/counts.h"
+#include "vision/cuda/canny_launches.h"
 #include "vision/cuda/link.cuh"
-#include "vision/cuda/search.cuh"
+#include "vision/cuda/threshold_search.cuh"
 
 namespace cu264::vision::cuda {
 namespace {
 
 constexpr int kThreads = 512;
-constexpr std::size_t kManyWords = std::size_t{1} << 17;  // that keep a device busy, a thread each
+constexpr std::size_t kManyWords = std::size_t{1} << 17;  // as many keep a device busy with one thread each
 constexpr int kWarps = kThreads / 32;
 
 __device__ void clear_counts(LevelCounts& s_counts) {
@@ -19,7 +19,7 @@ __device__ void clear_counts(LevelCounts& s_counts) {
   }
 }
 
-// Those of a word's `pixels` that have a sum.
+// Counts those of a word's `pixels` that have a sum.
 __device__ void count_pixels(const CandidateSet& set, const std::uint8_t* s_rank, const SumBits& sums,
                              const LevelBits& levels, std::uint32_t pixels, std::uint16_t* d_sm,
                              LevelCounts& s_counts) {
@@ -37,7 +37,7 @@ __device__ void count_pixels(const CandidateSet& set, const std::uint8_t* s_rank
   }
 }
 
-// By all threads of one block, once all counts of the picture are there.
+// All threads of one block call this once all counts of the picture are complete.
 __device__ void search_picture(const LevelCounts* d_counts, int sub_images, int highest,
                                LevelCounts& s_pooled, Thresholds* d_thresholds) {
   __shared__ LevelCounts s_own[kWarps];
@@ -105,16 +105,17 @@ __global__ void __launch_bounds__(kThreads)
     levels.load(link.levels + plane_words(grid, picture, kLevelPlanes) + index, grid.words());
     std::uint16_t* d_sm = nullptr;
     if (work.sm != nullptr) {
-      const WordPlace at = word_place(grid, index);
-      d_sm = work.sm + (static_cast<std::size_t>(picture) * grid.all.height + at.y) * grid.all.width + at.x;
-      const int end = min(first_pixel + kThreadPixels, grid.all.width - at.x);
+      const WordPosition at = word_position(grid, index);
+      d_sm = work.sm + (static_cast<std::size_t>(picture) * grid.layout.height + at.y) * grid.layout.width +
+             at.x;
+      const int end = min(first_pixel + kThreadPixels, grid.layout.width - at.x);
       for (int x = first_pixel; x < end; ++x) d_sm[x] = 0;
     }
     const std::uint32_t pixels = kWordThreads == 1 ? ~0u : ((1u << (kThreadPixels & 31)) - 1) << first_pixel;
     count_pixels(set, s_rank, sums, levels, pixels, d_sm, s_counts);
   }
   __syncthreads();
-  LevelCounts* const d_counts = work.counts + static_cast<std::size_t>(picture) * grid.all.count;
+  LevelCounts* const d_counts = work.counts + static_cast<std::size_t>(picture) * grid.layout.count;
   for (int v = static_cast<int>(threadIdx.x); v <= kTopLevel; v += kThreads) {
     if (s_counts.with_level[v] != 0) atomicAdd(&d_counts[sub_image].with_level[v], s_counts.with_level[v]);
     if (s_counts.histogram[v] != 0) atomicAdd(&d_counts[sub_image].histogram[v], s_counts.histogram[v]);
@@ -128,8 +129,8 @@ __global__ void __launch_bounds__(kThreads)
   }
   __syncthreads();
   if (!s_last) return;
-  search_picture(d_counts, grid.all.count, highest_candidate(set), s_counts,
-                 work.thresholds + static_cast<std::size_t>(picture) * grid.all.count);
+  search_picture(d_counts, grid.layout.count, highest_candidate(set), s_counts,
+                 work.thresholds + static_cast<std::size_t>(picture) * grid.layout.count);
 }
 
 }  // namespace
@@ -139,7 +140,7 @@ void launch_counts(const WordGrid& grid, int pictures, const CandidateSet& set, 
   const bool many = static_cast<std::size_t>(grid.words()) * pictures >= kManyWords;
   const unsigned block_words = kThreads / (many ? 1u : 4u);
   const dim3 blocks((grid.most_words() + block_words - 1) / block_words,
-                    static_cast<unsigned>(grid.all.count), static_cast<unsigned>(pictures));
+                    static_cast<unsigned>(grid.layout.count), static_cast<unsigned>(pictures));
   if (many) {
     count_levels<1><<<blocks, kThreads, 0, stream>>>(grid, set, link, work);
   } else {

@@ -8,7 +8,6 @@
 #include "common/cuda/error_check.h"
 #include "common/cuda/handles.h"
 #include "vision/backend.h"
-#include "common/cuda/error_check.h"
 #include "vision/cuda/canny_plan.h"
 #include "vision/cuda/cuda_detector.h"
 
@@ -18,18 +17,16 @@ namespace {
 using namespace vision::cuda;
 using canny::DetectorJob;
 
-static_assert(sizeof(canny::Thresholds) == sizeof(Thresholds), "one word, the same fields");
-
 void require_device(int device) {
   int devices = 0;
   check_cuda(cudaGetDeviceCount(&devices), "counting the CUDA devices");
   if (device >= 0 && device < devices) return;
   throw Error(ErrorCode::device_unavailable,
               "there is no GPU " + std::to_string(device) + "; CUDA finds " + std::to_string(devices),
-              "name a device that there is, or use the cpu backend");
+              "name an existing device, or use the cpu backend");
 }
 
-// A plane's rows from the lowest address on, for copies that know no negative pitch.
+// A plane's rows from the lowest address on: CUDA's copies take no negative pitch.
 template <class Sample>
 struct Rows {
   Sample* lowest;
@@ -52,14 +49,14 @@ class CudaDetector final : public canny::DetectorBackend {
     require_device(device);
     const DeviceGuard current(device);
     plan_ = make_plan(params, width, height, batch, device_limits(device));
-    sub_images_ = static_cast<std::size_t>(sub_images(width, height, params.partition).count);
+    sub_images_ = static_cast<std::size_t>(sub_image_layout(width, height, params.partition).count);
     scratch_ = allocate_device(plan_->scratch_bytes(), device);
     const auto pictures = static_cast<std::size_t>(batch);
     host_bytes_ = 2 * plane_bytes() * pictures + pictures * sub_images_ * sizeof(Thresholds);
     check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
     check_cuda(cudaEventCreateWithFlags(&done_, cudaEventDisableTiming), "making an event");
     check_cuda(cudaEventRecord(done_, stream_), "recording an event");
-    // Takes all memory now: the first call must not be the one to fail.
+    // All memory is allocated here, so that detect() cannot fail for want of it.
     staging_ = allocate_device(host_bytes_, device);
   }
 
@@ -88,13 +85,12 @@ class CudaDetector final : public canny::DetectorBackend {
   std::size_t plane_bytes() const { return pitch_ * static_cast<std::size_t>(height_); }
 
   void launch(const DetectorJob& job, cudaStream_t stream) const {
-    auto* const thresholds = reinterpret_cast<Thresholds*>(job.thresholds);
     const PicturePlanes pictures{job.pictures.data, job.pictures.pitch, job.pictures.distance, nullptr};
     const EdgePlanes edges{job.edges.data, job.edges.pitch, job.edges.distance};
-    plan_->launch(pictures, job.pictures.count, scratch_.get(), edges, thresholds, stream);
+    plan_->launch(pictures, job.pictures.count, scratch_.get(), edges, job.thresholds, stream);
   }
 
-  // The device's copies run top-down whatever way the host's planes do: both are turned together.
+  // The staging planes keep the host's order of rows by address, so a bottom-up plane is bottom-up there too.
   void detect_from_host(const DetectorJob& job) const {
     const auto count = static_cast<std::size_t>(job.pictures.count);
     const auto device_pitch = static_cast<std::ptrdiff_t>(pitch_),
@@ -119,7 +115,7 @@ class CudaDetector final : public canny::DetectorBackend {
                            pictures_up ? -device_pitch : device_pitch, distance, job.pictures.count};
     device_job.edges = {d_edges + (edges_up ? last_row : 0), edges_up ? -device_pitch : device_pitch,
                         distance};
-    device_job.thresholds = reinterpret_cast<canny::Thresholds*>(d_thresholds);
+    device_job.thresholds = reinterpret_cast<Thresholds*>(d_thresholds);
     launch(device_job, stream_);
     for (int i = 0; i < job.pictures.count; ++i) {
       const Rows<std::uint8_t> to =
@@ -137,7 +133,7 @@ class CudaDetector final : public canny::DetectorBackend {
     check_cuda(cudaStreamSynchronize(stream_), "detecting edges");
   }
 
-  // A single row may have any pitch.
+  // cudaMemcpy2DAsync refuses a pitch below the width, but the planes of a single row may have any pitch.
   std::size_t copy_pitch(std::size_t pitch) const {
     return pitch < static_cast<std::size_t>(width_) ? static_cast<std::size_t>(width_) : pitch;
   }

@@ -1,15 +1,15 @@
-// A block a picture: it counts the busy pixels, then scales the thresholds of all sub-images.
+// A block takes a picture: it counts the busy pixels, then scales the thresholds of all sub-images.
 #include "common/cuda/error_check.h"
 #include "common/cuda/warp.cuh"
 #include "vision/cuda/bit_planes.cuh"
-#include "vision/cuda/density.h"
+#include "vision/cuda/canny_launches.h"
 
 namespace cu264::vision::cuda {
 namespace {
 
 constexpr int kThreads = 1024;
 
-// `busy` is this thread's count. A thread sees 2^28 / 1024 pixels at most, a warp 2^23: 32 bits do.
+// `busy` is this thread's count. A picture has at most 2^28 pixels, so 32 bits are enough for all sums.
 __device__ void scale_all(unsigned busy, std::int64_t pixels, int sub_images, Thresholds* d_thresholds) {
   __shared__ unsigned s_busy;
   if (threadIdx.x == 0) s_busy = 0;
@@ -30,12 +30,12 @@ __global__ void __launch_bounds__(kThreads)
   const std::uint32_t* const d_planes = d_levels + plane_words(grid, picture, kLevelPlanes);
   unsigned busy = 0;
   for (std::uint32_t word = threadIdx.x; word < grid.words(); word += kThreads) {
-    BitPlanes<kLevelPlanes> levels;
+    LevelBits levels;
     levels.load(d_planes + word, grid.words());
     busy += static_cast<unsigned>(__popc(levels.at_least(kBusyLevel)));
   }
-  scale_all(busy, static_cast<std::int64_t>(grid.all.width) * grid.all.height, grid.all.count,
-            d_thresholds + static_cast<std::size_t>(picture) * grid.all.count);
+  scale_all(busy, static_cast<std::int64_t>(grid.layout.width) * grid.layout.height, grid.layout.count,
+            d_thresholds + static_cast<std::size_t>(picture) * grid.layout.count);
 }
 
 __global__ void __launch_bounds__(kThreads)
@@ -56,8 +56,8 @@ void launch_density_scaling(const WordGrid& grid, int pictures, const std::uint3
 
 void launch_density_scaling(const WordGrid& grid, const std::uint8_t* level, Thresholds* thresholds,
                             cudaStream_t stream) {
-  const std::int64_t pixels = static_cast<std::int64_t>(grid.all.width) * grid.all.height;
-  scale_from_bytes<<<1, kThreads, 0, stream>>>(grid.all.count, pixels, level, thresholds);
+  const std::int64_t pixels = static_cast<std::int64_t>(grid.layout.width) * grid.layout.height;
+  scale_from_bytes<<<1, kThreads, 0, stream>>>(grid.layout.count, pixels, level, thresholds);
   check_launch("scale_from_bytes");
 }
 

@@ -1,8 +1,9 @@
-// level_of (vision/levels.h) without a division: by the reciprocal of the reference in 2^-32, rounded up.
+// level_of (vision/levels.h) without a division: it multiplies by the reciprocal of the reference, which has
+// 32 fractional bits and is rounded up.
 //
-// The reciprocal is too large by less than 2^-32 of the reference, so the product of 100 * magnitude <= 100 *
-// reference is too large by less than 100 * 5770^2 < 2^32 in that scale divided by the reference: never
-// enough to reach the next integer. Tests hold both equal for every magnitude and reference.
+// The reciprocal is too large by less than 2^-32, so the product with 100 * magnitude is too large by less
+// than 2^-32 * 100 * reference. That is less than 1 / reference, because 100 * 5770^2 < 2^32: never enough to
+// reach the next integer. Tests compare both functions for every magnitude and reference.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,12 @@
-// A warp takes 4 or 16 words, one after another: a lane a pixel, the bits of the levels by vote.
+// The end of step 3. A warp takes 4 or 16 words, one after another: each lane computes the level of a pixel,
+// and votes collect the bits of the levels.
 #include <cstddef>
 
 #include "common/cuda/error_check.h"
 #include "common/cuda/warp.cuh"
 #include "vision/cuda/bit_planes.cuh"
+#include "vision/cuda/canny_launches.h"
 #include "vision/cuda/level_scale.h"
-#include "vision/cuda/level_words.h"
 #include "vision/params.h"
 
 namespace cu264::vision::cuda {
@@ -13,8 +14,9 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
-constexpr std::uint32_t kManyWords = 1u << 18;  // from here on fewer, longer blocks keep a device busy
-constexpr int kTilesReadByAll = 4096;           // more are reduced by a kernel of its own
+constexpr std::uint32_t kManyWords =
+    1u << 18;                          // from here on blocks with more words each still keep a device busy
+constexpr int kTilesReadByAll = 4096;  // more tiles than this are reduced by a kernel of their own
 
 __device__ int largest_of(const std::uint16_t* d_values, int count) {
   __shared__ int s_largest;
@@ -40,7 +42,7 @@ __device__ void clear_counts(const WordGrid& grid, int picture, const LevelWords
   if (out.counts == nullptr) return;
   if (blockIdx.x == 0 && threadIdx.x == 0) out.blocks_done[picture] = 0;
   const std::size_t counts =
-      static_cast<std::size_t>(grid.all.count) * sizeof(LevelCounts) / sizeof(std::int32_t);
+      static_cast<std::size_t>(grid.layout.count) * sizeof(LevelCounts) / sizeof(std::int32_t);
   auto* const d_counts = reinterpret_cast<std::int32_t*>(out.counts) + picture * counts;
   const std::size_t step = static_cast<std::size_t>(gridDim.x) * kThreads;
   for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x; i < counts; i += step) {
@@ -57,18 +59,18 @@ __global__ void __launch_bounds__(kThreads)
   const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
   const std::uint32_t first = (blockIdx.x * kWarps + static_cast<std::uint32_t>(warp)) * kWarpWords;
   const std::uint16_t* const d_magnitude =
-      ridges.magnitude + static_cast<std::size_t>(picture) * grid.all.height * ridges.row_samples;
-  // Word after word without dividing again.
-  const WordPlace start = word_place(grid, min(first, grid.words() - 1));
+      ridges.magnitude + static_cast<std::size_t>(picture) * grid.layout.height * ridges.row_samples;
+  // Positions of the following words are found without another division.
+  const WordPosition start = word_position(grid, min(first, grid.words() - 1));
   int magnitude[kWarpWords];
-  WordPlace at = start;
+  WordPosition at = start;
 #pragma unroll
   for (int i = 0; i < kWarpWords; ++i) {
     magnitude[i] = 0;
     if (first + i < grid.words()) {
       magnitude[i] = d_magnitude[static_cast<std::size_t>(at.y) * ridges.row_samples + at.x + lane];
     }
-    at = next_place(grid, at);
+    at = next_position(grid, at);
   }
   clear_counts(grid, picture, out);
   const int largest =
@@ -77,16 +79,16 @@ __global__ void __launch_bounds__(kThreads)
   if (blockIdx.x == 0 && threadIdx.x == 0) out.largest[picture] = largest;
 
   at = start;
-  BitPlanes<kLevelPlanes> mine = {};
+  LevelBits mine = {};
 #pragma unroll
   for (int i = 0; i < kWarpWords; ++i) {
     const int level = scale.level(magnitude[i]);
     if (out.levels != nullptr) {
-      if (first + i < grid.words() && at.x + lane < grid.all.width) {
-        out.levels[(static_cast<std::size_t>(picture) * grid.all.height + at.y) * grid.all.width + at.x +
-                   lane] = static_cast<std::uint8_t>(level);
+      if (first + i < grid.words() && at.x + lane < grid.layout.width) {
+        out.levels[(static_cast<std::size_t>(picture) * grid.layout.height + at.y) * grid.layout.width +
+                   at.x + lane] = static_cast<std::uint8_t>(level);
       }
-      at = next_place(grid, at);
+      at = next_position(grid, at);
     }
 #pragma unroll
     for (int b = 0; b < kLevelPlanes; ++b) {

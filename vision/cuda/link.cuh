@@ -1,4 +1,4 @@
-// What the labelling of one low sees of a word, and what it adds to the sums.
+// What the labelling for one low needs from a word, and what it adds to the word's sums.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,10 @@
 
 namespace cu264::vision::cuda {
 
-using LevelBits = BitPlanes<kLevelPlanes>;
 using SumBits = BitPlanes<kSumPlanes>;
 constexpr int kStrengthBits = 32 - kNodeBits;
 
-// n(M) - i of a run alone. `rank`: CandidateSet::rank, in shared memory; `low`: i - 1.
+// n(M) - i of a run by itself. `rank` is CandidateSet::rank, in shared memory; `low` is i - 1.
 struct RunStrength {
   const LevelBits& levels;
   const std::uint8_t* rank;
@@ -40,7 +39,7 @@ __device__ __forceinline__ void add_strengths(const Forest& forest, std::uint32_
   sums.add(strengths);
 }
 
-// What the sums hold too much for a pixel of level `level`: n(G) - i for each of the lows below it.
+// What is to be subtracted from the sum of a pixel of this level: n(G) - i for each of the lows below it.
 __device__ __forceinline__ int own_share(const std::uint8_t* rank, int level) {
   const int lows = level > 0 ? rank[level - 1] : 0;
   return lows * rank[level] - lows * (lows + 1) / 2;

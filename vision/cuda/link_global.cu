@@ -1,10 +1,11 @@
-// Labels in global memory, for as many lows at once as there is room for, a kernel a step.
+// Step 4 with labels in global memory: one kernel for each step of the labelling, for as many lows at once as
+// there is room for.
 #include <algorithm>
 
 #include "common/cuda/error_check.h"
+#include "vision/cuda/canny_launches.h"
 #include "vision/cuda/components.cuh"
 #include "vision/cuda/link.cuh"
-#include "vision/cuda/link.h"
 
 namespace cu264::vision::cuda {
 namespace {
@@ -12,10 +13,10 @@ namespace {
 constexpr int kThreads = 256;
 using Forest = RunForest<::cuda::thread_scope_device>;
 
-__device__ std::uint32_t word_of_thread() {
+__device__ std::uint32_t thread_index() {
   return blockIdx.x * kThreads + threadIdx.x;
 }
-// blockIdx.y is the low's place among those labelled together, blockIdx.z the picture.
+// blockIdx.y is the index of the low among those labelled together, blockIdx.z is the picture.
 __device__ std::size_t map_offset(const WordGrid& grid, int low, int picture, int pictures) {
   return (static_cast<std::size_t>(low) * pictures + picture) * grid.words();
 }
@@ -27,7 +28,7 @@ __global__ void __launch_bounds__(kThreads)
   __shared__ std::uint8_t s_rank[kTopLevel + 1];
   for (int v = static_cast<int>(threadIdx.x); v <= kTopLevel; v += kThreads) s_rank[v] = set.rank[v];
   __syncthreads();
-  const std::uint32_t index = word_of_thread();
+  const std::uint32_t index = thread_index();
   if (index >= grid.words()) return;
   const int picture = static_cast<int>(blockIdx.z), low = first_low + static_cast<int>(blockIdx.y);
   const std::size_t map =
@@ -36,7 +37,7 @@ __global__ void __launch_bounds__(kThreads)
   levels.load(work.levels + plane_words(grid, picture, kLevelPlanes) + index, grid.words());
   const std::uint32_t word = levels.greater(set.level[low]);
   labels.maps[map + index] = word;
-  // Nodes count from the sub-image's first, as in the joins.
+  // As in the joins, nodes count from the first of the sub-image.
   const std::uint32_t first = sub_words(grid, sub_image_of_word(grid, index)).first;
   plant_runs(Forest(labels.parents + (map + first) * kNodesPerWord), index - first, word,
              RunStrength{levels, s_rank, low});
@@ -44,11 +45,11 @@ __global__ void __launch_bounds__(kThreads)
 
 enum class Step { hang, flatten, join, settle };
 
-// A thread a node, most of which are not there: runs side by side, not one after another.
+// Each thread takes a node. Most nodes have no run, but the runs of a word are handled in parallel.
 template <Step kStep>
 __global__ void __launch_bounds__(kThreads)
     label_global(const __grid_constant__ WordGrid grid, const __grid_constant__ GlobalLabels labels) {
-  const std::uint32_t node = word_of_thread(), index = node / kNodesPerWord;
+  const std::uint32_t node = thread_index(), index = node / kNodesPerWord;
   if (index >= grid.words()) return;
   const std::size_t map = map_offset(grid, static_cast<int>(blockIdx.y), static_cast<int>(blockIdx.z),
                                      static_cast<int>(gridDim.z));
@@ -67,7 +68,7 @@ __global__ void __launch_bounds__(kThreads)
 __global__ void __launch_bounds__(kThreads)
     sum_global(const __grid_constant__ WordGrid grid, const __grid_constant__ LinkWork work,
                const __grid_constant__ GlobalLabels labels, int lows, bool begin) {
-  const std::uint32_t index = word_of_thread();
+  const std::uint32_t index = thread_index();
   if (index >= grid.words()) return;
   const int picture = static_cast<int>(blockIdx.z);
   std::uint32_t* const d_sums = work.sums + plane_words(grid, picture, work.sum_planes) + index;

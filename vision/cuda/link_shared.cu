@@ -1,9 +1,10 @@
-// A word a thread where threads are enough, up to four otherwise.
+// Step 4 with labels in shared memory. A thread takes one word of the sub-image, or up to four where the
+// sub-image has more words than a block has threads.
 #include <algorithm>
 
 #include "common/cuda/error_check.h"
+#include "vision/cuda/canny_launches.h"
 #include "vision/cuda/link.cuh"
-#include "vision/cuda/link.h"
 #include "vision/cuda/run_list.cuh"
 
 namespace cu264::vision::cuda {
@@ -11,10 +12,10 @@ namespace {
 
 constexpr int kMostThreads = 1024;
 constexpr int kMostThreadWords = 4;
-constexpr std::size_t kStaticBytes = 1024;  // not less than kernels declare themselves
+constexpr std::size_t kStaticBytes = 1024;  // at least the static shared memory of the kernels
 
-// With a word a thread 32 registers are enough, and where a multiprocessor takes 2048 threads its shared
-// memory has room for that many; with more words it has not.
+// With one word for each thread 32 registers are enough. Where a multiprocessor takes 2048 threads, its
+// shared memory has room for two such blocks; with more words for each thread it has not.
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ / 100 == 9 || __CUDA_ARCH__ / 100 == 10)
 constexpr int kBlocksOfOneWord = 2;
 #else
@@ -72,7 +73,7 @@ void launch(const WordGrid& grid, int pictures, const CandidateSet& set, const L
   check_cuda(cudaFuncSetAttribute(link_shared<kThreadWords>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(bytes)),
              "shared memory for link_shared");
-  const dim3 blocks(static_cast<unsigned>(grid.all.count), static_cast<unsigned>(work.parts),
+  const dim3 blocks(static_cast<unsigned>(grid.layout.count), static_cast<unsigned>(work.parts),
                     static_cast<unsigned>(pictures));
   link_shared<kThreadWords><<<blocks, static_cast<unsigned>(threads), bytes, stream>>>(grid, set, work);
   check_launch("link_shared");
@@ -109,20 +110,11 @@ void launch_link_shared(const WordGrid& grid, int pictures, const CandidateSet& 
                         std::size_t shared_bytes, cudaStream_t stream) {
   const int threads = shared_label_threads(grid, shared_bytes);
   const std::size_t bytes = label_shared_bytes(grid);
-  switch ((grid.most_words() + static_cast<unsigned>(threads) - 1) / static_cast<unsigned>(threads)) {
-    case 1:
-      launch<1>(grid, pictures, set, work, threads, bytes, stream);
-      break;
-    case 2:
-      launch<2>(grid, pictures, set, work, threads, bytes, stream);
-      break;
-    case 3:
-      launch<3>(grid, pictures, set, work, threads, bytes, stream);
-      break;
-    default:
-      launch<4>(grid, pictures, set, work, threads, bytes, stream);
-      break;
-  }
+  const unsigned thread_words =
+      (grid.most_words() + static_cast<unsigned>(threads) - 1) / static_cast<unsigned>(threads);
+  using Launch = decltype(&launch<1>);
+  static constexpr Launch kLaunchOfWords[kMostThreadWords] = {launch<1>, launch<2>, launch<3>, launch<4>};
+  kLaunchOfWords[thread_words - 1](grid, pictures, set, work, threads, bytes, stream);
 }
 
 }  // namespace cu264::vision::cuda

@@ -1,6 +1,6 @@
-// gradient_magnitude (vision/gradient.h) from the device's approximate root: one instruction in place of
-// eight. It is off by one at most all the same, which integer_sqrt's comparisons put right; tests hold both
-// equal for every sum of squares.
+// gradient_magnitude (vision/gradient.h) from the device's approximate square root: one instruction in place
+// of eight. The approximate root, too, is off by one at most, which the comparisons of integer_sqrt correct.
+// Tests compare both functions for every sum of squares.
 #pragma once
 
 #include "vision/gradient.h"

@@ -1,4 +1,4 @@
-// Where a batch of pictures lies in device memory.
+// Where the pictures and edge maps of a batch lie in device memory.
 #pragma once
 
 #include <cstddef>
@@ -17,16 +17,16 @@ struct Plane {
   CU264_HD_MEMBER Sample* row(int y) const { return data + static_cast<std::ptrdiff_t>(y) * pitch; }
 };
 
-// Pictures of 8-bit samples, evenly spaced; or, where `table` is not null, plane 0 of each of its entries.
+// Pictures of 8-bit samples: evenly spaced, or, where `table` is not null, plane 0 of each of its entries.
 struct PicturePlanes {
   const std::uint8_t* first = nullptr;
   std::ptrdiff_t pitch = 0;
-  std::ptrdiff_t picture_pitch = 0;            // bytes from one picture to the next
+  std::ptrdiff_t distance = 0;                 // bytes from one picture to the next
   const core::SourcePicture* table = nullptr;  // in device memory
 
   CU264_HD_MEMBER Plane<const std::uint8_t> operator[](int picture) const {
     if (table != nullptr) return {table[picture].plane[0], table[picture].pitch[0]};
-    return {first + picture * picture_pitch, pitch};
+    return {first + picture * distance, pitch};
   }
 };
 
@@ -34,10 +34,10 @@ struct PicturePlanes {
 struct EdgePlanes {
   std::uint8_t* first = nullptr;
   std::ptrdiff_t pitch = 0;
-  std::ptrdiff_t picture_pitch = 0;
+  std::ptrdiff_t distance = 0;
 
   CU264_HD_MEMBER Plane<std::uint8_t> operator[](int picture) const {
-    return {first + picture * picture_pitch, pitch};
+    return {first + picture * distance, pitch};
   }
 };
 

@@ -1,11 +1,12 @@
-// A tile of 64 x 16 or 64 x 32 pixels a thread block, all steps in shared memory. Each step leaves a border
-// for the next: the Gaussian's radius, one sample for the difference, one for the suppression.
+// Steps 1 to 3. A thread block takes a tile of 64 x 16 or 64 x 32 pixels through all steps in shared memory.
+// Each step computes the border that the next ones need: the Gaussian's radius, one sample for the
+// difference, one for the suppression.
 #include <cstddef>
 
 #include "common/cuda/error_check.h"
 #include "common/cuda/warp.cuh"
+#include "vision/cuda/canny_launches.h"
 #include "vision/cuda/magnitude.cuh"
-#include "vision/cuda/ridges.h"
 #include "vision/gaussian.h"
 #include "vision/gradient.h"
 #include "vision/suppression.h"
@@ -16,11 +17,11 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kColumns = 64;
 constexpr int kSmoothedColumns = kColumns + 4;
-constexpr int kGroup = 4;  // outputs of a row a thread makes at once
-constexpr int kLead = 8;   // samples left of the tile, which begins aligned
+constexpr int kGroup = 4;  // outputs of a row that a thread makes at once
+constexpr int kLead = 8;   // samples left of the tile; a multiple of 4, for aligned loads
 constexpr int kInputColumns = kColumns + 2 * kLead;
-constexpr int kPitch = 72;       // of the 16-bit rows, samples
-constexpr int kManyTiles = 512;  // from here on the taller tile keeps a device busy
+constexpr int kPitch = 72;       // samples of a 16-bit row
+constexpr int kManyTiles = 512;  // from here on taller tiles still keep a device busy
 
 struct Taps {
   int at[kLargestRadius + 1];
@@ -36,7 +37,8 @@ struct Tile {
   int largest;
 };
 
-// The picture's samples, those outside replaced by the nearest inside. Four at a time where they lie so.
+// Loads the picture's samples, four at a time where they are aligned. A sample outside the picture is
+// replaced by the nearest one inside.
 template <int kRadius, int kRows>
 __device__ void load_tile(Tile<kRadius, kRows>& s_tile, const Plane<const std::uint8_t>& plane, int x0,
                           int y0, int width, int height) {
@@ -47,16 +49,16 @@ __device__ void load_tile(Tile<kRadius, kRows>& s_tile, const Plane<const std::u
   if (aligned && x0 >= kLead && x0 + kColumns + kLead <= width) {
     for (int i = static_cast<int>(threadIdx.x); i < s_tile.kInputRows * kRowWords; i += kThreads) {
       const int r = i / kRowWords, w = i % kRowWords;
-      const std::uint8_t* const d_row = plane.row(inside(top + r, height)) + x0 - kLead;
+      const std::uint8_t* const d_row = plane.row(clamped(top + r, height)) + x0 - kLead;
       reinterpret_cast<std::uint32_t*>(s_tile.input[r])[w] = reinterpret_cast<const std::uint32_t*>(d_row)[w];
     }
     return;
   }
   const int lane = static_cast<int>(threadIdx.x) & 31;
   for (int r = static_cast<int>(threadIdx.x) >> 5; r < s_tile.kInputRows; r += kWarps) {
-    const std::uint8_t* const d_row = plane.row(inside(top + r, height));
+    const std::uint8_t* const d_row = plane.row(clamped(top + r, height));
 #pragma unroll
-    for (int c = lane; c < kInputColumns; c += 32) s_tile.input[r][c] = d_row[inside(x0 - kLead + c, width)];
+    for (int c = lane; c < kInputColumns; c += 32) s_tile.input[r][c] = d_row[clamped(x0 - kLead + c, width)];
   }
 }
 
@@ -88,10 +90,11 @@ __device__ void smooth_rows(Tile<kRadius, kRows>& s_tile, const Taps& taps) {
   }
 }
 
-// Two columns a thread, one in each half of a word: two Q4 samples add without a carry between them.
+// A thread takes two columns, one in each half of a word: the sum of two Q4 samples fits into 16 bits, so no
+// carry passes between the halves.
 template <int kRadius, int kRows>
 __device__ void smooth_columns(Tile<kRadius, kRows>& s_tile, const Taps& taps) {
-  constexpr int kPairs = kSmoothedColumns / 2, kStep = kRows == 16 ? 3 : 6;  // work for most threads
+  constexpr int kPairs = kSmoothedColumns / 2, kStep = kRows == 16 ? 3 : 6;  // gives most threads work
   constexpr int kSteps = (kRows + 4 + kStep - 1) / kStep;
   for (int i = static_cast<int>(threadIdx.x); i < kPairs * kSteps; i += kThreads) {
     const int c = 2 * (i % kPairs), first = kStep * (i / kPairs);
@@ -124,7 +127,7 @@ struct Gradient {
   int dx, dy;
 };
 
-// At smoothed sample (c, r).
+// The gradient at smoothed sample (c, r).
 template <int kRadius, int kRows>
 __device__ __forceinline__ Gradient gradient_at(const Tile<kRadius, kRows>& s_tile, int c, int r) {
   return {static_cast<int>(s_tile.smoothed[r][c + 1]) - static_cast<int>(s_tile.smoothed[r][c - 1]),
@@ -229,26 +232,10 @@ void launch_ridges(const PicturePlanes& planes, int width, int height, int pictu
                    const Ridges& ridges, cudaStream_t stream) {
   Taps taps;
   for (int k = 0; k <= kLargestRadius; ++k) taps.at[k] = gaussian_tap(sigma_tenths, k);
-  switch (gaussian_radius(sigma_tenths)) {
-    case 1:
-      launch<1>(planes, width, height, pictures, taps, ridges, stream);
-      break;
-    case 2:
-      launch<2>(planes, width, height, pictures, taps, ridges, stream);
-      break;
-    case 3:
-      launch<3>(planes, width, height, pictures, taps, ridges, stream);
-      break;
-    case 4:
-      launch<4>(planes, width, height, pictures, taps, ridges, stream);
-      break;
-    case 5:
-      launch<5>(planes, width, height, pictures, taps, ridges, stream);
-      break;
-    default:
-      launch<6>(planes, width, height, pictures, taps, ridges, stream);
-      break;
-  }
+  using Launch = decltype(&launch<1>);
+  static constexpr Launch kLaunchOfRadius[kLargestRadius] = {launch<1>, launch<2>, launch<3>,
+                                                             launch<4>, launch<5>, launch<6>};
+  kLaunchOfRadius[gaussian_radius(sigma_tenths) - 1](planes, width, height, pictures, taps, ridges, stream);
   check_launch("find_ridges");
 }
 

@@ -1,8 +1,9 @@
 // Connected components of binary maps on the GPU: a forest over the runs of set bits in 32-pixel words.
 //
 // Two runs of a word start at least two bits apart, so a word has 16 nodes: node = 16 * word + start / 2. A
-// node's entry holds its parent's number below and a strength above: its run's own, and in the end, for a
-// root, the greatest of its component. Parents have larger numbers.
+// node's entry holds its parent's number in the low bits and a strength in the high bits. The strength is at
+// first that of the run; in the end that of a root is the greatest of its component. Parents have larger
+// numbers than their children.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,7 @@ __device__ __forceinline__ std::uint32_t entry_strength(std::uint32_t entry) {
 __device__ __forceinline__ std::uint32_t run_starts(std::uint32_t word) {
   return word & ~(word << 1);
 }
-// The run of the lowest set bit; 0 for 0. Adding that bit carries through the run.
+// The run of the lowest set bit; 0 for 0. Adding that bit to the word carries through the run and clears it.
 __device__ __forceinline__ std::uint32_t lowest_run(std::uint32_t word) {
   return word & ~(word + (word & (0u - word)));
 }
@@ -45,9 +46,9 @@ __device__ __forceinline__ std::uint32_t node_of_bit(std::uint32_t word_index, s
   return node_of_start(word_index, static_cast<std::uint32_t>(32 - __clz(static_cast<int>(clear_below))));
 }
 
-// The steps below follow one another, a barrier between them: plant, hang, flatten, join, settle, strength.
-// Most runs touch one other further on, and hang from it without an atomic operation; joins are left for
-// those that touch more. `kScope`: of all threads that join at the same time.
+// The steps follow one another with a barrier between them: plant, hang, flatten, join, settle, strength.
+// Most runs touch only one later run and hang from it without an atomic operation; only those that touch more
+// need a join. `kScope` is the scope of all threads that join at the same time.
 template <::cuda::thread_scope kScope>
 class RunForest {
  public:
@@ -57,12 +58,12 @@ class RunForest {
     entries_[node] = make_entry(strength, node);
   }
 
-  // From a node with a larger number.
+  // Makes `parent`, which has a larger number, the node's parent.
   __device__ __forceinline__ void hang(std::uint32_t node, std::uint32_t parent) const {
     entries_[node] = make_entry(entry_strength(entries_[node]), parent);
   }
 
-  // Hangs the node from its root. Threads that do so at the same time halve each other's paths.
+  // Makes the root the node's parent. Threads that do so at the same time shorten each other's paths.
   __device__ __forceinline__ std::uint32_t flatten(std::uint32_t node) const {
     const std::uint32_t own = load(node), strength = entry_strength(own);
     std::uint32_t parent = entry_parent(own), above;
@@ -73,15 +74,15 @@ class RunForest {
     return parent;
   }
 
-  // Joins the components of two nodes, while other threads do the same.
+  // Joins the components of two nodes, while other threads join others.
   __device__ __forceinline__ void join(std::uint32_t a, std::uint32_t b) const {
     for (;;) {
       const Root root_a = climb(a), root_b = climb(b);
       if (root_a.node == root_b.node) return;
       const Root below = root_a.node < root_b.node ? root_a : root_b;
       const std::uint32_t above = max(root_a.node, root_b.node);
-      // Of two parents the larger stays: if another thread was first, what it hung the root from must still
-      // be joined with `above`.
+      // The larger of two parents stays. If another thread was first, the parent that it gave to the root
+      // must still be joined with `above`.
       const std::uint32_t before =
           entry_parent(atomicMax(entries_ + below.node, make_entry(below.strength, above)));
       if (before == below.node) return;
@@ -89,14 +90,14 @@ class RunForest {
     }
   }
 
-  // Flattens, and tells the root of the node's strength.
+  // Flattens the node, and raises the root's strength to the node's.
   __device__ __forceinline__ void settle(std::uint32_t node) const {
     const std::uint32_t root = flatten(node);
     const std::uint32_t mine = make_entry(entry_strength(load(node)), root);
     if (load(root) < mine) atomicMax(entries_ + root, mine);
   }
 
-  // The greatest of the node's component.
+  // The greatest strength of the node's component; after all have settled.
   __device__ __forceinline__ std::uint32_t strength(std::uint32_t node) const {
     return entry_strength(entries_[entry_parent(entries_[node])]);
   }
@@ -107,8 +108,8 @@ class RunForest {
     std::uint32_t node, strength;
   };
 
-  // compute-sanitizer's racecheck takes atomic loads and stores for plain ones; compiled for it, they are
-  // read-modify-write operations, which it knows.
+  // compute-sanitizer's racecheck mistakes atomic loads and stores for plain ones. In a build for it they are
+  // read-modify-write operations, which it recognises.
 #ifdef CU264_RACECHECK
   __device__ __forceinline__ std::uint32_t load(std::uint32_t node) const {
     return atomicOr(entries_ + node, 0u);

@@ -1,6 +1,6 @@
-// A thread block's components of a map in shared memory. Words differ in how many runs they have, and a
-// thread that takes its word's runs one after another keeps its warp waiting; so the runs are listed, in any
-// order, and threads take runs.
+// The components of a map in shared memory, labelled by a thread block. Words have different numbers of runs,
+// and a thread that went through all runs of its word would keep its warp waiting. Therefore the runs are
+// listed, in any order, and each thread takes runs from the list.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace cu264::vision::cuda {
 
-// Bytes of shared memory a word.
+// Bytes of shared memory for each word.
 constexpr std::size_t kSharedWordBytes =
     sizeof(std::uint32_t) * (1 + kNodesPerWord) + sizeof(std::uint16_t) * kNodesPerWord;
 constexpr std::size_t kMostSharedWords = 65536 / kNodesPerWord;  // a node in 16 bits
@@ -20,7 +20,7 @@ class SharedMap {
  public:
   using Forest = RunForest<::cuda::thread_scope_block>;
 
-  // `listed` counts the runs and is 0 at first; both in shared memory.
+  // `listed` counts the runs and must be 0 at first. Both pointers are to shared memory.
   __device__ SharedMap(std::uint32_t* memory, unsigned* listed, std::uint32_t count)
       : forest_(memory + count),
         words_(memory),
@@ -32,14 +32,14 @@ class SharedMap {
   __device__ const Forest& forest() const { return forest_; }
   __device__ std::uint32_t word(std::uint32_t index) const { return words_[index]; }
 
-  // Called by whole warps; lanes without a word (exists: false) have `word` 0. A barrier must follow.
+  // Whole warps must call this; `word` is 0 in lanes without a word (`exists` false). A barrier must follow.
   template <class Strength>
   __device__ __forceinline__ void add(std::uint32_t index, bool exists, std::uint32_t word,
                                       const Strength& strength) const {
     if (exists) words_[index] = word;
     if (__ballot_sync(kAllLanes, word != 0) == 0) return;
     const unsigned runs = static_cast<unsigned>(__popc(static_cast<int>(run_starts(word))));
-    const unsigned before = scan_lanes(runs, Plus());  // with the lane's own
+    const unsigned before = scan_lanes(runs, Plus());  // includes the lane's own
     unsigned first = 0;
     if ((threadIdx.x & 31) == 31 && before > 0) first = atomicAdd(listed_, before);
     unsigned at = __shfl_sync(kAllLanes, first, 31) + before - runs;
@@ -52,7 +52,7 @@ class SharedMap {
     }
   }
 
-  // Labels all runs; begins behind a barrier and ends with one. Leaves the list empty.
+  // Labels all runs and empties the list. There must be a barrier before; the function ends with one.
   __device__ __forceinline__ void label(std::uint32_t row_words) const {
     const MapView map{words_, count_, row_words};
     const unsigned listed = *listed_;

@@ -1,7 +1,7 @@
 // A picture as words of 32 pixels, one bit a pixel: bit i of a word is its pixel i from the left.
 //
-// The words of a sub-image lie together, row by row: a column of 32 pixels is one word wide, so its words
-// come from top to bottom. Behind the picture's right border bits are 0.
+// The words of a sub-image lie together, row by row. A column of 32 pixels is one word wide, so its words run
+// from top to bottom. Bits beyond the picture's right border are 0.
 #pragma once
 
 #include <cstddef>
@@ -18,28 +18,28 @@ inline constexpr int kLevelPlanes = 7;    // bits of a level
 inline constexpr int kSumPlanes = 9;      // bits of SM: at most 32 * 31 / 2
 
 struct WordGrid {
-  SubImages all;
-  int words_x;  // of a row of the picture
+  SubImageLayout layout;
+  int words_x;  // words of a row of the picture
 
   CU264_HD_MEMBER std::uint32_t words() const {
-    return static_cast<std::uint32_t>(words_x) * static_cast<std::uint32_t>(all.height);
+    return static_cast<std::uint32_t>(words_x) * static_cast<std::uint32_t>(layout.height);
   }
-  // Of a sub-image: words of a row, and all of the largest one's.
+  // Words of a row of a sub-image, and words of the largest sub-image.
   CU264_HD_MEMBER std::uint32_t row_words() const {
-    return all.partition == Partition::columns ? 1u : static_cast<std::uint32_t>(words_x);
+    return layout.partition == Partition::columns ? 1u : static_cast<std::uint32_t>(words_x);
   }
   CU264_HD_MEMBER std::uint32_t most_words() const {
     const int rows =
-        all.partition == Partition::rows && all.height > kSubImageSide ? kSubImageSide : all.height;
+        layout.partition == Partition::rows && layout.height > kSubImageSide ? kSubImageSide : layout.height;
     return row_words() * static_cast<std::uint32_t>(rows);
   }
 };
 
 CU264_HD WordGrid word_grid(int width, int height, Partition partition) {
-  return {sub_images(width, height, partition), (width + kWordPixels - 1) / kWordPixels};
+  return {sub_image_layout(width, height, partition), (width + kWordPixels - 1) / kWordPixels};
 }
 
-// A sub-image's words.
+// The words of a sub-image.
 struct SubWords {
   std::uint32_t first;
   std::uint32_t count;
@@ -50,33 +50,34 @@ CU264_HD SubWords sub_words(const WordGrid& grid, int sub_image) {
   return {first, grid.words() - first < most ? grid.words() - first : most};
 }
 
-// Where a word's first pixel is.
-struct WordPlace {
+// The position of a word's first pixel.
+struct WordPosition {
   int x, y;
 };
 
-CU264_HD WordPlace word_place(const WordGrid& grid, std::uint32_t word) {
-  const std::uint32_t inner = grid.all.partition == Partition::columns
-                                  ? static_cast<std::uint32_t>(grid.all.height)
+CU264_HD WordPosition word_position(const WordGrid& grid, std::uint32_t word) {
+  const std::uint32_t inner = grid.layout.partition == Partition::columns
+                                  ? static_cast<std::uint32_t>(grid.layout.height)
                                   : grid.row_words();
   const int outer = static_cast<int>(word / inner), within = static_cast<int>(word % inner);
-  if (grid.all.partition == Partition::columns) return {outer * kWordPixels, within};
+  if (grid.layout.partition == Partition::columns) return {outer * kWordPixels, within};
   return {within * kWordPixels, outer};
 }
 
-// The place of the word that follows.
-CU264_HD WordPlace next_place(const WordGrid& grid, WordPlace at) {
-  if (grid.all.partition == Partition::columns) {
-    return at.y + 1 < grid.all.height ? WordPlace{at.x, at.y + 1} : WordPlace{at.x + kWordPixels, 0};
+// The position of the word that follows.
+CU264_HD WordPosition next_position(const WordGrid& grid, WordPosition at) {
+  if (grid.layout.partition == Partition::columns) {
+    return at.y + 1 < grid.layout.height ? WordPosition{at.x, at.y + 1} : WordPosition{at.x + kWordPixels, 0};
   }
-  return at.x + kWordPixels < grid.all.width ? WordPlace{at.x + kWordPixels, at.y} : WordPlace{0, at.y + 1};
+  return at.x + kWordPixels < grid.layout.width ? WordPosition{at.x + kWordPixels, at.y}
+                                                : WordPosition{0, at.y + 1};
 }
 
 CU264_HD int sub_image_of_word(const WordGrid& grid, std::uint32_t word) {
   return static_cast<int>(word / grid.most_words());
 }
 
-// Levels and sums of a batch, a word a bit: [picture][plane][word].
+// Where a picture's bit planes begin in an array [picture][plane][word].
 CU264_HD std::size_t plane_words(const WordGrid& grid, int picture, int planes) {
   return static_cast<std::size_t>(picture) * planes * grid.words();
 }

@@ -1,9 +1,9 @@
-// Steps 1 to 3 of the paper: a thread a pixel, everything read from and written to global memory.
+// Steps 1 to 3 as published: a thread takes a pixel and reads and writes everything in global memory.
 #include "common/cuda/error_check.h"
 #include "common/cuda/warp.cuh"
 #include "vision/gaussian.h"
 #include "vision/gradient.h"
-#include "vision/published/canny_steps.h"
+#include "vision/published/published_launches.h"
 #include "vision/suppression.h"
 
 namespace cu264::vision::cuda {
@@ -19,7 +19,7 @@ struct Filter {
 struct Pixel {
   int x, y;
   bool exists;
-  std::size_t at;  // in dense arrays
+  std::size_t at;  // index in dense arrays
 };
 
 __device__ Pixel pixel_of_thread(int width, int height) {
@@ -36,7 +36,7 @@ __global__ void gaussian_rows(const __grid_constant__ Plane<const std::uint8_t> 
   const std::uint8_t* const d_row = picture.row(pixel.y);
   int sum = filter.tap[0] * d_row[pixel.x];
   for (int k = 1; k <= filter.radius; ++k) {
-    sum += filter.tap[k] * (d_row[inside(pixel.x - k, width)] + d_row[inside(pixel.x + k, width)]);
+    sum += filter.tap[k] * (d_row[clamped(pixel.x - k, width)] + d_row[clamped(pixel.x + k, width)]);
   }
   d_horizontal[pixel.at] = static_cast<std::uint16_t>(horizontal_rounded(sum));
 }
@@ -46,7 +46,7 @@ __global__ void gaussian_columns(const std::uint16_t* d_horizontal, int width, i
   const Pixel pixel = pixel_of_thread(width, height);
   if (!pixel.exists) return;
   const auto row = [&](int y) {
-    return static_cast<int>(d_horizontal[static_cast<std::size_t>(inside(y, height)) * width + pixel.x]);
+    return static_cast<int>(d_horizontal[static_cast<std::size_t>(clamped(y, height)) * width + pixel.x]);
   };
   int sum = filter.tap[0] * row(pixel.y);
   for (int k = 1; k <= filter.radius; ++k) sum += filter.tap[k] * (row(pixel.y - k) + row(pixel.y + k));

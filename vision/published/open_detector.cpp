@@ -66,8 +66,8 @@ constexpr vision::DetectorBackends kBackends{open_cpu, nullptr};
 }  // namespace
 
 canny::Detector open_detector(const canny::Params& params, int width, int height,
-                              const canny::Machine& machine) {
-  return vision::DetectorAccess::open(kBackends, params, width, height, machine);
+                              const canny::ExecutionOptions& execution) {
+  return vision::DetectorAccess::open(kBackends, params, width, height, execution);
 }
 
 }  // namespace cu264::published

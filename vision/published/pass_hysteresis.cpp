@@ -32,7 +32,7 @@ void PassHysteresis::run(const LevelView& levels, int low, int high) {
   } while (pass());
 }
 
-// All pixels see the map as it was before the pass, as if at once.
+// All pixels see the map as it was before the pass, as if all were linked at once.
 bool PassHysteresis::pass() {
   before_ = hysteresis_;
   bool updated = false;

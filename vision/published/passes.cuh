@@ -1,4 +1,4 @@
-// Hysteresis by passes over bit masks (Algorithm 3), by all threads of a block for one sub-image.
+// Hysteresis by passes over bit masks (Algorithm 3). All threads of a block work on one sub-image.
 #pragma once
 
 #include <cstdint>
@@ -6,14 +6,15 @@
 namespace cu264::vision::cuda {
 
 struct PassMaps {
-  std::uint32_t* now;       // at first: the strong pixels
+  std::uint32_t* now;       // the edges so far; at first, the strong pixels
   std::uint32_t* next;      // each pass reads `now` and writes `next`
-  std::uint32_t* unstable;  // the weak ones that are not linked yet
+  std::uint32_t* unstable;  // the weak pixels that are not linked yet
   std::uint32_t count;
   std::uint32_t row_words;
 };
 
-// The word's own bits and those of its left and right neighbour's next to it, moved by one pixel either way.
+// The bits of a word moved by one pixel to either side, with the adjacent bits of its left and right
+// neighbours.
 __device__ __forceinline__ std::uint32_t beside(const PassMaps& maps, std::uint32_t index, bool left,
                                                 bool right) {
   const std::uint32_t word = maps.now[index];
@@ -37,7 +38,7 @@ __device__ __forceinline__ std::uint32_t linked_pixels(const PassMaps& maps, std
   return mask;
 }
 
-// Returns the map of edges: maps.now or maps.next. As many passes as it takes.
+// Runs passes until one changes nothing. Returns the map of edges, which is maps.now or maps.next.
 __device__ inline std::uint32_t* run_passes(PassMaps maps) {
   __syncthreads();
   bool changed = true;

@@ -4,9 +4,8 @@
 
 #include "common/cuda/arena.h"
 #include "common/cuda/error_check.h"
-#include "vision/cuda/density.h"
-#include "common/cuda/error_check.h"
-#include "vision/published/canny_steps.h"
+#include "vision/cuda/canny_launches.h"
+#include "vision/published/published_launches.h"
 
 namespace cu264::vision::cuda {
 namespace {
@@ -23,14 +22,14 @@ void mark(const cudaEvent_t* marks, int step, cudaStream_t stream) {
 PublishedPlan::PublishedPlan(const CannyParams& params, int width, int height, const DeviceLimits& limits)
     : params_(params), limits_(limits), grid_(word_grid(width, height, params.partition)) {
   shared_maps_ = pass_map_bytes(grid_) + kStaticBytes <= limits.shared_block_bytes;
-  const int work = grid_.all.count * (params.fixed ? 1 : pair_count(params.candidates));
+  const int work = grid_.layout.count * (params.fixed ? 1 : pair_count(params.candidates));
   const auto most = static_cast<std::size_t>(std::min(work, 2 * limits.multiprocessors));
   blocks_at_once_ = static_cast<int>(std::clamp<std::size_t>(kMapBudget / pass_map_bytes(grid_), 1, most));
 }
 
 PublishedArrays PublishedPlan::lay_out(std::uint8_t* base, std::size_t& bytes) const {
-  const std::size_t pixels = static_cast<std::size_t>(grid_.all.width) * grid_.all.height;
-  const auto sub_images = static_cast<std::size_t>(grid_.all.count);
+  const std::size_t pixels = static_cast<std::size_t>(grid_.layout.width) * grid_.layout.height;
+  const auto sub_images = static_cast<std::size_t>(grid_.layout.count);
   PublishedArrays a;
   Arena arena(base);
   a.horizontal = arena.take<std::uint16_t>(pixels);
@@ -70,7 +69,7 @@ void PublishedPlan::launch(const Plane<const std::uint8_t>& picture, void* scrat
                            const Plane<std::uint8_t>& edges, Thresholds* thresholds, const cudaEvent_t* marks,
                            cudaStream_t stream) const {
   const PublishedArrays a = arrays(scratch);
-  const int width = grid_.all.width, height = grid_.all.height;
+  const int width = grid_.layout.width, height = grid_.layout.height;
   mark(marks, 0, stream);
   launch_published_gaussian(picture, width, height, params_.sigma_tenths, a, stream);
   mark(marks, 1, stream);
@@ -86,7 +85,7 @@ void PublishedPlan::launch_from_levels(void* scratch, const Plane<std::uint8_t>&
   PublishedArrays a = arrays(scratch);
   if (thresholds != nullptr) a.thresholds = thresholds;
   const PassMemory memory{shared_maps_, blocks_at_once_};
-  const std::size_t pixels = static_cast<std::size_t>(grid_.all.width) * grid_.all.height;
+  const std::size_t pixels = static_cast<std::size_t>(grid_.layout.width) * grid_.layout.height;
   mark(marks, 0, stream);
   if (!params_.fixed) launch_published_sm(grid_, params_.candidates, a, memory, stream);
   mark(marks, 1, stream);
@@ -118,8 +117,9 @@ class PicturewisePlan final : public DetectorPlan {
   void launch(const PicturePlanes& planes, int pictures, void* scratch, const EdgePlanes& edges,
               Thresholds* thresholds, cudaStream_t stream) const override {
     for (int i = 0; i < pictures; ++i) {
-      Thresholds* const own =
-          thresholds == nullptr ? nullptr : thresholds + static_cast<std::size_t>(i) * plan_.grid().all.count;
+      Thresholds* const own = thresholds == nullptr
+                                  ? nullptr
+                                  : thresholds + static_cast<std::size_t>(i) * plan_.grid().layout.count;
       plan_.launch(planes[i], scratch, edges[i], own, nullptr, stream);
     }
   }

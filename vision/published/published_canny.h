@@ -1,9 +1,10 @@
-// GUD-Canny in the paper's form (Algorithms 1 to 6), a kernel a step: all hysteresis by passes, a thread
-// block for each candidate pair and sub-image. Kept beside canny.h to compare with; the maps are the same.
+// GUD-Canny on the GPU in the paper's form (Algorithms 1 to 6), with a kernel for each step: hysteresis runs
+// by passes, in a thread block for each candidate pair and sub-image. It is kept for comparison with
+// canny_plan.h and gives the same maps.
 //
-// Put right against the paper: neighbours are OR'ed; a pass ends with a vote of the whole block and reads
-// what the one before wrote; a thread may have several regions, so that any height goes; arithmetic is
-// fixed-point.
+// It differs from the paper in this: neighbours are combined by OR; a pass ends with a vote of the whole
+// block and reads what the pass before wrote; a thread may have several regions, so that any height is
+// possible; the arithmetic is fixed-point.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -22,7 +23,7 @@
 
 namespace cu264::vision::cuda {
 
-// The stages' arrays, as in vision/published/reference_stages.h but for sm.
+// The arrays of the stages, as in vision/published/reference_stages.h but for the type of sm.
 struct PublishedArrays {
   std::uint16_t* horizontal = nullptr;
   std::uint16_t* smoothed = nullptr;
@@ -36,7 +37,7 @@ struct PublishedArrays {
   LevelCounts* counts = nullptr;  // [sub-image]
   LevelCounts* pooled = nullptr;
   Thresholds* thresholds = nullptr;  // [sub-image]
-  std::uint32_t* maps = nullptr;     // where a sub-image's do not fit into shared memory
+  std::uint32_t* maps = nullptr;     // for sub-images whose maps do not fit into shared memory
 };
 
 class PublishedPlan {
@@ -46,12 +47,13 @@ class PublishedPlan {
   std::size_t scratch_bytes() const;
   PublishedArrays arrays(void* scratch) const;
 
-  // One picture. `thresholds` null: they stay in scratch. `marks`, if not null: kSteps + 1 events, recorded
-  // before each step and after the last. Throws cu264::Error if a launch is refused.
+  // Takes one picture. If `thresholds` is null, the thresholds stay in scratch. `marks`, if not null, points
+  // at kSteps + 1 events, which are recorded before each step and after the last. Throws cu264::Error if a
+  // launch is refused.
   void launch(const Plane<const std::uint8_t>& picture, void* scratch, const Plane<std::uint8_t>& edges,
               Thresholds* thresholds, const cudaEvent_t* marks, cudaStream_t stream) const;
 
-  // Steps 4 to 8, of the levels in arrays(scratch).level; `marks` from the one before step 4 on.
+  // Launches steps 4 to 8 on the levels in arrays(scratch).level. `marks` points at the event before step 4.
   void launch_from_levels(void* scratch, const Plane<std::uint8_t>& edges, Thresholds* thresholds,
                           const cudaEvent_t* marks, cudaStream_t stream) const;
 
@@ -69,7 +71,7 @@ class PublishedPlan {
   int blocks_at_once_;  // thread blocks of the hysteresis runs that have maps in global memory
 };
 
-// The plan as a detector takes it: pictures one after the other.
+// The plan in the form that a detector takes: it handles the pictures of a batch one after another.
 std::unique_ptr<DetectorPlan> make_published_plan(const CannyParams& params, int width, int height,
                                                   int pictures, const DeviceLimits& limits);
 

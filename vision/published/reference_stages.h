@@ -1,6 +1,5 @@
 // Every intermediate array of the detector, in one documented layout, so that two computations of it can be
-// compared stage by stage. Arrays of pixels are dense: pixel (x, y) at [y * width + x], no padding. Fused
-// computations need not hold them all; those that do not, say which they skip.
+// compared stage by stage. Arrays of pixels are dense: pixel (x, y) is at [y * width + x], without padding.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +21,7 @@ struct Stages {
   std::vector<std::uint16_t> magnitude;  // Q4
   int largest = 0;                       // of magnitude, over the picture
   std::vector<std::uint8_t> level;       // G in hundredths; 0 where suppressed
-  // Not with fixed thresholds:
+  // With fixed thresholds the members from here to `busy` are not computed.
   std::vector<std::uint16_t> sm;       // SM_H: how many candidate pairs link the pixel, 0 .. pair_count
   std::vector<std::uint8_t> prob;      // in hundredths
   std::vector<LevelCounts> counts;     // [sub-image]
@@ -32,8 +31,8 @@ struct Stages {
   std::vector<std::uint8_t> edges;     // 255: edge, 0: none
 };
 
-// All stages on the host, each computed the plainest way and all hysteresis by passes as published
-// (Algorithms 2 to 6): the reference. `pitch` in bytes, negative for bottom-up.
+// Computes all stages on the host, each in the plainest way and all hysteresis by passes as published
+// (Algorithms 2 to 6). Other computations are tested against it. `pitch` is in bytes, negative for bottom-up.
 Stages reference_stages(const CannyParams& params, const std::uint8_t* picture, std::ptrdiff_t pitch,
                         int width, int height);
 

@@ -1,11 +1,12 @@
-// Steps 4 to 8 of the paper: a thread block a sub-image and candidate pair, or a sub-image and level.
+// Steps 4 to 8 as published: a thread block takes a sub-image and a candidate pair, or a sub-image and a
+// level.
 #include <algorithm>
 
 #include "common/cuda/error_check.h"
 #include "common/cuda/warp.cuh"
-#include "vision/cuda/search.cuh"
-#include "vision/published/canny_steps.h"
+#include "vision/cuda/threshold_search.cuh"
 #include "vision/published/passes.cuh"
+#include "vision/published/published_launches.h"
 #include "vision/published/reference_stages.h"
 
 namespace cu264::vision::cuda {
@@ -14,19 +15,19 @@ namespace {
 constexpr int kMostThreads = 1024;
 constexpr int kThreads = 256;
 
-// A region: the pixels of a word in a dense array.
+// The paper's region: the pixels of a word, in a dense array.
 struct Region {
   std::size_t at;
   int pixels;
 };
 
 __device__ Region region_at(const WordGrid& grid, std::uint32_t word) {
-  const WordPlace place = word_place(grid, word);
-  return {static_cast<std::size_t>(place.y) * grid.all.width + place.x,
-          min(kWordPixels, grid.all.width - place.x)};
+  const WordPosition position = word_position(grid, word);
+  return {static_cast<std::size_t>(position.y) * grid.layout.width + position.x,
+          min(kWordPixels, grid.layout.width - position.x)};
 }
 
-// A block's three maps: in shared memory, or its own part of `d_maps`.
+// The three maps of a block are in shared memory or in its own part of `d_maps`.
 __device__ PassMaps block_maps(const WordGrid& grid, std::uint32_t count, std::uint32_t* d_maps) {
   extern __shared__ std::uint32_t s_maps[];
   std::uint32_t* const maps =
@@ -50,7 +51,7 @@ __device__ void read_regions(const WordGrid& grid, const SubWords& sub, const st
   }
 }
 
-// Pair `index` of the set, in the order (0, 1), (0, 2) .. (0, n - 1), (1, 2) ..
+// Candidate pair `index` in the order (0, 1), (0, 2) .. (0, n - 1), (1, 2) ..
 __device__ Thresholds candidate_pair(const CandidateSet& set, int index) {
   int low = 0;
   while (index >= set.count - 1 - low) index -= set.count - 1 - low++;
@@ -60,7 +61,7 @@ __device__ Thresholds candidate_pair(const CandidateSet& set, int index) {
 __global__ void __launch_bounds__(kMostThreads)
     calc_sm(const __grid_constant__ WordGrid grid, const __grid_constant__ CandidateSet set,
             const std::uint8_t* d_level, std::uint32_t* d_sm, std::uint32_t* d_maps) {
-  const int pairs = pair_count(set), work = pairs * grid.all.count;
+  const int pairs = pair_count(set), work = pairs * grid.layout.count;
   for (int w = static_cast<int>(blockIdx.x); w < work; w += static_cast<int>(gridDim.x)) {
     const SubWords sub = sub_words(grid, w / pairs);
     const PassMaps maps = block_maps(grid, sub.count, d_maps);
@@ -69,7 +70,7 @@ __global__ void __launch_bounds__(kMostThreads)
     const std::uint32_t* const edges = run_passes(maps);
     for (std::uint32_t i = threadIdx.x; i < sub.count; i += blockDim.x) {
       const Region region = region_at(grid, sub.first + i);
-      // Linked: an edge without being strong.
+      // A linked pixel is an edge that is not strong.
       for (std::uint32_t rest = edges[i]; rest != 0; rest &= rest - 1) {
         const int p = __ffs(static_cast<int>(rest)) - 1;
         if (!is_strong(d_level[region.at + p], pair)) atomicAdd(d_sm + region.at + p, 1u);
@@ -95,7 +96,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// blockIdx.x: level x - 1; blockIdx.y: sub-image.
+// blockIdx.x is x - 1, where x is the level; blockIdx.y is the sub-image.
 __global__ void __launch_bounds__(kMostThreads)
     calc_pf_histo(const __grid_constant__ WordGrid grid, int highest, const std::uint8_t* d_level,
                   const std::uint8_t* d_prob, LevelCounts* d_counts) {
@@ -136,7 +137,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// A warp a sub-image.
+// Each warp takes a sub-image.
 __global__ void __launch_bounds__(kThreads)
     search_thresholds(int sub_images, const __grid_constant__ CannyParams params, const LevelCounts* d_counts,
                       const LevelCounts* d_pooled, Thresholds* d_thresholds) {
@@ -155,15 +156,15 @@ __global__ void __launch_bounds__(kMostThreads)
     hysteresis(const __grid_constant__ WordGrid grid, const std::uint8_t* d_level,
                const Thresholds* d_thresholds, std::uint32_t* d_maps,
                const __grid_constant__ Plane<std::uint8_t> plane) {
-  for (int s = static_cast<int>(blockIdx.x); s < grid.all.count; s += static_cast<int>(gridDim.x)) {
+  for (int s = static_cast<int>(blockIdx.x); s < grid.layout.count; s += static_cast<int>(gridDim.x)) {
     const SubWords sub = sub_words(grid, s);
     const PassMaps maps = block_maps(grid, sub.count, d_maps);
     read_regions(grid, sub, d_level, d_thresholds[s], maps);
     const std::uint32_t* const edges = run_passes(maps);
     for (std::uint32_t i = threadIdx.x; i < sub.count; i += blockDim.x) {
-      const WordPlace at = word_place(grid, sub.first + i);
+      const WordPosition at = word_position(grid, sub.first + i);
       std::uint8_t* const d_edges = plane.row(at.y) + at.x;
-      for (int p = 0; p < min(kWordPixels, grid.all.width - at.x); ++p) {
+      for (int p = 0; p < min(kWordPixels, grid.layout.width - at.x); ++p) {
         d_edges[p] = (edges[i] >> p & 1u) != 0 ? kEdge : 0;
       }
     }
@@ -196,10 +197,10 @@ std::size_t pass_map_bytes(const WordGrid& grid) {
 
 void launch_published_sm(const WordGrid& grid, const CandidateSet& set, const PublishedArrays& arrays,
                          const PassMemory& memory, cudaStream_t stream) {
-  const std::size_t pixels = static_cast<std::size_t>(grid.all.width) * grid.all.height;
+  const std::size_t pixels = static_cast<std::size_t>(grid.layout.width) * grid.layout.height;
   check_cuda(cudaMemsetAsync(arrays.sm, 0, pixels * sizeof *arrays.sm, stream), "clearing device memory");
   const std::size_t bytes = allow_shared(calc_sm, grid, memory);
-  const unsigned blocks = block_count(pair_count(set) * grid.all.count, memory);
+  const unsigned blocks = block_count(pair_count(set) * grid.layout.count, memory);
   calc_sm<<<blocks, region_threads(grid), bytes, stream>>>(grid, set, arrays.level, arrays.sm,
                                                            memory.shared ? nullptr : arrays.maps);
   check_launch("calc_sm");
@@ -214,11 +215,11 @@ void launch_published_prob(std::size_t pixels, const CandidateSet& set, const Pu
 
 void launch_published_counts(const WordGrid& grid, const CandidateSet& set, const PublishedArrays& arrays,
                              cudaStream_t stream) {
-  check_cuda(cudaMemsetAsync(arrays.counts, 0, sizeof(LevelCounts) * static_cast<std::size_t>(grid.all.count),
-                             stream),
+  check_cuda(cudaMemsetAsync(arrays.counts, 0,
+                             sizeof(LevelCounts) * static_cast<std::size_t>(grid.layout.count), stream),
              "clearing device memory");
   const int highest = highest_candidate(set);
-  const dim3 blocks(static_cast<unsigned>(highest), static_cast<unsigned>(grid.all.count));
+  const dim3 blocks(static_cast<unsigned>(highest), static_cast<unsigned>(grid.layout.count));
   calc_pf_histo<<<blocks, region_threads(grid), 0, stream>>>(grid, highest, arrays.level, arrays.prob,
                                                              arrays.counts);
   check_launch("calc_pf_histo");
@@ -227,11 +228,11 @@ void launch_published_counts(const WordGrid& grid, const CandidateSet& set, cons
 void launch_published_search(const WordGrid& grid, const CannyParams& params, const PublishedArrays& arrays,
                              cudaStream_t stream) {
   if (!params.fixed) {
-    pool_counts<<<1, kThreads, 0, stream>>>(arrays.counts, grid.all.count, arrays.pooled);
+    pool_counts<<<1, kThreads, 0, stream>>>(arrays.counts, grid.layout.count, arrays.pooled);
     check_launch("pool_counts");
   }
-  const auto blocks = static_cast<unsigned>((grid.all.count * 32 + kThreads - 1) / kThreads);
-  search_thresholds<<<blocks, kThreads, 0, stream>>>(grid.all.count, params, arrays.counts, arrays.pooled,
+  const auto blocks = static_cast<unsigned>((grid.layout.count * 32 + kThreads - 1) / kThreads);
+  search_thresholds<<<blocks, kThreads, 0, stream>>>(grid.layout.count, params, arrays.counts, arrays.pooled,
                                                      arrays.thresholds);
   check_launch("search_thresholds");
 }
@@ -240,7 +241,7 @@ void launch_published_hysteresis(const WordGrid& grid, const PublishedArrays& ar
                                  const PassMemory& memory, const Plane<std::uint8_t>& edges,
                                  cudaStream_t stream) {
   const std::size_t bytes = allow_shared(hysteresis, grid, memory);
-  hysteresis<<<block_count(grid.all.count, memory), region_threads(grid), bytes, stream>>>(
+  hysteresis<<<block_count(grid.layout.count, memory), region_threads(grid), bytes, stream>>>(
       grid, arrays.level, arrays.thresholds, memory.shared ? nullptr : arrays.maps, edges);
   check_launch("hysteresis");
 }

@@ -1,4 +1,4 @@
-// The launches of published_canny.h, step by step.
+// The launches of published_canny.h, one for each step.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,15 +9,15 @@
 
 namespace cu264::vision::cuda {
 
-// Steps 1 to 3. Arrays of pixels are dense.
+// Steps 1 to 3. All arrays of pixels are dense.
 void launch_published_gaussian(const Plane<const std::uint8_t>& picture, int width, int height,
                                int sigma_tenths, const PublishedArrays& arrays, cudaStream_t stream);
 void launch_published_gradient(int width, int height, const PublishedArrays& arrays, cudaStream_t stream);
 void launch_published_suppression(int width, int height, const CannyParams& params,
                                   const PublishedArrays& arrays, cudaStream_t stream);
 
-// How the hysteresis runs keep their three maps (now, next, unstable): in shared memory, or `blocks` sets of
-// them in arrays.maps.
+// Where the hysteresis runs keep their three maps (now, next, unstable): in shared memory, or in arrays.maps,
+// which has room for those of `blocks` thread blocks.
 struct PassMemory {
   bool shared;
   int blocks;

@@ -1,4 +1,4 @@
-// Steps in the half-size picture of one square of 16 x 16 samples, on one warp (vision/half_size_steps.h).
+// Counts the steps in one square of 16 x 16 samples (vision/half_size_steps.h), with one warp.
 #pragma once
 
 #include <cstdint>
@@ -9,22 +9,23 @@
 
 namespace cu264::vision::cuda {
 
-// Of the square, with a border of one sample; corners are not used.
+// The half-size samples of the square with a border of one sample; the corners are not used.
 struct HalfSamples {
   std::int16_t at[kHalfSide + 2][kHalfSide + 2];
 };
 
-// Four samples of the picture; those outside the padded picture's half-size form repeat its border.
+// The sum of four samples of the picture. Outside the half-size picture its border is repeated.
 __device__ inline int half_sample(const Plane<const std::uint8_t>& plane, int x, int y, int half_width,
                                   int half_height, int width, int height) {
-  x = 2 * inside(x, half_width), y = 2 * inside(y, half_height);
-  const std::uint8_t* const above = plane.row(inside(y, height));
-  const std::uint8_t* const below = plane.row(inside(y + 1, height));
-  const int left = inside(x, width), right = inside(x + 1, width);
+  x = 2 * clamped(x, half_width), y = 2 * clamped(y, half_height);
+  const std::uint8_t* const above = plane.row(clamped(y, height));
+  const std::uint8_t* const below = plane.row(clamped(y + 1, height));
+  const int left = clamped(x, width), right = clamped(x + 1, width);
   return above[left] + above[right] + below[left] + below[right];
 }
 
-// A lane's share of the steps. Lanes hold a row's half each: lane / 2 is the row, `eight` its samples.
+// A lane's share of the steps. Each lane holds half a row of the square: lane / 2 is the row, `eight` holds
+// the samples.
 __device__ inline int steps_of_lane(const Plane<const std::uint8_t>& plane, const int (&eight)[8],
                                     int square_x, int square_y, int wide, int high, int width, int height,
                                     HalfSamples& s_half, int lane) {

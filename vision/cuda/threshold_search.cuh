@@ -1,5 +1,5 @@
-// Algorithm 5 by votes: what thresholds.h does in a loop, by a warp whose lanes each look at every 32nd
-// level. Parity tests hold both equal.
+// Algorithm 5 by votes: a warp computes what thresholds.h computes in a loop, each lane for every 32nd level.
+// Parity tests compare both.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ constexpr int kLevelWords = kTopLevel / 32 + 1;
 struct LevelMask {
   std::uint32_t word[kLevelWords];
 
-  // The next one of the set below and above x; -1: none.
+  // The nearest level of the set below x, and above x; -1: none.
   __device__ __forceinline__ int below(int x) const {
     int found = -1;
 #pragma unroll
@@ -55,7 +55,7 @@ __device__ __forceinline__ LevelMask vote_levels(int highest, const Member& memb
   return mask;
 }
 
-// local_maxima of thresholds.h, by all lanes of a warp.
+// As local_maxima (thresholds.h). All lanes of a warp must call it and the functions below.
 __device__ __forceinline__ LevelSpan voted_maxima(const LevelCounts& counts, int highest) {
   const LevelMask both =
       vote_levels(highest, [&](int x) { return counts.with_level[x] != 0 && counts.histogram[x] != 0; });
@@ -68,18 +68,18 @@ __device__ __forceinline__ LevelSpan voted_maxima(const LevelCounts& counts, int
   return maxima.span();
 }
 
-// instability_zone likewise.
+// As instability_zone.
 __device__ __forceinline__ LevelSpan voted_zone(const LevelCounts& counts, int highest) {
   return vote_levels(highest, [&](int x) { return counts.with_level[x] != 0; }).span();
 }
 
-// The sub-image's own thresholds; source `none` for want of two maxima.
+// The sub-image's own thresholds; their source is `none` if there are fewer than two maxima.
 __device__ __forceinline__ Thresholds voted_own(const LevelCounts& counts, int highest) {
   const LevelSpan maxima = voted_maxima(counts, highest);
   return maxima.first < maxima.last ? thresholds_at(maxima, ThresholdSource::own) : Thresholds{};
 }
 
-// fallback_thresholds likewise.
+// As fallback_thresholds.
 __device__ __forceinline__ Thresholds voted_fallback(const LevelCounts& pooled, int highest) {
   const LevelSpan maxima = voted_maxima(pooled, highest);
   if (maxima.first < maxima.last) return thresholds_at(maxima, ThresholdSource::pooled);
