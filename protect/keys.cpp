@@ -246,10 +246,12 @@ KeystreamCipher::KeystreamCipher(const Digest& key) : context_(EVP_CIPHER_CTX_ne
           "AES-256");
 }
 
-StreamKeys::StreamKeys(const ProtectionKey& key, std::uint64_t nonce) : nonce_(nonce) {
-  keystream_key_ = hmac_sha256(key.bytes(), {text("cu264 keystream")});
-  authentication_key_ = hmac_sha256(key.bytes(), {text("cu264 authentication, version 2")});
-  first_version_authentication_key_ = hmac_sha256(key.bytes(), {text("cu264 authentication")});
+// The keys are made where they stay, so that no copy is left behind.
+StreamKeys::StreamKeys(const ProtectionKey& key, std::uint64_t nonce)
+    : nonce_(nonce),
+      keystream_key_(hmac_sha256(key.bytes(), {text("cu264 keystream")})),
+      authentication_key_(hmac_sha256(key.bytes(), {text("cu264 authentication, version 2")})),
+      first_version_authentication_key_(hmac_sha256(key.bytes(), {text("cu264 authentication")})) {
   std::uint8_t nonce_bytes[8];
   for (int i = 0; i < 8; ++i) nonce_bytes[i] = static_cast<std::uint8_t>(nonce >> (56 - 8 * i));
   const Digest check = hmac_sha256(key.bytes(), {text("cu264 key check"), nonce_bytes});

@@ -79,7 +79,11 @@ void NalTool::parameter_sets(std::span<const std::uint8_t> stream) {
 
 std::vector<std::uint8_t> NalTool::access_units(std::span<const std::uint8_t> stream) {
   if (!outside_sets_.empty()) {
-    const bitstream::NalUnits outside = bitstream::split_annexb(outside_sets_);
+    bitstream::NalUnits outside = bitstream::split_annexb(outside_sets_);
+    // Messages that lie with them are no part of the stream.
+    std::erase_if(outside.units, [](const bitstream::NalUnit& nal) {
+      return nal.type() != bitstream::kNalSps && nal.type() != bitstream::kNalPps;
+    });
     inspect(outside.units);
     for (const bitstream::NalUnit& nal : outside.units) {
       sets_.read(nal);
@@ -168,7 +172,8 @@ void NalTool::run_jobs() {
     try {
       // What cannot be escaped back to the same bytes could not be given back either.
       job.escaped_.clear();
-      bitstream::append_escaped(job.escaped_, job.slice.nal->unit[0], bitstream::without_padding(job.rbsp));
+      bitstream::append_escaped_with_end(job.escaped_, job.slice.nal->unit[0],
+                                         bitstream::without_padding(job.rbsp));
       job.escaped_as_it_was_ = std::equal(job.escaped_.begin(), job.escaped_.end(),
                                           job.slice.nal->unit.begin(), job.slice.nal->unit.end());
       job.run();
@@ -220,7 +225,7 @@ void NalTool::finish_job(SliceJob& job, Bytes& out) {
       throw Error(ErrorCode::bad_input, where() + ": needless emulation prevention bytes",
                   "the stream must be escaped as H.264 7.4.1 has it");
     }
-    bitstream::append_escaped(out, current.nal->unit[0], bitstream::without_padding(job.rbsp));
+    bitstream::append_escaped_with_end(out, current.nal->unit[0], bitstream::without_padding(job.rbsp));
   } else {
     append(out, current.nal->unit);
   }

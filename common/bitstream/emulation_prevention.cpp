@@ -50,6 +50,10 @@ void append_escaped(Bytes& out, std::uint8_t header, ByteSpan rbsp) {
     if (from < end && core::needs_emulation_prevention(2, *from))
       out.push_back(core::kEmulationPreventionByte);
   }
+}
+
+void append_escaped_with_end(Bytes& out, std::uint8_t header, ByteSpan rbsp) {
+  append_escaped(out, header, rbsp);
   // A NAL unit must not end in a zero byte (7.4.1). An RBSP with a stop bit never does, but others may.
   if (!rbsp.empty() && rbsp.back() == 0) out.push_back(core::kEmulationPreventionByte);
 }

@@ -41,7 +41,8 @@ struct NalUnits {
 NalUnits split_annexb(ByteSpan stream);
 
 // Appends a start code, the NAL unit's header and the RBSP with emulation prevention. The long start code
-// (with zero_byte) belongs before parameter sets and before the first NAL unit of an access unit (B.1.2).
+// (with zero_byte) belongs before parameter sets and before the first NAL unit of an access unit (B.1.2). An
+// RBSP that ends in its trailing bits never ends in a zero byte, so that no 03 is needed behind it.
 void append_nal(Bytes& out, int nal_ref_idc, int nal_unit_type, ByteSpan rbsp, bool long_start_code);
 
 }  // namespace cu264::bitstream

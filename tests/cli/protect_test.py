@@ -159,6 +159,8 @@ class Protect(CommandTest):
         self.fails_with(1, "no 'everything'", "protect", "encrypt", stream, "-o", out, "--parts", "everything", *key)
         self.fails_with(1, "out of its range", "protect", "encrypt", stream, "-o", out, "--strength", "4", *key)
         self.fails_with(1, "protect does no 'hide'", "protect", "hide")
+        self.fails_with(1, "half a key", "protect", "encrypt", stream, "-o", out, "--key-file",
+                        self.write("half", b"7" * 32))
         self.fails_with(1, "there is no output", "protect", "encrypt", stream, *key)
         self.fails_with(2, "No such file", "protect", "encrypt", self.path("nowhere.mp4"), "-o", out, *key)
         self.fails_with(2, "text", "protect", "encrypt", self.write("text.264", b"no video\n" * 99), "-o", out, *key)
@@ -183,6 +185,92 @@ class Protect(CommandTest):
     def test_payload_that_is_no_file(self):
         self.fails_with(2, "directory", "hide", "put", self.stream(), "-o", self.path("x.264"), "--payload", self.folder,
                         "--key-file", self.path("key"))
+
+    def test_new_keys(self):
+        self.cu264("protect", "new-key", self.path("new"))
+        self.assertEqual(os.stat(self.path("new")).st_mode & 0o7777, 0o600)
+        key = self.read("new")
+        self.assertRegex(key, rb"^[0-9a-f]{64}\n$")
+        self.fails_with(4, "already", "protect", "new-key", self.path("new"))
+        self.assertEqual(self.read("new"), key)
+        os.symlink(self.path("nowhere"), self.path("link"))
+        self.fails_with(4, "already", "protect", "new-key", self.path("link"))
+        self.fails_with(1, "one file", "protect", "new-key")
+        self.fails_with(1, "one file", "protect", "new-key", self.path("a"), self.path("b"))
+        self.fails_with(4, "cannot be made", "protect", "new-key", self.path("none/key"))
+        stream, sealed = self.stream(), self.path("sealed.264")
+        done = self.cu264("protect", "encrypt", stream, "-o", sealed, "--key-file", self.path("new"))
+        self.assertEqual(done.stderr, "")
+        for mode in (0o640, 0o604):
+            os.chmod(self.path("new"), mode)
+            done = self.cu264("protect", "decrypt", sealed, "-o", self.path("opened.264"), "--key-file", self.path("new"))
+            self.assertIn("warning: " + self.path("new"), done.stderr)
+            self.assertEqual(self.read("opened.264"), self.read(stream))
+
+    def test_authentication(self):
+        stream, key = self.stream(), ("--key-file", self.path("key"))
+        ffmpeg("-i", stream, "-c", "copy", self.path("film.mp4"))
+        for kind in ("264", "mp4", "mkv", "ts"):
+            with self.subTest(kind=kind):
+                film, sealed, opened = (self.path(f"{name}.{kind}") for name in ("film", "sealed", "opened"))
+                if kind != "mp4":
+                    ffmpeg("-i", self.path("film.mp4"), "-c", "copy", film)
+                self.with_key("protect", "encrypt", film, "-o", sealed, "--authenticate", "--strength", 3)
+                self.assertEqual(complaints(sealed), "")
+                self.with_key("protect", "decrypt", sealed, "-o", opened, "--require-authentication")
+                self.assertEqual(packets_md5(opened), packets_md5(film))
+        # Through another muxer and back: what is covered stays as it is.
+        ffmpeg("-i", self.path("sealed.mkv"), "-c", "copy", self.path("other.mp4"))
+        self.with_key("protect", "decrypt", self.path("other.mp4"), "-o", self.path("opened2.mp4"), "--require-authentication")
+        out = self.path("x.264")
+        sealed = self.read("sealed.264")
+        self.fails_with(2, "fails its authentication", "protect", "decrypt",
+                  self.write("changed.264", sealed[:-2000] + bytes([sealed[-2000] ^ 1]) + sealed[-1999:]), "-o", out, *key)
+        self.fails_with(2, "cut off", "protect", "decrypt", self.write("cut.264", sealed[:sealed.rindex(b"\0\0\0\1")]), "-o", out, *key)
+        self.with_key("protect", "encrypt", stream, "-o", self.path("open.264"))
+        self.fails_with(2, "not authenticated", "protect", "decrypt", self.path("open.264"), "-o", out,
+                  "--require-authentication", *key)
+        self.fails_with(2, "not encrypted", "protect", "decrypt", stream, "-o", out, "--require-authentication", *key)
+        self.fails_with(1, "require-authentication", "protect", "encrypt", stream, "-o", out, "--require-authentication", *key)
+
+    def slices_in_packets(self, name):
+        """A Matroska file with one slice in each packet, and a large filler unit before the first one of each picture."""
+        self.encode(self.clip("small.y4m", "testsrc2=size=64x48:rate=25", 4), "-o", self.path("sliced.264"), "--quiet",
+                    "--slices", 3)
+        units = re.split(rb"\x00?\x00\x00\x01", self.read("sliced.264"))[1:]
+        sets = [unit for unit in units if unit[0] & 31 in (7, 8)]
+        slices = [unit for unit in units if unit[0] & 31 == 5]
+        filler = b"\x0c" + b"\xff" * 4096 + b"\x80"
+
+        def element(number, *content):
+            data = b"".join(content)
+            return bytes.fromhex(number) + (len(data) | 1 << 56).to_bytes(8, "big") + data
+
+        def sized(unit):
+            return len(unit).to_bytes(4, "big") + unit
+
+        config = (b"\1" + sets[0][1:4] + b"\xff\xe1" + len(sets[0]).to_bytes(2, "big") + sets[0] + b"\1" +
+                  len(sets[1]).to_bytes(2, "big") + sets[1])
+        blocks = []
+        for i, unit in enumerate(slices):
+            data = (sized(filler) if i % 3 == 0 else b"") + sized(unit)
+            blocks.append(element("a3", b"\x81", (40 * (i // 3) + i % 3).to_bytes(2, "big"), b"\x80", data))
+        video = element("e0", element("b0", bytes([64])), element("ba", bytes([48])))
+        track = element("ae", element("d7", b"\1"), element("73c5", b"\1"), element("83", b"\1"),
+                        element("86", b"V_MPEG4/ISO/AVC"), element("63a2", config), video)
+        segment = element("18538067", element("1549a966", element("2ad7b1", (1000000).to_bytes(3, "big"))),
+                          element("1654ae6b", track), element("1f43b675", element("e7", b"\0"), *blocks))
+        return self.write(name, element("1a45dfa3", element("4282", b"matroska")) + segment)
+
+    def test_slices_in_packets_of_their_own(self):
+        film, sealed, opened = self.slices_in_packets("split.mkv"), self.path("sealed.mkv"), self.path("opened.mkv")
+        for kind in ("mkv", "mp4"):
+            sealed, opened = self.path(f"sealed.{kind}"), self.path(f"opened.{kind}")
+            self.with_key("protect", "encrypt", film, "-o", sealed, "--authenticate")
+            self.assertEqual(len(ffprobe(sealed, "-show_packets")["packets"]), 4, "a packet is an access unit")
+            self.with_key("protect", "decrypt", sealed, "-o", opened, "--require-authentication")
+            self.assertEqual(complaints(opened), "")
+        self.assertEqual(sorted(name for name in os.listdir(self.folder) if name.startswith(".")), [])
 
     def test_keys_of_every_wrong_size(self):
         stream, out = self.stream(), self.path("x.264")

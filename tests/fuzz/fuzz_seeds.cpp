@@ -1,8 +1,10 @@
 // Writes the first inputs of the fuzz targets: fuzz_seeds FOLDER
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include "core/block.h"
 #include "core/cavlc_block.h"
 #include "cu264/encoder.h"
+#include "cu264/protect.h"
 #include "cu264/vle.h"
 
 namespace {
@@ -99,36 +102,77 @@ void write(const std::filesystem::path& folder, const std::vector<Bytes>& seeds)
   }
 }
 
-// A small stream of two pictures for each tool, after the byte that selects the tool (see fuzz_protect.cpp).
-std::vector<Bytes> protect_seeds() {
+// A small stream of two pictures, another for each number.
+Bytes small_stream(int number) {
   constexpr int kWidth = 32, kHeight = 32;
+  cu264::Config config;
+  config.width = kWidth, config.height = kHeight;
+  config.set("backend", "cpu");
+  config.set("qp", std::to_string(4 + 5 * number));
+  config.set("slices", number % 2 == 0 ? "1" : "2");
+  Bytes samples(kWidth * kHeight * 3 / 2);
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    samples[i] = static_cast<std::uint8_t>(i * i / 7 + i / 5 * 40);
+  cu264::Frame frame;
+  frame.width = kWidth, frame.height = kHeight;
+  frame.plane[0] = samples.data(), frame.plane[1] = samples.data() + kWidth * kHeight;
+  frame.plane[2] = frame.plane[1] + kWidth * kHeight / 4;
+  frame.pitch[0] = kWidth, frame.pitch[1] = frame.pitch[2] = kWidth / 2;
+  cu264::Encoder encoder(config);
+  Bytes stream;
+  const auto receive = [&] {
+    while (const auto packet = encoder.receive())
+      stream.insert(stream.end(), packet->data.begin(), packet->data.end());
+  };
+  for (frame.pts = 0; frame.pts < 2; ++frame.pts) {
+    while (!encoder.send(frame)) receive();
+  }
+  encoder.flush();
+  receive();
+  return stream;
+}
+
+Bytes behind(Bytes begin, const Bytes& stream) {
+  begin.insert(begin.end(), stream.begin(), stream.end());
+  return begin;
+}
+
+// Behind the byte that names the tool (see fuzz_protect.cpp).
+std::vector<Bytes> protect_seeds() {
   std::vector<Bytes> all;
-  for (int tool = 0; tool < 8; ++tool) {
-    cu264::Config config;
-    config.width = kWidth, config.height = kHeight;
-    config.set("backend", "cpu");
-    config.set("qp", std::to_string(4 + 5 * tool));
-    config.set("slices", tool % 2 == 0 ? "1" : "2");
-    Bytes samples(kWidth * kHeight * 3 / 2);
-    for (std::size_t i = 0; i < samples.size(); ++i)
-      samples[i] = static_cast<std::uint8_t>(i * i / 7 + i / 5 * 40);
-    cu264::Frame frame;
-    frame.width = kWidth, frame.height = kHeight;
-    frame.plane[0] = samples.data(), frame.plane[1] = samples.data() + kWidth * kHeight;
-    frame.plane[2] = frame.plane[1] + kWidth * kHeight / 4;
-    frame.pitch[0] = kWidth, frame.pitch[1] = frame.pitch[2] = kWidth / 2;
-    cu264::Encoder encoder(config);
-    Bytes seed{static_cast<std::uint8_t>(tool)};
-    const auto receive = [&] {
-      while (const auto packet = encoder.receive())
-        seed.insert(seed.end(), packet->data.begin(), packet->data.end());
+  for (int tool = 0; tool < 8; ++tool)
+    all.push_back(behind({static_cast<std::uint8_t>(tool)}, small_stream(tool)));
+  return all;
+}
+
+// Behind the bytes that say how it is cut (see fuzz_protect_calls.cpp).
+std::vector<Bytes> protect_calls_seeds() {
+  std::vector<Bytes> all;
+  for (std::uint8_t how = 0; how < 16; ++how) all.push_back(behind({how, 1, how}, small_stream(how % 8)));
+  return all;
+}
+
+// What the tools made of small streams, behind the byte that names another tool (see fuzz_sealed.cpp).
+std::vector<Bytes> sealed_seeds() {
+  const cu264::ProtectionKey key(std::array<std::uint8_t, 32>{1, 2, 3});
+  std::vector<Bytes> all;
+  for (int number = 0; number < 4; ++number) {
+    const Bytes plain = small_stream(number);
+    std::vector<Bytes> streams;
+    const auto add = [&](std::unique_ptr<cu264::StreamTool> tool) {
+      try {
+        streams.push_back(run_tool(*tool, plain).stream);
+      } catch (const cu264::Error&) {  // no room for a payload
+      }
     };
-    for (frame.pts = 0; frame.pts < 2; ++frame.pts) {
-      while (!encoder.send(frame)) receive();
+    add(make_encryptor(key, {cu264::encryption_strength(3), false}));
+    add(make_encryptor(key, {cu264::encryption_strength(1), true}));
+    add(make_watermark_embedder(key, {cu264::WatermarkScheme::t1_sign, 65536}, Bytes{0x5a}));
+    add(make_watermark_embedder(key, {cu264::WatermarkScheme::t1_parity, 65536}, Bytes{0x5a}));
+    add(make_hider(key, Bytes{0x5a}));
+    for (const Bytes& stream : streams) {
+      for (std::uint8_t tool = 0; tool < 5; ++tool) all.push_back(behind({tool}, stream));
     }
-    encoder.flush();
-    receive();
-    all.push_back(seed);
   }
   return all;
 }
@@ -165,6 +209,8 @@ int main(int count, char** values) {
   write(folder / "options", option_seeds());
   write(folder / "reader", reader_seeds());
   write(folder / "protect", protect_seeds());
+  write(folder / "protect_calls", protect_calls_seeds());
+  write(folder / "sealed", sealed_seeds());
   write(folder / "vle", vle_seeds());
   return 0;
 }

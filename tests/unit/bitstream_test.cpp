@@ -40,6 +40,16 @@ TEST(Rbsp, EscapesAndBack) {
   }
 }
 
+TEST(Rbsp, UnitsDoNotEndInZero) {
+  for (const Bytes& rbsp : {Bytes{0x80, 0, 0}, Bytes{0x80}, Bytes{}}) {
+    Bytes unit, back;
+    append_escaped_with_end(unit, 0x65, rbsp);
+    EXPECT_NE(unit.back(), 0);
+    unescape(unit, back);
+    EXPECT_EQ(back, padded(rbsp));
+  }
+}
+
 TEST(Rbsp, SplitsIntoUnitsThatMakeTheStreamAgain) {
   const Bytes stream{0, 0, 0, 1, 0x67, 5, 0, 0, 1, 0x68, 9, 0, 0, 0, 0, 1, 0x65, 7, 7, 0, 0};
   const NalUnits found = split_annexb(stream);

@@ -96,6 +96,30 @@ TEST(ProtectStream, RefusalsNameWhatWasFound) {
   EXPECT_THROW(encryption_strength(4), Error);
 }
 
+// A mark shows that it was put there, not that the rest of the stream is as it was.
+TEST(ProtectMarks, AreReadInAStreamThatSomebodyElseEncrypted) {
+  const Bytes stream = encoded(160, 128, 4);
+  const Bytes marked =
+      run_tool(*make_watermark_embedder(test_key(), {WatermarkScheme::t1_parity, 65536}, Bytes{7}), stream)
+          .stream;
+  const Bytes foreign =
+      run_tool(*make_encryptor(test_key(2), {encryption_strength(1), false}), marked).stream;
+  Bytes disguised;
+  int messages = 0;
+  for (const bitstream::NalUnit& nal : bitstream::split_annexb(foreign).units) {
+    // Of our messages, behind type, size and UUID: 1 is the kind of encryption's.
+    const bool encryption =
+        nal.type() == bitstream::kNalSei && nal.unit.size() > 40 && nal.unit[3] == 0x8f && nal.unit[19] == 1;
+    messages += encryption;
+    if (encryption) continue;
+    disguised.insert(disguised.end(), nal.prefix.begin(), nal.prefix.end());
+    disguised.insert(disguised.end(), nal.unit.begin(), nal.unit.end());
+  }
+  ASSERT_EQ(messages, 1);
+  EXPECT_NE(disguised, marked);
+  EXPECT_EQ(run_tool(*make_watermark_extractor(test_key()), disguised).payload, Bytes{7});
+}
+
 TEST(ProtectStream, EachEncryptionIsAnother) {
   const Bytes stream = encoded(48, 32, 1);
   const Bytes first = run_tool(*make_encryptor(test_key(), {}), stream).stream;
