@@ -1,6 +1,7 @@
 // The detector on the processor: its two forms, and a reference written here, on kind and unkind pictures.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <random>
