@@ -27,7 +27,8 @@ io::StreamEdit edit_of(StreamTool& tool) {
           [&tool](std::span<const std::uint8_t> stream) {
             if (interrupted()) throw Error(ErrorCode::bad_input, "interrupted", "nothing was written");
             return tool.access_units(stream);
-          }};
+          },
+          [] { return interrupted(); }};
 }
 
 }  // namespace
@@ -81,7 +82,8 @@ std::optional<StreamCommand> parse_stream_command(const std::string& verb,
   }
   command.input = command.text("input"), command.output = command.text("output");
   for (const char* name : {"input", "key-file", "payload"}) {
-    if (command.values.count(name) != 0 && io::same_file(command.text(name), command.output)) {
+    if (!command.has(name) || (command.text(name) == "-" && command.output == "-")) continue;  // two pipes
+    if (io::same_file(command.text(name), command.output)) {
       throw Error(ErrorCode::invalid_argument, command.output + " is the output and the " + name,
                   "name another output");
     }
