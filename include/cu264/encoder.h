@@ -105,9 +105,9 @@ struct Config {
   bool device_output = false;  // packets stay on the device: Packet::device_data
   EntropyKernel entropy_kernel = EntropyKernel::production;
 
-  // Sets a field by the name of one of config_options() and a textual value, as the command line does.
+  // Sets a field by the name of one of config_options() and its value as text, as the command line does.
   // Throws Error(invalid_argument) that lists what is accepted.
-  void set(std::string_view name, std::string_view value);
+  void set(std::string_view name, std::string_view text);
 };
 
 // An option that Config::set takes, described for a help text.
