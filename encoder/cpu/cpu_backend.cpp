@@ -178,7 +178,8 @@ class CpuBackend final : public Backend {
       reconstruct_slice(slot.picture, index, params_.qp, params_.preset);
       if (params_.cipher) params_.cipher->encrypt_slice(slot.picture.view(), index, slot.index);
       const SliceHeader& header =
-          params_.slice_headers[static_cast<std::size_t>(2 * index + slot.idr_pic_id)];
+          params_
+              .slice_headers[2 * static_cast<std::size_t>(index) + static_cast<std::size_t>(slot.idr_pic_id)];
       core::BitWriter writer(slice.payload.get(), slice.capacity);
       slice.stats = {};
       entropy::code_slice(slot.picture.view(), index, header.bits, header.length, writer, slice.stats);
