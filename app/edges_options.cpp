@@ -146,7 +146,7 @@ void read_detector(const Given& given, EdgesOptions& options) {
     params.noise_floor = *floor;
   }
   params.density_scaling = given.has("density-scaling");
-  if (given.has("published")) params.form = canny::Form::published;
+  options.published = given.has("published");
 }
 
 void read_machine(const Given& given, EdgesOptions& options) {

@@ -7,7 +7,7 @@
 
 #include "cu264/canny.h"
 #include "cu264/encoder.h"
-#include "io/container.h"
+#include "io/output_container.h"
 #include "io/reader.h"
 
 namespace cu264::app {
@@ -20,6 +20,7 @@ struct EdgesOptions {
   EdgeFormat format = EdgeFormat::pgm;
   io::Container container = io::Container::h264;  // of video
   canny::Params params;
+  bool published = false;  // the paper's form
   canny::Machine machine;
   Config config;  // of video: what the command line decides of it
   bool overlay = false;

@@ -11,6 +11,7 @@
 #include "app/interrupt.h"
 #include "app/verbs.h"
 #include "io/progress.h"
+#include "vision/published/open_detector.h"
 
 namespace cu264::app {
 namespace {
@@ -28,13 +29,19 @@ std::unique_ptr<io::Reader> open_reader(const io::ReaderOptions& options) {
   }
 }
 
+canny::Detector open_detector(const EdgesOptions& options, const io::VideoInfo& video) {
+  if (options.published)
+    return published::open_detector(options.params, video.width, video.height, options.machine);
+  return canny::Detector(options.params, video.width, video.height, options.machine);
+}
+
 class EdgesRun {
  public:
   EdgesRun(const EdgesOptions& options, io::Reader& reader)
       : options_(options),
         reader_(reader),
         video_(reader.info()),
-        detector_(options.params, video_.width, video_.height, options.machine),
+        detector_(open_detector(options, video_)),
         sink_(options.format == EdgeFormat::video ? open_video_sink(options, video_)
                                                   : open_picture_sink(options)),
         progress_(options.progress),

@@ -86,8 +86,13 @@ void EncodeOutputs::begin_statistics(const Config& config) {
 }
 
 void EncodeOutputs::picture(Packet packet, const io::Picture& source) {
-  if (encryptor_) packet.data = encryptor_->access_units(packet.data);
-  muxer_.write(packet.data, packet.pts, source.duration);
+  if (encryptor_) {
+    packet.data = encryptor_->access_units(packet.data);
+    write_sealed();
+    sealed_ = {packet.data, packet.pts, source.duration};
+  } else {
+    muxer_.write(packet.data, packet.pts, source.duration);
+  }
   const std::vector<std::uint8_t>& reconstruction = packet.reconstruction;
   if (recon_) recon_->write(reconstruction.data(), reconstruction.size());
   if (options_.verify) {
@@ -104,10 +109,19 @@ void EncodeOutputs::picture(Packet packet, const io::Picture& source) {
       {totals_.frames(), video_.expected_frames, totals_.bytes(), totals_.video_seconds(), elapsed()});
 }
 
+void EncodeOutputs::write_sealed() {
+  if (!sealed_.data.empty()) muxer_.write(sealed_.data, sealed_.pts, sealed_.duration);
+}
+
 void EncodeOutputs::finish(const std::vector<std::string>& notes) {
   encode_seconds_ = elapsed();
   progress_.clear();
-  if (encryptor_) encryptor_->finish();
+  if (encryptor_) {
+    const std::vector<std::uint8_t> last = encryptor_->last_units();
+    sealed_.data.insert(sealed_.data.end(), last.begin(), last.end());
+    write_sealed();
+    encryptor_->finish();
+  }
   muxer_.finish();
   file_.close();
   if (options_.verify) {

@@ -41,6 +41,7 @@ class EncodeOutputs {
  private:
   double elapsed() const;
   void begin_statistics(const Config& config);
+  void write_sealed();
 
   const EncodeOptions& options_;
   EncoderInfo encoder_;
@@ -48,6 +49,11 @@ class EncodeOutputs {
   io::OutputFile file_;
   io::Muxer muxer_;
   std::unique_ptr<StreamTool> encryptor_;  // null: not wanted
+  // The last access unit that left it, which waits for what may be put behind it.
+  struct {
+    std::vector<std::uint8_t> data;
+    std::int64_t pts = 0, duration = 0;
+  } sealed_;
   std::optional<io::OutputFile> recon_;
   std::optional<io::Statistics> statistics_;
   io::Progress progress_;

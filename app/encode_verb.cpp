@@ -55,7 +55,7 @@ ExitCode encode(EncodeOptions options) {
   const auto copied = io::copyable(options.container, reader.side_streams(), notes);
   reader.keep(copied);
   const Config config = complete_config(options, video);
-  Encoder encoder(config);
+  Encoder encoder = options.coder ? published::open_encoder(config, *options.coder) : Encoder(config);
   for (const std::string& warning : encoder.info().warnings) notes.push_back(warning);
 
   std::string summary;

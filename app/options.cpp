@@ -9,6 +9,7 @@
 #include "app/encryption_parts.h"
 #include "app/given.h"
 #include "app/input_options.h"
+#include "app/key_file.h"
 #include "app/option_values.h"
 #include "app/watermark_scheme.h"
 #include "io/output_file.h"
@@ -52,6 +53,10 @@ struct Groups {
   Groups() {
     add_input_options(input);
     for (const ConfigOption& option : config_options()) add_config_option(option);
+    machine.add_options()(
+        "entropy-kernel", text("NAME"),
+        "for developers: which kernels of the CUDA backend code the levels: production, cavlcu "
+        "or cavlc_su (production). Never changes the bytes");
     output.add_options()("output,o", text("FILE"), "where to; - is standard output");
     output.add_options()("format", text("NAME"),
                          "h264, mp4, mov, mkv or ts, whatever the file's name (- is h264)");
@@ -99,12 +104,21 @@ struct Groups {
   }
 };
 
+// Nothing: the production kernel.
+std::optional<published::Coder> parse_entropy_kernel(const std::string& name) {
+  if (name == "production") return std::nullopt;
+  if (name == "cavlcu") return published::Coder::cavlcu;
+  if (name == "cavlc_su") return published::Coder::cavlc_su;
+  usage("bad entropy-kernel \"" + name + "\"", "use production, cavlcu or cavlc_su");
+}
+
 void read_coding(const Given& given, EncodeOptions& options) {
   for (const ConfigOption& option : config_options()) {
     const bool asked =
         option.group == ConfigOption::Group::coding || option.group == ConfigOption::Group::machine;
     if (asked && given.has(option.name)) options.config.set(option.name, given[option.name]);
   }
+  if (given.has("entropy-kernel")) options.coder = parse_entropy_kernel(given["entropy-kernel"]);
   options.config.deblock = !given.has("no-deblock");
   if (given.has("device")) {
     if (options.config.backend == BackendChoice::cpu)
@@ -178,7 +192,7 @@ void read_protection(const Given& given, EncodeOptions& options) {
   if (!encrypts) refuse("authenticate", "--encrypt");
   if (!marks) refuse("payload", "--watermark"), refuse("density", "--watermark");
   if (!encrypts && !marks) return refuse("key-file", "--encrypt or --watermark");
-  options.key.emplace(given.has("key-file") ? ProtectionKey::from_file(given["key-file"])
+  options.key.emplace(given.has("key-file") ? key_of_file(given["key-file"])
                                             : ProtectionKey::from_environment());
   if (encrypts) read_encryption(given, options);
   if (marks) read_watermark(given, options);

@@ -7,7 +7,8 @@
 
 #include "cu264/encoder.h"
 #include "cu264/protect.h"
-#include "io/container.h"
+#include "encoder/published/open_encoder.h"
+#include "io/output_container.h"
 #include "io/reader.h"
 
 namespace cu264::app {
@@ -17,8 +18,9 @@ struct EncodeOptions {
   std::string output;
   io::Container container = io::Container::h264;
   bool fragmented = false;
-  Config config;      // what the command line decides of it; the input decides the rest
-  std::string recon;  // file names; empty: not wanted
+  Config config;                          // what the command line decides of it; the input decides the rest
+  std::optional<published::Coder> coder;  // instead of the production kernel
+  std::string recon;                      // file names; empty: not wanted
   std::string stats;
   std::optional<EncryptionOptions> encryption;  // of the finished stream
   std::optional<ProtectionKey> key;             // with encryption

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "app/interrupt.h"
+#include "app/key_file.h"
 #include "io/av.h"
 #include "io/output_file.h"
 #include "io/remux.h"
@@ -28,7 +29,7 @@ io::StreamEdit edit_of(StreamTool& tool) {
             if (interrupted()) throw Error(ErrorCode::bad_input, "interrupted", "nothing was written");
             return tool.access_units(stream);
           },
-          [] { return interrupted(); }};
+          [&tool] { return tool.last_units(); }, [] { return interrupted(); }};
 }
 
 }  // namespace
@@ -47,7 +48,7 @@ std::uint32_t StreamCommand::number(const char* name, std::uint32_t low, std::ui
 }
 
 ProtectionKey StreamCommand::key() const {
-  return has("key-file") ? ProtectionKey::from_file(text("key-file")) : ProtectionKey::from_environment();
+  return has("key-file") ? key_of_file(text("key-file")) : ProtectionKey::from_environment();
 }
 
 std::optional<StreamCommand> parse_stream_command(const std::string& verb,

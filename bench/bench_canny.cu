@@ -18,17 +18,16 @@
 #include "bench/npp_canny.h"
 #endif
 #include "cu264/canny.h"
-#include "tests/parity/device_array.cuh"
+#include "support/device_array.cuh"
 #include "vision/backend.h"
-#include "vision/cuda/canny.h"
-#include "vision/cuda/published.h"
+#include "vision/cuda/canny_plan.h"
+#include "vision/published/published_canny.h"
 
 namespace cu264::bench {
 namespace {
 
 using namespace vision;
-using parity::check;
-using parity::DeviceArray;
+using test::DeviceArray;
 using vision::cuda::CannyPlan;
 using vision::cuda::DeviceLimits;
 using vision::cuda::PublishedPlan;
@@ -67,8 +66,8 @@ CannyParams params_of(const std::vector<int>& candidates, Partition partition) {
 
 struct Timer {
   Timer() {
-    check(cudaEventCreate(&start), "event");
-    check(cudaEventCreate(&stop), "event");
+    check_cuda(cudaEventCreate(&start), "event");
+    check_cuda(cudaEventCreate(&stop), "event");
   }
   ~Timer() { cudaEventDestroy(start), cudaEventDestroy(stop); }
   cudaEvent_t start = nullptr, stop = nullptr;
@@ -85,12 +84,12 @@ double microseconds(cudaStream_t stream, const std::function<void(int)>& launch,
   const Timer timer;
   std::vector<float> times;
   for (int run = -3; run < runs; ++run) {
-    check(cudaEventRecord(timer.start, stream), "event");
+    check_cuda(cudaEventRecord(timer.start, stream), "event");
     launch(run + 3);
-    check(cudaEventRecord(timer.stop, stream), "event");
-    check(cudaEventSynchronize(timer.stop), "kernel");
+    check_cuda(cudaEventRecord(timer.stop, stream), "event");
+    check_cuda(cudaEventSynchronize(timer.stop), "kernel");
     float time = 0;
-    check(cudaEventElapsedTime(&time, timer.start, timer.stop), "event");
+    check_cuda(cudaEventElapsedTime(&time, timer.start, timer.stop), "event");
     if (run >= 0) times.push_back(1e3f * time);
   }
   return median(times);
@@ -100,14 +99,14 @@ class Graph {
  public:
   Graph(cudaStream_t stream, const std::function<void()>& launch) {
     cudaGraph_t graph;
-    check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
+    check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
     launch();
-    check(cudaStreamEndCapture(stream, &graph), "capture");
-    check(cudaGraphInstantiate(&executable_, graph, 0), "graph");
+    check_cuda(cudaStreamEndCapture(stream, &graph), "capture");
+    check_cuda(cudaGraphInstantiate(&executable_, graph, 0), "graph");
     cudaGraphDestroy(graph);
   }
   ~Graph() { cudaGraphExecDestroy(executable_); }
-  void launch(cudaStream_t stream) const { check(cudaGraphLaunch(executable_, stream), "graph"); }
+  void launch(cudaStream_t stream) const { check_cuda(cudaGraphLaunch(executable_, stream), "graph"); }
 
  private:
   cudaGraphExec_t executable_ = nullptr;
@@ -123,11 +122,11 @@ class Bench {
         copies_(static_cast<int>((kRotated + pixels_ - 1) / pixels_ + 63) / 64 * 64),
         pictures_(pixels_ * static_cast<std::size_t>(copies_)),
         edges_(pixels_ * 64) {
-    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "stream");
+    check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "stream");
     for (int i = 0; i < copies_; ++i) {
-      check(cudaMemcpy(pictures_.data() + static_cast<std::size_t>(i) * pixels_, picture.samples.data(),
-                       pixels_, cudaMemcpyHostToDevice),
-            "upload");
+      check_cuda(cudaMemcpy(pictures_.data() + static_cast<std::size_t>(i) * pixels_, picture.samples.data(),
+                            pixels_, cudaMemcpyHostToDevice),
+                 "upload");
     }
   }
   ~Bench() { cudaStreamDestroy(stream_); }
@@ -155,7 +154,7 @@ class Bench {
     const DeviceArray<std::uint8_t> scratch(plan.scratch_bytes());
     for (int i = 0; i < 2; ++i)
       plan.launch(planes(i * count), count, scratch.data(), edges(), nullptr, {}, stream_);
-    check(cudaStreamSynchronize(stream_), "kernel");
+    check_cuda(cudaStreamSynchronize(stream_), "kernel");
   }
 
   // The paper's form takes milliseconds where the whole picture is one sub-image.
@@ -172,14 +171,14 @@ class Bench {
     std::vector<double> times = {microseconds(
         stream_, [&](int i) { launch(i, nullptr); }, runs)};
     cudaEvent_t marks[PublishedPlan::kSteps + 1];
-    for (cudaEvent_t& mark : marks) check(cudaEventCreate(&mark), "event");
+    for (cudaEvent_t& mark : marks) check_cuda(cudaEventCreate(&mark), "event");
     std::vector<float> steps[PublishedPlan::kSteps];
     for (int run = 0; run < runs; ++run) {
       launch(run, marks);
-      check(cudaStreamSynchronize(stream_), "kernel");
+      check_cuda(cudaStreamSynchronize(stream_), "kernel");
       for (int s = 0; s < PublishedPlan::kSteps; ++s) {
         float time = 0;
-        check(cudaEventElapsedTime(&time, marks[s], marks[s + 1]), "event");
+        check_cuda(cudaEventElapsedTime(&time, marks[s], marks[s + 1]), "event");
         steps[s].push_back(1e3f * time);
       }
     }
@@ -209,10 +208,10 @@ class Bench {
   double copy(int count) {
     return microseconds(stream_,
                         [&](int i) {
-                          check(cudaMemcpyAsync(edges_.data(), planes(i * count).first,
-                                                pixels_ * static_cast<std::size_t>(count),
-                                                cudaMemcpyDeviceToDevice, stream_),
-                                "copy");
+                          check_cuda(cudaMemcpyAsync(edges_.data(), planes(i * count).first,
+                                                     pixels_ * static_cast<std::size_t>(count),
+                                                     cudaMemcpyDeviceToDevice, stream_),
+                                     "copy");
                         }) /
            count;
   }

@@ -18,18 +18,17 @@
 #include "bench/device_timing.cuh"
 #include "core/bit_ops.h"
 #include "cu264/encoder.h"
-#include "entropy/cavlc/cavlc_su.h"
-#include "entropy/cavlc/cavlcu.h"
 #include "entropy/cavlc/code_batch.h"
+#include "entropy/cavlc/published/cavlc_su.h"
+#include "entropy/cavlc/published/cavlcu.h"
 #include "entropy/cavlc/zeros_and_runs.h"
 #include "entropy/pack/pack_batch.h"
-#include "tests/parity/device_array.cuh"
+#include "support/device_array.cuh"
 
 namespace cu264::bench {
 namespace {
 
-using parity::check;
-using parity::DeviceArray;
+using test::DeviceArray;
 
 constexpr int kRuns = 15;
 
@@ -108,7 +107,7 @@ Row measure(const core::BatchView& view) {
     });
     const std::size_t scratch_bytes = entropy::cavlcu_scratch_bytes(pictures, mb_width, mb_height);
     const DeviceArray<std::uint8_t> scratch(scratch_bytes);
-    check(cudaMemset(scratch.data(), 0, scratch_bytes), "memset");
+    check_cuda(cudaMemset(scratch.data(), 0, scratch_bytes), "memset");
     row.cavlcu =
         us([&] { entropy::launch_cavlcu(view, zeros_and_runs.data(), scratch.data(), codes, nullptr); });
   }
@@ -116,8 +115,8 @@ Row measure(const core::BatchView& view) {
   const std::size_t capacity = pictures * entropy::max_packed_bytes(mb_width, mb_height, 1);
   const DeviceArray<std::uint8_t> stream(capacity);
   const DeviceArray<entropy::PackedPicture> packed(static_cast<std::size_t>(pictures));
-  const DeviceArray<entropy::SliceHeaderBits> headers(
-      std::vector<entropy::SliceHeaderBits>{{0xb84, 14}, {0xb85, 14}});
+  const DeviceArray<core::SliceHeaderBits> headers(
+      std::vector<core::SliceHeaderBits>(static_cast<std::size_t>(pictures), {0xb84, 14}));
   const entropy::GroupLayout layout = entropy::group_layout(view);
   const DeviceArray<std::uint32_t> words(entropy::group_words(layout, mb_width, mb_height));
   const DeviceArray<entropy::GroupRecord> records(layout.groups());
@@ -129,7 +128,7 @@ Row measure(const core::BatchView& view) {
   entropy::launch_prepare_pack(scratch.data(), nullptr);
   const entropy::PackMemory memory{scratch.data(), words.data(), stream.data(), capacity};
   row.code_and_pack =
-      us([&] { entropy::launch_code_and_pack(view, headers.data(), 0, memory, packed.data(), nullptr); });
+      us([&] { entropy::launch_code_and_pack(view, headers.data(), memory, packed.data(), nullptr); });
   const entropy::PackedPicture last = packed.download().back();
   row.bytes = static_cast<double>(last.offset + last.size) / pictures;
   return row;

@@ -80,7 +80,8 @@ void rdoq_block(benchmark::State& state) {
   std::int16_t levels[16] = {};
   std::size_t i = 0;
   for (auto _ : state) {
-    core::rdoq_block(blocks[i].scaled, blocks[i].negative, 16, shift, 4, levels);
+    core::rdoq_block(core::CavlcRate{}, blocks[i].scaled, blocks[i].negative, core::BlockCategory::luma_4x4,
+                     shift, 4, levels);
     benchmark::DoNotOptimize(levels);
     i = (i + 1) % kBlocks;
   }

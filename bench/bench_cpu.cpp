@@ -13,14 +13,14 @@
 #include <string>
 #include <vector>
 
+#include "common/bitstream/nal_unit.h"
 #include "core/bits.h"
 #include "cu264/encoder.h"
-#include "encoder/cpu/deblock_picture.h"
 #include "encoder/cpu/ingest.h"
-#include "encoder/cpu/reconstruct.h"
+#include "encoder/cpu/reconstruct_slice.h"
+#include "encoder/deblock_picture.h"
 #include "entropy/cavlc/slice_coder.h"
-#include "entropy/pack/nal_writer.h"
-#include "tests/support/picture.h"
+#include "support/picture.h"
 
 namespace cu264::bench {
 namespace {
@@ -177,7 +177,7 @@ void append_nal_of(benchmark::State& state, const std::vector<std::uint8_t>& rbs
   std::vector<std::uint8_t> nal_unit;
   for (auto _ : state) {
     nal_unit.clear();
-    entropy::append_nal(nal_unit, 3, 5, rbsp, true);  // an IDR slice (H.264 table 7-1)
+    bitstream::append_nal(nal_unit, 3, 5, rbsp, true);  // an IDR slice (H.264 table 7-1)
     benchmark::DoNotOptimize(nal_unit.data());
   }
   report(state, rbsp.size());

@@ -21,8 +21,8 @@
 
 #include "bench/encode_tables.h"
 #include "bench/gpu_bench.h"
+#include "common/cuda/error_check.h"
 #include "cu264/device.h"
-#include "encoder/cuda/device.h"
 
 namespace cu264::bench {
 namespace {
@@ -112,7 +112,7 @@ Options parse(int argc, char** argv) {
 void report_machine(Run& run) {
   const DeviceInfo device = cuda_devices().at(0);
   int runtime = 0;
-  encoder::cuda::check(cudaRuntimeGetVersion(&runtime), "asking for the runtime's version");
+  check_cuda(cudaRuntimeGetVersion(&runtime), "asking for the runtime's version");
   run.report.row("machine", {{"device", device.name},
                              {"compute", device.compute_major + 0.1 * device.compute_minor, 1},
                              {"multiprocessors", device.multiprocessors},

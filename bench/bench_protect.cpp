@@ -20,8 +20,8 @@
 
 #include "cu264/canny.h"
 #include "cu264/protect.h"
-#include "tests/support/decode.h"
-#include "tests/support/encode.h"
+#include "support/decode.h"
+#include "support/encode.h"
 
 namespace {
 

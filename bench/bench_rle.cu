@@ -14,6 +14,7 @@
 
 #include "bench/device_timing.cuh"
 #include "cu264/rle.h"
+#include "entropy/rle/published/parle.h"
 
 namespace {
 
@@ -45,11 +46,11 @@ void bench_runs(const char* type, std::size_t bytes, unsigned average, int runs,
   const DeviceBuffer<T> d_input(count), d_symbols(count), d_expected_symbols(count);
   const DeviceBuffer<std::uint32_t> d_lengths(count), d_expected_lengths(count);
   const DeviceBuffer<std::uint64_t> d_count(1), d_expected_count(1);
-  check_runtime(cudaMemcpy(d_input.data(), input.data(), bytes, cudaMemcpyHostToDevice), "upload");
+  check_cuda(cudaMemcpy(d_input.data(), input.data(), bytes, cudaMemcpyHostToDevice), "upload");
   const auto items = static_cast<std::int64_t>(count);
   std::size_t cub_bytes = 0;
   const auto cub_encode = [&](void* d_scratch) {
-    check_runtime(
+    check_cuda(
         cub::DeviceRunLengthEncode::Encode(d_scratch, cub_bytes, d_input.data(), d_expected_symbols.data(),
                                            d_expected_lengths.data(), d_expected_count.data(), items),
         "CUB");
@@ -58,8 +59,8 @@ void bench_runs(const char* type, std::size_t bytes, unsigned average, int runs,
   const DeviceBuffer<char> d_cub(cub_bytes);
   const double cub = median_milliseconds(runs, [&] { cub_encode(d_cub.data()); });
   std::uint64_t run_count = 0;
-  check_runtime(cudaMemcpy(&run_count, d_expected_count.data(), sizeof run_count, cudaMemcpyDeviceToHost),
-                "download");
+  check_cuda(cudaMemcpy(&run_count, d_expected_count.data(), sizeof run_count, cudaMemcpyDeviceToHost),
+             "download");
   const std::size_t moved = bytes + run_count * (sizeof(T) + 4);
   const double copy = copy_milliseconds(runs, moved);
   const auto line = [&](const char* name, double time) {
@@ -68,19 +69,22 @@ void bench_runs(const char* type, std::size_t bytes, unsigned average, int runs,
                 static_cast<double>(bytes) / time / 1e6, 100 * copy / time, cub / time);
   };
   line("CUB", cub);
-  for (const rle::Method method : {rle::Method::automatic, rle::Method::parle}) {
-    std::size_t scratch = 0;
-    const auto encode = [&](void* d_scratch) {
-      rle::device_encode(d_scratch, scratch, d_input.data(), count, d_symbols.data(), d_lengths.data(),
-                         d_count.data(), nullptr, method);
+  const rle::EncodeArrays<T> arrays{d_input.data(), count, d_symbols.data(), d_lengths.data(),
+                                    d_count.data()};
+  for (const bool published : {false, true}) {
+    const DeviceBuffer<char> d_scratch(published ? rle::parle_scratch_bytes(count)
+                                                 : rle::encode_scratch_bytes(count));
+    const auto encode = [&](void* d_memory) {
+      if (published)
+        rle::launch_parle(arrays, d_memory, nullptr);
+      else
+        rle::launch_encode(arrays, d_memory, nullptr);
     };
-    encode(nullptr);
-    const DeviceBuffer<char> d_scratch(scratch);
     const double time = median_milliseconds(runs, [&] { encode(d_scratch.data()); });
     require(same_bytes(d_count.data(), d_expected_count.data(), 8), "the number of runs");
     require(same_bytes(d_symbols.data(), d_expected_symbols.data(), run_count * sizeof(T)), "a symbol");
     require(same_bytes(d_lengths.data(), d_expected_lengths.data(), run_count * 4), "a length");
-    line(method == rle::Method::parle ? "PARLE" : "`device_encode`", time);
+    line(published ? "PARLE" : "`device_encode`", time);
   }
   const DeviceBuffer<T> d_output(count);
   std::size_t scratch = 0;

@@ -9,10 +9,12 @@
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
 #include <exception>
+#include <optional>
 
 #include "bench/device_timing.cuh"
 #include "cu264/scan.h"
 #include "entropy/scan/device_scan.h"
+#include "entropy/scan/published/published_scan.h"
 
 namespace {
 
@@ -56,31 +58,35 @@ void bench_sums(const std::uint32_t* d_input, std::size_t count, int runs) {
   const DeviceBuffer<std::uint32_t> d_expected(count), d_output(count);
   const auto items = static_cast<std::int64_t>(count);
   std::size_t bytes = 0;
-  check_runtime(cub::DeviceScan::ExclusiveSum(nullptr, bytes, d_input, d_expected.data(), items), "CUB");
+  check_cuda(cub::DeviceScan::ExclusiveSum(nullptr, bytes, d_input, d_expected.data(), items), "CUB");
   const DeviceBuffer<char> d_cub(bytes);
   Table table{count * 8, 0, 0};
   table.copy = copy_milliseconds(runs, table.bytes);
   table.cub = median_milliseconds(runs, [&] {
-    check_runtime(cub::DeviceScan::ExclusiveSum(d_cub.data(), bytes, d_input, d_expected.data(), items),
-                  "CUB");
+    check_cuda(cub::DeviceScan::ExclusiveSum(d_cub.data(), bytes, d_input, d_expected.data(), items), "CUB");
   });
   table.head("Exclusive sums of 32-bit words");
   const struct {
     const char* name;
-    scan::ScanForm form;
+    std::optional<scan::ScanForm> form;  // nothing: the production form
   } forms[] = {{"`device_scan` (GVLE's, tiles of 8192)", {}},
-               {"Yamamoto's, tiles of 8192", {scan::Method::yavle, scan::TileSize::large}},
-               {"Yan's, tiles of 8192", {scan::Method::cuvle, scan::TileSize::large}},
-               {"GVLE_scan (tiles of 1024)", scan::form_of(scan::Method::gvle)},
-               {"YAVLE_scan", scan::form_of(scan::Method::yavle)},
-               {"CUVLE_scan", scan::form_of(scan::Method::cuvle)}};
+               {"Yamamoto's, tiles of 8192", {{scan::Method::yavle, scan::TileSize::large}}},
+               {"Yan's, tiles of 8192", {{scan::Method::cuvle, scan::TileSize::large}}},
+               {"GVLE_scan (tiles of 1024)", {{scan::Method::gvle}}},
+               {"YAVLE_scan", {{scan::Method::yavle}}},
+               {"CUVLE_scan", {{scan::Method::cuvle}}}};
   for (const auto& [name, form] : forms) {
-    const std::size_t scratch = scan::scan_scratch_bytes(form, count);
+    const std::size_t scratch =
+        form ? scan::published_scan_scratch_bytes(*form, count) : scan::scan_scratch_bytes(count);
     const DeviceBuffer<char> d_scratch(scratch);
-    check_runtime(cudaMemset(d_output.data(), 0xa5, count * 4), "cudaMemset");
-    const double time = median_milliseconds(form.method == scan::Method::cuvle ? 5 : runs, [&, form = form] {
-      scan::launch_scan(form, {d_input, d_output.data(), count, scan::Kind::exclusive}, d_scratch.data(),
-                        nullptr);
+    const scan::ScanArrays<std::uint32_t> arrays{d_input, d_output.data(), count, scan::Kind::exclusive};
+    check_cuda(cudaMemset(d_output.data(), 0xa5, count * 4), "cudaMemset");
+    const bool slow = form && form->method == scan::Method::cuvle;
+    const double time = median_milliseconds(slow ? 5 : runs, [&, form = form] {
+      if (form)
+        scan::launch_published_scan(*form, arrays, d_scratch.data(), nullptr);
+      else
+        scan::launch_scan(arrays, d_scratch.data(), nullptr);
     });
     require(same_bytes(d_output.data(), d_expected.data(), count * 4), name);
     table.line(name, time);
@@ -96,23 +102,23 @@ void bench_selection(const std::uint32_t* d_input, const std::uint8_t* d_flags, 
   const DeviceBuffer<std::uint64_t> d_expected_count(1), d_count(1);
   const auto items = static_cast<std::int64_t>(count);
   std::size_t bytes = 0, scratch = 0;
-  check_runtime(cub::DeviceSelect::Flagged(nullptr, bytes, d_input, d_flags, d_expected.data(),
-                                           d_expected_count.data(), items),
-                "CUB");
+  check_cuda(cub::DeviceSelect::Flagged(nullptr, bytes, d_input, d_flags, d_expected.data(),
+                                        d_expected_count.data(), items),
+             "CUB");
   scan::device_select(nullptr, scratch, d_input, d_flags, d_output.data(), count, d_count.data(), nullptr);
   const DeviceBuffer<char> d_cub(bytes), d_scratch(scratch);
   Table table{};
   table.cub = median_milliseconds(runs, [&] {
-    check_runtime(cub::DeviceSelect::Flagged(d_cub.data(), bytes, d_input, d_flags, d_expected.data(),
-                                             d_expected_count.data(), items),
-                  "CUB");
+    check_cuda(cub::DeviceSelect::Flagged(d_cub.data(), bytes, d_input, d_flags, d_expected.data(),
+                                          d_expected_count.data(), items),
+               "CUB");
   });
   const double ours = median_milliseconds(runs, [&] {
     scan::device_select(d_scratch.data(), scratch, d_input, d_flags, d_output.data(), count, d_count.data(),
                         nullptr);
   });
   std::uint64_t selected = 0;
-  check_runtime(cudaMemcpy(&selected, d_count.data(), sizeof selected, cudaMemcpyDeviceToHost), "download");
+  check_cuda(cudaMemcpy(&selected, d_count.data(), sizeof selected, cudaMemcpyDeviceToHost), "download");
   require(same_bytes(d_count.data(), d_expected_count.data(), sizeof selected), "the number selected");
   require(same_bytes(d_output.data(), d_expected.data(), selected * 4), "the selection");
   table.bytes = count * 5 + selected * 4;
@@ -121,20 +127,20 @@ void bench_selection(const std::uint32_t* d_input, const std::uint8_t* d_flags, 
   table.line("`device_select`", ours);
 
   std::size_t if_bytes = 0;
-  check_runtime(cub::DeviceSelect::If(nullptr, if_bytes, d_input, d_expected.data(), d_expected_count.data(),
-                                      items, IsNotZero{}),
-                "CUB");
+  check_cuda(cub::DeviceSelect::If(nullptr, if_bytes, d_input, d_expected.data(), d_expected_count.data(),
+                                   items, IsNotZero{}),
+             "CUB");
   const DeviceBuffer<char> d_if(if_bytes);
   table.cub = median_milliseconds(runs, [&] {
-    check_runtime(cub::DeviceSelect::If(d_if.data(), if_bytes, d_input, d_expected.data(),
-                                        d_expected_count.data(), items, IsNotZero{}),
-                  "CUB");
+    check_cuda(cub::DeviceSelect::If(d_if.data(), if_bytes, d_input, d_expected.data(),
+                                     d_expected_count.data(), items, IsNotZero{}),
+               "CUB");
   });
   const double nonzero = median_milliseconds(runs, [&] {
     scan::device_select_nonzero(d_scratch.data(), scratch, d_input, d_output.data(), count, d_count.data(),
                                 nullptr);
   });
-  check_runtime(cudaMemcpy(&selected, d_count.data(), sizeof selected, cudaMemcpyDeviceToHost), "download");
+  check_cuda(cudaMemcpy(&selected, d_count.data(), sizeof selected, cudaMemcpyDeviceToHost), "download");
   require(same_bytes(d_count.data(), d_expected_count.data(), sizeof selected), "the number selected");
   require(same_bytes(d_output.data(), d_expected.data(), selected * 4), "the selection");
   table.bytes = count * 4 + selected * 4;

@@ -13,8 +13,8 @@
 #include <stdexcept>
 
 #include "bench/vle_workload.h"
-#include "entropy/vle/cuvle.h"
-#include "entropy/vle/pavle.h"
+#include "entropy/vle/published/cuvle.h"
+#include "entropy/vle/published/pavle.h"
 
 namespace {
 

@@ -22,13 +22,12 @@
 #include "cu264/vle.h"
 #include "entropy/vle/fast.h"
 #include "entropy/vle/gpu_decode.h"
-#include "tests/parity/device_array.cuh"
+#include "support/device_array.cuh"
 
 namespace cu264::bench {
 namespace {
 
-using parity::check;
-using parity::DeviceArray;
+using test::DeviceArray;
 using Bytes = std::vector<std::uint8_t>;
 
 struct Workload {
@@ -64,8 +63,8 @@ void run(const Workload& workload, std::size_t megabytes, int runs) {
                     room = 2 * size + 4 - 2 * size % 4;
   const DeviceArray<std::uint8_t> d_input(size), d_output(room), d_back(size);
   for (std::size_t done = 0; done < size; done += period) {
-    check(cudaMemcpy(d_input.data() + done, workload.period.data(), period, cudaMemcpyHostToDevice),
-          "upload");
+    check_cuda(cudaMemcpy(d_input.data() + done, workload.period.data(), period, cudaMemcpyHostToDevice),
+               "upload");
   }
   const DeviceArray<vle::CodeTable> d_table(std::vector<vle::CodeTable>{workload.table});
   const DeviceArray<vle::EncodeResult> d_result(1);
@@ -91,7 +90,7 @@ void run(const Workload& workload, std::size_t megabytes, int runs) {
   for (const bool with_index : {true, false}) {
     const std::size_t stream_size = (coded + 3) / 4 * 4;
     const DeviceArray<std::uint8_t> d_work(vle::decode_scratch_bytes(stream_size, size, with_index));
-    check(cudaMemset(d_back.data(), 0, size), "memset");
+    check_cuda(cudaMemset(d_back.data(), 0, size), "memset");
     const double time = median_milliseconds(with_index ? runs : std::min(runs, 10), [&] {
       vle::decode({d_output.data(), stream_size, &d_result.data()->bits, d_table.data(),
                    with_index ? d_index.data() : nullptr, d_back.data(), size, d_decoded.data(),
@@ -99,8 +98,8 @@ void run(const Workload& workload, std::size_t megabytes, int runs) {
     });
     const Bytes last = [&] {
       Bytes bytes(period);
-      check(cudaMemcpy(bytes.data(), d_back.data() + size - period, period, cudaMemcpyDeviceToHost),
-            "download");
+      check_cuda(cudaMemcpy(bytes.data(), d_back.data() + size - period, period, cudaMemcpyDeviceToHost),
+                 "download");
       return bytes;
     }();
     if (d_decoded.download()[0].corrupt != 0 || last != workload.period) {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "cu264/protect.h"
-#include "tests/support/decode.h"
-#include "tests/support/encode.h"
+#include "support/decode.h"
+#include "support/encode.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "encoder/cpu/ingest.h"
-#include "encoder/cpu/reconstruct.h"
+#include "encoder/cpu/reconstruct_slice.h"
 
 namespace cu264::bench {
 

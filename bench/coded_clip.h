@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "encoder/cpu/picture.h"
+#include "encoder/cpu_picture.h"
 
 namespace cu264::bench {
 

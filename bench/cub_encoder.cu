@@ -2,8 +2,8 @@
 
 #include <cub/device/device_scan.cuh>
 
-#include "entropy/scan/yan_scan.cuh"
-#include "entropy/vle/yavle.cuh"
+#include "entropy/scan/published/yan_scan.cuh"
+#include "entropy/vle/published/yavle_kernel.cuh"
 
 namespace cu264::bench {
 namespace {
@@ -78,13 +78,13 @@ void run(const EncodeCall& call, int threads) {
   const auto stream = static_cast<cudaStream_t>(call.stream);
   const auto grid = static_cast<unsigned>((count + threads - 1) / threads);
   measure<<<grid, threads, 0, stream>>>(arguments, d_lengths, count);
-  entropy::check_launch("measure");
+  check_launch("measure");
   std::size_t bytes = scan_bytes(call.size);
   check_cuda(cub::DeviceScan::ExclusiveSum(d_scratch + 2 * array_bytes(call.size), bytes, d_lengths,
                                            d_positions, static_cast<std::int64_t>(count), stream),
              "scanning lengths");
   write<<<grid, threads, 0, stream>>>(arguments, d_positions, count);
-  entropy::check_launch("write");
+  check_launch("write");
 }
 
 }  // namespace

@@ -5,21 +5,18 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
-namespace cu264::bench {
+#include "common/cuda/error_check.h"
 
-inline void check_runtime(cudaError_t status, const char* what) {
-  if (status != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(status));
-}
+namespace cu264::bench {
 
 template <class T>
 class DeviceBuffer {
  public:
   explicit DeviceBuffer(std::size_t count) {
-    check_runtime(cudaMalloc(&d_data_, std::max<std::size_t>(count, 1) * sizeof(T)), "cudaMalloc");
+    check_cuda(cudaMalloc(&d_data_, std::max<std::size_t>(count, 1) * sizeof(T)), "cudaMalloc");
   }
   ~DeviceBuffer() { cudaFree(d_data_); }
   DeviceBuffer(const DeviceBuffer&) = delete;
@@ -41,17 +38,17 @@ static __global__ void spin(long long cycles) {
 template <class Function>
 double median_milliseconds(int runs, const Function& function) {
   cudaEvent_t start, end;
-  check_runtime(cudaEventCreate(&start), "cudaEventCreate");
-  check_runtime(cudaEventCreate(&end), "cudaEventCreate");
+  check_cuda(cudaEventCreate(&start), "cudaEventCreate");
+  check_cuda(cudaEventCreate(&end), "cudaEventCreate");
   std::vector<float> times;
   for (int run = -3; run < runs; ++run) {
     spin<<<1, 1>>>(100000);
-    check_runtime(cudaEventRecord(start), "cudaEventRecord");
+    check_cuda(cudaEventRecord(start), "cudaEventRecord");
     function();
-    check_runtime(cudaEventRecord(end), "cudaEventRecord");
-    check_runtime(cudaEventSynchronize(end), "the kernels");
+    check_cuda(cudaEventRecord(end), "cudaEventRecord");
+    check_cuda(cudaEventSynchronize(end), "the kernels");
     float milliseconds = 0;
-    check_runtime(cudaEventElapsedTime(&milliseconds, start, end), "cudaEventElapsedTime");
+    check_cuda(cudaEventElapsedTime(&milliseconds, start, end), "cudaEventElapsedTime");
     if (run >= 0) times.push_back(milliseconds);
   }
   cudaEventDestroy(start), cudaEventDestroy(end);
@@ -63,22 +60,22 @@ double median_milliseconds(int runs, const Function& function) {
 inline double copy_milliseconds(int runs, std::size_t bytes) {
   const DeviceBuffer<char> d_from(bytes / 2), d_to(bytes / 2);
   return median_milliseconds(runs, [&] {
-    check_runtime(cudaMemcpyAsync(d_to.data(), d_from.data(), bytes / 2, cudaMemcpyDeviceToDevice), "copy");
+    check_cuda(cudaMemcpyAsync(d_to.data(), d_from.data(), bytes / 2, cudaMemcpyDeviceToDevice), "copy");
   });
 }
 
 inline bool same_bytes(const void* d_a, const void* d_b, std::size_t bytes) {
   std::vector<char> a(bytes), b(bytes);
-  check_runtime(cudaMemcpy(a.data(), d_a, bytes, cudaMemcpyDeviceToHost), "download");
-  check_runtime(cudaMemcpy(b.data(), d_b, bytes, cudaMemcpyDeviceToHost), "download");
+  check_cuda(cudaMemcpy(a.data(), d_a, bytes, cudaMemcpyDeviceToHost), "download");
+  check_cuda(cudaMemcpy(b.data(), d_b, bytes, cudaMemcpyDeviceToHost), "download");
   return a == b;
 }
 
 inline std::string device_name() {
   cudaDeviceProp properties{};
-  check_runtime(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
+  check_cuda(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
   int runtime = 0;
-  check_runtime(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
+  check_cuda(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
   return std::string(properties.name) + ", CUDA " + std::to_string(runtime / 1000) + "." +
          std::to_string(runtime % 1000 / 10);
 }

@@ -12,8 +12,6 @@
 
 namespace cu264::bench {
 
-using encoder::cuda::check;
-
 Clip read_clip(const std::string& path, const std::string& size) {
   Clip clip;
   clip.name = path.substr(path.find_last_of('/') + 1);
@@ -56,15 +54,15 @@ FramePool::FramePool(const Clip& clip, MemoryKind memory, int at_least)
   copies_ = std::max(static_cast<int>((kBytes + frame_bytes_ - 1) / frame_bytes_), at_least);
   const std::size_t bytes = frame_bytes_ * static_cast<std::size_t>(copies_);
   if (memory == MemoryKind::device) {
-    d_samples_ = encoder::cuda::allocate_device(bytes, 0);
+    d_samples_ = allocate_device(bytes, 0);
   } else {
-    pinned_samples_ = encoder::cuda::allocate_pinned(bytes);
+    pinned_samples_ = allocate_pinned(bytes);
   }
   for (int i = 0; i < copies_; ++i) {
     const std::vector<std::uint8_t>& from = clip.frames[static_cast<std::size_t>(i) % clip.frames.size()];
-    check(cudaMemcpy(const_cast<std::uint8_t*>(frame(static_cast<std::uint64_t>(i)).plane[0]), from.data(),
-                     frame_bytes_, cudaMemcpyDefault),
-          "copying the frames");
+    check_cuda(cudaMemcpy(const_cast<std::uint8_t*>(frame(static_cast<std::uint64_t>(i)).plane[0]),
+                          from.data(), frame_bytes_, cudaMemcpyDefault),
+               "copying the frames");
   }
 }
 
@@ -86,13 +84,13 @@ Frame FramePool::frame(std::uint64_t i) const {
 CopyRates measure_copies() {
   constexpr std::size_t kBytes = std::size_t{1} << 30;
   constexpr int kRuns = 7;
-  const encoder::cuda::DeviceAllocation d_a = encoder::cuda::allocate_device(kBytes, 0);
-  const encoder::cuda::DeviceAllocation d_b = encoder::cuda::allocate_device(kBytes, 0);
-  const encoder::cuda::PinnedAllocation host = encoder::cuda::allocate_pinned(kBytes);
+  const DeviceAllocation d_a = allocate_device(kBytes, 0);
+  const DeviceAllocation d_b = allocate_device(kBytes, 0);
+  const PinnedAllocation host = allocate_pinned(kBytes);
   std::memset(host.get(), 1, kBytes);
   const auto rate = [](void* to, const void* from) {
     return kBytes / (1e-3 * device_milliseconds(kRuns, [&] {
-                       check(cudaMemcpyAsync(to, from, kBytes, cudaMemcpyDefault), "copying");
+                       check_cuda(cudaMemcpyAsync(to, from, kBytes, cudaMemcpyDefault), "copying");
                      }));
   };
   return {2 * rate(d_a.get(), d_b.get()), rate(d_a.get(), host.get()), rate(host.get(), d_a.get())};
@@ -107,16 +105,16 @@ double median(std::vector<double> values) {
 double device_milliseconds(int runs, const std::function<void()>& launch) {
   constexpr int kWarmUp = 2;
   cudaEvent_t start, stop;
-  check(cudaEventCreate(&start), "making an event");
-  check(cudaEventCreate(&stop), "making an event");
+  check_cuda(cudaEventCreate(&start), "making an event");
+  check_cuda(cudaEventCreate(&stop), "making an event");
   std::vector<double> times;
   for (int run = 0; run < runs + kWarmUp; ++run) {
-    check(cudaEventRecord(start), "recording an event");
+    check_cuda(cudaEventRecord(start), "recording an event");
     launch();
-    check(cudaEventRecord(stop), "recording an event");
-    check(cudaEventSynchronize(stop), "waiting for the device");
+    check_cuda(cudaEventRecord(stop), "recording an event");
+    check_cuda(cudaEventSynchronize(stop), "waiting for the device");
     float time = 0;
-    check(cudaEventElapsedTime(&time, start, stop), "reading the time");
+    check_cuda(cudaEventElapsedTime(&time, start, stop), "reading the time");
     if (run >= kWarmUp) times.push_back(time);
   }
   cudaEventDestroy(start);

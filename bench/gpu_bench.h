@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "common/cuda/handles.h"
 #include "cu264/frame.h"
-#include "encoder/cuda/handles.h"
 
 namespace cu264::bench {
 
@@ -44,8 +44,8 @@ class FramePool {
   int width_, height_, copies_;
   std::size_t frame_bytes_;
   MemoryKind memory_;
-  encoder::cuda::DeviceAllocation d_samples_;
-  encoder::cuda::PinnedAllocation pinned_samples_;
+  DeviceAllocation d_samples_;
+  PinnedAllocation pinned_samples_;
 };
 
 // Bytes a second. On the device a byte counts twice: it is read and written.

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "common/cuda/error_check.h"
+
 namespace cu264::bench {
 namespace {
 
@@ -15,28 +17,24 @@ void check(NppStatus status, const char* what) {
     throw std::runtime_error(std::string("NPP, ") + what + ": " + std::to_string(status));
 }
 
-void check(cudaError_t status, const char* what) {
-  if (status != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(status));
-}
-
 NppStreamContext context_of(cudaStream_t stream) {
   NppStreamContext context{};
   cudaDeviceProp properties{};
   context.hStream = stream;
-  check(cudaGetDevice(&context.nCudaDeviceId), "the current device");
-  check(cudaGetDeviceProperties(&properties, context.nCudaDeviceId), "the device's properties");
+  check_cuda(cudaGetDevice(&context.nCudaDeviceId), "the current device");
+  check_cuda(cudaGetDeviceProperties(&properties, context.nCudaDeviceId), "the device's properties");
   context.nMultiProcessorCount = properties.multiProcessorCount;
   context.nMaxThreadsPerMultiProcessor = properties.maxThreadsPerMultiProcessor;
   context.nMaxThreadsPerBlock = properties.maxThreadsPerBlock;
   context.nSharedMemPerBlock = properties.sharedMemPerBlock;
   context.nCudaDevAttrComputeCapabilityMajor = properties.major;
   context.nCudaDevAttrComputeCapabilityMinor = properties.minor;
-  check(cudaStreamGetFlags(stream, &context.nStreamFlags), "the stream's flags");
+  check_cuda(cudaStreamGetFlags(stream, &context.nStreamFlags), "the stream's flags");
   return context;
 }
 
 struct DeviceBytes {
-  explicit DeviceBytes(std::size_t bytes) { check(cudaMalloc(&data, bytes), "memory for NPP"); }
+  explicit DeviceBytes(std::size_t bytes) { check_cuda(cudaMalloc(&data, bytes), "memory for NPP"); }
   ~DeviceBytes() { cudaFree(data); }
   DeviceBytes(const DeviceBytes&) = delete;
   DeviceBytes& operator=(const DeviceBytes&) = delete;

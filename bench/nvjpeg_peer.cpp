@@ -18,8 +18,6 @@
 namespace cu264::bench {
 namespace {
 
-using encoder::cuda::check;
-
 void check_jpeg(nvjpegStatus_t status, const char* what) {
   if (status == NVJPEG_STATUS_SUCCESS) return;
   throw std::runtime_error(std::string("nvJPEG, ") + what + ": status " + std::to_string(status));
@@ -56,14 +54,14 @@ struct Library {
 struct NvJpeg::State {
   State(const Clip& clip, const FramePool& pool, Input input) : clip(clip), pool(pool), input(input) {
     if (input != Input::rgb) return;
-    d_rgb = encoder::cuda::allocate_device(static_cast<std::size_t>(pool.size()) * rgb_bytes(), 0);
+    d_rgb = allocate_device(static_cast<std::size_t>(pool.size()) * rgb_bytes(), 0);
     std::vector<std::vector<std::uint8_t>> frames;
     for (const std::vector<std::uint8_t>& frame : clip.frames) frames.push_back(rgb_of(clip, frame));
     for (int i = 0; i < pool.size(); ++i) {
-      check(cudaMemcpy(rgb_frame(static_cast<std::uint64_t>(i)),
-                       frames[static_cast<std::size_t>(i) % frames.size()].data(), rgb_bytes(),
-                       cudaMemcpyHostToDevice),
-            "uploading the frames");
+      check_cuda(cudaMemcpy(rgb_frame(static_cast<std::uint64_t>(i)),
+                            frames[static_cast<std::size_t>(i) % frames.size()].data(), rgb_bytes(),
+                            cudaMemcpyHostToDevice),
+                 "uploading the frames");
     }
   }
 
@@ -91,7 +89,7 @@ struct NvJpeg::State {
   const FramePool& pool;
   const Input input;
   const Library nvjpeg;
-  encoder::cuda::DeviceAllocation d_rgb;
+  DeviceAllocation d_rgb;
 };
 
 namespace {
@@ -129,20 +127,20 @@ class JpegEncoder {
     check_jpeg(nvjpegEncodeRetrieveBitstream(handle_, state_, nullptr, &size, stream_.get()), "sizing");
     if (size > capacity_) {
       capacity_ = 2 * size;
-      file_ = encoder::cuda::allocate_pinned(capacity_);
+      file_ = allocate_pinned(capacity_);
     }
     auto* const data = static_cast<unsigned char*>(file_.get());
     check_jpeg(nvjpegEncodeRetrieveBitstream(handle_, state_, data, &size, stream_.get()), "downloading");
-    check(cudaStreamSynchronize(stream_.get()), "waiting for nvJPEG");
+    check_cuda(cudaStreamSynchronize(stream_.get()), "waiting for nvJPEG");
     return {data, size};
   }
 
  private:
   nvjpegHandle_t handle_;
-  encoder::cuda::Stream stream_;
+  Stream stream_;
   nvjpegEncoderState_t state_ = nullptr;
   nvjpegEncoderParams_t params_ = nullptr;
-  encoder::cuda::PinnedAllocation file_;
+  PinnedAllocation file_;
   std::size_t capacity_ = 0;
 };
 
@@ -209,7 +207,7 @@ NvJpeg::Point NvJpeg::first_frame(int quality) const {
   const Clip& clip = state_->clip;
   JpegEncoder encoder(state_->nvjpeg.handle, quality);
   const File file = encoder.encode(state_->image(0), state_->input == Input::rgb, clip.width, clip.height);
-  const encoder::cuda::DeviceAllocation d_luma = encoder::cuda::allocate_device(clip.luma_bytes(), 0);
+  const DeviceAllocation d_luma = allocate_device(clip.luma_bytes(), 0);
   nvjpegImage_t image{};
   image.channel[0] = static_cast<unsigned char*>(d_luma.get());
   image.pitch[0] = static_cast<std::size_t>(clip.width);
@@ -221,7 +219,7 @@ NvJpeg::Point NvJpeg::first_frame(int quality) const {
   const cudaError_t copied = cudaMemcpy(luma.data(), d_luma.get(), luma.size(), cudaMemcpyDeviceToHost);
   nvjpegJpegStateDestroy(decoder);
   check_jpeg(status, "decoding");
-  check(copied, "downloading the luma samples");
+  check_cuda(copied, "downloading the luma samples");
   return {psnr(luma.data(), clip.frames[0].data(), luma.size()), static_cast<double>(file.size)};
 }
 

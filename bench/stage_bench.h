@@ -13,12 +13,13 @@
 #include "core/bit_ops.h"
 #include "core/device_batch.h"
 #include "cu264/encoder.h"
+#include "encoder/adaptive_quantisation/device_qp_offsets.h"
 #include "encoder/cuda/encrypt.h"
 #include "encoder/cuda/memory.h"
 #include "encoder/cuda/reconstruct.h"
+#include "encoder/cuda/slice_headers.h"
 #include "encoder/stages.h"
 #include "entropy/pack/pack_batch.h"
-#include "vision/cuda/guide.h"
 
 namespace cu264::bench {
 
@@ -26,71 +27,73 @@ namespace cu264::bench {
 class StageBench {
  public:
   StageBench(const Clip& clip, const FramePool& pool, const Config& config, int batch)
-      : params_(encoder::stage_params(config)), source_bytes_(clip.frame_bytes()) {
+      : params_(encoder::stage_params(config)), source_bytes_(clip.frame_bytes()), qp_(config.qp) {
     std::size_t bytes = 0;
     encoder::cuda::lay_out_device(params_, batch, nullptr, bytes);
-    d_allocation_ = encoder::cuda::allocate_device(bytes, 0);
+    d_allocation_ = allocate_device(bytes, 0);
     d_ =
         encoder::cuda::lay_out_device(params_, batch, static_cast<std::uint8_t*>(d_allocation_.get()), bytes);
-    std::vector<entropy::SliceHeaderBits> headers;
-    for (const encoder::SliceHeader& header : params_.slice_headers)
-      headers.push_back({header.bits, header.length});
-    upload(d_.slice_headers, headers);
+    std::vector<core::PictureParams> pictures;
     std::vector<core::SourcePicture> sources;
     for (int i = 0; i < batch; ++i) {
       const Frame frame = pool.frame(static_cast<std::uint64_t>(i));
+      pictures.push_back(encoder::picture_params(config, static_cast<std::uint64_t>(i)));
       core::SourcePicture& source = sources.emplace_back();
       std::copy(std::begin(frame.plane), std::end(frame.plane), source.plane);
       std::copy(std::begin(frame.pitch), std::end(frame.pitch), source.pitch);
     }
     upload(d_.batch[0].sources, sources);
+    upload(d_.batch[0].params, pictures);
     entropy::launch_prepare_pack(d_.pack_scratch, nullptr);
-    if (params_.guide) {
-      vision::cuda::launch_guide_reset(params_.mb_width * params_.mb_height, d_.guide.previous, nullptr);
+    if (params_.aq) {
+      encoder::cuda::launch_qp_offset_reset(params_.mb_width * params_.mb_height, d_.qp_offsets.previous,
+                                            nullptr);
     }
     view_.pictures = batch;
     view_.width = clip.width, view_.height = clip.height;
     view_.mb_width = params_.mb_width, view_.mb_height = params_.mb_height;
     view_.sources = d_.batch[0].sources;
+    view_.params = d_.batch[0].params;
     view_.macroblocks = d_.macroblocks;
     view_.levels = d_.batch[0].levels;
     view_.total_coeff = d_.total_coeff;
   }
 
   void reconstruct() const {
-    encoder::cuda::launch_reconstruct(view_, params_.qp, params_.preset, d_.batch[0].reconstruct_scratch,
-                                      nullptr);
+    encoder::cuda::launch_reconstruct(view_, qp_, params_.preset, d_.batch[0].reconstruct_scratch, nullptr);
   }
-  void guide() const {
+  void adaptive_quantisation() const {
     vision::cuda::PicturePlanes luma;
     luma.table = view_.sources;
-    if (params_.guide->mode == vision::GuideMode::edges) {
-      vision::cuda::launch_step_sums(luma, view_.width, view_.height, view_.pictures, d_.guide.sums, nullptr);
+    if (params_.aq->mode == encoder::AqMode::edges) {
+      encoder::cuda::launch_step_sums(luma, view_.width, view_.height, view_.pictures, d_.qp_offsets.sums,
+                                      nullptr);
     } else {
-      vision::cuda::launch_macroblock_sums(luma, {}, view_.width, view_.height, view_.pictures, d_.guide.sums,
-                                           nullptr);
+      encoder::cuda::launch_macroblock_sums(luma, {}, view_.width, view_.height, view_.pictures,
+                                            d_.qp_offsets.sums, nullptr);
     }
-    vision::cuda::launch_guide_offsets(*params_.guide, view_.macroblocks_per_picture(), view_.pictures,
-                                       d_.guide, nullptr);
+    encoder::cuda::launch_qp_offsets(*params_.aq, view_.macroblocks_per_picture(), view_.pictures,
+                                     d_.qp_offsets, nullptr, view_.params);
   }
   // The keystream alone. code_and_pack() makes it again, from then on, and codes what it encrypts.
   void encrypt() {
     encrypts_ = true;
     auto* const d_words = static_cast<std::uint32_t*>(d_.batch[0].coded);
-    encoder::cuda::launch_group_keystream(view_, plan(), 0, {d_words, nullptr}, nullptr);
+    encoder::cuda::launch_group_keystream(view_, plan(), {d_words, nullptr}, nullptr);
   }
   void code_and_pack() const {
     entropy::LaunchCode code = entropy::launch_code;
     if (encrypts_) {
       code = [this](const core::BatchView& batch, const entropy::CodeScratch& scratch,
                     const entropy::GroupBits& bits, cudaStream_t stream) {
-        encoder::cuda::launch_code_encrypted(batch, plan(), 0, scratch, bits, stream);
+        encoder::cuda::launch_code_encrypted(batch, plan(), scratch, bits, stream);
       };
     }
     // Not into the batch's own stream, which would overwrite the levels.
     const entropy::PackMemory memory{d_.pack_scratch, d_.batch[0].coded, d_.batch[1].stream, d_.stream_bytes};
-    entropy::launch_code_and_pack(view_, d_.slice_headers, 0, memory, d_.batch[0].pictures, nullptr,
-                                  EntropyKernel::production, code);
+    encoder::cuda::launch_slice_headers(view_, d_.slice_headers, nullptr);
+    entropy::launch_code_and_pack(view_, d_.slice_headers, memory, d_.batch[0].pictures, nullptr, nullptr,
+                                  code);
   }
 
   // Bytes that must move, once, whatever the kernels: after both have run.
@@ -99,9 +102,8 @@ class StageBench {
     const std::size_t mbs =
         static_cast<std::size_t>(view_.pictures) * static_cast<std::size_t>(view_.macroblocks_per_picture());
     std::vector<core::MacroblockRecord> records(mbs);
-    encoder::cuda::check(
-        cudaMemcpy(records.data(), d_.macroblocks, mbs * sizeof(records[0]), cudaMemcpyDeviceToHost),
-        "downloading the macroblocks");
+    check_cuda(cudaMemcpy(records.data(), d_.macroblocks, mbs * sizeof(records[0]), cudaMemcpyDeviceToHost),
+               "downloading the macroblocks");
     double bytes = static_cast<double>(mbs * (sizeof(records[0]) + core::kTotalCoeffStride));
     for (const core::MacroblockRecord& mb : records) {
       bytes += core::count_ones(mb.nonzero_blocks) * core::kLevelsPerBlock * double{sizeof(std::int16_t)};
@@ -110,7 +112,7 @@ class StageBench {
   }
   double stream_bytes() const {
     entropy::PackedPicture last;
-    encoder::cuda::check(
+    check_cuda(
         cudaMemcpy(&last, d_.batch[0].pictures + view_.pictures - 1, sizeof(last), cudaMemcpyDeviceToHost),
         "downloading the sizes");
     return static_cast<double>(last.offset + last.size);
@@ -119,8 +121,7 @@ class StageBench {
  private:
   template <class T>
   static void upload(T* d_to, const std::vector<T>& from) {
-    encoder::cuda::check(cudaMemcpy(d_to, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice),
-                         "uploading");
+    check_cuda(cudaMemcpy(d_to, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice), "uploading");
   }
 
   encoder::cuda::EncryptionPlan plan() const {
@@ -130,7 +131,8 @@ class StageBench {
 
   const encoder::StageParams params_;
   const std::size_t source_bytes_;  // of a frame
-  encoder::cuda::DeviceAllocation d_allocation_;
+  const int qp_;
+  DeviceAllocation d_allocation_;
   encoder::cuda::DeviceMemory d_;
   core::BatchView view_;
   bool encrypts_ = false;

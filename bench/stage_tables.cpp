@@ -15,8 +15,7 @@ namespace {
 
 // Of any use for measurements alone.
 EncoderEncryption bench_encryption(int strength) {
-  return {ProtectionKey(std::array<std::uint8_t, ProtectionKey::kBytes>{1}), encryption_strength(strength),
-          1};
+  return {ProtectionKey(std::array<std::uint8_t, ProtectionKey::kBytes>{1}), encryption_strength(strength)};
 }
 
 }  // namespace
@@ -48,7 +47,7 @@ void report_stages(const Clip& clip, Run& run) {
   }
 }
 
-// What comes before the search where a guide gives macroblocks their quantisers.
+// What comes before the search where adaptive quantisation gives macroblocks their quantisers.
 void report_guides(const Clip& clip, Run& run) {
   constexpr int kRuns = 15, kBatch = 128;
   const FramePool pool(clip, MemoryKind::device, kBatch);
@@ -59,7 +58,7 @@ void report_guides(const Clip& clip, Run& run) {
   const double encode = 1e6 / measure_rate(plain, pool, run.quick).frames_per_second;
   for (const auto& [name, config] : {std::pair{"edge-guided 2", edges}, std::pair{"aq variance", variance}}) {
     const StageBench bench(clip, pool, config, kBatch);
-    const double guide = 1e3 * device_milliseconds(kRuns, [&] { bench.guide(); }) / kBatch;
+    const double guide = 1e3 * device_milliseconds(kRuns, [&] { bench.adaptive_quantisation(); }) / kBatch;
     run.report.row("guides, us a picture", {{"clip", clip.name},
                                             {"guide", name},
                                             {"guide_us", guide, 2},

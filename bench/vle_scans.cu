@@ -6,11 +6,11 @@
 #include <stdexcept>
 #include <string>
 
-#include "entropy/scan/gvle_scan.cuh"
-#include "entropy/scan/yamamoto_scan.cuh"
-#include "entropy/scan/yan_scan.cuh"
-#include "entropy/vle/block_positions.cuh"
-#include "entropy/vle/persistent.cuh"
+#include "entropy/scan/published/gvle_scan.cuh"
+#include "entropy/scan/published/yamamoto_scan.cuh"
+#include "entropy/scan/published/yan_scan.cuh"
+#include "entropy/vle/published/block_positions.cuh"
+#include "entropy/vle/published/persistent.cuh"
 
 namespace cu264::bench {
 namespace {
@@ -45,9 +45,7 @@ __global__ void count_differences(const std::uint32_t* d_a, const std::uint32_t*
 
 template <class T>
 struct DeviceMemory {
-  explicit DeviceMemory(std::size_t count) {
-    vle::check_cuda(cudaMalloc(&data, count * sizeof(T)), "cudaMalloc");
-  }
+  explicit DeviceMemory(std::size_t count) { check_cuda(cudaMalloc(&data, count * sizeof(T)), "cudaMalloc"); }
   ~DeviceMemory() { cudaFree(data); }
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
@@ -56,18 +54,18 @@ struct DeviceMemory {
 
 double time_one(int runs, const std::function<void()>& prepare, const std::function<void()>& launch) {
   cudaEvent_t start, end;
-  vle::check_cuda(cudaEventCreate(&start), "cudaEventCreate");
-  vle::check_cuda(cudaEventCreate(&end), "cudaEventCreate");
+  check_cuda(cudaEventCreate(&start), "cudaEventCreate");
+  check_cuda(cudaEventCreate(&end), "cudaEventCreate");
   std::vector<float> times;
   float total = 0;
   for (int run = 0; run <= runs && total < kMostMilliseconds; ++run) {
     prepare();
-    vle::check_cuda(cudaEventRecord(start), "cudaEventRecord");
+    check_cuda(cudaEventRecord(start), "cudaEventRecord");
     launch();
-    vle::check_cuda(cudaEventRecord(end), "cudaEventRecord");
-    vle::check_cuda(cudaEventSynchronize(end), "scanning");
+    check_cuda(cudaEventRecord(end), "cudaEventRecord");
+    check_cuda(cudaEventSynchronize(end), "scanning");
     float milliseconds = 0;
-    vle::check_cuda(cudaEventElapsedTime(&milliseconds, start, end), "cudaEventElapsedTime");
+    check_cuda(cudaEventElapsedTime(&milliseconds, start, end), "cudaEventElapsedTime");
     if (run == 0) continue;
     times.push_back(milliseconds);
     total += milliseconds;
@@ -85,12 +83,12 @@ double time_method(const std::uint32_t* d_words, std::size_t count, std::uint32_
   const DeviceMemory<std::uint32_t> d_ticket(1);
   const unsigned grid = std::min(blocks, vle::resident_blocks(scan_words<Scan>, kThreads, 0));
   const auto prepare = [&] {
-    vle::check_cuda(cudaMemsetAsync(d_state.data, 0, state_bytes), "zeroing");
-    vle::check_cuda(cudaMemsetAsync(d_ticket.data, 0, sizeof(std::uint32_t)), "zeroing");
+    check_cuda(cudaMemsetAsync(d_state.data, 0, state_bytes), "zeroing");
+    check_cuda(cudaMemsetAsync(d_ticket.data, 0, sizeof(std::uint32_t)), "zeroing");
   };
   return time_one(runs, prepare, [&] {
     scan_words<Scan><<<grid, kThreads>>>(d_words, count, d_sums, d_ticket.data, d_state.data, blocks);
-    entropy::check_launch("scan_words");
+    check_launch("scan_words");
   });
 }
 
@@ -101,24 +99,23 @@ std::vector<ScanTimes> time_scans(const std::uint32_t* d_words, std::size_t coun
   const DeviceMemory<unsigned> d_differences(1);
   std::size_t bytes = 0;
   const auto items = static_cast<std::int64_t>(count);
-  vle::check_cuda(cub::DeviceScan::ExclusiveSum(nullptr, bytes, d_words, d_expected.data, items),
-                  "sizing a scan");
+  check_cuda(cub::DeviceScan::ExclusiveSum(nullptr, bytes, d_words, d_expected.data, items), "sizing a scan");
   const DeviceMemory<std::byte> d_scratch(bytes);
   const double cub = time_one(
       runs, [] {},
       [&] {
-        vle::check_cuda(cub::DeviceScan::ExclusiveSum(d_scratch.data, bytes, d_words, d_expected.data, items),
-                        "scan");
+        check_cuda(cub::DeviceScan::ExclusiveSum(d_scratch.data, bytes, d_words, d_expected.data, items),
+                   "scan");
       });
   std::vector<ScanTimes> times;
   const auto method = [&](const char* name, const auto& time) {
-    vle::check_cuda(cudaMemset(d_sums.data, 0xa5, count * sizeof(std::uint32_t)), "cudaMemset");
-    vle::check_cuda(cudaMemset(d_differences.data, 0, sizeof(unsigned)), "cudaMemset");
+    check_cuda(cudaMemset(d_sums.data, 0xa5, count * sizeof(std::uint32_t)), "cudaMemset");
+    check_cuda(cudaMemset(d_differences.data, 0, sizeof(unsigned)), "cudaMemset");
     times.push_back({name, time(d_words, count, d_sums.data, runs)});
     count_differences<<<1024, 256>>>(d_sums.data, d_expected.data, count, d_differences.data);
     unsigned differences = 0;
-    vle::check_cuda(cudaMemcpy(&differences, d_differences.data, sizeof differences, cudaMemcpyDeviceToHost),
-                    "download");
+    check_cuda(cudaMemcpy(&differences, d_differences.data, sizeof differences, cudaMemcpyDeviceToHost),
+               "download");
     if (differences != 0) throw std::runtime_error(std::string(name) + " scanned wrongly");
   };
   method("GVLE_scan", time_method<scan::GvleScan>);

@@ -8,25 +8,22 @@
 #include <stdexcept>
 
 #include "bench/cub_encoder.h"
+#include "common/cuda/error_check.h"
 #include "entropy/vle/cpu_encode.h"
 #include "entropy/vle/cpu_histogram.h"
-#include "entropy/vle/device_encoders.h"
 #include "entropy/vle/histogram.h"
 #include "entropy/vle/huffman.h"
+#include "entropy/vle/published/device_encoders.h"
 
 namespace cu264::bench {
 namespace {
-
-void check(cudaError_t status, const char* what) {
-  if (status != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(status));
-}
 
 constexpr double kMostMilliseconds = 1000;
 
 class DeviceBytes {
  public:
   explicit DeviceBytes(std::size_t size) {
-    check(cudaMalloc(&d_data_, std::max<std::size_t>(size, 4)), "cudaMalloc");
+    check_cuda(cudaMalloc(&d_data_, std::max<std::size_t>(size, 4)), "cudaMalloc");
   }
   ~DeviceBytes() { cudaFree(d_data_); }
   DeviceBytes(const DeviceBytes&) = delete;
@@ -42,15 +39,15 @@ class DeviceBytes {
 
 class Event {
  public:
-  Event() { check(cudaEventCreate(&event_), "cudaEventCreate"); }
+  Event() { check_cuda(cudaEventCreate(&event_), "cudaEventCreate"); }
   ~Event() { cudaEventDestroy(event_); }
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
-  void record() { check(cudaEventRecord(event_), "cudaEventRecord"); }
+  void record() { check_cuda(cudaEventRecord(event_), "cudaEventRecord"); }
   double since(const Event& start) const {
-    check(cudaEventSynchronize(event_), "cudaEventSynchronize");
+    check_cuda(cudaEventSynchronize(event_), "cudaEventSynchronize");
     float milliseconds = 0;
-    check(cudaEventElapsedTime(&milliseconds, start.event_, event_), "cudaEventElapsedTime");
+    check_cuda(cudaEventElapsedTime(&milliseconds, start.event_, event_), "cudaEventElapsedTime");
     return milliseconds;
   }
 
@@ -121,11 +118,12 @@ struct VleWorkload::State {
     for (const std::uint8_t symbol : file.bytes) bits += table.length[symbol];
     coded = (bits * (size / file.bytes.size()) + 7) / 8;
     d_output = std::make_unique<DeviceBytes>(in_words(coded));
-    check(cudaMemcpy(d_table.as(), &table, sizeof table, cudaMemcpyHostToDevice), "upload");
-    check(cudaMemcpy(d_input.as(), file.bytes.data(), file.bytes.size(), cudaMemcpyHostToDevice), "upload");
+    check_cuda(cudaMemcpy(d_table.as(), &table, sizeof table, cudaMemcpyHostToDevice), "upload");
+    check_cuda(cudaMemcpy(d_input.as(), file.bytes.data(), file.bytes.size(), cudaMemcpyHostToDevice),
+               "upload");
     for (std::size_t filled = file.bytes.size(); filled < size;) {
       const std::size_t part = std::min(filled, size - filled);
-      check(cudaMemcpy(d_input.as() + filled, d_input.as(), part, cudaMemcpyDeviceToDevice), "copy");
+      check_cuda(cudaMemcpy(d_input.as() + filled, d_input.as(), part, cudaMemcpyDeviceToDevice), "copy");
       filled += part;
     }
   }
@@ -214,13 +212,14 @@ void VleWorkload::run_once(const BenchEncoder& encoder) {
     encoder.published->prepare(call, threads);
     encoder.published->run(call, threads);
   }
-  check(cudaDeviceSynchronize(), "encoding");
+  check_cuda(cudaDeviceSynchronize(), "encoding");
 }
 
 CpuTimes VleWorkload::time_cpu() {
   using Milliseconds = std::chrono::duration<double, std::milli>;
   std::vector<std::uint8_t> input(state_->size);
-  check(cudaMemcpy(input.data(), state_->d_input.as(), input.size(), cudaMemcpyDeviceToHost), "download");
+  check_cuda(cudaMemcpy(input.data(), state_->d_input.as(), input.size(), cudaMemcpyDeviceToHost),
+             "download");
   std::vector<std::uint8_t> stream(in_words(state_->coded));
   vle::encode_parallel(state_->table, input, stream);  // starts the threads
   const auto start = std::chrono::steady_clock::now();
@@ -229,7 +228,8 @@ CpuTimes VleWorkload::time_cpu() {
   vle::encode_serial(state_->table, input, stream);
   const auto end = std::chrono::steady_clock::now();
   state_->d_expected = std::make_unique<DeviceBytes>(stream.size());
-  check(cudaMemcpy(state_->d_expected->as(), stream.data(), stream.size(), cudaMemcpyHostToDevice), "upload");
+  check_cuda(cudaMemcpy(state_->d_expected->as(), stream.data(), stream.size(), cudaMemcpyHostToDevice),
+             "upload");
   return {Milliseconds(end - half).count(), Milliseconds(half - start).count()};
 }
 
@@ -237,26 +237,28 @@ bool VleWorkload::is_expected() {
   const std::size_t bytes = in_words(state_->coded);
   if (!state_->d_expected) {
     state_->d_expected = std::make_unique<DeviceBytes>(bytes);
-    check(cudaMemcpy(state_->d_expected->as(), state_->d_output->as(), bytes, cudaMemcpyDeviceToDevice),
-          "copy");
+    check_cuda(cudaMemcpy(state_->d_expected->as(), state_->d_output->as(), bytes, cudaMemcpyDeviceToDevice),
+               "copy");
   }
   const DeviceBytes d_differences(sizeof(unsigned long long));
-  check(cudaMemset(d_differences.as(), 0, sizeof(unsigned long long)), "cudaMemset");
+  check_cuda(cudaMemset(d_differences.as(), 0, sizeof(unsigned long long)), "cudaMemset");
   count_differences<<<1024, 256>>>(state_->d_expected->as(), state_->d_output->as(), state_->coded,
                                    d_differences.as<unsigned long long>());
   unsigned long long differences = 0;
   vle::EncodeResult result{};
-  check(cudaMemcpy(&differences, d_differences.as(), sizeof differences, cudaMemcpyDeviceToHost), "download");
-  check(cudaMemcpy(&result, state_->d_result.as(), sizeof result, cudaMemcpyDeviceToHost), "download");
-  check(cudaMemset(state_->d_output->as(), 0xa5, bytes), "cudaMemset");
+  check_cuda(cudaMemcpy(&differences, d_differences.as(), sizeof differences, cudaMemcpyDeviceToHost),
+             "download");
+  check_cuda(cudaMemcpy(&result, state_->d_result.as(), sizeof result, cudaMemcpyDeviceToHost), "download");
+  check_cuda(cudaMemset(state_->d_output->as(), 0xa5, bytes), "cudaMemset");
   return differences == 0 && result.missing == 0 && (result.bits + 7) / 8 == state_->coded;
 }
 
 double VleWorkload::copy_milliseconds(int runs) {
   const std::size_t bytes = (state_->size + state_->coded) / 2;
   const DeviceBytes d_from(bytes), d_to(bytes);
-  return time_median(
-      runs, [&] { check(cudaMemcpyAsync(d_to.as(), d_from.as(), bytes, cudaMemcpyDeviceToDevice), "copy"); });
+  return time_median(runs, [&] {
+    check_cuda(cudaMemcpyAsync(d_to.as(), d_from.as(), bytes, cudaMemcpyDeviceToDevice), "copy");
+  });
 }
 
 double VleWorkload::histogram_milliseconds(int runs) {
@@ -272,9 +274,9 @@ std::vector<ScanTimes> VleWorkload::time_scans(int runs) {
 std::string device_description() {
   cudaDeviceProp properties{};
   int device = 0, runtime = 0;
-  check(cudaGetDevice(&device), "cudaGetDevice");
-  check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
-  check(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
+  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  check_cuda(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
+  check_cuda(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
   return std::string(properties.name) + ", " + std::to_string(properties.multiProcessorCount) +
          " multiprocessors, CUDA " + std::to_string(runtime / 1000) + "." +
          std::to_string(runtime % 1000 / 10);

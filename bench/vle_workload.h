@@ -8,7 +8,7 @@
 #include "bench/corpora.h"
 #include "bench/vle_scans.h"
 #include "entropy/vle/code_table.h"
-#include "entropy/vle/published.h"
+#include "entropy/vle/published/published_encoder.h"
 
 namespace cu264::bench {
 

@@ -19,20 +19,9 @@ using CodeString = std::uint32_t;
 
 namespace detail {
 
-// Table 9-10 again, for what is evaluated at compile time.
+// Nothing where there is no such run.
 CU264_HD constexpr CodeString run_before_string(int zeros_left, int run_before) {
-  constexpr CodeString few[6][7] = {
-      {"1"_vlc, "0"_vlc},
-      {"1"_vlc, "01"_vlc, "00"_vlc},
-      {"11"_vlc, "10"_vlc, "01"_vlc, "00"_vlc},
-      {"11"_vlc, "10"_vlc, "01"_vlc, "001"_vlc, "000"_vlc},
-      {"11"_vlc, "10"_vlc, "011"_vlc, "010"_vlc, "001"_vlc, "000"_vlc},
-      {"11"_vlc, "000"_vlc, "001"_vlc, "011"_vlc, "010"_vlc, "101"_vlc, "100"_vlc},
-  };
-  if (zeros_left == 0 || (zeros_left <= 6 && run_before > zeros_left) || run_before > 14) return 0;
-  if (zeros_left <= 6) return few[zeros_left - 1][run_before];
-  return run_before < 7 ? static_cast<CodeString>(7 - run_before) << 8 | 3
-                        : 1 << 8 | static_cast<CodeString>(run_before - 3);
+  return zeros_left == 0 || run_before > 14 ? 0 : packed_run_before_code(zeros_left, run_before);
 }
 
 // Of the coefficients of `mask` but the lowest, `zeros_below` zeros lying below all eight.

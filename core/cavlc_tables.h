@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "core/hd.h"
 
@@ -121,34 +122,51 @@ CU264_HD CodeWord coeff_token_code(int column, int total_coeff, int trailing_one
   return unpack_code(table[column * 17 + total_coeff][trailing_ones]);
 }
 
+// The two tables below are for what is evaluated at compile time, other tables among it; device code cannot
+// index them. The functions that look codes up at run time have copies of their own.
+
 // total_zeros of 4x4 blocks and, of the chroma DC blocks of 4:2:0, kChromaDcTotalZeros rows further down
 // (tables 9-7, 9-8 and 9-9 (a)): rows tzVlcIndex (TotalCoeff) from 1, columns total_zeros.
-inline constexpr int kChromaDcTotalZeros = 15;
+inline constexpr int kChromaDcTotalZeros = 15, kTotalZerosRows = 18;
+
+// clang-format off
+inline constexpr std::uint32_t kTotalZerosCodes[kTotalZerosRows][16] = {
+    {"1"_vlc, "011"_vlc, "010"_vlc, "0011"_vlc, "0010"_vlc, "00011"_vlc, "00010"_vlc, "000011"_vlc, "000010"_vlc, "0000011"_vlc, "0000010"_vlc, "00000011"_vlc, "00000010"_vlc, "000000011"_vlc, "000000010"_vlc, "000000001"_vlc},
+    {"111"_vlc, "110"_vlc, "101"_vlc, "100"_vlc, "011"_vlc, "0101"_vlc, "0100"_vlc, "0011"_vlc, "0010"_vlc, "00011"_vlc, "00010"_vlc, "000011"_vlc, "000010"_vlc, "000001"_vlc, "000000"_vlc},
+    {"0101"_vlc, "111"_vlc, "110"_vlc, "101"_vlc, "0100"_vlc, "0011"_vlc, "100"_vlc, "011"_vlc, "0010"_vlc, "00011"_vlc, "00010"_vlc, "000001"_vlc, "00001"_vlc, "000000"_vlc},
+    {"00011"_vlc, "111"_vlc, "0101"_vlc, "0100"_vlc, "110"_vlc, "101"_vlc, "100"_vlc, "0011"_vlc, "011"_vlc, "0010"_vlc, "00010"_vlc, "00001"_vlc, "00000"_vlc},
+    {"0101"_vlc, "0100"_vlc, "0011"_vlc, "111"_vlc, "110"_vlc, "101"_vlc, "100"_vlc, "011"_vlc, "0010"_vlc, "00001"_vlc, "0001"_vlc, "00000"_vlc},
+    {"000001"_vlc, "00001"_vlc, "111"_vlc, "110"_vlc, "101"_vlc, "100"_vlc, "011"_vlc, "010"_vlc, "0001"_vlc, "001"_vlc, "000000"_vlc},
+    {"000001"_vlc, "00001"_vlc, "101"_vlc, "100"_vlc, "011"_vlc, "11"_vlc, "010"_vlc, "0001"_vlc, "001"_vlc, "000000"_vlc},
+    {"000001"_vlc, "0001"_vlc, "00001"_vlc, "011"_vlc, "11"_vlc, "10"_vlc, "010"_vlc, "001"_vlc, "000000"_vlc},
+    {"000001"_vlc, "000000"_vlc, "0001"_vlc, "11"_vlc, "10"_vlc, "001"_vlc, "01"_vlc, "00001"_vlc},
+    {"00001"_vlc, "00000"_vlc, "001"_vlc, "11"_vlc, "10"_vlc, "01"_vlc, "0001"_vlc},
+    {"0000"_vlc, "0001"_vlc, "001"_vlc, "010"_vlc, "1"_vlc, "011"_vlc},
+    {"0000"_vlc, "0001"_vlc, "01"_vlc, "1"_vlc, "001"_vlc},
+    {"000"_vlc, "001"_vlc, "1"_vlc, "01"_vlc},
+    {"00"_vlc, "01"_vlc, "1"_vlc},
+    {"0"_vlc, "1"_vlc},
+    {"1"_vlc, "01"_vlc, "001"_vlc, "000"_vlc},
+    {"1"_vlc, "01"_vlc, "00"_vlc},
+    {"1"_vlc, "0"_vlc},
+};
+// clang-format on
+
+CU264_HD constexpr std::uint32_t packed_total_zeros_code(int row, int total_zeros) {
+  return kTotalZerosCodes[row - 1][total_zeros];
+}
+
+namespace detail {
+template <int... i>
+CU264_HD std::uint32_t total_zeros_entry(std::integer_sequence<int, i...>, int index) {
+  static constexpr std::uint32_t table[] = {packed_total_zeros_code(i / 16 + 1, i % 16)...};
+  return table[index];
+}
+}  // namespace detail
 
 CU264_HD CodeWord total_zeros_code(int row, int total_zeros) {
-  // clang-format off
-  static constexpr std::uint32_t table[18][16] = {
-      {"1"_vlc, "011"_vlc, "010"_vlc, "0011"_vlc, "0010"_vlc, "00011"_vlc, "00010"_vlc, "000011"_vlc, "000010"_vlc, "0000011"_vlc, "0000010"_vlc, "00000011"_vlc, "00000010"_vlc, "000000011"_vlc, "000000010"_vlc, "000000001"_vlc},
-      {"111"_vlc, "110"_vlc, "101"_vlc, "100"_vlc, "011"_vlc, "0101"_vlc, "0100"_vlc, "0011"_vlc, "0010"_vlc, "00011"_vlc, "00010"_vlc, "000011"_vlc, "000010"_vlc, "000001"_vlc, "000000"_vlc},
-      {"0101"_vlc, "111"_vlc, "110"_vlc, "101"_vlc, "0100"_vlc, "0011"_vlc, "100"_vlc, "011"_vlc, "0010"_vlc, "00011"_vlc, "00010"_vlc, "000001"_vlc, "00001"_vlc, "000000"_vlc},
-      {"00011"_vlc, "111"_vlc, "0101"_vlc, "0100"_vlc, "110"_vlc, "101"_vlc, "100"_vlc, "0011"_vlc, "011"_vlc, "0010"_vlc, "00010"_vlc, "00001"_vlc, "00000"_vlc},
-      {"0101"_vlc, "0100"_vlc, "0011"_vlc, "111"_vlc, "110"_vlc, "101"_vlc, "100"_vlc, "011"_vlc, "0010"_vlc, "00001"_vlc, "0001"_vlc, "00000"_vlc},
-      {"000001"_vlc, "00001"_vlc, "111"_vlc, "110"_vlc, "101"_vlc, "100"_vlc, "011"_vlc, "010"_vlc, "0001"_vlc, "001"_vlc, "000000"_vlc},
-      {"000001"_vlc, "00001"_vlc, "101"_vlc, "100"_vlc, "011"_vlc, "11"_vlc, "010"_vlc, "0001"_vlc, "001"_vlc, "000000"_vlc},
-      {"000001"_vlc, "0001"_vlc, "00001"_vlc, "011"_vlc, "11"_vlc, "10"_vlc, "010"_vlc, "001"_vlc, "000000"_vlc},
-      {"000001"_vlc, "000000"_vlc, "0001"_vlc, "11"_vlc, "10"_vlc, "001"_vlc, "01"_vlc, "00001"_vlc},
-      {"00001"_vlc, "00000"_vlc, "001"_vlc, "11"_vlc, "10"_vlc, "01"_vlc, "0001"_vlc},
-      {"0000"_vlc, "0001"_vlc, "001"_vlc, "010"_vlc, "1"_vlc, "011"_vlc},
-      {"0000"_vlc, "0001"_vlc, "01"_vlc, "1"_vlc, "001"_vlc},
-      {"000"_vlc, "001"_vlc, "1"_vlc, "01"_vlc},
-      {"00"_vlc, "01"_vlc, "1"_vlc},
-      {"0"_vlc, "1"_vlc},
-      {"1"_vlc, "01"_vlc, "001"_vlc, "000"_vlc},
-      {"1"_vlc, "01"_vlc, "00"_vlc},
-      {"1"_vlc, "0"_vlc},
-  };
-  // clang-format on
-  return unpack_code(table[row - 1][total_zeros]);
+  using Entries = std::make_integer_sequence<int, kTotalZerosRows * 16>;
+  return unpack_code(detail::total_zeros_entry(Entries{}, 16 * (row - 1) + total_zeros));
 }
 
 CU264_HD CodeWord chroma_dc_total_zeros_code(int total_coeff, int total_zeros) {
@@ -156,25 +174,53 @@ CU264_HD CodeWord chroma_dc_total_zeros_code(int total_coeff, int total_zeros) {
 }
 
 // Table 9-10: rows zerosLeft 1..6 and more, columns run_before.
+// clang-format off
+inline constexpr std::uint32_t kRunBeforeCodes[7][15] = {
+    {"1"_vlc, "0"_vlc},
+    {"1"_vlc, "01"_vlc, "00"_vlc},
+    {"11"_vlc, "10"_vlc, "01"_vlc, "00"_vlc},
+    {"11"_vlc, "10"_vlc, "01"_vlc, "001"_vlc, "000"_vlc},
+    {"11"_vlc, "10"_vlc, "011"_vlc, "010"_vlc, "001"_vlc, "000"_vlc},
+    {"11"_vlc, "000"_vlc, "001"_vlc, "011"_vlc, "010"_vlc, "101"_vlc, "100"_vlc},
+    {"111"_vlc, "110"_vlc, "101"_vlc, "100"_vlc, "011"_vlc, "010"_vlc, "001"_vlc, "0001"_vlc, "00001"_vlc, "000001"_vlc, "0000001"_vlc, "00000001"_vlc, "000000001"_vlc, "0000000001"_vlc, "00000000001"_vlc},
+};
+// clang-format on
+
+CU264_HD constexpr std::uint32_t packed_run_before_code(int zeros_left, int run_before) {
+  return kRunBeforeCodes[zeros_left > 6 ? 6 : zeros_left - 1][run_before];
+}
+
+namespace detail {
+template <int... i>
+CU264_HD std::uint32_t run_before_entry(std::integer_sequence<int, i...>, int index) {
+  static constexpr std::uint32_t table[] = {packed_run_before_code(i / 15 + 1, i % 15)...};
+  return table[index];
+}
+
+// Of zerosLeft from `first` to `last`, 16 bits each: two bits for each run of up to six zeros.
+CU264_HD constexpr std::uint64_t short_run_lengths(int first, int last) {
+  std::uint64_t rows = 0;
+  for (int zeros_left = first; zeros_left <= last; ++zeros_left) {
+    for (int run = 0; run <= 6; ++run) {
+      const std::uint64_t length = packed_run_before_code(zeros_left, run) & 0xff;
+      rows |= length << (16 * (zeros_left - first) + 2 * run);
+    }
+  }
+  return rows;
+}
+}  // namespace detail
+
 CU264_HD CodeWord run_before_code(int zeros_left, int run_before) {
-  // clang-format off
-  static constexpr std::uint32_t table[7][15] = {
-      {"1"_vlc, "0"_vlc},
-      {"1"_vlc, "01"_vlc, "00"_vlc},
-      {"11"_vlc, "10"_vlc, "01"_vlc, "00"_vlc},
-      {"11"_vlc, "10"_vlc, "01"_vlc, "001"_vlc, "000"_vlc},
-      {"11"_vlc, "10"_vlc, "011"_vlc, "010"_vlc, "001"_vlc, "000"_vlc},
-      {"11"_vlc, "000"_vlc, "001"_vlc, "011"_vlc, "010"_vlc, "101"_vlc, "100"_vlc},
-      {"111"_vlc, "110"_vlc, "101"_vlc, "100"_vlc, "011"_vlc, "010"_vlc, "001"_vlc, "0001"_vlc, "00001"_vlc, "000001"_vlc, "0000001"_vlc, "00000001"_vlc, "000000001"_vlc, "0000000001"_vlc, "00000000001"_vlc},
-  };
-  // clang-format on
-  return unpack_code(table[zeros_left > 6 ? 6 : zeros_left - 1][run_before]);
+  using Entries = std::make_integer_sequence<int, 7 * 15>;
+  const int row = zeros_left > 6 ? 6 : zeros_left - 1;
+  return unpack_code(detail::run_before_entry(Entries{}, 15 * row + run_before));
 }
 
 // Length of run_before_code without a look-up in memory: two bits for each run of up to six zeros, sixteen
 // for each zerosLeft.
 CU264_HD int run_before_length(int zeros_left, int run_before) {
-  constexpr std::uint64_t up_to_four = 0x03ea'00aa'0029'0005, five_and_more = 0x3fff'3ffe'0ffa;
+  constexpr std::uint64_t up_to_four = detail::short_run_lengths(1, 4);
+  constexpr std::uint64_t five_and_more = detail::short_run_lengths(5, 7);
   const std::uint64_t row = zeros_left < 5 ? up_to_four >> (16 * (zeros_left - 1))
                                            : five_and_more >> (16 * (zeros_left > 6 ? 2 : zeros_left - 5));
   return run_before > 6 ? run_before - 3 : static_cast<int>(row >> (2 * run_before)) & 3;

@@ -50,34 +50,4 @@ CU264_HD T rd_cost(std::type_identity_t<T> squared_error, std::type_identity_t<T
   return (squared_error << kRdCostShift) + static_cast<T>(lambda) * bits;
 }
 
-// Orders candidates by cost, ties by the smaller mode, so that any order of comparison gives one answer.
-CU264_HD std::int64_t ranked(std::int64_t cost, int mode) {
-  return cost * 16 + mode;
-}
-
-CU264_HD int mode_of_rank(std::int64_t rank) {
-  return static_cast<int>(rank & 15);
-}
-
-CU264_HD std::int64_t cost_of_rank(std::int64_t rank) {
-  return rank >> 4;
-}
-
-// Ascending; for a handful of candidates.
-CU264_HD void sort_ranks(std::int64_t* ranks, int count) {
-  for (int i = 1; i < count; ++i) {
-    const std::int64_t rank = ranks[i];
-    int k = i;
-    for (; k > 0 && ranks[k - 1] > rank; --k) ranks[k] = ranks[k - 1];
-    ranks[k] = rank;
-  }
-}
-
-// How many of `count` (1 or more) sorted candidates cost at most `sixteenths` 16ths of the first.
-CU264_HD int count_worth(const std::int64_t* ranks, int count, int sixteenths) {
-  int worth = 1;
-  while (worth < count && 16 * cost_of_rank(ranks[worth]) <= cost_of_rank(ranks[0]) * sixteenths) ++worth;
-  return worth;
-}
-
 }  // namespace cu264::core

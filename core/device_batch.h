@@ -7,6 +7,7 @@
 
 #include "core/block.h"
 #include "core/hd.h"
+#include "core/picture_params.h"
 #include "cu264/frame.h"
 
 namespace cu264::core {
@@ -28,13 +29,14 @@ struct BatchView {
   int slices = 1;
 
   const SourcePicture* sources = nullptr;   // [picture]
+  const PictureParams* params = nullptr;    // [picture]
   MacroblockRecord* macroblocks = nullptr;  // [picture][mb]
   // [picture][mb][27][16]; only slots in nonzero_blocks are written, the rest is stale
   std::int16_t* levels = nullptr;
   std::uint8_t* total_coeff = nullptr;  // [picture][mb][32]
   // null, or [picture] Y, Cb, Cr of whole macroblocks before the loop filter
   std::uint8_t* reconstruction = nullptr;
-  // null, or [picture][mb]: what a macroblock's QP differs by from the slice's
+  // null, or [picture][mb]: what a macroblock's QP differs by from the picture's
   const std::int8_t* qp_offsets = nullptr;
   // For launch_join (entropy/cavlc/code_batch.h): intra4x4_pred_mode of Intra_4x4 macroblocks holds what is
   // coded of the modes (kPredictedMode)

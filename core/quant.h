@@ -74,6 +74,10 @@ CU264_HD int quantise(int scaled, int shift, int rounding) {
 }
 
 // A dead zone in 64ths of a step: 32 rounds to nearest, less favours the smaller level.
+inline constexpr int kDeadZoneLuma = 25;
+// Less for chroma, whose small levels are worth less to the eye and cost as much.
+inline constexpr int kDeadZoneChroma = 21;
+
 CU264_HD int dead_zone_rounding(int shift, int sixty_fourths) {
   return sixty_fourths << (shift - 6);
 }

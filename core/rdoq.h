@@ -1,17 +1,17 @@
 // Rate-distortion-optimised quantisation of one block: levels that cost more than they are worth are lowered.
 //
 // Everything is in level units (core/quant.h), where the trade between squared error and bits does not depend
-// on the QP. The search starts from rounding to nearest and goes down the steepest slope with exact CAVLC
-// bits: of all levels the one whose next step towards zero saves most is lowered, round by round; then the
-// whole tail above some position may go. All steps of a round are independent, so that a GPU takes them a
-// lane each.
+// on the QP. The search starts from rounding to nearest and goes down the steepest slope, with bits from a
+// rate model (core/rate_model.h): of all levels the one whose next step towards zero saves most is lowered,
+// round by round; then the whole tail above some position may go. All steps of a round are independent, so
+// that a GPU takes them a lane each.
 #pragma once
 
 #include <cstdint>
 
-#include "core/cavlc_block.h"
 #include "core/hd.h"
 #include "core/quant.h"
+#include "core/rate_model.h"
 
 namespace cu264::core {
 
@@ -44,10 +44,12 @@ CU264_HD int towards_zero(int level) {
 }
 
 // scaled[k]: |coefficient| x multiplier in coding order, with `shift` fractional bits; bit k of `negative`:
-// its sign. Writes `count` signed levels (the rest up to 16 is left alone). nC as for core/cavlc_block.h.
-// Ties go to the higher position.
-CU264_HD void rdoq_block(const std::int32_t* scaled, std::uint32_t negative, int count, int shift, int nC,
-                         std::int16_t* levels) {
+// its sign. Writes as many signed levels as the category has (the rest up to 16 is left alone). `context`:
+// the rate model's block_context. Ties go to the higher position.
+template <class Rate>
+CU264_HD void rdoq_block(const Rate& rate_model, const std::int32_t* scaled, std::uint32_t negative,
+                         BlockCategory category, int shift, int context, std::int16_t* levels) {
+  const int count = max_num_coeff(category);
   std::int32_t value[16];
   bool any = false;
   for (int k = 0; k < count; ++k) {
@@ -58,7 +60,7 @@ CU264_HD void rdoq_block(const std::int32_t* scaled, std::uint32_t negative, int
   }
   if (!any) return;
 
-  std::int64_t rate = kRdoqLambda * cavlc_block_bits(levels, count, nC);
+  std::int64_t rate = kRdoqLambda * rate_model.block_bits(levels, category, context);
   for (int round = 0; round < kRdoqRounds; ++round) {
     std::int64_t least = rate, least_growth = 0;
     int lowered = -1;
@@ -68,7 +70,7 @@ CU264_HD void rdoq_block(const std::int32_t* scaled, std::uint32_t negative, int
       const std::int64_t growth = rdoq_growth_of_step(value[k], before < 0 ? -before : before);
       if (growth >= least) continue;
       levels[k] = static_cast<std::int16_t>(towards_zero(before));
-      const std::int64_t cost = kRdoqLambda * cavlc_block_bits(levels, count, nC) + growth;
+      const std::int64_t cost = kRdoqLambda * rate_model.block_bits(levels, category, context) + growth;
       levels[k] = before;
       if (cost < least) least = cost, least_growth = growth, lowered = k;
     }
@@ -87,7 +89,7 @@ CU264_HD void rdoq_block(const std::int32_t* scaled, std::uint32_t negative, int
     growth += rdoq_growth_of_zero(value[k], trial[k] < 0 ? -trial[k] : trial[k]);
     trial[k] = 0;
     if (growth >= least) continue;
-    const std::int64_t cost = kRdoqLambda * cavlc_block_bits(trial, count, nC) + growth;
+    const std::int64_t cost = kRdoqLambda * rate_model.block_bits(trial, category, context) + growth;
     if (cost < least) least = cost, cut = k;
   }
   for (int k = cut; k < count; ++k) levels[k] = 0;

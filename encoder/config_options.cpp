@@ -26,9 +26,6 @@ constexpr Named<Preset> kPresets[] = {
 constexpr Named<Profile> kProfiles[] = {{"baseline", Profile::baseline}};
 constexpr Named<BackendChoice> kBackends[] = {
     {"auto", BackendChoice::automatic}, {"cuda", BackendChoice::cuda}, {"cpu", BackendChoice::cpu}};
-constexpr Named<EntropyKernel> kEntropyKernels[] = {{"production", EntropyKernel::production},
-                                                    {"cavlcu", EntropyKernel::cavlcu},
-                                                    {"cavlc_su", EntropyKernel::cavlc_su}};
 constexpr Named<HeaderPlacement> kPlacements[] = {{"first", HeaderPlacement::first_packet},
                                                   {"every", HeaderPlacement::every_packet},
                                                   {"separate", HeaderPlacement::separate}};
@@ -173,11 +170,6 @@ constexpr Entry kEntries[] = {
      [](Config& config, const Value& value) { config.batch = parse_integer(value, 0, kMaxBatch); }},
     {{"threads", "N", "of the CPU backend; 0: one a core (0). Never changes the bytes", Group::machine},
      [](Config& config, const Value& value) { config.threads = parse_integer(value, 0, kMaxThreads); }},
-    {{"entropy-kernel", "NAME",
-      "for developers: which kernels of the CUDA backend code the levels: production, cavlcu or cavlc_su "
-      "(production). Never changes the bytes",
-      Group::machine},
-     [](Config& config, const Value& value) { config.entropy_kernel = parse_name(value, kEntropyKernels); }},
     {{"size", "WxH", "the size of the pictures", Group::input}, set_size},
     {{"fps", "N[/D]", "frame rate (25)", Group::input},
      [](Config& config, const Value& value) {

@@ -3,11 +3,13 @@
 #include "cu264/encoder.h"
 
 #include <deque>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "encoder/config.h"
+#include "encoder/encoder_access.h"
 #include "encoder/frame_check.h"
 #include "encoder/headers.h"
 #include "encoder/level.h"
@@ -34,7 +36,7 @@ struct Encoder::Impl {
     void* user_data = nullptr;
   };
 
-  explicit Impl(const Config& c) : config(c) {
+  explicit Impl(const Config& c, const entropy::EntropyKernel* entropy_kernel = nullptr) : config(c) {
     encoder::validate(config);
     const int mb_width = encoder::macroblocks(config.width);
     const int mb_height = encoder::macroblocks(config.height);
@@ -51,7 +53,8 @@ struct Encoder::Impl {
     }
     headers = encoder::stream_headers(config, level.level_idc, true);
     parameter_sets = encoder::stream_headers(config, level.level_idc, false);
-    const encoder::StageParams params = encoder::stage_params(config);
+    encoder::StageParams params = encoder::stage_params(config);
+    params.entropy_kernel = entropy_kernel;
     if (params.marks) {
       mark_message = params.marks->message();
       mark_check.emplace(config.watermark->key, parameter_sets, *params.marks);
@@ -118,6 +121,7 @@ struct Encoder::Impl {
 };
 
 Encoder::Encoder(const Config& config) : impl_(std::make_unique<Impl>(config)) {}
+Encoder::Encoder(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 Encoder::~Encoder() = default;
 Encoder::Encoder(Encoder&&) noexcept = default;
 Encoder& Encoder::operator=(Encoder&&) noexcept = default;
@@ -134,10 +138,15 @@ bool Encoder::send(const Frame& frame) {
   if (impl_->flushed) {
     throw Error(ErrorCode::invalid_argument, "a frame was sent after flush", "open another encoder");
   }
+  const bool draws_keystream = impl_->config.encryption || impl_->config.watermark;
+  if (draws_keystream && impl_->sent > std::numeric_limits<std::uint32_t>::max()) {
+    throw Error(ErrorCode::invalid_argument, "more than 4294967296 pictures were sent",
+                "their keystream would repeat: open another encoder");
+  }
   encoder::check_frame(frame, impl_->config, impl_->format, impl_->info.backend == "cuda", impl_->sent);
   if (impl_->full()) return false;
   impl_->format = frame.format;
-  impl_->backend->submit(frame, impl_->sent);
+  impl_->backend->submit(frame, encoder::picture_params(impl_->config, impl_->sent));
   impl_->pending.push_back({frame.pts, frame.user_data});
   ++impl_->sent;
   return true;
@@ -154,5 +163,13 @@ void Encoder::flush() {
   impl_->flushed = true;
   impl_->backend->flush();
 }
+
+namespace encoder {
+
+Encoder EncoderAccess::open(const Config& config, const entropy::EntropyKernel* entropy_kernel) {
+  return Encoder(std::make_unique<Encoder::Impl>(config, entropy_kernel));
+}
+
+}  // namespace encoder
 
 }  // namespace cu264

@@ -2,11 +2,11 @@
 
 #include <string>
 
+#include "common/bitstream/nal_unit.h"
 #include "core/bits.h"
+#include "core/slice_header.h"
 #include "cu264/version.h"
 #include "encoder/config.h"
-#include "encoder/presets.h"
-#include "entropy/pack/nal_writer.h"
 
 namespace cu264::encoder {
 namespace {
@@ -26,15 +26,7 @@ class SyntaxWriter {
   Sink& sink_;
 };
 
-// A sink for a slice header, and one for the payload of the other headers: both are far from full.
-struct SliceHeaderSink {
-  SliceHeader header;
-  void put(std::uint32_t value, int length) {
-    header.bits = header.bits << length | value;
-    header.length += length;
-  }
-};
-
+// A sink for a payload; it is far from full.
 class RbspSink {
  public:
   void put(std::uint32_t value, int length) { writer_.put(value, length); }
@@ -54,10 +46,6 @@ constexpr int kProfileBaseline = 66;
 constexpr int kUnspecified = 2;  // in the code points of H.273
 constexpr int kVideoFormatUnspecified = 5;
 constexpr int kExtendedSar = 255;
-// I; the type 7 that says the same of the whole picture would not fit a SliceHeader in the largest pictures.
-constexpr int kSliceTypeI = 2;
-constexpr int kPicInitQp = 26;
-constexpr int kLog2MaxFrameNum = 4;
 
 // aspect_ratio_idc (H.264 table E-1)
 int aspect_ratio_idc(Rational sar) {
@@ -157,7 +145,7 @@ std::vector<std::uint8_t> sps_rbsp(const Config& config, int level_idc) {
   w.u(4, 0);         // constraint_set4_flag, constraint_set5_flag, reserved_zero_2bits
   w.u(8, static_cast<std::uint32_t>(level_1b ? 11 : level_idc));
   w.ue(0);  // seq_parameter_set_id
-  w.ue(kLog2MaxFrameNum - 4);
+  w.ue(core::kLog2MaxFrameNum - 4);
   w.ue(2);        // pic_order_cnt_type: output order is decoding order
   w.ue(1);        // max_num_ref_frames: 0 would do, but decoders stumble over it
   w.flag(false);  // gaps_in_frame_num_value_allowed_flag
@@ -190,7 +178,7 @@ std::vector<std::uint8_t> pps_rbsp() {
   w.ue(0);        // num_ref_idx_l1_default_active_minus1
   w.flag(false);  // weighted_pred_flag
   w.u(2, 0);      // weighted_bipred_idc
-  w.se(kPicInitQp - 26);
+  w.se(core::kPicInitQp - 26);
   w.se(0);        // pic_init_qs_minus26
   w.se(0);        // chroma_qp_index_offset
   w.flag(true);   // deblocking_filter_control_present_flag
@@ -224,31 +212,12 @@ std::vector<std::uint8_t> sei_rbsp(const Config& config) {
   return sink.finish();
 }
 
-SliceHeader slice_header(int first_mb_in_slice, int idr_pic_id, int qp, bool deblock) {
-  SliceHeaderSink sink;
-  SyntaxWriter w(sink);
-  w.ue(static_cast<std::uint32_t>(first_mb_in_slice));
-  w.ue(kSliceTypeI);
-  w.ue(0);                   // pic_parameter_set_id
-  w.u(kLog2MaxFrameNum, 0);  // frame_num
-  w.ue(static_cast<std::uint32_t>(idr_pic_id));
-  w.flag(false);          // no_output_of_prior_pics_flag
-  w.flag(false);          // long_term_reference_flag
-  w.se(qp - kPicInitQp);  // slice_qp_delta
-  w.ue(deblock ? 0 : 1);  // disable_deblocking_filter_idc
-  if (deblock) {
-    w.se(kSliceAlphaC0OffsetDiv2);
-    w.se(kSliceBetaOffsetDiv2);
-  }
-  return sink.header;
-}
-
 std::vector<std::uint8_t> stream_headers(const Config& config, int level_idc, bool with_sei) {
   // H.264 B.1.2 wants the long start code before parameter sets and at the head of an access unit.
   std::vector<std::uint8_t> out;
-  entropy::append_nal(out, kNalRefIdc, kNalSps, sps_rbsp(config, level_idc), true);
-  entropy::append_nal(out, kNalRefIdc, kNalPps, pps_rbsp(), true);
-  if (with_sei) entropy::append_nal(out, 0, kNalSei, sei_rbsp(config), false);
+  bitstream::append_nal(out, kNalRefIdc, kNalSps, sps_rbsp(config, level_idc), true);
+  bitstream::append_nal(out, kNalRefIdc, kNalPps, pps_rbsp(), true);
+  if (with_sei) bitstream::append_nal(out, 0, kNalSei, sei_rbsp(config), false);
   return out;
 }
 

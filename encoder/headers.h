@@ -1,4 +1,5 @@
-// Parameter sets, slice headers and the SEI message: everything of the stream that is not macroblocks.
+// Parameter sets and the SEI message: everything of the stream that is not slices. Slice headers are in
+// core/slice_header.h.
 //
 // The *_rbsp functions return raw byte sequence payloads with their trailing bits, not yet escaped.
 #pragma once
@@ -7,7 +8,6 @@
 #include <vector>
 
 #include "cu264/encoder.h"
-#include "encoder/stages.h"
 
 namespace cu264::encoder {
 
@@ -28,9 +28,6 @@ std::vector<std::uint8_t> pps_rbsp();
 // user_data_unregistered (H.264 D.1.7): names the encoder and the settings that decide the bytes, and only
 // those.
 std::vector<std::uint8_t> sei_rbsp(const Config& config);
-
-// Of the slice that begins at macroblock first_mb_in_slice (H.264 7.3.3).
-SliceHeader slice_header(int first_mb_in_slice, int idr_pic_id, int qp, bool deblock);
 
 // SPS, PPS and, if asked for, SEI as NAL units in Annex B form.
 std::vector<std::uint8_t> stream_headers(const Config& config, int level_idc, bool with_sei);

@@ -48,7 +48,7 @@ OpenedBackend open_cpu(const Config& config, const StageParams& params, std::str
     throw Error(ErrorCode::unsupported, "the cpu backend has no device to leave packets on",
                 "use the cuda backend, or clear Config::device_output");
   }
-  if (config.entropy_kernel != EntropyKernel::production) {
+  if (params.entropy_kernel != nullptr) {
     throw Error(ErrorCode::unsupported, "the cpu backend has no entropy kernels to choose from",
                 "use the cuda backend, or leave entropy-kernel at production");
   }
@@ -63,7 +63,7 @@ OpenedBackend open_backend(const Config& config, const StageParams& params) {
   if (config.backend == BackendChoice::cpu) return open_cpu(config, params, "asked for");
   // Whoever names a device or a kernel, or wants the packets on a device, has asked for CUDA.
   const bool wants_device =
-      !config.devices.empty() || config.device_output || config.entropy_kernel != EntropyKernel::production;
+      !config.devices.empty() || config.device_output || params.entropy_kernel != nullptr;
   if (config.backend == BackendChoice::cuda || wants_device) return open_cuda(config, params);
   try {
     return open_cuda(config, params);

@@ -1,17 +1,15 @@
-#include "core/block.h"
+#include <string>
+
 #include "encoder/config.h"
-#include "encoder/headers.h"
 #include "encoder/stages.h"
 
 namespace cu264::encoder {
 
 namespace {
 
-std::optional<vision::GuideParams> guide_params(const Config& config) {
-  using vision::GuideMode, vision::kGuideOne;
-  if (config.edge_guided != 0)
-    return vision::GuideParams{GuideMode::edges, (config.edge_guided + 1) * kGuideOne / 2};
-  if (config.aq == AdaptiveQuantisation::variance) return vision::GuideParams{GuideMode::variance, kGuideOne};
+std::optional<AqParams> aq_params(const Config& config) {
+  if (config.edge_guided != 0) return AqParams{AqMode::edges, (config.edge_guided + 1) * kStrengthOne / 2};
+  if (config.aq == AdaptiveQuantisation::variance) return AqParams{AqMode::variance, kStrengthOne};
   return std::nullopt;
 }
 
@@ -25,29 +23,51 @@ StageParams stage_params(const Config& config) {
   params.coded_height = coded_side(config.height);
   params.mb_width = macroblocks(config.width);
   params.mb_height = macroblocks(config.height);
-  params.qp = config.qp;
   params.preset = config.preset;
-  params.guide = guide_params(config);
+  params.aq = aq_params(config);
   params.slices = config.slices;
-  params.deblock = config.deblock;
   params.reconstruction = config.reconstruction;
   params.threads = config.threads;
   params.batch = config.batch;
   params.device_output = config.device_output;
-  params.entropy_kernel = config.entropy_kernel;
   params.input_format = config.input_format;
   if (config.watermark) params.marks = std::make_shared<protect::MarkPlanner>(*config.watermark);
   if (config.encryption) params.cipher = std::make_shared<protect::EncodeCipher>(*config.encryption);
   const Colour colour = coded_colour(config);
   params.matrix_coefficients = colour.matrix;
   params.full_range = colour.full_range;
-  for (int slice = 0; slice < config.slices; ++slice) {
-    const int first_mb = core::slice_first_row(slice, config.slices, params.mb_height) * params.mb_width;
-    for (int idr_pic_id = 0; idr_pic_id < 2; ++idr_pic_id) {
-      params.slice_headers.push_back(slice_header(first_mb, idr_pic_id, config.qp, config.deblock));
-    }
-  }
   return params;
+}
+
+core::PictureParams picture_params(const Config& config, std::uint64_t index) {
+  core::PictureParams picture;
+  picture.index = index;
+  picture.qp = static_cast<std::uint8_t>(config.qp);
+  picture.idr_pic_id = static_cast<std::uint8_t>(index % 2);
+  picture.deblock = config.deblock;
+  return picture;
+}
+
+void check_streams(const StageParams& params) {
+  if (params.streams < 1)
+    throw Error(ErrorCode::invalid_argument, "a backend was opened for no stream", "one or more");
+  if (params.cipher && params.streams > 1) {
+    throw Error(ErrorCode::invalid_argument, "several streams would be encrypted with one keystream",
+                "open a backend for each stream that is encrypted");
+  }
+}
+
+void check_picture(const core::PictureParams& picture, const StageParams& params) {
+  const auto refuse = [&](const char* what, int value, const std::string& allowed) {
+    throw Error(ErrorCode::invalid_argument,
+                "picture " + std::to_string(picture.index) + " has the " + what + " " + std::to_string(value),
+                allowed);
+  };
+  if (picture.qp > 51) refuse("QP", picture.qp, "0 to 51");
+  if (picture.idr_pic_id > 1) refuse("idr_pic_id", picture.idr_pic_id, "0 or 1");
+  if (picture.stream >= static_cast<std::uint32_t>(params.streams)) {
+    refuse("stream", static_cast<int>(picture.stream), "below " + std::to_string(params.streams));
+  }
 }
 
 }  // namespace cu264::encoder

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "io/av.h"
-#include "io/container.h"
+#include "io/output_container.h"
 #include "io/output_file.h"
 #include "io/video_info.h"
 

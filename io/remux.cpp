@@ -10,7 +10,7 @@
 #include "io/access_unit_reader.h"
 #include "io/av_input.h"
 #include "io/av_output.h"
-#include "io/container.h"
+#include "io/output_container.h"
 
 namespace cu264::io {
 namespace {
@@ -173,6 +173,39 @@ AVStream* find_video(AVFormatContext* input, const std::string& path) {
   return stream;
 }
 
+// Hands edited access units on, each in the packet that it came in or, where its slices came in several, in
+// the first of them. The last one waits for what is put behind it.
+class EditedPackets {
+ public:
+  using Write = std::function<void(AVPacket&, const Bytes&)>;
+  explicit EditedPackets(Write write) : write_(std::move(write)) {}
+
+  void add(const AVPacket& packet, Bytes edited) {
+    if (!begun_) begun_ = properties_of(packet);
+    if (edited.empty()) return;  // held: its picture is unfinished
+    if (last_) write_(*last_, bytes_);
+    last_ = std::move(begun_);
+    bytes_ = std::move(edited);
+  }
+  void finish(const Bytes& behind) {
+    if (!last_) return;
+    bytes_.insert(bytes_.end(), behind.begin(), behind.end());
+    write_(*last_, bytes_);
+  }
+
+ private:
+  static AvPacket properties_of(const AVPacket& packet) {
+    AvPacket properties = make_packet();
+    if (av_packet_copy_props(properties.get(), &packet) < 0) throw std::bad_alloc();
+    properties->stream_index = packet.stream_index;
+    return properties;
+  }
+
+  Write write_;
+  AvPacket begun_, last_;
+  Bytes bytes_;  // of last_
+};
+
 void put_bytes(AVPacket& packet, const Bytes& bytes) {
   AvPacket made = make_packet();
   if (av_new_packet(made.get(), packet_size(bytes.size())) < 0) throw std::bad_alloc();
@@ -215,25 +248,31 @@ void remux_container(std::unique_ptr<InputFile> file, const std::string& path, c
   }
   if (bare) output->write(framing.headers().data(), framing.headers().size());
 
+  EditedPackets edited([&](AVPacket& packet, const Bytes& bytes) {
+    if (bare) output->write(bytes.data(), bytes.size());
+    if (!muxer) return;
+    put_bytes(packet, framing.from_annexb(bytes));
+    muxer->write(packet, video->time_base);
+  });
   const AvPacket packet = make_packet();
   int result = 0;
   while ((result = av_read_frame(input.get(), packet.get())) >= 0) {
     const AVRational time_base = input->streams[packet->stream_index]->time_base;
     const bool is_video = packet->stream_index == video->index;
-    if (is_video) {
+    if (is_video && packet->size != 0) {
       if ((packet->flags & AV_PKT_FLAG_CORRUPT) != 0) {
         throw Error(ErrorCode::bad_input, path + ": a packet is damaged", "the file must be whole");
       }
       const Bytes stream = framing.to_annexb({packet->data, static_cast<std::size_t>(packet->size)});
-      Bytes edited = edit.access_units(stream);
-      if (bare) output->write(edited.data(), edited.size());
-      if (muxer) put_bytes(*packet, framing.from_annexb(std::move(edited)));
+      edited.add(*packet, edit.access_units(stream));
+    } else if (!is_video && muxer && muxer->has(packet->stream_index)) {
+      muxer->write(*packet, time_base);
     }
-    if (muxer && muxer->has(packet->stream_index)) muxer->write(*packet, time_base);
     av_packet_unref(packet.get());
   }
   stop_if_asked(edit);
   if (result != AVERROR_EOF) throw av_error(ErrorCode::bad_input, path, "cannot read on", result);
+  edited.finish(edit.last_units());
   if (muxer) muxer->finish();
 }
 
@@ -256,6 +295,8 @@ void remux(const std::string& input, const StreamEdit& edit, OutputFile* output,
     if (output) output->write(edited.data(), edited.size());
   }
   stop_if_asked(edit);
+  const Bytes last = edit.last_units();
+  if (output) output->write(last.data(), last.size());
 }
 
 }  // namespace cu264::io

@@ -16,8 +16,11 @@ namespace cu264::io {
 struct StreamEdit {
   // Parameter sets that the container keeps outside the stream, before any access unit.
   std::function<void(std::span<const std::uint8_t>)> parameter_sets;
-  // What takes the place of one or more whole access units.
+  // What takes the place of one or more whole access units; nothing while a picture's last slices are
+  // missing, which then comes with them.
   std::function<std::vector<std::uint8_t>(std::span<const std::uint8_t>)> access_units;
+  // What is put behind the last access unit.
+  std::function<std::vector<std::uint8_t>()> last_units;
   // Asked often: true ends the run, with Error(bad_input). May be empty.
   std::function<bool()> stop = {};
 };

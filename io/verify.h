@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "io/container.h"
+#include "io/output_container.h"
 
 namespace cu264::io {
 

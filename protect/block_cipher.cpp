@@ -1,5 +1,6 @@
 #include "protect/block_cipher.h"
 
+#include "common/bitstream/rbsp.h"
 #include "core/block.h"
 #include "core/cavlc_runs.h"
 #include "core/cavlc_tables.h"
@@ -81,7 +82,7 @@ void BlockCipher::luma_modes(const MacroblockSyntax& mb) {
               y = large ? block >> 1 : core::luma_block_y(block);
     const int rem = encrypt_rem_mode(mb.rem_mode[block], x > 0 || mb.left, y > 0 || mb.above,
                                      mode_key(*mode_key_, block), decrypt_);
-    set_bits(*rbsp_, mb.rem_mode_at[block], 3, static_cast<std::uint32_t>(rem));
+    bitstream::set_bits(*rbsp_, mb.rem_mode_at[block], 3, static_cast<std::uint32_t>(rem));
     encrypted_bits_ += 3;
   }
 }
@@ -91,14 +92,14 @@ void BlockCipher::other_modes(const MacroblockSyntax& mb) {
     const int type =
         encrypt_mb_type(mb.mb_type, mb.left, mb.above, mb.above_left, mode_key(*mode_key_, 0), decrypt_);
     const int length = core::ue_length(static_cast<std::uint32_t>(type));
-    set_bits(*rbsp_, mb.mb_type_end - static_cast<std::uint64_t>(length), length,
-             static_cast<std::uint32_t>(type + 1));
+    bitstream::set_bits(*rbsp_, mb.mb_type_end - static_cast<std::uint64_t>(length), length,
+                        static_cast<std::uint32_t>(type + 1));
     encrypted_bits_ += 2;
   }
   if (mb.chroma_mode_end != 0 && (mb.intra_chroma_pred_mode == 1 || mb.intra_chroma_pred_mode == 2)) {
     const int mode =
         encrypt_chroma_mode(mb.intra_chroma_pred_mode, mb.left, mb.above, chroma_mode_key(*mode_key_));
-    set_bits(*rbsp_, mb.chroma_mode_end - 3, 3, static_cast<std::uint32_t>(mode + 1));
+    bitstream::set_bits(*rbsp_, mb.chroma_mode_end - 3, 3, static_cast<std::uint32_t>(mode + 1));
     encrypted_bits_ += 1;
   }
 }
@@ -108,14 +109,15 @@ void BlockCipher::signs(const BlockSyntax& block, std::uint32_t key) {
   std::uint8_t* const bytes = rbsp_->data();
   const std::uint64_t before_end = block.begin - 1;  // of a level, by its end
   const int ones = block.trailing_ones, total = block.total_coeff;
-  for (int i = 0; i < ones; ++i) flip_bit(bytes, before_end + block.levels[i].end, key >> i);
+  for (int i = 0; i < ones; ++i) bitstream::flip_bit(bytes, before_end + block.levels[i].end, key >> i);
   if (ones < total) {
     // Only the first level's code may have no suffix.
     const bool has_bit = block.levels[ones].suffix_size != 0;
-    flip_bit(bytes, before_end + block.levels[ones].end, has_bit ? key >> ones : 0);
+    bitstream::flip_bit(bytes, before_end + block.levels[ones].end, has_bit ? key >> ones : 0);
     if (!has_bit) --encrypted_bits_;
   }
-  for (int i = ones + 1; i < total; ++i) flip_bit(bytes, before_end + block.levels[i].end, key >> i);
+  for (int i = ones + 1; i < total; ++i)
+    bitstream::flip_bit(bytes, before_end + block.levels[i].end, key >> i);
   encrypted_bits_ += static_cast<std::uint64_t>(total);
 }
 
@@ -125,8 +127,8 @@ void BlockCipher::places(const BlockSyntax& block, std::uint64_t key) {
   const core::Runs runs = core::run_before_codes(nonzero);
   const int length = zeros.length + runs.length;
   if (length != block.length - block.zeros_at) return;  // cannot be
-  set_bits(*rbsp_, block.begin + block.zeros_at, length,
-           static_cast<std::uint64_t>(zeros.bits) << runs.length | runs.bits);
+  bitstream::set_bits(*rbsp_, block.begin + block.zeros_at, length,
+                      static_cast<std::uint64_t>(zeros.bits) << runs.length | runs.bits);
   encrypted_bits_ += static_cast<std::uint64_t>(length);
 }
 

@@ -5,7 +5,6 @@
 
 #include "core/mb_syntax.h"
 #include "protect/level_cipher.h"
-#include "protect/sei.h"
 
 namespace cu264::protect {
 namespace {
@@ -15,11 +14,13 @@ using core::MacroblockRecord;
 // One slice's macroblocks.
 class SliceCipher {
  public:
-  SliceCipher(const core::CodedPictureView& view, int slice, const StreamKeys& keys, std::uint32_t picture)
+  SliceCipher(const core::CodedPictureView& view, int slice, const KeystreamCipher& cipher,
+              std::uint64_t nonce, std::uint32_t picture)
       : view_(view),
         first_(core::slice_first_row(slice, view.slices, view.mb_height) * view.mb_width),
         end_(core::slice_first_row(slice + 1, view.slices, view.mb_height) * view.mb_width),
-        keys_(keys),
+        cipher_(cipher),
+        nonce_(nonce),
         picture_(picture) {}
 
   void levels(const EncryptionParts& parts) const {
@@ -29,7 +30,7 @@ class SliceCipher {
                      view_.levels + static_cast<std::ptrdiff_t>(mb) * core::kLevelsPerMacroblock, parts.signs,
                      parts.codewords, [&](AesBlock* key, int count) {
                        for (int i = 0; i < count; ++i) key[i] = counter(mb, static_cast<std::uint32_t>(i));
-                       if (count > 0) keys_.keystream({key, static_cast<std::size_t>(count)});
+                       if (count > 0) cipher_.keystream({key, static_cast<std::size_t>(count)});
                      });
     }
   }
@@ -37,7 +38,7 @@ class SliceCipher {
   void modes() const {
     for (int mb = end_ - 1; mb >= first_; --mb) {
       AesBlock key = counter(mb, kKeystreamModes);
-      keys_.keystream({&key, 1});
+      cipher_.keystream({&key, 1});
       MacroblockRecord& record = view_.macroblocks[mb];
       encrypt_mode_codes(record, left(mb), above(mb), key);
       encrypt_other_modes(record, left(mb) != nullptr, above(mb) != nullptr, key);
@@ -47,8 +48,7 @@ class SliceCipher {
 
  private:
   AesBlock counter(int mb, std::uint32_t block) const {
-    return keystream_counter(keys_.nonce(), picture_, static_cast<std::uint32_t>(mb), kKeystreamEncryption,
-                             block);
+    return keystream_counter(nonce_, picture_, static_cast<std::uint32_t>(mb), kKeystreamEncryption, block);
   }
   const MacroblockRecord* left(int mb) const {
     return mb % view_.mb_width != 0 ? view_.macroblocks + mb - 1 : nullptr;
@@ -59,28 +59,28 @@ class SliceCipher {
 
   const core::CodedPictureView& view_;
   const int first_, end_;
-  const StreamKeys& keys_;
+  const KeystreamCipher& cipher_;
+  const std::uint64_t nonce_;
   const std::uint32_t picture_;
 };
 
 }  // namespace
 
 EncodeCipher::EncodeCipher(const EncoderEncryption& encryption)
-    : key_(encryption.key),
-      parts_(encryption.parts),
-      keys_(encryption.key, encryption.nonce ? *encryption.nonce : random_nonce()) {
+    : parts_(encryption.parts),
+      keys_(encryption.key, random_nonce()),
+      ciphers_([this] { return KeystreamCipher(keys_.keystream_key()); }) {
   if (!parts_.any()) {
     throw Error(ErrorCode::invalid_argument, "nothing to encrypt", "name signs, modes or codewords");
   }
 }
 
 Bytes EncodeCipher::message() const {
-  return encryption_message(keys_, parts_, false);
+  return encryption_message(keys_, parts_);
 }
 
 void EncodeCipher::encrypt_slice(const core::CodedPictureView& view, int slice, std::uint32_t picture) const {
-  const StreamKeys keys(key_, keys_.nonce());  // libcrypto's contexts are not to be shared
-  const SliceCipher cipher(view, slice, keys, picture);
+  const SliceCipher cipher(view, slice, ciphers_.local(), keys_.nonce(), picture);
   if (parts_.signs || parts_.codewords) cipher.levels(parts_);
   if (parts_.modes) cipher.modes();
 }

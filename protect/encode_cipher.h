@@ -2,20 +2,23 @@
 // the one that make_encryptor would make of the plain one.
 #pragma once
 
+#include <tbb/enumerable_thread_specific.h>
+
 #include <cstdint>
 
 #include "core/coded_picture.h"
 #include "cu264/protect.h"
 #include "protect/keys.h"
-#include "protect/rbsp.h"
 
 namespace cu264::protect {
 
-// As a NAL unit.
-Bytes encryption_message(const StreamKeys& keys, const EncryptionParts& parts, bool authenticated);
+// As a NAL unit, without authentication.
+Bytes encryption_message(const StreamKeys& keys, const EncryptionParts& parts);
 
-// The stream tool with that nonce, for backends that cannot encrypt and for tests.
-std::unique_ptr<StreamTool> make_encryptor(const EncoderEncryption& encryption);
+// The stream tools with that nonce, for tests.
+std::unique_ptr<StreamTool> make_encryptor(const EncoderEncryption& encryption, std::uint64_t nonce);
+std::unique_ptr<StreamTool> make_encryptor(const ProtectionKey& key, const EncryptionOptions& options,
+                                           std::uint64_t nonce);
 
 class EncodeCipher {
  public:
@@ -30,9 +33,10 @@ class EncodeCipher {
   void encrypt_slice(const core::CodedPictureView& view, int slice, std::uint32_t picture) const;
 
  private:
-  ProtectionKey key_;
   EncryptionParts parts_;
   StreamKeys keys_;
+  // One for each thread that encrypts, made when it first does.
+  mutable tbb::enumerable_thread_specific<KeystreamCipher> ciphers_;
 };
 
 }  // namespace cu264::protect

@@ -10,6 +10,7 @@
 #include "cu264/status.h"
 #include "protect/nal_tool.h"
 #include "protect/payload.h"
+#include "protect/stream_verifier.h"
 
 namespace cu264::protect {
 namespace {
@@ -82,21 +83,24 @@ class Hider : public NalTool {
     if (message.kind == MessageKind::hidden_data) {
       throw Error(ErrorCode::bad_input, "the stream hides data already", "take one that hides none");
     }
-    if (message.kind == MessageKind::authentication) {
+    const bool authenticated =
+        message.kind == MessageKind::encryption && (message.settings[1] & kAuthenticated) != 0;
+    if (authenticated || message.kind == MessageKind::authentication ||
+        message.kind == MessageKind::stream_end) {
       throw Error(ErrorCode::bad_input, "the stream is authenticated: changed, it could not be decrypted",
                   "hide the data before encrypting, or encrypt without authentication");
     }
     return false;
   }
   Bytes begin_picture() override {
-    return picture() == 0 ? sei_nal(new_message(MessageKind::hidden_data, keys_)) : Bytes{};
+    return picture() == 0 ? message_nal(new_message(MessageKind::hidden_data, keys_, {})) : Bytes{};
   }
   std::unique_ptr<SliceJob> make_job() override {
     return carrier_job([this](Bytes& rbsp, const std::vector<std::uint64_t>& carriers) {
       const std::uint64_t bits = 8 * frame_.size();
       for (std::size_t i = 0; i < carriers.size() && carriers_ + i < bits; ++i) {
-        const int bit = bit_at(frame_, carriers_ + i) ^ mask_.next();
-        set_bits(rbsp, carriers[i], 1, static_cast<std::uint64_t>(bit));
+        const int bit = bitstream::bit_at(frame_, carriers_ + i) ^ mask_.next();
+        bitstream::set_bits(rbsp, carriers[i], 1, static_cast<std::uint64_t>(bit));
       }
       carriers_ += carriers.size();
       return true;
@@ -138,7 +142,7 @@ class HiddenReader : public NalTool {
                   "only what cu264 has hidden can be read");
     }
     return carrier_job([this](const Bytes& rbsp, const std::vector<std::uint64_t>& carriers) {
-      for (const std::uint64_t position : carriers) read(bit_at(rbsp, position));
+      for (const std::uint64_t position : carriers) read(bitstream::bit_at(rbsp, position));
       return false;
     });
   }

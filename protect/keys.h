@@ -3,24 +3,73 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
+#include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 
+#include "common/bitstream/nal_unit.h"
 #include "cu264/protect.h"
 #include "protect/aes.h"
-#include "protect/rbsp.h"
 
 struct evp_cipher_ctx_st;
+struct evp_mac_ctx_st;
 
 namespace cu264::protect {
+
+using bitstream::Bytes;
+using bitstream::ByteSpan;
 
 using Digest = std::array<std::uint8_t, 32>;
 
 std::uint64_t random_nonce();
 
-// HMAC-SHA256 of the parts put together.
+// HMAC-SHA256 (RFC 2104) of one message after another, in the same memory.
+class Hmac {
+ public:
+  explicit Hmac(ByteSpan key);
+  ~Hmac();
+  Hmac(const Hmac&) = delete;
+  Hmac& operator=(const Hmac&) = delete;
+
+  void begin();
+  void add(ByteSpan bytes);
+  Digest take();
+
+ private:
+  struct ContextDeleter {
+    void operator()(evp_mac_ctx_st* context) const;
+  };
+  Bytes key_;
+  std::unique_ptr<evp_mac_ctx_st, ContextDeleter> context_;
+};
+
+// Of the parts put together.
 Digest hmac_sha256(ByteSpan key, std::initializer_list<ByteSpan> parts);
 bool equal_in_constant_time(ByteSpan a, ByteSpan b);
+// Overwrites a secret that is no longer needed, as a compiler may not leave out.
+void wipe(void* memory, std::size_t size);
+
+// AES-256 on counters. For one thread at a time: libcrypto's contexts are not to be shared.
+class KeystreamCipher {
+ public:
+  explicit KeystreamCipher(const Digest& key);
+
+  // Counter blocks to keystream blocks, in place. The words are turned to memory order and back.
+  void keystream(std::span<AesBlock> blocks) const;
+
+ private:
+  struct ContextDeleter {
+    void operator()(evp_cipher_ctx_st* context) const;
+  };
+  std::unique_ptr<evp_cipher_ctx_st, ContextDeleter> context_;
+};
+
+// What a message authentication code is for, as the first bytes that it covers: the label and a zero byte.
+inline ByteSpan domain(const char* label) {
+  return {reinterpret_cast<const std::uint8_t*>(label), std::strlen(label) + 1};
+}
 
 // One stream's keys, derived from the user's, so that no key serves two algorithms.
 class StreamKeys {
@@ -31,23 +80,20 @@ class StreamKeys {
   StreamKeys& operator=(const StreamKeys&) = delete;
 
   std::uint64_t nonce() const { return nonce_; }
-  // Tells a wrong key from the right one; tells nothing of the key.
-  const std::array<std::uint8_t, 8>& check() const { return check_; }
   const Digest& keystream_key() const { return keystream_key_; }
   const Digest& authentication_key() const { return authentication_key_; }
+  // Of messages of version 1 (protect/message.h): tells a wrong key from the right one; tells nothing of the
+  // key.
+  const std::array<std::uint8_t, 8>& first_version_check() const { return first_version_check_; }
+  const Digest& first_version_authentication_key() const { return first_version_authentication_key_; }
 
-  // Counter blocks to keystream blocks, in place. The words are turned to memory order and back.
-  void keystream(std::span<AesBlock> blocks) const;
+  void keystream(std::span<AesBlock> blocks) const { cipher_->keystream(blocks); }
 
  private:
-  struct CipherDeleter {
-    void operator()(evp_cipher_ctx_st* context) const;
-  };
-
   std::uint64_t nonce_;
-  Digest keystream_key_, authentication_key_;
-  std::array<std::uint8_t, 8> check_;
-  std::unique_ptr<evp_cipher_ctx_st, CipherDeleter> cipher_;
+  Digest keystream_key_, authentication_key_, first_version_authentication_key_;
+  std::array<std::uint8_t, 8> first_version_check_;
+  std::optional<KeystreamCipher> cipher_;
 };
 
 }  // namespace cu264::protect

@@ -32,6 +32,8 @@ void check(const KeystreamRange& range) {
           "set KeystreamRange::blocks to that");
   require(std::uint64_t{range.first_picture} + range.pictures <= std::uint64_t{1} << 32,
           "pictures are numbered with 32 bits", "take pictures below 4294967296");
+  require(range.bytes() != ~std::uint64_t{0}, "the keystream's range is larger than any memory",
+          "take fewer pictures at once");
 }
 
 }  // namespace
@@ -70,7 +72,9 @@ void make_keystream_on_device([[maybe_unused]] const ProtectionKey& key,
   require(d_out != nullptr && reinterpret_cast<std::uintptr_t>(d_out) % 16 == 0,
           "the keystream's memory is not aligned to 16 bytes", "take it from cudaMalloc");
   const protect::StreamKeys keys(key, range.nonce);
-  protect::cuda::launch_keystream(protect::aes_expand_key(keys.keystream_key().data()), range, d_out, stream);
+  protect::AesKey expanded = protect::aes_expand_key(keys.keystream_key().data());
+  protect::cuda::launch_keystream(expanded, range, d_out, stream);
+  protect::wipe(&expanded, sizeof expanded);
 #else
   throw Error(ErrorCode::device_unavailable, "this build has no CUDA backend",
               "use make_keystream(), or build with CUDA");

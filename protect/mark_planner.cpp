@@ -3,25 +3,22 @@
 #include <algorithm>
 #include <cmath>
 
+#include "protect/message.h"
 #include "protect/payload.h"
-#include "protect/sei.h"
 #include "protect/watermark.h"
 
 namespace cu264::protect {
 
 Bytes mark_message(const StreamKeys& keys, const WatermarkOptions& options, const Bytes& frame,
                    Marking marking) {
-  Message message;
-  message.kind = MessageKind::watermark;
-  message.nonce = keys.nonce();
-  message.key_check = keys.check();
-  message.settings[0] = static_cast<std::uint8_t>(options.scheme);
-  message.settings[1] = static_cast<std::uint8_t>((options.density - 1) >> 8);
-  message.settings[2] = static_cast<std::uint8_t>(options.density - 1);
-  message.settings[7] = marking;
+  Settings settings{};
+  settings[0] = static_cast<std::uint8_t>(options.scheme);
+  settings[1] = static_cast<std::uint8_t>((options.density - 1) >> 8);
+  settings[2] = static_cast<std::uint8_t>(options.density - 1);
+  settings[7] = marking;
   const std::uint32_t length = static_cast<std::uint32_t>(frame.size()) - kMarkFrameHeaderBytes;
-  for (int i = 0; i < 4; ++i) message.settings[3 + i] = static_cast<std::uint8_t>(length >> (24 - 8 * i));
-  return sei_nal(message);
+  for (std::size_t i = 0; i < 4; ++i) settings[3 + i] = static_cast<std::uint8_t>(length >> (24 - 8 * i));
+  return message_nal(new_message(MessageKind::watermark, keys, settings));
 }
 
 // Of n bits n (1 - 1/n)^carriers are expected to be missed.

@@ -7,7 +7,6 @@
 
 #include "cu264/protect.h"
 #include "protect/keys.h"
-#include "protect/rbsp.h"
 
 namespace cu264::protect {
 

@@ -4,8 +4,10 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
+#include "common/bitstream/emulation_prevention.h"
 #include "cu264/status.h"
 
 namespace cu264 {
@@ -15,6 +17,8 @@ StreamTool::~StreamTool() = default;
 StreamResult run_tool(StreamTool& tool, std::span<const std::uint8_t> stream) {
   StreamResult result;
   result.stream = tool.access_units(stream);
+  const std::vector<std::uint8_t> last = tool.last_units();
+  result.stream.insert(result.stream.end(), last.begin(), last.end());
   result.payload = tool.finish();
   return result;
 }
@@ -29,15 +33,15 @@ void append(Bytes& out, ByteSpan bytes) {
 }
 
 void refuse_unit_type(int type) {
-  if (type >= kNalPartitionA && type <= kNalPartitionC) {
+  if (type >= bitstream::kNalPartitionA && type <= bitstream::kNalPartitionC) {
     throw Error(ErrorCode::bad_input, "the stream has data partitioning",
                 "only whole slices can be worked on");
   }
-  if (type == 19) {
+  if (type == bitstream::kNalAuxiliarySlice) {
     throw Error(ErrorCode::bad_input, "the stream has auxiliary pictures",
                 "only primary pictures can be worked on");
   }
-  if (type == kNalSliceExtension || type == 21) {
+  if (type == bitstream::kNalSliceExtension || type == bitstream::kNalDepthSliceExtension) {
     throw Error(ErrorCode::bad_input, "the stream has scalable or multiview layers",
                 "only single-layer streams can be worked on");
   }
@@ -45,25 +49,16 @@ void refuse_unit_type(int type) {
 
 }  // namespace
 
-std::unique_ptr<StreamKeys> checked_keys(const ProtectionKey& key, const Message& message) {
-  auto keys = std::make_unique<StreamKeys>(key, message.nonce);
-  if (!equal_in_constant_time(keys->check(), message.key_check)) {
-    throw Error(ErrorCode::bad_input, "the key is not the one the stream was protected with",
-                "give the right key");
+std::uint32_t next_picture_number(std::uint32_t picture) {
+  if (picture == std::numeric_limits<std::uint32_t>::max()) {
+    throw Error(ErrorCode::bad_input, "the stream has more than 4294967296 pictures",
+                "their keystream would repeat: work on parts of it");
   }
-  return keys;
-}
-
-Message new_message(MessageKind kind, const StreamKeys& keys) {
-  Message message;
-  message.kind = kind;
-  message.nonce = keys.nonce();
-  message.key_check = keys.check();
-  return message;
+  return picture + 1;
 }
 
 void SliceJob::parse(MacroblockVisitor& visitor) {
-  BitCursor bits(rbsp);
+  bitstream::RbspReader bits(rbsp);
   bits.skip(slice.data_begin);
   next_address_ = parser_.parse(bits, slice.stop, slice.sets, slice.header, visitor);
 }
@@ -79,17 +74,29 @@ void NalTool::restart_pictures() {
 }
 
 void NalTool::parameter_sets(std::span<const std::uint8_t> stream) {
-  for (const NalUnit& nal : split_annexb(stream).units) sets_.read(nal);
+  append(outside_sets_, stream);
 }
 
 std::vector<std::uint8_t> NalTool::access_units(std::span<const std::uint8_t> stream) {
-  const NalUnits found = split_annexb(stream);
-  Bytes out;
-  out.reserve(stream.size() + stream.size() / 64 + 256);
+  if (!outside_sets_.empty()) {
+    const bitstream::NalUnits outside = bitstream::split_annexb(outside_sets_);
+    inspect(outside.units);
+    for (const bitstream::NalUnit& nal : outside.units) {
+      sets_.read(nal);
+      written(nal);
+    }
+    outside_sets_.clear();
+  }
+  const bitstream::NalUnits found = bitstream::split_annexb(stream);
+  inspect(found.units);
+  Bytes out = std::move(held_);
+  held_.clear();
+  whole_end_ = 0;
+  out.reserve(out.size() + stream.size() + stream.size() / 64 + 256);
   try {
-    for (const NalUnit& nal : found.units) {
+    for (const bitstream::NalUnit& nal : found.units) {
       refuse_unit_type(nal.type());
-      if (nal.type() == kNalSlice || nal.type() == kNalSliceIdr) {
+      if (nal.type() == bitstream::kNalSlice || nal.type() == bitstream::kNalSliceIdr) {
         slice_unit(nal, out);
       } else {
         any_unit(nal, out);
@@ -101,38 +108,54 @@ std::vector<std::uint8_t> NalTool::access_units(std::span<const std::uint8_t> st
   }
   finish_jobs(out);
   append(out, found.tail);
+  if (in_picture_) hold_unfinished(out);
   return out;
 }
 
-void NalTool::any_unit(const NalUnit& nal, Bytes& out) {
-  sets_.read(nal);
-  if (nal.type() == kNalSei) {
-    const std::optional<Message> found = read_sei_nal(nal);
-    if (found) finish_jobs(out);
-    if (found && message(*found)) {
-      // Its start code has four bytes; what more lies before it is the stream's own.
-      const std::size_t own = nal.prefix.size() < 4 ? nal.prefix.size() : 4;
-      return append(out, nal.prefix.first(nal.prefix.size() - own));
-    }
-  }
-  Bytes& at = waiting_ != 0 ? jobs_[waiting_ - 1]->behind_ : out;
-  append(at, nal.prefix);
-  append(at, nal.unit);
+// What follows the last whole picture waits for the call that completes the next one: the tool may have to
+// put something before its first slice.
+void NalTool::hold_unfinished(Bytes& out) {
+  const auto begin = out.begin() + static_cast<std::ptrdiff_t>(whole_end_);
+  held_.assign(begin, out.end());
+  out.erase(begin, out.end());
+  picture_begin_ -= whole_end_;
 }
 
-void NalTool::slice_unit(const NalUnit& nal, Bytes& out) {
+void NalTool::any_unit(const bitstream::NalUnit& nal, Bytes& out) {
+  sets_.read(nal);
+  const std::optional<Message> found = read_message(nal);
+  if (found) finish_jobs(out);
+  if (found && message(*found)) {
+    // Its start code has four bytes; what more lies before it is the stream's own.
+    const std::size_t own = nal.prefix.size() < 4 ? nal.prefix.size() : 4;
+    return append(out, nal.prefix.first(nal.prefix.size() - own));
+  }
+  if (waiting_ != 0) {
+    jobs_[waiting_ - 1]->behind_.push_back(&nal);
+  } else {
+    put(nal, out);
+  }
+}
+
+void NalTool::put(const bitstream::NalUnit& nal, Bytes& out) {
+  append(out, nal.prefix);
+  append(out, nal.unit);
+  written(nal);
+}
+
+void NalTool::slice_unit(const bitstream::NalUnit& nal, Bytes& out) {
   // Some slices a thread, so that none waits for another's last one.
   if (waiting_ == (threads_ == 1 ? 1 : 4 * static_cast<std::size_t>(threads_))) finish_jobs(out);
   if (waiting_ == jobs_.size()) jobs_.push_back(make_job());
   SliceJob& job = *jobs_[waiting_];
-  unescape(nal.unit, job.rbsp);
-  BitCursor bits(job.rbsp);
+  bitstream::unescape(nal.unit, job.rbsp);
+  bitstream::RbspReader bits(job.rbsp);
   Slice& current = job.slice;
   current.nal = &nal;
   current.header = sets_.slice_header(bits, nal, current.sets);
   current.data_begin = bits.position();
-  current.stop = stop_bit_position({job.rbsp.data(), job.rbsp.size() - kRbspPadding});
-  if (current.header.first_mb == 0 && picture_has_slices_) ++next_picture_;
+  current.stop = bitstream::stop_bit_position(bitstream::without_padding(job.rbsp));
+  if (current.header.first_mb == 0 && picture_has_slices_) next_picture_ = next_picture_number(next_picture_);
   picture_has_slices_ = true;
   current.picture = next_picture_;
   ++waiting_;
@@ -145,7 +168,7 @@ void NalTool::run_jobs() {
     try {
       // What cannot be escaped back to the same bytes could not be given back either.
       job.escaped_.clear();
-      append_escaped(job.escaped_, job.slice.nal->unit[0], {job.rbsp.data(), job.rbsp.size() - kRbspPadding});
+      bitstream::append_escaped(job.escaped_, job.slice.nal->unit[0], bitstream::without_padding(job.rbsp));
       job.escaped_as_it_was_ = std::equal(job.escaped_.begin(), job.escaped_.end(),
                                           job.slice.nal->unit.begin(), job.slice.nal->unit.end());
       job.run();
@@ -171,14 +194,14 @@ void NalTool::finish_jobs(Bytes& out) {
 void NalTool::finish_job(SliceJob& job, Bytes& out) {
   const Slice& current = job.slice;
   slice_bits_ += current.stop;
-  const std::string where = "picture " + std::to_string(total_pictures_);
+  const auto where = [this] { return "picture " + std::to_string(total_pictures_); };
   if (current.header.first_mb != next_mb_) {
-    throw Error(ErrorCode::bad_input, where + ": a slice is missing, doubled or out of order",
+    throw Error(ErrorCode::bad_input, where() + ": a slice is missing, doubled or out of order",
                 "the stream must be whole, its slices in order");
   }
   if (!in_picture_) {
-    picture_begin_ = out.size();
     append(out, begin_picture());
+    picture_begin_ = out.size();
     in_picture_ = true;
   }
   append(out, current.nal->prefix);
@@ -188,16 +211,16 @@ void NalTool::finish_job(SliceJob& job, Bytes& out) {
     if (job.failure_) std::rethrow_exception(job.failure_);
     changed = job.finish();
   } catch (const Error& error) {
-    throw Error(error.code(), where + ": " + error.what());
+    throw Error(error.code(), where() + ": " + error.what());
   }
   coefficients_ += job.parser_.coefficients();
   next_mb_ = job.next_address();
   if (changed) {
     if (!job.escaped_as_it_was_) {
-      throw Error(ErrorCode::bad_input, where + ": needless emulation prevention bytes",
+      throw Error(ErrorCode::bad_input, where() + ": needless emulation prevention bytes",
                   "the stream must be escaped as H.264 7.4.1 has it");
     }
-    append_escaped(out, current.nal->unit[0], {job.rbsp.data(), job.rbsp.size() - kRbspPadding});
+    bitstream::append_escaped(out, current.nal->unit[0], bitstream::without_padding(job.rbsp));
   } else {
     append(out, current.nal->unit);
   }
@@ -207,9 +230,11 @@ void NalTool::finish_job(SliceJob& job, Bytes& out) {
     out.insert(out.begin() + static_cast<std::ptrdiff_t>(picture_begin_), before.begin(), before.end());
     in_picture_ = false;
     next_mb_ = 0;
-    ++picture_, ++total_pictures_;
+    whole_end_ = out.size();
+    picture_ = next_picture_number(picture_);
+    ++total_pictures_;
   }
-  append(out, job.behind_);
+  for (const bitstream::NalUnit* nal : job.behind_) put(*nal, out);
   job.behind_.clear();
 }
 

@@ -8,21 +8,20 @@
 #include <optional>
 #include <vector>
 
+#include "common/bitstream/parameter_sets.h"
 #include "cu264/protect.h"
 #include "protect/keys.h"
-#include "protect/parameter_sets.h"
-#include "protect/rbsp.h"
-#include "protect/sei.h"
+#include "protect/message.h"
 #include "protect/slice_parser.h"
 
 namespace cu264::protect {
 
 // A slice on its way through a tool.
 struct Slice {
-  const NalUnit* nal = nullptr;
+  const bitstream::NalUnit* nal = nullptr;
   std::uint32_t picture = 0;  // counted from the stream's, or its protection's, begin
-  SliceHeader header;
-  ParameterSets::Active sets;
+  bitstream::SliceHeader header;
+  bitstream::ParameterSets::Active sets;
   std::uint64_t data_begin = 0;  // slice_data()
   std::uint64_t stop = 0;        // rbsp_stop_one_bit
 };
@@ -55,7 +54,7 @@ class SliceJob {
   int next_address_ = 0;
   bool escaped_as_it_was_ = true;
   std::exception_ptr failure_;
-  Bytes behind_;  // units that follow the slice
+  std::vector<const bitstream::NalUnit*> behind_;  // units that follow the slice
 };
 
 class NalTool : public StreamTool {
@@ -63,53 +62,62 @@ class NalTool : public StreamTool {
   void set_threads(int threads) override;
   void parameter_sets(std::span<const std::uint8_t> stream) override;
   std::vector<std::uint8_t> access_units(std::span<const std::uint8_t> stream) override;
+  std::vector<std::uint8_t> last_units() override { return {}; }
   std::vector<std::uint8_t> finish() override;
   StreamCounts counts() const override;
 
  protected:
+  // All units of a call, before anything of them is read.
+  virtual void inspect(const std::vector<bitstream::NalUnit>& units) { (void)units; }
   // One of our messages; true: it is to be left out. No slice is under way.
   virtual bool message(const Message& message) = 0;
   // Throws if the stream has not yet told what its slices need.
   virtual std::unique_ptr<SliceJob> make_job() = 0;
   // Before the first slice of a picture; what is put before it, as whole NAL units.
   virtual Bytes begin_picture() { return {}; }
-  // The slice's NAL unit as it came, and as it leaves.
+  // The slice's NAL unit as it came, and as it leaves; any other unit that leaves, in the stream's order.
   virtual void written(const Slice& slice, ByteSpan unit) { (void)slice, (void)unit; }
-  // Behind the last slice of a picture; what is put before its first slice.
+  virtual void written(const bitstream::NalUnit& nal) { (void)nal; }
+  // Behind the last slice of a picture; what is put before its first slice, behind begin_picture()'s.
   virtual Bytes end_picture() { return {}; }
   virtual void add_counts(StreamCounts& counts) const = 0;
-  // Once all is over.
-  virtual Bytes end_stream() = 0;
+  // Once all is over: the payload, of tools that read one.
+  virtual Bytes end_stream() { return {}; }
 
   std::uint32_t picture() const { return picture_; }
+  std::uint64_t total_pictures() const { return total_pictures_; }
   // Pictures count from the protection's begin, and jobs are made anew.
   void restart_pictures();
 
  private:
-  void any_unit(const NalUnit& nal, Bytes& out);
-  void slice_unit(const NalUnit& nal, Bytes& out);
+  void put(const bitstream::NalUnit& nal, Bytes& out);
+  void hold_unfinished(Bytes& out);
+  void any_unit(const bitstream::NalUnit& nal, Bytes& out);
+  void slice_unit(const bitstream::NalUnit& nal, Bytes& out);
   void run_jobs();
   void finish_jobs(Bytes& out);
   void finish_job(SliceJob& job, Bytes& out);
 
-  ParameterSets sets_;
+  bitstream::ParameterSets sets_;
   int threads_ = 1;
   std::vector<std::unique_ptr<SliceJob>> jobs_;
   std::size_t waiting_ = 0;  // jobs that have a slice
   std::uint32_t picture_ = 0;
-  std::uint32_t total_pictures_ = 0;
+  std::uint64_t total_pictures_ = 0;
   std::uint64_t slice_bits_ = 0, coefficients_ = 0;
   bool in_picture_ = false;
-  int next_mb_ = 0;                // of the picture that is under way
-  std::size_t picture_begin_ = 0;  // where its first slice's prefix lies in the output
+  int next_mb_ = 0;  // of the picture that is under way
+  // In the output: where the picture's first slice, with its prefix, lies, and the end of the picture before.
+  std::size_t picture_begin_ = 0, whole_end_ = 0;
+  Bytes held_;          // output of earlier calls, while their last picture is unfinished
+  Bytes outside_sets_;  // what parameter_sets() was given and is not read yet
   // As the slices' headers tell it, ahead of picture_ while slices wait.
   std::uint32_t next_picture_ = 0;
   bool picture_has_slices_ = false;
 };
 
-// The keys of the stream that `message` describes; throws Error(bad_input) for a wrong key.
-std::unique_ptr<StreamKeys> checked_keys(const ProtectionKey& key, const Message& message);
-// A message that begins a protection under a new nonce.
-Message new_message(MessageKind kind, const StreamKeys& keys);
+// The number of the picture behind this one. Throws Error(bad_input) behind the last one that has a keystream
+// of its own.
+std::uint32_t next_picture_number(std::uint32_t picture);
 
 }  // namespace cu264::protect

@@ -4,9 +4,12 @@
 
 #include <cstdint>
 
-#include "protect/rbsp.h"
+#include "common/bitstream/nal_unit.h"
 
 namespace cu264::protect {
+
+using bitstream::Bytes;
+using bitstream::ByteSpan;
 
 inline constexpr std::size_t kFrameHeaderBytes = 8;
 

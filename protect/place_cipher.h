@@ -8,25 +8,31 @@
 
 #include "core/bit_ops.h"
 #include "core/cavlc_runs.h"
+#include "core/cavlc_tables.h"
 #include "core/hd.h"
 
 namespace cu264::protect {
 
-// Code lengths by symbol, four bits each: total_zeros (tables 9-7, 9-8, 9-9 a) and run_before (table 9-10).
+// Code lengths by symbol, four bits each, 0 where there is no such symbol: total_zeros and run_before.
 CU264_HD constexpr std::uint64_t total_zeros_lengths(int total_coeff, int max_num_coeff) {
-  constexpr std::uint64_t table[15] = {
-      0x9998877665544331, 0x0666655444433333, 0x0065655433443334, 0x0005554343334435, 0x0000545433333444,
-      0x0000063433333356, 0x0000006343233356, 0x0000000633223546, 0x0000000052322466, 0x0000000004222355,
-      0x0000000000313344, 0x0000000000031244, 0x0000000000002133, 0x0000000000000122, 0x0000000000000011};
-  constexpr std::uint64_t chroma_dc[3] = {0x0000000000003321, 0x0000000000000221, 0x0000000000000011};
-  return max_num_coeff == 4 ? chroma_dc[total_coeff - 1] : table[total_coeff - 1];
+  const int row = (max_num_coeff == 4 ? core::kChromaDcTotalZeros : 0) + total_coeff;
+  std::uint64_t lengths = 0;
+  for (int zeros = 0; zeros < 16; ++zeros) {
+    lengths |= std::uint64_t{core::packed_total_zeros_code(row, zeros) & 0xff} << (4 * zeros);
+  }
+  return lengths;
+}
+
+CU264_HD constexpr int run_before_bits(int zeros_left, int run_before) {
+  return static_cast<int>(core::packed_run_before_code(zeros_left, run_before) & 0xff);
 }
 
 CU264_HD constexpr std::uint64_t run_before_lengths(int zeros_left) {
-  constexpr std::uint64_t table[7] = {0x0000000000000011, 0x0000000000000221, 0x0000000000002222,
-                                      0x0000000000033222, 0x0000000000333322, 0x0000000003333332,
-                                      0x0ba9876543333333};
-  return table[(zeros_left > 6 ? 7 : zeros_left) - 1];
+  std::uint64_t lengths = 0;
+  for (int run = 0; run < 15; ++run) {
+    lengths |= static_cast<std::uint64_t>(run_before_bits(zeros_left, run)) << (4 * run);
+  }
+  return lengths;
 }
 
 CU264_HD constexpr int code_length(std::uint64_t lengths, int symbol) {
@@ -80,10 +86,8 @@ CU264_HD constexpr std::uint16_t swap_entry(int index) {
   const int left = index / 16, first = index % 16;
   std::uint32_t runs = 0;
   for (int second = 0; first < left && second < left && first + second <= left && second < 15; ++second) {
-    const int now =
-        code_length(run_before_lengths(left), first) + code_length(run_before_lengths(left - first), second);
-    const int then =
-        code_length(run_before_lengths(left), second) + code_length(run_before_lengths(left - second), first);
+    const int now = run_before_bits(left, first) + run_before_bits(left - first, second);
+    const int then = run_before_bits(left, second) + run_before_bits(left - second, first);
     if (now == then) runs |= 1u << second;
   }
   return static_cast<std::uint16_t>(runs);
@@ -94,7 +98,7 @@ CU264_HD constexpr int runs_length(std::uint32_t nonzero) {
   int length = 0, run = 0, ones = 0;
   for (int k = 0; k < 16; ++k, ++run) {
     if ((nonzero >> k & 1) == 0) continue;
-    if (ones > 0 && k > ones) length += code_length(run_before_lengths(k - ones), run);
+    if (ones > 0 && k > ones) length += run_before_bits(k - ones, run);
     ++ones, run = -1;
   }
   return length;

@@ -1,19 +1,30 @@
 #include "protect/slice_parser.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "core/block.h"
 #include "core/cavlc_block.h"
+#include "core/mb_syntax.h"
 #include "cu264/status.h"
 
 namespace cu264::protect {
 namespace {
 
-// coded_block_pattern of Intra macroblocks by codeNum (table 9-4): of 4:2:0, and of monochrome.
-constexpr std::uint8_t kPattern420[48] = {47, 31, 15, 0,  23, 27, 29, 30, 7,  11, 13, 14, 39, 43, 45, 46,
-                                          16, 3,  5,  10, 12, 19, 21, 26, 28, 35, 37, 42, 44, 1,  2,  4,
-                                          8,  17, 18, 20, 24, 6,  9,  22, 25, 32, 33, 34, 36, 40, 38, 41};
+// coded_block_pattern of Intra macroblocks by codeNum (table 9-4): of 4:2:0, the inverse of what the coder
+// writes, and of monochrome.
+const std::array<std::uint8_t, 48>& patterns_420() {
+  static const auto patterns = [] {
+    std::array<std::uint8_t, 48> by_code{};
+    for (int pattern = 0; pattern < 48; ++pattern) {
+      by_code[static_cast<std::size_t>(core::intra_pattern_code_num(pattern))] =
+          static_cast<std::uint8_t>(pattern);
+    }
+    return by_code;
+  }();
+  return patterns;
+}
 constexpr std::uint8_t kPatternMonochrome[16] = {15, 0, 7, 11, 13, 14, 3, 5, 10, 12, 1, 2, 4, 8, 6, 9};
 
 // The longest level_prefix that any profile can need.
@@ -59,8 +70,9 @@ void SliceParser::damaged(const char* what) const {
               "the stream is damaged or cut off");
 }
 
-int SliceParser::parse(BitCursor& bits, std::uint64_t stop, const ParameterSets::Active& sets,
-                       const SliceHeader& header, MacroblockVisitor& visitor) {
+int SliceParser::parse(bitstream::RbspReader& bits, std::uint64_t stop,
+                       const bitstream::ParameterSets::Active& sets, const bitstream::SliceHeader& header,
+                       MacroblockVisitor& visitor) {
   sets_ = &sets;
   coefficients_ = 0;
   mb_.qp = header.qp;
@@ -92,7 +104,7 @@ void SliceParser::begin_macroblock(int address, int first_mb) {
   totals_.begin_macroblock(address);
 }
 
-void SliceParser::macroblock(BitCursor& bits) {
+void SliceParser::macroblock(bitstream::RbspReader& bits) {
   mb_.begin = bits.position();
   const std::uint32_t mb_type = bits.ue();
   if (mb_type > 25 || bits.failed()) damaged("no mb_type of an I slice");
@@ -106,7 +118,7 @@ void SliceParser::macroblock(BitCursor& bits) {
     const bool monochrome = sets_->sps.chroma_format_idc == 0;
     const std::uint32_t code = bits.ue();
     if (code >= (monochrome ? 16u : 48u)) damaged("no coded_block_pattern");
-    mb_.coded_block_pattern = monochrome ? kPatternMonochrome[code] : kPattern420[code];
+    mb_.coded_block_pattern = monochrome ? kPatternMonochrome[code] : patterns_420()[code];
     if (mb_.coded_block_pattern == 0) return;
   }
   const std::int32_t delta = bits.se();
@@ -115,7 +127,7 @@ void SliceParser::macroblock(BitCursor& bits) {
   residual(bits);
 }
 
-void SliceParser::prediction(BitCursor& bits) {
+void SliceParser::prediction(bitstream::RbspReader& bits) {
   mb_.kind = IntraKind::luma16x16;
   if (mb_.mb_type == 0) {
     const bool large = sets_->pps.transform_8x8_mode && bits.flag() != 0;
@@ -135,7 +147,7 @@ void SliceParser::prediction(BitCursor& bits) {
   mb_.chroma_mode_end = bits.position();
 }
 
-void SliceParser::pcm(BitCursor& bits) {
+void SliceParser::pcm(bitstream::RbspReader& bits) {
   mb_.kind = IntraKind::pcm;
   mb_.pcm_at = bits.position();
   mb_.pcm_alignment = static_cast<int>(-bits.position() & 7);
@@ -145,9 +157,9 @@ void SliceParser::pcm(BitCursor& bits) {
   totals_.set_all(16);
 }
 
-void SliceParser::residual(BitCursor& bits) {
+void SliceParser::residual(bitstream::RbspReader& bits) {
   if (bits.failed()) damaged("the slice ends inside it");
-  CodeReader codes(bits);
+  bitstream::CodeReader codes(bits);
   end_ = bits.bits();
   const bool intra16x16 = mb_.kind == IntraKind::luma16x16;
   if (intra16x16) block(codes, core::kSlotLumaDc, 16);
@@ -165,14 +177,14 @@ void SliceParser::residual(BitCursor& bits) {
   bits.skip(codes.position() - bits.position());
 }
 
-void SliceParser::block(CodeReader& codes, int slot, int max_num_coeff) {
+void SliceParser::block(bitstream::CodeReader& codes, int slot, int max_num_coeff) {
   BlockSyntax& block = mb_.blocks[mb_.block_count++];
   block.begin = codes.position();
   block.slot = static_cast<std::uint8_t>(slot);
   block.max_num_coeff = static_cast<std::uint8_t>(max_num_coeff);
   block.column = static_cast<std::uint8_t>(core::coeff_token_column(totals_.nC(slot)));
   codes.refill();
-  const VlcEntry token = tables_.coeff_token(codes.window(), block.column);
+  const bitstream::VlcEntry token = tables_.coeff_token(codes.window(), block.column);
   block.total_coeff = token.symbol >> 2, block.trailing_ones = token.symbol & 3;
   if (token.length == 0 || block.total_coeff > max_num_coeff) damaged("no coeff_token");
   block.token_length = token.length;
@@ -191,7 +203,7 @@ void SliceParser::block(CodeReader& codes, int slot, int max_num_coeff) {
   if (codes.position() > end_) damaged("the slice ends inside it");
 }
 
-void SliceParser::levels(CodeReader& codes, BlockSyntax& block) const {
+void SliceParser::levels(bitstream::CodeReader& codes, BlockSyntax& block) const {
   const int ones = block.trailing_ones, total = block.total_coeff;
   int end = block.token_length;
   // The window holds three signs still.
@@ -213,7 +225,7 @@ void SliceParser::levels(CodeReader& codes, BlockSyntax& block) const {
     for (int i = ones + 1; i < total; ++i) {
       LevelCode& code = block.levels[i];
       codes.refill();
-      const LevelEntry entry = tables_.level(codes.window(), next);
+      const bitstream::LevelEntry entry = tables_.level(codes.window(), next);
       if (entry.length != 0) [[likely]] {
         codes.skip(entry.length);
         end += entry.length;
@@ -231,7 +243,8 @@ void SliceParser::levels(CodeReader& codes, BlockSyntax& block) const {
 }
 
 // 9.2.2.1, with the longer escapes of the High profiles. Returns the code's length.
-inline int SliceParser::level(CodeReader& codes, LevelCode& code, int suffix_length, bool first) const {
+inline int SliceParser::level(bitstream::CodeReader& codes, LevelCode& code, int suffix_length,
+                              bool first) const {
   const std::uint64_t window = codes.window();
   const int prefix = __builtin_clzll(window | 1);
   int size = suffix_length, level_code;
@@ -256,17 +269,17 @@ inline int SliceParser::level(CodeReader& codes, LevelCode& code, int suffix_len
   return prefix + 1 + size;
 }
 
-inline void SliceParser::zeros_and_runs(CodeReader& codes, BlockSyntax& block) const {
+inline void SliceParser::zeros_and_runs(bitstream::CodeReader& codes, BlockSyntax& block) const {
   const int total = block.total_coeff, room = block.max_num_coeff - total;
   codes.refill();
-  const VlcEntry zeros = tables_.total_zeros(codes.window(), total, block.max_num_coeff == 4);
+  const bitstream::VlcEntry zeros = tables_.total_zeros(codes.window(), total, block.max_num_coeff == 4);
   if (zeros.length == 0 || zeros.symbol > room) damaged("no total_zeros");
   codes.skip(zeros.length);
   block.total_zeros = zeros.symbol;
   // No more than 47 bits: only one of the runs can have a code of more than three.
   int left = zeros.symbol, coded = 0;
   for (; left > 0 && coded + 1 < total; ++coded) {
-    const VlcEntry run = tables_.run_before(codes.window(), left);
+    const bitstream::VlcEntry run = tables_.run_before(codes.window(), left);
     if (run.length == 0 || run.symbol > left) damaged("no run_before");
     codes.skip(run.length);
     block.run_before[coded] = run.symbol;

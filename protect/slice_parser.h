@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "protect/parameter_sets.h"
-#include "protect/rbsp.h"
-#include "protect/vlc_tables.h"
+#include "common/bitstream/parameter_sets.h"
+#include "common/bitstream/rbsp_reader.h"
+#include "common/bitstream/vlc_tables.h"
 
 namespace cu264::protect {
 
@@ -90,27 +90,27 @@ class TotalCoeffs {
 
 class SliceParser {
  public:
-  // The cursor stands at slice_data(). Returns the address behind the slice's last macroblock.
-  int parse(BitCursor& bits, std::uint64_t stop, const ParameterSets::Active& sets, const SliceHeader& header,
-            MacroblockVisitor& visitor);
+  // The reader stands at slice_data(). Returns the address behind the slice's last macroblock.
+  int parse(bitstream::RbspReader& bits, std::uint64_t stop, const bitstream::ParameterSets::Active& sets,
+            const bitstream::SliceHeader& header, MacroblockVisitor& visitor);
 
   // Levels that were not zero, in the slice.
   std::uint64_t coefficients() const { return coefficients_; }
 
  private:
   void begin_macroblock(int address, int first_mb);
-  void macroblock(BitCursor& bits);
-  void prediction(BitCursor& bits);
-  void pcm(BitCursor& bits);
-  void residual(BitCursor& bits);
-  void block(CodeReader& codes, int slot, int max_num_coeff);
-  void levels(CodeReader& codes, BlockSyntax& block) const;
-  int level(CodeReader& codes, LevelCode& code, int suffix_length, bool first) const;
-  void zeros_and_runs(CodeReader& codes, BlockSyntax& block) const;
+  void macroblock(bitstream::RbspReader& bits);
+  void prediction(bitstream::RbspReader& bits);
+  void pcm(bitstream::RbspReader& bits);
+  void residual(bitstream::RbspReader& bits);
+  void block(bitstream::CodeReader& codes, int slot, int max_num_coeff);
+  void levels(bitstream::CodeReader& codes, BlockSyntax& block) const;
+  int level(bitstream::CodeReader& codes, LevelCode& code, int suffix_length, bool first) const;
+  void zeros_and_runs(bitstream::CodeReader& codes, BlockSyntax& block) const;
   [[noreturn]] void damaged(const char* what) const;
 
-  const VlcTables& tables_ = vlc_tables();
-  const ParameterSets::Active* sets_ = nullptr;
+  const bitstream::VlcTables& tables_ = bitstream::vlc_tables();
+  const bitstream::ParameterSets::Active* sets_ = nullptr;
   std::uint64_t coefficients_ = 0;
   std::uint64_t end_ = 0;  // bits of the RBSP
   TotalCoeffs totals_;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "common/bitstream/splice.h"
 #include "core/block.h"
 #include "core/cavlc_block.h"
 #include "core/cavlc_tables.h"
@@ -11,7 +12,6 @@
 #include "protect/nal_tool.h"
 #include "protect/payload.h"
 #include "protect/prediction_map.h"
-#include "protect/splice.h"
 #include "protect/watermark.h"
 
 namespace cu264::protect {
@@ -200,7 +200,8 @@ class Embedder : public NalTool {
   bool mark_signs(const SliceBlocks& blocks, Bytes& rbsp) {
     for (const auto& candidate : blocks.candidates) {
       const SliceBlocks::Place& place = blocks.places[candidate.place];
-      set_bits(rbsp, place.begin + place.token_length, 1, static_cast<std::uint64_t>(next_bit(candidate)));
+      bitstream::set_bits(rbsp, place.begin + place.token_length, 1,
+                          static_cast<std::uint64_t>(next_bit(candidate)));
     }
     return true;
   }
@@ -213,7 +214,7 @@ class Embedder : public NalTool {
         changed.push_back(candidate);
     }
     totals_.begin_slice(slice.sets.sps.mb_width, slice.sets.sps.macroblocks(), slice.header.first_mb);
-    Splice splice(rbsp, 2 * rbsp.size() + 64 * changed.size());
+    bitstream::Splice splice(rbsp, 2 * rbsp.size() + 64 * changed.size());
     auto next = changed.cbegin();
     auto pcm = blocks.pcm.cbegin();
     int mb = slice.header.first_mb - 1;
@@ -240,7 +241,8 @@ class Embedder : public NalTool {
     return true;
   }
 
-  void rewrite(Splice& splice, const SliceBlocks::Place& place, const SliceBlocks::Candidate* changed) {
+  void rewrite(bitstream::Splice& splice, const SliceBlocks::Place& place,
+               const SliceBlocks::Candidate* changed) {
     const int nC = totals_.nC(place.slot), column = core::coeff_token_column(nC);
     int total_coeff = place.total_coeff;
     if (changed != nullptr) {
@@ -325,7 +327,8 @@ class Extractor : public NalTool {
   void read(const SliceBlocks& blocks, const SliceBlocks::Candidate& candidate, const Bytes& rbsp) {
     const SliceBlocks::Place& place = blocks.places[candidate.place];
     int bit = place.trailing_ones & 1;
-    if (options_.scheme == WatermarkScheme::t1_sign) bit = bit_at(rbsp, place.begin + place.token_length);
+    if (options_.scheme == WatermarkScheme::t1_sign)
+      bit = bitstream::bit_at(rbsp, place.begin + place.token_length);
     const std::int8_t vote = (bit ^ candidate.flip) != 0 ? 1 : -1;
     const std::uint32_t bytes = length_ + kMarkFrameHeaderBytes;
     const std::uint32_t index = marking_ == kMarkedLater

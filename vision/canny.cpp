@@ -81,27 +81,32 @@ struct Opened {
   std::string reason;
 };
 
-Opened open(const vision::CannyParams& params, Form form, int width, int height, const Machine& machine) {
+#if defined(CU264_WITH_CUDA)
+constexpr vision::DetectorBackends kBackends{vision::open_cpu_detector, vision::open_cuda_detector};
+#else
+constexpr vision::DetectorBackends kBackends{vision::open_cpu_detector, nullptr};
+#endif
+
+Opened open(const vision::DetectorBackends& backends, const vision::CannyParams& params, int width,
+            int height, const Machine& machine) {
   std::string reason = "as asked";
-  if (machine.backend != BackendChoice::cpu) {
-#ifdef CU264_WITH_CUDA
+  if (machine.backend != BackendChoice::cpu && backends.open_cuda == nullptr) {
+    reason = "this build has no CUDA backend";
+    if (machine.backend == BackendChoice::cuda) {
+      throw Error(ErrorCode::device_unavailable, reason,
+                  "use the cpu backend, or build with -DCU264_CUDA=ON");
+    }
+  } else if (machine.backend != BackendChoice::cpu) {
     try {
-      auto backend = vision::open_cuda_detector(params, form, width, height, machine.batch, machine.device);
+      auto backend = backends.open_cuda(params, width, height, machine.batch, machine.device);
       return {std::move(backend), "cuda",
               machine.backend == BackendChoice::cuda ? "as asked" : "it works here"};
     } catch (const Error& error) {
       if (machine.backend == BackendChoice::cuda || error.code() != ErrorCode::device_unavailable) throw;
       reason = error.what();
     }
-#else
-    if (machine.backend == BackendChoice::cuda) {
-      throw Error(ErrorCode::device_unavailable, "this build has no CUDA backend",
-                  "use the cpu backend, or build with -DCU264_CUDA=ON");
-    }
-    reason = "this build has no CUDA backend";
-#endif
   }
-  return {vision::open_cpu_detector(params, form, width, height, machine.threads), "cpu", reason};
+  return {backends.open_cpu(params, width, height, machine.threads), "cpu", reason};
 }
 
 void check(bool good, const char* cause, const char* remedy) {
@@ -121,6 +126,10 @@ std::vector<int> candidates_003() {
 }
 
 Detector::Detector(const Params& params, int width, int height, const Machine& machine)
+    : Detector(kBackends, params, width, height, machine) {}
+
+Detector::Detector(const vision::DetectorBackends& backends, const Params& params, int width, int height,
+                   const Machine& machine)
     : width_(width), batch_(machine.batch) {
   if (width < 1 || height < 1 || width > kMaxSide || height > kMaxSide) {
     vision::reject("a picture's width and height must be 1 to " + std::to_string(kMaxSide),
@@ -131,7 +140,7 @@ Detector::Detector(const Params& params, int width, int height, const Machine& m
   const vision::CannyParams checked = vision::canny_params(params);
   sub_images_ = vision::sub_images(width, height, checked.partition).count;
   try {
-    Opened opened = open(checked, params.form, width, height, machine);
+    Opened opened = open(backends, checked, width, height, machine);
     backend_ = std::move(opened.backend);
     backend_name_ = std::move(opened.name), backend_reason_ = std::move(opened.reason);
   } catch (const std::bad_alloc&) {
@@ -172,3 +181,12 @@ std::vector<std::uint8_t> detect(const Params& params, const std::uint8_t* pictu
 }
 
 }  // namespace cu264::canny
+
+namespace cu264::vision {
+
+canny::Detector DetectorAccess::open(const DetectorBackends& backends, const canny::Params& params, int width,
+                                     int height, const canny::Machine& machine) {
+  return canny::Detector(backends, params, width, height, machine);
+}
+
+}  // namespace cu264::vision

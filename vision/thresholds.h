@@ -12,6 +12,9 @@ namespace cu264::vision {
 // In Thresholds::low and high: above all levels, so that nothing is an edge.
 inline constexpr int kNoEdges = 255;
 
+// An edge in an edge map; all other pixels are 0.
+inline constexpr std::uint8_t kEdge = 255;
+
 using canny::Thresholds;
 using canny::ThresholdSource;
 static_assert(sizeof(Thresholds) == 4, "one word a sub-image");

@@ -11,21 +11,24 @@
 #include "core/rdoq.h"
 #include "core/transform.h"
 #include "encoder/cpu/isa.h"
+#include "encoder/presets.h"
 
 namespace cu264::encoder::CU264_ISA {
 
-// How levels are chosen: a dead zone, or by rate and distortion for the context nC.
+// How levels are chosen: a dead zone, or by rate and distortion for the block's context.
 struct LevelChoice {
   bool rdoq = false;
   int dead_zone = 32;  // 64ths of a step
 };
 
 // Scaled coefficients (core/quant.h) in coding order to 16 signed levels. Returns total_coeff.
-static inline int choose_levels(const std::int32_t* scaled, std::uint32_t negative, int count, int shift,
-                                LevelChoice choice, int nC, std::int16_t* levels) {
+__attribute__((always_inline)) static inline int choose_levels(
+    const SearchRate& rate, const std::int32_t* scaled, std::uint32_t negative, core::BlockCategory category,
+    int shift, LevelChoice choice, int context, std::int16_t* levels) {
+  const int count = core::max_num_coeff(category);
   std::memset(levels, 0, 16 * sizeof *levels);
   if (choice.rdoq) {
-    core::rdoq_block(scaled, negative, count, shift, nC, levels);
+    core::rdoq_block(rate, scaled, negative, category, shift, context, levels);
   } else {
     const int rounding = core::dead_zone_rounding(shift, choice.dead_zone);
     for (int k = 0; k < count; ++k) {
@@ -38,15 +41,18 @@ static inline int choose_levels(const std::int32_t* scaled, std::uint32_t negati
   return total_coeff;
 }
 
-// Coefficients in raster order to levels in coding order, from zigzag position `first` on. Returns
-// total_coeff.
-static inline int quantise_block(const std::int32_t (&coefficients)[16], int first, const core::Quantiser& q,
-                                 LevelChoice choice, int nC, std::int16_t* levels) {
+// Coefficients of a 4x4 block in raster order to levels in coding order: all of them, or the AC ones alone.
+// Returns total_coeff.
+__attribute__((always_inline)) static inline int quantise_block(const SearchRate& rate,
+                                                                const std::int32_t (&coefficients)[16],
+                                                                core::BlockCategory category,
+                                                                const core::Quantiser& q, LevelChoice choice,
+                                                                int context, std::int16_t* levels) {
   alignas(64) std::int32_t scaled[16];
   for (int i = 0; i < 16; ++i) {
     scaled[i] = core::absolute(coefficients[i]) * q.multiplier[core::position_class(i)];
   }
-  const int count = 16 - first;
+  const int count = core::max_num_coeff(category), first = 16 - count;
   std::int32_t in_order[16];
   std::uint32_t negative = 0;
   for (int k = 0; k < count; ++k) {
@@ -54,7 +60,7 @@ static inline int quantise_block(const std::int32_t (&coefficients)[16], int fir
     in_order[k] = scaled[raster];
     negative |= static_cast<std::uint32_t>(coefficients[raster] < 0) << k;
   }
-  return choose_levels(in_order, negative, count, q.shift, choice, nC, levels);
+  return choose_levels(rate, in_order, negative, category, q.shift, choice, context, levels);
 }
 
 // Levels in coding order from zigzag position `first` on, to coefficients in raster order; position 0 is left

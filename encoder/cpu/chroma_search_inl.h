@@ -1,13 +1,13 @@
 // Chroma of 4:2:0: four modes for both components together, DC blocks of 2x2 and AC blocks coded all or none.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <limits>
+#include <utility>
 
-#include "core/bits.h"
+#include "core/candidates.h"
 #include "core/cost.h"
 #include "core/intra_pred.h"
+#include "core/mode_trials.h"
 #include "encoder/cpu/block_coding_inl.h"
 #include "encoder/cpu/isa.h"
 #include "encoder/cpu/lanes_inl.h"
@@ -61,6 +61,9 @@ static inline int satd_chroma(const MacroblockContext& mb, const std::uint8_t (&
   return sum(total);
 }
 
+inline constexpr std::uint32_t kChromaDcBlocks = 3u << core::kSlotChromaDc;
+inline constexpr std::uint32_t kChromaAcBlocks = 0xffu << core::kSlotChromaAc;
+
 // Reconstructs with the parts that CodedBlockPatternChroma `pattern` keeps; returns the squared error.
 static inline int reconstruct_chroma(const MacroblockContext& mb, const std::uint8_t (&prediction)[8][16],
                                      const std::int32_t (&dc)[2][4], int pattern, ChromaCandidate& result) {
@@ -82,82 +85,89 @@ static inline int reconstruct_chroma(const MacroblockContext& mb, const std::uin
   return error;
 }
 
-// What a CodedBlockPatternChroma costs before the kind of macroblock is known: its share of the Intra_16x16
-// mb_type.
-static inline int chroma_pattern_bits(int pattern) {
-  return core::ue_length(static_cast<std::uint32_t>(3 + 4 * pattern));
-}
+// A mode's levels, which are in `candidate`, and what they came to.
+struct ChromaTrial {
+  const MacroblockContext* mb;
+  const std::uint8_t (*prediction)[8][16];
+  ChromaCandidate* candidate;
+  int shown = -1;              // the pattern that candidate->reconstruction is of
+  std::int32_t dc[2][4] = {};  // coefficients to reconstruct with
+  std::int64_t dc_bits = 0;    // where rate decides
+  std::int64_t ac_bits = 0;
 
-// Codes chroma with one mode. Sets everything in `result`; its cost only if the preset decides by it.
-static inline void code_chroma(MacroblockContext& mb, int mode, const std::uint8_t (&prediction)[8][16],
-                               bool rdoq, ChromaCandidate& result) {
+  int highest_pattern() const {
+    const std::uint32_t blocks = candidate->nonzero_blocks;
+    return core::chroma_pattern((blocks & kChromaDcBlocks) != 0, (blocks & kChromaAcBlocks) != 0);
+  }
+  int squared_error(int pattern) {
+    shown = pattern;
+    return reconstruct_chroma(*mb, *prediction, dc, pattern, *candidate);
+  }
+  std::int64_t bits(int pattern) const {
+    return core::chroma_bits(mb->rate, candidate->mode, pattern, dc_bits, ac_bits);
+  }
+};
+
+// Transforms and quantises chroma with one mode.
+static inline ChromaTrial quantise_chroma(MacroblockContext& mb, int mode,
+                                          const std::uint8_t (&prediction)[8][16], bool rdoq,
+                                          ChromaCandidate& result) {
   const core::Quantiser& q = mb.chroma_quantiser;
-  const LevelChoice choice = {rdoq, kDeadZoneChroma};
+  const LevelChoice choice = {rdoq, core::kDeadZoneChroma};
   const bool by_rd = mb.search.rd_candidates > 0;
-  constexpr int kChromaDcNc = -1;
-  std::int32_t dc[2][4];
-  std::int64_t dc_bits = 0, ac_bits = 0;
+  const int dc_context = mb.rate.chroma_dc_context();
+  ChromaTrial trial{&mb, &prediction, &result};
   result.mode = mode;
   result.nonzero_blocks = 0;
   for (int c = 0; c < 2; ++c) {
+    std::int32_t(&dc)[4] = trial.dc[c];
     for (int block = 0; block < 4; ++block) {
-      const int bx = block & 1, by = block >> 1, i = 2 + 4 * c + block, nC = mb.chroma_counts[c].nc(bx, by);
+      const int bx = block & 1, by = block >> 1, i = 2 + 4 * c + block;
+      const int context = mb.chroma_counts[c].context(mb.rate, bx, by);
       std::int32_t coefficients[16];
       forward_block(&mb.chroma[4 * by][8 * c + 4 * bx], 16, &prediction[4 * by][8 * c + 4 * bx], 16,
                     coefficients);
-      dc[c][block] = coefficients[0];
-      const int total_coeff = quantise_block(coefficients, 1, q, choice, nC, result.levels[i]);
+      dc[block] = coefficients[0];
+      const int total_coeff = quantise_block(mb.rate, coefficients, core::BlockCategory::chroma_ac, q, choice,
+                                             context, result.levels[i]);
       mb.chroma_counts[c].at(bx, by) = static_cast<std::int8_t>(total_coeff);
       result.total_coeff[i] = static_cast<std::uint8_t>(total_coeff);
       result.nonzero_blocks |= static_cast<std::uint32_t>(total_coeff > 0) << (core::kSlotChromaDc + i);
-      if (by_rd) ac_bits += core::cavlc_block_bits(result.levels[i], 15, nC);
+      if (by_rd) {
+        trial.ac_bits += mb.rate.block_bits(result.levels[i], core::BlockCategory::chroma_ac, context);
+      }
     }
-    core::hadamard2x2(dc[c]);
+    core::hadamard2x2(dc);
     std::int32_t scaled[4];
     std::uint32_t negative = 0;
     for (int k = 0; k < 4; ++k) {
-      scaled[k] = core::absolute(dc[c][k]) * q.multiplier[0];
-      negative |= static_cast<std::uint32_t>(dc[c][k] < 0) << k;
+      scaled[k] = core::absolute(dc[k]) * q.multiplier[0];
+      negative |= static_cast<std::uint32_t>(dc[k] < 0) << k;
     }
-    const int total_coeff = choose_levels(scaled, negative, 4, q.shift + core::kChromaDcExtraShift, choice,
-                                          kChromaDcNc, result.levels[c]);
+    const int total_coeff =
+        choose_levels(mb.rate, scaled, negative, core::BlockCategory::chroma_dc,
+                      q.shift + core::kChromaDcExtraShift, choice, dc_context, result.levels[c]);
     result.total_coeff[c] = static_cast<std::uint8_t>(total_coeff);
     result.nonzero_blocks |= static_cast<std::uint32_t>(total_coeff > 0) << (core::kSlotChromaDc + c);
-    if (by_rd) dc_bits += core::cavlc_block_bits(result.levels[c], 4, kChromaDcNc);
-    for (int k = 0; k < 4; ++k) dc[c][k] = result.levels[c][k];
-    core::hadamard2x2(dc[c]);
-    for (std::int32_t& value : dc[c]) value = core::dequantise_chroma_dc(value, q);
-  }
-
-  const std::uint32_t dc_blocks = 3u << core::kSlotChromaDc, ac_blocks = 0xffu << core::kSlotChromaAc;
-  int pattern = result.nonzero_blocks & ac_blocks ? 2 : result.nonzero_blocks & dc_blocks ? 1 : 0;
-  int error = reconstruct_chroma(mb, prediction, dc, pattern, result);
-  if (by_rd) {
-    const int mode_bits = core::ue_length(static_cast<std::uint32_t>(mode));
-    const auto cost_of = [&](int squared_error, int p) {
-      const std::int64_t bits =
-          mode_bits + chroma_pattern_bits(p) + (p > 0 ? dc_bits : 0) + (p == 2 ? ac_bits : 0);
-      return core::rd_cost(squared_error, bits, mb.rd_lambda);
-    };
-    result.cost = cost_of(error, pattern);
-    const int coded = pattern;
-    int shown = pattern;
-    for (int lower = coded - 1; lower >= 0; --lower) {
-      error = reconstruct_chroma(mb, prediction, dc, lower, result);
-      shown = lower;
-      const std::int64_t cost = cost_of(error, lower);
-      if (cost < result.cost) {
-        result.cost = cost;
-        pattern = lower;
-      }
+    if (by_rd) {
+      trial.dc_bits += mb.rate.block_bits(result.levels[c], core::BlockCategory::chroma_dc, dc_context);
     }
-    if (shown != pattern) reconstruct_chroma(mb, prediction, dc, pattern, result);
+    for (int k = 0; k < 4; ++k) dc[k] = result.levels[c][k];
+    core::hadamard2x2(dc);
+    for (std::int32_t& value : dc) value = core::dequantise_chroma_dc(value, q);
   }
+  return trial;
+}
+
+// Leaves of the trial's candidate what `pattern` keeps, reconstructed.
+static inline void settle_chroma(ChromaTrial& trial, int pattern) {
+  ChromaCandidate& result = *trial.candidate;
+  if (trial.shown != pattern) trial.squared_error(pattern);
   result.coded_block_pattern = pattern;
   if (pattern < 2) {
     std::memset(result.levels[2], 0, 8 * sizeof result.levels[0]);
     std::memset(result.total_coeff + 2, 0, 8);
-    result.nonzero_blocks &= ~ac_blocks;
+    result.nonzero_blocks &= ~kChromaAcBlocks;
   }
   if (pattern < 1) {
     std::memset(result.levels, 0, 2 * sizeof result.levels[0]);
@@ -166,33 +176,47 @@ static inline void code_chroma(MacroblockContext& mb, int mode, const std::uint8
   }
 }
 
+// core::choose_mode's trials: the best so far and the one at work change places.
+struct ChromaTrials {
+  MacroblockContext& mb;
+  const std::uint8_t (&predictions)[core::kIntraChromaModes][8][16];
+  ChromaCandidate* best;
+  ChromaCandidate* other;
+
+  bool rdoq() const { return mb.search.rdoq; }
+  int rd_lambda() const { return mb.rd_lambda; }
+  ChromaTrial code(int mode, bool by_rdoq) {
+    return quantise_chroma(mb, mode, predictions[mode], by_rdoq, *other);
+  }
+  void keep(ChromaTrial& trial, int pattern) {
+    settle_chroma(trial, pattern);
+    std::swap(best, other);
+  }
+};
+
 static inline void search_chroma(MacroblockContext& mb, ChromaCandidate& best) {
   std::uint8_t predictions[core::kIntraChromaModes][8][16];
-  std::int64_t ranks[core::kIntraChromaModes];
-  int candidates = 0;
+  core::SatdRank ranks[core::kIntraChromaModes];
   for (int mode = 0; mode < core::kIntraChromaModes; ++mode) {
+    ranks[mode] = core::kNoRank;
     if (!core::intra_chroma_mode_available(mode, mb.left, mb.above)) continue;
     predict_chroma(mb, mode, predictions[mode]);
-    const int bits = core::ue_length(static_cast<std::uint32_t>(mode));
-    ranks[candidates++] = core::ranked(satd_chroma(mb, predictions[mode]) + mb.satd_lambda * bits, mode);
+    ranks[mode] = core::satd_rank(satd_chroma(mb, predictions[mode]), mb.satd_lambda,
+                                  mb.rate.chroma_mode_bits(mode), mode);
   }
-  core::sort_ranks(ranks, candidates);
-  const int tried = core::count_worth(ranks, std::clamp(mb.search.rd_candidates, 1, candidates), kWorthMode);
-  std::int64_t best_rank = std::numeric_limits<std::int64_t>::max();
-  for (int i = 0; i < tried; ++i) {
-    const int mode = core::mode_of_rank(ranks[i]);
-    ChromaCandidate trial;
-    code_chroma(mb, mode, predictions[mode], false, tried == 1 ? best : trial);
-    if (tried == 1) break;
-    const std::int64_t rank = core::ranked(trial.cost, mode);
-    if (rank >= best_rank) continue;
-    best_rank = rank;
-    best = trial;
+  core::sort_ranks(ranks);
+  if (mb.search.rd_candidates == 0) {
+    const int mode = core::mode_of_rank(ranks[0]);
+    ChromaTrial trial = quantise_chroma(mb, mode, predictions[mode], false, best);
+    settle_chroma(trial, trial.highest_pattern());
+    return;
   }
-  if (mb.search.rdoq) {
-    const int mode = best.mode;  // best_rank is not kept where only one mode was tried
-    code_chroma(mb, mode, predictions[mode], true, best);
-  }
+  ChromaCandidate spare;
+  ChromaTrials trials{mb, predictions, &best, &spare};
+  const core::ModeChoice choice =
+      core::choose_mode(trials, ranks, mb.search.rd_candidates, core::kNothingToBeat);
+  if (trials.best != &best) best = spare;
+  best.cost = choice.cost;
 }
 
 }  // namespace cu264::encoder::CU264_ISA

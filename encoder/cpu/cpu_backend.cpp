@@ -15,16 +15,17 @@
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
 
+#include "common/bitstream/nal_unit.h"
 #include "core/bits.h"
+#include "core/slice_header.h"
 #include "encoder/cpu/ingest.h"
-#include "encoder/cpu/picture.h"
-#include "encoder/cpu/reconstruct.h"
-#include "encoder/cpu/shown_picture.h"
+#include "encoder/cpu/reconstruct_slice.h"
+#include "encoder/cpu_picture.h"
 #include "encoder/headers.h"
+#include "encoder/output_picture.h"
 #include "encoder/stages.h"
 #include "entropy/cavlc/slice_coder.h"
-#include "entropy/pack/nal_writer.h"
-#include "vision/guide_steps.h"
+#include "vision/half_size_steps.h"
 
 namespace cu264::encoder {
 namespace {
@@ -42,8 +43,7 @@ struct SliceWork {
 // A picture in flight and everything it needs.
 struct Slot {
   CpuPicture picture;
-  int idr_pic_id = 0;
-  std::uint32_t index = 0;  // of the picture
+  core::PictureParams params;
   std::vector<SliceWork> slices;
   std::vector<std::uint8_t> nal_units;
   CodedAccessUnit unit;
@@ -73,8 +73,8 @@ CodedAccessUnit pack(const std::vector<SliceWork>& slices, std::vector<std::uint
   scratch.clear();
   for (const SliceWork& slice : slices) {
     // The first slice may begin the access unit, which wants the long start code (H.264 B.1.2).
-    entropy::append_nal(scratch, kNalRefIdc, kNalIdrSlice, {slice.payload.get(), slice.size},
-                        &slice == slices.data());
+    bitstream::append_nal(scratch, kNalRefIdc, kNalIdrSlice, {slice.payload.get(), slice.size},
+                          &slice == slices.data());
     unit.stats.intra4x4_mbs += slice.stats.intra4x4_mbs;
     unit.stats.intra16x16_mbs += slice.stats.intra16x16_mbs;
     unit.stats.pcm_mbs += slice.stats.pcm_mbs;
@@ -92,7 +92,9 @@ class CpuBackend final : public Backend {
         matrix_(core::make_colour_matrix(params.matrix_coefficients, params.full_range)),
         threads_(usable_threads(params.threads)),
         arena_(threads_, 1),
-        slots_(static_cast<std::size_t>(pictures_in_flight(threads_, params.slices))) {
+        slots_(static_cast<std::size_t>(pictures_in_flight(threads_, params.slices))),
+        qp_offsets_(static_cast<std::size_t>(params.streams)) {
+    check_streams(params);
     for (Slot& slot : slots_) {
       slot.picture.resize(params.mb_width, params.mb_height, params.slices);
       if (params.marks) {
@@ -119,23 +121,24 @@ class CpuBackend final : public Backend {
 
   int capacity() const override { return static_cast<int>(slots_.size()); }
 
-  void submit(const Frame& frame, std::uint64_t index) override {
+  void submit(const Frame& frame, const core::PictureParams& params) override {
+    check_picture(params, params_);
     Slot& slot = slots_[sent_++ % slots_.size()];
     ingest(frame, slot.picture, matrix_);
-    if (params_.guide) {
-      // Pictures come in order, and each one's offsets lean on those of the picture before.
+    if (params_.aq) {
+      // A stream's pictures come in order, and each one's offsets lean on those of the picture before.
+      std::vector<std::int8_t>& qp_offsets = qp_offsets_[params.stream];
       const Plane& luma = slot.picture.source[0];
       arena_.execute([&] {
         tbb::this_task_arena::isolate([&] {
-          vision::guide_picture(*params_.guide, luma.row(0), luma.width, params_.mb_width, params_.mb_height,
-                                qp_offsets_);
+          picture_qp_offsets(*params_.aq, luma.row(0), luma.width, params_.mb_width, params_.mb_height,
+                             qp_offsets);
         });
       });
-      slot.picture.qp_offsets = qp_offsets_;
+      slot.picture.qp_offsets = qp_offsets;
     }
-    if (params_.marks) params_.marks->plan(static_cast<std::uint32_t>(index), slot.picture.marks);
-    slot.index = static_cast<std::uint32_t>(index);
-    slot.idr_pic_id = static_cast<int>(index % 2);
+    if (params_.marks) params_.marks->plan(static_cast<std::uint32_t>(params.index), slot.picture.marks);
+    slot.params = params;
     slot.slices_left = params_.slices;
     slot.done = false;
     submitted_ += static_cast<std::uint64_t>(params_.slices);
@@ -175,11 +178,13 @@ class CpuBackend final : public Backend {
   void encode_slice(Slot& slot, int index) const {
     SliceWork& slice = slot.slices[static_cast<std::size_t>(index)];
     try {
-      reconstruct_slice(slot.picture, index, params_.qp, params_.preset);
-      if (params_.cipher) params_.cipher->encrypt_slice(slot.picture.view(), index, slot.index);
-      const SliceHeader& header =
-          params_
-              .slice_headers[2 * static_cast<std::size_t>(index) + static_cast<std::size_t>(slot.idr_pic_id)];
+      reconstruct_slice(slot.picture, index, slot.params.qp, params_.preset);
+      if (params_.cipher) {
+        const auto number = static_cast<std::uint32_t>(slot.params.index);
+        params_.cipher->encrypt_slice(slot.picture.view(), index, number);
+      }
+      const int first_row = core::slice_first_row(index, params_.slices, params_.mb_height);
+      const core::SliceHeaderBits header = core::slice_header(first_row * params_.mb_width, slot.params);
       core::BitWriter writer(slice.payload.get(), slice.capacity);
       slice.stats = {};
       entropy::code_slice(slot.picture.view(), index, header.bits, header.length, writer, slice.stats);
@@ -197,8 +202,9 @@ class CpuBackend final : public Backend {
       for (SliceWork& slice : slot.slices) {
         if (slice.error) std::rethrow_exception(std::exchange(slice.error, nullptr));
       }
-      slot.unit = pack(slot.slices, slot.nal_units, params_.qp);
-      if (params_.reconstruction) slot.unit.reconstruction = shown_picture(slot.picture, params_);
+      slot.unit = pack(slot.slices, slot.nal_units, slot.params.qp);
+      if (params_.reconstruction)
+        slot.unit.reconstruction = output_picture(slot.picture, slot.params.deblock, params_);
     } catch (...) {
       slot.error = std::current_exception();
     }
@@ -209,7 +215,8 @@ class CpuBackend final : public Backend {
   const int threads_;
   tbb::task_arena arena_;
   std::vector<Slot> slots_;
-  std::vector<std::int8_t> qp_offsets_;  // of the last picture submitted, if there is a guide
+  // [stream] of its last picture submitted, with adaptive quantisation
+  std::vector<std::vector<std::int8_t>> qp_offsets_;
   std::atomic<std::uint64_t> next_ = 0;  // the first ticket not taken: ticket / slices is the picture's index
   std::atomic<std::uint64_t> submitted_ = 0;  // tickets there are
   std::uint64_t sent_ = 0;                    // pictures

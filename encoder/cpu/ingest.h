@@ -3,7 +3,7 @@
 
 #include "core/colour.h"
 #include "cu264/frame.h"
-#include "encoder/cpu/picture.h"
+#include "encoder/cpu_picture.h"
 
 namespace cu264::encoder {
 

@@ -1,13 +1,13 @@
 // Intra_16x16: four modes, a DC block of block DCs, and AC blocks that are coded all or none.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <limits>
+#include <utility>
 
+#include "core/candidates.h"
 #include "core/cost.h"
 #include "core/intra_pred.h"
-#include "core/mb_syntax.h"
+#include "core/mode_trials.h"
 #include "encoder/cpu/block_coding_inl.h"
 #include "encoder/cpu/isa.h"
 #include "encoder/cpu/lanes_inl.h"
@@ -78,37 +78,57 @@ static inline int reconstruct_intra16x16(const MacroblockContext& mb,
   return error;
 }
 
-// mb_type and mb_qp_delta (H.264 table 7-11).
-static inline int intra16x16_header_bits(int mode, int luma_pattern, int chroma_pattern) {
-  core::MacroblockRecord record;
-  record.kind = core::MacroblockKind::intra16x16;
-  record.intra16x16_pred_mode = static_cast<std::uint8_t>(mode);
-  record.coded_block_pattern = static_cast<std::uint8_t>(luma_pattern | (chroma_pattern << 4));
-  return core::mb_type_and_pattern_bits(record);
-}
+inline constexpr std::uint32_t kLumaAcBlocks = 0xffffu << core::kSlotLuma;
 
-// Codes the macroblock with one mode. Sets everything in `result`; its cost only if the preset decides by it.
-static inline void code_intra16x16(MacroblockContext& mb, int mode, const std::uint8_t (&prediction)[16][16],
-                                   int chroma_pattern, bool rdoq, LumaCandidate& result) {
-  const core::Quantiser& q = mb.luma_quantiser;
-  const LevelChoice choice = {rdoq, kDeadZoneLuma};
-  const bool by_rd = mb.search.rd_candidates > 0;
-  std::int32_t dc[16];
+// A mode's levels, which are in `candidate`, and what they came to.
+struct Intra16x16Trial {
+  const MacroblockContext* mb;
+  const std::uint8_t (*prediction)[16][16];
+  int chroma_pattern;
+  LumaCandidate* candidate;
+  int shown = -1;            // with_ac of candidate->reconstruction
+  std::int32_t dc[16] = {};  // coefficients to reconstruct with
+  std::int64_t dc_bits = 0;  // where rate decides
   std::int64_t ac_bits = 0;
+
+  int highest_pattern() const { return (candidate->nonzero_blocks & kLumaAcBlocks) != 0; }
+  int squared_error(int with_ac) {
+    shown = with_ac;
+    return reconstruct_intra16x16(*mb, *prediction, dc, with_ac != 0, *candidate);
+  }
+  std::int64_t bits(int with_ac) const {
+    return core::intra16x16_bits(mb->rate, candidate->intra16x16_pred_mode, with_ac, chroma_pattern, dc_bits,
+                                 ac_bits);
+  }
+};
+
+// Transforms and quantises the macroblock with one mode.
+static inline Intra16x16Trial quantise_intra16x16(MacroblockContext& mb, int mode,
+                                                  const std::uint8_t (&prediction)[16][16],
+                                                  int chroma_pattern, bool rdoq, LumaCandidate& result) {
+  const core::Quantiser& q = mb.luma_quantiser;
+  const LevelChoice choice = {rdoq, core::kDeadZoneLuma};
+  const bool by_rd = mb.search.rd_candidates > 0;
+  Intra16x16Trial trial{&mb, &prediction, chroma_pattern, &result};
+  std::int32_t(&dc)[16] = trial.dc;
   result.kind = core::MacroblockKind::intra16x16;
   result.intra16x16_pred_mode = mode;
+  result.mode_bits = 0;
   result.nonzero_blocks = 0;
   for (int block = 0; block < 16; ++block) {
     const int bx = core::luma_block_x(block), by = core::luma_block_y(block), x = 4 * bx, y = 4 * by;
-    const int slot = core::kSlotLuma + block, nC = mb.luma_counts.nc(bx, by);
+    const int slot = core::kSlotLuma + block, context = mb.luma_counts.context(mb.rate, bx, by);
     std::int32_t coefficients[16];
     forward_block(&mb.luma[y][x], 16, &prediction[y][x], 16, coefficients);
     dc[4 * by + bx] = coefficients[0];
-    const int total_coeff = quantise_block(coefficients, 1, q, choice, nC, result.levels[slot]);
+    const int total_coeff = quantise_block(mb.rate, coefficients, core::BlockCategory::luma_ac, q, choice,
+                                           context, result.levels[slot]);
     mb.luma_counts.at(bx, by) = static_cast<std::int8_t>(total_coeff);
     result.total_coeff[slot] = static_cast<std::uint8_t>(total_coeff);
     result.nonzero_blocks |= static_cast<std::uint32_t>(total_coeff > 0) << slot;
-    if (by_rd) ac_bits += core::cavlc_block_bits(result.levels[slot], 15, nC);
+    if (by_rd) {
+      trial.ac_bits += mb.rate.block_bits(result.levels[slot], core::BlockCategory::luma_ac, context);
+    }
   }
 
   core::hadamard4x4(dc);
@@ -119,44 +139,49 @@ static inline void code_intra16x16(MacroblockContext& mb, int mode, const std::u
     scaled[k] = core::absolute(value) * q.multiplier[0];
     negative |= static_cast<std::uint32_t>(value < 0) << k;
   }
-  const int dc_nc = mb.luma_counts.nc(0, 0);
+  const int dc_context = mb.luma_counts.context(mb.rate, 0, 0);
   std::int16_t* const dc_levels = result.levels[core::kSlotLumaDc];
   result.total_coeff[0] = static_cast<std::uint8_t>(
-      choose_levels(scaled, negative, 16, q.shift + core::kLumaDcExtraShift, choice, dc_nc, dc_levels));
+      choose_levels(mb.rate, scaled, negative, core::BlockCategory::luma_dc,
+                    q.shift + core::kLumaDcExtraShift, choice, dc_context, dc_levels));
   result.nonzero_blocks |= static_cast<std::uint32_t>(result.total_coeff[0] > 0) << core::kSlotLumaDc;
+  if (by_rd) trial.dc_bits = mb.rate.block_bits(dc_levels, core::BlockCategory::luma_dc, dc_context);
   for (int k = 0; k < 16; ++k) dc[core::zigzag_to_raster(k)] = dc_levels[k];
   core::hadamard4x4(dc);
   for (std::int32_t& value : dc) value = core::dequantise_luma_dc(value, q);
+  return trial;
+}
 
-  const std::uint32_t ac_blocks = result.nonzero_blocks & (0xffffu << core::kSlotLuma);
-  bool with_ac = ac_blocks != 0;
-  const int error = reconstruct_intra16x16(mb, prediction, dc, with_ac, result);
-  if (by_rd) {
-    const std::int64_t dc_bits = core::cavlc_block_bits(dc_levels, 16, dc_nc);
-    const auto cost_of = [&](int squared_error, std::int64_t bits, int pattern) {
-      return core::rd_cost(squared_error,
-                           bits + dc_bits + intra16x16_header_bits(mode, pattern, chroma_pattern),
-                           mb.rd_lambda);
-    };
-    result.cost = cost_of(error, with_ac ? ac_bits : 0, with_ac ? 15 : 0);
-    if (with_ac) {
-      const int error_without = reconstruct_intra16x16(mb, prediction, dc, false, result);
-      const std::int64_t cost_without = cost_of(error_without, 0, 0);
-      if (cost_without < result.cost) {
-        result.cost = cost_without;
-        with_ac = false;
-      } else {
-        reconstruct_intra16x16(mb, prediction, dc, true, result);
-      }
-    }
-  }
+// Leaves of the trial's candidate what is coded, with or without AC levels, reconstructed.
+static inline void settle_intra16x16(Intra16x16Trial& trial, int with_ac) {
+  LumaCandidate& result = *trial.candidate;
+  if (trial.shown != with_ac) trial.squared_error(with_ac);
   result.coded_block_pattern = with_ac ? 15 : 0;
-  if (!with_ac && ac_blocks != 0) {
+  if (!with_ac && (result.nonzero_blocks & kLumaAcBlocks) != 0) {
     std::memset(result.levels[core::kSlotLuma], 0, sizeof result.levels - sizeof result.levels[0]);
     std::memset(result.total_coeff + core::kSlotLuma, 0, 16);
-    result.nonzero_blocks &= ~ac_blocks;
+    result.nonzero_blocks &= ~kLumaAcBlocks;
   }
 }
+
+// core::choose_mode's trials: the best so far and the one at work change places.
+struct Intra16x16Trials {
+  MacroblockContext& mb;
+  const std::uint8_t (&predictions)[core::kIntra16x16Modes][16][16];
+  int chroma_pattern;
+  LumaCandidate* best;
+  LumaCandidate* other;
+
+  bool rdoq() const { return mb.search.rdoq; }
+  int rd_lambda() const { return mb.rd_lambda; }
+  Intra16x16Trial code(int mode, bool by_rdoq) {
+    return quantise_intra16x16(mb, mode, predictions[mode], chroma_pattern, by_rdoq, *other);
+  }
+  void keep(Intra16x16Trial& trial, int with_ac) {
+    settle_intra16x16(trial, with_ac);
+    std::swap(best, other);
+  }
+};
 
 // The macroblock that was coded so, with its marks.
 static inline void mark_intra16x16(const MacroblockContext& mb, LumaCandidate& result) {
@@ -182,19 +207,18 @@ static inline void mark_intra16x16(const MacroblockContext& mb, LumaCandidate& r
   reconstruct_intra16x16(mb, prediction, dc, true, result);
 }
 
-// Modes by SATD and mode bits, the best first; returns how many are available.
-static inline int rank_intra16x16(const MacroblockContext& mb, int chroma_pattern,
-                                  std::uint8_t (&predictions)[core::kIntra16x16Modes][16][16],
-                                  std::int64_t (&ranks)[core::kIntra16x16Modes]) {
-  int candidates = 0;
+// All modes' predictions and ranks by SATD and mode bits, the best first.
+static inline void rank_intra16x16(const MacroblockContext& mb, int chroma_pattern,
+                                   std::uint8_t (&predictions)[core::kIntra16x16Modes][16][16],
+                                   core::SatdRank (&ranks)[core::kIntra16x16Modes]) {
   for (int mode = 0; mode < core::kIntra16x16Modes; ++mode) {
+    ranks[mode] = core::kNoRank;
     if (!core::intra16x16_mode_available(mode, mb.left, mb.above)) continue;
     predict_intra16x16(mb, mode, predictions[mode]);
-    const int bits = intra16x16_header_bits(mode, 0, chroma_pattern);
-    ranks[candidates++] = core::ranked(satd_intra16x16(mb, predictions[mode]) + mb.satd_lambda * bits, mode);
+    const int bits = mb.rate.intra16x16_header_bits(mode, 0, chroma_pattern);
+    ranks[mode] = core::satd_rank(satd_intra16x16(mb, predictions[mode]), mb.satd_lambda, bits, mode);
   }
-  core::sort_ranks(ranks, candidates);
-  return candidates;
+  core::sort_ranks(ranks);
 }
 
 }  // namespace cu264::encoder::CU264_ISA

@@ -1,12 +1,13 @@
 // Intra_4x4: sixteen blocks in coding order, each with the best of nine modes, closed loop.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <limits>
 
-#include "core/bits.h"
+#include "core/candidates.h"
 #include "core/cost.h"
 #include "core/intra_pred.h"
+#include "core/luma_decision.h"
 #include "core/mb_syntax.h"
 #include "encoder/cpu/block_coding_inl.h"
 #include "encoder/cpu/isa.h"
@@ -78,12 +79,13 @@ static inline void satd_all_modes(const std::uint8_t (&source)[16], const Intra4
 
 // Transforms and reconstructs block `block` as predicted; returns its squared error.
 static inline int code_intra4x4_block(const MacroblockContext& mb, int x, int y,
-                                      const std::uint8_t (&prediction)[16], LevelChoice choice, int nC,
+                                      const std::uint8_t (&prediction)[16], LevelChoice choice, int context,
                                       std::int16_t* levels, int& total_coeff, std::uint8_t* out, int pitch) {
   std::int32_t coefficients[16];
   const std::uint8_t* source = &mb.luma[y][x];
   forward_block(source, 16, prediction, 4, coefficients);
-  total_coeff = quantise_block(coefficients, 0, mb.luma_quantiser, choice, nC, levels);
+  total_coeff = quantise_block(mb.rate, coefficients, core::BlockCategory::luma_4x4, mb.luma_quantiser,
+                               choice, context, levels);
   if (total_coeff == 0) return copy_block(prediction, 4, out, pitch, source, 16);
   dequantise_block(levels, 0, mb.luma_quantiser, coefficients);
   return reconstruct_block(coefficients, prediction, 4, out, pitch, source, 16);
@@ -102,22 +104,19 @@ static inline void mark_intra4x4_block(const MacroblockContext& mb, int block,
 }
 
 // Modes are compared by levels of the dead zone; RDOQ, where the preset has it, goes to the chosen one.
-// Fills `result` unless its cost by SATD reaches `limit`: then returns false and leaves it in an undefined
-// state. Where SATD decides, the macroblock's own syntax (mb_type, coded_block_pattern, mb_qp_delta) counts
-// towards the limit too; result.cost includes it in any case.
-static inline bool search_intra4x4(MacroblockContext& mb, int chroma_pattern, std::int64_t limit,
-                                   LumaCandidate& result) {
-  constexpr LevelChoice kByDeadZone = {false, kDeadZoneLuma}, kByRdoq = {true, 0};
+// Fills `candidate` but its cost, unless the search is abandoned for Intra_16x16, whose cost by SATD is
+// given.
+static inline core::Intra4x4Result search_intra4x4(MacroblockContext& mb, core::Intra4x4Stop stop,
+                                                   std::uint32_t intra16x16_cost, LumaCandidate& candidate) {
+  constexpr LevelChoice kByDeadZone = {false, core::kDeadZoneLuma}, kByRdoq = {true, 0};
   const bool by_rd = mb.search.rd_candidates > 0;
   Intra4x4Canvas canvas;
   load_canvas(mb, canvas);
   core::MacroblockRecord record;
-  std::int64_t cost = 0;
-  result.satd_cost = 0;
-  result.kind = core::MacroblockKind::intra4x4;
-  result.coded_block_pattern = 0;
-  result.nonzero_blocks = 0;
-  result.total_coeff[0] = 0;
+  core::Intra4x4Result result;
+  candidate.kind = core::MacroblockKind::intra4x4;
+  candidate.nonzero_blocks = 0;
+  candidate.total_coeff[0] = 0;
 
   for (int block = 0; block < 16; ++block) {
     const int bx = core::luma_block_x(block), by = core::luma_block_y(block), x = 4 * bx, y = 4 * by;
@@ -134,89 +133,91 @@ static inline bool search_intra4x4(MacroblockContext& mb, int chroma_pattern, st
     satd_all_modes(source, predictions, satd);
 
     const int predicted = core::predicted_intra4x4_mode(record, mb.left_mb, mb.above_mb, block);
-    std::int64_t ranks[core::kIntra4x4Modes];
-    int candidates = 0;
+    core::SatdRank ranks[core::kIntra4x4Modes];
     for (int mode = 0; mode < core::kIntra4x4Modes; ++mode) {
-      if (!core::intra4x4_mode_available(mode, available)) continue;
-      if (avoid && core::intra4x4_reads_above_right(mode)) continue;
-      const int bits = core::intra4x4_mode_bits(mode, predicted);
-      ranks[candidates++] =
-          core::ranked(static_cast<std::uint16_t>(satd[mode]) + mb.satd_lambda * bits, mode);
+      const bool allowed = core::intra4x4_mode_available(mode, available) &&
+                           !(avoid && core::intra4x4_reads_above_right(mode));
+      const int bits = mb.rate.intra4x4_mode_bits(mode, predicted);
+      ranks[mode] = allowed
+                        ? core::satd_rank(static_cast<std::uint16_t>(satd[mode]), mb.satd_lambda, bits, mode)
+                        : core::kNoRank;
     }
+    core::SatdRank best_rank;
+    if (by_rd) {
+      core::sort_ranks(ranks, core::kIntra4x4Modes);
+      best_rank = ranks[0];
+    } else {
+      best_rank = *std::min_element(ranks, ranks + core::kIntra4x4Modes);
+    }
+    result.satd_cost += core::cost_of_rank(best_rank);
+    if (stop(result.satd_cost, intra16x16_cost)) return result;
 
-    const int nC = mb.luma_counts.nc(bx, by);
+    const int context = mb.luma_counts.context(mb.rate, bx, by);
     std::uint8_t prediction[16];
     const auto take_prediction = [&](int mode) {
       for (int i = 0; i < 16; ++i) prediction[i] = predictions.sample[i][mode];
     };
-    std::int16_t* const levels = result.levels[core::kSlotLuma + block];
-    int total_coeff = 0;
-    std::int64_t best = std::numeric_limits<std::int64_t>::max();
+    std::int16_t* const levels = candidate.levels[core::kSlotLuma + block];
+    int total_coeff = 0, chosen = core::mode_of_rank(best_rank);
     if (!by_rd) {
-      best = *std::min_element(ranks, ranks + candidates);
-      take_prediction(core::mode_of_rank(best));
-      code_intra4x4_block(mb, x, y, prediction, kByDeadZone, nC, levels, total_coeff, canvas.at(x, y),
+      take_prediction(chosen);
+      code_intra4x4_block(mb, x, y, prediction, kByDeadZone, context, levels, total_coeff, canvas.at(x, y),
                           Intra4x4Canvas::kPitch);
     } else {
-      core::sort_ranks(ranks, candidates);
-      result.satd_cost += core::cost_of_rank(ranks[0]);
-      if (result.satd_cost >= limit) return false;
-      const int tried =
-          core::count_worth(ranks, std::min(candidates, mb.search.rd_candidates), kWorthIntra4x4Mode);
+      const auto cost_of = [&](int error, int mode, const std::int16_t* block_levels) {
+        const int block_bits = mb.rate.block_bits(block_levels, core::BlockCategory::luma_4x4, context);
+        return core::intra4x4_block_cost(error, mb.rate.intra4x4_mode_bits(mode, predicted), block_bits,
+                                         mb.rd_lambda);
+      };
+      const int tried = core::count_worth(ranks, mb.search.rd_candidates, core::kWorthIntra4x4Mode);
+      std::uint32_t best = UINT32_MAX;
+      chosen = core::kIntra4x4Modes;
       std::int16_t trial_levels[16];
       std::uint8_t trial[16], kept[16];
       for (int i = 0; i < tried; ++i) {
         const int mode = core::mode_of_rank(ranks[i]);
         int trial_coeff;
         take_prediction(mode);
-        const int error =
-            code_intra4x4_block(mb, x, y, prediction, kByDeadZone, nC, trial_levels, trial_coeff, trial, 4);
-        const int bits =
-            core::intra4x4_mode_bits(mode, predicted) + core::cavlc_block_bits(trial_levels, 16, nC);
-        const std::int64_t rank = core::ranked(core::rd_cost(error, bits, mb.rd_lambda), mode);
-        if (rank >= best) continue;
-        best = rank;
+        const int error = code_intra4x4_block(mb, x, y, prediction, kByDeadZone, context, trial_levels,
+                                              trial_coeff, trial, 4);
+        const std::uint32_t cost = cost_of(error, mode, trial_levels);
+        if (!core::precedes(cost, mode, best, chosen)) continue;
+        best = cost, chosen = mode;
         total_coeff = trial_coeff;
         std::memcpy(levels, trial_levels, sizeof trial_levels);
         std::memcpy(kept, trial, sizeof kept);
       }
       if (mb.search.rdoq) {
-        const int mode = core::mode_of_rank(best);
-        take_prediction(mode);
+        take_prediction(chosen);
         const int error =
-            code_intra4x4_block(mb, x, y, prediction, kByRdoq, nC, levels, total_coeff, kept, 4);
-        const int bits = core::intra4x4_mode_bits(mode, predicted) + core::cavlc_block_bits(levels, 16, nC);
-        best = core::ranked(core::rd_cost(error, bits, mb.rd_lambda), mode);
+            code_intra4x4_block(mb, x, y, prediction, kByRdoq, context, levels, total_coeff, kept, 4);
+        best = cost_of(error, chosen, levels);
       }
+      result.cost += best;
       for (int i = 0; i < 4; ++i) std::memcpy(canvas.at(x, y + i), kept + 4 * i, 4);
     }
 
     if (protect::is_marked(mb.marks, block)) {
-      take_prediction(core::mode_of_rank(best));
+      take_prediction(chosen);
       mark_intra4x4_block(mb, block, prediction, levels, total_coeff, canvas.at(x, y),
                           Intra4x4Canvas::kPitch);
     }
 
-    record.intra4x4_pred_mode[block] = static_cast<std::uint8_t>(core::mode_of_rank(best));
+    record.intra4x4_pred_mode[block] = static_cast<std::uint8_t>(chosen);
     mb.luma_counts.at(bx, by) = static_cast<std::int8_t>(total_coeff);
-    result.total_coeff[core::kSlotLuma + block] = static_cast<std::uint8_t>(total_coeff);
+    candidate.total_coeff[core::kSlotLuma + block] = static_cast<std::uint8_t>(total_coeff);
+    result.mode_bits += mb.rate.intra4x4_mode_bits(chosen, predicted);
     if (total_coeff > 0) {
-      result.nonzero_blocks |= 1u << (core::kSlotLuma + block);
-      result.coded_block_pattern |= 1 << (block >> 2);
+      candidate.nonzero_blocks |= 1u << (core::kSlotLuma + block);
+      result.pattern |= 1 << (block >> 2);
     }
-    cost += core::cost_of_rank(best);
-    if (!by_rd && cost >= limit) return false;
   }
-
-  record.kind = core::MacroblockKind::intra4x4;
-  record.coded_block_pattern = static_cast<std::uint8_t>(result.coded_block_pattern | (chroma_pattern << 4));
-  const std::int64_t bits = core::mb_type_and_pattern_bits(record);
-  cost += by_rd ? core::rd_cost(0, bits, mb.rd_lambda) : mb.satd_lambda * bits;
-  if (!by_rd && cost >= limit) return false;
-  result.cost = cost;
-  std::memcpy(result.intra4x4_pred_mode, record.intra4x4_pred_mode, 16);
-  for (int y = 0; y < 16; ++y) std::memcpy(result.reconstruction[y], canvas.at(0, y), 16);
-  return true;
+  result.kept = true;
+  candidate.coded_block_pattern = result.pattern;
+  candidate.mode_bits = result.mode_bits;
+  std::memcpy(candidate.intra4x4_pred_mode, record.intra4x4_pred_mode, 16);
+  for (int y = 0; y < 16; ++y) std::memcpy(candidate.reconstruction[y], canvas.at(0, y), 16);
+  return result;
 }
 
 }  // namespace cu264::encoder::CU264_ISA

@@ -8,7 +8,7 @@
 #include "core/block.h"
 #include "core/quant.h"
 #include "encoder/cpu/isa.h"
-#include "encoder/cpu/picture.h"
+#include "encoder/cpu_picture.h"
 #include "encoder/presets.h"
 
 namespace cu264::encoder::CU264_ISA {
@@ -22,17 +22,17 @@ struct CoeffCounts {
   std::int8_t& at(int x, int y) { return count[y + 1][x + 1]; }
   int at(int x, int y) const { return count[y + 1][x + 1]; }
 
-  // nC (H.264 9.2.1)
-  int nc(int x, int y) const {
-    const int a = at(x - 1, y), b = at(x, y - 1);
-    if (a >= 0 && b >= 0) return (a + b + 1) >> 1;
-    return a >= 0 ? a : b >= 0 ? b : 0;
+  // The rate model's context of block (x, y).
+  template <class Rate>
+  int context(const Rate& rate, int x, int y) const {
+    return rate.block_context(at(x - 1, y), at(x, y - 1));
   }
 };
 
 struct MacroblockContext {
   // Lambdas, quantisers and what the preset asks for: fixed for the slice.
   SearchParams search;
+  [[no_unique_address]] SearchRate rate;
   int satd_lambda = 0;
   int rd_lambda = 0;
   core::Quantiser luma_quantiser;
@@ -46,10 +46,10 @@ struct MacroblockContext {
   const core::MacroblockRecord* left_mb = nullptr;  // null where not available
   const core::MacroblockRecord* above_mb = nullptr;
 
-  alignas(32) std::uint8_t luma[16][16];            // source
-  alignas(32) std::uint8_t chroma[8][16];           // source: Cb in columns 0..7, Cr in 8..15
+  alignas(32) std::uint8_t luma[16][16];        // source
+  alignas(32) std::uint8_t chroma[8][16];       // source: Cb in columns 0..7, Cr in 8..15
   alignas(32) std::uint8_t luma_above[1 + 16];  // reconstructed: corner, row above
-  alignas(32) std::uint8_t luma_left[1 + 16];       // corner, column to the left
+  alignas(32) std::uint8_t luma_left[1 + 16];   // corner, column to the left
   alignas(32) std::uint8_t chroma_above[2][1 + 8];
   alignas(32) std::uint8_t chroma_left[2][1 + 8];
   std::uint32_t marks = 0;  // protect/watermark.h
@@ -59,12 +59,12 @@ struct MacroblockContext {
 };
 
 struct LumaCandidate {
-  std::int64_t cost = 0;       // SATD or rate-distortion cost, as the preset decides by
-  std::int64_t satd_cost = 0;  // of Intra_4x4's modes, where rate and distortion decide
+  std::int64_t cost = 0;  // where rate and distortion decide
   core::MacroblockKind kind = core::MacroblockKind::intra4x4;
   int intra16x16_pred_mode = 0;
   int coded_block_pattern = 0;  // luma: 0..15
   std::uint8_t intra4x4_pred_mode[16];
+  int mode_bits = 0;                 // of the Intra_4x4 modes
   std::uint32_t nonzero_blocks = 0;  // by slot: kSlotLumaDc and kSlotLuma ..
   std::uint8_t total_coeff[17];      // by slot
   alignas(32) std::int16_t levels[17][16];

@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 
-#include "core/bits.h"
-#include "core/cavlc_block.h"
-#include "core/mb_syntax.h"
+#include "core/luma_decision.h"
+#include "core/pcm_decision.h"
 #include "encoder/cpu/chroma_search_inl.h"
 #include "encoder/cpu/intra16x16_search_inl.h"
 #include "encoder/cpu/intra4x4_search_inl.h"
@@ -18,48 +16,56 @@
 
 namespace cu264::encoder::CU264_ISA {
 
-// mb_type (9 bits), the longest alignment, 384 samples: what I_PCM costs at most (H.264 7.3.5).
-inline constexpr int kPcmBits = 9 + 7 + 384 * 8;
-
-// With no more non-zero levels than this no macroblock can be longer than I_PCM: 39 bits a level (28 for the
-// level, 11 for its run) and 16 for each block's coeff_token.
-inline constexpr int kSurelyBelowPcm = 64;
-
-static inline void search_luma_by_satd(MacroblockContext& mb, int chroma_pattern, LumaCandidate& best) {
+// The search of luma, as core/luma_decision.h goes through it.
+struct LumaSearch {
+  MacroblockContext& mb;
+  const int pattern;  // CodedBlockPatternChroma
+  LumaCandidate& best;
   std::uint8_t predictions[core::kIntra16x16Modes][16][16];
-  std::int64_t ranks[core::kIntra16x16Modes];
-  rank_intra16x16(mb, chroma_pattern, predictions, ranks);
-  if (search_intra4x4(mb, chroma_pattern, core::cost_of_rank(ranks[0]), best)) return;
-  const int mode = core::mode_of_rank(ranks[0]);
-  code_intra16x16(mb, mode, predictions[mode], chroma_pattern, false, best);
-}
+  core::SatdRank ranks[core::kIntra16x16Modes];
+  LumaCandidate whole[2];  // Intra_16x16's best so far and the one at work
+  const LumaCandidate* chosen = nullptr;
 
-// Intra_4x4 unless SATD speaks for Intra_16x16, then Intra_16x16 unless SATD speaks against it.
-static inline void search_luma_by_rd(MacroblockContext& mb, int chroma_pattern, LumaCandidate& best) {
-  std::uint8_t predictions[core::kIntra16x16Modes][16][16];
-  std::int64_t ranks[core::kIntra16x16Modes];
-  const int candidates = rank_intra16x16(mb, chroma_pattern, predictions, ranks);
-  const std::int64_t satd = core::cost_of_rank(ranks[0]);
-  const bool has_intra4x4 = search_intra4x4(mb, chroma_pattern, satd * kStopIntra4x4 / 16, best);
-  if (has_intra4x4 && 16 * best.satd_cost < satd * kSureIntra4x4) return;
+  LumaSearch(MacroblockContext& context, int chroma_pattern_found, LumaCandidate& result)
+      : mb(context), pattern(chroma_pattern_found), best(result) {
+    encoder::CU264_ISA::rank_intra16x16(mb, pattern, predictions, ranks);
+  }
+  const SearchRate& rate() const { return mb.rate; }
+  int satd_lambda() const { return mb.satd_lambda; }
+  int rd_lambda() const { return mb.rd_lambda; }
+  int chroma_pattern() const { return pattern; }
 
-  std::int64_t best_rank = std::numeric_limits<std::int64_t>::max();
-  LumaCandidate whole, trial;
-  const int tried = core::count_worth(ranks, std::min(mb.search.rd_candidates, candidates), kWorthMode);
-  for (int i = 0; i < tried; ++i) {
-    const int mode = core::mode_of_rank(ranks[i]);
-    code_intra16x16(mb, mode, predictions[mode], chroma_pattern, false, trial);
-    const std::int64_t rank = core::ranked(trial.cost, mode);
-    if (rank >= best_rank) continue;
-    best_rank = rank;
-    whole = trial;
+  core::Intra4x4Result search_intra4x4(core::Intra4x4Stop stop) {
+    return encoder::CU264_ISA::search_intra4x4(mb, stop, core::cost_of_rank(ranks[0]), best);
   }
-  if (has_intra4x4 && 16 * whole.cost > best.cost * kWorthRdoq) return;
-  if (mb.search.rdoq) {
-    const int mode = whole.intra16x16_pred_mode;
-    code_intra16x16(mb, mode, predictions[mode], chroma_pattern, true, whole);
+  void rank_intra16x16(core::SatdRank (&out)[core::kIntra16x16Modes]) const {
+    std::copy_n(ranks, core::kIntra16x16Modes, out);
   }
-  if (!has_intra4x4 || whole.cost <= best.cost) best = whole;
+  core::ModeChoice choose_intra16x16(const core::SatdRank (&sorted)[core::kIntra16x16Modes],
+                                     std::int64_t cost_to_beat) {
+    Intra16x16Trials trials{mb, predictions, pattern, &whole[0], &whole[1]};
+    const core::ModeChoice choice = core::choose_mode(trials, sorted, mb.search.rd_candidates, cost_to_beat);
+    chosen = trials.best;
+    return choice;
+  }
+  void take_intra4x4(const core::Intra4x4Result&, std::int64_t cost) { best.cost = cost; }
+  void take_intra16x16(const core::ModeChoice& choice) {
+    best = *chosen;
+    best.cost = choice.cost;
+  }
+  void code_intra16x16(int mode) {
+    Intra16x16Trial trial = quantise_intra16x16(mb, mode, predictions[mode], pattern, false, best);
+    settle_intra16x16(trial, trial.highest_pattern());
+  }
+};
+
+static inline void search_luma(MacroblockContext& mb, int chroma_pattern, LumaCandidate& best) {
+  LumaSearch search(mb, chroma_pattern, best);
+  if (mb.search.rd_candidates > 0) {
+    core::decide_luma_by_rd(search);
+  } else {
+    core::decide_luma_by_satd(search);
+  }
 }
 
 static inline core::MacroblockRecord make_record(const LumaCandidate& luma, const ChromaCandidate& chroma,
@@ -80,55 +86,64 @@ static inline core::MacroblockRecord make_record(const LumaCandidate& luma, cons
   return record;
 }
 
-// Exact size of macroblock_layer.
-static inline int macroblock_bits(MacroblockContext& mb, const core::MacroblockRecord& record,
-                                  const LumaCandidate& luma, const ChromaCandidate& chroma) {
-  core::BitCounter counter{};
-  core::put_macroblock_header(counter, record, mb.left_mb, mb.above_mb);
-  int bits = static_cast<int>(counter.bits);
-  const bool whole = record.kind == core::MacroblockKind::intra16x16;
-  if (whole) bits += core::cavlc_block_bits(luma.levels[0], 16, mb.luma_counts.nc(0, 0));
-  for (int block = 0; block < 16; ++block) {
-    const int bx = core::luma_block_x(block), by = core::luma_block_y(block), slot = core::kSlotLuma + block;
-    mb.luma_counts.at(bx, by) = static_cast<std::int8_t>(luma.total_coeff[slot]);
-    if ((record.coded_block_pattern >> (block >> 2)) & 1) {
-      bits += core::cavlc_block_bits(luma.levels[slot], whole ? 15 : 16, mb.luma_counts.nc(bx, by));
+// What decides between the macroblock as found and I_PCM (core/pcm_decision.h).
+struct PcmSearch {
+  MacroblockContext& mb;
+  const core::MacroblockRecord& record;
+  const LumaCandidate& luma;
+  const ChromaCandidate& chroma;
+
+  const SearchRate& rate() const { return mb.rate; }
+  int rd_lambda() const { return mb.rd_lambda; }
+  int qp() const { return record.qp; }
+  bool by_rd() const { return mb.search.rd_candidates > 0; }
+  std::int64_t cost() const { return luma.cost + chroma.cost; }
+  const std::int16_t* levels(int slot) const {
+    return slot < core::kSlotChromaDc ? luma.levels[slot] : chroma.levels[slot - core::kSlotChromaDc];
+  }
+  int total_coeff(int slot) const {
+    return slot < core::kSlotChromaDc ? luma.total_coeff[slot]
+                                      : chroma.total_coeff[slot - core::kSlotChromaDc];
+  }
+
+  bool dc_is_clipped() const {
+    const auto clipped = [this](int slot, int count) {
+      return std::any_of(levels(slot), levels(slot) + count,
+                         [](int level) { return core::is_clipped(level); });
+    };
+    return (record.kind == core::MacroblockKind::intra16x16 && clipped(core::kSlotLumaDc, 16)) ||
+           clipped(core::kSlotChromaDc, 4) || clipped(core::kSlotChromaDc + 1, 4);
+  }
+  int count_levels() const {
+    int count = 0;
+    for (int slot = 0; slot < core::kBlocksPerMacroblock; ++slot) count += total_coeff(slot);
+    return count;
+  }
+  int sum_of_magnitudes() const {
+    int sum = 0;
+    for (int slot = 0; slot < core::kBlocksPerMacroblock; ++slot) {
+      if (total_coeff(slot) == 0) continue;
+      const int count = core::max_num_coeff(core::slot_category(record.kind, slot));
+      for (int k = 0; k < count; ++k) sum += core::absolute<int>(levels(slot)[k]);
     }
+    return sum;
   }
-  if (chroma.coded_block_pattern == 0) return bits;
-  for (int c = 0; c < 2; ++c) bits += core::cavlc_block_bits(chroma.levels[c], 4, -1);
-  for (int i = 0; i < 8 && chroma.coded_block_pattern == 2; ++i) {
-    const int c = i >> 2, bx = i & 1, by = (i >> 1) & 1;
-    mb.chroma_counts[c].at(bx, by) = static_cast<std::int8_t>(chroma.total_coeff[2 + i]);
-    bits += core::cavlc_block_bits(chroma.levels[2 + i], 15, mb.chroma_counts[c].nc(bx, by));
+  int macroblock_bits() const {
+    for (int block = 0; block < 16; ++block) {
+      mb.luma_counts.at(core::luma_block_x(block), core::luma_block_y(block)) =
+          static_cast<std::int8_t>(total_coeff(core::kSlotLuma + block));
+    }
+    for (int i = 0; i < 8; ++i) {
+      mb.chroma_counts[i >> 2].at(i & 1, (i >> 1) & 1) =
+          static_cast<std::int8_t>(total_coeff(core::kSlotChromaAc + i));
+    }
+    int bits = mb.rate.macroblock_header_bits(record, luma.mode_bits);
+    for (int slot = 0; slot < core::kBlocksPerMacroblock; ++slot) {
+      bits += core::slot_bits(mb.rate, record, slot, levels(slot), mb.luma_counts, mb.chroma_counts);
+    }
+    return bits;
   }
-  return bits;
-}
-
-// Only DC levels reach the limit, at QP 0 to 3. Clipped, they leave the block far from its source.
-static inline bool dc_is_clipped(const core::MacroblockRecord& record, const LumaCandidate& luma,
-                                 const ChromaCandidate& chroma) {
-  const auto clipped = [](const std::int16_t* levels, int count) {
-    int largest = 0;
-    for (int k = 0; k < count; ++k) largest = std::max(largest, levels[k] < 0 ? -levels[k] : +levels[k]);
-    return largest >= core::kMaxLevel;
-  };
-  return (record.kind == core::MacroblockKind::intra16x16 && clipped(luma.levels[core::kSlotLumaDc], 16)) ||
-         clipped(chroma.levels[0], 4) || clipped(chroma.levels[1], 4);
-}
-
-static inline bool pcm_is_better(MacroblockContext& mb, const core::MacroblockRecord& record,
-                                 const LumaCandidate& luma, const ChromaCandidate& chroma) {
-  if (mb.search.rd_candidates > 0 && core::rd_cost(0, kPcmBits, mb.rd_lambda) < luma.cost + chroma.cost) {
-    return true;
-  }
-  // A decision by SATD does not see what clipping does to the picture.
-  if (mb.search.rd_candidates == 0 && dc_is_clipped(record, luma, chroma)) return true;
-  int nonzero_levels = 0;
-  for (const std::uint8_t count : luma.total_coeff) nonzero_levels += count;
-  for (const std::uint8_t count : chroma.total_coeff) nonzero_levels += count;
-  return nonzero_levels > kSurelyBelowPcm && macroblock_bits(mb, record, luma, chroma) > kPcmBits;
-}
+};
 
 static inline void store_macroblock(CpuPicture& picture, int mb_x, int mb_y,
                                     const core::MacroblockRecord& record, const LumaCandidate& luma,
@@ -185,14 +200,10 @@ static inline void reconstruct_macroblock(MacroblockContext& mb, CpuPicture& pic
   ChromaCandidate chroma;
   LumaCandidate luma;
   search_chroma(mb, chroma);
-  if (mb.search.rd_candidates > 0) {
-    search_luma_by_rd(mb, chroma.coded_block_pattern, luma);
-  } else {
-    search_luma_by_satd(mb, chroma.coded_block_pattern, luma);
-  }
+  search_luma(mb, chroma.coded_block_pattern, luma);
   if (mb.marks != 0 && luma.kind == core::MacroblockKind::intra16x16) mark_intra16x16(mb, luma);
   const core::MacroblockRecord record = make_record(luma, chroma, qp);
-  if (pcm_is_better(mb, record, luma, chroma)) {
+  if (core::pcm_is_better(PcmSearch{mb, record, luma, chroma})) {
     store_pcm(picture, mb_x, mb_y, qp);
   } else {
     store_macroblock(picture, mb_x, mb_y, record, luma, chroma);

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "core/qp_chain.h"
+#include "core/mb_qp_delta.h"
 #include "encoder/cpu/macroblock_search_inl.h"
 #include "encoder/cpu/reconstruct_isa.h"
 

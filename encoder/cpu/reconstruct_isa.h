@@ -3,7 +3,7 @@
 
 #include "cu264/encoder.h"
 #include "encoder/cpu/isa.h"
-#include "encoder/cpu/picture.h"
+#include "encoder/cpu_picture.h"
 
 namespace cu264::encoder {
 

@@ -1,5 +1,5 @@
-// What the searches for chroma and for Intra_16x16 share: a lane's constants, candidates in the order of
-// their SATD, and the best one's levels.
+// What the searches for chroma and for Intra_16x16 share: a lane's constants, and the best candidate's
+// levels.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include "encoder/cuda/intra4x4.cuh"
 #include "encoder/cuda/macroblock.cuh"
 #include "encoder/cuda/warp_block.cuh"
-#include "encoder/cuda/warp_cavlc.cuh"
+#include "encoder/cuda/warp_rate.cuh"
 #include "encoder/cuda/warp_satd.cuh"
 
 namespace cu264::encoder::cuda {
@@ -25,8 +25,8 @@ struct LaneConstants {
   __device__ LaneConstants(const SearchConstants& constants, const CavlcLengths& cavlc_lengths)
       : matrix(place.lane),
         intra4x4(place),
-        luma(constants.luma, place.position, kDeadZoneLuma),
-        chroma(constants.chroma, place.position, kDeadZoneChroma),
+        luma(constants.luma, place.position, core::kDeadZoneLuma),
+        chroma(constants.chroma, place.position, core::kDeadZoneChroma),
         lengths(cavlc_lengths) {}
 };
 
@@ -37,29 +37,6 @@ struct MacroblockResult {
   int mode_bits = 0;              // of the Intra_4x4 modes
   std::int64_t cost = 0;          // if the preset decides by it
 };
-
-__device__ inline void sort_ranks(unsigned (&ranks)[4]) {
-  const auto order = [&](int i, int j) {
-    const unsigned low = min(ranks[i], ranks[j]), high = max(ranks[i], ranks[j]);
-    ranks[i] = low, ranks[j] = high;
-  };
-  order(0, 1), order(2, 3), order(0, 2), order(1, 3), order(1, 2);
-}
-
-__device__ inline int mode_of(const unsigned (&ranks)[4], int i) {
-  return static_cast<int>((i == 0 ? ranks[0] : i == 1 ? ranks[1] : i == 2 ? ranks[2] : ranks[3]) & 15);
-}
-
-// How many of the sorted modes are tried by rate and distortion.
-__device__ inline int candidates_of(const SearchConstants& constants, const unsigned (&ranks)[4]) {
-  const unsigned worth = (ranks[0] >> 4) * kWorthMode;
-  int count = 1;
-#pragma unroll
-  for (int i = 1; i < 4; ++i) {
-    count += i < constants.search.rd_candidates && ranks[i] != kNoRank && 16 * (ranks[i] >> 4) <= worth;
-  }
-  return count;
-}
 
 template <bool kRdoq, class Coder>
 __device__ void quantise(Coder& coder, bool by_rdoq) {

@@ -3,13 +3,13 @@
 
 #include <cstdint>
 
-#include "core/bits.h"
-#include "core/cavlc_block.h"
+#include "core/candidates.h"
 #include "core/intra_pred.h"
+#include "core/mode_trials.h"
 #include "encoder/cuda/intra16x16.cuh"
 #include "encoder/cuda/macroblock.cuh"
 #include "encoder/cuda/warp_block.cuh"
-#include "encoder/cuda/warp_cavlc.cuh"
+#include "encoder/cuda/warp_rate.cuh"
 #include "encoder/cuda/warp_satd.cuh"
 
 namespace cu264::encoder::cuda {
@@ -57,26 +57,24 @@ __device__ inline int chroma_row_offset(const LanePlace& lane) {
   return 64 * (g >> 2) + 8 * (4 * ((g >> 1) & 1) + (lane.lane & 3)) + 4 * (g & 1);
 }
 
-// Ranks of the four modes by SATD and mode bits, the same in all lanes.
+// Ranks of the four modes by SATD and mode bits, sorted, the same in all lanes.
 template <bool kRd>
 __device__ void rank_chroma(const WarpState<kRd>& s, const SearchConstants& constants, const LanePlace& lane,
                             const HadamardMatrix& matrix, const Place& place,
                             const core::PlanePrediction& plane, unsigned (&ranks)[core::kIntraChromaModes]) {
   const std::uint32_t source =
       *reinterpret_cast<const std::uint32_t*>(&s.chroma[0][0][0] + chroma_row_offset(lane));
-  unsigned mine = kNoRank;
+  unsigned mine = core::kNoRank;
   for (int mode = 0; mode < core::kIntraChromaModes; ++mode) {
     const std::uint32_t row = chroma_row(s, lane, place, plane, mode);
     const int satd = warp_sum(satd_of_all(hadamard_differences(matrix, source, row)));
-    const int cost = satd + constants.satd_lambda * core::ue_length(static_cast<std::uint32_t>(mode));
+    const core::SatdRank rank =
+        core::satd_rank(satd, constants.satd_lambda, constants.rate.chroma_mode_bits(mode), mode);
     const bool available = core::intra_chroma_mode_available(mode, place.left, place.above);
-    if (lane.lane == mode && available) mine = static_cast<unsigned>(cost * 16 + mode);
+    if (lane.lane == mode && available) mine = rank;
   }
   for (int mode = 0; mode < core::kIntraChromaModes; ++mode) ranks[mode] = __shfl_sync(kWarp, mine, mode);
-}
-
-__device__ inline int chroma_pattern_bits(int pattern) {
-  return core::ue_length(static_cast<std::uint32_t>(3 + 4 * pattern));
+  core::sort_ranks(ranks);
 }
 
 // Transforms, quantises and reconstructs chroma from its prediction, as Intra16x16Coder does luma.
@@ -85,7 +83,7 @@ struct ChromaCoder {
   WarpState<kRd>& s;
   const SearchConstants& constants;
   const LanePlace& lane;
-  BitCounting<kRdoq> count;
+  WarpRate<kRdoq> rate;
   const LaneQuantiser& quantiser;
   const std::uint8_t* prediction;  // [2][8][8]
   std::int16_t (*levels)[16];      // [10]: DC of Cb and Cr, then AC by component and block
@@ -118,7 +116,8 @@ struct ChromaCoder {
     }
     __syncwarp();
     if (kRd && lane.lane < 8) {
-      ac_bits = count.bits(levels[2 + lane.lane], masks, 15, nc(lane.lane));
+      ac_bits =
+          rate.block_bits(levels[2 + lane.lane], masks, core::BlockCategory::chroma_ac, context(lane.lane));
     }
     quantise_dc();
   }
@@ -132,19 +131,20 @@ struct ChromaCoder {
       const int coefficient = forward_transform(lane, s.chroma[c][y][x] - prediction[64 * c + 8 * y + x]);
       if (lane.position == 0) s.dc[i] = coefficient;
       const int in_order = __shfl_sync(kWarp, coefficient * quantiser.multiplier, 16 * c + lane.raster_of_ac);
-      const int level = choose_level_by_rdoq(s.rd.chroma_variants, count.lengths, lane, abs(in_order),
-                                             in_order < 0, 15, quantiser.shift, nc(i), true);
+      const int level =
+          choose_level_by_rdoq(s.rd.chroma_variants, rate, lane, abs(in_order), in_order < 0,
+                               core::BlockCategory::chroma_ac, quantiser.shift, context(i), true);
       const unsigned nonzero = (__ballot_sync(kWarp, level != 0) >> (16 * c)) & 0xffff;
       levels[2 + i][lane.position] = static_cast<std::int16_t>(level);
       if (lane.position == 0) set_count(i, __popc(nonzero));
-      ac_bits += count.share(lane, level, 15, nc(i));
+      ac_bits += rate.share(lane, level, core::BlockCategory::chroma_ac, context(i));
       __syncwarp();
     }
     const int value = hadamard2x2(lane, s.dc[lane.lane & 7]) * constants.chroma.multiplier[0];
     const int in_order = __shfl_sync(kWarp, value, 4 * c + (lane.position & 3));
-    const int level =
-        choose_level_by_rdoq(s.rd.chroma_variants, count.lengths, lane, abs(in_order), in_order < 0, 4,
-                             quantiser.shift + core::kChromaDcExtraShift, core::kChromaDcNc, true);
+    const int level = choose_level_by_rdoq(
+        s.rd.chroma_variants, rate, lane, abs(in_order), in_order < 0, core::BlockCategory::chroma_dc,
+        quantiser.shift + core::kChromaDcExtraShift, rate.chroma_dc_context(), true);
     // From lanes 0..3 and 16..19 to lanes 0..7.
     store_dc_levels(__shfl_sync(kWarp, level, 16 * ((lane.lane >> 2) & 1) + (lane.lane & 3)));
   }
@@ -153,7 +153,7 @@ struct ChromaCoder {
     const int shift = quantiser.shift + core::kChromaDcExtraShift;
     const int value = hadamard2x2(lane, s.dc[lane.lane & 7]);
     store_dc_levels(signed_level(value, constants.chroma.multiplier[0], shift,
-                                 core::dead_zone_rounding(shift, kDeadZoneChroma)));
+                                 core::dead_zone_rounding(shift, core::kDeadZoneChroma)));
   }
 
   // Lane 4 * c + k brings level k of component c. Leaves the DC coefficients in s.dc.
@@ -161,7 +161,8 @@ struct ChromaCoder {
     const int c = (lane.lane >> 2) & 1, k = lane.lane & 3;
     if constexpr (kRd) {
       const int in_order = __shfl_sync(kWarp, level, 4 * lane.half + (lane.position & 3));
-      dc_bits = count.share(lane, lane.position < 4 ? in_order : 0, 4, core::kChromaDcNc);
+      dc_bits = rate.share(lane, lane.position < 4 ? in_order : 0, core::BlockCategory::chroma_dc,
+                           rate.chroma_dc_context());
     }
     const unsigned nonzero = __ballot_sync(kWarp, level != 0);
     // The twelve levels that a DC block lacks are zero.
@@ -219,7 +220,7 @@ struct ChromaCoder {
   __device__ int pattern() const {
     const unsigned coded =
         __ballot_sync(kWarp, lane.lane < 10 && counts[lane.lane < 10 ? lane.lane : 0] != 0);
-    return coded & 0x3fc ? 2 : coded & 3 ? 1 : 0;
+    return core::chroma_pattern((coded & 3) != 0, (coded & 0x3fc) != 0);
   }
 
  private:
@@ -227,9 +228,9 @@ struct ChromaCoder {
   __device__ std::uint32_t flat_row(std::uint32_t row) const {
     return add_to_samples(row, (s.dc[lane.lane >> 2] + 32) >> 6);
   }
-  __device__ int nc(int i) const {
+  __device__ int context(int i) const {
     const int c = i >> 2, bx = i & 1, by = (i >> 1) & 1;
-    return s.chroma_counts[c].nc(bx, by);
+    return s.chroma_counts[c].context(rate, bx, by);
   }
   __device__ void set_count(int i, int count) {
     counts[2 + i] = static_cast<std::uint8_t>(count);

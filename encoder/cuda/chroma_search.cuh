@@ -1,9 +1,9 @@
-// Chroma's mode and pattern. Decides as encoder/cpu/chroma_search_inl.h does.
+// Chroma's mode and pattern on one warp.
 #pragma once
 
 #include <cstdint>
 
-#include "core/bits.h"
+#include "core/mode_trials.h"
 #include "encoder/cuda/candidates.cuh"
 #include "encoder/cuda/chroma.cuh"
 
@@ -20,53 +20,60 @@ __device__ std::uint32_t predict_chroma(const WarpState<kRd>& s, const LanePlace
   return row;
 }
 
-struct ChromaChoice {
+// A mode's levels and what they came to: of core::choose_mode's trials.
+template <bool kRdoq>
+struct ChromaTrial {
+  ChromaCoder<true, kRdoq> coder;
+  std::uint32_t row;  // chroma_row of this lane
   int mode;
-  int pattern;  // CodedBlockPatternChroma
+  int dc_bits;
+  int ac_bits;
+
+  __device__ int highest_pattern() const { return coder.pattern(); }
+  __device__ int squared_error(int pattern) {
+    return warp_sum(pattern == 2 ? coder.reconstruct_with_ac(nullptr) : coder.flat_error(pattern == 1, row));
+  }
+  __device__ std::int64_t bits(int pattern) const {
+    return core::chroma_bits(coder.constants.rate, mode, pattern, dc_bits, ac_bits);
+  }
+};
+
+template <bool kRdoq>
+struct ChromaTrials {
+  WarpState<true>& s;
+  const SearchConstants& constants;
+  const LaneConstants& mine;
+  const Place& place;
+  const core::PlanePrediction& plane;
+
+  static constexpr __device__ bool rdoq() { return kRdoq; }
+  __device__ int rd_lambda() const { return constants.rd_lambda; }
+  __device__ ChromaTrial<kRdoq> code(int mode, bool by_rdoq) {
+    std::uint8_t* const prediction = &s.rd.prediction[0][0];
+    const std::uint32_t row = predict_chroma(s, mine.place, place, plane, mode, prediction);
+    ChromaCoder<true, kRdoq> coder{s,           constants,  mine.place,        {mine.lengths},
+                                   mine.chroma, prediction, s.rd.trial_levels, s.rd.trial_counts};
+    quantise<kRdoq>(coder, by_rdoq);
+    const int dc_bits = warp_sum(coder.dc_bits), ac_bits = warp_sum(coder.ac_bits);
+    return {coder, row, mode, dc_bits, ac_bits};
+  }
+  __device__ void keep(const ChromaTrial<kRdoq>&, int) {
+    keep_trial(s, mine.place, 10);
+    __syncwarp();
+  }
 };
 
 // Leaves the macroblock's levels, counts and, in s.dc, its DC coefficients; the caller reconstructs.
 template <bool kRdoq>
-__device__ ChromaChoice search_chroma_by_rd(WarpState<true>& s, const SearchConstants& constants,
-                                            const LaneConstants& mine, const Place& place,
-                                            const core::PlanePrediction& plane, const unsigned (&ranks)[4],
-                                            MacroblockResult& result) {
-  const LanePlace& lane = mine.place;
-  ChromaChoice choice{};
-  std::int64_t best = INT64_MAX;
-  const int candidates = candidates_of(constants, ranks);
-#pragma unroll 1
-  for (int i = 0; i < candidates + kRdoq; ++i) {
-    // RDOQ goes to the chosen mode.
-    const bool by_rdoq = i == candidates;
-    if (by_rdoq) best = INT64_MAX;
-    const int tried = by_rdoq ? choice.mode : mode_of(ranks, i);
-    std::uint8_t* const prediction = &s.rd.prediction[0][0];
-    const std::uint32_t row = predict_chroma(s, lane, place, plane, tried, prediction);
-    ChromaCoder<true, kRdoq> coder{
-        s, constants, lane, {mine.lengths}, mine.chroma, prediction, s.rd.trial_levels, s.rd.trial_counts};
-    quantise<kRdoq>(coder, by_rdoq);
-    const int coded = coder.pattern(), mode_bits = core::ue_length(static_cast<std::uint32_t>(tried));
-    const int dc_bits = warp_sum(coder.dc_bits), ac_bits = warp_sum(coder.ac_bits);
-    bool better = false;
-#pragma unroll 1
-    for (int p = coded; p >= 0; --p) {
-      const int error = warp_sum(p == 2 ? coder.reconstruct_with_ac(nullptr) : coder.flat_error(p == 1, row));
-      const std::int64_t bits =
-          mode_bits + chroma_pattern_bits(p) + (p > 0 ? dc_bits : 0) + (p == 2 ? ac_bits : 0);
-      // Between patterns of a mode the higher wins a tie, between modes the lower.
-      const std::int64_t rank = core::ranked(core::rd_cost(error, bits, constants.rd_lambda), tried);
-      if (rank < best) {
-        best = rank;
-        choice = {tried, p};
-        better = true;
-      }
-    }
-    if (better) keep_trial(s, lane, 10);
-    __syncwarp();
-  }
-  result.cost = core::cost_of_rank(best);
-  take_best(s, lane, core::kSlotChromaDc, 10);
+__device__ core::ModeChoice search_chroma_by_rd(WarpState<true>& s, const SearchConstants& constants,
+                                                const LaneConstants& mine, const Place& place,
+                                                const core::PlanePrediction& plane,
+                                                const core::SatdRank (&ranks)[4]) {
+  ChromaTrials<kRdoq> trials{s, constants, mine, place, plane};
+  const core::ModeChoice choice =
+      core::choose_mode(trials, ranks, constants.search.rd_candidates, core::kNothingToBeat);
+  __syncwarp();
+  take_best(s, mine.place, core::kSlotChromaDc, 10);
   return choice;
 }
 
@@ -75,12 +82,12 @@ __device__ void search_chroma(WarpState<kRd>& s, const SearchConstants& constant
                               const Place& place, int slopes, MacroblockResult& result) {
   const LanePlace& lane = mine.place;
   const core::PlanePrediction plane = measure_chroma_plane(s, lane, slopes);
-  unsigned ranks[core::kIntraChromaModes];
+  core::SatdRank ranks[core::kIntraChromaModes];
   rank_chroma(s, constants, lane, mine.matrix, place, plane, ranks);
-  sort_ranks(ranks);
-  ChromaChoice choice{static_cast<int>(ranks[0] & 15), 0};
+  core::ModeChoice choice{core::mode_of_rank(ranks[0])};
   if constexpr (kRd) {
-    choice = search_chroma_by_rd<kRdoq>(s, constants, mine, place, plane, ranks, result);
+    choice = search_chroma_by_rd<kRdoq>(s, constants, mine, place, plane, ranks);
+    result.cost = choice.cost;
   }
 
   std::uint8_t* const samples = &s.chroma_out[0][0][0];

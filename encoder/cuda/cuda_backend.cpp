@@ -8,18 +8,21 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 
-#include "encoder/cpu/shown_picture.h"
+#include "common/cuda/handles.h"
 #include "encoder/cuda/encrypt.h"
-#include "encoder/cuda/guide_relay.h"
-#include "encoder/cuda/handles.h"
 #include "encoder/cuda/memory.h"
 #include "encoder/cuda/plan_marks.h"
+#include "encoder/cuda/probe_device.h"
+#include "encoder/cuda/qp_offset_relay.h"
 #include "encoder/cuda/reconstruct.h"
+#include "encoder/cuda/slice_headers.h"
 #include "encoder/cuda/uploader.h"
 #include "encoder/frame_layout.h"
+#include "encoder/output_picture.h"
 
 namespace cu264::encoder::cuda {
 namespace {
@@ -27,7 +30,6 @@ namespace {
 // Pictures that were submitted together.
 struct Run {
   PixelFormat format = PixelFormat::i420;
-  std::uint64_t first = 0;  // index of the first
   int pictures = 0;
 };
 
@@ -35,10 +37,12 @@ enum class Progress { idle, encoding, downloading, ready };
 
 // A batch that was launched, on the host's side.
 struct Batch {
-  explicit Batch(bool yields) : uploaded(yields), sized(yields), downloaded(yields) {}
+  Batch(int size, bool yields)
+      : params(static_cast<std::size_t>(size)), uploaded(yields), sized(yields), downloaded(yields) {}
 
   Progress progress = Progress::idle;
   Run run;
+  std::vector<core::PictureParams> params;  // of its pictures
   int collected = 0;
   std::uint64_t stream_bytes = 0;  // of the last run whose sizes are known
   std::uint64_t window_begin = 0;  // what of the stream is in the pinned window
@@ -50,8 +54,9 @@ struct Batch {
 
 class CudaBackend final : public Backend {
  public:
-  CudaBackend(const StageParams& params, int device, int batch, std::shared_ptr<GuideRelay> relay)
+  CudaBackend(const StageParams& params, int device, int batch, std::shared_ptr<QpOffsetRelay> relay)
       : params_(params), device_(device), size_(batch), relay_(std::move(relay)) {
+    check_streams(params);
     const DeviceGuard guard(device);
     const MemoryRequirement required = measure(params, batch);
     d_allocation_ = allocate_device(required.device, device);
@@ -60,15 +65,15 @@ class CudaBackend final : public Backend {
     d_ = lay_out_device(params, batch, static_cast<std::uint8_t*>(d_allocation_.get()), bytes);
     pinned_ = lay_out_pinned(params, batch, static_cast<std::uint8_t*>(pinned_allocation_.get()), bytes);
     // Whoever sends one picture at a time wants it back soon.
-    for (auto& b : batches_) b = std::make_unique<Batch>(batch > 1);
+    for (auto& b : batches_) b = std::make_unique<Batch>(batch, batch > 1);
     uploader_ = std::make_unique<Uploader>(params, pinned_, d_.rgb, device);
     encode_ = std::make_unique<Stream>();
     download_ = std::make_unique<Stream>();
-    put_slice_headers();
     entropy::launch_prepare_pack(d_.pack_scratch, encode_->get());
     if (fetches_ahead()) {  // perhaps more than has been written
       for (const DeviceMemory::Batch& b : d_.batch) {
-        check(cudaMemsetAsync(b.stream, 0, pinned_.window_bytes, encode_->get()), "clearing device memory");
+        check_cuda(cudaMemsetAsync(b.stream, 0, pinned_.window_bytes, encode_->get()),
+                   "clearing device memory");
       }
     }
     if (params.marks) {
@@ -81,9 +86,9 @@ class CudaBackend final : public Backend {
       encryption_ = {protect::aes_expand_key(keys.keystream_key().data()), keys.nonce(),
                      params.cipher->parts(), d_.encrypted_macroblocks};
     }
-    if (params.guide) {
-      guided_ = std::make_unique<Event>();
-      vision::cuda::launch_guide_reset(params.mb_width * params.mb_height, d_.guide.previous, encode_->get());
+    if (params.aq) {
+      offsets_done_ = std::make_unique<Event>();
+      launch_qp_offset_reset(static_cast<int>(relay_bytes(params)), d_.qp_offsets.previous, encode_->get());
     }
     if (params.reconstruction) shown_.resize(params.mb_width, params.mb_height, params.slices);
   }
@@ -94,17 +99,21 @@ class CudaBackend final : public Backend {
     if (plan_) cudaStreamSynchronize(plan_->get());
     cudaStreamSynchronize(encode_->get());
     cudaStreamSynchronize(download_->get());
+    protect::wipe(&mark_plan_.key, sizeof mark_plan_.key);
+    protect::wipe(&encryption_.key, sizeof encryption_.key);
   }
 
   int capacity() const override { return kBatchesInFlight * size_; }
 
-  void submit(const Frame& frame, std::uint64_t index) override {
+  void submit(const Frame& frame, const core::PictureParams& picture) override {
+    check_picture(picture, params_);
     const DeviceGuard guard(device_);
     advance_all();
-    if (filling_.pictures == 0) filling_ = {Uploader::format_on_device(frame.format), index, 0};
+    if (filling_.pictures == 0) filling_ = {Uploader::format_on_device(frame.format), 0};
     const std::size_t i = static_cast<std::size_t>(filling_.pictures);
     pinned_.batch[next_].sources[i] =
-        uploader_->upload(frame, index, d_.batch[next_].staging + i * d_.staged_bytes);
+        uploader_->upload(frame, picture.index, d_.batch[next_].staging + i * d_.staged_bytes);
+    pinned_.batch[next_].params[i] = picture;
     if (++filling_.pictures == size_) launch();
   }
 
@@ -144,23 +153,14 @@ class CudaBackend final : public Backend {
   }
 
  private:
-  void put_slice_headers() const {
-    std::vector<entropy::SliceHeaderBits> headers;
-    for (const SliceHeader& header : params_.slice_headers) headers.push_back({header.bits, header.length});
-    check(cudaMemcpyAsync(d_.slice_headers, headers.data(), headers.size() * sizeof(headers[0]),
-                          cudaMemcpyHostToDevice, encode_->get()),
-          "uploading the slice headers");
-    check(cudaStreamSynchronize(encode_->get()), "uploading the slice headers");
-  }
-
   void put_mark_plan() {
     const protect::MarkPlanner& marks = *params_.marks;
     mark_plan_ = {protect::aes_expand_key(marks.keys().keystream_key().data()), marks.keys().nonce(),
                   marks.density(), d_.mark_frame, static_cast<std::uint32_t>(marks.frame().size())};
-    check(cudaMemcpyAsync(d_.mark_frame, marks.frame().data(), marks.frame().size(), cudaMemcpyHostToDevice,
-                          encode_->get()),
-          "uploading the watermark");
-    check(cudaStreamSynchronize(encode_->get()), "uploading the watermark");
+    check_cuda(cudaMemcpyAsync(d_.mark_frame, marks.frame().data(), marks.frame().size(),
+                               cudaMemcpyHostToDevice, encode_->get()),
+               "uploading the watermark");
+    check_cuda(cudaStreamSynchronize(encode_->get()), "uploading the watermark");
   }
 
   BatchView view_of(const Run& run, const DeviceMemory::Batch& d) const {
@@ -171,6 +171,7 @@ class CudaBackend final : public Backend {
     view.mb_width = params_.mb_width, view.mb_height = params_.mb_height;
     view.slices = params_.slices;
     view.sources = d.sources;
+    view.params = d.params;
     view.macroblocks = d_.macroblocks;
     view.levels = d.levels;
     view.total_coeff = d_.total_coeff;
@@ -180,8 +181,8 @@ class CudaBackend final : public Backend {
 
   template <class T>
   static void copy(T* to, const T* from, std::size_t count, cudaMemcpyKind kind, const Stream& stream) {
-    check(cudaMemcpyAsync(to, from, count * sizeof(T), kind, stream.get()),
-          "copying between host and device");
+    check_cuda(cudaMemcpyAsync(to, from, count * sizeof(T), kind, stream.get()),
+               "copying between host and device");
   }
 
   // Starts what has been submitted. The batch before the last has been collected: see capacity().
@@ -192,28 +193,30 @@ class CudaBackend final : public Backend {
     batch.run = std::exchange(filling_, {});
     batch.collected = 0;
     const std::size_t pictures = static_cast<std::size_t>(batch.run.pictures);
-    // Where the frames are goes the way of the frames: on another stream it would come behind those of the
-    // next batch, since one engine makes all copies to the device.
+    // What is said of the frames goes the way of the frames: on another stream it would come behind those of
+    // the next batch, since one engine makes all copies to the device.
     copy(d.sources, pinned.sources, pictures, cudaMemcpyHostToDevice, uploader_->stream());
+    copy(d.params, pinned.params, pictures, cudaMemcpyHostToDevice, uploader_->stream());
+    std::copy_n(pinned.params, pictures, batch.params.begin());
     batch.uploaded.record(uploader_->stream().get());
     encode_->wait_for(batch.uploaded.get());
     BatchView view = view_of(batch.run, d);
-    if (params_.guide) view.qp_offsets = launch_guide(view);
-    if (params_.marks) plan_marks(batch.run, d.marks);
-    launch_reconstruct(view, params_.qp, params_.preset, d.reconstruct_scratch, encode_->get(), d.marks,
+    if (params_.aq) view.qp_offsets = launch_qp_offsets_of(view);
+    if (params_.marks) plan_marks(batch, d);
+    launch_reconstruct(view, common_qp(batch), params_.preset, d.reconstruct_scratch, encode_->get(), d.marks,
                        params_.marks && params_.marks->by_parity());
     entropy::LaunchCode code = entropy::launch_code;
-    const auto first = static_cast<std::uint32_t>(batch.run.first);
-    if (params_.cipher && params_.entropy_kernel != EntropyKernel::production) {
-      view = launch_encrypt(view, encryption_, first, encode_->get());
+    if (params_.cipher && params_.entropy_kernel != nullptr) {
+      view = launch_encrypt(view, encryption_, encode_->get());
     } else if (params_.cipher) {
-      code = [this, first](const BatchView& plain, const entropy::CodeScratch& scratch,
-                           const entropy::GroupBits& bits, cudaStream_t stream) {
-        launch_code_encrypted(plain, encryption_, first, scratch, bits, stream);
+      code = [this](const BatchView& plain, const entropy::CodeScratch& scratch,
+                    const entropy::GroupBits& bits, cudaStream_t stream) {
+        launch_code_encrypted(plain, encryption_, scratch, bits, stream);
       };
     }
     const entropy::PackMemory memory{d_.pack_scratch, d.coded, d.stream, d_.stream_bytes};
-    entropy::launch_code_and_pack(view, d_.slice_headers, batch.run.first, memory, d.pictures, encode_->get(),
+    launch_slice_headers(view, d_.slice_headers, encode_->get());
+    entropy::launch_code_and_pack(view, d_.slice_headers, memory, d.pictures, encode_->get(),
                                   params_.entropy_kernel, code);
     if (params_.reconstruction) {
       const std::size_t mbs = pictures * static_cast<std::size_t>(view.macroblocks_per_picture());
@@ -231,30 +234,40 @@ class CudaBackend final : public Backend {
     next_ = (next_ + 1) % kBatchesInFlight;
   }
 
+  // Of all the batch's pictures, if they have one.
+  static std::optional<int> common_qp(const Batch& batch) {
+    const auto first = batch.params.begin();
+    const bool common =
+        std::all_of(first, first + batch.run.pictures,
+                    [&](const core::PictureParams& picture) { return picture.qp == first->qp; });
+    return common ? std::optional<int>(first->qp) : std::nullopt;
+  }
+
   // On a stream of its own, beside the end of the batch before, where the wavefront leaves the device room.
-  void plan_marks(const Run& run, std::uint32_t* d_marks) const {
-    launch_plan_marks(mark_plan_, static_cast<std::uint32_t>(run.first), run.pictures,
-                      params_.mb_width * params_.mb_height, d_marks, plan_->get());
+  void plan_marks(const Batch& batch, const DeviceMemory::Batch& d) const {
+    plan_->wait_for(batch.uploaded.get());
+    launch_plan_marks(mark_plan_, d.params, batch.run.pictures, params_.mb_width * params_.mb_height, d.marks,
+                      plan_->get());
     planned_->record(plan_->get());
     encode_->wait_for(planned_->get());
   }
 
   // Batches come in order on one stream, or in turn on several devices': the offsets of a batch's last
   // picture wait for the next batch.
-  const std::int8_t* launch_guide(const BatchView& view) const {
+  const std::int8_t* launch_qp_offsets_of(const BatchView& view) const {
     vision::cuda::PicturePlanes luma;
     luma.table = view.sources;
     const int pictures = view.pictures, width = params_.width, height = params_.height;
-    if (relay_) relay_->take(d_.guide.previous, *encode_);
-    if (params_.guide->mode == vision::GuideMode::edges) {
-      vision::cuda::launch_step_sums(luma, width, height, pictures, d_.guide.sums, encode_->get());
+    if (relay_) relay_->take(d_.qp_offsets.previous, *encode_);
+    if (params_.aq->mode == AqMode::edges) {
+      launch_step_sums(luma, width, height, pictures, d_.qp_offsets.sums, encode_->get());
     } else {
-      vision::cuda::launch_macroblock_sums(luma, {}, width, height, pictures, d_.guide.sums, encode_->get());
+      launch_macroblock_sums(luma, {}, width, height, pictures, d_.qp_offsets.sums, encode_->get());
     }
-    vision::cuda::launch_guide_offsets(*params_.guide, params_.mb_width * params_.mb_height, pictures,
-                                       d_.guide, encode_->get());
-    if (relay_) relay_->leave(d_.guide.previous, *encode_, *guided_);
-    return d_.guide.offsets;
+    launch_qp_offsets(*params_.aq, params_.mb_width * params_.mb_height, pictures, d_.qp_offsets,
+                      encode_->get(), view.params);
+    if (relay_) relay_->leave(d_.qp_offsets.previous, *encode_, *offsets_done_);
+    return d_.qp_offsets.offsets;
   }
 
   // An incomplete batch comes early: the one before the last may still be waiting for its collection.
@@ -318,13 +331,14 @@ class CudaBackend final : public Backend {
 
   CodedAccessUnit unit_of(Batch& batch, int i) {
     const entropy::PackedPicture& picture = pinned_.batch[collecting_].pictures[i];
+    const core::PictureParams& params = batch.params[static_cast<std::size_t>(i)];
     if (picture.failure != 0 || picture.offset + picture.size > d_.stream_bytes) {
-      throw Error(ErrorCode::encode_failure, "picture " + std::to_string(batch.run.first + i) +
+      throw Error(ErrorCode::encode_failure, "picture " + std::to_string(params.index) +
                                                  ": the device could not pack it, failure " +
                                                  std::to_string(picture.failure));
     }
     CodedAccessUnit unit;
-    unit.stats.qp = params_.qp;
+    unit.stats.qp = params.qp;
     unit.stats.intra4x4_mbs = picture.intra4x4_mbs;
     unit.stats.intra16x16_mbs = picture.intra16x16_mbs;
     unit.stats.pcm_mbs = picture.pcm_mbs;
@@ -336,12 +350,12 @@ class CudaBackend final : public Backend {
     } else {
       unit.slices = bytes_of(batch, picture);
     }
-    if (params_.reconstruction) unit.reconstruction = reconstruction_of(i);
+    if (params_.reconstruction) unit.reconstruction = reconstruction_of(i, params.deblock);
     return unit;
   }
 
   // The loop filter runs on the host: who asks for the reconstruction is checking, not in a hurry.
-  std::vector<std::uint8_t> reconstruction_of(int i) {
+  std::vector<std::uint8_t> reconstruction_of(int i, bool deblock) {
     const std::size_t mbs = shown_.macroblocks.size();
     const PinnedMemory::Batch& pinned = pinned_.batch[collecting_];
     std::copy_n(pinned.macroblocks + i * mbs, mbs, shown_.macroblocks.begin());
@@ -350,7 +364,7 @@ class CudaBackend final : public Backend {
       std::memcpy(plane.samples.data(), from, plane.samples.size());
       from += plane.samples.size();
     }
-    return shown_picture(shown_, params_);
+    return output_picture(shown_, deblock, params_);
   }
 
   const StageParams params_;
@@ -365,10 +379,10 @@ class CudaBackend final : public Backend {
   std::unique_ptr<Uploader> uploader_;
   std::unique_ptr<Stream> encode_;
   std::unique_ptr<Stream> download_;
-  std::unique_ptr<Stream> plan_;       // of StageParams::marks
-  std::unique_ptr<Event> planned_;     // the same
-  std::unique_ptr<Event> guided_;      // of StageParams::guide
-  std::shared_ptr<GuideRelay> relay_;  // null on a device alone, and without a guide
+  std::unique_ptr<Stream> plan_;          // of StageParams::marks
+  std::unique_ptr<Event> planned_;        // the same
+  std::unique_ptr<Event> offsets_done_;   // of StageParams::aq
+  std::shared_ptr<QpOffsetRelay> relay_;  // null on a device alone, and without adaptive quantisation
   std::unique_ptr<Batch> batches_[kBatchesInFlight];
   Run filling_;  // submitted and not yet launched
   bool flushed_ = false;
@@ -380,7 +394,7 @@ class CudaBackend final : public Backend {
 }  // namespace
 
 std::unique_ptr<Backend> open_device(const StageParams& params, int device, int batch,
-                                     std::shared_ptr<GuideRelay> relay) {
+                                     std::shared_ptr<QpOffsetRelay> relay) {
   return std::make_unique<CudaBackend>(params, device, batch, std::move(relay));
 }
 
@@ -392,9 +406,9 @@ int choose_batch(const StageParams& params, const std::vector<int>& devices) {
     const DeviceGuard guard(device);
     int multiprocessors = 0;
     std::size_t free_bytes = 0, total = 0;
-    check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
-          "asking for the device's properties");
-    check(cudaMemGetInfo(&free_bytes, &total), "asking for the device's memory");
+    check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+               "asking for the device's properties");
+    check_cuda(cudaMemGetInfo(&free_bytes, &total), "asking for the device's memory");
     const int suits = choose_batch(params, multiprocessors, free_bytes);
     batch = batch == 0 ? suits : std::min(batch, suits);
   }
@@ -404,7 +418,7 @@ int choose_batch(const StageParams& params, const std::vector<int>& devices) {
 MemoryRequirement memory_required(const StageParams& params, const std::vector<int>& devices) {
   MemoryRequirement required =
       measure(params, params.batch != 0 ? params.batch : choose_batch(params, devices));
-  if (params.guide && devices.size() > 1) required.pinned += relay_bytes(params);
+  if (params.aq && devices.size() > 1) required.pinned += relay_bytes(params);
   return required;
 }
 

@@ -11,12 +11,12 @@
 
 namespace cu264::encoder::cuda {
 
-class GuideRelay;
+class QpOffsetRelay;
 
-// One device that works, and `batch` pictures encoded together; with others, and a guide, their relay. Throws
-// Error(device_unavailable, out_of_memory).
+// One device that works, and `batch` pictures encoded together; with others, and adaptive quantisation, their
+// relay. Throws Error(device_unavailable, out_of_memory).
 std::unique_ptr<Backend> open_device(const StageParams& params, int device, int batch,
-                                     std::shared_ptr<GuideRelay> relay = nullptr);
+                                     std::shared_ptr<QpOffsetRelay> relay = nullptr);
 
 // Devices that take batches in turn.
 std::unique_ptr<Backend> open_devices(const StageParams& params, const std::vector<int>& devices, int batch);

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "encoder/cuda/cuda_backend.h"
-#include "encoder/cuda/guide_relay.h"
+#include "encoder/cuda/qp_offset_relay.h"
 
 namespace cu264::encoder::cuda {
 namespace {
@@ -14,12 +14,12 @@ class DeviceGroup final : public Backend {
 
   int capacity() const override { return static_cast<int>(members_.size()) * members_[0]->capacity(); }
 
-  void submit(const Frame& frame, std::uint64_t index) override {
+  void submit(const Frame& frame, const core::PictureParams& picture) override {
     if (frame.memory == MemoryKind::device) {
       throw Error(ErrorCode::unsupported, "a frame in device memory can go to one device only",
                   "open the encoder with the one device that the frames are on");
     }
-    member(submitted_++).submit(frame, index);
+    member(submitted_++).submit(frame, picture);
   }
 
   void flush() override {
@@ -45,10 +45,10 @@ class DeviceGroup final : public Backend {
 
 std::unique_ptr<Backend> open_devices(const StageParams& params, const std::vector<int>& devices, int batch) {
   if (devices.size() == 1) return open_device(params, devices[0], batch);
-  std::shared_ptr<GuideRelay> relay;
-  if (params.guide) {
+  std::shared_ptr<QpOffsetRelay> relay;
+  if (params.aq) {
     const DeviceGuard guard(devices[0]);
-    relay = std::make_shared<GuideRelay>(relay_bytes(params));
+    relay = std::make_shared<QpOffsetRelay>(relay_bytes(params));
   }
   std::vector<std::unique_ptr<Backend>> members;
   for (const int device : devices) members.push_back(open_device(params, device, batch, relay));

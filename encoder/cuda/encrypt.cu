@@ -1,8 +1,8 @@
 #include "encoder/cuda/encrypt.h"
 
+#include "common/cuda/error_check.h"
 #include "encoder/cuda/cipher_change.cuh"
 #include "entropy/cavlc/code_groups.cuh"
-#include "entropy/launch_check.cuh"
 
 namespace cu264::encoder::cuda {
 namespace {
@@ -12,7 +12,7 @@ constexpr int kWarps = 4;
 // A warp a group, a macroblock a lane.
 __global__ void __launch_bounds__(32 * kWarps)
     encrypt_macroblocks(const __grid_constant__ BatchView batch, const __grid_constant__ EncryptionPlan plan,
-                        const __grid_constant__ entropy::GroupLayout layout, std::uint32_t first_picture) {
+                        const __grid_constant__ entropy::GroupLayout layout) {
   const std::uint32_t index = blockIdx.x * kWarps + threadIdx.x / 32;
   if (index >= layout.groups()) return;
   const entropy::Group group = entropy::group_at(batch, layout, index);
@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(32 * kWarps)
       static_cast<std::size_t>(group.picture) * batch.macroblocks_per_picture() + lane.index;
   const auto keystream = [&](std::uint32_t block) {
     return protect::keystream_block(
-        plan.key, plan.nonce, first_picture + static_cast<std::uint32_t>(group.picture),
+        plan.key, plan.nonce, static_cast<std::uint32_t>(batch.params[group.picture].index),
         static_cast<std::uint32_t>(lane.index), protect::kKeystreamEncryption, block);
   };
   if (plan.parts.modes) {
@@ -47,10 +47,10 @@ __global__ void __launch_bounds__(32 * kWarps)
 
 }  // namespace
 
-void launch_code_encrypted(const BatchView& batch, const EncryptionPlan& plan, std::uint32_t first,
+void launch_code_encrypted(const BatchView& batch, const EncryptionPlan& plan,
                            const entropy::CodeScratch& scratch, const entropy::GroupBits& bits,
                            cudaStream_t stream) {
-  launch_group_keystream(batch, plan, first, bits, stream);
+  launch_group_keystream(batch, plan, bits, stream);
   if (plan.parts.codewords) {
     entropy::launch_code_groups<CipherChange<true>>(batch, {plan.parts}, scratch, bits, stream);
   } else {
@@ -58,12 +58,11 @@ void launch_code_encrypted(const BatchView& batch, const EncryptionPlan& plan, s
   }
 }
 
-BatchView launch_encrypt(const BatchView& batch, const EncryptionPlan& plan, std::uint32_t first,
-                         cudaStream_t stream) {
+BatchView launch_encrypt(const BatchView& batch, const EncryptionPlan& plan, cudaStream_t stream) {
   const entropy::GroupLayout layout = entropy::group_layout(batch);
   const auto blocks = static_cast<unsigned>((layout.groups() + kWarps - 1) / kWarps);
-  encrypt_macroblocks<<<blocks, 32 * kWarps, 0, stream>>>(batch, plan, layout, first);
-  entropy::check_launch("encrypt_macroblocks");
+  encrypt_macroblocks<<<blocks, 32 * kWarps, 0, stream>>>(batch, plan, layout);
+  check_launch("encrypt_macroblocks");
   BatchView coded = batch;
   if (plan.parts.modes) coded.macroblocks = plan.macroblocks, coded.mode_codes = true;
   return coded;

@@ -1,10 +1,10 @@
 #include <algorithm>
 
+#include "common/cuda/error_check.h"
 #include "encoder/cuda/encrypt.h"
 #include "encoder/cuda/group_keystream.cuh"
 #include "entropy/cavlc/block_list.cuh"
 #include "entropy/cavlc/macroblock_lane.cuh"
-#include "entropy/launch_check.cuh"
 #include "protect/cuda/aes_table.cuh"
 
 namespace cu264::encoder::cuda {
@@ -25,7 +25,6 @@ struct KeystreamJob {
   EncryptionPlan plan;
   entropy::GroupLayout layout;
   entropy::GroupBits bits;
-  std::uint32_t first_picture;
 };
 
 // A group's listed blocks begin at s_listed. Returns where they end. All lanes.
@@ -65,7 +64,7 @@ __global__ void __launch_bounds__(32 * kMostWarps) group_keystream(const __grid_
       if (kAtOnce * unit + i >= groups) break;
       const entropy::Group group = entropy::group_at(job.batch, job.layout, kAtOnce * unit + i);
       if (group.first >= group.end) continue;
-      pictures[i] = job.first_picture + static_cast<std::uint32_t>(group.picture);
+      pictures[i] = static_cast<std::uint32_t>(job.batch.params[group.picture].index);
       counters[i] = static_cast<std::uint32_t>(group.first);
       d_first[i] = reinterpret_cast<uint4*>(job.bits.words_of(job.batch, group)) - (s_end - s_listed) +
                    (job.plan.parts.modes ? 0 : group.end - group.first);
@@ -94,15 +93,14 @@ __global__ void __launch_bounds__(32 * kMostWarps) group_keystream(const __grid_
 
 }  // namespace
 
-void launch_group_keystream(const BatchView& batch, const EncryptionPlan& plan, std::uint32_t first,
+void launch_group_keystream(const BatchView& batch, const EncryptionPlan& plan,
                             const entropy::GroupBits& bits, cudaStream_t stream) {
-  using entropy::check_call;
-  const KeystreamJob job{batch, plan, entropy::group_layout(batch), bits, first};
+  const KeystreamJob job{batch, plan, entropy::group_layout(batch), bits};
   int device = 0, processors = 0, shared = 0;
-  check_call(cudaGetDevice(&device), "cudaGetDevice");
-  check_call(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
+  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  check_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
              "cudaDeviceGetAttribute");
-  check_call(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+  check_cuda(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
              "cudaDeviceGetAttribute");
   constexpr int kWarp = static_cast<int>(sizeof(Listed)), kTable = protect::cuda::AesTable<1>::kBytes;
   // As many tables as leave room for a few warps; Turing has room for one.
@@ -112,12 +110,12 @@ void launch_group_keystream(const BatchView& batch, const EncryptionPlan& plan, 
   const auto kernel = tables == 4   ? group_keystream<4>
                       : tables == 2 ? group_keystream<2>
                                     : group_keystream<1>;
-  check_call(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+  check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
              "cudaFuncSetAttribute");
   // A block a multiprocessor; of few groups a warp a multiprocessor before there are two.
   const auto units = static_cast<int>((job.layout.groups() + kAtOnce - 1) / kAtOnce);
   kernel<<<std::min(units, processors), 32 * warps, static_cast<std::size_t>(bytes), stream>>>(job);
-  entropy::check_launch("group_keystream");
+  check_launch("group_keystream");
 }
 
 }  // namespace cu264::encoder::cuda

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "common/cuda/thread_scan.cuh"
 #include "entropy/cavlc/block_list.cuh"
 #include "entropy/cavlc/group_bits.h"
 #include "entropy/cavlc/macroblock_lane.cuh"
@@ -30,13 +31,8 @@ struct MacroblockKeystream {
       layout.from7 = layout.nonzero & entropy::slots_from(counts, 7);
     }
     blocks = layout.aes_blocks();
-    int end = blocks;
-#pragma unroll
-    for (int step = 1; step < 32; step *= 2) {
-      const int before = __shfl_up_sync(0xffffffffu, end, step);
-      if (lane >= step) end += before;
-    }
-    first = end - blocks + __popc(__ballot_sync(0xffffffffu, mb.exists));
+    const int end = scan_lanes(blocks, Plus());
+    first = end - blocks + __popc(__ballot_sync(kAllLanes, mb.exists));
   }
 };
 

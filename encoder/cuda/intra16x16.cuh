@@ -3,13 +3,12 @@
 
 #include <cstdint>
 
-#include "core/cavlc_block.h"
+#include "core/candidates.h"
 #include "core/intra_pred.h"
-#include "core/mb_syntax.h"
 #include "encoder/cuda/block_steps.cuh"
 #include "encoder/cuda/macroblock.cuh"
 #include "encoder/cuda/warp_block.cuh"
-#include "encoder/cuda/warp_cavlc.cuh"
+#include "encoder/cuda/warp_rate.cuh"
 #include "encoder/cuda/warp_satd.cuh"
 
 namespace cu264::encoder::cuda {
@@ -85,14 +84,6 @@ __device__ void predict_intra16x16(const WarpState<kRd>& s, const LanePlace& lan
   __syncwarp();
 }
 
-__device__ inline int intra16x16_header_bits(int mode, int luma_pattern, int chroma_pattern) {
-  core::MacroblockRecord record;
-  record.kind = core::MacroblockKind::intra16x16;
-  record.intra16x16_pred_mode = static_cast<std::uint8_t>(mode);
-  record.coded_block_pattern = static_cast<std::uint8_t>(luma_pattern | (chroma_pattern << 4));
-  return core::mb_type_and_pattern_bits(record);
-}
-
 // Leaves the SATD of the source's AC and its DC behind, by block, for Intra_4x4's DC mode.
 template <bool kRd>
 __device__ void measure_source(WarpState<kRd>& s, const LanePlace& lane, const HadamardMatrix& matrix) {
@@ -132,14 +123,14 @@ __device__ int measure_intra16x16(const WarpState<kRd>& s, const LanePlace& lane
   return mine;
 }
 
-// Rank by SATD and mode bits of mode k in lane k; kNoRank for what is not available.
+// Rank by SATD and mode bits of mode k in lane k; core::kNoRank for what is not available.
 __device__ inline unsigned rank_intra16x16(const SearchConstants& constants, const LanePlace& lane,
                                            const Place& place, int satd, int chroma_pattern) {
   const int mode = lane.lane & 3;
-  const int cost = satd + constants.satd_lambda * intra16x16_header_bits(mode, 0, chroma_pattern);
+  const int bits = constants.rate.intra16x16_header_bits(mode, 0, chroma_pattern);
   const bool available =
       lane.lane < core::kIntra16x16Modes && core::intra16x16_mode_available(mode, place.left, place.above);
-  return available ? static_cast<unsigned>(cost * 16 + mode) : kNoRank;
+  return available ? core::satd_rank(satd, constants.satd_lambda, bits, mode) : core::kNoRank;
 }
 
 // Transforms, quantises and reconstructs luma from its prediction, in passes of two blocks that are not
@@ -149,7 +140,7 @@ struct Intra16x16Coder {
   WarpState<kRd>& s;
   const SearchConstants& constants;
   const LanePlace& lane;
-  BitCounting<kRdoq> count;
+  WarpRate<kRdoq> rate;
   const LaneQuantiser& quantiser;
   const std::uint8_t* prediction;  // sixteen rows of sixteen samples
   int pitch;
@@ -185,7 +176,7 @@ struct Intra16x16Coder {
     __syncwarp();
     if (kRd && lane.lane < 16) {
       const int bx = core::luma_block_x(lane.lane), by = core::luma_block_y(lane.lane);
-      ac_bits = count.bits(levels[1 + lane.lane], masks, 15, nc(bx, by));
+      ac_bits = rate.block_bits(levels[1 + lane.lane], masks, core::BlockCategory::luma_ac, context(bx, by));
     }
     quantise_dc();
   }
@@ -203,22 +194,23 @@ struct Intra16x16Coder {
       if (lane.position == 0) s.dc[4 * by + bx] = coefficient;
       const int in_order =
           __shfl_sync(kWarp, coefficient * quantiser.multiplier, 16 * lane.half + lane.raster_of_ac);
-      const int level = choose_level_by_rdoq(s.rd.variants, count.lengths, lane, abs(in_order), in_order < 0,
-                                             15, quantiser.shift, nc(bx, by), active);
+      const int level =
+          choose_level_by_rdoq(s.rd.variants, rate, lane, abs(in_order), in_order < 0,
+                               core::BlockCategory::luma_ac, quantiser.shift, context(bx, by), active);
       const unsigned nonzero = (__ballot_sync(kWarp, level != 0) >> (16 * lane.half)) & 0xffff;
       if (active) {
         levels[1 + block][lane.position] = static_cast<std::int16_t>(level);
         if (lane.position == 0) set_count(block, __popc(nonzero));
       }
-      const int share = count.share(lane, level, 15, nc(bx, by));
+      const int share = rate.share(lane, level, core::BlockCategory::luma_ac, context(bx, by));
       if (active) ac_bits += share;
       __syncwarp();
     }
     const int value = hadamard(lane, s.dc[lane.position]) * constants.luma.multiplier[0];
     const int in_order = __shfl_sync(kWarp, value, lane.raster);
-    const int level =
-        choose_level_by_rdoq(s.rd.variants, count.lengths, lane, abs(in_order), in_order < 0, 16,
-                             quantiser.shift + core::kLumaDcExtraShift, nc(0, 0), lane.half == 0);
+    const int level = choose_level_by_rdoq(
+        s.rd.variants, rate, lane, abs(in_order), in_order < 0, core::BlockCategory::luma_dc,
+        quantiser.shift + core::kLumaDcExtraShift, context(0, 0), lane.half == 0);
     store_dc_levels(lane.position, level);
   }
 
@@ -226,7 +218,7 @@ struct Intra16x16Coder {
     const int shift = quantiser.shift + core::kLumaDcExtraShift;
     const int value = hadamard(lane, s.dc[lane.position]);
     store_dc_levels(lane.coding, signed_level(value, constants.luma.multiplier[0], shift,
-                                              core::dead_zone_rounding(shift, kDeadZoneLuma)));
+                                              core::dead_zone_rounding(shift, core::kDeadZoneLuma)));
   }
 
   // `level` belongs at `position` of the DC block; the lower half's count. Leaves the DC coefficients in
@@ -237,7 +229,8 @@ struct Intra16x16Coder {
     if (lane.lane == 0) counts[0] = static_cast<std::uint8_t>(__popc(nonzero));
     __syncwarp();
     if constexpr (kRd) {
-      const int share = count.share(lane, levels[0][lane.position], 16, nc(0, 0));
+      const int share =
+          rate.share(lane, levels[0][lane.position], core::BlockCategory::luma_dc, context(0, 0));
       dc_bits = lane.half == 0 ? share : 0;
     }
     const int back = hadamard(lane, levels[0][lane.coding]);
@@ -303,8 +296,8 @@ struct Intra16x16Coder {
     const std::uint32_t row = *reinterpret_cast<const std::uint32_t*>(prediction + y * pitch + x);
     return add_to_samples(row, (s.dc[(y & ~3) + (x >> 2)] + 32) >> 6);
   }
-  __device__ int nc(int bx, int by) const {
-    return s.luma_counts.nc(bx, by);
+  __device__ int context(int bx, int by) const {
+    return s.luma_counts.context(rate, bx, by);
   }
   __device__ void set_count(int block, int count) {
     counts[1 + block] = static_cast<std::uint8_t>(count);

@@ -1,18 +1,17 @@
 // Intra_4x4 on one warp: all modes of a block judged at once on the tensor cores, two blocks a step where the
-// coding order allows it. Decides as encoder/cpu/intra4x4_search_inl.h does.
+// coding order allows it.
 #pragma once
 
 #include <cstdint>
 
-#include "core/bits.h"
-#include "core/cavlc_block.h"
+#include "core/candidates.h"
 #include "core/intra_pred.h"
-#include "core/mb_syntax.h"
+#include "core/luma_decision.h"
 #include "encoder/cuda/block_steps.cuh"
 #include "encoder/cuda/macroblock.cuh"
 #include "encoder/cuda/marks.cuh"
 #include "encoder/cuda/warp_block.cuh"
-#include "encoder/cuda/warp_cavlc.cuh"
+#include "encoder/cuda/warp_rate.cuh"
 #include "encoder/cuda/warp_satd.cuh"
 
 namespace cu264::encoder::cuda {
@@ -125,9 +124,9 @@ struct ModeRanks {
     return min(least, __shfl_xor_sync(kWarp, least, 2));
   }
   __device__ void remove(unsigned rank) {
-    if (even == rank) even = kNoRank;
-    if (odd == rank) odd = kNoRank;
-    if (dc == rank) dc = kNoRank;
+    if (even == rank) even = core::kNoRank;
+    if (odd == rank) odd = core::kNoRank;
+    if (dc == rank) dc = core::kNoRank;
   }
 };
 
@@ -156,13 +155,13 @@ __device__ ModeRanks rank_modes(const WarpState<kRd>& s, const SearchConstants& 
   const int about = block.available | block.predicted_mode << 3 | block.dc << 8 | block.own.raster() << 16;
   const int told = __shfl_sync(kWarp, about, odd_group ? 16 : 0);
   const int available = told & 7, predicted = (told >> 3) & 15, dc = (told >> 8) & 255, raster = told >> 16;
-  const int lambda = 16 * constants.satd_lambda;
-  const auto rank = [&](int cost, int mode) {
-    return static_cast<unsigned>(16 * cost + lambda * core::intra4x4_mode_bits(mode, predicted) + mode);
+  const auto rank = [&](int satd, int mode) {
+    const int bits = constants.rate.intra4x4_mode_bits(mode, predicted);
+    return core::satd_rank(satd, constants.satd_lambda, bits, mode);
   };
   ModeRanks ranks;
   const int even_mode = mode_of_column(2 * t), odd_mode = mode_of_column(2 * t + 1);
-  const auto unless = [&](int needs) { return needs & ~available ? kNoRank : 0u; };
+  const auto unless = [&](int needs) { return needs & ~available ? core::kNoRank : 0u; };
   ranks.even = rank(static_cast<int>(satd & 0xffff), even_mode) | unless(mine.needs[0]);
   ranks.odd = rank(static_cast<int>(satd >> 16), odd_mode) | unless(mine.needs[1]);
   // A flat prediction changes the source's DC coefficient alone.
@@ -179,20 +178,12 @@ __device__ inline int sample_of_rows(const LanePlace& lane, const PredictedRows&
   return mode == core::kIntra4x4Dc ? dc : static_cast<int>((word >> (8 * lane.x)) & 255);
 }
 
-struct Intra4x4Result {
-  bool kept = false;  // cost by SATD below the limit
-  unsigned satd_cost = 0;
-  std::int64_t cost = 0;  // by rate and distortion, where they decide
-  int mode_bits = 0;
-  int pattern = 0;
-};
-
 // A half's share of the result while the search goes on, in all its lanes.
 struct HalfTally {
   unsigned bits_and_pattern = 0;  // the pattern << StepBlock::kPatternShift
   std::int64_t cost = 0;
 
-  __device__ void finish(Intra4x4Result& result) const {
+  __device__ void finish(core::Intra4x4Result& result) const {
     const unsigned first = __shfl_sync(kWarp, bits_and_pattern, 0),
                    second = __shfl_sync(kWarp, bits_and_pattern, 16);
     result.pattern = static_cast<int>((first | second) >> StepBlock::kPatternShift);
@@ -204,8 +195,8 @@ struct HalfTally {
 
 // Leaves a half's block in the warp's state.
 template <bool kRd>
-__device__ void finish_step(WarpState<kRd>& s, const LanePlace& lane, const HalfBlock& block, int mode,
-                            int level, int sample, HalfTally& tally) {
+__device__ void finish_step(WarpState<kRd>& s, const SearchConstants& constants, const LanePlace& lane,
+                            const HalfBlock& block, int mode, int level, int sample, HalfTally& tally) {
   const unsigned ballot = __ballot_sync(kWarp, level != 0);
   const int count = __popc((ballot >> (16 * lane.half)) & 0xffff);
   if (!block.own.idle()) {
@@ -216,7 +207,7 @@ __device__ void finish_step(WarpState<kRd>& s, const LanePlace& lane, const Half
       s.luma_counts.cells[block.own.grid()] = static_cast<std::int8_t>(count);
       s.counts[core::kSlotLuma + block.own.block()] = static_cast<std::uint8_t>(count);
     }
-    tally.bits_and_pattern += core::intra4x4_mode_bits(mode, block.predicted_mode);
+    tally.bits_and_pattern += constants.rate.intra4x4_mode_bits(mode, block.predicted_mode);
     if (count != 0) tally.bits_and_pattern |= block.own.pattern();
   }
   __syncwarp();
@@ -225,14 +216,14 @@ __device__ void finish_step(WarpState<kRd>& s, const LanePlace& lane, const Half
 // ---- decided by SATD
 // ------------------------------------------------------------------------------------------------
 
-// limit(): the cost by SATD that ends the search; it may fall while the search goes on.
-template <bool kRd, class MacroblockMarks, class Limit>
-__device__ Intra4x4Result search_intra4x4_by_satd(WarpState<kRd>& s, const SearchConstants& constants,
-                                                  const LanePlace& lane, const Intra4x4Lane& mine,
-                                                  const HadamardMatrix& matrix,
-                                                  const LaneQuantiser& quantiser, const Place& place,
-                                                  const MacroblockMarks& marks, Limit limit) {
-  Intra4x4Result result;
+// stop(cost by SATD so far): whether the search is abandoned; it may answer otherwise a little later.
+template <bool kRd, class MacroblockMarks, class Stop>
+__device__ core::Intra4x4Result search_intra4x4_by_satd(WarpState<kRd>& s, const SearchConstants& constants,
+                                                        const LanePlace& lane, const Intra4x4Lane& mine,
+                                                        const HadamardMatrix& matrix,
+                                                        const LaneQuantiser& quantiser, const Place& place,
+                                                        const MacroblockMarks& marks, Stop stop) {
+  core::Intra4x4Result result;
   HalfTally tally;
   const unsigned neighbours = neighbour_bits(place);
 #pragma unroll 1
@@ -243,11 +234,11 @@ __device__ Intra4x4Result search_intra4x4_by_satd(WarpState<kRd>& s, const Searc
     const unsigned best = rank_modes(s, constants, lane, mine, matrix, block, rows).best();
     const unsigned first = __shfl_sync(kWarp, best, kFirstRankingLane);
     const unsigned second = __shfl_sync(kWarp, best, kSecondRankingLane);
-    result.satd_cost += first >> 4;
-    if (!block.second.idle()) result.satd_cost += second >> 4;
-    if (result.satd_cost >= limit()) return result;
+    result.satd_cost += core::cost_of_rank(first);
+    if (!block.second.idle()) result.satd_cost += core::cost_of_rank(second);
+    if (stop(result.satd_cost)) return result;
 
-    const int mode = static_cast<int>((lane.half == 0 ? first : second) & 15);
+    const int mode = core::mode_of_rank(lane.half == 0 ? first : second);
     const int prediction = sample_of_rows(lane, rows, mode, block.dc);
     const int coefficient =
         forward_transform(lane, (&s.luma[lane.y][lane.x])[block.own.source()] - prediction);
@@ -257,7 +248,7 @@ __device__ Intra4x4Result search_intra4x4_by_satd(WarpState<kRd>& s, const Searc
     }
     int residual = 0;
     if (__any_sync(kWarp, level != 0)) residual = inverse_transform(lane, level * quantiser.dequant);
-    finish_step(s, lane, block, mode, level, core::clip_sample(prediction + residual, 8), tally);
+    finish_step(s, constants, lane, block, mode, level, core::clip_sample(prediction + residual, 8), tally);
   }
   tally.finish(result);
   return result;
@@ -275,28 +266,28 @@ struct CodedHalf {
 
 // Reconstructs the half's block from its levels and weighs it.
 template <bool kRdoq>
-__device__ CodedHalf weigh_block(const SearchConstants& constants, const BitCounting<kRdoq>& count,
+__device__ CodedHalf weigh_block(const SearchConstants& constants, const WarpRate<kRdoq>& rate,
                                  const LanePlace& lane, const LaneQuantiser& quantiser,
                                  const HalfBlock& block, int mode, int prediction, int source, int level,
-                                 int level_in_order, int nC) {
+                                 int level_in_order, int context) {
   CodedHalf coded;
   coded.level = level;
   coded.sample = core::clip_sample(prediction + inverse_transform(lane, level * quantiser.dequant), 8);
-  const int bits = core::intra4x4_mode_bits(mode, block.predicted_mode) +
-                   half_sum_of_small(lane, count.share(lane, level_in_order, 16, nC));
+  const int block_bits =
+      half_sum_of_small(lane, rate.share(lane, level_in_order, core::BlockCategory::luma_4x4, context));
   const int squared_error = half_sum(lane, (source - coded.sample) * (source - coded.sample));
-  coded.cost = core::rd_cost<std::uint32_t>(static_cast<std::uint32_t>(squared_error),
-                                            static_cast<std::uint32_t>(bits), constants.rd_lambda);
+  coded.cost = core::intra4x4_block_cost(squared_error, rate.intra4x4_mode_bits(mode, block.predicted_mode),
+                                         block_bits, constants.rd_lambda);
   return coded;
 }
 
-template <bool kRdoq, class MacroblockMarks, class Limit>
-__device__ Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const SearchConstants& constants,
-                                                const BitCounting<kRdoq>& count, const LanePlace& lane,
-                                                const Intra4x4Lane& mine, const HadamardMatrix& matrix,
-                                                const LaneQuantiser& quantiser, const Place& place,
-                                                const MacroblockMarks& marks, Limit limit) {
-  Intra4x4Result result;
+template <bool kRdoq, class MacroblockMarks, class Stop>
+__device__ core::Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const SearchConstants& constants,
+                                                      const WarpRate<kRdoq>& rate, const LanePlace& lane,
+                                                      const Intra4x4Lane& mine, const HadamardMatrix& matrix,
+                                                      const LaneQuantiser& quantiser, const Place& place,
+                                                      const MacroblockMarks& marks, Stop stop) {
+  core::Intra4x4Result result;
   HalfTally tally;
   const unsigned neighbours = neighbour_bits(place);
 #pragma unroll 1
@@ -307,10 +298,10 @@ __device__ Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const Search
     ModeRanks ranks = rank_modes(s, constants, lane, mine, matrix, block, rows);
     const int source = (&s.luma[lane.y][lane.x])[block.own.source()];
     const std::int8_t* const counts = s.luma_counts.cells + block.own.grid();
-    const int nC = core::nc_from_neighbours(counts[-1], counts[-BlockGrid<4>::kPitch]);
+    const int context = rate.block_context(counts[-1], counts[-BlockGrid<4>::kPitch]);
 
     // A candidate of each half a pass.
-    unsigned worth = 0;
+    unsigned least_cost = 0;
     int chosen_mode = core::kIntra4x4Modes;
     CodedHalf chosen{0, 0, UINT32_MAX};
 #pragma unroll 1
@@ -319,23 +310,24 @@ __device__ Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const Search
       ranks.remove(next);
       const unsigned of_half = __shfl_sync(kWarp, next, ranking_lane(lane));
       if (tried == 0) {
-        worth = (of_half >> 4) * kWorthIntra4x4Mode;
-        result.satd_cost += __shfl_sync(kWarp, of_half >> 4, 0);
-        const unsigned second_cost = __shfl_sync(kWarp, of_half >> 4, 16);
+        least_cost = core::cost_of_rank(of_half);
+        result.satd_cost += __shfl_sync(kWarp, least_cost, 0);
+        const unsigned second_cost = __shfl_sync(kWarp, least_cost, 16);
         if (!block.second.idle()) result.satd_cost += second_cost;
-        if (result.satd_cost >= limit()) return result;
+        if (stop(result.satd_cost)) return result;
       }
-      const bool is_candidate = of_half != kNoRank && 16 * (of_half >> 4) <= worth;
+      const bool is_candidate =
+          of_half != core::kNoRank &&
+          core::is_worth_trial(core::cost_of_rank(of_half), least_cost, core::kWorthIntra4x4Mode);
       if (!__any_sync(kWarp, is_candidate)) break;
-      const int mode = is_candidate ? static_cast<int>(of_half & 15) : static_cast<int>(core::kIntra4x4Dc);
+      const int mode = is_candidate ? core::mode_of_rank(of_half) : static_cast<int>(core::kIntra4x4Dc);
       const int prediction = sample_of_rows(lane, rows, mode, block.dc);
       const int level = signed_level(forward_transform(lane, source - prediction), quantiser.multiplier,
                                      quantiser.shift, quantiser.rounding);
       const int in_order = __shfl_sync(kWarp, level, 16 * lane.half + lane.raster);
-      const CodedHalf coded = weigh_block(constants, count, lane, quantiser, block, mode, prediction, source,
-                                          level, in_order, nC);
-      // As core::ranked orders them.
-      const bool better = coded.cost < chosen.cost || (coded.cost == chosen.cost && mode < chosen_mode);
+      const CodedHalf coded = weigh_block(constants, rate, lane, quantiser, block, mode, prediction, source,
+                                          level, in_order, context);
+      const bool better = core::precedes(coded.cost, mode, chosen.cost, chosen_mode);
       if (is_candidate && better) chosen = coded, chosen_mode = mode;
     }
 
@@ -345,10 +337,11 @@ __device__ Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const Search
       const int prediction = sample_of_rows(lane, rows, mode, block.dc);
       const int scaled = forward_transform(lane, source - prediction) * quantiser.multiplier;
       const int in_order = __shfl_sync(kWarp, scaled, 16 * lane.half + lane.raster);
-      const int level = choose_level_by_rdoq(s.rd.variants, count.lengths, lane, abs(in_order), in_order < 0,
-                                             16, quantiser.shift, nC, !block.own.idle());
-      chosen = weigh_block(constants, count, lane, quantiser, block, mode, prediction, source,
-                           __shfl_sync(kWarp, level, 16 * lane.half + lane.coding), level, nC);
+      const int level =
+          choose_level_by_rdoq(s.rd.variants, rate, lane, abs(in_order), in_order < 0,
+                               core::BlockCategory::luma_4x4, quantiser.shift, context, !block.own.idle());
+      chosen = weigh_block(constants, rate, lane, quantiser, block, mode, prediction, source,
+                           __shfl_sync(kWarp, level, 16 * lane.half + lane.coding), level, context);
     }
     if (!block.own.idle()) tally.cost += chosen.cost;
     if constexpr (MacroblockMarks::kAny) {
@@ -362,7 +355,7 @@ __device__ Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const Search
         }
       }
     }
-    finish_step(s, lane, block, mode, chosen.level, chosen.sample, tally);
+    finish_step(s, constants, lane, block, mode, chosen.level, chosen.sample, tally);
   }
   tally.finish(result);
   return result;

@@ -1,9 +1,9 @@
-// The better of Intra_16x16 and Intra_4x4. Decides as encoder/cpu/macroblock_search_inl.h does.
+// The better of Intra_16x16 and Intra_4x4 on one warp: what core/luma_decision.h asks for.
 #pragma once
 
 #include <cstdint>
 
-#include "core/mb_syntax.h"
+#include "core/luma_decision.h"
 #include "encoder/cuda/candidates.cuh"
 #include "encoder/cuda/intra16x16.cuh"
 #include "encoder/cuda/intra4x4.cuh"
@@ -28,20 +28,12 @@ __device__ void take_intra16x16(WarpState<kRd>& s, const LanePlace& lane, Macrob
 
 template <bool kRd>
 __device__ void take_intra4x4(WarpState<kRd>& s, const LanePlace& lane, MacroblockResult& result,
-                              const Intra4x4Result& found) {
+                              const core::Intra4x4Result& found) {
   result.record.kind = core::MacroblockKind::intra4x4;
   result.record.coded_block_pattern |= static_cast<std::uint8_t>(found.pattern);
   result.mode_bits = found.mode_bits;
   if (lane.lane == 0) s.counts[core::kSlotLumaDc] = 0;
   __syncwarp();
-}
-
-// mb_type, coded_block_pattern and mb_qp_delta of an Intra_4x4 macroblock.
-__device__ inline int intra4x4_header_bits(int luma_pattern, int chroma_pattern) {
-  core::MacroblockRecord record;
-  record.kind = core::MacroblockKind::intra4x4;
-  record.coded_block_pattern = static_cast<std::uint8_t>(luma_pattern | (chroma_pattern << 4));
-  return core::mb_type_and_pattern_bits(record);
 }
 
 // Where Intra_16x16 stands before Intra_4x4 is tried. Its modes' bits depend on chroma's pattern, which
@@ -57,7 +49,8 @@ __device__ inline unsigned highest_intra16x16_cost(const SearchConstants& consta
                                                    const Place& place, int satd, int first, int last) {
   unsigned highest = 0;
   for (int pattern = first; pattern <= last; ++pattern) {
-    highest = max(highest, warp_min(rank_intra16x16(constants, lane, place, satd, pattern)) >> 4);
+    highest =
+        max(highest, core::cost_of_rank(warp_min(rank_intra16x16(constants, lane, place, satd, pattern))));
   }
   return highest;
 }
@@ -71,155 +64,150 @@ struct Prepared {
   __device__ void join(const LanePlace&, LumaStart&, MacroblockResult&) const {}
 };
 
-// Ranks of the modes, sorted, the same in all lanes.
-__device__ inline void rank_intra16x16_modes(const SearchConstants& constants, const LaneConstants& mine,
-                                             const Place& place, const LumaStart& start,
-                                             const MacroblockResult& result, unsigned (&ranks)[4]) {
-  const unsigned rank =
-      rank_intra16x16(constants, mine.place, place, start.satd, result.record.coded_block_pattern >> 4);
-  for (int mode = 0; mode < core::kIntra16x16Modes; ++mode) ranks[mode] = __shfl_sync(kWarp, rank, mode);
-  sort_ranks(ranks);
-}
-
-template <class Preparation>
-__device__ void search_luma_by_satd(WarpState<false>& s, const SearchConstants& constants,
-                                    const LaneConstants& mine, const Place& place, LumaStart start,
-                                    Preparation preparation, MacroblockResult& result) {
-  const LanePlace& lane = mine.place;
-  const Intra4x4Result found =
-      search_intra4x4_by_satd(s, constants, lane, mine.intra4x4, mine.matrix, mine.luma, place,
-                              preparation.marks, [&] { return preparation.highest_cost(); });
-  preparation.join(lane, start, result);
-  unsigned ranks[core::kIntra16x16Modes];
-  rank_intra16x16_modes(constants, mine, place, start, result, ranks);
-  const int chroma_pattern = result.record.coded_block_pattern >> 4;
-  if (found.kept &&
-      found.satd_cost + constants.satd_lambda * intra4x4_header_bits(found.pattern, chroma_pattern) <
-          ranks[0] >> 4) {
-    take_intra4x4(s, lane, result, found);
-    return;
-  }
-  const int mode = static_cast<int>(ranks[0] & 15);
-  std::uint8_t* const samples = s.canvas.at(0, 0);
-  predict_intra16x16(s, lane, start.neighbours, mode, samples, Canvas::kPitch);
-  Intra16x16Coder<false, false> coder{s,       constants,      lane,     {mine.lengths}, mine.luma,
-                                      samples, Canvas::kPitch, s.levels, s.counts};
-  coder.quantise();
-  const bool with_ac = coder.has_ac();
-  if constexpr (decltype(preparation.marks)::kAny) {
-    if (with_ac) mark_intra16x16(s, lane, preparation.marks);
-  }
-  coder.reconstruct(with_ac, samples, Canvas::kPitch);
-  take_intra16x16(s, lane, result, mode, with_ac);
-}
-
-struct Intra16x16Choice {
+// A mode's levels and what they came to: of core::choose_mode's trials.
+template <bool kRdoq>
+struct Intra16x16Trial {
+  Intra16x16Coder<true, kRdoq> coder;
   int mode;
-  bool with_ac;
-  std::int64_t cost;
+  int chroma_pattern;
+  int dc_bits;
+  int ac_bits;
+
+  __device__ int highest_pattern() const { return coder.has_ac(); }
+  __device__ int squared_error(int with_ac) {
+    return warp_sum(with_ac ? coder.reconstruct_with_ac(nullptr, 0) : coder.flat_error());
+  }
+  __device__ std::int64_t bits(int with_ac) const {
+    return core::intra16x16_bits(coder.constants.rate, mode, with_ac, chroma_pattern, dc_bits, ac_bits);
+  }
 };
 
-// Leaves the best candidate's levels, counts and DC coefficients in the work space. Overwrites luma_counts.
-// cost4x4: what there is to beat; INT64_MAX: nothing.
+// Overwrites luma_counts.
 template <bool kRdoq>
-__device__ Intra16x16Choice search_intra16x16_by_rd(WarpState<true>& s, const SearchConstants& constants,
-                                                    const LaneConstants& mine,
-                                                    const Intra16x16Neighbours& neighbours,
-                                                    const unsigned (&ranks)[4], int chroma_pattern,
-                                                    std::int64_t cost4x4) {
-  const LanePlace& lane = mine.place;
-  Intra16x16Choice choice{};
-  std::int64_t best = INT64_MAX;
-  const int candidates = candidates_of(constants, ranks);
-#pragma unroll 1
-  for (int i = 0; i < candidates + kRdoq; ++i) {
-    // RDOQ goes to the chosen mode.
-    const bool by_rdoq = i == candidates;
-    if (by_rdoq && cost4x4 != INT64_MAX && 16 * core::cost_of_rank(best) > cost4x4 * kWorthRdoq) break;
-    if (by_rdoq) best = INT64_MAX;
-    const int tried = by_rdoq ? choice.mode : mode_of(ranks, i);
+struct Intra16x16Trials {
+  WarpState<true>& s;
+  const SearchConstants& constants;
+  const LaneConstants& mine;
+  const Intra16x16Neighbours& neighbours;
+  int chroma_pattern;
+
+  static constexpr __device__ bool rdoq() { return kRdoq; }
+  __device__ int rd_lambda() const { return constants.rd_lambda; }
+  __device__ Intra16x16Trial<kRdoq> code(int mode, bool by_rdoq) {
     std::uint8_t* const prediction = &s.rd.prediction[0][0];
-    predict_intra16x16(s, lane, neighbours, tried, prediction, 16);
-    Intra16x16Coder<true, kRdoq> coder{
-        s, constants, lane, {mine.lengths}, mine.luma, prediction, 16, s.rd.trial_levels, s.rd.trial_counts};
+    predict_intra16x16(s, mine.place, neighbours, mode, prediction, 16);
+    Intra16x16Coder<true, kRdoq> coder{s,          constants, mine.place,        {mine.lengths},   mine.luma,
+                                       prediction, 16,        s.rd.trial_levels, s.rd.trial_counts};
     quantise<kRdoq>(coder, by_rdoq);
-    const bool any_ac = coder.has_ac();
     const int dc_bits = warp_sum(coder.dc_bits), ac_bits = warp_sum(coder.ac_bits);
-    bool better = false;
-#pragma unroll 1
-    for (int with_ac = any_ac; with_ac >= 0; --with_ac) {
-      const int error = warp_sum(with_ac ? coder.reconstruct_with_ac(nullptr, 0) : coder.flat_error());
-      const std::int64_t bits =
-          dc_bits + (with_ac ? ac_bits : 0) + intra16x16_header_bits(tried, with_ac ? 15 : 0, chroma_pattern);
-      const std::int64_t rank = core::ranked(core::rd_cost(error, bits, constants.rd_lambda), tried);
-      if (rank < best) {
-        best = rank;
-        choice.mode = tried;
-        choice.with_ac = with_ac != 0;
-        better = true;
-      }
-    }
-    if (better) keep_trial(s, lane, 17);
+    return {coder, mode, chroma_pattern, dc_bits, ac_bits};
+  }
+  __device__ void keep(const Intra16x16Trial<kRdoq>&, int) {
+    keep_trial(s, mine.place, 17);
     __syncwarp();
   }
-  choice.cost = core::cost_of_rank(best);
-  return choice;
-}
+};
 
-// Intra_4x4 unless SATD speaks for Intra_16x16, then Intra_16x16 unless SATD speaks against it.
-template <bool kRdoq, class Preparation>
-__device__ void search_luma_by_rd(WarpState<true>& s, const SearchConstants& constants,
-                                  const LaneConstants& mine, const Place& place, LumaStart start,
-                                  Preparation preparation, MacroblockResult& result) {
-  const LanePlace& lane = mine.place;
-  Intra4x4Result found = search_intra4x4_by_rd<kRdoq>(
-      s, constants, {mine.lengths}, lane, mine.intra4x4, mine.matrix, mine.luma, place, preparation.marks,
-      [&] { return preparation.highest_cost() * kStopIntra4x4 / 16; });
-  preparation.join(lane, start, result);
-  unsigned ranks[core::kIntra16x16Modes];
-  rank_intra16x16_modes(constants, mine, place, start, result, ranks);
-  const int chroma_pattern = result.record.coded_block_pattern >> 4;
-  const unsigned satd = ranks[0] >> 4;
-  found.kept = found.kept && found.satd_cost < satd * kStopIntra4x4 / 16;
-  const std::int64_t cost4x4 =
-      found.cost + core::rd_cost(0, intra4x4_header_bits(found.pattern, chroma_pattern), constants.rd_lambda);
-  if (found.kept && 16 * found.satd_cost < satd * kSureIntra4x4) {
-    result.cost += cost4x4;
-    take_intra4x4(s, lane, result, found);
-    return;
-  }
-  const Intra16x16Choice whole = search_intra16x16_by_rd<kRdoq>(
-      s, constants, mine, start.neighbours, ranks, chroma_pattern, found.kept ? cost4x4 : INT64_MAX);
-  if (found.kept && cost4x4 < whole.cost) {
-    if (lane.lane < 16) {  // as they were before Intra_16x16 was tried
-      s.luma_counts.at(core::luma_block_x(lane.lane), core::luma_block_y(lane.lane)) =
-          static_cast<std::int8_t>(s.counts[core::kSlotLuma + lane.lane]);
+// The search of luma as core/luma_decision.h goes through it.
+template <bool kRd, bool kRdoq, class Preparation>
+struct LumaSearch {
+  WarpState<kRd>& s;
+  const SearchConstants& constants;
+  const LaneConstants& mine;
+  const Place& place;
+  LumaStart start;
+  Preparation preparation;
+  MacroblockResult& result;
+
+  __device__ const SearchRate& rate() const { return constants.rate; }
+  __device__ int satd_lambda() const { return constants.satd_lambda; }
+  __device__ int rd_lambda() const { return constants.rd_lambda; }
+  __device__ int chroma_pattern() const { return result.record.coded_block_pattern >> 4; }
+
+  template <class Stop>
+  __device__ core::Intra4x4Result search_intra4x4(Stop stop) {
+    const auto stop_here = [&](unsigned cost) { return stop(cost, preparation.highest_cost()); };
+    core::Intra4x4Result found;
+    if constexpr (kRd) {
+      found = search_intra4x4_by_rd<kRdoq>(s, constants, {mine.lengths}, mine.place, mine.intra4x4,
+                                           mine.matrix, mine.luma, place, preparation.marks, stop_here);
+    } else {
+      found = search_intra4x4_by_satd(s, constants, mine.place, mine.intra4x4, mine.matrix, mine.luma, place,
+                                      preparation.marks, stop_here);
     }
-    result.cost += cost4x4;
-    take_intra4x4(s, lane, result, found);
-    return;
+    preparation.join(mine.place, start, result);
+    return found;
   }
-  result.cost += whole.cost;
-  take_best(s, lane, core::kSlotLumaDc, 17);
-  if constexpr (decltype(preparation.marks)::kAny) {
-    if (whole.with_ac) mark_intra16x16(s, lane, preparation.marks);
+
+  __device__ void rank_intra16x16(core::SatdRank (&ranks)[core::kIntra16x16Modes]) const {
+    const core::SatdRank rank =
+        cuda::rank_intra16x16(constants, mine.place, place, start.satd, chroma_pattern());
+    for (int mode = 0; mode < core::kIntra16x16Modes; ++mode) ranks[mode] = __shfl_sync(kWarp, rank, mode);
+    core::sort_ranks(ranks);
   }
-  std::uint8_t* const samples = s.canvas.at(0, 0);
-  predict_intra16x16(s, lane, start.neighbours, whole.mode, samples, Canvas::kPitch);
-  Intra16x16Coder<true, kRdoq> coder{s,       constants,      lane,     {mine.lengths}, mine.luma,
-                                     samples, Canvas::kPitch, s.levels, s.counts};
-  coder.reconstruct(whole.with_ac, samples, Canvas::kPitch);
-  take_intra16x16(s, lane, result, whole.mode, whole.with_ac);
-}
+
+  // Leaves the best candidate's levels, counts and DC coefficients in the work space.
+  __device__ core::ModeChoice choose_intra16x16(const core::SatdRank (&ranks)[core::kIntra16x16Modes],
+                                                std::int64_t cost_to_beat) {
+    Intra16x16Trials<kRdoq> trials{s, constants, mine, start.neighbours, chroma_pattern()};
+    const core::ModeChoice choice =
+        core::choose_mode(trials, ranks, constants.search.rd_candidates, cost_to_beat);
+    __syncwarp();
+    return choice;
+  }
+
+  __device__ void take_intra4x4(const core::Intra4x4Result& found, std::int64_t cost) {
+    result.cost += cost;
+    if (kRd && mine.place.lane < 16) {  // as they were before Intra_16x16 was tried
+      s.luma_counts.at(core::luma_block_x(mine.place.lane), core::luma_block_y(mine.place.lane)) =
+          static_cast<std::int8_t>(s.counts[core::kSlotLuma + mine.place.lane]);
+    }
+    cuda::take_intra4x4(s, mine.place, result, found);
+  }
+
+  __device__ void take_intra16x16(const core::ModeChoice& choice) {
+    result.cost += choice.cost;
+    take_best(s, mine.place, core::kSlotLumaDc, 17);
+    reconstruct_intra16x16(choice.mode, choice.pattern != 0);
+  }
+
+  __device__ void code_intra16x16(int mode) {
+    std::uint8_t* const samples = s.canvas.at(0, 0);
+    predict_intra16x16(s, mine.place, start.neighbours, mode, samples, Canvas::kPitch);
+    Intra16x16Coder<kRd, kRdoq> coder = coder_of(samples);
+    coder.quantise();
+    finish_intra16x16(coder, mode, coder.has_ac());
+  }
+
+ private:
+  __device__ Intra16x16Coder<kRd, kRdoq> coder_of(std::uint8_t* samples) {
+    return {s, constants, mine.place, {mine.lengths}, mine.luma, samples, Canvas::kPitch, s.levels, s.counts};
+  }
+  // Where `samples`, the canvas, holds the prediction.
+  __device__ void finish_intra16x16(Intra16x16Coder<kRd, kRdoq>& coder, int mode, bool with_ac) {
+    if constexpr (decltype(preparation.marks)::kAny) {
+      if (with_ac) mark_intra16x16(s, mine.place, preparation.marks);
+    }
+    coder.reconstruct(with_ac, s.canvas.at(0, 0), Canvas::kPitch);
+    cuda::take_intra16x16(s, mine.place, result, mode, with_ac);
+  }
+  __device__ void reconstruct_intra16x16(int mode, bool with_ac) {
+    std::uint8_t* const samples = s.canvas.at(0, 0);
+    predict_intra16x16(s, mine.place, start.neighbours, mode, samples, Canvas::kPitch);
+    Intra16x16Coder<kRd, kRdoq> coder = coder_of(samples);
+    finish_intra16x16(coder, mode, with_ac);
+  }
+};
 
 template <bool kRd, bool kRdoq, class Preparation>
 __device__ void search_luma(WarpState<kRd>& s, const SearchConstants& constants, const LaneConstants& mine,
                             const Place& place, const LumaStart& start, Preparation preparation,
                             MacroblockResult& result) {
+  LumaSearch<kRd, kRdoq, Preparation> search{s, constants, mine, place, start, preparation, result};
   if constexpr (kRd) {
-    search_luma_by_rd<kRdoq>(s, constants, mine, place, start, preparation, result);
+    core::decide_luma_by_rd(search);
   } else {
-    search_luma_by_satd(s, constants, mine, place, start, preparation, result);
+    core::decide_luma_by_satd(search);
   }
 }
 

@@ -50,7 +50,11 @@ struct BlockGrid {
   __device__ std::int8_t& at(int x, int y) { return cells[kOwn + y * kPitch + x]; }
   __device__ int at(int x, int y) const { return cells[kOwn + y * kPitch + x]; }
   __device__ Row& row(int y) { return *reinterpret_cast<Row*>(&at(0, y)); }
-  __device__ int nc(int x, int y) const { return core::nc_from_neighbours(at(x - 1, y), at(x, y - 1)); }
+  // The rate model's context of block (x, y), where the grid holds total_coeff.
+  template <class Rate>
+  __device__ int context(const Rate& rate, int x, int y) const {
+    return rate.block_context(at(x - 1, y), at(x, y - 1));
+  }
 };
 
 // The values that a block's predictions are taken from, placed so that L3..L0 are one word.
@@ -99,11 +103,10 @@ struct alignas(16) WarpState {
   std::conditional_t<kRd, RdSpace, NoSpace> rd;
 };
 
-inline constexpr unsigned kNoRank = 0xffffffffu;  // of a mode that is not available
-
 // Fixed for the launch.
 struct SearchConstants {
   SearchParams search;
+  [[no_unique_address]] SearchRate rate;
   int qp;
   int satd_lambda;
   int rd_lambda;

@@ -1,84 +1,64 @@
-// One macroblock on one warp: chroma, then luma, or I_PCM. Decides as encoder/cpu/macroblock_search_inl.h
-// does.
+// One macroblock on one warp: chroma, then luma, or I_PCM.
 #pragma once
 
 #include <cstdint>
 
-#include "core/cavlc_block.h"
-#include "core/mb_syntax.h"
+#include "core/pcm_decision.h"
 #include "encoder/cuda/chroma_search.cuh"
 #include "encoder/cuda/luma_search.cuh"
 
 namespace cu264::encoder::cuda {
 
-inline constexpr int kPcmBits = 9 + 7 + 384 * 8;
-inline constexpr int kMostHeaderBits = 100;
-inline constexpr int kSurelyBelowPcm = 64;  // levels
-
-// Exact size of macroblock_layer: a block a lane.
+// What decides between the macroblock as found and I_PCM (core/pcm_decision.h).
 template <bool kRd>
-__device__ int macroblock_bits(const WarpState<kRd>& s, const LanePlace& lane,
-                               const MacroblockResult& result) {
-  int bits = 0;
-  const int slot = lane.lane;
-  if (slot < core::kBlocksPerMacroblock && core::slot_is_coded(result.record, slot)) {
-    int nC = core::kChromaDcNc;
-    if (slot < core::kSlotChromaDc) {
-      const int block = slot == core::kSlotLumaDc ? 0 : slot - core::kSlotLuma;
-      const int bx = core::luma_block_x(block), by = core::luma_block_y(block);
-      nC = s.luma_counts.nc(bx, by);
-    } else if (slot >= core::kSlotChromaAc) {
-      const int i = slot - core::kSlotChromaAc, bx = i & 1, by = (i >> 1) & 1;
-      nC = s.chroma_counts[i >> 2].nc(bx, by);
+struct PcmSearch {
+  const WarpState<kRd>& s;
+  const SearchConstants& constants;
+  const LanePlace& lane;
+  const MacroblockResult& result;
+
+  __device__ const SearchRate& rate() const { return constants.rate; }
+  __device__ int rd_lambda() const { return constants.rd_lambda; }
+  __device__ int qp() const { return constants.qp; }
+  static constexpr __device__ bool by_rd() { return kRd; }
+  __device__ std::int64_t cost() const { return result.cost; }
+
+  __device__ bool dc_is_clipped() const {
+    int level = 0;
+    if (lane.lane < 16) {
+      if (result.record.kind == core::MacroblockKind::intra16x16)
+        level = s.levels[core::kSlotLumaDc][lane.lane];
+    } else if (lane.lane < 24) {
+      level = s.levels[core::kSlotChromaDc + ((lane.lane >> 2) & 1)][lane.lane & 3];
     }
-    bits = core::cavlc_block_bits(s.levels[slot], core::slot_max_num_coeff(result.record, slot), nC);
+    return __any_sync(kWarp, core::is_clipped(level));
   }
-  const int header = core::mb_type_and_pattern_bits(result.record) + result.mode_bits +
-                     core::ue_length(result.record.intra_chroma_pred_mode);
-  return warp_sum(bits) + header;
-}
-
-// Only DC levels reach the limit, at these QPs.
-inline constexpr int kLastClippingQp = 3;
-template <bool kRd>
-__device__ bool dc_is_clipped(const WarpState<kRd>& s, const LanePlace& lane,
-                              const MacroblockResult& result) {
-  int level = 0;
-  if (lane.lane < 16) {
-    if (result.record.kind == core::MacroblockKind::intra16x16)
-      level = s.levels[core::kSlotLumaDc][lane.lane];
-  } else if (lane.lane < 24) {
-    level = s.levels[core::kSlotChromaDc + ((lane.lane >> 2) & 1)][lane.lane & 3];
+  __device__ int count_levels() const {
+    return warp_sum(lane.lane < core::kBlocksPerMacroblock ? s.counts[lane.lane] : 0);
   }
-  return __any_sync(kWarp, abs(level) >= core::kMaxLevel);
-}
-
-// Of all levels that are there, and perhaps of more.
-template <bool kRd>
-__device__ int sum_of_magnitudes(const WarpState<kRd>& s, const LanePlace& lane) {
-  constexpr int kWords = core::kLevelsPerMacroblock / 2;
-  const std::uint32_t* const words = reinterpret_cast<const std::uint32_t*>(s.levels);
-  int sum = 0;
+  // Of all levels that are there, and perhaps of more.
+  __device__ int sum_of_magnitudes() const {
+    constexpr int kWords = core::kLevelsPerMacroblock / 2;
+    const std::uint32_t* const words = reinterpret_cast<const std::uint32_t*>(s.levels);
+    int sum = 0;
 #pragma unroll 1
-  for (int k = lane.lane; k < kWords; k += 32) {
-    const int word = static_cast<int>(words[k]);
-    sum += abs(static_cast<std::int16_t>(word)) + abs(word >> 16);
+    for (int k = lane.lane; k < kWords; k += 32) {
+      const int word = static_cast<int>(words[k]);
+      sum += abs(static_cast<std::int16_t>(word)) + abs(word >> 16);
+    }
+    return warp_sum(sum);
   }
-  return warp_sum(sum);
-}
-
-template <bool kRd>
-__device__ bool pcm_is_better(const WarpState<kRd>& s, const SearchConstants& constants,
-                              const LanePlace& lane, const MacroblockResult& result) {
-  if (kRd && core::rd_cost(0, kPcmBits, constants.rd_lambda) < result.cost) return true;
-  // A decision by SATD does not see what clipping does to the picture.
-  if (!kRd && constants.qp <= kLastClippingQp && dc_is_clipped(s, lane, result)) return true;
-  const int levels = warp_sum(lane.lane < core::kBlocksPerMacroblock ? s.counts[lane.lane] : 0);
-  if (levels <= kSurelyBelowPcm) return false;
-  const int bound = kMostHeaderBits +
-                    core::cavlc_bits_bound(core::kBlocksPerMacroblock, levels, sum_of_magnitudes(s, lane));
-  return bound > kPcmBits && macroblock_bits(s, lane, result) > kPcmBits;
-}
+  // A block a lane.
+  __device__ int macroblock_bits() const {
+    int bits = 0;
+    const int slot = lane.lane;
+    if (slot < core::kBlocksPerMacroblock) {
+      bits = core::slot_bits(constants.rate, result.record, slot, s.levels[slot], s.luma_counts,
+                             s.chroma_counts);
+    }
+    return warp_sum(bits) + constants.rate.macroblock_header_bits(result.record, result.mode_bits);
+  }
+};
 
 template <bool kRd>
 __device__ void take_pcm(WarpState<kRd>& s, const LanePlace& lane, MacroblockResult& result) {
@@ -107,7 +87,7 @@ __device__ void take_pcm(WarpState<kRd>& s, const LanePlace& lane, MacroblockRes
 template <bool kRd>
 __device__ void finish_macroblock(WarpState<kRd>& s, const SearchConstants& constants, const LanePlace& lane,
                                   MacroblockResult& result) {
-  if (pcm_is_better(s, constants, lane, result)) {
+  if (core::pcm_is_better(PcmSearch<kRd>{s, constants, lane, result})) {
     take_pcm(s, lane, result);
   } else {
     const int count = lane.lane < core::kBlocksPerMacroblock ? s.counts[lane.lane] : 0;

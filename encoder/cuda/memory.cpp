@@ -2,35 +2,12 @@
 
 #include <algorithm>
 
+#include "common/cuda/arena.h"
 #include "encoder/cuda/reconstruct.h"
 #include "encoder/frame_layout.h"
 
 namespace cu264::encoder::cuda {
 namespace {
-
-constexpr std::size_t aligned(std::size_t bytes, std::size_t alignment) {
-  return (bytes + alignment - 1) / alignment * alignment;
-}
-
-// Hands out pieces of an allocation, or, without one, only counts them.
-class Arena {
- public:
-  explicit Arena(std::uint8_t* base) : base_(reinterpret_cast<std::uintptr_t>(base)) {}
-
-  static constexpr std::size_t kAlignment = 256;  // of cudaMalloc itself
-
-  template <class T = std::uint8_t>
-  T* take(std::size_t count) {
-    T* const piece = reinterpret_cast<T*>(base_ + bytes_);
-    bytes_ += aligned(count * sizeof(T), kAlignment);
-    return piece;
-  }
-  std::size_t bytes() const { return bytes_; }
-
- private:
-  std::uintptr_t base_;
-  std::size_t bytes_ = 0;
-};
 
 std::size_t macroblocks_of(const StageParams& params) {
   return static_cast<std::size_t>(params.mb_width) * params.mb_height;
@@ -94,18 +71,19 @@ DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* 
   Arena arena(base);
   const std::size_t pictures = static_cast<std::size_t>(batch), mbs = pictures * macroblocks_of(params);
   DeviceMemory m;
-  m.slice_headers = arena.take<entropy::SliceHeaderBits>(params.slice_headers.size());
-  if (params.guide) {
-    m.guide.sums = arena.take<vision::MacroblockSums>(mbs);
-    m.guide.means = arena.take<std::int32_t>(pictures);
-    m.guide.previous = arena.take<std::int8_t>(macroblocks_of(params));
-    m.guide.offsets = arena.take<std::int8_t>(mbs);
+  m.slice_headers = arena.take<core::SliceHeaderBits>(pictures * static_cast<std::size_t>(params.slices));
+  if (params.aq) {
+    m.qp_offsets.sums = arena.take<MacroblockSums>(mbs);
+    m.qp_offsets.means = arena.take<std::int32_t>(pictures);
+    m.qp_offsets.previous =
+        arena.take<std::int8_t>(macroblocks_of(params) * static_cast<std::size_t>(params.streams));
+    m.qp_offsets.offsets = arena.take<std::int8_t>(mbs);
   }
   m.macroblocks = arena.take<core::MacroblockRecord>(mbs);
   m.total_coeff = arena.take(mbs * core::kTotalCoeffStride);
   if (params.reconstruction) m.reconstruction = arena.take(mbs * kMacroblockSamples);
   if (params.marks) m.mark_frame = arena.take(params.marks->frame().size());
-  if (params.cipher && params.cipher->parts().modes && params.entropy_kernel != EntropyKernel::production) {
+  if (params.cipher && params.cipher->parts().modes && params.entropy_kernel != nullptr) {
     m.encrypted_macroblocks = arena.take<core::MacroblockRecord>(mbs);
   }
   m.pack_scratch = arena.take(entropy::pack_scratch_bytes(batch, params.mb_width, params.mb_height,
@@ -117,6 +95,7 @@ DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* 
   m.stream_bytes = pictures * entropy::max_packed_bytes(p.mb_width, p.mb_height, p.slices);
   for (DeviceMemory::Batch& b : m.batch) {
     b.sources = arena.take<SourcePicture>(pictures);
+    b.params = arena.take<core::PictureParams>(pictures);
     b.staging = arena.take(pictures * m.staged_bytes);
     if (params.marks) b.marks = arena.take<std::uint32_t>(mbs);
     b.pictures = arena.take<entropy::PackedPicture>(pictures);
@@ -146,6 +125,7 @@ PinnedMemory lay_out_pinned(const StageParams& params, int batch, std::uint8_t* 
   m.window_bytes = params.device_output ? 0 : mbs * kWindowBytesPerMacroblock;
   for (PinnedMemory::Batch& b : m.batch) {
     b.sources = arena.take<SourcePicture>(pictures);
+    b.params = arena.take<core::PictureParams>(pictures);
     b.pictures = arena.take<entropy::PackedPicture>(pictures);
     b.window = arena.take(m.window_bytes);
     if (!params.reconstruction) continue;

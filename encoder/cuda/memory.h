@@ -15,10 +15,10 @@
 #include <cstdint>
 
 #include "cu264/encoder.h"
+#include "encoder/adaptive_quantisation/device_qp_offsets.h"
 #include "encoder/cuda/batch.h"
 #include "encoder/stages.h"
 #include "entropy/pack/pack_batch.h"
-#include "vision/cuda/guide.h"
 
 namespace cu264::encoder::cuda {
 
@@ -34,21 +34,22 @@ struct StagedLayout {
 StagedLayout staged_layout(PixelFormat format, int width, int height);
 
 struct DeviceMemory {
-  entropy::SliceHeaderBits* slice_headers = nullptr;
-  vision::cuda::GuideWork guide{};                // nulls without a guide
-  core::MacroblockRecord* macroblocks = nullptr;  // as BatchView
+  core::SliceHeaderBits* slice_headers = nullptr;  // [picture][slice]
+  QpOffsetMemory qp_offsets{};                     // nulls without adaptive quantisation
+  core::MacroblockRecord* macroblocks = nullptr;   // as BatchView
   std::uint8_t* total_coeff = nullptr;
   std::uint8_t* reconstruction = nullptr;  // null unless StageParams::reconstruction
   std::uint8_t* mark_frame = nullptr;      // null without StageParams::marks
-  // Null unless modes are encrypted for one of the published coders.
+  // Null unless modes are encrypted for StageParams::entropy_kernel.
   core::MacroblockRecord* encrypted_macroblocks = nullptr;
   void* pack_scratch = nullptr;
   std::uint8_t* rgb = nullptr;  // one frame from the host before its conversion
   struct Batch {
-    SourcePicture* sources = nullptr;  // [picture]
-    std::uint8_t* staging = nullptr;   // [picture][staged_bytes]: frames that are not used where they are
-    std::uint32_t* marks = nullptr;    // [picture][mb]; null without StageParams::marks
-    std::int16_t* levels = nullptr;    // as BatchView; until the stream is written
+    SourcePicture* sources = nullptr;       // [picture]
+    core::PictureParams* params = nullptr;  // [picture]
+    std::uint8_t* staging = nullptr;  // [picture][staged_bytes]: frames that are not used where they are
+    std::uint32_t* marks = nullptr;   // [picture][mb]; null without StageParams::marks
+    std::int16_t* levels = nullptr;   // as BatchView; until the stream is written
     void* reconstruct_scratch = nullptr;
     void* coded = nullptr;  // entropy::PackMemory; overwrites reconstruct_scratch
     entropy::PackedPicture* pictures = nullptr;
@@ -62,6 +63,7 @@ struct PinnedMemory {
   std::uint8_t* upload[kUploadSlots] = {};
   struct Batch {
     SourcePicture* sources = nullptr;
+    core::PictureParams* params = nullptr;
     entropy::PackedPicture* pictures = nullptr;
     std::uint8_t* window = nullptr;                 // [window_bytes] of the stream
     core::MacroblockRecord* macroblocks = nullptr;  // null unless StageParams::reconstruction

@@ -1,6 +1,6 @@
 #include "encoder/cuda/plan_marks.h"
 
-#include "encoder/cuda/device.h"
+#include "common/cuda/error_check.h"
 #include "protect/cuda/aes_table.cuh"
 #include "protect/watermark.h"
 
@@ -20,8 +20,9 @@ inline constexpr int kBlocksPerMultiprocessor = 2;
 // A macroblock a lane. One in three has no marks at the default density and needs no draw: a lane that is
 // done takes the next macroblock of the warp's share while others draw.
 __global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
-    plan_marks_kernel(const __grid_constant__ MarkPlan plan, std::uint32_t first, std::uint32_t macroblocks,
-                      std::uint32_t all, std::uint32_t share, std::uint32_t* marks) {
+    plan_marks_kernel(const __grid_constant__ MarkPlan plan, const core::PictureParams* params,
+                      std::uint32_t macroblocks, std::uint32_t all, std::uint32_t share,
+                      std::uint32_t* marks) {
   constexpr unsigned kWarp = 0xffffffffu;
   __shared__ std::uint32_t s_table[Table::kWords];
   Table::fill(s_table);
@@ -39,7 +40,8 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
     next += static_cast<unsigned>(__popc(idle));
     const bool busy = draws || at < end;
     if (!__any_sync(kWarp, busy)) return;
-    const std::uint32_t picture = first + at / macroblocks, mb = at % macroblocks;
+    const std::uint32_t mb = at % macroblocks;
+    const auto picture = static_cast<std::uint32_t>(busy ? params[at / macroblocks].index : 0);
     const protect::AesBlock block =
         aes.encrypt(plan.key, protect::mark_counter(plan.nonce, picture, mb, draws ? 1 : 0));
     if (draws) {
@@ -55,12 +57,12 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
 
 }  // namespace
 
-void launch_plan_marks(const MarkPlan& plan, std::uint32_t first, int pictures, int macroblocks,
+void launch_plan_marks(const MarkPlan& plan, const core::PictureParams* params, int pictures, int macroblocks,
                        std::uint32_t* marks, cudaStream_t stream) {
   int device = 0, processors = 0;
-  check(cudaGetDevice(&device), "cudaGetDevice");
-  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-        "cudaDeviceGetAttribute");
+  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  check_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
+             "cudaDeviceGetAttribute");
   const auto all = static_cast<std::uint32_t>(pictures) * static_cast<std::uint32_t>(macroblocks);
   constexpr unsigned kWarps = kThreads / 32;
   // As many warps as find room, or work.
@@ -68,9 +70,9 @@ void launch_plan_marks(const MarkPlan& plan, std::uint32_t first, int pictures, 
   const unsigned most = kBlocksPerMultiprocessor * static_cast<unsigned>(processors);
   const unsigned blocks = needed < most ? needed : most;
   const std::uint32_t share = (all + blocks * kWarps - 1) / (blocks * kWarps);
-  plan_marks_kernel<<<blocks, kThreads, 0, stream>>>(plan, first, static_cast<std::uint32_t>(macroblocks),
+  plan_marks_kernel<<<blocks, kThreads, 0, stream>>>(plan, params, static_cast<std::uint32_t>(macroblocks),
                                                      all, share, marks);
-  check(cudaGetLastError(), "plan_marks_kernel");
+  check_launch("plan_marks_kernel");
 }
 
 }  // namespace cu264::encoder::cuda

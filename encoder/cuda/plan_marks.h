@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "core/picture_params.h"
 #include "protect/aes.h"
 
 namespace cu264::encoder::cuda {
@@ -17,9 +18,9 @@ struct MarkPlan {
   std::uint32_t frame_bytes = 0;
 };
 
-// Fills marks [picture][mb] (protect/watermark.h); the batch's first picture is number `first`. Asynchronous
-// on `stream`. Throws cu264::Error if the launch is refused.
-void launch_plan_marks(const MarkPlan& plan, std::uint32_t first, int pictures, int macroblocks,
+// Fills marks [picture][mb] (protect/watermark.h) of the pictures with parameters [picture]. Asynchronous on
+// `stream`. Throws cu264::Error if the launch is refused.
+void launch_plan_marks(const MarkPlan& plan, const core::PictureParams* params, int pictures, int macroblocks,
                        std::uint32_t* marks, cudaStream_t stream);
 
 }  // namespace cu264::encoder::cuda

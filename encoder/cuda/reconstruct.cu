@@ -1,9 +1,10 @@
 #include "encoder/cuda/reconstruct.h"
 
-#include "cu264/status.h"
-#include "encoder/cuda/guided.cuh"
+#include "common/cuda/arena.h"
+#include "common/cuda/error_check.h"
+#include "encoder/cuda/constants_by_qp.cuh"
 #include "encoder/cuda/macroblock_search.cuh"
-#include "encoder/cuda/qp_chain.h"
+#include "encoder/cuda/mb_qp_delta_chain.h"
 #include "encoder/cuda/reconstruct_by_pairs.cuh"
 #include "encoder/cuda/wavefront.cuh"
 
@@ -23,17 +24,13 @@ inline constexpr int kBlocksPerMultiprocessor = kRdoq ? 4
                                                 : kRd ? 5
                                                       : 6;
 
-constexpr std::size_t aligned(std::size_t bytes) {
-  return (bytes + 255) & ~std::size_t{255};
-}
-
 // The flags first, so that one memset clears them.
 std::size_t flag_bytes(int pictures, int mb_height) {
-  return aligned(sizeof(unsigned) * (static_cast<std::size_t>(pictures) * mb_height + 1));
+  return aligned(sizeof(unsigned) * (static_cast<std::size_t>(pictures) * mb_height + 1), Arena::kAlignment);
 }
 
 // A warp a macroblock row.
-template <bool kRd, bool kRdoq, bool kGuided, class BatchMarking>
+template <bool kRd, bool kRdoq, bool kQpVaries, class BatchMarking>
 __global__ void __launch_bounds__(32 * kWarpsPerBlock, (kBlocksPerMultiprocessor<kRd, kRdoq>))
     reconstruct_kernel(const __grid_constant__ BatchView batch,
                        const __grid_constant__ SearchConstants constants,
@@ -41,10 +38,10 @@ __global__ void __launch_bounds__(32 * kWarpsPerBlock, (kBlocksPerMultiprocessor
                        const __grid_constant__ BatchMarking marking) {
   __shared__ WarpState<kRd> states[kWarpsPerBlock];
   __shared__ CavlcLengths lengths;
-  __shared__ ConstantsTable<kGuided> table;
+  __shared__ ConstantsByQp<kQpVaries> table;
   if constexpr (kRd) lengths.fill();
-  if constexpr (kGuided) table.fill(constants);
-  if constexpr (kRd || kGuided) __syncthreads();
+  if constexpr (kQpVaries) table.fill(constants);
+  if constexpr (kRd || kQpVaries) __syncthreads();
   WarpState<kRd>& s = states[threadIdx.x >> 5];
   LaneConstants mine(constants, lengths);
   const LanePlace& lane = mine.place;
@@ -70,52 +67,47 @@ __global__ void __launch_bounds__(32 * kWarpsPerBlock, (kBlocksPerMultiprocessor
   }
 }
 
-void check(cudaError_t status, const char* what) {
-  if (status != cudaSuccess) {
-    throw Error(ErrorCode::device_failure, std::string(what) + ": " + cudaGetErrorString(status));
-  }
-}
-
 // As many blocks as find room, or work.
-template <bool kRd, bool kRdoq, bool kGuided, class BatchMarking>
+template <bool kRd, bool kRdoq, bool kQpVaries, class BatchMarking>
 void launch_rows(const BatchView& batch, const SearchConstants& constants, const Wavefront& wavefront,
                  const BatchMarking& marking, int rows, cudaStream_t stream) {
-  constexpr auto kernel = reconstruct_kernel<kRd, kRdoq, kGuided, BatchMarking>;
+  constexpr auto kernel = reconstruct_kernel<kRd, kRdoq, kQpVaries, BatchMarking>;
   int device = 0, processors = 0, blocks = 0;
-  check(cudaGetDevice(&device), "cudaGetDevice");
-  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-        "cudaDeviceGetAttribute");
-  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 32 * kWarpsPerBlock, 0), "occupancy");
+  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  check_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
+             "cudaDeviceGetAttribute");
+  check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 32 * kWarpsPerBlock, 0),
+             "occupancy");
   const int needed = (rows + kWarpsPerBlock - 1) / kWarpsPerBlock;
   const int grid = needed < blocks * processors ? needed : blocks * processors;
   kernel<<<grid, 32 * kWarpsPerBlock, 0, stream>>>(batch, constants, wavefront, marking);
 }
 
-template <bool kRd, bool kRdoq, bool kGuided, class BatchMarking>
+template <bool kRd, bool kRdoq, bool kQpVaries, class BatchMarking>
 void launch(const BatchView& batch, const SearchConstants& constants, const Wavefront& wavefront,
             const BatchMarking& marking, cudaStream_t stream) {
   const int rows = batch.pictures * batch.mb_height;
   if (batch.pictures <= kFewPictures) {
-    reconstruct_by_pairs_kernel<kRd, kRdoq, kGuided>
+    reconstruct_by_pairs_kernel<kRd, kRdoq, kQpVaries>
         <<<rows, 64, 0, stream>>>(batch, constants, wavefront, marking);
   } else {
-    launch_rows<kRd, kRdoq, kGuided>(batch, constants, wavefront, marking, rows, stream);
+    launch_rows<kRd, kRdoq, kQpVaries>(batch, constants, wavefront, marking, rows, stream);
   }
-  check(cudaGetLastError(), "reconstruct_kernel");
+  check_launch("reconstruct_kernel");
 }
 
 // `fast` has kernels for each scheme of watermarks, as it is bound by the fetching of instructions.
-template <bool kGuided>
+template <bool kQpVaries>
 void launch(const BatchView& batch, const SearchConstants& constants, const Wavefront& wavefront,
             const Marking<MarkScheme::either>& marking, cudaStream_t stream) {
   const auto by_satd = [&](const auto& marks) {
-    launch<false, false, kGuided>(batch, constants, wavefront, marks, stream);
+    launch<false, false, kQpVaries>(batch, constants, wavefront, marks, stream);
   };
   const auto by_rd = [&](const auto& marks) {
     if (constants.search.rdoq) {
-      launch<true, true, kGuided>(batch, constants, wavefront, marks, stream);
+      launch<true, true, kQpVaries>(batch, constants, wavefront, marks, stream);
     } else {
-      launch<true, false, kGuided>(batch, constants, wavefront, marks, stream);
+      launch<true, false, kQpVaries>(batch, constants, wavefront, marks, stream);
     }
   };
   const bool rd = constants.search.rdoq || constants.search.rd_candidates > 0;
@@ -134,26 +126,27 @@ void launch(const BatchView& batch, const SearchConstants& constants, const Wave
 
 std::size_t reconstruct_scratch_bytes(int pictures, int mb_width, int mb_height) {
   return flag_bytes(pictures, mb_height) +
-         aligned(sizeof(BottomRow) * static_cast<std::size_t>(pictures) * mb_width * mb_height);
+         aligned(sizeof(BottomRow) * static_cast<std::size_t>(pictures) * mb_width * mb_height,
+                 Arena::kAlignment);
 }
 
-void launch_reconstruct(const BatchView& batch, int qp, Preset preset, void* memory, cudaStream_t stream,
-                        const std::uint32_t* marks, bool mark_parity) {
-  const SearchConstants constants = search_constants(search_params(preset), qp);
+void launch_reconstruct(const BatchView& batch, std::optional<int> common_qp, Preset preset, void* memory,
+                        cudaStream_t stream, const std::uint32_t* marks, bool mark_parity) {
+  const SearchConstants constants = search_constants(search_params(preset), common_qp.value_or(0));
 
   Wavefront wavefront;
   wavefront.progress = static_cast<unsigned*>(memory);
   wavefront.ticket = wavefront.progress + static_cast<std::size_t>(batch.pictures) * batch.mb_height;
   const std::size_t flags = flag_bytes(batch.pictures, batch.mb_height);
   wavefront.bottom = reinterpret_cast<BottomRow*>(static_cast<std::uint8_t*>(memory) + flags);
-  check(cudaMemsetAsync(memory, 0, flags, stream), "cudaMemsetAsync");
+  check_cuda(cudaMemsetAsync(memory, 0, flags, stream), "cudaMemsetAsync");
   const Marking<MarkScheme::either> marking = {marks, mark_parity};
-  if (batch.qp_offsets == nullptr) {
+  if (common_qp && batch.qp_offsets == nullptr) {
     launch<false>(batch, constants, wavefront, marking, stream);
   } else {
     launch<true>(batch, constants, wavefront, marking, stream);
-    launch_qp_chain(batch, qp, stream);
   }
+  if (batch.qp_offsets != nullptr) launch_qp_chain(batch, stream);
 }
 
 }  // namespace cu264::encoder::cuda

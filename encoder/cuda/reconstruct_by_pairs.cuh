@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "encoder/cuda/guided.cuh"
+#include "encoder/cuda/constants_by_qp.cuh"
 #include "encoder/cuda/macroblock_search.cuh"
 #include "encoder/cuda/wavefront.cuh"
 
@@ -74,7 +74,7 @@ __device__ void search_side(WarpState<kRd>& s, const SearchConstants& constants,
 
 // The first warp searches luma and hands on what the row below needs; the second searches chroma, stores what
 // the macroblock came to and has the next one's source ready.
-template <bool kRd, bool kRdoq, bool kGuided, class BatchMarking>
+template <bool kRd, bool kRdoq, bool kQpVaries, class BatchMarking>
 __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
     reconstruct_by_pairs_kernel(const __grid_constant__ BatchView batch,
                                 const __grid_constant__ SearchConstants constants,
@@ -82,13 +82,13 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
                                 const __grid_constant__ BatchMarking marking) {
   __shared__ WarpState<kRd> s;
   __shared__ CavlcLengths lengths;
-  __shared__ ConstantsTable<kGuided> table;
+  __shared__ ConstantsByQp<kQpVaries> table;
   __shared__ SideResults side;
   __shared__ core::MacroblockRecord record;
   __shared__ unsigned shared_ticket;
   const bool first_warp = threadIdx.x < 32;
   if constexpr (kRd) lengths.fill();
-  if constexpr (kGuided) table.fill(constants);
+  if constexpr (kQpVaries) table.fill(constants);
   LaneConstants mine(constants, lengths);
   const LanePlace& lane = mine.place;
   if (first_warp) s.counts[lane.lane] = 0;  // slots 27 to 31 stay so

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <string>
 
-#include "encoder/cuda/ingest.h"
+#include "encoder/cuda/convert_rgb.h"
 #include "encoder/frame_layout.h"
 
 namespace cu264::encoder::cuda {
@@ -87,7 +87,7 @@ SourcePicture Uploader::upload(const Frame& frame, std::uint64_t index, std::uin
 void Uploader::check_device(const Frame& frame, std::uint64_t index) const {
   for (int plane = 0; plane < plane_count(frame.format); ++plane) {
     cudaPointerAttributes attributes{};
-    check(cudaPointerGetAttributes(&attributes, frame.plane[plane]), "asking where a frame lies");
+    check_cuda(cudaPointerGetAttributes(&attributes, frame.plane[plane]), "asking where a frame lies");
     const bool here = attributes.type == cudaMemoryTypeDevice && attributes.device == device_;
     if (here || attributes.type == cudaMemoryTypeManaged) continue;
     throw Error(ErrorCode::bad_input,
@@ -104,11 +104,12 @@ SourcePicture Uploader::copy_pinned(const Frame& frame, std::uint8_t* d_to) cons
     std::uint8_t* const d_plane = d_to + layout.offset[plane];
     const auto pitch = static_cast<std::size_t>(layout.pitch[plane]);
     // In one piece where rows lie here as there: short rows one by one do not reach the bus's rate.
-    check(rows.pitch == pitch ? cudaMemcpyAsync(d_plane, rows.lowest, pitch * (rows.count - 1) + rows.bytes,
-                                                cudaMemcpyHostToDevice, stream_.get())
-                              : cudaMemcpy2DAsync(d_plane, pitch, rows.lowest, rows.pitch, rows.bytes,
-                                                  rows.count, cudaMemcpyHostToDevice, stream_.get()),
-          "uploading a frame");
+    check_cuda(rows.pitch == pitch
+                   ? cudaMemcpyAsync(d_plane, rows.lowest, pitch * (rows.count - 1) + rows.bytes,
+                                     cudaMemcpyHostToDevice, stream_.get())
+                   : cudaMemcpy2DAsync(d_plane, pitch, rows.lowest, rows.pitch, rows.bytes, rows.count,
+                                       cudaMemcpyHostToDevice, stream_.get()),
+               "uploading a frame");
   }
   return staged(frame, layout, d_to);
 }
@@ -126,8 +127,8 @@ SourcePicture Uploader::copy_host(const Frame& frame, std::uint8_t* d_to) {
       std::memcpy(to, from, rows.bytes);
     }
   }
-  check(cudaMemcpyAsync(d_to, slot.memory, layout.bytes, cudaMemcpyHostToDevice, stream_.get()),
-        "uploading a frame");
+  check_cuda(cudaMemcpyAsync(d_to, slot.memory, layout.bytes, cudaMemcpyHostToDevice, stream_.get()),
+             "uploading a frame");
   slot.copied.record(stream_.get());
   return staged(frame, layout, d_to);
 }

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "common/cuda/handles.h"
 #include "core/colour.h"
-#include "encoder/cuda/handles.h"
 #include "encoder/cuda/memory.h"
 #include "encoder/stages.h"
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "common/cuda/warp.cuh"
 #include "core/block.h"
 #include "core/cost.h"
 #include "core/hd.h"
@@ -129,24 +130,6 @@ __device__ inline int signed_level(int coefficient, int multiplier, int shift, i
   return coefficient < 0 ? -level : level;
 }
 
-__device__ inline int warp_sum(int value) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_add_sync(kWarp, value);
-#else
-  for (int step = 1; step < 32; step *= 2) value += __shfl_xor_sync(kWarp, value, step);
-  return value;
-#endif
-}
-
-__device__ inline unsigned warp_or(unsigned value) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_or_sync(kWarp, value);
-#else
-  for (int step = 1; step < 32; step *= 2) value |= __shfl_xor_sync(kWarp, value, step);
-  return value;
-#endif
-}
-
 // Sum over the sixteen lanes of a half, in all of them.
 __device__ inline int half_sum(LaneInHalf lane, int value) {
 #if __CUDA_ARCH__ >= 800
@@ -162,23 +145,6 @@ __device__ inline int half_sum(LaneInHalf lane, int value) {
 __device__ inline int half_sum_of_small(LaneInHalf lane, int value) {
   const int shift = 16 * lane.half;
   return (static_cast<unsigned>(warp_sum(value << shift)) >> shift) & 0xffff;
-}
-
-__device__ inline unsigned warp_min(unsigned value) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_min_sync(kWarp, value);
-#else
-  for (int step = 1; step < 32; step *= 2) value = min(value, __shfl_xor_sync(kWarp, value, step));
-  return value;
-#endif
-}
-
-__device__ inline std::int64_t warp_min(std::int64_t value) {
-  for (int step = 1; step < 32; step *= 2) {
-    const std::int64_t other = __shfl_xor_sync(kWarp, value, step);
-    value = other < value ? other : value;
-  }
-  return value;
 }
 
 }  // namespace cu264::encoder::cuda

@@ -115,31 +115,4 @@ __device__ inline void vote_masks(const LanePlace& lane, int pass, int level, co
   masks.ones = (ones >> (16 * (lane.lane & 1))) & 0xffff;
 }
 
-static __device__ __noinline__ int call_cavlc_share(const CavlcLengths& lengths, LaneInHalf lane, int level,
-                                                    int max_num_coeff, int nC) {
-  return cavlc_share(lengths, lane, level, max_num_coeff, nC);
-}
-
-static __device__ __noinline__ int call_cavlc_bits(const std::int16_t* levels, core::LevelMasks masks,
-                                                   int max_num_coeff, int nC) {
-  return core::cavlc_bits_of_masks(levels, masks, max_num_coeff, nC);
-}
-
-// How a kernel counts bits: with RDOQ by calls, since the code would stand in it a dozen times and the search
-// is bound by the fetching of instructions; without it in line.
-template <bool kCalled>
-struct BitCounting {
-  const CavlcLengths& lengths;
-
-  __device__ int share(LaneInHalf lane, int level, int max_num_coeff, int nC) const {
-    if constexpr (kCalled) return call_cavlc_share(lengths, lane, level, max_num_coeff, nC);
-    return cavlc_share(lengths, lane, level, max_num_coeff, nC);
-  }
-  // Of a block a lane.
-  __device__ int bits(const std::int16_t* levels, core::LevelMasks masks, int max_num_coeff, int nC) const {
-    if constexpr (kCalled) return call_cavlc_bits(levels, masks, max_num_coeff, nC);
-    return core::cavlc_bits_of_masks(levels, masks, max_num_coeff, nC);
-  }
-};
-
 }  // namespace cu264::encoder::cuda

@@ -4,11 +4,10 @@
 
 #include <cstdint>
 
-#include "core/cavlc_block.h"
 #include "core/quant.h"
 #include "core/rdoq.h"
 #include "encoder/cuda/warp_block.cuh"
-#include "encoder/cuda/warp_cavlc.cuh"
+#include "encoder/cuda/warp_rate.cuh"
 
 namespace cu264::encoder::cuda {
 
@@ -28,8 +27,10 @@ __device__ inline std::int64_t half_min(std::int64_t value) {
 
 // Lambda times the bits of the half's block with this lane's level replaced by `other` and, if asked, all
 // above it by zero. Every lane of the warp must call it; `measured` says whose variant counts.
-__device__ inline std::int64_t rate_of_variant(RdoqVariants& variants, LaneInHalf lane, int level, int other,
-                                               bool zero_above, bool measured, int count, int nC) {
+template <class Rate>
+__device__ std::int64_t rate_of_variant(RdoqVariants& variants, const Rate& rate, LaneInHalf lane, int level,
+                                        int other, bool zero_above, bool measured,
+                                        core::BlockCategory category, int context) {
   // The half's levels and masks as they stand.
   __syncwarp();
   variants.base[lane.half][lane.position] = static_cast<std::int16_t>(level);
@@ -48,14 +49,17 @@ __device__ inline std::int64_t rate_of_variant(RdoqVariants& variants, LaneInHal
   core::LevelMasks masks;
   masks.nonzero = (nonzero & kept) | (other != 0 ? here : 0);
   masks.ones = (ones & kept) | (abs(other) == 1 ? here : 0);
-  return core::kRdoqLambda * call_cavlc_bits(mine, masks, count, nC);
+  return core::kRdoqLambda * rate.block_bits(mine, masks, category, context);
 }
 
-// scaled, negative: of the half's position in coding order; positions from `count` on are left out. Returns
-// the position's level. A half that is not `active` gets zeros.
-static __device__ __noinline__ int choose_level_by_rdoq(RdoqVariants& variants, const CavlcLengths& lengths,
+// scaled, negative: of the half's position in coding order; positions that the category does not have are
+// left out. Returns the position's level. A half that is not `active` gets zeros.
+template <class Rate>
+static __device__ __noinline__ int choose_level_by_rdoq(RdoqVariants& variants, Rate rate_model,
                                                         LaneInHalf lane, std::int32_t scaled, bool negative,
-                                                        int count, int shift, int nC, bool active) {
+                                                        core::BlockCategory category, int shift, int context,
+                                                        bool active) {
+  const int count = core::max_num_coeff(category);
   const bool inside = active && lane.position < count;
   const int nearest = inside ? core::quantise(scaled, shift, 1 << (shift - 1)) : 0;
   const std::int32_t value = core::rdoq_value(scaled, shift);
@@ -66,11 +70,11 @@ static __device__ __noinline__ int choose_level_by_rdoq(RdoqVariants& variants, 
 
   if (!__any_sync(kWarp, level != 0)) return 0;
   std::int64_t rate =
-      core::kRdoqLambda * half_sum_of_small(lane, call_cavlc_share(lengths, lane, level, count, nC));
+      core::kRdoqLambda * half_sum_of_small(lane, rate_model.share(lane, level, category, context));
   for (int round = 0; round < core::kRdoqRounds; ++round) {
     const std::int64_t growth = core::rdoq_growth_of_step(value, abs(level));
-    const std::int64_t bits =
-        rate_of_variant(variants, lane, level, core::towards_zero(level), false, level != 0, count, nC);
+    const std::int64_t bits = rate_of_variant(variants, rate_model, lane, level, core::towards_zero(level),
+                                              false, level != 0, category, context);
     const std::int64_t cost = bits + growth, mine = level != 0 && cost < rate ? rank_of(cost) : kNever;
     const std::int64_t best = half_min(mine);
     if (__all_sync(kWarp, best == kNever)) break;
@@ -89,7 +93,8 @@ static __device__ __noinline__ int choose_level_by_rdoq(RdoqVariants& variants, 
     const std::int64_t above = __shfl_down_sync(kWarp, growth, step, 16);
     if (lane.position + step < 16) growth += above;
   }
-  const std::int64_t bits = rate_of_variant(variants, lane, level, 0, true, level != 0, count, nC);
+  const std::int64_t bits =
+      rate_of_variant(variants, rate_model, lane, level, 0, true, level != 0, category, context);
   const std::int64_t cost = bits + growth, mine = level != 0 && cost < rate ? rank_of(cost) : kNever;
   const std::int64_t best = half_min(mine);
   const unsigned winners = __ballot_sync(kWarp, best != kNever && mine == best);

@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include "core/device_batch.h"
-#include "entropy/cavlc/block_codes.h"
 #include "entropy/cavlc/group_bits.h"
 
 namespace cu264::entropy {
@@ -21,10 +20,6 @@ std::size_t code_scratch_bytes(const GroupLayout& layout);
 
 // Asynchronous on `stream`. Throws cu264::Error if the launch is refused.
 void launch_code(const core::BatchView& batch, const CodeScratch& scratch, const GroupBits& bits,
-                 cudaStream_t stream);
-
-// The same from codes that another coder made of the blocks.
-void launch_join(const core::BatchView& batch, const BlockCodes& codes, const GroupBits& bits,
                  cudaStream_t stream);
 
 }  // namespace cu264::entropy

@@ -7,8 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "common/cuda/error_check.h"
+#include "entropy/cavlc/code_batch.h"
 #include "entropy/cavlc/group_coder.cuh"
-#include "entropy/launch_check.cuh"
 
 namespace cu264::entropy {
 
@@ -71,10 +72,10 @@ void launch_code_groups(const BatchView& batch, const typename Change::Plan& pla
   job.spill = static_cast<std::uint32_t*>(scratch.own);
   const auto kernel = code_groups<Change>;
   int device = 0, multiprocessors = 0, blocks = 0;
-  check_call(cudaGetDevice(&device), "cudaGetDevice");
-  check_call(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
              "cudaDeviceGetAttribute");
-  check_call(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, kThreads, 0),
+  check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, kThreads, 0),
              "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
   const std::size_t at_once =
       std::min<std::size_t>(static_cast<std::size_t>(multiprocessors) * blocks, kMostBlocks);

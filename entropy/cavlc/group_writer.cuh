@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "common/cuda/warp.cuh"
 #include "core/bit_run.h"
 #include "core/bits.h"
 #include "entropy/cavlc/group_bits.h"
@@ -58,13 +59,6 @@ struct OrSink {
     if (queue.count > 0) atomicOr(d_next, queue.rest());
   }
 };
-
-template <class T>
-__device__ __forceinline__ T warp_sum(T value) {
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(kAllLanes, value, step);
-  return value;
-}
 
 // For all lanes of a warp together, each with a macroblock of `length` bits (of I_PCM those of mb_type, which
 // the writer puts itself) that put(sink) puts. `s_edges` holds 33 words.

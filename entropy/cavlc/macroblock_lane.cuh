@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "common/cuda/warp.cuh"
 #include "core/bits.h"
 #include "core/block.h"
 #include "core/device_batch.h"
@@ -18,8 +19,6 @@
 #include "entropy/cavlc/word_sink.cuh"
 
 namespace cu264::entropy {
-
-inline constexpr unsigned kAllLanes = 0xffffffffu;
 
 inline constexpr std::uint32_t kLeftBytes = 0x00ff00ffu, kTopBytes = 0x0000ffffu;
 

@@ -1,9 +1,9 @@
 #include "entropy/cavlc/zeros_and_runs.h"
 
+#include "common/cuda/error_check.h"
 #include "core/bit_ops.h"
 #include "core/cavlc_runs.h"
 #include "core/cavlc_tables.h"
-#include "entropy/launch_check.cuh"
 
 namespace cu264::entropy {
 namespace {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "common/cuda/warp.cuh"
 #include "entropy/pack/escapes.cuh"
 #include "entropy/pack/group_payload.cuh"
 #include "entropy/pack/pack_stages.cuh"
@@ -12,7 +13,6 @@ namespace cu264::entropy {
 // Of every `step`-th window of bytes from the `begin`-th on, of a group that has its place. All lanes.
 __device__ inline int count_escapes(const PackJob& job, std::uint32_t index, int begin, int step, int lane) {
   constexpr int kWindow = 4 * 31;
-  constexpr unsigned kAllLanes = 0xffffffffu;
   const GroupPayload payload(job, index);
   const auto first = static_cast<std::int64_t>(payload.first_byte());
   const auto word_at = [&](std::int64_t at) { return payload.word_at(static_cast<int>(at - first)); };
@@ -27,9 +27,7 @@ __device__ inline int count_escapes(const PackJob& job, std::uint32_t index, int
     }
     __syncwarp();
   }
-#pragma unroll
-  for (int i = 16; i > 0; i /= 2) escapes += __shfl_xor_sync(kAllLanes, escapes, i);
-  return escapes;
+  return warp_sum(escapes);
 }
 
 }  // namespace cu264::entropy

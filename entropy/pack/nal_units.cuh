@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
+#include "common/cuda/thread_scan.cuh"
 #include "entropy/pack/pack_stages.cuh"
-#include "entropy/scan/block_scan.cuh"
 
 namespace cu264::entropy {
 
@@ -38,14 +38,14 @@ __device__ inline void report_picture(const PackJob& job, int picture) {
 // All threads of the block.
 template <int kThreads>
 __device__ void place_nal_units(const PackJob& job) {
-  __shared__ scan::WarpTotals<std::uint64_t, kThreads / 32> s_totals;
+  __shared__ WarpTotals<std::uint64_t, kThreads / 32> s_totals;
   const int slices = job.batch.pictures * job.batch.slices, thread = static_cast<int>(threadIdx.x);
   std::uint64_t stream_bytes = 0;
   for (int chunk = 0; chunk < slices; chunk += kThreads) {
     const int slice = chunk + thread;
     std::uint64_t all = 0;
     const std::uint64_t bytes = slice < slices ? job.scratch.slices[slice].nal_bytes() : 0;
-    const std::uint64_t before = scan::scan_threads(bytes, std::uint64_t{0}, all, s_totals, scan::Plus());
+    const std::uint64_t before = scan_threads(bytes, std::uint64_t{0}, all, s_totals, Plus());
     if (slice < slices) job.scratch.slices[slice].offset = stream_bytes + before;
     stream_bytes += all;
     __syncthreads();

@@ -8,16 +8,11 @@
 #include <functional>
 
 #include "core/device_batch.h"
-#include "cu264/encoder.h"
+#include "core/slice_header.h"
 #include "entropy/cavlc/code_batch.h"
+#include "entropy/cavlc/entropy_kernel.h"
 
 namespace cu264::entropy {
-
-// A slice header without its macroblocks, right-aligned: at most 64 bits (H.264 7.3.3).
-struct SliceHeaderBits {
-  std::uint64_t bits = 0;
-  std::int32_t length = 0;
-};
 
 // What came of one picture: its NAL units in Annex B form are stream[offset, offset + size).
 struct PackedPicture {
@@ -42,9 +37,9 @@ struct PackMemory {
   std::uint64_t capacity = 0;  // bytes of it
 };
 
-// Of batches of up to `pictures`. Each part is aligned to 256.
+// Of batches of up to `pictures`, with the memory of `kernel`, if any. Each part is aligned to 256.
 std::size_t pack_scratch_bytes(int pictures, int mb_width, int mb_height, int slices,
-                               EntropyKernel kernel = EntropyKernel::production);
+                               const EntropyKernel* kernel = nullptr);
 
 // For what the coder leaves to the packer.
 std::size_t coded_bytes(int pictures, int mb_width, int mb_height, int slices);
@@ -60,13 +55,11 @@ std::size_t max_packed_bytes(int mb_width, int mb_height, int slices);
 using LaunchCode = std::function<void(const core::BatchView&, const CodeScratch& scratch,
                                       const GroupBits& bits, cudaStream_t stream)>;
 
-// `d_headers` is [2 * slice + idr_pic_id], where idr_pic_id is the parity of the picture's index (H.264
-// 7.4.3); the batch's first picture has index `first_picture`. Pictures follow one another in the stream
-// without gaps. `kernel` is the one that the scratch was measured for. Asynchronous on `stream`. Throws
-// cu264::Error if a launch is refused.
-void launch_code_and_pack(const core::BatchView& batch, const SliceHeaderBits* d_headers,
-                          std::uint64_t first_picture, const PackMemory& memory, PackedPicture* d_pictures,
-                          cudaStream_t stream, EntropyKernel kernel = EntropyKernel::production,
-                          const LaunchCode& code = launch_code);
+// `d_headers` is [picture][slice]. Pictures follow one another in the stream without gaps. `kernel`, if any,
+// codes instead of `code`; the scratch was measured for it. Asynchronous on `stream`. Throws cu264::Error if
+// a launch is refused.
+void launch_code_and_pack(const core::BatchView& batch, const core::SliceHeaderBits* d_headers,
+                          const PackMemory& memory, PackedPicture* d_pictures, cudaStream_t stream,
+                          const EntropyKernel* kernel = nullptr, const LaunchCode& code = launch_code);
 
 }  // namespace cu264::entropy

@@ -16,7 +16,7 @@
 namespace cu264::entropy {
 
 struct SliceRecord {
-  SliceHeaderBits header;
+  core::SliceHeaderBits header;
   std::uint64_t bits = 0;    // of the RBSP without trailing bits
   std::uint64_t offset = 0;  // of its NAL unit in the stream
   std::uint32_t header_bits = 0;
@@ -55,8 +55,7 @@ struct PackScratch {
 struct PackJob {
   core::BatchView batch;
   GroupLayout layout;
-  const SliceHeaderBits* headers = nullptr;
-  std::uint32_t first_parity = 0;  // of the batch's first picture
+  const core::SliceHeaderBits* headers = nullptr;  // [picture][slice]
   PackScratch scratch;
   std::uint8_t* stream = nullptr;
   std::uint64_t capacity = 0;
@@ -70,8 +69,8 @@ struct PackJob {
     const std::uint32_t groups_a_block = warps << warp_groups_log2;
     return (groups + groups_a_block - 1) / groups_a_block;
   }
-  __device__ const SliceHeaderBits& header(int picture, int slice) const {
-    return headers[2 * slice + ((first_parity + picture) & 1)];
+  __device__ const core::SliceHeaderBits& header(int picture, int slice) const {
+    return headers[static_cast<std::size_t>(picture) * batch.slices + slice];
   }
   __device__ SliceRecord& slice(int picture, int slice) const {
     return scratch.slices[static_cast<std::size_t>(picture) * batch.slices + slice];

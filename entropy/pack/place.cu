@@ -2,21 +2,20 @@
 // the last block to be done gives the slices their places.
 #include <cuda/atomic>
 
+#include "common/cuda/error_check.h"
+#include "common/cuda/thread_scan.cuh"
+#include "common/cuda/warp.cuh"
 #include "core/bit_run.h"
 #include "core/block.h"
-#include "entropy/launch_check.cuh"
 #include "entropy/pack/escape_count.cuh"
 #include "entropy/pack/escape_groups.h"
 #include "entropy/pack/nal_units.cuh"
 #include "entropy/pack/pack_stages.cuh"
-#include "entropy/scan/block_scan.cuh"
 
 namespace cu264::entropy {
 namespace {
 
 using core::BitRun;
-
-constexpr unsigned kAllLanes = 0xffffffffu;
 
 // Of a chunk's groups, which have fewer than 2^31 bits; there are bits behind every alignment.
 struct ChunkRun {
@@ -88,7 +87,7 @@ __device__ __forceinline__ void add(std::uint32_t& s_sum, std::uint32_t value) {
 template <int kThreads>
 __device__ std::uint64_t place_groups(const PackJob& job, std::uint32_t slice_index, std::size_t first,
                                       SliceSums& s_sums) {
-  __shared__ scan::WarpTotals<ChunkRun, kThreads / 32> s_totals;
+  __shared__ WarpTotals<ChunkRun, kThreads / 32> s_totals;
   const int picture = static_cast<int>(blockIdx.y), slice = static_cast<int>(blockIdx.x);
   const int thread = static_cast<int>(threadIdx.x);
   const int first_row = core::slice_first_row(slice, job.batch.slices, job.batch.mb_height);
@@ -96,7 +95,7 @@ __device__ std::uint64_t place_groups(const PackJob& job, std::uint32_t slice_in
   const int first_mb = first_row * job.batch.mb_width;
   const int groups = (rows * job.batch.mb_width + kGroup - 1) / kGroup;
   std::uint32_t header_bits = 0, mbs[3] = {}, broken = 0;
-  const SliceHeaderBits header = job.header(picture, slice);
+  const core::SliceHeaderBits header = job.header(picture, slice);
   auto position = static_cast<std::uint64_t>(header.length);
   for (int chunk = 0; chunk < job.layout.groups_a_slice; chunk += kThreads) {
     const int own = chunk + thread;
@@ -112,7 +111,7 @@ __device__ std::uint64_t place_groups(const PackJob& job, std::uint32_t slice_in
       for (int kind = 0; kind < 3; ++kind) mbs[kind] += record.mbs[kind];
       broken |= record.broken;
     }
-    const ChunkRun before = scan::scan_threads(run, ChunkRun(), whole, s_totals, FollowedBy());
+    const ChunkRun before = scan_threads(run, ChunkRun(), whole, s_totals, FollowedBy());
     if (own < job.layout.groups_a_slice) {
       PlacedGroup placed;
       if (own < groups) {

@@ -2,19 +2,17 @@
 // place, then all lanes copy one after the other, and at last a few lanes each what is left at its ends.
 #include <cstdint>
 
-#include "entropy/launch_check.cuh"
+#include "common/cuda/error_check.h"
+#include "common/cuda/thread_scan.cuh"
+#include "common/cuda/warp.cuh"
 #include "entropy/pack/escapes.cuh"
 #include "entropy/pack/group_payload.cuh"
 #include "entropy/pack/pack_stages.cuh"
-#include "entropy/scan/block_scan.cuh"
 
 namespace cu264::entropy {
 namespace {
 
-using scan::from_lane;
-
 constexpr int kThreads = 128;
-constexpr unsigned kAllLanes = 0xffffffffu;
 constexpr std::uint8_t kIdrSliceHeader = 3 << 5 | 5;  // nal_ref_idc 3, nal_unit_type 5
 
 // Of the slice before the lane's group, which is its `index`-th and has `own` of them; the first lane's are
@@ -24,9 +22,8 @@ __device__ std::uint32_t escapes_before(const std::uint32_t* d_first, int index,
   std::uint32_t sum = 0;  // before the first lane's group
 #pragma unroll 4
   for (int i = lane - from_lane(index, 0); i < 0; i += 32) sum += d_first[i];
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(kAllLanes, sum, step);
-  const std::uint32_t lanes = scan::scan_lanes(own, scan::Plus()) - own;
+  sum = warp_sum(sum);
+  const std::uint32_t lanes = scan_lanes(own, Plus()) - own;
   const std::uint32_t before_slice = from_lane(lanes, max(lane - index, 0));
   return index <= lane ? lanes - before_slice : lanes + sum;
 }
@@ -107,12 +104,7 @@ __device__ void write_escaped(const GroupPayload& payload, std::uint8_t* d_out, 
     const std::uint32_t word = bytes > 0 ? payload.word_at(i) : 0;
     const std::uint32_t escapes = bytes > 0 ? escapes_in_word(first + i, bytes, word_at) : 0;
     __syncwarp();
-    int written = bytes + __popc(escapes);
-#pragma unroll
-    for (int step = 1; step < 32; step *= 2) {
-      const int before = __shfl_up_sync(kAllLanes, written, step);
-      if (lane >= step) written += before;
-    }
+    const int written = scan_lanes(bytes + __popc(escapes), Plus());
     std::uint8_t* d_to = d_out + written - bytes - __popc(escapes);
     for (int k = 0; k < bytes; ++k) {
       if ((escapes >> k) & 1) *d_to++ = core::kEmulationPreventionByte;

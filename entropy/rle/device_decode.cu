@@ -2,7 +2,8 @@
 // by bisection the run that it begins in.
 #include <algorithm>
 
-#include "entropy/launch_check.cuh"
+#include "common/cuda/arena.h"
+#include "common/cuda/error_check.h"
 #include "entropy/rle/device_encode.h"
 #include "entropy/scan/device_scan.h"
 #include "entropy/scan/tile.cuh"
@@ -11,7 +12,6 @@ namespace cu264::rle {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr scan::ScanForm kScan{};
 
 // The first run of [low, high) that ends behind `position`; high where there is none.
 __device__ __forceinline__ std::uint64_t run_at(const std::uint64_t* d_ends, std::uint64_t low,
@@ -73,28 +73,27 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 std::size_t scan_bytes(std::uint64_t runs) {
-  return (scan::scan_scratch_bytes(kScan, runs) + 255) / 256 * 256;
+  return aligned(scan::scan_scratch_bytes(runs), Arena::kAlignment);
 }
 
 template <class T>
 void launch(const DecodeArrays<T>& arrays, void* d_scratch, void* stream) {
   const auto cuda_stream = static_cast<cudaStream_t>(stream);
   if (arrays.runs == 0) {
-    entropy::check_call(cudaMemsetAsync(arrays.d_total, 0, sizeof(std::uint64_t), cuda_stream),
-                        "cudaMemsetAsync");
+    check_cuda(cudaMemsetAsync(arrays.d_total, 0, sizeof(std::uint64_t), cuda_stream), "cudaMemsetAsync");
     return;
   }
   std::uint64_t* const d_ends =
       reinterpret_cast<std::uint64_t*>(static_cast<std::byte*>(d_scratch) + scan_bytes(arrays.runs));
-  scan::launch_scan(kScan, {arrays.d_lengths, d_ends, arrays.runs, scan::Kind::inclusive}, d_scratch, stream);
-  entropy::check_call(cudaMemcpyAsync(arrays.d_total, d_ends + arrays.runs - 1, sizeof(std::uint64_t),
-                                      cudaMemcpyDeviceToDevice, cuda_stream),
-                      "cudaMemcpyAsync");
+  scan::launch_scan({arrays.d_lengths, d_ends, arrays.runs, scan::Kind::inclusive}, d_scratch, stream);
+  check_cuda(cudaMemcpyAsync(arrays.d_total, d_ends + arrays.runs - 1, sizeof(std::uint64_t),
+                             cudaMemcpyDeviceToDevice, cuda_stream),
+             "cudaMemcpyAsync");
   if (arrays.size == 0) return;
   const int skew = scan::chunk_skew(arrays.d_output);
   const std::uint64_t tiles = scan::tile_count(arrays.size, skew, kThreads * scan::kChunkItems<T>);
   decode_tiles<T><<<static_cast<unsigned>(tiles), kThreads, 0, cuda_stream>>>(arrays, d_ends, skew);
-  entropy::check_launch("decode_tiles");
+  check_launch("decode_tiles");
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // Run-length coding in one pass. A tile marks its heads, ranks them, and learns by GVLE's scan how many came
 // before; a run's length is the distance of its head from the next, so that each tile writes the lengths of
 // the runs that end in it.
+#include "common/cuda/error_check.h"
 #include "cu264/rle.h"
-#include "entropy/launch_check.cuh"
 #include "entropy/rle/device_encode.h"
 #include "entropy/rle/last_heads.cuh"
-#include "entropy/scan/gvle_scan.cuh"
+#include "entropy/scan/inter_block_scan.cuh"
 #include "entropy/scan/state_launch.cuh"
 #include "entropy/scan/tile.cuh"
 
@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(kTileThreads) encode_tiles(const __grid_consta
   if (heads == 0 && threadIdx.x == 0) call.last_heads.note(tile, false, 0);
   const bool last_tile = tile + 1 == call.tiles;
   if (warp == 0) {
-    const std::uint64_t before = GvleScan{call.d_state}(tile, heads);
+    const std::uint64_t before = InterBlockScan{call.d_state}(tile, heads);
     if (lane == 0) s_before = before;
   } else if (warp == 1 && tile > 0 && (heads > 0 || last_tile)) {
     const std::uint64_t open = call.last_heads.before(tile);
@@ -131,14 +131,13 @@ __global__ void __launch_bounds__(kTileThreads) encode_tiles(const __grid_consta
 template <class T>
 void launch(const EncodeArrays<T>& arrays, void* d_scratch, void* stream) {
   if (arrays.size == 0) {
-    entropy::check_call(
-        cudaMemsetAsync(arrays.d_runs, 0, sizeof(std::uint64_t), static_cast<cudaStream_t>(stream)),
-        "cudaMemsetAsync");
+    check_cuda(cudaMemsetAsync(arrays.d_runs, 0, sizeof(std::uint64_t), static_cast<cudaStream_t>(stream)),
+               "cudaMemsetAsync");
     return;
   }
   const int skew = chunk_skew(arrays.d_input);
   const std::uint64_t tiles = tile_count(arrays.size, skew, kEncodeTile<T>);
-  const std::size_t states = GvleScan::state_count(tiles);
+  const std::size_t states = InterBlockScan::state_count(tiles);
   std::byte* const d_bytes = static_cast<std::byte*>(d_scratch);
   std::uint64_t* const d_state = reinterpret_cast<std::uint64_t*>(d_bytes + kTicketBytes);
   const EncodeCall<T> call{arrays,
@@ -155,7 +154,7 @@ void launch(const EncodeArrays<T>& arrays, void* d_scratch, void* stream) {
 
 std::size_t encode_scratch_bytes(std::uint64_t size) {
   const std::uint64_t most = tile_count(size, 16, kEncodeTile<std::int32_t>);  // the smaller tile
-  return kTicketBytes + 2 * GvleScan::state_count(most) * sizeof(std::uint64_t);
+  return kTicketBytes + 2 * InterBlockScan::state_count(most) * sizeof(std::uint64_t);
 }
 void launch_encode(const EncodeArrays<std::uint8_t>& arrays, void* d_scratch, void* stream) {
   launch(arrays, d_scratch, stream);

@@ -1,4 +1,4 @@
-// Run-length coding on the GPU: in one pass, and PARLE as published.
+// Run-length coding on the GPU, in one pass.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,6 @@ struct EncodeArrays {
 std::size_t encode_scratch_bytes(std::uint64_t size);
 void launch_encode(const EncodeArrays<std::uint8_t>& arrays, void* d_scratch, void* stream);
 void launch_encode(const EncodeArrays<std::int32_t>& arrays, void* d_scratch, void* stream);
-
-std::size_t parle_scratch_bytes(std::uint64_t size);
-void launch_parle(const EncodeArrays<std::uint8_t>& arrays, void* d_scratch, void* stream);
-void launch_parle(const EncodeArrays<std::int32_t>& arrays, void* d_scratch, void* stream);
 
 template <class T>
 struct DecodeArrays {

@@ -3,6 +3,7 @@
 // tile is walked over once.
 #pragma once
 
+#include "common/cuda/warp.cuh"
 #include "entropy/scan/scan_state.cuh"
 
 namespace cu264::rle {
@@ -17,7 +18,6 @@ struct LastHeads {
 
   // By all lanes of a warp: the last head before tile `tile`. There is one: the array's first symbol.
   __device__ std::uint64_t before(std::uint32_t tile) const {
-    constexpr unsigned kAllLanes = 0xffffffffu;
     const int lane = static_cast<int>(threadIdx.x) % 32;
     for (std::int64_t last = static_cast<std::int64_t>(tile) - 1;; last -= 32) {
       std::uint64_t element = 2;  // before the first tile; the first one holds a head

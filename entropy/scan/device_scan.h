@@ -1,4 +1,4 @@
-// Prefix sums on the GPU in any combination of inter-block scan and tile.
+// Prefix sums on the GPU.
 #pragma once
 
 #include <cstddef>
@@ -8,18 +8,6 @@
 
 namespace cu264::scan {
 
-enum class TileSize { small, large };  // 1024 and 8192 items
-
-struct ScanForm {
-  Method method = Method::gvle;
-  TileSize tile = TileSize::large;
-};
-
-// That of a public method: the published ones have one load of 16 bytes a thread.
-inline ScanForm form_of(Method method) {
-  return method == Method::automatic ? ScanForm{} : ScanForm{method, TileSize::small};
-}
-
 template <class Sum>
 struct ScanArrays {
   const std::uint32_t* d_input;
@@ -28,10 +16,8 @@ struct ScanArrays {
   Kind kind;
 };
 
-std::size_t scan_scratch_bytes(const ScanForm& form, std::uint64_t count);
-void launch_scan(const ScanForm& form, const ScanArrays<std::uint32_t>& arrays, void* d_scratch,
-                 void* stream);
-void launch_scan(const ScanForm& form, const ScanArrays<std::uint64_t>& arrays, void* d_scratch,
-                 void* stream);
+std::size_t scan_scratch_bytes(std::uint64_t count);
+void launch_scan(const ScanArrays<std::uint32_t>& arrays, void* d_scratch, void* stream);
+void launch_scan(const ScanArrays<std::uint64_t>& arrays, void* d_scratch, void* stream);
 
 }  // namespace cu264::scan

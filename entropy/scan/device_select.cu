@@ -1,8 +1,8 @@
 // Stream compaction in one pass: the selected items of a tile are gathered in shared memory while the block
 // waits for the number of those before, and leave it side by side.
-#include "entropy/launch_check.cuh"
+#include "common/cuda/error_check.h"
 #include "entropy/scan/device_select.h"
-#include "entropy/scan/gvle_scan.cuh"
+#include "entropy/scan/inter_block_scan.cuh"
 #include "entropy/scan/state_launch.cuh"
 #include "entropy/scan/tile.cuh"
 
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(kTileThreads) select_tiles(const __grid_consta
   }
   const unsigned selected = rank_marks(marks, ranks, s_warp_marks);
   if (warp == 0) {
-    const std::uint64_t before = GvleScan{call.d_state}(tile, selected);
+    const std::uint64_t before = InterBlockScan{call.d_state}(tile, selected);
     if (lane == 0) s_before = before;
   }
 #pragma unroll
@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(kTileThreads) select_tiles(const __grid_consta
 template <class T>
 void launch(const SelectArrays<T>& arrays, void* d_scratch, void* stream) {
   if (arrays.count == 0) {
-    entropy::check_call(
+    check_cuda(
         cudaMemsetAsync(arrays.d_selected, 0, sizeof(std::uint64_t), static_cast<cudaStream_t>(stream)),
         "cudaMemsetAsync");
     return;
@@ -123,14 +123,14 @@ void launch(const SelectArrays<T>& arrays, void* d_scratch, void* stream) {
                            reinterpret_cast<std::uint64_t*>(d_bytes + kTicketBytes),
                            static_cast<std::uint32_t>(tiles)};
   launch_with_state(select_tiles<T>, "select_tiles", call, tiles, kTileThreads, d_scratch,
-                    kTicketBytes + GvleScan::state_count(tiles) * sizeof(std::uint64_t), stream);
+                    kTicketBytes + InterBlockScan::state_count(tiles) * sizeof(std::uint64_t), stream);
 }
 
 }  // namespace
 
 std::size_t select_scratch_bytes(std::uint64_t count) {
   const std::uint64_t most = tile_count(count, 16, kSelectTile<std::uint32_t>);  // the smaller tile
-  return kTicketBytes + GvleScan::state_count(most) * sizeof(std::uint64_t);
+  return kTicketBytes + InterBlockScan::state_count(most) * sizeof(std::uint64_t);
 }
 void launch_select(const SelectArrays<std::uint32_t>& arrays, void* d_scratch, void* stream) {
   launch(arrays, d_scratch, stream);

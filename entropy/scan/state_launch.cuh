@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "entropy/launch_check.cuh"
+#include "common/cuda/error_check.h"
 
 namespace cu264::scan {
 
@@ -28,12 +28,12 @@ void launch_with_state(void (*kernel)(Call), const char* name, const Call& call,
                        int threads, void* d_scratch, std::size_t scratch_size, void* stream) {
   // Only code compiled for compute capability 9.0 waits.
   cudaFuncAttributes attributes{};
-  entropy::check_call(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
+  check_cuda(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
   const auto cuda_stream = static_cast<cudaStream_t>(stream);
   const std::size_t words = scratch_size / sizeof(std::uint64_t);
   zero_words<<<static_cast<unsigned>((words + 255) / 256), 256, 0, cuda_stream>>>(
       static_cast<std::uint64_t*>(d_scratch), words);
-  entropy::check_launch("zero_words");
+  check_launch("zero_words");
   cudaLaunchAttribute early{};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
@@ -43,7 +43,7 @@ void launch_with_state(void (*kernel)(Call), const char* name, const Call& call,
   config.stream = cuda_stream;
   config.attrs = &early;
   config.numAttrs = attributes.ptxVersion >= 90 ? 1 : 0;
-  entropy::check_call(cudaLaunchKernelEx(&config, kernel, call), name);
+  check_cuda(cudaLaunchKernelEx(&config, kernel, call), name);
 }
 
 }  // namespace cu264::scan

@@ -8,12 +8,12 @@
 
 #include <cstdint>
 
-#include "entropy/scan/block_scan.cuh"
+#include "common/cuda/thread_scan.cuh"
+#include "common/cuda/warp.cuh"
 
 namespace cu264::scan {
 
 inline constexpr int kTileThreads = 256, kTileWarps = kTileThreads / 32;
-inline constexpr unsigned kAllLanes = 0xffffffffu;
 
 template <class T>
 inline constexpr int kChunkItems = 16 / sizeof(T);

@@ -8,9 +8,9 @@
 #include <memory>
 #include <string>
 
+#include "common/cuda/error_check.h"
 #include "cu264/status.h"
 #include "cu264/vle.h"
-#include "entropy/launch_check.cuh"
 #include "entropy/vle/cpu_decode.h"
 #include "entropy/vle/crc32c.h"
 #include "entropy/vle/segment.h"
@@ -19,7 +19,6 @@ namespace cu264::vle {
 namespace {
 
 using Bytes = std::span<const std::uint8_t>;
-using entropy::check_call;
 
 struct FreeDevice {
   void operator()(std::uint8_t* d_memory) const { cudaFree(d_memory); }
@@ -74,7 +73,7 @@ class CudaCoder final : public SegmentCoder {
     try {
       check_present();
       enter();
-      check_call(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
+      check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
       scratch_size_ = scratch_for_all();
       d_scratch_ = allocate_device(scratch_size_);
       d_input_ = allocate_device(kSegmentSize);
@@ -136,15 +135,15 @@ class CudaCoder final : public SegmentCoder {
 
   void check_present() const {
     int count = 0;
-    check_call(cudaGetDeviceCount(&count), "counting the CUDA devices");
+    check_cuda(cudaGetDeviceCount(&count), "counting the CUDA devices");
     if (device_ >= 0 && device_ < count) return;
     throw Error(ErrorCode::device_unavailable, "there are " + std::to_string(count));
   }
 
   // Any thread may be the one that works with this coder.
-  void enter() const { check_call(cudaSetDevice(device_), "cudaSetDevice"); }
+  void enter() const { check_cuda(cudaSetDevice(device_), "cudaSetDevice"); }
 
-  void finish() const { check_call(cudaStreamSynchronize(stream_), "a segment's work on the device"); }
+  void finish() const { check_cuda(cudaStreamSynchronize(stream_), "a segment's work on the device"); }
 
   void close() {
     if (stream_ == nullptr) return;
@@ -153,11 +152,11 @@ class CudaCoder final : public SegmentCoder {
   }
 
   void upload(void* d_to, Bytes from) const {
-    check_call(cudaMemcpyAsync(d_to, from.data(), from.size(), cudaMemcpyHostToDevice, stream_), "upload");
+    check_cuda(cudaMemcpyAsync(d_to, from.data(), from.size(), cudaMemcpyHostToDevice, stream_), "upload");
   }
 
   void download(void* to, const void* d_from, std::size_t size) const {
-    check_call(cudaMemcpyAsync(to, d_from, size, cudaMemcpyDeviceToHost, stream_), "download");
+    check_cuda(cudaMemcpyAsync(to, d_from, size, cudaMemcpyDeviceToHost, stream_), "download");
   }
 
   void count(std::size_t size) {

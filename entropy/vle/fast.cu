@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string>
 
+#include "common/cuda/error_check.h"
 #include "cu264/status.h"
-#include "entropy/launch_check.cuh"
 #include "entropy/vle/fast_kernel.cuh"
 
 namespace cu264::vle {
@@ -19,12 +19,6 @@ constexpr int kThreadSymbols = 64;
 // Warps that encode: as many as shared memory and registers of one multiprocessor allow.
 constexpr int kLargeWarps = 19;
 constexpr int kSmallWarps = 10;  // with a small table, for GPUs with less shared memory
-
-void check(cudaError_t status, const char* what) {
-  if (status == cudaSuccess) return;
-  throw Error(ErrorCode::device_failure, std::string(what) + ": " + cudaGetErrorString(status),
-              "check the GPU and its driver");
-}
 
 // How the kernel runs on the current device.
 struct Geometry {
@@ -40,10 +34,11 @@ struct Geometry {
 
 Geometry geometry(int most_shared) {
   int device = 0, shared = 0, processors = 0, major = 0;
-  check(cudaGetDevice(&device), "cudaGetDevice");
-  check(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "shared memory");
-  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "multiprocessors");
-  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "compute capability");
+  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  check_cuda(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+             "shared memory");
+  check_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "multiprocessors");
+  check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "compute capability");
   shared = std::min(shared, most_shared);
   using Large = Layout<kThreadSymbols, 256>;
   using Small = Layout<kThreadSymbols, 64>;
@@ -103,7 +98,7 @@ void fast_encode(const EncodeCall& call, std::uint64_t* d_chunk_index, int most_
   const std::uint64_t count = scratch / sizeof(std::uint64_t);
   const int zero_blocks = static_cast<int>(std::min<std::uint64_t>((count + 255) / 256, 256));
   prepare_kernel<<<zero_blocks, 256, 0, stream>>>(words, count, call.d_result);
-  entropy::check_launch("prepare_kernel");
+  check_launch("prepare_kernel");
   if (tiles == 0) return;
 
   KernelCall kernel_call{call.d_input,
@@ -119,8 +114,8 @@ void fast_encode(const EncodeCall& call, std::uint64_t* d_chunk_index, int most_
                          static_cast<std::uint32_t>(call.size / geometry.tile_symbols())};
   const auto kernel = geometry.large ? fast::encode_kernel<kThreadSymbols, 256, kLargeWarps>
                                      : fast::encode_kernel<kThreadSymbols, 64, kSmallWarps>;
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, geometry.shared_bytes),
-        "shared memory for encode_kernel");
+  check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, geometry.shared_bytes),
+             "shared memory for encode_kernel");
   cudaLaunchConfig_t config{};
   config.gridDim = static_cast<unsigned>(std::min<std::uint64_t>(tiles, geometry.blocks));
   config.blockDim = 32 * (geometry.warps + 1);
@@ -134,7 +129,7 @@ void fast_encode(const EncodeCall& call, std::uint64_t* d_chunk_index, int most_
     config.numAttrs = 1;
   }
   void* arguments[] = {&kernel_call};
-  check(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), arguments), "encode_kernel");
+  check_cuda(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), arguments), "encode_kernel");
 }
 
 DeviceEncoder fast_encoder() {

@@ -8,11 +8,10 @@
 
 #include <cstdint>
 
+#include "common/cuda/warp.cuh"
 #include "entropy/vle/fast_thread_code.cuh"
 
 namespace cu264::vle::fast {
-
-constexpr unsigned kAllLanes = 0xffffffff;
 
 // Where the stream goes.
 struct StreamMemory {
@@ -49,17 +48,6 @@ __device__ inline std::uint32_t dense_index(std::uint32_t i) {
   return kSwizzled ? i ^ (i >> 3 & 28) : i;
 }
 
-__device__ inline int largest(int value) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_max_sync(kAllLanes, value);
-#else
-  for (int distance = 16; distance != 0; distance /= 2) {
-    value = max(value, __shfl_xor_sync(kAllLanes, value, distance));
-  }
-  return value;
-#endif
-}
-
 __device__ inline bool all_equal(std::uint32_t value) {
   return __all_sync(kAllLanes, value == __shfl_sync(kAllLanes, value, 0));
 }
@@ -69,7 +57,7 @@ template <int kRows, bool kSwizzled>
 __device__ inline void make_dense(std::uint32_t* columns, int lane, std::uint32_t head, std::uint32_t shift,
                                   std::uint32_t first, int count) {
   constexpr int kGroup = 4;
-  const int most = largest(count);
+  const int most = warp_max(count);
   std::uint32_t words[kRows];
 #pragma unroll
   for (int row = 0; row < kRows; row += kGroup) {

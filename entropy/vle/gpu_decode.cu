@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <string>
 
+#include "common/cuda/arena.h"
+#include "common/cuda/error_check.h"
 #include "cu264/status.h"
-#include "entropy/launch_check.cuh"
 #include "entropy/vle/gpu_decode_index.cuh"
 
 namespace cu264::vle {
@@ -14,41 +15,24 @@ namespace {
 
 using namespace gpu_decode;
 
-// Parts of the caller's scratch, each 256-byte aligned; without memory it only counts.
-class Carver {
- public:
-  explicit Carver(void* memory) : memory_(static_cast<char*>(memory)) {}
-  template <class T>
-  T* take(std::uint64_t count) {
-    T* const part = memory_ == nullptr ? nullptr : reinterpret_cast<T*>(memory_ + used_);
-    used_ += (count * sizeof(T) + 255) / 256 * 256;
-    return part;
-  }
-  std::size_t used() const { return used_; }
-
- private:
-  char* memory_;
-  std::size_t used_ = 0;
-};
-
 struct Scratch {
   Scratch(void* memory, std::size_t stream_size, std::size_t size, bool with_index) {
-    Carver carver(memory);
-    table = carver.take<Table>(1);
+    Arena arena(memory);
+    table = arena.take<Table>(1);
     if (!with_index) {
       call.stretches = (std::uint64_t{stream_size} * 8 + kStretch - 1) / kStretch;
-      call.maps = carver.take<std::uint16_t>(call.stretches * kEntries);
+      call.maps = arena.take<std::uint16_t>(call.stretches * kEntries);
       std::uint64_t count = call.stretches;
       for (int level = 0; level < kLevels; ++level) {
         count = (count + kGroup - 1) / kGroup;
         call.group_counts[level] = count;
-        call.groups[level] = carver.take<Step>(count * kEntries);
-        call.entries[level] = carver.take<Step>(count);
+        call.groups[level] = arena.take<Step>(count * kEntries);
+        call.entries[level] = arena.take<Step>(count);
       }
       call.chunks = chunk_count(size);
-      call.index = carver.take<std::uint64_t>(call.chunks);
+      call.index = arena.take<std::uint64_t>(call.chunks);
     }
-    bytes = carver.used();
+    bytes = arena.bytes();
   }
 
   Table* table;
@@ -77,20 +61,20 @@ int blocks_for(std::uint64_t threads, int block, int most) {
 
 void find_index(const IndexCall& call, int most_blocks, cudaStream_t stream) {
   map_stretches_kernel<<<blocks_for(call.stretches * kEntries, 256, most_blocks), 256, 0, stream>>>(call);
-  entropy::check_launch("map_stretches_kernel");
+  check_launch("map_stretches_kernel");
   const auto& counts = call.group_counts;
   compose_kernel<<<blocks_for(counts[0] * kEntries, 256, 1 << 30), 256, 0, stream>>>(
       call.maps, call.stretches, call.groups[0], counts[0]);
-  entropy::check_launch("compose_kernel");
+  check_launch("compose_kernel");
   compose_kernel<<<blocks_for(counts[1] * kEntries, 256, 1 << 30), 256, 0, stream>>>(
       call.groups[0], counts[0], call.groups[1], counts[1]);
-  entropy::check_launch("compose_kernel");
+  check_launch("compose_kernel");
   enter_kernel<<<1, 1, 0, stream>>>(call);
-  entropy::check_launch("enter_kernel");
+  check_launch("enter_kernel");
   descend_kernel<<<blocks_for(counts[1] * kEntries, 256, 1 << 30), 256, 0, stream>>>(call);
-  entropy::check_launch("descend_kernel");
+  check_launch("descend_kernel");
   index_kernel<<<blocks_for(counts[0], 1, most_blocks), kGroup, 0, stream>>>(call);
-  entropy::check_launch("index_kernel");
+  check_launch("index_kernel");
 }
 
 }  // namespace
@@ -113,10 +97,10 @@ void decode(const DecodeCall& call) {
   }
   auto* const stream = static_cast<cudaStream_t>(call.stream);
   prepare_kernel<<<1, kSymbols, 0, stream>>>(call.d_table, scratch.table, call.d_result, call.size);
-  entropy::check_launch("prepare_kernel");
+  check_launch("prepare_kernel");
   if (call.size == 0) {
     judge_empty_kernel<<<1, 1, 0, stream>>>(call.d_bits, call.d_result);
-    return entropy::check_launch("judge_empty_kernel");
+    return check_launch("judge_empty_kernel");
   }
   const StreamView view{reinterpret_cast<const std::uint32_t*>(call.d_stream), call.stream_size / 4,
                         reinterpret_cast<std::uintptr_t>(call.d_stream) % 16 == 0};
@@ -144,9 +128,9 @@ void decode(const DecodeCall& call) {
                          chunk_count(call.size)};
   decode_chunks_kernel<<<blocks_for(chunk_count(call.size), kChunkThreads, kChunkBlocks * processors),
                          kChunkThreads, 0, stream>>>(chunks);
-  entropy::check_launch("decode_chunks_kernel");
+  check_launch("decode_chunks_kernel");
   judge_symbols_kernel<<<1, 1, 0, stream>>>(call.d_result);
-  entropy::check_launch("judge_symbols_kernel");
+  check_launch("judge_symbols_kernel");
 }
 
 }  // namespace cu264::vle

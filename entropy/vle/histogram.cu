@@ -2,9 +2,13 @@
 // seldom meet; the blocks' sums are added to 64-bit counts.
 #include "entropy/vle/histogram.h"
 
+#include <algorithm>
 #include <cuda/atomic>
 
-#include "entropy/vle/persistent.cuh"
+#include "common/cuda/error_check.h"
+#include "entropy/vle/code_table.h"
+#include "entropy/vle/resident_blocks.cuh"
+#include "entropy/vle/thread_inputs.cuh"
 
 namespace cu264::vle {
 namespace {
@@ -76,7 +80,7 @@ void launch_histogram(const std::uint8_t* d_input, std::size_t size, std::uint64
   const auto grid = static_cast<unsigned>(std::max(needed, std::min<std::uint64_t>(useful, resident)));
   histogram<<<grid, kThreads, 0, static_cast<cudaStream_t>(stream)>>>(
       inputs, reinterpret_cast<unsigned long long*>(d_counts));
-  entropy::check_launch("histogram");
+  check_launch("histogram");
 }
 
 }  // namespace cu264::vle

@@ -17,6 +17,11 @@
 #include "cu264/frame.h"
 #include "cu264/status.h"
 
+namespace cu264::vision {
+struct DetectorAccess;  // neither is part of the API
+struct DetectorBackends;
+}  // namespace cu264::vision
+
 namespace cu264::canny {
 
 inline constexpr int kMaxSide = 16384;  // of a picture, in pixels
@@ -25,12 +30,6 @@ enum class Partition : std::uint8_t {
   columns,  // sub-images of 32 x height: the paper's horizontal partition
   rows,     // of width x 32: its vertical partition
   frame,    // one, the whole picture: the frame-level method
-};
-
-// Two computations of the same maps.
-enum class Form : std::uint8_t {
-  shared,     // one union-find sweep serves all candidate pairs
-  published,  // the paper's: hysteresis by passes, once for each candidate pair
 };
 
 // Thresholds and levels are hundredths of the picture's largest gradient: 0 .. 100.
@@ -54,7 +53,6 @@ struct Params {
   // Gradients are taken relative to the picture's largest, at least to this: 0 .. 360 grey levels (over two
   // pixels). Above 0 it keeps the noise of flat pictures from becoming edges. 0: off.
   int noise_floor = 0;
-  Form form = Form::shared;
 };
 
 // The thresholds 0.01 .. 0.25 in steps of 0.01 and of 0.03: the paper's C0.01 (300 pairs) and C0.03 (36
@@ -129,6 +127,10 @@ class Detector {
               MemoryKind memory = MemoryKind::host, void* stream = nullptr);
 
  private:
+  friend struct vision::DetectorAccess;
+  Detector(const vision::DetectorBackends& backends, const Params& params, int width, int height,
+           const Machine& machine);
+
   std::unique_ptr<DetectorBackend> backend_;
   std::string backend_name_;
   std::string backend_reason_;

@@ -59,10 +59,6 @@ struct Colour {
   bool full_range = false;
 };
 
-// Which kernels of the CUDA backend code the levels. A developer's option, for comparisons: the bytes are the
-// same; the published forms are slower and take more memory.
-enum class EntropyKernel { production, cavlcu, cavlc_su };
-
 // Quantisation by macroblock, offsets with a mean of zero around Config::qp. One of the two, not both.
 enum class AdaptiveQuantisation { off, variance };
 inline constexpr int kStrongestEdgeGuide = 3;
@@ -103,7 +99,6 @@ struct Config {
   int batch = 0;               // pictures encoded together; 0: what fills the device; 1: lowest latency
   std::vector<int> devices;    // that take batches in turn; empty: device 0
   bool device_output = false;  // packets stay on the device: Packet::device_data
-  EntropyKernel entropy_kernel = EntropyKernel::production;
 
   // Sets a field by the name of one of config_options() and its value as text, as the command line does.
   // Throws Error(invalid_argument) that lists what is accepted.
@@ -143,6 +138,10 @@ struct MemoryRequirement {
 // asked, as open would; otherwise no device is needed.
 MemoryRequirement memory_required(const Config& config);
 
+namespace encoder {
+struct EncoderAccess;  // not part of the API
+}
+
 class Encoder {
  public:
   // Really opens the backend: a working encoder, or an Error that says why not.
@@ -169,7 +168,9 @@ class Encoder {
   void flush();
 
  private:
+  friend struct encoder::EncoderAccess;
   struct Impl;
+  explicit Encoder(std::unique_ptr<Impl> impl) noexcept;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -31,11 +31,18 @@ class ProtectionKey {
 
   // 64 hexadecimal digits. Throws Error(invalid_argument), as the others do.
   static ProtectionKey from_hex(std::string_view hex);
-  // A file of 32 bytes, or of 64 hexadecimal digits and perhaps a line end. Error(bad_input): it cannot be
-  // read.
+  // A file of 32 bytes, or of 64 hexadecimal digits and perhaps a line end. 32 hexadecimal digits are
+  // refused: they are half a key. Error(bad_input): it cannot be read.
   static ProtectionKey from_file(const std::string& path);
+  // Whether users other than the owner may read or change the file; false where this cannot be told.
+  static bool file_is_open_to_others(const std::string& path);
   // Of the environment variable CU264_KEY, in hexadecimal digits.
   static ProtectionKey from_environment();
+  // A new one, from libcrypto's generator of random numbers.
+  static ProtectionKey random();
+  // Into a new file of 64 hexadecimal digits that its owner alone may read. Error(bad_output): there is a
+  // file of that name already, or it cannot be written.
+  void write_new_file(const std::string& path) const;
 
   std::span<const std::uint8_t> bytes() const { return bytes_; }
 
@@ -55,17 +62,26 @@ struct EncryptionParts {
 // 1: signs; 2: signs and modes; 3: all. Throws Error(invalid_argument).
 EncryptionParts encryption_strength(int strength);
 
-// Encryption inside the encoder (Config::encryption): the stream is the one that make_encryptor would make of
-// the plain one with the same nonce. Without authentication, which is the stream tool's.
+// Encryption inside the encoder (Config::encryption), under a random nonce: the stream is the one that
+// make_encryptor would make of the plain one with the same nonce. Without authentication, which is the stream
+// tool's.
 struct EncoderEncryption {
   ProtectionKey key;
   EncryptionParts parts;
-  std::optional<std::uint64_t> nonce = {};  // for tests. Nothing: a random one, as it must be
 };
 
 struct EncryptionOptions {
   EncryptionParts parts;
-  bool authenticate = false;  // an HMAC-SHA256 beside each picture, about 70 bytes, checked when decrypting
+  // An HMAC-SHA256 beside each picture and behind the last one, about 70 bytes, checked when decrypting: over
+  // the pictures, their number, order and parameter sets, and the messages among them.
+  bool authenticate = false;
+};
+
+struct DecryptionOptions {
+  // Refuse streams that are not authenticated, and those of version 1 of the format, whose authentication can
+  // be stripped or replayed. Without it a stream says itself whether it is authenticated, and whoever changes
+  // streams may put an unauthenticated one in the place of an authenticated one.
+  bool require_authentication = false;
 };
 
 enum class WatermarkScheme {
@@ -111,10 +127,15 @@ class StreamTool {
   // Parameter sets that the container keeps outside the stream, as a byte stream (annex B).
   virtual void parameter_sets(std::span<const std::uint8_t> stream) = 0;
   // One or more whole access units as a byte stream (annex B); returns what takes their place. Tools that
-  // only read return the input.
+  // only read return the input. A picture whose last slices are missing is held, with what lies before it
+  // behind the picture before, and returned by the call that completes it; decryptors of authenticated
+  // streams refuse it.
   virtual std::vector<std::uint8_t> access_units(std::span<const std::uint8_t> stream) = 0;
-  // To be called behind the last access unit. Of tools that read a payload: the payload. Throws when the
-  // stream was not what the tool is for, or could not hold the payload.
+  // To be called once behind the last access unit, and before finish(): the NAL units that are put behind it,
+  // as a byte stream. None but for encryption with authentication.
+  virtual std::vector<std::uint8_t> last_units() = 0;
+  // To be called at the end. Of tools that read a payload: the payload. Throws when the stream was not what
+  // the tool is for, was cut off, or could not hold the payload.
   virtual std::vector<std::uint8_t> finish() = 0;
 
   virtual StreamCounts counts() const = 0;
@@ -123,8 +144,9 @@ class StreamTool {
 // A random nonce is drawn for each; the same input is encrypted to another output each time.
 std::unique_ptr<StreamTool> make_encryptor(const ProtectionKey& key, const EncryptionOptions& options);
 // Gives back the bytes that were encrypted. Error(bad_input): a wrong key, a stream that is not encrypted, or
-// a picture that fails authentication.
-std::unique_ptr<StreamTool> make_decryptor(const ProtectionKey& key);
+// a picture that fails authentication, of which nothing is decrypted then. An authenticated stream is the one
+// that was encrypted only when finish() has returned: until then its end may be missing.
+std::unique_ptr<StreamTool> make_decryptor(const ProtectionKey& key, const DecryptionOptions& options = {});
 
 // Marks only blocks from which no other block is predicted, so that nothing drifts: outside of those blocks
 // only the loop filter's reach changes. The payload is repeated to fill the stream. Error(bad_input), from
@@ -152,19 +174,27 @@ struct KeystreamRange {
   std::uint32_t macroblocks = 1;  // of a picture, from its first on: up to 2^24
   std::uint32_t blocks = 32;      // of a macroblock, from its first on: 1 to 32
 
-  std::uint64_t bytes() const { return std::uint64_t{16} * blocks * macroblocks * pictures; }
+  // 2^64 - 1 for a range that has more bytes, and so is none.
+  std::uint64_t bytes() const {
+    std::uint64_t bytes = 16;
+    for (const std::uint32_t factor : {blocks, macroblocks, pictures}) {
+      if (factor != 0 && bytes > ~std::uint64_t{0} / factor) return ~std::uint64_t{0};
+      bytes *= factor;
+    }
+    return bytes;
+  }
 };
 
 // Fills `out`, which has range.bytes() bytes. Error(invalid_argument): it has not, or the range is none.
 void make_keystream(const ProtectionKey& key, const KeystreamRange& range, std::span<std::uint8_t> out);
-// The same bytes to memory of the current CUDA device, range.bytes() of them from d_out on, which is aligned
-// to
-// 16. `stream` is a cudaStream_t; returns once the kernel is launched. Error(device_unavailable): built
-// without CUDA.
+// The same bytes to memory of the current CUDA device, range.bytes() of them from d_out on, which must be
+// aligned to 16 bytes. `stream` is a cudaStream_t; returns once the kernel is launched.
+// Error(device_unavailable): built without CUDA.
 void make_keystream_on_device(const ProtectionKey& key, const KeystreamRange& range, void* d_out,
                               void* stream);
 
-// All of a byte stream (annex B) at once: what access_units() returns of it, and what finish() does.
+// All of a byte stream (annex B) at once: what access_units() and last_units() return, and what finish()
+// does.
 struct StreamResult {
   std::vector<std::uint8_t> stream;
   std::vector<std::uint8_t> payload;

@@ -32,24 +32,19 @@ void decode(std::span<const std::int32_t> symbols, std::span<const std::uint32_t
             std::span<std::int32_t> output);
 
 // ---- In device memory: asynchronous on `stream` (a cudaStream_t), without allocation or synchronisation.
-// ---- Called with d_scratch null they only set scratch_size to the bytes they need for these sizes; then
-// with
-// ---- memory of that size, 256-byte aligned, whatever it holds, which is theirs until the work is done.
-// ---- Arrays need the alignment of their elements only. Any size up to 2^38.
-
-enum class Method {
-  automatic,  // one pass
-  parle,      // as published: mask, scan, compact, scatter; below 2^32 symbols, 8 bytes of scratch each
-};
+//
+// Called with d_scratch null, the functions only set scratch_size to the bytes that they need for these
+// sizes. Then they are called with memory of that size, 256-byte aligned, whatever it holds, which is theirs
+// until the work is done. Arrays need the alignment of their elements only. Any size up to 2^38 works.
 
 // Writes the runs; *d_runs becomes how many. Outputs take one element for each symbol of the input at worst,
 // of which those of the runs are written, and do not overlap it.
 void device_encode(void* d_scratch, std::size_t& scratch_size, const std::uint8_t* d_input,
                    std::uint64_t size, std::uint8_t* d_symbols, std::uint32_t* d_lengths,
-                   std::uint64_t* d_runs, void* stream, Method method = Method::automatic);
+                   std::uint64_t* d_runs, void* stream);
 void device_encode(void* d_scratch, std::size_t& scratch_size, const std::int32_t* d_input,
                    std::uint64_t size, std::int32_t* d_symbols, std::uint32_t* d_lengths,
-                   std::uint64_t* d_runs, void* stream, Method method = Method::automatic);
+                   std::uint64_t* d_runs, void* stream);
 
 // Writes the symbols of the runs, at most `size`; *d_total becomes what the lengths add up to (modulo 2^64).
 // The output is whole if that is `size`. A length may be 0.

@@ -33,22 +33,12 @@ std::size_t select_nonzero(std::span<const std::uint8_t> input, std::span<std::u
 // ---- memory of that size, 256-byte aligned, whatever it holds, which is theirs until the work is done.
 // ---- Arrays need the alignment of their elements only. Any count up to 2^38.
 
-// How the blocks of a scan learn the sums before their own (thesis 2.3, section 4.4).
-enum class Method {
-  automatic,  // the fastest: GVLE's, with large tiles
-  gvle,       // the paper's GVLE_scan: segments of 32 blocks, summed by atomic additions
-  yavle,      // YAVLE_scan: look-back over 32 blocks at a time (Yamamoto et al.)
-  cuvle,      // CUVLE_scan: from block to block (Yan et al.)
-};
-
 // The output may be the input itself where the types are equal. Fastest where input and output lie equally
 // within 16 bytes.
 void device_scan(void* d_scratch, std::size_t& scratch_size, const std::uint32_t* d_input,
-                 std::uint32_t* d_output, std::uint64_t count, Kind kind, void* stream,
-                 Method method = Method::automatic);
+                 std::uint32_t* d_output, std::uint64_t count, Kind kind, void* stream);
 void device_scan(void* d_scratch, std::size_t& scratch_size, const std::uint32_t* d_input,
-                 std::uint64_t* d_output, std::uint64_t count, Kind kind, void* stream,
-                 Method method = Method::automatic);
+                 std::uint64_t* d_output, std::uint64_t count, Kind kind, void* stream);
 
 // Like select(). The output takes `count` elements, of which those selected are written, and must not overlap
 // the input; *d_selected becomes their number.

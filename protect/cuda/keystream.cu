@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "entropy/launch_check.cuh"
+#include "common/cuda/error_check.h"
 #include "protect/cuda/aes_table.cuh"
 
 namespace cu264::protect::cuda {
@@ -37,19 +37,18 @@ __global__ void __launch_bounds__(kThreads)
 }  // namespace
 
 void launch_keystream(const AesKey& key, const KeystreamRange& range, void* d_out, void* stream) {
-  using entropy::check_call;
   int device = 0, processors = 0, blocks = 0;
-  check_call(cudaGetDevice(&device), "cudaGetDevice");
-  check_call(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
+  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  check_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
              "cudaDeviceGetAttribute");
-  check_call(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, keystream_kernel, kThreads, 0),
+  check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, keystream_kernel, kThreads, 0),
              "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
   const std::uint64_t all = range.bytes() / sizeof(uint4), needed = (all + kThreads - 1) / kThreads;
   const auto grid =
       static_cast<unsigned>(std::min<std::uint64_t>(needed, static_cast<std::uint64_t>(processors * blocks)));
   keystream_kernel<<<grid, kThreads, 0, static_cast<cudaStream_t>(stream)>>>(key, range, all,
                                                                              static_cast<uint4*>(d_out));
-  entropy::check_launch("keystream_kernel");
+  check_launch("keystream_kernel");
 }
 
 }  // namespace cu264::protect::cuda

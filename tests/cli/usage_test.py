@@ -53,6 +53,7 @@ class Usage(CommandTest):
             "format": ["avi"],
             "device": ["-1", "x", "0,0", "0,"],
             "batch": ["-1", "x"],
+            "entropy-kernel": ["CAVLCU", "cavlc-su", "fast", ""],
         }.items():
             for value in values:
                 with self.subTest(option=option, value=value):
@@ -92,6 +93,7 @@ class Usage(CommandTest):
             self.skipTest("a CUDA device is usable")
         self.refuse(3, ".", self.input, "--backend", "cuda")
         self.refuse(3, ".", self.input, "--device", "0")
+        self.refuse(3, ".", self.input, "--entropy-kernel", "cavlcu")
 
 
 if __name__ == "__main__":

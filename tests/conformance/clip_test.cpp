@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "support/decode.h"
 #include "tests/conformance/stream_check.h"
-#include "tests/support/decode.h"
 #include "tests/support/quick.h"
 
 namespace cu264::test {

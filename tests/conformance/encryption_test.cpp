@@ -3,8 +3,9 @@
 
 #include "cu264/protect.h"
 #include "protect/encode_cipher.h"
+#include "protect/fixed_nonce.h"
+#include "support/decode.h"
 #include "tests/conformance/stream_check.h"
-#include "tests/support/decode.h"
 #include "tests/support/quick.h"
 
 namespace cu264::test {
@@ -13,6 +14,8 @@ namespace {
 ProtectionKey key() {
   return ProtectionKey(std::array<std::uint8_t, 32>{3, 1, 4, 1, 5});
 }
+
+constexpr std::uint64_t kNonce = 0x51ec7;
 
 class EncoderEncryptions : public testing::TestWithParam<Preset> {};
 
@@ -24,11 +27,12 @@ TEST_P(EncoderEncryptions, AreThoseOfTheStreamTool) {
     for (int parts = 1; parts < 8; ++parts) {
       SCOPED_TRACE(testing::Message() << "qp " << qp << ", parts " << parts);
       const EncoderEncryption encryption{
-          key(), {(parts & 1) != 0, (parts & 2) != 0, (parts & 4) != 0}, 0x51ec7};
+          key(), {(parts & 1) != 0, (parts & 2) != 0, (parts & 4) != 0}};
       Config config = plain;
       config.encryption = encryption;
+      const protect::FixedNonce fixed(kNonce);
       const std::vector<std::uint8_t> sealed = encode(config, pictures).bytes();
-      ASSERT_EQ(sealed, run_tool(*protect::make_encryptor(encryption), stream).stream);
+      ASSERT_EQ(sealed, run_tool(*protect::make_encryptor(encryption, kNonce), stream).stream);
       ASSERT_EQ(run_tool(*make_decryptor(key()), sealed).stream, stream);
     }
   }
@@ -44,10 +48,11 @@ TEST_P(EncoderEncryptions, OfPicturesWithManyQps) {
       Config config = make_config(qp, GetParam(), qp == 24 ? 3 : 1);
       config.set(name, value);
       const std::vector<std::uint8_t> stream = encode(config, pictures).bytes();
-      const EncoderEncryption encryption{key(), encryption_strength(3), 0xabcdef};
+      const EncoderEncryption encryption{key(), encryption_strength(3)};
       config.encryption = encryption;
+      const protect::FixedNonce fixed(kNonce);
       const std::vector<std::uint8_t> sealed = encode(config, pictures).bytes();
-      ASSERT_EQ(sealed, run_tool(*protect::make_encryptor(encryption), stream).stream);
+      ASSERT_EQ(sealed, run_tool(*protect::make_encryptor(encryption, kNonce), stream).stream);
       ASSERT_EQ(run_tool(*make_decryptor(key()), sealed).stream, stream);
       const DecodedStream decoded = decode_annexb(sealed);
       EXPECT_EQ(decoded.pictures.size(), pictures.size());

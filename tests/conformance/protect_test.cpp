@@ -4,8 +4,8 @@
 #include <set>
 
 #include "cu264/protect.h"
-#include "tests/support/decode.h"
-#include "tests/support/encode.h"
+#include "support/decode.h"
+#include "support/encode.h"
 #include "tests/support/quick.h"
 #include "tests/support/stream_walk.h"
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/intra_pred.h"
+#include "support/picture.h"
 #include "tests/conformance/stream_check.h"
-#include "tests/support/picture.h"
 
 namespace cu264::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tests/support/decode.h"
+#include "support/decode.h"
 
 namespace cu264::test {
 namespace {

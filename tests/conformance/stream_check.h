@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/encode.h"
+#include "support/encode.h"
 #include "tests/support/stream_walk.h"
 
 namespace cu264::test {

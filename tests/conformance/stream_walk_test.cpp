@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "support/decode.h"
 #include "tests/conformance/stream_check.h"
-#include "tests/support/decode.h"
 
 namespace cu264::test {
 namespace {

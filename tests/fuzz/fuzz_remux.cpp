@@ -50,7 +50,8 @@ void rewrite(const std::string& input, int which, const char* extension) {
   const auto tool = make_tool(which);
   const cu264::io::StreamEdit edit = {
       [&](std::span<const std::uint8_t> stream) { tool->parameter_sets(stream); },
-      [&](std::span<const std::uint8_t> stream) { return tool->access_units(stream); }};
+      [&](std::span<const std::uint8_t> stream) { return tool->access_units(stream); },
+      [&] { return tool->last_units(); }};
   const std::string name = folder() + "/out" + extension;
   std::vector<std::string> notes;
   cu264::io::OutputFile output(name);

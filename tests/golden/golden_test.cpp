@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "support/decode.h"
+#include "support/encode.h"
 #include "tests/golden/golden_table.h"
-#include "tests/support/decode.h"
-#include "tests/support/encode.h"
 #include "tests/support/nal_units.h"
 #include "tests/support/sha256.h"
 

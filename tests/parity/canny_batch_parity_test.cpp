@@ -1,5 +1,6 @@
 // Batches, repeated runs and the public API, against the host.
 #include "tests/parity/canny_checks.h"
+#include "vision/published/open_detector.h"
 
 namespace cu264::parity {
 namespace {
@@ -35,10 +36,8 @@ using CannyDetectorParity = CannyDevice;
 TEST_F(CannyDetectorParity, Detectors) {
   const int width = 203, height = 91, pitch = 211, count = 3;
   const GrayPicture tall = discs(pitch, height * count, 17);
-  for (const canny::Form form : {canny::Form::shared, canny::Form::published}) {
+  for (const bool as_published : {false, true}) {
     for (const bool bottom_up : {false, true}) {
-      canny::Params params;
-      params.form = form;
       const canny::Pictures pictures{tall.samples.data() + (bottom_up ? (height - 1) * pitch : 0),
                                      bottom_up ? -pitch : pitch, height * pitch, count};
       std::vector<std::uint8_t> edges[2];
@@ -48,7 +47,8 @@ TEST_F(CannyDetectorParity, Detectors) {
         canny::Machine machine;
         machine.backend = backends[b];
         machine.batch = count;
-        canny::Detector detector(params, width, height, machine);
+        canny::Detector detector = as_published ? published::open_detector({}, width, height, machine)
+                                                : canny::Detector({}, width, height, machine);
         edges[b].assign(static_cast<std::size_t>(width) * height * count, 1);
         thresholds[b].resize(static_cast<std::size_t>(detector.sub_images()) * count);
         for (int repeat = 0; repeat < 2; ++repeat) {

@@ -1,11 +1,13 @@
 #include "tests/parity/canny_device.h"
 
-#include "tests/parity/device_array.cuh"
-#include "vision/cuda/published.h"
-#include "vision/cuda/published_kernels.h"
+#include "support/device_array.cuh"
+#include "vision/published/canny_steps.h"
+#include "vision/published/published_canny.h"
 
 namespace cu264::parity {
 namespace {
+
+using test::DeviceArray;
 
 using namespace vision;
 using vision::cuda::CannyArrays;
@@ -17,14 +19,14 @@ using vision::cuda::PublishedPlan;
 // Poisoned, so that what a kernel reads unwritten does not happen to be right.
 struct Scratch : DeviceArray<std::uint8_t> {
   explicit Scratch(std::size_t bytes) : DeviceArray(bytes) {
-    check(cudaMemset(data(), 0xa5, bytes), "memset");
+    check_cuda(cudaMemset(data(), 0xa5, bytes), "memset");
   }
 };
 
 template <class T>
 std::vector<T> download(const T* d_values, std::size_t count) {
   std::vector<T> values(count);
-  check(cudaMemcpy(values.data(), d_values, count * sizeof(T), cudaMemcpyDeviceToHost), "download");
+  check_cuda(cudaMemcpy(values.data(), d_values, count * sizeof(T), cudaMemcpyDeviceToHost), "download");
   return values;
 }
 
@@ -53,9 +55,9 @@ class DevicePlanes {
 
   void upload(int index, const std::vector<std::uint8_t>& dense) const {
     for (int y = 0; y < height_; ++y) {
-      check(cudaMemcpy(row(index, y), dense.data() + static_cast<std::size_t>(y) * width_,
-                       static_cast<std::size_t>(width_), cudaMemcpyHostToDevice),
-            "upload");
+      check_cuda(cudaMemcpy(row(index, y), dense.data() + static_cast<std::size_t>(y) * width_,
+                            static_cast<std::size_t>(width_), cudaMemcpyHostToDevice),
+                 "upload");
     }
   }
   // Throws if a byte between the rows has changed.
@@ -125,7 +127,7 @@ std::vector<Stages> production_stages(const CannyParams& params, const std::vect
   const DeviceArray<std::uint16_t> sm(all);
   plan.launch({in.first(), in.pitch(), in.distance(), nullptr}, count, scratch.data(),
               {out.first(), out.pitch(), out.distance()}, nullptr, {levels.data(), sm.data()}, nullptr);
-  check(cudaDeviceSynchronize(), "edge detection");
+  check_cuda(cudaDeviceSynchronize(), "edge detection");
 
   const CannyArrays arrays = plan.arrays(scratch.data());
   const auto subs = static_cast<std::size_t>(plan.grid().all.count);
@@ -153,7 +155,7 @@ Stages published_stages(const CannyParams& params, const GrayPicture& picture, c
   in.upload(0, picture.samples);
   plan.launch({in.first(), in.pitch()}, scratch.data(), {out.first(), out.pitch()}, nullptr, nullptr,
               nullptr);
-  check(cudaDeviceSynchronize(), "edge detection");
+  check_cuda(cudaDeviceSynchronize(), "edge detection");
 
   const PublishedArrays a = plan.arrays(scratch.data());
   const std::size_t pixels = pixels_of(picture);
@@ -184,18 +186,18 @@ Stages production_from_levels(const CannyParams& params, const GrayPicture& leve
   const CannyArrays a = plan.arrays(scratch.data());
   const cuda::WordGrid& grid = plan.grid();
   const std::vector<std::uint32_t> planes = level_planes(grid, levels);
-  check(cudaMemcpy(a.levels, planes.data(), planes.size() * 4, cudaMemcpyHostToDevice), "upload");
+  check_cuda(cudaMemcpy(a.levels, planes.data(), planes.size() * 4, cudaMemcpyHostToDevice), "upload");
   const auto subs = static_cast<std::size_t>(grid.all.count);
   const std::size_t pixels = pixels_of(levels);
   const DeviceArray<std::uint16_t> sm(pixels);
   const DeviceArray<std::uint8_t> edges(pixels);
   if (!params.fixed) {
-    check(cudaMemset(a.counts, 0, subs * sizeof(LevelCounts)), "memset");
-    check(cudaMemset(a.blocks_done, 0, sizeof *a.blocks_done), "memset");
+    check_cuda(cudaMemset(a.counts, 0, subs * sizeof(LevelCounts)), "memset");
+    check_cuda(cudaMemset(a.blocks_done, 0, sizeof *a.blocks_done), "memset");
   }
   plan.launch_from_levels(1, scratch.data(), {edges.data(), levels.width, 0}, nullptr, {nullptr, sm.data()},
                           nullptr);
-  check(cudaDeviceSynchronize(), "edge detection");
+  check_cuda(cudaDeviceSynchronize(), "edge detection");
   Stages stages = empty_stages(levels);
   if (!params.fixed) {
     stages.sm = sm.download();
@@ -211,10 +213,10 @@ Stages published_from_levels(const CannyParams& params, const GrayPicture& level
   const Scratch scratch(plan.scratch_bytes());
   const PublishedArrays a = plan.arrays(scratch.data());
   const std::size_t pixels = pixels_of(levels);
-  check(cudaMemcpy(a.level, levels.samples.data(), pixels, cudaMemcpyHostToDevice), "upload");
+  check_cuda(cudaMemcpy(a.level, levels.samples.data(), pixels, cudaMemcpyHostToDevice), "upload");
   const DeviceArray<std::uint8_t> edges(pixels);
   plan.launch_from_levels(scratch.data(), {edges.data(), levels.width}, nullptr, nullptr, nullptr);
-  check(cudaDeviceSynchronize(), "edge detection");
+  check_cuda(cudaDeviceSynchronize(), "edge detection");
   Stages stages = empty_stages(levels);
   const auto subs = static_cast<std::size_t>(plan.grid().all.count);
   if (!params.fixed) {

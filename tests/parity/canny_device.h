@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "vision/cuda/canny.h"
-#include "vision/stages.h"
+#include "vision/cuda/canny_plan.h"
+#include "vision/published/reference_stages.h"
 
 namespace cu264::parity {
 

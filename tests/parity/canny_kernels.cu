@@ -1,11 +1,13 @@
 #include "tests/parity/canny_kernels.h"
 
-#include "tests/parity/device_array.cuh"
+#include "support/device_array.cuh"
 #include "vision/cuda/magnitude.cuh"
 #include "vision/cuda/search.cuh"
 
 namespace cu264::parity {
 namespace {
+
+using test::DeviceArray;
 
 __global__ void try_roots(int last, unsigned* d_wrong) {
   for (int value = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); value <= last;
@@ -26,7 +28,7 @@ __global__ void vote(const vision::LevelCounts* d_counts, int highest, VotedThre
 unsigned wrong_device_roots(int last) {
   const DeviceArray<unsigned> wrong(std::vector<unsigned>{0});
   try_roots<<<1024, 256>>>(last, wrong.data());
-  check(cudaGetLastError(), "try_roots");
+  check_launch("try_roots");
   return wrong.download()[0];
 }
 
@@ -34,7 +36,7 @@ std::vector<VotedThresholds> voted_thresholds(const std::vector<vision::LevelCou
   const DeviceArray<vision::LevelCounts> d_counts(counts);
   const DeviceArray<VotedThresholds> found(counts.size());
   vote<<<static_cast<unsigned>(counts.size()), 32>>>(d_counts.data(), highest, found.data());
-  check(cudaGetLastError(), "vote");
+  check_launch("vote");
   return found.download();
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "tests/parity/canny_checks.h"
+#include "vision/published/open_detector.h"
 
 namespace cu264::parity {
 namespace {
@@ -30,13 +31,16 @@ struct Found {
   std::vector<canny::Thresholds> thresholds;
 };
 
-Found detected(const GrayPicture& picture, Partition partition, canny::Form form, BackendChoice backend) {
+enum class Form { production, published };
+
+Found detected(const GrayPicture& picture, Partition partition, Form form, BackendChoice backend) {
   canny::Params params;
   params.partition = partition;
-  params.form = form;
   canny::Machine machine;
   machine.backend = backend;
-  canny::Detector detector(params, picture.width, picture.height, machine);
+  canny::Detector detector = form == Form::published
+                                 ? published::open_detector(params, picture.width, picture.height, machine)
+                                 : canny::Detector(params, picture.width, picture.height, machine);
   Found found;
   found.edges.assign(picture.samples.size(), 1);
   found.thresholds.resize(static_cast<std::size_t>(detector.sub_images()));
@@ -61,13 +65,12 @@ class CannyLargeParity : public CannyPartitions {
   void expect_large(int width, int height, bool published) {
     SCOPED_TRACE(std::to_string(width) + "x" + std::to_string(height));
     const GrayPicture picture = tiled_discs(width, height, 40);
-    const Found expected = detected(picture, GetParam(), canny::Form::shared, BackendChoice::cpu);
+    const Found expected = detected(picture, GetParam(), Form::production, BackendChoice::cpu);
     try {
-      expect_same(expected, detected(picture, GetParam(), canny::Form::shared, BackendChoice::cuda), width);
+      expect_same(expected, detected(picture, GetParam(), Form::production, BackendChoice::cuda), width);
       if (HasFatalFailure() || !published) return;
       SCOPED_TRACE("published");
-      expect_same(expected, detected(picture, GetParam(), canny::Form::published, BackendChoice::cuda),
-                  width);
+      expect_same(expected, detected(picture, GetParam(), Form::published, BackendChoice::cuda), width);
     } catch (const Error& error) {
       if (error.code() != ErrorCode::out_of_memory) throw;
       GTEST_SKIP() << error.what();

@@ -2,7 +2,7 @@
 #include "tests/parity/canny_checks.h"
 #include "vision/backend.h"
 #include "vision/cpu/level_view.h"
-#include "vision/cpu/pass_hysteresis.h"
+#include "vision/published/pass_hysteresis.h"
 
 namespace cu264::parity {
 namespace {

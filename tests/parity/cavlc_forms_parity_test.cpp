@@ -9,7 +9,7 @@
 #include "core/mb_syntax.h"
 #include "core/quant.h"
 #include "core/slot_neighbours.h"
-#include "entropy/cavlc/block_codes.h"
+#include "entropy/cavlc/published/block_codes.h"
 #include "tests/parity/coded_pictures.h"
 #include "tests/parity/device_runner.h"
 #include "tests/parity/pack_runner.h"

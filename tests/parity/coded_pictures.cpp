@@ -5,7 +5,7 @@
 
 #include "core/mb_syntax.h"
 #include "encoder/cpu/ingest.h"
-#include "encoder/cpu/reconstruct.h"
+#include "encoder/cpu/reconstruct_slice.h"
 
 namespace cu264::parity {
 namespace {

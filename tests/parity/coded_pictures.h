@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cu264/frame.h"
-#include "encoder/cpu/picture.h"
+#include "encoder/cpu_picture.h"
 
 namespace cu264::parity {
 

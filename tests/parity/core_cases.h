@@ -122,15 +122,16 @@ struct TransformQuantise {
   }
 };
 
-// scaled (16), signs, count, QP, nC
+// scaled (16), signs, category, QP, nC
 struct Rdoq {
   static constexpr const char* kName = "rdoq_block";
   using Input = Words<20>;
   using Output = Words<16>;
   static CU264_HD_MEMBER void run(const Input& in, Output& out) {
     std::int16_t levels[16] = {};
-    core::rdoq_block(in.word, static_cast<std::uint32_t>(in.word[16]), in.word[17],
-                     core::make_quantiser(in.word[18]).shift, in.word[19], levels);
+    core::rdoq_block(core::CavlcRate{}, in.word, static_cast<std::uint32_t>(in.word[16]),
+                     static_cast<core::BlockCategory>(in.word[17]), core::make_quantiser(in.word[18]).shift,
+                     in.word[19], levels);
     for (int i = 0; i < 16; ++i) out.word[i] = levels[i];
   }
 };

@@ -109,14 +109,15 @@ TEST_F(CoreParity, RateDistortionOptimisedQuantisation) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     Rdoq::Input& in = inputs[i];
     const int qp = uniform(0, 51), shift = core::make_quantiser(qp).shift;
-    const int max_num_coeff = i % 5 == 0 ? 4 : i % 5 == 1 ? 15 : 16;
+    const auto category = static_cast<core::BlockCategory>(i % 5);
+    const int max_num_coeff = core::max_num_coeff(category);
     const int largest = uniform(1, 1 << uniform(0, 6));
     for (int k = 0; k < max_num_coeff; ++k) {
       const std::int64_t scaled = (static_cast<std::int64_t>(uniform(0, 64 * largest)) << shift) / 64;
       in.word[k] = static_cast<std::int32_t>(std::min<std::int64_t>(scaled, 1 << 30));
     }
     in.word[16] = uniform(0, 65535);
-    in.word[17] = max_num_coeff;
+    in.word[17] = static_cast<std::int32_t>(category);
     in.word[18] = qp;
     in.word[19] = max_num_coeff == 4 ? core::kChromaDcNc : uniform(0, 16);
   }

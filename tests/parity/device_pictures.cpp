@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "common/cuda/error_check.h"
 #include "encoder/config.h"
 #include "encoder/cuda/batch.h"
 #include "encoder/cuda/reconstruct.h"
@@ -18,10 +19,6 @@ using encoder::cuda::BatchView;
 using encoder::cuda::SourcePicture;
 
 constexpr int kPoison = 0xa5;
-
-void check(cudaError_t status, const char* what) {
-  if (status != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(status));
-}
 
 // One picture as its format has it.
 struct HostPicture {
@@ -61,6 +58,7 @@ struct HostPicture {
 
 struct DevicePictures::Impl {
   BatchView batch;
+  core::PictureParams* d_params = nullptr;
   void* d_scratch = nullptr;
   std::size_t scratch_bytes = 0;
   std::size_t reconstruction_bytes = 0;  // of a picture
@@ -76,22 +74,23 @@ struct DevicePictures::Impl {
   template <class T>
   T* allocate(std::size_t count) {
     void* d_memory = nullptr;
-    check(cudaMalloc(&d_memory, std::max<std::size_t>(count, 1) * sizeof(T)), "cudaMalloc");
+    check_cuda(cudaMalloc(&d_memory, std::max<std::size_t>(count, 1) * sizeof(T)), "cudaMalloc");
     allocations.push_back(d_memory);
-    check(cudaMemset(d_memory, kPoison, count * sizeof(T)), "cudaMemset");
+    check_cuda(cudaMemset(d_memory, kPoison, count * sizeof(T)), "cudaMemset");
     return static_cast<T*>(d_memory);
   }
 
   template <class T>
   T* upload(const std::vector<T>& values) {
     T* const d_values = allocate<T>(values.size());
-    check(cudaMemcpy(d_values, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice), "upload");
+    check_cuda(cudaMemcpy(d_values, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice),
+               "upload");
     return d_values;
   }
 
   template <class T>
   static void fetch(std::vector<T>& to, const T* d_from) {
-    check(cudaMemcpy(to.data(), d_from, to.size() * sizeof(T), cudaMemcpyDeviceToHost), "download");
+    check_cuda(cudaMemcpy(to.data(), d_from, to.size() * sizeof(T), cudaMemcpyDeviceToHost), "download");
   }
 };
 
@@ -118,6 +117,8 @@ DevicePictures::DevicePictures(const SourceBatch& sources, int slices, bool reco
   }
   const std::size_t mbs = static_cast<std::size_t>(batch.macroblocks_per_picture()) * batch.pictures;
   batch.sources = impl_->upload(planes);
+  impl_->d_params = impl_->allocate<core::PictureParams>(planes.size());
+  batch.params = impl_->d_params;
   batch.macroblocks = impl_->allocate<core::MacroblockRecord>(mbs);
   batch.levels = impl_->allocate<std::int16_t>(mbs * core::kLevelsPerMacroblock);
   batch.total_coeff = impl_->allocate<std::uint8_t>(mbs * core::kTotalCoeffStride);
@@ -128,8 +129,8 @@ DevicePictures::DevicePictures(const SourceBatch& sources, int slices, bool reco
   impl_->scratch_bytes =
       encoder::cuda::reconstruct_scratch_bytes(batch.pictures, batch.mb_width, batch.mb_height);
   impl_->d_scratch = impl_->allocate<std::uint8_t>(impl_->scratch_bytes);
-  check(cudaEventCreate(&impl_->begin), "cudaEventCreate");
-  check(cudaEventCreate(&impl_->end), "cudaEventCreate");
+  check_cuda(cudaEventCreate(&impl_->begin), "cudaEventCreate");
+  check_cuda(cudaEventCreate(&impl_->end), "cudaEventCreate");
 }
 
 DevicePictures::~DevicePictures() = default;
@@ -140,12 +141,18 @@ int DevicePictures::pictures() const {
 }
 
 float DevicePictures::reconstruct(int qp, Preset preset) {
-  check(cudaEventRecord(impl_->begin, nullptr), "cudaEventRecord");
+  core::PictureParams params;
+  params.qp = static_cast<std::uint8_t>(qp);
+  check_cuda(cudaMemcpy(impl_->d_params,
+                        std::vector<core::PictureParams>(static_cast<std::size_t>(pictures()), params).data(),
+                        static_cast<std::size_t>(pictures()) * sizeof(params), cudaMemcpyHostToDevice),
+             "upload");
+  check_cuda(cudaEventRecord(impl_->begin, nullptr), "cudaEventRecord");
   encoder::cuda::launch_reconstruct(impl_->batch, qp, preset, impl_->d_scratch, nullptr);
-  check(cudaEventRecord(impl_->end, nullptr), "cudaEventRecord");
-  check(cudaEventSynchronize(impl_->end), "reconstruct");
+  check_cuda(cudaEventRecord(impl_->end, nullptr), "cudaEventRecord");
+  check_cuda(cudaEventSynchronize(impl_->end), "reconstruct");
   float milliseconds = 0;
-  check(cudaEventElapsedTime(&milliseconds, impl_->begin, impl_->end), "cudaEventElapsedTime");
+  check_cuda(cudaEventElapsedTime(&milliseconds, impl_->begin, impl_->end), "cudaEventElapsedTime");
   return milliseconds;
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cu264/encoder.h"
-#include "encoder/cpu/picture.h"
+#include "encoder/cpu_picture.h"
 
 namespace cu264::parity {
 

@@ -2,29 +2,14 @@
 
 #include <cuda_runtime.h>
 
-#include <stdexcept>
-
+#include "common/cuda/error_check.h"
+#include "support/device_array.cuh"
 #include "tests/parity/core_cases.h"
 
 namespace cu264::parity {
 namespace {
 
-void check(cudaError_t status, const char* what) {
-  if (status != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(status));
-}
-
-template <class T>
-class DeviceArray {
- public:
-  explicit DeviceArray(std::size_t count) { check(cudaMalloc(&d_data_, count * sizeof(T)), "cudaMalloc"); }
-  ~DeviceArray() { cudaFree(d_data_); }
-  DeviceArray(const DeviceArray&) = delete;
-  DeviceArray& operator=(const DeviceArray&) = delete;
-  T* data() const { return d_data_; }
-
- private:
-  T* d_data_ = nullptr;
-};
+using test::DeviceArray;
 
 template <class Case>
 __global__ void run_cases(const typename Case::Input* d_inputs, typename Case::Output* d_outputs, int count) {
@@ -56,16 +41,16 @@ std::vector<typename Case::Output> on_device(const std::vector<typename Case::In
   const std::size_t count = inputs.size();
   DeviceArray<typename Case::Input> d_inputs(count);
   DeviceArray<typename Case::Output> d_outputs(count);
-  check(cudaMemcpy(d_inputs.data(), inputs.data(), count * sizeof(inputs[0]), cudaMemcpyHostToDevice),
-        "upload");
+  check_cuda(cudaMemcpy(d_inputs.data(), inputs.data(), count * sizeof(inputs[0]), cudaMemcpyHostToDevice),
+             "upload");
   constexpr int kThreads = 128;
   const int blocks = static_cast<int>((count + kThreads - 1) / kThreads);
   run_cases<Case><<<blocks, kThreads>>>(d_inputs.data(), d_outputs.data(), static_cast<int>(count));
-  check(cudaGetLastError(), "launch");
-  check(cudaDeviceSynchronize(), "kernel");
+  check_cuda(cudaGetLastError(), "launch");
+  check_cuda(cudaDeviceSynchronize(), "kernel");
   std::vector<typename Case::Output> outputs(count);
-  check(cudaMemcpy(outputs.data(), d_outputs.data(), count * sizeof(outputs[0]), cudaMemcpyDeviceToHost),
-        "download");
+  check_cuda(cudaMemcpy(outputs.data(), d_outputs.data(), count * sizeof(outputs[0]), cudaMemcpyDeviceToHost),
+             "download");
   return outputs;
 }
 

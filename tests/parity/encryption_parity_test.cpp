@@ -9,8 +9,10 @@
 
 #include "cu264/protect.h"
 #include "encoder/config.h"
+#include "encoder/published/open_encoder.h"
+#include "protect/fixed_nonce.h"
+#include "support/encode.h"
 #include "tests/parity/device_runner.h"
-#include "tests/support/encode.h"
 
 namespace cu264::parity {
 namespace {
@@ -47,7 +49,8 @@ class EncryptionParity : public testing::Test {
     config.backend = BackendChoice::cpu;
     const std::vector<std::uint8_t> plain = test::encode(config, pictures, format).bytes();
     config.encryption =
-        EncoderEncryption{key(), {(parts & 1) != 0, (parts & 2) != 0, (parts & 4) != 0}, 0x0123456789abcdef};
+        EncoderEncryption{key(), {(parts & 1) != 0, (parts & 2) != 0, (parts & 4) != 0}};
+    const protect::FixedNonce fixed(0x0123456789abcdef);
     SCOPED_TRACE(text(config));
     const test::EncodedStream host = test::encode(config, pictures, format);
     config.backend = BackendChoice::cuda;
@@ -148,13 +151,14 @@ TEST_F(EncryptionParity, EntropyKernels) {
   const std::vector<test::Picture> pictures = clip(3, 98, 64);
   Config config;
   config.width = 98, config.height = 64, config.qp = 20, config.batch = 2;
-  config.encryption = EncoderEncryption{key(), encryption_strength(3), 5};
+  config.encryption = EncoderEncryption{key(), encryption_strength(3)};
+  const protect::FixedNonce fixed(5);
   config.backend = BackendChoice::cpu;
   const std::vector<std::uint8_t> host = test::encode(config, pictures).bytes();
   config.backend = BackendChoice::cuda;
-  for (const EntropyKernel kernel : {EntropyKernel::cavlcu, EntropyKernel::cavlc_su}) {
-    config.entropy_kernel = kernel;
-    EXPECT_EQ(test::encode(config, pictures).bytes(), host);
+  for (const published::Coder coder : {published::Coder::cavlcu, published::Coder::cavlc_su}) {
+    Encoder encoder = published::open_encoder(config, coder);
+    EXPECT_EQ(test::encode(encoder, config, pictures).bytes(), host);
   }
 }
 
@@ -173,7 +177,8 @@ TEST_F(EncryptionParity, PacketsThatStayOnTheDevice) {
   const std::vector<test::Picture> pictures = clip(5, 96, 64);
   Config config;
   config.width = 96, config.height = 64, config.batch = 2;
-  config.encryption = EncoderEncryption{key(), encryption_strength(3), 6};
+  config.encryption = EncoderEncryption{key(), encryption_strength(3)};
+  const protect::FixedNonce fixed(6);
   config.backend = BackendChoice::cuda;
   const std::vector<std::uint8_t> expected = test::encode(config, pictures).bytes();
   config.device_output = true;

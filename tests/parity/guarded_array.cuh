@@ -4,9 +4,11 @@
 #include <cstring>
 #include <vector>
 
-#include "tests/parity/device_array.cuh"
+#include "support/device_array.cuh"
 
 namespace cu264::parity {
+
+using test::DeviceArray;
 
 template <class T>
 class GuardedArray {
@@ -47,7 +49,7 @@ class OffsetInput {
  public:
   OffsetInput(const std::vector<T>& values, std::size_t offset)
       : offset_(offset), array_(values.size() + offset) {
-    check(
+    check_cuda(
         cudaMemcpy(array_.data() + offset, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice),
         "upload");
   }
@@ -64,9 +66,9 @@ void call_with_scratch(const Function& function) {
   std::size_t bytes = 0;
   function(nullptr, bytes);
   const DeviceArray<std::uint8_t> d_scratch(bytes);
-  check(cudaMemset(d_scratch.data(), 0xa5, bytes), "cudaMemset");
+  check_cuda(cudaMemset(d_scratch.data(), 0xa5, bytes), "cudaMemset");
   function(d_scratch.data(), bytes);
-  check(cudaDeviceSynchronize(), "the kernels");
+  check_cuda(cudaDeviceSynchronize(), "the kernels");
 }
 
 inline std::string why_no_device() {

@@ -1,5 +1,5 @@
-// A guide on several devices: the offsets of the picture before go from one to the next, and the bytes are
-// those of the processor. Also with one GPU, which then is all of the devices.
+// Adaptive quantisation on several devices: the offsets of the picture before go from one to the next, and
+// the bytes are those of the processor. Also with one GPU, which then is all of the devices.
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -10,9 +10,9 @@
 #include "cu264/device.h"
 #include "encoder/cuda/cuda_backend.h"
 #include "encoder/stages.h"
+#include "support/picture.h"
 #include "tests/parity/device_runner.h"
 #include "tests/parity/placed_frames.h"
-#include "tests/support/picture.h"
 
 namespace cu264::parity {
 namespace {
@@ -20,13 +20,14 @@ namespace {
 using encoder::Backend;
 
 // Slices of every picture, each collected as late as the backend allows.
-std::vector<std::vector<std::uint8_t>> slices_from(Backend& backend, const std::vector<PlacedFrame>& frames) {
+std::vector<std::vector<std::uint8_t>> slices_from(Backend& backend, const Config& config,
+                                                   const std::vector<PlacedFrame>& frames) {
   std::vector<std::vector<std::uint8_t>> slices;
   std::uint64_t index = 0;
   for (const PlacedFrame& frame : frames) {
     if (index - slices.size() == static_cast<std::uint64_t>(backend.capacity()))
       slices.push_back(backend.collect().slices);
-    backend.submit(frame.view(), index++);
+    backend.submit(frame.view(), encoder::picture_params(config, index++));
   }
   backend.flush();
   while (slices.size() < frames.size()) slices.push_back(backend.collect().slices);
@@ -63,9 +64,9 @@ class GuidedDevices : public testing::Test {
       config.width = 80, config.height = 48, config.preset = Preset::fast;
       config.set(name, value);
       const encoder::StageParams params = encoder::stage_params(config);
-      const auto expected = slices_from(*encoder::open_cpu_backend(params), frames);
+      const auto expected = slices_from(*encoder::open_cpu_backend(params), config, frames);
       for (int run = 0; run < 2; ++run) {
-        const auto found = slices_from(*encoder::cuda::open_devices(params, devices, batch), frames);
+        const auto found = slices_from(*encoder::cuda::open_devices(params, devices, batch), config, frames);
         for (std::size_t i = 0; i < frames.size(); ++i) {
           ASSERT_EQ(expected[i], found[i]) << name << ", picture " << i << ", run " << run;
         }

@@ -7,12 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "common/bitstream/nal_unit.h"
 #include "core/bits.h"
 #include "core/mb_syntax.h"
 #include "core/quant.h"
+#include "core/slice_header.h"
 #include "encoder/headers.h"
+#include "entropy/cavlc/published/entropy_kernels.h"
 #include "entropy/cavlc/slice_coder.h"
-#include "entropy/pack/nal_writer.h"
 #include "tests/parity/coded_pictures.h"
 #include "tests/parity/device_runner.h"
 #include "tests/parity/pack_runner.h"
@@ -20,39 +22,45 @@
 namespace cu264::parity {
 namespace {
 
+using core::SliceHeaderBits;
 using entropy::PackedPicture;
-using entropy::SliceHeaderBits;
 
 struct Expected {
   std::vector<std::uint8_t> bytes;
   entropy::SliceStats stats;
 };
 
-std::vector<SliceHeaderBits> slice_headers(const Shape& shape) {
+// [picture][slice]; every picture has other parameters than the one before.
+std::vector<SliceHeaderBits> slice_headers(const Shape& shape, std::size_t pictures) {
   const int mb_width = (shape.width + 15) / 16, mb_height = (shape.height + 15) / 16;
   std::vector<SliceHeaderBits> headers;
-  for (int slice = 0; slice < shape.slices; ++slice) {
-    const int first_mb = core::slice_first_row(slice, shape.slices, mb_height) * mb_width;
-    for (int idr_pic_id = 0; idr_pic_id < 2; ++idr_pic_id) {
-      const encoder::SliceHeader header = encoder::slice_header(first_mb, idr_pic_id, 27, true);
-      headers.push_back({header.bits, header.length});
+  for (std::size_t i = 0; i < pictures; ++i) {
+    core::PictureParams picture;
+    picture.qp = static_cast<std::uint8_t>((27 + 11 * i) % 52);
+    picture.idr_pic_id = static_cast<std::uint8_t>(i / 2 % 2);
+    picture.deblock = i % 3 != 2;
+    for (int slice = 0; slice < shape.slices; ++slice) {
+      const int first_mb = core::slice_first_row(slice, shape.slices, mb_height) * mb_width;
+      headers.push_back(core::slice_header(first_mb, picture));
     }
   }
   return headers;
 }
 
-Expected expected(TestPicture& picture, const std::vector<SliceHeaderBits>& headers, std::uint64_t index) {
+// Of the batch's `index`-th picture.
+Expected expected(TestPicture& picture, const std::vector<SliceHeaderBits>& headers, std::size_t index) {
   Expected result;
   const core::CodedPictureView view = picture.coded.view();
   std::vector<std::uint8_t> rbsp(entropy::max_slice_rbsp_bytes(static_cast<int>(view.macroblock_count())) +
                                  64);
   for (int slice = 0; slice < view.slices; ++slice) {
-    const SliceHeaderBits& header = headers[2 * static_cast<std::size_t>(slice) + index % 2];
+    const SliceHeaderBits& header =
+        headers[index * static_cast<std::size_t>(view.slices) + static_cast<std::size_t>(slice)];
     core::BitWriter writer(rbsp.data(), rbsp.size());
     entropy::code_slice(view, slice, header.bits, header.length, writer, result.stats);
     EXPECT_FALSE(writer.overflowed());
-    entropy::append_nal(result.bytes, encoder::kNalRefIdc, encoder::kNalIdrSlice,
-                        {rbsp.data(), writer.size()}, slice == 0);
+    bitstream::append_nal(result.bytes, encoder::kNalRefIdc, encoder::kNalIdrSlice,
+                          {rbsp.data(), writer.size()}, slice == 0);
   }
   return result;
 }
@@ -63,7 +71,7 @@ std::string name_of(const Shape& shape) {
 }
 
 // Of every kernel that an encoder can be told to code with.
-class PackParity : public testing::TestWithParam<EntropyKernel> {
+class PackParity : public testing::TestWithParam<const entropy::EntropyKernel*> {
  protected:
   void SetUp() override {
     static const std::string reason = why_no_device();
@@ -72,18 +80,16 @@ class PackParity : public testing::TestWithParam<EntropyKernel> {
 
   // Three runs: a difference between them would be a race.
   void expect_parity(const Shape& shape, std::vector<TestPicture>& pictures, const std::string& what) {
-    expect_parity(shape, pictures, slice_headers(shape), what);
+    expect_parity(shape, pictures, slice_headers(shape, pictures.size()), what);
   }
 
   void expect_parity(const Shape& shape, std::vector<TestPicture>& pictures,
                      const std::vector<SliceHeaderBits>& headers, const std::string& what) {
-    const std::uint64_t first_picture = random_() % 2 + 10;
     std::vector<Expected> wanted;
     for (TestPicture& picture : pictures) {
-      wanted.push_back(expected(picture, headers, first_picture + wanted.size()));
+      wanted.push_back(expected(picture, headers, wanted.size()));
     }
-    const std::vector<PackedBatch> runs =
-        pack_on_device(shape, pictures, headers, first_picture, 3, 0, GetParam());
+    const std::vector<PackedBatch> runs = pack_on_device(shape, pictures, headers, 3, 0, GetParam());
     for (std::size_t run = 0; run < runs.size(); ++run) {
       std::uint64_t offset = 0;
       for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -218,8 +224,8 @@ TEST_P(PackParity, HeadersOfEveryLength) {
   sprinkle_pcm(pictures.back(), 1, random_);
   for (int length = 1; length <= 64; ++length) {
     const std::uint64_t bits = 0x5a5a0f0f81c3ffe7u >> (64 - length);
-    ASSERT_NO_FATAL_FAILURE(expect_parity(shape, pictures, {{bits, length}, {bits, length}},
-                                          "header of " + std::to_string(length)));
+    ASSERT_NO_FATAL_FAILURE(
+        expect_parity(shape, pictures, {{bits, length}}, "header of " + std::to_string(length)));
   }
 }
 
@@ -228,11 +234,11 @@ TEST_P(PackParity, CapacityIsRespected) {
   const Shape shape{320, 160, 3};
   std::vector<TestPicture> pictures;
   for (int i = 0; i < 4; ++i) pictures.push_back(coded_picture(shape, Content::noise, 20, random_));
-  const std::vector<SliceHeaderBits> headers = slice_headers(shape);
+  const std::vector<SliceHeaderBits> headers = slice_headers(shape, pictures.size());
   const Expected first = expected(pictures[0], headers, 0), second = expected(pictures[1], headers, 1);
   const std::uint64_t two = first.bytes.size() + second.bytes.size();
   for (const std::uint64_t capacity : {two, two - 1}) {
-    const PackedBatch run = pack_on_device(shape, pictures, headers, 0, 1, capacity, GetParam()).front();
+    const PackedBatch run = pack_on_device(shape, pictures, headers, 1, capacity, GetParam()).front();
     EXPECT_EQ(run.pictures[0].failure, 0u);
     EXPECT_EQ(run.pictures[1].failure, capacity == two ? 0u : 1u);
     EXPECT_EQ(run.pictures[2].failure, 1u);
@@ -258,19 +264,16 @@ TEST_P(PackParity, TooManyBitsAreReported) {
         broken.levels.data() + 7 * core::kLevelsPerMacroblock + slot * core::kLevelsPerBlock;
     std::fill(levels, levels + count, std::int16_t{core::kMaxLevel});
   }
-  const PackedBatch run = pack_on_device(shape, pictures, slice_headers(shape), 0, 1, 0, GetParam()).front();
+  const PackedBatch run =
+      pack_on_device(shape, pictures, slice_headers(shape, pictures.size()), 1, 0, GetParam()).front();
   EXPECT_EQ(run.pictures[0].failure, 0u);
   EXPECT_EQ(run.pictures[1].failure, 2u);
   EXPECT_EQ(run.pictures[2].failure, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, PackParity,
-                         testing::Values(EntropyKernel::production, EntropyKernel::cavlcu,
-                                         EntropyKernel::cavlc_su),
-                         [](const testing::TestParamInfo<EntropyKernel>& info) {
-                           return std::string(info.param == EntropyKernel::production ? "production"
-                                              : info.param == EntropyKernel::cavlcu   ? "cavlcu"
-                                                                                      : "cavlc_su");
+INSTANTIATE_TEST_SUITE_P(Kernels, PackParity, testing::Values(nullptr, &entropy::kCavlcu, &entropy::kCavlcSu),
+                         [](const testing::TestParamInfo<const entropy::EntropyKernel*>& info) {
+                           return std::string(info.param == nullptr ? "production" : info.param->name);
                          });
 
 }  // namespace

@@ -1,12 +1,14 @@
 #include "tests/parity/pack_runner.h"
 
-#include "entropy/cavlc/cavlc_su.h"
-#include "entropy/cavlc/cavlcu.h"
+#include "entropy/cavlc/published/cavlc_su.h"
+#include "entropy/cavlc/published/cavlcu.h"
 #include "entropy/cavlc/zeros_and_runs.h"
-#include "tests/parity/device_array.cuh"
+#include "support/device_array.cuh"
 
 namespace cu264::parity {
 namespace {
+
+using test::DeviceArray;
 
 constexpr std::int16_t kStale = -12345;
 
@@ -73,12 +75,11 @@ struct DeviceBatch {
 }  // namespace
 
 std::vector<PackedBatch> pack_on_device(const Shape& shape, const std::vector<TestPicture>& pictures,
-                                        const std::vector<entropy::SliceHeaderBits>& headers,
-                                        std::uint64_t first_picture, int repeats, std::uint64_t capacity,
-                                        EntropyKernel kernel) {
+                                        const std::vector<core::SliceHeaderBits>& headers, int repeats,
+                                        std::uint64_t capacity, const entropy::EntropyKernel* kernel) {
   const DeviceBatch device(shape, pictures);
   const core::BatchView& batch = device.view;
-  const DeviceArray<entropy::SliceHeaderBits> d_headers(headers);
+  const DeviceArray<core::SliceHeaderBits> d_headers(headers);
   const std::size_t scratch_bytes =
       entropy::pack_scratch_bytes(batch.pictures, batch.mb_width, batch.mb_height, batch.slices, kernel);
   if (capacity == 0) {
@@ -88,16 +89,15 @@ std::vector<PackedBatch> pack_on_device(const Shape& shape, const std::vector<Te
   const DeviceArray<std::uint8_t> d_coded(
       entropy::coded_bytes(batch.pictures, batch.mb_width, batch.mb_height, batch.slices));
   const DeviceArray<entropy::PackedPicture> d_pictures(pictures.size());
-  check(cudaMemset(d_scratch.data(), 0xcd, scratch_bytes), "memset");
+  check_cuda(cudaMemset(d_scratch.data(), 0xcd, scratch_bytes), "memset");
   entropy::launch_prepare_pack(d_scratch.data(), nullptr);
   const entropy::PackMemory memory{d_scratch.data(), d_coded.data(), d_stream.data(), capacity};
 
   std::vector<PackedBatch> results;
   for (int repeat = 0; repeat < repeats; ++repeat) {
-    check(cudaMemset(d_stream.data(), 0xee, capacity), "memset");
-    entropy::launch_code_and_pack(batch, d_headers.data(), first_picture, memory, d_pictures.data(), nullptr,
-                                  kernel);
-    check(cudaDeviceSynchronize(), "code and pack");
+    check_cuda(cudaMemset(d_stream.data(), 0xee, capacity), "memset");
+    entropy::launch_code_and_pack(batch, d_headers.data(), memory, d_pictures.data(), nullptr, kernel);
+    check_cuda(cudaDeviceSynchronize(), "code and pack");
     PackedBatch& result = results.emplace_back();
     result.pictures = d_pictures.download();
     std::uint64_t end = 0;
@@ -126,12 +126,12 @@ std::vector<CodedBlocks> code_on_device(CodingForm form, const Shape& shape,
   const DeviceArray<std::uint8_t> d_scratch(scratch_bytes);
   const DeviceArray<std::uint32_t> d_zeros_and_runs(entropy::kZerosAndRunsEntries);
   entropy::launch_make_zeros_and_runs(d_zeros_and_runs.data(), nullptr);
-  check(cudaMemset(d_scratch.data(), form == CodingForm::cavlcu ? 0 : 0xcd, scratch_bytes), "memset");
+  check_cuda(cudaMemset(d_scratch.data(), form == CodingForm::cavlcu ? 0 : 0xcd, scratch_bytes), "memset");
 
   std::vector<CodedBlocks> results;
   for (int repeat = 0; repeat < repeats; ++repeat) {
-    check(cudaMemset(d_lengths.data(), 0xcd, blocks * sizeof(std::uint16_t)), "memset");
-    check(cudaMemset(d_packed.data(), 0xcd, packed_words * pictures.size() * 4), "memset");
+    check_cuda(cudaMemset(d_lengths.data(), 0xcd, blocks * sizeof(std::uint16_t)), "memset");
+    check_cuda(cudaMemset(d_packed.data(), 0xcd, packed_words * pictures.size() * 4), "memset");
     const entropy::BlockCodes codes{d_words.data(), d_lengths.data()};
     if (form == CodingForm::cavlcu) {
       entropy::launch_cavlcu(batch, d_zeros_and_runs.data(), d_scratch.data(), codes, nullptr);
@@ -139,7 +139,7 @@ std::vector<CodedBlocks> code_on_device(CodingForm form, const Shape& shape,
       entropy::launch_cavlc_su(batch, d_scratch.data(), codes, {d_packed.data(), d_packed_bits.data()},
                                nullptr);
     }
-    check(cudaDeviceSynchronize(), "code");
+    check_cuda(cudaDeviceSynchronize(), "code");
     results.push_back({d_words.download(), d_lengths.download(), d_packed.download(),
                        d_packed_bits.download(), packed_words});
   }

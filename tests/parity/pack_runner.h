@@ -14,12 +14,13 @@ struct PackedBatch {
   std::vector<entropy::PackedPicture> pictures;
 };
 
-// `repeats` times with the same scratch, which holds rubbish at first; so do the levels of empty blocks.
-// `capacity` 0: as much as may be needed. Throws std::runtime_error with CUDA's own message.
+// `headers` is [picture][slice]. `repeats` times with the same scratch, which holds rubbish at first; so do
+// the levels of empty blocks. `capacity` 0: as much as may be needed. Throws cu264::Error with CUDA's own
+// message.
 std::vector<PackedBatch> pack_on_device(const Shape& shape, const std::vector<TestPicture>& pictures,
-                                        const std::vector<entropy::SliceHeaderBits>& headers,
-                                        std::uint64_t first_picture, int repeats, std::uint64_t capacity = 0,
-                                        EntropyKernel kernel = EntropyKernel::production);
+                                        const std::vector<core::SliceHeaderBits>& headers, int repeats,
+                                        std::uint64_t capacity = 0,
+                                        const entropy::EntropyKernel* kernel = nullptr);
 
 enum class CodingForm { cavlcu, cavlc_su };
 

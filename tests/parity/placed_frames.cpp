@@ -7,16 +7,13 @@
 #include <stdexcept>
 #include <string>
 
+#include "common/cuda/error_check.h"
 #include "encoder/frame_layout.h"
 
 namespace cu264::parity {
 namespace {
 
 constexpr std::uint8_t kPadding = 0xa5;
-
-void check(cudaError_t status, const char* what) {
-  if (status != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(status));
-}
 
 // A sample as a float, with some beyond what a sample can be, and some that fall on the edge between two.
 float float_sample(int sample, int x, int y) {
@@ -70,10 +67,10 @@ std::shared_ptr<std::uint8_t> allocate(std::size_t bytes, MemoryKind memory) {
   void* address = nullptr;
   switch (memory) {
     case MemoryKind::device:
-      check(cudaMalloc(&address, bytes), "cudaMalloc");
+      check_cuda(cudaMalloc(&address, bytes), "cudaMalloc");
       return {static_cast<std::uint8_t*>(address), [](std::uint8_t* d_memory) { cudaFree(d_memory); }};
     case MemoryKind::pinned:
-      check(cudaHostAlloc(&address, bytes, cudaHostAllocDefault), "cudaHostAlloc");
+      check_cuda(cudaHostAlloc(&address, bytes, cudaHostAllocDefault), "cudaHostAlloc");
       return {static_cast<std::uint8_t*>(address), [](std::uint8_t* pinned) { cudaFreeHost(pinned); }};
     default:
       return std::shared_ptr<std::uint8_t>(new std::uint8_t[bytes], std::default_delete<std::uint8_t[]>());
@@ -106,7 +103,8 @@ PlacedFrame::PlacedFrame(const FramePlanes& planes, MemoryKind memory) {
     const std::size_t bytes = planes.plane[p].size();
     memory_[p] = allocate(bytes, memory);
     if (memory == MemoryKind::device) {
-      check(cudaMemcpy(memory_[p].get(), planes.plane[p].data(), bytes, cudaMemcpyHostToDevice), "upload");
+      check_cuda(cudaMemcpy(memory_[p].get(), planes.plane[p].data(), bytes, cudaMemcpyHostToDevice),
+                 "upload");
     } else {
       std::memcpy(memory_[p].get(), planes.plane[p].data(), bytes);
     }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cu264/frame.h"
-#include "tests/support/picture.h"
+#include "support/picture.h"
 
 namespace cu264::parity {
 

@@ -8,11 +8,11 @@
 
 #include "encoder/config.h"
 #include "encoder/cpu/ingest.h"
-#include "encoder/cpu/reconstruct.h"
+#include "encoder/cpu/reconstruct_slice.h"
+#include "support/encode.h"
+#include "support/picture.h"
 #include "tests/parity/device_pictures.h"
 #include "tests/parity/device_runner.h"
-#include "tests/support/encode.h"
-#include "tests/support/picture.h"
 
 namespace cu264::parity {
 namespace {

@@ -5,12 +5,11 @@
 
 #include "cu264/rle.h"
 #include "cu264/status.h"
+#include "entropy/rle/published/parle.h"
 #include "tests/parity/guarded_array.cuh"
 
 namespace cu264::parity {
 namespace {
-
-using rle::Method;
 
 class RleParity : public testing::Test {
  protected:
@@ -61,17 +60,25 @@ void expect_runs(const std::vector<T>& input, std::size_t offset) {
   const std::size_t runs = expected.symbols.size();
   const OffsetInput<T> d_input(input, offset);
   for (int repeat = 0; repeat < kRepeats; ++repeat) {
-    for (const Method method : {Method::automatic, Method::parle}) {
+    for (const bool published : {false, true}) {
       const GuardedArray<T> d_symbols(input.size(), offset);
       const GuardedArray<std::uint32_t> d_lengths(input.size(), offset % 3);
       const GuardedArray<std::uint64_t> d_runs(1, 0);
       call_with_scratch([&](void* d_scratch, std::size_t& bytes) {
-        rle::device_encode(d_scratch, bytes, d_input.data(), input.size(), d_symbols.data(), d_lengths.data(),
-                           d_runs.data(), nullptr, method);
+        if (!published) {
+          rle::device_encode(d_scratch, bytes, d_input.data(), input.size(), d_symbols.data(),
+                             d_lengths.data(), d_runs.data(), nullptr);
+        } else if (d_scratch == nullptr) {
+          bytes = rle::parle_scratch_bytes(input.size());
+        } else {
+          rle::launch_parle(rle::EncodeArrays<T>{d_input.data(), input.size(), d_symbols.data(),
+                                                 d_lengths.data(), d_runs.data()},
+                            d_scratch, nullptr);
+        }
       });
-      ASSERT_EQ(d_runs.written(1)[0], runs) << "method " << static_cast<int>(method);
-      ASSERT_TRUE(d_symbols.written(runs) == expected.symbols) << "method " << static_cast<int>(method);
-      ASSERT_TRUE(d_lengths.written(runs) == expected.lengths) << "method " << static_cast<int>(method);
+      ASSERT_EQ(d_runs.written(1)[0], runs) << (published ? "PARLE" : "one pass");
+      ASSERT_TRUE(d_symbols.written(runs) == expected.symbols) << (published ? "PARLE" : "one pass");
+      ASSERT_TRUE(d_lengths.written(runs) == expected.lengths) << (published ? "PARLE" : "one pass");
     }
   }
   const GuardedArray<T> d_output(input.size(), offset);
@@ -141,13 +148,13 @@ TEST_F(RleParity, EmptyRunsAndWrongSizes) {
 TEST_F(RleParity, MoreThan32BitsOfSymbols) {
   const std::uint64_t size = (std::uint64_t{1} << 32) + 12345;
   std::size_t free_bytes = 0, all = 0;
-  check(cudaMemGetInfo(&free_bytes, &all), "cudaMemGetInfo");
+  check_cuda(cudaMemGetInfo(&free_bytes, &all), "cudaMemGetInfo");
   if (free_bytes < size * 7) GTEST_SKIP() << "needs " << (size * 7 >> 30) << " GiB of device memory";
   const DeviceArray<std::uint8_t> d_input(size), d_symbols(size);
   const DeviceArray<std::uint32_t> d_lengths(size);
   const DeviceArray<std::uint64_t> d_runs(1);
-  check(cudaMemset(d_input.data(), 7, size), "cudaMemset");
-  check(cudaMemset(d_input.data() + size - 5, 9, 2), "cudaMemset");
+  check_cuda(cudaMemset(d_input.data(), 7, size), "cudaMemset");
+  check_cuda(cudaMemset(d_input.data() + size - 5, 9, 2), "cudaMemset");
   call_with_scratch([&](void* d_scratch, std::size_t& bytes) {
     rle::device_encode(d_scratch, bytes, d_input.data(), size, d_symbols.data(), d_lengths.data(),
                        d_runs.data(), nullptr);

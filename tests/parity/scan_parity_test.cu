@@ -1,10 +1,12 @@
 // Prefix sums and compaction on the GPU against loops written here.
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <random>
 
 #include "cu264/scan.h"
 #include "cu264/status.h"
+#include "entropy/scan/published/published_scan.h"
 #include "tests/parity/guarded_array.cuh"
 
 namespace cu264::parity {
@@ -20,7 +22,15 @@ class ScanParity : public testing::Test {
   }
 };
 
-constexpr Method kMethods[] = {Method::automatic, Method::gvle, Method::yavle, Method::cuvle};
+using Form = std::optional<scan::ScanForm>;  // nothing: device_scan
+
+constexpr scan::TileSize kSmall = scan::TileSize::small, kLarge = scan::TileSize::large;
+const Form kForms[] = {{},
+                       {{Method::gvle, kSmall}},
+                       {{Method::yavle, kSmall}},
+                       {{Method::cuvle, kSmall}},
+                       {{Method::yavle, kLarge}},
+                       {{Method::cuvle, kLarge}}};
 constexpr int kRepeats = 3;
 
 // Around the sizes of chunks, warps, tiles and segments of 32 tiles.
@@ -44,10 +54,10 @@ std::vector<std::uint32_t> words(std::size_t count, Values values) {
 
 template <class Sum>
 void expect_scan(std::size_t count, std::size_t in_offset, std::size_t out_offset, Values values, Kind kind,
-                 Method method) {
-  SCOPED_TRACE(testing::Message() << count << " items at " << in_offset << " to " << out_offset << ", method "
-                                  << static_cast<int>(method) << ", kind " << static_cast<int>(kind)
-                                  << ", values " << static_cast<int>(values));
+                 const Form& form = {}) {
+  SCOPED_TRACE(testing::Message() << count << " items at " << in_offset << " to " << out_offset << ", form "
+                                  << (form ? static_cast<int>(form->method) : -1) << ", kind "
+                                  << static_cast<int>(kind) << ", values " << static_cast<int>(values));
   const std::vector<std::uint32_t> input = words(count, values);
   std::vector<Sum> expected(count);
   Sum sum = 0;
@@ -59,17 +69,24 @@ void expect_scan(std::size_t count, std::size_t in_offset, std::size_t out_offse
   for (int repeat = 0; repeat < kRepeats; ++repeat) {
     const GuardedArray<Sum> d_output(count, out_offset);
     call_with_scratch([&](void* d_scratch, std::size_t& bytes) {
-      scan::device_scan(d_scratch, bytes, d_input.data(), d_output.data(), count, kind, nullptr, method);
+      if (!form) {
+        scan::device_scan(d_scratch, bytes, d_input.data(), d_output.data(), count, kind, nullptr);
+      } else if (d_scratch == nullptr) {
+        bytes = scan::published_scan_scratch_bytes(*form, count);
+      } else {
+        scan::launch_published_scan(
+            *form, scan::ScanArrays<Sum>{d_input.data(), d_output.data(), count, kind}, d_scratch, nullptr);
+      }
     });
     ASSERT_TRUE(d_output.written(count) == expected) << "repeat " << repeat;
   }
 }
 
-TEST_F(ScanParity, EverySizeByEveryMethod) {
+TEST_F(ScanParity, EverySizeByEveryForm) {
   for (const std::size_t count : sizes()) {
-    for (const Method method : kMethods) {
-      expect_scan<std::uint32_t>(count, 0, 0, Values::random, Kind::exclusive, method);
-      expect_scan<std::uint64_t>(count, 0, 0, Values::largest, Kind::inclusive, method);
+    for (const Form& form : kForms) {
+      expect_scan<std::uint32_t>(count, 0, 0, Values::random, Kind::exclusive, form);
+      expect_scan<std::uint64_t>(count, 0, 0, Values::largest, Kind::inclusive, form);
       if (HasFatalFailure()) return;
     }
   }
@@ -80,8 +97,8 @@ TEST_F(ScanParity, EveryAlignmentAndValue) {
     for (std::size_t in = 0; in < 4; ++in) {
       for (std::size_t out = 0; out < 4; ++out) {
         for (const Values values : {Values::random, Values::largest, Values::zeros}) {
-          expect_scan<std::uint32_t>(count, in, out, values, Kind::inclusive, Method::automatic);
-          expect_scan<std::uint64_t>(count, in, out, values, Kind::exclusive, Method::automatic);
+          expect_scan<std::uint32_t>(count, in, out, values, Kind::inclusive);
+          expect_scan<std::uint64_t>(count, in, out, values, Kind::exclusive);
           if (HasFatalFailure()) return;
         }
       }
@@ -185,7 +202,7 @@ __global__ void count_wrong_sums(const std::uint64_t* d_sums, std::uint64_t coun
 TEST_F(ScanParity, MoreThan32BitsOfItems) {
   const std::uint64_t count = (std::uint64_t{1} << 32) + 12345;
   std::size_t free_bytes = 0, all = 0;
-  check(cudaMemGetInfo(&free_bytes, &all), "cudaMemGetInfo");
+  check_cuda(cudaMemGetInfo(&free_bytes, &all), "cudaMemGetInfo");
   if (free_bytes < count * 13) GTEST_SKIP() << "needs " << (count * 13 >> 30) << " GiB of device memory";
   const DeviceArray<std::uint32_t> d_words(count);
   const DeviceArray<std::uint64_t> d_sums(count);

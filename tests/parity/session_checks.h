@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "cu264/encoder.h"
+#include "support/picture.h"
 #include "tests/parity/device_runner.h"
 #include "tests/parity/placed_frames.h"
-#include "tests/support/picture.h"
 
 namespace cu264::parity {
 

@@ -3,10 +3,12 @@
 #include <algorithm>
 
 #include "entropy/vle/fast.h"
-#include "tests/parity/device_array.cuh"
+#include "support/device_array.cuh"
 
 namespace cu264::parity {
 namespace {
+
+using test::DeviceArray;
 
 constexpr std::uint8_t kRubbish = 0xa5;
 constexpr std::size_t kGuard = 1024;
@@ -34,7 +36,7 @@ IndexedStream encode_with_index(const vle::CodeTable& table, const std::vector<s
   vle::fast_encode({d_input.data() + alignment, input.size(), d_table.data(), d_output.data(), room,
                     d_result.data(), d_scratch.data(), scratch, nullptr},
                    d_index.data());
-  check(cudaDeviceSynchronize(), "fast_encode");
+  check_cuda(cudaDeviceSynchronize(), "fast_encode");
 
   IndexedStream stream;
   stream.result = d_result.download()[0];
@@ -58,7 +60,7 @@ Decoded decode_on_device(const vle::CodeTable& table, const IndexedStream& strea
   vle::decode({d_stream.data(), stream.bytes.size(), d_bits.data(), d_table.data(),
                with_index ? d_index.data() : nullptr, d_output.data() + kGuard + alignment, size,
                d_result.data(), d_scratch.data(), scratch, nullptr});
-  check(cudaDeviceSynchronize(), "decode");
+  check_cuda(cudaDeviceSynchronize(), "decode");
 
   Decoded decoded;
   decoded.result = d_result.download()[0];

@@ -4,10 +4,12 @@
 #include <memory>
 
 #include "entropy/vle/histogram.h"
-#include "tests/parity/device_array.cuh"
+#include "support/device_array.cuh"
 
 namespace cu264::parity {
 namespace {
+
+using test::DeviceArray;
 
 constexpr std::uint8_t kRubbish = 0xa5;
 constexpr std::size_t kGuard = 4096;
@@ -32,8 +34,8 @@ void launch(const AnyEncoder& encoder, const vle::EncodeCall& call) {
 class DeviceBytes {
  public:
   explicit DeviceBytes(std::size_t size) {
-    check(cudaMalloc(&d_data_, std::max<std::size_t>(size, 1)), "cudaMalloc");
-    check(cudaMemset(d_data_, kRubbish, std::max<std::size_t>(size, 1)), "cudaMemset");
+    check_cuda(cudaMalloc(&d_data_, std::max<std::size_t>(size, 1)), "cudaMalloc");
+    check_cuda(cudaMemset(d_data_, kRubbish, std::max<std::size_t>(size, 1)), "cudaMemset");
   }
   ~DeviceBytes() { cudaFree(d_data_); }
   DeviceBytes(const DeviceBytes&) = delete;
@@ -45,7 +47,7 @@ class DeviceBytes {
 };
 
 void upload(std::uint8_t* d_to, const void* from, std::size_t size) {
-  if (size > 0) check(cudaMemcpy(d_to, from, size, cudaMemcpyHostToDevice), "upload");
+  if (size > 0) check_cuda(cudaMemcpy(d_to, from, size, cudaMemcpyHostToDevice), "upload");
 }
 
 __global__ void repeat_bytes(const std::uint8_t* d_period, std::size_t period, std::uint8_t* d_out,
@@ -98,12 +100,12 @@ Encoded encode_on_device(const AnyEncoder& encoder, const vle::CodeTable& table,
          {d_input.data() + alignment, input.size(), reinterpret_cast<const vle::CodeTable*>(d_table.data()),
           d_output.data(), capacity, reinterpret_cast<vle::EncodeResult*>(d_result.data()), d_scratch.data(),
           scratch, nullptr});
-  check(cudaDeviceSynchronize(), "encoding");
+  check_cuda(cudaDeviceSynchronize(), "encoding");
   Encoded encoded;
-  check(cudaMemcpy(&encoded.result, d_result.data(), sizeof encoded.result, cudaMemcpyDeviceToHost),
-        "download");
+  check_cuda(cudaMemcpy(&encoded.result, d_result.data(), sizeof encoded.result, cudaMemcpyDeviceToHost),
+             "download");
   Bytes output(capacity + kGuard);
-  check(cudaMemcpy(output.data(), d_output.data(), output.size(), cudaMemcpyDeviceToHost), "download");
+  check_cuda(cudaMemcpy(output.data(), d_output.data(), output.size(), cudaMemcpyDeviceToHost), "download");
   encoded.wrote_behind_output = std::any_of(output.begin() + static_cast<std::ptrdiff_t>(capacity),
                                             output.end(), [](std::uint8_t byte) { return byte != kRubbish; });
   output.resize(std::min<std::uint64_t>(capacity, (encoded.result.bits + 7) / 8));
@@ -116,20 +118,20 @@ std::string check_repeated(const AnyEncoder& encoder, const vle::CodeTable& tabl
   const std::size_t size = period.size() * copies, coded = coded_period.size() * copies;
   const std::size_t capacity = (coded + 3) / 4 * 4, scratch = scratch_bytes(encoder, size);
   std::size_t free = 0, total = 0;
-  check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+  check_cuda(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
   if (size + capacity + scratch + (64u << 20) > free) return "memory";
   const DeviceArray<std::uint8_t> d_input(size), d_output(capacity), d_scratch(scratch), d_period(period),
       d_coded_period(coded_period);
   const DeviceArray<vle::CodeTable> d_table(std::vector{table});
   const DeviceArray<vle::EncodeResult> d_result(1);
   const DeviceArray<unsigned long long> d_differences(std::vector{0ull});
-  check(cudaMemset(d_output.data(), kRubbish, capacity), "cudaMemset");
+  check_cuda(cudaMemset(d_output.data(), kRubbish, capacity), "cudaMemset");
   repeat_bytes<<<4096, 256>>>(d_period.data(), period.size(), d_input.data(), size);
   launch(encoder, {d_input.data(), size, d_table.data(), d_output.data(), capacity, d_result.data(),
                    d_scratch.data(), scratch, nullptr});
   count_differences<<<4096, 256>>>(d_coded_period.data(), coded_period.size(), d_output.data(), coded,
                                    d_differences.data());
-  check(cudaDeviceSynchronize(), "encoding");
+  check_cuda(cudaDeviceSynchronize(), "encoding");
   const vle::EncodeResult result = d_result.download()[0];
   const unsigned long long differences = d_differences.download()[0];
   if (result.bits == 8 * coded && result.missing == 0 && differences == 0) return {};
@@ -142,9 +144,9 @@ std::array<std::uint64_t, 256> histogram_on_device(const Bytes& input, int align
   upload(d_input.data() + alignment, input.data(), input.size());
   vle::launch_histogram(d_input.data() + alignment, input.size(),
                         reinterpret_cast<std::uint64_t*>(d_counts.data()), nullptr);
-  check(cudaDeviceSynchronize(), "histogram");
+  check_cuda(cudaDeviceSynchronize(), "histogram");
   std::array<std::uint64_t, 256> counts{};
-  check(cudaMemcpy(counts.data(), d_counts.data(), sizeof counts, cudaMemcpyDeviceToHost), "download");
+  check_cuda(cudaMemcpy(counts.data(), d_counts.data(), sizeof counts, cudaMemcpyDeviceToHost), "download");
   return counts;
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "entropy/vle/device_encoder.h"
-#include "entropy/vle/published.h"
+#include "entropy/vle/published/published_encoder.h"
 
 namespace cu264::parity {
 
@@ -38,7 +38,7 @@ struct Encoded {
 };
 
 // The input begins at an address that is `alignment` modulo 256 and ends with its allocation. Output and
-// scratch hold rubbish at first. `capacity` in bytes, a multiple of 4. Throws std::runtime_error with CUDA's
+// scratch hold rubbish at first. `capacity` in bytes, a multiple of 4. Throws cu264::Error with CUDA's
 // message.
 Encoded encode_on_device(const AnyEncoder& encoder, const vle::CodeTable& table, const Bytes& input,
                          int alignment, std::size_t capacity);

@@ -3,17 +3,19 @@
 #include "entropy/vle/fast.h"
 #include "entropy/vle/gpu_decode.h"
 #include "entropy/vle/histogram.h"
-#include "tests/parity/device_array.cuh"
+#include "support/device_array.cuh"
 
 namespace cu264::parity {
 namespace {
+
+using test::DeviceArray;
 
 constexpr int kBlocks = 4096, kThreads = 256;
 constexpr std::size_t kSpare = 64u << 20;  // for what the runtime needs
 
 std::size_t free_memory() {
   std::size_t free = 0, total = 0;
-  check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+  check_cuda(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
   return free > kSpare ? free - kSpare : 0;
 }
 
@@ -73,7 +75,7 @@ LargeRun::LargeRun(const vle::CodeTable& table, std::uint64_t size, std::uint64_
   fill_symbols<<<kBlocks, kThreads>>>(s.d_input.data(), size);
   const DeviceArray<std::uint8_t> d_scratch(vle::fast_scratch_bytes(size));
   vle::fast_encode(s.call(s.d_stream.data(), s.d_result.data(), d_scratch), s.d_index.data());
-  check(cudaDeviceSynchronize(), "fast_encode");
+  check_cuda(cudaDeviceSynchronize(), "fast_encode");
 }
 
 LargeRun::~LargeRun() = default;
@@ -92,7 +94,7 @@ std::array<std::uint64_t, 256> LargeRun::histogram() const {
   const DeviceArray<std::uint64_t> d_counts(256);
   vle::launch_histogram(state_->d_input.data(), state_->size, d_counts.data(), nullptr);
   std::array<std::uint64_t, 256> counts{};
-  check(cudaMemcpy(counts.data(), d_counts.data(), sizeof counts, cudaMemcpyDeviceToHost), "histogram");
+  check_cuda(cudaMemcpy(counts.data(), d_counts.data(), sizeof counts, cudaMemcpyDeviceToHost), "histogram");
   return counts;
 }
 
@@ -102,8 +104,8 @@ std::vector<std::uint64_t> LargeRun::index() const {
 
 std::vector<std::uint8_t> LargeRun::stream(std::uint64_t offset, std::size_t count) const {
   std::vector<std::uint8_t> bytes(count);
-  check(cudaMemcpy(bytes.data(), state_->d_stream.data() + offset, count, cudaMemcpyDeviceToHost),
-        "download");
+  check_cuda(cudaMemcpy(bytes.data(), state_->d_stream.data() + offset, count, cudaMemcpyDeviceToHost),
+             "download");
   return bytes;
 }
 
@@ -117,7 +119,7 @@ std::optional<LargeRun::Compared> LargeRun::compare(const vle::DeviceEncoder& en
   encoder.launch(s.call(d_stream.data(), d_result.data(), d_scratch));
   count_differences<<<kBlocks, kThreads>>>(s.d_stream.data(), d_stream.data(), (result().bits + 7) / 8,
                                            d_differences.data());
-  check(cudaDeviceSynchronize(), encoder.name);
+  check_cuda(cudaDeviceSynchronize(), encoder.name);
   return Compared{d_result.download()[0], d_differences.download()[0]};
 }
 
@@ -127,12 +129,12 @@ LargeRun::Decoded LargeRun::decode(bool with_index) const {
       d_scratch(vle::decode_scratch_bytes(s.capacity, s.size, with_index));
   const DeviceArray<vle::DecodeResult> d_result(1);
   const DeviceArray<unsigned long long> d_wrong(std::vector{0ull});
-  check(cudaMemset(d_symbols.data(), 0xff, s.size), "cudaMemset");  // no symbol
+  check_cuda(cudaMemset(d_symbols.data(), 0xff, s.size), "cudaMemset");  // no symbol
   vle::decode({s.d_stream.data(), s.capacity, &s.d_result.data()->bits, s.d_table.data(),
                with_index ? s.d_index.data() : nullptr, d_symbols.data(), s.size, d_result.data(),
                d_scratch.data(), d_scratch.size(), nullptr});
   count_wrong_symbols<<<kBlocks, kThreads>>>(d_symbols.data(), s.size, d_wrong.data());
-  check(cudaDeviceSynchronize(), "decode");
+  check_cuda(cudaDeviceSynchronize(), "decode");
   return {d_result.download()[0], d_wrong.download()[0]};
 }
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "entropy/vle/device_encoders.h"
+#include "entropy/vle/published/device_encoders.h"
 #include "tests/parity/vle_device.h"
 #include "tests/parity/vle_large_device.h"
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "entropy/vle/cuvle.h"
-#include "entropy/vle/device_encoders.h"
 #include "entropy/vle/fast.h"
-#include "entropy/vle/pavle.h"
+#include "entropy/vle/published/cuvle.h"
+#include "entropy/vle/published/device_encoders.h"
+#include "entropy/vle/published/pavle.h"
 #include "tests/parity/vle_device.h"
 
 namespace cu264::parity {

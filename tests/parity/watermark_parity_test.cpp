@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "cu264/protect.h"
+#include "support/encode.h"
 #include "tests/parity/device_runner.h"
-#include "tests/support/encode.h"
 
 namespace cu264::parity {
 namespace {

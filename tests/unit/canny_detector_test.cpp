@@ -12,8 +12,9 @@
 #include "cu264/canny.h"
 #include "vision/backend.h"
 #include "vision/cpu/linking_forest.h"
-#include "vision/cpu/pass_hysteresis.h"
-#include "vision/stages.h"
+#include "vision/published/open_detector.h"
+#include "vision/published/pass_hysteresis.h"
+#include "vision/published/reference_stages.h"
 
 namespace cu264 {
 namespace {
@@ -61,11 +62,14 @@ struct Found {
   std::vector<canny::Thresholds> thresholds;
 };
 
-Found detect(canny::Params params, const Gray& picture, canny::Form form, int threads = 1) {
-  params.form = form;
+enum class Form { production, published };
+
+Found detect(const canny::Params& params, const Gray& picture, Form form, int threads = 1) {
   canny::Machine machine;
   machine.backend = BackendChoice::cpu, machine.threads = threads;
-  canny::Detector detector(params, picture.width, picture.height, machine);
+  canny::Detector detector = form == Form::published
+                                 ? published::open_detector(params, picture.width, picture.height, machine)
+                                 : canny::Detector(params, picture.width, picture.height, machine);
   Found found;
   found.edges.assign(picture.samples.size(), 77);  // every pixel is written
   found.thresholds.resize(detector.sub_images());
@@ -114,10 +118,10 @@ std::vector<canny::Params> settings() {
   return all;
 }
 
-// shared == published == the reference stages.
+// production == published == the reference stages.
 void check_forms(const Gray& picture, const canny::Params& params, const std::string& what) {
-  const Found shared = detect(params, picture, canny::Form::shared);
-  expect_equal(shared, detect(params, picture, canny::Form::published), picture.width, what + ", published");
+  const Found shared = detect(params, picture, Form::production);
+  expect_equal(shared, detect(params, picture, Form::published), picture.width, what + ", published");
   const vision::Stages stages = vision::reference_stages(vision::canny_params(params), picture.samples.data(),
                                                          picture.width, picture.width, picture.height);
   expect_equal(shared, {stages.edges, stages.thresholds}, picture.width, what + ", reference");
@@ -158,7 +162,7 @@ TEST(CannyDetector, EverySizeFromOnePixel) {
 
 TEST(CannyDetector, FlatPicturesHaveNoEdges) {
   for (const int value : {0, 128, 255}) {
-    const Found found = detect({}, gray(100, 50, [=](int, int) { return value; }), canny::Form::shared);
+    const Found found = detect({}, gray(100, 50, [=](int, int) { return value; }), Form::production);
     for (const auto& thresholds : found.thresholds)
       EXPECT_EQ(thresholds.source, canny::ThresholdSource::none);
     for (const std::uint8_t edge : found.edges) ASSERT_EQ(edge, 0);
@@ -172,7 +176,7 @@ TEST(CannyDetector, NoiseFloorSilencesNearlyFlatPictures) {
     canny::Params params;
     params.noise_floor = noise_floor;
     int count = 0;
-    for (const std::uint8_t edge : detect(params, picture, canny::Form::shared).edges) count += edge != 0;
+    for (const std::uint8_t edge : detect(params, picture, Form::production).edges) count += edge != 0;
     return count;
   };
   EXPECT_GT(edges(0), 100);
@@ -183,7 +187,7 @@ TEST(CannyDetector, StepEdgeIsOnePixelThickAndWhereItIs) {
   const Gray picture = gray(64, 40, [](int x, int) { return x < 30 ? 40 : 200; });
   canny::Params params;
   params.fixed = canny::ThresholdPair{10, 50};
-  const Found found = detect(params, picture, canny::Form::shared);
+  const Found found = detect(params, picture, Form::production);
   for (int y = 1; y < 39; ++y) {
     for (int x = 0; x < 64; ++x) ASSERT_EQ(found.edges[y * 64 + x], x == 30 ? 255 : 0) << x << "," << y;
   }
@@ -281,8 +285,7 @@ TEST(CannyDetector, LinkingSumsAreThoseOfAFloodForEachPair) {
 
 TEST(CannyDetector, PitchDirectionBatchAndThreadsChangeNothing) {
   const Gray first = shapes(83, 57, 21), second = noise(83, 57, 22);
-  const Found expected[] = {detect({}, first, canny::Form::shared),
-                            detect({}, second, canny::Form::shared, 3)};
+  const Found expected[] = {detect({}, first, Form::production), detect({}, second, Form::production, 3)};
   constexpr int kPitch = 101, kDistance = kPitch * 60;
   std::vector<std::uint8_t> in(2 * kDistance, 200), out(2 * kDistance, 9);
   // Bottom-up in, top-down out.

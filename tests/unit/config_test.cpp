@@ -46,8 +46,7 @@ TEST(Config, SetReadsEveryName) {
                                                         {"headers", "every"},
                                                         {"batch", "16"},
                                                         {"device", "2,0"},
-                                                        {"input-format", "nv12"},
-                                                        {"entropy-kernel", "cavlc_su"}}) {
+                                                        {"input-format", "nv12"}}) {
     c.set(name, value);
   }
   EXPECT_EQ(c.qp, 51);
@@ -67,7 +66,6 @@ TEST(Config, SetReadsEveryName) {
   EXPECT_EQ(c.batch, 16);
   EXPECT_EQ(c.devices, (std::vector<int>{2, 0}));
   EXPECT_EQ(c.input_format, cu264::PixelFormat::nv12);
-  EXPECT_EQ(c.entropy_kernel, cu264::EntropyKernel::cavlc_su);
   EXPECT_NO_THROW(validate(c));
 }
 
@@ -117,8 +115,7 @@ TEST(Config, SetRefusesAndSaysWhatIsAccepted) {
       {"headers", {"", "all"}},
       {"batch", {"", "-1", "1025", "auto"}},
       {"device", {"", "-1", "64", "0,0", "0,", ",1", "0;1", "all"}},
-      {"input-format", {"", "rgb", "yuv420p"}},
-      {"entropy-kernel", {"", "CAVLCU", "cavlc-su", "fast"}}};
+      {"input-format", {"", "rgb", "yuv420p"}}};
   for (const auto& [name, values] : bad) {
     for (const char* value : values) {
       Config c;

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "encoder/cpu/deblock_picture.h"
+#include "encoder/deblock_picture.h"
 
 namespace {
 

@@ -8,13 +8,15 @@
 #include <utility>
 #include <vector>
 
+#include "core/slice_header.h"
 #include "cu264/version.h"
 
 namespace {
 
 using cu264::Config;
-using cu264::encoder::slice_header;
-using cu264::encoder::SliceHeader;
+using cu264::core::PictureParams;
+using cu264::core::slice_header;
+using cu264::core::SliceHeaderBits;
 
 class Reader {
  public:
@@ -237,7 +239,7 @@ TEST(Headers, PpsIsCavlcWithFilterControl) {
   EXPECT_TRUE(r.at_trailing_bits());
 }
 
-std::vector<bool> bits_of(const SliceHeader& header) {
+std::vector<bool> bits_of(const SliceHeaderBits& header) {
   std::vector<bool> bits;
   for (int i = header.length - 1; i >= 0; --i) bits.push_back(((header.bits >> i) & 1) != 0);
   return bits;
@@ -248,7 +250,10 @@ TEST(Headers, SliceHeaderReadsBack) {
     for (const int idr_pic_id : {0, 1}) {
       for (int qp = 0; qp <= 51; ++qp) {
         for (const bool deblock : {false, true}) {
-          const SliceHeader header = slice_header(first_mb, idr_pic_id, qp, deblock);
+          PictureParams picture;
+          picture.qp = static_cast<std::uint8_t>(qp);
+          picture.idr_pic_id = static_cast<std::uint8_t>(idr_pic_id), picture.deblock = deblock;
+          const SliceHeaderBits header = slice_header(first_mb, picture);
           ASSERT_LE(header.length, 64);
           Reader r(bits_of(header));
           ASSERT_EQ(r.ue(), static_cast<std::uint64_t>(first_mb)) << "qp " << qp;

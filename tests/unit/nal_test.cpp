@@ -1,14 +1,13 @@
 // Emulation prevention against a reference that looks back at the output for every byte, and its inverse.
 
 #include "core/nal.h"
+#include "common/bitstream/nal_unit.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <random>
 #include <vector>
-
-#include "entropy/pack/nal_writer.h"
 
 namespace {
 
@@ -41,7 +40,7 @@ Bytes unescape(const Bytes& payload) {
 // What append_nal adds after `before`, checked for its framing; the payload after the NAL unit's header.
 Bytes appended_payload(const Bytes& rbsp, bool long_start_code, const Bytes& before) {
   Bytes out = before;
-  cu264::entropy::append_nal(out, 3, 5, rbsp, long_start_code);
+  cu264::bitstream::append_nal(out, 3, 5, rbsp, long_start_code);
   const Bytes start = long_start_code ? Bytes{0, 0, 0, 1, 0x65} : Bytes{0, 0, 1, 0x65};
   EXPECT_TRUE(std::equal(before.begin(), before.end(), out.begin())) << "what was there changed";
   EXPECT_TRUE(std::equal(start.begin(), start.end(), out.begin() + static_cast<long>(before.size())));
@@ -101,7 +100,7 @@ TEST(Nal, HeaderFields) {
   for (int ref_idc = 0; ref_idc < 4; ++ref_idc) {
     for (int type = 1; type < 32; ++type) {
       Bytes out;
-      cu264::entropy::append_nal(out, ref_idc, type, Bytes{0x80}, false);
+      cu264::bitstream::append_nal(out, ref_idc, type, Bytes{0x80}, false);
       EXPECT_EQ(out, (Bytes{0, 0, 1, static_cast<std::uint8_t>(ref_idc * 32 + type), 0x80}));
     }
   }

@@ -1,6 +1,7 @@
-// AES-256 of kernels against FIPS 197's example and against libcrypto; keys and their files.
+// AES-256 of kernels against libcrypto; keystreams; keys and their files.
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,16 +25,6 @@ ProtectionKey key_of(std::uint32_t seed) {
   std::array<std::uint8_t, 32> bytes;
   for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random());
   return ProtectionKey(bytes);
-}
-
-TEST(ProtectAes, ExampleOfFips197) {  // C.3
-  std::uint8_t key[32];
-  for (int i = 0; i < 32; ++i) key[i] = static_cast<std::uint8_t>(i);
-  const AesBlock block = aes_encrypt(aes_expand_key(key), {{0x00112233, 0x44556677, 0x8899aabb, 0xccddeeff}});
-  EXPECT_EQ(block.words[0], 0x8ea2b7cau);
-  EXPECT_EQ(block.words[1], 0x516745bfu);
-  EXPECT_EQ(block.words[2], 0xeafc4990u);
-  EXPECT_EQ(block.words[3], 0x4b496089u);
 }
 
 TEST(ProtectAes, EqualToLibcrypto) {
@@ -99,27 +90,29 @@ TEST(ProtectAes, KeystreamOfARange) {
                                      KeystreamRange{0, KeystreamUse::encryption, 0, 0, 1, 1},
                                      KeystreamRange{0, KeystreamUse::encryption, ~0u, 2, 1, 1},
                                      KeystreamRange{0, KeystreamUse::encryption, 0, 1, (1u << 24) + 1, 1},
+                                     KeystreamRange{0, KeystreamUse::encryption, 0, ~0u, 1u << 24, 32},
                                      KeystreamRange{0, static_cast<KeystreamUse>(3), 0, 1, 1, 1}}) {
     std::vector<std::uint8_t> out(std::min<std::uint64_t>(none.bytes(), 1 << 20));
     EXPECT_THROW(make_keystream(key, none, out), Error);
   }
 }
 
-TEST(ProtectKeys, CheckTellsKeysAndNoncesApart) {
-  EXPECT_EQ(StreamKeys(key_of(1), 5).check(), StreamKeys(key_of(1), 5).check());
-  EXPECT_NE(StreamKeys(key_of(1), 5).check(), StreamKeys(key_of(2), 5).check());
-  EXPECT_NE(StreamKeys(key_of(1), 5).check(), StreamKeys(key_of(1), 6).check());
-  EXPECT_NE(random_nonce(), random_nonce());
+// 2^65 bytes do not become none.
+TEST(ProtectAes, RangesLargerThanAnyMemory) {
+  const KeystreamRange whole{0, KeystreamUse::encryption, 0, ~0u, 1u << 24, 32};
+  EXPECT_EQ(whole.bytes(), ~std::uint64_t{0});
+  EXPECT_EQ((KeystreamRange{0, KeystreamUse::encryption, 0, 1u << 31, 1u << 24, 32}).bytes(),
+            ~std::uint64_t{0});
+  EXPECT_EQ((KeystreamRange{0, KeystreamUse::encryption, 0, 1u << 30, 1u << 24, 32}).bytes(),
+            std::uint64_t{1} << 63);
+  EXPECT_THROW(make_keystream(key_of(1), whole, {}), Error);
 }
 
-TEST(ProtectKeys, HmacOfRfc4231) {  // test case 2
-  const auto bytes = [](std::string_view text) {
-    return ByteSpan(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
-  };
-  const Digest digest = hmac_sha256(bytes("Jefe"), {bytes("what do ya want "), bytes("for nothing?")});
-  EXPECT_EQ(digest[0], 0x5b);
-  EXPECT_EQ(digest[1], 0xdc);
-  EXPECT_EQ(digest[31], 0x43);
+TEST(ProtectKeys, CheckTellsKeysAndNoncesApart) {
+  EXPECT_EQ(StreamKeys(key_of(1), 5).first_version_check(), StreamKeys(key_of(1), 5).first_version_check());
+  EXPECT_NE(StreamKeys(key_of(1), 5).first_version_check(), StreamKeys(key_of(2), 5).first_version_check());
+  EXPECT_NE(StreamKeys(key_of(1), 5).first_version_check(), StreamKeys(key_of(1), 6).first_version_check());
+  EXPECT_NE(random_nonce(), random_nonce());
 }
 
 class KeyFile : public testing::Test {
@@ -141,6 +134,44 @@ TEST_F(KeyFile, BytesAndDigits) {
   }
   const std::string raw(reinterpret_cast<const char*>(key.bytes().data()), 32);
   EXPECT_TRUE(std::ranges::equal(load(raw).bytes(), key.bytes()));
+}
+
+// Half a key in text would else be taken for a whole one of bytes.
+TEST_F(KeyFile, RefusesThirtyTwoDigits) {
+  for (const std::string& half : {std::string(32, '7'), std::string("00112233445566778899aabbCCDDEEFF")}) {
+    try {
+      load(half);
+      ADD_FAILURE() << "accepted";
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("half a key"), std::string::npos) << error.what();
+    }
+  }
+  EXPECT_NO_THROW(load("0011223344556677 899aabbCCDDEEFF"));  // bytes, if odd ones
+}
+
+TEST_F(KeyFile, NewOnesAreTheOwnersAndNeverOverwrite) {
+  const ::mode_t mask = ::umask(0);
+  ProtectionKey::random().write_new_file(path_);
+  ::umask(mask);
+  struct stat status {};
+  ASSERT_EQ(::stat(path_.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0600u);
+  EXPECT_FALSE(ProtectionKey::file_is_open_to_others(path_));
+  const ProtectionKey key = ProtectionKey::from_file(path_);
+  try {
+    ProtectionKey::random().write_new_file(path_);
+    ADD_FAILURE() << "overwritten";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::bad_output);
+  }
+  EXPECT_TRUE(std::ranges::equal(ProtectionKey::from_file(path_).bytes(), key.bytes()));
+  EXPECT_FALSE(std::ranges::equal(ProtectionKey::random().bytes(), key.bytes()));
+  EXPECT_THROW(key.write_new_file(path_ + ".none/key"), Error);
+  for (const ::mode_t mode : {0640u, 0602u, 0601u}) {
+    ASSERT_EQ(::chmod(path_.c_str(), mode), 0);
+    EXPECT_TRUE(ProtectionKey::file_is_open_to_others(path_)) << mode;
+  }
+  EXPECT_FALSE(ProtectionKey::file_is_open_to_others(path_ + ".none"));
 }
 
 TEST_F(KeyFile, RefusesOtherSizesAndNeverTellsTheContent) {

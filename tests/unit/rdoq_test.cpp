@@ -50,7 +50,11 @@ Block random_block(std::mt19937& random, int count, double spread) {
 std::vector<std::int16_t> optimised(const Block& block) {
   std::vector<std::int16_t> levels(16, 0);
   const int count = static_cast<int>(block.scaled.size());
-  rdoq_block(block.scaled.data(), block.negative, count, block.shift, block.nC, levels.data());
+  const BlockCategory category = count == 16   ? BlockCategory::luma_4x4
+                                 : count == 15 ? BlockCategory::luma_ac
+                                               : BlockCategory::chroma_dc;
+  rdoq_block(CavlcRate{}, block.scaled.data(), block.negative, category, block.shift, block.nC,
+             levels.data());
   levels.resize(static_cast<std::size_t>(count));
   return levels;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cu264/encoder.h"
+#include "encoder/encoder_access.h"
 
 namespace {
 
@@ -288,9 +289,8 @@ TEST(Session, OpenRefuses) {
   config.device_output = true;
   error_of(ErrorCode::unsupported, [&] { Encoder encoder(config); });
   config.device_output = false;
-  config.entropy_kernel = cu264::EntropyKernel::cavlcu;  // of the CUDA backend only
-  error_of(ErrorCode::unsupported, [&] { Encoder encoder(config); });
-  config.entropy_kernel = cu264::EntropyKernel::production;
+  const cu264::entropy::EntropyKernel kernel{};  // of the CUDA backend only
+  error_of(ErrorCode::unsupported, [&] { cu264::encoder::EncoderAccess::open(config, &kernel); });
   config.backend = cu264::BackendChoice::cuda;
   config.devices = {63};  // no machine has so many
   error_of(ErrorCode::device_unavailable, [&] { Encoder encoder(config); });

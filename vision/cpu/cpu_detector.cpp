@@ -12,20 +12,31 @@
 
 #include "vision/backend.h"
 #include "vision/cpu/edge_flood.h"
+#include "vision/cpu/edge_linker.h"
 #include "vision/cpu/level_plane.h"
 #include "vision/cpu/linking_forest.h"
-#include "vision/cpu/pass_hysteresis.h"
-#include "vision/stages.h"
 
 namespace cu264::vision {
 namespace {
 
-// What a thread works with; kept from sub-image to sub-image.
-struct Scratch {
-  LinkingForest forest;
-  PassHysteresis hysteresis;
-  EdgeFlood flood;
-  std::vector<std::uint16_t> sm;
+// One union-find sweep serves all candidate pairs.
+class ForestLinker final : public EdgeLinker {
+ public:
+  // Pixels outside the forest have SM 0, and count nowhere.
+  LevelCounts counts(const LevelView& levels, const CandidateSet& set) override {
+    LevelCounts counts;
+    for (const LinkingForest::Node& node : forest_.sums(levels, set)) count(node.level, node.sm, set, counts);
+    return counts;
+  }
+
+  void mark_edges(const LevelView& levels, const Thresholds& thresholds, std::uint8_t* edges,
+                  std::ptrdiff_t pitch) override {
+    flood_.run(levels, thresholds, edges, pitch);
+  }
+
+ private:
+  LinkingForest forest_;
+  EdgeFlood flood_;
 };
 
 int usable_threads(int threads) {
@@ -35,14 +46,14 @@ int usable_threads(int threads) {
 
 class CpuDetector : public canny::DetectorBackend {
  public:
-  CpuDetector(const CannyParams& params, canny::Form form, int width, int height, int threads)
+  CpuDetector(MakeEdgeLinker make_linker, const CannyParams& params, int width, int height, int threads)
       : params_(params),
-        form_(form),
         all_(sub_images(width, height, params.partition)),
         arena_(usable_threads(threads)),
         levels_(params, width, height),
         counts_(all_.count),
-        thresholds_(all_.count) {}
+        thresholds_(all_.count),
+        linkers_(make_linker) {}
 
   void detect(const canny::DetectorJob& job) override {
     arena_.execute([&] {
@@ -64,9 +75,8 @@ class CpuDetector : public canny::DetectorBackend {
       thresholds_.assign(all_.count, fixed_thresholds(params_.fixed_low, params_.fixed_high));
       return;
     }
-    tbb::parallel_for(0, all_.count, [this](int i) {
-      counts_[i] = form_ == canny::Form::shared ? shared_counts(view(i)) : published_counts(view(i));
-    });
+    tbb::parallel_for(0, all_.count,
+                      [this](int i) { counts_[i] = linkers_.local()->counts(view(i), params_.candidates); });
     LevelCounts pooled;
     for (const LevelCounts& counts : counts_) {
       for (int x = 0; x <= kTopLevel; ++x) {
@@ -97,65 +107,34 @@ class CpuDetector : public canny::DetectorBackend {
         std::plus<>());
   }
 
-  void count(int level, int sm, LevelCounts& counts) const {
-    const int highest = highest_candidate(params_.candidates);
-    const int prob = probability(sm, pair_count(params_.candidates));
-    counts.with_level[level] += counts_in_level(level, prob, highest);
-    counts.histogram[prob] += counts_in_histogram(prob, highest);
-  }
-
-  // Pixels outside the forest have SM 0, and count nowhere.
-  LevelCounts shared_counts(const LevelView& levels) {
-    LevelCounts counts;
-    for (const LinkingForest::Node& node : scratch_.local().forest.sums(levels, params_.candidates)) {
-      count(node.level, node.sm, counts);
-    }
-    return counts;
-  }
-
-  LevelCounts published_counts(const LevelView& levels) {
-    Scratch& scratch = scratch_.local();
-    scratch.sm.resize(static_cast<std::size_t>(levels.width) * static_cast<std::size_t>(levels.height));
-    published_sums(levels, params_.candidates, scratch.hysteresis, scratch.sm.data(), levels.width);
-    LevelCounts counts;
-    const std::uint16_t* sm = scratch.sm.data();
-    for (int y = 0; y < levels.height; ++y) {
-      for (int x = 0; x < levels.width; ++x) count(levels.row(y)[x], *sm++, counts);
-    }
-    return counts;
-  }
-
   void mark_edges(std::uint8_t* edges, std::ptrdiff_t pitch) {
     tbb::parallel_for(0, all_.count, [&](int i) {
       const Rectangle window = sub_image(all_, i);
-      std::uint8_t* const to = edges + window.y * pitch + window.x;
-      Scratch& scratch = scratch_.local();
-      if (form_ == canny::Form::shared) {
-        scratch.flood.run(view(i), thresholds_[i], to, pitch);
-        return;
-      }
-      scratch.hysteresis.run(view(i), thresholds_[i].low, thresholds_[i].high);
-      for (int y = 0; y < window.height; ++y) {
-        for (int x = 0; x < window.width; ++x) to[y * pitch + x] = scratch.hysteresis.edge(x, y) ? kEdge : 0;
-      }
+      linkers_.local()->mark_edges(view(i), thresholds_[i], edges + window.y * pitch + window.x, pitch);
     });
   }
 
   CannyParams params_;
-  canny::Form form_;
   SubImages all_;
   tbb::task_arena arena_;
   LevelPlane levels_;
   std::vector<LevelCounts> counts_;
   std::vector<Thresholds> thresholds_;
-  tbb::enumerable_thread_specific<Scratch> scratch_;
+  tbb::enumerable_thread_specific<std::unique_ptr<EdgeLinker>> linkers_;
 };
 
 }  // namespace
 
-std::unique_ptr<canny::DetectorBackend> open_cpu_detector(const CannyParams& params, canny::Form form,
-                                                          int width, int height, int threads) {
-  return std::make_unique<CpuDetector>(params, form, width, height, threads);
+std::unique_ptr<canny::DetectorBackend> open_cpu_detector_with(MakeEdgeLinker make_linker,
+                                                               const CannyParams& params, int width,
+                                                               int height, int threads) {
+  return std::make_unique<CpuDetector>(make_linker, params, width, height, threads);
+}
+
+std::unique_ptr<canny::DetectorBackend> open_cpu_detector(const CannyParams& params, int width, int height,
+                                                          int threads) {
+  const MakeEdgeLinker make = [] { return std::unique_ptr<EdgeLinker>(std::make_unique<ForestLinker>()); };
+  return open_cpu_detector_with(make, params, width, height, threads);
 }
 
 }  // namespace cu264::vision

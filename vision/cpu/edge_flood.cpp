@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "vision/stages.h"
+#include "vision/thresholds.h"
 
 namespace cu264::vision {
 

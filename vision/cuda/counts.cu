@@ -1,8 +1,8 @@
 // One thread a word, or four where there are few words: they add the parts' sums bit by bit, then look at the
 // pixels that have one, each at its share. The block that
 // finishes last of a picture's finds its thresholds: only now is known what all sub-images pooled say.
+#include "common/cuda/error_check.h"
 #include "vision/cuda/counts.h"
-#include "vision/cuda/launch_check.h"
 #include "vision/cuda/link.cuh"
 #include "vision/cuda/search.cuh"
 

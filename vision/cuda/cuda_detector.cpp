@@ -3,13 +3,14 @@
 
 #include <cstdlib>
 #include <memory>
-#include <optional>
 #include <string>
 
+#include "common/cuda/error_check.h"
+#include "common/cuda/handles.h"
 #include "vision/backend.h"
-#include "vision/cuda/canny.h"
-#include "vision/cuda/launch_check.h"
-#include "vision/cuda/published.h"
+#include "common/cuda/error_check.h"
+#include "vision/cuda/canny_plan.h"
+#include "vision/cuda/cuda_detector.h"
 
 namespace cu264::vision {
 namespace {
@@ -19,50 +20,13 @@ using canny::DetectorJob;
 
 static_assert(sizeof(canny::Thresholds) == sizeof(Thresholds), "one word, the same fields");
 
-// The device of the detector, and on leaving the one that the caller had.
-class Current {
- public:
-  explicit Current(int device) {
-    check(cudaGetDevice(&before_), "to say which one is current");
-    check(cudaSetDevice(device), "to become current");
-  }
-  ~Current() { cudaSetDevice(before_); }
-  Current(const Current&) = delete;
-  Current& operator=(const Current&) = delete;
-
- private:
-  int before_ = 0;
-};
-
-struct Free {
-  void operator()(std::uint8_t* d_memory) const { cudaFree(d_memory); }
-};
-using Memory = std::unique_ptr<std::uint8_t, Free>;
-
-Memory allocate(std::size_t bytes, int device) {
-  void* d_memory = nullptr;
-  const cudaError_t status = cudaMalloc(&d_memory, bytes);
-  if (status == cudaErrorMemoryAllocation) {
-    cudaGetLastError();
-    throw Error(
-        ErrorCode::out_of_memory,
-        "edge detection needs " + std::to_string(bytes >> 20) + " MiB more on GPU " + std::to_string(device),
-        "use smaller batches or pictures, free memory on the GPU, or use the cpu backend");
-  }
-  check(status, "memory");
-  return Memory(static_cast<std::uint8_t*>(d_memory));
-}
-
 void require_device(int device) {
   int devices = 0;
-  const cudaError_t status = cudaGetDeviceCount(&devices);
-  if (status == cudaSuccess && device >= 0 && device < devices) return;
-  cudaGetLastError();
+  check_cuda(cudaGetDeviceCount(&devices), "counting the CUDA devices");
+  if (device >= 0 && device < devices) return;
   throw Error(ErrorCode::device_unavailable,
-              status != cudaSuccess
-                  ? std::string("CUDA finds no GPU: ") + cudaGetErrorString(status)
-                  : "there is no GPU " + std::to_string(device) + "; CUDA finds " + std::to_string(devices),
-              "check the GPU and its driver, or use the cpu backend");
+              "there is no GPU " + std::to_string(device) + "; CUDA finds " + std::to_string(devices),
+              "name a device that there is, or use the cpu backend");
 }
 
 // A plane's rows from the lowest address on, for copies that know no negative pitch.
@@ -79,32 +43,28 @@ Rows<Sample> rows_of(Sample* data, std::ptrdiff_t pitch, int height) {
 
 class CudaDetector final : public canny::DetectorBackend {
  public:
-  CudaDetector(const CannyParams& params, canny::Form form, int width, int height, int batch, int device)
+  CudaDetector(MakeDetectorPlan make_plan, const CannyParams& params, int width, int height, int batch,
+               int device)
       : device_(device),
         width_(width),
         height_(height),
         pitch_((static_cast<std::size_t>(width) + 31) / 32 * 32) {
     require_device(device);
-    const Current current(device);
-    const DeviceLimits limits = device_limits(device);
-    if (form == canny::Form::published) {
-      published_.emplace(params, width, height, limits);
-    } else {
-      plan_.emplace(params, width, height, batch, limits);
-    }
+    const DeviceGuard current(device);
+    plan_ = make_plan(params, width, height, batch, device_limits(device));
     sub_images_ = static_cast<std::size_t>(sub_images(width, height, params.partition).count);
-    scratch_ = allocate(published_ ? published_->scratch_bytes() : plan_->scratch_bytes(), device);
+    scratch_ = allocate_device(plan_->scratch_bytes(), device);
     const auto pictures = static_cast<std::size_t>(batch);
     host_bytes_ = 2 * plane_bytes() * pictures + pictures * sub_images_ * sizeof(Thresholds);
-    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "a stream");
-    check(cudaEventCreateWithFlags(&done_, cudaEventDisableTiming), "an event");
-    check(cudaEventRecord(done_, stream_), "an event");
+    check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
+    check_cuda(cudaEventCreateWithFlags(&done_, cudaEventDisableTiming), "making an event");
+    check_cuda(cudaEventRecord(done_, stream_), "recording an event");
     // Takes all memory now: the first call must not be the one to fail.
-    staging_ = allocate(host_bytes_, device);
+    staging_ = allocate_device(host_bytes_, device);
   }
 
   ~CudaDetector() override {
-    const Current current(device_);
+    const DeviceGuard current(device_);
     cudaStreamSynchronize(stream_);
     cudaEventDestroy(done_);
     cudaStreamDestroy(stream_);
@@ -113,12 +73,12 @@ class CudaDetector final : public canny::DetectorBackend {
   }
 
   void detect(const DetectorJob& job) override {
-    const Current current(device_);
+    const DeviceGuard current(device_);
     if (job.memory == MemoryKind::device) {
       auto* const stream = static_cast<cudaStream_t>(job.stream);
-      check(cudaStreamWaitEvent(stream, done_, 0), "to wait for an event");
+      check_cuda(cudaStreamWaitEvent(stream, done_, 0), "waiting for an event");
       launch(job, stream);
-      check(cudaEventRecord(done_, stream), "an event");
+      check_cuda(cudaEventRecord(done_, stream), "recording an event");
     } else {
       detect_from_host(job);
     }
@@ -131,17 +91,7 @@ class CudaDetector final : public canny::DetectorBackend {
     auto* const thresholds = reinterpret_cast<Thresholds*>(job.thresholds);
     const PicturePlanes pictures{job.pictures.data, job.pictures.pitch, job.pictures.distance, nullptr};
     const EdgePlanes edges{job.edges.data, job.edges.pitch, job.edges.distance};
-    if (plan_) {
-      plan_->launch(pictures, job.pictures.count, scratch_.get(), edges, thresholds, {}, stream);
-      return;
-    }
-    // The paper's form knows one picture at a time.
-    for (int i = 0; i < job.pictures.count; ++i) {
-      published_->launch(
-          pictures[i], scratch_.get(), edges[i],
-          thresholds == nullptr ? nullptr : thresholds + static_cast<std::size_t>(i) * sub_images_, nullptr,
-          stream);
-    }
+    plan_->launch(pictures, job.pictures.count, scratch_.get(), edges, thresholds, stream);
   }
 
   // The device's copies run top-down whatever way the host's planes do: both are turned together.
@@ -149,20 +99,20 @@ class CudaDetector final : public canny::DetectorBackend {
     const auto count = static_cast<std::size_t>(job.pictures.count);
     const auto device_pitch = static_cast<std::ptrdiff_t>(pitch_),
                distance = static_cast<std::ptrdiff_t>(plane_bytes());
-    std::uint8_t* const d_pictures = staging_.get();
+    auto* const d_pictures = static_cast<std::uint8_t*>(staging_.get());
     std::uint8_t* const d_edges = d_pictures + count * plane_bytes();
     std::uint8_t* const d_thresholds = d_edges + count * plane_bytes();
     const bool pictures_up = job.pictures.pitch < 0, edges_up = job.edges.pitch < 0;
     const std::ptrdiff_t last_row = (height_ - 1) * device_pitch;
 
-    check(cudaStreamWaitEvent(stream_, done_, 0), "to wait for an event");
+    check_cuda(cudaStreamWaitEvent(stream_, done_, 0), "waiting for an event");
     for (int i = 0; i < job.pictures.count; ++i) {
       const Rows<const std::uint8_t> from =
           rows_of(job.pictures.data + i * job.pictures.distance, job.pictures.pitch, height_);
-      check(cudaMemcpy2DAsync(d_pictures + i * distance, pitch_, from.lowest, copy_pitch(from.pitch),
-                              static_cast<std::size_t>(width_), static_cast<std::size_t>(height_),
-                              cudaMemcpyHostToDevice, stream_),
-            "a copy to it");
+      check_cuda(cudaMemcpy2DAsync(d_pictures + i * distance, pitch_, from.lowest, copy_pitch(from.pitch),
+                                   static_cast<std::size_t>(width_), static_cast<std::size_t>(height_),
+                                   cudaMemcpyHostToDevice, stream_),
+                 "copying to the device");
     }
     DetectorJob device_job;
     device_job.pictures = {d_pictures + (pictures_up ? last_row : 0),
@@ -174,17 +124,17 @@ class CudaDetector final : public canny::DetectorBackend {
     for (int i = 0; i < job.pictures.count; ++i) {
       const Rows<std::uint8_t> to =
           rows_of(job.edges.data + i * job.edges.distance, job.edges.pitch, height_);
-      check(cudaMemcpy2DAsync(to.lowest, copy_pitch(to.pitch), d_edges + i * distance, pitch_,
-                              static_cast<std::size_t>(width_), static_cast<std::size_t>(height_),
-                              cudaMemcpyDeviceToHost, stream_),
-            "a copy from it");
+      check_cuda(cudaMemcpy2DAsync(to.lowest, copy_pitch(to.pitch), d_edges + i * distance, pitch_,
+                                   static_cast<std::size_t>(width_), static_cast<std::size_t>(height_),
+                                   cudaMemcpyDeviceToHost, stream_),
+                 "copying from the device");
     }
     if (job.thresholds != nullptr) {
-      check(cudaMemcpyAsync(job.thresholds, d_thresholds, count * sub_images_ * sizeof(Thresholds),
-                            cudaMemcpyDeviceToHost, stream_),
-            "a copy from it");
+      check_cuda(cudaMemcpyAsync(job.thresholds, d_thresholds, count * sub_images_ * sizeof(Thresholds),
+                                 cudaMemcpyDeviceToHost, stream_),
+                 "copying from the device");
     }
-    check(cudaStreamSynchronize(stream_), "edge detection");
+    check_cuda(cudaStreamSynchronize(stream_), "detecting edges");
   }
 
   // A single row may have any pitch.
@@ -196,18 +146,43 @@ class CudaDetector final : public canny::DetectorBackend {
   int width_, height_;
   std::size_t pitch_;
   std::size_t sub_images_ = 0, host_bytes_ = 0;
-  std::optional<CannyPlan> plan_;
-  std::optional<PublishedPlan> published_;
-  Memory scratch_, staging_;
+  std::unique_ptr<DetectorPlan> plan_;
+  DeviceAllocation scratch_, staging_;
   cudaStream_t stream_ = nullptr;
   cudaEvent_t done_ = nullptr;
 };
 
+class ProductionPlan final : public DetectorPlan {
+ public:
+  ProductionPlan(const CannyParams& params, int width, int height, int pictures, const DeviceLimits& limits)
+      : plan_(params, width, height, pictures, limits) {}
+
+  std::size_t scratch_bytes() const override { return plan_.scratch_bytes(); }
+  void launch(const PicturePlanes& planes, int pictures, void* scratch, const EdgePlanes& edges,
+              Thresholds* thresholds, cudaStream_t stream) const override {
+    plan_.launch(planes, pictures, scratch, edges, thresholds, {}, stream);
+  }
+
+ private:
+  CannyPlan plan_;
+};
+
+std::unique_ptr<DetectorPlan> make_production_plan(const CannyParams& params, int width, int height,
+                                                   int pictures, const DeviceLimits& limits) {
+  return std::make_unique<ProductionPlan>(params, width, height, pictures, limits);
+}
+
 }  // namespace
 
-std::unique_ptr<canny::DetectorBackend> open_cuda_detector(const CannyParams& params, canny::Form form,
-                                                           int width, int height, int batch, int device) {
-  return std::make_unique<CudaDetector>(params, form, width, height, batch, device);
+std::unique_ptr<canny::DetectorBackend> cuda::open_cuda_detector_with(MakeDetectorPlan make_plan,
+                                                                      const CannyParams& params, int width,
+                                                                      int height, int batch, int device) {
+  return std::make_unique<CudaDetector>(make_plan, params, width, height, batch, device);
+}
+
+std::unique_ptr<canny::DetectorBackend> open_cuda_detector(const CannyParams& params, int width, int height,
+                                                           int batch, int device) {
+  return open_cuda_detector_with(make_production_plan, params, width, height, batch, device);
 }
 
 }  // namespace cu264::vision

@@ -1,8 +1,8 @@
 // A block a picture: it counts the busy pixels, then scales the thresholds of all sub-images.
+#include "common/cuda/error_check.h"
+#include "common/cuda/warp.cuh"
 #include "vision/cuda/bit_planes.cuh"
 #include "vision/cuda/density.h"
-#include "vision/cuda/launch_check.h"
-#include "vision/cuda/warp_sum.cuh"
 
 namespace cu264::vision::cuda {
 namespace {

@@ -1,15 +1,15 @@
-// Steps in the half-size picture of one macroblock, on one warp (vision/guide_steps.h).
+// Steps in the half-size picture of one square of 16 x 16 samples, on one warp (vision/half_size_steps.h).
 #pragma once
 
 #include <cstdint>
 
 #include "vision/cuda/planes.h"
 #include "vision/gaussian.h"
-#include "vision/guide_steps.h"
+#include "vision/half_size_steps.h"
 
 namespace cu264::vision::cuda {
 
-// Of the macroblock, with a border of one sample; corners are not used.
+// Of the square, with a border of one sample; corners are not used.
 struct HalfSamples {
   std::int16_t at[kHalfSide + 2][kHalfSide + 2];
 };
@@ -25,8 +25,8 @@ __device__ inline int half_sample(const Plane<const std::uint8_t>& plane, int x,
 }
 
 // A lane's share of the steps. Lanes hold a row's half each: lane / 2 is the row, `eight` its samples.
-__device__ inline int steps_of_lane(const Plane<const std::uint8_t>& plane, const int (&eight)[8], int mb_x,
-                                    int mb_y, int mb_width, int mb_height, int width, int height,
+__device__ inline int steps_of_lane(const Plane<const std::uint8_t>& plane, const int (&eight)[8],
+                                    int square_x, int square_y, int wide, int high, int width, int height,
                                     HalfSamples& s_half, int lane) {
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
@@ -38,8 +38,8 @@ __device__ inline int steps_of_lane(const Plane<const std::uint8_t>& plane, cons
   const int x = side < 2 ? i : side == 2 ? -1 : kHalfSide;
   const int y = side >= 2 ? i : side == 0 ? -1 : kHalfSide;
   s_half.at[1 + y][1 + x] =
-      static_cast<std::int16_t>(half_sample(plane, kHalfSide * mb_x + x, kHalfSide * mb_y + y,
-                                            kHalfSide * mb_width, kHalfSide * mb_height, width, height));
+      static_cast<std::int16_t>(half_sample(plane, kHalfSide * square_x + x, kHalfSide * square_y + y,
+                                            kHalfSide * wide, kHalfSide * high, width, height));
   __syncwarp();
   int steps = 0;
 #pragma unroll

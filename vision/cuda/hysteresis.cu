@@ -1,7 +1,7 @@
 // A thread block a sub-image with its labels in shared memory; or a thread a word with labels in global
 // memory, in kernels that each end where all must have finished.
+#include "common/cuda/error_check.h"
 #include "vision/cuda/hysteresis.cuh"
-#include "vision/cuda/launch_check.h"
 #include "vision/cuda/run_list.cuh"
 
 namespace cu264::vision::cuda {
@@ -96,9 +96,9 @@ void launch_hysteresis_shared(const WordGrid& grid, int pictures, const CannyPar
                               const EdgeWork& work, std::size_t shared_bytes, cudaStream_t stream) {
   const int threads = shared_label_threads(grid, shared_bytes);
   const std::size_t bytes = label_shared_bytes(grid);
-  check(cudaFuncSetAttribute(hysteresis_shared, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(bytes)),
-        "shared memory for hysteresis_shared");
+  check_cuda(cudaFuncSetAttribute(hysteresis_shared, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(bytes)),
+             "shared memory for hysteresis_shared");
   const dim3 blocks(static_cast<unsigned>(grid.all.count), static_cast<unsigned>(pictures));
   hysteresis_shared<<<blocks, static_cast<unsigned>(threads), bytes, stream>>>(grid, params, work);
   check_launch("hysteresis_shared");

@@ -6,7 +6,7 @@
 #include "vision/cuda/bit_planes.cuh"
 #include "vision/cuda/hysteresis.h"
 #include "vision/cuda/run_forest.cuh"
-#include "vision/stages.h"
+#include "vision/thresholds.h"
 
 namespace cu264::vision::cuda {
 

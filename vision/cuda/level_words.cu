@@ -1,11 +1,11 @@
 // A warp takes 4 or 16 words, one after another: a lane a pixel, the bits of the levels by vote.
 #include <cstddef>
 
+#include "common/cuda/error_check.h"
+#include "common/cuda/warp.cuh"
 #include "vision/cuda/bit_planes.cuh"
-#include "vision/cuda/launch_check.h"
 #include "vision/cuda/level_scale.h"
 #include "vision/cuda/level_words.h"
-#include "vision/cuda/warp_sum.cuh"
 #include "vision/params.h"
 
 namespace cu264::vision::cuda {

@@ -1,8 +1,8 @@
 // Labels in global memory, for as many lows at once as there is room for, a kernel a step.
 #include <algorithm>
 
+#include "common/cuda/error_check.h"
 #include "vision/cuda/components.cuh"
-#include "vision/cuda/launch_check.h"
 #include "vision/cuda/link.cuh"
 #include "vision/cuda/link.h"
 

@@ -1,7 +1,7 @@
 // A word a thread where threads are enough, up to four otherwise.
 #include <algorithm>
 
-#include "vision/cuda/launch_check.h"
+#include "common/cuda/error_check.h"
 #include "vision/cuda/link.cuh"
 #include "vision/cuda/link.h"
 #include "vision/cuda/run_list.cuh"
@@ -69,9 +69,9 @@ __global__ void __launch_bounds__(kMostThreads, kThreadWords == 1 ? kBlocksOfOne
 template <int kThreadWords>
 void launch(const WordGrid& grid, int pictures, const CandidateSet& set, const LinkWork& work, int threads,
             std::size_t bytes, cudaStream_t stream) {
-  check(cudaFuncSetAttribute(link_shared<kThreadWords>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(bytes)),
-        "shared memory for link_shared");
+  check_cuda(cudaFuncSetAttribute(link_shared<kThreadWords>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(bytes)),
+             "shared memory for link_shared");
   const dim3 blocks(static_cast<unsigned>(grid.all.count), static_cast<unsigned>(work.parts),
                     static_cast<unsigned>(pictures));
   link_shared<kThreadWords><<<blocks, static_cast<unsigned>(threads), bytes, stream>>>(grid, set, work);

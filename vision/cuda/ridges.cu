@@ -2,10 +2,10 @@
 // for the next: the Gaussian's radius, one sample for the difference, one for the suppression.
 #include <cstddef>
 
-#include "vision/cuda/launch_check.h"
+#include "common/cuda/error_check.h"
+#include "common/cuda/warp.cuh"
 #include "vision/cuda/magnitude.cuh"
 #include "vision/cuda/ridges.h"
-#include "vision/cuda/warp_sum.cuh"
 #include "vision/gaussian.h"
 #include "vision/gradient.h"
 #include "vision/suppression.h"

@@ -5,8 +5,9 @@
 
 #include <cstdint>
 
+#include "common/cuda/thread_scan.cuh"
+#include "common/cuda/warp.cuh"
 #include "vision/cuda/components.cuh"
-#include "vision/cuda/warp_sum.cuh"
 
 namespace cu264::vision::cuda {
 
@@ -38,12 +39,7 @@ class SharedMap {
     if (exists) words_[index] = word;
     if (__ballot_sync(kAllLanes, word != 0) == 0) return;
     const unsigned runs = static_cast<unsigned>(__popc(static_cast<int>(run_starts(word))));
-    unsigned before = runs;
-#pragma unroll
-    for (int step = 1; step < 32; step *= 2) {
-      const unsigned other = __shfl_up_sync(kAllLanes, before, step);
-      if ((threadIdx.x & 31) >= static_cast<unsigned>(step)) before += other;
-    }
+    const unsigned before = scan_lanes(runs, Plus());  // with the lane's own
     unsigned first = 0;
     if ((threadIdx.x & 31) == 31 && before > 0) first = atomicAdd(listed_, before);
     unsigned at = __shfl_sync(kAllLanes, first, 31) + before - runs;

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "vision/cuda/warp_sum.cuh"
+#include "common/cuda/warp.cuh"
 #include "vision/thresholds.h"
 
 namespace cu264::vision::cuda {

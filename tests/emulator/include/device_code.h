@@ -8,7 +8,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "tests/emulator/block.h"
+#include "tests/emulator/thread_block.h"
 
 #undef __shared__
 #define __shared__ static  // blocks run one after another

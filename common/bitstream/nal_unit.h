@@ -1,0 +1,47 @@
+// NAL units of a byte stream (H.264 7.3.1 and annex B): found in one, and appended to one.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace cu264::bitstream {
+
+using Bytes = std::vector<std::uint8_t>;
+using ByteSpan = std::span<const std::uint8_t>;
+
+// nal_unit_type (table 7-1)
+enum NalUnitType {
+  kNalSlice = 1,
+  kNalPartitionA = 2,
+  kNalPartitionC = 4,
+  kNalSliceIdr = 5,
+  kNalSei = 6,
+  kNalSps = 7,
+  kNalPps = 8,
+  kNalAuxiliarySlice = 19,
+  kNalSliceExtension = 20,
+  kNalDepthSliceExtension = 21
+};
+
+// One NAL unit as it lies in the stream. Everything between two units (start codes, zero bytes) belongs to
+// `prefix`, so that prefixes and units put together are the stream again.
+struct NalUnit {
+  ByteSpan prefix;
+  ByteSpan unit;  // header and escaped payload
+  int type() const { return unit.empty() ? 0 : unit[0] & 31; }
+  int ref_idc() const { return unit.empty() ? 0 : unit[0] >> 5 & 3; }
+};
+
+// `tail`: the zero bytes behind the last unit. A stream without any start code yields no units.
+struct NalUnits {
+  std::vector<NalUnit> units;
+  ByteSpan tail;
+};
+NalUnits split_annexb(ByteSpan stream);
+
+// Appends a start code, the NAL unit's header and the RBSP with emulation prevention. The long start code
+// (with zero_byte) belongs before parameter sets and before the first NAL unit of an access unit (B.1.2).
+void append_nal(Bytes& out, int nal_ref_idc, int nal_unit_type, ByteSpan rbsp, bool long_start_code);
+
+}  // namespace cu264::bitstream

@@ -1,0 +1,90 @@
+// The candidates of a decision: their order, and which of them are worth a trial.
+//
+// A rank is a cost with the mode in its four lowest bits. Ranks order candidates by cost and ties by the
+// smaller mode, so that any order of comparison gives one answer.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "core/hd.h"
+
+namespace cu264::core {
+
+using SatdRank = std::uint32_t;  // costs by SATD stay below 2^26
+using RdRank = std::int64_t;     // costs by rate and distortion
+
+inline constexpr SatdRank kNoRank = 0xffffffffu;  // of a mode that is not available; behind all others
+inline constexpr RdRank kNoRdRank = INT64_MAX;    // of no candidate at all
+
+// SATD and lambda times mode bits.
+CU264_HD SatdRank satd_rank(int satd, int satd_lambda, int bits, int mode) {
+  return static_cast<SatdRank>((satd + satd_lambda * bits) * 16 + mode);
+}
+
+CU264_HD RdRank rd_rank(std::int64_t cost, int mode) {
+  return cost * 16 + mode;
+}
+
+template <class Rank>
+CU264_HD int mode_of_rank(Rank rank) {
+  return static_cast<int>(rank & 15);
+}
+
+template <class Rank>
+CU264_HD Rank cost_of_rank(Rank rank) {
+  return rank >> 4;
+}
+
+// The order of ranks, for costs that leave no room for a mode.
+template <class Cost>
+CU264_HD bool precedes(Cost cost, int mode, std::type_identity_t<Cost> other_cost, int other_mode) {
+  return cost < other_cost || (cost == other_cost && mode < other_mode);
+}
+
+// Ascending; for a handful of candidates.
+CU264_HD void sort_ranks(SatdRank* ranks, int count) {
+  for (int i = 1; i < count; ++i) {
+    const SatdRank rank = ranks[i];
+    int k = i;
+    for (; k > 0 && ranks[k - 1] > rank; --k) ranks[k] = ranks[k - 1];
+    ranks[k] = rank;
+  }
+}
+
+// The same for four, which a GPU keeps in registers.
+CU264_HD void sort_ranks(SatdRank (&ranks)[4]) {
+  const auto order = [&](int i, int j) {
+    const SatdRank a = ranks[i], b = ranks[j];
+    ranks[i] = a < b ? a : b, ranks[j] = a < b ? b : a;
+  };
+  order(0, 1), order(2, 3), order(0, 2), order(1, 3), order(1, 2);
+}
+
+CU264_HD int nth_mode(const SatdRank (&ranks)[4], int i) {
+  return mode_of_rank(i == 0 ? ranks[0] : i == 1 ? ranks[1] : i == 2 ? ranks[2] : ranks[3]);
+}
+
+// A trial by rate and distortion is not worth its time where SATD and mode bits come to more 16ths of the
+// best cost than this. Together with core/luma_decision.h this leaves out more than half of the trials for
+// 0.2 % of rate.
+inline constexpr int kWorthIntra4x4Mode = 24;
+inline constexpr int kWorthMode = 18;  // of Intra_16x16 and of chroma
+
+// Costs by SATD below 2^26.
+CU264_HD bool is_worth_trial(std::uint32_t cost, std::uint32_t best_cost, int sixteenths) {
+  return 16 * cost <= best_cost * static_cast<std::uint32_t>(sixteenths);
+}
+
+// How many of the sorted candidates are tried: at least the first, at most `most`.
+template <int kCount>
+CU264_HD int count_worth(const SatdRank (&ranks)[kCount], int most, int sixteenths) {
+  int worth = 1;
+  for (int i = 1; i < kCount; ++i) {
+    worth += i < most && ranks[i] != kNoRank &&
+             is_worth_trial(cost_of_rank(ranks[i]), cost_of_rank(ranks[0]), sixteenths);
+  }
+  return worth;
+}
+
+}  // namespace cu264::core

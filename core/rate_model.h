@@ -1,0 +1,94 @@
+// Rate models: how many bits the mode decision and RDOQ take a syntax element to cost.
+//
+// Decisions know the functions of a rate model and nothing of the entropy coder behind it, so a second coder
+// is added as a second type with the same functions. The model is a value, so that one may hold tables.
+// CavlcRate counts exactly what the CAVLC coder writes (H.264 9.1, 9.2). The kernels use it through
+// encoder/cuda/warp_rate.cuh, which counts the same bits of a block with many lanes.
+#pragma once
+
+#include <cstdint>
+
+#include "core/bits.h"
+#include "core/block.h"
+#include "core/cavlc_block.h"
+#include "core/hd.h"
+#include "core/level_masks.h"
+#include "core/mb_syntax.h"
+
+namespace cu264::core {
+
+// The kinds of residual block, numbered as ctxBlockCat is (H.264 table 9-42).
+enum class BlockCategory : std::uint8_t { luma_dc, luma_ac, luma_4x4, chroma_dc, chroma_ac };
+
+// maxNumCoeff (table 9-42, 4:2:0)
+CU264_HD constexpr int max_num_coeff(BlockCategory category) {
+  return category == BlockCategory::chroma_dc                                         ? 4
+         : category == BlockCategory::luma_ac || category == BlockCategory::chroma_ac ? 15
+                                                                                      : 16;
+}
+
+CU264_HD constexpr BlockCategory slot_category(MacroblockKind kind, int slot) {
+  if (slot == kSlotLumaDc) return BlockCategory::luma_dc;
+  if (slot >= kSlotChromaAc) return BlockCategory::chroma_ac;
+  if (slot >= kSlotChromaDc) return BlockCategory::chroma_dc;
+  return kind == MacroblockKind::intra16x16 ? BlockCategory::luma_ac : BlockCategory::luma_4x4;
+}
+
+struct CavlcRate {
+  // ---- residual blocks; `nC` is the context that block_context() derives
+
+  // From total_coeff of the blocks to the left and above, negative where they are not available.
+  CU264_HD_MEMBER int block_context(int nA, int nB) const { return nc_from_neighbours(nA, nB); }
+  CU264_HD_MEMBER int chroma_dc_context() const { return kChromaDcNc; }
+
+  CU264_HD_MEMBER int block_bits(const std::int16_t* levels, BlockCategory category, int nC) const {
+    return cavlc_block_bits(levels, max_num_coeff(category), nC);
+  }
+  // The same where the masks are known; levels that they call zero need not be.
+  CU264_HD_MEMBER int block_bits(const std::int16_t* levels, LevelMasks masks, BlockCategory category,
+                                 int nC) const {
+    return cavlc_bits_of_masks(levels, masks, max_num_coeff(category), nC);
+  }
+
+  // ---- prediction modes
+
+  CU264_HD_MEMBER int intra4x4_mode_bits(int mode, int predicted) const {
+    return core::intra4x4_mode_bits(mode, predicted);
+  }
+  CU264_HD_MEMBER int chroma_mode_bits(int mode) const { return ue_length(static_cast<std::uint32_t>(mode)); }
+
+  // ---- headers: mb_type, coded_block_pattern and mb_qp_delta
+
+  CU264_HD_MEMBER int intra4x4_header_bits(int luma_pattern, int chroma_pattern) const {
+    MacroblockRecord record;
+    record.kind = MacroblockKind::intra4x4;
+    record.coded_block_pattern = static_cast<std::uint8_t>(luma_pattern | (chroma_pattern << 4));
+    return mb_type_and_pattern_bits(record);
+  }
+  // luma_pattern: 15 with AC levels, 0 without (table 7-11).
+  CU264_HD_MEMBER int intra16x16_header_bits(int mode, int luma_pattern, int chroma_pattern) const {
+    MacroblockRecord record;
+    record.kind = MacroblockKind::intra16x16;
+    record.intra16x16_pred_mode = static_cast<std::uint8_t>(mode);
+    record.coded_block_pattern = static_cast<std::uint8_t>(luma_pattern | (chroma_pattern << 4));
+    return mb_type_and_pattern_bits(record);
+  }
+  // What CodedBlockPatternChroma costs while the kind of macroblock is not known: its share of the mb_type of
+  // Intra_16x16.
+  CU264_HD_MEMBER int chroma_pattern_bits(int pattern) const {
+    return ue_length(static_cast<std::uint32_t>(3 + 4 * pattern));
+  }
+
+  // ---- the whole macroblock_layer
+
+  // All but the residual. mode_bits: the bits of the sixteen Intra_4x4 modes; 0 for the other kinds.
+  CU264_HD_MEMBER int macroblock_header_bits(const MacroblockRecord& mb, int mode_bits) const {
+    return mb_type_and_pattern_bits(mb) + mode_bits + chroma_mode_bits(mb.intra_chroma_pred_mode);
+  }
+  // At least as many bits as the residual takes; see cavlc_bits_bound.
+  CU264_HD_MEMBER int residual_bits_bound(int levels, int magnitudes) const {
+    return cavlc_bits_bound(kBlocksPerMacroblock, levels, magnitudes);
+  }
+};
+
+}  // namespace cu264::core

@@ -1,0 +1,52 @@
+// The slice header (H.264 7.3.3) as a function of the picture's parameters, and those values of the parameter
+// sets that it depends on.
+#pragma once
+
+#include <cstdint>
+
+#include "core/bits.h"
+#include "core/hd.h"
+#include "core/picture_params.h"
+
+namespace cu264::core {
+
+inline constexpr int kLog2MaxFrameNum = 4;
+inline constexpr int kPicInitQp = 26;
+
+// The loop filter's thresholds, a little below the standard's own: intra pictures are filtered at every edge
+// with the strongest setting, which at no offset takes detail away too.
+inline constexpr int kSliceAlphaC0OffsetDiv2 = -1;
+inline constexpr int kSliceBetaOffsetDiv2 = 0;
+
+// A slice header up to and including its last syntax element, right-aligned: at most 64 bits.
+struct SliceHeaderBits {
+  std::uint64_t bits = 0;
+  std::int32_t length = 0;
+
+  CU264_HD_MEMBER void put(std::uint32_t value, int count) {
+    bits = bits << count | value;
+    length += count;
+  }
+};
+
+CU264_HD SliceHeaderBits slice_header(int first_mb_in_slice, const PictureParams& picture) {
+  // I; the type 7 that says the same of the whole picture would take more than 64 bits in the largest ones.
+  constexpr std::uint32_t kSliceTypeI = 2;
+  SliceHeaderBits header;
+  put_ue(header, static_cast<std::uint32_t>(first_mb_in_slice));
+  put_ue(header, kSliceTypeI);
+  put_ue(header, 0);                // pic_parameter_set_id
+  header.put(0, kLog2MaxFrameNum);  // frame_num
+  put_ue(header, picture.idr_pic_id);
+  header.put(0, 1);                                           // no_output_of_prior_pics_flag
+  header.put(0, 1);                                           // long_term_reference_flag
+  put_se(header, static_cast<int>(picture.qp) - kPicInitQp);  // slice_qp_delta
+  put_ue(header, picture.deblock ? 0 : 1);                    // disable_deblocking_filter_idc
+  if (picture.deblock) {
+    put_se(header, kSliceAlphaC0OffsetDiv2);
+    put_se(header, kSliceBetaOffsetDiv2);
+  }
+  return header;
+}
+
+}  // namespace cu264::core

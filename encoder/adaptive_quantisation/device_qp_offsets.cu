@@ -1,0 +1,152 @@
+// A warp a macroblock, eight samples of a row a lane; then a block a picture for the mean weight, and a
+// thread a macroblock, which takes the batch's pictures in turn.
+#include "common/cuda/error_check.h"
+#include "common/cuda/warp.cuh"
+#include "encoder/adaptive_quantisation/device_qp_offsets.h"
+#include "vision/cuda/half_steps.cuh"
+#include "vision/gaussian.h"
+
+namespace cu264::encoder::cuda {
+namespace {
+
+using vision::inside;
+
+constexpr int kThreads = 256;
+constexpr int kLaneSamples = 8;
+
+// A row's samples left .. left + 7, those outside the picture replaced by the nearest.
+struct RowSamples {
+  int at[kLaneSamples];
+};
+
+__device__ RowSamples load_row(const std::uint8_t* d_row, int left, int width) {
+  RowSamples row;
+  if (left + kLaneSamples <= width && (reinterpret_cast<std::uintptr_t>(d_row + left) & 7u) == 0) {
+    const uint2 eight = *reinterpret_cast<const uint2*>(d_row + left);
+#pragma unroll
+    for (int i = 0; i < kLaneSamples; ++i) {
+      row.at[i] = static_cast<int>((i < 4 ? eight.x : eight.y) >> (8 * (i & 3)) & 255u);
+    }
+    return row;
+  }
+#pragma unroll
+  for (int i = 0; i < kLaneSamples; ++i) row.at[i] = d_row[inside(left + i, width)];
+  return row;
+}
+
+// kSteps: steps of the half-size picture are the edges, `edges` is not looked at.
+template <bool kSteps>
+__global__ void __launch_bounds__(kThreads)
+    macroblock_sums_of(const __grid_constant__ PicturePlanes luma, const __grid_constant__ EdgePlanes edges,
+                       int width, int height, int mb_width, int macroblocks, MacroblockSums* d_sums) {
+  const int mb = static_cast<int>(blockIdx.x * (kThreads / 32) + threadIdx.x / 32);
+  if (mb >= macroblocks) return;
+  const int picture = static_cast<int>(blockIdx.y), lane = static_cast<int>(threadIdx.x) & 31;
+  const int y = mb / mb_width * kMacroblockSide + lane / 2;
+  const int left = mb % mb_width * kMacroblockSide + lane % 2 * kLaneSamples;
+  const vision::cuda::Plane<const std::uint8_t> plane = luma[picture];
+  const RowSamples row = load_row(plane.row(inside(y, height)), left, width);
+  const std::uint8_t* const d_edges = edges.first != nullptr && y < height ? edges[picture].row(y) : nullptr;
+  MacroblockSums sums;
+#pragma unroll
+  for (int i = 0; i < kLaneSamples; ++i) {
+    const bool edge = d_edges != nullptr && left + i < width && d_edges[left + i] != 0;
+    add_sample(sums, row.at[i], edge);
+  }
+  if constexpr (kSteps) {
+    __shared__ vision::cuda::HalfSamples s_half[kThreads / 32];
+    const int mb_height = macroblocks / mb_width;
+    sums.edges = vision::cuda::steps_of_lane(plane, row.at, mb % mb_width, mb / mb_width, mb_width, mb_height,
+                                             width, height, s_half[threadIdx.x / 32], lane);
+  }
+  sums = {warp_sum(sums.edges), warp_sum(sums.sum), warp_sum(sums.squares)};
+  if (lane == 0) d_sums[static_cast<std::size_t>(picture) * macroblocks + mb] = sums;
+}
+
+__global__ void __launch_bounds__(1024)
+    mean_weights(AqMode mode, int macroblocks, const MacroblockSums* d_sums, std::int32_t* d_means) {
+  __shared__ long long s_sum;
+  if (threadIdx.x == 0) s_sum = 0;
+  __syncthreads();
+  const MacroblockSums* const d_picture = d_sums + static_cast<std::size_t>(blockIdx.x) * macroblocks;
+  long long sum = 0;
+  for (int mb = static_cast<int>(threadIdx.x); mb < macroblocks; mb += static_cast<int>(blockDim.x)) {
+    sum += macroblock_weight(mode, d_picture[mb]);
+  }
+  sum = warp_sum(sum);
+  // Two's complement: a sum may be negative.
+  if ((threadIdx.x & 31) == 0) {
+    atomicAdd(reinterpret_cast<unsigned long long*>(&s_sum), static_cast<unsigned long long>(sum));
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) d_means[blockIdx.x] = mean_weight(s_sum, macroblocks);
+}
+
+__global__ void __launch_bounds__(kThreads)
+    settle_offsets(const __grid_constant__ AqParams params, int macroblocks, int pictures,
+                   const __grid_constant__ QpOffsetMemory work, const core::PictureParams* pictures_of) {
+  const int mb = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
+  if (mb >= macroblocks) return;
+  std::int8_t* d_previous = work.previous + mb;  // of the picture's stream
+  int previous = *d_previous;
+  for (int picture = 0; picture < pictures; ++picture) {
+    if (pictures_of != nullptr) {
+      std::int8_t* const d_own =
+          work.previous + static_cast<std::size_t>(pictures_of[picture].stream) * macroblocks + mb;
+      if (d_own != d_previous) {
+        *d_previous = static_cast<std::int8_t>(previous);
+        d_previous = d_own;
+        previous = *d_previous;
+      }
+    }
+    const std::size_t at = static_cast<std::size_t>(picture) * macroblocks + mb;
+    const int weight = macroblock_weight(params.mode, work.sums[at]);
+    previous = settled_offset(offset_target(weight, work.means[picture], params.strength), previous);
+    work.offsets[at] = static_cast<std::int8_t>(previous);
+  }
+  *d_previous = static_cast<std::int8_t>(previous);
+}
+
+}  // namespace
+
+namespace {
+
+template <bool kSteps>
+void launch_sums(const PicturePlanes& luma, const EdgePlanes& edges, int width, int height, int pictures,
+                 MacroblockSums* sums, cudaStream_t stream) {
+  const int macroblocks = macroblocks_of_size(width, height), warps = kThreads / 32;
+  const dim3 blocks(static_cast<unsigned>((macroblocks + warps - 1) / warps),
+                    static_cast<unsigned>(pictures));
+  macroblock_sums_of<kSteps><<<blocks, kThreads, 0, stream>>>(
+      luma, edges, width, height, (width + kMacroblockSide - 1) / kMacroblockSide, macroblocks, sums);
+  check_launch("macroblock_sums_of");
+}
+
+}  // namespace
+
+void launch_macroblock_sums(const PicturePlanes& luma, const EdgePlanes& edges, int width, int height,
+                            int pictures, MacroblockSums* sums, cudaStream_t stream) {
+  launch_sums<false>(luma, edges, width, height, pictures, sums, stream);
+}
+
+void launch_step_sums(const PicturePlanes& luma, int width, int height, int pictures, MacroblockSums* sums,
+                      cudaStream_t stream) {
+  launch_sums<true>(luma, {}, width, height, pictures, sums, stream);
+}
+
+void launch_qp_offsets(const AqParams& params, int macroblocks, int pictures, const QpOffsetMemory& work,
+                       cudaStream_t stream, const core::PictureParams* pictures_of) {
+  mean_weights<<<static_cast<unsigned>(pictures), 1024, 0, stream>>>(params.mode, macroblocks, work.sums,
+                                                                     work.means);
+  check_launch("mean_weights");
+  const auto blocks = static_cast<unsigned>((macroblocks + kThreads - 1) / kThreads);
+  settle_offsets<<<blocks, kThreads, 0, stream>>>(params, macroblocks, pictures, work, pictures_of);
+  check_launch("settle_offsets");
+}
+
+void launch_qp_offset_reset(int macroblocks, std::int8_t* previous, cudaStream_t stream) {
+  check_cuda(cudaMemsetAsync(previous, kNoPrevious, static_cast<std::size_t>(macroblocks), stream),
+             "clearing device memory");
+}
+
+}  // namespace cu264::encoder::cuda

@@ -1,0 +1,75 @@
+#include "encoder/adaptive_quantisation/qp_offsets.h"
+
+#include <tbb/parallel_for.h>
+
+#include <numeric>
+
+#include "vision/gaussian.h"
+#include "vision/half_size_steps.h"
+
+namespace cu264::encoder {
+
+using vision::inside;
+
+MacroblockSums macroblock_sums(const std::uint8_t* luma, std::ptrdiff_t pitch, const std::uint8_t* edges,
+                               std::ptrdiff_t edge_pitch, int width, int height, int mb_x, int mb_y) {
+  MacroblockSums sums;
+  const int left = mb_x * kMacroblockSide, top = mb_y * kMacroblockSide;
+  for (int y = top; y < top + kMacroblockSide; ++y) {
+    const std::uint8_t* const row = luma + inside(y, height) * pitch;
+    const std::uint8_t* const marks = edges && y < height ? edges + y * edge_pitch : nullptr;
+    if (left + kMacroblockSide <= width) {
+      for (int x = left; x < left + kMacroblockSide; ++x) add_sample(sums, row[x], marks && marks[x] != 0);
+    } else {
+      for (int x = left; x < left + kMacroblockSide; ++x) {
+        add_sample(sums, row[inside(x, width)], marks && x < width && marks[x] != 0);
+      }
+    }
+  }
+  return sums;
+}
+
+namespace {
+
+// From weights to offsets, in place of those of the picture before.
+void settle(const AqParams& params, const std::vector<int>& weights, std::vector<std::int8_t>& previous) {
+  const std::int64_t sum = std::accumulate(weights.begin(), weights.end(), std::int64_t{0});
+  const int mean = mean_weight(sum, static_cast<int>(weights.size()));
+  previous.resize(weights.size(), static_cast<std::int8_t>(kNoPrevious));
+  for (std::size_t mb = 0; mb < weights.size(); ++mb) {
+    const int target = offset_target(weights[mb], mean, params.strength);
+    previous[mb] = static_cast<std::int8_t>(settled_offset(target, previous[mb]));
+  }
+}
+
+}  // namespace
+
+void edge_map_qp_offsets(const AqParams& params, const std::uint8_t* luma, std::ptrdiff_t pitch,
+                         const std::uint8_t* edges, std::ptrdiff_t edge_pitch, int width, int height,
+                         std::vector<std::int8_t>& previous) {
+  const int mb_width = (width + kMacroblockSide - 1) / kMacroblockSide;
+  const int mb_height = (height + kMacroblockSide - 1) / kMacroblockSide;
+  std::vector<int> weights(static_cast<std::size_t>(mb_width) * mb_height);
+  for (int mb = 0; mb < mb_width * mb_height; ++mb) {
+    weights[mb] = macroblock_weight(params.mode, macroblock_sums(luma, pitch, edges, edge_pitch, width,
+                                                                 height, mb % mb_width, mb / mb_width));
+  }
+  settle(params, weights, previous);
+}
+
+void picture_qp_offsets(const AqParams& params, const std::uint8_t* luma, std::ptrdiff_t pitch, int mb_width,
+                        int mb_height, std::vector<std::int8_t>& previous) {
+  const int width = kMacroblockSide * mb_width, height = kMacroblockSide * mb_height;
+  std::vector<int> weights(static_cast<std::size_t>(mb_width) * mb_height);
+  tbb::parallel_for(0, mb_height, [&](int mb_y) {
+    for (int mb_x = 0; mb_x < mb_width; ++mb_x) {
+      MacroblockSums sums = macroblock_sums(luma, pitch, nullptr, 0, width, height, mb_x, mb_y);
+      if (params.mode == AqMode::edges)
+        sums.edges = vision::count_steps(luma, pitch, mb_x, mb_y, mb_width, mb_height);
+      weights[static_cast<std::size_t>(mb_y) * mb_width + mb_x] = macroblock_weight(params.mode, sums);
+    }
+  });
+  settle(params, weights, previous);
+}
+
+}  // namespace cu264::encoder

@@ -1,0 +1,113 @@
+// Adaptive quantisation: a QP offset for each macroblock, from its edges or its variance.
+//
+// Every macroblock has three sums over its 16 x 16 samples, which weigh it; weights are compared with the
+// picture's mean weight, so that offsets are zero-mean (but for those cut at +-12) and the bitrate stays
+// comparable. All in integers: weights and offsets in Q8 until the last rounding, logarithms to base 2.
+//
+//   aq variance   weight = log2(variance + 16). Contrast hides quantisation; flat macroblocks get a lower QP.
+//   edge-guided   that, less 7/16 for each edge sample up to 16 of them. Macroblocks with edges of weak
+//                 contrast get the lowest QP, texture without edges the highest.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/bit_ops.h"
+#include "core/hd.h"
+
+namespace cu264::encoder {
+
+enum class AqMode : std::uint8_t { edges, variance };
+
+inline constexpr int kStrengthOne = 256;                   // Q8
+inline constexpr int kLargestStrength = 3 * kStrengthOne;  // strength 0 .. 3
+inline constexpr int kLargestOffset = 12;                  // offsets are -12 .. 12
+inline constexpr int kNoPrevious = 127;                    // in place of a previous offset: there is none
+inline constexpr int kKept = 3 * kStrengthOne / 4;  // how far a target may move before its offset follows
+inline constexpr int kMacroblockSide = 16;
+
+// Sums over a macroblock's 256 samples; they can be added in any order. Outside the picture its border sample
+// is repeated, as in coding.
+struct MacroblockSums {
+  std::int32_t edges = 0;  // samples that are edges: 255 in an edge map, or steps (vision/half_size_steps.h)
+  std::int32_t sum = 0;    // of the samples
+  std::int32_t squares = 0;  // of their squares
+};
+
+CU264_HD void add_sample(MacroblockSums& sums, int sample, bool edge) {
+  sums.edges += edge;
+  sums.sum += sample;
+  sums.squares += sample * sample;
+}
+
+// log2(1 + value) in Q8, linear between powers of two; 0 <= value < 2^31 - 1.
+CU264_HD int log2_of(int value) {
+  const std::uint32_t x = static_cast<std::uint32_t>(value) + 1;
+  const int exponent = core::highest_bit(x);
+  const std::uint32_t fraction = x ^ (1u << exponent);  // of 2^exponent
+  const std::uint32_t q8 = exponent >= 8 ? fraction >> (exponent - 8) : fraction << (8 - exponent);
+  return exponent * kStrengthOne + static_cast<int>(q8);
+}
+
+// 256 squares fit into 31 bits, the square of 256 samples into 32. A deviation of less than four grey levels
+// neither hides errors nor holds edges: without kFaint the faintest noise would draw the most bits.
+CU264_HD int variance_weight(const MacroblockSums& sums) {
+  constexpr int kFaint = 16 * 256;  // a variance, times samples
+  const std::uint32_t total = static_cast<std::uint32_t>(sums.sum);
+  const int deviation = sums.squares - static_cast<std::int32_t>(total * total / 256);
+  return log2_of(deviation + kFaint);
+}
+
+CU264_HD int edge_weight(const MacroblockSums& sums) {
+  constexpr int kEdgeWeight = 7 * kStrengthOne / 16, kEnough = 16;
+  return variance_weight(sums) - kEdgeWeight * (sums.edges < kEnough ? sums.edges : kEnough);
+}
+
+CU264_HD int macroblock_weight(AqMode mode, const MacroblockSums& sums) {
+  return mode == AqMode::edges ? edge_weight(sums) : variance_weight(sums);
+}
+
+// Of a picture's weights, rounded down; they are never so far below zero that `sum + count * 2^12` is.
+CU264_HD int mean_weight(std::int64_t sum, int count) {
+  constexpr int kLift = 1 << 12;
+  return static_cast<int>((sum + static_cast<std::int64_t>(count) * kLift) / count) - kLift;
+}
+
+// The offset wished for, in Q8. strength: 0 .. kLargestStrength.
+CU264_HD int offset_target(int weight, int mean, int strength) {
+  const int target = (weight - mean) * strength / kStrengthOne;
+  const int most = kLargestOffset * kStrengthOne;
+  return target < -most ? -most : target > most ? most : target;
+}
+
+// The offset given: the previous picture's while the target stays near it (not to flicker between two), else
+// the nearest. `previous` may be kNoPrevious.
+CU264_HD int settled_offset(int target, int previous) {
+  const int moved = target - previous * kStrengthOne;
+  if (previous != kNoPrevious && moved <= kKept && moved >= -kKept) return previous;
+  return (target + kLargestOffset * kStrengthOne + kStrengthOne / 2) / kStrengthOne - kLargestOffset;
+}
+
+struct AqParams {
+  AqMode mode = AqMode::edges;
+  int strength = kStrengthOne;  // Q8
+};
+
+// On the host: an offset for each macroblock in raster order, for a picture of width x height and its edge
+// map (255: edge; null in mode `variance`). Pitches in bytes. `previous`: the offsets of the picture before,
+// which become this one's; empty: there is none.
+void edge_map_qp_offsets(const AqParams& params, const std::uint8_t* luma, std::ptrdiff_t pitch,
+                         const std::uint8_t* edges, std::ptrdiff_t edge_pitch, int width, int height,
+                         std::vector<std::int8_t>& previous);
+
+// The same for luma padded to whole macroblocks, with the steps of vision/half_size_steps.h for edges: the
+// encoder's.
+void picture_qp_offsets(const AqParams& params, const std::uint8_t* luma, std::ptrdiff_t pitch, int mb_width,
+                        int mb_height, std::vector<std::int8_t>& previous);
+
+// The sums of one macroblock on the host.
+MacroblockSums macroblock_sums(const std::uint8_t* luma, std::ptrdiff_t pitch, const std::uint8_t* edges,
+                               std::ptrdiff_t edge_pitch, int width, int height, int mb_x, int mb_y);
+
+}  // namespace cu264::encoder

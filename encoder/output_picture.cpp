@@ -1,0 +1,26 @@
+#include "encoder/output_picture.h"
+
+#include <cstddef>
+#include <cstring>
+
+#include "core/slice_header.h"
+#include "encoder/deblock_picture.h"
+
+namespace cu264::encoder {
+
+std::vector<std::uint8_t> output_picture(CpuPicture& picture, bool deblock, const StageParams& params) {
+  if (deblock) deblock_picture(picture, 2 * core::kSliceAlphaC0OffsetDiv2, 2 * core::kSliceBetaOffsetDiv2);
+  const int width = params.coded_width, height = params.coded_height;
+  std::vector<std::uint8_t> out(static_cast<std::size_t>(width) * height * 3 / 2);
+  std::uint8_t* to = out.data();
+  for (int c = 0; c < 3; ++c) {
+    const int w = c == 0 ? width : width / 2;
+    const int h = c == 0 ? height : height / 2;
+    for (int y = 0; y < h; ++y, to += w) {
+      std::memcpy(to, picture.reconstruction[c].row(y), static_cast<std::size_t>(w));
+    }
+  }
+  return out;
+}
+
+}  // namespace cu264::encoder

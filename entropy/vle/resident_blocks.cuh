@@ -1,0 +1,37 @@
+// How many thread blocks a kernel that stays resident is launched with.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+#include "cu264/status.h"
+
+namespace cu264::vle {
+
+inline void check_cuda(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  throw Error(ErrorCode::device_failure, std::string(what) + " failed: " + cudaGetErrorString(status),
+              "check the GPU and its driver");
+}
+
+// Blocks of a kernel that the current device holds at once.
+template <class Kernel>
+unsigned resident_blocks(Kernel kernel, int threads, std::size_t shared_bytes) {
+  int device = 0, multiprocessors = 0, resident = 0;
+  check_cuda(cudaGetDevice(&device), "asking for the device");
+  check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+             "asking for the device");
+  if (shared_bytes > 48 * 1024) {
+    check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(shared_bytes)),
+               "asking for shared memory");
+  }
+  check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads, shared_bytes),
+             "asking for the number of resident blocks");
+  return static_cast<unsigned>(std::max(resident, 1) * multiprocessors);
+}
+
+}  // namespace cu264::vle

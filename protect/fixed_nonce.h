@@ -1,0 +1,18 @@
+// For tests that compare encrypted streams byte by byte, and for nothing else: a nonce that serves two
+// streams under one key gives both away.
+#pragma once
+
+#include <cstdint>
+
+namespace cu264::protect {
+
+// While it lives, every nonce that this thread draws is `nonce`.
+class FixedNonce {
+ public:
+  explicit FixedNonce(std::uint64_t nonce);
+  ~FixedNonce();
+  FixedNonce(const FixedNonce&) = delete;
+  FixedNonce& operator=(const FixedNonce&) = delete;
+};
+
+}  // namespace cu264::protect

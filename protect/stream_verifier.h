@@ -1,0 +1,50 @@
+// Checks an encrypted stream before anything of it is decrypted: that one protection of ours begins it and,
+// where it is authenticated, that each picture, their order and the end are those that were encrypted.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "cu264/protect.h"
+#include "protect/authentication.h"
+
+namespace cu264::protect {
+
+// The second setting of an encryption message.
+inline constexpr std::uint8_t kAuthenticated = 1;
+
+class StreamVerifier {
+ public:
+  StreamVerifier(const ProtectionKey& key, const DecryptionOptions& options) : key_(key), options_(options) {}
+
+  // The units of one or more whole access units. Throws Error(bad_input) unless they are as they were.
+  void check(const std::vector<bitstream::NalUnit>& units);
+  // Behind the last ones.
+  void finish() const;
+
+  // The message that began the protection; there is one once a slice was checked.
+  const Message& protection() const { return *protection_; }
+
+ private:
+  void message(const Message& message);
+  void begin_protection(const Message& message);
+  void slice(const bitstream::NalUnit& nal);
+  void begin_picture();
+  void end_picture();
+  void end_stream(const Message& message);
+  bool authenticated() const { return authenticator_.started() || first_version_.has_value(); }
+
+  ProtectionKey key_;
+  DecryptionOptions options_;
+  std::optional<Message> protection_;
+  std::unique_ptr<StreamKeys> keys_;
+  Authenticator authenticator_;
+  std::optional<Hmac> first_version_;  // of an authenticated stream of version 1
+  std::optional<Message> expected_;    // of the picture that is to begin or is under way
+  bool in_picture_ = false, ended_ = false;
+  std::uint64_t pictures_ = 0;  // that began
+};
+
+}  // namespace cu264::protect

@@ -1,0 +1,138 @@
+// Batches of pictures of different QPs and streams: each picture has the bytes that the CPU backend gives it
+// alone.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "cu264/protect.h"
+#include "encoder/cuda/cuda_backend.h"
+#include "encoder/stages.h"
+#include "entropy/cavlc/published/entropy_kernels.h"
+#include "tests/parity/device_runner.h"
+#include "tests/support/mixed_pictures.h"
+
+namespace cu264::parity {
+namespace {
+
+using test::MixedPicture;
+
+constexpr Preset kPresets[] = {Preset::fast, Preset::balanced, Preset::best};
+constexpr int kPairs = 24;  // pictures of a batch up to which two warps share a macroblock
+
+ProtectionKey key() {
+  return ProtectionKey(std::array<std::uint8_t, 32>{3, 1, 4, 1, 5});
+}
+
+class MixedBatches : public testing::Test {
+ protected:
+  void SetUp() override {
+    static const std::string reason = why_no_device();
+    if (!reason.empty()) GTEST_SKIP() << "no usable CUDA device: " << reason;
+  }
+
+  static Config config_of(Preset preset, int slices, const char* name = "aq", const char* value = "off") {
+    Config config;
+    config.preset = preset, config.slices = slices, config.reconstruction = true;
+    config.set(name, value);
+    return config;
+  }
+
+  static void expect_same_as_alone(Config config, const std::vector<MixedPicture>& pictures, int streams,
+                                   const std::vector<int>& batches, const std::vector<int>& devices = {0},
+                                   const entropy::EntropyKernel* kernel = nullptr) {
+    config.width = pictures[0].picture.width, config.height = pictures[0].picture.height;
+    encoder::StageParams params = encoder::stage_params(config);
+    params.streams = streams;
+    const std::vector<encoder::CodedAccessUnit> alone = test::code_alone(params, pictures);
+    params.entropy_kernel = kernel;
+    for (const int batch : batches) {
+      const auto backend = encoder::cuda::open_devices(params, devices, batch);
+      ASSERT_EQ(test::difference(alone, test::code_together(*backend, pictures), pictures), "")
+          << "batches of " << batch << ", preset " << static_cast<int>(config.preset) << ", slices "
+          << config.slices << ", devices " << devices.size();
+    }
+  }
+};
+
+TEST_F(MixedBatches, PresetsAndAdaptiveQuantisation) {
+  for (const Preset preset : kPresets) {
+    for (const auto& [name, value] : {std::pair{"aq", "off"}, {"aq", "variance"}, {"edge-guided", "3"}}) {
+      SCOPED_TRACE(std::string(name) + " " + value);
+      const int slices = preset == Preset::balanced ? 2 : 1;
+      expect_same_as_alone(config_of(preset, slices, name, value), test::mixed_pictures(8, 50, 40, 3, 1), 3,
+                           {1, 3, 8});
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+// A warp a row, which goes from picture to picture.
+TEST_F(MixedBatches, LargeBatches) {
+  constexpr int kPictures = kPairs + 3;
+  for (const Preset preset : kPresets) {
+    for (const auto& [name, value] : {std::pair{"aq", "off"}, {"aq", "variance"}}) {
+      SCOPED_TRACE(std::string(name) + " " + value);
+      expect_same_as_alone(config_of(preset, 1, name, value), test::mixed_pictures(kPictures, 32, 32, 4, 2),
+                           4, {kPictures});
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST_F(MixedBatches, EntropyKernels) {
+  for (const entropy::EntropyKernel* const kernel :
+       {static_cast<const entropy::EntropyKernel*>(nullptr), &entropy::kCavlcu, &entropy::kCavlcSu}) {
+    for (const int slices : {1, 3}) {
+      for (const auto& [name, value] : {std::pair{"aq", "off"}, {"aq", "variance"}}) {
+        Config config = config_of(Preset::fast, slices, name, value);
+        expect_same_as_alone(config, test::mixed_pictures(7, 66, 50, 2, 3), 2, {7}, {0}, kernel);
+        config.encryption = EncoderEncryption{key(), encryption_strength(3)};
+        expect_same_as_alone(config, test::mixed_pictures(7, 66, 50, 1, 4), 1, {5}, {0}, kernel);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TEST_F(MixedBatches, Watermarks) {
+  for (const WatermarkScheme scheme : {WatermarkScheme::t1_sign, WatermarkScheme::t1_parity}) {
+    for (const Preset preset : {Preset::fast, Preset::balanced}) {
+      Config config = config_of(preset, 2, "aq", preset == Preset::fast ? "off" : "variance");
+      config.watermark = EncoderWatermark{key(), {0xc5}, scheme, 65536, 11};
+      expect_same_as_alone(config, test::mixed_pictures(7, 50, 50, 3, 5), 3, {2, 7});
+      expect_same_as_alone(config, test::mixed_pictures(kPairs + 2, 32, 32, 3, 6), 3, {kPairs + 2});
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+// What adaptive quantisation remembers of each stream goes from device to device.
+TEST_F(MixedBatches, OneDeviceAsSeveral) {
+  for (const char* const strength : {"1", "3"}) {
+    expect_same_as_alone(config_of(Preset::fast, 1, "edge-guided", strength),
+                         test::mixed_pictures(19, 50, 40, 3, 7), 3, {1, 4}, {0, 0});
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_F(MixedBatches, WhatIsNotAllowedIsRefused) {
+  Config config = config_of(Preset::fast, 1);
+  config.width = config.height = 32;
+  const MixedPicture mixed = test::mixed_pictures(1, 32, 32, 1, 8).front();
+  encoder::StageParams params = encoder::stage_params(config);
+  const auto backend = encoder::cuda::open_device(params, 0, 1);
+  MixedPicture wrong = mixed;
+  wrong.params.qp = 52;
+  EXPECT_THROW(test::code_together(*backend, {wrong}), Error);
+  wrong = mixed, wrong.params.stream = 1;
+  EXPECT_THROW(test::code_together(*backend, {wrong}), Error);
+  EXPECT_EQ(test::code_together(*backend, {mixed}).size(), 1u);
+  config.encryption = EncoderEncryption{key(), encryption_strength(3)};
+  params = encoder::stage_params(config);
+  params.streams = 2;
+  EXPECT_THROW(encoder::cuda::open_device(params, 0, 1), Error);
+}
+
+}  // namespace
+}  // namespace cu264::parity

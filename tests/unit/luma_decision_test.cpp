@@ -1,0 +1,130 @@
+// Intra_4x4 against Intra_16x16: the thresholds, and what is tried, taken and left out.
+#include "core/luma_decision.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <string>
+
+#include "core/rate_model.h"
+
+namespace cu264::core {
+namespace {
+
+TEST(LumaDecision, ThresholdsAreExact) {
+  std::mt19937 random(3);
+  for (int i = 0; i < 100000; ++i) {
+    const std::uint64_t whole = random() >> (6 + random() % 26);  // below 2^26
+    const std::uint64_t stop = whole * 18 / 16;
+    const std::uint64_t sure = whole * 12 / 16;  // below this or, where that is not whole, up to it
+    const auto u32 = [](std::uint64_t value) { return static_cast<std::uint32_t>(value); };
+    ASSERT_TRUE(intra4x4_is_hopeless(u32(stop), u32(whole)));
+    if (stop > 0) {
+      ASSERT_FALSE(intra4x4_is_hopeless(u32(stop - 1), u32(whole)));
+    }
+    ASSERT_EQ(intra4x4_is_sure(u32(sure), u32(whole)), whole % 4 != 0);
+    ASSERT_FALSE(intra4x4_is_sure(u32(sure + 1), u32(whole)));
+  }
+}
+
+TEST(LumaDecision, BlockCostIsExactForTheWorstBlock) {
+  const int error = 16 * 255 * 255, lambda = rd_lambda(51);
+  EXPECT_EQ(intra4x4_block_cost(error, 4, 500, lambda), 256ull * error + 504ull * lambda);
+  EXPECT_EQ(intra4x4_block_cost(0, 1, 0, 1), 1u);
+}
+
+// A made-up macroblock, and a record of what was done with it.
+struct MadeUpSearch {
+  bool abandoned = false;
+  std::uint32_t satd4x4 = 0, satd16x16 = 0;
+  std::int64_t cost4x4 = 0, cost16x16 = 0;
+  int pattern = 0;
+  std::string done;
+  std::int64_t cost = -1;
+  std::int64_t asked_to_beat = -1;
+
+  CavlcRate rate() const { return {}; }
+  int satd_lambda() const { return 2; }
+  int rd_lambda() const { return 100; }
+  int chroma_pattern() const { return 1; }
+  template <class Stop>
+  Intra4x4Result search_intra4x4(Stop stop) {
+    abandoned = stop(satd4x4, satd16x16);
+    return {!abandoned, satd4x4, cost4x4, 16, pattern};
+  }
+  void rank_intra16x16(SatdRank (&ranks)[4]) const {
+    for (SatdRank& rank : ranks) rank = kNoRank;
+    ranks[0] = satd_rank(static_cast<int>(satd16x16), 0, 0, 2);
+  }
+  ModeChoice choose_intra16x16(const SatdRank (&)[4], std::int64_t to_beat) {
+    done += "choose ";
+    asked_to_beat = to_beat;
+    return {2, 0, cost16x16};
+  }
+  void take_intra4x4(const Intra4x4Result&, std::int64_t total) { done += "4x4", cost = total; }
+  void take_intra16x16(const ModeChoice& choice) { done += "16x16", cost = choice.cost; }
+  void code_intra16x16(int mode) { done += "code " + std::to_string(mode); }
+};
+
+// mb_type 0, coded_block_pattern and mb_qp_delta, from tables 9-4 and 9-1.
+int header_bits(int pattern) {
+  return pattern == 0 ? 1 + 9 + 1 : 1 + 3 + 1;  // chroma pattern 1: codeNum 16 without luma, 1 with all of it
+}
+
+TEST(LumaDecision, BySatdTheHeaderCounts) {
+  for (const int pattern : {0, 15}) {
+    for (const int difference : {-1, 0, 1}) {
+      MadeUpSearch search;
+      search.satd4x4 = 1000, search.pattern = pattern;
+      search.satd16x16 = static_cast<std::uint32_t>(1000 + 2 * header_bits(pattern) + difference);
+      decide_luma_by_satd(search);
+      EXPECT_EQ(search.done, difference > 0 ? "4x4" : "code 2") << pattern << ' ' << difference;
+    }
+  }
+}
+
+TEST(LumaDecision, BySatdAbandonedIsNotTaken) {
+  MadeUpSearch search;
+  search.satd4x4 = search.satd16x16 = 500;
+  decide_luma_by_satd(search);
+  EXPECT_TRUE(search.abandoned);
+  EXPECT_EQ(search.done, "code 2");
+}
+
+TEST(LumaDecision, ByRdAgreesWithItsDefinition) {
+  std::mt19937 random(11);
+  int outcomes[4] = {};
+  for (int i = 0; i < 50000; ++i) {
+    MadeUpSearch search;
+    search.satd16x16 = random() % 64;
+    search.satd4x4 = random() % 64;
+    search.cost16x16 = random() % 4000;
+    search.cost4x4 = random() % 4000;
+    search.pattern = random() % 2 ? 15 : 0;
+    if (i % 5 == 0) search.cost16x16 = search.cost4x4 + 100 * header_bits(search.pattern);  // a tie
+    decide_luma_by_rd(search);
+    const std::int64_t total = search.cost4x4 + 100 * header_bits(search.pattern);
+    if (search.satd4x4 >= search.satd16x16 * 18 / 16) {
+      ++outcomes[0];
+      ASSERT_EQ(search.done, "choose 16x16");
+      ASSERT_EQ(search.asked_to_beat, kNothingToBeat);
+      ASSERT_EQ(search.cost, search.cost16x16);
+    } else if (4 * search.satd4x4 < 3 * search.satd16x16) {
+      ++outcomes[1];
+      ASSERT_EQ(search.done, "4x4");
+      ASSERT_EQ(search.cost, total);
+    } else {
+      const bool smaller = total < search.cost16x16;
+      ++outcomes[2 + smaller];
+      ASSERT_EQ(search.done, smaller ? "choose 4x4" : "choose 16x16");
+      ASSERT_EQ(search.asked_to_beat, total);
+      ASSERT_EQ(search.cost, std::min(total, search.cost16x16));
+    }
+  }
+  for (const int count : outcomes) EXPECT_GT(count, 100);
+}
+
+}  // namespace
+}  // namespace cu264::core

@@ -1,0 +1,328 @@
+// Authenticated streams in hostile hands: nothing but the pictures that were encrypted, in their number and
+// order, is ever decrypted.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "common/bitstream/emulation_prevention.h"
+#include "common/bitstream/rbsp.h"
+#include "protect/encode_cipher.h"
+#include "protect/keys.h"
+#include "tests/unit/small_stream.h"
+
+namespace cu264::test {
+namespace {
+
+// The NAL units of a stream, each with its start code.
+std::vector<Bytes> units_of(const Bytes& stream) {
+  std::vector<Bytes> units;
+  for (const bitstream::NalUnit& nal : bitstream::split_annexb(stream).units) {
+    units.emplace_back(nal.prefix.begin(), nal.prefix.end());
+    units.back().insert(units.back().end(), nal.unit.begin(), nal.unit.end());
+  }
+  return units;
+}
+
+Bytes joined(const std::vector<Bytes>& units) {
+  Bytes stream;
+  for (const Bytes& unit : units) stream.insert(stream.end(), unit.begin(), unit.end());
+  return stream;
+}
+
+// All that decides what a decoder shows, and the messages besides: each slice with its parameter sets, of
+// which these streams have one of each kind, and each SEI message, in order.
+std::vector<Bytes> shown_units(const Bytes& stream) {
+  std::vector<Bytes> units, sets(2);
+  for (const bitstream::NalUnit& nal : bitstream::split_annexb(stream).units) {
+    const Bytes unit(nal.unit.begin(), nal.unit.end());
+    const int type = nal.type();
+    if (type == bitstream::kNalSps || type == bitstream::kNalPps) {
+      sets[type == bitstream::kNalPps ? 1 : 0] = unit;
+    } else if (type == bitstream::kNalSei) {
+      units.push_back(unit);
+    } else if (type == bitstream::kNalSlice || type == bitstream::kNalSliceIdr) {
+      units.insert(units.end(), {sets[0], sets[1], unit});
+    }
+  }
+  return units;
+}
+
+// Ten pictures of 32x32, all of them different, sealed.
+struct Sealed {
+  Bytes plain = encoded(32, 32, 10, 40, 2);
+  Bytes stream = run_tool(*make_encryptor(test_key(), {encryption_strength(3), true}), plain).stream;
+  std::vector<Bytes> shown = shown_units(plain);
+  std::vector<Bytes> units = units_of(stream);
+};
+
+const Sealed& sealed() {
+  static const Sealed stream;
+  return stream;
+}
+
+// False: refused. True: what came out shows what was sealed; anything else fails the test.
+bool opens_rightly(const Bytes& stream, const std::string& what) {
+  Bytes opened;
+  try {
+    opened = run_tool(*make_decryptor(test_key(), {true}), stream).stream;
+  } catch (const Error&) {
+    return false;
+  }
+  EXPECT_TRUE(shown_units(opened) == sealed().shown) << what << " decrypts to other pictures";
+  return true;
+}
+
+TEST(ProtectAuthentication, RoundTrip) {
+  EXPECT_EQ(run_tool(*make_decryptor(test_key(), {true}), sealed().stream).stream, sealed().plain);
+  EXPECT_EQ(run_tool(*make_decryptor(test_key()), sealed().stream).stream, sealed().plain);
+  for (std::size_t i = 6; i < sealed().shown.size(); i += 3) {
+    EXPECT_NE(sealed().shown[i], sealed().shown[i - 3]) << "the test could not tell pictures apart";
+  }
+}
+
+TEST(ProtectAuthentication, EveryBitThatIsFlipped) {
+  int accepted = 0;
+  for (std::size_t bit = 0; bit < 8 * sealed().stream.size(); ++bit) {
+    Bytes changed = sealed().stream;
+    changed[bit / 8] ^= static_cast<std::uint8_t>(128 >> bit % 8);
+    accepted += opens_rightly(changed, "bit " + std::to_string(bit));
+    if (HasFailure()) return;
+  }
+  // Zero bytes before a start code belong to no unit.
+  EXPECT_LE(accepted, 8) << "of " << 8 * sealed().stream.size();
+}
+
+TEST(ProtectAuthentication, EveryLength) {
+  for (std::size_t size = 0; size < sealed().stream.size(); ++size) {
+    const Bytes cut(sealed().stream.begin(), sealed().stream.begin() + static_cast<std::ptrdiff_t>(size));
+    EXPECT_FALSE(opens_rightly(cut, "cut")) << size;
+  }
+}
+
+TEST(ProtectAuthentication, EveryUnitRemovedRepeatedAndMoved) {
+  const std::vector<Bytes>& units = sealed().units;
+  const auto at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    std::vector<Bytes> changed = units;
+    changed.erase(changed.begin() + at(i));
+    EXPECT_FALSE(opens_rightly(joined(changed), "removed")) << i;
+    for (std::size_t j = 0; j <= units.size(); ++j) {
+      changed = units;
+      changed.insert(changed.begin() + at(j), units[i]);
+      // A parameter set may come again.
+      opens_rightly(joined(changed), "unit " + std::to_string(i) + " repeated before " + std::to_string(j));
+      changed.erase(changed.begin() + at(i < j ? i : i + 1));
+      opens_rightly(joined(changed), "unit " + std::to_string(i) + " moved before " + std::to_string(j));
+    }
+    if (HasFailure()) return;
+  }
+}
+
+TEST(ProtectAuthentication, EveryTwoUnitsExchanged) {
+  const std::vector<Bytes>& units = sealed().units;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    for (std::size_t j = i + 1; j < units.size(); ++j) {
+      std::vector<Bytes> changed = units;
+      std::swap(changed[i], changed[j]);
+      opens_rightly(joined(changed),
+                    "units " + std::to_string(i) + " and " + std::to_string(j) + " exchanged");
+    }
+    if (HasFailure()) return;
+  }
+}
+
+// Whole pictures with their codes left out, repeated, or put before others.
+TEST(ProtectAuthentication, PicturesReplayed) {
+  std::vector<std::vector<Bytes>> pictures(1);  // [0]: what lies before the first one's code
+  std::vector<Bytes> end{sealed().units.back()};
+  for (std::size_t i = 0; i + 1 < sealed().units.size(); ++i) {
+    const Bytes& unit = sealed().units[i];
+    const bool code = unit.size() > 40 && unit[4] == 6 && unit[23] == 4;  // the message's kind
+    if (code) pictures.emplace_back();
+    pictures.back().push_back(unit);
+  }
+  ASSERT_EQ(pictures.size(), 11u);
+  const auto stream_of = [&](std::initializer_list<std::size_t> order) {
+    std::vector<Bytes> units = pictures[0];
+    for (const std::size_t picture : order)
+      units.insert(units.end(), pictures[1 + picture].begin(), pictures[1 + picture].end());
+    units.push_back(end[0]);
+    return joined(units);
+  };
+  EXPECT_TRUE(opens_rightly(stream_of({0, 1, 2, 3, 4, 5, 6, 7, 8, 9}), "the stream itself"));
+  EXPECT_FALSE(opens_rightly(stream_of({0, 1, 2, 3, 4, 5, 6, 7, 8}), "one less"));
+  EXPECT_FALSE(opens_rightly(stream_of({1, 2, 3, 4, 5, 6, 7, 8, 9}), "without the first"));
+  EXPECT_FALSE(opens_rightly(stream_of({0, 1, 2, 0, 1, 0, 1, 7, 8, 9}), "again"));
+  EXPECT_FALSE(opens_rightly(stream_of({0, 1, 2, 3, 4, 5, 6, 7, 9, 8}), "exchanged"));
+  // The encryption message again, so that pictures would count anew.
+  std::vector<Bytes> twice = sealed().units;
+  const auto message = std::ranges::find_if(
+      sealed().units, [](const Bytes& unit) { return unit.size() > 40 && unit[4] == 6 && unit[23] == 1; });
+  ASSERT_NE(message, sealed().units.end());
+  twice.insert(twice.end() - 1, *message);
+  EXPECT_NE(refusal(*make_decryptor(test_key()), joined(twice)).find("second encryption message"),
+            std::string::npos);
+}
+
+// A message that says something else under the same nonce.
+TEST(ProtectAuthentication, SettingsCannotBeChanged) {
+  for (const bool authenticate : {false, true}) {
+    const Bytes stream =
+        run_tool(*make_encryptor(test_key(), {encryption_strength(3), authenticate}), sealed().plain).stream;
+    std::vector<Bytes> units = units_of(stream);
+    const auto message = std::ranges::find_if(
+        units, [](const Bytes& unit) { return unit.size() > 40 && unit[4] == 6 && unit[23] == 1; });
+    ASSERT_NE(message, units.end());
+    bitstream::NalUnit nal{ByteSpan(*message).first(4), ByteSpan(*message).subspan(4)};
+    Bytes rbsp;
+    bitstream::unescape(nal.unit, rbsp);
+    rbsp.resize(rbsp.size() - bitstream::kRbspPadding);
+    for (const std::size_t at :
+         {std::size_t{19}, std::size_t{20}, std::size_t{28}, std::size_t{29}, std::size_t{35}}) {
+      Bytes changed = rbsp;
+      changed[at] ^= 1;  // version, nonce, parts, authentication, what is not used yet
+      Bytes unit{0, 0, 0, 1};
+      bitstream::append_escaped(unit, 6, changed);
+      *message = unit;
+      EXPECT_NE(refusal(*make_decryptor(test_key()), joined(units)), "") << "byte " << at;
+    }
+  }
+}
+
+TEST(ProtectAuthentication, WhatIsNotAuthenticatedIsRefusedWhereItMustBe) {
+  const Bytes open = run_tool(*make_encryptor(test_key(), {}), sealed().plain).stream;
+  EXPECT_EQ(refusal(*make_decryptor(test_key()), open), "");
+  EXPECT_NE(refusal(*make_decryptor(test_key(), {true}), open).find("not authenticated"), std::string::npos);
+  EXPECT_NE(refusal(*make_decryptor(test_key(), {true}), sealed().plain).find("not encrypted"),
+            std::string::npos);
+  const auto empty = make_decryptor(test_key(), {true});
+  EXPECT_THROW(run_tool(*empty, Bytes{}), Error);
+}
+
+// The active parameter sets and the other messages are part of a picture.
+TEST(ProtectAuthentication, ParameterSetsAndMessagesAreCovered) {
+  const std::vector<Bytes>& units = sealed().units;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    const int type = units[i][units[i][2] == 1 ? 3 : 4] & 31;
+    if (type != 7 && type != 8) continue;
+    std::vector<Bytes> changed = units;
+    changed[i].back() ^= 0x40;
+    EXPECT_FALSE(opens_rightly(joined(changed), "another parameter set")) << i;
+  }
+  // Before the first, before any other and behind the last picture.
+  const Bytes message{0, 0, 1, 6, 47, 3, 1, 2, 3, 0x80};  // display orientation, say
+  for (std::size_t i = 0; i <= units.size(); ++i) {
+    std::vector<Bytes> changed = units;
+    changed.insert(changed.begin() + static_cast<std::ptrdiff_t>(i), message);
+    EXPECT_FALSE(opens_rightly(joined(changed), "one more message")) << i;
+  }
+  Bytes with_message = message;
+  with_message.insert(with_message.end(), sealed().plain.begin(), sealed().plain.end());
+  with_message.insert(with_message.end(), message.begin(), message.end());
+  const Bytes again = run_tool(*make_encryptor(test_key(), {{}, true}), with_message).stream;
+  EXPECT_EQ(run_tool(*make_decryptor(test_key(), {true}), again).stream, with_message);
+  std::vector<Bytes> without = units_of(again);
+  without.erase(without.begin());
+  EXPECT_NE(refusal(*make_decryptor(test_key(), {true}), joined(without)), "");
+}
+
+TEST(ProtectAuthentication, NothingIsReturnedOfAPictureThatFails) {
+  Bytes changed = sealed().stream;
+  changed[changed.size() * 9 / 10] ^= 1;
+  const auto tool = make_decryptor(test_key());
+  EXPECT_THROW(tool->access_units(changed), Error);
+  EXPECT_EQ(tool->counts().encrypted_bits, 0u) << "decrypted before it was verified";
+}
+
+TEST(ProtectAuthentication, AnEndThatIsForgottenIsTold) {
+  const auto tool = make_encryptor(test_key(), {{}, true});
+  const Bytes stream = tool->access_units(sealed().plain);
+  EXPECT_THROW(tool->finish(), Error);
+  EXPECT_NE(refusal(*make_decryptor(test_key()), stream).find("no end"), std::string::npos);
+}
+
+// Streams of the format's first version, written here as it was.
+class FirstVersion : public testing::Test {
+ protected:
+  static constexpr std::uint64_t kNonce = 0x0123456789abcdef;
+  using Number = std::uint64_t;
+
+  static void put(Bytes& out, Number value, int bytes) {
+    for (int i = bytes - 1; i >= 0; --i) out.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
+  }
+  static Bytes message(std::uint8_t kind, const Bytes& body) {
+    Bytes rbsp{5,    static_cast<std::uint8_t>(18 + body.size()),
+               0x8f, 0x2c,
+               0x71, 0xd4,
+               0x0b, 0x5e,
+               0x4a, 0x96,
+               0xb3, 0x1a,
+               0xc2, 0x64,
+               0x9d, 0xe7,
+               0x50, 0x3f,
+               kind, 1};
+    rbsp.insert(rbsp.end(), body.begin(), body.end());
+    rbsp.push_back(0x80);
+    Bytes unit{0, 0, 0, 1};
+    bitstream::append_escaped(unit, 6, rbsp);
+    return unit;
+  }
+  Bytes stream(bool authenticated, bool flag) const {
+    const Bytes now = run_tool(*protect::make_encryptor({test_key(), {}}, kNonce), plain).stream;
+    const protect::StreamKeys keys(test_key(), kNonce);
+    Bytes begin;
+    put(begin, kNonce, 8);
+    begin.insert(begin.end(), keys.first_version_check().begin(), keys.first_version_check().end());
+    begin.insert(begin.end(), {1, static_cast<std::uint8_t>(flag), 0, 0, 0, 0, 0, 0});
+    std::vector<Bytes> units;
+    std::uint32_t picture = 0;
+    for (const Bytes& unit : units_of(now)) {
+      const std::size_t header = unit[2] == 1 ? 3 : 4;
+      const bool own =
+          unit.size() > 40 && unit[header] == 6 && unit[header + 1] == 5 && unit[header + 3] == 0x8f;
+      if (own) {
+        units.push_back(message(1, begin));
+      } else {
+        if (authenticated && (unit[header] & 31) == 5) {
+          Bytes covered, code;
+          put(covered, kNonce, 8), put(covered, picture, 4), put(covered, unit.size() - header, 8);
+          covered.insert(covered.end(), unit.begin() + static_cast<std::ptrdiff_t>(header), unit.end());
+          const protect::Digest digest =
+              protect::hmac_sha256(keys.first_version_authentication_key(), {covered});
+          put(code, picture++, 4);
+          code.insert(code.end(), digest.begin(), digest.end());
+          units.push_back(message(4, code));
+        }
+        units.push_back(unit);
+      }
+    }
+    return joined(units);
+  }
+  const Bytes plain = encoded(48, 32, 3);
+};
+
+TEST_F(FirstVersion, IsStillRead) {
+  EXPECT_EQ(run_tool(*make_decryptor(test_key()), stream(false, false)).stream, plain);
+  EXPECT_EQ(run_tool(*make_decryptor(test_key()), stream(true, true)).stream, plain);
+  EXPECT_NE(refusal(*make_decryptor(test_key(2)), stream(true, true)).find("key is not"), std::string::npos);
+}
+
+TEST_F(FirstVersion, ItsCodesAreChecked) {
+  Bytes changed = stream(true, true);
+  changed.back() ^= 2;
+  EXPECT_NE(refusal(*make_decryptor(test_key()), changed).find("fails its authentication"),
+            std::string::npos);
+  // The flag cleared and the codes left in place.
+  EXPECT_NE(refusal(*make_decryptor(test_key()), stream(true, false)), "");
+}
+
+TEST_F(FirstVersion, IsNoAuthenticationWhereThatIsRequired) {
+  EXPECT_NE(refusal(*make_decryptor(test_key(), {true}), stream(true, true)).find("version 1"),
+            std::string::npos);
+  EXPECT_NE(refusal(*make_decryptor(test_key(), {true}), stream(false, false)).find("not authenticated"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace cu264::test

@@ -1,0 +1,42 @@
+// How the edges of a sub-image are linked on the processor. Each thread has a linker of its own, whose memory
+// stays from sub-image to sub-image.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "vision/backend.h"
+#include "vision/cpu/level_view.h"
+#include "vision/params.h"
+#include "vision/thresholds.h"
+
+namespace cu264::vision {
+
+class EdgeLinker {
+ public:
+  virtual ~EdgeLinker() = default;
+  // Of all candidate pairs.
+  virtual LevelCounts counts(const LevelView& levels, const CandidateSet& set) = 0;
+  // Writes all pixels of the sub-image.
+  virtual void mark_edges(const LevelView& levels, const Thresholds& thresholds, std::uint8_t* edges,
+                          std::ptrdiff_t pitch) = 0;
+
+ protected:
+  // A pixel that `sm` of the pairs link.
+  static void count(int level, int sm, const CandidateSet& set, LevelCounts& counts) {
+    const int highest = highest_candidate(set);
+    const int prob = probability(sm, pair_count(set));
+    counts.with_level[level] += counts_in_level(level, prob, highest);
+    counts.histogram[prob] += counts_in_histogram(prob, highest);
+  }
+};
+
+using MakeEdgeLinker = std::unique_ptr<EdgeLinker> (*)();
+
+// open_cpu_detector with another linker.
+std::unique_ptr<canny::DetectorBackend> open_cpu_detector_with(MakeEdgeLinker make_linker,
+                                                               const CannyParams& params, int width,
+                                                               int height, int threads);
+
+}  // namespace cu264::vision

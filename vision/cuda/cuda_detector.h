@@ -1,0 +1,33 @@
+// How the detector on the GPU is opened for another sequence of kernels than the production form's.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <memory>
+
+#include "vision/backend.h"
+#include "vision/cuda/canny_plan.h"
+#include "vision/cuda/planes.h"
+
+namespace cu264::vision::cuda {
+
+// What is decided once for pictures of one size.
+class DetectorPlan {
+ public:
+  virtual ~DetectorPlan() = default;
+  virtual std::size_t scratch_bytes() const = 0;
+  // As CannyPlan::launch, without taps.
+  virtual void launch(const PicturePlanes& planes, int pictures, void* scratch, const EdgePlanes& edges,
+                      Thresholds* thresholds, cudaStream_t stream) const = 0;
+};
+
+using MakeDetectorPlan = std::unique_ptr<DetectorPlan> (*)(const CannyParams& params, int width, int height,
+                                                           int pictures, const DeviceLimits& limits);
+
+// open_cuda_detector with another plan.
+std::unique_ptr<canny::DetectorBackend> open_cuda_detector_with(MakeDetectorPlan make_plan,
+                                                                const CannyParams& params, int width,
+                                                                int height, int batch, int device);
+
+}  // namespace cu264::vision::cuda

@@ -1,0 +1,248 @@
+// Steps 4 to 8 of the paper: a thread block a sub-image and candidate pair, or a sub-image and level.
+#include <algorithm>
+
+#include "common/cuda/error_check.h"
+#include "common/cuda/warp.cuh"
+#include "vision/cuda/search.cuh"
+#include "vision/published/canny_steps.h"
+#include "vision/published/passes.cuh"
+#include "vision/published/reference_stages.h"
+
+namespace cu264::vision::cuda {
+namespace {
+
+constexpr int kMostThreads = 1024;
+constexpr int kThreads = 256;
+
+// A region: the pixels of a word in a dense array.
+struct Region {
+  std::size_t at;
+  int pixels;
+};
+
+__device__ Region region_at(const WordGrid& grid, std::uint32_t word) {
+  const WordPlace place = word_place(grid, word);
+  return {static_cast<std::size_t>(place.y) * grid.all.width + place.x,
+          min(kWordPixels, grid.all.width - place.x)};
+}
+
+// A block's three maps: in shared memory, or its own part of `d_maps`.
+__device__ PassMaps block_maps(const WordGrid& grid, std::uint32_t count, std::uint32_t* d_maps) {
+  extern __shared__ std::uint32_t s_maps[];
+  std::uint32_t* const maps =
+      d_maps == nullptr ? s_maps : d_maps + static_cast<std::size_t>(blockIdx.x) * 3 * grid.most_words();
+  return {maps, maps + count, maps + 2 * static_cast<std::size_t>(count), count, grid.row_words()};
+}
+
+// Step 2 of Algorithms 2 and 6.
+__device__ void read_regions(const WordGrid& grid, const SubWords& sub, const std::uint8_t* d_level,
+                             const Thresholds& thresholds, const PassMaps& maps) {
+  for (std::uint32_t i = threadIdx.x; i < sub.count; i += blockDim.x) {
+    const Region region = region_at(grid, sub.first + i);
+    std::uint32_t strong = 0, weak = 0;
+    for (int p = 0; p < region.pixels; ++p) {
+      const int level = d_level[region.at + p];
+      if (is_strong(level, thresholds)) strong |= 1u << p;
+      if (is_weak(level, thresholds)) weak |= 1u << p;
+    }
+    maps.now[i] = strong;
+    maps.unstable[i] = weak;
+  }
+}
+
+// Pair `index` of the set, in the order (0, 1), (0, 2) .. (0, n - 1), (1, 2) ..
+__device__ Thresholds candidate_pair(const CandidateSet& set, int index) {
+  int low = 0;
+  while (index >= set.count - 1 - low) index -= set.count - 1 - low++;
+  return {set.level[low], set.level[low + 1 + index], ThresholdSource::fixed, 0};
+}
+
+__global__ void __launch_bounds__(kMostThreads)
+    calc_sm(const __grid_constant__ WordGrid grid, const __grid_constant__ CandidateSet set,
+            const std::uint8_t* d_level, std::uint32_t* d_sm, std::uint32_t* d_maps) {
+  const int pairs = pair_count(set), work = pairs * grid.all.count;
+  for (int w = static_cast<int>(blockIdx.x); w < work; w += static_cast<int>(gridDim.x)) {
+    const SubWords sub = sub_words(grid, w / pairs);
+    const PassMaps maps = block_maps(grid, sub.count, d_maps);
+    const Thresholds pair = candidate_pair(set, w % pairs);
+    read_regions(grid, sub, d_level, pair, maps);
+    const std::uint32_t* const edges = run_passes(maps);
+    for (std::uint32_t i = threadIdx.x; i < sub.count; i += blockDim.x) {
+      const Region region = region_at(grid, sub.first + i);
+      // Linked: an edge without being strong.
+      for (std::uint32_t rest = edges[i]; rest != 0; rest &= rest - 1) {
+        const int p = __ffs(static_cast<int>(rest)) - 1;
+        if (!is_strong(d_level[region.at + p], pair)) atomicAdd(d_sm + region.at + p, 1u);
+      }
+    }
+    __syncthreads();
+  }
+}
+
+__global__ void __launch_bounds__(kThreads)
+    calc_prob(const std::uint32_t* d_sm, std::size_t pixels, int pairs, std::uint8_t* d_prob) {
+  const std::size_t first = 4 * (static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x);
+  if (first + 4 <= pixels) {
+    const uint4 sm = *reinterpret_cast<const uint4*>(d_sm + first);
+    const auto prob = [pairs](unsigned value) {
+      return static_cast<unsigned char>(probability(static_cast<int>(value), pairs));
+    };
+    *reinterpret_cast<uchar4*>(d_prob + first) = make_uchar4(prob(sm.x), prob(sm.y), prob(sm.z), prob(sm.w));
+    return;
+  }
+  for (std::size_t i = first; i < pixels; ++i) {
+    d_prob[i] = static_cast<std::uint8_t>(probability(static_cast<int>(d_sm[i]), pairs));
+  }
+}
+
+// blockIdx.x: level x - 1; blockIdx.y: sub-image.
+__global__ void __launch_bounds__(kMostThreads)
+    calc_pf_histo(const __grid_constant__ WordGrid grid, int highest, const std::uint8_t* d_level,
+                  const std::uint8_t* d_prob, LevelCounts* d_counts) {
+  __shared__ unsigned s_with_level, s_histogram;
+  if (threadIdx.x == 0) s_with_level = s_histogram = 0;
+  __syncthreads();
+  const int x = static_cast<int>(blockIdx.x) + 1;
+  const SubWords sub = sub_words(grid, static_cast<int>(blockIdx.y));
+  unsigned with_level = 0, histogram = 0;
+  for (std::uint32_t i = threadIdx.x; i < sub.count; i += blockDim.x) {
+    const Region region = region_at(grid, sub.first + i);
+    for (int p = 0; p < region.pixels; ++p) {
+      const int prob = d_prob[region.at + p];
+      if (prob < x) continue;
+      histogram += prob == x && counts_in_histogram(prob, highest);
+      with_level += d_level[region.at + p] == x && counts_in_level(x, prob, highest);
+    }
+  }
+  with_level = warp_sum(with_level), histogram = warp_sum(histogram);
+  if ((threadIdx.x & 31) == 0) {
+    atomicAdd(&s_with_level, with_level);
+    atomicAdd(&s_histogram, histogram);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    d_counts[blockIdx.y].with_level[x] = static_cast<std::int32_t>(s_with_level);
+    d_counts[blockIdx.y].histogram[x] = static_cast<std::int32_t>(s_histogram);
+  }
+}
+
+__global__ void __launch_bounds__(kThreads)
+    pool_counts(const LevelCounts* d_counts, int sub_images, LevelCounts* d_pooled) {
+  constexpr int kCounts = sizeof(LevelCounts) / sizeof(std::int32_t);
+  for (int i = static_cast<int>(threadIdx.x); i < kCounts; i += kThreads) {
+    std::int32_t sum = 0;
+    for (int s = 0; s < sub_images; ++s) sum += reinterpret_cast<const std::int32_t*>(d_counts + s)[i];
+    reinterpret_cast<std::int32_t*>(d_pooled)[i] = sum;
+  }
+}
+
+// A warp a sub-image.
+__global__ void __launch_bounds__(kThreads)
+    search_thresholds(int sub_images, const __grid_constant__ CannyParams params, const LevelCounts* d_counts,
+                      const LevelCounts* d_pooled, Thresholds* d_thresholds) {
+  const int sub_image = static_cast<int>(blockIdx.x * (kThreads / 32) + threadIdx.x / 32);
+  if (sub_image >= sub_images) return;
+  Thresholds found{params.fixed_low, params.fixed_high, ThresholdSource::fixed, 0};
+  if (!params.fixed) {
+    const int highest = highest_candidate(params.candidates);
+    found = voted_own(d_counts[sub_image], highest);
+    if (found.source != ThresholdSource::own) found = voted_fallback(*d_pooled, highest);
+  }
+  if ((threadIdx.x & 31) == 0) d_thresholds[sub_image] = found;
+}
+
+__global__ void __launch_bounds__(kMostThreads)
+    hysteresis(const __grid_constant__ WordGrid grid, const std::uint8_t* d_level,
+               const Thresholds* d_thresholds, std::uint32_t* d_maps,
+               const __grid_constant__ Plane<std::uint8_t> plane) {
+  for (int s = static_cast<int>(blockIdx.x); s < grid.all.count; s += static_cast<int>(gridDim.x)) {
+    const SubWords sub = sub_words(grid, s);
+    const PassMaps maps = block_maps(grid, sub.count, d_maps);
+    read_regions(grid, sub, d_level, d_thresholds[s], maps);
+    const std::uint32_t* const edges = run_passes(maps);
+    for (std::uint32_t i = threadIdx.x; i < sub.count; i += blockDim.x) {
+      const WordPlace at = word_place(grid, sub.first + i);
+      std::uint8_t* const d_edges = plane.row(at.y) + at.x;
+      for (int p = 0; p < min(kWordPixels, grid.all.width - at.x); ++p) {
+        d_edges[p] = (edges[i] >> p & 1u) != 0 ? kEdge : 0;
+      }
+    }
+    __syncthreads();
+  }
+}
+
+unsigned region_threads(const WordGrid& grid) {
+  return std::min<unsigned>(kMostThreads, (grid.most_words() + 31) / 32 * 32);
+}
+
+template <class Kernel>
+std::size_t allow_shared(Kernel kernel, const WordGrid& grid, const PassMemory& memory) {
+  const std::size_t bytes = memory.shared ? pass_map_bytes(grid) : 0;
+  check_cuda(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+      "shared memory for hysteresis");
+  return bytes;
+}
+
+unsigned block_count(int work, const PassMemory& memory) {
+  return static_cast<unsigned>(memory.shared ? work : std::min(work, memory.blocks));
+}
+
+}  // namespace
+
+std::size_t pass_map_bytes(const WordGrid& grid) {
+  return 3 * sizeof(std::uint32_t) * static_cast<std::size_t>(grid.most_words());
+}
+
+void launch_published_sm(const WordGrid& grid, const CandidateSet& set, const PublishedArrays& arrays,
+                         const PassMemory& memory, cudaStream_t stream) {
+  const std::size_t pixels = static_cast<std::size_t>(grid.all.width) * grid.all.height;
+  check_cuda(cudaMemsetAsync(arrays.sm, 0, pixels * sizeof *arrays.sm, stream), "clearing device memory");
+  const std::size_t bytes = allow_shared(calc_sm, grid, memory);
+  const unsigned blocks = block_count(pair_count(set) * grid.all.count, memory);
+  calc_sm<<<blocks, region_threads(grid), bytes, stream>>>(grid, set, arrays.level, arrays.sm,
+                                                           memory.shared ? nullptr : arrays.maps);
+  check_launch("calc_sm");
+}
+
+void launch_published_prob(std::size_t pixels, const CandidateSet& set, const PublishedArrays& arrays,
+                           cudaStream_t stream) {
+  const auto blocks = static_cast<unsigned>((pixels + 4 * kThreads - 1) / (4 * kThreads));
+  calc_prob<<<blocks, kThreads, 0, stream>>>(arrays.sm, pixels, pair_count(set), arrays.prob);
+  check_launch("calc_prob");
+}
+
+void launch_published_counts(const WordGrid& grid, const CandidateSet& set, const PublishedArrays& arrays,
+                             cudaStream_t stream) {
+  check_cuda(cudaMemsetAsync(arrays.counts, 0, sizeof(LevelCounts) * static_cast<std::size_t>(grid.all.count),
+                             stream),
+             "clearing device memory");
+  const int highest = highest_candidate(set);
+  const dim3 blocks(static_cast<unsigned>(highest), static_cast<unsigned>(grid.all.count));
+  calc_pf_histo<<<blocks, region_threads(grid), 0, stream>>>(grid, highest, arrays.level, arrays.prob,
+                                                             arrays.counts);
+  check_launch("calc_pf_histo");
+}
+
+void launch_published_search(const WordGrid& grid, const CannyParams& params, const PublishedArrays& arrays,
+                             cudaStream_t stream) {
+  if (!params.fixed) {
+    pool_counts<<<1, kThreads, 0, stream>>>(arrays.counts, grid.all.count, arrays.pooled);
+    check_launch("pool_counts");
+  }
+  const auto blocks = static_cast<unsigned>((grid.all.count * 32 + kThreads - 1) / kThreads);
+  search_thresholds<<<blocks, kThreads, 0, stream>>>(grid.all.count, params, arrays.counts, arrays.pooled,
+                                                     arrays.thresholds);
+  check_launch("search_thresholds");
+}
+
+void launch_published_hysteresis(const WordGrid& grid, const PublishedArrays& arrays,
+                                 const PassMemory& memory, const Plane<std::uint8_t>& edges,
+                                 cudaStream_t stream) {
+  const std::size_t bytes = allow_shared(hysteresis, grid, memory);
+  hysteresis<<<block_count(grid.all.count, memory), region_threads(grid), bytes, stream>>>(
+      grid, arrays.level, arrays.thresholds, memory.shared ? nullptr : arrays.maps, edges);
+  check_launch("hysteresis");
+}
+
+}  // namespace cu264::vision::cuda
