@@ -9,6 +9,7 @@
 #include <exception>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 namespace cu264::app {
 
@@ -30,7 +31,7 @@ class BoundedQueue {
   // Nothing more will be pushed; `error`, if any, is thrown by pop() once the queue is empty.
   void close(std::exception_ptr error = nullptr) {
     const std::lock_guard lock(mutex_);
-    closed_ = true, error_ = error;
+    closed_ = true, error_ = std::move(error);
     changed_.notify_all();
   }
 

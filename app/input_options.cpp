@@ -11,6 +11,12 @@ void add_input_options(boost::program_options::options_description& group) {
   group.add_options()("fps", text("N[/D]"), "raw video, images, elementary streams: frame rate (25)");
   group.add_options()("seek", text("SECONDS"), "begin there; times are then counted from it");
   group.add_options()("frames", text("N"), "at most N pictures");
+  group.add_options()(
+      "demuxer", text("NAME"),
+      "FFmpeg's name of the input's format, instead of finding it out; lists of other files (hls, "
+      "dash, concat) are read only when named so");
+  group.add_options()("allow-protocol", text("LIST"),
+                      "read over these of FFmpeg's protocols too, as http,tcp; without it, local files only");
   group.add_options()("allow-partial", "use what can be read of a damaged or cut-off input");
 }
 
@@ -36,6 +42,10 @@ void read_input(const Given& given, const std::string& verb, io::ReaderOptions& 
     scratch.set("fps", given["fps"]);
     input.frame_rate = {scratch.frame_rate.num, scratch.frame_rate.den};
   }
+  input.format = given["demuxer"];
+  if (!input.format.empty() && input.raw)
+    usage("--demuxer and --size both say what the input is", "drop one");
+  input.protocols = given["allow-protocol"];
   if (given.has("seek")) reader.seek = parse_seconds("seek", given["seek"]);
   if (given.has("frames")) reader.frames = parse_count("frames", given["frames"]);
   reader.allow_partial = given.has("allow-partial");

@@ -29,7 +29,7 @@ io::StreamEdit edit_of(StreamTool& tool) {
             if (interrupted()) throw Error(ErrorCode::bad_input, "interrupted", "nothing was written");
             return tool.access_units(stream);
           },
-          [&tool] { return tool.last_units(); }};
+          [&tool] { return tool.last_units(); }, [] { return interrupted(); }};
 }
 
 }  // namespace
@@ -83,7 +83,8 @@ std::optional<StreamCommand> parse_stream_command(const std::string& verb,
   }
   command.input = command.text("input"), command.output = command.text("output");
   for (const char* name : {"input", "key-file", "payload"}) {
-    if (command.values.count(name) != 0 && io::same_file(command.text(name), command.output)) {
+    if (!command.has(name) || (command.text(name) == "-" && command.output == "-")) continue;  // two pipes
+    if (io::same_file(command.text(name), command.output)) {
       throw Error(ErrorCode::invalid_argument, command.output + " is the output and the " + name,
                   "name another output");
     }

@@ -1,20 +1,24 @@
 #include "io/av_input.h"
 
-#include <fcntl.h>
-#include <poll.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <new>
 #include <optional>
+#include <utility>
+
+extern "C" {
+#include <libavutil/avstring.h>
+}
+
+#include "io/input_formats.h"
 
 namespace cu264::io {
 namespace {
 
 constexpr int kIoBufferBytes = 1 << 16;
-constexpr int kPollMilliseconds = 100;
 
 Error cannot_open(const std::string& path, const std::string& why) {
   return Error(ErrorCode::bad_input, path + ": cannot open: " + why);
@@ -24,9 +28,57 @@ std::string name_of(const std::string& path) {
   return path == "-" ? "standard input" : path;
 }
 
+const AVInputFormat* find_format(const std::string& format, const std::string& file) {
+  const AVInputFormat* const found = av_find_input_format(format.c_str());
+  if (found) return found;
+  throw Error(ErrorCode::unsupported, file + ": FFmpeg was built without the demuxer " + format);
+}
+
+// What the content of an open file is, which alone decides: a name may lie.
+const AVInputFormat* probe(AVIOContext* io, const InputOptions& options, const std::string& file) {
+  const AVInputFormat* found = nullptr;
+  const int result = av_probe_input_buffer2(io, &found, "", nullptr, 0, 0);
+  if (result < 0) throw av_error(ErrorCode::bad_input, file, "cannot open", result);
+  if (names_other_files(*found)) {
+    throw Error(ErrorCode::bad_input,
+                file + ": is a list of other files (" + found->name + "), which are not read unasked",
+                std::string("where the verb has it, --demuxer ") + found->name + " reads them");
+  }
+  const auto is_found = [&](const std::string& name) {
+    return av_match_name(name.c_str(), found->name) != 0;
+  };
+  if (!options.accepted.empty() && std::none_of(options.accepted.begin(), options.accepted.end(), is_found)) {
+    std::string list;
+    for (const std::string& name : options.accepted) list += (list.empty() ? "" : ", ") + name;
+    throw Error(ErrorCode::bad_input,
+                file + ": is of the format " + found->name + ", which is not taken here", "one of " + list);
+  }
+  return found;
+}
+
+// An address over a protocol that was not asked for.
+void check_protocol(const InputOptions& options) {
+  const char* const protocol = avio_find_protocol_name(options.path.c_str());
+  if (!protocol || av_match_list(protocol, allowed_protocols(options.protocols).c_str(), ',') > 0) return;
+  throw Error(
+      ErrorCode::bad_input, options.path + ": is read over the protocol " + protocol,
+      std::string("--allow-protocol names what may be used, as ") + protocol + " and what lies below it");
+}
+
+// AVFormatContext::io_open of an input that is one file.
+int open_nothing_else(AVFormatContext*, AVIOContext**, const char*, int, AVDictionary**) {
+  return AVERROR(EPERM);
+}
+
+char* copied(const std::string& text) {
+  char* const copy = av_strdup(text.c_str());
+  if (!copy) throw std::bad_alloc();
+  return copy;
+}
+
 }  // namespace
 
-AvInput::AvInput(const InputOptions& options) : stop_(options.stop) {
+AvInput::AvInput(const InputOptions& options, std::unique_ptr<InputFile> opened) : stop_(options.stop) {
   forget_av_log();
   const std::string name = name_of(options.path);
   struct stat status {};
@@ -36,9 +88,11 @@ AvInput::AvInput(const InputOptions& options) : stop_(options.stop) {
 
   const AVInputFormat* format = nullptr;
   const std::string format_name = options.raw ? "rawvideo" : options.format;
-  if (!format_name.empty() && !(format = av_find_input_format(format_name.c_str()))) {
-    throw Error(ErrorCode::unsupported, name + ": FFmpeg was built without the demuxer " + format_name);
-  }
+  if (!format_name.empty()) format = find_format(format_name, name);
+  const bool is_file = opened || options.path == "-" || exists;
+  if (!is_file && !format && av_filename_number_test(options.path.c_str()))
+    format = find_format("image2", name);
+
   AvOptions av_options;
   if (options.raw) {
     av_options.set("video_size",
@@ -55,12 +109,19 @@ AvInput::AvInput(const InputOptions& options) : stop_(options.stop) {
   context_->interrupt_callback = {
       [](void* self) -> int { return static_cast<AvInput*>(self)->stopped() ? 1 : 0; }, this};
   try {
-    if (options.path == "-" || (exists && !S_ISREG(status.st_mode))) open_descriptor(options.path);
+    context_->format_whitelist = copied(allowed_formats(format));
+    context_->protocol_whitelist = copied(allowed_protocols(options.protocols));
+    // Only libavformat itself can follow a list that was asked for, from its own address.
+    if (is_file && !(format && names_other_files(*format))) {
+      read_from(opened ? std::move(opened) : std::make_unique<InputFile>(options.path));
+      context_->io_open = open_nothing_else;
+      if (!format) format = probe(file_io_.get(), options, name);
+    }
+    if (!is_file) check_protocol(options);
     // A file whose name looks like a protocol is still a file.
-    const std::string url = exists && !descriptor_io_ ? "file:" + options.path : options.path;
-    const int opened =
-        avformat_open_input(&context_, descriptor_io_ ? "" : url.c_str(), format, av_options.address());
-    if (opened < 0) throw av_error(ErrorCode::bad_input, name, "cannot open", opened);
+    const std::string url = file_io_ ? "" : exists ? "file:" + options.path : options.path;
+    const int result = avformat_open_input(&context_, url.c_str(), format, av_options.address());
+    if (result < 0) throw av_error(ErrorCode::bad_input, name, "cannot open", result);
     if (av_options.has("framerate")) {
       throw Error(ErrorCode::invalid_argument, name + ": has timestamps of its own",
                   "--fps is for raw video, images and elementary streams");
@@ -72,55 +133,41 @@ AvInput::AvInput(const InputOptions& options) : stop_(options.stop) {
     }
   } catch (...) {
     avformat_close_input(&context_);
-    if (descriptor_ > 0) close(descriptor_);
     throw;
   }
 }
 
 AvInput::~AvInput() {
   avformat_close_input(&context_);
-  if (descriptor_ > 0) close(descriptor_);
 }
 
-void AvInput::open_descriptor(const std::string& path) {
-  descriptor_ = path == "-" ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor_ < 0) throw cannot_open(path, std::strerror(errno));
+void AvInput::read_from(std::unique_ptr<InputFile> file) {
+  file_ = std::move(file);
   auto* buffer = static_cast<unsigned char*>(av_malloc(kIoBufferBytes));
   if (!buffer) throw std::bad_alloc();
-  struct stat status {};
-  const bool seekable = fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode);
-  descriptor_io_.reset(avio_alloc_context(buffer, kIoBufferBytes, 0, this, read_descriptor, nullptr,
-                                          seekable ? seek_descriptor : nullptr));
-  if (!descriptor_io_) {
+  file_io_.reset(avio_alloc_context(buffer, kIoBufferBytes, 0, this, read_file, nullptr,
+                                    file_->size() ? seek_file : nullptr));
+  if (!file_io_) {
     av_free(buffer);
     throw std::bad_alloc();
   }
-  context_->pb = descriptor_io_.get();
+  context_->pb = file_io_.get();
+  context_->flags |= AVFMT_FLAG_CUSTOM_IO;  // libavformat does not close it
 }
 
-int AvInput::read_descriptor(void* self, std::uint8_t* to, int size) {
-  const auto& input = *static_cast<AvInput*>(self);
-  for (;;) {
-    if (input.stopped()) return AVERROR_EXIT;
-    pollfd waiting{input.descriptor_, POLLIN, 0};
-    const int ready = poll(&waiting, 1, kPollMilliseconds);
-    if (ready < 0 && errno != EINTR) return AVERROR(errno);
-    if (ready <= 0) continue;
-    const ssize_t got = read(input.descriptor_, to, static_cast<std::size_t>(size));
-    if (got > 0) return static_cast<int>(got);
-    if (got == 0) return AVERROR_EOF;
-    if (errno != EINTR && errno != EAGAIN) return AVERROR(errno);
-  }
+int AvInput::read_file(void* self, std::uint8_t* to, int size) {
+  auto& input = *static_cast<AvInput*>(self);
+  const ssize_t got = input.file_->try_read_some({to, static_cast<std::size_t>(size)}, input.stop_);
+  if (got < 0) return AVERROR(static_cast<int>(-got));
+  if (got > 0) return static_cast<int>(got);
+  return input.stopped() ? AVERROR_EXIT : AVERROR_EOF;
 }
 
-std::int64_t AvInput::seek_descriptor(void* self, std::int64_t offset, int whence) {
-  const int descriptor = static_cast<AvInput*>(self)->descriptor_;
-  if (whence & AVSEEK_SIZE) {
-    struct stat status {};
-    return fstat(descriptor, &status) == 0 ? status.st_size : AVERROR(errno);
-  }
-  const off_t at = lseek(descriptor, offset, whence & ~AVSEEK_FORCE);
-  return at >= 0 ? at : AVERROR(errno);
+std::int64_t AvInput::seek_file(void* self, std::int64_t offset, int whence) {
+  InputFile& file = *static_cast<AvInput*>(self)->file_;
+  if (whence & AVSEEK_SIZE) return static_cast<std::int64_t>(*file.size());
+  const off_t at = file.try_seek(offset, whence & ~AVSEEK_FORCE);
+  return at >= 0 ? at : AVERROR(static_cast<int>(-at));
 }
 
 }  // namespace cu264::io

@@ -3,10 +3,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "io/av.h"
+#include "io/input_file.h"
 
 namespace cu264::io {
 
@@ -16,9 +19,13 @@ struct RawVideo {
   std::string pixel_format = "yuv420p";
 };
 
+// An input is one file. Formats that name further files (playlists, manifests, image sequences) are read only
+// if `format` or the path asks for them, and over no protocol but local files unless `protocols` names it.
 struct InputOptions {
-  std::string path;    // "-": standard input
+  std::string path;    // "-": standard input; with a number like %04d, and no file of that name: a sequence
   std::string format;  // libavformat's name of the demuxer; empty: found by probing
+  std::vector<std::string> accepted;  // if not empty: the only demuxers that probing may find
+  std::string protocols;              // libavformat's names, by commas, beside those of local files
   std::optional<RawVideo> raw;
   AVRational frame_rate{0, 1};  // of raw video, image sequences and elementary streams; 0: theirs, or 25
   std::function<bool()> stop;   // asked often, from any thread: true ends the input here
@@ -26,7 +33,8 @@ struct InputOptions {
 
 class AvInput {
  public:
-  explicit AvInput(const InputOptions& options);
+  // `opened`: the file, if it is open already; what was peeked of it is read again.
+  explicit AvInput(const InputOptions& options, std::unique_ptr<InputFile> opened = nullptr);
   ~AvInput();
   AvInput(const AvInput&) = delete;
   AvInput& operator=(const AvInput&) = delete;
@@ -38,14 +46,14 @@ class AvInput {
   bool uncompressed() const { return uncompressed_; }
 
  private:
-  void open_descriptor(const std::string& path);
-  static int read_descriptor(void* self, std::uint8_t* to, int size);
-  static std::int64_t seek_descriptor(void* self, std::int64_t offset, int whence);
+  void read_from(std::unique_ptr<InputFile> file);
+  static int read_file(void* self, std::uint8_t* to, int size);
+  static std::int64_t seek_file(void* self, std::int64_t offset, int whence);
 
   std::function<bool()> stop_;
   bool uncompressed_ = false;
-  int descriptor_ = -1;  // of what is not a regular file: read with a timeout, so that `stop` is seen
-  AvIo descriptor_io_;
+  std::unique_ptr<InputFile> file_;  // none where libavformat opens by name
+  AvIo file_io_;
   AVFormatContext* context_ = nullptr;
 };
 

@@ -5,8 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "cu264/status.h"
 
@@ -37,22 +39,54 @@ InputFile::~InputFile() {
   if (descriptor_ > STDERR_FILENO) ::close(descriptor_);
 }
 
+ssize_t InputFile::try_read_some(std::span<std::uint8_t> memory, const std::function<bool()>& stop) noexcept {
+  if (!head_.empty()) {
+    const std::size_t taken = std::min(head_.size(), memory.size());
+    std::copy_n(head_.begin(), taken, memory.begin());
+    head_.erase(head_.begin(), head_.begin() + static_cast<std::ptrdiff_t>(taken));
+    return static_cast<ssize_t>(taken);
+  }
+  while (true) {
+    if (stop && stop()) return 0;
+    if (!size_) {
+      pollfd waiting{descriptor_, POLLIN, 0};
+      const int ready = poll(&waiting, 1, kPatienceMs);
+      if (ready < 0 && errno != EINTR) return -errno;
+      if (ready <= 0) continue;
+    }
+    const ssize_t got = ::read(descriptor_, memory.data(), memory.size());
+    if (got >= 0) return got;
+    if (errno != EINTR && errno != EAGAIN) return -errno;
+  }
+}
+
 std::size_t InputFile::read(std::span<std::uint8_t> memory, const std::function<bool()>& stop) {
   std::size_t filled = 0;
   while (filled < memory.size()) {
-    if (stop && stop()) break;
-    if (!size_ && stop) {
-      pollfd waiting{descriptor_, POLLIN, 0};
-      const int ready = poll(&waiting, 1, kPatienceMs);
-      if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
-    }
-    const ssize_t got = ::read(descriptor_, memory.data() + filled, memory.size() - filled);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw read_error(name_, std::strerror(errno));
+    const ssize_t got = try_read_some(memory.subspan(filled), stop);
+    if (got < 0) throw read_error(name_, std::strerror(static_cast<int>(-got)));
     if (got == 0) break;
     filled += static_cast<std::size_t>(got);
   }
   return filled;
+}
+
+std::span<const std::uint8_t> InputFile::peek(std::size_t size) {
+  std::vector<std::uint8_t> seen(size);
+  seen.resize(read(seen));
+  if (!size_) {
+    head_ = std::move(seen);
+    return head_;
+  }
+  const off_t back = try_seek(-static_cast<off_t>(seen.size()), SEEK_CUR);
+  if (back < 0) throw read_error(name_, std::strerror(static_cast<int>(-back)));
+  peeked_ = std::move(seen);
+  return peeked_;
+}
+
+off_t InputFile::try_seek(off_t offset, int whence) noexcept {
+  const off_t at = lseek(descriptor_, offset, whence);
+  return at >= 0 ? at : -errno;
 }
 
 }  // namespace cu264::io

@@ -7,24 +7,13 @@ extern "C" {
 #include <libavutil/mathematics.h>
 }
 
-#include "io/av_versions.h"
+#include "io/av_output.h"
 
 namespace cu264::io {
 namespace {
 
-constexpr int kIoBufferBytes = 1 << 16;
 // The room a transport stream's decoder has between arrival and display, as broadcasters use it.
 constexpr int kTransportDelay = 7 * AV_TIME_BASE / 10;
-
-int write_to_file(void* file, AvWrittenByte* data, int size) {
-  const int result = static_cast<OutputFile*>(file)->try_write(data, static_cast<std::size_t>(size));
-  return result < 0 ? AVERROR(-result) : size;
-}
-
-std::int64_t seek_in_file(void* file, std::int64_t offset, int whence) {
-  if (whence & AVSEEK_SIZE) return AVERROR(ENOSYS);
-  return static_cast<OutputFile*>(file)->try_seek(offset, whence & ~AVSEEK_FORCE);
-}
 
 }  // namespace
 
@@ -35,14 +24,7 @@ Muxer::Muxer(OutputFile& file, const MuxerOptions& options)
   check(avformat_alloc_output_context2(&context_, nullptr, muxer_name(options.container), nullptr),
         "no muxer");
   try {
-    auto* buffer = static_cast<unsigned char*>(av_malloc(kIoBufferBytes));
-    if (!buffer) throw std::bad_alloc();
-    io_.reset(avio_alloc_context(buffer, kIoBufferBytes, 1, &file_, nullptr, write_to_file,
-                                 file_.seekable() ? seek_in_file : nullptr));
-    if (!io_) {
-      av_free(buffer);
-      throw std::bad_alloc();
-    }
+    io_ = make_output_io(file_);
     context_->pb = io_.get();
     context_->flags |= AVFMT_FLAG_CUSTOM_IO;
     add_video(options);
@@ -107,7 +89,7 @@ void Muxer::write(std::span<const std::uint8_t> data, std::int64_t pts, std::int
   if (!context_) return file_.write(data.data(), data.size());
   // Refers to the caller's bytes: the muxer copies those it keeps.
   packet_->data = const_cast<std::uint8_t*>(data.data());
-  packet_->size = static_cast<int>(data.size());
+  packet_->size = packet_size(data.size());
   packet_->stream_index = video_->index;
   packet_->flags = AV_PKT_FLAG_KEY;
   packet_->pts = packet_->dts = pts;  // no reordering

@@ -7,9 +7,9 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <random>
 #include <utility>
 
 namespace cu264::io {
@@ -39,10 +39,21 @@ void forget(const std::string& temporary) {
   }
 }
 
-mode_t new_file_mode() {
-  const mode_t mask = umask(0);
-  umask(mask);
-  return 0666 & ~mask;
+// A new file beside `path`, under a name that nobody can know beforehand, or -1 and errno. The kernel applies
+// the process's umask to the mode.
+int create_hidden(const std::filesystem::path& path, mode_t mode, std::string& created) {
+  constexpr char kLetters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+  constexpr int kAttempts = 100;
+  std::random_device random;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    std::string hidden = ".";
+    hidden.append(path.filename().string()).append(".");
+    for (int i = 0; i < 12; ++i) hidden += kLetters[random() % (sizeof kLetters - 1)];
+    created = (path.parent_path() / hidden).string();
+    const int descriptor = open(created.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    if (descriptor >= 0 || errno != EEXIST) return descriptor;
+  }
+  return -1;
 }
 
 std::filesystem::path place_of(const std::string& path) {
@@ -68,20 +79,28 @@ OutputFile::OutputFile(const std::string& path) : path_(path), name_(path == "-"
   // A link keeps pointing at what it points at.
   const std::filesystem::path place = place_of(path);
   path_ = place.empty() ? path : place.string();
-  const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
-  std::string hidden = ".";
-  hidden += std::filesystem::path(path_).filename().string() + ".XXXXXX";
-  std::string temporary = (folder / hidden).string();
-  descriptor_ = mkostemp(temporary.data(), O_CLOEXEC);
+  std::string temporary;
+  // What replaces a file is never more open than it: it gets that file's bits afterwards, but neither
+  // set-user-ID nor set-group-ID, which spoke of other bytes.
+  descriptor_ = create_hidden(path_, exists ? 0600 : 0666, temporary);
   if (descriptor_ < 0) refuse(std::strerror(errno), "the folder must exist and be writable");
   temporary_ = temporary;
   remember(temporary_);
   seekable_ = true;
-  fchmod(descriptor_, exists ? status.st_mode & 07777 : new_file_mode());
+  // File systems without such bits refuse, and then there is nothing to keep.
+  if (exists && fchmod(descriptor_, status.st_mode & 0777) != 0 && errno != EPERM && errno != ENOTSUP) {
+    const int error = errno;
+    discard();
+    refuse(std::strerror(error));
+  }
 }
 
 OutputFile::~OutputFile() {
-  if (descriptor_ > STDERR_FILENO) ::close(descriptor_);
+  discard();
+}
+
+void OutputFile::discard() noexcept {
+  if (descriptor_ > STDERR_FILENO) ::close(std::exchange(descriptor_, -1));
   if (regular() && !committed_) {
     unlink(temporary_.c_str());
     forget(temporary_);

@@ -41,6 +41,8 @@ class OutputFile {
   static void remove_temporaries() noexcept;
 
  private:
+  void discard() noexcept;
+
   std::string path_;
   std::string name_;       // for messages
   std::string temporary_;  // empty if written directly

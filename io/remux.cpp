@@ -1,13 +1,15 @@
 #include "io/remux.h"
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <new>
+#include <utility>
 
+#include "io/access_unit_reader.h"
 #include "io/av_input.h"
-#include "io/av_versions.h"
+#include "io/av_output.h"
 #include "io/output_container.h"
 
 namespace cu264::io {
@@ -17,7 +19,6 @@ using Bytes = std::vector<std::uint8_t>;
 using ByteSpan = std::span<const std::uint8_t>;
 
 constexpr std::uint8_t kStartCode[4] = {0, 0, 0, 1};
-constexpr int kIoBufferBytes = 1 << 16;
 
 // NAL units with a length before each (ISO/IEC 14496-15), as mp4 and mkv have them, and annex B.
 class NalFraming {
@@ -99,29 +100,12 @@ class NalFraming {
   Bytes headers_;
 };
 
-int write_to_file(void* file, AvWrittenByte* data, int size) {
-  const int result = static_cast<OutputFile*>(file)->try_write(data, static_cast<std::size_t>(size));
-  return result < 0 ? AVERROR(-result) : size;
-}
-
-std::int64_t seek_in_file(void* file, std::int64_t offset, int whence) {
-  if (whence & AVSEEK_SIZE) return AVERROR(ENOSYS);
-  return static_cast<OutputFile*>(file)->try_seek(offset, whence & ~AVSEEK_FORCE);
-}
-
 // A muxer that gets the input's streams as they are.
 class CopyMuxer {
  public:
   CopyMuxer(OutputFile& file, Container container) : file_(file) {
     check(avformat_alloc_output_context2(&context_, nullptr, muxer_name(container), nullptr), "no muxer");
-    auto* buffer = static_cast<unsigned char*>(av_malloc(kIoBufferBytes));
-    if (!buffer) throw std::bad_alloc();
-    io_.reset(avio_alloc_context(buffer, kIoBufferBytes, 1, &file_, nullptr, write_to_file,
-                                 file_.seekable() ? seek_in_file : nullptr));
-    if (!io_) {
-      av_free(buffer);
-      throw std::bad_alloc();
-    }
+    io_ = make_output_io(file_);
     context_->pb = io_.get();
     context_->flags |= AVFMT_FLAG_CUSTOM_IO;
   }
@@ -172,17 +156,10 @@ class CopyMuxer {
   std::map<int, AVStream*> copies_;  // by the input's stream index
 };
 
-// The whole file if it begins like a byte stream; empty if not.
-Bytes read_byte_stream(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  char begin[5] = {};
-  file.read(begin, sizeof begin);
-  const auto at = [&](int i) { return static_cast<unsigned char>(begin[i]); };
-  const int ones_at = at(2) == 0 ? 3 : 2;
-  const bool stream = file.good() && at(0) == 0 && at(1) == 0 && at(ones_at) == 1 && at(ones_at + 1) < 128;
-  if (!stream) return {};
-  file.seekg(0);
-  return {std::istreambuf_iterator<char>(file), {}};
+bool begins_like_byte_stream(std::span<const std::uint8_t> begin) {
+  if (begin.size() < 5 || begin[0] != 0 || begin[1] != 0) return false;
+  const std::size_t ones_at = begin[2] == 0 ? 3 : 2;
+  return begin[ones_at] == 1 && begin[ones_at + 1] < 128;
 }
 
 AVStream* find_video(AVFormatContext* input, const std::string& path) {
@@ -231,7 +208,7 @@ class EditedPackets {
 
 void put_bytes(AVPacket& packet, const Bytes& bytes) {
   AvPacket made = make_packet();
-  if (av_new_packet(made.get(), static_cast<int>(bytes.size())) < 0) throw std::bad_alloc();
+  if (av_new_packet(made.get(), packet_size(bytes.size())) < 0) throw std::bad_alloc();
   std::copy(bytes.begin(), bytes.end(), made->data);
   if (av_packet_copy_props(made.get(), &packet) < 0) throw std::bad_alloc();
   made->stream_index = packet.stream_index;
@@ -239,11 +216,17 @@ void put_bytes(AVPacket& packet, const Bytes& bytes) {
   av_packet_move_ref(&packet, made.get());
 }
 
-void remux_container(const std::string& path, const StreamEdit& edit, OutputFile* output,
-                     const std::string& output_name, std::vector<std::string>& notes) {
+void stop_if_asked(const StreamEdit& edit) {
+  if (edit.stop && edit.stop()) throw Error(ErrorCode::bad_input, "interrupted", "nothing was written");
+}
+
+void remux_container(std::unique_ptr<InputFile> file, const std::string& path, const StreamEdit& edit,
+                     OutputFile* output, const std::string& output_name, std::vector<std::string>& notes) {
   InputOptions options;
   options.path = path;
-  AvInput input(options);
+  options.accepted = {"mov", "matroska", "mpegts"};
+  options.stop = edit.stop;
+  AvInput input(options, std::move(file));
   AVStream* const video = find_video(input.get(), path);
   const AVCodecParameters& codec = *video->codecpar;
   const NalFraming framing({codec.extradata, static_cast<std::size_t>(codec.extradata_size)}, path);
@@ -287,6 +270,7 @@ void remux_container(const std::string& path, const StreamEdit& edit, OutputFile
     }
     av_packet_unref(packet.get());
   }
+  stop_if_asked(edit);
   if (result != AVERROR_EOF) throw av_error(ErrorCode::bad_input, path, "cannot read on", result);
   edited.finish(edit.last_units());
   if (muxer) muxer->finish();
@@ -296,15 +280,22 @@ void remux_container(const std::string& path, const StreamEdit& edit, OutputFile
 
 void remux(const std::string& input, const StreamEdit& edit, OutputFile* output,
            const std::string& output_name, std::vector<std::string>& notes) {
-  const Bytes stream = read_byte_stream(input);
-  if (stream.empty()) return remux_container(input, edit, output, output_name, notes);
+  auto file = std::make_unique<InputFile>(input);
+  if (!begins_like_byte_stream(file->peek(5))) {
+    return remux_container(std::move(file), input, edit, output, output_name, notes);
+  }
   if (output && output_name != "-" && container_by_extension(output_name) != Container::h264) {
     throw Error(ErrorCode::invalid_argument,
                 input + " is a bare H.264 stream and " + output_name + " a container",
                 "a bare stream stays one: name the output .264, or mux the input first");
   }
-  const Bytes edited = edit.access_units(stream), last = edit.last_units();
-  if (output) output->write(edited.data(), edited.size());
+  AccessUnitReader units(*file, edit.stop);
+  for (ByteSpan part = units.next(); !part.empty(); part = units.next()) {
+    const Bytes edited = edit.access_units(part);
+    if (output) output->write(edited.data(), edited.size());
+  }
+  stop_if_asked(edit);
+  const Bytes last = edit.last_units();
   if (output) output->write(last.data(), last.size());
 }
 

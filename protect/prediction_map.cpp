@@ -46,7 +46,8 @@ int PredictionMap::mode_of(const MacroblockSyntax& mb, int x, int y, int rem) co
   int predicted = core::kIntra4x4Dc;
   if (left && above) {
     const auto at = [this](int bx, int by) {
-      const Entry& entry = entries_[static_cast<std::size_t>((by / 4) * mb_width_ + bx / 4)];
+      const Entry& entry = entries_[static_cast<std::size_t>(by / 4) * static_cast<std::size_t>(mb_width_) +
+                                    static_cast<std::size_t>(bx / 4)];
       return static_cast<int>(entry.mode[core::luma_block_index(bx % 4, by % 4)]);
     };
     predicted = std::min(at(x - 1, y), at(x, y - 1));

@@ -152,8 +152,8 @@ void SliceParser::pcm(bitstream::RbspReader& bits) {
   mb_.pcm_at = bits.position();
   mb_.pcm_alignment = static_cast<int>(-bits.position() & 7);
   const int chroma = sets_->sps.chroma_format_idc == 0 ? 0 : 128;
-  bits.skip(static_cast<std::uint64_t>(mb_.pcm_alignment + 256 * sets_->sps.bit_depth_luma +
-                                       chroma * sets_->sps.bit_depth_chroma));
+  const int samples = 256 * sets_->sps.bit_depth_luma + chroma * sets_->sps.bit_depth_chroma;
+  bits.skip(static_cast<std::uint64_t>(mb_.pcm_alignment) + static_cast<std::uint64_t>(samples));
   totals_.set_all(16);
 }
 

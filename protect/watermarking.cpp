@@ -346,7 +346,7 @@ class Extractor : public NalTool {
     for (std::size_t i = 0; i < sums.size(); ++i) {
       frame[i / 8] |= static_cast<std::uint8_t>((sums[i] > 0) << (7 - i % 8));
     }
-    const Bytes payload(frame.begin() + kMarkFrameHeaderBytes, frame.end());
+    Bytes payload(frame.begin() + kMarkFrameHeaderBytes, frame.end());
     if (mark_frame_of(payload) != frame) damaged();
     return payload;
   }

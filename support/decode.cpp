@@ -36,7 +36,7 @@ void log_line(void*, int level, const char* format, va_list arguments) {
   char line[512];
   std::vsnprintf(line, sizeof line, format, arguments);
   const std::lock_guard lock(log_mutex);
-  if (log_lines) log_lines->emplace_back(line);
+  if (log_lines) log_lines->push_back(std::string(line));
 }
 
 // While an object of this class lives, libav's messages are appended to `lines`.

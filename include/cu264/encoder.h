@@ -104,7 +104,7 @@ struct Config {
 
   // Sets the field that an option of config_options() names to a value given as text, as the command line
   // does. Throws an Error(invalid_argument) that lists the accepted values.
-  void set(std::string_view name, std::string_view value);
+  void set(std::string_view name, std::string_view text);
 };
 
 // The description of an option that Config::set takes, for a help text.

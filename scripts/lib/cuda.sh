@@ -3,7 +3,7 @@
 # NVIDIA publishes its compiler on the Python package index too. That one needs neither root nor a toolkit of 3 GB, and
 # it supports new host compilers, which a distribution's package may not. It is installed in a folder of the build.
 cuda_environment=$root/build/cuda
-cuda_wheels=("nvidia-cuda-nvcc>=13,<14" "nvidia-cuda-runtime>=13,<14" "nvidia-cuda-cccl>=13,<14")
+cuda_wheels=$root/scripts/lib/cuda-wheels.txt
 
 # Prints the first nvcc of CUDA 12 or newer.
 find_nvcc() {
@@ -49,8 +49,10 @@ programs need driver 580 or newer"
   install_packages python3 python3-venv || return 1
   say "Installing NVIDIA's compiler from the Python package index into $cuda_environment"
   python3 -m venv "$cuda_environment" &&
-    "$cuda_environment/bin/pip" install --quiet --disable-pip-version-check "${cuda_wheels[@]}" && return
-  warn "the Python package index gave no compiler (is there a network, and python3 with venv and pip?)"
+    "$cuda_environment/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: --require-hashes \
+      --requirement "$cuda_wheels" && return
+  warn "the Python package index gave no compiler, or not the one whose hashes are in $cuda_wheels (is there a network, \
+and python3 with venv and pip?)"
   return 1
 }
 

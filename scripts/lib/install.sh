@@ -6,6 +6,7 @@ packages_build=(g++ cmake ninja-build pkg-config libtbb-dev libboost-program-opt
 packages_demo=(ffmpeg)
 packages_test=(libgtest-dev libgmock-dev libbenchmark-dev libboost-context-dev ffmpeg python3 git)
 packages_fuzz=(clang)
+packages_lint=(clang-tidy)
 
 is_installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 

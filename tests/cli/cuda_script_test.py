@@ -67,6 +67,20 @@ class CudaScript(unittest.TestCase):
         self.assertIn("no package nvidia-cuda-toolkit", done.stderr)
         self.assertIn("without --with-cuda", done.stderr)
 
+    def test_wheels_are_pinned_by_hash(self):
+        with open(os.path.join(SCRIPTS, "lib", "cuda-wheels.txt")) as file:
+            text = "".join(line for line in file if not line.startswith("#"))
+        for wheel in text.replace("\\\n", " ").splitlines():
+            self.assertRegex(wheel, r"^nvidia-[a-z-]+==[0-9.]+( +--hash=sha256:[0-9a-f]{64})+$")
+        pip = self.command("fake-pip", f'echo "$@" >{self.folder}/asked; exit 1')
+        self.command("bin/python3", f'{shutil.which("mkdir")} -p "$3/bin"; {shutil.which("cp")} {pip} "$3/bin/pip"')
+        self.command("bin/apt-cache", CANDIDATE.format("(none)"))
+        self.run_script("need_nvcc", code=1)
+        with open(os.path.join(self.folder, "asked")) as file:
+            asked = file.read().split()
+        self.assertIn("--require-hashes", asked)
+        self.assertEqual([word for word in asked if "nvidia" in word], [])  # nothing by name alone
+
     def test_wheels_are_completed(self):
         wheels = "build/cuda/lib/python3.11/site-packages/nvidia/cu13"
         nvcc = self.fake_command(wheels + "/bin/nvcc", NVCC_VERSION.format("13.0", "13.0"))

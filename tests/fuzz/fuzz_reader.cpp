@@ -1,38 +1,17 @@
 // The video reader on arbitrary bytes gives pictures that the encoder can take, or an Error.
 //
 // The input is a byte that chooses how the file is opened, followed by the file.
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "io/reader.h"
+#include "tests/fuzz/memory_file.h"
 
 namespace {
 
-void require(bool condition) {
-  if (!condition) std::abort();
-}
-
-// A file in memory that lives as long as the object.
-class MemoryFile {
- public:
-  MemoryFile(const std::uint8_t* data, std::size_t size) : descriptor_(memfd_create("fuzz", MFD_CLOEXEC)) {
-    require(descriptor_ >= 0 && write(descriptor_, data, size) == static_cast<ssize_t>(size));
-    lseek(descriptor_, 0, SEEK_SET);
-  }
-  ~MemoryFile() { close(descriptor_); }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-
-  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
-
- private:
-  int descriptor_;
-};
+using cu264::fuzz::MemoryFile;
+using cu264::fuzz::require;
 
 // Reads the samples that the encoder would read.
 unsigned touch(const cu264::Frame& frame) {
@@ -79,14 +58,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   cu264::io::ReaderOptions options;
   options.input.path = file.path();
   // The demuxers are chosen by name, because testing FFmpeg's hundreds of other demuxers is not the purpose.
-  static constexpr const char* kFormats[] = {"yuv4mpegpipe", "h264", "", "matroska"};
-  if (mode % 4 == 2) {
+  static constexpr const char* kFormats[] = {"yuv4mpegpipe", "h264", "", "matroska", "mov", "mpegts"};
+  const int which = mode % 8;
+  if (which >= 6) return 0;
+  if (which == 2) {
     static constexpr const char* kPixelFormats[] = {"yuv420p", "gray", "nv12", "rgb24"};
     options.input.raw = cu264::io::RawVideo{1 + mode / 32, 1 + mode / 16 % 8, kPixelFormats[mode / 8 % 4]};
   } else {
-    options.input.format = kFormats[mode % 4];
+    options.input.format = kFormats[which];
   }
-  options.allow_partial = mode >> 2 & 1;
+  options.allow_partial = mode >> 3 & 1;
   options.frames = mode >> 6;
   options.seek = mode >> 7 ? 0.04 : 0;
   try {

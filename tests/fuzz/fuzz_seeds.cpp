@@ -14,6 +14,9 @@
 #include "cu264/encoder.h"
 #include "cu264/protect.h"
 #include "cu264/vle.h"
+#if CU264_FUZZES_CONTAINERS
+#include "tests/fuzz/container_seeds.h"
+#endif
 
 namespace {
 
@@ -22,6 +25,12 @@ using Bytes = std::vector<std::uint8_t>;
 Bytes bytes_of(std::uint8_t selector, const std::string& text) {
   Bytes bytes = {selector};
   bytes.insert(bytes.end(), text.begin(), text.end());
+  return bytes;
+}
+
+Bytes behind(std::uint8_t selector, const Bytes& content) {
+  Bytes bytes = {selector};
+  bytes.insert(bytes.end(), content.begin(), content.end());
   return bytes;
 }
 
@@ -82,16 +91,38 @@ std::string y4m(const std::string& header, int width, int height, int samples_of
 }
 
 std::vector<Bytes> reader_seeds() {
-  return {
+  std::vector<Bytes> all = {
       bytes_of(0, y4m("F25:1 Ip A1:1 C420jpeg", 16, 8, 9, 3)),
       bytes_of(0, y4m("F30000:1001 Cmono", 9, 5, 6, 2)),
-      bytes_of(4, y4m("F25:1 C444", 6, 6, 18, 2) + "FRAME\nshort"),
+      bytes_of(8, y4m("F25:1 C444", 6, 6, 18, 2) + "FRAME\nshort"),
       bytes_of(0x42, std::string(200, 'x')),
-      bytes_of(0x26, std::string(77, '\x80')),
+      bytes_of(0x2a, std::string(77, '\x80')),
       bytes_of(1, std::string(
                       "\0\0\0\1\x67\x42\xc0\x0a\xda\x7a\x20\0\0\0\1\x68\xce\x3c\x80\0\0\1\x65\x88\x84", 26)),
       bytes_of(3, "\x1a\x45\xdf\xa3\x84\x42\x86\x81\x01")};
+#if CU264_FUZZES_CONTAINERS
+  for (const cu264::fuzz::ContainerSeed& seed : cu264::fuzz::container_seeds()) {
+    const int format = seed.demuxer == "matroska" ? 3
+                       : seed.demuxer == "mov"    ? 4
+                       : seed.demuxer == "mpegts" ? 5
+                                                  : 1;
+    for (const int flags : {0, 8, 0xc0})
+      all.push_back(behind(static_cast<std::uint8_t>(format | flags), seed.file));
+  }
+#endif
+  return all;
 }
+
+#if CU264_FUZZES_CONTAINERS
+// Behind the byte that names tool and output (see fuzz_remux.cpp).
+std::vector<Bytes> remux_seeds() {
+  std::vector<Bytes> all;
+  for (const cu264::fuzz::ContainerSeed& seed : cu264::fuzz::container_seeds()) {
+    for (std::uint8_t mode = 0; mode < 16; ++mode) all.push_back(behind(mode, seed.file));
+  }
+  return all;
+}
+#endif
 
 void write(const std::filesystem::path& folder, const std::vector<Bytes>& seeds) {
   std::filesystem::remove_all(folder);  // this also removes what an earlier run added
@@ -212,5 +243,8 @@ int main(int count, char** values) {
   write(folder / "protect_calls", protect_calls_seeds());
   write(folder / "sealed", sealed_seeds());
   write(folder / "vle", vle_seeds());
+#if CU264_FUZZES_CONTAINERS
+  write(folder / "remux", remux_seeds());
+#endif
   return 0;
 }

@@ -3,12 +3,27 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+
+namespace {
+
+std::atomic<int> umask_calls{0};
+
+}  // namespace
+
+// Instead of the C library's, so that calls are seen: another thread that creates a file meanwhile would do
+// so with the changed mask.
+extern "C" mode_t umask(mode_t mask) noexcept {
+  ++umask_calls;
+  return static_cast<mode_t>(syscall(SYS_umask, mask));
+}
 
 namespace cu264::io {
 namespace {
@@ -46,6 +61,27 @@ TEST_F(OutputFileTest, AppearsWithCommit) {
   file.commit();
   EXPECT_EQ(content(path("out")), "abc");
   EXPECT_EQ(files(), 1);
+}
+
+TEST_F(OutputFileTest, LeavesTheProcessMaskAlone) {
+  const int before = umask_calls;
+  OutputFile(path("new")).commit();
+  EXPECT_EQ(umask_calls, before);
+  struct stat status {};
+  ASSERT_EQ(stat(path("new").c_str(), &status), 0);
+  const mode_t mask = umask(022);
+  umask(mask);
+  EXPECT_EQ(status.st_mode & 07777, 0666 & ~mask);
+  EXPECT_EQ(umask_calls, before + 2) << "this test does not see the calls";
+}
+
+TEST_F(OutputFileTest, ReplacesWithoutSetIdBits) {
+  put(path("out"), "old");
+  ASSERT_EQ(chmod(path("out").c_str(), 06751), 0);
+  OutputFile(path("out")).commit();
+  struct stat status {};
+  ASSERT_EQ(stat(path("out").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0751u);
 }
 
 TEST_F(OutputFileTest, IsRemovedWithoutCommit) {
