@@ -23,8 +23,8 @@ __device__ __forceinline__ std::uint32_t thread_code_length(const KernelCall<kSp
   return 0;
 }
 
-// Step 6: looks everything up again and writes word by word; the first and the last word, which are shared, are
-// written by atomic OR.
+// Step 6: looks everything up again and writes word by word; the first and the last word, which are shared,
+// are written by atomic OR.
 template <int kSpan, class Scan, class Table>
 __device__ __forceinline__ void write_thread_code(const KernelCall<kSpan, Scan>& call,
                                                   std::uint64_t thread_input, const Table& table,
