@@ -216,7 +216,7 @@ class Protect(CommandTest):
                 if kind != "mp4":
                     ffmpeg("-i", self.path("film.mp4"), "-c", "copy", film)
                 self.with_key("protect", "encrypt", film, "-o", sealed, "--authenticate", "--strength", 3)
-                self.assertEqual(complaints(sealed), "")
+                self.assertEqual(decoder_warnings(sealed), "")
                 self.with_key("protect", "decrypt", sealed, "-o", opened, "--require-authentication")
                 self.assertEqual(packets_md5(opened), packets_md5(film))
         # Through another muxer and back: what is covered stays as it is.
@@ -269,7 +269,7 @@ class Protect(CommandTest):
             self.with_key("protect", "encrypt", film, "-o", sealed, "--authenticate")
             self.assertEqual(len(ffprobe(sealed, "-show_packets")["packets"]), 4, "a packet is an access unit")
             self.with_key("protect", "decrypt", sealed, "-o", opened, "--require-authentication")
-            self.assertEqual(complaints(opened), "")
+            self.assertEqual(decoder_warnings(opened), "")
         self.assertEqual(sorted(name for name in os.listdir(self.folder) if name.startswith(".")), [])
 
     def test_keys_of_every_wrong_size(self):
