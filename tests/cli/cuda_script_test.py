@@ -72,9 +72,9 @@ class CudaScript(unittest.TestCase):
             text = "".join(line for line in file if not line.startswith("#"))
         for wheel in text.replace("\\\n", " ").splitlines():
             self.assertRegex(wheel, r"^nvidia-[a-z-]+==[0-9.]+( +--hash=sha256:[0-9a-f]{64})+$")
-        pip = self.command("fake-pip", f'echo "$@" >{self.folder}/asked; exit 1')
-        self.command("bin/python3", f'{shutil.which("mkdir")} -p "$3/bin"; {shutil.which("cp")} {pip} "$3/bin/pip"')
-        self.command("bin/apt-cache", CANDIDATE.format("(none)"))
+        pip = self.fake_command("fake-pip", f'echo "$@" >{self.folder}/asked; exit 1')
+        self.fake_command("bin/python3", f'{shutil.which("mkdir")} -p "$3/bin"; {shutil.which("cp")} {pip} "$3/bin/pip"')
+        self.fake_command("bin/apt-cache", APT_CANDIDATE.format("(none)"))
         self.run_script("need_nvcc", code=1)
         with open(os.path.join(self.folder, "asked")) as file:
             asked = file.read().split()
