@@ -68,7 +68,7 @@ CU264_HD int nth_mode(const SatdRank (&ranks)[4], int i) {
 // A trial by rate and distortion is not worth its time where SATD and mode bits come to more 16ths of the
 // best cost than this. Together with core/luma_decision.h this leaves out more than half of the trials for
 // 0.2 % of rate.
-inline constexpr int kWorthIntra4x4Mode = 24;
+inline constexpr int kWorthIntra4x4Mode = 20;
 inline constexpr int kWorthMode = 18;  // of Intra_16x16 and of chroma
 
 // Costs by SATD below 2^26.
