@@ -5,9 +5,11 @@
   bench/rate_distortion.py --speed CLIP         frames a second on one thread and two
 
 A clip is anything FFmpeg reads; it becomes a raw 8-bit 4:2:0 file that every encoder is given. Rate is the
-stream without SEI messages (x264 writes its settings into one). Quality is luma PSNR by FFmpeg's psnr filter,
-the mean over pictures. BD-rate is Bjontegaard's delta over the PSNR that both curves reach, in percent of the
-anchor's bits, interpolated by PCHIP in log(rate): negative means fewer bits. The anchor is x264's preset
+stream without SEI messages (x264 writes its settings into one). Quality is measured by FFmpeg's psnr and ssim
+filters, the mean over pictures: PSNR of luma, U and V, their mean weighted 6:1:1 (YUV), and SSIM of luma in dB.
+Luma alone must not be judged by: it counts chroma's bits and not what they are worth. BD-rate is Bjontegaard's
+delta over the quality that both curves reach, in percent of the anchor's bits, interpolated by PCHIP in
+log(rate): negative means fewer bits. The anchor is x264's preset
 medium; without x264 only the points are printed. x264 runs with --tune psnr (no psychovisual decisions, no
 adaptive quantisation) and --ipratio 1 (the QP that was asked for), as for any comparison by PSNR.
 
@@ -28,6 +30,7 @@ import time
 ANCHOR = "x264 medium"
 X264_PRESETS = ["medium", "veryfast", "veryslow"]
 PIXELS_1080P = 1920 * 1080
+MEASURES = {"psnr_yuv": "YUV 6:1:1", "psnr_y": "luma", "psnr_u": "U", "psnr_v": "V", "ssim": "SSIM"}
 
 
 class Failure(Exception):
@@ -105,15 +108,23 @@ def stream_bytes(path):
     return len(stream) - sum(len(unit) + 3 for unit in units if unit[0] & 31 == 6)
 
 
-def luma_psnr(clip, stream):
+def quality(clip, stream):
+    """Means over the pictures: PSNR of each plane, of all (6:1:1), and SSIM of luma in dB."""
     count = "settb=1/25,setpts=N"  # picture by picture, whatever the stream says of time
     text, _, _ = run(["ffmpeg", "-v", "error", "-r", "25", "-f", "h264", "-i", stream, *clip.raw_options(), "-i",
                       clip.path, "-lavfi",
-                      "[0:v]%s[a];[1:v]%s[b];[a][b]psnr=stats_file=-" % (count, count), "-f", "null", "-"])
-    values = [min(float(value), 100.0) for value in re.findall(r"\bpsnr_y:(\S+)", text)]
-    if len(values) != clip.frames:
-        raise Failure("%d pictures decoded of %d" % (len(values), clip.frames))
-    return statistics.fmean(values)
+                      "[0:v]%s,split[a][b];[1:v]%s,split[c][d];[a][c]psnr=stats_file=-,nullsink;"
+                      "[b][d]ssim=stats_file=-" % (count, count), "-f", "null", "-"])
+
+    def mean(name):
+        values = [min(float(value), 100.0) for value in re.findall(r"\b%s:(\S+)" % name, text)]
+        if len(values) != clip.frames:
+            raise Failure("%d pictures decoded of %d" % (len(values), clip.frames))
+        return statistics.fmean(values)
+
+    psnr_y, psnr_u, psnr_v = (mean("psnr_" + plane) for plane in "yuv")
+    return dict(psnr_y=psnr_y, psnr_u=psnr_u, psnr_v=psnr_v, psnr_yuv=(6 * psnr_y + psnr_u + psnr_v) / 8,
+                ssim=-10 * math.log10(max(1 - mean("Y"), 1e-10)))
 
 
 def pchip_slopes(x, y):
@@ -151,9 +162,9 @@ def pchip_mean(points, low, high):
     return total / (high - low)
 
 
-def bd_rate(anchor, tested):
+def bd_rate(anchor, tested, measure):
     """Percent, of two lists of points; None where the curves do not overlap."""
-    curves = [{p["psnr_y"]: math.log(p["bytes"]) for p in points} for points in (anchor, tested)]
+    curves = [{p[measure]: math.log(p["bytes"]) for p in points} for points in (anchor, tested)]
     low, high = max(min(c) for c in curves), min(max(c) for c in curves)
     if high - low < 1e-6:
         return None
@@ -178,24 +189,26 @@ def rate_distortion(sources, encoders, qps, folder):
                 _, wall, processor = run(command(clip, qp, 1, output))
                 points.append(dict(clip=clip.name, width=clip.width, height=clip.height, frames=clip.frames,
                                    encoder=encoder, qp=qp, bytes=stream_bytes(output),
-                                   psnr_y=luma_psnr(clip, output), seconds=wall, processor_seconds=processor))
+                                   seconds=wall, processor_seconds=processor, **quality(clip, output)))
             print("%s: %s" % (clip.name, encoder), file=sys.stderr)
     return points
 
 
 def print_points(points):
-    markdown(["clip", "encoder", "QP", "kbit a picture", "luma PSNR, dB", "pictures/s"],
+    markdown(["clip", "encoder", "QP", "kbit a picture", "pictures/s",
+              *("%s, dB" % name for name in MEASURES.values())],
              [[p["clip"], p["encoder"], str(p["qp"]), "%.1f" % (p["bytes"] * 8e-3 / p["frames"]),
-               "%.3f" % p["psnr_y"], "%.1f" % (p["frames"] / p["seconds"])] for p in points])
+               "%.1f" % (p["frames"] / p["seconds"]), *("%.3f" % p[m] for m in MEASURES)] for p in points])
 
 
 def print_bd_rates(points, encoders):
-    """A row a clip, a column an encoder; returns the BD-rates."""
+    """The means by every measure, then clip by clip; returns the BD-rates by measure, encoder and clip."""
     curves, columns = {}, [e for e in encoders if e != ANCHOR]
     for point in points:
         curves.setdefault((point["clip"], point["encoder"]), []).append(point)
     clips = list(dict.fromkeys(p["clip"] for p in points))
-    rates = {e: {c: bd_rate(curves[c, ANCHOR], curves[c, e]) for c in clips} for e in columns}
+    rates = {m: {e: {c: bd_rate(curves[c, ANCHOR], curves[c, e], m) for c in clips} for e in columns}
+             for m in MEASURES}
 
     def percent(value):
         return "-" if value is None else "%+.2f %%" % value
@@ -209,11 +222,13 @@ def print_bd_rates(points, encoders):
         pixels = sum(p["frames"] * p["width"] * p["height"] for p in own)
         return "%.1f" % (pixels / PIXELS_1080P / sum(p["processor_seconds"] for p in own))
 
-    rows = [[clip, "0", *(percent(rates[e][clip]) for e in columns)] for clip in clips]
-    rows.append(["**mean**", "0", *("**%s**" % percent(mean(rates[e].values())) for e in columns)])
-    rows.append(["1080p pictures a second of processor time", *(speed(e) for e in [ANCHOR, *columns])])
-    print("BD-rate against %s, luma PSNR; negative is fewer bits.\n" % ANCHOR)
-    markdown(["clip", ANCHOR, *columns], rows)
+    print("BD-rate against %s, mean over the clips; negative is fewer bits.\n" % ANCHOR)
+    markdown(["", *MEASURES.values(), "1080p pictures a second of processor time"],
+             [[ANCHOR, *("0" for _ in MEASURES), speed(ANCHOR)]] +
+             [[e, *(percent(mean(rates[m][e].values())) for m in MEASURES), speed(e)] for e in columns])
+    for m in MEASURES:
+        print("By %s, clip by clip.\n" % MEASURES[m])
+        markdown(["clip", *columns], [[clip, *(percent(rates[m][e][clip]) for e in columns)] for clip in clips])
     return rates
 
 

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "core/hd.h"
+#include "core/quant.h"
 #include "core/transform.h"
 
 namespace cu264::core {
@@ -38,16 +39,30 @@ CU264_HD int satd_lambda(int qp) {
 // Rate-distortion cost: squared error with 8 fractional bits.
 inline constexpr int kRdCostShift = 8;
 
-// Lambda per bit for squared errors, in the same fixed point: about 0.72 * 2^((QP - 12) / 3).
+// Lambda per bit for squared errors, in the same fixed point: about 0.47 * 2^((QP - 12) / 3).
 CU264_HD int rd_lambda(int qp) {
-  static constexpr std::uint16_t third_powers[3] = {184, 232, 292};
+  static constexpr std::uint16_t third_powers[3] = {120, 152, 191};
   return (third_powers[qp % 3] << (qp / 3)) >> 4;
+}
+
+// What a squared error of chroma weighs in 256ths of one of luma: 7/4 * 2^((QP - QP_C) / 3). The power of two
+// brings lambda to the step that chroma is quantised with. The factor is what (6 Y + U + V) / 8 of the PSNRs
+// gives a sample: 2/3 of luma's mean squared error over chroma's, which is two to three times smaller.
+CU264_HD int chroma_error_weight(int qp) {
+  static constexpr std::uint16_t third_powers[3] = {448, 564, 711};
+  const int finer = qp - chroma_qp(qp);
+  return third_powers[finer % 3] << (finer / 3);
 }
 
 // 32 bits suffice for a 4x4 block: 266 million of squared error and less than 2^30 of bits.
 template <class T = std::int64_t>
 CU264_HD T rd_cost(std::type_identity_t<T> squared_error, std::type_identity_t<T> bits, int lambda) {
   return (squared_error << kRdCostShift) + static_cast<T>(lambda) * bits;
+}
+
+// The same for chroma, so that it may be added to luma's.
+CU264_HD std::int64_t chroma_rd_cost(std::int64_t squared_error, std::int64_t bits, int lambda, int weight) {
+  return squared_error * weight + lambda * bits;
 }
 
 }  // namespace cu264::core

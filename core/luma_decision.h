@@ -14,8 +14,8 @@ namespace cu264::core {
 // Where rate and distortion decide, the cost of Intra_4x4 by SATD can end the search early. In 16ths of the
 // best Intra_16x16 mode's cost: from kStopIntra4x4 on Intra_4x4 is abandoned, and below kSureIntra4x4
 // Intra_16x16 is not tried.
-inline constexpr int kStopIntra4x4 = 18;
-inline constexpr int kSureIntra4x4 = 12;
+inline constexpr int kStopIntra4x4 = 20;
+inline constexpr int kSureIntra4x4 = 10;
 
 // The costs are by SATD and below 2^26. That of Intra_4x4 may cover only the first of its blocks.
 CU264_HD bool intra4x4_is_hopeless(std::uint32_t intra4x4, std::uint32_t intra16x16) {
@@ -26,12 +26,20 @@ CU264_HD bool intra4x4_is_sure(std::uint32_t intra4x4, std::uint32_t intra16x16)
   return 16 * intra4x4 < intra16x16 * kSureIntra4x4;
 }
 
+// Where SATD decides: Intra_4x4 must come below this share of Intra_16x16's, in 16ths, because SATD does not
+// see what sixteen blocks of levels cost more.
+inline constexpr int kBetterIntra4x4 = 15;
+
+CU264_HD bool intra4x4_is_better(std::uint32_t intra4x4, std::uint32_t intra16x16) {
+  return 16 * intra4x4 < intra16x16 * kBetterIntra4x4;
+}
+
 // Whether the search for Intra_4x4 is abandoned. One type for both ways to decide, so that a CPU's search is
 // compiled once and in line.
 struct Intra4x4Stop {
   bool by_rd;
   CU264_HD_MEMBER bool operator()(std::uint32_t intra4x4, std::uint32_t intra16x16) const {
-    return by_rd ? intra4x4_is_hopeless(intra4x4, intra16x16) : intra4x4 >= intra16x16;
+    return by_rd ? intra4x4_is_hopeless(intra4x4, intra16x16) : !intra4x4_is_better(intra4x4, intra16x16);
   }
 };
 
@@ -68,7 +76,8 @@ CU264_FLOW void decide_luma_by_satd(Search& search) {
   SatdRank ranks[4];
   search.rank_intra16x16(ranks);
   const int header_bits = search.rate().intra4x4_header_bits(found.pattern, search.chroma_pattern());
-  if (found.kept && found.satd_cost + search.satd_lambda() * header_bits < cost_of_rank(ranks[0])) {
+  if (found.kept &&
+      intra4x4_is_better(found.satd_cost + search.satd_lambda() * header_bits, cost_of_rank(ranks[0]))) {
     search.take_intra4x4(found, 0);
   } else {
     search.code_intra16x16(mode_of_rank(ranks[0]));

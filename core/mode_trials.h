@@ -51,7 +51,8 @@ struct ModeChoice {
 // a mode the higher wins a tie, between modes the lower. cost_to_beat: see rdoq_is_worth.
 //
 // Trials computes:
-//   rdoq(), rd_lambda()        what the preset asks for, and lambda
+//   rdoq()                     what the preset asks for
+//   cost(squared_error, bits)  by rate and distortion
 //   code(mode, by_rdoq)        predicts and quantises; gives a trial
 //   keep(trial, pattern)       makes this the best so far
 // and a trial: highest_pattern(), squared_error(pattern), bits(pattern). Patterns are asked for from the
@@ -72,8 +73,7 @@ CU264_FLOW ModeChoice choose_mode(Trials& trials, const SatdRank (&ranks)[4], in
     bool better = false;
     CU264_ROLLED
     for (int pattern = trial.highest_pattern(); pattern >= 0; --pattern) {
-      const std::int64_t cost =
-          rd_cost(trial.squared_error(pattern), trial.bits(pattern), trials.rd_lambda());
+      const std::int64_t cost = trials.cost(trial.squared_error(pattern), trial.bits(pattern));
       const RdRank rank = rd_rank(cost, mode);
       if (rank >= best) continue;
       best = rank;

@@ -73,13 +73,24 @@ CU264_HD int quantise(int scaled, int shift, int rounding) {
   return level < kMaxLevel ? level : kMaxLevel;
 }
 
-// A dead zone in 64ths of a step: 32 rounds to nearest, less favours the smaller level.
-inline constexpr int kDeadZoneLuma = 25;
-// Less for chroma, whose small levels are worth less to the eye and cost as much.
-inline constexpr int kDeadZoneChroma = 21;
+// The quantiser of everything but RDOQ. What rounds to zero is decided apart from what rounds to the next
+// smaller level: the step from zero to one costs the most bits, and the more of them the higher the
+// frequency, for the run of zeros before it.
+struct DeadZone {
+  int first_level;  // the smallest value that becomes a level, at frequency 0, in 256ths of a step
+  int rise;         // what is added with every frequency
+};
+inline constexpr DeadZone kDeadZoneLuma = {148, 8};
+inline constexpr DeadZone kDeadZoneChroma = {148, 4};
 
-CU264_HD int dead_zone_rounding(int shift, int sixty_fourths) {
-  return sixty_fourths << (shift - 6);
+// Of a position in raster order, whose frequency is the sum of its coordinates. DC blocks take position 0.
+CU264_HD int first_level_at(DeadZone zone, int raster, int shift) {
+  return (zone.first_level + zone.rise * ((raster & 3) + (raster >> 2))) << (shift - 8);
+}
+
+// Between levels the limit lies at 9/16 of a step.
+CU264_HD int quantise_with_dead_zone(int scaled, int shift, int first_level) {
+  return scaled < first_level ? 0 : quantise(scaled, shift, 7 << (shift - 4));
 }
 
 // Levels of Intra16x16DCLevel after the inverse Hadamard transform, to coefficients (8.5.10).

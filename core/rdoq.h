@@ -15,10 +15,9 @@
 
 namespace cu264::core {
 
-// Lambda per bit in squared level units with 16 fractional bits. Two thirds of what mode decisions pay
-// (rd_lambda of core/cost.h over step^2): a level also steers the prediction of later blocks, which the
-// search does not see.
-inline constexpr std::int64_t kRdoqLambda = 5000;
+// Lambda per bit in squared level units with 16 fractional bits: what mode decisions pay, which is rd_lambda
+// of core/cost.h over step^2.
+inline constexpr std::int64_t kRdoqLambda = 4900;
 
 inline constexpr int kRdoqRounds = 6;
 

@@ -13,10 +13,11 @@ namespace cu264::core {
 inline constexpr int kLog2MaxFrameNum = 4;
 inline constexpr int kPicInitQp = 26;
 
-// Offsets of the loop filter's thresholds, a little below the standard's default of 0: intra pictures are
-// filtered at every edge with the strongest setting, which removes detail without an offset.
+// Offsets of the loop filter's thresholds, below the standard's default of 0: intra pictures are filtered at
+// every edge with the strongest setting, which removes detail without an offset. Beta tells a blocking edge
+// from detail.
 inline constexpr int kSliceAlphaC0OffsetDiv2 = -1;
-inline constexpr int kSliceBetaOffsetDiv2 = 0;
+inline constexpr int kSliceBetaOffsetDiv2 = -2;
 
 // A slice header up to and including its last syntax element, right-aligned: at most 64 bits.
 struct SliceHeaderBits {

@@ -15,10 +15,26 @@
 
 namespace cu264::encoder::CU264_ISA {
 
+// The limits of the dead zone of a plane's blocks.
+struct DeadZoneLimits {
+  std::int32_t first_level[16];  // of 4x4 blocks, in coding order
+  std::int32_t first_dc_level[16];
+};
+
+static inline DeadZoneLimits make_dead_zone_limits(core::DeadZone zone, const core::Quantiser& q,
+                                                   int dc_extra_shift) {
+  DeadZoneLimits limits;
+  for (int k = 0; k < 16; ++k) {
+    limits.first_level[k] = core::first_level_at(zone, core::zigzag_to_raster(k), q.shift);
+    limits.first_dc_level[k] = core::first_level_at(zone, 0, q.shift + dc_extra_shift);
+  }
+  return limits;
+}
+
 // How levels are chosen: with a dead zone, or by RDOQ, which counts bits in the block's context.
 struct QuantisationMethod {
   bool rdoq = false;
-  int dead_zone = 32;  // 64ths of a step
+  const std::int32_t* first_level = nullptr;  // by position in coding order
 };
 
 // Scaled coefficients (core/quant.h) in coding order to 16 signed levels. Returns total_coeff.
@@ -30,9 +46,8 @@ __attribute__((always_inline)) static inline int choose_levels(
   if (method.rdoq) {
     core::rdoq_block(rate, scaled, negative, category, shift, context, levels);
   } else {
-    const int rounding = core::dead_zone_rounding(shift, method.dead_zone);
     for (int k = 0; k < count; ++k) {
-      const int level = core::quantise(scaled[k], shift, rounding);
+      const int level = core::quantise_with_dead_zone(scaled[k], shift, method.first_level[k]);
       levels[k] = static_cast<std::int16_t>((negative >> k) & 1 ? -level : level);
     }
   }

@@ -113,7 +113,8 @@ static inline ChromaTrial quantise_chroma(MacroblockContext& mb, int mode,
                                           const std::uint8_t (&prediction)[8][16], bool rdoq,
                                           ChromaCandidate& result) {
   const core::Quantiser& q = mb.chroma_quantiser;
-  const QuantisationMethod method = {rdoq, core::kDeadZoneChroma};
+  const QuantisationMethod ac_method = {rdoq, mb.chroma_dead_zone.first_level + 1};
+  const QuantisationMethod dc_method = {rdoq, mb.chroma_dead_zone.first_dc_level};
   const bool by_rd = mb.search.rd_candidates > 0;
   const int dc_context = mb.rate.chroma_dc_context();
   ChromaTrial trial{&mb, &prediction, &result};
@@ -128,8 +129,8 @@ static inline ChromaTrial quantise_chroma(MacroblockContext& mb, int mode,
       forward_block(&mb.chroma[4 * by][8 * c + 4 * bx], 16, &prediction[4 * by][8 * c + 4 * bx], 16,
                     coefficients);
       dc[block] = coefficients[0];
-      const int total_coeff = quantise_block(mb.rate, coefficients, core::BlockCategory::chroma_ac, q, method,
-                                             context, result.levels[i]);
+      const int total_coeff = quantise_block(mb.rate, coefficients, core::BlockCategory::chroma_ac, q,
+                                             ac_method, context, result.levels[i]);
       mb.chroma_counts[c].at(bx, by) = static_cast<std::int8_t>(total_coeff);
       result.total_coeff[i] = static_cast<std::uint8_t>(total_coeff);
       result.nonzero_blocks |= static_cast<std::uint32_t>(total_coeff > 0) << (core::kSlotChromaDc + i);
@@ -146,7 +147,7 @@ static inline ChromaTrial quantise_chroma(MacroblockContext& mb, int mode,
     }
     const int total_coeff =
         choose_levels(mb.rate, scaled, negative, core::BlockCategory::chroma_dc,
-                      q.shift + core::kChromaDcExtraShift, method, dc_context, result.levels[c]);
+                      q.shift + core::kChromaDcExtraShift, dc_method, dc_context, result.levels[c]);
     result.total_coeff[c] = static_cast<std::uint8_t>(total_coeff);
     result.nonzero_blocks |= static_cast<std::uint32_t>(total_coeff > 0) << (core::kSlotChromaDc + c);
     if (by_rd) {
@@ -184,7 +185,9 @@ struct ChromaTrials {
   ChromaCandidate* other;
 
   bool rdoq() const { return mb.search.rdoq; }
-  int rd_lambda() const { return mb.rd_lambda; }
+  std::int64_t cost(int squared_error, std::int64_t bits) const {
+    return core::chroma_rd_cost(squared_error, bits, mb.rd_lambda, mb.chroma_error_weight);
+  }
   ChromaTrial code(int mode, bool by_rdoq) {
     return quantise_chroma(mb, mode, predictions[mode], by_rdoq, *other);
   }

@@ -107,7 +107,8 @@ static inline Intra16x16Trial quantise_intra16x16(MacroblockContext& mb, int mod
                                                   const std::uint8_t (&prediction)[16][16],
                                                   int chroma_pattern, bool rdoq, LumaCandidate& result) {
   const core::Quantiser& q = mb.luma_quantiser;
-  const QuantisationMethod method = {rdoq, core::kDeadZoneLuma};
+  const QuantisationMethod ac_method = {rdoq, mb.luma_dead_zone.first_level + 1};
+  const QuantisationMethod dc_method = {rdoq, mb.luma_dead_zone.first_dc_level};
   const bool by_rd = mb.search.rd_candidates > 0;
   Intra16x16Trial trial{&mb, &prediction, chroma_pattern, &result};
   std::int32_t(&dc)[16] = trial.dc;
@@ -121,7 +122,7 @@ static inline Intra16x16Trial quantise_intra16x16(MacroblockContext& mb, int mod
     std::int32_t coefficients[16];
     forward_block(&mb.luma[y][x], 16, &prediction[y][x], 16, coefficients);
     dc[4 * by + bx] = coefficients[0];
-    const int total_coeff = quantise_block(mb.rate, coefficients, core::BlockCategory::luma_ac, q, method,
+    const int total_coeff = quantise_block(mb.rate, coefficients, core::BlockCategory::luma_ac, q, ac_method,
                                            context, result.levels[slot]);
     mb.luma_counts.at(bx, by) = static_cast<std::int8_t>(total_coeff);
     result.total_coeff[slot] = static_cast<std::uint8_t>(total_coeff);
@@ -143,7 +144,7 @@ static inline Intra16x16Trial quantise_intra16x16(MacroblockContext& mb, int mod
   std::int16_t* const dc_levels = result.levels[core::kSlotLumaDc];
   result.total_coeff[0] = static_cast<std::uint8_t>(
       choose_levels(mb.rate, scaled, negative, core::BlockCategory::luma_dc,
-                    q.shift + core::kLumaDcExtraShift, method, dc_context, dc_levels));
+                    q.shift + core::kLumaDcExtraShift, dc_method, dc_context, dc_levels));
   result.nonzero_blocks |= static_cast<std::uint32_t>(result.total_coeff[0] > 0) << core::kSlotLumaDc;
   if (by_rd) trial.dc_bits = mb.rate.block_bits(dc_levels, core::BlockCategory::luma_dc, dc_context);
   for (int k = 0; k < 16; ++k) dc[core::zigzag_to_raster(k)] = dc_levels[k];
@@ -173,7 +174,9 @@ struct Intra16x16Trials {
   LumaCandidate* other;
 
   bool rdoq() const { return mb.search.rdoq; }
-  int rd_lambda() const { return mb.rd_lambda; }
+  std::int64_t cost(int squared_error, std::int64_t bits) const {
+    return core::rd_cost(squared_error, bits, mb.rd_lambda);
+  }
   Intra16x16Trial code(int mode, bool by_rdoq) {
     return quantise_intra16x16(mb, mode, predictions[mode], chroma_pattern, by_rdoq, *other);
   }

@@ -109,7 +109,7 @@ static inline void mark_intra4x4_block(const MacroblockContext& mb, int block,
 // whose cost by SATD is intra16x16_cost.
 static inline core::Intra4x4Result search_intra4x4(MacroblockContext& mb, core::Intra4x4Stop stop,
                                                    std::uint32_t intra16x16_cost, LumaCandidate& candidate) {
-  constexpr QuantisationMethod kByDeadZone = {false, core::kDeadZoneLuma}, kByRdoq = {true, 0};
+  const QuantisationMethod by_dead_zone = {false, mb.luma_dead_zone.first_level}, by_rdoq = {true};
   const bool by_rd = mb.search.rd_candidates > 0;
   Intra4x4Canvas canvas;
   load_canvas(mb, canvas);
@@ -162,7 +162,7 @@ static inline core::Intra4x4Result search_intra4x4(MacroblockContext& mb, core::
     int total_coeff = 0, chosen = core::mode_of_rank(best_rank);
     if (!by_rd) {
       take_prediction(chosen);
-      code_intra4x4_block(mb, x, y, prediction, kByDeadZone, context, levels, total_coeff, canvas.at(x, y),
+      code_intra4x4_block(mb, x, y, prediction, by_dead_zone, context, levels, total_coeff, canvas.at(x, y),
                           Intra4x4Canvas::kPitch);
     } else {
       const auto cost_of = [&](int error, int mode, const std::int16_t* block_levels) {
@@ -179,7 +179,7 @@ static inline core::Intra4x4Result search_intra4x4(MacroblockContext& mb, core::
         const int mode = core::mode_of_rank(ranks[i]);
         int trial_coeff;
         take_prediction(mode);
-        const int error = code_intra4x4_block(mb, x, y, prediction, kByDeadZone, context, trial_levels,
+        const int error = code_intra4x4_block(mb, x, y, prediction, by_dead_zone, context, trial_levels,
                                               trial_coeff, trial, 4);
         const std::uint32_t cost = cost_of(error, mode, trial_levels);
         if (!core::precedes(cost, mode, best, chosen)) continue;
@@ -191,7 +191,7 @@ static inline core::Intra4x4Result search_intra4x4(MacroblockContext& mb, core::
       if (mb.search.rdoq) {
         take_prediction(chosen);
         const int error =
-            code_intra4x4_block(mb, x, y, prediction, kByRdoq, context, levels, total_coeff, kept, 4);
+            code_intra4x4_block(mb, x, y, prediction, by_rdoq, context, levels, total_coeff, kept, 4);
         best = cost_of(error, chosen, levels);
       }
       result.cost += best;

@@ -7,6 +7,7 @@
 
 #include "core/block.h"
 #include "core/quant.h"
+#include "encoder/cpu/block_coding_inl.h"
 #include "encoder/cpu/isa.h"
 #include "encoder/cpu_picture.h"
 #include "encoder/presets.h"
@@ -35,8 +36,11 @@ struct MacroblockContext {
   [[no_unique_address]] SearchRate rate;
   int satd_lambda = 0;
   int rd_lambda = 0;
+  int chroma_error_weight = 0;
   core::Quantiser luma_quantiser;
   core::Quantiser chroma_quantiser;
+  DeadZoneLimits luma_dead_zone;
+  DeadZoneLimits chroma_dead_zone;
 
   // This macroblock.
   bool left = false;

@@ -48,7 +48,9 @@ struct ChromaTrials {
   const core::PlanePrediction& plane;
 
   static constexpr __device__ bool rdoq() { return kRdoq; }
-  __device__ int rd_lambda() const { return constants.rd_lambda; }
+  __device__ std::int64_t cost(int squared_error, std::int64_t bits) const {
+    return core::chroma_rd_cost(squared_error, bits, constants.rd_lambda, constants.chroma_error_weight);
+  }
   __device__ ChromaTrial<kRdoq> code(int mode, bool by_rdoq) {
     std::uint8_t* const prediction = &s.rd.prediction[0][0];
     const std::uint32_t row = predict_chroma(s, mine.lane, position, plane, mode, prediction);

@@ -14,6 +14,7 @@ __host__ __device__ inline SearchConstants search_constants(const SearchParams& 
   constants.qp = qp;
   constants.satd_lambda = core::satd_lambda(qp);
   constants.rd_lambda = core::rd_lambda(qp);
+  constants.chroma_error_weight = core::chroma_error_weight(qp);
   constants.luma = core::make_quantiser(qp);
   constants.chroma = core::make_quantiser(core::chroma_qp(qp));
   return constants;

@@ -93,7 +93,9 @@ struct Intra16x16Trials {
   int chroma_pattern;
 
   static constexpr __device__ bool rdoq() { return kRdoq; }
-  __device__ int rd_lambda() const { return constants.rd_lambda; }
+  __device__ std::int64_t cost(int squared_error, std::int64_t bits) const {
+    return core::rd_cost(squared_error, bits, constants.rd_lambda);
+  }
   __device__ Intra16x16Trial<kRdoq> code(int mode, bool by_rdoq) {
     std::uint8_t* const prediction = &s.rd.prediction[0][0];
     predict_intra16x16(s, mine.lane, neighbours, mode, prediction, 16);

@@ -110,6 +110,7 @@ struct SearchConstants {
   int qp;
   int satd_lambda;
   int rd_lambda;
+  int chroma_error_weight;
   core::Quantiser luma;
   core::Quantiser chroma;
 };

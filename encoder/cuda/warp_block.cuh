@@ -64,16 +64,16 @@ struct LaneQuantiser {
   int multiplier;
   int dequant;
   int shift;
-  int rounding;
+  int first_level;
 
-  __device__ LaneQuantiser(const core::Quantiser& q, int position, int dead_zone) {
+  __device__ LaneQuantiser(const core::Quantiser& q, int position, core::DeadZone dead_zone) {
     const int position_class = core::position_class(position);
     multiplier = position_class == 0   ? q.multiplier[0]
                  : position_class == 1 ? q.multiplier[1]
                                        : q.multiplier[2];
     dequant = position_class == 0 ? q.dequant[0] : position_class == 1 ? q.dequant[1] : q.dequant[2];
     shift = q.shift;
-    rounding = core::dead_zone_rounding(q.shift, dead_zone);
+    first_level = core::first_level_at(dead_zone, position, q.shift);
   }
 };
 
@@ -125,8 +125,9 @@ __device__ inline int hadamard2x2(const LaneIndices& lane, int value) {
   return lane.lane & 2 ? other - value : value + other;
 }
 
-__device__ inline int signed_level(int coefficient, int multiplier, int shift, int rounding) {
-  const int level = core::quantise(core::absolute(coefficient) * multiplier, shift, rounding);
+__device__ inline int signed_level(int coefficient, int multiplier, int shift, int first_level) {
+  const int level =
+      core::quantise_with_dead_zone(core::absolute(coefficient) * multiplier, shift, first_level);
   return coefficient < 0 ? -level : level;
 }
 

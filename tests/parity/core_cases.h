@@ -104,8 +104,8 @@ struct TransformQuantise {
     core::forward_transform4x4(x);
     for (int i = 0; i < 16; ++i) {
       const int c = core::position_class(i), magnitude = core::absolute(x[i]);
-      const int level =
-          core::quantise(magnitude * q.multiplier[c], q.shift, core::dead_zone_rounding(q.shift, 21));
+      const int level = core::quantise_with_dead_zone(magnitude * q.multiplier[c], q.shift,
+                                                      core::first_level_at(core::kDeadZoneLuma, i, q.shift));
       out.word[i] = x[i] < 0 ? -level : level;
       x[i] = out.word[i] * q.dequant[c];
     }

@@ -266,7 +266,7 @@ TEST(Headers, SliceHeaderReadsBack) {
           EXPECT_EQ(r.ue(), deblock ? 0u : 1u);  // disable_deblocking_filter_idc
           if (deblock) {
             EXPECT_EQ(r.se(), -1);
-            EXPECT_EQ(r.se(), 0);
+            EXPECT_EQ(r.se(), -2);
           }
           ASSERT_TRUE(r.at_end());
         }

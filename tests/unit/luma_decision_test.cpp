@@ -17,15 +17,18 @@ TEST(LumaDecision, ThresholdsAreExact) {
   std::mt19937 random(3);
   for (int i = 0; i < 100000; ++i) {
     const std::uint64_t whole = random() >> (6 + random() % 26);  // below 2^26
-    const std::uint64_t stop = whole * 18 / 16;
-    const std::uint64_t sure = whole * 12 / 16;  // below this, or up to it if the exact value is not whole
+    const std::uint64_t stop = whole * 20 / 16;
+    const std::uint64_t sure = whole * 10 / 16;  // below this or, where that is not whole, up to it
     const auto u32 = [](std::uint64_t value) { return static_cast<std::uint32_t>(value); };
     ASSERT_TRUE(intra4x4_is_hopeless(u32(stop), u32(whole)));
     if (stop > 0) {
       ASSERT_FALSE(intra4x4_is_hopeless(u32(stop - 1), u32(whole)));
     }
-    ASSERT_EQ(intra4x4_is_sure(u32(sure), u32(whole)), whole % 4 != 0);
+    ASSERT_EQ(intra4x4_is_sure(u32(sure), u32(whole)), whole % 8 != 0);
     ASSERT_FALSE(intra4x4_is_sure(u32(sure + 1), u32(whole)));
+    const std::uint64_t better = whole * 15 / 16;
+    ASSERT_EQ(intra4x4_is_better(u32(better), u32(whole)), whole % 16 != 0);
+    ASSERT_FALSE(intra4x4_is_better(u32(better + 1), u32(whole)));
   }
 }
 
@@ -77,8 +80,9 @@ TEST(LumaDecision, BySatdTheHeaderCounts) {
   for (const int pattern : {0, 15}) {
     for (const int difference : {-1, 0, 1}) {
       MadeUpSearch search;
-      search.satd4x4 = 1000, search.pattern = pattern;
-      search.satd16x16 = static_cast<std::uint32_t>(1000 + 2 * header_bits(pattern) + difference);
+      // Together with the header 15 sixteenths of Intra_16x16's, or a little off.
+      search.satd16x16 = 1600, search.pattern = pattern;
+      search.satd4x4 = static_cast<std::uint32_t>(1500 - 2 * header_bits(pattern) - difference);
       decide_luma_by_satd(search);
       EXPECT_EQ(search.done, difference > 0 ? "4x4" : "code 2") << pattern << ' ' << difference;
     }
@@ -106,12 +110,12 @@ TEST(LumaDecision, ByRdAgreesWithItsDefinition) {
     if (i % 5 == 0) search.cost16x16 = search.cost4x4 + 100 * header_bits(search.pattern);  // a tie
     decide_luma_by_rd(search);
     const std::int64_t total = search.cost4x4 + 100 * header_bits(search.pattern);
-    if (search.satd4x4 >= search.satd16x16 * 18 / 16) {
+    if (search.satd4x4 >= search.satd16x16 * 20 / 16) {
       ++outcomes[0];
       ASSERT_EQ(search.done, "choose 16x16");
       ASSERT_EQ(search.asked_to_beat, kNothingToBeat);
       ASSERT_EQ(search.cost, search.cost16x16);
-    } else if (4 * search.satd4x4 < 3 * search.satd16x16) {
+    } else if (8 * search.satd4x4 < 5 * search.satd16x16) {
       ++outcomes[1];
       ASSERT_EQ(search.done, "4x4");
       ASSERT_EQ(search.cost, total);

@@ -44,7 +44,9 @@ struct MadeUpTrials {
   std::tuple<int, bool, int> kept;  // mode, by RDOQ, pattern
 
   bool rdoq() const { return data.has_rdoq; }
-  int rd_lambda() const { return kLambda; }
+  std::int64_t cost(int squared_error, std::int64_t bits) const {
+    return rd_cost(squared_error, bits, kLambda);
+  }
   Trial code(int mode, bool by_rdoq) {
     tried.emplace_back(mode, by_rdoq);
     return {&data, mode, by_rdoq};

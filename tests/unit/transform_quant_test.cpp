@@ -173,6 +173,28 @@ TEST(Quant, LevelsAreClippedToWhatBaselineCanCode) {
   EXPECT_EQ(quantise(16 * 4080 * q.multiplier[0], q.shift + kLumaDcExtraShift, 0), kMaxLevel);
 }
 
+TEST(Quant, TheDeadZoneIsWiderAtZeroAndGrowsWithFrequency) {
+  for (const DeadZone zone : {kDeadZoneLuma, kDeadZoneChroma}) {
+    for (const int shift : {15, 19, 25}) {
+      const double step = std::ldexp(1.0, shift);
+      for (int raster = 0; raster < 16; ++raster) {
+        const int frequency = raster % 4 + raster / 4, first = first_level_at(zone, raster, shift);
+        ASSERT_EQ(first, std::ldexp(zone.first_level + frequency * zone.rise, shift - 8));
+        ASSERT_LE(first, step) << "a whole level must not be lost";
+        ASSERT_EQ(quantise_with_dead_zone(0, shift, first), 0);
+        ASSERT_EQ(quantise_with_dead_zone(first - 1, shift, first), 0);
+        ASSERT_EQ(quantise_with_dead_zone(first, shift, first), 1);
+        for (const int level : {2, 3, 17}) {
+          const int limit = static_cast<int>((level - 7.0 / 16) * step);
+          ASSERT_EQ(quantise_with_dead_zone(limit - 1, shift, first), level - 1);
+          ASSERT_EQ(quantise_with_dead_zone(limit, shift, first), level);
+        }
+      }
+    }
+  }
+  EXPECT_EQ(quantise_with_dead_zone(2100 << 15, 15, first_level_at(kDeadZoneLuma, 0, 15)), kMaxLevel);
+}
+
 TEST(Quant, ChromaQpFollowsTable8_15) {
   const int table[22] = {29, 30, 31, 32, 32, 33, 34, 34, 35, 35, 36,
                          36, 37, 37, 37, 38, 38, 38, 39, 39, 39, 39};
@@ -229,11 +251,19 @@ TEST(Cost, SatdIsTheSumOfAbsoluteHadamardCoefficients) {
 
 TEST(Cost, LambdasFollowTheStep) {
   for (int qp = 0; qp < 52; ++qp) {
-    EXPECT_NEAR(rd_lambda(qp) / 256.0, 0.72 * std::pow(2.0, (qp - 12) / 3.0),
+    EXPECT_NEAR(rd_lambda(qp) / 256.0, 0.47 * std::pow(2.0, (qp - 12) / 3.0),
                 0.01 * rd_lambda(qp) / 256.0 + 0.06)
         << qp;
     EXPECT_NEAR(satd_lambda(qp), std::max(1.0, 2 * std::pow(2.0, (qp - 12) / 6.0)), 1.0) << qp;
   }
+}
+
+TEST(Cost, ChromaErrorsWeighWhatTheirStepSays) {
+  for (int qp = 0; qp < 52; ++qp) {
+    const double weight = 1.75 * std::pow(2.0, (qp - chroma_qp(qp)) / 3.0);
+    EXPECT_NEAR(chroma_error_weight(qp) / 256.0, weight, 0.01 * weight) << qp;
+  }
+  EXPECT_EQ(chroma_rd_cost(10, 7, 100, 448), 10 * 448 + 700);
 }
 
 TEST(Slices, BandsOfRowsCoverThePicture) {

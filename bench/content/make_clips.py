@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""Makes the clips by which rate and distortion are judged: four pictures each, small, stored losslessly (FFV1).
+
+  bench/content/make_clips.py FOLDER            all clips
+  bench/content/make_clips.py FOLDER dark_      those whose names begin so
+
+Drawn by programs: dark and flat pictures by FFmpeg's sources with grain, rendered ones by POV-Ray, screens by
+headless Chromium. Photographs, paintings and video come from Debian packages, which `apt-get download` fetches and
+nothing installs; they are scaled to cover the clip's size and cropped. Clips named *_t are there to choose settings
+by, clips named *_h to judge what was chosen.
+
+Needs Python, ffmpeg, povray, chromium and fonts-dejavu-core; for photographs apt-get and dpkg-deb.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+import pages
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PICTURES = 4
+
+# name: width, height, FFmpeg's source and filters. Grain differs from picture to picture.
+SOURCES = {
+    "dark_lights_t": (640, 352, "gradients=s=640x352:r=1:n=5:c0=0x05060c:c1=0x1a1020:c2=0x0a1a18:c3=0x301808:c4=0x080810"
+                      ":seed=5:speed=0.6,format=yuv420p,noise=c0s=7:c0f=t:c1s=3:c1f=t:c2s=3:c2f=t"),
+    "dark_fractal_h": (480, 320, "mandelbrot=s=480x320:r=1:start_scale=0.4:end_scale=0.01:end_pts=10,"
+                       "format=yuv420p,lutyuv=y=16+(val-16)*0.3:u=128+(val-128)*0.4:v=128+(val-128)*0.4,"
+                       "noise=c0s=8:c0f=t:c1s=4:c1f=t:c2s=4:c2f=t"),
+    "flat_gradient_t": (640, 352, "gradients=s=640x352:r=1:n=4:c0=0x80a8d8:c1=0xe8d0b0:c2=0xc890a0:c3=0x90b888:seed=11"
+                        ":speed=0.8,format=yuv420p,noise=c0s=2:c0f=t"),
+    "flat_discs_h": (480, 320, "nullsrc=s=480x320:r=1,format=yuv444p,geq="
+                     "lum='120+60*sin(hypot(X-240+40*N,Y-160)/90)+20*lt(hypot(X-120,Y-100),60)':"
+                     "cb='128+40*sin((X+Y+30*N)/150)':cr='128+30*cos((X-2*Y)/170)-30*lt(hypot(X-340,Y-200),70)',"
+                     "noise=c0s=3:c0f=t"),
+}
+RENDERED = {"rendered_balls_h": (480, 320, "balls.pov"), "rendered_hills_t": (480, 320, "hills.pov")}
+SCREENS = {"screen_article_t": (640, 352, "article"), "screen_code_h": (640, 352, "code"),
+           "screen_dashboard_h": (640, 352, "dashboard"), "screen_icons_t": (640, 352, "icons")}
+
+# name: width, height, [(package, file)]. A video gives as many pictures as are missing, ten apart.
+LOMIRI = "lomiri-wallpapers-16.04", "usr/share/backgrounds/"
+MATE = "mate-backgrounds", "usr/share/backgrounds/mate/"
+PLASMA = "plasma-workspace-wallpapers", "usr/share/wallpapers/"
+OPENCV = "opencv-doc", "usr/share/doc/opencv-doc/examples/data/"
+
+
+def of(collection, *files):
+    return [(collection[0], collection[1] + file) for file in files]
+
+
+PHOTOGRAPHS = {
+    "photo_outdoors_t": (640, 352, of(LOMIRI, "Bridge_by_Sander_Klootwijk.jpg", "Dragonfly_by_Bolly.jpg",
+                                      "friends_by_Aitzol_Berasategi.jpg", "picosdeeuropa_by_Aitzol_Berasategi.jpg")),
+    "photo_nature_h": (640, 352, of(MATE, "nature/Dune.jpg", "nature/Garden.jpg", "nature/RainDrops.jpg",
+                                    "nature/YellowFlower.jpg")),
+    "photo_season_h": (480, 320, of(PLASMA, "Autumn/contents/images/2560x1600.jpg",
+                                    "FallenLeaf/contents/images/2560x1600.jpg", "Path/contents/images/2560x1600.jpg",
+                                    "Kite/contents/images/2560x1600.jpg")),
+    "photo_objects_t": (480, 320, of(OPENCV, "aloeL.jpg", "rubberwhale1.png", "graf1.png", "leuvenA.jpg")),
+    "photo_evening_h": (480, 320, of(LOMIRI, "Wine_by_Jakkub_Mede.jpg", "sunset_by_Aitzol_Berasategi.jpg",
+                                     "umang_by_Abhishek_Mudgal.jpg", "life_by_Aitzol_Berasategi.jpg")),
+    "drawn_colours_h": (640, 352, of(PLASMA, "FlyingKonqui/contents/images/2560x1600.png",
+                                     "PastelHills/contents/images/3200x2000.jpg",
+                                     "SafeLanding/contents/images/5120x2880.jpg")
+                        + of(OPENCV, "starry_night.jpg")),
+    "drawn_abstract_t": (480, 320, of(MATE, "abstract/Elephants.jpg", "abstract/Gulp.png", "desktop/Float-into-MATE.png")
+                         + [("lomiri-wallpapers-20.04", "usr/share/backgrounds/Painting-Colors_by__herobrine7gamer.jpg")]),
+    "video_street_h": (640, 480, of(OPENCV, "vtest.avi")),
+    "video_trees_t": (320, 240, of(OPENCV, "tree.avi")),
+}
+
+
+def run(*command, folder=None):
+    done = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, errors="replace")
+    if done.returncode != 0:
+        sys.exit("make_clips.py: error: %s: exit status %d: %s" % (command[0], done.returncode, done.stdout[-600:]))
+
+
+def store(inputs, filters, output):
+    """FFmpeg's input options and filters to four pictures of 8-bit 4:2:0 by BT.709, limited range."""
+    convert = "scale=out_color_matrix=bt709:out_range=tv:flags=lanczos+accurate_rnd,format=yuv420p"
+    run("ffmpeg", "-v", "error", "-y", *inputs, "-vf", ",".join([*filters, convert, "setpts=N/TB"]), "-vsync", "0",
+        "-frames:v", str(PICTURES), "-c:v", "ffv1", output)
+
+
+def render(scene, width, height, folder):
+    for n in range(PICTURES):
+        run("povray", os.path.join(HERE, scene), "+W%d" % width, "+H%d" % height, "+A0.2", "-D", "+WT1",
+            "+K%.2f" % (0.25 * n), "+O" + os.path.join(folder, "%d.png" % n))
+
+
+def screenshots(kind, width, height, folder):
+    for n in range(PICTURES):
+        source = os.path.join(folder, "%d.html" % n)
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(pages.page(kind, n))
+        run("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+            "--user-data-dir=" + os.path.join(folder, "profile"), "--window-size=%d,%d" % (width, height),
+            "--screenshot=" + os.path.join(folder, "%d.png" % n), "file://" + source)
+
+
+def unpack(package, unpacked, folder):
+    if package in unpacked:
+        return
+    unpacked.add(package)
+    run("apt-get", "download", package, folder=folder)
+    archive = next(name for name in os.listdir(folder) if name.startswith(package + "_"))
+    run("dpkg-deb", "-x", archive, package, folder=folder)
+    os.remove(os.path.join(folder, archive))
+
+
+def photographs(files, width, height, output, unpacked, packages):
+    with tempfile.TemporaryDirectory() as folder:
+        made = 0
+        for package, file in files:
+            unpack(package, unpacked, packages)
+            cover = "scale=%d:%d:force_original_aspect_ratio=increase:flags=lanczos,crop=%d:%d" \
+                % (width, height, width, height)
+            count = PICTURES - made if file.endswith(".avi") else 1
+            run("ffmpeg", "-v", "error", "-y", "-i", os.path.join(packages, package, file), "-vf",
+                "select='not(mod(n,10))'," + cover, "-vsync", "0", "-frames:v", str(count), "-start_number", str(made),
+                "-pix_fmt", "rgb24", os.path.join(folder, "%d.png"))
+            made += count
+        store(["-r", "25", "-i", os.path.join(folder, "%d.png")], [], output)
+
+
+def main():
+    if len(sys.argv) not in (2, 3) or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
+    target, wanted = os.path.abspath(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else ""
+    os.makedirs(target, exist_ok=True)
+    unpacked = set()
+    with tempfile.TemporaryDirectory() as packages:
+        for name, (width, height, what) in {**SOURCES, **RENDERED, **SCREENS, **PHOTOGRAPHS}.items():
+            if not name.startswith(wanted):
+                continue
+            output = os.path.join(target, name + ".mkv")
+            if name in SOURCES:
+                store(["-f", "lavfi", "-i", what], [], output)
+            elif name in PHOTOGRAPHS:
+                photographs(what, width, height, output, unpacked, packages)
+            else:
+                with tempfile.TemporaryDirectory() as folder:
+                    (render if name in RENDERED else screenshots)(what, width, height, folder)
+                    store(["-r", "25", "-i", os.path.join(folder, "%d.png")], [], output)
+            print(name, flush=True)
+
+
+if __name__ == "__main__":
+    main()
