@@ -4,8 +4,8 @@
   bench/chart.py            writes the chart
   bench/chart.py --check    fails if the chart differs from what the figures give
 
-The GPU's bars come from encode-h200.json (tables "beside nvJPEG" and "bytes at nvJPEG's luma PSNR"), the
-processor's from the BD-rate table of cpu-rate-distortion.md. All bars begin at zero and all scales are linear.
+The GPU's bars come from encode-h200.json (tables "beside nvJPEG" and "bytes at nvJPEG's luma PSNR"), those of the
+bits beside x264 from the first table of cpu-rate-distortion.md. All bars begin at zero and all scales are linear.
 """
 import argparse
 import html
@@ -39,12 +39,10 @@ class Failure(Exception):
 
 
 class Panel:
-    """One group of encoders; rows hold name, pictures a second, bytes in percent of the reference's."""
+    """One group of encoders; rows hold a name and the values of two columns, of which some are percentages."""
 
-    def __init__(self, title, note, speed_axis, reference, rows):
-        self.title, self.note, self.rows = title, note, rows
-        self.axes = [speed_axis, "bytes at equal luma PSNR"]
-        self.feet = ["longer is better", reference + " = 100 %; shorter is better"]
+    def __init__(self, title, note, axes, feet, percent, rows):
+        self.title, self.note, self.axes, self.feet, self.percent, self.rows = title, note, axes, feet, percent, rows
 
     def height(self):
         return 78 + ROW * len(self.rows) + 54
@@ -78,7 +76,8 @@ def gpu_panel(folder):
     return Panel("GPU: " + tables["machine"][0]["device"],
                  "one 1080p clip, frames in device memory, cu264 at the QP whose luma PSNR is nearest to nvJPEG's %.2f dB"
                  % jpeg["jpeg_psnr"],
-                 "1080p pictures a second", "nvJPEG at quality %d" % JPEG_QUALITY, rows)
+                 ["1080p pictures a second", "bytes at equal luma PSNR"],
+                 ["longer is better", "nvJPEG at quality %d = 100 %%; shorter is better" % JPEG_QUALITY], [False, True], rows)
 
 
 def number(cell):
@@ -88,25 +87,25 @@ def number(cell):
     return float(found.group())
 
 
-def cpu_panel(folder):
+def bits_panel(folder):
+    """Bits beside x264 medium: the mean BD-rates over the clips, by all planes and by SSIM."""
     with open(os.path.join(folder, "cpu-rate-distortion.md"), encoding="utf-8") as file:
         text = file.read()
-    table = [[cell.strip(" *") for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
-    by_name = {row[0]: row[1:] for row in reversed(table)}  # of equal names the first row counts
-    machine = re.search(r"^\d+ vCPUs? of (an? .*?), ", text, re.M)
+    tables = [[[cell.strip(" *") for cell in line.strip("|").split("|")] for line in part.splitlines()]
+              for part in re.findall(r"(?:^\|.*\n)+", text, re.M)]
     try:
-        names, rates, speeds = by_name["clip"], by_name["mean"], by_name["1080p pictures a second of processor time"]
-    except KeyError as missing:
-        raise Failure("cpu-rate-distortion.md has no row %s" % missing)
-    if not machine:
-        raise Failure("cpu-rate-distortion.md does not name its machine as '2 vCPUs of ..., '")
-    clips = table.index(["mean"] + rates) - table.index(["clip"] + names) - 2  # less the ruler
-    rows = [(name, number(speed), 100 + number(rate)) for name, speed, rate in zip(names, speeds, rates)]
-    order = ["cu264 " + preset for preset in PRESETS] + ["x264 veryfast", "x264 medium", "x264 veryslow"]
-    rows.sort(key=lambda row: order.index(row[0]))
-    return Panel("CPU: one thread of " + machine.group(1),
-                 "%d clips, QCIF to 1080p, every encoder all-intra Constrained Baseline; bytes are 100 %% + mean BD-rate" % clips,
-                 "1080p pictures a second of processor time", "x264 medium", rows)
+        means, clips = tables[0], len(tables[1]) - 2  # less the head and the ruler
+        columns = [means[0].index("YUV 6:1:1"), means[0].index("SSIM")]
+        by_name = {row[0]: row for row in means}
+        order = ["cu264 " + preset for preset in PRESETS] + ["x264 veryfast", "x264 veryslow"]
+        rows = [(name, *(100 + number(by_name[name][column]) for column in columns)) for name in order]
+    except (IndexError, KeyError, ValueError) as missing:
+        raise Failure("cpu-rate-distortion.md has no table of means as expected: %s" % missing)
+    rows.insert(4, ("x264 medium", 100.0, 100.0))
+    foot = "x264 medium = 100 %; shorter is better"
+    return Panel("Bits, on %d clips: photographs, video, rendered, drawn, dark, flat, screen" % clips,
+                 "every encoder all-intra Constrained Baseline, QP 22 to 37; 100 % + mean BD-rate",
+                 ["bytes at equal YUV PSNR (6:1:1)", "bytes at equal SSIM"], [foot, foot], [True, True], rows)
 
 
 def ticks(largest):
@@ -139,19 +138,19 @@ def draw_panel(panel, top):
         for tick in ticks(max(values)):
             x = left + tick * scale
             parts.append('<line class="grid" x1="%.1f" y1="%d" x2="%.1f" y2="%d"/>' % (x, first, x, last + 4))
-            parts.append(text(x, last + 18, shown(tick, 0) + (" %" if column else ""), "small", "middle"))
+            parts.append(text(x, last + 18, shown(tick, 0) + (" %" if panel.percent[column] else ""), "small", "middle"))
         for row, value in enumerate(values):
             y = first + ROW * row + 4
             css = "cu264" if panel.rows[row][0].startswith("cu264") else "peer"
             parts.append('<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%d"/>' % (css, left, y, value * scale, BAR))
-            label = shown(value, 1) + " %" if column else shown(value, 1 if max(values) < 100 else 0)
+            label = shown(value, 1) + " %" if panel.percent[column] else shown(value, 0)
             parts.append(text(left + value * scale + 6, y + BAR / 2 + 4.5, label, "value"))
         parts.append(text(left, last + 36, panel.feet[column], "small"))
     return parts
 
 
 def chart(folder):
-    panels = [gpu_panel(folder), cpu_panel(folder)]
+    panels = [gpu_panel(folder), bits_panel(folder)]
     height = sum(panel.height() for panel in panels) + 16
     parts = ['<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img">'
              % (WIDTH, height, WIDTH, height),
