@@ -131,7 +131,7 @@ double psnr(const std::uint8_t* a, const std::uint8_t* b, std::size_t samples) {
   return sum == 0 ? 100 : 10 * std::log10(255.0 * 255.0 * static_cast<double>(samples) / sum);
 }
 
-Field::Field(const char* name, double value, int decimals) : name(name) {
+Field::Field(const char* its_name, double value, int decimals) : name(its_name) {
   char digits[64];
   std::snprintf(digits, sizeof(digits), "%.*f", decimals, value);
   text = digits;

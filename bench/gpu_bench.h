@@ -74,9 +74,9 @@ class StopWatch {
 
 // A named number or text of a row.
 struct Field {
-  Field(const char* name, const std::string& text) : name(name), text(text), quoted(true) {}
-  Field(const char* name, int value) : name(name), text(std::to_string(value)) {}
-  Field(const char* name, double value, int decimals = 0);
+  Field(const char* its_name, const std::string& value) : name(its_name), text(value), quoted(true) {}
+  Field(const char* its_name, int value) : name(its_name), text(std::to_string(value)) {}
+  Field(const char* its_name, double value, int decimals = 0);
 
   std::string name;
   std::string text;

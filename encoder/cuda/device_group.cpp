@@ -52,6 +52,7 @@ std::unique_ptr<Backend> open_devices(const StageParams& params, const std::vect
     relay = std::make_shared<QpOffsetRelay>(relay_bytes(params));
   }
   std::vector<std::unique_ptr<Backend>> members;
+  members.reserve(devices.size());
   for (const int device : devices) members.push_back(open_device(params, device, batch, relay));
   return std::make_unique<DeviceGroup>(std::move(members), batch);
 }

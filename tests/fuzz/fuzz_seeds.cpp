@@ -172,7 +172,7 @@ Bytes behind(Bytes begin, const Bytes& stream) {
 std::vector<Bytes> protect_seeds() {
   std::vector<Bytes> all;
   for (int tool = 0; tool < 8; ++tool)
-    all.push_back(behind({static_cast<std::uint8_t>(tool)}, small_stream(tool)));
+    all.push_back(behind(static_cast<std::uint8_t>(tool), small_stream(tool)));
   return all;
 }
 
@@ -202,7 +202,7 @@ std::vector<Bytes> sealed_seeds() {
     add(make_watermark_embedder(key, {cu264::WatermarkScheme::t1_parity, 65536}, Bytes{0x5a}));
     add(make_hider(key, Bytes{0x5a}));
     for (const Bytes& stream : streams) {
-      for (std::uint8_t tool = 0; tool < 5; ++tool) all.push_back(behind({tool}, stream));
+      for (std::uint8_t tool = 0; tool < 5; ++tool) all.push_back(behind(tool, stream));
     }
   }
   return all;

@@ -274,8 +274,8 @@ TEST_P(PackParity, TooManyBitsAreReported) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, PackParity, testing::Values(nullptr, &entropy::kCavlcu, &entropy::kCavlcSu),
-                         [](const testing::TestParamInfo<const entropy::EntropyKernel*>& info) {
-                           return std::string(info.param == nullptr ? "production" : info.param->name);
+                         [](const testing::TestParamInfo<const entropy::EntropyKernel*>& kernel) {
+                           return std::string(kernel.param == nullptr ? "production" : kernel.param->name);
                          });
 
 }  // namespace

@@ -21,7 +21,8 @@ std::string why_no_vle_device();
 // An encoder of any kind.
 struct AnyEncoder {
   AnyEncoder(const vle::DeviceEncoder& encoder) : device(encoder) {}
-  AnyEncoder(const vle::PublishedEncoder& encoder, int threads) : published(&encoder), threads(threads) {}
+  AnyEncoder(const vle::PublishedEncoder& encoder, int thread_count)
+      : published(&encoder), threads(thread_count) {}
 
   std::string name() const;
   int longest_code() const;
