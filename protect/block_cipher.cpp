@@ -107,8 +107,8 @@ void BlockCipher::other_modes(const MacroblockSyntax& mb) {
 // The keystream is as good as random, so bits are flipped without looking at them.
 void BlockCipher::signs(const BlockSyntax& block, std::uint32_t key) {
   std::uint8_t* const bytes = rbsp_->data();
-  const std::uint64_t before_end =
-      block.begin - 1;  // adding a level's end gives the position of its last bit
+  // Adding a level's end gives the position of its last bit.
+  const std::uint64_t before_end = block.begin - 1;
   const int ones = block.trailing_ones, total = block.total_coeff;
   for (int i = 0; i < ones; ++i) bitstream::flip_bit(bytes, before_end + block.levels[i].end, key >> i);
   if (ones < total) {

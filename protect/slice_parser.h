@@ -32,8 +32,8 @@ struct BlockSyntax {
   std::uint8_t token_length = 0;
   std::uint8_t total_coeff = 0, trailing_ones = 0;
   std::uint8_t total_zeros = 0, coded_runs = 0;
-  std::uint16_t zeros_at =
-      0;  // bits from the start of the block to total_zeros, or to its end if that is absent
+  // Bits from the start of the block to total_zeros, or to the block's end if that is absent.
+  std::uint16_t zeros_at = 0;
   std::uint8_t run_before[16] = {};
   LevelCode levels[16];
 };
