@@ -1,5 +1,5 @@
-// Between the thread that reads and the thread that encodes: a few pictures, so that neither waits for the
-// other's every step.
+// A queue between the thread that reads and the thread that encodes. It holds a few pictures, so that neither
+// thread waits for each step of the other.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ class BoundedQueue {
  public:
   explicit BoundedQueue(std::size_t capacity) : capacity_(capacity) {}
 
-  // Waits for room. False if nobody takes any more.
+  // Waits for room. Returns false if nobody takes items any more.
   bool push(T item) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return items_.size() < capacity_ || abandoned_; });
@@ -28,21 +28,22 @@ class BoundedQueue {
     return true;
   }
 
-  // Nothing more will be pushed; `error`, if any, is thrown by pop() once the queue is empty.
+  // Says that nothing more will be pushed. If there is an `error`, pop() throws it once the queue is empty.
   void close(std::exception_ptr error = nullptr) {
     const std::lock_guard lock(mutex_);
     closed_ = true, error_ = std::move(error);
     changed_.notify_all();
   }
 
-  // Nothing more will be popped.
+  // Says that nothing more will be popped.
   void abandon() {
     const std::lock_guard lock(mutex_);
     abandoned_ = true;
     changed_.notify_all();
   }
 
-  // Waits at most so long. Nothing: too early, or finished().
+  // Waits for at most `patience`. Returns nothing if no item came in that time, or if the queue is
+  // finished().
   std::optional<T> pop(std::chrono::milliseconds patience) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, patience, [&] { return !items_.empty() || closed_; });
@@ -61,7 +62,7 @@ class BoundedQueue {
     return items_.empty();
   }
 
-  // All was popped, and there is no error left to throw.
+  // Returns true if everything was popped and there is no error left to throw.
   bool finished() const {
     const std::lock_guard lock(mutex_);
     return items_.empty() && closed_ && !error_;

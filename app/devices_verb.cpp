@@ -1,4 +1,4 @@
-// cu264 devices: what an encode can run on here.
+// cu264 devices: lists what an encode can run on.
 #include <cstdio>
 #include <thread>
 
@@ -9,7 +9,7 @@
 namespace cu264::app {
 namespace {
 
-// The instruction set that the CPU backend picks for its search.
+// Returns the name of the instruction set that the CPU backend picks for its search.
 const char* instruction_set() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&

@@ -1,4 +1,4 @@
-// Edge maps as picture files, one each: PNG by libavcodec, PGM by ourselves.
+// Writes edge maps as picture files, one for each: PNG with libavcodec, PGM directly.
 #include <optional>
 #include <string>
 
@@ -8,7 +8,7 @@
 namespace cu264::app {
 namespace {
 
-// "out%04d.png" with the picture's number; empty if the name has no place for one.
+// Returns "out%04d.png" with the picture's number in it; empty if the name has no place for one.
 std::string numbered(const std::string& pattern, std::int64_t number) {
   char name[4096];
   const bool fits = av_get_frame_filename(name, sizeof name, pattern.c_str(), static_cast<int>(number)) == 0;
@@ -43,7 +43,7 @@ class PngCoder {
     codec_->width = frame.width, codec_->height = frame.height;
     codec_->pix_fmt = static_cast<AVPixelFormat>(frame.format);
     codec_->time_base = {1, 25};
-    codec_->thread_count = 1;  // a picture goes in, its packet comes out
+    codec_->thread_count = 1;  // each picture that goes in gives its packet at once
     check(avcodec_open2(codec_.get(), encoder, nullptr));
   }
 
@@ -87,7 +87,8 @@ class PictureSink : public EdgeSink {
     if (input_ != "-" && io::same_file(name, input_)) {
       throw Error(ErrorCode::invalid_argument, name + ": is the input", "name another output");
     }
-    // The only picture waits for finish(): it is absent if there turn out to be more.
+    // A picture under a name without a number waits for finish(); it is not written if there turn out to be
+    // more.
     last_.emplace(name);
     write(*shown.frame, *last_);
     if (numbered_) last_->commit();

@@ -1,4 +1,4 @@
-// Edge maps as a video, by the encoder: gray, or the picture with edges on it.
+// Writes edge maps as a video with the encoder: in gray, or as the picture with edges on it.
 #include <deque>
 
 #include "app/edges_outputs.h"
@@ -18,7 +18,7 @@ Config complete_config(const EdgesOptions& options, const io::VideoInfo& video) 
   if (options.overlay) {
     config.colour = {video.primaries, video.transfer, video.matrix, video.full_range};
   } else {
-    config.colour.full_range = true;  // 0 and 255
+    config.colour.full_range = true;  // the samples are 0 and 255
   }
   config.headers = io::separate_headers(options.container)  ? HeaderPlacement::separate
                    : io::repeats_headers(options.container) ? HeaderPlacement::every_packet
@@ -67,7 +67,7 @@ class VideoSink : public EdgeSink {
   Encoder encoder_;
   io::OutputFile file_;
   io::Muxer muxer_;
-  std::deque<std::int64_t> durations_;  // of the pictures sent, not yet received
+  std::deque<std::int64_t> durations_;  // durations of the pictures that were sent and not yet received
 };
 
 }  // namespace

@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <sstream>
 
-#include "app/given.h"
 #include "app/input_options.h"
 #include "app/option_values.h"
+#include "app/parsed_options.h"
 #include "io/output_file.h"
 
 namespace cu264::app {
@@ -41,7 +41,7 @@ constexpr char kExitCodes[] =
 struct Groups {
   po::options_description input{"Input", kHelpWidth};
   po::options_description detector{"Detector", kHelpWidth};
-  po::options_description machine{"Machine", kHelpWidth};
+  po::options_description execution{"Execution", kHelpWidth};
   po::options_description output{"Output", kHelpWidth};
 
   Groups() {
@@ -61,10 +61,10 @@ struct Groups {
         "gradients count relative to the picture's largest, at least to N grey levels (0)");
     detector.add_options()("published",
                            "hysteresis by passes for each pair, as published: slow, the same edges");
-    machine.add_options()("backend", text("NAME"), "auto, cuda or cpu (auto)");
-    machine.add_options()("device", text("N"), "which CUDA device (0)");
-    machine.add_options()("threads", text("N"),
-                          "of the CPU backend; 0: one a core (0). Never changes the edges");
+    execution.add_options()("backend", text("NAME"), "auto, cuda or cpu (auto)");
+    execution.add_options()("device", text("N"), "which CUDA device (0)");
+    execution.add_options()("threads", text("N"),
+                            "of the CPU backend; 0: one a core (0). Never changes the edges");
     output.add_options()("output,o", text("FILE"), "where to; - is standard output");
     output.add_options()("overlay", "edges on the picture: red, in PGM white");
     output.add_options()("qp", text("N"), "video: quantiser, 0 (best) to 51 (18)");
@@ -76,11 +76,12 @@ struct Groups {
 
   po::options_description all() const {
     po::options_description all;
-    return all.add(input).add(detector).add(machine).add(output);
+    return all.add(input).add(detector).add(execution).add(output);
   }
 };
 
-// A decimal number as whole 1/scale: 0.03 with scale 100 is 3. Nothing: it is none, or lies between.
+// Parses a decimal number as a whole multiple of 1/scale: 0.03 with scale 100 is 3. Returns nothing if it is
+// not a number or lies between two multiples.
 std::optional<int> parse_scaled(const std::string& value, int scale) {
   double number = 0;
   const char* const end = value.data() + value.size();
@@ -104,26 +105,26 @@ std::vector<int> parse_hundredths(const std::string& option, const std::string& 
   return numbers;
 }
 
-void read_detector(const Given& given, EdgesOptions& options) {
+void read_detector(const ParsedOptions& parsed, EdgesOptions& options) {
   canny::Params& params = options.params;
-  if (given.has("sigma")) {
-    const auto tenths = parse_scaled(given["sigma"], 10);
+  if (parsed.has("sigma")) {
+    const auto tenths = parse_scaled(parsed["sigma"], 10);
     if (!tenths || *tenths < 1 || *tenths > 20) {
-      usage("bad sigma \"" + given["sigma"] + "\"", "use 0.1 to 2.0, in steps of 0.1");
+      usage("bad sigma \"" + parsed["sigma"] + "\"", "use 0.1 to 2.0, in steps of 0.1");
     }
     params.sigma_tenths = *tenths;
   }
-  if (given.has("candidates")) {
+  if (parsed.has("candidates")) {
     constexpr int kHighest = 25;  // the paper's MAX_HIGH
-    const std::vector<int> numbers = parse_hundredths("candidates", given["candidates"]);
+    const std::vector<int> numbers = parse_hundredths("candidates", parsed["candidates"]);
     params.candidates = numbers;
     if (numbers.size() == 1 && numbers[0] >= 1 && numbers[0] < kHighest) {
       params.candidates.clear();
       for (int level = 1; level <= kHighest; level += numbers[0]) params.candidates.push_back(level);
     }
   }
-  if (given.has("partition")) {
-    const std::string name = given["partition"];
+  if (parsed.has("partition")) {
+    const std::string name = parsed["partition"];
     if (name != "columns" && name != "rows" && name != "frame") {
       usage("bad partition \"" + name + "\"", "use columns, rows or frame");
     }
@@ -131,42 +132,42 @@ void read_detector(const Given& given, EdgesOptions& options) {
                        : name == "rows"  ? canny::Partition::rows
                                          : canny::Partition::frame;
   }
-  if (given.has("fixed")) {
-    if (given.has("partition") || given.has("candidates")) {
+  if (parsed.has("fixed")) {
+    if (parsed.has("partition") || parsed.has("candidates")) {
       usage("--fixed leaves nothing to search", "drop --candidates and --partition");
     }
-    const std::vector<int> pair = parse_hundredths("fixed", given["fixed"]);
-    if (pair.size() != 2) usage("bad fixed \"" + given["fixed"] + "\"", "use LOW,HIGH, as 0.08,0.19");
-    if (given.has("density-scaling")) usage("--density-scaling of fixed thresholds", "drop one");
+    const std::vector<int> pair = parse_hundredths("fixed", parsed["fixed"]);
+    if (pair.size() != 2) usage("bad fixed \"" + parsed["fixed"] + "\"", "use LOW,HIGH, as 0.08,0.19");
+    if (parsed.has("density-scaling")) usage("--density-scaling of fixed thresholds", "drop one");
     params.fixed = canny::ThresholdPair{pair[0], pair[1]};
   }
-  if (given.has("noise-floor")) {
-    const auto floor = parse_scaled(given["noise-floor"], 1);
-    if (!floor) usage("bad noise-floor \"" + given["noise-floor"] + "\"", "use whole grey levels from 0");
+  if (parsed.has("noise-floor")) {
+    const auto floor = parse_scaled(parsed["noise-floor"], 1);
+    if (!floor) usage("bad noise-floor \"" + parsed["noise-floor"] + "\"", "use whole grey levels from 0");
     params.noise_floor = *floor;
   }
-  params.density_scaling = given.has("density-scaling");
-  options.published = given.has("published");
+  params.density_scaling = parsed.has("density-scaling");
+  options.published = parsed.has("published");
 }
 
-void read_machine(const Given& given, EdgesOptions& options) {
+void read_execution(const ParsedOptions& parsed, EdgesOptions& options) {
   Config& config = options.config;
   for (const char* name : {"backend", "threads"}) {
-    if (given.has(name)) config.set(name, given[name]);
+    if (parsed.has(name)) config.set(name, parsed[name]);
   }
-  if (given.has("device")) {
-    config.set("device", given["device"]);
-    if (config.devices.size() != 1) usage("bad device \"" + given["device"] + "\"", "name one device");
+  if (parsed.has("device")) {
+    config.set("device", parsed["device"]);
+    if (config.devices.size() != 1) usage("bad device \"" + parsed["device"] + "\"", "name one device");
     if (config.backend == BackendChoice::cpu) usage("--device is of no use to --backend cpu", "drop one");
     config.backend = BackendChoice::cuda;
-    options.machine.device = config.devices[0];
+    options.execution.device = config.devices[0];
   }
-  options.machine.backend = config.backend;
-  options.machine.threads = config.threads;
+  options.execution.backend = config.backend;
+  options.execution.threads = config.threads;
 }
 
-void read_output(const Given& given, EdgesOptions& options) {
-  options.output = given["output"];
+void read_output(const ParsedOptions& parsed, EdgesOptions& options) {
+  options.output = parsed["output"];
   if (options.output.empty()) usage("no output is named", "cu264 edges INPUT -o OUTPUT");
   const std::string extension = std::filesystem::path(options.output).extension().string();
   if (extension == ".png") {
@@ -183,18 +184,18 @@ void read_output(const Given& given, EdgesOptions& options) {
     }
   }
   options.config.qp = 18;
-  if (given.has("qp")) {
+  if (parsed.has("qp")) {
     if (options.format != EdgeFormat::video) usage("--qp is for video", "drop it");
-    options.config.set("qp", given["qp"]);
+    options.config.set("qp", parsed["qp"]);
   }
-  options.overlay = given.has("overlay");
-  options.thresholds = given["thresholds"];
-  options.quiet = given.has("quiet");
-  if (given.has("progress")) options.progress = parse_auto_off("progress", given["progress"]);
+  options.overlay = parsed.has("overlay");
+  options.thresholds = parsed["thresholds"];
+  options.quiet = parsed.has("quiet");
+  if (parsed.has("progress")) options.progress = parse_auto_off("progress", parsed["progress"]);
   if (options.quiet || isatty(STDERR_FILENO) == 0) options.progress = false;
 }
 
-// Every file that is written must be one of its own.
+// Every file that is written must be a different one.
 void check_files(const EdgesOptions& options) {
   const std::vector<std::string> files = {options.reader.input.path, options.output, options.thresholds};
   for (std::size_t i = 0; i < files.size(); ++i) {
@@ -213,7 +214,7 @@ std::string edges_help() {
   const Groups groups;
   std::ostringstream text;
   text << kExamples;
-  for (const auto* group : {&groups.input, &groups.detector, &groups.machine, &groups.output}) {
+  for (const auto* group : {&groups.input, &groups.detector, &groups.execution, &groups.output}) {
     text << "\n" << *group;
   }
   text << kExitCodes;
@@ -222,14 +223,14 @@ std::string edges_help() {
 
 std::optional<EdgesOptions> parse_edges_options(const std::vector<std::string>& arguments) {
   const Groups groups;
-  const Given given(arguments, groups.all(), "cu264 edges");
-  if (given.has("help")) return std::nullopt;
+  const ParsedOptions parsed(arguments, groups.all(), "cu264 edges");
+  if (parsed.has("help")) return std::nullopt;
   EdgesOptions options;
   options.reader.max_side = canny::kMaxSide;
-  read_input(given, "cu264 edges", options.reader);
-  read_detector(given, options);
-  read_machine(given, options);
-  read_output(given, options);
+  read_input(parsed, "cu264 edges", options.reader);
+  read_detector(parsed, options);
+  read_execution(parsed, options);
+  read_output(parsed, options);
   check_files(options);
   return options;
 }

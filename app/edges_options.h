@@ -1,4 +1,4 @@
-// What `cu264 edges` was asked to do.
+// The options of `cu264 edges`.
 #pragma once
 
 #include <optional>
@@ -18,18 +18,18 @@ struct EdgesOptions {
   io::ReaderOptions reader;
   std::string output;
   EdgeFormat format = EdgeFormat::pgm;
-  io::Container container = io::Container::h264;  // of video
+  io::Container container = io::Container::h264;  // for video
   canny::Params params;
-  bool published = false;  // the paper's form
-  canny::ExecutionOptions machine;
-  Config config;  // of video: what the command line decides of it
+  bool published = false;  // use the detector as the paper has it
+  canny::ExecutionOptions execution;
+  Config config;  // for video: what the command line decides of it
   bool overlay = false;
-  std::string thresholds;  // file name; empty: not wanted
-  bool progress = true;    // where stderr is a terminal
+  std::string thresholds;  // file name; empty if not wanted
+  bool progress = true;    // shown if stderr is a terminal
   bool quiet = false;
 };
 
-// Throws Error(invalid_argument) on anything not understood. Nothing: help was asked for.
+// Throws Error(invalid_argument) for anything that is not understood. Returns nothing if help was asked for.
 std::optional<EdgesOptions> parse_edges_options(const std::vector<std::string>& arguments);
 
 std::string edges_help();

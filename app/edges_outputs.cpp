@@ -39,7 +39,7 @@ const char* name_of(canny::ThresholdSource source) {
   return "";
 }
 
-// Hundredths as the decimal fraction that prints with two places.
+// Converts hundredths to the number that prints with two decimal places.
 double fraction(int hundredths) {
   return hundredths / 100.0;
 }

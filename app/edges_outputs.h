@@ -1,4 +1,4 @@
-// Where edge maps go: picture files or a video, and on request the thresholds.
+// The outputs of edge maps: picture files or a video, and on request the thresholds.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@
 
 namespace cu264::app {
 
-// One form of output. Files that were not finished are removed.
+// One kind of output. Files that were not finished are removed.
 class EdgeSink {
  public:
   virtual ~EdgeSink() = default;
-  // `shown` is the edge map as gray8, or the picture with edges on it.
+  // `shown` is the edge map as gray8, or the picture with edges drawn on it.
   virtual void picture(const io::Picture& shown) = 0;
   virtual void finish() = 0;
   virtual std::uint64_t bytes() const = 0;
@@ -26,11 +26,12 @@ class EdgeSink {
 std::unique_ptr<EdgeSink> open_picture_sink(const EdgesOptions& options);
 std::unique_ptr<EdgeSink> open_video_sink(const EdgesOptions& options, const io::VideoInfo& video);
 
-// The edge map as a picture of its own, and on its source: red in the form yuv420p, white in gray8.
+// The first returns the edge map as a picture of its own, the second the source with the edges on it: in red
+// as yuv420p, or in white as gray8.
 io::AvFrame gray_map(const std::uint8_t* edges, int width, int height);
 io::AvFrame overlaid(const Frame& source, const std::uint8_t* edges, bool colour);
 
-// The --thresholds file.
+// Writes the --thresholds file.
 class ThresholdsFile {
  public:
   ThresholdsFile(const EdgesOptions& options, const canny::Detector& detector, const io::VideoInfo& video);

@@ -1,4 +1,4 @@
-// cu264 edges: reads pictures, finds their edges, writes them.
+// cu264 edges: reads pictures, finds their edges and writes them.
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -18,7 +18,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Nothing: interrupted before the first picture.
+// Returns null if interrupted before the first picture.
 std::unique_ptr<io::Reader> open_reader(const io::ReaderOptions& options) {
   try {
     auto reader = std::make_unique<io::Reader>(options);
@@ -31,8 +31,8 @@ std::unique_ptr<io::Reader> open_reader(const io::ReaderOptions& options) {
 
 canny::Detector open_detector(const EdgesOptions& options, const io::VideoInfo& video) {
   if (options.published)
-    return published::open_detector(options.params, video.width, video.height, options.machine);
-  return canny::Detector(options.params, video.width, video.height, options.machine);
+    return published::open_detector(options.params, video.width, video.height, options.execution);
+  return canny::Detector(options.params, video.width, video.height, options.execution);
 }
 
 class EdgesRun {

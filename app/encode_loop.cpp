@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kPicturesAhead = 4;
 constexpr std::chrono::milliseconds kInterruptLatency{100};
 
-// What one call of Reader::read gave; without a picture at the end.
+// The result of one call of Reader::read; at the end it has no picture.
 struct Unit {
   bool has_picture = false;
   io::Picture picture;
@@ -53,7 +53,7 @@ class ReadingThread {
 
   std::atomic<bool>& stop_;
   BoundedQueue<Unit> queue_{kPicturesAhead};
-  std::thread thread_;  // last: it uses the others
+  std::thread thread_;  // the last member, because it uses the others
 };
 
 class Loop {
@@ -62,7 +62,7 @@ class Loop {
 
   void run(BoundedQueue<Unit>& queue) {
     while (!interrupted() && !queue.finished()) {
-      // The reader is behind: the time is free for packets.
+      // The reader is behind, so there is time for packets.
       if (queue.empty()) take_packets();
       if (auto unit = queue.pop(kInterruptLatency)) take(std::move(*unit));
     }
@@ -94,7 +94,7 @@ class Loop {
 
   Encoder& encoder_;
   EncodeOutputs& outputs_;
-  std::deque<io::Picture> in_flight_;  // sent, not yet received
+  std::deque<io::Picture> in_flight_;  // pictures that were sent and not yet received
   std::int64_t pictures_ = 0;
 };
 

@@ -1,4 +1,5 @@
-// Reading, encoding and writing at the same time: a thread reads ahead, the encoder works behind send().
+// Reads, encodes and writes at the same time: a thread reads ahead, and the encoder works while send()
+// returns.
 #pragma once
 
 #include <atomic>
@@ -9,8 +10,8 @@
 
 namespace cu264::app {
 
-// Encodes all of `reader`. Ends early when interrupted(), with every picture sent written; `stop_reading` is
-// the flag that `reader` was opened with. Returns the number of pictures.
+// Encodes everything that `reader` gives. If interrupted(), it ends early, after writing every picture that
+// was sent. `stop_reading` is the flag that `reader` was opened with. Returns the number of pictures.
 std::int64_t encode_all(io::Reader& reader, Encoder& encoder, EncodeOutputs& outputs,
                         std::atomic<bool>& stop_reading);
 

@@ -1,5 +1,5 @@
-// Everything that an encode writes: the file, and on request reconstruction, measures, statistics and
-// progress.
+// Everything that an encode writes: the file, and on request the reconstruction, quality measures, statistics
+// and progress.
 #pragma once
 
 #include <chrono>
@@ -27,15 +27,15 @@ class EncodeOutputs {
                 const std::vector<std::uint8_t>& headers, const io::VideoInfo& video,
                 const std::vector<const AVStream*>& copied);
 
-  // The source's samples are only needed if wants_source().
+  // The source's samples are only needed if wants_source() is true.
   void picture(Packet packet, const io::Picture& source);
   void copy(io::AvPacket packet) { muxer_.copy(std::move(packet)); }
   bool wants_source() const { return options_.psnr || options_.ssim; }
 
-  // Completes, verifies and names the files. Without it they are removed.
+  // Completes, verifies and names the files. Files that were not finished are removed.
   void finish(const std::vector<std::string>& notes);
 
-  // "120 frames of 640x360 in 1.5 s: 78.9 fps, 2431.2 kb/s, ..."
+  // Returns text such as "120 frames of 640x360 in 1.5 s: 78.9 fps, 2431.2 kb/s, ...".
   std::string summary() const;
 
  private:
@@ -48,8 +48,8 @@ class EncodeOutputs {
   io::VideoInfo video_;
   io::OutputFile file_;
   io::Muxer muxer_;
-  std::unique_ptr<StreamTool> encryptor_;  // null: not wanted
-  // The last access unit that left it, which waits for what may be put behind it.
+  std::unique_ptr<StreamTool> encryptor_;  // null if not wanted
+  // The last access unit that left the encryptor. It waits for units that may follow it.
   struct {
     std::vector<std::uint8_t> data;
     std::int64_t pts = 0, duration = 0;
@@ -58,7 +58,7 @@ class EncodeOutputs {
   std::optional<io::Statistics> statistics_;
   io::Progress progress_;
   EncodeTotals totals_;
-  std::vector<std::uint64_t> hashes_;  // of the reconstructions, for --verify
+  std::vector<std::uint64_t> hashes_;  // hashes of the reconstructions, for --verify
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   double encode_seconds_ = 0;
 };

@@ -5,7 +5,7 @@
 namespace cu264::app {
 namespace {
 
-// What a picture without any error counts for in the mean of the pictures' PSNR.
+// A picture without any error counts as this in the mean of the pictures' PSNR.
 constexpr double kPerfectPsnr = 100;
 
 std::string decibels(const std::optional<double>& value) {
@@ -19,7 +19,7 @@ io::Json number_or_null(const std::optional<double>& value) {
   return value ? io::Json(*value) : io::Json();
 }
 
-// null: no error at all
+// The value is null if there is no error at all.
 io::Json psnr_json(const io::PictureError& error) {
   return {{"y", number_or_null(error.plane_psnr(0))},
           {"u", number_or_null(error.plane_psnr(1))},

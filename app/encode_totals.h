@@ -1,4 +1,4 @@
-// The sums of an encode, and how they are told.
+// The totals of an encode, and how they are reported.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace cu264::app {
 
-// What was measured of one picture beside its PictureStats.
+// The measures of one picture beside its PictureStats.
 struct PictureMeasures {
   std::optional<io::PictureError> error;
   std::optional<double> ssim;
@@ -26,7 +26,7 @@ class EncodeTotals {
   double video_seconds() const { return seconds_; }
   double kbps() const { return seconds_ > 0 ? bytes_ * 8 / seconds_ / 1000 : 0; }
 
-  // ", PSNR 38.21 dB (Y 37.52 U 41.20 V 41.88), SSIM 0.97134": what was measured
+  // Returns what was measured, such as ", PSNR 38.21 dB (Y 37.52 U 41.20 V 41.88), SSIM 0.97134".
   std::string quality_text() const;
   io::Json json(double elapsed_seconds) const;
 
@@ -38,11 +38,11 @@ class EncodeTotals {
   std::uint64_t header_bits_ = 0, residual_bits_ = 0;
   bool has_error_ = false, has_ssim_ = false;
   io::PictureError error_;
-  double psnr_sum_ = 0;  // of the pictures' averages
+  double psnr_sum_ = 0;  // sum of the pictures' averages
   double ssim_sum_ = 0;
 };
 
-// An element of the statistics' "pictures".
+// Returns an element of the statistics' "pictures".
 io::Json picture_json(const Packet& packet, const PictureMeasures& measures);
 
 }  // namespace cu264::app

@@ -1,4 +1,4 @@
-// cu264 encode: opens what the options ask for, runs the loop, tells how it went.
+// cu264 encode: opens what the options ask for, runs the loop and reports the result.
 #include <atomic>
 #include <cstdio>
 #include <memory>
@@ -31,7 +31,7 @@ Config complete_config(const EncodeOptions& options, const io::VideoInfo& video)
   return config;
 }
 
-// Nothing: interrupted before the first picture.
+// Returns null if interrupted before the first picture.
 std::unique_ptr<io::Reader> open_reader(const io::ReaderOptions& options) {
   try {
     auto reader = std::make_unique<io::Reader>(options);

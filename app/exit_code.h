@@ -1,4 +1,4 @@
-// What the command's exit status tells a script.
+// The exit status of the command, for scripts.
 #pragma once
 
 #include "cu264/status.h"
@@ -10,9 +10,9 @@ enum class ExitCode {
   usage = 1,
   input = 2,
   device = 3,
-  encode = 4,  // encoding, or writing what was encoded
+  encode = 4,  // encoding failed, or writing what was encoded
   verify = 5,
-  interrupted = 130,  // 128 + SIGINT, as shells have it
+  interrupted = 130,  // 128 + SIGINT, as in shells
 };
 
 ExitCode exit_code_of(ErrorCode code);

@@ -1,4 +1,4 @@
-// cu264 hide put|get: data in the level suffixes of a finished stream, encrypted or not.
+// cu264 hide put|get: hides data in the level suffixes of a finished stream, encrypted or not, and reads it.
 #include "app/stream_command.h"
 #include "app/verbs.h"
 

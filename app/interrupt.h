@@ -1,11 +1,12 @@
-// Ctrl-C: the first finishes the file with the pictures so far, the second removes it and ends at once.
+// The first Ctrl-C finishes the file with the pictures so far; the second removes it and ends the process at
+// once.
 #pragma once
 
 #include <atomic>
 
 namespace cu264::app {
 
-// SIGINT and SIGTERM from now on set interrupted(); a closed pipe becomes a write error.
+// Makes SIGINT and SIGTERM set interrupted() from now on. A closed pipe becomes a write error.
 void catch_signals();
 
 bool interrupted();

@@ -1,12 +1,12 @@
-// cu264: the command. One file a verb; this one finds the verb and turns errors into one line and an exit
-// code.
+// The command cu264. Each verb has its own file; this one finds the verb, and turns errors into one line and
+// an exit code.
 #include <cstdio>
 #include <exception>
 #include <new>
 #include <string>
 #include <vector>
 
-#include "app/nearest.h"
+#include "app/suggest.h"
 #include "app/verbs.h"
 #include "cu264/version.h"
 
@@ -61,7 +61,7 @@ ExitCode run(const std::vector<std::string>& arguments) {
     names.emplace_back(known.name);
     list += std::string(known.name) + ", ";
   }
-  const std::string near = cu264::app::nearest(verb, names);
+  const std::string near = cu264::app::suggest(verb, names);
   return fail(ExitCode::usage,
               "unknown verb '" + verb + "' (" +
                   (near.empty() ? list + "--help or --version" : "did you mean " + near + "?") + ")");

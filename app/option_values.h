@@ -1,4 +1,4 @@
-// Option values that the library's Config does not parse.
+// Parsers of option values that the library's Config does not parse.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace cu264::app {
 
-// Throw Error(invalid_argument) that names the option and what it takes.
+// They throw Error(invalid_argument), which names the option and the values that it takes.
 std::int64_t parse_count(const std::string& option, const std::string& value);     // 1, 2, ...
 std::uint32_t parse_density(const std::string& option, const std::string& value);  // 1 to 65536
 double parse_seconds(const std::string& option, const std::string& value);         // >= 0
@@ -16,9 +16,9 @@ std::pair<int, int> parse_size(const std::string& option, const std::string& val
 bool parse_auto_off(const std::string& option, const std::string& value);  // true: auto
 std::string parse_pixel_format(const std::string& option, const std::string& value);
 
-// By the extension: bare samples, which nothing in the file describes.
+// Says by the extension whether the file has bare samples, which nothing in the file describes.
 bool looks_like_raw_video(const std::string& path);
-// By the extension: a format that describes itself.
+// Says by the extension whether the file has a format that describes itself.
 bool looks_like_described_video(const std::string& path);
 
 }  // namespace cu264::app

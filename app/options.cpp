@@ -6,12 +6,10 @@
 #include <iterator>
 #include <sstream>
 
-#include "app/encryption_parts.h"
-#include "app/given.h"
 #include "app/input_options.h"
-#include "app/key_file.h"
 #include "app/option_values.h"
-#include "app/watermark_scheme.h"
+#include "app/parsed_options.h"
+#include "app/protection_values.h"
 #include "io/output_file.h"
 
 namespace cu264::app {
@@ -39,13 +37,13 @@ constexpr char kExitCodes[] =
     "\nExit status: 0 done, 1 usage, 2 input, 3 device, 4 encoding or writing, 5 verification failed, 130 "
     "interrupted.\n";
 
-// Planned, and worth more than "unknown option".
+// These options are planned. The error for them says more than "unknown option".
 constexpr const char* kLater[] = {"quality", "bitrate", "max-frame-bytes"};
 
 struct Groups {
   po::options_description input{"Input", kHelpWidth};
   po::options_description coding{"Coding", kHelpWidth};
-  po::options_description machine{"Machine", kHelpWidth};
+  po::options_description execution{"Execution", kHelpWidth};
   po::options_description output{"Output", kHelpWidth};
   po::options_description protection{"Protection", kHelpWidth};
   po::options_description reports{"Reports", kHelpWidth};
@@ -53,7 +51,7 @@ struct Groups {
   Groups() {
     add_input_options(input);
     for (const ConfigOption& option : config_options()) add_config_option(option);
-    machine.add_options()(
+    execution.add_options()(
         "entropy-kernel", text("NAME"),
         "for developers: which kernels of the CUDA backend code the levels: production, cavlcu "
         "or cavlc_su (production). Never changes the bytes");
@@ -86,9 +84,9 @@ struct Groups {
 
   void add_config_option(const ConfigOption& option) {
     using Group = ConfigOption::Group;
-    // What the pictures are is said by the input, and where headers are by the output's container.
+    // The input says what the pictures are, and the output's container says where the headers are.
     if (option.group == Group::input || option.group == Group::output) return;
-    po::options_description& group = option.group == Group::coding ? coding : machine;
+    po::options_description& group = option.group == Group::coding ? coding : execution;
     if (option.name == std::string("deblock")) {
       group.add_options()("no-deblock", "no loop filter in the decoder");
       return;
@@ -100,11 +98,11 @@ struct Groups {
 
   po::options_description all() const {
     po::options_description all;
-    return all.add(input).add(coding).add(machine).add(output).add(protection).add(reports);
+    return all.add(input).add(coding).add(execution).add(output).add(protection).add(reports);
   }
 };
 
-// Nothing: the production kernel.
+// Returns nothing for the production kernel.
 std::optional<published::Coder> parse_entropy_kernel(const std::string& name) {
   if (name == "production") return std::nullopt;
   if (name == "cavlcu") return published::Coder::cavlcu;
@@ -112,55 +110,56 @@ std::optional<published::Coder> parse_entropy_kernel(const std::string& name) {
   usage("bad entropy-kernel \"" + name + "\"", "use production, cavlcu or cavlc_su");
 }
 
-void read_coding(const Given& given, EncodeOptions& options) {
+void read_coding(const ParsedOptions& parsed, EncodeOptions& options) {
   for (const ConfigOption& option : config_options()) {
     const bool asked =
         option.group == ConfigOption::Group::coding || option.group == ConfigOption::Group::execution;
-    if (asked && given.has(option.name)) options.config.set(option.name, given[option.name]);
+    if (asked && parsed.has(option.name)) options.config.set(option.name, parsed[option.name]);
   }
-  if (given.has("entropy-kernel")) options.coder = parse_entropy_kernel(given["entropy-kernel"]);
-  options.config.deblock = !given.has("no-deblock");
-  if (given.has("device")) {
+  if (parsed.has("entropy-kernel")) options.coder = parse_entropy_kernel(parsed["entropy-kernel"]);
+  options.config.deblock = !parsed.has("no-deblock");
+  if (parsed.has("device")) {
     if (options.config.backend == BackendChoice::cpu)
       usage("--device is of no use to --backend cpu", "drop one");
-    options.config.backend = BackendChoice::cuda;  // a device was asked for by number
+    options.config.backend = BackendChoice::cuda;  // a device was chosen by number
   }
 }
 
-void read_output(const Given& given, EncodeOptions& options) {
-  options.output = given["output"];
+void read_output(const ParsedOptions& parsed, EncodeOptions& options) {
+  options.output = parsed["output"];
   if (options.output.empty()) usage("no output is named", "cu264 encode INPUT -o OUTPUT");
-  if (given.has("format")) {
-    options.container = io::container_by_name(given["format"]);
+  if (parsed.has("format")) {
+    options.container = io::container_by_name(parsed["format"]);
   } else if (options.output != "-") {
     options.container = io::container_by_extension(options.output);
   }
-  options.fragmented = given.has("fragmented");
+  options.fragmented = parsed.has("fragmented");
   if (options.fragmented && !io::is_mp4_family(options.container)) {
     usage("--fragmented is for mp4 and mov", "drop it");
   }
   if (options.output == "-" && io::is_mp4_family(options.container) && !options.fragmented) {
     usage("an mp4 on standard output cannot be gone back in", "add --fragmented");
   }
-  options.recon = given["recon"], options.stats = given["stats"];
+  options.recon = parsed["recon"], options.stats = parsed["stats"];
 }
 
-void read_reports(const Given& given, EncodeOptions& options) {
-  options.psnr = given.has("psnr"), options.ssim = given.has("ssim");
-  options.verify = given.has("verify"), options.quiet = given.has("quiet");
+void read_reports(const ParsedOptions& parsed, EncodeOptions& options) {
+  options.psnr = parsed.has("psnr"), options.ssim = parsed.has("ssim");
+  options.verify = parsed.has("verify"), options.quiet = parsed.has("quiet");
   if (options.verify && options.output == "-") {
     usage("--verify cannot read standard output again", "write to a file");
   }
-  if (given.has("progress")) options.progress = parse_auto_off("progress", given["progress"]);
+  if (parsed.has("progress")) options.progress = parse_auto_off("progress", parsed["progress"]);
   if (options.quiet || isatty(STDERR_FILENO) == 0) options.progress = false;
 }
 
-void read_encryption(const Given& given, EncodeOptions& options) {
+void read_encryption(const ParsedOptions& parsed, EncodeOptions& options) {
   options.encryption.emplace();
-  options.encryption->parts = given.has("strength") ? parse_encryption_strength("strength", given["strength"])
-                                                    : parse_encryption_parts("encrypt", given["encrypt"]);
-  options.encryption->authenticate = given.has("authenticate");
-  // Authentication is of finished slices: then all is done behind the encoder.
+  options.encryption->parts = parsed.has("strength")
+                                  ? parse_encryption_strength("strength", parsed["strength"])
+                                  : parse_encryption_parts("encrypt", parsed["encrypt"]);
+  options.encryption->authenticate = parsed.has("authenticate");
+  // Authentication covers finished slices, so with it all encryption is done after the encoder.
   if (!options.encryption->authenticate)
     options.config.encryption = EncoderEncryption{*options.key, options.encryption->parts};
   if (options.verify) {
@@ -169,36 +168,36 @@ void read_encryption(const Given& given, EncodeOptions& options) {
   }
 }
 
-// But its payload, which is read when all else is known to be right.
-void read_watermark(const Given& given, EncodeOptions& options) {
-  const WatermarkScheme scheme = parse_watermark_scheme("watermark", given["watermark"]);
-  options.payload = given["payload"];
+// Reads everything but the payload, which is read once everything else is known to be right.
+void read_watermark(const ParsedOptions& parsed, EncodeOptions& options) {
+  const WatermarkScheme scheme = parse_watermark_scheme("watermark", parsed["watermark"]);
+  options.payload = parsed["payload"];
   if (options.payload.empty()) usage("--watermark has no payload", "give --payload FILE");
   options.config.watermark = EncoderWatermark{*options.key, {}, scheme};
-  if (given.has("density")) {
-    options.config.watermark->density = parse_density("density", given["density"]);
+  if (parsed.has("density")) {
+    options.config.watermark->density = parse_density("density", parsed["density"]);
   }
 }
 
-void read_protection(const Given& given, EncodeOptions& options) {
-  const bool encrypts = given.has("encrypt") || given.has("strength"), marks = given.has("watermark");
+void read_protection(const ParsedOptions& parsed, EncodeOptions& options) {
+  const bool encrypts = parsed.has("encrypt") || parsed.has("strength"), marks = parsed.has("watermark");
   const auto refuse = [&](const char* name, const char* without) {
-    if (given.has(name))
+    if (parsed.has(name))
       usage(std::string("--") + name + " is of no use without " + without, "add it, or drop one");
   };
-  if (given.has("encrypt") && given.has("strength")) {
+  if (parsed.has("encrypt") && parsed.has("strength")) {
     usage("--encrypt and --strength say the same", "give one of them");
   }
   if (!encrypts) refuse("authenticate", "--encrypt");
   if (!marks) refuse("payload", "--watermark"), refuse("density", "--watermark");
   if (!encrypts && !marks) return refuse("key-file", "--encrypt or --watermark");
-  options.key.emplace(given.has("key-file") ? key_of_file(given["key-file"])
-                                            : ProtectionKey::from_environment());
-  if (encrypts) read_encryption(given, options);
-  if (marks) read_watermark(given, options);
+  options.key.emplace(parsed.has("key-file") ? key_of_file(parsed["key-file"])
+                                             : ProtectionKey::from_environment());
+  if (encrypts) read_encryption(parsed, options);
+  if (marks) read_watermark(parsed, options);
 }
 
-// Every file that is written must be one of its own.
+// Every file that is written must be a different one.
 void check_files(const EncodeOptions& options) {
   const std::vector<std::string> files = {options.reader.input.path, options.output, options.recon,
                                           options.stats, options.payload};
@@ -219,7 +218,7 @@ std::string encode_help() {
   const Groups groups;
   std::ostringstream text;
   text << kExamples;
-  for (const auto* group : {&groups.input, &groups.coding, &groups.machine, &groups.output,
+  for (const auto* group : {&groups.input, &groups.coding, &groups.execution, &groups.output,
                             &groups.protection, &groups.reports}) {
     text << '\n' << *group;
   }
@@ -228,16 +227,16 @@ std::string encode_help() {
 
 std::optional<EncodeOptions> parse_encode_options(const std::vector<std::string>& arguments) {
   const Groups groups;
-  const Given given(arguments, groups.all(), "cu264 encode",
-                    {{std::begin(kLater), std::end(kLater)}, "--qp sets the quality"});
-  if (given.has("help")) return std::nullopt;
+  const ParsedOptions parsed(arguments, groups.all(), "cu264 encode",
+                             {{std::begin(kLater), std::end(kLater)}, "--qp sets the quality"});
+  if (parsed.has("help")) return std::nullopt;
   EncodeOptions options;
   options.reader.max_side = kMaxSide;
-  read_input(given, "cu264 encode", options.reader);
-  read_coding(given, options);
-  read_output(given, options);
-  read_reports(given, options);
-  read_protection(given, options);
+  read_input(parsed, "cu264 encode", options.reader);
+  read_coding(parsed, options);
+  read_output(parsed, options);
+  read_reports(parsed, options);
+  read_protection(parsed, options);
   check_files(options);
   return options;
 }

@@ -1,4 +1,4 @@
-// What `cu264 encode` was asked to do.
+// The options of `cu264 encode`.
 #pragma once
 
 #include <optional>
@@ -18,21 +18,21 @@ struct EncodeOptions {
   std::string output;
   io::Container container = io::Container::h264;
   bool fragmented = false;
-  Config config;                          // what the command line decides of it; the input decides the rest
-  std::optional<published::Coder> coder;  // instead of the production kernel
-  std::string recon;                      // file names; empty: not wanted
+  Config config;                          // what the command line decides; the input decides the rest
+  std::optional<published::Coder> coder;  // a published coder instead of the production kernel
+  std::string recon;                      // file names; empty if not wanted
   std::string stats;
-  std::optional<EncryptionOptions> encryption;  // of the finished stream
+  std::optional<EncryptionOptions> encryption;  // encryption of the finished stream
   std::optional<ProtectionKey> key;             // with encryption
-  std::string payload;                          // file name, with Config::watermark
+  std::string payload;                          // file name, if Config::watermark is set
   bool psnr = false;
   bool ssim = false;
   bool verify = false;
-  bool progress = true;  // where stderr is a terminal
+  bool progress = true;  // shown if stderr is a terminal
   bool quiet = false;
 };
 
-// Throws Error(invalid_argument) on anything not understood. Nothing: help was asked for.
+// Throws Error(invalid_argument) for anything that is not understood. Returns nothing if help was asked for.
 std::optional<EncodeOptions> parse_encode_options(const std::vector<std::string>& arguments);
 
 std::string encode_help();

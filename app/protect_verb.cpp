@@ -1,5 +1,5 @@
-// cu264 protect encrypt|decrypt|new-key: selective encryption of a finished stream, the way back, and keys.
-#include "app/encryption_parts.h"
+// cu264 protect encrypt|decrypt|new-key: encrypts a finished stream selectively, decrypts it, and makes keys.
+#include "app/protection_values.h"
 #include "app/stream_command.h"
 #include "app/verbs.h"
 

@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "app/interrupt.h"
-#include "app/key_file.h"
+#include "app/protection_values.h"
 #include "io/av.h"
 #include "io/output_file.h"
 #include "io/remux.h"
@@ -83,7 +83,8 @@ std::optional<StreamCommand> parse_stream_command(const std::string& verb,
   }
   command.input = command.text("input"), command.output = command.text("output");
   for (const char* name : {"input", "key-file", "payload"}) {
-    if (!command.has(name) || (command.text(name) == "-" && command.output == "-")) continue;  // two pipes
+    if (!command.has(name) || (command.text(name) == "-" && command.output == "-"))
+      continue;  // these are two pipes
     if (io::same_file(command.text(name), command.output)) {
       throw Error(ErrorCode::invalid_argument, command.output + " is the output and the " + name,
                   "name another output");

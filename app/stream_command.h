@@ -1,4 +1,4 @@
-// What the verbs on finished streams share: IN -o OUT --key-file K, and the run itself.
+// The common part of the verbs for finished streams: IN -o OUT --key-file K, and the run itself.
 #pragma once
 
 #include <boost/program_options.hpp>
@@ -14,30 +14,31 @@ namespace cu264::app {
 
 struct StreamCommand {
   std::string input, output;
-  boost::program_options::variables_map values;  // of the verb's own options
+  boost::program_options::variables_map values;  // values of the verb's own options
 
   bool has(const char* name) const { return values.count(name) != 0; }
   std::string text(const char* name) const { return values[name].as<std::string>(); }
-  // A whole number from `low` to `high`.
+  // Returns a whole number from `low` to `high`.
   std::uint32_t number(const char* name, std::uint32_t low, std::uint32_t high) const;
-  // Of --key-file, or of CU264_KEY.
+  // Reads the key from --key-file, or from CU264_KEY.
   ProtectionKey key() const;
-  // Of --threads; without it, one a core.
+  // Sets the threads that --threads asks for; without it there is one for each core.
   void set_threads(StreamTool& tool) const;
 };
 
-// Nothing: help was asked for, and printed. Throws Error(invalid_argument) on anything not understood.
+// Returns nothing if help was asked for, which is then printed. Throws Error(invalid_argument) for anything
+// that is not understood.
 std::optional<StreamCommand> parse_stream_command(const std::string& verb,
                                                   const std::vector<std::string>& arguments,
                                                   const boost::program_options::options_description& own,
                                                   const std::string& help);
 
-// A payload file; one that is empty or larger than any stream could hold is refused.
+// Reads a payload file. One that is empty, or larger than any stream could hold, is refused.
 std::vector<std::uint8_t> read_payload(const std::string& path);
 
-// The input through the tool into the output. Interrupted, it leaves nothing.
+// Passes the input through the tool into the output. If interrupted, it leaves no output.
 ExitCode rewrite_stream(const StreamCommand& command, StreamTool& tool);
-// The input through the tool; the payload it finds into the output.
+// Passes the input through the tool, and writes the payload that the tool finds to the output.
 ExitCode extract_payload(const StreamCommand& command, StreamTool& tool);
 
 }  // namespace cu264::app

@@ -1,4 +1,4 @@
-// What the command can do. `arguments` are those behind the verb.
+// The verbs of the command. `arguments` are those behind the verb.
 #pragma once
 
 #include <string>

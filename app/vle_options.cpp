@@ -5,8 +5,8 @@
 #include <boost/program_options.hpp>
 #include <sstream>
 
-#include "app/given.h"
 #include "app/option_values.h"
+#include "app/parsed_options.h"
 #include "io/output_file.h"
 
 namespace cu264::app {
@@ -84,23 +84,23 @@ std::string vle_help() {
 }
 
 std::optional<VleOptions> parse_vle_options(const std::vector<std::string>& arguments) {
-  const Given given(arguments, known_options(), "cu264 vle");
-  if (given.has("help")) return std::nullopt;
+  const ParsedOptions parsed(arguments, known_options(), "cu264 vle");
+  if (parsed.has("help")) return std::nullopt;
   VleOptions options;
-  read_words(given.inputs(), options);
-  if (given.has("output")) options.output = given["output"];
-  if (given.has("backend")) options.backend = parse_backend(given["backend"]);
-  if (given.has("threads") && given["threads"] != "0") {
-    const std::int64_t threads = parse_count("threads", given["threads"]);
-    if (threads > kMostThreads) usage("--threads " + given["threads"], "at most 1024, or 0: one a core");
+  read_words(parsed.inputs(), options);
+  if (parsed.has("output")) options.output = parsed["output"];
+  if (parsed.has("backend")) options.backend = parse_backend(parsed["backend"]);
+  if (parsed.has("threads") && parsed["threads"] != "0") {
+    const std::int64_t threads = parse_count("threads", parsed["threads"]);
+    if (threads > kMostThreads) usage("--threads " + parsed["threads"], "at most 1024, or 0: one a core");
     options.threads = static_cast<int>(threads);
   }
-  if (given.has("progress")) {
-    const std::string when = given["progress"];
+  if (parsed.has("progress")) {
+    const std::string when = parsed["progress"];
     if (when != "auto" && when != "off") usage("--progress '" + when + "'", "it is auto or off");
     options.progress = when == "auto";
   }
-  options.quiet = given.has("quiet");
+  options.quiet = parsed.has("quiet");
   check_files(options);
   return options;
 }

@@ -1,4 +1,4 @@
-// What `cu264 vle` was asked to do.
+// The options of `cu264 vle`.
 #pragma once
 
 #include <optional>
@@ -14,11 +14,11 @@ struct VleOptions {
   std::string input, output;
   BackendChoice backend = BackendChoice::automatic;
   int threads = 0;
-  bool progress = true;  // where stderr is a terminal
+  bool progress = true;  // shown if stderr is a terminal
   bool quiet = false;
 };
 
-// Throws Error(invalid_argument) on anything not understood. Nothing: help was asked for.
+// Throws Error(invalid_argument) for anything that is not understood. Returns nothing if help was asked for.
 std::optional<VleOptions> parse_vle_options(const std::vector<std::string>& arguments);
 
 std::string vle_help();

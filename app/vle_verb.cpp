@@ -1,4 +1,4 @@
-// cu264 vle: compress and expand files and pipes.
+// cu264 vle: compresses and expands files and pipes.
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 
 struct Interrupted {};
 
-// Not worth waking a device for.
+// For inputs below this size, starting a device takes longer than it saves.
 constexpr std::uint64_t kSmallInput = std::uint64_t{64} << 20;
 
 constexpr double kMega = 1e6;
@@ -33,7 +33,7 @@ double seconds_since(Clock::time_point start) {
   return std::max(1e-9, std::chrono::duration<double>(Clock::now() - start).count());
 }
 
-// The side of the totals that is read, and the side that is written.
+// The bytes that were read and written so far.
 struct Sides {
   std::uint64_t read, written;
 };
@@ -41,7 +41,7 @@ Sides sides_of(const vle::StreamTotals& totals, bool expand) {
   return expand ? Sides{totals.container, totals.original} : Sides{totals.original, totals.container};
 }
 
-// "[ 42.0%] 420.0/1000.0 MB, 2100.3 MB/s, eta 0:00:18"
+// Returns text such as "[ 42.0%] 420.0/1000.0 MB, 2100.3 MB/s, eta 0:00:18".
 std::string progress_text(std::uint64_t read, std::optional<std::uint64_t> size, double seconds) {
   char text[128];
   const double rate = static_cast<double>(read) / seconds;
@@ -72,7 +72,7 @@ std::string summary_of(const vle::StreamReport& report, const VleOptions& option
   return text + report.backend + ": " + report.reason;
 }
 
-// Auto starts no device for what a core does in the same time.
+// With `auto`, no device is started for what one core does in the same time.
 BackendChoice backend_for(const VleOptions& options, std::optional<std::uint64_t> size) {
   const bool small = size && *size < kSmallInput;
   return options.backend == BackendChoice::automatic && small ? BackendChoice::cpu : options.backend;
@@ -105,7 +105,7 @@ vle::StreamReport run(const VleOptions& options) {
   try {
     report = options.expand ? vle::expand(source, sink, stream) : vle::compress(source, sink, stream);
   } catch (const Error& error) {
-    // Of what is wrong in a container the library does not know the name.
+    // The library does not know the file name of a damaged container, so it is added here.
     const bool named = std::string_view(error.what()).starts_with(input.name());
     if (error.code() != ErrorCode::bad_input || named) throw;
     throw Error(error.code(), input.name() + ": " + error.what());

@@ -1,7 +1,7 @@
-// cu264 watermark embed|extract: a payload in the trailing ones of a finished stream.
+// cu264 watermark embed|extract: puts a payload into the trailing ones of a finished stream, and reads it.
+#include "app/protection_values.h"
 #include "app/stream_command.h"
 #include "app/verbs.h"
-#include "app/watermark_scheme.h"
 
 namespace cu264::app {
 namespace {

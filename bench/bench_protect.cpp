@@ -56,9 +56,9 @@ double ssim_of(const Picture& a, const Picture& b) {
 }
 
 std::vector<std::uint8_t> edges_of(const Picture& picture) {
-  canny::ExecutionOptions machine;
-  machine.backend = BackendChoice::cpu;
-  return canny::detect({}, picture.plane(0), picture.width, picture.width, picture.height, machine);
+  canny::ExecutionOptions execution;
+  execution.backend = BackendChoice::cpu;
+  return canny::detect({}, picture.plane(0), picture.width, picture.width, picture.height, execution);
 }
 
 // The edge-difference ratio: the number of pixels that are edges in only one of the maps, divided by the

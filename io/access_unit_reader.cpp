@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kPartBytes = std::size_t{8} << 20;
 constexpr std::size_t kMaxAccessUnitBytes = std::size_t{256} << 20;
 
-// H.264 7.4.1.2.3: these begin an access unit where they follow the slices of a picture.
+// These begin an access unit if they follow the slices of a picture (H.264 7.4.1.2.3).
 bool opens_access_unit(int nal_unit_type) {
   return (nal_unit_type >= 6 && nal_unit_type <= 9) || (nal_unit_type >= 14 && nal_unit_type <= 18);
 }
@@ -58,7 +58,7 @@ void AccessUnitReader::fill() {
 }
 
 void AccessUnitReader::find_boundaries() {
-  // A start code, the NAL unit's header, and the byte in which a slice says first_mb_in_slice.
+  // This covers a start code, the NAL unit's header, and the byte in which a slice says first_mb_in_slice.
   constexpr std::size_t kSeen = 5;
   std::size_t at = searched_;
   while (at + kSeen <= size_) {
@@ -77,7 +77,7 @@ void AccessUnitReader::find_boundaries() {
   searched_ = at;
 }
 
-// The NAL unit whose header is at this position; it is the next one after those already asked about.
+// Looks at the NAL unit whose header is at this position; it is the next one after those already looked at.
 bool AccessUnitReader::begins_access_unit(std::size_t header) {
   const int type = buffer_[header] & 31;
   if (is_slice(type)) {

@@ -8,7 +8,7 @@
 namespace cu264::io {
 namespace {
 
-// libav logs from its own threads, and has one callback for the whole process.
+// libav logs from its own threads, and has a single callback for the whole process.
 std::mutex log_mutex;
 std::string last_complaint;
 

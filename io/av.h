@@ -35,7 +35,7 @@ using AvIo = std::unique_ptr<AVIOContext, AvDeleter>;
 AvFrame make_frame();
 AvPacket make_packet();
 
-// Options handed to libav by name; what is left after the call was not understood.
+// Options that are passed to libav by name. Those that are left after the call were not understood.
 class AvOptions {
  public:
   AvOptions() = default;
@@ -51,11 +51,11 @@ class AvOptions {
   AVDictionary* dictionary_ = nullptr;
 };
 
-// Keeps libav off stderr; its last complaint becomes part of the next av_error instead.
+// Keeps libav from writing to stderr; its last message becomes part of the next av_error instead.
 void capture_av_log();
 void forget_av_log();
 
-// "file: doing: libav's text: libav's last complaint"
+// The text is "file: doing: libav's text: libav's last message".
 Error av_error(ErrorCode code, const std::string& file, const std::string& doing, int av_code,
                const std::string& remedy = {});
 

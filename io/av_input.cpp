@@ -34,7 +34,7 @@ const AVInputFormat* find_format(const std::string& format, const std::string& f
   throw Error(ErrorCode::unsupported, file + ": FFmpeg was built without the demuxer " + format);
 }
 
-// What the content of an open file is, which alone decides: a name may lie.
+// Finds the format of an open file by its content alone, because a name may be wrong.
 const AVInputFormat* probe(AVIOContext* io, const InputOptions& options, const std::string& file) {
   const AVInputFormat* found = nullptr;
   const int result = av_probe_input_buffer2(io, &found, "", nullptr, 0, 0);
@@ -56,7 +56,7 @@ const AVInputFormat* probe(AVIOContext* io, const InputOptions& options, const s
   return found;
 }
 
-// An address over a protocol that was not asked for.
+// Refuses an address of a protocol that was not asked for.
 void check_protocol(const InputOptions& options) {
   const char* const protocol = avio_find_protocol_name(options.path.c_str());
   if (!protocol || av_match_list(protocol, allowed_protocols(options.protocols).c_str(), ',') > 0) return;
@@ -65,7 +65,7 @@ void check_protocol(const InputOptions& options) {
       std::string("--allow-protocol names what may be used, as ") + protocol + " and what lies below it");
 }
 
-// AVFormatContext::io_open of an input that is one file.
+// This is AVFormatContext::io_open for an input that is one file.
 int open_nothing_else(AVFormatContext*, AVIOContext**, const char*, int, AVDictionary**) {
   return AVERROR(EPERM);
 }
@@ -111,7 +111,7 @@ AvInput::AvInput(const InputOptions& options, std::unique_ptr<InputFile> opened)
   try {
     context_->format_whitelist = copied(allowed_formats(format));
     context_->protocol_whitelist = copied(allowed_protocols(options.protocols));
-    // Only libavformat itself can follow a list that was asked for, from its own address.
+    // Only libavformat itself can follow a list that was asked for, starting from its own address.
     if (is_file && !(format && names_other_files(*format))) {
       read_from(opened ? std::move(opened) : std::make_unique<InputFile>(options.path));
       context_->io_open = open_nothing_else;

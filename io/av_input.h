@@ -1,4 +1,4 @@
-// An open input: libavformat's demuxer on a file, a pipe or standard input.
+// An open input: libavformat's demuxer for a file, a pipe or standard input.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +20,22 @@ struct RawVideo {
 };
 
 // An input is one file. Formats that name further files (playlists, manifests, image sequences) are read only
-// if `format` or the path asks for them, and over no protocol but local files unless `protocols` names it.
+// if `format` or the path asks for them, and from local files alone unless `protocols` names another
+// protocol.
 struct InputOptions {
-  std::string path;    // "-": standard input; with a number like %04d, and no file of that name: a sequence
-  std::string format;  // libavformat's name of the demuxer; empty: found by probing
+  std::string path;  // "-" is standard input; a path with a number like %04d is a sequence, unless a file has
+                     // that name
+  std::string format;                 // libavformat's name of the demuxer; if empty, it is found by probing
   std::vector<std::string> accepted;  // if not empty: the only demuxers that probing may find
-  std::string protocols;              // libavformat's names, by commas, beside those of local files
+  std::string protocols;  // libavformat's names, separated by commas, of protocols allowed beside local files
   std::optional<RawVideo> raw;
-  AVRational frame_rate{0, 1};  // of raw video, image sequences and elementary streams; 0: theirs, or 25
-  std::function<bool()> stop;   // asked often, from any thread: true ends the input here
+  AVRational frame_rate{0, 1};  // for raw video, image sequences and elementary streams; 0: their own, or 25
+  std::function<bool()> stop;   // called often, from any thread; true ends the input here
 };
 
 class AvInput {
  public:
-  // `opened`: the file, if it is open already; what was peeked of it is read again.
+  // `opened` is the file if it is open already; bytes that were peeked are read again.
   explicit AvInput(const InputOptions& options, std::unique_ptr<InputFile> opened = nullptr);
   ~AvInput();
   AvInput(const AvInput&) = delete;
@@ -42,7 +44,7 @@ class AvInput {
   AVFormatContext* operator->() const { return context_; }
   AVFormatContext* get() const { return context_; }
   bool stopped() const { return stop_ && stop_(); }
-  // Raw video and YUV4MPEG2: every packet is one whole picture of known size.
+  // True for raw video and YUV4MPEG2, where every packet is one whole picture of known size.
   bool uncompressed() const { return uncompressed_; }
 
  private:
@@ -52,7 +54,7 @@ class AvInput {
 
   std::function<bool()> stop_;
   bool uncompressed_ = false;
-  std::unique_ptr<InputFile> file_;  // none where libavformat opens by name
+  std::unique_ptr<InputFile> file_;  // null where libavformat opens the input by name
   AvIo file_io_;
   AVFormatContext* context_ = nullptr;
 };

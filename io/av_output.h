@@ -1,4 +1,4 @@
-// libavformat's writing into an OutputFile.
+// Lets libavformat write into an OutputFile.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@
 
 namespace cu264::io {
 
-// Writes to `file`, which must outlive it; seeks where the file can.
+// Writes to `file`, which must outlive the result, and seeks where the file can.
 AvIo make_output_io(OutputFile& file);
 
-// As libavcodec counts: Error(bad_input) where an int cannot hold it.
+// Converts a size to libavcodec's type. Throws Error(bad_input) if an int cannot hold it.
 int packet_size(std::size_t bytes);
 
 }  // namespace cu264::io

@@ -1,4 +1,4 @@
-// What FFmpeg's releases call by different names, from 5.1 on.
+// Differences between FFmpeg's releases from 5.1 on.
 #pragma once
 
 extern "C" {
@@ -12,7 +12,7 @@ extern "C" {
 
 namespace cu264::io {
 
-// What an AVIOContext hands to its write callback is const from FFmpeg 7 on.
+// The bytes that an AVIOContext passes to its write callback are const from FFmpeg 7 on.
 using AvWrittenByte = std::conditional_t<LIBAVFORMAT_VERSION_MAJOR >= 61, const std::uint8_t, std::uint8_t>;
 
 inline bool is_key(const AVFrame& frame) {
@@ -31,7 +31,7 @@ inline bool is_interlaced(const AVFrame& frame) {
 #endif
 }
 
-// In the time base of the stream's packets; 0 if it is not known.
+// The duration is in the time base of the stream's packets, and 0 if it is not known.
 inline std::int64_t duration_of(const AVFrame& frame) {
 #if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(57, 30, 100)  // FFmpeg 6.0
   return frame.duration;
@@ -40,7 +40,7 @@ inline std::int64_t duration_of(const AVFrame& frame) {
 #endif
 }
 
-// A matrix that asks players to rotate or mirror the pictures.
+// Says whether a matrix asks players to rotate or mirror the pictures.
 inline bool has_display_matrix(const AVStream& stream) {
 #if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 30, 101)  // FFmpeg 6.1
   const AVCodecParameters& codec = *stream.codecpar;

@@ -36,7 +36,7 @@ bool is_full_range_format(AVPixelFormat format) {
   }
 }
 
-// RGB becomes limited range; everything else keeps its own. Untagged gray is full range, as in libswscale.
+// RGB becomes limited range; everything else keeps its range. Untagged gray is full range, as in libswscale.
 bool converted_range_is_full(const AVFrame& frame, const AVPixFmtDescriptor& format) {
   const auto pixel_format = static_cast<AVPixelFormat>(frame.format);
   if (is_rgb(format)) return false;
@@ -44,7 +44,7 @@ bool converted_range_is_full(const AVFrame& frame, const AVPixFmtDescriptor& for
   return is_gray(format) && frame.color_range == AVCOL_RANGE_UNSPECIFIED;
 }
 
-// The matrix that RGB is converted with: high definition has BT.709's, standard definition BT.601's.
+// The matrix that RGB is converted with is BT.709's for high definition and BT.601's for standard definition.
 int default_matrix(int height) {
   return height >= 720 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
 }
@@ -56,7 +56,7 @@ void Converter::describe(const AVFrame& frame, VideoInfo& info) {
   info.primaries = frame.color_primaries;
   info.transfer = frame.color_trc;
   info.matrix = is_rgb(format) ? default_matrix(frame.height) : frame.colorspace;
-  if (info.matrix == AVCOL_SPC_RGB) info.matrix = AVCOL_SPC_UNSPECIFIED;  // a tag that contradicts the format
+  if (info.matrix == AVCOL_SPC_RGB) info.matrix = AVCOL_SPC_UNSPECIFIED;  // the tag contradicts the format
   info.full_range = converted_range_is_full(frame, format);
 }
 
@@ -83,7 +83,8 @@ AvFrame Converter::convert(AvFrame frame) {
   const int matrix = is_rgb(*format) ? default_matrix(frame->height) : frame->colorspace;
   const int key[4] = {from, full, matrix, frame->height};
   if (!scaler_ || !std::equal(std::begin(key), std::end(key), scaler_key_)) {
-    // Bit-exact code paths, so that the same input gives the same stream on every processor.
+    // These flags select bit-exact code paths, so that the same input gives the same stream on every
+    // processor.
     constexpr int kFlags =
         SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP | SWS_BITEXACT;
     scaler_.reset(sws_getContext(frame->width, frame->height, from, frame->width, frame->height, to, kFlags,

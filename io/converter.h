@@ -1,4 +1,5 @@
-// Brings any decoded picture to a format the encoder takes: as it is where possible, else by libswscale.
+// Brings any decoded picture to a format that the encoder takes: unchanged where possible, otherwise by
+// libswscale.
 #pragma once
 
 #include <string>
@@ -12,20 +13,20 @@ class Converter {
  public:
   explicit Converter(std::string file) : file_(std::move(file)) {}
 
-  // The picture itself if the encoder takes its format, otherwise a new one: gray8 from gray, yuv420p from
-  // all else, with the range and matrix that describe() tells.
+  // Returns the picture itself if the encoder takes its format, otherwise a new one: gray8 from gray, yuv420p
+  // from everything else, with the range and matrix that describe() tells.
   AvFrame convert(AvFrame frame);
 
   // Fills the colour fields of `info` with those of the converted picture.
   static void describe(const AVFrame& frame, VideoInfo& info);
 
-  // What conversion costs a picture of this format, in a few words; empty if nothing.
+  // Says in a few words what a picture of this format loses by conversion; empty if nothing.
   static std::string loss(AVPixelFormat format);
 
  private:
   std::string file_;
   AvScaler scaler_;
-  int scaler_key_[4] = {-1, -1, -1, -1};  // format, range, matrix, height it was made for
+  int scaler_key_[4] = {-1, -1, -1, -1};  // the format, range, matrix and height it was made for
 };
 
 }  // namespace cu264::io

@@ -21,20 +21,20 @@ class InputFile {
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
-  // Fills the memory; fewer bytes only at the end, or once `stop`, asked now and then while a pipe is silent,
-  // says so.
+  // Fills the memory. Reads fewer bytes only at the end, or if `stop`, which is called now and then while a
+  // pipe is silent, returns true.
   std::size_t read(std::span<std::uint8_t> memory, const std::function<bool()>& stop = {});
 
-  // The next bytes, `size` of them or all that are left, which stay to be read.
+  // Returns the next `size` bytes, or all that are left; they remain to be read.
   std::span<const std::uint8_t> peek(std::size_t size);
 
-  // For callers that cannot take exceptions. At least one byte, 0 at the end or once `stop` says so, or
-  // -errno.
+  // For callers that cannot take exceptions. Returns the number of bytes read, at least one; 0 at the end or
+  // if `stop` returns true; or -errno.
   ssize_t try_read_some(std::span<std::uint8_t> memory, const std::function<bool()>& stop) noexcept;
-  // Of a regular file: as lseek(), or -errno.
+  // Works for a regular file: like lseek(), but returns -errno on failure.
   off_t try_seek(off_t offset, int whence) noexcept;
 
-  // Of a regular file.
+  // Known for a regular file only.
   std::optional<std::uint64_t> size() const { return size_; }
   const std::string& name() const { return name_; }
 
@@ -42,8 +42,8 @@ class InputFile {
   std::string name_;  // for messages
   int descriptor_ = -1;
   std::optional<std::uint64_t> size_;
-  std::vector<std::uint8_t> head_;    // taken from a pipe by peek(), still to be read
-  std::vector<std::uint8_t> peeked_;  // a copy of what a regular file's reader has before it
+  std::vector<std::uint8_t> head_;    // bytes that peek() took from a pipe and that are still to be read
+  std::vector<std::uint8_t> peeked_;  // a copy of the next bytes of a regular file
 };
 
 }  // namespace cu264::io

@@ -7,7 +7,7 @@ extern "C" {
 namespace cu264::io {
 namespace {
 
-// AVInputFormat::name, of every demuxer that opens files, addresses or devices which its content names.
+// The AVInputFormat::name of every demuxer that opens files, addresses or devices which its content names.
 constexpr char kNamesOtherFiles[] =
     "hls,applehttp,dash,webm_dash_manifest,imf,concat,image2,sdp,rtsp,rtp,sap,mlv,vobsub,avisynth,"
     "vapoursynth,"

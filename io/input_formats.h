@@ -1,4 +1,4 @@
-// Which of libavformat's demuxers open further files, and what may be opened at all.
+// Which of libavformat's demuxers open further files, and which formats and protocols are allowed.
 #pragma once
 
 #include <string>
@@ -7,13 +7,16 @@
 
 namespace cu264::io {
 
-// Playlists, manifests, scripts and image sequences, whose content names what is read next.
+// True for playlists, manifests, scripts and image sequences, whose content names the files that are read
+// next.
 bool names_other_files(const AVInputFormat& format);
 
-// The names of all demuxers but those, and `asked`, by commas: AVFormatContext::format_whitelist.
+// Returns the names of all demuxers but those, and that of `asked`, separated by commas, for
+// AVFormatContext::format_whitelist.
 std::string allowed_formats(const AVInputFormat* asked);
 
-// Local files, and what was asked for, by commas: AVFormatContext::protocol_whitelist.
+// Returns the protocols of local files and those in `asked`, separated by commas, for
+// AVFormatContext::protocol_whitelist.
 std::string allowed_protocols(const std::string& asked);
 
 }  // namespace cu264::io

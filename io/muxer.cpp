@@ -12,7 +12,7 @@ extern "C" {
 namespace cu264::io {
 namespace {
 
-// The room a transport stream's decoder has between arrival and display, as broadcasters use it.
+// The time that a transport stream's decoder has between arrival and display, as broadcasters use it.
 constexpr int kTransportDelay = 7 * AV_TIME_BASE / 10;
 
 }  // namespace
@@ -67,7 +67,7 @@ void Muxer::add_copy(const AVStream& stream) {
   AVStream* copy = avformat_new_stream(context_, nullptr);
   if (!copy) throw std::bad_alloc();
   check(avcodec_parameters_copy(copy->codecpar, stream.codecpar), "cannot copy a stream");
-  copy->codecpar->codec_tag = 0;  // the input container's; the output's muxer chooses its own
+  copy->codecpar->codec_tag = 0;  // the tag is the input container's; the output's muxer chooses its own
   copy->time_base = stream.time_base;
   copy->disposition = stream.disposition;
   av_dict_copy(&copy->metadata, stream.metadata, 0);
@@ -77,7 +77,8 @@ void Muxer::add_copy(const AVStream& stream) {
 void Muxer::write_header(const MuxerOptions& options) {
   AvOptions av_options;
   if (options.fragmented) {
-    // A fragment a second; delay_moov because some audio formats are only described by their first packet.
+    // There is one fragment a second. delay_moov is set because some audio formats are only described by
+    // their first packet.
     av_options.set("movflags", "+empty_moov+delay_moov+default_base_moof");
     av_options.set("frag_duration", std::to_string(AV_TIME_BASE));
   }
@@ -87,7 +88,7 @@ void Muxer::write_header(const MuxerOptions& options) {
 
 void Muxer::write(std::span<const std::uint8_t> data, std::int64_t pts, std::int64_t duration) {
   if (!context_) return file_.write(data.data(), data.size());
-  // Refers to the caller's bytes: the muxer copies those it keeps.
+  // The packet refers to the caller's bytes; the muxer copies those it keeps.
   packet_->data = const_cast<std::uint8_t*>(data.data());
   packet_->size = packet_size(data.size());
   packet_->stream_index = video_->index;
@@ -106,7 +107,7 @@ void Muxer::copy(AvPacket packet) {
   packet->pos = -1;
   av_packet_rescale_ts(packet.get(), packet->time_base, to.time_base);
   if (packet->dts == AV_NOPTS_VALUE) packet->dts = packet->pts;
-  // A coarser time base may bring two packets together; muxers refuse that.
+  // A coarser time base may give two packets the same time, which muxers refuse.
   const auto last = last_copied_dts_.find(to.index);
   if (last != last_copied_dts_.end() && packet->dts != AV_NOPTS_VALUE && packet->dts < last->second) {
     packet->dts = last->second;

@@ -15,23 +15,23 @@ namespace cu264::io {
 
 struct MuxerOptions {
   Container container = Container::h264;
-  bool fragmented = false;              // mp4 and mov: playable while it grows, and writable to a pipe
-  VideoInfo video;                      // width and height are the coded picture's
+  bool fragmented = false;  // for mp4 and mov: the file can be played while it grows, and written to a pipe
+  VideoInfo video;          // width and height are the coded picture's
   std::vector<std::uint8_t> headers;    // parameter sets in Annex B form
-  std::vector<const AVStream*> copied;  // of the input
+  std::vector<const AVStream*> copied;  // streams of the input
 };
 
 class Muxer {
  public:
-  // `file` stays the caller's, who commits it after finish().
+  // `file` belongs to the caller, who commits it after finish().
   Muxer(OutputFile& file, const MuxerOptions& options);
   ~Muxer();
   Muxer(const Muxer&) = delete;
   Muxer& operator=(const Muxer&) = delete;
 
-  // An access unit in Annex B form; pts and duration in VideoInfo::time_base.
+  // Writes an access unit in Annex B form; pts and duration are in VideoInfo::time_base.
   void write(std::span<const std::uint8_t> data, std::int64_t pts, std::int64_t duration);
-  // A packet of one of the copied streams, by its input's stream_index and in its time_base.
+  // Writes a packet of one of the copied streams, with its input's stream_index and in its time_base.
   void copy(AvPacket packet);
   void finish();
 
@@ -45,11 +45,11 @@ class Muxer {
   OutputFile& file_;
   AVRational time_base_;
   AvIo io_;
-  AVFormatContext* context_ = nullptr;  // none for a bare byte stream
+  AVFormatContext* context_ = nullptr;  // null for a bare byte stream
   AVStream* video_ = nullptr;
   AvPacket packet_;
   std::map<int, AVStream*> copies_;              // by the input's stream index
-  std::map<int, std::int64_t> last_copied_dts_;  // by the output's
+  std::map<int, std::int64_t> last_copied_dts_;  // by the output's stream index
 };
 
 }  // namespace cu264::io

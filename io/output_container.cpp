@@ -8,27 +8,29 @@
 namespace cu264::io {
 namespace {
 
-struct Form {
+struct ContainerFormat {
   const char* name;
   Container container;
   const char* muxer;
   const char* demuxer;
 };
 
-constexpr std::array<Form, 6> kForms{{{"h264", Container::h264, "h264", "h264"},
-                                      {"264", Container::h264, "h264", "h264"},
-                                      {"mp4", Container::mp4, "mp4", "mov"},
-                                      {"mov", Container::mov, "mov", "mov"},
-                                      {"mkv", Container::mkv, "matroska", "matroska"},
-                                      {"ts", Container::ts, "mpegts", "mpegts"}}};
+constexpr std::array<ContainerFormat, 6> kFormats{{{"h264", Container::h264, "h264", "h264"},
+                                                   {"264", Container::h264, "h264", "h264"},
+                                                   {"mp4", Container::mp4, "mp4", "mov"},
+                                                   {"mov", Container::mov, "mov", "mov"},
+                                                   {"mkv", Container::mkv, "matroska", "matroska"},
+                                                   {"ts", Container::ts, "mpegts", "mpegts"}}};
 
-const Form* find_form(const std::string& name) {
-  const auto form = std::find_if(kForms.begin(), kForms.end(), [&](const Form& f) { return name == f.name; });
-  return form == kForms.end() ? nullptr : &*form;
+const ContainerFormat* find_format(const std::string& name) {
+  const auto format = std::find_if(kFormats.begin(), kFormats.end(),
+                                   [&](const ContainerFormat& f) { return name == f.name; });
+  return format == kFormats.end() ? nullptr : &*format;
 }
 
-const Form& form_of(Container container) {
-  return *std::find_if(kForms.begin(), kForms.end(), [&](const Form& f) { return f.container == container; });
+const ContainerFormat& format_of(Container container) {
+  return *std::find_if(kFormats.begin(), kFormats.end(),
+                       [&](const ContainerFormat& f) { return f.container == container; });
 }
 
 // libavformat does not say what its MPEG-TS muxer accepts.
@@ -58,7 +60,7 @@ bool holds(Container container, AVCodecID codec) {
 }  // namespace
 
 Container container_by_name(const std::string& name) {
-  if (const Form* form = find_form(name)) return form->container;
+  if (const ContainerFormat* format = find_format(name)) return format->container;
   throw Error(ErrorCode::invalid_argument, "unknown format '" + name + "'", "one of h264, mp4, mov, mkv, ts");
 }
 
@@ -66,17 +68,17 @@ Container container_by_extension(const std::string& path) {
   std::string extension = std::filesystem::path(path).extension().string();
   std::transform(extension.begin(), extension.end(), extension.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const Form* form = extension.empty() ? nullptr : find_form(extension.substr(1));
-  if (form) return form->container;
+  const ContainerFormat* format = extension.empty() ? nullptr : find_format(extension.substr(1));
+  if (format) return format->container;
   throw Error(ErrorCode::invalid_argument, path + ": the extension tells no format",
               "name it .264 .h264 .mp4 .mov .mkv or .ts, or give --format");
 }
 
 const char* muxer_name(Container container) {
-  return form_of(container).muxer;
+  return format_of(container).muxer;
 }
 const char* demuxer_name(Container container) {
-  return form_of(container).demuxer;
+  return format_of(container).demuxer;
 }
 bool is_mp4_family(Container container) {
   return container == Container::mp4 || container == Container::mov;
@@ -99,7 +101,7 @@ std::vector<const AVStream*> copyable(Container container, const std::vector<con
     }
     const char* kind = av_get_media_type_string(codec.codec_type);
     notes.push_back(std::string(kind ? kind : "other") + " stream " + std::to_string(stream->index) + " (" +
-                    avcodec_get_name(codec.codec_id) + ") dropped: " + form_of(container).name +
+                    avcodec_get_name(codec.codec_id) + ") dropped: " + format_of(container).name +
                     " cannot hold it");
   }
   return held;

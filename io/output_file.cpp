@@ -15,7 +15,7 @@
 namespace cu264::io {
 namespace {
 
-// Names that remove_temporaries() may read at any moment: nothing here is ever allocated or freed.
+// remove_temporaries() may read these names at any moment, so nothing here is ever allocated or freed.
 struct TemporaryName {
   std::atomic<bool> taken{false};
   std::atomic<bool> valid{false};
@@ -39,8 +39,8 @@ void forget(const std::string& temporary) {
   }
 }
 
-// A new file beside `path`, under a name that nobody can know beforehand, or -1 and errno. The kernel applies
-// the process's umask to the mode.
+// Creates a new file beside `path`, under an unpredictable name. Returns its descriptor, or -1 and errno. The
+// kernel applies the process's umask to the mode.
 int create_hidden(const std::filesystem::path& path, mode_t mode, std::string& created) {
   constexpr char kLetters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
   constexpr int kAttempts = 100;
@@ -76,18 +76,18 @@ OutputFile::OutputFile(const std::string& path) : path_(path), name_(path == "-"
     seekable_ = fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode);
     return;
   }
-  // A link keeps pointing at what it points at.
+  // A link stays; the file that it points at is replaced.
   const std::filesystem::path place = place_of(path);
   path_ = place.empty() ? path : place.string();
   std::string temporary;
-  // What replaces a file is never more open than it: it gets that file's bits afterwards, but neither
-  // set-user-ID nor set-group-ID, which spoke of other bytes.
+  // The new file must never be more open than the one it replaces. It gets that file's permission bits
+  // afterwards, but neither set-user-ID nor set-group-ID, which were granted to other content.
   descriptor_ = create_hidden(path_, exists ? 0600 : 0666, temporary);
   if (descriptor_ < 0) refuse(std::strerror(errno), "the folder must exist and be writable");
   temporary_ = temporary;
   remember(temporary_);
   seekable_ = true;
-  // File systems without such bits refuse, and then there is nothing to keep.
+  // File systems without permission bits refuse this, and then there is nothing to keep.
   if (exists && fchmod(descriptor_, status.st_mode & 0777) != 0 && errno != EPERM && errno != ENOTSUP) {
     const int error = errno;
     discard();
@@ -138,7 +138,7 @@ void OutputFile::write(const void* data, std::size_t size) {
 void OutputFile::close() {
   if (descriptor_ < 0) return;
   const int descriptor = std::exchange(descriptor_, -1);
-  // Some file systems report a full disk only here.
+  // Some file systems report a full disk only when a file is closed.
   if (::close(descriptor) != 0 && errno != EINTR) error_ = errno;
   if (error_ != 0) throw write_error();
 }

@@ -1,5 +1,5 @@
-// A file that is complete or absent: written under a temporary name beside its place, renamed by commit(),
-// removed otherwise. Pipes, devices and standard output are written directly.
+// A file that is either complete or absent: it is written under a temporary name in the same folder, renamed
+// by commit(), and removed otherwise. Pipes, devices and standard output are written directly.
 #pragma once
 
 #include <sys/types.h>
@@ -14,17 +14,17 @@ namespace cu264::io {
 
 class OutputFile {
  public:
-  // "-" is standard output. Throws Error(bad_output), as every call here does.
+  // "-" is standard output. Throws Error(bad_output), as every function here does.
   explicit OutputFile(const std::string& path);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
   void write(const void* data, std::size_t size);
-  void close();   // nothing may be written after it; readable_path() then has everything
+  void close();   // nothing may be written after it; readable_path() then has the whole content
   void commit();  // closes, and gives the file its name
 
-  // For callers that cannot take exceptions: 0 or a positive result, or -errno, which is also kept.
+  // For callers that cannot take exceptions. Returns 0 or a positive result, or -errno, which is also kept.
   int try_write(const void* data, std::size_t size) noexcept;
   std::int64_t try_seek(std::int64_t offset, int whence) noexcept;
   int error() const { return error_; }
@@ -36,8 +36,8 @@ class OutputFile {
   const std::string& readable_path() const { return temporary_; }  // before commit()
   std::uint64_t bytes() const { return bytes_; }                   // written so far
 
-  // Removes the temporary files of all open outputs; safe in a signal handler, after which the process must
-  // end.
+  // Removes the temporary files of all open outputs. It is safe in a signal handler, after which the process
+  // must end.
   static void remove_temporaries() noexcept;
 
  private:
@@ -53,7 +53,7 @@ class OutputFile {
   std::uint64_t bytes_ = 0;
 };
 
-// True if both name one existing file, or would be the same new one.
+// Returns true if both paths name one existing file, or would be the same new one.
 bool same_file(const std::string& a, const std::string& b);
 
 }  // namespace cu264::io

@@ -1,4 +1,4 @@
-// One number for the samples of a picture, whatever the distance between its rows.
+// A hash of a picture's samples that does not depend on the distance between its rows.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class PictureHash {
   std::uint64_t value() const { return hash_; }
 
  private:
-  // Each step is a bijection of the state, so that pictures that differ in one word never collide.
+  // Each step is a bijection of the state, so pictures that differ in one word never collide.
   void add(std::uint64_t word) {
     hash_ = (hash_ ^ word) * 0x9e3779b97f4a7c15u;
     hash_ ^= hash_ >> 29;
@@ -34,7 +34,7 @@ class PictureHash {
   std::uint64_t hash_ = 0xcbf29ce484222325u;
 };
 
-// Of planar 4:2:0 with even sides and no padding.
+// Returns the hash of a planar 4:2:0 picture with even sides and no padding.
 inline std::uint64_t hash_planar(const std::uint8_t* samples, int width, int height) {
   PictureHash hash;
   const std::size_t luma = static_cast<std::size_t>(width) * height;

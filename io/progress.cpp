@@ -38,7 +38,7 @@ bool Progress::due() {
 }
 
 void Progress::write(const std::string& text) {
-  // Carriage return, text, and what is left of the line before erased.
+  // The line consists of a carriage return, the text, and the code that erases the rest of the line.
   std::fprintf(stderr, "\r%s\x1b[K", text.c_str());
   std::fflush(stderr);
 }

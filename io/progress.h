@@ -1,4 +1,4 @@
-// The line on a terminal that says how far the encode is.
+// The line on a terminal that shows how far the encode is.
 #pragma once
 
 #include <chrono>
@@ -11,11 +11,11 @@ struct ProgressState {
   std::int64_t frames = 0;
   std::int64_t expected_frames = 0;  // 0: unknown
   std::uint64_t bytes = 0;
-  double video_seconds = 0;    // coded so far
+  double video_seconds = 0;    // the length of what is coded so far
   double elapsed_seconds = 0;  // since the start
 };
 
-// "[ 42.0%] 420/1000 frames, 31.25 fps, 8123.4 kb/s, eta 0:00:18"
+// Returns text such as "[ 42.0%] 420/1000 frames, 31.25 fps, 8123.4 kb/s, eta 0:00:18".
 std::string progress_text(const ProgressState& state);
 
 class Progress {
@@ -25,11 +25,11 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Writes to stderr, at most five times a second.
+  // Writes the line to stderr, at most five times a second.
   void update(const ProgressState& state) {
     show([&] { return progress_text(state); });
   }
-  // The same with any one line of text, made only if it is going to be seen.
+  // Does the same with any one line of text, which is made only if it is going to be seen.
   template <typename MakeText>
   void show(const MakeText& make_text) {
     if (due()) write(make_text());

@@ -17,8 +17,8 @@ struct BlockSums {
   }
 };
 
-// SSIM of a window of n samples, numerator and denominator scaled by n^2 twice; the constants are (0.01 *
-// 255)^2 and (0.03 * 255)^2 in that scale, the second for a variance over n - 1.
+// Returns the SSIM of a window of n samples, with numerator and denominator scaled by n^2 twice. The
+// constants are (0.01 * 255)^2 and (0.03 * 255)^2 in that scale, the second for a variance over n - 1.
 double window_ssim(const BlockSums& s, int n) {
   const auto c1 = static_cast<double>(static_cast<std::int64_t>(.01 * .01 * 255 * 255 * n + .5));
   auto c2 = static_cast<double>(static_cast<std::int64_t>(.03 * .03 * 255 * 255 * n * (n - 1) + .5));
@@ -64,7 +64,7 @@ std::uint64_t squared_error(const PlaneView& a, const PlaneView& b) {
   for (int y = 0; y < a.height; ++y) {
     const std::uint8_t* row_a = a.samples + y * a.pitch;
     const std::uint8_t* row_b = b.samples + y * b.pitch;
-    std::uint32_t row = 0;  // 8192 * 255^2 fits
+    std::uint32_t row = 0;  // a row's sum of up to 8192 * 255^2 fits
     if (a.step == 1 && b.step == 1) {
       for (int x = 0; x < a.width; ++x) {
         const int difference = row_a[x] - row_b[x];

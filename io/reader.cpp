@@ -14,7 +14,7 @@ extern "C" {
 namespace cu264::io {
 namespace {
 
-// How far behind the last picture packets of other streams are looked for: containers interleave within a
+// Packets of other streams are looked for this far behind the last picture. Containers interleave within a
 // second or so.
 constexpr std::int64_t kInterleavingSeconds = 10;
 
@@ -84,7 +84,8 @@ void Reader::seek() {
   side_.start_at(target);
   // A container without timestamps is decoded from its start, and so is a pipe.
   if ((input_->iformat->flags & AVFMT_NOTIMESTAMPS) || !input_->pb || !input_->pb->seekable) return;
-  // A second early: containers are searched by decoding time, which may be behind the presentation time.
+  // The seek goes a second early, because containers are searched by decoding time, which may be behind the
+  // presentation time.
   const std::int64_t early = std::max(begin, target - AV_TIME_BASE);
   av_seek_frame(input_.get(), stream_->index, av_rescale_q(early, AV_TIME_BASE_Q, stream_->time_base),
                 AVSEEK_FLAG_BACKWARD);
@@ -105,7 +106,7 @@ void Reader::fill_info(const AVFrame& frame) {
   }
   const AVRational ratio = av_guess_sample_aspect_ratio(input_.get(), stream_, const_cast<AVFrame*>(&frame));
   if (ratio.num > 0 && ratio.den > 0) info_.sample_aspect_ratio = ratio;
-  // Variable frame rate shows in an average that is not the base rate.
+  // A variable frame rate shows in an average that differs from the base rate.
   const AVRational average = stream_->avg_frame_rate, base = stream_->r_frame_rate;
   if (average.num > 0 && base.num > 0 && !input_.uncompressed()) {
     info_.fixed_frame_rate = std::abs(av_q2d(average) / av_q2d(base) - 1) < 1e-3;
@@ -157,7 +158,7 @@ bool Reader::read(Picture& picture, std::vector<AvPacket>& side) {
   return true;
 }
 
-// The other streams' packets up to the end of the last picture lie behind it in most containers.
+// In most containers the other streams' packets up to the end of the last picture lie behind that picture.
 void Reader::read_side_tail(std::vector<AvPacket>& side) {
   const std::int64_t limit =
       video_end_ + av_rescale_q(kInterleavingSeconds, AVRational{1, 1}, info_.time_base);
@@ -177,7 +178,7 @@ bool Reader::next_picture(Picture& picture) {
   for (;;) {
     if (!decode(frame.get())) return false;
     const std::int64_t pts = timestamps_.next(frame->best_effort_timestamp);
-    // One microsecond of slack, which is what rounding to AV_TIME_BASE may cost.
+    // One microsecond of slack is allowed, which is what rounding to AV_TIME_BASE may cost.
     if (start_ != AV_NOPTS_VALUE && av_compare_ts(pts, stream_->time_base, start_ - 1, AV_TIME_BASE_Q) < 0) {
       av_frame_unref(frame.get());
       continue;
@@ -230,7 +231,7 @@ bool Reader::feed_decoder() {
     }
     return true;
   }
-  // A recording may begin between two entry points: that much of it nobody can decode.
+  // A recording may begin between two entry points; the part before the first one cannot be decoded.
   entered_ = entered_ || options_.allow_partial || (packet_->flags & AV_PKT_FLAG_KEY);
   if (!entered_) {
     ++skipped_;
@@ -256,7 +257,7 @@ int Reader::picture_bytes() const {
   return av_image_get_buffer_size(static_cast<AVPixelFormat>(format.format), format.width, format.height, 1);
 }
 
-// An uncompressed picture that ends early reaches us as a short packet; a compressed one is marked by its
+// An uncompressed picture that is cut off arrives as a short packet; a compressed one is marked by its
 // demuxer.
 void Reader::check_complete(const AVPacket& packet) {
   if (!input_.uncompressed()) {
@@ -267,12 +268,13 @@ void Reader::check_complete(const AVPacket& packet) {
   if (whole > 0 && packet.size < whole) {
     damage("the last frame is cut off: " + std::to_string(packet.size) + " of " + std::to_string(whole) +
            " bytes");
-    packet_->size = 0;  // nothing of it is used
+    packet_->size = 0;  // the picture is not used
   }
   packet_end_ = packet.pos + packet.size;
 }
 
-// The demuxer of YUV4MPEG2 ends quietly where a picture is cut off: bytes behind the last whole one tell.
+// The demuxer of YUV4MPEG2 reports no error where a picture is cut off, but there are bytes behind the last
+// whole one.
 void Reader::check_end_of_input(int result) {
   if (result != AVERROR_EOF && result != AVERROR_EXIT) {
     damage(av_error(ErrorCode::bad_input, "input", "cannot read", result).what());

@@ -1,4 +1,5 @@
-// Reads a video: pictures in a format the encoder takes, and the packets of the other streams beside them.
+// Reads a video: pictures in a format that the encoder takes, and the packets of the other streams beside
+// them.
 #pragma once
 
 #include <cstdint>
@@ -15,28 +16,29 @@ namespace cu264::io {
 
 struct ReaderOptions {
   InputOptions input;
-  bool allow_partial = false;  // use what can be read of a damaged or cut-off input
+  bool allow_partial = false;  // accept a damaged or cut-off input as far as it can be read
   double seek = 0;             // seconds from the input's start
-  std::int64_t frames = 0;     // at most so many pictures; 0: all
+  std::int64_t frames = 0;     // the largest number of pictures; 0: all
   int max_side = 8192;         // wider or higher pictures are refused
 };
 
 class Reader {
  public:
-  // Opens the input and decodes the first picture: what info() says has been seen.
+  // Opens the input and decodes the first picture, so info() describes what was seen.
   explicit Reader(const ReaderOptions& options);
 
   const VideoInfo& info() const { return info_; }
 
-  // Streams that can be copied; all are, until keep() names those wanted.
+  // The streams that can be copied. All are copied, until keep() names those that are wanted.
   const std::vector<const AVStream*>& side_streams() const { return side_.streams(); }
   void keep(const std::vector<const AVStream*>& streams);
 
-  // The next picture, or false at the end. Appends to `side` the packets that come before the picture's end;
-  // their stream_index is the input's. With a seek, times are counted from there, for all streams.
+  // Reads the next picture, or returns false at the end. Appends to `side` the packets that come before the
+  // picture's end; their stream_index is the input's. With a seek, the times of all streams are counted from
+  // there.
   bool read(Picture& picture, std::vector<AvPacket>& side);
 
-  // What a user should know, one line each; complete when read() has returned false.
+  // Notes for the user, one line each; complete when read() has returned false.
   std::vector<std::string> notes() const;
 
  private:
@@ -44,10 +46,10 @@ class Reader {
   void seek();
   void fill_info(const AVFrame& frame);
   void fill_expected_frames();
-  int picture_bytes() const;            // of an uncompressed picture
-  bool next_picture(Picture& picture);  // from the decoder, cut at the seek point, in order
+  int picture_bytes() const;            // the size of an uncompressed picture
+  bool next_picture(Picture& picture);  // reads from the decoder, starting at the seek point, in order
   bool decode(AVFrame* frame);
-  bool feed_decoder();  // one packet of any stream; false at the end of the input
+  bool feed_decoder();  // takes one packet of any stream; false at the end of the input
   bool next_packet(AVPacket& packet);
   void check_complete(const AVPacket& packet);
   void check_end_of_input(int result);
@@ -67,13 +69,13 @@ class Reader {
   AvPacket packet_;
 
   std::int64_t shift_ = 0;               // subtracted from the pictures' times
-  std::int64_t start_ = AV_NOPTS_VALUE;  // pictures before are dropped, in AV_TIME_BASE units
+  std::int64_t start_ = AV_NOPTS_VALUE;  // pictures before this are dropped, in AV_TIME_BASE units
   std::int64_t packet_end_ = 0;          // byte position behind the last whole uncompressed picture
-  bool entered_ = false;                 // a packet that decoding can begin with was seen
-  std::int64_t skipped_ = 0;             // packets before it
+  bool entered_ = false;                 // whether a packet was seen that decoding can begin with
+  std::int64_t skipped_ = 0;             // the number of packets before that one
   bool draining_ = false;
-  std::int64_t pictures_ = 0;   // handed out, `ahead_` not counted
-  std::int64_t video_end_ = 0;  // of the last picture handed out
+  std::int64_t pictures_ = 0;   // the number handed out, without `ahead_`
+  std::int64_t video_end_ = 0;  // the end of the last picture handed out
   Picture ahead_;               // the next picture, already decoded
   bool has_ahead_ = false;
   std::int64_t damages_ = 0;

@@ -20,7 +20,8 @@ using ByteSpan = std::span<const std::uint8_t>;
 
 constexpr std::uint8_t kStartCode[4] = {0, 0, 0, 1};
 
-// NAL units with a length before each (ISO/IEC 14496-15), as mp4 and mkv have them, and annex B.
+// Converts between annex B and NAL units with a length before each (ISO/IEC 14496-15), which mp4 and mkv
+// have.
 class NalFraming {
  public:
   NalFraming(ByteSpan extradata, const std::string& file) : file_(file) {
@@ -58,7 +59,7 @@ class NalFraming {
       begin += 3;
       const std::size_t next = next_start_code(stream, begin);
       std::size_t end = next;
-      while (end > begin && stream[end - 1] == 0) --end;  // the next one's zero_byte
+      while (end > begin && stream[end - 1] == 0) --end;  // the zeros are the next unit's zero_byte
       const std::uint64_t size = end - begin;
       if (length_size_ < 4 && size >> (8 * length_size_) != 0) {
         throw Error(ErrorCode::bad_input, file_ + ": a slice outgrew its length field",
@@ -83,7 +84,7 @@ class NalFraming {
         std::search(stream.begin() + static_cast<std::ptrdiff_t>(from), stream.end(), code, code + 3) -
         stream.begin());
   }
-  // Appends one unit to `out` and returns what is behind it.
+  // Appends one unit to `out` and returns the bytes that follow it.
   ByteSpan take(ByteSpan from, int length_size, Bytes& out) const {
     std::uint64_t size = 0;
     if (from.size() < static_cast<std::size_t>(length_size)) damaged();
@@ -100,7 +101,7 @@ class NalFraming {
   Bytes headers_;
 };
 
-// A muxer that gets the input's streams as they are.
+// A muxer that copies the input's streams unchanged.
 class CopyMuxer {
  public:
   CopyMuxer(OutputFile& file, Container container) : file_(file) {
@@ -117,7 +118,7 @@ class CopyMuxer {
     AVStream* const copy = avformat_new_stream(context_, nullptr);
     if (!copy) throw std::bad_alloc();
     check(avcodec_parameters_copy(copy->codecpar, stream.codecpar), "cannot copy a stream");
-    copy->codecpar->codec_tag = 0;  // the output's muxer chooses its own
+    copy->codecpar->codec_tag = 0;  // the output's muxer chooses its own tag
     copy->time_base = stream.time_base;
     copy->avg_frame_rate = stream.avg_frame_rate;
     copy->sample_aspect_ratio = stream.sample_aspect_ratio;
@@ -173,8 +174,8 @@ AVStream* find_video(AVFormatContext* input, const std::string& path) {
   return stream;
 }
 
-// Hands edited access units on, each in the packet that it came in or, where its slices came in several, in
-// the first of them. The last one waits for what is put behind it.
+// Passes edited access units on. Each goes in the packet that it came in or, if its slices came in several,
+// in the first of them. The last one waits for what is put behind it.
 class EditedPackets {
  public:
   using Write = std::function<void(AVPacket&, const Bytes&)>;
@@ -182,7 +183,7 @@ class EditedPackets {
 
   void add(const AVPacket& packet, Bytes edited) {
     if (!begun_) begun_ = properties_of(packet);
-    if (edited.empty()) return;  // held: its picture is unfinished
+    if (edited.empty()) return;  // the tool holds it, because its picture is unfinished
     if (last_) write_(*last_, bytes_);
     last_ = std::move(begun_);
     bytes_ = std::move(edited);
@@ -203,7 +204,7 @@ class EditedPackets {
 
   Write write_;
   AvPacket begun_, last_;
-  Bytes bytes_;  // of last_
+  Bytes bytes_;  // the content of last_
 };
 
 void put_bytes(AVPacket& packet, const Bytes& bytes) {

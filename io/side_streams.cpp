@@ -56,7 +56,7 @@ void SideStreams::add(AvPacket packet) {
 }
 
 void SideStreams::take_before(std::int64_t time, AVRational time_base, std::vector<AvPacket>& out) {
-  // Stable: packets of one stream must stay in their order.
+  // The partition is stable, because packets of one stream must stay in their order.
   const auto later = std::stable_partition(held_.begin(), held_.end(), [&](const AvPacket& packet) {
     const std::int64_t begins = time_of(*packet);
     return begins == AV_NOPTS_VALUE || av_compare_ts(begins, packet->time_base, time, time_base) < 0;

@@ -13,26 +13,27 @@ namespace cu264::io {
 
 class SideStreams {
  public:
-  // Streams of `context` that could be copied: audio and subtitles.
+  // Takes the streams of `context` that could be copied: audio and subtitles.
   explicit SideStreams(const AVFormatContext* context);
 
   const std::vector<const AVStream*>& streams() const { return streams_; }
-  // Only these from now on; packets of the others are forgotten.
+  // Keeps only these from now on; packets of the others are dropped.
   void keep(const std::vector<const AVStream*>& streams);
   bool has(int stream_index) const { return find(stream_index) != nullptr; }
 
-  // Nothing before `time` passes, and all times are then counted from it. In AV_TIME_BASE units.
+  // Drops everything before `time`, and counts all times from there. `time` is in AV_TIME_BASE units.
   void start_at(std::int64_t time) { start_ = time; }
 
   void add(AvPacket packet);
 
-  // Moves out what begins before `time`, in `time_base` units counted from the start: what plays beside the
-  // pictures up to there. Whether a packet comes before the last picture is only known when that picture is
-  // read.
+  // Moves out the packets that begin before `time`, which is in `time_base` units counted from the start:
+  // they play beside the pictures up to there. Whether a packet comes before the end of the last picture is
+  // only known when that picture is read.
   void take_before(std::int64_t time, AVRational time_base, std::vector<AvPacket>& out);
   void take_all(std::vector<AvPacket>& out);
 
-  // True if every kept stream has shown a packet at or after `time`: nothing more to wait for.
+  // Returns true if every kept stream has shown a packet at or after `time`, so there is nothing more to wait
+  // for.
   bool all_reached(std::int64_t time, AVRational time_base) const;
 
  private:

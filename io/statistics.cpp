@@ -3,7 +3,7 @@
 namespace cu264::io {
 namespace {
 
-// File names need not be UTF-8, JSON must be.
+// File names need not be UTF-8, but JSON must be.
 std::string text_of(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

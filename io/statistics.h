@@ -14,9 +14,9 @@ class Statistics {
  public:
   explicit Statistics(const std::string& path) : file_(path) {}
 
-  void begin(const Json& members);   // of the object, before "pictures"
-  void picture(const Json& one);     // an element of "pictures"
-  void finish(const Json& members);  // of the object, after "pictures"; gives the file its name
+  void begin(const Json& members);   // writes members of the object before "pictures"
+  void picture(const Json& one);     // writes an element of "pictures"
+  void finish(const Json& members);  // writes members after "pictures" and gives the file its name
 
  private:
   void write(const std::string& text) { file_.write(text.data(), text.size()); }

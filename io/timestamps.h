@@ -1,4 +1,4 @@
-// The times of the pictures: kept as the input has them, made from the frame rate where it has none.
+// The times of the pictures: those of the input, or made from the frame rate where it has none.
 #pragma once
 
 #include <cstdint>
@@ -9,24 +9,27 @@ namespace cu264::io {
 
 class Timestamps {
  public:
-  // `ignore_given`: the container has no real timestamps (an elementary stream), only the demuxer's guesses.
+  // `ignore_given` says that the container has no real timestamps (an elementary stream), only the demuxer's
+  // guesses.
   Timestamps(AVRational time_base, AVRational frame_rate, bool ignore_given)
       : time_base_(time_base), frame_rate_(frame_rate), ignore_given_(ignore_given) {}
 
-  // The time of the next picture, later than all before it. `given` may be AV_NOPTS_VALUE.
+  // Returns the time of the next picture, which is later than all before it. `given` may be AV_NOPTS_VALUE.
   std::int64_t next(std::int64_t given);
 
   std::int64_t frame_duration() const;
 
-  // Times that ran backwards or stood still and were moved to one tick after the picture before.
+  // The number of times that ran backwards or stood still, and were moved to one tick after the picture
+  // before.
   std::int64_t moved() const { return moved_; }
 
  private:
   AVRational time_base_;
   AVRational frame_rate_;
   bool ignore_given_;
-  std::int64_t origin_ = 0;        // the last given time, or the first picture's
-  std::int64_t since_origin_ = 0;  // pictures since; counted so that rounding does not add up
+  std::int64_t origin_ = 0;  // the last given time, or the first picture's
+  std::int64_t since_origin_ =
+      0;  // the number of pictures since; counted so that rounding errors do not add up
   std::int64_t last_ = AV_NOPTS_VALUE;
   std::int64_t moved_ = 0;
 };

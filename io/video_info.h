@@ -1,4 +1,4 @@
-// What a video stream says of itself, and one picture of it.
+// The description of a video stream, and one picture of it.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,19 @@ struct VideoInfo {
   AVRational frame_rate{25, 1};
   bool fixed_frame_rate = true;
   AVRational sample_aspect_ratio{0, 1};
-  // Code points of ITU-T H.273, which libav's enumerations follow
+  // These are code points of ITU-T H.273, which libav's enumerations follow.
   int primaries = AVCOL_PRI_UNSPECIFIED;
   int transfer = AVCOL_TRC_UNSPECIFIED;
   int matrix = AVCOL_SPC_UNSPECIFIED;
   bool full_range = false;
-  std::int64_t expected_frames = 0;  // as the container announces; 0: unknown
+  std::int64_t expected_frames = 0;  // as the container announces; 0 if unknown
 };
 
 struct Picture {
   AvFrame frame;  // yuv420p, yuvj420p, nv12 or gray8
   std::int64_t pts = 0;
-  std::int64_t duration = 0;  // to the next picture, as far as it is known; in VideoInfo::time_base like pts
+  std::int64_t duration =
+      0;  // the time to the next picture, as far as it is known; in VideoInfo::time_base like pts
 
   Frame view() const {
     Frame view;

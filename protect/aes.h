@@ -1,8 +1,8 @@
 // AES-256 (FIPS 197) on plain values, for kernels; the host's streams use libcrypto, and tests hold both
 // equal.
 //
-// The S-box is looked up in memory: on a processor shared with an attacker its timing may tell of the key,
-// which libcrypto's does not.
+// The S-box is looked up in memory. On a processor that is shared with an attacker, the timing of these
+// look-ups may reveal something of the key; libcrypto's does not.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace cu264::protect {
 
 inline constexpr int kAesRounds = 14;
 
-// Expanded key: 15 round keys of four words, most significant byte first.
+// The expanded key has 15 round keys of four words, most significant byte first.
 struct AesKey {
   std::uint32_t words[4 * (kAesRounds + 1)];
 };
@@ -77,7 +77,7 @@ CU264_HD AesKey aes_expand_key(const std::uint8_t* key) {
   return expanded;
 }
 
-// One column of MixColumns, all four products at once.
+// Computes one column of MixColumns, with all four products at once.
 CU264_HD std::uint32_t aes_mix_column(std::uint32_t column) {
   const std::uint32_t high = column & 0x80808080u;
   const std::uint32_t doubled = ((column & 0x7f7f7f7fu) << 1) ^ ((high >> 7) * 0x1b);
@@ -85,7 +85,7 @@ CU264_HD std::uint32_t aes_mix_column(std::uint32_t column) {
   return doubled ^ tripled_next ^ aes_rotate(column, 16) ^ aes_rotate(column, 24);
 }
 
-// SubBytes and ShiftRows of the column that begins with `a`.
+// Applies SubBytes and ShiftRows to the column that begins with `a`.
 CU264_HD std::uint32_t aes_shifted(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) {
   return aes_sub_byte(a >> 24) << 24 | aes_sub_byte(b >> 16 & 255) << 16 | aes_sub_byte(c >> 8 & 255) << 8 |
          aes_sub_byte(d & 255);
@@ -107,19 +107,20 @@ CU264_HD AesBlock aes_encrypt(const AesKey& key, AesBlock block) {
   return {{a, b, c, d}};
 }
 
-// What a keystream is for; the same block of the same picture may serve several purposes.
+// The purpose of a keystream. The same block of the same picture may serve several purposes.
 enum KeystreamPurpose : std::uint32_t {
   kKeystreamEncryption = 0,
   kKeystreamWatermark = 1,
   kKeystreamHiding = 2
 };
 
-// The block of encryption's keystream that prediction modes take; those of levels count from 0
+// The block of the encryption keystream that is used for prediction modes. The blocks for levels count from 0
 // (protect/key_layout.h).
 inline constexpr std::uint32_t kKeystreamModes = 31;
 
-// The counter of CTR mode: nonce, picture, macroblock, purpose and block. Every block of every picture has
-// its own 128 bits, in any order. `block` is below 32, `macroblock` below 2^24.
+// The counter of CTR mode consists of nonce, picture, macroblock, purpose and block. Every block of every
+// picture has its own 128 bits, which can be computed in any order. `block` is below 32, `macroblock` below
+// 2^24.
 CU264_HD AesBlock keystream_counter(std::uint64_t nonce, std::uint32_t picture, std::uint32_t macroblock,
                                     std::uint32_t purpose, std::uint32_t block) {
   return {{static_cast<std::uint32_t>(nonce >> 32), static_cast<std::uint32_t>(nonce), picture,

@@ -9,7 +9,7 @@
 namespace cu264::protect {
 namespace {
 
-// More than the fields at the begin of a parameter set or slice take, escaped.
+// The fields at the start of a parameter set or slice take fewer bytes than this, even escaped.
 constexpr std::size_t kBeginBytes = 64;
 
 Bytes begin_of(ByteSpan unit) {
@@ -45,7 +45,7 @@ void Authenticator::start(const StreamKeys& keys, const Message& message) {
   nonce_ = message.nonce, version_ = message.version, settings_ = message.settings;
 }
 
-// A set that cannot be read is left to the parser, which refuses it.
+// A parameter set that cannot be read is left to the parser, which refuses it.
 void Authenticator::other_unit(const bitstream::NalUnit& nal) {
   if (nal.type() == bitstream::kNalSei) {
     const auto size = big_endian(nal.unit.size());

@@ -15,7 +15,7 @@ core::CodeWord zeros_code(const BlockSyntax& block, int total_zeros) {
                                   : core::total_zeros_code(block.total_coeff, total_zeros);
 }
 
-// Where the levels are, bit k for coding position k.
+// Returns where the levels are, with bit k for coding position k.
 std::uint32_t nonzero_of(const BlockSyntax& block) {
   int place = block.total_coeff + block.total_zeros - 1;
   std::uint32_t nonzero = 1u << place;
@@ -104,14 +104,15 @@ void BlockCipher::other_modes(const MacroblockSyntax& mb) {
   }
 }
 
-// The keystream is as good as chance: bits are flipped without asking.
+// The keystream is as good as random, so bits are flipped without looking at them.
 void BlockCipher::signs(const BlockSyntax& block, std::uint32_t key) {
   std::uint8_t* const bytes = rbsp_->data();
-  const std::uint64_t before_end = block.begin - 1;  // of a level, by its end
+  // Adding a level's end gives the position of its last bit.
+  const std::uint64_t before_end = block.begin - 1;
   const int ones = block.trailing_ones, total = block.total_coeff;
   for (int i = 0; i < ones; ++i) bitstream::flip_bit(bytes, before_end + block.levels[i].end, key >> i);
   if (ones < total) {
-    // Only the first level's code may have no suffix.
+    // Only the code of the first level behind the trailing ones may have no suffix.
     const bool has_bit = block.levels[ones].suffix_size != 0;
     bitstream::flip_bit(bytes, before_end + block.levels[ones].end, has_bit ? key >> ones : 0);
     if (!has_bit) --encrypted_bits_;
@@ -126,7 +127,7 @@ void BlockCipher::places(const BlockSyntax& block, std::uint64_t key) {
   const core::CodeWord zeros = zeros_code(block, core::highest_bit(nonzero) + 1 - block.total_coeff);
   const core::Runs runs = core::run_before_codes(nonzero);
   const int length = zeros.length + runs.length;
-  if (length != block.length - block.zeros_at) return;  // cannot be
+  if (length != block.length - block.zeros_at) return;  // this cannot happen
   bitstream::set_bits(*rbsp_, block.begin + block.zeros_at, length,
                       static_cast<std::uint64_t>(zeros.bits) << runs.length | runs.bits);
   encrypted_bits_ += static_cast<std::uint64_t>(length);

@@ -13,14 +13,14 @@ namespace cu264::protect {
 
 class BlockCipher : public MacroblockVisitor {
  public:
-  // `keys` must outlive it.
+  // `keys` must outlive this object.
   BlockCipher(const StreamKeys& keys, EncryptionParts parts, bool decrypt)
       : keys_(keys), parts_(parts), decrypt_(decrypt) {}
 
   void begin_slice(const Slice& slice, Bytes& rbsp);
   void macroblock(const MacroblockSyntax& mb) override;
 
-  // Bits that the keystream could change, in the slice.
+  // The number of bits of the slice that the keystream could change.
   std::uint64_t encrypted_bits() const { return encrypted_bits_; }
 
  private:
@@ -38,7 +38,7 @@ class BlockCipher : public MacroblockVisitor {
   std::uint32_t picture_ = 0;
   int first_mb_ = 0, mb_width_ = 1;
   KeyLayout layout_;
-  AesBlock keystream_[kMostKeyBlocks + 1];  // of the levels, then of the modes
+  AesBlock keystream_[kMostKeyBlocks + 1];  // first for the levels, then for the modes
   const AesBlock* mode_key_ = keystream_;
   std::uint64_t encrypted_bits_ = 0;
 };

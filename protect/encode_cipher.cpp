@@ -11,7 +11,7 @@ namespace {
 
 using core::MacroblockRecord;
 
-// One slice's macroblocks.
+// Encrypts the macroblocks of one slice.
 class SliceCipher {
  public:
   SliceCipher(const core::CodedPictureView& view, int slice, const KeystreamCipher& cipher,

@@ -1,4 +1,4 @@
-// Selective encryption of a finished stream, and the way back.
+// Selective encryption of a finished stream, and its decryption.
 #include <algorithm>
 #include <string>
 
@@ -25,7 +25,7 @@ Message begin_message(const StreamKeys& keys, const EncryptionParts& parts, bool
                      {bits_of(parts), authenticated ? kAuthenticated : std::uint8_t{0}});
 }
 
-// A cipher of its own for each slice that is under way: libcrypto's contexts are not to be shared.
+// Each slice that is under way has its own cipher, because libcrypto's contexts must not be shared.
 class CipherJob : public SliceJob {
  public:
   CipherJob(const ProtectionKey& key, std::uint64_t nonce, const EncryptionParts& parts, bool decrypt,
@@ -44,7 +44,7 @@ class CipherJob : public SliceJob {
  private:
   StreamKeys keys_;
   BlockCipher cipher_;
-  std::uint64_t& encrypted_bits_;  // of all slices that are finished
+  std::uint64_t& encrypted_bits_;  // the sum over all finished slices
 };
 
 class Encryptor : public NalTool {
@@ -121,7 +121,7 @@ class Decryptor : public NalTool {
     return message.kind != MessageKind::watermark && message.kind != MessageKind::hidden_data;
   }
   std::unique_ptr<SliceJob> make_job() override {
-    const Message& message = verifier_.protection();  // of which every slice comes behind
+    const Message& message = verifier_.protection();  // every slice follows this message
     return std::make_unique<CipherJob>(key_, message.nonce, parts_of(message), true, encrypted_bits_);
   }
   Bytes end_stream() override {

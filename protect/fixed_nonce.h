@@ -1,12 +1,12 @@
-// For tests that compare encrypted streams byte by byte, and for nothing else: a nonce that serves two
-// streams under one key gives both away.
+// A nonce that is fixed, for tests that compare encrypted streams byte by byte and for nothing else: a nonce
+// that serves two streams under one key gives both away.
 #pragma once
 
 #include <cstdint>
 
 namespace cu264::protect {
 
-// While it lives, every nonce that this thread draws is `nonce`.
+// As long as it lives, every nonce that this thread draws is `nonce`.
 class FixedNonce {
  public:
   explicit FixedNonce(std::uint64_t nonce);

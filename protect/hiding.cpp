@@ -1,7 +1,7 @@
 // Data hidden in level suffixes (after Xu et al.). A suffix of two bits or more ends in the bit of the
-// level's parity and the bit of its sign. The first carries the data: its code's length stays, and so does
-// the next suffixLength, because no threshold of 9.2.2.1 parts the two magnitudes. The second is
-// encryption's, so that data and encryption do not touch each other.
+// level's parity and the bit of its sign. The first carries the data: the length of its code stays, and so
+// does the next suffixLength, because no threshold of 9.2.2.1 lies between the two magnitudes. The second
+// belongs to encryption, so that data and encryption do not interfere.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -15,7 +15,7 @@
 namespace cu264::protect {
 namespace {
 
-// One bit for each carrier of the stream, in their order.
+// Gives one bit for each carrier of the stream, in the carriers' order.
 class BitMask {
  public:
   explicit BitMask(const StreamKeys& keys) : keys_(keys) {}
@@ -40,7 +40,7 @@ class BitMask {
   std::uint32_t batch_ = 0, at_ = kBits;
 };
 
-// Finds the bits of a slice that can carry data, and gives their positions to `finish` in their order.
+// Finds the bits of a slice that can carry data, and passes their positions to `finish` in their order.
 template <class Finish>
 class CarrierJob : public SliceJob, private MacroblockVisitor {
  public:
@@ -55,7 +55,7 @@ class CarrierJob : public SliceJob, private MacroblockVisitor {
   void macroblock(const MacroblockSyntax& mb) override {
     for (int i = 0; i < mb.block_count; ++i) {
       const BlockSyntax& block = mb.blocks[i];
-      // The blocks of DC levels alone are left: a change there is seen most.
+      // Blocks of DC levels alone are skipped, because a change is most visible there.
       if (block.max_num_coeff == 4 || block.slot == core::kSlotLumaDc) continue;
       for (int j = block.trailing_ones; j < block.total_coeff; ++j) {
         const LevelCode& code = block.levels[j];

@@ -30,14 +30,14 @@ int digit(char c) {
   return -1;
 }
 
-// Forgets what it was given when it goes.
+// Wipes memory when it goes out of scope.
 struct Wiped {
   void* memory;
   std::size_t size;
   ~Wiped() { OPENSSL_cleanse(memory, size); }
 };
 
-// `source` is where the digits come from; they themselves never show in a message.
+// `source` says where the digits come from; the digits themselves never appear in a message.
 ProtectionKey key_of_hex(std::string_view hex, const std::string& source) {
   while (!hex.empty() && (hex.back() == '\n' || hex.back() == '\r')) hex.remove_suffix(1);
   std::array<std::uint8_t, ProtectionKey::kBytes> bytes;
@@ -70,9 +70,9 @@ ProtectionKey ProtectionKey::from_hex(std::string_view hex) {
   return key_of_hex(hex, "the text");
 }
 
-// Without a stream's buffer, which would keep the key.
+// It does not use a stream, whose buffer would keep the key.
 ProtectionKey ProtectionKey::from_file(const std::string& path) {
-  // One more than a key can have, with its line end.
+  // The buffer holds one character more than a key and its line end can have.
   char text[2 * kBytes + 3];
   const Wiped wiped{text, sizeof text};
   std::size_t size = 0;
@@ -200,9 +200,9 @@ Hmac::~Hmac() {
   OPENSSL_cleanse(key_.data(), key_.size());
 }
 
-// The key is given again because OpenSSL 3.0.2 and older do not begin anew without it.
+// The key is passed again because OpenSSL 3.0.2 and older do not start anew without it.
 void Hmac::begin() {
-  static constexpr unsigned char none = 0;  // the address of an empty key
+  static constexpr unsigned char none = 0;  // gives an empty key an address
   const unsigned char* const key = key_.empty() ? &none : key_.data();
   require(EVP_MAC_init(context_.get(), key, key_.size(), nullptr) == 1, "HMAC");
 }
@@ -238,7 +238,7 @@ void KeystreamCipher::ContextDeleter::operator()(evp_cipher_ctx_st* context) con
   EVP_CIPHER_CTX_free(context);
 }
 
-// The counters are not consecutive, so that CTR is ECB on counters.
+// The counters are not consecutive, so CTR mode is done as ECB on the counters.
 KeystreamCipher::KeystreamCipher(const Digest& key) : context_(EVP_CIPHER_CTX_new()) {
   require(context_ &&
               EVP_EncryptInit_ex(context_.get(), EVP_aes_256_ecb(), nullptr, key.data(), nullptr) == 1 &&
@@ -246,7 +246,7 @@ KeystreamCipher::KeystreamCipher(const Digest& key) : context_(EVP_CIPHER_CTX_ne
           "AES-256");
 }
 
-// The keys are made where they stay, so that no copy is left behind.
+// The keys are made in place, so that no copy is left behind.
 StreamKeys::StreamKeys(const ProtectionKey& key, std::uint64_t nonce)
     : nonce_(nonce),
       keystream_key_(hmac_sha256(key.bytes(), {text("cu264 keystream")})),

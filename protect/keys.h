@@ -1,4 +1,4 @@
-// Keys and what libcrypto makes of them: keystream, key check, authentication codes, random nonces.
+// Keys, and what libcrypto computes from them: keystream, key check, authentication codes, random nonces.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ using Digest = std::array<std::uint8_t, 32>;
 
 std::uint64_t random_nonce();
 
-// HMAC-SHA256 (RFC 2104) of one message after another, in the same memory.
+// Computes HMAC-SHA256 (RFC 2104) of one message after another, in the same memory.
 class Hmac {
  public:
   explicit Hmac(ByteSpan key);
@@ -45,18 +45,20 @@ class Hmac {
   std::unique_ptr<evp_mac_ctx_st, ContextDeleter> context_;
 };
 
-// Of the parts put together.
+// Returns the code of the concatenated parts.
 Digest hmac_sha256(ByteSpan key, std::initializer_list<ByteSpan> parts);
 bool equal_in_constant_time(ByteSpan a, ByteSpan b);
-// Overwrites a secret that is no longer needed, as a compiler may not leave out.
+// Overwrites a secret that is no longer needed. A compiler may not optimise this away.
 void wipe(void* memory, std::size_t size);
 
-// AES-256 on counters. For one thread at a time: libcrypto's contexts are not to be shared.
+// Encrypts counters with AES-256. One thread at a time may use it, because libcrypto's contexts must not be
+// shared.
 class KeystreamCipher {
  public:
   explicit KeystreamCipher(const Digest& key);
 
-  // Counter blocks to keystream blocks, in place. The words are turned to memory order and back.
+  // Turns counter blocks into keystream blocks, in place. The words are brought to memory order for that, and
+  // back.
   void keystream(std::span<AesBlock> blocks) const;
 
  private:
@@ -66,12 +68,13 @@ class KeystreamCipher {
   std::unique_ptr<evp_cipher_ctx_st, ContextDeleter> context_;
 };
 
-// What a message authentication code is for, as the first bytes that it covers: the label and a zero byte.
+// Tells the purpose of a message authentication code by the first bytes that it covers: the label and a zero
+// byte.
 inline ByteSpan domain(const char* label) {
   return {reinterpret_cast<const std::uint8_t*>(label), std::strlen(label) + 1};
 }
 
-// One stream's keys, derived from the user's, so that no key serves two algorithms.
+// The keys of one stream, derived from the user's key, so that no key serves two algorithms.
 class StreamKeys {
  public:
   StreamKeys(const ProtectionKey& key, std::uint64_t nonce);
@@ -82,8 +85,8 @@ class StreamKeys {
   std::uint64_t nonce() const { return nonce_; }
   const Digest& keystream_key() const { return keystream_key_; }
   const Digest& authentication_key() const { return authentication_key_; }
-  // Of messages of version 1 (protect/message.h): tells a wrong key from the right one; tells nothing of the
-  // key.
+  // The key check in messages of version 1 (protect/message.h). It tells a wrong key from the right one and
+  // reveals nothing of the key.
   const std::array<std::uint8_t, 8>& first_version_check() const { return first_version_check_; }
   const Digest& first_version_authentication_key() const { return first_version_authentication_key_; }
 

@@ -1,4 +1,4 @@
-// The keystream by itself, in host and in device memory.
+// The keystream by itself, made in host or device memory.
 #include <algorithm>
 #include <cstring>
 #include <vector>

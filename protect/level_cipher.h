@@ -1,5 +1,5 @@
-// Selective encryption of a macroblock before it is coded: the values that code to the same bits as
-// encrypting the code words does (protect/block_cipher.h). For encoders on the host and the device.
+// Selective encryption of a macroblock before it is coded. The changed values code to the same bits that
+// encrypting the code words gives (protect/block_cipher.h). Encoders use it on the host and the device.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,9 @@
 
 namespace cu264::protect {
 
-// Bit i: level number i, from the highest frequency down, changes its sign. Another sign is another last bit
-// of the level's suffix; only the first level behind the trailing ones may have none.
+// Bit i says whether level number i, counted from the highest frequency down, changes its sign. Another sign
+// is another last bit of the level's suffix; only the first level behind the trailing ones may have no
+// suffix.
 template <class Levels>
 CU264_HD std::uint32_t sign_flips(const Levels& levels, const core::CavlcSymbols& symbols,
                                   std::uint32_t key) {
@@ -28,15 +29,15 @@ CU264_HD std::uint32_t sign_flips(const Levels& levels, const core::CavlcSymbols
   return can & key;
 }
 
-// What encryption does to a block.
+// The changes that encryption makes to a block.
 struct BlockChange {
   std::uint32_t flips;   // sign_flips
-  std::uint32_t places;  // where the levels come to lie, bit k for position k
+  std::uint32_t places;  // the new places of the levels, bit k for position k
 
   CU264_HD_MEMBER bool any(std::uint32_t nonzero) const { return flips != 0 || places != nonzero; }
 };
 
-// `levels` in zigzag order; not for empty blocks.
+// `levels` are in zigzag order. The block must not be empty.
 template <class Levels>
 CU264_HD BlockChange block_change(const Levels& levels, const core::CavlcSymbols& symbols, int max_num_coeff,
                                   const BlockKey& key, bool signs, bool codewords) {
@@ -45,7 +46,7 @@ CU264_HD BlockChange block_change(const Levels& levels, const core::CavlcSymbols
           codewords ? encrypt_places(nonzero, max_num_coeff, key.places, false) : nonzero};
 }
 
-// Hands the changed levels to put(place, level).
+// Passes the changed levels to put(place, level).
 template <class Levels, class Put>
 CU264_HD void change_levels(const Levels& levels, std::uint32_t nonzero, BlockChange change, const Put& put) {
   for (std::uint32_t from = nonzero; from != 0; change.flips >>= 1) {
@@ -56,7 +57,7 @@ CU264_HD void change_levels(const Levels& levels, std::uint32_t nonzero, BlockCh
   }
 }
 
-// A macroblock's levels where they are. keystream(key, count) gives its AES blocks 0 to count - 1.
+// Encrypts a macroblock's levels in place. keystream(key, count) gives its AES blocks 0 to count - 1.
 template <class Keystream>
 CU264_HD void encrypt_levels(const core::MacroblockRecord& mb, const std::uint8_t* total_coeff,
                              std::int16_t* levels, bool signs, bool codewords, const Keystream& keystream) {
@@ -84,10 +85,10 @@ CU264_HD void encrypt_levels(const core::MacroblockRecord& mb, const std::uint8_
   }
 }
 
-// Prediction modes. What is coded of an Intra_4x4 mode depends on those of its neighbours, which are
-// encrypted as well: first all macroblocks' modes become what is coded of them, from the last to the first;
-// then modes again, from the first to the last. A coder that takes what is coded instead of modes (BatchView)
-// spares the second step and the order.
+// Prediction modes. What is coded of an Intra_4x4 mode depends on the modes of its neighbours, which are
+// encrypted as well. So first the modes of all macroblocks become what is coded of them, from the last
+// macroblock to the first; then they become modes again, from the first to the last. A coder that takes what
+// is coded instead of modes (BatchView) needs neither the second step nor the order.
 CU264_HD int encrypted_mode_code(const core::MacroblockRecord& mb, const core::MacroblockRecord* left,
                                  const core::MacroblockRecord* above, int block, std::uint32_t key) {
   const int predicted = core::predicted_intra4x4_mode(mb, left, above, block);
@@ -117,7 +118,7 @@ CU264_HD void decode_mode_codes(core::MacroblockRecord& mb, const core::Macroblo
   }
 }
 
-// Of Intra_16x16 and of chroma.
+// Encrypts the modes of Intra_16x16 and of chroma.
 CU264_HD void encrypt_other_modes(core::MacroblockRecord& mb, bool left, bool above, const AesBlock& key) {
   if (mb.kind == core::MacroblockKind::pcm) return;
   if (mb.kind == core::MacroblockKind::intra16x16) {

@@ -1,5 +1,5 @@
-// Whether all of a watermark went into a video: an encoder's blocks carry bits in no order, and which can
-// carry one is known once they are coded.
+// Checks that all of a watermark went into a video. The check is needed because an encoder's blocks carry
+// bits in no particular order, and which blocks can carry one is known only once they are coded.
 #pragma once
 
 #include <memory>
@@ -14,10 +14,10 @@ class MarkCheck {
   MarkCheck(const ProtectionKey& key, ByteSpan parameter_sets, const MarkPlanner& marks);
   ~MarkCheck();
 
-  // The next access unit, the first one with the watermark's message. Reads it until every bit was found
-  // once; after that it costs nothing.
+  // Takes the next access unit; the first one contains the watermark's message. It reads until every bit was
+  // found once, and costs nothing afterwards.
   void picture(ByteSpan access_unit);
-  // Throws Error(bad_input) that tells how much the video can hold.
+  // Throws Error(bad_input), which tells how much the video can hold, if a bit is missing.
   void finish() const;
 
  private:

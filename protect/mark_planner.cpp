@@ -21,7 +21,7 @@ Bytes mark_message(const StreamKeys& keys, const WatermarkOptions& options, cons
   return message_nal(new_message(MessageKind::watermark, keys, settings));
 }
 
-// Of n bits n (1 - 1/n)^carriers are expected to be missed.
+// About n (1 - 1/n)^carriers of n bits are expected to be missed.
 std::uint64_t mark_capacity(std::uint64_t carriers) {
   const auto missed = [&](std::uint64_t bytes) {
     const double bits = 8.0 * static_cast<double>(bytes + kMarkFrameHeaderBytes);
@@ -45,7 +45,7 @@ MarkPlanner::MarkPlanner(const EncoderWatermark& watermark)
 }
 
 void MarkPlanner::plan(std::uint32_t picture, std::span<std::uint32_t> marks) const {
-  constexpr std::size_t kMacroblocks = 64;  // a call of libcrypto
+  constexpr std::size_t kMacroblocks = 64;  // the number for one call of libcrypto
   AesBlock keys[2 * kMacroblocks];
   for (std::size_t first = 0; first < marks.size(); first += kMacroblocks) {
     const std::size_t count = std::min(kMacroblocks, marks.size() - first);

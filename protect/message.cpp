@@ -13,13 +13,13 @@ constexpr std::uint8_t kUserDataUnregistered = 5;
 constexpr int kNalStreamEnd = 31;
 constexpr std::array<std::uint8_t, 16> kUuid{0x8f, 0x2c, 0x71, 0xd4, 0x0b, 0x5e, 0x4a, 0x96,
                                              0xb3, 0x1a, 0xc2, 0x64, 0x9d, 0xe7, 0x50, 0x3f};
-constexpr std::size_t kHeadBytes = kUuid.size() + 2;  // with kind and version
+constexpr std::size_t kHeadBytes = kUuid.size() + 2;  // includes kind and version
 
 void put_number(Bytes& out, std::uint64_t value, int bytes) {
   for (int i = bytes - 1; i >= 0; --i) out.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
 }
 
-// Takes values from the front.
+// Reads values from the front.
 class Fields {
  public:
   explicit Fields(ByteSpan bytes) : rest_(bytes) {}
@@ -43,7 +43,7 @@ bool begins_protection(MessageKind kind) {
   return kind <= MessageKind::hidden_data;
 }
 
-// UUID, kind, version and what follows; nothing where there is no such message.
+// The size of UUID, kind, version and the fields that follow; nothing if there is no such message.
 std::size_t message_bytes(MessageKind kind, std::uint8_t version) {
   const bool first = version == kFirstVersion;
   switch (kind) {
@@ -99,7 +99,7 @@ Bytes message_nal(const Message& message) {
 std::optional<Message> read_message(const bitstream::NalUnit& nal) {
   const bool end = nal.type() == kNalStreamEnd;
   if (!end && nal.type() != bitstream::kNalSei) return std::nullopt;
-  const std::size_t begin = end ? 0 : 2;  // payload type and size, of one byte each
+  const std::size_t begin = end ? 0 : 2;  // skips payload type and size
   Bytes rbsp;
   bitstream::unescape(nal.unit, rbsp);
   rbsp.resize(rbsp.size() - bitstream::kRbspPadding);
@@ -114,7 +114,8 @@ std::optional<Message> read_message(const bitstream::NalUnit& nal) {
                 "use that version");
   }
   const std::size_t size = message_bytes(message.kind, message.version);
-  // One spelling for each message: what is behind it, or said otherwise, was put there by somebody else.
+  // Each message has exactly one spelling, so anything that follows it or is encoded differently was put
+  // there by somebody else.
   if (nal.unit[0] != nal.type() || size == 0 || end != (message.kind == MessageKind::stream_end) ||
       body.size() != size + 1 || body[size] != 0x80 || (!end && rbsp[1] != size)) {
     damaged();

@@ -80,7 +80,7 @@ void NalTool::parameter_sets(std::span<const std::uint8_t> stream) {
 std::vector<std::uint8_t> NalTool::access_units(std::span<const std::uint8_t> stream) {
   if (!outside_sets_.empty()) {
     bitstream::NalUnits outside = bitstream::split_annexb(outside_sets_);
-    // Messages that lie with them are no part of the stream.
+    // Messages among the parameter sets are not part of the stream.
     std::erase_if(outside.units, [](const bitstream::NalUnit& nal) {
       return nal.type() != bitstream::kNalSps && nal.type() != bitstream::kNalPps;
     });
@@ -107,7 +107,7 @@ std::vector<std::uint8_t> NalTool::access_units(std::span<const std::uint8_t> st
       }
     }
   } catch (const Error&) {
-    finish_jobs(out);  // an earlier slice may have more to say
+    finish_jobs(out);  // an earlier slice's error comes first
     throw;
   }
   finish_jobs(out);
@@ -116,8 +116,8 @@ std::vector<std::uint8_t> NalTool::access_units(std::span<const std::uint8_t> st
   return out;
 }
 
-// What follows the last whole picture waits for the call that completes the next one: the tool may have to
-// put something before its first slice.
+// The output behind the last whole picture waits for the call that completes the next picture, because the
+// tool may have to put something before that picture's first slice.
 void NalTool::hold_unfinished(Bytes& out) {
   const auto begin = out.begin() + static_cast<std::ptrdiff_t>(whole_end_);
   held_.assign(begin, out.end());
@@ -130,7 +130,7 @@ void NalTool::any_unit(const bitstream::NalUnit& nal, Bytes& out) {
   const std::optional<Message> found = read_message(nal);
   if (found) finish_jobs(out);
   if (found && message(*found)) {
-    // Its start code has four bytes; what more lies before it is the stream's own.
+    // The unit's own start code has four bytes; what lies before that belongs to the stream.
     const std::size_t own = nal.prefix.size() < 4 ? nal.prefix.size() : 4;
     return append(out, nal.prefix.first(nal.prefix.size() - own));
   }
@@ -148,7 +148,7 @@ void NalTool::put(const bitstream::NalUnit& nal, Bytes& out) {
 }
 
 void NalTool::slice_unit(const bitstream::NalUnit& nal, Bytes& out) {
-  // Some slices a thread, so that none waits for another's last one.
+  // Each thread has several slices, so that none waits for another's last one.
   if (waiting_ == (threads_ == 1 ? 1 : 4 * static_cast<std::size_t>(threads_))) finish_jobs(out);
   if (waiting_ == jobs_.size()) jobs_.push_back(make_job());
   SliceJob& job = *jobs_[waiting_];
@@ -170,7 +170,7 @@ void NalTool::run_jobs() {
     SliceJob& job = *jobs_[index];
     job.failure_ = nullptr;
     try {
-      // What cannot be escaped back to the same bytes could not be given back either.
+      // A unit that is not escaped back to the same bytes could not be restored either.
       job.escaped_.clear();
       bitstream::append_escaped_with_end(job.escaped_, job.slice.nal->unit[0],
                                          bitstream::without_padding(job.rbsp));

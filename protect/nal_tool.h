@@ -1,4 +1,4 @@
-// What all stream tools share: the walk over NAL units, parameter sets, pictures and slices. A tool changes
+// The base of all stream tools: it walks over NAL units, parameter sets, pictures and slices. A tool changes
 // the bits of a slice's RBSP, drops or adds messages, and leaves everything else as it was, byte for byte.
 #pragma once
 
@@ -16,26 +16,26 @@
 
 namespace cu264::protect {
 
-// A slice on its way through a tool.
+// A slice that a tool is working on.
 struct Slice {
   const bitstream::NalUnit* nal = nullptr;
-  std::uint32_t picture = 0;  // counted from the stream's, or its protection's, begin
+  std::uint32_t picture = 0;  // counted from the start of the stream, or of its protection
   bitstream::SliceHeader header;
   bitstream::ParameterSets::Active sets;
   std::uint64_t data_begin = 0;  // slice_data()
   std::uint64_t stop = 0;        // rbsp_stop_one_bit
 };
 
-// What a tool does with one slice, in an object that serves many slices, one after another. The slices of
-// several objects are worked on side by side.
+// The work of a tool on one slice. An object serves many slices, one after another; several objects work on
+// their slices in parallel.
 class SliceJob {
  public:
   virtual ~SliceJob() = default;
 
-  // Reads the slice and does all that needs no other slice; touches nothing but this object and what does not
-  // change while slices are under way.
+  // Reads the slice and does everything that needs no other slice. It changes nothing but this object, and
+  // reads only what stays the same while slices are under way.
   virtual void run() = 0;
-  // In the slices' order. True: the RBSP was changed and is to be written.
+  // Called in the slices' order. Returns true if the RBSP was changed and must be written.
   virtual bool finish() = 0;
 
   Slice slice;
@@ -43,7 +43,7 @@ class SliceJob {
 
  protected:
   void parse(MacroblockVisitor& visitor);
-  // The address behind the slice's last macroblock.
+  // The address that follows the slice's last macroblock.
   int next_address() const { return next_address_; }
 
  private:
@@ -67,26 +67,28 @@ class NalTool : public StreamTool {
   StreamCounts counts() const override;
 
  protected:
-  // All units of a call, before anything of them is read.
+  // Sees all units of a call before any of them is processed.
   virtual void inspect(const std::vector<bitstream::NalUnit>& units) { (void)units; }
-  // One of our messages; true: it is to be left out. No slice is under way.
+  // Takes a message of these tools and returns whether it is to be left out. No slice is under way.
   virtual bool message(const Message& message) = 0;
-  // Throws if the stream has not yet told what its slices need.
+  // Throws if the stream has not yet told what the slices need.
   virtual std::unique_ptr<SliceJob> make_job() = 0;
-  // Before the first slice of a picture; what is put before it, as whole NAL units.
+  // Called before the first slice of a picture; returns what is put before it, as whole NAL units.
   virtual Bytes begin_picture() { return {}; }
-  // The slice's NAL unit as it came, and as it leaves; any other unit that leaves, in the stream's order.
+  // Called for each unit that leaves, in the stream's order: for a slice, whose NAL unit is slice.nal as it
+  // came and `unit` as it leaves, and for any other unit.
   virtual void written(const Slice& slice, ByteSpan unit) { (void)slice, (void)unit; }
   virtual void written(const bitstream::NalUnit& nal) { (void)nal; }
-  // Behind the last slice of a picture; what is put before its first slice, behind begin_picture()'s.
+  // Called behind the last slice of a picture; returns what is put before its first slice, behind
+  // begin_picture()'s units.
   virtual Bytes end_picture() { return {}; }
   virtual void add_counts(StreamCounts& counts) const = 0;
-  // Once all is over: the payload, of tools that read one.
+  // Called at the end of the stream; returns the payload, if the tool reads one.
   virtual Bytes end_stream() { return {}; }
 
   std::uint32_t picture() const { return picture_; }
   std::uint64_t total_pictures() const { return total_pictures_; }
-  // Pictures count from the protection's begin, and jobs are made anew.
+  // Counts pictures from the start of the protection, and makes the jobs anew.
   void restart_pictures();
 
  private:
@@ -101,23 +103,24 @@ class NalTool : public StreamTool {
   bitstream::ParameterSets sets_;
   int threads_ = 1;
   std::vector<std::unique_ptr<SliceJob>> jobs_;
-  std::size_t waiting_ = 0;  // jobs that have a slice
+  std::size_t waiting_ = 0;  // the number of jobs that have a slice
   std::uint32_t picture_ = 0;
   std::uint64_t total_pictures_ = 0;
   std::uint64_t slice_bits_ = 0, coefficients_ = 0;
   bool in_picture_ = false;
-  int next_mb_ = 0;  // of the picture that is under way
-  // In the output: where the picture's first slice, with its prefix, lies, and the end of the picture before.
+  int next_mb_ = 0;  // the next one of the picture that is under way
+  // Positions in the output: the start of the picture's first slice, with its prefix, and the end of the
+  // picture before.
   std::size_t picture_begin_ = 0, whole_end_ = 0;
   Bytes held_;          // output of earlier calls, while their last picture is unfinished
-  Bytes outside_sets_;  // what parameter_sets() was given and is not read yet
-  // As the slices' headers tell it, ahead of picture_ while slices wait.
+  Bytes outside_sets_;  // what parameter_sets() received and no call has read yet
+  // The number that the slices' headers tell; it is ahead of picture_ while slices wait.
   std::uint32_t next_picture_ = 0;
   bool picture_has_slices_ = false;
 };
 
-// The number of the picture behind this one. Throws Error(bad_input) behind the last one that has a keystream
-// of its own.
+// Returns the number of the next picture. Throws Error(bad_input) behind the last one that has a keystream of
+// its own.
 std::uint32_t next_picture_number(std::uint32_t picture);
 
 }  // namespace cu264::protect

@@ -1,5 +1,5 @@
-// A payload's frame: its length and CRC-32, four bytes each, most significant first, then its bytes. A
-// watermark's has no length.
+// A payload's frame consists of its length and its CRC-32, four bytes each, most significant first, and then
+// its bytes. The frame of a watermark has no length.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Selective encryption of codewords: the places of a block's levels, as a mask with bit k for coding position
-// k. total_zeros and run_before become others with codes of the same length, and neighbouring runs change
-// places, where the codes behind keep their lengths.
+// Selective encryption of codewords: it changes the places of a block's levels, a mask with bit k for coding
+// position k. total_zeros and run_before become others with codes of the same length, and neighbouring runs
+// are swapped if the codes behind them keep their lengths.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace cu264::protect {
 
-// Code lengths by symbol, four bits each, 0 where there is no such symbol: total_zeros and run_before.
+// Code lengths of total_zeros and run_before by symbol, four bits each, 0 where there is no such symbol.
 CU264_HD constexpr std::uint64_t total_zeros_lengths(int total_coeff, int max_num_coeff) {
   const int row = (max_num_coeff == 4 ? core::kChromaDcTotalZeros : 0) + total_coeff;
   std::uint64_t lengths = 0;
@@ -41,9 +41,9 @@ CU264_HD constexpr int code_length(std::uint64_t lengths, int symbol) {
 
 namespace detail {
 
-// Nibble k: which symbol, 0 to last_symbol, key k makes of `symbol`. Of those with codes of the same length
-// the one whose rank among them is the symbol's XOR the key; itself where there is no such rank. Undoes
-// itself.
+// Nibble k is the symbol, from 0 to last_symbol, that key k makes of `symbol`. Among the symbols with codes
+// of the same length it is the one whose rank is the symbol's rank XOR the key; it is `symbol` itself where
+// there is no such rank. The mapping undoes itself.
 CU264_HD constexpr std::uint64_t same_length_symbols(std::uint64_t lengths, int symbol, int last_symbol) {
   int equal[16] = {}, count = 0, rank = 0, mask = 0;
   for (int other = 0; other <= last_symbol; ++other) {
@@ -60,7 +60,8 @@ CU264_HD constexpr std::uint64_t same_length_symbols(std::uint64_t lengths, int 
   return symbols;
 }
 
-// [max_num_coeff 16, 15][total_coeff - 1][total_zeros], then [total_coeff - 1][total_zeros] of chroma DC
+// The table is indexed by [max_num_coeff 16, 15][total_coeff - 1][total_zeros], and then by [total_coeff -
+// 1][total_zeros] for chroma DC.
 inline constexpr int kChromaDcSymbols = 2 * 15 * 16, kTotalZerosSymbols = kChromaDcSymbols + 3 * 4;
 
 CU264_HD constexpr std::uint64_t total_zeros_entry(int index) {
@@ -73,15 +74,16 @@ CU264_HD constexpr std::uint64_t total_zeros_entry(int index) {
                              max_num_coeff - total_coeff);
 }
 
-// [zerosLeft - 1][run_before], zerosLeft up to 7, which stands for more
+// The table is indexed by [zerosLeft - 1][run_before]; a zerosLeft of 7 stands for more as well.
 CU264_HD constexpr std::uint32_t run_before_entry(int index) {
   const int left = index / 16 + 1, run = index % 16, last = left < 7 ? left : 14;
   return run > last ? 0
                     : static_cast<std::uint32_t>(same_length_symbols(run_before_lengths(left), run, last));
 }
 
-// [zerosLeft][run_before]: bit r, whether the next run_before being r the two may change places: codes of
-// both then take as many bits, and the second run is still one that is coded.
+// The table is indexed by [zerosLeft][run_before]. Bit r says whether the two runs may be swapped if the next
+// run_before is r: the codes of both then take as many bits as before, and the second run is still one that
+// is coded.
 CU264_HD constexpr std::uint16_t swap_entry(int index) {
   const int left = index / 16, first = index % 16;
   std::uint32_t runs = 0;
@@ -93,7 +95,7 @@ CU264_HD constexpr std::uint16_t swap_entry(int index) {
   return static_cast<std::uint16_t>(runs);
 }
 
-// How many bits the run_before codes of a block with these levels take (9.2.3).
+// Returns how many bits the run_before codes of a block with these levels take (9.2.3).
 CU264_HD constexpr int runs_length(std::uint32_t nonzero) {
   int length = 0, run = 0, ones = 0;
   for (int k = 0; k < 16; ++k, ++run) {
@@ -104,7 +106,7 @@ CU264_HD constexpr int runs_length(std::uint32_t nonzero) {
   return length;
 }
 
-// Of levels at these places, all below kFewPlaces: bit 16 + by, whether they may move by so much
+// For levels at these places, all below kFewPlaces, bit 16 + by says whether they may move by `by`
 // (checked_move).
 inline constexpr int kFewPlaces = 10;
 CU264_HD constexpr std::uint32_t moves_entry(std::uint32_t levels) {
@@ -145,7 +147,7 @@ CU264_HD std::uint32_t run_before_symbols(std::integer_sequence<int, i...>, int 
 
 }  // namespace detail
 
-// What the steps look up.
+// The tables that the steps use.
 struct PlaceTables {
   static constexpr int kTotalZeros = detail::kTotalZerosSymbols, kRuns = 7 * 16, kSwaps = 16 * 16;
   static constexpr int kMoves = 1 << detail::kFewPlaces;
@@ -164,22 +166,22 @@ struct PlaceTables {
   }
 };
 
-// By how much the lowest levels of a block, the bits of `levels`, move if they are to move by `by`: not at
-// all if one would fall off the end, if the lowest two would have no zero below or if their runs would take
-// more or fewer bits.
+// Returns by how much the lowest levels of a block, the bits of `levels`, move if they are asked to move by
+// `by`. They do not move at all if one would fall off the end, if the lowest two would have no zero below
+// them, or if their runs would take more or fewer bits.
 CU264_HD int checked_move(std::uint32_t levels, int by) {
   if (levels < PlaceTables::kMoves) return (PlaceTables::moves(levels) >> (16 + by) & 1) != 0 ? by : 0;
-  const std::uint32_t moved = levels << (16 + by);  // and 16 to the left
+  const std::uint32_t moved = levels << (16 + by);  // shifted 16 to the left as well
   if (by == 0 || (moved & 0xffff) != 0 || (moved >> 16 & 3) == 3) return 0;
-  const bool alone = (levels & (levels - 1)) == 0;  // without a run
+  const bool alone = (levels & (levels - 1)) == 0;  // a single level has no run
   return alone || core::run_before_codes_length(moved >> 16) == core::run_before_codes_length(levels) ? by
                                                                                                       : 0;
 }
 
 // Each of the following steps undoes itself. The first two are for blocks of which every level but the last
-// has a zero below it, and so a run: another sum of runs would else be another number of codes.
+// has a zero below it, and so a run; otherwise another sum of runs would mean another number of codes.
 
-// What total_zeros of the block may become: of fewer levels than max_num_coeff.
+// Returns what total_zeros of the block may become. The block has fewer levels than max_num_coeff.
 CU264_HD std::uint64_t total_zeros_choice(std::uint32_t nonzero, int total_coeff, int max_num_coeff) {
   const int zeros = core::highest_bit(nonzero) + 1 - total_coeff;
   int index = max_num_coeff == 15 ? detail::kChromaDcSymbols / 2 : 0;
@@ -188,29 +190,29 @@ CU264_HD std::uint64_t total_zeros_choice(std::uint32_t nonzero, int total_coeff
   return PlaceTables::total_zeros(index + zeros);
 }
 
-// How far all levels move.
+// Returns how far all levels move.
 CU264_HD int exchange_total_zeros(std::uint32_t nonzero, int total_coeff, std::uint64_t choice,
                                   std::uint32_t key) {
   const int zeros = core::highest_bit(nonzero) + 1 - total_coeff;
   return checked_move(nonzero, static_cast<int>(choice >> (4 * key) & 15) - zeros);
 }
 
-// How far the `below` levels of the mask `later` move, of which the first is at `next`, by another run_before
-// of the level at `place` just above them.
+// Returns how far the `below` levels of the mask `later`, the first of which is at `next`, move when the
+// level at `place` just above them gets another run_before.
 CU264_HD int exchange_run(int place, int next, std::uint32_t later, int below, std::uint32_t key) {
   const int run = place - next - 1, left = place - below;
   const std::uint32_t symbols = PlaceTables::runs(16 * ((left < 7 ? left : 7) - 1) + run);
   return checked_move(later, run - static_cast<int>(symbols >> (4 * key) & 15));
 }
 
-// Where the level at `next` goes if the runs of the levels at `place` and `next`, between which there is
-// none, change places. `after` is the one behind, and `below` levels are below `place`.
+// Returns where the level at `next` goes if its run and that of the level at `place` are swapped. No level
+// lies between the two; `after` is the level behind them, and `below` levels are below `place`.
 CU264_HD int swap_runs(int place, int next, int after, int below) {
   const int left = place - below, first = place - next - 1, second = next - after - 1;
   return (PlaceTables::swaps(16 * left + first) >> second & 1) != 0 ? place - 1 - second : next;
 }
 
-// Of a key four bits are for total_zeros, three for each run and one for each pair of neighbouring runs.
+// A key has four bits for total_zeros, three for each run and one for each pair of neighbouring runs.
 struct PlaceKey {
   std::uint32_t total_zeros, swaps;
   std::uint64_t runs;
@@ -227,13 +229,13 @@ CU264_HD std::uint32_t moved_by(std::uint32_t levels, int by) {
   return levels << (16 + by) >> 16;
 }
 
-// How many of a block's levels have a run, total_zeros being free or not.
+// How many levels of a block have a run, and whether total_zeros is free.
 struct PlaceShape {
   int total_coeff, runs;
   bool sum_is_free;
 
   CU264_HD_MEMBER PlaceShape(std::uint32_t nonzero, int coefficients) : total_coeff(coefficients) {
-    // Below the levels at the bottom there are no zeros, and the last level has no run.
+    // There are no zeros below the levels at the bottom, and the last level has no run.
     const std::uint32_t gaps = ~nonzero;
     const int dense = core::highest_bit(gaps & (0u - gaps));
     sum_is_free = dense <= 1;
@@ -280,7 +282,7 @@ CU264_HD std::uint32_t encrypt_places(std::uint32_t nonzero, std::uint64_t choic
   return nonzero;
 }
 
-// The same steps from the last to the first.
+// Undoes the steps, from the last to the first.
 CU264_HD std::uint32_t decrypt_places(std::uint32_t nonzero, int max_num_coeff, const PlaceShape& shape,
                                       const PlaceKey& key) {
   const int count = shape.total_coeff;
@@ -310,7 +312,7 @@ CU264_HD std::uint32_t decrypt_places(std::uint32_t nonzero, int max_num_coeff, 
 
 }  // namespace detail
 
-// Of fewer levels than max_num_coeff, whose total_zeros_choice is known.
+// For a block with fewer levels than max_num_coeff, whose total_zeros_choice is known.
 CU264_HD std::uint32_t encrypt_places(std::uint32_t nonzero, int total_coeff, std::uint64_t choice,
                                       std::uint64_t key) {
   return detail::encrypt_places(nonzero, choice, detail::PlaceShape(nonzero, total_coeff),

@@ -8,7 +8,7 @@ namespace cu264::protect {
 namespace {
 
 // Modes of Intra_4x4 and Intra_8x8 (tables 8-2, 8-3) that read samples at the left, above, at the corner and
-// above right, as sets of bits.
+// above right, each as a set of bits.
 constexpr unsigned kLeftModes = 0b101110110, kAboveModes = 0b011111101;
 constexpr unsigned kCornerModes = 0b001110000, kAboveRightModes = 0b010001000;
 
@@ -40,7 +40,7 @@ void PredictionMap::add(const MacroblockSyntax& mb) {
   }
 }
 
-// 8.3.1.1 and 8.3.2.1: x and y in 4x4 blocks of the picture.
+// Returns the mode that 8.3.1.1 and 8.3.2.1 give; x and y count 4x4 blocks of the picture.
 int PredictionMap::mode_of(const MacroblockSyntax& mb, int x, int y, int rem) const {
   const bool left = x % 4 > 0 || mb.left, above = y % 4 > 0 || mb.above;
   int predicted = core::kIntra4x4Dc;
@@ -73,13 +73,14 @@ void PredictionMap::add_small(const MacroblockSyntax& mb) {
     if (in(kLeftModes, mode)) use(x - 1, y);
     if (in(kAboveModes, mode)) use(x, y - 1);
     if (in(kCornerModes, mode)) use(x - 1, y - 1);
-    // Inside the macroblock, what is above right may come later and is then not read.
+    // Inside the macroblock, the block above right may come later, and its samples are not read then.
     const bool above_right = by == 0 || (bx < 3 && core::luma_block_index(bx + 1, by - 1) < block);
     if (in(kAboveRightModes, mode) && above_right) use(x + 1, y - 1);
   }
 }
 
-// The reference samples are filtered (8.3.2.2.1): whoever reads one side also reads its ends' neighbours.
+// The reference samples are filtered (8.3.2.2.1), so whatever reads one side also reads the neighbours of its
+// ends.
 void PredictionMap::add_large(const MacroblockSyntax& mb) {
   Entry& entry = entries_[static_cast<std::size_t>(mb.address)];
   for (int block = 0; block < 4; ++block) {

@@ -1,5 +1,5 @@
-// Which luma samples of a slice other blocks are predicted from (H.264 8.3.1 to 8.3.3): a change in a block
-// that nothing is predicted from stays where it is.
+// Which luma samples of a slice are used to predict other blocks (H.264 8.3.1 to 8.3.3). A change in a block
+// from which nothing is predicted stays in that block.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ class PredictionMap {
   void begin_slice(int mb_width, int macroblocks, int first_mb);
   void add(const MacroblockSyntax& mb);
 
-  // Once the slice is complete: nothing is predicted from the samples that the levels of this 4x4 block
-  // reach, of an 8x8 block all of them.
+  // Once the slice is complete, says whether nothing is predicted from the samples that the levels of this
+  // 4x4 block reach. In a macroblock of 8x8 transforms these are the samples of the whole 8x8 block.
   bool is_free(int address, int luma4x4BlkIdx) const;
 
  private:
   struct Entry {
     IntraKind kind = IntraKind::pcm;
-    std::int8_t mode[16] = {};  // Intra4x4PredMode, or the Intra8x8PredMode around
-    std::uint16_t used = 0;     // bit luma4x4BlkIdx: samples of this block predict others
+    std::int8_t mode[16] = {};  // Intra4x4PredMode, or Intra8x8PredMode of the block around it
+    std::uint16_t used = 0;     // bit luma4x4BlkIdx: other blocks are predicted from samples of this one
   };
 
   void add_small(const MacroblockSyntax& mb);

@@ -12,8 +12,8 @@
 namespace cu264::protect {
 namespace {
 
-// coded_block_pattern of Intra macroblocks by codeNum (table 9-4): of 4:2:0, the inverse of what the coder
-// writes, and of monochrome.
+// coded_block_pattern of Intra macroblocks by codeNum (table 9-4): for 4:2:0, where it is the inverse of what
+// the coder writes, and for monochrome.
 const std::array<std::uint8_t, 48>& patterns_420() {
   static const auto patterns = [] {
     std::array<std::uint8_t, 48> by_code{};
@@ -194,7 +194,7 @@ void SliceParser::block(bitstream::CodeReader& codes, int slot, int max_num_coef
   codes.skip(token.length);
   if (block.total_coeff != 0) {
     coefficients_ += block.total_coeff;
-    // TotalCoeff of Intra16x16DCLevel is nobody's neighbour.
+    // No neighbour uses TotalCoeff of Intra16x16DCLevel.
     if (slot != core::kSlotLumaDc) totals_.set(slot, block.total_coeff);
     levels(codes, block);
     if (block.total_coeff < max_num_coeff) zeros_and_runs(codes, block);
@@ -206,7 +206,7 @@ void SliceParser::block(bitstream::CodeReader& codes, int slot, int max_num_coef
 void SliceParser::levels(bitstream::CodeReader& codes, BlockSyntax& block) const {
   const int ones = block.trailing_ones, total = block.total_coeff;
   int end = block.token_length;
-  // The window holds three signs still.
+  // The window still holds three signs.
   const std::uint64_t signs = codes.window();
   for (int i = 0; i < 3; ++i) {
     block.levels[i] = {1 - 2 * static_cast<int>(signs << i >> 63), static_cast<std::uint16_t>(end + i + 1), 0,
@@ -242,14 +242,14 @@ void SliceParser::levels(bitstream::CodeReader& codes, BlockSyntax& block) const
   block.zeros_at = static_cast<std::uint16_t>(end);
 }
 
-// 9.2.2.1, with the longer escapes of the High profiles. Returns the code's length.
+// Reads a level (9.2.2.1), with the longer escapes of the High profiles. Returns the code's length.
 inline int SliceParser::level(bitstream::CodeReader& codes, LevelCode& code, int suffix_length,
                               bool first) const {
   const std::uint64_t window = codes.window();
   const int prefix = __builtin_clzll(window | 1);
   int size = suffix_length, level_code;
   if (prefix < 14 || (prefix == 14 && suffix_length != 0)) [[likely]] {
-    // The prefix's one bit and the suffix together.
+    // This is the prefix's one bit and the suffix together.
     const std::uint64_t tail = window << prefix >> (63 - size);
     level_code = (prefix << size) + static_cast<int>(tail ^ std::uint64_t{1} << size);
   } else {
@@ -276,7 +276,7 @@ inline void SliceParser::zeros_and_runs(bitstream::CodeReader& codes, BlockSynta
   if (zeros.length == 0 || zeros.symbol > room) damaged("no total_zeros");
   codes.skip(zeros.length);
   block.total_zeros = zeros.symbol;
-  // No more than 47 bits: only one of the runs can have a code of more than three.
+  // The codes take at most 47 bits, because only one of the runs can have a code of more than three.
   int left = zeros.symbol, coded = 0;
   for (; left > 0 && coded + 1 < total; ++coded) {
     const bitstream::VlcEntry run = tables_.run_before(codes.window(), left);

@@ -17,7 +17,7 @@ bool is_slice(const bitstream::NalUnit& nal) {
   return nal.type() == bitstream::kNalSlice || nal.type() == bitstream::kNalSliceIdr;
 }
 
-// As the codes of version 1 have it.
+// Adds a number as the codes of version 1 contain it.
 void add_number(Hmac& hmac, std::uint64_t value, int bytes) {
   std::uint8_t digits[8];
   for (int i = 0; i < bytes; ++i) digits[i] = static_cast<std::uint8_t>(value >> (8 * (bytes - 1 - i)));
@@ -39,7 +39,7 @@ void StreamVerifier::check(const std::vector<bitstream::NalUnit>& units) {
       authenticator_.other_unit(nal);
     }
   }
-  end_picture();  // access units are whole
+  end_picture();  // `units` are whole access units
 }
 
 void StreamVerifier::message(const Message& message) {

@@ -1,5 +1,6 @@
-// Checks an encrypted stream before anything of it is decrypted: that one protection of ours begins it and,
-// where it is authenticated, that each picture, their order and the end are those that were encrypted.
+// Checks an encrypted stream before any of it is decrypted: a protection of these tools must begin it and, if
+// the stream is authenticated, each picture, the order of the pictures and the end must be those that were
+// encrypted.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +20,12 @@ class StreamVerifier {
  public:
   StreamVerifier(const ProtectionKey& key, const DecryptionOptions& options) : key_(key), options_(options) {}
 
-  // The units of one or more whole access units. Throws Error(bad_input) unless they are as they were.
+  // Takes the units of one or more whole access units. Throws Error(bad_input) if they were changed.
   void check(const std::vector<bitstream::NalUnit>& units);
-  // Behind the last ones.
+  // To be called behind the last units.
   void finish() const;
 
-  // The message that began the protection; there is one once a slice was checked.
+  // The message that began the protection. It exists once a slice was checked.
   const Message& protection() const { return *protection_; }
 
  private:
@@ -41,10 +42,10 @@ class StreamVerifier {
   std::optional<Message> protection_;
   std::unique_ptr<StreamKeys> keys_;
   Authenticator authenticator_;
-  std::optional<Hmac> first_version_;  // of an authenticated stream of version 1
-  std::optional<Message> expected_;    // of the picture that is to begin or is under way
+  std::optional<Hmac> first_version_;  // in an authenticated stream of version 1
+  std::optional<Message> expected_;    // for the picture that is about to begin or is under way
   bool in_picture_ = false, ended_ = false;
-  std::uint64_t pictures_ = 0;  // that began
+  std::uint64_t pictures_ = 0;  // the number that began so far
 };
 
 }  // namespace cu264::protect

@@ -17,10 +17,12 @@
 namespace cu264::protect {
 namespace {
 
-// Beyond it levels may need escapes that core/cavlc_block.h does not write; such blocks carry nothing.
+// Levels beyond this may need escapes that core/cavlc_block.h does not write; blocks with such levels carry
+// nothing.
 constexpr int kMaxMarkedLevel = 2000;
 
-// A slice as marking needs it: where all its blocks lie, and the levels of those that may carry a bit.
+// The parts of a slice that marking needs: where all its blocks lie, and the levels of those that may carry a
+// bit.
 class SliceBlocks : public MacroblockVisitor {
  public:
   struct Place {
@@ -33,7 +35,7 @@ class SliceBlocks : public MacroblockVisitor {
     std::size_t place;
     std::uint8_t max_num_coeff;
     std::uint8_t flip;    // mark_flip
-    std::uint32_t first;  // of mark_index
+    std::uint32_t first;  // the first index of mark_index
     std::int16_t levels[16];
   };
   struct Pcm {
@@ -60,7 +62,7 @@ class SliceBlocks : public MacroblockVisitor {
     choose(first, mb.address);
   }
 
-  // To be called once, behind the last macroblock.
+  // To be called once, after the last macroblock.
   void keep_free_ones() {
     if (marking_ == kMarkedByEncoder) return;
     std::erase_if(candidates, [this](const Candidate& candidate) {
@@ -91,7 +93,7 @@ class SliceBlocks : public MacroblockVisitor {
     std::fill_n(candidate.levels, 16, std::int16_t{0});
     int position = block.total_coeff + block.total_zeros - 1;
     for (int i = 0; i < block.total_coeff; ++i) {
-      // Larger ones only where the levels are not looked at.
+      // Larger levels are clipped; they occur only where the levels are not looked at.
       candidate.levels[position] =
           static_cast<std::int16_t>(std::clamp(block.levels[i].level, -32768, 32767));
       if (i + 1 == block.total_coeff) break;
@@ -99,7 +101,7 @@ class SliceBlocks : public MacroblockVisitor {
     }
   }
 
-  // Of the macroblock's candidates, which are those from `first` on, the ones that the keystream picks stay.
+  // Keeps those of the macroblock's candidates, which begin at `first`, that the keystream picks.
   void choose(std::size_t first, int mb) {
     if (first == candidates.size()) return;
     AesBlock blocks[2];
@@ -125,7 +127,7 @@ class SliceBlocks : public MacroblockVisitor {
   std::uint32_t picture_ = 0;
 };
 
-// Finds the blocks of a slice that carry a bit, and gives them to `finish`.
+// Finds the blocks of a slice that carry a bit, and passes them to `finish`.
 template <class Finish>
 class MarkJob : public SliceJob {
  public:
@@ -206,7 +208,7 @@ class Embedder : public NalTool {
     return true;
   }
 
-  // A block's number of levels may change, and with it the tables of its neighbours' coeff_token.
+  // A block's number of levels may change, and with it the coeff_token tables of its neighbours.
   bool mark_parities(SliceBlocks& blocks, const Slice& slice, Bytes& rbsp, int next_address) {
     std::vector<SliceBlocks::Candidate> changed;
     for (auto& candidate : blocks.candidates) {
@@ -283,7 +285,7 @@ class Extractor : public NalTool {
  public:
   explicit Extractor(const ProtectionKey& key) : key_(key) {}
 
-  // Bits of the frame that nothing has carried so far.
+  // Returns how many bits of the frame nothing has carried so far.
   std::uint64_t missing() {
     if (seen_.empty()) seen_.resize(8 * std::uint64_t{length_ + kMarkFrameHeaderBytes});
     for (; looked_at_ < votes_.size(); ++looked_at_) {
@@ -361,11 +363,11 @@ class Extractor : public NalTool {
   ProtectionKey key_;
   std::unique_ptr<StreamKeys> keys_;
   WatermarkOptions options_;
-  std::uint32_t length_ = 0;  // of the payload
+  std::uint32_t length_ = 0;  // length of the payload
   Marking marking_ = kMarkedLater;
   std::vector<std::pair<std::uint32_t, std::int8_t>> votes_;
   std::vector<bool> seen_;
-  std::size_t looked_at_ = 0;  // of votes_
+  std::size_t looked_at_ = 0;  // the number of elements of votes_ that were counted
   std::uint64_t found_ = 0;
 };
 

@@ -1,7 +1,7 @@
-// protect/aes.h's cipher with a table in shared memory. Each lane has a copy of the table, and all copies of
-// it lie in the lane's own bank: thirty-two look-ups at once never wait for each other.
+// The cipher of protect/aes.h with a table in shared memory. Each lane has a copy of the table in its own
+// bank, so thirty-two look-ups at once never wait for each other.
 //
-// That makes the time the same for all keys and data, too, which a single table's would not be.
+// The time is therefore the same for all keys and data, which a single table could not achieve.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,19 +12,21 @@
 
 namespace cu264::protect::cuda {
 
-// kTables: 1; or 2, beside each entry the one rotated by two bytes; or 4, all rotations. More take more
-// memory and fewer instructions: an entry's address is then one permutation of bytes, and less is rotated.
+// kTables is 1, 2 (each entry is followed by a copy rotated by two bytes) or 4 (all rotations). More tables
+// take more memory and fewer instructions: one byte permutation gives an entry's address, and fewer rotations
+// are needed.
 template <int kTables>
 class AesTable {
  public:
   static constexpr int kStride = kTables > 1 ? 256 : 128;  // bytes from one entry to the next
   static constexpr int kBytes = 256 * 128 * kTables, kWords = kBytes / 4;
 
-  // By all threads of a block, whole warps of them; the caller waits for all of them.
+  // All threads of a block call it, in whole warps; the caller synchronises them afterwards.
   __device__ static void fill(std::uint32_t* s_table) {
     const int lane = static_cast<int>(threadIdx.x) & 31, warps = static_cast<int>(blockDim.x) >> 5;
     for (int first = static_cast<int>(threadIdx.x) & ~31; first < 256; first += 32 * warps) {
-      // SubBytes and MixColumns of a column's first byte; of the others the same, rotated.
+      // This is SubBytes and MixColumns of a column's first byte; those of the other bytes are rotations of
+      // it.
       const std::uint32_t own = aes_mix_column(aes_sub_byte(static_cast<std::uint32_t>(first + lane)) << 24);
       for (int i = 0; i < 32; ++i) {
         const std::uint32_t entry = __shfl_sync(0xffffffffu, own, i);
@@ -86,7 +88,7 @@ class AesTable {
       return look_up<3>(a) ^ key ^ rotated(later);
     }
   }
-  // Without MixColumns: an entry's middle bytes are the S-box's.
+  // The last round has no MixColumns: an entry's middle bytes are the S-box's.
   __device__ __forceinline__ std::uint32_t last_column(std::uint32_t a, std::uint32_t b, std::uint32_t c,
                                                        std::uint32_t d) const {
     const std::uint32_t upper = __byte_perm(look_up<2>(b), look_up<3>(a), 0x5100);

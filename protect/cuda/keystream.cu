@@ -12,7 +12,7 @@ using Table = AesTable<1>;
 
 constexpr int kThreads = 512;
 
-// A block a thread, with the table's memory for as many threads as there is room for.
+// Each thread computes one block after another; the grid has as many threads as the table leaves memory for.
 __global__ void __launch_bounds__(kThreads)
     keystream_kernel(const __grid_constant__ AesKey key, const __grid_constant__ KeystreamRange range,
                      std::uint64_t all, uint4* d_out) {
@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(kThreads)
     const AesBlock block =
         aes.encrypt(key, keystream_counter(range.nonce, range.first_picture + picture, at / range.blocks,
                                            static_cast<std::uint32_t>(range.use), at % range.blocks));
-    // Words have their most significant byte first.
+    // The most significant byte of a word comes first.
     d_out[i] = make_uint4(__byte_perm(block.words[0], 0, 0x0123), __byte_perm(block.words[1], 0, 0x0123),
                           __byte_perm(block.words[2], 0, 0x0123), __byte_perm(block.words[3], 0, 0x0123));
   }

@@ -1,4 +1,4 @@
-// Keystream in device memory.
+// Computes keystream in device memory.
 #pragma once
 
 #include "cu264/protect.h"
@@ -6,7 +6,7 @@
 
 namespace cu264::protect::cuda {
 
-// Asynchronous on `stream`, a cudaStream_t. Throws cu264::Error if the launch is refused.
+// Runs asynchronously on `stream`, a cudaStream_t. Throws cu264::Error if the launch is refused.
 void launch_keystream(const AesKey& key, const KeystreamRange& range, void* d_out, void* stream);
 
 }  // namespace cu264::protect::cuda

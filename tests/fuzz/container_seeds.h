@@ -1,4 +1,4 @@
-// Small videos in the containers that the reader and remux know, for the fuzz targets to begin with.
+// Small videos in the containers that the reader and remux know, as starting points for the fuzz targets.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ struct ContainerSeed {
   std::vector<std::uint8_t> file;
 };
 
-// Two pictures each, in mp4, fragmented mp4, mkv, ts and as a bare stream.
+// Each has two pictures; they are in mp4, fragmented mp4, mkv, ts and a bare stream.
 std::vector<ContainerSeed> container_seeds();
 
 }  // namespace cu264::fuzz

@@ -1,5 +1,5 @@
-// Stream tools whose input comes in several calls, cut between NAL units or anywhere: an error or a stream,
-// and of input cut between units what was encrypted comes back.
+// Stream tools whose input comes in several calls, cut between NAL units or anywhere, give an error or a
+// stream. If the input is cut between units, decryption restores what was encrypted.
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -33,7 +33,7 @@ bool begins_unit(const Bytes& stream, std::size_t at) {
   return at + 3 <= stream.size() && stream[at] == 0 && stream[at + 1] == 0 && stream[at + 2] == 1;
 }
 
-// False: refused.
+// Returns false if the stream is refused.
 bool run_in_calls(cu264::StreamTool& tool, const Bytes& stream, bool anywhere, std::uint32_t seed,
                   Bytes& out) {
   std::mt19937 random(seed);

@@ -1,7 +1,7 @@
-// Containers and bare streams through remux and the stream tools, as cu264 protect and hide use them: another
-// file of the same kind, or an Error.
+// Passes containers and bare streams through remux and the stream tools, as cu264 protect and hide do. The
+// result is another file of the same kind, or an Error.
 //
-// The input: a byte that chooses the tool and the output's container, then the file.
+// The input is a byte that chooses the tool and the output's container, followed by the file.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -21,7 +21,7 @@ namespace {
 
 using cu264::fuzz::require;
 
-// Where outputs are begun. None is finished, so that none is left.
+// The folder of the outputs. None of them is finished, so none is left.
 const std::string& folder() {
   static const std::string path = [] {
     std::string name = (std::filesystem::temp_directory_path() / "cu264-fuzz-XXXXXX").string();

@@ -1,5 +1,5 @@
-// The tools that read what others made, on streams that were changed since: decrypt, extract and get, and the
-// tools that put something more in. An error or a result, never worse.
+// Runs the tools that read what others made (decrypt, extract and get), and those that add something, on
+// streams that were changed since. They must give an error or a result.
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -36,7 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto tool = tool_of(data[0] % 5);
   try {
     tool->set_threads(size % 2 == 0 ? 1 : 2);
-    // The second half, where the first bit says so, in a call of its own.
+    // The second half goes in a call of its own if the first bit says so.
     const std::size_t half = (data[0] & 128) != 0 ? size / 2 : size;
     tool->access_units({data + 1, half - 1});
     if (half != size) tool->access_units({data + half, size - half});

@@ -114,7 +114,7 @@ std::vector<Bytes> reader_seeds() {
 }
 
 #if CU264_FUZZES_CONTAINERS
-// Behind the byte that names tool and output (see fuzz_remux.cpp).
+// Each follows the byte that names the tool and the output (see fuzz_remux.cpp).
 std::vector<Bytes> remux_seeds() {
   std::vector<Bytes> all;
   for (const cu264::fuzz::ContainerSeed& seed : cu264::fuzz::container_seeds()) {
@@ -133,7 +133,7 @@ void write(const std::filesystem::path& folder, const std::vector<Bytes>& seeds)
   }
 }
 
-// A small stream of two pictures, another for each number.
+// Makes a small stream of two pictures, a different one for each number.
 Bytes small_stream(int number) {
   constexpr int kWidth = 32, kHeight = 32;
   cu264::Config config;
@@ -168,7 +168,7 @@ Bytes behind(Bytes begin, const Bytes& stream) {
   return begin;
 }
 
-// Behind the byte that names the tool (see fuzz_protect.cpp).
+// Each follows the byte that names the tool (see fuzz_protect.cpp).
 std::vector<Bytes> protect_seeds() {
   std::vector<Bytes> all;
   for (int tool = 0; tool < 8; ++tool)
@@ -176,14 +176,15 @@ std::vector<Bytes> protect_seeds() {
   return all;
 }
 
-// Behind the bytes that say how it is cut (see fuzz_protect_calls.cpp).
+// Each follows the bytes that say how it is cut (see fuzz_protect_calls.cpp).
 std::vector<Bytes> protect_calls_seeds() {
   std::vector<Bytes> all;
   for (std::uint8_t how = 0; how < 16; ++how) all.push_back(behind({how, 1, how}, small_stream(how % 8)));
   return all;
 }
 
-// What the tools made of small streams, behind the byte that names another tool (see fuzz_sealed.cpp).
+// Each is the output of a tool for a small stream, after the byte that names another tool (see
+// fuzz_sealed.cpp).
 std::vector<Bytes> sealed_seeds() {
   const cu264::ProtectionKey key(std::array<std::uint8_t, 32>{1, 2, 3});
   std::vector<Bytes> all;
@@ -193,7 +194,7 @@ std::vector<Bytes> sealed_seeds() {
     const auto add = [&](std::unique_ptr<cu264::StreamTool> tool) {
       try {
         streams.push_back(run_tool(*tool, plain).stream);
-      } catch (const cu264::Error&) {  // no room for a payload
+      } catch (const cu264::Error&) {  // the stream has no room for a payload
       }
     };
     add(make_encryptor(key, {cu264::encryption_strength(3), false}));

@@ -39,7 +39,7 @@ std::uint32_t get(std::span<const std::uint8_t> from) {
   return from[0] | from[1] << 8 | from[2] << 16 | std::uint32_t{from[3]} << 24;
 }
 
-// Sets signature, positions and checksums as a writer would have, record by record, as far as sizes allow.
+// Sets signature, positions and checksums as a writer would, record by record, as far as the sizes allow.
 void repair(Bytes& file) {
   if (file.size() < vle::kSignatureSize) return;
   vle::write_signature(std::span(file).first<vle::kSignatureSize>());

@@ -1,4 +1,4 @@
-// A file in memory, gone with the object.
+// A file in memory that disappears with the object.
 #pragma once
 
 #include <sys/mman.h>

@@ -44,11 +44,11 @@ TEST_F(CannyDetectorParity, Detectors) {
       std::vector<canny::Thresholds> thresholds[2];
       const BackendChoice backends[] = {BackendChoice::cpu, BackendChoice::cuda};
       for (int b = 0; b < 2; ++b) {
-        canny::ExecutionOptions machine;
-        machine.backend = backends[b];
-        machine.batch = count;
-        canny::Detector detector = as_published ? published::open_detector({}, width, height, machine)
-                                                : canny::Detector({}, width, height, machine);
+        canny::ExecutionOptions execution;
+        execution.backend = backends[b];
+        execution.batch = count;
+        canny::Detector detector = as_published ? published::open_detector({}, width, height, execution)
+                                                : canny::Detector({}, width, height, execution);
         edges[b].assign(static_cast<std::size_t>(width) * height * count, 1);
         thresholds[b].resize(static_cast<std::size_t>(detector.sub_images()) * count);
         for (int repeat = 0; repeat < 2; ++repeat) {

@@ -36,11 +36,11 @@ enum class Form { production, published };
 Found detected(const GrayPicture& picture, Partition partition, Form form, BackendChoice backend) {
   canny::Params params;
   params.partition = partition;
-  canny::ExecutionOptions machine;
-  machine.backend = backend;
+  canny::ExecutionOptions execution;
+  execution.backend = backend;
   canny::Detector detector = form == Form::published
-                                 ? published::open_detector(params, picture.width, picture.height, machine)
-                                 : canny::Detector(params, picture.width, picture.height, machine);
+                                 ? published::open_detector(params, picture.width, picture.height, execution)
+                                 : canny::Detector(params, picture.width, picture.height, execution);
   Found found;
   found.edges.assign(picture.samples.size(), 1);
   found.thresholds.resize(static_cast<std::size_t>(detector.sub_images()));

@@ -66,11 +66,11 @@ struct Found {
 enum class Form { production, published };
 
 Found detect(const canny::Params& params, const Gray& picture, Form form, int threads = 1) {
-  canny::ExecutionOptions machine;
-  machine.backend = BackendChoice::cpu, machine.threads = threads;
+  canny::ExecutionOptions execution;
+  execution.backend = BackendChoice::cpu, execution.threads = threads;
   canny::Detector detector = form == Form::published
-                                 ? published::open_detector(params, picture.width, picture.height, machine)
-                                 : canny::Detector(params, picture.width, picture.height, machine);
+                                 ? published::open_detector(params, picture.width, picture.height, execution)
+                                 : canny::Detector(params, picture.width, picture.height, execution);
   Found found;
   found.edges.assign(picture.samples.size(), 77);  // every pixel must be overwritten
   found.thresholds.resize(detector.sub_images());
@@ -297,9 +297,9 @@ TEST(CannyDetector, PitchDirectionBatchAndThreadsChangeNothing) {
                   in.begin() + n * kDistance + (56 - y) * kPitch);
     }
   }
-  canny::ExecutionOptions machine;
-  machine.backend = BackendChoice::cpu, machine.batch = 2, machine.threads = 2;
-  canny::Detector detector({}, 83, 57, machine);
+  canny::ExecutionOptions execution;
+  execution.backend = BackendChoice::cpu, execution.batch = 2, execution.threads = 2;
+  canny::Detector detector({}, 83, 57, execution);
   std::vector<canny::Thresholds> thresholds(2 * detector.sub_images());
   detector.detect({in.data() + 56 * kPitch, -kPitch, kDistance, 2}, {out.data(), kPitch, kDistance},
                   thresholds.data());
@@ -317,9 +317,9 @@ TEST(CannyDetector, PitchDirectionBatchAndThreadsChangeNothing) {
 
 TEST(CannyDetector, BadArgumentsAreRefused) {
   const auto refused = [](const canny::Params& params, int width, int height,
-                          canny::ExecutionOptions machine = {}) {
+                          canny::ExecutionOptions execution = {}) {
     try {
-      canny::Detector detector(params, width, height, machine);
+      canny::Detector detector(params, width, height, execution);
     } catch (const Error& error) {
       return error.code() == ErrorCode::invalid_argument;
     }
@@ -342,13 +342,13 @@ TEST(CannyDetector, BadArgumentsAreRefused) {
     params.fixed = pair;
     EXPECT_TRUE(refused(params, 10, 10));
   }
-  canny::ExecutionOptions machine;
-  machine.batch = 0;
-  EXPECT_TRUE(refused({}, 10, 10, machine));
+  canny::ExecutionOptions execution;
+  execution.batch = 0;
+  EXPECT_TRUE(refused({}, 10, 10, execution));
 
-  machine = {};
-  machine.backend = BackendChoice::cpu;
-  canny::Detector detector({}, 10, 10, machine);
+  execution = {};
+  execution.backend = BackendChoice::cpu;
+  canny::Detector detector({}, 10, 10, execution);
   std::vector<std::uint8_t> plane(100);
   EXPECT_THROW(detector.detect({nullptr, 10}, {plane.data(), 10}), Error);
   EXPECT_THROW(detector.detect({plane.data(), 9}, {plane.data(), 10}), Error);

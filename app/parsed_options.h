@@ -1,4 +1,4 @@
-// A verb's command line against its table of options.
+// A verb's command line, parsed according to its table of options.
 #pragma once
 
 #include <boost/program_options.hpp>
@@ -9,31 +9,33 @@ namespace cu264::app {
 
 inline constexpr unsigned kHelpWidth = 110;
 
-// An option's value; has to be found by Given.
+// An option with a text value, which ParsedOptions can find.
 inline auto text(const char* placeholder) {
   return boost::program_options::value<std::string>()->value_name(placeholder);
 }
 
 [[noreturn]] void usage(const std::string& cause, const std::string& remedy);
 
-// Options that are planned, worth more than "unknown option", and what to do without them.
+// Options that are planned. For them the error says more than "unknown option": it says what to do without
+// them.
 struct LaterOptions {
   std::vector<std::string> names;
   std::string instead;
 };
 
-class Given {
+class ParsedOptions {
  public:
-  // Throws Error(invalid_argument) that tells what is wrong, and what may have been meant. `verb` is as
-  // typed: "cu264 encode".
-  Given(const std::vector<std::string>& arguments, const boost::program_options::options_description& known,
-        const std::string& verb, const LaterOptions& later = {});
+  // Throws Error(invalid_argument), which tells what is wrong and what may have been meant. `verb` is written
+  // as it is typed: "cu264 encode".
+  ParsedOptions(const std::vector<std::string>& arguments,
+                const boost::program_options::options_description& known, const std::string& verb,
+                const LaterOptions& later = {});
 
   bool has(const char* name) const { return map_.count(name) > 0; }
   std::string operator[](const char* name) const {
     return has(name) ? map_[name].as<std::string>() : std::string();
   }
-  // What is no option.
+  // The arguments that are not options.
   std::vector<std::string> inputs() const {
     return has("input") ? map_["input"].as<std::vector<std::string>>() : std::vector<std::string>();
   }

@@ -1,6 +1,6 @@
-#include "app/given.h"
+#include "app/parsed_options.h"
 
-#include "app/nearest.h"
+#include "app/suggest.h"
 #include "cu264/status.h"
 
 namespace cu264::app {
@@ -16,7 +16,7 @@ namespace po = boost::program_options;
   }
   std::vector<std::string> names;
   for (const auto& option : known.options()) names.push_back(option->long_name());
-  const std::string near = nearest(typed, names);
+  const std::string near = suggest(typed, names);
   usage("unknown option --" + typed,
         near.empty() ? verb + " --help lists them" : "did you mean --" + near + "?");
 }
@@ -27,13 +27,13 @@ void usage(const std::string& cause, const std::string& remedy) {
   throw Error(ErrorCode::invalid_argument, cause, remedy);
 }
 
-Given::Given(const std::vector<std::string>& arguments, const po::options_description& known,
-             const std::string& verb, const LaterOptions& later) {
+ParsedOptions::ParsedOptions(const std::vector<std::string>& arguments, const po::options_description& known,
+                             const std::string& verb, const LaterOptions& later) {
   po::options_description with_input;
   with_input.add(known).add_options()("input", po::value<std::vector<std::string>>());
   po::positional_options_description positional;
   positional.add("input", -1);
-  // No guessing of abbreviated names: a script must not change its meaning when an option is added.
+  // Abbreviated names are not accepted, because a script must not change its meaning when an option is added.
   const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
   try {
     po::store(

@@ -1,4 +1,4 @@
-#include "app/nearest.h"
+#include "app/suggest.h"
 
 #include <algorithm>
 #include <numeric>
@@ -6,7 +6,7 @@
 namespace cu264::app {
 namespace {
 
-// Letters to insert, drop or replace (Levenshtein).
+// Returns the number of letters to insert, drop or replace (Levenshtein).
 std::size_t edit_distance(const std::string& a, const std::string& b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -24,7 +24,7 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-std::string nearest(const std::string& typed, const std::vector<std::string>& known) {
+std::string suggest(const std::string& typed, const std::vector<std::string>& known) {
   std::string best;
   std::size_t best_distance = std::max<std::size_t>(2, typed.size() / 3) + 1;
   for (const std::string& name : known) {

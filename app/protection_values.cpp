@@ -1,5 +1,6 @@
-#include "app/encryption_parts.h"
+#include "app/protection_values.h"
 
+#include <cstdio>
 #include <sstream>
 
 namespace cu264::app {
@@ -31,6 +32,21 @@ EncryptionParts parse_encryption_strength(const std::string& option, const std::
                 "1 to 3");
   }
   return encryption_strength(value[0] - '0');
+}
+
+WatermarkScheme parse_watermark_scheme(const std::string& option, const std::string& name) {
+  if (name == "t1-sign") return WatermarkScheme::t1_sign;
+  if (name == "t1-parity") return WatermarkScheme::t1_parity;
+  throw Error(ErrorCode::invalid_argument, "--" + option + ": there is no '" + name + "'",
+              "t1-sign or t1-parity");
+}
+
+ProtectionKey key_of_file(const std::string& path) {
+  ProtectionKey key = ProtectionKey::from_file(path);
+  if (ProtectionKey::file_is_open_to_others(path)) {
+    std::fprintf(stderr, "cu264: warning: %s: other users may read this key: chmod 600 it\n", path.c_str());
+  }
+  return key;
 }
 
 }  // namespace cu264::app
