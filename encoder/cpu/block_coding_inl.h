@@ -11,21 +11,22 @@
 #include "core/rdoq.h"
 #include "core/transform.h"
 #include "encoder/cpu/isa.h"
+#include "encoder/cpu/lanes_inl.h"
 #include "encoder/presets.h"
 
 namespace cu264::encoder::CU264_ISA {
 
 // The limits of the dead zone of a plane's blocks.
 struct DeadZoneLimits {
-  std::int32_t first_level[16];  // of 4x4 blocks, in coding order
-  std::int32_t first_dc_level[16];
+  alignas(64) std::int32_t first_level[16];     // of 4x4 blocks, in raster order
+  alignas(64) std::int32_t first_dc_level[16];  // the same at every position
 };
 
 static inline DeadZoneLimits make_dead_zone_limits(core::DeadZone zone, const core::Quantiser& q,
                                                    int dc_extra_shift) {
   DeadZoneLimits limits;
   for (int k = 0; k < 16; ++k) {
-    limits.first_level[k] = core::first_level_at(zone, core::zigzag_to_raster(k), q.shift);
+    limits.first_level[k] = core::first_level_at(zone, k, q.shift);
     limits.first_dc_level[k] = core::first_level_at(zone, 0, q.shift + dc_extra_shift);
   }
   return limits;
@@ -34,7 +35,7 @@ static inline DeadZoneLimits make_dead_zone_limits(core::DeadZone zone, const co
 // How levels are chosen: with a dead zone, or by RDOQ, which counts bits in the block's context.
 struct QuantisationMethod {
   bool rdoq = false;
-  const std::int32_t* first_level = nullptr;  // by position in coding order
+  const std::int32_t* first_level = nullptr;  // DeadZoneLimits, by position
 };
 
 // Scaled coefficients (core/quant.h) in coding order to 16 signed levels. Returns total_coeff.
@@ -56,11 +57,37 @@ __attribute__((always_inline)) static inline int choose_levels(
   return total_coeff;
 }
 
+// With a dead zone, the sixteen positions of a 4x4 block at once, in vectors.
+__attribute__((always_inline)) static inline int quantise_by_dead_zone(const std::int32_t (&coefficients)[16],
+                                                                       core::BlockCategory category,
+                                                                       const core::Quantiser& q,
+                                                                       const std::int32_t* first_level,
+                                                                       std::int16_t* levels) {
+  const int first = 16 - core::max_num_coeff(category);
+  alignas(32) std::int16_t in_raster[16];
+  for (int i = 0; i < 16; ++i) {
+    const int scaled = core::absolute(coefficients[i]) * q.multiplier[core::position_class(i)];
+    const int level = core::quantise_with_dead_zone(scaled, q.shift, first_level[i]);
+    in_raster[i] = static_cast<std::int16_t>(coefficients[i] < 0 ? -level : level);
+  }
+  if (first == 1) in_raster[0] = 0;  // and the last level takes this zero
+  Lanes order = {};
+  for (int k = first; k < 16; ++k) order[k - first] = static_cast<std::int16_t>(core::zigzag_to_raster(k));
+  Lanes lanes;
+  std::memcpy(&lanes, in_raster, sizeof lanes);
+  permute(order, lanes);
+  std::memcpy(levels, &lanes, sizeof lanes);
+  int total_coeff = 0;
+  for (int k = 0; k < 16; ++k) total_coeff += levels[k] != 0;
+  return total_coeff;
+}
+
 // Coefficients of a 4x4 block in raster order to levels in coding order: all of them, or the AC ones alone.
 // Returns total_coeff.
 __attribute__((always_inline)) static inline int quantise_block(
     const SearchRate& rate, const std::int32_t (&coefficients)[16], core::BlockCategory category,
     const core::Quantiser& q, QuantisationMethod method, int context, std::int16_t* levels) {
+  if (!method.rdoq) return quantise_by_dead_zone(coefficients, category, q, method.first_level, levels);
   alignas(64) std::int32_t scaled[16];
   for (int i = 0; i < 16; ++i) {
     scaled[i] = core::absolute(coefficients[i]) * q.multiplier[core::position_class(i)];

@@ -113,7 +113,7 @@ static inline ChromaTrial quantise_chroma(MacroblockContext& mb, int mode,
                                           const std::uint8_t (&prediction)[8][16], bool rdoq,
                                           ChromaCandidate& result) {
   const core::Quantiser& q = mb.chroma_quantiser;
-  const QuantisationMethod ac_method = {rdoq, mb.chroma_dead_zone.first_level + 1};
+  const QuantisationMethod ac_method = {rdoq, mb.chroma_dead_zone.first_level};
   const QuantisationMethod dc_method = {rdoq, mb.chroma_dead_zone.first_dc_level};
   const bool by_rd = mb.search.rd_candidates > 0;
   const int dc_context = mb.rate.chroma_dc_context();

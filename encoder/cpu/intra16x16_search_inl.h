@@ -107,7 +107,7 @@ static inline Intra16x16Trial quantise_intra16x16(MacroblockContext& mb, int mod
                                                   const std::uint8_t (&prediction)[16][16],
                                                   int chroma_pattern, bool rdoq, LumaCandidate& result) {
   const core::Quantiser& q = mb.luma_quantiser;
-  const QuantisationMethod ac_method = {rdoq, mb.luma_dead_zone.first_level + 1};
+  const QuantisationMethod ac_method = {rdoq, mb.luma_dead_zone.first_level};
   const QuantisationMethod dc_method = {rdoq, mb.luma_dead_zone.first_dc_level};
   const bool by_rd = mb.search.rd_candidates > 0;
   Intra16x16Trial trial{&mb, &prediction, chroma_pattern, &result};

@@ -78,10 +78,12 @@ static inline void satd_all_modes(const std::uint8_t (&source)[16], const Intra4
 }
 
 // Transforms and reconstructs block `block` as predicted; returns its squared error.
-static inline int code_intra4x4_block(const MacroblockContext& mb, int x, int y,
-                                      const std::uint8_t (&prediction)[16], QuantisationMethod method,
-                                      int context, std::int16_t* levels, int& total_coeff, std::uint8_t* out,
-                                      int pitch) {
+__attribute__((always_inline)) static inline int code_intra4x4_block(const MacroblockContext& mb, int x,
+                                                                     int y,
+                                                                     const std::uint8_t (&prediction)[16],
+                                                                     QuantisationMethod method, int context,
+                                                                     std::int16_t* levels, int& total_coeff,
+                                                                     std::uint8_t* out, int pitch) {
   std::int32_t coefficients[16];
   const std::uint8_t* source = &mb.luma[y][x];
   forward_block(source, 16, prediction, 4, coefficients);
