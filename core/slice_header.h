@@ -19,7 +19,9 @@ inline constexpr int kPicInitQp = 26;
 inline constexpr int kSliceAlphaC0OffsetDiv2 = -1;
 inline constexpr int kSliceBetaOffsetDiv2 = -2;
 
-// A slice header up to and including its last syntax element, right-aligned: at most 64 bits.
+// A slice header up to and including its last syntax element, right-aligned: at most 68 bits.
+// first_mb_in_slice comes first, and a header of more than 64 bits begins with at least 17 zeros, so that the
+// bits beyond the 64 are zeros.
 struct SliceHeaderBits {
   std::uint64_t bits = 0;
   std::int32_t length = 0;
@@ -31,8 +33,7 @@ struct SliceHeaderBits {
 };
 
 CU264_HD SliceHeaderBits slice_header(int first_mb_in_slice, const PictureParams& picture) {
-  // slice_type I. The value 7, by which all slices of the picture are I slices, would make the header longer
-  // than 64 bits in the largest pictures.
+  // slice_type I. The value 7, by which all slices of the picture are I slices, would take four bits more.
   constexpr std::uint32_t kSliceTypeI = 2;
   SliceHeaderBits header;
   put_ue(header, static_cast<std::uint32_t>(first_mb_in_slice));

@@ -54,6 +54,10 @@ std::size_t max_slice_rbsp_bytes(int macroblocks) {
 
 void code_slice(const CodedPictureView& picture, int slice, std::uint64_t header_bits, int header_length,
                 core::BitWriter& writer, SliceStats& stats) {
+  if (header_length > 64) {
+    writer.put(0, header_length - 64);
+    header_length = 64;
+  }
   if (header_length > 32) {
     writer.put(static_cast<std::uint32_t>(header_bits >> 32), header_length - 32);
     header_length = 32;

@@ -21,8 +21,8 @@ struct SliceStats {
 // 3200 bits (H.264 A.3.1), and I_PCM takes at most 9 + 7 + 3072 bits.
 std::size_t max_slice_rbsp_bytes(int macroblocks);
 
-// `header_bits` holds the slice header right-aligned, `header_length` bits of it. The writer ends
-// byte-aligned.
+// `header_bits` holds the slice header right-aligned, `header_length` bits of it; bits beyond 64 are zeros in
+// front. The writer ends byte-aligned.
 void code_slice(const core::CodedPictureView& picture, int slice, std::uint64_t header_bits,
                 int header_length, core::BitWriter& writer, SliceStats& stats);
 

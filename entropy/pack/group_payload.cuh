@@ -68,7 +68,9 @@ class GroupPayload {
       const GroupOffset before = d_own_[-1];
       return bits_of(job_, before, offset + static_cast<int>(own_.position - before.position));
     }
-    const int from = offset + static_cast<int>(own_.position), length = slice_.header.length;
+    // The header's bits beyond 64 are zeros in front.
+    const int zeros = max(slice_.header.length - 64, 0), length = slice_.header.length - zeros;
+    const int from = offset + static_cast<int>(own_.position) - zeros;
     if (from <= -32 || from >= length) return 0;
     const std::uint64_t left_aligned = slice_.header.bits << (64 - length);
     return static_cast<std::uint32_t>(from < 0 ? left_aligned >> (32 - from) : left_aligned << from >> 32);

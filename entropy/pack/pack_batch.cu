@@ -61,10 +61,10 @@ std::size_t coded_bytes(int pictures, int mb_width, int mb_height, int slices) {
 }
 
 std::size_t max_packed_bytes(int mb_width, int mb_height, int slices) {
-  // The slice header and trailing bits take 9 bytes, the prefix of the NAL unit 5. Every second byte may
+  // The slice header and trailing bits take 10 bytes, the prefix of the NAL unit 5. Every second byte may
   // need an escape.
   const std::size_t rbsp = static_cast<std::size_t>(mb_width) * mb_height * kMacroblockWords * 4 +
-                           static_cast<std::size_t>(slices) * 9;
+                           static_cast<std::size_t>(slices) * 10;
   return rbsp + rbsp / 2 + static_cast<std::size_t>(slices) * 5;
 }
 

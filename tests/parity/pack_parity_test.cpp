@@ -43,6 +43,9 @@ std::vector<SliceHeaderBits> slice_headers(const Shape& shape, std::size_t pictu
       const int first_mb = core::slice_first_row(slice, shape.slices, mb_height) * mb_width;
       headers.push_back(core::slice_header(first_mb, picture));
     }
+    // The longest header, of 68 bits, which the largest pictures have.
+    picture.qp = 0, picture.idr_pic_id = 1, picture.deblock = true;
+    if (i % 3 == 1) headers.back() = core::slice_header(0x3ffff, picture);
   }
   return headers;
 }
