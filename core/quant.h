@@ -83,7 +83,7 @@ struct DeadZone {
 inline constexpr DeadZone kDeadZoneLuma = {148, 8};
 inline constexpr DeadZone kDeadZoneChroma = {148, 4};
 
-// Of a position in raster order, whose frequency is the sum of its coordinates. DC blocks take position 0.
+// For a position in raster order; its frequency is the sum of its coordinates. DC blocks use position 0.
 CU264_HD int first_level_at(DeadZone zone, int raster, int shift) {
   return (zone.first_level + zone.rise * ((raster & 3) + (raster >> 2))) << (shift - 8);
 }
