@@ -20,7 +20,7 @@ inline constexpr int kSliceAlphaC0OffsetDiv2 = -1;
 inline constexpr int kSliceBetaOffsetDiv2 = -2;
 
 // A slice header up to and including its last syntax element, right-aligned: at most 68 bits.
-// first_mb_in_slice comes first, and a header of more than 64 bits begins with at least 17 zeros, so that the
+// first_mb_in_slice comes first, and a header of more than 64 bits begins with at least 16 zeros, so that the
 // bits beyond the 64 are zeros.
 struct SliceHeaderBits {
   std::uint64_t bits = 0;
