@@ -1,0 +1,100 @@
+"""CAVLCU: tables 10 and 11, figures 15 to 17, with clips of the paper's three sizes, picture by picture."""
+import json
+
+from machine import Failure
+from pages import number, statistics
+
+TITLE = "CAVLCU: an efficient GPU-based implementation of CAVLC"
+REFERENCE = "Fuentes-Alventosa et al. 2022 ([docs/papers.md](../../../docs/papers.md#cavlcu-2022))"
+# Size: the paper's clip, its name in file names, the figure; table 10 (minimum, maximum, average) on Maxwell and on Turing;
+# table 11, improvements in load transactions, store transactions, instructions on Turing.
+CLIPS = {"176x144": ("City", "city", 15, (2.7, 3.6, 3.3), (4.2, 6.2, 5.2), (2.56, 3.43, 2.17)),
+         "352x288": ("Mother and Daughter", "mother", 16, (2.5, 3.5, 3.3), (3.9, 5.4, 4.8), (2.55, 3.21, 2.30)),
+         "1280x720": ("Ducks take off", "ducks", 17, (3.3, 5.4, 4.1), (3.0, 6.7, 5.1), (2.70, 3.32, 2.13))}
+METRICS = {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": "global load transactions",
+           "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum": "global store transactions",
+           "smsp__inst_executed.sum": "executed instructions"}
+BASELINE = "cavlc_su_us"
+
+
+def coded(machine, clip, size, pictures, qps):
+    text = machine.output("bench_cavlc", clip, *size.split("x"), pictures, *qps)
+    return json.loads(text.strip().splitlines()[-1])["rows"]
+
+
+def shown(key):
+    return key[:-3].upper().replace("_", " ").replace("CAVLC SU", "CAVLC_SU")
+
+
+def table_11(machine, page, size, frame, paper):
+    """Counts of one picture at QP 27. The bench launches each coder many times: one launch of each kernel counts."""
+    launches = machine.profile(list(METRICS), "bench_cavlc", frame, *size.split("x"), 1, 27)
+    if not launches:
+        return
+    groups = {"CAVLC_SU": {}, "CAVLCU": {}, "CAVLCU TUNED": {}}
+    component = 0
+    for launch in launches:
+        kernel = launch["kernel"].split("(")[0].split("::")[-1].split("<")[0]
+        if kernel in ("forward_scan", "backward_scan", "code_component", "place_blocks", "lag_pack"):
+            if kernel == "code_component":  # four launches make one pass
+                component += 1
+                if component <= 4:
+                    groups["CAVLC_SU"]["%s %d" % (kernel, component)] = launch
+            else:
+                groups["CAVLC_SU"].setdefault(kernel, launch)
+        elif kernel.startswith("cavlcu"):
+            groups["CAVLCU TUNED" if "tuned" in kernel else "CAVLCU"].setdefault(kernel, launch)
+    sums = {name: {metric: sum(launch[metric] for launch in kernels.values()) for metric in METRICS}
+            for name, kernels in groups.items() if kernels}
+    for name in sums:
+        if name != "CAVLC_SU" and "CAVLC_SU" in sums:
+            page.compared("table 11, improvement of %s, %s" % (name, size),
+                          [(what, ratio, sums["CAVLC_SU"][metric] / sums[name][metric] if sums[name][metric] else None)
+                           for (metric, what), ratio in zip(METRICS.items(), paper)])
+    page.data["results"].setdefault("table 11", {})[size] = {name: {METRICS[metric]: value for metric, value in values.items()}
+                                                            for name, values in sums.items()}
+
+
+def run(machine, inputs, page, quick):
+    if not machine.gpu:
+        page.say("Everything this paper measures runs on a GPU, so there is nothing here.")
+        return
+    qps = [0, 25, 50] if quick else list(range(0, 51, 5))
+    page.say("Pictures one by one, as the paper times them; all are intra pictures, coded by this project's `fast` preset (the paper: "
+             "groups of ten, made by another encoder). CAVLC_SU's time includes its lag packing as %s shows; CAVLCU's output is not "
+             "packed." % "bench_cavlc")
+    for size, (paper_clip, name, figure, maxwell, turing, counts) in CLIPS.items():
+        path, clip = inputs.clip(size, name)
+        frames = inputs.single_frames(path, size)
+        page.heading("%s: %s in the place of %s" % (size, clip, paper_clip))
+        by_qp, ratios = {}, {}
+        try:
+            for frame in frames:
+                for row in coded(machine, frame, size, 1, qps):
+                    for key, value in row.items():
+                        if key == BASELINE or (key.startswith("cavlc") and key.endswith("_us")):
+                            by_qp.setdefault(key, {}).setdefault(row["qp"], []).append(value)
+                            if key != BASELINE:
+                                ratios.setdefault(key, []).append(row[BASELINE] / value)
+        except Failure as failure:
+            page.say("This failed: %s" % failure)
+            continue
+        means = {key: [(qp, statistics(values)[0] / 1000) for qp, values in by_qp[key].items()] for key in by_qp}
+        page.plot("figure-%d" % figure, "Figure %d: time of a picture over QP, %s" % (figure, clip), "QP", "milliseconds",
+                  {shown(key): points for key, points in means.items()})
+        page.say("%d pictures. Table 10, CAVLC_SU's time over that of:" % len(frames))
+        rows = [["CAVLCU, the paper, Maxwell", *maxwell], ["CAVLCU, the paper, Turing", *turing]]
+        for key, values in ratios.items():
+            average, least, most = statistics(values)
+            rows.append([shown(key) + ", here", least, most, average])
+        page.table(["", "minimum", "maximum", "average"], rows)
+        page.data["results"].setdefault("table 10", {})[size] = {
+            shown(key): dict(zip(("average", "minimum", "maximum"), statistics(values))) for key, values in ratios.items()}
+        for key, values in ratios.items():
+            page.order("%s, %s" % (shown(key), size), "CAVLC_SU", shown(key), turing[2], statistics(values)[0])
+        if machine.ncu:
+            table_11(machine, page, size, frames[0], counts)
+    if not machine.ncu:
+        page.say("Table 11, transactions and instructions, is missing: %s." % (machine.why_no_ncu or "ncu is not allowed to count"))
+    page.say("A picture of QCIF has %s blocks, too few to fill this GPU: there the time is that of launches and of the chain of thread "
+             "blocks, not of coding." % number(99 * 26, 4))

@@ -1,0 +1,69 @@
+"""The programs that measure, and what this machine lets them do."""
+import csv
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+
+class Failure(Exception):
+    pass
+
+
+class Machine:
+    def __init__(self, binaries):
+        self.folder = binaries
+        self.experiments = {line.split()[0] for line in self.output("bench_papers", "--list").splitlines() if line}
+        self.gpu, self.why_no_gpu = None, "this build has no CUDA"
+        if "device" in self.experiments:
+            try:
+                self.gpu = self.rows("device")[0]["name"]
+            except Failure as failure:
+                self.why_no_gpu = str(failure)
+        self.ncu = shutil.which("ncu") if self.gpu else None
+        self.why_no_ncu = "there is no ncu" if not self.ncu else ""
+
+    def output(self, program, *arguments):
+        command = [os.path.join(self.folder, program), *map(str, arguments)]
+        try:
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, check=False)
+        except OSError as error:
+            raise Failure("cannot run %s: %s" % (command[0], error)) from error
+        if done.returncode != 0:
+            raise Failure("%s failed: %s" % (program, done.stderr.strip() or "exit %d" % done.returncode))
+        return done.stdout
+
+    def rows(self, experiment, *arguments):
+        """The rows of an experiment of bench_papers."""
+        start = time.monotonic()
+        rows = [json.loads(line) for line in self.output("bench_papers", experiment, *arguments).splitlines() if line]
+        print("  %-14s %5.1f s" % (experiment, time.monotonic() - start), flush=True)
+        return rows
+
+    def profile(self, metrics, program, *arguments, kernels=None):
+        """[{"kernel": name, metric: value}] of every launch, in order, or None where ncu may not look."""
+        if not self.ncu:
+            return None
+        command = [self.ncu, "--csv", "--page", "raw", "--clock-control", "none", "--metrics", ",".join(metrics)]
+        if kernels:
+            command += ["--kernel-name-base", "function", "--kernel-name", "regex:" + kernels]
+        command += [os.path.join(self.folder, program), *map(str, arguments)]
+        start = time.monotonic()
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, check=False)
+        print("  %-14s %5.1f s" % ("ncu " + program, time.monotonic() - start), flush=True)
+        lines = done.stdout.splitlines()
+        begin = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), None)
+        if begin is None:
+            self.why_no_ncu = next((line for line in lines if "ERR" in line), "ncu showed nothing")
+            self.ncu = None
+            print("  " + self.why_no_ncu, file=sys.stderr)
+            return None
+        launches = []
+        for row in csv.DictReader(io.StringIO("\n".join(lines[begin:]))):
+            if row.get("ID", "").isdigit():  # the row of units has none
+                values = {metric: float((row.get(metric) or "0").replace(",", "")) for metric in metrics}
+                launches.append({"kernel": row["Kernel Name"], **values})
+        return launches
