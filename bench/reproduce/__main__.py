@@ -19,7 +19,7 @@ import time
 
 from inputs import Inputs
 from machine import Failure, Machine
-from pages import Page
+from paper_page import Page
 
 PAPERS = ["pavle", "cuvle", "parle", "gvle", "gud_canny", "cavlcu"]
 
@@ -53,6 +53,17 @@ def machine_lines(machine):
     return "Machine: %s; %s, %d cores. %s." % (gpu, cpu, os.cpu_count() or 1, datetime.date.today().isoformat())
 
 
+def write_index(folder, machine):
+    """The list of all pages that the folder holds, from this run or another."""
+    lines = ["# The papers' experiments, rerun", "", machine, "", "`scripts/reproduce` wrote these pages; the same figures are in "
+             "the JSON files. [docs/papers.md](../../../docs/papers.md) says what differs from each paper.", ""]
+    for name in PAPERS:
+        if os.path.exists(os.path.join(folder, name + ".md")):
+            lines.append("- [%s](%s.md)" % (importlib.import_module(name).TITLE, name))
+    with open(os.path.join(folder, "README.md"), "w", encoding="utf-8") as out:
+        out.write("\n".join(lines) + "\n")
+
+
 def main():
     args = arguments()
     os.makedirs(args.output, exist_ok=True)
@@ -80,6 +91,7 @@ def main():
                 page.say("Note: " + note)
             page.save(args.output)
             print("%s: %.0f s -> %s" % (name, time.monotonic() - start, os.path.join(args.output, name + ".md")), flush=True)
+        write_index(args.output, machine_lines(machine))
     except Failure as failure:
         print("reproduce: %s" % failure, file=sys.stderr)
         return 1

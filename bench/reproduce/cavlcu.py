@@ -2,10 +2,10 @@
 import json
 
 from machine import Failure
-from pages import number, statistics
+from paper_page import number, statistics
 
 TITLE = "CAVLCU: an efficient GPU-based implementation of CAVLC"
-REFERENCE = "Fuentes-Alventosa et al. 2022 ([docs/papers.md](../../../docs/papers.md#cavlcu-2022))"
+REFERENCE = "Fuentes-Alventosa et al. 2022 ([docs/papers.md](../../../docs/papers.md#cavlcu))"
 # Size: the paper's clip, its name in file names, the figure; table 10 (minimum, maximum, average) on Maxwell and on Turing;
 # table 11, improvements in load transactions, store transactions, instructions on Turing.
 CLIPS = {"176x144": ("City", "city", 15, (2.7, 3.6, 3.3), (4.2, 6.2, 5.2), (2.56, 3.43, 2.17)),
@@ -15,6 +15,9 @@ METRICS = {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": "global load transa
            "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum": "global store transactions",
            "smsp__inst_executed.sum": "executed instructions"}
 BASELINE = "cavlc_su_us"
+# Coders and how often a pass launches each of their kernels: CAVLC_SU codes one component of the picture after the other.
+CODERS = {"CAVLC_SU": {"forward_scan": 1, "backward_scan": 1, "code_component": 4, "place_blocks": 1, "lag_pack": 1},
+          "CAVLCU": {"cavlcu": 1}, "CAVLCU TUNED": {"cavlcu_tuned": 1}}
 
 
 def coded(machine, clip, size, pictures, qps):
@@ -26,26 +29,22 @@ def shown(key):
     return key[:-3].upper().replace("_", " ").replace("CAVLC SU", "CAVLC_SU")
 
 
+def sums_of_a_pass(launches):
+    """The counts of one pass of each coder; the bench makes many, and some over part of the blocks only."""
+    sums = {}
+    for coder, kernels in CODERS.items():
+        found = {name: [launch for launch in launches if launch["kernel"] == name] for name in kernels}
+        if not all(found.values()):
+            continue
+        sums[coder] = {metric: sum(number_of * statistics([one[metric] for one in found[name]])[0] if number_of > 1 else
+                                   max(one[metric] for one in found[name]) for name, number_of in kernels.items())
+                       for metric in METRICS}
+    return sums
+
+
 def table_11(machine, page, size, frame, paper):
-    """Counts of one picture at QP 27. The bench launches each coder many times: one launch of each kernel counts."""
-    launches = machine.profile(list(METRICS), "bench_cavlc", frame, *size.split("x"), 1, 27)
-    if not launches:
-        return
-    groups = {"CAVLC_SU": {}, "CAVLCU": {}, "CAVLCU TUNED": {}}
-    component = 0
-    for launch in launches:
-        kernel = launch["kernel"].split("(")[0].split("::")[-1].split("<")[0]
-        if kernel in ("forward_scan", "backward_scan", "code_component", "place_blocks", "lag_pack"):
-            if kernel == "code_component":  # four launches make one pass
-                component += 1
-                if component <= 4:
-                    groups["CAVLC_SU"]["%s %d" % (kernel, component)] = launch
-            else:
-                groups["CAVLC_SU"].setdefault(kernel, launch)
-        elif kernel.startswith("cavlcu"):
-            groups["CAVLCU TUNED" if "tuned" in kernel else "CAVLCU"].setdefault(kernel, launch)
-    sums = {name: {metric: sum(launch[metric] for launch in kernels.values()) for metric in METRICS}
-            for name, kernels in groups.items() if kernels}
+    """Counts of one picture at QP 27."""
+    sums = sums_of_a_pass(machine.profile(list(METRICS), "bench_cavlc", frame, *size.split("x"), 1, 27) or [])
     for name in sums:
         if name != "CAVLC_SU" and "CAVLC_SU" in sums:
             page.compared("table 11, improvement of %s, %s" % (name, size),

@@ -1,8 +1,8 @@
 """CUVLE, tables I and II: how much faster it is than a serial coder and than PAVLE, over entropies and sizes."""
-from pages import number, statistics
+from paper_page import number, statistics
 
 TITLE = "CUVLE: variable-length encoding on CUDA"
-REFERENCE = "Fuentes-Alventosa et al. 2014 ([docs/papers.md](../../../docs/papers.md#cuvle-2014))"
+REFERENCE = "Fuentes-Alventosa et al. 2014 ([docs/papers.md](../../../docs/papers.md#cuvle))"
 # Minimum, maximum and average of the speed-ups, table I (GT 640, Kepler) and table II (GTX 550 Ti, Fermi).
 TABLES = {"CPU-VLE": ((22.3, 29.2, 27.1), (20.3, 23.6, 21.8)),
           "PAVLE (kernel)": ((1.6, 2.2, 2.0), (1.7, 1.9, 1.8)),

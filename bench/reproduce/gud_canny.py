@@ -1,8 +1,8 @@
 """GUD-Canny: tables 1 to 6 and figure 1."""
-from pages import number, statistics
+from paper_page import number, statistics
 
 TITLE = "GUD-Canny: a real-time GPU-based unsupervised and distributed Canny edge detector"
-REFERENCE = "Fuentes-Alventosa, Gómez-Luna, Medina-Carnicer 2022 ([docs/papers.md](../../../docs/papers.md#gud-canny-2022))"
+REFERENCE = "Fuentes-Alventosa, Gómez-Luna, Medina-Carnicer 2022 ([docs/papers.md](../../../docs/papers.md#gud-canny))"
 MSE = {("C0.01", "frame"): 0.0534, ("C0.01", "distributed"): 0.0498, ("C0.03", "frame"): 0.0534, ("C0.03", "distributed"): 0.0502}
 TIMES = {"C0.01": (1.2053, 1.0314, 1.3599), "C0.03": (0.3531, 0.2814, 0.3932)}  # ms, 512x512, RTX 2080
 SPEED_UP = (3.42, 2.99, 3.69)

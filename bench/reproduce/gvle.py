@@ -1,8 +1,8 @@
 """GVLE: figures 7 and 8, tables 2 to 8, on the Canterbury corpora repeated to 100 MB."""
-from pages import median, number, statistics
+from paper_page import median, number, statistics
 
 TITLE = "GVLE: a highly optimized GPU-based implementation of variable-length encoding"
-REFERENCE = "Fuentes-Alventosa, Gómez-Luna, Medina-Carnicer 2022 ([docs/papers.md](../../../docs/papers.md#gvle-2022))"
+REFERENCE = "Fuentes-Alventosa, Gómez-Luna, Medina-Carnicer 2022 ([docs/papers.md](../../../docs/papers.md#gvle))"
 FILES = ["alice29.txt", "asyoulik.txt", "cp.html", "fields.c", "grammar.lsp", "kennedy.xls", "lcet10.txt", "plrabn12.txt", "ptt5",
          "sum", "xargs.1", "bible.txt", "e.coli", "world192.txt"]
 LOADS, STORES, REDUCTIONS, ATOMICS, CONFLICTS, INSTRUCTIONS = (

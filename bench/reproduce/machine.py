@@ -15,14 +15,14 @@ class Failure(Exception):
 
 class Machine:
     def __init__(self, binaries):
-        self.folder = binaries
+        self.folder, self.kept = binaries, {}
         self.experiments = {line.split()[0] for line in self.output("bench_papers", "--list").splitlines() if line}
         self.gpu, self.why_no_gpu = None, "this build has no CUDA"
         if "device" in self.experiments:
             try:
                 self.gpu = self.rows("device")[0]["name"]
             except Failure as failure:
-                self.why_no_gpu = str(failure)
+                self.why_no_gpu = str(failure).split("device: ")[-1]
         self.ncu = shutil.which("ncu") if self.gpu else None
         self.why_no_ncu = "there is no ncu" if not self.ncu else ""
 
@@ -37,19 +37,23 @@ class Machine:
         return done.stdout
 
     def rows(self, experiment, *arguments):
-        """The rows of an experiment of bench_papers."""
-        start = time.monotonic()
-        rows = [json.loads(line) for line in self.output("bench_papers", experiment, *arguments).splitlines() if line]
-        print("  %-14s %5.1f s" % (experiment, time.monotonic() - start), flush=True)
-        return rows
+        """The rows of an experiment of bench_papers, which is run once for all papers."""
+        key = (experiment, *arguments)
+        if key not in self.kept:
+            start = time.monotonic()
+            text = self.output("bench_papers", experiment, *arguments)
+            self.kept[key] = [json.loads(line) for line in text.splitlines() if line]
+            print("  %-14s %5.1f s" % (experiment, time.monotonic() - start), flush=True)
+        return self.kept[key]
 
     def profile(self, metrics, program, *arguments, kernels=None):
-        """[{"kernel": name, metric: value}] of every launch, in order, or None where ncu may not look."""
+        """[{"kernel": function's name, metric: value}] of every launch, or None where ncu may not look."""
         if not self.ncu:
             return None
-        command = [self.ncu, "--csv", "--page", "raw", "--clock-control", "none", "--metrics", ",".join(metrics)]
+        command = [self.ncu, "--csv", "--page", "raw", "--clock-control", "none", "--kernel-name-base", "function",
+                   "--metrics", ",".join(metrics)]
         if kernels:
-            command += ["--kernel-name-base", "function", "--kernel-name", "regex:" + kernels]
+            command += ["--kernel-name", "regex:" + kernels]
         command += [os.path.join(self.folder, program), *map(str, arguments)]
         start = time.monotonic()
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, check=False)

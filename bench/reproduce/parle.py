@@ -1,5 +1,5 @@
 """PARLE, the article's graph: time over sizes, for random and for compressible input, beside the processor."""
-from pages import number
+from paper_page import number
 
 TITLE = "PARLE: run-length encoding in CUDA"
 REFERENCE = "the article after Balevic ([docs/papers.md](../../../docs/papers.md#parle))"

@@ -1,9 +1,9 @@
 """PAVLE, figures 4 and 5: its kernels over sizes, with codes joined in global or shared memory, and over DPT."""
 import cuvle
-from pages import number
+from paper_page import number
 
 TITLE = "PAVLE: parallel variable-length encoding on GPGPUs"
-REFERENCE = "Balevic 2009 ([docs/papers.md](../../../docs/papers.md#pavle-2009))"
+REFERENCE = "Balevic 2009 ([docs/papers.md](../../../docs/papers.md#pavle))"
 KERNELS = {"gm32, qm32": "pavle_gm", "gm32, table cached": "pavle_gm_table", "sm32": "pavle_sm",
            "sm32, table cached": "pavle_dpt1_codes", "DPT 2": "pavle_dpt2_codes", "DPT 4": "pavle_dpt4_codes",
            "DPT 8": "pavle_dpt8_codes", "DPT 2, codes looked up twice": "pavle_dpt2_table",

@@ -96,7 +96,7 @@ class Reproduce(unittest.TestCase):
             self.skipTest("bench_papers was not built")
         files = self.reproduce(BINARIES)
         for paper in PAPERS:
-            self.assertIn(paper + ".md", files)
+            self.assertIn("(%s.md)" % paper, files["README.md"])
             json.loads(files[paper + ".json"])
         self.assertIn("words made by code stand in", files["gvle.md"])
         self.assertIn("| random digits |", files["parle.md"])
