@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <stdexcept>
 
+#include "bench/papers/authors_encoders.h"
 #include "bench/papers/experiments.h"
 #include "bench/papers/json_row.h"
 #include "bench/papers/sweep_inputs.h"
@@ -109,19 +110,28 @@ void vle_files(const Arguments& arguments) {
   for (const CorpusFile& file : corpora(arguments)) {
     VleWorkload workload(file, size);
     const double copy = workload.copy_milliseconds(kRuns);
-    for (const BenchEncoder& encoder : bench_encoders()) {
-      const int threads = encoder.published != nullptr ? encoder.published->threads : 0;
-      const EncodeTimes times = workload.time(encoder, threads, 50);
-      require_right(workload, encoder.name);
+    const auto print = [&](const std::string& name, const EncodeTimes& times) {
       JsonRow("vle-files")
           .text("file", file.name)
           .number("bytes", static_cast<double>(workload.size()))
           .number("coded", static_cast<double>(workload.coded_bytes()))
           .number("copy_ms", copy)
-          .text("encoder", encoder.name)
+          .text("encoder", name)
           .number("ms", times.kernel)
           .number("with_zeroing_ms", times.whole)
           .print();
+    };
+    for (const BenchEncoder& encoder : bench_encoders()) {
+      const int threads = encoder.published != nullptr ? encoder.published->threads : 0;
+      const EncodeTimes times = workload.time(encoder, threads, 50);
+      require_right(workload, encoder.name);
+      print(encoder.name, times);
+    }
+    for (const AuthorsEncoder& authors : authors_encoders()) {
+      workload.run_once({authors.checked.name, &authors.checked, {}});
+      require_right(workload, authors.checked.name);
+      print(authors.timed.name,
+            workload.time({authors.timed.name, &authors.timed, {}}, authors.timed.threads, 50));
     }
   }
 }

@@ -24,7 +24,7 @@ TABLE_8 = {"GVLE_scan": (1.22, 1.20, 1.27), "YAVLE_scan": (1.97, 1.95, 2.05), "C
 SCANS = {"YAVLE_scan": 1.62, "CUVLE_scan": 38.32}
 
 
-def triple(values):
+def triple(values):  # average, minimum, maximum
     return " / ".join(number(value) for value in values)
 
 
@@ -80,6 +80,14 @@ def run(machine, inputs, page, quick):
                 for name in TABLE_7])
     page.data["results"]["table 7"] = {name: {"paper_ms": TABLE_7[name], "here_ms": statistics(list(times[name].values()))}
                                        for name in TABLE_7}
+    authors = [name for name in ("gvle_authors", "yavle_authors") if name in times]
+    page.say("The authors' own code, built for this GPU, beside ours (their YAVLE also makes gap arrays):" if authors else
+             "The authors' own code was not at hand (CMake's CU264_GVLE_ROOT and CU264_GAP_ARRAYS_ROOT name its folders).")
+    if authors:
+        page.table(["", "authors', ms", "ours, ms", "ours is faster by"],
+                   [[name[:-8].upper(), triple(statistics(list(times[name].values()))),
+                     triple(statistics(list(times[name[:-8]].values()))),
+                     statistics([times[name][file] / times[name[:-8]][file] for file in times[name]])[0]] for name in authors])
     page.heading("Figure 8: YAVLE and GVLE for each file")
     page.table(["file", "YAVLE, ms", "GVLE, ms", "GVLE is faster by", "fast, ms (this project's)"],
                [[file, times["yavle"][file], times["gvle"][file], times["yavle"][file] / times["gvle"][file], times["fast"][file]]
