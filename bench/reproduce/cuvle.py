@@ -61,8 +61,9 @@ def run(machine, inputs, page, quick):
                "publishes the result, one round trip through the L2 cache after the other. " +
                " ".join("With %d threads a block-input takes %s ns (%s to %s, whatever its entropy)."
                         % (threads, *map(number, statistics(values))) for threads, values in chain.items()) +
-               " The card of 2014 had two multiprocessors and hid such a round trip behind its encoding, which took longer; "
-               "PAVLE's blocks do not wait, and its compaction costs little where memory is fast.")
+               " The paper's cards had two and four multiprocessors, on which encoding a block-input takes longer than a round trip; "
+               "here many more encode side by side, and the chain remains. PAVLE's blocks do not wait, and its compaction costs little "
+               "where memory is fast.")
     for name in ("PAVLE (kernel)", "PAVLE (total)"):
         page.order(name + " against CUVLE, average (128 threads)", name, "CUVLE", TABLES[name][0][2],
                    statistics(times[name, 128])[0], why if name == "PAVLE (kernel)" else "The reason is the same.")

@@ -56,5 +56,5 @@ def run(machine, inputs, page, quick):
     page.plot("figure-5", "Figure 5: kernel time over size by DPT", "MB", "milliseconds",
               {"DPT %d" % dpt: [(one, time("pavle_dpt%d_codes" % dpt, one)) for one in sorted(points)] for dpt in (1, 2, 4, 8)})
     fastest = min((1, 2, 4, 8), key=lambda dpt: time("pavle_dpt%d_codes" % dpt, size))
-    page.say("The paper's best DPT is 4, since the buffer of 8 leaves too few blocks on a multiprocessor; here DPT %d is the fastest, "
+    page.say("The paper's best DPT is 4, because larger ones need more shared memory than its card had; here DPT %d is the fastest, "
              "at %s GB/s." % (fastest, number(gigabytes / best)))
