@@ -28,7 +28,7 @@ if name == "bench_cavlc":
 what, rest = sys.argv[1], sys.argv[2:]
 if what == "--list":
     print("\n".join(["device", "vle-sweep", "vle-sweep-cpu", "vle-files", "vle-files-cpu", "vle-threads", "vle-scans", "rle-cpu",
-                     "rle-sweep", "canny-quality", "canny-times"]))
+                     "rle-sweep", "canny-quality", "canny-times", "vle-authors"]))
 elif what == "device":
     row(name="Invented GPU")
 elif what in ("vle-sweep", "vle-sweep-cpu"):
@@ -47,8 +47,11 @@ elif what in ("vle-sweep", "vle-sweep-cpu"):
                 one("pavle_" + kernel, 256, "kernel", FACTORS.get("pavle_" + kernel, 1.5))
             for net in (1, 2, 4, 8):
                 one("cuvle_net%d" % net, 128, "all", 64 / net)
-elif what in ("vle-files", "vle-files-cpu", "vle-threads", "vle-scans"):
+elif what in ("vle-files", "vle-files-cpu", "vle-threads", "vle-scans", "vle-authors"):
     for file in ("bible.txt", "ptt5"):
+        if what == "vle-authors":
+            row(file=file, encoder="gvle_authors", bytes=1, coded=1, ms=1.25, with_zeroing_ms=2)
+            continue
         if what == "vle-files-cpu":
             row(file=file, serial_ms=200.0, parallel_ms=50.0)
         elif what == "vle-scans":
@@ -117,6 +120,7 @@ class Reproduce(unittest.TestCase):
         self.assertIn("| PAVLE (total) | 2.5 / 4.2 / 2.7 | 2 / 3.9 / 2.5 | 0.25 / 0.25 / 0.25 | 0.5 / 0.5 / 0.5 |", files["cuvle.md"])
         self.assertIn("The order is the other way round.", files["cuvle.md"])
         self.assertIn("| runtime, gvle over yavle | 2.57 | 2 | 0.778 |", files["gvle.md"])
+        self.assertIn("| GVLE | 1.25 / 1.25 / 1.25 | 1 / 1 / 1 | 1.25 |", files["gvle.md"])
         self.assertIn("The order is the other way round.", files["gud_canny.md"])
         self.assertIn("| CAVLCU, here | 5 | 5 | 5 |", files["cavlcu.md"])
         self.assertIn("A pattern made by code stands in".lower(), files["cavlcu.md"].lower())
