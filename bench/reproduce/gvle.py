@@ -10,14 +10,18 @@ LOADS, STORES, REDUCTIONS, ATOMICS, CONFLICTS, INSTRUCTIONS = (
     "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
     "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum",
     "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "smsp__inst_executed.sum")
-NAMES = {LOADS: "global load transactions", STORES: "global store transactions", REDUCTIONS: "global reduction transactions",
-         ATOMICS: "global atomic transactions", CONFLICTS: "shared load bank conflicts", INSTRUCTIONS: "executed instructions"}
-# Table, from, to, the improvements of the paper: counts, then the runtime.
+CHANGES = REDUCTIONS + " and " + ATOMICS
+NAMES = {CHANGES: "global reduction and atomic transactions", LOADS: "global load transactions", STORES: "global store transactions",
+         CONFLICTS: "shared load bank conflicts", INSTRUCTIONS: "executed instructions"}
+METRICS = [LOADS, STORES, REDUCTIONS, ATOMICS, CONFLICTS, INSTRUCTIONS]
+# Table, from, to, the improvements of the paper: counts, then the runtime. Today's compilers make atomic operations of all
+# reductions, so both are counted together: of tables 3 and 6 the paper's ratio is that of the reductions, of table 5 that of
+# (26 051 + 205 459) / (141 610 + 205 459), where the reductions are those of tables 3 and 6.
 STEPS = [(2, "yavle", "exp_vlet", {CONFLICTS: 4.24}, 1.21),
-         (3, "exp_vlet", "exp_gm", {LOADS: 8.38, REDUCTIONS: 20.96, STORES: 3.21, INSTRUCTIONS: 1.31}, 1.53),
+         (3, "exp_vlet", "exp_gm", {LOADS: 8.38, CHANGES: 20.96, STORES: 3.21, INSTRUCTIONS: 1.31}, 1.53),
          (4, "exp_gm", "exp_reg", {INSTRUCTIONS: 1.63}, 1.23),
-         (5, "exp_reg", "gvle", {ATOMICS: 0.18, LOADS: 1.08, STORES: 1.02, INSTRUCTIONS: 1.05}, 1.14),
-         (6, "yavle", "gvle", {CONFLICTS: 4.36, LOADS: 8.97, REDUCTIONS: 20.96, STORES: 3.28, INSTRUCTIONS: 2.55}, 2.57)]
+         (5, "exp_reg", "gvle", {CHANGES: 0.667, LOADS: 1.08, STORES: 1.02, INSTRUCTIONS: 1.05}, 1.14),
+         (6, "yavle", "gvle", {CONFLICTS: 4.36, LOADS: 8.97, CHANGES: 20.96, STORES: 3.28, INSTRUCTIONS: 2.55}, 2.57)]
 # Average, minimum, maximum in milliseconds on an RTX 2080 (table 7), and GVLE's speed-ups.
 TABLE_7 = {"gvle": (0.50, 0.42, 0.53), "yavle": (1.30, 0.82, 1.50), "cuvle": (6.85, 6.59, 7.36), "CPU_VLE": (191.75, 112.07, 225.93)}
 FASTER = {"yavle": (2.57, 1.97, 3.11), "cuvle": (13.63, 12.93, 16.67), "CPU_VLE": (377.15, 273.15, 425.90)}
@@ -33,11 +37,12 @@ def counts(machine, megabytes, corpora):
     """{encoder: {metric: sum over the files}} of one launch a file, or nothing."""
     found = {}
     for encoder in ("yavle", "exp_vlet", "exp_gm", "exp_reg", "gvle"):
-        launches = machine.profile(list(NAMES), "bench_vle", "--once", encoder, "--mb", megabytes, *corpora,
+        launches = machine.profile(METRICS, "bench_vle", "--once", encoder, "--mb", megabytes, *corpora,
                                    kernels="^(yavle_kernel|exp_gm_kernel|gvle_kernel)$")
         if not launches:
             return {}
-        found[encoder] = {metric: sum(launch[metric] for launch in launches) for metric in NAMES}
+        found[encoder] = {metric: sum(launch[metric] for launch in launches) for metric in METRICS}
+        found[encoder][CHANGES] = found[encoder][REDUCTIONS] + found[encoder][ATOMICS]
     return found
 
 
@@ -80,6 +85,8 @@ def run(machine, inputs, page, quick):
     found = counts(machine, megabytes, corpora)
     if not found:
         page.say("Transactions, conflicts and instructions are missing: %s." % machine.why_no_ncu)
+    page.data["results"]["counts, all files"] = {
+        encoder: {NAMES[metric]: value for metric, value in values.items() if metric in NAMES} for encoder, values in found.items()}
     for table, before, after, paper, runtime in STEPS:
         rows = [("%s, %s over %s" % (NAMES[metric], after, before), ratio,
                  found[before][metric] / found[after][metric] if found[after][metric] else None)

@@ -1,8 +1,10 @@
 """The programs that measure, and what this machine lets them do."""
 import csv
+import datetime
 import io
 import json
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -14,8 +16,13 @@ class Failure(Exception):
 
 
 class Machine:
-    def __init__(self, binaries):
+    """Runs the programs, and keeps what they said: `record` holds it by call, without the folders of its arguments. A
+    machine with a record of an earlier run gives its answers instead, so that pages can be made again."""
+
+    def __init__(self, binaries, record=None):
         self.folder, self.kept = binaries, {}
+        self.replays, self.record = record is not None, record or {}
+        self.cpu = self.recorded("cpu", self.processor)
         self.experiments = {line.split()[0] for line in self.output("bench_papers", "--list").splitlines() if line}
         self.gpu, self.why_no_gpu = None, "this build has no CUDA"
         if "device" in self.experiments:
@@ -23,10 +30,36 @@ class Machine:
                 self.gpu = self.rows("device")[0]["name"]
             except Failure as failure:
                 self.why_no_gpu = str(failure).split("device: ")[-1]
-        self.ncu = shutil.which("ncu") if self.gpu else None
+        self.ncu = self.recorded("ncu", lambda: shutil.which("ncu") or "") if self.gpu else ""
         self.why_no_ncu = "there is no ncu" if not self.ncu else ""
 
+    @staticmethod
+    def processor():
+        name = platform.processor()
+        try:
+            with open("/proc/cpuinfo", encoding="utf-8") as file:
+                name = next((line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), name)
+        except OSError:
+            pass
+        return "%s, %d cores. %s." % (name, os.cpu_count() or 1, datetime.date.today().isoformat())
+
+    def description(self):
+        gpu = self.gpu or "no GPU (%s): only what runs on the processor is here" % self.why_no_gpu
+        return "Machine: %s; %s" % (gpu, self.cpu)
+
+    def recorded(self, call, answer):
+        if self.replays:
+            if call not in self.record:
+                raise Failure("the record has no answer to: " + call)
+            return self.record[call]
+        self.record[call] = answer()
+        return self.record[call]
+
     def output(self, program, *arguments):
+        call = " ".join([program, *(os.path.basename(str(argument)) for argument in arguments)])
+        return self.recorded(call, lambda: self.run(program, *arguments))
+
+    def run(self, program, *arguments):
         command = [os.path.join(self.folder, program), *map(str, arguments)]
         try:
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, check=False)
@@ -50,8 +83,12 @@ class Machine:
         """[{"kernel": function's name, metric: value}] of every launch, or None where ncu may not look."""
         if not self.ncu:
             return None
+        call = " ".join(["ncu", program, *(os.path.basename(str(argument)) for argument in arguments)])
+        return self.recorded(call, lambda: self.counted(metrics, program, arguments, kernels))
+
+    def counted(self, metrics, program, arguments, kernels):
         command = [self.ncu, "--csv", "--page", "raw", "--clock-control", "none", "--kernel-name-base", "function",
-                   "--metrics", ",".join(metrics)]
+                   "--print-kernel-base", "function", "--metrics", ",".join(metrics)]
         if kernels:
             command += ["--kernel-name", "regex:" + kernels]
         command += [os.path.join(self.folder, program), *map(str, arguments)]
@@ -62,7 +99,7 @@ class Machine:
         begin = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), None)
         if begin is None:
             self.why_no_ncu = next((line for line in lines if "ERR" in line), "ncu showed nothing")
-            self.ncu = None
+            self.ncu = ""
             print("  " + self.why_no_ncu, file=sys.stderr)
             return None
         launches = []
