@@ -75,8 +75,8 @@ def main():
             print("%s:" % name, flush=True)
             page = Page(name, paper.TITLE, paper.REFERENCE)
             page.say(machine.description())
-            page.say("Made by `scripts/reproduce %s`. \"here / paper\" compares other hardware of another decade: only factors between "
-                     "methods can be expected to hold." % name)
+            page.say("Made by `scripts/reproduce %s`. \"here / paper\" compares other hardware of another decade: only "
+                     "factors between methods can be expected to hold." % name)
             inputs.notes = []
             try:
                 paper.run(machine, inputs, page, args.quick)

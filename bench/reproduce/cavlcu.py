@@ -17,7 +17,8 @@ METRICS = {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": "global load transa
 # What bench_cavlc times, as far as a build has it. CAVLC_SU with its packing is the paper's baseline.
 BASELINE, UNPACKED = "cavlc_su_us", "unpacked_cavlc_su_us"
 NAMES = {BASELINE: "CAVLC_SU", UNPACKED: "CAVLC_SU, not packed", "cavlcu_us": "CAVLCU", "cavlcu_packed_us": "CAVLCU, packed",
-         "luma_cavlcu_us": "CAVLCU, luma alone", "cavlcu_tuned_us": "CAVLCU, tuned", "cavlcu_tuned_packed_us": "CAVLCU, tuned, packed"}
+         "luma_cavlcu_us": "CAVLCU, luma alone", "cavlcu_tuned_us": "CAVLCU, tuned",
+         "cavlcu_tuned_packed_us": "CAVLCU, tuned, packed"}
 # Coders and how often a pass launches each of their kernels: CAVLC_SU codes one component of the picture after the other.
 # Its packing has these kernels besides, and a scan of a few hundred sums, which is not counted.
 CODERS = {"CAVLC_SU": {"forward_scan": 1, "backward_scan": 1, "code_component": 4}, "CAVLCU": {"cavlcu": 1},
@@ -67,9 +68,9 @@ def run(machine, inputs, page, quick):
         page.say("Everything this paper measures runs on a GPU, so there is nothing here.")
         return
     qps = [0, 25, 50] if quick else list(range(0, 51, 5))
-    page.say("Pictures one by one, as the paper times them; all are intra pictures, coded by this project's `fast` preset (the paper: "
-             "groups of ten, made by another encoder). CAVLC_SU's time includes its lag packing, as its authors have it; CAVLCU's "
-             "output is not packed.")
+    page.say("Pictures one by one, as the paper times them; all are intra pictures, coded by this project's `fast` preset "
+             "(the paper: groups of ten, made by another encoder). CAVLC_SU's time includes its lag packing, as its authors "
+             "have it; CAVLCU's output is not packed.")
     for size, (paper_clip, name, figure, maxwell, turing, counts) in CLIPS.items():
         path, clip = inputs.clip(size, name)
         frames = inputs.single_frames(path, size)
@@ -106,5 +107,5 @@ def run(machine, inputs, page, quick):
             table_11(machine, page, size, frames[0], counts)
     if not machine.ncu:
         page.say("Table 11, transactions and instructions, is missing: %s." % (machine.why_no_ncu or "ncu is not allowed to count"))
-    page.say("A picture of QCIF has %s blocks, too few to fill this GPU: there the time is that of launches and of the chain of thread "
-             "blocks, not of coding." % number(99 * 26, 4))
+    page.say("A picture of QCIF has %s blocks, too few to fill this GPU: there the time is that of launches and of the chain "
+             "of thread blocks, not of coding." % number(99 * 26, 4))

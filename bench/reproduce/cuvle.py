@@ -22,8 +22,9 @@ def run(machine, inputs, page, quick):
     most = 1 if quick else 256
     cpu = {(row["entropy"], row["mebibytes"]): row for row in machine.rows("vle-sweep-cpu", most)}
     points = sweep(machine, most)
-    page.say("Inputs as in the paper: random bytes of entropy 0 to 8 bits a symbol and 0.25 to %g MB, with their own Huffman codes. "
-             "CUVLE with NET = 16; PAVLE with DPT = 4 and both caches. The output is zeroed before, which is not counted." % most)
+    page.say("Inputs as in the paper: random bytes of entropy 0 to 8 bits a symbol and 0.25 to %g MB, with their own Huffman "
+             "codes. CUVLE with NET = 16; PAVLE with DPT = 4 and both caches. The output is zeroed before, which is not "
+             "counted." % most)
     serial_rates = [mebibytes * 1.048576 / row["serial_ms"] for (_, mebibytes), row in cpu.items()]
     page.say("The serial coder takes %s to %s GB/s here, on one core." % (number(min(serial_rates)), number(max(serial_rates))))
     if not points:
@@ -57,13 +58,13 @@ def run(machine, inputs, page, quick):
                 chain.setdefault(threads, []).append(1e6 * row["ms"] / inputs_of_blocks)
     why = ""
     if chain:
-        why = ("CUVLE's thread blocks wait for one another in a chain: each adds its length to the sum of the block-input before and "
-               "publishes the result, one round trip through the L2 cache after the other. " +
+        why = ("CUVLE's thread blocks wait for one another in a chain: each adds its length to the sum of the block-input "
+               "before and publishes the result, one round trip through the L2 cache after the other. " +
                " ".join("With %d threads a block-input takes %s ns (%s to %s, whatever its entropy)."
                         % (threads, *map(number, statistics(values))) for threads, values in chain.items()) +
-               " The paper's cards had two and four multiprocessors, on which encoding a block-input takes longer than a round trip; "
-               "here many more encode side by side, and the chain remains. PAVLE's blocks do not wait, and its compaction costs little "
-               "where memory is fast.")
+               " The paper's cards had two and four multiprocessors, on which encoding a block-input takes longer than a "
+               "round trip; here many more encode side by side, and the chain remains. PAVLE's blocks do not wait, and its "
+               "compaction costs little where memory is fast.")
     for name in ("PAVLE (kernel)", "PAVLE (total)"):
         page.order(name + " against CUVLE, average (128 threads)", name, "CUVLE", TABLES[name][0][2],
                    statistics(times[name, 128])[0], why if name == "PAVLE (kernel)" else "The reason is the same.")
@@ -73,8 +74,8 @@ def run(machine, inputs, page, quick):
         cuvle = encoders["cuvle_net16", 1024, "all"]["ms"]
         wins.setdefault(mebibytes, []).append(encoders["pavle", 256, "all"]["ms"] / cuvle)
     wins = {size: statistics(ratios) for size, ratios in sorted(wins.items())}
-    page.say("With blocks of 1024 threads, PAVLE (total) / CUVLE by size, average over the entropies: %s. The fewer the block-inputs, "
-             "the shorter the chain, and below some size PAVLE's three launches cost more than it."
+    page.say("With blocks of 1024 threads, PAVLE (total) / CUVLE by size, average over the entropies: %s. The fewer the "
+             "block-inputs, the shorter the chain, and below some size PAVLE's three launches cost more than it."
              % ", ".join("%g MB %s" % (size, number(average, 2)) for size, (average, _, _) in wins.items()))
     page.heading("Over sizes, entropy 2.2")
     series = {"serial CPU": [], "PAVLE, kernel": [], "PAVLE, total": [], "CUVLE, 128 threads": [], "CUVLE, 1024 threads": [],

@@ -26,8 +26,8 @@ def quality(machine, page, pictures):
     columns = list(MSE)
     page.table(["picture"] + ["%s, %s" % (method, name) for name, method in columns],
                [["%s (%dx%d)" % key] + [values[column] for column in columns] for key, values in cells.items()])
-    page.say("The paper's 28 pictures of Heath et al. are not at hand. Its marks are those of one map a picture; BSDS500's are of all "
-             "people together, which makes errors larger.")
+    page.say("The paper's 28 pictures of Heath et al. are not at hand. Its marks are those of one map a picture; BSDS500's "
+             "are of all people together, which makes errors larger.")
     page.compared("average MSE", [("%s, %s" % (method, name), MSE[name, method],
                                    statistics([values[name, method] for values in cells.values()])[0]) for name, method in columns])
     for name in ("C0.01", "C0.03"):
@@ -48,11 +48,11 @@ def run(machine, inputs, page, quick):
     for row in rows:
         by.setdefault((row["form"], row["set"], row["partition"]), {})[row["picture"]] = row
     page.heading("Table 2: detection times, 512x512")
-    page.say("The middles of %d pictures; milliseconds. The paper does not say whether its times include the transfers that figure 1 "
-             "shares out, so both are here (page-locked host memory)." % len(squares))
+    page.say("The middles of %d pictures; milliseconds. The paper does not say whether its times include the transfers that "
+             "figure 1 shares out, so both are here (page-locked host memory)." % len(squares))
     published = {name: by["published", name, "32xH"] for name in TIMES}
     page.table(["picture", "C0.01", "with transfers", "C0.03", "with transfers", "the library's, C0.03", "with transfers"],
-               [[picture] + [value for name in TIMES for value in (published[name][picture]["ms"], published[name][picture]["total_ms"])]
+               [[picture] + [published[name][picture][key] for name in TIMES for key in ("ms", "total_ms")]
                 + [by["library", "C0.03", "32xH"][picture][key] for key in ("ms", "total_ms")] for picture in published["C0.03"]])
     for name, paper in TIMES.items():
         for key, what in (("ms", "kernels"), ("total_ms", "with transfers")):

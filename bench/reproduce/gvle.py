@@ -11,7 +11,8 @@ LOADS, STORES, REDUCTIONS, ATOMICS, CONFLICTS, INSTRUCTIONS = (
     "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum",
     "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "smsp__inst_executed.sum")
 CHANGES = REDUCTIONS + " and " + ATOMICS
-NAMES = {CHANGES: "global reduction and atomic transactions", LOADS: "global load transactions", STORES: "global store transactions",
+NAMES = {CHANGES: "global reduction and atomic transactions", LOADS: "global load transactions",
+         STORES: "global store transactions",
          CONFLICTS: "shared load bank conflicts", INSTRUCTIONS: "executed instructions"}
 METRICS = [LOADS, STORES, REDUCTIONS, ATOMICS, CONFLICTS, INSTRUCTIONS]
 # Table, from, to, the improvements of the paper: counts, then the runtime. Today's compilers make atomic operations of all
@@ -23,7 +24,8 @@ STEPS = [(2, "yavle", "exp_vlet", {CONFLICTS: 4.24}, 1.21),
          (5, "exp_reg", "gvle", {CHANGES: 0.667, LOADS: 1.08, STORES: 1.02, INSTRUCTIONS: 1.05}, 1.14),
          (6, "yavle", "gvle", {CONFLICTS: 4.36, LOADS: 8.97, CHANGES: 20.96, STORES: 3.28, INSTRUCTIONS: 2.55}, 2.57)]
 # Average, minimum, maximum in milliseconds on an RTX 2080 (table 7), and GVLE's speed-ups.
-TABLE_7 = {"gvle": (0.50, 0.42, 0.53), "yavle": (1.30, 0.82, 1.50), "cuvle": (6.85, 6.59, 7.36), "CPU_VLE": (191.75, 112.07, 225.93)}
+TABLE_7 = {"gvle": (0.50, 0.42, 0.53), "yavle": (1.30, 0.82, 1.50), "cuvle": (6.85, 6.59, 7.36),
+           "CPU_VLE": (191.75, 112.07, 225.93)}
 FASTER = {"yavle": (2.57, 1.97, 3.11), "cuvle": (13.63, 12.93, 16.67), "CPU_VLE": (377.15, 273.15, 425.90)}
 TABLE_8 = {"GVLE_scan": (1.22, 1.20, 1.27), "YAVLE_scan": (1.97, 1.95, 2.05), "CUVLE_scan": (47.13, 46.68, 48.02)}
 SCANS = {"YAVLE_scan": 1.62, "CUVLE_scan": 38.32}
@@ -93,9 +95,9 @@ def run(machine, inputs, page, quick):
                 for metric, ratio in paper.items()] if found else []
         ours = statistics(list(times[before].values()))[0] / statistics(list(times[after].values()))[0]
         page.compared("table %d, improvement" % table, rows + [("runtime, %s over %s" % (after, before), runtime, ours)])
-    page.say("Two things differ from the paper's baseline. This YAVLE builds its words with a 64-bit funnel shift, as GVLE does, and "
-             "executes fewer instructions than the published one, so less can be saved. And the L1 cache of this GPU catches most of "
-             "YAVLE's strided accesses, so that coalescing saves as much traffic and less time.")
+    page.say("Two things differ from the paper's baseline. This YAVLE builds its words with a 64-bit funnel shift, as GVLE "
+             "does, and executes fewer instructions than the published one, so less can be saved. And the L1 cache of this "
+             "GPU catches most of YAVLE's strided accesses, so that coalescing saves as much traffic and less time.")
 
     page.heading("Table 7: runtimes")
     page.say("Average / minimum / maximum over the files; the paper's GPU is an RTX 2080, its processor a Core i7-7800X.")

@@ -12,9 +12,9 @@ def run(machine, inputs, page, quick):
     gpu = {}
     for row in machine.rows("rle-sweep", most) if machine.gpu else []:
         gpu.setdefault(row["coder"], {})[row["run"], row["symbols"]] = row["ms"]
-    page.say("Symbols of 32 bits, as the article has them, in device memory. \"Random\" is its first kind of data and runs of 9 its "
-             "second; long runs are ours. Its graph (GTX 960) has no numbers beside it, only: up to 5 times as fast as the processor, "
-             "faster for compressible data than for random, the processor the same for both.")
+    page.say("Symbols of 32 bits, as the article has them, in device memory. \"Random\" is its first kind of data and runs "
+             "of 9 its second; long runs are ours. Its graph (GTX 960) has no numbers beside it, only: up to 5 times as fast "
+             "as the processor, faster for compressible data than for random, the processor the same for both.")
     for run_length, name in KINDS.items():
         series = {"serial CPU": [(size, time) for (run, size), time in cpu.items() if run == run_length]}
         for coder, times in gpu.items():

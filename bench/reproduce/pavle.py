@@ -14,8 +14,8 @@ def run(machine, inputs, page, quick):
     most = 1 if quick else 256
     cpu = {row["mebibytes"]: row["serial_ms"] for row in machine.rows("vle-sweep-cpu", most) if row["entropy"] == 2.2}
     points = {size: encoders for (entropy, size), encoders in cuvle.sweep(machine, most).items() if entropy == 2.2}
-    page.say("The paper's figures have no numbers beside them, so its sentences are compared. Inputs are random bytes of 2.2 bits a "
-             "symbol, as in figure 4. A kernel is the first pass alone; \"scan and compaction\" are the two others.")
+    page.say("The paper's figures have no numbers beside them, so its sentences are compared. Inputs are random bytes of 2.2 "
+             "bits a symbol, as in figure 4. A kernel is the first pass alone; \"scan and compaction\" are the two others.")
     if not points:
         page.table(["MB", "serial CPU, ms"], [("%g" % size, time) for size, time in sorted(cpu.items())])
         return
@@ -47,8 +47,9 @@ def run(machine, inputs, page, quick):
         ("serial CPU / the best DPT (\"35x\")", 35, serial(size) / best),
         ("the best DPT, GB/s (\"approximately 4\")", 4, gigabytes / best)])
     page.order("Global against shared memory", "gm32", "sm32", 10, gm / sm,
-               "Atomic operations on global memory are executed in the L2 cache today, many in each cycle, while sm32 zeroes and copies "
-               "its buffer, which has room for 32 bits a symbol here. The slots of gm32 are zeroed before, which is not counted.")
+               "Atomic operations on global memory are executed in the L2 cache today, many in each cycle, while sm32 zeroes "
+               "and copies its buffer, which has room for 32 bits a symbol here. The slots of gm32 are zeroed before, which "
+               "is not counted.")
     page.say("A cached table hardly helps where the table in global memory is read through the L1 cache, as here.")
     page.heading("Figure 5: data per thread")
     page.say("Milliseconds at %g MB, with the table cached:" % size)
@@ -58,5 +59,5 @@ def run(machine, inputs, page, quick):
     page.plot("figure-5", "Figure 5: kernel time over size by DPT", "MB", "milliseconds",
               {"DPT %d" % dpt: [(one, time("pavle_dpt%d_codes" % dpt, one)) for one in sorted(points)] for dpt in (1, 2, 4, 8)})
     fastest = min((1, 2, 4, 8), key=lambda dpt: time("pavle_dpt%d_codes" % dpt, size))
-    page.say("The paper's best DPT is 4, because larger ones need more shared memory than its card had; here DPT %d is the fastest, "
-             "at %s GB/s." % (fastest, number(gigabytes / best)))
+    page.say("The paper's best DPT is 4, because larger ones need more shared memory than its card had; here DPT %d is the "
+             "fastest, at %s GB/s." % (fastest, number(gigabytes / best)))
