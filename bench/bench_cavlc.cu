@@ -9,6 +9,7 @@
 // Without PICTURES, batches have the size that an encoder chooses for `fast`.
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -16,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/cavlc_grids_bench.h"
 #include "bench/coded_clip.h"
 #include "bench/device_timing.cuh"
 #include "core/bit_ops.h"
@@ -177,7 +179,8 @@ Row measure(const core::BatchView& view) {
   return row;
 }
 
-void run(const std::string& path, int width, int height, int pictures, const std::vector<int>& qps) {
+// Returns the rows as JSON.
+std::string run(const std::string& path, int width, int height, int pictures, const std::vector<int>& qps) {
   // So many bytes are read, and as many are written.
   constexpr std::size_t kCopyBytes = std::size_t{2} << 30;
   const double copy_rate = kCopyBytes / (1e-3 * copy_milliseconds(kRuns, kCopyBytes));  // bytes a second
@@ -204,18 +207,43 @@ void run(const std::string& path, int width, int height, int pictures, const std
         row.code_and_pack, share);
     char text[512];
     std::snprintf(text, sizeof(text),
-                  "%s{\"qp\":%d,\"bytes\":%.0f,\"cavlc_su_us\":%.2f,\"cavlc_su_packed_us\":%.2f,"
-                  "\"cavlcu_us\":%.2f,\"cavlcu_packed_us\":%.2f,\"cavlcu_luma_us\":%.2f,"
+                  "%s{\"qp\":%d,\"bytes\":%.0f,\"cavlc_su_us\":%.2f,\"unpacked_cavlc_su_us\":%.2f,"
+                  "\"cavlcu_us\":%.2f,\"cavlcu_packed_us\":%.2f,\"luma_cavlcu_us\":%.2f,"
                   "\"cavlcu_tuned_us\":%.2f,\"cavlcu_tuned_packed_us\":%.2f,\"code_us\":%.2f,"
                   "\"code_and_pack_us\":%.2f,\"bytes_moved\":%.0f}",
-                  json.empty() ? "" : ",", qp, row.bytes, row.cavlc_su.code, row.cavlc_su.packed,
+                  json.empty() ? "" : ",", qp, row.bytes, row.cavlc_su.packed, row.cavlc_su.code,
                   row.cavlcu.code, row.cavlcu.packed, row.cavlcu_luma, row.tuned.code, row.tuned.packed,
                   row.code, row.code_and_pack, moved);
     json += text;
   }
-  std::printf(
-      "{\"clip\":\"%s\",\"width\":%d,\"height\":%d,\"pictures\":%d,\"copy_gb_s\":%.0f,\"rows\":[%s]}\n",
-      path.c_str(), width, height, pictures, 1e-9 * copy_rate, json.c_str());
+  char text[64];
+  std::snprintf(text, sizeof(text), "\"copy_gb_s\":%.0f,\"rows\":[", 1e-9 * copy_rate);
+  return text + json + "]";
+}
+
+// The functions of cu264/cavlc.h, to be read beside the column `code`, which has chroma and headers too.
+std::string run_grids(const std::string& path, int width, int height, int pictures,
+                      const std::vector<int>& qps) {
+  std::printf("cu264/cavlc.h on the blocks of luma, %d pictures at a time; microseconds a picture\n",
+              pictures);
+  std::printf("%3s %9s | %9s | %9s %9s | %9s %9s\n", "QP", "grid", "bytes", "encode", "decode", "host enc.",
+              "host dec.");
+  std::string json;
+  for (const int qp : qps) {
+    for (const GridRates& rates : grid_rates(coded_clip(path, width, height, qp), pictures)) {
+      const std::string shape = std::to_string(rates.width) + "x" + std::to_string(rates.height);
+      std::printf("%3d %9s | %9.0f | %9.2f %9.2f | %9.0f %9.0f\n", qp, shape.c_str(), rates.bytes,
+                  rates.device_encode, rates.device_decode, rates.host_encode, rates.host_decode);
+      char text[256];
+      std::snprintf(text, sizeof(text),
+                    "%s{\"qp\":%d,\"grid\":\"%s\",\"bytes\":%.0f,\"encode_us\":%.2f,\"decode_us\":%.2f,"
+                    "\"host_encode_us\":%.0f,\"host_decode_us\":%.0f}",
+                    json.empty() ? "" : ",", qp, shape.c_str(), rates.bytes, rates.device_encode,
+                    rates.device_decode, rates.host_encode, rates.host_decode);
+      json += text;
+    }
+  }
+  return "\"grids\":[" + json + "]";
 }
 
 int encoders_batch(int width, int height) {
@@ -239,7 +267,10 @@ int main(int argc, char** argv) {
     if (qps.empty()) qps = {0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50};
     const int width = std::atoi(argv[2]), height = std::atoi(argv[3]);
     const int pictures = argc > 4 ? std::atoi(argv[4]) : cu264::bench::encoders_batch(width, height);
-    cu264::bench::run(argv[1], width, height, pictures, qps);
+    const std::string rows = cu264::bench::run(argv[1], width, height, pictures, qps);
+    const std::string grids = cu264::bench::run_grids(argv[1], width, height, std::min(pictures, 32), qps);
+    std::printf("{\"clip\":\"%s\",\"width\":%d,\"height\":%d,\"pictures\":%d,%s,%s}\n", argv[1], width,
+                height, pictures, rows.c_str(), grids.c_str());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "bench_cavlc: %s\n", error.what());
     return 2;

@@ -91,6 +91,14 @@ class CavlcForms : public testing::TestWithParam<CodingForm> {
   std::mt19937 random_{264};
 };
 
+TEST_P(CavlcForms, SmallCase) {
+  const Shape shape{80, 48, 2};
+  std::vector<TestPicture> pictures = {coded_picture(shape, Content::texture, 22, random_),
+                                       invented_picture(shape, 90, core::kMaxLevel, random_)};
+  sprinkle_pcm(pictures[1], 5, random_);
+  ASSERT_NO_FATAL_FAILURE(expect_parity(shape, pictures, "small"));
+}
+
 TEST_P(CavlcForms, CodedPictures) {
   for (const Shape& shape : {Shape{16, 16, 1}, Shape{96, 96, 2}, Shape{352, 288, 5}, Shape{64, 320, 20}}) {
     for (const int qp : {0, 20, 27, 40, 51}) {
