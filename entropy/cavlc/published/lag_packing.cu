@@ -1,9 +1,8 @@
 #include "entropy/cavlc/published/lag_packing.h"
 
-#include <cub/block/block_scan.cuh>
-
 #include "common/cuda/arena.h"
 #include "common/cuda/error_check.h"
+#include "common/cuda/thread_scan.cuh"
 #include "entropy/cavlc/group_bits.h"
 
 namespace cu264::entropy {
@@ -17,17 +16,20 @@ constexpr int kThreads = 128, kScanThreads = 1024;
 __global__ void __launch_bounds__(kScanThreads)
     place_blocks(std::size_t blocks, const std::uint16_t* d_lengths, std::uint64_t* d_positions,
                  const __grid_constant__ PackedBlocks packed, std::size_t packed_words) {
-  using Scan = cub::BlockScan<std::uint32_t, kScanThreads>;
-  __shared__ typename Scan::TempStorage s_scan;
+  __shared__ WarpTotals<std::uint32_t, kScanThreads / 32> s_totals;
   const std::size_t base = blockIdx.x * blocks;
   std::uint64_t position = 0;
   for (std::size_t chunk = 0; chunk < blocks; chunk += 4 * kScanThreads) {
-    std::uint32_t lengths[4], before[4], all = 0;
+    std::uint32_t lengths[4], sum = 0, all = 0;
     const std::size_t own = chunk + 4 * threadIdx.x;
-    for (int i = 0; i < 4; ++i) lengths[i] = own + i < blocks ? d_lengths[base + own + i] : 0;
-    Scan(s_scan).ExclusiveSum(lengths, before, all);
     for (int i = 0; i < 4; ++i) {
-      if (own + i < blocks) d_positions[base + own + i] = position + before[i];
+      lengths[i] = own + i < blocks ? d_lengths[base + own + i] : 0;
+      sum += lengths[i];
+    }
+    std::uint64_t at = position + scan_threads<kScanThreads / 32>(sum, 0u, all, s_totals, Plus());
+    for (int i = 0; i < 4; ++i) {
+      if (own + i < blocks) d_positions[base + own + i] = at;
+      at += lengths[i];
     }
     position += all;
     __syncthreads();
