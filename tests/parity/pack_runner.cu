@@ -128,6 +128,7 @@ struct FormOnDevice {
         scratch(scratch_bytes(coding_form, view)),
         zeros_and_runs(entropy::kZerosAndRunsEntries) {
     entropy::launch_make_zeros_and_runs(zeros_and_runs.data(), nullptr);
+    poison(words), poison(lengths), poison(shorts), poison(overflow);
     const bool zeros = form == CodingForm::cavlcu_tuned;
     check_cuda(cudaMemset(scratch.data(), zeros ? 0 : 0xcd, scratch_bytes(form, batch)), "memset");
     input = entropy::launch_raster_input(batch, raster.data(), nullptr);
@@ -137,6 +138,10 @@ struct FormOnDevice {
     }
   }
 
+  template <class T>
+  static void poison(const DeviceArray<T>& array) {
+    check_cuda(cudaMemset(array.data(), 0xcd, array.size() * sizeof(T)), "memset");
+  }
   static std::size_t scratch_bytes(CodingForm form, const core::BatchView& batch) {
     const auto bytes = form == CodingForm::cavlcu         ? entropy::cavlcu_scratch_bytes
                        : form == CodingForm::cavlcu_tuned ? entropy::cavlcu_tuned_scratch_bytes
@@ -148,7 +153,7 @@ struct FormOnDevice {
   entropy::ShortCodes short_codes() const { return {shorts.data(), overflow.data(), lengths.data()}; }
 
   void launch() const {
-    check_cuda(cudaMemset(lengths.data(), 0xcd, blocks * sizeof(std::uint16_t)), "memset");
+    poison(lengths);
     if (form == CodingForm::cavlcu) {
       entropy::launch_cavlcu(input, entropy::CavlcuBlocks::all, scratch.data(), codes(), nullptr);
     } else if (form == CodingForm::cavlcu_tuned) {
