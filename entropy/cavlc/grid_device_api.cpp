@@ -36,6 +36,7 @@ void device_decode(void* d_scratch, std::size_t& scratch_size, const DeviceDecod
   check_grids(call.grids);
   if (scan::is_size_query(d_scratch, scratch_size, decode_scratch_bytes(call.grids))) return;
   check_alignment(call.d_levels, 16, "d_levels");
+  check_alignment(call.d_stream, 4, "d_stream");
   launch_decode_grids(call, d_scratch, stream);
 }
 

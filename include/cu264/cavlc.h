@@ -98,8 +98,8 @@ void device_encode(void* d_scratch, std::size_t& scratch_size, const DeviceEncod
 // One thread decodes a grid. Levels of grids that cannot be decoded are zero from the first bad block on.
 struct DeviceDecode {
   Grids grids;
-  const std::uint8_t* d_stream = nullptr;
-  std::uint64_t stream_size = 0;  // bytes that may be read
+  const std::uint8_t* d_stream = nullptr;  // 4-byte aligned
+  std::uint64_t stream_size = 0;           // bytes that may be read
   const std::uint64_t* d_index = nullptr;
   const std::uint8_t* d_nC = nullptr;  // as the encoder was given
   std::int16_t* d_levels = nullptr;    // 16-byte aligned

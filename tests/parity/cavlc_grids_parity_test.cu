@@ -77,7 +77,7 @@ Encoded encode_on_device(const Case& c, std::size_t capacity) {
 
 std::vector<std::int16_t> decode_on_device(const Case& c, const std::vector<std::uint8_t>& bytes,
                                            const std::vector<std::uint64_t>& index, DeviceResult& result) {
-  const OffsetInput<std::uint8_t> stream(bytes, 3);
+  const OffsetInput<std::uint8_t> stream(bytes, 4);
   const DeviceArray<std::uint64_t> d_index(index);
   const Input<std::uint8_t> nC(c.nC);
   const GuardedArray<std::int16_t> levels(c.levels.size(), 0);
