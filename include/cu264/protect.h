@@ -88,7 +88,7 @@ struct DecryptionOptions {
 
 enum class WatermarkScheme {
   t1_sign,    // the sign of a block's first trailing one (Kim et al.)
-  t1_parity,  // the parity of the number of a block's trailing ones (Liao et al.)
+  t1_parity,  // the parity of the number of a block's trailing ones (a variant of Liao et al.)
 };
 
 struct WatermarkOptions {
