@@ -7,6 +7,7 @@
 #include "cu264/cavlc.h"
 #include "cu264/status.h"
 #include "tests/parity/guarded_array.cuh"
+#include "tests/support/cavlc_cases.h"
 
 namespace cu264::parity {
 namespace {
@@ -135,6 +136,15 @@ TEST_F(CavlcGridsParity, AllShapes) {
         }
       }
     }
+  }
+}
+
+TEST_F(CavlcGridsParity, EveryContextAndEscape) {
+  for (const int most : {15, 16}) {
+    const test::CavlcBlocks blocks = test::every_context_and_escape(most);
+    const Grids grids{16, 1 + most, 17, most};
+    expect_parity(Case{grids, blocks.levels, blocks.nC});
+    expect_parity(Case{grids, blocks.levels, {}});
   }
 }
 

@@ -9,6 +9,7 @@
 #include "core/cavlc_block.h"
 #include "cu264/cavlc.h"
 #include "cu264/status.h"
+#include "tests/support/cavlc_cases.h"
 
 namespace cu264 {
 namespace {
@@ -73,27 +74,12 @@ TEST(CavlcGrids, RoundTripsOfAllShapes) {
   }
 }
 
-// Every nC with every number of levels, of which the first is one of the lengths at which the code changes
-// its form: level_prefix 14 and 15 for each suffixLength.
 TEST(CavlcGrids, EveryContextAndEscape) {
   for (const int most : {15, 16}) {
-    std::vector<std::int16_t> levels;
-    std::vector<std::uint8_t> nC;
-    for (int context = 0; context <= 16; ++context) {
-      for (int count = 0; count <= most; ++count) {
-        for (const int level : {1, 2, 7, 8, 15, 16, 17, 31, 32, 61, 121, 241, 481, 482, 2062, 2063}) {
-          std::vector<std::int16_t> block(cavlc::kBlockLevels);
-          for (int k = 0; k < count; ++k)
-            block[k] = static_cast<std::int16_t>((k + count) % 2 ? level : -level);
-          if (count > 1) std::swap(block[count - 1], block[(count + most) / 2 - 1]);
-          levels.insert(levels.end(), block.begin(), block.end());
-          nC.push_back(static_cast<std::uint8_t>(context));
-        }
-      }
-    }
-    const Grids grids{static_cast<int>(nC.size()), 1, 1, most};
-    expect_round_trip(grids, levels, nC);
-    expect_round_trip(grids, levels);
+    const test::CavlcBlocks blocks = test::every_context_and_escape(most);
+    const Grids grids{static_cast<int>(blocks.nC.size()), 1, 1, most};
+    expect_round_trip(grids, blocks.levels, blocks.nC);
+    expect_round_trip(grids, blocks.levels);
   }
 }
 
