@@ -71,8 +71,6 @@ __device__ RegionMasks region_masks(const std::uint8_t* d_level, const Region& r
     masks.strong |= static_cast<std::uint32_t>(is_strong(level[p], thresholds)) << p;
     masks.weak |= static_cast<std::uint32_t>(is_weak(level[p], thresholds)) << p;
   }
-  const std::uint32_t inside = region.pixels == kWordPixels ? ~0u : (1u << region.pixels) - 1;
-  masks.strong &= inside, masks.weak &= inside;
   return masks;
 }
 
