@@ -53,8 +53,8 @@ struct Groups {
     for (const ConfigOption& option : config_options()) add_config_option(option);
     execution.add_options()(
         "entropy-kernel", text("NAME"),
-        "for developers: which kernels of the CUDA backend code the levels: production, cavlcu "
-        "or cavlc_su (production). Never changes the bytes");
+        "for developers: which kernels of the CUDA backend code the levels: production, cavlcu, "
+        "cavlcu_tuned or cavlc_su (production). Never changes the bytes");
     output.add_options()("output,o", text("FILE"), "where to; - is standard output");
     output.add_options()("format", text("NAME"),
                          "h264, mp4, mov, mkv or ts, whatever the file's name (- is h264)");
@@ -106,8 +106,9 @@ struct Groups {
 std::optional<published::Coder> parse_entropy_kernel(const std::string& name) {
   if (name == "production") return std::nullopt;
   if (name == "cavlcu") return published::Coder::cavlcu;
+  if (name == "cavlcu_tuned") return published::Coder::cavlcu_tuned;
   if (name == "cavlc_su") return published::Coder::cavlc_su;
-  usage("bad entropy-kernel \"" + name + "\"", "use production, cavlcu or cavlc_su");
+  usage("bad entropy-kernel \"" + name + "\"", "use production, cavlcu, cavlcu_tuned or cavlc_su");
 }
 
 void read_coding(const ParsedOptions& parsed, EncodeOptions& options) {

@@ -156,7 +156,8 @@ TEST_F(EncryptionParity, EntropyKernels) {
   config.backend = BackendChoice::cpu;
   const std::vector<std::uint8_t> host = test::encode(config, pictures).bytes();
   config.backend = BackendChoice::cuda;
-  for (const published::Coder coder : {published::Coder::cavlcu, published::Coder::cavlc_su}) {
+  for (const published::Coder coder :
+       {published::Coder::cavlcu, published::Coder::cavlcu_tuned, published::Coder::cavlc_su}) {
     Encoder encoder = published::open_encoder(config, coder);
     EXPECT_EQ(test::encode(encoder, config, pictures).bytes(), host);
   }

@@ -82,7 +82,8 @@ TEST_F(MixedBatches, LargeBatches) {
 
 TEST_F(MixedBatches, EntropyKernels) {
   for (const entropy::EntropyKernel* const kernel :
-       {static_cast<const entropy::EntropyKernel*>(nullptr), &entropy::kCavlcu, &entropy::kCavlcSu}) {
+       {static_cast<const entropy::EntropyKernel*>(nullptr), &entropy::kCavlcu, &entropy::kCavlcuTuned,
+        &entropy::kCavlcSu}) {
     for (const int slices : {1, 3}) {
       for (const auto& [name, value] : {std::pair{"aq", "off"}, {"aq", "variance"}}) {
         Config config = config_of(Preset::fast, slices, name, value);
