@@ -23,7 +23,7 @@ inline SearchParams search_params(Preset preset) {
     case Preset::fast:
       return {0, false, {}};
     case Preset::balanced:
-      return {3, false, {20, 10}};
+      return {3, false, {17, 12}};
     default:
       return {9, true, {20, 10}};
   }
