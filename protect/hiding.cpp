@@ -22,7 +22,7 @@ class BitMask {
   int next() {
     if (at_ == kBits) {
       for (std::uint32_t i = 0; i < kBlocks; ++i) {
-        blocks_[i] = keystream_counter(keys_.nonce(), batch_, 0, kKeystreamHiding, i);
+        blocks_[i] = keystream_counter(keys_.nonce(), batch_, 0, KeystreamUse::hidden_data, i);
       }
       keys_.keystream(blocks_);
       ++batch_;

@@ -3,7 +3,7 @@
 //
 // All functions work on plain values, for both backends of an encoder (on the levels, before reconstruction,
 // so that nothing drifts) and for finished streams. A macroblock's own keystream (protect/aes.h,
-// kKeystreamWatermark) chooses its blocks and their bits, so macroblocks can be marked in any order. The
+// KeystreamUse::watermark) chooses its blocks and their bits, so macroblocks can be marked in any order. The
 // levels of a block tell whether it can carry a bit, and carrying one does not change that.
 #pragma once
 
@@ -28,7 +28,7 @@ struct MarkKey {
 
 CU264_HD AesBlock mark_counter(std::uint64_t nonce, std::uint32_t picture, std::uint32_t macroblock,
                                std::uint32_t which) {
-  return keystream_counter(nonce, picture, macroblock, kKeystreamWatermark, which);
+  return keystream_counter(nonce, picture, macroblock, KeystreamUse::watermark, which);
 }
 
 // Chooses `density` of 65536 blocks. The low byte, which a macroblock's blocks share, decides only for those

@@ -167,7 +167,7 @@ std::unique_ptr<StreamTool> make_hider(const ProtectionKey& key, std::span<const
 std::unique_ptr<StreamTool> make_hidden_reader(const ProtectionKey& key);
 
 // The keystream from which all of these tools draw their bits, for other uses: AES-256 in counter mode. The
-// counter consists of nonce, picture, macroblock, purpose and block, so any 16 bytes can be computed without
+// counter consists of nonce, picture, macroblock, use and block, so any 16 bytes can be computed without
 // the others.
 enum class KeystreamUse : std::uint8_t { encryption, watermark, hidden_data };
 
