@@ -37,7 +37,7 @@ std::uint64_t mark_capacity(std::uint64_t carriers) {
 
 MarkPlanner::MarkPlanner(const EncoderWatermark& watermark)
     : options_{watermark.scheme, watermark.density},
-      keys_(watermark.key, watermark.nonce ? *watermark.nonce : random_nonce()),
+      keys_(watermark.key, random_nonce()),
       frame_(mark_frame_of(watermark.payload)) {
   if (watermark.density < 1 || watermark.density > 65536) {
     throw Error(ErrorCode::invalid_argument, "the density is out of its range", "1 to 65536");

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -97,7 +96,7 @@ struct WatermarkOptions {
 };
 
 // A watermark that the encoder embeds while it encodes (Config::watermark). It goes into the quantised levels
-// before they are reconstructed, so nothing drifts. make_watermark_extractor reads it.
+// before they are reconstructed, so nothing drifts. Its nonce is random. make_watermark_extractor reads it.
 struct EncoderWatermark {
   ProtectionKey key;
   std::vector<std::uint8_t> payload;  // repeated all over the video
@@ -105,7 +104,6 @@ struct EncoderWatermark {
   // The same as in WatermarkOptions. The default costs less than 1 dB and 2 %
   // (bench/results/watermark-cpu.md).
   std::uint32_t density = 4096;
-  std::optional<std::uint64_t> nonce = {};  // for tests; otherwise it is random, as it must be
 };
 
 // Counts of what a tool has seen and done so far.
@@ -168,8 +166,8 @@ std::unique_ptr<StreamTool> make_hidden_reader(const ProtectionKey& key);
 
 // The keystream from which all of these tools draw their bits, for other uses: AES-256 in counter mode. The
 // counter consists of nonce, picture, macroblock, use and block, so any 16 bytes can be computed without
-// the others.
-enum class KeystreamUse : std::uint8_t { encryption, watermark, hidden_data };
+// the others. The same block of the same picture may serve several uses.
+enum class KeystreamUse : std::uint8_t { encryption = 0, watermark = 1, hidden_data = 2 };
 
 // Selects blocks of 16 bytes: block after block of a macroblock, macroblock after macroblock, picture after
 // picture.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cu264/protect.h"
+#include "protect/fixed_nonce.h"
 #include "tests/conformance/stream_check.h"
 #include "tests/support/quick.h"
 
@@ -23,7 +24,7 @@ ProtectionKey key() {
 constexpr WatermarkScheme kSchemes[] = {WatermarkScheme::t1_sign, WatermarkScheme::t1_parity};
 
 Config marked_config(Config config, WatermarkScheme scheme, std::uint32_t density, const Bytes& payload) {
-  config.watermark = EncoderWatermark{key(), payload, scheme, density, 0x264};
+  config.watermark = EncoderWatermark{key(), payload, scheme, density};
   return config;
 }
 
@@ -42,7 +43,13 @@ void expect_marked(const Config& plain, WatermarkScheme scheme, std::uint32_t de
   EXPECT_NE(stream.packets.back().data, encode(plain, pictures).packets.back().data);
 }
 
-class EncoderWatermarks : public testing::TestWithParam<Preset> {};
+class EncoderWatermarks : public testing::TestWithParam<Preset> {
+  const protect::FixedNonce nonce_{0x264};
+};
+
+class EncoderWatermark : public testing::Test {
+  const protect::FixedNonce nonce_{0x264};
+};
 
 TEST_P(EncoderWatermarks, EveryQp) {
   const std::vector<Picture> pictures = {make_picture(Content::natural, 176, 144, 1),
@@ -123,7 +130,7 @@ TEST_P(EncoderWatermarks, TooLargeAPayloadIsToldWithTheCapacity) {
 }
 
 // A payload of the reported capacity fits.
-TEST(EncoderWatermark, CapacityHolds) {
+TEST_F(EncoderWatermark, CapacityHolds) {
   const std::vector<Picture> pictures = {make_picture(Content::graded_noise, 160, 160, 4)};
   try {
     encode(marked_config(make_config(20, Preset::fast), WatermarkScheme::t1_parity, 65536, Bytes(9999, 1)),
@@ -144,7 +151,7 @@ TEST(EncoderWatermark, CapacityHolds) {
   }
 }
 
-TEST(EncoderWatermark, ThreadsChangeNothing) {
+TEST_F(EncoderWatermark, ThreadsChangeNothing) {
   std::vector<Picture> pictures;
   for (std::uint32_t seed = 1; seed < 9; ++seed)
     pictures.push_back(make_picture(Content::natural, 96, 96, seed));
@@ -156,7 +163,7 @@ TEST(EncoderWatermark, ThreadsChangeNothing) {
   EXPECT_EQ(encode(config, pictures).bytes(), one);
 }
 
-TEST(EncoderWatermark, EncryptedBehindItComesBack) {
+TEST_F(EncoderWatermark, EncryptedBehindItComesBack) {
   const std::vector<Picture> pictures = {make_picture(Content::natural, 160, 128)};
   const Bytes stream =
       encode(marked_config(make_config(20, Preset::fast), WatermarkScheme::t1_sign, 65536, kPayload),
@@ -169,7 +176,7 @@ TEST(EncoderWatermark, EncryptedBehindItComesBack) {
   EXPECT_THROW(extracted(sealed), Error);
 }
 
-TEST(EncoderWatermark, ImpossibleOnesAreRefused) {
+TEST_F(EncoderWatermark, ImpossibleOnesAreRefused) {
   const auto expect_refused = [](const EncoderWatermark& watermark, bool device_output = false) {
     Config config = make_config(20, Preset::fast);
     config.width = config.height = 16;
@@ -177,10 +184,10 @@ TEST(EncoderWatermark, ImpossibleOnesAreRefused) {
     config.device_output = device_output;
     EXPECT_THROW(Encoder{config}, Error);
   };
-  expect_refused({key(), {}, WatermarkScheme::t1_sign, 100, {}});
-  expect_refused({key(), {1}, WatermarkScheme::t1_sign, 0, {}});
-  expect_refused({key(), {1}, WatermarkScheme::t1_sign, 65537, {}});
-  expect_refused({key(), {1}, WatermarkScheme::t1_sign, 100, {}}, true);
+  expect_refused({key(), {}, WatermarkScheme::t1_sign, 100});
+  expect_refused({key(), {1}, WatermarkScheme::t1_sign, 0});
+  expect_refused({key(), {1}, WatermarkScheme::t1_sign, 65537});
+  expect_refused({key(), {1}, WatermarkScheme::t1_sign, 100}, true);
 }
 
 INSTANTIATE_TEST_SUITE_P(Presets, EncoderWatermarks, testing::ValuesIn(kPresets),

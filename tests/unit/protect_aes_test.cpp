@@ -54,9 +54,10 @@ TEST(ProtectAes, NoTwoPlacesShareACounter) {
   int count = 0;
   for (const std::uint32_t picture : {0u, 1u, ~0u}) {
     for (const std::uint32_t macroblock : {0u, 1u, 255u, 256u, 139263u}) {
-      for (std::uint32_t purpose = 0; purpose < 3; ++purpose) {
+      for (const KeystreamUse use :
+           {KeystreamUse::encryption, KeystreamUse::watermark, KeystreamUse::hidden_data}) {
         for (std::uint32_t block = 0; block < 32; ++block, ++count) {
-          const AesBlock counter = keystream_counter(5, picture, macroblock, purpose, block);
+          const AesBlock counter = keystream_counter(5, picture, macroblock, use, block);
           seen.insert({counter.words[0], counter.words[1], counter.words[2], counter.words[3]});
         }
       }
