@@ -47,7 +47,7 @@ class EncoderWatermarks : public testing::TestWithParam<Preset> {
   const protect::FixedNonce nonce_{0x264};
 };
 
-class EncoderWatermark : public testing::Test {
+class OneEncoderWatermark : public testing::Test {
   const protect::FixedNonce nonce_{0x264};
 };
 
@@ -130,7 +130,7 @@ TEST_P(EncoderWatermarks, TooLargeAPayloadIsToldWithTheCapacity) {
 }
 
 // A payload of the reported capacity fits.
-TEST_F(EncoderWatermark, CapacityHolds) {
+TEST_F(OneEncoderWatermark, CapacityHolds) {
   const std::vector<Picture> pictures = {make_picture(Content::graded_noise, 160, 160, 4)};
   try {
     encode(marked_config(make_config(20, Preset::fast), WatermarkScheme::t1_parity, 65536, Bytes(9999, 1)),
@@ -151,7 +151,7 @@ TEST_F(EncoderWatermark, CapacityHolds) {
   }
 }
 
-TEST_F(EncoderWatermark, ThreadsChangeNothing) {
+TEST_F(OneEncoderWatermark, ThreadsChangeNothing) {
   std::vector<Picture> pictures;
   for (std::uint32_t seed = 1; seed < 9; ++seed)
     pictures.push_back(make_picture(Content::natural, 96, 96, seed));
@@ -163,7 +163,7 @@ TEST_F(EncoderWatermark, ThreadsChangeNothing) {
   EXPECT_EQ(encode(config, pictures).bytes(), one);
 }
 
-TEST_F(EncoderWatermark, EncryptedBehindItComesBack) {
+TEST_F(OneEncoderWatermark, EncryptedBehindItComesBack) {
   const std::vector<Picture> pictures = {make_picture(Content::natural, 160, 128)};
   const Bytes stream =
       encode(marked_config(make_config(20, Preset::fast), WatermarkScheme::t1_sign, 65536, kPayload),
@@ -176,7 +176,7 @@ TEST_F(EncoderWatermark, EncryptedBehindItComesBack) {
   EXPECT_THROW(extracted(sealed), Error);
 }
 
-TEST_F(EncoderWatermark, ImpossibleOnesAreRefused) {
+TEST_F(OneEncoderWatermark, ImpossibleOnesAreRefused) {
   const auto expect_refused = [](const EncoderWatermark& watermark, bool device_output = false) {
     Config config = make_config(20, Preset::fast);
     config.width = config.height = 16;
