@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -134,13 +135,14 @@ void write(const std::filesystem::path& folder, const std::vector<Bytes>& seeds)
 }
 
 // Makes a small stream of two pictures, a different one for each number.
-Bytes small_stream(int number) {
+Bytes small_stream(int number, const std::optional<cu264::EncoderWatermark>& watermark = {}) {
   constexpr int kWidth = 32, kHeight = 32;
   cu264::Config config;
   config.width = kWidth, config.height = kHeight;
   config.set("backend", "cpu");
   config.set("qp", std::to_string(4 + 5 * number));
   config.set("slices", number % 2 == 0 ? "1" : "2");
+  config.watermark = watermark;
   Bytes samples(kWidth * kHeight * 3 / 2);
   for (std::size_t i = 0; i < samples.size(); ++i)
     samples[i] = static_cast<std::uint8_t>(i * i / 7 + i / 5 * 40);
@@ -202,6 +204,13 @@ std::vector<Bytes> sealed_seeds() {
     add(make_watermark_embedder(key, {cu264::WatermarkScheme::t1_sign, 65536}, Bytes{0x5a}));
     add(make_watermark_embedder(key, {cu264::WatermarkScheme::t1_parity, 65536}, Bytes{0x5a}));
     add(make_hider(key, Bytes{0x5a}));
+    for (const auto spread : {cu264::WatermarkSpread::coded, cu264::WatermarkSpread::drawn}) {
+      try {
+        streams.push_back(small_stream(
+            number, cu264::EncoderWatermark{key, {0x5a}, cu264::WatermarkScheme::t1_parity, 65536, spread}));
+      } catch (const cu264::Error&) {  // the stream has no room for the payload
+      }
+    }
     for (const Bytes& stream : streams) {
       for (std::uint8_t tool = 0; tool < 5; ++tool) all.push_back(behind(tool, stream));
     }
