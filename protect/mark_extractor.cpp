@@ -89,7 +89,7 @@ class Extractor : public NalTool {
 
   std::unique_ptr<SliceJob> make_job() override {
     if (!keys_) {
-      throw Error(ErrorCode::bad_input, "the stream holds no watermark, or its begin is missing",
+      throw Error(ErrorCode::bad_input, "the stream holds no watermark, or its beginning is missing",
                   "only what cu264 marked can be read");
     }
     return mark_job(key_, keys_->nonce(), options_, marking_,

@@ -17,7 +17,8 @@
 namespace cu264::protect {
 
 // The frame that is spread over the blocks consists of the payload's CRC-32, most significant byte first, and
-// the payload (mark_frame_of in protect/payload.h). Its length is in the SEI message.
+// the payload (mark_frame_of in protect/payload.h), or of the coded bits of these (protect/mark_code.h). The
+// payload's length is in the SEI message.
 
 // The keystream of a macroblock, which is two blocks.
 struct MarkKey {
