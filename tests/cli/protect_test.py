@@ -391,7 +391,7 @@ class Protect(CommandTest):
 
     def test_a_mark_that_does_not_fit_is_always_told(self):
         # Whether the last packet is taken before the encoder is flushed depends on time. CU264_TEST_RUNS=800 is thorough.
-        clip = self.clip("small.y4m", "testsrc2=size=64x64:rate=25", 3)
+        clip = self.clip("square.y4m", "testsrc2=size=64x64:rate=25", 3)
         self.write("large", bytes(64))
         runs = int(os.environ.get("CU264_TEST_RUNS", "30"))
         command = [CU264, "encode", clip, "--key-file", self.path("key"), "--watermark", "t1-sign", "--payload",
