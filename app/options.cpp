@@ -71,6 +71,10 @@ struct Groups {
         "cu264 watermark extract reads it");
     protection.add_options()("payload", text("FILE"), "what the watermark says, repeated all over the video");
     protection.add_options()("density", text("N"), "of 65536 blocks of luma, how many are marked (4096)");
+    protection.add_options()(
+        "watermark-spread", text("HOW"),
+        "coded: any blocks, a few more than the payload has bits, give it back (the default); "
+        "drawn: blocks carry bits drawn at random, which takes about nine for each");
     protection.add_options()("key-file", text("FILE"),
                              "32 bytes, or 64 hexadecimal digits; without it, CU264_KEY in the environment");
     protection.add_options()("authenticate", "a code beside each picture tells when it was changed");
@@ -178,6 +182,9 @@ void read_watermark(const ParsedOptions& parsed, EncodeOptions& options) {
   if (parsed.has("density")) {
     options.config.watermark->density = parse_density("density", parsed["density"]);
   }
+  if (parsed.has("watermark-spread")) {
+    options.config.watermark->spread = parse_watermark_spread("watermark-spread", parsed["watermark-spread"]);
+  }
 }
 
 void read_protection(const ParsedOptions& parsed, EncodeOptions& options) {
@@ -190,7 +197,9 @@ void read_protection(const ParsedOptions& parsed, EncodeOptions& options) {
     usage("--encrypt and --strength say the same", "give one of them");
   }
   if (!encrypts) refuse("authenticate", "--encrypt");
-  if (!marks) refuse("payload", "--watermark"), refuse("density", "--watermark");
+  for (const char* const name : {"payload", "density", "watermark-spread"}) {
+    if (!marks) refuse(name, "--watermark");
+  }
   if (!encrypts && !marks) return refuse("key-file", "--encrypt or --watermark");
   options.key.emplace(parsed.has("key-file") ? key_of_file(parsed["key-file"])
                                              : ProtectionKey::from_environment());

@@ -23,13 +23,23 @@ void print_notes(const std::vector<std::string>& notes) {
   for (const std::string& note : notes) std::fprintf(stderr, "cu264: note: %s\n", note.c_str());
 }
 
-io::StreamEdit edit_of(StreamTool& tool) {
-  return {[&tool](std::span<const std::uint8_t> stream) { tool.parameter_sets(stream); },
-          [&tool](std::span<const std::uint8_t> stream) {
-            if (interrupted()) throw Error(ErrorCode::bad_input, "interrupted", "nothing was written");
-            return tool.access_units(stream);
+// Each tool sees the whole stream; what the last one makes of it is written.
+io::StreamEdit edit_of(const std::vector<StreamTool*>& tools) {
+  return {[tools](std::span<const std::uint8_t> stream) {
+            for (StreamTool* const tool : tools) tool->parameter_sets(stream);
           },
-          [&tool] { return tool.last_units(); }, [] { return interrupted(); }};
+          [tools](std::span<const std::uint8_t> stream) {
+            if (interrupted()) throw Error(ErrorCode::bad_input, "interrupted", "nothing was written");
+            std::vector<std::uint8_t> out;
+            for (StreamTool* const tool : tools) out = tool->access_units(stream);
+            return out;
+          },
+          [tools] {
+            std::vector<std::uint8_t> out;
+            for (StreamTool* const tool : tools) out = tool->last_units();
+            return out;
+          },
+          [] { return interrupted(); }};
 }
 
 }  // namespace
@@ -53,12 +63,14 @@ ProtectionKey StreamCommand::key() const {
 
 std::optional<StreamCommand> parse_stream_command(const std::string& verb,
                                                   const std::vector<std::string>& arguments,
-                                                  const po::options_description& own,
-                                                  const std::string& help) {
+                                                  const po::options_description& own, const std::string& help,
+                                                  bool has_output) {
   po::options_description all;
   all.add(own);
-  all.add_options()("output,o", po::value<std::string>());
-  all.add_options()("key-file", po::value<std::string>());
+  if (has_output) {
+    all.add_options()("output,o", po::value<std::string>());
+    all.add_options()("key-file", po::value<std::string>());
+  }
   all.add_options()("threads", po::value<std::string>());
   all.add_options()("input", po::value<std::string>());
   all.add_options()("help,h", "");
@@ -78,10 +90,12 @@ std::optional<StreamCommand> parse_stream_command(const std::string& verb,
   if (!command.has("input") || command.text("input").empty()) {
     throw Error(ErrorCode::invalid_argument, "there is no input", "cu264 " + verb + " --help tells how");
   }
+  command.input = command.text("input");
+  if (!has_output) return command;
   if (!command.has("output") || command.text("output").empty()) {
     throw Error(ErrorCode::invalid_argument, "there is no output", "give -o OUTPUT");
   }
-  command.input = command.text("input"), command.output = command.text("output");
+  command.output = command.text("output");
   for (const char* name : {"input", "key-file", "payload"}) {
     if (!command.has(name) || (command.text(name) == "-" && command.output == "-"))
       continue;  // these are two pipes
@@ -118,7 +132,7 @@ ExitCode rewrite_stream(const StreamCommand& command, StreamTool& tool) {
   io::OutputFile output(command.output);
   std::vector<std::string> notes;
   try {
-    io::remux(command.input, edit_of(tool), &output, command.output, notes);
+    io::remux(command.input, edit_of({&tool}), &output, command.output, notes);
   } catch (const Error&) {
     if (interrupted()) return ExitCode::interrupted;
     throw;
@@ -129,17 +143,22 @@ ExitCode rewrite_stream(const StreamCommand& command, StreamTool& tool) {
   return ExitCode::done;
 }
 
-ExitCode extract_payload(const StreamCommand& command, StreamTool& tool) {
-  command.set_threads(tool);
+bool read_stream(const StreamCommand& command, const std::vector<StreamTool*>& tools) {
+  for (StreamTool* const tool : tools) command.set_threads(*tool);
   catch_signals();
   io::capture_av_log();
   std::vector<std::string> notes;
   try {
-    io::remux(command.input, edit_of(tool), nullptr, {}, notes);
+    io::remux(command.input, edit_of(tools), nullptr, {}, notes);
   } catch (const Error&) {
-    if (interrupted()) return ExitCode::interrupted;
+    if (interrupted()) return false;
     throw;
   }
+  return true;
+}
+
+ExitCode extract_payload(const StreamCommand& command, StreamTool& tool) {
+  if (!read_stream(command, {&tool})) return ExitCode::interrupted;
   const std::vector<std::uint8_t> payload = tool.finish();
   io::OutputFile output(command.output);
   output.write(payload.data(), payload.size());

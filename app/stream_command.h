@@ -26,18 +26,20 @@ struct StreamCommand {
   void set_threads(StreamTool& tool) const;
 };
 
-// Returns nothing if help was asked for, which is then printed. Throws Error(invalid_argument) for anything
-// that is not understood.
+// A verb that only reports has no output. Returns nothing if help was asked for, which is then printed.
+// Throws Error(invalid_argument) for anything that is not understood.
 std::optional<StreamCommand> parse_stream_command(const std::string& verb,
                                                   const std::vector<std::string>& arguments,
                                                   const boost::program_options::options_description& own,
-                                                  const std::string& help);
+                                                  const std::string& help, bool has_output = true);
 
 // Reads a payload file. One that is empty, or larger than any stream could hold, is refused.
 std::vector<std::uint8_t> read_payload(const std::string& path);
 
 // Passes the input through the tool into the output. If interrupted, it leaves no output.
 ExitCode rewrite_stream(const StreamCommand& command, StreamTool& tool);
+// Passes the input through the tools, which only read. Returns false if interrupted.
+bool read_stream(const StreamCommand& command, const std::vector<StreamTool*>& tools);
 // Passes the input through the tool, and writes the payload that the tool finds to the output.
 ExitCode extract_payload(const StreamCommand& command, StreamTool& tool);
 

@@ -88,7 +88,6 @@ struct Encoder::Impl {
     if (mark_check) {
       if (received == 0) packet.data.insert(packet.data.begin(), mark_message.begin(), mark_message.end());
       mark_check->picture(packet.data);
-      if (flushed && pending.size() == 1) mark_check->finish();
     }
     if (received == 0 && !cipher_message.empty()) {
       const auto behind = packet.data.begin() + static_cast<std::ptrdiff_t>(mark_message.size());
@@ -100,6 +99,12 @@ struct Encoder::Impl {
     pending.pop_front();
     ++received;
     return packet;
+  }
+
+  // To be called when all packets have been handed out. Whether a packet is the last one is not known when it
+  // is handed out before flush(), so only this call can check the whole video.
+  void check_marks() const {
+    if (mark_check && flushed && received > 0) mark_check->finish();
   }
 
   bool full() const { return pending.size() >= static_cast<std::size_t>(backend->capacity()); }
@@ -152,7 +157,10 @@ bool Encoder::send(const Frame& frame) {
 }
 
 std::optional<Packet> Encoder::receive() {
-  if (impl_->pending.empty()) return std::nullopt;
+  if (impl_->pending.empty()) {
+    impl_->check_marks();
+    return std::nullopt;
+  }
   if (!impl_->full() && !impl_->flushed && !impl_->backend->ready()) return std::nullopt;
   return impl_->next_packet();
 }

@@ -93,7 +93,8 @@ struct Config {
   // colour.full_range. Chroma is the mean of 2x2 samples, and the headers give its position.
   std::optional<PixelFormat> input_format;
   std::optional<EncoderEncryption> encryption;
-  // If the video is too short for the payload, receive() of the last packet throws Error(bad_input).
+  // If the video is too short for the payload, receive() throws Error(bad_input) after flush(), once all
+  // packets have been handed out, instead of returning no packet.
   std::optional<EncoderWatermark> watermark;
   BackendChoice backend = BackendChoice::automatic;
   int threads = 0;  // of the cpu backend; 0: one for each core. The bytes do not depend on it
