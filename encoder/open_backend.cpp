@@ -74,6 +74,25 @@ OpenedBackend open_backend(const Config& config, const StageParams& params) {
   }
 }
 
+void restart_backend([[maybe_unused]] const Config& config, const StageParams& params,
+                     OpenedBackend& opened) {
+#if defined(CU264_WITH_CUDA)
+  // A batch that was not asked for may be somewhat smaller than the best, rather than to need new memory.
+  if (opened.name == "cuda") {
+    const int best = cuda::choose_batch(params, devices_of(config));
+    const int least = config.batch != 0 ? best : (3 * best + 3) / 4;
+    for (int batch = best; batch >= least; --batch) {
+      if (!opened.backend->restart(params, batch)) continue;
+      opened.batch = batch;
+      return;
+    }
+  }
+#endif
+  if (opened.name == "cpu" && opened.backend->restart(params, 1)) return;
+  opened.backend.reset();  // the next one may take its memory
+  opened = open_backend(config, params);
+}
+
 }  // namespace encoder
 
 MemoryRequirement memory_required(const Config& config) {
@@ -82,6 +101,12 @@ MemoryRequirement memory_required(const Config& config) {
   return encoder::cuda::memory_required(encoder::stage_params(config), devices_of(config));
 #else
   throw built_without_cuda();
+#endif
+}
+
+void release_cached_memory() {
+#if defined(CU264_WITH_CUDA)
+  encoder::cuda::release_cached_memory();
 #endif
 }
 

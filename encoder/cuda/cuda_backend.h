@@ -25,9 +25,10 @@ std::unique_ptr<Backend> open_devices(const StageParams& params, const std::vect
 // weakest device.
 int choose_batch(const StageParams& params, const std::vector<int>& devices);
 
-// The implementations of cu264::memory_required and cu264::cuda_devices.
+// The implementations of functions of the API.
 MemoryRequirement memory_required(const StageParams& params, const std::vector<int>& devices);
 std::vector<DeviceInfo> list_devices();
+void release_cached_memory();
 
 // For example "NVIDIA H200".
 std::string device_name(int device);

@@ -1,5 +1,6 @@
-// The memory of the CUDA backend on one device: one allocation of device memory and one of page-locked host
-// memory, both made when the encoder opens and laid out here.
+// The memory of the CUDA backend on one device: one piece of device memory and one of page-locked host
+// memory, both taken when the encoder opens and laid out here. Buffers for frames from the host are taken
+// when the first one comes (uploader.h).
 //
 // Batches follow one another on the device, so buffers between two stages exist once. Buffers that the host
 // fills or empties while the device is at work exist for each batch in flight. The largest parts share
@@ -61,7 +62,6 @@ struct DeviceMemory {
 };
 
 struct PinnedMemory {
-  std::uint8_t* upload[kUploadBuffers] = {};
   struct Batch {
     SourcePicture* sources = nullptr;
     core::PictureParams* params = nullptr;
@@ -78,9 +78,17 @@ struct PinnedMemory {
 DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* base, std::size_t& bytes);
 PinnedMemory lay_out_pinned(const StageParams& params, int batch, std::uint8_t* base, std::size_t& bytes);
 
+// The bytes of the largest frame that the encoder may be given.
+std::size_t upload_bytes(const StageParams& params);
+
+// Of one backend, without buffers for frames from the host.
 MemoryRequirement measure(const StageParams& params, int batch);
 
 // The number of pictures that fill the device without taking more than half of its free memory.
 int choose_batch(const StageParams& params, int multiprocessors, std::size_t free_bytes);
+
+// Into how many backends an encoder divides its work on a device: batches that are too small to fill a large
+// device (which only a caller asks for) are encoded side by side.
+int overlapping_batches(const StageParams& params, int batch);
 
 }  // namespace cu264::encoder::cuda

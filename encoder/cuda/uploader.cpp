@@ -52,26 +52,33 @@ SourcePicture in_place(const Frame& frame) {
 
 }  // namespace
 
-Uploader::Uploader(const StageParams& params, const PinnedMemory& pinned, std::uint8_t* d_rgb, int device)
+Uploader::Uploader(const StageParams& params, std::uint8_t* d_rgb, int device)
     : matrix_(core::make_colour_matrix(params.matrix_coefficients, params.full_range)),
+      buffer_bytes_(upload_bytes(params)),
       device_(device),
-      d_rgb_(d_rgb) {
-  for (int i = 0; i < kUploadBuffers; ++i) buffers_[i].memory = pinned.upload[i];
+      d_rgb_(d_rgb) {}
+
+void Uploader::make_buffers() {
+  memory_ = take_pinned(kUploadBuffers * buffer_bytes_);
+  for (int i = 0; i < kUploadBuffers; ++i) {
+    buffers_[i].memory = memory_.get() + static_cast<std::size_t>(i) * buffer_bytes_;
+  }
 }
 
 PixelFormat Uploader::format_on_device(PixelFormat format) {
   return is_rgb(format) ? PixelFormat::i420 : format;
 }
 
-SourcePicture Uploader::upload(const Frame& frame, std::uint64_t index, std::uint8_t* d_staging) {
+SourcePicture Uploader::upload(const Frame& frame, std::uint64_t index, void* written,
+                               std::uint8_t* d_staging) {
   const bool rgb = is_rgb(frame.format);
   std::uint8_t* const d_to = rgb ? d_rgb_ : d_staging;
   SourcePicture picture;
   switch (frame.memory) {
     case MemoryKind::device:
       check_device(frame, index);
-      caller_.record(static_cast<cudaStream_t>(frame.stream));
-      stream_.wait_for(caller_.get());
+      if (written == nullptr) caller_.record(static_cast<cudaStream_t>(frame.stream));
+      stream_.wait_for(written != nullptr ? static_cast<cudaEvent_t>(written) : caller_.get());
       picture = in_place(frame);
       break;
     case MemoryKind::pinned:
@@ -117,6 +124,7 @@ SourcePicture Uploader::copy_pinned(const Frame& frame, std::uint8_t* d_to) cons
 
 SourcePicture Uploader::copy_host(const Frame& frame, std::uint8_t* d_to) {
   const StagedLayout layout = staged_layout(frame.format, frame.width, frame.height);
+  if (!memory_) make_buffers();
   UploadBuffer& buffer = buffers_[next_buffer_];
   next_buffer_ = (next_buffer_ + 1) % kUploadBuffers;
   buffer.copied.wait();
