@@ -1,5 +1,7 @@
 // The choice of the backend, and those functions of the API that need a build with CUDA.
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cu264/device.h"
@@ -7,6 +9,7 @@
 #include "encoder/stages.h"
 #if defined(CU264_WITH_CUDA)
 #include "encoder/cuda/cuda_backend.h"
+#include "encoder/cuda/device_frame_holder.h"
 #endif
 
 namespace cu264 {
@@ -91,6 +94,51 @@ void restart_backend([[maybe_unused]] const Config& config, const StageParams& p
   if (opened.name == "cpu" && opened.backend->restart(params, 1)) return;
   opened.backend.reset();  // the next one may take its memory
   opened = open_backend(config, params);
+}
+
+LaneChoice choose_lanes(BackendChoice backend, const std::vector<int>& devices) {
+  if (backend == BackendChoice::cpu) return {"cpu", "asked for", {}};
+  try {
+#if defined(CU264_WITH_CUDA)
+    LaneChoice choice{"cuda", {}, devices.empty() ? std::vector<int>{0} : devices};
+    for (const int device : choice.devices) {
+      if (!choice.reason.empty()) choice.reason += ", ";
+      choice.reason += cuda::probed_device_name(device) + ", device " + std::to_string(device);
+    }
+    return choice;
+#else
+    throw built_without_cuda();
+#endif
+  } catch (const Error& error) {
+    const bool may_use_cpu = backend == BackendChoice::automatic && devices.empty();
+    if (!may_use_cpu || error.code() != ErrorCode::device_unavailable) throw;
+    const std::string why = error.what();
+    return {"cpu", why.substr(0, why.find(" (")), {}};  // without the remedy
+  }
+}
+
+LaneBackend open_lane(const LaneChoice& choice, StageParams params, [[maybe_unused]] int device, bool shared,
+                      [[maybe_unused]] int side_by_side) {
+  constexpr std::size_t kStreamsOfLane = 256;
+  LaneBackend lane;
+  lane.streams = shared ? kStreamsOfLane : 1;
+  params.streams = static_cast<int>(lane.streams);
+  params.sleeps = true;
+#if defined(CU264_WITH_CUDA)
+  if (choice.name == "cuda") {
+    const int best = cuda::choose_batch(params, {device});
+    lane.batch = params.batch != 0 ? params.batch : std::max(1, best / side_by_side);
+    lane.batches = true;
+    lane.device = device;
+    lane.backend = cuda::open_device(params, device, lane.batch);
+    lane.holder = cuda::make_device_frame_holder(device);
+    return lane;
+  }
+#endif
+  lane.backend = open_cpu_backend(params);
+  lane.batch = lane.backend->capacity();
+  lane.holder = make_host_frame_holder();
+  return lane;
 }
 
 }  // namespace encoder

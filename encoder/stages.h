@@ -4,6 +4,7 @@
 // stages know neither time nor containers.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "cu264/frame.h"
 #include "cu264/packet.h"
 #include "encoder/adaptive_quantisation/qp_offsets.h"
+#include "encoder/frame_holder.h"
 #include "encoder/notifier.h"
 #include "entropy/cavlc/entropy_kernel.h"
 #include "protect/encode_cipher.h"
@@ -47,6 +49,7 @@ struct StageParams {
   // PictureParams::stream is below this. A cipher has one keystream for each picture index, so it serves one
   // stream.
   int streams = 1;
+  bool sleeps = false;  // whether a thread that waits for a single picture sleeps, which takes longer to wake
 };
 
 // The parameters for a Config that validate() has accepted.
@@ -110,5 +113,26 @@ OpenedBackend open_backend(const Config& config, const StageParams& params);
 // Makes a backend, all of whose pictures have been collected, ready for pictures of another size or another
 // preset. It keeps its memory where that suffices. If this throws, there may be no backend any more.
 void restart_backend(const Config& config, const StageParams& params, OpenedBackend& opened);
+
+// Backends for a StreamGroup (lane.h): which kind of them, and one of them with what belongs to it.
+inline constexpr int kNoDevice = -1;  // the cpu backend's
+struct LaneChoice {
+  std::string name;
+  std::string reason;
+  std::vector<int> devices;  // of the cuda backend
+};
+LaneChoice choose_lanes(BackendChoice backend, const std::vector<int>& devices);
+
+struct LaneBackend {
+  std::unique_ptr<Backend> backend;
+  std::unique_ptr<FrameHolder> holder;
+  int device = kNoDevice;
+  int batch = 1;            // pictures with the backend at once
+  bool batches = false;     // whether they begin together
+  std::size_t streams = 1;  // the most streams
+};
+// `shared`: for many streams. A device's best batch is divided by `side_by_side`.
+LaneBackend open_lane(const LaneChoice& choice, StageParams params, int device, bool shared,
+                      int side_by_side);
 
 }  // namespace cu264::encoder

@@ -42,8 +42,8 @@ class Cache {
   }
 
   Piece take(std::size_t wanted, int device) {
-    const std::size_t bytes = aligned(std::max<std::size_t>(wanted, 1),
-                                      wanted < kGranularity ? kSmallGranularity : kGranularity);
+    const std::size_t bytes =
+        aligned(std::max<std::size_t>(wanted, 1), wanted < kGranularity ? kSmallGranularity : kGranularity);
     if (const std::optional<Piece> piece = find(bytes, device)) return *piece;
     Piece piece{nullptr, bytes};
     try {

@@ -109,7 +109,7 @@ class CudaBackend final : public Backend {
     if (filling_.count == 0) filling_ = {Uploader::format_on_device(frame.format), 0};
     const std::size_t i = static_cast<std::size_t>(filling_.count);
     pinned_.batch[next_].sources[i] =
-        uploader_->upload(frame, picture.index, written, d_.batch[next_].staging + i * d_.staged_bytes);
+        uploader_->upload(frame, written, d_.batch[next_].staging + i * d_.staged_bytes);
     pinned_.batch[next_].params[i] = picture;
     if (++filling_.count == size_) launch();
   }
@@ -175,8 +175,9 @@ class CudaBackend final : public Backend {
     d_ = lay_out_device(params_, size_, d_allocation_.get(), bytes);
     pinned_ = lay_out_pinned(params_, size_, pinned_allocation_.get(), bytes);
     // A caller who sends one picture at a time wants it back soon, so the thread that waits for it spins.
+    const bool yields = size_ > 1 || params_.sleeps;
     for (int i = 0; i < kBatchesInFlight; ++i) {
-      batches_[i] = std::make_unique<Batch>(size_, size_ > 1, d_.batch[i].stream, pinned_.batch[i].window,
+      batches_[i] = std::make_unique<Batch>(size_, yields, d_.batch[i].stream, pinned_.batch[i].window,
                                             pinned_.window_bytes);
     }
     next_ = collecting_ = 0;
@@ -400,8 +401,7 @@ class CudaBackend final : public Backend {
     unit.stats.header_bits = picture.header_bits;
     unit.stats.residual_bits = picture.residual_bits;
     if (params_.device_output) {
-      unit.device_slices = {d_.batch[index].stream + picture.offset,
-                            static_cast<std::size_t>(picture.size)};
+      unit.device_slices = {d_.batch[index].stream + picture.offset, static_cast<std::size_t>(picture.size)};
     } else {
       unit.slices = batch.window.bytes_of(picture, *download_);
     }

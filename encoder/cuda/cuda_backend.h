@@ -32,5 +32,7 @@ void release_cached_memory();
 
 // For example "NVIDIA H200".
 std::string device_name(int device);
+// The same for a device that may not be usable. Throws Error(device_unavailable).
+std::string probed_device_name(int device);
 
 }  // namespace cu264::encoder::cuda

@@ -54,22 +54,9 @@ std::size_t upload_bytes(const StageParams& params) {
   std::size_t most = 0;
   for (int format = 0; format <= static_cast<int>(PixelFormat::rgb_float_planar); ++format) {
     if (!may_be(params, static_cast<PixelFormat>(format))) continue;
-    most = std::max(most, staged_layout(static_cast<PixelFormat>(format), params.width, params.height).bytes);
+    most = std::max(most, packed_layout(static_cast<PixelFormat>(format), params.width, params.height).bytes);
   }
   return most;
-}
-
-StagedLayout staged_layout(PixelFormat format, int width, int height) {
-  constexpr std::size_t kRowAlignment = 16, kPlaneAlignment = 256;
-  StagedLayout layout;
-  for (int plane = 0; plane < plane_count(format); ++plane) {
-    const std::size_t pitch =
-        aligned(static_cast<std::size_t>(row_bytes(format, plane, width)), kRowAlignment);
-    layout.offset[plane] = layout.bytes;
-    layout.pitch[plane] = static_cast<std::ptrdiff_t>(pitch);
-    layout.bytes += aligned(pitch * plane_side(format, plane, height), kPlaneAlignment);
-  }
-  return layout;
 }
 
 DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* base, std::size_t& bytes) {
@@ -95,8 +82,8 @@ DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* 
                                                           params.slices, params.entropy_kernel));
   if (converts(params)) m.rgb = arena.take(upload_bytes(params));
   const StageParams& p = params;
-  m.staged_bytes = std::max(staged_layout(PixelFormat::i420, p.width, p.height).bytes,
-                            staged_layout(PixelFormat::nv12, p.width, p.height).bytes);
+  m.staged_bytes = std::max(packed_layout(PixelFormat::i420, p.width, p.height).bytes,
+                            packed_layout(PixelFormat::nv12, p.width, p.height).bytes);
   m.stream_bytes = pictures * entropy::max_packed_bytes(p.mb_width, p.mb_height, p.slices);
   for (DeviceMemory::Batch& b : m.batch) {
     b.sources = arena.take<SourcePicture>(pictures);

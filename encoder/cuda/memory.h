@@ -19,6 +19,7 @@
 #include "cu264/encoder.h"
 #include "encoder/adaptive_quantisation/device_qp_offsets.h"
 #include "encoder/cuda/batch.h"
+#include "encoder/packed_frame.h"
 #include "encoder/stages.h"
 #include "entropy/pack/pack_batch.h"
 
@@ -26,14 +27,6 @@ namespace cu264::encoder::cuda {
 
 inline constexpr int kBatchesInFlight = 2;  // one is on the device, the host fills and empties the other
 inline constexpr int kUploadBuffers = 4;    // for frames from pageable memory
-
-// Where the planes of a frame lie in a buffer of the backend.
-struct StagedLayout {
-  std::size_t offset[3] = {};
-  std::ptrdiff_t pitch[3] = {};
-  std::size_t bytes = 0;
-};
-StagedLayout staged_layout(PixelFormat format, int width, int height);
 
 struct DeviceMemory {
   core::SliceHeaderBits* slice_headers = nullptr;  // [picture][slice]

@@ -56,6 +56,11 @@ std::string device_name(int device) {
   return name;
 }
 
+std::string probed_device_name(int device) {
+  probe_device(device);
+  return device_name(device);
+}
+
 std::vector<DeviceInfo> list_devices() {
   const int count = device_count();
   if (count == 0) check_cuda(cudaErrorNoDevice, "counting the CUDA devices");

@@ -1,6 +1,6 @@
 // Hands the QP offsets that adaptive quantisation remembers from backend to backend: the first picture of a
-// batch follows the last picture of the previous batch, which another backend has, often on another device. The offsets are copied
-// through page-locked memory, and streams wait for events; the host never waits.
+// batch follows the last picture of the previous batch, which another backend has, often on another device.
+// The offsets are copied through page-locked memory, and streams wait for events; the host never waits.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace cu264::encoder::cuda {
 
-// Several backends share one relay. A single thread launches the offsets of their batches, in the order of the
-// batches.
+// Several backends share one relay. A single thread launches the offsets of their batches, in the order of
+// the batches.
 class QpOffsetRelay {
  public:
   // `bytes` is relay_bytes().

@@ -18,9 +18,10 @@ void StreamWindow::fetch_ahead(const Stream& encode) {
 void StreamWindow::fetch_part(const Stream& download) {
   const std::uint64_t part = fetched_ / half_bytes_;
   const std::uint64_t end = std::min<std::uint64_t>(stream_bytes_, (part + 1) * half_bytes_);
-  check_cuda(cudaMemcpyAsync(window_ + fetched_ % (2 * half_bytes_), d_stream_ + fetched_,
-                             static_cast<std::size_t>(end - fetched_), cudaMemcpyDeviceToHost, download.get()),
-             "copying between host and device");
+  check_cuda(
+      cudaMemcpyAsync(window_ + fetched_ % (2 * half_bytes_), d_stream_ + fetched_,
+                      static_cast<std::size_t>(end - fetched_), cudaMemcpyDeviceToHost, download.get()),
+      "copying between host and device");
   copied_[part % 2].record(download.get());
   fetched_ = end;
 }

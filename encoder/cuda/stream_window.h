@@ -17,7 +17,10 @@ class StreamWindow {
   // `d_stream` is the stream in device memory, `window` page-locked memory of `window_bytes` bytes, an even
   // number. `yields`: as in Event.
   StreamWindow(const std::uint8_t* d_stream, std::uint8_t* window, std::size_t window_bytes, bool yields)
-      : d_stream_(d_stream), window_(window), half_bytes_(window_bytes / 2), copied_{Event(yields), Event(yields)} {}
+      : d_stream_(d_stream),
+        window_(window),
+        half_bytes_(window_bytes / 2),
+        copied_{Event(yields), Event(yields)} {}
 
   // A new batch is about to write the stream.
   void reset() { fetched_ = 0; }
