@@ -213,7 +213,7 @@ GroupResult run_group(const Clip& clip, int streams, int in_flight, double secon
 
 void report_groups(Session& session) {
   const Clip small = cropped(session.clip, 640, 480);
-  for (const Clip* const clip : {&session.clip, &small}) {
+  for (const Clip* const clip : std::initializer_list<const Clip*>{&session.clip, &small}) {
     for (const int streams : {1, 4, 16, 64, 256}) {
       for (const int in_flight : {1, 2, 3, 4}) {
         if (session.quick && in_flight == 4) continue;

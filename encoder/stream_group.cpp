@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "encoder/config.h"
+#include "encoder/frame_layout.h"
 #include "encoder/lane.h"
 
 namespace cu264 {
