@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "bench/encode_rate.h"
+#include "bench/encode_tables.h"
 #include "bench/gpu_bench.h"
 #include "common/cuda/error_check.h"
 #include "common/cuda/memory_cache.h"
@@ -33,13 +34,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int kClipFrames = 121;
-
-struct Session {
-  Clip clip;
-  bool quick = false;
-  double context_ms = 0;
-  Report report;
-};
 
 double milliseconds(const StopWatch& watch) {
   return 1e3 * watch.seconds();
@@ -80,72 +74,38 @@ int encode_clip(Encoder& encoder, const FramePool& pool, int frames) {
   return packets;
 }
 
-// Where the time of opening goes. The first two rows can be measured once in a process.
-void report_opening(Session& session) {
-  const Config config = config_of(session.clip, Preset::fast, 0);
-  const auto row = [&](const char* what, double ms) {
-    session.report.row("opening", {{"what", what}, {"ms", ms, 3}});
-  };
-  row("context", session.context_ms);
-  const StopWatch first;
-  { const Encoder encoder(config); }
-  row("first opening and closing, without the context", milliseconds(first));
-  release_cached_memory();
-  const MemoryRequirement memory = memory_required(config);
-  const StopWatch for_device;
-  CachedMemory device = take_device(memory.device, 0);
-  row("device memory", milliseconds(for_device));
-  const StopWatch for_pinned;
-  CachedMemory pinned = take_pinned(memory.pinned);
-  row("page-locked memory, with buffers for host frames", milliseconds(for_pinned));
-  device = {}, pinned = {};
-  release_cached_memory();
-  { const Encoder encoder(config); }
-  std::vector<double> opening, closing;
-  for (int i = 0; i < 20; ++i) {
-    const StopWatch open;
-    auto encoder = std::make_unique<Encoder>(config);
-    opening.push_back(milliseconds(open));
-    const StopWatch close;
-    encoder.reset();
-    closing.push_back(milliseconds(close));
-  }
-  row("later opening: streams, events and tables", median(opening));
-  row("later closing", median(closing));
-}
-
-void report_clips(Session& session) {
-  const FramePool pool(session.clip, MemoryKind::device, kClipFrames);
-  const Config config = config_of(session.clip, Preset::fast, 0);
+void report_clips(const Clip& clip, Run& run) {
+  const FramePool pool(clip, MemoryKind::device, kClipFrames);
+  const Config config = config_of(clip, Preset::fast, 0);
   Encoder reused(config);
   encode_clip(reused, pool, kClipFrames);
   std::vector<double> again, opened;
-  for (int i = 0; i < (session.quick ? 5 : 20); ++i) {
+  for (int i = 0; i < (run.quick ? 5 : 20); ++i) {
     const StopWatch watch;
     encode_clip(reused, pool, kClipFrames);
     again.push_back(milliseconds(watch));
   }
   { Encoder warm_up(config); }
-  for (int i = 0; i < (session.quick ? 5 : 20); ++i) {
+  for (int i = 0; i < (run.quick ? 5 : 20); ++i) {
     const StopWatch watch;
     Encoder encoder(config);
     encode_clip(encoder, pool, kClipFrames);
     opened.push_back(milliseconds(watch));
   }
-  session.report.row("a clip", {{"frames", kClipFrames},
-                                {"reused_ms", median(again), 2},
-                                {"open_to_last_packet_ms", median(opened), 2}});
+  run.report.row("a clip", {{"frames", kClipFrames},
+                            {"reused_ms", median(again), 2},
+                            {"open_to_last_packet_ms", median(opened), 2}});
 }
 
-void report_small_batches(Session& session) {
-  const FramePool pool(session.clip, MemoryKind::device, 256);
+void report_small_batches(const Clip& clip, Run& run) {
+  const FramePool pool(clip, MemoryKind::device, 256);
   for (const int batch : {1, 4, 16, 32, 64}) {
-    const Rate rate = measure_rate(config_of(session.clip, Preset::fast, batch), pool, session.quick);
-    session.report.row("small batches back to back", {{"batch", batch}, {"fps", rate.frames_per_second}});
+    const Rate rate = measure_rate(config_of(clip, Preset::fast, batch), pool, run.quick);
+    run.report.row("small batches back to back", {{"batch", batch}, {"fps", rate.frames_per_second}});
   }
   for (const int slices : {1, 8}) {
     for (const bool sleeps : {false, true}) {
-      Encoder encoder(config_of(session.clip, Preset::fast, 1, slices));
+      Encoder encoder(config_of(clip, Preset::fast, 1, slices));
       std::vector<double> times;
       for (int i = 0; i < 55; ++i) {
         const StopWatch watch;
@@ -153,10 +113,10 @@ void report_small_batches(Session& session) {
         while (!(sleeps ? encoder.receive(1s) : encoder.receive())) continue;
         if (i >= 5) times.push_back(milliseconds(watch));
       }
-      session.report.row("latency of one picture", {{"slices", slices},
-                                                    {"wait", sleeps ? "sleeping" : "spinning"},
-                                                    {"median_ms", median(times), 3},
-                                                    {"p99_ms", percentile(times, 0.99), 3}});
+      run.report.row("latency of one picture", {{"slices", slices},
+                                                {"wait", sleeps ? "sleeping" : "spinning"},
+                                                {"median_ms", median(times), 3},
+                                                {"p99_ms", percentile(times, 0.99), 3}});
     }
   }
 }
@@ -211,43 +171,43 @@ GroupResult run_group(const Clip& clip, int streams, int in_flight, double secon
   return result;
 }
 
-void report_groups(Session& session) {
-  const Clip small = cropped(session.clip, 640, 480);
-  for (const Clip* const clip : std::initializer_list<const Clip*>{&session.clip, &small}) {
+void report_groups(const Clip& clip, Run& run) {
+  const Clip small = cropped(clip, 640, 480);
+  for (const Clip* const size : {&clip, &small}) {
     for (const int streams : {1, 4, 16, 64, 256}) {
       for (const int in_flight : {1, 2, 3, 4}) {
-        if (session.quick && in_flight == 4) continue;
+        if (run.quick && in_flight == 4) continue;
         const double before = processor_seconds();
         const StopWatch watch;
-        const GroupResult result = run_group(*clip, streams, in_flight, session.quick ? 0.4 : 1.5);
-        session.report.row("streams in a group",
-                           {{"width", clip->width},
-                            {"height", clip->height},
-                            {"streams", streams},
-                            {"batches_in_flight", in_flight},
-                            {"fps", result.fps},
-                            {"median_ms", median(result.latencies), 2},
-                            {"p99_ms", percentile(result.latencies, 0.99), 2},
-                            {"cores", (processor_seconds() - before) / watch.seconds(), 2}});
+        const GroupResult result = run_group(*size, streams, in_flight, run.quick ? 0.4 : 1.5);
+        run.report.row("streams in a group",
+                       {{"width", size->width},
+                        {"height", size->height},
+                        {"streams", streams},
+                        {"batches_in_flight", in_flight},
+                        {"fps", result.fps},
+                        {"median_ms", median(result.latencies), 2},
+                        {"p99_ms", percentile(result.latencies, 0.99), 2},
+                        {"cores", (processor_seconds() - before) / watch.seconds(), 2}});
       }
     }
   }
 }
 
 // What the process uses of a core while it waits: for nothing, and for 60 pictures a second.
-void report_waiting(Session& session) {
-  const FramePool pool(session.clip, MemoryKind::device);
+void report_waiting(const Clip& clip, Run& run) {
+  const FramePool pool(clip, MemoryKind::device);
   const auto row = [&](const char* what, const auto& work) {
     const double before = processor_seconds();
     const StopWatch watch;
     work();
-    session.report.row(
-        "waiting", {{"for", what}, {"share_of_a_core", (processor_seconds() - before) / watch.seconds(), 4}});
+    run.report.row("waiting",
+                   {{"for", what}, {"share_of_a_core", (processor_seconds() - before) / watch.seconds(), 4}});
   };
   StreamGroupConfig config;
   config.backend = BackendChoice::cuda;
   StreamGroup group(config);
-  const StreamGroup::Stream stream = group.open(config_of(session.clip, Preset::fast, 0));
+  const StreamGroup::Stream stream = group.open(config_of(clip, Preset::fast, 0));
   row("nothing, in a group", [&] { group.receive_any(2s); });
   row("60 pictures a second, in a group", [&] {
     for (int i = 0; i < 120; ++i) {
@@ -256,7 +216,7 @@ void report_waiting(Session& session) {
       std::this_thread::sleep_for(14ms);
     }
   });
-  Encoder encoder(config_of(session.clip, Preset::best, 1));
+  Encoder encoder(config_of(clip, Preset::best, 1));
   row("pictures of 20 ms one after another, from an encoder", [&] {
     for (int i = 0; i < 100; ++i) {
       encoder.send(pool.frame(static_cast<std::uint64_t>(i)));
@@ -272,14 +232,14 @@ double resident_mib() {
   return static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1 << 20);
 }
 
-void report_memory(Session& session) {
-  const Clip small = cropped(session.clip, 320, 192);
+void report_memory(const Clip& clip, Run& run) {
+  const Clip small = cropped(clip, 320, 192);
   const FramePool pool(small, MemoryKind::device);
   const Config config = config_of(small, Preset::fast, 16);
   const auto row = [&](const char* what, int count) {
     std::size_t free = 0, total = 0;
     check_cuda(cudaMemGetInfo(&free, &total), "asking for the device's memory");
-    session.report.row(
+    run.report.row(
         "memory",
         {{"after", what},
          {"count", count},
@@ -288,7 +248,7 @@ void report_memory(Session& session) {
          {"device_allocations", static_cast<double>(memory_cache_state(0).driver_requests)},
          {"pinned_allocations", static_cast<double>(memory_cache_state(kPinnedMemory).driver_requests)}});
   };
-  const int clips = session.quick ? 1000 : 10000, openings = session.quick ? 100 : 1000;
+  const int clips = run.quick ? 1000 : 10000, openings = run.quick ? 100 : 1000;
   Encoder encoder(config);
   for (int i = 0; i < 20; ++i) encode_clip(encoder, pool, 8);
   row("clips", 20);
@@ -304,10 +264,10 @@ void report_memory(Session& session) {
 }
 
 // Groups and encoders end while pictures are at every stage.
-void report_teardown(Session& session) {
-  const Clip small = cropped(session.clip, 320, 192);
+void report_teardown(const Clip& clip, Run& run) {
+  const Clip small = cropped(clip, 320, 192);
   const FramePool pool(small, MemoryKind::device);
-  const int rounds = session.quick ? 100 : 1000;
+  const int rounds = run.quick ? 100 : 1000;
   const StopWatch watch;
   for (int round = 0; round < rounds; ++round) {
     StreamGroupConfig config;
@@ -325,7 +285,7 @@ void report_teardown(Session& session) {
     Encoder encoder(config_of(small, Preset::fast, 4));
     for (int i = 0; i < round % 11; ++i) encoder.send(pool.frame(static_cast<std::uint64_t>(i)));
   }
-  session.report.row("teardown", {{"rounds", rounds}, {"seconds", watch.seconds(), 2}});
+  run.report.row("teardown", {{"rounds", rounds}, {"seconds", watch.seconds(), 2}});
 }
 
 constexpr struct {
@@ -338,14 +298,14 @@ constexpr struct {
 void measure(int argc, char** argv) {
   const StopWatch watch;
   check_cuda(cudaFree(nullptr), "making a context");
-  Session session;
-  session.context_ms = milliseconds(watch);
+  Run run;
+  run.context_ms = milliseconds(watch);
   std::string only, json;
   std::vector<std::string> words;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     if (word == "--quick") {
-      session.quick = true;
+      run.quick = true;
     } else if ((word == "--only" || word == "--json") && i + 1 < argc) {
       (word == "--only" ? only : json) = argv[++i];
     } else {
@@ -356,12 +316,12 @@ void measure(int argc, char** argv) {
     throw std::runtime_error(
         "usage: bench_sessions [--only TABLES] [--quick] [--json FILE] CLIP.yuv WIDTHxHEIGHT");
   }
-  session.clip = read_clip(words[0], words[1]);
+  const Clip clip = read_clip(words[0], words[1]);
   for (const auto& table : kTables) {
     if (!only.empty() && ("," + only + ",").find("," + std::string(table.name) + ",") == std::string::npos)
       continue;
-    table.report(session);
-    if (!json.empty()) write_file(json, session.report.json());
+    table.report(clip, run);
+    if (!json.empty()) write_file(json, run.report.json());
   }
   release_cached_memory();
 }
