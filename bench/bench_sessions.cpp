@@ -290,7 +290,7 @@ void report_teardown(const Clip& clip, Run& run) {
 
 constexpr struct {
   const char* name;
-  void (*report)(Session&);
+  void (*report)(const Clip&, Run&);
 } kTables[] = {{"opening", report_opening},  {"clips", report_clips},     {"small", report_small_batches},
                {"groups", report_groups},    {"waiting", report_waiting}, {"memory", report_memory},
                {"teardown", report_teardown}};

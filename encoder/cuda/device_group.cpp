@@ -12,8 +12,12 @@ namespace {
 
 class DeviceGroup final : public Backend {
  public:
-  DeviceGroup(std::vector<std::unique_ptr<Backend>> members, int devices, int batch)
-      : members_(std::move(members)), devices_(devices), batch_(static_cast<std::uint64_t>(batch)) {}
+  DeviceGroup(std::vector<std::unique_ptr<Backend>> members, int devices, int batch,
+              std::shared_ptr<const QpOffsetRelay> relay)
+      : members_(std::move(members)),
+        relay_(std::move(relay)),
+        devices_(devices),
+        batch_(static_cast<std::uint64_t>(batch)) {}
 
   int capacity() const override { return static_cast<int>(members_.size()) * members_[0]->capacity(); }
 
@@ -53,6 +57,7 @@ class DeviceGroup final : public Backend {
   // Another batch means other members, which the next group takes from the cache of memory.
   bool restart(const StageParams& params, int batch) override {
     if (static_cast<std::uint64_t>(batch) != batch_) return false;
+    if (relay_ && relay_->bytes() != relay_bytes(params)) return false;
     for (const auto& backend : members_) {
       if (!backend->restart(params, batch)) return false;
     }
@@ -65,6 +70,7 @@ class DeviceGroup final : public Backend {
   }
 
   std::vector<std::unique_ptr<Backend>> members_;
+  const std::shared_ptr<const QpOffsetRelay> relay_;  // null without adaptive quantisation
   const int devices_;
   const std::uint64_t batch_;  // pictures of every batch of a clip except the last
   std::uint64_t submitted_ = 0;
@@ -93,7 +99,7 @@ std::unique_ptr<Backend> open_devices(const StageParams& params, const std::vect
       break;
     }
   }
-  return std::make_unique<DeviceGroup>(std::move(members), static_cast<int>(devices.size()), batch);
+  return std::make_unique<DeviceGroup>(std::move(members), static_cast<int>(devices.size()), batch, relay);
 }
 
 }  // namespace cu264::encoder::cuda

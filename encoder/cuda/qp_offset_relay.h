@@ -19,6 +19,8 @@ class QpOffsetRelay {
   // `bytes` is relay_bytes().
   explicit QpOffsetRelay(std::size_t bytes) : bytes_(bytes), memory_(take_pinned(bytes)) {}
 
+  std::size_t bytes() const { return bytes_; }
+
   // Copies what the previous batch has left to d_previous, on the stream that is about to compute a batch's
   // offsets. For the very first batch d_previous stays as it is.
   void take(std::int8_t* d_previous, const Stream& stream) const {

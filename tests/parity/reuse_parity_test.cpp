@@ -129,7 +129,9 @@ TEST_F(ReuseParity, WaitingAndDescriptor) {
   std::vector<Packet> packets;
   for (std::size_t i = 0; i < frames.size(); ++i) {
     ASSERT_TRUE(encoder.send(frames[i].view(static_cast<std::int64_t>(3 * i + 1))));
-    if (i % 2 == 0) EXPECT_FALSE(encoder.receive(60s));  // half a batch: nothing can come
+    if (i % 2 == 0) {
+      EXPECT_FALSE(encoder.receive(60s));  // half a batch: nothing can come
+    }
     while (packets.size() < i / 2 * 2 + (i % 2) * 2) {
       pollfd entry{descriptor, POLLIN, 0};
       ASSERT_EQ(poll(&entry, 1, 60000), 1);
