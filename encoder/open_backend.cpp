@@ -9,7 +9,6 @@
 #include "encoder/stages.h"
 #if defined(CU264_WITH_CUDA)
 #include "encoder/cuda/cuda_backend.h"
-#include "encoder/cuda/device_frame_holder.h"
 #endif
 
 namespace cu264 {

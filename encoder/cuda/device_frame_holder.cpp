@@ -1,11 +1,12 @@
-#include "encoder/cuda/device_frame_holder.h"
-
+// Keeps frames for the CUDA backend while they wait for their batch.
+#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
 
 #include "common/cuda/handles.h"
 #include "common/cuda/memory_cache.h"
+#include "encoder/cuda/cuda_backend.h"
 #include "encoder/cuda/uploader.h"
 #include "encoder/packed_frame.h"
 
