@@ -15,9 +15,8 @@
 
 #include "common/cuda/handles.h"
 #include "common/cuda/memory_cache.h"
-#include "encoder/cuda/encrypt.h"
+#include "encoder/cuda/clip_keys.h"
 #include "encoder/cuda/memory.h"
-#include "encoder/cuda/plan_marks.h"
 #include "encoder/cuda/qp_offset_relay.h"
 #include "encoder/cuda/reconstruct.h"
 #include "encoder/cuda/slice_headers.h"
@@ -76,11 +75,7 @@ class CudaBackend final : public Backend {
 
   // Work in flight still uses the backend's memory and the caller's. If the device is lost, nothing does, so
   // errors do not matter here.
-  ~CudaBackend() override {
-    wait_for_device();
-    protect::wipe(&mark_plan_.key, sizeof mark_plan_.key);
-    protect::wipe(&encryption_.key, sizeof encryption_.key);
-  }
+  ~CudaBackend() override { wait_for_device(); }
 
   bool restart(const StageParams& params, int batch) override {
     check_streams(params);
@@ -92,7 +87,7 @@ class CudaBackend final : public Backend {
     params_ = params;
     size_ = batch;
     if (same_layout) {
-      set_up_protection();
+      keys_.set(params_, d_, *encode_);
     } else {
       set_up();
     }
@@ -195,21 +190,7 @@ class CudaBackend final : public Backend {
       launch_qp_offset_reset(static_cast<int>(relay_bytes(params_)), d_.qp_offsets.previous, encode_->get());
     }
     if (params_.reconstruction) output_.resize(params_.mb_width, params_.mb_height, params_.slices);
-    set_up_protection();
-  }
-
-  // Each clip has its own keys.
-  void set_up_protection() {
-    if (params_.marks) {
-      if (!plan_) plan_ = std::make_unique<Stream>();
-      if (!planned_) planned_ = std::make_unique<Event>();
-      put_mark_plan();
-    }
-    if (params_.cipher) {
-      const protect::StreamKeys& keys = params_.cipher->keys();
-      encryption_ = {protect::aes_expand_key(keys.keystream_key().data()), keys.nonce(),
-                     params_.cipher->parts(), d_.encrypted_macroblocks};
-    }
+    keys_.set(params_, d_, *encode_);
   }
 
   // Whether a batch of the other parameters has the memory that is laid out, and tables that are filled.
@@ -224,20 +205,10 @@ class CudaBackend final : public Backend {
 
   void wait_for_device() const {
     if (uploader_) cudaStreamSynchronize(uploader_->stream().get());
-    if (plan_) cudaStreamSynchronize(plan_->get());
+    keys_.wait();
     cudaStreamSynchronize(encode_->get());
     cudaStreamSynchronize(download_->get());
     if (notices_) cudaStreamSynchronize(notices_->get());
-  }
-
-  void put_mark_plan() {
-    const protect::MarkPlanner& marks = *params_.marks;
-    mark_plan_ = {protect::aes_expand_key(marks.keys().keystream_key().data()), marks.keys().nonce(),
-                  marks.density(), d_.mark_frame, static_cast<std::uint32_t>(marks.frame().size())};
-    check_cuda(cudaMemcpyAsync(d_.mark_frame, marks.frame().data(), marks.frame().size(),
-                               cudaMemcpyHostToDevice, encode_->get()),
-               "uploading the watermark");
-    check_cuda(cudaStreamSynchronize(encode_->get()), "uploading the watermark");
   }
 
   BatchView view_of(const Pictures& pictures, const DeviceMemory::Batch& d) const {
@@ -280,16 +251,18 @@ class CudaBackend final : public Backend {
     encode_->wait_for(batch.uploaded.get());
     BatchView view = view_of(batch.pictures, d);
     if (params_.aq) view.qp_offsets = launch_qp_offsets_of(view);
-    if (params_.marks) plan_marks(batch, d);
+    if (params_.marks) {
+      keys_.plan_marks(d, view.pictures, view.macroblocks_per_picture(), batch.uploaded, *encode_);
+    }
     launch_reconstruct(view, common_qp(batch), params_.preset, d.reconstruct_scratch, encode_->get(), d.marks,
                        params_.marks && params_.marks->by_parity());
     entropy::LaunchCode code = entropy::launch_code;
     if (params_.cipher && params_.entropy_kernel != nullptr) {
-      view = launch_encrypt(view, encryption_, encode_->get());
+      view = launch_encrypt(view, keys_.encryption(), encode_->get());
     } else if (params_.cipher) {
       code = [this](const BatchView& plain, const entropy::CodeScratch& scratch,
                     const entropy::GroupBits& bits, cudaStream_t stream) {
-        launch_code_encrypted(plain, encryption_, scratch, bits, stream);
+        launch_code_encrypted(plain, keys_.encryption(), scratch, bits, stream);
       };
     }
     const entropy::PackMemory memory{d_.pack_scratch, d.coded, d.stream, d_.stream_bytes};
@@ -317,16 +290,6 @@ class CudaBackend final : public Backend {
         std::all_of(first, first + batch.pictures.count,
                     [&](const core::PictureParams& picture) { return picture.qp == first->qp; });
     return common ? std::optional<int>(first->qp) : std::nullopt;
-  }
-
-  // Runs on a stream of its own, beside the end of the previous batch, where the wavefront leaves the device
-  // room.
-  void plan_marks(const Batch& batch, const DeviceMemory::Batch& d) const {
-    plan_->wait_for(batch.uploaded.get());
-    launch_plan_marks(mark_plan_, d.params, batch.pictures.count, params_.mb_width * params_.mb_height,
-                      d.marks, plan_->get());
-    planned_->record(plan_->get());
-    encode_->wait_for(planned_->get());
   }
 
   // The offsets of a batch's last picture are kept for the next batch: on this device, where one stream keeps
@@ -430,15 +393,12 @@ class CudaBackend final : public Backend {
   CachedMemory pinned_allocation_;
   DeviceMemory d_;
   PinnedMemory pinned_;
-  MarkPlan mark_plan_;         // for StageParams::marks
-  EncryptionPlan encryption_;  // for StageParams::cipher
+  ClipKeys keys_;
   std::unique_ptr<Uploader> uploader_;
   std::unique_ptr<Stream> encode_;
   std::unique_ptr<Stream> download_;
   std::unique_ptr<Stream> notices_;       // for notifier_
   std::shared_ptr<Notifier> notifier_;    // null: nobody waits
-  std::unique_ptr<Stream> plan_;          // for StageParams::marks
-  std::unique_ptr<Event> planned_;        // for StageParams::marks
   std::unique_ptr<Event> offsets_done_;   // for StageParams::aq
   std::shared_ptr<QpOffsetRelay> relay_;  // null for a single device and without adaptive quantisation
   std::unique_ptr<Batch> batches_[kBatchesInFlight];
