@@ -95,7 +95,10 @@ bool Encoder::send(const Frame& frame) {
 
 std::optional<Packet> Encoder::receive() {
   encoder::Session& session = impl_->session;
-  if (session.pending() == 0) return std::nullopt;
+  if (session.pending() == 0) {
+    session.check_marks();
+    return std::nullopt;
+  }
   if (!impl_->full() && !session.flushed() && !impl_->backend().ready()) return std::nullopt;
   return session.packet_of(impl_->backend().collect());
 }
@@ -106,7 +109,10 @@ std::optional<Packet> Encoder::receive(std::chrono::nanoseconds timeout) {
   const encoder::Notifier::Deadline deadline = encoder::Notifier::deadline_in(timeout);
   for (bool in_time = true;;) {
     const std::uint64_t seen = notifier.begin_check();
-    if (session.pending() == 0) return std::nullopt;
+    if (session.pending() == 0) {
+      session.check_marks();
+      return std::nullopt;
+    }
     encoder::Backend& backend = impl_->backend();
     if (backend.ready()) return session.packet_of(backend.collect());
     if (!in_time || !backend.working()) return std::nullopt;

@@ -29,6 +29,14 @@ PixelFormat batch_format(PixelFormat format) {
 
 }  // namespace
 
+void GroupState::check_end(const std::shared_ptr<GroupStream>& stream) {
+  try {
+    stream->session.check_marks();
+  } catch (const Error& error) {
+    deliver(stream, error);
+  }
+}
+
 void GroupState::deliver(const std::shared_ptr<GroupStream>& stream, std::variant<Packet, Error> result) {
   if (stream->closed) return;
   stream->results.push_back(std::move(result));
@@ -84,15 +92,10 @@ bool Lane::company_is_complete() const {
 }
 
 void Lane::wait_for_company(Lock& lock) {
-  auto oldest = std::chrono::steady_clock::now();
   std::size_t waiting = 0;
-  for (const auto& stream : slots_) {
-    if (!stream || stream->waiting.empty()) continue;
-    oldest = std::min(oldest, stream->waiting.front().since);
-    waiting += stream->waiting.size();
-  }
+  for (const auto& stream : slots_) waiting += stream ? stream->waiting.size() : 0;
   if (waiting >= static_cast<std::size_t>(opened_.batch)) return;
-  work_.wait_until(lock, oldest + longest_wait_, [this] { return stop_ || company_is_complete(); });
+  work_.wait_for(lock, longest_wait_, [this] { return stop_ || company_is_complete(); });
 }
 
 std::vector<Lane::Taken> Lane::take(std::size_t room) {
@@ -178,6 +181,7 @@ void Lane::collect_oldest(Lock& lock) {
     if (stream.session.pending() == pending) stream.session.drop_oldest();
     group_.deliver(picture.stream, *error);
   }
+  group_.check_end(picture.stream);
   --stream.in_lane;
   stream.changed.notify_all();
   group_.notifier.signal();

@@ -31,7 +31,6 @@ struct GroupStream {
   struct Waiting {
     HeldFrame frame;
     core::PictureParams params;
-    std::chrono::steady_clock::time_point since;
   };
 
   explicit GroupStream(const Config& config) : session(config) {}
@@ -61,6 +60,8 @@ struct GroupState {
   std::deque<std::shared_ptr<GroupStream>> ready;  // streams with results, for receive_any
 
   void deliver(const std::shared_ptr<GroupStream>& stream, std::variant<Packet, Error> result);
+  // Delivers the error of a clip that has ended and was too short for its watermark.
+  void check_end(const std::shared_ptr<GroupStream>& stream);
 };
 
 class Lane {

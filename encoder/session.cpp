@@ -121,7 +121,6 @@ Packet Session::packet_of(CodedAccessUnit&& unit) {
   if (mark_check_) {
     if (received_ == 0) packet.data.insert(packet.data.begin(), mark_message_.begin(), mark_message_.end());
     mark_check_->picture(packet.data);
-    if (flushed_ && pending_.size() == 1) mark_check_->finish();
   }
   if (received_ == 0 && !cipher_message_.empty()) {
     const auto behind = packet.data.begin() + static_cast<std::ptrdiff_t>(mark_message_.size());
@@ -132,6 +131,10 @@ Packet Session::packet_of(CodedAccessUnit&& unit) {
   }
   drop_oldest();
   return packet;
+}
+
+void Session::check_marks() const {
+  if (mark_check_ && flushed_ && pending_.empty() && received_ > 0) mark_check_->finish();
 }
 
 void Session::drop_oldest() {

@@ -38,9 +38,11 @@ class Session {
   core::PictureParams next_picture(const Frame& frame) const;
   // The frame was handed to the backend.
   void sent(const Frame& frame);
-  // The packet of the oldest picture that was sent. Throws Error(bad_input) with the last packet of a clip
-  // that is too short for its watermark.
+  // The packet of the oldest picture that was sent.
   Packet packet_of(CodedAccessUnit&& unit);
+  // Throws Error(bad_input) if the clip has ended and was too short for its watermark. Whether a packet is
+  // the last one is not known if it was made before flush(), so this is to be called when no packet is left.
+  void check_marks() const;
   // The oldest picture that was sent has no packet.
   void drop_oldest();
 

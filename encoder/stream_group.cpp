@@ -13,7 +13,6 @@
 namespace cu264 {
 
 using encoder::GroupStream, encoder::Lane, encoder::Notifier, encoder::StageParams;
-using Clock = std::chrono::steady_clock;
 
 namespace {
 
@@ -237,7 +236,6 @@ bool StreamGroup::submit(Stream id, const Frame& frame, std::chrono::nanoseconds
   if (stream->lane->failure()) throw Error(*stream->lane->failure());
   picture.params = session.next_picture(frame);
   picture.params.stream = stream->slot;
-  picture.since = Clock::now();
   session.sent(frame);
   stream->waiting.push_back(std::move(picture));
   stream->lane->wake();
@@ -302,7 +300,11 @@ int StreamGroup::ready_descriptor() {
 void StreamGroup::flush(Stream id) {
   const std::lock_guard lock(impl_->state.mutex);
   const std::shared_ptr<GroupStream> stream = impl_->find(id);
+  if (stream->session.flushed()) return;
   stream->session.flush();
+  impl_->state.check_end(stream);
+  stream->changed.notify_all();
+  impl_->state.notifier.signal();
   stream->lane->wake();  // nobody needs to wait for its company any more
 }
 

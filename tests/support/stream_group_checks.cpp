@@ -57,7 +57,7 @@ std::vector<Source> sources(int pictures) {
     all.back().config.set("aq", "variance");
   }
   all.push_back(source(64, 64, pictures, 80));
-  all.back().config.watermark = EncoderWatermark{key(), {0xc5}, WatermarkScheme::t1_sign, 65536, 11};
+  all.back().config.watermark = EncoderWatermark{key(), {0xc5}, WatermarkScheme::t1_sign, 65536};
   all.push_back(source(48, 48, pictures, 90));
   all.back().config.encryption = EncoderEncryption{key(), encryption_strength(3)};
   return all;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cu264/encoder.h"
+#include "protect/fixed_nonce.h"
 #include "support/encode.h"
 #include "support/picture.h"
 
@@ -61,7 +62,8 @@ TEST(Reuse, NextClipsAreCodedAsByAnotherEncoder) {
 TEST(Reuse, WatermarksBeginAnew) {
   Config config = config_of(96, 80);
   ProtectionKey key(std::array<std::uint8_t, 32>{2, 6, 4});
-  config.watermark = EncoderWatermark{key, {0xc5}, WatermarkScheme::t1_sign, 65536, 11};
+  config.watermark = EncoderWatermark{key, {0xc5}, WatermarkScheme::t1_sign, 65536};
+  const protect::FixedNonce nonce(11);
   Encoder encoder(config);
   for (const int pictures : {4, 6}) {
     const std::vector<Picture> frames = clip(pictures, 96, 80, 7);
