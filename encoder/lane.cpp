@@ -92,10 +92,11 @@ bool Lane::company_is_complete() const {
 }
 
 void Lane::wait_for_company(Lock& lock) {
-  std::size_t waiting = 0;
-  for (const auto& stream : slots_) waiting += stream ? stream->waiting.size() : 0;
-  if (waiting >= static_cast<std::size_t>(opened_.batch)) return;
-  work_.wait_for(lock, longest_wait_, [this] { return stop_ || company_is_complete(); });
+  work_.wait_for(lock, longest_wait_, [this] {
+    std::size_t waiting = 0;
+    for (const auto& stream : slots_) waiting += stream ? stream->waiting.size() : 0;
+    return stop_ || waiting >= static_cast<std::size_t>(opened_.batch) || company_is_complete();
+  });
 }
 
 std::vector<Lane::Taken> Lane::take(std::size_t room) {
