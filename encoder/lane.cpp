@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 #include <new>
 #include <utility>
 
@@ -141,15 +142,17 @@ void Lane::restart_for(Taken& picture) {
   }
 }
 
-void Lane::submit(std::vector<Taken>& taken) {
-  for (Taken& picture : taken) {
+void Lane::submit(std::vector<Taken> taken) {
+  const std::size_t first = in_flight_.size();
+  std::move(taken.begin(), taken.end(), std::back_inserter(in_flight_));
+  for (std::size_t i = first; i < in_flight_.size(); ++i) {
+    Taken& picture = in_flight_[i];
+    restart_for(picture);
     try {
-      restart_for(picture);
       opened_.backend->submit(picture.frame.frame, picture.params, picture.frame.written);
     } catch (...) {
       picture.error = as_error(std::current_exception());
     }
-    in_flight_.push_back(std::move(picture));
   }
   opened_.backend->flush();
 }
@@ -226,7 +229,7 @@ void Lane::run() {
         lock.unlock();
         std::optional<Error> error;
         try {
-          submit(taken);
+          submit(std::move(taken));
         } catch (...) {
           error = as_error(std::current_exception());
         }

@@ -102,7 +102,7 @@ class Lane {
   bool company_is_complete() const;
   void wait_for_company(Lock& lock);
   std::vector<Taken> take(std::size_t room);
-  void submit(std::vector<Taken>& taken);
+  void submit(std::vector<Taken> taken);
   void restart_for(Taken& picture);
   void collect_oldest(Lock& lock);
   void fail(Lock& lock, const Error& error);
