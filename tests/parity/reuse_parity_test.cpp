@@ -1,10 +1,12 @@
 // Encoders that are reused, waited for and opened from cached memory give the bytes of the CPU backend.
+#include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 
 #include <vector>
 
 #include "common/cuda/memory_cache.h"
+#include "cu264/device.h"
 #include "tests/parity/session_checks.h"
 #include "tests/support/stream_group_checks.h"
 
@@ -101,6 +103,58 @@ TEST_F(ReuseParity, OpenedAgainFromCachedMemory) {
   release_cached_memory();
   EXPECT_EQ(memory_cache_state(0).kept_bytes, 0u);
   EXPECT_EQ(memory_cache_state(kPinnedMemory).kept_bytes, 0u);
+}
+
+// Takes all of the device's free memory.
+class Hoard {
+ public:
+  Hoard() {
+    for (std::size_t bytes = std::size_t{1} << 38; bytes >= std::size_t{64} << 10;) {
+      void* d_memory = nullptr;
+      if (cudaMalloc(&d_memory, bytes) == cudaSuccess) {
+        d_pieces_.push_back(d_memory);
+      } else {
+        cudaGetLastError();
+        bytes /= 2;
+      }
+    }
+  }
+  ~Hoard() {
+    for (void* const d_piece : d_pieces_) cudaFree(d_piece);
+  }
+
+ private:
+  std::vector<void*> d_pieces_;
+};
+
+// The cache gives way to an encoder that needs memory, and an encoder that cannot have any leaves nothing
+// behind.
+TEST_F(ReuseParity, MemoryTakenByOthers) {
+  if (cuda_devices().at(0).name == "emulator") GTEST_SKIP() << "its memory is the host's";
+  const std::vector<test::Picture> frames = clip(4, 64, 48);
+  const Config config = config_of(64, 48, 2);
+  const std::vector<Packet> host = on_host(config, frames);
+  Encoder running(config);
+  expect_equal(host, encode_with(running, frames));
+  { const Encoder large(config_of(512, 512, 64)); }
+  EXPECT_GT(memory_cache_state(0).kept_bytes, std::size_t{100} << 20);
+  const Hoard hoard;
+  {
+    Encoder small(config);
+    EXPECT_EQ(memory_cache_state(0).kept_bytes, 0u);
+    expect_equal(host, encode_with(small, frames));
+  }
+  release_cached_memory();
+  const Hoard rest;
+  const std::size_t taken = memory_cache_state(0).taken_bytes;
+  try {
+    const Encoder large(config_of(512, 512, 64));
+    ADD_FAILURE() << "there was memory left";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::out_of_memory) << error.what();
+  }
+  EXPECT_EQ(memory_cache_state(0).taken_bytes, taken);
+  expect_equal(host, encode_with(running, frames));
 }
 
 // Streams larger than the window through which the host reads them.
