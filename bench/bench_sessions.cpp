@@ -136,8 +136,7 @@ struct GroupResult {
 };
 
 // Each stream sends its next frame when the packet of the frame before arrives.
-GroupResult run_group(const Clip& clip, int streams, int in_flight, double seconds) {
-  const FramePool pool(clip, MemoryKind::device);
+GroupResult run_group(const Clip& clip, const FramePool& pool, int streams, int in_flight, double seconds) {
   StreamGroupConfig group_config;
   group_config.backend = BackendChoice::cuda;
   group_config.batches_in_flight = in_flight;
@@ -174,12 +173,13 @@ GroupResult run_group(const Clip& clip, int streams, int in_flight, double secon
 void report_groups(const Clip& clip, Run& run) {
   const Clip small = cropped(clip, 640, 480);
   for (const Clip* const size : {&clip, &small}) {
+    const FramePool pool(*size, MemoryKind::device);
     for (const int streams : {1, 4, 16, 64, 256}) {
       for (const int in_flight : {1, 2, 3, 4}) {
         if (run.quick && in_flight == 4) continue;
         const double before = processor_seconds();
         const StopWatch watch;
-        const GroupResult result = run_group(*size, streams, in_flight, run.quick ? 0.4 : 1.5);
+        const GroupResult result = run_group(*size, pool, streams, in_flight, run.quick ? 0.4 : 1.5);
         run.report.row("streams in a group",
                        {{"width", size->width},
                         {"height", size->height},
