@@ -317,9 +317,11 @@ void measure(int argc, char** argv) {
         "usage: bench_sessions [--only TABLES] [--quick] [--json FILE] CLIP.yuv WIDTHxHEIGHT");
   }
   const Clip clip = read_clip(words[0], words[1]);
+  std::vector<std::string> wanted;
+  std::istringstream names(only);
+  for (std::string name; std::getline(names, name, ',');) wanted.push_back(name);
   for (const auto& table : kTables) {
-    if (!only.empty() && ("," + only + ",").find("," + std::string(table.name) + ",") == std::string::npos)
-      continue;
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), table.name) == wanted.end()) continue;
     table.report(clip, run);
     if (!json.empty()) write_file(json, run.report.json());
   }
