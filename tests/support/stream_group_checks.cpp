@@ -56,7 +56,7 @@ std::vector<Source> sources(int pictures) {
     all.push_back(source(48, 48, pictures, 60 + 10 * i));
     all.back().config.set("aq", "variance");
   }
-  all.push_back(source(64, 64, pictures, 80));
+  all.push_back(source(96, 96, pictures, 80));  // large enough for the payload
   all.back().config.watermark = EncoderWatermark{key(), {0xc5}, WatermarkScheme::t1_sign, 65536};
   all.push_back(source(48, 48, pictures, 90));
   all.back().config.encryption = EncoderEncryption{key(), encryption_strength(3)};
