@@ -59,6 +59,10 @@ void check_frame(const Frame& frame, const Config& config, std::optional<PixelFo
                     size_text(config.width, config.height),
                 "scale the frame, or open another encoder");
   }
+  if (frame.qp && (*frame.qp < 0 || *frame.qp > 51)) {
+    throw Error(ErrorCode::invalid_argument, name + " has the QP " + std::to_string(*frame.qp),
+                "set Frame::qp to 0..51, or leave it out");
+  }
   check_format(frame, format, name);
   for (int plane = 0; plane < plane_count(frame.format); ++plane) {
     check_plane(frame, plane, name + ", plane " + std::to_string(plane));

@@ -8,13 +8,17 @@
 //   }
 //   encoder.flush();
 //   while (auto packet = encoder.receive()) write(*packet);
-// Threads: an Encoder must be used by one thread at a time; any number of encoders may run at once. The
-// library has no mutable globals.
+// The next frame that is sent begins another clip: with headers again, packets counted from 0 and, byte for
+// byte, as another encoder would code it. To reuse an encoder costs nothing.
+//
+// Threads: an Encoder must be used by one thread at a time; any number of encoders may run at once. All that
+// they share is a cache of memory (release_cached_memory), which looks after its own threads.
 //
 // Errors: every call may throw cu264::Error. After a throw from send, receive or flush the encoder can only
 // be destroyed.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -138,9 +142,24 @@ struct MemoryRequirement {
   int batch = 0;           // pictures
 };
 
-// What the cuda backend allocates when it opens; it allocates nothing later. With Config::batch 0 this asks
-// the devices, as opening does; otherwise no device is needed.
+// What Encoder::reconfigure changes. What is not set stays as it is.
+struct ConfigChanges {
+  std::optional<int> qp;  // from the next frame on
+  // From the next clip on: only before the first frame, or after flush and the last packet. The memory of the
+  // encoder is kept where it suffices.
+  std::optional<int> width, height;
+  std::optional<Preset> preset;
+  std::optional<Rational> frame_rate;
+};
+
+// What the cuda backend allocates, when it opens and with the first frame in host memory; it allocates
+// nothing later. With Config::batch 0 this asks the devices, as opening does; otherwise no device is needed.
 MemoryRequirement memory_required(const Config& config);
+
+// Memory of encoders that were destroyed is kept for those that are opened next: of each device up to a
+// quarter of its memory and 8 GiB, of page-locked memory up to 512 MiB. This gives all of it back. It also
+// happens when an encoder cannot have the memory it needs. Call it before cudaDeviceReset.
+void release_cached_memory();
 
 namespace encoder {
 struct EncoderAccess;  // not part of the API
@@ -154,12 +173,14 @@ class Encoder {
   Encoder(Encoder&&) noexcept;
   Encoder& operator=(Encoder&&) noexcept;
 
+  // Like headers(), it may be different after reconfigure.
   const EncoderInfo& info() const noexcept;
 
   // SPS, PPS and the SEI message that names the encoder, in Annex B form.
   const std::vector<std::uint8_t>& headers() const noexcept;
 
-  // Takes a picture and returns true. Returns false if the pipeline is full; receive() then has a packet.
+  // Takes a picture and returns true. Returns false if the pipeline is full, or if packets are left from
+  // before flush(); receive() then has a packet.
   // Host memory of the frame may be reused once send has returned true, pinned and device memory once the
   // frame's packet was received.
   bool send(const Frame& frame);
@@ -169,8 +190,21 @@ class Encoder {
   // flush(), that all packets have been handed out.
   std::optional<Packet> receive();
 
-  // Announces that no more frames will come.
+  // The next packet. Sleeps until it is ready or the time has passed; with a timeout of 0 it never waits.
+  // Returns at once if no packet can come without another call, because no frame is on its way or the frames
+  // sent do not fill a batch yet.
+  std::optional<Packet> receive(std::chrono::nanoseconds timeout);
+
+  // A descriptor for poll and event loops, which the encoder owns. It becomes readable when a packet may be
+  // ready; then call receive(timeout) until it returns none, which makes it unreadable again.
+  int ready_descriptor();
+
+  // Announces that no more frames of this clip will come.
   void flush();
+
+  // Throws Error(invalid_argument) for values out of range, and for changes within a clip that only the next
+  // one can have; nothing has changed then, and the encoder goes on.
+  void reconfigure(const ConfigChanges& changes);
 
  private:
   friend struct encoder::EncoderAccess;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace cu264 {
 
@@ -41,6 +42,7 @@ struct Frame {
   void* stream = nullptr;
   std::int64_t pts = 0;       // in Config::time_base units, handed back unchanged in the packet
   void* user_data = nullptr;  // handed back unchanged in the packet
+  std::optional<int> qp;      // 0..51: of this picture, instead of Config::qp
 };
 
 }  // namespace cu264
