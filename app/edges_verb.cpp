@@ -106,7 +106,7 @@ class EdgesRun {
 ExitCode edges(EdgesOptions options) {
   options.reader.input.stop = [] { return interrupted(); };
   const auto reader = open_reader(options.reader);
-  if (!reader) return ExitCode::interrupted;
+  if (!reader) return interrupted_exit();
   reader->keep({});
   std::string summary;
   {
@@ -118,7 +118,7 @@ ExitCode edges(EdgesOptions options) {
     for (const std::string& note : reader->notes()) std::fprintf(stderr, "cu264: note: %s\n", note.c_str());
     std::fprintf(stderr, "cu264: %s%s\n", summary.c_str(), interrupted() ? ", interrupted" : "");
   }
-  return interrupted() ? ExitCode::interrupted : ExitCode::done;
+  return interrupted() ? interrupted_exit() : ExitCode::done;
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ ExitCode encode(EncodeOptions options) {
   std::atomic<bool> stop_reading{false};
   options.reader.input.stop = [&] { return stop_reading || interrupted(); };
   const auto opened = open_reader(options.reader);
-  if (!opened) return ExitCode::interrupted;
+  if (!opened) return interrupted_exit();
   io::Reader& reader = *opened;
   const io::VideoInfo& video = reader.info();
 
@@ -61,7 +61,7 @@ ExitCode encode(EncodeOptions options) {
   std::string summary;
   {
     EncodeOutputs outputs(options, config, encoder.info(), encoder.headers(), video, copied);
-    if (encode_all(reader, encoder, outputs, stop_reading) == 0) return ExitCode::interrupted;
+    if (encode_all(reader, encoder, outputs, stop_reading) == 0) return interrupted_exit();
     for (const std::string& note : reader.notes()) notes.push_back(note);
     outputs.finish(notes);
     summary = outputs.summary();
@@ -70,7 +70,7 @@ ExitCode encode(EncodeOptions options) {
     for (const std::string& note : notes) std::fprintf(stderr, "cu264: note: %s\n", note.c_str());
     std::fprintf(stderr, "cu264: %s%s\n", summary.c_str(), interrupted() ? ", interrupted" : "");
   }
-  return interrupted() ? ExitCode::interrupted : ExitCode::done;
+  return interrupted() ? interrupted_exit() : ExitCode::done;
 }
 
 }  // namespace

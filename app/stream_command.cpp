@@ -120,7 +120,7 @@ ExitCode rewrite_stream(const StreamCommand& command, StreamTool& tool) {
   try {
     io::remux(command.input, edit_of(tool), &output, command.output, notes);
   } catch (const Error&) {
-    if (interrupted()) return ExitCode::interrupted;
+    if (interrupted()) return interrupted_exit();
     throw;
   }
   tool.finish();
@@ -137,7 +137,7 @@ ExitCode extract_payload(const StreamCommand& command, StreamTool& tool) {
   try {
     io::remux(command.input, edit_of(tool), nullptr, {}, notes);
   } catch (const Error&) {
-    if (interrupted()) return ExitCode::interrupted;
+    if (interrupted()) return interrupted_exit();
     throw;
   }
   const std::vector<std::uint8_t> payload = tool.finish();

@@ -132,7 +132,7 @@ ExitCode vle_verb(const std::vector<std::string>& arguments) {
     run(*options);
   } catch (const Interrupted&) {
     std::fputs("cu264: interrupted\n", stderr);
-    return ExitCode::interrupted;
+    return interrupted_exit();
   }
   return ExitCode::done;
 }
