@@ -37,12 +37,10 @@ struct Encoder::Impl {
 
   explicit Impl(const Config& c, const entropy::EntropyKernel* entropy_kernel = nullptr) : config(c) {
     encoder::validate(config);
-    const int mb_width = encoder::macroblocks(config.width);
-    const int mb_height = encoder::macroblocks(config.height);
-    const encoder::StreamLevel level = encoder::choose_level(mb_width, mb_height, config.frame_rate);
+    const encoder::StreamLevel level = encoder::stream_level(config);
     info.width = encoder::coded_side(config.width);
     info.height = encoder::coded_side(config.height);
-    info.level_idc = level.level_idc;
+    info.level_idc = level.level_idc, info.level_bit_rate = level.bit_rate;
     if (info.width != config.width) info.warnings.push_back(widened("width", config.width));
     if (info.height != config.height) info.warnings.push_back(widened("height", config.height));
     if (!level.holds) {
@@ -119,17 +117,17 @@ struct Encoder::Impl {
   bool flushed = false;
 };
 
-Encoder::Encoder(const Config& config) : impl_(std::make_unique<Impl>(config)) {}
-Encoder::Encoder(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+Encoder::Encoder(const Config& config) : impl_{std::make_unique<Impl>(config)} {}
+Encoder::Encoder(std::unique_ptr<Impl> impl) noexcept : impl_{std::move(impl)} {}
 Encoder::~Encoder() = default;
 Encoder::Encoder(Encoder&&) noexcept = default;
 Encoder& Encoder::operator=(Encoder&&) noexcept = default;
 
-const EncoderInfo& Encoder::info() const noexcept {
+const EncoderInfo& Encoder::info() const {
   return impl_->info;
 }
 
-const std::vector<std::uint8_t>& Encoder::headers() const noexcept {
+const std::vector<std::uint8_t>& Encoder::headers() const {
   return impl_->headers;
 }
 
