@@ -6,14 +6,14 @@
 
 namespace cu264::app {
 
-// Makes SIGINT, SIGTERM and SIGHUP set interrupted() from now on (SIGHUP only if it is not ignored already, as
-// under nohup). A closed pipe becomes a write error.
+// Makes SIGINT, SIGTERM and SIGHUP set interrupted() from now on (SIGHUP only if it is not ignored already,
+// as under nohup). A closed pipe becomes a write error.
 void catch_signals();
 
 bool interrupted();
 
-// Returns the exit status that tells which signal it was, as shells count it: 130 for SIGINT, 143 for SIGTERM,
-// 129 for SIGHUP.
+// Returns the exit status that tells which signal it was, as shells count it: 130 for SIGINT, 143 for
+// SIGTERM, 129 for SIGHUP.
 ExitCode interrupted_exit();
 
 }  // namespace cu264::app
