@@ -7,15 +7,18 @@
 
 namespace cu264::app {
 
-NamedFiles named_files(const ParsedOptions& parsed, std::vector<std::string> words, const std::string& form) {
+NamedFiles named_files(const ParsedOptions& parsed, std::vector<std::string> words, const std::string& form,
+                       bool has_output) {
   const std::string how = "cu264 " + form;
   NamedFiles files{parsed["input"], parsed["output"]};
   if (files.input.empty() && !words.empty()) files.input = words[0], words.erase(words.begin());
   if (files.input.empty()) usage("no input is named", how);
-  if (files.output.empty() && !words.empty()) files.output = words[0], words.erase(words.begin());
-  if (files.output.empty()) usage("no output is named", how);
+  if (has_output && files.output.empty() && !words.empty())
+    files.output = words[0], words.erase(words.begin());
+  if (has_output && files.output.empty()) usage("no output is named", how);
   if (!words.empty()) {
-    usage("'" + words[0] + "' is neither the input, " + files.input + ", nor the output, " + files.output,
+    usage("'" + words[0] + "' is one name too many beside " + files.input + (has_output ? " and " : "") +
+              files.output,
           how);
   }
   return files;

@@ -30,8 +30,9 @@ struct NamedFiles {
 };
 
 // Finds the names of both files. `words` are the arguments that are not options, without the verb's action.
-// `form` says how the verb is used, for the error.
-NamedFiles named_files(const ParsedOptions& parsed, std::vector<std::string> words, const std::string& form);
+// `form` says how the verb is used, for the error. A verb that only reports has no output.
+NamedFiles named_files(const ParsedOptions& parsed, std::vector<std::string> words, const std::string& form,
+                       bool has_output = true);
 
 // Reads -y and -n.
 Overwrite read_overwrite(const ParsedOptions& parsed);

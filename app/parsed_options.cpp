@@ -41,6 +41,7 @@ po::options_description description_of(const std::vector<Option>& known) {
     if (name == planned) usage("--" + name + " is not in this version", later.instead);
   }
   std::vector<std::string> names;
+  names.reserve(known.size());
   for (const Option& option : known) names.emplace_back(option.name);
   const std::string near = suggest(name, names);
   usage("unknown option --" + name, near.empty() ? help : "did you mean --" + near + "?");

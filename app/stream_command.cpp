@@ -62,7 +62,8 @@ OptionGroup stream_options() {
 }
 
 std::optional<StreamCommand> parse_stream_command(const VerbHelp& help,
-                                                  const std::vector<std::string>& arguments) {
+                                                  const std::vector<std::string>& arguments,
+                                                  bool has_output) {
   const std::string action = arguments.empty() ? "" : arguments[0];
   if (action == "--help" || action == "-h") return std::fputs(help_text(help).c_str(), stdout), std::nullopt;
   if (std::find(help.actions.begin(), help.actions.end(), action) == help.actions.end()) {
@@ -73,8 +74,9 @@ std::optional<StreamCommand> parse_stream_command(const VerbHelp& help,
   const ParsedOptions parsed({arguments.begin() + 1, arguments.end()}, help.options(action),
                              help.name + " " + action);
   if (parsed.has("help")) return std::fputs(help_text(help).c_str(), stdout), std::nullopt;
-  const NamedFiles files =
-      named_files(parsed, parsed.words(), help.name + " " + action + " [options] INPUT OUTPUT");
+  const NamedFiles files = named_files(
+      parsed, parsed.words(),
+      help.name + " " + action + (has_output ? " [options] INPUT OUTPUT" : " [options] INPUT"), has_output);
   check_files_differ({files.input, files.output});
   for (const char* name : {"key-file", "payload"}) {
     if (parsed.has(name) && io::same_file(parsed[name], files.output))

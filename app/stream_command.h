@@ -31,10 +31,11 @@ struct StreamCommand {
 // The options that all these verbs have.
 OptionGroup stream_options();
 
-// Parses ACTION INPUT OUTPUT and options. Returns nothing if help was asked for, which is then printed.
-// Throws Error(invalid_argument) for anything that is not understood.
+// Parses ACTION INPUT OUTPUT and options; an action that only reports has no output. Returns nothing if help
+// was asked for, which is then printed. Throws Error(invalid_argument) for anything that is not understood.
 std::optional<StreamCommand> parse_stream_command(const VerbHelp& help,
-                                                  const std::vector<std::string>& arguments);
+                                                  const std::vector<std::string>& arguments,
+                                                  bool has_output = true);
 
 // Reads a payload file. One that is empty, or larger than any stream could hold, is refused.
 std::vector<std::uint8_t> read_payload(const std::string& path);

@@ -22,7 +22,7 @@ class Files(CommandTest):
     def test_too_few_and_too_many(self):
         out = self.path("x.mp4")
         for pattern, arguments in (("no input", []), ("no output", [self.input]), ("no output", ["-i", self.input]),
-                                   ("neither", [self.input, out, out]), ("neither", ["-i", self.input, "-o", out, out])):
+                                   ("too many", [self.input, out, out]), ("too many", ["-i", self.input, "-o", out, out])):
             self.assertRegex(self.encode(*arguments, code=1).stderr, pattern)
 
     def test_other_verbs(self):

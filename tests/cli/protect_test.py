@@ -161,7 +161,7 @@ class Protect(CommandTest):
         self.fails_with(1, "protect does no 'hide'", "protect", "hide")
         self.fails_with(1, "half a key", "protect", "encrypt", stream, "-o", out, "--key-file",
                         self.write("half", b"7" * 32))
-        self.fails_with(1, "there is no output", "protect", "encrypt", stream, *key)
+        self.fails_with(1, "no output is named", "protect", "encrypt", stream, *key)
         self.fails_with(2, "No such file", "protect", "encrypt", self.path("nowhere.mp4"), "-o", out, *key)
         self.fails_with(2, "text", "protect", "encrypt", self.write("text.264", b"no video\n" * 99), "-o", out, *key)
         whole = self.read(stream)

@@ -69,7 +69,7 @@ class Usage(CommandTest):
     def test_input_and_output(self):
         self.refuse(1, "no input", output="out.mp4")
         self.refuse(1, "no output", self.input, output=None)
-        self.refuse(1, "neither the input", self.input, self.input)
+        self.refuse(1, "one name too many", self.input, self.input)
         self.refuse(1, "extension", self.input, output="out.avi")
         self.refuse(1, "extension", self.input, output="out")
 

@@ -111,7 +111,7 @@ class Vle(FolderTest):
 
     def test_usage(self):
         for pattern, words in (("nothing to do", []), ("neither compress nor expand", ["squeeze", self.text]),
-                               ("no input", ["compress"]), ("neither the input", ["expand", "a", "b"]),
+                               ("no input", ["compress"]), ("one name too many", ["expand", "a", "b"]),
                                ('backend "gpu"', ["compress", self.text, "--backend", "gpu"]),
                                ("threads", ["compress", self.text, "--threads", "-1"]),
                                ("threads", ["compress", self.text, "--threads", "99999"]),
