@@ -8,6 +8,8 @@ namespace cu264::encoder {
 inline constexpr int kMaxThreads = 1024;
 inline constexpr int kMaxBatch = 1024;
 inline constexpr int kMaxDevices = 64;
+// Chroma converted from RGB lies in the middle of its 2x2 samples: type 1 of H.264 figure E-1.
+inline constexpr int kChromaOfRgb = 1;
 
 inline int macroblocks(int samples) {
   return (samples + 15) / 16;
@@ -24,6 +26,9 @@ void validate(const Config& config);
 // The name as Config::set takes it. Throws Error(invalid_argument) for a value outside the enumeration.
 const char* name_of(Preset preset);
 const char* name_of(PixelFormat format);
+const char* name_of(AdaptiveQuantisation aq);
+const char* name_of(HeaderPlacement placement);
+const char* name_of(BackendChoice backend);
 
 // Whether frames are RGB, and the colours that the stream's headers give: Config::colour, with the matrix
 // that RGB is converted by if Config leaves it unspecified.

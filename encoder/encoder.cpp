@@ -66,17 +66,17 @@ struct Encoder::Impl {
   bool listens = false;                         // the backend knows the notifier
 };
 
-Encoder::Encoder(const Config& config) : impl_(std::make_unique<Impl>(config)) {}
-Encoder::Encoder(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+Encoder::Encoder(const Config& config) : impl_{std::make_unique<Impl>(config)} {}
+Encoder::Encoder(std::unique_ptr<Impl> impl) noexcept : impl_{std::move(impl)} {}
 Encoder::~Encoder() = default;
 Encoder::Encoder(Encoder&&) noexcept = default;
 Encoder& Encoder::operator=(Encoder&&) noexcept = default;
 
-const EncoderInfo& Encoder::info() const noexcept {
+const EncoderInfo& Encoder::info() const {
   return impl_->info;
 }
 
-const std::vector<std::uint8_t>& Encoder::headers() const noexcept {
+const std::vector<std::uint8_t>& Encoder::headers() const {
   return impl_->session.headers();
 }
 

@@ -17,12 +17,12 @@ std::string widened(const char* side, int samples) {
 }
 
 EncoderInfo info_of(const Config& config) {
-  const StreamLevel level =
-      choose_level(macroblocks(config.width), macroblocks(config.height), config.frame_rate);
+  const StreamLevel level = stream_level(config);
   EncoderInfo info;
   info.width = coded_side(config.width);
   info.height = coded_side(config.height);
   info.level_idc = level.level_idc;
+  info.level_bit_rate = level.bit_rate;
   if (info.width != config.width) info.warnings.push_back(widened("width", config.width));
   if (info.height != config.height) info.warnings.push_back(widened("height", config.height));
   if (!level.holds) {
@@ -72,6 +72,7 @@ void Session::begin_clip() {
 void Session::reconfigure(const ConfigChanges& changes) {
   const Config next = changed(config_, changes);
   validate(next);
+  stream_level(next);  // throws if Config::level_idc does not hold the new size or frame rate
   if (needs_end_of_clip(changes) && !between_clips()) {
     throw Error(ErrorCode::invalid_argument,
                 "size, preset and frame rate cannot change within a clip, whose headers were written",

@@ -55,6 +55,7 @@ void Muxer::add_video(const MuxerOptions& options) {
   codec.color_primaries = static_cast<AVColorPrimaries>(info.primaries);
   codec.color_trc = static_cast<AVColorTransferCharacteristic>(info.transfer);
   codec.color_space = static_cast<AVColorSpace>(info.matrix);
+  codec.chroma_location = static_cast<AVChromaLocation>(info.chroma_location);
   codec.color_range = info.full_range ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
   codec.extradata =
       static_cast<std::uint8_t*>(av_mallocz(options.headers.size() + AV_INPUT_BUFFER_PADDING_SIZE));
@@ -81,6 +82,13 @@ void Muxer::write_header(const MuxerOptions& options) {
     // their first packet.
     av_options.set("movflags", "+empty_moov+delay_moov+default_base_moof");
     av_options.set("frag_duration", std::to_string(AV_TIME_BASE));
+  }
+  if (options.faststart && file_.regular()) {
+    av_options.set("movflags", "+faststart");
+    // The muxer opens what it has written once more, by this name.
+    av_freep(&context_->url);
+    context_->url = av_strdup(("file:" + file_.readable_path()).c_str());
+    if (!context_->url) throw std::bad_alloc();
   }
   if (options.container == Container::ts) context_->max_delay = kTransportDelay;
   check(avformat_write_header(context_, av_options.address()), "cannot begin");

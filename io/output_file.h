@@ -14,7 +14,8 @@ namespace cu264::io {
 
 class OutputFile {
  public:
-  // "-" is standard output. Throws Error(bad_output), as every function here does.
+  // "-" is standard output. A link is written through. A write-protected file is refused. Throws
+  // Error(bad_output), as every function here does.
   explicit OutputFile(const std::string& path);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;

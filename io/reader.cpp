@@ -7,6 +7,7 @@ extern "C" {
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <utility>
 
 #include "io/av_versions.h"
@@ -42,6 +43,9 @@ Reader::Reader(const ReaderOptions& options)
   info_.time_base = stream_->time_base;
   timestamps_ = Timestamps(stream_->time_base, info_.frame_rate, input_->iformat->flags & AVFMT_NOTIMESTAMPS);
   if (options_.seek > 0) seek();
+  if (options_.duration > 0) {
+    end_ = input_begin() + std::llround((options_.seek + options_.duration) * AV_TIME_BASE);
+  }
   has_ahead_ = next_picture(ahead_);
   if (!has_ahead_ && !input_.stopped()) {
     if (!first_damage_.empty())
@@ -76,8 +80,12 @@ void Reader::open_decoder() {
   }
 }
 
+std::int64_t Reader::input_begin() const {
+  return input_->start_time != AV_NOPTS_VALUE ? input_->start_time : 0;
+}
+
 void Reader::seek() {
-  const std::int64_t begin = input_->start_time != AV_NOPTS_VALUE ? input_->start_time : 0;
+  const std::int64_t begin = input_begin();
   const std::int64_t target = begin + std::llround(options_.seek * AV_TIME_BASE);
   start_ = target;
   shift_ = av_rescale_q(target, AV_TIME_BASE_Q, stream_->time_base);
@@ -104,7 +112,7 @@ void Reader::fill_info(const AVFrame& frame) {
                                           " are too large: at most " +
                                           size_text(options_.max_side, options_.max_side));
   }
-  const AVRational ratio = av_guess_sample_aspect_ratio(input_.get(), stream_, const_cast<AVFrame*>(&frame));
+  const AVRational ratio = frame.sample_aspect_ratio;  // next_source() put the container's there
   if (ratio.num > 0 && ratio.den > 0) info_.sample_aspect_ratio = ratio;
   // A variable frame rate shows in an average that differs from the base rate.
   const AVRational average = stream_->avg_frame_rate, base = stream_->r_frame_rate;
@@ -113,6 +121,14 @@ void Reader::fill_info(const AVFrame& frame) {
   }
   fill_expected_frames();
   Converter::describe(frame, info_);
+  if (options_.tags.chroma_location) info_.chroma_location = *options_.tags.chroma_location + 1;
+  const bool retagged = options_.tags.matrix || options_.tags.full_range;
+  if (retagged &&
+      (av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.format))->flags & AV_PIX_FMT_FLAG_RGB)) {
+    throw Error(ErrorCode::invalid_argument,
+                name_ + ": is RGB, whose conversion decides --colormatrix and --range",
+                "drop them, or convert by --vf scale=out_color_matrix=bt709,format=yuv420p");
+  }
   const std::string loss = Converter::loss(static_cast<AVPixelFormat>(frame.format));
   if (!loss.empty()) notes_.push_back(name_ + ": " + loss);
   if (is_interlaced(frame)) notes_.push_back(name_ + ": is interlaced; coded as progressive frames");
@@ -133,14 +149,18 @@ void Reader::fill_expected_frames() {
     info_.expected_frames -= static_cast<std::int64_t>(options_.seek * av_q2d(info_.frame_rate));
   }
   info_.expected_frames = std::max<std::int64_t>(info_.expected_frames, 0);
+  if (options_.duration > 0 && info_.expected_frames > 0) {
+    const double wanted = std::ceil(options_.duration * av_q2d(info_.frame_rate));
+    info_.expected_frames = std::min(info_.expected_frames, static_cast<std::int64_t>(wanted));
+  }
   if (options_.frames > 0 && (info_.expected_frames == 0 || options_.frames < info_.expected_frames)) {
     info_.expected_frames = options_.frames;
   }
 }
 
 bool Reader::read(Picture& picture, std::vector<AvPacket>& side) {
-  const bool limit_reached = options_.frames > 0 && pictures_ == options_.frames;
-  if (!has_ahead_ || limit_reached || input_.stopped()) {
+  const bool limit_reached = end_reached_ || (options_.frames > 0 && pictures_ == options_.frames);
+  if (!has_ahead_ || input_.stopped()) {
     if (limit_reached) {
       read_side_tail(side);
     } else if (!input_.stopped()) {
@@ -164,7 +184,10 @@ void Reader::read_side_tail(std::vector<AvPacket>& side) {
       video_end_ + av_rescale_q(kInterleavingSeconds, AVRational{1, 1}, info_.time_base);
   while (!side_.all_reached(video_end_, info_.time_base) && next_packet(*packet_)) {
     if (packet_->stream_index == stream_->index) {
-      if (packet_->dts != AV_NOPTS_VALUE && packet_->dts - shift_ > limit) break;
+      if (packet_->dts != AV_NOPTS_VALUE &&
+          av_compare_ts(packet_->dts - shift_, stream_->time_base, limit, info_.time_base) > 0) {
+        break;
+      }
       av_packet_unref(packet_.get());
     } else {
       side_.add(std::exchange(packet_, make_packet()));
@@ -175,19 +198,59 @@ void Reader::read_side_tail(std::vector<AvPacket>& side) {
 
 bool Reader::next_picture(Picture& picture) {
   AvFrame frame = make_frame();
-  for (;;) {
-    if (!decode(frame.get())) return false;
-    const std::int64_t pts = timestamps_.next(frame->best_effort_timestamp);
-    // One microsecond of slack is allowed, which is what rounding to AV_TIME_BASE may cost.
-    if (start_ != AV_NOPTS_VALUE && av_compare_ts(pts, stream_->time_base, start_ - 1, AV_TIME_BASE_Q) < 0) {
-      av_frame_unref(frame.get());
-      continue;
+  if (!next_frame(*frame)) return false;
+  if (info_.width == 0) fill_info(*frame);
+  picture.pts = frame->pts;
+  picture.duration = filters_ ? 0 : duration_of(*frame);  // filters do not keep it true
+  if (picture.duration <= 0)
+    picture.duration =
+        std::max<std::int64_t>(1, av_rescale_q(1, av_inv_q(info_.frame_rate), info_.time_base));
+  picture.frame = converter_.convert(std::move(frame));
+  return true;
+}
+
+bool Reader::next_frame(AVFrame& frame) {
+  if (options_.filters.empty()) return next_source(frame);
+  while (!filters_ || !filters_->pull(frame)) {
+    if (sources_ended_) return false;
+    const AvFrame source = make_frame();
+    if (next_source(*source)) {
+      if (!filters_) open_filters(*source);
+      const std::int64_t duration = duration_of(*source);
+      source_end_ = source->pts + (duration > 0 ? duration : timestamps_.frame_duration());
+      filters_->push(*source);
+    } else {
+      sources_ended_ = true;
+      if (!filters_) return false;
+      filters_->finish(source_end_);
     }
-    check_frame(*frame);
-    picture.pts = std::max<std::int64_t>(pts - shift_, start_ != AV_NOPTS_VALUE ? 0 : INT64_MIN);
-    picture.duration = duration_of(*frame);
-    if (picture.duration <= 0) picture.duration = timestamps_.frame_duration();
-    picture.frame = converter_.convert(std::move(frame));
+  }
+  frame.pts = filtered_.next(frame.pts);
+  return true;
+}
+
+void Reader::open_filters(AVFrame& first) {
+  filters_ = std::make_unique<FilterGraph>(options_.filters, first, stream_->time_base, info_.frame_rate);
+  info_.time_base = filters_->time_base();
+  const AVRational rate = filters_->frame_rate();
+  if (rate.num > 0) info_.frame_rate = rate;
+  filtered_ = Timestamps(info_.time_base, info_.frame_rate, false);
+}
+
+bool Reader::next_source(AVFrame& frame) {
+  for (;; av_frame_unref(&frame)) {
+    if (end_reached_ || !decode(&frame)) return false;
+    const std::int64_t pts = timestamps_.next(frame.best_effort_timestamp);
+    // One microsecond of slack is allowed, which is what rounding to AV_TIME_BASE may cost.
+    if (start_ != AV_NOPTS_VALUE && av_compare_ts(pts, stream_->time_base, start_ - 1, AV_TIME_BASE_Q) < 0)
+      continue;
+    end_reached_ =
+        end_ != AV_NOPTS_VALUE && av_compare_ts(pts, stream_->time_base, end_, AV_TIME_BASE_Q) >= 0;
+    if (end_reached_) return false;
+    check_frame(frame);
+    frame.pts = std::max<std::int64_t>(pts - shift_, start_ != AV_NOPTS_VALUE ? 0 : INT64_MIN);
+    frame.sample_aspect_ratio = av_guess_sample_aspect_ratio(input_.get(), stream_, &frame);
+    options_.tags.apply(frame);
     return true;
   }
 }
@@ -195,11 +258,11 @@ bool Reader::next_picture(Picture& picture) {
 void Reader::check_frame(const AVFrame& frame) {
   if (frame.decode_error_flags != 0 || (frame.flags & AV_FRAME_FLAG_CORRUPT))
     damage("parts of it are damaged");
-  if (info_.width == 0) {
-    fill_info(frame);
-  } else if (frame.width != info_.width || frame.height != info_.height) {
+  if (source_width_ == 0) {
+    source_width_ = frame.width, source_height_ = frame.height;
+  } else if (frame.width != source_width_ || frame.height != source_height_) {
     throw Error(ErrorCode::bad_input,
-                name_ + ": the frame size changes from " + size_text(info_.width, info_.height) + " to " +
+                name_ + ": the frame size changes from " + size_text(source_width_, source_height_) + " to " +
                     size_text(frame.width, frame.height) + " at frame " + std::to_string(pictures_));
   }
 }
@@ -293,11 +356,20 @@ void Reader::damage(const std::string& what) {
               "--allow-partial encodes what can be read");
 }
 
+std::string Reader::description() const {
+  const char* const format = av_get_pix_fmt_name(decoder_->pix_fmt);
+  char rate[32];
+  std::snprintf(rate, sizeof rate, "%.6g", av_q2d(av_guess_frame_rate(input_.get(), stream_, nullptr)));
+  return std::string(input_->iformat->name) + ", " + avcodec_get_name(decoder_->codec_id) + ", " +
+         (format ? format : "unknown samples") + ", " + size_text(source_width_, source_height_) + ", " +
+         rate + " pictures a second";
+}
+
 std::vector<std::string> Reader::notes() const {
   std::vector<std::string> notes = notes_;
-  if (timestamps_.moved() > 0) {
-    notes.push_back(name_ + ": " + std::to_string(timestamps_.moved()) +
-                    " timestamps not in order were moved");
+  const std::int64_t moved = timestamps_.moved() + filtered_.moved();
+  if (moved > 0) {
+    notes.push_back(name_ + ": " + std::to_string(moved) + " timestamps not in order were moved");
   }
   if (skipped_ > 0) {
     notes.push_back(name_ + ": " + std::to_string(skipped_) +

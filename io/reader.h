@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "io/av_input.h"
 #include "io/converter.h"
+#include "io/filter_graph.h"
+#include "io/picture_tags.h"
 #include "io/side_streams.h"
 #include "io/timestamps.h"
 #include "io/video_info.h"
@@ -18,7 +21,10 @@ struct ReaderOptions {
   InputOptions input;
   bool allow_partial = false;  // accept a damaged or cut-off input as far as it can be read
   double seek = 0;             // seconds from the input's start
+  double duration = 0;         // seconds from there on; 0: all
   std::int64_t frames = 0;     // the largest number of pictures; 0: all
+  PictureTags tags;            // instead of what the input says of its pictures
+  std::string filters;         // a graph of libavfilter; empty: none
   int max_side = 8192;         // wider or higher pictures are refused
 };
 
@@ -28,6 +34,9 @@ class Reader {
   explicit Reader(const ReaderOptions& options);
 
   const VideoInfo& info() const { return info_; }
+
+  // What is read, in a few words: the container, the codec and the pictures before any filter.
+  std::string description() const;
 
   // The streams that can be copied. All are copied, until keep() names those that are wanted.
   const std::vector<const AVStream*>& side_streams() const { return side_.streams(); }
@@ -43,11 +52,15 @@ class Reader {
 
  private:
   void open_decoder();
+  std::int64_t input_begin() const;  // in AV_TIME_BASE units
   void seek();
   void fill_info(const AVFrame& frame);
   void fill_expected_frames();
-  int picture_bytes() const;            // the size of an uncompressed picture
-  bool next_picture(Picture& picture);  // reads from the decoder, starting at the seek point, in order
+  int picture_bytes() const;  // the size of an uncompressed picture
+  bool next_picture(Picture& picture);
+  bool next_frame(AVFrame& frame);    // as it is coded: filtered, with its time in info_.time_base
+  bool next_source(AVFrame& frame);   // from the decoder, starting at the seek point, in order
+  void open_filters(AVFrame& first);  // for frames like this one
   bool decode(AVFrame* frame);
   bool feed_decoder();  // takes one packet of any stream; false at the end of the input
   bool next_packet(AVPacket& packet);
@@ -68,11 +81,18 @@ class Reader {
   Timestamps timestamps_{{1, 25}, {25, 1}, false};
   AvPacket packet_;
 
-  std::int64_t shift_ = 0;               // subtracted from the pictures' times
-  std::int64_t start_ = AV_NOPTS_VALUE;  // pictures before this are dropped, in AV_TIME_BASE units
-  std::int64_t packet_end_ = 0;          // byte position behind the last whole uncompressed picture
-  bool entered_ = false;                 // whether a packet was seen that decoding can begin with
-  std::int64_t skipped_ = 0;             // the number of packets before that one
+  std::int64_t shift_ = 0;                        // subtracted from the pictures' times
+  std::int64_t start_ = AV_NOPTS_VALUE;           // pictures before this are dropped, in AV_TIME_BASE units
+  std::int64_t end_ = AV_NOPTS_VALUE;             // so are those from this on
+  bool end_reached_ = false;                      // whether there was one
+  std::unique_ptr<FilterGraph> filters_;          // null before the first frame, or without --vf
+  Timestamps filtered_{{1, 25}, {25, 1}, false};  // the times of what leaves the filters
+  std::int64_t source_end_ = 0;                   // the end of the last frame that they saw
+  bool sources_ended_ = false;                    // whether the filters have seen the last frame
+  int source_width_ = 0, source_height_ = 0;      // before the filters; 0 before the first frame
+  std::int64_t packet_end_ = 0;                   // byte position behind the last whole uncompressed picture
+  bool entered_ = false;                          // whether a packet was seen that decoding can begin with
+  std::int64_t skipped_ = 0;                      // the number of packets before that one
   bool draining_ = false;
   std::int64_t pictures_ = 0;   // the number handed out, without `ahead_`
   std::int64_t video_end_ = 0;  // the end of the last picture handed out

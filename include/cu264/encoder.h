@@ -67,6 +67,8 @@ struct Colour {
 enum class AdaptiveQuantisation { off, variance };
 inline constexpr int kMaxEdgeGuided = 3;  // of Config::edge_guided
 
+inline constexpr int kMaxChromaLocation = 5;  // of Config::chroma_location
+
 inline constexpr int kMaxSide = 8192;  // largest width and height of a picture to encode, in luma samples
 
 struct Config {
@@ -89,6 +91,10 @@ struct Config {
   bool fixed_frame_rate = true;        // written to the VUI; false for a variable frame rate
   Rational sample_aspect_ratio{0, 1};  // 0: unspecified
   Colour colour;
+  int chroma_location = -1;  // chroma_sample_loc_type of H.264 figure E-1, 0..5; -1: not said
+  // 10 x the level that the stream must keep to by its size and macroblock rate; 9: level 1b; 0: the lowest.
+  // EncoderInfo::level_bit_rate says what it allows of bits, which a constant QP does not know beforehand.
+  int level_idc = 0;
   HeaderPlacement headers = HeaderPlacement::first_packet;
   bool reconstruction = false;  // fill Packet::reconstruction
   // The format of all frames. If it is not set, the first frame determines it, which must be i420, nv12 or
@@ -114,7 +120,7 @@ struct Config {
 
 // The description of an option that Config::set takes, for a help text.
 struct ConfigOption {
-  enum class Group { coding, execution, input, output };
+  enum class Group { coding, execution, input, output, description };  // description: of the pictures
 
   const char* name;
   const char* value;    // a placeholder for the value, for example "N"
@@ -131,8 +137,9 @@ struct EncoderInfo {
   std::string backend_reason;  // why this backend was chosen, in a few words
   int width = 0;  // of the decoded picture: Config's width and height, rounded up to even numbers
   int height = 0;
-  int batch = 1;                      // pictures encoded together
-  int level_idc = 0;                  // 10 x the level; 9 is level 1b
+  int batch = 1;                    // pictures encoded together
+  int level_idc = 0;                // 10 x the level; 9 is level 1b
+  std::int64_t level_bit_rate = 0;  // the bits a second that the level allows; 0 if no level holds the stream
   std::vector<std::string> warnings;  // one line each: widened sides, a level that no table holds
 };
 
@@ -172,12 +179,13 @@ class Encoder {
   ~Encoder();
   Encoder(Encoder&&) noexcept;
   Encoder& operator=(Encoder&&) noexcept;
+  // Every call below throws Error(invalid_argument) for an encoder that was moved from.
 
   // Like headers(), it may be different after reconfigure.
-  const EncoderInfo& info() const noexcept;
+  const EncoderInfo& info() const;
 
   // SPS, PPS and the SEI message that names the encoder, in Annex B form.
-  const std::vector<std::uint8_t>& headers() const noexcept;
+  const std::vector<std::uint8_t>& headers() const;
 
   // Takes a picture and returns true. Returns false if the pipeline is full, or if packets are left from
   // before flush(); receive() then has a packet.
@@ -210,7 +218,17 @@ class Encoder {
   friend struct encoder::EncoderAccess;
   struct Impl;
   explicit Encoder(std::unique_ptr<Impl> impl) noexcept;
-  std::unique_ptr<Impl> impl_;
+
+  // Is never null where it is used.
+  struct ImplPointer {
+    Impl* operator->() const {
+      if (owned) return owned.get();
+      throw Error(ErrorCode::invalid_argument, "this encoder was moved from",
+                  "use the one that it was moved to");
+    }
+    std::unique_ptr<Impl> owned;
+  };
+  ImplPointer impl_;
 };
 
 }  // namespace cu264

@@ -154,14 +154,14 @@ class Protect(CommandTest):
         self.fails_with(1, "length is wrong", "protect", "encrypt", stream, "-o", out, "--key-file",
                         self.write("short", b"x" * 31))
         self.fails_with(2, "cannot be read", "protect", "encrypt", stream, "-o", out, "--key-file", self.path("nokey"))
-        self.fails_with(1, "output and the input", "protect", "encrypt", stream, "-o", stream, *key)
+        self.fails_with(1, "same file as .*, the input", "protect", "encrypt", stream, "-o", stream, *key)
         self.fails_with(1, "output and the key-file", "protect", "encrypt", stream, "-o", self.path("key"), *key)
         self.fails_with(1, "no 'everything'", "protect", "encrypt", stream, "-o", out, "--parts", "everything", *key)
         self.fails_with(1, "out of its range", "protect", "encrypt", stream, "-o", out, "--strength", "4", *key)
         self.fails_with(1, "protect does no 'hide'", "protect", "hide")
         self.fails_with(1, "half a key", "protect", "encrypt", stream, "-o", out, "--key-file",
                         self.write("half", b"7" * 32))
-        self.fails_with(1, "there is no output", "protect", "encrypt", stream, *key)
+        self.fails_with(1, "no output is named", "protect", "encrypt", stream, *key)
         self.fails_with(2, "No such file", "protect", "encrypt", self.path("nowhere.mp4"), "-o", out, *key)
         self.fails_with(2, "text", "protect", "encrypt", self.write("text.264", b"no video\n" * 99), "-o", out, *key)
         whole = self.read(stream)
@@ -289,7 +289,7 @@ class Protect(CommandTest):
             whole = self.read(name)
             for size in range(0, len(whole) - 1, max(1, len(whole) // 40)):
                 cut = self.write("cut.264", whole[:size])
-                done = subprocess.run([CU264, "protect", verb, cut, "-o", self.path("x.264"), "--key-file",
+                done = subprocess.run([CU264, "protect", verb, cut, "-o", self.path("x.264"), "-y", "--key-file",
                                        self.path("key")], stderr=subprocess.PIPE, timeout=TIMEOUT)
                 self.assertIn(done.returncode, (0, 2), (name, size))
                 if done.returncode == 2:

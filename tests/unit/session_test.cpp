@@ -200,6 +200,18 @@ TEST(Session, MayBeDestroyedOrMovedWithPicturesInFlight) {
   }
 }
 
+TEST(Session, AnEncoderThatWasMovedFromThrows) {
+  const Clip clip(48, 48, 1);
+  Encoder encoder(config_of(48, 48));
+  const Encoder moved = std::move(encoder);
+  error_of(ErrorCode::invalid_argument, [&] { encoder.send(clip.frame(0)); });
+  error_of(ErrorCode::invalid_argument, [&] { encoder.receive(); });
+  error_of(ErrorCode::invalid_argument, [&] { encoder.flush(); });
+  error_of(ErrorCode::invalid_argument, [&] { (void)encoder.info(); });
+  error_of(ErrorCode::invalid_argument, [&] { (void)encoder.headers(); });
+  EXPECT_EQ(moved.info().width, 48);
+}
+
 TEST(Session, TheFrameMayBeReusedOnceSent) {
   const Clip clip(48, 48, 3);
   const auto expected = encode(clip, config_of(48, 48));
