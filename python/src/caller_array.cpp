@@ -77,7 +77,8 @@ CallerArray of_cuda_interface(nb::handle object) {
   CallerArray array;
   array.number = number_of(nb::cast<std::string>(from["typestr"]));
   array.data = reinterpret_cast<const std::uint8_t*>(nb::cast<std::uintptr_t>(nb::object(from["data"])[0]));
-  for (const nb::handle side : nb::cast<nb::tuple>(from["shape"])) array.shape.push_back(nb::cast<std::int64_t>(side));
+  for (const nb::handle side : nb::cast<nb::tuple>(from["shape"]))
+    array.shape.push_back(nb::cast<std::int64_t>(side));
   if (from.contains("strides") && !nb::object(from["strides"]).is_none()) {
     for (const nb::handle stride : nb::cast<nb::tuple>(from["strides"])) {
       array.strides.push_back(nb::cast<std::int64_t>(stride));
@@ -113,7 +114,8 @@ CallerArray import_array(nb::handle object) {
     if (kind == kDevice || kind == kManaged) return of_device_tensor(object, device);
     if (kind != kHost && kind != kPinned) {
       throw nb::value_error(("frames lie on a device of DLPack type " + std::to_string(kind) +
-                             ", but must be in host memory or on a CUDA device").c_str());
+                             ", but must be in host memory or on a CUDA device")
+                                .c_str());
     }
   } else if (nb::hasattr(object, "__cuda_array_interface__")) {
     return of_cuda_interface(object);
@@ -121,9 +123,11 @@ CallerArray import_array(nb::handle object) {
   AnyArray array;
   if (object.is_none() || !nb::try_cast(object, array)) {
     // NumPy says "object" and the like only through its own exception.
-    throw nb::type_error(("frames must be an array (NumPy, or with __dlpack__ or __cuda_array_interface__) of uint8, "
-                          "float16, bfloat16 or float32, not " +
-                          nb::cast<std::string>(nb::str(object.type()))).c_str());
+    throw nb::type_error(
+        ("frames must be an array (NumPy, or with __dlpack__ or __cuda_array_interface__) of uint8, "
+         "float16, bfloat16 or float32, not " +
+         nb::cast<std::string>(nb::str(object.type())))
+            .c_str());
   }
   return of_ndarray(array);
 }

@@ -82,17 +82,29 @@ namespace cu264::python {
 namespace {
 
 [[noreturn]] void refuse() {
-  throw Error(ErrorCode::device_unavailable, "frames lie in device memory, but this build has no CUDA backend",
+  throw Error(ErrorCode::device_unavailable,
+              "frames lie in device memory, but this build has no CUDA backend",
               "copy them to the host, or build with CUDA");
 }
 
 }  // namespace
 
-void* stream_of(int) { refuse(); }
-int device_of(const void*) { refuse(); }
-std::shared_ptr<std::uint8_t> allocate_on_device(std::size_t, int, void*) { refuse(); }
-void copy_rows(std::uint8_t*, std::int64_t, const std::uint8_t*, std::int64_t, std::int64_t, std::int64_t, void*) { refuse(); }
-void synchronise(void*) { refuse(); }
+void* stream_of(int) {
+  refuse();
+}
+int device_of(const void*) {
+  refuse();
+}
+std::shared_ptr<std::uint8_t> allocate_on_device(std::size_t, int, void*) {
+  refuse();
+}
+void copy_rows(std::uint8_t*, std::int64_t, const std::uint8_t*, std::int64_t, std::int64_t, std::int64_t,
+               void*) {
+  refuse();
+}
+void synchronise(void*) {
+  refuse();
+}
 
 }  // namespace cu264::python
 

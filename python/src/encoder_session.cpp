@@ -16,10 +16,11 @@ Config config_of(const StreamFormat& format) {
   return config;
 }
 
-EncoderSession::EncoderSession(const StreamFormat& format) : encoder_([&] {
-  const nb::gil_scoped_release released;
-  return Encoder(config_of(format));
-}()) {}
+EncoderSession::EncoderSession(const StreamFormat& format)
+    : encoder_([&] {
+        const nb::gil_scoped_release released;
+        return Encoder(config_of(format));
+      }()) {}
 
 void EncoderSession::send(nb::object object, const std::vector<std::int64_t>& pts) {
   const FrameArray& frames = nb::cast<const FrameArray&>(object);
@@ -62,7 +63,9 @@ void EncoderSession::flush() {
   release_frames();
 }
 
-std::vector<Packet> EncoderSession::take() { return std::exchange(packets_, {}); }
+std::vector<Packet> EncoderSession::take() {
+  return std::exchange(packets_, {});
+}
 
 void EncoderSession::receive(Packet packet) {
   packets_.push_back(std::move(packet));

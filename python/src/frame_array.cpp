@@ -7,9 +7,13 @@
 namespace cu264::python {
 namespace {
 
-[[noreturn]] void refuse(const std::string& what) { throw nb::value_error(what.c_str()); }
+[[noreturn]] void refuse(const std::string& what) {
+  throw nb::value_error(what.c_str());
+}
 
-bool are_channels(std::int64_t size) { return size == 1 || size == 3 || size == 4; }
+bool are_channels(std::int64_t size) {
+  return size == 1 || size == 3 || size == 4;
+}
 
 PixelFormat planar(Number number) {
   switch (number) {
@@ -85,7 +89,8 @@ std::string FrameArray::default_layout(bool ycbcr) const {
   if (ycbcr) {
     if (shape.size() == 2) return "HW";
     if (shape.size() == 3) return "THW";
-    refuse("frames of nv12 or i420 must have shape (T, H * 3 / 2, W) or (H * 3 / 2, W), not a " + array_.describe());
+    refuse("frames of nv12 or i420 must have shape (T, H * 3 / 2, W) or (H * 3 / 2, W), not a " +
+           array_.describe());
   }
   switch (shape.size()) {
     case 2:
@@ -102,7 +107,8 @@ std::string FrameArray::default_layout(bool ycbcr) const {
       if (are_channels(shape[1])) return "TCHW";
       refuse("frames must have 1, 3 or 4 channels: a " + array_.describe() + " is neither THWC nor TCHW");
     default:
-      refuse("frames must have two to four dimensions (T, H, W, C or T, C, H, W), not a " + array_.describe());
+      refuse("frames must have two to four dimensions (T, H, W, C or T, C, H, W), not a " +
+             array_.describe());
   }
 }
 
@@ -115,7 +121,11 @@ FrameArray::Dimensions FrameArray::dimensions(const std::optional<std::string>& 
   }
   for (std::size_t i = 0; i < layout.size(); ++i) {
     const char name = layout[i];
-    Dimension* const to = name == 'T' ? &d.t : name == 'H' ? &d.h : name == 'W' ? &d.w : name == 'C' ? &d.c : nullptr;
+    Dimension* const to = name == 'T'   ? &d.t
+                          : name == 'H' ? &d.h
+                          : name == 'W' ? &d.w
+                          : name == 'C' ? &d.c
+                                        : nullptr;
     if (to == nullptr || seen.find(name) != std::string::npos) {
       refuse("layout \"" + layout + "\" must have each of H and W, and at most one T and C");
     }
@@ -140,18 +150,23 @@ void FrameArray::set_rgb(Dimensions d, bool bgr) {
     d.c.stride = number, bgr = !bgr;
   }
   // The stride of a dimension of one element means nothing.
-  const bool packed = channels > 1 && d.c.stride == number && (d.w.size == 1 || d.w.stride == channels * number);
+  const bool packed =
+      channels > 1 && d.c.stride == number && (d.w.size == 1 || d.w.stride == channels * number);
   const bool apart = !packed && (d.w.size == 1 || d.w.stride == number);
   const bool taken = packed && (channels == 3 ? !bgr || number == 1 : number == 1 && !bgr);
   if (!taken && !apart) {
-    refuse("the pixels of a row are not adjacent, or not in an order that is taken: make the frames contiguous RGB (torch: "
-           "frames.contiguous(), NumPy: numpy.ascontiguousarray(frames)); they are an " +
-           array_.describe());
+    refuse(
+        "the pixels of a row are not adjacent, or not in an order that is taken: make the frames contiguous "
+        "RGB (torch: "
+        "frames.contiguous(), NumPy: numpy.ascontiguousarray(frames)); they are an " +
+        array_.describe());
   }
   const std::int64_t row = d.w.size * number * (packed ? channels : 1);
   const std::int64_t pitch = d.h.size == 1 ? row : d.h.stride;
   if (packed) {
-    first_.format = channels == 4 ? PixelFormat::rgba32 : bgr ? PixelFormat::bgr24 : interleaved(array_.number);
+    first_.format = channels == 4 ? PixelFormat::rgba32
+                    : bgr         ? PixelFormat::bgr24
+                                  : interleaved(array_.number);
     first_.plane[0] = array_.data, first_.pitch[0] = pitch;
     return;
   }
@@ -167,7 +182,8 @@ void FrameArray::set_ycbcr(const Dimensions& d, bool nv12) {
     throw nb::type_error(("frames of nv12 and i420 must be uint8, not a " + array_.describe()).c_str());
   }
   if (d.h.size % 3 != 0 || d.h.size / 3 * 2 % 2 != 0 || d.w.size % 2 != 0) {
-    refuse("frames of nv12 and i420 must have shape (T, H * 3 / 2, W) with even H and W, not a " + array_.describe());
+    refuse("frames of nv12 and i420 must have shape (T, H * 3 / 2, W) with even H and W, not a " +
+           array_.describe());
   }
   if (d.w.stride != 1) refuse("the samples of a row are not adjacent: make the frames contiguous");
   const std::int64_t height = d.h.size / 3 * 2, pitch = d.h.stride;
@@ -201,7 +217,8 @@ Frame FrameArray::frame(std::int64_t index) const {
 }
 
 int FrameArray::plane_count() const {
-  return static_cast<int>(std::count_if(first_.plane, first_.plane + 3, [](const auto* plane) { return plane != nullptr; }));
+  return static_cast<int>(
+      std::count_if(first_.plane, first_.plane + 3, [](const auto* plane) { return plane != nullptr; }));
 }
 
 void FrameArray::plane_rows(int plane, std::int64_t& bytes, std::int64_t& rows) const {
@@ -232,7 +249,8 @@ void FrameArray::copy() {
     for (int p = 0; p < (gray ? 1 : planes); ++p) {
       std::int64_t bytes = 0, rows = 0;
       plane_rows(p, bytes, rows);
-      if (from.pitch[p] < bytes) refuse("rows of the frames overlap or run backwards: make the frames contiguous");
+      if (from.pitch[p] < bytes)
+        refuse("rows of the frames overlap or run backwards: make the frames contiguous");
       copy_rows(device_copy_.get() + i * size + offset[p], bytes, from.plane[p], from.pitch[p], bytes, rows,
                 array_.stream);
     }

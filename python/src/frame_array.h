@@ -15,8 +15,8 @@ class FrameArray {
  public:
   // layout: the dimensions in order, of T, H, W, C; not given: found from the shape.
   // colour: "rgb", "bgr", "gray", "nv12" or "i420"; not given: rgb or gray, from the number of channels.
-  FrameArray(nb::handle object, const std::optional<std::string>& layout, const std::optional<std::string>& colour,
-             bool signed_floats);
+  FrameArray(nb::handle object, const std::optional<std::string>& layout,
+             const std::optional<std::string>& colour, bool signed_floats);
 
   std::int64_t count() const { return count_; }
   int width() const { return first_.width; }

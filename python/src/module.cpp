@@ -16,7 +16,9 @@ namespace {
 
 using namespace nb::literals;
 
-nb::bytes bytes_of(const std::vector<std::uint8_t>& from) { return nb::bytes(from.data(), from.size()); }
+nb::bytes bytes_of(const std::vector<std::uint8_t>& from) {
+  return nb::bytes(from.data(), from.size());
+}
 
 std::vector<std::uint8_t> vector_of(const nb::bytes& from) {
   const auto* const data = static_cast<const std::uint8_t*>(from.data());
@@ -93,7 +95,8 @@ Mp4Audio audio_of(const std::string& codec, const nb::bytes& config, int sample_
   if (codec != "aac" && codec != "opus") {
     throw nb::value_error(("audio codec \"" + codec + "\" is not one of aac and opus").c_str());
   }
-  return {codec == "aac" ? Mp4Audio::Codec::aac : Mp4Audio::Codec::opus, vector_of(config), sample_rate, channels};
+  return {codec == "aac" ? Mp4Audio::Codec::aac : Mp4Audio::Codec::opus, vector_of(config), sample_rate,
+          channels};
 }
 
 void bind_encoder(nb::module_& m) {
@@ -104,33 +107,48 @@ void bind_encoder(nb::module_& m) {
       .def_prop_ro("width", &FrameArray::width)
       .def_prop_ro("height", &FrameArray::height)
       .def_prop_ro("format", &FrameArray::format)
-      .def_prop_ro("device", [](const FrameArray& frames) -> std::optional<int> {
-        return frames.on_device() ? std::optional<int>(frames.device()) : std::nullopt;
-      }, "The CUDA device that holds the frames; None for host memory.")
-      .def("copy", &FrameArray::copy, "Copies frames on a device there; their owner may then overwrite them.");
+      .def_prop_ro(
+          "device",
+          [](const FrameArray& frames) -> std::optional<int> {
+            return frames.on_device() ? std::optional<int>(frames.device()) : std::nullopt;
+          },
+          "The CUDA device that holds the frames; None for host memory.")
+      .def("copy", &FrameArray::copy,
+           "Copies frames on a device there; their owner may then overwrite them.");
 
   nb::class_<Packet>(m, "Packet", "A coded picture.")
-      .def_prop_ro("data", [](const Packet& packet) { return bytes_of(packet.data); },
-                   "bytes: the access unit, in Annex B form.")
-      .def_prop_ro("size", [](const Packet& packet) { return packet.data.size(); }, "int: bytes of data.")
+      .def_prop_ro(
+          "data", [](const Packet& packet) { return bytes_of(packet.data); },
+          "bytes: the access unit, in Annex B form.")
+      .def_prop_ro(
+          "size", [](const Packet& packet) { return packet.data.size(); }, "int: bytes of data.")
       .def_ro("pts", &Packet::pts, "int: presentation time, in units of the time base.")
       .def_ro("index", &Packet::index, "int: number of the picture, from 0.")
       .def_ro("keyframe", &Packet::key, "bool: always True, because every picture is an IDR picture.")
-      .def_prop_ro("qp", [](const Packet& packet) { return packet.stats.qp; }, "int: quantiser of the picture.")
+      .def_prop_ro(
+          "qp", [](const Packet& packet) { return packet.stats.qp; }, "int: quantiser of the picture.")
       .def("__repr__", [](const Packet& packet) {
         return "Packet(index=" + std::to_string(packet.index) + ", pts=" + std::to_string(packet.pts) +
                ", size=" + std::to_string(packet.data.size()) + ")";
       });
 
   nb::class_<StreamFormat>(m, "StreamFormat", "What an encoder is opened with.")
-      .def("__init__", [](StreamFormat* format, Options options, std::tuple<int, int> time_base,
-                          std::tuple<int, int, int> colour) {
-        new (format) StreamFormat{std::move(options), {std::get<0>(time_base), std::get<1>(time_base)}, {}};
-        format->colour = {std::get<0>(colour), std::get<1>(colour), std::get<2>(colour), false};
-      }, "options"_a, "time_base"_a, "colour"_a)
-      .def("check", [](const StreamFormat& format) { config_of(format); }, "Raises ValueError for a bad option.")
-      .def("automatic_batch", [](const StreamFormat& format) { return memory_required(config_of(format)).batch; },
-           nb::call_guard<nb::gil_scoped_release>());
+      .def(
+          "__init__",
+          [](StreamFormat* format, Options options, std::tuple<int, int> time_base,
+             std::tuple<int, int, int> colour) {
+            new (format)
+                StreamFormat{std::move(options), {std::get<0>(time_base), std::get<1>(time_base)}, {}};
+            format->colour = {std::get<0>(colour), std::get<1>(colour), std::get<2>(colour), false};
+          },
+          "options"_a, "time_base"_a, "colour"_a)
+      .def(
+          "check", [](const StreamFormat& format) { config_of(format); },
+          "Raises ValueError for a bad option.")
+      .def(
+          "automatic_batch",
+          [](const StreamFormat& format) { return memory_required(config_of(format)).batch; },
+          nb::call_guard<nb::gil_scoped_release>());
 
   nb::class_<EncoderSession>(m, "EncoderSession")
       .def(nb::init<const StreamFormat&>(), "format"_a)
@@ -148,13 +166,16 @@ void bind_encoder(nb::module_& m) {
 
 void bind_mp4(nb::module_& m) {
   nb::class_<Mp4Audio>(m, "AudioTrack")
-      .def("__init__", [](Mp4Audio* audio, const std::string& codec, const nb::bytes& config, int sample_rate,
-                          int channels) { new (audio) Mp4Audio(audio_of(codec, config, sample_rate, channels)); },
-           "codec"_a, "config"_a, "sample_rate"_a, "channels"_a);
+      .def(
+          "__init__",
+          [](Mp4Audio* audio, const std::string& codec, const nb::bytes& config, int sample_rate,
+             int channels) { new (audio) Mp4Audio(audio_of(codec, config, sample_rate, channels)); },
+          "codec"_a, "config"_a, "sample_rate"_a, "channels"_a);
   nb::class_<Mp4>(m, "Mp4")
       .def(nb::init<const nb::bytes&, std::tuple<int, int>, bool, double, const std::optional<std::string>&,
                     const std::optional<Mp4Audio>&>(),
-           "headers"_a, "time_base"_a, "fragmented"_a, "fragment_seconds"_a, "path"_a.none(), "audio"_a.none())
+           "headers"_a, "time_base"_a, "fragmented"_a, "fragment_seconds"_a, "path"_a.none(),
+           "audio"_a.none())
       .def("write", &Mp4::write, "packets"_a, "duration"_a)
       .def("write_audio", &Mp4::write_audio, "packet"_a, "pts"_a, "duration"_a)
       .def("end_fragment", &Mp4::end_fragment)
