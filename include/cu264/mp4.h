@@ -52,14 +52,16 @@ struct Mp4Config {
 
 class Mp4Writer {
  public:
-  // Takes the next bytes of the file. An exception that it throws passes through the writer's call.
+  // Takes bytes of the file. An exception that it throws passes through the writer's call.
   using Sink = std::function<void(std::span<const std::uint8_t>)>;
 
   // Writes a file that appears under its name with finish(); without finish() there is none. "-" (standard
   // output) and pipes take fragments only.
   Mp4Writer(const Mp4Config& config, const std::string& path);
-  // Without fragments, all samples stay in memory until finish(), because the index comes before them.
-  Mp4Writer(const Mp4Config& config, Sink sink);
+  // `append` takes the next bytes. Without fragments the index comes before the samples and is known after
+  // them: `insert_front` puts bytes before all that `append` has taken. Where there is none, all samples stay
+  // in memory until finish().
+  Mp4Writer(const Mp4Config& config, Sink append, Sink insert_front = {});
   ~Mp4Writer();
   Mp4Writer(Mp4Writer&&) noexcept;
   Mp4Writer& operator=(Mp4Writer&&) noexcept;

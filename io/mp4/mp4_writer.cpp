@@ -27,7 +27,8 @@ mp4::Movie movie_of(const Mp4Config& config) {
 }  // namespace
 
 struct Mp4Writer::Impl {
-  Impl(const Mp4Config& config, Sink to) : movie(movie_of(config)), options(config), sink(std::move(to)) {}
+  Impl(const Mp4Config& config, Sink to, Sink to_front)
+      : movie(movie_of(config)), options(config), append(std::move(to)), insert_front(std::move(to_front)) {}
 
   void check_open() const {
     if (finished) throw Error(ErrorCode::invalid_argument, "the file is finished", "open another writer");
@@ -39,14 +40,14 @@ struct Mp4Writer::Impl {
     if (options.fragmented) return track.add(size, pts, duration, track.bytes());
     track.add(size, pts, duration, written);
     written += size;
-    if (!file) return;  // kept until the index is known
-    file->write(pending.data(), pending.size());
+    if (!file && !insert_front) return;  // kept until the index is known
+    put(pending);
     pending.clear();
   }
 
   void put(const Bytes& bytes) {
     if (file) return file->write(bytes.data(), bytes.size());
-    sink(bytes);
+    append(bytes);
   }
 
   bool is_fragment_full() const {
@@ -77,6 +78,8 @@ struct Mp4Writer::Impl {
       const Bytes head = mp4::file_head(movie, written);
       if (file) {
         file->insert_front(head.data(), head.size());
+      } else if (insert_front) {
+        insert_front(head);
       } else {
         put(head);
         if (!video.empty()) put(video);
@@ -97,7 +100,8 @@ struct Mp4Writer::Impl {
 
   mp4::Movie movie;
   const Mp4Config options;
-  Sink sink;
+  Sink append;
+  Sink insert_front;
   std::unique_ptr<io::OutputFile> file;
   Bytes video;                // pending: a fragment's pictures, or all samples of a file without fragments
   Bytes audio;                // pending: a fragment's audio
@@ -109,7 +113,7 @@ struct Mp4Writer::Impl {
 };
 
 Mp4Writer::Mp4Writer(const Mp4Config& config, const std::string& path)
-    : impl_(std::make_unique<Impl>(config, Sink())) {
+    : impl_(std::make_unique<Impl>(config, Sink(), Sink())) {
   impl_->file = std::make_unique<io::OutputFile>(path);
   if (!config.fragmented && !impl_->file->regular()) {
     throw Error(ErrorCode::bad_output,
@@ -120,8 +124,8 @@ Mp4Writer::Mp4Writer(const Mp4Config& config, const std::string& path)
   }
 }
 
-Mp4Writer::Mp4Writer(const Mp4Config& config, Sink sink)
-    : impl_(std::make_unique<Impl>(config, std::move(sink))) {}
+Mp4Writer::Mp4Writer(const Mp4Config& config, Sink append, Sink insert_front)
+    : impl_(std::make_unique<Impl>(config, std::move(append), std::move(insert_front))) {}
 Mp4Writer::~Mp4Writer() = default;
 Mp4Writer::Mp4Writer(Mp4Writer&&) noexcept = default;
 Mp4Writer& Mp4Writer::operator=(Mp4Writer&&) noexcept = default;

@@ -93,12 +93,12 @@ def encode(
     if container not in CONTAINERS:
         raise ValueError(f"container must be one of {', '.join(CONTAINERS)}, not {container!r}")
     made = make_settings(fps, **settings)
-    session = Session(made)
+    destination = Destination(None, container, made, audio)
+    session = Session(made, destination.open)
     array = session.import_frames(frames)
     if len(array) == 0:
         raise ValueError("there are no frames to encode")
-    destination = Destination(None, container, made, audio)
     session.send(array, expected=len(array))
-    destination.write(session.flush(), session.encoder.headers)
+    destination.write(session.flush())
     destination.finish()
     return destination.take()

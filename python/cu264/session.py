@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Callable, Dict, List, Optional, Sequence
 
 from . import _core
 from .settings import Settings, stream_format
@@ -33,8 +33,9 @@ class Session:
     Frames on a device are read after `send` has returned; `flush` and `finish_chunk` say when not any more.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, on_open: Optional[Callable[[_core.EncoderSession], None]] = None) -> None:
         self.settings = settings
+        self._on_open = on_open
         self._encoder: Optional[_core.EncoderSession] = None
         self._kind: Dict[str, Any] = {}  # of the first frames, which others have to share
         self._next_pts = 0
@@ -89,24 +90,32 @@ class Session:
         self._encoder.flush()
         return self._encoder.take()
 
+    def abandon(self) -> None:
+        """Drops the stream, and what it holds of frames and files."""
+        self._encoder = None
+
     def _open(self, frames: _core.FrameArray, expected: int) -> None:
         settings = self.settings
         device = frames.device if frames.device is not None else settings.device
         description = stream_format(settings, frames.width, frames.height, frames.format, device)
         asked = int(dict(settings.options)["batch"])
         if expected > 0 and asked == 0:
-            batch = _batch_for(description, expected)
+            batch = _batch_for(description, expected, dict(settings.options)["preset"])
             if batch is not None:
                 description = stream_format(settings, frames.width, frames.height, frames.format, device, batch)
         self._encoder = _core.EncoderSession(description)
         self._kind = _kind_of(frames)
+        if self._on_open:
+            self._on_open(self._encoder)
 
 
-def _batch_for(description: _core.StreamFormat, pictures: int) -> Optional[int]:
+def _batch_for(description: _core.StreamFormat, pictures: int, preset: str) -> Optional[int]:
     """Batches of equal size, as few as fit the device; None without one."""
     try:
         most = description.automatic_batch()
     except RuntimeError:
         return None
     batches = -(-pictures // most)
+    if preset == "fast" and pictures >= 64:
+        batches = max(batches, 2)  # the host packs one batch while the device encodes the other
     return -(-pictures // batches)

@@ -37,8 +37,8 @@ class StreamEncoder:
         if container not in ("fmp4", "h264"):
             raise ValueError(f"container must be fmp4 or h264, not {container!r}: others cannot be sent while they grow")
         made = make_settings(fps, **settings)
-        self._session = Session(made)
         self._destination = Destination(None, container, made, None, fragment_seconds=0)
+        self._session = Session(made, self._destination.open)
         self._closed = False
 
     def encode(self, frames: Any) -> bytes:
@@ -75,9 +75,8 @@ class StreamEncoder:
         return (encoder.waiting + count) % encoder.batch != 0
 
     def _bytes(self, packets: Any) -> bytes:
-        if packets:
-            self._destination.write(packets, self._session.encoder.headers)
-            self._destination.end_fragment()
+        self._destination.write(packets)
+        self._destination.end_fragment()
         return self._destination.take()
 
     def _check_open(self) -> None:

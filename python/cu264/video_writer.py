@@ -58,30 +58,33 @@ class Destination:
         elif self._path is not None and not os.path.isdir(os.path.dirname(os.path.abspath(self._path))):
             raise FileNotFoundError(f"{self._path}: the folder does not exist")
 
-    def write(self, packets: Sequence[_core.Packet], headers: bytes) -> None:
-        if not packets:
-            return
+    def open(self, encoder: _core.EncoderSession) -> None:
+        """Begins the file with the stream's headers, once the encoder is open."""
         if self._container == "h264":
+            return
+        base = self._settings.time_base
+        self._mp4 = _core.Mp4(
+            encoder.headers,
+            (base.numerator, base.denominator),
+            self._container == "fmp4",
+            self._fragment_seconds,
+            self._path,
+            self._audio.track() if self._audio else None,
+        )
+        if self._audio is None:  # audio has its place between pictures
+            encoder.write_to(self._mp4, self._settings.duration)
+
+    def write(self, packets: Sequence[_core.Packet]) -> None:
+        """Takes packets that the encoder has not written itself, and passes on what is complete."""
+        if self._mp4 is None:
             for packet in packets:
                 self._put(packet.data)
             return
-        if self._mp4 is None:
-            base = self._settings.time_base
-            self._mp4 = _core.Mp4(
-                headers,
-                (base.numerator, base.denominator),
-                self._container == "fmp4",
-                self._fragment_seconds,
-                self._path,
-                self._audio.track() if self._audio else None,
-            )
-        if self._audio_packets is None:
-            self._mp4.write(packets, self._settings.duration)
-        else:  # interleaved, so that a player reads on in one place
-            for packet in packets:
-                self._write_audio(float(packet.pts * self._settings.time_base))
-                self._mp4.write([packet], self._settings.duration)
-        self._pass_on()
+        for packet in packets:
+            self._write_audio(float(packet.pts * self._settings.time_base))
+            self._mp4.write([packet], self._settings.duration)
+        if self._container == "fmp4":
+            self._pass_on()
 
     def end_fragment(self) -> None:
         if self._mp4 is not None:
@@ -189,8 +192,8 @@ class VideoWriter:
         **settings: Any,
     ) -> None:
         made = make_settings(fps, **settings)
-        self._session = Session(made)
         self._destination = Destination(path_or_file, container_of(path_or_file, container), made, audio)
+        self._session = Session(made, self._destination.open)
         self._closed = False
 
     def write(self, frames: Any, pts: Optional[Sequence[int]] = None, *, copy: bool = True) -> None:
@@ -218,17 +221,13 @@ class VideoWriter:
         """
         if self._closed:
             raise ValueError("the writer is closed: open another one")
-        try:
-            array = self._session.import_frames(frames)
-        except (TypeError, ValueError):
-            raise  # nothing has happened: the next chunk may be right
-        self._write(array, pts, copy)
+        self._write(self._session.import_frames(frames), pts, copy)
 
     def _write(self, array: _core.FrameArray, pts: Optional[Sequence[int]], copy: bool, expected: int = 0) -> None:
         if copy:
             array.copy()
         self._session.send(array, pts, expected)
-        self._pass_on(self._session.take())
+        self._destination.write(self._session.take())
 
     def close(self) -> None:
         """Completes the file. Closing twice does nothing."""
@@ -236,20 +235,17 @@ class VideoWriter:
             return
         self._closed = True
         try:
-            self._pass_on(self._session.flush())
+            self._destination.write(self._session.flush())
             self._destination.finish()
         except BaseException:
-            self._destination.discard()
+            self.discard()
             raise
 
     def discard(self) -> None:
         """Closes without a file."""
         self._closed = True
+        self._session.abandon()
         self._destination.discard()
-
-    def _pass_on(self, packets: List[_core.Packet]) -> None:
-        if packets:
-            self._destination.write(packets, self._session.encoder.headers)
 
     def __enter__(self) -> "VideoWriter":
         return self
@@ -261,5 +257,5 @@ class VideoWriter:
             self.discard()
 
     def __del__(self) -> None:
-        if not getattr(self, "_closed", True):
+        if not getattr(self, "_closed", True) and hasattr(self, "_session"):
             self.discard()

@@ -67,8 +67,17 @@ std::vector<Packet> EncoderSession::take() {
   return std::exchange(packets_, {});
 }
 
+void EncoderSession::write_to(nb::object file, std::int64_t duration) {
+  mp4_ = &nb::cast<Mp4File&>(file);
+  file_ = std::move(file), duration_ = duration;
+}
+
 void EncoderSession::receive(Packet packet) {
-  packets_.push_back(std::move(packet));
+  if (mp4_ != nullptr) {
+    mp4_->writer().write(packet.data, packet.pts, duration_);
+  } else {
+    packets_.push_back(std::move(packet));
+  }
   ++received_;
 }
 

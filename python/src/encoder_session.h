@@ -9,6 +9,7 @@
 
 #include "cu264/encoder.h"
 #include "frame_array.h"
+#include "mp4_file.h"
 
 namespace cu264::python {
 
@@ -35,6 +36,9 @@ class EncoderSession {
   // Ends the stream: waits for all packets.
   void flush();
 
+  // Packets go to `file`, an Mp4File, from now on, as soon as they come; take() has none of them.
+  void write_to(nb::object file, std::int64_t duration);
+
   // The packets that have come since the last call, in order.
   std::vector<Packet> take();
 
@@ -48,6 +52,9 @@ class EncoderSession {
 
   Encoder encoder_;
   std::vector<Packet> packets_;
+  nb::object file_;         // keeps mp4_
+  Mp4File* mp4_ = nullptr;  // null: packets are kept for take()
+  std::int64_t duration_ = 0;
   std::uint64_t sent_ = 0;
   std::uint64_t received_ = 0;
   struct Held {

@@ -7,9 +7,9 @@
 #include <nanobind/stl/vector.h>
 
 #include "cu264/device.h"
-#include "cu264/mp4.h"
 #include "cu264/version.h"
 #include "encoder_session.h"
+#include "mp4_file.h"
 
 namespace cu264::python {
 namespace {
@@ -47,49 +47,6 @@ void translate_error(const std::exception_ptr& pointer, void*) {
     PyErr_SetString(type, error.what());
   }
 }
-
-// An MP4 file that is written to a path, or kept in memory until take().
-class Mp4 {
- public:
-  Mp4(const nb::bytes& headers, std::tuple<int, int> time_base, bool fragmented, double fragment_seconds,
-      const std::optional<std::string>& path, const std::optional<Mp4Audio>& audio)
-      : writer_([&] {
-          Mp4Config config;
-          config.headers = vector_of(headers);
-          config.time_base = {std::get<0>(time_base), std::get<1>(time_base)};
-          config.fragmented = fragmented, config.fragment_seconds = fragment_seconds;
-          config.audio = audio;
-          if (path) return Mp4Writer(config, *path);
-          return Mp4Writer(config, [this](std::span<const std::uint8_t> bytes) {
-            bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
-          });
-        }()) {}
-
-  void write(const std::vector<const Packet*>& packets, std::int64_t duration) {
-    const nb::gil_scoped_release released;
-    for (const Packet* packet : packets) writer_.write(packet->data, packet->pts, duration);
-  }
-  void write_audio(const nb::bytes& packet, std::int64_t pts, std::int64_t duration) {
-    writer_.write_audio({static_cast<const std::uint8_t*>(packet.data()), packet.size()}, pts, duration);
-  }
-  void end_fragment() {
-    const nb::gil_scoped_release released;
-    writer_.end_fragment();
-  }
-  void finish() {
-    const nb::gil_scoped_release released;
-    writer_.finish();
-  }
-  nb::bytes take() {
-    const nb::bytes taken = bytes_of(bytes_);
-    bytes_.clear();
-    return taken;
-  }
-
- private:
-  std::vector<std::uint8_t> bytes_;
-  Mp4Writer writer_;
-};
 
 Mp4Audio audio_of(const std::string& codec, const nb::bytes& config, int sample_rate, int channels) {
   if (codec != "aac" && codec != "opus") {
@@ -156,6 +113,8 @@ void bind_encoder(nb::module_& m) {
       .def("wait_for_full_batches", &EncoderSession::wait_for_full_batches)
       .def("flush", &EncoderSession::flush)
       .def("take", &EncoderSession::take)
+      .def("write_to", &EncoderSession::write_to, "file"_a, "duration"_a,
+           "Packets go to this file from now on, as soon as they come.")
       .def_prop_ro("headers", [](const EncoderSession& s) { return bytes_of(s.headers()); })
       .def_prop_ro("waiting", &EncoderSession::waiting)
       .def_prop_ro("backend", [](const EncoderSession& s) { return s.info().backend; })
@@ -171,16 +130,40 @@ void bind_mp4(nb::module_& m) {
           [](Mp4Audio* audio, const std::string& codec, const nb::bytes& config, int sample_rate,
              int channels) { new (audio) Mp4Audio(audio_of(codec, config, sample_rate, channels)); },
           "codec"_a, "config"_a, "sample_rate"_a, "channels"_a);
-  nb::class_<Mp4>(m, "Mp4")
-      .def(nb::init<const nb::bytes&, std::tuple<int, int>, bool, double, const std::optional<std::string>&,
-                    const std::optional<Mp4Audio>&>(),
-           "headers"_a, "time_base"_a, "fragmented"_a, "fragment_seconds"_a, "path"_a.none(),
-           "audio"_a.none())
-      .def("write", &Mp4::write, "packets"_a, "duration"_a)
-      .def("write_audio", &Mp4::write_audio, "packet"_a, "pts"_a, "duration"_a)
-      .def("end_fragment", &Mp4::end_fragment)
-      .def("finish", &Mp4::finish)
-      .def("take", &Mp4::take);
+  nb::class_<Mp4File>(m, "Mp4")
+      .def(
+          "__init__",
+          [](Mp4File* file, const nb::bytes& headers, std::tuple<int, int> time_base, bool fragmented,
+             double fragment_seconds, const std::optional<std::string>& path,
+             const std::optional<Mp4Audio>& audio) {
+            Mp4Config config;
+            config.headers = vector_of(headers);
+            config.time_base = {std::get<0>(time_base), std::get<1>(time_base)};
+            config.fragmented = fragmented, config.fragment_seconds = fragment_seconds;
+            config.audio = audio;
+            new (file) Mp4File(config, path);
+          },
+          "headers"_a, "time_base"_a, "fragmented"_a, "fragment_seconds"_a, "path"_a.none(), "audio"_a.none())
+      .def(
+          "write",
+          [](Mp4File& file, const std::vector<const Packet*>& packets, std::int64_t duration) {
+            const nb::gil_scoped_release released;
+            for (const Packet* packet : packets) file.writer().write(packet->data, packet->pts, duration);
+          },
+          "packets"_a, "duration"_a)
+      .def(
+          "write_audio",
+          [](Mp4File& file, const nb::bytes& packet, std::int64_t pts, std::int64_t duration) {
+            const auto* const data = static_cast<const std::uint8_t*>(packet.data());
+            file.writer().write_audio({data, packet.size()}, pts, duration);
+          },
+          "packet"_a, "pts"_a, "duration"_a)
+      .def(
+          "end_fragment", [](Mp4File& file) { file.writer().end_fragment(); },
+          nb::call_guard<nb::gil_scoped_release>())
+      .def(
+          "finish", [](Mp4File& file) { file.writer().finish(); }, nb::call_guard<nb::gil_scoped_release>())
+      .def("take", &Mp4File::take, nb::sig("def take(self) -> bytes"));
 }
 
 }  // namespace

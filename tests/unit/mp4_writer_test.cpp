@@ -369,6 +369,23 @@ TEST(Mp4Writer, OffsetsHave64BitsWhereTheyNeedThem) {
   EXPECT_EQ(number(head, head.size() - 8, 8), 3 * size + 16);
 }
 
+TEST(Mp4Writer, AMemoryThatTakesTheIndexInFrontGivesTheSameFile) {
+  const Video video = coded(30);
+  Mp4Config config;
+  config.headers = video.headers;
+  Bytes file;
+  std::size_t before_the_end = 0;
+  Mp4Writer writer(config, into(file), [&](ByteSpan head) {
+    before_the_end = file.size();
+    file.insert(file.begin(), head.begin(), head.end());
+  });
+  for (int i = 0; i < 30; ++i) writer.write(video.packets[static_cast<std::size_t>(i)].data, i, 1);
+  EXPECT_GT(file.size(), 0u) << "samples are not kept";
+  writer.finish();
+  EXPECT_GT(before_the_end, 0u);
+  EXPECT_EQ(file, written(video, {}, evenly(30)));
+}
+
 class Mp4File : public testing::Test {
  protected:
   void SetUp() override {
