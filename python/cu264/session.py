@@ -38,7 +38,7 @@ class Session:
         self._on_open = on_open
         self._encoder: Optional[_core.EncoderSession] = None
         self._kind: Dict[str, Any] = {}  # of the first frames, which others have to share
-        self._next_pts = 0
+        self._last_pts: Optional[int] = None
 
     @property
     def encoder(self) -> _core.EncoderSession:
@@ -62,18 +62,20 @@ class Session:
         """Sends frames; `expected` is how many will come at once, 0 if that is not known."""
         if pts is None:
             duration = self.settings.duration
-            pts = range(self._next_pts, self._next_pts + len(frames) * duration, duration)
+            first = 0 if self._last_pts is None else self._last_pts + duration
+            pts = range(first, first + len(frames) * duration, duration)
         if len(pts) != len(frames):
             raise ValueError(f"there are {len(frames)} frames, but {len(pts)} values of pts")
         times = [int(time) for time in pts]
-        if any(b <= a for a, b in zip(times, times[1:])) or (times and self.is_open and times[0] < self._next_pts):
-            raise ValueError("pts must increase by at least a picture's duration from one call to the next")
         if not times:
             return
+        before = times if self._last_pts is None else [self._last_pts, *times]
+        if any(b <= a for a, b in zip(before, before[1:])):
+            raise ValueError("pts must increase from picture to picture")
         if self._encoder is None:
             self._open(frames, expected)
         self.encoder.send(frames, times)
-        self._next_pts = times[-1] + self.settings.duration
+        self._last_pts = times[-1]
 
     def take(self) -> List[_core.Packet]:
         return self._encoder.take() if self._encoder else []
