@@ -57,6 +57,7 @@ CallerArray of_ndarray(const AnyArray& from) {
 // The producer makes our stream wait for what it has enqueued on its own, as DLPack's protocol says.
 CallerArray of_device_tensor(nb::handle object, int device) {
   void* const stream = stream_of(device);
+  const CurrentDevice current(device);  // producers take the current device's stream for their own
   const nb::object capsule =
       object.attr("__dlpack__")(nb::arg("stream") = reinterpret_cast<std::intptr_t>(stream));
   CallerArray array = of_ndarray(nb::cast<AnyArray>(capsule));

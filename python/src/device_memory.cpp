@@ -20,21 +20,16 @@ void check(cudaError_t result, const char* doing) {
               std::string(doing) + ": " + cudaGetErrorString(result));
 }
 
-class CurrentDevice {
- public:
-  explicit CurrentDevice(int device) {
-    check(cudaGetDevice(&before_), "asking for the current device");
-    check(cudaSetDevice(device), "choosing a device");
-  }
-  ~CurrentDevice() { cudaSetDevice(before_); }
-  CurrentDevice(const CurrentDevice&) = delete;
-  CurrentDevice& operator=(const CurrentDevice&) = delete;
-
- private:
-  int before_ = 0;
-};
-
 }  // namespace
+
+CurrentDevice::CurrentDevice(int device) {
+  check(cudaGetDevice(&before_), "asking for the current device");
+  check(cudaSetDevice(device), "choosing a device");
+}
+
+CurrentDevice::~CurrentDevice() {
+  cudaSetDevice(before_);
+}
 
 void* stream_of(int device) {
   static std::mutex mutex;
@@ -88,6 +83,11 @@ namespace {
 }
 
 }  // namespace
+
+CurrentDevice::CurrentDevice(int) {
+  refuse();
+}
+CurrentDevice::~CurrentDevice() = default;
 
 void* stream_of(int) {
   refuse();

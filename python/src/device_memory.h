@@ -7,6 +7,18 @@
 
 namespace cu264::python {
 
+// Makes a device the thread's current one, and afterwards the one before again.
+class CurrentDevice {
+ public:
+  explicit CurrentDevice(int device);
+  ~CurrentDevice();
+  CurrentDevice(const CurrentDevice&) = delete;
+  CurrentDevice& operator=(const CurrentDevice&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
 // A stream of this package's own on a device; the same for all calls.
 void* stream_of(int device);
 
