@@ -37,7 +37,12 @@ constexpr Named<PixelFormat> kFormats[] = {{"i420", PixelFormat::i420},
                                            {"bgr24", PixelFormat::bgr24},
                                            {"rgba32", PixelFormat::rgba32},
                                            {"rgb-planar", PixelFormat::rgb_planar},
-                                           {"rgb-float-planar", PixelFormat::rgb_float_planar}};
+                                           {"rgb-float-planar", PixelFormat::rgb_float_planar},
+                                           {"rgb-float", PixelFormat::rgb_float},
+                                           {"rgb-half-planar", PixelFormat::rgb_half_planar},
+                                           {"rgb-half", PixelFormat::rgb_half},
+                                           {"rgb-bfloat16-planar", PixelFormat::rgb_bfloat16_planar},
+                                           {"rgb-bfloat16", PixelFormat::rgb_bfloat16}};
 constexpr Named<AdaptiveQuantisation> kAqs[] = {{"off", AdaptiveQuantisation::off},
                                                 {"variance", AdaptiveQuantisation::variance}};
 constexpr Named<bool> kRanges[] = {{"limited", false}, {"full", true}, {"tv", false}, {"pc", true}};

@@ -37,9 +37,11 @@ void check_plane(const Frame& frame, int plane, const std::string& where) {
                     std::to_string(bytes) + " bytes",
                 "set Frame::pitch");
   }
-  if (frame.format == PixelFormat::rgb_float_planar &&
-      (reinterpret_cast<std::uintptr_t>(frame.plane[plane]) % 4 != 0 || pitch % 4 != 0)) {
-    throw Error(ErrorCode::invalid_argument, where + ": floats are not aligned to 4 bytes",
+  const int alignment = number_bytes(frame.format);
+  if (reinterpret_cast<std::uintptr_t>(frame.plane[plane]) % static_cast<unsigned>(alignment) != 0 ||
+      pitch % alignment != 0) {
+    throw Error(ErrorCode::invalid_argument,
+                where + ": numbers are not aligned to " + std::to_string(alignment) + " bytes",
                 "align the plane and its pitch");
   }
 }

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <climits>
@@ -12,6 +13,7 @@
 #include <filesystem>
 #include <random>
 #include <utility>
+#include <vector>
 
 namespace cu264::io {
 namespace {
@@ -163,6 +165,30 @@ Error OutputFile::write_error() const {
 
 void OutputFile::write(const void* data, std::size_t size) {
   if (try_write(data, size) < 0) throw write_error();
+}
+
+void OutputFile::insert_front(const void* head, std::size_t size) {
+  const auto transfer = [&](auto call, auto* bytes, std::size_t count, std::uint64_t at) {
+    while (count > 0) {
+      const ssize_t done = call(descriptor_, bytes, count, static_cast<off_t>(at));
+      if (done < 0 && errno == EINTR) continue;
+      if (done <= 0) {
+        error_ = done < 0 ? errno : EIO;
+        throw write_error();
+      }
+      bytes += done, count -= static_cast<std::size_t>(done), at += static_cast<std::uint64_t>(done);
+    }
+  };
+  // From the end on, so that nothing is overwritten before it has been moved.
+  std::vector<char> block(std::size_t{1} << 20);
+  for (std::uint64_t end = bytes_; end > 0;) {
+    const std::size_t count = static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), end));
+    end -= count;
+    transfer(pread, block.data(), count, end);
+    transfer(pwrite, static_cast<const char*>(block.data()), count, end + size);
+  }
+  transfer(pwrite, static_cast<const char*>(head), size, 0);
+  bytes_ += size;
 }
 
 void OutputFile::close() {

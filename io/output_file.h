@@ -22,6 +22,8 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   void write(const void* data, std::size_t size);
+  // Moves what was written so far back and writes `head` before it. For regular() files only.
+  void insert_front(const void* head, std::size_t size);
   void close();   // nothing may be written after it; readable_path() then has the whole content
   void commit();  // closes, and gives the file its name
 

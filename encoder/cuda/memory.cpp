@@ -52,7 +52,7 @@ bool converts(const StageParams& params) {
 
 std::size_t upload_bytes(const StageParams& params) {
   std::size_t most = 0;
-  for (int format = 0; format <= static_cast<int>(PixelFormat::rgb_float_planar); ++format) {
+  for (int format = 0; format < kPixelFormats; ++format) {
     if (!may_be(params, static_cast<PixelFormat>(format))) continue;
     most = std::max(most, packed_layout(static_cast<PixelFormat>(format), params.width, params.height).bytes);
   }

@@ -135,7 +135,7 @@ SourcePicture Uploader::copy_host(const Frame& frame, std::uint8_t* d_to) {
 
 SourcePicture Uploader::convert(const Frame& frame, const SourcePicture& rgb, std::uint8_t* d_staging) const {
   const PackedLayout layout = packed_layout(PixelFormat::i420, frame.width, frame.height);
-  core::RgbPicture from{frame.format, frame.width, frame.height, {}, {}};
+  core::RgbPicture from{frame.format, frame.width, frame.height, {}, {}, frame.float_range};
   ConvertedPlanes planes;
   SourcePicture picture;
   for (int plane = 0; plane < 3; ++plane) {
