@@ -1,5 +1,4 @@
-// Encodes many cameras at once: one thread for each makes pictures and submits them, one thread takes the
-// packets of all and writes each stream to a file of its own.
+// Encodes many cameras at once, each into a file: a thread for each submits, one thread takes all packets.
 //
 //   many_streams STREAMS PICTURES WIDTH HEIGHT FOLDER
 #include <cstdio>
@@ -14,7 +13,6 @@
 
 namespace {
 
-// A grey ramp that moves.
 std::vector<std::uint8_t> picture(int width, int height, int camera, int number) {
   std::vector<std::uint8_t> samples;
   for (int i = 0; i < width * height; ++i)
@@ -27,7 +25,7 @@ void run(int streams, int pictures, int width, int height, const std::string& fo
   cu264::Config config;
   config.width = width, config.height = height, config.preset = cu264::Preset::fast;
   std::vector<std::ofstream> files;
-  std::vector<std::thread> cameras;
+  std::vector<std::jthread> cameras;
   for (int camera = 0; camera < streams; ++camera) {
     config.qp = 24 + camera % 8;
     const auto stream = group.open(config);  // 0, 1, 2 and so on
@@ -48,7 +46,6 @@ void run(int streams, int pictures, int width, int height, const std::string& fo
     files[next.stream].write(reinterpret_cast<const char*>(next.packet.data.data()),
                              static_cast<std::streamsize>(next.packet.data.size()));
   }
-  for (std::thread& camera : cameras) camera.join();
 }
 
 }  // namespace
