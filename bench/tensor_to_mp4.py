@@ -3,8 +3,8 @@
 
     bench/tensor_to_mp4.py [--video RAW_I420 --size WxH] [--pictures 121]
 
-Without a video the pictures are made up. The first call in the process is timed by itself; then the median of `--runs` calls.
-PyAV and torchvision are left out where they are not installed. The cu264 package must be importable.
+Without a video the pictures are made up. The first call in the process is timed by itself; then the median of `--runs`
+calls. PyAV and torchvision are left out where they are not installed. The cu264 package must be importable.
 """
 import argparse
 import io
@@ -135,7 +135,8 @@ def main():
     frames = (from_i420(arguments.video, width, height, arguments.pictures) if arguments.video
               else made_up(width, height, arguments.pictures))
     torch.cuda.synchronize()
-    print(f"{torch.cuda.get_device_name()}, tensor {tuple(frames.shape)} {frames.dtype}; import cu264: {IMPORT_MS:.0f} ms")
+    print(f"{torch.cuda.get_device_name()}, tensor {tuple(frames.shape)} {frames.dtype}; "
+          f"import cu264: {IMPORT_MS:.0f} ms")
     print("\n| way | median ms | least ms | MB |\n|---|---:|---:|---:|")
     row("cu264 fast, first call in the process", timed(lambda: len(cu264.encode(frames, 25, preset="fast")), 1))
     for preset in ("fast", "balanced", "best"):

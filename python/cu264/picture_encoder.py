@@ -32,7 +32,10 @@ class Encoder:
         self._flushed = False
 
     def send(self, frames: Any, pts: Optional[Sequence[int]] = None, *, copy: bool = True) -> List[_core.Packet]:
-        """Sends frames and returns the packets that are ready; parameters and errors are those of `VideoWriter.write`."""
+        """Sends frames and returns the packets that are ready.
+
+        Parameters and errors are those of `VideoWriter.write`.
+        """
         if self._flushed:
             raise ValueError("the encoder was flushed: open another one")
         array = self._session.import_frames(frames)

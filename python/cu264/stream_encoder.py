@@ -35,7 +35,9 @@ class StreamEncoder:
 
     def __init__(self, fps: FrameRate, *, container: str = "fmp4", **settings: Any) -> None:
         if container not in ("fmp4", "h264"):
-            raise ValueError(f"container must be fmp4 or h264, not {container!r}: others cannot be sent while they grow")
+            raise ValueError(
+                f"container must be fmp4 or h264, not {container!r}: others cannot be sent while they grow"
+            )
         made = make_settings(fps, **settings)
         self._destination = Destination(None, container, made, None, fragment_seconds=0)
         self._session = Session(made, self._destination.open)

@@ -21,8 +21,8 @@ def test_an_mp4_file_holds_the_stream(clip, tmp_path, decode, probe_file):
     stream = cu264.encode(clip, 30000 / 1001, qp=20, container="h264")
     assert decode(path) == decode(stream, ".264")
     found = dict(probe_file(
-        path, "stream=codec_name,profile,width,height,sample_aspect_ratio,r_frame_rate,avg_frame_rate,start_time,duration,"
-        "nb_frames,nb_read_frames,color_space,color_primaries,color_transfer,color_range", "-count_frames"))
+        path, "stream=codec_name,profile,width,height,sample_aspect_ratio,r_frame_rate,avg_frame_rate,start_time,"
+        "duration,nb_frames,nb_read_frames,color_space,color_primaries,color_transfer,color_range", "-count_frames"))
     assert found == {
         "codec_name": "h264", "profile": "Constrained Baseline", "width": "98", "height": "66",
         "sample_aspect_ratio": "16:11", "r_frame_rate": "30000/1001", "avg_frame_rate": "30000/1001",
@@ -139,7 +139,8 @@ def test_audio(clip, tmp_path, probe_file, codec, container):
         audio = cu264.Audio(codec, bytes(track.codec_context.extradata), track.rate, 2, packets)
     path = tmp_path / "both.mp4"
     cu264.write_video(path, np.repeat(clip, 3, axis=0), 25, audio=audio, container=container)
-    found = probe_file(path, "stream=codec_name,sample_rate,channels,nb_read_packets", "-count_packets", "-select_streams", "a")
+    found = probe_file(path, "stream=codec_name,sample_rate,channels,nb_read_packets", "-count_packets",
+                       "-select_streams", "a")
     assert dict(found) == {"codec_name": codec, "sample_rate": "48000", "channels": "2",
                            "nb_read_packets": str(len(packets))}
 
