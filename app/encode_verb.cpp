@@ -24,11 +24,21 @@ Config complete_config(const EncodeOptions& options, const io::VideoInfo& video)
   config.fixed_frame_rate = video.fixed_frame_rate;
   config.sample_aspect_ratio = {video.sample_aspect_ratio.num, video.sample_aspect_ratio.den};
   config.colour = {video.primaries, video.transfer, video.matrix, video.full_range};
-  config.headers = io::separate_headers(options.container)  ? HeaderPlacement::separate
-                   : io::repeats_headers(options.container) ? HeaderPlacement::every_packet
-                                                            : HeaderPlacement::first_packet;
+  // Type 0, to the left, is what decoders assume.
+  if (video.chroma_location > AVCHROMA_LOC_LEFT) config.chroma_location = video.chroma_location - 1;
+  config.headers = io::separate_headers(options.container) ? HeaderPlacement::separate
+                   : options.headers_first                 ? HeaderPlacement::first_packet
+                                                           : HeaderPlacement::every_packet;
   config.reconstruction = !options.recon.empty() || options.psnr || options.ssim || options.verify;
   return config;
+}
+
+// A bare stream has no times of its pictures, only the rate in its headers.
+std::string fixed_rate_note(const io::VideoInfo& video) {
+  char rate[32];
+  std::snprintf(rate, sizeof rate, "%.4g", av_q2d(video.frame_rate));
+  return std::string("the input's frame rate varies; a bare stream plays at ") + rate +
+         " frames a second, other outputs keep the times";
 }
 
 // Returns null if interrupted before the first picture.
@@ -52,17 +62,18 @@ ExitCode encode(EncodeOptions options) {
   const io::VideoInfo& video = reader.info();
 
   std::vector<std::string> notes;
-  const auto copied = io::copyable(options.container, reader.side_streams(), notes);
-  reader.keep(copied);
+  const io::Carried carried = io::carry(options.container, reader.carry_source(), notes);
+  reader.keep(carried);
   const Config config = complete_config(options, video);
   Encoder encoder = options.coder ? published::open_encoder(config, *options.coder) : Encoder(config);
   for (const std::string& warning : encoder.info().warnings) notes.push_back(warning);
 
   std::string summary;
   {
-    EncodeOutputs outputs(options, config, encoder.info(), encoder.headers(), video, copied);
+    EncodeOutputs outputs(options, config, encoder.info(), encoder.headers(), video, carried);
     if (encode_all(reader, encoder, outputs, stop_reading) == 0) return ExitCode::interrupted;
     for (const std::string& note : reader.notes()) notes.push_back(note);
+    if (options.container == io::Container::h264 && reader.rate_varies()) notes.push_back(fixed_rate_note(video));
     outputs.finish(notes);
     summary = outputs.summary();
   }

@@ -50,6 +50,12 @@ struct Groups {
 
   Groups() {
     add_input_options(input);
+    input.add_options()("no-audio", "carry no audio")("no-subtitles", "carry no subtitles");
+    input.add_options()("map", text("LIST"),
+                        "which streams: FFmpeg's stream specifiers, as v:1,a:0,s; -a:1 takes one out; the first "
+                        "video of them is encoded (all but those of other programmes)");
+    input.add_options()("copyts", "keep the input's times instead of letting them begin at 0");
+    input.add_options()("autorotate", "turn the pictures as the input asks players to");
     for (const ConfigOption& option : config_options()) add_config_option(option);
     execution.add_options()(
         "entropy-kernel", text("NAME"),
@@ -59,6 +65,9 @@ struct Groups {
     output.add_options()("format", text("NAME"),
                          "h264, mp4, mov, mkv or ts, whatever the file's name (- is h264)");
     output.add_options()("fragmented", "mp4 and mov: in fragments; needed on a pipe");
+    output.add_options()("headers", text("NAME"),
+                         "h264 and ts: parameter sets every picture, so that any part can be played, or "
+                         "first (every)");
     output.add_options()("recon", text("FILE"), "also write what a decoder shows, as raw yuv420p");
     protection.add_options()(
         "encrypt", text("PARTS"),
@@ -140,7 +149,23 @@ void read_output(const ParsedOptions& parsed, EncodeOptions& options) {
   if (options.output == "-" && io::is_mp4_family(options.container) && !options.fragmented) {
     usage("an mp4 on standard output cannot be gone back in", "add --fragmented");
   }
+  if (parsed.has("headers")) {
+    const std::string headers = parsed["headers"];
+    if (headers != "every" && headers != "first") usage("bad headers \"" + headers + "\"", "use every or first");
+    if (io::separate_headers(options.container))
+      usage(std::string("--headers is for h264 and ts: ") + io::name_of(options.container) + " has them once", "drop it");
+    options.headers_first = headers == "first";
+  }
   options.recon = parsed["recon"], options.stats = parsed["stats"];
+}
+
+void read_streams(const ParsedOptions& parsed, io::ReaderOptions& reader) {
+  reader.streams.audio = !parsed.has("no-audio");
+  reader.streams.subtitles = !parsed.has("no-subtitles");
+  reader.streams.map = parsed["map"];
+  if (parsed.has("map") && reader.streams.map.empty()) usage("--map names no stream", "as --map v:0,a:1");
+  reader.copy_times = parsed.has("copyts");
+  reader.autorotate = parsed.has("autorotate");
 }
 
 void read_reports(const ParsedOptions& parsed, EncodeOptions& options) {
@@ -233,6 +258,7 @@ std::optional<EncodeOptions> parse_encode_options(const std::vector<std::string>
   EncodeOptions options;
   options.reader.max_side = kMaxSide;
   read_input(parsed, "cu264 encode", options.reader);
+  read_streams(parsed, options.reader);
   read_coding(parsed, options);
   read_output(parsed, options);
   read_reports(parsed, options);

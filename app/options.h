@@ -18,6 +18,7 @@ struct EncodeOptions {
   std::string output;
   io::Container container = io::Container::h264;
   bool fragmented = false;
+  bool headers_first = false;             // parameter sets before the first picture only, not before each
   Config config;                          // what the command line decides; the input decides the rest
   std::optional<published::Coder> coder;  // a published coder instead of the production kernel
   std::string recon;                      // file names; empty if not wanted

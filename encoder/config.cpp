@@ -67,6 +67,10 @@ void validate(const Config& config) {
   // H.264 E.2.1
   require(config.colour.matrix != 0, "matrix coefficients 0 (RGB) cannot describe 4:2:0 pictures",
           "name the matrix of the YCbCr conversion, or 2 for unspecified");
+  require_range("chroma location", config.chroma_location, -1, kMaxChromaLocation);
+  require(!converts_rgb(config) || config.chroma_location < 0 || config.chroma_location == kChromaOfRgb,
+          "chroma converted from RGB lies in the middle of its samples",
+          "leave Config::chroma_location at -1");
   if (config.encryption) {
     require(config.encryption->parts.any(), "nothing to encrypt", "name signs, modes or codewords");
   }

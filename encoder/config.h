@@ -8,6 +8,8 @@ namespace cu264::encoder {
 inline constexpr int kMaxThreads = 1024;
 inline constexpr int kMaxBatch = 1024;
 inline constexpr int kMaxDevices = 64;
+// Chroma converted from RGB lies in the middle of its 2x2 samples: type 1 of H.264 figure E-1.
+inline constexpr int kChromaOfRgb = 1;
 
 inline int macroblocks(int samples) {
   return (samples + 15) / 16;

@@ -89,12 +89,11 @@ void write_vui(RbspWriter& w, const Config& config) {
   }
   w.flag(false);  // overscan_info_present_flag
   write_video_signal_type(w, coded_colour(config));
-  // Chroma converted from RGB lies in the middle of its 2x2 samples: type 1 of H.264 figure E-1.
-  const bool converted = converts_rgb(config);
-  w.flag(converted);  // chroma_loc_info_present_flag
-  if (converted) {
-    w.ue(1);  // chroma_sample_loc_type_top_field
-    w.ue(1);  // chroma_sample_loc_type_bottom_field
+  const int chroma_location = converts_rgb(config) ? kChromaOfRgb : config.chroma_location;
+  w.flag(chroma_location >= 0);  // chroma_loc_info_present_flag
+  if (chroma_location >= 0) {
+    w.ue(static_cast<std::uint32_t>(chroma_location));  // chroma_sample_loc_type_top_field
+    w.ue(static_cast<std::uint32_t>(chroma_location));  // chroma_sample_loc_type_bottom_field
   }
 
   // A tick is the duration of one field, and a frame lasts two (H.264 E.2.1).

@@ -26,10 +26,10 @@ void verify_file(const std::string& path, const std::string& name, Container con
   ReaderOptions options;
   options.input.path = path;
   options.input.format = demuxer_name(container);
+  options.streams.map = "0";  // the coded video, wherever other videos are larger
   std::size_t count = 0;
   try {
     Reader reader(options);
-    reader.keep({});
     Picture picture;
     std::vector<AvPacket> none;
     for (; reader.read(picture, none); ++count) {

@@ -63,6 +63,8 @@ struct Colour {
 enum class AdaptiveQuantisation { off, variance };
 inline constexpr int kMaxEdgeGuided = 3;  // of Config::edge_guided
 
+inline constexpr int kMaxChromaLocation = 5;  // of Config::chroma_location
+
 inline constexpr int kMaxSide = 8192;  // largest width and height of a picture to encode, in luma samples
 
 struct Config {
@@ -85,6 +87,7 @@ struct Config {
   bool fixed_frame_rate = true;        // written to the VUI; false for a variable frame rate
   Rational sample_aspect_ratio{0, 1};  // 0: unspecified
   Colour colour;
+  int chroma_location = -1;  // chroma_sample_loc_type of H.264 figure E-1, 0..5; -1: not said
   HeaderPlacement headers = HeaderPlacement::first_packet;
   bool reconstruction = false;  // fill Packet::reconstruction
   // The format of all frames. If it is not set, the first frame determines it, which must be i420, nv12 or
