@@ -73,7 +73,7 @@ void ContainerWriter::add(const CarriedStream& carried, const std::string& file)
   if (is_cover(stream)) {
     covers_[&copy] = &stream;
   } else {
-    copies_[stream.index] = Copy{&copy, std::move(converter)};
+    copies_[stream.index] = Copy{&copy, std::move(converter), stream.codecpar->video_delay};
   }
 }
 
@@ -117,17 +117,31 @@ void ContainerWriter::copy(AVPacket& packet) {
   if (copy.converter && !copy.converter->convert(packet)) return;
   packet.stream_index = copy.to->index;
   packet.pos = -1;
+  complete_times(copy, packet);
   av_packet_rescale_ts(&packet, packet.time_base, copy.to->time_base);
-  if (packet.dts == AV_NOPTS_VALUE) packet.dts = packet.pts;
-  // A coarser time base may give two packets the same time, which muxers refuse.
-  if (packet.dts != AV_NOPTS_VALUE) {
-    if (copy.last_dts != AV_NOPTS_VALUE && packet.dts < copy.last_dts) {
-      packet.dts = copy.last_dts;
-      if (packet.pts != AV_NOPTS_VALUE && packet.pts < packet.dts) packet.pts = packet.dts;
-    }
-    copy.last_dts = packet.dts;
-  }
+  keep_order(copy, packet);
   write(packet);
+}
+
+// Matroska stores no decoding times, and libavformat does not know those of the first pictures.
+void ContainerWriter::complete_times(Copy& copy, AVPacket& packet) {
+  if (packet.dts == AV_NOPTS_VALUE && copy.delay > 0) {
+    const bool first = copy.next_dts == AV_NOPTS_VALUE && packet.pts != AV_NOPTS_VALUE;
+    packet.dts = first ? packet.pts - copy.delay * packet.duration : copy.next_dts;
+  }
+  if (packet.dts == AV_NOPTS_VALUE) packet.dts = packet.pts;
+  if (packet.dts != AV_NOPTS_VALUE) copy.next_dts = packet.dts + packet.duration;
+}
+
+// A coarser time base may give two packets the same time, which most muxers refuse.
+void ContainerWriter::keep_order(Copy& copy, AVPacket& packet) const {
+  if (packet.dts == AV_NOPTS_VALUE) return;
+  const int step = (context_->oformat->flags & AVFMT_TS_NONSTRICT) != 0 ? 0 : 1;
+  if (copy.last_dts != AV_NOPTS_VALUE && packet.dts < copy.last_dts + step) {
+    packet.dts = copy.last_dts + step;
+    if (packet.pts != AV_NOPTS_VALUE && packet.pts < packet.dts) packet.pts = packet.dts;
+  }
+  copy.last_dts = packet.dts;
 }
 
 void ContainerWriter::write(AVPacket& packet) {

@@ -41,13 +41,17 @@ class ContainerWriter {
   struct Copy {
     AVStream* to;
     std::unique_ptr<SubtitleConverter> converter;  // null: the packets are copied
-    std::int64_t last_dts = AV_NOPTS_VALUE;
+    int delay = 0;                           // how many pictures a video's decoder holds back
+    std::int64_t next_dts = AV_NOPTS_VALUE;  // expected, in the input's time base
+    std::int64_t last_dts = AV_NOPTS_VALUE;  // in the output's
   };
 
   AVStream& add_stream();
   void add(const CarriedStream& carried, const std::string& file);
   void add_cover(const AVStream& cover);
   void write_covers();
+  static void complete_times(Copy& copy, AVPacket& packet);
+  void keep_order(Copy& copy, AVPacket& packet) const;
 
   OutputFile& file_;
   Container container_;

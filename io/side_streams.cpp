@@ -58,10 +58,14 @@ void SideStreams::add(AvPacket packet) {
 }
 
 void SideStreams::take_before(std::int64_t time, AVRational time_base, std::vector<AvPacket>& out) {
-  // The partition is stable, because packets of one stream must stay in their order.
+  // Packets of one stream must stay in their order: the partition is stable, and one that is later holds back those
+  // behind it.
+  std::set<int> reached;
   const auto later = std::stable_partition(held_.begin(), held_.end(), [&](const AvPacket& packet) {
     const std::int64_t begins = time_of(*packet);
-    return begins == AV_NOPTS_VALUE || av_compare_ts(begins, packet->time_base, time, time_base) < 0;
+    if (begins != AV_NOPTS_VALUE && av_compare_ts(begins, packet->time_base, time, time_base) >= 0)
+      reached.insert(packet->stream_index);
+    return !reached.contains(packet->stream_index);
   });
   std::move(held_.begin(), later, std::back_inserter(out));
   held_.erase(held_.begin(), later);
