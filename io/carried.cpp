@@ -35,7 +35,7 @@ bool holds_cover(Container container, const AVStream& stream) {
   if (stream.attached_pic.size <= 0) return false;
   const AVCodecID codec = stream.codecpar->codec_id;
   if (container == Container::mkv) return codec == AV_CODEC_ID_MJPEG || codec == AV_CODEC_ID_PNG;
-  return is_mp4_family(container) &&
+  return container == Container::mp4 &&
          (codec == AV_CODEC_ID_MJPEG || codec == AV_CODEC_ID_PNG || codec == AV_CODEC_ID_BMP);
 }
 

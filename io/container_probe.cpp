@@ -108,13 +108,11 @@ Holding holds(Container container, const AVStream& stream) {
   const AVCodecID codec = stream.codecpar->codec_id;
   if (container == Container::h264) return Holding::no;
   if (container == Container::ts && !transport_stream_holds(codec)) return Holding::no;
+  // The mov muxer gives codecs that it has no name for those of other containers, which few players know.
   const AVOutputFormat* const format = av_guess_format(muxer_name(container), nullptr, nullptr);
-  const bool attachment = stream.codecpar->codec_type == AVMEDIA_TYPE_ATTACHMENT;
-  if (container != Container::ts && !attachment &&
-      (!format || avformat_query_codec(format, codec, FF_COMPLIANCE_EXPERIMENTAL) != 1)) {
-    return Holding::no;
-  }
-  if (begins(container, stream, FF_COMPLIANCE_NORMAL)) return Holding::yes;
+  const bool named = !is_mp4_family(container) ||
+                     (format && avformat_query_codec(format, codec, FF_COMPLIANCE_EXPERIMENTAL) == 1);
+  if (named && begins(container, stream, FF_COMPLIANCE_NORMAL)) return Holding::yes;
   return begins(container, stream, FF_COMPLIANCE_EXPERIMENTAL) ? Holding::experimental : Holding::no;
 }
 

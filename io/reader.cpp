@@ -19,6 +19,12 @@ std::string size_text(int width, int height) {
   return std::to_string(width) + "x" + std::to_string(height);
 }
 
+// The headers of a bare stream may tell anything, and its rate makes all its times.
+bool is_sensible(AVRational rate) {
+  constexpr AVRational kSlowest{1, 3600}, kFastest{10000, 1};
+  return av_cmp_q(rate, kSlowest) >= 0 && av_cmp_q(rate, kFastest) <= 0;
+}
+
 // The earliest time of the streams that are wanted. Some transport streams have others that begin much earlier.
 std::int64_t first_time(const AVFormatContext& input, const ChosenStreams& chosen) {
   const std::int64_t of_input = input.start_time != AV_NOPTS_VALUE ? input.start_time : 0;
@@ -52,8 +58,7 @@ Reader::Reader(const ReaderOptions& options)
     const bool wanted = static_cast<int>(i) == stream_->index || side_.has(static_cast<int>(i));
     input_->streams[i]->discard = wanted ? AVDISCARD_DEFAULT : AVDISCARD_ALL;
   }
-  const AVRational rate = av_guess_frame_rate(input_.get(), stream_, nullptr);
-  info_.frame_rate = rate.num > 0 && rate.den > 0 ? rate : AVRational{25, 1};
+  fill_frame_rate();
   info_.time_base = stream_->time_base;
   timestamps_ = Timestamps(stream_->time_base, info_.frame_rate, input_->iformat->flags & AVFMT_NOTIMESTAMPS);
   packet_ = make_packet();
@@ -64,6 +69,20 @@ Reader::Reader(const ReaderOptions& options)
       throw Error(ErrorCode::bad_input, name_ + ": no picture can be decoded: " + damage_.first());
     throw Error(ErrorCode::bad_input,
                 name_ + (options_.seek > 0 ? ": ends before the --seek point" : ": holds no picture"));
+  }
+}
+
+void Reader::fill_frame_rate() {
+  info_.frame_rate = {25, 1};
+  const AVRational told = av_guess_frame_rate(input_.get(), stream_, nullptr);
+  const bool bare = (input_->iformat->flags & AVFMT_NOTIMESTAMPS) != 0;
+  if (bare && options_.input.frame_rate.num > 0) {
+    info_.frame_rate = options_.input.frame_rate;
+  } else if (bare && told.num > 0 && told.den > 0 && !is_sensible(told)) {
+    notes_.push_back(name_ + ": its headers tell a rate of " + std::to_string(told.num) + "/" +
+                     std::to_string(told.den) + " frames a second; 25 is taken (--fps tells another)");
+  } else if (told.num > 0 && told.den > 0) {
+    info_.frame_rate = told;
   }
 }
 

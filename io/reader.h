@@ -56,6 +56,7 @@ class Reader {
   std::vector<std::string> notes() const;
 
  private:
+  void fill_frame_rate();
   void start();
   void look_for_matrix(const AVFrame& frame);
   void fill_info(const AVFrame& frame);
