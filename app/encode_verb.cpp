@@ -73,7 +73,8 @@ ExitCode encode(EncodeOptions options) {
     EncodeOutputs outputs(options, config, encoder.info(), encoder.headers(), video, carried);
     if (encode_all(reader, encoder, outputs, stop_reading) == 0) return ExitCode::interrupted;
     for (const std::string& note : reader.notes()) notes.push_back(note);
-    if (options.container == io::Container::h264 && reader.rate_varies()) notes.push_back(fixed_rate_note(video));
+    if (options.container == io::Container::h264 && reader.rate_varies())
+      notes.push_back(fixed_rate_note(video));
     outputs.finish(notes);
     summary = outputs.summary();
   }

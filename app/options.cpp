@@ -51,9 +51,10 @@ struct Groups {
   Groups() {
     add_input_options(input);
     input.add_options()("no-audio", "carry no audio")("no-subtitles", "carry no subtitles");
-    input.add_options()("map", text("LIST"),
-                        "which streams: FFmpeg's stream specifiers, as v:1,a:0,s; -a:1 takes one out; the first "
-                        "video of them is encoded (all but those of other programmes)");
+    input.add_options()(
+        "map", text("LIST"),
+        "which streams: FFmpeg's stream specifiers, as v:1,a:0,s; -a:1 takes one out; the first "
+        "video of them is encoded (all but those of other programmes)");
     input.add_options()("copyts", "keep the input's times instead of letting them begin at 0");
     input.add_options()("autorotate", "turn the pictures as the input asks players to");
     for (const ConfigOption& option : config_options()) add_config_option(option);
@@ -151,9 +152,11 @@ void read_output(const ParsedOptions& parsed, EncodeOptions& options) {
   }
   if (parsed.has("headers")) {
     const std::string headers = parsed["headers"];
-    if (headers != "every" && headers != "first") usage("bad headers \"" + headers + "\"", "use every or first");
+    if (headers != "every" && headers != "first")
+      usage("bad headers \"" + headers + "\"", "use every or first");
     if (io::separate_headers(options.container))
-      usage(std::string("--headers is for h264 and ts: ") + io::name_of(options.container) + " has them once", "drop it");
+      usage(std::string("--headers is for h264 and ts: ") + io::name_of(options.container) + " has them once",
+            "drop it");
     options.headers_first = headers == "first";
   }
   options.recon = parsed["recon"], options.stats = parsed["stats"];

@@ -44,8 +44,8 @@ inline std::int64_t duration_of(const AVFrame& frame) {
 #endif
 }
 
-// The data beside a stream's packets, such as a display matrix, lies in its codec parameters since FFmpeg 6.1, and
-// in the stream itself before that.
+// The data beside a stream's packets, such as a display matrix, lies in its codec parameters since
+// FFmpeg 6.1, and in the stream itself before that.
 
 // Returns the bytes of one kind of side data, or nothing.
 inline std::span<const std::uint8_t> side_data_of(const AVStream& stream, AVPacketSideDataType type) {
@@ -87,8 +87,9 @@ inline void copy_side_data(AVStream& to, const AVStream& from) {
 #endif
 }
 
-// Copies what a stream says about its pictures, not about their coding, to one that is coded anew: how light and
-// deep they are and which way they face. The display matrix is left to the caller, who may have turned them.
+// Copies what a stream says about its pictures, not about their coding, to one that is coded anew: how light
+// and deep they are and which way they face. The display matrix is left to the caller, who may have turned
+// them.
 inline void copy_picture_side_data(AVStream& to, const AVStream& from) {
   for (const AVPacketSideDataType type :
        {AV_PKT_DATA_MASTERING_DISPLAY_METADATA, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, AV_PKT_DATA_STEREO3D,

@@ -75,8 +75,8 @@ class Plan {
     if (stream.codecpar->codec_type == AVMEDIA_TYPE_VIDEO) note(describe(stream) + " copied, not encoded");
     if (holding == Holding::experimental) {
       carried_.experimental = true;
-      note(describe(stream) + " kept in " + name_of(container_) + ", which FFmpeg calls experimental: not every " +
-           "player reads it");
+      note(describe(stream) + " kept in " + name_of(container_) +
+           ", which FFmpeg calls experimental: not every " + "player reads it");
     }
   }
 
@@ -98,15 +98,16 @@ class Plan {
 
   void note_time_code() {
     const bool held = container_ != Container::ts && container_ != Container::h264;
-    if (has_time_code(carried_.source) && !held) note(std::string("time code dropped: ") + name_of(container_) +
-                                                      " cannot hold it");
+    if (has_time_code(carried_.source) && !held)
+      note(std::string("time code dropped: ") + name_of(container_) + " cannot hold it");
   }
 
   void note_chapters_and_tags() {
     const AVFormatContext& input = *carried_.source.input;
     const bool holds_chapters = is_mp4_family(container_) || container_ == Container::mkv;
     if (input.nb_chapters > 0 && !holds_chapters) {
-      note(std::to_string(input.nb_chapters) + " chapters dropped: " + name_of(container_) + " cannot hold them");
+      note(std::to_string(input.nb_chapters) + " chapters dropped: " + name_of(container_) +
+           " cannot hold them");
     }
     const std::string lost = lost_file_tags(container_, input);
     if (!lost.empty()) note("tags dropped: " + lost + ": " + name_of(container_) + " cannot hold them");

@@ -34,7 +34,8 @@ struct Carried {
   bool experimental = false;  // the muxer has to be allowed what is not settled yet
 };
 
-// Decides what the container can take, and how. Appends to `notes` a line for everything that is lost or changed.
+// Decides what the container can take, and how. Appends to `notes` a line for everything that is lost or
+// changed.
 Carried carry(Container container, CarrySource source, std::vector<std::string>& notes);
 
 }  // namespace cu264::io

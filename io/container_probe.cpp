@@ -15,7 +15,8 @@ extern "C" {
 namespace cu264::io {
 namespace {
 
-// libavformat does not say what its MPEG-TS muxer accepts: it takes anything as private data, which nothing reads.
+// libavformat does not say what its MPEG-TS muxer accepts: it takes anything as private data, which nothing
+// reads.
 bool transport_stream_holds(AVCodecID codec) {
   switch (codec) {
     case AV_CODEC_ID_MPEG1VIDEO:
@@ -46,7 +47,8 @@ bool transport_stream_holds(AVCodecID codec) {
 class TrialMuxer {
  public:
   explicit TrialMuxer(Container container) {
-    if (avformat_alloc_output_context2(&context_, nullptr, muxer_name(container), nullptr) < 0) throw std::bad_alloc();
+    if (avformat_alloc_output_context2(&context_, nullptr, muxer_name(container), nullptr) < 0)
+      throw std::bad_alloc();
     AVStream* const video = add_stream();
     // Every container takes this codec, and needs no parameter sets of it.
     video->codecpar->codec_type = AVMEDIA_TYPE_VIDEO, video->codecpar->codec_id = AV_CODEC_ID_MPEG2VIDEO;

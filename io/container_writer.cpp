@@ -90,8 +90,10 @@ void ContainerWriter::add_cover(const AVStream& cover) {
   codec.extradata_size = cover.attached_pic.size;
   check(av_dict_copy(&attachment.metadata, cover.metadata, 0), "cannot copy a stream");
   const int keep = AV_DICT_DONT_OVERWRITE;
-  check(av_dict_set(&attachment.metadata, "filename", png ? "cover.png" : "cover.jpg", keep), "cannot copy a stream");
-  check(av_dict_set(&attachment.metadata, "mimetype", png ? "image/png" : "image/jpeg", keep), "cannot copy a stream");
+  check(av_dict_set(&attachment.metadata, "filename", png ? "cover.png" : "cover.jpg", keep),
+        "cannot copy a stream");
+  check(av_dict_set(&attachment.metadata, "mimetype", png ? "image/png" : "image/jpeg", keep),
+        "cannot copy a stream");
 }
 
 void ContainerWriter::begin(AvOptions& options) {

@@ -41,9 +41,9 @@ class ContainerWriter {
   struct Copy {
     AVStream* to;
     std::unique_ptr<SubtitleConverter> converter;  // null: the packets are copied
-    int delay = 0;                           // how many pictures a video's decoder holds back
-    std::int64_t next_dts = AV_NOPTS_VALUE;  // expected, in the input's time base
-    std::int64_t last_dts = AV_NOPTS_VALUE;  // in the output's
+    int delay = 0;                                 // how many pictures a video's decoder holds back
+    std::int64_t next_dts = AV_NOPTS_VALUE;        // expected, in the input's time base
+    std::int64_t last_dts = AV_NOPTS_VALUE;        // in the output's
   };
 
   AVStream& add_stream();
@@ -57,8 +57,9 @@ class ContainerWriter {
   Container container_;
   AvIo io_;
   AVFormatContext* context_ = nullptr;
-  std::map<int, Copy> copies_;                       // by the input's stream index
-  std::map<const AVStream*, const AVStream*> covers_;  // by the output's stream: pictures that are written first
+  std::map<int, Copy> copies_;  // by the input's stream index
+  std::map<const AVStream*, const AVStream*>
+      covers_;  // by the output's stream: pictures that are written first
 };
 
 }  // namespace cu264::io

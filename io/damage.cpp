@@ -13,8 +13,8 @@ void Damage::report(const std::string& what, std::int64_t picture) {
 
 std::string Damage::note() const {
   if (count_ == 0) return {};
-  return file_ + ": " + std::to_string(count_) + (count_ == 1 ? " damaged or cut-off place" : " damaged or cut-off places") +
-         ", first: " + first_;
+  return file_ + ": " + std::to_string(count_) +
+         (count_ == 1 ? " damaged or cut-off place" : " damaged or cut-off places") + ", first: " + first_;
 }
 
 }  // namespace cu264::io

@@ -35,7 +35,8 @@ std::string short_by(std::uint64_t end, std::uint64_t size) {
   return "the file is cut off: " + std::to_string(end - size) + " bytes are missing at its end";
 }
 
-// Reads the size of an EBML element (RFC 8794, 4), a number that says its own length, and moves `at` behind it.
+// Reads the size of an EBML element (RFC 8794, 4), a number that says its own length, and moves `at` behind
+// it.
 std::uint64_t ebml_size(const Bytes& bytes, std::size_t& at) {
   if (at >= bytes.size() || bytes[at] == 0) return kUnknown;
   std::size_t length = 1;
@@ -81,7 +82,9 @@ std::string missing_of_gif(const InputFile& file, std::uint64_t size) {
     const Bytes one = read_at(file, at, 1);
     return one.empty() ? 0 : one[0];
   };
-  const auto colours = [](int flags) { return (flags & 0x80) != 0 ? std::uint64_t{3} << ((flags & 7) + 1) : 0; };
+  const auto colours = [](int flags) {
+    return (flags & 0x80) != 0 ? std::uint64_t{3} << ((flags & 7) + 1) : 0;
+  };
   std::uint64_t at = 13 + colours(byte_at(10));
   while (at < size) {
     const int introducer = byte_at(at);
@@ -93,7 +96,8 @@ std::string missing_of_gif(const InputFile& file, std::uint64_t size) {
     } else {
       return {};  // this is no block: the decoder says what is wrong
     }
-    for (int length = 0; at < size && (length = byte_at(at)) != 0;) at += 1 + static_cast<std::uint64_t>(length);
+    for (int length = 0; at < size && (length = byte_at(at)) != 0;)
+      at += 1 + static_cast<std::uint64_t>(length);
     ++at;
   }
   return "the file is cut off: a GIF ends with a trailer";
@@ -113,7 +117,9 @@ std::string missing_of_transport_stream(const InputFile& file, std::uint64_t siz
   constexpr std::uint8_t kSync = 0x47;
   const Bytes head = read_at(file, 0, 192 + 5);
   if (head.size() < 192 + 5) return {};
-  const std::uint64_t packet = head[0] == kSync && head[188] == kSync ? 188 : head[4] == kSync && head[196] == kSync ? 192 : 0;
+  const std::uint64_t packet = head[0] == kSync && head[188] == kSync   ? 188
+                               : head[4] == kSync && head[196] == kSync ? 192
+                                                                        : 0;
   if (packet == 0 || size % packet == 0) return {};
   return "the file is cut off within a packet";
 }

@@ -33,27 +33,30 @@ int PacketSource::picture_bytes() const {
   return av_image_get_buffer_size(static_cast<AVPixelFormat>(format.format), format.width, format.height, 1);
 }
 
-// An uncompressed picture that is cut off arrives as a short packet; a compressed one is marked by its demuxer.
+// An uncompressed picture that is cut off arrives as a short packet; a compressed one is marked by its
+// demuxer.
 void PacketSource::check_picture(AVPacket& packet, std::int64_t jumps_before, std::int64_t picture) {
   ++pictures_;
   if (!input_.uncompressed()) {
     if ((packet.flags & AV_PKT_FLAG_CORRUPT) == 0) return;
-    if ((input_->iformat->flags & AVFMT_TS_DISCONT) == 0) return damage_.report("the input is cut off or damaged", picture);
+    if ((input_->iformat->flags & AVFMT_TS_DISCONT) == 0)
+      return damage_.report("the input is cut off or damaged", picture);
     doubt_ = true;
     jumps_before_doubt_ = jumps_before;
     return;
   }
   const int whole = picture_bytes();
   if (whole > 0 && packet.size < whole) {
-    damage_.report("the last frame is cut off: " + std::to_string(packet.size) + " of " + std::to_string(whole) + " bytes",
+    damage_.report("the last frame is cut off: " + std::to_string(packet.size) + " of " +
+                       std::to_string(whole) + " bytes",
                    picture);
     packet.size = 0;  // the picture is not used
   }
   end_ = packet.pos + packet.size;
 }
 
-// The counters of a transport stream's packets begin anew where recordings were joined, so a wrong count alone does
-// not mean that something is missing; if something is, decoders nearly always complain.
+// The counters of a transport stream's packets begin anew where recordings were joined, so a wrong count
+// alone does not mean that something is missing; if something is, decoders nearly always complain.
 void PacketSource::settle_doubt() {
   if (doubt_ && jumps_closed() == jumps_before_doubt_) ++doubtful_;
   doubt_ = false;
@@ -65,8 +68,10 @@ void PacketSource::check_end(int result, std::int64_t picture) {
     damage_.report(av_error(ErrorCode::bad_input, "input", "cannot read", error).what(), picture);
   };
   if (result != AVERROR_EOF && result != AVERROR_EXIT) return report_error(result);
-  if (input_->pb && input_->pb->error < 0 && input_->pb->error != AVERROR_EOF) return report_error(input_->pb->error);
-  // The demuxer of YUV4MPEG2 reports no error where a picture is cut off, but there are bytes behind the last whole one.
+  if (input_->pb && input_->pb->error < 0 && input_->pb->error != AVERROR_EOF)
+    return report_error(input_->pb->error);
+  // The demuxer of YUV4MPEG2 reports no error where a picture is cut off, but there are bytes behind the last
+  // whole one.
   const bool raw = av_match_name("rawvideo", input_->iformat->name) != 0;
   if (input_.uncompressed() && !raw && input_->pb && end_ > 0 && avio_tell(input_->pb) > end_) {
     return damage_.report("the last frame is cut off", picture);
@@ -76,7 +81,8 @@ void PacketSource::check_end(int result, std::int64_t picture) {
   // The index of an mp4 promises a number of pictures.
   const int promised = avformat_index_get_entries_count(&video_);
   if (whole_ && av_match_name("mp4", input_->iformat->name) != 0 && pictures_ < promised) {
-    damage_.report("has " + std::to_string(pictures_) + " of the " + std::to_string(promised) + " pictures that its index promises",
+    damage_.report("has " + std::to_string(pictures_) + " of the " + std::to_string(promised) +
+                       " pictures that its index promises",
                    picture);
   }
 }

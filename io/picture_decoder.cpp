@@ -42,19 +42,21 @@ bool holds_idr_after_lengths(std::span<const std::uint8_t> data, std::size_t len
   return false;
 }
 
-// An H.264 stream may be entered at a picture that is no IDR picture. Pictures that follow it in the stream and come
-// before it in time then refer to what is not there.
+// An H.264 stream may be entered at a picture that is no IDR picture. Pictures that follow it in the stream
+// and come before it in time then refer to what is not there.
 bool is_clean_entry(const AVStream& stream, const AVPacket& packet) {
   const AVCodecParameters& codec = *stream.codecpar;
   if (codec.codec_id != AV_CODEC_ID_H264) return true;
   const std::span<const std::uint8_t> data(packet.data, static_cast<std::size_t>(packet.size));
   const bool has_lengths = codec.extradata_size > 4 && codec.extradata[0] == 1;
-  return has_lengths ? holds_idr_after_lengths(data, (codec.extradata[4] & 3u) + 1) : holds_idr_after_start_codes(data);
+  return has_lengths ? holds_idr_after_lengths(data, (codec.extradata[4] & 3u) + 1)
+                     : holds_idr_after_start_codes(data);
 }
 
 }  // namespace
 
-PictureDecoder::PictureDecoder(const AVStream& stream, const AVCodec* codec, bool reproducible, const std::string& file)
+PictureDecoder::PictureDecoder(const AVStream& stream, const AVCodec* codec, bool reproducible,
+                               const std::string& file)
     : stream_(stream), context_(avcodec_alloc_context3(codec)), complaints_(av_complaints().of_decoders) {
   int result = context_ ? avcodec_parameters_to_context(context_.get(), stream.codecpar) : AVERROR(ENOMEM);
   if (result >= 0) {

@@ -8,8 +8,8 @@ namespace {
 
 struct Plane {
   std::uint8_t* data;
-  int pitch;   // in bytes
-  int width;   // in samples
+  int pitch;  // in bytes
+  int width;  // in samples
   int height;
 };
 

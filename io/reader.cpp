@@ -25,14 +25,16 @@ bool is_sensible(AVRational rate) {
   return av_cmp_q(rate, kSlowest) >= 0 && av_cmp_q(rate, kFastest) <= 0;
 }
 
-// The earliest time of the streams that are wanted. Some transport streams have others that begin much earlier.
+// The earliest time of the streams that are wanted. Some transport streams have others that begin much
+// earlier.
 std::int64_t first_time(const AVFormatContext& input, const ChosenStreams& chosen) {
   const std::int64_t of_input = input.start_time != AV_NOPTS_VALUE ? input.start_time : 0;
   if ((input.iformat->flags & AVFMT_TS_DISCONT) == 0) return of_input;
   std::int64_t first = INT64_MAX;
   const auto look_at = [&](const AVStream& stream) {
     const AVMediaType type = stream.codecpar->codec_type;
-    if ((type != AVMEDIA_TYPE_VIDEO && type != AVMEDIA_TYPE_AUDIO) || stream.start_time == AV_NOPTS_VALUE) return;
+    if ((type != AVMEDIA_TYPE_VIDEO && type != AVMEDIA_TYPE_AUDIO) || stream.start_time == AV_NOPTS_VALUE)
+      return;
     first = std::min(first, av_rescale_q(stream.start_time, stream.time_base, AV_TIME_BASE_Q));
   };
   look_at(*chosen.video);
@@ -53,6 +55,7 @@ Reader::Reader(const ReaderOptions& options)
       decoder_(*stream_, chosen_.decoder, options.allow_partial, name_),
       converter_(name_),
       side_(chosen_.others),
+      bare_((input_->iformat->flags & AVFMT_NOTIMESTAMPS) != 0),
       notes_(chosen_.notes) {
   for (unsigned i = 0; i < input_->nb_streams; ++i) {
     const bool wanted = static_cast<int>(i) == stream_->index || side_.has(static_cast<int>(i));
@@ -60,7 +63,7 @@ Reader::Reader(const ReaderOptions& options)
   }
   fill_frame_rate();
   info_.time_base = stream_->time_base;
-  timestamps_ = Timestamps(stream_->time_base, info_.frame_rate, input_->iformat->flags & AVFMT_NOTIMESTAMPS);
+  timestamps_ = Timestamps(stream_->time_base, info_.frame_rate, bare_);
   packet_ = make_packet();
   start();
   has_ahead_ = next_picture(ahead_);
@@ -75,10 +78,9 @@ Reader::Reader(const ReaderOptions& options)
 void Reader::fill_frame_rate() {
   info_.frame_rate = {25, 1};
   const AVRational told = av_guess_frame_rate(input_.get(), stream_, nullptr);
-  const bool bare = (input_->iformat->flags & AVFMT_NOTIMESTAMPS) != 0;
-  if (bare && options_.input.frame_rate.num > 0) {
+  if (bare_ && options_.input.frame_rate.num > 0) {
     info_.frame_rate = options_.input.frame_rate;
-  } else if (bare && told.num > 0 && told.den > 0 && !is_sensible(told)) {
+  } else if (bare_ && told.num > 0 && told.den > 0 && !is_sensible(told)) {
     notes_.push_back(name_ + ": its headers tell a rate of " + std::to_string(told.num) + "/" +
                      std::to_string(told.den) + " frames a second; 25 is taken (--fps tells another)");
   } else if (told.num > 0 && told.den > 0) {
@@ -98,7 +100,7 @@ void Reader::start() {
   side_.start_at(cut_);
   packets_.expect_part();
   // A container without timestamps is decoded from its start, and so is a pipe.
-  if ((input_->iformat->flags & AVFMT_NOTIMESTAMPS) || !input_->pb || !input_->pb->seekable) return;
+  if (bare_ || !input_->pb || !input_->pb->seekable) return;
   // The seek goes a second early, because containers are searched by decoding time, which may be behind the
   // presentation time.
   const std::int64_t early = std::max(begin, target - AV_TIME_BASE);
@@ -236,8 +238,9 @@ bool Reader::next_picture(Picture& picture) {
       continue;
     }
     check_frame(*frame);
-    picture.pts = cut_ == AV_NOPTS_VALUE ? pts : std::max(pts, av_rescale_q(cut_, AV_TIME_BASE_Q, stream_->time_base));
-    picture.duration = duration_of(*frame);
+    picture.pts =
+        cut_ == AV_NOPTS_VALUE ? pts : std::max(pts, av_rescale_q(cut_, AV_TIME_BASE_Q, stream_->time_base));
+    picture.duration = bare_ ? 0 : duration_of(*frame);  // a bare stream's are made of the rate that it tells
     if (picture.duration <= 0) picture.duration = timestamps_.frame_duration();
     picture.frame = turner_.turn(converter_.convert(std::move(frame)));
     return true;
@@ -252,8 +255,8 @@ void Reader::check_frame(const AVFrame& frame) {
     fill_info(frame);
   } else if (frame.width != decoded_width_ || frame.height != decoded_height_) {
     throw Error(ErrorCode::bad_input,
-                name_ + ": the frame size changes from " + size_text(decoded_width_, decoded_height_) + " to " +
-                    size_text(frame.width, frame.height) + " at frame " + std::to_string(pictures_));
+                name_ + ": the frame size changes from " + size_text(decoded_width_, decoded_height_) +
+                    " to " + size_text(frame.width, frame.height) + " at frame " + std::to_string(pictures_));
   }
   const auto format = static_cast<AVPixelFormat>(frame.format);
   transparent_ = transparent_ || (has_alpha_channel(format) && is_transparent_somewhere(frame));
@@ -325,8 +328,9 @@ std::vector<std::string> Reader::notes() const {
                     " times; the output's goes on (--copyts keeps it)");
   }
   if (packets_.doubtful() > 0) {
-    notes.push_back(name_ + ": " + std::to_string(packets_.doubtful()) +
-                    " pictures may lack something: counters of the stream's packets jump before or behind them");
+    notes.push_back(
+        name_ + ": " + std::to_string(packets_.doubtful()) +
+        " pictures may lack something: counters of the stream's packets jump before or behind them");
   }
   if (skipped_ > 0) {
     notes.push_back(name_ + ": " + std::to_string(skipped_) +

@@ -87,16 +87,17 @@ class Reader {
   int decoded_width_ = 0, decoded_height_ = 0;
   std::optional<DisplayMatrix> matrix_;  // what players are still asked to do
   std::int64_t begin_ = 0;               // the input's time that becomes 0, in AV_TIME_BASE units
-  std::int64_t cut_ = AV_NOPTS_VALUE;    // pictures before this are dropped: in AV_TIME_BASE units, output time
-  bool entered_ = false;                 // whether a packet was seen that decoding can begin with
-  std::int64_t skipped_ = 0;             // the number of packets before that one
+  std::int64_t cut_ = AV_NOPTS_VALUE;  // pictures before this are dropped: in AV_TIME_BASE units, output time
+  bool entered_ = false;               // whether a packet was seen that decoding can begin with
+  std::int64_t skipped_ = 0;           // the number of packets before that one
   bool draining_ = false;
   std::int64_t pictures_ = 0;   // the number handed out, without `ahead_`
   std::int64_t video_end_ = 0;  // the end of the last picture handed out
   Picture ahead_;               // the next picture, already decoded
   bool has_ahead_ = false;
-  bool transparent_ = false;    // whether alpha was dropped that was not opaque
-  bool captioned_ = false;      // whether pictures had closed captions
+  bool bare_ = false;         // whether the container has no times of its own
+  bool transparent_ = false;  // whether alpha was dropped that was not opaque
+  bool captioned_ = false;    // whether pictures had closed captions
   std::vector<std::string> notes_;
 };
 

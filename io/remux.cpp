@@ -135,7 +135,8 @@ CarrySource carry_source(const AvInput& input, const ChosenStreams& chosen, cons
 }
 
 // Begins a container whose video is described as the input's is.
-std::unique_ptr<ContainerWriter> begin_writer(OutputFile& output, Container container, const Carried& carried) {
+std::unique_ptr<ContainerWriter> begin_writer(OutputFile& output, Container container,
+                                              const Carried& carried) {
   auto writer = std::make_unique<ContainerWriter>(output, container);
   const AVStream& from = *carried.source.video;
   AVStream& video = writer->add_video();
@@ -219,7 +220,8 @@ void remux_container(std::unique_ptr<InputFile> file, const std::string& path, c
   if (output) {
     const Container container = bare ? Container::h264 : container_by_extension(output_name);
     CarrySource source = carry_source(input, chosen, path);
-    // The clock of a transport stream begins anywhere and may jump, which a player of other files does not expect.
+    // The clock of a transport stream begins anywhere and may jump, which a player of other files does not
+    // expect.
     if (container != Container::ts && (input->iformat->flags & AVFMT_TS_DISCONT) != 0) {
       source.begin = input->start_time != AV_NOPTS_VALUE ? input->start_time : 0;
       timeline = Timeline(source.begin, true);

@@ -58,8 +58,8 @@ void SideStreams::add(AvPacket packet) {
 }
 
 void SideStreams::take_before(std::int64_t time, AVRational time_base, std::vector<AvPacket>& out) {
-  // Packets of one stream must stay in their order: the partition is stable, and one that is later holds back those
-  // behind it.
+  // Packets of one stream must stay in their order: the partition is stable, and one that is later holds back
+  // those behind it.
   std::set<int> reached;
   const auto later = std::stable_partition(held_.begin(), held_.end(), [&](const AvPacket& packet) {
     const std::int64_t begins = time_of(*packet);

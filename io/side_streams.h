@@ -16,8 +16,8 @@ class SideStreams {
  public:
   explicit SideStreams(const std::vector<const AVStream*>& streams) { keep(streams); }
 
-  // Keeps only these from now on; packets of the others are dropped. Streams that have no packets of their own, such
-  // as cover pictures and attached files, do not count.
+  // Keeps only these from now on; packets of the others are dropped. Streams that have no packets of their
+  // own, such as cover pictures and attached files, do not count.
   void keep(const std::vector<const AVStream*>& streams);
   bool has(int stream_index) const { return find(stream_index) != nullptr; }
 

@@ -58,10 +58,11 @@ bool same_program(AVFormatContext* input, int one, int other) {
   return !in_any;
 }
 
-// The mov demuxer hands out the track that holds the chapters' names beside the chapters, and discards it itself.
+// The mov demuxer hands out the track that holds the chapters' names beside the chapters, and discards it
+// itself.
 bool is_chapter_track(const AVStream& stream) {
-  return stream.codecpar->codec_type == AVMEDIA_TYPE_DATA && stream.codecpar->codec_id == AV_CODEC_ID_BIN_DATA &&
-         stream.discard == AVDISCARD_ALL;
+  return stream.codecpar->codec_type == AVMEDIA_TYPE_DATA &&
+         stream.codecpar->codec_id == AV_CODEC_ID_BIN_DATA && stream.discard == AVDISCARD_ALL;
 }
 
 bool is_wanted_kind(const AVStream& stream, const StreamChoice& choice) {
@@ -97,7 +98,8 @@ ChosenStreams choose_streams(AVFormatContext* input, const StreamChoice& choice,
     chosen.others.push_back(stream);
   }
   if (!elsewhere.empty()) {
-    chosen.notes.push_back(file + ": left out streams of other programmes (" + elsewhere + "); --map takes them");
+    chosen.notes.push_back(file + ": left out streams of other programmes (" + elsewhere +
+                           "); --map takes them");
   }
   return chosen;
 }

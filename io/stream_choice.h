@@ -1,4 +1,5 @@
-// Which of an input's streams are wanted: the one whose pictures are coded, and those that are carried beside it.
+// Which of an input's streams are wanted: the one whose pictures are coded, and those that are carried beside
+// it.
 #pragma once
 
 #include <string>
@@ -24,8 +25,8 @@ struct ChosenStreams {
   std::vector<std::string> notes;       // for the user, one line each
 };
 
-// Throws Error(bad_input) if there is no video that can be decoded, and Error(invalid_argument) if the map cannot
-// be understood or names no video. `file` is the input's name for messages.
+// Throws Error(bad_input) if there is no video that can be decoded, and Error(invalid_argument) if the map
+// cannot be understood or names no video. `file` is the input's name for messages.
 ChosenStreams choose_streams(AVFormatContext* input, const StreamChoice& choice, const std::string& file);
 
 // True for a picture that belongs to the file as a whole.

@@ -52,7 +52,8 @@ SubtitleConverter::SubtitleConverter(const AVStream& from, AVCodecID to, std::st
     decoder_->pkt_timebase = from.time_base;
     result = avcodec_open2(decoder_.get(), decoder, nullptr);
   }
-  if (result < 0) throw av_error(ErrorCode::bad_input, file_, "cannot open the decoder of its subtitles", result);
+  if (result < 0)
+    throw av_error(ErrorCode::bad_input, file_, "cannot open the decoder of its subtitles", result);
   const AVCodec* const encoder = avcodec_find_encoder(to);
   encoder_.reset(avcodec_alloc_context3(encoder));
   if (!encoder_) throw std::bad_alloc();
@@ -80,7 +81,8 @@ bool SubtitleConverter::convert(AVPacket& packet) {
   if (result < 0) throw av_error(ErrorCode::bad_input, file_, "cannot decode its subtitles", result);
   if (complete == 0 || text.value.num_rects == 0 || packet.pts == AV_NOPTS_VALUE) return false;
   const std::int64_t delay = text.value.start_display_time;
-  if (text.value.end_display_time > text.value.start_display_time && text.value.end_display_time != UINT32_MAX) {
+  if (text.value.end_display_time > text.value.start_display_time &&
+      text.value.end_display_time != UINT32_MAX) {
     packet.duration = av_rescale_q(text.value.end_display_time - delay, kMilliseconds, time_base_);
   }
   packet.pts += av_rescale_q(delay, kMilliseconds, time_base_);
@@ -88,10 +90,12 @@ bool SubtitleConverter::convert(AVPacket& packet) {
   // Encoders take the times of the whole subtitle from its packet.
   text.value.end_display_time -= text.value.start_display_time;
   text.value.start_display_time = 0;
-  result = avcodec_encode_subtitle(encoder_.get(), buffer_.data(), static_cast<int>(buffer_.size()), &text.value);
+  result =
+      avcodec_encode_subtitle(encoder_.get(), buffer_.data(), static_cast<int>(buffer_.size()), &text.value);
   if (result < 0) throw av_error(ErrorCode::bad_input, file_, "cannot convert its subtitles", result);
   AvPacket made = make_packet();
-  if (av_new_packet(made.get(), result) < 0 || av_packet_copy_props(made.get(), &packet) < 0) throw std::bad_alloc();
+  if (av_new_packet(made.get(), result) < 0 || av_packet_copy_props(made.get(), &packet) < 0)
+    throw std::bad_alloc();
   std::memcpy(made->data, buffer_.data(), static_cast<std::size_t>(result));
   made->stream_index = packet.stream_index;
   av_packet_unref(&packet);

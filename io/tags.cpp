@@ -15,36 +15,47 @@ namespace cu264::io {
 namespace {
 
 bool is_one_of(const char* key, const auto& names) {
-  return std::any_of(names.begin(), names.end(), [&](const char* name) { return strcasecmp(key, name) == 0; });
+  return std::any_of(names.begin(), names.end(),
+                     [&](const char* name) { return strcasecmp(key, name) == 0; });
 }
 
 // These describe the container that the tags come from.
-constexpr std::array<const char*, 4> kOfTheContainer{"major_brand", "minor_version", "compatible_brands", "encoder"};
+constexpr std::array<const char*, 4> kOfTheContainer{"major_brand", "minor_version", "compatible_brands",
+                                                     "encoder"};
 
 // These count or describe what the input's coding was; some have a language behind their name.
-constexpr std::array<const char*, 8> kOfTheCoding{
-    "encoder", "encoder_options", "bps",      "duration",
-    "number_of_frames", "number_of_bytes", "_statistics_writing_app", "_statistics_writing_date_utc"};
+constexpr std::array<const char*, 8> kOfTheCoding{"encoder",
+                                                  "encoder_options",
+                                                  "bps",
+                                                  "duration",
+                                                  "number_of_frames",
+                                                  "number_of_bytes",
+                                                  "_statistics_writing_app",
+                                                  "_statistics_writing_date_utc"};
 bool describes_coding(const char* key) {
   const std::string_view name(key);
   return is_one_of(key, kOfTheCoding) ||
-         std::any_of(kOfTheCoding.begin() + 2, kOfTheCoding.end(), [&](const char* one) {
-           const std::size_t length = std::string_view(one).size();
-           return name.size() > length && name[length] == '-' && strncasecmp(key, one, length) == 0;
-         }) || strncasecmp(key, "_statistics_tags", 16) == 0;
+         std::any_of(kOfTheCoding.begin() + 2, kOfTheCoding.end(),
+                     [&](const char* one) {
+                       const std::size_t length = std::string_view(one).size();
+                       return name.size() > length && name[length] == '-' &&
+                              strncasecmp(key, one, length) == 0;
+                     }) ||
+         strncasecmp(key, "_statistics_tags", 16) == 0;
 }
 
 // What libavformat's muxers write of a file's tags. Matroska takes every name.
 constexpr std::array<const char*, 31> kOfMp4{
-    "title",       "artist",     "album_artist", "composer",    "writer",   "album",      "date",        "comment",
-    "genre",       "copyright",  "grouping",     "lyrics",      "description", "synopsis", "show",       "episode_id",
-    "network",     "keywords",   "track",        "disc",        "media_type",  "hd_video", "gapless_playback",
-    "compilation", "episode_sort", "season_number", "tmpo",     "encoding_tool", "creation_time", "timecode",
+    "title",        "artist",        "album_artist", "composer",      "writer",           "album",
+    "date",         "comment",       "genre",        "copyright",     "grouping",         "lyrics",
+    "description",  "synopsis",      "show",         "episode_id",    "network",          "keywords",
+    "track",        "disc",          "media_type",   "hd_video",      "gapless_playback", "compilation",
+    "episode_sort", "season_number", "tmpo",         "encoding_tool", "creation_time",    "timecode",
     "location"};
 constexpr std::array<const char*, 18> kOfMov{
-    "title",   "artist",        "author",        "composer", "writer",     "album", "date",  "comment",  "genre",
-    "copyright", "description", "synopsis",      "make",     "model",      "creation_time", "timecode", "location",
-    "keywords"};
+    "title", "artist",  "author",        "composer",  "writer",      "album",
+    "date",  "comment", "genre",         "copyright", "description", "synopsis",
+    "make",  "model",   "creation_time", "timecode",  "location",    "keywords"};
 // The time code has a note of its own, and nearly every file has the time of its making.
 constexpr std::array<const char*, 2> kNotMissed{"timecode", "creation_time"};
 constexpr std::array<const char*, 3> kOfTransportStreams{"title", "service_name", "service_provider"};
@@ -87,7 +98,8 @@ void copy_coded_stream_tags(AVStream& to, const AVStream& from) {
   }
 }
 
-void copy_chapters(AVFormatContext& to, const AVFormatContext& from, std::int64_t begin, std::int64_t length) {
+void copy_chapters(AVFormatContext& to, const AVFormatContext& from, std::int64_t begin,
+                   std::int64_t length) {
   for (unsigned i = 0; i < from.nb_chapters; ++i) {
     const AVChapter& chapter = *from.chapters[i];
     const std::int64_t offset = av_rescale_q(begin, AV_TIME_BASE_Q, chapter.time_base);

@@ -143,6 +143,8 @@ class Table(CommandTest):
     def outcome(self, source, extension, has):
         """What becomes of the thing, as the table says it."""
         out = self.path("ours." + extension)
+        if os.path.exists(out):
+            os.remove(out)
         done = self.encode(source, "-o", out, "--preset", "fast", "--qp", 45)
         told = look(out)
         if has(told):

@@ -28,7 +28,8 @@ class FileExtent : public testing::Test {
   void check(const std::string& content, std::size_t from, const std::string& behind = "") {
     EXPECT_FALSE(is_cut(content));
     EXPECT_FALSE(is_cut(content + behind));
-    for (std::size_t size = from; size < content.size(); ++size) EXPECT_TRUE(is_cut(content.substr(0, size))) << size;
+    for (std::size_t size = from; size < content.size(); ++size)
+      EXPECT_TRUE(is_cut(content.substr(0, size))) << size;
   }
 
  private:
@@ -36,21 +37,33 @@ class FileExtent : public testing::Test {
 };
 
 TEST_F(FileExtent, Matroska) {
-  const std::string header = "\x1a\x45\xdf\xa3\x84" "head"s;
+  const std::string header =
+      "\x1a\x45\xdf\xa3\x84"
+      "head"s;
   check(header + "\x18\x53\x80\x67\x94" + std::string(20, 'c'), 16, "more");
-  EXPECT_FALSE(is_cut(header + "\x18\x53\x80\x67\x01\xff\xff\xff\xff\xff\xff\xff" + "live"));  // of unknown size
+  EXPECT_FALSE(
+      is_cut(header + "\x18\x53\x80\x67\x01\xff\xff\xff\xff\xff\xff\xff" + "live"));  // of unknown size
 }
 
 TEST_F(FileExtent, Mp4) {
-  const std::string type = "\0\0\0\x10" "ftypisom\0\0\0\0"s, index = "\0\0\0\x0c" "moov1234"s;
-  const std::string pictures = "\0\0\0\x14" "mdat123456789012"s;
+  const std::string type =
+                        "\0\0\0\x10"
+                        "ftypisom\0\0\0\0"s,
+                    index =
+                        "\0\0\0\x0c"
+                        "moov1234"s;
+  const std::string pictures =
+      "\0\0\0\x14"
+      "mdat123456789012"s;
   check(type + pictures + index, 37);
   EXPECT_TRUE(is_cut(type + "\0\0\1\0mdat"s + "few"));
   EXPECT_FALSE(is_cut(type + index + "\0\0\0\0mdat"s + "to the end"));
 }
 
 TEST_F(FileExtent, Gif) {
-  const std::string screen = "GIF89a\2\0\2\0\x80\0\0" "blckwh"s;
+  const std::string screen =
+      "GIF89a\2\0\2\0\x80\0\0"
+      "blckwh"s;
   const std::string delay = "\x21\xf9\4\0\x0a\0\0\0"s, picture = "\x2c\0\0\0\0\2\0\2\0\0\2\3\x3b\x3b\x3b\0"s;
   check(screen + delay + picture + delay + picture + "\x3b", 20, "\0\0"s);
 }

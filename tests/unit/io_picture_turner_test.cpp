@@ -25,7 +25,8 @@ AvFrame picture(AVPixelFormat format) {
     const int bytes = plane == 0 || format == AV_PIX_FMT_NV12 ? kWidth : kWidth / 2;
     for (int y = 0; y < rows; ++y) {
       for (int x = 0; x < bytes; ++x)
-        frame->data[plane][y * frame->linesize[plane] + x] = static_cast<std::uint8_t>(100 * plane + 10 * y + x);
+        frame->data[plane][y * frame->linesize[plane] + x] =
+            static_cast<std::uint8_t>(100 * plane + 10 * y + x);
     }
   }
   return frame;
