@@ -1,5 +1,9 @@
 #include "io/reader.h"
 
+extern "C" {
+#include <libavutil/avstring.h>
+}
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -17,6 +21,12 @@ constexpr std::int64_t kInterleavingSeconds = 10;
 
 std::string size_text(int width, int height) {
   return std::to_string(width) + "x" + std::to_string(height);
+}
+
+// True for elementary streams. Not all of their demuxers say so.
+bool has_no_times(const AVInputFormat& format) {
+  constexpr char kElementary[] = "h264,hevc,vvc,evc,mpegvideo,m4v,h261,h263,vc1,cavsvideo,avs2,avs3,dirac,obu";
+  return (format.flags & AVFMT_NOTIMESTAMPS) != 0 || av_match_list(format.name, kElementary, ',') > 0;
 }
 
 // The headers of a bare stream may tell anything, and its rate makes all its times.
@@ -55,7 +65,7 @@ Reader::Reader(const ReaderOptions& options)
       decoder_(*stream_, chosen_.decoder, options.allow_partial, name_),
       converter_(name_),
       side_(chosen_.others),
-      bare_((input_->iformat->flags & AVFMT_NOTIMESTAMPS) != 0),
+      bare_(has_no_times(*input_->iformat)),
       notes_(chosen_.notes) {
   for (unsigned i = 0; i < input_->nb_streams; ++i) {
     const bool wanted = static_cast<int>(i) == stream_->index || side_.has(static_cast<int>(i));

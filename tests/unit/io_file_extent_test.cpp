@@ -55,7 +55,7 @@ TEST_F(FileExtent, Mp4) {
   const std::string pictures =
       "\0\0\0\x14"
       "mdat123456789012"s;
-  check(type + pictures + index, 37);
+  check(type + pictures + index, 44);
   EXPECT_TRUE(is_cut(type + "\0\0\1\0mdat"s + "few"));
   EXPECT_FALSE(is_cut(type + index + "\0\0\0\0mdat"s + "to the end"));
 }
