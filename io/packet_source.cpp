@@ -78,13 +78,22 @@ void PacketSource::check_end(int result, std::int64_t picture) {
   }
   const std::string missing = input_.uncompressed() ? std::string() : input_.missing_end();
   if (!missing.empty()) return damage_.report(missing, picture);
-  // The index of an mp4 promises a number of pictures.
-  const int promised = avformat_index_get_entries_count(&video_);
-  if (whole_ && av_match_name("mp4", input_->iformat->name) != 0 && pictures_ < promised) {
+  const std::int64_t promised = promised_pictures();
+  if (whole_ && pictures_ < promised) {
     damage_.report("has " + std::to_string(pictures_) + " of the " + std::to_string(promised) +
-                       " pictures that its index promises",
+                       " pictures that it promises",
                    picture);
   }
+}
+
+bool PacketSource::indexed() const {
+  return whole_ && av_match_name("mp4", input_->iformat->name) != 0;
+}
+
+// The index of an mp4 promises a number of pictures, and libavformat counts those of a GIF when it opens it.
+std::int64_t PacketSource::promised_pictures() const {
+  if (indexed()) return avformat_index_get_entries_count(&video_);
+  return av_match_name("gif", input_->iformat->name) != 0 ? video_.nb_frames : 0;
 }
 
 }  // namespace cu264::io

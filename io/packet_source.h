@@ -18,6 +18,8 @@ class PacketSource {
   void use(const Timeline& timeline) { timeline_ = timeline; }
   // From now on the input's end need not be its own.
   void expect_part() { whole_ = false; }
+  // Whether the input is an mp4 that is read from its start.
+  bool indexed() const;
   std::int64_t jumps_closed() const { return timeline_.jumps_closed(); }
   // The number of pictures of a transport stream that may lack something, though the decoder does not
   // complain.
@@ -33,6 +35,7 @@ class PacketSource {
  private:
   void check_picture(AVPacket& packet, std::int64_t jumps_before, std::int64_t picture);
   void settle_doubt();
+  std::int64_t promised_pictures() const;
   void check_end(int result, std::int64_t picture);
 
   AvInput& input_;

@@ -25,7 +25,8 @@ std::string size_text(int width, int height) {
 
 // True for elementary streams. Not all of their demuxers say so.
 bool has_no_times(const AVInputFormat& format) {
-  constexpr char kElementary[] = "h264,hevc,vvc,evc,mpegvideo,m4v,h261,h263,vc1,cavsvideo,avs2,avs3,dirac,obu";
+  constexpr char kElementary[] =
+      "h264,hevc,vvc,evc,mpegvideo,m4v,h261,h263,vc1,cavsvideo,avs2,avs3,dirac,obu";
   return (format.flags & AVFMT_NOTIMESTAMPS) != 0 || av_match_list(format.name, kElementary, ',') > 0;
 }
 
@@ -309,8 +310,9 @@ bool Reader::feed_decoder() {
     }
     return true;
   }
-  // A recording may begin between two entry points; the part before the first one cannot be decoded.
-  entered_ = entered_ || options_.allow_partial || (packet_->flags & AV_PKT_FLAG_KEY);
+  // A recording may begin between two entry points; the part before the first one cannot be decoded. All
+  // pictures of an mp4's index are wanted.
+  entered_ = entered_ || options_.allow_partial || packets_.indexed() || (packet_->flags & AV_PKT_FLAG_KEY);
   if (!entered_) {
     ++skipped_;
     av_packet_unref(packet_.get());
