@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "app/common_options.h"
 #include "app/verbs.h"
 #include "cu264/device.h"
 #include "cu264/status.h"
@@ -36,14 +37,20 @@ void print_cuda(const DeviceInfo& device) {
 
 }  // namespace
 
+VerbHelp devices_help() {
+  return {"devices",
+          "list what it can run on",
+          {},
+          {"devices"},
+          {"Lists the backends, and why one cannot be used here."},
+          {},
+          {{"Options", {kHelpOption}}}};
+}
+
 ExitCode devices_verb(const std::vector<std::string>& arguments) {
-  if (!arguments.empty() && arguments[0] == "--help") {
-    std::puts("cu264 devices: lists the backends, and why one cannot be used here. It has no options.");
-    return ExitCode::done;
-  }
-  if (!arguments.empty()) {
-    throw Error(ErrorCode::invalid_argument, "devices takes no '" + arguments[0] + "'", "it has no options");
-  }
+  const ParsedOptions parsed(arguments, devices_help().options(), "devices");
+  if (parsed.has("help")) return std::fputs(help_text(devices_help()).c_str(), stdout), ExitCode::done;
+  if (!parsed.words().empty()) usage("devices takes no '" + parsed.words()[0] + "'", "it has no files");
   std::printf("cpu   usable: %u cores, %s\n", std::thread::hardware_concurrency(), instruction_set());
   try {
     for (const DeviceInfo& device : cuda_devices()) print_cuda(device);

@@ -72,6 +72,7 @@ class PictureSink : public EdgeSink {
       : pattern_(options.output),
         png_(options.format == EdgeFormat::png),
         input_(options.reader.input.path),
+        overwrite_(options.overwrite),
         numbered_(!numbered(pattern_, 1).empty()) {
     if (pattern_ == "-") pipe_.emplace("-");
   }
@@ -87,6 +88,7 @@ class PictureSink : public EdgeSink {
     if (input_ != "-" && io::same_file(name, input_)) {
       throw Error(ErrorCode::invalid_argument, name + ": is the input", "name another output");
     }
+    check_overwrite(name, overwrite_);
     // A picture under a name without a number waits for finish(); it is not written if there turn out to be
     // more.
     last_.emplace(name);
@@ -120,6 +122,7 @@ class PictureSink : public EdgeSink {
   std::string pattern_;
   bool png_;
   std::string input_;
+  Overwrite overwrite_;
   bool numbered_;
   PngCoder coder_;
   std::optional<io::OutputFile> pipe_;

@@ -1,84 +1,18 @@
 #include "app/edges_options.h"
 
-#include <unistd.h>
-
-#include <boost/program_options.hpp>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <sstream>
 
+#include "app/common_options.h"
 #include "app/input_options.h"
 #include "app/option_values.h"
 #include "app/parsed_options.h"
-#include "io/output_file.h"
+#include "app/verbs.h"
 
 namespace cu264::app {
 namespace {
-
-namespace po = boost::program_options;
-
-constexpr char kExamples[] =
-    "cu264 edges [options] INPUT -o OUTPUT\n"
-    "\n"
-    "  cu264 edges photo.jpg -o edges.png\n"
-    "  cu264 edges film.mkv -o out%04d.png --overlay --frames 50\n"
-    "  cu264 edges film.mkv -o edges.mp4 --thresholds thresholds.json\n"
-    "  cu264 edges photo.jpg -o plain.pgm --fixed 0.08,0.19 --sigma 1.0\n"
-    "\n"
-    "Finds edges without being told thresholds: GUD-Canny gives each sub-image its own. INPUT is whatever "
-    "FFmpeg\n"
-    "reads, raw video with --size, or - for standard input. OUTPUT is .png or .pgm, with a number like %04d "
-    "in "
-    "its\n"
-    "name for more than one picture (from 1); a video, .264 .h264 .mp4 .mov .mkv .ts; or -: PGM pictures on "
-    "standard\n"
-    "output. Edges are white on black. Each file is complete or absent.\n";
-
-constexpr char kExitCodes[] =
-    "\nExit status: 0 done, 1 usage, 2 input, 3 device, 4 encoding or writing, 130 interrupted.\n";
-
-struct Groups {
-  po::options_description input{"Input", kHelpWidth};
-  po::options_description detector{"Detector", kHelpWidth};
-  po::options_description execution{"Execution", kHelpWidth};
-  po::options_description output{"Output", kHelpWidth};
-
-  Groups() {
-    add_input_options(input);
-    detector.add_options()("sigma", text("S"), "of the Gaussian, 0.1 to 2.0 in tenths (1.4)");
-    detector.add_options()("candidates", text("STEP|LIST"),
-                           "thresholds that are tried: 0.01 to 0.25 in steps of 0.01 or 0.03, say, or a list "
-                           "0.02,0.05,0.2 (0.03)");
-    detector.add_options()("partition", text("NAME"),
-                           "sub-images: columns of 32xH, rows of Wx32, or frame (columns)");
-    detector.add_options()(
-        "density-scaling",
-        "scale the thresholds found by how crowded the picture is: better, not in the paper");
-    detector.add_options()("fixed", text("LOW,HIGH"), "plain Canny with these thresholds, 0 to 1");
-    detector.add_options()(
-        "noise-floor", text("N"),
-        "gradients count relative to the picture's largest, at least to N grey levels (0)");
-    detector.add_options()("published",
-                           "hysteresis by passes for each pair, as published: slow, the same edges");
-    execution.add_options()("backend", text("NAME"), "auto, cuda or cpu (auto)");
-    execution.add_options()("device", text("N"), "which CUDA device (0)");
-    execution.add_options()("threads", text("N"),
-                            "of the CPU backend; 0: one a core (0). Never changes the edges");
-    output.add_options()("output,o", text("FILE"), "where to; - is standard output");
-    output.add_options()("overlay", "edges on the picture: red, in PGM white");
-    output.add_options()("qp", text("N"), "video: quantiser, 0 (best) to 51 (18)");
-    output.add_options()("thresholds", text("FILE"), "write each sub-image's thresholds as JSON");
-    output.add_options()("progress", text("WHEN"), "auto: if stderr is a terminal; or off (auto)");
-    output.add_options()("quiet,q", "errors only");
-    output.add_options()("help,h", "this text");
-  }
-
-  po::options_description all() const {
-    po::options_description all;
-    return all.add(input).add(detector).add(execution).add(output);
-  }
-};
 
 // Parses a decimal number as a whole multiple of 1/scale: 0.03 with scale 100 is 3. Returns nothing if it is
 // not a number or lies between two multiples.
@@ -166,9 +100,10 @@ void read_execution(const ParsedOptions& parsed, EdgesOptions& options) {
   options.execution.threads = config.threads;
 }
 
-void read_output(const ParsedOptions& parsed, EdgesOptions& options) {
-  options.output = parsed["output"];
-  if (options.output.empty()) usage("no output is named", "cu264 edges INPUT -o OUTPUT");
+void read_output(const ParsedOptions& parsed, const std::string& path, EdgesOptions& options) {
+  options.output = path;
+  options.overwrite = read_overwrite(parsed);
+  check_not_a_terminal(options.output);
   const std::string extension = std::filesystem::path(options.output).extension().string();
   if (extension == ".png") {
     options.format = EdgeFormat::png;
@@ -191,47 +126,71 @@ void read_output(const ParsedOptions& parsed, EdgesOptions& options) {
   options.overlay = parsed.has("overlay");
   options.thresholds = parsed["thresholds"];
   options.quiet = parsed.has("quiet");
-  if (parsed.has("progress")) options.progress = parse_auto_off("progress", parsed["progress"]);
-  if (options.quiet || isatty(STDERR_FILENO) == 0) options.progress = false;
-}
-
-// Every file that is written must be a different one.
-void check_files(const EdgesOptions& options) {
-  const std::vector<std::string> files = {options.reader.input.path, options.output, options.thresholds};
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    for (std::size_t j = i + 1; j < files.size(); ++j) {
-      if (files[i].empty() || files[j].empty() || files[i] == "-") continue;
-      if (files[i] == files[j] || io::same_file(files[i], files[j])) {
-        usage(files[j] + ": is the same file as " + files[i], "name another output");
-      }
-    }
-  }
+  options.progress = read_progress(parsed);
 }
 
 }  // namespace
 
-std::string edges_help() {
-  const Groups groups;
-  std::ostringstream text;
-  text << kExamples;
-  for (const auto* group : {&groups.input, &groups.detector, &groups.execution, &groups.output}) {
-    text << "\n" << *group;
-  }
-  text << kExitCodes;
-  return text.str();
+VerbHelp edges_help() {
+  const OptionGroup detector{
+      "Detector",
+      {{"sigma", 0, "S", "of the Gaussian, 0.1 to 2.0 in tenths (1.4)"},
+       {"candidates", 0, "STEP|LIST",
+        "thresholds that are tried: 0.01 to 0.25 in steps of 0.01 or 0.03, say, or a list 0.02,0.05,0.2 "
+        "(0.03)"},
+       {"partition", 0, "columns|rows|frame",
+        "sub-images: columns of 32xH, rows of Wx32, or frame (columns)"},
+       {"density-scaling", 0, nullptr,
+        "scale the thresholds found by how crowded the picture is: better, not in the paper"},
+       {"fixed", 0, "LOW,HIGH", "plain Canny with these thresholds, 0 to 1"},
+       {"noise-floor", 0, "N",
+        "gradients count relative to the picture's largest, at least to N grey levels (0)"},
+       {"published", 0, nullptr, "hysteresis by passes for each pair, as published: slow, the same edges"}}};
+  const OptionGroup execution{
+      "Execution",
+      {{"backend", 0, "auto|cuda|cpu", "where it runs (auto)"},
+       {"device", 0, "N", "which CUDA device (0)"},
+       {"threads", 0, "N|auto",
+        "of the CPU backend; auto or 0: one a core (auto). Never changes the edges"}}};
+  const OptionGroup output{"Output",
+                           {kOutputOption,
+                            kOverwriteOption,
+                            kKeepOption,
+                            {"overlay", 0, nullptr, "edges on the picture: red, in PGM white"},
+                            {"qp", 0, "N", "video: quantiser, 0 (best) to 51 (18)"},
+                            {"thresholds", 0, "FILE", "write each sub-image's thresholds as JSON"},
+                            kProgressOption,
+                            kQuietOption,
+                            kHelpOption}};
+  return {"edges",
+          "find edges in pictures or video",
+          {},
+          {"edges [options] INPUT OUTPUT"},
+          {"Finds edges without being told thresholds: GUD-Canny gives each sub-image its own. INPUT is "
+           "whatever FFmpeg "
+           "reads, raw video with --size, or - for standard input. OUTPUT is .png or .pgm, with a number "
+           "like %04d in "
+           "its name for more than one picture (from 1); a video, .264 .h264 .mp4 .mov .mkv .ts; or -: PGM "
+           "pictures on "
+           "standard output. Edges are white on black. Each file is complete or absent."},
+          {"cu264 edges photo.jpg edges.png", "cu264 edges film.mkv out%04d.png --overlay --frames 50",
+           "cu264 edges film.mkv edges.mp4 --thresholds thresholds.json",
+           "cu264 edges photo.jpg plain.pgm --fixed 0.08,0.19 --sigma 1.0"},
+          {input_options(), description_options(), detector, execution, output}};
 }
 
 std::optional<EdgesOptions> parse_edges_options(const std::vector<std::string>& arguments) {
-  const Groups groups;
-  const ParsedOptions parsed(arguments, groups.all(), "cu264 edges");
+  const VerbHelp help = edges_help();
+  const ParsedOptions parsed(arguments, help.options(), help.name);
   if (parsed.has("help")) return std::nullopt;
+  const NamedFiles files = named_files(parsed, parsed.words(), help.forms[0]);
   EdgesOptions options;
   options.reader.max_side = canny::kMaxSide;
-  read_input(parsed, "cu264 edges", options.reader);
+  read_input(parsed, files.input, options.reader);
   read_detector(parsed, options);
   read_execution(parsed, options);
-  read_output(parsed, options);
-  check_files(options);
+  read_output(parsed, files.output, options);
+  check_files_differ({files.input, options.output, options.thresholds});
   return options;
 }
 

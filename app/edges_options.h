@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "app/overwrite.h"
+#include "app/verb_help.h"
 #include "cu264/canny.h"
 #include "cu264/encoder.h"
 #include "io/output_container.h"
@@ -17,6 +19,7 @@ enum class EdgeFormat { pgm, png, video };
 struct EdgesOptions {
   io::ReaderOptions reader;
   std::string output;
+  Overwrite overwrite = Overwrite::ask;
   EdgeFormat format = EdgeFormat::pgm;
   io::Container container = io::Container::h264;  // for video
   canny::Params params;
@@ -31,7 +34,5 @@ struct EdgesOptions {
 
 // Throws Error(invalid_argument) for anything that is not understood. Returns nothing if help was asked for.
 std::optional<EdgesOptions> parse_edges_options(const std::vector<std::string>& arguments);
-
-std::string edges_help();
 
 }  // namespace cu264::app

@@ -106,7 +106,9 @@ class EdgesRun {
 ExitCode edges(EdgesOptions options) {
   options.reader.input.stop = [] { return interrupted(); };
   const auto reader = open_reader(options.reader);
-  if (!reader) return ExitCode::interrupted;
+  if (!reader) return interrupted_exit();
+  check_overwrite(options.thresholds, options.overwrite);
+  if (options.format == EdgeFormat::video) check_overwrite(options.output, options.overwrite);
   reader->keep({});
   std::string summary;
   {
@@ -118,7 +120,7 @@ ExitCode edges(EdgesOptions options) {
     for (const std::string& note : reader->notes()) std::fprintf(stderr, "cu264: note: %s\n", note.c_str());
     std::fprintf(stderr, "cu264: %s%s\n", summary.c_str(), interrupted() ? ", interrupted" : "");
   }
-  return interrupted() ? ExitCode::interrupted : ExitCode::done;
+  return interrupted() ? interrupted_exit() : ExitCode::done;
 }
 
 }  // namespace
@@ -127,7 +129,7 @@ ExitCode edges_verb(const std::vector<std::string>& arguments) {
   io::capture_av_log();
   catch_signals();
   const auto options = parse_edges_options(arguments);
-  if (!options) return std::fputs(edges_help().c_str(), stdout), ExitCode::done;
+  if (!options) return std::fputs(help_text(edges_help()).c_str(), stdout), ExitCode::done;
   return edges(*options);
 }
 

@@ -15,6 +15,7 @@ io::MuxerOptions muxer_options(const EncodeOptions& options, const EncoderInfo& 
   io::MuxerOptions muxer;
   muxer.container = options.container;
   muxer.fragmented = options.fragmented;
+  muxer.faststart = options.faststart;
   muxer.video = video;
   muxer.video.width = encoder.width, muxer.video.height = encoder.height;
   muxer.headers = headers;

@@ -32,6 +32,9 @@ class EncodeOutputs {
   void copy(io::AvPacket packet) { muxer_.copy(std::move(packet)); }
   bool wants_source() const { return options_.psnr || options_.ssim; }
 
+  // The mean of the pictures so far.
+  double kbps() const { return totals_.kbps(); }
+
   // Completes, verifies and names the files. Files that were not finished are removed.
   void finish(const std::vector<std::string>& notes);
 

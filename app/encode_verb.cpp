@@ -52,12 +52,45 @@ std::unique_ptr<io::Reader> open_reader(const io::ReaderOptions& options) {
   }
 }
 
+// Says how the input is coded, for --verbose.
+void print_details(const EncodeOptions& options, const io::Reader& reader, const Encoder& encoder,
+                   const io::Carried& carried) {
+  const io::VideoInfo& video = reader.info();
+  const EncoderInfo& info = encoder.info();
+  std::fprintf(stderr, "cu264: input: %s\n", reader.description().c_str());
+  if (!options.reader.filters.empty())
+    std::fprintf(stderr, "cu264: filters: %s\n", options.reader.filters.c_str());
+  std::fprintf(stderr, "cu264: video: %dx%d, %.6g pictures a second, qp %d, level_idc %d, %s range\n",
+               info.width, info.height, av_q2d(video.frame_rate), options.config.qp, info.level_idc,
+               video.full_range ? "full" : "limited");
+  for (const io::CarriedStream& one : carried.streams) {
+    std::fprintf(stderr, "cu264: %s: stream %d, %s\n",
+                 one.convert_to == AV_CODEC_ID_NONE ? "copied" : "converted", one.stream->index,
+                 avcodec_get_name(one.stream->codecpar->codec_id));
+  }
+  std::fprintf(stderr, "cu264: backend: %s (%s), batches of %d\n", info.backend.c_str(),
+               info.backend_reason.c_str(), info.batch);
+}
+
+// A constant QP does not know beforehand how many bits it takes.
+std::string bit_rate_note(const EncodeOptions& options, const EncoderInfo& info, double kbps) {
+  const double most = static_cast<double>(info.level_bit_rate) / 1000;
+  if (options.config.level_idc == 0 || kbps <= most) return {};
+  char text[120];
+  std::snprintf(text, sizeof text, "the stream has %.0f kb/s, more than the %.0f that --level allows", kbps,
+                most);
+  return text;
+}
+
 ExitCode encode(EncodeOptions options) {
   if (options.config.watermark) options.config.watermark->payload = read_payload(options.payload);
   std::atomic<bool> stop_reading{false};
   options.reader.input.stop = [&] { return stop_reading || interrupted(); };
   const auto opened = open_reader(options.reader);
-  if (!opened) return ExitCode::interrupted;
+  if (!opened) return interrupted_exit();
+  for (const std::string& file : {options.output, options.recon, options.stats}) {
+    check_overwrite(file, options.overwrite);
+  }
   io::Reader& reader = *opened;
   const io::VideoInfo& video = reader.info();
 
@@ -68,13 +101,16 @@ ExitCode encode(EncodeOptions options) {
   Encoder encoder = options.coder ? published::open_encoder(config, *options.coder) : Encoder(config);
   for (const std::string& warning : encoder.info().warnings) notes.push_back(warning);
 
+  if (options.verbose) print_details(options, reader, encoder, carried);
   std::string summary;
   {
     EncodeOutputs outputs(options, config, encoder.info(), encoder.headers(), video, carried);
-    if (encode_all(reader, encoder, outputs, stop_reading) == 0) return ExitCode::interrupted;
+    if (encode_all(reader, encoder, outputs, stop_reading) == 0) return interrupted_exit();
     for (const std::string& note : reader.notes()) notes.push_back(note);
     if (options.container == io::Container::h264 && reader.rate_varies())
       notes.push_back(fixed_rate_note(video));
+    const std::string exceeded = bit_rate_note(options, encoder.info(), outputs.kbps());
+    if (!exceeded.empty()) notes.push_back(exceeded);
     outputs.finish(notes);
     summary = outputs.summary();
   }
@@ -82,7 +118,7 @@ ExitCode encode(EncodeOptions options) {
     for (const std::string& note : notes) std::fprintf(stderr, "cu264: note: %s\n", note.c_str());
     std::fprintf(stderr, "cu264: %s%s\n", summary.c_str(), interrupted() ? ", interrupted" : "");
   }
-  return interrupted() ? ExitCode::interrupted : ExitCode::done;
+  return interrupted() ? interrupted_exit() : ExitCode::done;
 }
 
 }  // namespace
@@ -91,7 +127,7 @@ ExitCode encode_verb(const std::vector<std::string>& arguments) {
   io::capture_av_log();
   catch_signals();
   const auto options = parse_encode_options(arguments);
-  if (!options) return std::fputs(encode_help().c_str(), stdout), ExitCode::done;
+  if (!options) return std::fputs(help_text(encode_help()).c_str(), stdout), ExitCode::done;
   return encode(*options);
 }
 

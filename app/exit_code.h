@@ -12,7 +12,10 @@ enum class ExitCode {
   device = 3,
   encode = 4,  // encoding failed, or writing what was encoded
   verify = 5,
-  interrupted = 130,  // 128 + SIGINT, as in shells
+  // Ended by a signal: 128 and its number, as in shells.
+  hung_up = 129,      // SIGHUP
+  interrupted = 130,  // SIGINT
+  terminated = 143,   // SIGTERM
 };
 
 ExitCode exit_code_of(ErrorCode code);

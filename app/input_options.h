@@ -6,9 +6,12 @@
 
 namespace cu264::app {
 
-void add_input_options(boost::program_options::options_description& group);
-// Reads the options of the only input, whose pictures may be as large as reader.max_side. Throws
+// The first group says what is read, the second how it is described where the input does not say it.
+OptionGroup input_options();
+OptionGroup description_options();
+
+// Reads both groups for the input `path`, whose pictures may be as large as reader.max_side. Throws
 // Error(invalid_argument).
-void read_input(const ParsedOptions& parsed, const std::string& verb, io::ReaderOptions& reader);
+void read_input(const ParsedOptions& parsed, const std::string& path, io::ReaderOptions& reader);
 
 }  // namespace cu264::app

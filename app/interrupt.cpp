@@ -3,36 +3,54 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "app/exit_code.h"
+#include <atomic>
+
 #include "io/output_file.h"
 
 namespace cu264::app {
 namespace {
 
-std::atomic<bool> interrupt_seen{false};
-static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may touch it");
+std::atomic<int> first_signal{0};
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may touch it");
 
-void on_interrupt(int) {
-  if (interrupt_seen.exchange(true)) {
-    io::OutputFile::remove_temporaries();
-    _exit(static_cast<int>(ExitCode::interrupted));
-  }
+void on_signal(int number) {
+  int none = 0;
+  if (first_signal.compare_exchange_strong(none, number)) return;
+  io::OutputFile::remove_temporaries();
+  _exit(static_cast<int>(interrupted_exit()));
+}
+
+bool is_ignored(int number) {
+  struct sigaction present {};
+  return sigaction(number, nullptr, &present) == 0 && present.sa_handler == SIG_IGN;
 }
 
 }  // namespace
 
 void catch_signals() {
   struct sigaction action {};
-  action.sa_handler = on_interrupt;
+  action.sa_handler = on_signal;
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  if (!is_ignored(SIGHUP)) sigaction(SIGHUP, &action, nullptr);
   action.sa_handler = SIG_IGN;
   sigaction(SIGPIPE, &action, nullptr);
 }
 
 bool interrupted() {
-  return interrupt_seen.load();
+  return first_signal.load() != 0;
+}
+
+ExitCode interrupted_exit() {
+  switch (first_signal.load()) {
+    case SIGTERM:
+      return ExitCode::terminated;
+    case SIGHUP:
+      return ExitCode::hung_up;
+    default:
+      return ExitCode::interrupted;
+  }
 }
 
 }  // namespace cu264::app

@@ -1,14 +1,19 @@
-// The first Ctrl-C finishes the file with the pictures so far; the second removes it and ends the process at
-// once.
+// The signals that ask the command to end. The first finishes the file with the pictures so far; the second
+// removes it and ends the process at once.
 #pragma once
 
-#include <atomic>
+#include "app/exit_code.h"
 
 namespace cu264::app {
 
-// Makes SIGINT and SIGTERM set interrupted() from now on. A closed pipe becomes a write error.
+// Makes SIGINT, SIGTERM and SIGHUP set interrupted() from now on (SIGHUP only if it is not ignored already,
+// as under nohup). A closed pipe becomes a write error.
 void catch_signals();
 
 bool interrupted();
+
+// Returns the exit status that tells which signal it was, as shells count it: 130 for SIGINT, 143 for
+// SIGTERM, 129 for SIGHUP.
+ExitCode interrupted_exit();
 
 }  // namespace cu264::app

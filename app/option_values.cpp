@@ -17,7 +17,7 @@ namespace cu264::app {
 namespace {
 
 Error bad_value(const std::string& option, const std::string& value, const std::string& accepted) {
-  return Error(ErrorCode::invalid_argument, "bad " + option + " \"" + value + "\"", "use " + accepted);
+  return Error(ErrorCode::invalid_argument, "bad --" + option + " \"" + value + "\"", "use " + accepted);
 }
 
 template <typename T>
@@ -47,13 +47,31 @@ std::uint32_t parse_density(const std::string& option, const std::string& value)
   return number;
 }
 
-double parse_seconds(const std::string& option, const std::string& value) {
+int parse_from_zero(const std::string& option, const std::string& value) {
+  int number = 0;
+  if (!parse_whole(value, number) || number < 0) throw bad_value(option, value, "a whole number from 0");
+  return number;
+}
+
+double parse_time(const std::string& option, const std::string& value) {
   constexpr double kMostSeconds = 1e9;
-  double seconds = 0;
-  if (!parse_whole(value, seconds) || !(seconds >= 0 && seconds <= kMostSeconds)) {
-    throw bad_value(option, value, "seconds from 0, as 12.5");
+  const auto reject = [&] {
+    return bad_value(option, value, "seconds or hours:minutes:seconds, as 12.5 or 0:01:30");
+  };
+  double whole = 0;  // hours and minutes, as seconds
+  std::string rest = value;
+  for (std::size_t colon = rest.find(':'); colon != std::string::npos; colon = rest.find(':')) {
+    int number = 0;
+    if (!parse_whole(rest.substr(0, colon), number) || number < 0) throw reject();
+    if (whole > 0 && number >= 60) throw reject();
+    whole = (whole + number) * 60;
+    rest.erase(0, colon + 1);
   }
-  return seconds;
+  double seconds = 0;
+  const bool read = parse_whole(rest, seconds) && std::count(value.begin(), value.end(), ':') <= 2;
+  if (!read || !(seconds >= 0 && whole + seconds <= kMostSeconds) || (rest != value && seconds >= 60))
+    throw reject();
+  return whole + seconds;
 }
 
 std::pair<int, int> parse_size(const std::string& option, const std::string& value, int max_side) {
@@ -72,6 +90,11 @@ std::pair<int, int> parse_size(const std::string& option, const std::string& val
 bool parse_auto_off(const std::string& option, const std::string& value) {
   if (value != "auto" && value != "off") throw bad_value(option, value, "auto or off");
   return value == "auto";
+}
+
+bool parse_on_off(const std::string& option, const std::string& value) {
+  if (value != "on" && value != "off") throw bad_value(option, value, "on or off");
+  return value == "on";
 }
 
 std::string parse_pixel_format(const std::string& option, const std::string& value) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "app/overwrite.h"
+#include "app/verb_help.h"
 #include "cu264/encoder.h"
 #include "cu264/protect.h"
 #include "encoder/published/open_encoder.h"
@@ -18,7 +20,9 @@ struct EncodeOptions {
   std::string output;
   io::Container container = io::Container::h264;
   bool fragmented = false;
-  bool headers_first = false;             // parameter sets before the first picture only, not before each
+  bool headers_first = false;  // parameter sets before the first picture only, not before each
+  bool faststart = false;
+  Overwrite overwrite = Overwrite::ask;
   Config config;                          // what the command line decides; the input decides the rest
   std::optional<published::Coder> coder;  // a published coder instead of the production kernel
   std::string recon;                      // file names; empty if not wanted
@@ -31,11 +35,10 @@ struct EncodeOptions {
   bool verify = false;
   bool progress = true;  // shown if stderr is a terminal
   bool quiet = false;
+  bool verbose = false;
 };
 
 // Throws Error(invalid_argument) for anything that is not understood. Returns nothing if help was asked for.
 std::optional<EncodeOptions> parse_encode_options(const std::vector<std::string>& arguments);
-
-std::string encode_help();
 
 }  // namespace cu264::app

@@ -1,5 +1,7 @@
 #include "app/parsed_options.h"
 
+#include <boost/program_options.hpp>
+
 #include "app/suggest.h"
 #include "cu264/status.h"
 
@@ -8,17 +10,41 @@ namespace {
 
 namespace po = boost::program_options;
 
-[[noreturn]] void reject_unknown(std::string typed, const po::options_description& known,
-                                 const std::string& verb, const LaterOptions& later) {
-  typed.erase(0, typed.find_first_not_of('-'));
-  for (const std::string& name : later.names) {
-    if (typed == name) usage("--" + typed + " is not in this version", later.instead);
+constexpr char kWords[] = "words";  // what Boost calls the arguments that are not options
+
+po::options_description description_of(const std::vector<Option>& known) {
+  po::options_description description;
+  for (const Option& option : known) {
+    std::string name = option.name;
+    if (option.letter != 0) name += std::string(",") + option.letter;
+    if (!option.value) {
+      description.add_options()(name.c_str(), "");
+      continue;
+    }
+    auto* const value = po::value<std::string>();
+    if (option.implied) value->implicit_value(option.implied);
+    description.add_options()(name.c_str(), value);
+  }
+  description.add_options()(kWords, po::value<std::vector<std::string>>());
+  return description;
+}
+
+// `typed` may be as --name, --name=value or -n.
+[[noreturn]] void reject_unknown(std::string typed, const std::vector<Option>& known, const std::string& verb,
+                                 const LaterOptions& later) {
+  typed = typed.substr(0, typed.find('='));
+  const std::string help = "cu264 help " + verb + " lists them";
+  const std::size_t dashes = typed.find_first_not_of('-');
+  if (dashes == 1 && typed.size() == 2) usage("unknown option " + typed, help);
+  const std::string name = dashes == std::string::npos ? "" : typed.substr(dashes);
+  for (const std::string& planned : later.names) {
+    if (name == planned) usage("--" + name + " is not in this version", later.instead);
   }
   std::vector<std::string> names;
-  for (const auto& option : known.options()) names.push_back(option->long_name());
-  const std::string near = suggest(typed, names);
-  usage("unknown option --" + typed,
-        near.empty() ? verb + " --help lists them" : "did you mean --" + near + "?");
+  names.reserve(known.size());
+  for (const Option& option : known) names.emplace_back(option.name);
+  const std::string near = suggest(name, names);
+  usage("unknown option --" + name, near.empty() ? help : "did you mean --" + near + "?");
 }
 
 }  // namespace
@@ -27,24 +53,32 @@ void usage(const std::string& cause, const std::string& remedy) {
   throw Error(ErrorCode::invalid_argument, cause, remedy);
 }
 
-ParsedOptions::ParsedOptions(const std::vector<std::string>& arguments, const po::options_description& known,
+ParsedOptions::ParsedOptions(const std::vector<std::string>& arguments, const std::vector<Option>& known,
                              const std::string& verb, const LaterOptions& later) {
-  po::options_description with_input;
-  with_input.add(known).add_options()("input", po::value<std::vector<std::string>>());
+  const po::options_description description = description_of(known);
   po::positional_options_description positional;
-  positional.add("input", -1);
+  positional.add(kWords, -1);
   // Abbreviated names are not accepted, because a script must not change its meaning when an option is added.
   const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+  po::variables_map parsed;
   try {
     po::store(
-        po::command_line_parser(arguments).options(with_input).positional(positional).style(style).run(),
-        map_);
+        po::command_line_parser(arguments).options(description).positional(positional).style(style).run(),
+        parsed);
   } catch (const po::unknown_option& error) {
     reject_unknown(error.get_option_name(), known, verb, later);
   } catch (const po::multiple_occurrences& error) {
     usage(error.get_option_name() + " is given twice", "give it once");
   } catch (const po::error& error) {
-    usage(error.what(), verb + " --help tells what each option takes");
+    usage(error.what(), "cu264 help " + verb + " tells what each option takes");
+  }
+  for (const auto& [name, value] : parsed) {
+    if (name == kWords) {
+      words_ = value.as<std::vector<std::string>>();
+    } else {
+      const auto* const text = boost::any_cast<std::string>(&value.value());
+      values_[name] = text ? *text : std::string();
+    }
   }
 }
 

@@ -6,37 +6,9 @@
 namespace cu264::app {
 namespace {
 
-namespace po = boost::program_options;
-
-constexpr char kHelp[] =
-    "cu264 protect encrypt INPUT -o OUTPUT [--key-file KEY] [options]\n"
-    "cu264 protect decrypt INPUT -o OUTPUT [--key-file KEY] [--require-authentication]\n"
-    "cu264 protect new-key FILE\n"
-    "\n"
-    "Encrypts parts of an all-intra CAVLC H.264 stream so that it still decodes, to noise; decrypting gives "
-    "the\n"
-    "stream back byte for byte. INPUT is a bare stream (.264) or an .mp4 .mov .mkv .ts, whose other streams "
-    "are\n"
-    "copied.\n"
-    "\n"
-    "  --key-file KEY     32 bytes, or 64 hexadecimal digits; without it, CU264_KEY in the environment\n"
-    "  --threads N        that work on the pictures of a bare stream (one a core)\n"
-    "  --parts LIST       of signs, modes, codewords (signs)\n"
-    "  --strength N       1: signs; 2: signs,modes; 3: all\n"
-    "  --authenticate     codes tell when pictures, their order or their number were changed\n"
-    "  --require-authentication  refuse a stream without them\n"
-    "\n"
-    "new-key makes a key in a file that only its owner may read. It never overwrites a file.\n"
-    "\n"
-    "What this protects and what it does not: docs/protection.md\n";
-
 ExitCode new_key(const std::vector<std::string>& arguments) {
-  if (arguments.size() == 1 && (arguments[0] == "--help" || arguments[0] == "-h")) {
-    return std::fputs(kHelp, stdout), ExitCode::done;
-  }
   if (arguments.size() != 1 || arguments[0].empty() || arguments[0][0] == '-') {
-    throw Error(ErrorCode::invalid_argument, "new-key takes the name of one file",
-                "cu264 protect new-key FILE");
+    usage("new-key takes the name of one file", "cu264 protect new-key FILE");
   }
   ProtectionKey::random().write_new_file(arguments[0]);
   return ExitCode::done;
@@ -44,30 +16,46 @@ ExitCode new_key(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
+VerbHelp protect_help() {
+  return {
+      "protect",
+      "encrypt a finished stream, so that it still decodes",
+      {"encrypt", "decrypt", "new-key"},
+      {"protect encrypt [options] INPUT OUTPUT", "protect decrypt [options] INPUT OUTPUT",
+       "protect new-key FILE"},
+      {"Encrypts parts of an all-intra CAVLC H.264 stream so that it still decodes, to noise; decrypting "
+       "gives the "
+       "stream back byte for byte. INPUT is a bare stream (.264) or an .mp4 .mov .mkv .ts, whose other "
+       "streams are "
+       "copied. docs/protection.md says what this protects and what it does not.",
+       "new-key makes a key in a file that only its owner may read. It never overwrites a file."},
+      {"cu264 protect new-key key.hex",
+       "cu264 protect encrypt film.mp4 sealed.mp4 --parts signs,modes --key-file key.hex",
+       "cu264 protect decrypt sealed.mp4 film2.mp4 --key-file key.hex"},
+      {stream_options(),
+       {"Options of encrypt",
+        {{"parts", 0, "LIST", "of signs, modes, codewords (signs)"},
+         {"strength", 0, "N", "1: signs; 2: signs,modes; 3: all"},
+         {"authenticate", 0, nullptr, "codes tell when pictures, their order or their number were changed"}},
+        "encrypt"},
+       {"Options of decrypt",
+        {{"require-authentication", 0, nullptr, "refuse a stream without such codes"}},
+        "decrypt"}}};
+}
+
 ExitCode protect_verb(const std::vector<std::string>& arguments) {
-  const std::string what = arguments.empty() ? "" : arguments[0];
-  if (what == "--help" || what == "-h") return std::fputs(kHelp, stdout), ExitCode::done;
-  if (what == "new-key") return new_key({arguments.begin() + 1, arguments.end()});
-  if (what != "encrypt" && what != "decrypt") {
-    throw Error(ErrorCode::invalid_argument, "protect does no '" + what + "'", "encrypt, decrypt or new-key");
-  }
-  po::options_description own;
-  if (what == "encrypt") {
-    own.add_options()("parts", po::value<std::string>());
-    own.add_options()("strength", po::value<std::string>());
-    own.add_options()("authenticate", "");
-  } else {
-    own.add_options()("require-authentication", "");
-  }
-  const auto command = parse_stream_command("protect", {arguments.begin() + 1, arguments.end()}, own, kHelp);
+  const bool helps = arguments.size() > 1 && (arguments[1] == "--help" || arguments[1] == "-h");
+  if (!arguments.empty() && arguments[0] == "new-key" && !helps)
+    return new_key({arguments.begin() + 1, arguments.end()});
+  const auto command = parse_stream_command(protect_help(), arguments);
   if (!command) return ExitCode::done;
   const ProtectionKey key = command->key();
-  if (what == "decrypt") {
+  if (command->action == "decrypt") {
     return rewrite_stream(*command, *make_decryptor(key, {command->has("require-authentication")}));
   }
   EncryptionOptions options;
   if (command->has("parts") && command->has("strength")) {
-    throw Error(ErrorCode::invalid_argument, "--parts and --strength say the same", "give one of them");
+    usage("--parts and --strength say the same", "give one of them");
   }
   if (command->has("parts")) options.parts = parse_encryption_parts("parts", command->text("parts"));
   if (command->has("strength")) {

@@ -41,6 +41,12 @@ WatermarkScheme parse_watermark_scheme(const std::string& option, const std::str
               "t1-sign or t1-parity");
 }
 
+WatermarkSpread parse_watermark_spread(const std::string& option, const std::string& name) {
+  if (name == "coded") return WatermarkSpread::coded;
+  if (name == "drawn") return WatermarkSpread::drawn;
+  throw Error(ErrorCode::invalid_argument, "--" + option + ": there is no '" + name + "'", "coded or drawn");
+}
+
 ProtectionKey key_of_file(const std::string& path) {
   ProtectionKey key = ProtectionKey::from_file(path);
   if (ProtectionKey::file_is_open_to_others(path)) {

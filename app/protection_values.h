@@ -15,6 +15,7 @@ EncryptionParts parse_encryption_strength(const std::string& option, const std::
 
 // Parses "t1-sign" or "t1-parity". The Error(invalid_argument) for anything else names `option`.
 WatermarkScheme parse_watermark_scheme(const std::string& option, const std::string& name);
+WatermarkSpread parse_watermark_spread(const std::string& option, const std::string& name);
 
 // Reads the key, and warns if other users may read or change the file.
 ProtectionKey key_of_file(const std::string& path);

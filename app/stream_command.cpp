@@ -1,11 +1,13 @@
 #include "app/stream_command.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
+#include "app/common_options.h"
 #include "app/interrupt.h"
 #include "app/protection_values.h"
 #include "io/av.h"
@@ -15,21 +17,29 @@
 namespace cu264::app {
 namespace {
 
-namespace po = boost::program_options;
-
 constexpr std::size_t kMaxPayload = std::size_t{1} << 28;
 
 void print_notes(const std::vector<std::string>& notes) {
   for (const std::string& note : notes) std::fprintf(stderr, "cu264: note: %s\n", note.c_str());
 }
 
-io::StreamEdit edit_of(StreamTool& tool) {
-  return {[&tool](std::span<const std::uint8_t> stream) { tool.parameter_sets(stream); },
-          [&tool](std::span<const std::uint8_t> stream) {
-            if (interrupted()) throw Error(ErrorCode::bad_input, "interrupted", "nothing was written");
-            return tool.access_units(stream);
+// Each tool sees the whole stream; what the last one makes of it is written.
+io::StreamEdit edit_of(const std::vector<StreamTool*>& tools) {
+  return {[tools](std::span<const std::uint8_t> stream) {
+            for (StreamTool* const tool : tools) tool->parameter_sets(stream);
           },
-          [&tool] { return tool.last_units(); }, [] { return interrupted(); }};
+          [tools](std::span<const std::uint8_t> stream) {
+            if (interrupted()) throw Error(ErrorCode::bad_input, "interrupted", "nothing was written");
+            std::vector<std::uint8_t> out;
+            for (StreamTool* const tool : tools) out = tool->access_units(stream);
+            return out;
+          },
+          [tools] {
+            std::vector<std::uint8_t> out;
+            for (StreamTool* const tool : tools) out = tool->last_units();
+            return out;
+          },
+          [] { return interrupted(); }};
 }
 
 }  // namespace
@@ -40,9 +50,8 @@ std::uint32_t StreamCommand::number(const char* name, std::uint32_t low, std::ui
   const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (parsed.ec != std::errc() || parsed.ptr != digits.data() + digits.size() || value < low ||
       value > high) {
-    throw Error(ErrorCode::invalid_argument,
-                "--" + std::string(name) + " '" + digits + "' is out of its range",
-                std::to_string(low) + " to " + std::to_string(high));
+    usage("--" + std::string(name) + " '" + digits + "' is out of its range",
+          std::to_string(low) + " to " + std::to_string(high));
   }
   return value;
 }
@@ -51,50 +60,45 @@ ProtectionKey StreamCommand::key() const {
   return has("key-file") ? key_of_file(text("key-file")) : ProtectionKey::from_environment();
 }
 
-std::optional<StreamCommand> parse_stream_command(const std::string& verb,
+OptionGroup stream_options() {
+  return {"Options",
+          {kInputOption,
+           kOutputOption,
+           kOverwriteOption,
+           kKeepOption,
+           kKeyOption,
+           {"threads", 0, "N|auto", "that work on the pictures of a bare stream; auto: one a core (auto)"},
+           kHelpOption}};
+}
+
+std::optional<StreamCommand> parse_stream_command(const VerbHelp& help,
                                                   const std::vector<std::string>& arguments,
-                                                  const po::options_description& own,
-                                                  const std::string& help) {
-  po::options_description all;
-  all.add(own);
-  all.add_options()("output,o", po::value<std::string>());
-  all.add_options()("key-file", po::value<std::string>());
-  all.add_options()("threads", po::value<std::string>());
-  all.add_options()("input", po::value<std::string>());
-  all.add_options()("help,h", "");
-  po::positional_options_description positional;
-  positional.add("input", 1);
-  StreamCommand command;
-  try {
-    namespace style = po::command_line_style;
-    const int exact = style::unix_style & ~style::allow_guessing;
-    po::store(po::command_line_parser(arguments).options(all).positional(positional).style(exact).run(),
-              command.values);
-    po::notify(command.values);
-  } catch (const po::error& error) {
-    throw Error(ErrorCode::invalid_argument, error.what(), "cu264 " + verb + " --help tells what there is");
+                                                  bool has_output) {
+  const std::string action = arguments.empty() ? "" : arguments[0];
+  if (action == "--help" || action == "-h") return std::fputs(help_text(help).c_str(), stdout), std::nullopt;
+  if (std::find(help.actions.begin(), help.actions.end(), action) == help.actions.end()) {
+    std::string list;
+    for (const std::string& one : help.actions) list += (list.empty() ? "" : ", ") + one;
+    usage(help.name + " does no '" + action + "'", "one of " + list);
   }
-  if (command.has("help")) return std::fputs(help.c_str(), stdout), std::nullopt;
-  if (!command.has("input") || command.text("input").empty()) {
-    throw Error(ErrorCode::invalid_argument, "there is no input", "cu264 " + verb + " --help tells how");
+  const ParsedOptions parsed({arguments.begin() + 1, arguments.end()}, help.options(action),
+                             help.name + " " + action);
+  if (parsed.has("help")) return std::fputs(help_text(help).c_str(), stdout), std::nullopt;
+  const NamedFiles files = named_files(
+      parsed, parsed.words(),
+      help.name + " " + action + (has_output ? " [options] INPUT OUTPUT" : " [options] INPUT"), has_output);
+  check_files_differ({files.input, files.output});
+  for (const char* name : {"key-file", "payload"}) {
+    if (parsed.has(name) && io::same_file(parsed[name], files.output))
+      usage(files.output + ": is the output and the " + name, "name another output");
   }
-  if (!command.has("output") || command.text("output").empty()) {
-    throw Error(ErrorCode::invalid_argument, "there is no output", "give -o OUTPUT");
-  }
-  command.input = command.text("input"), command.output = command.text("output");
-  for (const char* name : {"input", "key-file", "payload"}) {
-    if (!command.has(name) || (command.text(name) == "-" && command.output == "-"))
-      continue;  // these are two pipes
-    if (io::same_file(command.text(name), command.output)) {
-      throw Error(ErrorCode::invalid_argument, command.output + " is the output and the " + name,
-                  "name another output");
-    }
-  }
-  return command;
+  return StreamCommand{action, files.input, files.output, read_overwrite(parsed), parsed};
 }
 
 void StreamCommand::set_threads(StreamTool& tool) const {
-  tool.set_threads(has("threads") ? static_cast<int>(number("threads", 1, 1024)) : 0);
+  constexpr int kMostThreads = 1024;
+  const bool automatic = !has("threads") || text("threads") == "auto";
+  tool.set_threads(automatic ? 0 : static_cast<int>(number("threads", 1, kMostThreads)));
 }
 
 std::vector<std::uint8_t> read_payload(const std::string& path) {
@@ -112,15 +116,17 @@ std::vector<std::uint8_t> read_payload(const std::string& path) {
 }
 
 ExitCode rewrite_stream(const StreamCommand& command, StreamTool& tool) {
+  check_not_a_terminal(command.output);
   command.set_threads(tool);
   catch_signals();
   io::capture_av_log();
+  check_overwrite(command.output, command.overwrite);
   io::OutputFile output(command.output);
   std::vector<std::string> notes;
   try {
-    io::remux(command.input, edit_of(tool), &output, command.output, notes);
+    io::remux(command.input, edit_of({&tool}), &output, command.output, notes);
   } catch (const Error&) {
-    if (interrupted()) return ExitCode::interrupted;
+    if (interrupted()) return interrupted_exit();
     throw;
   }
   tool.finish();
@@ -129,17 +135,23 @@ ExitCode rewrite_stream(const StreamCommand& command, StreamTool& tool) {
   return ExitCode::done;
 }
 
-ExitCode extract_payload(const StreamCommand& command, StreamTool& tool) {
-  command.set_threads(tool);
+bool read_stream(const StreamCommand& command, const std::vector<StreamTool*>& tools) {
+  for (StreamTool* const tool : tools) command.set_threads(*tool);
   catch_signals();
   io::capture_av_log();
   std::vector<std::string> notes;
   try {
-    io::remux(command.input, edit_of(tool), nullptr, {}, notes);
+    io::remux(command.input, edit_of(tools), nullptr, {}, notes);
   } catch (const Error&) {
-    if (interrupted()) return ExitCode::interrupted;
+    if (interrupted()) return false;
     throw;
   }
+  return true;
+}
+
+ExitCode extract_payload(const StreamCommand& command, StreamTool& tool) {
+  check_overwrite(command.output, command.overwrite);
+  if (!read_stream(command, {&tool})) return interrupted_exit();
   const std::vector<std::uint8_t> payload = tool.finish();
   io::OutputFile output(command.output);
   output.write(payload.data(), payload.size());

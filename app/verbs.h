@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/exit_code.h"
+#include "app/verb_help.h"
 
 namespace cu264::app {
 
@@ -15,5 +16,26 @@ ExitCode watermark_verb(const std::vector<std::string>& arguments);
 ExitCode hide_verb(const std::vector<std::string>& arguments);
 ExitCode vle_verb(const std::vector<std::string>& arguments);
 ExitCode devices_verb(const std::vector<std::string>& arguments);
+ExitCode help_verb(const std::vector<std::string>& arguments);
+
+VerbHelp encode_help();
+VerbHelp edges_help();
+VerbHelp protect_help();
+VerbHelp watermark_help();
+VerbHelp hide_help();
+VerbHelp vle_help();
+VerbHelp devices_help();
+VerbHelp help_help();
+
+struct Verb {
+  const char* name;
+  ExitCode (*run)(const std::vector<std::string>& arguments);
+  VerbHelp (*help)();
+};
+
+// In the order in which they are listed.
+const std::vector<Verb>& all_verbs();
+// Returns the verb of this name. Throws Error(invalid_argument), with what may have been meant.
+const Verb& find_verb(const std::string& name);
 
 }  // namespace cu264::app

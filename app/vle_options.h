@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "app/overwrite.h"
+#include "app/verb_help.h"
 #include "cu264/vle.h"
 
 namespace cu264::app {
@@ -12,15 +14,14 @@ namespace cu264::app {
 struct VleOptions {
   bool expand = false;
   std::string input, output;
+  Overwrite overwrite = Overwrite::ask;
   BackendChoice backend = BackendChoice::automatic;
   int threads = 0;
-  bool progress = true;  // shown if stderr is a terminal
+  bool progress = true;
   bool quiet = false;
 };
 
 // Throws Error(invalid_argument) for anything that is not understood. Returns nothing if help was asked for.
 std::optional<VleOptions> parse_vle_options(const std::vector<std::string>& arguments);
-
-std::string vle_help();
 
 }  // namespace cu264::app

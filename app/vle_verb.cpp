@@ -1,6 +1,4 @@
 // cu264 vle: compresses and expands files and pipes.
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -80,8 +78,9 @@ BackendChoice backend_for(const VleOptions& options, std::optional<std::uint64_t
 
 vle::StreamReport run(const VleOptions& options) {
   io::InputFile input(options.input);
+  check_overwrite(options.output, options.overwrite);
   io::OutputFile output(options.output);
-  io::Progress progress(options.progress && !options.quiet && isatty(STDERR_FILENO) == 1);
+  io::Progress progress(options.progress);
   const Clock::time_point start = Clock::now();
 
   vle::StreamOptions stream;
@@ -112,7 +111,8 @@ vle::StreamReport run(const VleOptions& options) {
   }
   output.commit();
   progress.clear();
-  if (stream.backend != options.backend) report.reason = "the input is small";
+  if (stream.backend != options.backend)
+    report.reason = "below 64 MiB, starting a device takes longer than it saves";
   if (!options.quiet) {
     std::fprintf(stderr, "cu264: %s\n", summary_of(report, options, seconds_since(start)).c_str());
   }
@@ -124,7 +124,7 @@ vle::StreamReport run(const VleOptions& options) {
 ExitCode vle_verb(const std::vector<std::string>& arguments) {
   const std::optional<VleOptions> options = parse_vle_options(arguments);
   if (!options) {
-    std::fputs(vle_help().c_str(), stdout);
+    std::fputs(help_text(vle_help()).c_str(), stdout);
     return ExitCode::done;
   }
   catch_signals();
@@ -132,7 +132,7 @@ ExitCode vle_verb(const std::vector<std::string>& arguments) {
     run(*options);
   } catch (const Interrupted&) {
     std::fputs("cu264: interrupted\n", stderr);
-    return ExitCode::interrupted;
+    return interrupted_exit();
   }
   return ExitCode::done;
 }

@@ -5,10 +5,10 @@
 //   bench_encode [--only TABLE[,TABLE...]] [--quick] [--tile] [--json FILE]
 //                CLIP.yuv WIDTHxHEIGHT [CLIP.yuv WIDTHxHEIGHT ...]
 //
-// --only selects from memory, rates, options, devices, aq, encryption, stages, latency and nvjpeg; without
-// it, all but encryption are measured. --quick makes short runs with fewer batch sizes. --tile measures
-// rates, stages, latency, memory and encryption of each clip also at twice its width and height, which makes
-// 4K of 1080p.
+// --only selects from opening, memory, rates, options, devices, aq, encryption, stages, latency and nvjpeg;
+// without it, all but encryption are measured. --quick makes short runs with fewer batch sizes. --tile
+// measures rates, stages, latency, memory and encryption of each clip also at twice its width and height,
+// which makes 4K of 1080p.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -35,7 +35,8 @@ struct Table {
   bool tiled = false;  // --tile measures larger frames, too
 };
 
-constexpr Table kTables[] = {{"memory", report_memory, true, true},
+constexpr Table kTables[] = {{"opening", report_opening},
+                             {"memory", report_memory, true, true},
                              {"rates", report_rates, true, true},
                              {"options", report_options},
                              {"devices", report_devices},
@@ -124,7 +125,10 @@ void report_machine(Run& run) {
 }
 
 void measure(const Options& options) {
-  Run run{measure_copies(), options.quick, {}};
+  const StopWatch watch;
+  check_cuda(cudaFree(nullptr), "making a context");
+  const double context_ms = 1e3 * watch.seconds();
+  Run run{measure_copies(), options.quick, {}, context_ms};
   report_machine(run);
   for (const Table& table : options.tables) {
     for (const Clip& clip : options.clips) {

@@ -9,6 +9,7 @@ struct Run {
   CopyRates copies;
   bool quick = false;
   Report report;
+  double context_ms = 0;  // what making CUDA's context took
 };
 
 // encode_tables.cpp: the whole encoder
@@ -17,6 +18,9 @@ void report_rates(const Clip& clip, Run& run);
 void report_options(const Clip& clip, Run& run);
 void report_devices(const Clip& clip, Run& run);
 void report_latency(const Clip& clip, Run& run);
+
+// opening_table.cpp
+void report_opening(const Clip& clip, Run& run);
 
 // stage_tables.cpp: its stages one by one
 void report_stages(const Clip& clip, Run& run);

@@ -52,7 +52,7 @@ class Bench:
             return data.read()
 
     def cu264(self, *words, key="owner"):
-        done = subprocess.run([self.arguments.cu264, *map(str, words), "--key-file", self.path(key)],
+        done = subprocess.run([self.arguments.cu264, *map(str, words), "-y", "--key-file", self.path(key)],
                               stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
         return done.returncode
 
@@ -63,7 +63,7 @@ class Bench:
             code = self.cu264("encode", self.arguments.clip, "-o", self.path("marked.264"), *common, "--watermark", scheme,
                               *marking)
         else:
-            subprocess.run([self.arguments.cu264, "encode", self.arguments.clip, "-o", self.path("plain.264"),
+            subprocess.run([self.arguments.cu264, "encode", self.arguments.clip, "-o", self.path("plain.264"), "-y",
                             *map(str, common)], check=True)
             code = self.cu264("watermark", "embed", self.path("plain.264"), "-o", self.path("marked.264"), "--scheme", scheme,
                               *marking)

@@ -85,7 +85,7 @@ def cu264_command(program, preset):
     def command(clip, qp, threads, output):
         return [program, "encode", clip.path, "--size", "%dx%d" % (clip.width, clip.height), "--fps", "25",
                 "--preset", preset, "--qp", str(qp), "--threads", str(threads), "--backend", "cpu", "--quiet",
-                "-o", output]
+                "-y", "-o", output]
     return command
 
 

@@ -1,4 +1,4 @@
-# Installs the library, the public headers, a CMake package and a pkg-config file.
+# Installs the library, the public headers, a CMake package, a pkg-config file, the licence and the documents.
 set_target_properties(cu264 PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 
 if(NOT DEFINED BUILD_SHARED_LIBS)
@@ -41,3 +41,8 @@ if(CU264_WITH_CUDA AND NOT BUILD_SHARED_LIBS)
 endif()
 configure_file(${PROJECT_SOURCE_DIR}/cmake/cu264.pc.in ${CMAKE_CURRENT_BINARY_DIR}/cu264.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/cu264.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# The documents refer to each other by relative names, so docs/ stays a folder.
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+        DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR})

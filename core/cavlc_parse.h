@@ -1,6 +1,6 @@
 // Parses one CAVLC block into its levels: the inverse of core/cavlc_block.h, for streams that may be hostile.
-// Codes are found by search in the tables that the coder writes from. That is slow, but parser and coder
-// cannot disagree.
+// Codes are found by search in the tables that the coder writes from, unless the caller has a faster way. The
+// search is slow, but parser and coder cannot disagree. A Reader has the members of core::BitReader.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ inline constexpr int kCavlcParseError = -1;
 
 // Returns the first of `symbols` symbols whose code comes next and skips that code; kCavlcParseError if there
 // is none.
-template <class CodeOf>
-CU264_HD int parse_code(BitReader& reader, int symbols, CodeOf code_of) {
+template <class Reader, class CodeOf>
+CU264_HD int parse_code(Reader& reader, int symbols, CodeOf code_of) {
   const std::uint32_t window = reader.peek(16);  // no code is longer
   for (int symbol = 0; symbol < symbols; ++symbol) {
     const CodeWord code = code_of(symbol);
@@ -42,16 +42,10 @@ struct CoeffTokenCodes {
   }
 };
 
-CU264_HD CoeffToken parse_coeff_token(BitReader& reader, int max_num_coeff, int nC) {
-  const int symbol = parse_code(reader, 4 * (max_num_coeff + 1), CoeffTokenCodes{coeff_token_column(nC)});
-  CoeffToken token;
-  if (symbol >= 0) token = {symbol >> 2, symbol & 3};
-  return token;
-}
-
 // levelCode (9.2.2.1) of a level, before the first level's offset is added; kCavlcParseError for a
 // level_prefix above 15, which the profiles below High do not allow.
-CU264_HD int parse_level_code(BitReader& reader, int suffix_length) {
+template <class Reader>
+CU264_HD int parse_level_code(Reader& reader, int suffix_length) {
   const std::uint32_t window = reader.peek(16);
   if (window == 0) return kCavlcParseError;
   const int level_prefix = 15 - highest_bit(window);
@@ -65,7 +59,8 @@ CU264_HD int parse_level_code(BitReader& reader, int suffix_length) {
 
 // Parses the levels in decoding order, highest frequency first (7.3.5.3.2); false if the bits are no valid
 // code.
-CU264_HD bool parse_levels(BitReader& reader, const CoeffToken& token, std::int16_t* decoded) {
+template <class Reader>
+CU264_HD bool parse_levels(Reader& reader, const CoeffToken& token, std::int16_t* decoded) {
   int suffix_length = token.total_coeff > 10 && token.trailing_ones < 3 ? 1 : 0;
   for (int i = 0; i < token.total_coeff; ++i) {
     if (i < token.trailing_ones) {
@@ -99,12 +94,35 @@ struct RunBeforeCodes {
   }
 };
 
+// Finds codes by search. Another type that finds them otherwise has the same members; they skip the code and
+// return what it stands for, or kCavlcParseError if there is none or if it stands for more than there is room
+// for.
+struct SearchedCodes {
+  template <class Reader>
+  CU264_HD_MEMBER CoeffToken coeff_token(Reader& reader, int max_num_coeff, int nC) const {
+    const int symbol = parse_code(reader, 4 * (max_num_coeff + 1), CoeffTokenCodes{coeff_token_column(nC)});
+    CoeffToken token;
+    if (symbol >= 0) token = {symbol >> 2, symbol & 3};
+    return token;
+  }
+  template <class Reader>
+  CU264_HD_MEMBER int total_zeros(Reader& reader, int max_num_coeff, int total_coeff) const {
+    return parse_code(reader, max_num_coeff - total_coeff + 1, TotalZerosCodes{max_num_coeff, total_coeff});
+  }
+  template <class Reader>
+  CU264_HD_MEMBER int run_before(Reader& reader, int zeros_left) const {
+    return parse_code(reader, zeros_left + 1, RunBeforeCodes{zeros_left});
+  }
+};
+
 // Reads a block into levels[0 .. max_num_coeff) and returns TotalCoeff. Returns kCavlcParseError when the
 // bits are no valid block or end too soon; the levels are then zero or partly filled. max_num_coeff and nC
 // are as in put_block.
-CU264_HD int cavlc_parse_block(BitReader& reader, std::int16_t* levels, int max_num_coeff, int nC) {
+template <class Reader, class Codes = SearchedCodes>
+CU264_HD int cavlc_parse_block(Reader& reader, std::int16_t* levels, int max_num_coeff, int nC,
+                               const Codes& codes = {}) {
   for (int k = 0; k < max_num_coeff; ++k) levels[k] = 0;
-  const CoeffToken token = parse_coeff_token(reader, max_num_coeff, nC);
+  const CoeffToken token = codes.coeff_token(reader, max_num_coeff, nC);
   if (token.total_coeff < 0 || reader.failed()) return kCavlcParseError;
   if (token.total_coeff == 0) return 0;
 
@@ -112,9 +130,9 @@ CU264_HD int cavlc_parse_block(BitReader& reader, std::int16_t* levels, int max_
   if (!parse_levels(reader, token, decoded)) return kCavlcParseError;
 
   // A block of 15 levels shares the tables of 16: only codes of as many zeros as it has room for are valid.
-  const int room = max_num_coeff - token.total_coeff;
   int zeros_left = 0;
-  if (room > 0) zeros_left = parse_code(reader, room + 1, TotalZerosCodes{max_num_coeff, token.total_coeff});
+  if (token.total_coeff < max_num_coeff)
+    zeros_left = codes.total_zeros(reader, max_num_coeff, token.total_coeff);
   if (zeros_left < 0) return kCavlcParseError;
 
   int position = zeros_left + token.total_coeff - 1;
@@ -122,7 +140,7 @@ CU264_HD int cavlc_parse_block(BitReader& reader, std::int16_t* levels, int max_
     levels[position] = decoded[i];
     if (i + 1 == token.total_coeff) break;
     int run_before = 0;
-    if (zeros_left > 0) run_before = parse_code(reader, zeros_left + 1, RunBeforeCodes{zeros_left});
+    if (zeros_left > 0) run_before = codes.run_before(reader, zeros_left);
     if (run_before < 0) return kCavlcParseError;
     zeros_left -= run_before;
     position -= run_before + 1;

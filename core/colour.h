@@ -86,6 +86,34 @@ CU264_HD int sample_of_float(std::uint32_t bits) {
   return static_cast<int>((255 * mantissa + (std::uint64_t{1} << (shift - 1))) >> shift);
 }
 
+// round(255 * (v + 1) / 2) of an IEEE 754 single: black is -1 and white is 1. Exact, with halves rounded up.
+CU264_HD int sample_of_signed_float(std::uint32_t bits) {
+  constexpr std::uint32_t kOne = 0x3f800000u, kInfinity = 0x7f800000u;
+  const std::uint32_t magnitude = bits & 0x7fffffffu;
+  const bool negative = magnitude != bits;
+  if (magnitude > kInfinity) return 0;  // not a number
+  if (magnitude >= kOne) return negative ? 0 : 255;
+  // The result is floor(128 + 255 v / 2).
+  const int exponent = static_cast<int>(magnitude >> 23);
+  if (exponent < 110) return negative && magnitude != 0 ? 127 : 128;
+  const std::uint64_t scaled = 255 * std::uint64_t{(magnitude & 0x7fffffu) | 0x800000u};
+  const int shift = 151 - exponent;
+  const std::uint64_t rounding = negative ? (std::uint64_t{1} << shift) - 1 : 0;
+  const int distance = static_cast<int>((scaled + rounding) >> shift);
+  return negative ? 128 - distance : 128 + distance;
+}
+
+// The IEEE 754 single of the same value as a half, both as bits.
+CU264_HD std::uint32_t float_of_half(std::uint32_t half) {
+  const std::uint32_t sign = (half & 0x8000u) << 16, rest = half & 0x7fffu;
+  if (rest >= 0x7c00u) return sign | 0x7f800000u | (rest & 0x3ffu) << 13;  // infinite, or not a number
+  if (rest >= 0x400u) return sign | ((rest << 13) + (112u << 23));
+  std::uint32_t mantissa = rest, exponent = 113;  // subnormal: rest / 2^24
+  if (mantissa == 0) return sign;
+  while ((mantissa & 0x400u) == 0) mantissa <<= 1, --exponent;
+  return sign | exponent << 23 | (mantissa & 0x3ffu) << 13;
+}
+
 // A picture in one of the RGB formats.
 struct RgbPicture {
   PixelFormat format = PixelFormat::rgb24;
@@ -93,12 +121,25 @@ struct RgbPicture {
   int height = 0;
   const std::uint8_t* plane[3] = {};
   std::ptrdiff_t pitch[3] = {};
+  FloatRange float_range = FloatRange::zero_to_one;
 };
 
-CU264_HD int float_sample(const std::uint8_t* row, int x) {
-  std::uint32_t bits = 0;
-  std::memcpy(&bits, __builtin_assume_aligned(row + 4 * static_cast<std::ptrdiff_t>(x), 4), 4);
-  return sample_of_float(bits);
+// The IEEE 754 single of the number at `index` of a row, as bits.
+CU264_HD std::uint32_t float_at(PixelFormat format, const std::uint8_t* row, std::ptrdiff_t index) {
+  if (format == PixelFormat::rgb_float || format == PixelFormat::rgb_float_planar) {
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, __builtin_assume_aligned(row + 4 * index, 4), 4);
+    return bits;
+  }
+  std::uint16_t bits = 0;
+  std::memcpy(&bits, __builtin_assume_aligned(row + 2 * index, 2), 2);
+  const bool half = format == PixelFormat::rgb_half || format == PixelFormat::rgb_half_planar;
+  return half ? float_of_half(bits) : std::uint32_t{bits} << 16;
+}
+
+CU264_HD int float_sample(const RgbPicture& p, const std::uint8_t* row, std::ptrdiff_t index) {
+  const std::uint32_t bits = float_at(p.format, row, index);
+  return p.float_range == FloatRange::zero_to_one ? sample_of_float(bits) : sample_of_signed_float(bits);
 }
 
 CU264_HD Rgb rgb_at(const RgbPicture& p, int x, int y) {
@@ -112,9 +153,15 @@ CU264_HD Rgb rgb_at(const RgbPicture& p, int x, int y) {
       return {row[4 * x], row[4 * x + 1], row[4 * x + 2]};
     case PixelFormat::rgb_planar:
       return {row[x], (p.plane[1] + y * p.pitch[1])[x], (p.plane[2] + y * p.pitch[2])[x]};
+    case PixelFormat::rgb_float:
+    case PixelFormat::rgb_half:
+    case PixelFormat::rgb_bfloat16: {
+      const std::ptrdiff_t first = 3 * static_cast<std::ptrdiff_t>(x);
+      return {float_sample(p, row, first), float_sample(p, row, first + 1), float_sample(p, row, first + 2)};
+    }
     default:
-      return {float_sample(row, x), float_sample(p.plane[1] + y * p.pitch[1], x),
-              float_sample(p.plane[2] + y * p.pitch[2], x)};
+      return {float_sample(p, row, x), float_sample(p, p.plane[1] + y * p.pitch[1], x),
+              float_sample(p, p.plane[2] + y * p.pitch[2], x)};
   }
 }
 

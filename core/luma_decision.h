@@ -12,34 +12,39 @@
 namespace cu264::core {
 
 // Where rate and distortion decide, the cost of Intra_4x4 by SATD can end the search early. In 16ths of the
-// best Intra_16x16 mode's cost: from kStopIntra4x4 on Intra_4x4 is abandoned, and below kSureIntra4x4
-// Intra_16x16 is not tried.
-inline constexpr int kStopIntra4x4 = 20;
-inline constexpr int kSureIntra4x4 = 10;
+// best Intra_16x16 mode's cost: from `stop` on Intra_4x4 is abandoned, and below `sure` Intra_16x16 is not
+// tried.
+struct EarlyDecision {
+  int stop = 0;
+  int sure = 0;
+};
 
 // The costs are by SATD and below 2^26. That of Intra_4x4 may cover only the first of its blocks.
-CU264_HD bool intra4x4_is_hopeless(std::uint32_t intra4x4, std::uint32_t intra16x16) {
-  return intra4x4 >= intra16x16 * kStopIntra4x4 / 16;
+CU264_HD bool intra4x4_is_hopeless(EarlyDecision early, std::uint32_t intra4x4, std::uint32_t intra16x16) {
+  return intra4x4 >= intra16x16 * static_cast<std::uint32_t>(early.stop) / 16;
 }
 
-CU264_HD bool intra4x4_is_sure(std::uint32_t intra4x4, std::uint32_t intra16x16) {
-  return 16 * intra4x4 < intra16x16 * kSureIntra4x4;
+CU264_HD bool intra4x4_is_sure(EarlyDecision early, std::uint32_t intra4x4, std::uint32_t intra16x16) {
+  return 16 * intra4x4 < intra16x16 * static_cast<std::uint32_t>(early.sure);
 }
 
 // Where SATD decides: Intra_4x4 must come below this share of Intra_16x16's, in 16ths, because SATD does not
 // see what sixteen blocks of levels cost more.
 inline constexpr int kBetterIntra4x4 = 15;
 
+// The right side does not change from block to block, so a search computes it once.
 CU264_HD bool intra4x4_is_better(std::uint32_t intra4x4, std::uint32_t intra16x16) {
-  return 16 * intra4x4 < intra16x16 * kBetterIntra4x4;
+  return intra4x4 < (intra16x16 * kBetterIntra4x4 + 15) / 16;
 }
 
 // Whether the search for Intra_4x4 is abandoned. One type for both ways to decide, so that a CPU's search is
 // compiled once and in line.
 struct Intra4x4Stop {
-  bool by_rd;
+  bool by_rd = false;
+  EarlyDecision early;
   CU264_HD_MEMBER bool operator()(std::uint32_t intra4x4, std::uint32_t intra16x16) const {
-    return by_rd ? intra4x4_is_hopeless(intra4x4, intra16x16) : !intra4x4_is_better(intra4x4, intra16x16);
+    return by_rd ? intra4x4_is_hopeless(early, intra4x4, intra16x16)
+                 : !intra4x4_is_better(intra4x4, intra16x16);
   }
 };
 
@@ -60,9 +65,9 @@ struct Intra4x4Result {
 
 // Search computes:
 //   rate(), satd_lambda(), rd_lambda(), chroma_pattern()
-//   search_intra4x4(stop)              abandons it where stop(cost so far, Intra_16x16's) says so; the latter
-//   is
-//                                      by SATD, and may be higher than what rank_intra16x16 finds
+//   early_decision()                   where rate and distortion decide
+//   search_intra4x4(stop)              abandons it where stop(cost so far, Intra_16x16's) says so; the
+//                                      latter is by SATD, and may be higher than what rank_intra16x16 finds
 //   rank_intra16x16(ranks)             by SATD and mode bits, sorted
 //   choose_intra16x16(ranks, to_beat)  core::choose_mode, where rate and distortion decide
 //   take_intra4x4(found, cost)         makes that the macroblock's luma
@@ -72,7 +77,7 @@ struct Intra4x4Result {
 // `fast`: all by SATD.
 template <class Search>
 CU264_FLOW void decide_luma_by_satd(Search& search) {
-  const Intra4x4Result found = search.search_intra4x4(Intra4x4Stop{false});
+  const Intra4x4Result found = search.search_intra4x4(Intra4x4Stop{});
   SatdRank ranks[4];
   search.rank_intra16x16(ranks);
   const int header_bits = search.rate().intra4x4_header_bits(found.pattern, search.chroma_pattern());
@@ -87,14 +92,15 @@ CU264_FLOW void decide_luma_by_satd(Search& search) {
 // Intra_4x4 unless SATD speaks for Intra_16x16, then Intra_16x16 unless SATD speaks against it.
 template <class Search>
 CU264_FLOW void decide_luma_by_rd(Search& search) {
-  const Intra4x4Result found = search.search_intra4x4(Intra4x4Stop{true});
+  const EarlyDecision early = search.early_decision();
+  const Intra4x4Result found = search.search_intra4x4(Intra4x4Stop{true, early});
   SatdRank ranks[4];
   search.rank_intra16x16(ranks);
   const std::uint32_t satd = cost_of_rank(ranks[0]);
-  bool is_intra4x4 = found.kept && !intra4x4_is_hopeless(found.satd_cost, satd);
+  bool is_intra4x4 = found.kept && !intra4x4_is_hopeless(early, found.satd_cost, satd);
   const int header_bits = search.rate().intra4x4_header_bits(found.pattern, search.chroma_pattern());
   const std::int64_t cost = found.cost + rd_cost(0, header_bits, search.rd_lambda());
-  if (!is_intra4x4 || !intra4x4_is_sure(found.satd_cost, satd)) {
+  if (!is_intra4x4 || !intra4x4_is_sure(early, found.satd_cost, satd)) {
     const ModeChoice whole = search.choose_intra16x16(ranks, is_intra4x4 ? cost : kNothingToBeat);
     is_intra4x4 = is_intra4x4 && cost < whole.cost;
     if (!is_intra4x4) search.take_intra16x16(whole);

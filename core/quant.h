@@ -46,16 +46,24 @@ CU264_HD int quant_multiplier(int qp, int position) {
 
 struct Quantiser {
   int shift = 0;           // fractional bits of a scaled 4x4 coefficient
+  int rounding = 0;        // level_rounding of the shift
   int multiplier[3] = {};  // by position class
   int dequant[3] = {};     // by position class, QP / 6 applied
   int dc_dequant = 0;      // LevelScale4x4(QP % 6, 0, 0)
   int qp_per = 0;          // QP / 6
 };
 
+// What is added to a scaled value before its fraction is cut off, outside RDOQ: the limit between two levels
+// lies at 9/16 of a step.
+CU264_HD int level_rounding(int shift) {
+  return 7 << (shift - 4);
+}
+
 CU264_HD Quantiser make_quantiser(int qp) {
   Quantiser q;
   q.qp_per = qp / 6;
   q.shift = 15 + q.qp_per;
+  q.rounding = level_rounding(q.shift);
   for (int i = 0; i < 3; ++i) {
     q.multiplier[i] = quant_multiplier(qp, i);
     q.dequant[i] = dequant_scale(qp, i) << q.qp_per;
@@ -77,20 +85,21 @@ CU264_HD int quantise(int scaled, int shift, int rounding) {
 // smaller level: the step from zero to one costs the most bits, and the more of them the higher the
 // frequency, for the run of zeros before it.
 struct DeadZone {
-  int first_level;  // the smallest value that becomes a level, at frequency 0, in 256ths of a step
+  int first_level;  // the smallest scaled value that becomes a level, at frequency 0, in 256ths of a step
   int rise;         // what is added with every frequency
 };
 inline constexpr DeadZone kDeadZoneLuma = {148, 8};
 inline constexpr DeadZone kDeadZoneChroma = {148, 4};
 
-// For a position in raster order; its frequency is the sum of its coordinates. DC blocks use position 0.
+// The limit for a position in raster order; its frequency is the sum of its coordinates. DC blocks use
+// position 0. The rounding is included, so that one sum is compared and gives the level.
 CU264_HD int first_level_at(DeadZone zone, int raster, int shift) {
-  return (zone.first_level + zone.rise * ((raster & 3) + (raster >> 2))) << (shift - 8);
+  const int frequency = (raster & 3) + (raster >> 2);
+  return ((zone.first_level + zone.rise * frequency) << (shift - 8)) + level_rounding(shift);
 }
 
-// Between levels the limit lies at 9/16 of a step.
-CU264_HD int quantise_with_dead_zone(int scaled, int shift, int first_level) {
-  return scaled < first_level ? 0 : quantise(scaled, shift, 7 << (shift - 4));
+CU264_HD int quantise_with_dead_zone(int scaled, int shift, int rounding, int first_level) {
+  return scaled + rounding < first_level ? 0 : quantise(scaled, shift, rounding);
 }
 
 // Levels of Intra16x16DCLevel after the inverse Hadamard transform, to coefficients (8.5.10).

@@ -5,6 +5,7 @@
 
 #include "core/colour.h"
 #include "encoder/frame_layout.h"
+#include "encoder/level.h"
 
 namespace cu264::encoder {
 namespace {
@@ -36,7 +37,7 @@ void validate(const Config& config) {
   require_range("width", config.width, 1, kMaxSide);
   require_range("height", config.height, 1, kMaxSide);
   require_range("qp", config.qp, 0, 51);
-  name_of(config.preset);
+  name_of(config.preset), name_of(config.aq), name_of(config.headers), name_of(config.backend);
   require(config.profile == Profile::baseline, "unknown profile", "use baseline");
   const int rows = macroblocks(config.height);
   require(config.slices >= 1 && config.slices <= rows,
@@ -71,10 +72,16 @@ void validate(const Config& config) {
   require(!converts_rgb(config) || config.chroma_location < 0 || config.chroma_location == kChromaOfRgb,
           "chroma converted from RGB lies in the middle of its samples",
           "leave Config::chroma_location at -1");
+  require(config.level_idc == 0 || is_level(config.level_idc),
+          "there is no level_idc " + std::to_string(config.level_idc),
+          "use ten times a level of H.264, or 0");
   if (config.encryption) {
     require(config.encryption->parts.any(), "nothing to encrypt", "name signs, modes or codewords");
   }
   if (config.watermark) {
+    require(config.watermark->scheme == WatermarkScheme::t1_sign ||
+                config.watermark->scheme == WatermarkScheme::t1_parity,
+            "unknown watermark scheme", "use t1_sign or t1_parity");
     require(!config.watermark->payload.empty(), "the watermark's payload is empty", "give it bytes");
     require_range("watermark density", static_cast<int>(std::min(config.watermark->density, 65537u)), 1,
                   65536);

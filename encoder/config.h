@@ -26,6 +26,9 @@ void validate(const Config& config);
 // The name as Config::set takes it. Throws Error(invalid_argument) for a value outside the enumeration.
 const char* name_of(Preset preset);
 const char* name_of(PixelFormat format);
+const char* name_of(AdaptiveQuantisation aq);
+const char* name_of(HeaderPlacement placement);
+const char* name_of(BackendChoice backend);
 
 // Whether frames are RGB, and the colours that the stream's headers give: Config::colour, with the matrix
 // that RGB is converted by if Config leaves it unspecified.

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "encoder/config.h"
+#include "encoder/level.h"
 
 namespace cu264 {
 namespace {
@@ -36,10 +37,37 @@ constexpr Named<PixelFormat> kFormats[] = {{"i420", PixelFormat::i420},
                                            {"bgr24", PixelFormat::bgr24},
                                            {"rgba32", PixelFormat::rgba32},
                                            {"rgb-planar", PixelFormat::rgb_planar},
-                                           {"rgb-float-planar", PixelFormat::rgb_float_planar}};
+                                           {"rgb-float-planar", PixelFormat::rgb_float_planar},
+                                           {"rgb-float", PixelFormat::rgb_float},
+                                           {"rgb-half-planar", PixelFormat::rgb_half_planar},
+                                           {"rgb-half", PixelFormat::rgb_half},
+                                           {"rgb-bfloat16-planar", PixelFormat::rgb_bfloat16_planar},
+                                           {"rgb-bfloat16", PixelFormat::rgb_bfloat16}};
 constexpr Named<AdaptiveQuantisation> kAqs[] = {{"off", AdaptiveQuantisation::off},
                                                 {"variance", AdaptiveQuantisation::variance}};
-constexpr Named<bool> kRanges[] = {{"limited", false}, {"full", true}};
+constexpr Named<bool> kRanges[] = {{"limited", false}, {"full", true}, {"tv", false}, {"pc", true}};
+// Code points of H.273 by the names that x264 gives them. The matrix 0 (RGB) cannot describe 4:2:0.
+constexpr Named<int> kPrimaries[] = {{"undef", 2},     {"bt709", 1},     {"bt470m", 4},   {"bt470bg", 5},
+                                     {"smpte170m", 6}, {"smpte240m", 7}, {"film", 8},     {"bt2020", 9},
+                                     {"smpte428", 10}, {"smpte431", 11}, {"smpte432", 12}};
+constexpr Named<int> kTransfers[] = {
+    {"undef", 2},     {"bt709", 1},         {"bt470m", 4},     {"bt470bg", 5},    {"smpte170m", 6},
+    {"smpte240m", 7}, {"linear", 8},        {"log100", 9},     {"log316", 10},    {"iec61966-2-4", 11},
+    {"bt1361e", 12},  {"iec61966-2-1", 13}, {"bt2020-10", 14}, {"bt2020-12", 15}, {"smpte2084", 16},
+    {"smpte428", 17}, {"arib-std-b67", 18}};
+constexpr Named<int> kMatrices[] = {{"undef", 2},
+                                    {"bt709", 1},
+                                    {"fcc", 4},
+                                    {"bt470bg", 5},
+                                    {"smpte170m", 6},
+                                    {"smpte240m", 7},
+                                    {"YCgCo", 8},
+                                    {"bt2020nc", 9},
+                                    {"bt2020c", 10},
+                                    {"smpte2085", 11},
+                                    {"chroma-derived-nc", 12},
+                                    {"chroma-derived-c", 13},
+                                    {"ICtCp", 14}};
 constexpr Named<bool> kSwitches[] = {{"on", true},   {"off", false},   {"yes", true}, {"no", false},
                                      {"true", true}, {"false", false}, {"1", true},   {"0", false}};
 
@@ -136,6 +164,20 @@ void set_size(Config& config, const Value& value) {
   config.width = width, config.height = height;
 }
 
+// A level as 3.1, 31 or 1b. Returns its level_idc.
+int parse_level(const Value& value) {
+  std::string digits(value.text);
+  if (digits == "auto") return 0;
+  if (digits == "1b") return encoder::kLevel1b;
+  if (digits.size() == 1) digits += '0';
+  if (digits.size() == 3 && digits[1] == '.') digits.erase(1, 1);
+  int level = 0;
+  if (!parse_number(digits, level) || !encoder::is_level(level)) {
+    value.reject("auto, or a level of H.264 from 1 to 6.2, as 4, 3.1 or 1b");
+  }
+  return level;
+}
+
 struct Entry {
   ConfigOption option;
   void (*set)(Config& config, const Value& value);
@@ -145,7 +187,8 @@ struct Entry {
 constexpr Entry kEntries[] = {
     {{"qp", "N", "quantiser, 0 (best) to 51 (27)", Group::coding},
      [](Config& config, const Value& value) { config.qp = parse_integer(value, 0, 51); }},
-    {{"preset", "NAME", "fast, balanced or best (balanced)", Group::coding},
+    {{"preset", "fast|balanced|best", "how thoroughly modes and levels are searched (balanced)",
+      Group::coding},
      [](Config& config, const Value& value) { config.preset = parse_name(value, kPresets); }},
     {{"profile", "NAME", "baseline: Constrained Baseline (baseline)", Group::coding},
      [](Config& config, const Value& value) { config.profile = parse_name(value, kProfiles); }},
@@ -157,32 +200,59 @@ constexpr Entry kEntries[] = {
      [](Config& config, const Value& value) {
        config.edge_guided = parse_integer(value, 0, kMaxEdgeGuided);
      }},
-    {{"aq", "NAME", "variance: bits go to macroblocks of low variance; or off (off)", Group::coding},
+    {{"aq", "variance|off", "variance: bits go to macroblocks of low variance (off)", Group::coding},
      [](Config& config, const Value& value) { config.aq = parse_name(value, kAqs); }},
+    {{"level", "N", "the level that the stream keeps to, as 4.1; refused if it does not (auto: the lowest)",
+      Group::coding},
+     [](Config& config, const Value& value) { config.level_idc = parse_level(value); }},
     {{"deblock", "on|off", "the loop filter in the decoder (on)", Group::coding},
      [](Config& config, const Value& value) { config.deblock = parse_name(value, kSwitches); }},
-    {{"backend", "NAME", "auto, cuda or cpu (auto)", Group::execution},
+    {{"backend", "auto|cuda|cpu", "what encodes; auto: cuda where that works (auto)", Group::execution},
      [](Config& config, const Value& value) { config.backend = parse_name(value, kBackends); }},
     {{"device", "N[,N]", "which CUDA device, or several that share the work (0)", Group::execution},
      [](Config& config, const Value& value) { config.devices = parse_devices(value); }},
     {{"batch", "N", "pictures the CUDA backend encodes together; 0: what fills the device (0)",
       Group::execution},
      [](Config& config, const Value& value) { config.batch = parse_integer(value, 0, kMaxBatch); }},
-    {{"threads", "N", "of the CPU backend; 0: one a core (0). Never changes the bytes", Group::execution},
-     [](Config& config, const Value& value) { config.threads = parse_integer(value, 0, kMaxThreads); }},
+    {{"threads", "N|auto", "of the CPU backend; auto or 0: one a core (auto). Never changes the bytes",
+      Group::execution},
+     [](Config& config, const Value& value) {
+       config.threads = value.text == "auto" ? 0 : parse_integer(value, 0, kMaxThreads);
+     }},
     {{"size", "WxH", "the size of the pictures", Group::input}, set_size},
     {{"fps", "N[/D]", "frame rate (25)", Group::input},
      [](Config& config, const Value& value) {
        config.frame_rate = parse_rational(
            value, '/', false, "a positive number of frames a second, such as 25, 29.97 or 30000/1001");
      }},
-    {{"sar", "N:D", "sample aspect ratio; 0: unspecified (0)", Group::input},
+    {{"sar", "N:D", "sample aspect ratio; 0: unspecified (0)", Group::description},
      [](Config& config, const Value& value) {
        config.sample_aspect_ratio =
            parse_rational(value, ':', true, "a ratio such as 16:11, or 0 for unspecified");
      }},
-    {{"range", "NAME", "limited or full (limited)", Group::input},
+    {{"range", "limited|full", "of the samples (limited); tv and pc say the same", Group::description},
      [](Config& config, const Value& value) { config.colour.full_range = parse_name(value, kRanges); }},
+    {{"colorprim", "NAME",
+      "colour primaries: bt709, bt470m, bt470bg, smpte170m, smpte240m, film, bt2020, smpte428, smpte431, "
+      "smpte432 "
+      "(undef)",
+      Group::description},
+     [](Config& config, const Value& value) { config.colour.primaries = parse_name(value, kPrimaries); }},
+    {{"transfer", "NAME",
+      "transfer characteristics: bt709, bt470m, bt470bg, smpte170m, smpte240m, linear, log100, log316, "
+      "iec61966-2-4, "
+      "bt1361e, iec61966-2-1, bt2020-10, bt2020-12, smpte2084, smpte428, arib-std-b67 (undef)",
+      Group::description},
+     [](Config& config, const Value& value) { config.colour.transfer = parse_name(value, kTransfers); }},
+    {{"colormatrix", "NAME",
+      "matrix of YCbCr: bt709, fcc, bt470bg, smpte170m, smpte240m, YCgCo, bt2020nc, bt2020c, smpte2085, "
+      "chroma-derived-nc, chroma-derived-c, ICtCp (undef)",
+      Group::description},
+     [](Config& config, const Value& value) { config.colour.matrix = parse_name(value, kMatrices); }},
+    {{"chromaloc", "0..5", "where chroma samples lie, as in H.264 figure E-1 (not said)", Group::description},
+     [](Config& config, const Value& value) {
+       config.chroma_location = parse_integer(value, 0, kMaxChromaLocation);
+     }},
     {{"input-format", "NAME", "pixel format of the frames (the first frame's)", Group::input},
      [](Config& config, const Value& value) { config.input_format = parse_name(value, kFormats); }},
     {{"headers", "NAME", "where SPS and PPS are: first, every or separate (first)", Group::output},
@@ -214,6 +284,27 @@ const char* name_of(Preset preset) {
     if (named.value == preset) return named.name;
   }
   throw Error(ErrorCode::invalid_argument, "unknown preset", "use fast, balanced or best");
+}
+
+const char* name_of(AdaptiveQuantisation aq) {
+  for (const auto& named : kAqs) {
+    if (named.value == aq) return named.name;
+  }
+  throw Error(ErrorCode::invalid_argument, "unknown adaptive quantisation", "use variance or off");
+}
+
+const char* name_of(HeaderPlacement placement) {
+  for (const auto& named : kPlacements) {
+    if (named.value == placement) return named.name;
+  }
+  throw Error(ErrorCode::invalid_argument, "unknown placement of headers", "use first, every or separate");
+}
+
+const char* name_of(BackendChoice backend) {
+  for (const auto& named : kBackends) {
+    if (named.value == backend) return named.name;
+  }
+  throw Error(ErrorCode::invalid_argument, "unknown backend", "use auto, cuda or cpu");
 }
 
 const char* name_of(PixelFormat format) {

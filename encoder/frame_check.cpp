@@ -37,9 +37,11 @@ void check_plane(const Frame& frame, int plane, const std::string& where) {
                     std::to_string(bytes) + " bytes",
                 "set Frame::pitch");
   }
-  if (frame.format == PixelFormat::rgb_float_planar &&
-      (reinterpret_cast<std::uintptr_t>(frame.plane[plane]) % 4 != 0 || pitch % 4 != 0)) {
-    throw Error(ErrorCode::invalid_argument, where + ": floats are not aligned to 4 bytes",
+  const int alignment = number_bytes(frame.format);
+  if (reinterpret_cast<std::uintptr_t>(frame.plane[plane]) % static_cast<unsigned>(alignment) != 0 ||
+      pitch % alignment != 0) {
+    throw Error(ErrorCode::invalid_argument,
+                where + ": numbers are not aligned to " + std::to_string(alignment) + " bytes",
                 "align the plane and its pitch");
   }
 }
@@ -58,6 +60,10 @@ void check_frame(const Frame& frame, const Config& config, std::optional<PixelFo
                 name + " is " + size_text(frame.width, frame.height) + ", but the encoder was opened for " +
                     size_text(config.width, config.height),
                 "scale the frame, or open another encoder");
+  }
+  if (frame.qp && (*frame.qp < 0 || *frame.qp > 51)) {
+    throw Error(ErrorCode::invalid_argument, name + " has the QP " + std::to_string(*frame.qp),
+                "set Frame::qp to 0..51, or leave it out");
   }
   check_format(frame, format, name);
   for (int plane = 0; plane < plane_count(frame.format); ++plane) {

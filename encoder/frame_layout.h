@@ -7,6 +7,8 @@
 
 namespace cu264::encoder {
 
+inline constexpr int kPixelFormats = static_cast<int>(PixelFormat::rgb_bfloat16) + 1;
+
 inline bool is_rgb(PixelFormat format) {
   return format >= PixelFormat::rgb24;
 }
@@ -18,7 +20,25 @@ inline int plane_count(PixelFormat format) {
     case PixelFormat::i420:
     case PixelFormat::rgb_planar:
     case PixelFormat::rgb_float_planar:
+    case PixelFormat::rgb_half_planar:
+    case PixelFormat::rgb_bfloat16_planar:
       return 3;
+    default:
+      return 1;
+  }
+}
+
+// Bytes of a number, to which planes are aligned.
+inline int number_bytes(PixelFormat format) {
+  switch (format) {
+    case PixelFormat::rgb_float:
+    case PixelFormat::rgb_float_planar:
+      return 4;
+    case PixelFormat::rgb_half:
+    case PixelFormat::rgb_half_planar:
+    case PixelFormat::rgb_bfloat16:
+    case PixelFormat::rgb_bfloat16_planar:
+      return 2;
     default:
       return 1;
   }
@@ -33,10 +53,13 @@ inline int position_bytes(PixelFormat format, int plane) {
     case PixelFormat::bgr24:
       return 3;
     case PixelFormat::rgba32:
-    case PixelFormat::rgb_float_planar:
       return 4;
+    case PixelFormat::rgb_float:
+    case PixelFormat::rgb_half:
+    case PixelFormat::rgb_bfloat16:
+      return 3 * number_bytes(format);
     default:
-      return 1;
+      return number_bytes(format);
   }
 }
 

@@ -1,5 +1,11 @@
 #include "encoder/level.h"
 
+#include <algorithm>
+#include <iterator>
+#include <string>
+
+#include "encoder/config.h"
+
 namespace cu264::encoder {
 namespace {
 
@@ -34,21 +40,49 @@ constexpr Limits kLevels[] = {
     {62, 16711680, 139264, 696320, 800000},
 };
 
+bool holds(const Limits& level, std::int64_t width, std::int64_t height, Rational frame_rate,
+           std::int64_t bits_per_second) {
+  const std::int64_t frame_size = width * height;
+  const bool sides = width * width <= 8 * level.MaxFS && height * height <= 8 * level.MaxFS;
+  const bool rate = frame_size * frame_rate.num <= level.MaxMBPS * frame_rate.den;
+  const bool bits = bits_per_second <= level.MaxBR * 1000;
+  return sides && rate && bits && frame_size <= level.MaxFS && frame_size <= level.MaxDpbMbs;
+}
+
+std::string text_of(int level_idc) {
+  if (level_idc == kLevel1b) return "1b";
+  return std::to_string(level_idc / 10) + (level_idc % 10 == 0 ? "" : "." + std::to_string(level_idc % 10));
+}
+
 }  // namespace
 
 StreamLevel choose_level(int mb_width, int mb_height, Rational frame_rate, std::int64_t bits_per_second) {
-  const std::int64_t width = mb_width;
-  const std::int64_t height = mb_height;
-  const std::int64_t frame_size = width * height;
   for (const Limits& level : kLevels) {
-    const bool sides = width * width <= 8 * level.MaxFS && height * height <= 8 * level.MaxFS;
-    const bool rate = frame_size * frame_rate.num <= level.MaxMBPS * frame_rate.den;
-    const bool bits = bits_per_second <= level.MaxBR * 1000;
-    if (sides && rate && bits && frame_size <= level.MaxFS && frame_size <= level.MaxDpbMbs) {
-      return {level.level_idc, true};
-    }
+    if (holds(level, mb_width, mb_height, frame_rate, bits_per_second))
+      return {level.level_idc, true, level.MaxBR * 1000};
   }
   return {};
+}
+
+StreamLevel stream_level(const Config& config) {
+  const int mb_width = macroblocks(config.width), mb_height = macroblocks(config.height);
+  const StreamLevel lowest = choose_level(mb_width, mb_height, config.frame_rate);
+  if (config.level_idc == 0) return lowest;
+  for (const Limits& level : kLevels) {
+    if (level.level_idc == config.level_idc && holds(level, mb_width, mb_height, config.frame_rate, 0))
+      return {level.level_idc, true, level.MaxBR * 1000};
+  }
+  const Rational rate = reduced(config.frame_rate);
+  throw Error(ErrorCode::invalid_argument,
+              "level " + text_of(config.level_idc) + " does not hold " + std::to_string(config.width) + "x" +
+                  std::to_string(config.height) + " at " + std::to_string(rate.num) +
+                  (rate.den == 1 ? "" : "/" + std::to_string(rate.den)) + " pictures a second",
+              lowest.holds ? "the lowest that does is " + text_of(lowest.level_idc) : "no level does");
+}
+
+bool is_level(int level_idc) {
+  return std::any_of(std::begin(kLevels), std::end(kLevels),
+                     [&](const Limits& level) { return level.level_idc == level_idc; });
 }
 
 }  // namespace cu264::encoder

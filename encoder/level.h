@@ -8,12 +8,20 @@
 namespace cu264::encoder {
 
 struct StreamLevel {
-  int level_idc = 62;  // 10 x the level; 9 is level 1b
-  bool holds = false;  // false: the stream exceeds even level 6.2
+  int level_idc = 62;         // 10 x the level; 9 is level 1b
+  bool holds = false;         // false: the stream exceeds even level 6.2
+  std::int64_t bit_rate = 0;  // the most bits a second (MaxBR); 0 if it does not hold the stream
 };
 
 // The lowest level that allows the picture's size, its sides, one reference frame and the macroblock rate.
 // With a bit rate of 0, which means unknown, as with a constant QP, MaxBR is not considered.
 StreamLevel choose_level(int mb_width, int mb_height, Rational frame_rate, std::int64_t bits_per_second = 0);
+
+// The level that Config::level_idc asks for, or the lowest. Throws Error(invalid_argument) if the stream
+// exceeds the one that is asked for.
+StreamLevel stream_level(const Config& config);
+
+inline constexpr int kLevel1b = 9;  // its level_idc here
+bool is_level(int level_idc);
 
 }  // namespace cu264::encoder

@@ -1,5 +1,7 @@
 // The choice of the backend, and those functions of the API that need a build with CUDA.
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cu264/device.h"
@@ -74,6 +76,70 @@ OpenedBackend open_backend(const Config& config, const StageParams& params) {
   }
 }
 
+void restart_backend([[maybe_unused]] const Config& config, const StageParams& params,
+                     OpenedBackend& opened) {
+#if defined(CU264_WITH_CUDA)
+  // A batch that was not asked for may be somewhat smaller than the best, rather than to need new memory.
+  if (opened.name == "cuda") {
+    const int best = cuda::choose_batch(params, devices_of(config));
+    const int least = config.batch != 0 ? best : (3 * best + 3) / 4;
+    for (int batch = best; batch >= least; --batch) {
+      if (!opened.backend->restart(params, batch)) continue;
+      opened.batch = batch;
+      return;
+    }
+  }
+#endif
+  if (opened.name == "cpu" && opened.backend->restart(params, 1)) return;
+  opened.backend.reset();  // the next one may take its memory
+  opened = open_backend(config, params);
+}
+
+LaneChoice choose_lanes(BackendChoice backend, const std::vector<int>& devices) {
+  if (backend == BackendChoice::cpu) return {"cpu", "asked for", {}};
+  try {
+#if defined(CU264_WITH_CUDA)
+    LaneChoice choice{"cuda", {}, devices.empty() ? std::vector<int>{0} : devices};
+    for (const int device : choice.devices) {
+      if (!choice.reason.empty()) choice.reason += ", ";
+      choice.reason += cuda::probed_device_name(device) + ", device " + std::to_string(device);
+    }
+    return choice;
+#else
+    throw built_without_cuda();
+#endif
+  } catch (const Error& error) {
+    const bool may_use_cpu = backend == BackendChoice::automatic && devices.empty();
+    if (!may_use_cpu || error.code() != ErrorCode::device_unavailable) throw;
+    const std::string why = error.what();
+    return {"cpu", why.substr(0, why.find(" (")), {}};  // without the remedy
+  }
+}
+
+LaneBackend open_lane(const LaneChoice& choice, StageParams params, [[maybe_unused]] int device, bool shared,
+                      [[maybe_unused]] int side_by_side) {
+  constexpr std::size_t kStreamsOfLane = 256;
+  LaneBackend lane;
+  lane.streams = shared ? kStreamsOfLane : 1;
+  params.streams = static_cast<int>(lane.streams);
+  params.sleeps = true;
+#if defined(CU264_WITH_CUDA)
+  if (choice.name == "cuda") {
+    const int best = cuda::choose_batch(params, {device});
+    lane.batch = params.batch != 0 ? params.batch : std::max(1, best / side_by_side);
+    lane.batches = true;
+    lane.device = device;
+    lane.backend = cuda::open_device(params, device, lane.batch);
+    lane.holder = cuda::make_device_frame_holder(device);
+    return lane;
+  }
+#endif
+  lane.backend = open_cpu_backend(params);
+  lane.batch = lane.backend->capacity();
+  lane.holder = make_host_frame_holder();
+  return lane;
+}
+
 }  // namespace encoder
 
 MemoryRequirement memory_required(const Config& config) {
@@ -82,6 +148,12 @@ MemoryRequirement memory_required(const Config& config) {
   return encoder::cuda::memory_required(encoder::stage_params(config), devices_of(config));
 #else
   throw built_without_cuda();
+#endif
+}
+
+void release_cached_memory() {
+#if defined(CU264_WITH_CUDA)
+  encoder::cuda::release_cached_memory();
 #endif
 }
 

@@ -1,6 +1,7 @@
 // What each preset searches. Both backends read these values, so that both make the same decisions.
 #pragma once
 
+#include "core/luma_decision.h"
 #include "core/rate_model.h"
 #include "cu264/encoder.h"
 
@@ -13,17 +14,18 @@ struct SearchParams {
   // How many candidates of a block, in the order of SATD, are compared by rate and distortion; 0: SATD
   // decides.
   int rd_candidates = 0;
-  bool rdoq = false;  // rate-distortion-optimised quantisation
+  bool rdoq = false;                   // rate-distortion-optimised quantisation
+  core::EarlyDecision early_decision;  // where SATD does not decide
 };
 
 inline SearchParams search_params(Preset preset) {
   switch (preset) {
     case Preset::fast:
-      return {0, false};
+      return {0, false, {}};
     case Preset::balanced:
-      return {3, false};
+      return {3, false, {17, 12}};
     default:
-      return {9, true};
+      return {9, true, {20, 10}};
   }
 }
 

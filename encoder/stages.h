@@ -4,6 +4,7 @@
 // stages know neither time nor containers.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -15,6 +16,8 @@
 #include "cu264/frame.h"
 #include "cu264/packet.h"
 #include "encoder/adaptive_quantisation/qp_offsets.h"
+#include "encoder/frame_holder.h"
+#include "encoder/notifier.h"
 #include "entropy/cavlc/entropy_kernel.h"
 #include "protect/encode_cipher.h"
 #include "protect/mark_planner.h"
@@ -46,6 +49,7 @@ struct StageParams {
   // PictureParams::stream is below this. A cipher has one keystream for each picture index, so it serves one
   // stream.
   int streams = 1;
+  bool sleeps = false;  // whether a thread that waits for a single picture sleeps, which takes longer to wake
 };
 
 // The parameters for a Config that validate() has accepted.
@@ -73,15 +77,25 @@ class Backend {
   // The number of pictures that may be submitted before the oldest must be collected.
   virtual int capacity() const = 0;
   // Copies or converts what it needs of a frame in host memory before it returns. The caller has checked the
-  // frame against the parameters. Pictures of a stream are submitted in the order of their index.
-  virtual void submit(const Frame& frame, const core::PictureParams& picture) = 0;
-  // No further picture will come soon: the backend starts a batch that is not full.
+  // frame against the parameters. Pictures of a stream are submitted in the order of their index; one with
+  // the index 0 begins the stream anew. `written` is for frames in device memory: a cudaEvent_t that was
+  // recorded behind the work that writes them; null: it is recorded now, on Frame::stream.
+  virtual void submit(const Frame& frame, const core::PictureParams& picture, void* written = nullptr) = 0;
+  // No further picture will come soon: the backend starts a batch that is not full. Further pictures may be
+  // submitted when all have been collected.
   virtual void flush() = 0;
   // True if collect() would not wait.
   virtual bool ready() const = 0;
+  // True if ready() will become true without another call. Starts what was flushed and could not start yet.
+  virtual bool working() = 0;
+  // From now on signals `notifier` whenever ready() may have become true.
+  virtual void notify(std::shared_ptr<Notifier> notifier) = 0;
   // Waits for the oldest picture that was submitted and not yet collected, and returns it. Rethrows an error
   // that occurred in it.
   virtual CodedAccessUnit collect() = 0;
+  // Changes what the backend was opened with. All pictures have been collected. Returns false, and has
+  // changed nothing, if that takes more memory than the backend has, or if another one is as good.
+  virtual bool restart(const StageParams& params, int batch) = 0;
 };
 
 std::unique_ptr<Backend> open_cpu_backend(const StageParams& params);
@@ -95,5 +109,30 @@ struct OpenedBackend {
   int batch = 1;
 };
 OpenedBackend open_backend(const Config& config, const StageParams& params);
+
+// Makes a backend, all of whose pictures have been collected, ready for pictures of another size or another
+// preset. It keeps its memory where that suffices. If this throws, there may be no backend any more.
+void restart_backend(const Config& config, const StageParams& params, OpenedBackend& opened);
+
+// Backends for a StreamGroup (lane.h): which kind of them, and one of them with what belongs to it.
+inline constexpr int kNoDevice = -1;  // the cpu backend's
+struct LaneChoice {
+  std::string name;
+  std::string reason;
+  std::vector<int> devices;  // of the cuda backend
+};
+LaneChoice choose_lanes(BackendChoice backend, const std::vector<int>& devices);
+
+struct LaneBackend {
+  std::unique_ptr<Backend> backend;
+  std::unique_ptr<FrameHolder> holder;
+  int device = kNoDevice;
+  int batch = 1;            // pictures with the backend at once
+  bool batches = false;     // whether they begin together
+  std::size_t streams = 1;  // the most streams
+};
+// `shared`: for many streams. A device's best batch is divided by `side_by_side`.
+LaneBackend open_lane(const LaneChoice& choice, StageParams params, int device, bool shared,
+                      int side_by_side);
 
 }  // namespace cu264::encoder

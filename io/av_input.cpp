@@ -57,6 +57,11 @@ const AVInputFormat* probe(AVIOContext* io, const InputOptions& options, const s
   return found;
 }
 
+// True for a pattern of file names. An address, which may have such letters too, is none.
+bool is_glob(const std::string& path) {
+  return path.find_first_of("*?[") != std::string::npos && path.find("://") == std::string::npos;
+}
+
 // Refuses an address of a protocol that was not asked for.
 void check_protocol(const InputOptions& options) {
   const char* const protocol = avio_find_protocol_name(options.path.c_str());
@@ -91,10 +96,17 @@ AvInput::AvInput(const InputOptions& options, std::unique_ptr<InputFile> opened)
   const std::string format_name = options.raw ? "rawvideo" : options.format;
   if (!format_name.empty()) format = find_format(format_name, name);
   const bool is_file = opened || options.path == "-" || exists;
-  if (!is_file && !format && av_filename_number_test(options.path.c_str()))
-    format = find_format("image2", name);
+  const bool numbered = !is_file && !format && av_filename_number_test(options.path.c_str()) != 0;
+  const bool globbed = !is_file && !format && !numbered && is_glob(options.path);
+  if (numbered || globbed) format = find_format("image2", name);
+  if (options.start_number && !numbered) {
+    throw Error(ErrorCode::invalid_argument, name + ": is no numbered sequence",
+                "--start-number is for names such as frame%03d.png");
+  }
 
   AvOptions av_options;
+  if (numbered || globbed) av_options.set("pattern_type", globbed ? "glob" : "sequence");
+  if (options.start_number) av_options.set("start_number", std::to_string(*options.start_number));
   if (options.raw) {
     av_options.set("video_size",
                    std::to_string(options.raw->width) + "x" + std::to_string(options.raw->height));

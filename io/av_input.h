@@ -23,8 +23,9 @@ struct RawVideo {
 // if `format` or the path asks for them, and from local files alone unless `protocols` names another
 // protocol.
 struct InputOptions {
-  std::string path;  // "-" is standard input; a path with a number like %04d is a sequence, unless a file has
-                     // that name
+  std::string path;  // "-" is standard input; a path with a number like %04d, or with * or ?, is a sequence
+                     // of pictures, unless a file has that name
+  std::optional<int> start_number;    // of a sequence with numbers; if not set, the first of 0 to 4
   std::string format;                 // libavformat's name of the demuxer; if empty, it is found by probing
   std::vector<std::string> accepted;  // if not empty: the only demuxers that probing may find
   std::string protocols;  // libavformat's names, separated by commas, of protocols allowed beside local files

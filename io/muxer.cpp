@@ -39,6 +39,7 @@ void Muxer::describe_video(const MuxerOptions& options) {
   codec.color_primaries = static_cast<AVColorPrimaries>(info.primaries);
   codec.color_trc = static_cast<AVColorTransferCharacteristic>(info.transfer);
   codec.color_space = static_cast<AVColorSpace>(info.matrix);
+  codec.chroma_location = static_cast<AVChromaLocation>(info.chroma_location);
   codec.color_range = info.full_range ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
   codec.chroma_location = static_cast<AVChromaLocation>(info.chroma_location);
   codec.extradata =
@@ -61,6 +62,14 @@ void Muxer::write_header(const MuxerOptions& options) {
     // their first packet.
     av_options.set("movflags", "+empty_moov+delay_moov+default_base_moof");
     av_options.set("frag_duration", std::to_string(AV_TIME_BASE));
+  }
+  if (options.faststart && file_.regular()) {
+    av_options.set("movflags", "+faststart");
+    // The muxer opens what it has written once more, by this name.
+    AVFormatContext& context = writer_->context();
+    av_freep(&context.url);
+    context.url = av_strdup(("file:" + file_.readable_path()).c_str());
+    if (!context.url) throw std::bad_alloc();
   }
   if (options.container == Container::ts) writer_->context().max_delay = kTransportDelay;
   writer_->begin(av_options);

@@ -18,6 +18,7 @@ namespace cu264::io {
 struct MuxerOptions {
   Container container = Container::h264;
   bool fragmented = false;  // for mp4 and mov: the file can be played while it grows, and written to a pipe
+  bool faststart = false;   // for mp4 and mov that can be read again: the index is moved before the pictures
   VideoInfo video;          // width and height are the coded picture's
   std::vector<std::uint8_t> headers;  // parameter sets in Annex B form
   Carried carried;

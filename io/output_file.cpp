@@ -4,13 +4,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <random>
 #include <utility>
+#include <vector>
 
 namespace cu264::io {
 namespace {
@@ -39,16 +42,25 @@ void forget(const std::string& temporary) {
   }
 }
 
-// Creates a new file beside `path`, under an unpredictable name. Returns its descriptor, or -1 and errno. The
-// kernel applies the process's umask to the mode.
+// Returns the beginning of `name` that has at most `size` bytes, without a part of a UTF-8 character at its
+// end.
+std::string beginning(const std::string& name, std::size_t size) {
+  if (name.size() <= size) return name;
+  while (size > 0 && (static_cast<unsigned char>(name[size]) & 0xC0) == 0x80) --size;
+  return name.substr(0, size);
+}
+
+// Creates a new file beside `path`, under an unpredictable name that begins like that of `path`. Returns its
+// descriptor, or -1 and errno. The kernel applies the process's umask to the mode.
 int create_hidden(const std::filesystem::path& path, mode_t mode, std::string& created) {
   constexpr char kLetters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
   constexpr int kAttempts = 100;
+  constexpr std::size_t kRandomLetters = 12;
+  const std::string visible = beginning(path.filename().string(), NAME_MAX - kRandomLetters - 2);
   std::random_device random;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    std::string hidden = ".";
-    hidden.append(path.filename().string()).append(".");
-    for (int i = 0; i < 12; ++i) hidden += kLetters[random() % (sizeof kLetters - 1)];
+    std::string hidden = "." + visible + ".";
+    for (std::size_t i = 0; i < kRandomLetters; ++i) hidden += kLetters[random() % (sizeof kLetters - 1)];
     created = (path.parent_path() / hidden).string();
     const int descriptor = open(created.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     if (descriptor >= 0 || errno != EEXIST) return descriptor;
@@ -56,9 +68,26 @@ int create_hidden(const std::filesystem::path& path, mode_t mode, std::string& c
   return -1;
 }
 
-std::filesystem::path place_of(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::weakly_canonical(path, ignored);
+// Returns where the content of `path` is or would be: links are followed, that to a file which is not there
+// yet too. Returns an empty path if the links lead nowhere.
+std::filesystem::path place_of(std::filesystem::path path) {
+  constexpr int kMostLinks = 40;  // as Linux follows
+  std::error_code error;
+  for (int links = 0; std::filesystem::is_symlink(path, error); ++links) {
+    if (links == kMostLinks) return {};
+    const std::filesystem::path target = std::filesystem::read_symlink(path, error);
+    if (error) return {};
+    path = path.parent_path() / target;  // an absolute target replaces the folder
+  }
+  std::filesystem::path place = std::filesystem::weakly_canonical(path, error);
+  return error ? path : place;
+}
+
+// True if the file may not be written. Its permission bits count for root too, who could write anyway,
+// because somebody took them away on purpose.
+bool is_write_protected(const std::string& path, const struct stat& status) {
+  constexpr mode_t kWriteBits = S_IWUSR | S_IWGRP | S_IWOTH;
+  return (status.st_mode & kWriteBits) == 0 || faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0;
 }
 
 }  // namespace
@@ -70,15 +99,18 @@ OutputFile::OutputFile(const std::string& path) : path_(path), name_(path == "-"
   struct stat status {};
   const bool exists = path != "-" && stat(path.c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode)) refuse("it is a directory");
+  if (exists && S_ISREG(status.st_mode) && is_write_protected(path, status)) {
+    refuse("it is write-protected", "chmod +w allows it, or name another output");
+  }
   if (path == "-" || (exists && !S_ISREG(status.st_mode))) {
     descriptor_ = path == "-" ? STDOUT_FILENO : open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor_ < 0) refuse(std::strerror(errno));
     seekable_ = fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode);
     return;
   }
-  // A link stays; the file that it points at is replaced.
-  const std::filesystem::path place = place_of(path);
-  path_ = place.empty() ? path : place.string();
+  // A link stays; the file that it points at is replaced or made.
+  path_ = place_of(path).string();
+  if (path_.empty()) refuse("its links lead nowhere");
   std::string temporary;
   // The new file must never be more open than the one it replaces. It gets that file's permission bits
   // afterwards, but neither set-user-ID nor set-group-ID, which were granted to other content.
@@ -133,6 +165,30 @@ Error OutputFile::write_error() const {
 
 void OutputFile::write(const void* data, std::size_t size) {
   if (try_write(data, size) < 0) throw write_error();
+}
+
+void OutputFile::insert_front(const void* head, std::size_t size) {
+  const auto transfer = [&](auto call, auto* bytes, std::size_t count, std::uint64_t at) {
+    while (count > 0) {
+      const ssize_t done = call(descriptor_, bytes, count, static_cast<off_t>(at));
+      if (done < 0 && errno == EINTR) continue;
+      if (done <= 0) {
+        error_ = done < 0 ? errno : EIO;
+        throw write_error();
+      }
+      bytes += done, count -= static_cast<std::size_t>(done), at += static_cast<std::uint64_t>(done);
+    }
+  };
+  // From the end on, so that nothing is overwritten before it has been moved.
+  std::vector<char> block(std::size_t{1} << 20);
+  for (std::uint64_t end = bytes_; end > 0;) {
+    const std::size_t count = static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), end));
+    end -= count;
+    transfer(pread, block.data(), count, end);
+    transfer(pwrite, static_cast<const char*>(block.data()), count, end + size);
+  }
+  transfer(pwrite, static_cast<const char*>(head), size, 0);
+  bytes_ += size;
 }
 
 void OutputFile::close() {

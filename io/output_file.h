@@ -14,13 +14,16 @@ namespace cu264::io {
 
 class OutputFile {
  public:
-  // "-" is standard output. Throws Error(bad_output), as every function here does.
+  // "-" is standard output. A link is written through. A write-protected file is refused. Throws
+  // Error(bad_output), as every function here does.
   explicit OutputFile(const std::string& path);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
   void write(const void* data, std::size_t size);
+  // Moves what was written so far back and writes `head` before it. For regular() files only.
+  void insert_front(const void* head, std::size_t size);
   void close();   // nothing may be written after it; readable_path() then has the whole content
   void commit();  // closes, and gives the file its name
 

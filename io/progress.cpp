@@ -1,9 +1,22 @@
 #include "io/progress.h"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 
 namespace cu264::io {
+namespace {
+
+// Returns the number of columns of the terminal that stderr is, or many if it does not say.
+std::size_t terminal_columns() {
+  constexpr std::size_t kMany = 1000;
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kMany;
+}
+
+}  // namespace
 
 std::string progress_text(const ProgressState& state) {
   const double fps = state.elapsed_seconds > 0 ? state.frames / state.elapsed_seconds : 0;
@@ -29,6 +42,12 @@ std::string progress_text(const ProgressState& state) {
   return line;
 }
 
+std::string fitted(const std::string& text, std::size_t columns) {
+  if (text.size() <= columns) return text;
+  const std::size_t comma = text.rfind(", ", columns);
+  return text.substr(0, comma == std::string::npos ? columns : comma);
+}
+
 bool Progress::due() {
   if (!shown_) return false;
   const Clock::time_point now = Clock::now();
@@ -38,8 +57,9 @@ bool Progress::due() {
 }
 
 void Progress::write(const std::string& text) {
-  // The line consists of a carriage return, the text, and the code that erases the rest of the line.
-  std::fprintf(stderr, "\r%s\x1b[K", text.c_str());
+  // The line consists of a carriage return, the text, and the code that erases the rest of the line. It must
+  // not reach the last column, behind which a terminal begins another line.
+  std::fprintf(stderr, "\r%s\x1b[K", fitted(text, terminal_columns() - 1).c_str());
   std::fflush(stderr);
 }
 

@@ -2,10 +2,12 @@
 
 extern "C" {
 #include <libavutil/avstring.h>
+#include <libavutil/pixdesc.h>
 }
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <utility>
 
 #include "io/av_versions.h"
@@ -106,6 +108,7 @@ void Reader::start() {
   begin_ = options_.copy_times ? 0 : target;
   const bool jumps = (input_->iformat->flags & AVFMT_TS_DISCONT) != 0 && !options_.copy_times;
   packets_.use(Timeline(begin_, jumps));
+  if (options_.duration > 0) end_ = target - begin_ + std::llround(options_.duration * AV_TIME_BASE);
   if (options_.seek <= 0) return;
   cut_ = target - begin_;
   side_.start_at(cut_);
@@ -125,7 +128,9 @@ CarrySource Reader::carry_source() const {
   source.video = stream_;
   source.others = chosen_.others;
   source.begin = begin_;
-  if (options_.frames > 0) {
+  if (options_.duration > 0) {
+    source.length = std::llround(options_.duration * AV_TIME_BASE);
+  } else if (options_.frames > 0) {
     source.length = av_rescale_q(options_.frames, av_inv_q(info_.frame_rate), AV_TIME_BASE_Q);
   }
   source.matrix = matrix_;
@@ -167,7 +172,7 @@ void Reader::fill_info(const AVFrame& frame) {
                                           " are too large: at most " +
                                           size_text(options_.max_side, options_.max_side));
   }
-  const AVRational ratio = av_guess_sample_aspect_ratio(input_.get(), stream_, const_cast<AVFrame*>(&frame));
+  const AVRational ratio = frame.sample_aspect_ratio;  // next_source() put the container's there
   if (ratio.num > 0 && ratio.den > 0) info_.sample_aspect_ratio = ratio;
   // A variable frame rate shows in an average that differs from the base rate.
   const AVRational average = stream_->avg_frame_rate, base = stream_->r_frame_rate;
@@ -176,7 +181,15 @@ void Reader::fill_info(const AVFrame& frame) {
   }
   fill_expected_frames();
   Converter::describe(frame, info_);
+  if (options_.tags.chroma_location) info_.chroma_location = *options_.tags.chroma_location + 1;
   look_for_matrix(frame);
+  const bool retagged = options_.tags.matrix || options_.tags.full_range;
+  if (retagged &&
+      (av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.format))->flags & AV_PIX_FMT_FLAG_RGB)) {
+    throw Error(ErrorCode::invalid_argument,
+                name_ + ": is RGB, whose conversion decides --colormatrix and --range",
+                "drop them, or convert by --vf scale=out_color_matrix=bt709,format=yuv420p");
+  }
   const std::string loss = Converter::loss(static_cast<AVPixelFormat>(frame.format));
   if (!loss.empty()) notes_.push_back(name_ + ": " + loss);
   if (is_interlaced(frame)) notes_.push_back(name_ + ": is interlaced; coded as progressive frames");
@@ -197,14 +210,18 @@ void Reader::fill_expected_frames() {
     info_.expected_frames -= static_cast<std::int64_t>(options_.seek * av_q2d(info_.frame_rate));
   }
   info_.expected_frames = std::max<std::int64_t>(info_.expected_frames, 0);
+  if (options_.duration > 0 && info_.expected_frames > 0) {
+    const double wanted = std::ceil(options_.duration * av_q2d(info_.frame_rate));
+    info_.expected_frames = std::min(info_.expected_frames, static_cast<std::int64_t>(wanted));
+  }
   if (options_.frames > 0 && (info_.expected_frames == 0 || options_.frames < info_.expected_frames)) {
     info_.expected_frames = options_.frames;
   }
 }
 
 bool Reader::read(Picture& picture, std::vector<AvPacket>& side) {
-  const bool limit_reached = options_.frames > 0 && pictures_ == options_.frames;
-  if (!has_ahead_ || limit_reached || input_.stopped()) {
+  const bool limit_reached = end_reached_ || (options_.frames > 0 && pictures_ == options_.frames);
+  if (!has_ahead_ || input_.stopped()) {
     if (limit_reached) {
       read_side_tail(side);
     } else if (!input_.stopped()) {
@@ -229,7 +246,10 @@ void Reader::read_side_tail(std::vector<AvPacket>& side) {
   packets_.expect_part();
   while (!side_.all_reached(video_end_, info_.time_base) && packets_.next(*packet_, pictures_)) {
     if (packet_->stream_index == stream_->index) {
-      if (packet_->dts != AV_NOPTS_VALUE && packet_->dts > limit) break;
+      if (packet_->dts != AV_NOPTS_VALUE &&
+          av_compare_ts(packet_->dts, stream_->time_base, limit, info_.time_base) > 0) {
+        break;
+      }
       av_packet_unref(packet_.get());
     } else {
       side_.add(std::exchange(packet_, make_packet()));
@@ -240,20 +260,60 @@ void Reader::read_side_tail(std::vector<AvPacket>& side) {
 
 bool Reader::next_picture(Picture& picture) {
   AvFrame frame = make_frame();
-  for (;;) {
-    if (!decode(frame.get())) return false;
-    const std::int64_t pts = timestamps_.next(frame->best_effort_timestamp);
-    // One microsecond of slack is allowed, which is what rounding to AV_TIME_BASE may cost.
-    if (cut_ != AV_NOPTS_VALUE && av_compare_ts(pts, stream_->time_base, cut_ - 1, AV_TIME_BASE_Q) < 0) {
-      av_frame_unref(frame.get());
-      continue;
+  if (!next_frame(*frame)) return false;
+  if (info_.width == 0) fill_info(*frame);
+  picture.pts = frame->pts;
+  picture.duration = filters_ || bare_ ? 0 : duration_of(*frame);  // filters do not keep it true
+  if (picture.duration <= 0)
+    picture.duration =
+        std::max<std::int64_t>(1, av_rescale_q(1, av_inv_q(info_.frame_rate), info_.time_base));
+  picture.frame = turner_.turn(converter_.convert(std::move(frame)));
+  return true;
+}
+
+bool Reader::next_frame(AVFrame& frame) {
+  if (options_.filters.empty()) return next_source(frame);
+  while (!filters_ || !filters_->pull(frame)) {
+    if (sources_ended_) return false;
+    const AvFrame source = make_frame();
+    if (next_source(*source)) {
+      if (!filters_) open_filters(*source);
+      const std::int64_t duration = bare_ ? 0 : duration_of(*source);
+      source_end_ = source->pts + (duration > 0 ? duration : timestamps_.frame_duration());
+      filters_->push(*source);
+    } else {
+      sources_ended_ = true;
+      if (!filters_) return false;
+      filters_->finish(source_end_);
     }
-    check_frame(*frame);
-    picture.pts =
+  }
+  frame.pts = filtered_.next(frame.pts);
+  return true;
+}
+
+void Reader::open_filters(AVFrame& first) {
+  filters_ = std::make_unique<FilterGraph>(options_.filters, first, stream_->time_base, info_.frame_rate);
+  info_.time_base = filters_->time_base();
+  const AVRational rate = filters_->frame_rate();
+  if (rate.num > 0) info_.frame_rate = rate;
+  filtered_ = Timestamps(info_.time_base, info_.frame_rate, false);
+}
+
+bool Reader::next_source(AVFrame& frame) {
+  for (;; av_frame_unref(&frame)) {
+    if (end_reached_ || !decode(&frame)) return false;
+    const std::int64_t pts = timestamps_.next(frame.best_effort_timestamp);
+    // One microsecond of slack is allowed, which is what rounding to AV_TIME_BASE may cost.
+    if (cut_ != AV_NOPTS_VALUE && av_compare_ts(pts, stream_->time_base, cut_ - 1, AV_TIME_BASE_Q) < 0)
+      continue;
+    end_reached_ =
+        end_ != AV_NOPTS_VALUE && av_compare_ts(pts, stream_->time_base, end_, AV_TIME_BASE_Q) >= 0;
+    if (end_reached_) return false;
+    check_frame(frame);
+    frame.pts =
         cut_ == AV_NOPTS_VALUE ? pts : std::max(pts, av_rescale_q(cut_, AV_TIME_BASE_Q, stream_->time_base));
-    picture.duration = bare_ ? 0 : duration_of(*frame);  // a bare stream's are made of the rate that it tells
-    if (picture.duration <= 0) picture.duration = timestamps_.frame_duration();
-    picture.frame = turner_.turn(converter_.convert(std::move(frame)));
+    frame.sample_aspect_ratio = av_guess_sample_aspect_ratio(input_.get(), stream_, &frame);
+    options_.tags.apply(frame);
     return true;
   }
 }
@@ -261,13 +321,12 @@ bool Reader::next_picture(Picture& picture) {
 void Reader::check_frame(const AVFrame& frame) {
   if (frame.decode_error_flags != 0 || (frame.flags & AV_FRAME_FLAG_CORRUPT))
     damage("parts of it are damaged");
-  if (info_.width == 0) {
-    decoded_width_ = frame.width, decoded_height_ = frame.height;
-    fill_info(frame);
-  } else if (frame.width != decoded_width_ || frame.height != decoded_height_) {
+  if (source_width_ == 0) {
+    source_width_ = frame.width, source_height_ = frame.height;
+  } else if (frame.width != source_width_ || frame.height != source_height_) {
     throw Error(ErrorCode::bad_input,
-                name_ + ": the frame size changes from " + size_text(decoded_width_, decoded_height_) +
-                    " to " + size_text(frame.width, frame.height) + " at frame " + std::to_string(pictures_));
+                name_ + ": the frame size changes from " + size_text(source_width_, source_height_) + " to " +
+                    size_text(frame.width, frame.height) + " at frame " + std::to_string(pictures_));
   }
   const auto format = static_cast<AVPixelFormat>(frame.format);
   transparent_ = transparent_ || (has_alpha_channel(format) && is_transparent_somewhere(frame));
@@ -327,13 +386,22 @@ bool Reader::feed_decoder() {
   return true;
 }
 
+std::string Reader::description() const {
+  const char* const format = av_get_pix_fmt_name(static_cast<AVPixelFormat>(stream_->codecpar->format));
+  char rate[32];
+  std::snprintf(rate, sizeof rate, "%.6g", av_q2d(av_guess_frame_rate(input_.get(), stream_, nullptr)));
+  return std::string(input_->iformat->name) + ", " + avcodec_get_name(stream_->codecpar->codec_id) + ", " +
+         (format ? format : "unknown samples") + ", " + size_text(source_width_, source_height_) + ", " +
+         rate + " pictures a second";
+}
+
 std::vector<std::string> Reader::notes() const {
   std::vector<std::string> notes = notes_;
   if (transparent_) notes.push_back(name_ + ": alpha dropped");
   if (captioned_) notes.push_back(name_ + ": closed captions dropped");
-  if (timestamps_.moved() > 0) {
-    notes.push_back(name_ + ": " + std::to_string(timestamps_.moved()) +
-                    " timestamps not in order were moved");
+  const std::int64_t moved = timestamps_.moved() + filtered_.moved();
+  if (moved > 0) {
+    notes.push_back(name_ + ": " + std::to_string(moved) + " timestamps not in order were moved");
   }
   if (packets_.jumps_closed() > 0) {
     notes.push_back(name_ + ": its clock jumps " + std::to_string(packets_.jumps_closed()) +

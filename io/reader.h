@@ -12,8 +12,10 @@
 #include "io/carried.h"
 #include "io/converter.h"
 #include "io/damage.h"
+#include "io/filter_graph.h"
 #include "io/packet_source.h"
 #include "io/picture_decoder.h"
+#include "io/picture_tags.h"
 #include "io/picture_turner.h"
 #include "io/side_streams.h"
 #include "io/stream_choice.h"
@@ -29,7 +31,10 @@ struct ReaderOptions {
   bool copy_times = false;     // keep the input's times, instead of letting them begin at 0
   bool autorotate = false;     // turn the pictures, instead of asking players to
   double seek = 0;             // seconds from the input's start
+  double duration = 0;         // seconds from there on; 0: all
   std::int64_t frames = 0;     // the largest number of pictures; 0: all
+  PictureTags tags;            // instead of what the input says of its pictures
+  std::string filters;         // a graph of libavfilter; empty: none
   int max_side = 8192;         // wider or higher pictures are refused
 };
 
@@ -39,6 +44,9 @@ class Reader {
   explicit Reader(const ReaderOptions& options);
 
   const VideoInfo& info() const { return info_; }
+
+  // What is read, in a few words: the container, the codec and the pictures before any filter.
+  std::string description() const;
 
   // What there is beside the pictures. All packets are read, until keep() says what is wanted.
   CarrySource carry_source() const;
@@ -61,7 +69,10 @@ class Reader {
   void look_for_matrix(const AVFrame& frame);
   void fill_info(const AVFrame& frame);
   void fill_expected_frames();
-  bool next_picture(Picture& picture);  // reads from the decoder, starting at the seek point, in order
+  bool next_picture(Picture& picture);
+  bool next_frame(AVFrame& frame);    // as it is coded: filtered, with its time in info_.time_base
+  bool next_source(AVFrame& frame);   // from the decoder, starting at the seek point, in order
+  void open_filters(AVFrame& first);  // for frames like this one
   bool decode(AVFrame* frame);
   bool feed_decoder();  // takes one packet of any stream; false at the end of the input
   void check_frame(const AVFrame& frame);
@@ -84,12 +95,18 @@ class Reader {
   Timestamps timestamps_{{1, 25}, {25, 1}, false};
   AvPacket packet_;
 
-  int decoded_width_ = 0, decoded_height_ = 0;
   std::optional<DisplayMatrix> matrix_;  // what players are still asked to do
   std::int64_t begin_ = 0;               // the input's time that becomes 0, in AV_TIME_BASE units
   std::int64_t cut_ = AV_NOPTS_VALUE;  // pictures before this are dropped: in AV_TIME_BASE units, output time
   bool entered_ = false;               // whether a packet was seen that decoding can begin with
   std::int64_t skipped_ = 0;           // the number of packets before that one
+  std::int64_t end_ = AV_NOPTS_VALUE;  // so are those from this on
+  bool end_reached_ = false;           // whether there was one
+  std::unique_ptr<FilterGraph> filters_;          // null before the first frame, or without --vf
+  Timestamps filtered_{{1, 25}, {25, 1}, false};  // the times of what leaves the filters
+  std::int64_t source_end_ = 0;                   // the end of the last frame that they saw
+  bool sources_ended_ = false;                    // whether the filters have seen the last frame
+  int source_width_ = 0, source_height_ = 0;      // before the filters; 0 before the first frame
   bool draining_ = false;
   std::int64_t pictures_ = 0;   // the number handed out, without `ahead_`
   std::int64_t video_end_ = 0;  // the end of the last picture handed out

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "core/hd.h"
+#include "cu264/protect.h"
 
 namespace cu264::protect {
 
@@ -107,29 +108,22 @@ CU264_HD AesBlock aes_encrypt(const AesKey& key, AesBlock block) {
   return {{a, b, c, d}};
 }
 
-// The purpose of a keystream. The same block of the same picture may serve several purposes.
-enum KeystreamPurpose : std::uint32_t {
-  kKeystreamEncryption = 0,
-  kKeystreamWatermark = 1,
-  kKeystreamHiding = 2
-};
-
 // The block of the encryption keystream that is used for prediction modes. The blocks for levels count from 0
 // (protect/key_layout.h).
 inline constexpr std::uint32_t kKeystreamModes = 31;
 
-// The counter of CTR mode consists of nonce, picture, macroblock, purpose and block. Every block of every
+// The counter of CTR mode consists of nonce, picture, macroblock, use and block. Every block of every
 // picture has its own 128 bits, which can be computed in any order. `block` is below 32, `macroblock` below
 // 2^24.
 CU264_HD AesBlock keystream_counter(std::uint64_t nonce, std::uint32_t picture, std::uint32_t macroblock,
-                                    std::uint32_t purpose, std::uint32_t block) {
+                                    KeystreamUse use, std::uint32_t block) {
   return {{static_cast<std::uint32_t>(nonce >> 32), static_cast<std::uint32_t>(nonce), picture,
-           macroblock << 8 | purpose << 5 | block}};
+           macroblock << 8 | static_cast<std::uint32_t>(use) << 5 | block}};
 }
 
 CU264_HD AesBlock keystream_block(const AesKey& key, std::uint64_t nonce, std::uint32_t picture,
-                                  std::uint32_t macroblock, std::uint32_t purpose, std::uint32_t block) {
-  return aes_encrypt(key, keystream_counter(nonce, picture, macroblock, purpose, block));
+                                  std::uint32_t macroblock, KeystreamUse use, std::uint32_t block) {
+  return aes_encrypt(key, keystream_counter(nonce, picture, macroblock, use, block));
 }
 
 }  // namespace cu264::protect

@@ -40,7 +40,7 @@ void BlockCipher::make_keystream(const MacroblockSyntax& mb) {
   int count = 0;
   const auto counter = [&](std::uint32_t block) {
     keystream_[count++] = keystream_counter(keys_.nonce(), picture_, static_cast<std::uint32_t>(mb.address),
-                                            kKeystreamEncryption, block);
+                                            KeystreamUse::encryption, block);
   };
   if (parts_.signs || parts_.codewords) {
     layout_ = {};

@@ -14,14 +14,12 @@
 
 namespace cu264::protect {
 
-// Signs. A level's sign is the last bit of its level_suffix, so only a level without one keeps its sign: at
+// A level's sign is the last bit of its level_suffix, so only a level without one keeps its sign: at
 // suffixLength 0 the parity of level_prefix is the sign for levelCode up to 13, and another sign would have a
 // code of another length.
 CU264_HD bool level_sign_has_bit(int level_code, int suffix_length) {
   return suffix_length > 0 || level_code >= 14;
 }
-
-// Prediction modes.
 
 // A macroblock's modes have 16 bytes of keystream (kKeystreamModes). A luma block takes the byte with its
 // number, mb_type the first one.

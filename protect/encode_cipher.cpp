@@ -48,7 +48,8 @@ class SliceCipher {
 
  private:
   AesBlock counter(int mb, std::uint32_t block) const {
-    return keystream_counter(nonce_, picture_, static_cast<std::uint32_t>(mb), kKeystreamEncryption, block);
+    return keystream_counter(nonce_, picture_, static_cast<std::uint32_t>(mb), KeystreamUse::encryption,
+                             block);
   }
   const MacroblockRecord* left(int mb) const {
     return mb % view_.mb_width != 0 ? view_.macroblocks + mb - 1 : nullptr;

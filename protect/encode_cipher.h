@@ -15,7 +15,7 @@ namespace cu264::protect {
 // Returns the message as a NAL unit, for a stream without authentication.
 Bytes encryption_message(const StreamKeys& keys, const EncryptionParts& parts);
 
-// Make the stream tools with a given nonce, for tests.
+// These make the stream tools with a given nonce, for tests.
 std::unique_ptr<StreamTool> make_encryptor(const EncoderEncryption& encryption, std::uint64_t nonce);
 std::unique_ptr<StreamTool> make_encryptor(const ProtectionKey& key, const EncryptionOptions& options,
                                            std::uint64_t nonce);

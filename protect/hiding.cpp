@@ -22,7 +22,7 @@ class BitMask {
   int next() {
     if (at_ == kBits) {
       for (std::uint32_t i = 0; i < kBlocks; ++i) {
-        blocks_[i] = keystream_counter(keys_.nonce(), batch_, 0, kKeystreamHiding, i);
+        blocks_[i] = keystream_counter(keys_.nonce(), batch_, 0, KeystreamUse::hidden_data, i);
       }
       keys_.keystream(blocks_);
       ++batch_;
@@ -138,7 +138,7 @@ class HiddenReader : public NalTool {
   }
   std::unique_ptr<SliceJob> make_job() override {
     if (!keys_) {
-      throw Error(ErrorCode::bad_input, "the stream hides no data, or its begin is missing",
+      throw Error(ErrorCode::bad_input, "the stream hides no data, or its beginning is missing",
                   "only what cu264 has hidden can be read");
     }
     return carrier_job([this](const Bytes& rbsp, const std::vector<std::uint64_t>& carriers) {

@@ -14,10 +14,6 @@ namespace {
 
 using protect::AesBlock;
 
-static_assert(static_cast<std::uint32_t>(KeystreamUse::encryption) == protect::kKeystreamEncryption &&
-              static_cast<std::uint32_t>(KeystreamUse::watermark) == protect::kKeystreamWatermark &&
-              static_cast<std::uint32_t>(KeystreamUse::hidden_data) == protect::kKeystreamHiding);
-
 void require(bool condition, const char* cause, const char* remedy) {
   if (!condition) throw Error(ErrorCode::invalid_argument, cause, remedy);
 }
@@ -51,7 +47,7 @@ void make_keystream(const ProtectionKey& key, const KeystreamRange& range, std::
       const std::uint64_t at = first + i, mb = at / range.blocks;
       blocks[i] = protect::keystream_counter(
           range.nonce, range.first_picture + static_cast<std::uint32_t>(mb / range.macroblocks),
-          static_cast<std::uint32_t>(mb % range.macroblocks), static_cast<std::uint32_t>(range.use),
+          static_cast<std::uint32_t>(mb % range.macroblocks), range.use,
           static_cast<std::uint32_t>(at % range.blocks));
     }
     keys.keystream({blocks.data(), count});

@@ -85,7 +85,7 @@ CU264_HD void encrypt_levels(const core::MacroblockRecord& mb, const std::uint8_
   }
 }
 
-// Prediction modes. What is coded of an Intra_4x4 mode depends on the modes of its neighbours, which are
+// What is coded of an Intra_4x4 prediction mode depends on the modes of its neighbours, which are
 // encrypted as well. So first the modes of all macroblocks become what is coded of them, from the last
 // macroblock to the first; then they become modes again, from the first to the last. A coder that takes what
 // is coded instead of modes (BatchView) needs neither the second step nor the order.

@@ -1,46 +1,41 @@
 #include "protect/mark_planner.h"
 
 #include <algorithm>
-#include <cmath>
 
+#include "protect/mark_code.h"
 #include "protect/message.h"
 #include "protect/payload.h"
 #include "protect/watermark.h"
 
 namespace cu264::protect {
 
-Bytes mark_message(const StreamKeys& keys, const WatermarkOptions& options, const Bytes& frame,
+Bytes mark_message(const StreamKeys& keys, const WatermarkOptions& options, std::uint32_t payload_bytes,
                    Marking marking) {
   Settings settings{};
   settings[0] = static_cast<std::uint8_t>(options.scheme);
   settings[1] = static_cast<std::uint8_t>((options.density - 1) >> 8);
   settings[2] = static_cast<std::uint8_t>(options.density - 1);
-  settings[7] = marking;
-  const std::uint32_t length = static_cast<std::uint32_t>(frame.size()) - kMarkFrameHeaderBytes;
-  for (std::size_t i = 0; i < 4; ++i) settings[3 + i] = static_cast<std::uint8_t>(length >> (24 - 8 * i));
+  settings[7] = static_cast<std::uint8_t>(marking);
+  for (std::size_t i = 0; i < 4; ++i)
+    settings[3 + i] = static_cast<std::uint8_t>(payload_bytes >> (24 - 8 * i));
   return message_nal(new_message(MessageKind::watermark, keys, settings));
-}
-
-// About n (1 - 1/n)^carriers of n bits are expected to be missed.
-std::uint64_t mark_capacity(std::uint64_t carriers) {
-  const auto missed = [&](std::uint64_t bytes) {
-    const double bits = 8.0 * static_cast<double>(bytes + kMarkFrameHeaderBytes);
-    return bits * std::exp(-static_cast<double>(carriers) / bits);
-  };
-  std::uint64_t low = 0, high = carriers / 8 + 1;
-  while (low + 1 < high) {
-    const std::uint64_t middle = (low + high) / 2;
-    (missed(middle) <= 0.01 ? low : high) = middle;
-  }
-  return low;
 }
 
 MarkPlanner::MarkPlanner(const EncoderWatermark& watermark)
     : options_{watermark.scheme, watermark.density},
-      keys_(watermark.key, watermark.nonce ? *watermark.nonce : random_nonce()),
+      keys_(watermark.key, random_nonce()),
+      marking_(watermark.spread == WatermarkSpread::coded ? Marking::coded : Marking::drawn),
+      payload_bytes_(static_cast<std::uint32_t>(watermark.payload.size())),
       frame_(mark_frame_of(watermark.payload)) {
   if (watermark.density < 1 || watermark.density > 65536) {
     throw Error(ErrorCode::invalid_argument, "the density is out of its range", "1 to 65536");
+  }
+  if (marking_ == Marking::coded) {
+    if (payload_bytes_ > kMaxCodedPayloadBytes) {
+      throw Error(ErrorCode::bad_input, "the payload of the watermark is larger than 16 MiB",
+                  "give a smaller one");
+    }
+    frame_ = MarkCode(static_cast<std::uint32_t>(frame_.size())).encode(frame_);
   }
 }
 

@@ -10,29 +10,29 @@
 
 namespace cu264::protect {
 
-// How the frame's bits are assigned to blocks, which is the last setting of the message. An encoder marks any
-// luma block, and each carries the bit of mark_index. In a finished stream only blocks are marked from which
-// nothing is predicted, and they carry the frame's bits in turn.
-enum Marking : std::uint8_t { kMarkedByEncoder = 0, kMarkedLater = 1 };
+// How bits are assigned to blocks, which is the last setting of the message. An encoder marks any luma block,
+// and each carries the bit of mark_index: one of the frame's bits, or one of the bits of its MarkCode. In a
+// finished stream only blocks are marked from which nothing is predicted, and they carry the frame's bits in
+// turn.
+enum class Marking : std::uint8_t { drawn = 0, in_turn = 1, coded = 2 };
 
 // Returns the message as a NAL unit.
-Bytes mark_message(const StreamKeys& keys, const WatermarkOptions& options, const Bytes& frame,
+Bytes mark_message(const StreamKeys& keys, const WatermarkOptions& options, std::uint32_t payload_bytes,
                    Marking marking);
-
-// Returns how many bytes of payload that many blocks, each with a bit drawn at random, hold with a
-// probability of 99 %.
-std::uint64_t mark_capacity(std::uint64_t carriers);
 
 class MarkPlanner {
  public:
   // Throws Error(invalid_argument) or Error(bad_input) for an impossible density or payload.
   explicit MarkPlanner(const EncoderWatermark& watermark);
 
+  Marking marking() const { return marking_; }
   bool by_parity() const { return options_.scheme == WatermarkScheme::t1_parity; }
   std::uint32_t density() const { return options_.density; }
   const StreamKeys& keys() const { return keys_; }
-  const Bytes& frame() const { return frame_; }  // mark_frame_of the payload
-  Bytes message() const { return mark_message(keys_, options_, frame_, kMarkedByEncoder); }
+  std::uint32_t payload_bytes() const { return payload_bytes_; }
+  // The bits that blocks draw from: mark_frame_of the payload, or its MarkCode.
+  const Bytes& frame() const { return frame_; }
+  Bytes message() const { return mark_message(keys_, options_, payload_bytes_, marking_); }
 
   // Computes the marks of every macroblock of a picture (protect/watermark.h). One thread at a time may call
   // it.
@@ -41,6 +41,8 @@ class MarkPlanner {
  private:
   WatermarkOptions options_;
   StreamKeys keys_;
+  Marking marking_;
+  std::uint32_t payload_bytes_;
   Bytes frame_;
 };
 

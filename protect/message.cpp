@@ -114,8 +114,8 @@ std::optional<Message> read_message(const bitstream::NalUnit& nal) {
                 "use that version");
   }
   const std::size_t size = message_bytes(message.kind, message.version);
-  // Each message has exactly one spelling, so anything that follows it or is encoded differently was put
-  // there by somebody else.
+  // A message is coded in exactly one way, so anything that follows it or is coded differently was put there
+  // by somebody else.
   if (nal.unit[0] != nal.type() || size == 0 || end != (message.kind == MessageKind::stream_end) ||
       body.size() != size + 1 || body[size] != 0x80 || (!end && rbsp[1] != size)) {
     damaged();

@@ -201,7 +201,7 @@ void NalTool::finish_job(SliceJob& job, Bytes& out) {
   slice_bits_ += current.stop;
   const auto where = [this] { return "picture " + std::to_string(total_pictures_); };
   if (current.header.first_mb != next_mb_) {
-    throw Error(ErrorCode::bad_input, where() + ": a slice is missing, doubled or out of order",
+    throw Error(ErrorCode::bad_input, where() + ": a slice is missing, repeated or out of order",
                 "the stream must be whole, its slices in order");
   }
   if (!in_picture_) {
@@ -222,8 +222,8 @@ void NalTool::finish_job(SliceJob& job, Bytes& out) {
   next_mb_ = job.next_address();
   if (changed) {
     if (!job.escaped_as_it_was_) {
-      throw Error(ErrorCode::bad_input, where() + ": needless emulation prevention bytes",
-                  "the stream must be escaped as H.264 7.4.1 has it");
+      throw Error(ErrorCode::bad_input, where() + ": it has needless emulation prevention bytes",
+                  "the stream must be escaped as H.264 7.4.1 requires");
     }
     bitstream::append_escaped_with_end(out, current.nal->unit[0], bitstream::without_padding(job.rbsp));
   } else {
@@ -254,7 +254,7 @@ StreamCounts NalTool::counts() const {
 
 std::vector<std::uint8_t> NalTool::finish() {
   if (in_picture_) {
-    throw Error(ErrorCode::bad_input, "picture " + std::to_string(total_pictures_) + " has no end",
+    throw Error(ErrorCode::bad_input, "picture " + std::to_string(total_pictures_) + " is incomplete",
                 "the stream is cut off");
   }
   if (total_pictures_ == 0) {

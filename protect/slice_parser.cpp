@@ -81,7 +81,7 @@ int SliceParser::parse(bitstream::RbspReader& bits, std::uint64_t stop,
   int address = header.first_mb;
   do {
     mb_.address = address;
-    if (address >= macroblocks) damaged("one more than the picture has");
+    if (address >= macroblocks) damaged("the picture has no such macroblock");
     begin_macroblock(address, header.first_mb);
     macroblock(bits);
     if (bits.position() > stop) damaged("the slice ends inside it");
@@ -107,7 +107,7 @@ void SliceParser::begin_macroblock(int address, int first_mb) {
 void SliceParser::macroblock(bitstream::RbspReader& bits) {
   mb_.begin = bits.position();
   const std::uint32_t mb_type = bits.ue();
-  if (mb_type > 25 || bits.failed()) damaged("no mb_type of an I slice");
+  if (mb_type > 25 || bits.failed()) damaged("its mb_type is not one of an I slice");
   mb_.mb_type = static_cast<int>(mb_type);
   mb_.mb_type_end = bits.position();
   if (mb_type == 25) return pcm(bits);
@@ -117,12 +117,12 @@ void SliceParser::macroblock(bitstream::RbspReader& bits) {
   } else {
     const bool monochrome = sets_->sps.chroma_format_idc == 0;
     const std::uint32_t code = bits.ue();
-    if (code >= (monochrome ? 16u : 48u)) damaged("no coded_block_pattern");
+    if (code >= (monochrome ? 16u : 48u)) damaged("coded_block_pattern is invalid");
     mb_.coded_block_pattern = monochrome ? kPatternMonochrome[code] : patterns_420()[code];
     if (mb_.coded_block_pattern == 0) return;
   }
   const std::int32_t delta = bits.se();
-  if (delta < -64 || delta > 64) damaged("no mb_qp_delta");
+  if (delta < -64 || delta > 64) damaged("mb_qp_delta is invalid");
   mb_.qp += delta;
   residual(bits);
 }
@@ -142,7 +142,7 @@ void SliceParser::prediction(bitstream::RbspReader& bits) {
   }
   if (sets_->sps.chroma_format_idc == 0) return;
   const std::uint32_t chroma_mode = bits.ue();
-  if (chroma_mode > 3) damaged("no intra_chroma_pred_mode");
+  if (chroma_mode > 3) damaged("intra_chroma_pred_mode is invalid");
   mb_.intra_chroma_pred_mode = static_cast<int>(chroma_mode);
   mb_.chroma_mode_end = bits.position();
 }
@@ -186,7 +186,7 @@ void SliceParser::block(bitstream::CodeReader& codes, int slot, int max_num_coef
   codes.refill();
   const bitstream::VlcEntry token = tables_.coeff_token(codes.window(), block.column);
   block.total_coeff = token.symbol >> 2, block.trailing_ones = token.symbol & 3;
-  if (token.length == 0 || block.total_coeff > max_num_coeff) damaged("no coeff_token");
+  if (token.length == 0 || block.total_coeff > max_num_coeff) damaged("coeff_token is invalid");
   block.token_length = token.length;
   block.total_zeros = block.coded_runs = 0;
   block.zeros_at = token.length;
@@ -253,7 +253,7 @@ inline int SliceParser::level(bitstream::CodeReader& codes, LevelCode& code, int
     const std::uint64_t tail = window << prefix >> (63 - size);
     level_code = (prefix << size) + static_cast<int>(tail ^ std::uint64_t{1} << size);
   } else {
-    if (prefix > kMaxLevelPrefix) damaged("no level_prefix");
+    if (prefix > kMaxLevelPrefix) damaged("level_prefix is invalid");
     size = prefix == 14 ? 4 : prefix - 3;
     level_code =
         (std::min(prefix, 15) << suffix_length) + static_cast<int>(window << (prefix + 1) >> (64 - size));
@@ -273,14 +273,14 @@ inline void SliceParser::zeros_and_runs(bitstream::CodeReader& codes, BlockSynta
   const int total = block.total_coeff, room = block.max_num_coeff - total;
   codes.refill();
   const bitstream::VlcEntry zeros = tables_.total_zeros(codes.window(), total, block.max_num_coeff == 4);
-  if (zeros.length == 0 || zeros.symbol > room) damaged("no total_zeros");
+  if (zeros.length == 0 || zeros.symbol > room) damaged("total_zeros is invalid");
   codes.skip(zeros.length);
   block.total_zeros = zeros.symbol;
   // The codes take at most 47 bits, because only one of the runs can have a code of more than three.
   int left = zeros.symbol, coded = 0;
   for (; left > 0 && coded + 1 < total; ++coded) {
     const bitstream::VlcEntry run = tables_.run_before(codes.window(), left);
-    if (run.length == 0 || run.symbol > left) damaged("no run_before");
+    if (run.length == 0 || run.symbol > left) damaged("run_before is invalid");
     codes.skip(run.length);
     block.run_before[coded] = run.symbol;
     left -= run.symbol;

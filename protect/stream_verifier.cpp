@@ -53,7 +53,7 @@ void StreamVerifier::message(const Message& message) {
       end_picture();
       if (expected_ || ended_ ||
           (protection_ && (!authenticated() || message.version != protection_->version))) {
-        refuse("the code of a picture is doubled or out of place", kChanged);
+        refuse("the code of a picture is repeated or out of place", kChanged);
       }
       expected_ = message;
       return;
@@ -65,7 +65,7 @@ void StreamVerifier::message(const Message& message) {
 void StreamVerifier::begin_protection(const Message& message) {
   if (protection_) {
     refuse("the stream has a second encryption message",
-           "it was put together of several: decrypt each by itself");
+           "it was put together from several: decrypt each by itself");
   }
   keys_ = checked_keys(key_, message);
   const bool authenticated = (message.settings[1] & kAuthenticated) != 0;
@@ -75,10 +75,10 @@ void StreamVerifier::begin_protection(const Message& message) {
   const bool first_version = message.version == kFirstVersion;
   if (options_.require_authentication && first_version) {
     refuse("the stream's authentication is of version 1, which can be stripped or replayed",
-           "decrypt it without requiring authentication, and encrypt it anew");
+           "decrypt it without requiring authentication, and encrypt it again");
   }
   if (expected_ && (!authenticated || expected_->version != message.version)) {
-    refuse("the code of a picture is not of the protection that the stream begins with", kChanged);
+    refuse("the code of a picture belongs to another protection than the stream's", kChanged);
   }
   protection_ = message;
   if (!authenticated) return;
@@ -91,7 +91,7 @@ void StreamVerifier::begin_protection(const Message& message) {
 
 void StreamVerifier::slice(const bitstream::NalUnit& nal) {
   if (!protection_) {
-    refuse("the stream is not encrypted, or its begin is missing",
+    refuse("the stream is not encrypted, or its beginning is missing",
            "only what cu264 encrypted can be decrypted");
   }
   if (!authenticated()) return;

@@ -3,7 +3,7 @@
 //
 // All functions work on plain values, for both backends of an encoder (on the levels, before reconstruction,
 // so that nothing drifts) and for finished streams. A macroblock's own keystream (protect/aes.h,
-// kKeystreamWatermark) chooses its blocks and their bits, so macroblocks can be marked in any order. The
+// KeystreamUse::watermark) chooses its blocks and their bits, so macroblocks can be marked in any order. The
 // levels of a block tell whether it can carry a bit, and carrying one does not change that.
 #pragma once
 
@@ -17,7 +17,8 @@
 namespace cu264::protect {
 
 // The frame that is spread over the blocks consists of the payload's CRC-32, most significant byte first, and
-// the payload (mark_frame_of in protect/payload.h). Its length is in the SEI message.
+// the payload (mark_frame_of in protect/payload.h), or of the coded bits of these (protect/mark_code.h). The
+// payload's length is in the SEI message.
 
 // The keystream of a macroblock, which is two blocks.
 struct MarkKey {
@@ -28,7 +29,7 @@ struct MarkKey {
 
 CU264_HD AesBlock mark_counter(std::uint64_t nonce, std::uint32_t picture, std::uint32_t macroblock,
                                std::uint32_t which) {
-  return keystream_counter(nonce, picture, macroblock, kKeystreamWatermark, which);
+  return keystream_counter(nonce, picture, macroblock, KeystreamUse::watermark, which);
 }
 
 // Chooses `density` of 65536 blocks. The low byte, which a macroblock's blocks share, decides only for those

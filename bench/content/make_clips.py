@@ -7,7 +7,8 @@
 Drawn by programs: dark and flat pictures by FFmpeg's sources with grain, rendered ones by POV-Ray, screens by
 headless Chromium. Photographs, paintings and video come from Debian packages, which `apt-get download` fetches and
 nothing installs; they are scaled to cover the clip's size and cropped. Clips named *_t are there to choose settings
-by, clips named *_h to judge what was chosen.
+by, clips named *_h to judge what was chosen. Clips named *_u are to be looked at seldom, so that there is a judge that
+no choice was ever made by.
 
 Needs Python, ffmpeg, povray, chromium and fonts-dejavu-core; for photographs apt-get and dpkg-deb.
 """
@@ -34,12 +35,25 @@ SOURCES = {
                      "lum='120+60*sin(hypot(X-240+40*N,Y-160)/90)+20*lt(hypot(X-120,Y-100),60)':"
                      "cb='128+40*sin((X+Y+30*N)/150)':cr='128+30*cos((X-2*Y)/170)-30*lt(hypot(X-340,Y-200),70)',"
                      "noise=c0s=3:c0f=t"),
+    "dark_gradient_u": (480, 320, "gradients=s=480x320:r=1:n=6:c0=0x081018:c1=0x201408:c2=0x100820:c3=0x182808:c4=0x281010"
+                        ":c5=0x040810:seed=77:speed=0.7,format=yuv420p,noise=c0s=6:c0f=t:c1s=3:c1f=t:c2s=3:c2f=t"),
+    "flat_waves_u": (640, 352, "nullsrc=s=640x352:r=1,format=yuv444p,geq="
+                     "lum='110+50*sin((X+3*Y+50*N)/160)+25*lt(mod(X+Y,300),120)':cb='128+35*sin(hypot(X-300,Y-90)/110)':"
+                     "cr='128-30*cos((2*X-Y+60*N)/200)+25*lt(hypot(X-450,Y-220),80)',noise=c0s=2:c0f=t"),
 }
-RENDERED = {"rendered_balls_h": (480, 320, "balls.pov"), "rendered_hills_t": (480, 320, "hills.pov")}
-SCREENS = {"screen_article_t": (640, 352, "article"), "screen_code_h": (640, 352, "code"),
-           "screen_dashboard_h": (640, 352, "dashboard"), "screen_icons_t": (640, 352, "icons")}
+# name: width, height, scene, the scene's clock in the first picture and its step
+RENDERED = {"rendered_balls_h": (480, 320, "balls.pov", 0, 0.25), "rendered_hills_t": (480, 320, "hills.pov", 0, 0.25),
+            "rendered_balls_u": (480, 320, "balls.pov", 3.13, 0.31),
+            "rendered_hills_u": (480, 320, "hills.pov", 3.13, 0.31)}
+# name: width, height, kind of page, number of the first page
+SCREENS = {"screen_article_t": (640, 352, "article", 0), "screen_code_h": (640, 352, "code", 0),
+           "screen_dashboard_h": (640, 352, "dashboard", 0), "screen_icons_t": (640, 352, "icons", 0),
+           "screen_news_u": (640, 352, "article", 1000), "screen_editor_u": (480, 320, "code", 1000),
+           "screen_panel_u": (640, 352, "dashboard", 1000), "screen_shapes_u": (480, 320, "icons", 1000)}
 
-# name: width, height, [(package, file)]. A video gives as many pictures as are missing, ten apart.
+# name: width, height, [(package, file)]. A video gives as many pictures as are missing, ten apart from the first frame on
+# if nothing else is said.
+FIRST_FRAME, FRAME_STEP = {"Megamind.avi": 60}, {"Megamind.avi": 30}
 LOMIRI = "lomiri-wallpapers-16.04", "usr/share/backgrounds/"
 MATE = "mate-backgrounds", "usr/share/backgrounds/mate/"
 PLASMA = "plasma-workspace-wallpapers", "usr/share/wallpapers/"
@@ -69,6 +83,12 @@ PHOTOGRAPHS = {
                          + [("lomiri-wallpapers-20.04", "usr/share/backgrounds/Painting-Colors_by__herobrine7gamer.jpg")]),
     "video_street_h": (640, 480, of(OPENCV, "vtest.avi")),
     "video_trees_t": (320, 240, of(OPENCV, "tree.avi")),
+    "photo_garden_u": (640, 352, of(MATE, "nature/Wood.jpg", "nature/Aqua.jpg", "nature/Storm.jpg",
+                                    "nature/LadyBird.jpg")),
+    "photo_small_u": (480, 320, of(MATE, "nature/TwoWings.jpg", "nature/GreenMeadow.jpg", "nature/FreshFlower.jpg",
+                                   "nature/Blinds.jpg")),
+    "photo_still_u": (480, 320, of(OPENCV, "fruits.jpg", "stuff.jpg", "board.jpg", "messi5.jpg")),
+    "video_film_u": (640, 480, of(OPENCV, "Megamind.avi")),
 }
 
 
@@ -86,17 +106,17 @@ def store(inputs, filters, output):
         "-frames:v", str(PICTURES), "-c:v", "ffv1", output)
 
 
-def render(scene, width, height, folder):
+def render(scene, clock, step, width, height, folder):
     for n in range(PICTURES):
         run("povray", os.path.join(HERE, scene), "+W%d" % width, "+H%d" % height, "+A0.2", "-D", "+WT1",
-            "+K%.2f" % (0.25 * n), "+O" + os.path.join(folder, "%d.png" % n))
+            "+K%.2f" % (clock + step * n), "+O" + os.path.join(folder, "%d.png" % n))
 
 
-def screenshots(kind, width, height, folder):
+def screenshots(kind, first, width, height, folder):
     for n in range(PICTURES):
         source = os.path.join(folder, "%d.html" % n)
         with open(source, "w", encoding="utf-8") as file:
-            file.write(pages.page(kind, n))
+            file.write(pages.page(kind, first + n))
         run("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
             "--user-data-dir=" + os.path.join(folder, "profile"), "--window-size=%d,%d" % (width, height),
             "--screenshot=" + os.path.join(folder, "%d.png" % n), "file://" + source)
@@ -120,9 +140,11 @@ def photographs(files, width, height, output, unpacked, packages):
             cover = "scale=%d:%d:force_original_aspect_ratio=increase:flags=lanczos,crop=%d:%d" \
                 % (width, height, width, height)
             count = PICTURES - made if file.endswith(".avi") else 1
-            run("ffmpeg", "-v", "error", "-y", "-i", os.path.join(packages, package, file), "-vf",
-                "select='not(mod(n,10))'," + cover, "-vsync", "0", "-frames:v", str(count), "-start_number", str(made),
-                "-pix_fmt", "rgb24", os.path.join(folder, "%d.png"))
+            name = os.path.basename(file)
+            first, step = FIRST_FRAME.get(name, 0), FRAME_STEP.get(name, 10)
+            run("ffmpeg", "-v", "error", "-y", "-i", os.path.join(packages, package, file), "-an", "-vf",
+                "select='gte(n,%d)*not(mod(n,%d))'," % (first, step) + cover, "-vsync", "0", "-frames:v", str(count),
+                "-start_number", str(made), "-pix_fmt", "rgb24", os.path.join(folder, "%d.png"))
             made += count
         store(["-r", "25", "-i", os.path.join(folder, "%d.png")], [], output)
 
@@ -134,17 +156,17 @@ def main():
     os.makedirs(target, exist_ok=True)
     unpacked = set()
     with tempfile.TemporaryDirectory() as packages:
-        for name, (width, height, what) in {**SOURCES, **RENDERED, **SCREENS, **PHOTOGRAPHS}.items():
+        for name, (width, height, *what) in {**SOURCES, **RENDERED, **SCREENS, **PHOTOGRAPHS}.items():
             if not name.startswith(wanted):
                 continue
             output = os.path.join(target, name + ".mkv")
             if name in SOURCES:
-                store(["-f", "lavfi", "-i", what], [], output)
+                store(["-f", "lavfi", "-i", what[0]], [], output)
             elif name in PHOTOGRAPHS:
-                photographs(what, width, height, output, unpacked, packages)
+                photographs(what[0], width, height, output, unpacked, packages)
             else:
                 with tempfile.TemporaryDirectory() as folder:
-                    (render if name in RENDERED else screenshots)(what, width, height, folder)
+                    (render if name in RENDERED else screenshots)(*what, width, height, folder)
                     store(["-r", "25", "-i", os.path.join(folder, "%d.png")], [], output)
             print(name, flush=True)
 

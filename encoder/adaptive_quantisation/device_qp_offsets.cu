@@ -99,6 +99,7 @@ __global__ void __launch_bounds__(kThreads)
         d_previous = d_own;
         previous = *d_previous;
       }
+      if (picture_params[picture].index == 0) previous = kNoPrevious;
     }
     const std::size_t at = static_cast<std::size_t>(picture) * macroblocks + mb;
     const int weight = macroblock_weight(params.mode, work.sums[at]);

@@ -38,8 +38,8 @@ void launch_step_sums(const PicturePlanes& luma, int width, int height, int pict
                       cudaStream_t stream);
 
 // Computes the offsets from the sums, for pictures that are in order in each stream. `previous` holds
-// kNoPrevious before the first batch. `picture_params` is [picture], of which only the stream is read, or
-// null: all pictures belong to stream 0.
+// kNoPrevious before the first batch. `picture_params` is [picture], of which the stream and the index are
+// read (a picture with the index 0 has none before it), or null: all pictures belong to stream 0.
 void launch_qp_offsets(const AqParams& params, int macroblocks, int pictures, const QpOffsetMemory& work,
                        cudaStream_t stream, const core::PictureParams* picture_params = nullptr);
 

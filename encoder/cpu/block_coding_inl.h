@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/bit_ops.h"
 #include "core/block.h"
 #include "core/cost.h"
 #include "core/intra_pred.h"
+#include "core/level_masks.h"
 #include "core/quant.h"
 #include "core/rdoq.h"
 #include "core/transform.h"
@@ -16,82 +18,74 @@
 
 namespace cu264::encoder::CU264_ISA {
 
-// The limits of the dead zone of a plane's blocks.
-struct DeadZoneLimits {
-  alignas(64) std::int32_t first_level[16];     // of 4x4 blocks, in raster order
-  alignas(64) std::int32_t first_dc_level[16];  // the same at every position
+// A plane's quantiser, with what depends on the position laid out for vectors, in raster order.
+struct PlaneQuantiser : core::Quantiser {
+  alignas(64) std::int32_t multiplier_at[16];
+  alignas(64) std::int32_t dequant_at[16];
+  alignas(64) std::int32_t first_level_at[16];
+  core::DeadZone dead_zone;
 };
 
-static inline DeadZoneLimits make_dead_zone_limits(core::DeadZone zone, const core::Quantiser& q,
-                                                   int dc_extra_shift) {
-  DeadZoneLimits limits;
+static inline void set_quantiser(PlaneQuantiser& plane, int qp, core::DeadZone zone) {
+  static_cast<core::Quantiser&>(plane) = core::make_quantiser(qp);
+  plane.dead_zone = zone;
+  for (int i = 0; i < 16; ++i) {
+    plane.multiplier_at[i] = plane.multiplier[core::position_class(i)];
+    plane.dequant_at[i] = plane.dequant[core::position_class(i)];
+    plane.first_level_at[i] = core::first_level_at(zone, i, plane.shift);
+  }
+}
+
+// Brings levels from raster order into coding order. If `first` is 1, position 0 is left out, and the level
+// there moves to the end.
+static inline void to_coding_order(int first, Lanes& levels) {
+  Lanes order = {};
   for (int k = 0; k < 16; ++k) {
-    limits.first_level[k] = core::first_level_at(zone, k, q.shift);
-    limits.first_dc_level[k] = core::first_level_at(zone, 0, q.shift + dc_extra_shift);
+    order[(k - first) & 15] = static_cast<std::int16_t>(core::zigzag_to_raster(k));
   }
-  return limits;
+  permute(order, levels);
 }
 
-// How levels are chosen: with a dead zone, or by RDOQ, which counts bits in the block's context.
-struct QuantisationMethod {
-  bool rdoq = false;
-  const std::int32_t* first_level = nullptr;  // DeadZoneLimits, by position
-};
-
-// Scaled coefficients (core/quant.h) in coding order to 16 signed levels. Returns total_coeff.
-__attribute__((always_inline)) static inline int choose_levels(
-    const SearchRate& rate, const std::int32_t* scaled, std::uint32_t negative, core::BlockCategory category,
-    int shift, QuantisationMethod method, int context, std::int16_t* levels) {
-  const int count = core::max_num_coeff(category);
-  std::memset(levels, 0, 16 * sizeof *levels);
-  if (method.rdoq) {
-    core::rdoq_block(rate, scaled, negative, category, shift, context, levels);
-  } else {
-    for (int k = 0; k < count; ++k) {
-      const int level = core::quantise_with_dead_zone(scaled[k], shift, method.first_level[k]);
-      levels[k] = static_cast<std::int16_t>((negative >> k) & 1 ? -level : level);
-    }
+// The inverse of to_coding_order.
+static inline void to_raster_order(int first, Lanes& levels) {
+  Lanes order = {};
+  for (int k = 0; k < 16; ++k) {
+    order[core::zigzag_to_raster(k)] = static_cast<std::int16_t>((k - first) & 15);
   }
-  int total_coeff = 0;
-  for (int k = 0; k < count; ++k) total_coeff += levels[k] != 0;
-  return total_coeff;
+  permute(order, levels);
 }
 
-// With a dead zone, the sixteen positions of a 4x4 block at once, in vectors.
+// Levels with the plane's dead zone, for all positions of a block at once.
 __attribute__((always_inline)) static inline int quantise_by_dead_zone(const std::int32_t (&coefficients)[16],
                                                                        core::BlockCategory category,
-                                                                       const core::Quantiser& q,
-                                                                       const std::int32_t* first_level,
+                                                                       const PlaneQuantiser& q,
                                                                        std::int16_t* levels) {
-  const int first = 16 - core::max_num_coeff(category);
+  const int count = core::max_num_coeff(category), first = 16 - count;
   alignas(32) std::int16_t in_raster[16];
   for (int i = 0; i < 16; ++i) {
-    const int scaled = core::absolute(coefficients[i]) * q.multiplier[core::position_class(i)];
-    const int level = core::quantise_with_dead_zone(scaled, q.shift, first_level[i]);
+    const int scaled = core::absolute(coefficients[i]) * q.multiplier_at[i];
+    const int level = core::quantise_with_dead_zone(scaled, q.shift, q.rounding, q.first_level_at[i]);
     in_raster[i] = static_cast<std::int16_t>(coefficients[i] < 0 ? -level : level);
   }
-  if (first == 1) in_raster[0] = 0;  // and the last level takes this zero
-  Lanes order = {};
-  for (int k = first; k < 16; ++k) order[k - first] = static_cast<std::int16_t>(core::zigzag_to_raster(k));
+  if (first == 1) in_raster[0] = 0;
   Lanes lanes;
   std::memcpy(&lanes, in_raster, sizeof lanes);
-  permute(order, lanes);
+  to_coding_order(first, lanes);
   std::memcpy(levels, &lanes, sizeof lanes);
-  int total_coeff = 0;
-  for (int k = 0; k < 16; ++k) total_coeff += levels[k] != 0;
-  return total_coeff;
+  return core::count_ones(core::level_masks(levels, count).nonzero);
 }
 
 // Coefficients of a 4x4 block in raster order to levels in coding order: all of them, or the AC ones alone.
-// Returns total_coeff.
-__attribute__((always_inline)) static inline int quantise_block(
-    const SearchRate& rate, const std::int32_t (&coefficients)[16], core::BlockCategory category,
-    const core::Quantiser& q, QuantisationMethod method, int context, std::int16_t* levels) {
-  if (!method.rdoq) return quantise_by_dead_zone(coefficients, category, q, method.first_level, levels);
+// They are chosen by RDOQ, which counts bits in the block's context, or with the dead zone. Returns
+// total_coeff.
+__attribute__((always_inline)) static inline int quantise_block(const SearchRate& rate,
+                                                                const std::int32_t (&coefficients)[16],
+                                                                core::BlockCategory category,
+                                                                const PlaneQuantiser& q, bool by_rdoq,
+                                                                int context, std::int16_t* levels) {
+  if (!by_rdoq) return quantise_by_dead_zone(coefficients, category, q, levels);
   alignas(64) std::int32_t scaled[16];
-  for (int i = 0; i < 16; ++i) {
-    scaled[i] = core::absolute(coefficients[i]) * q.multiplier[core::position_class(i)];
-  }
+  for (int i = 0; i < 16; ++i) scaled[i] = core::absolute(coefficients[i]) * q.multiplier_at[i];
   const int count = core::max_num_coeff(category), first = 16 - count;
   std::int32_t in_order[16];
   std::uint32_t negative = 0;
@@ -100,17 +94,45 @@ __attribute__((always_inline)) static inline int quantise_block(
     in_order[k] = scaled[raster];
     negative |= static_cast<std::uint32_t>(coefficients[raster] < 0) << k;
   }
-  return choose_levels(rate, in_order, negative, category, q.shift, method, context, levels);
+  std::memset(levels, 0, 16 * sizeof *levels);
+  core::rdoq_block(rate, in_order, negative, category, q.shift, context, levels);
+  return core::count_ones(core::level_masks(levels, count).nonzero);
 }
 
-// Levels in coding order from zigzag position `first` on, to coefficients in raster order; position 0 is left
-// alone if first is 1.
-static inline void dequantise_block(const std::int16_t* levels, int first, const core::Quantiser& q,
-                                    std::int32_t (&coefficients)[16]) {
-  for (int k = first; k < 16; ++k) {
-    const int raster = core::zigzag_to_raster(k);
-    coefficients[raster] = levels[k - first] * q.dequant[core::position_class(raster)];
+// The same for DC coefficients behind a further Hadamard transform, in coding order; it takes sixteen levels
+// of memory, whatever the count.
+static inline int quantise_dc(const SearchRate& rate, const std::int32_t* coefficients,
+                              core::BlockCategory category, const PlaneQuantiser& q, int extra_shift,
+                              bool by_rdoq, int context, std::int16_t* levels) {
+  const int count = core::max_num_coeff(category), shift = q.shift + extra_shift;
+  std::memset(levels, 0, 16 * sizeof *levels);
+  if (by_rdoq) {
+    std::int32_t scaled[16];
+    std::uint32_t negative = 0;
+    for (int k = 0; k < count; ++k) {
+      scaled[k] = core::absolute(coefficients[k]) * q.multiplier[0];
+      negative |= static_cast<std::uint32_t>(coefficients[k] < 0) << k;
+    }
+    core::rdoq_block(rate, scaled, negative, category, shift, context, levels);
+  } else {
+    const int rounding = q.rounding << extra_shift, first_level = core::first_level_at(q.dead_zone, 0, shift);
+    for (int k = 0; k < count; ++k) {
+      const int scaled = core::absolute(coefficients[k]) * q.multiplier[0];
+      const int level = core::quantise_with_dead_zone(scaled, shift, rounding, first_level);
+      levels[k] = static_cast<std::int16_t>(coefficients[k] < 0 ? -level : level);
+    }
   }
+  return core::count_ones(core::level_masks(levels, count).nonzero);
+}
+
+// Levels in coding order from zigzag position `first` on, to coefficients in raster order. If `first` is 1,
+// position 0 takes the sixteenth level, which must be zero.
+static inline void dequantise_block(const std::int16_t* levels, int first, const PlaneQuantiser& q,
+                                    std::int32_t (&coefficients)[16]) {
+  Lanes lanes;
+  std::memcpy(&lanes, levels, sizeof lanes);
+  to_raster_order(first, lanes);
+  for (int i = 0; i < 16; ++i) coefficients[i] = lanes[i] * q.dequant_at[i];
 }
 
 // Adds the inverse transform of `coefficients` to the prediction; returns the squared error against the

@@ -112,9 +112,7 @@ struct ChromaTrial {
 static inline ChromaTrial quantise_chroma(MacroblockContext& mb, int mode,
                                           const std::uint8_t (&prediction)[8][16], bool rdoq,
                                           ChromaCandidate& result) {
-  const core::Quantiser& q = mb.chroma_quantiser;
-  const QuantisationMethod ac_method = {rdoq, mb.chroma_dead_zone.first_level};
-  const QuantisationMethod dc_method = {rdoq, mb.chroma_dead_zone.first_dc_level};
+  const PlaneQuantiser& q = mb.chroma_quantiser;
   const bool by_rd = mb.search.rd_candidates > 0;
   const int dc_context = mb.rate.chroma_dc_context();
   ChromaTrial trial{&mb, &prediction, &result};
@@ -129,8 +127,8 @@ static inline ChromaTrial quantise_chroma(MacroblockContext& mb, int mode,
       forward_block(&mb.chroma[4 * by][8 * c + 4 * bx], 16, &prediction[4 * by][8 * c + 4 * bx], 16,
                     coefficients);
       dc[block] = coefficients[0];
-      const int total_coeff = quantise_block(mb.rate, coefficients, core::BlockCategory::chroma_ac, q,
-                                             ac_method, context, result.levels[i]);
+      const int total_coeff = quantise_block(mb.rate, coefficients, core::BlockCategory::chroma_ac, q, rdoq,
+                                             context, result.levels[i]);
       mb.chroma_counts[c].at(bx, by) = static_cast<std::int8_t>(total_coeff);
       result.total_coeff[i] = static_cast<std::uint8_t>(total_coeff);
       result.nonzero_blocks |= static_cast<std::uint32_t>(total_coeff > 0) << (core::kSlotChromaDc + i);
@@ -139,15 +137,8 @@ static inline ChromaTrial quantise_chroma(MacroblockContext& mb, int mode,
       }
     }
     core::hadamard2x2(dc);
-    std::int32_t scaled[4];
-    std::uint32_t negative = 0;
-    for (int k = 0; k < 4; ++k) {
-      scaled[k] = core::absolute(dc[k]) * q.multiplier[0];
-      negative |= static_cast<std::uint32_t>(dc[k] < 0) << k;
-    }
-    const int total_coeff =
-        choose_levels(mb.rate, scaled, negative, core::BlockCategory::chroma_dc,
-                      q.shift + core::kChromaDcExtraShift, dc_method, dc_context, result.levels[c]);
+    const int total_coeff = quantise_dc(mb.rate, dc, core::BlockCategory::chroma_dc, q,
+                                        core::kChromaDcExtraShift, rdoq, dc_context, result.levels[c]);
     result.total_coeff[c] = static_cast<std::uint8_t>(total_coeff);
     result.nonzero_blocks |= static_cast<std::uint32_t>(total_coeff > 0) << (core::kSlotChromaDc + c);
     if (by_rd) {

@@ -97,10 +97,6 @@ class CpuBackend final : public Backend {
     check_streams(params);
     for (PictureInFlight& work : in_flight_) {
       work.picture.resize(params.mb_width, params.mb_height, params.slices);
-      if (params.marks) {
-        work.picture.marks.resize(work.picture.macroblocks.size());
-        work.picture.mark_parity = params.marks->by_parity();
-      }
       work.slices.resize(static_cast<std::size_t>(params.slices));
       for (int s = 0; s < params.slices; ++s) {
         const int rows = core::slice_first_row(s + 1, params.slices, params.mb_height) -
@@ -110,6 +106,7 @@ class CpuBackend final : public Backend {
         slice.payload.reset(new std::uint8_t[slice.capacity]);
       }
     }
+    prepare_marks();
   }
 
   ~CpuBackend() override {
@@ -121,13 +118,14 @@ class CpuBackend final : public Backend {
 
   int capacity() const override { return static_cast<int>(in_flight_.size()); }
 
-  void submit(const Frame& frame, const core::PictureParams& params) override {
+  void submit(const Frame& frame, const core::PictureParams& params, void*) override {
     check_picture(params, params_);
     PictureInFlight& work = in_flight_[sent_++ % in_flight_.size()];
     ingest(frame, work.picture, matrix_);
     if (params_.aq) {
       // A stream's pictures come in order, and the offsets of each depend on those of the picture before.
       std::vector<std::int8_t>& qp_offsets = qp_offsets_[params.stream];
+      if (params.index == 0) qp_offsets.clear();
       const Plane& luma = work.picture.source[0];
       arena_.execute([&] {
         tbb::this_task_arena::isolate([&] {
@@ -145,12 +143,22 @@ class CpuBackend final : public Backend {
     arena_.execute([&] {
       for (int s = 0; s < params_.slices; ++s) work.tasks.run([this] { encode_next(); });
     });
+    if (threads_ == 1) signal();
   }
 
   void flush() override {}  // pictures start at once: there are no batches
 
+  // With a single thread the work is done in collect().
   bool ready() const override {
-    return collected_ < sent_ && in_flight_[collected_ % in_flight_.size()].done;
+    return collected_ < sent_ && (threads_ == 1 || in_flight_[collected_ % in_flight_.size()].done);
+  }
+
+  bool working() override { return collected_ < sent_; }
+
+  void notify(std::shared_ptr<Notifier> notifier) override {
+    notifier_owner_ = std::move(notifier);
+    notifier_ = notifier_owner_.get();
+    notifier_owner_->signal();
   }
 
   CodedAccessUnit collect() override {
@@ -162,7 +170,26 @@ class CpuBackend final : public Backend {
     return std::move(work.unit);
   }
 
+  // Another size is opened anew: its memory costs little on the host.
+  bool restart(const StageParams& params, int) override {
+    const bool same_memory = params.width == params_.width && params.height == params_.height &&
+                             params.slices == params_.slices && params.threads == params_.threads &&
+                             params.streams == params_.streams;
+    if (!same_memory) return false;
+    params_ = params;
+    prepare_marks();
+    return true;
+  }
+
  private:
+  void prepare_marks() {
+    if (!params_.marks) return;
+    for (PictureInFlight& work : in_flight_) {
+      work.picture.marks.resize(work.picture.macroblocks.size());
+      work.picture.mark_parity = params_.marks->by_parity();
+    }
+  }
+
   // Takes the next ticket, if there is one, and encodes its slice.
   void encode_next() {
     const auto slices = static_cast<std::uint64_t>(params_.slices);
@@ -176,6 +203,11 @@ class CpuBackend final : public Backend {
     finish(work);
     work.done = true;
     work.done.notify_all();
+    signal();
+  }
+
+  void signal() {
+    if (Notifier* const notifier = notifier_) notifier->signal();
   }
 
   void encode_slice(PictureInFlight& work, int index) const {
@@ -213,7 +245,7 @@ class CpuBackend final : public Backend {
     }
   }
 
-  const StageParams params_;
+  StageParams params_;
   const core::ColourMatrix matrix_;
   const int threads_;
   tbb::task_arena arena_;
@@ -225,6 +257,8 @@ class CpuBackend final : public Backend {
   std::atomic<std::uint64_t> submitted_ = 0;  // number of tickets issued
   std::uint64_t sent_ = 0;                    // pictures
   std::uint64_t collected_ = 0;
+  std::shared_ptr<Notifier> notifier_owner_;
+  std::atomic<Notifier*> notifier_ = nullptr;
 };
 
 }  // namespace

@@ -48,7 +48,8 @@ void ingest_rgb(const Frame& frame, const core::ColourMatrix& matrix, Plane* sou
                              frame.width,
                              frame.height,
                              {frame.plane[0], frame.plane[1], frame.plane[2]},
-                             {frame.pitch[0], frame.pitch[1], frame.pitch[2]}};
+                             {frame.pitch[0], frame.pitch[1], frame.pitch[2]},
+                             frame.float_range};
   const int chroma_width = (frame.width + 1) / 2, chroma_height = (frame.height + 1) / 2;
   // Planes of whole macroblocks have room for the second luma column and row of an odd side.
   for (int y = 0; y < chroma_height; ++y) {

@@ -106,9 +106,7 @@ struct Intra16x16Trial {
 static inline Intra16x16Trial quantise_intra16x16(MacroblockContext& mb, int mode,
                                                   const std::uint8_t (&prediction)[16][16],
                                                   int chroma_pattern, bool rdoq, LumaCandidate& result) {
-  const core::Quantiser& q = mb.luma_quantiser;
-  const QuantisationMethod ac_method = {rdoq, mb.luma_dead_zone.first_level};
-  const QuantisationMethod dc_method = {rdoq, mb.luma_dead_zone.first_dc_level};
+  const PlaneQuantiser& q = mb.luma_quantiser;
   const bool by_rd = mb.search.rd_candidates > 0;
   Intra16x16Trial trial{&mb, &prediction, chroma_pattern, &result};
   std::int32_t(&dc)[16] = trial.dc;
@@ -122,7 +120,7 @@ static inline Intra16x16Trial quantise_intra16x16(MacroblockContext& mb, int mod
     std::int32_t coefficients[16];
     forward_block(&mb.luma[y][x], 16, &prediction[y][x], 16, coefficients);
     dc[4 * by + bx] = coefficients[0];
-    const int total_coeff = quantise_block(mb.rate, coefficients, core::BlockCategory::luma_ac, q, ac_method,
+    const int total_coeff = quantise_block(mb.rate, coefficients, core::BlockCategory::luma_ac, q, rdoq,
                                            context, result.levels[slot]);
     mb.luma_counts.at(bx, by) = static_cast<std::int8_t>(total_coeff);
     result.total_coeff[slot] = static_cast<std::uint8_t>(total_coeff);
@@ -133,18 +131,13 @@ static inline Intra16x16Trial quantise_intra16x16(MacroblockContext& mb, int mod
   }
 
   core::hadamard4x4(dc);
-  std::int32_t scaled[16];
-  std::uint32_t negative = 0;
-  for (int k = 0; k < 16; ++k) {
-    const int value = dc[core::zigzag_to_raster(k)];
-    scaled[k] = core::absolute(value) * q.multiplier[0];
-    negative |= static_cast<std::uint32_t>(value < 0) << k;
-  }
+  std::int32_t in_order[16];
+  for (int k = 0; k < 16; ++k) in_order[k] = dc[core::zigzag_to_raster(k)];
   const int dc_context = mb.luma_counts.context(mb.rate, 0, 0);
   std::int16_t* const dc_levels = result.levels[core::kSlotLumaDc];
-  result.total_coeff[0] = static_cast<std::uint8_t>(
-      choose_levels(mb.rate, scaled, negative, core::BlockCategory::luma_dc,
-                    q.shift + core::kLumaDcExtraShift, dc_method, dc_context, dc_levels));
+  result.total_coeff[0] =
+      static_cast<std::uint8_t>(quantise_dc(mb.rate, in_order, core::BlockCategory::luma_dc, q,
+                                            core::kLumaDcExtraShift, rdoq, dc_context, dc_levels));
   result.nonzero_blocks |= static_cast<std::uint32_t>(result.total_coeff[0] > 0) << core::kSlotLumaDc;
   if (by_rd) trial.dc_bits = mb.rate.block_bits(dc_levels, core::BlockCategory::luma_dc, dc_context);
   for (int k = 0; k < 16; ++k) dc[core::zigzag_to_raster(k)] = dc_levels[k];

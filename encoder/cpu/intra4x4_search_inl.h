@@ -78,17 +78,14 @@ static inline void satd_all_modes(const std::uint8_t (&source)[16], const Intra4
 }
 
 // Transforms and reconstructs block `block` as predicted; returns its squared error.
-__attribute__((always_inline)) static inline int code_intra4x4_block(const MacroblockContext& mb, int x,
-                                                                     int y,
-                                                                     const std::uint8_t (&prediction)[16],
-                                                                     QuantisationMethod method, int context,
-                                                                     std::int16_t* levels, int& total_coeff,
-                                                                     std::uint8_t* out, int pitch) {
+__attribute__((always_inline)) static inline int code_intra4x4_block(
+    const MacroblockContext& mb, int x, int y, const std::uint8_t (&prediction)[16], bool by_rdoq,
+    int context, std::int16_t* levels, int& total_coeff, std::uint8_t* out, int pitch) {
   std::int32_t coefficients[16];
   const std::uint8_t* source = &mb.luma[y][x];
   forward_block(source, 16, prediction, 4, coefficients);
   total_coeff = quantise_block(mb.rate, coefficients, core::BlockCategory::luma_4x4, mb.luma_quantiser,
-                               method, context, levels);
+                               by_rdoq, context, levels);
   if (total_coeff == 0) return copy_block(prediction, 4, out, pitch, source, 16);
   dequantise_block(levels, 0, mb.luma_quantiser, coefficients);
   return reconstruct_block(coefficients, prediction, 4, out, pitch, source, 16);
@@ -111,7 +108,6 @@ static inline void mark_intra4x4_block(const MacroblockContext& mb, int block,
 // whose cost by SATD is intra16x16_cost.
 static inline core::Intra4x4Result search_intra4x4(MacroblockContext& mb, core::Intra4x4Stop stop,
                                                    std::uint32_t intra16x16_cost, LumaCandidate& candidate) {
-  const QuantisationMethod by_dead_zone = {false, mb.luma_dead_zone.first_level}, by_rdoq = {true};
   const bool by_rd = mb.search.rd_candidates > 0;
   Intra4x4Canvas canvas;
   load_canvas(mb, canvas);
@@ -164,7 +160,7 @@ static inline core::Intra4x4Result search_intra4x4(MacroblockContext& mb, core::
     int total_coeff = 0, chosen = core::mode_of_rank(best_rank);
     if (!by_rd) {
       take_prediction(chosen);
-      code_intra4x4_block(mb, x, y, prediction, by_dead_zone, context, levels, total_coeff, canvas.at(x, y),
+      code_intra4x4_block(mb, x, y, prediction, false, context, levels, total_coeff, canvas.at(x, y),
                           Intra4x4Canvas::kPitch);
     } else {
       const auto cost_of = [&](int error, int mode, const std::int16_t* block_levels) {
@@ -181,8 +177,8 @@ static inline core::Intra4x4Result search_intra4x4(MacroblockContext& mb, core::
         const int mode = core::mode_of_rank(ranks[i]);
         int trial_coeff;
         take_prediction(mode);
-        const int error = code_intra4x4_block(mb, x, y, prediction, by_dead_zone, context, trial_levels,
-                                              trial_coeff, trial, 4);
+        const int error =
+            code_intra4x4_block(mb, x, y, prediction, false, context, trial_levels, trial_coeff, trial, 4);
         const std::uint32_t cost = cost_of(error, mode, trial_levels);
         if (!core::precedes(cost, mode, best, chosen)) continue;
         best = cost, chosen = mode;
@@ -193,7 +189,7 @@ static inline core::Intra4x4Result search_intra4x4(MacroblockContext& mb, core::
       if (mb.search.rdoq) {
         take_prediction(chosen);
         const int error =
-            code_intra4x4_block(mb, x, y, prediction, by_rdoq, context, levels, total_coeff, kept, 4);
+            code_intra4x4_block(mb, x, y, prediction, true, context, levels, total_coeff, kept, 4);
         best = cost_of(error, chosen, levels);
       }
       result.cost += best;

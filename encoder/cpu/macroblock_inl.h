@@ -37,10 +37,8 @@ struct MacroblockContext {
   int satd_lambda = 0;
   int rd_lambda = 0;
   int chroma_error_weight = 0;
-  core::Quantiser luma_quantiser;
-  core::Quantiser chroma_quantiser;
-  DeadZoneLimits luma_dead_zone;
-  DeadZoneLimits chroma_dead_zone;
+  PlaneQuantiser luma_quantiser;
+  PlaneQuantiser chroma_quantiser;
 
   // This macroblock.
   bool left = false;

@@ -34,6 +34,7 @@ struct LumaSearch {
   int satd_lambda() const { return mb.satd_lambda; }
   int rd_lambda() const { return mb.rd_lambda; }
   int chroma_pattern() const { return pattern; }
+  core::EarlyDecision early_decision() const { return mb.search.early_decision; }
 
   core::Intra4x4Result search_intra4x4(core::Intra4x4Stop stop) {
     return encoder::CU264_ISA::search_intra4x4(mb, stop, core::cost_of_rank(ranks[0]), best);

@@ -12,11 +12,8 @@ static void set_qp(MacroblockContext& mb, int qp) {
   mb.satd_lambda = core::satd_lambda(qp);
   mb.rd_lambda = core::rd_lambda(qp);
   mb.chroma_error_weight = core::chroma_error_weight(qp);
-  mb.luma_quantiser = core::make_quantiser(qp);
-  mb.chroma_quantiser = core::make_quantiser(core::chroma_qp(qp));
-  mb.luma_dead_zone = make_dead_zone_limits(core::kDeadZoneLuma, mb.luma_quantiser, core::kLumaDcExtraShift);
-  mb.chroma_dead_zone =
-      make_dead_zone_limits(core::kDeadZoneChroma, mb.chroma_quantiser, core::kChromaDcExtraShift);
+  set_quantiser(mb.luma_quantiser, qp, core::kDeadZoneLuma);
+  set_quantiser(mb.chroma_quantiser, core::chroma_qp(qp), core::kDeadZoneChroma);
 }
 
 void reconstruct_slice(CpuPicture& picture, int slice, int qp, Preset preset) {

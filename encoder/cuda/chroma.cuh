@@ -107,7 +107,7 @@ struct ChromaCoder {
         s.dc[i] = coefficient;
         levels[2 + i][15] = 0;
       } else {
-        level = signed_level(coefficient, quantiser.multiplier, quantiser.shift, quantiser.first_level);
+        level = signed_level(quantiser, coefficient);
         levels[2 + i][lane.coding - 1] = static_cast<std::int16_t>(level);
       }
       const unsigned nonzero = (__ballot_sync(kWarp, level != 0) >> (16 * lane.half)) & 0xffff;
@@ -153,10 +153,9 @@ struct ChromaCoder {
   }
 
   __device__ void quantise_dc() {
-    const int shift = quantiser.shift + core::kChromaDcExtraShift;
     const int value = hadamard2x2(lane, s.dc[lane.lane & 7]);
-    store_dc_levels(signed_level(value, constants.chroma.multiplier[0], shift,
-                                 core::first_level_at(core::kDeadZoneChroma, 0, shift)));
+    store_dc_levels(
+        signed_dc_level(constants.chroma, core::kDeadZoneChroma, core::kChromaDcExtraShift, value));
   }
 
   // Lane 4 * c + k passes level k of component c. Writes the DC coefficients to s.dc.

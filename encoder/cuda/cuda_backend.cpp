@@ -10,12 +10,13 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "common/cuda/handles.h"
-#include "encoder/cuda/encrypt.h"
+#include "common/cuda/memory_cache.h"
+#include "encoder/cuda/clip_keys.h"
 #include "encoder/cuda/memory.h"
-#include "encoder/cuda/plan_marks.h"
 #include "encoder/cuda/qp_offset_relay.h"
 #include "encoder/cuda/reconstruct.h"
 #include "encoder/cuda/slice_headers.h"
@@ -60,64 +61,50 @@ class CudaBackend final : public Backend {
     check_streams(params);
     const DeviceGuard guard(device);
     const MemoryRequirement required = measure(params, batch);
-    d_allocation_ = allocate_device(required.device, device);
-    pinned_allocation_ = allocate_pinned(required.pinned);
-    std::size_t bytes = 0;
-    d_ = lay_out_device(params, batch, static_cast<std::uint8_t*>(d_allocation_.get()), bytes);
-    pinned_ = lay_out_pinned(params, batch, static_cast<std::uint8_t*>(pinned_allocation_.get()), bytes);
-    // A caller who sends one picture at a time wants it back soon, so the thread that waits for it spins.
-    for (int i = 0; i < kBatchesInFlight; ++i) {
-      batches_[i] = std::make_unique<Batch>(batch, batch > 1, d_.batch[i].stream, pinned_.batch[i].window,
-                                            pinned_.window_bytes);
-    }
-    uploader_ = std::make_unique<Uploader>(params, pinned_, d_.rgb, device);
+    d_allocation_ = take_device(required.device, device);
+    pinned_allocation_ = take_pinned(required.pinned);
     encode_ = std::make_unique<Stream>();
     download_ = std::make_unique<Stream>();
-    entropy::launch_prepare_pack(d_.pack_scratch, encode_->get());
-    if (fetches_ahead()) {  // copies may read more than has been written
-      for (const DeviceMemory::Batch& b : d_.batch) {
-        check_cuda(cudaMemsetAsync(b.stream, 0, pinned_.window_bytes, encode_->get()),
-                   "clearing device memory");
-      }
+    try {
+      set_up();
+    } catch (...) {
+      wait_for_device();  // before the memory goes to another owner
+      throw;
     }
-    if (params.marks) {
-      plan_ = std::make_unique<Stream>();
-      planned_ = std::make_unique<Event>();
-      put_mark_plan();
-    }
-    if (params.cipher) {
-      const protect::StreamKeys& keys = params.cipher->keys();
-      encryption_ = {protect::aes_expand_key(keys.keystream_key().data()), keys.nonce(),
-                     params.cipher->parts(), d_.encrypted_macroblocks};
-    }
-    if (params.aq) {
-      offsets_done_ = std::make_unique<Event>();
-      launch_qp_offset_reset(static_cast<int>(relay_bytes(params)), d_.qp_offsets.previous, encode_->get());
-    }
-    if (params.reconstruction) output_.resize(params.mb_width, params.mb_height, params.slices);
   }
 
   // Work in flight still uses the backend's memory and the caller's. If the device is lost, nothing does, so
   // errors do not matter here.
-  ~CudaBackend() override {
-    cudaStreamSynchronize(uploader_->stream().get());
-    if (plan_) cudaStreamSynchronize(plan_->get());
-    cudaStreamSynchronize(encode_->get());
-    cudaStreamSynchronize(download_->get());
-    protect::wipe(&mark_plan_.key, sizeof mark_plan_.key);
-    protect::wipe(&encryption_.key, sizeof encryption_.key);
+  ~CudaBackend() override { wait_for_device(); }
+
+  bool restart(const StageParams& params, int batch) override {
+    check_streams(params);
+    const MemoryRequirement required = measure(params, batch);
+    if (required.device > d_allocation_.bytes() || required.pinned > pinned_allocation_.bytes()) return false;
+    const DeviceGuard guard(device_);
+    wait_for_device();
+    const bool same_layout = has_layout_of(params, batch);
+    params_ = params;
+    size_ = batch;
+    if (same_layout) {
+      keys_.set(params_, d_, *encode_);
+    } else {
+      set_up();
+    }
+    return true;
   }
 
   int capacity() const override { return kBatchesInFlight * size_; }
 
-  void submit(const Frame& frame, const core::PictureParams& picture) override {
+  void submit(const Frame& frame, const core::PictureParams& picture, void* written) override {
     check_picture(picture, params_);
     const DeviceGuard guard(device_);
     advance_all();
+    flushed_ = false;
     if (filling_.count == 0) filling_ = {Uploader::format_on_device(frame.format), 0};
     const std::size_t i = static_cast<std::size_t>(filling_.count);
     pinned_.batch[next_].sources[i] =
-        uploader_->upload(frame, picture.index, d_.batch[next_].staging + i * d_.staged_bytes);
+        uploader_->upload(frame, written, d_.batch[next_].staging + i * d_.staged_bytes);
     pinned_.batch[next_].params[i] = picture;
     if (++filling_.count == size_) launch();
   }
@@ -132,9 +119,25 @@ class CudaBackend final : public Backend {
     const DeviceGuard guard(device_);
     Batch& batch = *batches_[collecting_];
     advance(collecting_);
-    if (batch.progress == Progress::downloading && batch.window.downloaded().done())
+    if (batch.progress == Progress::downloading && batch.window.first_part().done())
       batch.progress = Progress::ready;
     return batch.progress == Progress::ready;
+  }
+
+  bool working() override {
+    const DeviceGuard guard(device_);
+    if (flushed_) launch_rest();
+    return batches_[collecting_]->progress != Progress::idle;
+  }
+
+  void notify(std::shared_ptr<Notifier> notifier) override {
+    const DeviceGuard guard(device_);
+    if (!notices_) notices_ = std::make_unique<Stream>();
+    notifier_ = std::move(notifier);
+    for (const auto& batch : batches_) {
+      if (batch->progress == Progress::encoding) notify_of(*batch);
+    }
+    notifier_->signal();
   }
 
   CodedAccessUnit collect() override {
@@ -148,26 +151,64 @@ class CudaBackend final : public Backend {
       advance(collecting_);
     }
     if (batch.progress == Progress::downloading) {
-      batch.window.downloaded().wait();
+      batch.window.first_part().wait();
       batch.progress = Progress::ready;
     }
-    CodedAccessUnit unit = unit_of(batch, batch.collected);
-    if (++batch.collected == batch.pictures.count) {
+    // The picture counts as collected even if this throws.
+    const int index = collecting_, picture = batch.collected++;
+    if (batch.collected == batch.pictures.count) {
       batch.progress = Progress::idle;
       collecting_ = (collecting_ + 1) % kBatchesInFlight;
     }
-    return unit;
+    return unit_of(index, picture);
   }
 
  private:
-  void put_mark_plan() {
-    const protect::MarkPlanner& marks = *params_.marks;
-    mark_plan_ = {protect::aes_expand_key(marks.keys().keystream_key().data()), marks.keys().nonce(),
-                  marks.density(), d_.mark_frame, static_cast<std::uint32_t>(marks.frame().size())};
-    check_cuda(cudaMemcpyAsync(d_.mark_frame, marks.frame().data(), marks.frame().size(),
-                               cudaMemcpyHostToDevice, encode_->get()),
-               "uploading the watermark");
-    check_cuda(cudaStreamSynchronize(encode_->get()), "uploading the watermark");
+  // Lays out the memory and fills its tables.
+  void set_up() {
+    std::size_t bytes = 0;
+    d_ = lay_out_device(params_, size_, d_allocation_.get(), bytes);
+    pinned_ = lay_out_pinned(params_, size_, pinned_allocation_.get(), bytes);
+    // A caller who sends one picture at a time wants it back soon, so the thread that waits for it spins.
+    const bool yields = size_ > 1 || params_.sleeps;
+    for (int i = 0; i < kBatchesInFlight; ++i) {
+      batches_[i] = std::make_unique<Batch>(size_, yields, d_.batch[i].stream, pinned_.batch[i].window,
+                                            pinned_.window_bytes);
+    }
+    next_ = collecting_ = 0;
+    filling_ = {};
+    uploader_ = std::make_unique<Uploader>(params_, d_.rgb, device_);
+    entropy::launch_prepare_pack(d_.pack_scratch, encode_->get());
+    if (fetches_ahead()) {  // copies may read more than has been written
+      for (const DeviceMemory::Batch& b : d_.batch) {
+        check_cuda(cudaMemsetAsync(b.stream, 0, pinned_.window_bytes, encode_->get()),
+                   "clearing device memory");
+      }
+    }
+    if (params_.aq) {
+      if (!offsets_done_) offsets_done_ = std::make_unique<Event>();
+      launch_qp_offset_reset(static_cast<int>(relay_bytes(params_)), d_.qp_offsets.previous, encode_->get());
+    }
+    if (params_.reconstruction) output_.resize(params_.mb_width, params_.mb_height, params_.slices);
+    keys_.set(params_, d_, *encode_);
+  }
+
+  // Whether a batch of the other parameters has the memory that is laid out, and tables that are filled.
+  bool has_layout_of(const StageParams& other, int batch) const {
+    const auto shape = [](const StageParams& p) {
+      return std::tuple(p.width, p.height, p.slices, p.aq.has_value(), p.reconstruction, p.device_output,
+                        p.entropy_kernel, p.input_format, p.matrix_coefficients, p.full_range, p.streams,
+                        p.marks ? p.marks->frame().size() : 0, p.cipher != nullptr);
+    };
+    return batch == size_ && shape(other) == shape(params_);
+  }
+
+  void wait_for_device() const {
+    if (uploader_) cudaStreamSynchronize(uploader_->stream().get());
+    keys_.wait();
+    cudaStreamSynchronize(encode_->get());
+    cudaStreamSynchronize(download_->get());
+    if (notices_) cudaStreamSynchronize(notices_->get());
   }
 
   BatchView view_of(const Pictures& pictures, const DeviceMemory::Batch& d) const {
@@ -210,16 +251,18 @@ class CudaBackend final : public Backend {
     encode_->wait_for(batch.uploaded.get());
     BatchView view = view_of(batch.pictures, d);
     if (params_.aq) view.qp_offsets = launch_qp_offsets_of(view);
-    if (params_.marks) plan_marks(batch, d);
+    if (params_.marks) {
+      keys_.plan_marks(d, view.pictures, view.macroblocks_per_picture(), batch.uploaded, *encode_);
+    }
     launch_reconstruct(view, common_qp(batch), params_.preset, d.reconstruct_scratch, encode_->get(), d.marks,
                        params_.marks && params_.marks->by_parity());
     entropy::LaunchCode code = entropy::launch_code;
     if (params_.cipher && params_.entropy_kernel != nullptr) {
-      view = launch_encrypt(view, encryption_, encode_->get());
+      view = launch_encrypt(view, keys_.encryption(), encode_->get());
     } else if (params_.cipher) {
       code = [this](const BatchView& plain, const entropy::CodeScratch& scratch,
                     const entropy::GroupBits& bits, cudaStream_t stream) {
-        launch_code_encrypted(plain, encryption_, scratch, bits, stream);
+        launch_code_encrypted(plain, keys_.encryption(), scratch, bits, stream);
       };
     }
     const entropy::PackMemory memory{d_.pack_scratch, d.coded, d.stream, d_.stream_bytes};
@@ -236,6 +279,7 @@ class CudaBackend final : public Backend {
     if (fetches_ahead()) batch.window.fetch_ahead(*encode_);
     batch.sized.record(encode_->get());
     batch.progress = Progress::encoding;
+    if (notifier_) notify_of(batch);
     next_ = (next_ + 1) % kBatchesInFlight;
   }
 
@@ -246,16 +290,6 @@ class CudaBackend final : public Backend {
         std::all_of(first, first + batch.pictures.count,
                     [&](const core::PictureParams& picture) { return picture.qp == first->qp; });
     return common ? std::optional<int>(first->qp) : std::nullopt;
-  }
-
-  // Runs on a stream of its own, beside the end of the previous batch, where the wavefront leaves the device
-  // room.
-  void plan_marks(const Batch& batch, const DeviceMemory::Batch& d) const {
-    plan_->wait_for(batch.uploaded.get());
-    launch_plan_marks(mark_plan_, d.params, batch.pictures.count, params_.mb_width * params_.mb_height,
-                      d.marks, plan_->get());
-    planned_->record(plan_->get());
-    encode_->wait_for(planned_->get());
   }
 
   // The offsets of a batch's last picture are kept for the next batch: on this device, where one stream keeps
@@ -292,16 +326,30 @@ class CudaBackend final : public Backend {
     const entropy::PackedPicture& last = pinned_.batch[index].pictures[batch.pictures.count - 1];
     const bool here = batch.window.has_all_of(last.offset + last.size);
     if (params_.device_output || here) return;
-    batch.window.fetch(0, *download_);
+    batch.window.fetch_first(*download_);
     batch.progress = Progress::downloading;
+    if (notifier_) signal_behind(*download_);
+  }
+
+  // The notifier is signalled once the batch's sizes are known. The host must then fetch the stream, and is
+  // signalled again when that is done.
+  void notify_of(const Batch& batch) const {
+    notices_->wait_for(batch.sized.get());
+    signal_behind(*notices_);
+  }
+
+  void signal_behind(const Stream& stream) const {
+    const auto signal = [](void* notifier) { static_cast<Notifier*>(notifier)->signal(); };
+    check_cuda(cudaLaunchHostFunc(stream.get(), signal, notifier_.get()), "asking for a notice");
   }
 
   void advance_all() const {
     for (int i = 0; i < kBatchesInFlight; ++i) advance(i);
   }
 
-  CodedAccessUnit unit_of(Batch& batch, int i) {
-    const entropy::PackedPicture& picture = pinned_.batch[collecting_].pictures[i];
+  CodedAccessUnit unit_of(int index, int i) {
+    Batch& batch = *batches_[index];
+    const entropy::PackedPicture& picture = pinned_.batch[index].pictures[i];
     const core::PictureParams& params = batch.params[static_cast<std::size_t>(i)];
     if (picture.failure != 0 || picture.offset + picture.size > d_.stream_bytes) {
       throw Error(ErrorCode::encode_failure, "picture " + std::to_string(params.index) +
@@ -316,20 +364,19 @@ class CudaBackend final : public Backend {
     unit.stats.header_bits = picture.header_bits;
     unit.stats.residual_bits = picture.residual_bits;
     if (params_.device_output) {
-      unit.device_slices = {d_.batch[collecting_].stream + picture.offset,
-                            static_cast<std::size_t>(picture.size)};
+      unit.device_slices = {d_.batch[index].stream + picture.offset, static_cast<std::size_t>(picture.size)};
     } else {
       unit.slices = batch.window.bytes_of(picture, *download_);
     }
-    if (params_.reconstruction) unit.reconstruction = reconstruction_of(i, params.deblock);
+    if (params_.reconstruction) unit.reconstruction = reconstruction_of(index, i, params.deblock);
     return unit;
   }
 
   // The loop filter runs on the host: a caller who asks for the reconstruction is checking and not in a
   // hurry.
-  std::vector<std::uint8_t> reconstruction_of(int i, bool deblock) {
+  std::vector<std::uint8_t> reconstruction_of(int index, int i, bool deblock) {
     const std::size_t mbs = output_.macroblocks.size();
-    const PinnedMemory::Batch& pinned = pinned_.batch[collecting_];
+    const PinnedMemory::Batch& pinned = pinned_.batch[index];
     std::copy_n(pinned.macroblocks + i * mbs, mbs, output_.macroblocks.begin());
     const std::uint8_t* from = pinned.reconstruction + i * mbs * 384;
     for (Plane& plane : output_.reconstruction) {
@@ -339,20 +386,19 @@ class CudaBackend final : public Backend {
     return output_picture(output_, deblock, params_);
   }
 
-  const StageParams params_;
+  StageParams params_;
   const int device_;
-  const int size_;  // pictures of a full batch
-  DeviceAllocation d_allocation_;
-  PinnedAllocation pinned_allocation_;
+  int size_;  // pictures of a full batch
+  CachedMemory d_allocation_;
+  CachedMemory pinned_allocation_;
   DeviceMemory d_;
   PinnedMemory pinned_;
-  MarkPlan mark_plan_;         // for StageParams::marks
-  EncryptionPlan encryption_;  // for StageParams::cipher
+  ClipKeys keys_;
   std::unique_ptr<Uploader> uploader_;
   std::unique_ptr<Stream> encode_;
   std::unique_ptr<Stream> download_;
-  std::unique_ptr<Stream> plan_;          // for StageParams::marks
-  std::unique_ptr<Event> planned_;        // for StageParams::marks
+  std::unique_ptr<Stream> notices_;       // for notifier_
+  std::shared_ptr<Notifier> notifier_;    // null: nobody waits
   std::unique_ptr<Event> offsets_done_;   // for StageParams::aq
   std::shared_ptr<QpOffsetRelay> relay_;  // null for a single device and without adaptive quantisation
   std::unique_ptr<Batch> batches_[kBatchesInFlight];

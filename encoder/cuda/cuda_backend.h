@@ -7,6 +7,7 @@
 
 #include "cu264/device.h"
 #include "cu264/encoder.h"
+#include "encoder/frame_holder.h"
 #include "encoder/stages.h"
 
 namespace cu264::encoder::cuda {
@@ -21,15 +22,21 @@ std::unique_ptr<Backend> open_device(const StageParams& params, int device, int 
 // Opens devices that take batches in turn.
 std::unique_ptr<Backend> open_devices(const StageParams& params, const std::vector<int>& devices, int batch);
 
+// Copies frames from the host to page-locked memory, and marks frames on the device with an event.
+std::unique_ptr<FrameHolder> make_device_frame_holder(int device);
+
 // Probes the devices and returns the pictures of a batch: StageParams::batch, or if that is 0 what suits the
 // weakest device.
 int choose_batch(const StageParams& params, const std::vector<int>& devices);
 
-// The implementations of cu264::memory_required and cu264::cuda_devices.
+// The implementations of functions of the API.
 MemoryRequirement memory_required(const StageParams& params, const std::vector<int>& devices);
 std::vector<DeviceInfo> list_devices();
+void release_cached_memory();
 
 // For example "NVIDIA H200".
 std::string device_name(int device);
+// The same for a device that may not be usable. Throws Error(device_unavailable).
+std::string probed_device_name(int device);
 
 }  // namespace cu264::encoder::cuda

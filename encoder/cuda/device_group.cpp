@@ -1,8 +1,10 @@
-// Several devices as one backend. They take batches in turn, and access units are collected in the order of
-// submission.
+// Several backends as one: of several devices, and several of each device where batches are too small to fill
+// it. They take batches in turn, and access units are collected in the order of submission.
+#include <algorithm>
 #include <utility>
 
 #include "encoder/cuda/cuda_backend.h"
+#include "encoder/cuda/memory.h"
 #include "encoder/cuda/qp_offset_relay.h"
 
 namespace cu264::encoder::cuda {
@@ -10,26 +12,57 @@ namespace {
 
 class DeviceGroup final : public Backend {
  public:
-  DeviceGroup(std::vector<std::unique_ptr<Backend>> members, int batch)
-      : members_(std::move(members)), batch_(static_cast<std::uint64_t>(batch)) {}
+  DeviceGroup(std::vector<std::unique_ptr<Backend>> members, int devices, int batch,
+              std::shared_ptr<const QpOffsetRelay> relay)
+      : members_(std::move(members)),
+        relay_(std::move(relay)),
+        devices_(devices),
+        batch_(static_cast<std::uint64_t>(batch)) {}
 
   int capacity() const override { return static_cast<int>(members_.size()) * members_[0]->capacity(); }
 
-  void submit(const Frame& frame, const core::PictureParams& picture) override {
-    if (frame.memory == MemoryKind::device) {
+  void submit(const Frame& frame, const core::PictureParams& picture, void* written) override {
+    if (frame.memory == MemoryKind::device && devices_ > 1) {
       throw Error(ErrorCode::unsupported, "a frame in device memory can go to one device only",
                   "open the encoder with the one device that the frames are on");
     }
-    member(submitted_++).submit(frame, picture);
+    if (collected_ == submitted_ && flushed_) collected_ = submitted_ = 0;  // a batch was not full
+    flushed_ = false;
+    member(submitted_).submit(frame, picture, written);
+    ++submitted_;
   }
 
   void flush() override {
+    flushed_ = true;
     for (const auto& backend : members_) backend->flush();
   }
 
   bool ready() const override { return member(collected_).ready(); }
 
+  bool working() override {
+    bool works = false;
+    for (const auto& backend : members_) {
+      const bool its = backend->working();
+      if (backend.get() == &member(collected_)) works = its;
+    }
+    return works;
+  }
+
+  void notify(std::shared_ptr<Notifier> notifier) override {
+    for (const auto& backend : members_) backend->notify(notifier);
+  }
+
   CodedAccessUnit collect() override { return member(collected_++).collect(); }
+
+  // Another batch means other members, which the next group takes from the cache of memory.
+  bool restart(const StageParams& params, int batch) override {
+    if (static_cast<std::uint64_t>(batch) != batch_) return false;
+    if (relay_ && relay_->bytes() != relay_bytes(params)) return false;
+    for (const auto& backend : members_) {
+      if (!backend->restart(params, batch)) return false;
+    }
+    return true;
+  }
 
  private:
   Backend& member(std::uint64_t picture) const {
@@ -37,24 +70,36 @@ class DeviceGroup final : public Backend {
   }
 
   std::vector<std::unique_ptr<Backend>> members_;
-  const std::uint64_t batch_;  // pictures of every batch except the last
+  const std::shared_ptr<const QpOffsetRelay> relay_;  // null without adaptive quantisation
+  const int devices_;
+  const std::uint64_t batch_;  // pictures of every batch of a clip except the last
   std::uint64_t submitted_ = 0;
   std::uint64_t collected_ = 0;
+  bool flushed_ = false;
 };
 
 }  // namespace
 
 std::unique_ptr<Backend> open_devices(const StageParams& params, const std::vector<int>& devices, int batch) {
-  if (devices.size() == 1) return open_device(params, devices[0], batch);
+  const int rounds = overlapping_batches(params, batch);
+  if (devices.size() == 1 && rounds == 1) return open_device(params, devices[0], batch);
   std::shared_ptr<QpOffsetRelay> relay;
   if (params.aq) {
     const DeviceGuard guard(devices[0]);
     relay = std::make_shared<QpOffsetRelay>(relay_bytes(params));
   }
   std::vector<std::unique_ptr<Backend>> members;
-  members.reserve(devices.size());
-  for (const int device : devices) members.push_back(open_device(params, device, batch, relay));
-  return std::make_unique<DeviceGroup>(std::move(members), batch);
+  for (int round = 0; round < rounds; ++round) {
+    try {
+      for (const int device : devices) members.push_back(open_device(params, device, batch, relay));
+    } catch (const Error& error) {
+      // Memory for one backend of each device is enough.
+      if (round == 0 || error.code() != ErrorCode::out_of_memory) throw;
+      members.resize(static_cast<std::size_t>(round) * devices.size());
+      break;
+    }
+  }
+  return std::make_unique<DeviceGroup>(std::move(members), static_cast<int>(devices.size()), batch, relay);
 }
 
 }  // namespace cu264::encoder::cuda

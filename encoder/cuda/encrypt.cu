@@ -21,9 +21,9 @@ __global__ void __launch_bounds__(32 * kWarps)
   const std::size_t mb =
       static_cast<std::size_t>(group.picture) * batch.macroblocks_per_picture() + lane.index;
   const auto keystream = [&](std::uint32_t block) {
-    return protect::keystream_block(
-        plan.key, plan.nonce, static_cast<std::uint32_t>(batch.params[group.picture].index),
-        static_cast<std::uint32_t>(lane.index), protect::kKeystreamEncryption, block);
+    return protect::keystream_block(plan.key, plan.nonce,
+                                    static_cast<std::uint32_t>(batch.params[group.picture].index),
+                                    static_cast<std::uint32_t>(lane.index), KeystreamUse::encryption, block);
   };
   if (plan.parts.modes) {
     const core::MacroblockRecord* const own = batch.macroblocks + mb;

@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(32 * kMostWarps) group_keystream(const __grid_
       const protect::AesBlock key = aes.encrypt(
           job.plan.key, protect::keystream_counter(job.plan.nonce, number != 0 ? pictures[1] : pictures[0],
                                                    (number != 0 ? counters[1] : counters[0]) + mb,
-                                                   protect::kKeystreamEncryption, block));
+                                                   KeystreamUse::encryption, block));
       if (begin + lane < listed) {
         (number != 0 ? d_first[1] : d_first[0])[begin + lane] =
             make_uint4(key.words[0], key.words[1], key.words[2], key.words[3]);

@@ -165,7 +165,7 @@ struct Intra16x16Coder {
         s.dc[4 * by + bx] = coefficient;
         levels[1 + block][15] = 0;
       } else {
-        level = signed_level(coefficient, quantiser.multiplier, quantiser.shift, quantiser.first_level);
+        level = signed_level(quantiser, coefficient);
         levels[1 + block][lane.coding - 1] = static_cast<std::int16_t>(level);
       }
       const unsigned nonzero = (__ballot_sync(kWarp, level != 0) >> (16 * lane.half)) & 0xffff;
@@ -217,10 +217,9 @@ struct Intra16x16Coder {
   }
 
   __device__ void quantise_dc() {
-    const int shift = quantiser.shift + core::kLumaDcExtraShift;
     const int value = hadamard(lane, s.dc[lane.position]);
-    store_dc_levels(lane.coding, signed_level(value, constants.luma.multiplier[0], shift,
-                                              core::first_level_at(core::kDeadZoneLuma, 0, shift)));
+    store_dc_levels(lane.coding,
+                    signed_dc_level(constants.luma, core::kDeadZoneLuma, core::kLumaDcExtraShift, value));
   }
 
   // Stores `level` at `position` of the DC block, from the lanes of the lower half. Writes the DC

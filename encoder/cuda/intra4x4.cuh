@@ -246,7 +246,7 @@ __device__ core::Intra4x4Result search_intra4x4_by_satd(WarpState<kRd>& s, const
     const int prediction = sample_of_rows(lane, rows, mode, block.dc);
     const int coefficient =
         forward_transform(lane, (&s.luma[lane.y][lane.x])[block.own.source()] - prediction);
-    int level = signed_level(coefficient, quantiser.multiplier, quantiser.shift, quantiser.first_level);
+    int level = signed_level(quantiser, coefficient);
     if constexpr (MacroblockMarks::kAny) {
       if (marks.any_in(block.own.block())) level = marked_level(lane, marks, block.own.block(), level);
     }
@@ -326,8 +326,7 @@ __device__ core::Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const 
       if (!__any_sync(kWarp, is_candidate)) break;
       const int mode = is_candidate ? core::mode_of_rank(of_half) : static_cast<int>(core::kIntra4x4Dc);
       const int prediction = sample_of_rows(lane, rows, mode, block.dc);
-      const int level = signed_level(forward_transform(lane, source - prediction), quantiser.multiplier,
-                                     quantiser.shift, quantiser.first_level);
+      const int level = signed_level(quantiser, forward_transform(lane, source - prediction));
       const int in_order = __shfl_sync(kWarp, level, 16 * lane.half + lane.raster);
       const CodedHalf coded = weigh_block(constants, rate, lane, quantiser, block, mode, prediction, source,
                                           level, in_order, context);

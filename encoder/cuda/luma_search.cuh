@@ -126,6 +126,7 @@ struct LumaSearch {
   __device__ int satd_lambda() const { return constants.satd_lambda; }
   __device__ int rd_lambda() const { return constants.rd_lambda; }
   __device__ int chroma_pattern() const { return result.record.coded_block_pattern >> 4; }
+  __device__ core::EarlyDecision early_decision() const { return constants.search.early_decision; }
 
   template <class Stop>
   __device__ core::Intra4x4Result search_intra4x4(Stop stop) {

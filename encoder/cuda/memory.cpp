@@ -4,6 +4,7 @@
 
 #include "common/cuda/arena.h"
 #include "common/cuda/handles.h"
+#include "common/cuda/memory_cache.h"
 #include "encoder/cuda/cuda_backend.h"
 #include "encoder/cuda/probe_device.h"
 #include "encoder/cuda/qp_offset_relay.h"
@@ -19,22 +20,12 @@ std::size_t macroblocks_of(const StageParams& params) {
 
 constexpr std::size_t kMacroblockSamples = 384;
 
-// The window's bytes for each macroblock of a batch. 64 bytes are 2 bits for each luma sample; what a larger
-// stream has beyond the window is fetched later.
-constexpr std::size_t kWindowBytesPerMacroblock = 64;
+// A window holds the stream of a single picture of up to 4 bits for each luma sample. Of larger batches it
+// holds a part: while the host reads one half, which takes longer, the other half is copied.
+constexpr std::size_t kWindowBytesPerMacroblock = 128, kMostWindowBytes = std::size_t{8} << 20;
 
 bool may_be(const StageParams& params, PixelFormat format) {
   return params.input_format ? *params.input_format == format : !is_rgb(format);
-}
-
-// The bytes of the largest frame that the encoder may be given.
-std::size_t upload_bytes(const StageParams& params) {
-  std::size_t most = 0;
-  for (int format = 0; format <= static_cast<int>(PixelFormat::rgb_float_planar); ++format) {
-    if (!may_be(params, static_cast<PixelFormat>(format))) continue;
-    most = std::max(most, staged_layout(static_cast<PixelFormat>(format), params.width, params.height).bytes);
-  }
-  return most;
 }
 
 // Macroblock rows of a batch for each multiprocessor. Warps take rows one after another and many end at the
@@ -59,17 +50,13 @@ bool converts(const StageParams& params) {
 
 }  // namespace
 
-StagedLayout staged_layout(PixelFormat format, int width, int height) {
-  constexpr std::size_t kRowAlignment = 16, kPlaneAlignment = 256;
-  StagedLayout layout;
-  for (int plane = 0; plane < plane_count(format); ++plane) {
-    const std::size_t pitch =
-        aligned(static_cast<std::size_t>(row_bytes(format, plane, width)), kRowAlignment);
-    layout.offset[plane] = layout.bytes;
-    layout.pitch[plane] = static_cast<std::ptrdiff_t>(pitch);
-    layout.bytes += aligned(pitch * plane_side(format, plane, height), kPlaneAlignment);
+std::size_t upload_bytes(const StageParams& params) {
+  std::size_t most = 0;
+  for (int format = 0; format < kPixelFormats; ++format) {
+    if (!may_be(params, static_cast<PixelFormat>(format))) continue;
+    most = std::max(most, packed_layout(static_cast<PixelFormat>(format), params.width, params.height).bytes);
   }
-  return layout;
+  return most;
 }
 
 DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* base, std::size_t& bytes) {
@@ -95,8 +82,8 @@ DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* 
                                                           params.slices, params.entropy_kernel));
   if (converts(params)) m.rgb = arena.take(upload_bytes(params));
   const StageParams& p = params;
-  m.staged_bytes = std::max(staged_layout(PixelFormat::i420, p.width, p.height).bytes,
-                            staged_layout(PixelFormat::nv12, p.width, p.height).bytes);
+  m.staged_bytes = std::max(packed_layout(PixelFormat::i420, p.width, p.height).bytes,
+                            packed_layout(PixelFormat::nv12, p.width, p.height).bytes);
   m.stream_bytes = pictures * entropy::max_packed_bytes(p.mb_width, p.mb_height, p.slices);
   for (DeviceMemory::Batch& b : m.batch) {
     b.sources = arena.take<SourcePicture>(pictures);
@@ -126,8 +113,7 @@ PinnedMemory lay_out_pinned(const StageParams& params, int batch, std::uint8_t* 
   Arena arena(base);
   const std::size_t pictures = static_cast<std::size_t>(batch), mbs = pictures * macroblocks_of(params);
   PinnedMemory m;
-  for (std::uint8_t*& buffer : m.upload) buffer = arena.take(upload_bytes(params));
-  m.window_bytes = params.device_output ? 0 : mbs * kWindowBytesPerMacroblock;
+  m.window_bytes = params.device_output ? 0 : std::min(mbs * kWindowBytesPerMacroblock, kMostWindowBytes);
   for (PinnedMemory::Batch& b : m.batch) {
     b.sources = arena.take<SourcePicture>(pictures);
     b.params = arena.take<core::PictureParams>(pictures);
@@ -176,17 +162,33 @@ int choose_batch(const StageParams& params, const std::vector<int>& devices) {
     check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
                "asking for the device's properties");
     check_cuda(cudaMemGetInfo(&free_bytes, &total), "asking for the device's memory");
+    free_bytes += memory_cache_state(device).kept_bytes;
     const int suits = choose_batch(params, multiprocessors, free_bytes);
     batch = batch == 0 ? suits : std::min(batch, suits);
   }
   return batch;
 }
 
+int overlapping_batches(const StageParams& params, int batch) {
+  constexpr int kMost = 4;
+  constexpr int kRowsOfLargeDevice = 11000;  // as for a full batch on an H200
+  // The reconstruction is for checks, where memory matters more than time.
+  if (params.batch == 0 || params.reconstruction) return 1;
+  return std::clamp(kRowsOfLargeDevice / (batch * params.mb_height), 1, kMost);
+}
+
 MemoryRequirement memory_required(const StageParams& params, const std::vector<int>& devices) {
   MemoryRequirement required =
       measure(params, params.batch != 0 ? params.batch : choose_batch(params, devices));
-  if (params.aq && devices.size() > 1) required.pinned += relay_bytes(params);
+  const auto backends = static_cast<std::size_t>(overlapping_batches(params, required.batch));
+  required.device *= backends;
+  required.pinned = (required.pinned + kUploadBuffers * upload_bytes(params)) * backends;
+  if (params.aq && devices.size() * backends > 1) required.pinned += relay_bytes(params);
   return required;
+}
+
+void release_cached_memory() {
+  release_memory_cache();
 }
 
 }  // namespace cu264::encoder::cuda

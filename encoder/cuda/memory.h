@@ -1,5 +1,6 @@
-// The memory of the CUDA backend on one device: one allocation of device memory and one of page-locked host
-// memory, both made when the encoder opens and laid out here.
+// The memory of the CUDA backend on one device: one piece of device memory and one of page-locked host
+// memory, both taken when the encoder opens and laid out here. Buffers for frames from the host are taken
+// when the first one comes (uploader.h).
 //
 // Batches follow one another on the device, so buffers between two stages exist once. Buffers that the host
 // fills or empties while the device is at work exist for each batch in flight. The largest parts share
@@ -18,6 +19,7 @@
 #include "cu264/encoder.h"
 #include "encoder/adaptive_quantisation/device_qp_offsets.h"
 #include "encoder/cuda/batch.h"
+#include "encoder/packed_frame.h"
 #include "encoder/stages.h"
 #include "entropy/pack/pack_batch.h"
 
@@ -25,14 +27,6 @@ namespace cu264::encoder::cuda {
 
 inline constexpr int kBatchesInFlight = 2;  // one is on the device, the host fills and empties the other
 inline constexpr int kUploadBuffers = 4;    // for frames from pageable memory
-
-// Where the planes of a frame lie in a buffer of the backend.
-struct StagedLayout {
-  std::size_t offset[3] = {};
-  std::ptrdiff_t pitch[3] = {};
-  std::size_t bytes = 0;
-};
-StagedLayout staged_layout(PixelFormat format, int width, int height);
 
 struct DeviceMemory {
   core::SliceHeaderBits* slice_headers = nullptr;  // [picture][slice]
@@ -61,7 +55,6 @@ struct DeviceMemory {
 };
 
 struct PinnedMemory {
-  std::uint8_t* upload[kUploadBuffers] = {};
   struct Batch {
     SourcePicture* sources = nullptr;
     core::PictureParams* params = nullptr;
@@ -78,9 +71,17 @@ struct PinnedMemory {
 DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* base, std::size_t& bytes);
 PinnedMemory lay_out_pinned(const StageParams& params, int batch, std::uint8_t* base, std::size_t& bytes);
 
+// The bytes of the largest frame that the encoder may be given.
+std::size_t upload_bytes(const StageParams& params);
+
+// Of one backend, without buffers for frames from the host.
 MemoryRequirement measure(const StageParams& params, int batch);
 
 // The number of pictures that fill the device without taking more than half of its free memory.
 int choose_batch(const StageParams& params, int multiprocessors, std::size_t free_bytes);
+
+// Into how many backends an encoder divides its work on a device: batches that are too small to fill a large
+// device (which only a caller asks for) are encoded side by side.
+int overlapping_batches(const StageParams& params, int batch);
 
 }  // namespace cu264::encoder::cuda

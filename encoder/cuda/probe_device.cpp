@@ -1,5 +1,8 @@
 #include "encoder/cuda/probe_device.h"
 
+#include <map>
+#include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,6 +30,10 @@ cudaDeviceProp properties_of(int device) {
 }  // namespace
 
 void probe_device(int device) {
+  static std::mutex mutex;
+  static std::set<int> good;  // devices that ran the kernel: once is enough for the process
+  const std::lock_guard lock(mutex);
+  if (good.count(device) != 0) return;
   const int count = device_count();
   if (device >= count) {
     throw Error(ErrorCode::device_unavailable, "there is no CUDA device " + std::to_string(device),
@@ -36,10 +43,22 @@ void probe_device(int device) {
   const Stream stream;
   check_cuda(launch_nothing(stream.get()), "running a kernel");
   check_cuda(cudaStreamSynchronize(stream.get()), "running a kernel");
+  good.insert(device);
 }
 
+// Asking for the properties takes as long as opening an encoder, so the name is remembered.
 std::string device_name(int device) {
-  return properties_of(device).name;
+  static std::mutex mutex;
+  static std::map<int, std::string> names;
+  const std::lock_guard lock(mutex);
+  std::string& name = names[device];
+  if (name.empty()) name = properties_of(device).name;
+  return name;
+}
+
+std::string probed_device_name(int device) {
+  probe_device(device);
+  return device_name(device);
 }
 
 std::vector<DeviceInfo> list_devices() {

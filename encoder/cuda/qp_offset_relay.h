@@ -1,22 +1,25 @@
-// Hands the QP offsets that adaptive quantisation remembers from device to device: the first picture of a
-// batch follows the last picture of the previous batch, which is on another device. The offsets are copied
-// through page-locked memory, and streams wait for events; the host never waits.
+// Hands the QP offsets that adaptive quantisation remembers from backend to backend: the first picture of a
+// batch follows the last picture of the previous batch, which another backend has, often on another device.
+// The offsets are copied through page-locked memory, and streams wait for events; the host never waits.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "common/cuda/handles.h"
+#include "common/cuda/memory_cache.h"
 #include "encoder/stages.h"
 
 namespace cu264::encoder::cuda {
 
-// Several devices share one relay. A single thread launches the offsets of their batches, in the order of the
-// batches.
+// Several backends share one relay. A single thread launches the offsets of their batches, in the order of
+// the batches.
 class QpOffsetRelay {
  public:
   // `bytes` is relay_bytes().
-  explicit QpOffsetRelay(std::size_t bytes) : bytes_(bytes), memory_(allocate_pinned(bytes)) {}
+  explicit QpOffsetRelay(std::size_t bytes) : bytes_(bytes), memory_(take_pinned(bytes)) {}
+
+  std::size_t bytes() const { return bytes_; }
 
   // Copies what the previous batch has left to d_previous, on the stream that is about to compute a batch's
   // offsets. For the very first batch d_previous stays as it is.
@@ -38,7 +41,7 @@ class QpOffsetRelay {
 
  private:
   const std::size_t bytes_;
-  const PinnedAllocation memory_;
+  const CachedMemory memory_;
   const Event* left_ = nullptr;
 };
 

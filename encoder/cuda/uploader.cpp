@@ -1,6 +1,5 @@
 #include "encoder/cuda/uploader.h"
 
-#include <cstring>
 #include <string>
 
 #include "encoder/cuda/convert_rgb.h"
@@ -29,7 +28,7 @@ Rows rows_of(const Frame& frame, int plane) {
 }
 
 // The frame's planes once its rows have been copied to `d_to` in the order of memory.
-SourcePicture staged(const Frame& frame, const StagedLayout& layout, const std::uint8_t* d_to) {
+SourcePicture staged(const Frame& frame, const PackedLayout& layout, const std::uint8_t* d_to) {
   SourcePicture picture;
   for (int plane = 0; plane < plane_count(frame.format); ++plane) {
     const std::ptrdiff_t pitch = layout.pitch[plane],
@@ -52,26 +51,46 @@ SourcePicture in_place(const Frame& frame) {
 
 }  // namespace
 
-Uploader::Uploader(const StageParams& params, const PinnedMemory& pinned, std::uint8_t* d_rgb, int device)
+// Reading a pointer to host memory or to another device would be a fault that destroys the whole context.
+void check_on_device(const Frame& frame, int device) {
+  for (int plane = 0; plane < plane_count(frame.format); ++plane) {
+    cudaPointerAttributes attributes{};
+    check_cuda(cudaPointerGetAttributes(&attributes, frame.plane[plane]), "asking where a frame lies");
+    const bool here = attributes.type == cudaMemoryTypeDevice && attributes.device == device;
+    if (here || attributes.type == cudaMemoryTypeManaged) continue;
+    throw Error(ErrorCode::bad_input,
+                "plane " + std::to_string(plane) + " of a frame is not in the memory of device " +
+                    std::to_string(device),
+                "set Frame::memory and Config::devices to where the frames are");
+  }
+}
+
+Uploader::Uploader(const StageParams& params, std::uint8_t* d_rgb, int device)
     : matrix_(core::make_colour_matrix(params.matrix_coefficients, params.full_range)),
+      buffer_bytes_(upload_bytes(params)),
       device_(device),
-      d_rgb_(d_rgb) {
-  for (int i = 0; i < kUploadBuffers; ++i) buffers_[i].memory = pinned.upload[i];
+      d_rgb_(d_rgb) {}
+
+void Uploader::make_buffers() {
+  memory_ = take_pinned(kUploadBuffers * buffer_bytes_);
+  for (int i = 0; i < kUploadBuffers; ++i) {
+    buffers_[i].memory = memory_.get() + static_cast<std::size_t>(i) * buffer_bytes_;
+  }
 }
 
 PixelFormat Uploader::format_on_device(PixelFormat format) {
   return is_rgb(format) ? PixelFormat::i420 : format;
 }
 
-SourcePicture Uploader::upload(const Frame& frame, std::uint64_t index, std::uint8_t* d_staging) {
+SourcePicture Uploader::upload(const Frame& frame, void* written, std::uint8_t* d_staging) {
   const bool rgb = is_rgb(frame.format);
   std::uint8_t* const d_to = rgb ? d_rgb_ : d_staging;
   SourcePicture picture;
   switch (frame.memory) {
     case MemoryKind::device:
-      check_device(frame, index);
-      caller_.record(static_cast<cudaStream_t>(frame.stream));
-      stream_.wait_for(caller_.get());
+      if (written == nullptr) check_on_device(frame, device_);
+      if (written == nullptr) caller_.record(static_cast<cudaStream_t>(frame.stream));
+      stream_.wait_for(written != nullptr ? static_cast<cudaEvent_t>(written) : caller_.get());
       picture = in_place(frame);
       break;
     case MemoryKind::pinned:
@@ -83,22 +102,8 @@ SourcePicture Uploader::upload(const Frame& frame, std::uint64_t index, std::uin
   return rgb ? convert(frame, picture, d_staging) : picture;
 }
 
-// Reading a pointer to host memory or to another device would be a fault that destroys the whole context.
-void Uploader::check_device(const Frame& frame, std::uint64_t index) const {
-  for (int plane = 0; plane < plane_count(frame.format); ++plane) {
-    cudaPointerAttributes attributes{};
-    check_cuda(cudaPointerGetAttributes(&attributes, frame.plane[plane]), "asking where a frame lies");
-    const bool here = attributes.type == cudaMemoryTypeDevice && attributes.device == device_;
-    if (here || attributes.type == cudaMemoryTypeManaged) continue;
-    throw Error(ErrorCode::bad_input,
-                "frame " + std::to_string(index) + ", plane " + std::to_string(plane) +
-                    ": is not in the memory of device " + std::to_string(device_),
-                "set Frame::memory and Config::devices to where the frames are");
-  }
-}
-
 SourcePicture Uploader::copy_pinned(const Frame& frame, std::uint8_t* d_to) const {
-  const StagedLayout layout = staged_layout(frame.format, frame.width, frame.height);
+  const PackedLayout layout = packed_layout(frame.format, frame.width, frame.height);
   for (int plane = 0; plane < plane_count(frame.format); ++plane) {
     const Rows rows = rows_of(frame, plane);
     std::uint8_t* const d_plane = d_to + layout.offset[plane];
@@ -116,27 +121,21 @@ SourcePicture Uploader::copy_pinned(const Frame& frame, std::uint8_t* d_to) cons
 }
 
 SourcePicture Uploader::copy_host(const Frame& frame, std::uint8_t* d_to) {
-  const StagedLayout layout = staged_layout(frame.format, frame.width, frame.height);
+  const PackedLayout layout = packed_layout(frame.format, frame.width, frame.height);
+  if (!memory_) make_buffers();
   UploadBuffer& buffer = buffers_[next_buffer_];
   next_buffer_ = (next_buffer_ + 1) % kUploadBuffers;
   buffer.copied.wait();
-  for (int plane = 0; plane < plane_count(frame.format); ++plane) {
-    const Rows rows = rows_of(frame, plane);
-    std::uint8_t* to = buffer.memory + layout.offset[plane];
-    const std::uint8_t* from = rows.lowest;
-    for (std::size_t y = 0; y < rows.count; ++y, to += layout.pitch[plane], from += rows.pitch) {
-      std::memcpy(to, from, rows.bytes);
-    }
-  }
+  const Frame copy = pack_frame(frame, buffer.memory);
   check_cuda(cudaMemcpyAsync(d_to, buffer.memory, layout.bytes, cudaMemcpyHostToDevice, stream_.get()),
              "uploading a frame");
   buffer.copied.record(stream_.get());
-  return staged(frame, layout, d_to);
+  return staged(copy, layout, d_to);
 }
 
 SourcePicture Uploader::convert(const Frame& frame, const SourcePicture& rgb, std::uint8_t* d_staging) const {
-  const StagedLayout layout = staged_layout(PixelFormat::i420, frame.width, frame.height);
-  core::RgbPicture from{frame.format, frame.width, frame.height, {}, {}};
+  const PackedLayout layout = packed_layout(PixelFormat::i420, frame.width, frame.height);
+  core::RgbPicture from{frame.format, frame.width, frame.height, {}, {}, frame.float_range};
   ConvertedPlanes planes;
   SourcePicture picture;
   for (int plane = 0; plane < 3; ++plane) {

@@ -6,20 +6,25 @@
 #include <cstdint>
 
 #include "common/cuda/handles.h"
+#include "common/cuda/memory_cache.h"
 #include "core/colour.h"
 #include "encoder/cuda/memory.h"
 #include "encoder/stages.h"
 
 namespace cu264::encoder::cuda {
 
+// Throws Error(bad_input) if a plane is not in the device's memory.
+void check_on_device(const Frame& frame, int device);
+
 class Uploader {
  public:
-  Uploader(const StageParams& params, const PinnedMemory& pinned, std::uint8_t* d_rgb, int device);
+  Uploader(const StageParams& params, std::uint8_t* d_rgb, int device);
 
   // Returns where the frame's planes will be once stream() has reached this point: in `d_staging`, or where
   // the caller has them. Memory of kind host has been read when this returns; it waits only while all upload
-  // buffers are in use.
-  SourcePicture upload(const Frame& frame, std::uint64_t index, std::uint8_t* d_staging);
+  // buffers are in use. `written`: as in Backend::submit; such a frame was checked when the event was
+  // recorded.
+  SourcePicture upload(const Frame& frame, void* written, std::uint8_t* d_staging);
 
   // The format in which the kernels see pictures of `format`.
   static PixelFormat format_on_device(PixelFormat format);
@@ -27,16 +32,20 @@ class Uploader {
   const Stream& stream() const { return stream_; }
 
  private:
-  void check_device(const Frame& frame, std::uint64_t index) const;
   SourcePicture copy_pinned(const Frame& frame, std::uint8_t* d_to) const;
   SourcePicture copy_host(const Frame& frame, std::uint8_t* d_to);
   SourcePicture convert(const Frame& frame, const SourcePicture& rgb, std::uint8_t* d_staging) const;
 
+  // Takes the memory of the buffers, with the first frame that lies in pageable memory.
+  void make_buffers();
+
   const core::ColourMatrix matrix_;
+  const std::size_t buffer_bytes_;
   const int device_;
   std::uint8_t* const d_rgb_;
   Stream stream_;
   Event caller_;  // recorded on the caller's stream when the frame was sent
+  CachedMemory memory_;
   struct UploadBuffer {
     std::uint8_t* memory = nullptr;
     Event copied;

@@ -64,6 +64,7 @@ struct LaneQuantiser {
   int multiplier;
   int dequant;
   int shift;
+  int rounding;
   int first_level;
 
   __device__ LaneQuantiser(const core::Quantiser& q, int position, core::DeadZone dead_zone) {
@@ -73,6 +74,7 @@ struct LaneQuantiser {
                                        : q.multiplier[2];
     dequant = position_class == 0 ? q.dequant[0] : position_class == 1 ? q.dequant[1] : q.dequant[2];
     shift = q.shift;
+    rounding = q.rounding;
     first_level = core::first_level_at(dead_zone, position, q.shift);
   }
 };
@@ -125,9 +127,20 @@ __device__ inline int hadamard2x2(const LaneIndices& lane, int value) {
   return lane.lane & 2 ? other - value : value + other;
 }
 
-__device__ inline int signed_level(int coefficient, int multiplier, int shift, int first_level) {
+// The level of an AC coefficient, or of any coefficient of Intra_4x4.
+__device__ inline int signed_level(const LaneQuantiser& q, int coefficient) {
+  const int level = core::quantise_with_dead_zone(core::absolute(coefficient) * q.multiplier, q.shift,
+                                                  q.rounding, q.first_level);
+  return coefficient < 0 ? -level : level;
+}
+
+// The level of a DC coefficient behind a further Hadamard transform.
+__device__ inline int signed_dc_level(const core::Quantiser& q, core::DeadZone dead_zone, int extra_shift,
+                                      int coefficient) {
+  const int shift = q.shift + extra_shift;
   const int level =
-      core::quantise_with_dead_zone(core::absolute(coefficient) * multiplier, shift, first_level);
+      core::quantise_with_dead_zone(core::absolute(coefficient) * q.multiplier[0], shift,
+                                    q.rounding << extra_shift, core::first_level_at(dead_zone, 0, shift));
   return coefficient < 0 ? -level : level;
 }
 

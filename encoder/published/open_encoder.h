@@ -6,7 +6,7 @@
 
 namespace cu264::published {
 
-enum class Coder { cavlcu, cavlc_su };
+enum class Coder { cavlcu, cavlcu_tuned, cavlc_su };
 
 // The encoder uses the CUDA backend. Throws as Encoder's constructor does, and Error(unsupported) if the CPU
 // backend is asked for.

@@ -8,13 +8,17 @@
 //   }
 //   encoder.flush();
 //   while (auto packet = encoder.receive()) write(*packet);
-// Threads: an Encoder must be used by one thread at a time; any number of encoders may run at once. The
-// library has no mutable globals.
+// The next frame that is sent begins another clip: with headers again, packets counted from 0 and, byte for
+// byte, as another encoder would code it. To reuse an encoder costs nothing.
+//
+// Threads: an Encoder must be used by one thread at a time; any number of encoders may run at once. All that
+// they share is a cache of memory (release_cached_memory), which looks after its own threads.
 //
 // Errors: every call may throw cu264::Error. After a throw from send, receive or flush the encoder can only
 // be destroyed.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -88,6 +92,9 @@ struct Config {
   Rational sample_aspect_ratio{0, 1};  // 0: unspecified
   Colour colour;
   int chroma_location = -1;  // chroma_sample_loc_type of H.264 figure E-1, 0..5; -1: not said
+  // 10 x the level that the stream must keep to by its size and macroblock rate; 9: level 1b; 0: the lowest.
+  // EncoderInfo::level_bit_rate says what it allows of bits, which a constant QP does not know beforehand.
+  int level_idc = 0;
   HeaderPlacement headers = HeaderPlacement::first_packet;
   bool reconstruction = false;  // fill Packet::reconstruction
   // The format of all frames. If it is not set, the first frame determines it, which must be i420, nv12 or
@@ -96,7 +103,8 @@ struct Config {
   // colour.full_range. Chroma is the mean of 2x2 samples, and the headers give its position.
   std::optional<PixelFormat> input_format;
   std::optional<EncoderEncryption> encryption;
-  // If the video is too short for the payload, receive() of the last packet throws Error(bad_input).
+  // If the video is too short for the payload, receive() throws Error(bad_input) after flush(), once all
+  // packets have been handed out, instead of returning no packet.
   std::optional<EncoderWatermark> watermark;
   BackendChoice backend = BackendChoice::automatic;
   int threads = 0;  // of the cpu backend; 0: one for each core. The bytes do not depend on it
@@ -112,7 +120,7 @@ struct Config {
 
 // The description of an option that Config::set takes, for a help text.
 struct ConfigOption {
-  enum class Group { coding, execution, input, output };
+  enum class Group { coding, execution, input, output, description };  // description: of the pictures
 
   const char* name;
   const char* value;    // a placeholder for the value, for example "N"
@@ -129,8 +137,9 @@ struct EncoderInfo {
   std::string backend_reason;  // why this backend was chosen, in a few words
   int width = 0;  // of the decoded picture: Config's width and height, rounded up to even numbers
   int height = 0;
-  int batch = 1;                      // pictures encoded together
-  int level_idc = 0;                  // 10 x the level; 9 is level 1b
+  int batch = 1;                    // pictures encoded together
+  int level_idc = 0;                // 10 x the level; 9 is level 1b
+  std::int64_t level_bit_rate = 0;  // the bits a second that the level allows; 0 if no level holds the stream
   std::vector<std::string> warnings;  // one line each: widened sides, a level that no table holds
 };
 
@@ -140,9 +149,24 @@ struct MemoryRequirement {
   int batch = 0;           // pictures
 };
 
-// What the cuda backend allocates when it opens; it allocates nothing later. With Config::batch 0 this asks
-// the devices, as opening does; otherwise no device is needed.
+// What Encoder::reconfigure changes. What is not set stays as it is.
+struct ConfigChanges {
+  std::optional<int> qp;  // from the next frame on
+  // From the next clip on: only before the first frame, or after flush and the last packet. The memory of the
+  // encoder is kept where it suffices.
+  std::optional<int> width, height;
+  std::optional<Preset> preset;
+  std::optional<Rational> frame_rate;
+};
+
+// What the cuda backend allocates, when it opens and with the first frame in host memory; it allocates
+// nothing later. With Config::batch 0 this asks the devices, as opening does; otherwise no device is needed.
 MemoryRequirement memory_required(const Config& config);
+
+// Memory of encoders that were destroyed is kept for those that are opened next: of each device up to a
+// quarter of its memory and 8 GiB, of page-locked memory up to 512 MiB. This gives all of it back. It also
+// happens when an encoder cannot have the memory it needs. Call it before cudaDeviceReset.
+void release_cached_memory();
 
 namespace encoder {
 struct EncoderAccess;  // not part of the API
@@ -155,13 +179,16 @@ class Encoder {
   ~Encoder();
   Encoder(Encoder&&) noexcept;
   Encoder& operator=(Encoder&&) noexcept;
+  // Every call below throws Error(invalid_argument) for an encoder that was moved from.
 
-  const EncoderInfo& info() const noexcept;
+  // Like headers(), it may be different after reconfigure.
+  const EncoderInfo& info() const;
 
   // SPS, PPS and the SEI message that names the encoder, in Annex B form.
-  const std::vector<std::uint8_t>& headers() const noexcept;
+  const std::vector<std::uint8_t>& headers() const;
 
-  // Takes a picture and returns true. Returns false if the pipeline is full; receive() then has a packet.
+  // Takes a picture and returns true. Returns false if the pipeline is full, or if packets are left from
+  // before flush(); receive() then has a packet.
   // Host memory of the frame may be reused once send has returned true, pinned and device memory once the
   // frame's packet was received.
   bool send(const Frame& frame);
@@ -171,14 +198,37 @@ class Encoder {
   // flush(), that all packets have been handed out.
   std::optional<Packet> receive();
 
-  // Announces that no more frames will come.
+  // The next packet. Sleeps until it is ready or the time has passed; with a timeout of 0 it never waits.
+  // Returns at once if no packet can come without another call, because no frame is on its way or the frames
+  // sent do not fill a batch yet.
+  std::optional<Packet> receive(std::chrono::nanoseconds timeout);
+
+  // A descriptor for poll and event loops, which the encoder owns. It becomes readable when a packet may be
+  // ready; then call receive(timeout) until it returns none, which makes it unreadable again.
+  int ready_descriptor();
+
+  // Announces that no more frames of this clip will come.
   void flush();
+
+  // Throws Error(invalid_argument) for values out of range, and for changes within a clip that only the next
+  // one can have; nothing has changed then, and the encoder goes on.
+  void reconfigure(const ConfigChanges& changes);
 
  private:
   friend struct encoder::EncoderAccess;
   struct Impl;
   explicit Encoder(std::unique_ptr<Impl> impl) noexcept;
-  std::unique_ptr<Impl> impl_;
+
+  // Is never null where it is used.
+  struct ImplPointer {
+    Impl* operator->() const {
+      if (owned) return owned.get();
+      throw Error(ErrorCode::invalid_argument, "this encoder was moved from",
+                  "use the one that it was moved to");
+    }
+    std::unique_ptr<Impl> owned;
+  };
+  ImplPointer impl_;
 };
 
 }  // namespace cu264

@@ -3,22 +3,32 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace cu264 {
 
 // Samples have 8 bits unless stated otherwise. Chroma of the 4:2:0 formats has (width + 1) / 2 by (height +
 // 1) / 2 samples. The RGB formats are converted as Config::colour says, and need Config::input_format.
 enum class PixelFormat {
-  i420,              // planes Y, U, V
-  nv12,              // planes Y, UV interleaved
-  gray8,             // plane Y; coded as 4:2:0 with chroma 128
-  rgb24,             // one plane of R, G, B
-  bgr24,             // one plane of B, G, R
-  rgba32,            // one plane of R, G, B and a byte that is not read
-  rgb_planar,        // planes R, G, B
-  rgb_float_planar,  // planes R, G, B of float in [0, 1], 4-byte aligned; values outside are clamped, NaN is
-                     // 0
+  i420,        // planes Y, U, V
+  nv12,        // planes Y, UV interleaved
+  gray8,       // plane Y; coded as 4:2:0 with chroma 128
+  rgb24,       // one plane of R, G, B
+  bgr24,       // one plane of B, G, R
+  rgba32,      // one plane of R, G, B and a byte that is not read
+  rgb_planar,  // planes R, G, B
+  // Floating-point numbers in Frame::float_range. Values outside are clamped, and NaN is black. Planes and
+  // pitches are aligned to the numbers' size.
+  rgb_float_planar,  // planes R, G, B of IEEE 754 single
+  rgb_float,         // one plane of R, G, B of IEEE 754 single
+  rgb_half_planar,   // IEEE 754 half
+  rgb_half,
+  rgb_bfloat16_planar,  // the upper 16 bits of an IEEE 754 single
+  rgb_bfloat16,
 };
+
+// What black and white are in the formats of floating-point numbers.
+enum class FloatRange { zero_to_one, minus_one_to_one };
 
 enum class MemoryKind {
   host,    // copied before Encoder::send returns
@@ -41,6 +51,8 @@ struct Frame {
   void* stream = nullptr;
   std::int64_t pts = 0;       // in Config::time_base units, handed back unchanged in the packet
   void* user_data = nullptr;  // handed back unchanged in the packet
+  std::optional<int> qp;      // 0..51: of this picture, instead of Config::qp
+  FloatRange float_range = FloatRange::zero_to_one;  // of the formats of floating-point numbers
 };
 
 }  // namespace cu264

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -88,7 +87,7 @@ struct DecryptionOptions {
 
 enum class WatermarkScheme {
   t1_sign,    // the sign of a block's first trailing one (Kim et al.)
-  t1_parity,  // the parity of the number of a block's trailing ones (Liao et al.)
+  t1_parity,  // the parity of the number of a block's trailing ones (a variant of Liao et al.)
 };
 
 struct WatermarkOptions {
@@ -96,8 +95,14 @@ struct WatermarkOptions {
   std::uint32_t density = 65536;  // how many of 65536 blocks that could carry a bit do: 1 to 65536
 };
 
+// How an encoder spreads the bits of a payload over the blocks that it marks.
+enum class WatermarkSpread {
+  coded,  // as an erasure code: 1.2 to 2 blocks that can carry a mark suffice for each bit
+  drawn,  // each block carries a bit drawn at random: about nine such blocks are needed for each bit
+};
+
 // A watermark that the encoder embeds while it encodes (Config::watermark). It goes into the quantised levels
-// before they are reconstructed, so nothing drifts. make_watermark_extractor reads it.
+// before they are reconstructed, so nothing drifts. Its nonce is random. make_watermark_extractor reads it.
 struct EncoderWatermark {
   ProtectionKey key;
   std::vector<std::uint8_t> payload;  // repeated all over the video
@@ -105,7 +110,7 @@ struct EncoderWatermark {
   // The same as in WatermarkOptions. The default costs less than 1 dB and 2 %
   // (bench/results/watermark-cpu.md).
   std::uint32_t density = 4096;
-  std::optional<std::uint64_t> nonce = {};  // for tests; otherwise it is random, as it must be
+  WatermarkSpread spread = WatermarkSpread::coded;
 };
 
 // Counts of what a tool has seen and done so far.
@@ -115,6 +120,8 @@ struct StreamCounts {
   std::uint64_t coefficients = 0;    // levels that are not zero
   std::uint64_t encrypted_bits = 0;  // bits that the keystream decides
   std::uint64_t carriers = 0;        // places that a watermark's or hidden data's bit was or could be put
+  // Those of make_watermark_meter's carriers that make_watermark_embedder could use.
+  std::uint64_t free_carriers = 0;
 };
 
 // Processes one elementary stream, access unit after access unit, in the stream's order. Only one thread at a
@@ -160,6 +167,16 @@ std::unique_ptr<StreamTool> make_watermark_embedder(const ProtectionKey& key, co
                                                     std::span<const std::uint8_t> payload);
 std::unique_ptr<StreamTool> make_watermark_extractor(const ProtectionKey& key);
 
+// Counts the blocks of a stream that can carry a bit: StreamCounts::carriers are those that an encoder could
+// mark, StreamCounts::free_carriers those that make_watermark_embedder could.
+std::unique_ptr<StreamTool> make_watermark_meter(WatermarkScheme scheme);
+// Return how many bytes of payload fit, from the counts of a meter: for make_watermark_embedder, and for an
+// encoder that encodes such a video (about, because marks change the decisions of the encoder a little; the
+// payload fits with a probability of 99 %).
+std::uint64_t watermark_room(const StreamCounts& counts, std::uint32_t density);
+std::uint64_t encoder_watermark_room(const StreamCounts& counts, std::uint32_t density,
+                                     WatermarkSpread spread);
+
 // Hides data in level suffixes by replacing codewords with others of the same length (Xu et al.), in
 // encrypted streams or others. The data can be read before and after decryption. The levels that were changed
 // stay changed.
@@ -167,9 +184,9 @@ std::unique_ptr<StreamTool> make_hider(const ProtectionKey& key, std::span<const
 std::unique_ptr<StreamTool> make_hidden_reader(const ProtectionKey& key);
 
 // The keystream from which all of these tools draw their bits, for other uses: AES-256 in counter mode. The
-// counter consists of nonce, picture, macroblock, purpose and block, so any 16 bytes can be computed without
-// the others.
-enum class KeystreamUse : std::uint8_t { encryption, watermark, hidden_data };
+// counter consists of nonce, picture, macroblock, use and block, so any 16 bytes can be computed without
+// the others. The same block of the same picture may serve several uses.
+enum class KeystreamUse : std::uint8_t { encryption = 0, watermark = 1, hidden_data = 2 };
 
 // Selects blocks of 16 bytes: block after block of a macroblock, macroblock after macroblock, picture after
 // picture.

@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(kThreads)
     const auto at = static_cast<std::uint32_t>(i % picture_blocks);
     const AesBlock block =
         aes.encrypt(key, keystream_counter(range.nonce, range.first_picture + picture, at / range.blocks,
-                                           static_cast<std::uint32_t>(range.use), at % range.blocks));
+                                           range.use, at % range.blocks));
     // The most significant byte of a word comes first.
     d_out[i] = make_uint4(__byte_perm(block.words[0], 0, 0x0123), __byte_perm(block.words[1], 0, 0x0123),
                           __byte_perm(block.words[2], 0, 0x0123), __byte_perm(block.words[3], 0, 0x0123));

@@ -2,7 +2,7 @@
 # are those of Debian 12 and 13 and of Ubuntu 24.04.
 
 packages_build=(g++ cmake ninja-build pkg-config libtbb-dev libboost-program-options-dev nlohmann-json3-dev
-  libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libssl-dev)
+  libavfilter-dev libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libssl-dev)
 packages_demo=(ffmpeg)
 packages_test=(libgtest-dev libgmock-dev libbenchmark-dev libboost-context-dev ffmpeg python3 git)
 packages_fuzz=(clang)

@@ -1,4 +1,4 @@
-"""Outputs that cannot be written, or are interrupted: the exit status is 4 or 130, the file is complete or absent."""
+"""Outputs that cannot be written, or are interrupted: the exit status is 4, or 128 and the signal; the file is complete or absent."""
 import os
 import signal
 import subprocess
@@ -79,12 +79,12 @@ class BadOutput(CommandTest):
             self.encode(self.input, "--frames", "2", "-o", out)
         self.assertEqual(video_stream(out)["nb_read_packets"], "2")
 
-    def start_endless_encode(self, output, *options):
+    def start_endless_encode(self, output, *options, hangup=signal.SIG_DFL):
         """Starts an encode of a standard input that never ends."""
         source = subprocess.Popen(["ffmpeg", "-v", "quiet", "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25", "-f",
                                    "yuv4mpegpipe", "-"], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
         command = subprocess.Popen([CU264, "encode", "-", "-o", output, *options], stdin=source.stdout,
-                                   stderr=subprocess.PIPE)
+                                   stderr=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGHUP, hangup))
         source.stdout.close()
         self.addCleanup(source.wait)
         self.addCleanup(source.kill)
@@ -99,22 +99,42 @@ class BadOutput(CommandTest):
             time.sleep(0.02)
         self.fail("nothing was written within ten seconds")
 
+    def wait_until_it_catches(self, command, signal_number):
+        for _ in range(500):
+            with open(f"/proc/{command.pid}/status") as status:
+                caught = next(int(line.split()[1], 16) for line in status if line.startswith("SigCgt:"))
+            if caught >> (signal_number - 1) & 1:
+                return
+            time.sleep(0.02)
+        self.fail("the signal was not caught within ten seconds")
+
     def test_interrupt_finishes_the_file(self):
-        for signal_number in (signal.SIGINT, signal.SIGTERM):
+        for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             with self.subTest(signal=signal_number):
                 out = self.path(f"signal{signal_number}.mkv")
                 command = self.start_endless_encode(out, "--preset", "fast")
                 self.wait_for_pictures(os.path.basename(out))
                 command.send_signal(signal_number)
-                self.assertEqual(command.wait(60), 130)
+                self.assertEqual(command.wait(60), 128 + signal_number)
+                self.assertEqual([f for f in os.listdir(self.folder) if f.startswith(".")], [])
                 self.assertGreater(int(video_stream(out)["nb_read_packets"]), 0)
                 ffmpeg("-xerror", "-i", out, "-f", "null", "-")
+
+    def test_a_hangup_is_ignored_under_nohup(self):
+        out = self.path("nohup.mkv")
+        command = self.start_endless_encode(out, "--preset", "fast", hangup=signal.SIG_IGN)
+        self.wait_for_pictures("nohup.mkv")
+        command.send_signal(signal.SIGHUP)
+        time.sleep(0.3)
+        self.assertIsNone(command.poll(), "it should go on")
+        command.send_signal(signal.SIGTERM)
+        self.assertEqual(command.wait(60), 143)
 
     def test_interrupt_while_the_input_stalls(self):
         reader, writer = os.pipe()
         out = self.path("stalled.mp4")
         command = subprocess.Popen([CU264, "encode", "-", "-o", out], stdin=reader, stderr=subprocess.PIPE)
-        time.sleep(0.3)
+        self.wait_until_it_catches(command, signal.SIGINT)
         command.send_signal(signal.SIGINT)
         self.assertEqual(command.wait(30), 130)
         command.stderr.close()
@@ -131,8 +151,8 @@ class BadOutput(CommandTest):
         command.send_signal(signal.SIGINT)
         time.sleep(0.3)
         self.assertIsNone(command.poll(), "it should be waiting for the pipe")
-        command.send_signal(signal.SIGINT)
-        self.assertEqual(command.wait(30), 130)
+        command.send_signal(signal.SIGHUP)
+        self.assertEqual(command.wait(30), 130)  # the first signal decides
         os.close(sink)
         self.assertEqual([f for f in os.listdir(self.folder) if "twice" in f], [])
 

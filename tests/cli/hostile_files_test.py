@@ -101,7 +101,7 @@ class Rights(CommandTest):
     def test_rights_of_a_replaced_file(self):
         source = self.clip("in.y4m", frames=2)
         target = self.path("out.264")
-        for before, after in ((0o4755, 0o755), (0o2751, 0o751), (0o600, 0o600), (0o444, 0o444)):
+        for before, after in ((0o4755, 0o755), (0o2751, 0o751), (0o600, 0o600), (0o660, 0o660)):
             with open(target, "wb"):
                 pass
             os.chmod(target, before)

@@ -154,14 +154,14 @@ class Protect(CommandTest):
         self.fails_with(1, "length is wrong", "protect", "encrypt", stream, "-o", out, "--key-file",
                         self.write("short", b"x" * 31))
         self.fails_with(2, "cannot be read", "protect", "encrypt", stream, "-o", out, "--key-file", self.path("nokey"))
-        self.fails_with(1, "output and the input", "protect", "encrypt", stream, "-o", stream, *key)
+        self.fails_with(1, "same file as .*, the input", "protect", "encrypt", stream, "-o", stream, *key)
         self.fails_with(1, "output and the key-file", "protect", "encrypt", stream, "-o", self.path("key"), *key)
         self.fails_with(1, "no 'everything'", "protect", "encrypt", stream, "-o", out, "--parts", "everything", *key)
         self.fails_with(1, "out of its range", "protect", "encrypt", stream, "-o", out, "--strength", "4", *key)
         self.fails_with(1, "protect does no 'hide'", "protect", "hide")
         self.fails_with(1, "half a key", "protect", "encrypt", stream, "-o", out, "--key-file",
                         self.write("half", b"7" * 32))
-        self.fails_with(1, "there is no output", "protect", "encrypt", stream, *key)
+        self.fails_with(1, "no output is named", "protect", "encrypt", stream, *key)
         self.fails_with(2, "No such file", "protect", "encrypt", self.path("nowhere.mp4"), "-o", out, *key)
         self.fails_with(2, "text", "protect", "encrypt", self.write("text.264", b"no video\n" * 99), "-o", out, *key)
         whole = self.read(stream)
@@ -289,7 +289,7 @@ class Protect(CommandTest):
             whole = self.read(name)
             for size in range(0, len(whole) - 1, max(1, len(whole) // 40)):
                 cut = self.write("cut.264", whole[:size])
-                done = subprocess.run([CU264, "protect", verb, cut, "-o", self.path("x.264"), "--key-file",
+                done = subprocess.run([CU264, "protect", verb, cut, "-o", self.path("x.264"), "-y", "--key-file",
                                        self.path("key")], stderr=subprocess.PIPE, timeout=TIMEOUT)
                 self.assertIn(done.returncode, (0, 2), (name, size))
                 if done.returncode == 2:
@@ -378,6 +378,7 @@ class Protect(CommandTest):
         self.fails_with(1, "no payload", *start, *mark, *key)
         self.fails_with(1, "without --watermark", *start, *payload)
         self.fails_with(1, "without --watermark", *start, "--density", "3")
+        self.fails_with(1, "without --watermark", *start, "--watermark-spread", "drawn")
         for density in ("0", "65537", "1e3", "-1", ""):
             self.fails_with(1, "density", *start, *mark, *payload, *key, f"--density={density}")
         self.fails_with(1, "CU264_KEY", *start, *mark, *payload)
@@ -387,6 +388,54 @@ class Protect(CommandTest):
                         self.path("large"), *key)
         self.fails_with(1, "same file", "encode", self.path("source.y4m"), "-o", self.path("payload"), "--format", "h264",
                         *mark, *payload, *key)
+
+    def test_a_mark_that_does_not_fit_is_always_told(self):
+        # Whether the last packet is taken before the encoder is flushed depends on time. CU264_TEST_RUNS=800 is thorough.
+        clip = self.clip("square.y4m", "testsrc2=size=64x64:rate=25", 3)
+        self.write("large", bytes(64))
+        runs = int(os.environ.get("CU264_TEST_RUNS", "30"))
+        command = [CU264, "encode", clip, "--key-file", self.path("key"), "--watermark", "t1-sign", "--payload",
+                   self.path("large"), "--qp", "40", "--threads", "2"]
+        for first in range(0, runs, 2):
+            pair = [subprocess.Popen([*command, "-o", self.path(f"marked{first + i}.264")], stdin=subprocess.DEVNULL,
+                                     stderr=subprocess.PIPE) for i in range(2)]
+            for process in pair:
+                _, errors = process.communicate(timeout=TIMEOUT)
+                self.assertEqual(process.returncode, 2, errors)
+                self.assertIn(b"this video can hold", errors)
+        self.assertEqual([name for name in os.listdir(self.folder) if "marked" in name], [])
+
+    def test_capacity(self):
+        stream = self.stream()
+        lines = self.cu264("watermark", "capacity", stream, "--density", 65536).stdout.decode().splitlines()
+        self.assertEqual(len(lines), 4)
+        room = {line[:18].strip(): [int(number) for number in line.split()[-2:]] for line in lines[1:]}
+        for column, scheme in enumerate(("t1-sign", "t1-parity")):
+            self.write("exact", bytes(room["watermark embed"][column]))
+            self.write("over", bytes(room["watermark embed"][column] + 1))
+            embed = ["watermark", "embed", stream, "--scheme", scheme, "--payload"]
+            self.with_key(*embed, self.path("exact"), "-o", self.path("exact.264"))
+            self.fails_with(2, "too large", *embed, self.path("over"), "-o", self.path("over.264"), "--key-file",
+                            self.path("key"))
+            self.assertGreater(room["encode, coded"][column], 4 * room["encode, drawn"][column])
+            self.write("much", os.urandom(room["encode, coded"][column] * 9 // 10))
+            self.encode(self.path("source.y4m"), "-o", self.path("much.264"), "--qp", 20, "--frames", 6, "--watermark", scheme,
+                        "--payload", self.path("much"), "--density", 65536, "--key-file", self.path("key"))
+            self.with_key("watermark", "extract", self.path("much.264"), "-o", self.path("found"))
+            self.assertEqual(self.read("found"), self.read("much"))
+        self.fails_with(2, "no H.264 picture|not", "watermark", "capacity", self.path("payload"))
+        self.fails_with(1, "input", "watermark", "capacity")
+
+    def test_spreads_of_an_encode(self):
+        self.stream()
+        start = ["encode", self.path("source.y4m"), "--qp", 20, "--frames", 6, "--key-file", self.path("key"), "--payload",
+                 self.path("payload"), "--watermark", "t1-sign"]
+        for spread in ("coded", "drawn"):
+            name = self.path(f"{spread}.264")
+            self.cu264(*start, "--watermark-spread", spread, "--density", 20000, "-o", name)
+            self.with_key("watermark", "extract", name, "-o", self.path("found"))
+            self.assertEqual(self.read("found"), b"mine\n")
+        self.fails_with(1, "coded or drawn", *start, "--watermark-spread", "even", "-o", self.path("x.264"))
 
     def test_bad_encryption_of_an_encode(self):
         self.stream()

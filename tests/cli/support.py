@@ -11,6 +11,7 @@ CU264 = os.path.abspath(os.environ.get("CU264", "build/bin/cu264"))
 if not os.path.exists(CU264):
     raise SystemExit(f"{CU264} does not exist (the environment variable CU264 names the command to test)")
 TIMEOUT = 120
+WRITING_VERBS = ("encode", "edges", "protect", "watermark", "hide", "vle")
 HAS_FFMPEG = shutil.which("ffmpeg") and shutil.which("ffprobe")
 
 
@@ -41,6 +42,16 @@ def decoded_md5(path, *arguments):
                   "-f", "md5", "-", stdout=subprocess.PIPE).stdout.decode().strip()
 
 
+def pseudo_terminal_error():
+    """Says why there is no pseudo-terminal, as in some containers; None if there is one."""
+    try:
+        for descriptor in os.openpty():
+            os.close(descriptor)
+    except OSError as error:
+        return str(error)
+    return None
+
+
 class FolderTest(unittest.TestCase):
     """Each test class works in a fresh folder."""
 
@@ -68,7 +79,10 @@ class CommandTest(FolderTest):
             ffmpeg("-f", "lavfi", "-i", source, "-frames:v", frames, *(arguments or ["-pix_fmt", "yuv420p"]), path)
         return path
 
-    def cu264(self, *arguments, code=0, **keywords):
+    def cu264(self, *arguments, code=0, overwrite=True, **keywords):
+        """Runs the command. Tests write the same names again, so `overwrite` adds -y where the verb has it."""
+        if overwrite and len(arguments) > 1 and arguments[0] in WRITING_VERBS and not {"-y", "-n", "new-key"} & set(arguments):
+            arguments = (*arguments, "-y")
         keywords.setdefault("stdin", subprocess.DEVNULL)
         keywords.setdefault("stdout", subprocess.PIPE)
         done = subprocess.run([CU264, *map(str, arguments)], stderr=subprocess.PIPE, timeout=TIMEOUT, **keywords)

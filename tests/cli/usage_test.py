@@ -11,8 +11,8 @@ class Usage(CommandTest):
         cls.input = cls.clip("in.y4m", frames=2)
 
     def test_help_and_version(self):
-        for arguments in (["--help"], ["encode", "--help"], ["devices", "--help"], ["--version"]):
-            self.assertIn(b"cu264", self.cu264(*arguments).stdout)
+        for arguments in (["--help"], ["help"], ["encode", "--help"], ["devices", "--help"], ["--version"], ["-V"]):
+            self.assertIn(b"cu264", self.cu264(*arguments, overwrite=False).stdout)
         help_text = self.cu264("encode", "--help").stdout.decode()
         self.assertLess(help_text.index("cu264 encode film.mkv"), help_text.index("--qp N"))
         for option in ("size pix-fmt fps seek frames allow-partial qp preset profile slices no-deblock backend device batch "
@@ -33,8 +33,10 @@ class Usage(CommandTest):
         self.refuse(1, "did you mean --preset", self.input, "--presett", "fast")
         self.refuse(1, "unknown option --zzzzzzzz", self.input, "--zzzzzzzz")
         self.refuse(1, "unknown option --pre", self.input, "--pre", "fast")  # no abbreviations
+        self.refuse(1, "unknown option -x ", self.input, "-x")
         for planned in ("quality", "bitrate", "max-frame-bytes"):
-            self.refuse(1, "not in this version", self.input, "--" + planned, "3")
+            for words in (["--" + planned, "3"], [f"--{planned}=3"]):
+                self.refuse(1, f"--{planned} is not in this version", self.input, *words)
 
     def test_bad_values(self):
         for option, values in {
@@ -67,7 +69,7 @@ class Usage(CommandTest):
     def test_input_and_output(self):
         self.refuse(1, "no input", output="out.mp4")
         self.refuse(1, "no output", self.input, output=None)
-        self.refuse(1, "two inputs", self.input, self.input)
+        self.refuse(1, "one name too many", self.input, self.input)
         self.refuse(1, "extension", self.input, output="out.avi")
         self.refuse(1, "extension", self.input, output="out")
 

@@ -38,7 +38,7 @@ class Vle(FolderTest):
         keywords.setdefault("stdin", None if "input" in keywords else subprocess.DEVNULL)
         if keywords["stdin"] is None:
             del keywords["stdin"]
-        done = subprocess.run([CU264, "vle", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        done = subprocess.run([CU264, "vle", *arguments, "-y"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               timeout=TIMEOUT, **keywords)
         done.stderr = done.stderr.decode(errors="replace")
         self.assertEqual(done.returncode, code, f"cu264 vle {' '.join(arguments)}\n{done.stderr}")
@@ -111,8 +111,8 @@ class Vle(FolderTest):
 
     def test_usage(self):
         for pattern, words in (("nothing to do", []), ("neither compress nor expand", ["squeeze", self.text]),
-                               ("no input", ["compress"]), ("two inputs", ["expand", "a", "b"]),
-                               ("--backend 'gpu'", ["compress", self.text, "--backend", "gpu"]),
+                               ("no input", ["compress"]), ("one name too many", ["expand", "a", "b"]),
+                               ('backend "gpu"', ["compress", self.text, "--backend", "gpu"]),
                                ("threads", ["compress", self.text, "--threads", "-1"]),
                                ("threads", ["compress", self.text, "--threads", "99999"]),
                                ("progress", ["compress", self.text, "--progress", "on"]),

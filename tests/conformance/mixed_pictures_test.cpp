@@ -60,7 +60,7 @@ TEST(MixedPictures, AreCodedAsAlone) {
 TEST(MixedPictures, AreProtectedAsAlone) {
   Config config = config_of(Preset::fast, 2);
   for (const WatermarkScheme scheme : {WatermarkScheme::t1_sign, WatermarkScheme::t1_parity}) {
-    config.watermark = EncoderWatermark{key(), {0xc5}, scheme, 65536, 11};
+    config.watermark = EncoderWatermark{key(), {0xc5}, scheme, 65536};
     expect_same_as_alone(config, 3, mixed_pictures(15, kWidth, kHeight, 3, 265));
   }
   config.encryption = EncoderEncryption{key(), encryption_strength(3)};

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cu264/protect.h"
+#include "protect/fixed_nonce.h"
 #include "tests/conformance/stream_check.h"
 #include "tests/support/quick.h"
 
@@ -22,8 +23,9 @@ ProtectionKey key() {
 
 constexpr WatermarkScheme kSchemes[] = {WatermarkScheme::t1_sign, WatermarkScheme::t1_parity};
 
-Config marked_config(Config config, WatermarkScheme scheme, std::uint32_t density, const Bytes& payload) {
-  config.watermark = EncoderWatermark{key(), payload, scheme, density, 0x264};
+Config marked_config(Config config, WatermarkScheme scheme, std::uint32_t density, const Bytes& payload,
+                     WatermarkSpread spread = WatermarkSpread::coded) {
+  config.watermark = EncoderWatermark{key(), payload, scheme, density, spread};
   return config;
 }
 
@@ -42,7 +44,13 @@ void expect_marked(const Config& plain, WatermarkScheme scheme, std::uint32_t de
   EXPECT_NE(stream.packets.back().data, encode(plain, pictures).packets.back().data);
 }
 
-class EncoderWatermarks : public testing::TestWithParam<Preset> {};
+class EncoderWatermarks : public testing::TestWithParam<Preset> {
+  const protect::FixedNonce nonce_{0x264};
+};
+
+class OneEncoderWatermark : public testing::Test {
+  const protect::FixedNonce nonce_{0x264};
+};
 
 TEST_P(EncoderWatermarks, EveryQp) {
   const std::vector<Picture> pictures = {make_picture(Content::natural, 176, 144, 1),
@@ -100,10 +108,12 @@ TEST_P(EncoderWatermarks, ContentsFormatsHeaders) {
   const std::vector<Picture> pictures = make_all_contents(112, 96);
   for (const WatermarkScheme scheme : kSchemes) {
     expect_marked(make_config(12, GetParam()), scheme, 50000, pictures);
-    Config config = marked_config(make_config(20, GetParam()), scheme, 65536, kPayload);
-    config.headers = HeaderPlacement::separate;
-    EncodedStream stream = encode(config, pictures, PixelFormat::gray8);
-    EXPECT_EQ(extracted(stream.bytes()), kPayload);
+    for (const WatermarkSpread spread : {WatermarkSpread::coded, WatermarkSpread::drawn}) {
+      Config config = marked_config(make_config(20, GetParam()), scheme, 65536, kPayload, spread);
+      config.headers = HeaderPlacement::separate;
+      EncodedStream stream = encode(config, pictures, PixelFormat::gray8);
+      EXPECT_EQ(extracted(stream.bytes()), kPayload);
+    }
   }
 }
 
@@ -122,29 +132,81 @@ TEST_P(EncoderWatermarks, TooLargeAPayloadIsToldWithTheCapacity) {
   }
 }
 
-// A payload of the reported capacity fits.
-TEST(EncoderWatermark, CapacityHolds) {
-  const std::vector<Picture> pictures = {make_picture(Content::graded_noise, 160, 160, 4)};
+// Returns how much the encoder says that these pictures hold.
+std::size_t told_capacity(WatermarkSpread spread, const std::vector<Picture>& pictures) {
   try {
-    encode(marked_config(make_config(20, Preset::fast), WatermarkScheme::t1_parity, 65536, Bytes(9999, 1)),
+    encode(marked_config(make_config(20, Preset::fast), WatermarkScheme::t1_parity, 65536, Bytes(9999, 1),
+                         spread),
            pictures);
-    FAIL();
   } catch (const Error& error) {
     const std::string text = error.what();
     const std::size_t at = text.find("can hold ");
-    ASSERT_NE(at, std::string::npos);
-    const std::size_t capacity = static_cast<std::size_t>(std::stoul(text.substr(at + 9)));
-    ASSERT_GT(capacity, 10u);
-    const Bytes payload(capacity, 0x5a);
-    EXPECT_EQ(extracted(encode(marked_config(make_config(20, Preset::fast), WatermarkScheme::t1_parity, 65536,
-                                             payload),
-                               pictures)
-                            .bytes()),
-              payload);
+    if (at != std::string::npos) return static_cast<std::size_t>(std::stoul(text.substr(at + 9)));
+  }
+  ADD_FAILURE() << "9999 bytes were not refused";
+  return 0;
+}
+
+// A payload of the reported capacity fits, and a spread by a code holds several times as much.
+TEST_F(OneEncoderWatermark, CapacityHolds) {
+  const std::vector<Picture> pictures = {make_picture(Content::graded_noise, 160, 160, 4)};
+  const std::size_t drawn = told_capacity(WatermarkSpread::drawn, pictures);
+  const std::size_t coded = told_capacity(WatermarkSpread::coded, pictures);
+  EXPECT_GT(drawn, 10u);
+  EXPECT_GT(coded, 3 * drawn);
+  for (const WatermarkSpread spread : {WatermarkSpread::coded, WatermarkSpread::drawn}) {
+    const Bytes payload(spread == WatermarkSpread::coded ? coded : drawn, 0x5a);
+    const Config config =
+        marked_config(make_config(20, Preset::fast), WatermarkScheme::t1_parity, 65536, payload, spread);
+    EXPECT_EQ(extracted(encode(config, pictures).bytes()), payload);
   }
 }
 
-TEST(EncoderWatermark, ThreadsChangeNothing) {
+// The meter tells from an unmarked stream about what the encoder finds while it marks, and exactly what the
+// embedder finds.
+TEST_F(OneEncoderWatermark, MeterTellsWhatFits) {
+  const std::vector<Picture> pictures = {make_picture(Content::natural, 320, 240, 4)};
+  const Bytes stream = encode(make_config(20, Preset::fast), pictures).bytes();
+  for (const WatermarkScheme scheme : kSchemes) {
+    const auto meter = make_watermark_meter(scheme);
+    run_tool(*meter, stream);
+    const auto told =
+        static_cast<std::size_t>(encoder_watermark_room(meter->counts(), 65536, WatermarkSpread::coded));
+    ASSERT_GT(told, 20u);
+    const Config config =
+        marked_config(make_config(20, Preset::fast), scheme, 65536, Bytes(told * 9 / 10, 0x33));
+    EXPECT_EQ(extracted(encode(config, pictures).bytes()), config.watermark->payload);
+
+    const auto room = static_cast<std::size_t>(watermark_room(meter->counts(), 65536));
+    ASSERT_GT(room, 0u);
+    EXPECT_EQ(
+        extracted(run_tool(*make_watermark_embedder(key(), {scheme, 65536}, Bytes(room, 7)), stream).stream),
+        Bytes(room, 7));
+    EXPECT_THROW(run_tool(*make_watermark_embedder(key(), {scheme, 65536}, Bytes(room + 1, 7)), stream),
+                 Error);
+  }
+}
+
+// The error comes from the same call, whether or not the last packet was taken before flush().
+TEST_F(OneEncoderWatermark, TooLargeAPayloadIsAlwaysToldAtTheEnd) {
+  for (const bool before_flush : {false, true}) {
+    Config config =
+        marked_config(make_config(20, Preset::fast), WatermarkScheme::t1_sign, 65536, Bytes(3000, 1));
+    config.width = config.height = 64;
+    const FrameBuffer frame(make_picture(Content::natural, 64, 64), PixelFormat::i420);
+    Encoder encoder(config);
+    ASSERT_TRUE(encoder.send(frame.view()));
+    int packets = 0;
+    while (before_flush && packets == 0) packets += encoder.receive().has_value();
+    encoder.flush();
+    if (!before_flush) packets += encoder.receive().has_value();
+    EXPECT_EQ(packets, 1);
+    EXPECT_THROW(encoder.receive(), Error);
+    EXPECT_THROW(encoder.receive(), Error);
+  }
+}
+
+TEST_F(OneEncoderWatermark, ThreadsChangeNothing) {
   std::vector<Picture> pictures;
   for (std::uint32_t seed = 1; seed < 9; ++seed)
     pictures.push_back(make_picture(Content::natural, 96, 96, seed));
@@ -156,7 +218,7 @@ TEST(EncoderWatermark, ThreadsChangeNothing) {
   EXPECT_EQ(encode(config, pictures).bytes(), one);
 }
 
-TEST(EncoderWatermark, EncryptedBehindItComesBack) {
+TEST_F(OneEncoderWatermark, EncryptedBehindItComesBack) {
   const std::vector<Picture> pictures = {make_picture(Content::natural, 160, 128)};
   const Bytes stream =
       encode(marked_config(make_config(20, Preset::fast), WatermarkScheme::t1_sign, 65536, kPayload),
@@ -169,7 +231,7 @@ TEST(EncoderWatermark, EncryptedBehindItComesBack) {
   EXPECT_THROW(extracted(sealed), Error);
 }
 
-TEST(EncoderWatermark, ImpossibleOnesAreRefused) {
+TEST_F(OneEncoderWatermark, ImpossibleOnesAreRefused) {
   const auto expect_refused = [](const EncoderWatermark& watermark, bool device_output = false) {
     Config config = make_config(20, Preset::fast);
     config.width = config.height = 16;
@@ -177,10 +239,10 @@ TEST(EncoderWatermark, ImpossibleOnesAreRefused) {
     config.device_output = device_output;
     EXPECT_THROW(Encoder{config}, Error);
   };
-  expect_refused({key(), {}, WatermarkScheme::t1_sign, 100, {}});
-  expect_refused({key(), {1}, WatermarkScheme::t1_sign, 0, {}});
-  expect_refused({key(), {1}, WatermarkScheme::t1_sign, 65537, {}});
-  expect_refused({key(), {1}, WatermarkScheme::t1_sign, 100, {}}, true);
+  expect_refused({key(), {}, WatermarkScheme::t1_sign, 100});
+  expect_refused({key(), {1}, WatermarkScheme::t1_sign, 0});
+  expect_refused({key(), {1}, WatermarkScheme::t1_sign, 65537});
+  expect_refused({key(), {1}, WatermarkScheme::t1_sign, 100}, true);
 }
 
 INSTANTIATE_TEST_SUITE_P(Presets, EncoderWatermarks, testing::ValuesIn(kPresets),

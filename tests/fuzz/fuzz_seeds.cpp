@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -133,22 +135,24 @@ void write(const std::filesystem::path& folder, const std::vector<Bytes>& seeds)
   }
 }
 
-// Makes a small stream of two pictures, a different one for each number.
-Bytes small_stream(int number) {
-  constexpr int kWidth = 32, kHeight = 32;
+// Makes a stream of two pictures of `side` x `side` samples.
+Bytes stream_of(int side, int qp, int slices,
+                const std::optional<cu264::EncoderWatermark>& watermark = std::nullopt) {
   cu264::Config config;
-  config.width = kWidth, config.height = kHeight;
+  config.width = config.height = side;
   config.set("backend", "cpu");
-  config.set("qp", std::to_string(4 + 5 * number));
-  config.set("slices", number % 2 == 0 ? "1" : "2");
-  Bytes samples(kWidth * kHeight * 3 / 2);
+  config.set("qp", std::to_string(qp));
+  config.set("slices", std::to_string(slices));
+  config.watermark = watermark;
+  const int area = side * side;
+  Bytes samples(static_cast<std::size_t>(area) * 3 / 2);
   for (std::size_t i = 0; i < samples.size(); ++i)
     samples[i] = static_cast<std::uint8_t>(i * i / 7 + i / 5 * 40);
   cu264::Frame frame;
-  frame.width = kWidth, frame.height = kHeight;
-  frame.plane[0] = samples.data(), frame.plane[1] = samples.data() + kWidth * kHeight;
-  frame.plane[2] = frame.plane[1] + kWidth * kHeight / 4;
-  frame.pitch[0] = kWidth, frame.pitch[1] = frame.pitch[2] = kWidth / 2;
+  frame.width = frame.height = side;
+  frame.plane[0] = samples.data(), frame.plane[1] = samples.data() + area;
+  frame.plane[2] = frame.plane[1] + area / 4;
+  frame.pitch[0] = side, frame.pitch[1] = frame.pitch[2] = side / 2;
   cu264::Encoder encoder(config);
   Bytes stream;
   const auto receive = [&] {
@@ -161,6 +165,11 @@ Bytes small_stream(int number) {
   encoder.flush();
   receive();
   return stream;
+}
+
+// A different one for each number.
+Bytes small_stream(int number) {
+  return stream_of(32, 4 + 5 * number, number % 2 == 0 ? 1 : 2);
 }
 
 Bytes behind(Bytes begin, const Bytes& stream) {
@@ -183,28 +192,49 @@ std::vector<Bytes> protect_calls_seeds() {
   return all;
 }
 
+// Adds what `make` makes at the first of several QPs at which there is room for a payload.
+template <class Make>
+void add_where_there_is_room(std::vector<Bytes>& streams, const Make& make) {
+  for (int qp = 44; qp >= 8; qp -= 4) {
+    try {
+      streams.push_back(make(qp));
+      return;
+    } catch (const cu264::Error&) {
+    }
+  }
+  throw std::runtime_error("no seed has room for a payload");
+}
+
 // Each is the output of a tool for a small stream, after the byte that names another tool (see
 // fuzz_sealed.cpp).
 std::vector<Bytes> sealed_seeds() {
-  const cu264::ProtectionKey key(std::array<std::uint8_t, 32>{1, 2, 3});
-  std::vector<Bytes> all;
+  using namespace cu264;
+  const ProtectionKey key(std::array<std::uint8_t, 32>{1, 2, 3});
+  const Bytes payload{0x5a};
+  std::vector<Bytes> streams;
   for (int number = 0; number < 4; ++number) {
-    const Bytes plain = small_stream(number);
-    std::vector<Bytes> streams;
-    const auto add = [&](std::unique_ptr<cu264::StreamTool> tool) {
-      try {
-        streams.push_back(run_tool(*tool, plain).stream);
-      } catch (const cu264::Error&) {  // the stream has no room for a payload
-      }
-    };
-    add(make_encryptor(key, {cu264::encryption_strength(3), false}));
-    add(make_encryptor(key, {cu264::encryption_strength(1), true}));
-    add(make_watermark_embedder(key, {cu264::WatermarkScheme::t1_sign, 65536}, Bytes{0x5a}));
-    add(make_watermark_embedder(key, {cu264::WatermarkScheme::t1_parity, 65536}, Bytes{0x5a}));
-    add(make_hider(key, Bytes{0x5a}));
-    for (const Bytes& stream : streams) {
-      for (std::uint8_t tool = 0; tool < 5; ++tool) all.push_back(behind(tool, stream));
+    for (const bool authenticate : {false, true}) {
+      const auto tool = make_encryptor(key, {encryption_strength(authenticate ? 1 : 3), authenticate});
+      streams.push_back(run_tool(*tool, small_stream(number)).stream);
     }
+  }
+  for (const int side : {48, 64, 80}) {
+    add_where_there_is_room(
+        streams, [&](int qp) { return run_tool(*make_hider(key, payload), stream_of(side, qp, 1)).stream; });
+  }
+  for (const WatermarkScheme scheme : {WatermarkScheme::t1_sign, WatermarkScheme::t1_parity}) {
+    add_where_there_is_room(streams, [&](int qp) {
+      return run_tool(*make_watermark_embedder(key, {scheme, 65536}, payload), stream_of(112, qp, 2)).stream;
+    });
+    for (const WatermarkSpread spread : {WatermarkSpread::coded, WatermarkSpread::drawn}) {
+      add_where_there_is_room(streams, [&](int qp) {
+        return stream_of(64, qp, 1, EncoderWatermark{key, payload, scheme, 65536, spread});
+      });
+    }
+  }
+  std::vector<Bytes> all;
+  for (const Bytes& stream : streams) {
+    for (std::uint8_t tool = 0; tool < 5; ++tool) all.push_back(behind(tool, stream));
   }
   return all;
 }

@@ -1,4 +1,4 @@
-// CAVLCU and CAVLC_SU give, block by block, the codes of the CPU's block coder.
+// CAVLCU as published, its tuned form and CAVLC_SU give, block by block, the codes of the CPU's block coder.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -81,7 +81,6 @@ class CavlcForms : public testing::TestWithParam<CodingForm> {
               << where << ", macroblock " << b / core::kBlocksPerMacroblock << ", slot "
               << b % core::kBlocksPerMacroblock;
         }
-        if (GetParam() == CodingForm::cavlcu) continue;
         ASSERT_EQ(runs[run].packed_bits[i], whole.size()) << where;
         ASSERT_EQ(text_of(runs[run].packed.data() + i * runs[run].packed_words, whole.size()), whole)
             << where;
@@ -91,6 +90,14 @@ class CavlcForms : public testing::TestWithParam<CodingForm> {
 
   std::mt19937 random_{264};
 };
+
+TEST_P(CavlcForms, SmallCase) {
+  const Shape shape{80, 48, 2};
+  std::vector<TestPicture> pictures = {coded_picture(shape, Content::texture, 22, random_),
+                                       invented_picture(shape, 90, core::kMaxLevel, random_)};
+  sprinkle_pcm(pictures[1], 5, random_);
+  ASSERT_NO_FATAL_FAILURE(expect_parity(shape, pictures, "small"));
+}
 
 TEST_P(CavlcForms, CodedPictures) {
   for (const Shape& shape : {Shape{16, 16, 1}, Shape{96, 96, 2}, Shape{352, 288, 5}, Shape{64, 320, 20}}) {
@@ -119,16 +126,50 @@ TEST_P(CavlcForms, InventedPicturesWithPcm) {
   }
 }
 
+// All QPs, slices of one row and of many, widths from one macroblock to more than two regions of CAVLCU.
+TEST_P(CavlcForms, AllQps) {
+  for (int qp = 0; qp <= 51; ++qp) {
+    const Shape shape{16 * (1 + qp % 19), 16 * (1 + qp % 5), 1 + qp % (1 + qp % 5)};
+    const std::vector<TestPicture> pictures = {coded_picture(shape, Content::texture, qp, random_),
+                                               coded_picture(shape, Content::half_noise, qp, random_)};
+    ASSERT_NO_FATAL_FAILURE(expect_parity(shape, pictures, "QP " + std::to_string(qp)));
+  }
+}
+
 TEST_P(CavlcForms, LargePicture) {
   const Shape shape{1920, 1088, 3};
   const std::vector<TestPicture> pictures = {coded_picture(shape, Content::texture, 24, random_)};
   ASSERT_NO_FATAL_FAILURE(expect_parity(shape, pictures, "texture"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Forms, CavlcForms, testing::Values(CodingForm::cavlcu, CodingForm::cavlc_su),
+INSTANTIATE_TEST_SUITE_P(Forms, CavlcForms,
+                         testing::Values(CodingForm::cavlcu, CodingForm::cavlcu_tuned, CodingForm::cavlc_su),
                          [](const testing::TestParamInfo<CodingForm>& form) {
-                           return form.param == CodingForm::cavlcu ? "Cavlcu" : "CavlcSu";
+                           return form.param == CodingForm::cavlcu         ? "Cavlcu"
+                                  : form.param == CodingForm::cavlcu_tuned ? "CavlcuTuned"
+                                                                           : "CavlcSu";
                          });
+
+// The kernel of the paper, which codes luma only.
+TEST(CavlcuLuma, HasTheLengthsOfTheCpuCoder) {
+  const std::string reason = why_no_device();
+  if (!reason.empty()) GTEST_SKIP() << "no usable CUDA device: " << reason;
+  std::mt19937 random(264);
+  const Shape shape{176, 144, 2};
+  std::vector<TestPicture> pictures = {coded_picture(shape, Content::texture, 24, random),
+                                       invented_picture(shape, 60, 40, random)};
+  sprinkle_pcm(pictures[1], 7, random);
+  std::vector<std::size_t> wanted, lengths;
+  for (const TestPicture& picture : pictures) {
+    const std::vector<std::string> blocks = expected(picture.coded);
+    for (std::size_t block = 0; block < blocks.size(); ++block) {
+      const int slot = static_cast<int>(block % core::kBlocksPerMacroblock);
+      if (slot >= core::kSlotLuma && slot < core::kSlotChromaDc) wanted.push_back(blocks[block].size());
+    }
+  }
+  for (const std::uint16_t length : luma_lengths_on_device(shape, pictures)) lengths.push_back(length);
+  EXPECT_EQ(lengths, wanted);
+}
 
 }  // namespace
 }  // namespace cu264::parity

@@ -104,7 +104,7 @@ struct TransformQuantise {
     core::forward_transform4x4(x);
     for (int i = 0; i < 16; ++i) {
       const int c = core::position_class(i), magnitude = core::absolute(x[i]);
-      const int level = core::quantise_with_dead_zone(magnitude * q.multiplier[c], q.shift,
+      const int level = core::quantise_with_dead_zone(magnitude * q.multiplier[c], q.shift, q.rounding,
                                                       core::first_level_at(core::kDeadZoneLuma, i, q.shift));
       out.word[i] = x[i] < 0 ? -level : level;
       x[i] = out.word[i] * q.dequant[c];

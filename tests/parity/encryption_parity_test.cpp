@@ -47,9 +47,9 @@ class EncryptionParity : public testing::Test {
     config.width = pictures[0].width, config.height = pictures[0].height;
     config.batch = batch;
     config.backend = BackendChoice::cpu;
+    const protect::FixedNonce fixed(0x0123456789abcdef);
     const std::vector<std::uint8_t> plain = test::encode(config, pictures, format).bytes();
     config.encryption = EncoderEncryption{key(), {(parts & 1) != 0, (parts & 2) != 0, (parts & 4) != 0}};
-    const protect::FixedNonce fixed(0x0123456789abcdef);
     SCOPED_TRACE(text(config));
     const test::EncodedStream host = test::encode(config, pictures, format);
     config.backend = BackendChoice::cuda;
@@ -156,7 +156,8 @@ TEST_F(EncryptionParity, EntropyKernels) {
   config.backend = BackendChoice::cpu;
   const std::vector<std::uint8_t> host = test::encode(config, pictures).bytes();
   config.backend = BackendChoice::cuda;
-  for (const published::Coder coder : {published::Coder::cavlcu, published::Coder::cavlc_su}) {
+  for (const published::Coder coder :
+       {published::Coder::cavlcu, published::Coder::cavlcu_tuned, published::Coder::cavlc_su}) {
     Encoder encoder = published::open_encoder(config, coder);
     EXPECT_EQ(test::encode(encoder, config, pictures).bytes(), host);
   }
@@ -169,7 +170,7 @@ TEST_F(EncryptionParity, WithWatermark) {
     pictures.push_back(test::make_picture(Content::graded_noise, 80, 64, i));
   Config config;
   config.qp = 18;
-  config.watermark = EncoderWatermark{key(), {0x5c}, WatermarkScheme::t1_sign, 65536, 77};
+  config.watermark = EncoderWatermark{key(), {0x5c}, WatermarkScheme::t1_sign, 65536};
   expect_parity(config, pictures, 4, 7);
 }
 

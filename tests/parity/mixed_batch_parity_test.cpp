@@ -82,7 +82,8 @@ TEST_F(MixedBatches, LargeBatches) {
 
 TEST_F(MixedBatches, EntropyKernels) {
   for (const entropy::EntropyKernel* const kernel :
-       {static_cast<const entropy::EntropyKernel*>(nullptr), &entropy::kCavlcu, &entropy::kCavlcSu}) {
+       {static_cast<const entropy::EntropyKernel*>(nullptr), &entropy::kCavlcu, &entropy::kCavlcuTuned,
+        &entropy::kCavlcSu}) {
     for (const int slices : {1, 3}) {
       for (const auto& [name, value] : {std::pair{"aq", "off"}, {"aq", "variance"}}) {
         Config config = config_of(Preset::fast, slices, name, value);
@@ -99,7 +100,7 @@ TEST_F(MixedBatches, Watermarks) {
   for (const WatermarkScheme scheme : {WatermarkScheme::t1_sign, WatermarkScheme::t1_parity}) {
     for (const Preset preset : {Preset::fast, Preset::balanced}) {
       Config config = config_of(preset, 2, "aq", preset == Preset::fast ? "off" : "variance");
-      config.watermark = EncoderWatermark{key(), {0xc5}, scheme, 65536, 11};
+      config.watermark = EncoderWatermark{key(), {0xc5}, scheme, 65536};
       expect_same_as_alone(config, test::mixed_pictures(7, 50, 50, 3, 5), 3, {2, 7});
       expect_same_as_alone(config, test::mixed_pictures(kPairs + 2, 32, 32, 3, 6), 3, {kPairs + 2});
       if (HasFatalFailure()) return;

@@ -276,7 +276,9 @@ TEST_P(PackParity, TooManyBitsAreReported) {
   EXPECT_EQ(run.pictures[2].failure, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, PackParity, testing::Values(nullptr, &entropy::kCavlcu, &entropy::kCavlcSu),
+INSTANTIATE_TEST_SUITE_P(Kernels, PackParity,
+                         testing::Values(nullptr, &entropy::kCavlcu, &entropy::kCavlcuTuned,
+                                         &entropy::kCavlcSu),
                          [](const testing::TestParamInfo<const entropy::EntropyKernel*>& kernel) {
                            return std::string(kernel.param == nullptr ? "production" : kernel.param->name);
                          });

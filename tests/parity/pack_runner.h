@@ -22,11 +22,11 @@ std::vector<PackedBatch> pack_on_device(const Shape& shape, const std::vector<Te
                                         std::uint64_t capacity = 0,
                                         const entropy::EntropyKernel* kernel = nullptr);
 
-enum class CodingForm { cavlcu, cavlc_su };
+enum class CodingForm { cavlcu, cavlcu_tuned, cavlc_su };
 
-// The codes of all blocks, and with CAVLC_SU also the result of lag packing.
+// The codes of all blocks, and what lag packing makes of them.
 struct CodedBlocks {
-  std::vector<std::uint32_t> words;    // [picture][mb][27][entropy::kBlockWords]
+  std::vector<std::uint32_t> words;    // [picture][mb][27][entropy::kBlockWords], whatever the form stores
   std::vector<std::uint16_t> lengths;  // [picture][mb][27]
   std::vector<std::uint32_t> packed;   // [picture][packed_words]
   std::vector<std::uint64_t> packed_bits;
@@ -36,5 +36,9 @@ struct CodedBlocks {
 // Runs `repeats` times with the same scratch memory.
 std::vector<CodedBlocks> code_on_device(CodingForm form, const Shape& shape,
                                         const std::vector<TestPicture>& pictures, int repeats);
+
+// The lengths of the luma blocks, [picture][mb][16], as the form of CAVLCU gives them that codes only luma.
+std::vector<std::uint16_t> luma_lengths_on_device(const Shape& shape,
+                                                  const std::vector<TestPicture>& pictures);
 
 }  // namespace cu264::parity

@@ -33,6 +33,21 @@ float float_sample(int sample, int x, int y) {
   }
 }
 
+// Writes a number in the type that the format has.
+void put_number(PixelFormat format, float value, std::uint8_t* to) {
+  if (encoder::number_bytes(format) == 4) {
+    std::memcpy(to, &value, 4);
+  } else if (format == PixelFormat::rgb_half || format == PixelFormat::rgb_half_planar) {
+    const auto half = static_cast<_Float16>(value);
+    std::memcpy(to, &half, 2);
+  } else {
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, &value, 4);
+    const auto upper = static_cast<std::uint16_t>(bits >> 16);
+    std::memcpy(to, &upper, 2);
+  }
+}
+
 // Writes the element at position (x, y) of a plane to `to`.
 void put_position(const test::Picture& picture, PixelFormat format, int plane, int x, int y,
                   std::uint8_t* to) {
@@ -53,11 +68,17 @@ void put_position(const test::Picture& picture, PixelFormat format, int plane, i
     case PixelFormat::bgr24:
       for (int c = 0; c < 3; ++c) to[c] = sample(2 - c);
       break;
-    case PixelFormat::rgb_float_planar: {
-      const float value = float_sample(sample(plane), x, y);
-      std::memcpy(to, &value, sizeof(value));
+    case PixelFormat::rgb_float_planar:
+    case PixelFormat::rgb_half_planar:
+    case PixelFormat::rgb_bfloat16_planar:
+      put_number(format, float_sample(sample(plane), x, y), to);
       break;
-    }
+    case PixelFormat::rgb_float:
+    case PixelFormat::rgb_half:
+    case PixelFormat::rgb_bfloat16:
+      for (int c = 0; c < 3; ++c)
+        put_number(format, float_sample(sample(c), x, y), to + c * encoder::number_bytes(format));
+      break;
     default:
       to[0] = sample(plane);
   }

@@ -15,9 +15,19 @@ namespace {
 using test::Content;
 using SessionFramesParity = SessionParity;
 
-constexpr PixelFormat kFormats[] = {
-    PixelFormat::i420,  PixelFormat::nv12,   PixelFormat::gray8,      PixelFormat::rgb24,
-    PixelFormat::bgr24, PixelFormat::rgba32, PixelFormat::rgb_planar, PixelFormat::rgb_float_planar};
+constexpr PixelFormat kFormats[] = {PixelFormat::i420,
+                                    PixelFormat::nv12,
+                                    PixelFormat::gray8,
+                                    PixelFormat::rgb24,
+                                    PixelFormat::bgr24,
+                                    PixelFormat::rgba32,
+                                    PixelFormat::rgb_planar,
+                                    PixelFormat::rgb_float_planar,
+                                    PixelFormat::rgb_float,
+                                    PixelFormat::rgb_half,
+                                    PixelFormat::rgb_half_planar,
+                                    PixelFormat::rgb_bfloat16,
+                                    PixelFormat::rgb_bfloat16_planar};
 
 TEST_F(SessionFramesParity, FormatsInEveryKindOfMemory) {
   for (const PixelFormat format : kFormats) {

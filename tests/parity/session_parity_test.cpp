@@ -227,6 +227,7 @@ TEST_F(SessionParity, MemoryIsWhatWasSaid) {
   EXPECT_LE(required.device, std::size_t{4} << 30);
   std::size_t before = 0, after = 0, total = 0;
   { Encoder warm_up(config); }
+  release_cached_memory();
   ASSERT_EQ(cudaMemGetInfo(&before, &total), cudaSuccess);
   Encoder encoder(config);
   EXPECT_EQ(encoder.info().batch, required.batch);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cu264/protect.h"
+#include "protect/fixed_nonce.h"
 #include "support/encode.h"
 #include "tests/parity/device_runner.h"
 
@@ -30,8 +31,9 @@ class WatermarkParity : public testing::Test {
 
   static void expect_parity(Config config, const std::vector<test::Picture>& pictures, int batch,
                             std::uint32_t density) {
+    const protect::FixedNonce fixed(0x1234567890abcdef);
     for (const WatermarkScheme scheme : kSchemes) {
-      config.watermark = EncoderWatermark{key(), {0xc5}, scheme, density, 0x1234567890abcdef};
+      config.watermark = EncoderWatermark{key(), {0xc5}, scheme, density};
       config.backend = BackendChoice::cpu;
       const test::EncodedStream host = test::encode(config, pictures);
       config.backend = BackendChoice::cuda;

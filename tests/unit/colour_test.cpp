@@ -104,6 +104,32 @@ TEST(Colour, FloatsAreRoundedExactly) {
   }
 }
 
+TEST(Colour, SignedFloatsAreRoundedExactly) {
+  for (std::uint32_t magnitude = 0; magnitude <= bits_of(1.25f); magnitude += 9973) {
+    float value = 0;
+    std::memcpy(&value, &magnitude, sizeof(value));
+    // The products are exact in double; the sums need not be, so they are taken of whole numbers.
+    const int up = 128 + static_cast<int>(std::floor(127.5 * value));
+    const int down = 128 - static_cast<int>(std::ceil(127.5 * value));
+    ASSERT_EQ(cu264::core::sample_of_signed_float(magnitude), std::min(up, 255)) << value;
+    ASSERT_EQ(cu264::core::sample_of_signed_float(magnitude | 0x80000000u), std::max(down, 0)) << -value;
+  }
+  EXPECT_EQ(cu264::core::sample_of_signed_float(bits_of(std::numeric_limits<float>::quiet_NaN())), 0);
+  EXPECT_EQ(cu264::core::sample_of_signed_float(bits_of(std::numeric_limits<float>::infinity())), 255);
+}
+
+TEST(Colour, HalvesBecomeTheSameFloats) {
+  for (std::uint32_t bits = 0; bits < 65536; ++bits) {
+    const std::uint16_t stored = static_cast<std::uint16_t>(bits);
+    _Float16 half;
+    std::memcpy(&half, &stored, sizeof(half));
+    const std::uint32_t expected = bits_of(static_cast<float>(half)),
+                        found = cu264::core::float_of_half(bits);
+    const bool nan = (bits & 0x7fffu) > 0x7c00u;  // its payload does not matter
+    ASSERT_TRUE(nan ? (found & 0x7fffffffu) > 0x7f800000u : found == expected) << bits;
+  }
+}
+
 // A picture of random colours in each format, which must all become the same planes.
 TEST(Colour, EveryRgbFormatGivesTheSamePlanes) {
   std::mt19937 random(3);
@@ -171,6 +197,40 @@ TEST(Colour, EveryRgbFormatGivesTheSamePlanes) {
       frame.pitch[c] = 4 * width;
     }
     expect_planes(frame, "rgb_float_planar");
+    // A half has 11 bits, which tell 256 values apart; a bfloat16 has 8, and loses some of those near white.
+    std::vector<float> interleaved(3 * count);
+    std::vector<_Float16> halves(3 * count), signed_halves(3 * count);
+    for (std::size_t i = 0; i < 3 * count; ++i) {
+      interleaved[i] = static_cast<float>(colours[i]) / 255.0f;
+      halves[i] = static_cast<_Float16>(interleaved[i]);
+      signed_halves[i] = static_cast<_Float16>(interleaved[i] * 2 - 1);
+    }
+    const auto expect_interleaved = [&](PixelFormat format, const void* samples, int bytes,
+                                        const char* name) {
+      frame.format = format;
+      frame.plane[0] = static_cast<const std::uint8_t*>(samples), frame.pitch[0] = 3 * bytes * width;
+      expect_planes(frame, name);
+    };
+    expect_interleaved(PixelFormat::rgb_float, interleaved.data(), 4, "rgb_float");
+    expect_interleaved(PixelFormat::rgb_half, halves.data(), 2, "rgb_half");
+    frame.float_range = cu264::FloatRange::minus_one_to_one;
+    expect_interleaved(PixelFormat::rgb_half, signed_halves.data(), 2, "rgb_half, signed");
+    frame.float_range = cu264::FloatRange::zero_to_one;
+    std::vector<std::uint16_t> upper(3 * count);
+    for (std::size_t i = 0; i < 3 * count; ++i) {
+      upper[i] = static_cast<std::uint16_t>(bits_of(interleaved[i]) >> 16);
+      const std::uint32_t bits = std::uint32_t{upper[i]} << 16;
+      colours[i] = static_cast<std::uint8_t>(cu264::core::sample_of_float(bits));
+    }
+    expect_interleaved(PixelFormat::rgb_bfloat16, upper.data(), 2, "rgb_bfloat16");
+    std::vector<std::uint16_t> upper_planar(3 * count);
+    for (std::size_t i = 0; i < 3 * count; ++i) upper_planar[i % 3 * count + i / 3] = upper[i];
+    frame.format = PixelFormat::rgb_bfloat16_planar;
+    for (int c = 0; c < 3; ++c) {
+      frame.plane[c] = reinterpret_cast<const std::uint8_t*>(upper_planar.data() + c * count);
+      frame.pitch[c] = 2 * width;
+    }
+    expect_planes(frame, "rgb_bfloat16_planar");
   }
 }
 

@@ -42,6 +42,11 @@ TEST(Config, SetReadsEveryName) {
                                                         {"fps", "60000/2002"},
                                                         {"sar", "32:22"},
                                                         {"range", "full"},
+                                                        {"colorprim", "bt2020"},
+                                                        {"transfer", "smpte2084"},
+                                                        {"colormatrix", "bt2020nc"},
+                                                        {"chromaloc", "2"},
+                                                        {"level", "4.1"},
                                                         {"size", "1920x1080"},
                                                         {"headers", "every"},
                                                         {"batch", "16"},
@@ -60,6 +65,11 @@ TEST(Config, SetReadsEveryName) {
   EXPECT_EQ(c.sample_aspect_ratio.num, 16);
   EXPECT_EQ(c.sample_aspect_ratio.den, 11);
   EXPECT_TRUE(c.colour.full_range);
+  EXPECT_EQ(c.colour.primaries, 9);
+  EXPECT_EQ(c.colour.transfer, 16);
+  EXPECT_EQ(c.colour.matrix, 9);
+  EXPECT_EQ(c.chroma_location, 2);
+  EXPECT_EQ(c.level_idc, 41);
   EXPECT_EQ(c.width, 1920);
   EXPECT_EQ(c.height, 1080);
   EXPECT_EQ(c.headers, cu264::HeaderPlacement::every_packet);
@@ -97,6 +107,22 @@ TEST(Config, SetReadsDecimalRates) {
   EXPECT_EQ(c.sample_aspect_ratio.num, 0);
 }
 
+TEST(Config, SetReadsOtherSpellings) {
+  Config c;
+  c.threads = 3;
+  c.set("threads", "auto");
+  EXPECT_EQ(c.threads, 0);
+  for (const auto& [text, level_idc] : std::vector<std::pair<const char*, int>>{
+           {"1b", 9}, {"1", 10}, {"4", 40}, {"4.0", 40}, {"31", 31}, {"6.2", 62}, {"auto", 0}}) {
+    c.set("level", text);
+    EXPECT_EQ(c.level_idc, level_idc) << text;
+  }
+  c.set("range", "pc");
+  EXPECT_TRUE(c.colour.full_range);
+  c.set("range", "tv");
+  EXPECT_FALSE(c.colour.full_range);
+}
+
 TEST(Config, SetRefusesAndSaysWhatIsAccepted) {
   const std::pair<const char*, std::vector<const char*>> bad[] = {
       {"qp", {"", "52", "-1", "27 ", " 27", "2x", "99999999999", "0x10"}},
@@ -109,7 +135,12 @@ TEST(Config, SetRefusesAndSaysWhatIsAccepted) {
       {"fps",
        {"", "0", "-25", "25/0", "25/-1", "abc", "1/2/3", "25.", ".", "1e3", "25.0000001", "99999999999"}},
       {"sar", {"", "1:0", "-1:1", "a:b", "1:", ":1"}},
-      {"range", {"pc", "", "2"}},
+      {"range", {"PC", "", "2"}},
+      {"colorprim", {"", "BT709", "1", "bt601"}},
+      {"transfer", {"", "srgb"}},
+      {"colormatrix", {"", "GBR", "bt601"}},
+      {"chromaloc", {"", "-1", "6", "left"}},
+      {"level", {"", "0", "7", "1.4", "3.14", "63", "4,1", "b"}},
       {"size",
        {"", "0x0", "-1x5", "8193x16", "16x8193", "16", "16x", "x16", "16X16", "16x16x16", "99999999999x1"}},
       {"headers", {"", "all"}},
@@ -146,6 +177,18 @@ TEST(Config, ValidateRefusesEachField) {
       {"qp", [](Config& c) { c.qp = 52; }},
       {"preset", [](Config& c) { c.preset = static_cast<cu264::Preset>(9); }},
       {"profile", [](Config& c) { c.profile = static_cast<cu264::Profile>(9); }},
+      {"adaptive quantisation", [](Config& c) { c.aq = static_cast<AdaptiveQuantisation>(2); }},
+      {"headers", [](Config& c) { c.headers = static_cast<cu264::HeaderPlacement>(-1); }},
+      {"backend", [](Config& c) { c.backend = static_cast<cu264::BackendChoice>(3); }},
+      {"pixel format", [](Config& c) { c.input_format = static_cast<cu264::PixelFormat>(99); }},
+      {"watermark scheme",
+       [](Config& c) {
+         c.watermark.emplace(cu264::EncoderWatermark{cu264::ProtectionKey::random(), {1}});
+         c.watermark->scheme = static_cast<cu264::WatermarkScheme>(7);
+       }},
+      {"chroma location", [](Config& c) { c.chroma_location = 6; }},
+      {"chroma location", [](Config& c) { c.chroma_location = -2; }},
+      {"level_idc", [](Config& c) { c.level_idc = 14; }},
       {"slices", [](Config& c) { c.slices = 0; }},
       {"slices", [](Config& c) { c.slices = 4; }},
       {"threads", [](Config& c) { c.threads = -1; }},
@@ -166,10 +209,7 @@ TEST(Config, ValidateRefusesEachField) {
        [](Config& c) {
          c.sample_aspect_ratio = {1, 0};
        }},
-      {"sample aspect ratio",
-       [](Config& c) {
-         c.sample_aspect_ratio = {65537, 1};
-       }},
+      {"sample aspect ratio", [](Config& c) { c.sample_aspect_ratio = {65537, 1}; }},
       {"primaries", [](Config& c) { c.colour.primaries = 256; }},
       {"transfer", [](Config& c) { c.colour.transfer = -1; }},
       {"matrix", [](Config& c) { c.colour.matrix = 300; }},

@@ -76,7 +76,10 @@ void parse_vui(Reader& r, Fields& f) {
       u("matrix_coefficients", 8);
     }
   }
-  ASSERT_EQ(u("chroma_loc_info_present_flag", 1), 0);
+  if (u("chroma_loc_info_present_flag", 1)) {
+    ue("chroma_sample_loc_type_top_field");
+    ue("chroma_sample_loc_type_bottom_field");
+  }
   if (u("timing_info_present_flag", 1)) {
     u("num_units_in_tick", 32);
     u("time_scale", 32);
@@ -131,6 +134,18 @@ Config sized(int width, int height) {
 
 Fields sps_of(const Config& config, int level_idc = 40) {
   return parse_sps(cu264::encoder::sps_rbsp(config, level_idc));
+}
+
+TEST(Headers, ChromaLocationIsWrittenWhereItIsKnown) {
+  Config config = sized(64, 64);
+  EXPECT_EQ(sps_of(config)["chroma_loc_info_present_flag"], 0);
+  for (int location = 0; location <= cu264::kMaxChromaLocation; ++location) {
+    config.chroma_location = location;
+    Fields sps = sps_of(config);
+    EXPECT_EQ(sps["chroma_loc_info_present_flag"], 1);
+    EXPECT_EQ(sps["chroma_sample_loc_type_top_field"], location);
+    EXPECT_EQ(sps["chroma_sample_loc_type_bottom_field"], location);
+  }
 }
 
 TEST(Headers, SpsSaysConstrainedBaselineWithoutReordering) {

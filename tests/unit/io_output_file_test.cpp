@@ -119,6 +119,48 @@ TEST_F(OutputFileTest, FollowsLinks) {
   EXPECT_EQ(content(path("target")), "new");
 }
 
+TEST_F(OutputFileTest, WritesThroughLinksToFilesThatAreNotThereYet) {
+  fs::create_symlink("second", path("first"));  // relative to the link's folder
+  fs::create_symlink(path("folder/new"), path("second"));
+  fs::create_directory(path("folder"));
+  OutputFile file(path("first"));
+  file.write("new", 3);
+  file.commit();
+  EXPECT_TRUE(fs::is_symlink(path("first")));
+  EXPECT_TRUE(fs::is_symlink(path("second")));
+  EXPECT_EQ(content(path("folder/new")), "new");
+}
+
+TEST_F(OutputFileTest, RefusesLinksThatLeadNowhere) {
+  fs::create_symlink("loop", path("loop"));
+  EXPECT_THROW(OutputFile{path("loop")}, Error);
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(OutputFileTest, RefusesWriteProtectedFiles) {
+  put(path("out"), "old");
+  ASSERT_EQ(chmod(path("out").c_str(), 0444), 0);
+  fs::create_symlink("out", path("link"));
+  EXPECT_THROW(OutputFile{path("out")}, Error);
+  EXPECT_THROW(OutputFile{path("link")}, Error);
+  EXPECT_EQ(content(path("out")), "old");
+}
+
+TEST_F(OutputFileTest, TakesNamesOfAnyLengthThatTheSystemTakes) {
+  // 255 bytes is the most; "\xc3\xa9" is one character of two bytes, which must not be cut in half.
+  std::string accents;
+  for (int i = 0; i < 127; ++i) accents += "\xc3\xa9";
+  for (const std::string& name : {std::string(255, 'n'), accents}) {
+    OutputFile file(path(name.c_str()));
+    const std::string hidden = fs::path(file.readable_path()).filename();
+    EXPECT_NE(static_cast<unsigned char>(hidden[hidden.size() - 14]), 0xc3) << "half a character";
+    file.write("new", 3);
+    file.commit();
+    EXPECT_EQ(content(path(name.c_str())), "new");
+  }
+  EXPECT_THROW(OutputFile{path(std::string(256, 'n').c_str())}.commit(), Error);
+}
+
 TEST_F(OutputFileTest, FullDeviceIsAnError) {
   OutputFile file("/dev/full");
   EXPECT_FALSE(file.regular());

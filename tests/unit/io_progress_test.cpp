@@ -25,5 +25,14 @@ TEST(Progress, MorePicturesThanAnnounced) {
   EXPECT_EQ(progress_text(state), "[100.0%] 30/20 frames, 30.00 fps, 0.0 kb/s, eta 0:00:00");
 }
 
+TEST(Progress, FitsNarrowTerminals) {
+  const std::string text = "[ 42.0%] 420/1000 frames, 20.00 fps, 500.0 kb/s, eta 0:00:29";
+  EXPECT_EQ(fitted(text, text.size()), text);
+  EXPECT_EQ(fitted(text, text.size() - 1), "[ 42.0%] 420/1000 frames, 20.00 fps, 500.0 kb/s");
+  EXPECT_EQ(fitted(text, 30), "[ 42.0%] 420/1000 frames");
+  EXPECT_EQ(fitted(text, 8), "[ 42.0%]");
+  EXPECT_EQ(fitted(text, 0), "");
+}
+
 }  // namespace
 }  // namespace cu264::io

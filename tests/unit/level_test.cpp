@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace {
 
 using cu264::Rational;
 using cu264::encoder::choose_level;
+using cu264::encoder::stream_level;
 
 int level_of(int width, int height, Rational rate) {
   return choose_level((width + 15) / 16, (height + 15) / 16, rate).level_idc;
@@ -93,6 +96,32 @@ TEST(Level, BeyondTheTable) {
   const auto choice = choose_level(512, 512, {25, 1});
   EXPECT_EQ(choice.level_idc, 62);
   EXPECT_FALSE(choice.holds);
+}
+
+TEST(Level, AskedFor) {
+  cu264::Config config;
+  config.width = 1280, config.height = 720, config.frame_rate = {30, 1};
+  EXPECT_EQ(stream_level(config).level_idc, 31);
+  for (const int level_idc : {31, 32, 40, 62}) {
+    config.level_idc = level_idc;
+    EXPECT_EQ(stream_level(config).level_idc, level_idc);
+    EXPECT_TRUE(stream_level(config).holds);
+  }
+  config.level_idc = 40;
+  EXPECT_EQ(stream_level(config).bit_rate, 20'000'000);
+  for (const int level_idc : {9, 10, 30}) {
+    config.level_idc = level_idc;
+    try {
+      stream_level(config);
+      ADD_FAILURE() << level_idc;
+    } catch (const cu264::Error& error) {
+      EXPECT_EQ(error.code(), cu264::ErrorCode::invalid_argument);
+      EXPECT_NE(
+          std::string(error.what()).find("1280x720 at 30 pictures a second (the lowest that does is 3.1)"),
+          std::string::npos)
+          << error.what();
+    }
+  }
 }
 
 }  // namespace

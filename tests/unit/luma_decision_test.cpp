@@ -13,19 +13,21 @@
 namespace cu264::core {
 namespace {
 
+constexpr EarlyDecision kEarly = {17, 12};
+
 TEST(LumaDecision, ThresholdsAreExact) {
   std::mt19937 random(3);
   for (int i = 0; i < 100000; ++i) {
     const std::uint64_t whole = random() >> (6 + random() % 26);  // below 2^26
-    const std::uint64_t stop = whole * 20 / 16;
-    const std::uint64_t sure = whole * 10 / 16;  // below this or, where that is not whole, up to it
+    const std::uint64_t stop = whole * kEarly.stop / 16;
+    const std::uint64_t sure = whole * kEarly.sure / 16;  // below this or, where that is not whole, up to it
     const auto u32 = [](std::uint64_t value) { return static_cast<std::uint32_t>(value); };
-    ASSERT_TRUE(intra4x4_is_hopeless(u32(stop), u32(whole)));
+    ASSERT_TRUE(intra4x4_is_hopeless(kEarly, u32(stop), u32(whole)));
     if (stop > 0) {
-      ASSERT_FALSE(intra4x4_is_hopeless(u32(stop - 1), u32(whole)));
+      ASSERT_FALSE(intra4x4_is_hopeless(kEarly, u32(stop - 1), u32(whole)));
     }
-    ASSERT_EQ(intra4x4_is_sure(u32(sure), u32(whole)), whole % 8 != 0);
-    ASSERT_FALSE(intra4x4_is_sure(u32(sure + 1), u32(whole)));
+    ASSERT_EQ(intra4x4_is_sure(kEarly, u32(sure), u32(whole)), whole % 4 != 0);
+    ASSERT_FALSE(intra4x4_is_sure(kEarly, u32(sure + 1), u32(whole)));
     const std::uint64_t better = whole * 15 / 16;
     ASSERT_EQ(intra4x4_is_better(u32(better), u32(whole)), whole % 16 != 0);
     ASSERT_FALSE(intra4x4_is_better(u32(better + 1), u32(whole)));
@@ -52,6 +54,7 @@ struct MadeUpSearch {
   int satd_lambda() const { return 2; }
   int rd_lambda() const { return 100; }
   int chroma_pattern() const { return 1; }
+  EarlyDecision early_decision() const { return kEarly; }
   template <class Stop>
   Intra4x4Result search_intra4x4(Stop stop) {
     abandoned = stop(satd4x4, satd16x16);
@@ -110,12 +113,12 @@ TEST(LumaDecision, ByRdAgreesWithItsDefinition) {
     if (i % 5 == 0) search.cost16x16 = search.cost4x4 + 100 * header_bits(search.pattern);  // a tie
     decide_luma_by_rd(search);
     const std::int64_t total = search.cost4x4 + 100 * header_bits(search.pattern);
-    if (search.satd4x4 >= search.satd16x16 * 20 / 16) {
+    if (search.satd4x4 >= search.satd16x16 * 17 / 16) {
       ++outcomes[0];
       ASSERT_EQ(search.done, "choose 16x16");
       ASSERT_EQ(search.asked_to_beat, kNothingToBeat);
       ASSERT_EQ(search.cost, search.cost16x16);
-    } else if (8 * search.satd4x4 < 5 * search.satd16x16) {
+    } else if (4 * search.satd4x4 < 3 * search.satd16x16) {
       ++outcomes[1];
       ASSERT_EQ(search.done, "4x4");
       ASSERT_EQ(search.cost, total);

@@ -37,12 +37,12 @@ TEST(ProtectAes, EqualToLibcrypto) {
     for (int i = 0; i < 29; ++i) {
       std::uint32_t* const place = places[i];
       place[0] = random(), place[1] = random() % 139264, place[2] = random() % 32;
-      blocks[i] = keystream_counter(keys.nonce(), place[0], place[1], kKeystreamWatermark, place[2]);
+      blocks[i] = keystream_counter(keys.nonce(), place[0], place[1], KeystreamUse::watermark, place[2]);
     }
     keys.keystream(blocks);
     for (int i = 0; i < 29; ++i) {
       const AesBlock expected = keystream_block(expanded, keys.nonce(), places[i][0], places[i][1],
-                                                kKeystreamWatermark, places[i][2]);
+                                                KeystreamUse::watermark, places[i][2]);
       for (int w = 0; w < 4; ++w)
         EXPECT_EQ(blocks[i].words[w], expected.words[w]) << "block " << i << " word " << w;
     }
@@ -54,9 +54,10 @@ TEST(ProtectAes, NoTwoPlacesShareACounter) {
   int count = 0;
   for (const std::uint32_t picture : {0u, 1u, ~0u}) {
     for (const std::uint32_t macroblock : {0u, 1u, 255u, 256u, 139263u}) {
-      for (std::uint32_t purpose = 0; purpose < 3; ++purpose) {
+      for (const KeystreamUse use :
+           {KeystreamUse::encryption, KeystreamUse::watermark, KeystreamUse::hidden_data}) {
         for (std::uint32_t block = 0; block < 32; ++block, ++count) {
-          const AesBlock counter = keystream_counter(5, picture, macroblock, purpose, block);
+          const AesBlock counter = keystream_counter(5, picture, macroblock, use, block);
           seen.insert({counter.words[0], counter.words[1], counter.words[2], counter.words[3]});
         }
       }
@@ -77,7 +78,7 @@ TEST(ProtectAes, KeystreamOfARange) {
     for (std::uint32_t mb = 0; mb < 50; ++mb) {
       for (std::uint32_t block = 0; block < 27; ++block) {
         const AesBlock expected =
-            keystream_block(expanded, range.nonce, picture, mb, kKeystreamHiding, block);
+            keystream_block(expanded, range.nonce, picture, mb, KeystreamUse::hidden_data, block);
         for (int i = 0; i < 16; ++i, ++at)
           ASSERT_EQ(bytes[at], expected.words[i / 4] >> (24 - 8 * (i % 4)) & 255) << at;
       }

@@ -9,6 +9,7 @@
 #include "common/bitstream/rbsp.h"
 #include "protect/encode_cipher.h"
 #include "protect/keys.h"
+#include "protect/message.h"
 #include "tests/unit/small_stream.h"
 
 namespace cu264::test {
@@ -164,6 +165,59 @@ TEST(ProtectAuthentication, PicturesReplayed) {
   twice.insert(twice.end() - 1, *message);
   EXPECT_NE(refusal(*make_decryptor(test_key()), joined(twice)).find("second encryption message"),
             std::string::npos);
+}
+
+// Returns a message's unit with another number: of its picture or, in the last unit, of all pictures.
+Bytes with_number(const Bytes& unit, std::uint64_t number) {
+  const bitstream::NalUnit nal{ByteSpan(unit).first(4), ByteSpan(unit).subspan(4)};
+  Bytes rbsp;
+  bitstream::unescape(nal.unit, rbsp);
+  rbsp.resize(rbsp.size() - bitstream::kRbspPadding);
+  const std::size_t end = rbsp.size() - 1 - 32;  // the code and rbsp_trailing_bits follow
+  for (std::size_t i = 1; i <= 8; ++i, number >>= 8) rbsp[end - i] = static_cast<std::uint8_t>(number);
+  Bytes changed{0, 0, 0, 1};
+  bitstream::append_escaped(changed, unit[4], rbsp);
+  return changed;
+}
+
+// Pictures change places, or the last one is left out, and the messages' numbers are changed to match.
+TEST(ProtectAuthentication, NumbersAreCovered) {
+  const auto is_code = [](const Bytes& unit) { return unit.size() > 40 && unit[4] == 6 && unit[23] == 4; };
+  std::vector<std::size_t> codes;
+  for (std::size_t i = 0; i < sealed().units.size(); ++i) {
+    if (is_code(sealed().units[i])) codes.push_back(i);
+  }
+  ASSERT_EQ(codes.size(), 10u);
+  const auto unit = [](std::size_t index) {
+    return sealed().units.begin() + static_cast<std::ptrdiff_t>(index);
+  };
+  const std::size_t end = sealed().units.size() - 1;
+  ASSERT_EQ(with_number(*unit(codes[8]), 8), *unit(codes[8]));
+  ASSERT_EQ(with_number(*unit(end), 10), *unit(end));
+
+  std::vector<Bytes> exchanged(unit(0), unit(codes[8]));
+  exchanged.push_back(with_number(*unit(codes[9]), 8));
+  exchanged.insert(exchanged.end(), unit(codes[9] + 1), unit(end));
+  exchanged.push_back(with_number(*unit(codes[8]), 9));
+  exchanged.insert(exchanged.end(), unit(codes[8] + 1), unit(codes[9]));
+  exchanged.push_back(*unit(end));
+  EXPECT_FALSE(opens_rightly(joined(exchanged), "exchanged and renumbered"));
+
+  std::vector<Bytes> shorter(unit(0), unit(codes[9]));
+  shorter.push_back(with_number(*unit(end), 9));
+  EXPECT_FALSE(opens_rightly(joined(shorter), "the last one left out, and the count changed"));
+}
+
+// The code of a message also covers its version and its purpose.
+TEST(ProtectAuthentication, MessagesOfAnotherVersionOrPurposeAreRefused) {
+  const protect::StreamKeys keys(test_key(), 7);
+  const protect::Message right = protect::new_message(protect::MessageKind::encryption, keys, {7, 1});
+  EXPECT_NO_THROW(checked_keys(test_key(), right));
+  protect::Message changed = right;
+  changed.version = 3;
+  EXPECT_THROW(checked_keys(test_key(), changed), Error);
+  changed = right, changed.kind = protect::MessageKind::watermark;
+  EXPECT_THROW(checked_keys(test_key(), changed), Error);
 }
 
 // A changed message under the same nonce.

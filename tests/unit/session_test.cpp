@@ -185,7 +185,6 @@ TEST(Session, FlushHandsOutEverythingOnce) {
   encoder.flush();
   for (int n = 0; n < sent; ++n) EXPECT_TRUE(encoder.receive()) << n << " of " << sent;
   EXPECT_FALSE(encoder.receive());
-  error_of(ErrorCode::invalid_argument, [&] { encoder.send(clip.frame(0)); });
 }
 
 TEST(Session, MayBeDestroyedOrMovedWithPicturesInFlight) {
@@ -199,6 +198,18 @@ TEST(Session, MayBeDestroyedOrMovedWithPicturesInFlight) {
     moved = Encoder(config_of(32, 32));
     EXPECT_FALSE(moved.receive());
   }
+}
+
+TEST(Session, AnEncoderThatWasMovedFromThrows) {
+  const Clip clip(48, 48, 1);
+  Encoder encoder(config_of(48, 48));
+  const Encoder moved = std::move(encoder);
+  error_of(ErrorCode::invalid_argument, [&] { encoder.send(clip.frame(0)); });
+  error_of(ErrorCode::invalid_argument, [&] { encoder.receive(); });
+  error_of(ErrorCode::invalid_argument, [&] { encoder.flush(); });
+  error_of(ErrorCode::invalid_argument, [&] { (void)encoder.info(); });
+  error_of(ErrorCode::invalid_argument, [&] { (void)encoder.headers(); });
+  EXPECT_EQ(moved.info().width, 48);
 }
 
 TEST(Session, TheFrameMayBeReusedOnceSent) {

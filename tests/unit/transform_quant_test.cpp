@@ -179,20 +179,25 @@ TEST(Quant, TheDeadZoneIsWiderAtZeroAndGrowsWithFrequency) {
       const double step = std::ldexp(1.0, shift);
       for (int raster = 0; raster < 16; ++raster) {
         const int frequency = raster % 4 + raster / 4, first = first_level_at(zone, raster, shift);
-        ASSERT_EQ(first, std::ldexp(zone.first_level + frequency * zone.rise, shift - 8));
-        ASSERT_LE(first, step) << "a whole level must not be lost";
-        ASSERT_EQ(quantise_with_dead_zone(0, shift, first), 0);
-        ASSERT_EQ(quantise_with_dead_zone(first - 1, shift, first), 0);
-        ASSERT_EQ(quantise_with_dead_zone(first, shift, first), 1);
+        const int smallest =
+            static_cast<int>(std::ldexp(zone.first_level + frequency * zone.rise, shift - 8));
+        const auto level_of = [&](int scaled) {
+          return quantise_with_dead_zone(scaled, shift, level_rounding(shift), first);
+        };
+        ASSERT_LE(smallest, step) << "a whole level must not be lost";
+        ASSERT_EQ(level_of(0), 0);
+        ASSERT_EQ(level_of(smallest - 1), 0);
+        ASSERT_EQ(level_of(smallest), 1);
         for (const int level : {2, 3, 17}) {
           const int limit = static_cast<int>((level - 7.0 / 16) * step);
-          ASSERT_EQ(quantise_with_dead_zone(limit - 1, shift, first), level - 1);
-          ASSERT_EQ(quantise_with_dead_zone(limit, shift, first), level);
+          ASSERT_EQ(level_of(limit - 1), level - 1);
+          ASSERT_EQ(level_of(limit), level);
         }
       }
     }
   }
-  EXPECT_EQ(quantise_with_dead_zone(2100 << 15, 15, first_level_at(kDeadZoneLuma, 0, 15)), kMaxLevel);
+  EXPECT_EQ(quantise_with_dead_zone(2100 << 15, 15, level_rounding(15), first_level_at(kDeadZoneLuma, 0, 15)),
+            kMaxLevel);
 }
 
 TEST(Quant, ChromaQpFollowsTable8_15) {

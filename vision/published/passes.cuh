@@ -38,7 +38,35 @@ __device__ __forceinline__ std::uint32_t linked_pixels(const PassMaps& maps, std
   return mask;
 }
 
-// Runs passes until one changes nothing. Returns the map of edges, which is maps.now or maps.next.
+// A region as its thread holds it in registers: its strong pixels, and its weak ones.
+struct RegionMasks {
+  std::uint32_t strong = 0, weak = 0;
+};
+
+// Algorithm 3 with a region in each thread, which therefore keeps edges and instability region to itself and
+// shares its edges only. Returns the edges of the thread's region; threads from maps.count on have none. The
+// paper has one map, which threads read while others write it; here a pass reads `now` and writes `next`.
+__device__ inline std::uint32_t run_passes_in_registers(PassMaps maps, const RegionMasks& region) {
+  const std::uint32_t i = threadIdx.x;
+  const bool exists = i < maps.count;
+  std::uint32_t edges = region.strong, unstable = region.weak;
+  if (exists) maps.now[i] = edges;
+  __syncthreads();
+  bool changed = true;
+  while (changed) {
+    const std::uint32_t linked = unstable != 0 ? unstable & linked_pixels(maps, i) : 0;
+    edges |= linked, unstable &= ~linked;
+    if (exists) maps.next[i] = edges;
+    changed = __syncthreads_or(linked != 0 ? 1 : 0) != 0;
+    std::uint32_t* const before = maps.now;
+    maps.now = maps.next;
+    maps.next = before;
+  }
+  return edges;
+}
+
+// Runs passes until one changes nothing, where threads have several regions. Returns the map of edges, which
+// is maps.now or maps.next.
 __device__ inline std::uint32_t* run_passes(PassMaps maps) {
   __syncthreads();
   bool changed = true;

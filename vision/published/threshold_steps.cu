@@ -35,19 +35,73 @@ __device__ PassMaps block_maps(const WordGrid& grid, std::uint32_t count, std::u
   return {maps, maps + count, maps + 2 * static_cast<std::size_t>(count), count, grid.row_words()};
 }
 
-// Step 2 of Algorithms 2 and 6.
-__device__ void read_regions(const WordGrid& grid, const SubWords& sub, const std::uint8_t* d_level,
-                             const Thresholds& thresholds, const PassMaps& maps) {
+// The bytes of a region, one for each pixel, in registers (step 1 of Algorithms 2 and 6, steps 2 and 3 of
+// Algorithm 4). The paper's rows are padded to whole regions, so that all of them are aligned; here a region
+// that is not is read byte by byte.
+struct RegionBytes {
+  std::uint32_t word[kWordPixels / 4];
+
+  __device__ int operator[](int p) const {
+    return static_cast<int>(__byte_perm(word[p / 4], 0, 0x4440 + p % 4));
+  }
+};
+
+__device__ RegionBytes read_region(const std::uint8_t* d_pixels, const Region& region) {
+  const std::uint8_t* const d_region = d_pixels + region.at;
+  if (region.pixels == kWordPixels && reinterpret_cast<std::uintptr_t>(d_region) % sizeof(uint4) == 0) {
+    const uint4 a = reinterpret_cast<const uint4*>(d_region)[0],
+                b = reinterpret_cast<const uint4*>(d_region)[1];
+    return {{a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w}};
+  }
+  RegionBytes bytes{};
+#pragma unroll
+  for (int p = 0; p < kWordPixels; ++p) {
+    if (p < region.pixels) bytes.word[p / 4] |= std::uint32_t{d_region[p]} << (8 * (p % 4));
+  }
+  return bytes;
+}
+
+// Step 2 of Algorithms 2 and 6. Pixels outside of the picture have level 0, which is neither.
+__device__ RegionMasks region_masks(const std::uint8_t* d_level, const Region& region,
+                                    const Thresholds& thresholds) {
+  const RegionBytes level = read_region(d_level, region);
+  RegionMasks masks;
+#pragma unroll
+  for (int p = 0; p < kWordPixels; ++p) {
+    masks.strong |= static_cast<std::uint32_t>(is_strong(level[p], thresholds)) << p;
+    masks.weak |= static_cast<std::uint32_t>(is_weak(level[p], thresholds)) << p;
+  }
+  return masks;
+}
+
+// Steps 1 to 3 of Algorithms 2 and 6 for a sub-image, whose threads pass each of their regions to
+// visit(index, region, strong pixels, edges).
+template <class Visit>
+__device__ __forceinline__ void link_sub_image(const WordGrid& grid, const SubWords& sub,
+                                               const std::uint8_t* d_level, const Thresholds& thresholds,
+                                               const PassMaps& maps, const Visit& visit) {
+  if (sub.count <= blockDim.x) {
+    const bool exists = threadIdx.x < sub.count;
+    Region region{0, 0};
+    RegionMasks masks;
+    if (exists) {
+      region = region_at(grid, sub.first + threadIdx.x);
+      masks = region_masks(d_level, region, thresholds);
+    }
+    const std::uint32_t edges = run_passes_in_registers(maps, masks);
+    if (exists) visit(threadIdx.x, region, masks.strong, edges);
+    return;
+  }
+  // More regions than a block has threads, which the paper rules out.
+  for (std::uint32_t i = threadIdx.x; i < sub.count; i += blockDim.x) {
+    const RegionMasks masks = region_masks(d_level, region_at(grid, sub.first + i), thresholds);
+    maps.now[i] = masks.strong;
+    maps.unstable[i] = masks.weak;
+  }
+  const std::uint32_t* const edges = run_passes(maps);
   for (std::uint32_t i = threadIdx.x; i < sub.count; i += blockDim.x) {
     const Region region = region_at(grid, sub.first + i);
-    std::uint32_t strong = 0, weak = 0;
-    for (int p = 0; p < region.pixels; ++p) {
-      const int level = d_level[region.at + p];
-      if (is_strong(level, thresholds)) strong |= 1u << p;
-      if (is_weak(level, thresholds)) weak |= 1u << p;
-    }
-    maps.now[i] = strong;
-    maps.unstable[i] = weak;
+    visit(i, region, region_masks(d_level, region, thresholds).strong, edges[i]);
   }
 }
 
@@ -65,17 +119,13 @@ __global__ void __launch_bounds__(kMostThreads)
   for (int w = static_cast<int>(blockIdx.x); w < work; w += static_cast<int>(gridDim.x)) {
     const SubWords sub = sub_words(grid, w / pairs);
     const PassMaps maps = block_maps(grid, sub.count, d_maps);
-    const Thresholds pair = candidate_pair(set, w % pairs);
-    read_regions(grid, sub, d_level, pair, maps);
-    const std::uint32_t* const edges = run_passes(maps);
-    for (std::uint32_t i = threadIdx.x; i < sub.count; i += blockDim.x) {
-      const Region region = region_at(grid, sub.first + i);
-      // A linked pixel is an edge that is not strong.
-      for (std::uint32_t rest = edges[i]; rest != 0; rest &= rest - 1) {
-        const int p = __ffs(static_cast<int>(rest)) - 1;
-        if (!is_strong(d_level[region.at + p], pair)) atomicAdd(d_sm + region.at + p, 1u);
-      }
-    }
+    // A linked pixel is an edge that is not strong.
+    link_sub_image(grid, sub, d_level, candidate_pair(set, w % pairs), maps,
+                   [&](std::uint32_t, const Region& region, std::uint32_t strong, std::uint32_t edges) {
+                     for (std::uint32_t linked = edges & ~strong; linked != 0; linked &= linked - 1) {
+                       atomicAdd(d_sm + region.at + __ffs(static_cast<int>(linked)) - 1, 1u);
+                     }
+                   });
     __syncthreads();
   }
 }
@@ -108,11 +158,18 @@ __global__ void __launch_bounds__(kMostThreads)
   unsigned with_level = 0, histogram = 0;
   for (std::uint32_t i = threadIdx.x; i < sub.count; i += blockDim.x) {
     const Region region = region_at(grid, sub.first + i);
-    for (int p = 0; p < region.pixels; ++p) {
-      const int prob = d_prob[region.at + p];
-      if (prob < x) continue;
-      histogram += prob == x && counts_in_histogram(prob, highest);
-      with_level += d_level[region.at + p] == x && counts_in_level(x, prob, highest);
+    // A pixel outside of the picture has probability 0, less than any x.
+    const RegionBytes probs = read_region(d_prob, region);
+    bool any = false;
+#pragma unroll
+    for (int p = 0; p < kWordPixels; ++p) any = any || probs[p] >= x;
+    if (!any) continue;
+    const RegionBytes levels = read_region(d_level, region);
+#pragma unroll
+    for (int p = 0; p < kWordPixels; ++p) {
+      if (probs[p] < x) continue;
+      histogram += probs[p] == x && counts_in_histogram(probs[p], highest);
+      with_level += levels[p] == x && counts_in_level(x, probs[p], highest);
     }
   }
   with_level = warp_sum(with_level), histogram = warp_sum(histogram);
@@ -152,6 +209,23 @@ __global__ void __launch_bounds__(kThreads)
   if ((threadIdx.x & 31) == 0) d_thresholds[sub_image] = found;
 }
 
+// Steps 4 and 5 of Algorithm 6: a structure of 32 bytes where it is aligned.
+__device__ void write_edges(std::uint8_t* d_edges, int pixels, std::uint32_t edges) {
+  if (pixels == kWordPixels && reinterpret_cast<std::uintptr_t>(d_edges) % sizeof(uint4) == 0) {
+    std::uint32_t word[kWordPixels / 4];
+#pragma unroll
+    for (int w = 0; w < kWordPixels / 4; ++w) {
+      word[w] = 0;
+#pragma unroll
+      for (int p = 0; p < 4; ++p) word[w] |= (edges >> (4 * w + p) & 1u) * (std::uint32_t{kEdge} << (8 * p));
+    }
+    reinterpret_cast<uint4*>(d_edges)[0] = make_uint4(word[0], word[1], word[2], word[3]);
+    reinterpret_cast<uint4*>(d_edges)[1] = make_uint4(word[4], word[5], word[6], word[7]);
+    return;
+  }
+  for (int p = 0; p < pixels; ++p) d_edges[p] = (edges >> p & 1u) != 0 ? kEdge : 0;
+}
+
 __global__ void __launch_bounds__(kMostThreads)
     hysteresis(const __grid_constant__ WordGrid grid, const std::uint8_t* d_level,
                const Thresholds* d_thresholds, std::uint32_t* d_maps,
@@ -159,15 +233,11 @@ __global__ void __launch_bounds__(kMostThreads)
   for (int s = static_cast<int>(blockIdx.x); s < grid.layout.count; s += static_cast<int>(gridDim.x)) {
     const SubWords sub = sub_words(grid, s);
     const PassMaps maps = block_maps(grid, sub.count, d_maps);
-    read_regions(grid, sub, d_level, d_thresholds[s], maps);
-    const std::uint32_t* const edges = run_passes(maps);
-    for (std::uint32_t i = threadIdx.x; i < sub.count; i += blockDim.x) {
-      const WordPosition at = word_position(grid, sub.first + i);
-      std::uint8_t* const d_edges = plane.row(at.y) + at.x;
-      for (int p = 0; p < min(kWordPixels, grid.layout.width - at.x); ++p) {
-        d_edges[p] = (edges[i] >> p & 1u) != 0 ? kEdge : 0;
-      }
-    }
+    link_sub_image(grid, sub, d_level, d_thresholds[s], maps,
+                   [&](std::uint32_t i, const Region& region, std::uint32_t, std::uint32_t edges) {
+                     const WordPosition at = word_position(grid, sub.first + i);
+                     write_edges(plane.row(at.y) + at.x, region.pixels, edges);
+                   });
     __syncthreads();
   }
 }

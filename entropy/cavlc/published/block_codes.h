@@ -1,19 +1,45 @@
-// The result of the published coders: the code of every block, stored separately and not joined to
-// macroblocks.
+// The results of the published coders: the code of every block, stored separately and not joined to
+// macroblocks. Slots that are not in the bitstream have the length 0.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "core/block.h"
+#include "core/hd.h"
 
 namespace cu264::entropy {
 
 inline constexpr int kBlockWords = 16;  // no block exceeds 464 bits
 
-// Slots that are not in the bitstream have the length 0.
+// What CAVLCU leaves: 16 words of 32 bits for each block.
 struct BlockCodes {
   std::uint32_t* words = nullptr;    // [picture][mb][27][kBlockWords], most significant bit first
   std::uint16_t* lengths = nullptr;  // [picture][mb][27]
+
+  CU264_HD_MEMBER std::uint32_t word(std::size_t block, int i) const {
+    return words[block * kBlockWords + i];
+  }
+};
+
+inline constexpr int kBlockShorts = 26, kOverflowShorts = 4;
+
+// What CAVLC_SU leaves: 26 short words for each block. They hold 416 bits. Blocks of many escape codes are
+// longer, which the paper does not mention; their last bits go to an array that no other block touches.
+struct ShortCodes {
+  std::uint16_t* shorts = nullptr;    // [picture][mb][27][kBlockShorts]
+  std::uint16_t* overflow = nullptr;  // [picture][mb][27][kOverflowShorts]
+  std::uint16_t* lengths = nullptr;   // [picture][mb][27]
+
+  // The two short words of bits 32 i to 32 i + 31.
+  CU264_HD_MEMBER std::uint16_t* pair(std::size_t block, int i) const {
+    return 2 * i < kBlockShorts ? shorts + block * kBlockShorts + 2 * i
+                                : overflow + block * kOverflowShorts + (2 * i - kBlockShorts);
+  }
+  CU264_HD_MEMBER std::uint32_t word(std::size_t block, int i) const {
+    const std::uint16_t* const two = pair(block, i);
+    return static_cast<std::uint32_t>(two[0]) << 16 | two[1];
+  }
 };
 
 }  // namespace cu264::entropy

@@ -1,8 +1,7 @@
-// The steps are: a forward scan, which computes TotalCoeff and zigzag arrays; a backward scan, which
-// computes nC and the other symbols; coding, with one kernel for each component and its tables in shared
-// memory; lag packing, which computes positions from lengths and then moves all codes at once. Every
-// intermediate result goes through global memory, as it did in the original.
-#include <cub/block/block_scan.cuh>
+// The steps are: a forward scan, which sorts blocks in zigzag order and computes TotalCoeff; a backward scan,
+// which computes nC and the other symbols; coding, with one kernel for each component and its tables in
+// shared memory. Every intermediate result goes through global memory, as it did in the original.
+#include "entropy/cavlc/published/cavlc_su.h"
 
 #include "common/cuda/arena.h"
 #include "common/cuda/error_check.h"
@@ -10,19 +9,15 @@
 #include "core/cavlc_block.h"
 #include "core/mb_syntax.h"
 #include "core/slot_neighbours.h"
-#include "entropy/cavlc/group_bits.h"
-#include "entropy/cavlc/published/cavlc_su.h"
 #include "entropy/cavlc/word_sink.cuh"
 
 namespace cu264::entropy {
 namespace {
 
-using core::BatchView;
 using core::kBlocksPerMacroblock;
 using core::kLevelsPerBlock;
 using core::kTotalCoeffStride;
 using core::MacroblockKind;
-using core::MacroblockRecord;
 
 constexpr int kThreads = 128;
 constexpr int kRegionWidth = 4, kRegionHeight = 2;  // in macroblocks, for a thread block of the backward scan
@@ -40,25 +35,36 @@ struct SuScratch {
   std::int16_t* zigzag;       // [picture][mb][27][16]
   std::uint8_t* total_coeff;  // [picture][mb][32]
   Symbols* symbols;           // [picture][mb][27]
-  std::uint64_t* positions;   // [picture][mb][27]
 };
 
 struct SuJob {
-  BatchView batch;
+  RasterInput input;
   SuScratch scratch;
-  BlockCodes codes;
-  PackedBlocks packed;
-  std::size_t packed_words;
+  ShortCodes codes;
 
-  __device__ std::size_t blocks() const {
-    return static_cast<std::size_t>(batch.pictures) * batch.macroblocks_per_picture() * kBlocksPerMacroblock;
+  __device__ std::size_t blocks() const { return input.macroblocks() * kBlocksPerMacroblock; }
+  __device__ MacroblockKind kind(std::size_t mb) const {
+    return static_cast<MacroblockKind>(input.pred_modes[mb]);
   }
 };
 
+struct ShortStore {
+  ShortCodes codes;
+  std::size_t block;
+
+  __device__ void operator()(int index, std::uint32_t word) const {
+    std::uint16_t* const two = codes.pair(block, index);
+    two[0] = static_cast<std::uint16_t>(word >> 16);
+    two[1] = static_cast<std::uint16_t>(word);
+  }
+};
+
+// Shared memory buffers the blocks, so that accesses to global memory are coalesced. It leaves them in the
+// order of slots.
 __global__ void __launch_bounds__(kThreads) forward_scan(const __grid_constant__ SuJob job) {
   __shared__ uint4 s_levels[kThreads * 2];
   const std::size_t first = static_cast<std::size_t>(blockIdx.x) * kThreads, block = first + threadIdx.x;
-  const auto* const d_in = reinterpret_cast<const uint4*>(job.batch.levels);
+  const auto* const d_in = reinterpret_cast<const uint4*>(job.input.coeffs);
   auto* const d_out = reinterpret_cast<uint4*>(job.scratch.zigzag);
   for (int i = static_cast<int>(threadIdx.x); i < 2 * kThreads; i += kThreads) {
     if (2 * first + i < 2 * job.blocks()) s_levels[i] = d_in[2 * first + i];
@@ -66,23 +72,33 @@ __global__ void __launch_bounds__(kThreads) forward_scan(const __grid_constant__
   __syncthreads();
   if (block < job.blocks()) {
     const std::size_t mb_index = block / kBlocksPerMacroblock;
-    const int slot = static_cast<int>(block % kBlocksPerMacroblock);
-    const MacroblockRecord& mb = job.batch.macroblocks[mb_index];
-    const bool written = core::slot_is_coded(mb, slot) && ((mb.nonzero_blocks >> slot) & 1) != 0;
-    const int count = written ? core::slot_max_num_coeff(mb, slot) : 0;
+    const int slot = slot_of_position(static_cast<int>(block % kBlocksPerMacroblock));
+    const MacroblockKind kind = job.kind(mb_index);
+    const int count = core::slot_max_num_coeff(kind, slot), dc = count == 15 ? 1 : 0;
     auto* const s_own = reinterpret_cast<std::int16_t*>(s_levels) + threadIdx.x * kLevelsPerBlock;
+    std::int16_t raster[kLevelsPerBlock];
+#pragma unroll
+    for (int k = 0; k < kLevelsPerBlock; ++k) raster[k] = s_own[k];
     int total_coeff = 0;
+#pragma unroll
     for (int k = 0; k < kLevelsPerBlock; ++k) {
-      if (k >= count) s_own[k] = 0;
-      total_coeff += s_own[k] != 0;
+      const std::int16_t level = raster[core::zigzag_to_raster(k)];
+      if (k < dc) continue;
+      s_own[k - dc] = level;
+      total_coeff += level != 0;
     }
-    const bool dc = slot == core::kSlotLumaDc || (slot >= core::kSlotChromaDc && slot < core::kSlotChromaAc);
-    if (mb.kind == MacroblockKind::pcm && !dc) total_coeff = 16;
+    if (dc == 1) s_own[kLevelsPerBlock - 1] = 0;
+    const bool in_square =
+        slot != core::kSlotLumaDc && (slot < core::kSlotChromaDc || slot >= core::kSlotChromaAc);
+    if (kind == MacroblockKind::pcm && in_square) total_coeff = 16;
     job.scratch.total_coeff[mb_index * kTotalCoeffStride + slot] = static_cast<std::uint8_t>(total_coeff);
   }
   __syncthreads();
   for (int i = static_cast<int>(threadIdx.x); i < 2 * kThreads; i += kThreads) {
-    if (2 * first + i < 2 * job.blocks()) d_out[2 * first + i] = s_levels[i];
+    const std::size_t from = first + i / 2, mb_index = from / kBlocksPerMacroblock;
+    if (from >= job.blocks()) continue;
+    const int slot = slot_of_position(static_cast<int>(from % kBlocksPerMacroblock));
+    d_out[2 * (mb_index * kBlocksPerMacroblock + slot) + i % 2] = s_levels[i];
   }
 }
 
@@ -91,27 +107,27 @@ __global__ void __launch_bounds__(kRegionThreads) backward_scan(const __grid_con
   __shared__ std::uint8_t s_counts[kRegionHeight + 1][kRegionWidth + 1][kTotalCoeffStride];
   const int first_x = static_cast<int>(blockIdx.x) * kRegionWidth;
   const int first_y = static_cast<int>(blockIdx.y) * kRegionHeight;
-  const std::size_t picture_mbs = static_cast<std::size_t>(blockIdx.z) * job.batch.macroblocks_per_picture();
+  const std::size_t picture_mbs = static_cast<std::size_t>(blockIdx.z) * job.input.macroblocks_per_picture();
   constexpr int kCounts = static_cast<int>(sizeof(s_counts));
   for (int i = static_cast<int>(threadIdx.x); i < kCounts; i += kRegionThreads) {
     const int slot = i % kTotalCoeffStride, x = first_x - 1 + i / kTotalCoeffStride % (kRegionWidth + 1);
     const int y = first_y - 1 + i / kTotalCoeffStride / (kRegionWidth + 1);
-    if (x < 0 || y < 0 || x >= job.batch.mb_width || y >= job.batch.mb_height) continue;
+    if (x < 0 || y < 0 || x >= job.input.mb_width || y >= job.input.mb_height) continue;
     (&s_counts[0][0][0])[i] =
-        job.scratch.total_coeff[(picture_mbs + y * job.batch.mb_width + x) * kTotalCoeffStride + slot];
+        job.scratch.total_coeff[(picture_mbs + y * job.input.mb_width + x) * kTotalCoeffStride + slot];
   }
   __syncthreads();
   const int m = static_cast<int>(threadIdx.x) >> 5, slot = static_cast<int>(threadIdx.x) & 31;
   const int x = m % kRegionWidth, y = m / kRegionWidth, mb_x = first_x + x, mb_y = first_y + y;
-  if (mb_x >= job.batch.mb_width || mb_y >= job.batch.mb_height || slot >= kBlocksPerMacroblock) return;
-  const int slices = job.batch.slices, mb_height = job.batch.mb_height;
-  const bool above = mb_y > 0 && (slices == 1 || core::slice_of_row(mb_y, slices, mb_height) ==
-                                                     core::slice_of_row(mb_y - 1, slices, mb_height));
+  if (mb_x >= job.input.mb_width || mb_y >= job.input.mb_height || slot >= kBlocksPerMacroblock) return;
+  const std::size_t mb_index = picture_mbs + static_cast<std::size_t>(mb_y) * job.input.mb_width + mb_x;
+  const bool above =
+      mb_y > 0 && job.input.slices[mb_index] == job.input.slices[mb_index - job.input.mb_width];
   Symbols symbols{};
   symbols.nC = static_cast<std::int8_t>(
       core::slot_nc(slot, core::slot_neighbours(slot), s_counts[y + 1][x + 1],
                     mb_x > 0 ? s_counts[y + 1][x] : nullptr, above ? s_counts[y][x + 1] : nullptr));
-  const std::size_t block = (picture_mbs + mb_y * job.batch.mb_width + mb_x) * kBlocksPerMacroblock + slot;
+  const std::size_t block = mb_index * kBlocksPerMacroblock + slot;
   const std::int16_t* const d_zigzag = job.scratch.zigzag + block * kLevelsPerBlock;
   Symbols& d_symbols = job.scratch.symbols[block];
   int levels = 0, run = -1;  // run: zeros since the last level found; -1 before the first
@@ -209,54 +225,15 @@ __global__ void __launch_bounds__(kThreads)
   const std::size_t mb_index = i / count;
   const int slot = first + static_cast<int>(i % count);
   if (mb_index >= job.blocks() / kBlocksPerMacroblock) return;
-  const MacroblockRecord& mb = job.batch.macroblocks[mb_index];
   const std::size_t block = mb_index * kBlocksPerMacroblock + slot;
   int length = 0;
-  if (core::slot_is_coded(mb, slot)) {
-    WordSink sink(ArrayStore{job.codes.words + block * kBlockWords});
-    put_symbols(sink, s_tables, job.scratch.symbols[block], core::slot_max_num_coeff(mb, slot));
+  if (((job.input.coded[mb_index] >> slot) & 1) != 0) {
+    WordSink sink(ShortStore{job.codes, block});
+    put_symbols(sink, s_tables, job.scratch.symbols[block],
+                core::slot_max_num_coeff(job.kind(mb_index), slot));
     length = sink.finish();
   }
   job.codes.lengths[block] = static_cast<std::uint16_t>(length);
-}
-
-// Each thread block takes one picture. This kernel also clears the words into which lag packing ORs.
-__global__ void __launch_bounds__(1024) place_blocks(const __grid_constant__ SuJob job) {
-  using Scan = cub::BlockScan<std::uint32_t, 1024>;
-  __shared__ typename Scan::TempStorage s_scan;
-  const std::size_t blocks = job.blocks() / job.batch.pictures, base = blockIdx.x * blocks;
-  std::uint64_t position = 0;
-  for (std::size_t chunk = 0; chunk < blocks; chunk += 4 * 1024) {
-    std::uint32_t lengths[4], before[4], all = 0;
-    const std::size_t own = chunk + 4 * threadIdx.x;
-    for (int i = 0; i < 4; ++i) lengths[i] = own + i < blocks ? job.codes.lengths[base + own + i] : 0;
-    Scan(s_scan).ExclusiveSum(lengths, before, all);
-    for (int i = 0; i < 4; ++i) {
-      if (own + i < blocks) job.scratch.positions[base + own + i] = position + before[i];
-    }
-    position += all;
-    __syncthreads();
-  }
-  std::uint32_t* const d_words = job.packed.words + blockIdx.x * job.packed_words;
-  for (std::size_t word = threadIdx.x; word <= position / 32; word += 1024) d_words[word] = 0;
-  if (threadIdx.x == 0) job.packed.bits[blockIdx.x] = position;
-}
-
-__global__ void __launch_bounds__(kThreads) lag_pack(const __grid_constant__ SuJob job) {
-  const std::size_t block = static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x;
-  if (block >= job.blocks()) return;
-  const std::size_t picture = block / (job.blocks() / job.batch.pictures);
-  std::uint32_t* const d_words = job.packed.words + picture * job.packed_words;
-  const int length = job.codes.lengths[block];
-  const std::uint64_t position = job.scratch.positions[block];
-  std::uint32_t* d_to = d_words + position / 32;
-  const int shift = static_cast<int>(position % 32);
-  for (int bit = 0; bit < length; bit += 32, ++d_to) {
-    const std::uint32_t word = job.codes.words[block * kBlockWords + bit / 32];
-    const std::uint32_t high = word >> shift, low = __funnelshift_r(0, word, shift);
-    if (high != 0) atomicOr(d_to, high);
-    if (low != 0) atomicOr(d_to + 1, low);
-  }
 }
 
 SuScratch carve(std::uint8_t* memory, std::size_t& size, std::size_t mbs) {
@@ -265,16 +242,11 @@ SuScratch carve(std::uint8_t* memory, std::size_t& size, std::size_t mbs) {
   scratch.zigzag = arena.take<std::int16_t>(mbs * core::kLevelsPerMacroblock);
   scratch.total_coeff = arena.take<std::uint8_t>(mbs * kTotalCoeffStride);
   scratch.symbols = arena.take<Symbols>(mbs * kBlocksPerMacroblock);
-  scratch.positions = arena.take<std::uint64_t>(mbs * kBlocksPerMacroblock);
   size = arena.bytes();
   return scratch;
 }
 
 }  // namespace
-
-std::size_t packed_block_words(int mb_width, int mb_height) {
-  return static_cast<std::size_t>(mb_width) * mb_height * kMacroblockWords + 1;
-}
 
 std::size_t cavlc_su_scratch_bytes(int pictures, int mb_width, int mb_height) {
   std::size_t size = 0;
@@ -282,20 +254,18 @@ std::size_t cavlc_su_scratch_bytes(int pictures, int mb_width, int mb_height) {
   return size;
 }
 
-void launch_cavlc_su(const BatchView& batch, void* scratch, const BlockCodes& codes,
-                     const PackedBlocks& packed, cudaStream_t stream) {
-  const std::size_t mbs = static_cast<std::size_t>(batch.pictures) * batch.macroblocks_per_picture();
+void launch_cavlc_su(const RasterInput& input, void* scratch, const ShortCodes& codes, cudaStream_t stream) {
+  const std::size_t mbs = input.macroblocks();
   std::size_t size = 0;
-  const SuJob job{batch, carve(static_cast<std::uint8_t*>(scratch), size, mbs), codes, packed,
-                  packed_block_words(batch.mb_width, batch.mb_height)};
+  const SuJob job{input, carve(static_cast<std::uint8_t*>(scratch), size, mbs), codes};
   const auto grid = [](std::size_t threads) {
     return static_cast<unsigned>((threads + kThreads - 1) / kThreads);
   };
   forward_scan<<<grid(mbs * kBlocksPerMacroblock), kThreads, 0, stream>>>(job);
   check_launch("forward_scan");
-  const dim3 regions(static_cast<unsigned>((batch.mb_width + kRegionWidth - 1) / kRegionWidth),
-                     static_cast<unsigned>((batch.mb_height + kRegionHeight - 1) / kRegionHeight),
-                     static_cast<unsigned>(batch.pictures));
+  const dim3 regions(static_cast<unsigned>((input.mb_width + kRegionWidth - 1) / kRegionWidth),
+                     static_cast<unsigned>((input.mb_height + kRegionHeight - 1) / kRegionHeight),
+                     static_cast<unsigned>(input.pictures));
   backward_scan<<<regions, kRegionThreads, 0, stream>>>(job);
   check_launch("backward_scan");
   constexpr int kComponents[4][2] = {
@@ -304,10 +274,6 @@ void launch_cavlc_su(const BatchView& batch, void* scratch, const BlockCodes& co
     code_component<<<grid(mbs * count), kThreads, 0, stream>>>(job, first, count);
     check_launch("code_component");
   }
-  place_blocks<<<static_cast<unsigned>(batch.pictures), 1024, 0, stream>>>(job);
-  check_launch("place_blocks");
-  lag_pack<<<grid(mbs * kBlocksPerMacroblock), kThreads, 0, stream>>>(job);
-  check_launch("lag_pack");
 }
 
 }  // namespace cu264::entropy

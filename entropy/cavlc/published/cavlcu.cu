@@ -1,229 +1,370 @@
-// CAVLCU is one kernel: each thread codes a block, each warp a macroblock, each thread block a region of
-// consecutive macroblocks.
+// One kernel: half a warp codes a macroblock, each thread a block, each thread block a region of consecutive
+// macroblocks. The sections are those of the CAVLCU paper, and so are the names of functions and variables.
 //
-// Three things differ from the published form. A macroblock has all its 27 blocks, not 16. Levels are stored
-// in coding order, so that no reordering is needed. Regions are taken by ticket, because a thread block may
-// wait only for others that have begun.
+// The paper shows the 16 luma blocks. The eleven others of a macroblock are coded in the same way afterwards,
+// by eleven of the half-warp's threads. Regions are taken by ticket, because a thread block may wait only for
+// others that have begun, and shuffles and barriers name their lanes.
 #include <cuda/atomic>
 
 #include "common/cuda/arena.h"
 #include "common/cuda/error_check.h"
 #include "common/cuda/warp.cuh"
 #include "core/cavlc_block.h"
-#include "core/mb_syntax.h"
-#include "core/slot_neighbours.h"
-#include "entropy/cavlc/block_coder.cuh"
+#include "core/cavlc_tables.h"
 #include "entropy/cavlc/published/cavlcu.h"
-#include "entropy/cavlc/word_sink.cuh"
 
 namespace cu264::entropy {
 namespace {
 
-using core::BatchView;
 using core::MacroblockKind;
-using core::MacroblockRecord;
 
-constexpr int kRegion = 8;  // macroblocks
-constexpr int kThreads = 32 * kRegion;
+constexpr int kRegSize = 8;  // REG_SIZE, in macroblocks
+constexpr int kHalfWarp = 16;
+constexpr int kThreads = kHalfWarp * kRegSize;
 constexpr int kEdge = 8;  // blocks of a macroblock along one side: 4 luma, 2 Cb, 2 Cr
 
-// Arrays through which thread blocks hand over counts. Each element is written once and consumed once;
-// consuming it leaves it zero.
-struct HandOver {
-  std::uint32_t* ticket;
-  std::uint32_t*
-      info_a;  // [picture][region][kEdge], from the region's last macroblock to its right neighbour
-  std::uint32_t* info_b;  // [picture][mb][kEdge], from a macroblock to the one below
+// Section 4.6. Members x and y of an entry are the code's length and its value.
+struct Tables {
+  uchar2 coeff_token[5][17][4];
+  uchar2 total_zeros[core::kTotalZerosRows][16];
+  uchar2 run_before[7][15];
 };
 
-// TotalCoeff and the slice in one word that is never zero.
-__device__ std::uint32_t pack_info(int slice, int total_coeff) {
-  return static_cast<std::uint32_t>(slice << 16 | 64 | total_coeff);
+struct Scratch {
+  std::uint32_t* ticket;
+  Tables* tables;
+  std::uint32_t* info_a;  // [picture][region][kEdge]
+  std::uint32_t* info_b;  // [picture][mb][kEdge]
+};
+
+__device__ uchar2 table_entry(const core::CodeWord& code) {
+  return make_uchar2(static_cast<unsigned char>(code.length), static_cast<unsigned char>(code.bits));
 }
+
+__global__ void __launch_bounds__(kThreads) make_tables(Tables* d_tables) {
+  for (int i = static_cast<int>(threadIdx.x); i < 5 * 17 * 4; i += kThreads) {
+    d_tables->coeff_token[i / 68][i / 4 % 17][i % 4] =
+        table_entry(core::coeff_token_code(i / 68, i / 4 % 17, i % 4));
+  }
+  for (int i = static_cast<int>(threadIdx.x); i < core::kTotalZerosRows * 16; i += kThreads) {
+    d_tables->total_zeros[i / 16][i % 16] = table_entry(core::total_zeros_code(i / 16 + 1, i % 16));
+  }
+  for (int i = static_cast<int>(threadIdx.x); i < 7 * 15; i += kThreads) {
+    d_tables->run_before[i / 15][i % 15] = table_entry(core::run_before_code(i / 15 + 1, i % 15));
+  }
+}
+
+// Section 4.2: the paper's longlong4, which two loads of 16 bytes fetch.
+struct BlockVector {
+  longlong2 xy, zw;
+};
+
+// The raster index of position k of the zigzag scan, without a table in memory.
+__device__ __forceinline__ constexpr int zigzag_to_raster(int k) {
+  return static_cast<int>((0xfeb7adc963258410u >> (4 * k)) & 15);
+}
+
+// Table 7: four coefficients in each member.
+__device__ __forceinline__ int coefficient(const BlockVector& block_vec, int raster) {
+  const longlong2 half = (raster & 8) != 0 ? block_vec.zw : block_vec.xy;
+  const long long member = (raster & 4) != 0 ? half.y : half.x;
+  return static_cast<short>(member >> (16 * (raster & 3)));
+}
+
+// Section 4.4.
+struct Symbols {
+  int total_coeff = 0, num_t1s = 0;
+  std::uint32_t t1s = 0, zigzag_levels_mask = 0, zigzag_array_mask = 0;
+
+  // Algorithm 6
+  __device__ __forceinline__ void update(int coeff, std::uint32_t mask_of_coeff) {
+    if (abs(coeff) == 1 && num_t1s < 3 && zigzag_levels_mask == 0) {
+      t1s = t1s << 1 | (coeff == 1 ? 0 : 1);
+      ++num_t1s;
+    } else {
+      zigzag_levels_mask |= mask_of_coeff;
+    }
+    zigzag_array_mask |= mask_of_coeff;
+  }
+};
+
+__device__ __forceinline__ constexpr std::uint32_t mask_of_coeff(int coeff_idx) {
+  return 1u << (15 - coeff_idx);
+}
+
+// Sections 4.3 and 4.4, algorithm 5: zz_array is in registers, since all its indices are constants.
+__device__ __forceinline__ Symbols calculate_symbols(const BlockVector& block_vec, bool ac_only) {
+  short zz_array[16];
+#pragma unroll
+  for (int k = 0; k < 16; ++k) zz_array[k] = static_cast<short>(coefficient(block_vec, zigzag_to_raster(k)));
+  Symbols symbols;
+#pragma unroll
+  for (int coeff_idx = 15; coeff_idx >= 1; --coeff_idx) {
+    if (zz_array[coeff_idx] != 0) symbols.update(zz_array[coeff_idx], mask_of_coeff(coeff_idx));
+  }
+  if (ac_only) {
+    symbols.zigzag_array_mask <<= 1;
+  } else if (zz_array[0] != 0) {
+    symbols.update(zz_array[0], mask_of_coeff(0));
+  }
+  symbols.total_coeff = __popc(symbols.zigzag_array_mask);
+  return symbols;
+}
+
+// Where a thread's block lies. Blocks of luma form a square of 4x4 blocks, those of a chroma component one of
+// 2x2; a thread's neighbours in the square are the threads 1 and `columns` before it.
+struct BlockPlace {
+  int position;    // of the input (raster_input.h)
+  bool in_square;  // not a DC block
+  int x, y, columns;
+  int first_edge;  // the square's first element along the macroblock's edge
+
+  __device__ __forceinline__ static BlockPlace luma(int thread) {
+    return {thread, true, thread & 3, thread >> 2, 4, 0};
+  }
+  __device__ __forceinline__ static BlockPlace other(int thread) {
+    return {kLumaPositions + thread, thread < 8, thread & 1, (thread >> 1) & 1, 2, 4 + (thread >> 2) * 2};
+  }
+};
+
+struct Macroblock {
+  bool exists;
+  int picture, region, z;  // z: its number in the region
+  int row, col;
+  std::size_t index;
+  int slice;
+  MacroblockKind pred_mode;
+  std::uint32_t coded;
+};
+
+// Section 4.5.
+using Element = cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device>;
+
+// Reads an element until its writer has set it, and leaves it zero for the next launch.
+__device__ std::uint32_t consume(std::uint32_t* element) {
+  std::uint32_t info;
+  while ((info = atomicExch(element, 0u)) == 0) {
+  }
+  return info;
+}
+
 // The count, or -1 if the neighbour lies in another slice.
 __device__ int count_in_slice(std::uint32_t info, int slice) {
   return static_cast<int>(info >> 16) == slice ? static_cast<int>(info & 31) : -1;
 }
 
-using Element = cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device>;
+using SharedInfo = volatile std::uint32_t[kRegSize][kEdge];
 
-__device__ void hand_over(std::uint32_t& element, std::uint32_t info) {
-  Element(element).store(info, cuda::memory_order_relaxed);
-}
-// The element holds all the information, so that no other access needs to be ordered.
-__device__ std::uint32_t consume(std::uint32_t& element) {
-  std::uint32_t info;
-  while ((info = Element(element).exchange(0, cuda::memory_order_relaxed)) == 0) __nanosleep(20);
-  return info;
-}
+// Algorithm 7. All threads of the thread block must call this.
+__device__ int manage_nC(const RasterInput& input, const Scratch& scratch, SharedInfo& s_info_a,
+                         const Macroblock& mb, const BlockPlace& block, int total_coeff) {
+  const std::uint32_t info = static_cast<std::uint32_t>(mb.slice << 16) + 64 + total_coeff;
+  const bool takes_part = mb.exists && block.in_square;
+  const int regions = (input.macroblocks_per_picture() + kRegSize - 1) / kRegSize, last = block.columns - 1;
+  std::uint32_t* const d_info_b = scratch.info_b + mb.index * kEdge + block.first_edge + block.x;
+  std::uint32_t* const d_info_a = scratch.info_a +
+                                  (static_cast<std::size_t>(mb.picture) * regions + mb.region) * kEdge +
+                                  block.first_edge + block.y;
+  if (takes_part && block.y == last && mb.row + 1 < input.mb_height)
+    Element(*d_info_b).store(info, cuda::memory_order_relaxed);
+  if (takes_part && block.x == last) {
+    s_info_a[mb.z][block.first_edge + block.y] = info;
+    if (mb.z == kRegSize - 1 && mb.col + 1 < input.mb_width)
+      Element(*d_info_a).store(info, cuda::memory_order_relaxed);
+  }
 
-// The position of a slot's block along the right or bottom edge of its macroblock, or -1 if it is not at
-// that edge.
-__device__ int edge_position(int slot, bool right) {
-  if (slot < core::kSlotLuma || slot >= core::kBlocksPerMacroblock) return -1;
-  if (slot < core::kSlotChromaDc) {
-    const int x = core::luma_block_x(slot - core::kSlotLuma), y = core::luma_block_y(slot - core::kSlotLuma);
-    return right ? (x == 3 ? y : -1) : (y == 3 ? x : -1);
-  }
-  if (slot < core::kSlotChromaAc) return -1;
-  const int component = (slot - core::kSlotChromaAc) >> 2, x = (slot - core::kSlotChromaAc) & 1;
-  const int y = ((slot - core::kSlotChromaAc) >> 1) & 1;
-  return right ? (x == 1 ? 4 + 2 * component + y : -1) : (y == 1 ? 4 + 2 * component + x : -1);
-}
-
-// What a lane must know of its slot, packed into a word. It is the same for all macroblocks.
-struct SlotFacts {
-  std::uint32_t packed = 0;
-
-  __device__ static SlotFacts of(int slot) {
-    const bool has_neighbours = slot >= core::kSlotLuma && slot < core::kBlocksPerMacroblock &&
-                                (slot < core::kSlotChromaDc || slot >= core::kSlotChromaAc);
-    const core::SlotNeighbours n = core::slot_neighbours(has_neighbours ? slot : core::kSlotLuma);
-    const int a = n.a_outside ? edge_position(n.slot_a, true) : 0;
-    const int b = n.b_outside ? edge_position(n.slot_b, false) : 0;
-    return {static_cast<std::uint32_t>(n.slot_a | n.slot_b << 5 | (has_neighbours && n.a_outside) << 10 |
-                                       (has_neighbours && n.b_outside) << 11 |
-                                       (edge_position(slot, true) + 1) << 12 |
-                                       (edge_position(slot, false) + 1) << 16 | a << 20 | b << 24)};
-  }
-  __device__ int field(int first, int bits) const {
-    return static_cast<int>((packed >> first) & ((1u << bits) - 1));
-  }
-  __device__ int slot_a() const { return field(0, 5); }
-  __device__ int slot_b() const { return field(5, 5); }
-  __device__ bool a_outside() const { return field(10, 1) != 0; }
-  __device__ bool b_outside() const { return field(11, 1) != 0; }
-  __device__ int right() const { return field(12, 4) - 1; }  // -1: the block is not at that edge
-  __device__ int bottom() const { return field(16, 4) - 1; }
-  __device__ int edge_a() const { return field(20, 4); }  // the neighbour's position along its edge
-  __device__ int edge_b() const { return field(24, 4); }
-};
-
-__global__ void __launch_bounds__(kThreads)
-    cavlcu(const __grid_constant__ BatchView batch, const __grid_constant__ HandOver hand,
-           const std::uint32_t* zeros_and_runs, const __grid_constant__ BlockCodes codes) {
-  __shared__ std::uint32_t s_info_a[kRegion][kEdge];
-  __shared__ std::uint32_t s_region;
-  __shared__ __align__(32) std::uint8_t s_levels[kRegion * StagedLevels::kWarpBytes];
-  __shared__ std::uint32_t s_facts[32];
-  __shared__ __align__(LevelCodes::kAlignment) LevelCodes s_level_codes;
-  s_level_codes.fill<kThreads>();
-  if (threadIdx.x >= kThreads - 32) s_facts[threadIdx.x & 31] = SlotFacts::of(threadIdx.x & 31).packed;
-  if (threadIdx.x == 0) {
-    s_region = cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device>(*hand.ticket)
-                   .fetch_add(1, cuda::memory_order_relaxed);
-  }
-  __syncthreads();
-  const int mbs = batch.macroblocks_per_picture(), regions = (mbs + kRegion - 1) / kRegion;
-  const int picture = static_cast<int>(s_region) / regions, region = static_cast<int>(s_region) % regions;
-  const int z = static_cast<int>(threadIdx.x) >> 5, slot = static_cast<int>(threadIdx.x) & 31;
-  const int mb_index = region * kRegion + z;
-  const bool exists = mb_index < mbs;  // the same for all lanes of a warp
-  const int mb_x = mb_index % batch.mb_width, mb_y = mb_index / batch.mb_width;
-  const int mb_slice = batch.slices == 1 ? 0 : core::slice_of_row(mb_y, batch.slices, batch.mb_height);
-  const std::size_t index = static_cast<std::size_t>(picture) * mbs + mb_index;
-  const MacroblockRecord* const mb = batch.macroblocks + index;
-  const std::int16_t* const d_levels =
-      batch.levels + index * core::kLevelsPerMacroblock + slot * core::kLevelsPerBlock;
-  const std::uint32_t coded_slots = exists ? core::coded_slots(*mb) : 0;
-  const bool coded = ((coded_slots >> slot) & 1) != 0;
-  const int max_num_coeff = coded ? core::slot_max_num_coeff(*mb, slot) : 0;
-  const StagedLevels levels(StagedLevels::address(s_levels + z * StagedLevels::kWarpBytes, slot));
-  const std::uint32_t pair = pair_of_ones();
-  const SharedAddress level_codes = s_level_codes.address();
-  LevelSigns signs{};
-  if (coded && ((mb->nonzero_blocks >> slot) & 1) != 0) {
-    const BlockLevels loaded = load_levels(reinterpret_cast<const BlockLevels*>(d_levels));
-    levels.store(loaded);
-    signs = level_signs(loaded, pair);
-  }
-  const bool pcm = exists && mb->kind == MacroblockKind::pcm;
-  const int total_coeff = pcm ? 16 : __popc(signs.nonzero);  // 9.2.1
-
-  const std::uint32_t info = pack_info(mb_slice, total_coeff);
-  std::uint32_t* const d_info_b = hand.info_b + index * kEdge;
-  std::uint32_t* const d_info_a =
-      hand.info_a + (static_cast<std::size_t>(picture) * regions + region) * kEdge;
-  const SlotFacts facts{s_facts[slot]};
-  const int right = facts.right(), bottom = facts.bottom();
-  if (exists && bottom >= 0 && mb_y + 1 < batch.mb_height) hand_over(d_info_b[bottom], info);
-  if (exists && right >= 0) {
-    s_info_a[z][right] = info;
-    if (z == kRegion - 1 && mb_x + 1 < batch.mb_width) hand_over(d_info_a[right], info);
-  }
   __syncthreads();
 
-  // A neighbour in the same macroblock is read by shuffle, one outside from the right or bottom edge of its
-  // macroblock.
-  int nA = __shfl_sync(kAllLanes, total_coeff, facts.slot_a());
-  int nB = __shfl_sync(kAllLanes, total_coeff, facts.slot_b());
-  if (exists && facts.a_outside()) {
-    nA = -1;
-    const int edge = facts.edge_a();
-    if (mb_x > 0)
-      nA = count_in_slice(z > 0 ? s_info_a[z - 1][edge] : consume(d_info_a[edge - kEdge]), mb_slice);
-  }
-  if (exists && facts.b_outside()) {
+  int nB = __shfl_up_sync(kAllLanes, total_coeff, block.columns, kHalfWarp);
+  int nA = __shfl_up_sync(kAllLanes, total_coeff, 1, kHalfWarp);
+  if (takes_part && block.y == 0) {
     nB = -1;
     // The element is consumed even if it does not count, because the next launch must find zero.
-    if (mb_y > 0) {
-      const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(batch.mb_width) * kEdge;
-      nB = count_in_slice(consume(d_info_b[facts.edge_b() - row]), mb_slice);
+    if (mb.row > 0)
+      nB = count_in_slice(consume(d_info_b - static_cast<std::ptrdiff_t>(input.mb_width) * kEdge), mb.slice);
+  }
+  if (takes_part && block.x == 0) {
+    nA = -1;
+    if (mb.col > 0) {
+      const std::uint32_t left =
+          mb.z > 0 ? s_info_a[mb.z - 1][block.first_edge + block.y] : consume(d_info_a - kEdge);
+      nA = count_in_slice(left, mb.slice);
     }
   }
-  int nC = core::nc_from_neighbours(nA, nB);
-  const int first_luma_nc = __shfl_sync(kAllLanes, nC, core::kSlotLuma);
-  if (slot == core::kSlotLumaDc) nC = first_luma_nc;
-  if (slot == core::kSlotChromaDc || slot == core::kSlotChromaDc + 1) nC = core::kChromaDcNc;
-  __syncwarp();
-
-  if (!exists || slot >= core::kBlocksPerMacroblock) return;
-  const std::size_t block = index * core::kBlocksPerMacroblock + slot;
-  int length = 0;
-  if (coded) {
-    BlockSink sink{ArrayStore{codes.words + block * kBlockWords}};
-    if (signs.nonzero != 0) {
-      const auto tokens = [](int column, int total, int trailing_ones) -> Token {
-        return {core::coeff_token_code(column, total, trailing_ones), first_row(total, trailing_ones)
-                                                                          << kRowShift};
-      };
-      const auto most = [&] { return max_num_coeff; };
-      const BlockTables<decltype(tokens)> tables{zeros_and_runs, level_codes, tokens};
-      const BlockSymbols symbols = symbols_of(tables, signs, core::coeff_token_column(nC), most);
-      put_token_and_levels(sink, tables, levels, symbols);
-      sink.put_last(true_end(symbols, most));
-    } else {
-      const core::CodeWord token = core::coeff_token_code(core::coeff_token_column(nC), 0, 0);
-      sink.queue.start(token.bits, token.length);
-    }
-    sink.make_room();
-    sink.store(sink.words, left_aligned(sink.queue.low, sink.queue.count));
-    length = 32 * sink.words + sink.queue.count;
-  }
-  codes.lengths[block] = static_cast<std::uint16_t>(length);
+  return core::nc_from_neighbours(nA, nB);
 }
 
-int regions_of(int mbs) {
-  return (mbs + kRegion - 1) / kRegion;
+// Section 4.6: the bits that wait for a word to be full.
+class Encoding {
+ public:
+  __device__ explicit Encoding(std::uint32_t* d_blk_enc) : d_blk_enc_(d_blk_enc) {}
+
+  CU264_HD_MEMBER void put(std::uint32_t value, int length) {
+    const int rest = word_len_ + length - 32;
+    if (rest <= 0) {
+      word_val_ = word_val_ << length | value;
+      word_len_ += length;
+    } else {
+      d_blk_enc_[word_idx_++] = word_val_ << (length - rest) | value >> rest;
+      word_val_ = value & ((1u << rest) - 1);
+      word_len_ = rest;
+    }
+  }
+  __device__ __forceinline__ void put(uchar2 code) { put(code.y, code.x); }
+  // Returns the encoding's length in bits.
+  __device__ __forceinline__ int finish() {
+    if (word_len_ > 0) d_blk_enc_[word_idx_] = word_val_ << (32 - word_len_);
+    return word_idx_ * 32 + word_len_;
+  }
+
+ private:
+  std::uint32_t* d_blk_enc_;
+  std::uint32_t word_val_ = 0;
+  int word_len_ = 0, word_idx_ = 0;
+};
+
+__device__ int encode_block(std::uint32_t* d_blk_enc, const Tables* d_tables, const BlockVector& block_vec,
+                            const Symbols& symbols, int max_num_coeff, int nC) {
+  Encoding encoding(d_blk_enc);
+  const int total_coeff = symbols.total_coeff, num_t1s = symbols.num_t1s;
+  encoding.put(__ldg(&d_tables->coeff_token[core::coeff_token_column(nC)][total_coeff][num_t1s]));
+  if (total_coeff == 0) return encoding.finish();
+  encoding.put(symbols.t1s, num_t1s);
+
+  // The levels, without tables
+  core::CavlcSymbols counts;
+  counts.total_coeff = total_coeff, counts.trailing_ones = num_t1s;
+  int suffix_length = core::first_suffix_length(counts);
+  bool cannot_be_one = num_t1s < 3;
+  for (std::uint32_t mask = symbols.zigzag_levels_mask; mask != 0; cannot_be_one = false) {
+    const int coeff_pos = __ffs(static_cast<int>(mask)) - 1;
+    mask &= ~(1u << coeff_pos);
+    const int level = coefficient(block_vec, zigzag_to_raster(15 - coeff_pos));
+    core::put_level(encoding, core::level_code(level, cannot_be_one), suffix_length);
+    suffix_length = core::next_suffix_length(suffix_length, abs(level));
+  }
+
+  // TotalZeros and the runs
+  std::uint32_t mask = symbols.zigzag_array_mask;
+  int prev_coeff_pos = __ffs(static_cast<int>(mask)) - 1;
+  int zeros_left = 16 - total_coeff - prev_coeff_pos;
+  const int row = total_coeff - 1 + (max_num_coeff == 4 ? core::kChromaDcTotalZeros : 0);
+  if (total_coeff < max_num_coeff) encoding.put(__ldg(&d_tables->total_zeros[row][zeros_left]));
+  for (int i = 1; i < total_coeff && zeros_left > 0; ++i) {
+    mask &= ~(1u << prev_coeff_pos);
+    const int coeff_pos = __ffs(static_cast<int>(mask)) - 1, run = coeff_pos - prev_coeff_pos - 1;
+    encoding.put(__ldg(&d_tables->run_before[min(zeros_left, 7) - 1][run]));
+    zeros_left -= run;
+    prev_coeff_pos = coeff_pos;
+  }
+  return encoding.finish();
+}
+
+// Algorithm 3 for one block. All threads of the thread block must call this. Returns nC.
+__device__ __forceinline__ int code(const RasterInput& input, const Scratch& scratch, SharedInfo& s_info_a,
+                                    const BlockCodes& codes, const Macroblock& mb, const BlockPlace& block,
+                                    int luma_dc_nC) {
+  const bool has_block = mb.exists && block.position < core::kBlocksPerMacroblock;
+  const int slot = has_block ? slot_of_position(block.position) : 0;
+  BlockVector block_vec{};
+  if (has_block) {
+    block_vec = reinterpret_cast<const BlockVector*>(
+        input.coeffs)[mb.index * core::kBlocksPerMacroblock + block.position];
+  }
+  const bool luma = block.position < kLumaPositions;
+  const bool ac_only = luma ? mb.pred_mode == MacroblockKind::intra16x16 : block.in_square;
+  const Symbols symbols = calculate_symbols(block_vec, ac_only);
+
+  // An I_PCM macroblock counts as full (H.264 9.2.1).
+  int nC = manage_nC(input, scratch, s_info_a, mb, block,
+                     mb.pred_mode == MacroblockKind::pcm ? 16 : symbols.total_coeff);
+  if (!block.in_square) nC = slot == core::kSlotLumaDc ? luma_dc_nC : core::kChromaDcNc;
+
+  __syncwarp();
+  if (!has_block) return nC;
+  const std::size_t out = mb.index * core::kBlocksPerMacroblock + slot;
+  int length = 0;
+  if (((mb.coded >> slot) & 1) != 0) {
+    const int max_num_coeff = ac_only ? 15 : luma || slot == core::kSlotLumaDc ? 16 : 4;
+    length =
+        encode_block(codes.words + out * kBlockWords, scratch.tables, block_vec, symbols, max_num_coeff, nC);
+  }
+  codes.lengths[out] = static_cast<std::uint16_t>(length);
+  return nC;
+}
+
+template <CavlcuBlocks kBlocks>
+__global__ void __launch_bounds__(kThreads)
+    cavlcu(const __grid_constant__ RasterInput input, const __grid_constant__ Scratch scratch,
+           const __grid_constant__ BlockCodes codes) {
+  __shared__ volatile std::uint32_t s_info_a[kRegSize][kEdge];
+  __shared__ std::uint32_t s_region;
+  if (threadIdx.x == 0) s_region = atomicAdd(scratch.ticket, 1u);
+  __syncthreads();
+
+  // Section 4.1
+  const int mbs = input.macroblocks_per_picture(), regions = (mbs + kRegSize - 1) / kRegSize;
+  const int thread = static_cast<int>(threadIdx.x) % kHalfWarp;
+  Macroblock mb{};
+  mb.picture = static_cast<int>(s_region) / regions, mb.region = static_cast<int>(s_region) % regions;
+  mb.z = static_cast<int>(threadIdx.x) / kHalfWarp;
+  const int in_picture = mb.region * kRegSize + mb.z;
+  mb.exists = in_picture < mbs;
+  mb.row = in_picture / input.mb_width, mb.col = in_picture % input.mb_width;
+  mb.index = static_cast<std::size_t>(mb.picture) * mbs + in_picture;
+  if (mb.exists) {
+    mb.slice = input.slices[mb.index];
+    mb.pred_mode = static_cast<MacroblockKind>(input.pred_modes[mb.index]);
+    mb.coded = input.coded[mb.index];
+  }
+
+  const int nC = code(input, scratch, s_info_a, codes, mb, BlockPlace::luma(thread), 0);
+  if constexpr (kBlocks == CavlcuBlocks::all) {
+    const int luma_dc_nC = __shfl_sync(kAllLanes, nC, 0, kHalfWarp);
+    code(input, scratch, s_info_a, codes, mb, BlockPlace::other(thread), luma_dc_nC);
+  }
+}
+
+int regions_of(int mb_width, int mb_height) {
+  return (mb_width * mb_height + kRegSize - 1) / kRegSize;
+}
+
+Scratch carve(Arena& arena, int pictures, int mb_width, int mb_height) {
+  const std::size_t mbs = static_cast<std::size_t>(mb_width) * mb_height;
+  Scratch scratch{};
+  scratch.ticket = arena.take<std::uint32_t>(1);
+  scratch.tables = arena.take<Tables>(1);
+  scratch.info_a =
+      arena.take<std::uint32_t>(static_cast<std::size_t>(pictures) * regions_of(mb_width, mb_height) * kEdge);
+  scratch.info_b = arena.take<std::uint32_t>(pictures * mbs * kEdge);
+  return scratch;
 }
 
 }  // namespace
 
 std::size_t cavlcu_scratch_bytes(int pictures, int mb_width, int mb_height) {
-  const std::size_t mbs = static_cast<std::size_t>(mb_width) * mb_height;
-  const std::size_t elements = pictures * (mbs + regions_of(mb_width * mb_height)) * kEdge;
-  return Arena::kAlignment + aligned(elements * sizeof(std::uint32_t), Arena::kAlignment);
+  Arena arena(nullptr);
+  carve(arena, pictures, mb_width, mb_height);
+  return arena.bytes();
 }
 
-void launch_cavlcu(const BatchView& batch, const std::uint32_t* zeros_and_runs, void* scratch,
-                   const BlockCodes& codes, cudaStream_t stream) {
-  const int regions = batch.pictures * regions_of(batch.macroblocks_per_picture());
-  HandOver hand;
-  hand.ticket = static_cast<std::uint32_t*>(scratch);
-  hand.info_a = hand.ticket + Arena::kAlignment / sizeof(std::uint32_t);
-  hand.info_b = hand.info_a + static_cast<std::size_t>(regions) * kEdge;
-  check_cuda(cudaMemsetAsync(hand.ticket, 0, sizeof(std::uint32_t), stream), "cudaMemsetAsync");
-  cavlcu<<<static_cast<unsigned>(regions), kThreads, 0, stream>>>(batch, hand, zeros_and_runs, codes);
+void launch_prepare_cavlcu(int pictures, int mb_width, int mb_height, void* memory, cudaStream_t stream) {
+  Arena arena(memory);
+  const Scratch scratch = carve(arena, pictures, mb_width, mb_height);
+  check_cuda(cudaMemsetAsync(memory, 0, arena.bytes(), stream), "cudaMemsetAsync");
+  make_tables<<<1, kThreads, 0, stream>>>(scratch.tables);
+  check_launch("make_tables");
+}
+
+void launch_cavlcu(const RasterInput& input, CavlcuBlocks blocks, void* memory, const BlockCodes& codes,
+                   cudaStream_t stream) {
+  Arena arena(memory);
+  const Scratch scratch = carve(arena, input.pictures, input.mb_width, input.mb_height);
+  const auto regions = static_cast<unsigned>(input.pictures) *
+                       static_cast<unsigned>(regions_of(input.mb_width, input.mb_height));
+  check_cuda(cudaMemsetAsync(scratch.ticket, 0, sizeof(std::uint32_t), stream), "cudaMemsetAsync");
+  const auto kernel = blocks == CavlcuBlocks::luma ? cavlcu<CavlcuBlocks::luma> : cavlcu<CavlcuBlocks::all>;
+  kernel<<<regions, kThreads, 0, stream>>>(input, scratch, codes);
   check_launch("cavlcu");
 }
 

@@ -11,15 +11,18 @@
 #include "entropy/cavlc/code_batch.h"
 #include "entropy/cavlc/published/cavlc_su.h"
 #include "entropy/cavlc/published/cavlcu.h"
+#include "entropy/cavlc/published/cavlcu_tuned.h"
 #include "entropy/cavlc/published/join_blocks.h"
+#include "entropy/cavlc/published/raster_input.h"
 
 namespace cu264::entropy {
 namespace {
 
-// The codes of the blocks, which both coders leave in the first part of their memory.
-BlockCodes take_block_codes(Arena& arena, int pictures, int mb_width, int mb_height) {
-  const std::size_t blocks =
-      static_cast<std::size_t>(pictures) * mb_width * mb_height * core::kBlocksPerMacroblock;
+std::size_t blocks_of(int pictures, int mb_width, int mb_height) {
+  return static_cast<std::size_t>(pictures) * mb_width * mb_height * core::kBlocksPerMacroblock;
+}
+
+BlockCodes take_block_codes(Arena& arena, std::size_t blocks) {
   BlockCodes codes;
   codes.words = arena.take<std::uint32_t>(blocks * kBlockWords);
   codes.lengths = arena.take<std::uint16_t>(blocks);
@@ -27,16 +30,17 @@ BlockCodes take_block_codes(Arena& arena, int pictures, int mb_width, int mb_hei
 }
 
 struct CavlcSuMemory {
-  BlockCodes codes;
-  PackedBlocks packed;
-  std::uint8_t* scratch = nullptr;
+  ShortCodes codes;
+  void *input = nullptr, *scratch = nullptr;
 };
 
 CavlcSuMemory take_cavlc_su(Arena& arena, int pictures, int mb_width, int mb_height) {
+  const std::size_t blocks = blocks_of(pictures, mb_width, mb_height);
   CavlcSuMemory memory;
-  memory.codes = take_block_codes(arena, pictures, mb_width, mb_height);
-  memory.packed.words = arena.take<std::uint32_t>(pictures * packed_block_words(mb_width, mb_height));
-  memory.packed.bits = arena.take<std::uint64_t>(static_cast<std::size_t>(pictures));
+  memory.codes.shorts = arena.take<std::uint16_t>(blocks * kBlockShorts);
+  memory.codes.overflow = arena.take<std::uint16_t>(blocks * kOverflowShorts);
+  memory.codes.lengths = arena.take<std::uint16_t>(blocks);
+  memory.input = arena.take(raster_input_bytes(pictures, mb_width, mb_height));
   memory.scratch = arena.take(cavlc_su_scratch_bytes(pictures, mb_width, mb_height));
   return memory;
 }
@@ -51,25 +55,56 @@ void launch_cavlc_su_groups(const core::BatchView& batch, const CodeScratch&, vo
                             const GroupBits& bits, cudaStream_t stream) {
   Arena arena(own);
   const CavlcSuMemory memory = take_cavlc_su(arena, batch.pictures, batch.mb_width, batch.mb_height);
-  launch_cavlc_su(batch, memory.scratch, memory.codes, memory.packed, stream);
+  const RasterInput input = launch_raster_input(batch, memory.input, stream);
+  launch_cavlc_su(input, memory.scratch, memory.codes, stream);
   launch_join(batch, memory.codes, bits, stream);
+}
+
+struct CavlcuMemory {
+  BlockCodes codes;
+  void *input = nullptr, *scratch = nullptr;
+};
+
+CavlcuMemory take_cavlcu(Arena& arena, int pictures, int mb_width, int mb_height) {
+  CavlcuMemory memory;
+  memory.codes = take_block_codes(arena, blocks_of(pictures, mb_width, mb_height));
+  memory.input = arena.take(raster_input_bytes(pictures, mb_width, mb_height));
+  memory.scratch = arena.take(cavlcu_scratch_bytes(pictures, mb_width, mb_height));
+  return memory;
 }
 
 std::size_t cavlcu_bytes(int pictures, int mb_width, int mb_height) {
   Arena arena(nullptr);
-  take_block_codes(arena, pictures, mb_width, mb_height);
-  arena.take(cavlcu_scratch_bytes(pictures, mb_width, mb_height));
+  take_cavlcu(arena, pictures, mb_width, mb_height);
   return arena.bytes();
 }
 
-void launch_cavlcu_groups(const core::BatchView& batch, const CodeScratch& scratch, void* own,
-                          const GroupBits& bits, cudaStream_t stream) {
+void launch_cavlcu_groups(const core::BatchView& batch, const CodeScratch&, void* own, const GroupBits& bits,
+                          cudaStream_t stream) {
   Arena arena(own);
-  const BlockCodes codes = take_block_codes(arena, batch.pictures, batch.mb_width, batch.mb_height);
-  const std::size_t bytes = cavlcu_scratch_bytes(batch.pictures, batch.mb_width, batch.mb_height);
+  const CavlcuMemory memory = take_cavlcu(arena, batch.pictures, batch.mb_width, batch.mb_height);
+  const RasterInput input = launch_raster_input(batch, memory.input, stream);
+  launch_prepare_cavlcu(batch.pictures, batch.mb_width, batch.mb_height, memory.scratch, stream);
+  launch_cavlcu(input, CavlcuBlocks::all, memory.scratch, memory.codes, stream);
+  launch_join(batch, memory.codes, bits, stream);
+}
+
+std::size_t cavlcu_tuned_bytes(int pictures, int mb_width, int mb_height) {
+  Arena arena(nullptr);
+  take_block_codes(arena, blocks_of(pictures, mb_width, mb_height));
+  arena.take(cavlcu_tuned_scratch_bytes(pictures, mb_width, mb_height));
+  return arena.bytes();
+}
+
+void launch_cavlcu_tuned_groups(const core::BatchView& batch, const CodeScratch& scratch, void* own,
+                                const GroupBits& bits, cudaStream_t stream) {
+  Arena arena(own);
+  const BlockCodes codes =
+      take_block_codes(arena, blocks_of(batch.pictures, batch.mb_width, batch.mb_height));
+  const std::size_t bytes = cavlcu_tuned_scratch_bytes(batch.pictures, batch.mb_width, batch.mb_height);
   std::uint8_t* const hand_over = arena.take(bytes);
   check_cuda(cudaMemsetAsync(hand_over, 0, bytes, stream), "cudaMemsetAsync");
-  launch_cavlcu(batch, scratch.zeros_and_runs, hand_over, codes, stream);
+  launch_cavlcu_tuned(batch, scratch.zeros_and_runs, hand_over, codes, stream);
   launch_join(batch, codes, bits, stream);
 }
 
@@ -77,5 +112,6 @@ void launch_cavlcu_groups(const core::BatchView& batch, const CodeScratch& scrat
 
 const EntropyKernel kCavlcSu{"cavlc_su", cavlc_su_bytes, launch_cavlc_su_groups};
 const EntropyKernel kCavlcu{"cavlcu", cavlcu_bytes, launch_cavlcu_groups};
+const EntropyKernel kCavlcuTuned{"cavlcu_tuned", cavlcu_tuned_bytes, launch_cavlcu_tuned_groups};
 
 }  // namespace cu264::entropy

@@ -1,5 +1,5 @@
-// CAVLC_SU and CAVLCU behind the interface that an encoder takes: they code the blocks, and another kernel
-// joins the codes to macroblocks.
+// CAVLC_SU, CAVLCU and CAVLCU's tuned form behind the interface that an encoder takes: they code the blocks,
+// and another kernel joins the codes to macroblocks, in the place of lag packing.
 #pragma once
 
 #include "entropy/cavlc/entropy_kernel.h"
@@ -8,5 +8,6 @@ namespace cu264::entropy {
 
 extern const EntropyKernel kCavlcSu;
 extern const EntropyKernel kCavlcu;
+extern const EntropyKernel kCavlcuTuned;
 
 }  // namespace cu264::entropy

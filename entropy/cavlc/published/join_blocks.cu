@@ -10,9 +10,9 @@ namespace cu264::entropy {
 namespace {
 
 // Each warp takes one group, each lane one macroblock.
-template <bool kModeCodes>
+template <bool kModeCodes, class Codes>
 __global__ void __launch_bounds__(kThreads)
-    join_blocks(const __grid_constant__ CodeJob job, const __grid_constant__ BlockCodes codes) {
+    join_blocks(const __grid_constant__ CodeJob job, const __grid_constant__ Codes codes) {
   __shared__ std::uint32_t s_edges[kWarps][33];
   const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
   const std::size_t index = blockIdx.x * std::size_t{kWarps} + warp;
@@ -36,28 +36,37 @@ __global__ void __launch_bounds__(kThreads)
     if (!mb.exists) return;
     mb.put_header<kModeCodes>(sink, neighbours);
     for (int slot = 0; slot < kBlocksPerMacroblock; ++slot) {
-      const std::uint32_t* d_word = codes.words + (first_block + slot) * kBlockWords;
-      for (int left = codes.lengths[first_block + slot]; left > 0; left -= 32) {
-        const int count = min(left, 32);
-        sink.put(__funnelshift_rc(*d_word++, 0, 32 - count), count);
+      const int bits = codes.lengths[first_block + slot];
+      for (int bit = 0; bit < bits; bit += 32) {
+        const int count = min(bits - bit, 32);
+        sink.put(__funnelshift_rc(codes.word(first_block + slot, bit / 32), 0, 32 - count), count);
       }
     }
   };
   writer.write(mb, header_length, length, put, [](const GroupRecord&, std::uint32_t) { return false; });
 }
 
-}  // namespace
-
-void launch_join(const BatchView& batch, const BlockCodes& codes, const GroupBits& bits,
-                 cudaStream_t stream) {
+template <class Codes>
+void launch(const BatchView& batch, const Codes& codes, const GroupBits& bits, cudaStream_t stream) {
   CodeJob job{};
   job.batch = batch;
   job.layout = group_layout(batch);
   job.bits = bits;
-  const auto kernel = batch.mode_codes ? join_blocks<true> : join_blocks<false>;
+  const auto kernel = batch.mode_codes ? join_blocks<true, Codes> : join_blocks<false, Codes>;
   kernel<<<static_cast<unsigned>((job.layout.groups() + kWarps - 1) / kWarps), kThreads, 0, stream>>>(job,
                                                                                                       codes);
   check_launch("join_blocks");
+}
+
+}  // namespace
+
+void launch_join(const BatchView& batch, const BlockCodes& codes, const GroupBits& bits,
+                 cudaStream_t stream) {
+  launch(batch, codes, bits, stream);
+}
+void launch_join(const BatchView& batch, const ShortCodes& codes, const GroupBits& bits,
+                 cudaStream_t stream) {
+  launch(batch, codes, bits, stream);
 }
 
 }  // namespace cu264::entropy

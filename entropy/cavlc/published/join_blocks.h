@@ -12,5 +12,7 @@ namespace cu264::entropy {
 // Asynchronous on `stream`. Throws cu264::Error if the launch is refused.
 void launch_join(const core::BatchView& batch, const BlockCodes& codes, const GroupBits& bits,
                  cudaStream_t stream);
+void launch_join(const core::BatchView& batch, const ShortCodes& codes, const GroupBits& bits,
+                 cudaStream_t stream);
 
 }  // namespace cu264::entropy

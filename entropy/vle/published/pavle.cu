@@ -1,9 +1,9 @@
 // PAVLE has three passes. Every block encodes its block-input into a buffer in shared memory and copies that
-// to a slot of its own (Balevic 3.1 to 3.3); the blocks' lengths are scanned; every slot is moved to its
-// position in the output.
+// to a slot of its own (Balevic 3.1 to 3.3), or writes to the slot at once (gm32, qm32); the blocks' lengths
+// are scanned; every slot is moved to its position in the output.
 //
-// These things differ from the published form. Codes may have 32 bits, for which the buffer has room.
-// Thread-inputs are aligned wherever the input begins. Symbols come in the order of memory. The kernels
+// docs/papers.md lists what differs from the published form. Codes may have 32 bits, for which the buffer has
+// room. Thread-inputs are aligned wherever the input begins. Symbols come in the order of memory. The kernels
 // never write beyond the end of the output.
 #include "entropy/vle/published/published_encoders.h"
 
@@ -30,6 +30,11 @@ struct Passes {
   std::uint32_t* d_slots;      // kThreadWords for every thread
 };
 
+// Where the threads of a block join their codes by atomic OR (section 4): in a buffer in shared memory (sm32,
+// sm64huff), which is copied to the slot at the end, or in the slot itself, which is zeroed before (gm32,
+// qm32).
+enum class Buffer { shared, global };
+
 // Stands for the inter-block scan, which is a pass of its own here.
 struct NoScan {
   __device__ std::uint64_t operator()(std::uint32_t, std::uint64_t) const { return 0; }
@@ -42,15 +47,19 @@ struct AggregateCodes {
   std::uint32_t word[kCachedCodes ? kThreadWords<kDpt> : 1];
 };
 
-template <int kDpt, bool kCachedTable, bool kCachedCodes>
+template <int kDpt, bool kCachedTable, bool kCachedCodes, Buffer kBuffer>
 __global__ void encode_blocks(const ThreadInputs<4 * kDpt> inputs, const DeviceTable d_table,
                               const Passes passes) {
   extern __shared__ std::uint32_t s_words[];
   __shared__ WordTable s_table;
   __shared__ BlockPositionsScratch s_positions;
   const int slot_words = static_cast<int>(blockDim.x) * kThreadWords<kDpt>;
-  for (int i = static_cast<int>(threadIdx.x); i < slot_words; i += static_cast<int>(blockDim.x))
-    s_words[i] = 0;
+  std::uint32_t* const d_slot = passes.d_slots + static_cast<std::uint64_t>(blockIdx.x) * slot_words;
+  std::uint32_t* const words = kBuffer == Buffer::shared ? s_words : d_slot;
+  if (kBuffer == Buffer::shared) {
+    for (int i = static_cast<int>(threadIdx.x); i < slot_words; i += static_cast<int>(blockDim.x))
+      s_words[i] = 0;
+  }
   if (kCachedTable) s_table.load(d_table);
   __syncthreads();
   const auto encode = [&](const auto& table) {
@@ -75,17 +84,17 @@ __global__ void encode_blocks(const ThreadInputs<4 * kDpt> inputs, const DeviceT
     const std::uint32_t position = static_cast<std::uint32_t>(at.warp) + at.in_warp;
     // Every word is written by an atomic OR (3.3): testing which words are shared was more expensive
     // (section 4).
-    std::uint32_t* s_word = s_words + position / 32;
+    std::uint32_t* word_at = words + position / 32;
     if (length > 0 && kCachedCodes) {
       std::uint32_t before = 0;
       for (std::uint32_t i = 0; i < (length + 31) / 32; ++i) {
-        atomicOr(s_word++, __funnelshift_r(codes.word[i], before, position % 32));
+        atomicOr(word_at++, __funnelshift_r(codes.word[i], before, position % 32));
         before = codes.word[i];
       }
       const std::uint32_t rest = __funnelshift_r(0, before, position % 32);
-      if (rest != 0) atomicOr(s_word, rest);
+      if (rest != 0) atomicOr(word_at, rest);
     } else if (length > 0) {
-      const auto put = [&](std::uint32_t word) { atomicOr(s_word++, word); };
+      const auto put = [&](std::uint32_t word) { atomicOr(word_at++, word); };
       WordBuilder placed(position % 32);
       for_each_symbol(inputs, thread_input, [&](std::uint32_t symbol) {
         const uint2 codeword = table[symbol];
@@ -97,8 +106,8 @@ __global__ void encode_blocks(const ThreadInputs<4 * kDpt> inputs, const DeviceT
     return static_cast<std::uint32_t>(at.block_end);
   };
   const std::uint32_t block_length = kCachedTable ? encode(s_table) : encode(GlobalTable{d_table});
+  if (kBuffer == Buffer::global) return;
   __syncthreads();
-  std::uint32_t* const d_slot = passes.d_slots + static_cast<std::uint64_t>(blockIdx.x) * slot_words;
   for (std::uint32_t i = threadIdx.x; i < (block_length + 31) / 32; i += blockDim.x) d_slot[i] = s_words[i];
 }
 
@@ -142,16 +151,8 @@ std::size_t scratch_bytes(std::size_t size, int threads) {
          aligned(blocks * threads * kThreadWords<kDpt> * 4, Arena::kAlignment) + scan_bytes(blocks);
 }
 
-void prepare(const EncodeCall& call, int) {
-  zero(call.d_result, sizeof(EncodeResult), call);
-  zero(call.d_output, output_bound(call, kLongCode), call);
-}
-
-template <int kDpt, bool kCachedTable, bool kCachedCodes>
-void run(const EncodeCall& call, int threads) {
-  const ThreadInputs<4 * kDpt> inputs(call.d_input, call.size);
-  if (inputs.count() == 0) return;
-  const auto blocks = static_cast<unsigned>((inputs.count() + threads - 1) / threads);
+template <int kDpt>
+Passes passes_of(const EncodeCall& call, int threads, void** d_scan_scratch) {
   const std::uint64_t most = most_blocks<kDpt>(call.size, threads);
   auto* d_free = static_cast<std::byte*>(call.d_scratch);
   const auto take = [&](std::size_t bytes) {
@@ -163,30 +164,75 @@ void run(const EncodeCall& call, int threads) {
   passes.d_lengths = reinterpret_cast<std::uint64_t*>(take(most * sizeof(std::uint64_t)));
   passes.d_positions = reinterpret_cast<std::uint64_t*>(take(most * sizeof(std::uint64_t)));
   passes.d_slots = reinterpret_cast<std::uint32_t*>(take(most * threads * kThreadWords<kDpt> * 4));
+  *d_scan_scratch = d_free;
+  return passes;
+}
 
-  const int slot_words = threads * kThreadWords<kDpt>;
-  const auto stream = static_cast<cudaStream_t>(call.stream);
-  encode_blocks<kDpt, kCachedTable, kCachedCodes>
-      <<<blocks, threads, slot_words * sizeof(std::uint32_t), stream>>>(inputs, DeviceTable(call.d_table),
-                                                                        passes);
+template <int kDpt, Buffer kBuffer>
+void prepare(const EncodeCall& call, int threads) {
+  zero(call.d_result, sizeof(EncodeResult), call);
+  zero(call.d_output, output_bound(call, kLongCode), call);
+  if (kBuffer == Buffer::shared || call.size == 0) return;
+  void* d_scan_scratch;
+  const Passes passes = passes_of<kDpt>(call, threads, &d_scan_scratch);
+  zero(passes.d_slots, most_blocks<kDpt>(call.size, threads) * threads * kThreadWords<kDpt> * 4, call);
+}
+
+template <int kDpt, bool kCachedTable, bool kCachedCodes, Buffer kBuffer>
+void run_encode(const EncodeCall& call, int threads) {
+  const ThreadInputs<4 * kDpt> inputs(call.d_input, call.size);
+  if (inputs.count() == 0) return;
+  const auto blocks = static_cast<unsigned>((inputs.count() + threads - 1) / threads);
+  void* d_scan_scratch;
+  const Passes passes = passes_of<kDpt>(call, threads, &d_scan_scratch);
+  const std::size_t buffer =
+      kBuffer == Buffer::shared ? threads * kThreadWords<kDpt> * sizeof(std::uint32_t) : 0;
+  encode_blocks<kDpt, kCachedTable, kCachedCodes, kBuffer>
+      <<<blocks, threads, buffer, static_cast<cudaStream_t>(call.stream)>>>(inputs, DeviceTable(call.d_table),
+                                                                            passes);
   check_launch("pavle");
-  std::size_t bytes = scan_bytes(most);
-  check_cuda(cub::DeviceScan::ExclusiveSum(d_free, bytes, passes.d_lengths, passes.d_positions,
+}
+
+template <int kDpt, bool kCachedTable, bool kCachedCodes, Buffer kBuffer>
+void run(const EncodeCall& call, int threads) {
+  const ThreadInputs<4 * kDpt> inputs(call.d_input, call.size);
+  if (inputs.count() == 0) return;
+  run_encode<kDpt, kCachedTable, kCachedCodes, kBuffer>(call, threads);
+  const auto blocks = static_cast<unsigned>((inputs.count() + threads - 1) / threads);
+  void* d_scan_scratch;
+  const Passes passes = passes_of<kDpt>(call, threads, &d_scan_scratch);
+  const auto stream = static_cast<cudaStream_t>(call.stream);
+  std::size_t bytes = scan_bytes(most_blocks<kDpt>(call.size, threads));
+  check_cuda(cub::DeviceScan::ExclusiveSum(d_scan_scratch, bytes, passes.d_lengths, passes.d_positions,
                                            static_cast<std::int64_t>(blocks), stream),
              "scanning lengths");
-  compact<<<blocks, threads, 0, stream>>>(passes, slot_words, OutputWords(call.d_output, call.capacity));
+  compact<<<blocks, threads, 0, stream>>>(passes, threads * kThreadWords<kDpt>,
+                                          OutputWords(call.d_output, call.capacity));
   check_launch("compaction");
 }
 
-template <int kDpt, bool kCachedTable, bool kCachedCodes>
+// At most 32 KB of buffer in shared memory.
+constexpr int most_threads(int dpt, Buffer buffer) {
+  return buffer == Buffer::shared && dpt == 8 ? 256 : 512;
+}
+
+template <int kDpt, bool kCachedTable, bool kCachedCodes, Buffer kBuffer = Buffer::shared>
 constexpr PublishedEncoder pavle(const char* name) {
   return {name,
           kLongCode,
           256,
-          kDpt == 8 ? 256 : 512,  // at most 32 KB of buffer
+          most_threads(kDpt, kBuffer),
           scratch_bytes<kDpt>,
-          prepare,
-          run<kDpt, kCachedTable, kCachedCodes>};
+          prepare<kDpt, kBuffer>,
+          run<kDpt, kCachedTable, kCachedCodes, kBuffer>};
+}
+
+// The first pass alone.
+template <int kDpt, bool kCachedTable, bool kCachedCodes, Buffer kBuffer = Buffer::shared>
+constexpr PublishedEncoder pavle_kernel(const char* name) {
+  PublishedEncoder encoder = pavle<kDpt, kCachedTable, kCachedCodes, kBuffer>(name);
+  encoder.run = run_encode<kDpt, kCachedTable, kCachedCodes, kBuffer>;
+  return encoder;
 }
 
 }  // namespace
@@ -194,14 +240,36 @@ constexpr PublishedEncoder pavle(const char* name) {
 const PublishedEncoder kPavle = pavle<4, true, true>("pavle");
 
 std::span<const PublishedEncoder> pavle_variants() {
-  static const std::array variants{
-      pavle<1, false, false>("pavle_dpt1"),      pavle<2, false, false>("pavle_dpt2"),
-      pavle<4, false, false>("pavle_dpt4"),      pavle<8, false, false>("pavle_dpt8"),
-      pavle<1, true, false>("pavle_dpt1_table"), pavle<2, true, false>("pavle_dpt2_table"),
-      pavle<4, true, false>("pavle_dpt4_table"), pavle<8, true, false>("pavle_dpt8_table"),
-      pavle<1, true, true>("pavle_dpt1_codes"),  pavle<2, true, true>("pavle_dpt2_codes"),
-      pavle<4, true, true>("pavle_dpt4_codes"),  pavle<8, true, true>("pavle_dpt8_codes")};
+  static const std::array variants{pavle<1, false, false>("pavle_dpt1"),
+                                   pavle<2, false, false>("pavle_dpt2"),
+                                   pavle<4, false, false>("pavle_dpt4"),
+                                   pavle<8, false, false>("pavle_dpt8"),
+                                   pavle<1, true, false>("pavle_dpt1_table"),
+                                   pavle<2, true, false>("pavle_dpt2_table"),
+                                   pavle<4, true, false>("pavle_dpt4_table"),
+                                   pavle<8, true, false>("pavle_dpt8_table"),
+                                   pavle<1, true, true>("pavle_dpt1_codes"),
+                                   pavle<2, true, true>("pavle_dpt2_codes"),
+                                   pavle<4, true, true>("pavle_dpt4_codes"),
+                                   pavle<8, true, true>("pavle_dpt8_codes"),
+                                   pavle<1, false, true>("pavle_sm"),
+                                   pavle<1, false, true, Buffer::global>("pavle_gm"),
+                                   pavle<1, true, true, Buffer::global>("pavle_gm_table")};
   return variants;
+}
+
+std::span<const PublishedEncoder> pavle_kernels() {
+  static const std::array kernels{pavle_kernel<1, false, true, Buffer::global>("pavle_gm"),
+                                  pavle_kernel<1, true, true, Buffer::global>("pavle_gm_table"),
+                                  pavle_kernel<1, false, true>("pavle_sm"),
+                                  pavle_kernel<1, true, true>("pavle_dpt1_codes"),
+                                  pavle_kernel<2, true, true>("pavle_dpt2_codes"),
+                                  pavle_kernel<4, true, true>("pavle_dpt4_codes"),
+                                  pavle_kernel<8, true, true>("pavle_dpt8_codes"),
+                                  pavle_kernel<2, true, false>("pavle_dpt2_table"),
+                                  pavle_kernel<4, true, false>("pavle_dpt4_table"),
+                                  pavle_kernel<8, true, false>("pavle_dpt8_table")};
+  return kernels;
 }
 
 }  // namespace cu264::vle

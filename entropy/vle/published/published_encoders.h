@@ -37,8 +37,12 @@ extern const PublishedEncoder kExpVlet, kExpGm, kExpReg;
 extern const PublishedEncoder kGvle;
 
 // PAVLE with DPT (words of input that a thread takes) 1, 2, 4 and 8, with the code table in global or in
-// shared memory, and with codewords looked up twice or kept.
+// shared memory, and with codewords looked up twice or kept; then, with DPT 1 and kept codewords, the paper's
+// sm32 without a cached table (pavle_sm) and gm32 or qm32 (pavle_gm), which join codes in global memory.
 std::span<const PublishedEncoder> pavle_variants();
+// The first passes of these alone, whose times the papers call those of the kernel: the blocks' codes stay in
+// their slots, and no output is written.
+std::span<const PublishedEncoder> pavle_kernels();
 // CUVLE with NET (words of input that a thread takes) 1, 2, 4, 8 and 16.
 std::span<const PublishedEncoder> cuvle_variants();
 

@@ -1,0 +1,41 @@
+#include "app/overwrite.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "cu264/status.h"
+
+namespace cu264::app {
+namespace {
+
+bool is_at_a_terminal() {
+  return isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1;
+}
+
+// Reads a line of standard input without a buffer, so that nothing behind it is taken. A signal ends it.
+bool person_agrees(const std::string& path) {
+  std::fprintf(stderr, "cu264: %s exists. Overwrite it? [y/N] ", path.c_str());
+  std::fflush(stderr);
+  std::string answer;
+  for (char letter = 0; read(STDIN_FILENO, &letter, 1) == 1 && letter != '\n';) answer += letter;
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
+
+}  // namespace
+
+void check_overwrite(const std::string& path, Overwrite overwrite) {
+  std::error_code absent;
+  if (overwrite == Overwrite::yes || path.empty() || path == "-" ||
+      !std::filesystem::is_regular_file(path, absent)) {
+    return;
+  }
+  if (overwrite == Overwrite::ask && is_at_a_terminal()) {
+    if (person_agrees(path)) return;
+    throw Error(ErrorCode::bad_output, path + ": was not overwritten");
+  }
+  throw Error(ErrorCode::bad_output, path + ": exists", "-y overwrites it");
+}
+
+}  // namespace cu264::app

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Reruns the papers' experiments on this machine and writes a page about each. scripts/reproduce builds and starts it.
+
+  python3 bench/reproduce [PAPER ...] --binaries FOLDER [--data FOLDER] [--output FOLDER] [--frames N] [--quick]
+  python3 bench/reproduce [PAPER ...] --replay record.json [--data FOLDER] [--output FOLDER] [--frames N]
+
+PAPER: pavle, cuvle, parle, gvle, gud_canny, cavlcu; without any, all. --data holds clips, pictures and corpora as
+inputs.py says (default: $CU264_TEST_DATA); what is missing is made by code. Without a GPU the parts that run on
+processors are left. What the programs printed is kept in record.json, from which --replay makes the pages again.
+--quick takes seconds and small inputs, for tests.
+"""
+import argparse
+import importlib
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+
+from inputs import Inputs
+from machine import Failure, Machine
+from paper_page import Page
+
+PAPERS = ["pavle", "cuvle", "parle", "gvle", "gud_canny", "cavlcu"]
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description="Reruns the papers' experiments and writes a page about each.")
+    parser.add_argument("papers", nargs="*", metavar="PAPER", help=", ".join(PAPERS) + " (default: all)")
+    parser.add_argument("--binaries", default="", help="folder of bench_papers, bench_vle and bench_cavlc")
+    parser.add_argument("--data", default=os.environ.get("CU264_TEST_DATA", ""), help="folder of clips, pictures and corpora")
+    parser.add_argument("--output", default="reproduce-out", help="folder for the pages")
+    parser.add_argument("--frames", type=int, default=50, help="at most so many pictures of a clip (50, as the paper)")
+    parser.add_argument("--inputs", help="keep the converted inputs in this folder")
+    parser.add_argument("--replay", help="make the pages again from the record.json of an earlier run, with the same inputs")
+    parser.add_argument("--quick", action="store_true", help="small inputs, for tests")
+    args = parser.parse_args()
+    unknown = [paper for paper in args.papers if paper not in PAPERS]
+    if unknown:
+        parser.error("%s: no such paper; there are %s" % (unknown[0], ", ".join(PAPERS)))
+    if not args.binaries and not args.replay:
+        parser.error("--binaries or --replay is needed")
+    if args.data and not os.path.isdir(args.data):
+        parser.error("--data: %s is no folder" % args.data)
+    return args
+
+
+def write_index(folder, machine):
+    """The list of all pages that the folder holds, from this run or another."""
+    lines = ["# The papers' experiments, rerun", "", machine, "", "`scripts/reproduce` wrote these pages; the same figures are in "
+             "the JSON files. [docs/papers.md](../../../docs/papers.md) says what differs from each paper.", ""]
+    for name in PAPERS:
+        if os.path.exists(os.path.join(folder, name + ".md")):
+            lines.append("- [%s](%s.md)" % (importlib.import_module(name).TITLE, name))
+    with open(os.path.join(folder, "README.md"), "w", encoding="utf-8") as out:
+        out.write("\n".join(lines) + "\n")
+
+
+def main():
+    args = arguments()
+    os.makedirs(args.output, exist_ok=True)
+    work = args.inputs or tempfile.mkdtemp(prefix="reproduce-")
+    failed = []
+    try:
+        record = None
+        if args.replay:
+            with open(args.replay, encoding="utf-8") as file:
+                record = json.load(file)
+        machine = Machine(args.binaries, record)
+        inputs = Inputs(args.data, work, 2 if args.quick else args.frames)
+        print(machine.description())
+        for name in args.papers or PAPERS:
+            paper, start = importlib.import_module(name), time.monotonic()
+            print("%s:" % name, flush=True)
+            page = Page(name, paper.TITLE, paper.REFERENCE)
+            page.say(machine.description())
+            page.say("Made by `scripts/reproduce %s`. \"here / paper\" compares other hardware of another decade: only "
+                     "factors between methods can be expected to hold." % name)
+            inputs.notes = []
+            try:
+                paper.run(machine, inputs, page, args.quick)
+            except Failure as failure:
+                failed.append(name)
+                page.say("**This failed:** %s" % failure)
+                print("  failed: %s" % failure, file=sys.stderr)
+            for note in inputs.notes:
+                page.say("Note: " + note)
+            page.save(args.output)
+            print("%s: %.0f s -> %s" % (name, time.monotonic() - start, os.path.join(args.output, name + ".md")), flush=True)
+            if not args.replay:
+                with open(os.path.join(args.output, "record.json"), "w", encoding="utf-8") as file:
+                    json.dump(machine.record, file, indent=0)
+        write_index(args.output, machine.description())
+    except Failure as failure:
+        print("reproduce: %s" % failure, file=sys.stderr)
+        return 1
+    finally:
+        if not args.inputs:
+            shutil.rmtree(work, ignore_errors=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

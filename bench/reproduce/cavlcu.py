@@ -1,0 +1,111 @@
+"""CAVLCU: tables 10 and 11, figures 15 to 17, with clips of the paper's three sizes, picture by picture."""
+import json
+
+from machine import Failure
+from paper_page import number, statistics
+
+TITLE = "CAVLCU: an efficient GPU-based implementation of CAVLC"
+REFERENCE = "Fuentes-Alventosa et al. 2022 ([docs/papers.md](../../../docs/papers.md#cavlcu))"
+# Size: the paper's clip, its name in file names, the figure; table 10 (minimum, maximum, average) on Maxwell and on Turing;
+# table 11, improvements in load transactions, store transactions, instructions on Turing.
+CLIPS = {"176x144": ("City", "city", 15, (2.7, 3.6, 3.3), (4.2, 6.2, 5.2), (2.56, 3.43, 2.17)),
+         "352x288": ("Mother and Daughter", "mother", 16, (2.5, 3.5, 3.3), (3.9, 5.4, 4.8), (2.55, 3.21, 2.30)),
+         "1280x720": ("Ducks take off", "ducks", 17, (3.3, 5.4, 4.1), (3.0, 6.7, 5.1), (2.70, 3.32, 2.13))}
+METRICS = {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": "global load transactions",
+           "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum": "global store transactions",
+           "smsp__inst_executed.sum": "executed instructions"}
+# What bench_cavlc times, as far as a build has it. CAVLC_SU with its packing is the paper's baseline.
+BASELINE, UNPACKED = "cavlc_su_us", "unpacked_cavlc_su_us"
+NAMES = {BASELINE: "CAVLC_SU", UNPACKED: "CAVLC_SU, not packed", "cavlcu_us": "CAVLCU", "cavlcu_packed_us": "CAVLCU, packed",
+         "luma_cavlcu_us": "CAVLCU, luma alone", "cavlcu_tuned_us": "CAVLCU, tuned",
+         "cavlcu_tuned_packed_us": "CAVLCU, tuned, packed"}
+# Coders and how often a pass launches each of their kernels: CAVLC_SU codes one component of the picture after the other.
+# Its packing has these kernels besides, and a scan of a few hundred sums, which is not counted.
+CODERS = {"CAVLC_SU": {"forward_scan": 1, "backward_scan": 1, "code_component": 4}, "CAVLCU": {"cavlcu": 1},
+          "CAVLCU, tuned": {"cavlcu_tuned": 1}}
+PACKING = ["sum_lengths", "place_blocks", "clear_words", "lag_pack"]
+
+
+def coded(machine, clip, size, pictures, qps):
+    text = machine.output("bench_cavlc", clip, *size.split("x"), pictures, *qps)
+    return json.loads(text.strip().splitlines()[-1])["rows"]
+
+
+def sums_of_a_pass(launches):
+    """The counts of one pass of each coder; the bench makes many, and some over part of the blocks only."""
+    by_kernel, sums = {}, {}
+    for launch in launches:
+        by_kernel.setdefault(launch["kernel"], []).append(launch)
+    for coder, kernels in CODERS.items():
+        if not all(name in by_kernel for name in kernels):
+            continue
+        if coder == "CAVLC_SU":
+            kernels = {**kernels, **{name: 1 for name in PACKING if name in by_kernel}}
+        sums[coder] = {metric: sum(times * statistics([one[metric] for one in by_kernel[name]])[0] if times > 1 else
+                                   max(one[metric] for one in by_kernel[name]) for name, times in kernels.items())
+                       for metric in METRICS}
+    return sums
+
+
+def table_11(machine, page, size, frame, paper):
+    """Counts of one picture at QP 27."""
+    kernels = [kernel for names in CODERS.values() for kernel in names] + PACKING
+    launches = machine.profile(list(METRICS), "bench_cavlc", frame, *size.split("x"), 1, 27, kernels="^(%s)$" % "|".join(kernels))
+    sums = sums_of_a_pass(launches or [])
+    if "CAVLC_SU" not in sums:
+        page.say("There is no table 11 for %s: %s." % (size, machine.why_no_ncu or "ncu shows no launches of these coders"))
+    for name in sums:
+        if name != "CAVLC_SU" and "CAVLC_SU" in sums:
+            page.compared("table 11, improvement of %s, %s" % (name, size),
+                          [(what, ratio, sums["CAVLC_SU"][metric] / sums[name][metric] if sums[name][metric] else None)
+                           for (metric, what), ratio in zip(METRICS.items(), paper)])
+    page.data["results"].setdefault("table 11", {})[size] = {name: {METRICS[metric]: value for metric, value in values.items()}
+                                                            for name, values in sums.items()}
+
+
+def run(machine, inputs, page, quick):
+    if not machine.gpu:
+        page.say("Everything this paper measures runs on a GPU, so there is nothing here.")
+        return
+    qps = [0, 25, 50] if quick else list(range(0, 51, 5))
+    page.say("Pictures one by one, as the paper times them; all are intra pictures, coded by this project's `fast` preset "
+             "(the paper: groups of ten, made by another encoder). CAVLC_SU's time includes its lag packing, as its authors "
+             "have it; CAVLCU's output is not packed.")
+    for size, (paper_clip, name, figure, maxwell, turing, counts) in CLIPS.items():
+        path, clip = inputs.clip(size, name)
+        frames = inputs.single_frames(path, size)
+        page.heading("%s: %s in the place of %s" % (size, clip, paper_clip))
+        by_qp, ratios, unpacked = {}, {}, []
+        try:
+            for frame in frames:
+                for row in coded(machine, frame, size, 1, qps):
+                    for key in (key for key in NAMES if key in row):
+                        by_qp.setdefault(key, {}).setdefault(row["qp"], []).append(row[key])
+                        if key not in (BASELINE, UNPACKED):
+                            ratios.setdefault(key, []).append(row[BASELINE] / row[key])
+                    if UNPACKED in row:
+                        unpacked.append(row[UNPACKED] / row["cavlcu_us"])
+        except Failure as failure:
+            page.say("This failed: %s" % failure)
+            continue
+        means = {key: [(qp, statistics(values)[0] / 1000) for qp, values in by_qp[key].items()] for key in by_qp}
+        page.plot("figure-%d" % figure, "Figure %d: time of a picture over QP, %s" % (figure, clip), "QP", "milliseconds",
+                  {NAMES[key]: points for key, points in means.items() if "packed" not in key})
+        page.say("%d pictures. Table 10, CAVLC_SU's time over that of:" % len(frames))
+        rows = [["CAVLCU, the paper, Maxwell", *maxwell], ["CAVLCU, the paper, Turing", *turing]]
+        for key, values in ratios.items():
+            average, least, most = statistics(values)
+            rows.append([NAMES[key] + ", here", least, most, average])
+        if unpacked:
+            average, least, most = statistics(unpacked)
+            rows.append(["CAVLCU, here, where CAVLC_SU does not pack either", least, most, average])
+        page.table(["", "minimum", "maximum", "average"], rows)
+        page.data["results"].setdefault("table 10", {})[size] = {
+            NAMES[key]: dict(zip(("average", "minimum", "maximum"), statistics(values))) for key, values in ratios.items()}
+        page.order("CAVLCU, %s" % size, "CAVLC_SU", "CAVLCU", turing[2], statistics(ratios["cavlcu_us"])[0])
+        if machine.ncu:
+            table_11(machine, page, size, frames[0], counts)
+    if not machine.ncu:
+        page.say("Table 11, transactions and instructions, is missing: %s." % (machine.why_no_ncu or "ncu is not allowed to count"))
+    page.say("A picture of QCIF has %s blocks, too few to fill this GPU: there the time is that of launches and of the chain "
+             "of thread blocks, not of coding." % number(99 * 26, 4))

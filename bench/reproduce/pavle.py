@@ -1,0 +1,63 @@
+"""PAVLE, figures 4 and 5: its kernels over sizes, with codes joined in global or shared memory, and over DPT."""
+import cuvle
+from paper_page import number
+
+TITLE = "PAVLE: parallel variable-length encoding on GPGPUs"
+REFERENCE = "Balevic 2009 ([docs/papers.md](../../../docs/papers.md#pavle))"
+KERNELS = {"gm32, qm32": "pavle_gm", "gm32, table cached": "pavle_gm_table", "sm32": "pavle_sm",
+           "sm32, table cached": "pavle_dpt1_codes", "DPT 2": "pavle_dpt2_codes", "DPT 4": "pavle_dpt4_codes",
+           "DPT 8": "pavle_dpt8_codes", "DPT 2, codes looked up twice": "pavle_dpt2_table",
+           "DPT 4, codes looked up twice": "pavle_dpt4_table", "DPT 8, codes looked up twice": "pavle_dpt8_table"}
+
+
+def run(machine, inputs, page, quick):
+    most = 1 if quick else 256
+    cpu = {row["mebibytes"]: row["serial_ms"] for row in machine.rows("vle-sweep-cpu", most) if row["entropy"] == 2.2}
+    points = {size: encoders for (entropy, size), encoders in cuvle.sweep(machine, most).items() if entropy == 2.2}
+    page.say("The paper's figures have no numbers beside them, so its sentences are compared. Inputs are random bytes of 2.2 "
+             "bits a symbol, as in figure 4. A kernel is the first pass alone; \"scan and compaction\" are the two others.")
+    if not points:
+        page.table(["MB", "serial CPU, ms"], [("%g" % size, time) for size, time in sorted(cpu.items())])
+        return
+
+    def time(kernel, size):
+        return next(row["ms"] for (name, _, part), row in points[size].items() if name == kernel and part == "kernel")
+
+    def serial(size):
+        return cpu[size]
+
+    page.heading("Figure 4: over sizes")
+    for part, names in (("4a", ["gm32, qm32", "sm32"]), ("4b", ["gm32, table cached", "sm32, table cached"])):
+        series = {"serial CPU": [(size, serial(size)) for size in sorted(points)]}
+        for name in names:
+            series[name] = [(size, time(KERNELS[name], size)) for size in sorted(points)]
+        series["scan and compaction"] = [
+            (size, points[size]["pavle", 256, "all"]["ms"] - time("pavle_dpt4_codes", size)) for size in sorted(points)]
+        page.plot("figure-" + part, "Figure %s: kernel time over size, 2.2 bits a symbol" % part, "MB", "milliseconds", series,
+                  log_x=True, log_y=True)
+    size = max(points)
+    gm, gm_table, sm, sm_table = (time(name, size) for name in ("pavle_gm", "pavle_gm_table", "pavle_sm", "pavle_dpt1_codes"))
+    best = min(time("pavle_dpt%d_codes" % dpt, size) for dpt in (1, 2, 4, 8))
+    gigabytes = 1048576 * size / 1e6
+    page.compared("%g MB" % size, [
+        ("serial CPU / gm32 (\"closely matching\")", 1, serial(size) / gm),
+        ("gm32 / sm32 (\"more than an order of magnitude\")", 10, gm / sm),
+        ("what the cached table saves gm32, % (\"approximately 20\")", 20, 100 * (gm / gm_table - 1)),
+        ("what the cached table saves sm32, % (\"up to 55\")", 55, 100 * (sm / sm_table - 1)),
+        ("serial CPU / the best DPT (\"35x\")", 35, serial(size) / best),
+        ("the best DPT, GB/s (\"approximately 4\")", 4, gigabytes / best)])
+    page.order("Global against shared memory", "gm32", "sm32", 10, gm / sm,
+               "Atomic operations on global memory are executed in the L2 cache today, many in each cycle, while sm32 zeroes "
+               "and copies its buffer, which has room for 32 bits a symbol here. The slots of gm32 are zeroed before, which "
+               "is not counted.")
+    page.say("A cached table hardly helps where the table in global memory is read through the L1 cache, as here.")
+    page.heading("Figure 5: data per thread")
+    page.say("Milliseconds at %g MB, with the table cached:" % size)
+    page.table(["DPT", "1", "2", "4", "8"],
+               [["aggregate codewords kept"] + [time("pavle_dpt%d_codes" % dpt, size) for dpt in (1, 2, 4, 8)],
+                ["looked up twice", ""] + [time("pavle_dpt%d_table" % dpt, size) for dpt in (2, 4, 8)]])
+    page.plot("figure-5", "Figure 5: kernel time over size by DPT", "MB", "milliseconds",
+              {"DPT %d" % dpt: [(one, time("pavle_dpt%d_codes" % dpt, one)) for one in sorted(points)] for dpt in (1, 2, 4, 8)})
+    fastest = min((1, 2, 4, 8), key=lambda dpt: time("pavle_dpt%d_codes" % dpt, size))
+    page.say("The paper's best DPT is 4, because larger ones need more shared memory than its card had; here DPT %d is the "
+             "fastest, at %s GB/s." % (fastest, number(gigabytes / best)))

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""Times a PyTorch tensor on the GPU to an MP4 file in memory, beside torchvision's nvJPEG and PyAV's libx264.
+
+    bench/tensor_to_mp4.py [--video RAW_I420 --size WxH] [--pictures 121]
+
+Without a video the pictures are made up. The first call in the process is timed by itself; then the median of `--runs` calls.
+PyAV and torchvision are left out where they are not installed. The cu264 package must be importable.
+"""
+import argparse
+import io
+import statistics
+import time
+
+import numpy as np
+import torch
+
+START = time.perf_counter()
+import cu264  # noqa: E402
+
+IMPORT_MS = 1000 * (time.perf_counter() - START)
+
+
+def from_i420(path, width, height, pictures):
+    """uint8 of shape (pictures, 3, height, width) on the device, from the file's pictures in turn, each shifted."""
+    size = width * height * 3 // 2
+    raw = np.memmap(path, np.uint8, "r")
+    count = min(len(raw) // size, pictures)
+    frames = torch.empty((pictures, 3, height, width), dtype=torch.uint8, device="cuda")
+    for i in range(pictures):
+        picture = torch.from_numpy(np.array(raw[i % count * size:(i % count + 1) * size])).cuda().float()
+        y = picture[:width * height].view(height, width) - 16
+        chroma = picture[width * height:].view(2, height // 2, width // 2) - 128
+        u, v = chroma.repeat_interleave(2, 1).repeat_interleave(2, 2)
+        y = y * 1.164384
+        rgb = torch.stack([y + 1.792741 * v, y - 0.213249 * u - 0.532909 * v, y + 2.112402 * u])
+        frames[i] = torch.roll(rgb.round().clamp(0, 255), 2 * (i // count), 2).to(torch.uint8)
+    return frames
+
+
+def made_up(width, height, pictures):
+    generator = torch.Generator("cuda").manual_seed(1)
+    coarse = torch.rand((1, 3, height // 30, width // 30), device="cuda", generator=generator)
+    picture = torch.nn.functional.interpolate(coarse, (height, width), mode="bicubic") * 220
+    picture = picture + torch.rand((1, 3, height, width), device="cuda", generator=generator) * 20
+    return torch.cat([torch.roll(picture, 2 * i, 3) for i in range(pictures)]).clamp(0, 255).to(torch.uint8)
+
+
+def timed(call, runs):
+    times, size = [], 0
+    for _ in range(runs):
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        size = call()
+        torch.cuda.synchronize()
+        times.append(1000 * (time.perf_counter() - start))
+    return statistics.median(times), min(times), size
+
+
+def row(name, result):
+    print(f"| {name} | {result[0]:.1f} | {result[1]:.1f} | {result[2] / 1e6:.2f} |", flush=True)
+
+
+def phases(frames, preset):
+    """Where the time of a call goes."""
+    from cu264.session import Session
+    from cu264.settings import make_settings
+    from cu264.video_writer import Destination
+
+    settings = make_settings(25, preset=preset)
+    marks = [time.perf_counter()]
+
+    def mark():
+        marks.append(time.perf_counter())
+
+    destination = Destination(None, "mp4", settings, None)
+    session = Session(settings, destination.open)
+    array = session.import_frames(frames)
+    mark()
+    session._open(array, len(array))
+    mark()
+    session.send(array)
+    mark()
+    session.flush()
+    mark()
+    destination.finish()
+    data = destination.take()
+    mark()
+    del session
+    mark()
+    del data
+    mark()
+    names = ("import", "open", "send", "flush", "finish", "close", "free")
+    print(f"{preset}, ms:", ", ".join(f"{n} {1000 * (b - a):.1f}" for n, a, b in zip(names, marks, marks[1:])))
+
+
+def copies(frames):
+    """Bytes copied between host and device by a call, as the profiler saw them."""
+    from torch.profiler import ProfilerActivity, profile
+
+    with profile(activities=[ProfilerActivity.CUDA]) as profiler:
+        size = len(cu264.encode(frames, 25, preset="fast"))
+        torch.cuda.synchronize()
+    print(f"profile of a call: {frames.nbytes / 1e6:.0f} MB of frames, {size / 1e6:.1f} MB of file")
+    for event in profiler.key_averages():
+        if "memcpy" in event.key.lower():
+            print(f"  {event.key}: {event.count} calls, {event.device_time_total / 1000:.2f} ms")
+
+
+def x264(frames, preset):
+    import av
+
+    def call():
+        host = frames.permute(0, 2, 3, 1).contiguous().cpu().numpy()
+        file = io.BytesIO()
+        with av.open(file, "w", "mp4") as container:
+            stream = container.add_stream("libx264", 25, options={"preset": preset, "qp": "27"})
+            stream.height, stream.width = host.shape[1:3]
+            stream.pix_fmt = "yuv420p"
+            for picture in host:
+                container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
+            container.mux(stream.encode())
+        return file.tell()
+
+    return call
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--video")
+    parser.add_argument("--size", default="1920x1080")
+    parser.add_argument("--pictures", type=int, default=121)
+    parser.add_argument("--runs", type=int, default=7)
+    arguments = parser.parse_args()
+    width, height = map(int, arguments.size.split("x"))
+    frames = (from_i420(arguments.video, width, height, arguments.pictures) if arguments.video
+              else made_up(width, height, arguments.pictures))
+    torch.cuda.synchronize()
+    print(f"{torch.cuda.get_device_name()}, tensor {tuple(frames.shape)} {frames.dtype}; import cu264: {IMPORT_MS:.0f} ms")
+    print("\n| way | median ms | least ms | MB |\n|---|---:|---:|---:|")
+    row("cu264 fast, first call in the process", timed(lambda: len(cu264.encode(frames, 25, preset="fast")), 1))
+    for preset in ("fast", "balanced", "best"):
+        row(f"cu264 {preset}", timed(lambda: len(cu264.encode(frames, 25, preset=preset)), arguments.runs))
+    half = (frames / 127.5 - 1).half()
+    row("cu264 fast, float16 in [-1, 1]",
+        timed(lambda: len(cu264.encode(half, 25, preset="fast", value_range=(-1, 1))), arguments.runs))
+    del half
+    host = frames.permute(0, 2, 3, 1).contiguous().cpu().numpy()
+    row("cu264 fast, NumPy in host memory", timed(lambda: len(cu264.encode(host, 25, preset="fast")), 3))
+    row("copy to the host alone", timed(lambda: frames.permute(0, 2, 3, 1).contiguous().cpu().nbytes, 3))
+    try:
+        from torchvision.io import encode_jpeg
+
+        for quality in (75, 90):
+            row(f"torchvision encode_jpeg (nvJPEG), quality {quality}",
+                timed(lambda: sum(j.numel() for j in encode_jpeg(list(frames), quality)), arguments.runs))
+    except ImportError:
+        print("no torchvision here")
+    try:
+        for preset in ("ultrafast", "veryfast"):
+            row(f"PyAV libx264 {preset}, GOP 250, QP 27, copy included", timed(x264(frames, preset), 2))
+    except ImportError:
+        print("no PyAV here")
+    print()
+    for preset in ("fast", "balanced", "best"):
+        phases(frames, preset)
+    copies(frames)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+// Memory that outlives its owner. Device memory and above all page-locked memory take the driver milliseconds
+// to make, so what one owner gives back is kept for the next one. There is one cache for the process; any
+// thread may use it. What it keeps is bounded: beyond the bound the driver gets back the oldest first.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace cu264 {
+
+// Owns a piece of memory, and gives it back to the cache when it is destroyed. No work of a device may use
+// the memory any more by then.
+class CachedMemory {
+ public:
+  CachedMemory() = default;
+  ~CachedMemory();
+  CachedMemory(CachedMemory&& other) noexcept;
+  CachedMemory& operator=(CachedMemory&& other) noexcept;
+
+  std::uint8_t* get() const { return memory_; }
+  std::size_t bytes() const { return bytes_; }  // at least as many as were asked for
+  explicit operator bool() const { return memory_ != nullptr; }
+
+ private:
+  friend CachedMemory take_device(std::size_t bytes, int device);
+  friend CachedMemory take_pinned(std::size_t bytes);
+  CachedMemory(std::uint8_t* memory, std::size_t bytes, int device)
+      : memory_(memory), bytes_(bytes), device_(device) {}
+
+  std::uint8_t* memory_ = nullptr;
+  std::size_t bytes_ = 0;
+  int device_ = 0;
+};
+
+// Both throw an Error(out_of_memory) if neither the cache nor, once the cache has been released, the driver
+// has as many bytes. The device must be current.
+CachedMemory take_device(std::size_t bytes, int device);
+CachedMemory take_pinned(std::size_t bytes);
+
+struct MemoryCacheState {
+  std::size_t kept_bytes = 0;         // in the cache
+  std::size_t taken_bytes = 0;        // with their owners
+  std::uint64_t driver_requests = 0;  // allocations made since the process began
+};
+inline constexpr int kPinnedMemory = -1;  // in place of a device
+MemoryCacheState memory_cache_state(int device);
+
+// Gives all that the cache keeps to the driver.
+void release_memory_cache();
+
+}  // namespace cu264

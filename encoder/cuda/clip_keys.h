@@ -1,0 +1,41 @@
+// What encrypts and marks the pictures of a clip on the device. Each clip has keys of its own.
+#pragma once
+
+#include <memory>
+
+#include "common/cuda/handles.h"
+#include "encoder/cuda/encrypt.h"
+#include "encoder/cuda/memory.h"
+#include "encoder/cuda/plan_marks.h"
+
+namespace cu264::encoder::cuda {
+
+class ClipKeys {
+ public:
+  ClipKeys() = default;
+  ~ClipKeys();
+  ClipKeys(const ClipKeys&) = delete;
+  ClipKeys& operator=(const ClipKeys&) = delete;
+
+  // Takes the keys of StageParams::marks and StageParams::cipher, if there are any. Waits until the payload
+  // of a watermark was uploaded.
+  void set(const StageParams& params, const DeviceMemory& d, const Stream& encode);
+
+  const EncryptionPlan& encryption() const { return encryption_; }
+
+  // Plans the marks of a batch once `uploaded` is done, on a stream of its own, beside the end of the
+  // previous batch, where the wavefront leaves the device room. `encode` waits for it.
+  void plan_marks(const DeviceMemory::Batch& d, int pictures, int macroblocks, const Event& uploaded,
+                  const Stream& encode) const;
+
+  // Waits for the device. Errors do not matter: a lost device does no work.
+  void wait() const;
+
+ private:
+  MarkPlan marks_;
+  EncryptionPlan encryption_;
+  std::unique_ptr<Stream> plan_;    // null without marks
+  std::unique_ptr<Event> planned_;  // null without marks
+};
+
+}  // namespace cu264::encoder::cuda

@@ -1,0 +1,26 @@
+// Keeps frames that wait for their batch, although their callers go on.
+#pragma once
+
+#include <memory>
+
+#include "cu264/frame.h"
+
+namespace cu264::encoder {
+
+struct HeldFrame {
+  Frame frame;
+  void* written = nullptr;     // as in Backend::submit
+  std::shared_ptr<void> hold;  // keeps the above; to be released when the picture has been collected
+};
+
+class FrameHolder {
+ public:
+  virtual ~FrameHolder() = default;
+  // Any number of threads may call this at once. Frames in host memory are copied. Throws Error(bad_input)
+  // for a frame that is not on the holder's device. Holds may outlive the holder.
+  virtual HeldFrame hold(const Frame& frame) = 0;
+};
+
+std::unique_ptr<FrameHolder> make_host_frame_holder();
+
+}  // namespace cu264::encoder

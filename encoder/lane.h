@@ -1,0 +1,124 @@
+// A lane encodes pictures of streams that share batches: a backend and the thread that uses it. Whenever the
+// backend is free, the thread takes what waits, one picture of each stream in turn, so a stream that floods
+// delays no other. A stream stays in its lane, so its pictures are encoded in order. Several lanes share a
+// device; while one hands out its packets or waits, the others keep the device busy.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "cu264/stream_group.h"
+#include "encoder/frame_holder.h"
+#include "encoder/notifier.h"
+#include "encoder/session.h"
+#include "encoder/stages.h"
+
+namespace cu264::encoder {
+
+class Lane;
+
+// A stream of a group. The group's mutex guards it.
+struct GroupStream {
+  struct Waiting {
+    HeldFrame frame;
+    core::PictureParams params;
+  };
+
+  explicit GroupStream(const Config& config) : session(config) {}
+
+  // Pictures whose packets were not received.
+  std::size_t unreceived() const { return copying + waiting.size() + in_lane + results.size(); }
+
+  StreamGroup::Stream id = 0;
+  Session session;
+  EncoderInfo info;
+  Lane* lane = nullptr;
+  std::uint32_t slot = 0;   // PictureParams::stream
+  std::size_t copying = 0;  // frames that are being copied for `waiting`
+  std::deque<Waiting> waiting;
+  std::size_t in_lane = 0;  // pictures with the backend
+  std::deque<std::variant<Packet, Error>> results;
+  std::optional<StageParams> next_clip;  // what the backend must be told before the next picture
+  bool listed = false;                   // in GroupState::ready
+  bool closed = false;
+  std::condition_variable changed;  // room, or a result
+};
+
+// What all threads of a group share.
+struct GroupState {
+  std::mutex mutex;                                // guards all streams, and the queues of all lanes
+  Notifier notifier;                               // of results
+  std::deque<std::shared_ptr<GroupStream>> ready;  // streams with results, for receive_any
+
+  void deliver(const std::shared_ptr<GroupStream>& stream, std::variant<Packet, Error> result);
+  // Delivers the error of a clip that has ended and was too short for its watermark.
+  void check_end(const std::shared_ptr<GroupStream>& stream);
+};
+
+class Lane {
+ public:
+  Lane(GroupState& group, LaneBackend opened, std::string key, std::chrono::microseconds longest_wait);
+  // Waits for the pictures that are with the backend.
+  ~Lane();
+  Lane(const Lane&) = delete;
+  Lane& operator=(const Lane&) = delete;
+
+  const std::string& key() const { return key_; }
+  int device() const { return opened_.device; }
+  int batch() const { return opened_.batch; }
+  FrameHolder& holder() const { return *opened_.holder; }
+  bool reads_device_memory() const { return opened_.device >= 0; }
+
+  // The group's mutex must be held for these.
+  bool has_room() const { return streams() < slots_.size(); }
+  std::size_t streams() const;
+  void add(const std::shared_ptr<GroupStream>& stream);
+  void remove(const GroupStream& stream);
+  void wake() { work_.notify_one(); }  // a picture waits
+  // Set if the backend broke down.
+  const std::optional<Error>& failure() const { return failure_; }
+
+ private:
+  struct Taken {
+    std::shared_ptr<GroupStream> stream;
+    HeldFrame frame;
+    core::PictureParams params;
+    std::optional<Error> error;
+  };
+  using Lock = std::unique_lock<std::mutex>;
+
+  void run();
+  bool anything_waits() const;
+  // Whether every stream that was in the batch before waits with its next picture: no more will come soon.
+  bool company_is_complete() const;
+  void wait_for_company(Lock& lock);
+  std::vector<Taken> take(std::size_t room);
+  void submit(std::vector<Taken> taken);
+  void restart_for(Taken& picture);
+  void collect_oldest(Lock& lock);
+  void fail(Lock& lock, const Error& error);
+
+  GroupState& group_;
+  LaneBackend opened_;
+  const std::string key_;
+  const std::chrono::microseconds longest_wait_;
+  std::vector<std::shared_ptr<GroupStream>> slots_;
+  std::vector<std::shared_ptr<GroupStream>> before_;  // streams of the batch before
+  std::size_t turn_ = 0;                              // the slot that is served first
+  std::deque<Taken> in_flight_;
+  std::optional<Error> failure_;
+  bool stop_ = false;
+  std::condition_variable work_;
+  std::thread thread_;
+};
+
+}  // namespace cu264::encoder

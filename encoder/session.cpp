@@ -1,0 +1,146 @@
+#include "encoder/session.h"
+
+#include <limits>
+#include <utility>
+
+#include "encoder/config.h"
+#include "encoder/frame_check.h"
+#include "encoder/headers.h"
+#include "encoder/level.h"
+
+namespace cu264::encoder {
+namespace {
+
+std::string widened(const char* side, int samples) {
+  return std::string(side) + " " + std::to_string(samples) + " is coded as " +
+         std::to_string(coded_side(samples)) + ", one replicated sample";
+}
+
+EncoderInfo info_of(const Config& config) {
+  const StreamLevel level = stream_level(config);
+  EncoderInfo info;
+  info.width = coded_side(config.width);
+  info.height = coded_side(config.height);
+  info.level_idc = level.level_idc;
+  info.level_bit_rate = level.bit_rate;
+  if (info.width != config.width) info.warnings.push_back(widened("width", config.width));
+  if (info.height != config.height) info.warnings.push_back(widened("height", config.height));
+  if (!level.holds) {
+    info.warnings.push_back("no level of H.264 holds " + std::to_string(config.width) + "x" +
+                            std::to_string(config.height) +
+                            " at this frame rate: level 6.2 is written, and decoders may refuse the stream");
+  }
+  return info;
+}
+
+Config changed(Config config, const ConfigChanges& changes) {
+  if (changes.qp) config.qp = *changes.qp;
+  if (changes.width) config.width = *changes.width;
+  if (changes.height) config.height = *changes.height;
+  if (changes.preset) config.preset = *changes.preset;
+  if (changes.frame_rate) config.frame_rate = *changes.frame_rate;
+  return config;
+}
+
+bool needs_end_of_clip(const ConfigChanges& changes) {
+  return changes.width || changes.height || changes.preset || changes.frame_rate;
+}
+
+}  // namespace
+
+Session::Session(const Config& config) : config_(config) {
+  validate(config_);
+  begin_clip();
+}
+
+void Session::begin_clip() {
+  info_ = info_of(config_);
+  headers_ = stream_headers(config_, info_.level_idc, true);
+  parameter_sets_ = stream_headers(config_, info_.level_idc, false);
+  params_ = stage_params(config_);
+  mark_check_.reset();
+  if (params_.marks) {
+    mark_message_ = params_.marks->message();
+    mark_check_.emplace(config_.watermark->key, parameter_sets_, *params_.marks);
+  }
+  if (params_.cipher) cipher_message_ = params_.cipher->message();
+  format_ = config_.input_format;
+  sent_ = received_ = 0;
+  flushed_ = false;
+}
+
+void Session::reconfigure(const ConfigChanges& changes) {
+  const Config next = changed(config_, changes);
+  validate(next);
+  stream_level(next);  // throws if Config::level_idc does not hold the new size or frame rate
+  if (needs_end_of_clip(changes) && !between_clips()) {
+    throw Error(ErrorCode::invalid_argument,
+                "size, preset and frame rate cannot change within a clip, whose headers were written",
+                "call flush and receive the last packet first");
+  }
+  config_ = next;
+  if (between_clips()) begin_clip();
+}
+
+void Session::check(const Frame& frame, bool reads_device_memory) const {
+  const bool draws_keystream = config_.encryption || config_.watermark;
+  if (draws_keystream && sent_ > std::numeric_limits<std::uint32_t>::max()) {
+    throw Error(ErrorCode::invalid_argument, "more than 4294967296 pictures were sent",
+                "their keystream would repeat: begin another clip with flush");
+  }
+  check_frame(frame, config_, format_, reads_device_memory, sent_);
+}
+
+core::PictureParams Session::next_picture(const Frame& frame) const {
+  core::PictureParams picture = picture_params(config_, sent_);
+  if (frame.qp) picture.qp = static_cast<std::uint8_t>(*frame.qp);
+  return picture;
+}
+
+void Session::sent(const Frame& frame) {
+  format_ = frame.format;
+  pending_.push_back({frame.pts, frame.user_data});
+  ++sent_;
+}
+
+const std::vector<std::uint8_t>* Session::headers_before(std::uint64_t index) const {
+  if (config_.headers == HeaderPlacement::separate) return nullptr;
+  if (index == 0) return &headers_;
+  return config_.headers == HeaderPlacement::every_packet ? &parameter_sets_ : nullptr;
+}
+
+Packet Session::packet_of(CodedAccessUnit&& unit) {
+  Packet packet;
+  packet.data = std::move(unit.slices);
+  packet.device_data = unit.device_slices;
+  packet.index = received_;
+  packet.pts = pending_.front().pts;
+  packet.user_data = pending_.front().user_data;
+  packet.stats = unit.stats;
+  packet.reconstruction = std::move(unit.reconstruction);
+  // The check works on encrypted packets too, because encryption does not move what carries marks.
+  if (mark_check_) {
+    if (received_ == 0) packet.data.insert(packet.data.begin(), mark_message_.begin(), mark_message_.end());
+    mark_check_->picture(packet.data);
+  }
+  if (received_ == 0 && !cipher_message_.empty()) {
+    const auto behind = packet.data.begin() + static_cast<std::ptrdiff_t>(mark_message_.size());
+    packet.data.insert(behind, cipher_message_.begin(), cipher_message_.end());
+  }
+  if (const auto* before = headers_before(received_)) {
+    packet.data.insert(packet.data.begin(), before->begin(), before->end());
+  }
+  drop_oldest();
+  return packet;
+}
+
+void Session::check_marks() const {
+  if (mark_check_ && flushed_ && pending_.empty() && received_ > 0) mark_check_->finish();
+}
+
+void Session::drop_oldest() {
+  pending_.pop_front();
+  ++received_;
+}
+
+}  // namespace cu264::encoder

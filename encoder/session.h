@@ -1,0 +1,83 @@
+// What one stream remembers from picture to picture, in front of any backend: its configuration and headers,
+// its counters, its time stamps, and the check of its watermark. It places the headers. It knows neither
+// backends nor threads; one thread at a time may use it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cu264/encoder.h"
+#include "encoder/stages.h"
+#include "protect/mark_check.h"
+
+namespace cu264::encoder {
+
+class Session {
+ public:
+  // Throws Error(invalid_argument or unsupported) for a configuration that validate() refuses.
+  explicit Session(const Config& config);
+
+  const Config& config() const { return config_; }
+  // Everything but what the backend says of itself.
+  const EncoderInfo& info() const { return info_; }
+  // The headers of the clip that is being encoded.
+  const std::vector<std::uint8_t>& headers() const { return headers_; }
+  // What a backend needs for the clip that is being encoded.
+  const StageParams& params() const { return params_; }
+
+  // Applies changes. Throws Error(invalid_argument) for changes that need the end of a clip before it has
+  // come, and for values that validate() refuses; nothing has changed then.
+  void reconfigure(const ConfigChanges& changes);
+
+  // Throws an Error if the next picture cannot be this frame.
+  void check(const Frame& frame, bool reads_device_memory) const;
+  // The parameters of the next picture.
+  core::PictureParams next_picture(const Frame& frame) const;
+  // The frame was handed to the backend.
+  void sent(const Frame& frame);
+  // The packet of the oldest picture that was sent.
+  Packet packet_of(CodedAccessUnit&& unit);
+  // Throws Error(bad_input) if the clip has ended and was too short for its watermark. Whether a packet is
+  // the last one is not known if it was made before flush(), so this is to be called when no packet is left.
+  void check_marks() const;
+  // The oldest picture that was sent has no packet.
+  void drop_oldest();
+
+  std::size_t pending() const { return pending_.size(); }  // pictures sent whose packets were not made
+  std::uint64_t pictures_sent() const { return sent_; }    // of the clip
+
+  void flush() { flushed_ = true; }
+  bool flushed() const { return flushed_; }
+  // True between two clips: a picture that is sent then is the first of the next clip.
+  bool between_clips() const { return pending_.empty() && (flushed_ || sent_ == 0); }
+  // Makes everything as a new session has it, with new nonces for what is encrypted or marked. To be called
+  // between two clips.
+  void begin_clip();
+
+ private:
+  struct Pending {
+    std::int64_t pts = 0;
+    void* user_data = nullptr;
+  };
+
+  const std::vector<std::uint8_t>* headers_before(std::uint64_t index) const;  // or null
+
+  Config config_;
+  EncoderInfo info_;
+  StageParams params_;
+  std::vector<std::uint8_t> headers_;
+  std::vector<std::uint8_t> parameter_sets_;
+  std::vector<std::uint8_t> cipher_message_;  // before the first slice
+  std::vector<std::uint8_t> mark_message_;    // of the watermark, before the first slice
+  std::optional<protect::MarkCheck> mark_check_;
+  std::deque<Pending> pending_;
+  std::optional<PixelFormat> format_;  // of the frames, once it is known
+  std::uint64_t sent_ = 0;
+  std::uint64_t received_ = 0;
+  bool flushed_ = false;
+};
+
+}  // namespace cu264::encoder

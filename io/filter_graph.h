@@ -1,0 +1,47 @@
+// Filters of libavfilter between the decoder and the encoder, in the syntax of ffmpeg's -vf.
+#pragma once
+
+#include <cstdint>  // libavutil insists on its macros
+
+extern "C" {
+#include <libavfilter/avfilter.h>
+}
+
+#include <memory>
+#include <string>
+
+#include "io/av.h"
+
+namespace cu264::io {
+
+class FilterGraph {
+ public:
+  // `first` shows what the frames are like; their times are in `time_base`. Throws Error(invalid_argument)
+  // with libavfilter's reason if the graph is not understood, or has not one input and one output of video.
+  FilterGraph(const std::string& graph, const AVFrame& first, AVRational time_base, AVRational frame_rate);
+
+  void push(AVFrame& frame);      // takes what the frame refers to
+  void finish(std::int64_t end);  // no more frames will be pushed; `end` is when the last one ends
+  // Takes the next frame that the filters have ready. Returns false if they need more or, after finish(), if
+  // there are no more.
+  bool pull(AVFrame& frame);
+
+  // Of the frames that come out.
+  AVRational time_base() const;
+  AVRational frame_rate() const;  // 0/1 if the filters do not know
+
+ private:
+  struct Deleter {
+    void operator()(AVFilterGraph* graph) const { avfilter_graph_free(&graph); }
+  };
+
+  void add_source(const AVFrame& first, AVRational time_base, AVRational frame_rate);
+  void link(const std::string& graph);
+  static void check(int result, const std::string& doing);
+
+  std::unique_ptr<AVFilterGraph, Deleter> graph_;
+  AVFilterContext* source_ = nullptr;  // both belong to the graph
+  AVFilterContext* sink_ = nullptr;
+};
+
+}  // namespace cu264::io

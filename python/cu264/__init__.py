@@ -1,0 +1,31 @@
+"""All-intra H.264 from arrays in GPU or host memory.
+
+    import cu264
+    cu264.write_video("clip.mp4", frames, fps=24, qp=24)
+
+`frames` is any array of pictures: a tensor of PyTorch, CuPy or JAX on a GPU, or a NumPy array. Frames on a GPU are
+encoded there, and only the coded stream leaves it. Without a GPU, the processor encodes them, to the same bytes.
+"""
+
+from ._core import Packet
+from ._core import version as _version
+from .audio import Audio
+from .calls import encode, write_video
+from .picture_encoder import Encoder
+from .probing import Probe, probe
+from .stream_encoder import StreamEncoder
+from .video_writer import VideoWriter
+
+__version__: str = _version()
+
+__all__ = [
+    "Audio",
+    "Encoder",
+    "Packet",
+    "Probe",
+    "StreamEncoder",
+    "VideoWriter",
+    "encode",
+    "probe",
+    "write_video",
+]

@@ -1,0 +1,104 @@
+"""Whole videos in one call: write_video and encode."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Iterable, Optional, Union
+
+from .audio import Audio
+from .session import Session
+from .settings import FrameRate, documented, make_settings
+from .video_writer import CONTAINERS, Destination, VideoWriter
+
+
+def _is_array(frames: Any) -> bool:
+    return any(hasattr(frames, name) for name in ("__dlpack__", "__cuda_array_interface__", "__array_interface__"))
+
+
+@documented
+def write_video(
+    path_or_file: Union[str, "os.PathLike[str]", Any],
+    frames: Union[Any, Iterable[Any]],
+    fps: FrameRate,
+    *,
+    container: Optional[str] = None,
+    audio: Optional[Audio] = None,
+    **settings: Any,
+) -> None:
+    """Writes a video to a file.
+
+    Parameters
+    ----------
+    path_or_file : str, os.PathLike or object with write()
+        As for `VideoWriter`.
+    frames : array, or iterable of arrays
+        An array of pictures, such as (T, H, W, 3) or (T, 3, H, W), of uint8, float16, bfloat16 or float32; or an
+        iterable of such arrays or of single pictures. Host memory or a CUDA device.
+    fps : int, float, Fraction, str or (int, int)
+        Pictures a second.
+    container, audio
+        As for `VideoWriter`.
+    SETTINGS
+
+    Raises
+    ------
+    TypeError, ValueError, OSError
+        As `VideoWriter.write`. There is no file then.
+
+    Examples
+    --------
+    >>> cu264.write_video("clip.mp4", frames, fps=24, qp=24)
+    """
+    with VideoWriter(path_or_file, fps, container=container, audio=audio, **settings) as video:
+        if _is_array(frames):
+            array = video._session.import_frames(frames)
+            video._write(array, None, copy=False, expected=len(array))
+        else:
+            for chunk in frames:
+                video.write(chunk)
+
+
+@documented
+def encode(
+    frames: Any, fps: FrameRate, *, container: str = "mp4", audio: Optional[Audio] = None, **settings: Any
+) -> bytes:
+    """Encodes an array of pictures to a file in memory.
+
+    Parameters
+    ----------
+    frames : array
+        Pictures, such as (T, H, W, 3) or (T, 3, H, W), of uint8, float16, bfloat16 or float32; in host memory or on a
+        CUDA device, where they are read in place.
+    fps : int, float, Fraction, str or (int, int)
+        Pictures a second.
+    container : {"mp4", "fmp4", "h264"}, default "mp4"
+        h264 is the bare stream, in Annex B form.
+    audio : Audio, optional
+        A track of AAC or Opus that is coded already.
+    SETTINGS
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `VideoWriter.write`.
+
+    Examples
+    --------
+    >>> data = cu264.encode(frames, fps=24)
+    """
+    if container not in CONTAINERS:
+        raise ValueError(f"container must be one of {', '.join(CONTAINERS)}, not {container!r}")
+    made = make_settings(fps, **settings)
+    destination = Destination(None, container, made, audio)
+    session = Session(made, destination.open)
+    array = session.import_frames(frames)
+    if len(array) == 0:
+        raise ValueError("there are no frames to encode")
+    session.send(array, expected=len(array))
+    destination.write(session.flush())
+    destination.finish()
+    return destination.take()

@@ -1,0 +1,123 @@
+"""The encoder behind all calls: it opens with the first frames, and refuses others that do not fit them."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Optional, Sequence
+
+from . import _core
+from .settings import Settings, stream_format
+
+
+def import_frames(array: Any, settings: Settings) -> _core.FrameArray:
+    frames = _core.FrameArray(array, settings.layout, settings.pixel_format, settings.value_range == (-1.0, 1.0))
+    floating = "float" in frames.format or "half" in frames.format
+    if settings.value_range is not None and not floating:
+        raise ValueError("value_range is for frames of floating-point numbers, but these are uint8")
+    if frames.device is not None and settings.backend == "cpu":
+        raise ValueError(
+            f"frames are on CUDA device {frames.device}, but backend='cpu' reads host memory: copy them there "
+            "(torch: frames.cpu(), CuPy: frames.get()), or leave out backend="
+        )
+    if frames.device is not None and settings.device not in (None, frames.device):
+        raise ValueError(f"frames are on CUDA device {frames.device}, but device={settings.device} was asked for")
+    return frames
+
+
+def _kind_of(frames: _core.FrameArray) -> Dict[str, Any]:
+    return {"size": (frames.width, frames.height), "layout in memory": frames.format, "device": frames.device}
+
+
+class Session:
+    """One stream.
+
+    Frames on a device are read after `send` has returned; `flush` and `finish_chunk` say when not any more.
+    """
+
+    def __init__(self, settings: Settings, on_open: Optional[Callable[[_core.EncoderSession], None]] = None) -> None:
+        self.settings = settings
+        self._on_open = on_open
+        self._encoder: Optional[_core.EncoderSession] = None
+        self._kind: Dict[str, Any] = {}  # of the first frames, which others have to share
+        self._last_pts: Optional[int] = None
+
+    @property
+    def encoder(self) -> _core.EncoderSession:
+        if self._encoder is None:
+            raise ValueError("there is no stream yet: write frames first")
+        return self._encoder
+
+    @property
+    def is_open(self) -> bool:
+        return self._encoder is not None
+
+    def import_frames(self, array: Any) -> _core.FrameArray:
+        frames = import_frames(array, self.settings)
+        for name, old in self._kind.items():
+            new = _kind_of(frames)[name]
+            if old != new:
+                raise ValueError(f"frames have another {name} than the first: {new}, but the stream has {old}")
+        return frames
+
+    def send(self, frames: _core.FrameArray, pts: Optional[Sequence[int]] = None, expected: int = 0) -> None:
+        """Sends frames; `expected` is how many will come at once, 0 if that is not known."""
+        if pts is None:
+            duration = self.settings.duration
+            first = 0 if self._last_pts is None else self._last_pts + duration
+            pts = range(first, first + len(frames) * duration, duration)
+        if len(pts) != len(frames):
+            raise ValueError(f"there are {len(frames)} frames, but {len(pts)} values of pts")
+        times = [int(time) for time in pts]
+        if not times:
+            return
+        before = times if self._last_pts is None else [self._last_pts, *times]
+        if any(b <= a for a, b in zip(before, before[1:])):
+            raise ValueError("pts must increase from picture to picture")
+        if self._encoder is None:
+            self._open(frames, expected)
+        self.encoder.send(frames, times)
+        self._last_pts = times[-1]
+
+    def take(self) -> List[_core.Packet]:
+        return self._encoder.take() if self._encoder else []
+
+    def finish_chunk(self) -> None:
+        """Waits for the packets of all frames, but for those of a batch that is not full."""
+        if self._encoder:
+            self._encoder.wait_for_full_batches()
+
+    def flush(self) -> List[_core.Packet]:
+        """Ends the stream."""
+        if self._encoder is None:
+            return []
+        self._encoder.flush()
+        return self._encoder.take()
+
+    def abandon(self) -> None:
+        """Drops the stream, and what it holds of frames and files."""
+        self._encoder = None
+
+    def _open(self, frames: _core.FrameArray, expected: int) -> None:
+        settings = self.settings
+        device = frames.device if frames.device is not None else settings.device
+        description = stream_format(settings, frames.width, frames.height, frames.format, device)
+        asked = int(dict(settings.options)["batch"])
+        if expected > 0 and asked == 0:
+            batch = _batch_for(description, expected, dict(settings.options)["preset"])
+            if batch is not None:
+                description = stream_format(settings, frames.width, frames.height, frames.format, device, batch)
+        self._encoder = _core.EncoderSession(description)
+        self._kind = _kind_of(frames)
+        if self._on_open:
+            self._on_open(self._encoder)
+
+
+def _batch_for(description: _core.StreamFormat, pictures: int, preset: str) -> Optional[int]:
+    """Batches of equal size, as few as fit the device; None without one."""
+    try:
+        most = description.automatic_batch()
+    except RuntimeError:
+        return None
+    batches = -(-pictures // most)
+    if preset == "fast" and pictures >= 64:
+        batches = max(batches, 2)  # the host packs one batch while the device encodes the other
+    return -(-pictures // batches)

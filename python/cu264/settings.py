@@ -1,0 +1,189 @@
+"""What the caller sets, checked and put into the words of the library."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Optional, Tuple, Union
+
+from . import _core
+
+FrameRate = Union[int, float, Fraction, str, Tuple[int, int]]
+
+# Other encoders have these; asking for one must not be ignored.
+_RATE_CONTROL = ("crf", "bitrate", "maxrate", "cq")
+
+
+def rational(value: Any, name: str) -> Fraction:
+    """A positive fraction from 25, 29.97, "30000/1001", (30000, 1001) or a Fraction."""
+    accepted = f"{name} must be a positive number such as 25, 29.97, '30000/1001' or (30000, 1001), not {value!r}"
+    try:
+        if isinstance(value, tuple):
+            result = Fraction(*value)
+        elif isinstance(value, float):
+            result = Fraction(value).limit_denominator(1001)
+        elif isinstance(value, (str, numbers.Rational)) and not isinstance(value, bool):
+            result = Fraction(value)
+        elif hasattr(value, "__float__") and not isinstance(value, bool):  # NumPy's numbers
+            result = Fraction(float(value)).limit_denominator(1001)
+        else:
+            raise TypeError(accepted)
+    except (ValueError, ZeroDivisionError, OverflowError) as error:
+        raise ValueError(accepted) from error
+    if result <= 0 or result.numerator >= 2**31 or result.denominator >= 2**31:
+        raise ValueError(accepted)
+    return result
+
+
+def _whole_number(name: str, value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} must be a whole number, not {value!r}")
+    return str(int(value))
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings that every call takes; `make_settings` has checked them."""
+
+    fps: Fraction
+    time_base: Fraction  # seconds a unit of pts
+    options: Tuple[Tuple[str, str], ...]
+    colour: Tuple[int, int, int]
+    layout: Optional[str]
+    pixel_format: Optional[str]
+    value_range: Optional[Tuple[float, float]]
+    device: Optional[int]
+    backend: str
+
+    @property
+    def duration(self) -> int:
+        """How long a picture is shown, in units of the time base."""
+        return max(1, round(1 / self.fps / self.time_base))
+
+
+def make_settings(
+    fps: FrameRate,
+    *,
+    qp: int = 27,
+    preset: str = "balanced",
+    slices: int = 1,
+    edge_guided: int = 0,
+    aq: str = "off",
+    deblock: bool = True,
+    sample_aspect_ratio: Any = None,
+    full_range: bool = False,
+    primaries: int = 2,
+    transfer: int = 2,
+    matrix: int = 2,
+    time_base: Any = None,
+    layout: Optional[str] = None,
+    pixel_format: Optional[str] = None,
+    value_range: Optional[Tuple[float, float]] = None,
+    backend: str = "auto",
+    device: Optional[int] = None,
+    batch: int = 0,
+    threads: int = 0,
+    **unknown: Any,
+) -> Settings:
+    for name in unknown:
+        if name in _RATE_CONTROL:
+            raise TypeError(f"{name}= is not available yet: there is no rate control; use qp=0..51 (default 27)")
+        raise TypeError(f"unexpected keyword argument {name!r}")
+    rate = rational(fps, "fps")
+    if value_range is not None and tuple(value_range) not in ((0, 1), (-1, 1)):
+        raise ValueError(f"value_range must be (0, 1) or (-1, 1), not {value_range!r}")
+    options = {
+        "qp": _whole_number("qp", qp),
+        "preset": preset,
+        "slices": _whole_number("slices", slices),
+        "edge-guided": _whole_number("edge_guided", edge_guided),
+        "aq": aq,
+        "deblock": "on" if deblock else "off",
+        "range": "full" if full_range else "limited",
+        "fps": f"{rate.numerator}/{rate.denominator}",
+        "backend": backend,
+        "batch": _whole_number("batch", batch),
+        "threads": _whole_number("threads", threads),
+    }
+    for name, value in options.items():
+        if not isinstance(value, str):
+            raise TypeError(f"{name} must be a str, not {value!r}")
+    if sample_aspect_ratio is not None:
+        ratio = rational(sample_aspect_ratio, "sample_aspect_ratio")
+        options["sar"] = f"{ratio.numerator}:{ratio.denominator}"
+    colour = (int(primaries), int(transfer), int(matrix))
+    settings = Settings(
+        fps=rate,
+        time_base=1 / rate if time_base is None else rational(time_base, "time_base"),
+        options=tuple(options.items()),
+        colour=colour,
+        layout=layout,
+        pixel_format=pixel_format,
+        value_range=None if value_range is None else (float(value_range[0]), float(value_range[1])),
+        device=None if device is None else int(_whole_number("device", device)),
+        backend=backend,
+    )
+    stream_format(settings, 16, 16, "i420", settings.device).check()  # so that mistakes show before the first frame
+    return settings
+
+
+def stream_format(
+    settings: Settings, width: int, height: int, pixel_format: str, device: Optional[int], batch: Optional[int] = None
+) -> _core.StreamFormat:
+    options = dict(settings.options, size=f"{width}x{height}")
+    options["input-format"] = pixel_format
+    if device is not None:
+        options["device"] = str(device)
+    if batch is not None:
+        options["batch"] = str(batch)
+    time_base = (settings.time_base.numerator, settings.time_base.denominator)
+    return _core.StreamFormat(options, time_base, settings.colour)
+
+
+#: The part of every docstring that is the same.
+SETTINGS_DOC = """
+    qp : int, default 27
+        Quantiser, from 0 (best) to 51 (smallest).
+    preset : {"fast", "balanced", "best"}, default "balanced"
+        How thoroughly modes are searched; `best` gives the smallest files.
+    value_range : (0, 1) or (-1, 1), default (0, 1)
+        What black and white are in frames of floating-point numbers. Values outside are clamped; NaN is black.
+    layout : str, optional
+        The dimensions of the arrays in order, in letters T (time), H, W and C (channels), for example "TCHW". Without
+        it they are found from the shape: a dimension of 1, 3 or 4 at the end or behind T holds the channels, and an
+        array of shape (3, H, W) is one picture.
+    pixel_format : {"rgb", "bgr", "gray", "nv12", "i420"}, optional
+        Order and meaning of the channels; rgb or gray by default, from their number. A fourth channel is not read.
+        Frames of nv12 and i420 are uint8 of shape (T, H * 3 / 2, W), and are coded as they are.
+    full_range : bool, default False
+        Whether Y, Cb and Cr use all values from 0 to 255 (RGB is converted so; nv12 and i420 are tagged so).
+    primaries, transfer, matrix : int, default 2
+        Code points of ITU-T H.273 for the stream's tags; 2 is "unspecified". RGB is converted by `matrix`: 1 (BT.709), 5
+        or 6 (BT.601); unspecified becomes BT.709 from 720 lines on and BT.601 below.
+    slices : int, default 1
+        Slices a picture.
+    edge_guided : int, default 0
+        0 to 3: gives edges more bits. aq="variance" gives more to macroblocks of low variance.
+    deblock : bool, default True
+        The loop filter.
+    sample_aspect_ratio : fraction, optional
+        Shape of a sample, for example "16/11".
+    time_base : fraction, optional
+        Seconds a unit of pts; 1 / fps by default.
+    backend : {"auto", "cuda", "cpu"}, default "auto"
+        Where to encode. Both give the same bytes.
+    device : int, optional
+        The CUDA device for frames in host memory; frames on a device are encoded there.
+    batch : int, default 0
+        Pictures that the CUDA backend encodes together; 0: as many as it takes to fill the device.
+    threads : int, default 0
+        Threads of the CPU backend; 0: one a core.
+"""
+
+
+def documented(function: Any) -> Any:
+    """Puts the settings into a docstring, at its word SETTINGS."""
+    if function.__doc__:
+        function.__doc__ = function.__doc__.replace("    SETTINGS\n", SETTINGS_DOC.lstrip("\n"))
+    return function

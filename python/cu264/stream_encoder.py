@@ -1,0 +1,90 @@
+"""Fragments as they come, for HTTP responses: StreamEncoder."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+from .session import Session
+from .settings import FrameRate, documented, make_settings
+from .video_writer import Destination
+
+
+@documented
+class StreamEncoder:
+    """Turns chunks of frames into pieces of a file that can be sent at once.
+
+    Memory does not grow with the length of the stream. On a GPU, chunks of the length of the first one come back
+    whole; of a chunk of another length, the pictures that do not fill a batch of that length come with the next one.
+
+    Parameters
+    ----------
+    fps : int, float, Fraction, str or (int, int)
+        Pictures a second.
+    container : {"fmp4", "h264"}, default "fmp4"
+        fmp4: fragmented MP4, as browsers play it while it comes (Media Source Extensions, `<video>`), a fragment a
+        chunk. h264: the bare stream.
+    SETTINGS
+
+    Examples
+    --------
+    >>> stream = cu264.StreamEncoder(fps=24)
+    >>> for chunk in chunks:
+    ...     response.write(stream.encode(chunk))
+    >>> response.write(stream.close())
+    """
+
+    def __init__(self, fps: FrameRate, *, container: str = "fmp4", **settings: Any) -> None:
+        if container not in ("fmp4", "h264"):
+            raise ValueError(f"container must be fmp4 or h264, not {container!r}: others cannot be sent while they grow")
+        made = make_settings(fps, **settings)
+        self._destination = Destination(None, container, made, None, fragment_seconds=0)
+        self._session = Session(made, self._destination.open)
+        self._closed = False
+
+    def encode(self, frames: Any) -> bytes:
+        """Encodes a chunk, which you may overwrite when this returns, and gives the file's next bytes.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `VideoWriter.write`.
+        """
+        self._check_open()
+        array = self._session.import_frames(frames)
+        if self._session.is_open and self._leaves_frames_waiting(len(array)):
+            array.copy()
+        self._session.send(array, expected=len(array))
+        self._session.finish_chunk()
+        return self._bytes(self._session.take())
+
+    def close(self) -> bytes:
+        """Ends the stream and gives its last bytes."""
+        self._check_open()
+        self._closed = True
+        return self._bytes(self._session.flush())
+
+    @property
+    def mime_type(self) -> str:
+        """The type for HTTP and for a browser's `addSourceBuffer`, for example 'video/mp4; codecs="avc1.42C01F"'."""
+        headers = self._session.encoder.headers
+        sps = headers.index(b"\x00\x00\x01\x67") + 4
+        return f'video/mp4; codecs="avc1.{headers[sps : sps + 3].hex().upper()}"'
+
+    def _leaves_frames_waiting(self, count: int) -> bool:
+        encoder = self._session.encoder
+        return (encoder.waiting + count) % encoder.batch != 0
+
+    def _bytes(self, packets: Any) -> bytes:
+        self._destination.write(packets)
+        self._destination.end_fragment()
+        return self._destination.take()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ValueError("the stream is closed: open another one")
+
+    def __enter__(self) -> "StreamEncoder":
+        return self
+
+    def __exit__(self, *_: Optional[Any]) -> None:
+        self._closed = True

@@ -1,0 +1,261 @@
+"""Files: VideoWriter."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from typing import Any, Iterator, List, Optional, Sequence, Tuple, Union
+
+from . import _core
+from .audio import Audio
+from .session import Session
+from .settings import FrameRate, Settings, documented, make_settings
+
+CONTAINERS = ("mp4", "fmp4", "h264")
+_CONTAINER_OF = {".mp4": "mp4", ".m4v": "mp4", ".mov": "mp4", ".h264": "h264", ".264": "h264"}
+
+
+def container_of(target: Any, container: Optional[str]) -> str:
+    if container is not None:
+        if container not in CONTAINERS:
+            raise ValueError(f"container must be one of {', '.join(CONTAINERS)}, not {container!r}")
+        return container
+    if not isinstance(target, (str, os.PathLike)):
+        return "mp4"
+    suffix = os.path.splitext(os.fspath(target))[1].lower()
+    if suffix not in _CONTAINER_OF:
+        raise ValueError(
+            f"{os.fspath(target)!r}: the name does not tell the container; end it in {', '.join(_CONTAINER_OF)}, "
+            "or say container="
+        )
+    return _CONTAINER_OF[suffix]
+
+
+class Destination:
+    """Puts packets into a container, and that into a file, a file object or memory. A file appears when it is done."""
+
+    def __init__(
+        self, target: Any, container: str, settings: Settings, audio: Optional[Audio], fragment_seconds: float = 1.0
+    ) -> None:
+        if audio is not None and container == "h264":
+            raise ValueError("a bare H.264 stream has no audio: use container='mp4', or leave out audio=")
+        if target is not None and not isinstance(target, (str, os.PathLike)) and not hasattr(target, "write"):
+            raise TypeError(f"the target must be a path or an object with write(), not {type(target).__name__}")
+        self._path = os.fspath(target) if isinstance(target, (str, os.PathLike)) else None
+        self._object = target if self._path is None else None
+        self._container = container
+        self._settings = settings
+        self._fragment_seconds = fragment_seconds
+        self._audio = audio
+        self._audio_packets: Optional[Iterator[Tuple[bytes, int, int]]] = iter(audio.packets) if audio else None
+        self._next_audio: Optional[Tuple[bytes, int, int]] = None
+        self._mp4: Optional[_core.Mp4] = None
+        self._stream: List[bytes] = []
+        self._file: Any = None
+        if self._path is not None and container == "h264":
+            folder = os.path.dirname(os.path.abspath(self._path))
+            self._file = tempfile.NamedTemporaryFile(dir=folder, prefix=".cu264-", delete=False)
+        elif self._path is not None and not os.path.isdir(os.path.dirname(os.path.abspath(self._path))):
+            raise FileNotFoundError(f"{self._path}: the folder does not exist")
+
+    def open(self, encoder: _core.EncoderSession) -> None:
+        """Begins the file with the stream's headers, once the encoder is open."""
+        if self._container == "h264":
+            return
+        base = self._settings.time_base
+        self._mp4 = _core.Mp4(
+            encoder.headers,
+            (base.numerator, base.denominator),
+            self._container == "fmp4",
+            self._fragment_seconds,
+            self._path,
+            self._audio.track() if self._audio else None,
+        )
+        if self._audio is None:  # audio has its place between pictures
+            encoder.write_to(self._mp4, self._settings.duration)
+
+    def write(self, packets: Sequence[_core.Packet]) -> None:
+        """Takes packets that the encoder has not written itself, and passes on what is complete."""
+        if self._mp4 is None:
+            for packet in packets:
+                self._put(packet.data)
+            return
+        for packet in packets:
+            self._write_audio(float(packet.pts * self._settings.time_base))
+            self._mp4.write([packet], self._settings.duration)
+        if self._container == "fmp4":
+            self._pass_on()
+
+    def end_fragment(self) -> None:
+        if self._mp4 is not None:
+            self._mp4.end_fragment()
+            self._pass_on()
+
+    def finish(self) -> None:
+        if self._mp4 is not None:
+            if self._audio_packets is not None:
+                self._write_audio(float("inf"))
+            self._mp4.finish()
+            self._pass_on()
+        elif self._container != "h264":
+            raise ValueError("an MP4 file needs at least one frame")
+        if self._file is not None:
+            self._file.close()
+            os.chmod(self._file.name, 0o666 & ~_umask())
+            os.replace(self._file.name, self._path)
+            self._file = None
+
+    def discard(self) -> None:
+        self._mp4 = None  # a file that is not finished is removed
+        if self._file is not None:
+            file, self._file = self._file, None
+            try:
+                file.close()
+            except OSError:
+                pass  # what is left in its buffer does not matter
+            finally:
+                os.unlink(file.name)
+
+    def take(self) -> bytes:
+        """What has been written to memory since the last call."""
+        pieces, self._stream = self._stream, []
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def _write_audio(self, until: float) -> None:
+        assert self._audio is not None and self._audio_packets is not None and self._mp4 is not None
+        while True:
+            if self._next_audio is None:
+                self._next_audio = next(self._audio_packets, None)
+            if self._next_audio is None or self._next_audio[1] / self._audio.sample_rate > until:
+                return
+            data, pts, duration = self._next_audio
+            self._mp4.write_audio(bytes(data), pts, duration)
+            self._next_audio = None
+
+    def _pass_on(self) -> None:
+        if self._path is None and self._mp4 is not None:
+            data = self._mp4.take()
+            if data:
+                self._put(data)
+
+    def _put(self, data: bytes) -> None:
+        if self._file is not None:
+            self._file.write(data)
+        elif self._object is not None:
+            self._object.write(data)
+        else:
+            self._stream.append(data)
+
+
+def _umask() -> int:
+    with open("/proc/self/status", encoding="ascii") as status:
+        for line in status:
+            if line.startswith("Umask:"):
+                return int(line.split()[1], 8)
+    return 0o22
+
+
+@documented
+class VideoWriter:
+    """Writes a video to a file, chunk by chunk.
+
+    The file appears under its name when the writer is closed. If the `with` block is left by an exception, or the
+    writer is not closed, there is no file.
+
+    Parameters
+    ----------
+    path_or_file : str, os.PathLike or object with write()
+        `.mp4`, `.m4v` and `.mov` become MP4, `.h264` and `.264` a bare stream. An object is written to when the writer
+        is closed (mp4), or while frames come (fmp4, h264).
+    fps : int, float, Fraction, str or (int, int)
+        Pictures a second.
+    container : {"mp4", "fmp4", "h264"}, optional
+        Instead of what the name tells; mp4 for an object. fmp4 is MP4 in fragments of a second.
+    audio : Audio, optional
+        A track of AAC or Opus that is coded already.
+    SETTINGS
+
+    Examples
+    --------
+    >>> with cu264.VideoWriter("clip.mp4", fps=24) as video:
+    ...     for chunk in chunks:
+    ...         video.write(chunk)
+    """
+
+    def __init__(
+        self,
+        path_or_file: Union[str, "os.PathLike[str]", Any],
+        fps: FrameRate,
+        *,
+        container: Optional[str] = None,
+        audio: Optional[Audio] = None,
+        **settings: Any,
+    ) -> None:
+        made = make_settings(fps, **settings)
+        self._destination = Destination(path_or_file, container_of(path_or_file, container), made, audio)
+        self._session = Session(made, self._destination.open)
+        self._closed = False
+
+    def write(self, frames: Any, pts: Optional[Sequence[int]] = None, *, copy: bool = True) -> None:
+        """Encodes frames.
+
+        Parameters
+        ----------
+        frames : array
+            One picture or several: uint8, float16, bfloat16 or float32, in host memory or on a CUDA device; see
+            `layout` and `pixel_format`.
+        pts : sequence of int, optional
+            When each picture is shown, in units of the time base, for a variable frame rate.
+        copy : bool, default True
+            Frames on a device are copied there first, so that you may overwrite them when this returns. With False they
+            must stay unchanged until `close`.
+
+        Raises
+        ------
+        TypeError
+            Not an array, or of another dtype.
+        ValueError
+            A shape, layout, device or pts that does not fit; a closed writer.
+        OSError
+            The file cannot be written.
+        """
+        if self._closed:
+            raise ValueError("the writer is closed: open another one")
+        self._write(self._session.import_frames(frames), pts, copy)
+
+    def _write(self, array: _core.FrameArray, pts: Optional[Sequence[int]], copy: bool, expected: int = 0) -> None:
+        if copy:
+            array.copy()
+        self._session.send(array, pts, expected)
+        self._destination.write(self._session.take())
+
+    def close(self) -> None:
+        """Completes the file. Closing twice does nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            self._destination.write(self._session.flush())
+            self._destination.finish()
+        except BaseException:
+            self.discard()
+            raise
+
+    def discard(self) -> None:
+        """Closes without a file."""
+        self._closed = True
+        self._session.abandon()
+        self._destination.discard()
+
+    def __enter__(self) -> "VideoWriter":
+        return self
+
+    def __exit__(self, kind: Any, value: Any, traceback: Any) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.discard()
+
+    def __del__(self) -> None:
+        if not getattr(self, "_closed", True) and hasattr(self, "_session"):
+            self.discard()

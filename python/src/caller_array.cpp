@@ -1,0 +1,136 @@
+#include "caller_array.h"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include "device_memory.h"
+
+namespace cu264::python {
+namespace {
+
+const char* name_of(Number number) {
+  switch (number) {
+    case Number::uint8:
+      return "uint8";
+    case Number::half:
+      return "float16";
+    case Number::bfloat16:
+      return "bfloat16";
+    default:
+      return "float32";
+  }
+}
+
+[[noreturn]] void refuse_number(const std::string& found) {
+  throw nb::type_error(
+      ("frames have numbers of type " + found + ", but must be uint8, float16, bfloat16 or float32").c_str());
+}
+
+Number number_of(nb::dlpack::dtype type) {
+  const auto code = static_cast<nb::dlpack::dtype_code>(type.code);
+  if (type.lanes == 1) {
+    if (code == nb::dlpack::dtype_code::UInt && type.bits == 8) return Number::uint8;
+    if (code == nb::dlpack::dtype_code::Float && type.bits == 16) return Number::half;
+    if (code == nb::dlpack::dtype_code::Float && type.bits == 32) return Number::single;
+    if (code == nb::dlpack::dtype_code::Bfloat && type.bits == 16) return Number::bfloat16;
+  }
+  const char* kinds[] = {"int", "uint", "float", "handle", "bfloat", "complex", "bool"};
+  const std::string kind = type.code < std::size(kinds) ? kinds[type.code] : "unknown";
+  refuse_number(kind == "bool" ? kind : kind + std::to_string(type.bits));
+}
+
+using AnyArray = nb::ndarray<nb::ro>;
+
+CallerArray of_ndarray(const AnyArray& from) {
+  CallerArray array;
+  array.number = number_of(from.dtype());
+  array.data = static_cast<const std::uint8_t*>(from.data());
+  for (std::size_t i = 0; i < from.ndim(); ++i) {
+    array.shape.push_back(static_cast<std::int64_t>(from.shape(i)));
+    array.strides.push_back(from.stride(i) * bytes_of(array.number));
+  }
+  array.owner = nb::cast(from, nb::rv_policy::reference);
+  return array;
+}
+
+// The producer makes our stream wait for what it has enqueued on its own, as DLPack's protocol says.
+CallerArray of_device_tensor(nb::handle object, int device) {
+  void* const stream = stream_of(device);
+  const CurrentDevice current(device);  // producers take the current device's stream for their own
+  const nb::object capsule =
+      object.attr("__dlpack__")(nb::arg("stream") = reinterpret_cast<std::intptr_t>(stream));
+  CallerArray array = of_ndarray(nb::cast<AnyArray>(capsule));
+  array.on_device = true, array.device = device, array.stream = stream;
+  return array;
+}
+
+Number number_of(const std::string& typestr) {
+  if (typestr == "|u1" || typestr == "<u1") return Number::uint8;
+  if (typestr == "<f2") return Number::half;
+  if (typestr == "<f4") return Number::single;
+  refuse_number("\"" + typestr + "\"");
+}
+
+// The CUDA array interface, version 2 and 3
+CallerArray of_cuda_interface(nb::handle object) {
+  const nb::dict from = nb::cast<nb::dict>(object.attr("__cuda_array_interface__"));
+  CallerArray array;
+  array.number = number_of(nb::cast<std::string>(from["typestr"]));
+  array.data = reinterpret_cast<const std::uint8_t*>(nb::cast<std::uintptr_t>(nb::object(from["data"])[0]));
+  for (const nb::handle side : nb::cast<nb::tuple>(from["shape"]))
+    array.shape.push_back(nb::cast<std::int64_t>(side));
+  if (from.contains("strides") && !nb::object(from["strides"]).is_none()) {
+    for (const nb::handle stride : nb::cast<nb::tuple>(from["strides"])) {
+      array.strides.push_back(nb::cast<std::int64_t>(stride));
+    }
+  } else {
+    array.strides.resize(array.shape.size());
+    std::int64_t stride = bytes_of(array.number);
+    for (std::size_t i = array.shape.size(); i-- > 0; stride *= array.shape[i]) array.strides[i] = stride;
+  }
+  array.on_device = true, array.device = device_of(array.data);
+  // 1 is the default stream and 2 that of the thread, as the runtime has them; None: nothing to wait for.
+  if (from.contains("stream") && !nb::object(from["stream"]).is_none()) {
+    array.stream = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(from["stream"]));
+  } else {
+    array.stream = stream_of(array.device);
+  }
+  array.owner = nb::borrow(object);
+  return array;
+}
+
+}  // namespace
+
+std::string CallerArray::describe() const {
+  std::string text = std::string(name_of(number)) + " array of shape (";
+  for (std::size_t i = 0; i < shape.size(); ++i) text += (i > 0 ? ", " : "") + std::to_string(shape[i]);
+  return text + (shape.size() == 1 ? ",)" : ")");
+}
+
+CallerArray import_array(nb::handle object) {
+  constexpr int kHost = 1, kDevice = 2, kPinned = 3, kManaged = 13;
+  if (nb::hasattr(object, "__dlpack_device__")) {
+    const auto [kind, device] = nb::cast<std::tuple<int, int>>(object.attr("__dlpack_device__")());
+    if (kind == kDevice || kind == kManaged) return of_device_tensor(object, device);
+    if (kind != kHost && kind != kPinned) {
+      throw nb::value_error(("frames lie on a device of DLPack type " + std::to_string(kind) +
+                             ", but must be in host memory or on a CUDA device")
+                                .c_str());
+    }
+  } else if (nb::hasattr(object, "__cuda_array_interface__")) {
+    return of_cuda_interface(object);
+  }
+  AnyArray array;
+  if (object.is_none() || !nb::try_cast(object, array)) {
+    // NumPy says "object" and the like only through its own exception.
+    throw nb::type_error(
+        ("frames must be an array (NumPy, or with __dlpack__ or __cuda_array_interface__) of uint8, "
+         "float16, bfloat16 or float32, not " +
+         nb::cast<std::string>(nb::str(object.type())))
+            .c_str());
+  }
+  return of_ndarray(array);
+}
+
+}  // namespace cu264::python

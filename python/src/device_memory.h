@@ -1,0 +1,34 @@
+// What this package does on CUDA devices itself: streams on which it waits for a caller's work, and copies of
+// frames that the caller is going to overwrite. The current device stays the caller's.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+namespace cu264::python {
+
+// Makes a device the thread's current one, and afterwards the one before again.
+class CurrentDevice {
+ public:
+  explicit CurrentDevice(int device);
+  ~CurrentDevice();
+  CurrentDevice(const CurrentDevice&) = delete;
+  CurrentDevice& operator=(const CurrentDevice&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
+// A stream of this package's own on a device; the same for all calls.
+void* stream_of(int device);
+
+// The device whose memory an address lies in.
+int device_of(const void* address);
+
+// A buffer on a device, ordered by `stream`.
+std::shared_ptr<std::uint8_t> allocate_on_device(std::size_t bytes, int device, void* stream);
+void copy_rows(std::uint8_t* d_to, std::int64_t to_pitch, const std::uint8_t* d_from, std::int64_t from_pitch,
+               std::int64_t row_bytes, std::int64_t rows, void* stream);
+void synchronise(void* stream);
+
+}  // namespace cu264::python

@@ -1,0 +1,67 @@
+// An encoder that takes arrays of frames and keeps its packets until they are asked for.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cu264/encoder.h"
+#include "frame_array.h"
+#include "mp4_file.h"
+
+namespace cu264::python {
+
+using Options = std::map<std::string, std::string>;  // as Config::set takes them
+
+struct StreamFormat {
+  Options options;
+  Rational time_base;
+  Colour colour;
+};
+
+Config config_of(const StreamFormat& format);
+
+class EncoderSession {
+ public:
+  explicit EncoderSession(const StreamFormat& format);
+
+  // Sends all frames; pts[i] is that of the i-th. `frames` is kept until their packets have come.
+  void send(nb::object frames, const std::vector<std::int64_t>& pts);
+
+  // Waits for the packets of all batches that are full. Frames of a batch that is not stay in the encoder.
+  void wait_for_full_batches();
+
+  // Ends the stream: waits for all packets.
+  void flush();
+
+  // Packets go to `file`, an Mp4File, from now on, as soon as they come; take() has none of them.
+  void write_to(nb::object file, std::int64_t duration);
+
+  // The packets that have come since the last call, in order.
+  std::vector<Packet> take();
+
+  const EncoderInfo& info() const { return encoder_.info(); }
+  const std::vector<std::uint8_t>& headers() const { return encoder_.headers(); }
+  std::uint64_t waiting() const { return sent_ - received_; }  // frames whose packets have not come
+
+ private:
+  void receive(Packet packet);
+  void release_frames();
+
+  Encoder encoder_;
+  std::vector<Packet> packets_;
+  nb::object file_;         // keeps mp4_
+  Mp4File* mp4_ = nullptr;  // null: packets are kept for take()
+  std::int64_t duration_ = 0;
+  std::uint64_t sent_ = 0;
+  std::uint64_t received_ = 0;
+  struct Held {
+    std::uint64_t end;  // pictures sent when these had been
+    nb::object frames;
+  };
+  std::deque<Held> held_;
+};
+
+}  // namespace cu264::python

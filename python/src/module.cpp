@@ -1,0 +1,178 @@
+// The module cu264._core: what the package's Python code is written with. It is not meant for programs.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "cu264/device.h"
+#include "cu264/version.h"
+#include "encoder_session.h"
+#include "mp4_file.h"
+
+namespace cu264::python {
+namespace {
+
+using namespace nb::literals;
+
+nb::bytes bytes_of(const std::vector<std::uint8_t>& from) {
+  return nb::bytes(from.data(), from.size());
+}
+
+std::vector<std::uint8_t> vector_of(const nb::bytes& from) {
+  const auto* const data = static_cast<const std::uint8_t*>(from.data());
+  return {data, data + from.size()};
+}
+
+void translate_error(const std::exception_ptr& pointer, void*) {
+  try {
+    std::rethrow_exception(pointer);
+  } catch (const Error& error) {
+    PyObject* type = PyExc_RuntimeError;
+    switch (error.code()) {
+      case ErrorCode::invalid_argument:
+      case ErrorCode::bad_input:
+        type = PyExc_ValueError;
+        break;
+      case ErrorCode::bad_output:
+        type = PyExc_OSError;
+        break;
+      case ErrorCode::out_of_memory:
+        type = PyExc_MemoryError;
+        break;
+      default:
+        break;
+    }
+    PyErr_SetString(type, error.what());
+  }
+}
+
+Mp4Audio audio_of(const std::string& codec, const nb::bytes& config, int sample_rate, int channels) {
+  if (codec != "aac" && codec != "opus") {
+    throw nb::value_error(("audio codec \"" + codec + "\" is not one of aac and opus").c_str());
+  }
+  return {codec == "aac" ? Mp4Audio::Codec::aac : Mp4Audio::Codec::opus, vector_of(config), sample_rate,
+          channels};
+}
+
+void bind_encoder(nb::module_& m) {
+  nb::class_<FrameArray>(m, "FrameArray", "A caller's array as pictures; no sample is copied.")
+      .def(nb::init<nb::handle, const std::optional<std::string>&, const std::optional<std::string>&, bool>(),
+           "array"_a.none(), "layout"_a.none(), "pixel_format"_a.none(), "signed_floats"_a)
+      .def("__len__", [](const FrameArray& frames) { return frames.count(); })
+      .def_prop_ro("width", &FrameArray::width)
+      .def_prop_ro("height", &FrameArray::height)
+      .def_prop_ro("format", &FrameArray::format)
+      .def_prop_ro(
+          "device",
+          [](const FrameArray& frames) -> std::optional<int> {
+            return frames.on_device() ? std::optional<int>(frames.device()) : std::nullopt;
+          },
+          "The CUDA device that holds the frames; None for host memory.")
+      .def("copy", &FrameArray::copy,
+           "Copies frames on a device there; their owner may then overwrite them.");
+
+  nb::class_<Packet>(m, "Packet", "A coded picture.")
+      .def_prop_ro(
+          "data", [](const Packet& packet) { return bytes_of(packet.data); },
+          "bytes: the access unit, in Annex B form.")
+      .def_prop_ro(
+          "size", [](const Packet& packet) { return packet.data.size(); }, "int: bytes of data.")
+      .def_ro("pts", &Packet::pts, "int: presentation time, in units of the time base.")
+      .def_ro("index", &Packet::index, "int: number of the picture, from 0.")
+      .def_ro("keyframe", &Packet::key, "bool: always True, because every picture is an IDR picture.")
+      .def_prop_ro(
+          "qp", [](const Packet& packet) { return packet.stats.qp; }, "int: quantiser of the picture.")
+      .def("__repr__", [](const Packet& packet) {
+        return "Packet(index=" + std::to_string(packet.index) + ", pts=" + std::to_string(packet.pts) +
+               ", size=" + std::to_string(packet.data.size()) + ")";
+      });
+
+  nb::class_<StreamFormat>(m, "StreamFormat", "What an encoder is opened with.")
+      .def(
+          "__init__",
+          [](StreamFormat* format, Options options, std::tuple<int, int> time_base,
+             std::tuple<int, int, int> colour) {
+            new (format)
+                StreamFormat{std::move(options), {std::get<0>(time_base), std::get<1>(time_base)}, {}};
+            format->colour = {std::get<0>(colour), std::get<1>(colour), std::get<2>(colour), false};
+          },
+          "options"_a, "time_base"_a, "colour"_a)
+      .def(
+          "check", [](const StreamFormat& format) { config_of(format); },
+          "Raises ValueError for a bad option.")
+      .def(
+          "automatic_batch",
+          [](const StreamFormat& format) { return memory_required(config_of(format)).batch; },
+          nb::call_guard<nb::gil_scoped_release>());
+
+  nb::class_<EncoderSession>(m, "EncoderSession")
+      .def(nb::init<const StreamFormat&>(), "format"_a)
+      .def("send", &EncoderSession::send, "frames"_a, "pts"_a)
+      .def("wait_for_full_batches", &EncoderSession::wait_for_full_batches)
+      .def("flush", &EncoderSession::flush)
+      .def("take", &EncoderSession::take)
+      .def("write_to", &EncoderSession::write_to, "file"_a, "duration"_a,
+           "Packets go to this file from now on, as soon as they come.")
+      .def_prop_ro("headers", [](const EncoderSession& s) { return bytes_of(s.headers()); })
+      .def_prop_ro("waiting", &EncoderSession::waiting)
+      .def_prop_ro("backend", [](const EncoderSession& s) { return s.info().backend; })
+      .def_prop_ro("backend_reason", [](const EncoderSession& s) { return s.info().backend_reason; })
+      .def_prop_ro("batch", [](const EncoderSession& s) { return s.info().batch; })
+      .def_prop_ro("warnings", [](const EncoderSession& s) { return s.info().warnings; });
+}
+
+void bind_mp4(nb::module_& m) {
+  nb::class_<Mp4Audio>(m, "AudioTrack")
+      .def(
+          "__init__",
+          [](Mp4Audio* audio, const std::string& codec, const nb::bytes& config, int sample_rate,
+             int channels) { new (audio) Mp4Audio(audio_of(codec, config, sample_rate, channels)); },
+          "codec"_a, "config"_a, "sample_rate"_a, "channels"_a);
+  nb::class_<Mp4File>(m, "Mp4")
+      .def(
+          "__init__",
+          [](Mp4File* file, const nb::bytes& headers, std::tuple<int, int> time_base, bool fragmented,
+             double fragment_seconds, const std::optional<std::string>& path,
+             const std::optional<Mp4Audio>& audio) {
+            Mp4Config config;
+            config.headers = vector_of(headers);
+            config.time_base = {std::get<0>(time_base), std::get<1>(time_base)};
+            config.fragmented = fragmented, config.fragment_seconds = fragment_seconds;
+            config.audio = audio;
+            new (file) Mp4File(config, path);
+          },
+          "headers"_a, "time_base"_a, "fragmented"_a, "fragment_seconds"_a, "path"_a.none(), "audio"_a.none())
+      .def(
+          "write",
+          [](Mp4File& file, const std::vector<const Packet*>& packets, std::int64_t duration) {
+            const nb::gil_scoped_release released;
+            for (const Packet* packet : packets) file.writer().write(packet->data, packet->pts, duration);
+          },
+          "packets"_a, "duration"_a)
+      .def(
+          "write_audio",
+          [](Mp4File& file, const nb::bytes& packet, std::int64_t pts, std::int64_t duration) {
+            const auto* const data = static_cast<const std::uint8_t*>(packet.data());
+            file.writer().write_audio({data, packet.size()}, pts, duration);
+          },
+          "packet"_a, "pts"_a, "duration"_a)
+      .def(
+          "end_fragment", [](Mp4File& file) { file.writer().end_fragment(); },
+          nb::call_guard<nb::gil_scoped_release>())
+      .def(
+          "finish", [](Mp4File& file) { file.writer().finish(); }, nb::call_guard<nb::gil_scoped_release>())
+      .def("take", &Mp4File::take, nb::sig("def take(self) -> bytes"));
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+  nb::register_exception_translator(translate_error);
+  bind_encoder(m);
+  bind_mp4(m);
+  m.def("version", &version);
+}
+
+}  // namespace cu264::python

@@ -1,0 +1,59 @@
+"""--vf: what a graph of FFmpeg's filters makes of size, shape and rate reaches the stream; a bad graph is one line."""
+from support import CommandTest, decoded_md5, ffmpeg, main, packet_times, video_stream
+
+
+class Filters(CommandTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.input = cls.clip("in.mkv", "testsrc2=size=160x120:rate=25", 10, "-pix_fmt", "yuv420p", "-c:v", "ffv1")
+
+    def filtered(self, graph, *options, source=None):
+        out = self.path("out.mkv")
+        self.encode(source or self.input, out, "--vf", graph, "--verify", *options)
+        return video_stream(out)
+
+    def test_size_and_shape(self):
+        for graph, size in (("scale=80:-2", (80, 60)), ("crop=100:80", (100, 80)), ("transpose", (120, 160)),
+                            ("scale=80:60,pad=96:64", (96, 64))):
+            with self.subTest(graph=graph):
+                stream = self.filtered(graph)
+                self.assertEqual((stream["width"], stream["height"], stream["nb_read_packets"]), (*size, "10"))
+        self.assertEqual(self.filtered("setsar=16/11")["sample_aspect_ratio"], "16:11")
+
+    def test_pixels_are_those_of_ffmpeg(self):
+        for graph in ("hflip", "crop=100:80:3:5", "transpose=2"):
+            with self.subTest(graph=graph):
+                wanted = self.path("wanted.mkv")
+                ffmpeg("-i", self.input, "-vf", graph, "-c:v", "ffv1", wanted)
+                self.encode(self.input, self.path("a.264"), "--vf", graph)
+                self.encode(wanted, self.path("b.264"))
+                self.assertEqual(decoded_md5(self.path("a.264")), decoded_md5(self.path("b.264")))
+
+    def test_rate(self):
+        stream = self.filtered("fps=50")
+        self.assertEqual((stream["avg_frame_rate"], stream["nb_read_packets"]), ("50/1", "20"))
+        self.assertEqual(packet_times(self.path("out.mkv")), [n / 50 for n in range(20)])
+        stream = self.filtered("fps=5")
+        self.assertEqual((stream["avg_frame_rate"], stream["nb_read_packets"]), ("5/1", "2"))
+        self.assertEqual(self.filtered("yadif=1")["nb_read_packets"], "20")
+
+    def test_times_always_rise(self):
+        self.assertEqual(self.filtered("setpts=0")["nb_read_packets"], "10")
+        times = packet_times(self.path("out.mkv"))
+        self.assertEqual(times, sorted(set(times)))
+
+    def test_with_a_part_of_the_input(self):
+        self.assertEqual(self.filtered("hflip", "--seek", "0.12", "--duration", "0.16")["nb_read_packets"], "4")
+        self.assertEqual(self.filtered("fps=50", "--frames", "3")["nb_read_packets"], "3")
+
+    def test_bad_graphs(self):
+        for graph, reason in (("sacle=80:60", "No such filter: 'sacle'"), ("scale=x", "scale=x"), ("split", "split"),
+                              ("hflip,", "hflip,"), ("anull", "anull"), ("movie", "movie"), ("", "names no filter"),
+                              ("[a]hflip", "hflip"), ("nullsink", "nullsink"), ("color", "color")):
+            with self.subTest(graph=graph):
+                self.refuse(1, reason, self.input, "--vf", graph)
+
+
+if __name__ == "__main__":
+    main()
