@@ -20,9 +20,8 @@ Config complete_config(const EdgesOptions& options, const io::VideoInfo& video) 
   } else {
     config.colour.full_range = true;  // the samples are 0 and 255
   }
-  config.headers = io::separate_headers(options.container)  ? HeaderPlacement::separate
-                   : io::repeats_headers(options.container) ? HeaderPlacement::every_packet
-                                                            : HeaderPlacement::first_packet;
+  config.headers =
+      io::separate_headers(options.container) ? HeaderPlacement::separate : HeaderPlacement::every_packet;
   return config;
 }
 

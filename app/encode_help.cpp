@@ -52,9 +52,21 @@ VerbHelp encode_help() {
        kKeepOption,
        {"format", 0, "h264|mp4|mov|mkv|ts", "whatever the file's name (- is h264)"},
        {"fragmented", 0, nullptr, "mp4 and mov: in fragments; needed on a pipe"},
+       {"headers", 0, "every|first",
+        "h264 and ts: parameter sets before every picture, so that any part can be played, or before the "
+        "first (every)"},
        {"faststart", 0, "on|off",
         "mp4 and mov: the index before the pictures, so that playing can begin at once (on)", "on"},
        {"recon", 0, "FILE", "also write what a decoder shows, as raw yuv420p"}}};
+  const OptionGroup streams{
+      "Streams and times",
+      {{"no-audio", 0, nullptr, "carry no audio"},
+       {"no-subtitles", 0, nullptr, "carry no subtitles"},
+       {"map", 0, "LIST",
+        "which streams: FFmpeg's stream specifiers, as v:1,a:0,s; -a:1 takes one out; the first video of "
+        "them is encoded (all but those of other programmes)"},
+       {"copyts", 0, nullptr, "keep the input's times instead of letting them begin at 0"},
+       {"autorotate", 0, nullptr, "turn the pictures as the input asks players to"}}};
   const OptionGroup reports{
       "Reports",
       {{"psnr", 0, nullptr, "measure PSNR"},
@@ -81,7 +93,8 @@ VerbHelp encode_help() {
        "cu264 encode raw.yuv --size 1920x1080 --fps 30000/1001 clip.mkv --verify",
        "cu264 encode 'frame%03d.png' --fps 24 -o film.mp4",
        "ffmpeg -i film.mkv -f yuv4mpegpipe - | cu264 encode - - | ffplay -"},
-      {input_options(), description_options(), coding, execution, output, protection_options(), reports}};
+      {input_options(), description_options(), streams, coding, execution, output, protection_options(),
+       reports}};
 }
 
 }  // namespace cu264::app

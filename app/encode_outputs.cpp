@@ -11,7 +11,7 @@ namespace {
 
 io::MuxerOptions muxer_options(const EncodeOptions& options, const EncoderInfo& encoder,
                                const std::vector<std::uint8_t>& headers, const io::VideoInfo& video,
-                               const std::vector<const AVStream*>& copied) {
+                               const io::Carried& carried) {
   io::MuxerOptions muxer;
   muxer.container = options.container;
   muxer.fragmented = options.fragmented;
@@ -19,7 +19,7 @@ io::MuxerOptions muxer_options(const EncodeOptions& options, const EncoderInfo& 
   muxer.video = video;
   muxer.video.width = encoder.width, muxer.video.height = encoder.height;
   muxer.headers = headers;
-  muxer.copied = copied;
+  muxer.carried = carried;
   return muxer;
 }
 
@@ -43,12 +43,12 @@ std::string ratio_text(int num, int den) {
 
 EncodeOutputs::EncodeOutputs(const EncodeOptions& options, const Config& config, const EncoderInfo& encoder,
                              const std::vector<std::uint8_t>& headers, const io::VideoInfo& video,
-                             const std::vector<const AVStream*>& copied)
+                             const io::Carried& carried)
     : options_(options),
       encoder_(encoder),
       video_(video),
       file_(options.output),
-      muxer_(file_, muxer_options(options, encoder, headers, video, copied)),
+      muxer_(file_, muxer_options(options, encoder, headers, video, carried)),
       progress_(options.progress) {
   if (options.verify && !file_.regular()) {
     throw Error(ErrorCode::invalid_argument, options.output + ": --verify cannot read it again",

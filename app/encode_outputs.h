@@ -25,7 +25,7 @@ class EncodeOutputs {
  public:
   EncodeOutputs(const EncodeOptions& options, const Config& config, const EncoderInfo& encoder,
                 const std::vector<std::uint8_t>& headers, const io::VideoInfo& video,
-                const std::vector<const AVStream*>& copied);
+                const io::Carried& carried);
 
   // The source's samples are only needed if wants_source() is true.
   void picture(Packet packet, const io::Picture& source);

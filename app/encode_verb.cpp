@@ -26,11 +26,19 @@ Config complete_config(const EncodeOptions& options, const io::VideoInfo& video)
   config.colour = {video.primaries, video.transfer, video.matrix, video.full_range};
   // Type 0, to the left, is what decoders assume.
   if (video.chroma_location > AVCHROMA_LOC_LEFT) config.chroma_location = video.chroma_location - 1;
-  config.headers = io::separate_headers(options.container)  ? HeaderPlacement::separate
-                   : io::repeats_headers(options.container) ? HeaderPlacement::every_packet
-                                                            : HeaderPlacement::first_packet;
+  config.headers = io::separate_headers(options.container) ? HeaderPlacement::separate
+                   : options.headers_first                 ? HeaderPlacement::first_packet
+                                                           : HeaderPlacement::every_packet;
   config.reconstruction = !options.recon.empty() || options.psnr || options.ssim || options.verify;
   return config;
+}
+
+// A bare stream has no times of its pictures, only the rate in its headers.
+std::string fixed_rate_note(const io::VideoInfo& video) {
+  char rate[32];
+  std::snprintf(rate, sizeof rate, "%.4g", av_q2d(video.frame_rate));
+  return std::string("the input's frame rate varies; a bare stream plays at ") + rate +
+         " frames a second, other outputs keep the times";
 }
 
 // Returns null if interrupted before the first picture.
@@ -46,7 +54,7 @@ std::unique_ptr<io::Reader> open_reader(const io::ReaderOptions& options) {
 
 // Says how the input is coded, for --verbose.
 void print_details(const EncodeOptions& options, const io::Reader& reader, const Encoder& encoder,
-                   const std::vector<const AVStream*>& copied) {
+                   const io::Carried& carried) {
   const io::VideoInfo& video = reader.info();
   const EncoderInfo& info = encoder.info();
   std::fprintf(stderr, "cu264: input: %s\n", reader.description().c_str());
@@ -55,9 +63,10 @@ void print_details(const EncodeOptions& options, const io::Reader& reader, const
   std::fprintf(stderr, "cu264: video: %dx%d, %.6g pictures a second, qp %d, level_idc %d, %s range\n",
                info.width, info.height, av_q2d(video.frame_rate), options.config.qp, info.level_idc,
                video.full_range ? "full" : "limited");
-  for (const AVStream* stream : copied) {
-    std::fprintf(stderr, "cu264: copied: stream %d, %s\n", stream->index,
-                 avcodec_get_name(stream->codecpar->codec_id));
+  for (const io::CarriedStream& one : carried.streams) {
+    std::fprintf(stderr, "cu264: %s: stream %d, %s\n",
+                 one.convert_to == AV_CODEC_ID_NONE ? "copied" : "converted", one.stream->index,
+                 avcodec_get_name(one.stream->codecpar->codec_id));
   }
   std::fprintf(stderr, "cu264: backend: %s (%s), batches of %d\n", info.backend.c_str(),
                info.backend_reason.c_str(), info.batch);
@@ -86,18 +95,20 @@ ExitCode encode(EncodeOptions options) {
   const io::VideoInfo& video = reader.info();
 
   std::vector<std::string> notes;
-  const auto copied = io::copyable(options.container, reader.side_streams(), notes);
-  reader.keep(copied);
+  const io::Carried carried = io::carry(options.container, reader.carry_source(), notes);
+  reader.keep(carried);
   const Config config = complete_config(options, video);
   Encoder encoder = options.coder ? published::open_encoder(config, *options.coder) : Encoder(config);
   for (const std::string& warning : encoder.info().warnings) notes.push_back(warning);
 
-  if (options.verbose) print_details(options, reader, encoder, copied);
+  if (options.verbose) print_details(options, reader, encoder, carried);
   std::string summary;
   {
-    EncodeOutputs outputs(options, config, encoder.info(), encoder.headers(), video, copied);
+    EncodeOutputs outputs(options, config, encoder.info(), encoder.headers(), video, carried);
     if (encode_all(reader, encoder, outputs, stop_reading) == 0) return interrupted_exit();
     for (const std::string& note : reader.notes()) notes.push_back(note);
+    if (options.container == io::Container::h264 && reader.rate_varies())
+      notes.push_back(fixed_rate_note(video));
     const std::string exceeded = bit_rate_note(options, encoder.info(), outputs.kbps());
     if (!exceeded.empty()) notes.push_back(exceeded);
     outputs.finish(notes);

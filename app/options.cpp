@@ -54,6 +54,15 @@ void read_output(const ParsedOptions& parsed, const std::string& path, EncodeOpt
   if (options.output == "-" && mp4 && !options.fragmented) {
     usage("an mp4 on standard output cannot be gone back in", "add --fragmented");
   }
+  if (parsed.has("headers")) {
+    const std::string headers = parsed["headers"];
+    if (headers != "every" && headers != "first")
+      usage("bad headers \"" + headers + "\"", "use every or first");
+    if (io::separate_headers(options.container))
+      usage(std::string("--headers is for h264 and ts: ") + io::name_of(options.container) + " has them once",
+            "drop it");
+    options.headers_first = headers == "first";
+  }
   options.faststart = mp4 && !options.fragmented;
   if (parsed.has("faststart")) {
     const bool wanted = parse_on_off("faststart", parsed["faststart"]);
@@ -62,6 +71,15 @@ void read_output(const ParsedOptions& parsed, const std::string& path, EncodeOpt
   }
   options.recon = parsed["recon"], options.stats = parsed["stats"];
   check_not_a_terminal(options.recon);
+}
+
+void read_streams(const ParsedOptions& parsed, io::ReaderOptions& reader) {
+  reader.streams.audio = !parsed.has("no-audio");
+  reader.streams.subtitles = !parsed.has("no-subtitles");
+  reader.streams.map = parsed["map"];
+  if (parsed.has("map") && reader.streams.map.empty()) usage("--map names no stream", "as --map v:0,a:1");
+  reader.copy_times = parsed.has("copyts");
+  reader.autorotate = parsed.has("autorotate");
 }
 
 void read_reports(const ParsedOptions& parsed, EncodeOptions& options) {
@@ -135,6 +153,7 @@ std::optional<EncodeOptions> parse_encode_options(const std::vector<std::string>
   EncodeOptions options;
   options.reader.max_side = kMaxSide;
   read_input(parsed, files.input, options.reader);
+  read_streams(parsed, options.reader);
   read_coding(parsed, options);
   read_output(parsed, files.output, options);
   read_reports(parsed, options);

@@ -20,6 +20,7 @@ struct EncodeOptions {
   std::string output;
   io::Container container = io::Container::h264;
   bool fragmented = false;
+  bool headers_first = false;  // parameter sets before the first picture only, not before each
   bool faststart = false;
   Overwrite overwrite = Overwrite::ask;
   Config config;                          // what the command line decides; the input decides the rest

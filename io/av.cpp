@@ -11,8 +11,16 @@ namespace {
 // libav logs from its own threads, and has a single callback for the whole process.
 std::mutex log_mutex;
 std::string last_complaint;
+AvComplaints complaints;
 
-void keep_complaint(void*, int level, const char* format, va_list arguments) {
+// Returns the category of what logs; the first member of such an object is its class.
+AVClassCategory category_of(void* object) {
+  const AVClass* const type = object ? *static_cast<AVClass**>(object) : nullptr;
+  if (!type) return AV_CLASS_CATEGORY_NA;
+  return type->get_category ? type->get_category(object) : type->category;
+}
+
+void keep_complaint(void* object, int level, const char* format, va_list arguments) {
   if (level > AV_LOG_ERROR) return;
   char text[256];
   std::vsnprintf(text, sizeof text, format, arguments);
@@ -22,8 +30,12 @@ void keep_complaint(void*, int level, const char* format, va_list arguments) {
   }
   while (!line.empty() && (line.back() == ' ' || line.back() == '.')) line.pop_back();
   if (line.empty()) return;
+  const AVClassCategory category = category_of(object);
   const std::lock_guard lock(log_mutex);
   last_complaint = line;
+  if (category != AV_CLASS_CATEGORY_DEMUXER && category != AV_CLASS_CATEGORY_DECODER) return;
+  ++(category == AV_CLASS_CATEGORY_DEMUXER ? complaints.of_demuxers : complaints.of_decoders);
+  complaints.last = line;
 }
 
 }  // namespace
@@ -52,6 +64,11 @@ void capture_av_log() {
 void forget_av_log() {
   const std::lock_guard lock(log_mutex);
   last_complaint.clear();
+}
+
+AvComplaints av_complaints() {
+  const std::lock_guard lock(log_mutex);
+  return complaints;
 }
 
 Error av_error(ErrorCode code, const std::string& file, const std::string& doing, int av_code,

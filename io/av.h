@@ -8,6 +8,7 @@ extern "C" {
 #include <libswscale/swscale.h>
 }
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -54,6 +55,15 @@ class AvOptions {
 // Keeps libav from writing to stderr; its last message becomes part of the next av_error instead.
 void capture_av_log();
 void forget_av_log();
+
+// The number of errors that libav's demuxers and decoders have logged so far, in the whole process, and the
+// last of them. Both conceal damage and go on, so this may be the only sign of it.
+struct AvComplaints {
+  std::int64_t of_demuxers = 0;
+  std::int64_t of_decoders = 0;
+  std::string last;
+};
+AvComplaints av_complaints();
 
 // The text is "file: doing: libav's text: libav's last message".
 Error av_error(ErrorCode code, const std::string& file, const std::string& doing, int av_code,

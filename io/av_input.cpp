@@ -13,6 +13,7 @@ extern "C" {
 #include <libavutil/avstring.h>
 }
 
+#include "io/file_extent.h"
 #include "io/input_formats.h"
 
 namespace cu264::io {
@@ -151,6 +152,10 @@ AvInput::AvInput(const InputOptions& options, std::unique_ptr<InputFile> opened)
 
 AvInput::~AvInput() {
   avformat_close_input(&context_);
+}
+
+std::string AvInput::missing_end() const {
+  return file_ ? io::missing_end(*file_) : std::string();
 }
 
 void AvInput::read_from(std::unique_ptr<InputFile> file) {

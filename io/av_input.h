@@ -47,6 +47,9 @@ class AvInput {
   bool stopped() const { return stop_ && stop_(); }
   // True for raw video and YUV4MPEG2, where every packet is one whole picture of known size.
   bool uncompressed() const { return uncompressed_; }
+  // What a file of known format and length lacks at its end, in words; empty if nothing is known to be
+  // missing.
+  std::string missing_end() const;
 
  private:
   void read_from(std::unique_ptr<InputFile> file);

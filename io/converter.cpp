@@ -58,6 +58,9 @@ void Converter::describe(const AVFrame& frame, VideoInfo& info) {
   info.matrix = is_rgb(format) ? default_matrix(frame.height) : frame.colorspace;
   if (info.matrix == AVCOL_SPC_RGB) info.matrix = AVCOL_SPC_UNSPECIFIED;  // the tag contradicts the format
   info.full_range = converted_range_is_full(frame, format);
+  // Chroma that is computed anew lies where libswscale puts it, which it does not say.
+  const bool kept = format.log2_chroma_w == 1 && format.log2_chroma_h == 1;
+  info.chroma_location = kept ? frame.chroma_location : AVCHROMA_LOC_UNSPECIFIED;
 }
 
 std::string Converter::loss(AVPixelFormat pixel_format) {
@@ -66,7 +69,6 @@ std::string Converter::loss(AVPixelFormat pixel_format) {
   std::string text = std::string("converted from ") + format->name + " to ";
   text += is_gray(*format) ? "gray" : "yuv420p";
   if (format->comp[0].depth > 8) text += ", " + std::to_string(format->comp[0].depth) + " bits to 8";
-  if (format->flags & AV_PIX_FMT_FLAG_ALPHA) text += ", alpha dropped";
   return text;
 }
 

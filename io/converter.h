@@ -20,7 +20,8 @@ class Converter {
   // Fills the colour fields of `info` with those of the converted picture.
   static void describe(const AVFrame& frame, VideoInfo& info);
 
-  // Says in a few words what a picture of this format loses by conversion; empty if nothing.
+  // Says in a few words what a picture of this format loses by conversion, but for its alpha; empty if
+  // nothing.
   static std::string loss(AVPixelFormat format);
 
  private:

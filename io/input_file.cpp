@@ -84,6 +84,18 @@ std::span<const std::uint8_t> InputFile::peek(std::size_t size) {
   return peeked_;
 }
 
+std::size_t InputFile::try_read_at(std::span<std::uint8_t> memory, std::uint64_t offset) const noexcept {
+  std::size_t filled = 0;
+  while (filled < memory.size()) {
+    const ssize_t got = pread(descriptor_, memory.data() + filled, memory.size() - filled,
+                              static_cast<off_t>(offset + filled));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    filled += static_cast<std::size_t>(got);
+  }
+  return filled;
+}
+
 off_t InputFile::try_seek(off_t offset, int whence) noexcept {
   const off_t at = lseek(descriptor_, offset, whence);
   return at >= 0 ? at : -errno;

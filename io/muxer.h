@@ -1,12 +1,14 @@
-// Puts access units, and packets copied from the input, into a container.
+// Puts access units, and packets carried from the input, into a container.
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "io/av.h"
+#include "io/carried.h"
+#include "io/container_writer.h"
 #include "io/output_container.h"
 #include "io/output_file.h"
 #include "io/video_info.h"
@@ -18,39 +20,30 @@ struct MuxerOptions {
   bool fragmented = false;  // for mp4 and mov: the file can be played while it grows, and written to a pipe
   bool faststart = false;   // for mp4 and mov that can be read again: the index is moved before the pictures
   VideoInfo video;          // width and height are the coded picture's
-  std::vector<std::uint8_t> headers;    // parameter sets in Annex B form
-  std::vector<const AVStream*> copied;  // streams of the input
+  std::vector<std::uint8_t> headers;  // parameter sets in Annex B form
+  Carried carried;
 };
 
 class Muxer {
  public:
   // `file` belongs to the caller, who commits it after finish().
   Muxer(OutputFile& file, const MuxerOptions& options);
-  ~Muxer();
-  Muxer(const Muxer&) = delete;
-  Muxer& operator=(const Muxer&) = delete;
 
   // Writes an access unit in Annex B form; pts and duration are in VideoInfo::time_base.
   void write(std::span<const std::uint8_t> data, std::int64_t pts, std::int64_t duration);
-  // Writes a packet of one of the copied streams, with its input's stream_index and in its time_base.
+  // Writes a packet of one of the carried streams, with its input's stream_index and in its time_base.
   void copy(AvPacket packet);
   void finish();
 
  private:
-  void add_video(const MuxerOptions& options);
-  void add_copy(const AVStream& stream);
+  void describe_video(const MuxerOptions& options);
   void write_header(const MuxerOptions& options);
-  void interleave(AVPacket& packet);
-  void check(int result, const char* doing) const;
 
   OutputFile& file_;
   AVRational time_base_;
-  AvIo io_;
-  AVFormatContext* context_ = nullptr;  // null for a bare byte stream
+  std::unique_ptr<ContainerWriter> writer_;  // null for a bare byte stream
   AVStream* video_ = nullptr;
   AvPacket packet_;
-  std::map<int, AVStream*> copies_;              // by the input's stream index
-  std::map<int, std::int64_t> last_copied_dts_;  // by the output's stream index
 };
 
 }  // namespace cu264::io

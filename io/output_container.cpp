@@ -5,6 +5,8 @@
 #include <cctype>
 #include <filesystem>
 
+#include "io/av.h"
+
 namespace cu264::io {
 namespace {
 
@@ -33,30 +35,6 @@ const ContainerFormat& format_of(Container container) {
                        [&](const ContainerFormat& f) { return f.container == container; });
 }
 
-// libavformat does not say what its MPEG-TS muxer accepts.
-bool transport_stream_holds(AVCodecID codec) {
-  switch (codec) {
-    case AV_CODEC_ID_AAC:
-    case AV_CODEC_ID_MP2:
-    case AV_CODEC_ID_MP3:
-    case AV_CODEC_ID_AC3:
-    case AV_CODEC_ID_EAC3:
-    case AV_CODEC_ID_DTS:
-    case AV_CODEC_ID_OPUS:
-    case AV_CODEC_ID_DVB_SUBTITLE:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool holds(Container container, AVCodecID codec) {
-  if (container == Container::h264) return false;
-  if (container == Container::ts) return transport_stream_holds(codec);
-  const AVOutputFormat* format = av_guess_format(muxer_name(container), nullptr, nullptr);
-  return format && avformat_query_codec(format, codec, FF_COMPLIANCE_NORMAL) == 1;
-}
-
 }  // namespace
 
 Container container_by_name(const std::string& name) {
@@ -83,28 +61,12 @@ const char* demuxer_name(Container container) {
 bool is_mp4_family(Container container) {
   return container == Container::mp4 || container == Container::mov;
 }
-bool repeats_headers(Container container) {
-  return container == Container::ts;
-}
 bool separate_headers(Container container) {
   return is_mp4_family(container) || container == Container::mkv;
 }
 
-std::vector<const AVStream*> copyable(Container container, const std::vector<const AVStream*>& streams,
-                                      std::vector<std::string>& notes) {
-  std::vector<const AVStream*> held;
-  for (const AVStream* stream : streams) {
-    const AVCodecParameters& codec = *stream->codecpar;
-    if (holds(container, codec.codec_id)) {
-      held.push_back(stream);
-      continue;
-    }
-    const char* kind = av_get_media_type_string(codec.codec_type);
-    notes.push_back(std::string(kind ? kind : "other") + " stream " + std::to_string(stream->index) + " (" +
-                    avcodec_get_name(codec.codec_id) + ") dropped: " + format_of(container).name +
-                    " cannot hold it");
-  }
-  return held;
+const char* name_of(Container container) {
+  return format_of(container).name;
 }
 
 }  // namespace cu264::io

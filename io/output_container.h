@@ -2,9 +2,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
-
-#include "io/av.h"
 
 namespace cu264::io {
 
@@ -16,18 +13,12 @@ Container container_by_name(const std::string& name);
 // Finds a container by the file name's extension; throws Error(invalid_argument) if there is none.
 Container container_by_extension(const std::string& path);
 
+const char* name_of(Container container);       // as it is written after the dot of a file name
 const char* muxer_name(Container container);    // libavformat's
 const char* demuxer_name(Container container);  // libavformat's, for reading the same file again
 bool is_mp4_family(Container container);
 
-// Says whether its reader can start anywhere only if each picture repeats the parameter sets.
-bool repeats_headers(Container container);
 // Says whether the parameter sets are kept outside the pictures.
 bool separate_headers(Container container);
-
-// Returns the streams that the container can hold. Adds a line to `notes` for each stream that it cannot
-// hold.
-std::vector<const AVStream*> copyable(Container container, const std::vector<const AVStream*>& streams,
-                                      std::vector<std::string>& notes);
 
 }  // namespace cu264::io

@@ -1,7 +1,7 @@
 #include "io/reader.h"
 
 extern "C" {
-#include <libavutil/imgutils.h>
+#include <libavutil/avstring.h>
 #include <libavutil/pixdesc.h>
 }
 
@@ -11,6 +11,8 @@ extern "C" {
 #include <utility>
 
 #include "io/av_versions.h"
+#include "io/display_matrix.h"
+#include "io/transparency.h"
 
 namespace cu264::io {
 namespace {
@@ -23,9 +25,34 @@ std::string size_text(int width, int height) {
   return std::to_string(width) + "x" + std::to_string(height);
 }
 
-bool is_text_art(AVCodecID codec) {
-  return codec == AV_CODEC_ID_ANSI || codec == AV_CODEC_ID_XBIN || codec == AV_CODEC_ID_BINTEXT ||
-         codec == AV_CODEC_ID_IDF;
+// True for elementary streams. Not all of their demuxers say so.
+bool has_no_times(const AVInputFormat& format) {
+  constexpr char kElementary[] =
+      "h264,hevc,vvc,evc,mpegvideo,m4v,h261,h263,vc1,cavsvideo,avs2,avs3,dirac,obu";
+  return (format.flags & AVFMT_NOTIMESTAMPS) != 0 || av_match_list(format.name, kElementary, ',') > 0;
+}
+
+// The headers of a bare stream may tell anything, and its rate makes all its times.
+bool is_sensible(AVRational rate) {
+  constexpr AVRational kSlowest{1, 3600}, kFastest{10000, 1};
+  return av_cmp_q(rate, kSlowest) >= 0 && av_cmp_q(rate, kFastest) <= 0;
+}
+
+// The earliest time of the streams that are wanted. Some transport streams have others that begin much
+// earlier.
+std::int64_t first_time(const AVFormatContext& input, const ChosenStreams& chosen) {
+  const std::int64_t of_input = input.start_time != AV_NOPTS_VALUE ? input.start_time : 0;
+  if ((input.iformat->flags & AVFMT_TS_DISCONT) == 0) return of_input;
+  std::int64_t first = INT64_MAX;
+  const auto look_at = [&](const AVStream& stream) {
+    const AVMediaType type = stream.codecpar->codec_type;
+    if ((type != AVMEDIA_TYPE_VIDEO && type != AVMEDIA_TYPE_AUDIO) || stream.start_time == AV_NOPTS_VALUE)
+      return;
+    first = std::min(first, av_rescale_q(stream.start_time, stream.time_base, AV_TIME_BASE_Q));
+  };
+  look_at(*chosen.video);
+  for (const AVStream* stream : chosen.others) look_at(*stream);
+  return first == INT64_MAX ? of_input : std::max(first, of_input);
 }
 
 }  // namespace
@@ -34,64 +61,60 @@ Reader::Reader(const ReaderOptions& options)
     : options_(options),
       name_(options.input.path == "-" ? "standard input" : options.input.path),
       input_(options.input),
+      damage_(name_, options.allow_partial),
+      chosen_(choose_streams(input_.get(), options.streams, name_)),
+      stream_(chosen_.video),
+      packets_(input_, *stream_, damage_),
+      decoder_(*stream_, chosen_.decoder, options.allow_partial, name_),
       converter_(name_),
-      side_(input_.get()),
-      packet_(make_packet()) {
-  open_decoder();
-  const AVRational rate = av_guess_frame_rate(input_.get(), stream_, nullptr);
-  info_.frame_rate = rate.num > 0 && rate.den > 0 ? rate : AVRational{25, 1};
-  info_.time_base = stream_->time_base;
-  timestamps_ = Timestamps(stream_->time_base, info_.frame_rate, input_->iformat->flags & AVFMT_NOTIMESTAMPS);
-  if (options_.seek > 0) seek();
-  if (options_.duration > 0) {
-    end_ = input_begin() + std::llround((options_.seek + options_.duration) * AV_TIME_BASE);
+      side_(chosen_.others),
+      bare_(has_no_times(*input_->iformat)),
+      notes_(chosen_.notes) {
+  for (unsigned i = 0; i < input_->nb_streams; ++i) {
+    const bool wanted = static_cast<int>(i) == stream_->index || side_.has(static_cast<int>(i));
+    input_->streams[i]->discard = wanted ? AVDISCARD_DEFAULT : AVDISCARD_ALL;
   }
+  fill_frame_rate();
+  info_.time_base = stream_->time_base;
+  timestamps_ = Timestamps(stream_->time_base, info_.frame_rate, bare_);
+  packet_ = make_packet();
+  start();
   has_ahead_ = next_picture(ahead_);
   if (!has_ahead_ && !input_.stopped()) {
-    if (!first_damage_.empty())
-      throw Error(ErrorCode::bad_input, name_ + ": no picture can be decoded: " + first_damage_);
+    if (!damage_.first().empty())
+      throw Error(ErrorCode::bad_input, name_ + ": no picture can be decoded: " + damage_.first());
     throw Error(ErrorCode::bad_input,
                 name_ + (options_.seek > 0 ? ": ends before the --seek point" : ": holds no picture"));
   }
 }
 
-void Reader::open_decoder() {
-  const AVCodec* codec = nullptr;
-  const int index = av_find_best_stream(input_.get(), AVMEDIA_TYPE_VIDEO, -1, -1, &codec, 0);
-  if (index == AVERROR_STREAM_NOT_FOUND) throw Error(ErrorCode::bad_input, name_ + ": holds no video");
-  if (index < 0) throw av_error(ErrorCode::bad_input, name_, "its video cannot be decoded", index);
-  stream_ = input_->streams[index];
-  if (is_text_art(stream_->codecpar->codec_id))
-    throw Error(ErrorCode::bad_input, name_ + ": is text, not video");
-  for (unsigned i = 0; i < input_->nb_streams; ++i) {
-    const bool wanted = static_cast<int>(i) == index || side_.has(static_cast<int>(i));
-    input_->streams[i]->discard = wanted ? AVDISCARD_DEFAULT : AVDISCARD_ALL;
-  }
-  decoder_.reset(avcodec_alloc_context3(codec));
-  int result = decoder_ ? avcodec_parameters_to_context(decoder_.get(), stream_->codecpar) : AVERROR(ENOMEM);
-  if (result >= 0) {
-    decoder_->pkt_timebase = stream_->time_base;
-    decoder_->thread_count = 0;
-    result = avcodec_open2(decoder_.get(), codec, nullptr);
-  }
-  if (result < 0) throw av_error(ErrorCode::bad_input, name_, "cannot open its decoder", result);
-  if (has_display_matrix(*stream_)) {
-    notes_.push_back(name_ + ": asks players to rotate it; the output does not");
+void Reader::fill_frame_rate() {
+  info_.frame_rate = {25, 1};
+  const AVRational told = av_guess_frame_rate(input_.get(), stream_, nullptr);
+  if (bare_ && options_.input.frame_rate.num > 0) {
+    info_.frame_rate = options_.input.frame_rate;
+  } else if (bare_ && told.num > 0 && told.den > 0 && !is_sensible(told)) {
+    notes_.push_back(name_ + ": its headers tell a rate of " + std::to_string(told.num) + "/" +
+                     std::to_string(told.den) + " frames a second; 25 is taken (--fps tells another)");
+  } else if (told.num > 0 && told.den > 0) {
+    info_.frame_rate = told;
   }
 }
 
-std::int64_t Reader::input_begin() const {
-  return input_->start_time != AV_NOPTS_VALUE ? input_->start_time : 0;
-}
-
-void Reader::seek() {
-  const std::int64_t begin = input_begin();
+// Lets the output's time begin, and goes to the seek point.
+void Reader::start() {
+  const std::int64_t begin = first_time(*input_.get(), chosen_);
   const std::int64_t target = begin + std::llround(options_.seek * AV_TIME_BASE);
-  start_ = target;
-  shift_ = av_rescale_q(target, AV_TIME_BASE_Q, stream_->time_base);
-  side_.start_at(target);
+  begin_ = options_.copy_times ? 0 : target;
+  const bool jumps = (input_->iformat->flags & AVFMT_TS_DISCONT) != 0 && !options_.copy_times;
+  packets_.use(Timeline(begin_, jumps));
+  if (options_.duration > 0) end_ = target - begin_ + std::llround(options_.duration * AV_TIME_BASE);
+  if (options_.seek <= 0) return;
+  cut_ = target - begin_;
+  side_.start_at(cut_);
+  packets_.expect_part();
   // A container without timestamps is decoded from its start, and so is a pipe.
-  if ((input_->iformat->flags & AVFMT_NOTIMESTAMPS) || !input_->pb || !input_->pb->seekable) return;
+  if (bare_ || !input_->pb || !input_->pb->seekable) return;
   // The seek goes a second early, because containers are searched by decoding time, which may be behind the
   // presentation time.
   const std::int64_t early = std::max(begin, target - AV_TIME_BASE);
@@ -99,10 +122,47 @@ void Reader::seek() {
                 AVSEEK_FLAG_BACKWARD);
 }
 
-void Reader::keep(const std::vector<const AVStream*>& streams) {
-  for (const AVStream* stream : side_.streams()) input_->streams[stream->index]->discard = AVDISCARD_ALL;
-  for (const AVStream* stream : streams) input_->streams[stream->index]->discard = AVDISCARD_DEFAULT;
-  side_.keep(streams);
+CarrySource Reader::carry_source() const {
+  CarrySource source;
+  source.input = input_.get();
+  source.video = stream_;
+  source.others = chosen_.others;
+  source.begin = begin_;
+  if (options_.duration > 0) {
+    source.length = std::llround(options_.duration * AV_TIME_BASE);
+  } else if (options_.frames > 0) {
+    source.length = av_rescale_q(options_.frames, av_inv_q(info_.frame_rate), AV_TIME_BASE_Q);
+  }
+  source.matrix = matrix_;
+  source.file = name_;
+  return source;
+}
+
+void Reader::keep(const Carried& carried) {
+  std::vector<const AVStream*> kept;
+  for (const CarriedStream& stream : carried.streams) kept.push_back(stream.stream);
+  for (const AVStream* stream : chosen_.others) {
+    const bool wanted = std::find(kept.begin(), kept.end(), stream) != kept.end();
+    input_->streams[stream->index]->discard = wanted ? AVDISCARD_DEFAULT : AVDISCARD_ALL;
+  }
+  side_.keep(kept);
+}
+
+void Reader::look_for_matrix(const AVFrame& frame) {
+  matrix_ = display_matrix_of(*stream_, frame);
+  if (!matrix_ || !options_.autorotate) return;
+  if (!PictureTurner::can_turn(*matrix_)) {
+    notes_.push_back(name_ + ": asks players to turn it by an angle that --autorotate cannot");
+    return;
+  }
+  turner_ = PictureTurner(*matrix_);
+  matrix_.reset();
+  info_.chroma_location = AVCHROMA_LOC_UNSPECIFIED;  // chroma lies elsewhere beside turned samples
+  if (turner_.swaps_sides()) {
+    std::swap(info_.width, info_.height);
+    std::swap(info_.sample_aspect_ratio.num, info_.sample_aspect_ratio.den);
+    if (info_.sample_aspect_ratio.den == 0) info_.sample_aspect_ratio = {0, 1};
+  }
 }
 
 void Reader::fill_info(const AVFrame& frame) {
@@ -122,6 +182,7 @@ void Reader::fill_info(const AVFrame& frame) {
   fill_expected_frames();
   Converter::describe(frame, info_);
   if (options_.tags.chroma_location) info_.chroma_location = *options_.tags.chroma_location + 1;
+  look_for_matrix(frame);
   const bool retagged = options_.tags.matrix || options_.tags.full_range;
   if (retagged &&
       (av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.format))->flags & AV_PIX_FMT_FLAG_RGB)) {
@@ -138,7 +199,7 @@ void Reader::fill_expected_frames() {
   info_.expected_frames = stream_->nb_frames;
   if (input_.uncompressed() && input_->pb) {
     constexpr int kY4mFrameHeader = 6;  // "FRAME" and a line feed
-    const std::int64_t size = avio_size(input_->pb), picture = picture_bytes();
+    const std::int64_t size = avio_size(input_->pb), picture = packets_.picture_bytes();
     if (size > 0 && picture > 0)
       info_.expected_frames = size / (picture + (options_.input.raw ? 0 : kY4mFrameHeader));
   }
@@ -182,10 +243,11 @@ bool Reader::read(Picture& picture, std::vector<AvPacket>& side) {
 void Reader::read_side_tail(std::vector<AvPacket>& side) {
   const std::int64_t limit =
       video_end_ + av_rescale_q(kInterleavingSeconds, AVRational{1, 1}, info_.time_base);
-  while (!side_.all_reached(video_end_, info_.time_base) && next_packet(*packet_)) {
+  packets_.expect_part();
+  while (!side_.all_reached(video_end_, info_.time_base) && packets_.next(*packet_, pictures_)) {
     if (packet_->stream_index == stream_->index) {
       if (packet_->dts != AV_NOPTS_VALUE &&
-          av_compare_ts(packet_->dts - shift_, stream_->time_base, limit, info_.time_base) > 0) {
+          av_compare_ts(packet_->dts, stream_->time_base, limit, info_.time_base) > 0) {
         break;
       }
       av_packet_unref(packet_.get());
@@ -201,11 +263,11 @@ bool Reader::next_picture(Picture& picture) {
   if (!next_frame(*frame)) return false;
   if (info_.width == 0) fill_info(*frame);
   picture.pts = frame->pts;
-  picture.duration = filters_ ? 0 : duration_of(*frame);  // filters do not keep it true
+  picture.duration = filters_ || bare_ ? 0 : duration_of(*frame);  // filters do not keep it true
   if (picture.duration <= 0)
     picture.duration =
         std::max<std::int64_t>(1, av_rescale_q(1, av_inv_q(info_.frame_rate), info_.time_base));
-  picture.frame = converter_.convert(std::move(frame));
+  picture.frame = turner_.turn(converter_.convert(std::move(frame)));
   return true;
 }
 
@@ -216,7 +278,7 @@ bool Reader::next_frame(AVFrame& frame) {
     const AvFrame source = make_frame();
     if (next_source(*source)) {
       if (!filters_) open_filters(*source);
-      const std::int64_t duration = duration_of(*source);
+      const std::int64_t duration = bare_ ? 0 : duration_of(*source);
       source_end_ = source->pts + (duration > 0 ? duration : timestamps_.frame_duration());
       filters_->push(*source);
     } else {
@@ -242,13 +304,14 @@ bool Reader::next_source(AVFrame& frame) {
     if (end_reached_ || !decode(&frame)) return false;
     const std::int64_t pts = timestamps_.next(frame.best_effort_timestamp);
     // One microsecond of slack is allowed, which is what rounding to AV_TIME_BASE may cost.
-    if (start_ != AV_NOPTS_VALUE && av_compare_ts(pts, stream_->time_base, start_ - 1, AV_TIME_BASE_Q) < 0)
+    if (cut_ != AV_NOPTS_VALUE && av_compare_ts(pts, stream_->time_base, cut_ - 1, AV_TIME_BASE_Q) < 0)
       continue;
     end_reached_ =
         end_ != AV_NOPTS_VALUE && av_compare_ts(pts, stream_->time_base, end_, AV_TIME_BASE_Q) >= 0;
     if (end_reached_) return false;
     check_frame(frame);
-    frame.pts = std::max<std::int64_t>(pts - shift_, start_ != AV_NOPTS_VALUE ? 0 : INT64_MIN);
+    frame.pts =
+        cut_ == AV_NOPTS_VALUE ? pts : std::max(pts, av_rescale_q(cut_, AV_TIME_BASE_Q, stream_->time_base));
     frame.sample_aspect_ratio = av_guess_sample_aspect_ratio(input_.get(), stream_, &frame);
     options_.tags.apply(frame);
     return true;
@@ -265,27 +328,39 @@ void Reader::check_frame(const AVFrame& frame) {
                 name_ + ": the frame size changes from " + size_text(source_width_, source_height_) + " to " +
                     size_text(frame.width, frame.height) + " at frame " + std::to_string(pictures_));
   }
+  const auto format = static_cast<AVPixelFormat>(frame.format);
+  transparent_ = transparent_ || (has_alpha_channel(format) && is_transparent_somewhere(frame));
+  captioned_ = captioned_ || av_frame_get_side_data(&frame, AV_FRAME_DATA_A53_CC) != nullptr;
+}
+
+void Reader::check_decoder() {
+  const std::string complaint = decoder_.complaint();
+  if (!complaint.empty() && !input_.stopped()) damage("cannot decode all of it: " + complaint);
 }
 
 bool Reader::decode(AVFrame* frame) {
   for (;;) {
-    const int result = avcodec_receive_frame(decoder_.get(), frame);
-    if (result >= 0) return true;
-    if (result == AVERROR_EOF) return false;
-    if (result != AVERROR(EAGAIN)) {
+    const int result = decoder_.receive(frame);
+    if (result == AVERROR(EAGAIN)) {
+      if (feed_decoder()) continue;
+      if (draining_ || input_.stopped()) return false;
+      draining_ = true;
+      const int drained = decoder_.send(nullptr);
+      if (drained < 0) throw av_error(ErrorCode::bad_input, name_, "cannot decode to the end", drained);
+      continue;
+    }
+    if (result < 0 && result != AVERROR_EOF) {
+      decoder_.complaint();  // the same thing in other words
       damage(av_error(ErrorCode::bad_input, "decoder", "cannot decode", result).what());
       continue;
     }
-    if (!feed_decoder()) {
-      if (draining_ || input_.stopped()) return false;
-      draining_ = true;
-      avcodec_send_packet(decoder_.get(), nullptr);
-    }
+    check_decoder();
+    return result >= 0;
   }
 }
 
 bool Reader::feed_decoder() {
-  if (!next_packet(*packet_)) return false;
+  if (!packets_.next(*packet_, pictures_)) return false;
   if (packet_->stream_index != stream_->index) {
     if (side_.has(packet_->stream_index)) {
       side_.add(std::exchange(packet_, make_packet()));
@@ -294,91 +369,54 @@ bool Reader::feed_decoder() {
     }
     return true;
   }
-  // A recording may begin between two entry points; the part before the first one cannot be decoded.
-  entered_ = entered_ || options_.allow_partial || (packet_->flags & AV_PKT_FLAG_KEY);
+  // A recording may begin between two entry points; the part before the first one cannot be decoded. All
+  // pictures of an mp4's index are wanted.
+  entered_ = entered_ || options_.allow_partial || packets_.indexed() || (packet_->flags & AV_PKT_FLAG_KEY);
   if (!entered_) {
     ++skipped_;
     av_packet_unref(packet_.get());
     return true;
   }
-  check_complete(*packet_);
-  const int result = packet_->size > 0 ? avcodec_send_packet(decoder_.get(), packet_.get()) : 0;
+  const int result = packet_->size > 0 ? decoder_.send(packet_.get()) : 0;
   av_packet_unref(packet_.get());
-  if (result < 0) damage(av_error(ErrorCode::bad_input, "decoder", "cannot decode", result).what());
+  if (result < 0) {
+    decoder_.complaint();  // the same thing in other words
+    damage(av_error(ErrorCode::bad_input, "decoder", "cannot decode", result).what());
+  }
   return true;
 }
 
-bool Reader::next_packet(AVPacket& packet) {
-  const int result = av_read_frame(input_.get(), &packet);
-  if (result >= 0) return true;
-  if (!draining_ && !input_.stopped()) check_end_of_input(result);
-  return false;
-}
-
-int Reader::picture_bytes() const {
-  const AVCodecParameters& format = *stream_->codecpar;
-  return av_image_get_buffer_size(static_cast<AVPixelFormat>(format.format), format.width, format.height, 1);
-}
-
-// An uncompressed picture that is cut off arrives as a short packet; a compressed one is marked by its
-// demuxer.
-void Reader::check_complete(const AVPacket& packet) {
-  if (!input_.uncompressed()) {
-    if (packet.flags & AV_PKT_FLAG_CORRUPT) damage("the input is cut off or damaged");
-    return;
-  }
-  const int whole = picture_bytes();
-  if (whole > 0 && packet.size < whole) {
-    damage("the last frame is cut off: " + std::to_string(packet.size) + " of " + std::to_string(whole) +
-           " bytes");
-    packet_->size = 0;  // the picture is not used
-  }
-  packet_end_ = packet.pos + packet.size;
-}
-
-// The demuxer of YUV4MPEG2 reports no error where a picture is cut off, but there are bytes behind the last
-// whole one.
-void Reader::check_end_of_input(int result) {
-  if (result != AVERROR_EOF && result != AVERROR_EXIT) {
-    damage(av_error(ErrorCode::bad_input, "input", "cannot read", result).what());
-  } else if (input_->pb && input_->pb->error < 0 && input_->pb->error != AVERROR_EOF) {
-    damage(av_error(ErrorCode::bad_input, "input", "cannot read", input_->pb->error).what());
-  } else if (input_.uncompressed() && !options_.input.raw && input_->pb && packet_end_ > 0 &&
-             avio_tell(input_->pb) > packet_end_) {
-    damage("the last frame is cut off");
-  }
-}
-
-void Reader::damage(const std::string& what) {
-  if (damages_++ == 0) first_damage_ = what;
-  if (options_.allow_partial) return;
-  throw Error(ErrorCode::bad_input, name_ + ": near frame " + std::to_string(pictures_) + ": " + what,
-              "--allow-partial encodes what can be read");
-}
-
 std::string Reader::description() const {
-  const char* const format = av_get_pix_fmt_name(decoder_->pix_fmt);
+  const char* const format = av_get_pix_fmt_name(static_cast<AVPixelFormat>(stream_->codecpar->format));
   char rate[32];
   std::snprintf(rate, sizeof rate, "%.6g", av_q2d(av_guess_frame_rate(input_.get(), stream_, nullptr)));
-  return std::string(input_->iformat->name) + ", " + avcodec_get_name(decoder_->codec_id) + ", " +
+  return std::string(input_->iformat->name) + ", " + avcodec_get_name(stream_->codecpar->codec_id) + ", " +
          (format ? format : "unknown samples") + ", " + size_text(source_width_, source_height_) + ", " +
          rate + " pictures a second";
 }
 
 std::vector<std::string> Reader::notes() const {
   std::vector<std::string> notes = notes_;
+  if (transparent_) notes.push_back(name_ + ": alpha dropped");
+  if (captioned_) notes.push_back(name_ + ": closed captions dropped");
   const std::int64_t moved = timestamps_.moved() + filtered_.moved();
   if (moved > 0) {
     notes.push_back(name_ + ": " + std::to_string(moved) + " timestamps not in order were moved");
+  }
+  if (packets_.jumps_closed() > 0) {
+    notes.push_back(name_ + ": its clock jumps " + std::to_string(packets_.jumps_closed()) +
+                    " times; the output's goes on (--copyts keeps it)");
+  }
+  if (packets_.doubtful() > 0) {
+    notes.push_back(
+        name_ + ": " + std::to_string(packets_.doubtful()) +
+        " pictures may lack something: counters of the stream's packets jump before or behind them");
   }
   if (skipped_ > 0) {
     notes.push_back(name_ + ": " + std::to_string(skipped_) +
                     " pictures before the first entry point were skipped");
   }
-  if (damages_ > 0) {
-    notes.push_back(name_ + ": " + std::to_string(damages_) +
-                    " damaged or cut-off places, first: " + first_damage_);
-  }
+  if (const std::string damages = damage_.note(); !damages.empty()) notes.push_back(damages);
   return notes;
 }
 

@@ -4,14 +4,21 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "io/av_input.h"
+#include "io/carried.h"
 #include "io/converter.h"
+#include "io/damage.h"
 #include "io/filter_graph.h"
+#include "io/packet_source.h"
+#include "io/picture_decoder.h"
 #include "io/picture_tags.h"
+#include "io/picture_turner.h"
 #include "io/side_streams.h"
+#include "io/stream_choice.h"
 #include "io/timestamps.h"
 #include "io/video_info.h"
 
@@ -19,7 +26,10 @@ namespace cu264::io {
 
 struct ReaderOptions {
   InputOptions input;
+  StreamChoice streams;
   bool allow_partial = false;  // accept a damaged or cut-off input as far as it can be read
+  bool copy_times = false;     // keep the input's times, instead of letting them begin at 0
+  bool autorotate = false;     // turn the pictures, instead of asking players to
   double seek = 0;             // seconds from the input's start
   double duration = 0;         // seconds from there on; 0: all
   std::int64_t frames = 0;     // the largest number of pictures; 0: all
@@ -38,68 +48,73 @@ class Reader {
   // What is read, in a few words: the container, the codec and the pictures before any filter.
   std::string description() const;
 
-  // The streams that can be copied. All are copied, until keep() names those that are wanted.
-  const std::vector<const AVStream*>& side_streams() const { return side_.streams(); }
-  void keep(const std::vector<const AVStream*>& streams);
+  // What there is beside the pictures. All packets are read, until keep() says what is wanted.
+  CarrySource carry_source() const;
+  void keep(const Carried& carried);
 
   // Reads the next picture, or returns false at the end. Appends to `side` the packets that come before the
   // picture's end; their stream_index is the input's. With a seek, the times of all streams are counted from
   // there.
   bool read(Picture& picture, std::vector<AvPacket>& side);
 
+  // Whether pictures so far were not at equal distances in time.
+  bool rate_varies() const { return timestamps_.varies(); }
+
   // Notes for the user, one line each; complete when read() has returned false.
   std::vector<std::string> notes() const;
 
  private:
-  void open_decoder();
-  std::int64_t input_begin() const;  // in AV_TIME_BASE units
-  void seek();
+  void fill_frame_rate();
+  void start();
+  void look_for_matrix(const AVFrame& frame);
   void fill_info(const AVFrame& frame);
   void fill_expected_frames();
-  int picture_bytes() const;  // the size of an uncompressed picture
   bool next_picture(Picture& picture);
   bool next_frame(AVFrame& frame);    // as it is coded: filtered, with its time in info_.time_base
   bool next_source(AVFrame& frame);   // from the decoder, starting at the seek point, in order
   void open_filters(AVFrame& first);  // for frames like this one
   bool decode(AVFrame* frame);
   bool feed_decoder();  // takes one packet of any stream; false at the end of the input
-  bool next_packet(AVPacket& packet);
-  void check_complete(const AVPacket& packet);
-  void check_end_of_input(int result);
   void check_frame(const AVFrame& frame);
+  void check_decoder();
   void read_side_tail(std::vector<AvPacket>& side);
-  void damage(const std::string& what);
+  void damage(const std::string& what) { damage_.report(what, pictures_); }
 
   ReaderOptions options_;
   std::string name_;
   AvInput input_;
-  AVStream* stream_ = nullptr;
-  AvCodec decoder_;
+  Damage damage_;
+  ChosenStreams chosen_;
+  AVStream* stream_;
+  PacketSource packets_;
+  PictureDecoder decoder_;
   Converter converter_;
+  PictureTurner turner_;
   SideStreams side_;
   VideoInfo info_;
   Timestamps timestamps_{{1, 25}, {25, 1}, false};
   AvPacket packet_;
 
-  std::int64_t shift_ = 0;                        // subtracted from the pictures' times
-  std::int64_t start_ = AV_NOPTS_VALUE;           // pictures before this are dropped, in AV_TIME_BASE units
-  std::int64_t end_ = AV_NOPTS_VALUE;             // so are those from this on
-  bool end_reached_ = false;                      // whether there was one
+  std::optional<DisplayMatrix> matrix_;  // what players are still asked to do
+  std::int64_t begin_ = 0;               // the input's time that becomes 0, in AV_TIME_BASE units
+  std::int64_t cut_ = AV_NOPTS_VALUE;  // pictures before this are dropped: in AV_TIME_BASE units, output time
+  bool entered_ = false;               // whether a packet was seen that decoding can begin with
+  std::int64_t skipped_ = 0;           // the number of packets before that one
+  std::int64_t end_ = AV_NOPTS_VALUE;  // so are those from this on
+  bool end_reached_ = false;           // whether there was one
   std::unique_ptr<FilterGraph> filters_;          // null before the first frame, or without --vf
   Timestamps filtered_{{1, 25}, {25, 1}, false};  // the times of what leaves the filters
   std::int64_t source_end_ = 0;                   // the end of the last frame that they saw
   bool sources_ended_ = false;                    // whether the filters have seen the last frame
   int source_width_ = 0, source_height_ = 0;      // before the filters; 0 before the first frame
-  std::int64_t packet_end_ = 0;                   // byte position behind the last whole uncompressed picture
-  bool entered_ = false;                          // whether a packet was seen that decoding can begin with
-  std::int64_t skipped_ = 0;                      // the number of packets before that one
   bool draining_ = false;
   std::int64_t pictures_ = 0;   // the number handed out, without `ahead_`
   std::int64_t video_end_ = 0;  // the end of the last picture handed out
   Picture ahead_;               // the next picture, already decoded
   bool has_ahead_ = false;
-  std::int64_t damages_ = 0;
-  std::string first_damage_;
+  bool bare_ = false;         // whether the container has no times of its own
+  bool transparent_ = false;  // whether alpha was dropped that was not opaque
+  bool captioned_ = false;    // whether pictures had closed captions
   std::vector<std::string> notes_;
 };
 

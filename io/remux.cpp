@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <memory>
 #include <new>
 #include <utility>
@@ -10,7 +9,13 @@
 #include "io/access_unit_reader.h"
 #include "io/av_input.h"
 #include "io/av_output.h"
+#include "io/av_versions.h"
+#include "io/carried.h"
+#include "io/container_writer.h"
+#include "io/display_matrix.h"
 #include "io/output_container.h"
+#include "io/stream_choice.h"
+#include "io/timeline.h"
 
 namespace cu264::io {
 namespace {
@@ -101,77 +106,52 @@ class NalFraming {
   Bytes headers_;
 };
 
-// A muxer that copies the input's streams unchanged.
-class CopyMuxer {
- public:
-  CopyMuxer(OutputFile& file, Container container) : file_(file) {
-    check(avformat_alloc_output_context2(&context_, nullptr, muxer_name(container), nullptr), "no muxer");
-    io_ = make_output_io(file_);
-    context_->pb = io_.get();
-    context_->flags |= AVFMT_FLAG_CUSTOM_IO;
-  }
-  ~CopyMuxer() { avformat_free_context(context_); }
-  CopyMuxer(const CopyMuxer&) = delete;
-  CopyMuxer& operator=(const CopyMuxer&) = delete;
-
-  void add(const AVStream& stream) {
-    AVStream* const copy = avformat_new_stream(context_, nullptr);
-    if (!copy) throw std::bad_alloc();
-    check(avcodec_parameters_copy(copy->codecpar, stream.codecpar), "cannot copy a stream");
-    copy->codecpar->codec_tag = 0;  // the output's muxer chooses its own tag
-    copy->time_base = stream.time_base;
-    copy->avg_frame_rate = stream.avg_frame_rate;
-    copy->sample_aspect_ratio = stream.sample_aspect_ratio;
-    copy->disposition = stream.disposition;
-    av_dict_copy(&copy->metadata, stream.metadata, 0);
-    copies_[stream.index] = copy;
-  }
-  void begin(const AVFormatContext& input) {
-    av_dict_copy(&context_->metadata, input.metadata, 0);
-    check(avformat_write_header(context_, nullptr), "cannot begin");
-  }
-  bool has(int stream_index) const { return copies_.contains(stream_index); }
-  void write(AVPacket& packet, AVRational time_base) {
-    const AVStream& to = *copies_.at(packet.stream_index);
-    packet.stream_index = to.index;
-    packet.pos = -1;
-    av_packet_rescale_ts(&packet, time_base, to.time_base);
-    check(av_interleaved_write_frame(context_, &packet), "cannot write");
-    if (file_.error() != 0) throw file_.write_error();
-  }
-  void finish() {
-    check(av_write_trailer(context_), "cannot finish");
-    avio_flush(io_.get());
-    check(io_->error, "cannot finish");
-  }
-
- private:
-  void check(int result, const char* doing) const {
-    if (file_.error() != 0) throw file_.write_error();
-    if (result < 0) throw av_error(ErrorCode::bad_output, file_.name(), doing, result);
-  }
-
-  OutputFile& file_;
-  AvIo io_;
-  AVFormatContext* context_ = nullptr;
-  std::map<int, AVStream*> copies_;  // by the input's stream index
-};
-
 bool begins_like_byte_stream(std::span<const std::uint8_t> begin) {
   if (begin.size() < 5 || begin[0] != 0 || begin[1] != 0) return false;
   const std::size_t ones_at = begin[2] == 0 ? 3 : 2;
   return begin[ones_at] == 1 && begin[ones_at + 1] < 128;
 }
 
-AVStream* find_video(AVFormatContext* input, const std::string& path) {
-  const int index = av_find_best_stream(input, AVMEDIA_TYPE_VIDEO, -1, -1, nullptr, 0);
-  if (index < 0) throw Error(ErrorCode::bad_input, path + ": there is no video in it");
-  AVStream* const stream = input->streams[index];
-  if (stream->codecpar->codec_id != AV_CODEC_ID_H264) {
-    throw Error(ErrorCode::bad_input, path + ": its video is " + avcodec_get_name(stream->codecpar->codec_id),
+ChosenStreams choose_h264(AVFormatContext* input, const std::string& path) {
+  StreamChoice all;
+  all.every_program = true;
+  ChosenStreams chosen = choose_streams(input, all, path);
+  const AVCodecID codec = chosen.video->codecpar->codec_id;
+  if (codec != AV_CODEC_ID_H264) {
+    throw Error(ErrorCode::bad_input, path + ": its video is " + avcodec_get_name(codec),
                 "only H.264 streams can be worked on");
   }
-  return stream;
+  return chosen;
+}
+
+CarrySource carry_source(const AvInput& input, const ChosenStreams& chosen, const std::string& path) {
+  CarrySource source;
+  source.input = input.get();
+  source.video = chosen.video;
+  source.others = chosen.others;
+  source.matrix = display_matrix_of(*chosen.video);
+  source.file = path;
+  return source;
+}
+
+// Begins a container whose video is described as the input's is.
+std::unique_ptr<ContainerWriter> begin_writer(OutputFile& output, Container container,
+                                              const Carried& carried) {
+  auto writer = std::make_unique<ContainerWriter>(output, container);
+  const AVStream& from = *carried.source.video;
+  AVStream& video = writer->add_video();
+  writer->check(avcodec_parameters_copy(video.codecpar, from.codecpar), "cannot copy a stream");
+  copy_side_data(video, from);
+  video.codecpar->codec_tag = 0;  // the output's muxer chooses its own tag
+  video.time_base = from.time_base;
+  video.avg_frame_rate = from.avg_frame_rate;
+  video.sample_aspect_ratio = from.sample_aspect_ratio;
+  video.disposition = from.disposition;
+  writer->check(av_dict_copy(&video.metadata, from.metadata, 0), "cannot copy a stream");
+  writer->carry(carried);
+  AvOptions none;
+  writer->begin(none);
+  return writer;
 }
 
 // Passes edited access units on. Each goes in the packet that it came in or, if its slices came in several,
@@ -228,53 +208,63 @@ void remux_container(std::unique_ptr<InputFile> file, const std::string& path, c
   options.accepted = {"mov", "matroska", "mpegts"};
   options.stop = edit.stop;
   AvInput input(options, std::move(file));
-  AVStream* const video = find_video(input.get(), path);
+  const ChosenStreams chosen = choose_h264(input.get(), path);
+  AVStream* const video = chosen.video;
   const AVCodecParameters& codec = *video->codecpar;
   const NalFraming framing({codec.extradata, static_cast<std::size_t>(codec.extradata_size)}, path);
   edit.parameter_sets(framing.headers());
 
-  std::unique_ptr<CopyMuxer> muxer;
+  std::unique_ptr<ContainerWriter> writer;
+  Timeline timeline(0, false);
   const bool bare = output && (output_name == "-" || container_by_extension(output_name) == Container::h264);
-  if (output && !bare) {
-    const Container container = container_by_extension(output_name);
-    muxer = std::make_unique<CopyMuxer>(*output, container);
-    std::vector<const AVStream*> others;
-    for (unsigned i = 0; i < input->nb_streams; ++i) {
-      const AVMediaType type = input->streams[i]->codecpar->codec_type;
-      if (type == AVMEDIA_TYPE_AUDIO || type == AVMEDIA_TYPE_SUBTITLE) others.push_back(input->streams[i]);
+  if (output) {
+    const Container container = bare ? Container::h264 : container_by_extension(output_name);
+    CarrySource source = carry_source(input, chosen, path);
+    // The clock of a transport stream begins anywhere and may jump, which a player of other files does not
+    // expect.
+    if (container != Container::ts && (input->iformat->flags & AVFMT_TS_DISCONT) != 0) {
+      source.begin = input->start_time != AV_NOPTS_VALUE ? input->start_time : 0;
+      timeline = Timeline(source.begin, true);
     }
-    muxer->add(*video);
-    for (const AVStream* stream : copyable(container, others, notes)) muxer->add(*stream);
-    muxer->begin(*input.get());
+    const Carried carried = carry(container, std::move(source), notes);
+    if (!bare) writer = begin_writer(*output, container, carried);
   }
   if (bare) output->write(framing.headers().data(), framing.headers().size());
 
+  const int video_index = 0;  // the output's
   EditedPackets edited([&](AVPacket& packet, const Bytes& bytes) {
     if (bare) output->write(bytes.data(), bytes.size());
-    if (!muxer) return;
+    if (!writer) return;
     put_bytes(packet, framing.from_annexb(bytes));
-    muxer->write(packet, video->time_base);
+    const AVStream& to = *writer->context().streams[video_index];
+    packet.stream_index = video_index;
+    packet.pos = -1;
+    av_packet_rescale_ts(&packet, video->time_base, to.time_base);
+    writer->write(packet);
   });
   const AvPacket packet = make_packet();
   int result = 0;
   while ((result = av_read_frame(input.get(), packet.get())) >= 0) {
-    const AVRational time_base = input->streams[packet->stream_index]->time_base;
-    const bool is_video = packet->stream_index == video->index;
-    if (is_video && packet->size != 0) {
+    const AVStream& stream = *input->streams[packet->stream_index];
+    timeline.apply(*packet, stream);
+    packet->time_base = stream.time_base;
+    if (stream.index == video->index && packet->size != 0) {
       if ((packet->flags & AV_PKT_FLAG_CORRUPT) != 0) {
         throw Error(ErrorCode::bad_input, path + ": a packet is damaged", "the file must be whole");
       }
-      const Bytes stream = framing.to_annexb({packet->data, static_cast<std::size_t>(packet->size)});
-      edited.add(*packet, edit.access_units(stream));
-    } else if (!is_video && muxer && muxer->has(packet->stream_index)) {
-      muxer->write(*packet, time_base);
+      const Bytes units = framing.to_annexb({packet->data, static_cast<std::size_t>(packet->size)});
+      edited.add(*packet, edit.access_units(units));
+    } else if (stream.index != video->index && writer) {
+      writer->copy(*packet);
     }
     av_packet_unref(packet.get());
   }
   stop_if_asked(edit);
   if (result != AVERROR_EOF) throw av_error(ErrorCode::bad_input, path, "cannot read on", result);
+  const std::string missing = input.missing_end();
+  if (!missing.empty()) throw Error(ErrorCode::bad_input, path + ": " + missing, "the file must be whole");
   edited.finish(edit.last_units());
-  if (muxer) muxer->finish();
+  if (writer) writer->finish();
 }
 
 }  // namespace

@@ -1,31 +1,27 @@
 #include "io/side_streams.h"
 
 #include <algorithm>
+#include <iterator>
 
 extern "C" {
 #include <libavutil/mathematics.h>
 }
 
+#include "io/stream_choice.h"
+
 namespace cu264::io {
 namespace {
 
+// Pictures of other videos may come in another order than they are shown in, and must stay in it.
 std::int64_t time_of(const AVPacket& packet) {
-  return packet.pts != AV_NOPTS_VALUE ? packet.pts : packet.dts;
+  return packet.dts != AV_NOPTS_VALUE ? packet.dts : packet.pts;
 }
 
-void shift(std::int64_t& time, std::int64_t by) {
-  if (time != AV_NOPTS_VALUE) time -= by;
+bool has_packets(const AVStream& stream) {
+  return stream.codecpar->codec_type != AVMEDIA_TYPE_ATTACHMENT && !is_cover(stream);
 }
 
 }  // namespace
-
-SideStreams::SideStreams(const AVFormatContext* context) {
-  for (unsigned i = 0; i < context->nb_streams; ++i) {
-    const AVStream* stream = context->streams[i];
-    const AVMediaType type = stream->codecpar->codec_type;
-    if (type == AVMEDIA_TYPE_AUDIO || type == AVMEDIA_TYPE_SUBTITLE) streams_.push_back(stream);
-  }
-}
 
 const AVStream* SideStreams::find(int stream_index) const {
   for (const AVStream* stream : streams_) {
@@ -35,31 +31,41 @@ const AVStream* SideStreams::find(int stream_index) const {
 }
 
 void SideStreams::keep(const std::vector<const AVStream*>& streams) {
-  streams_ = streams;
+  streams_.clear();
+  std::copy_if(streams.begin(), streams.end(), std::back_inserter(streams_),
+               [](const AVStream* stream) { return has_packets(*stream); });
   std::erase_if(held_, [&](const AvPacket& packet) { return !has(packet->stream_index); });
 }
 
 void SideStreams::add(AvPacket packet) {
   const AVStream* stream = find(packet->stream_index);
   if (!stream) return;
-  const std::int64_t offset = av_rescale_q(start_, AV_TIME_BASE_Q, stream->time_base);
-  shift(packet->pts, offset);
-  shift(packet->dts, offset);
   packet->time_base = stream->time_base;
   const std::int64_t time = time_of(*packet);
   if (time != AV_NOPTS_VALUE) {
     std::int64_t& reached = reached_.try_emplace(stream->index, INT64_MIN).first->second;
     reached = std::max(reached, av_rescale_q(time, stream->time_base, AV_TIME_BASE_Q));
-    if (start_ != 0 && time < 0) return;
+    if (start_ != AV_NOPTS_VALUE) {
+      const std::int64_t shown = packet->pts != AV_NOPTS_VALUE ? packet->pts : time;
+      if (av_compare_ts(shown, stream->time_base, start_, AV_TIME_BASE_Q) < 0) return;
+      if (stream->codecpar->codec_type == AVMEDIA_TYPE_VIDEO) {
+        if (!begun_.contains(stream->index) && !(packet->flags & AV_PKT_FLAG_KEY)) return;
+        begun_.insert(stream->index);
+      }
+    }
   }
   held_.push_back(std::move(packet));
 }
 
 void SideStreams::take_before(std::int64_t time, AVRational time_base, std::vector<AvPacket>& out) {
-  // The partition is stable, because packets of one stream must stay in their order.
+  // Packets of one stream must stay in their order: the partition is stable, and one that is later holds back
+  // those behind it.
+  std::set<int> reached;
   const auto later = std::stable_partition(held_.begin(), held_.end(), [&](const AvPacket& packet) {
     const std::int64_t begins = time_of(*packet);
-    return begins == AV_NOPTS_VALUE || av_compare_ts(begins, packet->time_base, time, time_base) < 0;
+    if (begins != AV_NOPTS_VALUE && av_compare_ts(begins, packet->time_base, time, time_base) >= 0)
+      reached.insert(packet->stream_index);
+    return !reached.contains(packet->stream_index);
   });
   std::move(held_.begin(), later, std::back_inserter(out));
   held_.erase(held_.begin(), later);

@@ -1,10 +1,11 @@
-// Audio and subtitle packets on their way from the input to the output beside the pictures, cut to the same
+// The packets of other streams on their way from the input to the output beside the pictures, cut to the same
 // span of time.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "io/av.h"
@@ -13,20 +14,19 @@ namespace cu264::io {
 
 class SideStreams {
  public:
-  // Takes the streams of `context` that could be copied: audio and subtitles.
-  explicit SideStreams(const AVFormatContext* context);
+  explicit SideStreams(const std::vector<const AVStream*>& streams) { keep(streams); }
 
-  const std::vector<const AVStream*>& streams() const { return streams_; }
-  // Keeps only these from now on; packets of the others are dropped.
+  // Keeps only these from now on; packets of the others are dropped. Streams that have no packets of their
+  // own, such as cover pictures and attached files, do not count.
   void keep(const std::vector<const AVStream*>& streams);
   bool has(int stream_index) const { return find(stream_index) != nullptr; }
 
-  // Drops everything before `time`, and counts all times from there. `time` is in AV_TIME_BASE units.
+  // Drops everything before `time`, which is in AV_TIME_BASE units. A video then begins with a key picture.
   void start_at(std::int64_t time) { start_ = time; }
 
   void add(AvPacket packet);
 
-  // Moves out the packets that begin before `time`, which is in `time_base` units counted from the start:
+  // Moves out the packets that begin before `time`, which is in `time_base` units:
   // they play beside the pictures up to there. Whether a packet comes before the end of the last picture is
   // only known when that picture is read.
   void take_before(std::int64_t time, AVRational time_base, std::vector<AvPacket>& out);
@@ -41,8 +41,9 @@ class SideStreams {
 
   std::vector<const AVStream*> streams_;
   std::deque<AvPacket> held_;
-  std::map<int, std::int64_t> reached_;  // by stream index, in AV_TIME_BASE units from the start
-  std::int64_t start_ = 0;
+  std::map<int, std::int64_t> reached_;  // by stream index, in AV_TIME_BASE units
+  std::set<int> begun_;                  // videos that have had their first key picture
+  std::int64_t start_ = AV_NOPTS_VALUE;
 };
 
 }  // namespace cu264::io

@@ -1,6 +1,7 @@
 #include "io/timestamps.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 extern "C" {
 #include <libavutil/mathematics.h>
@@ -16,6 +17,7 @@ std::int64_t Timestamps::next(std::int64_t given) {
       pts = last_ + 1;
       ++moved_;
     }
+    if (last_ != AV_NOPTS_VALUE && std::llabs(pts - last_ - frame_duration()) > 1) varies_ = true;
     origin_ = pts, since_origin_ = 0;
   } else {
     pts = origin_ + av_rescale_q(since_origin_, av_inv_q(frame_rate_), time_base_);

@@ -23,6 +23,9 @@ class Timestamps {
   // before.
   std::int64_t moved() const { return moved_; }
 
+  // Whether some two given times were not as far apart as the frame rate says, give or take a rounded tick.
+  bool varies() const { return varies_; }
+
  private:
   AVRational time_base_;
   AVRational frame_rate_;
@@ -32,6 +35,7 @@ class Timestamps {
       0;  // the number of pictures since; counted so that rounding errors do not add up
   std::int64_t last_ = AV_NOPTS_VALUE;
   std::int64_t moved_ = 0;
+  bool varies_ = false;
 };
 
 }  // namespace cu264::io

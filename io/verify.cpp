@@ -26,10 +26,10 @@ void verify_file(const std::string& path, const std::string& name, Container con
   ReaderOptions options;
   options.input.path = path;
   options.input.format = demuxer_name(container);
+  options.streams.map = "v:0";  // the coded video comes first, though others may be larger
   std::size_t count = 0;
   try {
     Reader reader(options);
-    reader.keep({});
     Picture picture;
     std::vector<AvPacket> none;
     for (; reader.read(picture, none); ++count) {

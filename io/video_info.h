@@ -21,7 +21,7 @@ struct VideoInfo {
   int matrix = AVCOL_SPC_UNSPECIFIED;
   bool full_range = false;
   int chroma_location = AVCHROMA_LOC_UNSPECIFIED;  // one more than chroma_sample_loc_type
-  std::int64_t expected_frames = 0;  // as the container announces; 0 if unknown
+  std::int64_t expected_frames = 0;                // as the container announces; 0 if unknown
 };
 
 struct Picture {

@@ -297,7 +297,7 @@ class Protect(CommandTest):
                     self.assertFalse(os.path.exists(self.path("x.264")), (name, size))
                 else:  # only a whole number of pictures is a stream
                     os.remove(self.path("x.264"))
-                    self.assertGreater(size, len(whole) // 3)
+                    self.assertGreater(size, len(whole) // 4)
 
     def test_full_disk(self):
         stream, key = self.stream(), ("--key-file", self.path("key"))

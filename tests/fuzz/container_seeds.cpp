@@ -21,7 +21,7 @@ Config config_for(io::Container container) {
   config.set("backend", "cpu");
   config.set("qp", "30");
   config.headers = io::separate_headers(container)  ? HeaderPlacement::separate
-                   : io::repeats_headers(container) ? HeaderPlacement::every_packet
+                   : container == io::Container::ts ? HeaderPlacement::every_packet
                                                     : HeaderPlacement::first_packet;
   return config;
 }

@@ -1,0 +1,41 @@
+// What an output carries beside its coded video: the input's other streams, its chapters and its tags.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/av.h"
+#include "io/av_versions.h"
+#include "io/output_container.h"
+
+namespace cu264::io {
+
+// What there is to carry. It refers to the open input, which must outlive it.
+struct CarrySource {
+  const AVFormatContext* input = nullptr;  // null: nothing is carried
+  const AVStream* video = nullptr;         // the stream that is coded
+  std::vector<const AVStream*> others;     // the streams that are wanted beside it
+  std::int64_t begin = 0;                  // the chapters' time that becomes 0, in AV_TIME_BASE units
+  std::int64_t length = AV_NOPTS_VALUE;    // the span that is wanted, AV_NOPTS_VALUE: to the end
+  std::optional<DisplayMatrix> matrix;     // how players are asked to turn the pictures
+  std::string file;                        // the input's name for messages
+};
+
+struct CarriedStream {
+  const AVStream* stream = nullptr;
+  AVCodecID convert_to = AV_CODEC_ID_NONE;  // for text subtitles; AV_CODEC_ID_NONE: copied
+};
+
+struct Carried {
+  CarrySource source;
+  std::vector<CarriedStream> streams;
+  bool experimental = false;  // the muxer has to be allowed what is not settled yet
+};
+
+// Decides what the container can take, and how. Appends to `notes` a line for everything that is lost or
+// changed.
+Carried carry(Container container, CarrySource source, std::vector<std::string>& notes);
+
+}  // namespace cu264::io

@@ -1,0 +1,62 @@
+#include "io/timeline.h"
+
+#include <cstdlib>
+
+extern "C" {
+#include <libavutil/mathematics.h>
+}
+
+namespace cu264::io {
+namespace {
+
+// A difference beyond this is a jump, as in ffmpeg; below it, it is a gap in the recording.
+constexpr std::int64_t kLargestGap = 10 * AV_TIME_BASE;
+// Time that runs back by more than this is a jump too.
+constexpr std::int64_t kLargestStepBack = AV_TIME_BASE / 10;
+
+void move(std::int64_t& time, std::int64_t by) {
+  if (time != AV_NOPTS_VALUE) time += by;
+}
+
+void move(AVPacket& packet, std::int64_t by, AVRational time_base) {
+  const std::int64_t ticks = av_rescale_q(by, AV_TIME_BASE_Q, time_base);
+  move(packet.pts, ticks);
+  move(packet.dts, ticks);
+}
+
+std::int64_t duration_of(const AVPacket& packet, const AVStream& stream) {
+  if (packet.duration > 0) return av_rescale_q(packet.duration, stream.time_base, AV_TIME_BASE_Q);
+  const AVRational rate = stream.avg_frame_rate;
+  return rate.num > 0 && rate.den > 0 ? av_rescale_q(1, av_inv_q(rate), AV_TIME_BASE_Q) : 0;
+}
+
+}  // namespace
+
+void Timeline::apply(AVPacket& packet, const AVStream& stream) {
+  move(packet, offset_, stream.time_base);
+  const AVMediaType type = stream.codecpar->codec_type;
+  // Subtitles come at any distance from each other, so they cannot tell a jump from a silence.
+  const bool steady = type == AVMEDIA_TYPE_VIDEO || type == AVMEDIA_TYPE_AUDIO;
+  if (!jumps_ || !steady || packet.dts == AV_NOPTS_VALUE) return;
+  std::int64_t now = av_rescale_q(packet.dts, stream.time_base, AV_TIME_BASE_Q);
+  const auto found = positions_.find(packet.stream_index);
+  const Position* const position = found == positions_.end() ? nullptr : &found->second;
+  if (is_jump(now, position)) {
+    const std::int64_t expected = position ? position->next : last_;
+    move(packet, expected - now, stream.time_base);
+    offset_ += expected - now;
+    now = expected;
+    ++jumps_closed_;
+  }
+  last_ = now;
+  positions_[packet.stream_index] = {now, now + duration_of(packet, stream)};
+}
+
+bool Timeline::is_jump(std::int64_t now, const Position* position) const {
+  if (position) {
+    return std::llabs(now - position->next) > kLargestGap || now + kLargestStepBack < position->last;
+  }
+  return last_ != AV_NOPTS_VALUE && std::llabs(now - last_) > kLargestGap;
+}
+
+}  // namespace cu264::io
