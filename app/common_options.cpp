@@ -16,6 +16,7 @@ NamedFiles named_files(const ParsedOptions& parsed, std::vector<std::string> wor
   if (has_output && files.output.empty() && !words.empty())
     files.output = words[0], words.erase(words.begin());
   if (has_output && files.output.empty()) usage("no output is named", how);
+  if (!has_output && !files.output.empty()) usage("there is nothing to write to " + files.output, how);
   if (!words.empty()) {
     usage("'" + words[0] + "' is one name too many beside " + files.input + (has_output ? " and " : "") +
               files.output,

@@ -45,7 +45,10 @@ VerbHelp watermark_help() {
       {"watermark embed [options] INPUT OUTPUT --payload FILE", "watermark extract [options] INPUT FILE",
        "watermark capacity [options] INPUT"},
       {"Marks an all-intra CAVLC H.264 stream, bare (.264) or in an .mp4 .mov .mkv .ts, without encoding "
-       "it again. Only blocks are marked from which no other block is predicted, so that nothing drifts."},
+       "it again. Only blocks are marked from which no other block is predicted, so that nothing drifts.",
+       "capacity prints how many bytes of payload fit, by scheme: into this stream with embed, and into a "
+       "stream "
+       "like it that cu264 encode --watermark makes, at its density of 4096 unless --density names another."},
       {"cu264 watermark embed film.mp4 marked.mp4 --scheme t1-sign --payload id.txt --key-file key.hex",
        "cu264 watermark extract marked.mp4 id.txt --key-file key.hex"},
       {stream_options(),

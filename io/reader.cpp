@@ -128,10 +128,12 @@ CarrySource Reader::carry_source() const {
   source.video = stream_;
   source.others = chosen_.others;
   source.begin = begin_;
-  if (options_.duration > 0) {
-    source.length = std::llround(options_.duration * AV_TIME_BASE);
-  } else if (options_.frames > 0) {
+  if (options_.frames > 0) {
     source.length = av_rescale_q(options_.frames, av_inv_q(info_.frame_rate), AV_TIME_BASE_Q);
+  }
+  if (options_.duration > 0) {
+    const std::int64_t wanted = std::llround(options_.duration * AV_TIME_BASE);
+    source.length = source.length > 0 ? std::min<std::int64_t>(source.length, wanted) : wanted;
   }
   source.matrix = matrix_;
   source.file = name_;
