@@ -142,7 +142,14 @@ std::unique_ptr<ContainerWriter> begin_writer(OutputFile& output, Container cont
   AVStream& video = writer->add_video();
   writer->check(avcodec_parameters_copy(video.codecpar, from.codecpar), "cannot copy a stream");
   copy_side_data(video, from);
-  video.codecpar->codec_tag = 0;  // the output's muxer chooses its own tag
+  AVCodecParameters& codec = *video.codecpar;
+  if (container == Container::ts && codec.extradata_size > 0 && codec.extradata[0] != 1) {
+    // The packets hold their parameter sets. FFmpeg 7 would put those of the description before every
+    // picture.
+    av_freep(&codec.extradata);
+    codec.extradata_size = 0;
+  }
+  codec.codec_tag = 0;  // the output's muxer chooses its own tag
   video.time_base = from.time_base;
   video.avg_frame_rate = from.avg_frame_rate;
   video.sample_aspect_ratio = from.sample_aspect_ratio;
