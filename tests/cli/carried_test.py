@@ -26,7 +26,7 @@ COVER = Kind("cover", "cover.mp4", ["-map", "0", "-map", "1", *AVC, "-c:v:1", "c
 FONT = Kind("font", "font.mkv", ["-attach", "FONT", "-metadata:s:t", "mimetype=font/ttf", *AVC])
 CHAPTERS = Kind("chapters", "chapters.mkv", ["-map_metadata", "1", *AVC], TESTSRC + ["-i", "META"])
 TAGS = Kind("tags", "tags.mkv", [*AVC, "-metadata", "title=T", "-metadata", "artist=A", "-metadata", "mood=M"])
-LANGUAGE = Kind("language", "language.mkv", [*AVC, "-c:a", "aac", "-metadata:s:a", "language=fre", "-shortest"], TESTSRC + SINE)
+LANGUAGE = Kind("language", "language.mkv", [*AVC, "-c:a", "aac", "-metadata:s:a", "language=ger", "-shortest"], TESTSRC + SINE)
 
 
 def streams(told, kind):
@@ -63,8 +63,8 @@ def has_time_code(told):
     return any(key.lower() == "timecode" and value == "01:02:03:04" for tag in tags for key, value in tag.items())
 
 
-def has_french(told):
-    return any(s.get("tags", {}).get("language") in ("fre", "fra") for s in told["streams"])
+def has_german(told):
+    return any(s.get("tags", {}).get("language") == "ger" for s in told["streams"])
 
 
 def has_cover(told):
@@ -98,7 +98,7 @@ ROWS = {
     "title": [(TAGS, has_tag("title"))],
     "artist": [(TAGS, has_tag("artist"))],
     "any other tag": [(TAGS, has_tag("mood"))],
-    "language of a track": [(LANGUAGE, has_french)],
+    "language of a track": [(LANGUAGE, has_german)],
     "time code": [(Kind("timecode", "timecode.mov", [*AVC, "-timecode", "01:02:03:04"]), has_time_code)],
     "rotation": [(Kind("rotation", "rotation.mp4", AVC, after=rotated(QUARTER)), has_rotation)],
     "shape of the samples": [(Kind("sar", "sar.mp4", [*AVC, "-vf", "setsar=16/11"]), is_video(sample_aspect_ratio="16:11"))],
