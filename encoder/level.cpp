@@ -51,7 +51,9 @@ bool holds(const Limits& level, std::int64_t width, std::int64_t height, Rationa
 
 std::string text_of(int level_idc) {
   if (level_idc == kLevel1b) return "1b";
-  return std::to_string(level_idc / 10) + (level_idc % 10 == 0 ? "" : "." + std::to_string(level_idc % 10));
+  std::string text = std::to_string(level_idc / 10);
+  if (level_idc % 10 != 0) text.append(".").append(std::to_string(level_idc % 10));
+  return text;
 }
 
 }  // namespace
@@ -73,10 +75,11 @@ StreamLevel stream_level(const Config& config) {
       return {level.level_idc, true, level.MaxBR * 1000};
   }
   const Rational rate = reduced(config.frame_rate);
+  std::string rate_text = std::to_string(rate.num);
+  if (rate.den != 1) rate_text.append("/").append(std::to_string(rate.den));
   throw Error(ErrorCode::invalid_argument,
               "level " + text_of(config.level_idc) + " does not hold " + std::to_string(config.width) + "x" +
-                  std::to_string(config.height) + " at " + std::to_string(rate.num) +
-                  (rate.den == 1 ? "" : "/" + std::to_string(rate.den)) + " pictures a second",
+                  std::to_string(config.height) + " at " + rate_text + " pictures a second",
               lowest.holds ? "the lowest that does is " + text_of(lowest.level_idc) : "no level does");
 }
 

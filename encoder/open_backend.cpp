@@ -116,8 +116,8 @@ LaneChoice choose_lanes(BackendChoice backend, const std::vector<int>& devices) 
   }
 }
 
-LaneBackend open_lane(const LaneChoice& choice, StageParams params, [[maybe_unused]] int device, bool shared,
-                      [[maybe_unused]] int side_by_side) {
+LaneBackend open_lane([[maybe_unused]] const LaneChoice& choice, StageParams params,
+                      [[maybe_unused]] int device, bool shared, [[maybe_unused]] int side_by_side) {
   constexpr std::size_t kStreamsOfLane = 256;
   LaneBackend lane;
   lane.streams = shared ? kStreamsOfLane : 1;

@@ -172,6 +172,8 @@ Bytes with_number(const Bytes& unit, std::uint64_t number) {
   const bitstream::NalUnit nal{ByteSpan(unit).first(4), ByteSpan(unit).subspan(4)};
   Bytes rbsp;
   bitstream::unescape(nal.unit, rbsp);
+  if (rbsp.size() < bitstream::kRbspPadding + 1 + 32 + 8)
+    return unit;  // not such a message: the caller finds it unchanged
   rbsp.resize(rbsp.size() - bitstream::kRbspPadding);
   const std::size_t end = rbsp.size() - 1 - 32;  // the code and rbsp_trailing_bits follow
   for (std::size_t i = 1; i <= 8; ++i, number >>= 8) rbsp[end - i] = static_cast<std::uint8_t>(number);
