@@ -91,8 +91,8 @@ Reader::Reader(const ReaderOptions& options)
 void Reader::fill_frame_rate() {
   info_.frame_rate = {25, 1};
   const AVRational told = av_guess_frame_rate(input_.get(), stream_, nullptr);
-  if (bare_ && options_.input.frame_rate.num > 0) {
-    info_.frame_rate = options_.input.frame_rate;
+  if (options_.input.frame_rate.num > 0) {
+    info_.frame_rate = options_.input.frame_rate;  // of an input without times: others do not take it
   } else if (bare_ && told.num > 0 && told.den > 0 && !is_sensible(told)) {
     notes_.push_back(name_ + ": its headers tell a rate of " + std::to_string(told.num) + "/" +
                      std::to_string(told.den) + " frames a second; 25 is taken (--fps tells another)");
@@ -391,7 +391,9 @@ bool Reader::feed_decoder() {
 std::string Reader::description() const {
   const char* const format = av_get_pix_fmt_name(static_cast<AVPixelFormat>(stream_->codecpar->format));
   char rate[32];
-  std::snprintf(rate, sizeof rate, "%.6g", av_q2d(av_guess_frame_rate(input_.get(), stream_, nullptr)));
+  const AVRational told = av_guess_frame_rate(input_.get(), stream_, nullptr);
+  // FFmpeg's demuxer of raw video has the rate in its time base alone.
+  std::snprintf(rate, sizeof rate, "%.6g", av_q2d(told.num > 0 ? told : av_inv_q(stream_->time_base)));
   return std::string(input_->iformat->name) + ", " + avcodec_get_name(stream_->codecpar->codec_id) + ", " +
          (format ? format : "unknown samples") + ", " + size_text(source_width_, source_height_) + ", " +
          rate + " pictures a second";

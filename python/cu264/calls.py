@@ -72,7 +72,7 @@ def encode(
     fps : int, float, Fraction, str or (int, int)
         Pictures a second.
     container : {"mp4", "fmp4", "h264"}, default "mp4"
-        h264 is the bare stream, in Annex B form.
+        h264 is the bare stream, in Annex B form, with parameter sets before every picture.
     audio : Audio, optional
         A track of AAC or Opus that is coded already.
     SETTINGS
@@ -92,7 +92,7 @@ def encode(
     """
     if container not in CONTAINERS:
         raise ValueError(f"container must be one of {', '.join(CONTAINERS)}, not {container!r}")
-    made = make_settings(fps, **settings)
+    made = make_settings(fps, **settings).for_container(container)
     destination = Destination(None, container, made, audio)
     session = Session(made, destination.open)
     array = session.import_frames(frames)

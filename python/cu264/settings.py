@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Optional, Tuple, Union
 
@@ -60,6 +60,10 @@ class Settings:
     def duration(self) -> int:
         """How long a picture is shown, in units of the time base."""
         return max(1, round(1 / self.fps / self.time_base))
+
+    def for_container(self, container: str) -> Settings:
+        """A bare stream has parameter sets before every picture, so that any part of it can be played."""
+        return replace(self, options=(*self.options, ("headers", "every"))) if container == "h264" else self
 
 
 def make_settings(

@@ -38,7 +38,7 @@ class StreamEncoder:
             raise ValueError(
                 f"container must be fmp4 or h264, not {container!r}: others cannot be sent while they grow"
             )
-        made = make_settings(fps, **settings)
+        made = make_settings(fps, **settings).for_container(container)
         self._destination = Destination(None, container, made, None, fragment_seconds=0)
         self._session = Session(made, self._destination.open)
         self._closed = False

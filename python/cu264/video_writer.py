@@ -191,8 +191,9 @@ class VideoWriter:
         audio: Optional[Audio] = None,
         **settings: Any,
     ) -> None:
-        made = make_settings(fps, **settings)
-        self._destination = Destination(path_or_file, container_of(path_or_file, container), made, audio)
+        chosen = container_of(path_or_file, container)
+        made = make_settings(fps, **settings).for_container(chosen)
+        self._destination = Destination(path_or_file, chosen, made, audio)
         self._session = Session(made, self._destination.open)
         self._closed = False
 

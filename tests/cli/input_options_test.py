@@ -49,6 +49,13 @@ class Parts(CommandTest):
                                 (["--seek", "9", "--duration", "5:00"], 10), (["--to", "3", "--frames", "4"], 4)):
             self.assertEqual(self.pictures(*options), wanted, options)
 
+    def test_rate_of_raw_video(self):
+        raw = self.path("raw.yuv")
+        ffmpeg("-f", "lavfi", "-i", "testsrc2=size=64x48:rate=10", "-frames:v", "3", "-pix_fmt", "yuv420p", "-f", "rawvideo", raw)
+        for name in ("raw.264", "raw.mp4"):
+            self.encode(raw, "--size", "64x48", "--fps", "30", self.path(name))
+            self.assertEqual(video_stream(self.path(name))["avg_frame_rate"], "30/1", name)
+
     def test_sound_ends_with_the_pictures(self):
         both = self.path("both.mkv")
         ffmpeg("-i", self.input, "-f", "lavfi", "-i", "sine=duration=10", "-c:v", "copy", "-c:a", "aac", "-shortest", both)

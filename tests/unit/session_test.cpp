@@ -338,7 +338,7 @@ TEST(Session, SendRefusesFramesThatCannotBeRead) {
       {ErrorCode::invalid_argument, [](Frame& f) { f.pitch[0] = 31; }},
       {ErrorCode::invalid_argument, [](Frame& f) { f.pitch[1] = -15; }},
       {ErrorCode::invalid_argument, [](Frame& f) { f.format = cu264::PixelFormat::nv12, f.pitch[1] = 31; }},
-      {ErrorCode::invalid_argument, [](Frame& f) { f.format = static_cast<cu264::PixelFormat>(9); }},
+      {ErrorCode::invalid_argument, [](Frame& f) { f.format = static_cast<cu264::PixelFormat>(100); }},
       {ErrorCode::unsupported, [](Frame& f) { f.memory = cu264::MemoryKind::device; }}};
   for (const auto& [code, spoil] : faults) {
     Frame frame = clip.frame(0);
