@@ -182,14 +182,14 @@ StreamGroup::Stream StreamGroup::open(const Config& config) {
   return impl_->open(config);
 }
 
-EncoderInfo StreamGroup::info(Stream stream) const {
+EncoderInfo StreamGroup::info(Stream id) const {
   const std::lock_guard lock(impl_->state.mutex);
-  return impl_->find(stream)->info;
+  return impl_->find(id)->info;
 }
 
-std::vector<std::uint8_t> StreamGroup::headers(Stream stream) const {
+std::vector<std::uint8_t> StreamGroup::headers(Stream id) const {
   const std::lock_guard lock(impl_->state.mutex);
-  return impl_->find(stream)->session.headers();
+  return impl_->find(id)->session.headers();
 }
 
 void StreamGroup::Impl::wait_for_room(std::unique_lock<std::mutex>& lock, GroupStream& stream,

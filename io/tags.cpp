@@ -109,7 +109,7 @@ void copy_chapters(AVFormatContext& to, const AVFormatContext& from, std::int64_
     if (chapter.start - offset >= end) continue;
     // libavformat's own function for this is not public; it frees what is put here as its own.
     auto** const grown =
-        static_cast<AVChapter**>(av_realloc_array(to.chapters, to.nb_chapters + 1, sizeof *to.chapters));
+        static_cast<AVChapter**>(av_realloc_array(to.chapters, to.nb_chapters + 1, sizeof(AVChapter*)));
     if (!grown) throw std::bad_alloc();
     to.chapters = grown;
     auto* const copy = static_cast<AVChapter*>(av_mallocz(sizeof(AVChapter)));

@@ -62,18 +62,18 @@ class StreamGroup {
   // the one device of the group that the stream's frames are on. Config::device_output is not supported.
   // A stream that is encrypted or watermarked has batches of its own.
   Stream open(const Config& config);
-  EncoderInfo info(Stream stream) const;
-  std::vector<std::uint8_t> headers(Stream stream) const;
+  EncoderInfo info(Stream id) const;
+  std::vector<std::uint8_t> headers(Stream id) const;
 
   // Takes a picture and returns true. Returns false if within the timeout the stream has no room: its queue
   // is full, or pictures from before flush are not encoded yet. Memory of the frame may be reused as with
   // Encoder::send. The work that writes a frame in device memory must have been enqueued on Frame::stream.
-  bool submit(Stream stream, const Frame& frame, std::chrono::nanoseconds timeout = {});
+  bool submit(Stream id, const Frame& frame, std::chrono::nanoseconds timeout = {});
 
   // The stream's next packet. Sleeps until it is ready or the time has passed. Returns at once, without a
   // packet, if no picture of the stream is on its way. Throws the Error of a picture that could not be
   // encoded; the picture after it follows.
-  std::optional<Packet> receive(Stream stream, std::chrono::nanoseconds timeout = {});
+  std::optional<Packet> receive(Stream id, std::chrono::nanoseconds timeout = {});
 
   // The next packet of any stream, for a thread that serves many. Waits also while nothing is on its way.
   std::optional<Result> receive_any(std::chrono::nanoseconds timeout = {});
@@ -83,11 +83,11 @@ class StreamGroup {
   int ready_descriptor();
 
   // Ends the stream's clip. The next picture begins another one, as with Encoder::flush.
-  void flush(Stream stream);
+  void flush(Stream id);
 
   // Ends the stream, and drops what was not received of it. When this returns, frames of the stream are no
   // longer read.
-  void close(Stream stream);
+  void close(Stream id);
 
  private:
   struct Impl;
