@@ -33,7 +33,7 @@ struct Verb {
   VerbHelp (*help)();
 };
 
-// In the order in which they are listed.
+// The verbs, in the order in which help lists them.
 const std::vector<Verb>& all_verbs();
 // Returns the verb of this name. Throws Error(invalid_argument), with what may have been meant.
 const Verb& find_verb(const std::string& name);

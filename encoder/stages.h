@@ -88,7 +88,7 @@ class Backend {
   virtual bool ready() const = 0;
   // True if ready() will become true without another call. Starts what was flushed and could not start yet.
   virtual bool working() = 0;
-  // From now on signals `notifier` whenever ready() may have become true.
+  // Makes the backend signal `notifier` whenever ready() may have become true.
   virtual void notify(std::shared_ptr<Notifier> notifier) = 0;
   // Waits for the oldest picture that was submitted and not yet collected, and returns it. Rethrows an error
   // that occurred in it.

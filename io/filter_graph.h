@@ -26,7 +26,7 @@ class FilterGraph {
   // there are no more.
   bool pull(AVFrame& frame);
 
-  // Of the frames that come out.
+  // These describe the frames that come out.
   AVRational time_base() const;
   AVRational frame_rate() const;  // 0/1 if the filters do not know
 

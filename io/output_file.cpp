@@ -179,7 +179,7 @@ void OutputFile::insert_front(const void* head, std::size_t size) {
       bytes += done, count -= static_cast<std::size_t>(done), at += static_cast<std::uint64_t>(done);
     }
   };
-  // From the end on, so that nothing is overwritten before it has been moved.
+  // It goes from the end backwards, so that nothing is overwritten before it has been moved.
   std::vector<char> block(std::size_t{1} << 20);
   for (std::uint64_t end = bytes_; end > 0;) {
     const std::size_t count = static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), end));

@@ -16,7 +16,7 @@ class PacketSource {
       : input_(input), video_(video), damage_(damage) {}
 
   void use(const Timeline& timeline) { timeline_ = timeline; }
-  // From now on the input's end need not be its own.
+  // Says that only a part is wanted, so that not reaching the input's own end is no damage.
   void expect_part() { whole_ = false; }
   // Whether the input is an mp4 that is read from its start.
   bool indexed() const;

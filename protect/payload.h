@@ -28,7 +28,7 @@ struct FrameHeader {
 FrameHeader read_frame_header(ByteSpan header);
 
 inline constexpr std::uint32_t kMaxPayloadBytes = 1u << 28;
-// Of a watermark that an encoder spreads with protect/mark_code.h.
+// The bound for a watermark that an encoder spreads with protect/mark_code.h is lower.
 inline constexpr std::uint32_t kMaxCodedPayloadBytes = 1u << 24;
 
 }  // namespace cu264::protect

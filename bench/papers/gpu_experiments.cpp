@@ -47,7 +47,7 @@ class Sweep {
 
  private:
   static std::size_t bytes(double mebibytes) { return static_cast<std::size_t>(mebibytes * (1 << 20)); }
-  // At most 4 MiB, which the workload repeats.
+  // The input has at most 4 MiB, which the workload repeats.
   static CorpusFile input(double entropy, double mebibytes) {
     return {"sweep", bytes_of_entropy(entropy, std::min(bytes(mebibytes), std::size_t{4} << 20))};
   }

@@ -74,7 +74,7 @@ PinnedMemory lay_out_pinned(const StageParams& params, int batch, std::uint8_t* 
 // The bytes of the largest frame that the encoder may be given.
 std::size_t upload_bytes(const StageParams& params);
 
-// Of one backend, without buffers for frames from the host.
+// Returns what one backend needs, without buffers for frames from the host.
 MemoryRequirement measure(const StageParams& params, int batch);
 
 // The number of pictures that fill the device without taking more than half of its free memory.

@@ -29,7 +29,7 @@ void ByteBuffer::reserve(std::size_t size) {
   if (size <= capacity_) return;
   constexpr std::size_t kFirst = std::size_t{1} << 16;
   const std::size_t larger = std::max({size, 2 * capacity_, kFirst});
-  // Of large memory, the C library moves the pages and not the bytes.
+  // The C library moves the pages of large memory, not its bytes.
   void* const moved = std::realloc(data_, larger);
   if (moved == nullptr) throw std::bad_alloc();
   data_ = static_cast<std::uint8_t*>(moved), capacity_ = larger;

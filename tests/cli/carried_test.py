@@ -77,7 +77,7 @@ def has_varying_times(told):
     return len({round(b - a, 2) for a, b in zip(times, times[1:])}) > 1
 
 
-# By row: the inputs, and for each whether a file has it.
+# Each row names its inputs, and tells for each whether a file has it.
 ROWS = {
     "AAC, MP3, AC-3 audio": [(audio("aac", "aac.mkv"), has_codec("audio", "aac")),
                              (audio("libmp3lame", "mp3.mkv"), has_codec("audio", "mp3")),

@@ -211,7 +211,7 @@ void run(const EncodeCall& call, int threads) {
   check_launch("compaction");
 }
 
-// At most 32 KB of buffer in shared memory.
+// The buffer in shared memory has at most 32 KB.
 constexpr int most_threads(int dpt, Buffer buffer) {
   return buffer == Buffer::shared && dpt == 8 ? 256 : 512;
 }
