@@ -219,7 +219,7 @@ class Encoder {
   struct Impl;
   explicit Encoder(std::unique_ptr<Impl> impl) noexcept;
 
-  // Is never null where it is used.
+  // A pointer that throws instead of being null where it is used.
   struct ImplPointer {
     Impl* operator->() const {
       if (owned) return owned.get();
