@@ -1,11 +1,30 @@
 // What a caller knows of the pictures better than the input says it.
 #pragma once
 
+#include <cstring>
 #include <optional>
 
 #include "io/av.h"
 
 namespace cu264::io {
+
+// Demuxers copy code points out of files as they are, also those that no enumerator stands for. To load such
+// a value as its enumeration is undefined in C++, so this replaces it by `unspecified` before anyone does.
+template <class Tag>
+void keep_defined(Tag& tag, int end, Tag unspecified) {
+  static_assert(sizeof(Tag) == sizeof(int));
+  int value = 0;
+  std::memcpy(&value, &tag, sizeof value);
+  if (value < 0 || value >= end) tag = unspecified;
+}
+
+inline void keep_defined_tags(AVFrame& frame) {
+  keep_defined(frame.color_range, AVCOL_RANGE_NB, AVCOL_RANGE_UNSPECIFIED);
+  keep_defined(frame.color_primaries, AVCOL_PRI_NB, AVCOL_PRI_UNSPECIFIED);
+  keep_defined(frame.color_trc, AVCOL_TRC_NB, AVCOL_TRC_UNSPECIFIED);
+  keep_defined(frame.colorspace, AVCOL_SPC_NB, AVCOL_SPC_UNSPECIFIED);
+  keep_defined(frame.chroma_location, AVCHROMA_LOC_NB, AVCHROMA_LOC_UNSPECIFIED);
+}
 
 struct PictureTags {
   std::optional<AVRational> sample_aspect_ratio;  // 0: unspecified

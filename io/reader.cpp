@@ -315,6 +315,7 @@ bool Reader::next_source(AVFrame& frame) {
     frame.pts =
         cut_ == AV_NOPTS_VALUE ? pts : std::max(pts, av_rescale_q(cut_, AV_TIME_BASE_Q, stream_->time_base));
     frame.sample_aspect_ratio = av_guess_sample_aspect_ratio(input_.get(), stream_, &frame);
+    keep_defined_tags(frame);
     options_.tags.apply(frame);
     return true;
   }
