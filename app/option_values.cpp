@@ -69,8 +69,8 @@ double parse_time(const std::string& option, const std::string& value) {
   }
   double seconds = 0;
   const bool read = parse_whole(rest, seconds) && std::count(value.begin(), value.end(), ':') <= 2;
-  if (!read || !(seconds >= 0 && whole + seconds <= kMostSeconds) || (rest != value && seconds >= 60))
-    throw reject();
+  const bool in_range = seconds >= 0 && whole + seconds <= kMostSeconds;  // false for NaN
+  if (!read || !in_range || (rest != value && seconds >= 60)) throw reject();
   return whole + seconds;
 }
 

@@ -84,8 +84,9 @@ struct Value {
 
 // Parses the whole of `text` as a decimal number.
 bool parse_number(std::string_view text, int& number) {
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const auto [stop, error] = std::from_chars(begin, end, number);
   return error == std::errc{} && stop == end;
 }
 

@@ -30,6 +30,8 @@ void keep_complaint(void* object, int level, const char* format, va_list argumen
   }
   while (!line.empty() && (line.back() == ' ' || line.back() == '.')) line.pop_back();
   if (line.empty()) return;
+  // FFmpeg 7 says this behind the complaint that gives the reason.
+  if (line.rfind("Error processing filtergraph", 0) == 0) return;
   const AVClassCategory category = category_of(object);
   const std::lock_guard lock(log_mutex);
   last_complaint = line;

@@ -142,6 +142,7 @@ CarrySource Reader::carry_source() const {
 
 void Reader::keep(const Carried& carried) {
   std::vector<const AVStream*> kept;
+  kept.reserve(carried.streams.size());
   for (const CarriedStream& stream : carried.streams) kept.push_back(stream.stream);
   for (const AVStream* stream : chosen_.others) {
     const bool wanted = std::find(kept.begin(), kept.end(), stream) != kept.end();

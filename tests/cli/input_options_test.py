@@ -54,7 +54,11 @@ class Parts(CommandTest):
         ffmpeg("-f", "lavfi", "-i", "testsrc2=size=64x48:rate=10", "-frames:v", "3", "-pix_fmt", "yuv420p", "-f", "rawvideo", raw)
         for name in ("raw.264", "raw.mp4"):
             self.encode(raw, "--size", "64x48", "--fps", "30", self.path(name))
-            self.assertEqual(video_stream(self.path(name))["avg_frame_rate"], "30/1", name)
+            stream = video_stream(self.path(name))
+            # FFmpeg 7 reads the rate of a bare stream as 25, whatever its VUI says, and gives the VUI's field rate beside.
+            rates = (stream["avg_frame_rate"], stream["r_frame_rate"])
+            wanted = [("30/1", "30/1")] + ([("25/1", "60/1")] if name == "raw.264" else [])
+            self.assertIn(rates, wanted, name)
 
     def test_sound_ends_with_the_pictures(self):
         both = self.path("both.mkv")
