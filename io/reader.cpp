@@ -159,12 +159,7 @@ void Reader::look_for_matrix(const AVFrame& frame) {
   }
   turner_ = PictureTurner(*matrix_);
   matrix_.reset();
-  info_.chroma_location = AVCHROMA_LOC_UNSPECIFIED;  // chroma lies elsewhere beside turned samples
-  if (turner_.swaps_sides()) {
-    std::swap(info_.width, info_.height);
-    std::swap(info_.sample_aspect_ratio.num, info_.sample_aspect_ratio.den);
-    if (info_.sample_aspect_ratio.den == 0) info_.sample_aspect_ratio = {0, 1};
-  }
+  turned_ = true;
 }
 
 void Reader::fill_info(const AVFrame& frame) {
@@ -184,7 +179,14 @@ void Reader::fill_info(const AVFrame& frame) {
   fill_expected_frames();
   Converter::describe(frame, info_);
   if (options_.tags.chroma_location) info_.chroma_location = *options_.tags.chroma_location + 1;
-  look_for_matrix(frame);
+  if (!filters_) look_for_matrix(frame);
+  if (turned_)
+    info_.chroma_location = AVCHROMA_LOC_UNSPECIFIED;  // chroma lies elsewhere beside turned samples
+  if (turner_.swaps_sides()) {
+    std::swap(info_.width, info_.height);
+    std::swap(info_.sample_aspect_ratio.num, info_.sample_aspect_ratio.den);
+    if (info_.sample_aspect_ratio.den == 0) info_.sample_aspect_ratio = {0, 1};
+  }
   const bool retagged = options_.tags.matrix || options_.tags.full_range;
   if (retagged &&
       (av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.format))->flags & AV_PIX_FMT_FLAG_RGB)) {
@@ -294,8 +296,11 @@ bool Reader::next_frame(AVFrame& frame) {
 }
 
 void Reader::open_filters(AVFrame& first) {
-  filters_ = std::make_unique<FilterGraph>(options_.filters, first, stream_->time_base, info_.frame_rate);
+  look_for_matrix(first);
+  filters_ = std::make_unique<FilterGraph>(options_.filters, first, stream_->time_base, info_.frame_rate,
+                                           std::exchange(turner_, {}).filters());
   info_.time_base = filters_->time_base();
+// The filters see the pictures as they are to be shown, so they turn them themselves.
   const AVRational rate = filters_->frame_rate();
   if (rate.num > 0) info_.frame_rate = rate;
   filtered_ = Timestamps(info_.time_base, info_.frame_rate, false);

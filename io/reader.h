@@ -96,6 +96,7 @@ class Reader {
   AvPacket packet_;
 
   std::optional<DisplayMatrix> matrix_;  // what players are still asked to do
+  bool turned_ = false;                  // whether the pictures are turned here
   std::int64_t begin_ = 0;               // the input's time that becomes 0, in AV_TIME_BASE units
   std::int64_t cut_ = AV_NOPTS_VALUE;  // pictures before this are dropped: in AV_TIME_BASE units, output time
   bool entered_ = false;               // whether a packet was seen that decoding can begin with
