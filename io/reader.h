@@ -113,9 +113,10 @@ class Reader {
   std::int64_t video_end_ = 0;  // the end of the last picture handed out
   Picture ahead_;               // the next picture, already decoded
   bool has_ahead_ = false;
-  bool bare_ = false;         // whether the container has no times of its own
-  bool transparent_ = false;  // whether alpha was dropped that was not opaque
-  bool captioned_ = false;    // whether pictures had closed captions
+  bool bare_ = false;           // whether the container has no times of its own
+  bool transparent_ = false;    // whether alpha was dropped that was not opaque
+  std::int64_t captioned_ = 0;  // the number of pictures that came with closed captions
+  std::int64_t captions_ = 0;   // and of those that were handed out with them
   std::vector<std::string> notes_;
 };
 
