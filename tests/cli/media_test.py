@@ -82,7 +82,7 @@ class Media:
             kind = stream["codec_type"]
             if kind in ("video", "audio", "subtitle") and stream.get("tags", {}).get("language", "und") != "und":
                 found.add(f"{kind} language {stream['tags']['language']}")
-        if any("timecode" in stream.get("tags", {}) for stream in self.streams):
+        if any("timecode" in map(str.lower, stream.get("tags", {})) for stream in self.streams):
             found.add("file timecode")
         if any(program.get("tags", {}).get("service_name", "Service01") != "Service01" for program in self.programs):
             found.add("file title")  # of a transport stream, whose muxer would write Service01
