@@ -33,8 +33,8 @@ class Outputs(CommandTest):
 @unittest.skipUnless(shutil.which("mpv"), "there is no mpv")
 class Mpv(Outputs):
     def play(self, path):
-        return subprocess.run(["mpv", "--no-config", "--vo=null", "--ao=null", "--untimed", "--term-playing-msg=duration ${=duration}.",
-                               path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        return subprocess.run(["mpv", "--no-config", "--vo=null", "--ao=null", "--untimed",
+                               "--term-playing-msg=duration ${=duration}.", path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               timeout=TIMEOUT)
 
     def check(self, out):
