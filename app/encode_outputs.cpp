@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "cu264/version.h"
+#include "io/captions.h"
 #include "io/picture_hash.h"
 #include "io/verify.h"
 
@@ -87,6 +88,7 @@ void EncodeOutputs::begin_statistics(const Config& config) {
 }
 
 void EncodeOutputs::picture(Packet packet, const io::Picture& source) {
+  io::insert_captions(packet.data, source.captions);
   if (encryptor_) {
     packet.data = encryptor_->access_units(packet.data);
     write_sealed();

@@ -12,6 +12,9 @@ void catch_signals();
 
 bool interrupted();
 
+// Thrown where a signal ends something that waits; main() turns it into interrupted_exit().
+struct Interrupted {};
+
 // Returns the exit status that tells which signal it was, as shells count it: 130 for SIGINT, 143 for
 // SIGTERM, 129 for SIGHUP.
 ExitCode interrupted_exit();

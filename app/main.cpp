@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/interrupt.h"
 #include "app/verbs.h"
 #include "cu264/version.h"
 
@@ -33,6 +34,9 @@ int main(int count, char** values) {
   ExitCode code = ExitCode::encode;
   try {
     code = run(std::vector<std::string>(values + 1, values + count));
+  } catch (const cu264::app::Interrupted&) {
+    std::fputs("cu264: interrupted\n", stderr);
+    code = cu264::app::interrupted_exit();
   } catch (const cu264::Error& error) {
     code = fail(cu264::app::exit_code_of(error.code()), error.what());
   } catch (const std::bad_alloc&) {

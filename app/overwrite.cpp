@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "app/interrupt.h"
 #include "cu264/status.h"
 
 namespace cu264::app {
@@ -20,6 +21,10 @@ bool person_agrees(const std::string& path) {
   std::fflush(stderr);
   std::string answer;
   for (char letter = 0; read(STDIN_FILENO, &letter, 1) == 1 && letter != '\n';) answer += letter;
+  if (interrupted()) {
+    std::fputs("\n", stderr);
+    throw Interrupted();
+  }
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 

@@ -150,6 +150,7 @@ bool read_stream(const StreamCommand& command, const std::vector<StreamTool*>& t
 }
 
 ExitCode extract_payload(const StreamCommand& command, StreamTool& tool) {
+  catch_signals();
   check_overwrite(command.output, command.overwrite);
   if (!read_stream(command, {&tool})) return interrupted_exit();
   const std::vector<std::uint8_t> payload = tool.finish();

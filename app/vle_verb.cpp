@@ -20,8 +20,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Interrupted {};
-
 // For inputs below this size, starting a device takes longer than it saves.
 constexpr std::uint64_t kSmallInput = std::uint64_t{64} << 20;
 
@@ -128,12 +126,7 @@ ExitCode vle_verb(const std::vector<std::string>& arguments) {
     return ExitCode::done;
   }
   catch_signals();
-  try {
-    run(*options);
-  } catch (const Interrupted&) {
-    std::fputs("cu264: interrupted\n", stderr);
-    return interrupted_exit();
-  }
+  run(*options);
   return ExitCode::done;
 }
 

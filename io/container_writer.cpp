@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <new>
+#include <string>
 #include <utility>
 
 extern "C" {
@@ -96,7 +97,17 @@ void ContainerWriter::add_cover(const AVStream& cover) {
         "cannot copy a stream");
 }
 
+// Edit lists, which say when a track begins, count in the movie's unit of time. libavformat's is a
+// millisecond, which is coarser than pictures.
+std::int64_t ContainerWriter::movie_timescale() const {
+  constexpr std::int64_t kFine = 10000;
+  std::int64_t scale = context_->streams[0]->time_base.den;
+  while (scale < kFine) scale *= 2;
+  return scale;
+}
+
 void ContainerWriter::begin(AvOptions& options) {
+  if (is_mp4_family(container_)) options.set("movie_timescale", std::to_string(movie_timescale()));
   check(avformat_write_header(context_, options.address()), "cannot begin");
   write_covers();
 }

@@ -50,6 +50,7 @@ class ContainerWriter {
   void add(const CarriedStream& carried, const std::string& file);
   void add_cover(const AVStream& cover);
   void write_covers();
+  std::int64_t movie_timescale() const;
   static void complete_times(Copy& copy, AVPacket& packet);
   void keep_order(Copy& copy, AVPacket& packet) const;
 

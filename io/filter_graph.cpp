@@ -32,12 +32,13 @@ Ends open_end(const char* name, AVFilterContext* filter) {
 }  // namespace
 
 FilterGraph::FilterGraph(const std::string& graph, const AVFrame& first, AVRational time_base,
-                         AVRational frame_rate)
+                         AVRational frame_rate, const std::vector<std::string>& before)
     : graph_(avfilter_graph_alloc()) {
   if (!graph_) throw std::bad_alloc();
   forget_av_log();
   graph_->scale_sws_opts = av_strdup(kScaleFlags);
   add_source(first, time_base, frame_rate);
+  for (const std::string& filter : before) append(filter);
   check(avfilter_graph_create_filter(&sink_, avfilter_get_by_name("buffersink"), "out", nullptr, nullptr,
                                      graph_.get()),
         "the end of the graph");
@@ -62,11 +63,21 @@ void FilterGraph::add_source(const AVFrame& first, AVRational time_base, AVRatio
   av_free(parameters);
   check(result, "the beginning of the graph");
   check(avfilter_init_str(source_, nullptr), "the beginning of the graph");
+  last_ = source_;
+}
+
+void FilterGraph::append(const std::string& filter) {
+  AVFilterContext* added = nullptr;
+  check(avfilter_graph_create_filter(&added, avfilter_get_by_name(filter.c_str()), filter.c_str(), nullptr,
+                                     nullptr, graph_.get()),
+        filter);
+  check(avfilter_link(last_, 0, added, 0), filter);
+  last_ = added;
 }
 
 void FilterGraph::link(const std::string& graph) {
-  // The graph's open output is where the source is, and its open input where the sink is.
-  Ends first = open_end("in", source_), last = open_end("out", sink_);
+  // The graph's open output is behind the filters so far, and its open input where the sink is.
+  Ends first = open_end("in", last_), last = open_end("out", sink_);
   AVFilterInOut *outputs = first.release(), *inputs = last.release();
   const int parsed = avfilter_graph_parse_ptr(graph_.get(), graph.c_str(), &inputs, &outputs, nullptr);
   const Ends left_outputs(outputs), left_inputs(inputs);

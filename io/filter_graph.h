@@ -9,6 +9,7 @@ extern "C" {
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "io/av.h"
 
@@ -18,7 +19,9 @@ class FilterGraph {
  public:
   // `first` shows what the frames are like; their times are in `time_base`. Throws Error(invalid_argument)
   // with libavfilter's reason if the graph is not understood, or has not one input and one output of video.
-  FilterGraph(const std::string& graph, const AVFrame& first, AVRational time_base, AVRational frame_rate);
+  // The filters that `before` names stand before the graph.
+  FilterGraph(const std::string& graph, const AVFrame& first, AVRational time_base, AVRational frame_rate,
+              const std::vector<std::string>& before = {});
 
   void push(AVFrame& frame);      // takes what the frame refers to
   void finish(std::int64_t end);  // no more frames will be pushed; `end` is when the last one ends
@@ -36,11 +39,13 @@ class FilterGraph {
   };
 
   void add_source(const AVFrame& first, AVRational time_base, AVRational frame_rate);
+  void append(const std::string& filter);
   void link(const std::string& graph);
   static void check(int result, const std::string& doing);
 
   std::unique_ptr<AVFilterGraph, Deleter> graph_;
-  AVFilterContext* source_ = nullptr;  // both belong to the graph
+  AVFilterContext* source_ = nullptr;  // all three belong to the graph
+  AVFilterContext* last_ = nullptr;    // the user's graph follows this one
   AVFilterContext* sink_ = nullptr;
 };
 

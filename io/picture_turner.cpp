@@ -36,6 +36,14 @@ PictureTurner::PictureTurner(const DisplayMatrix& matrix)
   turns_ = transposes_ || from_right_ || from_bottom_;
 }
 
+std::vector<std::string> PictureTurner::filters() const {
+  std::vector<std::string> filters;
+  if (from_right_) filters.emplace_back("hflip");
+  if (from_bottom_) filters.emplace_back("vflip");
+  if (transposes_) filters.emplace_back("transpose");  // by default it exchanges rows and columns alone
+  return filters;
+}
+
 AvFrame PictureTurner::turn(AvFrame frame) const {
   if (!turns_) return frame;
   AvFrame turned = make_frame();

@@ -1,6 +1,9 @@
 // Turns and mirrors pictures as a display matrix asks.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "io/av.h"
 #include "io/av_versions.h"
 
@@ -16,6 +19,10 @@ class PictureTurner {
   explicit PictureTurner(const DisplayMatrix& matrix);
 
   bool swaps_sides() const { return transposes_; }
+
+  // The names of filters that, one after the other and without arguments, do the same to pictures of any
+  // format.
+  std::vector<std::string> filters() const;
 
   // Takes yuv420p, yuvj420p, nv12 and gray8.
   AvFrame turn(AvFrame frame) const;

@@ -11,6 +11,7 @@ extern "C" {
 #include <utility>
 
 #include "io/av_versions.h"
+#include "io/captions.h"
 #include "io/display_matrix.h"
 #include "io/transparency.h"
 
@@ -160,12 +161,7 @@ void Reader::look_for_matrix(const AVFrame& frame) {
   }
   turner_ = PictureTurner(*matrix_);
   matrix_.reset();
-  info_.chroma_location = AVCHROMA_LOC_UNSPECIFIED;  // chroma lies elsewhere beside turned samples
-  if (turner_.swaps_sides()) {
-    std::swap(info_.width, info_.height);
-    std::swap(info_.sample_aspect_ratio.num, info_.sample_aspect_ratio.den);
-    if (info_.sample_aspect_ratio.den == 0) info_.sample_aspect_ratio = {0, 1};
-  }
+  turned_ = true;
 }
 
 void Reader::fill_info(const AVFrame& frame) {
@@ -185,7 +181,14 @@ void Reader::fill_info(const AVFrame& frame) {
   fill_expected_frames();
   Converter::describe(frame, info_);
   if (options_.tags.chroma_location) info_.chroma_location = *options_.tags.chroma_location + 1;
-  look_for_matrix(frame);
+  if (!filters_) look_for_matrix(frame);
+  if (turned_)
+    info_.chroma_location = AVCHROMA_LOC_UNSPECIFIED;  // chroma lies elsewhere beside turned samples
+  if (turner_.swaps_sides()) {
+    std::swap(info_.width, info_.height);
+    std::swap(info_.sample_aspect_ratio.num, info_.sample_aspect_ratio.den);
+    if (info_.sample_aspect_ratio.den == 0) info_.sample_aspect_ratio = {0, 1};
+  }
   const bool retagged = options_.tags.matrix || options_.tags.full_range;
   if (retagged &&
       (av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.format))->flags & AV_PIX_FMT_FLAG_RGB)) {
@@ -270,6 +273,8 @@ bool Reader::next_picture(Picture& picture) {
   if (picture.duration <= 0)
     picture.duration =
         std::max<std::int64_t>(1, av_rescale_q(1, av_inv_q(info_.frame_rate), info_.time_base));
+  picture.captions = captions_of(*frame);
+  captions_ += !picture.captions.empty();
   picture.frame = turner_.turn(converter_.convert(std::move(frame)));
   return true;
 }
@@ -294,8 +299,11 @@ bool Reader::next_frame(AVFrame& frame) {
   return true;
 }
 
+// The filters see the pictures as they are to be shown, so they turn them themselves.
 void Reader::open_filters(AVFrame& first) {
-  filters_ = std::make_unique<FilterGraph>(options_.filters, first, stream_->time_base, info_.frame_rate);
+  look_for_matrix(first);
+  filters_ = std::make_unique<FilterGraph>(options_.filters, first, stream_->time_base, info_.frame_rate,
+                                           std::exchange(turner_, {}).filters());
   info_.time_base = filters_->time_base();
   const AVRational rate = filters_->frame_rate();
   if (rate.num > 0) info_.frame_rate = rate;
@@ -334,7 +342,7 @@ void Reader::check_frame(const AVFrame& frame) {
   }
   const auto format = static_cast<AVPixelFormat>(frame.format);
   transparent_ = transparent_ || (has_alpha_channel(format) && is_transparent_somewhere(frame));
-  captioned_ = captioned_ || av_frame_get_side_data(&frame, AV_FRAME_DATA_A53_CC) != nullptr;
+  captioned_ += !captions_of(frame).empty();
 }
 
 void Reader::check_decoder() {
@@ -404,7 +412,11 @@ std::string Reader::description() const {
 std::vector<std::string> Reader::notes() const {
   std::vector<std::string> notes = notes_;
   if (transparent_) notes.push_back(name_ + ": alpha dropped");
-  if (captioned_) notes.push_back(name_ + ": closed captions dropped");
+  // Filters may still hold some where reading ended early.
+  if (sources_ended_ && captions_ < captioned_) {
+    notes.push_back(name_ + ": closed captions of " + std::to_string(captioned_ - captions_) +
+                    " pictures dropped, with the pictures that --vf drops");
+  }
   const std::int64_t moved = timestamps_.moved() + filtered_.moved();
   if (moved > 0) {
     notes.push_back(name_ + ": " + std::to_string(moved) + " timestamps not in order were moved");

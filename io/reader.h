@@ -96,6 +96,7 @@ class Reader {
   AvPacket packet_;
 
   std::optional<DisplayMatrix> matrix_;  // what players are still asked to do
+  bool turned_ = false;                  // whether the pictures are turned here
   std::int64_t begin_ = 0;               // the input's time that becomes 0, in AV_TIME_BASE units
   std::int64_t cut_ = AV_NOPTS_VALUE;  // pictures before this are dropped: in AV_TIME_BASE units, output time
   bool entered_ = false;               // whether a packet was seen that decoding can begin with
@@ -112,9 +113,10 @@ class Reader {
   std::int64_t video_end_ = 0;  // the end of the last picture handed out
   Picture ahead_;               // the next picture, already decoded
   bool has_ahead_ = false;
-  bool bare_ = false;         // whether the container has no times of its own
-  bool transparent_ = false;  // whether alpha was dropped that was not opaque
-  bool captioned_ = false;    // whether pictures had closed captions
+  bool bare_ = false;           // whether the container has no times of its own
+  bool transparent_ = false;    // whether alpha was dropped that was not opaque
+  std::int64_t captioned_ = 0;  // the number of pictures that came with closed captions
+  std::int64_t captions_ = 0;   // and of those that were handed out with them
   std::vector<std::string> notes_;
 };
 

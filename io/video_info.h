@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "cu264/frame.h"
 #include "io/av.h"
@@ -25,7 +26,8 @@ struct VideoInfo {
 };
 
 struct Picture {
-  AvFrame frame;  // yuv420p, yuvj420p, nv12 or gray8
+  AvFrame frame;                       // yuv420p, yuvj420p, nv12 or gray8
+  std::vector<std::uint8_t> captions;  // closed captions, as in io/captions.h
   std::int64_t pts = 0;
   std::int64_t duration =
       0;  // the time to the next picture, as far as it is known; in VideoInfo::time_base like pts

@@ -6,7 +6,7 @@ import itertools
 import os
 import subprocess
 
-from media_kinds import AVC, SINE, TESTSRC, Kind, make, rotated, QUARTER
+from media_kinds import AVC, CAPTIONED, SINE, TESTSRC, Kind, make, rotated, QUARTER
 from support import TIMEOUT, CommandTest, ffprobe, main
 
 EVERY = bool(os.environ.get("CU264_TEST_ALL"))
@@ -90,6 +90,7 @@ ROWS = {
     "SubRip subtitles": [(words("srt", "srt.mkv"), has_codec("subtitle", "subrip"))],
     "ASS subtitles": [(words("ass", "ass.mkv"), has_codec("subtitle", "ass"))],
     "mov_text subtitles": [(words("mov_text", "text.mp4"), has_codec("subtitle", "mov_text"))],
+    "closed captions": [(CAPTIONED, is_video(closed_captions=1))],
     "second video": [(Kind("second", "second.mkv", ["-map", "0", "-map", "0", *AVC]),
                       lambda told: len(streams(told, "video")) == 2)],
     "cover picture": [(COVER, has_cover)],
@@ -116,7 +117,7 @@ CONVERTED = {"mp4": "mov_text", "mov": "mov_text", "mkv": "subrip"}
 def look(path):
     return ffprobe(path, "-show_streams", "-show_format", "-show_chapters", "-show_programs", "-show_packets",
                    "-select_streams", "v:0") | {
-        "streams": ffprobe(path, "-show_streams")["streams"]}
+        "streams": ffprobe(path, "-show_streams", "-count_frames")["streams"]}
 
 
 class Table(CommandTest):

@@ -1,4 +1,5 @@
 """--vf: what a graph of FFmpeg's filters makes of size, shape and rate reaches the stream; a bad graph is one line."""
+from media_kinds import AVC, HALF, MIRROR, QUARTER, Kind, make, rotated
 from support import CommandTest, decoded_md5, ffmpeg, main, packet_times, video_stream
 
 
@@ -29,6 +30,23 @@ class Filters(CommandTest):
                 self.encode(self.input, self.path("a.264"), "--vf", graph)
                 self.encode(wanted, self.path("b.264"))
                 self.assertEqual(decoded_md5(self.path("a.264")), decoded_md5(self.path("b.264")))
+
+    def test_filters_see_what_autorotate_turned(self):
+        """As with ffmpeg, which turns the pictures by itself."""
+        for name, matrix, graph in (("quarter", QUARTER, "crop=24:16:3:5"), ("half", HALF, "crop=24:16:3:5"),
+                                    ("mirror", MIRROR, "[in]crop=24:16:3:5,pad=iw+16:ih+8:8[out]")):
+            phone = make(Kind(name, name + ".mp4", [*AVC, "-vf", "setsar=16/11"], after=rotated(matrix)), self.folder)
+            with self.subTest(matrix=name):
+                wanted = self.path("turned.mkv")
+                ffmpeg("-i", phone, "-vf", graph, "-c:v", "ffv1", wanted)
+                self.encode(wanted, self.path("a.mp4"))
+                self.encode(phone, self.path("b.mp4"), "--autorotate", "--vf", graph)
+                a, b = (video_stream(self.path(file)) for file in ("a.mp4", "b.mp4"))
+                self.assertEqual(decoded_md5(self.path("a.mp4")), decoded_md5(self.path("b.mp4")))
+                self.assertEqual(a["sample_aspect_ratio"], b["sample_aspect_ratio"])
+                self.assertNotIn("side_data_list", b)
+        self.encode(phone, self.path("c.mp4"), "--vf", "hflip")
+        self.assertEqual(video_stream(self.path("c.mp4"))["side_data_list"][0]["rotation"], -180)
 
     def test_rate(self):
         stream = self.filtered("fps=50")

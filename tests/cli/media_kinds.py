@@ -3,6 +3,7 @@ import os
 import struct
 from dataclasses import dataclass, field
 
+from made_captions import captioned
 from support import ffmpeg
 
 SECONDS = 1
@@ -81,6 +82,8 @@ def sound(name, file, *codec, **more):
 
 
 ANY = ("mp4", "mov", "mkv", "ts")
+CAPTIONED = video("closed captions", "captions.264", *AVC, "-bf", "0", "-x264-params", "slices=1:threads=1", after=captioned,
+                  outputs=ANY, times_unlike=True)
 KINDS = [
     # containers
     video("H.264 in mp4", "a.mp4", *AVC, outputs=ANY),
@@ -171,6 +174,7 @@ KINDS = [
          outputs=ANY),
     Kind("second video", "videos.mkv", ["-map", "0", "-map", "0", *AVC], TESTSRC, outputs=("mp4", "mkv", "ts")),
     Kind("time code", "timecode.mov", [*AVC, "-timecode", "01:02:03:04"], TESTSRC, outputs=ANY),
+    CAPTIONED,
     video("turned by a quarter", "quarter.mp4", *AVC, after=rotated(QUARTER), outputs=("mp4", "mov", "mkv", "ts")),
     video("turned by a half", "halfturn.mp4", *AVC, after=rotated(HALF)),
     video("mirrored", "mirror.mp4", *AVC, after=rotated(MIRROR), outputs=("mp4",)),

@@ -1,6 +1,9 @@
 """Outputs that exist: who may overwrite them, links, write-protected files, names of any length."""
 import os
+import pty
+import signal
 import subprocess
+import time
 import unittest
 
 from support import CU264, TIMEOUT, CommandTest, main, pseudo_terminal_error, video_stream
@@ -80,6 +83,16 @@ class Overwriting(CommandTest):
         self.refuse(4, "name too long|File name too long", self.input, output="n" * 252 + ".mp4")
 
 
+def wait_until_it_reads(process):
+    """Returns when the process sleeps in the kernel; a signal that comes earlier would be taken before the read."""
+    until = time.monotonic() + TIMEOUT
+    while time.monotonic() < until:
+        with open(f"/proc/{process}/stat") as file:
+            if file.read().rpartition(")")[2].split()[0] == "S":
+                return
+        time.sleep(0.01)
+
+
 @unittest.skipIf(pseudo_terminal_error(), f"no pseudo-terminal here: {pseudo_terminal_error()}")
 class Asking(CommandTest):
     @classmethod
@@ -99,6 +112,39 @@ class Asking(CommandTest):
         code = command.wait(TIMEOUT)
         os.close(master)
         return code, os.path.getsize(self.path("asked.mp4")) > 1
+
+    def test_signals_end_the_question(self):
+        """Each verb that asks; ^C comes from the terminal, as if typed, once the question stands there."""
+        stream, key = self.path("in.264"), self.path("key")
+        self.encode(self.input, stream)
+        self.cu264("protect", "new-key", key)
+        old = self.path("asked")
+        for code, interrupt, arguments in (
+                (130, b"\x03", ["encode", self.input, old + ".mp4"]),
+                (143, signal.SIGTERM, ["encode", self.input, old + ".mp4"]),
+                (130, b"\x03", ["edges", self.input, old + ".264"]),
+                (130, b"\x03", ["edges", self.input, old + ".png", "--frames", "1"]),
+                (130, b"\x03", ["vle", "compress", self.input, old]),
+                (130, b"\x03", ["protect", "encrypt", stream, old + ".264", "--key-file", key]),
+                (130, b"\x03", ["hide", "get", stream, old, "--key-file", key])):
+            with self.subTest(arguments=arguments, code=code):
+                output = arguments[2] if arguments[0] in ("encode", "edges") else arguments[3]
+                with open(output, "wb") as file:
+                    file.write(b"x")
+                before = set(os.listdir(self.folder))
+                child, master = pty.fork()  # the child's controlling terminal is the other side of `master`
+                if child == 0:
+                    os.execv(CU264, [CU264, *arguments])
+                said = b""
+                while not said.endswith(b"[y/N] "):
+                    said += os.read(master, 1024)
+                wait_until_it_reads(child)
+                os.write(master, interrupt) if isinstance(interrupt, bytes) else os.kill(child, interrupt)
+                status = os.waitpid(child, 0)[1]
+                os.close(master)
+                self.assertEqual((os.WIFEXITED(status), os.waitstatus_to_exitcode(status)), (True, code))
+                self.assertEqual(os.path.getsize(output), 1)
+                self.assertEqual(set(os.listdir(self.folder)), before, "a file was left behind")
 
     def test_a_person_decides(self):
         for text, overwritten in ((b"y\n", True), (b"yes\n", True), (b"n\n", False), (b"\n", False), (b"\x04", False)):

@@ -1,0 +1,49 @@
+#include "cu264/sei.h"
+
+#include <cstddef>
+#include <string>
+
+#include "common/bitstream/nal_unit.h"
+#include "cu264/status.h"
+
+namespace cu264 {
+namespace {
+
+// payloadType and payloadSize of an SEI message (H.264 7.3.2.3.1).
+void append_number(bitstream::Bytes& out, std::size_t value) {
+  for (; value >= 255; value -= 255) out.push_back(255);
+  out.push_back(static_cast<std::uint8_t>(value));
+}
+
+bool is_slice(const bitstream::NalUnit& nal) {
+  return nal.type() >= bitstream::kNalSlice && nal.type() <= bitstream::kNalSliceIdr;
+}
+
+// Where the start code of the first slice begins, with all zero bytes in front.
+std::size_t place_of_sei(bitstream::ByteSpan access_unit) {
+  for (const bitstream::NalUnit& nal : bitstream::split_annexb(access_unit).units) {
+    if (is_slice(nal)) return static_cast<std::size_t>(nal.prefix.data() - access_unit.data());
+  }
+  return access_unit.size();
+}
+
+}  // namespace
+
+void insert_sei(std::vector<std::uint8_t>& access_unit, int payload_type,
+                std::span<const std::uint8_t> payload) {
+  if (payload_type < 0)
+    throw Error(ErrorCode::invalid_argument,
+                "payload_type " + std::to_string(payload_type) + " of an SEI message",
+                "name one of H.264 D.1.1");
+  bitstream::Bytes rbsp;
+  append_number(rbsp, static_cast<std::size_t>(payload_type));
+  append_number(rbsp, payload.size());
+  rbsp.insert(rbsp.end(), payload.begin(), payload.end());
+  rbsp.push_back(0x80);  // rbsp_trailing_bits()
+  const std::size_t place = place_of_sei(access_unit);
+  bitstream::Bytes unit;
+  bitstream::append_nal(unit, 0, bitstream::kNalSei, rbsp, place == 0);
+  access_unit.insert(access_unit.begin() + static_cast<std::ptrdiff_t>(place), unit.begin(), unit.end());
+}
+
+}  // namespace cu264

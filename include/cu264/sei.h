@@ -1,0 +1,22 @@
+// Supplemental enhancement information: what a stream says beside its pictures (H.264 annex D), such as
+// closed captions.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace cu264 {
+
+// Payload types of H.264 D.1.1.
+inline constexpr int kSeiUserDataRegistered = 4;    // by ITU-T T.35: the payload begins with a country code
+inline constexpr int kSeiUserDataUnregistered = 5;  // the payload begins with a UUID
+
+// Puts an SEI message of any size into an access unit, such as Packet::data: before its first slice and
+// behind the messages that are there already. An access unit without slices, which Config::device_output
+// gives, has it at its end. The encoder knows nothing of these bytes, so neither its statistics nor its
+// limits count them.
+void insert_sei(std::vector<std::uint8_t>& access_unit, int payload_type,
+                std::span<const std::uint8_t> payload);
+
+}  // namespace cu264
