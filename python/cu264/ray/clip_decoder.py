@@ -10,6 +10,7 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
 
 import av
 import numpy as np
+from av.stream import Discard
 
 from ..audio import Audio
 
@@ -190,7 +191,7 @@ class ClipDecoder:
                 rate = 48000 if name == "opus" else context.sample_rate
                 self.audio = Audio(name, config, rate, context.channels, [])
                 for video in container.streams.video:
-                    video.discard = "all"
+                    video.discard = Discard.all
                 base = Fraction(stream.time_base)
                 return [(bytes(packet), packet.pts * base, (packet.duration or 0) * base)
                         for packet in container.demux(stream) if packet.pts is not None and packet.size]

@@ -86,7 +86,7 @@ class ClipStore:
         selector = fs.FileSelector(self._root, recursive=True, allow_not_found=True)
         files = []
         for info in self._fs.get_file_info(selector):
-            name = posixpath.relpath(info.path, self._root)
+            name = posixpath.relpath("/" + info.path.lstrip("/"), "/" + self._root.lstrip("/"))
             hidden = any(part.startswith(("_", ".")) for part in name.split("/"))
             if info.type == fs.FileType.File and not hidden:
                 if suffixes is None or posixpath.splitext(name)[1].lower() in suffixes:
