@@ -2,6 +2,7 @@
 
 import pathlib
 import pickle
+import shutil
 import uuid
 
 import numpy as np
@@ -24,6 +25,8 @@ SETTINGS = {"qp": 26, "preset": "fast"}
 
 @pytest.fixture
 def film(clip, tmp_path):
+    if shutil.which("ffprobe") is None:
+        pytest.skip("there is no ffprobe, with which NeMo Curator reads metadata")
     path = tmp_path / "film.mp4"
     cu264.write_video(path, np.concatenate([clip] * 12), 25, qp=10)  # 108 pictures, 4.32 s
     return path

@@ -3,6 +3,8 @@
 import hashlib
 import json
 import os
+import pathlib
+import runpy
 import sys
 import threading
 import time
@@ -15,6 +17,8 @@ import cu264
 pytest.importorskip("av", reason="PyAV is not installed")
 ray = pytest.importorskip("ray", reason="ray[data] is not installed: pip install -r python/tests/requirements-ray.txt")
 pytest.importorskip("ray.data", reason="ray[data] is not installed: pip install -r python/tests/requirements-ray.txt")
+
+import pyarrow.parquet  # noqa: E402
 
 import cu264.ray as clusters  # noqa: E402
 from cu264.ray import __main__ as command  # noqa: E402
@@ -63,6 +67,9 @@ def test_a_store(tmp_path, scheme):
     with store.open("b/c d.mp4") as file:
         file.seek(2)
         assert file.read() == b"ree"
+    for name in ("/etc/a.mp4", "../a.mp4", "a/../../b.mp4"):
+        with pytest.raises(ValueError, match="must be a relative path"):
+            store.put(name, b"", "run")
     assert store.clear_temporary("run") == 0
     left = tmp_path / "store/_cu264/temporary/run/1"
     left.parent.mkdir(parents=True)
@@ -182,7 +189,7 @@ def test_a_gpu_that_fails_is_replaced_by_the_processor(source, monkeypatch):
     stage = clusters.ClipStage(gpu=True, settings=SETTINGS)
     if cu264.probe().backend == "cpu":
         assert stage._settings["backend"] == "cpu"
-    stage._settings["backend"] = "cuda"
+    stage._settings["backend"] = "cuda"  # as on a machine with a GPU
     asked = []
 
     def fail_on_cuda(data, **settings):
@@ -194,6 +201,8 @@ def test_a_gpu_that_fails_is_replaced_by_the_processor(source, monkeypatch):
     monkeypatch.setattr(clip_stage, "transcode_clip", fail_on_cuda)
     result = stage.process({"bytes": source})
     assert asked == ["cuda", "cpu"] and result["backend"] == "cpu" and result["status"] == "encoded"
+    stage = clusters.ClipStage(gpu=True, settings={**SETTINGS, "backend": "cuda"})
+    assert stage.process({"bytes": source})["error"] == "RuntimeError: out of memory on device 0"
 
 
 def test_metrics(source, stage, monkeypatch):
@@ -225,11 +234,12 @@ def test_the_ledger_shows_what_is_lost_and_what_is_there_twice(tmp_path):
 
 @pytest.mark.parametrize("settings, kind, text", [
     ({"qp": 99}, ValueError, "0 to 51"), ({"quality": 3}, TypeError, "unexpected keyword"),
-    ({"container": "mkv"}, ValueError, "mp4, fmp4, h264")])
-def test_mistakes_show_before_anything_runs(settings, kind, text, tmp_path, source):
-    write_clips(tmp_path / "in", source, 1)
+    ({"container": "mkv"}, ValueError, "mp4, fmp4, h264"), ({"backend": "cuda", "num_gpus": 0}, ValueError, "say num_gpus=")])
+def test_mistakes_show_before_anything_runs(settings, kind, text):
     with pytest.raises(kind, match=text):
         clusters.encode_clips(None, **settings)
+    with pytest.raises(TypeError, match="fps= is for frames"):
+        clusters.transcode("in", "out", fps=25)
 
 
 # A cluster of three nodes.
@@ -306,3 +316,15 @@ def test_a_data_set_of_frames(cluster, clip):
     dataset = clusters.encode_clips(ray.data.from_items(items), num_gpus=0, batch_size=2, **SETTINGS)
     rows = sorted(dataset.take_all(), key=lambda row: row["label"])
     assert [row["clip"] for row in rows] == [cu264.encode(item["frames"], 25, **SETTINGS) for item in items]
+
+
+def test_the_sample(cluster, source, tmp_path, capsys):
+    path = pathlib.Path(__file__).resolve().parents[2] / "samples/python/ray_transcode.py"
+    if not path.is_file():
+        pytest.skip("the samples are not here")
+    write_clips(tmp_path / "in", source, 2)
+    runpy.run_path(str(path))["main"](str(tmp_path / "in"), str(tmp_path / "table"))
+    clip = clusters.transcode_clip(source, qp=24, preset="fast").data
+    assert f"2 clips, 18 pictures, {2 * len(clip)} bytes" in capsys.readouterr().out
+    rows = pyarrow.parquet.read_table(tmp_path / "table").to_pylist()
+    assert [row["clip"] for row in rows] == [clip, clip] and {row["path"][-10:] for row in rows} == {"clip 0.mp4", "clip 1.mp4"}

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
-from typing import Any, Optional, Tuple
+from typing import Any, Mapping, Optional, Tuple
 
 from ..settings import FrameRate
 from ..video_writer import VideoWriter
 from .clip_decoder import ClipDecoder, Source
+
+
+# What `VideoWriter` takes and a clip says itself.
+_OF_THE_CLIP = ("fps", "layout", "pixel_format", "time_base", "value_range")
+
+
+def check_clip_settings(settings: Mapping[str, Any]) -> None:
+    for name in _OF_THE_CLIP:
+        if name in settings:
+            raise TypeError(f"{name}= is for frames; clips say it themselves")
 
 
 @dataclass(frozen=True)
@@ -55,13 +65,14 @@ def transcode_clip(
     threads : int, default 1
         Threads that decode; and encode, on the processor.
     **settings
-        As for `cu264.VideoWriter`.
+        As for `cu264.VideoWriter`, but what the clip says: pixel format, layout, range, time base.
 
     Raises
     ------
     ValueError
         The clip has no video, or its pictures change their size.
     """
+    check_clip_settings(settings)
     file = io.BytesIO()
     count = 0
     with ClipDecoder(source, span, threads, keep_audio and container != "h264") as clip:

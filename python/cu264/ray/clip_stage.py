@@ -53,7 +53,7 @@ class ClipStage:
     keep_audio : bool, default True
     gpu : bool, default False
         Whether Ray has given the worker a GPU or a part of one. Where it does not work, the processor codes the clips, to the
-        same bytes; without one, no GPU is touched.
+        same bytes, unless the settings say backend="cuda". With False no GPU is touched.
     settings : dict, optional
         As for `cu264.VideoWriter`, and `fps` for frames.
     """
@@ -77,10 +77,11 @@ class ClipStage:
         self._fps = self._settings.pop("fps", None)
         deciding = {name: value for name, value in self._settings.items() if name not in _WITHOUT_EFFECT}
         self._recipe = repr((__version__, container, keep_audio, str(self._fps), sorted(deciding.items())))
-        if not gpu:
-            self._settings["backend"] = "cpu"
-        elif self._settings.get("backend", "auto") == "auto":
+        self._falls_back = gpu and self._settings.get("backend", "auto") == "auto"
+        if self._falls_back:
             self._settings["backend"] = probe().backend
+        elif not gpu:
+            self._settings["backend"] = "cpu"
         context = ray.get_runtime_context() if ray.is_initialized() else None
         self._node = context.get_node_id() if context else ""
         self._worker = (context.get_actor_id() if context else None) or ""
@@ -92,11 +93,10 @@ class ClipStage:
                                   boundaries=[0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300], tag_keys=tags)
 
     def __call__(self, batch: Dict[str, Any]) -> Dict[str, Any]:
-        count = len(next(iter(batch.values())))
-        rows = [{name: column[i] for name, column in batch.items()} for i in range(count)]
+        rows = [dict(zip(batch, values)) for values in zip(*batch.values())]
         results = [self.process(row) for row in rows]
         kept = {name: column for name, column in batch.items() if name not in ("frames", "bytes")}
-        return {**kept, **{name: _column([result[name] for result in results]) for name in results[0]}}
+        return {**kept, **{name: _column([result[name] for result in results]) for name in self._row()}}
 
     def process(self, row: Dict[str, Any]) -> Dict[str, Any]:
         """Codes the clip of a row and returns the columns that it gets."""
@@ -125,7 +125,7 @@ class ClipStage:
         try:
             return self._encode(row, self._settings)
         except (RuntimeError, MemoryError):
-            if self._settings["backend"] == "cpu":
+            if not self._falls_back or self._settings["backend"] == "cpu":
                 raise
             return self._encode(row, {**self._settings, "backend": "cpu", "device": None})
 
@@ -200,7 +200,7 @@ def output_name(name: str, container: str) -> str:
 
 def _column(values: List[Any]) -> np.ndarray:
     # NumPy would make arrays of fixed length of bytes, and cut their zeros off.
-    if isinstance(values[0], (bytes, str, type(None))):
+    if values and isinstance(values[0], (bytes, str, type(None))):
         column = np.empty(len(values), dtype=object)
         column[:] = values
         return column
@@ -229,7 +229,8 @@ def encode_clips(
     dataset : ray.data.Dataset
         Rows with `frames` and `fps`, or `bytes`, or `path`; see `ClipStage`. `ray.data.read_binary_files` gives such rows.
     output : str or ClipStore, optional
-        A folder for the clips, each named by its row's column `name`; without it they are in the column `clip`.
+        A folder for the clips, each named by its row's column `name`, a relative path of its own; without it they are in the
+        column `clip`.
     source, run, container, keep_audio
         As for `ClipStage`.
     workers : int, optional
@@ -258,6 +259,8 @@ def encode_clips(
     if num_gpus is None:
         backend_is_cpu = settings.get("backend") == "cpu"
         num_gpus = 0.25 if not backend_is_cpu and ray.is_initialized() and ray.cluster_resources().get("GPU") else 0
+    if settings.get("backend") == "cuda" and not num_gpus:
+        raise ValueError("backend='cuda' needs a GPU for each worker: say num_gpus=, or leave out backend=")
     if isinstance(output, str):
         output = ClipStore(output)
     pool = ActorPoolStrategy(min_size=1) if workers is None else ActorPoolStrategy(min_size=1, max_size=workers,

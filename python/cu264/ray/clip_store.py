@@ -6,7 +6,7 @@ import os
 import posixpath
 import uuid
 from dataclasses import dataclass
-from typing import Any, List, Optional, Sequence, Tuple
+from typing import Any, List, Optional, Sequence, Set, Tuple
 
 from pyarrow import fs
 
@@ -64,6 +64,7 @@ class ClipStore:
         self.uri = uri
         self._fs, self._root = open_filesystem(uri, filesystem)
         self._root = self._root.rstrip("/") or "/"
+        self._folders: Set[str] = set()  # that this process has made
 
     def overlaps(self, other: "ClipStore") -> bool:
         """Whether one folder is the other, or lies in it."""
@@ -102,6 +103,8 @@ class ClipStore:
 
     def path(self, name: str) -> str:
         """Where a name lies, for messages and for other programs."""
+        if name.startswith("/") or ".." in name.split("/"):
+            raise ValueError(f"{name!r} must be a relative path that stays in {self.uri}")
         return posixpath.join(self._root, name)
 
     def open(self, name: str) -> Any:
@@ -120,8 +123,9 @@ class ClipStore:
         """Writes a file under a temporary name, in a folder of this run, and renames it."""
         temporary = self.path(f"{PRIVATE}/temporary/{run}/{uuid.uuid4().hex}")
         final = self.path(name)
-        for path in (temporary, final):
-            self._fs.create_dir(posixpath.dirname(path), recursive=True)
+        for folder in {posixpath.dirname(temporary), posixpath.dirname(final)} - self._folders:
+            self._fs.create_dir(folder, recursive=True)
+            self._folders.add(folder)
         with self._fs.open_output_stream(temporary) as file:
             file.write(data)
         self._fs.move(temporary, final)
@@ -132,6 +136,7 @@ class ClipStore:
         left = self._fs.get_file_info(fs.FileSelector(folder, recursive=True, allow_not_found=True))
         if self._fs.get_file_info(folder).type == fs.FileType.Directory:
             self._fs.delete_dir(folder)
+        self._folders.discard(folder)
         return sum(info.type == fs.FileType.File for info in left)
 
 

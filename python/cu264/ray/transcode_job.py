@@ -11,13 +11,15 @@ from typing import Any, Dict, List, Optional, Sequence
 
 import ray
 
+from .clip_encoder import check_clip_settings
 from .clip_stage import RESULTS, ClipStage, encode_clips, output_name
 from .clip_store import PRIVATE, VIDEO_SUFFIXES, ClipFile, ClipStore
 
 #: Where the ledger lies in the output folder: a JSON object a line, one for each clip.
 LEDGER = f"{PRIVATE}/ledger.jsonl"
 
-_CLIPS_A_BLOCK = 16  # what is done again when a worker dies
+_CLIPS_A_BLOCK = 16  # what is tried again when a worker dies
+_BLOCKS = 4096  # at most, because Ray's driver knows each
 
 
 @dataclass
@@ -113,6 +115,7 @@ def transcode(
     ValueError
         A setting is wrong, one folder lies in the other, or two inputs would have the same output.
     """
+    check_clip_settings(settings)
     source, output = ClipStore(in_uri, in_filesystem), ClipStore(out_uri, out_filesystem)
     if not source.exists():
         raise FileNotFoundError(f"{in_uri}: there is no such folder or file")
@@ -126,7 +129,7 @@ def transcode(
     stats = ""
     if files:
         items = [{"name": file.name, "path": file.name, "size": file.size, "version": file.version} for file in files]
-        blocks = -(-len(items) // _CLIPS_A_BLOCK)
+        blocks = min(_BLOCKS, -(-len(items) // _CLIPS_A_BLOCK))
         dataset = encode_clips(
             ray.data.from_items(items, override_num_blocks=blocks), output, source=source, run=run, container=container,
             keep_audio=keep_audio, workers=workers, num_cpus=num_cpus, num_gpus=num_gpus, batch_size=batch_size, stage=stage,
