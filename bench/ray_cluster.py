@@ -2,11 +2,12 @@
 """Transcodes many small clips on a Ray cluster of three nodes on this machine, and kills one in the middle.
 
     bench/ray_cluster.py loss [--clips 10000] [--folder DIR]    what is in the ledger and in the folder afterwards
-    bench/ray_cluster.py workers [--clips 160] [--tries 3]      one worker against two, each on a core of its own
+    bench/ray_cluster.py workers [--clips 96] [--tries 3]      one worker against two, each on a core of its own
 
-Every start of an encoder is counted in a file beside the ledger, so that work that a killed node did in vain shows. ray[data], PyAV
-and the cu264 package must be importable.
+Every start of an encoder is counted in a file beside the ledger, so that work that a killed node did in vain shows.
+ray[data], PyAV and the cu264 package must be importable.
 """
+
 import argparse
 import collections
 import hashlib
@@ -45,7 +46,9 @@ def make_clips(folder, clips, pictures, height, width):
     y, x = np.mgrid[:height, :width]
     for seed in range(32):
         noise = np.random.default_rng(seed).integers(0, 40, (height, width, 3))
-        frames = np.stack([np.stack([x * 3 + seed + i, y * 2 + i, x + y + 7 * seed], -1) + noise for i in range(pictures)])
+        frames = np.stack(
+            [np.stack([x * 3 + seed + i, y * 2 + i, x + y + 7 * seed], -1) + noise for i in range(pictures)]
+        )
         contents.append(cu264.encode((frames % 256).astype(np.uint8), FPS, qp=16, preset="fast"))
     of = {}
     for i in range(clips):
@@ -57,8 +60,10 @@ def make_clips(folder, clips, pictures, height, width):
 
 
 def start_cluster(nodes):
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False,
-                                                            "object_store_memory": 200 << 20})
+    cluster = Cluster(
+        initialize_head=True,
+        head_node_args={"num_cpus": 1, "include_dashboard": False, "object_store_memory": 200 << 20},
+    )
     workers = [cluster.add_node(num_cpus=1, object_store_memory=200 << 20) for _ in range(nodes - 1)]
     ray.init(address=cluster.address, log_to_driver=False)
     return cluster, workers
@@ -90,21 +95,38 @@ def loss(args, folder):
     print(f"A node of three was killed when {killed['after']} of {args.clips} clips were there.")
     print(summary, f"leftovers removed: {summary.leftovers}")
     by_node = collections.Counter(row["node"] for row in ledger)
-    print("lines of the ledger by node:", sorted(by_node.values(), reverse=True), "of the killed one:", by_node[killed["node"]])
+    print(
+        "lines of the ledger by node:",
+        sorted(by_node.values(), reverse=True),
+        "of the killed one:",
+        by_node[killed["node"]],
+    )
 
     lines = collections.Counter(row["name"] for row in ledger)
     commits = collections.Counter(row["commit"] for row in ledger)
-    expected = [hashlib.sha256(cu264.ray.transcode_clip(data, qp=30, preset="fast").data).hexdigest() for data in contents]
+    expected = [
+        hashlib.sha256(cu264.ray.transcode_clip(data, qp=30, preset="fast").data).hexdigest() for data in contents
+    ]
     files = {path.relative_to(folder / "out").as_posix(): path for path in (folder / "out").rglob("*.mp4")}
-    wrong = sum(hashlib.sha256(files[name].read_bytes()).hexdigest() != expected[content] if name in files else 0
-                for name, content in of.items())
+    wrong = sum(
+        hashlib.sha256(files[name].read_bytes()).hexdigest() != expected[content] if name in files else 0
+        for name, content in of.items()
+    )
     begun = collections.Counter(line.split()[0] for line in starts.read_text().splitlines())
-    print(f"inputs {len(of)}, lines {sum(lines.values())}, names in lines {len(lines)}, commits {len(commits)}, files {len(files)}")
-    print(f"lost: {len(of.keys() - lines.keys()) + len(of.keys() - files.keys())}; twice in the ledger: "
-          f"{sum(count > 1 for count in lines.values())}; files without an input: {len(files.keys() - of.keys())}; files whose "
-          f"bytes are not those of an encode on this process: {wrong}; temporary files left: "
-          f"{sum(path.is_file() for path in (folder / 'out/_cu264/temporary').rglob('*'))}")
-    print(f"encodes begun: {sum(begun.values())}, clips begun more than once: {sum(count > 1 for count in begun.values())}")
+    print(
+        f"inputs {len(of)}, lines {sum(lines.values())}, names in lines {len(lines)}, commits {len(commits)}, "
+        f"files {len(files)}"
+    )
+    print(
+        f"lost: {len(of.keys() - lines.keys()) + len(of.keys() - files.keys())}; twice in the ledger: "
+        f"{sum(count > 1 for count in lines.values())}; files without an input: {len(files.keys() - of.keys())}; "
+        f"files whose bytes are not those of an encode on this process: {wrong}; temporary files left: "
+        f"{sum(path.is_file() for path in (folder / 'out/_cu264/temporary').rglob('*'))}"
+    )
+    print(
+        f"encodes begun: {sum(begun.values())}, clips begun more than once: "
+        f"{sum(count > 1 for count in begun.values())}"
+    )
     again = cu264.ray.transcode(str(folder / "in"), str(folder / "out"), **settings)
     print("the same call again:", again)
     print(f"encodes begun by it: {len(starts.read_text().splitlines()) - sum(begun.values())}")
@@ -114,7 +136,7 @@ def loss(args, folder):
 
 
 class TimedStage(cu264.ray.ClipStage):
-    """Notes the time and its process's processor time before and after each batch, in the file that CU264_BENCH_STARTS names."""
+    """Notes time and processor time before and after each batch, in the file that CU264_BENCH_STARTS names."""
 
     def note(self):
         line = f"{self._worker} {time.monotonic()} {time.process_time()}\n".encode()
@@ -134,12 +156,15 @@ def workers(args, folder):
     os.environ["CU264_BENCH_STARTS"] = str(notes)
     cluster, _ = start_cluster(2)
     whole, steady, processor = ({1: [], 2: []} for _ in range(3))
-    print("| try | workers | whole call, s | first clip to last, s | processor seconds of each worker | load |\n|---:|---:|---:|---:|---|---:|")
+    print("| try | workers | whole call, s | first clip to last, s | processor seconds of each worker | load |")
+    print("|---:|---:|---:|---:|---|---:|", flush=True)
     for attempt in range(args.tries):
         for count in (1, 2):
             notes.unlink(missing_ok=True)
             load = os.getloadavg()[0]
-            summary = cu264.ray.transcode(str(folder / "in"), str(folder / "out"), qp=24, workers=count, stage=TimedStage)
+            summary = cu264.ray.transcode(
+                str(folder / "in"), str(folder / "out"), qp=24, preset="fast", workers=count, stage=TimedStage
+            )
             assert summary.ok, summary
             of = collections.defaultdict(list)
             for line in notes.read_text().splitlines():
@@ -150,13 +175,21 @@ def workers(args, folder):
             whole[count].append(summary.seconds)
             steady[count].append(max(moments) - min(moments))
             processor[count].append(max(used))
-            print(f"| {attempt + 1} | {count} | {summary.seconds:.1f} | {steady[count][-1]:.1f} | "
-                  f"{', '.join(f'{seconds:.1f}' for seconds in used)} | {load:.1f} |", flush=True)
+            print(
+                f"| {attempt + 1} | {count} | {summary.seconds:.1f} | {steady[count][-1]:.1f} | "
+                f"{', '.join(f'{seconds:.1f}' for seconds in used)} | {load:.1f} |",
+                flush=True,
+            )
             shutil.rmtree(folder / "out")
-    for name, times in (("the whole call", whole), ("first clip to last", steady),
-                        ("processor time of the worker that had most", processor)):
-        print(f"two workers against one, {name}: {statistics.median(times[1]) / statistics.median(times[2]):.2f} (medians), "
-              f"{min(times[1]) / min(times[2]):.2f} (least)")
+    for name, times in (
+        ("the whole call", whole),
+        ("first clip to last", steady),
+        ("processor time of the worker that had most", processor),
+    ):
+        print(
+            f"two workers against one, {name}: {statistics.median(times[1]) / statistics.median(times[2]):.2f} "
+            f"(medians), {min(times[1]) / min(times[2]):.2f} (least)"
+        )
     ray.shutdown()
     cluster.shutdown()
     return True
@@ -169,7 +202,7 @@ def main():
     parser.add_argument("--tries", type=int, default=3)
     parser.add_argument("--folder", type=pathlib.Path, help="where clips are written (default: a temporary one)")
     args = parser.parse_args()
-    args.clips = args.clips or {"loss": 10000, "workers": 160}[args.what]
+    args.clips = args.clips or {"loss": 10000, "workers": 96}[args.what]
     with tempfile.TemporaryDirectory(dir=args.folder) as folder:
         return 0 if {"loss": loss, "workers": workers}[args.what](args, pathlib.Path(folder)) else 1
 

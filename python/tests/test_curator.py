@@ -65,9 +65,15 @@ def test_a_task_without_clips(film):
     assert (done[0] if isinstance(done, list) else done).data.clips == []
 
 
-@pytest.mark.parametrize("fields, text", [
-    ({"encoder": "h264_nvenc"}, "must be 'cu264'"), ({"use_hwaccel": True}, "PyAV decodes"),
-    ({"use_input_bit_rate": True}, "use_input_bit_rate is not available"), ({"settings": {"qp": 60}}, "0 to 51")])
+@pytest.mark.parametrize(
+    "fields, text",
+    [
+        ({"encoder": "h264_nvenc"}, "must be 'cu264'"),
+        ({"use_hwaccel": True}, "PyAV decodes"),
+        ({"use_input_bit_rate": True}, "use_input_bit_rate is not available"),
+        ({"settings": {"qp": 60}}, "0 to 51"),
+    ],
+)
 def test_what_is_refused(fields, text):
     with pytest.raises(ValueError, match=text):
         Cu264TranscodingStage(**fields)
@@ -84,7 +90,9 @@ def test_a_pipeline_on_ray_data(film, monkeypatch):
     try:
         pipeline = Pipeline(name="clips", description="a film to clips")
         pipeline.add_stage(VideoReader(input_video_path=str(film.parent)))
-        pipeline.add_stage(curator.FixedStrideExtractorStage(clip_len_s=1, clip_stride_s=1, min_clip_length_s=0.5, limit_clips=0))
+        pipeline.add_stage(
+            curator.FixedStrideExtractorStage(clip_len_s=1, clip_stride_s=1, min_clip_length_s=0.5, limit_clips=0)
+        )
         pipeline.add_stage(Cu264TranscodingStage(settings=SETTINGS, use_gpu=False, num_cpus_per_worker=1))
         clips = [clip for task in pipeline.run(RayDataExecutor()) for clip in task.data.clips]
     finally:

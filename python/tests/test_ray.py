@@ -51,6 +51,7 @@ def write_clips(folder, source, count):
 
 # Folders.
 
+
 @pytest.mark.parametrize("scheme", ["", "file://", "local://"])  # pyarrow's, pyarrow's by URI, fsspec's
 def test_a_store(tmp_path, scheme):
     if scheme == "local://":
@@ -104,12 +105,16 @@ def test_folders_in_each_other_are_refused(tmp_path):
 
 # The stage.
 
+
 def test_a_batch_of_each_kind(clip, source, tmp_path):
     path = tmp_path / "clip.mp4"
     path.write_bytes(source)
     stage = clusters.ClipStage(settings=SETTINGS)
     expected = clusters.transcode_clip(source, **SETTINGS).data
-    for column in ({"bytes": np.array([source, b"no film"], object)}, {"path": np.array([str(path), "/gone.mp4"], object)}):
+    for column in (
+        {"bytes": np.array([source, b"no film"], object)},
+        {"path": np.array([str(path), "/gone.mp4"], object)},
+    ):
         out = stage({**column, "label": np.array([7, 8])})
         assert list(out["label"]) == [7, 8] and list(out["status"]) == ["encoded", "failed"]
         assert out["clip"][0] == expected and out["clip"][1] is None
@@ -125,13 +130,18 @@ def test_a_batch_may_be_tried_again(source, stage, tmp_path):
     batch = {"name": np.array(["a/b.mkv"], object), "bytes": np.array([source], object)}
     first = stage(dict(batch))
     out = tmp_path / "out/a/b.mp4"
-    assert first["status"][0] == "encoded" and first["output"][0] == str(out) and sha256(out.read_bytes()) == first["sha256"][0]
+    assert (
+        first["status"][0] == "encoded"
+        and first["output"][0] == str(out)
+        and sha256(out.read_bytes()) == first["sha256"][0]
+    )
     written = out.stat().st_mtime_ns
     again = stage(dict(batch))
     assert again["status"][0] == "present" and out.stat().st_mtime_ns == written
     assert all(again[key][0] == first[key][0] for key in ("commit", "sha256", "bytes", "frames", "output", "worker"))
 
-    # A worker that died between the clip and its record, a clip that is gone, one that was cut, other settings, another input.
+    # A worker that died between the clip and its record, a clip that is gone, one that was cut, other settings, another
+    # input.
     record = tmp_path / "out/_cu264/records/a/b.mp4.json"
     for damage in (record.unlink, out.unlink, lambda: out.write_bytes(b"half")):
         damage()
@@ -207,12 +217,19 @@ def test_a_gpu_that_fails_is_replaced_by_the_processor(source, monkeypatch):
 
 def test_metrics(source, stage, monkeypatch):
     counted = []
-    monkeypatch.setattr(stage._clips, "inc", lambda value=1.0, tags=None: counted.append(("clips", value, tags["status"])))
+    monkeypatch.setattr(
+        stage._clips, "inc", lambda value=1.0, tags=None: counted.append(("clips", value, tags["status"]))
+    )
     monkeypatch.setattr(stage._frames, "inc", lambda value, tags: counted.append(("frames", value, tags["backend"])))
     for _ in range(2):
         stage.process({"name": "a.mp4", "bytes": source})
     stage.process({"name": "b.mp4", "bytes": b""})
-    assert counted == [("clips", 1.0, "encoded"), ("frames", 9, "cpu"), ("clips", 1.0, "present"), ("clips", 1.0, "failed")]
+    assert counted == [
+        ("clips", 1.0, "encoded"),
+        ("frames", 9, "cpu"),
+        ("clips", 1.0, "present"),
+        ("clips", 1.0, "failed"),
+    ]
 
 
 def test_the_ledger_shows_what_is_lost_and_what_is_there_twice(tmp_path):
@@ -232,9 +249,15 @@ def test_the_ledger_shows_what_is_lost_and_what_is_there_twice(tmp_path):
     assert check_ledger(files[:3], rows, store).ok
 
 
-@pytest.mark.parametrize("settings, kind, text", [
-    ({"qp": 99}, ValueError, "0 to 51"), ({"quality": 3}, TypeError, "unexpected keyword"),
-    ({"container": "mkv"}, ValueError, "mp4, fmp4, h264"), ({"backend": "cuda", "num_gpus": 0}, ValueError, "say num_gpus=")])
+@pytest.mark.parametrize(
+    "settings, kind, text",
+    [
+        ({"qp": 99}, ValueError, "0 to 51"),
+        ({"quality": 3}, TypeError, "unexpected keyword"),
+        ({"container": "mkv"}, ValueError, "mp4, fmp4, h264"),
+        ({"backend": "cuda", "num_gpus": 0}, ValueError, "say num_gpus="),
+    ],
+)
 def test_mistakes_show_before_anything_runs(settings, kind, text):
     with pytest.raises(kind, match=text):
         clusters.encode_clips(None, **settings)
@@ -243,6 +266,7 @@ def test_mistakes_show_before_anything_runs(settings, kind, text):
 
 
 # A cluster of three nodes.
+
 
 @pytest.fixture(scope="module")
 def cluster():
@@ -253,8 +277,10 @@ def cluster():
         patch.setenv("PYTHONPATH", path)  # of the workers
         patch.setenv("RAY_DATA_DISABLE_PROGRESS_BARS", "1")
         memory = 80 << 20
-        nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False,
-                                                              "object_store_memory": memory})
+        nodes = Cluster(
+            initialize_head=True,
+            head_node_args={"num_cpus": 1, "include_dashboard": False, "object_store_memory": memory},
+        )
         nodes.killable = [nodes.add_node(num_cpus=1, object_store_memory=memory) for _ in range(2)]
         ray.init(address=nodes.address, log_to_driver=False)
         yield nodes
@@ -283,7 +309,9 @@ def test_a_node_that_is_killed_loses_nothing(cluster, source, tmp_path):
     killer = threading.Thread(target=kill)
     killer.start()
     ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers do not have the tests' folder
-    summary = clusters.transcode(str(tmp_path / "in"), str(tmp_path / "out"), workers=3, batch_size=4, stage=SlowStage, **SETTINGS)
+    summary = clusters.transcode(
+        str(tmp_path / "in"), str(tmp_path / "out"), workers=3, batch_size=4, stage=SlowStage, **SETTINGS
+    )
     killer.join()
     assert summary.ok and summary.clips == summary.encoded + summary.present == 96, summary
     lines = [json.loads(line) for line in (tmp_path / "out/_cu264/ledger.jsonl").read_text().splitlines()]
@@ -297,7 +325,15 @@ def test_a_node_that_is_killed_loses_nothing(cluster, source, tmp_path):
 
 def test_the_command(cluster, source, tmp_path, capsys):
     write_clips(tmp_path / "in", source, 3)
-    arguments = ["transcode", str(tmp_path / "in"), "local://" + str(tmp_path / "out"), "--set", "qp=28", "--set", "preset=fast"]
+    arguments = [
+        "transcode",
+        str(tmp_path / "in"),
+        "local://" + str(tmp_path / "out"),
+        "--set",
+        "qp=28",
+        "--set",
+        "preset=fast",
+    ]
     pytest.importorskip("fsspec")
     (tmp_path / "in/broken.mkv").write_bytes(b"no film")
     assert command.main(arguments) == 1
@@ -327,4 +363,7 @@ def test_the_sample(cluster, source, tmp_path, capsys):
     clip = clusters.transcode_clip(source, qp=24, preset="fast").data
     assert f"2 clips, 18 pictures, {2 * len(clip)} bytes" in capsys.readouterr().out
     rows = pyarrow.parquet.read_table(tmp_path / "table").to_pylist()
-    assert [row["clip"] for row in rows] == [clip, clip] and {row["path"][-10:] for row in rows} == {"clip 0.mp4", "clip 1.mp4"}
+    assert [row["clip"] for row in rows] == [clip, clip] and {row["path"][-10:] for row in rows} == {
+        "clip 0.mp4",
+        "clip 1.mp4",
+    }

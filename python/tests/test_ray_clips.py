@@ -19,11 +19,22 @@ def read(data):
     with av.open(io.BytesIO(data)) as file:
         stream = file.streams.video[0]
         frames = list(file.decode(stream))
-        facts = (stream.average_rate, stream.sample_aspect_ratio, frames[0].color_primaries, frames[0].color_trc,
-                 frames[0].colorspace, frames[0].color_range, frames[0].width, frames[0].height)
+        facts = (
+            stream.average_rate,
+            stream.sample_aspect_ratio,
+            frames[0].color_primaries,
+            frames[0].color_trc,
+            frames[0].colorspace,
+            frames[0].color_range,
+            frames[0].width,
+            frames[0].height,
+        )
     with av.open(io.BytesIO(data)) as file:
-        packets = [(float(packet.pts * packet.time_base), bytes(packet))
-                   for packet in file.demux() if packet.size and packet.stream.type == "audio"]
+        packets = [
+            (float(packet.pts * packet.time_base), bytes(packet))
+            for packet in file.demux()
+            if packet.size and packet.stream.type == "audio"
+        ]
     return [float(frame.pts * frame.time_base) for frame in frames], frames, facts, packets
 
 
@@ -57,13 +68,17 @@ def audio_packets(seconds):
         frame.sample_rate, frame.pts = 48000, i * 1024
         packets += context.encode(frame)
     packets += context.encode(None)
-    return cu264.Audio("aac", bytes(context.extradata), 48000, 1, [(bytes(p), p.pts, p.duration or 1024) for p in packets])
+    return cu264.Audio(
+        "aac", bytes(context.extradata), 48000, 1, [(bytes(p), p.pts, p.duration or 1024) for p in packets]
+    )
 
 
 @pytest.fixture(scope="module")
 def source(clip):
     frames = np.concatenate([clip] * 6)  # 54 pictures, 2.16 s
-    return cu264.encode(frames, 25, qp=10, audio=audio_packets(2), sample_aspect_ratio="16/11", primaries=1, transfer=1, matrix=1)
+    return cu264.encode(
+        frames, 25, qp=10, audio=audio_packets(2), sample_aspect_ratio="16/11", primaries=1, transfer=1, matrix=1
+    )
 
 
 def test_a_clip_keeps_pictures_times_tags_and_audio(source):
@@ -75,8 +90,17 @@ def test_a_clip_keeps_pictures_times_tags_and_audio(source):
     assert [data for _, data in packets] == [data for _, data in old_packets]
     assert [time for time, _ in packets] == pytest.approx([time for time, _ in old_packets], abs=1e-4)
     pictures = np.stack([frame.to_ndarray() for frame in old_frames])
-    expected = cu264.encode(pictures, 25, qp=20, pixel_format="i420", container="h264", primaries=1, transfer=1, matrix=1,
-                            sample_aspect_ratio="16/11")
+    expected = cu264.encode(
+        pictures,
+        25,
+        qp=20,
+        pixel_format="i420",
+        container="h264",
+        primaries=1,
+        transfer=1,
+        matrix=1,
+        sample_aspect_ratio="16/11",
+    )
     assert transcode_clip(source, qp=20, container="h264").data == expected
     assert transcode_clip(io.BytesIO(source), qp=20).data == result.data
     assert transcode_clip(source, qp=20, keep_audio=False).audio == "none"
@@ -95,14 +119,23 @@ def test_a_span(source):
 def test_times_of_a_variable_frame_rate(clip):
     stamps = [0, 40, 55, 200, 210, 300, 301, 700, 740]
     assert read(transcode_clip(coded(clip, "ffv1", "yuv420p", stamps=stamps)).data)[0] == pytest.approx(
-        [stamp / 1000 for stamp in stamps])
+        [stamp / 1000 for stamp in stamps]
+    )
 
 
-@pytest.mark.parametrize("codec, pixel_format, crop", [
-    ("ffv1", "bgr0", (66, 98)), ("ffv1", "yuv444p", (66, 98)), ("ffv1", "yuv422p10le", (66, 98)),
-    ("ffv1", "gray", (66, 98)), ("mjpeg", "yuvj420p", (66, 98)), ("ffv1", "yuv420p", (65, 97))])
+@pytest.mark.parametrize(
+    "codec, pixel_format, crop",
+    [
+        ("ffv1", "bgr0", (66, 98)),
+        ("ffv1", "yuv444p", (66, 98)),
+        ("ffv1", "yuv422p10le", (66, 98)),
+        ("ffv1", "gray", (66, 98)),
+        ("mjpeg", "yuvj420p", (66, 98)),
+        ("ffv1", "yuv420p", (65, 97)),
+    ],
+)
 def test_formats(clip, codec, pixel_format, crop):
-    clip = clip[:3, :crop[0], :crop[1]]
+    clip = clip[:3, : crop[0], : crop[1]]
     data = coded(clip, codec, pixel_format, prepare=lambda stream: setattr(stream, "bit_rate", 8_000_000))
     result = transcode_clip(data, qp=10)
     _, old, _, _ = read(data)

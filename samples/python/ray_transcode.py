@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Makes a Parquet data set of all-intra clips, on a Ray cluster: ray_transcode.py CLIPS_FOLDER PARQUET_FOLDER
 
-Each row has a clip's bytes, the path that it came from and what the stage says about it. RAY_ADDRESS names the cluster; without it
-Ray takes the one on this machine, or starts one. To write each clip to a file, use `python -m cu264.ray transcode`.
+Each row has a clip's bytes, the path that it came from and what the stage says about it. RAY_ADDRESS names the cluster;
+without it Ray takes the one on this machine, or starts one. To write each clip to a file, use `python -m cu264.ray
+transcode`.
 """
+
 import sys
 
 import pyarrow.parquet
@@ -20,7 +22,9 @@ def main(clips, table):
     for row in rows:
         if row["status"] == "failed":
             print(f"{row['path']}: {row['error']}", file=sys.stderr)
-    print(f"{len(rows)} clips, {sum(row['frames'] for row in rows)} pictures, {sum(row['bytes'] for row in rows)} bytes")
+    print(
+        f"{len(rows)} clips, {sum(row['frames'] for row in rows)} pictures, {sum(row['bytes'] for row in rows)} bytes"
+    )
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@
 
     dataset = cu264.ray.encode_clips(ray.data.read_binary_files("s3://bucket/clips", include_paths=True))
 
-This module needs `ray[data]` and PyAV; nothing else in the package imports them. `cu264.ray.curator_stage` has a stage for
-NVIDIA NeMo Curator.
+This module needs `ray[data]` and PyAV; nothing else in the package imports them. `cu264.ray.curator_stage` has a stage
+for NVIDIA NeMo Curator.
 """
 
 from .clip_encoder import CodedClip, transcode_clip

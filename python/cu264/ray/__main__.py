@@ -15,24 +15,43 @@ from .transcode_job import transcode
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m cu264.ray", description="Clips on a Ray cluster.")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    verb = verbs.add_parser("transcode", help="transcode every clip below a folder",
-                            description="Transcodes every clip below a folder to all-intra H.264. The same command again finishes "
-                            "what was interrupted. OUT_URI/_cu264/ledger.jsonl says what became of each clip. The exit "
-                            "status is 0 if every clip was coded.")
-    verb.add_argument("in_uri", metavar="IN_URI", help="folder or file: a path, s3://..., gs://..., or what fsspec opens")
+    verb = verbs.add_parser(
+        "transcode",
+        help="transcode every clip below a folder",
+        description="Transcodes every clip below a folder to all-intra H.264. The same command again finishes "
+        "what was interrupted. OUT_URI/_cu264/ledger.jsonl says what became of each clip. The exit "
+        "status is 0 if every clip was coded.",
+    )
+    verb.add_argument(
+        "in_uri", metavar="IN_URI", help="folder or file: a path, s3://..., gs://..., or what fsspec opens"
+    )
     verb.add_argument("out_uri", metavar="OUT_URI", help="folder for the outputs")
-    verb.add_argument("--address", help="the cluster's address (default: RAY_ADDRESS, a cluster on this machine, or a new one)")
+    verb.add_argument(
+        "--address", help="the cluster's address (default: RAY_ADDRESS, a cluster on this machine, or a new one)"
+    )
     verb.add_argument("--workers", type=int, help="actors (default: as many as the cluster has room for)")
     verb.add_argument("--num-cpus", type=float, default=1, help="cores of an actor (default: 1)")
-    verb.add_argument("--num-gpus", type=float, help="part of a GPU that an actor holds; 0: the processor encodes "
-                      "(default: 0.25 where the cluster has GPUs)")
+    verb.add_argument(
+        "--num-gpus",
+        type=float,
+        help="part of a GPU that an actor holds; 0: the processor encodes "
+        "(default: 0.25 where the cluster has GPUs)",
+    )
     verb.add_argument("--batch-size", type=int, default=8, help="clips that an actor takes at once (default: 8)")
     verb.add_argument("--container", choices=("mp4", "fmp4", "h264"), default="mp4")
-    verb.add_argument("--suffix", action="append", help="which files are clips, for example .mkv; may be repeated "
-                      "(default: the usual ones)")
+    verb.add_argument(
+        "--suffix",
+        action="append",
+        help="which files are clips, for example .mkv; may be repeated " "(default: the usual ones)",
+    )
     verb.add_argument("--no-audio", action="store_true", help="leave audio out")
-    verb.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
-                      help="a setting of cu264.VideoWriter, for example --set qp=24 --set preset=fast; may be repeated")
+    verb.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a setting of cu264.VideoWriter, for example --set qp=24 --set preset=fast; may be repeated",
+    )
     verb.add_argument("--stats", action="store_true", help="print Ray's account of the execution")
     return parser
 
@@ -59,9 +78,17 @@ def main(arguments: Optional[List[str]] = None) -> int:
         ray.init(address=args.address)
     try:
         summary = transcode(
-            args.in_uri, args.out_uri, suffixes=args.suffix or VIDEO_SUFFIXES, container=args.container,
-            keep_audio=not args.no_audio, workers=args.workers, num_cpus=args.num_cpus, num_gpus=args.num_gpus,
-            batch_size=args.batch_size, **settings)
+            args.in_uri,
+            args.out_uri,
+            suffixes=args.suffix or VIDEO_SUFFIXES,
+            container=args.container,
+            keep_audio=not args.no_audio,
+            workers=args.workers,
+            num_cpus=args.num_cpus,
+            num_gpus=args.num_gpus,
+            batch_size=args.batch_size,
+            **settings,
+        )
     except (OSError, TypeError, ValueError) as error:
         print(f"cu264.ray: {error}", file=sys.stderr)
         return 2

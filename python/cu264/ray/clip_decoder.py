@@ -134,7 +134,8 @@ class ClipDecoder:
         yield from self._pictures
 
     def _describe(self, frame: Any) -> Dict[str, Any]:
-        # PyAV's arrays of 4:2:0 have even sizes only, and RGB is converted by the encoder, with the matrix that it tags.
+        # PyAV's arrays of 4:2:0 have even sizes only, and RGB is converted by the encoder, with the matrix that it
+        # tags.
         self._rgb = frame.format.is_rgb or frame.width % 2 != 0 or frame.height % 2 != 0
         settings: Dict[str, Any] = {
             "time_base": self._time_base,
@@ -193,8 +194,11 @@ class ClipDecoder:
                 for video in container.streams.video:
                     video.discard = Discard.all
                 base = Fraction(stream.time_base)
-                return [(bytes(packet), packet.pts * base, (packet.duration or 0) * base)
-                        for packet in container.demux(stream) if packet.pts is not None and packet.size]
+                return [
+                    (bytes(packet), packet.pts * base, (packet.duration or 0) * base)
+                    for packet in container.demux(stream)
+                    if packet.pts is not None and packet.size
+                ]
         return []
 
     def _place_audio(self, packets: List[Tuple[bytes, Fraction, Fraction]]) -> None:

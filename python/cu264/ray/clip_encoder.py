@@ -10,7 +10,6 @@ from ..settings import FrameRate
 from ..video_writer import VideoWriter
 from .clip_decoder import ClipDecoder, Source
 
-
 # What `VideoWriter` takes and a clip says itself.
 _OF_THE_CLIP = ("fps", "layout", "pixel_format", "time_base", "value_range")
 
@@ -53,7 +52,8 @@ def transcode_clip(
 ) -> CodedClip:
     """Decodes a clip with PyAV and encodes it.
 
-    Time stamps, tags of colour, the shape of samples and AAC or Opus audio are kept, pictures are turned as the file says.
+    Time stamps, tags of colour, the shape of samples and AAC or Opus audio are kept, pictures are turned as the file
+    says.
 
     Parameters
     ----------
@@ -85,7 +85,9 @@ def transcode_clip(
     return CodedClip(file.getvalue(), count, backend, clip.audio_state)
 
 
-def encode_frames(frames: Any, fps: FrameRate, *, container: str = "mp4", threads: int = 1, **settings: Any) -> CodedClip:
+def encode_frames(
+    frames: Any, fps: FrameRate, *, container: str = "mp4", threads: int = 1, **settings: Any
+) -> CodedClip:
     """Encodes an array of pictures; see `cu264.encode`."""
     file = io.BytesIO()
     with VideoWriter(file, fps, container=container, **{"threads": threads, **settings}) as video:

@@ -33,13 +33,14 @@ class ClipStage:
     """Takes batches of clips and gives batches of coded clips; for `Dataset.map_batches` with `batch_format="numpy"`.
 
     A row has `frames` (an array of pictures, with `fps`), or `bytes` (a file), or `path` (a file's path or URI). Other
-    columns are kept. Each row gets `status` ("encoded", "present" or "failed"), `frames`, `bytes` (their number), `sha256`,
-    `backend`, `audio`, `seconds`, `commit`, `node`, `worker` and `error`, and `clip`, the coded file; or with a store
-    `output`, where the file lies. A clip that cannot be coded is "failed" and says why in `error`, and the others go on.
+    columns are kept. Each row gets `status` ("encoded", "present" or "failed"), `frames`, `bytes` (their number),
+    `sha256`, `backend`, `audio`, `seconds`, `commit`, `node`, `worker` and `error`, and `clip`, the coded file; or with
+    a store `output`, where the file lies. A clip that cannot be coded is "failed" and says why in `error`, and the
+    others go on.
 
-    With a store, rows have a `name`, which names the output. A clip is written under a temporary name and renamed, and then a
-    record of it, in the same way. A clip whose record and file are there, of the same input and settings, is "present" and is not
-    coded again. So a batch may be tried any number of times.
+    With a store, rows have a `name`, which names the output. A clip is written under a temporary name and renamed, and
+    then a record of it, in the same way. A clip whose record and file are there, of the same input and settings, is
+    "present" and is not coded again. So a batch may be tried any number of times.
 
     Parameters
     ----------
@@ -52,8 +53,8 @@ class ClipStage:
     container : {"mp4", "fmp4", "h264"}, default "mp4"
     keep_audio : bool, default True
     gpu : bool, default False
-        Whether Ray has given the worker a GPU or a part of one. Where it does not work, the processor codes the clips, to the
-        same bytes, unless the settings say backend="cuda". With False no GPU is touched.
+        Whether Ray has given the worker a GPU or a part of one. Where it does not work, the processor codes the clips,
+        to the same bytes, unless the settings say backend="cuda". With False no GPU is touched.
     settings : dict, optional
         As for `cu264.VideoWriter`, and `fps` for frames.
     """
@@ -89,8 +90,12 @@ class ClipStage:
         self._clips = Counter("cu264_clips", "Clips that the stage has finished.", tag_keys=tags)
         self._frames = Counter("cu264_frames", "Pictures that the stage has coded.", tag_keys=tags)
         self._bytes = Counter("cu264_bytes", "Bytes of clips that the stage has coded.", tag_keys=tags)
-        self._seconds = Histogram("cu264_clip_seconds", "Seconds a clip, from reading to writing.",
-                                  boundaries=[0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300], tag_keys=tags)
+        self._seconds = Histogram(
+            "cu264_clip_seconds",
+            "Seconds a clip, from reading to writing.",
+            boundaries=[0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300],
+            tag_keys=tags,
+        )
 
     def __call__(self, batch: Dict[str, Any]) -> Dict[str, Any]:
         rows = [dict(zip(batch, values)) for values in zip(*batch.values())]
@@ -159,7 +164,9 @@ class ClipStage:
         if record.get("fingerprint") == fingerprint:
             file = self._output.find(name)
             if file is not None and file.size == record["bytes"]:
-                return self._row(**{key: record[key] for key in RESULTS}, output=record["output"]) | {"status": "present"}
+                return self._row(**{key: record[key] for key in RESULTS}, output=record["output"]) | {
+                    "status": "present"
+                }
         clip = self.encode(row)
         self._output.put(name, clip.data, self._run)
         result = self._row(clip, output=self._output.path(name), commit=uuid.uuid4().hex)
@@ -168,11 +175,28 @@ class ClipStage:
         return result
 
     def _row(self, clip: Optional[CodedClip] = None, output: Optional[str] = None, **values: Any) -> Dict[str, Any]:
-        row = {"status": "encoded", "frames": 0, "bytes": 0, "sha256": "", "backend": "", "audio": "", "seconds": 0.0,
-               "commit": "", "node": self._node, "worker": self._worker, "error": "", **values}
+        row = {
+            "status": "encoded",
+            "frames": 0,
+            "bytes": 0,
+            "sha256": "",
+            "backend": "",
+            "audio": "",
+            "seconds": 0.0,
+            "commit": "",
+            "node": self._node,
+            "worker": self._worker,
+            "error": "",
+            **values,
+        }
         if clip is not None:
-            row.update(frames=clip.frames, bytes=len(clip.data), backend=clip.backend, audio=clip.audio,
-                       sha256=hashlib.sha256(clip.data).hexdigest())
+            row.update(
+                frames=clip.frames,
+                bytes=len(clip.data),
+                backend=clip.backend,
+                audio=clip.audio,
+                sha256=hashlib.sha256(clip.data).hexdigest(),
+            )
         if self._output is not None:
             row["output"] = output or ""
         else:
@@ -227,10 +251,11 @@ def encode_clips(
     Parameters
     ----------
     dataset : ray.data.Dataset
-        Rows with `frames` and `fps`, or `bytes`, or `path`; see `ClipStage`. `ray.data.read_binary_files` gives such rows.
+        Rows with `frames` and `fps`, or `bytes`, or `path`; see `ClipStage`. `ray.data.read_binary_files` gives such
+        rows.
     output : str or ClipStore, optional
-        A folder for the clips, each named by its row's column `name`, a relative path of its own; without it they are in the
-        column `clip`.
+        A folder for the clips, each named by its row's column `name`, a relative path of its own; without it they are
+        in the column `clip`.
     source, run, container, keep_audio
         As for `ClipStage`.
     workers : int, optional
@@ -263,9 +288,26 @@ def encode_clips(
         raise ValueError("backend='cuda' needs a GPU for each worker: say num_gpus=, or leave out backend=")
     if isinstance(output, str):
         output = ClipStore(output)
-    pool = ActorPoolStrategy(min_size=1) if workers is None else ActorPoolStrategy(min_size=1, max_size=workers,
-                                                                                    initial_size=workers)
-    arguments = {"output": output, "source": source, "run": run, "container": container, "keep_audio": keep_audio,
-                 "gpu": num_gpus > 0, "settings": settings}
-    return dataset.map_batches(stage, fn_constructor_kwargs=arguments, batch_size=batch_size, batch_format="numpy",
-                               compute=pool, num_cpus=num_cpus, num_gpus=num_gpus or None)
+    pool = (
+        ActorPoolStrategy(min_size=1)
+        if workers is None
+        else ActorPoolStrategy(min_size=1, max_size=workers, initial_size=workers)
+    )
+    arguments = {
+        "output": output,
+        "source": source,
+        "run": run,
+        "container": container,
+        "keep_audio": keep_audio,
+        "gpu": num_gpus > 0,
+        "settings": settings,
+    }
+    return dataset.map_batches(
+        stage,
+        fn_constructor_kwargs=arguments,
+        batch_size=batch_size,
+        batch_format="numpy",
+        compute=pool,
+        num_cpus=num_cpus,
+        num_gpus=num_gpus or None,
+    )

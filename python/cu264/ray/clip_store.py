@@ -12,7 +12,8 @@ from pyarrow import fs
 
 #: What is taken from a folder, by its suffix.
 VIDEO_SUFFIXES = tuple(
-    ".264 .265 .avi .flv .h264 .h265 .hevc .m2ts .m4v .mkv .mov .mp4 .mpeg .mpg .mts .mxf .ts .webm .wmv .y4m".split())
+    ".264 .265 .avi .flv .h264 .h265 .hevc .m2ts .m4v .mkv .mov .mp4 .mpeg .mpg .mts .mxf .ts .webm .wmv .y4m".split()
+)
 
 #: The folder of ledger and temporary files in an output folder. Readers of data sets leave out names with "_".
 PRIVATE = "_cu264"

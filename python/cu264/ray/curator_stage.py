@@ -1,7 +1,7 @@
 """A stage for NVIDIA NeMo Curator's video pipelines, in the place of its ClipTranscodingStage.
 
-    from cu264.ray.curator_stage import Cu264TranscodingStage
-    pipeline.add_stage(Cu264TranscodingStage(settings={"preset": "fast", "qp": 24}))
+from cu264.ray.curator_stage import Cu264TranscodingStage
+pipeline.add_stage(Cu264TranscodingStage(settings={"preset": "fast", "qp": 24}))
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from .clip_encoder import transcode_clip
 class Cu264TranscodingStage(ClipTranscodingStage):
     """Cuts clips out of a video and encodes them, without an FFmpeg program.
 
-    Each clip of a task gets its file in `buffer`, with the pictures whose time lies in its span and with AAC and Opus audio as it
-    is. What was wrong with a clip is in its `errors["transcode"]`.
+    Each clip of a task gets its file in `buffer`, with the pictures whose time lies in its span and with AAC and Opus
+    audio as it is. What was wrong with a clip is in its `errors["transcode"]`.
 
     Parameters
     ----------
     settings : dict
         As for `cu264.VideoWriter`, such as {"qp": 24, "preset": "fast"}.
     use_gpu : bool, default True
-        Whether a worker holds 1 / nb_streams_per_gpu of a GPU. Where the GPU does not work, the processor encodes, to the same
-        bytes.
+        Whether a worker holds 1 / nb_streams_per_gpu of a GPU. Where the GPU does not work, the processor encodes, to
+        the same bytes.
     num_cpus_per_worker, encode_batch_size, encoder_threads
-        As in the class above: clips coded at the same time are at most as many as each of the first two says, and each has
-        `encoder_threads` threads.
+        As in the class above: clips coded at the same time are at most as many as each of the first two says, and each
+        has `encoder_threads` threads.
     """
 
     encoder: str = "cu264"

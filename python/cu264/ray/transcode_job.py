@@ -66,8 +66,11 @@ class Summary:
 
     def __str__(self) -> str:
         rate = self.frames / self.seconds if self.seconds and not self.present else 0
-        text = (f"{self.clips} clips: {self.encoded} encoded, {self.present} there already, {self.failed} failed, "
-                f"{len(self.lost)} lost, {len(self.twice)} twice; {self.frames} pictures, {self.bytes} bytes, {self.seconds:.1f} s")
+        text = (
+            f"{self.clips} clips: {self.encoded} encoded, {self.present} there already, {self.failed} failed, "
+            f"{len(self.lost)} lost, {len(self.twice)} twice; {self.frames} pictures, {self.bytes} bytes, "
+            f"{self.seconds:.1f} s"
+        )
         return text + (f", {rate:.0f} pictures a second" if rate else "")
 
 
@@ -89,9 +92,9 @@ def transcode(
 ) -> Summary:
     """Transcodes every clip below a folder, or one file, on the Ray cluster that `ray.init` has found.
 
-    The outputs have the inputs' names below `out_uri`, with the container's suffix. They appear complete or not at all. Clips
-    that are there, of the same input and settings, are left as they are, so that the same call finishes what was interrupted.
-    `out_uri`/_cu264/ledger.jsonl says what became of each clip.
+    The outputs have the inputs' names below `out_uri`, with the container's suffix. They appear complete or not at all.
+    Clips that are there, of the same input and settings, are left as they are, so that the same call finishes what was
+    interrupted. `out_uri`/_cu264/ledger.jsonl says what became of each clip.
 
     Parameters
     ----------
@@ -131,9 +134,19 @@ def transcode(
         items = [{"name": file.name, "path": file.name, "size": file.size, "version": file.version} for file in files]
         blocks = min(_BLOCKS, -(-len(items) // _CLIPS_A_BLOCK))
         dataset = encode_clips(
-            ray.data.from_items(items, override_num_blocks=blocks), output, source=source, run=run, container=container,
-            keep_audio=keep_audio, workers=workers, num_cpus=num_cpus, num_gpus=num_gpus, batch_size=batch_size, stage=stage,
-            **settings)
+            ray.data.from_items(items, override_num_blocks=blocks),
+            output,
+            source=source,
+            run=run,
+            container=container,
+            keep_audio=keep_audio,
+            workers=workers,
+            num_cpus=num_cpus,
+            num_gpus=num_gpus,
+            batch_size=batch_size,
+            stage=stage,
+            **settings,
+        )
         for batch in dataset.iter_batches(batch_size=None, batch_format="pyarrow"):
             rows.extend(batch.to_pylist())
         stats = dataset.stats()
@@ -174,4 +187,6 @@ def _check_names(files: Sequence[ClipFile], container: str) -> None:
         name = output_name(file.name, container)
         other = first.setdefault(name, file.name)
         if other != file.name:
-            raise ValueError(f"{other} and {file.name} would both be written to {name}: rename one, or choose with suffixes")
+            raise ValueError(
+                f"{other} and {file.name} would both be written to {name}: rename one, or choose with suffixes"
+            )
