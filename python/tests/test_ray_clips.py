@@ -174,6 +174,14 @@ def test_what_is_not_a_clip(source):
         transcode_clip(source, quality=3)
 
 
+def test_bare_streams(clip):
+    stream = cu264.encode(clip, 25, qp=12, container="h264")
+    result = transcode_clip(stream, qp=20)
+    assert result.frames == 9 and read(result.data)[0] == pytest.approx([i / 25 for i in range(9)], abs=1e-5)
+    with pytest.raises(ValueError, match=r"change their size from \(98, 66\) to \(98, 34\)"):
+        transcode_clip(stream + cu264.encode(clip[:, :34], 25, container="h264"))
+
+
 def test_audio_that_is_left_out_is_named(clip):
     file = io.BytesIO()
     with av.open(file, "w", format="matroska") as output:

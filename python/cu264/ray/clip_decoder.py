@@ -60,9 +60,9 @@ class ClipDecoder:
         packets = self._read_audio() if keep_audio else []
         self._container = self._open()
         try:
-            if not self._container.streams.video:
+            self._stream = self._container.streams.best("video")  # not the cover of an album
+            if self._stream is None:
                 raise ValueError("the clip has no video")
-            self._stream = self._container.streams.video[0]
             self._stream.codec_context.thread_count = threads
             self._stream.thread_type = "AUTO"
             rate = self._stream.average_rate or self._stream.guessed_rate or self._stream.base_rate
@@ -96,6 +96,9 @@ class ClipDecoder:
         stamps: List[int] = []
         last = -1
         for frame, pts in self._all():
+            size, first = (frame.width, frame.height), (self._first.width, self._first.height)
+            if size != first:
+                raise ValueError(f"the clip's pictures change their size from {first} to {size}")
             last = max(pts - self._origin, last + 1)  # damaged files may repeat a time stamp
             pictures.append(self._array(frame))
             stamps.append(last)
@@ -143,7 +146,7 @@ class ClipDecoder:
             "layout": "THWC" if self._rgb else "THW",
             "primaries": frame.color_primaries or _UNSPECIFIED,
             "transfer": frame.color_trc or _UNSPECIFIED,
-            "matrix": _UNSPECIFIED if self._rgb else frame.colorspace,
+            "matrix": _UNSPECIFIED if self._rgb else frame.colorspace or _UNSPECIFIED,
             "full_range": not self._rgb and self._is_420(frame) and self._is_full_range(frame),
         }
         shape = self._stream.sample_aspect_ratio
@@ -181,7 +184,7 @@ class ClipDecoder:
                 return []
             stream = container.streams.audio[0]
             context = stream.codec_context
-            name, config = context.name.replace("_latm", ""), bytes(context.extradata or b"")
+            name, config = context.codec.canonical_name, bytes(context.extradata or b"")
             if name not in ("aac", "opus"):
                 self.audio_state = f"left out: {name} is neither AAC nor Opus"
             elif not config:
