@@ -143,7 +143,7 @@ def test_a_batch_may_be_tried_again(source, stage, tmp_path):
     # A worker that died between the clip and its record, a clip that is gone, one that was cut, other settings, another
     # input.
     record = tmp_path / "out/_cu264/records/a/b.mp4.json"
-    for damage in (record.unlink, out.unlink, lambda: out.write_bytes(b"half")):
+    for damage in (record.unlink, out.unlink, lambda: out.write_bytes(b"half"), lambda: record.write_bytes(b"\0" * 9)):
         damage()
         assert stage(dict(batch))["status"][0] == "encoded" and sha256(out.read_bytes()) == first["sha256"][0]
         assert stage(dict(batch))["status"][0] == "present"

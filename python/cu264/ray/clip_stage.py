@@ -160,7 +160,7 @@ class ClipStage:
         name = output_name(str(row["name"]), self._container)
         fingerprint = self._fingerprint(row)
         record_name = f"{PRIVATE}/records/{name}.json"
-        record = json.loads(self._output.read(record_name) or b"{}")
+        record = _parsed(self._output.read(record_name))
         if record.get("fingerprint") == fingerprint:
             file = self._output.find(name)
             if file is not None and file.size == record["bytes"]:
@@ -220,6 +220,14 @@ class ClipStage:
 def output_name(name: str, container: str) -> str:
     """The name of the coded clip: the input's, with the container's suffix."""
     return posixpath.splitext(name)[0] + (".h264" if container == "h264" else ".mp4")
+
+
+def _parsed(record: Optional[bytes]) -> Dict[str, Any]:
+    """A record; an empty one if there is none, or a machine that lost its power left none that can be read."""
+    try:
+        return json.loads(record or b"{}")
+    except ValueError:
+        return {}
 
 
 def _column(values: List[Any]) -> np.ndarray:
