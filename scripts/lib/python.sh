@@ -17,5 +17,14 @@ assert os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h"))' 
         --requirement "$requirements" || return 1
     cp "$requirements" "$python_environment/requirements.txt"
   fi
+  local ray=$root/python/tests/requirements-ray.txt
+  if ! cmp -s "$ray" "$python_environment/requirements-ray.txt"; then
+    if "$python_environment/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: \
+      --requirement "$ray" --constraint "$requirements"; then
+      cp "$ray" "$python_environment/requirements-ray.txt"
+    else
+      warn "Ray cannot be installed here: the tests of cu264.ray are skipped"
+    fi
+  fi
   python_options=(-DCU264_PYTHON=ON "-DPython_EXECUTABLE=$python_environment/bin/python")
 }
