@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Optional, Tuple, Union
 
 from . import _core
 
@@ -40,6 +40,35 @@ def _whole_number(name: str, value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name} must be a whole number, not {value!r}")
     return str(int(value))
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a str, not {value!r}")
+    return value
+
+
+def _switch(name: str, value: Any) -> str:
+    return "on" if value else "off"
+
+
+#: The settings that are options of the library, and how their values become its texts.
+_OPTIONS: Dict[str, Callable[[str, Any], str]] = {
+    "qp": _whole_number,
+    "preset": _text,
+    "slices": _whole_number,
+    "edge_guided": _whole_number,
+    "aq": _text,
+    "deblock": _switch,
+    "backend": _text,
+    "batch": _whole_number,
+    "threads": _whole_number,
+}
+
+
+def option_texts(settings: Dict[str, Any]) -> Dict[str, str]:
+    """Settings as options by the names that the library gives them."""
+    return {name.replace("_", "-"): _OPTIONS[name](name, value) for name, value in settings.items()}
 
 
 @dataclass(frozen=True)
@@ -97,22 +126,21 @@ def make_settings(
     rate = rational(fps, "fps")
     if value_range is not None and tuple(value_range) not in ((0, 1), (-1, 1)):
         raise ValueError(f"value_range must be (0, 1) or (-1, 1), not {value_range!r}")
-    options = {
-        "qp": _whole_number("qp", qp),
-        "preset": preset,
-        "slices": _whole_number("slices", slices),
-        "edge-guided": _whole_number("edge_guided", edge_guided),
-        "aq": aq,
-        "deblock": "on" if deblock else "off",
-        "range": "full" if full_range else "limited",
-        "fps": f"{rate.numerator}/{rate.denominator}",
-        "backend": backend,
-        "batch": _whole_number("batch", batch),
-        "threads": _whole_number("threads", threads),
-    }
-    for name, value in options.items():
-        if not isinstance(value, str):
-            raise TypeError(f"{name} must be a str, not {value!r}")
+    options = option_texts(
+        {
+            "qp": qp,
+            "preset": preset,
+            "slices": slices,
+            "edge_guided": edge_guided,
+            "aq": aq,
+            "deblock": deblock,
+            "backend": backend,
+            "batch": batch,
+            "threads": threads,
+        }
+    )
+    options["range"] = "full" if full_range else "limited"
+    options["fps"] = f"{rate.numerator}/{rate.denominator}"
     if sample_aspect_ratio is not None:
         ratio = rational(sample_aspect_ratio, "sample_aspect_ratio")
         options["sar"] = f"{ratio.numerator}:{ratio.denominator}"
