@@ -14,6 +14,7 @@ from .calls import encode, write_video
 from .picture_encoder import Encoder
 from .probing import Probe, probe
 from .stream_encoder import StreamEncoder
+from .stream_group import GroupResult, GroupStream, StreamGroup
 from .video_writer import VideoWriter
 
 __version__: str = _version()
@@ -21,9 +22,12 @@ __version__: str = _version()
 __all__ = [
     "Audio",
     "Encoder",
+    "GroupResult",
+    "GroupStream",
     "Packet",
     "Probe",
     "StreamEncoder",
+    "StreamGroup",
     "VideoWriter",
     "encode",
     "probe",

@@ -24,7 +24,7 @@ def import_frames(array: Any, settings: Settings) -> _core.FrameArray:
     return frames
 
 
-def _kind_of(frames: _core.FrameArray) -> Dict[str, Any]:
+def kind_of(frames: _core.FrameArray) -> Dict[str, Any]:
     return {"size": (frames.width, frames.height), "layout in memory": frames.format, "device": frames.device}
 
 
@@ -54,7 +54,7 @@ class Session:
     def import_frames(self, array: Any) -> _core.FrameArray:
         frames = import_frames(array, self.settings)
         for name, old in self._kind.items():
-            new = _kind_of(frames)[name]
+            new = kind_of(frames)[name]
             if old != new and not (name == "size" and self._last_pts is None):  # a clip has the size of its first
                 raise ValueError(f"frames have another {name} than the first: {new}, but the stream has {old}")
         return frames
@@ -83,7 +83,7 @@ class Session:
             self._open(frames, expected)
         elif self._kind["size"] != (frames.width, frames.height):
             self._encoder.reconfigure({"size": f"{frames.width}x{frames.height}"})
-            self._kind = _kind_of(frames)
+            self._kind = kind_of(frames)
         self._last_pts = times[-1]
         return times
 
@@ -131,7 +131,7 @@ class Session:
             if batch is not None:
                 description = stream_format(settings, frames.width, frames.height, frames.format, device, batch)
         self._encoder = _core.EncoderSession(description)
-        self._kind = _kind_of(frames)
+        self._kind = kind_of(frames)
         if self._on_open:
             self._on_open(self._encoder)
 

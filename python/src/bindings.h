@@ -9,6 +9,7 @@
 
 namespace cu264::python {
 
+void bind_group(nanobind::module_& m);
 
 inline nanobind::bytes bytes_of(std::span<const std::uint8_t> from) {
   return nanobind::bytes(from.data(), from.size());

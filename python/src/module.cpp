@@ -170,6 +170,7 @@ NB_MODULE(_core, m) {
   nb::register_exception_translator(translate_error);
   bind_encoder(m);
   bind_mp4(m);
+  bind_group(m);
   m.def("version", &version);
 }
 
