@@ -7,6 +7,7 @@
 encoded there, and only the coded stream leaves it. Without a GPU, the processor encodes them, to the same bytes.
 """
 
+from . import edges, protect, vle
 from ._core import Packet
 from ._core import version as _version
 from .audio import Audio
@@ -29,7 +30,10 @@ __all__ = [
     "StreamEncoder",
     "StreamGroup",
     "VideoWriter",
+    "edges",
     "encode",
     "probe",
+    "protect",
+    "vle",
     "write_video",
 ]

@@ -84,6 +84,7 @@ class Settings:
     value_range: Optional[Tuple[float, float]]
     device: Optional[int]
     backend: str
+    protection: Tuple[Any, ...]  # protect.Encryption and protect.Watermark
 
     @property
     def duration(self) -> int:
@@ -117,6 +118,8 @@ def make_settings(
     device: Optional[int] = None,
     batch: int = 0,
     threads: int = 0,
+    encryption: Any = None,
+    watermark: Any = None,
     **unknown: Any,
 ) -> Settings:
     for name in unknown:
@@ -155,6 +158,7 @@ def make_settings(
         value_range=None if value_range is None else (float(value_range[0]), float(value_range[1])),
         device=None if device is None else int(_whole_number("device", device)),
         backend=backend,
+        protection=_protection(encryption, watermark),
     )
     stream_format(settings, 16, 16, "i420", settings.device).check()  # so that mistakes show before the first frame
     return settings
@@ -170,7 +174,24 @@ def stream_format(
     if batch is not None:
         options["batch"] = str(batch)
     time_base = (settings.time_base.numerator, settings.time_base.denominator)
-    return _core.StreamFormat(options, time_base, settings.colour)
+    made = _core.StreamFormat(options, time_base, settings.colour)
+    for each in settings.protection:
+        each.apply(made)
+    return made
+
+
+def _protection(encryption: Any, watermark: Any) -> Tuple[Any, ...]:
+    if encryption is None and watermark is None:
+        return ()
+    from . import protect  # here, because it is seldom wanted
+
+    for name, value, kind in (
+        ("encryption", encryption, protect.Encryption),
+        ("watermark", watermark, protect.Watermark),
+    ):
+        if value is not None and not isinstance(value, kind):
+            raise TypeError(f"{name} must be a cu264.protect.{kind.__name__}, not {type(value).__name__}")
+    return tuple(each for each in (encryption, watermark) if each is not None)
 
 
 #: The part of every docstring that is the same.
@@ -211,6 +232,8 @@ SETTINGS_DOC = """
         Pictures that the CUDA backend encodes together; 0: as many as it takes to fill the device.
     threads : int, default 0
         Threads of the CPU backend; 0: one a core.
+    encryption : cu264.protect.Encryption, optional
+    watermark : cu264.protect.Watermark, optional
 """
 
 

@@ -10,6 +10,9 @@
 namespace cu264::python {
 
 void bind_group(nanobind::module_& m);
+void bind_edges(nanobind::module_& m);
+void bind_protection(nanobind::module_& m);
+void bind_vle(nanobind::module_& m);
 
 inline nanobind::bytes bytes_of(std::span<const std::uint8_t> from) {
   return nanobind::bytes(from.data(), from.size());

@@ -171,6 +171,9 @@ NB_MODULE(_core, m) {
   bind_encoder(m);
   bind_mp4(m);
   bind_group(m);
+  bind_edges(m);
+  bind_protection(m);
+  bind_vle(m);
   m.def("version", &version);
 }
 
