@@ -63,6 +63,7 @@ _OPTIONS: Dict[str, Callable[[str, Any], str]] = {
     "backend": _text,
     "batch": _whole_number,
     "threads": _whole_number,
+    "headers": _text,
 }
 
 
@@ -92,8 +93,8 @@ class Settings:
         return max(1, round(1 / self.fps / self.time_base))
 
     def for_container(self, container: str) -> Settings:
-        """A bare stream has parameter sets before every picture, so that any part of it can be played."""
-        return replace(self, options=(*self.options, ("headers", "every"))) if container == "h264" else self
+        """Bare and transport streams have parameter sets before every picture, so that any part of them can be played."""
+        return replace(self, options=(*self.options, ("headers", "every"))) if container in ("h264", "ts") else self
 
 
 def make_settings(
@@ -120,6 +121,7 @@ def make_settings(
     threads: int = 0,
     encryption: Any = None,
     watermark: Any = None,
+    headers: str = "first",
     **unknown: Any,
 ) -> Settings:
     for name in unknown:
@@ -140,6 +142,7 @@ def make_settings(
             "backend": backend,
             "batch": batch,
             "threads": threads,
+            "headers": headers,
         }
     )
     options["range"] = "full" if full_range else "limited"
@@ -232,6 +235,9 @@ SETTINGS_DOC = """
         Pictures that the CUDA backend encodes together; 0: as many as it takes to fill the device.
     threads : int, default 0
         Threads of the CPU backend; 0: one a core.
+    headers : {"first", "every", "separate"}, default "first"
+        Where packets have the parameter sets: before the first picture, before each, or only in `Encoder.extradata`.
+        MP4 files keep them apart from the pictures in any case.
     encryption : cu264.protect.Encryption, optional
     watermark : cu264.protect.Watermark, optional
 """
