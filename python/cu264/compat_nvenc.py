@@ -34,7 +34,9 @@ class _Planes:
 class PyNvEncoder:
     """What `CreateEncoder` returns."""
 
-    def __init__(self, width: int, height: int, fmt: str, on_host: bool, stream: Optional[int], fps: Any, **settings: Any):
+    def __init__(
+        self, width: int, height: int, fmt: str, on_host: bool, stream: Optional[int], fps: Any, **settings: Any
+    ) -> None:
         self._shape = (height, width, 4) if fmt == "rgb" else (height * 3 // 2, width)
         self._width, self._height, self._format = width, height, fmt
         self._on_host = on_host
@@ -56,7 +58,7 @@ class PyNvEncoder:
         return self._pictures(self._encoder.flush())
 
     def GetSequenceParams(self) -> bytes:  # noqa: N802
-        """SPS and PPS, as a muxer wants them before the first frame: from another encoder, which gets a black picture."""
+        """SPS and PPS, also before the first frame: another encoder makes them, of a black picture."""
         settings = dict(self._settings)
         encoder = Encoder(settings.pop("fps"), **dict(settings, backend="cpu"))
         encoder.send(memoryview(bytes(_size(self._shape))).cast("B", self._shape))
@@ -65,7 +67,8 @@ class PyNvEncoder:
     def _array(self, frame: Any) -> Any:
         if frame is None:
             raise ValueError("Encode takes a frame; EndEncode gives the pictures that are left")
-        if hasattr(frame, "cuda") and not hasattr(frame, "__dlpack__") and not hasattr(frame, "__cuda_array_interface__"):
+        is_array = hasattr(frame, "__dlpack__") or hasattr(frame, "__cuda_array_interface__")
+        if hasattr(frame, "cuda") and not is_array:
             planes = frame.cuda()
             if len(planes) != 2 or self._format != "nv12":
                 raise ValueError("an object with cuda() must give the two planes of NV12")
@@ -89,7 +92,9 @@ def _size(shape: Any) -> int:
     return size
 
 
-def CreateEncoder(width: int, height: int, fmt: str, usecpuinputbuffer: bool, **kwargs: Any) -> PyNvEncoder:  # noqa: N802
+def CreateEncoder(  # noqa: N802
+    width: int, height: int, fmt: str, usecpuinputbuffer: bool, **kwargs: Any
+) -> PyNvEncoder:
     """As `PyNvVideoCodec.CreateEncoder`, with this package's encoder, which needs no NVENC.
 
     Parameters
@@ -114,7 +119,7 @@ def CreateEncoder(width: int, height: int, fmt: str, usecpuinputbuffer: bool, **
         raise ValueError(f"format {fmt!r} is not available; {', '.join(_FORMATS)} are")
     check_codec(kwargs.get("codec"))
     if str(kwargs.get("rc", "constqp")).lower() != "constqp" or "bitrate" in kwargs:
-        raise ValueError("bitrate= and rc= other than constqp are not available: there is no rate control; use constqp=")
+        raise ValueError("bitrate= and rc= other than constqp are not available yet: use constqp=")
     settings: Dict[str, Any] = {}
     if "preset" in kwargs:
         settings["preset"] = preset_of(kwargs["preset"])
@@ -124,8 +129,13 @@ def CreateEncoder(width: int, height: int, fmt: str, usecpuinputbuffer: bool, **
     if "gpu_id" in kwargs and not usecpuinputbuffer:
         settings["device"] = int(kwargs["gpu_id"])
     stream = kwargs.get("cudastream")
-    encoder = PyNvEncoder(
-        int(width), int(height), _FORMATS[name], bool(usecpuinputbuffer), stream and int(stream), kwargs.get("fps", 30),
-        headers="every", **settings,
+    return PyNvEncoder(
+        int(width),
+        int(height),
+        _FORMATS[name],
+        bool(usecpuinputbuffer),
+        None if stream is None else int(stream),
+        kwargs.get("fps", 30),
+        headers="every",
+        **settings,
     )
-    return encoder

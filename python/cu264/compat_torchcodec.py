@@ -9,6 +9,8 @@ from typing import Any, Dict, Optional, Union
 from .calls import encode, write_video
 from .compat_names import check_codec, settings_of
 
+_CONTAINERS = {"mp4": "mp4", "mov": "mp4", "mkv": "mkv", "matroska": "mkv", "ts": "ts", "mpegts": "ts", "h264": "h264"}
+
 
 class VideoEncoder:
     """As `torchcodec.encoders.VideoEncoder`, with this package's encoder.
@@ -49,7 +51,8 @@ class VideoEncoder:
         extra_options: Optional[Dict[str, Any]] = None,
     ) -> None:
         """Writes a file, whose name tells the container."""
-        write_video(dest, self._frames, self._rate, layout="TCHW", **_settings(codec, pixel_format, crf, preset, extra_options))
+        settings = _settings(codec, pixel_format, crf, preset, extra_options)
+        write_video(dest, self._frames, self._rate, layout="TCHW", **settings)
 
     def to_tensor(
         self,
@@ -81,10 +84,9 @@ class VideoEncoder:
         file_like.write(self._encode(format, _settings(codec, pixel_format, crf, preset, extra_options)))
 
     def _encode(self, format: str, settings: Dict[str, Any]) -> bytes:
-        containers = {"mp4": "mp4", "mov": "mp4", "mkv": "mkv", "matroska": "mkv", "ts": "ts", "mpegts": "ts", "h264": "h264"}
-        if format not in containers:
-            raise ValueError(f"format {format!r} is not available; {', '.join(containers)} are")
-        return encode(self._frames, self._rate, layout="TCHW", container=containers[format], **settings)
+        if format not in _CONTAINERS:
+            raise ValueError(f"format {format!r} is not available; {', '.join(_CONTAINERS)} are")
+        return encode(self._frames, self._rate, layout="TCHW", container=_CONTAINERS[format], **settings)
 
 
 def _settings(codec: Any, pixel_format: Any, crf: Any, preset: Any, extra_options: Any) -> Dict[str, Any]:

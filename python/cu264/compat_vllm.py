@@ -22,8 +22,8 @@ class FragmentedMP4VideoEncoder:
     Notes
     -----
     Chunks are arrays of shape (T, H, W, C), (T, C, H, W) or (C, T, H, W), or lists of pictures. Floating-point numbers
-    are in [-1, 1] in tensors of PyTorch and in [0, 1] in other arrays, unless `value_range` says otherwise. Tensors on a
-    CUDA device are encoded there.
+    are in [-1, 1] in tensors of PyTorch and in [0, 1] in other arrays, unless `value_range` says otherwise. Tensors on
+    a CUDA device are encoded there.
     """
 
     def __init__(

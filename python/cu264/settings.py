@@ -93,7 +93,7 @@ class Settings:
         return max(1, round(1 / self.fps / self.time_base))
 
     def for_container(self, container: str) -> Settings:
-        """Bare and transport streams have parameter sets before every picture, so that any part of them can be played."""
+        """Bare and transport streams have parameter sets before every picture: any part of them can be played."""
         return replace(self, options=(*self.options, ("headers", "every"))) if container in ("h264", "ts") else self
 
 

@@ -148,8 +148,8 @@ class StreamGroup:
     One picture at a time leaves most of a GPU idle, and encoders beside each other get in each other's way; a group
     takes whatever waits whenever the device is free, whichever streams it belongs to. Each stream has the bytes that an
     `Encoder` gives it. Streams of one size, format in memory, preset, number of slices and adaptive quantisation share
-    batches. Any thread may call anything; packets are taken stream by stream (`GroupStream.receive`) or all in one place
-    (`receive_any`, `async for`).
+    batches. Any thread may call anything; packets are taken stream by stream (`GroupStream.receive`) or all in one
+    place (`receive_any`, `async for`).
 
     Parameters
     ----------

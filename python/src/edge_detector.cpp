@@ -10,7 +10,9 @@ namespace cu264::python {
 namespace {
 
 [[noreturn]] void refuse_out(const std::string& what) {
-  throw nb::value_error(("out must be a writable, contiguous uint8 array of the pictures' shape on their device; " + what).c_str());
+  throw nb::value_error(
+      ("out must be a writable, contiguous uint8 array of the pictures' shape on their device; " + what)
+          .c_str());
 }
 
 bool is_contiguous(const CallerArray& array) {
@@ -45,7 +47,8 @@ EdgeDetector::Thresholds EdgeDetector::detect(const FrameArray& pictures, nb::ha
     if (!target.on_device || target.device != pictures.device()) refuse_out("it is elsewhere");
     std::int64_t bytes = 1;
     for (const std::int64_t side : target.shape) bytes *= side;
-    if (target.number != Number::uint8 || !is_contiguous(target) || bytes != static_cast<std::int64_t>(count * size)) {
+    if (target.number != Number::uint8 || !is_contiguous(target) ||
+        bytes != static_cast<std::int64_t>(count * size)) {
       refuse_out("it is a " + target.describe());
     }
     edges = const_cast<std::uint8_t*>(target.data);
@@ -64,7 +67,8 @@ EdgeDetector::Thresholds EdgeDetector::detect(const FrameArray& pictures, nb::ha
     const std::size_t some = std::min(count - first, static_cast<std::size_t>(execution_.batch));
     const Frame frame = pictures.frame(static_cast<std::int64_t>(first));
     const Frame next = pictures.frame(static_cast<std::int64_t>(first) + 1);
-    const canny::Pictures from{frame.plane[0], frame.pitch[0], next.plane[0] - frame.plane[0], static_cast<int>(some)};
+    const canny::Pictures from{frame.plane[0], frame.pitch[0], next.plane[0] - frame.plane[0],
+                               static_cast<int>(some)};
     const canny::EdgeMaps to{edges + first * size, width_, static_cast<std::ptrdiff_t>(size)};
     canny::Thresholds* const thresholds = &found[first * sub_images];
     if (memory == MemoryKind::device) {

@@ -15,10 +15,7 @@ namespace cu264::python {
 class EdgeDetector {
  public:
   EdgeDetector(const canny::Params& params, int width, int height, const canny::ExecutionOptions& execution)
-      : width_(width),
-        height_(height),
-        execution_(execution),
-        detector_([&] {
+      : width_(width), height_(height), execution_(execution), detector_([&] {
           const nb::gil_scoped_release released;
           return canny::Detector(params, width, height, execution);
         }()) {}
@@ -26,8 +23,8 @@ class EdgeDetector {
   // For each picture, and each of its sub-images: the lower and the upper threshold.
   using Thresholds = std::vector<std::vector<std::tuple<int, int>>>;
 
-  // `out` is a contiguous array of as many bytes as there are pixels, on the same device. The edges are complete when this
-  // returns.
+  // `out` is a contiguous array of as many bytes as there are pixels, on the same device. The edges are
+  // complete when this returns.
   Thresholds detect(const FrameArray& pictures, nb::handle out);
 
   const std::string& backend() const { return detector_.backend(); }

@@ -135,7 +135,8 @@ void EncoderSession::receive(Packet packet) {
 // The encoder has read a frame for the last time when its packet has come.
 void EncoderSession::release_frames() {
   while (!held_.empty() && held_.front().end <= received_) held_.pop_front();
-  if (ended_ && received_ == sent_) sent_ = received_ = 0, ended_ = false;  // batches of the next clip begin anew
+  if (ended_ && received_ == sent_)
+    sent_ = received_ = 0, ended_ = false;  // batches of the next clip begin anew
 }
 
 }  // namespace cu264::python

@@ -34,9 +34,10 @@ class EncoderSession {
   // Sends all frames; pts[i] is that of the i-th. `frames` is kept until their packets have come.
   void send(nb::object frames, const std::vector<std::int64_t>& pts);
 
-  // Sends frames from number `first` on as far as there is room, without waiting, and returns the number of the
-  // first that was not sent. Calls for the rest follow with the same arguments but `first`.
-  std::size_t send_without_waiting(nb::object frames, const std::vector<std::int64_t>& pts, std::size_t first);
+  // Sends frames from number `first` on as far as there is room, without waiting, and returns the number of
+  // the first that was not sent. Calls for the rest follow with the same arguments but `first`.
+  std::size_t send_without_waiting(nb::object frames, const std::vector<std::int64_t>& pts,
+                                   std::size_t first);
 
   // Fetches the packets that are ready.
   void receive_ready();

@@ -15,7 +15,9 @@ void bind_group(nb::module_& m) {
       .def(
           "__init__",
           [](GroupSession* group, const Options& options, int batches_in_flight, std::int64_t longest_wait_us,
-             int queue) { new (group) GroupSession(options, {batches_in_flight, longest_wait_us, queue}); },
+             int queue) {
+            new (group) GroupSession(options, {batches_in_flight, longest_wait_us, queue});
+          },
           "options"_a, "batches_in_flight"_a, "longest_wait_us"_a, "queue"_a)
       .def("open", &GroupSession::open, "format"_a)
       .def("submit", &GroupSession::submit, "stream"_a, "frames"_a, "pts"_a, "timeout"_a.none())

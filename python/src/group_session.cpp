@@ -9,8 +9,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Calls `attempt` with a timeout until it succeeds, gives up early because waiting would not help, or the time has passed.
-// Between, Python's signal handlers run, so that a wait can be interrupted.
+// Calls `attempt` with a timeout until it succeeds, gives up early because waiting would not help, or the
+// time has passed. Between, Python's signal handlers run, so that a wait can be interrupted.
 template <typename Attempt>
 auto wait_in_slices(const GroupSession::Seconds& timeout, Attempt attempt) {
   using std::chrono::nanoseconds;
@@ -66,8 +66,8 @@ bool GroupSession::submit(Stream stream, nb::object object, std::int64_t pts, co
     if (hold && !taken) held_[stream].pop_back();
   };
   try {
-    taken = wait_in_slices(timeout,
-                           [&](std::chrono::nanoseconds slice) { return group_->submit(stream, frame, slice); });
+    taken = wait_in_slices(
+        timeout, [&](std::chrono::nanoseconds slice) { return group_->submit(stream, frame, slice); });
   } catch (...) {
     let_go();
     throw;
@@ -79,8 +79,8 @@ bool GroupSession::submit(Stream stream, nb::object object, std::int64_t pts, co
 std::optional<Packet> GroupSession::receive(Stream stream, const Seconds& timeout) {
   std::optional<Packet> packet;
   try {
-    packet = wait_in_slices(
-        timeout, [&](std::chrono::nanoseconds slice) { return group_->receive(stream, slice); });
+    packet = wait_in_slices(timeout,
+                            [&](std::chrono::nanoseconds slice) { return group_->receive(stream, slice); });
   } catch (const Error&) {
     release_frame(stream);  // the error stands for a picture
     throw;

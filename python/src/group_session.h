@@ -1,5 +1,5 @@
-// A group of streams that takes arrays as frames. Every call may come from any thread, with the GIL, which is released
-// while something is waited for.
+// A group of streams that takes arrays as frames. Every call may come from any thread, with the GIL, which is
+// released while something is waited for.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ class GroupSession {
 
   Stream open(const StreamFormat& format);
 
-  // Takes the first of `frames`, and keeps those in device memory until they have been read. Only one thread at a time may
-  // submit to a stream.
+  // Takes the first of `frames`, and keeps those in device memory until they have been read. Only one thread
+  // at a time may submit to a stream.
   bool submit(Stream stream, nb::object frames, std::int64_t pts, const Seconds& timeout);
   std::optional<Packet> receive(Stream stream, const Seconds& timeout);
   // Stream, packet, and the message of an error instead of a packet.
@@ -49,7 +49,8 @@ class GroupSession {
  private:
   void release_frame(Stream stream);
 
-  // Frames in device memory, in the order of submission. The GIL guards them. They outlive the group, which reads them.
+  // Frames in device memory, in the order of submission. The GIL guards them. They outlive the group, which
+  // reads them.
   std::map<Stream, std::deque<nb::object>> held_;
   std::unique_ptr<StreamGroup> group_;
 };

@@ -23,7 +23,8 @@ EncryptionParts parts_of(const std::vector<std::string>& names) {
                        : name == "codewords" ? &parts.codewords
                                              : nullptr;
     if (part == nullptr) {
-      throw nb::value_error(("\"" + name + "\" cannot be encrypted; parts are signs, modes and codewords").c_str());
+      throw nb::value_error(
+          ("\"" + name + "\" cannot be encrypted; parts are signs, modes and codewords").c_str());
     }
     *part = true;
   }
@@ -51,13 +52,16 @@ ProtectionKey key_of(const nb::bytes& bytes) {
 }
 
 void bind_key(nb::module_& m) {
-  nb::class_<ProtectionKey>(m, "Key", "A key of 256 secret bits; it is never shown, and wiped when it is deleted.")
+  nb::class_<ProtectionKey>(m, "Key",
+                            "A key of 256 secret bits; it is never shown, and wiped when it is deleted.")
       .def(
-          "__init__", [](ProtectionKey* key, const nb::bytes& data) { new (key) ProtectionKey(key_of(data)); },
-          "data"_a, "From 32 bytes.")
+          "__init__",
+          [](ProtectionKey* key, const nb::bytes& data) { new (key) ProtectionKey(key_of(data)); }, "data"_a,
+          "From 32 bytes.")
       .def_static("random", &ProtectionKey::random, "A new key, from libcrypto's random number generator.")
-      .def_static("from_hex", [](const std::string& digits) { return ProtectionKey::from_hex(digits); }, "digits"_a,
-                  "From 64 hexadecimal digits.")
+      .def_static(
+          "from_hex", [](const std::string& digits) { return ProtectionKey::from_hex(digits); }, "digits"_a,
+          "From 64 hexadecimal digits.")
       .def_static("from_file", &ProtectionKey::from_file, "path"_a,
                   "From a file of 32 bytes or of 64 hexadecimal digits.")
       .def_static("from_environment", &ProtectionKey::from_environment,
@@ -100,7 +104,8 @@ void bind_tools(nb::module_& m) {
       [](const ProtectionKey& key, const std::vector<std::string>& parts, bool authenticate) {
         return make_object(make_encryptor(key, {parts_of(parts), authenticate}));
       },
-      "key"_a, "parts"_a, "authenticate"_a, nb::sig("def encryptor(key: Key, parts: Sequence[str], authenticate: bool) -> StreamTool"));
+      "key"_a, "parts"_a, "authenticate"_a,
+      nb::sig("def encryptor(key: Key, parts: Sequence[str], authenticate: bool) -> StreamTool"));
   m.def(
       "decryptor",
       [](const ProtectionKey& key, bool require_authentication) {
@@ -109,14 +114,17 @@ void bind_tools(nb::module_& m) {
       "key"_a, "require_authentication"_a);
   m.def(
       "watermark_embedder",
-      [](const ProtectionKey& key, const std::string& scheme, std::uint32_t density, const nb::bytes& payload) {
+      [](const ProtectionKey& key, const std::string& scheme, std::uint32_t density,
+         const nb::bytes& payload) {
         return make_object(make_watermark_embedder(key, {scheme_of(scheme), density}, span_of(payload)));
       },
       "key"_a, "scheme"_a, "density"_a, "payload"_a);
-  m.def("watermark_extractor",
-        [](const ProtectionKey& key) { return make_object(make_watermark_extractor(key)); }, "key"_a);
   m.def(
-      "watermark_meter", [](const std::string& scheme) { return make_object(make_watermark_meter(scheme_of(scheme))); },
+      "watermark_extractor",
+      [](const ProtectionKey& key) { return make_object(make_watermark_extractor(key)); }, "key"_a);
+  m.def(
+      "watermark_meter",
+      [](const std::string& scheme) { return make_object(make_watermark_meter(scheme_of(scheme))); },
       "scheme"_a);
   m.def(
       "watermark_rooms",
@@ -125,14 +133,17 @@ void bind_tools(nb::module_& m) {
         return std::make_tuple(watermark_room(counts, density),
                                encoder_watermark_room(counts, density, spread_of(spread)));
       },
-      "meter"_a, "density"_a, "spread"_a, "Bytes that fit a finished stream, and a stream while it is encoded.");
+      "meter"_a, "density"_a, "spread"_a,
+      "Bytes that fit a finished stream, and a stream while it is encoded.");
   m.def(
       "hider",
       [](const ProtectionKey& key, const nb::bytes& payload) {
         return make_object(make_hider(key, span_of(payload)));
       },
       "key"_a, "payload"_a);
-  m.def("hidden_reader", [](const ProtectionKey& key) { return make_object(make_hidden_reader(key)); }, "key"_a);
+  m.def(
+      "hidden_reader", [](const ProtectionKey& key) { return make_object(make_hidden_reader(key)); },
+      "key"_a);
 }
 
 }  // namespace

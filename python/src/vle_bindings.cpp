@@ -113,7 +113,8 @@ void bind_vle(nb::module_& m) {
   m.def("vle_expand", &code_bytes<vle::expand>, "data"_a, "backend"_a, "device"_a, "threads"_a);
   m.def("vle_compress_file", &code_file<vle::compress>, "source"_a, "target"_a, "backend"_a, "device"_a,
         "threads"_a);
-  m.def("vle_expand_file", &code_file<vle::expand>, "source"_a, "target"_a, "backend"_a, "device"_a, "threads"_a);
+  m.def("vle_expand_file", &code_file<vle::expand>, "source"_a, "target"_a, "backend"_a, "device"_a,
+        "threads"_a);
   m.def(
       "vle_histogram", [](const nb::bytes& data) { return vle::histogram(span_of(data)); }, "data"_a);
   nb::class_<vle::CodeTable>(m, "CodeTable", "A Huffman code of bytes.")
@@ -129,8 +130,10 @@ void bind_vle(nb::module_& m) {
       .def_prop_ro(
           "lengths", [](const vle::CodeTable& table) { return table.length; },
           "list of int: bits; 0 for a byte without a code.")
-      .def("encode", &encode, "data"_a, "The bits of `data` as bytes, filled from the highest bit on, and their number.")
-      .def("decode", &decode, "stream"_a, "bits"_a, "size"_a, "The `size` bytes that `bits` bits of `stream` stand for.");
+      .def("encode", &encode, "data"_a,
+           "The bits of `data` as bytes, filled from the highest bit on, and their number.")
+      .def("decode", &decode, "stream"_a, "bits"_a, "size"_a,
+           "The `size` bytes that `bits` bits of `stream` stand for.");
 }
 
 }  // namespace cu264::python

@@ -14,7 +14,8 @@ av = pytest.importorskip("av", reason="PyAV is not installed")
 
 def tone(seconds, channels=2, rate=48000):
     time = np.arange(round(seconds * rate)) / rate
-    return np.stack([0.3 * np.sin(2 * np.pi * 440 * (c + 1) * time) for c in range(channels)], axis=-1).astype(np.float32)
+    waves = [0.3 * np.sin(2 * np.pi * 440 * (c + 1) * time) for c in range(channels)]
+    return np.stack(waves, axis=-1).astype(np.float32)
 
 
 @pytest.mark.parametrize("container", ["mkv", "ts"])

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Serves a video while it is made, with aiohttp: serve_aiohttp.py [PORT], then open http://localhost:PORT/ in a browser.
+"""Serves a video while it is made, with aiohttp: serve_aiohttp.py [PORT]
 
+Open http://localhost:PORT/ in a browser then.
 A model would make the chunks; NumPy draws them here. Encoding runs beside the event loop, so that one process serves
 many viewers. The page tells the server what it has played.
 """
