@@ -86,7 +86,8 @@ class VideoEncoder:
     def _encode(self, format: str, settings: Dict[str, Any]) -> bytes:
         if format not in _CONTAINERS:
             raise ValueError(f"format {format!r} is not available; {', '.join(_CONTAINERS)} are")
-        return encode(self._frames, self._rate, layout="TCHW", container=_CONTAINERS[format], **settings)
+        data: bytes = encode(self._frames, self._rate, layout="TCHW", container=_CONTAINERS[format], **settings)
+        return data
 
 
 def _settings(codec: Any, pixel_format: Any, crf: Any, preset: Any, extra_options: Any) -> Dict[str, Any]:

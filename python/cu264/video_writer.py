@@ -126,7 +126,7 @@ class Destination:
         if self._file is not None:
             self._file.close()
             os.chmod(self._file.name, 0o666 & ~_umask())
-            os.replace(self._file.name, self._path)
+            os.replace(self._file.name, str(self._path))
             self._file = None
 
     def discard(self) -> None:

@@ -71,12 +71,6 @@ void bind_key(nb::module_& m) {
       .def("__repr__", [](const ProtectionKey&) { return "<cu264.protect.Key>"; });
 }
 
-using Tool = std::unique_ptr<StreamTool>;
-
-nb::object make_object(Tool tool) {
-  return nb::cast(std::move(tool));
-}
-
 void bind_tools(nb::module_& m) {
   const auto process = [](StreamTool& tool, const nb::bytes& stream) {
     std::vector<std::uint8_t> made;
@@ -102,29 +96,26 @@ void bind_tools(nb::module_& m) {
   m.def(
       "encryptor",
       [](const ProtectionKey& key, const std::vector<std::string>& parts, bool authenticate) {
-        return make_object(make_encryptor(key, {parts_of(parts), authenticate}));
+        return make_encryptor(key, {parts_of(parts), authenticate});
       },
-      "key"_a, "parts"_a, "authenticate"_a,
-      nb::sig("def encryptor(key: Key, parts: Sequence[str], authenticate: bool) -> StreamTool"));
+      "key"_a, "parts"_a, "authenticate"_a);
   m.def(
       "decryptor",
       [](const ProtectionKey& key, bool require_authentication) {
-        return make_object(make_decryptor(key, {require_authentication}));
+        return make_decryptor(key, {require_authentication});
       },
       "key"_a, "require_authentication"_a);
   m.def(
       "watermark_embedder",
       [](const ProtectionKey& key, const std::string& scheme, std::uint32_t density,
          const nb::bytes& payload) {
-        return make_object(make_watermark_embedder(key, {scheme_of(scheme), density}, span_of(payload)));
+        return make_watermark_embedder(key, {scheme_of(scheme), density}, span_of(payload));
       },
       "key"_a, "scheme"_a, "density"_a, "payload"_a);
   m.def(
-      "watermark_extractor",
-      [](const ProtectionKey& key) { return make_object(make_watermark_extractor(key)); }, "key"_a);
+      "watermark_extractor", [](const ProtectionKey& key) { return make_watermark_extractor(key); }, "key"_a);
   m.def(
-      "watermark_meter",
-      [](const std::string& scheme) { return make_object(make_watermark_meter(scheme_of(scheme))); },
+      "watermark_meter", [](const std::string& scheme) { return make_watermark_meter(scheme_of(scheme)); },
       "scheme"_a);
   m.def(
       "watermark_rooms",
@@ -137,13 +128,10 @@ void bind_tools(nb::module_& m) {
       "Bytes that fit a finished stream, and a stream while it is encoded.");
   m.def(
       "hider",
-      [](const ProtectionKey& key, const nb::bytes& payload) {
-        return make_object(make_hider(key, span_of(payload)));
-      },
+      [](const ProtectionKey& key, const nb::bytes& payload) { return make_hider(key, span_of(payload)); },
       "key"_a, "payload"_a);
   m.def(
-      "hidden_reader", [](const ProtectionKey& key) { return make_object(make_hidden_reader(key)); },
-      "key"_a);
+      "hidden_reader", [](const ProtectionKey& key) { return make_hidden_reader(key); }, "key"_a);
 }
 
 }  // namespace
