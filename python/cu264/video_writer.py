@@ -82,7 +82,7 @@ class Destination:
             if self._file is None and self._object is None:
                 self._memory = io.BytesIO()
             file = self._file or self._object or self._memory
-            self._mp4 = AvFile(file, self._container, encoder, self._settings.fps, base, self._audio)
+            self._mp4 = AvFile(file, self._container, encoder.headers, base, self._audio)
             return
         self._mp4 = _core.Mp4(
             encoder.headers,

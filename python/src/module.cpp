@@ -114,8 +114,6 @@ void bind_encoder(nb::module_& m) {
       .def("write_to", &EncoderSession::write_to, "file"_a, "duration"_a,
            "Packets go to this file from now on, as soon as they come.")
       .def_prop_ro("headers", [](const EncoderSession& s) { return bytes_of(s.headers()); })
-      .def_prop_ro("width", [](const EncoderSession& s) { return s.info().width; })
-      .def_prop_ro("height", [](const EncoderSession& s) { return s.info().height; })
       .def_prop_ro("waiting", &EncoderSession::waiting)
       .def_prop_ro("backend", [](const EncoderSession& s) { return s.info().backend; })
       .def_prop_ro("backend_reason", [](const EncoderSession& s) { return s.info().backend_reason; })
