@@ -7,6 +7,7 @@
 encoded there, and only the coded stream leaves it. Without a GPU, the processor encodes them, to the same bytes.
 """
 
+from . import edges, protect, vle
 from ._core import Packet
 from ._core import version as _version
 from .audio import Audio
@@ -14,6 +15,7 @@ from .calls import encode, write_video
 from .picture_encoder import Encoder
 from .probing import Probe, probe
 from .stream_encoder import StreamEncoder
+from .stream_group import GroupResult, GroupStream, StreamGroup
 from .video_writer import VideoWriter
 
 __version__: str = _version()
@@ -21,11 +23,17 @@ __version__: str = _version()
 __all__ = [
     "Audio",
     "Encoder",
+    "GroupResult",
+    "GroupStream",
     "Packet",
     "Probe",
     "StreamEncoder",
+    "StreamGroup",
     "VideoWriter",
+    "edges",
     "encode",
     "probe",
+    "protect",
+    "vle",
     "write_video",
 ]

@@ -71,10 +71,10 @@ def encode(
         CUDA device, where they are read in place.
     fps : int, float, Fraction, str or (int, int)
         Pictures a second.
-    container : {"mp4", "fmp4", "h264"}, default "mp4"
-        h264 is the bare stream, in Annex B form, with parameter sets before every picture.
+    container : {"mp4", "fmp4", "h264", "mkv", "ts"}, default "mp4"
+        h264 is the bare stream, in Annex B form, with parameter sets before every picture. mkv and ts need PyAV.
     audio : Audio, optional
-        A track of AAC or Opus that is coded already.
+        A track of AAC or Opus; `Audio.encode` makes one of samples.
     SETTINGS
 
     Returns

@@ -6,8 +6,13 @@ import os
 import tempfile
 from typing import Any, Optional, Sequence, Union
 
+from .compat_nvenc import CreateEncoder, PyNvEncoder
+from .compat_torchcodec import VideoEncoder
+from .compat_vllm import FragmentedMP4VideoEncoder
 from .settings import FrameRate
 from .video_writer import VideoWriter
+
+__all__ = ["CreateEncoder", "FragmentedMP4VideoEncoder", "PyNvEncoder", "VideoEncoder", "export_to_video"]
 
 
 def export_to_video(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
 from . import _core
-from .settings import Settings, stream_format
+from .settings import Settings, option_texts, stream_format
 
 
 def import_frames(array: Any, settings: Settings) -> _core.FrameArray:
@@ -23,7 +24,7 @@ def import_frames(array: Any, settings: Settings) -> _core.FrameArray:
     return frames
 
 
-def _kind_of(frames: _core.FrameArray) -> Dict[str, Any]:
+def kind_of(frames: _core.FrameArray) -> Dict[str, Any]:
     return {"size": (frames.width, frames.height), "layout in memory": frames.format, "device": frames.device}
 
 
@@ -53,13 +54,19 @@ class Session:
     def import_frames(self, array: Any) -> _core.FrameArray:
         frames = import_frames(array, self.settings)
         for name, old in self._kind.items():
-            new = _kind_of(frames)[name]
-            if old != new:
+            new = kind_of(frames)[name]
+            if old != new and not (name == "size" and self._last_pts is None):  # a clip has the size of its first
                 raise ValueError(f"frames have another {name} than the first: {new}, but the stream has {old}")
         return frames
 
     def send(self, frames: _core.FrameArray, pts: Optional[Sequence[int]] = None, expected: int = 0) -> None:
         """Sends frames; `expected` is how many will come at once, 0 if that is not known."""
+        times = self.begin(frames, pts, expected)
+        if times:
+            self.encoder.send(frames, times)
+
+    def begin(self, frames: _core.FrameArray, pts: Optional[Sequence[int]], expected: int = 0) -> List[int]:
+        """Opens the encoder for frames that are sent next, and returns their times."""
         if pts is None:
             duration = self.settings.duration
             first = 0 if self._last_pts is None else self._last_pts + duration
@@ -68,14 +75,17 @@ class Session:
             raise ValueError(f"there are {len(frames)} frames, but {len(pts)} values of pts")
         times = [int(time) for time in pts]
         if not times:
-            return
+            return []
         before = times if self._last_pts is None else [self._last_pts, *times]
         if any(b <= a for a, b in zip(before, before[1:])):
             raise ValueError("pts must increase from picture to picture")
         if self._encoder is None:
             self._open(frames, expected)
-        self.encoder.send(frames, times)
+        elif self._kind["size"] != (frames.width, frames.height):
+            self._encoder.reconfigure({"size": f"{frames.width}x{frames.height}"})
+            self._kind = kind_of(frames)
         self._last_pts = times[-1]
+        return times
 
     def take(self) -> List[_core.Packet]:
         return self._encoder.take() if self._encoder else []
@@ -85,12 +95,27 @@ class Session:
         if self._encoder:
             self._encoder.wait_for_full_batches()
 
+    def end_clip(self) -> None:
+        """Ends the clip; its packets may still come. The next frames are another clip."""
+        self.encoder.end_clip()
+        self._last_pts = None
+
     def flush(self) -> List[_core.Packet]:
-        """Ends the stream."""
+        """Ends the clip."""
         if self._encoder is None:
             return []
         self._encoder.flush()
+        self._last_pts = None
         return self._encoder.take()
+
+    def reconfigure(self, **changes: Any) -> None:
+        """Changes settings, named as `make_settings` names them; None is no change."""
+        options = option_texts({name: value for name, value in changes.items() if value is not None})
+        changed = replace(self.settings, options=tuple({**dict(self.settings.options), **options}.items()))
+        stream_format(changed, 16, 16, "i420", changed.device).check()
+        if self._encoder is not None:
+            self._encoder.reconfigure(options)
+        self.settings = changed
 
     def abandon(self) -> None:
         """Drops the stream, and what it holds of frames and files."""
@@ -106,7 +131,7 @@ class Session:
             if batch is not None:
                 description = stream_format(settings, frames.width, frames.height, frames.format, device, batch)
         self._encoder = _core.EncoderSession(description)
-        self._kind = _kind_of(frames)
+        self._kind = kind_of(frames)
         if self._on_open:
             self._on_open(self._encoder)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Optional, Tuple, Union
 
 from . import _core
 
@@ -42,6 +42,36 @@ def _whole_number(name: str, value: Any) -> str:
     return str(int(value))
 
 
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a str, not {value!r}")
+    return value
+
+
+def _switch(name: str, value: Any) -> str:
+    return "on" if value else "off"
+
+
+#: The settings that are options of the library, and how their values become its texts.
+_OPTIONS: Dict[str, Callable[[str, Any], str]] = {
+    "qp": _whole_number,
+    "preset": _text,
+    "slices": _whole_number,
+    "edge_guided": _whole_number,
+    "aq": _text,
+    "deblock": _switch,
+    "backend": _text,
+    "batch": _whole_number,
+    "threads": _whole_number,
+    "headers": _text,
+}
+
+
+def option_texts(settings: Dict[str, Any]) -> Dict[str, str]:
+    """Settings as options by the names that the library gives them."""
+    return {name.replace("_", "-"): _OPTIONS[name](name, value) for name, value in settings.items()}
+
+
 @dataclass(frozen=True)
 class Settings:
     """The settings that every call takes; `make_settings` has checked them."""
@@ -55,6 +85,7 @@ class Settings:
     value_range: Optional[Tuple[float, float]]
     device: Optional[int]
     backend: str
+    protection: Tuple[Any, ...]  # protect.Encryption and protect.Watermark
 
     @property
     def duration(self) -> int:
@@ -62,8 +93,8 @@ class Settings:
         return max(1, round(1 / self.fps / self.time_base))
 
     def for_container(self, container: str) -> Settings:
-        """A bare stream has parameter sets before every picture, so that any part of it can be played."""
-        return replace(self, options=(*self.options, ("headers", "every"))) if container == "h264" else self
+        """Bare and transport streams have parameter sets before every picture: any part of them can be played."""
+        return replace(self, options=(*self.options, ("headers", "every"))) if container in ("h264", "ts") else self
 
 
 def make_settings(
@@ -88,6 +119,9 @@ def make_settings(
     device: Optional[int] = None,
     batch: int = 0,
     threads: int = 0,
+    encryption: Any = None,
+    watermark: Any = None,
+    headers: str = "first",
     **unknown: Any,
 ) -> Settings:
     for name in unknown:
@@ -97,22 +131,22 @@ def make_settings(
     rate = rational(fps, "fps")
     if value_range is not None and tuple(value_range) not in ((0, 1), (-1, 1)):
         raise ValueError(f"value_range must be (0, 1) or (-1, 1), not {value_range!r}")
-    options = {
-        "qp": _whole_number("qp", qp),
-        "preset": preset,
-        "slices": _whole_number("slices", slices),
-        "edge-guided": _whole_number("edge_guided", edge_guided),
-        "aq": aq,
-        "deblock": "on" if deblock else "off",
-        "range": "full" if full_range else "limited",
-        "fps": f"{rate.numerator}/{rate.denominator}",
-        "backend": backend,
-        "batch": _whole_number("batch", batch),
-        "threads": _whole_number("threads", threads),
-    }
-    for name, value in options.items():
-        if not isinstance(value, str):
-            raise TypeError(f"{name} must be a str, not {value!r}")
+    options = option_texts(
+        {
+            "qp": qp,
+            "preset": preset,
+            "slices": slices,
+            "edge_guided": edge_guided,
+            "aq": aq,
+            "deblock": deblock,
+            "backend": backend,
+            "batch": batch,
+            "threads": threads,
+            "headers": headers,
+        }
+    )
+    options["range"] = "full" if full_range else "limited"
+    options["fps"] = f"{rate.numerator}/{rate.denominator}"
     if sample_aspect_ratio is not None:
         ratio = rational(sample_aspect_ratio, "sample_aspect_ratio")
         options["sar"] = f"{ratio.numerator}:{ratio.denominator}"
@@ -127,6 +161,7 @@ def make_settings(
         value_range=None if value_range is None else (float(value_range[0]), float(value_range[1])),
         device=None if device is None else int(_whole_number("device", device)),
         backend=backend,
+        protection=_protection(encryption, watermark),
     )
     stream_format(settings, 16, 16, "i420", settings.device).check()  # so that mistakes show before the first frame
     return settings
@@ -142,7 +177,24 @@ def stream_format(
     if batch is not None:
         options["batch"] = str(batch)
     time_base = (settings.time_base.numerator, settings.time_base.denominator)
-    return _core.StreamFormat(options, time_base, settings.colour)
+    made = _core.StreamFormat(options, time_base, settings.colour)
+    for each in settings.protection:
+        each.apply(made)
+    return made
+
+
+def _protection(encryption: Any, watermark: Any) -> Tuple[Any, ...]:
+    if encryption is None and watermark is None:
+        return ()
+    from . import protect  # here, because it is seldom wanted
+
+    for name, value, kind in (
+        ("encryption", encryption, protect.Encryption),
+        ("watermark", watermark, protect.Watermark),
+    ):
+        if value is not None and not isinstance(value, kind):
+            raise TypeError(f"{name} must be a cu264.protect.{kind.__name__}, not {type(value).__name__}")
+    return tuple(each for each in (encryption, watermark) if each is not None)
 
 
 #: The part of every docstring that is the same.
@@ -183,6 +235,11 @@ SETTINGS_DOC = """
         Pictures that the CUDA backend encodes together; 0: as many as it takes to fill the device.
     threads : int, default 0
         Threads of the CPU backend; 0: one a core.
+    headers : {"first", "every", "separate"}, default "first"
+        Where packets have the parameter sets: before the first picture, before each, or only in `Encoder.extradata`.
+        MP4 files keep them apart from the pictures in any case.
+    encryption : cu264.protect.Encryption, optional
+    watermark : cu264.protect.Watermark, optional
 """
 
 

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import io
 import os
 import tempfile
 from typing import Any, Iterator, List, Optional, Sequence, Tuple, Union
 
 from . import _core
-from .audio import Audio
+from .audio import Audio, import_av
 from .session import Session
 from .settings import FrameRate, Settings, documented, make_settings
 
-CONTAINERS = ("mp4", "fmp4", "h264")
-_CONTAINER_OF = {".mp4": "mp4", ".m4v": "mp4", ".mov": "mp4", ".h264": "h264", ".264": "h264"}
+CONTAINERS = ("mp4", "fmp4", "h264", "mkv", "ts")
+_CONTAINER_OF = {
+    ".mp4": "mp4",
+    ".m4v": "mp4",
+    ".mov": "mp4",
+    ".h264": "h264",
+    ".264": "h264",
+    ".mkv": "mkv",
+    ".ts": "ts",
+}
+_THROUGH_PYAV = ("mkv", "ts")
 
 
 def container_of(target: Any, container: Optional[str]) -> str:
@@ -49,20 +59,31 @@ class Destination:
         self._audio = audio
         self._audio_packets: Optional[Iterator[Tuple[bytes, int, int]]] = iter(audio.packets) if audio else None
         self._next_audio: Optional[Tuple[bytes, int, int]] = None
-        self._mp4: Optional[_core.Mp4] = None
+        self._mp4: Any = None  # the muxer, _core.Mp4 or AvFile; None for a bare stream
         self._stream: List[bytes] = []
+        self._memory: Optional[io.BytesIO] = None  # of PyAV, for a file in memory
         self._file: Any = None
-        if self._path is not None and container == "h264":
+        if container in _THROUGH_PYAV:
+            import_av(f"container={container!r}")  # before anything is encoded
+        if self._path is not None and not os.path.isdir(os.path.dirname(os.path.abspath(self._path))):
+            raise FileNotFoundError(f"{self._path}: the folder does not exist")
+        if self._path is not None and container in ("h264", *_THROUGH_PYAV):
             folder = os.path.dirname(os.path.abspath(self._path))
             self._file = tempfile.NamedTemporaryFile(dir=folder, prefix=".cu264-", delete=False)
-        elif self._path is not None and not os.path.isdir(os.path.dirname(os.path.abspath(self._path))):
-            raise FileNotFoundError(f"{self._path}: the folder does not exist")
 
     def open(self, encoder: _core.EncoderSession) -> None:
         """Begins the file with the stream's headers, once the encoder is open."""
         if self._container == "h264":
             return
         base = self._settings.time_base
+        if self._container in _THROUGH_PYAV:
+            from .av_file import AvFile  # here, because it is seldom wanted
+
+            if self._file is None and self._object is None:
+                self._memory = io.BytesIO()
+            file = self._file or self._object or self._memory
+            self._mp4 = AvFile(file, self._container, encoder.headers, base, self._audio)
+            return
         self._mp4 = _core.Mp4(
             encoder.headers,
             (base.numerator, base.denominator),
@@ -81,7 +102,8 @@ class Destination:
                 self._put(packet.data)
             return
         for packet in packets:
-            self._write_audio(float(packet.pts * self._settings.time_base))
+            if self._audio is not None:
+                self._write_audio(float(packet.pts * self._settings.time_base))
             self._mp4.write([packet], self._settings.duration)
         if self._container == "fmp4":
             self._pass_on()
@@ -97,12 +119,14 @@ class Destination:
                 self._write_audio(float("inf"))
             self._mp4.finish()
             self._pass_on()
+            if self._memory is not None:
+                self._stream.append(self._memory.getvalue())
         elif self._container != "h264":
             raise ValueError("an MP4 file needs at least one frame")
         if self._file is not None:
             self._file.close()
             os.chmod(self._file.name, 0o666 & ~_umask())
-            os.replace(self._file.name, self._path)
+            os.replace(self._file.name, str(self._path))
             self._file = None
 
     def discard(self) -> None:
@@ -133,7 +157,7 @@ class Destination:
             self._next_audio = None
 
     def _pass_on(self) -> None:
-        if self._path is None and self._mp4 is not None:
+        if self._path is None and isinstance(self._mp4, _core.Mp4):
             data = self._mp4.take()
             if data:
                 self._put(data)
@@ -165,14 +189,15 @@ class VideoWriter:
     Parameters
     ----------
     path_or_file : str, os.PathLike or object with write()
-        `.mp4`, `.m4v` and `.mov` become MP4, `.h264` and `.264` a bare stream. An object is written to when the writer
-        is closed (mp4), or while frames come (fmp4, h264).
+        `.mp4`, `.m4v` and `.mov` become MP4, `.h264` and `.264` a bare stream, `.mkv` and `.ts` Matroska and an MPEG
+        transport stream, for which PyAV must be installed. An object is written to when the writer is closed (mp4), or
+        while frames come (the others); for mkv it should have seek().
     fps : int, float, Fraction, str or (int, int)
         Pictures a second.
-    container : {"mp4", "fmp4", "h264"}, optional
+    container : {"mp4", "fmp4", "h264", "mkv", "ts"}, optional
         Instead of what the name tells; mp4 for an object. fmp4 is MP4 in fragments of a second.
     audio : Audio, optional
-        A track of AAC or Opus that is coded already.
+        A track of AAC or Opus; `Audio.encode` makes one of samples.
     SETTINGS
 
     Examples

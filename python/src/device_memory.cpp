@@ -69,6 +69,12 @@ void synchronise(void* stream) {
   check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)), "waiting for frames");
 }
 
+void copy_to_host(void* to, const void* d_from, std::size_t bytes, void* stream) {
+  check(cudaMemcpyAsync(to, d_from, bytes, cudaMemcpyDeviceToHost, static_cast<cudaStream_t>(stream)),
+        "copying from the device");
+  synchronise(stream);
+}
+
 }  // namespace cu264::python
 
 #else
@@ -103,6 +109,9 @@ void copy_rows(std::uint8_t*, std::int64_t, const std::uint8_t*, std::int64_t, s
   refuse();
 }
 void synchronise(void*) {
+  refuse();
+}
+void copy_to_host(void*, const void*, std::size_t, void*) {
   refuse();
 }
 

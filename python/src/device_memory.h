@@ -30,5 +30,7 @@ std::shared_ptr<std::uint8_t> allocate_on_device(std::size_t bytes, int device, 
 void copy_rows(std::uint8_t* d_to, std::int64_t to_pitch, const std::uint8_t* d_from, std::int64_t from_pitch,
                std::int64_t row_bytes, std::int64_t rows, void* stream);
 void synchronise(void* stream);
+// Returns when the bytes are there.
+void copy_to_host(void* to, const void* d_from, std::size_t bytes, void* stream);
 
 }  // namespace cu264::python

@@ -1,7 +1,6 @@
 #include "encoder_session.h"
 
 #include <chrono>
-#include <thread>
 #include <utility>
 
 namespace cu264::python {
@@ -13,7 +12,28 @@ Config config_of(const StreamFormat& format) {
   config.colour.primaries = format.colour.primaries;
   config.colour.transfer = format.colour.transfer;
   config.colour.matrix = format.colour.matrix;
+  config.encryption = format.encryption;
+  config.watermark = format.watermark;
   return config;
+}
+
+ConfigChanges changes_of(const Options& options) {
+  Config parsed;
+  ConfigChanges changes;
+  for (const auto& [name, value] : options) {
+    parsed.set(name, value);
+    if (name == "qp") {
+      changes.qp = parsed.qp;
+    } else if (name == "preset") {
+      changes.preset = parsed.preset;
+    } else if (name == "size") {
+      changes.width = parsed.width, changes.height = parsed.height;
+    } else {
+      throw Error(ErrorCode::invalid_argument, "an encoder that is open cannot change its " + name,
+                  "open another one");
+    }
+  }
+  return changes;
 }
 
 EncoderSession::EncoderSession(const StreamFormat& format)
@@ -39,28 +59,59 @@ void EncoderSession::send(nb::object object, const std::vector<std::int64_t>& pt
   release_frames();
 }
 
+std::size_t EncoderSession::send_without_waiting(nb::object object, const std::vector<std::int64_t>& pts,
+                                                 std::size_t first) {
+  const FrameArray& frames = nb::cast<const FrameArray&>(object);
+  if (first == 0) held_.push_back({sent_ + pts.size(), object});
+  const nb::gil_scoped_release released;
+  for (; first < pts.size(); ++first) {
+    Frame frame = frames.frame(static_cast<std::int64_t>(first));
+    frame.pts = pts[first];
+    if (!encoder_.send(frame)) break;
+    ++sent_;
+  }
+  return first;
+}
+
+void EncoderSession::receive_ready() {
+  {
+    const nb::gil_scoped_release released;
+    while (auto packet = encoder_.receive(std::chrono::nanoseconds(0))) receive(std::move(*packet));
+  }
+  release_frames();
+}
+
 void EncoderSession::wait_for_full_batches() {
   {
     const nb::gil_scoped_release released;
     const std::uint64_t full = sent_ - sent_ % static_cast<std::uint64_t>(info().batch);
     while (received_ < full) {
-      if (auto packet = encoder_.receive()) {
-        receive(std::move(*packet));
-      } else {
-        std::this_thread::sleep_for(std::chrono::microseconds(50));
-      }
+      if (auto packet = encoder_.receive(std::chrono::seconds(1))) receive(std::move(*packet));
     }
   }
   release_frames();
 }
 
+void EncoderSession::end_clip() {
+  ended_ = true;
+  const nb::gil_scoped_release released;
+  encoder_.flush();
+}
+
 void EncoderSession::flush() {
+  ended_ = true;
   {
     const nb::gil_scoped_release released;
     encoder_.flush();
     while (auto packet = encoder_.receive()) receive(std::move(*packet));
   }
   release_frames();
+}
+
+void EncoderSession::reconfigure(const Options& options) {
+  const ConfigChanges changes = changes_of(options);
+  const nb::gil_scoped_release released;
+  encoder_.reconfigure(changes);
 }
 
 std::vector<Packet> EncoderSession::take() {
@@ -84,6 +135,8 @@ void EncoderSession::receive(Packet packet) {
 // The encoder has read a frame for the last time when its packet has come.
 void EncoderSession::release_frames() {
   while (!held_.empty() && held_.front().end <= received_) held_.pop_front();
+  if (ended_ && received_ == sent_)
+    sent_ = received_ = 0, ended_ = false;  // batches of the next clip begin anew
 }
 
 }  // namespace cu264::python

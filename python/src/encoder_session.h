@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,9 +20,12 @@ struct StreamFormat {
   Options options;
   Rational time_base;
   Colour colour;
+  std::optional<EncoderEncryption> encryption;
+  std::optional<EncoderWatermark> watermark;
 };
 
 Config config_of(const StreamFormat& format);
+ConfigChanges changes_of(const Options& options);
 
 class EncoderSession {
  public:
@@ -30,11 +34,28 @@ class EncoderSession {
   // Sends all frames; pts[i] is that of the i-th. `frames` is kept until their packets have come.
   void send(nb::object frames, const std::vector<std::int64_t>& pts);
 
+  // Sends frames from number `first` on as far as there is room, without waiting, and returns the number of
+  // the first that was not sent. Calls for the rest follow with the same arguments but `first`.
+  std::size_t send_without_waiting(nb::object frames, const std::vector<std::int64_t>& pts,
+                                   std::size_t first);
+
+  // Fetches the packets that are ready.
+  void receive_ready();
+
+  // Readable when receive_ready() may find something.
+  int ready_descriptor() { return encoder_.ready_descriptor(); }
+
   // Waits for the packets of all batches that are full. Frames of a batch that is not stay in the encoder.
   void wait_for_full_batches();
 
-  // Ends the stream: waits for all packets.
+  // Announces that the clip has ended.
+  void end_clip();
+
+  // Ends the clip and waits for all packets. The next frame begins another clip.
   void flush();
+
+  // Changes what these options name; see Encoder::reconfigure.
+  void reconfigure(const Options& changes);
 
   // Packets go to `file`, an Mp4File, from now on, as soon as they come; take() has none of them.
   void write_to(nb::object file, std::int64_t duration);
@@ -57,6 +78,7 @@ class EncoderSession {
   std::int64_t duration_ = 0;
   std::uint64_t sent_ = 0;
   std::uint64_t received_ = 0;
+  bool ended_ = false;  // flush was called, and packets may be left
   struct Held {
     std::uint64_t end;  // pictures sent when these had been
     nb::object frames;

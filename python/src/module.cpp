@@ -6,6 +6,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "bindings.h"
 #include "cu264/device.h"
 #include "cu264/version.h"
 #include "encoder_session.h"
@@ -15,15 +16,6 @@ namespace cu264::python {
 namespace {
 
 using namespace nb::literals;
-
-nb::bytes bytes_of(const std::vector<std::uint8_t>& from) {
-  return nb::bytes(from.data(), from.size());
-}
-
-std::vector<std::uint8_t> vector_of(const nb::bytes& from) {
-  const auto* const data = static_cast<const std::uint8_t*>(from.data());
-  return {data, data + from.size()};
-}
 
 void translate_error(const std::exception_ptr& pointer, void*) {
   try {
@@ -94,8 +86,8 @@ void bind_encoder(nb::module_& m) {
           "__init__",
           [](StreamFormat* format, Options options, std::tuple<int, int> time_base,
              std::tuple<int, int, int> colour) {
-            new (format)
-                StreamFormat{std::move(options), {std::get<0>(time_base), std::get<1>(time_base)}, {}};
+            new (format) StreamFormat{
+                std::move(options), {std::get<0>(time_base), std::get<1>(time_base)}, {}, {}, {}};
             format->colour = {std::get<0>(colour), std::get<1>(colour), std::get<2>(colour), false};
           },
           "options"_a, "time_base"_a, "colour"_a)
@@ -110,7 +102,13 @@ void bind_encoder(nb::module_& m) {
   nb::class_<EncoderSession>(m, "EncoderSession")
       .def(nb::init<const StreamFormat&>(), "format"_a)
       .def("send", &EncoderSession::send, "frames"_a, "pts"_a)
+      .def("send_without_waiting", &EncoderSession::send_without_waiting, "frames"_a, "pts"_a, "first"_a,
+           "Sends as far as there is room, and returns the index of the first frame that was not sent.")
+      .def("receive_ready", &EncoderSession::receive_ready)
+      .def("ready_descriptor", &EncoderSession::ready_descriptor)
       .def("wait_for_full_batches", &EncoderSession::wait_for_full_batches)
+      .def("end_clip", &EncoderSession::end_clip)
+      .def("reconfigure", &EncoderSession::reconfigure, "changes"_a)
       .def("flush", &EncoderSession::flush)
       .def("take", &EncoderSession::take)
       .def("write_to", &EncoderSession::write_to, "file"_a, "duration"_a,
@@ -172,6 +170,10 @@ NB_MODULE(_core, m) {
   nb::register_exception_translator(translate_error);
   bind_encoder(m);
   bind_mp4(m);
+  bind_group(m);
+  bind_edges(m);
+  bind_protection(m);
+  bind_vle(m);
   m.def("version", &version);
 }
 

@@ -1,0 +1,49 @@
+"""Settings of other encoders in this package's words."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Mapping, Optional
+
+_PRESETS = {
+    "fast": ("ultrafast", "superfast", "veryfast", "faster", "fast", "p1", "p2", "p3"),
+    "balanced": ("balanced", "medium", "p4", "p5", "default"),
+    "best": ("best", "slow", "slower", "veryslow", "placebo", "p6", "p7"),
+}
+_H264 = ("h264", "libx264", "libx264rgb", "libopenh264", "h264_nvenc", "avc")
+
+#: What other encoders are told about other pictures than intra pictures, or about themselves: nothing to do here.
+_WITHOUT_MEANING = ("g", "keyint", "bf", "refs", "tune", "profile", "threads", "sc_threshold", "x264-params")
+
+
+def preset_of(name: Any) -> str:
+    """A preset for one of x264 or NVENC: its faster ones become "fast", its slower ones "best"."""
+    text = str(name).lower()
+    for preset, names in _PRESETS.items():
+        if text in names:
+            return preset
+    raise ValueError(f"unknown preset {name!r}: use fast, balanced or best, or a preset of x264 or NVENC")
+
+
+def check_codec(codec: Optional[str]) -> None:
+    if codec is not None and codec.lower() not in _H264:
+        raise ValueError(f"codec {codec!r} is not available: cu264 encodes H.264 only")
+
+
+def quantiser_of(quality: Any) -> int:
+    """x264's crf, or a quantiser, rounded."""
+    return round(float(quality))
+
+
+def settings_of(options: Mapping[str, Any]) -> Dict[str, Any]:
+    """Settings for options as they are given to libx264 through FFmpeg."""
+    settings: Dict[str, Any] = {}
+    for name, value in options.items():
+        if name in ("crf", "qp", "cq"):
+            settings["qp"] = quantiser_of(value)
+        elif name == "preset":
+            settings["preset"] = preset_of(value)
+        elif name == "slices":
+            settings["slices"] = int(value)
+        elif name not in _WITHOUT_MEANING:
+            raise ValueError(f"option {name!r} has no counterpart; crf, qp, preset and slices have")
+    return settings

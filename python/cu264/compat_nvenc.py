@@ -1,0 +1,141 @@
+"""CreateEncoder, as PyNvVideoCodec has it."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional
+
+from .compat_names import check_codec, preset_of
+from .picture_encoder import Encoder
+
+# FourCC-like names and the pixel formats here; the others of NVENC are not 8-bit 4:2:0 or R, G, B, A in memory.
+_FORMATS = {"NV12": "nv12", "IYUV": "i420", "YUV420": "i420", "ABGR": "rgb"}
+_IDR = 3  # NV_ENC_PIC_TYPE_IDR
+
+
+class _Planes:
+    """NV12 whose planes are told one by one, as objects with cuda() tell them, as one array."""
+
+    def __init__(self, luma: Any, chroma: Any, width: int, height: int, stream: Optional[int]) -> None:
+        first, second = luma.__cuda_array_interface__, chroma.__cuda_array_interface__
+        pitch = (first.get("strides") or (width,))[0]
+        if second["data"][0] != first["data"][0] + pitch * height:
+            raise ValueError("the chroma plane must lie right behind the luma plane")
+        self.__cuda_array_interface__ = {
+            "shape": (height * 3 // 2, width),
+            "strides": (pitch, 1),
+            "typestr": "|u1",
+            "data": first["data"],
+            "stream": stream or first.get("stream"),
+            "version": 3,
+        }
+        self._owners = (luma, chroma)
+
+
+class PyNvEncoder:
+    """What `CreateEncoder` returns."""
+
+    def __init__(
+        self, width: int, height: int, fmt: str, on_host: bool, stream: Optional[int], fps: Any, **settings: Any
+    ) -> None:
+        self._shape = (height, width, 4) if fmt == "rgb" else (height * 3 // 2, width)
+        self._width, self._height, self._format = width, height, fmt
+        self._on_host = on_host
+        self._stream = stream
+        self._frames = 0
+        layout = "HWC" if fmt == "rgb" else "HW"
+        self._encoder = Encoder(fps, pixel_format=fmt, layout=layout, **settings)
+        self._settings = dict(settings, pixel_format=fmt, layout=layout, fps=fps)
+
+    def Encode(self, frame: Any, *_: Any) -> List[Dict[str, Any]]:  # noqa: N802
+        """Takes a frame, and returns the pictures that are ready: dicts of data, timestamp and picture_type."""
+        packets = self._encoder.send(self._array(frame), [self._frames])
+        self._frames += 1
+        return self._pictures(packets)
+
+    def EndEncode(self) -> List[Dict[str, Any]]:  # noqa: N802
+        """The pictures that are left. The next frame begins another stream."""
+        self._frames = 0
+        return self._pictures(self._encoder.flush())
+
+    def GetSequenceParams(self) -> bytes:  # noqa: N802
+        """SPS and PPS, also before the first frame: another encoder makes them, of a black picture."""
+        settings = dict(self._settings)
+        encoder = Encoder(settings.pop("fps"), **dict(settings, backend="cpu"))
+        encoder.send(memoryview(bytes(_size(self._shape))).cast("B", self._shape))
+        return encoder.extradata
+
+    def _array(self, frame: Any) -> Any:
+        if frame is None:
+            raise ValueError("Encode takes a frame; EndEncode gives the pictures that are left")
+        is_array = hasattr(frame, "__dlpack__") or hasattr(frame, "__cuda_array_interface__")
+        if hasattr(frame, "cuda") and not is_array:
+            planes = frame.cuda()
+            if len(planes) != 2 or self._format != "nv12":
+                raise ValueError("an object with cuda() must give the two planes of NV12")
+            return _Planes(planes[0], planes[1], self._width, self._height, self._stream)
+        if self._on_host:
+            data = memoryview(frame).cast("B")
+            if data.nbytes != _size(self._shape):
+                raise ValueError(f"the frame has {data.nbytes} bytes, but {_size(self._shape)} are a picture")
+            return data.cast("B", self._shape)
+        return frame
+
+    @staticmethod
+    def _pictures(packets: Any) -> List[Dict[str, Any]]:
+        return [{"data": packet.data, "timestamp": packet.pts, "picture_type": _IDR} for packet in packets]
+
+
+def _size(shape: Any) -> int:
+    size = 1
+    for side in shape:
+        size *= side
+    return size
+
+
+def CreateEncoder(  # noqa: N802
+    width: int, height: int, fmt: str, usecpuinputbuffer: bool, **kwargs: Any
+) -> PyNvEncoder:
+    """As `PyNvVideoCodec.CreateEncoder`, with this package's encoder, which needs no NVENC.
+
+    Parameters
+    ----------
+    width, height : int
+    fmt : {"NV12", "IYUV", "YUV420", "ABGR"}
+    usecpuinputbuffer : bool
+        Frames are bytes or arrays in host memory; else arrays on a CUDA device (DLPack or the CUDA array interface), or
+        objects whose cuda() gives the planes of NV12, one right behind the other.
+    **kwargs
+        codec ("h264"), preset ("P1" to "P7", or of this package), constqp (one quantiser or those of I, P and B
+        pictures), fps, gpu_id and cudastream. Others of NVENC are ignored, because every picture is intra; but rc="cbr"
+        and "vbr" and bitrate are refused, because there is no rate control.
+
+    Returns
+    -------
+    PyNvEncoder
+        With Encode, EndEncode and GetSequenceParams. Each picture has its parameter sets.
+    """
+    name = str(fmt).upper()
+    if name not in _FORMATS:
+        raise ValueError(f"format {fmt!r} is not available; {', '.join(_FORMATS)} are")
+    check_codec(kwargs.get("codec"))
+    if str(kwargs.get("rc", "constqp")).lower() != "constqp" or "bitrate" in kwargs:
+        raise ValueError("bitrate= and rc= other than constqp are not available yet: use constqp=")
+    settings: Dict[str, Any] = {}
+    if "preset" in kwargs:
+        settings["preset"] = preset_of(kwargs["preset"])
+    if "constqp" in kwargs:
+        text = str(kwargs["constqp"]).strip("[]() ")  # 28, "28,31,25" or [28, 31, 25], beginning with I pictures
+        settings["qp"] = int(text.split(",")[0])
+    if "gpu_id" in kwargs and not usecpuinputbuffer:
+        settings["device"] = int(kwargs["gpu_id"])
+    stream = kwargs.get("cudastream")
+    return PyNvEncoder(
+        int(width),
+        int(height),
+        _FORMATS[name],
+        bool(usecpuinputbuffer),
+        None if stream is None else int(stream),
+        kwargs.get("fps", 30),
+        headers="every",
+        **settings,
+    )

@@ -1,0 +1,102 @@
+"""VideoEncoder, as torchcodec has it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any, Dict, Optional, Union
+
+from .calls import encode, write_video
+from .compat_names import check_codec, settings_of
+
+_CONTAINERS = {"mp4": "mp4", "mov": "mp4", "mkv": "mkv", "matroska": "mkv", "ts": "ts", "mpegts": "ts", "h264": "h264"}
+
+
+class VideoEncoder:
+    """As `torchcodec.encoders.VideoEncoder`, with this package's encoder.
+
+    Parameters
+    ----------
+    frames : torch.Tensor
+        uint8 of shape (N, 3, H, W), in host memory or on a CUDA device, where it is read in place.
+    frame_rate : float
+
+    Notes
+    -----
+    The methods take torchcodec's arguments. `codec` must be None or an H.264 encoder's name, and `pixel_format` None or
+    "yuv420p". `crf` becomes the quantiser, rounded (27 without it), and a preset of x264 or NVENC the nearest one here;
+    options that only concern other pictures than intra pictures are ignored.
+    """
+
+    def __init__(self, frames: Any, *, frame_rate: float) -> None:
+        if not hasattr(frames, "shape") or not hasattr(frames, "__dlpack__"):
+            raise ValueError(f"Expected frames to be a Tensor, got {type(frames) = }.")
+        if len(frames.shape) != 4:
+            raise ValueError(f"Expected 4D frames, got {frames.shape = }.")
+        if str(frames.dtype).rpartition(".")[2] != "uint8":
+            raise ValueError(f"Expected uint8 frames, got {frames.dtype = }.")
+        if frame_rate <= 0:
+            raise ValueError(f"{frame_rate = } must be > 0.")
+        self._frames = frames
+        self._rate = frame_rate
+
+    def to_file(
+        self,
+        dest: Union[str, "os.PathLike[str]"],
+        *,
+        codec: Optional[str] = None,
+        pixel_format: Optional[str] = None,
+        crf: Union[int, float, None] = None,
+        preset: Union[str, int, None] = None,
+        extra_options: Optional[Dict[str, Any]] = None,
+    ) -> None:
+        """Writes a file, whose name tells the container."""
+        settings = _settings(codec, pixel_format, crf, preset, extra_options)
+        write_video(dest, self._frames, self._rate, layout="TCHW", **settings)
+
+    def to_tensor(
+        self,
+        format: str,
+        *,
+        codec: Optional[str] = None,
+        pixel_format: Optional[str] = None,
+        crf: Union[int, float, None] = None,
+        preset: Union[str, int, None] = None,
+        extra_options: Optional[Dict[str, Any]] = None,
+    ) -> Any:
+        """The file as a tensor of bytes in host memory. `format` is "mp4", "mov", "mkv" or "ts"."""
+        data = self._encode(format, _settings(codec, pixel_format, crf, preset, extra_options))
+        torch = sys.modules["torch"]  # the frames are a tensor
+        return torch.frombuffer(bytearray(data), dtype=torch.uint8)
+
+    def to_file_like(
+        self,
+        file_like: Any,
+        format: str,
+        *,
+        codec: Optional[str] = None,
+        pixel_format: Optional[str] = None,
+        crf: Union[int, float, None] = None,
+        preset: Union[str, int, None] = None,
+        extra_options: Optional[Dict[str, Any]] = None,
+    ) -> None:
+        """Writes the file to an object with write()."""
+        file_like.write(self._encode(format, _settings(codec, pixel_format, crf, preset, extra_options)))
+
+    def _encode(self, format: str, settings: Dict[str, Any]) -> bytes:
+        if format not in _CONTAINERS:
+            raise ValueError(f"format {format!r} is not available; {', '.join(_CONTAINERS)} are")
+        data: bytes = encode(self._frames, self._rate, layout="TCHW", container=_CONTAINERS[format], **settings)
+        return data
+
+
+def _settings(codec: Any, pixel_format: Any, crf: Any, preset: Any, extra_options: Any) -> Dict[str, Any]:
+    check_codec(codec)
+    if pixel_format not in (None, "yuv420p"):
+        raise ValueError(f"pixel_format {pixel_format!r} is not available: cu264 encodes yuv420p")
+    options = dict(extra_options or {})
+    if crf is not None:
+        options["crf"] = crf
+    if preset is not None:
+        options["preset"] = f"p{preset}" if isinstance(preset, int) else preset
+    return settings_of(options)

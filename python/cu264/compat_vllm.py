@@ -1,0 +1,74 @@
+"""FragmentedMP4VideoEncoder, as vLLM-Omni has it."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Optional
+
+from .compat_names import settings_of
+from .stream_encoder import StreamEncoder
+
+
+class FragmentedMP4VideoEncoder:
+    """As vLLM-Omni's class of this name: chunks of a video in, pieces of a fragmented MP4 stream out.
+
+    Parameters
+    ----------
+    fps : int or float
+    video_codec_options : dict, optional
+        As for libx264. crf (18 without it, as there) becomes the quantiser; a preset of x264 the nearest one here.
+    **settings
+        As for `cu264.StreamEncoder`; they replace those of `video_codec_options`.
+
+    Notes
+    -----
+    Chunks are arrays of shape (T, H, W, C), (T, C, H, W) or (C, T, H, W), or lists of pictures. Floating-point numbers
+    are in [-1, 1] in tensors of PyTorch and in [0, 1] in other arrays, unless `value_range` says otherwise. Tensors on
+    a CUDA device are encoded there.
+    """
+
+    def __init__(
+        self, *, fps: float, video_codec_options: Optional[Dict[str, str]] = None, **settings: Any
+    ) -> None:
+        self._fps = float(fps)
+        self._settings: Dict[str, Any] = {**settings_of({"crf": 18, **(video_codec_options or {})}), **settings}
+        self._stream: Optional[StreamEncoder] = None
+        self._closed = False
+
+    def encode(self, video: Any) -> bytes:
+        """Encodes a chunk and returns the new bytes of the stream."""
+        if self._closed:
+            raise RuntimeError("Cannot encode after FragmentedMP4VideoEncoder.close().")
+        chunk = _stacked(video) if isinstance(video, (list, tuple)) else video
+        if self._stream is None:
+            settings = dict(self._settings)
+            if "value_range" not in settings and type(chunk).__module__ == "torch" and chunk.is_floating_point():
+                settings["value_range"] = (-1, 1)
+            settings.setdefault("layout", _layout(tuple(chunk.shape)))
+            self._stream = StreamEncoder(self._fps, **settings)
+        return self._stream.encode(chunk)
+
+    def close(self) -> bytes:
+        """Ends the stream and returns its last bytes; nothing if it is closed already, or nothing was encoded."""
+        if self._closed or self._stream is None:
+            return b""
+        self._closed = True
+        return self._stream.close()
+
+
+def _layout(shape: Any) -> str:
+    if len(shape) == 4 and shape[-1] not in (3, 4):
+        return "CTHW" if shape[0] in (3, 4) else "TCHW"
+    return "THWC" if len(shape) == 4 else "HWC"
+
+
+def _stacked(pictures: Any) -> Any:
+    """One array of a list of pictures: tensors, arrays or PIL images."""
+    if not pictures:
+        raise ValueError("No frames found to encode.")
+    if type(pictures[0]).__module__ == "torch":
+        import torch
+
+        return torch.stack(list(pictures))
+    import numpy
+
+    return numpy.stack([numpy.asarray(picture) for picture in pictures])

@@ -1,0 +1,119 @@
+#include "group_session.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace cu264::python {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Calls `attempt` with a timeout until it succeeds, gives up early because waiting would not help, or the
+// time has passed. Between, Python's signal handlers run, so that a wait can be interrupted.
+template <typename Attempt>
+auto wait_in_slices(const GroupSession::Seconds& timeout, Attempt attempt) {
+  using std::chrono::nanoseconds;
+  constexpr nanoseconds kSlice = std::chrono::milliseconds(100);
+  constexpr double kLongest = 1e9;  // seconds
+  const Clock::time_point begin = Clock::now();
+  const auto limit = std::chrono::duration_cast<nanoseconds>(
+      std::chrono::duration<double>(std::clamp(timeout.value_or(kLongest), 0.0, kLongest)));
+  for (;;) {
+    const Clock::time_point now = Clock::now();
+    const nanoseconds slice = std::clamp<nanoseconds>(limit - (now - begin), nanoseconds(0), kSlice);
+    auto result = [&] {
+      const nb::gil_scoped_release released;
+      return attempt(slice);
+    }();
+    if (result || Clock::now() - now < slice || slice < kSlice) return result;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
+}
+
+StreamGroupConfig config_of(const Options& options, const GroupSession::Limits& limits) {
+  Config parsed;
+  for (const auto& [name, value] : options) parsed.set(name, value);
+  StreamGroupConfig config;
+  config.backend = parsed.backend, config.devices = parsed.devices;
+  config.threads = parsed.threads, config.batch = parsed.batch;
+  config.batches_in_flight = limits.batches_in_flight, config.queue = limits.queue;
+  config.longest_wait = std::chrono::microseconds(limits.longest_wait_us);
+  return config;
+}
+
+}  // namespace
+
+GroupSession::GroupSession(const Options& options, const Limits& limits) {
+  const StreamGroupConfig config = config_of(options, limits);
+  const nb::gil_scoped_release released;
+  group_ = std::make_unique<StreamGroup>(config);
+}
+
+GroupSession::Stream GroupSession::open(const StreamFormat& format) {
+  const nb::gil_scoped_release released;
+  return group_->open(config_of(format));
+}
+
+bool GroupSession::submit(Stream stream, nb::object object, std::int64_t pts, const Seconds& timeout) {
+  const FrameArray& frames = nb::cast<const FrameArray&>(object);
+  Frame frame = frames.frame(0);
+  frame.pts = pts;
+  const bool hold = frames.on_device();
+  if (hold) held_[stream].push_back(object);  // before the packet can come
+  bool taken = false;
+  const auto let_go = [&] {
+    if (hold && !taken) held_[stream].pop_back();
+  };
+  try {
+    taken = wait_in_slices(
+        timeout, [&](std::chrono::nanoseconds slice) { return group_->submit(stream, frame, slice); });
+  } catch (...) {
+    let_go();
+    throw;
+  }
+  let_go();
+  return taken;
+}
+
+std::optional<Packet> GroupSession::receive(Stream stream, const Seconds& timeout) {
+  std::optional<Packet> packet;
+  try {
+    packet = wait_in_slices(timeout,
+                            [&](std::chrono::nanoseconds slice) { return group_->receive(stream, slice); });
+  } catch (const Error&) {
+    release_frame(stream);  // the error stands for a picture
+    throw;
+  }
+  if (packet) release_frame(stream);
+  return packet;
+}
+
+std::optional<GroupSession::Result> GroupSession::receive_any(const Seconds& timeout) {
+  std::optional<StreamGroup::Result> result =
+      wait_in_slices(timeout, [&](std::chrono::nanoseconds slice) { return group_->receive_any(slice); });
+  if (!result) return std::nullopt;
+  release_frame(result->stream);
+  if (result->error) return Result(result->stream, std::nullopt, result->error->what());
+  return Result(result->stream, std::move(result->packet), std::nullopt);
+}
+
+void GroupSession::flush(Stream stream) {
+  const nb::gil_scoped_release released;
+  group_->flush(stream);
+}
+
+void GroupSession::close(Stream stream) {
+  {
+    const nb::gil_scoped_release released;
+    group_->close(stream);
+  }
+  held_.erase(stream);
+}
+
+void GroupSession::release_frame(Stream stream) {
+  const auto at = held_.find(stream);
+  if (at != held_.end() && !at->second.empty()) at->second.pop_front();
+}
+
+}  // namespace cu264::python

@@ -1,0 +1,109 @@
+"""cu264.protect: finished streams, and streams while they are encoded."""
+
+import os
+import stat
+import subprocess
+
+import numpy as np
+import pytest
+
+import cu264
+from cu264 import protect
+from conftest import moving_pictures
+
+KEY = protect.Key(bytes(range(32)))
+
+
+@pytest.fixture(scope="module")
+def textured():
+    """Pictures with enough levels to carry a payload."""
+    noise = np.random.default_rng(7).integers(0, 60, (12, 144, 176, 3))
+    return np.clip(moving_pictures(12, 144, 176) * 0.7 + noise, 0, 255).astype(np.uint8)
+
+
+@pytest.fixture(scope="module")
+def stream(textured):
+    return cu264.encode(textured, 25, container="h264", qp=24)
+
+
+@pytest.mark.parametrize("parts", ["signs", "signs,modes", ("signs", "modes", "codewords")])
+@pytest.mark.parametrize("authenticate", [False, True])
+def test_encrypted_and_back(stream, parts, authenticate):
+    sealed = protect.encrypt(stream, KEY, parts, authenticate=authenticate, threads=2)
+    assert sealed != stream and sealed != protect.encrypt(stream, KEY, parts, authenticate=authenticate)
+    assert protect.decrypt(memoryview(sealed), KEY, require_authentication=authenticate) == stream
+
+
+def test_what_is_refused(stream):
+    sealed = protect.encrypt(stream, KEY, authenticate=True)
+    for text, call in [
+        ("key", lambda: protect.decrypt(sealed, protect.Key.random())),
+        ("authentic", lambda: protect.decrypt(sealed[:2000] + bytes([sealed[2000] ^ 1]) + sealed[2001:], KEY)),
+        ("authentic", lambda: protect.decrypt(sealed[:-100], KEY)),
+        ("not encrypted", lambda: protect.decrypt(stream, KEY)),
+        ("authenticat", lambda: protect.decrypt(protect.encrypt(stream, KEY), KEY, require_authentication=True)),
+        ("signs, modes and codewords", lambda: protect.encrypt(stream, KEY, "all")),
+        ("nothing is to be encrypted", lambda: protect.encrypt(stream, KEY, ())),
+        ("32 bytes", lambda: protect.Key(b"short")),
+        ("64", lambda: protect.Key.from_hex("12")),
+        ("t1-sign or t1-parity", lambda: protect.embed_watermark(stream, KEY, b"x", scheme="dct")),
+        ("bytes", lambda: protect.embed_watermark(stream, KEY, bytes(100_000))),
+        ("watermark", lambda: protect.extract_watermark(stream, KEY)),
+    ]:
+        with pytest.raises(ValueError, match=text):
+            call()
+    with pytest.raises(TypeError, match="protect.Key"):
+        protect.encrypt(stream, b"0" * 32)
+    with pytest.raises(TypeError, match="protect.Encryption"):
+        cu264.Encoder(25, encryption=KEY)
+
+
+def test_encryption_while_encoding(textured, stream, decode):
+    sealed = cu264.encode(textured, 25, container="h264", qp=24, encryption=protect.Encryption(KEY, "signs,modes"))
+    plain = decode(stream, ".264")
+    assert decode(sealed, ".264") != plain
+    assert decode(protect.decrypt(sealed, KEY), ".264") == plain
+
+
+def test_the_command_decrypts_files(textured, tmp_path, decode):
+    command = os.environ.get("CU264")
+    if not command:
+        pytest.skip("CU264 does not name the command")
+    KEY.write_new_file(str(tmp_path / "key"))
+    assert stat.S_IMODE(os.stat(tmp_path / "key").st_mode) == 0o600
+    with pytest.raises(OSError):
+        KEY.write_new_file(str(tmp_path / "key"))
+    cu264.write_video(tmp_path / "sealed.mp4", textured, 25, encryption=protect.Encryption(KEY))
+    subprocess.run([command, "protect", "decrypt", tmp_path / "sealed.mp4", "-o", tmp_path / "plain.mp4", "--key-file",
+                    tmp_path / "key"], check=True)
+    assert decode(tmp_path / "plain.mp4") == decode(cu264.encode(textured, 25))
+    assert protect.decrypt(protect.encrypt(b"".join(p.data for p in cu264.Encoder(25).packets(textured)), KEY),
+                           protect.Key.from_file(str(tmp_path / "key")))
+
+
+def test_watermarks(textured, stream):
+    payload = b"copy 17"
+    finished, encoding = protect.watermark_room(stream)
+    assert finished > len(payload) and encoding > len(payload)
+    marked = protect.embed_watermark(stream, KEY, payload)
+    assert marked != stream and protect.extract_watermark(marked, KEY) == payload
+    for scheme in ("t1-sign", "t1-parity"):
+        mark = protect.Watermark(KEY, payload, scheme=scheme, density=16384)
+        made = cu264.encode(textured, 25, container="h264", qp=24, watermark=mark)
+        assert protect.extract_watermark(made, KEY) == payload
+    both = cu264.encode(textured, 25, container="h264", qp=24, encryption=protect.Encryption(KEY),
+                        watermark=protect.Watermark(KEY, payload, density=16384))
+    assert protect.extract_watermark(protect.decrypt(both, KEY), KEY) == payload
+
+
+def test_hidden_data(textured):
+    stream = cu264.encode(textured, 25, container="h264", qp=8)
+    sealed = protect.hide(protect.encrypt(stream, KEY), KEY, b"note")
+    assert protect.read_hidden(sealed, KEY) == b"note"
+    assert protect.read_hidden(protect.decrypt(sealed, KEY), KEY) == b"note"
+
+
+def test_keys_are_not_shown():
+    digits = bytes(range(32)).hex()
+    key = protect.Key.from_hex(digits)
+    assert digits not in repr(key) and digits not in repr(protect.Encryption(key)) and "00" not in str(key)
