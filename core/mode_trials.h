@@ -24,6 +24,16 @@ CU264_HD int chroma_pattern(bool any_dc, bool any_ac) {
   return any_ac ? 2 : any_dc ? 1 : 0;
 }
 
+// Where SATD decides, patterns are not weighed against each other, but AC levels are left out if their
+// magnitudes add up to no more than this: all AC blocks are coded or none, and such levels, which noise
+// leaves just above the dead zone, do not repay the bits of the many blocks that are empty.
+inline constexpr int kTooFewLumaAc = 3;  // of Intra_16x16
+inline constexpr int kTooFewChromaAc = 1;
+
+CU264_HD bool ac_is_worth_coding(int sum_of_magnitudes, int too_few) {
+  return sum_of_magnitudes > too_few;
+}
+
 // Bits of Intra_16x16 luma with its header. with_ac: 0 or 1.
 template <class Rate>
 CU264_HD std::int64_t intra16x16_bits(const Rate& rate, int mode, int with_ac, int chroma_pattern,

@@ -7,8 +7,8 @@
 Drawn by programs: dark and flat pictures by FFmpeg's sources with grain, rendered ones by POV-Ray, screens by
 headless Chromium. Photographs, paintings and video come from Debian packages, which `apt-get download` fetches and
 nothing installs; they are scaled to cover the clip's size and cropped. Clips named *_t are there to choose settings
-by, clips named *_h to judge what was chosen. Clips named *_u are to be looked at seldom, so that there is a judge that
-no choice was ever made by.
+by, clips named *_h to judge what was chosen. Clips named *_u and *_w are to be looked at seldom, so that there is a
+judge that no choice was ever made by.
 
 Needs Python, ffmpeg, povray, chromium and fonts-dejavu-core; for photographs apt-get and dpkg-deb.
 """
@@ -40,16 +40,30 @@ SOURCES = {
     "flat_waves_u": (640, 352, "nullsrc=s=640x352:r=1,format=yuv444p,geq="
                      "lum='110+50*sin((X+3*Y+50*N)/160)+25*lt(mod(X+Y,300),120)':cb='128+35*sin(hypot(X-300,Y-90)/110)':"
                      "cr='128-30*cos((2*X-Y+60*N)/200)+25*lt(hypot(X-450,Y-220),80)',noise=c0s=2:c0f=t"),
+    "dark_cellar_w": (480, 320, "gradients=s=480x320:r=1:n=3:c0=0x040404:c1=0x2c2010:c2=0x0c1424:seed=913:speed=0.5"
+                      ",format=yuv420p,noise=c0s=5:c0f=t:c1s=2:c1f=t:c2s=2:c2f=t"),
+    "dark_spiral_w": (640, 352, "mandelbrot=s=640x352:r=1:start_x=-0.16:start_y=-1.03:start_scale=0.1:end_scale=0.01"
+                      ":end_pts=10,format=yuv420p,lutyuv=y=16+(val-16)*0.22:u=128+(val-128)*0.5:v=128+(val-128)*0.5,"
+                      "noise=c0s=9:c0f=t:c1s=4:c1f=t:c2s=4:c2f=t"),
+    "flat_sky_w": (640, 352, "gradients=s=640x352:r=1:n=3:c0=0x4070c0:c1=0xb0d0f0:c2=0xf0e0c8:seed=921:speed=0.4"
+                   ",format=yuv420p,noise=c0s=4:c0f=t+u:c1s=2:c1f=t+u:c2s=2:c2f=t+u"),
+    "flat_stripes_w": (480, 320, "nullsrc=s=480x320:r=1,format=yuv444p,geq="
+                       "lum='140+40*sin(X/130+N)+30*lt(mod(2*X-Y,260),90)':cb='128+45*sin((Y+30*N)/120)':"
+                       "cr='128+35*cos((X+Y)/140)-30*lt(abs(Y-200),30)',noise=c0s=3:c0f=t"),
 }
 # name: width, height, scene, the scene's clock in the first picture and its step
 RENDERED = {"rendered_balls_h": (480, 320, "balls.pov", 0, 0.25), "rendered_hills_t": (480, 320, "hills.pov", 0, 0.25),
             "rendered_balls_u": (480, 320, "balls.pov", 3.13, 0.31),
-            "rendered_hills_u": (480, 320, "hills.pov", 3.13, 0.31)}
+            "rendered_hills_u": (480, 320, "hills.pov", 3.13, 0.31),
+            "rendered_columns_w": (480, 320, "columns.pov", 0.2, 0.3),
+            "rendered_balls_w": (640, 352, "balls.pov", 1.7, 0.27)}
 # name: width, height, kind of page, number of the first page
 SCREENS = {"screen_article_t": (640, 352, "article", 0), "screen_code_h": (640, 352, "code", 0),
            "screen_dashboard_h": (640, 352, "dashboard", 0), "screen_icons_t": (640, 352, "icons", 0),
            "screen_news_u": (640, 352, "article", 1000), "screen_editor_u": (480, 320, "code", 1000),
-           "screen_panel_u": (640, 352, "dashboard", 1000), "screen_shapes_u": (480, 320, "icons", 1000)}
+           "screen_panel_u": (640, 352, "dashboard", 1000), "screen_shapes_u": (480, 320, "icons", 1000),
+           "screen_letter_w": (480, 320, "article", 2000), "screen_table_w": (640, 352, "table", 2000),
+           "screen_map_w": (640, 352, "street_map", 2000)}
 
 # name: width, height, [(package, file)]. A video gives as many pictures as are missing, ten apart from the first frame on
 # if nothing else is said.
@@ -58,6 +72,8 @@ LOMIRI = "lomiri-wallpapers-16.04", "usr/share/backgrounds/"
 MATE = "mate-backgrounds", "usr/share/backgrounds/mate/"
 PLASMA = "plasma-workspace-wallpapers", "usr/share/wallpapers/"
 OPENCV = "opencv-doc", "usr/share/doc/opencv-doc/examples/data/"
+OPENCV_MORE = "opencv-doc", "usr/share/doc/opencv-doc/examples/"
+LOMIRI_LATER = "lomiri-wallpapers-20.04", "usr/share/backgrounds/"
 
 
 def of(collection, *files):
@@ -89,6 +105,12 @@ PHOTOGRAPHS = {
                                    "nature/Blinds.jpg")),
     "photo_still_u": (480, 320, of(OPENCV, "fruits.jpg", "stuff.jpg", "board.jpg", "messi5.jpg")),
     "video_film_u": (640, 480, of(OPENCV, "Megamind.avi")),
+    "photo_signs_w": (640, 352, of(OPENCV_MORE, "text/scenetext01.jpg", "text/scenetext02.jpg", "text/scenetext04.jpg",
+                                   "text/scenetext05.jpg")),
+    "photo_animals_w": (480, 320, of(LOMIRI_LATER, "Fossa_by_Jasper_Roks.jpg", "Kleiber_by_Lukas_Baubkus.jpg")
+                        + of(OPENCV, "squirrel_cls.jpg", "baboon.jpg")),
+    "photo_plants_w": (320, 240, of(OPENCV_MORE, "alphamat/input_images/plant.jpg", "dnn_superres/butterfly.png")
+                       + of(OPENCV, "home.jpg", "HappyFish.jpg")),
 }
 
 

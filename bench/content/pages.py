@@ -1,4 +1,5 @@
-"""Pages that stand for screen content: an article, source code, a dashboard, an icon sheet. All drawn from a seed."""
+"""Pages that stand for screen content: an article, source code, a dashboard, icons, a table, a map. All drawn from a
+seed."""
 import random
 
 WORDS = ("picture block sample level transform residual slice stream encoder decoder colour edge light shadow garden "
@@ -68,6 +69,35 @@ def icons(rng):
                       % (x - size, y + size, 2 * size, fill, rng.choice("&@#%Rgk8?QWmx")))
     return "margin:0; background:%s" % colour(rng, (80, 96)), \
         '<svg width="640" height="384">%s</svg>' % "".join(shapes)
+
+
+def table(rng):
+    rows = []
+    for row in range(24):
+        shade = colour(rng, (90, 97)) if row % 5 == 0 else "#fff"
+        cells = "".join('<td style="border:1px solid #bbb;padding:1px 8px;text-align:right;color:%s">%s</td>'
+                        % ("#b00020" if rng.randrange(6) == 0 else "#111", "%.2f" % (rng.random() * 9000))
+                        for _ in range(8))
+        rows.append('<tr style="background:%s"><th style="text-align:left">%s</th>%s</tr>'
+                    % (shade, rng.choice(WORDS), cells))
+    return "font:11px 'DejaVu Sans'; margin:2px; background:#e8eaed", \
+        '<table style="border-collapse:collapse">%s</table>' % "".join(rows)
+
+
+def street_map(rng):
+    def path(steps, reach):
+        x, y = rng.randrange(640), rng.randrange(352)
+        return "M%d %d" % (x, y) + "".join(" q%d %d %d %d" % tuple(rng.randrange(-reach, reach) for _ in range(4))
+                                           for _ in range(steps))
+
+    areas = "".join('<path d="%s z" fill="%s"/>' % (path(5, 120), colour(rng, (75, 90))) for _ in range(14))
+    roads = "".join('<path d="%s" fill="none" stroke="%s" stroke-width="%d"/>'
+                    % (path(6, 160), rng.choice(["#fff", "#ffd54f", "#f48f6f", "#90a4ae"]), rng.randrange(2, 9))
+                    for _ in range(40))
+    names = "".join('<text x="%d" y="%d" font-size="%d" font-family="DejaVu Sans" fill="#333">%s</text>'
+                    % (rng.randrange(600), rng.randrange(350), rng.randrange(9, 15), rng.choice(WORDS).capitalize())
+                    for _ in range(45))
+    return "margin:0; background:#eef0e6", '<svg width="640" height="352">%s%s%s</svg>' % (areas, roads, names)
 
 
 def page(kind, number):

@@ -9,6 +9,7 @@
 #include "core/cost.h"
 #include "core/intra_pred.h"
 #include "core/level_masks.h"
+#include "core/mode_trials.h"
 #include "core/quant.h"
 #include "core/rdoq.h"
 #include "core/transform.h"
@@ -123,6 +124,20 @@ static inline int quantise_dc(const SearchRate& rate, const std::int32_t* coeffi
     }
   }
   return core::count_ones(core::level_masks(levels, count).nonzero);
+}
+
+// Whether the magnitudes of the AC levels of these blocks add up to more than `too_few`.
+static inline bool ac_is_worth_coding(const std::int16_t (*levels)[16], const std::uint8_t* total_coeff,
+                                      int blocks, int too_few) {
+  int sum = 0;
+  for (int block = 0; block < blocks; ++block) sum += total_coeff[block];
+  if (sum == 0 || sum > too_few) return sum > 0;  // magnitudes are 1 at least
+  sum = 0;
+  for (int block = 0; block < blocks; ++block) {
+    if (total_coeff[block] == 0) continue;
+    for (int k = 0; k < 15; ++k) sum += core::absolute<int>(levels[block][k]);
+  }
+  return core::ac_is_worth_coding(sum, too_few);
 }
 
 // Levels in coding order from zigzag position `first` on, to coefficients in raster order. If `first` is 1,

@@ -97,7 +97,11 @@ struct ChromaTrial {
 
   int highest_pattern() const {
     const std::uint32_t blocks = candidate->nonzero_blocks;
-    return core::chroma_pattern((blocks & kChromaDcBlocks) != 0, (blocks & kChromaAcBlocks) != 0);
+    const bool ac =
+        mb->search.rd_candidates > 0
+            ? (blocks & kChromaAcBlocks) != 0
+            : ac_is_worth_coding(candidate->levels + 2, candidate->total_coeff + 2, 8, core::kTooFewChromaAc);
+    return core::chroma_pattern((blocks & kChromaDcBlocks) != 0, ac);
   }
   int squared_error(int pattern) {
     shown = pattern;
@@ -195,7 +199,7 @@ static inline void search_chroma(MacroblockContext& mb, ChromaCandidate& best) {
     ranks[mode] = core::kNoRank;
     if (!core::intra_chroma_mode_available(mode, mb.left, mb.above)) continue;
     predict_chroma(mb, mode, predictions[mode]);
-    ranks[mode] = core::satd_rank(satd_chroma(mb, predictions[mode]), mb.satd_lambda,
+    ranks[mode] = core::satd_rank(satd_chroma(mb, predictions[mode]), mb.chroma_satd_lambda,
                                   mb.rate.chroma_mode_bits(mode), mode);
   }
   core::sort_ranks(ranks);

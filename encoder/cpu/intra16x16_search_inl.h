@@ -91,7 +91,11 @@ struct Intra16x16Trial {
   std::int64_t dc_bits = 0;  // where rate decides
   std::int64_t ac_bits = 0;
 
-  int highest_pattern() const { return (candidate->nonzero_blocks & kLumaAcBlocks) != 0; }
+  int highest_pattern() const {
+    if (mb->search.rd_candidates > 0) return (candidate->nonzero_blocks & kLumaAcBlocks) != 0;
+    return ac_is_worth_coding(candidate->levels + core::kSlotLuma, candidate->total_coeff + core::kSlotLuma,
+                              16, core::kTooFewLumaAc);
+  }
   int squared_error(int with_ac) {
     shown = with_ac;
     return reconstruct_intra16x16(*mb, *prediction, dc, with_ac != 0, *candidate);

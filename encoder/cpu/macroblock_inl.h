@@ -35,6 +35,7 @@ struct MacroblockContext {
   SearchParams search;
   [[no_unique_address]] SearchRate rate;
   int satd_lambda = 0;
+  int chroma_satd_lambda = 0;
   int rd_lambda = 0;
   int chroma_error_weight = 0;
   PlaneQuantiser luma_quantiser;

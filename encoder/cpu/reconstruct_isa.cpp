@@ -10,6 +10,7 @@ namespace cu264::encoder::CU264_ISA {
 
 static void set_qp(MacroblockContext& mb, int qp) {
   mb.satd_lambda = core::satd_lambda(qp);
+  mb.chroma_satd_lambda = core::chroma_satd_lambda(qp);
   mb.rd_lambda = core::rd_lambda(qp);
   mb.chroma_error_weight = core::chroma_error_weight(qp);
   set_quantiser(mb.luma_quantiser, qp, core::kDeadZoneLuma);

@@ -71,7 +71,7 @@ __device__ void rank_chroma(const WarpState<kRd>& s, const SearchConstants& cons
     const std::uint32_t row = chroma_row(s, lane, position, plane, mode);
     const int satd = warp_sum(satd_of_all(hadamard_differences(matrix, source, row)));
     const core::SatdRank rank =
-        core::satd_rank(satd, constants.satd_lambda, constants.rate.chroma_mode_bits(mode), mode);
+        core::satd_rank(satd, constants.chroma_satd_lambda, constants.rate.chroma_mode_bits(mode), mode);
     const bool available = core::intra_chroma_mode_available(mode, position.left, position.above);
     if (lane.lane == mode && available) mine = rank;
   }
@@ -93,6 +93,7 @@ struct ChromaCoder {
   // Where decisions count bits: a lane's share of the bits of both DC blocks and of all AC blocks.
   int dc_bits = 0;
   int ac_bits = 0;
+  int magnitudes = 0;  // where SATD decides: a lane's share of the sum over the AC levels
 
   // Writes the levels, the counts and, to s.dc[4 * c + block], the DC coefficients for the reconstruction.
   __device__ void quantise() {
@@ -108,6 +109,7 @@ struct ChromaCoder {
         levels[2 + i][15] = 0;
       } else {
         level = signed_level(quantiser, coefficient);
+        if constexpr (!kRd) magnitudes += abs(level);
         levels[2 + i][lane.coding - 1] = static_cast<std::int16_t>(level);
       }
       const unsigned nonzero = (__ballot_sync(kWarp, level != 0) >> (16 * lane.half)) & 0xffff;
@@ -218,11 +220,14 @@ struct ChromaCoder {
     return squared_error4(source, with_dc ? flat_row(row) : row);
   }
 
-  // The CodedBlockPatternChroma that the levels need.
+  // The CodedBlockPatternChroma that the levels need; where SATD decides, AC levels that are not worth coding
+  // do not count.
   __device__ int pattern() const {
     const unsigned coded =
         __ballot_sync(kWarp, lane.lane < 10 && counts[lane.lane < 10 ? lane.lane : 0] != 0);
-    return core::chroma_pattern((coded & 3) != 0, (coded & 0x3fc) != 0);
+    const bool ac =
+        kRd ? (coded & 0x3fc) != 0 : core::ac_is_worth_coding(warp_sum(magnitudes), core::kTooFewChromaAc);
+    return core::chroma_pattern((coded & 3) != 0, ac);
   }
 
  private:

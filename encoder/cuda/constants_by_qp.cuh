@@ -13,6 +13,7 @@ __host__ __device__ inline SearchConstants search_constants(const SearchParams& 
   constants.search = search;
   constants.qp = qp;
   constants.satd_lambda = core::satd_lambda(qp);
+  constants.chroma_satd_lambda = core::chroma_satd_lambda(qp);
   constants.rd_lambda = core::rd_lambda(qp);
   constants.chroma_error_weight = core::chroma_error_weight(qp);
   constants.luma = core::make_quantiser(qp);

@@ -5,6 +5,7 @@
 
 #include "core/candidates.h"
 #include "core/intra_pred.h"
+#include "core/mode_trials.h"
 #include "encoder/cuda/block_steps.cuh"
 #include "encoder/cuda/macroblock.cuh"
 #include "encoder/cuda/warp_block.cuh"
@@ -151,6 +152,7 @@ struct Intra16x16Coder {
   // Where decisions count bits: a lane's share of the bits of the DC block and of all AC blocks.
   int dc_bits = 0;
   int ac_bits = 0;
+  int magnitudes = 0;  // where SATD decides: a lane's share of the sum over the AC levels
 
   // Writes the levels, the counts and, to s.dc, the DC coefficients for the reconstruction.
   __device__ void quantise() {
@@ -166,6 +168,7 @@ struct Intra16x16Coder {
         levels[1 + block][15] = 0;
       } else {
         level = signed_level(quantiser, coefficient);
+        if constexpr (!kRd) magnitudes += abs(level);
         levels[1 + block][lane.coding - 1] = static_cast<std::int16_t>(level);
       }
       const unsigned nonzero = (__ballot_sync(kWarp, level != 0) >> (16 * lane.half)) & 0xffff;
@@ -286,8 +289,9 @@ struct Intra16x16Coder {
     return error;
   }
 
-  // Whether any AC level is not zero.
+  // Whether any AC level is not zero; where SATD decides, whether AC levels are worth coding.
   __device__ bool has_ac() const {
+    if constexpr (!kRd) return core::ac_is_worth_coding(warp_sum(magnitudes), core::kTooFewLumaAc);
     return __any_sync(kWarp, lane.lane < 16 && counts[1 + lane.position] != 0);
   }
 

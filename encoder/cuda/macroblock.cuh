@@ -109,6 +109,7 @@ struct SearchConstants {
   [[no_unique_address]] SearchRate rate;
   int qp;
   int satd_lambda;
+  int chroma_satd_lambda;
   int rd_lambda;
   int chroma_error_weight;
   core::Quantiser luma;

@@ -124,6 +124,14 @@ TEST(ModeTrials, ChromaPatternIsWhatLevelsCallFor) {
   EXPECT_EQ(chroma_pattern(true, true), 2);
 }
 
+TEST(ModeTrials, FewSmallAcLevelsAreNotWorthCoding) {
+  EXPECT_FALSE(ac_is_worth_coding(0, kTooFewChromaAc));
+  EXPECT_FALSE(ac_is_worth_coding(1, kTooFewChromaAc));
+  EXPECT_TRUE(ac_is_worth_coding(2, kTooFewChromaAc));
+  EXPECT_FALSE(ac_is_worth_coding(3, kTooFewLumaAc));
+  EXPECT_TRUE(ac_is_worth_coding(4, kTooFewLumaAc));
+}
+
 TEST(ModeTrials, BitsAreThoseOfWhatThePatternKeeps) {
   const CavlcRate rate;
   // intra_chroma_pred_mode 3 takes 5 bits; mb_type 3, 7 and 11 take 5, 7 and 7.

@@ -260,6 +260,7 @@ TEST(Cost, LambdasFollowTheStep) {
                 0.01 * rd_lambda(qp) / 256.0 + 0.06)
         << qp;
     EXPECT_NEAR(satd_lambda(qp), std::max(1.0, 2 * std::pow(2.0, (qp - 12) / 6.0)), 1.0) << qp;
+    EXPECT_NEAR(chroma_satd_lambda(qp), std::max(1.0, std::pow(2.0, (chroma_qp(qp) - 12) / 6.0)), 1.0) << qp;
   }
 }
 
