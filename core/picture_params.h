@@ -13,6 +13,9 @@ struct PictureParams {
   std::uint8_t qp = 26;         // SliceQP_Y, 0..51
   std::uint8_t idr_pic_id = 0;  // 0 or 1; differs from that of the picture before in its stream (H.264 7.4.3)
   bool deblock = true;  // whether decoders apply the loop filter; nothing is predicted from its result
+  // The last macroblock rows of the picture, whose QP is higher by one: so a picture has a QP with a
+  // fraction.
+  std::uint16_t raised_rows = 0;
 };
 
 }  // namespace cu264::core

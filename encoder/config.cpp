@@ -33,6 +33,20 @@ Colour coded_colour(const Config& config) {
   return colour;
 }
 
+AdaptiveQuantisation coded_aq(const Config& config) {
+  if (config.aq != AdaptiveQuantisation::automatic) return config.aq;
+  const bool wanted = (config.crf || config.bitrate > 0) && config.edge_guided == 0;
+  return wanted ? AdaptiveQuantisation::variance : AdaptiveQuantisation::off;
+}
+
+bool controls_rate(const Config& config) {
+  return config.crf || codes_again(config);
+}
+
+bool codes_again(const Config& config) {
+  return config.bitrate > 0 || config.max_bitrate > 0 || config.max_frame_bytes > 0 || config.frame_bytes > 0;
+}
+
 void validate(const Config& config) {
   require_range("width", config.width, 1, kMaxSide);
   require_range("height", config.height, 1, kMaxSide);
@@ -45,7 +59,7 @@ void validate(const Config& config) {
               " macroblock rows",
           "use 1 to " + std::to_string(rows));
   require_range("edge-guided", config.edge_guided, 0, kMaxEdgeGuided);
-  require(config.edge_guided == 0 || config.aq == AdaptiveQuantisation::off,
+  require(config.edge_guided == 0 || config.aq != AdaptiveQuantisation::variance,
           "edge-guided and aq both set the QP of macroblocks", "use one of them");
   require_range("threads", config.threads, 0, kMaxThreads);
   require_range("batch", config.batch, 0, kMaxBatch);

@@ -35,6 +35,14 @@ const char* name_of(BackendChoice backend);
 bool converts_rgb(const Config& config);
 Colour coded_colour(const Config& config);
 
+// Config::aq with `automatic` resolved.
+AdaptiveQuantisation coded_aq(const Config& config);
+
+// Whether the QP of a picture is the encoder's decision, and may have a fraction; and whether pictures may be
+// coded a second time.
+bool controls_rate(const Config& config);
+bool codes_again(const Config& config);
+
 // The fraction in lowest terms.
 Rational reduced(Rational value);
 

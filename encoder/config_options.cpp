@@ -43,7 +43,8 @@ constexpr Named<PixelFormat> kFormats[] = {{"i420", PixelFormat::i420},
                                            {"rgb-half", PixelFormat::rgb_half},
                                            {"rgb-bfloat16-planar", PixelFormat::rgb_bfloat16_planar},
                                            {"rgb-bfloat16", PixelFormat::rgb_bfloat16}};
-constexpr Named<AdaptiveQuantisation> kAqs[] = {{"off", AdaptiveQuantisation::off},
+constexpr Named<AdaptiveQuantisation> kAqs[] = {{"auto", AdaptiveQuantisation::automatic},
+                                                {"off", AdaptiveQuantisation::off},
                                                 {"variance", AdaptiveQuantisation::variance}};
 constexpr Named<bool> kRanges[] = {{"limited", false}, {"full", true}, {"tv", false}, {"pc", true}};
 // Code points of H.273 by the names that x264 gives them. The matrix 0 (RGB) cannot describe 4:2:0.

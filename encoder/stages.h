@@ -34,7 +34,7 @@ struct StageParams {
   int mb_width = 0;
   int mb_height = 0;
   Preset preset = Preset::balanced;
-  std::optional<AqParams> aq;  // not set: every macroblock has the picture's QP
+  std::optional<AqParams> aq;  // not set: every macroblock has the picture's QP; raised_rows need it set
   int slices = 1;
   bool reconstruction = false;
   int threads = 0;
@@ -61,6 +61,9 @@ core::PictureParams picture_params(const Config& config, std::uint64_t index);
 // Backends call these when they open and for each picture. Both throw Error(invalid_argument).
 void check_streams(const StageParams& params);
 void check_picture(const core::PictureParams& picture, const StageParams& params);
+
+// PictureStats::mean_qp.
+double mean_qp(const core::PictureParams& picture, int mb_height);
 
 // The result of the stage `pack` for one picture.
 struct CodedAccessUnit {

@@ -40,6 +40,7 @@ std::string batch_key(const StageParams& params, StreamGroup::Stream stream) {
   const auto add = [&](int value) { key += std::to_string(value) + " "; };
   add(params.width), add(params.height), add(static_cast<int>(params.preset)), add(params.slices);
   add(params.aq ? static_cast<int>(params.aq->mode) : -1), add(params.aq ? params.aq->strength : 0);
+  add(params.aq && params.aq->remembers);
   add(params.reconstruction);
   const bool rgb = params.input_format && encoder::is_rgb(*params.input_format);
   if (rgb)

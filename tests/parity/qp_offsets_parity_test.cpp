@@ -70,7 +70,7 @@ void expect_qp_offset_parity(const QpOffsetCase& c) {
     encoder::cuda::launch_macroblock_sums({d_samples.data() + c.offset, c.pitch, distance, nullptr},
                                           {uses_edges ? d_edges.data() : nullptr, c.pitch, distance}, c.width,
                                           c.height, c.pictures, sums.data(), nullptr);
-    encoder::cuda::launch_qp_offsets(params, macroblocks, c.pictures,
+    encoder::cuda::launch_qp_offsets(params, mb_width, macroblocks / mb_width, c.pictures,
                                      {sums.data(), means.data(), previous.data(), offsets.data()}, nullptr);
     const std::vector<MacroblockSums> found_sums = sums.download();
     const std::vector<std::int8_t> found = offsets.download();
