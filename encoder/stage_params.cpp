@@ -29,6 +29,7 @@ StageParams stage_params(const Config& config) {
   params.mb_height = macroblocks(config.height);
   params.preset = config.preset;
   params.aq = aq_params(config);
+  params.controls_rate = controls_rate(config);
   params.slices = config.slices;
   params.reconstruction = config.reconstruction;
   params.threads = config.threads;
@@ -73,7 +74,7 @@ void check_picture(const core::PictureParams& picture, const StageParams& params
                 allowed);
   };
   if (picture.qp > 51) refuse("QP", picture.qp, "0 to 51");
-  if (picture.idr_pic_id > 1) refuse("idr_pic_id", picture.idr_pic_id, "0 or 1");
+  if (picture.idr_pic_id > core::kIdrPicIdBehindGap) refuse("idr_pic_id", picture.idr_pic_id, "0 to 2");
   if (picture.raised_rows > params.mb_height)
     refuse("number of raised rows", picture.raised_rows, "0 to " + std::to_string(params.mb_height));
   if (picture.raised_rows > 0 && !params.aq)

@@ -49,6 +49,7 @@ struct StageParams {
   // PictureParams::stream is below this. A cipher has one keystream for each picture index, so it serves one
   // stream.
   int streams = 1;
+  bool controls_rate = false;  // pictures come to a ControlledBackend
   bool sleeps = false;  // whether a thread that waits for a single picture sleeps, which takes longer to wake
 };
 
@@ -71,7 +72,11 @@ struct CodedAccessUnit {
   DeviceBytes device_slices;         // instead of `slices`, with StageParams::device_output
   std::vector<std::uint8_t> reconstruction;
   PictureStats stats;
+  std::vector<std::uint8_t> hrd_messages;  // an SEI NAL unit that comes before all others, or nothing
+  bool dropped = false;                    // there are no slices: the picture is left out
 };
+
+class ControlledBackend;
 
 class Backend {
  public:
@@ -110,6 +115,7 @@ struct OpenedBackend {
   std::string name;
   std::string reason;
   int batch = 1;
+  ControlledBackend* controlled = nullptr;  // `backend`, if StageParams::controls_rate
 };
 OpenedBackend open_backend(const Config& config, const StageParams& params);
 
@@ -130,9 +136,10 @@ struct LaneBackend {
   std::unique_ptr<Backend> backend;
   std::unique_ptr<FrameHolder> holder;
   int device = kNoDevice;
-  int batch = 1;            // pictures with the backend at once
-  bool batches = false;     // whether they begin together
-  std::size_t streams = 1;  // the most streams
+  int batch = 1;                            // pictures with the backend at once
+  bool batches = false;                     // whether they begin together
+  std::size_t streams = 1;                  // the most streams
+  ControlledBackend* controlled = nullptr;  // as in OpenedBackend
 };
 // `shared`: for many streams. A device's best batch is divided by `side_by_side`.
 LaneBackend open_lane(const LaneChoice& choice, StageParams params, int device, bool shared,

@@ -47,7 +47,7 @@ std::int64_t buffer_reserve(const HrdParams& hrd) {
 }  // namespace
 
 bool RateController::can_plan(const PictureControl& control) const {
-  const std::uint64_t next = first_ + pictures_.size();
+  const std::uint64_t next = next_number();
   if (next >= settled_ + kFeedbackDistance) return false;
   return next == 0 || settled_ > 0 || !needs_first(control.settings);
 }
@@ -118,7 +118,7 @@ int RateController::target_qp(Picture& own, const RateAccount& account) {
 }
 
 PictureQp RateController::plan(BitsCurve curve, const PictureControl& control, int crf_qp_q8) {
-  const std::uint64_t number = first_ + pictures_.size();
+  const std::uint64_t number = next_number();
   learn_before(number, control);
   Picture& own = pictures_.emplace_back(std::move(curve), control);
   const RateSettings& settings = control.settings;

@@ -37,7 +37,9 @@ class RateController {
   // Whether pictures cannot be planned before the first one is settled, which was planned.
   bool waits_for_first() const;
 
-  // Pictures count from 0 in the order of this call. `crf_qp_q8` is what RateSettings::crf_q8 stands for in
+  // Of the picture that is planned next; pictures count from 0.
+  std::uint64_t next_number() const { return first_ + pictures_.size(); }
+  // `crf_qp_q8` is what RateSettings::crf_q8 stands for in
   // this picture; it is not read without.
   PictureQp plan(BitsCurve curve, const PictureControl& control, int crf_qp_q8 = 0);
 

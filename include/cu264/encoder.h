@@ -159,6 +159,7 @@ struct EncoderInfo {
   int width = 0;  // of the decoded picture: Config's width and height, rounded up to even numbers
   int height = 0;
   int batch = 1;                    // pictures encoded together
+  std::uint64_t dropped = 0;        // pictures of the clip that Config::on_overflow left out so far
   int level_idc = 0;                // 10 x the level; 9 is level 1b
   std::int64_t level_bit_rate = 0;  // the bits a second that the level allows; 0 if no level holds the stream
   std::vector<std::string> warnings;  // one line each: widened sides, a level that no table holds
@@ -172,7 +173,11 @@ struct MemoryRequirement {
 
 // What Encoder::reconfigure changes. What is not set stays as it is.
 struct ConfigChanges {
-  std::optional<int> qp;  // from the next frame on
+  // From the next frame on. Within a clip they change what is set already: a crf cannot become a bitrate, and
+  // a limit or a buffer cannot come or go.
+  std::optional<int> qp;
+  std::optional<double> crf;
+  std::optional<std::int64_t> bitrate, max_bitrate, buffer_bits, max_frame_bytes;
   // From the next clip on: only before the first frame, or after flush and the last packet. The memory of the
   // encoder is kept where it suffices.
   std::optional<int> width, height;
