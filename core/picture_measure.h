@@ -1,11 +1,13 @@
-// The measure of a picture that rate control plans by: what would be left of its 4x4 blocks, predicted from
+// The measure of a picture that rate control plans by: what would be left of its blocks, predicted from
 // source samples and transformed, at every QP.
 //
 // Each coefficient has a strength: its magnitude over the smallest that survives quantisation at QP 0. It
 // survives at QP q if its strength is 2^(q / 6) at least, and its level has as many bits more as the strength
 // is powers of two above that. So a histogram of strengths tells the number of levels and the sum of their
-// logarithms at every QP at once, and a histogram of each block's greatest strength tells the number of coded
-// blocks. All are sums of integers, so the order in which blocks are measured does not matter.
+// logarithms at every QP at once. Whether a block has many levels or few that are far apart, which mode
+// decision mostly avoids to code, is told by the strengths of four groups of its coefficients. What
+// Intra_16x16 would code, which smooth areas need at high QPs, is told by its DC coefficients. All are sums
+// of integers, so the order in which blocks are measured does not matter.
 //
 // With adaptive quantisation by variance, strengths are divided by 2^(offset / 6), where `offset` is the
 // macroblock's weight in steps of QP. The offset that counts, from the picture's mean, is known only when all
@@ -24,38 +26,38 @@ namespace cu264::core {
 
 // Bin b of a histogram begins at strength (1 + b % 4 / 4) * 2^(b / 4 + kMeasureFirstOctave), where
 // kStrengthOfQp0 stands for QP 0.
-inline constexpr int kMeasureBins = 60;
+inline constexpr int kMeasureBins = 64;
 inline constexpr int kMeasureBinsPerOctave = 4;
 inline constexpr int kMeasureFirstOctave = 8;
 inline constexpr int kStrengthOfQp0 = 1480;
 inline constexpr int kLargestWeightSteps = 30;
 
-struct StrengthHistograms {
-  std::uint32_t coefficients[kMeasureBins];
-  std::uint32_t blocks[kMeasureBins];  // by the greatest strength of the block
+// What the histograms count.
+enum Measured : int {
+  kLumaLevels,     // coefficients of 4x4 blocks
+  kLumaTwoGroups,  // 4x4 blocks, by the second strongest of their four groups
+  kLumaAllGroups,  // 4x4 blocks, by the weakest group
+  kLumaDcLevels,   // DC coefficients of Intra_16x16
+  kChromaLevels,   // coefficients, DC and AC
+  kChromaBlocks,   // blocks, DC and AC, by their strongest coefficient
+  kMeasured
 };
 
 struct PictureMeasure {
   std::uint32_t macroblocks = 0;  // of the picture
   std::uint32_t measured = 0;     // of these
-  std::uint64_t activity = 0;     // sum of luma_cost
+  std::uint64_t activity = 0;     // sum of the costs of 4x4 luma blocks
   std::int64_t weights = 0;       // of adaptive quantisation, Q8 in steps of QP; sum over `measured`
-  StrengthHistograms luma = {};
-  StrengthHistograms chroma = {};  // DC and AC blocks of both planes
+  std::uint32_t histogram[kMeasured][kMeasureBins] = {};
 };
-
-CU264_HD void add_histogram(const std::uint32_t (&from)[kMeasureBins], std::uint32_t (&to)[kMeasureBins]) {
-  for (int i = 0; i < kMeasureBins; ++i) to[i] += from[i];
-}
 
 // The measure of both parts of a picture.
 CU264_HD PictureMeasure sum_of_measures(const PictureMeasure& a, const PictureMeasure& b) {
   PictureMeasure sum = a;
   sum.measured += b.measured, sum.activity += b.activity, sum.weights += b.weights;
-  add_histogram(b.luma.coefficients, sum.luma.coefficients);
-  add_histogram(b.luma.blocks, sum.luma.blocks);
-  add_histogram(b.chroma.coefficients, sum.chroma.coefficients);
-  add_histogram(b.chroma.blocks, sum.chroma.blocks);
+  for (int what = 0; what < kMeasured; ++what) {
+    for (int bin = 0; bin < kMeasureBins; ++bin) sum.histogram[what][bin] += b.histogram[what][bin];
+  }
   return sum;
 }
 
@@ -73,29 +75,66 @@ CU264_HD constexpr int strength_multiplier(int raster) {
          (limit * kMultiplier[0]);
 }
 
-// The same for a macroblock with a weight, by the scale of its steps.
-CU264_HD constexpr int scaled_multiplier(int raster, int scale) {
-  return (strength_multiplier(raster) * scale + 128) >> 8;
-}
-
-// Levels of the 2x2 transform of chroma DC have one more fractional bit.
-CU264_HD int chroma_dc_strength(int level, int multiplier_of_dc) {
-  return ((level < 0 ? -level : level) * multiplier_of_dc) >> kChromaDcExtraShift;
-}
-
 // 2^(-steps / 6) with eight fractional bits, for 0 <= steps <= kLargestWeightSteps.
 CU264_HD int strength_scale(int steps) {
   static constexpr std::uint16_t table[6] = {256, 228, 203, 181, 161, 144};
   return table[steps % 6] >> (steps / 6);
 }
 
-// The bin of a strength below 2^23, or less than 0 if it is weaker than all bins.
+// The strength of a coefficient in a macroblock of this scale, below 2^24. Levels of DC transforms have
+// `extra_shift` more fractional bits.
+CU264_HD int strength_of(int coefficient, int raster, int scale, int extra_shift = 0) {
+  const int multiplier = (strength_multiplier(raster) * scale + 128) >> 8;
+  return ((coefficient < 0 ? -coefficient : coefficient) * multiplier) >> extra_shift;
+}
+
+// The bin of a strength below 2^24, or less than 0 if it is weaker than all bins.
 CU264_HD int strength_bin(int strength) {
   // A float's exponent and the first bits of its mantissa; integers below 2^24 are exact in it.
   const float value = static_cast<float>(strength);
   std::int32_t bits = 0;
   std::memcpy(&bits, &value, sizeof bits);
   return (bits >> 21) - kMeasureBinsPerOctave * (127 + kMeasureFirstOctave);
+}
+
+// The group of a coefficient in raster order: its place in the zigzag scan modulo four.
+CU264_HD constexpr int coefficient_group(int raster) {
+  constexpr int kGroups[16] = {0, 1, 1, 2, 2, 0, 3, 0, 3, 0, 3, 1, 1, 2, 2, 3};
+  return kGroups[raster];
+}
+
+CU264_HD int greater(int a, int b) {
+  return a > b ? a : b;
+}
+CU264_HD int lesser(int a, int b) {
+  return a < b ? a : b;
+}
+
+// Counts a luma block's residual. Sink has count(Measured, strength).
+template <class Sink>
+CU264_FLOW void count_luma_block(const int (&x)[16], int scale, Sink& sink) {
+  int group[4] = {};
+  for (int i = 0; i < 16; ++i) {
+    const int strength = strength_of(x[i], i, scale);
+    sink.count(kLumaLevels, strength);
+    group[coefficient_group(i)] = greater(group[coefficient_group(i)], strength);
+  }
+  const int high = greater(group[0], group[1]), low = lesser(group[0], group[1]);
+  const int other_high = greater(group[2], group[3]), other_low = lesser(group[2], group[3]);
+  sink.count(kLumaTwoGroups, greater(lesser(high, other_high), greater(low, other_low)));
+  sink.count(kLumaAllGroups, lesser(low, other_low));
+}
+
+// Counts the AC coefficients of a chroma block.
+template <class Sink>
+CU264_FLOW void count_chroma_ac(const int (&x)[16], int scale, Sink& sink) {
+  int greatest = 0;
+  for (int i = 1; i < 16; ++i) {
+    const int strength = strength_of(x[i], i, scale);
+    sink.count(kChromaLevels, strength);
+    greatest = greater(greatest, strength);
+  }
+  sink.count(kChromaBlocks, greatest);
 }
 
 // ---- prediction from source samples, in the domain of the transform
@@ -123,6 +162,10 @@ struct LineCosts {
   int horizontal = 0;
 };
 
+CU264_HD LineCosts sum_of_costs(const LineCosts& a, const LineCosts& b) {
+  return {a.dc + b.dc, a.vertical + b.vertical, a.horizontal + b.horizontal};
+}
+
 // The magnitude of a coefficient, weighted by the norm of its basis function: five times for DC.
 CU264_HD int weighted(int coefficient, int raster) {
   constexpr int kWeight[3] = {5, 2, 3};
@@ -147,9 +190,16 @@ CU264_HD LineCosts line_costs(const int (&x)[16], const LineCoefficients& line, 
           inner + row + column_left + weighted(x[0] - line.left[0], 0)};
 }
 
+// What the prediction leaves of the DC coefficient alone.
+CU264_HD int dc_residual(int coefficient, const LineCoefficients& line, int dc, LineMode mode) {
+  return coefficient - (mode == LineMode::vertical     ? line.above[0]
+                        : mode == LineMode::horizontal ? line.left[0]
+                                                       : 16 * dc);
+}
+
 CU264_HD void subtract_line(int (&x)[16], const LineCoefficients& line, int dc, LineMode mode) {
   const int vertical = mode == LineMode::vertical ? 1 : 0, horizontal = mode == LineMode::horizontal ? 1 : 0;
-  x[0] -= vertical ? line.above[0] : horizontal ? line.left[0] : 16 * dc;
+  x[0] = dc_residual(x[0], line, dc, mode);
   for (int i = 1; i < 4; ++i) x[i] -= vertical * line.above[i], x[4 * i] -= horizontal * line.left[i];
 }
 
@@ -170,16 +220,18 @@ CU264_HD int sum_of(const int (&line)[4]) {
   return line[0] + line[1] + line[2] + line[3];
 }
 
-// Transforms a luma block and leaves what its best prediction leaves. Returns the cost of that.
-CU264_HD int luma_residual(int (&x)[16], const int (&above)[4], const int (&left)[4], bool has_above,
-                           bool has_left) {
-  int dc = 128;
-  if (has_above && has_left) {
-    dc = (sum_of(above) + sum_of(left) + 4) >> 3;
-  } else if (has_above || has_left) {
-    dc = ((has_above ? sum_of(above) : sum_of(left)) + 2) >> 2;
-  }
-  forward_transform4x4(x);
+// The DC value of a 4x4 luma block (H.264 8.3.1.2.3).
+CU264_HD int luma_block_dc(const int (&above)[4], const int (&left)[4], bool has_above, bool has_left) {
+  if (has_above && has_left) return (sum_of(above) + sum_of(left) + 4) >> 3;
+  if (has_above) return (sum_of(above) + 2) >> 2;
+  if (has_left) return (sum_of(left) + 2) >> 2;
+  return 128;
+}
+
+// Leaves of a transformed luma block what its best prediction leaves. Returns the cost of that.
+CU264_HD int predict_luma_block(int (&x)[16], const int (&above)[4], const int (&left)[4], bool has_above,
+                                bool has_left) {
+  const int dc = luma_block_dc(above, left, has_above, has_left);
   const LineCoefficients line = line_coefficients(above, left);
   const LineCosts costs = line_costs(x, line, dc);
   const LineMode mode = best_line(costs, has_above, has_left);

@@ -77,8 +77,10 @@ using Curve = std::array<std::int64_t, kPoints>;
 
 // The sizes at QP 0, 3 .. 51; none is larger than the one before.
 Curve size_curve(const core::PictureMeasure& measure, Preset preset) {
-  const Survivors luma(measure.luma.coefficients), luma_blocks(measure.luma.blocks);
-  const Survivors chroma(measure.chroma.coefficients), chroma_blocks(measure.chroma.blocks);
+  const auto& histogram = measure.histogram;
+  const Survivors luma(histogram[core::kLumaLevels]), two_groups(histogram[core::kLumaTwoGroups]);
+  const Survivors all_groups(histogram[core::kLumaAllGroups]), luma_dc(histogram[core::kLumaDcLevels]);
+  const Survivors chroma(histogram[core::kChromaLevels]), chroma_blocks(histogram[core::kChromaBlocks]);
   const std::int64_t measured = std::max<std::int64_t>(measure.measured, 1);
   const int mean_weight = static_cast<int>(measure.weights / measured);
   Curve curve{};
@@ -86,9 +88,12 @@ Curve size_curve(const core::PictureMeasure& measure, Preset preset) {
     const int qp_q8 = point * kPointDistance;
     const int luma_qp = qp_q8 - mean_weight, chroma_qp = chroma_qp_q8(qp_q8) - mean_weight;
     const std::int64_t counts[kBitWeights] = {static_cast<std::int64_t>(measure.measured),
-                                              luma_blocks.at(luma_qp),
+                                              two_groups.at(luma_qp),
+                                              all_groups.at(luma_qp),
                                               luma.at(luma_qp),
                                               luma.doublings_at(luma_qp),
+                                              luma_dc.at(luma_qp),
+                                              luma_dc.doublings_at(luma_qp),
                                               chroma_blocks.at(chroma_qp),
                                               chroma.at(chroma_qp),
                                               chroma.doublings_at(chroma_qp)};

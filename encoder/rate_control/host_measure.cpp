@@ -10,46 +10,22 @@
 namespace cu264::encoder {
 namespace {
 
-using core::StrengthHistograms;
-
-// The multipliers of a macroblock, which contain its weight.
-struct Multipliers {
-  int of[16];
-
-  explicit Multipliers(int steps) {
-    const int scale = core::strength_scale(steps);
-    for (int i = 0; i < 16; ++i) of[i] = core::scaled_multiplier(i, scale);
+// Counts into a measure.
+struct Counter {
+  core::PictureMeasure& measure;
+  void count(core::Measured what, int strength) {
+    const int bin = core::strength_bin(strength);
+    if (bin >= 0) ++measure.histogram[what][bin];
   }
 };
 
-int magnitude(int value) {
-  return value < 0 ? -value : value;
-}
-
-void count(int strength, std::uint32_t* histogram) {
-  const int bin = core::strength_bin(strength);
-  if (bin >= 0) ++histogram[bin];
-}
-
-// Counts coefficients first .. 15 of a block in raster order.
-void count_block(const int (&x)[16], int first, const Multipliers& multipliers,
-                 StrengthHistograms& histograms) {
-  int greatest = 0;
-  for (int i = first; i < 16; ++i) {
-    const int strength = magnitude(x[i]) * multipliers.of[i];
-    greatest = std::max(greatest, strength);
-    count(strength, histograms.coefficients);
-  }
-  count(greatest, histograms.blocks);
-}
-
-// The samples of a 4x4 block and those next to it. Those outside the plane are not read; they are 0.
+// The samples of a 4x4 block, and four samples of the row and the column that it is predicted from, which are
+// 0 outside the plane.
 struct BlockSamples {
   int samples[16];
   int above[4] = {};
   int left[4] = {};
 
-  // `line_y` and `line_x` are the row and the column that the block is predicted from.
   BlockSamples(const Plane& plane, int x, int y, int line_x, int line_y) {
     for (int i = 0; i < 16; ++i) samples[i] = plane.row(y + i / 4)[x + i % 4];
     for (int i = 0; i < 4 && line_y >= 0; ++i) above[i] = plane.row(line_y)[x + i];
@@ -57,51 +33,72 @@ struct BlockSamples {
   }
 };
 
-void measure_luma(const Plane& luma, int mb_x, int mb_y, const Multipliers& multipliers,
-                  core::PictureMeasure& measure) {
+void measure_luma(const Plane& luma, int mb_x, int mb_y, int scale, core::PictureMeasure& measure) {
+  const bool has_above = mb_y > 0, has_left = mb_x > 0;
+  Counter counter{measure};
+  core::LineCoefficients lines[16];
+  core::LineCosts costs;
+  int transformed[16][16], sum_above = 0, sum_left = 0;
+  for (int i = 0; i < 16; ++i) {
+    if (has_above) sum_above += luma.row(16 * mb_y - 1)[16 * mb_x + i];
+    if (has_left) sum_left += luma.row(16 * mb_y + i)[16 * mb_x - 1];
+  }
+  const int dc = core::intra16x16_dc(has_left, sum_left, has_above, sum_above, 8);
   for (int block = 0; block < 16; ++block) {
     const int x = 16 * mb_x + 4 * (block % 4), y = 16 * mb_y + 4 * (block / 4);
-    BlockSamples at(luma, x, y, x - 1, y - 1);
-    const int cost = core::luma_residual(at.samples, at.above, at.left, y > 0, x > 0);
-    measure.activity += static_cast<std::uint64_t>(cost);
-    count_block(at.samples, 0, multipliers, measure.luma);
+    const BlockSamples whole(luma, x, y, 16 * mb_x - 1, 16 * mb_y - 1), own(luma, x, y, x - 1, y - 1);
+    int(&coefficients)[16] = transformed[block];
+    std::copy_n(own.samples, 16, coefficients);
+    core::forward_transform4x4(coefficients);
+    lines[block] = core::line_coefficients(whole.above, whole.left);
+    costs = core::sum_of_costs(costs, core::line_costs(coefficients, lines[block], dc));
+    int residual[16];
+    std::copy_n(coefficients, 16, residual);
+    measure.activity +=
+        static_cast<std::uint64_t>(core::predict_luma_block(residual, own.above, own.left, y > 0, x > 0));
+    core::count_luma_block(residual, scale, counter);
+  }
+  const core::LineMode mode = core::best_line(costs, has_above, has_left);
+  int levels[16];
+  for (int i = 0; i < 16; ++i) levels[i] = core::dc_residual(transformed[i][0], lines[i], dc, mode);
+  core::hadamard4x4(levels);
+  for (const int level : levels) {
+    counter.count(core::kLumaDcLevels, core::strength_of(level, 0, scale, core::kLumaDcExtraShift));
   }
 }
 
-void measure_chroma(const Plane (&planes)[3], int mb_x, int mb_y, const Multipliers& multipliers,
-                    StrengthHistograms& histograms) {
+void measure_chroma(const Plane (&planes)[3], int mb_x, int mb_y, int scale, core::PictureMeasure& measure) {
   const bool has_above = mb_y > 0, has_left = mb_x > 0;
+  Counter counter{measure};
   int samples[8][16], dc[8];
-  core::LineCoefficients line[8];
+  core::LineCoefficients lines[8];
   core::LineCosts costs;
   for (int block = 0; block < 8; ++block) {
     const int column = block & 1, row = block >> 1 & 1;
-    BlockSamples at(planes[1 + block / 4], 8 * mb_x + 4 * column, 8 * mb_y + 4 * row, 8 * mb_x - 1,
-                    8 * mb_y - 1);
+    const BlockSamples at(planes[1 + block / 4], 8 * mb_x + 4 * column, 8 * mb_y + 4 * row, 8 * mb_x - 1,
+                          8 * mb_y - 1);
     dc[block] = core::intra_chroma_dc(column, row, has_left, core::sum_of(at.left), has_above,
                                       core::sum_of(at.above), 8);
     std::copy_n(at.samples, 16, samples[block]);
     core::forward_transform4x4(samples[block]);
-    line[block] = core::line_coefficients(at.above, at.left);
-    const core::LineCosts own = core::line_costs(samples[block], line[block], dc[block]);
-    costs.dc += own.dc, costs.vertical += own.vertical, costs.horizontal += own.horizontal;
+    lines[block] = core::line_coefficients(at.above, at.left);
+    costs = core::sum_of_costs(costs, core::line_costs(samples[block], lines[block], dc[block]));
   }
   const core::LineMode mode = core::best_line(costs, has_above, has_left);
   for (int block = 0; block < 8; ++block) {
-    core::subtract_line(samples[block], line[block], dc[block], mode);
-    count_block(samples[block], 1, multipliers, histograms);
+    core::subtract_line(samples[block], lines[block], dc[block], mode);
+    core::count_chroma_ac(samples[block], scale, counter);
   }
   for (int plane = 0; plane < 2; ++plane) {
-    int levels[4];
+    int levels[4], greatest = 0;
     for (int i = 0; i < 4; ++i) levels[i] = samples[4 * plane + i][0];
     core::hadamard2x2(levels);
-    int greatest = 0;
     for (const int level : levels) {
-      const int strength = core::chroma_dc_strength(level, multipliers.of[0]);
-      greatest = std::max(greatest, strength);
-      count(strength, histograms.coefficients);
+      const int strength = core::strength_of(level, 0, scale, core::kChromaDcExtraShift);
+      greatest = core::greater(greatest, strength);
+      counter.count(core::kChromaLevels, strength);
     }
-    count(greatest, histograms.blocks);
+    counter.count(core::kChromaBlocks, greatest);
   }
 }
 
@@ -120,9 +117,9 @@ core::PictureMeasure measure_planes(const Plane (&planes)[3], const std::optiona
           measure.weights += weight;
           steps = weight_steps(weight);
         }
-        const Multipliers multipliers(steps);
-        measure_luma(luma, mb_x, mb_y, multipliers, measure);
-        measure_chroma(planes, mb_x, mb_y, multipliers, measure.chroma);
+        const int scale = core::strength_scale(steps);
+        measure_luma(luma, mb_x, mb_y, scale, measure);
+        measure_chroma(planes, mb_x, mb_y, scale, measure);
         ++measure.measured;
       }
     }

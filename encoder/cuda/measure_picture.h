@@ -1,0 +1,41 @@
+// The measure of a picture on the device (core/picture_measure.h).
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <optional>
+
+#include "core/device_batch.h"
+#include "core/picture_measure.h"
+#include "encoder/adaptive_quantisation/qp_offsets.h"
+
+namespace cu264::encoder::cuda {
+
+// Where thread blocks add up what they have measured. It is zero before a picture and after it.
+struct MeasureSums {
+  std::uint32_t histogram[core::kMeasured * core::kMeasureBins];
+  unsigned long long activity;
+  unsigned long long weights;
+  std::uint32_t measured;
+  std::uint32_t finished_blocks;
+};
+
+struct MeasureInput {
+  core::SourcePicture planes;
+  PixelFormat format = PixelFormat::i420;  // i420, nv12 or gray8
+  int width = 0;
+  int height = 0;
+  bool weighs = false;  // whether macroblocks are weighed as by `aq`
+  AqParams aq;
+};
+
+MeasureInput measure_input(const core::SourcePicture& planes, PixelFormat format, int width, int height,
+                           const std::optional<AqParams>& aq);
+
+// Measures a picture with planes of any pitch and alignment, and writes the measure to `result`, which is
+// memory of the device or page-locked memory. Asynchronous on `stream`; one picture at a time uses `d_sums`.
+void launch_measure(const MeasureInput& input, MeasureSums* d_sums, core::PictureMeasure* result,
+                    cudaStream_t stream);
+
+}  // namespace cu264::encoder::cuda
