@@ -60,7 +60,7 @@ void read_rate(const ParsedOptions& parsed, const std::string& input, EncodeOpti
   if (pipe) usage("--target-size reads the input several times, which a pipe does not allow", "name a file");
 }
 
-// Filler data have no place in these files (ISO/IEC 14496-15, 5.3.2).
+// Filler data have no place in these files (ISO/IEC 14496-15).
 void check_filler(const EncodeOptions& options) {
   const Config& config = options.config;
   if ((config.cbr || config.frame_bytes > 0) && io::is_mp4_family(options.container)) {

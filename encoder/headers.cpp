@@ -1,5 +1,6 @@
 #include "encoder/headers.h"
 
+#include <charconv>
 #include <optional>
 #include <string>
 
@@ -98,6 +99,27 @@ void append_text(std::string& text, const char* name, const std::string& value) 
   text += "=" + value;
 }
 
+// What decides QPs, by the names and in the units of Config.
+void append_rate(std::string& text, const Config& config) {
+  const auto append = [&](const char* name, std::int64_t value) {
+    if (value > 0) append_text(text, name, std::to_string(value));
+  };
+  append("bitrate", config.bitrate);
+  if (config.crf) {
+    char digits[32];
+    const auto end = std::to_chars(digits, digits + sizeof digits, *config.crf).ptr;
+    append_text(text, "crf", std::string(digits, end));
+  } else if (config.bitrate == 0) {
+    append_text(text, "qp", std::to_string(config.qp));
+  }
+  append("max-bitrate", config.max_bitrate);
+  append("buffer-bits", config.buffer_bits);
+  if (config.cbr) append_text(text, "cbr", "on");
+  append("max-frame-bytes", config.max_frame_bytes);
+  append("frame-bytes", config.frame_bytes);
+  if (config.on_overflow == OnOverflow::drop) append_text(text, "on-overflow", "drop");
+}
+
 }  // namespace
 
 std::vector<std::uint8_t> sps_rbsp(const Config& config, int level_idc) {
@@ -166,7 +188,7 @@ std::vector<std::uint8_t> sei_rbsp(const Config& config) {
   std::string text = std::string("cu264 ") + version();
   append_text(text, "profile", "baseline");
   append_text(text, "preset", name_of(config.preset));
-  append_text(text, "qp", std::to_string(config.qp));
+  append_rate(text, config);
   if (config.edge_guided != 0) append_text(text, "edge-guided", std::to_string(config.edge_guided));
   if (coded_aq(config) == AdaptiveQuantisation::variance) append_text(text, "aq", "variance");
   append_text(text, "slices", std::to_string(config.slices));

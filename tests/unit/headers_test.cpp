@@ -402,6 +402,19 @@ TEST(Headers, SeiNamesEncoderAndSettings) {
                                   " profile=baseline preset=fast qp=33 slices=3 deblock=off");
 }
 
+TEST(Headers, SeiNamesRateControl) {
+  Config config = sized(64, 64);
+  config.crf = 21.5, config.max_frame_bytes = 9000, config.on_overflow = cu264::OnOverflow::drop;
+  EXPECT_NE(sei_text(config).find(" crf=21.5 max-frame-bytes=9000 on-overflow=drop aq=variance slices=1"),
+            std::string::npos)
+      << sei_text(config);
+  config = sized(64, 64);
+  config.bitrate = 2000000, config.buffer_bits = 1000000, config.cbr = true;
+  EXPECT_NE(sei_text(config).find(" bitrate=2000000 buffer-bits=1000000 cbr=on aq=variance"),
+            std::string::npos)
+      << sei_text(config);
+}
+
 // The headers have the same bytes for any backend and number of threads.
 TEST(Headers, SeiHoldsNothingThatLeavesTheBytesAlone) {
   Config one = sized(64, 64);
