@@ -47,7 +47,8 @@ struct PictureMeasure {
   std::uint32_t macroblocks = 0;  // of the picture
   std::uint32_t measured = 0;     // of these
   std::uint64_t activity = 0;     // sum of the costs of 4x4 luma blocks
-  std::int64_t weights = 0;       // of adaptive quantisation, Q8 in steps of QP; sum over `measured`
+  std::int64_t weights = 0;       // sum of log2 of the variance of macroblocks, Q8, above that of a flat one
+  std::int32_t aq_strength = 0;   // Q8, of adaptive quantisation by variance; 0: strengths are not divided
   std::uint32_t histogram[kMeasured][kMeasureBins] = {};
 };
 

@@ -15,6 +15,7 @@
 #include "encoder/frame_layout.h"
 #include "encoder/packed_frame.h"
 #include "encoder/rate_control/analyser.h"
+#include "encoder/rate_control/weight_steps.h"
 
 namespace cu264::encoder::cuda {
 namespace {
@@ -126,7 +127,7 @@ class DeviceAnalyser final : public Analyser {
     const SourcePicture planes = uploader_.upload(source, written, slot->planes.get());
     slot->ready.record(stream);
     const PixelFormat format = Uploader::format_on_device(frame.format);
-    launch_measure(measure_input(planes, format, params_.width, params_.height, params_.aq),
+    launch_measure({planes, format, params_.width, params_.height, variance_strength(params_.aq)},
                    reinterpret_cast<MeasureSums*>(sums_.get()), slot->result, stream);
     slot->measured.record(stream);
     Frame to_code = source;

@@ -125,18 +125,14 @@ struct LaneSums {
 // The scale of the macroblock's strengths; 0, which no strength survives, outside the picture.
 __device__ int scale_of_macroblock(const MeasureInput& input, const LaneBlock& block, bool active, bool first,
                                    LaneSums& sums) {
-  int steps = 0;
-  if (input.weighs) {
-    MacroblockSums own;
+  MacroblockSums own;
 #pragma unroll
-    for (int i = 0; i < 16; ++i) add_sample(own, sample_of(block.row[i / 4], i % 4), false);
-    own.sum = sum_over<1, 8>(own.sum), own.squares = sum_over<1, 8>(own.squares);
-    const int weight = weight_of_macroblock(input.aq, own);
-    if (active && first) sums.weights += static_cast<unsigned long long>(weight);
-    steps = weight_steps(weight);
-  }
+  for (int i = 0; i < 16; ++i) add_sample(own, sample_of(block.row[i / 4], i % 4), false);
+  own.sum = sum_over<1, 8>(own.sum), own.squares = sum_over<1, 8>(own.squares);
+  const int weight = weight_above_flat(own);
+  if (active && first) sums.weights += static_cast<unsigned long long>(weight);
   sums.measured += active && first;
-  return active ? core::strength_scale(steps) : 0;
+  return active ? core::strength_scale(weight_steps(weight, input.aq_strength)) : 0;
 }
 
 // The luma of a macroblock, with the block in raster order that the lane's number modulo 16 gives. Returns
@@ -228,13 +224,15 @@ __device__ void add_counters(const std::uint32_t (&s_counters)[kCounters][32], M
 }
 
 // Moves the picture's sums to the result.
-__device__ void write_result(MeasureSums* d_sums, int macroblocks, core::PictureMeasure* result) {
+__device__ void write_result(MeasureSums* d_sums, int macroblocks, int aq_strength,
+                             core::PictureMeasure* result) {
   std::uint32_t* const bins = &result->histogram[0][0];
   for (int bin = static_cast<int>(threadIdx.x); bin < kBins; bin += kThreads) {
     bins[bin] = atomicExch(&d_sums->histogram[bin], 0u);
   }
   if (threadIdx.x != 0) return;
   result->macroblocks = static_cast<std::uint32_t>(macroblocks);
+  result->aq_strength = aq_strength;
   result->measured = atomicExch(&d_sums->measured, 0u);
   result->activity = atomicExch(&d_sums->activity, 0ull);
   result->weights = static_cast<std::int64_t>(atomicExch(&d_sums->weights, 0ull));
@@ -285,15 +283,10 @@ __global__ void __launch_bounds__(kThreads)
   __syncthreads();
   if (!s_last) return;
   __threadfence();
-  write_result(d_sums, macroblocks, result);
+  write_result(d_sums, macroblocks, input.aq_strength, result);
 }
 
 }  // namespace
-
-MeasureInput measure_input(const core::SourcePicture& planes, PixelFormat format, int width, int height,
-                           const std::optional<AqParams>& aq) {
-  return {planes, format, width, height, weighs_macroblocks(aq), aq.value_or(AqParams())};
-}
 
 void launch_measure(const MeasureInput& input, MeasureSums* d_sums, core::PictureMeasure* result,
                     cudaStream_t stream) {

@@ -4,11 +4,9 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
-#include <optional>
 
 #include "core/device_batch.h"
 #include "core/picture_measure.h"
-#include "encoder/adaptive_quantisation/qp_offsets.h"
 
 namespace cu264::encoder::cuda {
 
@@ -26,12 +24,8 @@ struct MeasureInput {
   PixelFormat format = PixelFormat::i420;  // i420, nv12 or gray8
   int width = 0;
   int height = 0;
-  bool weighs = false;  // whether macroblocks are weighed as by `aq`
-  AqParams aq;
+  int aq_strength = 0;  // as PictureMeasure::aq_strength
 };
-
-MeasureInput measure_input(const core::SourcePicture& planes, PixelFormat format, int width, int height,
-                           const std::optional<AqParams>& aq);
 
 // Measures a picture with planes of any pitch and alignment, and writes the measure to `result`, which is
 // memory of the device or page-locked memory. Asynchronous on `stream`; one picture at a time uses `d_sums`.

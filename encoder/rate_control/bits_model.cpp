@@ -82,7 +82,7 @@ Curve size_curve(const core::PictureMeasure& measure, Preset preset) {
   const Survivors all_groups(histogram[core::kLumaAllGroups]), luma_dc(histogram[core::kLumaDcLevels]);
   const Survivors chroma(histogram[core::kChromaLevels]), chroma_blocks(histogram[core::kChromaBlocks]);
   const std::int64_t measured = std::max<std::int64_t>(measure.measured, 1);
-  const int mean_weight = static_cast<int>(measure.weights / measured);
+  const int mean_weight = static_cast<int>(measure.weights / measured) * measure.aq_strength / kQpOne;
   Curve curve{};
   for (int point = kPoints - 1; point >= 0; --point) {
     const int qp_q8 = point * kPointDistance;
@@ -101,8 +101,9 @@ Curve size_curve(const core::PictureMeasure& measure, Preset preset) {
     std::int64_t sum = 0;
     for (int i = 0; i < kBitWeights; ++i) sum += weights.of[i] * counts[i];
     const std::int64_t bits = (sum / kWeightOne) * measure.macroblocks / measured;
-    curve[point] =
-        std::max<std::int64_t>({bits, point + 1 < kPoints ? curve[point + 1] : 0, measure.macroblocks});
+    // At least a bit for a macroblock, and at most what I_PCM takes.
+    const std::int64_t least = std::max<std::int64_t>(measure.macroblocks, 1), most = least * 3200;
+    curve[point] = std::max(std::clamp(bits, least, most), point + 1 < kPoints ? curve[point + 1] : 0);
   }
   return curve;
 }
@@ -123,13 +124,16 @@ std::int64_t predicted_bits(const core::PictureMeasure& measure, int qp_q8, Pres
 }
 
 int crf_qp_q8(const core::PictureMeasure& measure, int crf_q8) {
-  // x264's quantiser grows with the complexity to the power 1 - qcomp = 0.4: by 2.4 QPs for twice of it.
-  constexpr int kQpsOfDoubling = 614;
-  constexpr int kComplexityOfEqual = 11 * kLogOne;  // where QP and crf are the same
+  // The scale of x264 from its second picture on, fitted by sizes (bench/results/rate-model.md): its
+  // quantiser grows with the complexity of a picture, and its adaptive quantisation raises the mean with the
+  // variance. All are multiplied by 256.
+  constexpr int kOfCrf = 238, kOfActivity = 340, kOfWeight = 348, kOffset = -3628;
   const std::int64_t measured = std::max<std::int64_t>(measure.measured, 1);
-  const std::int64_t complexity = static_cast<std::int64_t>(measure.activity) / measured + 1;
-  const int rise = (log2_q16(complexity) - kComplexityOfEqual) / kQpOne * kQpsOfDoubling / kQpOne;
-  return std::clamp(crf_q8 + rise, 0, kHighestQpQ8);
+  const int activity =
+      log2_q16(static_cast<std::int64_t>(measure.activity) / measured + 1) / (kLogOne / kQpOne);
+  const int weight = static_cast<int>(measure.weights / measured);
+  const int qp = (kOfCrf * crf_q8 + kOfActivity * activity + kOfWeight * weight) / kQpOne + kOffset;
+  return std::clamp(qp, 0, kHighestQpQ8);
 }
 
 }  // namespace cu264::encoder

@@ -107,17 +107,14 @@ void measure_chroma(const Plane (&planes)[3], int mb_x, int mb_y, int scale, cor
 core::PictureMeasure measure_planes(const Plane (&planes)[3], const std::optional<AqParams>& aq) {
   const Plane& luma = planes[0];
   const int mb_width = luma.width / 16, mb_height = luma.height / 16;
+  const int strength = variance_strength(aq);
   const auto measure_rows = [&](const tbb::blocked_range<int>& rows, core::PictureMeasure measure) {
     for (int mb_y = rows.begin(); mb_y < rows.end(); ++mb_y) {
       for (int mb_x = 0; mb_x < mb_width; ++mb_x) {
-        int steps = 0;
-        if (weighs_macroblocks(aq)) {
-          const int weight = weight_of_macroblock(
-              *aq, macroblock_sums(luma.row(0), luma.width, nullptr, 0, luma.width, luma.height, mb_x, mb_y));
-          measure.weights += weight;
-          steps = weight_steps(weight);
-        }
-        const int scale = core::strength_scale(steps);
+        const int weight = weight_above_flat(
+            macroblock_sums(luma.row(0), luma.width, nullptr, 0, luma.width, luma.height, mb_x, mb_y));
+        const int scale = core::strength_scale(weight_steps(weight, strength));
+        measure.weights += weight;
         measure_luma(luma, mb_x, mb_y, scale, measure);
         measure_chroma(planes, mb_x, mb_y, scale, measure);
         ++measure.measured;
@@ -128,6 +125,7 @@ core::PictureMeasure measure_planes(const Plane (&planes)[3], const std::optiona
   core::PictureMeasure measure = tbb::parallel_reduce(
       tbb::blocked_range<int>(0, mb_height), core::PictureMeasure(), measure_rows, core::sum_of_measures);
   measure.macroblocks = static_cast<std::uint32_t>(mb_width * mb_height);
+  measure.aq_strength = strength;
   return measure;
 }
 

@@ -1,5 +1,5 @@
-// What adaptive quantisation means for a picture's measure: by how many steps of QP each macroblock is coded
-// more coarsely than one without variance.
+// What adaptive quantisation by variance means for a picture's measure: by how many steps of QP a macroblock
+// is coded more coarsely than a flat one.
 #pragma once
 
 #include <optional>
@@ -10,18 +10,18 @@
 namespace cu264::encoder {
 
 // Offsets by edges are left to the correction that rate control learns.
-inline bool weighs_macroblocks(const std::optional<AqParams>& aq) {
-  return aq && aq->mode == AqMode::variance && aq->strength > 0;
+inline int variance_strength(const std::optional<AqParams>& aq) {
+  return aq && aq->mode == AqMode::variance ? aq->strength : 0;
 }
 
-// In steps of QP, Q8; not negative.
-CU264_HD int weight_of_macroblock(const AqParams& aq, const MacroblockSums& sums) {
-  return (variance_weight(sums) - variance_weight({})) * aq.strength / kStrengthOne;
+// log2 of the variance in Q8, from 0 of a flat macroblock.
+CU264_HD int weight_above_flat(const MacroblockSums& sums) {
+  return variance_weight(sums) - variance_weight({});
 }
 
-CU264_HD int weight_steps(int weight) {
-  const int steps = (weight + 128) >> 8;
-  return steps < core::kLargestWeightSteps ? steps : core::kLargestWeightSteps;
+CU264_HD int weight_steps(int weight, int strength) {
+  const int steps = (weight * strength / kStrengthOne + 128) >> 8;
+  return core::lesser(steps, core::kLargestWeightSteps);
 }
 
 }  // namespace cu264::encoder
