@@ -8,6 +8,10 @@ namespace cu264::encoder {
 inline constexpr int kMaxThreads = 1024;
 inline constexpr int kMaxBatch = 1024;
 inline constexpr int kMaxDevices = 64;
+// Of Config::bitrate, max_bitrate and buffer_bits; far beyond level 6.2, and what an HRD can say.
+inline constexpr std::int64_t kMostBits = 60'000'000'000;
+// Of max_frame_bytes and frame_bytes. The least has room for headers, whatever the picture needs.
+inline constexpr std::int64_t kMostFrameBytes = 1 << 30;
 // Chroma converted from RGB lies in the middle of its 2x2 samples: type 1 of H.264 figure E-1.
 inline constexpr int kChromaOfRgb = 1;
 
