@@ -59,7 +59,8 @@ class RateControl(CommandTest):
     def test_target_size_reads_files_only(self):
         with open(self.input, "rb") as pipe:
             self.refuse(1, "reads the input several times", "-", "--target-size", "50000", stdin=pipe)
-        self.refuse(1, "writes the output several times", self.input, "--target-size", "50000", "--format", "h264", output="-")
+        self.refuse(1, "writes the output several times", self.input, "--target-size", "50000", "--format", "h264",
+                    output="-")
 
     def test_qp_file(self):
         qps = self.write("qps.txt", "0 I 40\n3 K 12\n\n4 i -1\n5 I\n11 I 51\n999 I 3\n")
@@ -155,7 +156,8 @@ class RateControl(CommandTest):
         sound = self.path("sound.mkv")
         subprocess.run(["ffmpeg", "-v", "error", "-y", "-i", self.long, "-f", "lavfi", "-i", "sine=440", "-t", "3", "-c:v",
                         "ffv1", "-c:a", "aac", sound], check=True, stdin=subprocess.DEVNULL)
-        for name, source, target in (("size.264", self.long, 300000), ("size.mp4", sound, 500000), ("size.mkv", sound, 150000)):
+        for name, source, target in (("size.264", self.long, 300000), ("size.mp4", sound, 500000),
+                                     ("size.mkv", sound, 150000)):
             with self.subTest(name=name):
                 done = self.encode(source, "-o", self.path(name), "--preset", "fast", "--target-size", target)
                 self.assertLessEqual(self.size(name), target)

@@ -1,4 +1,5 @@
-// --target-size: the search ends within its passes at a file of the size asked for, or says why there is none.
+// --target-size: the search ends within its passes at a file of the size asked for, or says why there is
+// none.
 #include "app/size_search.h"
 
 #include <gtest/gtest.h>
@@ -61,7 +62,9 @@ TEST(SizeSearch, AGoodGuessTakesTwoPasses) {
 
 // With few sizes to choose from, the largest that fits is taken.
 TEST(SizeSearch, StepsThatAreTooCoarseGiveTheNextBelow) {
-  const SizeOf steps = [](double crf) { return static_cast<std::int64_t>(1e6 * std::exp(-0.12 * std::floor(crf / 4) * 4)); };
+  const SizeOf steps = [](double crf) {
+    return static_cast<std::int64_t>(1e6 * std::exp(-0.12 * std::floor(crf / 4) * 4));
+  };
   for (const std::int64_t target : {100000, 200000, 50000, 77777}) {
     SizeSearch search(target, 0);
     const std::int64_t bytes = run(search, steps, 0);
