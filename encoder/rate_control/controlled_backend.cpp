@@ -195,8 +195,8 @@ class ControlledBackend::Pipeline {
       return;
     }
     RateController& controller = picture.stream->controller;
-    const Preset preset = params_.preset;
-    BitsCurve curve([=](int qp) { return predicted_bits(*measure, qp * kQpOne, preset); });
+    BitsCurve curve(
+        [sizes = size_curve(*measure, params_.preset)](int qp) { return bits_at(sizes, qp * kQpOne); });
     const std::optional<int> crf_q8 = picture.control->settings.crf_q8;
     const int crf_qp = crf_q8 ? crf_qp_q8(*measure, *crf_q8) : 0;
     picture.number = controller.next_number();
