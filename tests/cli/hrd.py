@@ -35,7 +35,7 @@ class Buffer:
         self.size = (head["cpb_size_value_minus1[0]"] + 1) << (4 + head["cpb_size_scale"])
         tick = Fraction(head["num_units_in_tick"], head["time_scale"])
         self.faults = []
-        self.fullness = []  # after each picture has left
+        self.fullness = []  # after each picture has left; None once all of the stream has arrived
         self.seconds = 0
         removal, arrived, pending = Fraction(0), Fraction(0), []  # pending: (start, end, bits) of pictures in the buffer
         times = []
@@ -65,5 +65,5 @@ class Buffer:
                 full += size if end <= moment else (moment - begin) * self.rate
             if full > self.size:
                 self.faults.append(f"picture {number}: overflow by {float(full - self.size):.0f} bits")
-            self.fullness.append(float(full - bits))
+            self.fullness.append(float(full - bits) if times[-1][1] > moment else None)
         self.seconds = len(units) * 2 * tick
