@@ -22,6 +22,16 @@ Error too_large(std::uint64_t index, const RateSettings& settings, std::int64_t 
                        : "use a larger buffer or bitrate, or have such pictures left out (on-overflow drop)");
 }
 
+// Whether pictures of both are measured in the same way.
+bool same_analysis(const StageParams& a, const StageParams& b) {
+  const auto aq = [](const StageParams& params) {
+    return params.aq ? std::pair(static_cast<int>(params.aq->mode), params.aq->strength) : std::pair(-1, 0);
+  };
+  return a.width == b.width && a.height == b.height && a.threads == b.threads && aq(a) == aq(b) &&
+         a.input_format == b.input_format && a.matrix_coefficients == b.matrix_coefficients &&
+         a.full_range == b.full_range;
+}
+
 }  // namespace
 
 int controlled_batch(int batch, std::size_t devices) {
@@ -33,13 +43,13 @@ class ControlledBackend::Pipeline {
  public:
   Pipeline(std::unique_ptr<Backend> inner, MakeAnalyser make_analyser, const StageParams& params,
            std::vector<int> devices, int batch)
-      : inner_(std::move(inner)), make_analyser_(make_analyser), devices_(std::move(devices)) {
+      : make_analyser_(make_analyser), devices_(std::move(devices)), inner_(std::move(inner)) {
     adopt(params, batch);
   }
 
   void adopt(const StageParams& params, int batch) {
+    if (!analyser_ || !same_analysis(params, params_)) analyser_ = make_analyser_(params, devices_);
     params_ = params;
-    analyser_ = make_analyser_(params, devices_);
     const int most = std::min(inner_->capacity(), std::max(kMostInInner / batch, 1) * batch);
     inner_limit_ = static_cast<std::size_t>(most);
     // Pictures that are coded again wait for a batch of their own, which must not keep others from coming.
@@ -332,7 +342,6 @@ class ControlledBackend::Pipeline {
     return true;
   }
 
-  const std::unique_ptr<Backend> inner_;
   const MakeAnalyser make_analyser_;
   const std::vector<int> devices_;
   StageParams params_;
@@ -349,6 +358,8 @@ class ControlledBackend::Pipeline {
   bool waits_for_first_ = false;
   bool flushed_ = false;
   bool draining_ = false;  // the inner backend was flushed, and takes pictures when it is empty
+  // Destroyed first, because it may still read frames.
+  const std::unique_ptr<Backend> inner_;
 };
 
 ControlledBackend::ControlledBackend(std::unique_ptr<Backend> inner, MakeAnalyser make_analyser,
