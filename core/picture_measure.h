@@ -66,14 +66,24 @@ CU264_HD PictureMeasure sum_of_measures(const PictureMeasure& a, const PictureMe
 
 // What the magnitude of a coefficient is multiplied with to give its strength: the quantiser's multiplier of
 // its position class over the limit of the dead zone at its frequency, 1024 for DC.
+struct StrengthMultipliers {
+  int of[16] = {};
+
+  constexpr StrengthMultipliers() {
+    constexpr int kMultiplier[3] = {13107, 5243, 8066};  // quant_multiplier of QP 0
+    for (int i = 0; i < 16; ++i) {
+      const int x = i & 3, y = i >> 2, odd = (x & 1) + (y & 1);
+      const int limit = kDeadZoneLuma.first_level + kDeadZoneLuma.rise * (x + y);
+      const int multiplier = kMultiplier[odd == 0 ? 0 : odd == 2 ? 1 : 2];
+      of[i] = (1024 * kDeadZoneLuma.first_level * multiplier + limit * (kMultiplier[0] / 2)) /
+              (limit * kMultiplier[0]);
+    }
+  }
+};
+
 CU264_HD constexpr int strength_multiplier(int raster) {
-  constexpr int kMultiplier[3] = {13107, 5243, 8066};
-  const int x = raster & 3, y = raster >> 2;
-  const int odd = (x & 1) + (y & 1);
-  const int position = odd == 0 ? 0 : odd == 2 ? 1 : 2;
-  const int limit = kDeadZoneLuma.first_level + kDeadZoneLuma.rise * (x + y);
-  return (1024 * kDeadZoneLuma.first_level * kMultiplier[position] + limit * (kMultiplier[0] / 2)) /
-         (limit * kMultiplier[0]);
+  constexpr StrengthMultipliers kMultipliers;
+  return kMultipliers.of[raster];
 }
 
 // 2^(-steps / 6) with eight fractional bits, for 0 <= steps <= kLargestWeightSteps.

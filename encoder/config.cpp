@@ -91,10 +91,9 @@ void validate_rate(const Config& config) {
             "pictures of max-frame-bytes do not fill the constant bitrate",
             "use at least " + std::to_string(room));
   }
-  const bool fills = config.cbr || config.frame_bytes > 0;
-  if (fills && config.device_output) {
-    throw Error(ErrorCode::unsupported, "filler data cannot be appended to packets on the device",
-                "clear Config::device_output, or drop cbr and frame-bytes");
+  if (codes_again(config) && config.device_output) {
+    throw Error(ErrorCode::unsupported, "packets on the device cannot wait while pictures are coded again",
+                "clear Config::device_output, or use a constant QP or a crf");
   }
 }
 

@@ -7,10 +7,9 @@
 #include <functional>
 #include <utility>
 
-namespace cu264::encoder {
+#include "encoder/rate_control/bits_model.h"
 
-// A QP with a fraction counts in 1/256.
-inline constexpr int kLargestQpQ8 = 51 * 256;
+namespace cu264::encoder {
 
 // a * b / c, rounded down, without overflow in between; c > 0.
 inline std::int64_t scaled(std::int64_t a, std::int64_t b, std::int64_t c) {
@@ -34,9 +33,9 @@ class BitsCurve {
     return fraction == 0 ? bits : bits - (bits - of(qp + 1)) * fraction / 256;
   }
 
-  // The lowest QP at which the picture has at most `bits`; kLargestQpQ8 if none has.
+  // The lowest QP at which the picture has at most `bits`; kHighestQpQ8 if none has.
   int qp_for(std::int64_t bits) {
-    if (of(51) >= bits) return kLargestQpQ8;
+    if (of(51) >= bits) return kHighestQpQ8;
     int above = -1, below = 51;  // of(below) <= bits
     while (below - above > 1) {
       const int middle = (above + below) / 2;

@@ -14,7 +14,7 @@ namespace {
 using core::kMeasureBins, core::kMeasureBinsPerOctave;
 
 constexpr int kOctave = 6 * kQpOne;
-constexpr int kPoints = 18;  // the curve is computed at QP 0, 3 .. 51
+constexpr int kPoints = static_cast<int>(SizeCurve().size());
 constexpr int kPointDistance = 3 * kQpOne;
 
 // Where the bins of an octave begin, as QP * 256: 6 * log2(1 + b / 4).
@@ -73,17 +73,22 @@ BitWeights weights_at(int qp_q8, Preset preset) {
   return weights;
 }
 
-using Curve = std::array<std::int64_t, kPoints>;
+// What lies between two sizes where log2 of the size is linear; `into` of `distance`.
+std::int64_t between(std::int64_t from, std::int64_t to, int into, int distance) {
+  const std::int64_t first = log2_q16(from), last = log2_q16(to);
+  return exp2_q16(static_cast<int>((first * (distance - into) + last * into) / distance));
+}
 
-// The sizes at QP 0, 3 .. 51; none is larger than the one before.
-Curve size_curve(const core::PictureMeasure& measure, Preset preset) {
+}  // namespace
+
+SizeCurve size_curve(const core::PictureMeasure& measure, Preset preset) {
   const auto& histogram = measure.histogram;
   const Survivors luma(histogram[core::kLumaLevels]), two_groups(histogram[core::kLumaTwoGroups]);
   const Survivors all_groups(histogram[core::kLumaAllGroups]), luma_dc(histogram[core::kLumaDcLevels]);
   const Survivors chroma(histogram[core::kChromaLevels]), chroma_blocks(histogram[core::kChromaBlocks]);
   const std::int64_t measured = std::max<std::int64_t>(measure.measured, 1);
   const int mean_weight = static_cast<int>(measure.weights / measured) * measure.aq_strength / kQpOne;
-  Curve curve{};
+  SizeCurve curve{};
   for (int point = kPoints - 1; point >= 0; --point) {
     const int qp_q8 = point * kPointDistance;
     const int luma_qp = qp_q8 - mean_weight, chroma_qp = chroma_qp_q8(qp_q8) - mean_weight;
@@ -108,19 +113,14 @@ Curve size_curve(const core::PictureMeasure& measure, Preset preset) {
   return curve;
 }
 
-// What lies between two sizes where log2 of the size is linear; `into` of `distance`.
-std::int64_t between(std::int64_t from, std::int64_t to, int into, int distance) {
-  const std::int64_t first = log2_q16(from), last = log2_q16(to);
-  return exp2_q16(static_cast<int>((first * (distance - into) + last * into) / distance));
-}
-
-}  // namespace
-
-std::int64_t predicted_bits(const core::PictureMeasure& measure, int qp_q8, Preset preset) {
-  const Curve curve = size_curve(measure, preset);
+std::int64_t bits_at(const SizeCurve& curve, int qp_q8) {
   const int place = std::clamp(qp_q8, 0, kHighestQpQ8);
   const int point = std::min(place / kPointDistance, kPoints - 2);
   return between(curve[point], curve[point + 1], place - point * kPointDistance, kPointDistance);
+}
+
+std::int64_t predicted_bits(const core::PictureMeasure& measure, int qp_q8, Preset preset) {
+  return bits_at(size_curve(measure, preset), qp_q8);
 }
 
 int crf_qp_q8(const core::PictureMeasure& measure, int crf_q8) {

@@ -43,7 +43,7 @@ class ControlledBackend::Pipeline {
     const int most = std::min(inner_->capacity(), std::max(kMostInInner / batch, 1) * batch);
     inner_limit_ = static_cast<std::size_t>(most);
     // Pictures that are coded again wait for a batch of their own, which must not keep others from coming.
-    capacity_ = std::min(kFeedbackDistance, most + std::max(2 * batch, 4));
+    capacity_ = std::min(kFeedbackDistance, most + (stays_with_inner() ? 0 : std::max(2 * batch, 4)));
     streams_.clear();
     flushed_ = draining_ = false;
   }
@@ -73,12 +73,13 @@ class ControlledBackend::Pipeline {
 
   bool ready() {
     advance();
-    return front_is_settled();
+    return front_is_settled() || (stays_with_inner() && !inner_pictures_.empty() && inner_->ready());
   }
 
   bool working() {
     for (advance(); !pictures_.empty() && !front_is_settled(); advance()) {
       if (!inner_pictures_.empty()) {
+        if (ready()) break;
         if (inner_->ready()) continue;
         if (inner_->working()) return true;
         const bool more = !flushed_ && pictures_.size() < static_cast<std::size_t>(capacity_);
@@ -88,8 +89,9 @@ class ControlledBackend::Pipeline {
         pictures_[unplanned_].frame->measure();  // nothing would signal that it is done
       }
     }
-    if (front_is_settled() && notifier_) notifier_->signal();  // the caller has looked before
-    return front_is_settled();
+    const bool done = !pictures_.empty() && ready();
+    if (done && notifier_) notifier_->signal();  // the caller has looked before
+    return done;
   }
 
   void notify(std::shared_ptr<Notifier> notifier) {
@@ -98,7 +100,11 @@ class ControlledBackend::Pipeline {
   }
 
   CodedAccessUnit collect() {
-    for (advance(); !front_is_settled(); advance()) wait();
+    for (advance(); !front_is_settled();) {
+      wait();
+      settle();
+      if (!front_is_settled()) advance();
+    }
     Picture picture = std::move(pictures_.front());
     pictures_.pop_front();
     --settled_, --unplanned_;
@@ -137,13 +143,17 @@ class ControlledBackend::Pipeline {
     return *stream;
   }
 
+  // Packets on the device are valid until the next call of the inner backend, so each is taken from there
+  // when it is asked for. Pictures are not coded again then.
+  bool stays_with_inner() const { return params_.device_output; }
+
   bool front_is_settled() const { return settled_ > 0; }
 
   // Does everything that can be done without waiting.
   void advance() {
     for (bool moved = true; moved;) {
       moved = false;
-      while (!inner_pictures_.empty() && inner_->ready()) take_result(), moved = true;
+      while (!stays_with_inner() && !inner_pictures_.empty() && inner_->ready()) take_result(), moved = true;
       moved = settle() || moved;
       moved = plan() || moved;
       moved = submit_to_inner() || moved;
@@ -195,8 +205,8 @@ class ControlledBackend::Pipeline {
       return;
     }
     RateController& controller = picture.stream->controller;
-    const Preset preset = params_.preset;
-    BitsCurve curve([=](int qp) { return predicted_bits(*measure, qp * kQpOne, preset); });
+    BitsCurve curve(
+        [sizes = size_curve(*measure, params_.preset)](int qp) { return bits_at(sizes, qp * kQpOne); });
     const std::optional<int> crf_q8 = picture.control->settings.crf_q8;
     const int crf_qp = crf_q8 ? crf_qp_q8(*measure, *crf_q8) : 0;
     picture.number = controller.next_number();

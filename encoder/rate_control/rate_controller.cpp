@@ -83,10 +83,14 @@ RateAccount RateController::account_before(std::uint64_t number, bool reviewing)
     beginning.enter(at(0).control.settings);
     account = beginning.get();
   }
+  __extension__ using Wide = __int128;
+  constexpr int kFactorBits = 24;
+  const std::int64_t factor = corrected(std::int64_t{1} << kFactorBits);
   for (; next < number; ++next) {
-    const Picture& before = at(next);
+    const Step& before = step_of(next);
     std::int64_t bits = before.reviewed;
-    if (!reviewing) bits = corrected(before.planned) + overhead_bits(before.control);
+    if (!reviewing)
+      bits = static_cast<std::int64_t>(Wide{before.planned} * factor >> kFactorBits) + before.overhead;
     account.spend(bits, before.shares);
     account.keep_within(before.shares);
   }
@@ -121,6 +125,7 @@ PictureQp RateController::plan(BitsCurve curve, const PictureControl& control, i
   const std::uint64_t number = next_number();
   learn_before(number, control);
   Picture& own = pictures_.emplace_back(std::move(curve), control);
+  steps_.push_back({own.shares, overhead_bits(control)});
   const RateSettings& settings = control.settings;
   const RateAccount account = account_before(number, false);
   if (control.qp) {
@@ -145,7 +150,7 @@ PictureQp RateController::plan(BitsCurve curve, const PictureControl& control, i
   const bool limited = qp_q8 > own.wanted_q8;
   const PictureQp qp = set_qp(own, qp_q8);
   if (!limited) own.wanted_q8 = own.qp_q8;  // as rows allow
-  own.planned = own.predicted;
+  step_of(number).planned = own.predicted;
   return qp;
 }
 
@@ -194,9 +199,9 @@ std::optional<PictureQp> RateController::again(Picture& own, std::int64_t bits) 
     const int step = std::max(8 << own.codings, 256 / mb_height_ + 1);
     qp_q8 = std::max(qp_q8, own.too_low_q8 + step);
   }
-  if (own.too_low_q8 >= 0 && own.codings >= kMostCodings) qp_q8 = kLargestQpQ8;
+  if (own.too_low_q8 >= 0 && own.codings >= kMostCodings) qp_q8 = kHighestQpQ8;
   const int before = own.qp_q8;
-  const PictureQp qp = set_qp(own, std::min(qp_q8, kLargestQpQ8));
+  const PictureQp qp = set_qp(own, std::min(qp_q8, kHighestQpQ8));
   if (own.qp_q8 == before) return std::nullopt;
   ++own.codings;
   return qp;
@@ -213,12 +218,12 @@ std::optional<PictureQp> RateController::review(std::uint64_t number, std::int64
     const std::int64_t predicted = own.predicted;
     qp = again(own, *target);
     if (qp) {
-      own.reviewed =
+      step_of(number).reviewed =
           scaled(own.size, own.predicted, std::max<std::int64_t>(predicted, 1)) + overhead_bits(own.control);
       return qp;
     }
   }
-  own.reviewed = own.size + overhead_bits(own.control);
+  step_of(number).reviewed = own.size + overhead_bits(own.control);
   return std::nullopt;
 }
 
@@ -226,7 +231,7 @@ std::optional<PictureQp> RateController::review_again(std::uint64_t number, std:
   Picture& own = at(number);
   own.size = 8 * slice_bytes;
   const bool fits = own.control.settings.limit_bytes == 0 || own.size <= slice_limit(own.control);
-  if (fits || own.qp_q8 == kLargestQpQ8) return std::nullopt;
+  if (fits || own.qp_q8 == kHighestQpQ8) return std::nullopt;
   own.too_low_q8 = std::max(own.too_low_q8, own.qp_q8);
   return again(own, aim_below(slice_limit(own.control)));
 }
@@ -257,7 +262,7 @@ RateController::Settlement RateController::settle(std::uint64_t number) {
   if (total > limit || !fillable) {
     const std::int64_t most = settings.exact && total <= limit ? limit - least : limit;
     own.too_low_q8 = std::max(own.too_low_q8, own.qp_q8);
-    if (own.qp_q8 < kLargestQpQ8)
+    if (own.qp_q8 < kHighestQpQ8)
       result.again = again(own, aim_below(std::max<std::int64_t>(most - before, 1)));
     if (result.again) return result;
     result.too_large = true;
@@ -291,7 +296,7 @@ void RateController::finish(Picture& own, std::int64_t bits) {
   own.after = account_.get();
   own.curve = {};
   ++settled_;
-  for (; first_ + kFeedbackDistance + 1 < settled_; ++first_) pictures_.pop_front();
+  for (; first_ + kFeedbackDistance + 1 < settled_; ++first_) pictures_.pop_front(), steps_.pop_front();
 }
 
 }  // namespace cu264::encoder

@@ -74,14 +74,21 @@ class RateController {
     int wanted_q8 = 0;           // what quality or the target ask for; a limit may need more
     int qp_q8 = 0;               // of the last coding
     std::int64_t predicted = 0;  // bits of the slices at that QP, without correction
-    std::int64_t planned = 0;    // the same at the first QP
-    std::int64_t reviewed = 0;   // bits of the access unit, as the review expects them
     std::int64_t size = 0;       // bits of the slices after the last coding
     int too_low_q8 = -1;         // the highest QP that was too low
     int codings = 1;
     RateAccount after;  // once the picture is settled
   };
 
+  // What account_before() reads of a picture, which it does for hundreds at a time.
+  struct Step {
+    RateShares shares;
+    std::int64_t overhead = 0;  // bits
+    std::int64_t planned = 0;   // bits of the slices at the first QP, without correction
+    std::int64_t reviewed = 0;  // bits of the access unit, as the review expects them
+  };
+
+  Step& step_of(std::uint64_t number) { return steps_[static_cast<std::size_t>(number - first_)]; }
   Picture& at(std::uint64_t number) { return pictures_[static_cast<std::size_t>(number - first_)]; }
 
   void learn(const Picture& settled, int weight);
@@ -104,6 +111,7 @@ class RateController {
   std::uint64_t first_ = 0;  // of pictures_
   std::uint64_t settled_ = 0;
   std::deque<Picture> pictures_;  // those that are not settled, and as many before as a plan looks back
+  std::deque<Step> steps_;        // of the same pictures
   std::uint64_t learned_ = 0;
   // Sums over pictures that fade: the bits of slices, and what the curves had said.
   std::int64_t actual_ = 1;

@@ -91,8 +91,9 @@ class RateControl(CommandTest):
         self.encode(self.input, "-o", self.path("on.264"), "--crf", "23", "--preset", "fast", "--verify")
         self.assertNotEqual(self.size("off.264"), self.size("on.264"))
 
-    def check_buffer(self, name, figures):
-        """The independent analyser finds no fault, and --stats says its fullness."""
+    def check_buffer(self, name, figures, runs_full=False):
+        """The independent analyser finds no fault, and its fullness is the one that --stats says. Behind pictures so small that the
+        buffer runs full, a decoder lets the next ones begin to arrive later than --stats does, and has less until they leave."""
         units = hrd.traced(self.path(name))
         self.assertEqual([unit["bytes"] for unit in units], [picture["bytes"] for picture in figures["pictures"]])
         buffer = hrd.Buffer(units)
@@ -101,21 +102,20 @@ class RateControl(CommandTest):
         for index, picture in enumerate(figures["pictures"]):
             if buffer.fullness[index] is None:
                 break
-            # With a variable rate, small pictures arrive no earlier than the buffer's length before they leave, so it may
-            # hold less than it could.
-            least = buffer.fullness[index] if buffer.cbr else 0
-            self.assertGreater(picture["buffer_bits"], least - buffer.rate / 90000 - 64, f"picture {index}")
-            self.assertLess(buffer.fullness[index], picture["buffer_bits"] + buffer.rate / 90000 + 64, f"picture {index}")
+            surplus = picture["buffer_bits"] - buffer.fullness[index]
+            self.assertGreaterEqual(surplus, -buffer.rate / 90000 - 64, f"picture {index}")
+            if not runs_full:
+                self.assertLessEqual(surplus, buffer.rate / 90000 + 64, f"picture {index}")
         return buffer
 
     def test_bitrate_within_a_buffer(self):
         for source, rate in ((self.long, 1600), (self.cuts, 2400)):
             figures, said = self.figures(source, "vbr.264", "--bitrate", rate)
-            buffer = self.check_buffer("vbr.264", figures)
+            buffer = self.check_buffer("vbr.264", figures, runs_full=source == self.cuts)
             self.assertEqual((buffer.rate, buffer.size, buffer.cbr), (rate * 1000, rate * 1000, False))
             self.assertIn("mean QP", said)
         figures, _ = self.figures(self.cuts, "vbr.264", "--bitrate", 1600, "--maxrate", 2400, "--bufsize", 1600)
-        buffer = self.check_buffer("vbr.264", figures)
+        buffer = self.check_buffer("vbr.264", figures, runs_full=True)
         self.assertEqual((buffer.rate, buffer.size), (2400000, 1600000))
 
     def test_constant_bitrate(self):

@@ -81,7 +81,7 @@ TEST(BitsModel, PredictionsAreNearTheSizes) {
 
 TEST(BitsModel, CrfRisesWithComplexity) {
   const core::PictureMeasure plain =
-      measure(test::make_picture(test::Content::ramp_diagonal, 96, 64), AdaptiveQuantisation::variance);
+      measure(test::make_picture(test::Content::flat16, 96, 64), AdaptiveQuantisation::variance);
   const core::PictureMeasure busy =
       measure(test::make_picture(test::Content::natural, 96, 64), AdaptiveQuantisation::variance);
   EXPECT_GT(crf_qp_q8(busy, 23 * kQpOne), crf_qp_q8(plain, 23 * kQpOne));
