@@ -41,6 +41,14 @@ OptionGroup protection_options() {
 VerbHelp encode_help() {
   OptionGroup coding{"Coding", {}}, execution{"Execution", {}};
   add_config_options(ConfigOption::Group::coding, coding);
+  coding.options.push_back(
+      {"qpfile", 0, "FILE",
+       "the QP of single pictures, as x264 takes it: lines FRAME TYPE QP, as 12 I 24; -1 leaves "
+       "a picture as it is"});
+  coding.options.push_back(
+      {"target-size", 0, "BYTES",
+       "the size of the whole output: the crf that ends within 0.5 % below it is searched, in "
+       "two to six passes over the input"});
   add_config_options(ConfigOption::Group::execution, execution);
   execution.options.push_back({"entropy-kernel", 0, "production|cavlcu|cavlcu_tuned|cavlc_su",
                                "for developers: which kernels of the CUDA backend code the levels "

@@ -58,7 +58,8 @@ class ReadingThread {
 
 class Loop {
  public:
-  Loop(Encoder& encoder, EncodeOutputs& outputs) : encoder_(encoder), outputs_(outputs) {}
+  Loop(Encoder& encoder, EncodeOutputs& outputs, const std::map<std::int64_t, int>& qps)
+      : encoder_(encoder), outputs_(outputs), qps_(qps) {}
 
   void run(BoundedQueue<Unit>& queue) {
     while (!interrupted() && !queue.finished()) {
@@ -68,16 +69,21 @@ class Loop {
     }
     encoder_.flush();
     take_packets();
+    drop_before(sent_);
   }
 
-  std::int64_t pictures() const { return pictures_; }
+  std::int64_t pictures() const { return sent_; }
 
  private:
   void take(Unit unit) {
     for (auto& packet : unit.side) outputs_.copy(std::move(packet));
     if (!unit.has_picture) return;
-    const Frame frame = unit.picture.view();
-    while (!encoder_.send(frame)) write(encoder_.receive().value());
+    Frame frame = unit.picture.view();
+    if (const auto own = qps_.find(sent_); own != qps_.end()) frame.qp = own->second;
+    while (!encoder_.send(frame)) {
+      if (auto packet = encoder_.receive()) write(std::move(*packet));
+    }
+    ++sent_;
     if (!outputs_.wants_source()) unit.picture.frame.reset();
     in_flight_.push_back(std::move(unit.picture));
   }
@@ -87,23 +93,30 @@ class Loop {
   }
 
   void write(Packet packet) {
+    drop_before(static_cast<std::int64_t>(packet.index));
     outputs_.picture(std::move(packet), in_flight_.front());
     in_flight_.pop_front();
-    ++pictures_;
+  }
+
+  // Pictures that --on-overflow drop leaves out have no packet.
+  void drop_before(std::int64_t index) {
+    for (; sent_ - static_cast<std::int64_t>(in_flight_.size()) < index; in_flight_.pop_front())
+      outputs_.drop();
   }
 
   Encoder& encoder_;
   EncodeOutputs& outputs_;
   std::deque<io::Picture> in_flight_;  // pictures that were sent and not yet received
-  std::int64_t pictures_ = 0;
+  const std::map<std::int64_t, int>& qps_;
+  std::int64_t sent_ = 0;
 };
 
 }  // namespace
 
 std::int64_t encode_all(io::Reader& reader, Encoder& encoder, EncodeOutputs& outputs,
-                        std::atomic<bool>& stop_reading) {
+                        std::atomic<bool>& stop_reading, const std::map<std::int64_t, int>& qps) {
   ReadingThread reading(reader, stop_reading);
-  Loop loop(encoder, outputs);
+  Loop loop(encoder, outputs, qps);
   loop.run(reading.queue());
   return loop.pictures();
 }

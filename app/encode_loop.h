@@ -3,6 +3,8 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
+#include <map>
 
 #include "app/encode_outputs.h"
 #include "cu264/encoder.h"
@@ -11,8 +13,9 @@
 namespace cu264::app {
 
 // Encodes everything that `reader` gives. If interrupted(), it ends early, after writing every picture that
-// was sent. `stop_reading` is the flag that `reader` was opened with. Returns the number of pictures.
+// was sent. `stop_reading` is the flag that `reader` was opened with, and `qps` are the QPs of single
+// pictures by their number. Returns the number of pictures that were read.
 std::int64_t encode_all(io::Reader& reader, Encoder& encoder, EncodeOutputs& outputs,
-                        std::atomic<bool>& stop_reading);
+                        std::atomic<bool>& stop_reading, const std::map<std::int64_t, int>& qps);
 
 }  // namespace cu264::app

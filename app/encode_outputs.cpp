@@ -1,7 +1,9 @@
 #include "app/encode_outputs.h"
 
 #include <cstdio>
+#include <filesystem>
 
+#include "app/rate_report.h"
 #include "cu264/version.h"
 #include "io/captions.h"
 #include "io/picture_hash.h"
@@ -48,6 +50,7 @@ EncodeOutputs::EncodeOutputs(const EncodeOptions& options, const Config& config,
     : options_(options),
       encoder_(encoder),
       video_(video),
+      controls_rate_(controls_rate(config)),
       file_(options.output),
       muxer_(file_, muxer_options(options, encoder, headers, video, carried)),
       progress_(options.progress) {
@@ -70,6 +73,7 @@ void EncodeOutputs::begin_statistics(const Config& config) {
   io::Json settings = {{"qp", config.qp},           {"preset", name_of(config.preset)},
                        {"profile", "baseline"},     {"slices", config.slices},
                        {"deblock", config.deblock}, {"threads", config.threads}};
+  add_rate(config, settings);
   io::Json video = {{"width", video_.width},
                     {"height", video_.height},
                     {"coded_width", encoder_.width},
@@ -116,7 +120,7 @@ void EncodeOutputs::write_sealed() {
   if (!sealed_.data.empty()) muxer_.write(sealed_.data, sealed_.pts, sealed_.duration);
 }
 
-void EncodeOutputs::finish(const std::vector<std::string>& notes) {
+std::int64_t EncodeOutputs::close() {
   encode_seconds_ = elapsed();
   progress_.clear();
   if (encryptor_) {
@@ -127,6 +131,12 @@ void EncodeOutputs::finish(const std::vector<std::string>& notes) {
   }
   muxer_.finish();
   file_.close();
+  // Bytes that were written again, as indices are, count once.
+  return static_cast<std::int64_t>(file_.regular() ? std::filesystem::file_size(file_.readable_path())
+                                                   : file_.bytes());
+}
+
+void EncodeOutputs::finish(const std::vector<std::string>& notes) {
   if (options_.verify) {
     io::verify_file(file_.readable_path(), file_.name(), options_.container, encoder_.width, encoder_.height,
                     hashes_);
@@ -144,8 +154,9 @@ std::string EncodeOutputs::summary() const {
                 encoder_.width, encoder_.height, encode_seconds_,
                 encode_seconds_ > 0 ? static_cast<double>(totals_.frames()) / encode_seconds_ : 0.0,
                 totals_.kbps());
-  return text + totals_.quality_text() + ", backend " + encoder_.backend + " (" + encoder_.backend_reason +
-         ")" + (options_.verify ? ", verified" : "") + (options_.encryption ? ", encrypted" : "");
+  return text + (controls_rate_ || totals_.dropped() > 0 ? totals_.rate_text() : "") +
+         totals_.quality_text() + ", backend " + encoder_.backend + " (" + encoder_.backend_reason + ")" +
+         (options_.verify ? ", verified" : "") + (options_.encryption ? ", encrypted" : "");
 }
 
 double EncodeOutputs::elapsed() const {

@@ -29,13 +29,16 @@ class EncodeOutputs {
 
   // The source's samples are only needed if wants_source() is true.
   void picture(Packet packet, const io::Picture& source);
+  void drop() { totals_.drop(); }  // the next picture has no packet
   void copy(io::AvPacket packet) { muxer_.copy(std::move(packet)); }
   bool wants_source() const { return options_.psnr || options_.ssim; }
 
-  // The mean of the pictures so far.
-  double kbps() const { return totals_.kbps(); }
+  // What was written so far.
+  const EncodeTotals& totals() const { return totals_; }
 
-  // Completes, verifies and names the files. Files that were not finished are removed.
+  // Completes the output. Returns its bytes.
+  std::int64_t close();
+  // Verifies and names the files, after close(). Files that were not finished are removed.
   void finish(const std::vector<std::string>& notes);
 
   // Returns text such as "120 frames of 640x360 in 1.5 s: 78.9 fps, 2431.2 kb/s, ...".
@@ -49,6 +52,7 @@ class EncodeOutputs {
   const EncodeOptions& options_;
   EncoderInfo encoder_;
   io::VideoInfo video_;
+  bool controls_rate_;
   io::OutputFile file_;
   io::Muxer muxer_;
   std::unique_ptr<StreamTool> encryptor_;  // null if not wanted

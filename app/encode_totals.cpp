@@ -32,6 +32,8 @@ io::Json psnr_json(const io::PictureError& error) {
 void EncodeTotals::add(const Packet& packet, const PictureMeasures& measures, double duration_seconds) {
   ++frames_;
   bytes_ += packet.data.size();
+  qp_sum_ += packet.stats.mean_qp;
+  coded_again_ += packet.stats.codings > 1;
   seconds_ += duration_seconds;
   intra4x4_mbs_ += packet.stats.intra4x4_mbs;
   intra16x16_mbs_ += packet.stats.intra16x16_mbs;
@@ -44,6 +46,16 @@ void EncodeTotals::add(const Packet& packet, const PictureMeasures& measures, do
     psnr_sum_ += measures.error->average_psnr().value_or(kPerfectPsnr);
   }
   if (measures.ssim) has_ssim_ = true, ssim_sum_ += *measures.ssim;
+}
+
+std::string EncodeTotals::rate_text() const {
+  if (frames_ == 0) return {};
+  char text[100];
+  std::snprintf(text, sizeof text, ", mean QP %.2f", qp_sum_ / static_cast<double>(frames_));
+  std::string all = text;
+  if (coded_again_ > 0) all += ", " + std::to_string(coded_again_) + " coded again";
+  if (dropped_ > 0) all += ", " + std::to_string(dropped_) + " dropped";
+  return all;
 }
 
 std::string EncodeTotals::quality_text() const {
@@ -68,6 +80,9 @@ io::Json EncodeTotals::json(double elapsed_seconds) const {
                      {"kbps", kbps()},
                      {"elapsed_seconds", elapsed_seconds},
                      {"fps", elapsed_seconds > 0 ? static_cast<double>(frames_) / elapsed_seconds : 0.0},
+                     {"mean_qp", frames_ > 0 ? qp_sum_ / static_cast<double>(frames_) : 0.0},
+                     {"coded_again", coded_again_},
+                     {"dropped", dropped_},
                      {"intra4x4_mbs", intra4x4_mbs_},
                      {"intra16x16_mbs", intra16x16_mbs_},
                      {"pcm_mbs", pcm_mbs_},
@@ -86,11 +101,14 @@ io::Json picture_json(const Packet& packet, const PictureMeasures& measures) {
                   {"pts", packet.pts},
                   {"bytes", packet.data.size()},
                   {"qp", packet.stats.qp},
+                  {"mean_qp", packet.stats.mean_qp},
+                  {"codings", packet.stats.codings},
                   {"intra4x4_mbs", packet.stats.intra4x4_mbs},
                   {"intra16x16_mbs", packet.stats.intra16x16_mbs},
                   {"pcm_mbs", packet.stats.pcm_mbs},
                   {"header_bits", packet.stats.header_bits},
                   {"residual_bits", packet.stats.residual_bits}};
+  if (packet.stats.buffer_bits >= 0) one["buffer_bits"] = packet.stats.buffer_bits;
   if (measures.error) one["psnr"] = psnr_json(*measures.error);
   if (measures.ssim) one["ssim"] = *measures.ssim;
   return one;

@@ -1,7 +1,9 @@
 // cu264 encode: opens what the options ask for, runs the loop and reports the result.
 #include <atomic>
 #include <cstdio>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +12,9 @@
 #include "app/encode_outputs.h"
 #include "app/interrupt.h"
 #include "app/options.h"
+#include "app/qp_file.h"
+#include "app/rate_report.h"
+#include "app/size_search.h"
 #include "app/stream_command.h"
 #include "app/verbs.h"
 
@@ -60,9 +65,9 @@ void print_details(const EncodeOptions& options, const io::Reader& reader, const
   std::fprintf(stderr, "cu264: input: %s\n", reader.description().c_str());
   if (!options.reader.filters.empty())
     std::fprintf(stderr, "cu264: filters: %s\n", options.reader.filters.c_str());
-  std::fprintf(stderr, "cu264: video: %dx%d, %.6g pictures a second, qp %d, level_idc %d, %s range\n",
-               info.width, info.height, av_q2d(video.frame_rate), options.config.qp, info.level_idc,
-               video.full_range ? "full" : "limited");
+  std::fprintf(stderr, "cu264: video: %dx%d, %.6g pictures a second, %s, level_idc %d, %s range\n",
+               info.width, info.height, av_q2d(video.frame_rate), rate_text(options.config).c_str(),
+               info.level_idc, video.full_range ? "full" : "limited");
   for (const io::CarriedStream& one : carried.streams) {
     std::fprintf(stderr, "cu264: %s: stream %d, %s\n",
                  one.convert_to == AV_CODEC_ID_NONE ? "copied" : "converted", one.stream->index,
@@ -82,17 +87,28 @@ std::string bit_rate_note(const EncodeOptions& options, const EncoderInfo& info,
   return text;
 }
 
-ExitCode encode(EncodeOptions options) {
-  if (options.config.watermark) options.config.watermark->payload = read_payload(options.payload);
-  std::atomic<bool> stop_reading{false};
-  options.reader.input.stop = [&] { return stop_reading || interrupted(); };
-  const auto opened = open_reader(options.reader);
-  if (!opened) return interrupted_exit();
-  for (const std::string& file : {options.output, options.recon, options.stats}) {
-    check_overwrite(file, options.overwrite);
-  }
-  io::Reader& reader = *opened;
+// A picture that no QP makes small enough ends the video, and the pictures before it are a complete file.
+[[noreturn]] void end_before_limit(const Error& error, const EncodeOptions& options, EncodeOutputs& outputs,
+                                   const std::vector<std::string>& notes) {
+  outputs.close();
+  outputs.finish(notes);
+  throw Error(error.code(), std::string(error.what()) + "; " + options.output + " has the " +
+                                std::to_string(outputs.totals().frames()) + " pictures before it");
+}
+
+// The luma samples of the whole video, or 0.
+double expected_samples(const io::VideoInfo& video) {
+  return static_cast<double>(video.expected_frames) * video.width * video.height;
+}
+
+// One pass over the input. Returns nothing if the file does not have the size that --target-size wants; it is
+// then removed, and `search` has another crf.
+std::optional<ExitCode> encode_once(EncodeOptions& options, io::Reader& reader,
+                                    const std::map<std::int64_t, int>& qps, std::atomic<bool>& stop_reading,
+                                    std::optional<SizeSearch>& search) {
   const io::VideoInfo& video = reader.info();
+  if (options.target_size > 0 && !search) search.emplace(options.target_size, expected_samples(video));
+  if (search) options.config.crf = search->crf();
 
   std::vector<std::string> notes;
   const io::Carried carried = io::carry(options.container, reader.carry_source(), notes);
@@ -100,25 +116,59 @@ ExitCode encode(EncodeOptions options) {
   const Config config = complete_config(options, video);
   Encoder encoder = options.coder ? published::open_encoder(config, *options.coder) : Encoder(config);
   for (const std::string& warning : encoder.info().warnings) notes.push_back(warning);
-
   if (options.verbose) print_details(options, reader, encoder, carried);
-  std::string summary;
-  {
-    EncodeOutputs outputs(options, config, encoder.info(), encoder.headers(), video, carried);
-    if (encode_all(reader, encoder, outputs, stop_reading) == 0) return interrupted_exit();
-    for (const std::string& note : reader.notes()) notes.push_back(note);
-    if (options.container == io::Container::h264 && reader.rate_varies())
-      notes.push_back(fixed_rate_note(video));
-    const std::string exceeded = bit_rate_note(options, encoder.info(), outputs.kbps());
-    if (!exceeded.empty()) notes.push_back(exceeded);
-    outputs.finish(notes);
-    summary = outputs.summary();
+
+  EncodeOutputs outputs(options, config, encoder.info(), encoder.headers(), video, carried);
+  try {
+    if (encode_all(reader, encoder, outputs, stop_reading, qps) == 0) return interrupted_exit();
+  } catch (const Error& error) {
+    const bool limit = limits_pictures(config) && error.code() == ErrorCode::encode_failure;
+    if (!limit || search || outputs.totals().frames() == 0) throw;
+    end_before_limit(error, options, outputs, notes);
   }
+  if (outputs.totals().frames() == 0)
+    throw Error(ErrorCode::encode_failure, "every picture was dropped", "allow more bytes a picture");
+  for (const std::string& note : reader.notes()) notes.push_back(note);
+  if (options.container == io::Container::h264 && reader.rate_varies())
+    notes.push_back(fixed_rate_note(video));
+  const std::string exceeded = bit_rate_note(options, encoder.info(), outputs.totals().kbps());
+  if (!exceeded.empty()) notes.push_back(exceeded);
+  const std::int64_t bytes = outputs.close();
+  if (search && !interrupted()) {
+    const bool kept = search->take(bytes, bytes - static_cast<std::int64_t>(outputs.totals().bytes()));
+    if (options.verbose && !kept)
+      std::fprintf(stderr, "cu264: pass %d: crf %g takes %lld bytes\n", search->passes(), *config.crf,
+                   static_cast<long long>(bytes));
+    if (!kept) return std::nullopt;
+  }
+  outputs.finish(notes);
   if (!options.quiet) {
     for (const std::string& note : notes) std::fprintf(stderr, "cu264: note: %s\n", note.c_str());
-    std::fprintf(stderr, "cu264: %s%s\n", summary.c_str(), interrupted() ? ", interrupted" : "");
+    const std::string found = search && !interrupted() ? ", " + search->summary() : "";
+    std::fprintf(stderr, "cu264: %s%s%s\n", outputs.summary().c_str(), found.c_str(),
+                 interrupted() ? ", interrupted" : "");
   }
   return interrupted() ? interrupted_exit() : ExitCode::done;
+}
+
+ExitCode encode(EncodeOptions options) {
+  if (options.config.watermark) options.config.watermark->payload = read_payload(options.payload);
+  std::map<std::int64_t, int> qps;
+  if (!options.qp_file.empty()) qps = read_qp_file(options.qp_file);
+  std::atomic<bool> stop_reading{false};
+  options.reader.input.stop = [&] { return stop_reading || interrupted(); };
+  std::optional<SizeSearch> search;
+  for (bool first = true;; first = false) {
+    const auto reader = open_reader(options.reader);
+    if (!reader) return interrupted_exit();
+    if (first) {
+      for (const std::string& file : {options.output, options.recon, options.stats}) {
+        check_overwrite(file, options.overwrite);
+      }
+    }
+    if (const auto exit = encode_once(options, *reader, qps, stop_reading, search)) return *exit;
+    stop_reading = false;  // the pass before has ended
+  }
 }
 
 }  // namespace

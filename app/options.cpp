@@ -1,6 +1,6 @@
 #include "app/options.h"
 
-#include <iterator>
+#include <filesystem>
 
 #include "app/common_options.h"
 #include "app/input_options.h"
@@ -11,9 +11,6 @@
 
 namespace cu264::app {
 namespace {
-
-// These options are planned. The error for them says more than "unknown option".
-constexpr const char* kLater[] = {"quality", "bitrate", "max-frame-bytes"};
 
 // Returns nothing for the production kernel.
 std::optional<published::Coder> parse_entropy_kernel(const std::string& name) {
@@ -36,6 +33,40 @@ void read_coding(const ParsedOptions& parsed, EncodeOptions& options) {
     if (options.config.backend == BackendChoice::cpu)
       usage("--device is of no use to --backend cpu", "drop one");
     options.config.backend = BackendChoice::cuda;  // a device was chosen by number
+  }
+}
+
+// What decides the QP of each picture is read with Config; this is the rest.
+void read_rate(const ParsedOptions& parsed, const std::string& input, EncodeOptions& options) {
+  const char* decides = nullptr;
+  for (const char* const name : {"qp", "crf", "bitrate", "target-size"}) {
+    if (!parsed.has(name)) continue;
+    if (decides)
+      usage(std::string("--") + decides + " and --" + name + " both decide the quality", "give one of them");
+    decides = name;
+  }
+  if (parsed.has("qpfile") && parsed["qpfile"].empty())
+    usage("--qpfile names no file", "as --qpfile qps.txt");
+  options.qp_file = parsed["qpfile"];
+  if (!parsed.has("target-size")) return;
+  options.target_size = parse_count("target-size", parsed["target-size"]);
+  const Config& config = options.config;
+  if (config.cbr || config.frame_bytes > 0)
+    usage("--cbr and --frame-bytes decide the size themselves", "drop them or --target-size");
+  std::error_code unknown;
+  const bool pipe = input == "-" || input.rfind("pipe:", 0) == 0 ||
+                    std::filesystem::is_fifo(input, unknown) ||
+                    std::filesystem::is_character_file(input, unknown);
+  if (pipe) usage("--target-size reads the input several times, which a pipe does not allow", "name a file");
+}
+
+// Filler data have no place in these files (ISO/IEC 14496-15).
+void check_filler(const EncodeOptions& options) {
+  const Config& config = options.config;
+  if ((config.cbr || config.frame_bytes > 0) && io::is_mp4_family(options.container)) {
+    usage(std::string(config.cbr ? "--cbr" : "--frame-bytes") +
+              " makes filler data, which mp4 and mov do not allow",
+          "write .264, .ts or .mkv");
   }
 }
 
@@ -146,8 +177,7 @@ void read_protection(const ParsedOptions& parsed, EncodeOptions& options) {
 
 std::optional<EncodeOptions> parse_encode_options(const std::vector<std::string>& arguments) {
   const VerbHelp help = encode_help();
-  const ParsedOptions parsed(arguments, help.options(), help.name,
-                             {{std::begin(kLater), std::end(kLater)}, "--qp sets the quality"});
+  const ParsedOptions parsed(arguments, help.options(), help.name);
   if (parsed.has("help")) return std::nullopt;
   const NamedFiles files = named_files(parsed, parsed.words(), help.forms[0]);
   EncodeOptions options;
@@ -155,10 +185,15 @@ std::optional<EncodeOptions> parse_encode_options(const std::vector<std::string>
   read_input(parsed, files.input, options.reader);
   read_streams(parsed, options.reader);
   read_coding(parsed, options);
+  read_rate(parsed, files.input, options);
   read_output(parsed, files.output, options);
+  check_filler(options);
+  if (options.target_size > 0 && options.output == "-")
+    usage("--target-size writes the output several times, which a pipe does not allow", "name a file");
   read_reports(parsed, options);
   read_protection(parsed, options);
-  check_files_differ({files.input, options.output, options.recon, options.stats, options.payload});
+  check_files_differ(
+      {files.input, options.output, options.recon, options.stats, options.payload, options.qp_file});
   return options;
 }
 

@@ -1,6 +1,7 @@
 // The options of `cu264 encode`.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,8 @@ struct EncodeOptions {
   bool faststart = false;
   Overwrite overwrite = Overwrite::ask;
   Config config;                          // what the command line decides; the input decides the rest
+  std::string qp_file;                    // --qpfile; empty if not wanted
+  std::int64_t target_size = 0;           // bytes of the output, which Config::crf is searched for; 0: off
   std::optional<published::Coder> coder;  // a published coder instead of the production kernel
   std::string recon;                      // file names; empty if not wanted
   std::string stats;

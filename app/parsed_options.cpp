@@ -30,16 +30,13 @@ po::options_description description_of(const std::vector<Option>& known) {
 }
 
 // `typed` may be as --name, --name=value or -n.
-[[noreturn]] void reject_unknown(std::string typed, const std::vector<Option>& known, const std::string& verb,
-                                 const LaterOptions& later) {
+[[noreturn]] void reject_unknown(std::string typed, const std::vector<Option>& known,
+                                 const std::string& verb) {
   typed = typed.substr(0, typed.find('='));
   const std::string help = "cu264 help " + verb + " lists them";
   const std::size_t dashes = typed.find_first_not_of('-');
   if (dashes == 1 && typed.size() == 2) usage("unknown option " + typed, help);
   const std::string name = dashes == std::string::npos ? "" : typed.substr(dashes);
-  for (const std::string& planned : later.names) {
-    if (name == planned) usage("--" + name + " is not in this version", later.instead);
-  }
   std::vector<std::string> names;
   names.reserve(known.size());
   for (const Option& option : known) names.emplace_back(option.name);
@@ -54,7 +51,7 @@ void usage(const std::string& cause, const std::string& remedy) {
 }
 
 ParsedOptions::ParsedOptions(const std::vector<std::string>& arguments, const std::vector<Option>& known,
-                             const std::string& verb, const LaterOptions& later) {
+                             const std::string& verb) {
   const po::options_description description = description_of(known);
   po::positional_options_description positional;
   positional.add(kWords, -1);
@@ -66,7 +63,7 @@ ParsedOptions::ParsedOptions(const std::vector<std::string>& arguments, const st
         po::command_line_parser(arguments).options(description).positional(positional).style(style).run(),
         parsed);
   } catch (const po::unknown_option& error) {
-    reject_unknown(error.get_option_name(), known, verb, later);
+    reject_unknown(error.get_option_name(), known, verb);
   } catch (const po::multiple_occurrences& error) {
     usage(error.get_option_name() + " is given twice", "give it once");
   } catch (const po::error& error) {

@@ -12,19 +12,12 @@ namespace cu264::app {
 
 [[noreturn]] void usage(const std::string& cause, const std::string& remedy);
 
-// Options that are planned. For them the error says more than "unknown option": it says what to do without
-// them.
-struct LaterOptions {
-  std::vector<std::string> names;
-  std::string instead;
-};
-
 class ParsedOptions {
  public:
   // Throws Error(invalid_argument), which tells what is wrong and what may have been meant. `verb` is written
   // as it is typed: "encode" or "vle compress".
   ParsedOptions(const std::vector<std::string>& arguments, const std::vector<Option>& known,
-                const std::string& verb, const LaterOptions& later = {});
+                const std::string& verb);
 
   bool has(const char* name) const { return values_.count(name) > 0; }
   // The option's value; empty if it is not given or a switch.

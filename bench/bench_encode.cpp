@@ -5,8 +5,8 @@
 //   bench_encode [--only TABLE[,TABLE...]] [--quick] [--tile] [--json FILE]
 //                CLIP.yuv WIDTHxHEIGHT [CLIP.yuv WIDTHxHEIGHT ...]
 //
-// --only selects from opening, memory, rates, options, devices, aq, encryption, stages, latency and nvjpeg;
-// without it, all but encryption are measured. --quick makes short runs with fewer batch sizes. --tile
+// --only selects from opening, memory, rates, options, devices, aq, rate_control, encryption, stages, latency and nvjpeg;
+// without it, all but rate_control and encryption are measured. --quick makes short runs with fewer batch sizes. --tile
 // measures rates, stages, latency, memory and encryption of each clip also at twice its width and height,
 // which makes 4K of 1080p.
 #include <cuda_runtime_api.h>
@@ -41,6 +41,7 @@ constexpr Table kTables[] = {{"opening", report_opening},
                              {"options", report_options},
                              {"devices", report_devices},
                              {"aq", report_adaptive_quantisation},
+                             {"rate_control", report_rate_control, false},
                              {"encryption", report_encryption, false, true},
                              {"stages", report_stages, true, true},
                              {"latency", report_latency, true, true},

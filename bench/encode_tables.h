@@ -22,6 +22,9 @@ void report_latency(const Clip& clip, Run& run);
 // opening_table.cpp
 void report_opening(const Clip& clip, Run& run);
 
+// rate_control_table.cpp
+void report_rate_control(const Clip& clip, Run& run);
+
 // stage_tables.cpp: its stages one by one
 void report_stages(const Clip& clip, Run& run);
 void report_adaptive_quantisation(const Clip& clip, Run& run);

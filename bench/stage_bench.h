@@ -72,7 +72,7 @@ class StageBench {
       encoder::cuda::launch_macroblock_sums(luma, {}, view_.width, view_.height, view_.pictures,
                                             d_.qp_offsets.sums, nullptr);
     }
-    encoder::cuda::launch_qp_offsets(*params_.aq, view_.macroblocks_per_picture(), view_.pictures,
+    encoder::cuda::launch_qp_offsets(*params_.aq, view_.mb_width, view_.mb_height, view_.pictures,
                                      d_.qp_offsets, nullptr, view_.params);
   }
   // Computes the keystream alone. From then on code_and_pack() computes it again and codes what it encrypts.

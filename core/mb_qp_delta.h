@@ -9,6 +9,7 @@
 #include "core/block.h"
 #include "core/hd.h"
 #include "core/mb_syntax.h"
+#include "core/picture_params.h"
 
 namespace cu264::core {
 
@@ -18,6 +19,11 @@ inline constexpr int kQps = 52;  // number of values of QP_Y with 8 bits a sampl
 CU264_HD int macroblock_qp(int picture_qp, int offset) {
   const int qp = picture_qp + offset;
   return qp < 0 ? 0 : qp > 51 ? 51 : qp;
+}
+
+// What the macroblocks of row `mb_y` add to their offset: 1 in the last PictureParams::raised_rows rows.
+CU264_HD int row_raise(const PictureParams& picture, int mb_y, int mb_height) {
+  return mb_y >= mb_height - static_cast<int>(picture.raised_rows) ? 1 : 0;
 }
 
 // mb_qp_delta: QP_Y counts modulo 52, and the difference is -26 .. 25.

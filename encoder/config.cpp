@@ -6,6 +6,7 @@
 #include "core/colour.h"
 #include "encoder/frame_layout.h"
 #include "encoder/level.h"
+#include "encoder/rate_control/hrd.h"
 
 namespace cu264::encoder {
 namespace {
@@ -33,6 +34,71 @@ Colour coded_colour(const Config& config) {
   return colour;
 }
 
+AdaptiveQuantisation coded_aq(const Config& config) {
+  if (config.aq != AdaptiveQuantisation::automatic) return config.aq;
+  const bool wanted = (config.crf || config.bitrate > 0) && config.edge_guided == 0;
+  return wanted ? AdaptiveQuantisation::variance : AdaptiveQuantisation::off;
+}
+
+bool controls_rate(const Config& config) {
+  return config.crf || codes_again(config);
+}
+
+bool codes_again(const Config& config) {
+  return config.bitrate > 0 || config.max_bitrate > 0 || config.max_frame_bytes > 0 || config.frame_bytes > 0;
+}
+
+namespace {
+
+void validate_rate(const Config& config) {
+  const auto require_amount = [](const char* name, std::int64_t value, std::int64_t most) {
+    require(value >= 0 && value <= most, std::string(name) + " " + std::to_string(value) + " is out of range",
+            "use 1 to " + std::to_string(most) + ", or 0 for none");
+  };
+  if (config.crf) {
+    require(*config.crf >= 0 && *config.crf <= 51, "crf " + std::to_string(*config.crf) + " is out of range",
+            "use 0 to 51");
+  }
+  require_amount("bitrate", config.bitrate, kMostBits);
+  require_amount("the largest bitrate", config.max_bitrate, kMostBits);
+  require_amount("the buffer", config.buffer_bits, kMostBits);
+  require_amount("max-frame-bytes", config.max_frame_bytes, kMostFrameBytes);
+  require_amount("frame-bytes", config.frame_bytes, kMostFrameBytes);
+  require(config.on_overflow == OnOverflow::error || config.on_overflow == OnOverflow::drop,
+          "unknown reaction to an overflow", "use error or drop");
+  require(!config.crf || config.bitrate == 0, "crf and a bitrate both decide about the size",
+          "use one of them");
+  require(config.max_bitrate == 0 || config.max_bitrate >= config.bitrate,
+          "the largest bitrate is below the mean one", "raise it, or leave it out");
+  require(config.buffer_bits == 0 || config.bitrate > 0 || config.max_bitrate > 0, "a buffer of unknown rate",
+          "set bitrate or the largest bitrate");
+  require(!config.cbr || config.bitrate > 0, "cbr needs a bitrate", "set one");
+  require(!config.cbr || config.max_bitrate == 0 || config.max_bitrate == config.bitrate,
+          "with cbr the largest bitrate is the bitrate", "leave it out");
+  require(config.frame_bytes == 0 ||
+              (config.max_frame_bytes == 0 && config.bitrate == 0 && config.max_bitrate == 0),
+          "frame-bytes decides about every size", "drop the bitrate, the buffer and max-frame-bytes");
+  const double share = static_cast<double>(config.frame_rate.den) / config.frame_rate.num;  // seconds
+  if (const auto hrd = hrd_params(config)) {
+    // What arrives between two pictures must fit, and a picture must be able to have its share of it.
+    const auto least = static_cast<std::int64_t>(static_cast<double>(hrd->bit_rate) * share) + 1;
+    require(hrd->cpb_bits >= least,
+            "a buffer of " + std::to_string(hrd->cpb_bits) +
+                " bits holds less than one picture's share of the bitrate",
+            "use at least " + std::to_string(least) + " bits");
+    const std::int64_t room = least / 8 + 2 * static_cast<std::int64_t>(kLeastFiller);
+    require(!config.cbr || config.max_frame_bytes == 0 || config.max_frame_bytes >= room,
+            "pictures of max-frame-bytes do not fill the constant bitrate",
+            "use at least " + std::to_string(room));
+  }
+  if (codes_again(config) && config.device_output) {
+    throw Error(ErrorCode::unsupported, "packets on the device cannot wait while pictures are coded again",
+                "clear Config::device_output, or use a constant QP or a crf");
+  }
+}
+
+}  // namespace
+
 void validate(const Config& config) {
   require_range("width", config.width, 1, kMaxSide);
   require_range("height", config.height, 1, kMaxSide);
@@ -45,7 +111,7 @@ void validate(const Config& config) {
               " macroblock rows",
           "use 1 to " + std::to_string(rows));
   require_range("edge-guided", config.edge_guided, 0, kMaxEdgeGuided);
-  require(config.edge_guided == 0 || config.aq == AdaptiveQuantisation::off,
+  require(config.edge_guided == 0 || config.aq != AdaptiveQuantisation::variance,
           "edge-guided and aq both set the QP of macroblocks", "use one of them");
   require_range("threads", config.threads, 0, kMaxThreads);
   require_range("batch", config.batch, 0, kMaxBatch);
@@ -59,6 +125,7 @@ void validate(const Config& config) {
           "use a fraction such as 30000/1001");
   require(config.time_base.num >= 0 && config.time_base.den > 0, "the time base is not positive",
           "use seconds a unit, or 0 for 1 / frame rate");
+  validate_rate(config);
   const Rational sar = config.sample_aspect_ratio;
   require(sar.num >= 0 && sar.den > 0 && reduced(sar).num <= 65535 && reduced(sar).den <= 65535,
           "the sample aspect ratio is out of range", "use two numbers up to 65535, or 0 for unspecified");

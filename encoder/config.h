@@ -8,6 +8,10 @@ namespace cu264::encoder {
 inline constexpr int kMaxThreads = 1024;
 inline constexpr int kMaxBatch = 1024;
 inline constexpr int kMaxDevices = 64;
+// Of Config::bitrate, max_bitrate and buffer_bits; far beyond level 6.2, and what an HRD can say.
+inline constexpr std::int64_t kMostBits = 60'000'000'000;
+// Of max_frame_bytes and frame_bytes. The least has room for headers, whatever the picture needs.
+inline constexpr std::int64_t kMostFrameBytes = 1 << 30;
 // Chroma converted from RGB lies in the middle of its 2x2 samples: type 1 of H.264 figure E-1.
 inline constexpr int kChromaOfRgb = 1;
 
@@ -34,6 +38,14 @@ const char* name_of(BackendChoice backend);
 // that RGB is converted by if Config leaves it unspecified.
 bool converts_rgb(const Config& config);
 Colour coded_colour(const Config& config);
+
+// Config::aq with `automatic` resolved.
+AdaptiveQuantisation coded_aq(const Config& config);
+
+// Whether the QP of a picture is the encoder's decision, and may have a fraction; and whether pictures may be
+// coded a second time.
+bool controls_rate(const Config& config);
+bool codes_again(const Config& config);
 
 // The fraction in lowest terms.
 Rational reduced(Rational value);

@@ -43,8 +43,10 @@ constexpr Named<PixelFormat> kFormats[] = {{"i420", PixelFormat::i420},
                                            {"rgb-half", PixelFormat::rgb_half},
                                            {"rgb-bfloat16-planar", PixelFormat::rgb_bfloat16_planar},
                                            {"rgb-bfloat16", PixelFormat::rgb_bfloat16}};
-constexpr Named<AdaptiveQuantisation> kAqs[] = {{"off", AdaptiveQuantisation::off},
+constexpr Named<AdaptiveQuantisation> kAqs[] = {{"auto", AdaptiveQuantisation::automatic},
+                                                {"off", AdaptiveQuantisation::off},
                                                 {"variance", AdaptiveQuantisation::variance}};
+constexpr Named<OnOverflow> kOverflows[] = {{"error", OnOverflow::error}, {"drop", OnOverflow::drop}};
 constexpr Named<bool> kRanges[] = {{"limited", false}, {"full", true}, {"tv", false}, {"pc", true}};
 // Code points of H.273 by the names that x264 gives them. The matrix 0 (RGB) cannot describe 4:2:0.
 constexpr Named<int> kPrimaries[] = {{"undef", 2},     {"bt709", 1},     {"bt470m", 4},   {"bt470bg", 5},
@@ -83,7 +85,8 @@ struct Value {
 };
 
 // Parses the whole of `text` as a decimal number.
-bool parse_number(std::string_view text, int& number) {
+template <class Number>
+bool parse_number(std::string_view text, Number& number) {
   const char* const begin = text.data();
   const char* const end = begin + text.size();
   const auto [stop, error] = std::from_chars(begin, end, number);
@@ -95,6 +98,30 @@ int parse_integer(const Value& value, int low, int high) {
   if (!parse_number(value.text, number) || number < low || number > high) {
     value.reject("a whole number from " + std::to_string(low) + " to " + std::to_string(high));
   }
+  return number;
+}
+
+// Parses a number of thousands, or 0.
+std::int64_t parse_thousands(const Value& value, const char* unit) {
+  std::int64_t number = 0;
+  if (!parse_number(value.text, number) || number < 0 || number > encoder::kMostBits / 1000)
+    value.reject("a whole number of " + std::string(unit) + ", or 0 for none");
+  return 1000 * number;
+}
+
+std::int64_t parse_bytes(const Value& value) {
+  std::int64_t number = 0;
+  if (!parse_number(value.text, number) || number < 0 || number > encoder::kMostFrameBytes) {
+    value.reject("a whole number of bytes up to " + std::to_string(encoder::kMostFrameBytes) +
+                 ", or 0 for no limit");
+  }
+  return number;
+}
+
+double parse_crf(const Value& value) {
+  double number = 0;
+  if (!parse_number(value.text, number) || !(number >= 0 && number <= 51))
+    value.reject("a number from 0 to 51, as 23 or 21.5");
   return number;
 }
 
@@ -188,6 +215,28 @@ struct Entry {
 constexpr Entry kEntries[] = {
     {{"qp", "N", "quantiser, 0 (best) to 51 (27)", Group::coding},
      [](Config& config, const Value& value) { config.qp = parse_integer(value, 0, 51); }},
+    {{"crf", "N", "constant quality on x264's scale, 0 (best) to 51, as 23 or 21.5 (off)", Group::coding},
+     [](Config& config, const Value& value) { config.crf = parse_crf(value); }},
+    {{"bitrate", "KBPS", "kbit a second, within a buffer (off)", Group::coding},
+     [](Config& config, const Value& value) { config.bitrate = parse_thousands(value, "kbit a second"); }},
+    {{"maxrate", "KBPS", "the rate that fills the buffer, in kbit a second (that of --bitrate)",
+      Group::coding},
+     [](Config& config, const Value& value) {
+       config.max_bitrate = parse_thousands(value, "kbit a second");
+     }},
+    {{"bufsize", "KBIT", "the size of the buffer, in kbit (one second of the rate that fills it)",
+      Group::coding},
+     [](Config& config, const Value& value) { config.buffer_bits = parse_thousands(value, "kbit"); }},
+    {{"cbr", "on|off", "constant --bitrate, by filler data where pictures need fewer bits (off)",
+      Group::coding, "on"},
+     [](Config& config, const Value& value) { config.cbr = parse_name(value, kSwitches); }},
+    {{"max-frame-bytes", "N", "no picture has more bytes, headers included (0: no limit)", Group::coding},
+     [](Config& config, const Value& value) { config.max_frame_bytes = parse_bytes(value); }},
+    {{"frame-bytes", "N", "every picture has exactly so many bytes, by filler data (0: off)", Group::coding},
+     [](Config& config, const Value& value) { config.frame_bytes = parse_bytes(value); }},
+    {{"on-overflow", "error|drop", "what becomes of a picture that no QP makes small enough (error)",
+      Group::coding},
+     [](Config& config, const Value& value) { config.on_overflow = parse_name(value, kOverflows); }},
     {{"preset", "fast|balanced|best", "how thoroughly modes and levels are searched (balanced)",
       Group::coding},
      [](Config& config, const Value& value) { config.preset = parse_name(value, kPresets); }},
@@ -201,7 +250,8 @@ constexpr Entry kEntries[] = {
      [](Config& config, const Value& value) {
        config.edge_guided = parse_integer(value, 0, kMaxEdgeGuided);
      }},
-    {{"aq", "variance|off", "variance: bits go to macroblocks of low variance (off)", Group::coding},
+    {{"aq", "auto|variance|off",
+      "variance: bits go to macroblocks of low variance (auto: with --crf and --bitrate)", Group::coding},
      [](Config& config, const Value& value) { config.aq = parse_name(value, kAqs); }},
     {{"level", "N", "the level that the stream keeps to, as 4.1; refused if it does not (auto: the lowest)",
       Group::coding},

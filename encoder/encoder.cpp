@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "encoder/encoder_access.h"
+#include "encoder/rate_control/controlled_backend.h"
 #include "encoder/session.h"
 #include "encoder/stages.h"
 
@@ -27,12 +28,31 @@ struct Encoder::Impl {
     info.backend = opened.name;
     info.backend_reason = opened.reason;
     info.batch = opened.batch;
+    info.dropped = 0;
   }
 
   // Begins a clip that is like the one before.
   void begin_clip() {
     session.begin_clip();
+    info.dropped = 0;
     if (!backend().restart(params(), opened.batch)) restart();
+  }
+
+  void submit(const Frame& frame) {
+    const core::PictureParams picture = session.next_picture(frame);
+    if (opened.controlled != nullptr) {
+      opened.controlled->submit(frame, picture, session.next_control(frame));
+    } else {
+      backend().submit(frame, picture);
+    }
+    session.sent(frame);
+  }
+
+  // Waits for the oldest picture. Returns nothing if it was left out.
+  std::optional<Packet> collect() {
+    std::optional<Packet> packet = session.packet_of(backend().collect());
+    info.dropped = session.dropped();
+    return packet;
   }
 
   void restart() {
@@ -89,19 +109,18 @@ bool Encoder::send(const Frame& frame) {
   }
   session.check(frame, impl_->info.backend == "cuda");
   if (impl_->full()) return false;
-  impl_->backend().submit(frame, session.next_picture(frame));
-  session.sent(frame);
+  impl_->submit(frame);
   return true;
 }
 
 std::optional<Packet> Encoder::receive() {
   encoder::Session& session = impl_->session;
-  if (session.pending() == 0) {
-    session.check_marks();
-    return std::nullopt;
+  while (session.pending() > 0) {
+    if (!impl_->full() && !session.flushed() && !impl_->backend().ready()) return std::nullopt;
+    if (auto packet = impl_->collect()) return packet;
   }
-  if (!impl_->full() && !session.flushed() && !impl_->backend().ready()) return std::nullopt;
-  return session.packet_of(impl_->backend().collect());
+  session.check_marks();
+  return std::nullopt;
 }
 
 std::optional<Packet> Encoder::receive(std::chrono::nanoseconds timeout) {
@@ -115,7 +134,10 @@ std::optional<Packet> Encoder::receive(std::chrono::nanoseconds timeout) {
       return std::nullopt;
     }
     encoder::Backend& backend = impl_->backend();
-    if (backend.ready()) return session.packet_of(backend.collect());
+    if (backend.ready()) {
+      if (auto packet = impl_->collect()) return packet;
+      continue;
+    }
     if (!in_time || !backend.working()) return std::nullopt;
     in_time = notifier.wait(seen, deadline);
   }

@@ -1,46 +1,18 @@
 #include "encoder/headers.h"
 
+#include <charconv>
+#include <optional>
 #include <string>
 
 #include "common/bitstream/nal_unit.h"
-#include "core/bits.h"
 #include "core/slice_header.h"
 #include "cu264/version.h"
 #include "encoder/config.h"
+#include "encoder/rate_control/hrd.h"
+#include "encoder/rbsp_writer.h"
 
 namespace cu264::encoder {
 namespace {
-
-// Writes syntax elements by their descriptors (H.264 7.2) to a sink of core/bits.h.
-template <class Sink>
-class SyntaxWriter {
- public:
-  explicit SyntaxWriter(Sink& sink) : sink_(sink) {}
-
-  void u(int length, std::uint32_t value) { sink_.put(value, length); }
-  void flag(bool value) { sink_.put(value ? 1 : 0, 1); }
-  void ue(std::uint32_t value) { core::put_ue(sink_, value); }
-  void se(int value) { core::put_se(sink_, value); }
-
- private:
-  Sink& sink_;
-};
-
-// A sink that stores a payload. Payloads are much shorter than its memory.
-class RbspSink {
- public:
-  void put(std::uint32_t value, int length) { writer_.put(value, length); }
-  std::vector<std::uint8_t> finish() {
-    core::put_trailing_bits(writer_);
-    return {memory_, memory_ + writer_.size()};
-  }
-
- private:
-  std::uint8_t memory_[512];
-  core::BitWriter writer_{memory_, sizeof(memory_)};
-};
-
-using RbspWriter = SyntaxWriter<RbspSink>;
 
 constexpr int kProfileBaseline = 66;
 constexpr int kUnspecified = 2;  // in the code points of H.273
@@ -103,9 +75,12 @@ void write_vui(RbspWriter& w, const Config& config) {
   w.u(32, static_cast<std::uint32_t>(rate.num) * 2);  // time_scale
   w.flag(config.fixed_frame_rate);                    // fixed_frame_rate_flag
 
-  w.flag(false);  // nal_hrd_parameters_present_flag
-  w.flag(false);  // vcl_hrd_parameters_present_flag
-  w.flag(false);  // pic_struct_present_flag
+  const std::optional<HrdParams> hrd = hrd_params(config);
+  w.flag(hrd.has_value());  // nal_hrd_parameters_present_flag
+  if (hrd) write_hrd_parameters(w, *hrd);
+  w.flag(false);           // vcl_hrd_parameters_present_flag
+  if (hrd) w.flag(false);  // low_delay_hrd_flag
+  w.flag(false);           // pic_struct_present_flag
 
   // Tells that a picture may be shown as soon as it is decoded.
   w.flag(true);   // bitstream_restriction_flag
@@ -124,6 +99,27 @@ void append_text(std::string& text, const char* name, const std::string& value) 
   text += "=" + value;
 }
 
+// What decides QPs, by the names and in the units of Config.
+void append_rate(std::string& text, const Config& config) {
+  const auto append = [&](const char* name, std::int64_t value) {
+    if (value > 0) append_text(text, name, std::to_string(value));
+  };
+  append("bitrate", config.bitrate);
+  if (config.crf) {
+    char digits[32];
+    const auto end = std::to_chars(digits, digits + sizeof digits, *config.crf).ptr;
+    append_text(text, "crf", std::string(digits, end));
+  } else if (config.bitrate == 0) {
+    append_text(text, "qp", std::to_string(config.qp));
+  }
+  append("max-bitrate", config.max_bitrate);
+  append("buffer-bits", config.buffer_bits);
+  if (config.cbr) append_text(text, "cbr", "on");
+  append("max-frame-bytes", config.max_frame_bytes);
+  append("frame-bytes", config.frame_bytes);
+  if (config.on_overflow == OnOverflow::drop) append_text(text, "on-overflow", "drop");
+}
+
 }  // namespace
 
 std::vector<std::uint8_t> sps_rbsp(const Config& config, int level_idc) {
@@ -134,8 +130,7 @@ std::vector<std::uint8_t> sps_rbsp(const Config& config, int level_idc) {
   const int crop_right = (mb_width * 16 - coded_side(config.width)) / 2;
   const int crop_bottom = (mb_height * 16 - coded_side(config.height)) / 2;
 
-  RbspSink sink;
-  RbspWriter w(sink);
+  RbspWriter w;
   w.u(8, kProfileBaseline);
   w.flag(true);      // constraint_set0_flag
   w.flag(true);      // constraint_set1_flag: with profile 66, Constrained Baseline (H.264 A.2.1.1)
@@ -162,12 +157,11 @@ std::vector<std::uint8_t> sps_rbsp(const Config& config, int level_idc) {
   }
   w.flag(true);  // vui_parameters_present_flag
   write_vui(w, config);
-  return sink.finish();
+  return w.finish();
 }
 
 std::vector<std::uint8_t> pps_rbsp() {
-  RbspSink sink;
-  RbspWriter w(sink);
+  RbspWriter w;
   w.ue(0);        // pic_parameter_set_id
   w.ue(0);        // seq_parameter_set_id
   w.flag(false);  // entropy_coding_mode_flag: CAVLC
@@ -183,7 +177,7 @@ std::vector<std::uint8_t> pps_rbsp() {
   w.flag(true);   // deblocking_filter_control_present_flag
   w.flag(false);  // constrained_intra_pred_flag
   w.flag(false);  // redundant_pic_cnt_present_flag
-  return sink.finish();
+  return w.finish();
 }
 
 std::vector<std::uint8_t> sei_rbsp(const Config& config) {
@@ -194,21 +188,20 @@ std::vector<std::uint8_t> sei_rbsp(const Config& config) {
   std::string text = std::string("cu264 ") + version();
   append_text(text, "profile", "baseline");
   append_text(text, "preset", name_of(config.preset));
-  append_text(text, "qp", std::to_string(config.qp));
+  append_rate(text, config);
   if (config.edge_guided != 0) append_text(text, "edge-guided", std::to_string(config.edge_guided));
-  if (config.aq != AdaptiveQuantisation::off) append_text(text, "aq", "variance");
+  if (coded_aq(config) == AdaptiveQuantisation::variance) append_text(text, "aq", "variance");
   append_text(text, "slices", std::to_string(config.slices));
   append_text(text, "deblock", config.deblock ? "on" : "off");
 
-  RbspSink sink;
-  RbspWriter w(sink);
+  RbspWriter w;
   w.u(8, 5);  // payload_type: user_data_unregistered
   std::size_t payload_size = sizeof(uuid) + text.size();
   for (; payload_size >= 255; payload_size -= 255) w.u(8, 255);
   w.u(8, static_cast<std::uint32_t>(payload_size));
   for (const std::uint8_t byte : uuid) w.u(8, byte);
   for (const char c : text) w.u(8, static_cast<std::uint8_t>(c));
-  return sink.finish();
+  return w.finish();
 }
 
 std::vector<std::uint8_t> stream_headers(const Config& config, int level_idc, bool with_sei) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "encoder/frame_layout.h"
+#include "encoder/rate_control/controlled_backend.h"
 
 namespace cu264::encoder {
 namespace {
@@ -113,7 +114,7 @@ std::vector<Lane::Taken> Lane::take(std::size_t room) {
       GroupStream::Waiting& next = stream->waiting.front();
       if (!format) format = batch_format(next.frame.frame.format);
       if (batch_format(next.frame.frame.format) != *format) continue;
-      taken.push_back({stream, std::move(next.frame), next.params, std::nullopt});
+      taken.push_back({stream, std::move(next.frame), next.params, next.control, std::nullopt});
       stream->waiting.pop_front();
       ++stream->in_lane;
       turn_ = slot + 1;
@@ -149,7 +150,12 @@ void Lane::submit(std::vector<Taken> taken) {
     Taken& picture = in_flight_[i];
     restart_for(picture);
     try {
-      opened_.backend->submit(picture.frame.frame, picture.params, picture.frame.written);
+      const HeldFrame& held = picture.frame;
+      if (opened_.controlled != nullptr) {
+        opened_.controlled->submit(held.frame, picture.params, picture.control, held.written);
+      } else {
+        opened_.backend->submit(held.frame, picture.params, held.written);
+      }
     } catch (...) {
       picture.error = as_error(std::current_exception());
     }
@@ -176,7 +182,9 @@ void Lane::collect_oldest(Lock& lock) {
   const std::size_t pending = stream.session.pending();
   if (!error) {
     try {
-      group_.deliver(picture.stream, stream.session.packet_of(std::move(unit)));
+      auto packet = stream.session.packet_of(std::move(unit));
+      if (packet) group_.deliver(picture.stream, std::move(*packet));
+      stream.info.dropped = stream.session.dropped();
     } catch (...) {
       error = as_error(std::current_exception());
     }

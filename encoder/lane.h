@@ -31,6 +31,7 @@ struct GroupStream {
   struct Waiting {
     HeldFrame frame;
     core::PictureParams params;
+    PictureControl control;  // with StageParams::controls_rate
   };
 
   explicit GroupStream(const Config& config) : session(config) {}
@@ -92,6 +93,7 @@ class Lane {
     std::shared_ptr<GroupStream> stream;
     HeldFrame frame;
     core::PictureParams params;
+    PictureControl control;
     std::optional<Error> error;
   };
   using Lock = std::unique_lock<std::mutex>;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "encoder/config.h"
+#include "encoder/rate_control/hrd.h"
 
 namespace cu264::encoder {
 namespace {
@@ -15,37 +16,38 @@ struct Limits {
   std::int64_t MaxFS;      // macroblocks a frame
   std::int64_t MaxDpbMbs;  // macroblocks in the decoded picture buffer
   std::int64_t MaxBR;      // 1000 bits a second (cpbBrVclFactor of the Baseline profile)
+  std::int64_t MaxCPB;     // 1000 bits
 };
 
 constexpr Limits kLevels[] = {
-    {10, 1485, 99, 396, 64},
-    {9, 1485, 99, 396, 128},
-    {11, 3000, 396, 900, 192},
-    {12, 6000, 396, 2376, 384},
-    {13, 11880, 396, 2376, 768},
-    {20, 11880, 396, 2376, 2000},
-    {21, 19800, 792, 4752, 4000},
-    {22, 20250, 1620, 8100, 4000},
-    {30, 40500, 1620, 8100, 10000},
-    {31, 108000, 3600, 18000, 14000},
-    {32, 216000, 5120, 20480, 20000},
-    {40, 245760, 8192, 32768, 20000},
-    {41, 245760, 8192, 32768, 50000},
-    {42, 522240, 8704, 34816, 50000},
-    {50, 589824, 22080, 110400, 135000},
-    {51, 983040, 36864, 184320, 240000},
-    {52, 2073600, 36864, 184320, 240000},
-    {60, 4177920, 139264, 696320, 240000},
-    {61, 8355840, 139264, 696320, 480000},
-    {62, 16711680, 139264, 696320, 800000},
+    {10, 1485, 99, 396, 64, 175},
+    {9, 1485, 99, 396, 128, 350},
+    {11, 3000, 396, 900, 192, 500},
+    {12, 6000, 396, 2376, 384, 1000},
+    {13, 11880, 396, 2376, 768, 2000},
+    {20, 11880, 396, 2376, 2000, 2000},
+    {21, 19800, 792, 4752, 4000, 4000},
+    {22, 20250, 1620, 8100, 4000, 4000},
+    {30, 40500, 1620, 8100, 10000, 10000},
+    {31, 108000, 3600, 18000, 14000, 14000},
+    {32, 216000, 5120, 20480, 20000, 20000},
+    {40, 245760, 8192, 32768, 20000, 25000},
+    {41, 245760, 8192, 32768, 50000, 62500},
+    {42, 522240, 8704, 34816, 50000, 62500},
+    {50, 589824, 22080, 110400, 135000, 135000},
+    {51, 983040, 36864, 184320, 240000, 240000},
+    {52, 2073600, 36864, 184320, 240000, 240000},
+    {60, 4177920, 139264, 696320, 240000, 240000},
+    {61, 8355840, 139264, 696320, 480000, 480000},
+    {62, 16711680, 139264, 696320, 800000, 800000},
 };
 
 bool holds(const Limits& level, std::int64_t width, std::int64_t height, Rational frame_rate,
-           std::int64_t bits_per_second) {
+           std::int64_t bits_per_second, std::int64_t buffer_bits) {
   const std::int64_t frame_size = width * height;
   const bool sides = width * width <= 8 * level.MaxFS && height * height <= 8 * level.MaxFS;
   const bool rate = frame_size * frame_rate.num <= level.MaxMBPS * frame_rate.den;
-  const bool bits = bits_per_second <= level.MaxBR * 1000;
+  const bool bits = bits_per_second <= level.MaxBR * 1000 && buffer_bits <= level.MaxCPB * 1000;
   return sides && rate && bits && frame_size <= level.MaxFS && frame_size <= level.MaxDpbMbs;
 }
 
@@ -58,9 +60,10 @@ std::string text_of(int level_idc) {
 
 }  // namespace
 
-StreamLevel choose_level(int mb_width, int mb_height, Rational frame_rate, std::int64_t bits_per_second) {
+StreamLevel choose_level(int mb_width, int mb_height, Rational frame_rate, std::int64_t bits_per_second,
+                         std::int64_t buffer_bits) {
   for (const Limits& level : kLevels) {
-    if (holds(level, mb_width, mb_height, frame_rate, bits_per_second))
+    if (holds(level, mb_width, mb_height, frame_rate, bits_per_second, buffer_bits))
       return {level.level_idc, true, level.MaxBR * 1000};
   }
   return {};
@@ -68,19 +71,28 @@ StreamLevel choose_level(int mb_width, int mb_height, Rational frame_rate, std::
 
 StreamLevel stream_level(const Config& config) {
   const int mb_width = macroblocks(config.width), mb_height = macroblocks(config.height);
-  const StreamLevel lowest = choose_level(mb_width, mb_height, config.frame_rate);
+  // The HRD counts all NAL units, for which limits are 1.2 times as high (cpbBrNalFactor).
+  const HrdParams hrd = hrd_params(config).value_or(HrdParams{});
+  const std::int64_t bits_per_second = (5 * hrd.bit_rate + 5) / 6, buffer_bits = (5 * hrd.cpb_bits + 5) / 6;
+  const StreamLevel lowest =
+      choose_level(mb_width, mb_height, config.frame_rate, bits_per_second, buffer_bits);
   if (config.level_idc == 0) return lowest;
   for (const Limits& level : kLevels) {
-    if (level.level_idc == config.level_idc && holds(level, mb_width, mb_height, config.frame_rate, 0))
+    if (level.level_idc == config.level_idc &&
+        holds(level, mb_width, mb_height, config.frame_rate, bits_per_second, buffer_bits))
       return {level.level_idc, true, level.MaxBR * 1000};
   }
   const Rational rate = reduced(config.frame_rate);
   std::string rate_text = std::to_string(rate.num);
   if (rate.den != 1) rate_text.append("/").append(std::to_string(rate.den));
-  throw Error(ErrorCode::invalid_argument,
-              "level " + text_of(config.level_idc) + " does not hold " + std::to_string(config.width) + "x" +
-                  std::to_string(config.height) + " at " + rate_text + " pictures a second",
-              lowest.holds ? "the lowest that does is " + text_of(lowest.level_idc) : "no level does");
+  throw Error(
+      ErrorCode::invalid_argument,
+      "level " + text_of(config.level_idc) + " does not hold " + std::to_string(config.width) + "x" +
+          std::to_string(config.height) + " at " + rate_text + " pictures a second" +
+          (hrd.bit_rate > 0 ? ", " + std::to_string(hrd.bit_rate) + " bits a second and a buffer of " +
+                                  std::to_string(hrd.cpb_bits) + " bits"
+                            : ""),
+      lowest.holds ? "the lowest that does is " + text_of(lowest.level_idc) : "no level does");
 }
 
 bool is_level(int level_idc) {

@@ -6,6 +6,7 @@
 
 #include "cu264/device.h"
 #include "encoder/config.h"
+#include "encoder/rate_control/controlled_backend.h"
 #include "encoder/stages.h"
 #if defined(CU264_WITH_CUDA)
 #include "encoder/cuda/cuda_backend.h"
@@ -28,13 +29,44 @@ Error built_without_cuda() {
 }
 #endif
 
+// Puts rate control in front of a backend, if the pictures come with it.
+template <class Opened>
+void add_control(Opened& opened, const StageParams& params, encoder::ControlledBackend::MakeAnalyser analyser,
+                 std::vector<int> devices) {
+  if (!params.controls_rate) return;
+  auto controlled = std::make_unique<encoder::ControlledBackend>(std::move(opened.backend), analyser, params,
+                                                                 std::move(devices), opened.batch);
+  opened.controlled = controlled.get();
+  opened.backend = std::move(controlled);
+}
+
+std::unique_ptr<encoder::Analyser> cpu_analyser(const StageParams& params, const std::vector<int>&) {
+  return encoder::make_cpu_analyser(params);
+}
+
+#if defined(CU264_WITH_CUDA)
+std::unique_ptr<encoder::Analyser> device_analyser(const StageParams& params,
+                                                   const std::vector<int>& devices) {
+  return encoder::cuda::make_device_analyser(params, devices.front(), devices.size() > 1);
+}
+
+// With rate control a batch has its size from there.
+StageParams with_controlled_batch(StageParams params, const std::vector<int>& devices) {
+  if (!params.controls_rate) return params;
+  params.batch = encoder::controlled_batch(encoder::cuda::choose_batch(params, devices), devices.size());
+  return params;
+}
+#endif
+
 OpenedBackend open_cuda([[maybe_unused]] const Config& config, [[maybe_unused]] const StageParams& params) {
 #if defined(CU264_WITH_CUDA)
   const std::vector<int> devices = devices_of(config);
   OpenedBackend opened;
   opened.name = "cuda";
-  opened.batch = encoder::cuda::choose_batch(params, devices);
-  opened.backend = encoder::cuda::open_devices(params, devices, opened.batch);
+  const StageParams own = with_controlled_batch(params, devices);
+  opened.batch = encoder::cuda::choose_batch(own, devices);
+  opened.backend = encoder::cuda::open_devices(own, devices, opened.batch);
+  add_control(opened, own, device_analyser, devices);
   for (const int device : devices) {
     if (!opened.reason.empty()) opened.reason += ", ";
     opened.reason += encoder::cuda::device_name(device) + ", device " + std::to_string(device);
@@ -54,7 +86,11 @@ OpenedBackend open_cpu(const Config& config, const StageParams& params, std::str
     throw Error(ErrorCode::unsupported, "the cpu backend has no entropy kernels to choose from",
                 "use the cuda backend, or leave entropy-kernel at production");
   }
-  return {encoder::open_cpu_backend(params), "cpu", std::move(reason), 1};
+  OpenedBackend opened;
+  opened.backend = encoder::open_cpu_backend(params);
+  opened.name = "cpu", opened.reason = std::move(reason);
+  add_control(opened, params, cpu_analyser, {});
+  return opened;
 }
 
 }  // namespace
@@ -78,19 +114,21 @@ OpenedBackend open_backend(const Config& config, const StageParams& params) {
 
 void restart_backend([[maybe_unused]] const Config& config, const StageParams& params,
                      OpenedBackend& opened) {
+  const bool keeps_kind = params.controls_rate == (opened.controlled != nullptr);
 #if defined(CU264_WITH_CUDA)
   // A batch that was not asked for may be somewhat smaller than the best, rather than to need new memory.
-  if (opened.name == "cuda") {
-    const int best = cuda::choose_batch(params, devices_of(config));
+  if (opened.name == "cuda" && keeps_kind) {
+    const StageParams own = with_controlled_batch(params, devices_of(config));
+    const int best = cuda::choose_batch(own, devices_of(config));
     const int least = config.batch != 0 ? best : (3 * best + 3) / 4;
     for (int batch = best; batch >= least; --batch) {
-      if (!opened.backend->restart(params, batch)) continue;
+      if (!opened.backend->restart(own, batch)) continue;
       opened.batch = batch;
       return;
     }
   }
 #endif
-  if (opened.name == "cpu" && opened.backend->restart(params, 1)) return;
+  if (opened.name == "cpu" && keeps_kind && opened.backend->restart(params, 1)) return;
   opened.backend.reset();  // the next one may take its memory
   opened = open_backend(config, params);
 }
@@ -127,14 +165,17 @@ LaneBackend open_lane([[maybe_unused]] const LaneChoice& choice, StageParams par
   if (choice.name == "cuda") {
     const int best = cuda::choose_batch(params, {device});
     lane.batch = params.batch != 0 ? params.batch : std::max(1, best / side_by_side);
+    if (params.controls_rate) lane.batch = controlled_batch(lane.batch, 1);
     lane.batches = true;
     lane.device = device;
     lane.backend = cuda::open_device(params, device, lane.batch);
     lane.holder = cuda::make_device_frame_holder(device);
+    add_control(lane, params, device_analyser, {device});
     return lane;
   }
 #endif
   lane.backend = open_cpu_backend(params);
+  add_control(lane, params, cpu_analyser, {});
   lane.batch = lane.backend->capacity();
   lane.holder = make_host_frame_holder();
   return lane;
@@ -145,7 +186,9 @@ LaneBackend open_lane([[maybe_unused]] const LaneChoice& choice, StageParams par
 MemoryRequirement memory_required(const Config& config) {
   encoder::validate(config);
 #if defined(CU264_WITH_CUDA)
-  return encoder::cuda::memory_required(encoder::stage_params(config), devices_of(config));
+  const std::vector<int> devices = devices_of(config);
+  return encoder::cuda::memory_required(with_controlled_batch(encoder::stage_params(config), devices),
+                                        devices);
 #else
   throw built_without_cuda();
 #endif

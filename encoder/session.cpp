@@ -1,6 +1,7 @@
 #include "encoder/session.h"
 
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "encoder/config.h"
@@ -35,11 +36,29 @@ EncoderInfo info_of(const Config& config) {
 
 Config changed(Config config, const ConfigChanges& changes) {
   if (changes.qp) config.qp = *changes.qp;
+  // One of the two takes the other's place.
+  if (changes.crf) config.crf = changes.crf, config.bitrate = 0;
+  if (changes.bitrate) config.bitrate = *changes.bitrate;
+  if (changes.bitrate && *changes.bitrate > 0 && !changes.crf) config.crf.reset();
+  if (changes.max_bitrate) config.max_bitrate = *changes.max_bitrate;
+  if (changes.buffer_bits) config.buffer_bits = *changes.buffer_bits;
+  if (changes.max_frame_bytes) config.max_frame_bytes = *changes.max_frame_bytes;
   if (changes.width) config.width = *changes.width;
   if (changes.height) config.height = *changes.height;
   if (changes.preset) config.preset = *changes.preset;
   if (changes.frame_rate) config.frame_rate = *changes.frame_rate;
   return config;
+}
+
+// What pictures are coded for, which stays within a clip: what it decides is fixed when a backend opens, or
+// written in the headers.
+std::tuple<bool, bool, bool, bool> kind_of_control(const Config& config) {
+  return {config.crf.has_value(), config.bitrate > 0, hrd_params(config).has_value(),
+          config.max_frame_bytes > 0};
+}
+
+bool same_buffer(const std::optional<HrdParams>& a, const std::optional<HrdParams>& b) {
+  return a.has_value() == b.has_value() && (!a || (a->bit_rate == b->bit_rate && a->cpb_bits == b->cpb_bits));
 }
 
 bool needs_end_of_clip(const ConfigChanges& changes) {
@@ -54,19 +73,25 @@ Session::Session(const Config& config) : config_(config) {
 }
 
 void Session::begin_clip() {
-  info_ = info_of(config_);
-  headers_ = stream_headers(config_, info_.level_idc, true);
-  parameter_sets_ = stream_headers(config_, info_.level_idc, false);
+  write_headers();
   params_ = stage_params(config_);
   mark_check_.reset();
   if (params_.marks) {
     mark_message_ = params_.marks->message();
-    mark_check_.emplace(config_.watermark->key, parameter_sets_, *params_.marks);
+    mark_check_.emplace(config_.watermark->key, *parameter_sets_, *params_.marks);
   }
   if (params_.cipher) cipher_message_ = params_.cipher->message();
   format_ = config_.input_format;
-  sent_ = received_ = 0;
-  flushed_ = false;
+  sent_ = received_ = dropped_ = 0;
+  new_parameter_sets_ = flushed_ = false;
+}
+
+void Session::write_headers() {
+  info_ = info_of(config_);
+  rate_ = rate_settings(config_);
+  using Bytes = const std::vector<std::uint8_t>;
+  headers_ = std::make_shared<Bytes>(stream_headers(config_, info_.level_idc, true));
+  parameter_sets_ = std::make_shared<Bytes>(stream_headers(config_, info_.level_idc, false));
 }
 
 void Session::reconfigure(const ConfigChanges& changes) {
@@ -78,8 +103,28 @@ void Session::reconfigure(const ConfigChanges& changes) {
                 "size, preset and frame rate cannot change within a clip, whose headers were written",
                 "call flush and receive the last packet first");
   }
+  if (between_clips()) {
+    config_ = next;
+    begin_clip();
+    return;
+  }
+  if (kind_of_control(next) != kind_of_control(config_)) {
+    throw Error(ErrorCode::invalid_argument,
+                "a crf, a bitrate, a buffer or a limit cannot come or go within a clip",
+                "call flush and receive the last packet first");
+  }
+  const bool new_buffer = !same_buffer(hrd_params(next), hrd_params(config_));
+  if (new_buffer && config_.headers == HeaderPlacement::separate) {
+    throw Error(ErrorCode::invalid_argument, "the buffer's new rate or size would be in no header",
+                "have headers in packets, or change them between two clips");
+  }
   config_ = next;
-  if (between_clips()) begin_clip();
+  if (new_buffer) {
+    write_headers();
+    new_parameter_sets_ = true;
+  } else {
+    rate_ = rate_settings(config_);
+  }
 }
 
 void Session::check(const Frame& frame, bool reads_device_memory) const {
@@ -97,19 +142,37 @@ core::PictureParams Session::next_picture(const Frame& frame) const {
   return picture;
 }
 
+PictureControl Session::next_control(const Frame& frame) const {
+  PictureControl control;
+  control.settings = rate_;
+  control.qp = frame.qp;
+  std::size_t overhead = 0;
+  if (const Headers headers = next_headers(); headers.bytes) overhead += headers.bytes->size();
+  if (sent_ == 0) overhead += cipher_message_.size() + mark_message_.size();
+  control.overhead_bytes = static_cast<std::int64_t>(overhead);
+  return control;
+}
+
 void Session::sent(const Frame& frame) {
   format_ = frame.format;
-  pending_.push_back({frame.pts, frame.user_data});
+  pending_.push_back({frame.pts, frame.user_data, next_headers()});
+  new_parameter_sets_ = false;
   ++sent_;
 }
 
-const std::vector<std::uint8_t>* Session::headers_before(std::uint64_t index) const {
-  if (config_.headers == HeaderPlacement::separate) return nullptr;
-  if (index == 0) return &headers_;
-  return config_.headers == HeaderPlacement::every_packet ? &parameter_sets_ : nullptr;
+Session::Headers Session::next_headers() const {
+  if (config_.headers == HeaderPlacement::separate) return {};
+  if (sent_ == 0) return {headers_, parameter_sets_->size()};
+  const bool wanted = config_.headers == HeaderPlacement::every_packet || new_parameter_sets_;
+  return wanted ? Headers{parameter_sets_, parameter_sets_->size()} : Headers{};
 }
 
-Packet Session::packet_of(CodedAccessUnit&& unit) {
+std::optional<Packet> Session::packet_of(CodedAccessUnit&& unit) {
+  if (unit.dropped) {
+    ++dropped_;
+    drop_oldest();
+    return std::nullopt;
+  }
   Packet packet;
   packet.data = std::move(unit.slices);
   packet.device_data = unit.device_slices;
@@ -127,9 +190,14 @@ Packet Session::packet_of(CodedAccessUnit&& unit) {
     const auto behind = packet.data.begin() + static_cast<std::ptrdiff_t>(mark_message_.size());
     packet.data.insert(behind, cipher_message_.begin(), cipher_message_.end());
   }
-  if (const auto* before = headers_before(received_)) {
-    packet.data.insert(packet.data.begin(), before->begin(), before->end());
+  // The buffering period is the first of all SEI messages (H.264 7.4.1.2.3).
+  std::vector<std::uint8_t> before = std::move(unit.hrd_messages);
+  if (const Headers& headers = pending_.front().headers; headers.bytes) {
+    const auto sets = headers.bytes->begin() + static_cast<std::ptrdiff_t>(headers.parameter_sets);
+    before.insert(before.begin(), headers.bytes->begin(), sets);
+    before.insert(before.end(), sets, headers.bytes->end());
   }
+  packet.data.insert(packet.data.begin(), before.begin(), before.end());
   drop_oldest();
   return packet;
 }

@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cu264/encoder.h"
+#include "encoder/rate_control/rate_settings.h"
 #include "encoder/stages.h"
 #include "protect/mark_check.h"
 
@@ -24,7 +26,7 @@ class Session {
   // Everything but what the backend says of itself.
   const EncoderInfo& info() const { return info_; }
   // The headers of the clip that is being encoded.
-  const std::vector<std::uint8_t>& headers() const { return headers_; }
+  const std::vector<std::uint8_t>& headers() const { return *headers_; }
   // What a backend needs for the clip that is being encoded.
   const StageParams& params() const { return params_; }
 
@@ -36,10 +38,12 @@ class Session {
   void check(const Frame& frame, bool reads_device_memory) const;
   // The parameters of the next picture.
   core::PictureParams next_picture(const Frame& frame) const;
+  // What the next picture is planned with, if StageParams::controls_rate.
+  PictureControl next_control(const Frame& frame) const;
   // The frame was handed to the backend.
   void sent(const Frame& frame);
-  // The packet of the oldest picture that was sent.
-  Packet packet_of(CodedAccessUnit&& unit);
+  // The packet of the oldest picture that was sent; none if it was left out.
+  std::optional<Packet> packet_of(CodedAccessUnit&& unit);
   // Throws Error(bad_input) if the clip has ended and was too short for its watermark. Whether a packet is
   // the last one is not known if it was made before flush(), so this is to be called when no packet is left.
   void check_marks() const;
@@ -48,6 +52,7 @@ class Session {
 
   std::size_t pending() const { return pending_.size(); }  // pictures sent whose packets were not made
   std::uint64_t pictures_sent() const { return sent_; }    // of the clip
+  std::uint64_t dropped() const { return dropped_; }       // pictures of the clip that were left out
 
   void flush() { flushed_ = true; }
   bool flushed() const { return flushed_; }
@@ -58,18 +63,26 @@ class Session {
   void begin_clip();
 
  private:
+  // What precedes a picture, or nothing. Other messages come behind the parameter sets.
+  struct Headers {
+    std::shared_ptr<const std::vector<std::uint8_t>> bytes;
+    std::size_t parameter_sets = 0;
+  };
   struct Pending {
     std::int64_t pts = 0;
     void* user_data = nullptr;
+    Headers headers;
   };
 
-  const std::vector<std::uint8_t>* headers_before(std::uint64_t index) const;  // or null
+  void write_headers();
+  Headers next_headers() const;
 
   Config config_;
   EncoderInfo info_;
   StageParams params_;
-  std::vector<std::uint8_t> headers_;
-  std::vector<std::uint8_t> parameter_sets_;
+  RateSettings rate_;
+  std::shared_ptr<const std::vector<std::uint8_t>> headers_;
+  std::shared_ptr<const std::vector<std::uint8_t>> parameter_sets_;
   std::vector<std::uint8_t> cipher_message_;  // before the first slice
   std::vector<std::uint8_t> mark_message_;    // of the watermark, before the first slice
   std::optional<protect::MarkCheck> mark_check_;
@@ -77,6 +90,8 @@ class Session {
   std::optional<PixelFormat> format_;  // of the frames, once it is known
   std::uint64_t sent_ = 0;
   std::uint64_t received_ = 0;
+  std::uint64_t dropped_ = 0;
+  bool new_parameter_sets_ = false;  // go before the next picture
   bool flushed_ = false;
 };
 

@@ -8,8 +8,12 @@ namespace cu264::encoder {
 namespace {
 
 std::optional<AqParams> aq_params(const Config& config) {
-  if (config.edge_guided != 0) return AqParams{AqMode::edges, (config.edge_guided + 1) * kStrengthOne / 2};
-  if (config.aq == AdaptiveQuantisation::variance) return AqParams{AqMode::variance, kStrengthOne};
+  const bool remembers = !codes_again(config);
+  if (config.edge_guided != 0)
+    return AqParams{AqMode::edges, (config.edge_guided + 1) * kStrengthOne / 2, remembers};
+  if (coded_aq(config) == AdaptiveQuantisation::variance)
+    return AqParams{AqMode::variance, kStrengthOne, remembers};
+  if (controls_rate(config)) return AqParams{AqMode::none, 0, false};
   return std::nullopt;
 }
 
@@ -25,6 +29,7 @@ StageParams stage_params(const Config& config) {
   params.mb_height = macroblocks(config.height);
   params.preset = config.preset;
   params.aq = aq_params(config);
+  params.controls_rate = controls_rate(config);
   params.slices = config.slices;
   params.reconstruction = config.reconstruction;
   params.threads = config.threads;
@@ -48,6 +53,11 @@ core::PictureParams picture_params(const Config& config, std::uint64_t index) {
   return picture;
 }
 
+double mean_qp(const core::PictureParams& picture, int mb_height) {
+  const int raised = picture.qp < 51 ? picture.raised_rows : 0;
+  return picture.qp + static_cast<double>(raised) / mb_height;
+}
+
 void check_streams(const StageParams& params) {
   if (params.streams < 1)
     throw Error(ErrorCode::invalid_argument, "a backend was opened for no stream", "open it for one or more");
@@ -64,7 +74,11 @@ void check_picture(const core::PictureParams& picture, const StageParams& params
                 allowed);
   };
   if (picture.qp > 51) refuse("QP", picture.qp, "0 to 51");
-  if (picture.idr_pic_id > 1) refuse("idr_pic_id", picture.idr_pic_id, "0 or 1");
+  if (picture.idr_pic_id > core::kIdrPicIdBehindGap) refuse("idr_pic_id", picture.idr_pic_id, "0 to 2");
+  if (picture.raised_rows > params.mb_height)
+    refuse("number of raised rows", picture.raised_rows, "0 to " + std::to_string(params.mb_height));
+  if (picture.raised_rows > 0 && !params.aq)
+    refuse("number of raised rows", picture.raised_rows, "open the backend with StageParams::aq");
   if (picture.stream >= static_cast<std::uint32_t>(params.streams)) {
     refuse("stream", static_cast<int>(picture.stream), "below " + std::to_string(params.streams));
   }

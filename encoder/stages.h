@@ -34,7 +34,7 @@ struct StageParams {
   int mb_width = 0;
   int mb_height = 0;
   Preset preset = Preset::balanced;
-  std::optional<AqParams> aq;  // not set: every macroblock has the picture's QP
+  std::optional<AqParams> aq;  // not set: every macroblock has the picture's QP; raised_rows need it set
   int slices = 1;
   bool reconstruction = false;
   int threads = 0;
@@ -49,6 +49,7 @@ struct StageParams {
   // PictureParams::stream is below this. A cipher has one keystream for each picture index, so it serves one
   // stream.
   int streams = 1;
+  bool controls_rate = false;  // pictures come to a ControlledBackend
   bool sleeps = false;  // whether a thread that waits for a single picture sleeps, which takes longer to wake
 };
 
@@ -62,13 +63,20 @@ core::PictureParams picture_params(const Config& config, std::uint64_t index);
 void check_streams(const StageParams& params);
 void check_picture(const core::PictureParams& picture, const StageParams& params);
 
+// PictureStats::mean_qp.
+double mean_qp(const core::PictureParams& picture, int mb_height);
+
 // The result of the stage `pack` for one picture.
 struct CodedAccessUnit {
   std::vector<std::uint8_t> slices;  // NAL units of type 5 in Annex B form
   DeviceBytes device_slices;         // instead of `slices`, with StageParams::device_output
   std::vector<std::uint8_t> reconstruction;
   PictureStats stats;
+  std::vector<std::uint8_t> hrd_messages;  // an SEI NAL unit that comes before all others, or nothing
+  bool dropped = false;                    // there are no slices: the picture is left out
 };
+
+class ControlledBackend;
 
 class Backend {
  public:
@@ -107,6 +115,7 @@ struct OpenedBackend {
   std::string name;
   std::string reason;
   int batch = 1;
+  ControlledBackend* controlled = nullptr;  // `backend`, if StageParams::controls_rate
 };
 OpenedBackend open_backend(const Config& config, const StageParams& params);
 
@@ -127,9 +136,10 @@ struct LaneBackend {
   std::unique_ptr<Backend> backend;
   std::unique_ptr<FrameHolder> holder;
   int device = kNoDevice;
-  int batch = 1;            // pictures with the backend at once
-  bool batches = false;     // whether they begin together
-  std::size_t streams = 1;  // the most streams
+  int batch = 1;                            // pictures with the backend at once
+  bool batches = false;                     // whether they begin together
+  std::size_t streams = 1;                  // the most streams
+  ControlledBackend* controlled = nullptr;  // as in OpenedBackend
 };
 // `shared`: for many streams. A device's best batch is divided by `side_by_side`.
 LaneBackend open_lane(const LaneChoice& choice, StageParams params, int device, bool shared,

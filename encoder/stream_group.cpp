@@ -40,6 +40,8 @@ std::string batch_key(const StageParams& params, StreamGroup::Stream stream) {
   const auto add = [&](int value) { key += std::to_string(value) + " "; };
   add(params.width), add(params.height), add(static_cast<int>(params.preset)), add(params.slices);
   add(params.aq ? static_cast<int>(params.aq->mode) : -1), add(params.aq ? params.aq->strength : 0);
+  add(params.aq && params.aq->remembers);
+  add(params.controls_rate);
   add(params.reconstruction);
   const bool rgb = params.input_format && encoder::is_rgb(*params.input_format);
   if (rgb)
@@ -236,6 +238,7 @@ bool StreamGroup::submit(Stream id, const Frame& frame, std::chrono::nanoseconds
   if (stream->lane->failure()) throw Error(*stream->lane->failure());
   picture.params = session.next_picture(frame);
   picture.params.stream = stream->slot;
+  if (session.params().controls_rate) picture.control = session.next_control(frame);
   session.sent(frame);
   stream->waiting.push_back(std::move(picture));
   stream->lane->wake();

@@ -3,6 +3,7 @@
 // picture after picture of the batch.
 #include "common/cuda/error_check.h"
 #include "common/cuda/warp.cuh"
+#include "core/mb_qp_delta.h"
 #include "encoder/adaptive_quantisation/device_qp_offsets.h"
 #include "vision/cuda/half_size_steps.cuh"
 #include "vision/gaussian.h"
@@ -84,14 +85,14 @@ __global__ void __launch_bounds__(1024)
 }
 
 __global__ void __launch_bounds__(kThreads)
-    settle_offsets(const __grid_constant__ AqParams params, int macroblocks, int pictures,
+    settle_offsets(const __grid_constant__ AqParams params, int mb_width, int mb_height, int pictures,
                    const __grid_constant__ QpOffsetMemory work, const core::PictureParams* picture_params) {
-  const int mb = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
+  const int mb = static_cast<int>(blockIdx.x * kThreads + threadIdx.x), macroblocks = mb_width * mb_height;
   if (mb >= macroblocks) return;
   std::int8_t* d_previous = work.previous + mb;  // of the picture's stream
-  int previous = *d_previous;
+  int previous = params.remembers ? *d_previous : kNoPrevious;
   for (int picture = 0; picture < pictures; ++picture) {
-    if (picture_params != nullptr) {
+    if (params.remembers && picture_params != nullptr) {
       std::int8_t* const d_own =
           work.previous + static_cast<std::size_t>(picture_params[picture].stream) * macroblocks + mb;
       if (d_own != d_previous) {
@@ -102,11 +103,17 @@ __global__ void __launch_bounds__(kThreads)
       if (picture_params[picture].index == 0) previous = kNoPrevious;
     }
     const std::size_t at = static_cast<std::size_t>(picture) * macroblocks + mb;
-    const int weight = macroblock_weight(params.mode, work.sums[at]);
-    previous = settled_offset(offset_target(weight, work.means[picture], params.strength), previous);
-    work.offsets[at] = static_cast<std::int8_t>(previous);
+    int offset = 0;
+    if (params.mode != AqMode::none) {
+      const int weight = macroblock_weight(params.mode, work.sums[at]);
+      offset = settled_offset(offset_target(weight, work.means[picture], params.strength), previous);
+    }
+    if (params.remembers) previous = offset;
+    if (picture_params != nullptr)
+      offset += core::row_raise(picture_params[picture], mb / mb_width, mb_height);
+    work.offsets[at] = static_cast<std::int8_t>(offset);
   }
-  *d_previous = static_cast<std::int8_t>(previous);
+  if (params.remembers) *d_previous = static_cast<std::int8_t>(previous);
 }
 
 }  // namespace
@@ -136,13 +143,18 @@ void launch_step_sums(const PicturePlanes& luma, int width, int height, int pict
   launch_sums<true>(luma, {}, width, height, pictures, sums, stream);
 }
 
-void launch_qp_offsets(const AqParams& params, int macroblocks, int pictures, const QpOffsetMemory& work,
-                       cudaStream_t stream, const core::PictureParams* picture_params) {
-  mean_weights<<<static_cast<unsigned>(pictures), 1024, 0, stream>>>(params.mode, macroblocks, work.sums,
-                                                                     work.means);
-  check_launch("mean_weights");
+void launch_qp_offsets(const AqParams& params, int mb_width, int mb_height, int pictures,
+                       const QpOffsetMemory& work, cudaStream_t stream,
+                       const core::PictureParams* picture_params) {
+  const int macroblocks = mb_width * mb_height;
+  if (params.mode != AqMode::none) {
+    mean_weights<<<static_cast<unsigned>(pictures), 1024, 0, stream>>>(params.mode, macroblocks, work.sums,
+                                                                       work.means);
+    check_launch("mean_weights");
+  }
   const auto blocks = static_cast<unsigned>((macroblocks + kThreads - 1) / kThreads);
-  settle_offsets<<<blocks, kThreads, 0, stream>>>(params, macroblocks, pictures, work, picture_params);
+  settle_offsets<<<blocks, kThreads, 0, stream>>>(params, mb_width, mb_height, pictures, work,
+                                                  picture_params);
   check_launch("settle_offsets");
 }
 

@@ -37,11 +37,13 @@ void launch_macroblock_sums(const PicturePlanes& luma, const EdgePlanes& edges, 
 void launch_step_sums(const PicturePlanes& luma, int width, int height, int pictures, MacroblockSums* sums,
                       cudaStream_t stream);
 
-// Computes the offsets from the sums, for pictures that are in order in each stream. `previous` holds
-// kNoPrevious before the first batch. `picture_params` is [picture], of which the stream and the index are
-// read (a picture with the index 0 has none before it), or null: all pictures belong to stream 0.
-void launch_qp_offsets(const AqParams& params, int macroblocks, int pictures, const QpOffsetMemory& work,
-                       cudaStream_t stream, const core::PictureParams* picture_params = nullptr);
+// Computes the offsets, from the sums unless the mode is `none`. If they are remembered, pictures are in
+// order in each stream, and `previous` holds kNoPrevious before the first batch. `picture_params` is
+// [picture], of which the stream, the index (a picture with the index 0 has none before it) and the raised
+// rows are read, or null: all pictures belong to stream 0, and no row is raised.
+void launch_qp_offsets(const AqParams& params, int mb_width, int mb_height, int pictures,
+                       const QpOffsetMemory& work, cudaStream_t stream,
+                       const core::PictureParams* picture_params = nullptr);
 
 // Writes kNoPrevious to `previous`.
 void launch_qp_offset_reset(int macroblocks, std::int8_t* previous, cudaStream_t stream);

@@ -4,6 +4,7 @@
 
 #include <numeric>
 
+#include "core/mb_qp_delta.h"
 #include "vision/gaussian.h"
 #include "vision/half_size_steps.h"
 
@@ -35,6 +36,7 @@ namespace {
 void settle(const AqParams& params, const std::vector<int>& weights, std::vector<std::int8_t>& previous) {
   const std::int64_t sum = std::accumulate(weights.begin(), weights.end(), std::int64_t{0});
   const int mean = mean_weight(sum, static_cast<int>(weights.size()));
+  if (!params.remembers) previous.clear();
   previous.resize(weights.size(), static_cast<std::int8_t>(kNoPrevious));
   for (std::size_t mb = 0; mb < weights.size(); ++mb) {
     const int target = offset_target(weights[mb], mean, params.strength);
@@ -70,6 +72,14 @@ void picture_qp_offsets(const AqParams& params, const std::uint8_t* luma, std::p
     }
   });
   settle(params, weights, previous);
+}
+
+void raise_rows(const core::PictureParams& picture, int mb_width, int mb_height,
+                std::vector<std::int8_t>& offsets) {
+  for (int mb = 0; mb < mb_width * mb_height; ++mb) {
+    std::int8_t& offset = offsets[static_cast<std::size_t>(mb)];
+    offset = static_cast<std::int8_t>(offset + core::row_raise(picture, mb / mb_width, mb_height));
+  }
 }
 
 }  // namespace cu264::encoder

@@ -15,10 +15,12 @@
 
 #include "core/bit_ops.h"
 #include "core/hd.h"
+#include "core/picture_params.h"
 
 namespace cu264::encoder {
 
-enum class AqMode : std::uint8_t { edges, variance };
+// none: offsets are zero, but in rows whose QP is raised (core::PictureParams::raised_rows).
+enum class AqMode : std::uint8_t { none, edges, variance };
 
 inline constexpr int kStrengthOne = 256;                   // Q8
 inline constexpr int kLargestStrength = 3 * kStrengthOne;  // strength 0 .. 3
@@ -94,6 +96,9 @@ CU264_HD int settled_offset(int target, int previous) {
 struct AqParams {
   AqMode mode = AqMode::edges;
   int strength = kStrengthOne;  // Q8
+  // Whether offsets depend on those of the stream's picture before. Without, a picture that is coded again
+  // has the same offsets again.
+  bool remembers = true;
 };
 
 // Computes on the host an offset for each macroblock in raster order, for a picture of width x height and its
@@ -107,6 +112,10 @@ void edge_map_qp_offsets(const AqParams& params, const std::uint8_t* luma, std::
 // what the encoder uses.
 void picture_qp_offsets(const AqParams& params, const std::uint8_t* luma, std::ptrdiff_t pitch, int mb_width,
                         int mb_height, std::vector<std::int8_t>& previous);
+
+// Adds the raise of a picture's last rows to its offsets.
+void raise_rows(const core::PictureParams& picture, int mb_width, int mb_height,
+                std::vector<std::int8_t>& offsets);
 
 // The sums of one macroblock on the host.
 MacroblockSums macroblock_sums(const std::uint8_t* luma, std::ptrdiff_t pitch, const std::uint8_t* edges,

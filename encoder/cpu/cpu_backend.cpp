@@ -122,19 +122,7 @@ class CpuBackend final : public Backend {
     check_picture(params, params_);
     PictureInFlight& work = in_flight_[sent_++ % in_flight_.size()];
     ingest(frame, work.picture, matrix_);
-    if (params_.aq) {
-      // A stream's pictures come in order, and the offsets of each depend on those of the picture before.
-      std::vector<std::int8_t>& qp_offsets = qp_offsets_[params.stream];
-      if (params.index == 0) qp_offsets.clear();
-      const Plane& luma = work.picture.source[0];
-      arena_.execute([&] {
-        tbb::this_task_arena::isolate([&] {
-          picture_qp_offsets(*params_.aq, luma.row(0), luma.width, params_.mb_width, params_.mb_height,
-                             qp_offsets);
-        });
-      });
-      work.picture.qp_offsets = qp_offsets;
-    }
+    set_qp_offsets(work.picture, params);
     if (params_.marks) params_.marks->plan(static_cast<std::uint32_t>(params.index), work.picture.marks);
     work.params = params;
     work.slices_left = params_.slices;
@@ -182,6 +170,27 @@ class CpuBackend final : public Backend {
   }
 
  private:
+  void set_qp_offsets(CpuPicture& picture, const core::PictureParams& params) {
+    picture.qp_offsets.clear();
+    if (!params_.aq) return;
+    if (params_.aq->mode != AqMode::none) {
+      // A stream's pictures come in order, and the offsets of each may depend on those of the picture before.
+      std::vector<std::int8_t>& qp_offsets = qp_offsets_[params.stream];
+      if (params.index == 0) qp_offsets.clear();
+      const Plane& luma = picture.source[0];
+      arena_.execute([&] {
+        tbb::this_task_arena::isolate([&] {
+          picture_qp_offsets(*params_.aq, luma.row(0), luma.width, params_.mb_width, params_.mb_height,
+                             qp_offsets);
+        });
+      });
+      picture.qp_offsets = qp_offsets;
+    } else if (params.raised_rows > 0) {
+      picture.qp_offsets.assign(picture.macroblocks.size(), 0);
+    }
+    if (params.raised_rows > 0) raise_rows(params, params_.mb_width, params_.mb_height, picture.qp_offsets);
+  }
+
   void prepare_marks() {
     if (!params_.marks) return;
     for (PictureInFlight& work : in_flight_) {
@@ -238,6 +247,7 @@ class CpuBackend final : public Backend {
         if (slice.error) std::rethrow_exception(std::exchange(slice.error, nullptr));
       }
       work.unit = pack(work.slices, work.nal_units, work.params.qp);
+      work.unit.stats.mean_qp = mean_qp(work.params, params_.mb_height);
       if (params_.reconstruction)
         work.unit.reconstruction = output_picture(work.picture, work.params.deblock, params_);
     } catch (...) {

@@ -250,7 +250,7 @@ class CudaBackend final : public Backend {
     batch.uploaded.record(uploader_->stream().get());
     encode_->wait_for(batch.uploaded.get());
     BatchView view = view_of(batch.pictures, d);
-    if (params_.aq) view.qp_offsets = launch_qp_offsets_of(view);
+    if (has_qp_offsets(batch)) view.qp_offsets = launch_qp_offsets_of(view);
     if (params_.marks) {
       keys_.plan_marks(d, view.pictures, view.macroblocks_per_picture(), batch.uploaded, *encode_);
     }
@@ -292,6 +292,14 @@ class CudaBackend final : public Backend {
     return common ? std::optional<int>(first->qp) : std::nullopt;
   }
 
+  // Without adaptive quantisation only raised rows have offsets.
+  bool has_qp_offsets(const Batch& batch) const {
+    if (!params_.aq || params_.aq->mode != AqMode::none) return params_.aq.has_value();
+    const auto first = batch.params.begin();
+    return std::any_of(first, first + batch.pictures.count,
+                       [](const core::PictureParams& picture) { return picture.raised_rows > 0; });
+  }
+
   // The offsets of a batch's last picture are kept for the next batch: on this device, where one stream keeps
   // the batches in order, or in the relay if several devices take turns.
   const std::int8_t* launch_qp_offsets_of(const BatchView& view) const {
@@ -301,10 +309,10 @@ class CudaBackend final : public Backend {
     if (relay_) relay_->take(d_.qp_offsets.previous, *encode_);
     if (params_.aq->mode == AqMode::edges) {
       launch_step_sums(luma, width, height, pictures, d_.qp_offsets.sums, encode_->get());
-    } else {
+    } else if (params_.aq->mode == AqMode::variance) {
       launch_macroblock_sums(luma, {}, width, height, pictures, d_.qp_offsets.sums, encode_->get());
     }
-    launch_qp_offsets(*params_.aq, params_.mb_width * params_.mb_height, pictures, d_.qp_offsets,
+    launch_qp_offsets(*params_.aq, params_.mb_width, params_.mb_height, pictures, d_.qp_offsets,
                       encode_->get(), view.params);
     if (relay_) relay_->leave(d_.qp_offsets.previous, *encode_, *offsets_done_);
     return d_.qp_offsets.offsets;
@@ -358,6 +366,7 @@ class CudaBackend final : public Backend {
     }
     CodedAccessUnit unit;
     unit.stats.qp = params.qp;
+    unit.stats.mean_qp = mean_qp(params, params_.mb_height);
     unit.stats.intra4x4_mbs = picture.intra4x4_mbs;
     unit.stats.intra16x16_mbs = picture.intra16x16_mbs;
     unit.stats.pcm_mbs = picture.pcm_mbs;

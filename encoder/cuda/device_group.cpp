@@ -57,6 +57,7 @@ class DeviceGroup final : public Backend {
   // Another batch means other members, which the next group takes from the cache of memory.
   bool restart(const StageParams& params, int batch) override {
     if (static_cast<std::uint64_t>(batch) != batch_) return false;
+    if (!relay_ && params.aq && params.aq->remembers) return false;
     if (relay_ && relay_->bytes() != relay_bytes(params)) return false;
     for (const auto& backend : members_) {
       if (!backend->restart(params, batch)) return false;
@@ -70,7 +71,7 @@ class DeviceGroup final : public Backend {
   }
 
   std::vector<std::unique_ptr<Backend>> members_;
-  const std::shared_ptr<const QpOffsetRelay> relay_;  // null without adaptive quantisation
+  const std::shared_ptr<const QpOffsetRelay> relay_;  // null if QP offsets are not remembered
   const int devices_;
   const std::uint64_t batch_;  // pictures of every batch of a clip except the last
   std::uint64_t submitted_ = 0;
@@ -84,7 +85,7 @@ std::unique_ptr<Backend> open_devices(const StageParams& params, const std::vect
   const int rounds = overlapping_batches(params, batch);
   if (devices.size() == 1 && rounds == 1) return open_device(params, devices[0], batch);
   std::shared_ptr<QpOffsetRelay> relay;
-  if (params.aq) {
+  if (params.aq && params.aq->remembers) {
     const DeviceGuard guard(devices[0]);
     relay = std::make_shared<QpOffsetRelay>(relay_bytes(params));
   }

@@ -183,7 +183,8 @@ MemoryRequirement memory_required(const StageParams& params, const std::vector<i
   const auto backends = static_cast<std::size_t>(overlapping_batches(params, required.batch));
   required.device *= backends;
   required.pinned = (required.pinned + kUploadBuffers * upload_bytes(params)) * backends;
-  if (params.aq && devices.size() * backends > 1) required.pinned += relay_bytes(params);
+  if (params.aq && params.aq->remembers && devices.size() * backends > 1)
+    required.pinned += relay_bytes(params);
   return required;
 }
 

@@ -64,7 +64,15 @@ struct Colour {
 };
 
 // Adaptive quantisation gives each macroblock an offset to Config::qp; the offsets have a mean of zero.
-enum class AdaptiveQuantisation { off, variance };
+// automatic: variance where `crf` or `bitrate` is set and edge_guided is not, otherwise off.
+enum class AdaptiveQuantisation { automatic, off, variance };
+
+// What becomes of a picture that no QP makes as small as a limit asks.
+enum class OnOverflow {
+  error,  // receive() throws Error(encode_failure); the packets before it are complete
+  drop,   // the picture has no packet, and is counted
+};
+
 inline constexpr int kMaxEdgeGuided = 3;  // of Config::edge_guided
 
 inline constexpr int kMaxChromaLocation = 5;  // of Config::chroma_location
@@ -76,7 +84,20 @@ struct Config {
   // of 4:2:0 counts in pairs (H.264 7.4.2.1.1): see EncoderInfo::width.
   int width = 0;
   int height = 0;
-  int qp = 27;  // 0..51
+  int qp = 27;  // 0..51, unless one of the following says otherwise
+  // Constant quality on x264's scale, 0..51: the QP of each picture follows from its complexity.
+  std::optional<double> crf;
+  // Bits a second of the stream, headers included; 0: no target. With a buffer (HRD, H.264 annex C) of
+  // buffer_bits, which fills with max_bitrate; 0: one second, and `bitrate`.
+  std::int64_t bitrate = 0;
+  std::int64_t max_bitrate = 0;
+  std::int64_t buffer_bits = 0;
+  bool cbr = false;  // filler data keep the buffer from overflowing: max_bitrate is then `bitrate`
+  // Bytes of an access unit with its headers and start codes; 0: no limit. frame_bytes: each is exactly so
+  // large, by filler data.
+  std::int64_t max_frame_bytes = 0;
+  std::int64_t frame_bytes = 0;
+  OnOverflow on_overflow = OnOverflow::error;
   Preset preset = Preset::balanced;
   Profile profile = Profile::baseline;
   int slices = 1;  // slices in a picture, at most one for each macroblock row
@@ -84,7 +105,7 @@ struct Config {
   // weak ones; 0: off. `aq` variance: those of low variance. At most one of the two may be on. Offsets depend
   // on those of the picture before, so that they do not flicker.
   int edge_guided = 0;
-  AdaptiveQuantisation aq = AdaptiveQuantisation::off;
+  AdaptiveQuantisation aq = AdaptiveQuantisation::automatic;
   bool deblock = true;         // whether the decoder applies the loop filter (and the reconstruction has it)
   Rational frame_rate{25, 1};  // for the level and the VUI
   Rational time_base{0, 1};    // of Frame::pts; 0: 1 / frame_rate
@@ -138,6 +159,7 @@ struct EncoderInfo {
   int width = 0;  // of the decoded picture: Config's width and height, rounded up to even numbers
   int height = 0;
   int batch = 1;                    // pictures encoded together
+  std::uint64_t dropped = 0;        // pictures of the clip that Config::on_overflow left out so far
   int level_idc = 0;                // 10 x the level; 9 is level 1b
   std::int64_t level_bit_rate = 0;  // the bits a second that the level allows; 0 if no level holds the stream
   std::vector<std::string> warnings;  // one line each: widened sides, a level that no table holds
@@ -151,7 +173,11 @@ struct MemoryRequirement {
 
 // What Encoder::reconfigure changes. What is not set stays as it is.
 struct ConfigChanges {
-  std::optional<int> qp;  // from the next frame on
+  // From the next frame on. Within a clip they change what is set already: a crf cannot become a bitrate, and
+  // a limit or a buffer cannot come or go.
+  std::optional<int> qp;
+  std::optional<double> crf;
+  std::optional<std::int64_t> bitrate, max_bitrate, buffer_bits, max_frame_bytes;
   // From the next clip on: only before the first frame, or after flush and the last packet. The memory of the
   // encoder is kept where it suffices.
   std::optional<int> width, height;

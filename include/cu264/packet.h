@@ -8,7 +8,12 @@
 namespace cu264 {
 
 struct PictureStats {
-  int qp = 0;                      // slice QP (0..51)
+  int qp = 0;  // slice QP (0..51)
+  // With the fraction that comes of rows whose QP is higher by one, before adaptive quantisation.
+  double mean_qp = 0;
+  int codings = 1;  // how often the picture was coded until it kept to its limits
+  std::int64_t buffer_bits =
+      -1;  // what the HRD's buffer holds after the picture has left it; -1: there is none
   std::uint32_t intra4x4_mbs = 0;  // macroblocks by kind; the three add up to the picture's
   std::uint32_t intra16x16_mbs = 0;
   std::uint32_t pcm_mbs = 0;

@@ -34,9 +34,6 @@ class Usage(CommandTest):
         self.refuse(1, "unknown option --zzzzzzzz", self.input, "--zzzzzzzz")
         self.refuse(1, "unknown option --pre", self.input, "--pre", "fast")  # no abbreviations
         self.refuse(1, "unknown option -x ", self.input, "-x")
-        for planned in ("quality", "bitrate", "max-frame-bytes"):
-            for words in (["--" + planned, "3"], [f"--{planned}=3"]):
-                self.refuse(1, f"--{planned} is not in this version", self.input, *words)
 
     def test_bad_values(self):
         for option, values in {

@@ -2,6 +2,7 @@
 // decoder finds its parameters in them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -92,6 +93,88 @@ TEST(MixedPictures, ParametersOutOfRangeAreRefused) {
   wrong = mixed.params, wrong.stream = 2, refused(wrong);
   mixed.params.qp = 51, mixed.params.stream = 1, mixed.params.idr_pic_id = 1;
   EXPECT_EQ(code_together(*backend, {mixed}).size(), 1u);
+}
+
+// What asks for offsets of each kind, with pictures whose last rows are raised.
+std::vector<Config> configs_with_raised_rows() {
+  const auto with = [](auto change) {
+    Config config = config_of(Preset::fast, 2);
+    config.crf = 20;
+    change(config);
+    return config;
+  };
+  return {with([](Config& c) { c.aq = AdaptiveQuantisation::off; }), with([](Config&) {}),
+          with([](Config& c) { c.edge_guided = 3; }), with([](Config& c) { c.bitrate = 1000; }),
+          with([](Config& c) { c.max_frame_bytes = 1000, c.edge_guided = 1; })};
+}
+
+TEST(RaisedRows, AreCodedAsAlone) {
+  for (const Config& config : configs_with_raised_rows()) {
+    std::vector<MixedPicture> pictures = mixed_pictures(17, kWidth, kHeight, 3, 268);
+    raise_rows(pictures, 1);
+    expect_same_as_alone(config, 3, pictures);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+// Each macroblock whose QP is in the stream has the picture's QP, or one more in the raised rows.
+TEST(RaisedRows, DecodersFindTheirQp) {
+  constexpr int kMbWidth = (kWidth + 15) / 16, kMbHeight = (kHeight + 15) / 16;
+  for (const int slices : {1, 3}) {
+    Config config = config_of(Preset::balanced, slices);
+    std::vector<MixedPicture> pictures = mixed_pictures(30, kWidth, kHeight, 1, 269);
+    raise_rows(pictures, 2);
+    encoder::StageParams params = encoder::stage_params(config);
+    params.aq = encoder::AqParams{encoder::AqMode::none, 0, false};
+    const auto units = code_together(*encoder::open_cpu_backend(params), pictures);
+    std::vector<std::uint8_t> bytes = encoder::stream_headers(config, kAnyLevel, false);
+    for (const auto& unit : units) bytes.insert(bytes.end(), unit.slices.begin(), unit.slices.end());
+    int checked = 0, raised = 0, picture = -1;
+    const WalkedStream walked = walk_stream(bytes, [&](const WalkedMacroblock& mb) {
+      picture += mb.address == 0;
+      const bool told = mb.kind == core::MacroblockKind::intra16x16 ||
+                        (mb.kind == core::MacroblockKind::intra4x4 && mb.coded_block_pattern != 0);
+      if (!told) return;
+      const core::PictureParams& wanted = pictures[static_cast<std::size_t>(picture)].params;
+      const int raise = mb.address / kMbWidth >= kMbHeight - wanted.raised_rows;
+      ASSERT_EQ(mb.qp, std::min(wanted.qp + raise, 51)) << "picture " << picture << ", mb " << mb.address;
+      ++checked, raised += raise;
+    });
+    EXPECT_GT(raised, 100);
+    EXPECT_GT(checked - raised, 100);
+    const DecodedStream decoded = decode_annexb(bytes);
+    EXPECT_TRUE(decoded.complaints.empty()) << decoded.complaints.front();
+    ASSERT_EQ(decoded.pictures.size(), units.size());
+    for (std::size_t n = 0; n < units.size(); ++n)
+      EXPECT_EQ(decoded.pictures[n].picture.samples, units[n].reconstruction) << "picture " << n;
+  }
+}
+
+// Without memory a picture has the same offsets whenever it is coded.
+TEST(RaisedRows, PicturesCodedAgainHaveTheirBytes) {
+  Config config = config_of(Preset::fast, 1);
+  config.bitrate = 1000000;
+  const encoder::StageParams params = encoder::stage_params(config);
+  ASSERT_TRUE(params.aq && params.aq->mode == encoder::AqMode::variance && !params.aq->remembers);
+  std::vector<MixedPicture> pictures = mixed_pictures(12, kWidth, kHeight, 1, 270);
+  raise_rows(pictures, 3);
+  std::vector<MixedPicture> twice = pictures;
+  twice.insert(twice.end(), pictures.rbegin(), pictures.rend());
+  const auto units = code_together(*encoder::open_cpu_backend(params), twice);
+  for (std::size_t i = 0; i < pictures.size(); ++i)
+    EXPECT_EQ(units[i].slices, units[twice.size() - 1 - i].slices) << "picture " << i;
+}
+
+TEST(RaisedRows, NeedOffsetsAndFitThePicture) {
+  const Config config = config_of(Preset::fast, 1);
+  encoder::StageParams params = encoder::stage_params(config);
+  std::vector<MixedPicture> pictures = mixed_pictures(1, kWidth, kHeight, 1, 1);
+  pictures[0].params.raised_rows = 1;
+  EXPECT_THROW(code_together(*encoder::open_cpu_backend(params), pictures), Error);
+  params.aq = encoder::AqParams{encoder::AqMode::none, 0, false};
+  EXPECT_NO_THROW(code_together(*encoder::open_cpu_backend(params), pictures));
+  pictures[0].params.raised_rows = static_cast<std::uint16_t>(params.mb_height + 1);
+  EXPECT_THROW(code_together(*encoder::open_cpu_backend(params), pictures), Error);
 }
 
 // Decodes each stream by itself.

@@ -67,6 +67,35 @@ TEST_F(MixedBatches, PresetsAndAdaptiveQuantisation) {
   }
 }
 
+// The QP of the last rows is higher by one, with offsets of each kind, which are remembered or not.
+TEST_F(MixedBatches, RaisedRows) {
+  const auto expect_same = [](auto change) {
+    Config config = config_of(Preset::fast, 2);
+    config.crf = 20;
+    change(config);
+    std::vector<MixedPicture> pictures = test::mixed_pictures(9, 50, 66, 3, 9);
+    test::raise_rows(pictures, 1);
+    expect_same_as_alone(config, pictures, 3, {1, 4, 9});
+    expect_same_as_alone(config, pictures, 3, {1, 2}, {0, 0});
+  };
+  expect_same([](Config& c) { c.aq = AdaptiveQuantisation::off; });
+  expect_same([](Config&) {});
+  expect_same([](Config& c) { c.edge_guided = 3; });
+  expect_same([](Config& c) { c.bitrate = 1000; });
+  expect_same([](Config& c) { c.bitrate = 1000, c.edge_guided = 2, c.preset = Preset::best; });
+}
+
+// A batch of one QP, of which some pictures have raised rows and which the next one without them follows.
+TEST_F(MixedBatches, RaisedRowsOfOneQp) {
+  Config config = config_of(Preset::balanced, 1);
+  config.crf = 20;
+  std::vector<MixedPicture> pictures = test::mixed_pictures(kPairs + 2, 32, 48, 1, 10);
+  for (MixedPicture& picture : pictures) picture.params.qp = 30;
+  for (std::size_t i = 0; i < pictures.size() / 2; ++i)
+    pictures[i].params.raised_rows = static_cast<std::uint16_t>(i % 4);
+  expect_same_as_alone(config, pictures, 1, {1, 3, kPairs + 2});
+}
+
 // Larger batches: each warp encodes a row at a time, of one picture after another.
 TEST_F(MixedBatches, LargeBatches) {
   constexpr int kPictures = kPairs + 3;

@@ -70,7 +70,7 @@ void expect_qp_offset_parity(const QpOffsetCase& c) {
     encoder::cuda::launch_macroblock_sums({d_samples.data() + c.offset, c.pitch, distance, nullptr},
                                           {uses_edges ? d_edges.data() : nullptr, c.pitch, distance}, c.width,
                                           c.height, c.pictures, sums.data(), nullptr);
-    encoder::cuda::launch_qp_offsets(params, macroblocks, c.pictures,
+    encoder::cuda::launch_qp_offsets(params, mb_width, macroblocks / mb_width, c.pictures,
                                      {sums.data(), means.data(), previous.data(), offsets.data()}, nullptr);
     const std::vector<MacroblockSums> found_sums = sums.download();
     const std::vector<std::int8_t> found = offsets.download();
@@ -99,6 +99,56 @@ TEST_F(QpOffsetParity, SumsAndOffsets) {
     expect_qp_offset_parity({352, 288, 2, 8, 352, mode, kStrengthOne / 2});
     expect_qp_offset_parity({1, 1, 2, 0, 1, mode, kStrengthOne});
     expect_qp_offset_parity({17, 300, 2, 1, 24, mode, kStrengthOne});
+  }
+}
+
+// Offsets of each kind, remembered or not, with the raise of a picture's last rows, which is not remembered.
+TEST_F(QpOffsetParity, RaisedRowsAndMemory) {
+  constexpr int kPictures = 5, kMbWidth = 7, kMbHeight = 5, kMbs = kMbWidth * kMbHeight;
+  const QpOffsetCase c{16 * kMbWidth, 16 * kMbHeight, kPictures, 0, 16 * kMbWidth, AqMode::variance, 0};
+  std::mt19937 random(5);
+  const std::size_t plane = static_cast<std::size_t>(c.pitch) * c.height;
+  for (const AqMode mode : {AqMode::none, AqMode::edges, AqMode::variance}) {
+    for (const bool remembers : {false, true}) {
+      if (mode == AqMode::none && remembers) continue;
+      const AqParams params{mode, kStrengthOne, remembers};
+      const DeviceArray<MacroblockSums> sums(kMbs * kPictures);
+      const DeviceArray<std::int32_t> means(kPictures);
+      const DeviceArray<std::int8_t> previous(kMbs), offsets(kMbs * kPictures);
+      encoder::cuda::launch_qp_offset_reset(kMbs, previous.data(), nullptr);
+      std::vector<std::int8_t> host_previous;
+      for (int batch = 0; batch < 2; ++batch) {
+        const std::vector<std::uint8_t> samples = moving_samples(c, random);
+        const DeviceArray<std::uint8_t> d_samples(samples);
+        std::vector<core::PictureParams> pictures(kPictures);
+        for (int i = 0; i < kPictures; ++i) {
+          pictures[i].index = static_cast<std::uint64_t>(kPictures * batch + i);
+          pictures[i].raised_rows = static_cast<std::uint16_t>(i == 1 ? kMbHeight : random() % kMbHeight);
+        }
+        const DeviceArray<core::PictureParams> d_pictures(pictures);
+        encoder::cuda::launch_macroblock_sums(
+            {d_samples.data(), c.pitch, static_cast<std::ptrdiff_t>(plane), nullptr}, {}, c.width, c.height,
+            kPictures, sums.data(), nullptr);
+        encoder::cuda::launch_qp_offsets(params, kMbWidth, kMbHeight, kPictures,
+                                         {sums.data(), means.data(), previous.data(), offsets.data()},
+                                         nullptr, d_pictures.data());
+        const std::vector<std::int8_t> found = offsets.download();
+        for (int i = 0; i < kPictures; ++i) {
+          std::vector<std::int8_t> expected(kMbs);
+          if (mode != AqMode::none) {
+            edge_map_qp_offsets(params, samples.data() + i * plane, c.pitch, nullptr, 0, c.width, c.height,
+                                host_previous);
+            expected = host_previous;
+          }
+          raise_rows(pictures[i], kMbWidth, kMbHeight, expected);
+          for (int mb = 0; mb < kMbs; ++mb) {
+            ASSERT_EQ(int{expected[mb]}, int{found[i * kMbs + mb]})
+                << "mode " << static_cast<int>(mode) << (remembers ? ", remembered" : "") << ", batch "
+                << batch << ", picture " << i << ", macroblock " << mb;
+          }
+        }
+      }
+    }
   }
 }
 

@@ -53,6 +53,16 @@ std::vector<MixedPicture> mixed_pictures(int pictures, int width, int height, in
   return mixed;
 }
 
+void raise_rows(std::vector<MixedPicture>& pictures, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  for (std::size_t i = 0; i < pictures.size(); ++i) {
+    const auto rows = static_cast<std::uint32_t>(pictures[i].picture.height + 15) / 16;
+    pictures[i].params.raised_rows = static_cast<std::uint16_t>(i % 4 == 0   ? 0
+                                                                : i % 4 == 1 ? rows
+                                                                             : random() % rows);
+  }
+}
+
 std::vector<encoder::CodedAccessUnit> code_together(encoder::Backend& backend,
                                                     const std::vector<MixedPicture>& pictures) {
   std::vector<encoder::CodedAccessUnit> units;

@@ -22,6 +22,10 @@ struct MixedPicture {
 std::vector<MixedPicture> mixed_pictures(int pictures, int width, int height, int streams,
                                          std::uint32_t seed);
 
+// Raises the QP of the last rows of each picture (core::PictureParams::raised_rows): of none, of all, or of a
+// random number.
+void raise_rows(std::vector<MixedPicture>& pictures, std::uint32_t seed);
+
 // Encodes all pictures with one backend, and collects each as late as the backend allows.
 std::vector<encoder::CodedAccessUnit> code_together(encoder::Backend& backend,
                                                     const std::vector<MixedPicture>& pictures);

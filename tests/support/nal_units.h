@@ -15,7 +15,7 @@ class StreamError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-enum NalUnitType { kNalSliceIdr = 5, kNalSei = 6, kNalSps = 7, kNalPps = 8 };
+enum NalUnitType { kNalSliceIdr = 5, kNalSei = 6, kNalSps = 7, kNalPps = 8, kNalFiller = 12 };
 
 struct NalUnit {
   int nal_ref_idc = 0;

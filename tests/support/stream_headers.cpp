@@ -36,6 +36,21 @@ void parse_video_signal_type(BitCursor& bits, Vui& vui) {
   vui.matrix = static_cast<int>(bits.u(8));
 }
 
+// H.264 E.1.2, for one buffer
+Hrd parse_hrd(BitCursor& bits) {
+  require(bits.ue() == 0, "cpb_cnt_minus1");
+  const std::uint32_t rate_scale = bits.u(4), size_scale = bits.u(4);
+  Hrd hrd;
+  hrd.bit_rate = (std::int64_t{bits.ue()} + 1) << (6 + rate_scale);
+  hrd.cpb_bits = (std::int64_t{bits.ue()} + 1) << (4 + size_scale);
+  hrd.cbr = bits.flag();
+  hrd.initial_delay_length = static_cast<int>(bits.u(5)) + 1;
+  hrd.removal_delay_length = static_cast<int>(bits.u(5)) + 1;
+  hrd.output_delay_length = static_cast<int>(bits.u(5)) + 1;
+  bits.u(5);  // time_offset_length
+  return hrd;
+}
+
 // H.264 E.1.1
 Vui parse_vui(BitCursor& bits) {
   Vui vui;
@@ -50,7 +65,9 @@ Vui parse_vui(BitCursor& bits) {
     vui.fixed_frame_rate = bits.flag();
     require(vui.num_units_in_tick > 0 && vui.time_scale > 0, "timing of zero");
   }
-  require(!bits.flag() && !bits.flag(), "HRD parameters");
+  if (bits.flag()) vui.nal_hrd = parse_hrd(bits);
+  require(!bits.flag(), "VCL HRD parameters");
+  if (vui.nal_hrd) require(!bits.flag(), "low_delay_hrd_flag");
   bits.flag();  // pic_struct_present_flag
   if (bits.flag()) {
     vui.bitstream_restriction = true;

@@ -2,9 +2,18 @@
 // 7.3.3).
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include "tests/support/bit_cursor.h"
 
 namespace cu264::test {
+
+struct Hrd {
+  std::int64_t bit_rate = 0, cpb_bits = 0;
+  bool cbr = false;
+  int initial_delay_length = 24, removal_delay_length = 24, output_delay_length = 24;
+};
 
 struct Vui {
   bool present = false;
@@ -15,6 +24,7 @@ struct Vui {
   bool timing = false;
   std::uint32_t num_units_in_tick = 0, time_scale = 0;
   bool fixed_frame_rate = false;
+  std::optional<Hrd> nal_hrd;
   bool bitstream_restriction = false;
   int max_num_reorder_frames = -1, max_dec_frame_buffering = -1;
 };

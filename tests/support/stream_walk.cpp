@@ -1,6 +1,7 @@
 #include "tests/support/stream_walk.h"
 
 #include <optional>
+#include <utility>
 
 #include "tests/support/slice_walk.h"
 
@@ -36,8 +37,16 @@ class StreamWalk {
       case kNalSliceIdr:
         slice(nal);
         break;
+      case kNalFiller:
+        filler(nal);
+        break;
       default:
         throw StreamError("unexpected nal_unit_type");
+    }
+    if (open_) {
+      out_.pictures.back().bytes += std::exchange(header_bytes_, 0) + nal.end - nal.begin;
+    } else {
+      header_bytes_ += nal.end - nal.begin;
     }
   }
 
@@ -56,22 +65,54 @@ class StreamWalk {
     out_.sps = sps;
   }
 
-  // H.264 7.3.2.3, D.1.7
+  // H.264 7.3.2.3
   void sei(const NalUnit& nal) {
     require(nal.nal_ref_idc == 0, "SEI with nal_ref_idc");
     BitCursor bits(nal.rbsp);
-    require(bits.u(8) == 5, "SEI other than user_data_unregistered");
-    std::uint32_t size = 0, byte = 0;
-    do size += byte = bits.u(8);
-    while (byte == 255);
-    require(size >= 16, "user_data_unregistered without its UUID");
-    std::string text;
-    for (std::uint32_t i = 0; i < size; ++i) {
-      const auto c = static_cast<char>(bits.u(8));
-      if (i >= 16) text += c;
+    while (bits.more_data()) {
+      const std::uint32_t type = bits.u(8);
+      std::uint32_t size = 0, byte = 0;
+      do size += byte = bits.u(8);
+      while (byte == 255);
+      const std::size_t end = bits.position() + 8 * std::size_t{size};
+      message(type, size, bits);
+      require(bits.position() <= end, "an SEI message is longer than it says");
+      bits.seek(end);
     }
     bits.expect_end();
-    out_.user_data.push_back(text);
+  }
+
+  void message(std::uint32_t type, std::uint32_t size, BitCursor& bits) {
+    constexpr std::uint32_t kBufferingPeriod = 0, kPictureTiming = 1, kUserData = 5;
+    const std::optional<Hrd>& hrd = out_.sps.vui.nal_hrd;
+    if (type == kUserData) {  // D.1.7
+      require(size >= 16, "user_data_unregistered without its UUID");
+      std::string text;
+      for (std::uint32_t i = 0; i < size; ++i) {
+        const auto c = static_cast<char>(bits.u(8));
+        if (i >= 16) text += c;
+      }
+      out_.user_data.push_back(text);
+      other_message_ = true;
+    } else if (type == kBufferingPeriod) {  // D.1.2
+      require(hrd && !timing_ && !other_message_, "a buffering period that is not the first message");
+      timing_.emplace();
+      require(bits.ue() == 0, "seq_parameter_set_id");
+      timing_->initial_cpb_removal_delay = bits.u(hrd->initial_delay_length);
+      timing_->initial_cpb_removal_delay_offset = bits.u(hrd->initial_delay_length);
+    } else {  // D.1.3
+      require(type == kPictureTiming && hrd && timing_, "an SEI message of another type");
+      timing_->cpb_removal_delay = bits.u(hrd->removal_delay_length);
+      timing_->dpb_output_delay = bits.u(hrd->output_delay_length);
+    }
+  }
+
+  void filler(const NalUnit& nal) {
+    require(open_ && nal.nal_ref_idc == 0, "filler data before the picture");
+    require(nal.rbsp.back() == 0x80, "filler data without trailing bits");
+    for (std::size_t i = 0; i + 1 < nal.rbsp.size(); ++i)
+      require(nal.rbsp[i] == 0xff, "filler data other than ff_byte");
+    out_.pictures.back().filler_bytes += nal.end - nal.begin;
   }
 
   void slice(const NalUnit& nal) {
@@ -87,6 +128,10 @@ class StreamWalk {
       WalkedPicture picture;
       picture.idr_pic_id = header.idr_pic_id, picture.qp = header.qp;
       picture.disable_deblocking_filter_idc = header.disable_deblocking_filter_idc;
+      require(timing_.has_value() == out_.sps.vui.nal_hrd.has_value(),
+              "an IDR picture without the messages of its HRD (D.2.2)");
+      picture.timing = std::exchange(timing_, std::nullopt);
+      other_message_ = false;
       out_.pictures.push_back(picture);
       open_ = true, next_mb_ = 0;
     }
@@ -114,7 +159,10 @@ class StreamWalk {
   WalkedStream out_;
   std::optional<SliceWalk> slices_;
   bool has_pps_ = false;
-  bool headers_ = false;  // whether headers of the next picture have been seen
+  bool headers_ = false;                // whether headers of the next picture have been seen
+  std::optional<WalkedTiming> timing_;  // of the next picture
+  bool other_message_ = false;          // whether a message was read that must come after them
+  std::size_t header_bytes_ = 0;        // before the next picture's first slice
   bool open_ = false;
   int next_mb_ = 0;
 };

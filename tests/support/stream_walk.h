@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,6 +33,12 @@ struct WalkedMacroblock {
   std::size_t residual_bits = 0;  // includes the alignment and samples of I_PCM
 };
 
+// The messages buffering_period and picture_timing of an access unit.
+struct WalkedTiming {
+  std::uint32_t initial_cpb_removal_delay = 0, initial_cpb_removal_delay_offset = 0;
+  std::uint32_t cpb_removal_delay = 0, dpb_output_delay = 0;
+};
+
 struct WalkedPicture {
   int idr_pic_id = 0;
   int qp = 0;
@@ -41,6 +48,9 @@ struct WalkedPicture {
   std::uint64_t header_bits = 0, residual_bits = 0;
   std::size_t max_macroblock_bits = 0;
   int max_abs_level = 0;
+  std::optional<WalkedTiming> timing;  // where the stream has HRD parameters
+  std::size_t bytes = 0;               // of the access unit in the byte stream
+  std::size_t filler_bytes = 0;        // of them in filler data
 };
 
 struct WalkedStream {

@@ -158,8 +158,8 @@ TEST(Config, SetRefusesAndSaysWhatIsAccepted) {
   EXPECT_NE(message_of(ErrorCode::invalid_argument, [&] { c.set("preset", "slow"); })
                 .find("fast, balanced or best"),
             std::string::npos);
-  EXPECT_NE(message_of(ErrorCode::invalid_argument, [&] { c.set("bitrate", "1"); })
-                .find("unknown option \"bitrate\""),
+  EXPECT_NE(message_of(ErrorCode::invalid_argument, [&] { c.set("gop", "1"); })
+                .find("unknown option \"gop\""),
             std::string::npos);
 }
 
@@ -177,7 +177,7 @@ TEST(Config, ValidateRefusesEachField) {
       {"qp", [](Config& c) { c.qp = 52; }},
       {"preset", [](Config& c) { c.preset = static_cast<cu264::Preset>(9); }},
       {"profile", [](Config& c) { c.profile = static_cast<cu264::Profile>(9); }},
-      {"adaptive quantisation", [](Config& c) { c.aq = static_cast<AdaptiveQuantisation>(2); }},
+      {"adaptive quantisation", [](Config& c) { c.aq = static_cast<AdaptiveQuantisation>(3); }},
       {"headers", [](Config& c) { c.headers = static_cast<cu264::HeaderPlacement>(-1); }},
       {"backend", [](Config& c) { c.backend = static_cast<cu264::BackendChoice>(3); }},
       {"pixel format", [](Config& c) { c.input_format = static_cast<cu264::PixelFormat>(99); }},

@@ -8,8 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "common/bitstream/emulation_prevention.h"
+#include "common/bitstream/nal_unit.h"
+#include "common/bitstream/rbsp.h"
 #include "core/slice_header.h"
 #include "cu264/version.h"
+#include "encoder/rate_control/hrd.h"
 
 namespace {
 
@@ -85,8 +89,20 @@ void parse_vui(Reader& r, Fields& f) {
     u("time_scale", 32);
     u("fixed_frame_rate_flag", 1);
   }
-  ASSERT_EQ(u("nal_hrd_parameters_present_flag", 1), 0);
+  if (u("nal_hrd_parameters_present_flag", 1)) {
+    ASSERT_EQ(ue("cpb_cnt_minus1"), 0);
+    u("bit_rate_scale", 4);
+    u("cpb_size_scale", 4);
+    ue("bit_rate_value_minus1");
+    ue("cpb_size_value_minus1");
+    u("cbr_flag", 1);
+    for (const char* name : {"initial_cpb_removal_delay_length_minus1", "cpb_removal_delay_length_minus1",
+                             "dpb_output_delay_length_minus1", "time_offset_length"}) {
+      u(name, 5);
+    }
+  }
   ASSERT_EQ(u("vcl_hrd_parameters_present_flag", 1), 0);
+  if (f["nal_hrd_parameters_present_flag"]) u("low_delay_hrd_flag", 1);
   u("pic_struct_present_flag", 1);
   if (u("bitstream_restriction_flag", 1)) {
     u("motion_vectors_over_pic_boundaries_flag", 1);
@@ -235,6 +251,35 @@ TEST(Headers, LargestTimeScaleFits) {
   EXPECT_EQ(sps_of(config).at("time_scale"), 4294967294);
 }
 
+TEST(Headers, HrdParametersAreThoseOfTheBuffer) {
+  Config config = sized(64, 64);
+  EXPECT_EQ(sps_of(config)["nal_hrd_parameters_present_flag"], 0);
+  const auto check = [&](std::int64_t bit_rate, std::int64_t cpb_bits, int cbr) {
+    Fields f = sps_of(config);
+    ASSERT_EQ(f["nal_hrd_parameters_present_flag"], 1);
+    EXPECT_EQ((f["bit_rate_value_minus1"] + 1) << (6 + f["bit_rate_scale"]), bit_rate);
+    EXPECT_EQ((f["cpb_size_value_minus1"] + 1) << (4 + f["cpb_size_scale"]), cpb_bits);
+    EXPECT_EQ(f["cbr_flag"], cbr);
+    EXPECT_EQ(f["low_delay_hrd_flag"], 0);
+    EXPECT_EQ(f["max_dec_frame_buffering"], 1);  // what follows is read at the right place
+    const auto hrd = cu264::encoder::hrd_params(config);
+    ASSERT_TRUE(hrd);
+    EXPECT_EQ(hrd->bit_rate, bit_rate);
+    EXPECT_EQ(hrd->cpb_bits, cpb_bits);
+    EXPECT_EQ(hrd->cbr, cbr != 0);
+  };
+  config.bitrate = 1000 * 1000;
+  check(1000000, 1000000, 0);
+  config.max_bitrate = 2000100, config.buffer_bits = 300;
+  check(2000064, 288, 0);
+  config.cbr = true;
+  check(1000000, 288, 1);
+  config = sized(64, 64), config.max_bitrate = 1;
+  check(64, 16, 0);
+  config.max_bitrate = config.buffer_bits = std::int64_t{1} << 50;
+  check(cu264::encoder::kMostHrdBitRate, cu264::encoder::kMostCpbBits, 0);
+}
+
 TEST(Headers, PpsIsCavlcWithFilterControl) {
   Reader r(cu264::encoder::pps_rbsp());
   EXPECT_EQ(r.ue(), 0u);  // pic_parameter_set_id
@@ -290,6 +335,52 @@ TEST(Headers, SliceHeaderReadsBack) {
   }
 }
 
+TEST(Headers, HrdMessagesReadBack) {
+  using cu264::encoder::HrdParams;
+  for (const HrdParams& hrd : {HrdParams{1000000, 1000000, false}, HrdParams{64, 64 * 1000, true}}) {
+    const int length = hrd.bit_rate == 64 ? 32 : 24;  // 1000 s are 9e7 units
+    for (const std::uint32_t delay : {1u, 45000u, 90000u}) {
+      for (const std::uint32_t ticks : {0u, 2u, 200u}) {
+        const auto nal = cu264::encoder::hrd_sei(hrd, delay, 90000 - delay, ticks);
+        EXPECT_LE(nal.size(), cu264::encoder::kMostHrdSei);
+        const auto units = cu264::bitstream::split_annexb(nal).units;
+        ASSERT_EQ(units.size(), 1u);
+        EXPECT_EQ(units[0].prefix.size(), 4u);
+        EXPECT_EQ(units[0].unit[0], 6);  // nal_ref_idc 0, SEI
+        cu264::bitstream::Bytes rbsp;
+        cu264::bitstream::unescape(units[0].unit, rbsp);
+        const auto payload = cu264::bitstream::without_padding(rbsp);
+        Reader r(std::vector<std::uint8_t>(payload.begin(), payload.end()));
+        EXPECT_EQ(r.u(8), 0u);  // buffering_period
+        EXPECT_EQ(r.u(8), static_cast<std::uint64_t>(2 * length / 8 + 1));
+        EXPECT_EQ(r.ue(), 0u);
+        EXPECT_EQ(r.u(length), delay);
+        EXPECT_EQ(r.u(length), 90000 - delay);
+        EXPECT_EQ(r.u(7), 64u);
+        EXPECT_EQ(r.u(8), 1u);  // pic_timing
+        EXPECT_EQ(r.u(8), 4u);
+        EXPECT_EQ(r.u(24), ticks);
+        EXPECT_EQ(r.u(8), 0u);
+        EXPECT_TRUE(r.at_trailing_bits());
+      }
+    }
+  }
+}
+
+TEST(Headers, FillerHasTheBytesAskedFor) {
+  for (const std::size_t bytes : {std::size_t{5}, std::size_t{6}, std::size_t{300}, std::size_t{100000}}) {
+    const auto nal = cu264::encoder::filler_data(bytes);
+    ASSERT_EQ(nal.size(), bytes);
+    const auto found = cu264::bitstream::split_annexb(nal);
+    ASSERT_EQ(found.units.size(), 1u);
+    EXPECT_TRUE(found.tail.empty());
+    EXPECT_EQ(found.units[0].unit[0], 12);
+    EXPECT_EQ(found.units[0].unit.size(), bytes - 3);
+    for (std::size_t i = 4; i + 1 < bytes; ++i) ASSERT_EQ(nal[i], 0xff);
+    EXPECT_EQ(nal.back(), 0x80);
+  }
+}
+
 std::string sei_text(const Config& config) {
   const auto sei = cu264::encoder::sei_rbsp(config);
   Reader r(sei);
@@ -309,6 +400,19 @@ TEST(Headers, SeiNamesEncoderAndSettings) {
   config.qp = 33, config.slices = 3, config.deblock = false, config.preset = cu264::Preset::fast;
   EXPECT_EQ(sei_text(config), std::string("cu264 ") + cu264::version() +
                                   " profile=baseline preset=fast qp=33 slices=3 deblock=off");
+}
+
+TEST(Headers, SeiNamesRateControl) {
+  Config config = sized(64, 64);
+  config.crf = 21.5, config.max_frame_bytes = 9000, config.on_overflow = cu264::OnOverflow::drop;
+  EXPECT_NE(sei_text(config).find(" crf=21.5 max-frame-bytes=9000 on-overflow=drop aq=variance slices=1"),
+            std::string::npos)
+      << sei_text(config);
+  config = sized(64, 64);
+  config.bitrate = 2000000, config.buffer_bits = 1000000, config.cbr = true;
+  EXPECT_NE(sei_text(config).find(" bitrate=2000000 buffer-bits=1000000 cbr=on aq=variance"),
+            std::string::npos)
+      << sei_text(config);
 }
 
 // The headers have the same bytes for any backend and number of threads.

@@ -1,0 +1,45 @@
+#include "app/qp_file.h"
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "cu264/status.h"
+
+namespace cu264::app {
+
+std::map<std::int64_t, int> read_qp_file(const std::string& path) {
+  std::error_code unknown;
+  std::ifstream file(path);
+  if (!file || std::filesystem::is_directory(path, unknown))
+    throw Error(ErrorCode::bad_input, path + ": the QPs cannot be read",
+                "name a file of lines FRAME TYPE QP");
+  std::map<std::int64_t, int> qps;
+  std::set<std::int64_t> seen;
+  std::string line;
+  for (int number = 1; std::getline(file, line); ++number) {
+    const auto refuse = [&](const std::string& cause, const std::string& remedy) {
+      throw Error(ErrorCode::bad_input, path + ": line " + std::to_string(number) + ": " + cause, remedy);
+    };
+    std::istringstream words(line);
+    std::string type, rest;
+    std::int64_t frame = 0;
+    int qp = -1;
+    if ((words >> std::ws).eof()) continue;
+    if (!(words >> frame >> type) || frame < 0)
+      refuse("not a picture's QP", "write FRAME TYPE QP, as 12 I 24");
+    if (!(words >> std::ws).eof() && !(words >> qp)) refuse("the QP is no number", "write 0 to 51, or -1");
+    if (words >> rest) refuse("more than FRAME TYPE QP", "write one picture a line");
+    if (type == "P" || type == "B" || type == "b")
+      refuse("a picture of type " + type, "every picture is an IDR picture: write I");
+    if (type != "I" && type != "i" && type != "K") refuse("an unknown type " + type, "write I, i or K");
+    if (qp < -1 || qp > 51) refuse("QP " + std::to_string(qp), "write 0 to 51, or -1 for no change");
+    if (!seen.insert(frame).second) refuse("picture " + std::to_string(frame) + " again", "name it once");
+    if (qp >= 0) qps[frame] = qp;
+  }
+  if (file.bad()) throw Error(ErrorCode::bad_input, path + ": the QPs cannot be read");
+  return qps;
+}
+
+}  // namespace cu264::app

@@ -1,0 +1,40 @@
+// Measures each picture before it is planned, and holds it while it may be coded.
+#pragma once
+
+#include <memory>
+
+#include "core/picture_measure.h"
+#include "cu264/frame.h"
+#include "encoder/stages.h"
+
+namespace cu264::encoder {
+
+// A submitted frame. It is held, so that it can be coded several times, until it is destroyed.
+class AnalysedFrame {
+ public:
+  virtual ~AnalysedFrame() = default;
+  virtual bool done() const = 0;                      // measure() would not wait
+  virtual const core::PictureMeasure& measure() = 0;  // waits
+  // What to submit to the backend. Its format and memory may differ from the caller's: RGB is 4:2:0 by now.
+  virtual const Frame& frame() const = 0;
+  virtual void* written() const = 0;  // as in Backend::submit
+};
+
+class Analyser {
+ public:
+  virtual ~Analyser() = default;
+  // Memory of kind host may be used again when this returns; other memory is read until the AnalysedFrame is
+  // destroyed. `written` is as in Backend::submit. Frames may outlive their analyser.
+  virtual std::unique_ptr<AnalysedFrame> analyse(const Frame& frame, void* written) = 0;
+};
+
+std::unique_ptr<Analyser> make_cpu_analyser(const StageParams& params);
+
+namespace cuda {
+// Its frames are on the device. With several devices there is one analyser, on the first of them, which gives
+// frames from the host back as pinned memory (`stays_on_host`).
+std::unique_ptr<Analyser> make_device_analyser(const StageParams& params, int device,
+                                               bool stays_on_host = false);
+}  // namespace cuda
+
+}  // namespace cu264::encoder

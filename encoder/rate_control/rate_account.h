@@ -1,0 +1,101 @@
+// The two accounts of rate control: the bits spent beside the target, and the buffer of the hypothetical
+// reference decoder (H.264 C.1), out of which each picture is taken at once.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "encoder/rate_control/bits_curve.h"
+#include "encoder/rate_control/rate_settings.h"
+
+namespace cu264::encoder {
+
+// A picture's share of a rate. `rest` keeps what rounding down loses for the next picture.
+inline std::int64_t share_of(std::int64_t rate, Rational frame_rate, std::int64_t& rest) {
+  __extension__ using Wide = __int128;
+  const Wide total = static_cast<Wide>(rate) * frame_rate.den + rest;
+  rest = static_cast<std::int64_t>(total % frame_rate.num);
+  return static_cast<std::int64_t>(total / frame_rate.num);
+}
+
+// What the settings mean for each picture.
+struct RateShares {
+  explicit RateShares(const RateSettings& settings) {
+    std::int64_t rest = 0;
+    target = share_of(settings.bitrate, settings.frame_rate, rest);
+    std::int64_t peaks = 0;
+    if (settings.hrd) {
+      fill = share_of(settings.hrd->bit_rate, settings.frame_rate, rest = 0);
+      buffer = settings.hrd->cpb_bits;
+      peaks = std::min(settings.hrd->bit_rate - settings.bitrate, settings.bitrate);
+    }
+    const std::int64_t narrow = std::max(buffer * 45 / 1000, target * 15 / 100) + peaks;
+    kept_drift = std::max<std::int64_t>(std::min(narrow, buffer / 4), 1);
+    planned_drift = std::max<std::int64_t>(kept_drift * 6 / 10, 1);
+  }
+
+  std::int64_t target = 0;  // bits of a picture
+  std::int64_t fill = 0;    // what the buffer receives between two pictures
+  std::int64_t buffer = 0;  // its size; 0: there is none
+  // How far the bits spent may be from the target: by a plan, and before a picture is coded again. With a
+  // buffer of one second that is so little that every second has its bits within 10 %.
+  std::int64_t planned_drift = 1;
+  std::int64_t kept_drift = 1;
+};
+
+struct RateAccount {
+  std::int64_t drift = 0;     // bits of the target that were not spent
+  std::int64_t fullness = 0;  // bits in the buffer when the next picture is taken out
+
+  void spend(std::int64_t bits, const RateShares& shares) {
+    drift += shares.target - bits;
+    fullness = std::min(fullness + shares.fill - bits, shares.buffer);
+  }
+
+  // Forgets what cannot be made good: bits that were not spent, because the buffer was full.
+  void forget(const RateShares& shares) { drift = std::min(drift, shares.kept_drift); }
+
+  // What reviews see to.
+  void keep_within(const RateShares& shares) {
+    drift = std::clamp(drift, -shares.kept_drift, shares.kept_drift);
+    fullness = std::max<std::int64_t>(fullness, 0);
+  }
+};
+
+// The account of true sizes, which loses nothing by rounding.
+class ExactAccount {
+ public:
+  // To be called before each picture. At the beginning nine tenths of the buffer are filled.
+  void enter(const RateSettings& settings) {
+    if (!settings.hrd) return;
+    if (!begun_) account_.fullness = settings.hrd->cpb_bits / 10 * 9;
+    begun_ = true;
+    account_.fullness = std::min(account_.fullness, settings.hrd->cpb_bits);
+  }
+
+  // By how many bits the buffer would overflow before the next picture, without filler data.
+  std::int64_t overflow(std::int64_t bits, const RateSettings& settings) const {
+    std::int64_t rest = fill_rest_;
+    const std::int64_t fill = share_of(settings.hrd->bit_rate, settings.frame_rate, rest);
+    return account_.fullness - bits + fill + (rest > 0 ? 1 : 0) - settings.hrd->cpb_bits;
+  }
+
+  void spend(std::int64_t bits, const RateSettings& settings, const RateShares& shares) {
+    RateShares own = shares;
+    own.target = share_of(settings.bitrate, settings.frame_rate, target_rest_);
+    if (settings.hrd) own.fill = share_of(settings.hrd->bit_rate, settings.frame_rate, fill_rest_);
+    account_.spend(bits, own);
+    account_.forget(own);
+    if (account_.fullness == own.buffer) fill_rest_ = 0;
+  }
+
+  const RateAccount& get() const { return account_; }
+
+ private:
+  RateAccount account_;
+  std::int64_t target_rest_ = 0;
+  std::int64_t fill_rest_ = 0;
+  bool begun_ = false;
+};
+
+}  // namespace cu264::encoder

@@ -1,0 +1,302 @@
+#include "encoder/rate_control/rate_controller.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace cu264::encoder {
+namespace {
+
+// What the HRD's messages take, more or less. Their true size counts when a picture is settled.
+constexpr std::int64_t kExpectedMessages = 26;
+constexpr int kPicturesOfMemory = 64;  // that the correction of the curves remembers
+constexpr int kWeightOfFirst = 16;     // pictures that the first one counts as
+constexpr int kMostCodings = 12;       // then a picture that is too large gets QP 51
+
+bool has_target(const RateSettings& settings) {
+  return settings.bitrate > 0;
+}
+
+bool needs_first(const RateSettings& settings) {
+  return has_target(settings) || settings.limit_bytes > 0;
+}
+
+std::int64_t overhead_bits(const PictureControl& control) {
+  return 8 * (control.overhead_bytes + (control.settings.hrd ? kExpectedMessages : 0));
+}
+
+// What a limit leaves to the slices, in bits.
+std::int64_t slice_limit(const PictureControl& control) {
+  return std::max<std::int64_t>(8 * control.settings.limit_bytes - overhead_bits(control), 1);
+}
+
+// Where a plan aims that must not exceed a limit, and where another coding does, which knows the first one's
+// size and misses by about one percent.
+std::int64_t first_aim(std::int64_t limit) {
+  return std::max<std::int64_t>(limit - limit / 25, 1);
+}
+std::int64_t aim_below(std::int64_t limit) {
+  return std::max<std::int64_t>(limit - limit / 64, 1);
+}
+
+// Bits that stay in the buffer. initial_cpb_removal_delay is rounded down to units of the clock, by which a
+// decoder's buffer may have less than ours.
+std::int64_t buffer_reserve(const HrdParams& hrd) {
+  return hrd.bit_rate / kHrdClock + 1;
+}
+
+}  // namespace
+
+bool RateController::can_plan(const PictureControl& control) const {
+  const std::uint64_t next = next_number();
+  if (next >= settled_ + kFeedbackDistance) return false;
+  return next == 0 || settled_ > 0 || !needs_first(control.settings);
+}
+
+bool RateController::waits_for_first() const {
+  return settled_ == 0 && pictures_.size() == 1 && needs_first(pictures_.front().control.settings);
+}
+
+// A picture of few bits, such as a black one, teaches little and makes little be forgotten.
+void RateController::learn(const Picture& settled, int weight) {
+  if (settled.predicted == 0 || settled.size == 0) return;
+  const std::int64_t usual = std::max<std::int64_t>(settled.shares.target, settled.predicted / 4);
+  const std::int64_t kept = kPicturesOfMemory * usual, forgets = kept + settled.predicted;
+  actual_ = scaled(actual_, kept, forgets) + weight * settled.size;
+  predicted_ = scaled(predicted_, kept, forgets) + weight * settled.predicted;
+}
+
+void RateController::learn_before(std::uint64_t number, const PictureControl& control) {
+  if (number > 0 && learned_ == 0 && needs_first(control.settings)) learn(at(learned_++), kWeightOfFirst);
+  while (learned_ + kFeedbackDistance <= number) learn(at(learned_++), 1);
+}
+
+RateAccount RateController::account_before(std::uint64_t number, bool reviewing) {
+  const RateSettings& settings = at(number).control.settings;
+  RateAccount account;
+  if (!has_target(settings) && !settings.hrd) return account;
+  std::uint64_t next = 0;
+  if (number >= kFeedbackDistance) {
+    next = number - kFeedbackDistance + 1;
+    account = at(next - 1).after;
+  } else {
+    ExactAccount beginning;
+    beginning.enter(at(0).control.settings);
+    account = beginning.get();
+  }
+  __extension__ using Wide = __int128;
+  constexpr int kFactorBits = 24;
+  const std::int64_t factor = corrected(std::int64_t{1} << kFactorBits);
+  for (; next < number; ++next) {
+    const Step& before = step_of(next);
+    std::int64_t bits = before.reviewed;
+    if (!reviewing)
+      bits = static_cast<std::int64_t>(Wide{before.planned} * factor >> kFactorBits) + before.overhead;
+    account.spend(bits, before.shares);
+    account.keep_within(before.shares);
+  }
+  return account;
+}
+
+// The QP moves slowly, so that quality does, and as far as the drift and the buffer let it.
+int RateController::target_qp(Picture& own, const RateAccount& account) {
+  const RateShares& shares = own.shares;
+  const auto qp_for = [&](std::int64_t bits) {
+    return own.curve.qp_for(uncorrected(std::max<std::int64_t>(bits - overhead_bits(own.control), 1)));
+  };
+  const int usual = qp_for(shares.target);
+  const auto inertia = static_cast<int>(std::clamp<std::int64_t>(
+      4 + 8 * shares.planned_drift / std::max<std::int64_t>(shares.target, 1), 4, 250));
+  smooth_q8_ = smooth_q8_ ? *smooth_q8_ + (usual - *smooth_q8_) / inertia : usual;
+  constexpr int kPull = 192;  // 3/4 of a QP at the end of the band
+  const auto pull = static_cast<int>(scaled(account.drift, kPull, shares.planned_drift));
+  const std::int64_t after = account.drift + shares.target;
+  std::int64_t most = after + shares.planned_drift;
+  if (shares.buffer > 0) {
+    const std::int64_t low = std::min(shares.buffer / 10, account.fullness / 4);
+    most = std::min(most, account.fullness - low);
+  }
+  const int lowest = qp_for(most), highest = std::max(lowest, qp_for(after - shares.planned_drift));
+  const int qp_q8 = std::clamp(*smooth_q8_ - pull, lowest, highest);
+  if (qp_q8 == lowest || qp_q8 == highest) smooth_q8_ = qp_q8;
+  return qp_q8;
+}
+
+PictureQp RateController::plan(BitsCurve curve, const PictureControl& control, int crf_qp_q8) {
+  const std::uint64_t number = next_number();
+  learn_before(number, control);
+  Picture& own = pictures_.emplace_back(std::move(curve), control);
+  steps_.push_back({own.shares, overhead_bits(control)});
+  const RateSettings& settings = control.settings;
+  const RateAccount account = account_before(number, false);
+  if (control.qp) {
+    own.wanted_q8 = *control.qp * 256;
+  } else if (has_target(settings)) {
+    own.wanted_q8 = target_qp(own, account);
+  } else if (settings.crf_q8) {
+    own.wanted_q8 = crf_qp_q8;
+  } else {
+    own.wanted_q8 = settings.exact ? 0 : settings.qp * 256;
+  }
+  int qp_q8 = own.wanted_q8;
+  const auto keep_below = [&](std::int64_t limit) {
+    const bool fits = corrected(own.curve.at(qp_q8)) <= limit;
+    if (!fits) qp_q8 = std::max(qp_q8, own.curve.qp_for(uncorrected(first_aim(limit))));
+  };
+  if (settings.limit_bytes > 0) keep_below(slice_limit(control));
+  if (settings.hrd) {
+    const std::int64_t limit = account.fullness - account.fullness / 10 - overhead_bits(control);
+    keep_below(std::max<std::int64_t>(limit, 1));
+  }
+  const bool limited = qp_q8 > own.wanted_q8;
+  const PictureQp qp = set_qp(own, qp_q8);
+  if (!limited) own.wanted_q8 = own.qp_q8;  // as rows allow
+  step_of(number).planned = own.predicted;
+  return qp;
+}
+
+PictureQp RateController::set_qp(Picture& own, int qp_q8) {
+  PictureQp qp{qp_q8 / 256, (qp_q8 % 256 * mb_height_ + 255) / 256};
+  if (qp.raised_rows == mb_height_) qp = {qp.qp + 1, 0};
+  own.qp_q8 = qp.qp * 256 + qp.raised_rows * 256 / mb_height_;
+  own.predicted = own.curve.at(own.qp_q8);
+  return qp;
+}
+
+std::optional<std::int64_t> RateController::review_target(const Picture& own,
+                                                          const RateAccount& account) const {
+  const RateSettings& settings = own.control.settings;
+  const RateShares& shares = own.shares;
+  const std::int64_t overhead = overhead_bits(own.control), total = own.size + overhead;
+  std::optional<std::int64_t> target;
+  const auto at_most = [&](std::int64_t bits) { target = std::min(target.value_or(bits), bits); };
+  if (settings.limit_bytes > 0) {
+    const std::int64_t limit = slice_limit(own.control);
+    if (own.size > limit) at_most(aim_below(limit));
+    // A limit that asked for a higher QP than quality did is to be used.
+    if (own.qp_q8 > own.wanted_q8 && own.size < limit - limit / 10) target = aim_below(limit);
+  }
+  if (has_target(settings) && !own.control.qp) {
+    const std::int64_t drift = account.drift + shares.target - total;
+    // The next pictures may miss in the same way, so this one leaves them some room.
+    const std::int64_t room = std::min(shares.target / 6, shares.kept_drift / 2);
+    if (drift < -shares.kept_drift)
+      at_most(account.drift + shares.target + shares.kept_drift - room - overhead);
+    if (drift > shares.kept_drift && own.qp_q8 == own.wanted_q8 && own.qp_q8 > 0)
+      target = account.drift + shares.target - shares.kept_drift + room - overhead;
+  }
+  if (settings.hrd && total > account.fullness - shares.buffer / 50) {
+    at_most(std::max(account.fullness - shares.buffer / 25, account.fullness * 3 / 4) - overhead);
+  }
+  return target;
+}
+
+std::optional<PictureQp> RateController::again(Picture& own, std::int64_t bits) {
+  const std::int64_t wanted =
+      scaled(std::max<std::int64_t>(bits, 1), own.predicted, std::max<std::int64_t>(own.size, 1));
+  int qp_q8 = own.curve.qp_for(std::max<std::int64_t>(wanted, 1));
+  if (!has_target(own.control.settings)) qp_q8 = std::max(qp_q8, own.wanted_q8);
+  if (own.too_low_q8 >= 0) {
+    const int step = std::max(8 << own.codings, 256 / mb_height_ + 1);
+    qp_q8 = std::max(qp_q8, own.too_low_q8 + step);
+  }
+  if (own.too_low_q8 >= 0 && own.codings >= kMostCodings) qp_q8 = kHighestQpQ8;
+  const int before = own.qp_q8;
+  const PictureQp qp = set_qp(own, std::min(qp_q8, kHighestQpQ8));
+  if (own.qp_q8 == before) return std::nullopt;
+  ++own.codings;
+  return qp;
+}
+
+std::optional<PictureQp> RateController::review(std::uint64_t number, std::int64_t slice_bytes) {
+  Picture& own = at(number);
+  own.size = 8 * slice_bytes;
+  std::optional<PictureQp> qp;
+  const RateAccount account = account_before(number, true);
+  if (const auto target = review_target(own, account); target && slice_bytes > 0) {
+    if (*target < own.size && own.control.settings.limit_bytes > 0 && own.size > slice_limit(own.control))
+      own.too_low_q8 = own.qp_q8;
+    const std::int64_t predicted = own.predicted;
+    qp = again(own, *target);
+    if (qp) {
+      step_of(number).reviewed =
+          scaled(own.size, own.predicted, std::max<std::int64_t>(predicted, 1)) + overhead_bits(own.control);
+      return qp;
+    }
+  }
+  step_of(number).reviewed = own.size + overhead_bits(own.control);
+  return std::nullopt;
+}
+
+std::optional<PictureQp> RateController::review_again(std::uint64_t number, std::int64_t slice_bytes) {
+  Picture& own = at(number);
+  own.size = 8 * slice_bytes;
+  const bool fits = own.control.settings.limit_bytes == 0 || own.size <= slice_limit(own.control);
+  if (fits || own.qp_q8 == kHighestQpQ8) return std::nullopt;
+  own.too_low_q8 = std::max(own.too_low_q8, own.qp_q8);
+  return again(own, aim_below(slice_limit(own.control)));
+}
+
+RateController::Settlement RateController::settle(std::uint64_t number) {
+  Picture& own = at(number);
+  const RateSettings& settings = own.control.settings;
+  account_.enter(settings);
+  Settlement result;
+  result.mean_qp = own.qp_q8 / 256.0;
+  std::int64_t limit = settings.limit_bytes > 0 ? 8 * settings.limit_bytes : std::int64_t{1} << 60;
+  if (settings.hrd) {
+    const HrdParams& hrd = *settings.hrd;
+    const std::int64_t fullness = account_.get().fullness;
+    const std::int64_t delay = std::max<std::int64_t>(scaled(fullness, kHrdClock, hrd.bit_rate), 1);
+    const std::int64_t whole = std::max(scaled(hrd.cpb_bits, kHrdClock, hrd.bit_rate), delay);
+    result.messages =
+        hrd_sei(hrd, static_cast<std::uint32_t>(delay), static_cast<std::uint32_t>(whole - delay),
+                began_ ? 2u * (1u + static_cast<unsigned>(left_out_)) : 0u);
+    limit = std::min(limit, fullness - buffer_reserve(hrd));
+  }
+  const std::int64_t before =
+      8 * (own.control.overhead_bytes + static_cast<std::int64_t>(result.messages.size()));
+  std::int64_t total = before + own.size;
+  const std::int64_t least = 8 * static_cast<std::int64_t>(kLeastFiller);
+  // Filler data have a least size.
+  const bool fillable = !settings.exact || total == limit || total <= limit - least;
+  if (total > limit || !fillable) {
+    const std::int64_t most = settings.exact && total <= limit ? limit - least : limit;
+    own.too_low_q8 = std::max(own.too_low_q8, own.qp_q8);
+    if (own.qp_q8 < kHighestQpQ8)
+      result.again = again(own, aim_below(std::max<std::int64_t>(most - before, 1)));
+    if (result.again) return result;
+    result.too_large = true;
+    result.excess_bytes = (total - most + 7) / 8;
+    finish(own, 0);
+    return result;
+  }
+  if (settings.exact) result.filler_bytes = settings.limit_bytes - total / 8;
+  if (settings.hrd && settings.hrd->cbr) {
+    const std::int64_t overflow = account_.overflow(total, settings);
+    if (overflow > 0) result.filler_bytes = std::max((overflow + 7) / 8, least / 8);
+  }
+  total += 8 * result.filler_bytes;
+  if (settings.hrd) result.fullness = account_.get().fullness - total;
+  finish(own, total);
+  return result;
+}
+
+void RateController::lose(std::uint64_t number) {
+  Picture& own = at(number);
+  account_.enter(own.control.settings);
+  own.size = 0;
+  finish(own, 0);
+}
+
+void RateController::finish(Picture& own, std::int64_t bits) {
+  if (bits == 0) own.size = 0;
+  left_out_ = bits == 0 ? left_out_ + 1 : 0;
+  began_ = began_ || bits > 0;
+  account_.spend(bits, own.control.settings, own.shares);
+  own.after = account_.get();
+  own.curve = {};
+  ++settled_;
+  for (; first_ + kFeedbackDistance + 1 < settled_; ++first_) pictures_.pop_front(), steps_.pop_front();
+}
+
+}  // namespace cu264::encoder

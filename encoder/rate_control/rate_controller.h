@@ -1,0 +1,125 @@
+// Decides the QP of the pictures of one stream. It knows neither frames nor backends nor threads: it is told
+// what a picture would take at each QP and how large it became, and its answers depend on nothing else.
+//
+// A picture is planned, coded, reviewed, perhaps coded again, and settled. So that the answers do not depend
+// on how many pictures are in flight, a plan knows true sizes of pictures kFeedbackDistance behind only, and
+// predictions of those between; a review knows the first sizes of all pictures before; and only what settles
+// a picture knows the true sizes of all pictures before. Each of the three is called in the order of the
+// pictures.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "encoder/rate_control/bits_curve.h"
+#include "encoder/rate_control/rate_account.h"
+#include "encoder/rate_control/rate_settings.h"
+
+namespace cu264::encoder {
+
+// At most so many pictures of a stream are planned and not settled.
+inline constexpr int kFeedbackDistance = 320;
+
+// QP is `qp`, and higher by one in the last `raised_rows` macroblock rows.
+struct PictureQp {
+  int qp = 0;
+  int raised_rows = 0;
+};
+
+class RateController {
+ public:
+  explicit RateController(int mb_height) : mb_height_(mb_height) {}
+
+  // Whether the next picture can be planned now: the pictures it depends on are settled.
+  bool can_plan(const PictureControl& control) const;
+  // Whether pictures cannot be planned before the first one is settled, which was planned.
+  bool waits_for_first() const;
+
+  // Of the picture that is planned next; pictures count from 0.
+  std::uint64_t next_number() const { return first_ + pictures_.size(); }
+  // `crf_qp_q8` is what RateSettings::crf_q8 stands for in
+  // this picture; it is not read without.
+  PictureQp plan(BitsCurve curve, const PictureControl& control, int crf_qp_q8 = 0);
+
+  // The slices of picture `number` have so many bytes. Returns another QP if the picture is to be coded
+  // again.
+  std::optional<PictureQp> review(std::uint64_t number, std::int64_t slice_bytes);
+  // The same for a picture that was coded again. Calls for several pictures may come in any order.
+  std::optional<PictureQp> review_again(std::uint64_t number, std::int64_t slice_bytes);
+
+  struct Settlement {
+    std::optional<PictureQp> again;      // the picture must be coded again before it can be settled
+    bool too_large = false;              // no QP makes it small enough: it is left out
+    std::int64_t excess_bytes = 0;       // then by how much it is too large
+    std::vector<std::uint8_t> messages;  // of the HRD, which come before other SEI messages
+    std::int64_t filler_bytes = 0;       // 0, or at least kLeastFiller
+    double mean_qp = 0;
+    std::int64_t fullness = -1;  // bits left in the buffer behind the picture; -1: there is no buffer
+  };
+  Settlement settle(std::uint64_t number);
+
+  // The picture could not be coded, and is settled as one that was left out. For pictures in order, instead
+  // of settle(). If it was not reviewed, that must be done with 0 bytes.
+  void lose(std::uint64_t number);
+
+ private:
+  struct Picture {
+    Picture(BitsCurve c, const PictureControl& p) : curve(std::move(c)), control(p), shares(p.settings) {}
+
+    BitsCurve curve;
+    PictureControl control;
+    RateShares shares;
+    int wanted_q8 = 0;           // what quality or the target ask for; a limit may need more
+    int qp_q8 = 0;               // of the last coding
+    std::int64_t predicted = 0;  // bits of the slices at that QP, without correction
+    std::int64_t size = 0;       // bits of the slices after the last coding
+    int too_low_q8 = -1;         // the highest QP that was too low
+    int codings = 1;
+    RateAccount after;  // once the picture is settled
+  };
+
+  // What account_before() reads of a picture, which it does for hundreds at a time.
+  struct Step {
+    RateShares shares;
+    std::int64_t overhead = 0;  // bits
+    std::int64_t planned = 0;   // bits of the slices at the first QP, without correction
+    std::int64_t reviewed = 0;  // bits of the access unit, as the review expects them
+  };
+
+  Step& step_of(std::uint64_t number) { return steps_[static_cast<std::size_t>(number - first_)]; }
+  Picture& at(std::uint64_t number) { return pictures_[static_cast<std::size_t>(number - first_)]; }
+
+  void learn(const Picture& settled, int weight);
+  void learn_before(std::uint64_t number, const PictureControl& control);
+  // Bits of slices that the curve's bits stand for, and the reverse.
+  std::int64_t corrected(std::int64_t bits) const { return scaled(bits, actual_, predicted_); }
+  std::int64_t uncorrected(std::int64_t bits) const { return scaled(bits, predicted_, actual_); }
+
+  // The account before picture `number`: what was true kFeedbackDistance before, and then what was planned or
+  // reviewed of the pictures between.
+  RateAccount account_before(std::uint64_t number, bool reviewing);
+  int target_qp(Picture& own, const RateAccount& account);
+  std::optional<std::int64_t> review_target(const Picture& own, const RateAccount& account) const;
+  // Plans another coding in which the slices have `bits`, as far as the picture's own size tells.
+  std::optional<PictureQp> again(Picture& own, std::int64_t bits);
+  PictureQp set_qp(Picture& own, int qp_q8);
+  void finish(Picture& own, std::int64_t bits);
+
+  const int mb_height_;
+  std::uint64_t first_ = 0;  // of pictures_
+  std::uint64_t settled_ = 0;
+  std::deque<Picture> pictures_;  // those that are not settled, and as many before as a plan looks back
+  std::deque<Step> steps_;        // of the same pictures
+  std::uint64_t learned_ = 0;
+  // Sums over pictures that fade: the bits of slices, and what the curves had said.
+  std::int64_t actual_ = 1;
+  std::int64_t predicted_ = 1;
+  std::optional<int> smooth_q8_;  // the QP that the target has asked for of late
+  ExactAccount account_;          // of the settled pictures
+  int left_out_ = 0;              // pictures since the last one that was not left out
+  bool began_ = false;            // a picture was not left out
+};
+
+}  // namespace cu264::encoder

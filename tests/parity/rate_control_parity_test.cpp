@@ -1,0 +1,168 @@
+// Rate control on the device: the same decisions and bytes as on the host, whatever the batch, wherever the
+// frames are.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "cu264/stream_group.h"
+#include "support/encode.h"
+#include "tests/parity/session_checks.h"
+#include "tests/support/rate_checks.h"
+
+namespace cu264::parity {
+namespace {
+
+class RateControlParity : public SessionParity {
+ protected:
+  static std::vector<Packet> on_host(Config config, const std::vector<test::Picture>& pictures) {
+    config.backend = BackendChoice::cpu;
+    Encoder encoder(config);
+    return test::encode_with_rate(encoder, pictures);
+  }
+
+  // Frames stay where they are until all packets have come.
+  static std::vector<Packet> on_device(Config config, const std::vector<PlacedFrame>& frames, int batch) {
+    config.backend = BackendChoice::cuda, config.batch = batch;
+    Encoder encoder(config);
+    std::vector<Packet> packets;
+    for (const PlacedFrame& frame : frames) {
+      while (!encoder.send(frame.view())) {
+        if (auto packet = encoder.receive()) packets.push_back(std::move(*packet));
+      }
+    }
+    encoder.flush();
+    while (auto packet = encoder.receive()) packets.push_back(std::move(*packet));
+    return packets;
+  }
+
+  static void expect_same(const std::vector<Packet>& device, const std::vector<Packet>& host,
+                          const std::string& what) {
+    ASSERT_EQ(device.size(), host.size()) << what;
+    for (std::size_t n = 0; n < host.size(); ++n) {
+      ASSERT_EQ(device[n].stats.mean_qp, host[n].stats.mean_qp) << what << ", picture " << n;
+      ASSERT_EQ(device[n].data, host[n].data) << what << ", picture " << n;
+      ASSERT_EQ(device[n].stats.codings, host[n].stats.codings) << what << ", picture " << n;
+      ASSERT_EQ(device[n].stats.buffer_bits, host[n].stats.buffer_bits) << what << ", picture " << n;
+    }
+  }
+};
+
+TEST_F(RateControlParity, SmallCase) {
+  const std::vector<test::Picture> pictures = test::cuts_of(48, 32, 30);
+  for (const test::RateMode& mode : test::rate_modes(48, 32)) {
+    const std::vector<Packet> host = on_host(mode.config, pictures);
+    for (const int batch : {1, 7, 0}) {
+      const auto frames =
+          place(pictures, PixelFormat::i420, batch == 7 ? MemoryKind::device : MemoryKind::host);
+      expect_same(on_device(mode.config, frames, batch), host,
+                  std::string(mode.name) + ", batch " + std::to_string(batch));
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST_F(RateControlParity, Group) {
+  const std::vector<test::Picture> pictures = test::cuts_of(48, 32, 25);
+  StreamGroupConfig group_config;
+  group_config.backend = BackendChoice::cuda, group_config.batch = 5;
+  StreamGroup group(group_config);
+  const auto modes = test::rate_modes(48, 32);
+  std::vector<StreamGroup::Stream> streams;
+  std::vector<std::vector<Packet>> packets(modes.size());
+  for (const test::RateMode& mode : modes) streams.push_back(group.open(mode.config));
+  const auto receive = [&](std::size_t s, std::chrono::milliseconds timeout) {
+    auto packet = group.receive(streams[s], timeout);
+    if (packet) packets[s].push_back(std::move(*packet));
+    return packet.has_value();
+  };
+  for (const test::Picture& picture : pictures) {
+    const test::FrameBuffer frame(picture, PixelFormat::i420);
+    for (std::size_t s = 0; s < streams.size(); ++s) {
+      while (!group.submit(streams[s], frame.view(), std::chrono::milliseconds(1)))
+        receive(s, std::chrono::milliseconds(1));
+    }
+  }
+  for (std::size_t s = 0; s < streams.size(); ++s) {
+    group.flush(streams[s]);
+    while (receive(s, std::chrono::minutes(2))) {
+    }
+    expect_same(packets[s], on_host(modes[s].config, pictures), modes[s].name);
+  }
+}
+
+// More pictures than feedback reaches back, in every batch.
+TEST_F(RateControlParity, LongClips) {
+  const std::vector<test::Picture> pictures = test::cuts_of(96, 64, 700);
+  const auto frames = place(pictures, PixelFormat::i420, MemoryKind::pinned);
+  for (const test::RateMode& mode : test::rate_modes(96, 64)) {
+    const std::vector<Packet> host = on_host(mode.config, pictures);
+    for (const int batch : {7, 32, 0}) {
+      expect_same(on_device(mode.config, frames, batch), host,
+                  std::string(mode.name) + ", batch " + std::to_string(batch));
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST_F(RateControlParity, Formats) {
+  const std::vector<test::Picture> pictures = test::cuts_of(83, 51, 20);
+  for (const PixelFormat format :
+       {PixelFormat::nv12, PixelFormat::gray8, PixelFormat::rgb24, PixelFormat::rgb_float_planar}) {
+    for (test::RateMode mode : test::rate_modes(83, 51)) {
+      mode.config.input_format = format;
+      for (const MemoryKind memory : {MemoryKind::device, MemoryKind::pinned}) {
+        const std::vector<PlacedFrame> placed = place(pictures, format, memory),
+                                       on_cpu = place(pictures, format, MemoryKind::host);
+        Config config = mode.config;
+        config.backend = BackendChoice::cpu;
+        Encoder encoder(config);
+        std::vector<Packet> host;
+        for (const PlacedFrame& frame : on_cpu) {
+          while (!encoder.send(frame.view())) host.push_back(encoder.receive().value());
+        }
+        encoder.flush();
+        while (auto packet = encoder.receive()) host.push_back(std::move(*packet));
+        expect_same(on_device(mode.config, placed, 6), host, mode.name);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+// Pictures of a raw I420 file of 1920x1080, named by CU264_PARITY_CLIP.
+TEST_F(RateControlParity, RealPictures) {
+  const char* const path = std::getenv("CU264_PARITY_CLIP");
+  if (path == nullptr) GTEST_SKIP() << "CU264_PARITY_CLIP names no clip";
+  constexpr int kWidth = 1920, kHeight = 1080, kPictures = 80;
+  std::ifstream file(path, std::ios::binary);
+  std::vector<test::Picture> originals, pictures;
+  for (test::Picture picture(kWidth, kHeight);
+       file.read(reinterpret_cast<char*>(picture.samples.data()),
+                 static_cast<std::streamsize>(picture.samples.size()));) {
+    originals.push_back(picture);
+    if (originals.size() == 12) break;
+  }
+  ASSERT_FALSE(originals.empty()) << path;
+  const test::Picture black(kWidth, kHeight),
+      noise = test::make_picture(test::Content::noise, kWidth, kHeight);
+  for (int n = 0; n < kPictures; ++n) {
+    const bool odd = n % 20 >= 17;
+    pictures.push_back(odd ? (n / 20 % 2 == 0 ? black : noise)
+                           : originals[static_cast<std::size_t>(n) % originals.size()]);
+  }
+  const auto frames = place(pictures, PixelFormat::i420, MemoryKind::device);
+  for (const Preset preset : {Preset::fast, Preset::balanced}) {
+    for (test::RateMode mode : test::rate_modes(kWidth, kHeight)) {
+      mode.config.preset = preset;
+      const std::vector<Packet> host = on_host(mode.config, pictures);
+      for (const int batch : {0, 20}) expect_same(on_device(mode.config, frames, batch), host, mode.name);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace cu264::parity

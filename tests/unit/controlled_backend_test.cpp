@@ -1,0 +1,361 @@
+// The layer between sessions and backends, in front of a backend that codes nothing but keeps watch over its
+// contract: pictures begin when a batch is full or flushed, no more are submitted than its capacity allows,
+// and none between a flush and the last picture of it.
+#include "encoder/rate_control/controlled_backend.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "cu264/status.h"
+#include "encoder/rate_control/bits_model.h"
+
+namespace {
+
+using namespace cu264;
+using namespace cu264::encoder;
+
+// A picture of which nothing exists but its measure; Frame::pts is how rich it is, from 0 to 1000.
+core::PictureMeasure measure_of(std::int64_t richness) {
+  core::PictureMeasure measure;
+  measure.macroblocks = measure.measured = 8160;
+  measure.activity = static_cast<std::uint64_t>(richness) * 3000;
+  for (auto& histogram : measure.histogram) {
+    for (int bin = 0; bin < core::kMeasureBins; ++bin)
+      histogram[bin] = static_cast<std::uint32_t>(512 * richness >> (bin / core::kMeasureBinsPerOctave));
+  }
+  return measure;
+}
+
+class FakeFrame final : public AnalysedFrame {
+ public:
+  explicit FakeFrame(const Frame& frame) : frame_(frame), measure_(measure_of(frame.pts)) {}
+  bool done() const override { return looks_++ > 0; }  // the first look is always too early
+  const core::PictureMeasure& measure() override {
+    looks_ = 1;
+    return measure_;
+  }
+  const Frame& frame() const override { return frame_; }
+  void* written() const override { return nullptr; }
+
+ private:
+  Frame frame_;
+  core::PictureMeasure measure_;
+  mutable int looks_ = 0;
+};
+
+class FakeAnalyser final : public Analyser {
+ public:
+  std::unique_ptr<AnalysedFrame> analyse(const Frame& frame, void*) override {
+    return std::make_unique<FakeFrame>(frame);
+  }
+};
+
+std::unique_ptr<Analyser> fake_analyser(const StageParams&, const std::vector<int>&) {
+  return std::make_unique<FakeAnalyser>();
+}
+
+constexpr std::int64_t kBrokenPicture = 777;  // its richness; it cannot be coded
+
+class FakeBackend final : public Backend {
+ public:
+  explicit FakeBackend(int batch) : batch_(static_cast<std::size_t>(batch)) {}
+  ~FakeBackend() override { EXPECT_EQ(begun_, 0u); }
+
+  int capacity() const override { return static_cast<int>(2 * batch_); }
+  void submit(const Frame& frame, const core::PictureParams& picture, void*) override {
+    EXPECT_LT(in_flight_.size(), 2 * batch_) << "beyond the capacity";
+    EXPECT_FALSE(flushed_ && !in_flight_.empty()) << "behind a flush";
+    flushed_ = false;
+    in_flight_.push_back({frame.pts, picture});
+    if (in_flight_.size() - begun_ == batch_) begun_ += batch_;
+  }
+  void flush() override {
+    flushed_ = true;
+    begun_ = in_flight_.size();
+  }
+  bool ready() const override { return begun_ > 0 && ++looks_ % 3 == 0; }
+  bool working() override { return begun_ > 0; }
+  void notify(std::shared_ptr<Notifier> notifier) override { notifier->signal(); }
+  CodedAccessUnit collect() override {
+    EXPECT_GT(begun_, 0u) << "collect would wait for ever";
+    if (begun_ == 0) throw Error(ErrorCode::encode_failure, "waits for ever");
+    const Coding coding = in_flight_.front();
+    in_flight_.pop_front();
+    --begun_;
+    if (coding.richness == kBrokenPicture) throw Error(ErrorCode::encode_failure, "broken");
+    const int qp_q8 = coding.params.qp * 256 + coding.params.raised_rows * 256 / 68;
+    const double error = 0.9 + 0.02 * static_cast<double>(coding.params.index % 11);
+    const auto bits =
+        static_cast<double>(predicted_bits(measure_of(coding.richness), qp_q8, Preset::balanced));
+    CodedAccessUnit unit;
+    unit.slices.resize(static_cast<std::size_t>(bits * error / 8) + 20,
+                       static_cast<std::uint8_t>(coding.params.idr_pic_id));
+    unit.stats.qp = coding.params.qp;
+    unit.stats.header_bits = coding.params.index;
+    return unit;
+  }
+  bool restart(const StageParams&, int) override {
+    EXPECT_TRUE(in_flight_.empty());
+    return true;
+  }
+
+ private:
+  struct Coding {
+    std::int64_t richness;
+    core::PictureParams params;
+  };
+  const std::size_t batch_;
+  std::deque<Coding> in_flight_;
+  std::size_t begun_ = 0;
+  mutable int looks_ = 0;
+  bool flushed_ = false;
+};
+
+StageParams params_of() {
+  StageParams params;
+  params.width = 1920, params.height = 1080;
+  params.mb_width = 120, params.mb_height = 68;
+  params.aq = AqParams{AqMode::none, 0, false};
+  params.controls_rate = true;
+  params.streams = 4;
+  return params;
+}
+
+PictureControl control_of(const Config& config) {
+  PictureControl control;
+  control.settings = rate_settings(config);
+  control.overhead_bytes = 30;
+  return control;
+}
+
+Config config_of() {
+  Config config;
+  config.width = 1920, config.height = 1080;
+  return config;
+}
+
+struct Result {
+  int qp = 0;
+  double mean_qp = 0;
+  std::size_t bytes = 0;
+  int codings = 0;
+  bool operator==(const Result& other) const {
+    return qp == other.qp && mean_qp == other.mean_qp && bytes == other.bytes && codings == other.codings;
+  }
+};
+
+std::vector<std::int64_t> clip_of(int pictures) {
+  std::vector<std::int64_t> clip;
+  std::mt19937 random(3);
+  std::int64_t richness = 100;
+  for (int n = 0; n < pictures; ++n) {
+    if (n % 40 == 0) richness = 1 + static_cast<std::int64_t>(random() % 700);
+    clip.push_back(richness + static_cast<std::int64_t>(random() % 20));
+  }
+  return clip;
+}
+
+// Codes a clip as an Encoder does: as many as it may, then one for one.
+std::vector<Result> code(ControlledBackend& backend, const std::vector<std::int64_t>& clip,
+                         const PictureControl& control, std::uint32_t stream = 0) {
+  std::vector<Result> results;
+  std::size_t pending = 0;
+  const auto collect = [&] {
+    const CodedAccessUnit unit = backend.collect();
+    EXPECT_EQ(unit.stats.header_bits, results.size()) << "out of order";
+    results.push_back({unit.stats.qp, unit.stats.mean_qp, unit.slices.size(), unit.stats.codings});
+    --pending;
+  };
+  for (std::size_t n = 0; n < clip.size(); ++n) {
+    if (pending == static_cast<std::size_t>(backend.capacity())) collect();
+    Frame frame;
+    frame.pts = clip[n];
+    core::PictureParams picture;
+    picture.index = n, picture.stream = stream, picture.idr_pic_id = static_cast<std::uint8_t>(n % 2);
+    backend.submit(frame, picture, control);
+    ++pending;
+  }
+  backend.flush();
+  while (pending > 0) collect();
+  return results;
+}
+
+std::unique_ptr<ControlledBackend> open(int batch) {
+  return std::make_unique<ControlledBackend>(std::make_unique<FakeBackend>(batch), fake_analyser, params_of(),
+                                             std::vector<int>{}, batch);
+}
+
+std::vector<Config> modes() {
+  std::vector<Config> modes(6, config_of());
+  modes[0].crf = 24.5;
+  modes[1].bitrate = 40000000;
+  modes[2].bitrate = 40000000, modes[2].cbr = true, modes[2].buffer_bits = 8000000;
+  modes[3].qp = 20, modes[3].max_frame_bytes = 150000;
+  modes[4].frame_bytes = 150000;
+  modes[5].crf = 20, modes[5].max_bitrate = 60000000, modes[5].buffer_bits = 30000000;
+  return modes;
+}
+
+TEST(ControlledBackend, BatchesDoNotMatter) {
+  const std::vector<std::int64_t> clip = clip_of(600);
+  for (const Config& mode : modes()) {
+    const PictureControl control = control_of(mode);
+    const std::vector<Result> expected = code(*open(1), clip, control);
+    int again = 0;
+    for (const Result& result : expected) again += result.codings > 1;
+    if (!mode.crf) EXPECT_GT(again, 0) << "the test has nothing to code again";
+    for (const int batch : {2, 7, 32, 64}) {
+      auto backend = open(batch);
+      EXPECT_LE(backend->capacity(), kFeedbackDistance);
+      EXPECT_EQ(code(*backend, clip, control), expected) << batch;
+      EXPECT_TRUE(backend->restart(params_of(), batch));
+      EXPECT_EQ(code(*backend, clip, control), expected) << "the second clip, " << batch;
+    }
+  }
+}
+
+// Pictures of several streams take turns; each stream has what it has alone.
+TEST(ControlledBackend, StreamsDoNotMatterToEachOther) {
+  const std::vector<Config> kinds = modes();
+  const std::vector<std::int64_t> clip = clip_of(200);
+  std::vector<std::vector<Result>> alone;
+  for (std::uint32_t s = 0; s < 4; ++s) alone.push_back(code(*open(8), clip, control_of(kinds[s])));
+  auto backend = open(8);
+  std::vector<std::vector<Result>> together(4);
+  std::deque<std::uint32_t> order;
+  for (std::size_t n = 0; n < clip.size(); ++n) {
+    for (std::uint32_t s = 0; s < 4; ++s) {
+      Frame frame;
+      frame.pts = clip[n];
+      core::PictureParams picture;
+      picture.index = n, picture.stream = s, picture.idr_pic_id = static_cast<std::uint8_t>(n % 2);
+      backend->submit(frame, picture, control_of(kinds[s]));
+      order.push_back(s);
+    }
+    backend->flush();  // as a lane does behind what it takes
+    while (order.size() > (n + 1 < clip.size() ? 4u : 0u)) {
+      const CodedAccessUnit unit = backend->collect();
+      together[order.front()].push_back(
+          {unit.stats.qp, unit.stats.mean_qp, unit.slices.size(), unit.stats.codings});
+      order.pop_front();
+    }
+  }
+  for (std::uint32_t s = 0; s < 4; ++s) EXPECT_EQ(together[s], alone[s]) << s;
+}
+
+TEST(ControlledBackend, PicturesWithoutControlPass) {
+  auto backend = open(4);
+  for (std::size_t n = 0; n < 9; ++n) {
+    Frame frame;
+    frame.pts = 100;
+    core::PictureParams picture;
+    picture.index = n, picture.qp = 33;
+    backend->submit(frame, picture);
+  }
+  backend->flush();
+  for (std::size_t n = 0; n < 9; ++n) {
+    const CodedAccessUnit unit = backend->collect();
+    EXPECT_EQ(unit.stats.qp, 33);
+    EXPECT_TRUE(unit.hrd_messages.empty());
+  }
+}
+
+// The error belongs to its picture, and those behind go on.
+TEST(ControlledBackend, ErrorsBelongToTheirPictures) {
+  std::vector<std::int64_t> clip = clip_of(100);
+  for (std::int64_t& richness : clip) richness = richness == kBrokenPicture ? 1 : richness;
+  for (const std::size_t broken : {std::size_t{0}, std::size_t{50}, std::size_t{99}}) {
+    clip[broken] = kBrokenPicture;
+    auto backend = open(16);
+    std::size_t errors = 0, next = 0;
+    const auto collect = [&] {
+      try {
+        backend->collect();
+        EXPECT_NE(next, broken);
+      } catch (const Error& error) {
+        EXPECT_EQ(next, broken) << error.what();
+        ++errors;
+      }
+      ++next;
+    };
+    for (std::size_t n = 0; n < clip.size(); ++n) {
+      if (n - next == static_cast<std::size_t>(backend->capacity())) collect();
+      Frame frame;
+      frame.pts = clip[n];
+      core::PictureParams picture;
+      picture.index = n, picture.idr_pic_id = static_cast<std::uint8_t>(n % 2);
+      backend->submit(frame, picture, control_of(modes()[1]));
+    }
+    backend->flush();
+    while (next < clip.size()) collect();
+    EXPECT_EQ(errors, 1u);
+    clip[broken] = 1;
+  }
+}
+
+// A picture that is left out has neighbours of different idr_pic_id (H.264 7.4.3) all the same.
+TEST(ControlledBackend, NeighboursOfPicturesLeftOutDiffer) {
+  Config config = config_of();
+  config.max_frame_bytes = 20000, config.on_overflow = OnOverflow::drop;
+  std::vector<std::int64_t> clip(60, 5);
+  for (const std::size_t n : {0, 7, 8, 9, 20, 22, 24, 40, 41}) clip[n] = 50000;
+  auto backend = open(8);
+  const PictureControl control = control_of(config);
+  int before = -1, dropped = 0;
+  for (std::size_t n = 0; n < clip.size(); ++n) {
+    Frame frame;
+    frame.pts = clip[n];
+    core::PictureParams picture;
+    picture.index = n, picture.idr_pic_id = static_cast<std::uint8_t>(n % 2);
+    backend->submit(frame, picture, control);
+    backend->flush();
+    const CodedAccessUnit unit = backend->collect();
+    EXPECT_EQ(unit.dropped, clip[n] == 50000) << n;
+    if (unit.dropped) {
+      ++dropped;
+      continue;
+    }
+    EXPECT_NE(unit.slices[0], before) << n;
+    before = unit.slices[0];
+  }
+  EXPECT_EQ(dropped, 9);
+}
+
+// Someone who waits for packets is told: every answer of working() and every signal leads on.
+TEST(ControlledBackend, WaitingEnds) {
+  for (const int batch : {1, 5}) {
+    auto backend = open(batch);
+    const auto notifier = std::make_shared<Notifier>();
+    backend->notify(notifier);
+    const std::vector<std::int64_t> clip = clip_of(60);
+    std::size_t collected = 0;
+    for (std::size_t n = 0; n < clip.size(); ++n) {
+      Frame frame;
+      frame.pts = clip[n];
+      core::PictureParams picture;
+      picture.index = n, picture.idr_pic_id = static_cast<std::uint8_t>(n % 2);
+      backend->submit(frame, picture, control_of(modes()[3]));
+      if (n + 1 == clip.size()) backend->flush();
+      const bool must = n + 1 - collected == static_cast<std::size_t>(backend->capacity());
+      for (int looks = 0; (must || n + 1 == clip.size()) && collected < n + (n + 1 == clip.size() ? 1 : 0);
+           ++looks) {
+        ASSERT_LT(looks, 100000) << "it never becomes ready";
+        if (!backend->ready()) {
+          ASSERT_TRUE(backend->working()) << "full or flushed, but nothing will come";
+          continue;
+        }
+        backend->collect();
+        ++collected;
+        if (n + 1 < clip.size()) break;
+      }
+    }
+    EXPECT_EQ(collected, clip.size());
+  }
+}
+
+}  // namespace

@@ -1,0 +1,216 @@
+// Rate control through Encoder and StreamGroup on the CPU: what holds of sizes, that bytes depend on nothing
+// but pictures and configuration, and that protection, clips and changes work with it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+
+#include "cu264/stream_group.h"
+#include "encoder/config.h"
+#include "support/encode.h"
+#include "tests/support/rate_checks.h"
+
+namespace {
+
+using namespace cu264;
+using namespace cu264::test;
+
+constexpr int kWidth = 96, kHeight = 80;
+
+const std::vector<Picture>& clip() {
+  static const std::vector<Picture> pictures = cuts_of(kWidth, kHeight, 70);
+  return pictures;
+}
+
+std::vector<Packet> encode_alone(Config config, int threads = 2) {
+  config.backend = BackendChoice::cpu, config.threads = threads;
+  Encoder encoder(config);
+  return encode_with_rate(encoder, clip());
+}
+
+void expect_same(const std::vector<Packet>& packets, const std::vector<Packet>& expected,
+                 const std::string& what) {
+  ASSERT_EQ(packets.size(), expected.size()) << what;
+  for (std::size_t n = 0; n < packets.size(); ++n) {
+    ASSERT_EQ(packets[n].index, expected[n].index) << what;
+    ASSERT_EQ(packets[n].data, expected[n].data) << what << ", picture " << n;
+    EXPECT_EQ(packets[n].stats.codings, expected[n].stats.codings) << what << ", picture " << n;
+    EXPECT_EQ(packets[n].stats.buffer_bits, expected[n].stats.buffer_bits) << what << ", picture " << n;
+  }
+}
+
+std::string error_of(ErrorCode code, const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.what();
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return {};
+}
+
+TEST(RateControl, ThreadsAndStreamsDoNotMatter) {
+  StreamGroupConfig group_config;
+  group_config.backend = BackendChoice::cpu, group_config.threads = 2;
+  StreamGroup group(group_config);
+  std::vector<StreamGroup::Stream> streams;
+  const auto modes = rate_modes(kWidth, kHeight);
+  for (const RateMode& mode : modes) streams.push_back(group.open(mode.config));
+  std::vector<std::vector<Packet>> packets(modes.size());
+  for (std::size_t n = 0; n <= clip().size(); ++n) {
+    for (std::size_t s = 0; s < streams.size(); ++s) {
+      if (n == clip().size()) {
+        group.flush(streams[s]);
+      } else {
+        const FrameBuffer frame(clip()[n], PixelFormat::i420);
+        while (!group.submit(streams[s], frame.view(), std::chrono::milliseconds(1))) {
+          if (auto packet = group.receive(streams[s], std::chrono::milliseconds(1)))
+            packets[s].push_back(std::move(*packet));
+        }
+      }
+    }
+  }
+  for (std::size_t s = 0; s < streams.size(); ++s) {
+    while (auto packet = group.receive(streams[s], std::chrono::seconds(60)))
+      packets[s].push_back(std::move(*packet));
+    const auto expected = encode_alone(modes[s].config, 1);
+    expect_same(packets[s], expected, std::string("group, ") + modes[s].name);
+    expect_same(encode_alone(modes[s].config, 2), expected, modes[s].name);
+  }
+}
+
+TEST(RateControl, SizesAreWhatWasAskedFor) {
+  int again = 0;
+  for (const RateMode& mode : rate_modes(kWidth, kHeight)) {
+    const auto packets = encode_alone(mode.config);
+    const Config& config = mode.config;
+    for (const Packet& packet : packets) {
+      if (config.max_frame_bytes > 0)
+        ASSERT_LE(packet.data.size(), static_cast<std::size_t>(config.max_frame_bytes));
+      if (config.frame_bytes > 0) ASSERT_EQ(packet.data.size(), static_cast<std::size_t>(config.frame_bytes));
+      EXPECT_GE(packet.stats.mean_qp, packet.stats.qp);
+      EXPECT_EQ(packet.stats.buffer_bits >= 0, config.bitrate > 0) << mode.name;
+      again += packet.stats.codings > 1;
+    }
+    if (config.bitrate == 0) continue;
+    const auto rate = static_cast<double>(config.max_bitrate > 0 ? config.max_bitrate : config.bitrate);
+    const double buffer = config.buffer_bits > 0 ? static_cast<double>(config.buffer_bits) : rate;
+    const BucketFault fault = leaky_bucket(packets, rate / 25, buffer, config.cbr);
+    EXPECT_EQ(fault.picture, -1) << mode.name << ": " << fault.what;
+  }
+  EXPECT_GT(again, 5) << "hardly anything was coded again";
+}
+
+// Encryption and marks number pictures, however often one is coded.
+TEST(RateControl, ProtectionWorks) {
+  for (RateMode mode : rate_modes(kWidth, kHeight)) {
+    const auto plain = encode_alone(mode.config);
+    mode.config.encryption = EncoderEncryption{ProtectionKey::random(), encryption_strength(2)};
+    if (mode.config.bitrate == 0) {
+      mode.config.watermark = EncoderWatermark{ProtectionKey::random(), {1}};
+    }
+    const auto packets = encode_alone(mode.config);
+    ASSERT_EQ(packets.size(), plain.size()) << mode.name;
+    for (const Packet& packet : packets) {
+      if (mode.config.frame_bytes > 0)
+        EXPECT_EQ(packet.data.size(), static_cast<std::size_t>(mode.config.frame_bytes));
+    }
+  }
+}
+
+TEST(RateControl, ClipsFollowOneAnother) {
+  for (RateMode mode : rate_modes(kWidth, kHeight)) {
+    mode.config.backend = BackendChoice::cpu, mode.config.threads = 2;
+    Encoder encoder(mode.config);
+    const auto first = encode_with_rate(encoder, clip());
+    expect_same(encode_with_rate(encoder, clip()), first, mode.name);
+  }
+}
+
+TEST(RateControl, ReconfigureChangesTheNextPicture) {
+  Config config = rate_modes(kWidth, kHeight)[1].config;
+  config.backend = BackendChoice::cpu, config.threads = 2;
+  Encoder encoder(config);
+  const Picture picture = make_picture(Content::natural, kWidth, kHeight);
+  const FrameBuffer frame(picture, PixelFormat::i420);
+  std::vector<Packet> packets;
+  for (int n = 0; n < 80; ++n) {
+    if (n == 40) encoder.reconfigure({.bitrate = config.bitrate / 4});
+    while (!encoder.send(frame.view())) {
+      if (auto packet = encoder.receive()) packets.push_back(std::move(*packet));
+    }
+  }
+  encoder.flush();
+  while (auto packet = encoder.receive()) packets.push_back(std::move(*packet));
+  ASSERT_EQ(packets.size(), 80u);
+  const double before = static_cast<double>(packets[39].data.size()),
+               after = static_cast<double>(packets[41].data.size());
+  EXPECT_NEAR(after / before, 0.25, 0.06);
+  // A new buffer needs new parameter sets (the sequence parameter set's first bytes).
+  const auto has_sps = [](const Packet& packet) { return packet.data[4] == 0x67; };
+  for (const Packet& packet : packets)
+    EXPECT_EQ(has_sps(packet), packet.index == 0 || packet.index == 40) << packet.index;
+
+  EXPECT_NE(error_of(ErrorCode::invalid_argument,
+                     [&] {
+                       encoder.send(frame.view());
+                       encoder.reconfigure({.crf = 20.0});
+                     })
+                .find("within a clip"),
+            std::string::npos);
+}
+
+TEST(RateControl, ConstantQpBecomesAnotherModeBetweenClips) {
+  Config config;
+  config.width = kWidth, config.height = kHeight, config.preset = Preset::fast;
+  config.backend = BackendChoice::cpu, config.threads = 2;
+  Encoder encoder(config);
+  const auto plain = encode_with_rate(encoder, clip());
+  encoder.reconfigure({.crf = 26.25});
+  expect_same(encode_with_rate(encoder, clip()), encode_alone(rate_modes(kWidth, kHeight)[0].config), "crf");
+}
+
+TEST(RateControl, PicturesThatCannotBeSmallEnoughEndOrAreLeftOut) {
+  Config config;
+  config.width = kWidth, config.height = kHeight, config.preset = Preset::fast;
+  config.max_frame_bytes = 500;  // noise has more at QP 51
+  config.headers = HeaderPlacement::separate;
+  config.on_overflow = OnOverflow::drop;
+  const auto packets = encode_alone(config);
+  EXPECT_LT(packets.size(), clip().size());
+  EXPECT_GT(packets.size(), clip().size() / 2);
+  config.backend = BackendChoice::cpu;
+  config.on_overflow = OnOverflow::error;
+  Encoder encoder(config);
+  const std::string message = error_of(ErrorCode::encode_failure, [&] { encode_with_rate(encoder, clip()); });
+  EXPECT_NE(message.find("picture 14"), std::string::npos) << message;
+  EXPECT_NE(message.find("bytes at QP 51"), std::string::npos) << message;
+}
+
+TEST(RateControl, ImpossibleSettingsAreRefused) {
+  const auto refuse = [](const std::function<void(Config&)>& change, const char* said) {
+    Config config;
+    config.width = kWidth, config.height = kHeight;
+    change(config);
+    const std::string message = error_of(ErrorCode::invalid_argument, [&] { encoder::validate(config); });
+    EXPECT_NE(message.find(said), std::string::npos) << message;
+  };
+  refuse([](Config& c) { c.crf = 51.5; }, "0 to 51");
+  refuse([](Config& c) { c.crf = 20, c.bitrate = 1000000; }, "use one of them");
+  refuse([](Config& c) { c.bitrate = -1; }, "out of range");
+  refuse([](Config& c) { c.bitrate = 2000000, c.max_bitrate = 1000000; }, "below the mean");
+  refuse([](Config& c) { c.buffer_bits = 1000000; }, "unknown rate");
+  refuse([](Config& c) { c.cbr = true; }, "needs a bitrate");
+  refuse([](Config& c) { c.bitrate = 1000000, c.cbr = true, c.max_bitrate = 2000000; }, "is the bitrate");
+  refuse([](Config& c) { c.bitrate = 1000000, c.buffer_bits = 30000; }, "at least 40001");
+  refuse([](Config& c) { c.bitrate = 1000000, c.cbr = true, c.max_frame_bytes = 4000; }, "do not fill");
+  refuse([](Config& c) { c.frame_bytes = 4000, c.max_frame_bytes = 4000; }, "every size");
+  Config config;
+  config.width = kWidth, config.height = kHeight;
+  config.bitrate = 1000000, config.cbr = true, config.device_output = true;
+  error_of(ErrorCode::unsupported, [&] { encoder::validate(config); });
+}
+
+}  // namespace

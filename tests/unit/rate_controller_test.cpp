@@ -1,0 +1,357 @@
+// Rate control on pictures that exist as numbers only: thousands of them, with content that changes at cuts,
+// curves that are wrong, and any number of pictures in flight.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <functional>
+#include <random>
+#include <vector>
+
+#include "encoder/rate_control/rate_controller.h"
+
+namespace {
+
+using cu264::encoder::BitsCurve;
+using cu264::encoder::HrdParams;
+using cu264::encoder::PictureControl;
+using cu264::encoder::PictureQp;
+using cu264::encoder::RateController;
+using cu264::encoder::RateSettings;
+
+constexpr int kRows = 68;
+constexpr std::int64_t kOverhead = 11;
+
+// A picture: its bits at QP 26, what they are multiplied with for each 6 steps of QP, and by how much the
+// curve that the controller sees is wrong.
+struct Source {
+  double bits = 400000;
+  double halving = 2;
+  double bias = 1;
+};
+
+double bits_at(const Source& source, double qp) {
+  return 600 + source.bits * std::pow(source.halving, (26 - qp) / 6);
+}
+
+BitsCurve curve_of(const Source& source) {
+  return BitsCurve([=](int qp) { return static_cast<std::int64_t>(bits_at(source, qp) / source.bias); });
+}
+
+double value(PictureQp qp) {
+  return qp.qp + static_cast<double>(qp.raised_rows) / kRows;
+}
+
+struct Coded {
+  std::int64_t bytes = 0;  // of the access unit; 0: left out
+  double qp = 0;
+  int codings = 0;
+  std::int64_t filler = 0;
+  std::int64_t fullness = 0;
+  std::int64_t excess = 0;
+};
+
+struct Clip {
+  std::vector<Source> pictures;
+  std::function<RateSettings(std::size_t)> settings;
+};
+
+Clip clip_of(std::vector<Source> pictures, const RateSettings& settings) {
+  return {std::move(pictures), [=](std::size_t) { return settings; }};
+}
+
+// Codes with `reach` pictures in flight.
+std::vector<Coded> simulate(const Clip& clip, int reach) {
+  RateController controller(kRows);
+  const std::size_t count = clip.pictures.size();
+  std::vector<Coded> coded(count);
+  std::vector<double> qps(count);
+  std::vector<bool> reviewed(count), done(count);
+  std::deque<std::size_t> in_flight;
+  std::size_t planned = 0, settled = 0;
+  const auto bytes_of = [&](std::size_t n) {
+    return static_cast<std::int64_t>(bits_at(clip.pictures[n], qps[n]) / 8);
+  };
+  const auto code = [&](std::size_t n, PictureQp qp) {
+    qps[n] = value(qp), done[n] = false;
+    ++coded[n].codings;
+    in_flight.push_back(n);
+  };
+  while (settled < count) {
+    while (planned < count && in_flight.size() < static_cast<std::size_t>(reach)) {
+      PictureControl control;
+      control.settings = clip.settings(planned);
+      control.overhead_bytes = kOverhead;
+      if (!controller.can_plan(control)) break;
+      code(planned,
+           controller.plan(curve_of(clip.pictures[planned]), control, control.settings.crf_q8.value_or(0)));
+      ++planned;
+    }
+    const std::size_t n = in_flight.front();
+    in_flight.pop_front();
+    const auto again =
+        reviewed[n] ? controller.review_again(n, bytes_of(n)) : controller.review(n, bytes_of(n));
+    reviewed[n] = true, done[n] = true;
+    if (again) code(n, *again);
+    while (settled < count && reviewed[settled] && done[settled]) {
+      const RateController::Settlement result = controller.settle(settled);
+      if (result.again) {
+        code(settled, *result.again);
+        break;
+      }
+      Coded& own = coded[settled];
+      own.qp = result.mean_qp, own.fullness = result.fullness, own.excess = result.excess_bytes;
+      own.filler = result.filler_bytes;
+      if (!result.too_large) {
+        own.bytes =
+            bytes_of(settled) + kOverhead + static_cast<std::int64_t>(result.messages.size()) + own.filler;
+      }
+      ++settled;
+    }
+  }
+  return coded;
+}
+
+RateSettings target_of(std::int64_t bitrate, std::int64_t max_bitrate, double seconds, bool cbr = false) {
+  RateSettings settings;
+  settings.bitrate = bitrate;
+  settings.hrd = HrdParams{
+      max_bitrate, static_cast<std::int64_t>(static_cast<double>(max_bitrate) * seconds) / 16 * 16, cbr};
+  return settings;
+}
+
+// Scenes of random length and complexity; each has its own error of the curve.
+std::vector<Source> scenes(int pictures, double bias, double noise, unsigned seed = 1) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal;
+  std::vector<Source> clip;
+  while (static_cast<int>(clip.size()) < pictures) {
+    Source scene;
+    scene.bits = 400000 * std::pow(2, normal(random));
+    scene.halving = 1.7 + 0.1 * (static_cast<int>(random() % 5));
+    scene.bias = std::exp(bias * normal(random));
+    for (int left = 20 + static_cast<int>(random() % 200);
+         left > 0 && static_cast<int>(clip.size()) < pictures; --left) {
+      Source picture = scene;
+      scene.bits *= std::exp(0.01 * normal(random));
+      picture.bias *= std::exp(noise * normal(random));
+      picture.bits = scene.bits;
+      clip.push_back(picture);
+    }
+  }
+  return clip;
+}
+
+// Black pictures and noise, cut by cut.
+std::vector<Source> black_and_noise(int pictures, int scene) {
+  std::vector<Source> clip;
+  for (int n = 0; n < pictures; ++n) {
+    const bool noise = n / scene % 2 == 1;
+    clip.push_back(noise ? Source{4e6, 1.6, 1.2} : Source{0, 2, 2.5});
+  }
+  return clip;
+}
+
+// A leaky bucket of the test's own, in seconds.
+void expect_buffer_holds(const std::vector<Coded>& coded, const HrdParams& hrd, double frame_rate) {
+  double fullness = 0.9 * static_cast<double>(hrd.cpb_bits);
+  for (std::size_t n = 0; n < coded.size(); ++n) {
+    fullness -= 8.0 * static_cast<double>(coded[n].bytes);
+    ASSERT_GE(fullness, 0) << "underflow at picture " << n;
+    EXPECT_NEAR(fullness, static_cast<double>(coded[n].fullness), 17) << n;
+    fullness += static_cast<double>(hrd.bit_rate) / frame_rate;
+    if (hrd.cbr) {
+      ASSERT_LE(fullness, static_cast<double>(hrd.cpb_bits)) << "overflow behind picture " << n;
+    }
+    fullness = std::min(fullness, static_cast<double>(hrd.cpb_bits));
+  }
+}
+
+struct Summary {
+  double error = 0;         // of the whole, against the target
+  double worst_second = 0;  // the same
+  double again = 0;         // codings beyond one, for each picture
+};
+
+Summary summary_of(const std::vector<Coded>& coded, std::int64_t bitrate, int second) {
+  Summary summary;
+  double bits = 0, window = 0, codings = 0;
+  const double target = static_cast<double>(bitrate) / second;
+  for (std::size_t n = 0; n < coded.size(); ++n) {
+    bits += 8.0 * static_cast<double>(coded[n].bytes);
+    window += 8.0 * static_cast<double>(coded[n].bytes);
+    codings += coded[n].codings;
+    if (n >= static_cast<std::size_t>(second))
+      window -= 8.0 * static_cast<double>(coded[n - static_cast<std::size_t>(second)].bytes);
+    if (n + 1 < static_cast<std::size_t>(second)) continue;
+    summary.worst_second =
+        std::max(summary.worst_second, std::abs(window / static_cast<double>(bitrate) - 1));
+  }
+  summary.error = bits / (target * static_cast<double>(coded.size())) - 1;
+  summary.again = codings / static_cast<double>(coded.size()) - 1;
+  return summary;
+}
+
+bool same(const std::vector<Coded>& a, const std::vector<Coded>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Coded& x, const Coded& y) {
+    return x.bytes == y.bytes && x.qp == y.qp && x.codings == y.codings && x.filler == y.filler;
+  });
+}
+
+TEST(RateController, TargetIsMetInEverySecond) {
+  for (const double bias : {0.0, 0.03, 0.08, 0.3}) {
+    const RateSettings settings = target_of(8000000, 8000000, 1);
+    const auto coded = simulate(clip_of(scenes(3000, bias, 0.02), settings), 192);
+    const Summary summary = summary_of(coded, 8000000, 25);
+    EXPECT_LT(std::abs(summary.error), 0.005) << bias;
+    EXPECT_LT(summary.worst_second, 0.1) << bias;
+    EXPECT_LT(summary.again, 0.05 + 4 * bias) << bias;
+    printf("bias %.2f error %.4f second %.4f again %.3f\n", bias, summary.error, summary.worst_second,
+           summary.again);
+    expect_buffer_holds(coded, *settings.hrd, 25);
+  }
+}
+
+// Whatever is in flight, the decisions are the same.
+TEST(RateController, DecisionsDoNotDependOnPicturesInFlight) {
+  RateSettings limited = target_of(8000000, 12000000, 0.5);
+  limited.limit_bytes = 60000;
+  RateSettings crf;
+  crf.crf_q8 = 23 * 256;
+  RateSettings exact;
+  exact.limit_bytes = 50000, exact.exact = true;
+  for (const RateSettings& settings : {target_of(8000000, 8000000, 1, true), limited, crf, exact}) {
+    const Clip clip = clip_of(scenes(1000, 0.1, 0.03), settings);
+    const auto expected = simulate(clip, 1);
+    for (const int reach : {2, 7, 64, 320}) EXPECT_TRUE(same(simulate(clip, reach), expected)) << reach;
+  }
+}
+
+// Errors of the curves that stay are learned, and then cost nothing.
+TEST(RateController, LearnsTheErrorOfTheCurves) {
+  for (const double bias : {0.7, 1.3}) {
+    std::vector<Source> clip = scenes(2000, 0, 0.01);
+    for (Source& source : clip) source.bias = bias;
+    const auto coded = simulate(clip_of(clip, target_of(8000000, 8000000, 1)), 64);
+    const Summary summary = summary_of(coded, 8000000, 25);
+    EXPECT_LT(std::abs(summary.error), 0.003) << bias;
+    EXPECT_LT(summary.worst_second, 0.1) << bias;
+    EXPECT_LT(summary.again, 0.02) << bias;
+    printf("bias %.2f error %.4f second %.4f again %.3f\n", bias, summary.error, summary.worst_second,
+           summary.again);
+  }
+}
+
+TEST(RateController, BufferHoldsThroughCutsFromBlackToNoise) {
+  for (const int scene : {1, 7, 50, 400}) {
+    for (const double seconds : {0.2, 1.0, 3.0}) {
+      for (const bool cbr : {false, true}) {
+        const RateSettings settings = target_of(20000000, 20000000, seconds, cbr);
+        const auto coded = simulate(clip_of(black_and_noise(1500, scene), settings), 320);
+        expect_buffer_holds(coded, *settings.hrd, 25);
+        if (HasFatalFailure()) FAIL() << scene << " pictures, " << seconds << " s, cbr " << cbr;
+        EXPECT_EQ(std::count_if(coded.begin(), coded.end(), [](const Coded& c) { return c.bytes == 0; }), 0);
+        printf("scene %d seconds %.1f cbr %d error %.4f again %.3f\n", scene, seconds, cbr,
+               summary_of(coded, 20000000, 25).error, summary_of(coded, 20000000, 25).again);
+      }
+    }
+  }
+}
+
+// With peaks allowed, quality changes less than with a narrow buffer, and the mean is met all the same.
+TEST(RateController, PeaksKeepTheQuality) {
+  const auto steadiness = [](const std::vector<Coded>& coded) {
+    double changes = 0;
+    for (std::size_t n = 1; n < coded.size(); ++n) changes += std::abs(coded[n].qp - coded[n - 1].qp);
+    return changes;
+  };
+  const std::vector<Source> clip = scenes(3000, 0.03, 0.02);
+  const auto narrow = simulate(clip_of(clip, target_of(8000000, 8000000, 1)), 64);
+  const auto wide = simulate(clip_of(clip, target_of(8000000, 16000000, 2)), 64);
+  EXPECT_LT(steadiness(wide), steadiness(narrow));
+  printf("steadiness %f %f error %f\n", steadiness(narrow), steadiness(wide),
+         summary_of(wide, 8000000, 25).error);
+  EXPECT_LT(std::abs(summary_of(wide, 8000000, 25).error), 0.02);
+}
+
+TEST(RateController, NoPictureExceedsItsLimit) {
+  for (const double bias : {0.0, 0.1, 0.3}) {
+    RateSettings settings;
+    settings.qp = 20, settings.limit_bytes = 60000;
+    const std::vector<Source> clip = scenes(3000, bias, 0.05);
+    const auto coded = simulate(clip_of(clip, settings), 64);
+    double use = 0, codings = 0;
+    int limited = 0;
+    for (std::size_t n = 0; n < coded.size(); ++n) {
+      ASSERT_LE(coded[n].bytes, 60000) << n;
+      ASSERT_GE(coded[n].qp, 20) << n;
+      codings += coded[n].codings;
+      const bool wants_more = bits_at(clip[n], 20) / 8 > 60000;
+      if (!wants_more && coded[n].qp > 20) {
+        ASSERT_GT(coded[n].bytes, 60000 * 89 / 100) << n;
+      }
+      if (wants_more) use += static_cast<double>(coded[n].bytes) / 60000, ++limited;
+    }
+    ASSERT_GT(limited, 1000);
+    EXPECT_GT(use / limited, 0.95) << bias;
+    printf("bias %.2f use %.3f codings %.3f limited %d\n", bias, use / limited, codings / 3000, limited);
+  }
+}
+
+TEST(RateController, EveryPictureIsExactlySoLarge) {
+  RateSettings settings;
+  settings.limit_bytes = 60000, settings.exact = true;
+  const auto coded = simulate(clip_of(scenes(2000, 0.1, 0.05), settings), 64);
+  double filler = 0;
+  for (const Coded& picture : coded) {
+    ASSERT_EQ(picture.bytes, 60000);
+    ASSERT_TRUE(picture.filler == 0 || picture.filler >= 5);
+    filler += static_cast<double>(picture.filler);
+  }
+  EXPECT_LT(filler / (2000.0 * 60000), 0.05);
+  printf("filler %f\n", filler / (2000.0 * 60000));
+}
+
+TEST(RateController, PicturesThatNoQpMakesSmallEnoughAreLeftOut) {
+  RateSettings settings;
+  settings.limit_bytes = 1000, settings.drop = true;
+  std::vector<Source> clip(400, Source{20000, 2, 1});
+  clip[100].bits = 9e6;
+  const auto coded = simulate(clip_of(clip, settings), 64);
+  for (std::size_t n = 0; n < coded.size(); ++n) EXPECT_EQ(coded[n].bytes == 0, n == 100) << n;
+  const auto at_51 = static_cast<std::int64_t>(bits_at(clip[100], 51) / 8);
+  EXPECT_EQ(coded[100].excess, at_51 + kOverhead - 1000);
+}
+
+// A target that changes holds from the next picture on.
+TEST(RateController, TargetChangesWithinOnePicture) {
+  Clip clip = clip_of(scenes(1200, 0.02, 0.02), {});
+  clip.settings = [](std::size_t n) {
+    return n < 600 ? target_of(8000000, 8000000, 1) : target_of(3000000, 3000000, 1);
+  };
+  const auto coded = simulate(clip, 192);
+  const auto second = [&](std::size_t from) {
+    double bits = 0;
+    for (std::size_t n = from; n < from + 25; ++n) bits += 8.0 * static_cast<double>(coded[n].bytes);
+    return bits;
+  };
+  EXPECT_NEAR(second(575), 8e6, 8e5);
+  EXPECT_NEAR(second(600), 3e6, 3e5);
+  EXPECT_NEAR(second(1000), 3e6, 3e5);
+  printf("%f %f %f\n", second(575), second(600), second(1000));
+}
+
+TEST(RateController, QpOfOneFrameIsKept) {
+  RateController controller(kRows);
+  PictureControl control;
+  control.settings = target_of(8000000, 8000000, 1);
+  control.qp = 12;
+  EXPECT_EQ(controller.plan(curve_of({}), control).qp, 12);
+  EXPECT_FALSE(controller.can_plan(control)) << "the first picture is not settled";
+  EXPECT_FALSE(controller.review(0, 40000));
+  EXPECT_FALSE(controller.settle(0).again);
+  EXPECT_TRUE(controller.can_plan(control));
+}
+
+}  // namespace
