@@ -5,10 +5,10 @@
 //   bench_encode [--only TABLE[,TABLE...]] [--quick] [--tile] [--json FILE]
 //                CLIP.yuv WIDTHxHEIGHT [CLIP.yuv WIDTHxHEIGHT ...]
 //
-// --only selects from opening, memory, rates, options, devices, aq, rate_control, encryption, stages, latency and nvjpeg;
-// without it, all but rate_control and encryption are measured. --quick makes short runs with fewer batch sizes. --tile
-// measures rates, stages, latency, memory and encryption of each clip also at twice its width and height,
-// which makes 4K of 1080p.
+// --only selects from opening, memory, rates, options, devices, aq, rate_control, encryption, stages, latency
+// and nvjpeg; without it, all but rate_control and encryption are measured. --quick makes short runs with
+// fewer batch sizes. --tile measures rates, stages, latency, memory and encryption of each clip also at twice
+// its width and height, which makes 4K of 1080p.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>

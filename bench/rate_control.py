@@ -34,7 +34,8 @@ def joined(options, folder):
     for scene in range(scenes):
         clip = options.clips[scene % len(options.clips)]
         inputs += ["-stream_loop", "-1", "-i", clip]
-        parts.append(f"[{scene}:v]setpts=N/{FPS}/TB,trim=end_frame={options.scene},scale={width}:{height},setsar=1,format=yuv420p[s{scene}]")
+        parts.append(f"[{scene}:v]setpts=N/{FPS}/TB,trim=end_frame={options.scene},scale={width}:{height},setsar=1,"
+                     f"format=yuv420p[s{scene}]")
     graph = ";".join(parts) + ";" + "".join(f"[s{scene}]" for scene in range(scenes)) + f"concat=n={scenes}:v=1,fps={FPS}"
     subprocess.run(["ffmpeg", "-v", "error", "-y", *inputs, "-filter_complex", graph, "-r", str(FPS), "-frames:v", str(options.pictures),
                     path], check=True, stdin=subprocess.DEVNULL)
@@ -92,7 +93,8 @@ def main():
             wanting = [(c, p) for c, p in zip(coded, plain) if p["bytes"] > limit]
             use = statistics.mean(c["bytes"] / limit for c, _ in wanting) if wanting else 1
             over = sum(picture["bytes"] > limit for picture in coded)
-            print(f"| max-frame-bytes {limit}: {over} above, use {100 * use:.1f} % | {rate // 1000} | {figures(coded, rate)} | |", flush=True)
+            print(f"| max-frame-bytes {limit}: {over} above, use {100 * use:.1f} % | {rate // 1000} | {figures(coded, rate)} | |",
+                  flush=True)
 
 
 if __name__ == "__main__":

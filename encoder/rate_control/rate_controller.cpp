@@ -103,10 +103,18 @@ int RateController::target_qp(Picture& own, const RateAccount& account) {
   const auto qp_for = [&](std::int64_t bits) {
     return own.curve.qp_for(uncorrected(std::max<std::int64_t>(bits - overhead_bits(own.control), 1)));
   };
-  const int usual = qp_for(shares.target);
-  const auto inertia = static_cast<int>(std::clamp<std::int64_t>(
-      4 + 8 * shares.planned_drift / std::max<std::int64_t>(shares.target, 1), 4, 250));
-  smooth_q8_ = smooth_q8_ ? *smooth_q8_ + (usual - *smooth_q8_) / inertia : usual;
+  const std::int64_t inertia = std::clamp<std::int64_t>(
+      4 + 8 * shares.planned_drift / std::max<std::int64_t>(shares.target, 1), 4, 250);
+  const bool first = !mean_curve_;
+  if (first) mean_curve_.emplace();
+  for (std::size_t i = 0; i < mean_curve_->size(); ++i) {
+    std::int64_t& mean = (*mean_curve_)[i];
+    const std::int64_t bits =
+        corrected(own.curve.at(static_cast<int>(i) * 3 * kQpOne)) + overhead_bits(own.control);
+    mean = first ? bits : mean + (bits - mean) / inertia;
+  }
+  BitsCurve mean([&](int qp) { return bits_at(*mean_curve_, qp * kQpOne); });
+  const int usual = mean.qp_for(shares.target);
   constexpr int kPull = 192;  // 3/4 of a QP at the end of the band
   const auto pull = static_cast<int>(scaled(account.drift, kPull, shares.planned_drift));
   const std::int64_t after = account.drift + shares.target;
@@ -116,9 +124,7 @@ int RateController::target_qp(Picture& own, const RateAccount& account) {
     most = std::min(most, account.fullness - low);
   }
   const int lowest = qp_for(most), highest = std::max(lowest, qp_for(after - shares.planned_drift));
-  const int qp_q8 = std::clamp(*smooth_q8_ - pull, lowest, highest);
-  if (qp_q8 == lowest || qp_q8 == highest) smooth_q8_ = qp_q8;
-  return qp_q8;
+  return std::clamp(usual - pull, lowest, highest);
 }
 
 PictureQp RateController::plan(BitsCurve curve, const PictureControl& control, int crf_qp_q8) {

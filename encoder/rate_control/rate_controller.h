@@ -116,10 +116,12 @@ class RateController {
   // Sums over pictures that fade: the bits of slices, and what the curves had said.
   std::int64_t actual_ = 1;
   std::int64_t predicted_ = 1;
-  std::optional<int> smooth_q8_;  // the QP that the target has asked for of late
-  ExactAccount account_;          // of the settled pictures
-  int left_out_ = 0;              // pictures since the last one that was not left out
-  bool began_ = false;            // a picture was not left out
+  // The mean curve of late pictures, corrected, at QP 0, 3 .. 51: the QP at which it has the target is the
+  // one at which all of them would have had it together.
+  std::optional<SizeCurve> mean_curve_;
+  ExactAccount account_;  // of the settled pictures
+  int left_out_ = 0;      // pictures since the last one that was not left out
+  bool began_ = false;    // a picture was not left out
 };
 
 }  // namespace cu264::encoder

@@ -158,9 +158,9 @@ TEST(Config, SetRefusesAndSaysWhatIsAccepted) {
   EXPECT_NE(message_of(ErrorCode::invalid_argument, [&] { c.set("preset", "slow"); })
                 .find("fast, balanced or best"),
             std::string::npos);
-  EXPECT_NE(message_of(ErrorCode::invalid_argument, [&] { c.set("gop", "1"); })
-                .find("unknown option \"gop\""),
-            std::string::npos);
+  EXPECT_NE(
+      message_of(ErrorCode::invalid_argument, [&] { c.set("gop", "1"); }).find("unknown option \"gop\""),
+      std::string::npos);
 }
 
 TEST(Config, ValidateRefusesEachField) {

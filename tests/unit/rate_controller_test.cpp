@@ -207,8 +207,6 @@ TEST(RateController, TargetIsMetInEverySecond) {
     EXPECT_LT(std::abs(summary.error), 0.005) << bias;
     EXPECT_LT(summary.worst_second, 0.1) << bias;
     EXPECT_LT(summary.again, 0.05 + 4 * bias) << bias;
-    printf("bias %.2f error %.4f second %.4f again %.3f\n", bias, summary.error, summary.worst_second,
-           summary.again);
     expect_buffer_holds(coded, *settings.hrd, 25);
   }
 }
@@ -238,8 +236,6 @@ TEST(RateController, LearnsTheErrorOfTheCurves) {
     EXPECT_LT(std::abs(summary.error), 0.003) << bias;
     EXPECT_LT(summary.worst_second, 0.1) << bias;
     EXPECT_LT(summary.again, 0.02) << bias;
-    printf("bias %.2f error %.4f second %.4f again %.3f\n", bias, summary.error, summary.worst_second,
-           summary.again);
   }
 }
 
@@ -252,8 +248,6 @@ TEST(RateController, BufferHoldsThroughCutsFromBlackToNoise) {
         expect_buffer_holds(coded, *settings.hrd, 25);
         if (HasFatalFailure()) FAIL() << scene << " pictures, " << seconds << " s, cbr " << cbr;
         EXPECT_EQ(std::count_if(coded.begin(), coded.end(), [](const Coded& c) { return c.bytes == 0; }), 0);
-        printf("scene %d seconds %.1f cbr %d error %.4f again %.3f\n", scene, seconds, cbr,
-               summary_of(coded, 20000000, 25).error, summary_of(coded, 20000000, 25).again);
       }
     }
   }
@@ -270,8 +264,6 @@ TEST(RateController, PeaksKeepTheQuality) {
   const auto narrow = simulate(clip_of(clip, target_of(8000000, 8000000, 1)), 64);
   const auto wide = simulate(clip_of(clip, target_of(8000000, 16000000, 2)), 64);
   EXPECT_LT(steadiness(wide), steadiness(narrow));
-  printf("steadiness %f %f error %f\n", steadiness(narrow), steadiness(wide),
-         summary_of(wide, 8000000, 25).error);
   EXPECT_LT(std::abs(summary_of(wide, 8000000, 25).error), 0.02);
 }
 
@@ -295,7 +287,6 @@ TEST(RateController, NoPictureExceedsItsLimit) {
     }
     ASSERT_GT(limited, 1000);
     EXPECT_GT(use / limited, 0.95) << bias;
-    printf("bias %.2f use %.3f codings %.3f limited %d\n", bias, use / limited, codings / 3000, limited);
   }
 }
 
@@ -310,7 +301,6 @@ TEST(RateController, EveryPictureIsExactlySoLarge) {
     filler += static_cast<double>(picture.filler);
   }
   EXPECT_LT(filler / (2000.0 * 60000), 0.05);
-  printf("filler %f\n", filler / (2000.0 * 60000));
 }
 
 TEST(RateController, PicturesThatNoQpMakesSmallEnoughAreLeftOut) {
@@ -339,7 +329,6 @@ TEST(RateController, TargetChangesWithinOnePicture) {
   EXPECT_NEAR(second(575), 8e6, 8e5);
   EXPECT_NEAR(second(600), 3e6, 3e5);
   EXPECT_NEAR(second(1000), 3e6, 3e5);
-  printf("%f %f %f\n", second(575), second(600), second(1000));
 }
 
 TEST(RateController, QpOfOneFrameIsKept) {
