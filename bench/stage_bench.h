@@ -60,7 +60,8 @@ class StageBench {
   }
 
   void reconstruct() const {
-    encoder::cuda::launch_reconstruct(view_, qp_, params_.preset, d_.batch[0].reconstruct_scratch, nullptr);
+    encoder::cuda::launch_reconstruct(view_, view_.pictures, qp_, params_.preset,
+                                      d_.batch[0].reconstruct_scratch, nullptr);
   }
   void adaptive_quantisation() const {
     vision::cuda::PicturePlanes luma;

@@ -16,6 +16,7 @@
 #include "common/cuda/handles.h"
 #include "common/cuda/memory_cache.h"
 #include "encoder/cuda/clip_keys.h"
+#include "encoder/cuda/device_load.h"
 #include "encoder/cuda/memory.h"
 #include "encoder/cuda/qp_offset_relay.h"
 #include "encoder/cuda/reconstruct.h"
@@ -49,6 +50,7 @@ struct Batch {
   Pictures pictures;
   std::vector<core::PictureParams> params;  // [picture]
   int collected = 0;
+  DeviceLoad load;  // while it is being encoded
   StreamWindow window;
   Event uploaded;
   Event sized;  // the batch is encoded; its sizes and statistics are on the host
@@ -254,7 +256,9 @@ class CudaBackend final : public Backend {
     if (params_.marks) {
       keys_.plan_marks(d, view.pictures, view.macroblocks_per_picture(), batch.uploaded, *encode_);
     }
-    launch_reconstruct(view, common_qp(batch), params_.preset, d.reconstruct_scratch, encode_->get(), d.marks,
+    batch.load = DeviceLoad(device_, view.pictures);
+    launch_reconstruct(view, batch.load.pictures_on_device(), common_qp(batch), params_.preset,
+                       d.reconstruct_scratch, encode_->get(), d.marks,
                        params_.marks && params_.marks->by_parity());
     entropy::LaunchCode code = entropy::launch_code;
     if (params_.cipher && params_.entropy_kernel != nullptr) {
@@ -331,6 +335,7 @@ class CudaBackend final : public Backend {
     Batch& batch = *batches_[index];
     if (batch.progress != Progress::encoding || !batch.sized.done()) return;
     batch.progress = Progress::ready;
+    batch.load = {};
     const entropy::PackedPicture& last = pinned_.batch[index].pictures[batch.pictures.count - 1];
     const bool here = batch.window.has_all_of(last.offset + last.size);
     if (params_.device_output || here) return;

@@ -13,8 +13,8 @@ namespace {
 
 inline constexpr int kWarpsPerBlock = 4;
 
-// Batches of up to this many pictures are encoded by pairs of warps. Measured with `fast` at 1080p on an
-// H200.
+// Batches are encoded by pairs of warps while the device has up to this many pictures. Measured with `fast`
+// at 1080p on an H200.
 inline constexpr int kFewPictures = 24;
 
 // The number of blocks that registers are limited for, measured in the same way: `fast` gains from more
@@ -85,9 +85,9 @@ void launch_rows(const BatchView& batch, const SearchConstants& constants, const
 
 template <bool kRd, bool kRdoq, bool kQpVaries, class BatchMarks>
 void launch(const BatchView& batch, const SearchConstants& constants, const Wavefront& wavefront,
-            const BatchMarks& mark_table, cudaStream_t stream) {
+            const BatchMarks& mark_table, bool few, cudaStream_t stream) {
   const int rows = batch.pictures * batch.mb_height;
-  if (batch.pictures <= kFewPictures) {
+  if (few) {
     reconstruct_by_pairs_kernel<kRd, kRdoq, kQpVaries>
         <<<rows, 64, 0, stream>>>(batch, constants, wavefront, mark_table);
   } else {
@@ -99,15 +99,15 @@ void launch(const BatchView& batch, const SearchConstants& constants, const Wave
 // `fast` has a kernel for each watermarking scheme, because calls to the marking code cost it too much.
 template <bool kQpVaries>
 void launch(const BatchView& batch, const SearchConstants& constants, const Wavefront& wavefront,
-            const MarkTable<MarkScheme::either>& mark_table, cudaStream_t stream) {
+            const MarkTable<MarkScheme::either>& mark_table, bool few, cudaStream_t stream) {
   const auto by_satd = [&](const auto& marks) {
-    launch<false, false, kQpVaries>(batch, constants, wavefront, marks, stream);
+    launch<false, false, kQpVaries>(batch, constants, wavefront, marks, few, stream);
   };
   const auto by_rd = [&](const auto& marks) {
     if (constants.search.rdoq) {
-      launch<true, true, kQpVaries>(batch, constants, wavefront, marks, stream);
+      launch<true, true, kQpVaries>(batch, constants, wavefront, marks, few, stream);
     } else {
-      launch<true, false, kQpVaries>(batch, constants, wavefront, marks, stream);
+      launch<true, false, kQpVaries>(batch, constants, wavefront, marks, few, stream);
     }
   };
   const bool rd = constants.search.rdoq || constants.search.rd_candidates > 0;
@@ -130,8 +130,9 @@ std::size_t reconstruct_scratch_bytes(int pictures, int mb_width, int mb_height)
                  Arena::kAlignment);
 }
 
-void launch_reconstruct(const BatchView& batch, std::optional<int> common_qp, Preset preset, void* memory,
-                        cudaStream_t stream, const std::uint32_t* marks, bool mark_parity) {
+void launch_reconstruct(const BatchView& batch, int pictures_on_device, std::optional<int> common_qp,
+                        Preset preset, void* memory, cudaStream_t stream, const std::uint32_t* marks,
+                        bool mark_parity) {
   const SearchConstants constants = search_constants(search_params(preset), common_qp.value_or(0));
 
   Wavefront wavefront;
@@ -141,10 +142,11 @@ void launch_reconstruct(const BatchView& batch, std::optional<int> common_qp, Pr
   wavefront.bottom = reinterpret_cast<BottomRow*>(static_cast<std::uint8_t*>(memory) + flags);
   check_cuda(cudaMemsetAsync(memory, 0, flags, stream), "cudaMemsetAsync");
   const MarkTable<MarkScheme::either> mark_table = {marks, mark_parity};
+  const bool few = pictures_on_device <= kFewPictures;
   if (common_qp && batch.qp_offsets == nullptr) {
-    launch<false>(batch, constants, wavefront, mark_table, stream);
+    launch<false>(batch, constants, wavefront, mark_table, few, stream);
   } else {
-    launch<true>(batch, constants, wavefront, mark_table, stream);
+    launch<true>(batch, constants, wavefront, mark_table, few, stream);
   }
   if (batch.qp_offsets != nullptr) launch_mb_qp_delta_chain(batch, stream);
 }

@@ -148,7 +148,8 @@ float DevicePictures::reconstruct(int qp, Preset preset) {
                         static_cast<std::size_t>(pictures()) * sizeof(params), cudaMemcpyHostToDevice),
              "upload");
   check_cuda(cudaEventRecord(impl_->begin, nullptr), "cudaEventRecord");
-  encoder::cuda::launch_reconstruct(impl_->batch, qp, preset, impl_->d_scratch, nullptr);
+  encoder::cuda::launch_reconstruct(impl_->batch, impl_->batch.pictures, qp, preset, impl_->d_scratch,
+                                    nullptr);
   check_cuda(cudaEventRecord(impl_->end, nullptr), "cudaEventRecord");
   check_cuda(cudaEventSynchronize(impl_->end), "reconstruct");
   float milliseconds = 0;
