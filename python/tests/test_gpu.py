@@ -127,7 +127,7 @@ def test_a_chunk_may_be_overwritten_once_it_was_written(clip, torch):
 
 
 def test_frames_stay_alive_until_they_are_read(clip, torch):
-    encoder = cu264.Encoder(25)
+    encoder = cu264.Encoder(25, headers="every")  # as bare streams have them
     frames = torch.from_numpy(clip).cuda()
     packets = encoder.send(frames, copy=False)
     del frames
