@@ -18,7 +18,8 @@ std::vector<Picture> cuts_of(int width, int height, int pictures) {
 }
 
 std::vector<RateMode> rate_modes(int width, int height) {
-  const std::int64_t samples = static_cast<std::int64_t>(width) * height;
+  // Those of whole macroblocks, so that noise at QP 51 stays below the limits at every size.
+  const std::int64_t samples = static_cast<std::int64_t>((width + 15) / 16 * 16) * ((height + 15) / 16 * 16);
   Config config;
   config.width = width, config.height = height;
   config.preset = Preset::fast;
