@@ -35,9 +35,9 @@ def export_to_video(
     fps : number, default 10
     quality : float, default 5.0
         From 0 to 10 (best). It becomes a quantiser as it becomes libx264's crf there: 51 - 5.1 * quality, rounded down.
-        `qp=` replaces it.
-    bitrate : None
-        Refused otherwise, because there is no rate control.
+        `qp=` and `crf=` replace it.
+    bitrate : int, optional
+        Bits a second, instead of a quality.
     macro_block_size : int
         Ignored: every size can be encoded, and pictures are never scaled.
     **settings
@@ -49,8 +49,8 @@ def export_to_video(
         The file's path.
     """
     if bitrate is not None:
-        raise TypeError("bitrate= is not available yet: there is no rate control; use qp= or quality=")
-    if "qp" not in settings:
+        settings["bitrate"] = bitrate
+    elif "qp" not in settings and "crf" not in settings:
         if quality is None or not 0 <= quality <= 10:
             raise ValueError(f"quality must be from 0 to 10, not {quality!r}")
         settings["qp"] = int((1 - quality / 10) * 51)

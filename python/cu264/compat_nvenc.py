@@ -107,7 +107,7 @@ def CreateEncoder(  # noqa: N802
     **kwargs
         codec ("h264"), preset ("P1" to "P7", or of this package), constqp (one quantiser or those of I, P and B
         pictures), fps, gpu_id and cudastream. Others of NVENC are ignored, because every picture is intra; but rc="cbr"
-        and "vbr" and bitrate are refused, because there is no rate control.
+        and "vbr" and bitrate are refused: `cu264.Encoder` has bitrates.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def CreateEncoder(  # noqa: N802
         raise ValueError(f"format {fmt!r} is not available; {', '.join(_FORMATS)} are")
     check_codec(kwargs.get("codec"))
     if str(kwargs.get("rc", "constqp")).lower() != "constqp" or "bitrate" in kwargs:
-        raise ValueError("bitrate= and rc= other than constqp are not available yet: use constqp=")
+        raise ValueError("bitrate= and rc= other than constqp are not available here: use constqp=, or cu264.Encoder(bitrate=)")
     settings: Dict[str, Any] = {}
     if "preset" in kwargs:
         settings["preset"] = preset_of(kwargs["preset"])

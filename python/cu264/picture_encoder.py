@@ -132,13 +132,23 @@ class Encoder:
         """
         return Packets(self, frames)
 
-    def reconfigure(self, *, qp: Optional[int] = None, preset: Optional[str] = None) -> None:
+    def reconfigure(
+        self,
+        *,
+        qp: Optional[int] = None,
+        crf: Optional[float] = None,
+        bitrate: Optional[float] = None,
+        max_bitrate: Optional[float] = None,
+        buffer_bits: Optional[float] = None,
+        max_frame_bytes: Optional[int] = None,
+        preset: Optional[str] = None,
+    ) -> None:
         """Changes settings. What is not given stays as it is.
 
         Parameters
         ----------
-        qp : int
-            From the next picture on.
+        qp, crf, bitrate, max_bitrate, buffer_bits, max_frame_bytes : number
+            From the next picture on. Within a clip, only those that the encoder was made with can change.
         preset : {"fast", "balanced", "best"}
             From the next clip on: only before the first frame, or after the last packet of a clip.
 
@@ -147,7 +157,15 @@ class Encoder:
         TypeError, ValueError
             A value that is out of range, or a preset within a clip. Nothing has changed then.
         """
-        self._session.reconfigure(qp=qp, preset=preset)
+        self._session.reconfigure(
+            qp=qp,
+            crf=crf,
+            bitrate=bitrate,
+            max_bitrate=max_bitrate,
+            buffer_bits=buffer_bits,
+            max_frame_bytes=max_frame_bytes,
+            preset=preset,
+        )
 
     @property
     def extradata(self) -> bytes:

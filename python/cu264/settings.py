@@ -11,9 +11,6 @@ from . import _core
 
 FrameRate = Union[int, float, Fraction, str, Tuple[int, int]]
 
-# Other encoders have these; asking for one must not be ignored.
-_RATE_CONTROL = ("crf", "bitrate", "maxrate", "cq")
-
 
 def rational(value: Any, name: str) -> Fraction:
     """A positive fraction from 25, 29.97, "30000/1001", (30000, 1001) or a Fraction."""
@@ -42,6 +39,21 @@ def _whole_number(name: str, value: Any) -> str:
     return str(int(value))
 
 
+def _number(name: str, value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number, not {value!r}")
+    return str(float(value))
+
+
+def _thousands(name: str, value: Any) -> str:
+    """Bits as the whole thousands that the library takes."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number of bits, not {value!r}")
+    if not 1000 <= value < 2**62:
+        raise ValueError(f"{name} must be at least 1000 bits, not {value!r}")
+    return str(round(value / 1000))
+
+
 def _text(name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{name} must be a str, not {value!r}")
@@ -55,6 +67,11 @@ def _switch(name: str, value: Any) -> str:
 #: The settings that are options of the library, and how their values become its texts.
 _OPTIONS: Dict[str, Callable[[str, Any], str]] = {
     "qp": _whole_number,
+    "crf": _number,
+    "bitrate": _thousands,
+    "max_bitrate": _thousands,
+    "buffer_bits": _thousands,
+    "max_frame_bytes": _whole_number,
     "preset": _text,
     "slices": _whole_number,
     "edge_guided": _whole_number,
@@ -65,11 +82,15 @@ _OPTIONS: Dict[str, Callable[[str, Any], str]] = {
     "threads": _whole_number,
     "headers": _text,
 }
+#: Where the library's option has another name than ours with hyphens.
+_OPTION_NAMES = {"max_bitrate": "maxrate", "buffer_bits": "bufsize"}
 
 
 def option_texts(settings: Dict[str, Any]) -> Dict[str, str]:
     """Settings as options by the names that the library gives them."""
-    return {name.replace("_", "-"): _OPTIONS[name](name, value) for name, value in settings.items()}
+    return {
+        _OPTION_NAMES.get(name, name.replace("_", "-")): _OPTIONS[name](name, value) for name, value in settings.items()
+    }
 
 
 @dataclass(frozen=True)
@@ -100,11 +121,16 @@ class Settings:
 def make_settings(
     fps: FrameRate,
     *,
-    qp: int = 27,
+    qp: Optional[int] = None,
+    crf: Optional[float] = None,
+    bitrate: Optional[float] = None,
+    max_bitrate: Optional[float] = None,
+    buffer_bits: Optional[float] = None,
+    max_frame_bytes: Optional[int] = None,
     preset: str = "balanced",
     slices: int = 1,
     edge_guided: int = 0,
-    aq: str = "off",
+    aq: str = "auto",
     deblock: bool = True,
     sample_aspect_ratio: Any = None,
     full_range: bool = False,
@@ -125,15 +151,23 @@ def make_settings(
     **unknown: Any,
 ) -> Settings:
     for name in unknown:
-        if name in _RATE_CONTROL:
-            raise TypeError(f"{name}= is not available yet: there is no rate control; use qp=0..51 (default 27)")
         raise TypeError(f"unexpected keyword argument {name!r}")
+    if sum(value is not None for value in (qp, crf, bitrate)) > 1:
+        raise TypeError("qp=, crf= and bitrate= exclude one another: give one of them")
+    rate_control = {
+        "crf": crf,
+        "bitrate": bitrate,
+        "max_bitrate": max_bitrate,
+        "buffer_bits": buffer_bits,
+        "max_frame_bytes": max_frame_bytes,
+    }
     rate = rational(fps, "fps")
     if value_range is not None and tuple(value_range) not in ((0, 1), (-1, 1)):
         raise ValueError(f"value_range must be (0, 1) or (-1, 1), not {value_range!r}")
     options = option_texts(
         {
-            "qp": qp,
+            "qp": 27 if qp is None else qp,
+            **{name: value for name, value in rate_control.items() if value is not None},
             "preset": preset,
             "slices": slices,
             "edge_guided": edge_guided,
@@ -200,7 +234,15 @@ def _protection(encryption: Any, watermark: Any) -> Tuple[Any, ...]:
 #: The part of every docstring that is the same.
 SETTINGS_DOC = """
     qp : int, default 27
-        Quantiser, from 0 (best) to 51 (smallest).
+        Quantiser, from 0 (best) to 51 (smallest), unless one of the next two is given.
+    crf : float, optional
+        Constant quality on x264's scale, 0 to 51: quantisers follow from the pictures.
+    bitrate : int, optional
+        Bits a second (whole thousands), within a buffer.
+    max_bitrate, buffer_bits : int, optional
+        The rate that fills the buffer (`bitrate`), and its size (one second).
+    max_frame_bytes : int, optional
+        No picture has more bytes, headers included. A picture that no quantiser makes small enough raises RuntimeError.
     preset : {"fast", "balanced", "best"}, default "balanced"
         How thoroughly modes are searched; `best` gives the smallest files.
     value_range : (0, 1) or (-1, 1), default (0, 1)
@@ -220,7 +262,9 @@ SETTINGS_DOC = """
     slices : int, default 1
         Slices a picture.
     edge_guided : int, default 0
-        0 to 3: gives edges more bits. aq="variance" gives more to macroblocks of low variance.
+        0 to 3: gives edges more bits.
+    aq : {"auto", "variance", "off"}, default "auto"
+        variance gives more bits to macroblocks of low variance; auto does so with crf and bitrate.
     deblock : bool, default True
         The loop filter.
     sample_aspect_ratio : fraction, optional

@@ -24,6 +24,16 @@ ConfigChanges changes_of(const Options& options) {
     parsed.set(name, value);
     if (name == "qp") {
       changes.qp = parsed.qp;
+    } else if (name == "crf") {
+      changes.crf = parsed.crf;
+    } else if (name == "bitrate") {
+      changes.bitrate = parsed.bitrate;
+    } else if (name == "maxrate") {
+      changes.max_bitrate = parsed.max_bitrate;
+    } else if (name == "bufsize") {
+      changes.buffer_bits = parsed.buffer_bits;
+    } else if (name == "max-frame-bytes") {
+      changes.max_frame_bytes = parsed.max_frame_bytes;
     } else if (name == "preset") {
       changes.preset = parsed.preset;
     } else if (name == "size") {

@@ -254,7 +254,7 @@ def test_the_ledger_shows_what_is_lost_and_what_is_there_twice(tmp_path):
     [
         ({"qp": 99}, ValueError, "0 to 51"),
         ({"quality": 3}, TypeError, "unexpected keyword"),
-        ({"container": "mkv"}, ValueError, "mp4, fmp4, h264"),
+        ({"container": "avi"}, ValueError, "mp4, fmp4, h264"),
         ({"backend": "cuda", "num_gpus": 0}, ValueError, "say num_gpus="),
     ],
 )

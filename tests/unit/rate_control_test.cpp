@@ -87,9 +87,9 @@ TEST(RateControl, SizesAreWhatWasAskedFor) {
     const auto packets = encode_alone(mode.config);
     const Config& config = mode.config;
     for (const Packet& packet : packets) {
-      if (config.max_frame_bytes > 0)
-        ASSERT_LE(packet.data.size(), static_cast<std::size_t>(config.max_frame_bytes));
-      if (config.frame_bytes > 0) ASSERT_EQ(packet.data.size(), static_cast<std::size_t>(config.frame_bytes));
+      const auto bytes = static_cast<std::int64_t>(packet.data.size());
+      ASSERT_TRUE(config.max_frame_bytes == 0 || bytes <= config.max_frame_bytes) << bytes;
+      ASSERT_TRUE(config.frame_bytes == 0 || bytes == config.frame_bytes) << bytes;
       EXPECT_GE(packet.stats.mean_qp, packet.stats.qp);
       EXPECT_EQ(packet.stats.buffer_bits >= 0, config.bitrate > 0) << mode.name;
       again += packet.stats.codings > 1;
@@ -114,8 +114,8 @@ TEST(RateControl, ProtectionWorks) {
     const auto packets = encode_alone(mode.config);
     ASSERT_EQ(packets.size(), plain.size()) << mode.name;
     for (const Packet& packet : packets) {
-      if (mode.config.frame_bytes > 0)
-        EXPECT_EQ(packet.data.size(), static_cast<std::size_t>(mode.config.frame_bytes));
+      const auto bytes = static_cast<std::int64_t>(packet.data.size());
+      EXPECT_TRUE(mode.config.frame_bytes == 0 || bytes == mode.config.frame_bytes) << bytes;
     }
   }
 }
@@ -136,8 +136,10 @@ TEST(RateControl, ReconfigureChangesTheNextPicture) {
   const Picture picture = make_picture(Content::natural, kWidth, kHeight);
   const FrameBuffer frame(picture, PixelFormat::i420);
   std::vector<Packet> packets;
+  ConfigChanges changes;
+  changes.bitrate = config.bitrate / 4;
   for (int n = 0; n < 80; ++n) {
-    if (n == 40) encoder.reconfigure({.bitrate = config.bitrate / 4});
+    if (n == 40) encoder.reconfigure(changes);
     while (!encoder.send(frame.view())) {
       if (auto packet = encoder.receive()) packets.push_back(std::move(*packet));
     }
@@ -153,10 +155,12 @@ TEST(RateControl, ReconfigureChangesTheNextPicture) {
   for (const Packet& packet : packets)
     EXPECT_EQ(has_sps(packet), packet.index == 0 || packet.index == 40) << packet.index;
 
+  ConfigChanges to_crf;
+  to_crf.crf = 20;
   EXPECT_NE(error_of(ErrorCode::invalid_argument,
                      [&] {
                        encoder.send(frame.view());
-                       encoder.reconfigure({.crf = 20.0});
+                       encoder.reconfigure(to_crf);
                      })
                 .find("within a clip"),
             std::string::npos);
@@ -168,7 +172,9 @@ TEST(RateControl, ConstantQpBecomesAnotherModeBetweenClips) {
   config.backend = BackendChoice::cpu, config.threads = 2;
   Encoder encoder(config);
   const auto plain = encode_with_rate(encoder, clip());
-  encoder.reconfigure({.crf = 26.25});
+  ConfigChanges changes;
+  changes.crf = 26.25;
+  encoder.reconfigure(changes);
   expect_same(encode_with_rate(encoder, clip()), encode_alone(rate_modes(kWidth, kHeight)[0].config), "crf");
 }
 
