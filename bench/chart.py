@@ -94,12 +94,13 @@ def bits_panel(folder):
     tables = [[[cell.strip(" *") for cell in line.strip("|").split("|")] for line in part.splitlines()]
               for part in re.findall(r"(?:^\|.*\n)+", text, re.M)]
     try:
-        means, clips = tables[0], len(tables[1]) - 2  # less the head and the ruler
+        at = next(i for i, table in enumerate(tables) if any(row[0] == "cu264 fast" for row in table))
+        means, clips = tables[at], len(tables[at + 1]) - 2  # less the head and the ruler
         columns = [means[0].index("YUV 6:1:1"), means[0].index("SSIM")]
         by_name = {row[0]: row for row in means}
         order = ["cu264 " + preset for preset in PRESETS] + ["x264 veryfast", "x264 veryslow"]
         rows = [(name, *(100 + number(by_name[name][column]) for column in columns)) for name in order]
-    except (IndexError, KeyError, ValueError) as missing:
+    except (IndexError, KeyError, StopIteration, ValueError) as missing:
         raise Failure("cpu-rate-distortion.md has no table of means as expected: %s" % missing)
     rows.insert(4, ("x264 medium", 100.0, 100.0))
     foot = "x264 medium = 100 %; shorter is better"

@@ -89,7 +89,7 @@ TEST(MixedPictures, ParametersOutOfRangeAreRefused) {
   };
   core::PictureParams wrong = mixed.params;
   wrong.qp = 52, refused(wrong);
-  wrong = mixed.params, wrong.idr_pic_id = 2, refused(wrong);
+  wrong = mixed.params, wrong.idr_pic_id = 3, refused(wrong);
   wrong = mixed.params, wrong.stream = 2, refused(wrong);
   mixed.params.qp = 51, mixed.params.stream = 1, mixed.params.idr_pic_id = 1;
   EXPECT_EQ(code_together(*backend, {mixed}).size(), 1u);

@@ -78,7 +78,11 @@ class FakeBackend final : public Backend {
     flushed_ = true;
     begun_ = in_flight_.size();
   }
-  bool ready() const override { return begun_ > 0 && ++looks_ % 3 == 0; }
+  // Every third look finds what was begun ready, and it stays so until it is collected.
+  bool ready() const override {
+    ready_ = begun_ > 0 && (ready_ || ++looks_ % 3 == 0);
+    return ready_;
+  }
   bool working() override { return begun_ > 0; }
   void notify(std::shared_ptr<Notifier> notifier) override { notifier->signal(); }
   CodedAccessUnit collect() override {
@@ -87,6 +91,7 @@ class FakeBackend final : public Backend {
     const Coding coding = in_flight_.front();
     in_flight_.pop_front();
     --begun_;
+    ready_ = false;
     if (coding.richness == kBrokenPicture) throw Error(ErrorCode::encode_failure, "broken");
     const int qp_q8 = coding.params.qp * 256 + coding.params.raised_rows * 256 / 68;
     const double error = 0.9 + 0.02 * static_cast<double>(coding.params.index % 11);
@@ -112,6 +117,7 @@ class FakeBackend final : public Backend {
   const std::size_t batch_;
   std::deque<Coding> in_flight_;
   std::size_t begun_ = 0;
+  mutable bool ready_ = false;
   mutable int looks_ = 0;
   bool flushed_ = false;
 };
