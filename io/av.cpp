@@ -30,10 +30,11 @@ void keep_complaint(void* object, int level, const char* format, va_list argumen
   }
   while (!line.empty() && (line.back() == ' ' || line.back() == '.')) line.pop_back();
   if (line.empty()) return;
-  // FFmpeg 7 says this behind the complaint that gives the reason.
-  if (line.rfind("Error processing filtergraph", 0) == 0) return;
   const AVClassCategory category = category_of(object);
   const std::lock_guard lock(log_mutex);
+  // FFmpeg 7 says these behind the complaint that gives the reason.
+  const bool echoes = line.rfind("Error parsing ", 0) == 0 || line.rfind("Error processing ", 0) == 0;
+  if (echoes && !last_complaint.empty()) return;
   last_complaint = line;
   if (category != AV_CLASS_CATEGORY_DEMUXER && category != AV_CLASS_CATEGORY_DECODER) return;
   ++(category == AV_CLASS_CATEGORY_DEMUXER ? complaints.of_demuxers : complaints.of_decoders);

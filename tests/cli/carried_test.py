@@ -106,7 +106,7 @@ ROWS = {
     "colour tags": [(Kind("colours", "colours.mkv", ["-vf", "setparams=colorspace=bt709:color_primaries=bt709:color_trc=bt709",
                                                      *AVC]),
                      is_video(color_space="bt709", color_primaries="bt709", color_transfer="bt709"))],
-    "place of chroma samples": [(Kind("chroma", "chroma.mkv", [*AVC, "-chroma_sample_location", "center"]),
+    "place of chroma samples": [(Kind("chroma", "chroma.mkv", [*AVC, "-bsf:v", "h264_metadata=chroma_sample_loc_type=1"]),
                                  is_video(chroma_location="center"))],
     "times of the pictures": [(Kind("vfr", "vfr.mkv", ["-vf", "setpts='(N+floor(N/3))*0.04/TB'", *AVC, "-vsync", "vfr",
                                                        "-enc_time_base", "1/1000"]), has_varying_times)],
