@@ -19,7 +19,7 @@ class SizeSearch {
   static constexpr double kTolerance = 0.005;
   static constexpr int kMostPasses = 6;
 
-  // `samples` of luma that the video has, from which the first crf is estimated; 0: not known.
+  // The first crf is estimated from `samples`, the luma samples of the whole video; 0 means not known.
   SizeSearch(std::int64_t target, double samples) : target_(target) {
     constexpr double kBitsOfSampleAt23 = 0.6;
     if (samples <= 0) return;
@@ -27,7 +27,7 @@ class SizeSearch {
     crf_ = clamped(2300 + std::log(kBitsOfSampleAt23 / bits) / -kUsualSlope);
   }
 
-  // Of the next pass, in steps of 0.01.
+  // The crf that the next pass uses, in steps of 0.01.
   double crf() const { return crf_ / 100.0; }
   int passes() const { return passes_; }
 
@@ -65,10 +65,10 @@ class SizeSearch {
     return false;
   }
 
-  // By how much of it the last file is smaller than the target.
+  // Returns the share of the target by which the last file is smaller.
   double missing() const { return 1 - static_cast<double>(size_) / static_cast<double>(target_); }
 
-  // Such as "crf 21.37 found in 3 passes, 0.21 % below 5000000 bytes".
+  // Returns a text such as "crf 21.37 found in 3 passes, 0.21 % below 5000000 bytes".
   std::string summary() const {
     return "crf " + text(crf()) + " found in " + std::to_string(passes_) +
            (passes_ == 1 ? " pass, " : " passes, ") + text(100 * missing()) + " % below " +
@@ -81,7 +81,7 @@ class SizeSearch {
     double log_bytes;  // of the pictures
   };
   static constexpr int kHighest = 5100;
-  // Of log_bytes by crf times 100, before two sizes are known.
+  // log_bytes falls by this much for each hundredth of a crf. It serves until two sizes are known.
   static constexpr double kUsualSlope = -0.0012;
 
   static int clamped(double crf) {

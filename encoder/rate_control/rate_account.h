@@ -18,7 +18,7 @@ inline std::int64_t share_of(std::int64_t rate, Rational frame_rate, std::int64_
   return static_cast<std::int64_t>(total / frame_rate.num);
 }
 
-// What the settings mean for each picture.
+// This is what the settings mean for each picture.
 struct RateShares {
   explicit RateShares(const RateSettings& settings) {
     std::int64_t rest = 0;
@@ -55,7 +55,7 @@ struct RateAccount {
   // Forgets what cannot be made good: bits that were not spent, because the buffer was full.
   void forget(const RateShares& shares) { drift = std::min(drift, shares.kept_drift); }
 
-  // What reviews see to.
+  // Keeps the account within the bounds that reviews enforce.
   void keep_within(const RateShares& shares) {
     drift = std::clamp(drift, -shares.kept_drift, shares.kept_drift);
     fullness = std::max<std::int64_t>(fullness, 0);
@@ -73,7 +73,7 @@ class ExactAccount {
     account_.fullness = std::min(account_.fullness, settings.hrd->cpb_bits);
   }
 
-  // By how many bits the buffer would overflow before the next picture, without filler data.
+  // Returns by how many bits the buffer would overflow before the next picture, without filler data.
   std::int64_t overflow(std::int64_t bits, const RateSettings& settings) const {
     std::int64_t rest = fill_rest_;
     const std::int64_t fill = share_of(settings.hrd->bit_rate, settings.frame_rate, rest);

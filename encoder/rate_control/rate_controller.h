@@ -37,10 +37,10 @@ class RateController {
   // Whether pictures cannot be planned before the first one is settled, which was planned.
   bool waits_for_first() const;
 
-  // Of the picture that is planned next; pictures count from 0.
+  // Returns the number of the picture that is planned next. Pictures count from 0.
   std::uint64_t next_number() const { return first_ + pictures_.size(); }
-  // `crf_qp_q8` is what RateSettings::crf_q8 stands for in
-  // this picture; it is not read without.
+  // Plans the next picture. `crf_qp_q8` is the QP * 256 that RateSettings::crf_q8 stands for in this picture;
+  // it is read only if a crf is set.
   PictureQp plan(BitsCurve curve, const PictureControl& control, int crf_qp_q8 = 0);
 
   // The slices of picture `number` have so many bytes. Returns another QP if the picture is to be coded
