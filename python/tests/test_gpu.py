@@ -6,26 +6,9 @@ import numpy as np
 import pytest
 
 import cu264
+from conftest import require_cuda
 
-try:
-    PROBE = cu264.probe()
-except Exception as error:  # the CPU tests say what is wrong then
-    pytest.skip(str(error), allow_module_level=True)
-if PROBE.backend != "cuda":
-    pytest.skip(f"no CUDA device: {PROBE.cuda_problem}", allow_module_level=True)
-
-
-@pytest.fixture(scope="module")
-def torch():
-    module = pytest.importorskip("torch")
-    if not module.cuda.is_available():
-        pytest.skip("this PyTorch has no CUDA")
-    return module
-
-
-@pytest.fixture(scope="module")
-def cupy():
-    return pytest.importorskip("cupy")
+require_cuda()
 
 
 def on_cpu(frames, fps=25, **settings):
