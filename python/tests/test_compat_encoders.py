@@ -67,14 +67,18 @@ def test_pynvvideocodecs_own_signature():
 def test_vllm_omni(clip, decode):
     encoder = FragmentedMP4VideoEncoder(fps=24, video_codec_options={"crf": "20", "preset": "veryslow", "tune": "film"})
     data = encoder.encode(clip[:4]) + encoder.encode(list(clip[4:])) + encoder.close()
-    assert decode(data) == decode(cu264.encode(clip, 24, qp=20, preset="best"))
+    assert decode(data) == decode(cu264.encode(clip, 24, crf=20, preset="best"))
     assert data.count(b"moof") == 2
+    encoder = FragmentedMP4VideoEncoder(fps=24, video_codec_options={"qp": "20"})
+    assert decode(encoder.encode(clip) + encoder.close()) == decode(cu264.encode(clip, 24, qp=20))
+    encoder = FragmentedMP4VideoEncoder(fps=24, bitrate=10**6)
+    assert decode(encoder.encode(clip) + encoder.close()) == decode(cu264.encode(clip, 24, bitrate=10**6))
     assert encoder.close() == b"" and FragmentedMP4VideoEncoder(fps=24).close() == b""
     with pytest.raises(RuntimeError, match="close"):
         encoder.encode(clip)
     with pytest.raises(ValueError, match="No frames"):
         FragmentedMP4VideoEncoder(fps=24).encode([])
-    expected = decode(cu264.encode(clip, 24, qp=18))
+    expected = decode(cu264.encode(clip, 24, crf=18))
     for array in (clip.transpose(0, 3, 1, 2), clip.transpose(3, 0, 1, 2), clip.astype(np.float32) / 255):
         other = FragmentedMP4VideoEncoder(fps=24)
         assert decode(other.encode(np.ascontiguousarray(array)) + other.close()) == expected
@@ -84,7 +88,7 @@ def test_vllm_omni_tensors(clip, decode):
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     tensor = (torch.from_numpy(clip).permute(3, 0, 1, 2).float() / 127.5 - 1).contiguous()
     encoder = FragmentedMP4VideoEncoder(fps=24)
-    assert decode(encoder.encode(tensor) + encoder.close()) == decode(cu264.encode(clip, 24, qp=18))
+    assert decode(encoder.encode(tensor) + encoder.close()) == decode(cu264.encode(clip, 24, crf=18))
 
 
 def test_beside_vllm_omnis_own(clip, decode, monkeypatch):

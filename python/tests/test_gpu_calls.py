@@ -110,7 +110,7 @@ def test_vle():
 def test_torchcodecs_call(clip, torch):
     tensor = torch.from_numpy(clip).cuda().permute(0, 3, 1, 2).contiguous()
     data = VideoEncoder(tensor, frame_rate=25).to_tensor("mp4", crf=24)
-    assert data.numpy().tobytes() == cu264.encode(clip, 25, qp=24, backend="cpu")
+    assert data.numpy().tobytes() == cu264.encode(clip, 25, crf=24, backend="cpu")
 
 
 def test_vllm_omnis_call(clip, torch):
