@@ -46,13 +46,26 @@ def test_pynvvideocodec_formats(nv12):
     for text, call in [
         ("format 'P010'", lambda: CreateEncoder(64, 64, "P010", True)),
         ("H.264 only", lambda: CreateEncoder(64, 64, "NV12", True, codec="hevc")),
-        ("constqp", lambda: CreateEncoder(64, 64, "NV12", True, bitrate=1000000)),
-        ("constqp", lambda: CreateEncoder(64, 64, "NV12", True, rc="cbr")),
+        ("needs bitrate", lambda: CreateEncoder(64, 64, "NV12", True, rc="cbr")),
+        ("constqp, cbr and vbr", lambda: CreateEncoder(64, 64, "NV12", True, rc="vbr_hq", bitrate=10**6)),
         ("100 bytes", lambda: planar.Encode(bytes(100))),
         ("takes a frame", lambda: planar.Encode(None)),
     ]:
         with pytest.raises(ValueError, match=text):
             call()
+
+
+def test_pynvvideocodec_bitrates(nv12):
+    for options, settings in (
+        ({"rc": "cbr", "bitrate": "800k", "vbvbufsize": "40k"}, {"bitrate": 800_000, "buffer_bits": 40_000}),
+        ({"rc": "vbr", "bitrate": 10**6, "maxbitrate": "1.5M"}, {"bitrate": 10**6, "max_bitrate": 1_500_000}),
+        ({"bitrate": 600_000}, {"bitrate": 600_000}),
+    ):
+        encoder = CreateEncoder(64, 64, "NV12", True, fps=25, **options)
+        pictures = [picture for frame in nv12 for picture in encoder.Encode(frame)] + encoder.EndEncode()
+        own = cu264.Encoder(25, headers="every", pixel_format="nv12", **settings)
+        assert [picture["data"] for picture in pictures] == [packet.data for packet in own.packets(nv12)]
+        assert encoder.GetSequenceParams() == own.extradata
 
 
 def test_pynvvideocodecs_own_signature():
