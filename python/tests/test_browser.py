@@ -35,7 +35,8 @@ source.onsourceopen = () => {
   const next = () => {
     if (pieces.length) return buffer.appendBuffer(bytes(pieces.shift()));
     source.endOfStream();
-    say("stream", [stream.videoWidth, stream.videoHeight, stream.duration, stream.buffered.end(0)]);
+    const tell = () => say("stream", [stream.videoWidth, stream.videoHeight, stream.duration, stream.buffered.end(0)]);
+    if (stream.readyState >= HTMLMediaElement.HAVE_METADATA) tell(); else stream.onloadedmetadata = tell;
   };
   buffer.onupdateend = next;
   next();
