@@ -55,6 +55,7 @@ EncoderSession::EncoderSession(const StreamFormat& format)
 void EncoderSession::send(nb::object object, const std::vector<std::int64_t>& pts,
                           const std::vector<std::optional<int>>& qps) {
   const FrameArray& frames = nb::cast<const FrameArray&>(object);
+  if (ended_) receive_rest();  // so that pictures are counted clip by clip
   held_.push_back({sent_ + pts.size(), object});
   {
     const nb::gil_scoped_release released;
@@ -119,10 +120,13 @@ void EncoderSession::end_clip() {
 }
 
 void EncoderSession::flush() {
-  ended_ = true;
+  end_clip();
+  receive_rest();
+}
+
+void EncoderSession::receive_rest() {
   {
     const nb::gil_scoped_release released;
-    encoder_.flush();
     while (auto packet = encoder_.receive()) receive(std::move(*packet));
   }
   release_frames();

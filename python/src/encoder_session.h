@@ -72,6 +72,7 @@ class EncoderSession {
 
  private:
   void receive(Packet packet);
+  void receive_rest();  // of a clip that has ended
   void release_frames();
   std::uint64_t settled() const { return sent_ == 0 ? 0 : received_ + info().dropped; }
 

@@ -141,3 +141,15 @@ def test_reconfigure(noisy):
         encoder.reconfigure(crf=60)
     with pytest.raises(TypeError, match="cbr= cannot change"):
         encoder.reconfigure(cbr=True)
+
+
+def test_a_clip_after_one_that_was_left(mixed):
+    encoder = cu264.Encoder(25, preset="fast", max_frame_bytes=150, on_overflow="drop")
+    expected = [packet.size for packet in encoder.packets(mixed)]
+    encoder.send(mixed)
+    encoder._session.end_clip()  # and its packets are not asked for
+    packets = encoder.send(mixed)
+    assert encoder._session.encoder.waiting <= 50
+    packets += encoder.flush()
+    assert [packet.size for packet in packets][-len(expected):] == expected
+    assert encoder.dropped == 50 - len(expected) and encoder._session.encoder.waiting == 0
