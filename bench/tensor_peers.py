@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Other ways from a PyTorch tensor on the GPU to a file, at the quality of cu264: PyAV's libx264 and torchvision's nvJPEG.
+"""Other ways from a PyTorch tensor on the GPU to a file, at cu264's quality: PyAV's libx264 and torchvision's nvJPEG.
 
     bench/tensor_peers.py [--video RAW_I420 --size WxH] [--pictures 121]
 
-Prints time, bytes and PSNR of each way at a few settings, then its bytes at the PSNR of cu264's fast preset, interpolated.
-Times have everything in them: the copy to the host and the conversion to 4:2:0 too. The PSNR is that of luma in full
+Prints time, bytes and PSNR of each way at a few settings, then its bytes at the PSNR of cu264's fast preset,
+interpolated. Times have everything in them: the copy to the host and the conversion to 4:2:0 too. The PSNR is that of luma in full
 range; each file's luma is compared with the tensor's own by the matrix that its encoder converts with. PyAV decodes, so
 it is needed, and torchvision for JPEG.
 """

@@ -35,8 +35,8 @@ def export_to_video(
         A temporary file without it.
     fps : number, default 10
     quality : float, default 5.0
-        From 0 to 10 (best). It becomes the crf that it becomes there: 51 - 5.1 * quality, rounded down; None is libx264's
-        own, 23. `qp=` and `crf=` replace it.
+        From 0 to 10 (best). It becomes the crf that it becomes there: 51 - 5.1 * quality, rounded down; None is 23,
+        libx264's own. `qp=` and `crf=` replace it.
     bitrate : int, optional
         Bits a second, instead of a quality.
     macro_block_size : int

@@ -22,8 +22,8 @@ def names(clip, tmp_path, monkeypatch):
     """What the examples take for granted."""
     monkeypatch.chdir(tmp_path)
     sent = []
-    return {"cu264": cu264, "frames": clip, "chunks": np.split(clip, 3), "picture": clip[0], "gray": clip[..., 0].copy(),
-            "waveform": np.zeros((2, 48000), np.float32), "response": types.SimpleNamespace(write=sent.append),
+    return {"cu264": cu264, "frames": clip, "chunks": np.split(clip, 3), "picture": clip[0],
+            "gray": clip[..., 0].copy(), "waveform": np.zeros((2, 48000), np.float32), "response": types.SimpleNamespace(write=sent.append),
             "send": lambda *packet: sent.append(packet), "sent": sent}
 
 

@@ -47,11 +47,11 @@ def test_large_files_in_memory_are_as_on_the_disk(tmp_path):
     for _ in range(2):  # memory is used again
         assert cu264.encode(noise, 25, **settings) == expected
         assert cu264.encode(noise[:1], 25, **settings) == small
-    with cu264.VideoWriter(io.BytesIO(), 25, **settings) as first, cu264.VideoWriter(io.BytesIO(), 25, **settings) as second:
+    files = [io.BytesIO(), io.BytesIO()]
+    with cu264.VideoWriter(files[0], 25, **settings) as first, cu264.VideoWriter(files[1], 25, **settings) as second:
         for picture in noise[:6]:
             first.write(picture)
             second.write(picture)
-        files = [writer._destination._object for writer in (first, second)]
     assert files[0].getvalue() == files[1].getvalue() == cu264.encode(noise[:6], 25, **settings)
 
 

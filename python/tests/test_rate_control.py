@@ -113,7 +113,8 @@ def test_single_pictures_have_quantisers(noisy):
     cu264.write_video(file, pictures, 25, preset="fast", qp=30, qps=qps)
     assert file.getvalue() == whole
     stream = cu264.StreamEncoder(25, container="h264", preset="fast", qp=30)
-    assert stream.encode(pictures, qps=qps) == cu264.encode(pictures, 25, container="h264", preset="fast", qp=30, qps=qps)
+    expected = cu264.encode(pictures, 25, container="h264", preset="fast", qp=30, qps=qps)
+    assert stream.encode(pictures, qps=qps) == expected
     group = cu264.StreamGroup()
     camera = group.open(25, preset="fast", qp=30)
     for picture, qp in zip(pictures, qps):
