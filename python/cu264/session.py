@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
 from . import _core
-from .settings import Settings, option_texts, stream_format
+from .settings import CHANGEABLE, Settings, option_texts, stream_format
 
 
 def import_frames(array: Any, settings: Settings) -> _core.FrameArray:
@@ -22,6 +22,15 @@ def import_frames(array: Any, settings: Settings) -> _core.FrameArray:
     if frames.device is not None and settings.device not in (None, frames.device):
         raise ValueError(f"frames are on CUDA device {frames.device}, but device={settings.device} was asked for")
     return frames
+
+
+def checked_qps(qps: Optional[Sequence[Optional[int]]], frames: int) -> List[Optional[int]]:
+    """A quantiser, or None, for each picture; nothing where there are none."""
+    if qps is None:
+        return []
+    if len(qps) != frames:
+        raise ValueError(f"there are {frames} frames, but {len(qps)} values of qps")
+    return [None if qp is None else int(option_texts({"qp": qp})["qp"]) for qp in qps]
 
 
 def kind_of(frames: _core.FrameArray) -> Dict[str, Any]:
@@ -59,11 +68,18 @@ class Session:
                 raise ValueError(f"frames have another {name} than the first: {new}, but the stream has {old}")
         return frames
 
-    def send(self, frames: _core.FrameArray, pts: Optional[Sequence[int]] = None, expected: int = 0) -> None:
+    def send(
+        self,
+        frames: _core.FrameArray,
+        pts: Optional[Sequence[int]] = None,
+        expected: int = 0,
+        qps: Optional[Sequence[Optional[int]]] = None,
+    ) -> None:
         """Sends frames; `expected` is how many will come at once, 0 if that is not known."""
+        quantisers = checked_qps(qps, len(frames))
         times = self.begin(frames, pts, expected)
         if times:
-            self.encoder.send(frames, times)
+            self.encoder.send(frames, times, quantisers)
 
     def begin(self, frames: _core.FrameArray, pts: Optional[Sequence[int]], expected: int = 0) -> List[int]:
         """Opens the encoder for frames that are sent next, and returns their times."""
@@ -86,6 +102,10 @@ class Session:
             self._kind = kind_of(frames)
         self._last_pts = times[-1]
         return times
+
+    @property
+    def dropped(self) -> int:
+        return self._encoder.dropped if self._encoder else 0
 
     def take(self) -> List[_core.Packet]:
         return self._encoder.take() if self._encoder else []
@@ -110,7 +130,10 @@ class Session:
 
     def reconfigure(self, **changes: Any) -> None:
         """Changes settings, named as `make_settings` names them; None is no change."""
-        options = option_texts({name: value for name, value in changes.items() if value is not None})
+        for name in changes:
+            if name not in CHANGEABLE:
+                raise TypeError(f"{name}= cannot change: {', '.join(CHANGEABLE)} can")
+        options = option_texts(changes)
         changed = replace(self.settings, options=tuple({**dict(self.settings.options), **options}.items()))
         stream_format(changed, 16, 16, "i420", changed.device).check()
         if self._encoder is not None:
