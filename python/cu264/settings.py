@@ -89,6 +89,8 @@ _RATE = {
 _OPTIONS = {
     **_RATE,
     "preset": _Option(_text, "balanced", changes=True),
+    "profile": _Option(_text),
+    "cavlc": _Option(_switch),
     "slices": _Option(_whole_number),
     "edge_guided": _Option(_whole_number),
     "aq": _Option(_text),
@@ -238,6 +240,10 @@ SETTINGS_DOC = """
         A picture that no quantiser makes as small as a limit asks raises RuntimeError, or is left out.
     preset : {"fast", "balanced", "best"}, default "balanced"
         How thoroughly modes are searched; `best` gives the smallest files.
+    profile : {"baseline", "main"}, default "baseline"
+        main codes with CABAC, which takes fewer bits.
+    cavlc : bool, default False
+        CAVLC also where the profile allows CABAC. Encryption and watermarks need it.
     value_range : (0, 1) or (-1, 1), default (0, 1)
         What black and white are in frames of floating-point numbers. Values outside are clamped; NaN is black.
     layout : str, optional
