@@ -57,12 +57,11 @@ struct Mp4Writer::Impl {
 
   // The NAL units of a picture, each behind its length.
   void add_picture(const std::vector<ByteSpan>& units, std::int64_t pts, std::int64_t duration) {
-    std::vector<std::array<std::uint8_t, 4>> lengths;
-    for (const ByteSpan unit : units) lengths.push_back(mp4::length_of(unit));
-    std::vector<ByteSpan> pieces;
+    std::vector<std::array<std::uint8_t, 4>> lengths(units.size());
+    std::vector<ByteSpan> pieces(2 * units.size());
     for (std::size_t i = 0; i < units.size(); ++i) {
-      pieces.push_back(lengths[i]);
-      pieces.push_back(units[i]);
+      lengths[i] = mp4::length_of(units[i]);
+      pieces[2 * i] = lengths[i], pieces[2 * i + 1] = units[i];
     }
     add(movie.video_track, video, pieces, pts, duration);
   }

@@ -74,14 +74,17 @@ class Session:
         pts: Optional[Sequence[int]] = None,
         expected: int = 0,
         qps: Optional[Sequence[Optional[int]]] = None,
+        whole: bool = False,
     ) -> None:
-        """Sends frames; `expected` is how many will come at once, 0 if that is not known."""
+        """Sends frames; `expected` is how many come at once, if that is known, `whole` if as many will come again."""
         quantisers = checked_qps(qps, len(frames))
-        times = self.begin(frames, pts, expected)
+        times = self.begin(frames, pts, expected, whole)
         if times:
             self.encoder.send(frames, times, quantisers)
 
-    def begin(self, frames: _core.FrameArray, pts: Optional[Sequence[int]], expected: int = 0) -> List[int]:
+    def begin(
+        self, frames: _core.FrameArray, pts: Optional[Sequence[int]], expected: int = 0, whole: bool = False
+    ) -> List[int]:
         """Opens the encoder for frames that are sent next, and returns their times."""
         if pts is None:
             duration = self.settings.duration
@@ -96,7 +99,7 @@ class Session:
         if any(b <= a for a, b in zip(before, before[1:])):
             raise ValueError("pts must increase from picture to picture")
         if self._encoder is None:
-            self._open(frames, expected)
+            self._open(frames, expected, whole)
         elif self._kind["size"] != (frames.width, frames.height):
             self._encoder.reconfigure({"size": f"{frames.width}x{frames.height}"})
             self._kind = kind_of(frames)
@@ -144,13 +147,13 @@ class Session:
         """Drops the stream, and what it holds of frames and files."""
         self._encoder = None
 
-    def _open(self, frames: _core.FrameArray, expected: int) -> None:
+    def _open(self, frames: _core.FrameArray, expected: int, whole: bool = False) -> None:
         settings = self.settings
         device = frames.device if frames.device is not None else settings.device
         description = stream_format(settings, frames.width, frames.height, frames.format, device)
         asked = int(dict(settings.options)["batch"])
         if expected > 0 and asked == 0:
-            batch = _batch_for(description, expected, dict(settings.options)["preset"])
+            batch = _batch_for(description, expected, dict(settings.options)["preset"], whole)
             if batch is not None:
                 description = stream_format(settings, frames.width, frames.height, frames.format, device, batch)
         self._encoder = _core.EncoderSession(description)
@@ -159,13 +162,15 @@ class Session:
             self._on_open(self._encoder)
 
 
-def _batch_for(description: _core.StreamFormat, pictures: int, preset: str) -> Optional[int]:
-    """Batches of equal size, as few as fit the device; None without one."""
+def _batch_for(description: _core.StreamFormat, pictures: int, preset: str, whole: bool) -> Optional[int]:
+    """As few batches as fit the device, of equal size; None without a device. `whole`: the last one is full too."""
     try:
         most = description.automatic_batch()
     except RuntimeError:
         return None
-    batches = -(-pictures // most)
-    if preset == "fast" and pictures >= 64:
-        batches = max(batches, 2)  # the host packs one batch while the device encodes the other
-    return -(-pictures // batches)
+    fewest = -(-pictures // most)
+    if whole:
+        fewest = next((count for count in range(fewest, 2 * fewest + 1) if pictures % count == 0), fewest)
+    elif preset == "fast" and pictures >= 64 and fewest == 1:
+        return -(-pictures * 2 // 3)  # the host packs one batch while the device encodes the other
+    return -(-pictures // fewest)

@@ -49,9 +49,9 @@ def _thousands(name: str, value: Any) -> str:
     """Bits as the whole thousands that the library takes."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number of bits, not {value!r}")
-    if not 1000 <= value < 2**62:
+    if not 1000 <= float(value) < 2**62:
         raise ValueError(f"{name} must be at least 1000 bits, not {value!r}")
-    return str(round(value / 1000))
+    return str(round(float(value) / 1000))
 
 
 def _text(name: str, value: Any) -> str:

@@ -61,7 +61,7 @@ class StreamEncoder:
         array = self._session.import_frames(frames)
         if self._session.is_open and self._leaves_frames_waiting(len(array)):
             array.copy()
-        self._session.send(array, expected=len(array), qps=qps)
+        self._session.send(array, expected=len(array), qps=qps, whole=True)
         self._session.finish_chunk()
         return self._bytes(self._session.take())
 
