@@ -63,11 +63,14 @@ class ControlledBackend::Pipeline {
   void submit(const Frame& frame, const core::PictureParams& params, const PictureControl* control,
               void* written) {
     check_picture(params, params_);
-    std::unique_ptr<AnalysedFrame> analysed = analyser_->analyse(frame, written);
     flushed_ = false;
     Picture& picture = pictures_.emplace_back();
     picture.params = params;
-    picture.frame = std::move(analysed);
+    try {
+      picture.frame = analyser_->analyse(frame, written);
+    } catch (...) {
+      picture.error = std::current_exception();
+    }
     if (control != nullptr) {
       picture.control = *control;
       picture.stream = &stream_of(params);
@@ -96,7 +99,7 @@ class ControlledBackend::Pipeline {
         if (more || draining_) return false;
         drain();
       } else if (unplanned_ < pictures_.size()) {
-        pictures_[unplanned_].frame->measure();  // nothing would signal that it is done
+        measure(pictures_[unplanned_]);  // nothing would signal that it is done
       }
     }
     const bool done = !pictures_.empty() && ready();
@@ -136,8 +139,8 @@ class ControlledBackend::Pipeline {
   struct Picture {
     core::PictureParams params;
     std::optional<PictureControl> control;
-    Stream* stream = nullptr;  // null: the picture passes
-    std::uint64_t number = 0;  // of the controller's pictures
+    Stream* stream = nullptr;             // null: the picture passes
+    std::optional<std::uint64_t> number;  // of the controller's pictures, once it is planned
     std::unique_ptr<AnalysedFrame> frame;
     bool reviewed = false;
     bool coded = false;  // and not to be coded again, unless settle says so
@@ -182,7 +185,7 @@ class ControlledBackend::Pipeline {
   void wait() {
     const bool plannable = unplanned_ < pictures_.size() && can_plan(pictures_[unplanned_]);
     if (plannable && (inner_pictures_.empty() || stuck())) {
-      pictures_[unplanned_].frame->measure();
+      measure(pictures_[unplanned_]);
       return;
     }
     if (stuck()) drain();
@@ -197,28 +200,33 @@ class ControlledBackend::Pipeline {
     const std::size_t before = unplanned_;
     for (; unplanned_ < pictures_.size(); ++unplanned_) {
       Picture& picture = pictures_[unplanned_];
-      if (!can_plan(picture) || !picture.frame->done()) break;
+      if (!can_plan(picture) || !(picture.error || picture.frame->done())) break;
       plan_one(picture);
       to_code_.push_back(&picture);
     }
     return unplanned_ != before;
   }
 
-  void plan_one(Picture& picture) {
-    if (picture.stream == nullptr) return;
-    const core::PictureMeasure* measure = nullptr;
+  // Waits for the measure of a picture. Returns null if it is not to be had, and the picture has the error.
+  static const core::PictureMeasure* measure(Picture& picture) {
+    if (picture.error) return nullptr;
     try {
-      measure = &picture.frame->measure();
+      return &picture.frame->measure();
     } catch (...) {
       picture.error = std::current_exception();
-      picture.stream = nullptr;  // which goes on without it
-      return;
+      return nullptr;
     }
+  }
+
+  void plan_one(Picture& picture) {
+    if (picture.stream == nullptr) return;
+    const core::PictureMeasure* const measured = measure(picture);
+    if (measured == nullptr) return;
     RateController& controller = picture.stream->controller;
     BitsCurve curve(
-        [sizes = size_curve(*measure, params_.preset)](int qp) { return bits_at(sizes, qp * kQpOne); });
+        [sizes = size_curve(*measured, params_.preset)](int qp) { return bits_at(sizes, qp * kQpOne); });
     const std::optional<int> crf_q8 = picture.control->settings.crf_q8;
-    const int crf_qp = crf_q8 ? crf_qp_q8(*measure, *crf_q8) : 0;
+    const int crf_qp = crf_q8 ? crf_qp_q8(*measured, *crf_q8) : 0;
     picture.number = controller.next_number();
     set_qp(picture, controller.plan(std::move(curve), *picture.control, crf_qp));
     waits_for_first_ = waits_for_first_ || controller.waits_for_first();
@@ -266,8 +274,8 @@ class ControlledBackend::Pipeline {
     if (picture.stream == nullptr) return;
     RateController& controller = picture.stream->controller;
     const std::int64_t bytes = size_of(picture.unit);
-    const auto again = picture.reviewed ? controller.review_again(picture.number, bytes)
-                                        : controller.review(picture.number, bytes);
+    const auto again = picture.reviewed ? controller.review_again(*picture.number, bytes)
+                                        : controller.review(*picture.number, bytes);
     picture.reviewed = true;
     if (again) code_again(picture, *again);
   }
@@ -287,7 +295,7 @@ class ControlledBackend::Pipeline {
   void fail(Picture& picture) {
     picture.error = std::current_exception();
     picture.coded = true;
-    if (picture.stream != nullptr && !picture.reviewed) picture.stream->controller.review(picture.number, 0);
+    if (picture.number && !picture.reviewed) picture.stream->controller.review(*picture.number, 0);
     picture.reviewed = true;
   }
 
@@ -307,7 +315,11 @@ class ControlledBackend::Pipeline {
     if (picture.stream == nullptr) return true;
     Stream& stream = *picture.stream;
     if (picture.error) {
-      stream.controller.lose(picture.number);
+      if (picture.number) {
+        stream.controller.lose(*picture.number);
+      } else {
+        stream.controller.lose_unplanned(*picture.control);
+      }
       return true;
     }
     if (picture.params.idr_pic_id == stream.last_idr_pic_id) {
@@ -315,7 +327,7 @@ class ControlledBackend::Pipeline {
       code_again(picture, {picture.params.qp, picture.params.raised_rows});
       return false;
     }
-    RateController::Settlement result = stream.controller.settle(picture.number);
+    RateController::Settlement result = stream.controller.settle(*picture.number);
     if (result.again) {
       code_again(picture, *result.again);
       return false;

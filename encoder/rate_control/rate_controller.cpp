@@ -21,7 +21,7 @@ bool needs_first(const RateSettings& settings) {
 }
 
 std::int64_t overhead_bits(const PictureControl& control) {
-  return 8 * (control.overhead_bytes + (control.settings.hrd ? kExpectedMessages : 0));
+  return 8 * (control.overhead.bytes() + (control.settings.hrd ? kExpectedMessages : 0));
 }
 
 // What a limit leaves to the slices, in bits.
@@ -260,7 +260,7 @@ RateController::Settlement RateController::settle(std::uint64_t number) {
     limit = std::min(limit, fullness - buffer_reserve(hrd));
   }
   const std::int64_t before =
-      8 * (own.control.overhead_bytes + static_cast<std::int64_t>(result.messages.size()));
+      8 * (own.control.overhead.with(owed_).bytes() + static_cast<std::int64_t>(result.messages.size()));
   std::int64_t total = before + own.size;
   const std::int64_t least = 8 * static_cast<std::int64_t>(kLeastFiller);
   // Filler data have a least size.
@@ -294,10 +294,15 @@ void RateController::lose(std::uint64_t number) {
   finish(own, 0);
 }
 
+void RateController::lose_unplanned(const PictureControl& control) {
+  owed_ = control.overhead.with(owed_);
+}
+
 void RateController::finish(Picture& own, std::int64_t bits) {
   if (bits == 0) own.size = 0;
   left_out_ = bits == 0 ? left_out_ + 1 : 0;
   began_ = began_ || bits > 0;
+  owed_ = bits == 0 ? own.control.overhead.with(owed_) : Overhead{};
   account_.spend(bits, own.control.settings, own.shares);
   own.after = account_.get();
   own.curve = {};

@@ -63,6 +63,8 @@ class RateController {
   // The picture could not be coded, and is settled as one that was left out. For pictures in order, instead
   // of settle(). If it was not reviewed, that must be done with 0 bytes.
   void lose(std::uint64_t number);
+  // The same for a picture that could not be planned, and has no number.
+  void lose_unplanned(const PictureControl& control);
 
  private:
   struct Picture {
@@ -122,6 +124,7 @@ class RateController {
   ExactAccount account_;  // of the settled pictures
   int left_out_ = 0;      // pictures since the last one that was not left out
   bool began_ = false;    // a picture was not left out
+  Overhead owed_;         // what comes with the next picture, because those before it were left out
 };
 
 }  // namespace cu264::encoder

@@ -82,7 +82,7 @@ std::vector<Coded> simulate(const Clip& clip, int reach) {
     while (planned < count && in_flight.size() < static_cast<std::size_t>(reach)) {
       PictureControl control;
       control.settings = clip.settings(planned);
-      control.overhead_bytes = kOverhead;
+      control.overhead = {kOverhead, 0};
       if (!controller.can_plan(control)) break;
       code(planned,
            controller.plan(curve_of(clip.pictures[planned]), control, control.settings.crf_q8.value_or(0)));
