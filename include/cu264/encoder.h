@@ -97,7 +97,7 @@ struct Config {
   // large, by filler data.
   std::int64_t max_frame_bytes = 0;
   std::int64_t frame_bytes = 0;
-  OnOverflow on_overflow = OnOverflow::error;
+  OnOverflow on_overflow = OnOverflow::error;  // drop cannot go with encryption or a watermark
   Preset preset = Preset::balanced;
   Profile profile = Profile::baseline;
   int slices = 1;  // slices in a picture, at most one for each macroblock row

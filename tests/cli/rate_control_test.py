@@ -47,6 +47,14 @@ class RateControl(CommandTest):
         self.refuse(1, "--cbr and --frame-bytes decide the size", self.input, "--target-size", "50000", "--frame-bytes",
                     "5000", output="refused.264")
 
+    def test_protected_clips_leave_out_no_picture(self):
+        key = self.write("key", "00" * 32 + "\n")
+        os.chmod(key, 0o600)
+        payload = self.write("payload", "1234")
+        drop = ["--max-frame-bytes", 1000, "--on-overflow", "drop", "--key-file", key]
+        self.refuse(1, "encrypt or mark the finished stream", self.input, *drop, "--encrypt", "signs")
+        self.refuse(1, "encrypt or mark the finished stream", self.input, *drop, "--watermark", "t1-sign", "--payload", payload)
+
     def test_bad_values(self):
         for option, values in {"crf": ["-1", "52", "x", ""], "bitrate": ["-5", "x", ""], "maxrate": ["-1", "x"],
                                "bufsize": ["-1", "x"], "max-frame-bytes": ["-1", "x"], "frame-bytes": ["-1", "x"],

@@ -213,6 +213,18 @@ TEST(RateControl, ImpossibleSettingsAreRefused) {
   refuse([](Config& c) { c.bitrate = 1000000, c.buffer_bits = 30000; }, "at least 40001");
   refuse([](Config& c) { c.bitrate = 1000000, c.cbr = true, c.max_frame_bytes = 4000; }, "do not fill");
   refuse([](Config& c) { c.frame_bytes = 4000, c.max_frame_bytes = 4000; }, "every size");
+  const auto drop = [](Config& c) { c.max_frame_bytes = 4000, c.on_overflow = OnOverflow::drop; };
+  refuse(
+      [&](Config& c) {
+        drop(c);
+        c.encryption = EncoderEncryption{ProtectionKey::random(), encryption_strength(1)};
+      },
+      "the finished stream");
+  refuse(
+      [&](Config& c) {
+        drop(c), c.watermark = EncoderWatermark{ProtectionKey::random(), {1}};
+      },
+      "the finished stream");
   Config config;
   config.width = kWidth, config.height = kHeight;
   config.bitrate = 1000000, config.cbr = true, config.device_output = true;
