@@ -12,6 +12,11 @@ namespace {
 constexpr int kMostInInner = 192;  // pictures: three full batches
 constexpr int kLargestBatch = 64;
 
+// Pictures in the inner backend at once.
+int inner_limit(int inner_capacity, int batch) {
+  return std::min(inner_capacity, std::max(kMostInInner / batch, 1) * batch);
+}
+
 Error too_large(std::uint64_t index, const RateSettings& settings, std::int64_t excess) {
   const bool limited = settings.limit_bytes > 0;
   return Error(ErrorCode::encode_failure,
@@ -39,6 +44,12 @@ int controlled_batch(int batch, std::size_t devices) {
                     std::min(batch, kLargestBatch));
 }
 
+int controlled_capacity(int inner_capacity, int batch, bool device_output) {
+  // Pictures that are coded again wait for a batch of their own, which must not keep others from coming.
+  const int again = device_output ? 0 : std::max(2 * batch, 4);
+  return std::min(kFeedbackDistance, inner_limit(inner_capacity, batch) + again);
+}
+
 class ControlledBackend::Pipeline {
  public:
   Pipeline(std::unique_ptr<Backend> inner, MakeAnalyser make_analyser, const StageParams& params,
@@ -50,10 +61,8 @@ class ControlledBackend::Pipeline {
   void adopt(const StageParams& params, int batch) {
     if (!analyser_ || !same_analysis(params, params_)) analyser_ = make_analyser_(params, devices_);
     params_ = params;
-    const int most = std::min(inner_->capacity(), std::max(kMostInInner / batch, 1) * batch);
-    inner_limit_ = static_cast<std::size_t>(most);
-    // Pictures that are coded again wait for a batch of their own, which must not keep others from coming.
-    capacity_ = std::min(kFeedbackDistance, most + (stays_with_inner() ? 0 : std::max(2 * batch, 4)));
+    inner_limit_ = static_cast<std::size_t>(inner_limit(inner_->capacity(), batch));
+    capacity_ = controlled_capacity(inner_->capacity(), batch, stays_with_inner());
     streams_.clear();
     flushed_ = draining_ = false;
   }

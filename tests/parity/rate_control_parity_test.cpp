@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common/cuda/memory_cache.h"
 #include "cu264/stream_group.h"
 #include "support/encode.h"
 #include "tests/parity/session_checks.h"
@@ -129,6 +130,33 @@ TEST_F(RateControlParity, Formats) {
         if (HasFatalFailure()) return;
       }
     }
+  }
+}
+
+// Rate control holds frames, which memory_required counts.
+TEST_F(RateControlParity, MemoryIsWhatWasSaid) {
+  const std::vector<test::Picture> pictures = test::cuts_of(48, 32, 20);
+  constexpr std::size_t kSmallPieces = std::size_t{1} << 20;
+  for (const PixelFormat format : {PixelFormat::i420, PixelFormat::rgb24}) {
+    const auto frames = place(pictures, format, MemoryKind::host);
+    Config config;
+    config.width = 48, config.height = 32, config.preset = Preset::fast, config.bitrate = 200000;
+    config.backend = BackendChoice::cuda, config.batch = 4, config.input_format = format;
+    const MemoryRequirement required = memory_required(config);
+    config.bitrate = 0;
+    const MemoryRequirement plain = memory_required(config);
+    config.bitrate = 200000;
+    EXPECT_EQ(required.batch, 4);
+    release_cached_memory();
+    const auto taken = [](int shelf) { return memory_cache_state(shelf).taken_bytes; };
+    const std::size_t device = taken(0), pinned = taken(kPinnedMemory);
+    Encoder encoder(config);
+    std::size_t sent = 0;
+    for (; encoder.send(frames[sent % frames.size()].view()); ++sent) ASSERT_LT(sent, 1000u);
+    EXPECT_GE(required.device, plain.device + sent * 48 * 32 * 3 / 2);
+    EXPECT_LE(taken(0) - device, required.device + kSmallPieces);
+    EXPECT_LE(taken(kPinnedMemory) - pinned, required.pinned + kSmallPieces);
+    EXPECT_GE(taken(kPinnedMemory) - pinned + kSmallPieces, required.pinned);
   }
 }
 
