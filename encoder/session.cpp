@@ -153,7 +153,7 @@ PictureControl Session::next_control(const Frame& frame) const {
   const auto size_of = [](const SharedBytes& bytes) {
     return bytes ? static_cast<std::int64_t>(bytes->size()) : 0;
   };
-  control.overhead = {size_of(headers.parameter_sets), size_of(headers.message)};
+  control.overhead = {size_of(headers.parameter_sets), size_of(headers.message), frame.added_bytes};
   if (sent_ == 0)
     control.overhead.messages += static_cast<std::int64_t>(cipher_message_.size() + mark_message_.size());
   return control;

@@ -136,6 +136,28 @@ TEST(LeftOutPictures, NewParameterSetsComeWithTheNext) {
   }
 }
 
+// What the caller adds counts with its own picture only.
+TEST(LeftOutPictures, AddedBytesAreLostWithTheirPicture) {
+  Config config = config_of();
+  config.frame_bytes = kLimit;
+  Encoder encoder(config);
+  const auto clip = clip_of({true, false, false});
+  const std::int64_t added[] = {300, 50, 0};
+  for (std::size_t n = 0; n < clip.size(); ++n) {
+    const FrameBuffer buffer(clip[n], PixelFormat::i420);
+    Frame frame = buffer.view();
+    frame.added_bytes = added[n];
+    ASSERT_TRUE(encoder.send(frame));
+  }
+  encoder.flush();
+  for (std::size_t n = 1; n < clip.size(); ++n) {
+    const auto packet = encoder.receive();
+    ASSERT_TRUE(packet);
+    EXPECT_EQ(static_cast<std::int64_t>(packet->data.size()) + added[n], kLimit);
+  }
+  EXPECT_FALSE(encoder.receive());
+}
+
 // In a group a stream goes on behind an error.
 struct Outcome {
   std::vector<Packet> packets;
