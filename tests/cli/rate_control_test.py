@@ -55,6 +55,10 @@ class RateControl(CommandTest):
         self.refuse(1, "encrypt or mark the finished stream", self.input, *drop, "--encrypt", "signs")
         self.refuse(1, "encrypt or mark the finished stream", self.input, *drop, "--watermark", "t1-sign", "--payload", payload)
 
+        for limit in (["--max-frame-bytes", 5000], ["--frame-bytes", 5000], ["--bitrate", 500, "--cbr"]):
+            self.refuse(1, "--authenticate adds bytes", self.input, *limit, "--encrypt", "signs", "--authenticate", "--key-file", key,
+                        output="refused.264")
+
     def test_bad_values(self):
         for option, values in {"crf": ["-1", "52", "x", ""], "bitrate": ["-5", "x", ""], "maxrate": ["-1", "x"],
                                "bufsize": ["-1", "x"], "max-frame-bytes": ["-1", "x"], "frame-bytes": ["-1", "x"],
