@@ -62,7 +62,8 @@ std::unique_ptr<encoder::Analyser> device_analyser(const StageParams& params,
 // With rate control a batch has its size from there.
 StageParams with_controlled_batch(StageParams params, const std::vector<int>& devices) {
   if (!params.controls_rate) return params;
-  params.batch = encoder::controlled_batch(encoder::cuda::choose_batch(params, devices), devices.size());
+  const int batch = params.batch != 0 ? params.batch : encoder::cuda::choose_batch(params, devices);
+  params.batch = encoder::controlled_batch(batch, devices.size());
   return params;
 }
 #endif

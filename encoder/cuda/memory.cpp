@@ -6,10 +6,12 @@
 #include "common/cuda/handles.h"
 #include "common/cuda/memory_cache.h"
 #include "encoder/cuda/cuda_backend.h"
+#include "encoder/cuda/measure_picture.h"
 #include "encoder/cuda/probe_device.h"
 #include "encoder/cuda/qp_offset_relay.h"
 #include "encoder/cuda/reconstruct.h"
 #include "encoder/frame_layout.h"
+#include "encoder/rate_control/controlled_backend.h"
 
 namespace cu264::encoder::cuda {
 namespace {
@@ -48,6 +50,13 @@ bool converts(const StageParams& params) {
   return params.input_format && is_rgb(*params.input_format);
 }
 
+// The frames that rate control holds at once, in front of so many backends.
+std::size_t held_frames(const StageParams& params, int batch, std::size_t backends) {
+  if (!params.controls_rate) return 0;
+  const int inner = kBatchesInFlight * batch * static_cast<int>(backends);
+  return static_cast<std::size_t>(controlled_capacity(inner, batch, params.device_output));
+}
+
 }  // namespace
 
 std::size_t upload_bytes(const StageParams& params) {
@@ -57,6 +66,11 @@ std::size_t upload_bytes(const StageParams& params) {
     most = std::max(most, packed_layout(static_cast<PixelFormat>(format), params.width, params.height).bytes);
   }
   return most;
+}
+
+std::size_t staged_bytes(const StageParams& params) {
+  return std::max(packed_layout(PixelFormat::i420, params.width, params.height).bytes,
+                  packed_layout(PixelFormat::nv12, params.width, params.height).bytes);
 }
 
 DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* base, std::size_t& bytes) {
@@ -82,8 +96,7 @@ DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* 
                                                           params.slices, params.entropy_kernel));
   if (converts(params)) m.rgb = arena.take(upload_bytes(params));
   const StageParams& p = params;
-  m.staged_bytes = std::max(packed_layout(PixelFormat::i420, p.width, p.height).bytes,
-                            packed_layout(PixelFormat::nv12, p.width, p.height).bytes);
+  m.staged_bytes = staged_bytes(p);
   m.stream_bytes = pictures * entropy::max_packed_bytes(p.mb_width, p.mb_height, p.slices);
   for (DeviceMemory::Batch& b : m.batch) {
     b.sources = arena.take<SourcePicture>(pictures);
@@ -147,7 +160,10 @@ int choose_batch(const StageParams& params, int multiprocessors, std::size_t fre
   const int for_steps = (kWarpsPerMultiprocessor * multiprocessors * steps + mbs - 1) / mbs;
   const int wanted = std::max(for_rows, for_steps);
   int batch = std::clamp(wanted, 1, params.reconstruction ? kLargestWithReconstruction : kLargest);
-  while (batch > 1 && measure(params, batch).device > free_bytes / 2) batch = (batch + 1) / 2;
+  const auto needed = [&] {
+    return measure(params, batch).device + held_frames(params, batch, 1) * piece_bytes(staged_bytes(params));
+  };
+  while (batch > 1 && needed() > free_bytes / 2) batch = (batch + 1) / 2;
   return batch;
 }
 
@@ -181,8 +197,18 @@ MemoryRequirement memory_required(const StageParams& params, const std::vector<i
   MemoryRequirement required =
       measure(params, params.batch != 0 ? params.batch : choose_batch(params, devices));
   const auto backends = static_cast<std::size_t>(overlapping_batches(params, required.batch));
-  required.device *= backends;
-  required.pinned = (required.pinned + kUploadBuffers * upload_bytes(params)) * backends;
+  required.device = piece_bytes(required.device) * backends;
+  required.pinned = piece_bytes(required.pinned) * backends;
+  const std::size_t uploads = piece_bytes(kUploadBuffers * upload_bytes(params));
+  if (const std::size_t frames = held_frames(params, required.batch, devices.size() * backends)) {
+    // The analyser is on the first device. Frames for several devices stay on the host besides.
+    required.device += frames * piece_bytes(staged_bytes(params)) + piece_bytes(sizeof(MeasureSums));
+    if (converts(params)) required.device += piece_bytes(upload_bytes(params));
+    required.pinned += piece_bytes(frames * sizeof(core::PictureMeasure));
+    required.pinned += devices.size() > 1 ? frames * piece_bytes(upload_bytes(params)) : uploads;
+  } else {
+    required.pinned += uploads * backends;
+  }
   if (params.aq && params.aq->remembers && devices.size() * backends > 1)
     required.pinned += relay_bytes(params);
   return required;

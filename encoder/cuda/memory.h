@@ -74,6 +74,9 @@ PinnedMemory lay_out_pinned(const StageParams& params, int batch, std::uint8_t* 
 // The bytes of the largest frame that the encoder may be given.
 std::size_t upload_bytes(const StageParams& params);
 
+// The bytes of the largest frame as the kernels read it.
+std::size_t staged_bytes(const StageParams& params);
+
 // Returns what one backend needs, without buffers for frames from the host.
 MemoryRequirement measure(const StageParams& params, int batch);
 

@@ -11,6 +11,7 @@ constexpr std::int64_t kExpectedMessages = 26;
 constexpr int kPicturesOfMemory = 64;  // that the correction of the curves remembers
 constexpr int kWeightOfFirst = 16;     // pictures that the first one counts as
 constexpr int kMostCodings = 12;       // then a picture that is too large gets QP 51
+constexpr int kMostToUseLimit = 5;     // codings, if it is too small
 
 bool has_target(const RateSettings& settings) {
   return settings.bitrate > 0;
@@ -21,7 +22,7 @@ bool needs_first(const RateSettings& settings) {
 }
 
 std::int64_t overhead_bits(const PictureControl& control) {
-  return 8 * (control.overhead_bytes + (control.settings.hrd ? kExpectedMessages : 0));
+  return 8 * (control.overhead.bytes() + (control.settings.hrd ? kExpectedMessages : 0));
 }
 
 // What a limit leaves to the slices, in bits.
@@ -36,6 +37,11 @@ std::int64_t first_aim(std::int64_t limit) {
 }
 std::int64_t aim_below(std::int64_t limit) {
   return std::max<std::int64_t>(limit - limit / 64, 1);
+}
+
+// Whether a limit that asked for a higher QP than quality did is hardly used.
+bool leaves_room(std::int64_t size, std::int64_t limit) {
+  return size < limit - limit / 20;
 }
 
 // Bits that stay in the buffer. initial_cpb_removal_delay is rounded down to units of the clock, by which a
@@ -178,8 +184,7 @@ std::optional<std::int64_t> RateController::review_target(const Picture& own,
   if (settings.limit_bytes > 0) {
     const std::int64_t limit = slice_limit(own.control);
     if (own.size > limit) at_most(aim_below(limit));
-    // A limit that asked for a higher QP than quality did is to be used.
-    if (own.qp_q8 > own.wanted_q8 && own.size < limit - limit / 10) target = aim_below(limit);
+    if (own.qp_q8 > own.wanted_q8 && leaves_room(own.size, limit)) target = aim_below(limit);
   }
   if (has_target(settings) && !own.control.qp) {
     const std::int64_t drift = account.drift + shares.target - total;
@@ -196,12 +201,26 @@ std::optional<std::int64_t> RateController::review_target(const Picture& own,
   return target;
 }
 
+void RateController::remember(Picture& own, bool too_low) {
+  if (too_low && own.qp_q8 > own.too_low_q8) own.too_low_q8 = own.qp_q8, own.too_low_size = own.size;
+  if (!too_low) own.fits_q8 = own.qp_q8, own.fits_size = own.size;
+  // What precedes the slices may have become more.
+  if (own.fits_q8 <= own.too_low_q8) own.fits_q8 = -1;
+}
+
 std::optional<PictureQp> RateController::again(Picture& own, std::int64_t bits) {
   const std::int64_t wanted =
       scaled(std::max<std::int64_t>(bits, 1), own.predicted, std::max<std::int64_t>(own.size, 1));
   int qp_q8 = own.curve.qp_for(std::max<std::int64_t>(wanted, 1));
   if (!has_target(own.control.settings)) qp_q8 = std::max(qp_q8, own.wanted_q8);
-  if (own.too_low_q8 >= 0) {
+  if (own.too_low_q8 >= 0 && own.fits_q8 >= 0) {
+    // Sizes are a convex function of the QP, so the chord's are a bound.
+    const bool between = qp_q8 > own.too_low_q8 && qp_q8 < own.fits_q8;
+    if (!between && own.too_low_size > own.fits_size)
+      qp_q8 = own.too_low_q8 + static_cast<int>(scaled(own.too_low_size - bits, own.fits_q8 - own.too_low_q8,
+                                                       own.too_low_size - own.fits_size));
+    qp_q8 = std::clamp(qp_q8, own.too_low_q8 + 1, own.fits_q8);
+  } else if (own.too_low_q8 >= 0) {
     const int step = std::max(8 << own.codings, 256 / mb_height_ + 1);
     qp_q8 = std::max(qp_q8, own.too_low_q8 + step);
   }
@@ -219,8 +238,7 @@ std::optional<PictureQp> RateController::review(std::uint64_t number, std::int64
   std::optional<PictureQp> qp;
   const RateAccount account = account_before(number, true);
   if (const auto target = review_target(own, account); target && slice_bytes > 0) {
-    if (*target < own.size && own.control.settings.limit_bytes > 0 && own.size > slice_limit(own.control))
-      own.too_low_q8 = own.qp_q8;
+    if (own.control.settings.limit_bytes > 0) remember(own, own.size > slice_limit(own.control));
     const std::int64_t predicted = own.predicted;
     qp = again(own, *target);
     if (qp) {
@@ -236,10 +254,19 @@ std::optional<PictureQp> RateController::review(std::uint64_t number, std::int64
 std::optional<PictureQp> RateController::review_again(std::uint64_t number, std::int64_t slice_bytes) {
   Picture& own = at(number);
   own.size = 8 * slice_bytes;
-  const bool fits = own.control.settings.limit_bytes == 0 || own.size <= slice_limit(own.control);
-  if (fits || own.qp_q8 == kHighestQpQ8) return std::nullopt;
-  own.too_low_q8 = std::max(own.too_low_q8, own.qp_q8);
-  return again(own, aim_below(slice_limit(own.control)));
+  const RateSettings& settings = own.control.settings;
+  if (settings.limit_bytes == 0) return std::nullopt;
+  const std::int64_t limit = slice_limit(own.control);
+  if (own.size > limit) {
+    if (own.qp_q8 == kHighestQpQ8) return std::nullopt;
+    remember(own, true);
+    return again(own, aim_below(limit));
+  }
+  // With a bitrate, the room is for the next pictures.
+  const bool wants_more = own.qp_q8 > own.wanted_q8 && !has_target(settings) && own.codings < kMostToUseLimit;
+  if (!wants_more || !leaves_room(own.size, limit)) return std::nullopt;
+  remember(own, false);
+  return again(own, aim_below(limit));
 }
 
 RateController::Settlement RateController::settle(std::uint64_t number) {
@@ -260,14 +287,14 @@ RateController::Settlement RateController::settle(std::uint64_t number) {
     limit = std::min(limit, fullness - buffer_reserve(hrd));
   }
   const std::int64_t before =
-      8 * (own.control.overhead_bytes + static_cast<std::int64_t>(result.messages.size()));
+      8 * (own.control.overhead.with(owed_).bytes() + static_cast<std::int64_t>(result.messages.size()));
   std::int64_t total = before + own.size;
   const std::int64_t least = 8 * static_cast<std::int64_t>(kLeastFiller);
   // Filler data have a least size.
   const bool fillable = !settings.exact || total == limit || total <= limit - least;
   if (total > limit || !fillable) {
     const std::int64_t most = settings.exact && total <= limit ? limit - least : limit;
-    own.too_low_q8 = std::max(own.too_low_q8, own.qp_q8);
+    remember(own, true);
     if (own.qp_q8 < kHighestQpQ8)
       result.again = again(own, aim_below(std::max<std::int64_t>(most - before, 1)));
     if (result.again) return result;
@@ -294,10 +321,15 @@ void RateController::lose(std::uint64_t number) {
   finish(own, 0);
 }
 
+void RateController::lose_unplanned(const PictureControl& control) {
+  owed_ = control.overhead.with(owed_);
+}
+
 void RateController::finish(Picture& own, std::int64_t bits) {
   if (bits == 0) own.size = 0;
   left_out_ = bits == 0 ? left_out_ + 1 : 0;
   began_ = began_ || bits > 0;
+  owed_ = bits == 0 ? own.control.overhead.with(owed_) : Overhead{};
   account_.spend(bits, own.control.settings, own.shares);
   own.after = account_.get();
   own.curve = {};

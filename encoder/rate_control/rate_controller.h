@@ -63,6 +63,8 @@ class RateController {
   // The picture could not be coded, and is settled as one that was left out. For pictures in order, instead
   // of settle(). If it was not reviewed, that must be done with 0 bytes.
   void lose(std::uint64_t number);
+  // The same for a picture that could not be planned, and has no number.
+  void lose_unplanned(const PictureControl& control);
 
  private:
   struct Picture {
@@ -75,7 +77,9 @@ class RateController {
     int qp_q8 = 0;               // of the last coding
     std::int64_t predicted = 0;  // bits of the slices at that QP, without correction
     std::int64_t size = 0;       // bits of the slices after the last coding
-    int too_low_q8 = -1;         // the highest QP that was too low
+    // The highest QP that was too low for a limit and the lowest one that was not, with the sizes there.
+    int too_low_q8 = -1, fits_q8 = -1;
+    std::int64_t too_low_size = 0, fits_size = 0;
     int codings = 1;
     RateAccount after;  // once the picture is settled
   };
@@ -102,6 +106,8 @@ class RateController {
   RateAccount account_before(std::uint64_t number, bool reviewing);
   int target_qp(Picture& own, const RateAccount& account);
   std::optional<std::int64_t> review_target(const Picture& own, const RateAccount& account) const;
+  // The QP of the last coding was too low for a limit, or not.
+  static void remember(Picture& own, bool too_low);
   // Plans another coding in which the slices have `bits`, as far as the picture's own size tells.
   std::optional<PictureQp> again(Picture& own, std::int64_t bits);
   PictureQp set_qp(Picture& own, int qp_q8);
@@ -122,6 +128,7 @@ class RateController {
   ExactAccount account_;  // of the settled pictures
   int left_out_ = 0;      // pictures since the last one that was not left out
   bool began_ = false;    // a picture was not left out
+  Overhead owed_;         // what comes with the next picture, because those before it were left out
 };
 
 }  // namespace cu264::encoder
