@@ -41,6 +41,14 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
+// Whether the work that an event was recorded behind is done.
+inline bool has_happened(cudaEvent_t event) {
+  const cudaError_t status = cudaEventQuery(event);
+  if (status == cudaErrorNotReady) return false;
+  check_cuda(status, "querying an event");
+  return true;
+}
+
 class Event {
  public:
   // With `yields` a thread sleeps while it waits for the event. Otherwise it spins, which has less latency.
@@ -56,12 +64,7 @@ class Event {
     check_cuda(cudaEventRecord(event_, stream), "recording an event");
   }
   void wait() const { check_cuda(cudaEventSynchronize(event_), "waiting for the device"); }
-  bool done() const {
-    const cudaError_t status = cudaEventQuery(event_);
-    if (status == cudaErrorNotReady) return false;
-    check_cuda(status, "querying an event");
-    return true;
-  }
+  bool done() const { return has_happened(event_); }
 
  private:
   cudaEvent_t event_ = nullptr;

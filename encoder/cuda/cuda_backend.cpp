@@ -15,12 +15,13 @@
 
 #include "common/cuda/handles.h"
 #include "common/cuda/memory_cache.h"
+#include "encoder/cuda/batch_tables.h"
 #include "encoder/cuda/clip_keys.h"
 #include "encoder/cuda/device_load.h"
 #include "encoder/cuda/memory.h"
+#include "encoder/cuda/packet_copies.h"
 #include "encoder/cuda/qp_offset_relay.h"
 #include "encoder/cuda/reconstruct.h"
-#include "encoder/cuda/slice_headers.h"
 #include "encoder/cuda/stream_window.h"
 #include "encoder/cuda/uploader.h"
 #include "encoder/frame_layout.h"
@@ -43,7 +44,7 @@ struct Batch {
         std::size_t window_bytes)
       : params(static_cast<std::size_t>(size)),
         window(d_stream, pinned_window, window_bytes, yields),
-        uploaded(yields),
+        tabled(yields),
         sized(yields) {}
 
   Progress progress = Progress::idle;
@@ -52,8 +53,8 @@ struct Batch {
   int collected = 0;
   DeviceLoad load;  // while it is being encoded
   StreamWindow window;
-  Event uploaded;
-  Event sized;  // the batch is encoded; its sizes and statistics are on the host
+  Event tabled;  // its parameters are on the device
+  Event sized;   // its sizes and statistics are on the host, and the first part of what is fetched ahead
 };
 
 class CudaBackend final : public Backend {
@@ -77,7 +78,10 @@ class CudaBackend final : public Backend {
 
   // Work in flight still uses the backend's memory and the caller's. If the device is lost, nothing does, so
   // errors do not matter here.
-  ~CudaBackend() override { wait_for_device(); }
+  ~CudaBackend() override {
+    copies_.reset();
+    wait_for_device();
+  }
 
   bool restart(const StageParams& params, int batch) override {
     check_streams(params);
@@ -156,6 +160,9 @@ class CudaBackend final : public Backend {
       batch.window.first_part().wait();
       batch.progress = Progress::ready;
     }
+    if (batch.collected == 0 && copies_) {
+      copies_->begin(pinned_.batch[collecting_].pictures, batch.pictures.count, batch.window, *download_);
+    }
     // The picture counts as collected even if this throws.
     const int index = collecting_, picture = batch.collected++;
     if (batch.collected == batch.pictures.count) {
@@ -173,6 +180,8 @@ class CudaBackend final : public Backend {
     pinned_ = lay_out_pinned(params_, size_, pinned_allocation_.get(), bytes);
     // A caller who sends one picture at a time wants it back soon, so the thread that waits for it spins.
     const bool yields = size_ > 1 || params_.sleeps;
+    copies_.reset();
+    if (!params_.device_output) copies_ = std::make_unique<PacketCopies>(size_, device_);
     for (int i = 0; i < kBatchesInFlight; ++i) {
       batches_[i] = std::make_unique<Batch>(size_, yields, d_.batch[i].stream, pinned_.batch[i].window,
                                             pinned_.window_bytes);
@@ -181,7 +190,7 @@ class CudaBackend final : public Backend {
     filling_ = {};
     uploader_ = std::make_unique<Uploader>(params_, d_.rgb, device_);
     entropy::launch_prepare_pack(d_.pack_scratch, encode_->get());
-    if (fetches_ahead()) {  // copies may read more than has been written
+    if (!params_.device_output) {  // copies may read more than has been written
       for (const DeviceMemory::Batch& b : d_.batch) {
         check_cuda(cudaMemsetAsync(b.stream, 0, pinned_.window_bytes, encode_->get()),
                    "clearing device memory");
@@ -244,17 +253,15 @@ class CudaBackend final : public Backend {
     batch.pictures = std::exchange(filling_, {});
     batch.collected = 0;
     const std::size_t pictures = static_cast<std::size_t>(batch.pictures.count);
-    // The tables that describe the frames are copied on the stream of the frames. On another stream they
-    // would come after the frames of the next batch, since one engine makes all copies to the device.
-    copy(d.sources, pinned.sources, pictures, cudaMemcpyHostToDevice, uploader_->stream());
-    copy(d.params, pinned.params, pictures, cudaMemcpyHostToDevice, uploader_->stream());
     std::copy_n(pinned.params, pictures, batch.params.begin());
-    batch.uploaded.record(uploader_->stream().get());
-    encode_->wait_for(batch.uploaded.get());
     BatchView view = view_of(batch.pictures, d);
+    launch_batch_tables(view, {pinned.sources, pinned.params}, {d.sources, d.params, d_.slice_headers},
+                        encode_->get());
+    uploader_->join(*encode_);
     if (has_qp_offsets(batch)) view.qp_offsets = launch_qp_offsets_of(view);
     if (params_.marks) {
-      keys_.plan_marks(d, view.pictures, view.macroblocks_per_picture(), batch.uploaded, *encode_);
+      batch.tabled.record(encode_->get());
+      keys_.plan_marks(d, view.pictures, view.macroblocks_per_picture(), batch.tabled, *encode_);
     }
     batch.load = DeviceLoad(device_, view.pictures);
     launch_reconstruct(view, batch.load.pictures_on_device(), common_qp(batch), params_.preset,
@@ -270,18 +277,20 @@ class CudaBackend final : public Backend {
       };
     }
     const entropy::PackMemory memory{d_.pack_scratch, d.coded, d.stream, d_.stream_bytes};
-    launch_slice_headers(view, d_.slice_headers, encode_->get());
-    entropy::launch_code_and_pack(view, d_.slice_headers, memory, d.pictures, encode_->get(),
+    // What is known of each picture is written to the host's memory.
+    entropy::launch_code_and_pack(view, d_.slice_headers, memory, pinned.pictures, encode_->get(),
                                   params_.entropy_kernel, code);
     if (params_.reconstruction) {
       const std::size_t mbs = pictures * static_cast<std::size_t>(view.macroblocks_per_picture());
       copy(pinned.macroblocks, d_.macroblocks, mbs, cudaMemcpyDeviceToHost, *encode_);
       copy(pinned.reconstruction, d_.reconstruction, mbs * 384, cudaMemcpyDeviceToHost, *encode_);
     }
-    copy(pinned.pictures, d.pictures, pictures, cudaMemcpyDeviceToHost, *encode_);
     batch.window.reset();
-    if (fetches_ahead()) batch.window.fetch_ahead(*encode_);
-    batch.sized.record(encode_->get());
+    if (fetches_ahead(batch)) {
+      batch.window.fetch_ahead(*encode_, batch.sized);
+    } else {
+      batch.sized.record(encode_->get());
+    }
     batch.progress = Progress::encoding;
     if (notifier_) notify_of(batch);
     next_ = (next_ + 1) % kBatchesInFlight;
@@ -327,8 +336,11 @@ class CudaBackend final : public Backend {
     if (filling_.count > 0 && batches_[next_]->progress == Progress::idle) launch();
   }
 
-  // The stream of a single picture is fetched together with its size.
-  bool fetches_ahead() const { return size_ == 1 && !params_.device_output; }
+  // Whether the stream is fetched before the host knows its size, so that the host is woken once. Behind a
+  // full batch the next one is likely to wait, which the copy would delay.
+  bool fetches_ahead(const Batch& batch) const {
+    return !params_.device_output && (size_ == 1 || batch.pictures.count < size_);
+  }
 
   // Once the sizes are on the host, fetches the stream unless it is there already.
   void advance(int index) const {
@@ -336,10 +348,14 @@ class CudaBackend final : public Backend {
     if (batch.progress != Progress::encoding || !batch.sized.done()) return;
     batch.progress = Progress::ready;
     batch.load = {};
+    if (params_.device_output) return;
+    const entropy::PackedPicture& first = pinned_.batch[index].pictures[0];
     const entropy::PackedPicture& last = pinned_.batch[index].pictures[batch.pictures.count - 1];
-    const bool here = batch.window.has_all_of(last.offset + last.size);
-    if (params_.device_output || here) return;
-    batch.window.fetch_first(*download_);
+    const std::uint64_t bytes = last.offset + last.size;
+    const bool begun = batch.window.fetches(first.offset + first.size);
+    batch.window.set_size(bytes);
+    if (!batch.window.fetches(bytes)) batch.window.fetch_first(*download_);
+    if (begun) return;
     batch.progress = Progress::downloading;
     if (notifier_) signal_behind(*download_);
   }
@@ -364,12 +380,13 @@ class CudaBackend final : public Backend {
     Batch& batch = *batches_[index];
     const entropy::PackedPicture& picture = pinned_.batch[index].pictures[i];
     const core::PictureParams& params = batch.params[static_cast<std::size_t>(i)];
+    CodedAccessUnit unit;
+    if (copies_) unit.slices = copies_->next();
     if (picture.failure != 0 || picture.offset + picture.size > d_.stream_bytes) {
       throw Error(ErrorCode::encode_failure, "picture " + std::to_string(params.index) +
                                                  ": the device could not pack it, failure " +
                                                  std::to_string(picture.failure));
     }
-    CodedAccessUnit unit;
     unit.stats.qp = params.qp;
     unit.stats.mean_qp = mean_qp(params, params_.mb_height);
     unit.stats.intra4x4_mbs = picture.intra4x4_mbs;
@@ -379,8 +396,6 @@ class CudaBackend final : public Backend {
     unit.stats.residual_bits = picture.residual_bits;
     if (params_.device_output) {
       unit.device_slices = {d_.batch[index].stream + picture.offset, static_cast<std::size_t>(picture.size)};
-    } else {
-      unit.slices = batch.window.bytes_of(picture, *download_);
     }
     if (params_.reconstruction) unit.reconstruction = reconstruction_of(index, i, params.deblock);
     return unit;
@@ -416,7 +431,8 @@ class CudaBackend final : public Backend {
   std::unique_ptr<Event> offsets_done_;   // for StageParams::aq
   std::shared_ptr<QpOffsetRelay> relay_;  // null for a single device and without adaptive quantisation
   std::unique_ptr<Batch> batches_[kBatchesInFlight];
-  Pictures filling_;  // submitted, but not launched yet
+  std::unique_ptr<PacketCopies> copies_;  // null if packets stay on the device
+  Pictures filling_;                      // submitted, but not launched yet
   bool flushed_ = false;
   int next_ = 0;        // the batch that filling_ will become
   int collecting_ = 0;  // the batch of the oldest picture

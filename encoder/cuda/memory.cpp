@@ -103,7 +103,6 @@ DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* 
     b.params = arena.take<core::PictureParams>(pictures);
     b.staging = arena.take(pictures * m.staged_bytes);
     if (params.marks) b.marks = arena.take<std::uint32_t>(mbs);
-    b.pictures = arena.take<entropy::PackedPicture>(pictures);
   }
   const std::size_t behind_stream = aligned(m.stream_bytes, Arena::kAlignment);
   const std::size_t level_bytes = mbs * core::kLevelsPerMacroblock * sizeof(std::int16_t);

@@ -46,8 +46,7 @@ struct DeviceMemory {
     std::uint32_t* marks = nullptr;         // [picture][mb]; null without StageParams::marks
     std::int16_t* levels = nullptr;         // as in BatchView; valid until the stream is written
     void* reconstruct_scratch = nullptr;
-    void* coded = nullptr;  // for entropy::PackMemory; overwrites reconstruct_scratch
-    entropy::PackedPicture* pictures = nullptr;
+    void* coded = nullptr;           // for entropy::PackMemory; overwrites reconstruct_scratch
     std::uint8_t* stream = nullptr;  // [stream_bytes]
   } batch[kBatchesInFlight];
   std::size_t staged_bytes = 0;
