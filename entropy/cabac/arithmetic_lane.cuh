@@ -1,0 +1,226 @@
+// The arithmetic encoder of CABAC (H.264 9.3.4) as one lane of a warp runs it: branch-free over decisions,
+// bypass bins and terminating bins. It gives the bits of core/cabac_encoder.h.
+//
+// `low` holds, from its lowest bit on, the nine bits of codILow that the range reaches, and above them
+// `bits` bits that are final except for a carry. Where there are 32 of them, a word leaves. The word before
+// it, which a carry may still reach, waits in `pending`; a carry through a whole word of ones goes on in
+// memory, which hardly ever happens.
+#pragma once
+
+#include <cstdint>
+
+#include "core/cabac_contexts.h"
+#include "core/cabac_item.h"
+#include "core/cabac_states.h"
+
+namespace cu264::entropy {
+
+// The context behind the real ones is that of terminating bins: its state has a subrange of 2 and stays
+// (H.264 9.3.1.1, ctxIdx 276).
+inline constexpr int kTerminateContext = core::kCabacContexts;
+inline constexpr int kTerminateState = 2 * 63;
+
+// What a warp's lanes share.
+struct ArithmeticShared {
+  // By state: codIRangeLPS for the four quarters of the range, and the states after an MPS and an LPS.
+  uint2 rows[core::kCabacStates];
+  std::uint8_t states[core::kCabacContexts + 1][32];  // by context and lane
+
+  // All lanes must call this, and __syncwarp() behind it.
+  __device__ void fill_rows(int lane) {
+    for (int state = lane; state < core::kCabacStates; state += 32) {
+      std::uint32_t ranges = 0;
+      for (int quarter = 0; quarter < 4; ++quarter) {
+        ranges |= static_cast<std::uint32_t>(core::range_lps(state, 64 * (4 + quarter))) << 8 * quarter;
+      }
+      const int mps = state & 1;
+      const auto stays = static_cast<std::uint32_t>(core::next_state(state, mps)),
+                 leaves = static_cast<std::uint32_t>(core::next_state(state, 1 - mps));
+      const auto own = static_cast<std::uint32_t>(state);
+      rows[state] = {ranges, state >= kTerminateState ? own | own << 8 : stays | leaves << 8};
+    }
+  }
+  // The states at the beginning of a slice of this QP.
+  __device__ void start(int lane, int qp) {
+#pragma unroll 1
+    for (int context = 0; context < core::kCabacContexts; ++context) {
+      states[context][lane] = static_cast<std::uint8_t>(core::initial_state(context, qp));
+    }
+    states[kTerminateContext][lane] = kTerminateState;
+  }
+};
+
+class ArithmeticLane {
+ public:
+  // The string begins at d_words and has room for `words` words; d_words[-1] is the guard.
+  __device__ __forceinline__ ArithmeticLane(ArithmeticShared& s_shared, int lane, std::uint32_t* d_words,
+                                            std::uint32_t words)
+      : s_rows_(s_shared.rows),
+        s_states_(&s_shared.states[0][lane]),
+        d_next_(d_words - 1),
+        d_end_(d_words + words) {}
+
+  // Codes `count` items, a multiple of 8, aligned to 16 bytes. put_samples(lane, macroblock) passes the
+  // samples of an I_PCM macroblock to put_bits.
+  template <class PutSamples>
+  __device__ __forceinline__ void code(const std::uint16_t* d_items, std::uint32_t count,
+                                       const PutSamples& put_samples) {
+    constexpr int kAhead = 3;
+    const auto* const d_quads = reinterpret_cast<const uint4*>(d_items);
+    const std::uint32_t quads = count / 8;
+    uint4 ahead[kAhead];
+#pragma unroll
+    for (int i = 0; i < kAhead; ++i) ahead[i] = load(d_quads, static_cast<std::uint32_t>(i), quads);
+    for (std::uint32_t at = 0; at < quads; at += kAhead) {
+#pragma unroll
+      for (int i = 0; i < kAhead; ++i) {
+        if (at + i >= quads) break;
+        const uint4 quad = ahead[i];
+        ahead[i] = load(d_quads, at + i + kAhead, quads);
+        code_quad(quad, put_samples);
+      }
+    }
+  }
+
+  // Ends the codeword behind a terminating bin of 1 (9.3.4.5). Its last bit is rbsp_stop_one_bit or, before
+  // I_PCM samples, a one that nobody reads.
+  __device__ __forceinline__ void end_codeword() {
+    low_ = low_ >> 7 | 1;
+    bits_ += 2;
+    give_word<0>();
+  }
+
+  // Between the end of a codeword and restart().
+  __device__ __forceinline__ void put_bits(std::uint32_t value, int count) {
+    low_ = low_ << count | value;
+    bits_ += count;
+    give_word<0>();
+  }
+  __device__ __forceinline__ void align() { put_bits(0, -bits_ & 7); }
+  __device__ __forceinline__ void restart() {
+    low_ <<= kRangeBits;
+    range_ = kFirstRange;
+  }
+
+  // Stores what is left. Returns the number of the string's bits with its last one.
+  __device__ __forceinline__ std::uint32_t finish(const std::uint32_t* d_words) {
+    const auto before = static_cast<std::uint32_t>(d_next_ + 1 - d_words);  // words that have left
+    const std::uint32_t string_bits = 32 * before + static_cast<std::uint32_t>(bits_);
+    if (bits_ > 0) put_bits(0, 32 - bits_);
+    leave(0);
+    return string_bits;
+  }
+
+  // Whether the string did not fit.
+  __device__ __forceinline__ bool broken() const { return broken_; }
+
+ private:
+  static constexpr int kRangeBits = 9;
+  static constexpr std::uint32_t kFirstRange = 510;
+
+  static __device__ __forceinline__ uint4 load(const uint4* d_quads, std::uint32_t at, std::uint32_t quads) {
+    return at < quads ? d_quads[at] : uint4{0, 0, 0, 0};
+  }
+
+  template <class PutSamples>
+  __device__ __forceinline__ void code_quad(const uint4& quad, const PutSamples& put_samples) {
+    const std::uint32_t pairs[4] = {quad.x, quad.y, quad.z, quad.w};
+    // The upper two bits of an item of I_PCM are ones, and of no other.
+    const auto pcm = [](std::uint32_t pair) { return pair & pair << 1 & 0x80008000u; };
+    if ((pcm(quad.x) | pcm(quad.y) | pcm(quad.z) | pcm(quad.w)) != 0 || pcm_item_ >= 0) {
+      return code_with_pcm(quad, put_samples);
+    }
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      code_item(pairs[i] & 0xffff);
+      code_item(pairs[i] >> 16);
+      give_word<kRangeBits>();
+    }
+  }
+
+  // An I_PCM macroblock has two items, which need not lie in the same quad.
+  template <class PutSamples>
+  __device__ __forceinline__ void code_with_pcm(uint4 quad, const PutSamples& put_samples) {
+#pragma unroll 1
+    for (int i = 0; i < 8; ++i) {
+      const std::uint32_t item = quad.x & 0xffff;
+      quad.x = __funnelshift_r(quad.x, quad.y, 16);
+      quad.y = __funnelshift_r(quad.y, quad.z, 16);
+      quad.z = __funnelshift_r(quad.z, quad.w, 16);
+      quad.w >>= 16;
+      if (item >> 14 != static_cast<std::uint32_t>(core::CabacItemKind::pcm)) {
+        code_item(item);
+        give_word<kRangeBits>();
+      } else if (pcm_item_ < 0) {
+        pcm_item_ = static_cast<int>(item & 0x3fff);
+      } else {
+        end_codeword();
+        align();
+        put_samples(*this, pcm_item_ | static_cast<int>(item & 0x3fff) << 14);
+        restart();
+        pcm_item_ = -1;
+      }
+    }
+  }
+
+  __device__ __forceinline__ void code_item(std::uint32_t item) {
+    // Items of the other kinds are larger than those of decisions.
+    const std::uint32_t context = min(item >> 1, static_cast<std::uint32_t>(kTerminateContext));
+    const bool bypass = (item & core::kPaddingItem) != 0;
+    std::uint8_t* const s_state = s_states_ + 32 * context;
+    const std::uint32_t state = *s_state;
+    const uint2 row = s_rows_[state];
+    const std::uint32_t range_lps = __byte_perm(0, row.x, range_ >> 6);
+    const std::uint32_t range_mps = range_ - range_lps;
+    const std::uint32_t lps = (state ^ item) & 1;
+    *s_state = static_cast<std::uint8_t>(lps != 0 ? row.y >> 8 : row.y);
+    const std::uint32_t range = lps != 0 ? range_lps : range_mps;
+    const int shift = __clz(static_cast<int>(range)) - (32 - kRangeBits);
+    const std::uint32_t offset = lps != 0 ? range_mps : 0;
+    const std::uint32_t bins = bypass ? (item & 255) * range_ : 0;
+    const int count = bypass ? static_cast<int>(item >> 8 & 15) : shift;
+    low_ = ((low_ + (bypass ? 0 : offset)) << count) + bins;
+    bits_ += count;
+    if (!bypass) range_ = range << shift;
+  }
+
+  // Lets a word leave if there are 32 bits above the lowest kBelow bits.
+  template <int kBelow>
+  __device__ __forceinline__ void give_word() {
+    if (bits_ < 32) return;
+    const int below = bits_ - 32 + kBelow;
+    const std::uint64_t word = low_ >> below;
+    low_ &= (std::uint64_t{1} << below) - 1;
+    bits_ -= 32;
+    if (word >> 32 != 0) carry();
+    leave(static_cast<std::uint32_t>(word));
+  }
+
+  __device__ __forceinline__ void carry() {
+    if (++pending_ != 0 || broken_) return;
+    for (std::uint32_t* d_word = d_next_ - 1; ++*d_word == 0; --d_word) {
+    }
+  }
+
+  // Stores the pending word; `word` is the next.
+  __device__ __forceinline__ void leave(std::uint32_t word) {
+    if (d_next_ == d_end_) {
+      broken_ = true;
+    } else {
+      *d_next_++ = pending_;
+    }
+    pending_ = word;
+  }
+
+  const uint2* const s_rows_;
+  std::uint8_t* const s_states_;
+  std::uint32_t* d_next_;  // where the pending word goes
+  std::uint32_t* const d_end_;
+  std::uint64_t low_ = 0;
+  std::uint32_t range_ = kFirstRange, pending_ = 0;
+  int bits_ = 0;
+  int pcm_item_ = -1;  // the first of the two items, if it has come
+  bool broken_ = false;
+};
+
+}  // namespace cu264::entropy

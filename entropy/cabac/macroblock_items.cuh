@@ -1,0 +1,71 @@
+// The items of one macroblock, as one lane makes them (core/cabac_macroblock.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/cabac_item.h"
+#include "core/cabac_macroblock.h"
+#include "core/device_batch.h"
+#include "entropy/cabac/string_layout.h"
+
+namespace cu264::entropy {
+
+// Puts macroblock `mb` of its picture, and end_of_slice_flag behind it.
+template <class Sink>
+__device__ void put_macroblock_items(Sink& sink, const core::BatchView& batch, const SliceSpan& slice,
+                                     int mb) {
+  const std::size_t index =
+      static_cast<std::size_t>(slice.picture) * batch.macroblocks_per_picture() + static_cast<std::size_t>(mb);
+  const core::MacroblockRecord* const d_own = batch.macroblocks + index;
+  const core::MacroblockRecord* const d_before = mb > slice.first ? d_own - 1 : nullptr;
+  const core::MacroblockRecord* const d_left = mb % batch.mb_width != 0 ? d_own - 1 : nullptr;
+  const core::MacroblockRecord* const d_above =
+      mb - slice.first >= batch.mb_width ? d_own - batch.mb_width : nullptr;
+  const core::CabacNeighbours n{core::cabac_neighbour(d_left), core::cabac_neighbour(d_above)};
+  core::put_cabac_header(sink, *d_own, d_left, d_above, n, core::changes_qp(d_before));
+  if (d_own->kind == core::MacroblockKind::pcm) {
+    sink.pcm(static_cast<std::uint32_t>(mb));
+  } else {
+    core::put_cabac_residual(sink, *d_own, batch.levels + index * core::kLevelsPerMacroblock, n);
+  }
+  sink.terminate(mb + 1 == slice.end ? 1 : 0);
+}
+
+// A sink that hands each item to store(item).
+template <class Store>
+struct ItemSink {
+  Store store;
+
+  __device__ __forceinline__ void decision(int context, int bin) { store(core::decision_item(context, bin)); }
+  __device__ __forceinline__ void bypass(std::uint32_t value, int count) {
+    constexpr int kMost = core::kBypassBinsPerItem;
+    for (; count > kMost; count -= kMost) store(core::bypass_item((value >> (count - kMost)) & 255, kMost));
+    if (count > 0) store(core::bypass_item(value & ((1u << count) - 1), count));
+  }
+  __device__ __forceinline__ void terminate(int bin) { store(core::terminate_item(bin)); }
+  __device__ __forceinline__ void pcm(std::uint32_t macroblock) {
+    for (int part = 0; part < core::kPcmItems; ++part) store(core::pcm_item(macroblock, part));
+  }
+};
+
+// Stores items one after another. Behind the last one, pad() fills up to a multiple of eight.
+struct ItemStore {
+  std::uint16_t* d_next;
+
+  __device__ __forceinline__ void operator()(std::uint16_t item) { *d_next++ = item; }
+};
+
+// Stores those of a slice's items that lie in a window: items [begin, begin + count) of the slice.
+struct WindowStore {
+  std::uint16_t* d_window;
+  std::uint32_t at;  // index of the next item, from `begin` on; it wraps below zero in front of the window
+  std::uint32_t count;
+
+  __device__ __forceinline__ void operator()(std::uint16_t item) {
+    if (at < count) d_window[at] = item;
+    ++at;
+  }
+};
+
+}  // namespace cu264::entropy
