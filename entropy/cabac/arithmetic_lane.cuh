@@ -65,20 +65,16 @@ class ArithmeticLane {
   template <class PutSamples>
   __device__ __forceinline__ void code(const std::uint16_t* d_items, std::uint32_t count,
                                        const PutSamples& put_samples) {
-    constexpr int kAhead = 3;
     const auto* const d_quads = reinterpret_cast<const uint4*>(d_items);
     const std::uint32_t quads = count / 8;
-    uint4 ahead[kAhead];
-#pragma unroll
-    for (int i = 0; i < kAhead; ++i) ahead[i] = load(d_quads, static_cast<std::uint32_t>(i), quads);
-    for (std::uint32_t at = 0; at < quads; at += kAhead) {
-#pragma unroll
-      for (int i = 0; i < kAhead; ++i) {
-        if (at + i >= quads) break;
-        const uint4 quad = ahead[i];
-        ahead[i] = load(d_quads, at + i + kAhead, quads);
-        code_quad(quad, put_samples);
-      }
+    // Loads are three steps ahead. The body is not repeated, because all of it is to stay in the instruction
+    // cache beside the search.
+    uint4 next = load(d_quads, 0, quads), second = load(d_quads, 1, quads), third = load(d_quads, 2, quads);
+#pragma unroll 1
+    for (std::uint32_t at = 0; at < quads; ++at) {
+      const uint4 quad = next;
+      next = second, second = third, third = load(d_quads, at + 3, quads);
+      code_quad(quad, put_samples);
     }
   }
 
