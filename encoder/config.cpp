@@ -34,6 +34,10 @@ Colour coded_colour(const Config& config) {
   return colour;
 }
 
+bool uses_cabac(const Config& config) {
+  return config.profile != Profile::baseline && !config.cavlc;
+}
+
 AdaptiveQuantisation coded_aq(const Config& config) {
   if (config.aq != AdaptiveQuantisation::automatic) return config.aq;
   const bool wanted = (config.crf || config.bitrate > 0) && config.edge_guided == 0;
@@ -103,8 +107,8 @@ void validate(const Config& config) {
   require_range("width", config.width, 1, kMaxSide);
   require_range("height", config.height, 1, kMaxSide);
   require_range("qp", config.qp, 0, 51);
-  name_of(config.preset), name_of(config.aq), name_of(config.headers), name_of(config.backend);
-  require(config.profile == Profile::baseline, "unknown profile", "use baseline");
+  name_of(config.preset), name_of(config.profile), name_of(config.aq), name_of(config.headers);
+  name_of(config.backend);
   const int rows = macroblocks(config.height);
   require(config.slices >= 1 && config.slices <= rows,
           std::to_string(config.slices) + " slices do not fit a picture of " + std::to_string(rows) +
@@ -142,6 +146,8 @@ void validate(const Config& config) {
   require(config.level_idc == 0 || is_level(config.level_idc),
           "there is no level_idc " + std::to_string(config.level_idc),
           "use ten times a level of H.264, or 0");
+  require(!uses_cabac(config) || (!config.encryption && !config.watermark),
+          "encryption and watermarks work on CAVLC", "use the profile baseline, or cavlc");
   if (config.encryption) {
     require(config.encryption->parts.any(), "nothing to encrypt", "name signs, modes or codewords");
   }

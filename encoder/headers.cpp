@@ -15,6 +15,7 @@ namespace cu264::encoder {
 namespace {
 
 constexpr int kProfileBaseline = 66;
+constexpr int kProfileMain = 77;
 constexpr int kUnspecified = 2;  // in the code points of H.273
 constexpr int kVideoFormatUnspecified = 5;
 constexpr int kExtendedSar = 255;
@@ -131,8 +132,9 @@ std::vector<std::uint8_t> sps_rbsp(const Config& config, int level_idc) {
   const int crop_bottom = (mb_height * 16 - coded_side(config.height)) / 2;
 
   RbspWriter w;
-  w.u(8, kProfileBaseline);
-  w.flag(true);      // constraint_set0_flag
+  const bool baseline = config.profile == Profile::baseline;
+  w.u(8, baseline ? kProfileBaseline : kProfileMain);
+  w.flag(baseline);  // constraint_set0_flag
   w.flag(true);      // constraint_set1_flag: with profile 66, Constrained Baseline (H.264 A.2.1.1)
   w.flag(false);     // constraint_set2_flag
   w.flag(level_1b);  // constraint_set3_flag: tells level 1b from 1.1 (H.264 A.3.1)
@@ -160,11 +162,12 @@ std::vector<std::uint8_t> sps_rbsp(const Config& config, int level_idc) {
   return w.finish();
 }
 
-std::vector<std::uint8_t> pps_rbsp() {
+std::vector<std::uint8_t> pps_rbsp(const Config& config) {
+  const bool cabac = uses_cabac(config);
   RbspWriter w;
   w.ue(0);        // pic_parameter_set_id
   w.ue(0);        // seq_parameter_set_id
-  w.flag(false);  // entropy_coding_mode_flag: CAVLC
+  w.flag(cabac);  // entropy_coding_mode_flag
   w.flag(false);  // bottom_field_pic_order_in_frame_present_flag
   w.ue(0);        // num_slice_groups_minus1
   w.ue(0);        // num_ref_idx_l0_default_active_minus1
@@ -186,7 +189,8 @@ std::vector<std::uint8_t> sei_rbsp(const Config& config) {
                                             0xb6, 0x97, 0x3a, 0x15, 0x4f, 0xd2, 0x8b, 0xfc};
   // Backend and threads are not named: the bytes must not depend on them, and this text is part of the bytes.
   std::string text = std::string("cu264 ") + version();
-  append_text(text, "profile", "baseline");
+  append_text(text, "profile", name_of(config.profile));
+  if (config.profile != Profile::baseline && config.cavlc) append_text(text, "cavlc", "on");
   append_text(text, "preset", name_of(config.preset));
   append_rate(text, config);
   if (config.edge_guided != 0) append_text(text, "edge-guided", std::to_string(config.edge_guided));
@@ -208,7 +212,7 @@ std::vector<std::uint8_t> stream_headers(const Config& config, int level_idc, bo
   // H.264 B.1.2 wants the long start code before parameter sets and at the head of an access unit.
   std::vector<std::uint8_t> out;
   bitstream::append_nal(out, kNalRefIdc, bitstream::kNalSps, sps_rbsp(config, level_idc), true);
-  bitstream::append_nal(out, kNalRefIdc, bitstream::kNalPps, pps_rbsp(), true);
+  bitstream::append_nal(out, kNalRefIdc, bitstream::kNalPps, pps_rbsp(config), true);
   if (with_sei) bitstream::append_nal(out, 0, bitstream::kNalSei, sei_rbsp(config), false);
   return out;
 }

@@ -36,6 +36,7 @@ struct StageParams {
   Preset preset = Preset::balanced;
   std::optional<AqParams> aq;  // not set: every macroblock has the picture's QP; raised_rows need it set
   int slices = 1;
+  bool cabac = false;  // the slices are coded with CABAC instead of CAVLC
   bool reconstruction = false;
   int threads = 0;
   int batch = 0;  // as Config::batch
