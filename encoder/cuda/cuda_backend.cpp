@@ -4,7 +4,7 @@
 // Two batches take turns in the memory. As at most capacity() pictures are in flight, the first picture of a
 // batch has been collected, and so the device has finished that batch, before a frame of the next but one is
 // uploaded. The last picture of the batch has been collected before the next but one is launched. With CABAC
-// there are more batches, in turn just so, and their arithmetic coding has streams of its own (cabac_stage.h).
+// there are more batches, which take turns in the same way, and their arithmetic coding has streams of its own (cabac_stage.h).
 #include "encoder/cuda/cuda_backend.h"
 
 #include <algorithm>
@@ -205,7 +205,7 @@ class CudaBackend final : public Backend {
     const auto shape = [](const StageParams& p) {
       return std::tuple(p.width, p.height, p.slices, p.aq.has_value(), p.reconstruction, p.device_output,
                         p.entropy_kernel, p.input_format, p.matrix_coefficients, p.full_range, p.streams,
-                        p.marks ? p.marks->frame().size() : 0, p.cipher != nullptr, p.cabac);
+                        p.marks ? p.marks->frame().size() : 0, p.cipher != nullptr, batches_in_flight(p));
     };
     return batch == size_ && shape(other) == shape(params_);
   }

@@ -97,6 +97,12 @@ std::size_t upload_bytes(const StageParams& params) {
   return most;
 }
 
+int batches_in_flight(const StageParams& params) {
+  if (!params.cabac) return 2;
+  const int with_coder = (params.preset == Preset::fast ? 24 : 8) / params.slices;
+  return std::clamp(2 + with_coder, 5, kMostBatchesInFlight);
+}
+
 DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* base, std::size_t& bytes) {
   Arena arena(base);
   const std::size_t pictures = static_cast<std::size_t>(batch), mbs = pictures * macroblocks_of(params);

@@ -28,12 +28,12 @@
 
 namespace cu264::encoder::cuda {
 
-inline constexpr int kMostBatchesInFlight = 5;
-// One batch is on the device, the host fills and empties the other. With CABAC three more are with the
-// arithmetic coder.
-constexpr int batches_in_flight(const StageParams& params) {
-  return params.cabac ? kMostBatchesInFlight : 2;
-}
+// One batch is on the device, the host fills and empties the other. With CABAC others are with the arithmetic
+// coder, which takes the time of the longest slice: up to twenty times that of the search if pictures have one
+// slice, and twice with eight.
+inline constexpr int kMostBatchesInFlight = 12;
+int batches_in_flight(const StageParams& params);
+
 inline constexpr int kUploadBuffers = 4;    // for frames from pageable memory
 
 struct DeviceMemory {

@@ -127,11 +127,7 @@ class ArithmeticLane {
       return code_with_pcm(quad, put_samples);
     }
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      code_item(pairs[i] & 0xffff);
-      code_item(pairs[i] >> 16);
-      give_word<kRangeBits>();
-    }
+    for (int i = 0; i < 4; ++i) code_pair(pairs[i] & 0xffff, pairs[i] >> 16);
   }
 
   // An I_PCM macroblock has two items, which need not lie in the same quad.
@@ -145,8 +141,7 @@ class ArithmeticLane {
       quad.z = __funnelshift_r(quad.z, quad.w, 16);
       quad.w >>= 16;
       if (item >> 14 != static_cast<std::uint32_t>(core::CabacItemKind::pcm)) {
-        code_item(item);
-        give_word<kRangeBits>();
+        code_pair(item, core::kPaddingItem);
       } else if (pcm_item_ < 0) {
         pcm_item_ = static_cast<int>(item & 0x3fff);
       } else {
@@ -159,23 +154,43 @@ class ArithmeticLane {
     }
   }
 
-  __device__ __forceinline__ void code_item(std::uint32_t item) {
-    // Items of the other kinds are larger than those of decisions.
-    const std::uint32_t context = min(item >> 1, static_cast<std::uint32_t>(kTerminateContext));
+  // Items of the other kinds are larger than those of decisions.
+  static __device__ __forceinline__ std::uint32_t context_of(std::uint32_t item) {
+    return min(item >> 1, static_cast<std::uint32_t>(kTerminateContext));
+  }
+
+  // Both states are read before the first is stored, so that the two reads overlap, and the states are
+  // finished before the ranges, which need them.
+  __device__ __forceinline__ void code_pair(std::uint32_t first, std::uint32_t second) {
+    const std::uint32_t context0 = context_of(first), context1 = context_of(second);
+    std::uint8_t *const s_state0 = s_states_ + 32 * context0, *const s_state1 = s_states_ + 32 * context1;
+    const std::uint32_t state0 = *s_state0, read1 = *s_state1;
+    const uint2 row0 = s_rows_[state0];
+    const std::uint32_t lps0 = (state0 ^ first) & 1, next0 = next_state(row0, lps0);
+    const std::uint32_t state1 = context1 == context0 ? next0 : read1;
+    const uint2 row1 = s_rows_[state1];
+    const std::uint32_t lps1 = (state1 ^ second) & 1, next1 = next_state(row1, lps1);
+    *s_state0 = static_cast<std::uint8_t>(next0);
+    *s_state1 = static_cast<std::uint8_t>(next1);
+    code_item(first, row0.x, lps0 != 0);
+    code_item(second, row1.x, lps1 != 0);
+    give_word<kRangeBits>();
+  }
+
+  static __device__ __forceinline__ std::uint32_t next_state(const uint2& row, std::uint32_t lps) {
+    return __byte_perm(row.y, 0, 0x4440 | lps);
+  }
+
+  // `ranges`: the range of the LPS in each quarter.
+  __device__ __forceinline__ void code_item(std::uint32_t item, std::uint32_t ranges, bool lps) {
     const bool bypass = (item & core::kPaddingItem) != 0;
-    std::uint8_t* const s_state = s_states_ + 32 * context;
-    const std::uint32_t state = *s_state;
-    const uint2 row = s_rows_[state];
-    const std::uint32_t range_lps = __byte_perm(0, row.x, range_ >> 6);
-    const std::uint32_t range_mps = range_ - range_lps;
-    const std::uint32_t lps = (state ^ item) & 1;
-    *s_state = static_cast<std::uint8_t>(lps != 0 ? row.y >> 8 : row.y);
-    const std::uint32_t range = lps != 0 ? range_lps : range_mps;
+    const std::uint32_t range_lps = __byte_perm(0, ranges, range_ >> 6);
+    const std::uint32_t range_mps = range_ - range_lps, range = lps ? range_lps : range_mps;
     const int shift = __clz(static_cast<int>(range)) - (32 - kRangeBits);
-    const std::uint32_t offset = lps != 0 ? range_mps : 0;
+    const std::uint32_t offset = lps && !bypass ? range_mps : 0;
     const std::uint32_t bins = bypass ? (item & 255) * range_ : 0;
     const int count = bypass ? static_cast<int>(item >> 8 & 15) : shift;
-    low_ = ((low_ + (bypass ? 0 : offset)) << count) + bins;
+    low_ = ((low_ + offset) << count) + bins;
     bits_ += count;
     if (!bypass) range_ = range << shift;
   }

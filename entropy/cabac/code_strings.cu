@@ -2,6 +2,7 @@
 
 #include "common/cuda/error_check.h"
 #include "common/cuda/warp.cuh"
+#include "core/bit_ops.h"
 #include "entropy/cabac/arithmetic_lane.cuh"
 #include "entropy/cabac/macroblock_items.cuh"
 #include "entropy/cavlc/group_bits.h"
@@ -116,12 +117,12 @@ int lanes_log2(std::size_t slices) {
 }  // namespace
 
 void launch_code_strings(const core::BatchView& batch, const std::uint16_t* d_items, StringRecord* d_records,
-                         std::uint32_t* d_strings, cudaStream_t stream) {
+                         std::uint32_t* d_strings, cudaStream_t stream, int lanes) {
   CodeStringsJob job{batch, string_layout(batch), {}, const_cast<std::uint16_t*>(d_items), d_records, d_strings, 0};
   const std::size_t slices = job.layout.slice_count();
-  job.lanes_log2 = lanes_log2(slices);
-  const std::size_t lanes = std::size_t{1} << job.lanes_log2;
-  code_strings<<<static_cast<unsigned>((slices + lanes - 1) / lanes), kThreads, 0, stream>>>(job);
+  job.lanes_log2 = lanes > 0 ? core::highest_bit(static_cast<std::uint32_t>(lanes)) : lanes_log2(slices);
+  const auto warps = static_cast<unsigned>(((slices - 1) >> job.lanes_log2) + 1);
+  code_strings<<<warps, kThreads, 0, stream>>>(job);
   check_launch("code_strings");
 }
 

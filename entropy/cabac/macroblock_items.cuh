@@ -7,9 +7,30 @@
 #include "core/cabac_item.h"
 #include "core/cabac_macroblock.h"
 #include "core/device_batch.h"
+#include "entropy/cabac/item_count.cuh"
 #include "entropy/cabac/string_layout.h"
 
 namespace cu264::entropy {
+
+// The residual of a macroblock. It may be counted without being put.
+template <class Sink>
+__device__ __forceinline__ void put_residual_items(Sink& sink, const core::MacroblockRecord& mb,
+                                                   const std::int16_t* d_levels,
+                                                   const core::CabacNeighbours& n) {
+  core::put_cabac_residual(sink, mb, d_levels, n);
+}
+
+__device__ __forceinline__ void put_residual_items(core::CabacItemCounter& counter,
+                                                   const core::MacroblockRecord& mb,
+                                                   const std::int16_t* d_levels, const core::CabacNeighbours&) {
+  const auto flags = static_cast<std::uint32_t>(__popc(core::coded_slots(mb)));
+  counter.items += flags;
+  counter.bins += flags;
+  for (std::uint32_t rest = core::coded_block_flags(mb); rest != 0; rest &= rest - 1) {
+    const int slot = __ffs(static_cast<int>(rest)) - 1;
+    count_levels(d_levels + slot * core::kLevelsPerBlock, core::slot_max_num_coeff(mb, slot), counter);
+  }
+}
 
 // Puts macroblock `mb` of its picture, and end_of_slice_flag behind it.
 template <class Sink>
@@ -27,7 +48,7 @@ __device__ void put_macroblock_items(Sink& sink, const core::BatchView& batch, c
   if (d_own->kind == core::MacroblockKind::pcm) {
     sink.pcm(static_cast<std::uint32_t>(mb));
   } else {
-    core::put_cabac_residual(sink, *d_own, batch.levels + index * core::kLevelsPerMacroblock, n);
+    put_residual_items(sink, *d_own, batch.levels + index * core::kLevelsPerMacroblock, n);
   }
   sink.terminate(mb + 1 == slice.end ? 1 : 0);
 }

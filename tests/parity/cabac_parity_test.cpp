@@ -28,6 +28,7 @@ using entropy::PackedPicture;
 struct Expected {
   std::vector<std::uint8_t> bytes;
   entropy::SliceStats stats;
+  std::uint64_t zero_words = 0;
 };
 
 // A batch with the parameters of its pictures, which differ from one to the next.
@@ -74,8 +75,8 @@ Expected expected(Batch& batch, std::size_t index) {
                           slice == 0);
     nal_bytes += result.bytes.size() - before - prefix;
   }
-  const std::uint64_t words = core::cabac_zero_words(result.stats.bins, nal_bytes, view.macroblock_count());
-  for (std::uint64_t i = 0; i < words; ++i) {
+  result.zero_words = core::cabac_zero_words(result.stats.bins, nal_bytes, view.macroblock_count());
+  for (std::uint64_t i = 0; i < result.zero_words; ++i) {
     result.bytes.insert(result.bytes.end(), {0, 0, core::kEmulationPreventionByte});
   }
   return result;
@@ -184,32 +185,50 @@ TEST_F(CabacParity, InventedPictures) {
   }
 }
 
-// Levels that a macroblock never has after the search: one slice exceeds its window many times, and others of
-// the batch do not.
+// Gives every coefficient of a picture a level, which no macroblock has after the search. `random`: their
+// signs and the last bin of their prefix are drawn.
+void fill_levels(encoder::CpuPicture& coded, std::mt19937* random) {
+  for (std::size_t mb = 0; mb < coded.macroblocks.size(); ++mb) {
+    core::MacroblockRecord& record = coded.macroblocks[mb];
+    record.kind = core::MacroblockKind::intra4x4;
+    record.coded_block_pattern = 47;
+    record.nonzero_blocks = 0x7fffffe;
+    for (int slot = 1; slot < core::kBlocksPerMacroblock; ++slot) {
+      std::int16_t* const levels = coded.levels.data() + mb * core::kLevelsPerMacroblock +
+                                   static_cast<std::size_t>(slot) * core::kLevelsPerBlock;
+      for (int k = 0; k < core::slot_max_num_coeff(record, slot); ++k) {
+        const int bits = random != nullptr ? static_cast<int>((*random)() % 4) : 0;
+        levels[k] = static_cast<std::int16_t>((bits & 1) != 0 ? 14 + bits / 2 : -16 - bits / 2);
+      }
+    }
+  }
+}
+
+// Slices of a batch exceed their windows many times, and others do not.
 TEST_F(CabacParity, SlicesLongerThanTheirWindow) {
   for (const int slices : {1, 3}) {
     const Shape shape{64, 48, slices};
     std::vector<TestPicture> pictures;
     for (int i = 0; i < 5; ++i) {
       TestPicture& picture = pictures.emplace_back(invented_picture(shape, i % 2 == 0 ? 40 : 256, 9, random_));
+      if (i == 1) fill_levels(picture.coded, &random_);
       if (i == 3) sprinkle_pcm(picture, 3, random_);
-      if (i != 1) continue;
-      encoder::CpuPicture& coded = picture.coded;
-      for (std::size_t mb = 0; mb < coded.macroblocks.size(); ++mb) {
-        core::MacroblockRecord& record = coded.macroblocks[mb];
-        record.kind = core::MacroblockKind::intra4x4;
-        record.coded_block_pattern = 47;
-        record.nonzero_blocks = 0x7fffffe;
-        for (int slot = 1; slot < core::kBlocksPerMacroblock; ++slot) {
-          std::int16_t* const levels = coded.levels.data() + mb * core::kLevelsPerMacroblock +
-                                       static_cast<std::size_t>(slot) * core::kLevelsPerBlock;
-          for (int k = 0; k < core::slot_max_num_coeff(record, slot); ++k) {
-            levels[k] = static_cast<std::int16_t>(14 + random_() % 2);
-          }
-        }
-      }
     }
     ASSERT_NO_FATAL_FAILURE(expect_parity(Batch(shape, pictures), "long"));
+  }
+}
+
+// So many bins for so few bytes that pictures end with cabac_zero_words.
+TEST_F(CabacParity, ZeroWords) {
+  for (const int slices : {1, 2}) {
+    const Shape shape{96, 64, slices};
+    std::vector<TestPicture> pictures;
+    for (int i = 0; i < 3; ++i) pictures.push_back(invented_picture(shape, 3, 2, random_));
+    fill_levels(pictures[1].coded, nullptr);
+    Batch batch(shape, pictures);
+    EXPECT_EQ(expected(batch, 0).zero_words, 0u);
+    EXPECT_GT(expected(batch, 1).zero_words, 0u);
+    ASSERT_NO_FATAL_FAILURE(expect_parity(batch, "zero words"));
   }
 }
 
