@@ -98,6 +98,10 @@ OpenedBackend open_cpu(const Config& config, const StageParams& params, std::str
 namespace encoder {
 
 OpenedBackend open_backend(const Config& config, const StageParams& params) {
+  if (params.cabac && params.entropy_kernel != nullptr) {
+    throw Error(ErrorCode::unsupported, "the published kernels code CAVLC",
+                "use the profile baseline, or cavlc");
+  }
   if (config.backend == BackendChoice::cpu) return open_cpu(config, params, "asked for");
   // To name a device or a kernel, or to want packets on a device, is to ask for CUDA.
   const bool wants_device =

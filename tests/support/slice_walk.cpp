@@ -60,15 +60,7 @@ int SliceWalk::walk(BitCursor& bits, int first_mb, int slice, int slice_qp, Walk
     } catch (const StreamError& error) {
       throw StreamError(described(address, mb) + error.what());
     }
-    using core::MacroblockKind;
-    picture.intra4x4_mbs += mb.kind == MacroblockKind::intra4x4;
-    picture.intra16x16_mbs += mb.kind == MacroblockKind::intra16x16;
-    picture.pcm_mbs += mb.kind == MacroblockKind::pcm;
-    picture.header_bits += mb.header_bits, picture.residual_bits += mb.residual_bits;
-    picture.max_macroblock_bits = std::max(picture.max_macroblock_bits, mb.header_bits + mb.residual_bits);
-    for (const auto& block : mb.levels) {
-      for (const int level : block) picture.max_abs_level = std::max(picture.max_abs_level, std::abs(level));
-    }
+    picture.add(mb);
     if (visit) visit(mb);
   }
   bits.expect_end();

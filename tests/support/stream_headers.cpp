@@ -92,7 +92,7 @@ Sps parse_sps(const NalUnit& nal) {
   sps.profile_idc = static_cast<int>(bits.u(8));
   sps.constraint_flags = static_cast<int>(bits.u(8));
   sps.level_idc = static_cast<int>(bits.u(8));
-  require(sps.profile_idc == 66, "profile_idc is not 66");
+  require(sps.profile_idc == 66 || sps.profile_idc == 77, "profile_idc is neither 66 nor 77");
   require((sps.constraint_flags & 3) == 0, "reserved_zero_2bits");
   require(bits.ue() == 0, "seq_parameter_set_id");
   sps.log2_max_frame_num = small(bits.ue(), 12, "log2_max_frame_num_minus4") + 4;
@@ -121,7 +121,6 @@ Pps parse_pps(const NalUnit& nal) {
   require(bits.ue() == 0, "pic_parameter_set_id");
   require(bits.ue() == 0, "seq_parameter_set_id");
   pps.entropy_coding_mode = bits.flag();
-  require(!pps.entropy_coding_mode, "CABAC in Baseline");
   require(!bits.flag(), "bottom_field_pic_order_in_frame_present_flag");
   require(bits.ue() == 0, "slice groups");
   bits.ue(), bits.ue();  // num_ref_idx_default_active_minus1

@@ -1,9 +1,10 @@
-// Parses a whole all-intra Baseline stream down to its levels (H.264 7.3.4, 7.3.5) and refuses what is not
-// allowed. It shares core/cavlc_parse.h with the product and nothing else: neighbours, nC, types and
+// Parses a whole all-intra Baseline or Main stream down to its levels (H.264 7.3.4, 7.3.5) and refuses what
+// is not allowed. It shares core/cavlc_parse.h with the product and nothing else: neighbours, nC, types and
 // predicted modes are derived independently.
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -49,8 +50,15 @@ struct WalkedPicture {
   std::size_t max_macroblock_bits = 0;
   int max_abs_level = 0;
   std::optional<WalkedTiming> timing;  // where the stream has HRD parameters
+  std::uint64_t bins = 0;              // of CABAC
+  std::size_t slice_data_bits = 0;     // of CABAC, up to rbsp_stop_one_bit
+  std::bitset<1024> contexts;          // by ctxIdx: those that a bin had
+  std::size_t zero_words = 0;          // cabac_zero_word
+  std::size_t nal_bytes = 0;           // of the slices, without start codes
   std::size_t bytes = 0;               // of the access unit in the byte stream
   std::size_t filler_bytes = 0;        // of them in filler data
+
+  void add(const WalkedMacroblock& mb);
 };
 
 struct WalkedStream {
