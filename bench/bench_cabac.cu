@@ -1,11 +1,11 @@
-// Times CABAC on the GPU: its stages alone on pictures of a real clip, the serial coder on one core of the host
-// beside them, and the whole encoder with CABAC and with CAVLC.
+// Times CABAC on the GPU: its stages alone on pictures of a real clip, the serial coder on one core of the
+// host beside them, and the whole encoder with CABAC and with CAVLC.
 //
 //   bench_cabac [--quick] CLIP.yuv WIDTHxHEIGHT [QP]
 //
 // --quick measures the whole encoder in short runs.
-// The clip's first eight frames are coded by the CPU backend and repeated on the device, so that all inputs are
-// larger than its cache. Times are medians of CUDA events behind warm-up runs.
+// The clip's first eight frames are coded by the CPU backend and repeated on the device, so that all inputs
+// are larger than its cache. Times are medians of CUDA events behind warm-up runs.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -43,8 +43,8 @@ class CodedBatch {
         levels_(repeat(clip, pictures, &encoder::CpuPicture::levels)),
         samples_(4),
         params_(parameters(pictures, qp)),
-        sources_(std::vector<core::SourcePicture>(static_cast<std::size_t>(pictures),
-                                                  {{samples_.data(), samples_.data(), samples_.data()}, {}})) {
+        sources_(std::vector<core::SourcePicture>(
+            static_cast<std::size_t>(pictures), {{samples_.data(), samples_.data(), samples_.data()}, {}})) {
     view_.pictures = pictures, view_.slices = slices;
     view_.width = view_.height = 1;  // I_PCM reads one sample, which takes as many bits as any other
     view_.mb_width = clip[0].mb_width, view_.mb_height = clip[0].mb_height;
@@ -112,20 +112,23 @@ void report_stages(const std::vector<encoder::CpuPicture>& clip, int qp, Report&
     const CodedBatch batch(clip, pictures, slices, qp);
     const core::BatchView& view = batch.view();
     const entropy::StringLayout layout = entropy::string_layout(view);
-    const auto mbs = static_cast<std::size_t>(pictures) * static_cast<std::size_t>(view.macroblocks_per_picture());
+    const auto mbs =
+        static_cast<std::size_t>(pictures) * static_cast<std::size_t>(view.macroblocks_per_picture());
     const DeviceArray<std::uint32_t> counts(mbs), begins(mbs), strings(layout.all_words());
     const DeviceArray<std::uint16_t> items(layout.all_items());
     const DeviceArray<entropy::StringRecord> records(layout.slice_count());
     const entropy::BinariseScratch scratch{counts.data(), begins.data()};
     const DeviceArray<std::uint8_t> pack_scratch(
         entropy::string_pack_scratch_bytes(pictures, view.mb_width, view.mb_height, slices));
-    const std::size_t capacity =
-        static_cast<std::size_t>(pictures) * entropy::max_packed_string_bytes(view.mb_width, view.mb_height, slices);
+    const std::size_t capacity = static_cast<std::size_t>(pictures) *
+                                 entropy::max_packed_string_bytes(view.mb_width, view.mb_height, slices);
     const DeviceArray<std::uint8_t> stream(capacity);
     const DeviceArray<core::SliceHeaderBits> headers(
         std::vector<core::SliceHeaderBits>(layout.slice_count(), core::slice_header(0, {})));
     const DeviceArray<entropy::PackedPicture> packed(static_cast<std::size_t>(pictures));
-    const auto milliseconds = [](const std::function<void()>& launch) { return median_milliseconds(kRuns, launch); };
+    const auto milliseconds = [](const std::function<void()>& launch) {
+      return median_milliseconds(kRuns, launch);
+    };
 
     const double binarise =
         milliseconds([&] { entropy::launch_binarise(view, scratch, records.data(), items.data(), nullptr); });

@@ -1,6 +1,6 @@
-// Runs the stages `code` and `pack` of CABAC beside the search. Binarisation follows the search on its stream.
-// The arithmetic coder, which takes long but little of the device, and the packer run on a stream that each
-// batch in flight has for itself.
+// Runs the stages `code` and `pack` of CABAC beside the search. Binarisation follows the search on its
+// stream. The arithmetic coder, which takes long but little of the device, and the packer run on a stream
+// that each batch in flight has for itself.
 #pragma once
 
 #include <vector>
@@ -15,8 +15,9 @@ class CabacStage {
  public:
   explicit CabacStage(int batches) : batches_(static_cast<std::size_t>(batches)) {}
 
-  // Launches the stages of the batch in `d`, the `index`-th of those in flight, whose slice headers are there.
-  // Returns the stream that its coded pictures come from. What is on `search` before is done when they are.
+  // Launches the stages of the batch in `d`, the `index`-th of those in flight, whose slice headers are
+  // there. Returns the stream that its coded pictures come from. What is on `search` before is done when they
+  // are.
   const Stream& launch(const BatchView& view, void* cabac_scratch, const DeviceMemory::Batch& d, int index,
                        const Stream& search);
 

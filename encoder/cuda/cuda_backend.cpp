@@ -4,7 +4,8 @@
 // Two batches take turns in the memory. As at most capacity() pictures are in flight, the first picture of a
 // batch has been collected, and so the device has finished that batch, before a frame of the next but one is
 // uploaded. The last picture of the batch has been collected before the next but one is launched. With CABAC
-// there are more batches, which take turns in the same way, and their arithmetic coding has streams of its own (cabac_stage.h).
+// there are more batches, which take turns in the same way, and their arithmetic coding has streams of its
+// own (cabac_stage.h).
 #include "encoder/cuda/cuda_backend.h"
 
 #include <algorithm>
@@ -272,8 +273,8 @@ class CudaBackend final : public Backend {
       copy(pinned.reconstruction, d_.reconstruction, mbs * 384, cudaMemcpyDeviceToHost, *encode_);
     }
     launch_slice_headers(view, d.slice_headers, encode_->get());
-    const Stream& packed = params_.cabac ? cabac_->launch(view, d_.cabac_scratch, d, next_, *encode_)
-                                         : launch_cavlc(view, d);
+    const Stream& packed =
+        params_.cabac ? cabac_->launch(view, d_.cabac_scratch, d, next_, *encode_) : launch_cavlc(view, d);
     copy(pinned.pictures, d.pictures, pictures, cudaMemcpyDeviceToHost, packed);
     batch.window.reset();
     if (fetches_ahead()) batch.window.fetch_ahead(packed);
@@ -432,7 +433,7 @@ class CudaBackend final : public Backend {
   std::shared_ptr<QpOffsetRelay> relay_;  // null for a single device and without adaptive quantisation
   std::vector<std::unique_ptr<Batch>> batches_;
   std::unique_ptr<CabacStage> cabac_;  // null without StageParams::cabac
-  Pictures filling_;  // submitted, but not launched yet
+  Pictures filling_;                   // submitted, but not launched yet
   bool flushed_ = false;
   int next_ = 0;        // the batch that filling_ will become
   int collecting_ = 0;  // the batch of the oldest picture

@@ -63,7 +63,8 @@ void lay_out_cavlc(const StageParams& p, int batch, Arena& arena, DeviceMemory& 
   const std::size_t work_bytes = std::max(entropy::coded_bytes(batch, p.mb_width, p.mb_height, p.slices),
                                           reconstruct_scratch_bytes(batch, p.mb_width, p.mb_height));
   std::uint8_t* pieces[kBatches];
-  for (std::uint8_t*& piece : pieces) piece = arena.take(std::max(level_bytes(p, batch), behind_stream + work_bytes));
+  for (std::uint8_t*& piece : pieces)
+    piece = arena.take(std::max(level_bytes(p, batch), behind_stream + work_bytes));
   for (int i = 0; i < kBatches; ++i) {
     DeviceMemory::Batch& b = m.batch[i];
     b.stream = pieces[i];

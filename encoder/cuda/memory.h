@@ -29,16 +29,16 @@
 namespace cu264::encoder::cuda {
 
 // One batch is on the device, the host fills and empties the other. With CABAC others are with the arithmetic
-// coder, which takes the time of the longest slice: up to twenty times that of the search if pictures have one
-// slice, and twice with eight.
+// coder, which takes the time of the longest slice: up to twenty times that of the search if pictures have
+// one slice, and twice with eight.
 inline constexpr int kMostBatchesInFlight = 12;
 int batches_in_flight(const StageParams& params);
 
-inline constexpr int kUploadBuffers = 4;    // for frames from pageable memory
+inline constexpr int kUploadBuffers = 4;  // for frames from pageable memory
 
 struct DeviceMemory {
-  QpOffsetMemory qp_offsets{};                     // null pointers without adaptive quantisation
-  core::MacroblockRecord* macroblocks = nullptr;   // as in BatchView
+  QpOffsetMemory qp_offsets{};                    // null pointers without adaptive quantisation
+  core::MacroblockRecord* macroblocks = nullptr;  // as in BatchView
   std::uint8_t* total_coeff = nullptr;
   std::uint8_t* reconstruction = nullptr;  // null unless StageParams::reconstruction
   std::uint8_t* mark_frame = nullptr;      // null without StageParams::marks
@@ -46,16 +46,16 @@ struct DeviceMemory {
   core::MacroblockRecord* encrypted_macroblocks = nullptr;
   void* pack_scratch = nullptr;   // null with CABAC
   void* cabac_scratch = nullptr;  // null without CABAC
-  std::uint8_t* rgb = nullptr;  // one RGB frame from the host before its conversion
+  std::uint8_t* rgb = nullptr;    // one RGB frame from the host before its conversion
   struct Batch {
     SourcePicture* sources = nullptr;       // [picture]
     core::PictureParams* params = nullptr;  // [picture]
     std::uint8_t* staging = nullptr;        // [picture][staged_bytes]: frames that are not read in place
     std::uint32_t* marks = nullptr;         // [picture][mb]; null without StageParams::marks
     core::SliceHeaderBits* slice_headers = nullptr;  // [picture][slice]
-    std::int16_t* levels = nullptr;         // as in BatchView; valid until the stream is written
+    std::int16_t* levels = nullptr;                  // as in BatchView; valid until the stream is written
     void* reconstruct_scratch = nullptr;
-    void* coded = nullptr;  // for entropy::PackMemory; overwrites reconstruct_scratch. Null with CABAC
+    void* coded = nullptr;       // for entropy::PackMemory; overwrites reconstruct_scratch. Null with CABAC
     void* cabac_work = nullptr;  // for entropy::CabacMemory; null without CABAC
     entropy::PackedPicture* pictures = nullptr;
     std::uint8_t* stream = nullptr;  // [stream_bytes]

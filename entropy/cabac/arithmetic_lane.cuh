@@ -92,7 +92,9 @@ class ArithmeticLane {
     bits_ += count;
     give_word<0>();
   }
-  __device__ __forceinline__ void align() { put_bits(0, -bits_ & 7); }
+  __device__ __forceinline__ void align() {
+    put_bits(0, -bits_ & 7);
+  }
   __device__ __forceinline__ void restart() {
     low_ <<= kRangeBits;
     range_ = kFirstRange;
@@ -108,7 +110,9 @@ class ArithmeticLane {
   }
 
   // Whether the string did not fit.
-  __device__ __forceinline__ bool broken() const { return broken_; }
+  __device__ __forceinline__ bool broken() const {
+    return broken_;
+  }
 
  private:
   static constexpr int kRangeBits = 9;

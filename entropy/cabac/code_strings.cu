@@ -63,7 +63,8 @@ __global__ void __launch_bounds__(kThreads) code_strings(const __grid_constant__
   s_shared.start(lane, job.batch.params[picture].qp);
   std::uint32_t* const d_words = job.strings + job.layout.string_of(slice);
   ArithmeticLane coder(s_shared, lane, d_words, job.layout.string_words);
-  coder.code(job.items + job.layout.window_of(slice), (record.items + 7) & ~7u, PutSamples{job.batch, picture});
+  coder.code(job.items + job.layout.window_of(slice), (record.items + 7) & ~7u,
+             PutSamples{job.batch, picture});
   finish_string(coder, d_words, record);
 }
 
@@ -118,7 +119,8 @@ int lanes_log2(std::size_t slices) {
 
 void launch_code_strings(const core::BatchView& batch, const std::uint16_t* d_items, StringRecord* d_records,
                          std::uint32_t* d_strings, cudaStream_t stream, int lanes) {
-  CodeStringsJob job{batch, string_layout(batch), {}, const_cast<std::uint16_t*>(d_items), d_records, d_strings, 0};
+  CodeStringsJob job{
+      batch, string_layout(batch), {}, const_cast<std::uint16_t*>(d_items), d_records, d_strings, 0};
   const std::size_t slices = job.layout.slice_count();
   job.lanes_log2 = lanes > 0 ? core::highest_bit(static_cast<std::uint32_t>(lanes)) : lanes_log2(slices);
   const auto warps = static_cast<unsigned>(((slices - 1) >> job.lanes_log2) + 1);

@@ -22,8 +22,8 @@ __device__ inline void count_suffixes(const std::int16_t* d_levels, core::CabacI
   }
 }
 
-// `d_levels` holds 16 levels, aligned to 16 bytes, at least one of which is not zero; those behind the block's
-// `max_num_coeff` are.
+// `d_levels` holds 16 levels, aligned to 16 bytes, at least one of which is not zero; those behind the
+// block's `max_num_coeff` are.
 __device__ inline void count_levels(const std::int16_t* d_levels, int max_num_coeff,
                                     core::CabacItemCounter& counter) {
   constexpr std::uint32_t kBoth = 0x00010001;  // a one in each half

@@ -22,7 +22,8 @@ __device__ __forceinline__ void put_residual_items(Sink& sink, const core::Macro
 
 __device__ __forceinline__ void put_residual_items(core::CabacItemCounter& counter,
                                                    const core::MacroblockRecord& mb,
-                                                   const std::int16_t* d_levels, const core::CabacNeighbours&) {
+                                                   const std::int16_t* d_levels,
+                                                   const core::CabacNeighbours&) {
   const auto flags = static_cast<std::uint32_t>(__popc(core::coded_slots(mb)));
   counter.items += flags;
   counter.bins += flags;
@@ -36,8 +37,8 @@ __device__ __forceinline__ void put_residual_items(core::CabacItemCounter& count
 template <class Sink>
 __device__ void put_macroblock_items(Sink& sink, const core::BatchView& batch, const SliceSpan& slice,
                                      int mb) {
-  const std::size_t index =
-      static_cast<std::size_t>(slice.picture) * batch.macroblocks_per_picture() + static_cast<std::size_t>(mb);
+  const std::size_t index = static_cast<std::size_t>(slice.picture) * batch.macroblocks_per_picture() +
+                            static_cast<std::size_t>(mb);
   const core::MacroblockRecord* const d_own = batch.macroblocks + index;
   const core::MacroblockRecord* const d_before = mb > slice.first ? d_own - 1 : nullptr;
   const core::MacroblockRecord* const d_left = mb % batch.mb_width != 0 ? d_own - 1 : nullptr;

@@ -16,8 +16,8 @@ namespace cu264::entropy {
 // Real pictures have about 200 items a macroblock at QP 27.
 inline constexpr int kWindowItemsPerMacroblock = 512;
 
-// The search keeps macroblock_layer within 3200 bits as CAVLC codes it. A quarter more is left for macroblocks
-// that the adaptive contexts of CABAC code worse, and as much for the first ones of a slice.
+// The search keeps macroblock_layer within 3200 bits as CAVLC codes it. A quarter more is left for
+// macroblocks that the adaptive contexts of CABAC code worse, and as much for the first ones of a slice.
 inline constexpr int kStringWordsPerMacroblock = 128, kStringWordsToAdapt = 288;
 
 // Words in front of a string. The coder stores into the last of them a word that is always zero.
@@ -25,9 +25,9 @@ inline constexpr int kStringGuardWords = 4;
 
 struct StringLayout {
   int pictures = 0, slices = 0;
-  int most_macroblocks = 0;         // of a slice
-  std::uint32_t window_items = 0;   // a multiple of 8
-  std::uint32_t string_words = 0;   // a multiple of 4, without the guard
+  int most_macroblocks = 0;        // of a slice
+  std::uint32_t window_items = 0;  // a multiple of 8
+  std::uint32_t string_words = 0;  // a multiple of 4, without the guard
 
   CU264_HD_MEMBER std::size_t slice_count() const { return static_cast<std::size_t>(pictures) * slices; }
   CU264_HD_MEMBER std::size_t window_of(std::size_t slice) const { return slice * window_items; }
@@ -35,9 +35,7 @@ struct StringLayout {
     return slice * (string_words + kStringGuardWords) + kStringGuardWords;
   }
   CU264_HD_MEMBER std::size_t all_items() const { return window_of(slice_count()); }
-  CU264_HD_MEMBER std::size_t all_words() const {
-    return slice_count() * (string_words + kStringGuardWords);
-  }
+  CU264_HD_MEMBER std::size_t all_words() const { return slice_count() * (string_words + kStringGuardWords); }
 };
 
 CU264_HD StringLayout string_layout(int pictures, int mb_width, int mb_height, int slices) {
@@ -58,10 +56,10 @@ CU264_HD StringLayout string_layout(const core::BatchView& batch) {
 // What the stages know of a slice.
 struct alignas(16) StringRecord {
   std::uint32_t items = 0;
-  std::uint32_t bins = 0;      // of the arithmetic coder, for cabac_zero_words
-  std::uint32_t bits = 0;      // of the string with its last one, rbsp_stop_one_bit
-  std::uint32_t broken = 0;    // the string is longer than its room; its bits are not valid
-  std::uint32_t mbs[3] = {};   // numbers of macroblocks by MacroblockKind
+  std::uint32_t bins = 0;     // of the arithmetic coder, for cabac_zero_words
+  std::uint32_t bits = 0;     // of the string with its last one, rbsp_stop_one_bit
+  std::uint32_t broken = 0;   // the string is longer than its room; its bits are not valid
+  std::uint32_t mbs[3] = {};  // numbers of macroblocks by MacroblockKind
   std::uint32_t reserved = 0;
 };
 

@@ -50,7 +50,8 @@ struct Scratch {
 Scratch carve(Arena& arena, const StringLayout& layout) {
   Scratch scratch;
   scratch.finished_slices = arena.take<std::uint32_t>(1);
-  scratch.escapes = arena.take<std::uint32_t>(layout.slice_count() * static_cast<std::size_t>(pieces_a_slice(layout)));
+  scratch.escapes =
+      arena.take<std::uint32_t>(layout.slice_count() * static_cast<std::size_t>(pieces_a_slice(layout)));
   scratch.slices = arena.take<SliceRecord>(layout.slice_count());
   return scratch;
 }
@@ -70,7 +71,8 @@ __device__ void set_zero_words(const StringPackJob& job, int picture) {
 }
 
 // One thread block a slice.
-__global__ void __launch_bounds__(kOffsetThreads) find_string_offsets(const __grid_constant__ StringPackJob job) {
+__global__ void __launch_bounds__(kOffsetThreads)
+    find_string_offsets(const __grid_constant__ StringPackJob job) {
   __shared__ std::uint32_t s_escapes;
   __shared__ bool s_last;
   const int slice = static_cast<int>(blockIdx.x), picture = static_cast<int>(blockIdx.y);
@@ -82,7 +84,8 @@ __global__ void __launch_bounds__(kOffsetThreads) find_string_offsets(const __gr
   if (string.broken == 0) {
     const StringPayload payload = job.payload(index);
     for (int i = warp; i < job.pieces; i += kOffsetThreads / 32) {
-      const auto escapes = static_cast<std::uint32_t>(count_escapes(StringPiece(payload, i, job.pieces), 0, 1, lane));
+      const auto escapes =
+          static_cast<std::uint32_t>(count_escapes(StringPiece(payload, i, job.pieces), 0, 1, lane));
       if (lane != 0) continue;
       job.escapes[index * job.pieces + i] = escapes;
       atomicAdd(&s_escapes, escapes);
@@ -102,7 +105,8 @@ __global__ void __launch_bounds__(kOffsetThreads) find_string_offsets(const __gr
   }
   __syncthreads();
   if (!s_last) return;
-  for (int i = static_cast<int>(threadIdx.x); i < job.pack.batch.pictures; i += kOffsetThreads) set_zero_words(job, i);
+  for (int i = static_cast<int>(threadIdx.x); i < job.pack.batch.pictures; i += kOffsetThreads)
+    set_zero_words(job, i);
   __syncthreads();
   find_nal_unit_offsets<kOffsetThreads>(job.pack);
 }
@@ -117,7 +121,8 @@ __device__ std::uint32_t escapes_before(const std::uint32_t* d_first, int piece,
 // Writes `bytes` bytes of cabac_zero_words.
 __device__ void write_zero_words(std::uint8_t* d_out, std::uint32_t bytes, int lane) {
   for (std::uint32_t i = static_cast<std::uint32_t>(lane); i < bytes; i += 32) {
-    d_out[i] = i % core::kCabacZeroWordBytes == core::kCabacZeroWordBytes - 1 ? core::kEmulationPreventionByte : 0;
+    d_out[i] =
+        i % core::kCabacZeroWordBytes == core::kCabacZeroWordBytes - 1 ? core::kEmulationPreventionByte : 0;
   }
 }
 
@@ -158,8 +163,8 @@ std::size_t string_pack_scratch_bytes(int pictures, int mb_width, int mb_height,
 }
 
 std::size_t max_packed_string_bytes(int mb_width, int mb_height, int slices) {
-  // The slice header takes 10 bytes, the prefix of the NAL unit 5. Every second byte may need an escape. There
-  // are fewer cabac_zero_words than that where there are any: 9.4 % of the number of bins.
+  // The slice header takes 10 bytes, the prefix of the NAL unit 5. Every second byte may need an escape.
+  // There are fewer cabac_zero_words than that where there are any: 9.4 % of the number of bins.
   const StringLayout layout = string_layout(1, mb_width, mb_height, slices);
   const std::size_t rbsp = 4 * std::size_t{layout.string_words} + 10;
   return static_cast<std::size_t>(slices) * (rbsp + rbsp / 2 + 5);

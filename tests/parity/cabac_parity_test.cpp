@@ -179,8 +179,9 @@ TEST_F(CabacParity, InventedPictures) {
       const Shape shape{336, 208, 1 + static_cast<int>(random_() % 13)};
       std::vector<TestPicture> pictures;
       for (int i = 0; i < 6; ++i) pictures.push_back(invented_picture(shape, density, largest, random_));
-      ASSERT_NO_FATAL_FAILURE(expect_parity(
-          Batch(shape, pictures), "density " + std::to_string(density) + " largest " + std::to_string(largest)));
+      ASSERT_NO_FATAL_FAILURE(
+          expect_parity(Batch(shape, pictures),
+                        "density " + std::to_string(density) + " largest " + std::to_string(largest)));
     }
   }
 }
@@ -210,7 +211,8 @@ TEST_F(CabacParity, SlicesLongerThanTheirWindow) {
     const Shape shape{64, 48, slices};
     std::vector<TestPicture> pictures;
     for (int i = 0; i < 5; ++i) {
-      TestPicture& picture = pictures.emplace_back(invented_picture(shape, i % 2 == 0 ? 40 : 256, 9, random_));
+      TestPicture& picture =
+          pictures.emplace_back(invented_picture(shape, i % 2 == 0 ? 40 : 256, 9, random_));
       if (i == 1) fill_levels(picture.coded, &random_);
       if (i == 3) sprinkle_pcm(picture, 3, random_);
     }

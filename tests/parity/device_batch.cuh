@@ -40,8 +40,9 @@ auto all(const std::vector<TestPicture>& pictures, Part part) {
   return values;
 }
 
-inline std::vector<core::SourcePicture> source_pictures(const Shape& shape, const std::vector<TestPicture>& pictures,
-                                                 const std::uint8_t* d_samples) {
+inline std::vector<core::SourcePicture> source_pictures(const Shape& shape,
+                                                        const std::vector<TestPicture>& pictures,
+                                                        const std::uint8_t* d_samples) {
   std::vector<core::SourcePicture> sources(pictures.size());
   for (std::size_t i = 0; i < pictures.size(); ++i) {
     const Frame frame = frame_of(shape, d_samples + i * pictures[i].samples.size());
