@@ -176,8 +176,8 @@ class ArithmeticLane {
     const std::uint32_t lps1 = (state1 ^ second) & 1, next1 = next_state(row1, lps1);
     *s_state0 = static_cast<std::uint8_t>(next0);
     *s_state1 = static_cast<std::uint8_t>(next1);
-    code_item(first, row0.x, lps0 != 0);
-    code_item(second, row1.x, lps1 != 0);
+    code_item(first, row0.x, lps0);
+    code_item(second, row1.x, lps1);
     give_word<kRangeBits>();
   }
 
@@ -185,18 +185,21 @@ class ArithmeticLane {
     return __byte_perm(row.y, 0, 0x4440 | lps);
   }
 
-  // `ranges`: the range of the LPS in each quarter.
-  __device__ __forceinline__ void code_item(std::uint32_t item, std::uint32_t ranges, bool lps) {
-    const bool bypass = (item & core::kPaddingItem) != 0;
-    const std::uint32_t range_lps = __byte_perm(0, ranges, range_ >> 6);
-    const std::uint32_t range_mps = range_ - range_lps, range = lps ? range_lps : range_mps;
+  // `ranges`: the range of the LPS in each quarter. Bypass bins have an LPS of no range that does not occur,
+  // which leaves the range as it is; everything else has no bypass bins.
+  __device__ __forceinline__ void code_item(std::uint32_t item, std::uint32_t ranges, std::uint32_t lps) {
+    static_assert(core::kPaddingItem == 1 << 14, "the bit that tells bypass bins from others");
+    const auto bypass = static_cast<std::uint32_t>(static_cast<std::int32_t>(item << 17) >> 31);  // a mask
+    const std::uint32_t range_lps = __byte_perm(0, ranges & ~bypass, range_ >> 6);
+    const std::uint32_t range_mps = range_ - range_lps;
+    const bool is_lps = (lps & ~bypass) != 0;
+    const std::uint32_t range = is_lps ? range_lps : range_mps;
     const int shift = __clz(static_cast<int>(range)) - (32 - kRangeBits);
-    const std::uint32_t offset = lps && !bypass ? range_mps : 0;
-    const std::uint32_t bins = bypass ? (item & 255) * range_ : 0;
-    const int count = bypass ? static_cast<int>(item >> 8 & 15) : shift;
-    low_ = ((low_ + offset) << count) + bins;
+    const int count = shift + static_cast<int>(item >> 8 & 15 & bypass);
+    low_ = ((low_ + (is_lps ? range_mps : 0)) << count) +
+           static_cast<std::uint64_t>(item & 255 & bypass) * range_;
     bits_ += count;
-    if (!bypass) range_ = range << shift;
+    range_ = range << shift;
   }
 
   // Lets a word leave if there are 32 bits above the lowest kBelow bits.

@@ -128,9 +128,9 @@ TEST_F(CabacSessionParity, PicturesOfDifferentQpsAndStreams) {
 
 // A backend that changes between the entropy coders where its memory allows.
 TEST_F(CabacSessionParity, RestartsWithTheOtherCoder) {
-  const std::vector<test::MixedPicture> pictures = test::mixed_pictures(7, 128, 96, 1, 2);
+  const std::vector<test::MixedPicture> pictures = test::mixed_pictures(5, 64, 64, 1, 2);
   Config config = config_of(Preset::fast, 1);
-  config.width = 128, config.height = 96;
+  config.width = config.height = 64;
   const encoder::StageParams cabac = encoder::stage_params(config);
   config.profile = Profile::baseline;
   const encoder::StageParams cavlc = encoder::stage_params(config);
