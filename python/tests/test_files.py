@@ -46,6 +46,17 @@ def test_every_container_holds_the_same_pictures(clip, tmp_path, decode):
     assert (tmp_path / "clip.h264").read_bytes() == cu264.encode(clip, 25, container="h264")
 
 
+def test_the_profile_main_holds_the_same_pictures(clip, tmp_path, decode, probe_file):
+    path = tmp_path / "main.mp4"
+    expected = decode(cu264.encode(clip, 25))
+    for cavlc in (False, True):
+        cu264.write_video(path, clip, 25, profile="main", cavlc=cavlc)
+        assert dict(probe_file(path, "stream=profile")) == {"profile": "Main"}
+        assert decode(path) == expected
+    with pytest.raises(ValueError, match="profile"):
+        cu264.encode(clip, 25, profile="extended")
+
+
 def test_colours_come_back(decode):
     colours = np.array([[255, 255, 255], [0, 0, 0], [200, 30, 30], [20, 120, 220]], np.uint8)
     frames = np.repeat(np.repeat(colours[:, None, None], 32, 1), 48, 2)

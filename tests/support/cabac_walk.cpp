@@ -61,6 +61,7 @@ int CabacWalk::walk(BitCursor& bits, int first_mb, int slice, int slice_qp, Walk
   picture.slice_data_bits += bins.position() - 1 - begin;
   picture.contexts |= bins.contexts();
   bits.seek(bins.position() - 1);  // the last bit is rbsp_stop_one_bit
+  picture.slice_data_bits += bits.position() - begin;
   bits.expect_end();
   return address;
 }
