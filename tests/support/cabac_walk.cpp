@@ -58,7 +58,6 @@ int CabacWalk::walk(BitCursor& bits, int first_mb, int slice, int slice_qp, Walk
     end = bins.terminate() == 1;  // end_of_slice_flag
   }
   picture.bins += bins.bins();
-  picture.slice_data_bits += bins.position() - 1 - begin;
   picture.contexts |= bins.contexts();
   bits.seek(bins.position() - 1);  // the last bit is rbsp_stop_one_bit
   picture.slice_data_bits += bits.position() - begin;
