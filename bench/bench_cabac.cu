@@ -1,9 +1,9 @@
 // Times CABAC on the GPU: its stages alone on pictures of a real clip, the serial coder on one core of the
 // host beside them, and the whole encoder with CABAC and with CAVLC.
 //
-//   bench_cabac [--quick] CLIP.yuv WIDTHxHEIGHT [QP]
+//   bench_cabac [--quick] [--encode] CLIP.yuv WIDTHxHEIGHT [QP]
 //
-// --quick measures the whole encoder in short runs.
+// --quick measures the whole encoder in short runs, --encode leaves the stages out.
 // The clip's first eight frames are coded by the CPU backend and repeated on the device, so that all inputs
 // are larger than its cache. Times are medians of CUDA events behind warm-up runs.
 #include <cuda_runtime.h>
@@ -188,15 +188,17 @@ void report_rates(const Clip& clip, bool quick, Report& report) {
 int run(int argc, char** argv) {
   const bool quick = argc > 1 && std::strcmp(argv[1], "--quick") == 0;
   if (quick) --argc, ++argv;
+  const bool encode_only = argc > 1 && std::strcmp(argv[1], "--encode") == 0;
+  if (encode_only) --argc, ++argv;
   if (argc < 3) {
-    std::fprintf(stderr, "usage: bench_cabac [--quick] CLIP.yuv WIDTHxHEIGHT [QP]\n");
+    std::fprintf(stderr, "usage: bench_cabac [--quick] [--encode] CLIP.yuv WIDTHxHEIGHT [QP]\n");
     return 2;
   }
   const int qp = argc > 3 ? std::atoi(argv[3]) : 27;
   const Clip clip = read_clip(argv[1], argv[2]);
   std::printf("%s, %s\n", device_name().c_str(), clip.name.c_str());
   Report report;
-  report_stages(coded_clip(argv[1], clip.width, clip.height, qp, 8), qp, report);
+  if (!encode_only) report_stages(coded_clip(argv[1], clip.width, clip.height, qp, 8), qp, report);
   report_rates(clip, quick, report);
   return 0;
 }

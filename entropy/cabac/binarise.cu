@@ -94,10 +94,12 @@ __global__ void __launch_bounds__(kThreads) write_items(const __grid_constant__ 
   const std::uint32_t items = job.records[place.slice_index].items;
   if (items > job.layout.window_items) return;
   std::uint16_t* const d_window = job.items + job.layout.window_of(place.slice_index);
-  ItemSink<ItemStore> sink{{d_window + job.scratch.begins[place.index]}};
+  ItemSink<ItemStore> sink{ItemStore(d_window + job.scratch.begins[place.index])};
   put_macroblock_items(sink, job.batch, place.slice, place.mb);
-  if (place.mb + 1 != place.slice.end) return;
-  for (std::uint32_t i = items; i % 8 != 0; ++i) sink.store(core::kPaddingItem);
+  if (place.mb + 1 == place.slice.end) {
+    for (std::uint32_t i = items; i % 8 != 0; ++i) sink.store(core::kPaddingItem);
+  }
+  sink.store.give();
 }
 
 }  // namespace

@@ -107,9 +107,10 @@ __global__ void __launch_bounds__(kThreads) code_long_strings(const __grid_const
   if (lane == 0) finish_string(coder, d_words, job.records[slice_index]);
 }
 
-// More slices a warp take fewer instructions, fewer take less time.
+// More slices a warp take fewer instructions and leave more room to the search, fewer take less time: one
+// takes four fifths of the time of 32.
 int lanes_log2(std::size_t slices) {
-  constexpr std::size_t kWarps = 128;  // about one for each multiprocessor of a large device
+  constexpr std::size_t kWarps = 16;
   int log2 = 0;
   while (log2 < 5 && slices >> log2 > kWarps) ++log2;
   return log2;

@@ -9,6 +9,33 @@
 
 namespace cu264::entropy {
 
+// A one in each half.
+inline constexpr std::uint32_t kBothLevels = 0x00010001;
+
+__device__ __forceinline__ std::uint32_t magnitudes_of(std::uint32_t levels) {
+  const std::uint32_t negative = levels >> 15 & kBothLevels;
+  return (levels ^ negative * 0xffff) + negative;
+}
+
+// Bits 0 and 16 tell which of two magnitudes exceed `limit`.
+__device__ __forceinline__ std::uint32_t larger_than(int limit, std::uint32_t magnitudes) {
+  return (magnitudes + static_cast<std::uint32_t>(0x7fff - limit) * kBothLevels) >> 15 & kBothLevels;
+}
+
+// Bit k tells whether the k-th of 16 levels, aligned to 16 bytes, is not zero.
+__device__ __forceinline__ std::uint32_t nonzero_levels(const std::int16_t* d_levels) {
+  const auto* const d_quads = reinterpret_cast<const uint4*>(d_levels);
+  const uint4 low = d_quads[0], high = d_quads[1];
+  const std::uint32_t words[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+  std::uint32_t nonzero = 0;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    const std::uint32_t pair = larger_than(0, magnitudes_of(words[i]));
+    nonzero |= (pair | pair >> 15) << 2 * i;
+  }
+  return nonzero & 0xffff;
+}
+
 // What levels above the prefix take beyond their prefix and one item for the sign.
 __device__ inline void count_suffixes(const std::int16_t* d_levels, core::CabacItemCounter& counter) {
 #pragma unroll 1
@@ -26,7 +53,6 @@ __device__ inline void count_suffixes(const std::int16_t* d_levels, core::CabacI
 // block's `max_num_coeff` are.
 __device__ inline void count_levels(const std::int16_t* d_levels, int max_num_coeff,
                                     core::CabacItemCounter& counter) {
-  constexpr std::uint32_t kBoth = 0x00010001;  // a one in each half
   const auto* const d_quads = reinterpret_cast<const uint4*>(d_levels);
   const uint4 low = d_quads[0], high = d_quads[1];
   const std::uint32_t words[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
@@ -35,12 +61,11 @@ __device__ inline void count_levels(const std::int16_t* d_levels, int max_num_co
   std::uint32_t nonzero = 0, sums = 0, above = 0;
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
-    const std::uint32_t negative = words[i] >> 15 & kBoth;
-    const std::uint32_t magnitudes = (words[i] ^ negative * 0xffff) + negative;
-    const std::uint32_t larger = (magnitudes + (0x7fff - core::kAbsLevelPrefix) * kBoth) >> 15 & kBoth;
-    nonzero |= ((magnitudes + 0x7fff * kBoth) >> 15 & kBoth) << i;
+    const std::uint32_t magnitudes = magnitudes_of(words[i]);
+    const std::uint32_t larger = larger_than(core::kAbsLevelPrefix, magnitudes);
+    nonzero |= larger_than(0, magnitudes) << i;
     const std::uint32_t mask = larger * 0xffff;
-    sums += (mask & core::kAbsLevelPrefix * kBoth) | (~mask & magnitudes);
+    sums += (mask & core::kAbsLevelPrefix * kBothLevels) | (~mask & magnitudes);
     above |= larger;
   }
   const int count = __popc(nonzero), end = max_num_coeff - 1;

@@ -12,12 +12,19 @@
 
 namespace cu264::entropy {
 
-// The residual of a macroblock. It may be counted without being put.
+// put_cabac_residual of core/, with wide loads. It may be counted without being put.
 template <class Sink>
 __device__ __forceinline__ void put_residual_items(Sink& sink, const core::MacroblockRecord& mb,
                                                    const std::int16_t* d_levels,
                                                    const core::CabacNeighbours& n) {
-  core::put_cabac_residual(sink, mb, d_levels, n);
+  const std::uint32_t flags = core::coded_block_flags(mb);
+  for (std::uint32_t rest = core::coded_slots(mb); rest != 0; rest &= rest - 1) {
+    const int slot = __ffs(static_cast<int>(rest)) - 1;
+    const std::int16_t* const d_block = d_levels + slot * core::kLevelsPerBlock;
+    const std::uint32_t nonzero = (flags >> slot & 1) != 0 ? nonzero_levels(d_block) : 0;
+    core::put_cabac_block(sink, d_block, nonzero, core::slot_category(mb.kind, slot),
+                          core::coded_block_flag_inc(slot, flags, n));
+  }
 }
 
 __device__ __forceinline__ void put_residual_items(core::CabacItemCounter& counter,
@@ -71,11 +78,30 @@ struct ItemSink {
   }
 };
 
-// Stores items one after another. Behind the last one, pad() fills up to a multiple of eight.
+// Stores items one after another, four at a time.
 struct ItemStore {
-  std::uint16_t* d_next;
+  std::uint16_t* d_next;  // where the first item in `items` goes
+  std::uint64_t items;
+  int count;
 
-  __device__ __forceinline__ void operator()(std::uint16_t item) { *d_next++ = item; }
+  __device__ __forceinline__ explicit ItemStore(std::uint16_t* d_first)
+      : d_next(d_first), items(0), count(0) {}
+
+  __device__ __forceinline__ void operator()(std::uint16_t item) {
+    items = items >> 16 | static_cast<std::uint64_t>(item) << 48;
+    // At an address that is aligned to four items the items behind the last such address leave.
+    if ((reinterpret_cast<std::uintptr_t>(d_next + ++count) & 7) == 0) give();
+  }
+  // Stores what is left.
+  __device__ __forceinline__ void give() {
+    if (count == 4) {
+      *reinterpret_cast<std::uint64_t*>(d_next) = items;
+    } else {
+      for (int i = 0; i < count; ++i) d_next[i] = static_cast<std::uint16_t>(items >> 16 * (4 - count + i));
+    }
+    d_next += count;
+    count = 0;
+  }
 };
 
 // Stores those of a slice's items that lie in a window: items [begin, begin + count) of the slice.
