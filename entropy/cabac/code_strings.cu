@@ -124,6 +124,11 @@ void launch_code_strings(const core::BatchView& batch, const std::uint16_t* d_it
       batch, string_layout(batch), {}, const_cast<std::uint16_t*>(d_items), d_records, d_strings, 0};
   const std::size_t slices = job.layout.slice_count();
   job.lanes_log2 = lanes > 0 ? core::highest_bit(static_cast<std::uint32_t>(lanes)) : lanes_log2(slices);
+  // Without a preference the first block on a multiprocessor would turn nearly all of its cache into shared
+  // memory, and the search beside it would go without.
+  constexpr int kSharedPercent = 44;
+  check_cuda(cudaFuncSetAttribute(code_strings, cudaFuncAttributePreferredSharedMemoryCarveout, kSharedPercent),
+             "cudaFuncSetAttribute");
   const auto warps = static_cast<unsigned>(((slices - 1) >> job.lanes_log2) + 1);
   code_strings<<<warps, kThreads, 0, stream>>>(job);
   check_launch("code_strings");
