@@ -207,6 +207,7 @@ int run(int argc, char** argv) {
 }  // namespace cu264::bench
 
 int main(int argc, char** argv) {
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);  // as the command does
   try {
     return cu264::bench::run(argc, argv);
   } catch (const std::exception& error) {

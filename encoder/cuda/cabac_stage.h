@@ -1,11 +1,10 @@
 // Runs the stages `code` and `pack` of CABAC beside the search. Binarisation follows the search on its
-// stream. The arithmetic coder, which takes long but little of the device, and the packer run on streams of
-// their own, which batches take in turn. There are four of these: a device has eight queues for the streams
-// of a process, unless CUDA_DEVICE_MAX_CONNECTIONS says otherwise, and streams that share a queue wait for
-// each other.
+// stream. The arithmetic coder, which takes long but little of the device, and the packer run on a stream
+// that each batch in flight has for itself. A device has eight queues for the streams of a process, unless
+// CUDA_DEVICE_MAX_CONNECTIONS says otherwise, and streams that share a queue wait for each other
+// (docs/cabac.md).
 #pragma once
 
-#include <array>
 #include <vector>
 
 #include "common/cuda/handles.h"
@@ -16,7 +15,7 @@ namespace cu264::encoder::cuda {
 
 class CabacStage {
  public:
-  explicit CabacStage(int batches) : binarised_(static_cast<std::size_t>(batches)) {}
+  explicit CabacStage(int batches) : batches_(static_cast<std::size_t>(batches)) {}
 
   // Launches the stages of the batch in `d`, the `index`-th of those in flight, whose slice headers are
   // there. Returns the stream that its coded pictures come from. What is on `search` before is done when they
@@ -28,11 +27,11 @@ class CabacStage {
   void wait() const;
 
  private:
-  struct CodingStream : Stream {
-    CodingStream() : Stream(Priority::high) {}
+  struct InFlight {
+    Stream coding{Stream::Priority::high};
+    Event binarised;
   };
-  std::array<CodingStream, 4> streams_;
-  std::vector<Event> binarised_;  // by batch
+  std::vector<InFlight> batches_;
 };
 
 }  // namespace cu264::encoder::cuda

@@ -127,8 +127,9 @@ void launch_code_strings(const core::BatchView& batch, const std::uint16_t* d_it
   // Without a preference the first block on a multiprocessor would turn nearly all of its cache into shared
   // memory, and the search beside it would go without.
   constexpr int kSharedPercent = 44;
-  check_cuda(cudaFuncSetAttribute(code_strings, cudaFuncAttributePreferredSharedMemoryCarveout, kSharedPercent),
-             "cudaFuncSetAttribute");
+  check_cuda(
+      cudaFuncSetAttribute(code_strings, cudaFuncAttributePreferredSharedMemoryCarveout, kSharedPercent),
+      "cudaFuncSetAttribute");
   const auto warps = static_cast<unsigned>(((slices - 1) >> job.lanes_log2) + 1);
   code_strings<<<warps, kThreads, 0, stream>>>(job);
   check_launch("code_strings");
