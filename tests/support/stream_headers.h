@@ -1,5 +1,5 @@
-// Reads parameter sets and slice headers, as far as an all-intra Baseline or Main stream has them (H.264 7.3.2,
-// 7.3.3).
+// Reads parameter sets and slice headers, as far as an all-intra Baseline or Main stream has them
+// (H.264 7.3.2, 7.3.3).
 #pragma once
 
 #include <cstdint>
