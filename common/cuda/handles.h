@@ -28,7 +28,9 @@ class DeviceGuard {
 // A stream that does not synchronise with CUDA's default stream.
 class Stream {
  public:
-  Stream() { check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream"); }
+  // Thread blocks on a stream of high priority start before those on others.
+  enum class Priority { normal, high };
+  explicit Stream(Priority priority = Priority::normal);
   ~Stream() { cudaStreamDestroy(stream_); }
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;

@@ -3,7 +3,9 @@
 //
 // Two batches take turns in the memory. As at most capacity() pictures are in flight, the first picture of a
 // batch has been collected, and so the device has finished that batch, before a frame of the next but one is
-// uploaded. The last picture of the batch has been collected before the next but one is launched.
+// uploaded. The last picture of the batch has been collected before the next but one is launched. With CABAC
+// there are more batches, which take turns in the same way, and their arithmetic coding has streams of its
+// own (cabac_stage.h).
 #include "encoder/cuda/cuda_backend.h"
 
 #include <algorithm>
@@ -16,6 +18,7 @@
 #include "common/cuda/handles.h"
 #include "common/cuda/memory_cache.h"
 #include "encoder/cuda/batch_tables.h"
+#include "encoder/cuda/cabac_stage.h"
 #include "encoder/cuda/clip_keys.h"
 #include "encoder/cuda/device_load.h"
 #include "encoder/cuda/memory.h"
@@ -100,7 +103,7 @@ class CudaBackend final : public Backend {
     return true;
   }
 
-  int capacity() const override { return kBatchesInFlight * size_; }
+  int capacity() const override { return in_flight() * size_; }
 
   void submit(const Frame& frame, const core::PictureParams& picture, void* written) override {
     check_picture(picture, params_);
@@ -167,7 +170,7 @@ class CudaBackend final : public Backend {
     const int index = collecting_, picture = batch.collected++;
     if (batch.collected == batch.pictures.count) {
       batch.progress = Progress::idle;
-      collecting_ = (collecting_ + 1) % kBatchesInFlight;
+      collecting_ = (collecting_ + 1) % in_flight();
     }
     return unit_of(index, picture);
   }
@@ -182,17 +185,20 @@ class CudaBackend final : public Backend {
     const bool yields = size_ > 1 || params_.sleeps;
     copies_.reset();
     if (!params_.device_output) copies_ = std::make_unique<PacketCopies>(size_, device_);
-    for (int i = 0; i < kBatchesInFlight; ++i) {
-      batches_[i] = std::make_unique<Batch>(size_, yields, d_.batch[i].stream, pinned_.batch[i].window,
-                                            pinned_.window_bytes);
+    batches_.clear();
+    for (int i = 0; i < in_flight(); ++i) {
+      batches_.push_back(std::make_unique<Batch>(size_, yields, d_.batch[i].stream, pinned_.batch[i].window,
+                                                 pinned_.window_bytes));
     }
+    cabac_.reset();
+    if (params_.cabac) cabac_ = std::make_unique<CabacStage>(in_flight());
     next_ = collecting_ = 0;
     filling_ = {};
     uploader_ = std::make_unique<Uploader>(params_, d_.rgb, device_);
-    entropy::launch_prepare_pack(d_.pack_scratch, encode_->get());
+    if (!params_.cabac) entropy::launch_prepare_pack(d_.pack_scratch, encode_->get());
     if (!params_.device_output) {  // copies may read more than has been written
-      for (const DeviceMemory::Batch& b : d_.batch) {
-        check_cuda(cudaMemsetAsync(b.stream, 0, pinned_.window_bytes, encode_->get()),
+      for (int i = 0; i < in_flight(); ++i) {
+        check_cuda(cudaMemsetAsync(d_.batch[i].stream, 0, pinned_.window_bytes, encode_->get()),
                    "clearing device memory");
       }
     }
@@ -209,7 +215,7 @@ class CudaBackend final : public Backend {
     const auto shape = [](const StageParams& p) {
       return std::tuple(p.width, p.height, p.slices, p.aq.has_value(), p.reconstruction, p.device_output,
                         p.entropy_kernel, p.input_format, p.matrix_coefficients, p.full_range, p.streams,
-                        p.marks ? p.marks->frame().size() : 0, p.cipher != nullptr);
+                        p.marks ? p.marks->frame().size() : 0, p.cipher != nullptr, batches_in_flight(p));
     };
     return batch == size_ && shape(other) == shape(params_);
   }
@@ -218,6 +224,7 @@ class CudaBackend final : public Backend {
     if (uploader_) cudaStreamSynchronize(uploader_->stream().get());
     keys_.wait();
     cudaStreamSynchronize(encode_->get());
+    if (cabac_) cabac_->wait();
     cudaStreamSynchronize(download_->get());
     if (notices_) cudaStreamSynchronize(notices_->get());
   }
@@ -255,7 +262,7 @@ class CudaBackend final : public Backend {
     const std::size_t pictures = static_cast<std::size_t>(batch.pictures.count);
     std::copy_n(pinned.params, pictures, batch.params.begin());
     BatchView view = view_of(batch.pictures, d);
-    launch_batch_tables(view, {pinned.sources, pinned.params}, {d.sources, d.params, d_.slice_headers},
+    launch_batch_tables(view, {pinned.sources, pinned.params}, {d.sources, d.params, d.slice_headers},
                         encode_->get());
     uploader_->join(*encode_);
     if (has_qp_offsets(batch)) view.qp_offsets = launch_qp_offsets_of(view);
@@ -267,6 +274,27 @@ class CudaBackend final : public Backend {
     launch_reconstruct(view, batch.load.pictures_on_device(), common_qp(batch), params_.preset,
                        d.reconstruct_scratch, encode_->get(), d.marks,
                        params_.marks && params_.marks->by_parity());
+    if (params_.reconstruction) {
+      const std::size_t mbs = pictures * static_cast<std::size_t>(view.macroblocks_per_picture());
+      copy(pinned.macroblocks, d_.macroblocks, mbs, cudaMemcpyDeviceToHost, *encode_);
+      copy(pinned.reconstruction, d_.reconstruction, mbs * 384, cudaMemcpyDeviceToHost, *encode_);
+    }
+    const Stream& packed = params_.cabac ? cabac_->launch(view, d_.cabac_scratch, d, next_, *encode_)
+                                         : launch_cavlc(view, d, pinned.pictures);
+    if (params_.cabac) copy(pinned.pictures, d.pictures, pictures, cudaMemcpyDeviceToHost, packed);
+    batch.window.reset();
+    if (fetches_ahead(batch)) {
+      batch.window.fetch_ahead(packed, batch.sized);
+    } else {
+      batch.sized.record(packed.get());
+    }
+    batch.progress = Progress::encoding;
+    if (notifier_) notify_of(batch);
+    next_ = (next_ + 1) % in_flight();
+  }
+
+  // Codes with CAVLC and packs behind the search. Returns the stream that the coded pictures come from.
+  const Stream& launch_cavlc(BatchView view, const DeviceMemory::Batch& d, entropy::PackedPicture* pictures) {
     entropy::LaunchCode code = entropy::launch_code;
     if (params_.cipher && params_.entropy_kernel != nullptr) {
       view = launch_encrypt(view, keys_.encryption(), encode_->get());
@@ -278,22 +306,9 @@ class CudaBackend final : public Backend {
     }
     const entropy::PackMemory memory{d_.pack_scratch, d.coded, d.stream, d_.stream_bytes};
     // What is known of each picture is written to the host's memory.
-    entropy::launch_code_and_pack(view, d_.slice_headers, memory, pinned.pictures, encode_->get(),
+    entropy::launch_code_and_pack(view, d.slice_headers, memory, pictures, encode_->get(),
                                   params_.entropy_kernel, code);
-    if (params_.reconstruction) {
-      const std::size_t mbs = pictures * static_cast<std::size_t>(view.macroblocks_per_picture());
-      copy(pinned.macroblocks, d_.macroblocks, mbs, cudaMemcpyDeviceToHost, *encode_);
-      copy(pinned.reconstruction, d_.reconstruction, mbs * 384, cudaMemcpyDeviceToHost, *encode_);
-    }
-    batch.window.reset();
-    if (fetches_ahead(batch)) {
-      batch.window.fetch_ahead(*encode_, batch.sized);
-    } else {
-      batch.sized.record(encode_->get());
-    }
-    batch.progress = Progress::encoding;
-    if (notifier_) notify_of(batch);
-    next_ = (next_ + 1) % kBatchesInFlight;
+    return *encode_;
   }
 
   // The QP of all the batch's pictures, if they have the same.
@@ -336,6 +351,8 @@ class CudaBackend final : public Backend {
     if (filling_.count > 0 && batches_[next_]->progress == Progress::idle) launch();
   }
 
+  int in_flight() const { return batches_in_flight(params_); }
+
   // Whether the stream is fetched before the host knows its size, so that the host is woken once. Behind a
   // full batch the next one is likely to wait, which the copy would delay.
   bool fetches_ahead(const Batch& batch) const {
@@ -373,7 +390,7 @@ class CudaBackend final : public Backend {
   }
 
   void advance_all() const {
-    for (int i = 0; i < kBatchesInFlight; ++i) advance(i);
+    for (int i = 0; i < in_flight(); ++i) advance(i);
   }
 
   CodedAccessUnit unit_of(int index, int i) {
@@ -430,8 +447,9 @@ class CudaBackend final : public Backend {
   std::shared_ptr<Notifier> notifier_;    // null: nobody waits
   std::unique_ptr<Event> offsets_done_;   // for StageParams::aq
   std::shared_ptr<QpOffsetRelay> relay_;  // null for a single device and without adaptive quantisation
-  std::unique_ptr<Batch> batches_[kBatchesInFlight];
+  std::vector<std::unique_ptr<Batch>> batches_;
   std::unique_ptr<PacketCopies> copies_;  // null if packets stay on the device
+  std::unique_ptr<CabacStage> cabac_;     // null without StageParams::cabac
   Pictures filling_;                      // submitted, but not launched yet
   bool flushed_ = false;
   int next_ = 0;        // the batch that filling_ will become
