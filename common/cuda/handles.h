@@ -28,7 +28,13 @@ class DeviceGuard {
 // A stream that does not synchronise with CUDA's default stream.
 class Stream {
  public:
-  Stream() { check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream"); }
+  // The thread blocks of an urgent stream begin before those of other streams that wait as well.
+  explicit Stream(bool urgent = false) {
+    int least = 0, greatest = 0;
+    if (urgent)
+      check_cuda(cudaDeviceGetStreamPriorityRange(&least, &greatest), "asking for priorities of streams");
+    check_cuda(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest), "making a stream");
+  }
   ~Stream() { cudaStreamDestroy(stream_); }
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
