@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cu264/status.h"
+#include "encoder/stages.h"
 
 namespace cu264::encoder::cuda {
 
@@ -34,7 +35,7 @@ void StreamWindow::fetch_first(const Stream& download) {
 std::vector<std::uint8_t> StreamWindow::bytes_of(const entropy::PackedPicture& picture,
                                                  const Stream& download) {
   std::vector<std::uint8_t> bytes;
-  bytes.reserve(static_cast<std::size_t>(picture.size));
+  bytes.reserve(static_cast<std::size_t>(picture.size) + kRoomForMessages);
   const std::uint64_t end = picture.offset + picture.size;
   for (std::uint64_t at = picture.offset; at < end;) {
     if (at >= fetched_) throw Error(ErrorCode::encode_failure, "the device gave sizes that do not add up");
