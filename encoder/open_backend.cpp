@@ -47,7 +47,9 @@ std::unique_ptr<encoder::Analyser> cpu_analyser(const StageParams& params, const
 #if defined(CU264_WITH_CUDA)
 std::unique_ptr<encoder::Analyser> device_analyser(const StageParams& params,
                                                    const std::vector<int>& devices) {
-  return encoder::cuda::make_device_analyser(params, devices.front(), devices.size() > 1);
+  const int batch = params.batch != 0 ? params.batch : encoder::controlled_batch(64, devices.size());
+  return encoder::cuda::make_device_analyser(params, devices.front(), std::max(1, batch / 4),
+                                             devices.size() > 1);
 }
 
 // With rate control a batch has its size from there.

@@ -125,8 +125,10 @@ class CudaBackend final : public Backend {
   }
 
   bool ready() const override {
-    const DeviceGuard guard(device_);
     Batch& batch = *batches_[collecting_];
+    if (batch.progress == Progress::ready || batch.progress == Progress::idle)
+      return batch.progress == Progress::ready;
+    const DeviceGuard guard(device_);
     advance(collecting_);
     if (batch.progress == Progress::downloading && batch.window.first_part().done())
       batch.progress = Progress::ready;

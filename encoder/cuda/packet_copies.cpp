@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cu264/status.h"
+#include "encoder/stages.h"
 
 namespace cu264::encoder::cuda {
 namespace {
@@ -104,7 +105,7 @@ void PacketCopies::copy_next(Lock& lock) {
 std::vector<std::uint8_t> PacketCopies::bytes_of(const entropy::PackedPicture& packed, bool in_window) {
   std::vector<std::uint8_t> bytes;
   if (packed.failure != 0) return bytes;
-  bytes.reserve(static_cast<std::size_t>(packed.size));
+  bytes.reserve(static_cast<std::size_t>(packed.size) + kRoomForMessages);
   if (in_window) {
     window_->append(packed.offset, end_of(packed), bytes);
     return bytes;

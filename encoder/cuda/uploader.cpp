@@ -74,11 +74,12 @@ void check_on_device(const Frame& frame, int device) {
   }
 }
 
-Uploader::Uploader(const StageParams& params, std::uint8_t* d_rgb, int device)
+Uploader::Uploader(const StageParams& params, std::uint8_t* d_rgb, int device, bool urgent)
     : matrix_(core::make_colour_matrix(params.matrix_coefficients, params.full_range)),
       buffer_bytes_(upload_bytes(params)),
       device_(device),
-      d_rgb_(d_rgb) {}
+      d_rgb_(d_rgb),
+      stream_(urgent ? Stream::Priority::high : Stream::Priority::normal) {}
 
 void Uploader::make_buffers() {
   memory_ = take_pinned(kUploadBuffers * buffer_bytes_);

@@ -18,7 +18,8 @@ void check_on_device(const Frame& frame, int device);
 
 class Uploader {
  public:
-  Uploader(const StageParams& params, std::uint8_t* d_rgb, int device);
+  // `urgent`: what is launched on stream() goes before other work.
+  Uploader(const StageParams& params, std::uint8_t* d_rgb, int device, bool urgent = false);
 
   // Returns where the frame's planes will be for what follows join(): in `d_staging`, or where the caller has
   // them. Memory of kind host has been read when this returns; it waits only while all upload

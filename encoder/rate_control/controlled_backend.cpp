@@ -8,8 +8,7 @@
 namespace cu264::encoder {
 namespace {
 
-constexpr int kMostInInner = 192;  // pictures: three full batches
-constexpr int kLargestBatch = 64;
+constexpr int kMostInInner = kFeedbackDistance / 2;  // pictures: a batch that is coded, and one that waits
 
 // Pictures in the inner backend at once.
 int inner_limit(int inner_capacity, int batch) {
@@ -29,8 +28,7 @@ bool same_analysis(const StageParams& a, const StageParams& b) {
 }  // namespace
 
 int controlled_batch(int batch, std::size_t devices) {
-  return std::clamp(kMostInInner / static_cast<int>(std::max<std::size_t>(devices, 1)), 1,
-                    std::min(batch, kLargestBatch));
+  return std::clamp(kMostInInner / 2 / static_cast<int>(std::max<std::size_t>(devices, 1)), 1, batch);
 }
 
 int controlled_capacity(int inner_capacity, int batch, bool device_output) {
@@ -78,12 +76,15 @@ class ControlledBackend::Pipeline {
 
   void flush() {
     flushed_ = true;
+    analyser_->start();
     advance();
     if (stuck()) drain();
   }
 
   bool ready() {
     advance();
+    // Frames wait to be measured together while there is other work.
+    if (inner_pictures_.empty() || !inner_->working()) analyser_->start();
     return front_is_settled() || (stays_with_inner() && !inner_pictures_.empty() && inner_->ready());
   }
 
@@ -146,11 +147,17 @@ class ControlledBackend::Pipeline {
 
   bool front_is_settled() const { return settled_ > 0; }
 
-  // Does everything that can be done without waiting.
+  // Results are taken when they are needed: while one packet at a time is copied and freed, all of them use
+  // the same memory.
+  bool takes_results() const {
+    return !stays_with_inner() && !inner_pictures_.empty() && !front_is_settled();
+  }
+
+  // Does everything that can be done without waiting, until the oldest picture is settled.
   void advance() {
     for (bool moved = true; moved;) {
       moved = false;
-      while (!stays_with_inner() && !inner_pictures_.empty() && inner_->ready()) take_result(), moved = true;
+      while (takes_results() && inner_->ready()) take_result(), moved = true;
       moved = settle() || moved;
       moved = plan() || moved;
       moved = submit_to_inner() || moved;
@@ -167,6 +174,7 @@ class ControlledBackend::Pipeline {
 
   // Waits for something that brings the oldest picture forward; advance() came before.
   void wait() {
+    analyser_->start();
     const bool plannable = unplanned_ < pictures_.size() && pictures_[unplanned_].can_plan();
     if (plannable && (inner_pictures_.empty() || stuck())) {
       pictures_[unplanned_].measure();

@@ -113,6 +113,7 @@ bool ControlledPicture::settle() {
   unit.hrd_messages = std::move(result.messages);
   if (result.filler_bytes > 0) {
     const std::vector<std::uint8_t> filler = filler_data(static_cast<std::size_t>(result.filler_bytes));
+    unit.slices.reserve(unit.slices.size() + filler.size() + kRoomForMessages);
     unit.slices.insert(unit.slices.end(), filler.begin(), filler.end());
   }
   unit.stats.mean_qp = result.mean_qp;

@@ -54,7 +54,7 @@ std::int64_t buffer_reserve(const HrdParams& hrd) {
 
 bool RateController::can_plan(const PictureControl& control) const {
   const std::uint64_t next = next_number();
-  if (next >= settled_ + kFeedbackDistance) return false;
+  if (next >= settled_ + kFeedbackDistance || next >= reviewed_ + kReviewDistance) return false;
   return next == 0 || settled_ > 0 || !needs_first(control.settings);
 }
 
@@ -63,17 +63,23 @@ bool RateController::waits_for_first() const {
 }
 
 // A picture of few bits, such as a black one, teaches little and makes little be forgotten.
-void RateController::learn(const Picture& settled, int weight) {
-  if (settled.predicted == 0 || settled.size == 0) return;
-  const std::int64_t usual = std::max<std::int64_t>(settled.shares.target, settled.predicted / 4);
-  const std::int64_t kept = kPicturesOfMemory * usual, forgets = kept + settled.predicted;
-  actual_ = scaled(actual_, kept, forgets) + weight * settled.size;
-  predicted_ = scaled(predicted_, kept, forgets) + weight * settled.predicted;
+void RateController::learn(std::int64_t bits, std::int64_t predicted, std::int64_t share, int weight) {
+  if (predicted == 0 || bits == 0) return;
+  const std::int64_t usual = std::max<std::int64_t>(share, predicted / 4);
+  const std::int64_t kept = kPicturesOfMemory * usual, forgets = kept + predicted;
+  actual_ = scaled(actual_, kept, forgets) + weight * bits;
+  predicted_ = scaled(predicted_, kept, forgets) + weight * predicted;
 }
 
 void RateController::learn_before(std::uint64_t number, const PictureControl& control) {
-  if (number > 0 && learned_ == 0 && needs_first(control.settings)) learn(at(learned_++), kWeightOfFirst);
-  while (learned_ + kFeedbackDistance <= number) learn(at(learned_++), 1);
+  if (number > 0 && learned_ == 0 && needs_first(control.settings)) {
+    const Picture& first = at(learned_++);
+    learn(first.size, first.predicted, first.shares.target, kWeightOfFirst);
+  }
+  while (learned_ + kReviewDistance <= number) {
+    const Step& step = step_of(learned_++);
+    learn(step.first, step.planned, step.shares.target, 1);
+  }
 }
 
 RateAccount RateController::account_before(std::uint64_t number, bool reviewing) {
@@ -95,7 +101,7 @@ RateAccount RateController::account_before(std::uint64_t number, bool reviewing)
   for (; next < number; ++next) {
     const Step& before = step_of(next);
     std::int64_t bits = before.reviewed;
-    if (!reviewing)
+    if (!reviewing && next + kReviewDistance > number)
       bits = static_cast<std::int64_t>(Wide{before.planned} * factor >> kFactorBits) + before.overhead;
     account.spend(bits, before.shares);
     account.keep_within(before.shares);
@@ -234,7 +240,8 @@ std::optional<PictureQp> RateController::again(Picture& own, std::int64_t bits) 
 
 std::optional<PictureQp> RateController::review(std::uint64_t number, std::int64_t slice_bytes) {
   Picture& own = at(number);
-  own.size = 8 * slice_bytes;
+  reviewed_ = number + 1;
+  own.size = step_of(number).first = 8 * slice_bytes;
   std::optional<PictureQp> qp;
   const RateAccount account = account_before(number, true);
   if (const auto target = review_target(own, account); target && slice_bytes > 0) {

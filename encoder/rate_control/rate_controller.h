@@ -2,10 +2,10 @@
 // what a picture would take at each QP and how large it became, and its answers depend on nothing else.
 //
 // A picture is planned, coded, reviewed, perhaps coded again, and settled. So that the answers do not depend
-// on how many pictures are in flight, a plan knows true sizes of pictures kFeedbackDistance behind only, and
-// predictions of those between; a review knows the first sizes of all pictures before; and only what settles
-// a picture knows the true sizes of all pictures before. Each of the three is called in the order of the
-// pictures.
+// on how many pictures are in flight, a plan knows true sizes of pictures kFeedbackDistance behind only,
+// first sizes of those kReviewDistance behind, and predictions of those between; a review knows the first
+// sizes of all pictures before; and only what settles a picture knows the true sizes of all pictures before.
+// Each of the three is called in the order of the pictures.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,9 @@
 namespace cu264::encoder {
 
 // At most so many pictures of a stream are planned and not settled.
-inline constexpr int kFeedbackDistance = 320;
+inline constexpr int kFeedbackDistance = 640;
+// At most so many pictures are planned and not reviewed.
+inline constexpr int kReviewDistance = kFeedbackDistance / 2;
 
 // QP is `qp`, and higher by one in the last `raised_rows` macroblock rows.
 struct PictureQp {
@@ -90,19 +92,21 @@ class RateController {
     std::int64_t overhead = 0;  // bits
     std::int64_t planned = 0;   // bits of the slices at the first QP, without correction
     std::int64_t reviewed = 0;  // bits of the access unit, as the review expects them
+    std::int64_t first = 0;     // bits of the slices at the first QP
   };
 
   Step& step_of(std::uint64_t number) { return steps_[static_cast<std::size_t>(number - first_)]; }
   Picture& at(std::uint64_t number) { return pictures_[static_cast<std::size_t>(number - first_)]; }
 
-  void learn(const Picture& settled, int weight);
+  // From bits of slices, what its curve had said of them, and its share of the rate.
+  void learn(std::int64_t bits, std::int64_t predicted, std::int64_t share, int weight);
   void learn_before(std::uint64_t number, const PictureControl& control);
   // Bits of slices that the curve's bits stand for, and the reverse.
   std::int64_t corrected(std::int64_t bits) const { return scaled(bits, actual_, predicted_); }
   std::int64_t uncorrected(std::int64_t bits) const { return scaled(bits, predicted_, actual_); }
 
-  // The account before picture `number`: what was true kFeedbackDistance before, and then what was planned or
-  // reviewed of the pictures between.
+  // The account before picture `number`: what was true kFeedbackDistance before, and then what reviews and
+  // plans expect of the pictures between.
   RateAccount account_before(std::uint64_t number, bool reviewing);
   int target_qp(Picture& own, const RateAccount& account);
   std::optional<std::int64_t> review_target(const Picture& own, const RateAccount& account) const;
@@ -115,6 +119,7 @@ class RateController {
 
   const int mb_height_;
   std::uint64_t first_ = 0;  // of pictures_
+  std::uint64_t reviewed_ = 0;
   std::uint64_t settled_ = 0;
   std::deque<Picture> pictures_;  // those that are not settled, and as many before as a plan looks back
   std::deque<Step> steps_;        // of the same pictures
