@@ -126,7 +126,7 @@ ExitCode edges(EdgesOptions options) {
 }  // namespace
 
 ExitCode edges_verb(const std::vector<std::string>& arguments) {
-  io::capture_av_log();
+  io::set_up_av();
   catch_signals();
   const auto options = parse_edges_options(arguments);
   if (!options) return std::fputs(help_text(edges_help()).c_str(), stdout), ExitCode::done;

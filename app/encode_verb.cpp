@@ -174,7 +174,7 @@ ExitCode encode(EncodeOptions options) {
 }  // namespace
 
 ExitCode encode_verb(const std::vector<std::string>& arguments) {
-  io::capture_av_log();
+  io::set_up_av();
   catch_signals();
   const auto options = parse_encode_options(arguments);
   if (!options) return std::fputs(help_text(encode_help()).c_str(), stdout), ExitCode::done;

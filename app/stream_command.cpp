@@ -119,7 +119,7 @@ ExitCode rewrite_stream(const StreamCommand& command, StreamTool& tool) {
   check_not_a_terminal(command.output);
   command.set_threads(tool);
   catch_signals();
-  io::capture_av_log();
+  io::set_up_av();
   check_overwrite(command.output, command.overwrite);
   io::OutputFile output(command.output);
   std::vector<std::string> notes;
@@ -138,7 +138,7 @@ ExitCode rewrite_stream(const StreamCommand& command, StreamTool& tool) {
 bool read_stream(const StreamCommand& command, const std::vector<StreamTool*>& tools) {
   for (StreamTool* const tool : tools) command.set_threads(*tool);
   catch_signals();
-  io::capture_av_log();
+  io::set_up_av();
   std::vector<std::string> notes;
   try {
     io::remux(command.input, edit_of(tools), nullptr, {}, notes);

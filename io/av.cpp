@@ -59,7 +59,8 @@ void AvOptions::set(const char* name, const std::string& value) {
   if (av_dict_set(&dictionary_, name, value.c_str(), 0) < 0) throw std::bad_alloc();
 }
 
-void capture_av_log() {
+void set_up_av() {
+  av_max_alloc(kLargestAvAllocation);
   av_log_set_level(AV_LOG_ERROR);
   av_log_set_callback(keep_complaint);
 }

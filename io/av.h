@@ -8,6 +8,7 @@ extern "C" {
 #include <libswscale/swscale.h>
 }
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -52,8 +53,13 @@ class AvOptions {
   AVDictionary* dictionary_ = nullptr;
 };
 
-// Keeps libav from writing to stderr; its last message becomes part of the next av_error instead.
-void capture_av_log();
+// No single allocation of libav is larger. A file of a few hundred bytes can ask its demuxers for gigabytes;
+// the largest pictures that the encoder takes need half as much with 16 bits a component.
+inline constexpr std::size_t kLargestAvAllocation = std::size_t{1} << 30;
+
+// Limits libav's allocations in this process, and keeps it from writing to stderr: its last message becomes
+// part of the next av_error instead.
+void set_up_av();
 void forget_av_log();
 
 // The number of errors that libav's demuxers and decoders have logged so far, in the whole process, and the

@@ -47,7 +47,7 @@ void read_all(const cu264::io::ReaderOptions& options) {
 }  // namespace
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
-  cu264::io::capture_av_log();
+  cu264::io::set_up_av();
   return 0;
 }
 

@@ -63,7 +63,7 @@ void rewrite(const std::string& input, int which, const char* extension) {
 }  // namespace
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
-  cu264::io::capture_av_log();
+  cu264::io::set_up_av();
   return 0;
 }
 

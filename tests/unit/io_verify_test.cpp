@@ -59,7 +59,7 @@ Written write_file(Container container, const std::string& name) {
 }
 
 std::string verdict(const Written& written, Container container) {
-  capture_av_log();
+  set_up_av();
   try {
     verify_file(written.path, "file", container, kWidth, kHeight, written.hashes);
     return "good";
