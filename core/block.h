@@ -92,6 +92,29 @@ CU264_HD int zigzag_to_raster(int k) {
   return table[k];
 }
 
+// Raster index (8 * y + x) of the k-th coefficient of the 8x8 zigzag scan of a frame macroblock (H.264 table
+// 8-14).
+CU264_HD constexpr int zigzag8x8_to_raster(int k) {
+  constexpr std::uint8_t table[64] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,
+                                      12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6,  7,  14, 21, 28,
+                                      35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
+                                      58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
+  return table[k];
+}
+
+// The levels of an 8x8 block lie in the slots of its four 4x4 blocks as CAVLC codes them, interleaved
+// (7.3.5.3.2): level k of the scan is level interleaved_level(k) of the 8x8 block's slot
+// interleaved_block(k). So a 4x4 block's level j is level 4 * j + block of the 8x8 block, and a coder that
+// takes an 8x8 block as one of 64 coefficients, as CABAC does, reads level k there. total_coeff and
+// nonzero_blocks are those of the interleaved blocks, which is what CAVLC's nC counts; for CABAC, all four
+// blocks of an 8x8 block count as coded where its bit of coded_block_pattern is set.
+CU264_HD constexpr int interleaved_block(int k) {
+  return k & 3;
+}
+CU264_HD constexpr int interleaved_level(int k) {
+  return k >> 2;
+}
+
 // A slice is a band of whole macroblock rows: slice s of n covers rows [first(s), first(s + 1)).
 CU264_HD int slice_first_row(int slice, int slices, int mb_height) {
   return static_cast<int>(static_cast<std::int64_t>(slice) * mb_height / slices);
