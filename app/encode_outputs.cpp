@@ -70,9 +70,12 @@ EncodeOutputs::EncodeOutputs(const EncodeOptions& options, const Config& config,
 }
 
 void EncodeOutputs::begin_statistics(const Config& config) {
-  io::Json settings = {{"qp", config.qp},           {"preset", name_of(config.preset)},
-                       {"profile", "baseline"},     {"slices", config.slices},
-                       {"deblock", config.deblock}, {"threads", config.threads}};
+  io::Json settings = {{"qp", config.qp},
+                       {"preset", name_of(config.preset)},
+                       {"profile", config.profile == Profile::baseline ? "baseline" : "high"},
+                       {"slices", config.slices},
+                       {"deblock", config.deblock},
+                       {"threads", config.threads}};
   add_rate(config, settings);
   io::Json video = {{"width", video_.width},
                     {"height", video_.height},

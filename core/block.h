@@ -22,9 +22,15 @@ inline constexpr int kLevelsPerMacroblock = kBlocksPerMacroblock * kLevelsPerBlo
 // are zero.
 inline constexpr int kTotalCoeffStride = 32;
 
-enum class MacroblockKind : std::uint8_t { intra4x4, intra16x16, pcm };
+enum class MacroblockKind : std::uint8_t { intra4x4, intra16x16, pcm, intra8x8 };
 
-// Intra4x4PredMode (H.264 table 8-2)
+// mb_type I_NxN (table 7-11). Only such macroblocks have modes for each block, and in pictures of this
+// encoder transform_size_8x8_flag is 1 in Intra_8x8 alone.
+CU264_HD constexpr bool is_i_nxn(MacroblockKind kind) {
+  return kind == MacroblockKind::intra4x4 || kind == MacroblockKind::intra8x8;
+}
+
+// Intra4x4PredMode (H.264 table 8-2); Intra8x8PredMode has the same values (table 8-3)
 enum Intra4x4Mode : int {
   kIntra4x4Vertical,
   kIntra4x4Horizontal,
@@ -64,9 +70,11 @@ struct alignas(16) MacroblockRecord {
   std::uint8_t coded_block_pattern = 0;  // bits 0..3 CodedBlockPatternLuma, bits 4..5 CodedBlockPatternChroma
   std::uint8_t qp = 0;                   // QP_Y in force, as a decoder derives it
   std::int8_t mb_qp_delta = 0;
-  std::uint8_t reserved[2] = {};
-  std::uint8_t intra4x4_pred_mode[16] =
-      {};                            // by luma4x4BlkIdx; kIntra4x4Dc in the other kinds (H.264 8.3.1.1)
+  bool transform_8x8_mode = false;  // the PPS's flag: then I_NxN has transform_size_8x8_flag
+  std::uint8_t reserved = 0;
+  // By luma4x4BlkIdx; in Intra_8x8 the mode of the 8x8 block that the block is a part of; kIntra4x4Dc in the
+  // other kinds (H.264 8.3.1.1, 8.3.2.1)
+  std::uint8_t intra4x4_pred_mode[16] = {};
   std::uint32_t nonzero_blocks = 0;  // bit s: slot s has a non-zero level
   std::uint32_t reserved2 = 0;
 };

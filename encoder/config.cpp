@@ -34,6 +34,10 @@ Colour coded_colour(const Config& config) {
   return colour;
 }
 
+bool uses_transform_8x8(const Config& config) {
+  return config.profile == Profile::high;
+}
+
 AdaptiveQuantisation coded_aq(const Config& config) {
   if (config.aq != AdaptiveQuantisation::automatic) return config.aq;
   const bool wanted = (config.crf || config.bitrate > 0) && config.edge_guided == 0;
@@ -103,8 +107,10 @@ void validate(const Config& config) {
   require_range("width", config.width, 1, kMaxSide);
   require_range("height", config.height, 1, kMaxSide);
   require_range("qp", config.qp, 0, 51);
-  name_of(config.preset), name_of(config.aq), name_of(config.headers), name_of(config.backend);
-  require(config.profile == Profile::baseline, "unknown profile", "use baseline");
+  name_of(config.preset), name_of(config.profile), name_of(config.aq), name_of(config.headers);
+  name_of(config.backend);
+  require(config.profile != Profile::high || config.cavlc, "High profile is coded with CAVLC so far",
+          "set cavlc as well");
   const int rows = macroblocks(config.height);
   require(config.slices >= 1 && config.slices <= rows,
           std::to_string(config.slices) + " slices do not fit a picture of " + std::to_string(rows) +

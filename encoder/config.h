@@ -29,6 +29,7 @@ void validate(const Config& config);
 
 // The name as Config::set takes it. Throws Error(invalid_argument) for a value outside the enumeration.
 const char* name_of(Preset preset);
+const char* name_of(Profile profile);
 const char* name_of(PixelFormat format);
 const char* name_of(AdaptiveQuantisation aq);
 const char* name_of(HeaderPlacement placement);
@@ -38,6 +39,9 @@ const char* name_of(BackendChoice backend);
 // that RGB is converted by if Config leaves it unspecified.
 bool converts_rgb(const Config& config);
 Colour coded_colour(const Config& config);
+
+// Whether macroblocks may have the 8x8 transform.
+bool uses_transform_8x8(const Config& config);
 
 // Config::aq with `automatic` resolved.
 AdaptiveQuantisation coded_aq(const Config& config);

@@ -24,7 +24,7 @@ struct Named {
 
 constexpr Named<Preset> kPresets[] = {
     {"fast", Preset::fast}, {"balanced", Preset::balanced}, {"best", Preset::best}};
-constexpr Named<Profile> kProfiles[] = {{"baseline", Profile::baseline}};
+constexpr Named<Profile> kProfiles[] = {{"baseline", Profile::baseline}, {"high", Profile::high}};
 constexpr Named<BackendChoice> kBackends[] = {
     {"auto", BackendChoice::automatic}, {"cuda", BackendChoice::cuda}, {"cpu", BackendChoice::cpu}};
 constexpr Named<HeaderPlacement> kPlacements[] = {{"first", HeaderPlacement::first_packet},
@@ -240,8 +240,11 @@ constexpr Entry kEntries[] = {
     {{"preset", "fast|balanced|best", "how thoroughly modes and levels are searched (balanced)",
       Group::coding},
      [](Config& config, const Value& value) { config.preset = parse_name(value, kPresets); }},
-    {{"profile", "NAME", "baseline: Constrained Baseline (baseline)", Group::coding},
+    {{"profile", "baseline|high", "baseline: Constrained Baseline; high: with the 8x8 transform (baseline)",
+      Group::coding},
      [](Config& config, const Value& value) { config.profile = parse_name(value, kProfiles); }},
+    {{"cavlc", "on|off", "CAVLC also where the profile allows CABAC (off)", Group::coding, "on"},
+     [](Config& config, const Value& value) { config.cavlc = parse_name(value, kSwitches); }},
     {{"slices", "N", "slices a picture (1)", Group::coding},
      [](Config& config, const Value& value) { config.slices = parse_integer(value, 1, kMaxSide / 16); }},
     {{"edge-guided", "0..3",
@@ -335,6 +338,13 @@ const char* name_of(Preset preset) {
     if (named.value == preset) return named.name;
   }
   throw Error(ErrorCode::invalid_argument, "unknown preset", "use fast, balanced or best");
+}
+
+const char* name_of(Profile profile) {
+  for (const auto& named : kProfiles) {
+    if (named.value == profile) return named.name;
+  }
+  throw Error(ErrorCode::invalid_argument, "unknown profile", "use baseline or high");
 }
 
 const char* name_of(AdaptiveQuantisation aq) {

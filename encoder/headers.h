@@ -19,7 +19,7 @@ inline constexpr int kNalRefIdc = 3;
 std::vector<std::uint8_t> sps_rbsp(const Config& config, int level_idc);
 
 // Picture parameter set (H.264 7.3.2.2).
-std::vector<std::uint8_t> pps_rbsp();
+std::vector<std::uint8_t> pps_rbsp(const Config& config);
 
 // user_data_unregistered (H.264 D.1.7): names the encoder and those settings that decide the bytes.
 std::vector<std::uint8_t> sei_rbsp(const Config& config);

@@ -29,6 +29,15 @@ Error built_without_cuda() {
 }
 #endif
 
+#if defined(CU264_WITH_CUDA)
+// The CUDA backend has no kernels for the 8x8 transform.
+void refuse_transform_8x8(const StageParams& params) {
+  if (!params.transform_8x8_mode) return;
+  throw Error(ErrorCode::device_unavailable, "the cuda backend does not have the 8x8 transform",
+              "use the cpu backend, or the profile baseline");
+}
+#endif
+
 // Puts rate control in front of a backend, if the pictures come with it.
 template <class Opened>
 void add_control(Opened& opened, const StageParams& params, encoder::ControlledBackend::MakeAnalyser analyser,
@@ -60,6 +69,7 @@ StageParams with_controlled_batch(StageParams params, const std::vector<int>& de
 
 OpenedBackend open_cuda([[maybe_unused]] const Config& config, [[maybe_unused]] const StageParams& params) {
 #if defined(CU264_WITH_CUDA)
+  refuse_transform_8x8(params);
   const std::vector<int> devices = devices_of(config);
   OpenedBackend opened;
   opened.name = "cuda";
@@ -163,6 +173,7 @@ LaneBackend open_lane([[maybe_unused]] const LaneChoice& choice, StageParams par
   params.sleeps = true;
 #if defined(CU264_WITH_CUDA)
   if (choice.name == "cuda") {
+    refuse_transform_8x8(params);
     const int best = cuda::choose_batch(params, {device});
     lane.batch = params.batch != 0 ? params.batch : std::max(1, best / side_by_side);
     if (params.controls_rate) lane.batch = controlled_batch(lane.batch, 1);
@@ -187,8 +198,9 @@ MemoryRequirement memory_required(const Config& config) {
   encoder::validate(config);
 #if defined(CU264_WITH_CUDA)
   const std::vector<int> devices = devices_of(config);
-  return encoder::cuda::memory_required(with_controlled_batch(encoder::stage_params(config), devices),
-                                        devices);
+  const StageParams params = encoder::stage_params(config);
+  refuse_transform_8x8(params);
+  return encoder::cuda::memory_required(with_controlled_batch(params, devices), devices);
 #else
   throw built_without_cuda();
 #endif

@@ -27,6 +27,7 @@ struct Intra4x4Canvas {
 
 static inline void load_canvas(const MacroblockContext& mb, Intra4x4Canvas& canvas) {
   std::memcpy(canvas.at(-1, -1), mb.luma_above, sizeof mb.luma_above);
+  std::memcpy(canvas.at(16, -1), mb.luma_above_right, sizeof mb.luma_above_right);
   for (int y = 0; y < 16; ++y) *canvas.at(-1, y) = mb.luma_left[1 + y];
 }
 
@@ -106,13 +107,13 @@ static inline void mark_intra4x4_block(const MacroblockContext& mb, int block,
 // Modes are compared with levels of the dead zone. Where the preset has RDOQ, only the chosen mode is
 // quantised by it. Fills `candidate` except for its cost, unless the search is abandoned for Intra_16x16,
 // whose cost by SATD is intra16x16_cost.
-static inline core::Intra4x4Result search_intra4x4(MacroblockContext& mb, core::Intra4x4Stop stop,
+static inline core::IntraNxNResult search_intra4x4(MacroblockContext& mb, const core::IntraNxNStop& stop,
                                                    std::uint32_t intra16x16_cost, LumaCandidate& candidate) {
   const bool by_rd = mb.search.rd_candidates > 0;
   Intra4x4Canvas canvas;
   load_canvas(mb, canvas);
   core::MacroblockRecord record;
-  core::Intra4x4Result result;
+  core::IntraNxNResult result;
   candidate.kind = core::MacroblockKind::intra4x4;
   candidate.nonzero_blocks = 0;
   candidate.total_coeff[0] = 0;
@@ -165,8 +166,8 @@ static inline core::Intra4x4Result search_intra4x4(MacroblockContext& mb, core::
     } else {
       const auto cost_of = [&](int error, int mode, const std::int16_t* block_levels) {
         const int block_bits = mb.rate.block_bits(block_levels, core::BlockCategory::luma_4x4, context);
-        return core::intra4x4_block_cost(error, mb.rate.intra4x4_mode_bits(mode, predicted), block_bits,
-                                         mb.rd_lambda);
+        return core::intra_nxn_block_cost(error, mb.rate.intra4x4_mode_bits(mode, predicted), block_bits,
+                                          mb.rd_lambda);
       };
       const int tried = core::count_worth(ranks, mb.search.rd_candidates, core::kWorthIntra4x4Mode);
       std::uint32_t best = UINT32_MAX;
@@ -193,6 +194,7 @@ static inline core::Intra4x4Result search_intra4x4(MacroblockContext& mb, core::
         best = cost_of(error, chosen, levels);
       }
       result.cost += best;
+      if (result.cost >= stop.cost_limit) return result;
       for (int i = 0; i < 4; ++i) std::memcpy(canvas.at(x, y + i), kept + 4 * i, 4);
     }
 

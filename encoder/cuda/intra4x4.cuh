@@ -186,7 +186,7 @@ struct HalfTally {
   unsigned bits_and_pattern = 0;  // mode bits, and the pattern << StepBlock::kPatternShift
   std::int64_t cost = 0;
 
-  __device__ void finish(core::Intra4x4Result& result) const {
+  __device__ void finish(core::IntraNxNResult& result) const {
     const unsigned first = __shfl_sync(kWarp, bits_and_pattern, 0),
                    second = __shfl_sync(kWarp, bits_and_pattern, 16);
     result.pattern = static_cast<int>((first | second) >> StepBlock::kPatternShift);
@@ -221,13 +221,13 @@ __device__ void finish_step(WarpState<kRd>& s, const SearchConstants& constants,
 // stop(cost by SATD so far) says whether the search is abandoned. Its answer for the same cost may change
 // during the search.
 template <bool kRd, class MacroblockMarks, class Stop>
-__device__ core::Intra4x4Result search_intra4x4_by_satd(WarpState<kRd>& s, const SearchConstants& constants,
+__device__ core::IntraNxNResult search_intra4x4_by_satd(WarpState<kRd>& s, const SearchConstants& constants,
                                                         const LaneIndices& lane, const Intra4x4Lane& mine,
                                                         const HadamardMatrix& matrix,
                                                         const LaneQuantiser& quantiser,
                                                         const MacroblockPosition& position,
                                                         const MacroblockMarks& marks, Stop stop) {
-  core::Intra4x4Result result;
+  core::IntraNxNResult result;
   HalfTally tally;
   const unsigned neighbours = neighbour_bits(position);
 #pragma unroll 1
@@ -279,19 +279,19 @@ __device__ CodedHalf weigh_block(const SearchConstants& constants, const WarpRat
   const int block_bits =
       half_sum_of_small(lane, rate.share(lane, level_in_order, core::BlockCategory::luma_4x4, context));
   const int squared_error = half_sum(lane, (source - coded.sample) * (source - coded.sample));
-  coded.cost = core::intra4x4_block_cost(squared_error, rate.intra4x4_mode_bits(mode, block.predicted_mode),
-                                         block_bits, constants.rd_lambda);
+  coded.cost = core::intra_nxn_block_cost(squared_error, rate.intra4x4_mode_bits(mode, block.predicted_mode),
+                                          block_bits, constants.rd_lambda);
   return coded;
 }
 
 template <bool kRdoq, class MacroblockMarks, class Stop>
-__device__ core::Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const SearchConstants& constants,
+__device__ core::IntraNxNResult search_intra4x4_by_rd(WarpState<true>& s, const SearchConstants& constants,
                                                       const WarpRate<kRdoq>& rate, const LaneIndices& lane,
                                                       const Intra4x4Lane& mine, const HadamardMatrix& matrix,
                                                       const LaneQuantiser& quantiser,
                                                       const MacroblockPosition& position,
                                                       const MacroblockMarks& marks, Stop stop) {
-  core::Intra4x4Result result;
+  core::IntraNxNResult result;
   HalfTally tally;
   const unsigned neighbours = neighbour_bits(position);
 #pragma unroll 1

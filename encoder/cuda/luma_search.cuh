@@ -29,7 +29,7 @@ __device__ void take_intra16x16(WarpState<kRd>& s, const LaneIndices& lane, Macr
 
 template <bool kRd>
 __device__ void take_intra4x4(WarpState<kRd>& s, const LaneIndices& lane, MacroblockResult& result,
-                              const core::Intra4x4Result& found) {
+                              const core::IntraNxNResult& found) {
   result.record.kind = core::MacroblockKind::intra4x4;
   result.record.coded_block_pattern |= static_cast<std::uint8_t>(found.pattern);
   result.mode_bits = found.mode_bits;
@@ -121,6 +121,7 @@ struct LumaSearch {
   LumaStart start;
   Preparation preparation;
   MacroblockResult& result;
+  static constexpr bool kHasIntra8x8 = false;
 
   __device__ const SearchRate& rate() const { return constants.rate; }
   __device__ int satd_lambda() const { return constants.satd_lambda; }
@@ -129,9 +130,9 @@ struct LumaSearch {
   __device__ core::EarlyDecision early_decision() const { return constants.search.early_decision; }
 
   template <class Stop>
-  __device__ core::Intra4x4Result search_intra4x4(Stop stop) {
+  __device__ core::IntraNxNResult search_intra4x4(Stop stop) {
     const auto stop_here = [&](unsigned cost) { return stop(cost, preparation.highest_cost()); };
-    core::Intra4x4Result found;
+    core::IntraNxNResult found;
     if constexpr (kRd) {
       found = search_intra4x4_by_rd<kRdoq>(s, constants, {mine.lengths}, mine.lane, mine.intra4x4,
                                            mine.matrix, mine.luma, position, preparation.marks, stop_here);
@@ -160,7 +161,7 @@ struct LumaSearch {
     return choice;
   }
 
-  __device__ void take_intra4x4(const core::Intra4x4Result& found, std::int64_t cost) {
+  __device__ void take_intra4x4(const core::IntraNxNResult& found, std::int64_t cost) {
     result.cost += cost;
     if (kRd && mine.lane.lane < 16) {  // restores what trying Intra_16x16 has overwritten
       s.luma_counts.at(core::luma_block_x(mine.lane.lane), core::luma_block_y(mine.lane.lane)) =

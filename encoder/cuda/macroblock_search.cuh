@@ -23,7 +23,7 @@ struct PcmSearch {
   static constexpr __device__ bool by_rd() { return kRd; }
   __device__ std::int64_t cost() const { return result.cost; }
 
-  __device__ bool dc_is_clipped() const {
+  __device__ bool any_is_clipped() const {
     int level = 0;
     if (lane.lane < 16) {
       if (result.record.kind == core::MacroblockKind::intra16x16)

@@ -281,7 +281,7 @@ TEST(Headers, HrdParametersAreThoseOfTheBuffer) {
 }
 
 TEST(Headers, PpsIsCavlcWithFilterControl) {
-  Reader r(cu264::encoder::pps_rbsp());
+  Reader r(cu264::encoder::pps_rbsp({}));
   EXPECT_EQ(r.ue(), 0u);  // pic_parameter_set_id
   EXPECT_EQ(r.ue(), 0u);  // seq_parameter_set_id
   EXPECT_EQ(r.u(1), 0u);  // entropy_coding_mode_flag
