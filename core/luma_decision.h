@@ -33,7 +33,7 @@ CU264_HD bool intra_nxn_is_sure(EarlyDecision early, std::uint32_t intra_nxn, st
 // Where SATD decides: Intra_4x4 must come below this share of Intra_16x16's, in 16ths, because SATD does not
 // see what sixteen blocks of levels cost more; and likewise the other pairs.
 inline constexpr int kBetterIntra4x4 = 15;
-inline constexpr int kBetterIntra8x8 = 16;
+inline constexpr int kBetterIntra8x8 = 15;
 inline constexpr int kBetterIntra4x4Than8x8 = 15;
 
 // The right side does not change from block to block, so a search computes it once.
@@ -159,7 +159,13 @@ CU264_FLOW void decide_luma_by_rd(Search& search) {
     if (is_small) cost = small_cost;
   }
   bool is_nxn = is_small || is_large;
-  if (!is_nxn || !intra_nxn_is_sure(early, is_small ? small.satd_cost : large.satd_cost, satd)) {
+  std::uint32_t nxn_satd = small.satd_cost;
+  if (!is_small) {
+    // The bits of sixteen modes outweigh the header; those of four do not, and the header decides about flat
+    // macroblocks.
+    nxn_satd = large.satd_cost + header_cost_by_satd(search, MacroblockKind::intra8x8, large);
+  }
+  if (!is_nxn || !intra_nxn_is_sure(early, nxn_satd, satd)) {
     const ModeChoice whole = search.choose_intra16x16(ranks, cost);
     is_nxn = is_nxn && cost < whole.cost;
     if (!is_nxn) search.take_intra16x16(whole);

@@ -122,8 +122,10 @@ static inline core::IntraNxNResult search_intra4x4(MacroblockContext& mb, const 
     const int bx = core::luma_block_x(block), by = core::luma_block_y(block), x = 4 * bx, y = 4 * by;
     const core::Intra4x4Neighbours available = {bx > 0 || mb.left, by > 0 || mb.above,
                                                 (bx > 0 || mb.left) && (by > 0 || mb.above)};
-    const bool above_right = core::intra4x4_above_right_available(block, mb.above, false);
-    const bool avoid = core::intra4x4_avoids_above_right(block, mb.above_right);
+    const bool reads_far = mb.rate.transform_8x8_mode;  // the macroblock above and to the right
+    const bool above_right =
+        core::intra4x4_above_right_available(block, mb.above, reads_far && mb.above_right);
+    const bool avoid = !reads_far && core::intra4x4_avoids_above_right(block, mb.above_right);
     Intra4x4Predictions predictions;
     predict_all_modes(canvas, x, y, available, above_right, predictions);
 

@@ -176,9 +176,9 @@ TEST(LumaDecision, ByRdTheThirdCandidateTakesPart) {
   for (int i = 0; i < 50000; ++i) {
     MadeUpSearch search;
     search.has8x8 = true;
-    search.satd16x16 = random() % 64;
-    search.satd8x8 = random() % 64;
-    search.satd4x4 = random() % 64;
+    search.satd16x16 = random() % 200;
+    search.satd8x8 = random() % 200;
+    search.satd4x4 = random() % 200;
     search.cost16x16 = random() % 4000;
     search.cost8x8 = random() % 4000;
     search.cost4x4 = i % 5 == 0 ? search.cost8x8 : random() % 4000;
@@ -197,7 +197,8 @@ TEST(LumaDecision, ByRdTheThirdCandidateTakesPart) {
       ASSERT_EQ(search.asked_to_beat, kNothingToBeat);
       continue;
     }
-    if (4 * (small ? search.satd4x4 : search.satd8x8) < 3 * search.satd16x16) {
+    const auto satd_header = static_cast<std::uint32_t>(2 * (header_bits(search.pattern) + 1));
+    if (4 * (small ? search.satd4x4 : search.satd8x8 + satd_header) < 3 * search.satd16x16) {
       ASSERT_EQ(search.done, smaller);
       ++outcomes[small];
     } else {
