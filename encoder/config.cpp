@@ -34,6 +34,10 @@ Colour coded_colour(const Config& config) {
   return colour;
 }
 
+bool uses_cabac(const Config& config) {
+  return config.profile != Profile::baseline && !config.cavlc;
+}
+
 bool uses_transform_8x8(const Config& config) {
   return config.profile == Profile::high;
 }
@@ -148,6 +152,8 @@ void validate(const Config& config) {
   require(config.level_idc == 0 || is_level(config.level_idc),
           "there is no level_idc " + std::to_string(config.level_idc),
           "use ten times a level of H.264, or 0");
+  require(!uses_cabac(config) || (!config.encryption && !config.watermark),
+          "encryption and watermarks work on CAVLC", "use the profile baseline, or cavlc");
   if (config.encryption) {
     require(config.encryption->parts.any(), "nothing to encrypt", "name signs, modes or codewords");
   }

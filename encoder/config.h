@@ -40,6 +40,9 @@ const char* name_of(BackendChoice backend);
 bool converts_rgb(const Config& config);
 Colour coded_colour(const Config& config);
 
+// Whether slices are coded with CABAC.
+bool uses_cabac(const Config& config);
+
 // Whether macroblocks may have the 8x8 transform.
 bool uses_transform_8x8(const Config& config);
 

@@ -15,6 +15,7 @@ namespace cu264::encoder {
 namespace {
 
 constexpr int kProfileBaseline = 66;
+constexpr int kProfileMain = 77;
 constexpr int kProfileHigh = 100;
 constexpr int kUnspecified = 2;  // in the code points of H.273
 constexpr int kVideoFormatUnspecified = 5;
@@ -132,10 +133,10 @@ std::vector<std::uint8_t> sps_rbsp(const Config& config, int level_idc) {
   const int crop_bottom = (mb_height * 16 - coded_side(config.height)) / 2;
 
   RbspWriter w;
-  const bool high = config.profile == Profile::high;
+  const bool baseline = config.profile == Profile::baseline, high = config.profile == Profile::high;
   const bool flag_of_1b = level_1b && !high;  // tells level 1b from 1.1; High has level_idc 9 (H.264 A.3.1)
-  w.u(8, high ? kProfileHigh : kProfileBaseline);
-  w.flag(!high);       // constraint_set0_flag
+  w.u(8, baseline ? kProfileBaseline : high ? kProfileHigh : kProfileMain);
+  w.flag(baseline);    // constraint_set0_flag
   w.flag(!high);       // constraint_set1_flag: with profile 66, Constrained Baseline (H.264 A.2.1.1)
   w.flag(false);       // constraint_set2_flag
   w.flag(flag_of_1b);  // constraint_set3_flag
@@ -173,10 +174,11 @@ std::vector<std::uint8_t> sps_rbsp(const Config& config, int level_idc) {
 }
 
 std::vector<std::uint8_t> pps_rbsp(const Config& config) {
+  const bool cabac = uses_cabac(config);
   RbspWriter w;
   w.ue(0);        // pic_parameter_set_id
   w.ue(0);        // seq_parameter_set_id
-  w.flag(false);  // entropy_coding_mode_flag: CAVLC
+  w.flag(cabac);  // entropy_coding_mode_flag
   w.flag(false);  // bottom_field_pic_order_in_frame_present_flag
   w.ue(0);        // num_slice_groups_minus1
   w.ue(0);        // num_ref_idx_l0_default_active_minus1

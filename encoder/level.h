@@ -15,9 +15,9 @@ struct StreamLevel {
 
 // The lowest level that allows the picture's size, its sides, one reference frame and the macroblock rate.
 // With a bit rate of 0, which means unknown, as with a constant QP, MaxBR is not considered; nor is MaxCPB
-// without a buffer.
+// without a buffer. `slices` of a picture are limited in Main (A.3.3); 0 for Baseline.
 StreamLevel choose_level(int mb_width, int mb_height, Rational frame_rate, std::int64_t bits_per_second = 0,
-                         std::int64_t buffer_bits = 0);
+                         std::int64_t buffer_bits = 0, int slices = 0);
 
 // The level that Config::level_idc asks for, or the lowest. Throws Error(invalid_argument) if the stream
 // exceeds the one that is asked for.

@@ -30,11 +30,16 @@ Error built_without_cuda() {
 #endif
 
 #if defined(CU264_WITH_CUDA)
-// The CUDA backend has no kernels for the 8x8 transform.
-void refuse_transform_8x8(const StageParams& params) {
-  if (!params.transform_8x8_mode) return;
-  throw Error(ErrorCode::device_unavailable, "the cuda backend does not have the 8x8 transform",
-              "use the cpu backend, or the profile baseline");
+// The CUDA backend has no kernels for CABAC and for the 8x8 transform.
+void refuse_main_and_high(const StageParams& params) {
+  if (params.cabac) {
+    throw Error(ErrorCode::device_unavailable, "the cuda backend does not code CABAC",
+                "use the cpu backend, the profile baseline, or cavlc");
+  }
+  if (params.transform_8x8_mode) {
+    throw Error(ErrorCode::device_unavailable, "the cuda backend does not have the 8x8 transform",
+                "use the cpu backend, or another profile");
+  }
 }
 #endif
 
@@ -69,7 +74,7 @@ StageParams with_controlled_batch(StageParams params, const std::vector<int>& de
 
 OpenedBackend open_cuda([[maybe_unused]] const Config& config, [[maybe_unused]] const StageParams& params) {
 #if defined(CU264_WITH_CUDA)
-  refuse_transform_8x8(params);
+  refuse_main_and_high(params);
   const std::vector<int> devices = devices_of(config);
   OpenedBackend opened;
   opened.name = "cuda";
@@ -108,6 +113,10 @@ OpenedBackend open_cpu(const Config& config, const StageParams& params, std::str
 namespace encoder {
 
 OpenedBackend open_backend(const Config& config, const StageParams& params) {
+  if (params.cabac && params.entropy_kernel != nullptr) {
+    throw Error(ErrorCode::unsupported, "the published kernels code CAVLC",
+                "use the profile baseline, or cavlc");
+  }
   if (config.backend == BackendChoice::cpu) return open_cpu(config, params, "asked for");
   // To name a device or a kernel, or to want packets on a device, is to ask for CUDA.
   const bool wants_device =
@@ -173,7 +182,7 @@ LaneBackend open_lane([[maybe_unused]] const LaneChoice& choice, StageParams par
   params.sleeps = true;
 #if defined(CU264_WITH_CUDA)
   if (choice.name == "cuda") {
-    refuse_transform_8x8(params);
+    refuse_main_and_high(params);
     const int best = cuda::choose_batch(params, {device});
     lane.batch = params.batch != 0 ? params.batch : std::max(1, best / side_by_side);
     if (params.controls_rate) lane.batch = controlled_batch(lane.batch, 1);
@@ -199,7 +208,7 @@ MemoryRequirement memory_required(const Config& config) {
 #if defined(CU264_WITH_CUDA)
   const std::vector<int> devices = devices_of(config);
   const StageParams params = encoder::stage_params(config);
-  refuse_transform_8x8(params);
+  refuse_main_and_high(params);
   return encoder::cuda::memory_required(with_controlled_batch(params, devices), devices);
 #else
   throw built_without_cuda();

@@ -32,6 +32,7 @@ StageParams stage_params(const Config& config) {
   params.aq = aq_params(config);
   params.controls_rate = controls_rate(config);
   params.slices = config.slices;
+  params.cabac = uses_cabac(config);
   params.reconstruction = config.reconstruction;
   params.threads = config.threads;
   params.batch = config.batch;

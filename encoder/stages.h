@@ -37,6 +37,7 @@ struct StageParams {
   bool transform_8x8_mode = false;
   std::optional<AqParams> aq;  // not set: every macroblock has the picture's QP; raised_rows need it set
   int slices = 1;
+  bool cabac = false;  // the slices are coded with CABAC instead of CAVLC
   bool reconstruction = false;
   int threads = 0;
   int batch = 0;  // as Config::batch

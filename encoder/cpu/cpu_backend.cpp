@@ -16,6 +16,8 @@
 
 #include "common/bitstream/nal_unit.h"
 #include "core/bits.h"
+#include "core/cabac_encoder.h"
+#include "core/nal.h"
 #include "core/slice_header.h"
 #include "encoder/cpu/ingest.h"
 #include "encoder/cpu/reconstruct_slice.h"
@@ -23,6 +25,7 @@
 #include "encoder/headers.h"
 #include "encoder/output_picture.h"
 #include "encoder/stages.h"
+#include "entropy/cabac/cabac_slice_coder.h"
 #include "entropy/cavlc/slice_coder.h"
 #include "vision/half_size_steps.h"
 
@@ -65,16 +68,32 @@ int pictures_in_flight(int threads, int slices) {
   return threads == 1 ? 1 : (threads + slices - 1) / slices + 4;
 }
 
+// A picture of CABAC that has too many bins for its bytes ends with cabac_zero_words (H.264 7.4.2.10). These
+// belong to its last NAL unit. `bytes` counts the NAL units without their start codes.
+void append_zero_words(std::uint64_t bins, std::size_t bytes, int macroblocks,
+                       std::vector<std::uint8_t>& nal_units) {
+  const std::uint64_t words = core::cabac_zero_words(bins, bytes, static_cast<std::uint64_t>(macroblocks));
+  for (std::uint64_t i = 0; i < words; ++i)
+    nal_units.insert(nal_units.end(), {0, 0, core::kEmulationPreventionByte});
+}
+
 // Joins the slices in order and adds up their statistics. `scratch` grows to the largest picture and keeps
 // its memory.
-CodedAccessUnit pack(const std::vector<SliceWork>& slices, std::vector<std::uint8_t>& scratch, int qp) {
+CodedAccessUnit pack(const std::vector<SliceWork>& slices, std::vector<std::uint8_t>& scratch, int qp,
+                     int macroblocks) {
   CodedAccessUnit unit;
   unit.stats.qp = qp;
   scratch.clear();
+  std::uint64_t bins = 0;
+  std::size_t nal_bytes = 0;
   for (const SliceWork& slice : slices) {
     // The first slice may begin the access unit, which needs the long start code (H.264 B.1.2).
+    const bool long_start_code = &slice == slices.data();
+    const std::size_t before = scratch.size();
     bitstream::append_nal(scratch, kNalRefIdc, bitstream::kNalSliceIdr, {slice.payload.get(), slice.size},
-                          &slice == slices.data());
+                          long_start_code);
+    nal_bytes += scratch.size() - before - (long_start_code ? 4 : 3);
+    bins += slice.stats.bins;
     unit.stats.intra4x4_mbs += slice.stats.intra4x4_mbs;
     unit.stats.intra8x8_mbs += slice.stats.intra8x8_mbs;
     unit.stats.intra16x16_mbs += slice.stats.intra16x16_mbs;
@@ -82,6 +101,7 @@ CodedAccessUnit pack(const std::vector<SliceWork>& slices, std::vector<std::uint
     unit.stats.header_bits += slice.stats.header_bits;
     unit.stats.residual_bits += slice.stats.residual_bits;
   }
+  append_zero_words(bins, nal_bytes, macroblocks, scratch);
   unit.slices = scratch;
   return unit;
 }
@@ -104,7 +124,9 @@ class CpuBackend final : public Backend {
         const int rows = core::slice_first_row(s + 1, params.slices, params.mb_height) -
                          core::slice_first_row(s, params.slices, params.mb_height);
         SliceWork& slice = work.slices[static_cast<std::size_t>(s)];
-        slice.capacity = entropy::max_slice_rbsp_bytes(rows * params.mb_width);
+        const int macroblocks = rows * params.mb_width;
+        slice.capacity = params.cabac ? entropy::max_cabac_slice_rbsp_bytes(macroblocks)
+                                      : entropy::max_slice_rbsp_bytes(macroblocks);
         slice.payload.reset(new std::uint8_t[slice.capacity]);
       }
     }
@@ -164,7 +186,7 @@ class CpuBackend final : public Backend {
   bool restart(const StageParams& params, int) override {
     const bool same_memory = params.width == params_.width && params.height == params_.height &&
                              params.slices == params_.slices && params.threads == params_.threads &&
-                             params.streams == params_.streams &&
+                             params.streams == params_.streams && params.cabac == params_.cabac &&
                              params.transform_8x8_mode == params_.transform_8x8_mode;
     if (!same_memory) return false;
     params_ = params;
@@ -232,8 +254,13 @@ class CpuBackend final : public Backend {
       }
       const int first_row = core::slice_first_row(index, params_.slices, params_.mb_height);
       const core::SliceHeaderBits header = core::slice_header(first_row * params_.mb_width, work.params);
-      core::BitWriter writer(slice.payload.get(), slice.capacity);
       slice.stats = {};
+      if (params_.cabac) {
+        slice.size = entropy::code_cabac_slice(work.picture.view(), index, header, work.params.qp,
+                                               slice.payload.get(), slice.capacity, slice.stats);
+        return;
+      }
+      core::BitWriter writer(slice.payload.get(), slice.capacity);
       entropy::code_slice(work.picture.view(), index, header.bits, header.length, writer, slice.stats);
       if (writer.overflowed())
         throw Error(ErrorCode::encode_failure, "a slice exceeds the largest size that a slice can have");
@@ -249,7 +276,7 @@ class CpuBackend final : public Backend {
       for (SliceWork& slice : work.slices) {
         if (slice.error) std::rethrow_exception(std::exchange(slice.error, nullptr));
       }
-      work.unit = pack(work.slices, work.nal_units, work.params.qp);
+      work.unit = pack(work.slices, work.nal_units, work.params.qp, params_.mb_width * params_.mb_height);
       work.unit.stats.mean_qp = mean_qp(work.params, params_.mb_height);
       if (params_.reconstruction)
         work.unit.reconstruction = output_picture(work.picture, work.params.deblock, params_);

@@ -52,17 +52,21 @@ std::size_t max_slice_rbsp_bytes(int macroblocks) {
   return kSliceHeaderAndTrailing + kMacroblock * static_cast<std::size_t>(macroblocks);
 }
 
+void put_slice_header(core::SliceHeaderBits header, core::BitWriter& writer) {
+  if (header.length > 64) {
+    writer.put(0, header.length - 64);
+    header.length = 64;
+  }
+  if (header.length > 32) {
+    writer.put(static_cast<std::uint32_t>(header.bits >> 32), header.length - 32);
+    header.length = 32;
+  }
+  writer.put(static_cast<std::uint32_t>(header.bits), header.length);
+}
+
 void code_slice(const CodedPictureView& picture, int slice, std::uint64_t header_bits, int header_length,
                 core::BitWriter& writer, SliceStats& stats) {
-  if (header_length > 64) {
-    writer.put(0, header_length - 64);
-    header_length = 64;
-  }
-  if (header_length > 32) {
-    writer.put(static_cast<std::uint32_t>(header_bits >> 32), header_length - 32);
-    header_length = 32;
-  }
-  writer.put(static_cast<std::uint32_t>(header_bits), header_length);
+  put_slice_header({header_bits, header_length}, writer);
 
   const int first_row = core::slice_first_row(slice, picture.slices, picture.mb_height);
   const int end_row = core::slice_first_row(slice + 1, picture.slices, picture.mb_height);

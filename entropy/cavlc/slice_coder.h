@@ -6,6 +6,7 @@
 
 #include "core/bits.h"
 #include "core/coded_picture.h"
+#include "core/slice_header.h"
 
 namespace cu264::entropy {
 
@@ -16,11 +17,14 @@ struct SliceStats {
   std::uint32_t pcm_mbs = 0;
   std::uint64_t header_bits = 0;    // macroblock headers
   std::uint64_t residual_bits = 0;  // levels and I_PCM samples
+  std::uint64_t bins = 0;           // of CABAC; 0 with CAVLC
 };
 
 // The most bytes that code_slice writes for so many macroblocks: the encoder keeps each macroblock within
 // 3200 bits (H.264 A.3.1), and I_PCM takes at most 9 + 7 + 3072 bits.
 std::size_t max_slice_rbsp_bytes(int macroblocks);
+
+void put_slice_header(core::SliceHeaderBits header, core::BitWriter& writer);
 
 // `header_bits` holds the slice header right-aligned, `header_length` bits of it; bits beyond 64 are zeros in
 // front. The writer ends byte-aligned.

@@ -47,10 +47,11 @@ enum class Preset {
   best,      // that cost for every candidate, and rate-distortion-optimised quantisation
 };
 
-// What decoders must be able to do. Both are 4:2:0 and 8 bits.
+// What decoders must be able to do. All are 4:2:0 and 8 bits.
 enum class Profile {
   baseline,  // Constrained Baseline: CAVLC, the 4x4 transform
-  high,      // the 8x8 transform as well, which takes fewer bits
+  main,      // CABAC, which takes fewer bits, unless Config::cavlc is set
+  high,      // the 8x8 transform as well
 };
 
 enum class HeaderPlacement {
@@ -104,8 +105,9 @@ struct Config {
   OnOverflow on_overflow = OnOverflow::error;
   Preset preset = Preset::balanced;
   Profile profile = Profile::baseline;
-  bool cavlc = false;  // CAVLC in profiles that allow CABAC
-  int slices = 1;      // slices in a picture, at most one for each macroblock row
+  // CAVLC in profiles that allow CABAC. Watermarks and encryption work on CAVLC only.
+  bool cavlc = false;
+  int slices = 1;  // slices in a picture, at most one for each macroblock row
   // Adaptive quantisation: which macroblocks get more bits. edge_guided 1..3: those with edges, above all
   // weak ones; 0: off. `aq` variance: those of low variance. At most one of the two may be on. Offsets depend
   // on those of the picture before, so that they do not flicker.

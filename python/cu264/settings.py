@@ -73,6 +73,8 @@ _OPTIONS: Dict[str, Callable[[str, Any], str]] = {
     "buffer_bits": _thousands,
     "max_frame_bytes": _whole_number,
     "preset": _text,
+    "profile": _text,
+    "cavlc": _switch,
     "slices": _whole_number,
     "edge_guided": _whole_number,
     "aq": _text,
@@ -128,6 +130,8 @@ def make_settings(
     buffer_bits: Optional[float] = None,
     max_frame_bytes: Optional[int] = None,
     preset: str = "balanced",
+    profile: str = "baseline",
+    cavlc: bool = False,
     slices: int = 1,
     edge_guided: int = 0,
     aq: str = "auto",
@@ -169,6 +173,8 @@ def make_settings(
             "qp": 27 if qp is None else qp,
             **{name: value for name, value in rate_control.items() if value is not None},
             "preset": preset,
+            "profile": profile,
+            "cavlc": cavlc,
             "slices": slices,
             "edge_guided": edge_guided,
             "aq": aq,
@@ -245,6 +251,10 @@ SETTINGS_DOC = """
         No picture has more bytes, headers included. A picture that no quantiser makes small enough raises RuntimeError.
     preset : {"fast", "balanced", "best"}, default "balanced"
         How thoroughly modes are searched; `best` gives the smallest files.
+    profile : {"baseline", "main"}, default "baseline"
+        main codes with CABAC, which takes fewer bits.
+    cavlc : bool, default False
+        CAVLC also where the profile allows CABAC. Encryption and watermarks need it.
     value_range : (0, 1) or (-1, 1), default (0, 1)
         What black and white are in frames of floating-point numbers. Values outside are clamped; NaN is black.
     layout : str, optional

@@ -30,7 +30,7 @@ struct Golden {
   const char* preset = "balanced";
   int slices = 1;
   bool deblock = true;
-  const char* aq_option = "";  // "edge-guided=2", "aq=variance"
+  const char* option = "";  // "edge-guided=2", "aq=variance", "profile=main"
 
   std::string name() const {
     std::ostringstream out;
@@ -38,8 +38,8 @@ struct Golden {
     if (width != 0) out << '_' << width << 'x' << height;
     out << '_' << pictures << "f_qp" << qp << '_' << preset << "_s" << slices
         << (deblock ? "" : "_nodeblock");
-    if (*aq_option != '\0') out << '_';
-    for (const char* c = aq_option; *c != '\0'; ++c) {
+    if (*option != '\0') out << '_';
+    for (const char* c = option; *c != '\0'; ++c) {
       out << (std::isalnum(static_cast<unsigned char>(*c)) ? *c : '_');
     }
     return out.str();
@@ -62,13 +62,20 @@ std::vector<Golden> goldens() {
     all.push_back({"text", 320, 180, 1, 27, preset});
     all.push_back({"noise", 80, 80, 2, 0, preset});
     all.push_back({"opposites", 96, 96, 2, 1, preset});
-    for (const char* aq_option : {"edge-guided=1", "edge-guided=3", "aq=variance"}) {
-      for (const int qp : {0, 27, 51})
-        all.push_back({"natural", 176, 144, 3, qp, preset, 2, true, aq_option});
-      all.push_back({"text", 320, 180, 1, 27, preset, 1, true, aq_option});
-      all.push_back({"noise", 80, 80, 2, 2, preset, 1, true, aq_option});
-      all.push_back({"foreman_akiyo_qcif_21f", 0, 0, 3, 27, preset, 1, true, aq_option});
+    for (const char* option : {"edge-guided=1", "edge-guided=3", "aq=variance"}) {
+      for (const int qp : {0, 27, 51}) all.push_back({"natural", 176, 144, 3, qp, preset, 2, true, option});
+      all.push_back({"text", 320, 180, 1, 27, preset, 1, true, option});
+      all.push_back({"noise", 80, 80, 2, 2, preset, 1, true, option});
+      all.push_back({"foreman_akiyo_qcif_21f", 0, 0, 3, 27, preset, 1, true, option});
     }
+    for (const int qp : {0, 12, 27, 38, 51})
+      all.push_back({"natural", 176, 144, 2, qp, preset, 1, true, "profile=main"});
+    for (const Content content : kContents)
+      all.push_back({name_of(content), 64, 48, 1, 20, preset, 1, true, "profile=main"});
+    all.push_back({"natural", 37, 51, 3, 24, preset, 2, false, "profile=main"});
+    all.push_back({"text", 320, 180, 1, 27, preset, 9, true, "profile=main"});
+    all.push_back({"noise", 80, 80, 2, 0, preset, 1, true, "profile=main"});
+    all.push_back({"foreman_akiyo_qcif_21f", 0, 0, 3, 27, preset, 1, true, "profile=main"});
     for (const int qp : {22, 32}) {
       all.push_back({"foreman_akiyo_qcif_21f", 0, 0, 3, qp, preset});
       all.push_back({"park_joy_480x270_10f", 0, 0, 1, qp, preset, 2});
@@ -142,9 +149,8 @@ TEST_P(GoldenStream, HasNotChanged) {
   Config config;
   config.qp = golden.qp, config.slices = golden.slices, config.deblock = golden.deblock;
   config.set("preset", golden.preset);
-  const std::string aq_option = golden.aq_option;
-  if (!aq_option.empty())
-    config.set(aq_option.substr(0, aq_option.find('=')), aq_option.substr(aq_option.find('=') + 1));
+  const std::string option = golden.option;
+  if (!option.empty()) config.set(option.substr(0, option.find('=')), option.substr(option.find('=') + 1));
   const std::string hash = sha256(without_sei(encode(config, pictures).bytes()));
   if (updating()) {
     table->new_[golden.name()] = hash;

@@ -1,5 +1,5 @@
-// Reads parameter sets and slice headers, as far as an all-intra Baseline stream has them (H.264 7.3.2,
-// 7.3.3).
+// Reads parameter sets and slice headers, as far as an all-intra Baseline or Main stream has them
+// (H.264 7.3.2, 7.3.3).
 #pragma once
 
 #include <cstdint>
@@ -50,6 +50,7 @@ struct Pps {
   int chroma_qp_index_offset = 0;
   bool deblocking_filter_control = false;
   bool constrained_intra_pred = false;
+  bool transform_8x8_mode = false;
 };
 
 struct SliceHeader {

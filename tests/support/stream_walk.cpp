@@ -1,8 +1,11 @@
 #include "tests/support/stream_walk.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 
+#include "tests/support/cabac_walk.h"
 #include "tests/support/slice_walk.h"
 
 namespace cu264::test {
@@ -61,6 +64,7 @@ class StreamWalk {
       require(sps.mb_width == out_.sps.mb_width && sps.mb_height == out_.sps.mb_height, "the size changes");
     } else {
       slices_.emplace(sps.mb_width, sps.mb_height);
+      cabac_slices_.emplace(sps.mb_width, sps.mb_height);
     }
     out_.sps = sps;
   }
@@ -117,7 +121,16 @@ class StreamWalk {
 
   void slice(const NalUnit& nal) {
     require(slices_ && has_pps_, "a slice before its parameter sets");
-    BitCursor bits(nal.rbsp);
+    const bool cabac = out_.pps.entropy_coding_mode;
+    require(!cabac || out_.sps.profile_idc != 66, "CABAC in Baseline");
+    require(!out_.pps.transform_8x8_mode || out_.sps.profile_idc == 100, "the 8x8 transform below High");
+    std::span<const std::uint8_t> rbsp(nal.rbsp);
+    std::size_t zero_words = 0;
+    for (; cabac && rbsp.size() > 2 && rbsp.back() == 0; ++zero_words) {
+      require(rbsp[rbsp.size() - 2] == 0, "half a cabac_zero_word");
+      rbsp = rbsp.first(rbsp.size() - 2);
+    }
+    BitCursor bits(rbsp);
     const SliceHeader header = parse_slice_header(bits, nal, out_.sps, out_.pps);
     if (header.first_mb_in_slice == 0) {
       finish_picture();
@@ -138,8 +151,13 @@ class StreamWalk {
     require(open_ && header.first_mb_in_slice == next_mb_, "first_mb_in_slice leaves a gap");
     WalkedPicture& picture = out_.pictures.back();
     require(header.idr_pic_id == picture.idr_pic_id, "idr_pic_id changes within a picture");
-    next_mb_ = slices_->walk(bits, next_mb_, picture.slices, header.qp, picture, visit_);
+    next_mb_ = cabac ? cabac_slices_->walk(bits, next_mb_, picture.slices, header.qp, picture, visit_)
+                     : slices_->walk(bits, next_mb_, picture.slices, header.qp, out_.pps.transform_8x8_mode,
+                                     picture, visit_);
     ++picture.slices;
+    require(picture.zero_words == 0, "cabac_zero_words before the last slice");
+    picture.zero_words = zero_words;
+    picture.nal_bytes += nal.end - nal.begin - (nal.zero_byte ? 4 : 3);
   }
 
   // An access unit's parameter sets and SEI come before its first slice.
@@ -151,13 +169,22 @@ class StreamWalk {
 
   void finish_picture() {
     if (!open_) return;
+    const auto macroblocks = static_cast<std::uint64_t>(out_.sps.mb_width * out_.sps.mb_height);
     require(next_mb_ == out_.sps.mb_width * out_.sps.mb_height, "the picture before is not complete");
     open_ = false;
+    const WalkedPicture& picture = out_.pictures.back();
+    // BinCountsInNALunits <= 32 / 3 * NumBytesInVclNALunits + RawMbBits * PicSizeInMbs / 32 (7.4.2.10)
+    const auto too_many_bins = [&](std::size_t bytes) {
+      return 96 * picture.bins > 1024 * std::uint64_t{bytes} + 3 * 3072 * macroblocks;
+    };
+    require(!too_many_bins(picture.nal_bytes), "more bins than cabac_zero_words allow");
+    require(picture.zero_words == 0 || too_many_bins(picture.nal_bytes - 3), "needless cabac_zero_words");
   }
 
   const MacroblockVisitor& visit_;
   WalkedStream out_;
   std::optional<SliceWalk> slices_;
+  std::optional<CabacWalk> cabac_slices_;
   bool has_pps_ = false;
   bool headers_ = false;                // whether headers of the next picture have been seen
   std::optional<WalkedTiming> timing_;  // of the next picture
@@ -168,6 +195,19 @@ class StreamWalk {
 };
 
 }  // namespace
+
+void WalkedPicture::add(const WalkedMacroblock& mb) {
+  using core::MacroblockKind;
+  intra4x4_mbs += mb.kind == MacroblockKind::intra4x4;
+  intra8x8_mbs += mb.kind == MacroblockKind::intra8x8;
+  intra16x16_mbs += mb.kind == MacroblockKind::intra16x16;
+  pcm_mbs += mb.kind == MacroblockKind::pcm;
+  header_bits += mb.header_bits, residual_bits += mb.residual_bits;
+  max_macroblock_bits = std::max(max_macroblock_bits, mb.header_bits + mb.residual_bits);
+  for (const auto& block : mb.levels) {
+    for (const int level : block) max_abs_level = std::max(max_abs_level, std::abs(level));
+  }
+}
 
 WalkedStream walk_stream(std::span<const std::uint8_t> bytes, const MacroblockVisitor& visit) {
   StreamWalk walk(visit);

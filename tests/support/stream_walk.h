@@ -1,9 +1,10 @@
-// Parses a whole all-intra Baseline stream down to its levels (H.264 7.3.4, 7.3.5) and refuses what is not
-// allowed. It shares core/cavlc_parse.h with the product and nothing else: neighbours, nC, types and
+// Parses a whole all-intra Baseline or Main stream down to its levels (H.264 7.3.4, 7.3.5) and refuses what
+// is not allowed. It shares core/cavlc_parse.h with the product and nothing else: neighbours, nC, types and
 // predicted modes are derived independently.
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -23,7 +24,7 @@ struct WalkedMacroblock {
   core::MacroblockKind kind = core::MacroblockKind::intra4x4;
   int intra16x16_pred_mode = 0;
   int intra_chroma_pred_mode = 0;
-  std::array<int, 16> intra4x4_pred_mode{};
+  std::array<int, 16> intra4x4_pred_mode{};  // of an 8x8 block at all four of its 4x4 blocks
   int coded_block_pattern = 0;
   int mb_qp_delta = 0;
   int qp = 0;
@@ -44,13 +45,19 @@ struct WalkedPicture {
   int qp = 0;
   int slices = 0;
   int disable_deblocking_filter_idc = 0;
-  std::uint32_t intra4x4_mbs = 0, intra16x16_mbs = 0, pcm_mbs = 0;
+  std::uint32_t intra4x4_mbs = 0, intra8x8_mbs = 0, intra16x16_mbs = 0, pcm_mbs = 0;
   std::uint64_t header_bits = 0, residual_bits = 0;
   std::size_t max_macroblock_bits = 0;
   int max_abs_level = 0;
   std::optional<WalkedTiming> timing;  // where the stream has HRD parameters
+  std::uint64_t bins = 0;              // of CABAC
+  std::bitset<1024> contexts;          // by ctxIdx: those that a bin had
+  std::size_t zero_words = 0;          // cabac_zero_word
+  std::size_t nal_bytes = 0;           // of the slices, without start codes
   std::size_t bytes = 0;               // of the access unit in the byte stream
   std::size_t filler_bytes = 0;        // of them in filler data
+
+  void add(const WalkedMacroblock& mb);
 };
 
 struct WalkedStream {

@@ -34,7 +34,8 @@ TEST(Config, SetReadsEveryName) {
   for (const auto& [name, value] :
        std::vector<std::pair<const char*, const char*>>{{"qp", "51"},
                                                         {"preset", "best"},
-                                                        {"profile", "baseline"},
+                                                        {"profile", "main"},
+                                                        {"cavlc", "on"},
                                                         {"slices", "4"},
                                                         {"deblock", "off"},
                                                         {"backend", "cpu"},
@@ -56,6 +57,8 @@ TEST(Config, SetReadsEveryName) {
   }
   EXPECT_EQ(c.qp, 51);
   EXPECT_EQ(c.preset, cu264::Preset::best);
+  EXPECT_EQ(c.profile, cu264::Profile::main);
+  EXPECT_TRUE(c.cavlc);
   EXPECT_EQ(c.slices, 4);
   EXPECT_FALSE(c.deblock);
   EXPECT_EQ(c.backend, cu264::BackendChoice::cpu);
@@ -127,7 +130,8 @@ TEST(Config, SetRefusesAndSaysWhatIsAccepted) {
   const std::pair<const char*, std::vector<const char*>> bad[] = {
       {"qp", {"", "52", "-1", "27 ", " 27", "2x", "99999999999", "0x10"}},
       {"preset", {"", "Fast", "fastest", "slow"}},
-      {"profile", {"high", ""}},
+      {"profile", {"high10", "Main", ""}},
+      {"cavlc", {"", "cabac"}},
       {"slices", {"0", "-1", "513", "two"}},
       {"deblock", {"", "maybe", "2"}},
       {"backend", {"gpu", ""}},

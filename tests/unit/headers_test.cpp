@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -278,6 +279,21 @@ TEST(Headers, HrdParametersAreThoseOfTheBuffer) {
   check(64, 16, 0);
   config.max_bitrate = config.buffer_bits = std::int64_t{1} << 50;
   check(cu264::encoder::kMostHrdBitRate, cu264::encoder::kMostCpbBits, 0);
+}
+
+TEST(Headers, MainSaysCabacUnlessItIsCavlc) {
+  Config config = sized(1920, 1080);
+  config.profile = cu264::Profile::main;
+  Fields sps = sps_of(config);
+  EXPECT_EQ(sps["profile_idc"], 77);
+  EXPECT_EQ(sps["constraint_flags"], 0x40);
+  EXPECT_EQ(sps["level_idc"], 40);
+  const std::vector<std::uint8_t> cabac = cu264::encoder::pps_rbsp(config);
+  config.cavlc = true;
+  const std::vector<std::uint8_t> cavlc = cu264::encoder::pps_rbsp(config);
+  EXPECT_EQ(cavlc, cu264::encoder::pps_rbsp({}));
+  EXPECT_EQ(cabac[0], cavlc[0] | 0x20);  // entropy_coding_mode_flag, behind the two ids
+  EXPECT_TRUE(std::equal(cabac.begin() + 1, cabac.end(), cavlc.begin() + 1, cavlc.end()));
 }
 
 TEST(Headers, PpsIsCavlcWithFilterControl) {

@@ -56,6 +56,25 @@ TEST(Level, MacroblockRateBorders) {
   }
 }
 
+// Main limits the slices a second: each takes SliceRate macroblocks of MaxMBPS.
+TEST(Level, SliceRateOfMain) {
+  const auto level_of_slices = [](int slices) {
+    return choose_level(40, 30, {90, 1}, 0, 0, slices).level_idc;
+  };
+  EXPECT_EQ(level_of_slices(0), 31);
+  EXPECT_EQ(level_of_slices(20), 31);
+  EXPECT_EQ(level_of_slices(21), 32);
+  EXPECT_EQ(choose_level(4, 4, {1485, 16}, 0, 0, 4).level_idc, 10) << "low levels have no limit";
+
+  cu264::Config config;
+  config.width = 640, config.height = 480, config.frame_rate = {90, 1}, config.slices = 30;
+  EXPECT_EQ(stream_level(config).level_idc, 31);
+  config.profile = cu264::Profile::main;
+  EXPECT_EQ(stream_level(config).level_idc, 32);
+  config.level_idc = 31;
+  EXPECT_THROW(stream_level(config), cu264::Error);
+}
+
 TEST(Level, FrameSizeBorders) {
   const Rational slow{1, 100};
   EXPECT_EQ(choose_level(11, 9, slow).level_idc, 10);   // 99

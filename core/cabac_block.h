@@ -1,0 +1,141 @@
+// Binarisation of a residual block: residual_block_cabac (H.264 7.3.5.3.3, 9.3.2, 9.3.3.1.3).
+//
+// A sink takes bins in their order:
+//   decision(context, bin)  a bin with a context of cabac_contexts.h
+//   bypass(value, count)    `count` (1..32) bins that are coded without a context, the first one highest
+//   terminate(bin)          end_of_slice_flag, or the bin of mb_type that tells I_PCM
+// The same functions so count items, write items (cabac_item.h) and code (cabac_encoder.h).
+#pragma once
+
+#include <cstdint>
+
+#include "core/bit_ops.h"
+#include "core/block.h"
+#include "core/cabac_contexts.h"
+#include "core/hd.h"
+#include "core/rate_model.h"
+
+namespace cu264::core {
+
+// coeff_abs_level_minus1 is coded by decisions up to this value; the rest is bypassed (uCoff of 9.3.2.3).
+inline constexpr int kAbsLevelPrefix = 14;
+
+// The first contexts of a category's block. BlockCategory is ctxBlockCat (tables 9-34 and 9-40).
+struct CabacBlockContexts {
+  int significant;
+  int last;
+  int abs_level;
+};
+
+CU264_HD CabacBlockContexts block_contexts(BlockCategory category) {
+  const int cat = static_cast<int>(category);
+  // 0, 15, 29, 44, 47: a category has a context for each coefficient but the last, chroma DC has 3.
+  const int position = 15 * cat - (cat > 1 ? 1 : 0) - (cat > 3 ? 12 : 0);
+  return {kCtxSignificant + position, kCtxLast + position, kCtxAbsLevel + 10 * cat - (cat > 3 ? 1 : 0)};
+}
+
+// Puts the suffix of coeff_abs_level_minus1, Exp-Golomb of order 0 (9.3.2.3), and the sign behind it.
+template <class Sink>
+CU264_HD void put_abs_level_suffix(Sink& sink, std::uint32_t suffix, std::uint32_t sign) {
+  // A code of n ones, a zero, and n bits of suffix + 1 below its highest bit.
+  const int n = highest_bit(suffix + 1);
+  const std::uint32_t ones = (1u << n) - 1;
+  sink.bypass((ones << (n + 1) | ((suffix + 1) & ones)) << 1 | sign, 2 * n + 2);
+}
+
+// How many levels of magnitude one and of greater magnitude came before in the block.
+struct AbsLevelState {
+  int ones = 0;
+  int greater = 0;
+};
+
+// Puts a level; levels come from the highest frequency down. The bins behind the first one have contexts
+// 5 .. 5 + greater_limit, which is 3 in chroma DC and else 4 (9.3.3.1.3).
+template <class Sink>
+CU264_HD void put_abs_level(Sink& sink, int level, int first_context, int greater_limit,
+                            AbsLevelState& state) {
+  const std::uint32_t sign = level < 0;
+  const int minus1 = (level < 0 ? -level : level) - 1;
+  const int first = first_context + (state.greater != 0 ? 0 : state.ones < 3 ? 1 + state.ones : 4);
+  if (minus1 == 0) {
+    sink.decision(first, 0);
+    sink.bypass(sign, 1);
+    ++state.ones;
+    return;
+  }
+  sink.decision(first, 1);
+  const int context = first_context + 5 + (state.greater < greater_limit ? state.greater : greater_limit);
+  const int prefix = minus1 < kAbsLevelPrefix ? minus1 : kAbsLevelPrefix;
+  for (int i = 1; i < prefix; ++i) sink.decision(context, 1);
+  if (minus1 < kAbsLevelPrefix) {
+    sink.decision(context, 0);
+    sink.bypass(sign, 1);
+  } else {
+    put_abs_level_suffix(sink, static_cast<std::uint32_t>(minus1 - kAbsLevelPrefix), sign);
+  }
+  ++state.greater;
+}
+
+// A block with at least one level, behind its coded_block_flag. Bit k of `nonzero` tells whether levels[k] is
+// not zero.
+template <class Sink>
+CU264_HD void put_cabac_levels(Sink& sink, const std::int16_t* levels, std::uint32_t nonzero,
+                               BlockCategory category) {
+  const CabacBlockContexts contexts = block_contexts(category);
+  const bool chroma_dc = category == BlockCategory::chroma_dc;
+  const int last = highest_bit(nonzero), end = max_num_coeff(category) - 1;
+  for (int k = 0; k <= last && k < end; ++k) {
+    const int position = chroma_dc && k > 2 ? 2 : k;
+    const int significant = static_cast<int>(nonzero >> k) & 1;
+    sink.decision(contexts.significant + position, significant);
+    if (significant != 0) sink.decision(contexts.last + position, k == last ? 1 : 0);
+  }
+  AbsLevelState state;
+  for (std::uint32_t rest = nonzero; rest != 0;) {
+    const int k = highest_bit(rest);
+    rest ^= 1u << k;
+    put_abs_level(sink, levels[k], contexts.abs_level, chroma_dc ? 3 : 4, state);
+  }
+}
+
+// coded_block_flag and, if it is 1, the levels. `flag_inc` is ctxIdxInc of the flag (9.3.3.1.1.9).
+template <class Sink>
+CU264_HD void put_cabac_block(Sink& sink, const std::int16_t* levels, std::uint32_t nonzero,
+                              BlockCategory category, int flag_inc) {
+  sink.decision(kCtxCodedBlockFlag + 4 * static_cast<int>(category) + flag_inc, nonzero != 0 ? 1 : 0);
+  if (nonzero != 0) put_cabac_levels(sink, levels, nonzero, category);
+}
+
+// ctxIdxInc of significant_coeff_flag and last_significant_coeff_flag at a position of an 8x8 block of a
+// frame macroblock (table 9-43).
+CU264_HD int significant_inc_8x8(int k) {
+  static constexpr std::uint8_t table[63] = {0,  1,  2,  3,  4,  5,  5,  4, 4,  3,  3,  4,  4,  4,  5, 5,
+                                             4,  4,  4,  4,  3,  3,  6,  7, 7,  7,  8,  9,  10, 9,  8, 7,
+                                             7,  6,  11, 12, 13, 11, 6,  7, 8,  9,  14, 10, 9,  8,  6, 11,
+                                             12, 13, 11, 6,  9,  14, 10, 9, 11, 12, 13, 11, 14, 10, 12};
+  return table[k];
+}
+
+CU264_HD int last_inc_8x8(int k) {
+  return k == 0 ? 0 : k < 16 ? 1 : k < 32 ? 2 : k < 40 ? 3 : k < 48 ? 4 : 5 + ((k - 48) >> 2);
+}
+
+// An 8x8 luma block with at least one level; in 4:2:0 it has no coded_block_flag. Coefficient k is
+// levels[16 * (k & 3) + (k >> 2)], and bit k of `nonzero` tells whether it is not zero.
+template <class Sink>
+CU264_HD void put_cabac_levels_8x8(Sink& sink, const std::int16_t* levels, std::uint64_t nonzero) {
+  const auto high = static_cast<std::uint32_t>(nonzero >> 32);
+  const int last = high != 0 ? 32 + highest_bit(high) : highest_bit(static_cast<std::uint32_t>(nonzero));
+  for (int k = 0; k <= last && k < 63; ++k) {
+    const int significant = static_cast<int>(nonzero >> k) & 1;
+    sink.decision(kCtxSignificant8x8 + significant_inc_8x8(k), significant);
+    if (significant != 0) sink.decision(kCtxLast8x8 + last_inc_8x8(k), k == last ? 1 : 0);
+  }
+  AbsLevelState state;
+  for (int k = last; k >= 0; --k) {
+    if (((nonzero >> k) & 1) == 0) continue;
+    put_abs_level(sink, levels[16 * (k & 3) + (k >> 2)], kCtxAbsLevel8x8, 4, state);
+  }
+}
+
+}  // namespace cu264::core

@@ -1,0 +1,94 @@
+// Items: the bins of a slice between binarisation and arithmetic coding, 16 bits each. A sink that writes
+// them and one that only counts them make binarisation parallel: count, scan, write.
+//
+//   bits 15..14  kind
+//   decision     bit 0 is the bin, bits 1..10 its context
+//   bypass       bits 0..7 are the bins, the last one lowest, and bits 8..11 their number, 0 to 8
+//   terminate    bit 0 is the bin
+//   pcm          the coder ends its codeword, aligns, writes the samples of an I_PCM macroblock and begins
+//                anew. Two items: bits 0..13 of the macroblock's index in its picture, then bits 14..27.
+// A run of no bins is padding.
+#pragma once
+
+#include <cstdint>
+
+#include "core/hd.h"
+
+namespace cu264::core {
+
+enum class CabacItemKind { decision, bypass, terminate, pcm };
+
+inline constexpr std::uint16_t kPaddingItem = 1 << 14;
+inline constexpr int kBypassBinsPerItem = 8;
+inline constexpr int kPcmItems = 2;
+
+CU264_HD std::uint16_t decision_item(int context, int bin) {
+  return static_cast<std::uint16_t>(context << 1 | bin);
+}
+
+CU264_HD std::uint16_t bypass_item(std::uint32_t value, int count) {
+  return static_cast<std::uint16_t>(1u << 14 | static_cast<std::uint32_t>(count) << 8 | value);
+}
+
+CU264_HD std::uint16_t terminate_item(int bin) {
+  return static_cast<std::uint16_t>(2 << 14 | bin);
+}
+
+// `part` is 0 or 1.
+CU264_HD std::uint16_t pcm_item(std::uint32_t macroblock, int part) {
+  return static_cast<std::uint16_t>(3u << 14 | ((macroblock >> (14 * part)) & 0x3fff));
+}
+
+CU264_HD CabacItemKind item_kind(std::uint16_t item) {
+  return static_cast<CabacItemKind>(item >> 14);
+}
+
+CU264_HD int item_context(std::uint16_t item) {
+  return (item >> 1) & 1023;
+}
+
+CU264_HD int item_bin(std::uint16_t item) {
+  return item & 1;
+}
+
+CU264_HD std::uint32_t item_bypass_value(std::uint16_t item) {
+  return item & 255u;
+}
+
+CU264_HD int item_bypass_count(std::uint16_t item) {
+  return (item >> 8) & 15;
+}
+
+// How many items and bins a sequence of calls makes.
+struct CabacItemCounter {
+  std::uint32_t items = 0;
+  std::uint32_t bins = 0;
+
+  CU264_HD_MEMBER void decision(int, int) { ++items, ++bins; }
+  CU264_HD_MEMBER void bypass(std::uint32_t, int count) {
+    items += static_cast<std::uint32_t>(count + kBypassBinsPerItem - 1) / kBypassBinsPerItem;
+    bins += static_cast<std::uint32_t>(count);
+  }
+  CU264_HD_MEMBER void terminate(int) { ++items, ++bins; }
+  CU264_HD_MEMBER void pcm(std::uint32_t) { items += kPcmItems; }
+};
+
+// Writes items to memory that holds as many as the counter counted.
+struct CabacItemWriter {
+  std::uint16_t* next;
+
+  CU264_HD_MEMBER void decision(int context, int bin) { *next++ = decision_item(context, bin); }
+  CU264_HD_MEMBER void bypass(std::uint32_t value, int count) {
+    for (; count > kBypassBinsPerItem; count -= kBypassBinsPerItem) {
+      *next++ = bypass_item((value >> (count - kBypassBinsPerItem)) & 255, kBypassBinsPerItem);
+    }
+    if (count > 0) *next++ = bypass_item(value & ((1u << count) - 1), count);
+  }
+  CU264_HD_MEMBER void terminate(int bin) { *next++ = terminate_item(bin); }
+  CU264_HD_MEMBER void pcm(std::uint32_t macroblock) {
+    *next++ = pcm_item(macroblock, 0);
+    *next++ = pcm_item(macroblock, 1);
+  }
+};
+
+}  // namespace cu264::core

@@ -1,0 +1,160 @@
+// Binarisation of macroblock_layer of I slices (H.264 7.3.5, 9.3.2, 9.3.3.1.1). Sinks are those of
+// cabac_block.h. All inputs are values of the macroblock and its neighbours, so that macroblocks can be
+// binarised in any order.
+#pragma once
+
+#include <cstdint>
+
+#include "core/block.h"
+#include "core/cabac_block.h"
+#include "core/cabac_contexts.h"
+#include "core/hd.h"
+#include "core/level_masks.h"
+#include "core/mb_syntax.h"
+#include "core/slot_neighbours.h"
+
+namespace cu264::core {
+
+// What contexts are derived from in a neighbouring macroblock.
+struct CabacNeighbour {
+  std::uint32_t coded_blocks;        // coded_block_flag by slot
+  std::uint8_t coded_block_pattern;  // as in MacroblockRecord
+  bool has_other_type;               // mb_type is not I_NxN
+  bool has_chroma_mode;              // intra_chroma_pred_mode is not DC
+};
+
+// coded_block_flag of all slots of a macroblock: bit s for slot s.
+CU264_HD std::uint32_t coded_block_flags(const MacroblockRecord& mb) {
+  return coded_slots(mb) & mb.nonzero_blocks;
+}
+
+// `mb` is null where the neighbour is not available in the slice. Such a neighbour counts as having all luma
+// blocks and no chroma in its coded_block_pattern, and all coded_block_flags; I_PCM has everything.
+CU264_HD CabacNeighbour cabac_neighbour(const MacroblockRecord* mb) {
+  constexpr std::uint32_t kAllBlocks = (1u << kBlocksPerMacroblock) - 1;
+  if (mb == nullptr) return {kAllBlocks, 0x0f, false, false};
+  if (mb->kind == MacroblockKind::pcm) return {kAllBlocks, 0x2f, true, false};
+  return {coded_block_flags(*mb), mb->coded_block_pattern, mb->kind == MacroblockKind::intra16x16,
+          mb->intra_chroma_pred_mode != kIntraChromaDc};
+}
+
+struct CabacNeighbours {
+  CabacNeighbour left;
+  CabacNeighbour above;
+};
+
+// ctxIdxInc of mb_qp_delta's first bin: whether the macroblock before in the slice, null if there is none,
+// has another QP than the one before that (9.3.3.1.1.5).
+CU264_HD bool changes_qp(const MacroblockRecord* before) {
+  return before != nullptr && has_mb_qp_delta(*before) && before->mb_qp_delta != 0;
+}
+
+// mb_type (table 9-36). For I_PCM its last bin tells the coder to end its codeword.
+template <class Sink>
+CU264_HD void put_cabac_mb_type(Sink& sink, const MacroblockRecord& mb, const CabacNeighbours& n) {
+  const int inc = (n.left.has_other_type ? 1 : 0) + (n.above.has_other_type ? 1 : 0);
+  const bool intra4x4 = mb.kind == MacroblockKind::intra4x4;
+  sink.decision(kCtxMbType + inc, intra4x4 ? 0 : 1);
+  if (intra4x4) return;
+  const bool pcm = mb.kind == MacroblockKind::pcm;
+  sink.terminate(pcm ? 1 : 0);
+  if (pcm) return;
+  const int chroma = mb.coded_block_pattern >> 4;
+  sink.decision(kCtxMbType + 3, (mb.coded_block_pattern & 15) != 0 ? 1 : 0);
+  sink.decision(kCtxMbType + 4, chroma != 0 ? 1 : 0);
+  if (chroma != 0) sink.decision(kCtxMbType + 5, chroma >> 1);
+  sink.decision(kCtxMbType + 6, mb.intra16x16_pred_mode >> 1);
+  sink.decision(kCtxMbType + 7, mb.intra16x16_pred_mode & 1);
+}
+
+// prev_intra4x4_pred_mode_flag and rem_intra4x4_pred_mode, or those of an 8x8 block.
+template <class Sink>
+CU264_HD void put_cabac_intra_mode(Sink& sink, int mode, int predicted) {
+  sink.decision(kCtxPrevIntraMode, mode == predicted ? 1 : 0);
+  if (mode == predicted) return;
+  const int rem = mode < predicted ? mode : mode - 1;
+  for (int bit = 0; bit < 3; ++bit) sink.decision(kCtxRemIntraMode, (rem >> bit) & 1);
+}
+
+template <class Sink>
+CU264_HD void put_cabac_chroma_mode(Sink& sink, int mode, const CabacNeighbours& n) {
+  const int inc = (n.left.has_chroma_mode ? 1 : 0) + (n.above.has_chroma_mode ? 1 : 0);
+  sink.decision(kCtxIntraChromaMode + inc, mode != 0 ? 1 : 0);
+  if (mode == 0) return;
+  sink.decision(kCtxIntraChromaMode + 3, mode > 1 ? 1 : 0);
+  if (mode > 1) sink.decision(kCtxIntraChromaMode + 3, mode > 2 ? 1 : 0);
+}
+
+// coded_block_pattern of a macroblock that is not Intra_16x16 (9.3.3.1.1.4).
+template <class Sink>
+CU264_HD void put_cabac_pattern(Sink& sink, int pattern, const CabacNeighbours& n) {
+  const int left = n.left.coded_block_pattern, above = n.above.coded_block_pattern;
+  for (int block = 0; block < 4; ++block) {
+    const int a = (block & 1) != 0 ? pattern >> (block - 1) : left >> (block + 1);
+    const int b = (block & 2) != 0 ? pattern >> (block - 2) : above >> (block + 2);
+    sink.decision(kCtxPatternLuma + (~a & 1) + 2 * (~b & 1), (pattern >> block) & 1);
+  }
+  const int chroma = pattern >> 4, chroma_a = left >> 4, chroma_b = above >> 4;
+  sink.decision(kCtxPatternChroma + (chroma_a != 0 ? 1 : 0) + (chroma_b != 0 ? 2 : 0), chroma != 0 ? 1 : 0);
+  if (chroma != 0) sink.decision(kCtxPatternChroma + 4 + (chroma_a >> 1) + 2 * (chroma_b >> 1), chroma >> 1);
+}
+
+// mb_qp_delta: the unary code of 0, 1, -1, 2, -2 .. (9.3.2.7).
+template <class Sink>
+CU264_HD void put_cabac_qp_delta(Sink& sink, int delta, bool changed_before) {
+  const int value = delta > 0 ? 2 * delta - 1 : -2 * delta;
+  sink.decision(kCtxMbQpDelta + (changed_before ? 1 : 0), value > 0 ? 1 : 0);
+  for (int i = 1; i <= value; ++i) sink.decision(kCtxMbQpDelta + (i == 1 ? 2 : 3), i < value ? 1 : 0);
+}
+
+// Puts everything before the residual; only mb_type for I_PCM. `left` and `above` are null where they are not
+// available in the slice; the modes are predicted from them.
+template <class Sink>
+CU264_HD void put_cabac_header(Sink& sink, const MacroblockRecord& mb, const MacroblockRecord* left,
+                               const MacroblockRecord* above, const CabacNeighbours& n, bool changed_before) {
+  put_cabac_mb_type(sink, mb, n);
+  if (mb.kind == MacroblockKind::pcm) return;
+  if (mb.kind == MacroblockKind::intra4x4) {
+    for (int block = 0; block < 16; ++block) {
+      put_cabac_intra_mode(sink, mb.intra4x4_pred_mode[block],
+                           predicted_intra4x4_mode(mb, left, above, block));
+    }
+  }
+  put_cabac_chroma_mode(sink, mb.intra_chroma_pred_mode, n);
+  if (mb.kind == MacroblockKind::intra4x4) put_cabac_pattern(sink, mb.coded_block_pattern, n);
+  if (has_mb_qp_delta(mb)) put_cabac_qp_delta(sink, mb.mb_qp_delta, changed_before);
+}
+
+// ctxIdxInc of a slot's coded_block_flag. `here` holds the flags of the macroblock itself.
+CU264_HD int coded_block_flag_inc(int slot, std::uint32_t here, const CabacNeighbours& n) {
+  const std::uint32_t left = n.left.coded_blocks, above = n.above.coded_blocks;
+  if (slot == kSlotLumaDc || (slot >= kSlotChromaDc && slot < kSlotChromaAc)) {
+    return static_cast<int>((left >> slot) & 1) + 2 * static_cast<int>((above >> slot) & 1);
+  }
+  const SlotNeighbours slots = slot_neighbours(slot);
+  const std::uint32_t a = slots.a_outside ? left : here, b = slots.b_outside ? above : here;
+  return static_cast<int>((a >> slots.slot_a) & 1) + 2 * static_cast<int>((b >> slots.slot_b) & 1);
+}
+
+// The block of a slot that is coded (coded_slots). `levels` are those of the slot.
+template <class Sink>
+CU264_HD void put_cabac_slot(Sink& sink, const MacroblockRecord& mb, int slot, const std::int16_t* levels,
+                             const CabacNeighbours& n) {
+  const std::uint32_t flags = coded_block_flags(mb);
+  const BlockCategory category = slot_category(mb.kind, slot);
+  const bool coded = ((flags >> slot) & 1) != 0;
+  const std::uint32_t nonzero = coded ? level_masks(levels, max_num_coeff(category)).nonzero : 0;
+  put_cabac_block(sink, levels, nonzero, category, coded_block_flag_inc(slot, flags, n));
+}
+
+// residual(). `levels` are those of the macroblock, by slot; a block without levels is not read.
+template <class Sink>
+CU264_HD void put_cabac_residual(Sink& sink, const MacroblockRecord& mb, const std::int16_t* levels,
+                                 const CabacNeighbours& n) {
+  for (std::uint32_t rest = coded_slots(mb), slot = 0; rest != 0; rest >>= 1, ++slot) {
+    if ((rest & 1) == 0) continue;
+    put_cabac_slot(sink, mb, static_cast<int>(slot), levels + slot * kLevelsPerBlock, n);
+  }
+}
+
+}  // namespace cu264::core

@@ -1,0 +1,86 @@
+#include "entropy/cabac/cabac_slice_coder.h"
+
+#include "core/bits.h"
+#include "core/block.h"
+#include "core/cabac_encoder.h"
+#include "core/cabac_macroblock.h"
+#include "cu264/status.h"
+
+namespace cu264::entropy {
+namespace {
+
+using core::CodedPictureView;
+using core::MacroblockKind;
+using core::MacroblockRecord;
+
+// Ends the codeword, and begins the next one behind the samples (9.3.1.2).
+void put_pcm_samples(core::CabacEncoder& encoder, const CodedPictureView& picture, int mb_x, int mb_y) {
+  encoder.finish();
+  for (int c = 0; c < 3; ++c) {
+    const int size = c == 0 ? 16 : 8;
+    for (int y = 0; y < size; ++y) {
+      const std::uint8_t* const row =
+          picture.source[c] + (size * mb_y + y) * picture.source_pitch[c] + size * mb_x;
+      for (int x = 0; x < size; ++x) encoder.put_byte(row[x]);
+    }
+  }
+  encoder.restart();
+}
+
+// macroblock_layer
+void put_macroblock(core::CabacEncoder& encoder, const CodedPictureView& picture, int mb_x, int mb_y,
+                    bool has_above, SliceStats& stats) {
+  const std::size_t index = static_cast<std::size_t>(mb_y) * picture.mb_width + mb_x;
+  const MacroblockRecord* const mb = picture.macroblocks + index;
+  const MacroblockRecord* const left = mb_x > 0 ? mb - 1 : nullptr;
+  const MacroblockRecord* const above = has_above ? mb - picture.mb_width : nullptr;
+  const MacroblockRecord* const before = mb_x > 0 || has_above ? mb - 1 : nullptr;
+  const core::CabacNeighbours neighbours{core::cabac_neighbour(left), core::cabac_neighbour(above)};
+
+  const std::uint64_t start = encoder.bit_position();
+  core::put_cabac_header(encoder, *mb, left, above, neighbours, core::changes_qp(before));
+  const std::uint64_t header_end = encoder.bit_position();
+  if (mb->kind == MacroblockKind::pcm) {
+    put_pcm_samples(encoder, picture, mb_x, mb_y);
+    ++stats.pcm_mbs;
+  } else {
+    core::put_cabac_residual(encoder, *mb, picture.levels + index * core::kLevelsPerMacroblock, neighbours);
+    ++(mb->kind == MacroblockKind::intra4x4 ? stats.intra4x4_mbs : stats.intra16x16_mbs);
+  }
+  stats.header_bits += header_end - start;
+  stats.residual_bits += encoder.bit_position() - header_end;
+}
+
+}  // namespace
+
+std::size_t max_cabac_slice_rbsp_bytes(int macroblocks) {
+  constexpr std::size_t kSliceHeaderAndTrailing = 16, kMacroblock = 1664;
+  return kSliceHeaderAndTrailing + kMacroblock * static_cast<std::size_t>(macroblocks);
+}
+
+std::size_t code_cabac_slice(const CodedPictureView& picture, int slice, const core::SliceHeaderBits& header,
+                             int slice_qp, std::uint8_t* bytes, std::size_t capacity, SliceStats& stats) {
+  core::BitWriter writer(bytes, capacity);
+  put_slice_header(header, writer);
+  while (!writer.aligned()) writer.put(1, 1);  // cabac_alignment_one_bit
+  writer.align_with_zeros();
+  const std::size_t header_bytes = writer.size();
+
+  core::CabacEncoder encoder(bytes + header_bytes, capacity - header_bytes, slice_qp);
+  const int first_row = core::slice_first_row(slice, picture.slices, picture.mb_height);
+  const int end_row = core::slice_first_row(slice + 1, picture.slices, picture.mb_height);
+  for (int mb_y = first_row; mb_y < end_row; ++mb_y) {
+    for (int mb_x = 0; mb_x < picture.mb_width; ++mb_x) {
+      put_macroblock(encoder, picture, mb_x, mb_y, mb_y > first_row, stats);
+      const bool last = mb_y == end_row - 1 && mb_x == picture.mb_width - 1;
+      encoder.terminate(last ? 1 : 0);  // end_of_slice_flag
+    }
+  }
+  encoder.finish();
+  stats.bins += encoder.bins();
+  if (writer.overflowed() || encoder.overflowed())
+    throw Error(ErrorCode::encode_failure, "a slice exceeds the largest size that a slice can have");
+  return header_bytes + encoder.size();
+}
+
+}  // namespace cu264::entropy

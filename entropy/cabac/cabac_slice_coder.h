@@ -1,0 +1,25 @@
+// Codes one slice of a picture with CABAC to its RBSP: slice header, macroblock layers, trailing bits (H.264
+// 7.3.2.8, 7.3.4).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/coded_picture.h"
+#include "core/slice_header.h"
+#include "entropy/cavlc/slice_coder.h"
+
+namespace cu264::entropy {
+
+// More bytes than so many macroblocks can take. At its worst a macroblock has all 384 levels, each with 16
+// decisions and 12 bypass bins; an adaptive decision costs at most 1.3 bits over a macroblock, however bad
+// its contexts are.
+std::size_t max_cabac_slice_rbsp_bytes(int macroblocks);
+
+// Writes the RBSP to `bytes` and returns its size. `slice_qp` is SliceQP_Y, as in `header`. Throws
+// Error(encode_failure) if it does not fit.
+std::size_t code_cabac_slice(const core::CodedPictureView& picture, int slice,
+                             const core::SliceHeaderBits& header, int slice_qp, std::uint8_t* bytes,
+                             std::size_t capacity, SliceStats& stats);
+
+}  // namespace cu264::entropy
