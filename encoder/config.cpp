@@ -113,8 +113,6 @@ void validate(const Config& config) {
   require_range("qp", config.qp, 0, 51);
   name_of(config.preset), name_of(config.profile), name_of(config.aq), name_of(config.headers);
   name_of(config.backend);
-  require(config.profile != Profile::high || config.cavlc, "High profile is coded with CAVLC so far",
-          "set cavlc as well");
   const int rows = macroblocks(config.height);
   require(config.slices >= 1 && config.slices <= rows,
           std::to_string(config.slices) + " slices do not fit a picture of " + std::to_string(rows) +

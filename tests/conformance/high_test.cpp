@@ -1,7 +1,9 @@
-// Streams of the profile high: what the other tests ask of Baseline, asked of the 8x8 transform.
+// Streams of the profile high: what the other tests ask of Baseline, asked of the 8x8 transform with CAVLC
+// and with CABAC.
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
 
 #include "tests/conformance/stream_check.h"
 #include "tests/support/quick.h"
@@ -9,21 +11,23 @@
 namespace cu264::test {
 namespace {
 
-Config high_config(int qp, Preset preset, int slices = 1, bool deblock = true) {
-  Config config = make_config(qp, preset, slices, deblock);
+using Search = std::tuple<Preset, bool>;  // and whether CAVLC codes
+
+Config high_config(int qp, Search search, int slices = 1, bool deblock = true) {
+  Config config = make_config(qp, std::get<0>(search), slices, deblock);
   config.profile = Profile::high;
-  config.cavlc = true;
+  config.cavlc = std::get<1>(search);
   return config;
 }
 
-class High : public testing::TestWithParam<Preset> {};
+class High : public testing::TestWithParam<Search> {};
 
 // All contents at every QP. Every other QP has a size that is cropped on both sides, no loop filter, and QPs
 // that differ within the picture. Every mode of Intra_8x8 and every kind of macroblock must occur.
 TEST_P(High, DecodesToTheReconstruction) {
   std::uint32_t modes = 0, kinds[4] = {};
   for (int qp = 0; qp <= 51; ++qp) {
-    if (quick() && qp != 0 && qp != 51 && qp % 9 != static_cast<int>(GetParam())) continue;
+    if (quick() && qp != 0 && qp != 51 && qp % 9 != static_cast<int>(std::get<0>(GetParam()))) continue;
     SCOPED_TRACE("QP " + std::to_string(qp));
     const bool even = qp % 2 == 0;
     const std::vector<Picture> pictures = make_all_contents(even ? 64 : 42, even ? 48 : 54);
@@ -91,14 +95,18 @@ TEST_P(High, PcmBesideCodedMacroblocks) {
 // Level 1b is told by level_idc 9, not by a flag (A.3.2).
 TEST(HighLevels, Level1bHasItsOwnNumber) {
   const std::vector<Picture> pictures = {make_picture(Content::natural, 176, 144)};
-  Config config = high_config(27, Preset::fast);
+  Config config = high_config(27, {Preset::fast, true});
   config.level_idc = 9;
   config.frame_rate = {15, 1};
   check_stream(config, encode(config, pictures), pictures);
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, High, testing::ValuesIn(kPresets),
-                         [](const auto& info) { return name_of(info.param); });
+std::string search_name(const testing::TestParamInfo<Search>& info) {
+  return std::string(name_of(std::get<0>(info.param))) + (std::get<1>(info.param) ? "_cavlc" : "_cabac");
+}
+
+INSTANTIATE_TEST_SUITE_P(Presets, High, testing::Combine(testing::ValuesIn(kPresets), testing::Bool()),
+                         search_name);
 
 }  // namespace
 }  // namespace cu264::test

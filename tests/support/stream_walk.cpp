@@ -151,7 +151,8 @@ class StreamWalk {
     require(open_ && header.first_mb_in_slice == next_mb_, "first_mb_in_slice leaves a gap");
     WalkedPicture& picture = out_.pictures.back();
     require(header.idr_pic_id == picture.idr_pic_id, "idr_pic_id changes within a picture");
-    next_mb_ = cabac ? cabac_slices_->walk(bits, next_mb_, picture.slices, header.qp, picture, visit_)
+    next_mb_ = cabac ? cabac_slices_->walk(bits, next_mb_, picture.slices, header.qp,
+                                           out_.pps.transform_8x8_mode, picture, visit_)
                      : slices_->walk(bits, next_mb_, picture.slices, header.qp, out_.pps.transform_8x8_mode,
                                      picture, visit_);
     ++picture.slices;
