@@ -8,6 +8,7 @@
 
 #include "app/bounded_queue.h"
 #include "app/interrupt.h"
+#include "io/captions.h"
 
 namespace cu264::app {
 namespace {
@@ -80,6 +81,7 @@ class Loop {
     if (!unit.has_picture) return;
     Frame frame = unit.picture.view();
     if (const auto own = qps_.find(sent_); own != qps_.end()) frame.qp = own->second;
+    frame.added_bytes = static_cast<std::int64_t>(io::captions_bytes(unit.picture.captions));
     while (!encoder_.send(frame)) {
       if (auto packet = encoder_.receive()) write(std::move(*packet));
     }

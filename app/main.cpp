@@ -1,6 +1,7 @@
 // The command cu264. Each verb has its own file; this one finds the verb, and turns errors into one line and
 // an exit code.
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <string>
@@ -32,6 +33,8 @@ ExitCode run(const std::vector<std::string>& arguments) {
 
 int main(int count, char** values) {
   ExitCode code = ExitCode::encode;
+  // Queues of a device for the streams of this process; CUDA reads it when it starts (docs/cabac.md).
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   try {
     code = run(std::vector<std::string>(values + 1, values + count));
   } catch (const cu264::app::Interrupted&) {

@@ -131,6 +131,12 @@ void read_encryption(const ParsedOptions& parsed, EncodeOptions& options) {
                                   : parse_encryption_parts("encrypt", parsed["encrypt"]);
   options.encryption->authenticate = parsed.has("authenticate");
   // Authentication covers finished slices, so with it all encryption is done after the encoder.
+  const Config& config = options.config;
+  const bool limits = config.max_frame_bytes > 0 || config.frame_bytes > 0 || config.cbr;
+  if (options.encryption->authenticate && limits) {
+    usage("--authenticate adds bytes to pictures whose size was decided",
+          "leave --max-frame-bytes, --frame-bytes and --cbr out, or --authenticate");
+  }
   if (!options.encryption->authenticate)
     options.config.encryption = EncoderEncryption{*options.key, options.encryption->parts};
   if (options.verify) {

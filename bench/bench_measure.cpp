@@ -1,6 +1,6 @@
-// Times what rate control measures a picture with: the kernel alone, launched picture by picture; the
-// analyser with frames on the device and from the host; the CPU's analyser. First it checks that all frames
-// have the same measure on both.
+// Times what rate control measures a picture with: the kernel alone, with one picture or several in a launch;
+// the analyser with frames on the device and from the host; the CPU's analyser. First it checks that all
+// frames have the same measure on both.
 //
 //   bench_measure CLIP.yuv WIDTHxHEIGHT
 #include <cstdio>
@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/gpu_bench.h"
@@ -40,19 +41,21 @@ bool same(const core::PictureMeasure& a, const core::PictureMeasure& b) {
          a.weights == b.weights && std::memcmp(a.histogram, b.histogram, sizeof a.histogram) == 0;
 }
 
-// Microseconds a picture of `analyse`, whose results are read four pictures later.
+// Microseconds a picture of `analyse`, whose results are read 64 pictures later.
 double analysis_microseconds(encoder::Analyser& analyser, int pictures,
                              const std::function<Frame(std::size_t)>& frame) {
   std::vector<double> times;
   for (int run = 0; run < 5; ++run) {
-    std::vector<std::unique_ptr<encoder::AnalysedFrame>> held(4);
+    std::vector<std::unique_ptr<encoder::AnalysedFrame>> held(64);
     const StopWatch watch;
     for (int i = 0; i < pictures; ++i) {
       auto& slot = held[static_cast<std::size_t>(i) % held.size()];
       if (slot) slot->measure();
       slot = analyser.analyse(frame(static_cast<std::size_t>(i)), nullptr);
     }
-    for (auto& slot : held) slot->measure();
+    for (auto& slot : held) {
+      if (slot) slot->measure();
+    }
     times.push_back(watch.seconds() * 1e6 / pictures);
   }
   return median(times);
@@ -65,7 +68,8 @@ int run(const std::string& path, const std::string& size) {
   encoder::StageParams params = encoder::stage_params(config);
   params.aq = encoder::AqParams{encoder::AqMode::variance, encoder::kStrengthOne};
   const auto on_host = encoder::make_cpu_analyser(params);
-  const auto on_device = encoder::cuda::make_device_analyser(params, 0);
+  const auto on_device =
+      encoder::cuda::make_device_analyser(params, 0, encoder::cuda::MeasureInput::kMostPictures);
   for (std::size_t i = 0; i < clip.frames.size(); ++i) {
     const auto device = on_device->analyse(host_frame(clip, i), nullptr);
     const auto host = on_host->analyse(host_frame(clip, i), nullptr);
@@ -76,23 +80,29 @@ int run(const std::string& path, const std::string& size) {
   std::printf("%zu frames have the same measure on both\n", clip.frames.size());
 
   const FramePool device_pool(clip, MemoryKind::device), pinned_pool(clip, MemoryKind::pinned);
-  const CachedMemory sums = take_device(sizeof(encoder::cuda::MeasureSums), 0);
-  const CachedMemory result = take_pinned(sizeof(core::PictureMeasure));
+  constexpr int kMost = encoder::cuda::MeasureInput::kMostPictures;
+  const CachedMemory sums = take_device(kMost * sizeof(encoder::cuda::MeasureSums), 0);
+  const CachedMemory results = take_pinned(kMost * sizeof(core::PictureMeasure));
   auto* const d_sums = reinterpret_cast<encoder::cuda::MeasureSums*>(sums.get());
-  check_cuda(cudaMemset(d_sums, 0, sizeof *d_sums), "cudaMemset");
-  for (const int pictures : {1, 16, 128}) {
+  check_cuda(cudaMemset(d_sums, 0, kMost * sizeof *d_sums), "cudaMemset");
+  for (const auto& [together, launches] : {std::pair{1, 1}, {1, 64}, {4, 16}, {16, 1}, {16, 16}}) {
+    encoder::cuda::MeasureInput input;
+    input.width = clip.width, input.height = clip.height, input.aq_strength = encoder::kStrengthOne;
+    input.pictures = together;
     const double milliseconds = device_milliseconds(kRuns, [&] {
-      for (int i = 0; i < pictures; ++i) {
+      for (int i = 0; i < launches * together; ++i) {
         const Frame frame = device_pool.frame(static_cast<std::uint64_t>(i));
-        core::SourcePicture planes;
-        for (int p = 0; p < 3; ++p) planes.plane[p] = frame.plane[p], planes.pitch[p] = frame.pitch[p];
-        encoder::cuda::launch_measure(
-            {planes, frame.format, frame.width, frame.height, encoder::kStrengthOne}, d_sums,
-            reinterpret_cast<core::PictureMeasure*>(result.get()), nullptr);
+        auto& picture = input.picture[i % together];
+        picture.format = frame.format;
+        for (int p = 0; p < 3; ++p)
+          picture.planes.plane[p] = frame.plane[p], picture.planes.pitch[p] = frame.pitch[p];
+        if ((i + 1) % together != 0) continue;
+        encoder::cuda::launch_measure(input, d_sums, reinterpret_cast<core::PictureMeasure*>(results.get()),
+                                      nullptr);
       }
     });
-    std::printf("kernel, %3d launches one after another: %.2f us a picture\n", pictures,
-                milliseconds * 1e3 / pictures);
+    std::printf("kernel, %2d launches of %2d pictures: %.2f us a picture\n", launches, together,
+                milliseconds * 1e3 / (launches * together));
   }
   const auto device_frame = [&](std::size_t i) { return device_pool.frame(i); };
   const auto pinned_frame = [&](std::size_t i) { return pinned_pool.frame(i); };

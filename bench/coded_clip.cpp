@@ -9,13 +9,15 @@
 
 namespace cu264::bench {
 
-std::vector<encoder::CpuPicture> coded_clip(const std::string& path, int width, int height, int qp) {
+std::vector<encoder::CpuPicture> coded_clip(const std::string& path, int width, int height, int qp,
+                                            std::size_t most) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw std::runtime_error("cannot read " + path);
   const std::size_t luma = static_cast<std::size_t>(width) * height;
   std::vector<std::uint8_t> samples(luma * 3 / 2);
   std::vector<encoder::CpuPicture> pictures;
-  while (file.read(reinterpret_cast<char*>(samples.data()), static_cast<std::streamsize>(samples.size()))) {
+  while (pictures.size() < most &&
+         file.read(reinterpret_cast<char*>(samples.data()), static_cast<std::streamsize>(samples.size()))) {
     Frame frame;
     frame.width = width, frame.height = height;
     frame.plane[0] = samples.data(), frame.pitch[0] = width;

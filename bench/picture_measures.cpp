@@ -18,8 +18,8 @@
 namespace cu264::bench {
 namespace {
 
-constexpr const char* kNames[core::kMeasured] = {"luma_levels",    "luma_two_groups", "luma_all_groups",
-                                                 "luma_dc_levels", "chroma_levels",   "chroma_blocks"};
+constexpr const char* kNames[core::kMeasured] = {"luma_levels", "luma_two_groups", "luma_all_groups",
+                                                 "splits",      "chroma_levels",   "chroma_blocks"};
 
 void print_row(const char* name, const std::uint32_t (&bins)[core::kMeasureBins]) {
   std::printf(", \"%s\": [", name);
@@ -28,9 +28,10 @@ void print_row(const char* name, const std::uint32_t (&bins)[core::kMeasureBins]
 }
 
 void print_measure(const core::PictureMeasure& measure) {
-  std::printf("{\"macroblocks\": %u, \"activity\": %llu, \"weights\": %lld, \"aq_strength\": %d",
-              measure.macroblocks, static_cast<unsigned long long>(measure.activity),
-              static_cast<long long>(measure.weights), measure.aq_strength);
+  std::printf(
+      "{\"macroblocks\": %u, \"measured\": %u, \"activity\": %llu, \"weights\": %lld, \"aq_strength\": %d",
+      measure.macroblocks, measure.measured, static_cast<unsigned long long>(measure.activity),
+      static_cast<long long>(measure.weights), measure.aq_strength);
   for (int what = 0; what < core::kMeasured; ++what) print_row(kNames[what], measure.histogram[what]);
   const Preset presets[] = {Preset::fast, Preset::balanced, Preset::best};
   for (const Preset preset : presets) {

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """What rate control keeps to and what it costs in quality, with the command on joined clips.
 
-    bench/rate_control.py [--cu264 build/bin/cu264] [--pictures 600] [--size 640x360] [--preset fast] CLIP [CLIP ...]
+    bench/rate_control.py [--cu264 build/bin/cu264] [--x264 x264] [--pictures 600] [--size 640x360] [--preset fast] CLIP [CLIP ...]
 
 Joins the clips, repeated, with cuts every --scene pictures, and codes them at three bitrates (those of QP 22, 27 and 32), in a buffer of
 one second and with peaks, at a constant bitrate, under a limit of bytes a picture, and by crf. Prints tables: error of the whole and of
-the worst second, faults of a leaky bucket, pictures coded again, and luma PSNR beside a constant QP of the same size.
+the worst second, faults of a leaky bucket, pictures coded again, and luma PSNR beside a constant QP of the same size. Where there is an
+x264, its all-intra streams of the same constant QPs, and of the bitrates that these have, stand beside.
 """
 import argparse
 import json
 import os
+import re
+import shutil
 import statistics
 import subprocess
 import tempfile
@@ -42,6 +45,22 @@ def joined(options, folder):
     return path
 
 
+def x264(options, source, folder, *more):
+    """The pictures of x264's stream, as encode() returns those of cu264."""
+    out, psnr = os.path.join(folder, "x264.264"), os.path.join(folder, "psnr.txt")
+    subprocess.run([options.x264, "--quiet", "--profile", "baseline", "--keyint", "1", "--tune", "psnr", "--fps", str(FPS), "-o", out, source,
+                    *map(str, more)], check=True, stderr=subprocess.DEVNULL)
+    probed = subprocess.run(["ffprobe", "-v", "error", "-show_entries", "packet=size", "-of", "csv=p=0", out], check=True, text=True,
+                            stdout=subprocess.PIPE).stdout
+    subprocess.run(["ffmpeg", "-v", "error", "-y", "-r", str(FPS), "-i", out, "-r", str(FPS), "-i", source, "-lavfi",
+                    f"psnr=stats_file={psnr}", "-f", "null", "-"], check=True, stdin=subprocess.DEVNULL)
+    with open(psnr) as file:
+        values = [float(re.search(r"psnr_y:([\d.]+)", line)[1]) for line in file]
+    sizes = [int(size.rstrip(",")) for size in probed.split()]
+    assert len(sizes) == len(values), f"{len(sizes)} packets, {len(values)} pictures"
+    return [{"bytes": size, "psnr": {"y": value}, "codings": 1} for size, value in zip(sizes, values)]
+
+
 def bucket(sizes, rate, size, cbr):
     """Faults of a buffer that is nine tenths full at first."""
     fullness, faults = 0.9 * size, 0
@@ -68,6 +87,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("clips", nargs="+", metavar="CLIP")
     parser.add_argument("--cu264", default="build/bin/cu264")
+    parser.add_argument("--x264", default=shutil.which("x264"))
     parser.add_argument("--pictures", type=int, default=600)
     parser.add_argument("--scene", type=int, default=75)
     parser.add_argument("--size", default="640x360")
@@ -95,6 +115,17 @@ def main():
             over = sum(picture["bytes"] > limit for picture in coded)
             print(f"| max-frame-bytes {limit}: {over} above, use {100 * use:.1f} % | {rate // 1000} | {figures(coded, rate)} | |",
                   flush=True)
+            if not options.x264:
+                continue
+            plain = x264(options, source, folder, "--qp", qp)
+            rate = 1000 * round(sum(8 * picture["bytes"] for picture in plain) * FPS / len(plain) / 1000)
+            print(f"| x264 qp {qp} | {rate // 1000} | {figures(plain, rate)} | |", flush=True)
+            kbit = rate // 1000
+            for name, peak, seconds in (("bitrate", 1, 1), ("bitrate, maxrate 2x, bufsize 2 s", 2, 2)):
+                coded = x264(options, source, folder, "--bitrate", kbit, "--vbv-maxrate", peak * kbit, "--vbv-bufsize",
+                             seconds * peak * kbit)
+                faults = bucket([8 * picture["bytes"] for picture in coded], peak * rate, seconds * peak * rate, False)
+                print(f"| x264 {name} | {kbit} | {figures(coded, rate)} | {faults} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ SMOOTHNESS = 0.01  # what a difference between the weights of two knots costs
 ROBUST = 0.08      # errors above this count linearly
 # Clips whose noise lies at the edge of the dead zone, where a step of QP changes sizes by a factor: they count less.
 UNNATURAL = ("dark", "flat", "drawn_waves")
+TRUST_OF_QP = [10, 16, 20, 40, 46], [0.4, 0.7, 1, 1, 0.4]
 CACHE = "rate_model.json"
 
 
@@ -83,12 +84,13 @@ def chroma_qp(qp):
 
 
 def features(m, qp):
-    shift = m["weights"] / m["macroblocks"] / 256 * m["aq_strength"] / 256
+    shift = m["weights"] / m["measured"] / 256 * m["aq_strength"] / 256
     luma, chroma = qp - shift, chroma_qp(qp) - shift
-    return [m["macroblocks"], survivors(m["luma_two_groups"], luma), survivors(m["luma_all_groups"], luma),
-            survivors(m["luma_levels"], luma), doublings(m["luma_levels"], luma), survivors(m["luma_dc_levels"], luma),
-            doublings(m["luma_dc_levels"], luma), survivors(m["chroma_blocks"], chroma),
-            survivors(m["chroma_levels"], chroma), doublings(m["chroma_levels"], chroma)]
+    counts = [m["measured"], survivors(m["luma_two_groups"], luma), survivors(m["luma_all_groups"], luma),
+              survivors(m["luma_levels"], luma), doublings(m["luma_levels"], luma), survivors(m["splits"], luma),
+              survivors(m["splits"], luma + 9), survivors(m["chroma_blocks"], chroma), survivors(m["chroma_levels"], chroma),
+              doublings(m["chroma_levels"], chroma)]
+    return np.array(counts) * m["macroblocks"] / m["measured"]
 
 
 def nonnegative(a, b, rounds=600):
@@ -107,8 +109,8 @@ def fit(data, preset):
         for aq in ("off", "variance"):
             for qp in QPS:
                 for m, size in zip(found[aq], found["sizes"]["%s %s %d" % (preset, aq, qp)]):
-                    rows.append(np.array(features(m, qp)) / (8 * size))
-                    trust.append(0.3 if clip.startswith(UNNATURAL) else 1.0)
+                    rows.append(features(m, qp) / (8 * size))
+                    trust.append((0.3 if clip.startswith(UNNATURAL) else 1.0) * np.interp(qp, *TRUST_OF_QP))
                     qps.append(qp)
     rows, trust, qps = np.array(rows), np.array(trust), np.array(qps)
     count = rows.shape[1]

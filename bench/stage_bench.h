@@ -14,10 +14,10 @@
 #include "core/device_batch.h"
 #include "cu264/encoder.h"
 #include "encoder/adaptive_quantisation/device_qp_offsets.h"
+#include "encoder/cuda/batch_tables.h"
 #include "encoder/cuda/encrypt.h"
 #include "encoder/cuda/memory.h"
 #include "encoder/cuda/reconstruct.h"
-#include "encoder/cuda/slice_headers.h"
 #include "encoder/stages.h"
 #include "entropy/pack/pack_batch.h"
 
@@ -42,8 +42,11 @@ class StageBench {
       std::copy(std::begin(frame.plane), std::end(frame.plane), source.plane);
       std::copy(std::begin(frame.pitch), std::end(frame.pitch), source.pitch);
     }
-    upload(d_.batch[0].sources, sources);
-    upload(d_.batch[0].params, pictures);
+    for (int i = 0; i < 2; ++i) {  // code_and_pack() copies the second into the first
+      upload(d_.batch[i].sources, sources);
+      upload(d_.batch[i].params, pictures);
+    }
+    packed_ = allocate_device(static_cast<std::size_t>(batch) * sizeof(entropy::PackedPicture), 0);
     entropy::launch_prepare_pack(d_.pack_scratch, nullptr);
     if (params_.aq) {
       encoder::cuda::launch_qp_offset_reset(params_.mb_width * params_.mb_height, d_.qp_offsets.previous,
@@ -92,9 +95,10 @@ class StageBench {
     }
     // The stream of another batch receives the result, since the batch's own stream overlaps its levels.
     const entropy::PackMemory memory{d_.pack_scratch, d_.batch[0].coded, d_.batch[1].stream, d_.stream_bytes};
-    encoder::cuda::launch_slice_headers(view_, d_.slice_headers, nullptr);
-    entropy::launch_code_and_pack(view_, d_.slice_headers, memory, d_.batch[0].pictures, nullptr, nullptr,
-                                  code);
+    const encoder::cuda::DeviceMemory::Batch& d = d_.batch[0];
+    encoder::cuda::launch_batch_tables(view_, {d_.batch[1].sources, d_.batch[1].params},
+                                       {d.sources, d.params, d.slice_headers}, nullptr);
+    entropy::launch_code_and_pack(view_, d.slice_headers, memory, packed(), nullptr, nullptr, code);
   }
 
   // Bytes that must be moved once, whatever the kernels do. Valid after both stages have run.
@@ -113,9 +117,8 @@ class StageBench {
   }
   double stream_bytes() const {
     entropy::PackedPicture last;
-    check_cuda(
-        cudaMemcpy(&last, d_.batch[0].pictures + view_.pictures - 1, sizeof(last), cudaMemcpyDeviceToHost),
-        "downloading the sizes");
+    check_cuda(cudaMemcpy(&last, packed() + view_.pictures - 1, sizeof(last), cudaMemcpyDeviceToHost),
+               "downloading the sizes");
     return static_cast<double>(last.offset + last.size);
   }
 
@@ -124,6 +127,8 @@ class StageBench {
   static void upload(T* d_to, const std::vector<T>& from) {
     check_cuda(cudaMemcpy(d_to, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice), "uploading");
   }
+
+  entropy::PackedPicture* packed() const { return static_cast<entropy::PackedPicture*>(packed_.get()); }
 
   encoder::cuda::EncryptionPlan plan() const {
     const protect::StreamKeys& keys = params_.cipher->keys();
@@ -134,6 +139,7 @@ class StageBench {
   const std::size_t source_bytes_;  // bytes of a frame
   const int qp_;
   DeviceAllocation d_allocation_;
+  DeviceAllocation packed_;  // entropy::PackedPicture[picture]
   encoder::cuda::DeviceMemory d_;
   core::BatchView view_;
   bool encrypts_ = false;

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Times a PyTorch tensor on the GPU to an MP4 file in memory, beside torchvision's nvJPEG and PyAV's libx264.
+"""Times a PyTorch tensor on the GPU to an MP4 file in memory.
 
     bench/tensor_to_mp4.py [--video RAW_I420 --size WxH] [--pictures 121]
 
 Without a video the pictures are made up. The first call in the process is timed by itself; then the median of `--runs`
-calls. PyAV and torchvision are left out where they are not installed. The cu264 package must be importable.
+calls. The cu264 package must be importable. bench/tensor_peers.py has other encoders, at equal quality.
 """
 import argparse
-import io
+import resource
 import statistics
 import time
 
@@ -67,10 +67,12 @@ def phases(frames, preset):
     from cu264.video_writer import Destination
 
     settings = make_settings(25, preset=preset)
-    marks = [time.perf_counter()]
+    marks = []
 
     def mark():
-        marks.append(time.perf_counter())
+        marks.append((time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF).ru_minflt))
+
+    mark()
 
     destination = Destination(None, "mp4", settings, None)
     session = Session(settings, destination.open)
@@ -90,7 +92,8 @@ def phases(frames, preset):
     del data
     mark()
     names = ("import", "open", "send", "flush", "finish", "close", "free")
-    print(f"{preset}, ms:", ", ".join(f"{n} {1000 * (b - a):.1f}" for n, a, b in zip(names, marks, marks[1:])))
+    steps = [(name, 1000 * (b[0] - a[0]), b[1] - a[1]) for name, a, b in zip(names, marks, marks[1:])]
+    print(f"{preset}, ms (page faults):", ", ".join(f"{name} {ms:.1f} ({faults})" for name, ms, faults in steps))
 
 
 def copies(frames):
@@ -104,24 +107,6 @@ def copies(frames):
     for event in profiler.key_averages():
         if "memcpy" in event.key.lower():
             print(f"  {event.key}: {event.count} calls, {event.device_time_total / 1000:.2f} ms")
-
-
-def x264(frames, preset):
-    import av
-
-    def call():
-        host = frames.permute(0, 2, 3, 1).contiguous().cpu().numpy()
-        file = io.BytesIO()
-        with av.open(file, "w", "mp4") as container:
-            stream = container.add_stream("libx264", 25, options={"preset": preset, "qp": "27"})
-            stream.height, stream.width = host.shape[1:3]
-            stream.pix_fmt = "yuv420p"
-            for picture in host:
-                container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
-            container.mux(stream.encode())
-        return file.tell()
-
-    return call
 
 
 def main():
@@ -148,19 +133,9 @@ def main():
     host = frames.permute(0, 2, 3, 1).contiguous().cpu().numpy()
     row("cu264 fast, NumPy in host memory", timed(lambda: len(cu264.encode(host, 25, preset="fast")), 3))
     row("copy to the host alone", timed(lambda: frames.permute(0, 2, 3, 1).contiguous().cpu().nbytes, 3))
-    try:
-        from torchvision.io import encode_jpeg
-
-        for quality in (75, 90):
-            row(f"torchvision encode_jpeg (nvJPEG), quality {quality}",
-                timed(lambda: sum(j.numel() for j in encode_jpeg(list(frames), quality)), arguments.runs))
-    except ImportError:
-        print("no torchvision here")
-    try:
-        for preset in ("ultrafast", "veryfast"):
-            row(f"PyAV libx264 {preset}, GOP 250, QP 27, copy included", timed(x264(frames, preset), 2))
-    except ImportError:
-        print("no PyAV here")
+    for batch in (121, 41, 31):
+        row(f"cu264 fast, batches of {batch}",
+            timed(lambda: len(cu264.encode(frames, 25, preset="fast", batch=batch)), arguments.runs))
     print()
     for preset in ("fast", "balanced", "best"):
         phases(frames, preset)

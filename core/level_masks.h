@@ -16,6 +16,13 @@ struct LevelMasks {
   std::uint32_t ones = 0;
 };
 
+// The masks after level k has become `level`.
+CU264_HD LevelMasks with_level(LevelMasks masks, int k, int level) {
+  const std::uint32_t bit = 1u << k;
+  return {level != 0 ? masks.nonzero | bit : masks.nonzero & ~bit,
+          level == 1 || level == -1 ? masks.ones | bit : masks.ones & ~bit};
+}
+
 #if defined(__SSE2__) && !defined(__CUDACC__)
 
 // max_num_coeff: 4, or 8 to 16. As a loop this takes a third of the time of rate-distortion decisions.

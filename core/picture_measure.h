@@ -5,9 +5,9 @@
 // survives at QP q if its strength is 2^(q / 6) at least, and its level has as many bits more as the strength
 // is powers of two above that. So a histogram of strengths tells the number of levels and the sum of their
 // logarithms at every QP at once. Whether a block has many levels or few that are far apart, which mode
-// decision mostly avoids to code, is told by the strengths of four groups of its coefficients. What
-// Intra_16x16 would code, which smooth areas need at high QPs, is told by its DC coefficients. All are sums
-// of integers, so the order in which blocks are measured does not matter.
+// decision mostly avoids to code, is told by the strengths of four groups of its coefficients. How
+// many macroblocks take Intra_16x16, whose modes cost little, is told by what Intra_4x4 saves in each. All
+// are sums of integers, so the order in which blocks are measured does not matter.
 //
 // With adaptive quantisation by variance, strengths are divided by 2^(offset / 6), where `offset` is the
 // macroblock's weight in steps of QP. The offset that counts, from the picture's mean, is known only when all
@@ -37,7 +37,7 @@ enum Measured : int {
   kLumaLevels,     // coefficients of 4x4 blocks
   kLumaTwoGroups,  // 4x4 blocks, by the second strongest of their four groups
   kLumaAllGroups,  // 4x4 blocks, by the weakest group
-  kLumaDcLevels,   // DC coefficients of Intra_16x16
+  kSplits,         // macroblocks, by what Intra_4x4 saves
   kChromaLevels,   // coefficients, DC and AC
   kChromaBlocks,   // blocks, DC and AC, by their strongest coefficient
   kMeasured
@@ -51,6 +51,25 @@ struct PictureMeasure {
   std::int32_t aq_strength = 0;   // Q8, of adaptive quantisation by variance; 0: strengths are not divided
   std::uint32_t histogram[kMeasured][kMeasureBins] = {};
 };
+
+// Of a large picture, every fourth macroblock of a row is measured, and in four rows each column once. A
+// picture of less than 3600 macroblocks (1280x720) is measured whole: of so few, a quarter does not tell
+// enough.
+struct MeasuredPlaces {
+  int step;     // in a row
+  int per_row;  // places of a row; the last may lie outside the picture
+};
+
+CU264_HD MeasuredPlaces measured_places(int mb_width, int mb_height) {
+  const int step = mb_width * mb_height < 3600 ? 1 : 4;
+  return {step, (mb_width + step - 1) / step};
+}
+
+// The column of the macroblock in place `at` of a row.
+CU264_HD int column_of_place(const MeasuredPlaces& places, int at, int mb_y) {
+  constexpr int kFirstOfRows = 0x3120;  // 0, 2, 1, 3
+  return places.step * at + (places.step == 1 ? 0 : kFirstOfRows >> (4 * (mb_y & 3)) & 3);
+}
 
 // The measure of both parts of a picture.
 CU264_HD PictureMeasure sum_of_measures(const PictureMeasure& a, const PictureMeasure& b) {
@@ -97,6 +116,14 @@ CU264_HD int strength_scale(int steps) {
 CU264_HD int strength_of(int coefficient, int raster, int scale, int extra_shift = 0) {
   const int multiplier = (strength_multiplier(raster) * scale + 128) >> 8;
   return ((coefficient < 0 ? -coefficient : coefficient) * multiplier) >> extra_shift;
+}
+
+// The strength with which a macroblock asks for Intra_4x4, whose modes take about 24 bits more: it survives
+// at QPs where they cost less than what Intra_4x4 saves of the cost of Intra_16x16. lambda doubles in six
+// steps of QP, as quantisers do.
+CU264_HD int split_strength(int saved, int scale) {
+  constexpr int kMost = (1 << 18) - 1;
+  return (saved < 0 ? 0 : saved > kMost ? kMost : saved) * scale >> 2;
 }
 
 // The bin of a strength below 2^24, or less than 0 if it is weaker than all bins.
@@ -201,16 +228,9 @@ CU264_HD LineCosts line_costs(const int (&x)[16], const LineCoefficients& line, 
           inner + row + column_left + weighted(x[0] - line.left[0], 0)};
 }
 
-// What the prediction leaves of the DC coefficient alone.
-CU264_HD int dc_residual(int coefficient, const LineCoefficients& line, int dc, LineMode mode) {
-  return coefficient - (mode == LineMode::vertical     ? line.above[0]
-                        : mode == LineMode::horizontal ? line.left[0]
-                                                       : 16 * dc);
-}
-
 CU264_HD void subtract_line(int (&x)[16], const LineCoefficients& line, int dc, LineMode mode) {
   const int vertical = mode == LineMode::vertical ? 1 : 0, horizontal = mode == LineMode::horizontal ? 1 : 0;
-  x[0] = dc_residual(x[0], line, dc, mode);
+  x[0] -= mode == LineMode::vertical ? line.above[0] : mode == LineMode::horizontal ? line.left[0] : 16 * dc;
   for (int i = 1; i < 4; ++i) x[i] -= vertical * line.above[i], x[4 * i] -= horizontal * line.left[i];
 }
 

@@ -9,7 +9,9 @@
 
 #include <cstdint>
 
+#include "core/bit_ops.h"
 #include "core/hd.h"
+#include "core/level_masks.h"
 #include "core/quant.h"
 #include "core/rate_model.h"
 
@@ -50,45 +52,45 @@ CU264_HD void rdoq_block(const Rate& rate_model, const std::int32_t* scaled, std
                          BlockCategory category, int shift, int context, std::int16_t* levels) {
   const int count = max_num_coeff(category);
   std::int32_t value[16];
-  bool any = false;
   for (int k = 0; k < count; ++k) {
     const int level = quantise(scaled[k], shift, 1 << (shift - 1));
     value[k] = rdoq_value(scaled[k], shift);
     levels[k] = static_cast<std::int16_t>((negative >> k) & 1 ? -level : level);
-    any = any || level != 0;
   }
-  if (!any) return;
+  LevelMasks masks = level_masks(levels, count);
+  if (masks.nonzero == 0) return;
 
-  std::int64_t rate = kRdoqLambda * rate_model.block_bits(levels, category, context);
+  std::int64_t rate = kRdoqLambda * rate_model.block_bits(levels, masks, category, context);
   for (int round = 0; round < kRdoqRounds; ++round) {
     std::int64_t least = rate, least_growth = 0;
     int lowered = -1;
-    for (int k = count - 1; k >= 0; --k) {
-      if (levels[k] == 0) continue;
+    for (std::uint32_t rest = masks.nonzero; rest != 0;) {
+      const int k = highest_bit(rest);
+      rest ^= 1u << k;
       const std::int16_t before = levels[k];
       const std::int64_t growth = rdoq_growth_of_step(value[k], before < 0 ? -before : before);
       if (growth >= least) continue;
       levels[k] = static_cast<std::int16_t>(towards_zero(before));
-      const std::int64_t cost = kRdoqLambda * rate_model.block_bits(levels, category, context) + growth;
+      const int bits = rate_model.block_bits(levels, with_level(masks, k, levels[k]), category, context);
       levels[k] = before;
+      const std::int64_t cost = kRdoqLambda * bits + growth;
       if (cost < least) least = cost, least_growth = growth, lowered = k;
     }
     if (lowered < 0) break;
     levels[lowered] = static_cast<std::int16_t>(towards_zero(levels[lowered]));
+    masks = with_level(masks, lowered, levels[lowered]);
     rate = least - least_growth;
   }
 
   // Cut the tail where that is cheapest: position `cut` and all above it become zero.
-  std::int16_t trial[16];
-  for (int k = 0; k < count; ++k) trial[k] = levels[k];
   std::int64_t growth = 0, least = rate;
   int cut = count;
-  for (int k = count - 1; k >= 0; --k) {
-    if (trial[k] == 0) continue;
-    growth += rdoq_growth_of_zero(value[k], trial[k] < 0 ? -trial[k] : trial[k]);
-    trial[k] = 0;
+  while (masks.nonzero != 0) {
+    const int k = highest_bit(masks.nonzero);
+    growth += rdoq_growth_of_zero(value[k], levels[k] < 0 ? -levels[k] : levels[k]);
+    masks = with_level(masks, k, 0);
     if (growth >= least) continue;
-    const std::int64_t cost = kRdoqLambda * rate_model.block_bits(trial, category, context) + growth;
+    const std::int64_t cost = kRdoqLambda * rate_model.block_bits(levels, masks, category, context) + growth;
     if (cost < least) least = cost, cut = k;
   }
   for (int k = cut; k < count; ++k) levels[k] = 0;

@@ -74,6 +74,10 @@ void validate_rate(const Config& config) {
   require_amount("frame-bytes", config.frame_bytes, kMostFrameBytes);
   require(config.on_overflow == OnOverflow::error || config.on_overflow == OnOverflow::drop,
           "unknown reaction to an overflow", "use error or drop");
+  require(config.on_overflow == OnOverflow::error || (!config.encryption && !config.watermark),
+          "pictures cannot be left out of a clip that is encrypted or marked while it is encoded, because "
+          "readers count pictures",
+          "use on-overflow error, or encrypt or mark the finished stream");
   require(!config.crf || config.bitrate == 0, "crf and a bitrate both decide about the size",
           "use one of them");
   require(config.max_bitrate == 0 || config.max_bitrate >= config.bitrate,

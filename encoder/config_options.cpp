@@ -121,8 +121,8 @@ std::int64_t parse_bytes(const Value& value) {
 
 double parse_crf(const Value& value) {
   double number = 0;
-  if (!parse_number(value.text, number) || !(number >= 0 && number <= 51))
-    value.reject("a number from 0 to 51, as 23 or 21.5");
+  const bool allowed = parse_number(value.text, number) && number >= 0 && number <= 51;  // not for NaN
+  if (!allowed) value.reject("a number from 0 to 51, as 23 or 21.5");
   return number;
 }
 

@@ -65,6 +65,11 @@ void check_frame(const Frame& frame, const Config& config, std::optional<PixelFo
     throw Error(ErrorCode::invalid_argument, name + " has the QP " + std::to_string(*frame.qp),
                 "set Frame::qp to 0..51, or leave it out");
   }
+  if (frame.added_bytes < 0 || frame.added_bytes > kMostFrameBytes) {
+    throw Error(ErrorCode::invalid_argument,
+                name + " has " + std::to_string(frame.added_bytes) + " added bytes",
+                "set Frame::added_bytes to 0.." + std::to_string(kMostFrameBytes));
+  }
   check_format(frame, format, name);
   for (int plane = 0; plane < plane_count(frame.format); ++plane) {
     check_plane(frame, plane, name + ", plane " + std::to_string(plane));

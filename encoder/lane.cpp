@@ -82,9 +82,8 @@ void Lane::remove(const GroupStream& stream) {
   wake();  // nobody needs to wait for its company any more
 }
 
-bool Lane::anything_waits() const {
-  return std::any_of(slots_.begin(), slots_.end(),
-                     [](const auto& stream) { return stream && !stream->waiting.empty(); });
+void Lane::wake() {
+  if (wait_ == Wait::work || (wait_ == Wait::company && may_begin())) work_.notify_one();
 }
 
 bool Lane::company_is_complete() const {
@@ -93,12 +92,14 @@ bool Lane::company_is_complete() const {
   });
 }
 
+bool Lane::may_begin() const {
+  return stop_ || waiting_ >= static_cast<std::size_t>(opened_.batch) || company_is_complete();
+}
+
 void Lane::wait_for_company(Lock& lock) {
-  work_.wait_for(lock, longest_wait_, [this] {
-    std::size_t waiting = 0;
-    for (const auto& stream : slots_) waiting += stream ? stream->waiting.size() : 0;
-    return stop_ || waiting >= static_cast<std::size_t>(opened_.batch) || company_is_complete();
-  });
+  wait_ = Wait::company;
+  work_.wait_for(lock, longest_wait_, [this] { return may_begin(); });
+  wait_ = Wait::nothing;
 }
 
 std::vector<Lane::Taken> Lane::take(std::size_t room) {
@@ -116,6 +117,7 @@ std::vector<Lane::Taken> Lane::take(std::size_t room) {
       if (batch_format(next.frame.frame.format) != *format) continue;
       taken.push_back({stream, std::move(next.frame), next.params, next.control, std::nullopt});
       stream->waiting.pop_front();
+      --waiting_;
       ++stream->in_lane;
       turn_ = slot + 1;
       more = true;
@@ -130,10 +132,11 @@ std::vector<Lane::Taken> Lane::take(std::size_t room) {
 
 // A stream that is encrypted or marked has the lane to itself, and its keys change from clip to clip.
 void Lane::restart_for(Taken& picture) {
+  if (picture.params.index != 0) return;
   std::optional<StageParams> params;
   {
     const std::lock_guard lock(group_.mutex);
-    if (picture.params.index == 0) params = std::exchange(picture.stream->next_clip, std::nullopt);
+    params = std::exchange(picture.stream->next_clip, std::nullopt);
   }
   if (!params) return;
   params->streams = static_cast<int>(opened_.streams);
@@ -215,7 +218,8 @@ void Lane::fail(Lock&, const Error& error) {
   in_flight_.clear();
   for (const auto& stream : slots_) {
     if (!stream) continue;
-    for (; !stream->waiting.empty(); stream->waiting.pop_front()) lose(stream);
+    for (std::size_t i = 0; i < stream->waiting.size(); ++i) lose(stream);
+    drop_waiting(*stream);
     stream->changed.notify_all();
   }
   group_.notifier.signal();
@@ -225,7 +229,9 @@ void Lane::run() {
   Lock lock(group_.mutex);
   while (!stop_ || !in_flight_.empty()) {
     if (in_flight_.empty()) {
-      work_.wait(lock, [this] { return stop_ || anything_waits(); });
+      wait_ = Wait::work;
+      work_.wait(lock, [this] { return stop_ || waiting_ > 0; });
+      wait_ = Wait::nothing;
       if (!stop_ && opened_.batches) wait_for_company(lock);
     }
     const auto room = static_cast<std::size_t>(opened_.batch) - in_flight_.size();

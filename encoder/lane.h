@@ -84,7 +84,19 @@ class Lane {
   std::size_t streams() const;
   void add(const std::shared_ptr<GroupStream>& stream);
   void remove(const GroupStream& stream);
-  void wake() { work_.notify_one(); }  // a picture waits
+  // A picture was added to those that wait in a stream of the lane.
+  void picture_waits() {
+    ++waiting_;
+    wake();
+  }
+  // Drops the pictures that wait in a stream.
+  void drop_waiting(GroupStream& stream) {
+    waiting_ -= stream.waiting.size();
+    stream.waiting.clear();
+  }
+  // Wakes the thread if it has something to do now: with many streams, most pictures come while it waits for
+  // their company.
+  void wake();
   // Set if the backend broke down.
   const std::optional<Error>& failure() const { return failure_; }
 
@@ -99,7 +111,8 @@ class Lane {
   using Lock = std::unique_lock<std::mutex>;
 
   void run();
-  bool anything_waits() const;
+  // Whether it is not worth it to wait for more pictures.
+  bool may_begin() const;
   // Whether every stream that was in the batch before waits with its next picture: no more will come soon.
   bool company_is_complete() const;
   void wait_for_company(Lock& lock);
@@ -115,10 +128,12 @@ class Lane {
   const std::chrono::microseconds longest_wait_;
   std::vector<std::shared_ptr<GroupStream>> slots_;
   std::vector<std::shared_ptr<GroupStream>> before_;  // streams of the batch before
+  std::size_t waiting_ = 0;                           // pictures in all streams
   std::size_t turn_ = 0;                              // the slot that is served first
   std::deque<Taken> in_flight_;
   std::optional<Error> failure_;
   bool stop_ = false;
+  enum class Wait { nothing, work, company } wait_ = Wait::nothing;  // what the thread waits for
   std::condition_variable work_;
   std::thread thread_;
 };

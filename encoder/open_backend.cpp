@@ -30,16 +30,11 @@ Error built_without_cuda() {
 #endif
 
 #if defined(CU264_WITH_CUDA)
-// The CUDA backend has no kernels for CABAC and for the 8x8 transform.
-void refuse_main_and_high(const StageParams& params) {
-  if (params.cabac) {
-    throw Error(ErrorCode::device_unavailable, "the cuda backend does not code CABAC",
-                "use the cpu backend, the profile baseline, or cavlc");
-  }
-  if (params.transform_8x8_mode) {
-    throw Error(ErrorCode::device_unavailable, "the cuda backend does not have the 8x8 transform",
-                "use the cpu backend, or another profile");
-  }
+// The CUDA backend has no kernels for the 8x8 transform.
+void refuse_high(const StageParams& params) {
+  if (!params.transform_8x8_mode) return;
+  throw Error(ErrorCode::device_unavailable, "the cuda backend does not have the 8x8 transform",
+              "use the cpu backend, or another profile");
 }
 #endif
 
@@ -61,20 +56,23 @@ std::unique_ptr<encoder::Analyser> cpu_analyser(const StageParams& params, const
 #if defined(CU264_WITH_CUDA)
 std::unique_ptr<encoder::Analyser> device_analyser(const StageParams& params,
                                                    const std::vector<int>& devices) {
-  return encoder::cuda::make_device_analyser(params, devices.front(), devices.size() > 1);
+  const int batch = params.batch != 0 ? params.batch : encoder::controlled_batch(64, devices.size());
+  return encoder::cuda::make_device_analyser(params, devices.front(), std::max(1, batch / 4),
+                                             devices.size() > 1);
 }
 
 // With rate control a batch has its size from there.
 StageParams with_controlled_batch(StageParams params, const std::vector<int>& devices) {
   if (!params.controls_rate) return params;
-  params.batch = encoder::controlled_batch(encoder::cuda::choose_batch(params, devices), devices.size());
+  const int batch = params.batch != 0 ? params.batch : encoder::cuda::choose_batch(params, devices);
+  params.batch = encoder::controlled_batch(batch, devices.size());
   return params;
 }
 #endif
 
 OpenedBackend open_cuda([[maybe_unused]] const Config& config, [[maybe_unused]] const StageParams& params) {
 #if defined(CU264_WITH_CUDA)
-  refuse_main_and_high(params);
+  refuse_high(params);
   const std::vector<int> devices = devices_of(config);
   OpenedBackend opened;
   opened.name = "cuda";
@@ -182,7 +180,7 @@ LaneBackend open_lane([[maybe_unused]] const LaneChoice& choice, StageParams par
   params.sleeps = true;
 #if defined(CU264_WITH_CUDA)
   if (choice.name == "cuda") {
-    refuse_main_and_high(params);
+    refuse_high(params);
     const int best = cuda::choose_batch(params, {device});
     lane.batch = params.batch != 0 ? params.batch : std::max(1, best / side_by_side);
     if (params.controls_rate) lane.batch = controlled_batch(lane.batch, 1);
@@ -208,7 +206,7 @@ MemoryRequirement memory_required(const Config& config) {
 #if defined(CU264_WITH_CUDA)
   const std::vector<int> devices = devices_of(config);
   const StageParams params = encoder::stage_params(config);
-  refuse_main_and_high(params);
+  refuse_high(params);
   return encoder::cuda::memory_required(with_controlled_batch(params, devices), devices);
 #else
   throw built_without_cuda();

@@ -19,18 +19,18 @@ bool is_slice(const bitstream::NalUnit& nal) {
   return nal.type() >= bitstream::kNalSlice && nal.type() <= bitstream::kNalSliceIdr;
 }
 
-// Where the start code of the first slice begins, with all zero bytes in front.
+// Where the start code of the first slice begins. The message gets the zero bytes in front, which the first
+// NAL unit of an access unit must have (B.1.2), so its size does not depend on what is there.
 std::size_t place_of_sei(bitstream::ByteSpan access_unit) {
+  constexpr std::ptrdiff_t kShortStartCode = 3;
   for (const bitstream::NalUnit& nal : bitstream::split_annexb(access_unit).units) {
-    if (is_slice(nal)) return static_cast<std::size_t>(nal.prefix.data() - access_unit.data());
+    if (is_slice(nal))
+      return static_cast<std::size_t>(nal.unit.data() - kShortStartCode - access_unit.data());
   }
   return access_unit.size();
 }
 
-}  // namespace
-
-void insert_sei(std::vector<std::uint8_t>& access_unit, int payload_type,
-                std::span<const std::uint8_t> payload) {
+bitstream::Bytes sei_unit(int payload_type, std::span<const std::uint8_t> payload, bool long_start_code) {
   if (payload_type < 0)
     throw Error(ErrorCode::invalid_argument,
                 "payload_type " + std::to_string(payload_type) + " of an SEI message",
@@ -40,10 +40,22 @@ void insert_sei(std::vector<std::uint8_t>& access_unit, int payload_type,
   append_number(rbsp, payload.size());
   rbsp.insert(rbsp.end(), payload.begin(), payload.end());
   rbsp.push_back(0x80);  // rbsp_trailing_bits()
-  const std::size_t place = place_of_sei(access_unit);
   bitstream::Bytes unit;
-  bitstream::append_nal(unit, 0, bitstream::kNalSei, rbsp, place == 0);
+  bitstream::append_nal(unit, 0, bitstream::kNalSei, rbsp, long_start_code);
+  return unit;
+}
+
+}  // namespace
+
+void insert_sei(std::vector<std::uint8_t>& access_unit, int payload_type,
+                std::span<const std::uint8_t> payload) {
+  const std::size_t place = place_of_sei(access_unit);
+  const bitstream::Bytes unit = sei_unit(payload_type, payload, place == 0);
   access_unit.insert(access_unit.begin() + static_cast<std::ptrdiff_t>(place), unit.begin(), unit.end());
+}
+
+std::size_t sei_bytes(int payload_type, std::span<const std::uint8_t> payload) {
+  return sei_unit(payload_type, payload, false).size();
 }
 
 }  // namespace cu264

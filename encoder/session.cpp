@@ -83,7 +83,8 @@ void Session::begin_clip() {
   if (params_.cipher) cipher_message_ = params_.cipher->message();
   format_ = config_.input_format;
   sent_ = received_ = dropped_ = 0;
-  new_parameter_sets_ = flushed_ = false;
+  new_parameter_sets_ = flushed_ = lost_ = false;
+  owed_ = {};
 }
 
 void Session::write_headers() {
@@ -92,6 +93,8 @@ void Session::write_headers() {
   using Bytes = const std::vector<std::uint8_t>;
   headers_ = std::make_shared<Bytes>(stream_headers(config_, info_.level_idc, true));
   parameter_sets_ = std::make_shared<Bytes>(stream_headers(config_, info_.level_idc, false));
+  const auto message = headers_->begin() + static_cast<std::ptrdiff_t>(parameter_sets_->size());
+  message_ = std::make_shared<Bytes>(message, headers_->end());
 }
 
 void Session::reconfigure(const ConfigChanges& changes) {
@@ -146,10 +149,13 @@ PictureControl Session::next_control(const Frame& frame) const {
   PictureControl control;
   control.settings = rate_;
   control.qp = frame.qp;
-  std::size_t overhead = 0;
-  if (const Headers headers = next_headers(); headers.bytes) overhead += headers.bytes->size();
-  if (sent_ == 0) overhead += cipher_message_.size() + mark_message_.size();
-  control.overhead_bytes = static_cast<std::int64_t>(overhead);
+  const Headers headers = next_headers();
+  const auto size_of = [](const SharedBytes& bytes) {
+    return bytes ? static_cast<std::int64_t>(bytes->size()) : 0;
+  };
+  control.overhead = {size_of(headers.parameter_sets), size_of(headers.message), frame.added_bytes};
+  if (sent_ == 0)
+    control.overhead.messages += static_cast<std::int64_t>(cipher_message_.size() + mark_message_.size());
   return control;
 }
 
@@ -162,9 +168,9 @@ void Session::sent(const Frame& frame) {
 
 Session::Headers Session::next_headers() const {
   if (config_.headers == HeaderPlacement::separate) return {};
-  if (sent_ == 0) return {headers_, parameter_sets_->size()};
+  if (sent_ == 0) return {parameter_sets_, message_};
   const bool wanted = config_.headers == HeaderPlacement::every_packet || new_parameter_sets_;
-  return wanted ? Headers{parameter_sets_, parameter_sets_->size()} : Headers{};
+  return wanted ? Headers{parameter_sets_, nullptr} : Headers{};
 }
 
 std::optional<Packet> Session::packet_of(CodedAccessUnit&& unit) {
@@ -172,6 +178,12 @@ std::optional<Packet> Session::packet_of(CodedAccessUnit&& unit) {
     ++dropped_;
     drop_oldest();
     return std::nullopt;
+  }
+  if (lost_ && (params_.cipher || params_.marks)) {
+    throw Error(ErrorCode::encode_failure,
+                "a picture before picture " + std::to_string(received_) +
+                    " has no packet, so readers would take the keystream or the marks of another picture",
+                "end the clip with flush, and begin it again");
   }
   Packet packet;
   packet.data = std::move(unit.slices);
@@ -192,21 +204,25 @@ std::optional<Packet> Session::packet_of(CodedAccessUnit&& unit) {
   }
   // The buffering period is the first of all SEI messages (H.264 7.4.1.2.3).
   std::vector<std::uint8_t> before = std::move(unit.hrd_messages);
-  if (const Headers& headers = pending_.front().headers; headers.bytes) {
-    const auto sets = headers.bytes->begin() + static_cast<std::ptrdiff_t>(headers.parameter_sets);
-    before.insert(before.begin(), headers.bytes->begin(), sets);
-    before.insert(before.end(), sets, headers.bytes->end());
-  }
+  const Headers headers = pending_.front().headers.with(owed_);
+  if (const SharedBytes& sets = headers.parameter_sets)
+    before.insert(before.begin(), sets->begin(), sets->end());
+  if (const SharedBytes& message = headers.message)
+    before.insert(before.end(), message->begin(), message->end());
   packet.data.insert(packet.data.begin(), before.begin(), before.end());
-  drop_oldest();
+  pending_.pop_front();
+  ++received_;
+  owed_ = {};
   return packet;
 }
 
 void Session::check_marks() const {
-  if (mark_check_ && flushed_ && pending_.empty() && received_ > 0) mark_check_->finish();
+  if (mark_check_ && !lost_ && flushed_ && pending_.empty() && received_ > 0) mark_check_->finish();
 }
 
 void Session::drop_oldest() {
+  lost_ = true;
+  owed_ = pending_.front().headers.with(owed_);
   pending_.pop_front();
   ++received_;
 }

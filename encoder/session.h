@@ -42,7 +42,8 @@ class Session {
   PictureControl next_control(const Frame& frame) const;
   // The frame was handed to the backend.
   void sent(const Frame& frame);
-  // The packet of the oldest picture that was sent; none if it was left out.
+  // The packet of the oldest picture that was sent; none if it was left out. Throws Error(encode_failure) if
+  // the clip is encrypted or marked and a picture before has no packet: readers count the pictures.
   std::optional<Packet> packet_of(CodedAccessUnit&& unit);
   // Throws Error(bad_input) if the clip has ended and was too short for its watermark. Whether a packet is
   // the last one is not known if it was made before flush(), so this is to be called when no packet is left.
@@ -63,10 +64,16 @@ class Session {
   void begin_clip();
 
  private:
-  // What precedes a picture, or nothing. Other messages come behind the parameter sets.
+  using SharedBytes = std::shared_ptr<const std::vector<std::uint8_t>>;
+  // What precedes a picture; null: nothing.
   struct Headers {
-    std::shared_ptr<const std::vector<std::uint8_t>> bytes;
-    std::size_t parameter_sets = 0;
+    SharedBytes parameter_sets;
+    SharedBytes message;  // names the encoder
+
+    // Together with what pictures that were left out had; Overhead::with counts these bytes.
+    Headers with(const Headers& owed) const {
+      return {parameter_sets ? parameter_sets : owed.parameter_sets, message ? message : owed.message};
+    }
   };
   struct Pending {
     std::int64_t pts = 0;
@@ -81,8 +88,8 @@ class Session {
   EncoderInfo info_;
   StageParams params_;
   RateSettings rate_;
-  std::shared_ptr<const std::vector<std::uint8_t>> headers_;
-  std::shared_ptr<const std::vector<std::uint8_t>> parameter_sets_;
+  SharedBytes headers_;
+  SharedBytes parameter_sets_, message_;      // the parts of headers_
   std::vector<std::uint8_t> cipher_message_;  // before the first slice
   std::vector<std::uint8_t> mark_message_;    // of the watermark, before the first slice
   std::optional<protect::MarkCheck> mark_check_;
@@ -92,6 +99,8 @@ class Session {
   std::uint64_t received_ = 0;
   std::uint64_t dropped_ = 0;
   bool new_parameter_sets_ = false;  // go before the next picture
+  Headers owed_;                     // of pictures without a packet: they go before the next one that has one
+  bool lost_ = false;                // there are pictures without a packet
   bool flushed_ = false;
 };
 

@@ -68,6 +68,10 @@ void check_picture(const core::PictureParams& picture, const StageParams& params
 // PictureStats::mean_qp.
 double mean_qp(const core::PictureParams& picture, int mb_height);
 
+// Backends leave so much room behind the slices, so that what comes before them moves them without new
+// memory.
+inline constexpr std::size_t kRoomForMessages = 256;
+
 // The result of the stage `pack` for one picture.
 struct CodedAccessUnit {
   std::vector<std::uint8_t> slices;  // NAL units of type 5 in Annex B form

@@ -242,7 +242,7 @@ bool StreamGroup::submit(Stream id, const Frame& frame, std::chrono::nanoseconds
   if (session.params().controls_rate) picture.control = session.next_control(frame);
   session.sent(frame);
   stream->waiting.push_back(std::move(picture));
-  stream->lane->wake();
+  stream->lane->picture_waits();
   return true;
 }
 
@@ -319,7 +319,7 @@ void StreamGroup::close(Stream id) {
   const std::shared_ptr<GroupStream> stream = impl_->find(id);
   impl_->streams.erase(id);
   stream->closed = true;
-  stream->waiting.clear();
+  stream->lane->drop_waiting(*stream);
   stream->results.clear();
   stream->changed.notify_all();
   stream->lane->wake();

@@ -12,19 +12,11 @@ namespace {
 constexpr std::size_t kTriple = 3;
 constexpr std::size_t kMostTriples = 31;  // cc_count has five bits
 
-}  // namespace
-
-std::vector<std::uint8_t> captions_of(const AVFrame& frame) {
-  const AVFrameSideData* const found = av_frame_get_side_data(&frame, AV_FRAME_DATA_A53_CC);
-  if (!found) return {};
-  return {found->data, found->data + found->size / kTriple * kTriple};
-}
-
-// The payload is user_data_registered_itu_t_t35() of ATSC A/53 part 4, 6.2.3; its tables 6.7 to 6.9 name what
-// it holds. Decoders join the messages of an access unit.
-void insert_captions(std::vector<std::uint8_t>& access_unit, const std::vector<std::uint8_t>& captions) {
-  std::span<const std::uint8_t> rest(captions);
-  while (!rest.empty()) {
+// Calls `message` with the payload of each. It is user_data_registered_itu_t_t35() of ATSC A/53 part
+// 4, 6.2.3; its tables 6.7 to 6.9 name what it holds. Decoders join the messages of an access unit.
+template <class Message>
+void each_message(std::span<const std::uint8_t> captions, const Message& message) {
+  for (std::span<const std::uint8_t> rest = captions; !rest.empty();) {
     const std::span<const std::uint8_t> part = rest.first(std::min(rest.size(), kMostTriples * kTriple));
     std::vector<std::uint8_t> payload{
         0xb5,                 // itu_t_t35_country_code: United States
@@ -37,9 +29,28 @@ void insert_captions(std::vector<std::uint8_t>& access_unit, const std::vector<s
     payload.push_back(0xff);          // reserved
     payload.insert(payload.end(), part.begin(), part.end());
     payload.push_back(0xff);  // marker_bits
-    insert_sei(access_unit, kSeiUserDataRegistered, payload);
+    message(payload);
     rest = rest.subspan(part.size());
   }
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> captions_of(const AVFrame& frame) {
+  const AVFrameSideData* const found = av_frame_get_side_data(&frame, AV_FRAME_DATA_A53_CC);
+  if (!found) return {};
+  return {found->data, found->data + found->size / kTriple * kTriple};
+}
+
+void insert_captions(std::vector<std::uint8_t>& access_unit, const std::vector<std::uint8_t>& captions) {
+  each_message(captions,
+               [&](const auto& payload) { insert_sei(access_unit, kSeiUserDataRegistered, payload); });
+}
+
+std::size_t captions_bytes(const std::vector<std::uint8_t>& captions) {
+  std::size_t bytes = 0;
+  each_message(captions, [&](const auto& payload) { bytes += sei_bytes(kSeiUserDataRegistered, payload); });
+  return bytes;
 }
 
 }  // namespace cu264::io

@@ -22,34 +22,49 @@ import pages
 HERE = os.path.dirname(os.path.abspath(__file__))
 PICTURES = 4
 
-# name: width, height, FFmpeg's source and filters. Grain differs from picture to picture.
+SMALL, WIDE = (480, 320), (640, 352)
+
+
+def gradients(size, seed, speed, *colours):
+    points = ":".join(f"c{i}=0x{colour}" for i, colour in enumerate(colours))
+    return (f"gradients=s={size[0]}x{size[1]}:r=1:n={len(colours)}:{points}:seed={seed}:speed={speed}"
+            ",format=yuv420p")
+
+
+def fractal(size, start, brightness, saturation):
+    return (f"mandelbrot=s={size[0]}x{size[1]}:r=1:{start}:end_scale=0.01:end_pts=10,format=yuv420p,"
+            f"lutyuv=y=16+(val-16)*{brightness}:u=128+(val-128)*{saturation}:v=128+(val-128)*{saturation}")
+
+
+def waves(size, luma, cb, cr):
+    return f"nullsrc=s={size[0]}x{size[1]}:r=1,format=yuv444p,geq=lum='{luma}':cb='{cb}':cr='{cr}'"
+
+
+def grain(luma, chroma=0, kind="t"):
+    """Another one in each picture."""
+    planes = [f"c{i}s={strength}:c{i}f={kind}" for i, strength in enumerate((luma, chroma, chroma)) if strength > 0]
+    return ",noise=" + ":".join(planes)
+
+
+# name: width, height, FFmpeg's source and filters
 SOURCES = {
-    "dark_lights_t": (640, 352, "gradients=s=640x352:r=1:n=5:c0=0x05060c:c1=0x1a1020:c2=0x0a1a18:c3=0x301808:c4=0x080810"
-                      ":seed=5:speed=0.6,format=yuv420p,noise=c0s=7:c0f=t:c1s=3:c1f=t:c2s=3:c2f=t"),
-    "dark_fractal_h": (480, 320, "mandelbrot=s=480x320:r=1:start_scale=0.4:end_scale=0.01:end_pts=10,"
-                       "format=yuv420p,lutyuv=y=16+(val-16)*0.3:u=128+(val-128)*0.4:v=128+(val-128)*0.4,"
-                       "noise=c0s=8:c0f=t:c1s=4:c1f=t:c2s=4:c2f=t"),
-    "flat_gradient_t": (640, 352, "gradients=s=640x352:r=1:n=4:c0=0x80a8d8:c1=0xe8d0b0:c2=0xc890a0:c3=0x90b888:seed=11"
-                        ":speed=0.8,format=yuv420p,noise=c0s=2:c0f=t"),
-    "flat_discs_h": (480, 320, "nullsrc=s=480x320:r=1,format=yuv444p,geq="
-                     "lum='120+60*sin(hypot(X-240+40*N,Y-160)/90)+20*lt(hypot(X-120,Y-100),60)':"
-                     "cb='128+40*sin((X+Y+30*N)/150)':cr='128+30*cos((X-2*Y)/170)-30*lt(hypot(X-340,Y-200),70)',"
-                     "noise=c0s=3:c0f=t"),
-    "dark_gradient_u": (480, 320, "gradients=s=480x320:r=1:n=6:c0=0x081018:c1=0x201408:c2=0x100820:c3=0x182808:c4=0x281010"
-                        ":c5=0x040810:seed=77:speed=0.7,format=yuv420p,noise=c0s=6:c0f=t:c1s=3:c1f=t:c2s=3:c2f=t"),
-    "flat_waves_u": (640, 352, "nullsrc=s=640x352:r=1,format=yuv444p,geq="
-                     "lum='110+50*sin((X+3*Y+50*N)/160)+25*lt(mod(X+Y,300),120)':cb='128+35*sin(hypot(X-300,Y-90)/110)':"
-                     "cr='128-30*cos((2*X-Y+60*N)/200)+25*lt(hypot(X-450,Y-220),80)',noise=c0s=2:c0f=t"),
-    "dark_cellar_w": (480, 320, "gradients=s=480x320:r=1:n=3:c0=0x040404:c1=0x2c2010:c2=0x0c1424:seed=913:speed=0.5"
-                      ",format=yuv420p,noise=c0s=5:c0f=t:c1s=2:c1f=t:c2s=2:c2f=t"),
-    "dark_spiral_w": (640, 352, "mandelbrot=s=640x352:r=1:start_x=-0.16:start_y=-1.03:start_scale=0.1:end_scale=0.01"
-                      ":end_pts=10,format=yuv420p,lutyuv=y=16+(val-16)*0.22:u=128+(val-128)*0.5:v=128+(val-128)*0.5,"
-                      "noise=c0s=9:c0f=t:c1s=4:c1f=t:c2s=4:c2f=t"),
-    "flat_sky_w": (640, 352, "gradients=s=640x352:r=1:n=3:c0=0x4070c0:c1=0xb0d0f0:c2=0xf0e0c8:seed=921:speed=0.4"
-                   ",format=yuv420p,noise=c0s=4:c0f=t+u:c1s=2:c1f=t+u:c2s=2:c2f=t+u"),
-    "flat_stripes_w": (480, 320, "nullsrc=s=480x320:r=1,format=yuv444p,geq="
-                       "lum='140+40*sin(X/130+N)+30*lt(mod(2*X-Y,260),90)':cb='128+45*sin((Y+30*N)/120)':"
-                       "cr='128+35*cos((X+Y)/140)-30*lt(abs(Y-200),30)',noise=c0s=3:c0f=t"),
+    "dark_lights_t": (*WIDE, gradients(WIDE, 5, 0.6, "05060c", "1a1020", "0a1a18", "301808", "080810") + grain(7, 3)),
+    "dark_fractal_h": (*SMALL, fractal(SMALL, "start_scale=0.4", 0.3, 0.4) + grain(8, 4)),
+    "flat_gradient_t": (*WIDE, gradients(WIDE, 11, 0.8, "80a8d8", "e8d0b0", "c890a0", "90b888") + grain(2)),
+    "flat_discs_h": (*SMALL, waves(SMALL, "120+60*sin(hypot(X-240+40*N,Y-160)/90)+20*lt(hypot(X-120,Y-100),60)",
+                                  "128+40*sin((X+Y+30*N)/150)",
+                                  "128+30*cos((X-2*Y)/170)-30*lt(hypot(X-340,Y-200),70)") + grain(3)),
+    "dark_gradient_u": (*SMALL, gradients(SMALL, 77, 0.7, "081018", "201408", "100820", "182808", "281010", "040810")
+                        + grain(6, 3)),
+    "flat_waves_u": (*WIDE, waves(WIDE, "110+50*sin((X+3*Y+50*N)/160)+25*lt(mod(X+Y,300),120)",
+                                 "128+35*sin(hypot(X-300,Y-90)/110)",
+                                 "128-30*cos((2*X-Y+60*N)/200)+25*lt(hypot(X-450,Y-220),80)") + grain(2)),
+    "dark_cellar_w": (*SMALL, gradients(SMALL, 913, 0.5, "040404", "2c2010", "0c1424") + grain(5, 2)),
+    "dark_spiral_w": (*WIDE, fractal(WIDE, "start_x=-0.16:start_y=-1.03:start_scale=0.1", 0.22, 0.5) + grain(9, 4)),
+    "flat_sky_w": (*WIDE, gradients(WIDE, 921, 0.4, "4070c0", "b0d0f0", "f0e0c8") + grain(4, 2, "t+u")),
+    "flat_stripes_w": (*SMALL, waves(SMALL, "140+40*sin(X/130+N)+30*lt(mod(2*X-Y,260),90)",
+                                    "128+45*sin((Y+30*N)/120)",
+                                    "128+35*cos((X+Y)/140)-30*lt(abs(Y-200),30)") + grain(3)),
 }
 # name: width, height, scene, the scene's clock in the first picture and its step
 RENDERED = {"rendered_balls_h": (480, 320, "balls.pov", 0, 0.25), "rendered_hills_t": (480, 320, "hills.pov", 0, 0.25),

@@ -24,6 +24,13 @@ DeviceGuard::~DeviceGuard() {
   if (before_ != device_) cudaSetDevice(before_);
 }
 
+Stream::Stream(Priority priority) {
+  int lowest = 0, highest = 0;
+  check_cuda(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "asking for the priorities of streams");
+  const int wanted = priority == Priority::high ? highest : lowest;
+  check_cuda(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, wanted), "making a stream");
+}
+
 DeviceAllocation allocate_device(std::size_t bytes, int device) {
   void* d_memory = nullptr;
   const cudaError_t status = cudaMalloc(&d_memory, bytes);

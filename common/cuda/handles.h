@@ -28,7 +28,9 @@ class DeviceGuard {
 // A stream that does not synchronise with CUDA's default stream.
 class Stream {
  public:
-  Stream() { check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream"); }
+  // Thread blocks on a stream of high priority start before those on others.
+  enum class Priority { normal, high };
+  explicit Stream(Priority priority = Priority::normal);
   ~Stream() { cudaStreamDestroy(stream_); }
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
@@ -40,6 +42,14 @@ class Stream {
  private:
   cudaStream_t stream_ = nullptr;
 };
+
+// Whether the work that an event was recorded behind is done.
+inline bool has_happened(cudaEvent_t event) {
+  const cudaError_t status = cudaEventQuery(event);
+  if (status == cudaErrorNotReady) return false;
+  check_cuda(status, "querying an event");
+  return true;
+}
 
 class Event {
  public:
@@ -56,12 +66,7 @@ class Event {
     check_cuda(cudaEventRecord(event_, stream), "recording an event");
   }
   void wait() const { check_cuda(cudaEventSynchronize(event_), "waiting for the device"); }
-  bool done() const {
-    const cudaError_t status = cudaEventQuery(event_);
-    if (status == cudaErrorNotReady) return false;
-    check_cuda(status, "querying an event");
-    return true;
-  }
+  bool done() const { return has_happened(event_); }
 
  private:
   cudaEvent_t event_ = nullptr;

@@ -42,8 +42,7 @@ class Cache {
   }
 
   Piece take(std::size_t wanted, int device) {
-    const std::size_t bytes =
-        aligned(std::max<std::size_t>(wanted, 1), wanted < kGranularity ? kSmallGranularity : kGranularity);
+    const std::size_t bytes = piece_bytes(wanted);
     if (const std::optional<Piece> piece = find(bytes, device)) return *piece;
     Piece piece{nullptr, bytes};
     try {
@@ -168,6 +167,10 @@ CachedMemory take_device(std::size_t bytes, int device) {
 CachedMemory take_pinned(std::size_t bytes) {
   const Piece piece = Cache::instance().take(bytes, kPinnedMemory);
   return CachedMemory(piece.memory, piece.bytes, kPinnedMemory);
+}
+
+std::size_t piece_bytes(std::size_t bytes) {
+  return aligned(std::max<std::size_t>(bytes, 1), bytes < kGranularity ? kSmallGranularity : kGranularity);
 }
 
 MemoryCacheState memory_cache_state(int device) {

@@ -37,6 +37,9 @@ class CachedMemory {
 CachedMemory take_device(std::size_t bytes, int device);
 CachedMemory take_pinned(std::size_t bytes);
 
+// The bytes that a piece takes which was asked for with `bytes`, unless a larger one is at hand.
+std::size_t piece_bytes(std::size_t bytes);
+
 struct MemoryCacheState {
   std::size_t kept_bytes = 0;         // in the cache
   std::size_t taken_bytes = 0;        // with their owners

@@ -1,6 +1,7 @@
-// Three kernels: one warp for each macroblock sums its samples, eight of a row in each lane; one thread block
-// for each picture computes the mean weight; one thread for each macroblock position computes its offsets,
-// picture after picture of the batch.
+// Three kernels: one warp for each macroblock sums its samples, eight of a row in each lane, or without edges
+// one warp for two macroblocks, a row in each lane; one thread block for each picture computes the mean
+// weight; one thread for each macroblock computes its offset, or for each position, picture after picture of
+// the batch, if offsets depend on the picture before.
 #include "common/cuda/error_check.h"
 #include "common/cuda/warp.cuh"
 #include "core/mb_qp_delta.h"
@@ -65,6 +66,48 @@ __global__ void __launch_bounds__(kThreads)
   if (lane == 0) d_sums[static_cast<std::size_t>(picture) * macroblocks + mb] = sums;
 }
 
+// Samples left .. left + 3 of a row as bytes; those outside the picture repeat the nearest one inside.
+__device__ std::uint32_t four_at(const std::uint8_t* d_row, int left, int width) {
+  std::uint32_t four = 0;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) four |= std::uint32_t{d_row[clamped(left + i, width)]} << (8 * i);
+  return four;
+}
+
+__device__ uint4 load_macroblock_row(const std::uint8_t* d_row, int left, int width) {
+  const std::uint8_t* const at = d_row + left;
+  if (left + kMacroblockSide <= width && (reinterpret_cast<std::uintptr_t>(at) & 15u) == 0)
+    return *reinterpret_cast<const uint4*>(at);
+  return {four_at(d_row, left, width), four_at(d_row, left + 4, width), four_at(d_row, left + 8, width),
+          four_at(d_row, left + 12, width)};
+}
+
+// Sums without edges.
+__global__ void __launch_bounds__(kThreads)
+    sample_sums_of(const __grid_constant__ PicturePlanes luma, int width, int height, int mb_width,
+                   int macroblocks, MacroblockSums* d_sums) {
+  const int own = static_cast<int>(blockIdx.x * (kThreads / kMacroblockSide) + threadIdx.x / kMacroblockSide);
+  const int mb = min(own, macroblocks - 1), lane = static_cast<int>(threadIdx.x) % kMacroblockSide;
+  const int picture = static_cast<int>(blockIdx.y), y = mb / mb_width * kMacroblockSide + lane;
+  const vision::cuda::Plane<const std::uint8_t> plane = luma[picture];
+  const uint4 row =
+      load_macroblock_row(plane.row(clamped(y, height)), mb % mb_width * kMacroblockSide, width);
+  std::uint32_t sum = 0, squares = 0;
+  for (const std::uint32_t four : {row.x, row.y, row.z, row.w}) {
+    sum = __dp4a(four, 0x01010101u, sum);
+    squares = __dp4a(four, four, squares);
+  }
+#pragma unroll
+  for (int step = 1; step < kMacroblockSide; step *= 2) {
+    sum += __shfl_xor_sync(kAllLanes, sum, step);
+    squares += __shfl_xor_sync(kAllLanes, squares, step);
+  }
+  if (lane == 0 && own == mb) {
+    d_sums[static_cast<std::size_t>(picture) * macroblocks + mb] = {0, static_cast<int>(sum),
+                                                                    static_cast<int>(squares)};
+  }
+}
+
 __global__ void __launch_bounds__(1024)
     mean_weights(AqMode mode, int macroblocks, const MacroblockSums* d_sums, std::int32_t* d_means) {
   __shared__ long long s_sum;
@@ -87,11 +130,14 @@ __global__ void __launch_bounds__(1024)
 __global__ void __launch_bounds__(kThreads)
     settle_offsets(const __grid_constant__ AqParams params, int mb_width, int mb_height, int pictures,
                    const __grid_constant__ QpOffsetMemory work, const core::PictureParams* picture_params) {
+  // blockIdx.y takes its share of the pictures, which is all of them if offsets are remembered.
+  const int first = static_cast<int>(blockIdx.y) * pictures / static_cast<int>(gridDim.y);
+  const int end = static_cast<int>(blockIdx.y + 1) * pictures / static_cast<int>(gridDim.y);
   const int mb = static_cast<int>(blockIdx.x * kThreads + threadIdx.x), macroblocks = mb_width * mb_height;
   if (mb >= macroblocks) return;
   std::int8_t* d_previous = work.previous + mb;  // of the picture's stream
   int previous = params.remembers ? *d_previous : kNoPrevious;
-  for (int picture = 0; picture < pictures; ++picture) {
+  for (int picture = first; picture < end; ++picture) {
     if (params.remembers && picture_params != nullptr) {
       std::int8_t* const d_own =
           work.previous + static_cast<std::size_t>(picture_params[picture].stream) * macroblocks + mb;
@@ -135,7 +181,13 @@ void launch_sums(const PicturePlanes& luma, const EdgePlanes& edges, int width, 
 
 void launch_macroblock_sums(const PicturePlanes& luma, const EdgePlanes& edges, int width, int height,
                             int pictures, MacroblockSums* sums, cudaStream_t stream) {
-  launch_sums<false>(luma, edges, width, height, pictures, sums, stream);
+  if (edges.first != nullptr) return launch_sums<false>(luma, edges, width, height, pictures, sums, stream);
+  const int macroblocks = macroblocks_of_size(width, height), together = kThreads / kMacroblockSide;
+  const dim3 blocks(static_cast<unsigned>((macroblocks + together - 1) / together),
+                    static_cast<unsigned>(pictures));
+  sample_sums_of<<<blocks, kThreads, 0, stream>>>(
+      luma, width, height, (width + kMacroblockSide - 1) / kMacroblockSide, macroblocks, sums);
+  check_launch("sample_sums_of");
 }
 
 void launch_step_sums(const PicturePlanes& luma, int width, int height, int pictures, MacroblockSums* sums,
@@ -152,7 +204,8 @@ void launch_qp_offsets(const AqParams& params, int mb_width, int mb_height, int 
                                                                        work.means);
     check_launch("mean_weights");
   }
-  const auto blocks = static_cast<unsigned>((macroblocks + kThreads - 1) / kThreads);
+  const dim3 blocks(static_cast<unsigned>((macroblocks + kThreads - 1) / kThreads),
+                    params.remembers ? 1u : static_cast<unsigned>(pictures));
   settle_offsets<<<blocks, kThreads, 0, stream>>>(params, mb_width, mb_height, pictures, work,
                                                   picture_params);
   check_launch("settle_offsets");

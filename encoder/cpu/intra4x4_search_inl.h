@@ -182,6 +182,8 @@ static inline core::IntraNxNResult search_intra4x4(MacroblockContext& mb, const 
         take_prediction(mode);
         const int error =
             code_intra4x4_block(mb, x, y, prediction, false, context, trial_levels, trial_coeff, trial, 4);
+        // Some candidates lose by their error alone, without their bits being counted.
+        if (core::intra_nxn_block_cost(error, 0, 0, mb.rd_lambda) > best) continue;
         const std::uint32_t cost = cost_of(error, mode, trial_levels);
         if (!core::precedes(cost, mode, best, chosen)) continue;
         best = cost, chosen = mode;

@@ -3,7 +3,9 @@
 //
 // Two batches take turns in the memory. As at most capacity() pictures are in flight, the first picture of a
 // batch has been collected, and so the device has finished that batch, before a frame of the next but one is
-// uploaded. The last picture of the batch has been collected before the next but one is launched.
+// uploaded. The last picture of the batch has been collected before the next but one is launched. With CABAC
+// there are more batches, which take turns in the same way, and their arithmetic coding has streams of its
+// own (cabac_stage.h).
 #include "encoder/cuda/cuda_backend.h"
 
 #include <algorithm>
@@ -15,12 +17,14 @@
 
 #include "common/cuda/handles.h"
 #include "common/cuda/memory_cache.h"
+#include "encoder/cuda/batch_tables.h"
+#include "encoder/cuda/cabac_stage.h"
 #include "encoder/cuda/clip_keys.h"
 #include "encoder/cuda/device_load.h"
 #include "encoder/cuda/memory.h"
+#include "encoder/cuda/packet_copies.h"
 #include "encoder/cuda/qp_offset_relay.h"
 #include "encoder/cuda/reconstruct.h"
-#include "encoder/cuda/slice_headers.h"
 #include "encoder/cuda/stream_window.h"
 #include "encoder/cuda/uploader.h"
 #include "encoder/frame_layout.h"
@@ -43,7 +47,7 @@ struct Batch {
         std::size_t window_bytes)
       : params(static_cast<std::size_t>(size)),
         window(d_stream, pinned_window, window_bytes, yields),
-        uploaded(yields),
+        tabled(yields),
         sized(yields) {}
 
   Progress progress = Progress::idle;
@@ -52,8 +56,8 @@ struct Batch {
   int collected = 0;
   DeviceLoad load;  // while it is being encoded
   StreamWindow window;
-  Event uploaded;
-  Event sized;  // the batch is encoded; its sizes and statistics are on the host
+  Event tabled;  // its parameters are on the device
+  Event sized;   // its sizes and statistics are on the host, and the first part of what is fetched ahead
 };
 
 class CudaBackend final : public Backend {
@@ -77,7 +81,10 @@ class CudaBackend final : public Backend {
 
   // Work in flight still uses the backend's memory and the caller's. If the device is lost, nothing does, so
   // errors do not matter here.
-  ~CudaBackend() override { wait_for_device(); }
+  ~CudaBackend() override {
+    copies_.reset();
+    wait_for_device();
+  }
 
   bool restart(const StageParams& params, int batch) override {
     check_streams(params);
@@ -96,7 +103,7 @@ class CudaBackend final : public Backend {
     return true;
   }
 
-  int capacity() const override { return kBatchesInFlight * size_; }
+  int capacity() const override { return in_flight() * size_; }
 
   void submit(const Frame& frame, const core::PictureParams& picture, void* written) override {
     check_picture(picture, params_);
@@ -118,8 +125,10 @@ class CudaBackend final : public Backend {
   }
 
   bool ready() const override {
-    const DeviceGuard guard(device_);
     Batch& batch = *batches_[collecting_];
+    if (batch.progress == Progress::ready || batch.progress == Progress::idle)
+      return batch.progress == Progress::ready;
+    const DeviceGuard guard(device_);
     advance(collecting_);
     if (batch.progress == Progress::downloading && batch.window.first_part().done())
       batch.progress = Progress::ready;
@@ -156,11 +165,14 @@ class CudaBackend final : public Backend {
       batch.window.first_part().wait();
       batch.progress = Progress::ready;
     }
+    if (batch.collected == 0 && copies_) {
+      copies_->begin(pinned_.batch[collecting_].pictures, batch.pictures.count, batch.window, *download_);
+    }
     // The picture counts as collected even if this throws.
     const int index = collecting_, picture = batch.collected++;
     if (batch.collected == batch.pictures.count) {
       batch.progress = Progress::idle;
-      collecting_ = (collecting_ + 1) % kBatchesInFlight;
+      collecting_ = (collecting_ + 1) % in_flight();
     }
     return unit_of(index, picture);
   }
@@ -173,17 +185,22 @@ class CudaBackend final : public Backend {
     pinned_ = lay_out_pinned(params_, size_, pinned_allocation_.get(), bytes);
     // A caller who sends one picture at a time wants it back soon, so the thread that waits for it spins.
     const bool yields = size_ > 1 || params_.sleeps;
-    for (int i = 0; i < kBatchesInFlight; ++i) {
-      batches_[i] = std::make_unique<Batch>(size_, yields, d_.batch[i].stream, pinned_.batch[i].window,
-                                            pinned_.window_bytes);
+    copies_.reset();
+    if (!params_.device_output) copies_ = std::make_unique<PacketCopies>(size_, device_);
+    batches_.clear();
+    for (int i = 0; i < in_flight(); ++i) {
+      batches_.push_back(std::make_unique<Batch>(size_, yields, d_.batch[i].stream, pinned_.batch[i].window,
+                                                 pinned_.window_bytes));
     }
+    cabac_.reset();
+    if (params_.cabac) cabac_ = std::make_unique<CabacStage>(in_flight());
     next_ = collecting_ = 0;
     filling_ = {};
     uploader_ = std::make_unique<Uploader>(params_, d_.rgb, device_);
-    entropy::launch_prepare_pack(d_.pack_scratch, encode_->get());
-    if (fetches_ahead()) {  // copies may read more than has been written
-      for (const DeviceMemory::Batch& b : d_.batch) {
-        check_cuda(cudaMemsetAsync(b.stream, 0, pinned_.window_bytes, encode_->get()),
+    if (!params_.cabac) entropy::launch_prepare_pack(d_.pack_scratch, encode_->get());
+    if (!params_.device_output) {  // copies may read more than has been written
+      for (int i = 0; i < in_flight(); ++i) {
+        check_cuda(cudaMemsetAsync(d_.batch[i].stream, 0, pinned_.window_bytes, encode_->get()),
                    "clearing device memory");
       }
     }
@@ -200,7 +217,7 @@ class CudaBackend final : public Backend {
     const auto shape = [](const StageParams& p) {
       return std::tuple(p.width, p.height, p.slices, p.aq.has_value(), p.reconstruction, p.device_output,
                         p.entropy_kernel, p.input_format, p.matrix_coefficients, p.full_range, p.streams,
-                        p.marks ? p.marks->frame().size() : 0, p.cipher != nullptr);
+                        p.marks ? p.marks->frame().size() : 0, p.cipher != nullptr, batches_in_flight(p));
     };
     return batch == size_ && shape(other) == shape(params_);
   }
@@ -209,6 +226,7 @@ class CudaBackend final : public Backend {
     if (uploader_) cudaStreamSynchronize(uploader_->stream().get());
     keys_.wait();
     cudaStreamSynchronize(encode_->get());
+    if (cabac_) cabac_->wait();
     cudaStreamSynchronize(download_->get());
     if (notices_) cudaStreamSynchronize(notices_->get());
   }
@@ -244,22 +262,41 @@ class CudaBackend final : public Backend {
     batch.pictures = std::exchange(filling_, {});
     batch.collected = 0;
     const std::size_t pictures = static_cast<std::size_t>(batch.pictures.count);
-    // The tables that describe the frames are copied on the stream of the frames. On another stream they
-    // would come after the frames of the next batch, since one engine makes all copies to the device.
-    copy(d.sources, pinned.sources, pictures, cudaMemcpyHostToDevice, uploader_->stream());
-    copy(d.params, pinned.params, pictures, cudaMemcpyHostToDevice, uploader_->stream());
     std::copy_n(pinned.params, pictures, batch.params.begin());
-    batch.uploaded.record(uploader_->stream().get());
-    encode_->wait_for(batch.uploaded.get());
     BatchView view = view_of(batch.pictures, d);
+    launch_batch_tables(view, {pinned.sources, pinned.params}, {d.sources, d.params, d.slice_headers},
+                        encode_->get());
+    uploader_->join(*encode_);
     if (has_qp_offsets(batch)) view.qp_offsets = launch_qp_offsets_of(view);
     if (params_.marks) {
-      keys_.plan_marks(d, view.pictures, view.macroblocks_per_picture(), batch.uploaded, *encode_);
+      batch.tabled.record(encode_->get());
+      keys_.plan_marks(d, view.pictures, view.macroblocks_per_picture(), batch.tabled, *encode_);
     }
     batch.load = DeviceLoad(device_, view.pictures);
     launch_reconstruct(view, batch.load.pictures_on_device(), common_qp(batch), params_.preset,
                        d.reconstruct_scratch, encode_->get(), d.marks,
                        params_.marks && params_.marks->by_parity());
+    if (params_.reconstruction) {
+      const std::size_t mbs = pictures * static_cast<std::size_t>(view.macroblocks_per_picture());
+      copy(pinned.macroblocks, d_.macroblocks, mbs, cudaMemcpyDeviceToHost, *encode_);
+      copy(pinned.reconstruction, d_.reconstruction, mbs * 384, cudaMemcpyDeviceToHost, *encode_);
+    }
+    const Stream& packed = params_.cabac ? cabac_->launch(view, d_.cabac_scratch, d, next_, *encode_)
+                                         : launch_cavlc(view, d, pinned.pictures);
+    if (params_.cabac) copy(pinned.pictures, d.pictures, pictures, cudaMemcpyDeviceToHost, packed);
+    batch.window.reset();
+    if (fetches_ahead(batch)) {
+      batch.window.fetch_ahead(packed, batch.sized);
+    } else {
+      batch.sized.record(packed.get());
+    }
+    batch.progress = Progress::encoding;
+    if (notifier_) notify_of(batch);
+    next_ = (next_ + 1) % in_flight();
+  }
+
+  // Codes with CAVLC and packs behind the search. Returns the stream that the coded pictures come from.
+  const Stream& launch_cavlc(BatchView view, const DeviceMemory::Batch& d, entropy::PackedPicture* pictures) {
     entropy::LaunchCode code = entropy::launch_code;
     if (params_.cipher && params_.entropy_kernel != nullptr) {
       view = launch_encrypt(view, keys_.encryption(), encode_->get());
@@ -270,21 +307,10 @@ class CudaBackend final : public Backend {
       };
     }
     const entropy::PackMemory memory{d_.pack_scratch, d.coded, d.stream, d_.stream_bytes};
-    launch_slice_headers(view, d_.slice_headers, encode_->get());
-    entropy::launch_code_and_pack(view, d_.slice_headers, memory, d.pictures, encode_->get(),
+    // What is known of each picture is written to the host's memory.
+    entropy::launch_code_and_pack(view, d.slice_headers, memory, pictures, encode_->get(),
                                   params_.entropy_kernel, code);
-    if (params_.reconstruction) {
-      const std::size_t mbs = pictures * static_cast<std::size_t>(view.macroblocks_per_picture());
-      copy(pinned.macroblocks, d_.macroblocks, mbs, cudaMemcpyDeviceToHost, *encode_);
-      copy(pinned.reconstruction, d_.reconstruction, mbs * 384, cudaMemcpyDeviceToHost, *encode_);
-    }
-    copy(pinned.pictures, d.pictures, pictures, cudaMemcpyDeviceToHost, *encode_);
-    batch.window.reset();
-    if (fetches_ahead()) batch.window.fetch_ahead(*encode_);
-    batch.sized.record(encode_->get());
-    batch.progress = Progress::encoding;
-    if (notifier_) notify_of(batch);
-    next_ = (next_ + 1) % kBatchesInFlight;
+    return *encode_;
   }
 
   // The QP of all the batch's pictures, if they have the same.
@@ -327,8 +353,13 @@ class CudaBackend final : public Backend {
     if (filling_.count > 0 && batches_[next_]->progress == Progress::idle) launch();
   }
 
-  // The stream of a single picture is fetched together with its size.
-  bool fetches_ahead() const { return size_ == 1 && !params_.device_output; }
+  int in_flight() const { return batches_in_flight(params_); }
+
+  // Whether the stream is fetched before the host knows its size, so that the host is woken once. Behind a
+  // full batch the next one is likely to wait, which the copy would delay.
+  bool fetches_ahead(const Batch& batch) const {
+    return !params_.device_output && (size_ == 1 || batch.pictures.count < size_);
+  }
 
   // Once the sizes are on the host, fetches the stream unless it is there already.
   void advance(int index) const {
@@ -336,10 +367,14 @@ class CudaBackend final : public Backend {
     if (batch.progress != Progress::encoding || !batch.sized.done()) return;
     batch.progress = Progress::ready;
     batch.load = {};
+    if (params_.device_output) return;
+    const entropy::PackedPicture& first = pinned_.batch[index].pictures[0];
     const entropy::PackedPicture& last = pinned_.batch[index].pictures[batch.pictures.count - 1];
-    const bool here = batch.window.has_all_of(last.offset + last.size);
-    if (params_.device_output || here) return;
-    batch.window.fetch_first(*download_);
+    const std::uint64_t bytes = last.offset + last.size;
+    const bool begun = batch.window.fetches(first.offset + first.size);
+    batch.window.set_size(bytes);
+    if (!batch.window.fetches(bytes)) batch.window.fetch_first(*download_);
+    if (begun) return;
     batch.progress = Progress::downloading;
     if (notifier_) signal_behind(*download_);
   }
@@ -357,19 +392,20 @@ class CudaBackend final : public Backend {
   }
 
   void advance_all() const {
-    for (int i = 0; i < kBatchesInFlight; ++i) advance(i);
+    for (int i = 0; i < in_flight(); ++i) advance(i);
   }
 
   CodedAccessUnit unit_of(int index, int i) {
     Batch& batch = *batches_[index];
     const entropy::PackedPicture& picture = pinned_.batch[index].pictures[i];
     const core::PictureParams& params = batch.params[static_cast<std::size_t>(i)];
+    CodedAccessUnit unit;
+    if (copies_) unit.slices = copies_->next();
     if (picture.failure != 0 || picture.offset + picture.size > d_.stream_bytes) {
       throw Error(ErrorCode::encode_failure, "picture " + std::to_string(params.index) +
                                                  ": the device could not pack it, failure " +
                                                  std::to_string(picture.failure));
     }
-    CodedAccessUnit unit;
     unit.stats.qp = params.qp;
     unit.stats.mean_qp = mean_qp(params, params_.mb_height);
     unit.stats.intra4x4_mbs = picture.intra4x4_mbs;
@@ -379,8 +415,6 @@ class CudaBackend final : public Backend {
     unit.stats.residual_bits = picture.residual_bits;
     if (params_.device_output) {
       unit.device_slices = {d_.batch[index].stream + picture.offset, static_cast<std::size_t>(picture.size)};
-    } else {
-      unit.slices = batch.window.bytes_of(picture, *download_);
     }
     if (params_.reconstruction) unit.reconstruction = reconstruction_of(index, i, params.deblock);
     return unit;
@@ -415,8 +449,10 @@ class CudaBackend final : public Backend {
   std::shared_ptr<Notifier> notifier_;    // null: nobody waits
   std::unique_ptr<Event> offsets_done_;   // for StageParams::aq
   std::shared_ptr<QpOffsetRelay> relay_;  // null for a single device and without adaptive quantisation
-  std::unique_ptr<Batch> batches_[kBatchesInFlight];
-  Pictures filling_;  // submitted, but not launched yet
+  std::vector<std::unique_ptr<Batch>> batches_;
+  std::unique_ptr<PacketCopies> copies_;  // null if packets stay on the device
+  std::unique_ptr<CabacStage> cabac_;     // null without StageParams::cabac
+  Pictures filling_;                      // submitted, but not launched yet
   bool flushed_ = false;
   int next_ = 0;        // the batch that filling_ will become
   int collecting_ = 0;  // the batch of the oldest picture

@@ -1,6 +1,8 @@
 // The analyser of the CUDA backend. A frame from the host is uploaded once, to memory that the backend then
 // reads it from; RGB is converted there. Frames that are on the device already stay where they are. All work
-// is on a stream of the analyser's own, and the measure comes back through page-locked memory.
+// is on a stream of the analyser's own, which is urgent, because a batch waits for what is measured and the
+// kernels of other batches leave little room. Frames are measured in groups, with one launch for each, and
+// the measures come back through page-locked memory.
 #include <algorithm>
 #include <memory>
 #include <mutex>
@@ -20,98 +22,133 @@
 namespace cu264::encoder::cuda {
 namespace {
 
-// What the measuring of a frame takes, which is used again by later frames.
-struct Slot {
-  core::PictureMeasure* result = nullptr;  // page-locked
-  Event ready;                             // the planes have been written
+// Frames that are measured together.
+struct Group {
+  MeasureInput input;
+  core::PictureMeasure* results = nullptr;  // page-locked, for each picture
   Event measured;
-  CachedMemory planes;  // of a frame that was uploaded or converted; taken with the first of these
+  bool started = false;
+  bool done = false;
 };
 
-class Slots {
+// Memory that is used again, in the order of the analyser's stream.
+class Pool {
  public:
-  Slots(int device, std::size_t frame_bytes) : device_(device), frame_bytes_(frame_bytes) {}
-  ~Slots() {
+  Pool(int device, std::size_t frame_bytes) : device_(device), frame_bytes_(frame_bytes) {}
+  ~Pool() {
     // No work may use the memory any more. If the device is lost, its memory is too.
     const DeviceGuard guard(device_);
-    for (const std::unique_ptr<Slot>& slot : free_) cudaEventSynchronize(slot->measured.get());
+    for (const std::unique_ptr<Group>& group : groups_) cudaEventSynchronize(group->measured.get());
   }
-  Slots(const Slots&) = delete;
-  Slots& operator=(const Slots&) = delete;
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
 
-  std::unique_ptr<Slot> take(bool planes) {
+  std::unique_ptr<Group> take_group() {
     const std::lock_guard lock(mutex_);
-    if (free_.empty()) make_some();
-    std::unique_ptr<Slot> slot = std::move(free_.back());
-    free_.pop_back();
-    if (planes && !slot->planes) slot->planes = take_device(frame_bytes_, device_);
-    return slot;
+    if (groups_.empty()) make_group();
+    std::unique_ptr<Group> group = std::move(groups_.back());
+    groups_.pop_back();
+    group->input.pictures = 0;
+    group->started = group->done = false;
+    return group;
   }
-  void give_back(std::unique_ptr<Slot> slot) {
+  void give_back(std::unique_ptr<Group> group) {
     const std::lock_guard lock(mutex_);
-    free_.push_back(std::move(slot));
+    groups_.push_back(std::move(group));
+  }
+
+  CachedMemory take_planes() {
+    const std::lock_guard lock(mutex_);
+    if (planes_.empty()) return take_device(frame_bytes_, device_);
+    CachedMemory planes = std::move(planes_.back());
+    planes_.pop_back();
+    return planes;
+  }
+  void give_back(CachedMemory planes) {
+    const std::lock_guard lock(mutex_);
+    planes_.push_back(std::move(planes));
   }
 
  private:
-  void make_some() {
-    constexpr std::size_t kTogether = 32;
-    results_.push_back(take_pinned(kTogether * sizeof(core::PictureMeasure)));
-    auto* const first = reinterpret_cast<core::PictureMeasure*>(results_.back().get());
-    for (std::size_t i = 0; i < kTogether; ++i) {
-      free_.push_back(std::make_unique<Slot>());
-      free_.back()->result = first + i;
-    }
+  void make_group() {
+    results_.push_back(take_pinned(MeasureInput::kMostPictures * sizeof(core::PictureMeasure)));
+    groups_.push_back(std::make_unique<Group>());
+    groups_.back()->results = reinterpret_cast<core::PictureMeasure*>(results_.back().get());
   }
 
   const int device_;
   const std::size_t frame_bytes_;
   std::mutex mutex_;
   std::vector<CachedMemory> results_;
-  std::vector<std::unique_ptr<Slot>> free_;
+  std::vector<std::unique_ptr<Group>> groups_;
+  std::vector<CachedMemory> planes_;
 };
 
 class DeviceAnalysedFrame final : public AnalysedFrame {
  public:
-  DeviceAnalysedFrame(const Frame& frame, std::unique_ptr<Slot> slot, std::shared_ptr<Slots> slots,
-                      HeldFrame held)
-      : frame_(frame), slot_(std::move(slot)), slots_(std::move(slots)), held_(std::move(held)) {}
-  ~DeviceAnalysedFrame() override { slots_->give_back(std::move(slot_)); }
+  // `index`: in the group. The analyser is asked for nothing once the group has been started.
+  DeviceAnalysedFrame(const Frame& frame, std::shared_ptr<Group> group, int index, Analyser& analyser,
+                      std::shared_ptr<Pool> pool, CachedMemory planes, HeldFrame held)
+      : frame_(frame),
+        group_(std::move(group)),
+        index_(index),
+        analyser_(analyser),
+        pool_(std::move(pool)),
+        planes_(std::move(planes)),
+        held_(std::move(held)) {}
+  ~DeviceAnalysedFrame() override {
+    if (!group_->started) group_->input.picture[index_] = {};  // which leaves it out
+    if (planes_) pool_->give_back(std::move(planes_));
+  }
   DeviceAnalysedFrame(const DeviceAnalysedFrame&) = delete;
   DeviceAnalysedFrame& operator=(const DeviceAnalysedFrame&) = delete;
 
-  bool done() const override { return slot_->measured.done(); }
+  bool done() const override {
+    if (group_->started && !group_->done) group_->done = group_->measured.done();
+    return group_->done;
+  }
   const core::PictureMeasure& measure() override {
-    slot_->measured.wait();
-    return *slot_->result;
+    if (!group_->started) analyser_.start();
+    if (!group_->done) group_->measured.wait();
+    group_->done = true;
+    return group_->results[index_];
   }
   const Frame& frame() const override { return frame_; }
   void* written() const override {
-    return frame_.memory == MemoryKind::device ? slot_->ready.get() : nullptr;
+    return frame_.memory == MemoryKind::device ? group_->measured.get() : nullptr;
   }
 
  private:
   const Frame frame_;
-  std::unique_ptr<Slot> slot_;
-  const std::shared_ptr<Slots> slots_;
+  const std::shared_ptr<Group> group_;
+  const int index_;
+  Analyser& analyser_;
+  const std::shared_ptr<Pool> pool_;
+  CachedMemory planes_;   // of a frame that was uploaded or converted
   const HeldFrame held_;  // of a frame that stays on the host
 };
 
 class DeviceAnalyser final : public Analyser {
  public:
-  DeviceAnalyser(const StageParams& params, int device, bool stays_on_host)
+  DeviceAnalyser(const StageParams& params, int device, int together, bool stays_on_host)
       : params_(params),
         device_(device),
+        together_(std::clamp(together, 1, MeasureInput::kMostPictures)),
         stays_on_host_(stays_on_host),
         rgb_(converts() ? take_device(upload_bytes(params), device) : CachedMemory()),
-        sums_(take_device(sizeof(MeasureSums), device)),
-        uploader_(params, rgb_.get(), device),
+        sums_(take_device(kSumsBytes, device)),
+        uploader_(params, rgb_.get(), device, true),
         holder_(make_device_frame_holder(device)),
-        slots_(std::make_shared<Slots>(device, frame_bytes())) {
-    check_cuda(cudaMemsetAsync(sums_.get(), 0, sizeof(MeasureSums), uploader_.stream().get()),
+        pool_(std::make_shared<Pool>(device, frame_bytes())) {
+    check_cuda(cudaMemsetAsync(sums_.get(), 0, kSumsBytes, uploader_.stream().get()),
                "clearing device memory");
   }
   ~DeviceAnalyser() override {
     const DeviceGuard guard(device_);
+    try {
+      start();
+    } catch (...) {  // the device is lost, and every other call says so
+    }
     cudaStreamSynchronize(uploader_.stream().get());
   }
 
@@ -121,49 +158,72 @@ class DeviceAnalyser final : public Analyser {
     const bool from_host = frame.memory != MemoryKind::device;
     if (from_host && stays_on_host_) held = holder_->hold(frame);
     const Frame& source = held.hold || (from_host && stays_on_host_) ? held.frame : frame;
-    const bool copied = from_host || is_rgb(frame.format);
-    std::unique_ptr<Slot> slot = slots_->take(copied);
-    const cudaStream_t stream = uploader_.stream().get();
-    const SourcePicture planes = uploader_.upload(source, written, slot->planes.get());
-    slot->ready.record(stream);
+    CachedMemory memory;
+    if (from_host || is_rgb(frame.format)) memory = pool_->take_planes();
+    const SourcePicture planes = uploader_.upload(source, written, memory.get());
     const PixelFormat format = Uploader::format_on_device(frame.format);
-    launch_measure({planes, format, params_.width, params_.height, variance_strength(params_.aq)},
-                   reinterpret_cast<MeasureSums*>(sums_.get()), slot->result, stream);
-    slot->measured.record(stream);
     Frame to_code = source;
     if (!(from_host && stays_on_host_)) {
       to_code.format = format;
       to_code.memory = MemoryKind::device;
-      to_code.stream = stream;
+      to_code.stream = uploader_.stream().get();
       for (int plane = 0; plane < plane_count(format); ++plane) {
         to_code.plane[plane] = planes.plane[plane], to_code.pitch[plane] = planes.pitch[plane];
       }
     }
-    return std::make_unique<DeviceAnalysedFrame>(to_code, std::move(slot), slots_, std::move(held));
+    if (!group_) begin_group();
+    MeasureInput& input = group_->input;
+    input.picture[input.pictures] = {planes, format};
+    auto analysed = std::make_unique<DeviceAnalysedFrame>(to_code, group_, input.pictures, *this, pool_,
+                                                          std::move(memory), std::move(held));
+    if (++input.pictures == together_) start();
+    return analysed;
+  }
+
+  void start() override {
+    if (!group_) return;
+    const DeviceGuard guard(device_);
+    const std::shared_ptr<Group> group = std::exchange(group_, nullptr);
+    group->started = true;
+    const cudaStream_t stream = uploader_.stream().get();
+    launch_measure(group->input, reinterpret_cast<MeasureSums*>(sums_.get()), group->results, stream);
+    group->measured.record(stream);
   }
 
  private:
+  static constexpr std::size_t kSumsBytes = MeasureInput::kMostPictures * sizeof(MeasureSums);
+
   bool converts() const { return params_.input_format && is_rgb(*params_.input_format); }
   std::size_t frame_bytes() const {
     return std::max(packed_layout(PixelFormat::i420, params_.width, params_.height).bytes,
                     packed_layout(PixelFormat::nv12, params_.width, params_.height).bytes);
   }
 
+  void begin_group() {
+    const auto give_back = [pool = pool_](Group* used) { pool->give_back(std::unique_ptr<Group>(used)); };
+    group_ = std::shared_ptr<Group>(pool_->take_group().release(), give_back);
+    group_->input.width = params_.width, group_->input.height = params_.height;
+    group_->input.aq_strength = variance_strength(params_.aq);
+  }
+
   const StageParams params_;
   const int device_;
+  const int together_;
   const bool stays_on_host_;
   const CachedMemory rgb_;
   const CachedMemory sums_;
   Uploader uploader_;
   const std::unique_ptr<FrameHolder> holder_;
-  const std::shared_ptr<Slots> slots_;
+  const std::shared_ptr<Pool> pool_;
+  std::shared_ptr<Group> group_;  // of the frames that are to be measured; null: there are none
 };
 
 }  // namespace
 
-std::unique_ptr<Analyser> make_device_analyser(const StageParams& params, int device, bool stays_on_host) {
+std::unique_ptr<Analyser> make_device_analyser(const StageParams& params, int device, int together,
+                                               bool stays_on_host) {
   const DeviceGuard guard(device);
-  return std::make_unique<DeviceAnalyser>(params, device, stays_on_host);
+  return std::make_unique<DeviceAnalyser>(params, device, together, stays_on_host);
 }
 
 }  // namespace cu264::encoder::cuda

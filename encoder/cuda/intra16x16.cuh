@@ -86,24 +86,57 @@ __device__ void predict_intra16x16(const WarpState<kRd>& s, const LaneIndices& l
   __syncwarp();
 }
 
-// Stores the SATD of each source block without its DC coefficient, and that coefficient, for the DC mode of
-// Intra_4x4.
+// The SATD of each source block without its DC coefficient, and that coefficient, for the DC mode of
+// Intra_4x4. Lane t of the first four has those of blocks 8 * half + 2 * t and, in the high halves, the next.
+struct SourceMeasure {
+  std::uint32_t dc[2];
+  std::uint32_t ac[2];
+};
+
+// Lane 4 * g + t passes row t of the blocks g and 8 + g.
+__device__ inline SourceMeasure measure_source(const HadamardMatrix& matrix, const std::uint32_t (&rows)[2]) {
+  SourceMeasure measure;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const HadamardRows plain = hadamard_differences(matrix, rows[half], 0);
+    const std::uint32_t sums = satd_by_column(plain);
+    // Row 0 of the product holds the sums of samples, which are not negative and at most the SATD.
+    measure.dc[half] = static_cast<std::uint32_t>(plain.upper_even | plain.upper_odd << 16);
+    measure.ac[half] = sums - measure.dc[half];
+  }
+  return measure;
+}
+
+template <bool kRd>
+__device__ void put_measure(WarpState<kRd>& s, const LaneIndices& lane, const SourceMeasure& measure) {
+  if (lane.lane >= 4) return;
+  for (int half = 0; half < 2; ++half) {
+    reinterpret_cast<std::uint32_t*>(s.source_dc)[4 * half + lane.lane] = measure.dc[half];
+    reinterpret_cast<std::uint32_t*>(s.source_ac)[4 * half + lane.lane] = measure.ac[half];
+  }
+}
+
+// The same for the source in the warp's state.
 template <bool kRd>
 __device__ void measure_source(WarpState<kRd>& s, const LaneIndices& lane, const HadamardMatrix& matrix) {
   const int g = lane.lane >> 2, t = lane.lane & 3, x = 4 * (g & 3), y = 4 * (g >> 2) + t;
+  put_measure(s, lane,
+              measure_source(matrix, {*reinterpret_cast<const std::uint32_t*>(&s.luma[y][x]),
+                                      *reinterpret_cast<const std::uint32_t*>(&s.luma[8 + y][x])}));
+}
+
+// The same for a source that is still in the lanes' registers.
+__device__ inline SourceMeasure measure_source(const LaneIndices& lane, const HadamardMatrix& matrix,
+                                               const SourceWords& source) {
+  const int g = lane.lane >> 2, t = lane.lane & 3, first = 8 * (g >> 2) + 2 * t + ((g & 3) >> 1);
+  std::uint32_t rows[2];
+#pragma unroll
   for (int half = 0; half < 2; ++half) {
-    const std::uint32_t source = *reinterpret_cast<const std::uint32_t*>(&s.luma[8 * half + y][x]);
-    const HadamardRows plain = hadamard_differences(matrix, source, 0);
-    const std::uint32_t sums = satd_by_column(plain);
-    if (g == 0) {  // row 0 of the product holds the sums of samples
-      s.source_dc[8 * half + 2 * t] = static_cast<std::int16_t>(plain.upper_even);
-      s.source_dc[8 * half + 2 * t + 1] = static_cast<std::int16_t>(plain.upper_odd);
-      s.source_ac[8 * half + 2 * t] =
-          static_cast<std::int16_t>(static_cast<int>(sums & 0xffff) - plain.upper_even);
-      s.source_ac[8 * half + 2 * t + 1] =
-          static_cast<std::int16_t>(static_cast<int>(sums >> 16) - plain.upper_odd);
-    }
+    const std::uint32_t even = __shfl_sync(kWarp, source.luma.x, first + 16 * half),
+                        odd = __shfl_sync(kWarp, source.luma.y, first + 16 * half);
+    rows[half] = g & 1 ? odd : even;
   }
+  return measure_source(matrix, rows);
 }
 
 // Returns the SATD of mode k in lane k.

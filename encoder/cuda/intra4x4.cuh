@@ -218,8 +218,8 @@ __device__ void finish_step(WarpState<kRd>& s, const SearchConstants& constants,
 
 // The search by SATD.
 
-// stop(cost by SATD so far) says whether the search is abandoned. Its answer for the same cost may change
-// during the search.
+// stop(cost by SATD so far, stop.ask()) says whether the search is abandoned. Its answer for the same cost
+// may change during the search.
 template <bool kRd, class MacroblockMarks, class Stop>
 __device__ core::IntraNxNResult search_intra4x4_by_satd(WarpState<kRd>& s, const SearchConstants& constants,
                                                         const LaneIndices& lane, const Intra4x4Lane& mine,
@@ -232,6 +232,7 @@ __device__ core::IntraNxNResult search_intra4x4_by_satd(WarpState<kRd>& s, const
   const unsigned neighbours = neighbour_bits(position);
 #pragma unroll 1
   for (int step = 0; step < kIntra4x4Steps; ++step) {
+    const unsigned asked = stop.ask();
     const HalfBlock block = begin_step(s, lane, mine, neighbours, step);
     const PredictedRows rows = {predicted_row(s.line[0].values(), mine.sources),
                                 predicted_row(s.line[1].values(), mine.sources)};
@@ -240,7 +241,7 @@ __device__ core::IntraNxNResult search_intra4x4_by_satd(WarpState<kRd>& s, const
     const unsigned second = __shfl_sync(kWarp, best, kSecondRankingLane);
     result.satd_cost += core::cost_of_rank(first);
     if (!block.second.idle()) result.satd_cost += core::cost_of_rank(second);
-    if (stop(result.satd_cost)) return result;
+    if (stop(result.satd_cost, asked)) return result;
 
     const int mode = core::mode_of_rank(lane.half == 0 ? first : second);
     const int prediction = sample_of_rows(lane, rows, mode, block.dc);
@@ -296,6 +297,7 @@ __device__ core::IntraNxNResult search_intra4x4_by_rd(WarpState<true>& s, const 
   const unsigned neighbours = neighbour_bits(position);
 #pragma unroll 1
   for (int step = 0; step < kIntra4x4Steps; ++step) {
+    const unsigned asked = stop.ask();
     const HalfBlock block = begin_step(s, lane, mine, neighbours, step);
     const PredictedRows rows = {predicted_row(s.line[0].values(), mine.sources),
                                 predicted_row(s.line[1].values(), mine.sources)};
@@ -318,7 +320,7 @@ __device__ core::IntraNxNResult search_intra4x4_by_rd(WarpState<true>& s, const 
         result.satd_cost += __shfl_sync(kWarp, least_cost, 0);
         const unsigned second_cost = __shfl_sync(kWarp, least_cost, 16);
         if (!block.second.idle()) result.satd_cost += second_cost;
-        if (stop(result.satd_cost)) return result;
+        if (stop(result.satd_cost, asked)) return result;
       }
       const bool is_candidate =
           of_half != core::kNoRank &&

@@ -56,12 +56,25 @@ __device__ inline unsigned highest_intra16x16_cost(const SearchConstants& consta
   return highest;
 }
 
+// Whether Intra_4x4 is abandoned. What that depends on may come from another warp, so it is asked for before
+// the cost is known.
+template <class Rule, class Preparation>
+struct Intra4x4End {
+  const Rule& rule;
+  const Preparation& preparation;
+  __device__ unsigned ask() const { return preparation.ask_highest_cost(); }
+  __device__ bool operator()(unsigned cost, unsigned asked) const {
+    return rule(cost, preparation.highest_cost(asked));
+  }
+};
+
 // The same warp has already searched chroma and measured Intra_16x16 as far as LumaStart.
 template <class MacroblockMarks>
 struct Prepared {
   unsigned intra16x16_cost;
   MacroblockMarks marks;
-  __device__ unsigned highest_cost() const { return intra16x16_cost; }
+  __device__ unsigned ask_highest_cost() const { return intra16x16_cost; }
+  __device__ unsigned highest_cost(unsigned asked) const { return asked; }
   __device__ void join(const LaneIndices&, LumaStart&, MacroblockResult&) const {}
 };
 
@@ -131,14 +144,14 @@ struct LumaSearch {
 
   template <class Stop>
   __device__ core::IntraNxNResult search_intra4x4(Stop stop) {
-    const auto stop_here = [&](unsigned cost) { return stop(cost, preparation.highest_cost()); };
+    const Intra4x4End<Stop, Preparation> end{stop, preparation};
     core::IntraNxNResult found;
     if constexpr (kRd) {
       found = search_intra4x4_by_rd<kRdoq>(s, constants, {mine.lengths}, mine.lane, mine.intra4x4,
-                                           mine.matrix, mine.luma, position, preparation.marks, stop_here);
+                                           mine.matrix, mine.luma, position, preparation.marks, end);
     } else {
       found = search_intra4x4_by_satd(s, constants, mine.lane, mine.intra4x4, mine.matrix, mine.luma,
-                                      position, preparation.marks, stop_here);
+                                      position, preparation.marks, end);
     }
     preparation.join(mine.lane, start, result);
     return found;

@@ -28,6 +28,7 @@ struct alignas(16) BottomRow {
   std::uint32_t unused;
 };
 static_assert(sizeof(BottomRow) == 48, "three 16-byte transactions");
+inline constexpr int kBottomRowWords = 11;  // those in use
 
 // The macroblock's reconstruction with its border: the row above, the corner, four samples above and to the
 // right, and the column to the left. Rows of samples start on word boundaries.
@@ -96,9 +97,9 @@ struct alignas(16) WarpState {
   BlockGrid<2> chroma_counts[2];
   BlockGrid<4> modes;  // Intra4x4PredMode
   // Scratch memory of the search.
-  ValueLine line[2];           // of two blocks
-  std::int16_t source_ac[16];  // by raster block: SATD of the source without its DC coefficient
-  std::int16_t source_dc[16];
+  ValueLine line[2];                      // of two blocks
+  alignas(4) std::int16_t source_ac[16];  // by raster block: SATD of the source without its DC coefficient
+  alignas(4) std::int16_t source_dc[16];
   std::int32_t dc[16];
   std::conditional_t<kRd, RdSpace, NoSpace> rd;
 };
@@ -243,19 +244,16 @@ __device__ void shift_left_neighbours(WarpState<kRd>& s, const MacroblockPositio
   }
 }
 
-// Loads the neighbours above from the record of the macroblock there. The reads bypass L1, which may hold
-// stale data because another thread block writes the records.
+// The lane's word of a BottomRow where there is no macroblock above.
+__device__ inline std::uint32_t word_of_nothing_above(const LaneIndices& lane) {
+  // Modes and counts of unavailable neighbours are negative.
+  return lane.lane >= 8 && lane.lane < kBottomRowWords ? 0xffffffffu : 0x80808080u;
+}
+
+// Takes the neighbours above from the words of the BottomRow of the macroblock there, one in each lane.
 template <bool kRd>
-__device__ void load_above_neighbours(WarpState<kRd>& s, const BottomRow* above,
-                                      const MacroblockPosition& position, const LaneIndices& lane) {
+__device__ void put_above_neighbours(WarpState<kRd>& s, const LaneIndices& lane, std::uint32_t word) {
   const int i = lane.lane;
-  const std::uint32_t* const words = reinterpret_cast<const std::uint32_t*>(above);
-  std::uint32_t word = 0x80808080u;
-  if (position.above) {
-    if (i < 11) word = __ldcg(words + i);
-  } else if (i >= 8 && i < 11) {
-    word = 0xffffffffu;  // modes and counts of unavailable neighbours are negative
-  }
   if (i < 4) {
     *reinterpret_cast<std::uint32_t*>(s.canvas.at(4 * i, -1)) = word;
   } else if (i < 8) {
@@ -270,8 +268,21 @@ __device__ void load_above_neighbours(WarpState<kRd>& s, const BottomRow* above,
   }
 }
 
+// Loads the neighbours above from the record of the macroblock there. The reads bypass L1, which may hold
+// stale data because another thread block writes the records.
 template <bool kRd>
-__device__ void store_bottom_row(WarpState<kRd>& s, BottomRow* bottom, const LaneIndices& lane) {
+__device__ void load_above_neighbours(WarpState<kRd>& s, const BottomRow* above,
+                                      const MacroblockPosition& position, const LaneIndices& lane) {
+  std::uint32_t word = word_of_nothing_above(lane);
+  if (position.above && lane.lane < kBottomRowWords) {
+    word = __ldcg(reinterpret_cast<const std::uint32_t*>(above) + lane.lane);
+  }
+  put_above_neighbours(s, lane, word);
+}
+
+// The lane's word of the macroblock's own BottomRow.
+template <bool kRd>
+__device__ std::uint32_t bottom_row_word(WarpState<kRd>& s, const LaneIndices& lane) {
   const int i = lane.lane;
   std::uint32_t word = 0;
   if (i < 4) {
@@ -285,7 +296,13 @@ __device__ void store_bottom_row(WarpState<kRd>& s, BottomRow* bottom, const Lan
   } else if (i == 10) {
     word = s.chroma_counts[0].row(1) | static_cast<std::uint32_t>(s.chroma_counts[1].row(1)) << 16;
   }
-  if (i < 11) __stcg(reinterpret_cast<std::uint32_t*>(bottom) + i, word);
+  return word;
+}
+
+template <bool kRd>
+__device__ void store_bottom_row(WarpState<kRd>& s, BottomRow* bottom, const LaneIndices& lane) {
+  const std::uint32_t word = bottom_row_word(s, lane);
+  if (lane.lane < kBottomRowWords) __stcg(reinterpret_cast<std::uint32_t*>(bottom) + lane.lane, word);
 }
 
 }  // namespace cu264::encoder::cuda

@@ -1,4 +1,4 @@
-// The measure of a picture on the device (core/picture_measure.h).
+// The measures of pictures on the device (core/picture_measure.h).
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -19,17 +19,25 @@ struct MeasureSums {
   std::uint32_t finished_blocks;
 };
 
+// Pictures of one size that are measured together. Those without planes are left out.
 struct MeasureInput {
-  core::SourcePicture planes;
-  PixelFormat format = PixelFormat::i420;  // i420, nv12 or gray8
+  static constexpr int kMostPictures = 16;
+  struct Picture {
+    core::SourcePicture planes;
+    PixelFormat format = PixelFormat::i420;  // i420, nv12 or gray8
+  };
+
   int width = 0;
   int height = 0;
   int aq_strength = 0;  // as PictureMeasure::aq_strength
+  int pictures = 0;
+  Picture picture[kMostPictures];
 };
 
-// Measures a picture with planes of any pitch and alignment, and writes the measure to `result`, which is
-// memory of the device or page-locked memory. Asynchronous on `stream`; one picture at a time uses `d_sums`.
-void launch_measure(const MeasureInput& input, MeasureSums* d_sums, core::PictureMeasure* result,
+// Measures pictures with planes of any pitch and alignment, and writes a measure of each to `results`, which
+// is memory of the device or page-locked memory. Asynchronous on `stream`. `d_sums` has kMostPictures
+// elements, which one launch at a time uses.
+void launch_measure(const MeasureInput& input, MeasureSums* d_sums, core::PictureMeasure* results,
                     cudaStream_t stream);
 
 }  // namespace cu264::encoder::cuda

@@ -6,10 +6,13 @@
 #include "common/cuda/handles.h"
 #include "common/cuda/memory_cache.h"
 #include "encoder/cuda/cuda_backend.h"
+#include "encoder/cuda/measure_picture.h"
 #include "encoder/cuda/probe_device.h"
 #include "encoder/cuda/qp_offset_relay.h"
 #include "encoder/cuda/reconstruct.h"
 #include "encoder/frame_layout.h"
+#include "encoder/rate_control/controlled_backend.h"
+#include "entropy/cabac/cabac_batch.h"
 
 namespace cu264::encoder::cuda {
 namespace {
@@ -48,6 +51,51 @@ bool converts(const StageParams& params) {
   return params.input_format && is_rgb(*params.input_format);
 }
 
+// The frames that rate control holds at once, in front of so many backends.
+std::size_t held_frames(const StageParams& params, int batch, std::size_t backends) {
+  if (!params.controls_rate) return 0;
+  const int inner = batches_in_flight(params) * batch * static_cast<int>(backends);
+  return static_cast<std::size_t>(controlled_capacity(inner, batch, params.device_output));
+}
+
+std::size_t level_bytes(const StageParams& params, int batch) {
+  return static_cast<std::size_t>(batch) * macroblocks_of(params) * core::kLevelsPerMacroblock *
+         sizeof(std::int16_t);
+}
+
+// Levels, streams and what a batch is made with: the two pieces at the top of memory.h.
+void lay_out_cavlc(const StageParams& p, int batch, Arena& arena, DeviceMemory& m) {
+  constexpr int kBatches = 2;
+  m.stream_bytes =
+      static_cast<std::size_t>(batch) * entropy::max_packed_bytes(p.mb_width, p.mb_height, p.slices);
+  const std::size_t behind_stream = aligned(m.stream_bytes, Arena::kAlignment);
+  const std::size_t work_bytes = std::max(entropy::coded_bytes(batch, p.mb_width, p.mb_height, p.slices),
+                                          reconstruct_scratch_bytes(batch, p.mb_width, p.mb_height));
+  std::uint8_t* pieces[kBatches];
+  for (std::uint8_t*& piece : pieces)
+    piece = arena.take(std::max(level_bytes(p, batch), behind_stream + work_bytes));
+  for (int i = 0; i < kBatches; ++i) {
+    DeviceMemory::Batch& b = m.batch[i];
+    b.stream = pieces[i];
+    b.levels = reinterpret_cast<std::int16_t*>(pieces[i]);
+    b.coded = b.reconstruct_scratch = pieces[1 - i] + behind_stream;
+  }
+}
+
+void lay_out_cabac(const StageParams& p, int batch, Arena& arena, DeviceMemory& m) {
+  auto* const levels = reinterpret_cast<std::int16_t*>(arena.take(level_bytes(p, batch)));
+  void* const scratch = arena.take(reconstruct_scratch_bytes(batch, p.mb_width, p.mb_height));
+  for (int i = 0; i < batches_in_flight(p); ++i) {
+    DeviceMemory::Batch& b = m.batch[i];
+    b.levels = levels;
+    b.reconstruct_scratch = scratch;
+    b.cabac_work = arena.take(entropy::cabac_work_bytes(batch, p.mb_width, p.mb_height, p.slices));
+    const auto stream = entropy::cabac_stream(batch, p.mb_width, p.mb_height, p.slices, b.cabac_work);
+    b.stream = stream.bytes;
+    m.stream_bytes = stream.capacity;
+  }
+}
+
 }  // namespace
 
 std::size_t upload_bytes(const StageParams& params) {
@@ -59,11 +107,21 @@ std::size_t upload_bytes(const StageParams& params) {
   return most;
 }
 
+std::size_t staged_bytes(const StageParams& params) {
+  return std::max(packed_layout(PixelFormat::i420, params.width, params.height).bytes,
+                  packed_layout(PixelFormat::nv12, params.width, params.height).bytes);
+}
+
+int batches_in_flight(const StageParams& params) {
+  if (!params.cabac) return 2;
+  const int with_coder = (params.preset == Preset::fast ? 24 : 8) / params.slices;
+  return std::clamp(2 + with_coder, 5, kMostBatchesInFlight);
+}
+
 DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* base, std::size_t& bytes) {
   Arena arena(base);
   const std::size_t pictures = static_cast<std::size_t>(batch), mbs = pictures * macroblocks_of(params);
   DeviceMemory m;
-  m.slice_headers = arena.take<core::SliceHeaderBits>(pictures * static_cast<std::size_t>(params.slices));
   if (params.aq) {
     m.qp_offsets.sums = arena.take<MacroblockSums>(mbs);
     m.qp_offsets.means = arena.take<std::int32_t>(pictures);
@@ -78,32 +136,28 @@ DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* 
   if (params.cipher && params.cipher->parts().modes && params.entropy_kernel != nullptr) {
     m.encrypted_macroblocks = arena.take<core::MacroblockRecord>(mbs);
   }
-  m.pack_scratch = arena.take(entropy::pack_scratch_bytes(batch, params.mb_width, params.mb_height,
-                                                          params.slices, params.entropy_kernel));
+  if (params.cabac) {
+    m.cabac_scratch = arena.take(entropy::cabac_scratch_bytes(batch, params.mb_width, params.mb_height));
+  } else {
+    m.pack_scratch = arena.take(entropy::pack_scratch_bytes(batch, params.mb_width, params.mb_height,
+                                                            params.slices, params.entropy_kernel));
+  }
   if (converts(params)) m.rgb = arena.take(upload_bytes(params));
   const StageParams& p = params;
-  m.staged_bytes = std::max(packed_layout(PixelFormat::i420, p.width, p.height).bytes,
-                            packed_layout(PixelFormat::nv12, p.width, p.height).bytes);
-  m.stream_bytes = pictures * entropy::max_packed_bytes(p.mb_width, p.mb_height, p.slices);
-  for (DeviceMemory::Batch& b : m.batch) {
+  m.staged_bytes = staged_bytes(p);
+  for (int i = 0; i < batches_in_flight(params); ++i) {
+    DeviceMemory::Batch& b = m.batch[i];
     b.sources = arena.take<SourcePicture>(pictures);
     b.params = arena.take<core::PictureParams>(pictures);
     b.staging = arena.take(pictures * m.staged_bytes);
     if (params.marks) b.marks = arena.take<std::uint32_t>(mbs);
-    b.pictures = arena.take<entropy::PackedPicture>(pictures);
+    b.slice_headers = arena.take<core::SliceHeaderBits>(pictures * static_cast<std::size_t>(params.slices));
+    if (params.cabac) b.pictures = arena.take<entropy::PackedPicture>(pictures);
   }
-  const std::size_t behind_stream = aligned(m.stream_bytes, Arena::kAlignment);
-  const std::size_t level_bytes = mbs * core::kLevelsPerMacroblock * sizeof(std::int16_t);
-  const std::size_t work_bytes = std::max(entropy::coded_bytes(batch, p.mb_width, p.mb_height, p.slices),
-                                          reconstruct_scratch_bytes(batch, p.mb_width, p.mb_height));
-  std::uint8_t* pieces[kBatchesInFlight];
-  for (std::uint8_t*& piece : pieces) piece = arena.take(std::max(level_bytes, behind_stream + work_bytes));
-  static_assert(kBatchesInFlight == 2);
-  for (int i = 0; i < kBatchesInFlight; ++i) {
-    DeviceMemory::Batch& b = m.batch[i];
-    b.stream = pieces[i];
-    b.levels = reinterpret_cast<std::int16_t*>(pieces[i]);
-    b.coded = b.reconstruct_scratch = pieces[1 - i] + behind_stream;
+  if (params.cabac) {
+    lay_out_cabac(params, batch, arena, m);
+  } else {
+    lay_out_cavlc(params, batch, arena, m);
   }
   bytes = arena.bytes();
   return m;
@@ -114,7 +168,8 @@ PinnedMemory lay_out_pinned(const StageParams& params, int batch, std::uint8_t* 
   const std::size_t pictures = static_cast<std::size_t>(batch), mbs = pictures * macroblocks_of(params);
   PinnedMemory m;
   m.window_bytes = params.device_output ? 0 : std::min(mbs * kWindowBytesPerMacroblock, kMostWindowBytes);
-  for (PinnedMemory::Batch& b : m.batch) {
+  for (int i = 0; i < batches_in_flight(params); ++i) {
+    PinnedMemory::Batch& b = m.batch[i];
     b.sources = arena.take<SourcePicture>(pictures);
     b.params = arena.take<core::PictureParams>(pictures);
     b.pictures = arena.take<entropy::PackedPicture>(pictures);
@@ -147,7 +202,10 @@ int choose_batch(const StageParams& params, int multiprocessors, std::size_t fre
   const int for_steps = (kWarpsPerMultiprocessor * multiprocessors * steps + mbs - 1) / mbs;
   const int wanted = std::max(for_rows, for_steps);
   int batch = std::clamp(wanted, 1, params.reconstruction ? kLargestWithReconstruction : kLargest);
-  while (batch > 1 && measure(params, batch).device > free_bytes / 2) batch = (batch + 1) / 2;
+  const auto needed = [&] {
+    return measure(params, batch).device + held_frames(params, batch, 1) * piece_bytes(staged_bytes(params));
+  };
+  while (batch > 1 && needed() > free_bytes / 2) batch = (batch + 1) / 2;
   return batch;
 }
 
@@ -181,8 +239,18 @@ MemoryRequirement memory_required(const StageParams& params, const std::vector<i
   MemoryRequirement required =
       measure(params, params.batch != 0 ? params.batch : choose_batch(params, devices));
   const auto backends = static_cast<std::size_t>(overlapping_batches(params, required.batch));
-  required.device *= backends;
-  required.pinned = (required.pinned + kUploadBuffers * upload_bytes(params)) * backends;
+  required.device = piece_bytes(required.device) * backends;
+  required.pinned = piece_bytes(required.pinned) * backends;
+  const std::size_t uploads = piece_bytes(kUploadBuffers * upload_bytes(params));
+  if (const std::size_t frames = held_frames(params, required.batch, devices.size() * backends)) {
+    // The analyser is on the first device. Frames for several devices stay on the host besides.
+    required.device += frames * piece_bytes(staged_bytes(params)) + piece_bytes(sizeof(MeasureSums));
+    if (converts(params)) required.device += piece_bytes(upload_bytes(params));
+    required.pinned += piece_bytes(frames * sizeof(core::PictureMeasure));
+    required.pinned += devices.size() > 1 ? frames * piece_bytes(upload_bytes(params)) : uploads;
+  } else {
+    required.pinned += uploads * backends;
+  }
   if (params.aq && params.aq->remembers && devices.size() * backends > 1)
     required.pinned += relay_bytes(params);
   return required;

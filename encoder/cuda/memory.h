@@ -11,6 +11,9 @@
 //
 // While the host still reads the stream of one batch, all that the other batch needs lies beside it. A
 // batch's stream overwrites the levels of the same batch, which are no longer needed by then.
+//
+// With CABAC more batches are in flight, since its arithmetic coder takes long beside the search of later
+// batches. Levels exist once, and each batch has memory of its own for the coder and the stream.
 #pragma once
 
 #include <cstddef>
@@ -25,31 +28,38 @@
 
 namespace cu264::encoder::cuda {
 
-inline constexpr int kBatchesInFlight = 2;  // one is on the device, the host fills and empties the other
-inline constexpr int kUploadBuffers = 4;    // for frames from pageable memory
+// One batch is on the device, the host fills and empties the other. With CABAC others are with the arithmetic
+// coder, which takes the time of the longest slice: up to twenty times that of the search if pictures have
+// one slice, and twice with eight.
+inline constexpr int kMostBatchesInFlight = 12;
+int batches_in_flight(const StageParams& params);
+
+inline constexpr int kUploadBuffers = 4;  // for frames from pageable memory
 
 struct DeviceMemory {
-  core::SliceHeaderBits* slice_headers = nullptr;  // [picture][slice]
-  QpOffsetMemory qp_offsets{};                     // null pointers without adaptive quantisation
-  core::MacroblockRecord* macroblocks = nullptr;   // as in BatchView
+  QpOffsetMemory qp_offsets{};                    // null pointers without adaptive quantisation
+  core::MacroblockRecord* macroblocks = nullptr;  // as in BatchView
   std::uint8_t* total_coeff = nullptr;
   std::uint8_t* reconstruction = nullptr;  // null unless StageParams::reconstruction
   std::uint8_t* mark_frame = nullptr;      // null without StageParams::marks
   // Null unless modes are encrypted for StageParams::entropy_kernel.
   core::MacroblockRecord* encrypted_macroblocks = nullptr;
-  void* pack_scratch = nullptr;
-  std::uint8_t* rgb = nullptr;  // one RGB frame from the host before its conversion
+  void* pack_scratch = nullptr;   // null with CABAC
+  void* cabac_scratch = nullptr;  // null without CABAC
+  std::uint8_t* rgb = nullptr;    // one RGB frame from the host before its conversion
   struct Batch {
     SourcePicture* sources = nullptr;       // [picture]
     core::PictureParams* params = nullptr;  // [picture]
     std::uint8_t* staging = nullptr;        // [picture][staged_bytes]: frames that are not read in place
     std::uint32_t* marks = nullptr;         // [picture][mb]; null without StageParams::marks
-    std::int16_t* levels = nullptr;         // as in BatchView; valid until the stream is written
+    core::SliceHeaderBits* slice_headers = nullptr;  // [picture][slice]
+    std::int16_t* levels = nullptr;                  // as in BatchView; valid until the stream is written
     void* reconstruct_scratch = nullptr;
-    void* coded = nullptr;  // for entropy::PackMemory; overwrites reconstruct_scratch
-    entropy::PackedPicture* pictures = nullptr;
+    void* coded = nullptr;       // for entropy::PackMemory; overwrites reconstruct_scratch. Null with CABAC
+    void* cabac_work = nullptr;  // for entropy::CabacMemory; null without CABAC
+    entropy::PackedPicture* pictures = nullptr;  // null without CABAC: CAVLC's packer writes to the host's
     std::uint8_t* stream = nullptr;  // [stream_bytes]
-  } batch[kBatchesInFlight];
+  } batch[kMostBatchesInFlight];
   std::size_t staged_bytes = 0;
   std::size_t stream_bytes = 0;
 };
@@ -62,7 +72,7 @@ struct PinnedMemory {
     std::uint8_t* window = nullptr;                 // [window_bytes]: a part of the stream
     core::MacroblockRecord* macroblocks = nullptr;  // null unless StageParams::reconstruction
     std::uint8_t* reconstruction = nullptr;
-  } batch[kBatchesInFlight];
+  } batch[kMostBatchesInFlight];
   std::size_t window_bytes = 0;
 };
 
@@ -73,6 +83,9 @@ PinnedMemory lay_out_pinned(const StageParams& params, int batch, std::uint8_t* 
 
 // The bytes of the largest frame that the encoder may be given.
 std::size_t upload_bytes(const StageParams& params);
+
+// The bytes of the largest frame as the kernels read it.
+std::size_t staged_bytes(const StageParams& params);
 
 // Returns what one backend needs, without buffers for frames from the host.
 MemoryRequirement measure(const StageParams& params, int batch);

@@ -1,5 +1,8 @@
 #include "encoder/cuda/reconstruct.h"
 
+#include <algorithm>
+#include <type_traits>
+
 #include "common/cuda/arena.h"
 #include "common/cuda/error_check.h"
 #include "encoder/cuda/constants_by_qp.cuh"
@@ -34,7 +37,7 @@ template <bool kRd, bool kRdoq, bool kQpVaries, class BatchMarks>
 __global__ void __launch_bounds__(32 * kWarpsPerBlock, (kBlocksPerMultiprocessor<kRd, kRdoq>))
     reconstruct_kernel(const __grid_constant__ BatchView batch,
                        const __grid_constant__ SearchConstants constants,
-                       const __grid_constant__ Wavefront wavefront,
+                       const __grid_constant__ Wavefront<BottomRow> wavefront,
                        const __grid_constant__ BatchMarks mark_table) {
   __shared__ WarpState<kRd> states[kWarpsPerBlock];
   __shared__ CavlcLengths lengths;
@@ -49,7 +52,7 @@ __global__ void __launch_bounds__(32 * kWarpsPerBlock, (kBlocksPerMultiprocessor
   const unsigned rows = static_cast<unsigned>(batch.pictures) * batch.mb_height;
 
   for (;;) {
-    const unsigned ticket = take_ticket(wavefront, lane);
+    const unsigned ticket = take_ticket(wavefront.ticket, lane);
     if (ticket >= rows) return;
     Row row(batch, wavefront, ticket);
     unsigned published_above = 0;
@@ -67,10 +70,27 @@ __global__ void __launch_bounds__(32 * kWarpsPerBlock, (kBlocksPerMultiprocessor
   }
 }
 
+// A wavefront in scratch memory at its beginning.
+template <class Record>
+Wavefront<Record> begin_wavefront(const BatchView& batch, void* d_scratch, cudaStream_t stream) {
+  Wavefront<Record> wavefront;
+  wavefront.progress = static_cast<unsigned*>(d_scratch);
+  wavefront.ticket = wavefront.progress + static_cast<std::size_t>(batch.pictures) * batch.mb_height;
+  const std::size_t flags = flag_bytes(batch.pictures, batch.mb_height);
+  wavefront.bottom = reinterpret_cast<Record*>(static_cast<std::uint8_t*>(d_scratch) + flags);
+  const std::size_t tags =
+      std::is_same_v<Record, TaggedRow>
+          ? sizeof(Record) * static_cast<std::size_t>(batch.pictures) * batch.macroblocks_per_picture()
+          : 0;
+  check_cuda(cudaMemsetAsync(d_scratch, 0, flags + tags, stream), "cudaMemsetAsync");
+  return wavefront;
+}
+
 // Launches as many blocks as the device has room for, or as there is work for.
 template <bool kRd, bool kRdoq, bool kQpVaries, class BatchMarks>
-void launch_rows(const BatchView& batch, const SearchConstants& constants, const Wavefront& wavefront,
-                 const BatchMarks& mark_table, int rows, cudaStream_t stream) {
+void launch_rows(const BatchView& batch, const SearchConstants& constants,
+                 const Wavefront<BottomRow>& wavefront, const BatchMarks& mark_table, int rows,
+                 cudaStream_t stream) {
   constexpr auto kernel = reconstruct_kernel<kRd, kRdoq, kQpVaries, BatchMarks>;
   int device = 0, processors = 0, blocks = 0;
   check_cuda(cudaGetDevice(&device), "cudaGetDevice");
@@ -84,13 +104,15 @@ void launch_rows(const BatchView& batch, const SearchConstants& constants, const
 }
 
 template <bool kRd, bool kRdoq, bool kQpVaries, class BatchMarks>
-void launch(const BatchView& batch, const SearchConstants& constants, const Wavefront& wavefront,
+void launch(const BatchView& batch, const SearchConstants& constants, void* d_scratch,
             const BatchMarks& mark_table, bool few, cudaStream_t stream) {
   const int rows = batch.pictures * batch.mb_height;
   if (few) {
+    const auto wavefront = begin_wavefront<TaggedRow>(batch, d_scratch, stream);
     reconstruct_by_pairs_kernel<kRd, kRdoq, kQpVaries>
         <<<rows, 64, 0, stream>>>(batch, constants, wavefront, mark_table);
   } else {
+    const auto wavefront = begin_wavefront<BottomRow>(batch, d_scratch, stream);
     launch_rows<kRd, kRdoq, kQpVaries>(batch, constants, wavefront, mark_table, rows, stream);
   }
   check_launch("reconstruct_kernel");
@@ -98,16 +120,16 @@ void launch(const BatchView& batch, const SearchConstants& constants, const Wave
 
 // `fast` has a kernel for each watermarking scheme, because calls to the marking code cost it too much.
 template <bool kQpVaries>
-void launch(const BatchView& batch, const SearchConstants& constants, const Wavefront& wavefront,
+void launch(const BatchView& batch, const SearchConstants& constants, void* d_scratch,
             const MarkTable<MarkScheme::either>& mark_table, bool few, cudaStream_t stream) {
   const auto by_satd = [&](const auto& marks) {
-    launch<false, false, kQpVaries>(batch, constants, wavefront, marks, few, stream);
+    launch<false, false, kQpVaries>(batch, constants, d_scratch, marks, few, stream);
   };
   const auto by_rd = [&](const auto& marks) {
     if (constants.search.rdoq) {
-      launch<true, true, kQpVaries>(batch, constants, wavefront, marks, few, stream);
+      launch<true, true, kQpVaries>(batch, constants, d_scratch, marks, few, stream);
     } else {
-      launch<true, false, kQpVaries>(batch, constants, wavefront, marks, few, stream);
+      launch<true, false, kQpVaries>(batch, constants, d_scratch, marks, few, stream);
     }
   };
   const bool rd = constants.search.rdoq || constants.search.rd_candidates > 0;
@@ -125,28 +147,23 @@ void launch(const BatchView& batch, const SearchConstants& constants, const Wave
 }  // namespace
 
 std::size_t reconstruct_scratch_bytes(int pictures, int mb_width, int mb_height) {
-  return flag_bytes(pictures, mb_height) +
-         aligned(sizeof(BottomRow) * static_cast<std::size_t>(pictures) * mb_width * mb_height,
-                 Arena::kAlignment);
+  const std::size_t mbs = static_cast<std::size_t>(mb_width) * mb_height;
+  const std::size_t few = static_cast<std::size_t>(std::min(pictures, kFewPictures));
+  const std::size_t records =
+      std::max(sizeof(BottomRow) * static_cast<std::size_t>(pictures) * mbs, sizeof(TaggedRow) * few * mbs);
+  return flag_bytes(pictures, mb_height) + aligned(records, Arena::kAlignment);
 }
 
 void launch_reconstruct(const BatchView& batch, int pictures_on_device, std::optional<int> common_qp,
-                        Preset preset, void* memory, cudaStream_t stream, const std::uint32_t* marks,
+                        Preset preset, void* d_scratch, cudaStream_t stream, const std::uint32_t* marks,
                         bool mark_parity) {
   const SearchConstants constants = search_constants(search_params(preset), common_qp.value_or(0));
-
-  Wavefront wavefront;
-  wavefront.progress = static_cast<unsigned*>(memory);
-  wavefront.ticket = wavefront.progress + static_cast<std::size_t>(batch.pictures) * batch.mb_height;
-  const std::size_t flags = flag_bytes(batch.pictures, batch.mb_height);
-  wavefront.bottom = reinterpret_cast<BottomRow*>(static_cast<std::uint8_t*>(memory) + flags);
-  check_cuda(cudaMemsetAsync(memory, 0, flags, stream), "cudaMemsetAsync");
   const MarkTable<MarkScheme::either> mark_table = {marks, mark_parity};
-  const bool few = pictures_on_device <= kFewPictures;
+  const bool few = std::max(pictures_on_device, batch.pictures) <= kFewPictures;
   if (common_qp && batch.qp_offsets == nullptr) {
-    launch<false>(batch, constants, wavefront, mark_table, few, stream);
+    launch<false>(batch, constants, d_scratch, mark_table, few, stream);
   } else {
-    launch<true>(batch, constants, wavefront, mark_table, few, stream);
+    launch<true>(batch, constants, d_scratch, mark_table, few, stream);
   }
   if (batch.qp_offsets != nullptr) launch_mb_qp_delta_chain(batch, stream);
 }

@@ -6,6 +6,7 @@
 
 #include "encoder/cuda/constants_by_qp.cuh"
 #include "encoder/cuda/macroblock_search.cuh"
+#include "encoder/cuda/tagged_row.cuh"
 #include "encoder/cuda/wavefront.cuh"
 
 namespace cu264::encoder::cuda {
@@ -34,12 +35,11 @@ struct PreparedByOtherWarp {
   SideResults& side;
   MacroblockMarks marks;
 
-  // The result is the same in all lanes.
-  __device__ unsigned highest_cost() const {
-    unsigned cost = 0;
-    if ((threadIdx.x & 31) == 0) cost = atomicOr(&side.highest_cost, 0u);
-    return __shfl_sync(kWarp, cost, 0);
+  __device__ unsigned ask_highest_cost() const {
+    return (threadIdx.x & 31) == 0 ? atomicOr(&side.highest_cost, 0u) : 0;
   }
+  // The result is the same in all lanes.
+  __device__ unsigned highest_cost(unsigned asked) const { return __shfl_sync(kWarp, asked, 0); }
   __device__ void join(const LaneIndices& lane, LumaStart& start, MacroblockResult& result) const {
     wait_for_both_warps();
     start.neighbours = side.neighbours;
@@ -72,19 +72,28 @@ __device__ void search_side(WarpState<kRd>& s, const SearchConstants& constants,
   }
 }
 
+// The words of the BottomRow above the row's current macroblock, one in each lane.
+__device__ inline std::uint32_t wait_for_word_above(const Row<TaggedRow>& row, const BatchView& batch,
+                                                    int mb_x, const LaneIndices& lane) {
+  if (!row.position.above) return word_of_nothing_above(lane);
+  return wait_for_tagged(row.bottom[mb_x - batch.mb_width], lane);
+}
+
 // The first warp searches luma and publishes what the row below needs. The second warp searches chroma,
-// stores the finished macroblock and fetches the source of the next one.
+// stores the finished macroblock, fetches and measures the source of the next one, and waits for the row
+// above.
 template <bool kRd, bool kRdoq, bool kQpVaries, class BatchMarks>
 __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
     reconstruct_by_pairs_kernel(const __grid_constant__ BatchView batch,
                                 const __grid_constant__ SearchConstants constants,
-                                const __grid_constant__ Wavefront wavefront,
+                                const __grid_constant__ Wavefront<TaggedRow> wavefront,
                                 const __grid_constant__ BatchMarks mark_table) {
   __shared__ WarpState<kRd> s;
   __shared__ CavlcLengths lengths;
   __shared__ ConstantsByQp<kQpVaries> table;
   __shared__ SideResults side;
   __shared__ core::MacroblockRecord record;
+  __shared__ std::uint32_t above[32];  // words of the BottomRow above the next macroblock, by lane
   __shared__ unsigned shared_ticket;
   const bool first_warp = threadIdx.x < 32;
   if constexpr (kRd) lengths.fill();
@@ -97,22 +106,26 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
   wait_for_both_warps();
   Row row(batch, wavefront, shared_ticket);
   row.move_to(batch, 0);
-  unsigned published_above = 0;
   SourceWords source;
+  SourceMeasure measure;
   auto marks = mark_table.of(batch, row.position);
-  if (!first_warp) source = fetch_source(batch, row.position, lane);
+  if (!first_warp) {
+    source = fetch_source(batch, row.position, lane);
+    measure = measure_source(lane, mine.matrix, source);
+    above[lane.lane] = wait_for_word_above(row, batch, 0, lane);
+  }
+  wait_for_both_warps();
   for (int mb_x = 0; mb_x < batch.mb_width; ++mb_x) {
     // Both warps have finished the previous macroblock.
     if (first_warp) {
-      if (mb_x > 0) publish_macroblock(s, wavefront, row, lane);
       row.move_to(batch, mb_x);
       marks = mark_table.of(batch, row.position);
-      load_neighbours(s, batch, wavefront, row, lane, published_above);
+      shift_left_neighbours(s, row.position, lane);
+      put_above_neighbours(s, lane, above[lane.lane]);
     } else {
       put_source(s, batch.format, lane, source);
       if (lane.lane == 0) atomicExch(&side.highest_cost, kAnyCost);
-      __syncwarp();
-      measure_source(s, lane, mine.matrix);
+      put_measure(s, lane, measure);
       if (mb_x > 0) store_macroblock(s, batch, row.position, lane, record);
       row.move_to(batch, mb_x);
     }
@@ -123,23 +136,26 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
       search_luma<kRd, kRdoq>(s, here, mine, row.position, LumaStart{},
                               PreparedByOtherWarp<decltype(marks)>{side, marks}, result);
       finish_macroblock(s, here, lane, result);
+      __syncwarp();
+      publish_tagged(s, row.bottom[mb_x], lane);
       if (lane.lane == 0) record = result.record;
     } else {
-      if (mb_x + 1 < batch.mb_width) {
+      const bool last = mb_x + 1 == batch.mb_width;
+      if (!last) {
         MacroblockPosition next = row.position;
         ++next.mb_x;
         source = fetch_source(batch, next, lane);
       }
       search_side<kRd, kRdoq>(s, table.of(constants, batch, row.position, mine), mine, row.position, side);
       wait_for_both_warps();  // the first warp waits for this in join()
+      if (!last) {
+        measure = measure_source(lane, mine.matrix, source);
+        above[lane.lane] = wait_for_word_above(row, batch, mb_x + 1, lane);
+      }
     }
     wait_for_both_warps();
   }
-  if (first_warp) {
-    publish_macroblock(s, wavefront, row, lane);
-  } else {
-    store_macroblock(s, batch, row.position, lane, record);
-  }
+  if (!first_warp) store_macroblock(s, batch, row.position, lane, record);
 }
 
 }  // namespace cu264::encoder::cuda

@@ -1,8 +1,9 @@
 // How the host reads the coded stream of a batch: through a window of page-locked memory that holds a part of
-// the stream at a time. Page-locked memory is dear to make, so the window is small: it has two halves, and
-// while the host reads one, the next part of the stream is copied into the other.
+// the stream at a time. Page-locked memory is dear to make, so the window is small: it has four quarters, and
+// while the host reads one, the next parts of the stream are copied into the others.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -14,45 +15,53 @@ namespace cu264::encoder::cuda {
 
 class StreamWindow {
  public:
-  // `d_stream` is the stream in device memory, `window` page-locked memory of `window_bytes` bytes, an even
-  // number. `yields`: as in Event.
+  // `d_stream` is the stream in device memory, `window` page-locked memory of `window_bytes` bytes, a
+  // multiple of kParts. `yields`: as in Event.
   StreamWindow(const std::uint8_t* d_stream, std::uint8_t* window, std::size_t window_bytes, bool yields)
       : d_stream_(d_stream),
         window_(window),
-        half_bytes_(window_bytes / 2),
-        copied_{Event(yields), Event(yields)} {}
+        part_bytes_(window_bytes / kParts),
+        copied_{Event(yields), Event(yields), Event(yields), Event(yields)} {}
 
   // A new batch is about to write the stream.
   void reset() { fetched_ = 0; }
 
-  // Fetches the beginning of the stream before its size is known, on the stream that encodes: as many bytes
-  // as the previous batch took and a quarter more. For a single picture that costs less than a second copy.
-  void fetch_ahead(const Stream& encode);
+  // Fetches the beginning of the stream before its size is known: as many bytes as the previous batch took
+  // and a quarter more. Records `begun` when the first part is in the window.
+  void fetch_ahead(const Stream& stream, const Event& begun);
 
-  // The stream has `bytes` bytes. Returns whether the window holds them all.
-  bool has_all_of(std::uint64_t bytes) {
-    stream_bytes_ = bytes;
-    return bytes <= fetched_;
-  }
+  // Tells how many bytes the stream has.
+  void set_size(std::uint64_t bytes) { stream_bytes_ = bytes; }
+  // Whether the first `bytes` bytes are in the window or on their way.
+  bool fetches(std::uint64_t bytes) const { return bytes <= fetched_; }
 
-  // Fills what is free of the window; the first pictures are there once first_part() is done.
+  // Fills what is free of the window; what comes next is there once first_part() is done.
   void fetch_first(const Stream& download);
   const Event& first_part() const { return copied_[first_]; }
 
-  // The bytes of a picture. Pictures are read in their order, once each. Waits where they are not in the
-  // window yet, and fetches the next part of the stream whenever a half was read.
-  std::vector<std::uint8_t> bytes_of(const entropy::PackedPicture& picture, const Stream& download);
+  // From byte `at` on, the part of the stream that is in the window or on its way ends here, or earlier.
+  std::uint64_t readable_from(std::uint64_t at) const {
+    return std::min(fetched_, (at / part_bytes_ + 1) * part_bytes_);
+  }
+  // Appends bytes of the stream that are in the window or on their way, for which it waits. Several threads
+  // may do this at once, also while others fetch what comes later.
+  void append(std::uint64_t from, std::uint64_t to, std::vector<std::uint8_t>& bytes) const;
+  // The bytes before `end` have been read: fetches what takes their place.
+  void release(std::uint64_t end, const Stream& download);
 
  private:
-  // Fetches what the part of the stream that belongs into a half has beyond fetched_.
-  void fetch_part(const Stream& download);
+  static constexpr int kParts = 4;
+
+  // Fetches from fetched_ on, up to the end of the part or to byte `end` of the stream.
+  void fetch_part(std::uint64_t end, const Stream& stream);
+  const Event& copied(std::uint64_t part) const { return copied_[part % kParts]; }
 
   const std::uint8_t* const d_stream_;
   std::uint8_t* const window_;
-  const std::uint64_t half_bytes_;
+  const std::uint64_t part_bytes_;
   std::uint64_t stream_bytes_ = 0;  // of the last batch whose size is known
   std::uint64_t fetched_ = 0;       // bytes of the stream whose copies were enqueued
-  Event copied_[2];                 // the last copy into each half
+  Event copied_[kParts];            // the last copy into each part of the window
   int first_ = 0;
 };
 

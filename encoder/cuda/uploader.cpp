@@ -1,6 +1,7 @@
 #include "encoder/cuda/uploader.h"
 
 #include <string>
+#include <utility>
 
 #include "encoder/cuda/convert_rgb.h"
 #include "encoder/frame_layout.h"
@@ -49,11 +50,19 @@ SourcePicture in_place(const Frame& frame) {
   return picture;
 }
 
+// Whether a plane begins where the rows of the one before end, so that they are in one piece of memory.
+bool follows(const Frame& frame, int plane) {
+  const std::ptrdiff_t pitch = frame.pitch[plane - 1],
+                       rows = plane_side(frame.format, plane - 1, frame.height);
+  return pitch > 0 && frame.plane[plane] == frame.plane[plane - 1] + pitch * rows;
+}
+
 }  // namespace
 
 // Reading a pointer to host memory or to another device would be a fault that destroys the whole context.
 void check_on_device(const Frame& frame, int device) {
   for (int plane = 0; plane < plane_count(frame.format); ++plane) {
+    if (plane > 0 && follows(frame, plane)) continue;
     cudaPointerAttributes attributes{};
     check_cuda(cudaPointerGetAttributes(&attributes, frame.plane[plane]), "asking where a frame lies");
     const bool here = attributes.type == cudaMemoryTypeDevice && attributes.device == device;
@@ -65,11 +74,12 @@ void check_on_device(const Frame& frame, int device) {
   }
 }
 
-Uploader::Uploader(const StageParams& params, std::uint8_t* d_rgb, int device)
+Uploader::Uploader(const StageParams& params, std::uint8_t* d_rgb, int device, bool urgent)
     : matrix_(core::make_colour_matrix(params.matrix_coefficients, params.full_range)),
       buffer_bytes_(upload_bytes(params)),
       device_(device),
-      d_rgb_(d_rgb) {}
+      d_rgb_(d_rgb),
+      stream_(urgent ? Stream::Priority::high : Stream::Priority::normal) {}
 
 void Uploader::make_buffers() {
   memory_ = take_pinned(kUploadBuffers * buffer_bytes_);
@@ -89,8 +99,7 @@ SourcePicture Uploader::upload(const Frame& frame, void* written, std::uint8_t* 
   switch (frame.memory) {
     case MemoryKind::device:
       if (written == nullptr) check_on_device(frame, device_);
-      if (written == nullptr) caller_.record(static_cast<cudaStream_t>(frame.stream));
-      stream_.wait_for(written != nullptr ? static_cast<cudaEvent_t>(written) : caller_.get());
+      wait_for(frame, written);
       picture = in_place(frame);
       break;
     case MemoryKind::pinned:
@@ -102,7 +111,34 @@ SourcePicture Uploader::upload(const Frame& frame, void* written, std::uint8_t* 
   return rgb ? convert(frame, picture, d_staging) : picture;
 }
 
-SourcePicture Uploader::copy_pinned(const Frame& frame, std::uint8_t* d_to) const {
+// Waits are dear where there are many frames. The default stream is never destroyed, so a later event on it
+// stands for the earlier ones. An event that has happened by now needs no wait.
+void Uploader::wait_for(const Frame& frame, void* written) {
+  const auto stream = static_cast<cudaStream_t>(frame.stream);
+  if (written != nullptr) {
+    const auto event = static_cast<cudaEvent_t>(written);
+    if (has_happened(event)) return;
+    stream_.wait_for(event);
+  } else if (stream == nullptr && !is_rgb(frame.format)) {
+    default_.record(stream);
+    default_waits_ = true;
+    return;
+  } else {
+    caller_.record(stream);
+    stream_.wait_for(caller_.get());
+  }
+  used_ = true;
+}
+
+void Uploader::join(const Stream& encode) {
+  if (std::exchange(default_waits_, false)) encode.wait_for(default_.get());
+  if (!std::exchange(used_, false)) return;
+  uploaded_.record(stream_.get());
+  encode.wait_for(uploaded_.get());
+}
+
+SourcePicture Uploader::copy_pinned(const Frame& frame, std::uint8_t* d_to) {
+  used_ = true;
   const PackedLayout layout = packed_layout(frame.format, frame.width, frame.height);
   for (int plane = 0; plane < plane_count(frame.format); ++plane) {
     const Rows rows = rows_of(frame, plane);
@@ -123,6 +159,7 @@ SourcePicture Uploader::copy_pinned(const Frame& frame, std::uint8_t* d_to) cons
 SourcePicture Uploader::copy_host(const Frame& frame, std::uint8_t* d_to) {
   const PackedLayout layout = packed_layout(frame.format, frame.width, frame.height);
   if (!memory_) make_buffers();
+  used_ = true;
   UploadBuffer& buffer = buffers_[next_buffer_];
   next_buffer_ = (next_buffer_ + 1) % kUploadBuffers;
   buffer.copied.wait();
@@ -133,7 +170,8 @@ SourcePicture Uploader::copy_host(const Frame& frame, std::uint8_t* d_to) {
   return staged(copy, layout, d_to);
 }
 
-SourcePicture Uploader::convert(const Frame& frame, const SourcePicture& rgb, std::uint8_t* d_staging) const {
+SourcePicture Uploader::convert(const Frame& frame, const SourcePicture& rgb, std::uint8_t* d_staging) {
+  used_ = true;
   const PackedLayout layout = packed_layout(PixelFormat::i420, frame.width, frame.height);
   core::RgbPicture from{frame.format, frame.width, frame.height, {}, {}, frame.float_range};
   ConvertedPlanes planes;

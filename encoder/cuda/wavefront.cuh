@@ -9,9 +9,10 @@
 
 namespace cu264::encoder::cuda {
 
-// All pointers are to device memory.
+// All pointers are to device memory. Record is what a macroblock leaves for the one below.
+template <class Record>
 struct Wavefront {
-  BottomRow* bottom;   // [picture][mb]
+  Record* bottom;      // [picture][mb]
   unsigned* progress;  // [picture][row]: macroblocks whose bottom row is published
   unsigned* ticket;
 };
@@ -82,19 +83,20 @@ __device__ void store_macroblock(const WarpState<kRd>& s, const BatchView& batch
 
 // Tickets stand for row 0 of every picture, then row 1 of every picture, and so on. A ticket past the last
 // row means that no row is left.
-__device__ inline unsigned take_ticket(const Wavefront& wavefront, const LaneIndices& lane) {
+__device__ inline unsigned take_ticket(unsigned* d_ticket, const LaneIndices& lane) {
   unsigned ticket = 0;
-  if (lane.lane == 0) ticket = atomicAdd(wavefront.ticket, 1u);
+  if (lane.lane == 0) ticket = atomicAdd(d_ticket, 1u);
   return __shfl_sync(kWarp, ticket, 0);
 }
 
 // A macroblock row of a picture.
+template <class Record>
 struct Row {
   MacroblockPosition position;  // of the current macroblock; mb_x and what depends on it change
   std::size_t index;            // index in the arrays of the wavefront
-  BottomRow* bottom;            // record of its first macroblock
+  Record* bottom;               // record of its first macroblock
 
-  __device__ Row(const BatchView& batch, const Wavefront& wavefront, unsigned ticket) {
+  __device__ Row(const BatchView& batch, const Wavefront<Record>& wavefront, unsigned ticket) {
     position.mb_y = static_cast<int>(ticket / static_cast<unsigned>(batch.pictures));
     position.picture = static_cast<int>(ticket % static_cast<unsigned>(batch.pictures));
     const int slice = core::slice_of_row(position.mb_y, batch.slices, batch.mb_height);
@@ -112,8 +114,9 @@ struct Row {
 // Loads the macroblock's neighbours as soon as the row above has published them. `published_above` is the
 // number of macroblocks of the row above that are known to be published.
 template <bool kRd>
-__device__ void load_neighbours(WarpState<kRd>& s, const BatchView& batch, const Wavefront& wavefront,
-                                const Row& row, const LaneIndices& lane, unsigned& published_above) {
+__device__ void load_neighbours(WarpState<kRd>& s, const BatchView& batch,
+                                const Wavefront<BottomRow>& wavefront, const Row<BottomRow>& row,
+                                const LaneIndices& lane, unsigned& published_above) {
   shift_left_neighbours(s, row.position, lane);
   const unsigned needed = static_cast<unsigned>(row.position.mb_x) + 1;
   if (row.position.above && published_above < needed) {
@@ -126,8 +129,8 @@ __device__ void load_neighbours(WarpState<kRd>& s, const BatchView& batch, const
 
 // Publishes what the row below needs.
 template <bool kRd>
-__device__ void publish_macroblock(WarpState<kRd>& s, const Wavefront& wavefront, const Row& row,
-                                   const LaneIndices& lane) {
+__device__ void publish_macroblock(WarpState<kRd>& s, const Wavefront<BottomRow>& wavefront,
+                                   const Row<BottomRow>& row, const LaneIndices& lane) {
   store_bottom_row(s, row.bottom + row.position.mb_x, lane);
   __syncwarp();
   if (lane.lane == 0) {

@@ -26,14 +26,17 @@ class Analyser {
   // Memory of kind host may be used again when this returns; other memory is read until the AnalysedFrame is
   // destroyed. `written` is as in Backend::submit. Frames may outlive their analyser.
   virtual std::unique_ptr<AnalysedFrame> analyse(const Frame& frame, void* written) = 0;
+  // No further frame will come soon: frames that wait to be measured together are measured now.
+  virtual void start() {}
 };
 
 std::unique_ptr<Analyser> make_cpu_analyser(const StageParams& params);
 
 namespace cuda {
-// Its frames are on the device. With several devices there is one analyser, on the first of them, which gives
-// frames from the host back as pinned memory (`stays_on_host`).
-std::unique_ptr<Analyser> make_device_analyser(const StageParams& params, int device,
+// Its frames are on the device, where up to `together` of them wait for each other. With several devices
+// there is one analyser, on the first of them, which gives frames from the host back as pinned memory
+// (`stays_on_host`).
+std::unique_ptr<Analyser> make_device_analyser(const StageParams& params, int device, int together = 1,
                                                bool stays_on_host = false);
 }  // namespace cuda
 

@@ -16,6 +16,9 @@ using core::kMeasureBins, core::kMeasureBinsPerOctave;
 constexpr int kOctave = 6 * kQpOne;
 constexpr int kPoints = static_cast<int>(SizeCurve().size());
 constexpr int kPointDistance = 3 * kQpOne;
+// Macroblocks of which Intra_4x4 saves so much more are counted twice, because they have more modes to choose
+// from.
+constexpr int kSplitsFurther = 9 * kQpOne;
 
 // Where the bins of an octave begin, as QP * 256: 6 * log2(1 + b / 4).
 constexpr int kBinStart[kMeasureBinsPerOctave + 1] = {0, 494, 899, 1240, kOctave};
@@ -84,7 +87,7 @@ std::int64_t between(std::int64_t from, std::int64_t to, int into, int distance)
 SizeCurve size_curve(const core::PictureMeasure& measure, Preset preset) {
   const auto& histogram = measure.histogram;
   const Survivors luma(histogram[core::kLumaLevels]), two_groups(histogram[core::kLumaTwoGroups]);
-  const Survivors all_groups(histogram[core::kLumaAllGroups]), luma_dc(histogram[core::kLumaDcLevels]);
+  const Survivors all_groups(histogram[core::kLumaAllGroups]), splits(histogram[core::kSplits]);
   const Survivors chroma(histogram[core::kChromaLevels]), chroma_blocks(histogram[core::kChromaBlocks]);
   const std::int64_t measured = std::max<std::int64_t>(measure.measured, 1);
   const int mean_weight = static_cast<int>(measure.weights / measured) * measure.aq_strength / kQpOne;
@@ -97,8 +100,8 @@ SizeCurve size_curve(const core::PictureMeasure& measure, Preset preset) {
                                               all_groups.at(luma_qp),
                                               luma.at(luma_qp),
                                               luma.doublings_at(luma_qp),
-                                              luma_dc.at(luma_qp),
-                                              luma_dc.doublings_at(luma_qp),
+                                              splits.at(luma_qp),
+                                              splits.at(luma_qp + kSplitsFurther),
                                               chroma_blocks.at(chroma_qp),
                                               chroma.at(chroma_qp),
                                               chroma.doublings_at(chroma_qp)};

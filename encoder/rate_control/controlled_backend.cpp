@@ -1,25 +1,18 @@
 #include "encoder/rate_control/controlled_backend.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
-#include "encoder/rate_control/bits_model.h"
+#include "encoder/rate_control/controlled_picture.h"
 
 namespace cu264::encoder {
 namespace {
 
-constexpr int kMostInInner = 192;  // pictures: three full batches
-constexpr int kLargestBatch = 64;
+constexpr int kMostInInner = kFeedbackDistance / 2;  // pictures: a batch that is coded, and one that waits
 
-Error too_large(std::uint64_t index, const RateSettings& settings, std::int64_t excess) {
-  const bool limited = settings.limit_bytes > 0;
-  return Error(ErrorCode::encode_failure,
-               "picture " + std::to_string(index) + " exceeds what " +
-                   (limited ? "a picture may have" : "the buffer holds") + " by " + std::to_string(excess) +
-                   " bytes at QP 51",
-               limited ? "allow more bytes, or have such pictures left out (on-overflow drop)"
-                       : "use a larger buffer or bitrate, or have such pictures left out (on-overflow drop)");
+// Pictures in the inner backend at once.
+int inner_limit(int inner_capacity, int batch) {
+  return std::min(inner_capacity, std::max(kMostInInner / batch, 1) * batch);
 }
 
 // Whether pictures of both are measured in the same way.
@@ -35,8 +28,13 @@ bool same_analysis(const StageParams& a, const StageParams& b) {
 }  // namespace
 
 int controlled_batch(int batch, std::size_t devices) {
-  return std::clamp(kMostInInner / static_cast<int>(std::max<std::size_t>(devices, 1)), 1,
-                    std::min(batch, kLargestBatch));
+  return std::clamp(kMostInInner / 2 / static_cast<int>(std::max<std::size_t>(devices, 1)), 1, batch);
+}
+
+int controlled_capacity(int inner_capacity, int batch, bool device_output) {
+  // Pictures that are coded again wait for a batch of their own, which must not keep others from coming.
+  const int again = device_output ? 0 : std::max(2 * batch, 4);
+  return std::min(kFeedbackDistance, inner_limit(inner_capacity, batch) + again);
 }
 
 class ControlledBackend::Pipeline {
@@ -50,10 +48,8 @@ class ControlledBackend::Pipeline {
   void adopt(const StageParams& params, int batch) {
     if (!analyser_ || !same_analysis(params, params_)) analyser_ = make_analyser_(params, devices_);
     params_ = params;
-    const int most = std::min(inner_->capacity(), std::max(kMostInInner / batch, 1) * batch);
-    inner_limit_ = static_cast<std::size_t>(most);
-    // Pictures that are coded again wait for a batch of their own, which must not keep others from coming.
-    capacity_ = std::min(kFeedbackDistance, most + (stays_with_inner() ? 0 : std::max(2 * batch, 4)));
+    inner_limit_ = static_cast<std::size_t>(inner_limit(inner_->capacity(), batch));
+    capacity_ = controlled_capacity(inner_->capacity(), batch, stays_with_inner());
     streams_.clear();
     flushed_ = draining_ = false;
   }
@@ -63,11 +59,14 @@ class ControlledBackend::Pipeline {
   void submit(const Frame& frame, const core::PictureParams& params, const PictureControl* control,
               void* written) {
     check_picture(params, params_);
-    std::unique_ptr<AnalysedFrame> analysed = analyser_->analyse(frame, written);
     flushed_ = false;
     Picture& picture = pictures_.emplace_back();
     picture.params = params;
-    picture.frame = std::move(analysed);
+    try {
+      picture.frame = analyser_->analyse(frame, written);
+    } catch (...) {
+      picture.error = std::current_exception();
+    }
     if (control != nullptr) {
       picture.control = *control;
       picture.stream = &stream_of(params);
@@ -77,12 +76,15 @@ class ControlledBackend::Pipeline {
 
   void flush() {
     flushed_ = true;
+    analyser_->start();
     advance();
     if (stuck()) drain();
   }
 
   bool ready() {
     advance();
+    // Frames wait to be measured together while there is other work.
+    if (inner_pictures_.empty() || !inner_->working()) analyser_->start();
     return front_is_settled() || (stays_with_inner() && !inner_pictures_.empty() && inner_->ready());
   }
 
@@ -96,7 +98,7 @@ class ControlledBackend::Pipeline {
         if (more || draining_) return false;
         drain();
       } else if (unplanned_ < pictures_.size()) {
-        pictures_[unplanned_].frame->measure();  // nothing would signal that it is done
+        pictures_[unplanned_].measure();  // nothing would signal that it is done
       }
     }
     const bool done = !pictures_.empty() && ready();
@@ -129,22 +131,8 @@ class ControlledBackend::Pipeline {
   }
 
  private:
-  struct Stream {
-    RateController controller;
-    int last_idr_pic_id = -1;  // of the last picture that was not left out
-  };
-  struct Picture {
-    core::PictureParams params;
-    std::optional<PictureControl> control;
-    Stream* stream = nullptr;  // null: the picture passes
-    std::uint64_t number = 0;  // of the controller's pictures
-    std::unique_ptr<AnalysedFrame> frame;
-    bool reviewed = false;
-    bool coded = false;  // and not to be coded again, unless settle says so
-    int codings = 0;
-    CodedAccessUnit unit;
-    std::exception_ptr error;
-  };
+  using Picture = ControlledPicture;
+  using Stream = ControlledStream;
 
   Stream& stream_of(const core::PictureParams& params) {
     streams_.resize(std::max(streams_.size(), static_cast<std::size_t>(params.stream) + 1));
@@ -159,11 +147,17 @@ class ControlledBackend::Pipeline {
 
   bool front_is_settled() const { return settled_ > 0; }
 
-  // Does everything that can be done without waiting.
+  // Results are taken when they are needed: while one packet at a time is copied and freed, all of them use
+  // the same memory.
+  bool takes_results() const {
+    return !stays_with_inner() && !inner_pictures_.empty() && !front_is_settled();
+  }
+
+  // Does everything that can be done without waiting, until the oldest picture is settled.
   void advance() {
     for (bool moved = true; moved;) {
       moved = false;
-      while (!stays_with_inner() && !inner_pictures_.empty() && inner_->ready()) take_result(), moved = true;
+      while (takes_results() && inner_->ready()) take_result(), moved = true;
       moved = settle() || moved;
       moved = plan() || moved;
       moved = submit_to_inner() || moved;
@@ -180,53 +174,26 @@ class ControlledBackend::Pipeline {
 
   // Waits for something that brings the oldest picture forward; advance() came before.
   void wait() {
-    const bool plannable = unplanned_ < pictures_.size() && can_plan(pictures_[unplanned_]);
+    analyser_->start();
+    const bool plannable = unplanned_ < pictures_.size() && pictures_[unplanned_].can_plan();
     if (plannable && (inner_pictures_.empty() || stuck())) {
-      pictures_[unplanned_].frame->measure();
+      pictures_[unplanned_].measure();
       return;
     }
     if (stuck()) drain();
     take_result();
   }
 
-  bool can_plan(const Picture& picture) const {
-    return picture.stream == nullptr || picture.stream->controller.can_plan(*picture.control);
-  }
-
   bool plan() {
     const std::size_t before = unplanned_;
     for (; unplanned_ < pictures_.size(); ++unplanned_) {
       Picture& picture = pictures_[unplanned_];
-      if (!can_plan(picture) || !picture.frame->done()) break;
-      plan_one(picture);
+      if (!picture.can_plan() || !picture.measured()) break;
+      picture.plan(params_.preset);
+      if (picture.number) waits_for_first_ = waits_for_first_ || picture.stream->controller.waits_for_first();
       to_code_.push_back(&picture);
     }
     return unplanned_ != before;
-  }
-
-  void plan_one(Picture& picture) {
-    if (picture.stream == nullptr) return;
-    const core::PictureMeasure* measure = nullptr;
-    try {
-      measure = &picture.frame->measure();
-    } catch (...) {
-      picture.error = std::current_exception();
-      picture.stream = nullptr;  // which goes on without it
-      return;
-    }
-    RateController& controller = picture.stream->controller;
-    BitsCurve curve(
-        [sizes = size_curve(*measure, params_.preset)](int qp) { return bits_at(sizes, qp * kQpOne); });
-    const std::optional<int> crf_q8 = picture.control->settings.crf_q8;
-    const int crf_qp = crf_q8 ? crf_qp_q8(*measure, *crf_q8) : 0;
-    picture.number = controller.next_number();
-    set_qp(picture, controller.plan(std::move(curve), *picture.control, crf_qp));
-    waits_for_first_ = waits_for_first_ || controller.waits_for_first();
-  }
-
-  static void set_qp(Picture& picture, PictureQp qp) {
-    picture.params.qp = static_cast<std::uint8_t>(qp.qp);
-    picture.params.raised_rows = static_cast<std::uint16_t>(qp.raised_rows);
   }
 
   bool submit_to_inner() {
@@ -242,7 +209,7 @@ class ControlledBackend::Pipeline {
         inner_->submit(picture.frame->frame(), picture.params, picture.frame->written());
         inner_pictures_.push_back(&picture);
       } catch (...) {
-        fail(picture);
+        picture.fail();
       }
     }
     // The pictures behind wait for the first one, so that its batch will not be full.
@@ -257,89 +224,24 @@ class ControlledBackend::Pipeline {
     Picture& picture = *inner_pictures_.front();
     inner_pictures_.pop_front();
     try {
-      picture.unit = inner_->collect();
+      if (!picture.take(inner_->collect())) to_code_.push_back(&picture);
     } catch (...) {
-      fail(picture);
-      return;
+      picture.fail();
     }
-    picture.coded = true;
-    if (picture.stream == nullptr) return;
-    RateController& controller = picture.stream->controller;
-    const std::int64_t bytes = size_of(picture.unit);
-    const auto again = picture.reviewed ? controller.review_again(picture.number, bytes)
-                                        : controller.review(picture.number, bytes);
-    picture.reviewed = true;
-    if (again) code_again(picture, *again);
-  }
-
-  static std::int64_t size_of(const CodedAccessUnit& unit) {
-    return static_cast<std::int64_t>(unit.device_slices.data != nullptr ? unit.device_slices.size
-                                                                        : unit.slices.size());
-  }
-
-  void code_again(Picture& picture, PictureQp qp) {
-    picture.coded = false;
-    picture.unit = {};
-    set_qp(picture, qp);
-    to_code_.push_back(&picture);
-  }
-
-  void fail(Picture& picture) {
-    picture.error = std::current_exception();
-    picture.coded = true;
-    if (picture.stream != nullptr && !picture.reviewed) picture.stream->controller.review(picture.number, 0);
-    picture.reviewed = true;
   }
 
   bool settle() {
     const std::size_t before = settled_;
     while (settled_ < unplanned_ && pictures_[settled_].coded) {
       Picture& picture = pictures_[settled_];
-      if (!settle_one(picture)) break;
+      if (!picture.settle()) {
+        to_code_.push_back(&picture);
+        break;
+      }
       picture.frame.reset();
       ++settled_;
     }
     return settled_ != before;
-  }
-
-  // Returns false if the picture is coded again.
-  bool settle_one(Picture& picture) {
-    if (picture.stream == nullptr) return true;
-    Stream& stream = *picture.stream;
-    if (picture.error) {
-      stream.controller.lose(picture.number);
-      return true;
-    }
-    if (picture.params.idr_pic_id == stream.last_idr_pic_id) {
-      picture.params.idr_pic_id = core::kIdrPicIdBehindGap;
-      code_again(picture, {picture.params.qp, picture.params.raised_rows});
-      return false;
-    }
-    RateController::Settlement result = stream.controller.settle(picture.number);
-    if (result.again) {
-      code_again(picture, *result.again);
-      return false;
-    }
-    CodedAccessUnit& unit = picture.unit;
-    if (result.too_large) {
-      const RateSettings& settings = picture.control->settings;
-      unit = {};
-      unit.dropped = settings.drop;
-      if (!settings.drop)
-        picture.error =
-            std::make_exception_ptr(too_large(picture.params.index, settings, result.excess_bytes));
-      return true;
-    }
-    stream.last_idr_pic_id = picture.params.idr_pic_id;
-    unit.hrd_messages = std::move(result.messages);
-    if (result.filler_bytes > 0) {
-      const std::vector<std::uint8_t> filler = filler_data(static_cast<std::size_t>(result.filler_bytes));
-      unit.slices.insert(unit.slices.end(), filler.begin(), filler.end());
-    }
-    unit.stats.mean_qp = result.mean_qp;
-    unit.stats.codings = picture.codings;
-    unit.stats.buffer_bits = result.fullness;
-    return true;
   }
 
   const MakeAnalyser make_analyser_;

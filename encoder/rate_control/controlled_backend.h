@@ -49,6 +49,10 @@ class ControlledBackend final : public Backend {
   std::unique_ptr<Pipeline> pipeline_;  // which ready() moves on, too
 };
 
+// How many pictures may be submitted before the oldest must be collected, in front of an inner backend of
+// such a capacity. The analyser holds the frames of all of them until they are settled.
+int controlled_capacity(int inner_capacity, int batch, bool device_output);
+
 // The most pictures that an inner backend takes together. More would have to wait for each other for longer
 // than kFeedbackDistance allows.
 int controlled_batch(int batch, std::size_t devices);

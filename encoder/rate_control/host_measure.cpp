@@ -36,9 +36,8 @@ struct BlockSamples {
 void measure_luma(const Plane& luma, int mb_x, int mb_y, int scale, core::PictureMeasure& measure) {
   const bool has_above = mb_y > 0, has_left = mb_x > 0;
   Counter counter{measure};
-  core::LineCoefficients lines[16];
   core::LineCosts costs;
-  int transformed[16][16], sum_above = 0, sum_left = 0;
+  int sum_above = 0, sum_left = 0, split_cost = 0;
   for (int i = 0; i < 16; ++i) {
     if (has_above) sum_above += luma.row(16 * mb_y - 1)[16 * mb_x + i];
     if (has_left) sum_left += luma.row(16 * mb_y + i)[16 * mb_x - 1];
@@ -47,24 +46,17 @@ void measure_luma(const Plane& luma, int mb_x, int mb_y, int scale, core::Pictur
   for (int block = 0; block < 16; ++block) {
     const int x = 16 * mb_x + 4 * (block % 4), y = 16 * mb_y + 4 * (block / 4);
     const BlockSamples whole(luma, x, y, 16 * mb_x - 1, 16 * mb_y - 1), own(luma, x, y, x - 1, y - 1);
-    int(&coefficients)[16] = transformed[block];
-    std::copy_n(own.samples, 16, coefficients);
-    core::forward_transform4x4(coefficients);
-    lines[block] = core::line_coefficients(whole.above, whole.left);
-    costs = core::sum_of_costs(costs, core::line_costs(coefficients, lines[block], dc));
     int residual[16];
-    std::copy_n(coefficients, 16, residual);
-    measure.activity +=
-        static_cast<std::uint64_t>(core::predict_luma_block(residual, own.above, own.left, y > 0, x > 0));
+    std::copy_n(own.samples, 16, residual);
+    core::forward_transform4x4(residual);
+    const core::LineCoefficients lines = core::line_coefficients(whole.above, whole.left);
+    costs = core::sum_of_costs(costs, core::line_costs(residual, lines, dc));
+    split_cost += core::predict_luma_block(residual, own.above, own.left, y > 0, x > 0);
     core::count_luma_block(residual, scale, counter);
   }
+  measure.activity += static_cast<std::uint64_t>(split_cost);
   const core::LineMode mode = core::best_line(costs, has_above, has_left);
-  int levels[16];
-  for (int i = 0; i < 16; ++i) levels[i] = core::dc_residual(transformed[i][0], lines[i], dc, mode);
-  core::hadamard4x4(levels);
-  for (const int level : levels) {
-    counter.count(core::kLumaDcLevels, core::strength_of(level, 0, scale, core::kLumaDcExtraShift));
-  }
+  counter.count(core::kSplits, core::split_strength(core::cost_of(costs, mode) - split_cost, scale));
 }
 
 void measure_chroma(const Plane (&planes)[3], int mb_x, int mb_y, int scale, core::PictureMeasure& measure) {
@@ -107,10 +99,11 @@ void measure_chroma(const Plane (&planes)[3], int mb_x, int mb_y, int scale, cor
 core::PictureMeasure measure_planes(const Plane (&planes)[3], const std::optional<AqParams>& aq) {
   const Plane& luma = planes[0];
   const int mb_width = luma.width / 16, mb_height = luma.height / 16;
+  const auto places = core::measured_places(mb_width, mb_height);
   const int strength = variance_strength(aq);
   const auto measure_rows = [&](const tbb::blocked_range<int>& rows, core::PictureMeasure measure) {
     for (int mb_y = rows.begin(); mb_y < rows.end(); ++mb_y) {
-      for (int mb_x = 0; mb_x < mb_width; ++mb_x) {
+      for (int mb_x = core::column_of_place(places, 0, mb_y); mb_x < mb_width; mb_x += places.step) {
         const int weight = weight_above_flat(
             macroblock_sums(luma.row(0), luma.width, nullptr, 0, luma.width, luma.height, mb_x, mb_y));
         const int scale = core::strength_scale(weight_steps(weight, strength));

@@ -11,6 +11,7 @@ constexpr std::int64_t kExpectedMessages = 26;
 constexpr int kPicturesOfMemory = 64;  // that the correction of the curves remembers
 constexpr int kWeightOfFirst = 16;     // pictures that the first one counts as
 constexpr int kMostCodings = 12;       // then a picture that is too large gets QP 51
+constexpr int kMostToUseLimit = 5;     // codings, if it is too small
 
 bool has_target(const RateSettings& settings) {
   return settings.bitrate > 0;
@@ -21,7 +22,7 @@ bool needs_first(const RateSettings& settings) {
 }
 
 std::int64_t overhead_bits(const PictureControl& control) {
-  return 8 * (control.overhead_bytes + (control.settings.hrd ? kExpectedMessages : 0));
+  return 8 * (control.overhead.bytes() + (control.settings.hrd ? kExpectedMessages : 0));
 }
 
 // What a limit leaves to the slices, in bits.
@@ -38,6 +39,11 @@ std::int64_t aim_below(std::int64_t limit) {
   return std::max<std::int64_t>(limit - limit / 64, 1);
 }
 
+// Whether a limit that asked for a higher QP than quality did is hardly used.
+bool leaves_room(std::int64_t size, std::int64_t limit) {
+  return size < limit - limit / 20;
+}
+
 // Bits that stay in the buffer. initial_cpb_removal_delay is rounded down to units of the clock, by which a
 // decoder's buffer may have less than ours.
 std::int64_t buffer_reserve(const HrdParams& hrd) {
@@ -48,7 +54,7 @@ std::int64_t buffer_reserve(const HrdParams& hrd) {
 
 bool RateController::can_plan(const PictureControl& control) const {
   const std::uint64_t next = next_number();
-  if (next >= settled_ + kFeedbackDistance) return false;
+  if (next >= settled_ + kFeedbackDistance || next >= reviewed_ + kReviewDistance) return false;
   return next == 0 || settled_ > 0 || !needs_first(control.settings);
 }
 
@@ -57,17 +63,23 @@ bool RateController::waits_for_first() const {
 }
 
 // A picture of few bits, such as a black one, teaches little and makes little be forgotten.
-void RateController::learn(const Picture& settled, int weight) {
-  if (settled.predicted == 0 || settled.size == 0) return;
-  const std::int64_t usual = std::max<std::int64_t>(settled.shares.target, settled.predicted / 4);
-  const std::int64_t kept = kPicturesOfMemory * usual, forgets = kept + settled.predicted;
-  actual_ = scaled(actual_, kept, forgets) + weight * settled.size;
-  predicted_ = scaled(predicted_, kept, forgets) + weight * settled.predicted;
+void RateController::learn(std::int64_t bits, std::int64_t predicted, std::int64_t share, int weight) {
+  if (predicted == 0 || bits == 0) return;
+  const std::int64_t usual = std::max<std::int64_t>(share, predicted / 4);
+  const std::int64_t kept = kPicturesOfMemory * usual, forgets = kept + predicted;
+  actual_ = scaled(actual_, kept, forgets) + weight * bits;
+  predicted_ = scaled(predicted_, kept, forgets) + weight * predicted;
 }
 
 void RateController::learn_before(std::uint64_t number, const PictureControl& control) {
-  if (number > 0 && learned_ == 0 && needs_first(control.settings)) learn(at(learned_++), kWeightOfFirst);
-  while (learned_ + kFeedbackDistance <= number) learn(at(learned_++), 1);
+  if (number > 0 && learned_ == 0 && needs_first(control.settings)) {
+    const Picture& first = at(learned_++);
+    learn(first.size, first.predicted, first.shares.target, kWeightOfFirst);
+  }
+  while (learned_ + kReviewDistance <= number) {
+    const Step& step = step_of(learned_++);
+    learn(step.first, step.planned, step.shares.target, 1);
+  }
 }
 
 RateAccount RateController::account_before(std::uint64_t number, bool reviewing) {
@@ -89,7 +101,7 @@ RateAccount RateController::account_before(std::uint64_t number, bool reviewing)
   for (; next < number; ++next) {
     const Step& before = step_of(next);
     std::int64_t bits = before.reviewed;
-    if (!reviewing)
+    if (!reviewing && next + kReviewDistance > number)
       bits = static_cast<std::int64_t>(Wide{before.planned} * factor >> kFactorBits) + before.overhead;
     account.spend(bits, before.shares);
     account.keep_within(before.shares);
@@ -178,8 +190,7 @@ std::optional<std::int64_t> RateController::review_target(const Picture& own,
   if (settings.limit_bytes > 0) {
     const std::int64_t limit = slice_limit(own.control);
     if (own.size > limit) at_most(aim_below(limit));
-    // A limit that asked for a higher QP than quality did is to be used.
-    if (own.qp_q8 > own.wanted_q8 && own.size < limit - limit / 10) target = aim_below(limit);
+    if (own.qp_q8 > own.wanted_q8 && leaves_room(own.size, limit)) target = aim_below(limit);
   }
   if (has_target(settings) && !own.control.qp) {
     const std::int64_t drift = account.drift + shares.target - total;
@@ -196,12 +207,26 @@ std::optional<std::int64_t> RateController::review_target(const Picture& own,
   return target;
 }
 
+void RateController::remember(Picture& own, bool too_low) {
+  if (too_low && own.qp_q8 > own.too_low_q8) own.too_low_q8 = own.qp_q8, own.too_low_size = own.size;
+  if (!too_low) own.fits_q8 = own.qp_q8, own.fits_size = own.size;
+  // What precedes the slices may have become more.
+  if (own.fits_q8 <= own.too_low_q8) own.fits_q8 = -1;
+}
+
 std::optional<PictureQp> RateController::again(Picture& own, std::int64_t bits) {
   const std::int64_t wanted =
       scaled(std::max<std::int64_t>(bits, 1), own.predicted, std::max<std::int64_t>(own.size, 1));
   int qp_q8 = own.curve.qp_for(std::max<std::int64_t>(wanted, 1));
   if (!has_target(own.control.settings)) qp_q8 = std::max(qp_q8, own.wanted_q8);
-  if (own.too_low_q8 >= 0) {
+  if (own.too_low_q8 >= 0 && own.fits_q8 >= 0) {
+    // Sizes are a convex function of the QP, so the chord's are a bound.
+    const bool between = qp_q8 > own.too_low_q8 && qp_q8 < own.fits_q8;
+    if (!between && own.too_low_size > own.fits_size)
+      qp_q8 = own.too_low_q8 + static_cast<int>(scaled(own.too_low_size - bits, own.fits_q8 - own.too_low_q8,
+                                                       own.too_low_size - own.fits_size));
+    qp_q8 = std::clamp(qp_q8, own.too_low_q8 + 1, own.fits_q8);
+  } else if (own.too_low_q8 >= 0) {
     const int step = std::max(8 << own.codings, 256 / mb_height_ + 1);
     qp_q8 = std::max(qp_q8, own.too_low_q8 + step);
   }
@@ -215,12 +240,12 @@ std::optional<PictureQp> RateController::again(Picture& own, std::int64_t bits) 
 
 std::optional<PictureQp> RateController::review(std::uint64_t number, std::int64_t slice_bytes) {
   Picture& own = at(number);
-  own.size = 8 * slice_bytes;
+  reviewed_ = number + 1;
+  own.size = step_of(number).first = 8 * slice_bytes;
   std::optional<PictureQp> qp;
   const RateAccount account = account_before(number, true);
   if (const auto target = review_target(own, account); target && slice_bytes > 0) {
-    if (*target < own.size && own.control.settings.limit_bytes > 0 && own.size > slice_limit(own.control))
-      own.too_low_q8 = own.qp_q8;
+    if (own.control.settings.limit_bytes > 0) remember(own, own.size > slice_limit(own.control));
     const std::int64_t predicted = own.predicted;
     qp = again(own, *target);
     if (qp) {
@@ -236,10 +261,19 @@ std::optional<PictureQp> RateController::review(std::uint64_t number, std::int64
 std::optional<PictureQp> RateController::review_again(std::uint64_t number, std::int64_t slice_bytes) {
   Picture& own = at(number);
   own.size = 8 * slice_bytes;
-  const bool fits = own.control.settings.limit_bytes == 0 || own.size <= slice_limit(own.control);
-  if (fits || own.qp_q8 == kHighestQpQ8) return std::nullopt;
-  own.too_low_q8 = std::max(own.too_low_q8, own.qp_q8);
-  return again(own, aim_below(slice_limit(own.control)));
+  const RateSettings& settings = own.control.settings;
+  if (settings.limit_bytes == 0) return std::nullopt;
+  const std::int64_t limit = slice_limit(own.control);
+  if (own.size > limit) {
+    if (own.qp_q8 == kHighestQpQ8) return std::nullopt;
+    remember(own, true);
+    return again(own, aim_below(limit));
+  }
+  // With a bitrate, the room is for the next pictures.
+  const bool wants_more = own.qp_q8 > own.wanted_q8 && !has_target(settings) && own.codings < kMostToUseLimit;
+  if (!wants_more || !leaves_room(own.size, limit)) return std::nullopt;
+  remember(own, false);
+  return again(own, aim_below(limit));
 }
 
 RateController::Settlement RateController::settle(std::uint64_t number) {
@@ -260,14 +294,14 @@ RateController::Settlement RateController::settle(std::uint64_t number) {
     limit = std::min(limit, fullness - buffer_reserve(hrd));
   }
   const std::int64_t before =
-      8 * (own.control.overhead_bytes + static_cast<std::int64_t>(result.messages.size()));
+      8 * (own.control.overhead.with(owed_).bytes() + static_cast<std::int64_t>(result.messages.size()));
   std::int64_t total = before + own.size;
   const std::int64_t least = 8 * static_cast<std::int64_t>(kLeastFiller);
   // Filler data have a least size.
   const bool fillable = !settings.exact || total == limit || total <= limit - least;
   if (total > limit || !fillable) {
     const std::int64_t most = settings.exact && total <= limit ? limit - least : limit;
-    own.too_low_q8 = std::max(own.too_low_q8, own.qp_q8);
+    remember(own, true);
     if (own.qp_q8 < kHighestQpQ8)
       result.again = again(own, aim_below(std::max<std::int64_t>(most - before, 1)));
     if (result.again) return result;
@@ -294,10 +328,15 @@ void RateController::lose(std::uint64_t number) {
   finish(own, 0);
 }
 
+void RateController::lose_unplanned(const PictureControl& control) {
+  owed_ = control.overhead.with(owed_);
+}
+
 void RateController::finish(Picture& own, std::int64_t bits) {
   if (bits == 0) own.size = 0;
   left_out_ = bits == 0 ? left_out_ + 1 : 0;
   began_ = began_ || bits > 0;
+  owed_ = bits == 0 ? own.control.overhead.with(owed_) : Overhead{};
   account_.spend(bits, own.control.settings, own.shares);
   own.after = account_.get();
   own.curve = {};

@@ -2,10 +2,10 @@
 // what a picture would take at each QP and how large it became, and its answers depend on nothing else.
 //
 // A picture is planned, coded, reviewed, perhaps coded again, and settled. So that the answers do not depend
-// on how many pictures are in flight, a plan knows true sizes of pictures kFeedbackDistance behind only, and
-// predictions of those between; a review knows the first sizes of all pictures before; and only what settles
-// a picture knows the true sizes of all pictures before. Each of the three is called in the order of the
-// pictures.
+// on how many pictures are in flight, a plan knows true sizes of pictures kFeedbackDistance behind only,
+// first sizes of those kReviewDistance behind, and predictions of those between; a review knows the first
+// sizes of all pictures before; and only what settles a picture knows the true sizes of all pictures before.
+// Each of the three is called in the order of the pictures.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,9 @@
 namespace cu264::encoder {
 
 // At most so many pictures of a stream are planned and not settled.
-inline constexpr int kFeedbackDistance = 320;
+inline constexpr int kFeedbackDistance = 640;
+// At most so many pictures are planned and not reviewed.
+inline constexpr int kReviewDistance = kFeedbackDistance / 2;
 
 // QP is `qp`, and higher by one in the last `raised_rows` macroblock rows.
 struct PictureQp {
@@ -63,6 +65,8 @@ class RateController {
   // The picture could not be coded, and is settled as one that was left out. For pictures in order, instead
   // of settle(). If it was not reviewed, that must be done with 0 bytes.
   void lose(std::uint64_t number);
+  // The same for a picture that could not be planned, and has no number.
+  void lose_unplanned(const PictureControl& control);
 
  private:
   struct Picture {
@@ -75,7 +79,9 @@ class RateController {
     int qp_q8 = 0;               // of the last coding
     std::int64_t predicted = 0;  // bits of the slices at that QP, without correction
     std::int64_t size = 0;       // bits of the slices after the last coding
-    int too_low_q8 = -1;         // the highest QP that was too low
+    // The highest QP that was too low for a limit and the lowest one that was not, with the sizes there.
+    int too_low_q8 = -1, fits_q8 = -1;
+    std::int64_t too_low_size = 0, fits_size = 0;
     int codings = 1;
     RateAccount after;  // once the picture is settled
   };
@@ -86,22 +92,26 @@ class RateController {
     std::int64_t overhead = 0;  // bits
     std::int64_t planned = 0;   // bits of the slices at the first QP, without correction
     std::int64_t reviewed = 0;  // bits of the access unit, as the review expects them
+    std::int64_t first = 0;     // bits of the slices at the first QP
   };
 
   Step& step_of(std::uint64_t number) { return steps_[static_cast<std::size_t>(number - first_)]; }
   Picture& at(std::uint64_t number) { return pictures_[static_cast<std::size_t>(number - first_)]; }
 
-  void learn(const Picture& settled, int weight);
+  // From bits of slices, what its curve had said of them, and its share of the rate.
+  void learn(std::int64_t bits, std::int64_t predicted, std::int64_t share, int weight);
   void learn_before(std::uint64_t number, const PictureControl& control);
   // Bits of slices that the curve's bits stand for, and the reverse.
   std::int64_t corrected(std::int64_t bits) const { return scaled(bits, actual_, predicted_); }
   std::int64_t uncorrected(std::int64_t bits) const { return scaled(bits, predicted_, actual_); }
 
-  // The account before picture `number`: what was true kFeedbackDistance before, and then what was planned or
-  // reviewed of the pictures between.
+  // The account before picture `number`: what was true kFeedbackDistance before, and then what reviews and
+  // plans expect of the pictures between.
   RateAccount account_before(std::uint64_t number, bool reviewing);
   int target_qp(Picture& own, const RateAccount& account);
   std::optional<std::int64_t> review_target(const Picture& own, const RateAccount& account) const;
+  // The QP of the last coding was too low for a limit, or not.
+  static void remember(Picture& own, bool too_low);
   // Plans another coding in which the slices have `bits`, as far as the picture's own size tells.
   std::optional<PictureQp> again(Picture& own, std::int64_t bits);
   PictureQp set_qp(Picture& own, int qp_q8);
@@ -109,6 +119,7 @@ class RateController {
 
   const int mb_height_;
   std::uint64_t first_ = 0;  // of pictures_
+  std::uint64_t reviewed_ = 0;
   std::uint64_t settled_ = 0;
   std::deque<Picture> pictures_;  // those that are not settled, and as many before as a plan looks back
   std::deque<Step> steps_;        // of the same pictures
@@ -122,6 +133,7 @@ class RateController {
   ExactAccount account_;  // of the settled pictures
   int left_out_ = 0;      // pictures since the last one that was not left out
   bool began_ = false;    // a picture was not left out
+  Overhead owed_;         // what comes with the next picture, because those before it were left out
 };
 
 }  // namespace cu264::encoder

@@ -22,11 +22,26 @@ struct RateSettings {
 
 RateSettings rate_settings(const Config& config);
 
+// Bytes of an access unit beside its slices, without the HRD's messages.
+struct Overhead {
+  std::int64_t parameter_sets = 0;
+  std::int64_t messages = 0;
+  std::int64_t added = 0;  // Frame::added_bytes, which are lost with their picture
+
+  std::int64_t bytes() const { return parameter_sets + messages + added; }
+  // Together with what pictures that were left out had. The newest parameter sets count; only the first
+  // picture of a clip has messages.
+  Overhead with(const Overhead& owed) const {
+    return {parameter_sets > 0 ? parameter_sets : owed.parameter_sets,
+            messages > 0 ? messages : owed.messages, added};
+  }
+};
+
 // What one picture is planned with.
 struct PictureControl {
   RateSettings settings;
-  std::optional<int> qp;            // Frame::qp
-  std::int64_t overhead_bytes = 0;  // what precedes the slices in the access unit, without the HRD's messages
+  std::optional<int> qp;  // Frame::qp
+  Overhead overhead;      // if all pictures before it are in the stream
 };
 
 }  // namespace cu264::encoder

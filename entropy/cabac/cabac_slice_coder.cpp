@@ -37,9 +37,7 @@ void put_macroblock(core::CabacEncoder& encoder, const CodedPictureView& picture
   const MacroblockRecord* const before = mb_x > 0 || has_above ? mb - 1 : nullptr;
   const core::CabacNeighbours neighbours{core::cabac_neighbour(left), core::cabac_neighbour(above)};
 
-  const std::uint64_t start = encoder.bit_position();
   core::put_cabac_header(encoder, *mb, left, above, neighbours, core::changes_qp(before));
-  const std::uint64_t header_end = encoder.bit_position();
   if (mb->kind == MacroblockKind::pcm) {
     put_pcm_samples(encoder, picture, mb_x, mb_y);
     ++stats.pcm_mbs;
@@ -49,8 +47,6 @@ void put_macroblock(core::CabacEncoder& encoder, const CodedPictureView& picture
        : mb->kind == MacroblockKind::intra8x8 ? stats.intra8x8_mbs
                                               : stats.intra16x16_mbs);
   }
-  stats.header_bits += header_end - start;
-  stats.residual_bits += encoder.bit_position() - header_end;
 }
 
 }  // namespace
@@ -78,6 +74,7 @@ std::size_t code_cabac_slice(const CodedPictureView& picture, int slice, const c
       encoder.terminate(last ? 1 : 0);  // end_of_slice_flag
     }
   }
+  stats.residual_bits += encoder.bit_position() + 8;  // up to rbsp_stop_one_bit
   encoder.finish();
   stats.bins += encoder.bins();
   if (writer.overflowed() || encoder.overflowed())

@@ -1,7 +1,5 @@
 // Computes bit offsets. A thread block scans the groups of a slice and counts escapes where there may be
 // some. The last thread block to finish computes the offsets of the slices in the stream.
-#include <cuda/atomic>
-
 #include "common/cuda/error_check.h"
 #include "common/cuda/thread_scan.cuh"
 #include "common/cuda/warp.cuh"
@@ -9,6 +7,7 @@
 #include "core/block.h"
 #include "entropy/pack/escape_count.cuh"
 #include "entropy/pack/escape_groups.h"
+#include "entropy/pack/group_payload.cuh"
 #include "entropy/pack/nal_units.cuh"
 #include "entropy/pack/pack_stages.cuh"
 
@@ -145,19 +144,11 @@ __device__ void count_escapes_of(const PackJob& job, std::size_t first, SliceSum
   for (int i = warp / together; i < unknown; i += kWarps / together) {
     const std::uint32_t group = job.scratch.unknown[first + i];
     const auto escapes =
-        static_cast<std::uint32_t>(count_escapes(job, group, warp % together, together, lane));
+        static_cast<std::uint32_t>(count_escapes(GroupPayload(job, group), warp % together, together, lane));
     if (lane != 0 || escapes == 0) continue;
     atomicAdd(&job.scratch.escapes[group], escapes);
     atomicAdd(&s_sums.escapes, escapes);
   }
-}
-
-// Called by one thread. Returns whether the slices of all other thread blocks are done.
-__device__ bool is_last_block(std::uint32_t* d_finished_slices) {
-  cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device> finished(*d_finished_slices);
-  const bool last = finished.fetch_add(1, cuda::memory_order_acq_rel) + 1 == gridDim.x * gridDim.y;
-  if (last) *d_finished_slices = 0;  // for the next launch
-  return last;
 }
 
 template <int kThreads>

@@ -1,20 +1,17 @@
-// Counts the emulation prevention bytes of a group.
+// Counts the emulation prevention bytes of a part of an RBSP.
 #pragma once
 
 #include <cstdint>
 
 #include "common/cuda/warp.cuh"
 #include "entropy/pack/escapes.cuh"
-#include "entropy/pack/group_payload.cuh"
-#include "entropy/pack/pack_stages.cuh"
 
 namespace cu264::entropy {
 
-// Counts in every `step`-th window of bytes, from the `begin`-th on, of a group whose offset is known. All
-// lanes must call this.
-__device__ inline int count_escapes(const PackJob& job, std::uint32_t index, int begin, int step, int lane) {
+// Counts in every `step`-th window of bytes, from the `begin`-th on, of a payload. All lanes must call this.
+template <class Payload>
+__device__ int count_escapes(const Payload& payload, int begin, int step, int lane) {
   constexpr int kWindow = 4 * 31;
-  const GroupPayload payload(job, index);
   const auto first = static_cast<std::int64_t>(payload.first_byte());
   const auto word_at = [&](std::int64_t at) { return payload.word_at(static_cast<int>(at - first)); };
   int escapes = 0;

@@ -3,11 +3,20 @@
 #pragma once
 
 #include <cstdint>
+#include <cuda/atomic>
 
 #include "common/cuda/thread_scan.cuh"
 #include "entropy/pack/pack_stages.cuh"
 
 namespace cu264::entropy {
+
+// Called by one thread. Returns whether the slices of all other thread blocks are done.
+__device__ inline bool is_last_block(std::uint32_t* d_finished_slices) {
+  cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device> finished(*d_finished_slices);
+  const bool last = finished.fetch_add(1, cuda::memory_order_acq_rel) + 1 == gridDim.x * gridDim.y;
+  if (last) *d_finished_slices = 0;  // for the next launch
+  return last;
+}
 
 // Reports one picture, whose slices have their offsets. One thread calls this for each picture.
 __device__ inline void report_picture(const PackJob& job, int picture) {

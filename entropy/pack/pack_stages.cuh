@@ -9,6 +9,7 @@
 
 #include <cstdint>
 
+#include "core/cabac_encoder.h"
 #include "core/device_batch.h"
 #include "entropy/cavlc/group_bits.h"
 #include "entropy/pack/pack_batch.h"
@@ -25,10 +26,13 @@ struct SliceRecord {
   std::uint32_t broken = 0;        // a macroblock had too many bits
   std::uint32_t lost = 0;          // the whole picture is: PackedPicture::failure
   std::uint32_t prefix_bytes = 0;  // start code and NAL unit header
+  std::uint32_t zero_words = 0;    // cabac_zero_word behind the RBSP
 
   // rbsp_trailing_bits begins with a one (H.264 7.3.2.11).
   __host__ __device__ std::uint64_t rbsp_bytes() const { return bits / 8 + 1; }
-  __host__ __device__ std::uint64_t nal_bytes() const { return prefix_bytes + rbsp_bytes() + escapes; }
+  __host__ __device__ std::uint64_t nal_bytes() const {
+    return prefix_bytes + rbsp_bytes() + escapes + zero_words * std::uint64_t{core::kCabacZeroWordBytes};
+  }
 };
 
 // Where a group's bits are and where they go; see GroupRecord.

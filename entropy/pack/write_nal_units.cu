@@ -6,15 +6,14 @@
 #include "common/cuda/error_check.h"
 #include "common/cuda/thread_scan.cuh"
 #include "common/cuda/warp.cuh"
-#include "entropy/pack/escapes.cuh"
 #include "entropy/pack/group_payload.cuh"
 #include "entropy/pack/pack_stages.cuh"
+#include "entropy/pack/write_payload.cuh"
 
 namespace cu264::entropy {
 namespace {
 
 constexpr int kThreads = 128;
-constexpr std::uint8_t kIdrSliceHeader = 3 << 5 | 5;  // nal_ref_idc 3, nal_unit_type 5
 
 // The number of escapes in the slice in front of the lane's group. That group is the `index`-th of the slice
 // and has `own` escapes; d_first holds the number of escapes of the first lane's group. All lanes must call
@@ -75,19 +74,6 @@ __device__ __forceinline__ void write_pairs(const PackJob& job, const Pairs& pai
   }
 }
 
-// Writes bytes i to i + 3, as far as they exist.
-__device__ __forceinline__ void write_word(const GroupPayload& payload, std::uint8_t* d_out, int i) {
-  const std::uint32_t word = payload.word_at(i);
-  if (i >= 0 && i + 4 <= payload.bytes()) {
-    *reinterpret_cast<std::uint32_t*>(d_out + i) = __byte_perm(word, 0, 0x0123);
-    return;
-  }
-#pragma unroll
-  for (int k = 0; k < 4; ++k) {
-    if (i + k >= 0 && i + k < payload.bytes()) d_out[i + k] = byte_of(word, k);
-  }
-}
-
 // Writes the words on both sides of the pairs, which begin at byte `begin`, with `lanes` lanes.
 __device__ __forceinline__ void write_sides(const GroupPayload& payload, std::uint8_t* d_out, int begin,
                                             int pairs, int lane, int lanes) {
@@ -96,32 +82,6 @@ __device__ __forceinline__ void write_sides(const GroupPayload& payload, std::ui
   for (int i = lane; i < words; i += lanes) {
     write_word(payload, d_out, 4 * (i - before) + (i < before ? begin : end));
   }
-}
-
-__device__ void write_escaped(const GroupPayload& payload, std::uint8_t* d_out, int lane) {
-  const auto first = static_cast<std::int64_t>(payload.first_byte());
-  const auto word_at = [&](std::int64_t at) { return payload.word_at(static_cast<int>(at - first)); };
-  for (int base = 0; base < payload.bytes(); base += 4 * 32) {
-    const int i = base + 4 * lane, bytes = max(0, min(payload.bytes() - i, 4));
-    const std::uint32_t word = bytes > 0 ? payload.word_at(i) : 0;
-    const std::uint32_t escapes = bytes > 0 ? escapes_in_word(first + i, bytes, word_at) : 0;
-    __syncwarp();
-    const int written = scan_lanes(bytes + __popc(escapes), Plus());
-    std::uint8_t* d_to = d_out + written - bytes - __popc(escapes);
-    for (int k = 0; k < bytes; ++k) {
-      if ((escapes >> k) & 1) *d_to++ = core::kEmulationPreventionByte;
-      *d_to++ = byte_of(word, k);
-    }
-    d_out += __shfl_sync(kAllLanes, written, 31);
-  }
-}
-
-// Writes the start code and the header in front of the payload.
-__device__ void write_prefix(std::uint8_t* d_payload, int bytes) {
-  d_payload[-1] = kIdrSliceHeader;
-  d_payload[-2] = 1;
-#pragma unroll 1
-  for (int i = 3; i <= bytes; ++i) d_payload[-i] = 0;
 }
 
 __global__ void __launch_bounds__(kThreads) write_groups(const __grid_constant__ PackJob job) {

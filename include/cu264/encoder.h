@@ -102,7 +102,7 @@ struct Config {
   // large, by filler data.
   std::int64_t max_frame_bytes = 0;
   std::int64_t frame_bytes = 0;
-  OnOverflow on_overflow = OnOverflow::error;
+  OnOverflow on_overflow = OnOverflow::error;  // drop cannot go with encryption or a watermark
   Preset preset = Preset::balanced;
   Profile profile = Profile::baseline;
   // CAVLC in profiles that allow CABAC. Watermarks and encryption work on CAVLC only.
@@ -192,8 +192,8 @@ struct ConfigChanges {
   std::optional<Rational> frame_rate;
 };
 
-// What the cuda backend allocates, when it opens and with the first frame in host memory; it allocates
-// nothing later. With Config::batch 0 this asks the devices, as opening does; otherwise no device is needed.
+// What the cuda backend allocates: when it opens, with the first frame in host memory, and for frames that
+// rate control holds. With Config::batch 0 this asks the devices, as opening does; else none is needed.
 MemoryRequirement memory_required(const Config& config);
 
 // Memory of encoders that were destroyed is kept for those that are opened next: of each device up to a

@@ -52,6 +52,9 @@ struct Frame {
   std::int64_t pts = 0;       // in Config::time_base units, handed back unchanged in the packet
   void* user_data = nullptr;  // handed back unchanged in the packet
   std::optional<int> qp;      // 0..51: of this picture, instead of Config::qp
+  // Bytes that the caller adds to the picture's packet, such as sei_bytes(): limits, bitrates and the buffer
+  // count them.
+  std::int64_t added_bytes = 0;
   FloatRange float_range = FloatRange::zero_to_one;  // of the formats of floating-point numbers
 };
 

@@ -18,6 +18,7 @@ struct PictureStats {
   std::uint32_t intra8x8_mbs = 0;
   std::uint32_t intra16x16_mbs = 0;
   std::uint32_t pcm_mbs = 0;
+  // With CABAC, whose bits belong to no single syntax element, residual_bits counts the headers too.
   std::uint64_t header_bits = 0;    // macroblock headers: types, prediction modes, patterns, QP changes
   std::uint64_t residual_bits = 0;  // transform coefficients and I_PCM samples
 };

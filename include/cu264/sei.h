@@ -2,6 +2,7 @@
 // closed captions.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -14,9 +15,12 @@ inline constexpr int kSeiUserDataUnregistered = 5;  // the payload begins with a
 
 // Puts an SEI message of any size into an access unit, such as Packet::data: before its first slice and
 // behind the messages that are there already. An access unit without slices, which Config::device_output
-// gives, has it at its end. The encoder knows nothing of these bytes, so neither its statistics nor its
-// limits count them.
+// gives, has it at its end. The encoder knows nothing of these bytes; Frame::added_bytes tells it how many
+// will come.
 void insert_sei(std::vector<std::uint8_t>& access_unit, int payload_type,
                 std::span<const std::uint8_t> payload);
+
+// The bytes by which insert_sei makes an access unit with slices larger.
+std::size_t sei_bytes(int payload_type, std::span<const std::uint8_t> payload);
 
 }  // namespace cu264

@@ -11,6 +11,12 @@ namespace cu264::mp4 {
 
 using bitstream::NalUnit;
 
+std::array<std::uint8_t, 4> length_of(std::span<const std::uint8_t> nal_unit) {
+  const auto length = static_cast<std::uint32_t>(nal_unit.size());
+  return {static_cast<std::uint8_t>(length >> 24), static_cast<std::uint8_t>(length >> 16),
+          static_cast<std::uint8_t>(length >> 8), static_cast<std::uint8_t>(length)};
+}
+
 AvcStream::AvcStream(std::span<const std::uint8_t> headers) {
   const auto keep = [](std::vector<std::uint8_t>& set, const NalUnit& nal, const char* name) {
     if (!set.empty()) {
@@ -51,9 +57,9 @@ std::vector<std::uint8_t> AvcStream::configuration_record() const {
   return w.take();
 }
 
-std::size_t AvcStream::append_sample(std::span<const std::uint8_t> access_unit,
-                                     std::vector<std::uint8_t>& sample) const {
-  const std::size_t before = sample.size();
+std::vector<std::span<const std::uint8_t>> AvcStream::sample_units(
+    std::span<const std::uint8_t> access_unit) const {
+  std::vector<std::span<const std::uint8_t>> units;
   bool picture = false;
   for (const NalUnit& nal : bitstream::split_annexb(access_unit).units) {
     const int type = nal.type();
@@ -68,14 +74,12 @@ std::size_t AvcStream::append_sample(std::span<const std::uint8_t> access_unit,
                   "pass access units of this library's encoder");
     }
     picture |= type == bitstream::kNalSliceIdr;
-    const auto length = static_cast<std::uint32_t>(nal.unit.size());
-    for (int shift = 24; shift >= 0; shift -= 8) sample.push_back(static_cast<std::uint8_t>(length >> shift));
-    sample.insert(sample.end(), nal.unit.begin(), nal.unit.end());
+    units.push_back(nal.unit);
   }
   if (!picture) {
     throw Error(ErrorCode::bad_input, "an access unit has no slice", "pass Packet::data, in Annex B form");
   }
-  return sample.size() - before;
+  return units;
 }
 
 }  // namespace cu264::mp4

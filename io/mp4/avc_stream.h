@@ -2,6 +2,7 @@
 // apart from them, in an AVCDecoderConfigurationRecord.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -23,6 +24,9 @@ struct SequenceInfo {
   Colour colour;
 };
 
+// What stands before a NAL unit in a sample: its length in four bytes.
+std::array<std::uint8_t, 4> length_of(std::span<const std::uint8_t> nal_unit);
+
 class AvcStream {
  public:
   // Throws Error(invalid_argument) unless `headers` holds one SPS and one PPS.
@@ -31,11 +35,9 @@ class AvcStream {
   const SequenceInfo& info() const { return info_; }
   std::vector<std::uint8_t> configuration_record() const;
 
-  // Appends an access unit to `sample`, each NAL unit behind its length in four bytes, and returns what it
-  // added. The parameter sets of the headers are left out; others are an Error(bad_input), as is a picture
-  // that is not an IDR picture.
-  std::size_t append_sample(std::span<const std::uint8_t> access_unit,
-                            std::vector<std::uint8_t>& sample) const;
+  // The NAL units that a sample has of an access unit. The parameter sets of the headers are left out; others
+  // are an Error(bad_input), as is a picture that is not an IDR picture.
+  std::vector<std::span<const std::uint8_t>> sample_units(std::span<const std::uint8_t> access_unit) const;
 
  private:
   std::vector<std::uint8_t> sps_;

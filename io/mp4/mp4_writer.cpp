@@ -1,5 +1,6 @@
 #include "cu264/mp4.h"
 
+#include <array>
 #include <string>
 #include <utility>
 
@@ -11,6 +12,7 @@ namespace cu264 {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
+using ByteSpan = std::span<const std::uint8_t>;
 
 // A fragment's offsets have 31 bits, and its bytes are held in memory.
 constexpr std::size_t kLargestFragment = std::size_t{1} << 28;
@@ -35,14 +37,33 @@ struct Mp4Writer::Impl {
     if (failed) throw Error(ErrorCode::invalid_argument, "the writer has failed", "open another writer");
   }
 
-  // Adds the bytes of a sample to what has to be written, and the sample to its track.
-  void add(mp4::Track& track, Bytes& pending, std::size_t size, std::int64_t pts, std::int64_t duration) {
-    if (options.fragmented) return track.add(size, pts, duration, track.bytes());
-    track.add(size, pts, duration, written);
+  // Adds a sample, which `pieces` make up, to its track, and its bytes to what has to be written. `pending`
+  // holds them until their index is known.
+  void add(mp4::Track& track, Bytes& pending, const std::vector<ByteSpan>& pieces, std::int64_t pts,
+           std::int64_t duration) {
+    std::size_t size = 0;
+    for (const ByteSpan piece : pieces) size += piece.size();
+    track.add(size, pts, duration, options.fragmented ? track.bytes() : written);
     written += size;
-    if (!file && !insert_front) return;  // kept until the index is known
+    if (!options.fragmented && !file && insert_front) {
+      for (const ByteSpan piece : pieces) append(piece);
+      return;
+    }
+    for (const ByteSpan piece : pieces) pending.insert(pending.end(), piece.begin(), piece.end());
+    if (options.fragmented || !file) return;
     put(pending);
     pending.clear();
+  }
+
+  // The NAL units of a picture, each behind its length.
+  void add_picture(const std::vector<ByteSpan>& units, std::int64_t pts, std::int64_t duration) {
+    std::vector<std::array<std::uint8_t, 4>> lengths(units.size());
+    std::vector<ByteSpan> pieces(2 * units.size());
+    for (std::size_t i = 0; i < units.size(); ++i) {
+      lengths[i] = mp4::length_of(units[i]);
+      pieces[2 * i] = lengths[i], pieces[2 * i + 1] = units[i];
+    }
+    add(movie.video_track, video, pieces, pts, duration);
   }
 
   void put(const Bytes& bytes) {
@@ -132,8 +153,7 @@ Mp4Writer& Mp4Writer::operator=(Mp4Writer&&) noexcept = default;
 
 void Mp4Writer::write(std::span<const std::uint8_t> access_unit, std::int64_t pts, std::int64_t duration) {
   impl_->guard([&] {
-    const std::size_t size = impl_->movie.video.append_sample(access_unit, impl_->video);
-    impl_->add(impl_->movie.video_track, impl_->video, size, pts, duration);
+    impl_->add_picture(impl_->movie.video.sample_units(access_unit), pts, duration);
     if (impl_->is_fragment_full()) impl_->end_fragment();
   });
 }
@@ -149,8 +169,7 @@ void Mp4Writer::write_audio(std::span<const std::uint8_t> packet, std::int64_t p
     }
     if (packet.empty()) throw Error(ErrorCode::bad_input, "an audio packet is empty", "leave it out");
     Bytes& pending = impl_->options.fragmented ? impl_->audio : impl_->video;
-    pending.insert(pending.end(), packet.begin(), packet.end());
-    impl_->add(*impl_->movie.audio_track, pending, packet.size(), pts, duration);
+    impl_->add(*impl_->movie.audio_track, pending, {packet}, pts, duration);
   });
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Iterable, Optional, Union
+from typing import Any, Iterable, Optional, Sequence, Union
 
 from .audio import Audio
 from .session import Session
@@ -23,6 +23,7 @@ def write_video(
     *,
     container: Optional[str] = None,
     audio: Optional[Audio] = None,
+    qps: Optional[Sequence[Optional[int]]] = None,
     **settings: Any,
 ) -> None:
     """Writes a video to a file.
@@ -38,6 +39,8 @@ def write_video(
         Pictures a second.
     container, audio
         As for `VideoWriter`.
+    qps
+        As for `VideoWriter.write`, where `frames` is one array.
     SETTINGS
 
     Raises
@@ -49,10 +52,12 @@ def write_video(
     --------
     >>> cu264.write_video("clip.mp4", frames, fps=24, qp=24)
     """
+    if qps is not None and not _is_array(frames):
+        raise TypeError("qps= goes with one array of frames: VideoWriter.write takes those of a chunk")
     with VideoWriter(path_or_file, fps, container=container, audio=audio, **settings) as video:
         if _is_array(frames):
             array = video._session.import_frames(frames)
-            video._write(array, None, copy=False, expected=len(array))
+            video._send(array, expected=len(array), qps=qps)
         else:
             for chunk in frames:
                 video.write(chunk)
@@ -60,7 +65,13 @@ def write_video(
 
 @documented
 def encode(
-    frames: Any, fps: FrameRate, *, container: str = "mp4", audio: Optional[Audio] = None, **settings: Any
+    frames: Any,
+    fps: FrameRate,
+    *,
+    container: str = "mp4",
+    audio: Optional[Audio] = None,
+    qps: Optional[Sequence[Optional[int]]] = None,
+    **settings: Any,
 ) -> bytes:
     """Encodes an array of pictures to a file in memory.
 
@@ -75,6 +86,8 @@ def encode(
         h264 is the bare stream, in Annex B form, with parameter sets before every picture. mkv and ts need PyAV.
     audio : Audio, optional
         A track of AAC or Opus; `Audio.encode` makes one of samples.
+    qps
+        As for `VideoWriter.write`.
     SETTINGS
 
     Returns
@@ -98,7 +111,7 @@ def encode(
     array = session.import_frames(frames)
     if len(array) == 0:
         raise ValueError("there are no frames to encode")
-    session.send(array, expected=len(array))
+    session.send(array, expected=len(array), qps=qps)
     destination.write(session.flush())
     destination.finish()
     return destination.take()

@@ -6,6 +6,7 @@ import os
 import tempfile
 from typing import Any, Optional, Sequence, Union
 
+from .compat_names import DEFAULT_CRF
 from .compat_nvenc import CreateEncoder, PyNvEncoder
 from .compat_torchcodec import VideoEncoder
 from .compat_vllm import FragmentedMP4VideoEncoder
@@ -34,8 +35,8 @@ def export_to_video(
         A temporary file without it.
     fps : number, default 10
     quality : float, default 5.0
-        From 0 to 10 (best). It becomes a quantiser as it becomes libx264's crf there: 51 - 5.1 * quality, rounded down.
-        `qp=` and `crf=` replace it.
+        From 0 to 10 (best). It becomes the crf that it becomes there: 51 - 5.1 * quality, rounded down; None is 23,
+        libx264's own. `qp=` and `crf=` replace it.
     bitrate : int, optional
         Bits a second, instead of a quality.
     macro_block_size : int
@@ -51,9 +52,9 @@ def export_to_video(
     if bitrate is not None:
         settings["bitrate"] = bitrate
     elif "qp" not in settings and "crf" not in settings:
-        if quality is None or not 0 <= quality <= 10:
+        if quality is not None and not 0 <= quality <= 10:
             raise ValueError(f"quality must be from 0 to 10, not {quality!r}")
-        settings["qp"] = int((1 - quality / 10) * 51)
+        settings["crf"] = DEFAULT_CRF if quality is None else int((1 - quality / 10) * 51)
     if output_video_path is None:
         output_video_path = tempfile.NamedTemporaryFile(suffix=".mp4").name
     with VideoWriter(output_video_path, fps, **settings) as video:

@@ -9,6 +9,7 @@ _PRESETS = {
     "balanced": ("balanced", "medium", "p4", "p5", "default"),
     "best": ("best", "slow", "slower", "veryslow", "placebo", "p6", "p7"),
 }
+DEFAULT_CRF = 23.0  # x264's
 _H264 = ("h264", "libx264", "libx264rgb", "libopenh264", "h264_nvenc", "avc")
 
 #: What other encoders are told about other pictures than intra pictures, or about themselves: nothing to do here.
@@ -29,21 +30,22 @@ def check_codec(codec: Optional[str]) -> None:
         raise ValueError(f"codec {codec!r} is not available: cu264 encodes H.264 only")
 
 
-def quantiser_of(quality: Any) -> int:
-    """x264's crf, or a quantiser, rounded."""
-    return round(float(quality))
-
-
-def settings_of(options: Mapping[str, Any]) -> Dict[str, Any]:
-    """Settings for options as they are given to libx264 through FFmpeg."""
+def settings_of(options: Mapping[str, Any], crf: float = DEFAULT_CRF) -> Dict[str, Any]:
+    """Settings for options as they are given to libx264 through FFmpeg; `crf` where they name no quality."""
     settings: Dict[str, Any] = {}
     for name, value in options.items():
-        if name in ("crf", "qp", "cq"):
-            settings["qp"] = quantiser_of(value)
+        if name == "crf":
+            settings["crf"] = float(value)
+        elif name in ("qp", "cq"):
+            settings["qp"] = round(float(value))
         elif name == "preset":
             settings["preset"] = preset_of(value)
         elif name == "slices":
             settings["slices"] = int(value)
         elif name not in _WITHOUT_MEANING:
             raise ValueError(f"option {name!r} has no counterpart; crf, qp, preset and slices have")
+    if "crf" in settings:
+        settings.pop("qp", None)  # as FFmpeg decides
+    elif "qp" not in settings:
+        settings["crf"] = crf
     return settings

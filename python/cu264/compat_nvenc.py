@@ -92,6 +92,33 @@ def _size(shape: Any) -> int:
     return size
 
 
+def _bits(value: Any) -> float:
+    """Bits from a number, or from a text such as "5M" or "800k"."""
+    text = str(value).strip().lower()
+    factor = {"k": 1e3, "m": 1e6, "g": 1e9}.get(text[-1:], 1)
+    return float(text[:-1] if factor > 1 else text) * factor
+
+
+def _quality_of(options: Dict[str, Any]) -> Dict[str, Any]:
+    """NVENC's modes of rate control, its constant quantiser among them, in this package's words."""
+    mode = str(options.get("rc", "vbr" if "bitrate" in options else "constqp")).lower()
+    if mode not in ("constqp", "cbr", "vbr"):
+        raise ValueError(f"rc {options['rc']!r} is not available; constqp, cbr and vbr are")
+    if mode == "constqp":
+        if "constqp" not in options:
+            return {}
+        text = str(options["constqp"]).strip("[]() ")  # 28, "28,31,25" or [28, 31, 25], beginning with I pictures
+        return {"qp": int(text.split(",")[0])}
+    if "bitrate" not in options:
+        raise ValueError(f"rc {options['rc']!r} needs bitrate=")
+    settings = {"bitrate": _bits(options["bitrate"])}
+    if mode == "vbr" and "maxbitrate" in options:
+        settings["max_bitrate"] = _bits(options["maxbitrate"])
+    if "vbvbufsize" in options:
+        settings["buffer_bits"] = _bits(options["vbvbufsize"])
+    return settings
+
+
 def CreateEncoder(  # noqa: N802
     width: int, height: int, fmt: str, usecpuinputbuffer: bool, **kwargs: Any
 ) -> PyNvEncoder:
@@ -106,8 +133,8 @@ def CreateEncoder(  # noqa: N802
         objects whose cuda() gives the planes of NV12, one right behind the other.
     **kwargs
         codec ("h264"), preset ("P1" to "P7", or of this package), constqp (one quantiser or those of I, P and B
-        pictures), fps, gpu_id and cudastream. Others of NVENC are ignored, because every picture is intra; but rc="cbr"
-        and "vbr" and bitrate are refused: `cu264.Encoder` has bitrates.
+        pictures), rc ("constqp", "cbr", "vbr"), bitrate, maxbitrate and vbvbufsize (bits, also as "5M" or "800k"), fps,
+        gpu_id and cudastream. Others of NVENC are ignored, because every picture is intra.
 
     Returns
     -------
@@ -118,14 +145,9 @@ def CreateEncoder(  # noqa: N802
     if name not in _FORMATS:
         raise ValueError(f"format {fmt!r} is not available; {', '.join(_FORMATS)} are")
     check_codec(kwargs.get("codec"))
-    if str(kwargs.get("rc", "constqp")).lower() != "constqp" or "bitrate" in kwargs:
-        raise ValueError("bitrate= and rc= other than constqp are not available here: use constqp=, or cu264.Encoder(bitrate=)")
-    settings: Dict[str, Any] = {}
+    settings = _quality_of(kwargs)
     if "preset" in kwargs:
         settings["preset"] = preset_of(kwargs["preset"])
-    if "constqp" in kwargs:
-        text = str(kwargs["constqp"]).strip("[]() ")  # 28, "28,31,25" or [28, 31, 25], beginning with I pictures
-        settings["qp"] = int(text.split(",")[0])
     if "gpu_id" in kwargs and not usecpuinputbuffer:
         settings["device"] = int(kwargs["gpu_id"])
     stream = kwargs.get("cudastream")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from typing import Any, Dict, Optional, Union
@@ -10,6 +11,34 @@ from .calls import encode, write_video
 from .compat_names import check_codec, settings_of
 
 _CONTAINERS = {"mp4": "mp4", "mov": "mp4", "mkv": "mkv", "matroska": "mkv", "ts": "ts", "mpegts": "ts", "h264": "h264"}
+
+
+def _settings(
+    *,
+    codec: Optional[str] = None,
+    pixel_format: Optional[str] = None,
+    crf: Union[int, float, None] = None,
+    preset: Union[str, int, None] = None,
+    extra_options: Optional[Dict[str, Any]] = None,
+) -> Dict[str, Any]:
+    """The options of all three methods."""
+    check_codec(codec)
+    if pixel_format not in (None, "yuv420p"):
+        raise ValueError(f"pixel_format {pixel_format!r} is not available: cu264 encodes yuv420p")
+    options = dict(extra_options or {})
+    if crf is not None:
+        options["crf"] = crf
+    if preset is not None:
+        options["preset"] = f"p{preset}" if isinstance(preset, int) else preset
+    return settings_of(options)
+
+
+def _takes_options(method: Any) -> Any:
+    """Shows the names of a method's **options, which are those of `_settings`, in its signature."""
+    own = inspect.signature(method)
+    before = [each for each in own.parameters.values() if each.kind is not each.VAR_KEYWORD]
+    method.__signature__ = own.replace(parameters=[*before, *inspect.signature(_settings).parameters.values()])
+    return method
 
 
 class VideoEncoder:
@@ -24,8 +53,8 @@ class VideoEncoder:
     Notes
     -----
     The methods take torchcodec's arguments. `codec` must be None or an H.264 encoder's name, and `pixel_format` None or
-    "yuv420p". `crf` becomes the quantiser, rounded (27 without it), and a preset of x264 or NVENC the nearest one here;
-    options that only concern other pictures than intra pictures are ignored.
+    "yuv420p". `crf` is 23 without it, as libx264's, and a preset of x264 or NVENC becomes the nearest one here; options
+    that only concern other pictures than intra pictures are ignored.
     """
 
     def __init__(self, frames: Any, *, frame_rate: float) -> None:
@@ -40,63 +69,26 @@ class VideoEncoder:
         self._frames = frames
         self._rate = frame_rate
 
-    def to_file(
-        self,
-        dest: Union[str, "os.PathLike[str]"],
-        *,
-        codec: Optional[str] = None,
-        pixel_format: Optional[str] = None,
-        crf: Union[int, float, None] = None,
-        preset: Union[str, int, None] = None,
-        extra_options: Optional[Dict[str, Any]] = None,
-    ) -> None:
+    @_takes_options
+    def to_file(self, dest: Union[str, "os.PathLike[str]"], **options: Any) -> None:
         """Writes a file, whose name tells the container."""
-        settings = _settings(codec, pixel_format, crf, preset, extra_options)
-        write_video(dest, self._frames, self._rate, layout="TCHW", **settings)
+        write_video(dest, self._frames, self._rate, layout="TCHW", **_settings(**options))
 
-    def to_tensor(
-        self,
-        format: str,
-        *,
-        codec: Optional[str] = None,
-        pixel_format: Optional[str] = None,
-        crf: Union[int, float, None] = None,
-        preset: Union[str, int, None] = None,
-        extra_options: Optional[Dict[str, Any]] = None,
-    ) -> Any:
+    @_takes_options
+    def to_tensor(self, format: str, **options: Any) -> Any:
         """The file as a tensor of bytes in host memory. `format` is "mp4", "mov", "mkv" or "ts"."""
-        data = self._encode(format, _settings(codec, pixel_format, crf, preset, extra_options))
+        data = self._encode(format, **options)
         torch = sys.modules["torch"]  # the frames are a tensor
         return torch.frombuffer(bytearray(data), dtype=torch.uint8)
 
-    def to_file_like(
-        self,
-        file_like: Any,
-        format: str,
-        *,
-        codec: Optional[str] = None,
-        pixel_format: Optional[str] = None,
-        crf: Union[int, float, None] = None,
-        preset: Union[str, int, None] = None,
-        extra_options: Optional[Dict[str, Any]] = None,
-    ) -> None:
+    @_takes_options
+    def to_file_like(self, file_like: Any, format: str, **options: Any) -> None:
         """Writes the file to an object with write()."""
-        file_like.write(self._encode(format, _settings(codec, pixel_format, crf, preset, extra_options)))
+        file_like.write(self._encode(format, **options))
 
-    def _encode(self, format: str, settings: Dict[str, Any]) -> bytes:
+    def _encode(self, format: str, **options: Any) -> bytes:
         if format not in _CONTAINERS:
             raise ValueError(f"format {format!r} is not available; {', '.join(_CONTAINERS)} are")
-        data: bytes = encode(self._frames, self._rate, layout="TCHW", container=_CONTAINERS[format], **settings)
+        container = _CONTAINERS[format]
+        data: bytes = encode(self._frames, self._rate, layout="TCHW", container=container, **_settings(**options))
         return data
-
-
-def _settings(codec: Any, pixel_format: Any, crf: Any, preset: Any, extra_options: Any) -> Dict[str, Any]:
-    check_codec(codec)
-    if pixel_format not in (None, "yuv420p"):
-        raise ValueError(f"pixel_format {pixel_format!r} is not available: cu264 encodes yuv420p")
-    options = dict(extra_options or {})
-    if crf is not None:
-        options["crf"] = crf
-    if preset is not None:
-        options["preset"] = f"p{preset}" if isinstance(preset, int) else preset
-    return settings_of(options)

@@ -15,7 +15,7 @@ class FragmentedMP4VideoEncoder:
     ----------
     fps : int or float
     video_codec_options : dict, optional
-        As for libx264. crf (18 without it, as there) becomes the quantiser; a preset of x264 the nearest one here.
+        As for libx264. crf is 18 without it, as there; a preset of x264 becomes the nearest one here.
     **settings
         As for `cu264.StreamEncoder`; they replace those of `video_codec_options`.
 
@@ -30,7 +30,10 @@ class FragmentedMP4VideoEncoder:
         self, *, fps: float, video_codec_options: Optional[Dict[str, str]] = None, **settings: Any
     ) -> None:
         self._fps = float(fps)
-        self._settings: Dict[str, Any] = {**settings_of({"crf": 18, **(video_codec_options or {})}), **settings}
+        options = settings_of(video_codec_options or {}, crf=18)
+        if any(settings.get(name) is not None for name in ("qp", "crf", "bitrate")):
+            options = {name: value for name, value in options.items() if name not in ("qp", "crf")}
+        self._settings: Dict[str, Any] = {**options, **settings}
         self._stream: Optional[StreamEncoder] = None
         self._closed = False
 

@@ -101,7 +101,14 @@ class Encoder:
     def __init__(self, fps: FrameRate, **settings: Any) -> None:
         self._session = Session(make_settings(fps, **settings))
 
-    def send(self, frames: Any, pts: Optional[Sequence[int]] = None, *, copy: bool = True) -> List[_core.Packet]:
+    def send(
+        self,
+        frames: Any,
+        pts: Optional[Sequence[int]] = None,
+        *,
+        qps: Optional[Sequence[Optional[int]]] = None,
+        copy: bool = True,
+    ) -> List[_core.Packet]:
         """Sends frames and returns the packets that are ready.
 
         Parameters and errors are those of `VideoWriter.write`.
@@ -109,7 +116,7 @@ class Encoder:
         array = self._session.import_frames(frames)
         if copy:
             array.copy()
-        self._session.send(array, pts)
+        self._session.send(array, pts, qps=qps)
         return self._session.take()
 
     def flush(self) -> List[_core.Packet]:
@@ -132,17 +139,7 @@ class Encoder:
         """
         return Packets(self, frames)
 
-    def reconfigure(
-        self,
-        *,
-        qp: Optional[int] = None,
-        crf: Optional[float] = None,
-        bitrate: Optional[float] = None,
-        max_bitrate: Optional[float] = None,
-        buffer_bits: Optional[float] = None,
-        max_frame_bytes: Optional[int] = None,
-        preset: Optional[str] = None,
-    ) -> None:
+    def reconfigure(self, **changes: Any) -> None:
         """Changes settings. What is not given stays as it is.
 
         Parameters
@@ -155,17 +152,14 @@ class Encoder:
         Raises
         ------
         TypeError, ValueError
-            A value that is out of range, or a preset within a clip. Nothing has changed then.
+            Another setting, a value that is out of range, or a preset within a clip. Nothing has changed then.
         """
-        self._session.reconfigure(
-            qp=qp,
-            crf=crf,
-            bitrate=bitrate,
-            max_bitrate=max_bitrate,
-            buffer_bits=buffer_bits,
-            max_frame_bytes=max_frame_bytes,
-            preset=preset,
-        )
+        self._session.reconfigure(**changes)
+
+    @property
+    def dropped(self) -> int:
+        """Pictures of the clip that `on_overflow="drop"` has left out so far."""
+        return self._session.dropped
 
     @property
     def extradata(self) -> bytes:

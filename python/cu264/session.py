@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
 from . import _core
-from .settings import Settings, option_texts, stream_format
+from .settings import CHANGEABLE, Settings, option_texts, stream_format
 
 
 def import_frames(array: Any, settings: Settings) -> _core.FrameArray:
@@ -22,6 +22,15 @@ def import_frames(array: Any, settings: Settings) -> _core.FrameArray:
     if frames.device is not None and settings.device not in (None, frames.device):
         raise ValueError(f"frames are on CUDA device {frames.device}, but device={settings.device} was asked for")
     return frames
+
+
+def checked_qps(qps: Optional[Sequence[Optional[int]]], frames: int) -> List[Optional[int]]:
+    """A quantiser, or None, for each picture; nothing where there are none."""
+    if qps is None:
+        return []
+    if len(qps) != frames:
+        raise ValueError(f"there are {frames} frames, but {len(qps)} values of qps")
+    return [None if qp is None else int(option_texts({"qp": qp})["qp"]) for qp in qps]
 
 
 def kind_of(frames: _core.FrameArray) -> Dict[str, Any]:
@@ -59,13 +68,23 @@ class Session:
                 raise ValueError(f"frames have another {name} than the first: {new}, but the stream has {old}")
         return frames
 
-    def send(self, frames: _core.FrameArray, pts: Optional[Sequence[int]] = None, expected: int = 0) -> None:
-        """Sends frames; `expected` is how many will come at once, 0 if that is not known."""
-        times = self.begin(frames, pts, expected)
+    def send(
+        self,
+        frames: _core.FrameArray,
+        pts: Optional[Sequence[int]] = None,
+        expected: int = 0,
+        qps: Optional[Sequence[Optional[int]]] = None,
+        whole: bool = False,
+    ) -> None:
+        """Sends frames; `expected` is how many come at once, if that is known, `whole` if as many will come again."""
+        quantisers = checked_qps(qps, len(frames))
+        times = self.begin(frames, pts, expected, whole)
         if times:
-            self.encoder.send(frames, times)
+            self.encoder.send(frames, times, quantisers)
 
-    def begin(self, frames: _core.FrameArray, pts: Optional[Sequence[int]], expected: int = 0) -> List[int]:
+    def begin(
+        self, frames: _core.FrameArray, pts: Optional[Sequence[int]], expected: int = 0, whole: bool = False
+    ) -> List[int]:
         """Opens the encoder for frames that are sent next, and returns their times."""
         if pts is None:
             duration = self.settings.duration
@@ -80,12 +99,16 @@ class Session:
         if any(b <= a for a, b in zip(before, before[1:])):
             raise ValueError("pts must increase from picture to picture")
         if self._encoder is None:
-            self._open(frames, expected)
+            self._open(frames, expected, whole)
         elif self._kind["size"] != (frames.width, frames.height):
             self._encoder.reconfigure({"size": f"{frames.width}x{frames.height}"})
             self._kind = kind_of(frames)
         self._last_pts = times[-1]
         return times
+
+    @property
+    def dropped(self) -> int:
+        return self._encoder.dropped if self._encoder else 0
 
     def take(self) -> List[_core.Packet]:
         return self._encoder.take() if self._encoder else []
@@ -110,7 +133,10 @@ class Session:
 
     def reconfigure(self, **changes: Any) -> None:
         """Changes settings, named as `make_settings` names them; None is no change."""
-        options = option_texts({name: value for name, value in changes.items() if value is not None})
+        for name in changes:
+            if name not in CHANGEABLE:
+                raise TypeError(f"{name}= cannot change: {', '.join(CHANGEABLE)} can")
+        options = option_texts(changes)
         changed = replace(self.settings, options=tuple({**dict(self.settings.options), **options}.items()))
         stream_format(changed, 16, 16, "i420", changed.device).check()
         if self._encoder is not None:
@@ -121,13 +147,13 @@ class Session:
         """Drops the stream, and what it holds of frames and files."""
         self._encoder = None
 
-    def _open(self, frames: _core.FrameArray, expected: int) -> None:
+    def _open(self, frames: _core.FrameArray, expected: int, whole: bool = False) -> None:
         settings = self.settings
         device = frames.device if frames.device is not None else settings.device
         description = stream_format(settings, frames.width, frames.height, frames.format, device)
         asked = int(dict(settings.options)["batch"])
         if expected > 0 and asked == 0:
-            batch = _batch_for(description, expected, dict(settings.options)["preset"])
+            batch = _batch_for(description, expected, dict(settings.options)["preset"], whole)
             if batch is not None:
                 description = stream_format(settings, frames.width, frames.height, frames.format, device, batch)
         self._encoder = _core.EncoderSession(description)
@@ -136,13 +162,15 @@ class Session:
             self._on_open(self._encoder)
 
 
-def _batch_for(description: _core.StreamFormat, pictures: int, preset: str) -> Optional[int]:
-    """Batches of equal size, as few as fit the device; None without one."""
+def _batch_for(description: _core.StreamFormat, pictures: int, preset: str, whole: bool) -> Optional[int]:
+    """As few batches as fit the device, of equal size; None without a device. `whole`: the last one is full too."""
     try:
         most = description.automatic_batch()
     except RuntimeError:
         return None
-    batches = -(-pictures // most)
-    if preset == "fast" and pictures >= 64:
-        batches = max(batches, 2)  # the host packs one batch while the device encodes the other
-    return -(-pictures // batches)
+    fewest = -(-pictures // most)
+    if whole:
+        fewest = next((count for count in range(fewest, 2 * fewest + 1) if pictures % count == 0), fewest)
+    elif preset == "fast" and pictures >= 64 and fewest == 1:
+        return -(-pictures * 2 // 3)  # the host packs one batch while the device encodes the other
+    return -(-pictures // fewest)

@@ -49,9 +49,9 @@ def _thousands(name: str, value: Any) -> str:
     """Bits as the whole thousands that the library takes."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number of bits, not {value!r}")
-    if not 1000 <= value < 2**62:
+    if not 1000 <= float(value) < 2**62:
         raise ValueError(f"{name} must be at least 1000 bits, not {value!r}")
-    return str(round(value / 1000))
+    return str(round(float(value) / 1000))
 
 
 def _text(name: str, value: Any) -> str:
@@ -64,34 +64,51 @@ def _switch(name: str, value: Any) -> str:
     return "on" if value else "off"
 
 
-#: The settings that are options of the library, and how their values become its texts.
-_OPTIONS: Dict[str, Callable[[str, Any], str]] = {
-    "qp": _whole_number,
-    "crf": _number,
-    "bitrate": _thousands,
-    "max_bitrate": _thousands,
-    "buffer_bits": _thousands,
-    "max_frame_bytes": _whole_number,
-    "preset": _text,
-    "profile": _text,
-    "cavlc": _switch,
-    "slices": _whole_number,
-    "edge_guided": _whole_number,
-    "aq": _text,
-    "deblock": _switch,
-    "backend": _text,
-    "batch": _whole_number,
-    "threads": _whole_number,
-    "headers": _text,
+@dataclass(frozen=True)
+class _Option:
+    """A setting that is an option of the library."""
+
+    text: Callable[[str, Any], str]  # from its name and value to the library's text
+    default: Any = None  # None: the library's own
+    name: Optional[str] = None  # the library's, where it is not ours with hyphens
+    changes: bool = False  # `Encoder.reconfigure` takes it
+
+
+#: The options of rate control: the one list of them.
+_RATE = {
+    "qp": _Option(_whole_number, changes=True),
+    "crf": _Option(_number, changes=True),
+    "bitrate": _Option(_thousands, changes=True),
+    "max_bitrate": _Option(_thousands, name="maxrate", changes=True),
+    "buffer_bits": _Option(_thousands, name="bufsize", changes=True),
+    "cbr": _Option(_switch),
+    "max_frame_bytes": _Option(_whole_number, changes=True),
+    "frame_bytes": _Option(_whole_number),
+    "on_overflow": _Option(_text),
 }
-#: Where the library's option has another name than ours with hyphens.
-_OPTION_NAMES = {"max_bitrate": "maxrate", "buffer_bits": "bufsize"}
+_OPTIONS = {
+    **_RATE,
+    "preset": _Option(_text, "balanced", changes=True),
+    "profile": _Option(_text),
+    "cavlc": _Option(_switch),
+    "slices": _Option(_whole_number),
+    "edge_guided": _Option(_whole_number),
+    "aq": _Option(_text),
+    "deblock": _Option(_switch),
+    "backend": _Option(_text, "auto"),
+    "batch": _Option(_whole_number, 0),
+    "threads": _Option(_whole_number),
+    "headers": _Option(_text),
+}
+CHANGEABLE = tuple(name for name, option in _OPTIONS.items() if option.changes)
 
 
 def option_texts(settings: Dict[str, Any]) -> Dict[str, str]:
-    """Settings as options by the names that the library gives them."""
+    """Settings as options by the names that the library gives them. A setting of None is left out."""
     return {
-        _OPTION_NAMES.get(name, name.replace("_", "-")): _OPTIONS[name](name, value) for name, value in settings.items()
+        _OPTIONS[name].name or name.replace("_", "-"): _OPTIONS[name].text(name, value)
+        for name, value in settings.items()
+        if value is not None
     }
 
 
@@ -117,25 +134,15 @@ class Settings:
 
     def for_container(self, container: str) -> Settings:
         """Bare and transport streams have parameter sets before every picture: any part of them can be played."""
+        options = dict(self.options)
+        if container in ("mp4", "fmp4") and (options.get("cbr") == "on" or options.get("frame-bytes", "0") != "0"):
+            raise ValueError("cbr= and frame_bytes= make filler data, which MP4 does not allow: use another container")
         return replace(self, options=(*self.options, ("headers", "every"))) if container in ("h264", "ts") else self
 
 
 def make_settings(
     fps: FrameRate,
     *,
-    qp: Optional[int] = None,
-    crf: Optional[float] = None,
-    bitrate: Optional[float] = None,
-    max_bitrate: Optional[float] = None,
-    buffer_bits: Optional[float] = None,
-    max_frame_bytes: Optional[int] = None,
-    preset: str = "balanced",
-    profile: str = "baseline",
-    cavlc: bool = False,
-    slices: int = 1,
-    edge_guided: int = 0,
-    aq: str = "auto",
-    deblock: bool = True,
     sample_aspect_ratio: Any = None,
     full_range: bool = False,
     primaries: int = 2,
@@ -145,46 +152,22 @@ def make_settings(
     layout: Optional[str] = None,
     pixel_format: Optional[str] = None,
     value_range: Optional[Tuple[float, float]] = None,
-    backend: str = "auto",
     device: Optional[int] = None,
-    batch: int = 0,
-    threads: int = 0,
     encryption: Any = None,
     watermark: Any = None,
-    headers: str = "first",
-    **unknown: Any,
+    **given: Any,
 ) -> Settings:
-    for name in unknown:
-        raise TypeError(f"unexpected keyword argument {name!r}")
-    if sum(value is not None for value in (qp, crf, bitrate)) > 1:
+    """Checks the settings of every call: those above, and the options of the library."""
+    for name in given:
+        if name not in _OPTIONS:
+            raise TypeError(f"unexpected keyword argument {name!r}")
+    if sum(given.get(name) is not None for name in ("qp", "crf", "bitrate")) > 1:
         raise TypeError("qp=, crf= and bitrate= exclude one another: give one of them")
-    rate_control = {
-        "crf": crf,
-        "bitrate": bitrate,
-        "max_bitrate": max_bitrate,
-        "buffer_bits": buffer_bits,
-        "max_frame_bytes": max_frame_bytes,
-    }
     rate = rational(fps, "fps")
     if value_range is not None and tuple(value_range) not in ((0, 1), (-1, 1)):
         raise ValueError(f"value_range must be (0, 1) or (-1, 1), not {value_range!r}")
-    options = option_texts(
-        {
-            "qp": 27 if qp is None else qp,
-            **{name: value for name, value in rate_control.items() if value is not None},
-            "preset": preset,
-            "profile": profile,
-            "cavlc": cavlc,
-            "slices": slices,
-            "edge_guided": edge_guided,
-            "aq": aq,
-            "deblock": deblock,
-            "backend": backend,
-            "batch": batch,
-            "threads": threads,
-            "headers": headers,
-        }
-    )
+    defaults = {name: option.default for name, option in _OPTIONS.items()}
+    options = option_texts({**defaults, **{name: value for name, value in given.items() if value is not None}})
     options["range"] = "full" if full_range else "limited"
     options["fps"] = f"{rate.numerator}/{rate.denominator}"
     if sample_aspect_ratio is not None:
@@ -200,7 +183,7 @@ def make_settings(
         pixel_format=pixel_format,
         value_range=None if value_range is None else (float(value_range[0]), float(value_range[1])),
         device=None if device is None else int(_whole_number("device", device)),
-        backend=backend,
+        backend=options["backend"],
         protection=_protection(encryption, watermark),
     )
     stream_format(settings, 16, 16, "i420", settings.device).check()  # so that mistakes show before the first frame
@@ -246,9 +229,15 @@ SETTINGS_DOC = """
     bitrate : int, optional
         Bits a second (whole thousands), within a buffer.
     max_bitrate, buffer_bits : int, optional
-        The rate that fills the buffer (`bitrate`), and its size (one second).
+        The rate that fills the buffer (`bitrate`), and its size (one second). They also limit `qp` and `crf`.
+    cbr : bool, default False
+        `bitrate` is kept exactly, by filler data where pictures need fewer bits. Not in MP4.
     max_frame_bytes : int, optional
-        No picture has more bytes, headers included. A picture that no quantiser makes small enough raises RuntimeError.
+        No picture has more bytes, headers included.
+    frame_bytes : int, optional
+        Every picture has exactly so many bytes, by filler data. Not in MP4.
+    on_overflow : {"error", "drop"}, default "error"
+        A picture that no quantiser makes as small as a limit asks raises RuntimeError, or is left out.
     preset : {"fast", "balanced", "best"}, default "balanced"
         How thoroughly modes are searched; `best` gives the smallest files.
     profile : {"baseline", "main"}, default "baseline"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, Optional, Sequence
 
 from .session import Session
 from .settings import FrameRate, documented, make_settings
@@ -43,8 +43,14 @@ class StreamEncoder:
         self._session = Session(made, self._destination.open)
         self._closed = False
 
-    def encode(self, frames: Any) -> bytes:
+    def encode(self, frames: Any, *, qps: Optional[Sequence[Optional[int]]] = None) -> bytes:
         """Encodes a chunk, which you may overwrite when this returns, and gives the file's next bytes.
+
+        Parameters
+        ----------
+        frames : array
+        qps
+            As for `VideoWriter.write`.
 
         Raises
         ------
@@ -55,7 +61,7 @@ class StreamEncoder:
         array = self._session.import_frames(frames)
         if self._session.is_open and self._leaves_frames_waiting(len(array)):
             array.copy()
-        self._session.send(array, expected=len(array))
+        self._session.send(array, expected=len(array), qps=qps, whole=True)
         self._session.finish_chunk()
         return self._bytes(self._session.take())
 

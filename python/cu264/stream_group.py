@@ -8,7 +8,7 @@ from typing import Any, AsyncIterator, Dict, NamedTuple, Optional, Sequence
 
 from . import _core
 from .readiness import readable
-from .session import import_frames, kind_of
+from .session import checked_qps, import_frames, kind_of
 from .settings import FrameRate, Settings, make_settings, option_texts, stream_format
 
 
@@ -36,7 +36,13 @@ class GroupStream:
         self._closed = False
 
     def submit(
-        self, picture: Any, pts: Optional[int] = None, timeout: Optional[float] = None, *, copy: bool = True
+        self,
+        picture: Any,
+        pts: Optional[int] = None,
+        timeout: Optional[float] = None,
+        *,
+        qp: Optional[int] = None,
+        copy: bool = True,
     ) -> bool:
         """Takes a picture.
 
@@ -49,6 +55,8 @@ class GroupStream:
         timeout : float, optional
             How many seconds to wait for room while the stream has `queue` pictures whose packets were not received;
             without a limit by default.
+        qp : int, optional
+            The picture's quantiser, instead of the one that the settings give it.
         copy : bool, default True
             A picture on a device is copied there first, so that you may overwrite it when this returns. With False it
             must stay unchanged until its packet has been received.
@@ -69,12 +77,13 @@ class GroupStream:
             if pts is None:
                 pts = 0 if self._last_pts is None else self._last_pts + self._settings.duration
             pts = int(pts)
+            quantiser = checked_qps([qp], 1)[0]
             if self._last_pts is not None and pts <= self._last_pts:
                 raise ValueError("pts must increase from picture to picture")
             stream = self._open(frames)
             if copy:
                 frames.copy()
-            taken = self._group._session.submit(stream, frames, pts, timeout)
+            taken = self._group._session.submit(stream, frames, pts, quantiser, timeout)
             if taken:
                 self._last_pts = pts
             return taken
@@ -114,6 +123,11 @@ class GroupStream:
     def backend(self) -> str:
         """"cuda" or "cpu", once a picture was submitted."""
         return self._group._session.backend(self._opened())
+
+    @property
+    def dropped(self) -> int:
+        """Pictures of the clip that `on_overflow="drop"` has left out so far."""
+        return self._group._session.dropped(self._opened())
 
     def __enter__(self) -> "GroupStream":
         return self

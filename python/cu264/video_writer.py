@@ -222,7 +222,14 @@ class VideoWriter:
         self._session = Session(made, self._destination.open)
         self._closed = False
 
-    def write(self, frames: Any, pts: Optional[Sequence[int]] = None, *, copy: bool = True) -> None:
+    def write(
+        self,
+        frames: Any,
+        pts: Optional[Sequence[int]] = None,
+        *,
+        qps: Optional[Sequence[Optional[int]]] = None,
+        copy: bool = True,
+    ) -> None:
         """Encodes frames.
 
         Parameters
@@ -232,6 +239,8 @@ class VideoWriter:
             `layout` and `pixel_format`.
         pts : sequence of int, optional
             When each picture is shown, in units of the time base, for a variable frame rate.
+        qps : sequence of int or None, optional
+            A quantiser for each picture, instead of the one that the settings give it; None leaves that. Limits hold.
         copy : bool, default True
             Frames on a device are copied there first, so that you may overwrite them when this returns. With False they
             must stay unchanged until `close`.
@@ -247,13 +256,19 @@ class VideoWriter:
         """
         if self._closed:
             raise ValueError("the writer is closed: open another one")
-        self._write(self._session.import_frames(frames), pts, copy)
-
-    def _write(self, array: _core.FrameArray, pts: Optional[Sequence[int]], copy: bool, expected: int = 0) -> None:
+        array = self._session.import_frames(frames)
         if copy:
             array.copy()
-        self._session.send(array, pts, expected)
+        self._send(array, pts, qps=qps)
+
+    def _send(self, array: _core.FrameArray, *arguments: Any, **keywords: Any) -> None:
+        self._session.send(array, *arguments, **keywords)
         self._destination.write(self._session.take())
+
+    @property
+    def dropped(self) -> int:
+        """Pictures that `on_overflow="drop"` has left out so far."""
+        return self._session.dropped
 
     def close(self) -> None:
         """Completes the file. Closing twice does nothing."""

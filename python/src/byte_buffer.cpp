@@ -1,14 +1,41 @@
 #include "byte_buffer.h"
 
 #include <sys/mman.h>
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <new>
+#include <utility>
 
 namespace cu264::python {
 namespace {
+
+struct Block {
+  std::uint8_t* data = nullptr;
+  std::size_t capacity = 0;
+};
+
+// What the last owner gave up.
+std::mutex spare_mutex;
+Block spare;
+
+Block take_spare() {
+  const std::lock_guard lock(spare_mutex);
+  return std::exchange(spare, {});
+}
+
+// Keeps the larger one of two blocks and frees the other.
+void leave_spare(Block block) {
+  {
+    const std::lock_guard lock(spare_mutex);
+    if (block.capacity > spare.capacity) std::swap(spare, block);
+  }
+  std::free(block.data);
+}
 
 // Without huge pages nothing changes but the time.
 void advise_huge_pages(void* data, std::size_t size) {
@@ -19,14 +46,27 @@ void advise_huge_pages(void* data, std::size_t size) {
   if (first < end) madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
 }
 
-}  // namespace
-
-ByteBuffer::~ByteBuffer() {
-  std::free(data_);
+// Into memory that may be fresh: the threads share the work of the system, which clears its pages.
+void copy_by_threads(char* to, const std::uint8_t* from, std::size_t size) {
+  constexpr std::size_t kPiece = std::size_t{2} << 20;
+  if (size < 2 * kPiece) {
+    std::copy_n(from, size, to);
+    return;
+  }
+  tbb::parallel_for(tbb::blocked_range<std::size_t>(0, size, kPiece), [&](const auto& range) {
+    std::memcpy(to + range.begin(), from + range.begin(), range.size());
+  });
 }
 
-void ByteBuffer::reserve(std::size_t size) {
+}  // namespace
+
+void ReusedMemory::reserve(std::size_t size) {
   if (size <= capacity_) return;
+  if (data_ == nullptr) {
+    const Block block = take_spare();
+    data_ = block.data, capacity_ = block.capacity;
+    if (size <= capacity_) return;
+  }
   constexpr std::size_t kFirst = std::size_t{1} << 16;
   const std::size_t larger = std::max({size, 2 * capacity_, kFirst});
   // The C library moves the pages of large memory, not its bytes.
@@ -36,10 +76,20 @@ void ByteBuffer::reserve(std::size_t size) {
   advise_huge_pages(data_, capacity_);
 }
 
+void ReusedMemory::give_up() {
+  constexpr std::size_t kMostKept = std::size_t{64} << 20;
+  const Block block{std::exchange(data_, nullptr), std::exchange(capacity_, 0)};
+  if (block.capacity <= kMostKept) {
+    leave_spare(block);
+  } else {
+    std::free(block.data);
+  }
+}
+
 void ByteBuffer::append(std::span<const std::uint8_t> from) {
   if (from.empty()) return;
-  reserve(size_ + from.size());
-  std::memcpy(data_ + size_, from.data(), from.size());
+  memory_.reserve(size_ + from.size());
+  std::memcpy(memory_.data() + size_, from.data(), from.size());
   size_ += from.size();
 }
 
@@ -56,7 +106,7 @@ nanobind::object ByteBuffer::take() {
   const nanobind::gil_scoped_release released;
   advise_huge_pages(to, size);
   std::copy(front_.begin(), front_.end(), to);
-  if (size_ > 0) std::memcpy(to + front_.size(), data_, size_);
+  copy_by_threads(to + front_.size(), memory_.data(), size_);
   front_.clear();
   size_ = 0;
   return taken;

@@ -52,15 +52,20 @@ EncoderSession::EncoderSession(const StreamFormat& format)
         return Encoder(config_of(format));
       }()) {}
 
-void EncoderSession::send(nb::object object, const std::vector<std::int64_t>& pts) {
+void EncoderSession::send(nb::object object, const std::vector<std::int64_t>& pts,
+                          const std::vector<std::optional<int>>& qps) {
   const FrameArray& frames = nb::cast<const FrameArray&>(object);
+  if (ended_) receive_rest();  // so that pictures are counted clip by clip
   held_.push_back({sent_ + pts.size(), object});
   {
     const nb::gil_scoped_release released;
     for (std::size_t i = 0; i < pts.size(); ++i) {
       Frame frame = frames.frame(static_cast<std::int64_t>(i));
       frame.pts = pts[i];
-      while (!encoder_.send(frame)) receive(*encoder_.receive());
+      if (!qps.empty()) frame.qp = qps[i];
+      while (!encoder_.send(frame)) {
+        if (auto packet = encoder_.receive()) receive(std::move(*packet));
+      }
       ++sent_;
       // What is ready is fetched now, so that the device does not wait for room.
       while (auto packet = encoder_.receive()) receive(std::move(*packet));
@@ -95,8 +100,14 @@ void EncoderSession::wait_for_full_batches() {
   {
     const nb::gil_scoped_release released;
     const std::uint64_t full = sent_ - sent_ % static_cast<std::uint64_t>(info().batch);
-    while (received_ < full) {
-      if (auto packet = encoder_.receive(std::chrono::seconds(1))) receive(std::move(*packet));
+    constexpr std::chrono::seconds kWait(1);
+    while (settled() < full) {
+      const auto begin = std::chrono::steady_clock::now();
+      if (auto packet = encoder_.receive(kWait)) {
+        receive(std::move(*packet));
+      } else if (std::chrono::steady_clock::now() - begin < kWait) {
+        break;  // rate control wants more frames
+      }
     }
   }
   release_frames();
@@ -109,10 +120,13 @@ void EncoderSession::end_clip() {
 }
 
 void EncoderSession::flush() {
-  ended_ = true;
+  end_clip();
+  receive_rest();
+}
+
+void EncoderSession::receive_rest() {
   {
     const nb::gil_scoped_release released;
-    encoder_.flush();
     while (auto packet = encoder_.receive()) receive(std::move(*packet));
   }
   release_frames();
@@ -144,8 +158,8 @@ void EncoderSession::receive(Packet packet) {
 
 // The encoder has read a frame for the last time when its packet has come.
 void EncoderSession::release_frames() {
-  while (!held_.empty() && held_.front().end <= received_) held_.pop_front();
-  if (ended_ && received_ == sent_)
+  while (!held_.empty() && held_.front().end <= settled()) held_.pop_front();
+  if (ended_ && settled() == sent_)
     sent_ = received_ = 0, ended_ = false;  // batches of the next clip begin anew
 }
 

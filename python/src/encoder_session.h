@@ -31,8 +31,10 @@ class EncoderSession {
  public:
   explicit EncoderSession(const StreamFormat& format);
 
-  // Sends all frames; pts[i] is that of the i-th. `frames` is kept until their packets have come.
-  void send(nb::object frames, const std::vector<std::int64_t>& pts);
+  // Sends all frames; pts[i] is that of the i-th, and so is qps[i], unless there are none. `frames` is kept
+  // until their packets have come.
+  void send(nb::object frames, const std::vector<std::int64_t>& pts,
+            const std::vector<std::optional<int>>& qps);
 
   // Sends frames from number `first` on as far as there is room, without waiting, and returns the number of
   // the first that was not sent. Calls for the rest follow with the same arguments but `first`.
@@ -65,11 +67,14 @@ class EncoderSession {
 
   const EncoderInfo& info() const { return encoder_.info(); }
   const std::vector<std::uint8_t>& headers() const { return encoder_.headers(); }
-  std::uint64_t waiting() const { return sent_ - received_; }  // frames whose packets have not come
+  // Frames whose packets have not come, and that were not dropped.
+  std::uint64_t waiting() const { return sent_ - settled(); }
 
  private:
   void receive(Packet packet);
+  void receive_rest();  // of a clip that has ended
   void release_frames();
+  std::uint64_t settled() const { return sent_ == 0 ? 0 : received_ + info().dropped; }
 
   Encoder encoder_;
   std::vector<Packet> packets_;

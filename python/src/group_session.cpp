@@ -55,15 +55,16 @@ GroupSession::Stream GroupSession::open(const StreamFormat& format) {
   return group_->open(config_of(format));
 }
 
-bool GroupSession::submit(Stream stream, nb::object object, std::int64_t pts, const Seconds& timeout) {
+bool GroupSession::submit(Stream stream, nb::object object, std::int64_t pts, std::optional<int> qp,
+                          const Seconds& timeout) {
   const FrameArray& frames = nb::cast<const FrameArray&>(object);
   Frame frame = frames.frame(0);
-  frame.pts = pts;
+  frame.pts = pts, frame.qp = qp;
   const bool hold = frames.on_device();
-  if (hold) held_[stream].push_back(object);  // before the packet can come
+  if (hold) held_[stream].frames.push_back(object);  // before the packet can come
   bool taken = false;
   const auto let_go = [&] {
-    if (hold && !taken) held_[stream].pop_back();
+    if (hold && !taken) held_[stream].frames.pop_back();
   };
   try {
     taken = wait_in_slices(
@@ -82,10 +83,10 @@ std::optional<Packet> GroupSession::receive(Stream stream, const Seconds& timeou
     packet = wait_in_slices(timeout,
                             [&](std::chrono::nanoseconds slice) { return group_->receive(stream, slice); });
   } catch (const Error&) {
-    release_frame(stream);  // the error stands for a picture
+    release_frames(stream);  // the error stands for a picture
     throw;
   }
-  if (packet) release_frame(stream);
+  if (packet) release_frames(stream);
   return packet;
 }
 
@@ -93,7 +94,7 @@ std::optional<GroupSession::Result> GroupSession::receive_any(const Seconds& tim
   std::optional<StreamGroup::Result> result =
       wait_in_slices(timeout, [&](std::chrono::nanoseconds slice) { return group_->receive_any(slice); });
   if (!result) return std::nullopt;
-  release_frame(result->stream);
+  release_frames(result->stream);
   if (result->error) return Result(result->stream, std::nullopt, result->error->what());
   return Result(result->stream, std::move(result->packet), std::nullopt);
 }
@@ -111,9 +112,14 @@ void GroupSession::close(Stream stream) {
   held_.erase(stream);
 }
 
-void GroupSession::release_frame(Stream stream) {
+void GroupSession::release_frames(Stream stream) {
   const auto at = held_.find(stream);
-  if (at != held_.end() && !at->second.empty()) at->second.pop_front();
+  if (at == held_.end()) return;
+  Held& held = at->second;
+  const std::uint64_t dropped = group_->info(stream).dropped;  // of the clip: 0 again with the next one
+  const std::uint64_t done = 1 + dropped - (dropped >= held.dropped ? held.dropped : 0);
+  held.dropped = dropped;
+  for (std::uint64_t i = 0; i < done && !held.frames.empty(); ++i) held.frames.pop_front();
 }
 
 }  // namespace cu264::python

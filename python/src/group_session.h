@@ -34,7 +34,8 @@ class GroupSession {
 
   // Takes the first of `frames`, and keeps those in device memory until they have been read. Only one thread
   // at a time may submit to a stream.
-  bool submit(Stream stream, nb::object frames, std::int64_t pts, const Seconds& timeout);
+  bool submit(Stream stream, nb::object frames, std::int64_t pts, std::optional<int> qp,
+              const Seconds& timeout);
   std::optional<Packet> receive(Stream stream, const Seconds& timeout);
   // Stream, packet, and the message of an error instead of a packet.
   using Result = std::tuple<Stream, std::optional<Packet>, std::optional<std::string>>;
@@ -47,11 +48,16 @@ class GroupSession {
   std::vector<std::uint8_t> headers(Stream stream) const { return group_->headers(stream); }
 
  private:
-  void release_frame(Stream stream);
+  struct Held {
+    std::deque<nb::object> frames;  // in device memory, in the order of submission
+    std::uint64_t dropped = 0;      // as the stream's info had it when frames were released last
+  };
 
-  // Frames in device memory, in the order of submission. The GIL guards them. They outlive the group, which
-  // reads them.
-  std::map<Stream, std::deque<nb::object>> held_;
+  // A result has come: its frame, and those that were dropped since, are not read any more.
+  void release_frames(Stream stream);
+
+  // The GIL guards them. They outlive the group, which reads them.
+  std::map<Stream, Held> held_;
   std::unique_ptr<StreamGroup> group_;
 };
 

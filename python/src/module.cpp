@@ -101,7 +101,7 @@ void bind_encoder(nb::module_& m) {
 
   nb::class_<EncoderSession>(m, "EncoderSession")
       .def(nb::init<const StreamFormat&>(), "format"_a)
-      .def("send", &EncoderSession::send, "frames"_a, "pts"_a)
+      .def("send", &EncoderSession::send, "frames"_a, "pts"_a, "qps"_a = std::vector<std::optional<int>>())
       .def("send_without_waiting", &EncoderSession::send_without_waiting, "frames"_a, "pts"_a, "first"_a,
            "Sends as far as there is room, and returns the index of the first frame that was not sent.")
       .def("receive_ready", &EncoderSession::receive_ready)
@@ -115,6 +115,7 @@ void bind_encoder(nb::module_& m) {
            "Packets go to this file from now on, as soon as they come.")
       .def_prop_ro("headers", [](const EncoderSession& s) { return bytes_of(s.headers()); })
       .def_prop_ro("waiting", &EncoderSession::waiting)
+      .def_prop_ro("dropped", [](const EncoderSession& s) { return s.info().dropped; })
       .def_prop_ro("backend", [](const EncoderSession& s) { return s.info().backend; })
       .def_prop_ro("backend_reason", [](const EncoderSession& s) { return s.info().backend_reason; })
       .def_prop_ro("batch", [](const EncoderSession& s) { return s.info().batch; })

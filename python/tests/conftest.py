@@ -6,6 +6,31 @@ import subprocess
 import numpy as np
 import pytest
 
+import cu264
+
+
+def require_cuda():
+    """Skips the module that calls it where cu264 cannot encode on a GPU."""
+    try:
+        probe = cu264.probe()
+    except Exception as error:  # the CPU tests say what is wrong then
+        pytest.skip(str(error), allow_module_level=True)
+    if probe.backend != "cuda":
+        pytest.skip(f"no CUDA device: {probe.cuda_problem}", allow_module_level=True)
+
+
+@pytest.fixture(scope="session")
+def torch():
+    module = pytest.importorskip("torch")
+    if not module.cuda.is_available():
+        pytest.skip("this PyTorch has no CUDA")
+    return module
+
+
+@pytest.fixture(scope="session")
+def cupy():
+    return pytest.importorskip("cupy")
+
 
 def moving_pictures(count, height, width):
     """Gradients and a moving square, uint8 of shape (count, height, width, 3)."""

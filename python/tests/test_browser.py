@@ -35,7 +35,8 @@ source.onsourceopen = () => {
   const next = () => {
     if (pieces.length) return buffer.appendBuffer(bytes(pieces.shift()));
     source.endOfStream();
-    say("stream", [stream.videoWidth, stream.videoHeight, stream.duration, stream.buffered.end(0)]);
+    const tell = () => say("stream", [stream.videoWidth, stream.videoHeight, stream.duration, stream.buffered.end(0)]);
+    if (stream.readyState >= HTMLMediaElement.HAVE_METADATA) tell(); else stream.onloadedmetadata = tell;
   };
   buffer.onupdateend = next;
   next();
@@ -55,14 +56,18 @@ def test_chromium(tmp_path):
     page = PAGE.replace("FILE", base64.b64encode(cu264.encode(frames, 25, qp=10)).decode()).replace(
         "PIECES", json.dumps(text)).replace("TYPE", stream.mime_type).replace("SEEK", str((37 + 0.5) / 25))
     (tmp_path / "page.html").write_text(page)
-    result = subprocess.run(
-        [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}",
-         "--virtual-time-budget=20000", "--dump-dom", f"file://{tmp_path / 'page.html'}"],
-        capture_output=True, text=True, timeout=120)
-    shown = re.search(r'<pre id="result">(.*?)</pre>', result.stdout, re.S)
-    if shown is None:
-        pytest.skip(f"Chromium does not run here: {result.stderr[-300:]}")
-    found = json.loads(shown.group(1))
+    # The browser's clock, which ends the run, does not wait for its decoder: a loaded machine may need more of it.
+    for budget in (20_000, 60_000, 180_000):
+        result = subprocess.run(
+            [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}",
+             f"--virtual-time-budget={budget}", "--dump-dom", f"file://{tmp_path / 'page.html'}"],
+            capture_output=True, text=True, timeout=120)
+        shown = re.search(r'<pre id="result">(.*?)</pre>', result.stdout, re.S)
+        if shown is None:
+            pytest.skip(f"Chromium does not run here: {result.stderr[-300:]}")
+        found = json.loads(shown.group(1) or "{}")
+        if {"file", "stream", "sample"} <= found.keys():
+            break
     assert found["file"] == [256, 144, 2]
     assert found["stream"] == [256, 144, 2, 2]
     expected = frames[37, 40, 4]

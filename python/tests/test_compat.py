@@ -14,12 +14,14 @@ def test_export_to_video(clip, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # for calls without a path
     path = export_to_video(list(clip.astype(np.float64) / 255), tmp_path / "clip.mp4", fps=8)
     assert path == str(tmp_path / "clip.mp4")
-    expected = cu264.encode(clip, 8, qp=25)
+    expected = cu264.encode(clip, 8, crf=25)
     assert open(path, "rb").read() == expected
     assert open(export_to_video(clip, fps=8), "rb").read() == expected
     assert open(export_to_video(clip, fps=8, quality=9, preset="fast"), "rb").read() == cu264.encode(
-        clip, 8, qp=5, preset="fast")
+        clip, 8, crf=5, preset="fast")
     assert open(export_to_video(clip, fps=8, bitrate=10**6), "rb").read() == cu264.encode(clip, 8, bitrate=10**6)
+    assert open(export_to_video(clip, fps=8, quality=None), "rb").read() == cu264.encode(clip, 8, crf=23)
+    assert open(export_to_video(clip, fps=8, qp=25), "rb").read() == cu264.encode(clip, 8, qp=25)
     with pytest.raises(ValueError, match="0 to 10"):
         export_to_video(clip, quality=11)
 
@@ -27,7 +29,7 @@ def test_export_to_video(clip, tmp_path, monkeypatch):
 def test_export_to_video_takes_pil_images(clip, tmp_path):
     image = pytest.importorskip("PIL.Image")
     path = export_to_video([image.fromarray(picture) for picture in clip], tmp_path / "clip.mp4", fps=8)
-    assert open(path, "rb").read() == cu264.encode(clip, 8, qp=25)
+    assert open(path, "rb").read() == cu264.encode(clip, 8, crf=25)
 
 
 def test_export_to_video_beside_diffusers(tmp_path, decode):

@@ -46,13 +46,26 @@ def test_pynvvideocodec_formats(nv12):
     for text, call in [
         ("format 'P010'", lambda: CreateEncoder(64, 64, "P010", True)),
         ("H.264 only", lambda: CreateEncoder(64, 64, "NV12", True, codec="hevc")),
-        ("constqp", lambda: CreateEncoder(64, 64, "NV12", True, bitrate=1000000)),
-        ("constqp", lambda: CreateEncoder(64, 64, "NV12", True, rc="cbr")),
+        ("needs bitrate", lambda: CreateEncoder(64, 64, "NV12", True, rc="cbr")),
+        ("constqp, cbr and vbr", lambda: CreateEncoder(64, 64, "NV12", True, rc="vbr_hq", bitrate=10**6)),
         ("100 bytes", lambda: planar.Encode(bytes(100))),
         ("takes a frame", lambda: planar.Encode(None)),
     ]:
         with pytest.raises(ValueError, match=text):
             call()
+
+
+def test_pynvvideocodec_bitrates(nv12):
+    for options, settings in (
+        ({"rc": "cbr", "bitrate": "800k", "vbvbufsize": "40k"}, {"bitrate": 800_000, "buffer_bits": 40_000}),
+        ({"rc": "vbr", "bitrate": 10**6, "maxbitrate": "1.5M"}, {"bitrate": 10**6, "max_bitrate": 1_500_000}),
+        ({"bitrate": 600_000}, {"bitrate": 600_000}),
+    ):
+        encoder = CreateEncoder(64, 64, "NV12", True, fps=25, **options)
+        pictures = [picture for frame in nv12 for picture in encoder.Encode(frame)] + encoder.EndEncode()
+        own = cu264.Encoder(25, headers="every", pixel_format="nv12", **settings)
+        assert [picture["data"] for picture in pictures] == [packet.data for packet in own.packets(nv12)]
+        assert encoder.GetSequenceParams() == own.extradata
 
 
 def test_pynvvideocodecs_own_signature():
@@ -67,14 +80,18 @@ def test_pynvvideocodecs_own_signature():
 def test_vllm_omni(clip, decode):
     encoder = FragmentedMP4VideoEncoder(fps=24, video_codec_options={"crf": "20", "preset": "veryslow", "tune": "film"})
     data = encoder.encode(clip[:4]) + encoder.encode(list(clip[4:])) + encoder.close()
-    assert decode(data) == decode(cu264.encode(clip, 24, qp=20, preset="best"))
+    assert decode(data) == decode(cu264.encode(clip, 24, crf=20, preset="best"))
     assert data.count(b"moof") == 2
+    encoder = FragmentedMP4VideoEncoder(fps=24, video_codec_options={"qp": "20"})
+    assert decode(encoder.encode(clip) + encoder.close()) == decode(cu264.encode(clip, 24, qp=20))
+    encoder = FragmentedMP4VideoEncoder(fps=24, bitrate=10**6)
+    assert decode(encoder.encode(clip) + encoder.close()) == decode(cu264.encode(clip, 24, bitrate=10**6))
     assert encoder.close() == b"" and FragmentedMP4VideoEncoder(fps=24).close() == b""
     with pytest.raises(RuntimeError, match="close"):
         encoder.encode(clip)
     with pytest.raises(ValueError, match="No frames"):
         FragmentedMP4VideoEncoder(fps=24).encode([])
-    expected = decode(cu264.encode(clip, 24, qp=18))
+    expected = decode(cu264.encode(clip, 24, crf=18))
     for array in (clip.transpose(0, 3, 1, 2), clip.transpose(3, 0, 1, 2), clip.astype(np.float32) / 255):
         other = FragmentedMP4VideoEncoder(fps=24)
         assert decode(other.encode(np.ascontiguousarray(array)) + other.close()) == expected
@@ -84,7 +101,7 @@ def test_vllm_omni_tensors(clip, decode):
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     tensor = (torch.from_numpy(clip).permute(3, 0, 1, 2).float() / 127.5 - 1).contiguous()
     encoder = FragmentedMP4VideoEncoder(fps=24)
-    assert decode(encoder.encode(tensor) + encoder.close()) == decode(cu264.encode(clip, 24, qp=18))
+    assert decode(encoder.encode(tensor) + encoder.close()) == decode(cu264.encode(clip, 24, crf=18))
 
 
 def test_beside_vllm_omnis_own(clip, decode, monkeypatch):

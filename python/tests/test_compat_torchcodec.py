@@ -32,11 +32,17 @@ def frames():
 def test_without_torch(frames, tmp_path):
     encoder = VideoEncoder(Tensor(frames), frame_rate=24)
     encoder.to_file(tmp_path / "clip.mp4", codec="libx264", crf=20.4, preset="veryslow", extra_options={"g": 12})
-    expected = cu264.encode(frames, 24, qp=20, preset="best")
+    expected = cu264.encode(frames, 24, crf=20.4, preset="best")
     assert (tmp_path / "clip.mp4").read_bytes() == expected
     file = io.BytesIO()
-    encoder.to_file_like(file, "mov", extra_options={"qp": 20}, preset="slow", pixel_format="yuv420p")
+    encoder.to_file_like(file, "mov", extra_options={"crf": "20.4", "qp": 30}, preset="slow", pixel_format="yuv420p")
     assert file.getvalue() == expected
+    assert list(inspect.signature(VideoEncoder.to_tensor).parameters) == [
+        "self", "format", "codec", "pixel_format", "crf", "preset", "extra_options"]
+    for options, settings in (({}, {"crf": 23}), ({"extra_options": {"qp": 20}}, {"qp": 20})):
+        file = io.BytesIO()
+        encoder.to_file_like(file, "mp4", **options)
+        assert file.getvalue() == cu264.encode(frames, 24, **settings)
     for text, call in [
         ("Expected frames to be a Tensor", lambda: VideoEncoder([1], frame_rate=24)),
         ("Expected 4D frames", lambda: VideoEncoder(Tensor(frames[0]), frame_rate=24)),

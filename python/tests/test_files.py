@@ -37,6 +37,24 @@ def _umask():
     return mask
 
 
+def test_large_files_in_memory_are_as_on_the_disk(tmp_path):
+    noise = np.random.default_rng(7).integers(0, 256, (32, 384, 512), dtype=np.uint8)
+    settings = {"qp": 2, "preset": "fast", "slices": 3}
+    cu264.write_video(tmp_path / "clip.mp4", noise, 25, **settings)
+    expected = (tmp_path / "clip.mp4").read_bytes()
+    assert len(expected) > 5_000_000
+    small = cu264.encode(noise[:1], 25, **settings)
+    for _ in range(2):  # memory is used again
+        assert cu264.encode(noise, 25, **settings) == expected
+        assert cu264.encode(noise[:1], 25, **settings) == small
+    files = [io.BytesIO(), io.BytesIO()]
+    with cu264.VideoWriter(files[0], 25, **settings) as first, cu264.VideoWriter(files[1], 25, **settings) as second:
+        for picture in noise[:6]:
+            first.write(picture)
+            second.write(picture)
+    assert files[0].getvalue() == files[1].getvalue() == cu264.encode(noise[:6], 25, **settings)
+
+
 def test_every_container_holds_the_same_pictures(clip, tmp_path, decode):
     expected = decode(cu264.encode(clip, 25))
     assert len(expected) == 9 * 66 * 98 * 3 // 2
@@ -44,6 +62,17 @@ def test_every_container_holds_the_same_pictures(clip, tmp_path, decode):
     assert decode(cu264.encode(clip, 25, container="h264"), ".264") == expected
     cu264.write_video(tmp_path / "clip.h264", clip, 25)
     assert (tmp_path / "clip.h264").read_bytes() == cu264.encode(clip, 25, container="h264")
+
+
+def test_the_profile_main_holds_the_same_pictures(clip, tmp_path, decode, probe_file):
+    path = tmp_path / "main.mp4"
+    expected = decode(cu264.encode(clip, 25))
+    for cavlc in (False, True):
+        cu264.write_video(path, clip, 25, profile="main", cavlc=cavlc)
+        assert dict(probe_file(path, "stream=profile")) == {"profile": "Main"}
+        assert decode(path) == expected
+    with pytest.raises(ValueError, match="profile"):
+        cu264.encode(clip, 25, profile="extended")
 
 
 def test_colours_come_back(decode):

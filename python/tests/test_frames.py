@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import cu264
+from cu264 import session
 
 
 class DlpackOnly:
@@ -188,3 +189,17 @@ def test_equal_results_on_threads(clip):
     expected = cu264.encode(clip, 25)
     with ThreadPoolExecutor(4) as pool:
         assert all(data == expected for data in pool.map(lambda _: cu264.encode(clip, 25), range(8)))
+
+
+def test_batches_of_clips_and_of_chunks():
+    class Device:
+        def automatic_batch(self):
+            return 161
+
+    def batch(pictures, preset, whole):
+        return session._batch_for(Device(), pictures, preset, whole)
+
+    assert [batch(n, "fast", False) for n in (60, 121, 161, 162)] == [60, 81, 108, 81]
+    assert [batch(n, "best", False) for n in (60, 121, 162, 400)] == [60, 121, 81, 134]
+    for chunk in (1, 24, 121, 162, 400):  # a chunk comes back whole: no batch is left that is not full
+        assert chunk % batch(chunk, "fast", True) == 0

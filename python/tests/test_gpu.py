@@ -6,26 +6,9 @@ import numpy as np
 import pytest
 
 import cu264
+from conftest import require_cuda
 
-try:
-    PROBE = cu264.probe()
-except Exception as error:  # the CPU tests say what is wrong then
-    pytest.skip(str(error), allow_module_level=True)
-if PROBE.backend != "cuda":
-    pytest.skip(f"no CUDA device: {PROBE.cuda_problem}", allow_module_level=True)
-
-
-@pytest.fixture(scope="module")
-def torch():
-    module = pytest.importorskip("torch")
-    if not module.cuda.is_available():
-        pytest.skip("this PyTorch has no CUDA")
-    return module
-
-
-@pytest.fixture(scope="module")
-def cupy():
-    return pytest.importorskip("cupy")
+require_cuda()
 
 
 def on_cpu(frames, fps=25, **settings):
@@ -146,6 +129,34 @@ def test_chunks_of_other_lengths(clip, torch):
         data += stream.encode(frames[begin:end].clone())
         expected += cpu.encode(clip[begin:end])
     assert data + stream.close() == expected + cpu.close()
+
+
+RATES = [{"crf": 21.5}, {"bitrate": 400_000, "cbr": True}, {"max_frame_bytes": 235, "on_overflow": "drop"},
+         {"frame_bytes": 9000}, {"qps": [20, None, 40, 51, 30, None, None, 10, 27]}]
+
+
+@pytest.mark.parametrize("settings", RATES, ids=lambda settings: "-".join(settings))
+def test_rate_control(clip, torch, settings):
+    noise = np.random.default_rng(8).integers(0, 80, clip.shape)
+    noise[::3] = 0
+    noisy = np.clip(clip + noise, 0, 255).astype(np.uint8)
+    frames = torch.from_numpy(noisy).cuda()
+    expected = on_cpu(noisy, container="h264", **settings)
+    assert cu264.encode(frames, 25, container="h264", **settings) == expected
+    qps = settings.get("qps", [None] * 9)
+    options = {name: value for name, value in settings.items() if name != "qps"}
+    stream = cu264.StreamEncoder(25, container="h264", **options)
+    data = b"".join(stream.encode(frames[i:i + 3].clone(), qps=qps[i:i + 3]) for i in range(0, 9, 3)) + stream.close()
+    assert data == expected
+    group = cu264.StreamGroup(queue=9)
+    with group.open(25, headers="every", **options) as camera:
+        for picture, qp in zip(noisy, qps):
+            assert camera.submit(torch.from_numpy(picture).cuda(), qp=qp, copy=False)
+        camera.flush()
+        data = b""
+        while packet := camera.receive():
+            data += packet.data
+    assert data == expected
 
 
 def test_bad_devices(clip, torch):

@@ -8,27 +8,9 @@ import pytest
 import cu264
 from cu264 import protect
 from cu264.compat import CreateEncoder, FragmentedMP4VideoEncoder, VideoEncoder
-from conftest import moving_pictures
+from conftest import moving_pictures, require_cuda
 
-try:
-    PROBE = cu264.probe()
-except Exception as error:  # the CPU tests say what is wrong then
-    pytest.skip(str(error), allow_module_level=True)
-if PROBE.backend != "cuda":
-    pytest.skip(f"no CUDA device: {PROBE.cuda_problem}", allow_module_level=True)
-
-
-@pytest.fixture(scope="module")
-def torch():
-    module = pytest.importorskip("torch")
-    if not module.cuda.is_available():
-        pytest.skip("this PyTorch has no CUDA")
-    return module
-
-
-@pytest.fixture(scope="module")
-def cupy():
-    return pytest.importorskip("cupy")
+require_cuda()
 
 
 def alone(frames, **settings):
@@ -128,7 +110,7 @@ def test_vle():
 def test_torchcodecs_call(clip, torch):
     tensor = torch.from_numpy(clip).cuda().permute(0, 3, 1, 2).contiguous()
     data = VideoEncoder(tensor, frame_rate=25).to_tensor("mp4", crf=24)
-    assert data.numpy().tobytes() == cu264.encode(clip, 25, qp=24, backend="cpu")
+    assert data.numpy().tobytes() == cu264.encode(clip, 25, crf=24, backend="cpu")
 
 
 def test_vllm_omnis_call(clip, torch):

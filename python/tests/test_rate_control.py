@@ -1,5 +1,8 @@
 """Qualities, bitrates and limits, which the library's own tests measure: here, that they arrive."""
 
+import asyncio
+import io
+
 import numpy as np
 import pytest
 
@@ -43,6 +46,91 @@ def test_max_frame_bytes(noisy):
         packets(noisy, max_frame_bytes=100)
 
 
+def test_cbr(noisy):
+    sizes_with, sizes_without = sizes(noisy // 8, bitrate=10**6, cbr=True), sizes(noisy // 8, bitrate=10**6)
+    assert sum(sizes_without) * 8 / 2 < 800_000 < 900_000 < sum(sizes_with) * 8 / 2 <= 1_000_000
+
+
+def test_frame_bytes(noisy):
+    assert set(sizes(noisy, frame_bytes=8000)) == {8000}
+    assert len(cu264.encode(noisy, 25, frame_bytes=8000, container="ts")) > 50 * 8000
+    for settings in ({"frame_bytes": 8000}, {"bitrate": 10**6, "cbr": True}):
+        with pytest.raises(ValueError, match="filler"):
+            cu264.encode(noisy, 25, **settings)
+
+
+@pytest.fixture(scope="module")
+def mixed(noisy):
+    """Pictures of which every third is easy to code."""
+    pictures = noisy.copy()
+    pictures[::3] = 0
+    return pictures
+
+
+def test_pictures_are_dropped(mixed, decode):
+    settings = {"preset": "fast", "max_frame_bytes": 150, "on_overflow": "drop"}
+    encoder = cu264.Encoder(25, **settings)
+    for _ in range(2):
+        packets = list(encoder.packets(mixed))
+        assert 0 < len(packets) < 50 and encoder.dropped == 50 - len(packets)
+        assert max(packet.size for packet in packets) <= 150
+
+    async def collect():
+        return [packet.pts async for packet in encoder.packets(mixed)]
+
+    assert asyncio.run(collect()) == [packet.pts for packet in packets]
+    file = io.BytesIO()
+    with cu264.VideoWriter(file, 25, **settings) as video:
+        video.write(mixed)
+    assert video.dropped > 0 and len(decode(file.getvalue())) == (50 - video.dropped) * 48 * 64 * 3 // 2
+    stream = cu264.StreamEncoder(25, **settings)
+    data = b"".join(stream.encode(chunk) for chunk in np.split(mixed, 10)) + stream.close()
+    assert decode(data) == decode(file.getvalue())
+    group = cu264.StreamGroup(queue=50)
+    with group.open(25, **settings) as camera:
+        for picture in mixed:
+            assert camera.submit(picture)
+        camera.flush()
+        found = []
+        while packet := camera.receive():
+            found.append(packet.data)
+        assert found == [packet.data for packet in packets] and camera.dropped == 50 - len(found)
+
+
+def test_single_pictures_have_quantisers(noisy):
+    pictures, qps = noisy[:4], [20, None, 40, 51]
+    encoder = cu264.Encoder(25, preset="fast", qp=30)
+    found = encoder.send(pictures, qps=qps) + encoder.flush()
+    assert [packet.qp for packet in found] == [20, 30, 40, 51]
+    assert all(a.size > 1.3 * b.size for a, b in zip(found, found[1:]))
+    whole = cu264.encode(pictures, 25, preset="fast", qp=30, qps=qps)
+    file = io.BytesIO()
+    with cu264.VideoWriter(file, 25, preset="fast", qp=30) as video:
+        for picture, qp in zip(pictures, qps):
+            video.write(picture, qps=[qp])
+    assert file.getvalue() == whole != cu264.encode(pictures, 25, preset="fast", qp=30)
+    file = io.BytesIO()
+    cu264.write_video(file, pictures, 25, preset="fast", qp=30, qps=qps)
+    assert file.getvalue() == whole
+    stream = cu264.StreamEncoder(25, container="h264", preset="fast", qp=30)
+    expected = cu264.encode(pictures, 25, container="h264", preset="fast", qp=30, qps=qps)
+    assert stream.encode(pictures, qps=qps) == expected
+    group = cu264.StreamGroup()
+    camera = group.open(25, preset="fast", qp=30)
+    for picture, qp in zip(pictures, qps):
+        camera.submit(picture, qp=qp)
+    camera.flush()
+    assert [camera.receive().qp for _ in qps] == [20, 30, 40, 51]
+    for text, kind, call in [
+        ("4 frames, but 1", ValueError, lambda: cu264.encode(pictures, 25, qps=[20])),
+        ("0 to 51|0..51", ValueError, lambda: cu264.encode(pictures, 25, qps=[52] * 4)),
+        ("whole number", TypeError, lambda: cu264.encode(pictures, 25, qps=[20.5] * 4)),
+        ("one array", TypeError, lambda: cu264.write_video(io.BytesIO(), list(pictures), 25, qps=qps)),
+    ]:
+        with pytest.raises(kind, match=text):
+            call()
+
+
 def test_reconfigure(noisy):
     encoder = cu264.Encoder(25, preset="fast", bitrate=300_000)
     before = encoder.send(noisy) + encoder.flush()
@@ -52,3 +140,17 @@ def test_reconfigure(noisy):
     assert [p.size for p in after] == sizes(noisy, bitrate=600_000)
     with pytest.raises(ValueError, match="0 to 51"):
         encoder.reconfigure(crf=60)
+    with pytest.raises(TypeError, match="cbr= cannot change"):
+        encoder.reconfigure(cbr=True)
+
+
+def test_a_clip_after_one_that_was_left(mixed):
+    encoder = cu264.Encoder(25, preset="fast", max_frame_bytes=150, on_overflow="drop")
+    expected = [packet.size for packet in encoder.packets(mixed)]
+    encoder.send(mixed)
+    encoder._session.end_clip()  # and its packets are not asked for
+    packets = encoder.send(mixed)
+    assert encoder._session.encoder.waiting <= 50
+    packets += encoder.flush()
+    assert [packet.size for packet in packets][-len(expected):] == expected
+    assert encoder.dropped == 50 - len(expected) and encoder._session.encoder.waiting == 0

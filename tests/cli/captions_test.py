@@ -2,6 +2,7 @@
 import re
 import subprocess
 
+import hrd
 from made_captions import triples
 from media_kinds import CAPTIONED, make
 from support import TIMEOUT, CommandTest, decoded_md5, ffmpeg, main
@@ -55,6 +56,23 @@ class Captions(CommandTest):
         done = self.encode(self.input, self.path("few.mkv"), "--vf", "select=not(mod(n\\,5))")
         self.assertEqual(read_captions(self.path("few.mkv")), WANTED[::5])
         self.assertRegex(done.stderr, "note: .*closed captions of 20 pictures dropped")
+
+    def test_limits_count_them(self):
+        for headers in ("first", "every"):
+            for limit in (["--frame-bytes", 3000], ["--max-frame-bytes", 900, "--qp", 5], ["--bitrate", 400, "--cbr"]):
+                with self.subTest(headers=headers, limit=limit):
+                    path = self.path("limited.264")
+                    self.encode(self.input, path, "--preset", "fast", "--headers", headers, *limit)
+                    self.assertEqual(read_captions(path), WANTED)
+                    units = hrd.traced(path)
+                    sizes = [unit["bytes"] for unit in units]
+                    if limit[0] == "--frame-bytes":
+                        self.assertEqual(set(sizes), {3000})
+                    elif limit[0] == "--max-frame-bytes":
+                        self.assertLessEqual(max(sizes), 900)
+                        self.assertGreater(max(sizes), 850)
+                    else:
+                        self.assertEqual(hrd.Buffer(units).faults, [])
 
     def test_a_part_of_the_input(self):
         done = self.encode(self.input, self.path("part.mkv"), "--seek", "0.2", "--frames", "5")

@@ -4,7 +4,7 @@ import os
 import subprocess
 
 import hrd
-from support import CU264, CommandTest, main
+from support import CU264, CommandTest, main, video_stream
 
 # From a flat picture to noise and back: the sizes of neighbours differ by a factor of a hundred.
 CUTS = ("mandelbrot=size=192x160:rate=25,format=yuv420p[a];color=black:size=192x160:rate=25,format=yuv420p[b];"
@@ -46,6 +46,18 @@ class RateControl(CommandTest):
         self.refuse(1, "mp4 and mov do not allow", self.input, "--frame-bytes", "5000")
         self.refuse(1, "--cbr and --frame-bytes decide the size", self.input, "--target-size", "50000", "--frame-bytes",
                     "5000", output="refused.264")
+
+    def test_protected_clips_leave_out_no_picture(self):
+        key = self.write("key", "00" * 32 + "\n")
+        os.chmod(key, 0o600)
+        payload = self.write("payload", "1234")
+        drop = ["--max-frame-bytes", 1000, "--on-overflow", "drop", "--key-file", key]
+        self.refuse(1, "encrypt or mark the finished stream", self.input, *drop, "--encrypt", "signs")
+        self.refuse(1, "encrypt or mark the finished stream", self.input, *drop, "--watermark", "t1-sign", "--payload", payload)
+
+        for limit in (["--max-frame-bytes", 5000], ["--frame-bytes", 5000], ["--bitrate", 500, "--cbr"]):
+            self.refuse(1, "--authenticate adds bytes", self.input, *limit, "--encrypt", "signs", "--authenticate", "--key-file", key,
+                        output="refused.264")
 
     def test_bad_values(self):
         for option, values in {"crf": ["-1", "52", "x", ""], "bitrate": ["-5", "x", ""], "maxrate": ["-1", "x"],
@@ -157,6 +169,23 @@ class RateControl(CommandTest):
         self.assertEqual(figures["totals"]["dropped"] + figures["totals"]["frames"], 50)
         self.assertGreaterEqual(figures["totals"]["dropped"], 15)
         self.assertIn(f"{figures['totals']['dropped']} dropped", said)
+
+    def test_a_stream_that_begins_with_pictures_left_out_is_decodable(self):
+        noise_first = self.clip("noise.y4m", "nullsrc=s=192x160:r=25,geq=lum='if(lt(N,3),random(1)*255,100)':cb=128:cr=128", 20)
+        for options in ([], ["--bitrate", 200]):
+            for headers in ("first", "every"):
+                with self.subTest(headers=headers, options=options):
+                    figures, _ = self.figures(noise_first, "drop.264", "--max-frame-bytes", 1000, "--on-overflow", "drop",
+                                              "--headers", headers, *options)
+                    self.assertEqual((figures["totals"]["frames"], figures["totals"]["dropped"]), (17, 3))
+                    self.assertLessEqual(max(unit["bytes"] for unit in hrd.traced(self.path("drop.264"))), 1000)
+                    self.assertEqual(int(video_stream(self.path("drop.264"))["nb_read_packets"]), 17)
+                    decoded = subprocess.run(["ffmpeg", "-v", "error", "-i", self.path("drop.264"), "-f", "framemd5", "-"],
+                                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True)
+                    self.assertEqual(decoded.stderr, b"")
+                    self.assertEqual(sum(not line.startswith(b"#") for line in decoded.stdout.splitlines()), 17)
+                    if options:
+                        self.assertEqual(hrd.Buffer(hrd.traced(self.path("drop.264"))).faults, [])
 
     def test_target_size(self):
         sound = self.path("sound.mkv")

@@ -77,8 +77,9 @@ std::vector<Bytes> option_seeds() {
           1, "in.yuv\n--size\n64x48\n--fps\n25\n--pix-fmt\nnv12\n--output=out.264\n--seek\n1.5\n--frames\n9"),
       bytes_of(
           1, "-\n-o\n-\n--format\nh264\n--threads\n0\n--stats\ns.json\n--recon\nr.yuv\n--progress\noff\n-q"),
-      bytes_of(
-          1, "in.y4m\n-o\nout.mkv\n--verify\n--no-deblock\n--backend\nauto\n--allow-partial\n--quality\n3")};
+      bytes_of(1,
+               "in.y4m\n-o\nout.mkv\n--verify\n--no-deblock\n--backend\nauto\n--allow-partial\n--"
+               "quality\n3\n--profile\nmain\n--cavlc")};
 }
 
 std::string y4m(const std::string& header, int width, int height, int samples_of_six, int frames) {

@@ -1,5 +1,6 @@
 // Rate control on the device: the same decisions and bytes as on the host, whatever the batch, wherever the
 // frames are.
+#include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -7,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "common/cuda/memory_cache.h"
 #include "cu264/stream_group.h"
 #include "support/encode.h"
 #include "tests/parity/session_checks.h"
@@ -99,7 +101,7 @@ TEST_F(RateControlParity, LongClips) {
   const auto frames = place(pictures, PixelFormat::i420, MemoryKind::pinned);
   for (const test::RateMode& mode : test::rate_modes(96, 64)) {
     const std::vector<Packet> host = on_host(mode.config, pictures);
-    for (const int batch : {7, 32, 0}) {
+    for (const int batch : {1, 7, 32, 0}) {
       expect_same(on_device(mode.config, frames, batch), host,
                   std::string(mode.name) + ", batch " + std::to_string(batch));
       if (HasFatalFailure()) return;
@@ -129,6 +131,78 @@ TEST_F(RateControlParity, Formats) {
         if (HasFatalFailure()) return;
       }
     }
+  }
+}
+
+TEST_F(RateControlParity, TwoDevices) {
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices < 2) GTEST_SKIP() << "needs two devices";
+  const std::vector<test::Picture> pictures = test::cuts_of(96, 64, 120);
+  const auto frames = place(pictures, PixelFormat::i420, MemoryKind::host);
+  for (test::RateMode mode : test::rate_modes(96, 64)) {
+    const std::vector<Packet> host = on_host(mode.config, pictures);
+    mode.config.devices = {0, 1};
+    for (const int batch : {1, 7, 0}) {
+      expect_same(on_device(mode.config, frames, batch), host,
+                  std::string(mode.name) + ", batch " + std::to_string(batch));
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+// A crf codes each picture once, so its packets may stay on the device.
+TEST_F(RateControlParity, PacketsThatStayOnTheDevice) {
+  const std::vector<test::Picture> pictures = test::cuts_of(48, 32, 30);
+  Config config = test::rate_modes(48, 32)[0].config;
+  ASSERT_TRUE(config.crf);
+  const std::vector<Packet> host = on_host(config, pictures);
+  config.backend = BackendChoice::cuda, config.device_output = true;
+  for (const int batch : {1, 4, 0}) {
+    config.batch = batch;
+    Encoder encoder(config);
+    std::vector<Packet> packets;
+    const auto take = [&](Packet packet) {
+      std::vector<std::uint8_t> slices(packet.device_data.size);
+      ASSERT_EQ(cudaMemcpy(slices.data(), packet.device_data.data, slices.size(), cudaMemcpyDeviceToHost),
+                cudaSuccess);
+      packet.data.insert(packet.data.end(), slices.begin(), slices.end());
+      packets.push_back(std::move(packet));
+    };
+    for (const test::Picture& picture : pictures) {
+      const test::FrameBuffer frame(picture, PixelFormat::i420);
+      while (!encoder.send(frame.view())) take(encoder.receive().value());
+    }
+    encoder.flush();
+    while (auto packet = encoder.receive()) take(std::move(*packet));
+    expect_same(packets, host, "batch " + std::to_string(batch));
+    if (HasFatalFailure()) return;
+  }
+}
+
+// Rate control holds frames, which memory_required counts.
+TEST_F(RateControlParity, MemoryIsWhatWasSaid) {
+  const std::vector<test::Picture> pictures = test::cuts_of(48, 32, 20);
+  constexpr std::size_t kSmallPieces = std::size_t{1} << 20;
+  for (const PixelFormat format : {PixelFormat::i420, PixelFormat::rgb24}) {
+    const auto frames = place(pictures, format, MemoryKind::host);
+    Config config;
+    config.width = 48, config.height = 32, config.preset = Preset::fast, config.bitrate = 200000;
+    config.backend = BackendChoice::cuda, config.batch = 4, config.input_format = format;
+    const MemoryRequirement required = memory_required(config);
+    config.bitrate = 0;
+    const MemoryRequirement plain = memory_required(config);
+    config.bitrate = 200000;
+    EXPECT_EQ(required.batch, 4);
+    release_cached_memory();
+    const auto taken = [](int shelf) { return memory_cache_state(shelf).taken_bytes; };
+    const std::size_t device = taken(0), pinned = taken(kPinnedMemory);
+    Encoder encoder(config);
+    std::size_t sent = 0;
+    for (; encoder.send(frames[sent % frames.size()].view()); ++sent) ASSERT_LT(sent, 1000u);
+    EXPECT_GE(required.device, plain.device + sent * 48 * 32 * 3 / 2);
+    EXPECT_LE(taken(0) - device, required.device + kSmallPieces);
+    EXPECT_LE(taken(kPinnedMemory) - pinned, required.pinned + kSmallPieces);
+    EXPECT_GE(taken(kPinnedMemory) - pinned + kSmallPieces, required.pinned);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/cuda/error_check.h"
@@ -83,7 +84,7 @@ TEST_F(RateMeasureParity, EveryFormatMemoryAndPitch) {
                    std::to_string(height) + ", memory " + std::to_string(static_cast<int>(memory)));
       const encoder::StageParams params = params_for(width, height, format, aq);
       const auto on_host = encoder::make_cpu_analyser(params);
-      const auto on_device = encoder::cuda::make_device_analyser(params, 0);
+      const auto on_device = encoder::cuda::make_device_analyser(params, 0, 1 + number % 4);
       // Several frames before the first measure is read: frames must not share memory.
       std::vector<FramePlanes> planes;
       std::vector<PlacedFrame> placed, on_host_too;
@@ -109,10 +110,41 @@ TEST_F(RateMeasureParity, EveryFormatMemoryAndPitch) {
   }
 }
 
+// A quarter of the macroblocks, whose last places lie outside the picture in some rows; and few columns.
+TEST_F(RateMeasureParity, LargePictures) {
+  for (const auto& [width, height] : {std::pair{1283, 725}, {20, 28800}}) {
+    const encoder::StageParams params = params_for(width, height, PixelFormat::i420, true);
+    const FramePlanes planes(test::make_picture(test::Content::natural, width, height), PixelFormat::i420, 4);
+    const PlacedFrame placed(planes, MemoryKind::device), same(planes, MemoryKind::host);
+    const auto device = encoder::cuda::make_device_analyser(params, 0)->analyse(placed.view(), nullptr);
+    const auto host = encoder::make_cpu_analyser(params)->analyse(same.view(), nullptr);
+    EXPECT_LT(device->measure().measured, device->measure().macroblocks);
+    expect_equal(device->measure(), host->measure());
+  }
+}
+
+// Frames that are given back before their group is measured are left out of it.
+TEST_F(RateMeasureParity, FramesOfAGroupThatAreNotWanted) {
+  const encoder::StageParams params = params_for(64, 48, PixelFormat::i420, false);
+  const auto on_host = encoder::make_cpu_analyser(params);
+  const auto on_device = encoder::cuda::make_device_analyser(params, 0, 16);
+  const FramePlanes planes(test::make_picture(test::Content::natural, 64, 48), PixelFormat::i420, 0);
+  const PlacedFrame kept_frame(planes, MemoryKind::device), same(planes, MemoryKind::host);
+  std::unique_ptr<encoder::AnalysedFrame> kept;
+  {
+    const PlacedFrame dropped_frame(planes, MemoryKind::device);
+    const auto dropped = on_device->analyse(dropped_frame.view(), nullptr);
+    kept = on_device->analyse(kept_frame.view(), nullptr);
+    EXPECT_FALSE(kept->done());
+  }
+  expect_equal(kept->measure(), on_host->analyse(same.view(), nullptr)->measure());
+  EXPECT_TRUE(kept->done());
+}
+
 TEST_F(RateMeasureParity, FramesThatStayOnTheHost) {
   for (const PixelFormat format : {PixelFormat::i420, PixelFormat::rgb24}) {
     const encoder::StageParams params = params_for(75, 50, format, true);
-    const auto on_device = encoder::cuda::make_device_analyser(params, 0, true);
+    const auto on_device = encoder::cuda::make_device_analyser(params, 0, 1, true);
     const auto on_host = encoder::make_cpu_analyser(params);
     const FramePlanes planes(test::make_picture(test::Content::natural, 75, 50), format, 8);
     std::unique_ptr<encoder::AnalysedFrame> held;
@@ -136,7 +168,7 @@ TEST_F(RateMeasureParity, FramesThatStayOnTheHost) {
 TEST_F(RateMeasureParity, SlotsAreUsedAgain) {
   const encoder::StageParams params = params_for(48, 32, PixelFormat::i420, false);
   const auto on_host = encoder::make_cpu_analyser(params);
-  auto on_device = encoder::cuda::make_device_analyser(params, 0);
+  auto on_device = encoder::cuda::make_device_analyser(params, 0, 4);
   std::vector<std::unique_ptr<encoder::AnalysedFrame>> held(5), expected(5);
   for (unsigned i = 0; i < 90; ++i) {
     const FramePlanes planes(test::make_picture(test::Content::natural, 48, 32, i), PixelFormat::i420, 0);

@@ -48,7 +48,8 @@ int CabacWalk::walk(BitCursor& bits, int first_mb, int slice, int slice_qp, bool
   if (first_mb == 0) std::fill(seen_.begin(), seen_.end(), Seen{});
   while (bits.position() % 8 != 0) require(bits.flag(), "cabac_alignment_one_bit is 0");
   qp_ = slice_qp, qp_changed_ = false, transform_8x8_mode_ = transform_8x8_mode;
-  BinDecoder bins(bits.rbsp(), bits.position(), slice_qp);
+  const std::size_t begin = bits.position();
+  BinDecoder bins(bits.rbsp(), begin, slice_qp);
   int address = first_mb;
   for (bool end = false; !end; ++address) {
     require(address < mb_width_ * mb_height_, "more macroblocks than the picture has");
@@ -70,6 +71,7 @@ int CabacWalk::walk(BitCursor& bits, int first_mb, int slice, int slice_qp, bool
   picture.bins += bins.bins();
   picture.contexts |= bins.contexts();
   bits.seek(bins.position() - 1);  // the last bit is rbsp_stop_one_bit
+  picture.slice_data_bits += bits.position() - begin;
   bits.expect_end();
   return address;
 }

@@ -51,6 +51,7 @@ struct WalkedPicture {
   int max_abs_level = 0;
   std::optional<WalkedTiming> timing;  // where the stream has HRD parameters
   std::uint64_t bins = 0;              // of CABAC
+  std::uint64_t slice_data_bits = 0;   // with CABAC
   std::bitset<1024> contexts;          // by ctxIdx: those that a bin had
   std::size_t zero_words = 0;          // cabac_zero_word
   std::size_t nal_bytes = 0;           // of the slices, without start codes

@@ -5,8 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <random>
 #include <string>
 #include <vector>
@@ -219,6 +221,31 @@ TEST(CabacStates, RangesAreTheProbabilitiesOfTheirStates) {
     EXPECT_EQ(next_state(2 * index + 1, 0) & 1, index == 0 ? 0 : 1);
     EXPECT_EQ(next_state(2 * index, 0) >> 1, std::min(index + 1, 62));
   }
+}
+
+// The most bits that a long sequence of bins takes on average, whatever the sequence and the ranges are: the
+// states are a graph whose edges cost bits, and a walk of n steps costs no more than n times the mean of the
+// most expensive cycle, and a constant.
+TEST(CabacStates, NoSequenceOfBinsIsMuchLongerThanItself) {
+  double mps[63] = {}, lps[63] = {};
+  for (int index = 0; index < 63; ++index) {
+    for (int range = 256; range <= 510; ++range) {
+      const int less = range_lps(2 * index, range);
+      mps[index] = std::max(mps[index], std::log2(static_cast<double>(range) / (range - less)));
+      lps[index] = std::max(lps[index], std::log2(static_cast<double>(range) / less));
+    }
+  }
+  constexpr int kSteps = 20000;
+  double most[63] = {};
+  for (int step = 0; step < kSteps; ++step) {
+    double next[63];
+    for (int index = 0; index < 63; ++index) {
+      next[index] = std::max(mps[index] + most[next_state(2 * index, 0) >> 1],
+                             lps[index] + most[next_state(2 * index, 1) >> 1]);
+    }
+    std::copy(std::begin(next), std::end(next), std::begin(most));
+  }
+  EXPECT_LT(*std::max_element(std::begin(most), std::end(most)) / kSteps, 1.32);
 }
 
 TEST(CabacContexts, AreNumberedLikeTheStandard) {

@@ -31,11 +31,15 @@ core::PictureMeasure measure_of(std::int64_t richness) {
   return measure;
 }
 
+// The richness of pictures that cannot be coded, measured or analysed.
+constexpr std::int64_t kBrokenPicture = 777, kUnmeasuredPicture = 778, kRefusedPicture = 779;
+
 class FakeFrame final : public AnalysedFrame {
  public:
   explicit FakeFrame(const Frame& frame) : frame_(frame), measure_(measure_of(frame.pts)) {}
   bool done() const override { return looks_++ > 0; }  // the first look is always too early
   const core::PictureMeasure& measure() override {
+    if (frame_.pts == kUnmeasuredPicture) throw Error(ErrorCode::encode_failure, "not measured");
     looks_ = 1;
     return measure_;
   }
@@ -51,6 +55,7 @@ class FakeFrame final : public AnalysedFrame {
 class FakeAnalyser final : public Analyser {
  public:
   std::unique_ptr<AnalysedFrame> analyse(const Frame& frame, void*) override {
+    if (frame.pts == kRefusedPicture) throw Error(ErrorCode::encode_failure, "refused");
     return std::make_unique<FakeFrame>(frame);
   }
 };
@@ -58,8 +63,6 @@ class FakeAnalyser final : public Analyser {
 std::unique_ptr<Analyser> fake_analyser(const StageParams&, const std::vector<int>&) {
   return std::make_unique<FakeAnalyser>();
 }
-
-constexpr std::int64_t kBrokenPicture = 777;  // its richness; it cannot be coded
 
 class FakeBackend final : public Backend {
  public:
@@ -135,7 +138,7 @@ StageParams params_of() {
 PictureControl control_of(const Config& config) {
   PictureControl control;
   control.settings = rate_settings(config);
-  control.overhead_bytes = 30;
+  control.overhead = {30, 0};
   return control;
 }
 
@@ -274,9 +277,11 @@ TEST(ControlledBackend, PicturesWithoutControlPass) {
 // The error belongs to its picture, and those behind go on.
 TEST(ControlledBackend, ErrorsBelongToTheirPictures) {
   std::vector<std::int64_t> clip = clip_of(100);
-  for (std::int64_t& richness : clip) richness = richness == kBrokenPicture ? 1 : richness;
-  for (const std::size_t broken : {std::size_t{0}, std::size_t{50}, std::size_t{99}}) {
-    clip[broken] = kBrokenPicture;
+  for (std::int64_t& richness : clip) richness = std::min(richness, kBrokenPicture - 1);
+  const std::int64_t faults[] = {kBrokenPicture, kUnmeasuredPicture, kRefusedPicture};
+  for (int trial = 0; trial < 9; ++trial) {
+    const std::size_t broken = trial / 3 * std::size_t{99} / 2;
+    clip[broken] = faults[trial % 3];
     auto backend = open(16);
     std::size_t errors = 0, next = 0;
     const auto collect = [&] {
@@ -301,6 +306,31 @@ TEST(ControlledBackend, ErrorsBelongToTheirPictures) {
     while (next < clip.size()) collect();
     EXPECT_EQ(errors, 1u);
     clip[broken] = 1;
+  }
+}
+
+// What would have preceded a picture that failed precedes the next one, and is counted there.
+TEST(ControlledBackend, HeadersOfErrorsAreCountedWithTheNextPicture) {
+  Config config = config_of();
+  config.frame_bytes = 150000;
+  for (const std::int64_t fault : {kBrokenPicture, kUnmeasuredPicture, kRefusedPicture}) {
+    auto backend = open(3);
+    std::vector<std::size_t> sizes;
+    const std::vector<std::int64_t> clip = {fault, 200, 210, 220};
+    for (std::size_t n = 0; n < clip.size(); ++n) {
+      PictureControl control = control_of(config);
+      control.overhead = n == 0 ? Overhead{40, 500} : n == 1 ? Overhead{} : Overhead{30, 0};
+      Frame frame;
+      frame.pts = clip[n];
+      core::PictureParams picture;
+      picture.index = n, picture.idr_pic_id = static_cast<std::uint8_t>(n % 2);
+      backend->submit(frame, picture, control);
+    }
+    backend->flush();
+    EXPECT_THROW(backend->collect(), Error);
+    EXPECT_EQ(backend->collect().slices.size() + 540, 150000u);
+    EXPECT_EQ(backend->collect().slices.size() + 30, 150000u);
+    EXPECT_EQ(backend->collect().slices.size() + 30, 150000u);
   }
 }
 

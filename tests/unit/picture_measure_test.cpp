@@ -8,6 +8,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
+#include <utility>
+#include <vector>
 
 #include "encoder/rate_control/host_measure.h"
 #include "support/picture.h"
@@ -126,7 +128,7 @@ TEST(PictureMeasure, FlatPicturesHaveNothing) {
   const core::PictureMeasure found = measure(test::make_picture(test::Content::flat16, 64, 64));
   EXPECT_EQ(total(found.histogram[core::kLumaLevels]), 1);
   EXPECT_EQ(total(found.histogram[core::kLumaTwoGroups]), 0);
-  EXPECT_EQ(total(found.histogram[core::kLumaDcLevels]), 1);
+  EXPECT_EQ(total(found.histogram[core::kSplits]), 1);
   EXPECT_EQ(found.weights, 0);
   const core::PictureMeasure grey = measure(test::make_picture(test::Content::flat128, 64, 64));
   for (const auto& histogram : grey.histogram) EXPECT_EQ(total(histogram), 0);
@@ -142,8 +144,41 @@ TEST(PictureMeasure, ExtremesFit) {
   EXPECT_EQ(core::strength_bin(320), 1);
   EXPECT_EQ(core::strength_bin(512), core::kMeasureBinsPerOctave);
   for (int i = 0; i < 16; ++i) EXPECT_LE(core::strength_of(9180, i, 256), (1 << 24) - 1);
+  EXPECT_EQ(core::strength_bin(core::split_strength(1 << 30, 256)), core::kMeasureBins - 1);
+  EXPECT_EQ(core::split_strength(-5, 256), 0);
   const core::PictureMeasure found = measure(test::make_picture(test::Content::opposites, 64, 64));
-  EXPECT_GT(total(found.histogram[core::kLumaDcLevels], core::kMeasureBins - 8), 0);
+  EXPECT_GT(total(found.histogram[core::kLumaLevels], core::kMeasureBins - 12), 0);
+}
+
+TEST(PictureMeasure, QuartersOfLargePictures) {
+  for (const auto& [mb_width, mb_height] : {std::pair{80, 45}, {120, 68}, {4, 900}, {3, 1200}, {79, 45}}) {
+    const core::MeasuredPlaces places = core::measured_places(mb_width, mb_height);
+    EXPECT_EQ(places.step, mb_width == 79 ? 1 : 4);
+    for (int first = 0; first + 4 <= mb_height; first += 4) {
+      std::vector<int> times(static_cast<std::size_t>(mb_width));
+      for (int mb_y = first; mb_y < first + 4; ++mb_y) {
+        for (int at = 0; at < places.per_row; ++at) {
+          const int column = core::column_of_place(places, at, mb_y);
+          if (column < mb_width) ++times[static_cast<std::size_t>(column)];
+        }
+      }
+      for (const int count : times) EXPECT_EQ(count, places.step == 1 ? 4 : 1);
+    }
+  }
+  const core::PictureMeasure found = measure(test::make_picture(test::Content::natural, 1280, 720));
+  EXPECT_EQ(found.macroblocks, 3600u);
+  EXPECT_EQ(found.measured, 900u);
+  EXPECT_LE(total(found.histogram[core::kLumaLevels]), 900 * 256);
+}
+
+// What Intra_4x4 saves is much in a picture of small details, and nothing in a smooth one.
+TEST(PictureMeasure, SplitsFollowDetails) {
+  const auto splits = [](test::Content content) {
+    const core::PictureMeasure found = measure(test::make_picture(content, 96, 80));
+    return total(found.histogram[core::kSplits], 4 * (16 - core::kMeasureFirstOctave));
+  };
+  EXPECT_GT(splits(test::Content::text), 20);
+  EXPECT_LE(splits(test::Content::flat16), 1);
 }
 
 // Twice the variance makes a macroblock's strengths smaller by one step of QP.

@@ -195,6 +195,27 @@ TEST(RateControl, PicturesThatCannotBeSmallEnoughEndOrAreLeftOut) {
   EXPECT_NE(message.find("bytes at QP 51"), std::string::npos) << message;
 }
 
+// With a batch that is given, this needs no device.
+TEST(RateControl, FramesThatAreHeldCountAsMemory) {
+  Config config;
+  config.width = 1920, config.height = 1080, config.batch = 64;
+  MemoryRequirement plain, held, held_for_two;
+  try {
+    plain = memory_required(config);
+    config.bitrate = 8000000;
+    held = memory_required(config);
+    config.devices = {0, 1};
+    held_for_two = memory_required(config);
+  } catch (const Error& error) {
+    ASSERT_EQ(error.code(), ErrorCode::device_unavailable) << error.what();
+    GTEST_SKIP() << "the build has no CUDA backend";
+  }
+  constexpr std::size_t kFrame = 1920 * 1080 * 3 / 2, kPiece = 4 << 20;
+  EXPECT_GE(held.device, plain.device + 256 * kFrame);
+  EXPECT_LE(held.device, plain.device + 390 * kPiece);
+  EXPECT_GE(held_for_two.pinned, plain.pinned + 256 * kFrame);
+}
+
 TEST(RateControl, ImpossibleSettingsAreRefused) {
   const auto refuse = [](const std::function<void(Config&)>& change, const char* said) {
     Config config;
@@ -213,6 +234,18 @@ TEST(RateControl, ImpossibleSettingsAreRefused) {
   refuse([](Config& c) { c.bitrate = 1000000, c.buffer_bits = 30000; }, "at least 40001");
   refuse([](Config& c) { c.bitrate = 1000000, c.cbr = true, c.max_frame_bytes = 4000; }, "do not fill");
   refuse([](Config& c) { c.frame_bytes = 4000, c.max_frame_bytes = 4000; }, "every size");
+  const auto drop = [](Config& c) { c.max_frame_bytes = 4000, c.on_overflow = OnOverflow::drop; };
+  refuse(
+      [&](Config& c) {
+        drop(c);
+        c.encryption = EncoderEncryption{ProtectionKey::random(), encryption_strength(1)};
+      },
+      "the finished stream");
+  refuse(
+      [&](Config& c) {
+        drop(c), c.watermark = EncoderWatermark{ProtectionKey::random(), {1}};
+      },
+      "the finished stream");
   Config config;
   config.width = kWidth, config.height = kHeight;
   config.bitrate = 1000000, config.cbr = true, config.device_output = true;

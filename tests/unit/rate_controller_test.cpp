@@ -24,11 +24,12 @@ constexpr int kRows = 68;
 constexpr std::int64_t kOverhead = 11;
 
 // A picture: its bits at QP 26, what they are multiplied with for each 6 steps of QP, and by how much the
-// curve that the controller sees is wrong.
+// curve that the controller sees is wrong: by a factor, and in its slope.
 struct Source {
   double bits = 400000;
   double halving = 2;
   double bias = 1;
+  double slope = 1;
 };
 
 double bits_at(const Source& source, double qp) {
@@ -36,7 +37,9 @@ double bits_at(const Source& source, double qp) {
 }
 
 BitsCurve curve_of(const Source& source) {
-  return BitsCurve([=](int qp) { return static_cast<std::int64_t>(bits_at(source, qp) / source.bias); });
+  Source seen = source;
+  seen.halving *= source.slope;
+  return BitsCurve([=](int qp) { return static_cast<std::int64_t>(bits_at(seen, qp) / source.bias); });
 }
 
 double value(PictureQp qp) {
@@ -82,7 +85,7 @@ std::vector<Coded> simulate(const Clip& clip, int reach) {
     while (planned < count && in_flight.size() < static_cast<std::size_t>(reach)) {
       PictureControl control;
       control.settings = clip.settings(planned);
-      control.overhead_bytes = kOverhead;
+      control.overhead = {kOverhead, 0};
       if (!controller.can_plan(control)) break;
       code(planned,
            controller.plan(curve_of(clip.pictures[planned]), control, control.settings.crf_q8.value_or(0)));
@@ -287,6 +290,23 @@ TEST(RateController, NoPictureExceedsItsLimit) {
     }
     ASSERT_GT(limited, 1000);
     EXPECT_GT(use / limited, 0.95) << bias;
+  }
+}
+
+// Where the curve has another slope than the sizes, a second size does not hit the limit either.
+TEST(RateController, LimitsAreUsedBehindWrongSlopes) {
+  RateSettings settings;
+  settings.qp = 5, settings.limit_bytes = 60000;
+  for (const double slope : {0.85, 1.25}) {
+    std::vector<Source> clip = scenes(600, 0.1, 0.3);
+    for (Source& source : clip) source.bits += 300000, source.slope = slope;
+    const auto coded = simulate(clip_of(clip, settings), 64);
+    double use = 0;
+    for (std::size_t n = 0; n < coded.size(); ++n) {
+      ASSERT_LE(coded[n].bytes, 60000) << n;
+      use += static_cast<double>(coded[n].bytes) / 60000 / static_cast<double>(coded.size());
+    }
+    EXPECT_GT(use, 0.95) << slope;
   }
 }
 

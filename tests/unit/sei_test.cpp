@@ -66,6 +66,18 @@ TEST(Sei, StandsBeforeTheFirstSlice) {
   EXPECT_EQ(units_of(unit)[4].at(1), 5) << "the second message stands behind the first";
 }
 
+TEST(Sei, TakesTheBytesThatWereSaid) {
+  for (const auto headers : {cu264::HeaderPlacement::separate, cu264::HeaderPlacement::every_packet}) {
+    Bytes unit = access_unit(headers, 2);
+    for (const Bytes& payload : {Bytes{0xb5, 0, 0, 0, 0}, Bytes{}, Bytes(300, 3), Bytes(300, 0)}) {
+      const std::size_t before = unit.size();
+      cu264::insert_sei(unit, 4, payload);
+      EXPECT_EQ(unit.size() - before, cu264::sei_bytes(4, payload));
+      EXPECT_EQ(Bytes(unit.begin(), unit.begin() + 4), (Bytes{0, 0, 0, 1}));
+    }
+  }
+}
+
 TEST(Sei, FirstUnitOfAnAccessUnitHasTheLongStartCode) {
   Bytes unit = access_unit(cu264::HeaderPlacement::separate, 1);
   cu264::insert_sei(unit, 4, Bytes{1});

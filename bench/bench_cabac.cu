@@ -1,0 +1,217 @@
+// Times CABAC on the GPU: its stages alone on pictures of a real clip, the serial coder on one core of the
+// host beside them, and the whole encoder with CABAC and with CAVLC.
+//
+//   bench_cabac [--quick] [--encode] CLIP.yuv WIDTHxHEIGHT [QP]
+//
+// --quick measures the whole encoder in short runs, --encode leaves the stages out.
+// The clip's first eight frames are coded by the CPU backend and repeated on the device, so that all inputs
+// are larger than its cache. Times are medians of CUDA events behind warm-up runs.
+#include <cuda_runtime.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bench/coded_clip.h"
+#include "bench/device_timing.cuh"
+#include "bench/encode_rate.h"
+#include "bench/gpu_bench.h"
+#include "core/cabac_encoder.h"
+#include "core/cabac_item.h"
+#include "entropy/cabac/binarise.h"
+#include "entropy/cabac/cabac_batch.h"
+#include "entropy/cabac/code_strings.h"
+#include "entropy/pack/pack_strings.h"
+#include "support/device_array.cuh"
+
+namespace cu264::bench {
+namespace {
+
+using test::DeviceArray;
+
+constexpr int kRuns = 7;
+
+// Pictures of the clip in device memory, as the search leaves them.
+class CodedBatch {
+ public:
+  CodedBatch(const std::vector<encoder::CpuPicture>& clip, int pictures, int slices, int qp)
+      : macroblocks_(repeat(clip, pictures, &encoder::CpuPicture::macroblocks)),
+        levels_(repeat(clip, pictures, &encoder::CpuPicture::levels)),
+        samples_(4),
+        params_(parameters(pictures, qp)),
+        sources_(std::vector<core::SourcePicture>(
+            static_cast<std::size_t>(pictures), {{samples_.data(), samples_.data(), samples_.data()}, {}})) {
+    view_.pictures = pictures, view_.slices = slices;
+    view_.width = view_.height = 1;  // I_PCM reads one sample, which takes as many bits as any other
+    view_.mb_width = clip[0].mb_width, view_.mb_height = clip[0].mb_height;
+    view_.sources = sources_.data(), view_.params = params_.data();
+    view_.macroblocks = macroblocks_.data(), view_.levels = levels_.data();
+  }
+
+  const core::BatchView& view() const { return view_; }
+
+ private:
+  template <class T>
+  static std::vector<T> repeat(const std::vector<encoder::CpuPicture>& clip, int pictures,
+                               std::vector<T> encoder::CpuPicture::*array) {
+    std::vector<T> all;
+    for (int i = 0; i < pictures; ++i) {
+      const std::vector<T>& one = clip[static_cast<std::size_t>(i) % clip.size()].*array;
+      all.insert(all.end(), one.begin(), one.end());
+    }
+    return all;
+  }
+  static std::vector<core::PictureParams> parameters(int pictures, int qp) {
+    core::PictureParams params;
+    params.qp = static_cast<std::uint8_t>(qp);
+    return std::vector<core::PictureParams>(static_cast<std::size_t>(pictures), params);
+  }
+
+  DeviceArray<core::MacroblockRecord> macroblocks_;
+  DeviceArray<std::int16_t> levels_;
+  DeviceArray<std::uint8_t> samples_;
+  DeviceArray<core::PictureParams> params_;
+  DeviceArray<core::SourcePicture> sources_;
+  core::BatchView view_;
+};
+
+// The items of one slice on one core of the host. Returns bins a second.
+double serial_rate(const std::vector<std::uint16_t>& items, int qp) {
+  std::vector<std::uint8_t> bytes(items.size() + 64);
+  std::vector<double> rates;
+  for (int run = 0; run < 5; ++run) {
+    const StopWatch watch;
+    core::CabacEncoder coder(bytes.data(), bytes.size(), qp);
+    for (const std::uint16_t item : items) {
+      switch (core::item_kind(item)) {
+        case core::CabacItemKind::decision:
+          coder.decision(core::item_context(item), core::item_bin(item));
+          break;
+        case core::CabacItemKind::bypass:
+          coder.bypass(core::item_bypass_value(item), core::item_bypass_count(item));
+          break;
+        case core::CabacItemKind::terminate:
+          coder.terminate(core::item_bin(item));
+          break;
+        default:
+          throw std::runtime_error("the clip has I_PCM macroblocks: choose a higher QP");
+      }
+    }
+    coder.finish();
+    rates.push_back(static_cast<double>(coder.bins()) / watch.seconds());
+  }
+  return median(std::move(rates));
+}
+
+void report_stages(const std::vector<encoder::CpuPicture>& clip, int qp, Report& report) {
+  for (const auto& [pictures, slices] : {std::pair{1, 1}, {1, 8}, {32, 8}, {161, 1}, {161, 8}, {161, 34}}) {
+    const CodedBatch batch(clip, pictures, slices, qp);
+    const core::BatchView& view = batch.view();
+    const entropy::StringLayout layout = entropy::string_layout(view);
+    const auto mbs =
+        static_cast<std::size_t>(pictures) * static_cast<std::size_t>(view.macroblocks_per_picture());
+    const DeviceArray<std::uint32_t> counts(mbs), begins(mbs), strings(layout.all_words());
+    const DeviceArray<std::uint16_t> items(layout.all_items());
+    const DeviceArray<entropy::StringRecord> records(layout.slice_count());
+    const entropy::BinariseScratch scratch{counts.data(), begins.data()};
+    const DeviceArray<std::uint8_t> pack_scratch(
+        entropy::string_pack_scratch_bytes(pictures, view.mb_width, view.mb_height, slices));
+    const std::size_t capacity = static_cast<std::size_t>(pictures) *
+                                 entropy::max_packed_string_bytes(view.mb_width, view.mb_height, slices);
+    const DeviceArray<std::uint8_t> stream(capacity);
+    const DeviceArray<core::SliceHeaderBits> headers(
+        std::vector<core::SliceHeaderBits>(layout.slice_count(), core::slice_header(0, {})));
+    const DeviceArray<entropy::PackedPicture> packed(static_cast<std::size_t>(pictures));
+    const auto milliseconds = [](const std::function<void()>& launch) {
+      return median_milliseconds(kRuns, launch);
+    };
+
+    const double binarise =
+        milliseconds([&] { entropy::launch_binarise(view, scratch, records.data(), items.data(), nullptr); });
+    const double long_ms = milliseconds([&] {
+      entropy::launch_code_long_strings(view, scratch, items.data(), records.data(), strings.data(), nullptr);
+    });
+    double bins = 0, item_count = 0, bits = 0;
+    for (const int lanes : {0, 1, 2, 4, 8, 16, 32}) {
+      if (lanes > 0 && (pictures == 1 || slices > 8)) continue;
+      const double code = milliseconds([&] {
+        entropy::launch_code_strings(view, items.data(), records.data(), strings.data(), nullptr, lanes);
+      });
+      const double pack = milliseconds([&] {
+        entropy::launch_pack_strings(view, headers.data(), records.data(), strings.data(),
+                                     {pack_scratch.data(), stream.data(), capacity}, packed.data(), nullptr);
+      });
+      bins = item_count = bits = 0;
+      for (const entropy::StringRecord& record : records.download()) {
+        bins += record.bins, item_count += record.items, bits += record.bits;
+      }
+      report.row("stages of CABAC", {{"pictures", pictures},
+                                     {"slices", slices},
+                                     {"lanes", lanes == 0 ? "auto" : std::to_string(lanes)},
+                                     {"Mbins_a_picture", 1e-6 * bins / pictures, 2},
+                                     {"bytes_a_picture", bits / 8 / pictures},
+                                     {"binarise_ms", binarise, 3},
+                                     {"long_ms", long_ms, 3},
+                                     {"code_ms", code, 3},
+                                     {"pack_ms", pack, 3},
+                                     {"Gbin/s", 1e-6 * bins / code, 2}});
+    }
+    if (pictures > 1 || slices > 1) continue;
+    std::vector<std::uint16_t> slice = items.download(records.download()[0].items);
+    report.row("serial coder on one core", {{"Mbin/s", 1e-6 * serial_rate(slice, qp), 1}});
+  }
+}
+
+void report_rates(const Clip& clip, bool quick, Report& report) {
+  const FramePool pool(clip, MemoryKind::device);
+  for (const auto& [preset, name] : kPresets) {
+    for (const int slices : {1, 8}) {
+      for (const Profile profile : {Profile::baseline, Profile::main}) {
+        Config config = config_of(clip, preset, 0, slices);
+        config.profile = profile;
+        const Rate rate = measure_rate(config, pool, quick);
+        report.row("whole encode", {{"preset", name},
+                                    {"slices", slices},
+                                    {"profile", profile == Profile::main ? "main" : "baseline"},
+                                    {"batch", rate.batch},
+                                    {"fps", rate.frames_per_second},
+                                    {"bytes", rate.bytes}});
+      }
+    }
+  }
+}
+
+int run(int argc, char** argv) {
+  const bool quick = argc > 1 && std::strcmp(argv[1], "--quick") == 0;
+  if (quick) --argc, ++argv;
+  const bool encode_only = argc > 1 && std::strcmp(argv[1], "--encode") == 0;
+  if (encode_only) --argc, ++argv;
+  if (argc < 3) {
+    std::fprintf(stderr, "usage: bench_cabac [--quick] [--encode] CLIP.yuv WIDTHxHEIGHT [QP]\n");
+    return 2;
+  }
+  const int qp = argc > 3 ? std::atoi(argv[3]) : 27;
+  const Clip clip = read_clip(argv[1], argv[2]);
+  std::printf("%s, %s\n", device_name().c_str(), clip.name.c_str());
+  Report report;
+  if (!encode_only) report_stages(coded_clip(argv[1], clip.width, clip.height, qp, 8), qp, report);
+  report_rates(clip, quick, report);
+  return 0;
+}
+
+}  // namespace
+}  // namespace cu264::bench
+
+int main(int argc, char** argv) {
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);  // as the command does
+  try {
+    return cu264::bench::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bench_cabac: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,144 @@
+#include "encoder/cuda/packet_copies.h"
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "cu264/status.h"
+#include "encoder/stages.h"
+
+namespace cu264::encoder::cuda {
+namespace {
+
+// The second thread takes part from here on; to wake it for less is not worth it.
+constexpr int kFewPictures = 4;
+constexpr std::uint64_t kFewBytes = 1 << 20;
+
+// How far the second thread goes ahead. When half of that was collected, it is woken again.
+constexpr int kAhead = 8;
+
+std::uint64_t end_of(const entropy::PackedPicture& packed) {
+  return packed.offset + packed.size;
+}
+
+}  // namespace
+
+PacketCopies::PacketCopies(int pictures, int device)
+    : device_(device), pictures_(std::make_unique<Picture[]>(static_cast<std::size_t>(pictures))) {}
+
+PacketCopies::~PacketCopies() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  work_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void PacketCopies::begin(const entropy::PackedPicture* pictures, int count, StreamWindow& window,
+                         const Stream& download) {
+  const std::lock_guard lock(mutex_);
+  packed_ = pictures, window_ = &window, download_ = &download;
+  count_ = count;
+  claimed_ = copied_ = collected_ = 0;
+  lost_ = nullptr;
+  for (int i = 0; i < count; ++i) pictures_[i].done = false;
+  shared_ = count >= kFewPictures && end_of(pictures[count - 1]) >= kFewBytes;
+  if (!shared_) return;
+  try {
+    if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+    work_.notify_one();
+  } catch (const std::system_error&) {
+    shared_ = false;  // the process has no more threads; one is enough
+  }
+}
+
+// Pictures are claimed in order. One that is not in the window yet must be the first that is not copied,
+// because only then the window's next parts can be fetched.
+bool PacketCopies::may_claim() const {
+  if (claimed_ == count_ || claimed_ >= collected_ + kAhead) return false;
+  return claimed_ == copied_ || window_->fetches(end_of(packed_[claimed_]));
+}
+
+std::vector<std::uint8_t> PacketCopies::next() {
+  Lock lock(mutex_);
+  Picture& own = pictures_[collected_++];
+  while (!own.done) {
+    if (may_claim()) {
+      copy_next(lock);
+    } else {
+      lock.unlock();
+      own.done.wait(false);
+      lock.lock();
+    }
+  }
+  if (shared_ && sleeps_ && claimed_ - collected_ <= kAhead / 2 && may_claim()) work_.notify_one();
+  const std::exception_ptr lost = lost_;
+  lock.unlock();
+  if (lost) std::rethrow_exception(lost);
+  if (own.error) std::rethrow_exception(std::exchange(own.error, nullptr));
+  return std::move(own.bytes);
+}
+
+void PacketCopies::copy_next(Lock& lock) {
+  const int i = claimed_++;
+  Picture& picture = pictures_[i];
+  const bool in_window = window_->fetches(end_of(packed_[i]));
+  lock.unlock();
+  try {
+    picture.bytes = bytes_of(packed_[i], in_window);
+  } catch (...) {
+    picture.error = std::current_exception();
+  }
+  lock.lock();
+  picture.done = true;
+  picture.done.notify_one();
+  while (copied_ < claimed_ && pictures_[copied_].done) ++copied_;
+  if (copied_ == 0 || packed_[copied_ - 1].failure != 0) return;
+  try {
+    window_->release(end_of(packed_[copied_ - 1]), *download_);
+  } catch (...) {
+    lost_ = std::current_exception();
+  }
+}
+
+std::vector<std::uint8_t> PacketCopies::bytes_of(const entropy::PackedPicture& packed, bool in_window) {
+  std::vector<std::uint8_t> bytes;
+  if (packed.failure != 0) return bytes;
+  bytes.reserve(static_cast<std::size_t>(packed.size) + kRoomForMessages);
+  if (in_window) {
+    window_->append(packed.offset, end_of(packed), bytes);
+    return bytes;
+  }
+  // All pictures before this one are copied.
+  for (std::uint64_t at = packed.offset; at < end_of(packed);) {
+    std::uint64_t stop = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      window_->release(at, *download_);
+      stop = std::min(end_of(packed), window_->readable_from(at));
+    }
+    if (at >= stop) throw Error(ErrorCode::encode_failure, "the device gave sizes that do not add up");
+    window_->append(at, stop, bytes);
+    at = stop;
+  }
+  return bytes;
+}
+
+void PacketCopies::run() try {
+  const DeviceGuard guard(device_);
+  Lock lock(mutex_);
+  while (!stop_) {
+    if (shared_ && may_claim()) {
+      copy_next(lock);
+      continue;
+    }
+    sleeps_ = true;
+    work_.wait(lock, [this] { return stop_ || (shared_ && may_claim()); });
+    sleeps_ = false;
+  }
+} catch (const Error&) {
+  // The device is lost. The thread that collects finds that out itself.
+}
+
+}  // namespace cu264::encoder::cuda

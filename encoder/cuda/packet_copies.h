@@ -1,0 +1,68 @@
+// Copies the coded pictures of a batch out of the window to where they are handed out. The copy takes as long
+// as all else that the host does for a picture, so a second thread makes some of them: it goes ahead of the
+// thread that collects, which copies what the other one has not begun.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "common/cuda/handles.h"
+#include "encoder/cuda/stream_window.h"
+#include "entropy/pack/pack_batch.h"
+
+namespace cu264::encoder::cuda {
+
+class PacketCopies {
+ public:
+  // For batches of up to `pictures` pictures on `device`.
+  PacketCopies(int pictures, int device);
+  ~PacketCopies();
+  PacketCopies(const PacketCopies&) = delete;
+  PacketCopies& operator=(const PacketCopies&) = delete;
+
+  // The stream of the next batch is in the window as far as it was fetched. The batch before has been
+  // collected. `pictures` lie in it one after another; those that failed are left out. `download`: for the
+  // parts of the stream that the window does not hold yet.
+  void begin(const entropy::PackedPicture* pictures, int count, StreamWindow& window, const Stream& download);
+
+  // The bytes of the next picture, in order; none if it failed. Waits for them.
+  std::vector<std::uint8_t> next();
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+  struct Picture {
+    std::atomic<bool> done = false;
+    std::vector<std::uint8_t> bytes;
+    std::exception_ptr error;
+  };
+
+  void run();
+  bool may_claim() const;
+  void copy_next(Lock& lock);
+  std::vector<std::uint8_t> bytes_of(const entropy::PackedPicture& packed, bool in_window);
+
+  const int device_;
+  const std::unique_ptr<Picture[]> pictures_;  // of the batch
+  std::mutex mutex_;                           // guards the rest, and the window's progress
+  const entropy::PackedPicture* packed_ = nullptr;
+  StreamWindow* window_ = nullptr;
+  const Stream* download_ = nullptr;
+  int count_ = 0;            // pictures of the batch
+  int claimed_ = 0;          // those before this one are copied or being copied
+  int copied_ = 0;           // those before this one are copied
+  int collected_ = 0;        // those before this one were collected or are being collected
+  std::exception_ptr lost_;  // the window could not be filled again
+  bool shared_ = false;      // the second thread takes part in the batch
+  bool sleeps_ = false;      // it waits for work
+  bool stop_ = false;
+  std::condition_variable work_;
+  std::thread thread_;  // since the first batch in which it takes part
+};
+
+}  // namespace cu264::encoder::cuda

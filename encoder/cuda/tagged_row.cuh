@@ -1,0 +1,39 @@
+// What pairs of warps leave for the macroblock row below: a BottomRow each of whose words comes with a tag.
+// A word and its tag are stored at once, so the row below waits for the words themselves, without a fence and
+// without a second read behind a flag.
+#pragma once
+
+#include <cstdint>
+#include <cuda/atomic>
+
+#include "encoder/cuda/macroblock.cuh"
+
+namespace cu264::encoder::cuda {
+
+// All zeros until it is published.
+struct alignas(16) TaggedRow {
+  std::uint64_t words[kBottomRowWords + 1];  // the last one is not used
+};
+
+inline constexpr std::uint64_t kPublishedTag = std::uint64_t{1} << 32;
+
+using TaggedWord = ::cuda::atomic_ref<std::uint64_t, ::cuda::thread_scope_device>;
+
+template <bool kRd>
+__device__ void publish_tagged(WarpState<kRd>& s, TaggedRow& row, const LaneIndices& lane) {
+  const std::uint64_t word = kPublishedTag | bottom_row_word(s, lane);
+  if (lane.lane < kBottomRowWords) {
+    TaggedWord(row.words[lane.lane]).store(word, ::cuda::memory_order_relaxed);
+  }
+}
+
+// Waits until the row is published, and returns the lane's word of it. The warps of that row hold an earlier
+// ticket, so they are already running.
+__device__ inline std::uint32_t wait_for_tagged(TaggedRow& row, const LaneIndices& lane) {
+  const TaggedWord own(row.words[min(lane.lane, kBottomRowWords - 1)]);
+  std::uint64_t word = own.load(::cuda::memory_order_relaxed);
+  while (!__all_sync(kWarp, word >= kPublishedTag)) word = own.load(::cuda::memory_order_relaxed);
+  return static_cast<std::uint32_t>(word);
+}
+
+}  // namespace cu264::encoder::cuda

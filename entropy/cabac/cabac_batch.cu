@@ -1,0 +1,90 @@
+// Lays out the memory of CABAC's stages and launches them in order.
+#include "entropy/cabac/cabac_batch.h"
+
+#include <algorithm>
+
+#include "common/cuda/arena.h"
+#include "entropy/cabac/binarise.h"
+#include "entropy/cabac/code_strings.h"
+#include "entropy/cabac/string_layout.h"
+#include "entropy/pack/pack_strings.h"
+
+namespace cu264::entropy {
+namespace {
+
+// A batch's own memory. The coded stream overwrites the items, which are no longer needed by then.
+struct Work {
+  std::uint8_t* stream;
+  std::uint16_t* items;
+  std::uint32_t* strings;
+  StringRecord* records;
+  void* pack_scratch;
+};
+
+std::size_t stream_bytes(int pictures, int mb_width, int mb_height, int slices) {
+  return static_cast<std::size_t>(pictures) * max_packed_string_bytes(mb_width, mb_height, slices);
+}
+
+Work carve(Arena& arena, int pictures, int mb_width, int mb_height, int slices) {
+  const StringLayout layout = string_layout(pictures, mb_width, mb_height, slices);
+  Work work;
+  work.stream = arena.take(std::max(layout.all_items() * sizeof(std::uint16_t),
+                                    stream_bytes(pictures, mb_width, mb_height, slices)));
+  work.items = reinterpret_cast<std::uint16_t*>(work.stream);
+  work.strings = arena.take<std::uint32_t>(layout.all_words());
+  work.records = arena.take<StringRecord>(layout.slice_count());
+  work.pack_scratch = arena.take(string_pack_scratch_bytes(pictures, mb_width, mb_height, slices));
+  return work;
+}
+
+Work carve(const core::BatchView& batch, void* memory) {
+  Arena arena(memory);
+  return carve(arena, batch.pictures, batch.mb_width, batch.mb_height, batch.slices);
+}
+
+BinariseScratch carve_scratch(Arena& arena, int pictures, int mb_width, int mb_height) {
+  const std::size_t mbs = static_cast<std::size_t>(pictures) * mb_width * mb_height;
+  BinariseScratch scratch;
+  scratch.counts = arena.take<std::uint32_t>(mbs);
+  scratch.begins = arena.take<std::uint32_t>(mbs);
+  return scratch;
+}
+
+}  // namespace
+
+std::size_t cabac_scratch_bytes(int pictures, int mb_width, int mb_height) {
+  Arena arena(nullptr);
+  carve_scratch(arena, pictures, mb_width, mb_height);
+  return arena.bytes();
+}
+
+std::size_t cabac_work_bytes(int pictures, int mb_width, int mb_height, int slices) {
+  Arena arena(nullptr);
+  carve(arena, pictures, mb_width, mb_height, slices);
+  return arena.bytes();
+}
+
+CabacStream cabac_stream(int pictures, int mb_width, int mb_height, int slices, void* work) {
+  Arena arena(work);
+  return {carve(arena, pictures, mb_width, mb_height, slices).stream,
+          stream_bytes(pictures, mb_width, mb_height, slices)};
+}
+
+void launch_cabac_items(const core::BatchView& batch, const CabacMemory& memory, cudaStream_t stream) {
+  Arena arena(memory.scratch);
+  const BinariseScratch scratch = carve_scratch(arena, batch.pictures, batch.mb_width, batch.mb_height);
+  const Work work = carve(batch, memory.work);
+  launch_binarise(batch, scratch, work.records, work.items, stream);
+  launch_code_long_strings(batch, scratch, work.items, work.records, work.strings, stream);
+}
+
+void launch_cabac_strings(const core::BatchView& batch, const core::SliceHeaderBits* d_headers,
+                          const CabacMemory& memory, PackedPicture* d_pictures, cudaStream_t stream) {
+  const Work work = carve(batch, memory.work);
+  launch_code_strings(batch, work.items, work.records, work.strings, stream);
+  const StringPackMemory pack{work.pack_scratch, work.stream,
+                              stream_bytes(batch.pictures, batch.mb_width, batch.mb_height, batch.slices)};
+  launch_pack_strings(batch, d_headers, work.records, work.strings, pack, d_pictures, stream);
+}
+
+}  // namespace cu264::entropy

@@ -1,0 +1,44 @@
+// The stages `code` and `pack` of CABAC on the GPU (docs/cabac.md). They are cut in two, so that the serial
+// arithmetic coder of a batch runs beside the search of later ones:
+//
+//   launch_cabac_items     on the stream of the search: all that reads what the search has left
+//   launch_cabac_strings   on another stream: the arithmetic coder and the packer
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/device_batch.h"
+#include "core/slice_header.h"
+#include "entropy/pack/pack_batch.h"
+
+namespace cu264::entropy {
+
+// Device memory, aligned to 256. It need not be initialised.
+struct CabacMemory {
+  void* scratch = nullptr;  // cabac_scratch_bytes(): belongs to launch_cabac_items until it ends
+  void* work = nullptr;     // cabac_work_bytes(): belongs to the batch from launch_cabac_items on. The coded
+                            // stream, at cabac_stream(), is valid until the memory is used again
+};
+
+std::size_t cabac_scratch_bytes(int pictures, int mb_width, int mb_height);
+std::size_t cabac_work_bytes(int pictures, int mb_width, int mb_height, int slices);
+
+// Where in CabacMemory::work the coded stream lies, and the most bytes that it may have.
+struct CabacStream {
+  std::uint8_t* bytes;
+  std::size_t capacity;
+};
+CabacStream cabac_stream(int pictures, int mb_width, int mb_height, int slices, void* work);
+
+// Both are asynchronous on `stream` and throw cu264::Error if a launch is refused. Behind the first, the
+// arrays of the batch that the search has written may be overwritten; its parameters, its sources and
+// `d_headers` ([picture][slice], without cabac_alignment_one_bit) are read by the second too. PackedPicture
+// tells all bits of the slices as residual_bits.
+void launch_cabac_items(const core::BatchView& batch, const CabacMemory& memory, cudaStream_t stream);
+void launch_cabac_strings(const core::BatchView& batch, const core::SliceHeaderBits* d_headers,
+                          const CabacMemory& memory, PackedPicture* d_pictures, cudaStream_t stream);
+
+}  // namespace cu264::entropy

@@ -1,0 +1,263 @@
+// CABAC on the GPU gives the bytes of the CPU's slice coder and NAL writer.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "common/bitstream/nal_unit.h"
+#include "core/cabac_encoder.h"
+#include "core/mb_syntax.h"
+#include "core/nal.h"
+#include "core/quant.h"
+#include "core/slice_header.h"
+#include "encoder/headers.h"
+#include "entropy/cabac/cabac_slice_coder.h"
+#include "tests/parity/cabac_runner.h"
+#include "tests/parity/coded_pictures.h"
+#include "tests/parity/device_runner.h"
+
+namespace cu264::parity {
+namespace {
+
+using core::SliceHeaderBits;
+using entropy::PackedPicture;
+
+struct Expected {
+  std::vector<std::uint8_t> bytes;
+  entropy::SliceStats stats;
+  std::uint64_t zero_words = 0;
+};
+
+// A batch with the parameters of its pictures, which differ from one to the next.
+struct Batch {
+  Batch(const Shape& batch_shape, std::vector<TestPicture> batch_pictures, int first_qp = 27)
+      : shape(batch_shape), pictures(std::move(batch_pictures)) {
+    const int mb_width = (shape.width + 15) / 16, mb_height = (shape.height + 15) / 16;
+    for (std::size_t i = 0; i < pictures.size(); ++i) {
+      core::PictureParams& picture = params.emplace_back();
+      picture.qp = static_cast<std::uint8_t>((static_cast<std::size_t>(first_qp) + 11 * i) % 52);
+      picture.idr_pic_id = static_cast<std::uint8_t>(i % 3);
+      picture.deblock = i % 3 != 2;
+      for (int slice = 0; slice < shape.slices; ++slice) {
+        const int first_mb = core::slice_first_row(slice, shape.slices, mb_height) * mb_width;
+        headers.push_back(core::slice_header(first_mb, picture));
+      }
+      // The longest header, of 68 bits, which the largest pictures have.
+      core::PictureParams longest;
+      longest.qp = 0, longest.idr_pic_id = 1;
+      if (i % 3 == 1) headers.back() = core::slice_header(0x3ffff, longest);
+    }
+  }
+
+  Shape shape;
+  std::vector<TestPicture> pictures;
+  std::vector<core::PictureParams> params;
+  std::vector<SliceHeaderBits> headers;  // [picture][slice]
+};
+
+// The access unit of the batch's picture number `index`.
+Expected expected(Batch& batch, std::size_t index) {
+  Expected result;
+  const core::CodedPictureView view = batch.pictures[index].coded.view();
+  std::vector<std::uint8_t> rbsp(
+      entropy::max_cabac_slice_rbsp_bytes(static_cast<int>(view.macroblock_count())));
+  std::uint64_t nal_bytes = 0;
+  for (int slice = 0; slice < view.slices; ++slice) {
+    const SliceHeaderBits& header =
+        batch.headers[index * static_cast<std::size_t>(view.slices) + static_cast<std::size_t>(slice)];
+    const std::size_t size = entropy::code_cabac_slice(view, slice, header, batch.params[index].qp,
+                                                       rbsp.data(), rbsp.size(), result.stats);
+    const std::size_t before = result.bytes.size(), prefix = slice == 0 ? 4 : 3;
+    bitstream::append_nal(result.bytes, encoder::kNalRefIdc, bitstream::kNalSliceIdr, {rbsp.data(), size},
+                          slice == 0);
+    nal_bytes += result.bytes.size() - before - prefix;
+  }
+  result.zero_words = core::cabac_zero_words(result.stats.bins, nal_bytes, view.macroblock_count());
+  for (std::uint64_t i = 0; i < result.zero_words; ++i) {
+    result.bytes.insert(result.bytes.end(), {0, 0, core::kEmulationPreventionByte});
+  }
+  return result;
+}
+
+class CabacParity : public testing::Test {
+ protected:
+  void SetUp() override {
+    static const std::string reason = why_no_device();
+    if (!reason.empty()) GTEST_SKIP() << "no usable CUDA device: " << reason;
+  }
+
+  // Three runs are compared: a difference between them would be a race.
+  static void expect_parity(Batch batch, const std::string& what) {
+    std::vector<Expected> wanted;
+    for (std::size_t i = 0; i < batch.pictures.size(); ++i) wanted.push_back(expected(batch, i));
+    const std::vector<PackedBatch> runs =
+        code_cabac_on_device(batch.shape, batch.pictures, batch.params, batch.headers, 3);
+    for (std::size_t run = 0; run < runs.size(); ++run) {
+      std::uint64_t offset = 0;
+      for (std::size_t i = 0; i < wanted.size(); ++i) {
+        const std::string where = what + ", " + std::to_string(batch.shape.width) + "x" +
+                                  std::to_string(batch.shape.height) + ", " +
+                                  std::to_string(batch.shape.slices) + " slices, run " + std::to_string(run) +
+                                  ", picture " + std::to_string(i);
+        ASSERT_NO_FATAL_FAILURE(compare(runs[run], i, offset, wanted[i], where));
+        offset += wanted[i].bytes.size();
+      }
+      ASSERT_EQ(runs[run].stream.size(), offset) << what;
+    }
+  }
+
+  std::mt19937 random_{264};
+
+ private:
+  static void compare(const PackedBatch& run, std::size_t i, std::uint64_t offset, const Expected& wanted,
+                      const std::string& where) {
+    const PackedPicture& packed = run.pictures[i];
+    ASSERT_EQ(packed.failure, 0u) << where;
+    ASSERT_EQ(packed.offset, offset) << where;
+    EXPECT_EQ(packed.header_bits, wanted.stats.header_bits) << where;
+    EXPECT_EQ(packed.residual_bits, wanted.stats.residual_bits) << where;
+    EXPECT_EQ(packed.intra4x4_mbs, wanted.stats.intra4x4_mbs) << where;
+    EXPECT_EQ(packed.intra16x16_mbs, wanted.stats.intra16x16_mbs) << where;
+    EXPECT_EQ(packed.pcm_mbs, wanted.stats.pcm_mbs) << where;
+    const auto first = run.stream.begin() + static_cast<std::ptrdiff_t>(offset);
+    const auto size = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(packed.size, wanted.bytes.size()));
+    const auto differs = std::mismatch(first, first + size, wanted.bytes.begin());
+    ASSERT_EQ(differs.first - first, size)
+        << where << ": first differing byte " << differs.first - first << " of " << wanted.bytes.size()
+        << ": host " << +*differs.second << ", device " << +*differs.first;
+    ASSERT_EQ(packed.size, wanted.bytes.size()) << where;
+  }
+};
+
+std::vector<TestPicture> all_contents(const Shape& shape, int qp, std::mt19937& random) {
+  std::vector<TestPicture> pictures;
+  for (const Content content : {Content::flat, Content::ramp, Content::texture, Content::noise,
+                                Content::half_noise, Content::small_values}) {
+    pictures.push_back(coded_picture(shape, content, qp, random));
+  }
+  return pictures;
+}
+
+TEST_F(CabacParity, SmallPictures) {
+  for (const Shape& shape : {Shape{16, 16, 1}, Shape{18, 34, 1}, Shape{96, 96, 2}, Shape{64, 320, 20}}) {
+    for (const int qp : {0, 20, 27, 51}) {
+      ASSERT_NO_FATAL_FAILURE(
+          expect_parity(Batch(shape, all_contents(shape, qp, random_), qp), "QP " + std::to_string(qp)));
+    }
+  }
+}
+
+TEST_F(CabacParity, CodedPictures) {
+  for (const Shape& shape : {Shape{352, 288, 5}, Shape{352, 288, 1}, Shape{640, 16, 1}}) {
+    for (const int qp : {0, 5, 12, 27, 40, 51}) {
+      ASSERT_NO_FATAL_FAILURE(
+          expect_parity(Batch(shape, all_contents(shape, qp, random_), qp), "QP " + std::to_string(qp)));
+    }
+  }
+}
+
+TEST_F(CabacParity, BatchesOfLargePictures) {
+  for (const int pictures_in_batch : {1, 3}) {
+    for (const int slices : {1, 5, 68}) {
+      const Shape shape{1920, 1088, slices};
+      std::vector<TestPicture> pictures;
+      for (int i = 0; i < pictures_in_batch; ++i) {
+        pictures.push_back(coded_picture(shape, Content::texture, 20 + 7 * i, random_));
+      }
+      ASSERT_NO_FATAL_FAILURE(expect_parity(Batch(shape, pictures), "texture"));
+    }
+  }
+}
+
+// Dense pictures have more items than a window holds.
+TEST_F(CabacParity, InventedPictures) {
+  for (const int density : {0, 3, 30, 120, 256}) {
+    for (const int largest : {1, 2, 40, core::kMaxLevel}) {
+      const Shape shape{336, 208, 1 + static_cast<int>(random_() % 13)};
+      std::vector<TestPicture> pictures;
+      for (int i = 0; i < 6; ++i) pictures.push_back(invented_picture(shape, density, largest, random_));
+      ASSERT_NO_FATAL_FAILURE(
+          expect_parity(Batch(shape, pictures),
+                        "density " + std::to_string(density) + " largest " + std::to_string(largest)));
+    }
+  }
+}
+
+// Gives every coefficient of a picture a level, which no macroblock has after the search. `random`: their
+// signs and the last bin of their prefix are drawn.
+void fill_levels(encoder::CpuPicture& coded, std::mt19937* random) {
+  for (std::size_t mb = 0; mb < coded.macroblocks.size(); ++mb) {
+    core::MacroblockRecord& record = coded.macroblocks[mb];
+    record.kind = core::MacroblockKind::intra4x4;
+    record.coded_block_pattern = 47;
+    record.nonzero_blocks = 0x7fffffe;
+    for (int slot = 1; slot < core::kBlocksPerMacroblock; ++slot) {
+      std::int16_t* const levels = coded.levels.data() + mb * core::kLevelsPerMacroblock +
+                                   static_cast<std::size_t>(slot) * core::kLevelsPerBlock;
+      for (int k = 0; k < core::slot_max_num_coeff(record, slot); ++k) {
+        const int bits = random != nullptr ? static_cast<int>((*random)() % 4) : 0;
+        levels[k] = static_cast<std::int16_t>((bits & 1) != 0 ? 14 + bits / 2 : -16 - bits / 2);
+      }
+    }
+  }
+}
+
+// Slices of a batch exceed their windows many times, and others do not.
+TEST_F(CabacParity, SlicesLongerThanTheirWindow) {
+  for (const int slices : {1, 3}) {
+    const Shape shape{64, 48, slices};
+    std::vector<TestPicture> pictures;
+    for (int i = 0; i < 5; ++i) {
+      TestPicture& picture =
+          pictures.emplace_back(invented_picture(shape, i % 2 == 0 ? 40 : 256, 9, random_));
+      if (i == 1) fill_levels(picture.coded, &random_);
+      if (i == 3) sprinkle_pcm(picture, 3, random_);
+    }
+    ASSERT_NO_FATAL_FAILURE(expect_parity(Batch(shape, pictures), "long"));
+  }
+}
+
+// So many bins for so few bytes that pictures end with cabac_zero_words.
+TEST_F(CabacParity, ZeroWords) {
+  for (const int slices : {1, 2}) {
+    const Shape shape{96, 64, slices};
+    std::vector<TestPicture> pictures;
+    for (int i = 0; i < 3; ++i) pictures.push_back(invented_picture(shape, 3, 2, random_));
+    fill_levels(pictures[1].coded, nullptr);
+    Batch batch(shape, pictures);
+    EXPECT_EQ(expected(batch, 0).zero_words, 0u);
+    EXPECT_GT(expected(batch, 1).zero_words, 0u);
+    ASSERT_NO_FATAL_FAILURE(expect_parity(batch, "zero words"));
+  }
+}
+
+TEST_F(CabacParity, PcmAmongOthersAndAlone) {
+  for (const PixelFormat format : {PixelFormat::i420, PixelFormat::nv12, PixelFormat::gray8}) {
+    for (const int one_in : {1, 2, 10, 100}) {
+      const Shape shape{173, 105, 1 + static_cast<int>(random_() % 7), format};
+      std::vector<TestPicture> pictures;
+      for (int i = 0; i < 3; ++i) {
+        pictures.push_back(invented_picture(shape, 4 + 20 * i, 9, random_));
+        sprinkle_pcm(pictures.back(), one_in, random_);
+      }
+      ASSERT_NO_FATAL_FAILURE(
+          expect_parity(Batch(shape, pictures), "one I_PCM in " + std::to_string(one_in)));
+    }
+  }
+}
+
+// More slices than warps, so that each lane of a warp has one.
+TEST_F(CabacParity, ManySlices) {
+  const Shape shape{32, 68 * 16, 68};
+  std::vector<TestPicture> pictures;
+  for (int i = 0; i < 5; ++i) pictures.push_back(invented_picture(shape, 2 * i * i, 1 + 3 * i, random_));
+  sprinkle_pcm(pictures.back(), 30, random_);
+  for (std::size_t i = 0; pictures.size() < 70; ++i) pictures.push_back(TestPicture(pictures[i]));
+  ASSERT_NO_FATAL_FAILURE(expect_parity(Batch(shape, pictures), "many slices"));
+}
+
+}  // namespace
+}  // namespace cu264::parity
