@@ -23,6 +23,7 @@ inline constexpr int kLevelsPerMacroblock = kBlocksPerMacroblock * kLevelsPerBlo
 inline constexpr int kTotalCoeffStride = 32;
 
 enum class MacroblockKind : std::uint8_t { intra4x4, intra16x16, pcm, intra8x8 };
+inline constexpr int kMacroblockKinds = 4;
 
 // mb_type I_NxN (table 7-11). Only such macroblocks have modes for each block, and in pictures of this
 // encoder transform_size_8x8_flag is 1 in Intra_8x8 alone.
