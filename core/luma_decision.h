@@ -41,6 +41,9 @@ CU264_HD bool is_better_by_satd(std::uint32_t smaller_blocks, std::uint32_t larg
   return smaller_blocks < (larger_blocks * static_cast<std::uint32_t>(sixteenths) + 15) / 16;
 }
 
+// The CodedBlockPatternChroma with which mb_type of Intra_16x16 is longest.
+inline constexpr int kMostChromaPattern = 2;
+
 // Whether the search for I_NxN is abandoned. One type for both ways to decide, so that a CPU's search is
 // compiled once and in line.
 struct IntraNxNStop {
@@ -74,9 +77,11 @@ struct IntraNxNResult {
 //   rate(), satd_lambda(), rd_lambda(), chroma_pattern()
 //   early_decision()                   where rate and distortion decide
 //   kHasIntra8x8, transform_8x8_mode() whether Intra_8x8 is compiled in, and whether the stream has it
-//   search_intra8x8(stop)              abandons it where stop(cost so far, Intra_16x16's) says so; the
-//                                      latter is by SATD, and may be higher than what rank_intra16x16 finds
-//   search_intra4x4(stop)              the same, and may abandon it where its cost reaches stop.cost_limit
+//   search_intra8x8(stop)              abandons it if stop(its cost, Intra_16x16's) says so, where the latter
+//                                      is by SATD with kMostChromaPattern, because the macroblock's
+//                                      pattern may not be known yet. The cost of some blocks may suffice
+//   search_intra4x4(stop)              the same, with a cost of Intra_16x16 between what rank_intra16x16
+//                                      finds and that; may abandon it where its cost reaches stop.cost_limit
 //   rank_intra16x16(ranks)             by SATD and mode bits, sorted
 //   choose_intra16x16(ranks, to_beat)  core::choose_mode, where rate and distortion decide
 //   take_intra4x4(found, cost)         makes that the macroblock's luma; likewise take_intra8x8
@@ -149,7 +154,7 @@ CU264_FLOW void decide_luma_by_rd(Search& search) {
     const int header_bits = search.rate().i_nxn_header_bits(kind, found.pattern, search.chroma_pattern());
     return found.cost + rd_cost(0, header_bits, search.rd_lambda());
   };
-  const bool is_large = large.kept && !intra_nxn_is_hopeless(early, large.satd_cost, satd);
+  const bool is_large = large.kept;
   bool is_small =
       small.kept && small.cost < stop.cost_limit && !intra_nxn_is_hopeless(early, small.satd_cost, satd);
   std::int64_t cost = is_large ? cost_of(MacroblockKind::intra8x8, large) : kNothingToBeat;

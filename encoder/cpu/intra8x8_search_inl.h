@@ -292,6 +292,8 @@ static inline core::IntraNxNResult search_intra8x8(MacroblockContext& mb, const 
       for (int i = 0; i < tried; ++i) {
         const int mode = core::mode_of_rank(ranks[i]);
         code_intra8x8_block(mb, bx, by, predictions.sample[mode], false, *other);
+        // Some candidates lose by their error alone, without their bits being counted.
+        if (core::intra_nxn_block_cost(other->squared_error, 0, 0, mb.rd_lambda) > best_cost) continue;
         const std::uint32_t cost = cost_of(mode, *other);
         if (!core::precedes(cost, mode, best_cost, chosen)) continue;
         best_cost = cost, chosen = mode;

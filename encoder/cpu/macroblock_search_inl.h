@@ -42,7 +42,7 @@ struct LumaSearch {
   bool transform_8x8_mode() const { return mb.rate.transform_8x8_mode; }
 
   core::IntraNxNResult search_intra8x8(const core::IntraNxNStop& stop) {
-    return encoder::CU264_ISA::search_intra8x8(mb, stop, core::cost_of_rank(ranks[0]), large);
+    return encoder::CU264_ISA::search_intra8x8(mb, stop, highest_intra16x16_cost(), large);
   }
   core::IntraNxNResult search_intra4x4(const core::IntraNxNStop& stop) {
     return encoder::CU264_ISA::search_intra4x4(mb, stop, core::cost_of_rank(ranks[0]), best);
@@ -65,6 +65,18 @@ struct LumaSearch {
   void take_intra16x16(const core::ModeChoice& choice) {
     best = *chosen;
     best.cost = choice.cost;
+  }
+  // The cost by SATD with core::kMostChromaPattern.
+  std::uint32_t highest_intra16x16_cost() const {
+    std::uint32_t least = UINT32_MAX;
+    for (const core::SatdRank rank : ranks) {
+      if (rank == core::kNoRank) continue;
+      const int mode = core::mode_of_rank(rank);
+      const int more = rate().intra16x16_header_bits(mode, 0, core::kMostChromaPattern) -
+                       rate().intra16x16_header_bits(mode, 0, pattern);
+      least = std::min(least, core::cost_of_rank(rank) + static_cast<std::uint32_t>(satd_lambda() * more));
+    }
+    return least;
   }
   void code_intra16x16(int mode) {
     Intra16x16Trial trial = quantise_intra16x16(mb, mode, predictions[mode], pattern, false, best);
