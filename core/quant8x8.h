@@ -48,11 +48,13 @@ struct Quantiser8x8 {
   int qp_per = 0;                             // QP / 6
 };
 
+inline constexpr int kShift8x8 = 16;  // Quantiser8x8::shift at QP 0 to 5; one more with every six QPs
+
 CU264_HD Quantiser8x8 make_quantiser8x8(int qp) {
   constexpr int kFlatWeight = 16;  // Flat_8x8_16
   Quantiser8x8 q;
   q.qp_per = qp / 6;
-  q.shift = 16 + q.qp_per;
+  q.shift = kShift8x8 + q.qp_per;
   q.rounding = level_rounding(q.shift);
   for (int i = 0; i < kPositionClasses8x8; ++i) {
     q.multiplier[i] = quant_multiplier8x8(qp, i);

@@ -29,15 +29,6 @@ Error built_without_cuda() {
 }
 #endif
 
-#if defined(CU264_WITH_CUDA)
-// The CUDA backend has no kernels for the 8x8 transform.
-void refuse_high(const StageParams& params) {
-  if (!params.transform_8x8_mode) return;
-  throw Error(ErrorCode::device_unavailable, "the cuda backend does not have the 8x8 transform",
-              "use the cpu backend, or another profile");
-}
-#endif
-
 // Puts rate control in front of a backend, if the pictures come with it.
 template <class Opened>
 void add_control(Opened& opened, const StageParams& params, encoder::ControlledBackend::MakeAnalyser analyser,
@@ -72,7 +63,6 @@ StageParams with_controlled_batch(StageParams params, const std::vector<int>& de
 
 OpenedBackend open_cuda([[maybe_unused]] const Config& config, [[maybe_unused]] const StageParams& params) {
 #if defined(CU264_WITH_CUDA)
-  refuse_high(params);
   const std::vector<int> devices = devices_of(config);
   OpenedBackend opened;
   opened.name = "cuda";
@@ -180,7 +170,6 @@ LaneBackend open_lane([[maybe_unused]] const LaneChoice& choice, StageParams par
   params.sleeps = true;
 #if defined(CU264_WITH_CUDA)
   if (choice.name == "cuda") {
-    refuse_high(params);
     const int best = cuda::choose_batch(params, {device});
     lane.batch = params.batch != 0 ? params.batch : std::max(1, best / side_by_side);
     if (params.controls_rate) lane.batch = controlled_batch(lane.batch, 1);
@@ -205,9 +194,8 @@ MemoryRequirement memory_required(const Config& config) {
   encoder::validate(config);
 #if defined(CU264_WITH_CUDA)
   const std::vector<int> devices = devices_of(config);
-  const StageParams params = encoder::stage_params(config);
-  refuse_high(params);
-  return encoder::cuda::memory_required(with_controlled_batch(params, devices), devices);
+  return encoder::cuda::memory_required(with_controlled_batch(encoder::stage_params(config), devices),
+                                        devices);
 #else
   throw built_without_cuda();
 #endif
