@@ -159,9 +159,8 @@ __device__ void code_block8x8(Coder8x8<kRd>& coder, const Block8x8& b, int mode)
 
 // Does so with the best of the candidates by rate and distortion. `rank` is what rank_modes8x8 returns.
 template <class Rate>
-__device__ Chosen8x8 choose_mode8x8(Coder8x8<true>& coder, const SearchConstants& constants,
-                                    const LaneIndices& lane, const Rate& rate, const Block8x8& b,
-                                    core::SatdRank rank) {
+__device__ Chosen8x8 choose_mode8x8(Coder8x8<true>& coder, const SearchConstants& constants, const Rate& rate,
+                                    const Block8x8& b, core::SatdRank rank) {
   Chosen8x8 best{core::kIntra8x8Modes, UINT32_MAX};
   const unsigned least_cost = core::cost_of_rank(warp_min(rank));
 #pragma unroll 1
@@ -260,7 +259,7 @@ __device__ core::IntraNxNResult search_intra8x8(WarpState<kRd>& s, const SearchC
     }
     Chosen8x8 chosen{core::mode_of_rank(best), 0};
     if constexpr (kRd) {
-      chosen = choose_mode8x8(coder, constants, lane, rate, b, rank);
+      chosen = choose_mode8x8(coder, constants, rate, b, rank);
       if constexpr (kRdoq) {
         const int bits = quantise_by_rdoq(coder, lane, rate, b, chosen.mode);
         const Column8x8 column = coder.reconstruct_stored(b, chosen.mode);
