@@ -18,6 +18,8 @@ class DeviceArray {
   }
   explicit DeviceArray(const std::vector<T>& values) : DeviceArray(values.size()) {
     check_cuda(cudaMemcpy(d_data_, values.data(), count_ * sizeof(T), cudaMemcpyHostToDevice), "upload");
+    // A copy from pageable memory may end after it returns, and not all streams wait for the default one.
+    check_cuda(cudaStreamSynchronize(nullptr), "upload");
   }
   ~DeviceArray() { cudaFree(d_data_); }
   DeviceArray(const DeviceArray&) = delete;

@@ -34,7 +34,11 @@ struct Group {
 // Memory that is used again, in the order of the analyser's stream.
 class Pool {
  public:
-  Pool(int device, std::size_t frame_bytes) : device_(device), frame_bytes_(frame_bytes) {}
+  // `together`: the pictures of a group.
+  Pool(int device, std::size_t frame_bytes, int together)
+      : device_(device),
+        frame_bytes_(frame_bytes),
+        result_bytes_(static_cast<std::size_t>(together) * sizeof(core::PictureMeasure)) {}
   ~Pool() {
     // No work may use the memory any more. If the device is lost, its memory is too.
     const DeviceGuard guard(device_);
@@ -70,16 +74,24 @@ class Pool {
   }
 
  private:
+  // Groups share pieces of memory, which are larger than what one needs.
   void make_group() {
-    results_.push_back(take_pinned(MeasureInput::kMostPictures * sizeof(core::PictureMeasure)));
+    if (unused_bytes_ < result_bytes_) {
+      results_.push_back(take_pinned(result_bytes_));
+      unused_bytes_ = results_.back().bytes();
+    }
+    std::uint8_t* const unused = results_.back().get() + results_.back().bytes() - unused_bytes_;
     groups_.push_back(std::make_unique<Group>());
-    groups_.back()->results = reinterpret_cast<core::PictureMeasure*>(results_.back().get());
+    groups_.back()->results = reinterpret_cast<core::PictureMeasure*>(unused);
+    unused_bytes_ -= result_bytes_;
   }
 
   const int device_;
   const std::size_t frame_bytes_;
+  const std::size_t result_bytes_;  // of a group
   std::mutex mutex_;
   std::vector<CachedMemory> results_;
+  std::size_t unused_bytes_ = 0;  // at the end of the last piece
   std::vector<std::unique_ptr<Group>> groups_;
   std::vector<CachedMemory> planes_;
 };
@@ -139,7 +151,7 @@ class DeviceAnalyser final : public Analyser {
         sums_(take_device(kSumsBytes, device)),
         uploader_(params, rgb_.get(), device, true),
         holder_(make_device_frame_holder(device)),
-        pool_(std::make_shared<Pool>(device, frame_bytes())) {
+        pool_(std::make_shared<Pool>(device, frame_bytes(), together_)) {
     check_cuda(cudaMemsetAsync(sums_.get(), 0, kSumsBytes, uploader_.stream().get()),
                "clearing device memory");
   }

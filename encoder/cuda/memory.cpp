@@ -244,7 +244,8 @@ MemoryRequirement memory_required(const StageParams& params, const std::vector<i
   const std::size_t uploads = piece_bytes(kUploadBuffers * upload_bytes(params));
   if (const std::size_t frames = held_frames(params, required.batch, devices.size() * backends)) {
     // The analyser is on the first device. Frames for several devices stay on the host besides.
-    required.device += frames * piece_bytes(staged_bytes(params)) + piece_bytes(sizeof(MeasureSums));
+    required.device += frames * piece_bytes(staged_bytes(params)) +
+                       piece_bytes(MeasureInput::kMostPictures * sizeof(MeasureSums));
     if (converts(params)) required.device += piece_bytes(upload_bytes(params));
     required.pinned += piece_bytes(frames * sizeof(core::PictureMeasure));
     required.pinned += devices.size() > 1 ? frames * piece_bytes(upload_bytes(params)) : uploads;

@@ -3,7 +3,6 @@ import os
 import pty
 import signal
 import subprocess
-import time
 import unittest
 
 from support import CU264, TIMEOUT, CommandTest, main, pseudo_terminal_error, video_stream
@@ -83,16 +82,6 @@ class Overwriting(CommandTest):
         self.refuse(4, "name too long|File name too long", self.input, output="n" * 252 + ".mp4")
 
 
-def wait_until_it_reads(process):
-    """Returns when the process sleeps in the kernel; a signal that comes earlier would be taken before the read."""
-    until = time.monotonic() + TIMEOUT
-    while time.monotonic() < until:
-        with open(f"/proc/{process}/stat") as file:
-            if file.read().rpartition(")")[2].split()[0] == "S":
-                return
-        time.sleep(0.01)
-
-
 @unittest.skipIf(pseudo_terminal_error(), f"no pseudo-terminal here: {pseudo_terminal_error()}")
 class Asking(CommandTest):
     @classmethod
@@ -138,7 +127,6 @@ class Asking(CommandTest):
                 said = b""
                 while not said.endswith(b"[y/N] "):
                     said += os.read(master, 1024)
-                wait_until_it_reads(child)
                 os.write(master, interrupt) if isinstance(interrupt, bytes) else os.kill(child, interrupt)
                 status = os.waitpid(child, 0)[1]
                 os.close(master)

@@ -6,12 +6,14 @@
 #include <chrono>
 #include <cstdint>
 #include <random>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "common/cuda/handles.h"
 #include "encoder/cuda/packet_copies.h"
 #include "support/device_array.cuh"
+#include "tests/parity/device_runner.h"
 
 namespace cu264::encoder::cuda {
 namespace {
@@ -24,6 +26,14 @@ constexpr std::size_t kWindowBytes = 1 << 17;
 struct Coded {
   std::vector<entropy::PackedPicture> pictures;
   Bytes stream;
+};
+
+class PacketCopiesParity : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string reason = parity::why_no_device();
+    if (!reason.empty()) GTEST_SKIP() << "no usable CUDA device: " << reason;
+  }
 };
 
 // One picture in eight failed, and one in ten does not fit the window.
@@ -59,7 +69,7 @@ void expect_copies(const Coded& coded, bool ahead, bool slow, PacketCopies& copi
   }
 }
 
-TEST(PacketCopies, AreWhatIsInTheStream) {
+TEST_F(PacketCopiesParity, AreWhatIsInTheStream) {
   constexpr int kMost = 40;
   std::mt19937 random(7);
   const PinnedAllocation pinned = allocate_pinned(kWindowBytes);
@@ -80,7 +90,7 @@ TEST(PacketCopies, AreWhatIsInTheStream) {
 }
 
 // The owner of a batch may give it up before all of it was collected.
-TEST(PacketCopies, EndAtAnyTime) {
+TEST_F(PacketCopiesParity, EndAtAnyTime) {
   std::mt19937 random(8);
   const Coded coded = coded_batch(30, 200000, random);
   const DeviceArray<std::uint8_t> d_stream(coded.stream);
