@@ -26,6 +26,10 @@ io::MuxerOptions muxer_options(const EncodeOptions& options, const EncoderInfo& 
   return muxer;
 }
 
+const char* name_of(Profile profile) {
+  return profile == Profile::baseline ? "baseline" : profile == Profile::main ? "main" : "high";
+}
+
 const char* name_of(Preset preset) {
   switch (preset) {
     case Preset::fast:
@@ -72,7 +76,7 @@ EncodeOutputs::EncodeOutputs(const EncodeOptions& options, const Config& config,
 void EncodeOutputs::begin_statistics(const Config& config) {
   io::Json settings = {{"qp", config.qp},
                        {"preset", name_of(config.preset)},
-                       {"profile", config.profile == Profile::baseline ? "baseline" : "main"},
+                       {"profile", name_of(config.profile)},
                        {"cabac", config.profile != Profile::baseline && !config.cavlc},
                        {"slices", config.slices},
                        {"deblock", config.deblock},

@@ -36,6 +36,7 @@ void EncodeTotals::add(const Packet& packet, const PictureMeasures& measures, do
   coded_again_ += packet.stats.codings > 1;
   seconds_ += duration_seconds;
   intra4x4_mbs_ += packet.stats.intra4x4_mbs;
+  intra8x8_mbs_ += packet.stats.intra8x8_mbs;
   intra16x16_mbs_ += packet.stats.intra16x16_mbs;
   pcm_mbs_ += packet.stats.pcm_mbs;
   header_bits_ += packet.stats.header_bits;
@@ -84,6 +85,7 @@ io::Json EncodeTotals::json(double elapsed_seconds) const {
                      {"coded_again", coded_again_},
                      {"dropped", dropped_},
                      {"intra4x4_mbs", intra4x4_mbs_},
+                     {"intra8x8_mbs", intra8x8_mbs_},
                      {"intra16x16_mbs", intra16x16_mbs_},
                      {"pcm_mbs", pcm_mbs_},
                      {"header_bits", header_bits_},
@@ -104,6 +106,7 @@ io::Json picture_json(const Packet& packet, const PictureMeasures& measures) {
                   {"mean_qp", packet.stats.mean_qp},
                   {"codings", packet.stats.codings},
                   {"intra4x4_mbs", packet.stats.intra4x4_mbs},
+                  {"intra8x8_mbs", packet.stats.intra8x8_mbs},
                   {"intra16x16_mbs", packet.stats.intra16x16_mbs},
                   {"pcm_mbs", packet.stats.pcm_mbs},
                   {"header_bits", packet.stats.header_bits},

@@ -40,7 +40,7 @@ class EncodeTotals {
   double qp_sum_ = 0;
   std::uint64_t bytes_ = 0;
   double seconds_ = 0;
-  std::uint64_t intra4x4_mbs_ = 0, intra16x16_mbs_ = 0, pcm_mbs_ = 0;
+  std::uint64_t intra4x4_mbs_ = 0, intra8x8_mbs_ = 0, intra16x16_mbs_ = 0, pcm_mbs_ = 0;
   std::uint64_t header_bits_ = 0, residual_bits_ = 0;
   bool has_error_ = false, has_ssim_ = false;
   io::PictureError error_;

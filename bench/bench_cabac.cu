@@ -166,17 +166,29 @@ void report_stages(const std::vector<encoder::CpuPicture>& clip, int qp, Report&
   }
 }
 
+struct Coding {
+  const char* name;
+  Profile profile;
+  bool cavlc;
+};
+
+constexpr Coding kCodings[] = {{"baseline", Profile::baseline, false},
+                               {"main", Profile::main, false},
+                               {"high --cavlc", Profile::high, true},
+                               {"high", Profile::high, false}};
+
 void report_rates(const Clip& clip, bool quick, Report& report) {
   const FramePool pool(clip, MemoryKind::device);
   for (const auto& [preset, name] : kPresets) {
     for (const int slices : {1, 8}) {
-      for (const Profile profile : {Profile::baseline, Profile::main}) {
+      for (const Coding& coding : kCodings) {
         Config config = config_of(clip, preset, 0, slices);
-        config.profile = profile;
+        config.profile = coding.profile;
+        config.cavlc = coding.cavlc;
         const Rate rate = measure_rate(config, pool, quick);
         report.row("whole encode", {{"preset", name},
                                     {"slices", slices},
-                                    {"profile", profile == Profile::main ? "main" : "baseline"},
+                                    {"profile", coding.name},
                                     {"batch", rate.batch},
                                     {"fps", rate.frames_per_second},
                                     {"bytes", rate.bytes}});

@@ -22,9 +22,16 @@ inline constexpr int kLevelsPerMacroblock = kBlocksPerMacroblock * kLevelsPerBlo
 // are zero.
 inline constexpr int kTotalCoeffStride = 32;
 
-enum class MacroblockKind : std::uint8_t { intra4x4, intra16x16, pcm };
+enum class MacroblockKind : std::uint8_t { intra4x4, intra16x16, pcm, intra8x8 };
+inline constexpr int kMacroblockKinds = 4;
 
-// Intra4x4PredMode (H.264 table 8-2)
+// mb_type I_NxN (table 7-11). Only such macroblocks have modes for each block, and in pictures of this
+// encoder transform_size_8x8_flag is 1 in Intra_8x8 alone.
+CU264_HD constexpr bool is_i_nxn(MacroblockKind kind) {
+  return kind == MacroblockKind::intra4x4 || kind == MacroblockKind::intra8x8;
+}
+
+// Intra4x4PredMode (H.264 table 8-2); Intra8x8PredMode has the same values (table 8-3)
 enum Intra4x4Mode : int {
   kIntra4x4Vertical,
   kIntra4x4Horizontal,
@@ -64,9 +71,11 @@ struct alignas(16) MacroblockRecord {
   std::uint8_t coded_block_pattern = 0;  // bits 0..3 CodedBlockPatternLuma, bits 4..5 CodedBlockPatternChroma
   std::uint8_t qp = 0;                   // QP_Y in force, as a decoder derives it
   std::int8_t mb_qp_delta = 0;
-  std::uint8_t reserved[2] = {};
-  std::uint8_t intra4x4_pred_mode[16] =
-      {};                            // by luma4x4BlkIdx; kIntra4x4Dc in the other kinds (H.264 8.3.1.1)
+  bool transform_8x8_mode = false;  // the PPS's flag: then I_NxN has transform_size_8x8_flag
+  std::uint8_t reserved = 0;
+  // By luma4x4BlkIdx; in Intra_8x8 the mode of the 8x8 block that the block is a part of; kIntra4x4Dc in the
+  // other kinds (H.264 8.3.1.1, 8.3.2.1)
+  std::uint8_t intra4x4_pred_mode[16] = {};
   std::uint32_t nonzero_blocks = 0;  // bit s: slot s has a non-zero level
   std::uint32_t reserved2 = 0;
 };
@@ -90,6 +99,29 @@ CU264_HD int luma_block_index(int x, int y) {
 CU264_HD int zigzag_to_raster(int k) {
   static constexpr std::uint8_t table[16] = {0, 1, 4, 8, 5, 2, 3, 6, 9, 12, 13, 10, 7, 11, 14, 15};
   return table[k];
+}
+
+// Raster index (8 * y + x) of the k-th coefficient of the 8x8 zigzag scan of a frame macroblock (H.264 table
+// 8-14).
+CU264_HD constexpr int zigzag8x8_to_raster(int k) {
+  constexpr std::uint8_t table[64] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,
+                                      12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6,  7,  14, 21, 28,
+                                      35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
+                                      58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
+  return table[k];
+}
+
+// The levels of an 8x8 block lie in the slots of its four 4x4 blocks as CAVLC codes them, interleaved
+// (7.3.5.3.2): level k of the scan is level interleaved_level(k) of the 8x8 block's slot
+// interleaved_block(k). So a 4x4 block's level j is level 4 * j + block of the 8x8 block, and a coder that
+// takes an 8x8 block as one of 64 coefficients, as CABAC does, reads level k there. total_coeff and
+// nonzero_blocks are those of the interleaved blocks, which is what CAVLC's nC counts; for CABAC, all four
+// blocks of an 8x8 block count as coded where its bit of coded_block_pattern is set.
+CU264_HD constexpr int interleaved_block(int k) {
+  return k & 3;
+}
+CU264_HD constexpr int interleaved_level(int k) {
+  return k >> 2;
 }
 
 // A slice is a band of whole macroblock rows: slice s of n covers rows [first(s), first(s + 1)).

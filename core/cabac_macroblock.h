@@ -21,21 +21,24 @@ struct CabacNeighbour {
   std::uint8_t coded_block_pattern;  // as in MacroblockRecord
   bool has_other_type;               // mb_type is not I_NxN
   bool has_chroma_mode;              // intra_chroma_pred_mode is not DC
+  bool has_large_transform;          // transform_size_8x8_flag
 };
 
-// coded_block_flag of all slots of a macroblock: bit s for slot s.
+// coded_block_flag of all slots of a macroblock: bit s for slot s. An 8x8 block has no such flag in 4:2:0; to
+// its neighbours it counts as coded, in all of its 4x4 blocks, if coded_block_pattern has it.
 CU264_HD std::uint32_t coded_block_flags(const MacroblockRecord& mb) {
-  return coded_slots(mb) & mb.nonzero_blocks;
+  constexpr std::uint32_t kLuma = 0xffffu << kSlotLuma;
+  return coded_slots(mb) & (mb.nonzero_blocks | (mb.kind == MacroblockKind::intra8x8 ? kLuma : 0));
 }
 
 // `mb` is null where the neighbour is not available in the slice. Such a neighbour counts as having all luma
 // blocks and no chroma in its coded_block_pattern, and all coded_block_flags; I_PCM has everything.
 CU264_HD CabacNeighbour cabac_neighbour(const MacroblockRecord* mb) {
   constexpr std::uint32_t kAllBlocks = (1u << kBlocksPerMacroblock) - 1;
-  if (mb == nullptr) return {kAllBlocks, 0x0f, false, false};
-  if (mb->kind == MacroblockKind::pcm) return {kAllBlocks, 0x2f, true, false};
+  if (mb == nullptr) return {kAllBlocks, 0x0f, false, false, false};
+  if (mb->kind == MacroblockKind::pcm) return {kAllBlocks, 0x2f, true, false, false};
   return {coded_block_flags(*mb), mb->coded_block_pattern, mb->kind == MacroblockKind::intra16x16,
-          mb->intra_chroma_pred_mode != kIntraChromaDc};
+          mb->intra_chroma_pred_mode != kIntraChromaDc, mb->kind == MacroblockKind::intra8x8};
 }
 
 struct CabacNeighbours {
@@ -53,9 +56,9 @@ CU264_HD bool changes_qp(const MacroblockRecord* before) {
 template <class Sink>
 CU264_HD void put_cabac_mb_type(Sink& sink, const MacroblockRecord& mb, const CabacNeighbours& n) {
   const int inc = (n.left.has_other_type ? 1 : 0) + (n.above.has_other_type ? 1 : 0);
-  const bool intra4x4 = mb.kind == MacroblockKind::intra4x4;
-  sink.decision(kCtxMbType + inc, intra4x4 ? 0 : 1);
-  if (intra4x4) return;
+  const bool nxn = is_i_nxn(mb.kind);
+  sink.decision(kCtxMbType + inc, nxn ? 0 : 1);
+  if (nxn) return;
   const bool pcm = mb.kind == MacroblockKind::pcm;
   sink.terminate(pcm ? 1 : 0);
   if (pcm) return;
@@ -114,14 +117,18 @@ CU264_HD void put_cabac_header(Sink& sink, const MacroblockRecord& mb, const Mac
                                const MacroblockRecord* above, const CabacNeighbours& n, bool changed_before) {
   put_cabac_mb_type(sink, mb, n);
   if (mb.kind == MacroblockKind::pcm) return;
-  if (mb.kind == MacroblockKind::intra4x4) {
-    for (int block = 0; block < 16; ++block) {
+  if (has_transform_size_flag(mb)) {
+    const int inc = (n.left.has_large_transform ? 1 : 0) + (n.above.has_large_transform ? 1 : 0);
+    sink.decision(kCtxTransformSize + inc, mb.kind == MacroblockKind::intra8x8 ? 1 : 0);
+  }
+  if (is_i_nxn(mb.kind)) {
+    for (int block = 0; block < 16; block += blocks_of_a_mode(mb.kind)) {
       put_cabac_intra_mode(sink, mb.intra4x4_pred_mode[block],
                            predicted_intra4x4_mode(mb, left, above, block));
     }
   }
   put_cabac_chroma_mode(sink, mb.intra_chroma_pred_mode, n);
-  if (mb.kind == MacroblockKind::intra4x4) put_cabac_pattern(sink, mb.coded_block_pattern, n);
+  if (is_i_nxn(mb.kind)) put_cabac_pattern(sink, mb.coded_block_pattern, n);
   if (has_mb_qp_delta(mb)) put_cabac_qp_delta(sink, mb.mb_qp_delta, changed_before);
 }
 
@@ -136,10 +143,31 @@ CU264_HD int coded_block_flag_inc(int slot, std::uint32_t here, const CabacNeigh
   return static_cast<int>((a >> slots.slot_a) & 1) + 2 * static_cast<int>((b >> slots.slot_b) & 1);
 }
 
-// The block of a slot that is coded (coded_slots). `levels` are those of the slot.
+// The non-zero levels of the 8x8 block whose first slot is `slot`, by position in its scan.
+CU264_HD std::uint64_t nonzero_levels8x8(const MacroblockRecord& mb, int slot, const std::int16_t* levels) {
+  std::uint64_t nonzero = 0;
+  for (int i = 0; i < 4; ++i) {
+    if (((mb.nonzero_blocks >> (slot + i)) & 1) == 0) continue;
+    std::uint64_t bits = level_masks(levels + kLevelsPerBlock * i, kLevelsPerBlock).nonzero;
+    bits = (bits | bits << 24) & 0x000000ff000000ff;  // spreads sixteen bits four apart
+    bits = (bits | bits << 12) & 0x000f000f000f000f;
+    bits = (bits | bits << 6) & 0x0303030303030303;
+    bits = (bits | bits << 3) & 0x1111111111111111;
+    nonzero |= bits << i;
+  }
+  return nonzero;
+}
+
+// The block of a slot that is coded (coded_slots). `levels` are those of the slot. The first slot of an 8x8
+// block stands for all four.
 template <class Sink>
 CU264_HD void put_cabac_slot(Sink& sink, const MacroblockRecord& mb, int slot, const std::int16_t* levels,
                              const CabacNeighbours& n) {
+  if (mb.kind == MacroblockKind::intra8x8 && slot < kSlotChromaDc) {
+    if (((slot - kSlotLuma) & 3) == 0)
+      put_cabac_levels_8x8(sink, levels, nonzero_levels8x8(mb, slot, levels));
+    return;
+  }
   const std::uint32_t flags = coded_block_flags(mb);
   const BlockCategory category = slot_category(mb.kind, slot);
   const bool coded = ((flags >> slot) & 1) != 0;

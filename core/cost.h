@@ -29,6 +29,22 @@ CU264_HD T satd4x4(T (&difference)[16]) {
   return sum;
 }
 
+// The same of an 8x8 difference, halved, so that noise costs as much in an 8x8 block as in its four 4x4
+// blocks.
+CU264_HD int satd8x8(int (&difference)[64]) {
+  for (int i = 0; i < 64; i += 8) {
+    hadamard8_1d(difference[i], difference[i + 1], difference[i + 2], difference[i + 3], difference[i + 4],
+                 difference[i + 5], difference[i + 6], difference[i + 7]);
+  }
+  int sum = 0;
+  for (int i = 0; i < 8; ++i) {
+    hadamard8_1d(difference[i], difference[8 + i], difference[16 + i], difference[24 + i], difference[32 + i],
+                 difference[40 + i], difference[48 + i], difference[56 + i]);
+    for (int k = 0; k < 64; k += 8) sum += absolute(difference[i + k]);
+  }
+  return (sum + 1) >> 1;
+}
+
 // Lambda per bit for SATD as summed above.
 CU264_HD int satd_lambda(int qp) {
   static constexpr std::uint16_t sixth_powers[6] = {128, 144, 161, 181, 203, 228};  // 128 * 2^(i / 6)

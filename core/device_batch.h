@@ -28,6 +28,7 @@ struct BatchView {
   int mb_width = 0;
   int mb_height = 0;
   int slices = 1;
+  bool transform_8x8_mode = false;  // see MacroblockRecord
 
   const SourcePicture* sources = nullptr;   // [picture]
   const PictureParams* params = nullptr;    // [picture]

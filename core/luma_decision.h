@@ -1,9 +1,10 @@
-// The choice between Intra_4x4 and Intra_16x16, and the rules that end the search early. Both backends use
-// the two functions at the end, whose template argument Search does the computation.
+// The choice between Intra_4x4, Intra_8x8 and Intra_16x16, and the rules that end the search early. Both
+// backends use the two functions at the end, whose template argument Search does the computation.
 #pragma once
 
 #include <cstdint>
 
+#include "core/block.h"
 #include "core/candidates.h"
 #include "core/cost.h"
 #include "core/hd.h"
@@ -11,51 +12,60 @@
 
 namespace cu264::core {
 
-// Where rate and distortion decide, the cost of Intra_4x4 by SATD can end the search early. In 16ths of the
-// best Intra_16x16 mode's cost: from `stop` on Intra_4x4 is abandoned, and below `sure` Intra_16x16 is not
-// tried.
+// Where rate and distortion decide, the cost of Intra_4x4 or Intra_8x8 by SATD can end the search early. In
+// 16ths of the best Intra_16x16 mode's cost: from `stop` on it is abandoned, and below `sure` Intra_16x16 is
+// not tried. In 16ths of Intra_8x8's cost: from `stop4x4` on Intra_4x4 is abandoned.
 struct EarlyDecision {
   int stop = 0;
   int sure = 0;
+  int stop4x4 = 0;
 };
 
-// The costs are by SATD and below 2^26. That of Intra_4x4 may cover only the first of its blocks.
-CU264_HD bool intra4x4_is_hopeless(EarlyDecision early, std::uint32_t intra4x4, std::uint32_t intra16x16) {
-  return intra4x4 >= intra16x16 * static_cast<std::uint32_t>(early.stop) / 16;
+// The costs are by SATD and below 2^26. That of I_NxN may cover only the first of its blocks.
+CU264_HD bool intra_nxn_is_hopeless(EarlyDecision early, std::uint32_t intra_nxn, std::uint32_t intra16x16) {
+  return intra_nxn >= intra16x16 * static_cast<std::uint32_t>(early.stop) / 16;
 }
 
-CU264_HD bool intra4x4_is_sure(EarlyDecision early, std::uint32_t intra4x4, std::uint32_t intra16x16) {
-  return 16 * intra4x4 < intra16x16 * static_cast<std::uint32_t>(early.sure);
+CU264_HD bool intra_nxn_is_sure(EarlyDecision early, std::uint32_t intra_nxn, std::uint32_t intra16x16) {
+  return 16 * intra_nxn < intra16x16 * static_cast<std::uint32_t>(early.sure);
 }
 
 // Where SATD decides: Intra_4x4 must come below this share of Intra_16x16's, in 16ths, because SATD does not
-// see what sixteen blocks of levels cost more.
+// see what sixteen blocks of levels cost more; and likewise the other pairs.
 inline constexpr int kBetterIntra4x4 = 15;
+inline constexpr int kBetterIntra8x8 = 15;
+inline constexpr int kBetterIntra4x4Than8x8 = 15;
 
 // The right side does not change from block to block, so a search computes it once.
-CU264_HD bool intra4x4_is_better(std::uint32_t intra4x4, std::uint32_t intra16x16) {
-  return intra4x4 < (intra16x16 * kBetterIntra4x4 + 15) / 16;
+CU264_HD bool is_better_by_satd(std::uint32_t smaller_blocks, std::uint32_t larger_blocks, int sixteenths) {
+  return smaller_blocks < (larger_blocks * static_cast<std::uint32_t>(sixteenths) + 15) / 16;
 }
 
-// Whether the search for Intra_4x4 is abandoned. One type for both ways to decide, so that a CPU's search is
+// The CodedBlockPatternChroma with which mb_type of Intra_16x16 is longest.
+inline constexpr int kMostChromaPattern = 2;
+
+// Whether the search for I_NxN is abandoned. One type for both ways to decide, so that a CPU's search is
 // compiled once and in line.
-struct Intra4x4Stop {
+struct IntraNxNStop {
   bool by_rd = false;
+  int better = kBetterIntra4x4;  // than Intra_16x16, where SATD decides
   EarlyDecision early;
-  CU264_HD_MEMBER bool operator()(std::uint32_t intra4x4, std::uint32_t intra16x16) const {
-    return by_rd ? intra4x4_is_hopeless(early, intra4x4, intra16x16)
-                 : !intra4x4_is_better(intra4x4, intra16x16);
+  std::uint32_t limit = UINT32_MAX;     // of the cost by SATD: from Intra_8x8, if that was kept
+  std::int64_t cost_limit = INT64_MAX;  // the same where rate and distortion decide
+  CU264_HD_MEMBER bool operator()(std::uint32_t intra_nxn, std::uint32_t intra16x16) const {
+    return intra_nxn >= limit || (by_rd ? intra_nxn_is_hopeless(early, intra_nxn, intra16x16)
+                                        : !is_better_by_satd(intra_nxn, intra16x16, better));
   }
 };
 
-// Squared error, mode and levels of one Intra_4x4 block. 32 bits suffice (rd_cost).
-CU264_HD std::uint32_t intra4x4_block_cost(int squared_error, int mode_bits, int block_bits, int rd_lambda) {
+// Squared error, mode and levels of one block of Intra_4x4 or Intra_8x8. 32 bits suffice (rd_cost).
+CU264_HD std::uint32_t intra_nxn_block_cost(int squared_error, int mode_bits, int block_bits, int rd_lambda) {
   return rd_cost<std::uint32_t>(static_cast<std::uint32_t>(squared_error),
                                 static_cast<std::uint32_t>(mode_bits + block_bits), rd_lambda);
 }
 
-// The result of the search for the sixteen modes of Intra_4x4.
-struct Intra4x4Result {
+// The result of the search for the modes of Intra_4x4 or Intra_8x8.
+struct IntraNxNResult {
   bool kept = false;            // not abandoned; else nothing below counts
   std::uint32_t satd_cost = 0;  // modes' bits included
   std::int64_t cost = 0;        // of the blocks, where rate and distortion decide
@@ -66,46 +76,108 @@ struct Intra4x4Result {
 // Search computes:
 //   rate(), satd_lambda(), rd_lambda(), chroma_pattern()
 //   early_decision()                   where rate and distortion decide
-//   search_intra4x4(stop)              abandons it where stop(cost so far, Intra_16x16's) says so; the
-//                                      latter is by SATD, and may be higher than what rank_intra16x16 finds
+//   kHasIntra8x8, transform_8x8_mode() whether Intra_8x8 is compiled in, and whether the stream has it
+//   search_intra8x8(stop)              abandons it if stop(its cost, Intra_16x16's) says so, where the latter
+//                                      is by SATD with kMostChromaPattern, because the macroblock's
+//                                      pattern may not be known yet. The cost of some blocks may suffice
+//   search_intra4x4(stop)              the same, with a cost of Intra_16x16 between what rank_intra16x16
+//                                      finds and that; may abandon it where its cost reaches stop.cost_limit
 //   rank_intra16x16(ranks)             by SATD and mode bits, sorted
 //   choose_intra16x16(ranks, to_beat)  core::choose_mode, where rate and distortion decide
-//   take_intra4x4(found, cost)         makes that the macroblock's luma
+//   take_intra4x4(found, cost)         makes that the macroblock's luma; likewise take_intra8x8
 //   take_intra16x16(choice)            the same, after choose_intra16x16
 //   code_intra16x16(mode)              codes and takes that mode, where SATD decides
+// chroma_pattern() is known when search_intra4x4 has returned.
+
+template <class Search>
+CU264_FLOW std::uint32_t header_cost_by_satd(const Search& search, MacroblockKind kind,
+                                             const IntraNxNResult& found) {
+  return static_cast<std::uint32_t>(
+      search.satd_lambda() * search.rate().i_nxn_header_bits(kind, found.pattern, search.chroma_pattern()));
+}
 
 // `fast`: all by SATD.
 template <class Search>
 CU264_FLOW void decide_luma_by_satd(Search& search) {
-  const Intra4x4Result found = search.search_intra4x4(Intra4x4Stop{});
+  IntraNxNStop stop;
+  IntraNxNResult large;
+  if constexpr (Search::kHasIntra8x8) {
+    if (search.transform_8x8_mode()) {
+      stop.better = kBetterIntra8x8;
+      large = search.search_intra8x8(stop);
+      stop.better = kBetterIntra4x4;
+      if (large.kept) stop.limit = large.satd_cost;
+    }
+  }
+  const IntraNxNResult small = search.search_intra4x4(stop);
   SatdRank ranks[4];
   search.rank_intra16x16(ranks);
-  const int header_bits = search.rate().intra4x4_header_bits(found.pattern, search.chroma_pattern());
-  if (found.kept &&
-      intra4x4_is_better(found.satd_cost + search.satd_lambda() * header_bits, cost_of_rank(ranks[0]))) {
-    search.take_intra4x4(found, 0);
+  const std::uint32_t whole = cost_of_rank(ranks[0]);
+  const std::uint32_t small_cost =
+      small.satd_cost + header_cost_by_satd(search, MacroblockKind::intra4x4, small);
+  const bool small_is_better = small.kept && is_better_by_satd(small_cost, whole, kBetterIntra4x4);
+  if constexpr (Search::kHasIntra8x8) {
+    const std::uint32_t large_cost =
+        large.satd_cost + header_cost_by_satd(search, MacroblockKind::intra8x8, large);
+    if (large.kept && is_better_by_satd(large_cost, whole, kBetterIntra8x8) &&
+        !(small_is_better && is_better_by_satd(small_cost, large_cost, kBetterIntra4x4Than8x8))) {
+      return search.take_intra8x8(large, 0);
+    }
+  }
+  if (small_is_better) {
+    search.take_intra4x4(small, 0);
   } else {
     search.code_intra16x16(mode_of_rank(ranks[0]));
   }
 }
 
-// Intra_4x4 unless SATD speaks for Intra_16x16, then Intra_16x16 unless SATD speaks against it.
+// Intra_4x4 or Intra_8x8 unless SATD speaks for Intra_16x16, then Intra_16x16 unless SATD speaks against it.
 template <class Search>
 CU264_FLOW void decide_luma_by_rd(Search& search) {
   const EarlyDecision early = search.early_decision();
-  const Intra4x4Result found = search.search_intra4x4(Intra4x4Stop{true, early});
+  IntraNxNStop stop;
+  stop.by_rd = true;
+  stop.early = early;
+  IntraNxNResult large;
+  if constexpr (Search::kHasIntra8x8) {
+    if (search.transform_8x8_mode()) large = search.search_intra8x8(stop);
+    if (large.kept) {
+      stop.limit = large.satd_cost * static_cast<std::uint32_t>(early.stop4x4) / 16;
+      stop.cost_limit = large.cost;
+    }
+  }
+  const IntraNxNResult small = search.search_intra4x4(stop);
   SatdRank ranks[4];
   search.rank_intra16x16(ranks);
   const std::uint32_t satd = cost_of_rank(ranks[0]);
-  bool is_intra4x4 = found.kept && !intra4x4_is_hopeless(early, found.satd_cost, satd);
-  const int header_bits = search.rate().intra4x4_header_bits(found.pattern, search.chroma_pattern());
-  const std::int64_t cost = found.cost + rd_cost(0, header_bits, search.rd_lambda());
-  if (!is_intra4x4 || !intra4x4_is_sure(early, found.satd_cost, satd)) {
-    const ModeChoice whole = search.choose_intra16x16(ranks, is_intra4x4 ? cost : kNothingToBeat);
-    is_intra4x4 = is_intra4x4 && cost < whole.cost;
-    if (!is_intra4x4) search.take_intra16x16(whole);
+  const auto cost_of = [&](MacroblockKind kind, const IntraNxNResult& found) {
+    const int header_bits = search.rate().i_nxn_header_bits(kind, found.pattern, search.chroma_pattern());
+    return found.cost + rd_cost(0, header_bits, search.rd_lambda());
+  };
+  const bool is_large = large.kept;
+  bool is_small =
+      small.kept && small.cost < stop.cost_limit && !intra_nxn_is_hopeless(early, small.satd_cost, satd);
+  std::int64_t cost = is_large ? cost_of(MacroblockKind::intra8x8, large) : kNothingToBeat;
+  if (is_small) {
+    const std::int64_t small_cost = cost_of(MacroblockKind::intra4x4, small);
+    is_small = small_cost < cost;
+    if (is_small) cost = small_cost;
   }
-  if (is_intra4x4) search.take_intra4x4(found, cost);
+  bool is_nxn = is_small || is_large;
+  std::uint32_t nxn_satd = small.satd_cost;
+  if (!is_small) {
+    // The bits of sixteen modes outweigh the header; those of four do not, and the header decides about flat
+    // macroblocks.
+    nxn_satd = large.satd_cost + header_cost_by_satd(search, MacroblockKind::intra8x8, large);
+  }
+  if (!is_nxn || !intra_nxn_is_sure(early, nxn_satd, satd)) {
+    const ModeChoice whole = search.choose_intra16x16(ranks, cost);
+    is_nxn = is_nxn && cost < whole.cost;
+    if (!is_nxn) search.take_intra16x16(whole);
+  }
+  if (!is_nxn) return;
+  if (is_small) return search.take_intra4x4(small, cost);
+  if constexpr (Search::kHasIntra8x8) search.take_intra8x8(large, cost);
 }
 
 }  // namespace cu264::core

@@ -14,12 +14,12 @@ inline constexpr int kMbTypePcm = 25;  // table 7-11
 // mb_type of an I slice (table 7-11).
 CU264_HD int mb_type(const MacroblockRecord& mb) {
   if (mb.kind == MacroblockKind::pcm) return kMbTypePcm;
-  if (mb.kind == MacroblockKind::intra4x4) return 0;
+  if (is_i_nxn(mb.kind)) return 0;
   const int luma = mb.coded_block_pattern & 15, chroma = mb.coded_block_pattern >> 4;
   return 1 + mb.intra16x16_pred_mode + 4 * chroma + (luma != 0 ? 12 : 0);
 }
 
-// codeNum of coded_block_pattern for Intra_4x4 prediction (table 9-4).
+// codeNum of coded_block_pattern for Intra_4x4 and Intra_8x8 prediction (table 9-4).
 CU264_HD int intra_pattern_code_num(int coded_block_pattern) {
   static constexpr std::uint8_t table[48] = {3,  29, 30, 17, 31, 18, 37, 8,  32, 38, 19, 9,  20, 10, 11, 2,
                                              16, 33, 34, 21, 35, 22, 39, 4,  36, 40, 23, 5,  24, 6,  7,  1,
@@ -29,12 +29,13 @@ CU264_HD int intra_pattern_code_num(int coded_block_pattern) {
 
 // Whether mb_qp_delta is present (7.3.5).
 CU264_HD bool has_mb_qp_delta(const MacroblockRecord& mb) {
-  return mb.kind == MacroblockKind::intra16x16 ||
-         (mb.kind == MacroblockKind::intra4x4 && mb.coded_block_pattern != 0);
+  return mb.kind == MacroblockKind::intra16x16 || (is_i_nxn(mb.kind) && mb.coded_block_pattern != 0);
 }
 
 // predIntra4x4PredMode of a block of `mb` (8.3.1.1). A neighbour that is not available in this slice is null.
-// Macroblocks of the other kinds hold DC in all sixteen modes, since the clause counts them so.
+// Macroblocks of the other kinds hold DC in all sixteen modes, since the clause counts them so. With the
+// first 4x4 block of an 8x8 block this is predIntra8x8PredMode (8.3.2.1): the neighbours are the same,
+// because the blocks to the left are asked for their first row and those above for their first column.
 CU264_HD int predicted_intra4x4_mode(const MacroblockRecord& mb, const MacroblockRecord* left,
                                      const MacroblockRecord* above, int luma4x4BlkIdx) {
   const int x = luma_block_x(luma4x4BlkIdx), y = luma_block_y(luma4x4BlkIdx);
@@ -54,6 +55,11 @@ CU264_HD int intra4x4_mode_bits(int mode, int predicted) {
   return mode == predicted ? 1 : 4;
 }
 
+// How many 4x4 blocks one prediction mode is for.
+CU264_HD int blocks_of_a_mode(MacroblockKind kind) {
+  return kind == MacroblockKind::intra8x8 ? 4 : 1;
+}
+
 template <class Sink>
 CU264_HD void put_intra4x4_mode(Sink& sink, int mode, int predicted) {
   if (mode == predicted) {
@@ -63,11 +69,23 @@ CU264_HD void put_intra4x4_mode(Sink& sink, int mode, int predicted) {
   }
 }
 
-// Bits of mb_type, coded_block_pattern and mb_qp_delta: the macroblock without modes and residual.
+// Whether transform_size_8x8_flag is present (7.3.5).
+CU264_HD bool has_transform_size_flag(const MacroblockRecord& mb) {
+  return mb.transform_8x8_mode && is_i_nxn(mb.kind);
+}
+
+template <class Sink>
+CU264_HD void put_transform_size_flag(Sink& sink, const MacroblockRecord& mb) {
+  if (has_transform_size_flag(mb)) sink.put(mb.kind == MacroblockKind::intra8x8 ? 1 : 0, 1);
+}
+
+// Bits of mb_type, transform_size_8x8_flag, coded_block_pattern and mb_qp_delta: the macroblock without modes
+// and residual.
 CU264_HD int mb_type_and_pattern_bits(const MacroblockRecord& mb) {
   int bits = ue_length(static_cast<std::uint32_t>(mb_type(mb)));
-  if (mb.kind == MacroblockKind::intra4x4) {
-    bits += ue_length(static_cast<std::uint32_t>(intra_pattern_code_num(mb.coded_block_pattern)));
+  if (is_i_nxn(mb.kind)) {
+    bits += has_transform_size_flag(mb) +
+            ue_length(static_cast<std::uint32_t>(intra_pattern_code_num(mb.coded_block_pattern)));
   }
   return bits + (has_mb_qp_delta(mb) ? se_length(mb.mb_qp_delta) : 0);
 }
@@ -77,7 +95,7 @@ template <class Sink>
 CU264_HD void put_macroblock_header_end(Sink& sink, const MacroblockRecord& mb) {
   if (mb.kind == MacroblockKind::pcm) return;
   put_ue(sink, mb.intra_chroma_pred_mode);
-  if (mb.kind == MacroblockKind::intra4x4) {
+  if (is_i_nxn(mb.kind)) {
     put_ue(sink, static_cast<std::uint32_t>(intra_pattern_code_num(mb.coded_block_pattern)));
   }
   if (has_mb_qp_delta(mb)) put_se(sink, mb.mb_qp_delta);
@@ -88,8 +106,9 @@ template <class Sink>
 CU264_HD void put_macroblock_header(Sink& sink, const MacroblockRecord& mb, const MacroblockRecord* left,
                                     const MacroblockRecord* above) {
   put_ue(sink, static_cast<std::uint32_t>(mb_type(mb)));
-  if (mb.kind == MacroblockKind::intra4x4) {
-    for (int block = 0; block < 16; ++block) {
+  put_transform_size_flag(sink, mb);
+  if (is_i_nxn(mb.kind)) {
+    for (int block = 0; block < 16; block += blocks_of_a_mode(mb.kind)) {
       put_intra4x4_mode(sink, mb.intra4x4_pred_mode[block], predicted_intra4x4_mode(mb, left, above, block));
     }
   }

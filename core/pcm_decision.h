@@ -24,7 +24,8 @@ inline constexpr int kMostHeaderBits = 100;
 // bits (28 for itself, 11 for its run), and each block's coeff_token at most 16.
 inline constexpr int kSurelyBelowPcm = 64;
 
-// Only DC levels reach kMaxLevel. Those of luma, the sum of 256 differences of 255, do so up to this QP.
+// Only DC levels and those of 8x8 blocks reach kMaxLevel. The DC levels of luma, the sum of 256 differences
+// of 255, do so up to this QP, the others up to lower ones.
 inline constexpr int kLastClippingQp = 9;
 
 CU264_HD bool is_clipped(int level) {
@@ -51,14 +52,16 @@ CU264_FLOW int slot_bits(const Rate& rate, const MacroblockRecord& mb, int slot,
 // Search computes:
 //   rate(), rd_lambda(), qp()
 //   by_rd()                   whether rate and distortion decide; then cost() is the macroblock's
-//   dc_is_clipped()           whether is_clipped() holds for a DC level of Intra_16x16 or chroma
-// count_levels(), sum_of_magnitudes() of all non-zero levels, or upper bounds of these
+//   any_is_clipped()          whether is_clipped() holds for a DC level of Intra_16x16 or chroma, or a level
+//   of
+//                             Intra_8x8
+//   count_levels(), sum_of_magnitudes() of all non-zero levels, or upper bounds of these
 //   macroblock_bits()         the exact size of macroblock_layer
 template <class Search>
 CU264_FLOW bool pcm_is_better(Search&& search) {
   if (search.by_rd()) {
     if (rd_cost(0, kPcmBits, search.rd_lambda()) < search.cost()) return true;
-  } else if (search.qp() <= kLastClippingQp && search.dc_is_clipped()) {
+  } else if (search.qp() <= kLastClippingQp && search.any_is_clipped()) {
     // A clipped level leaves its block far from the source, which the SATD of predictions does not show.
     return true;
   }

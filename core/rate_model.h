@@ -34,6 +34,8 @@ CU264_HD constexpr BlockCategory slot_category(MacroblockKind kind, int slot) {
 }
 
 struct CavlcRate {
+  bool transform_8x8_mode = false;  // MacroblockRecord::transform_8x8_mode
+
   // ---- residual blocks; `nC` is the context that block_context() derives
 
   // The context from total_coeff of the blocks to the left and above; a count is negative where the block is
@@ -59,9 +61,11 @@ struct CavlcRate {
 
   // ---- headers: mb_type, coded_block_pattern and mb_qp_delta
 
-  CU264_HD_MEMBER int intra4x4_header_bits(int luma_pattern, int chroma_pattern) const {
+  // kind: intra4x4 or intra8x8.
+  CU264_HD_MEMBER int i_nxn_header_bits(MacroblockKind kind, int luma_pattern, int chroma_pattern) const {
     MacroblockRecord record;
-    record.kind = MacroblockKind::intra4x4;
+    record.kind = kind;
+    record.transform_8x8_mode = transform_8x8_mode;
     record.coded_block_pattern = static_cast<std::uint8_t>(luma_pattern | (chroma_pattern << 4));
     return mb_type_and_pattern_bits(record);
   }
@@ -81,8 +85,7 @@ struct CavlcRate {
 
   // ---- the whole macroblock_layer
 
-  // The macroblock without its residual. mode_bits: the bits of the sixteen Intra_4x4 modes; 0 for the other
-  // kinds.
+  // The macroblock without its residual. mode_bits: the bits of all modes of I_NxN; 0 for the other kinds.
   CU264_HD_MEMBER int macroblock_header_bits(const MacroblockRecord& mb, int mode_bits) const {
     return mb_type_and_pattern_bits(mb) + mode_bits + chroma_mode_bits(mb.intra_chroma_pred_mode);
   }

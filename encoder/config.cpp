@@ -38,6 +38,10 @@ bool uses_cabac(const Config& config) {
   return config.profile != Profile::baseline && !config.cavlc;
 }
 
+bool uses_transform_8x8(const Config& config) {
+  return config.profile == Profile::high;
+}
+
 AdaptiveQuantisation coded_aq(const Config& config) {
   if (config.aq != AdaptiveQuantisation::automatic) return config.aq;
   const bool wanted = (config.crf || config.bitrate > 0) && config.edge_guided == 0;

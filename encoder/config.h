@@ -43,6 +43,9 @@ Colour coded_colour(const Config& config);
 // Whether slices are coded with CABAC.
 bool uses_cabac(const Config& config);
 
+// Whether macroblocks may have the 8x8 transform.
+bool uses_transform_8x8(const Config& config);
+
 // Config::aq with `automatic` resolved.
 AdaptiveQuantisation coded_aq(const Config& config);
 

@@ -29,6 +29,7 @@ struct CpuPicture {
   int mb_width = 0;
   int mb_height = 0;
   int slices = 1;
+  bool transform_8x8_mode = false;
   Plane source[3];          // Y, Cb, Cr of the input, padded to whole macroblocks by replication
   Plane reconstruction[3];  // unfiltered until deblock_picture runs
   std::vector<core::MacroblockRecord> macroblocks;

@@ -45,20 +45,20 @@ void filter_edge(std::uint8_t* q0, std::ptrdiff_t across, const EdgeThresholds& 
 }
 
 // Filters the edges of one direction in a macroblock: with `outer` the edge that it shares with its neighbour
-// (bS 4), with `inner` the others (bS 3). Edges are four samples apart, in chroma too, whose 8x8 blocks have
-// 4x4 transforms.
+// (bS 4), with `inner` the others (bS 3), which are `distance` samples apart.
 template <int kSize, bool kChroma>
 void filter_edges(std::uint8_t* first, std::ptrdiff_t across, const EdgeThresholds& outer,
-                  const EdgeThresholds& inner) {
+                  const EdgeThresholds& inner, int distance) {
   if (outer.active()) filter_edge<kSize, kChroma, true>(first, across, outer);
   if (!inner.active()) return;
-  for (int offset = 4; offset < kSize; offset += 4) {
+  for (int offset = distance; offset < kSize; offset += distance) {
     filter_edge<kSize, kChroma, false>(first + offset * across, across, inner);
   }
 }
 
 struct MacroblockEdges {
   EdgeThresholds left, top, inner;  // left and top are inactive at the picture's border
+  int distance = 4;                 // of inner edges, which lie between transform blocks
 };
 
 // One plane of one macroblock: vertical edges from left to right, then horizontal ones from top to bottom
@@ -73,13 +73,13 @@ void filter_macroblock(std::uint8_t* samples, std::ptrdiff_t pitch, const Macrob
       const std::uint8_t* row = samples + y * pitch;
       for (int x = first; x < kBefore + kSize; ++x) turned[x][y] = row[x - kBefore];
     }
-    filter_edges<kSize, kChroma>(turned[kBefore], kSize, edges.left, edges.inner);
+    filter_edges<kSize, kChroma>(turned[kBefore], kSize, edges.left, edges.inner, edges.distance);
     for (int y = 0; y < kSize; ++y) {
       std::uint8_t* row = samples + y * pitch;
       for (int x = first; x < kBefore + kSize; ++x) row[x - kBefore] = turned[x][y];
     }
   }
-  filter_edges<kSize, kChroma>(samples, pitch, edges.top, edges.inner);
+  filter_edges<kSize, kChroma>(samples, pitch, edges.top, edges.inner, edges.distance);
 }
 
 // qPp of the filter: QP_Y, and 0 for I_PCM (H.264 8.7.2.2).
@@ -108,7 +108,9 @@ void deblock_picture(CpuPicture& picture, int filter_offset_a, int filter_offset
         return e;
       };
       Plane& luma = picture.reconstruction[0];
-      filter_macroblock<16, false>(luma.row(16 * y) + 16 * x, luma.width, edges_of([](int q) { return q; }));
+      MacroblockEdges luma_edges = edges_of([](int q) { return q; });
+      if (mb->kind == core::MacroblockKind::intra8x8) luma_edges.distance = 8;
+      filter_macroblock<16, false>(luma.row(16 * y) + 16 * x, luma.width, luma_edges);
       const MacroblockEdges chroma_edges = edges_of([](int q) { return core::chroma_qp(q); });
       for (int c = 1; c < 3; ++c) {
         Plane& chroma = picture.reconstruction[c];

@@ -16,6 +16,7 @@ namespace {
 
 constexpr int kProfileBaseline = 66;
 constexpr int kProfileMain = 77;
+constexpr int kProfileHigh = 100;
 constexpr int kUnspecified = 2;  // in the code points of H.273
 constexpr int kVideoFormatUnspecified = 5;
 constexpr int kExtendedSar = 255;
@@ -132,15 +133,25 @@ std::vector<std::uint8_t> sps_rbsp(const Config& config, int level_idc) {
   const int crop_bottom = (mb_height * 16 - coded_side(config.height)) / 2;
 
   RbspWriter w;
-  const bool baseline = config.profile == Profile::baseline;
-  w.u(8, baseline ? kProfileBaseline : kProfileMain);
-  w.flag(baseline);  // constraint_set0_flag
-  w.flag(true);      // constraint_set1_flag: with profile 66, Constrained Baseline (H.264 A.2.1.1)
-  w.flag(false);     // constraint_set2_flag
-  w.flag(level_1b);  // constraint_set3_flag: tells level 1b from 1.1 (H.264 A.3.1)
-  w.u(4, 0);         // constraint_set4_flag, constraint_set5_flag, reserved_zero_2bits
-  w.u(8, static_cast<std::uint32_t>(level_1b ? 11 : level_idc));
+  const bool baseline = config.profile == Profile::baseline, high = config.profile == Profile::high;
+  const bool flag_of_1b = level_1b && !high;  // tells level 1b from 1.1; High has level_idc 9 (H.264 A.3.1)
+  w.u(8, baseline ? kProfileBaseline : high ? kProfileHigh : kProfileMain);
+  w.flag(baseline);    // constraint_set0_flag
+  w.flag(!high);       // constraint_set1_flag: with profile 66, Constrained Baseline (H.264 A.2.1.1)
+  w.flag(false);       // constraint_set2_flag
+  w.flag(flag_of_1b);  // constraint_set3_flag
+  w.flag(high);        // constraint_set4_flag and
+  w.flag(high);        // constraint_set5_flag: with profile 100, Constrained High (H.264 A.2.4.2)
+  w.u(2, 0);           // reserved_zero_2bits
+  w.u(8, static_cast<std::uint32_t>(flag_of_1b ? 11 : level_idc));
   w.ue(0);  // seq_parameter_set_id
+  if (high) {
+    w.ue(1);        // chroma_format_idc: 4:2:0
+    w.ue(0);        // bit_depth_luma_minus8
+    w.ue(0);        // bit_depth_chroma_minus8
+    w.flag(false);  // qpprime_y_zero_transform_bypass_flag
+    w.flag(false);  // seq_scaling_matrix_present_flag: flat matrices
+  }
   w.ue(core::kLog2MaxFrameNum - 4);
   w.ue(2);        // pic_order_cnt_type: output order is decoding order
   w.ue(1);        // max_num_ref_frames: 0 would be valid, but some decoders do not accept it
@@ -180,6 +191,11 @@ std::vector<std::uint8_t> pps_rbsp(const Config& config) {
   w.flag(true);   // deblocking_filter_control_present_flag
   w.flag(false);  // constrained_intra_pred_flag
   w.flag(false);  // redundant_pic_cnt_present_flag
+  if (uses_transform_8x8(config)) {
+    w.flag(true);   // transform_8x8_mode_flag
+    w.flag(false);  // pic_scaling_matrix_present_flag
+    w.se(0);        // second_chroma_qp_index_offset
+  }
   return w.finish();
 }
 

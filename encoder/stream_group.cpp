@@ -39,7 +39,7 @@ std::string batch_key(const StageParams& params, StreamGroup::Stream stream) {
   std::string key;
   const auto add = [&](int value) { key += std::to_string(value) + " "; };
   add(params.width), add(params.height), add(static_cast<int>(params.preset)), add(params.slices);
-  add(params.cabac);
+  add(params.cabac), add(params.transform_8x8_mode);
   add(params.aq ? static_cast<int>(params.aq->mode) : -1), add(params.aq ? params.aq->strength : 0);
   add(params.aq && params.aq->remembers);
   add(params.controls_rate);

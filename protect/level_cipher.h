@@ -85,8 +85,8 @@ CU264_HD void encrypt_levels(const core::MacroblockRecord& mb, const std::uint8_
   }
 }
 
-// What is coded of an Intra_4x4 prediction mode depends on the modes of its neighbours, which are
-// encrypted as well. So first the modes of all macroblocks become what is coded of them, from the last
+// What is coded of a prediction mode of Intra_4x4 or Intra_8x8 depends on the modes of its neighbours, which
+// are encrypted as well. So first the modes of all macroblocks become what is coded of them, from the last
 // macroblock to the first; then they become modes again, from the first to the last. A coder that takes what
 // is coded instead of modes (BatchView) needs neither the second step nor the order.
 CU264_HD int encrypted_mode_code(const core::MacroblockRecord& mb, const core::MacroblockRecord* left,
@@ -100,21 +100,23 @@ CU264_HD int encrypted_mode_code(const core::MacroblockRecord& mb, const core::M
 
 CU264_HD void encrypt_mode_codes(core::MacroblockRecord& mb, const core::MacroblockRecord* left,
                                  const core::MacroblockRecord* above, const AesBlock& key) {
-  if (mb.kind != core::MacroblockKind::intra4x4) return;
-  for (int block = 15; block >= 0; --block) {  // no block is predicted from a later one
-    mb.intra4x4_pred_mode[block] =
-        static_cast<std::uint8_t>(encrypted_mode_code(mb, left, above, block, mode_key(key, block)));
+  if (!core::is_i_nxn(mb.kind)) return;
+  const int blocks = core::blocks_of_a_mode(mb.kind);
+  for (int block = 16 - blocks; block >= 0; block -= blocks) {  // no block is predicted from a later one
+    const int code = encrypted_mode_code(mb, left, above, block, mode_key(key, block / blocks));
+    for (int i = 0; i < blocks; ++i) mb.intra4x4_pred_mode[block + i] = static_cast<std::uint8_t>(code);
   }
 }
 
 CU264_HD void decode_mode_codes(core::MacroblockRecord& mb, const core::MacroblockRecord* left,
                                 const core::MacroblockRecord* above) {
-  if (mb.kind != core::MacroblockKind::intra4x4) return;
-  for (int block = 0; block < 16; ++block) {
+  if (!core::is_i_nxn(mb.kind)) return;
+  const int blocks = core::blocks_of_a_mode(mb.kind);
+  for (int block = 0; block < 16; block += blocks) {
     const int predicted = core::predicted_intra4x4_mode(mb, left, above, block);
     const int code = mb.intra4x4_pred_mode[block];
     const int mode = code == core::kPredictedMode ? predicted : code < predicted ? code : code + 1;
-    mb.intra4x4_pred_mode[block] = static_cast<std::uint8_t>(mode);
+    for (int i = 0; i < blocks; ++i) mb.intra4x4_pred_mode[block + i] = static_cast<std::uint8_t>(mode);
   }
 }
 

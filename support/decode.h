@@ -31,6 +31,7 @@ struct DecodedStream {
 
 inline constexpr int kConstrainedBaseline = 66 | 1 << 9;
 inline constexpr int kMain = 77;
+inline constexpr int kHigh = 100;
 
 // Finds the pictures from the stream alone and stops at the first error.
 DecodedStream decode_annexb(std::span<const std::uint8_t> bytes);

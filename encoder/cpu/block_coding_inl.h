@@ -168,12 +168,13 @@ static inline int reconstruct_block(std::int32_t (&coefficients)[16], const std:
   return squared_error;
 }
 
-// The same for a block without coefficients: it equals its prediction.
+// The same for a block without coefficients, which equals its prediction; kSize: 4, or 8 for an 8x8 block.
+template <int kSize = 4>
 static inline int copy_block(const std::uint8_t* prediction, int prediction_pitch, std::uint8_t* out,
                              int out_pitch, const std::uint8_t* source, int source_pitch) {
   int squared_error = 0;
-  for (int y = 0; y < 4; ++y) {
-    for (int x = 0; x < 4; ++x) {
+  for (int y = 0; y < kSize; ++y) {
+    for (int x = 0; x < kSize; ++x) {
       const int sample = prediction[y * prediction_pitch + x];
       const int error = source[y * source_pitch + x] - sample;
       out[y * out_pitch + x] = static_cast<std::uint8_t>(sample);

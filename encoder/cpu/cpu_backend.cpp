@@ -95,6 +95,7 @@ CodedAccessUnit pack(const std::vector<SliceWork>& slices, std::vector<std::uint
     nal_bytes += scratch.size() - before - (long_start_code ? 4 : 3);
     bins += slice.stats.bins;
     unit.stats.intra4x4_mbs += slice.stats.intra4x4_mbs;
+    unit.stats.intra8x8_mbs += slice.stats.intra8x8_mbs;
     unit.stats.intra16x16_mbs += slice.stats.intra16x16_mbs;
     unit.stats.pcm_mbs += slice.stats.pcm_mbs;
     unit.stats.header_bits += slice.stats.header_bits;
@@ -117,6 +118,7 @@ class CpuBackend final : public Backend {
     check_streams(params);
     for (PictureInFlight& work : in_flight_) {
       work.picture.resize(params.mb_width, params.mb_height, params.slices);
+      work.picture.transform_8x8_mode = params.transform_8x8_mode;
       work.slices.resize(static_cast<std::size_t>(params.slices));
       for (int s = 0; s < params.slices; ++s) {
         const int rows = core::slice_first_row(s + 1, params.slices, params.mb_height) -
@@ -184,7 +186,8 @@ class CpuBackend final : public Backend {
   bool restart(const StageParams& params, int) override {
     const bool same_memory = params.width == params_.width && params.height == params_.height &&
                              params.slices == params_.slices && params.threads == params_.threads &&
-                             params.streams == params_.streams && params.cabac == params_.cabac;
+                             params.streams == params_.streams && params.cabac == params_.cabac &&
+                             params.transform_8x8_mode == params_.transform_8x8_mode;
     if (!same_memory) return false;
     params_ = params;
     prepare_marks();

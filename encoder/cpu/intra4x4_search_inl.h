@@ -27,6 +27,7 @@ struct Intra4x4Canvas {
 
 static inline void load_canvas(const MacroblockContext& mb, Intra4x4Canvas& canvas) {
   std::memcpy(canvas.at(-1, -1), mb.luma_above, sizeof mb.luma_above);
+  std::memcpy(canvas.at(16, -1), mb.luma_above_right, sizeof mb.luma_above_right);
   for (int y = 0; y < 16; ++y) *canvas.at(-1, y) = mb.luma_left[1 + y];
 }
 
@@ -106,13 +107,13 @@ static inline void mark_intra4x4_block(const MacroblockContext& mb, int block,
 // Modes are compared with levels of the dead zone. Where the preset has RDOQ, only the chosen mode is
 // quantised by it. Fills `candidate` except for its cost, unless the search is abandoned for Intra_16x16,
 // whose cost by SATD is intra16x16_cost.
-static inline core::Intra4x4Result search_intra4x4(MacroblockContext& mb, core::Intra4x4Stop stop,
+static inline core::IntraNxNResult search_intra4x4(MacroblockContext& mb, const core::IntraNxNStop& stop,
                                                    std::uint32_t intra16x16_cost, LumaCandidate& candidate) {
   const bool by_rd = mb.search.rd_candidates > 0;
   Intra4x4Canvas canvas;
   load_canvas(mb, canvas);
   core::MacroblockRecord record;
-  core::Intra4x4Result result;
+  core::IntraNxNResult result;
   candidate.kind = core::MacroblockKind::intra4x4;
   candidate.nonzero_blocks = 0;
   candidate.total_coeff[0] = 0;
@@ -121,8 +122,10 @@ static inline core::Intra4x4Result search_intra4x4(MacroblockContext& mb, core::
     const int bx = core::luma_block_x(block), by = core::luma_block_y(block), x = 4 * bx, y = 4 * by;
     const core::Intra4x4Neighbours available = {bx > 0 || mb.left, by > 0 || mb.above,
                                                 (bx > 0 || mb.left) && (by > 0 || mb.above)};
-    const bool above_right = core::intra4x4_above_right_available(block, mb.above, false);
-    const bool avoid = core::intra4x4_avoids_above_right(block, mb.above_right);
+    const bool reads_far = mb.rate.transform_8x8_mode;  // the macroblock above and to the right
+    const bool above_right =
+        core::intra4x4_above_right_available(block, mb.above, reads_far && mb.above_right);
+    const bool avoid = !reads_far && core::intra4x4_avoids_above_right(block, mb.above_right);
     Intra4x4Predictions predictions;
     predict_all_modes(canvas, x, y, available, above_right, predictions);
 
@@ -165,8 +168,8 @@ static inline core::Intra4x4Result search_intra4x4(MacroblockContext& mb, core::
     } else {
       const auto cost_of = [&](int error, int mode, const std::int16_t* block_levels) {
         const int block_bits = mb.rate.block_bits(block_levels, core::BlockCategory::luma_4x4, context);
-        return core::intra4x4_block_cost(error, mb.rate.intra4x4_mode_bits(mode, predicted), block_bits,
-                                         mb.rd_lambda);
+        return core::intra_nxn_block_cost(error, mb.rate.intra4x4_mode_bits(mode, predicted), block_bits,
+                                          mb.rd_lambda);
       };
       const int tried = core::count_worth(ranks, mb.search.rd_candidates, core::kWorthIntra4x4Mode);
       std::uint32_t best = UINT32_MAX;
@@ -180,7 +183,7 @@ static inline core::Intra4x4Result search_intra4x4(MacroblockContext& mb, core::
         const int error =
             code_intra4x4_block(mb, x, y, prediction, false, context, trial_levels, trial_coeff, trial, 4);
         // Some candidates lose by their error alone, without their bits being counted.
-        if (core::intra4x4_block_cost(error, 0, 0, mb.rd_lambda) > best) continue;
+        if (core::intra_nxn_block_cost(error, 0, 0, mb.rd_lambda) > best) continue;
         const std::uint32_t cost = cost_of(error, mode, trial_levels);
         if (!core::precedes(cost, mode, best, chosen)) continue;
         best = cost, chosen = mode;
@@ -195,6 +198,7 @@ static inline core::Intra4x4Result search_intra4x4(MacroblockContext& mb, core::
         best = cost_of(error, chosen, levels);
       }
       result.cost += best;
+      if (result.cost >= stop.cost_limit) return result;
       for (int i = 0; i < 4; ++i) std::memcpy(canvas.at(x, y + i), kept + 4 * i, 4);
     }
 

@@ -7,6 +7,7 @@
 
 #include "core/block.h"
 #include "core/quant.h"
+#include "encoder/cpu/block8x8_coding_inl.h"
 #include "encoder/cpu/block_coding_inl.h"
 #include "encoder/cpu/isa.h"
 #include "encoder/cpu_picture.h"
@@ -33,13 +34,14 @@ struct CoeffCounts {
 struct MacroblockContext {
   // Lambdas, quantisers and what the preset asks for: fixed for the slice.
   SearchParams search;
-  [[no_unique_address]] SearchRate rate;
+  SearchRate rate;
   int satd_lambda = 0;
   int chroma_satd_lambda = 0;
   int rd_lambda = 0;
   int chroma_error_weight = 0;
   PlaneQuantiser luma_quantiser;
   PlaneQuantiser chroma_quantiser;
+  Quantiser8x8At luma_quantiser8x8;
 
   // This macroblock.
   bool left = false;
@@ -53,6 +55,7 @@ struct MacroblockContext {
   alignas(32) std::uint8_t chroma[8][16];       // source: Cb in columns 0..7, Cr in 8..15
   alignas(32) std::uint8_t luma_above[1 + 16];  // reconstructed: corner, row above
   alignas(32) std::uint8_t luma_left[1 + 16];   // corner, column to the left
+  std::uint8_t luma_above_right[8];             // the row above goes on
   alignas(32) std::uint8_t chroma_above[2][1 + 8];
   alignas(32) std::uint8_t chroma_left[2][1 + 8];
   std::uint32_t marks = 0;  // protect/watermark.h
@@ -67,7 +70,7 @@ struct LumaCandidate {
   int intra16x16_pred_mode = 0;
   int coded_block_pattern = 0;  // luma: 0..15
   std::uint8_t intra4x4_pred_mode[16];
-  int mode_bits = 0;                 // of the Intra_4x4 modes
+  int mode_bits = 0;                 // of the modes of Intra_4x4 or Intra_8x8
   std::uint32_t nonzero_blocks = 0;  // by slot: kSlotLumaDc and kSlotLuma ..
   std::uint8_t total_coeff[17];      // by slot
   alignas(32) std::int16_t levels[17][16];
@@ -98,10 +101,12 @@ static inline void load_neighbours(MacroblockContext& mb, const CpuPicture& pict
   const Plane& y_plane = picture.reconstruction[0];
   std::memset(mb.luma_above, 128, sizeof mb.luma_above);
   std::memset(mb.luma_left, 128, sizeof mb.luma_left);
+  std::memset(mb.luma_above_right, 128, sizeof mb.luma_above_right);
   std::memset(mb.chroma_above, 128, sizeof mb.chroma_above);
   std::memset(mb.chroma_left, 128, sizeof mb.chroma_left);
   const int x0 = 16 * mb_x, y0 = 16 * mb_y;
   if (mb.above) std::memcpy(mb.luma_above + 1, y_plane.row(y0 - 1) + x0, 16);
+  if (mb.above_right) std::memcpy(mb.luma_above_right, y_plane.row(y0 - 1) + x0 + 16, 8);
   if (mb.left) {
     for (int y = 0; y < 16; ++y) mb.luma_left[1 + y] = y_plane.row(y0 + y)[x0 - 1];
   }

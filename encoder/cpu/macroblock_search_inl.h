@@ -1,5 +1,5 @@
-// One macroblock: chroma, then the better of Intra_16x16 and Intra_4x4, or I_PCM; then its records are
-// written.
+// One macroblock: chroma, then the best of Intra_16x16, Intra_8x8 and Intra_4x4, or I_PCM; then its records
+// are written.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include "encoder/cpu/chroma_search_inl.h"
 #include "encoder/cpu/intra16x16_search_inl.h"
 #include "encoder/cpu/intra4x4_search_inl.h"
+#include "encoder/cpu/intra8x8_search_inl.h"
 #include "encoder/cpu/isa.h"
 #include "encoder/cpu/macroblock_inl.h"
 
@@ -21,10 +22,12 @@ struct LumaSearch {
   MacroblockContext& mb;
   const int pattern;  // CodedBlockPatternChroma
   LumaCandidate& best;
+  static constexpr bool kHasIntra8x8 = true;
   std::uint8_t predictions[core::kIntra16x16Modes][16][16];
   core::SatdRank ranks[core::kIntra16x16Modes];
   LumaCandidate whole[2];  // the best of Intra_16x16 so far and the one being tried
   const LumaCandidate* chosen = nullptr;
+  LumaCandidate large;  // Intra_8x8
 
   LumaSearch(MacroblockContext& context, int chroma_pattern_found, LumaCandidate& result)
       : mb(context), pattern(chroma_pattern_found), best(result) {
@@ -36,7 +39,12 @@ struct LumaSearch {
   int chroma_pattern() const { return pattern; }
   core::EarlyDecision early_decision() const { return mb.search.early_decision; }
 
-  core::Intra4x4Result search_intra4x4(core::Intra4x4Stop stop) {
+  bool transform_8x8_mode() const { return mb.rate.transform_8x8_mode; }
+
+  core::IntraNxNResult search_intra8x8(const core::IntraNxNStop& stop) {
+    return encoder::CU264_ISA::search_intra8x8(mb, stop, highest_intra16x16_cost(), large);
+  }
+  core::IntraNxNResult search_intra4x4(const core::IntraNxNStop& stop) {
     return encoder::CU264_ISA::search_intra4x4(mb, stop, core::cost_of_rank(ranks[0]), best);
   }
   void rank_intra16x16(core::SatdRank (&out)[core::kIntra16x16Modes]) const {
@@ -49,10 +57,26 @@ struct LumaSearch {
     chosen = trials.best;
     return choice;
   }
-  void take_intra4x4(const core::Intra4x4Result&, std::int64_t cost) { best.cost = cost; }
+  void take_intra4x4(const core::IntraNxNResult&, std::int64_t cost) { best.cost = cost; }
+  void take_intra8x8(const core::IntraNxNResult&, std::int64_t cost) {
+    best = large;
+    best.cost = cost;
+  }
   void take_intra16x16(const core::ModeChoice& choice) {
     best = *chosen;
     best.cost = choice.cost;
+  }
+  // The cost by SATD with core::kMostChromaPattern.
+  std::uint32_t highest_intra16x16_cost() const {
+    std::uint32_t least = UINT32_MAX;
+    for (const core::SatdRank rank : ranks) {
+      if (rank == core::kNoRank) continue;
+      const int mode = core::mode_of_rank(rank);
+      const int more = rate().intra16x16_header_bits(mode, 0, core::kMostChromaPattern) -
+                       rate().intra16x16_header_bits(mode, 0, pattern);
+      least = std::min(least, core::cost_of_rank(rank) + static_cast<std::uint32_t>(satd_lambda() * more));
+    }
+    return least;
   }
   void code_intra16x16(int mode) {
     Intra16x16Trial trial = quantise_intra16x16(mb, mode, predictions[mode], pattern, false, best);
@@ -70,15 +94,16 @@ static inline void search_luma(MacroblockContext& mb, int chroma_pattern, LumaCa
 }
 
 static inline core::MacroblockRecord make_record(const LumaCandidate& luma, const ChromaCandidate& chroma,
-                                                 int qp) {
+                                                 bool transform_8x8_mode, int qp) {
   core::MacroblockRecord record;
+  record.transform_8x8_mode = transform_8x8_mode;
   record.kind = luma.kind;
   record.intra_chroma_pred_mode = static_cast<std::uint8_t>(chroma.mode);
   record.coded_block_pattern =
       static_cast<std::uint8_t>(luma.coded_block_pattern | (chroma.coded_block_pattern << 4));
   record.qp = static_cast<std::uint8_t>(qp);
   record.nonzero_blocks = luma.nonzero_blocks | chroma.nonzero_blocks;
-  if (luma.kind == core::MacroblockKind::intra4x4) {
+  if (core::is_i_nxn(luma.kind)) {
     std::memcpy(record.intra4x4_pred_mode, luma.intra4x4_pred_mode, 16);
   } else {
     record.intra16x16_pred_mode = static_cast<std::uint8_t>(luma.intra16x16_pred_mode);
@@ -107,11 +132,16 @@ struct PcmSearch {
                                       : chroma.total_coeff[slot - core::kSlotChromaDc];
   }
 
-  bool dc_is_clipped() const {
+  bool any_is_clipped() const {
     const auto clipped = [this](int slot, int count) {
       return std::any_of(levels(slot), levels(slot) + count,
                          [](int level) { return core::is_clipped(level); });
     };
+    if (record.kind == core::MacroblockKind::intra8x8) {
+      for (int block = 0; block < 16; ++block) {
+        if (clipped(core::kSlotLuma + block, 16)) return true;
+      }
+    }
     return (record.kind == core::MacroblockKind::intra16x16 && clipped(core::kSlotLumaDc, 16)) ||
            clipped(core::kSlotChromaDc, 4) || clipped(core::kSlotChromaDc + 1, 4);
   }
@@ -158,7 +188,7 @@ static inline void store_macroblock(CpuPicture& picture, int mb_x, int mb_y,
               core::kTotalCoeffStride - core::kBlocksPerMacroblock);
   std::int16_t* const levels = picture.levels.data() + index * core::kLevelsPerMacroblock;
   std::memcpy(levels, luma.levels, sizeof luma.levels);
-  if (record.kind == core::MacroblockKind::intra4x4) std::memset(levels, 0, sizeof luma.levels[0]);
+  if (core::is_i_nxn(record.kind)) std::memset(levels, 0, sizeof luma.levels[0]);
   std::memcpy(levels + core::kSlotChromaDc * core::kLevelsPerBlock, chroma.levels, sizeof chroma.levels);
   for (int y = 0; y < 16; ++y) {
     std::memcpy(picture.reconstruction[0].row(16 * mb_y + y) + 16 * mb_x, luma.reconstruction[y], 16);
@@ -203,7 +233,7 @@ static inline void reconstruct_macroblock(MacroblockContext& mb, CpuPicture& pic
   search_chroma(mb, chroma);
   search_luma(mb, chroma.coded_block_pattern, luma);
   if (mb.marks != 0 && luma.kind == core::MacroblockKind::intra16x16) mark_intra16x16(mb, luma);
-  const core::MacroblockRecord record = make_record(luma, chroma, qp);
+  const core::MacroblockRecord record = make_record(luma, chroma, mb.rate.transform_8x8_mode, qp);
   if (core::pcm_is_better(PcmSearch{mb, record, luma, chroma})) {
     store_pcm(picture, mb_x, mb_y, qp);
   } else {

@@ -15,11 +15,13 @@ static void set_qp(MacroblockContext& mb, int qp) {
   mb.chroma_error_weight = core::chroma_error_weight(qp);
   set_quantiser(mb.luma_quantiser, qp, core::kDeadZoneLuma);
   set_quantiser(mb.chroma_quantiser, core::chroma_qp(qp), core::kDeadZoneChroma);
+  if (mb.rate.transform_8x8_mode) set_quantiser8x8(mb.luma_quantiser8x8, qp, core::kDeadZoneLuma8x8);
 }
 
 void reconstruct_slice(CpuPicture& picture, int slice, int qp, Preset preset) {
   MacroblockContext mb;
   mb.search = search_params(preset);
+  mb.rate.transform_8x8_mode = picture.transform_8x8_mode;
   mb.mark_parity = picture.mark_parity;
   set_qp(mb, qp);
   const std::int8_t* const offsets = picture.qp_offsets.empty() ? nullptr : picture.qp_offsets.data();

@@ -18,7 +18,8 @@ inline constexpr unsigned kHasLeft = 1, kHasAbove = 2;
 // Whether the samples above and to the right of a block are available: because they lie inside the
 // macroblock, or as soon as there is a row above.
 inline constexpr unsigned kHasAboveRight = 4, kHasAboveRightIfAbove = 8;
-// See core::intra4x4_avoids_above_right; the bit is set for a block and for a macroblock.
+// See core::intra4x4_avoids_above_right; the bit is set for a block and for a macroblock. Where a stream has
+// Intra_8x8, such a block reads the samples of the macroblock above and to the right instead.
 inline constexpr unsigned kAvoidsAboveRight = 16;
 
 // A macroblock's neighbours, in the bits that StepBlock::about uses for a block's.

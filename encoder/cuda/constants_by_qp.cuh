@@ -39,6 +39,7 @@ struct ConstantsByQp<true> {
   __device__ void fill(const SearchConstants& fixed) {
     for (int qp = static_cast<int>(threadIdx.x); qp < core::kQps; qp += static_cast<int>(blockDim.x)) {
       at[qp] = search_constants(fixed.search, qp);
+      at[qp].rate = fixed.rate;
     }
   }
   // Returns the constants of the macroblock at `position` and updates `mine` for it. The picture's QP is

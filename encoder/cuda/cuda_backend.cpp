@@ -238,6 +238,7 @@ class CudaBackend final : public Backend {
     view.format = pictures.format;
     view.mb_width = params_.mb_width, view.mb_height = params_.mb_height;
     view.slices = params_.slices;
+    view.transform_8x8_mode = params_.transform_8x8_mode;
     view.sources = d.sources;
     view.params = d.params;
     view.macroblocks = d_.macroblocks;
@@ -409,6 +410,7 @@ class CudaBackend final : public Backend {
     unit.stats.qp = params.qp;
     unit.stats.mean_qp = mean_qp(params, params_.mb_height);
     unit.stats.intra4x4_mbs = picture.intra4x4_mbs;
+    unit.stats.intra8x8_mbs = picture.intra8x8_mbs;
     unit.stats.intra16x16_mbs = picture.intra16x16_mbs;
     unit.stats.pcm_mbs = picture.pcm_mbs;
     unit.stats.header_bits = picture.header_bits;

@@ -68,8 +68,8 @@ struct HalfBlock {
 };
 
 // Computes the values that predictions are taken from (core::intra4x4_values without DC) for the blocks of
-// both halves.
-template <bool kRd>
+// both halves. kReadsFar: also from the macroblock above and to the right, whose samples are in the canvas.
+template <bool kReadsFar, bool kRd>
 __device__ HalfBlock begin_step(WarpState<kRd>& s, const LaneIndices& lane, const Intra4x4Lane& constants,
                                 unsigned neighbours, int step) {
   HalfBlock b;
@@ -77,8 +77,9 @@ __device__ HalfBlock begin_step(WarpState<kRd>& s, const LaneIndices& lane, cons
   b.own.where = lane.half == 0 ? b.first.where : b.second.where;
   b.own.about = lane.half == 0 ? b.first.about : b.second.about;
   const int edges = static_cast<int>((b.own.about | neighbours) & (kHasLeft | kHasAbove));
-  b.available = edges | ((b.own.about & neighbours & kAvoidsAboveRight) != 0 ? 0 : 4);
-  const bool above_right = (b.own.about & ((neighbours & kHasAboveRightIfAbove) | kHasAboveRight)) != 0;
+  b.available = edges | (!kReadsFar && (b.own.about & neighbours & kAvoidsAboveRight) != 0 ? 0 : 4);
+  constexpr unsigned kOfMacroblock = kHasAboveRightIfAbove | (kReadsFar ? kAvoidsAboveRight : 0);
+  const bool above_right = (b.own.about & ((neighbours & kOfMacroblock) | kHasAboveRight)) != 0;
   const std::uint8_t* const first = s.canvas.at(0, 0) + b.own.canvas();
   const int v0 = first[above_right ? constants.line_offset : constants.line_offset_without_above_right];
   const int next = (lane.lane & 16) | min(lane.position + 1, 15),
@@ -186,7 +187,7 @@ struct HalfTally {
   unsigned bits_and_pattern = 0;  // mode bits, and the pattern << StepBlock::kPatternShift
   std::int64_t cost = 0;
 
-  __device__ void finish(core::Intra4x4Result& result) const {
+  __device__ void finish(core::IntraNxNResult& result) const {
     const unsigned first = __shfl_sync(kWarp, bits_and_pattern, 0),
                    second = __shfl_sync(kWarp, bits_and_pattern, 16);
     result.pattern = static_cast<int>((first | second) >> StepBlock::kPatternShift);
@@ -220,20 +221,20 @@ __device__ void finish_step(WarpState<kRd>& s, const SearchConstants& constants,
 
 // stop(cost by SATD so far, stop.ask()) says whether the search is abandoned. Its answer for the same cost
 // may change during the search.
-template <bool kRd, class MacroblockMarks, class Stop>
-__device__ core::Intra4x4Result search_intra4x4_by_satd(WarpState<kRd>& s, const SearchConstants& constants,
+template <bool kReadsFar, bool kRd, class MacroblockMarks, class Stop>
+__device__ core::IntraNxNResult search_intra4x4_by_satd(WarpState<kRd>& s, const SearchConstants& constants,
                                                         const LaneIndices& lane, const Intra4x4Lane& mine,
                                                         const HadamardMatrix& matrix,
                                                         const LaneQuantiser& quantiser,
                                                         const MacroblockPosition& position,
                                                         const MacroblockMarks& marks, Stop stop) {
-  core::Intra4x4Result result;
+  core::IntraNxNResult result;
   HalfTally tally;
   const unsigned neighbours = neighbour_bits(position);
 #pragma unroll 1
   for (int step = 0; step < kIntra4x4Steps; ++step) {
     const unsigned asked = stop.ask();
-    const HalfBlock block = begin_step(s, lane, mine, neighbours, step);
+    const HalfBlock block = begin_step<kReadsFar>(s, lane, mine, neighbours, step);
     const PredictedRows rows = {predicted_row(s.line[0].values(), mine.sources),
                                 predicted_row(s.line[1].values(), mine.sources)};
     const unsigned best = rank_modes(s, constants, lane, mine, matrix, block, rows).best();
@@ -280,25 +281,25 @@ __device__ CodedHalf weigh_block(const SearchConstants& constants, const WarpRat
   const int block_bits =
       half_sum_of_small(lane, rate.share(lane, level_in_order, core::BlockCategory::luma_4x4, context));
   const int squared_error = half_sum(lane, (source - coded.sample) * (source - coded.sample));
-  coded.cost = core::intra4x4_block_cost(squared_error, rate.intra4x4_mode_bits(mode, block.predicted_mode),
-                                         block_bits, constants.rd_lambda);
+  coded.cost = core::intra_nxn_block_cost(squared_error, rate.intra4x4_mode_bits(mode, block.predicted_mode),
+                                          block_bits, constants.rd_lambda);
   return coded;
 }
 
-template <bool kRdoq, class MacroblockMarks, class Stop>
-__device__ core::Intra4x4Result search_intra4x4_by_rd(WarpState<true>& s, const SearchConstants& constants,
+template <bool kRdoq, bool kReadsFar, class MacroblockMarks, class Stop>
+__device__ core::IntraNxNResult search_intra4x4_by_rd(WarpState<true>& s, const SearchConstants& constants,
                                                       const WarpRate<kRdoq>& rate, const LaneIndices& lane,
                                                       const Intra4x4Lane& mine, const HadamardMatrix& matrix,
                                                       const LaneQuantiser& quantiser,
                                                       const MacroblockPosition& position,
                                                       const MacroblockMarks& marks, Stop stop) {
-  core::Intra4x4Result result;
+  core::IntraNxNResult result;
   HalfTally tally;
   const unsigned neighbours = neighbour_bits(position);
 #pragma unroll 1
   for (int step = 0; step < kIntra4x4Steps; ++step) {
     const unsigned asked = stop.ask();
-    const HalfBlock block = begin_step(s, lane, mine, neighbours, step);
+    const HalfBlock block = begin_step<kReadsFar>(s, lane, mine, neighbours, step);
     const PredictedRows rows = {predicted_row(s.line[0].values(), mine.sources),
                                 predicted_row(s.line[1].values(), mine.sources)};
     ModeRanks ranks = rank_modes(s, constants, lane, mine, matrix, block, rows);

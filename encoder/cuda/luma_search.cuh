@@ -1,5 +1,5 @@
-// Chooses the better of Intra_16x16 and Intra_4x4 on one warp: the operations that core/luma_decision.h
-// calls.
+// Chooses the best of Intra_16x16, Intra_8x8 and Intra_4x4 on one warp: the operations that
+// core/luma_decision.h calls.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include "encoder/cuda/candidates.cuh"
 #include "encoder/cuda/intra16x16.cuh"
 #include "encoder/cuda/intra4x4.cuh"
+#include "encoder/cuda/intra8x8.cuh"
 
 namespace cu264::encoder::cuda {
 
@@ -29,12 +30,20 @@ __device__ void take_intra16x16(WarpState<kRd>& s, const LaneIndices& lane, Macr
 
 template <bool kRd>
 __device__ void take_intra4x4(WarpState<kRd>& s, const LaneIndices& lane, MacroblockResult& result,
-                              const core::Intra4x4Result& found) {
+                              const core::IntraNxNResult& found) {
   result.record.kind = core::MacroblockKind::intra4x4;
   result.record.coded_block_pattern |= static_cast<std::uint8_t>(found.pattern);
   result.mode_bits = found.mode_bits;
   if (lane.lane == 0) s.counts[core::kSlotLumaDc] = 0;
   __syncwarp();
+}
+
+template <bool kRd>
+__device__ void take_intra8x8(WarpState<kRd>& s, const Intra8x8Space& space, const LaneIndices& lane,
+                              MacroblockResult& result, const core::IntraNxNResult& found) {
+  take_intra4x4(s, lane, result, found);
+  result.record.kind = core::MacroblockKind::intra8x8;
+  restore_intra8x8(s, space, lane);
 }
 
 // What is known of Intra_16x16 before Intra_4x4 is tried. The bits of its modes depend on the chroma pattern,
@@ -56,16 +65,18 @@ __device__ inline unsigned highest_intra16x16_cost(const SearchConstants& consta
   return highest;
 }
 
-// Whether Intra_4x4 is abandoned. What that depends on may come from another warp, so it is asked for before
-// the cost is known.
+// Whether Intra_4x4 or Intra_8x8 is abandoned. What that depends on may come from another warp, so it is
+// asked for before the cost is known.
 template <class Rule, class Preparation>
-struct Intra4x4End {
+struct IntraNxNEnd {
   const Rule& rule;
   const Preparation& preparation;
   __device__ unsigned ask() const { return preparation.ask_highest_cost(); }
   __device__ bool operator()(unsigned cost, unsigned asked) const {
     return rule(cost, preparation.highest_cost(asked));
   }
+  // Waits for what it depends on.
+  __device__ bool settled(unsigned cost) const { return rule(cost, preparation.settled_highest_cost()); }
 };
 
 // The same warp has already searched chroma and measured Intra_16x16 as far as LumaStart.
@@ -75,6 +86,7 @@ struct Prepared {
   MacroblockMarks marks;
   __device__ unsigned ask_highest_cost() const { return intra16x16_cost; }
   __device__ unsigned highest_cost(unsigned asked) const { return asked; }
+  __device__ unsigned settled_highest_cost() const { return intra16x16_cost; }
   __device__ void join(const LaneIndices&, LumaStart&, MacroblockResult&) const {}
 };
 
@@ -125,7 +137,7 @@ struct Intra16x16Trials {
 };
 
 // The search of luma in the steps of core/luma_decision.h.
-template <bool kRd, bool kRdoq, class Preparation>
+template <bool kRd, bool kRdoq, class Preparation, class Place>
 struct LumaSearch {
   WarpState<kRd>& s;
   const SearchConstants& constants;
@@ -133,7 +145,9 @@ struct LumaSearch {
   const MacroblockPosition& position;
   LumaStart start;
   Preparation preparation;
+  const Place& place;
   MacroblockResult& result;
+  static constexpr bool kHasIntra8x8 = Place::kAny;
 
   __device__ const SearchRate& rate() const { return constants.rate; }
   __device__ int satd_lambda() const { return constants.satd_lambda; }
@@ -141,16 +155,26 @@ struct LumaSearch {
   __device__ int chroma_pattern() const { return result.record.coded_block_pattern >> 4; }
   __device__ core::EarlyDecision early_decision() const { return constants.search.early_decision; }
 
+  static constexpr __device__ bool transform_8x8_mode() { return kHasIntra8x8; }
+
   template <class Stop>
-  __device__ core::Intra4x4Result search_intra4x4(Stop stop) {
-    const Intra4x4End<Stop, Preparation> end{stop, preparation};
-    core::Intra4x4Result found;
+  __device__ core::IntraNxNResult search_intra8x8(Stop stop) {
+    const IntraNxNEnd<Stop, Preparation> end{stop, preparation};
+    return cuda::search_intra8x8<kRd, kRdoq>(s, constants, {mine.lengths}, mine.lane, mine.matrix, position,
+                                             place, preparation.marks, end);
+  }
+
+  template <class Stop>
+  __device__ core::IntraNxNResult search_intra4x4(Stop stop) {
+    const IntraNxNEnd<Stop, Preparation> end{stop, preparation};
+    core::IntraNxNResult found;
     if constexpr (kRd) {
-      found = search_intra4x4_by_rd<kRdoq>(s, constants, {mine.lengths}, mine.lane, mine.intra4x4,
-                                           mine.matrix, mine.luma, position, preparation.marks, end);
+      found = search_intra4x4_by_rd<kRdoq, kHasIntra8x8>(s, constants, {mine.lengths}, mine.lane,
+                                                         mine.intra4x4, mine.matrix, mine.luma, position,
+                                                         preparation.marks, end);
     } else {
-      found = search_intra4x4_by_satd(s, constants, mine.lane, mine.intra4x4, mine.matrix, mine.luma,
-                                      position, preparation.marks, end);
+      found = search_intra4x4_by_satd<kHasIntra8x8>(s, constants, mine.lane, mine.intra4x4, mine.matrix,
+                                                    mine.luma, position, preparation.marks, end);
     }
     preparation.join(mine.lane, start, result);
     return found;
@@ -173,13 +197,18 @@ struct LumaSearch {
     return choice;
   }
 
-  __device__ void take_intra4x4(const core::Intra4x4Result& found, std::int64_t cost) {
+  __device__ void take_intra4x4(const core::IntraNxNResult& found, std::int64_t cost) {
     result.cost += cost;
     if (kRd && mine.lane.lane < 16) {  // restores what trying Intra_16x16 has overwritten
       s.luma_counts.at(core::luma_block_x(mine.lane.lane), core::luma_block_y(mine.lane.lane)) =
           static_cast<std::int8_t>(s.counts[core::kSlotLuma + mine.lane.lane]);
     }
     cuda::take_intra4x4(s, mine.lane, result, found);
+  }
+
+  __device__ void take_intra8x8(const core::IntraNxNResult& found, std::int64_t cost) {
+    result.cost += cost;
+    cuda::take_intra8x8(s, place.space, mine.lane, result, found);
   }
 
   __device__ void take_intra16x16(const core::ModeChoice& choice) {
@@ -216,11 +245,12 @@ struct LumaSearch {
   }
 };
 
-template <bool kRd, bool kRdoq, class Preparation>
+template <bool kRd, bool kRdoq, class Preparation, class Place>
 __device__ void search_luma(WarpState<kRd>& s, const SearchConstants& constants, const LaneConstants& mine,
                             const MacroblockPosition& position, const LumaStart& start,
-                            Preparation preparation, MacroblockResult& result) {
-  LumaSearch<kRd, kRdoq, Preparation> search{s, constants, mine, position, start, preparation, result};
+                            Preparation preparation, const Place& place, MacroblockResult& result) {
+  LumaSearch<kRd, kRdoq, Preparation, Place> search{s,     constants,   mine,  position,
+                                                    start, preparation, place, result};
   if constexpr (kRd) {
     core::decide_luma_by_rd(search);
   } else {

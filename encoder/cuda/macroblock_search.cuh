@@ -10,7 +10,7 @@
 namespace cu264::encoder::cuda {
 
 // What core/pcm_decision.h asks for to decide between the macroblock as searched and I_PCM.
-template <bool kRd>
+template <bool kRd, bool kIntra8x8>
 struct PcmSearch {
   const WarpState<kRd>& s;
   const SearchConstants& constants;
@@ -23,7 +23,7 @@ struct PcmSearch {
   static constexpr __device__ bool by_rd() { return kRd; }
   __device__ std::int64_t cost() const { return result.cost; }
 
-  __device__ bool dc_is_clipped() const {
+  __device__ bool any_is_clipped() const {
     int level = 0;
     if (lane.lane < 16) {
       if (result.record.kind == core::MacroblockKind::intra16x16)
@@ -31,7 +31,15 @@ struct PcmSearch {
     } else if (lane.lane < 24) {
       level = s.levels[core::kSlotChromaDc + ((lane.lane >> 2) & 1)][lane.lane & 3];
     }
-    return __any_sync(kWarp, core::is_clipped(level));
+    bool clipped = core::is_clipped(level);
+    if constexpr (kIntra8x8) {
+      if (result.record.kind == core::MacroblockKind::intra8x8) {
+        for (int i = 0; i < 8; ++i) {
+          clipped = clipped || core::is_clipped(s.levels[core::kSlotLuma + 2 * i + lane.half][lane.position]);
+        }
+      }
+    }
+    return __any_sync(kWarp, clipped);
   }
   __device__ int count_levels() const {
     return warp_sum(lane.lane < core::kBlocksPerMacroblock ? s.counts[lane.lane] : 0);
@@ -84,10 +92,11 @@ __device__ void take_pcm(WarpState<kRd>& s, const LaneIndices& lane, MacroblockR
 }
 
 // Replaces the macroblock by I_PCM where that is better, and otherwise records which blocks are not empty.
-template <bool kRd>
+template <bool kIntra8x8, bool kRd>
 __device__ void finish_macroblock(WarpState<kRd>& s, const SearchConstants& constants,
                                   const LaneIndices& lane, MacroblockResult& result) {
-  if (core::pcm_is_better(PcmSearch<kRd>{s, constants, lane, result})) {
+  if constexpr (kIntra8x8) result.record.transform_8x8_mode = true;
+  if (core::pcm_is_better(PcmSearch<kRd, kIntra8x8>{s, constants, lane, result})) {
     take_pcm(s, lane, result);
   } else {
     const int count = lane.lane < core::kBlocksPerMacroblock ? s.counts[lane.lane] : 0;
@@ -96,10 +105,10 @@ __device__ void finish_macroblock(WarpState<kRd>& s, const SearchConstants& cons
   result.record.qp = static_cast<std::uint8_t>(constants.qp);
 }
 
-template <bool kRd, bool kRdoq, class MacroblockMarks>
+template <bool kRd, bool kRdoq, class MacroblockMarks, class Place>
 __device__ MacroblockResult search_macroblock(WarpState<kRd>& s, const SearchConstants& constants,
                                               const LaneConstants& mine, const MacroblockPosition& position,
-                                              const MacroblockMarks& marks) {
+                                              const MacroblockMarks& marks, const Place& place) {
   MacroblockResult result;
   const int slopes = plane_slopes(s, mine.lane);
   search_chroma<kRd, kRdoq>(s, constants, mine, position, slopes, result);
@@ -108,11 +117,12 @@ __device__ MacroblockResult search_macroblock(WarpState<kRd>& s, const SearchCon
   start.neighbours = measure_luma_neighbours(s, position, mine.lane, slopes);
   start.satd = measure_intra16x16(s, mine.lane, mine.matrix, start.neighbours);
   __syncwarp();
-  const int pattern = result.record.coded_block_pattern >> 4;
+  // Intra_8x8 is measured against the highest cost that Intra_16x16 may have (core/luma_decision.h).
+  const int pattern = Place::kAny ? core::kMostChromaPattern : result.record.coded_block_pattern >> 4;
   const Prepared<MacroblockMarks> prepared{
       highest_intra16x16_cost(constants, mine.lane, position, start.satd, pattern, pattern), marks};
-  search_luma<kRd, kRdoq>(s, constants, mine, position, start, prepared, result);
-  finish_macroblock(s, constants, mine.lane, result);
+  search_luma<kRd, kRdoq>(s, constants, mine, position, start, prepared, place, result);
+  finish_macroblock<Place::kAny>(s, constants, mine.lane, result);
   return result;
 }
 

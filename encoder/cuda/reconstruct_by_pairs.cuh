@@ -40,6 +40,11 @@ struct PreparedByOtherWarp {
   }
   // The result is the same in all lanes.
   __device__ unsigned highest_cost(unsigned asked) const { return __shfl_sync(kWarp, asked, 0); }
+  __device__ unsigned settled_highest_cost() const {
+    unsigned cost = highest_cost(ask_highest_cost());
+    for (; cost == kAnyCost; cost = highest_cost(ask_highest_cost())) __nanosleep(20);
+    return cost;
+  }
   __device__ void join(const LaneIndices& lane, LumaStart& start, MacroblockResult& result) const {
     wait_for_both_warps();
     start.neighbours = side.neighbours;
@@ -82,7 +87,7 @@ __device__ inline std::uint32_t wait_for_word_above(const Row<TaggedRow>& row, c
 // The first warp searches luma and publishes what the row below needs. The second warp searches chroma,
 // stores the finished macroblock, fetches and measures the source of the next one, and waits for the row
 // above.
-template <bool kRd, bool kRdoq, bool kQpVaries, class BatchMarks>
+template <bool kRd, bool kRdoq, bool kQpVaries, bool kIntra8x8, class BatchMarks>
 __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
     reconstruct_by_pairs_kernel(const __grid_constant__ BatchView batch,
                                 const __grid_constant__ SearchConstants constants,
@@ -91,6 +96,7 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
   __shared__ WarpState<kRd> s;
   __shared__ CavlcLengths lengths;
   __shared__ ConstantsByQp<kQpVaries> table;
+  __shared__ Intra8x8Memory<kIntra8x8, 1> intra8x8;
   __shared__ SideResults side;
   __shared__ core::MacroblockRecord record;
   __shared__ std::uint32_t above[32];  // words of the BottomRow above the next macroblock, by lane
@@ -98,6 +104,7 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
   const bool first_warp = threadIdx.x < 32;
   if constexpr (kRd) lengths.fill();
   if constexpr (kQpVaries) table.fill(constants);
+  intra8x8.fill();
   LaneConstants mine(constants, lengths);
   const LaneIndices& lane = mine.lane;
   if (first_warp) s.counts[lane.lane] = 0;  // slots 27 to 31 stay zero
@@ -133,9 +140,12 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
     if (first_warp) {
       const SearchConstants& here = table.of(constants, batch, row.position, mine);
       MacroblockResult result;
+      TaggedRow* const above_right =
+          row.position.above_right ? row.bottom + mb_x + 1 - batch.mb_width : nullptr;
       search_luma<kRd, kRdoq>(s, here, mine, row.position, LumaStart{},
-                              PreparedByOtherWarp<decltype(marks)>{side, marks}, result);
-      finish_macroblock(s, here, lane, result);
+                              PreparedByOtherWarp<decltype(marks)>{side, marks},
+                              intra8x8.place(0, AboveRightTagged{above_right}), result);
+      finish_macroblock<kIntra8x8>(s, here, lane, result);
       __syncwarp();
       publish_tagged(s, row.bottom[mb_x], lane);
       if (lane.lane == 0) record = result.record;

@@ -27,13 +27,27 @@ __device__ void publish_tagged(WarpState<kRd>& s, TaggedRow& row, const LaneIndi
   }
 }
 
-// Waits until the row is published, and returns the lane's word of it. The warps of that row hold an earlier
-// ticket, so they are already running.
-__device__ inline std::uint32_t wait_for_tagged(TaggedRow& row, const LaneIndices& lane) {
-  const TaggedWord own(row.words[min(lane.lane, kBottomRowWords - 1)]);
+// Waits until the first `count` words of the row are published, and returns the lane's word of these. The
+// warps of that row hold an earlier ticket, so they are already running.
+__device__ inline std::uint32_t wait_for_tagged(TaggedRow& row, const LaneIndices& lane,
+                                                int count = kBottomRowWords) {
+  const TaggedWord own(row.words[min(lane.lane, count - 1)]);
   std::uint64_t word = own.load(::cuda::memory_order_relaxed);
   while (!__all_sync(kWarp, word >= kPublishedTag)) word = own.load(::cuda::memory_order_relaxed);
   return static_cast<std::uint32_t>(word);
 }
+
+// Intra8x8Place's AboveRight.
+struct AboveRightTagged {
+  TaggedRow* row;  // null: not available
+
+  template <bool kRd>
+  __device__ void load(WarpState<kRd>& s, const LaneIndices& lane) const {
+    if (row == nullptr) return;
+    const std::uint32_t word = wait_for_tagged(*row, lane, 2);
+    if (lane.lane < 2) *reinterpret_cast<std::uint32_t*>(s.canvas.at(16 + 4 * lane.lane, -1)) = word;
+    __syncwarp();
+  }
+};
 
 }  // namespace cu264::encoder::cuda

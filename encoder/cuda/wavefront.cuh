@@ -45,7 +45,7 @@ __device__ void store_macroblock(const WarpState<kRd>& s, const BatchView& batch
       word = pack4(static_cast<int>(record.kind), record.intra16x16_pred_mode, record.intra_chroma_pred_mode,
                    record.coded_block_pattern);
     } else if (i == 1) {
-      word = record.qp;
+      word = record.qp | static_cast<std::uint32_t>(record.transform_8x8_mode) << 16;
     } else if (i < 6) {
       const int block = 4 * (i - 2), bx = core::luma_block_x(block), by = core::luma_block_y(block);
       word = pack4(s.modes.at(bx, by), s.modes.at(bx + 1, by), s.modes.at(bx, by + 1),
@@ -126,6 +126,34 @@ __device__ void load_neighbours(WarpState<kRd>& s, const BatchView& batch,
   load_above_neighbours(s, row.bottom - batch.mb_width + row.position.mb_x, row.position, lane);
   __syncwarp();
 }
+
+// The samples above and to the right of a macroblock, which the search asks for when it needs them:
+// Intra8x8Place's AboveRight.
+struct AboveRightOfRow {
+  const BottomRow* record;  // null: not available
+  unsigned* progress;       // of the row above
+  unsigned needed;
+  unsigned& published;
+
+  __device__ AboveRightOfRow(const BatchView& batch, const Wavefront<BottomRow>& wavefront,
+                             const Row<BottomRow>& row, unsigned& published_above)
+      : record(row.position.above_right ? row.bottom - batch.mb_width + row.position.mb_x + 1 : nullptr),
+        progress(wavefront.progress + row.index - 1),
+        needed(static_cast<unsigned>(row.position.mb_x) + 2),
+        published(published_above) {}
+
+  template <bool kRd>
+  __device__ void load(WarpState<kRd>& s, const LaneIndices& lane) const {
+    if (record == nullptr) return;
+    if (published < needed) published = wait_for_row(progress, needed);
+    __syncwarp();
+    if (lane.lane < 2) {
+      *reinterpret_cast<std::uint32_t*>(s.canvas.at(16 + 4 * lane.lane, -1)) =
+          __ldcg(reinterpret_cast<const std::uint32_t*>(record->luma) + lane.lane);
+    }
+    __syncwarp();
+  }
+};
 
 // Publishes what the row below needs.
 template <bool kRd>

@@ -51,14 +51,15 @@ __global__ void __launch_bounds__(kThreads) count_items(const __grid_constant__ 
 
 __global__ void __launch_bounds__(kScanThreads) scan_items(const __grid_constant__ BinariseJob job) {
   __shared__ WarpTotals<std::uint32_t, kScanThreads / 32> s_totals;
-  __shared__ std::uint32_t s_bins, s_mbs[3];
+  __shared__ std::uint32_t s_bins, s_mbs[core::kMacroblockKinds];
   const SliceSpan slice = slice_span(job.batch, blockIdx.x);
   const std::size_t first =
       static_cast<std::size_t>(slice.picture) * job.batch.macroblocks_per_picture() + slice.first;
   const int thread = static_cast<int>(threadIdx.x), mbs = slice.end - slice.first;
-  if (thread == 0) s_bins = 0, s_mbs[0] = s_mbs[1] = s_mbs[2] = 0;
+  if (thread == 0) s_bins = 0;
+  if (thread < core::kMacroblockKinds) s_mbs[thread] = 0;
   __syncthreads();
-  std::uint32_t items = 0, bins = 0, kinds[3] = {};
+  std::uint32_t items = 0, bins = 0, kinds[core::kMacroblockKinds] = {};
   for (int chunk = 0; chunk < mbs; chunk += kScanThreads) {
     const int mb = chunk + thread;
     const std::uint32_t count = mb < mbs ? job.scratch.counts[first + mb] : 0;
@@ -67,7 +68,7 @@ __global__ void __launch_bounds__(kScanThreads) scan_items(const __grid_constant
     if (mb < mbs) {
       job.scratch.begins[first + mb] = items + before;
       const auto kind = static_cast<int>(job.batch.macroblocks[first + mb].kind);
-      for (int k = 0; k < 3; ++k) kinds[k] += k == kind ? 1 : 0;
+      for (int k = 0; k < core::kMacroblockKinds; ++k) kinds[k] += k == kind ? 1 : 0;
     }
     bins += count >> 16;
     items += all;
@@ -77,14 +78,14 @@ __global__ void __launch_bounds__(kScanThreads) scan_items(const __grid_constant
   for (std::uint32_t& kind : kinds) kind = warp_sum(kind);
   if (thread % 32 == 0) {
     atomicAdd(&s_bins, bins);
-    for (int k = 0; k < 3; ++k) atomicAdd(&s_mbs[k], kinds[k]);
+    for (int k = 0; k < core::kMacroblockKinds; ++k) atomicAdd(&s_mbs[k], kinds[k]);
   }
   __syncthreads();
   if (thread != 0) return;
   StringRecord record;
   record.items = items;
   record.bins = s_bins;
-  for (int k = 0; k < 3; ++k) record.mbs[k] = s_mbs[k];
+  for (int k = 0; k < core::kMacroblockKinds; ++k) record.mbs[k] = s_mbs[k];
   job.records[blockIdx.x] = record;
 }
 

@@ -43,7 +43,9 @@ void put_macroblock(core::CabacEncoder& encoder, const CodedPictureView& picture
     ++stats.pcm_mbs;
   } else {
     core::put_cabac_residual(encoder, *mb, picture.levels + index * core::kLevelsPerMacroblock, neighbours);
-    ++(mb->kind == MacroblockKind::intra4x4 ? stats.intra4x4_mbs : stats.intra16x16_mbs);
+    ++(mb->kind == MacroblockKind::intra4x4   ? stats.intra4x4_mbs
+       : mb->kind == MacroblockKind::intra8x8 ? stats.intra8x8_mbs
+                                              : stats.intra16x16_mbs);
   }
 }
 

@@ -49,36 +49,79 @@ __device__ inline void count_suffixes(const std::int16_t* d_levels, core::CabacI
   }
 }
 
+// What the length of a block depends on, of 16 levels that are aligned to 16 bytes.
+struct LevelSums {
+  std::uint32_t nonzero = 0;  // bit i stands for level 2 i, bit 16 + i for level 2 i + 1
+  std::uint32_t sums = 0;     // of magnitudes up to the prefix, of even and of odd levels
+  std::uint32_t above = 0;    // whether a magnitude exceeds the prefix
+
+  __device__ __forceinline__ explicit LevelSums(const std::int16_t* d_levels) {
+    const auto* const d_quads = reinterpret_cast<const uint4*>(d_levels);
+    const uint4 low = d_quads[0], high = d_quads[1];
+    const std::uint32_t words[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      const std::uint32_t magnitudes = magnitudes_of(words[i]);
+      const std::uint32_t larger = larger_than(core::kAbsLevelPrefix, magnitudes);
+      nonzero |= larger_than(0, magnitudes) << i;
+      const std::uint32_t mask = larger * 0xffff;
+      sums += (mask & core::kAbsLevelPrefix * kBothLevels) | (~mask & magnitudes);
+      above |= larger;
+    }
+  }
+  __device__ __forceinline__ int count() const {
+    return __popc(nonzero);
+  }
+  // The index of the last level that is not zero, or 0.
+  __device__ __forceinline__ int last() const {
+    const std::uint32_t even = nonzero & 0xffff, odd = nonzero >> 16;
+    return max(even != 0 ? 2 * (31 - __clz(static_cast<int>(even))) : 0,
+               odd != 0 ? 2 * (31 - __clz(static_cast<int>(odd))) + 1 : 0);
+  }
+  // A level of magnitude m up to 14 takes m decisions and its sign.
+  __device__ __forceinline__ int items() const {
+    return static_cast<int>((sums & 0xffff) + (sums >> 16)) + count();
+  }
+};
+
+// Counts significant_coeff_flag up to the last level and last_significant_coeff_flag of each level; `end` is
+// the last position of the block, which has neither.
+__device__ __forceinline__ void count_flags(int last, int count, int end, core::CabacItemCounter& counter) {
+  const int flags = min(last + 1, end) + count - (last == end ? 1 : 0);
+  counter.items += static_cast<std::uint32_t>(flags);
+  counter.bins += static_cast<std::uint32_t>(flags);
+}
+
+__device__ __forceinline__ void count_magnitudes(const LevelSums& sums, const std::int16_t* d_levels,
+                                                 core::CabacItemCounter& counter) {
+  counter.items += static_cast<std::uint32_t>(sums.items());
+  counter.bins += static_cast<std::uint32_t>(sums.items());
+  if (sums.above != 0) count_suffixes(d_levels, counter);
+}
+
 // `d_levels` holds 16 levels, aligned to 16 bytes, at least one of which is not zero; those behind the
 // block's `max_num_coeff` are.
 __device__ inline void count_levels(const std::int16_t* d_levels, int max_num_coeff,
                                     core::CabacItemCounter& counter) {
-  const auto* const d_quads = reinterpret_cast<const uint4*>(d_levels);
-  const uint4 low = d_quads[0], high = d_quads[1];
-  const std::uint32_t words[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
-  // Bit i of the lower half of `nonzero` stands for level 2 i, of the upper half for level 2 i + 1. Sums of
-  // both halves stay below 2^16 with levels up to kMaxLevel.
-  std::uint32_t nonzero = 0, sums = 0, above = 0;
-#pragma unroll
-  for (int i = 0; i < 8; ++i) {
-    const std::uint32_t magnitudes = magnitudes_of(words[i]);
-    const std::uint32_t larger = larger_than(core::kAbsLevelPrefix, magnitudes);
-    nonzero |= larger_than(0, magnitudes) << i;
-    const std::uint32_t mask = larger * 0xffff;
-    sums += (mask & core::kAbsLevelPrefix * kBothLevels) | (~mask & magnitudes);
-    above |= larger;
+  const LevelSums sums(d_levels);
+  count_flags(sums.last(), sums.count(), max_num_coeff - 1, counter);
+  count_magnitudes(sums, d_levels, counter);
+}
+
+// The same of an 8x8 block (put_cabac_levels_8x8). `d_levels` begins with its first interleaved block; bit i
+// of `not_empty` tells whether block i has levels. One has.
+__device__ inline void count_levels8x8(const std::int16_t* d_levels, std::uint32_t not_empty,
+                                       core::CabacItemCounter& counter) {
+  int last = 0, count = 0;
+  for (int i = 0; i < 4; ++i) {
+    if ((not_empty >> i & 1) == 0) continue;
+    const std::int16_t* const d_block = d_levels + i * core::kLevelsPerBlock;
+    const LevelSums sums(d_block);
+    last = max(last, 4 * sums.last() + i);
+    count += sums.count();
+    count_magnitudes(sums, d_block, counter);
   }
-  const int count = __popc(nonzero), end = max_num_coeff - 1;
-  const std::uint32_t even = nonzero & 0xffff, odd = nonzero >> 16;
-  const int last = max(even != 0 ? 2 * (31 - __clz(static_cast<int>(even))) : 0,
-                       odd != 0 ? 2 * (31 - __clz(static_cast<int>(odd))) + 1 : 0);
-  // significant_coeff_flag up to the last level, last_significant_coeff_flag of each level; neither at `end`.
-  const int flags = min(last + 1, end) + count - (last == end ? 1 : 0);
-  // A level of magnitude m up to 14 takes m decisions and its sign.
-  const int levels = static_cast<int>((sums & 0xffff) + (sums >> 16)) + count;
-  counter.items += static_cast<std::uint32_t>(flags + levels);
-  counter.bins += static_cast<std::uint32_t>(flags + levels);
-  if (above != 0) count_suffixes(d_levels, counter);
+  count_flags(last, count, 4 * core::kLevelsPerBlock - 1, counter);
 }
 
 }  // namespace cu264::entropy

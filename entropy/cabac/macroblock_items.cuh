@@ -12,13 +12,25 @@
 
 namespace cu264::entropy {
 
+inline constexpr std::uint32_t kLumaSlots = 0xffffu << core::kSlotLuma;
+inline constexpr std::uint32_t kFirstOfLargeBlocks = 0x1111u << core::kSlotLuma;  // slots
+
 // put_cabac_residual of core/, with wide loads. It may be counted without being put.
 template <class Sink>
 __device__ __forceinline__ void put_residual_items(Sink& sink, const core::MacroblockRecord& mb,
                                                    const std::int16_t* d_levels,
                                                    const core::CabacNeighbours& n) {
   const std::uint32_t flags = core::coded_block_flags(mb);
-  for (std::uint32_t rest = core::coded_slots(mb); rest != 0; rest &= rest - 1) {
+  std::uint32_t rest = core::coded_slots(mb);
+  if (mb.kind == core::MacroblockKind::intra8x8) {
+    for (std::uint32_t first = rest & kFirstOfLargeBlocks; first != 0; first &= first - 1) {
+      const int slot = __ffs(static_cast<int>(first)) - 1;
+      const std::int16_t* const d_block = d_levels + slot * core::kLevelsPerBlock;
+      core::put_cabac_levels_8x8(sink, d_block, core::nonzero_levels8x8(mb, slot, d_block));
+    }
+    rest &= ~kLumaSlots;
+  }
+  for (; rest != 0; rest &= rest - 1) {
     const int slot = __ffs(static_cast<int>(rest)) - 1;
     const std::int16_t* const d_block = d_levels + slot * core::kLevelsPerBlock;
     const std::uint32_t nonzero = (flags >> slot & 1) != 0 ? nonzero_levels(d_block) : 0;
@@ -31,10 +43,19 @@ __device__ __forceinline__ void put_residual_items(core::CabacItemCounter& count
                                                    const core::MacroblockRecord& mb,
                                                    const std::int16_t* d_levels,
                                                    const core::CabacNeighbours&) {
-  const auto flags = static_cast<std::uint32_t>(__popc(core::coded_slots(mb)));
+  std::uint32_t slots = core::coded_slots(mb), rest = core::coded_block_flags(mb);
+  if (mb.kind == core::MacroblockKind::intra8x8) {
+    for (std::uint32_t first = slots & kFirstOfLargeBlocks; first != 0; first &= first - 1) {
+      const int slot = __ffs(static_cast<int>(first)) - 1;
+      count_levels8x8(d_levels + slot * core::kLevelsPerBlock, mb.nonzero_blocks >> slot, counter);
+    }
+    slots &= ~kLumaSlots;
+    rest &= ~kLumaSlots;
+  }
+  const auto flags = static_cast<std::uint32_t>(__popc(slots));
   counter.items += flags;
   counter.bins += flags;
-  for (std::uint32_t rest = core::coded_block_flags(mb); rest != 0; rest &= rest - 1) {
+  for (; rest != 0; rest &= rest - 1) {
     const int slot = __ffs(static_cast<int>(rest)) - 1;
     count_levels(d_levels + slot * core::kLevelsPerBlock, core::slot_max_num_coeff(mb, slot), counter);
   }

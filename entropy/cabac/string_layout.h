@@ -56,11 +56,10 @@ CU264_HD StringLayout string_layout(const core::BatchView& batch) {
 // What the stages know of a slice.
 struct alignas(16) StringRecord {
   std::uint32_t items = 0;
-  std::uint32_t bins = 0;     // of the arithmetic coder, for cabac_zero_words
-  std::uint32_t bits = 0;     // of the string with its last one, rbsp_stop_one_bit
-  std::uint32_t broken = 0;   // the string is longer than its room; its bits are not valid
-  std::uint32_t mbs[3] = {};  // numbers of macroblocks by MacroblockKind
-  std::uint32_t reserved = 0;
+  std::uint32_t bins = 0;    // of the arithmetic coder, for cabac_zero_words
+  std::uint32_t bits = 0;    // of the string with its last one, rbsp_stop_one_bit
+  std::uint32_t broken = 0;  // the string is longer than its room; its bits are not valid
+  std::uint32_t mbs[core::kMacroblockKinds] = {};  // numbers of macroblocks by MacroblockKind
 };
 
 // The macroblocks of a slice are [first, end) of its picture.

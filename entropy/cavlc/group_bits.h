@@ -26,11 +26,11 @@ struct alignas(16) GroupRecord {
   std::uint32_t before = 0;
   std::uint32_t after : 31 = 0;
   std::uint32_t aligned : 1 = 0;
-  std::uint16_t header_bits = 0;  // bits of macroblock headers
-  std::uint8_t mbs[3] = {};       // numbers of macroblocks by MacroblockKind
+  std::uint16_t header_bits = 0;                  // bits of macroblock headers
+  std::uint8_t mbs[core::kMacroblockKinds] = {};  // numbers of macroblocks by MacroblockKind
   // Numbers of zero bits at the beginning and at the end; 31 stands for 31 or more.
-  std::uint8_t zeros_first = 0;
   std::uint8_t zeros_last = 0;
+  std::uint8_t zeros_first : 5 = 0;
   std::uint8_t broken : 1 = 0;  // a macroblock had too many bits; no other field is valid
   // Somewhere kEscapeZeros zero bits may follow one another, or this was not examined.
   std::uint8_t may_escape : 1 = 1;

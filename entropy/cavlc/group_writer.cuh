@@ -88,9 +88,10 @@ class GroupWriter {
       return __ballot_sync(kAllLanes, mb.exists && mb.record.kind == kind);
     };
     const unsigned pcm = lanes_of(MacroblockKind::pcm);
-    record.mbs[0] = static_cast<std::uint8_t>(__popc(lanes_of(MacroblockKind::intra4x4)));
-    record.mbs[1] = static_cast<std::uint8_t>(__popc(lanes_of(MacroblockKind::intra16x16)));
-    record.mbs[2] = static_cast<std::uint8_t>(__popc(pcm));
+#pragma unroll
+    for (int kind = 0; kind < core::kMacroblockKinds; ++kind) {
+      record.mbs[kind] = static_cast<std::uint8_t>(__popc(lanes_of(static_cast<MacroblockKind>(kind))));
+    }
     record.header_bits = static_cast<std::uint16_t>(warp_sum(static_cast<std::uint32_t>(header_length)));
     record.broken = __any_sync(kAllLanes, length > 32 * kMacroblockWords);
     if (record.broken == 0) {

@@ -196,7 +196,8 @@ struct MacroblockLane {
   template <bool kModeCodes, class Sink>
   __device__ __forceinline__ void put_header(Sink& sink, const Neighbours& neighbours) const {
     core::put_ue(sink, static_cast<std::uint32_t>(core::mb_type(record)));
-    if (record.kind == core::MacroblockKind::intra4x4) {
+    core::put_transform_size_flag(sink, record);
+    if (core::is_i_nxn(record.kind)) {
       if constexpr (kModeCodes) {
         put_mode_codes(sink);
       } else {
@@ -207,14 +208,15 @@ struct MacroblockLane {
   }
 
   // Writes the header of a macroblock with other modes. `changed` is the record with all changes except
-  // those of Intra_4x4 modes; changed_rem(quad, rem) returns what is coded instead of a quad's
-  // rem_intra4x4_pred_mode.
+  // those of the modes of I_NxN; changed_rem(quad, rem) returns what is coded instead of a quad's
+  // rem_intra4x4_pred_mode or, in Intra_8x8, of the only quad's rem_intra8x8_pred_mode.
   template <class Sink, class ChangedRem>
   __device__ __forceinline__ void put_changed_header(Sink& sink, const Neighbours& neighbours,
                                                      const core::MacroblockRecord& changed,
                                                      const ChangedRem& changed_rem) const {
     core::put_ue(sink, static_cast<std::uint32_t>(core::mb_type(changed)));
-    if (record.kind == core::MacroblockKind::intra4x4) {
+    core::put_transform_size_flag(sink, record);
+    if (core::is_i_nxn(record.kind)) {
       each_quad_of_modes(neighbours, [&](int i, std::uint32_t modes, std::uint32_t predicted) {
         const QuadCodes codes = quad_codes(modes, predicted);
         put_quad_codes(sink, changed_rem(i, codes.rem), codes.differs);
@@ -223,9 +225,18 @@ struct MacroblockLane {
     core::put_macroblock_header_end(sink, changed);
   }
 
-  // Calls visit(quad, modes, predicted modes) for each quad of an Intra_4x4 macroblock.
+  // Calls visit(quad, modes, predicted modes) for each quad of an Intra_4x4 macroblock, or once for the four
+  // blocks of Intra_8x8.
   template <class Visit>
   __device__ __forceinline__ void each_quad_of_modes(const Neighbours& n, const Visit& visit) const {
+    if (record.kind == core::MacroblockKind::intra8x8) {
+      // The block to the left of an 8x8 block's first row, and the one above its first column.
+      const std::uint32_t modes = quad_of_large_blocks(),
+                          left = __byte_perm(n.left_modes[0], n.left_modes[1], 0x5010),
+                          above = __byte_perm(n.above_modes[0], n.above_modes[1], 0x6200);
+      visit(0, modes, quad_predicted_modes(modes, left, above, edges));
+      return;
+    }
     std::uint32_t own[4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) own[i] = quad(record, i);
@@ -243,6 +254,12 @@ struct MacroblockLane {
     return modes;
   }
 
+  // The bytes of the four 8x8 blocks.
+  __device__ __forceinline__ std::uint32_t quad_of_large_blocks() const {
+    const std::uint32_t top = __byte_perm(quad(record, 0), quad(record, 1), 0x0040);
+    return __byte_perm(top, __byte_perm(quad(record, 2), quad(record, 3), 0x0040), 0x5410);
+  }
+
   template <class Sink>
   __device__ __forceinline__ void put_modes(Sink& sink, const Neighbours& neighbours) const {
     each_quad_of_modes(neighbours, [&](int, std::uint32_t modes, std::uint32_t predicted) {
@@ -253,11 +270,12 @@ struct MacroblockLane {
 
   template <class Sink>
   __device__ __forceinline__ void put_mode_codes(Sink& sink) const {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const std::uint32_t codes = quad(record, i);
+    const auto put = [&sink](std::uint32_t codes) {
       put_quad_codes(sink, codes, ~(codes >> 7) & 0x01010101u);
-    }
+    };
+    if (record.kind == core::MacroblockKind::intra8x8) return put(quad_of_large_blocks());
+#pragma unroll
+    for (int i = 0; i < 4; ++i) put(quad(record, i));
   }
 
   // Writes rem_intra4x4_pred_mode where a byte of `differs` is 1, and otherwise that the predicted mode is

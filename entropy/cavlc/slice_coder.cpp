@@ -90,7 +90,9 @@ void code_slice(const CodedPictureView& picture, int slice, std::uint64_t header
         ++stats.pcm_mbs;
       } else {
         put_residual(writer, *mb, picture.levels + index * core::kLevelsPerMacroblock, n);
-        ++(mb->kind == MacroblockKind::intra4x4 ? stats.intra4x4_mbs : stats.intra16x16_mbs);
+        ++(mb->kind == MacroblockKind::intra4x4   ? stats.intra4x4_mbs
+           : mb->kind == MacroblockKind::intra8x8 ? stats.intra8x8_mbs
+                                                  : stats.intra16x16_mbs);
       }
       stats.header_bits += header_end - start;
       stats.residual_bits += writer.bit_position() - header_end;

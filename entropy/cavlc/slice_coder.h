@@ -12,6 +12,7 @@ namespace cu264::entropy {
 
 struct SliceStats {
   std::uint32_t intra4x4_mbs = 0;
+  std::uint32_t intra8x8_mbs = 0;
   std::uint32_t intra16x16_mbs = 0;
   std::uint32_t pcm_mbs = 0;
   std::uint64_t header_bits = 0;    // macroblock headers

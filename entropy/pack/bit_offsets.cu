@@ -73,7 +73,7 @@ __device__ __forceinline__ void append(bool listed, std::uint32_t group, std::ui
 
 // The sums over the slice of the thread block.
 struct SliceSums {
-  std::uint32_t header_bits, mbs[3], broken, escapes, unknown;
+  std::uint32_t header_bits, mbs[core::kMacroblockKinds], broken, escapes, unknown;
 };
 
 __device__ __forceinline__ void add(std::uint32_t& s_sum, std::uint32_t value) {
@@ -93,7 +93,7 @@ __device__ std::uint64_t find_group_offsets(const PackJob& job, std::uint32_t sl
   const int rows = core::slice_first_row(slice + 1, job.batch.slices, job.batch.mb_height) - first_row;
   const int first_mb = first_row * job.batch.mb_width;
   const int groups = (rows * job.batch.mb_width + kGroup - 1) / kGroup;
-  std::uint32_t header_bits = 0, mbs[3] = {}, broken = 0;
+  std::uint32_t header_bits = 0, mbs[core::kMacroblockKinds] = {}, broken = 0;
   const core::SliceHeaderBits header = job.header(picture, slice);
   auto position = static_cast<std::uint64_t>(header.length);
   for (int chunk = 0; chunk < job.layout.groups_a_slice; chunk += kThreads) {
@@ -107,7 +107,7 @@ __device__ std::uint64_t find_group_offsets(const PackJob& job, std::uint32_t sl
       may_escape = own == 0 ? may_hold_escapes(header.bits, header.length, record)
                             : may_hold_escapes(job.scratch.coded.records[first + own - 1], record);
       header_bits += record.header_bits;
-      for (int kind = 0; kind < 3; ++kind) mbs[kind] += record.mbs[kind];
+      for (int kind = 0; kind < core::kMacroblockKinds; ++kind) mbs[kind] += record.mbs[kind];
       broken |= record.broken;
     }
     const ChunkRun before = scan_threads(run, ChunkRun(), whole, s_totals, FollowedBy());
@@ -128,7 +128,7 @@ __device__ std::uint64_t find_group_offsets(const PackJob& job, std::uint32_t sl
     __syncthreads();
   }
   add(s_sums.header_bits, header_bits);
-  for (int kind = 0; kind < 3; ++kind) add(s_sums.mbs[kind], mbs[kind]);
+  for (int kind = 0; kind < core::kMacroblockKinds; ++kind) add(s_sums.mbs[kind], mbs[kind]);
   add(s_sums.broken, broken);
   return position;
 }
@@ -169,7 +169,7 @@ __global__ void __launch_bounds__(kThreads) find_bit_offsets(const __grid_consta
     known.prefix_bytes = slice == 0 ? 5 : 4;  // zero_byte comes before a picture's first NAL unit (B.1.2)
     known.bits = bits;
     known.header_bits = s_sums.header_bits;
-    for (int kind = 0; kind < 3; ++kind) known.mbs[kind] = s_sums.mbs[kind];
+    for (int kind = 0; kind < core::kMacroblockKinds; ++kind) known.mbs[kind] = s_sums.mbs[kind];
     known.broken = s_sums.broken;
     record = known;
   }

@@ -21,12 +21,12 @@ __device__ inline bool is_last_block(std::uint32_t* d_finished_slices) {
 // Reports one picture, whose slices have their offsets. One thread calls this for each picture.
 __device__ inline void report_picture(const PackJob& job, int picture) {
   std::uint64_t bits = 0, header_bits = 0;
-  std::uint32_t mbs[3] = {}, broken = 0;
+  std::uint32_t mbs[core::kMacroblockKinds] = {}, broken = 0;
   for (int slice = 0; slice < job.batch.slices; ++slice) {
     const SliceRecord& record = job.slice(picture, slice);
     header_bits += record.header_bits;
     bits += record.bits - static_cast<std::uint64_t>(record.header.length);
-    for (int kind = 0; kind < 3; ++kind) mbs[kind] += record.mbs[kind];
+    for (int kind = 0; kind < core::kMacroblockKinds; ++kind) mbs[kind] += record.mbs[kind];
     broken |= record.broken;
   }
   const SliceRecord& last = job.slice(picture, job.batch.slices - 1);
@@ -36,9 +36,11 @@ __device__ inline void report_picture(const PackJob& job, int picture) {
   packed.size = end - packed.offset;
   packed.header_bits = header_bits;
   packed.residual_bits = bits - header_bits;
-  packed.intra4x4_mbs = mbs[0];
-  packed.intra16x16_mbs = mbs[1];
-  packed.pcm_mbs = mbs[2];
+  const auto mbs_of = [&mbs](core::MacroblockKind kind) { return mbs[static_cast<int>(kind)]; };
+  packed.intra4x4_mbs = mbs_of(core::MacroblockKind::intra4x4);
+  packed.intra8x8_mbs = mbs_of(core::MacroblockKind::intra8x8);
+  packed.intra16x16_mbs = mbs_of(core::MacroblockKind::intra16x16);
+  packed.pcm_mbs = mbs_of(core::MacroblockKind::pcm);
   packed.failure = broken != 0 ? 2 : end > job.capacity ? 1 : 0;
   job.pictures[picture] = packed;
   if (packed.failure == 0) return;

@@ -21,11 +21,13 @@ struct PackedPicture {
   std::uint64_t header_bits = 0;    // macroblock headers
   std::uint64_t residual_bits = 0;  // levels and I_PCM samples
   std::uint32_t intra4x4_mbs = 0;
+  std::uint32_t intra8x8_mbs = 0;
   std::uint32_t intra16x16_mbs = 0;
   std::uint32_t pcm_mbs = 0;
   // If not zero, nothing was written: the stream's capacity is too small (1), or a macroblock exceeds the
   // limit of 3200 bits (2).
   std::uint32_t failure = 0;
+  std::uint32_t unused = 0;  // instead of padding, which kernels would leave uninitialised
 };
 
 // Device memory of launch_code_and_pack. A launch owns all of it until it ends.

@@ -22,11 +22,11 @@ struct SliceRecord {
   std::uint64_t offset = 0;  // where its NAL unit begins in the stream
   std::uint32_t header_bits = 0;
   std::uint32_t escapes = 0;
-  std::uint32_t mbs[3] = {};       // numbers of macroblocks by MacroblockKind
-  std::uint32_t broken = 0;        // a macroblock had too many bits
-  std::uint32_t lost = 0;          // the whole picture is: PackedPicture::failure
-  std::uint32_t prefix_bytes = 0;  // start code and NAL unit header
-  std::uint32_t zero_words = 0;    // cabac_zero_word behind the RBSP
+  std::uint32_t mbs[core::kMacroblockKinds] = {};  // numbers of macroblocks by MacroblockKind
+  std::uint32_t broken = 0;                        // a macroblock had too many bits
+  std::uint32_t lost = 0;                          // the whole picture is: PackedPicture::failure
+  std::uint32_t prefix_bytes = 0;                  // start code and NAL unit header
+  std::uint32_t zero_words = 0;                    // cabac_zero_word behind the RBSP
 
   // rbsp_trailing_bits begins with a one (H.264 7.3.2.11).
   __host__ __device__ std::uint64_t rbsp_bytes() const { return bits / 8 + 1; }

@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(kOffsetThreads)
     record.prefix_bytes = slice == 0 ? 5 : 4;  // zero_byte comes before a picture's first NAL unit (B.1.2)
     record.bits = static_cast<std::uint64_t>(record.header.length) + string.bits - 1;
     record.escapes = s_escapes;
-    for (int kind = 0; kind < 3; ++kind) record.mbs[kind] = string.mbs[kind];
+    for (int kind = 0; kind < core::kMacroblockKinds; ++kind) record.mbs[kind] = string.mbs[kind];
     record.broken = string.broken;
     job.pack.slice(picture, slice) = record;
     s_last = is_last_block(job.pack.scratch.finished_slices);

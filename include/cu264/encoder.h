@@ -47,10 +47,11 @@ enum class Preset {
   best,      // that cost for every candidate, and rate-distortion-optimised quantisation
 };
 
-// What decoders must be able to do. Both are 4:2:0, 8 bits and the 4x4 transform.
+// What decoders must be able to do. All are 4:2:0 and 8 bits.
 enum class Profile {
-  baseline,  // Constrained Baseline: CAVLC
+  baseline,  // Constrained Baseline: CAVLC, the 4x4 transform
   main,      // CABAC, which takes fewer bits, unless Config::cavlc is set
+  high,      // the 8x8 transform as well
 };
 
 enum class HeaderPlacement {

@@ -14,7 +14,8 @@ struct PictureStats {
   int codings = 1;  // how often the picture was coded until it kept to its limits
   std::int64_t buffer_bits =
       -1;  // what the HRD's buffer holds after the picture has left it; -1: there is none
-  std::uint32_t intra4x4_mbs = 0;  // macroblocks by kind; the three add up to the picture's
+  std::uint32_t intra4x4_mbs = 0;  // macroblocks by kind; the four add up to the picture's
+  std::uint32_t intra8x8_mbs = 0;
   std::uint32_t intra16x16_mbs = 0;
   std::uint32_t pcm_mbs = 0;
   // With CABAC, whose bits belong to no single syntax element, residual_bits counts the headers too.

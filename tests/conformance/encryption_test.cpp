@@ -61,6 +61,27 @@ TEST_P(EncoderEncryptions, PicturesWithManyQps) {
   }
 }
 
+// An 8x8 block has one mode, and its levels are encrypted in four blocks.
+TEST_P(EncoderEncryptions, MacroblocksOfTheLargeTransform) {
+  const std::vector<Picture> pictures = make_all_contents(80, 64);
+  for (const int qp : {0, 13, 26, 39, 51}) {
+    for (const int parts : {1, 2, 4, 7}) {
+      SCOPED_TRACE(testing::Message() << "qp " << qp << ", parts " << parts);
+      Config config = make_config(qp, GetParam(), qp % 2 == 0 ? 1 : 3);
+      config.profile = Profile::high;
+      config.cavlc = true;
+      const std::vector<std::uint8_t> stream = encode(config, pictures).bytes();
+      const EncoderEncryption encryption{key(), {(parts & 1) != 0, (parts & 2) != 0, (parts & 4) != 0}};
+      config.encryption = encryption;
+      const protect::FixedNonce fixed(kNonce);
+      const std::vector<std::uint8_t> sealed = encode(config, pictures).bytes();
+      ASSERT_EQ(sealed, run_tool(*protect::make_encryptor(encryption, kNonce), stream).stream);
+      ASSERT_EQ(run_tool(*make_decryptor(key()), sealed).stream, stream);
+      for (const std::string& complaint : decode_annexb(sealed).complaints) ADD_FAILURE() << complaint;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Presets, EncoderEncryptions, testing::ValuesIn(kPresets),
                          [](const testing::TestParamInfo<Preset>& preset) { return name_of(preset.param); });
 

@@ -28,7 +28,9 @@ void check_packets(const EncodedStream& stream, const std::vector<Picture>& sour
 void check_decoded(const Config& config, const EncodedStream& stream) {
   const DecodedStream decoded = decode_annexb(stream.bytes());
   for (const std::string& complaint : decoded.complaints) ADD_FAILURE() << "libavcodec: " << complaint;
-  EXPECT_EQ(decoded.profile, config.profile == Profile::baseline ? kConstrainedBaseline : kMain);
+  EXPECT_EQ(decoded.profile, config.profile == Profile::baseline ? kConstrainedBaseline
+                             : config.profile == Profile::main   ? kMain
+                                                                 : kHigh);
   ASSERT_EQ(decoded.pictures.size(), stream.packets.size());
   for (std::size_t i = 0; i < decoded.pictures.size(); ++i) {
     EXPECT_TRUE(decoded.pictures[i].key) << "picture " << i;
@@ -37,11 +39,11 @@ void check_decoded(const Config& config, const EncodedStream& stream) {
 }
 
 void check_sps(const Config& config, const EncodedStream& stream, const Sps& sps) {
-  const bool baseline = config.profile == Profile::baseline;
-  EXPECT_EQ(sps.profile_idc, baseline ? 66 : 77);
-  const bool level_1b = stream.info.level_idc == 9;
-  EXPECT_EQ(sps.constraint_flags, (baseline ? 0xc0 : 0x40) | (level_1b ? 0x10 : 0));
-  EXPECT_EQ(sps.level_idc, level_1b ? 11 : stream.info.level_idc);
+  const bool baseline = config.profile == Profile::baseline, high = config.profile == Profile::high;
+  EXPECT_EQ(sps.profile_idc, baseline ? 66 : high ? 100 : 77);
+  const bool flag_of_1b = stream.info.level_idc == 9 && !high;
+  EXPECT_EQ(sps.constraint_flags, (baseline ? 0xc0 : high ? 0x0c : 0x40) | (flag_of_1b ? 0x10 : 0));
+  EXPECT_EQ(sps.level_idc, flag_of_1b ? 11 : stream.info.level_idc);
   EXPECT_EQ(sps.width(), stream.info.width);
   EXPECT_EQ(sps.height(), stream.info.height);
   EXPECT_EQ(sps.crop_left + sps.crop_top, 0);
@@ -56,6 +58,7 @@ void check_sps(const Config& config, const EncodedStream& stream, const Sps& sps
 
 void check_walked(const Config& config, const EncodedStream& stream, const WalkedStream& walked) {
   check_sps(config, stream, walked.sps);
+  EXPECT_EQ(walked.pps.transform_8x8_mode, config.profile == Profile::high);
   EXPECT_EQ(walked.pps.entropy_coding_mode, config.profile != Profile::baseline && !config.cavlc);
   ASSERT_EQ(walked.pictures.size(), stream.packets.size());
   for (std::size_t i = 0; i < walked.pictures.size(); ++i) {
@@ -67,6 +70,7 @@ void check_walked(const Config& config, const EncodedStream& stream, const Walke
     EXPECT_EQ(picture.slices, config.slices);
     EXPECT_EQ(picture.disable_deblocking_filter_idc, config.deblock ? 0 : 1);
     EXPECT_EQ(stats.intra4x4_mbs, picture.intra4x4_mbs);
+    EXPECT_EQ(stats.intra8x8_mbs, picture.intra8x8_mbs);
     EXPECT_EQ(stats.intra16x16_mbs, picture.intra16x16_mbs);
     EXPECT_EQ(stats.pcm_mbs, picture.pcm_mbs);
     const bool cabac = walked.pps.entropy_coding_mode;

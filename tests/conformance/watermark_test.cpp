@@ -81,6 +81,21 @@ TEST_P(EncoderWatermarks, SlicesAndTheLoopFilter) {
   }
 }
 
+// The interleaved blocks of an 8x8 block carry marks as 4x4 blocks do.
+TEST_P(EncoderWatermarks, TheLargeTransform) {
+  const std::vector<Picture> pictures = {make_picture(Content::natural, 160, 128, 1),
+                                         make_picture(Content::natural, 160, 128, 2)};
+  for (const WatermarkScheme scheme : kSchemes) {
+    for (const int qp : {0, 18, 33}) {
+      SCOPED_TRACE("QP " + std::to_string(qp));
+      Config config = make_config(qp, GetParam());
+      config.profile = Profile::high;
+      config.cavlc = true;
+      expect_marked(config, scheme, 65536, pictures);
+    }
+  }
+}
+
 // I_PCM beside marked macroblocks: the bits of a macroblock must be counted with its marks.
 TEST_P(EncoderWatermarks, Pcm) {
   std::vector<Picture> pictures = {make_picture(Content::graded_noise, 80, 80, 3)};

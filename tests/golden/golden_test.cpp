@@ -30,7 +30,7 @@ struct Golden {
   const char* preset = "balanced";
   int slices = 1;
   bool deblock = true;
-  const char* option = "";  // "edge-guided=2", "aq=variance", "profile=main"
+  const char* options = "";  // "edge-guided=2", "aq=variance", "profile=high cavlc=on"
 
   std::string name() const {
     std::ostringstream out;
@@ -38,8 +38,8 @@ struct Golden {
     if (width != 0) out << '_' << width << 'x' << height;
     out << '_' << pictures << "f_qp" << qp << '_' << preset << "_s" << slices
         << (deblock ? "" : "_nodeblock");
-    if (*option != '\0') out << '_';
-    for (const char* c = option; *c != '\0'; ++c) {
+    if (*options != '\0') out << '_';
+    for (const char* c = options; *c != '\0'; ++c) {
       out << (std::isalnum(static_cast<unsigned char>(*c)) ? *c : '_');
     }
     return out.str();
@@ -76,6 +76,14 @@ std::vector<Golden> goldens() {
     all.push_back({"text", 320, 180, 1, 27, preset, 9, true, "profile=main"});
     all.push_back({"noise", 80, 80, 2, 0, preset, 1, true, "profile=main"});
     all.push_back({"foreman_akiyo_qcif_21f", 0, 0, 3, 27, preset, 1, true, "profile=main"});
+    for (const char* options : {"profile=high", "profile=high cavlc=on"}) {
+      for (const int qp : {0, 9, 27, 38, 51})
+        all.push_back({"natural", 176, 144, 2, qp, preset, 1, true, options});
+      all.push_back({"natural", 37, 51, 3, 24, preset, 2, false, options});
+      all.push_back({"text", 320, 180, 1, 27, preset, 9, true, options});
+      all.push_back({"noise", 80, 80, 2, 0, preset, 1, true, options});
+      all.push_back({"foreman_akiyo_qcif_21f", 0, 0, 3, 27, preset, 1, true, options});
+    }
     for (const int qp : {22, 32}) {
       all.push_back({"foreman_akiyo_qcif_21f", 0, 0, 3, qp, preset});
       all.push_back({"park_joy_480x270_10f", 0, 0, 1, qp, preset, 2});
@@ -149,8 +157,9 @@ TEST_P(GoldenStream, HasNotChanged) {
   Config config;
   config.qp = golden.qp, config.slices = golden.slices, config.deblock = golden.deblock;
   config.set("preset", golden.preset);
-  const std::string option = golden.option;
-  if (!option.empty()) config.set(option.substr(0, option.find('=')), option.substr(option.find('=') + 1));
+  std::istringstream options(golden.options);
+  for (std::string option; options >> option;)
+    config.set(option.substr(0, option.find('=')), option.substr(option.find('=') + 1));
   const std::string hash = sha256(without_sei(encode(config, pictures).bytes()));
   if (updating()) {
     table->new_[golden.name()] = hash;

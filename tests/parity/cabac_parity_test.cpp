@@ -120,6 +120,7 @@ class CabacParity : public testing::Test {
     EXPECT_EQ(packed.header_bits, wanted.stats.header_bits) << where;
     EXPECT_EQ(packed.residual_bits, wanted.stats.residual_bits) << where;
     EXPECT_EQ(packed.intra4x4_mbs, wanted.stats.intra4x4_mbs) << where;
+    EXPECT_EQ(packed.intra8x8_mbs, wanted.stats.intra8x8_mbs) << where;
     EXPECT_EQ(packed.intra16x16_mbs, wanted.stats.intra16x16_mbs) << where;
     EXPECT_EQ(packed.pcm_mbs, wanted.stats.pcm_mbs) << where;
     const auto first = run.stream.begin() + static_cast<std::ptrdiff_t>(offset);
@@ -179,6 +180,25 @@ TEST_F(CabacParity, InventedPictures) {
       const Shape shape{336, 208, 1 + static_cast<int>(random_() % 13)};
       std::vector<TestPicture> pictures;
       for (int i = 0; i < 6; ++i) pictures.push_back(invented_picture(shape, density, largest, random_));
+      ASSERT_NO_FATAL_FAILURE(
+          expect_parity(Batch(shape, pictures),
+                        "density " + std::to_string(density) + " largest " + std::to_string(largest)));
+    }
+  }
+}
+
+TEST_F(CabacParity, LargeTransform) {
+  for (const int qp : {0, 20, 36}) {
+    const Shape shape{96, 80, 2, PixelFormat::i420, true};
+    ASSERT_NO_FATAL_FAILURE(
+        expect_parity(Batch(shape, all_contents(shape, qp, random_), qp), "QP " + std::to_string(qp)));
+  }
+  for (const int density : {2, 30, 256}) {
+    for (const int largest : {1, 40, core::kMaxLevel}) {
+      const Shape shape{112, 96, 1 + static_cast<int>(random_() % 6), PixelFormat::i420, true};
+      std::vector<TestPicture> pictures;
+      for (int i = 0; i < 2; ++i) pictures.push_back(invented_picture(shape, density, largest, random_));
+      sprinkle_pcm(pictures[1], 8, random_);
       ASSERT_NO_FATAL_FAILURE(
           expect_parity(Batch(shape, pictures),
                         "density " + std::to_string(density) + " largest " + std::to_string(largest)));

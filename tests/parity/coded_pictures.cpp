@@ -51,6 +51,7 @@ TestPicture source_picture(const Shape& shape, Content content, std::mt19937& ra
     picture.samples.push_back(sample(content, 2 * x, 2 * y, shape.width, random));
   }
   picture.coded.resize((shape.width + 15) / 16, (shape.height + 15) / 16, shape.slices);
+  picture.coded.transform_8x8_mode = shape.transform_8x8_mode;
   encoder::ingest(frame_of(shape, picture.samples.data()), picture.coded);
   return picture;
 }
@@ -70,6 +71,14 @@ void invent_levels(MacroblockRecord& mb, std::int16_t* levels, std::uint8_t* tot
       --left;
     }
     mb.nonzero_blocks |= static_cast<std::uint32_t>(total_coeff[slot] != 0) << slot;
+  }
+}
+
+// An 8x8 block that coded_block_pattern has must have levels, because CABAC has no coded_block_flag for it.
+void leave_out_empty_blocks(MacroblockRecord& mb) {
+  for (int block = 0; block < 4; ++block) {
+    if ((mb.nonzero_blocks >> (core::kSlotLuma + 4 * block) & 15) != 0) continue;
+    mb.coded_block_pattern = static_cast<std::uint8_t>(mb.coded_block_pattern & ~(1 << block));
   }
 }
 
@@ -103,18 +112,25 @@ TestPicture invented_picture(const Shape& shape, int density, int largest, std::
   std::fill(coded.total_coeff.begin(), coded.total_coeff.end(), std::uint8_t{0});
   for (std::size_t i = 0; i < coded.macroblocks.size(); ++i) {
     MacroblockRecord& mb = coded.macroblocks[i] = MacroblockRecord{};
-    mb.kind = uniform(random, 0, 2) == 0 ? MacroblockKind::intra16x16 : MacroblockKind::intra4x4;
-    const bool intra4x4 = mb.kind == MacroblockKind::intra4x4;
+    mb.kind = uniform(random, 0, 2) == 0                               ? MacroblockKind::intra16x16
+              : shape.transform_8x8_mode && uniform(random, 0, 1) == 0 ? MacroblockKind::intra8x8
+                                                                       : MacroblockKind::intra4x4;
+    mb.transform_8x8_mode = shape.transform_8x8_mode;
+    const bool has_modes = core::is_i_nxn(mb.kind);
     mb.intra16x16_pred_mode = static_cast<std::uint8_t>(uniform(random, 0, 3));
     mb.intra_chroma_pred_mode = static_cast<std::uint8_t>(uniform(random, 0, 3));
-    const int luma = intra4x4 ? uniform(random, 0, 15) : 15 * uniform(random, 0, 1);
+    const int luma = has_modes ? uniform(random, 0, 15) : 15 * uniform(random, 0, 1);
     mb.coded_block_pattern = static_cast<std::uint8_t>(luma | uniform(random, 0, 2) << 4);
     mb.mb_qp_delta = static_cast<std::int8_t>(uniform(random, -26, 25));
-    for (std::uint8_t& mode : mb.intra4x4_pred_mode) {
-      mode = static_cast<std::uint8_t>(intra4x4 ? uniform(random, 0, 8) : core::kIntra4x4Dc);
+    for (int block = 0; block < 16; ++block) {
+      const bool repeated = block % core::blocks_of_a_mode(mb.kind) != 0;
+      mb.intra4x4_pred_mode[block] = static_cast<std::uint8_t>(repeated    ? mb.intra4x4_pred_mode[block - 1]
+                                                               : has_modes ? uniform(random, 0, 8)
+                                                                           : core::kIntra4x4Dc);
     }
     invent_levels(mb, coded.levels.data() + i * core::kLevelsPerMacroblock,
                   coded.total_coeff.data() + i * core::kTotalCoeffStride, density, largest, random);
+    if (mb.kind == MacroblockKind::intra8x8) leave_out_empty_blocks(mb);
   }
   return picture;
 }

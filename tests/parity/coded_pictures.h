@@ -21,6 +21,7 @@ struct TestPicture {
 struct Shape {
   int width, height, slices;
   PixelFormat format = PixelFormat::i420;
+  bool transform_8x8_mode = false;  // the pictures have Intra_8x8 macroblocks
 };
 
 // A picture coded with the fastest preset of the CPU backend.

@@ -82,6 +82,16 @@ TEST_F(EncryptionParity, SmallCase) {
   }
 }
 
+TEST_F(EncryptionParity, LargeTransform) {
+  for (int parts = 1; parts < 8; ++parts) {
+    Config config;
+    config.profile = Profile::high, config.cavlc = true;
+    config.preset = kPresets[parts % 3], config.qp = 6 + 5 * parts, config.slices = parts % 4 == 3 ? 3 : 1;
+    expect_parity(config, clip(3, 82, 70), 2, parts);
+    if (HasFatalFailure()) return;
+  }
+}
+
 // More keystream than a warp has room for at once, I_PCM between other macroblocks, and pictures without
 // levels.
 TEST_F(EncryptionParity, ManyLevelsAndNone) {
@@ -153,13 +163,16 @@ TEST_F(EncryptionParity, EntropyKernels) {
   config.width = 98, config.height = 64, config.qp = 20, config.batch = 2;
   config.encryption = EncoderEncryption{key(), encryption_strength(3)};
   const protect::FixedNonce fixed(5);
-  config.backend = BackendChoice::cpu;
-  const std::vector<std::uint8_t> host = test::encode(config, pictures).bytes();
-  config.backend = BackendChoice::cuda;
-  for (const published::Coder coder :
-       {published::Coder::cavlcu, published::Coder::cavlcu_tuned, published::Coder::cavlc_su}) {
-    Encoder encoder = published::open_encoder(config, coder);
-    EXPECT_EQ(test::encode(encoder, config, pictures).bytes(), host);
+  for (const Profile profile : {Profile::baseline, Profile::high}) {
+    config.profile = profile, config.cavlc = profile == Profile::high;
+    config.backend = BackendChoice::cpu;
+    const std::vector<std::uint8_t> host = test::encode(config, pictures).bytes();
+    config.backend = BackendChoice::cuda;
+    for (const published::Coder coder :
+         {published::Coder::cavlcu, published::Coder::cavlcu_tuned, published::Coder::cavlc_su}) {
+      Encoder encoder = published::open_encoder(config, coder);
+      EXPECT_EQ(test::encode(encoder, config, pictures).bytes(), host);
+    }
   }
 }
 

@@ -29,18 +29,21 @@ struct Case {
   int slices = 1;
   PixelFormat format = PixelFormat::i420;
   int padding = 0;
+  bool transform_8x8_mode = false;
 };
 
 std::string text(const Case& c) {
   std::ostringstream out;
   out << c.width << 'x' << c.height << " qp " << c.qp << " preset " << static_cast<int>(c.preset)
-      << " slices " << c.slices << " format " << static_cast<int>(c.format) << " padding " << c.padding;
+      << " slices " << c.slices << " format " << static_cast<int>(c.format) << " padding " << c.padding
+      << " 8x8 " << c.transform_8x8_mode;
   return out.str();
 }
 
 CpuPicture on_host(const Case& c, const test::Picture& picture) {
   CpuPicture out;
   out.resize(encoder::macroblocks(c.width), encoder::macroblocks(c.height), c.slices);
+  out.transform_8x8_mode = c.transform_8x8_mode;
   const test::FrameBuffer frame(picture, c.format, c.padding);
   encoder::ingest(frame.view(), out);
   for (int slice = 0; slice < c.slices; ++slice) encoder::reconstruct_slice(out, slice, c.qp, c.preset);
@@ -51,7 +54,7 @@ std::string text(const core::MacroblockRecord& r) {
   std::ostringstream out;
   out << "kind " << static_cast<int>(r.kind) << " i16 " << int{r.intra16x16_pred_mode} << " chroma "
       << int{r.intra_chroma_pred_mode} << " cbp " << int{r.coded_block_pattern} << " qp " << int{r.qp}
-      << " delta " << int{r.mb_qp_delta} << " i4";
+      << " 8x8 " << r.transform_8x8_mode << " delta " << int{r.mb_qp_delta} << " i4";
   for (const std::uint8_t mode : r.intra4x4_pred_mode) out << ' ' << int{mode};
   out << " nonzero " << std::hex << r.nonzero_blocks;
   return out.str();
@@ -61,6 +64,7 @@ bool equal(const core::MacroblockRecord& a, const core::MacroblockRecord& b) {
   return a.kind == b.kind && a.intra16x16_pred_mode == b.intra16x16_pred_mode &&
          a.intra_chroma_pred_mode == b.intra_chroma_pred_mode &&
          a.coded_block_pattern == b.coded_block_pattern && a.qp == b.qp && a.mb_qp_delta == b.mb_qp_delta &&
+         a.transform_8x8_mode == b.transform_8x8_mode &&
          std::equal(a.intra4x4_pred_mode, a.intra4x4_pred_mode + 16, b.intra4x4_pred_mode) &&
          a.nonzero_blocks == b.nonzero_blocks;
 }
@@ -129,7 +133,7 @@ class ReconstructParity : public testing::Test {
     }
     DevicePictures device(sources, c.slices, true);
     for (int run = 0; run < 3; ++run) {
-      device.reconstruct(c.qp, c.preset);
+      device.reconstruct(c.qp, c.preset, c.transform_8x8_mode);
       for (std::size_t i = 0; i < pictures.size(); ++i) {
         const std::string difference = first_difference(expected[i], device.download(static_cast<int>(i)));
         ASSERT_TRUE(difference.empty()) << text(c) << "\nrun " << run << " picture " << i << " (of "
@@ -195,6 +199,34 @@ TEST_F(ReconstructParity, Slices) {
         c, {test::make_picture(Content::natural, 352, 288), test::make_picture(Content::text, 352, 288)});
     if (HasFatalFailure()) return;
   }
+}
+
+TEST_F(ReconstructParity, LargeTransform) {
+  Case c{64, 48};
+  c.transform_8x8_mode = true;
+  for (const Content content : test::kContents) {
+    SCOPED_TRACE(test::name_of(content));
+    c.qp = (c.qp + 20) % 52, c.slices = 1 + c.qp % 2;
+    expect_parity_for_presets(c, {test::make_picture(content, 64, 48)});
+    if (HasFatalFailure()) return;
+  }
+}
+
+// So many pictures are not encoded by pairs of warps.
+TEST_F(ReconstructParity, LargeTransformOfManyPictures) {
+  Case c{48, 32};
+  c.transform_8x8_mode = true;
+  std::vector<test::Picture> pictures;
+  for (int i = 0; i < 25; ++i) {
+    const Content content = test::kContents[static_cast<std::size_t>(i) % test::kContents.size()];
+    pictures.push_back(test::make_picture(content, 48, 32, static_cast<std::uint32_t>(i + 1)));
+  }
+  expect_parity_for_presets(c, pictures);
+  const CpuPicture host = on_host(c, test::make_picture(Content::natural, 48, 32, 1));
+  const auto is_large = [](const core::MacroblockRecord& r) {
+    return r.kind == core::MacroblockKind::intra8x8;
+  };
+  EXPECT_TRUE(std::any_of(host.macroblocks.begin(), host.macroblocks.end(), is_large));
 }
 
 TEST_F(ReconstructParity, FormatsAndPitches) {

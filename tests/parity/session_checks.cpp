@@ -11,8 +11,9 @@ namespace {
 
 std::string text(const PictureStats& s) {
   std::ostringstream out;
-  out << "qp " << s.qp << " I4x4 " << s.intra4x4_mbs << " I16x16 " << s.intra16x16_mbs << " PCM " << s.pcm_mbs
-      << " header bits " << s.header_bits << " residual bits " << s.residual_bits;
+  out << "qp " << s.qp << " I4x4 " << s.intra4x4_mbs << " I8x8 " << s.intra8x8_mbs << " I16x16 "
+      << s.intra16x16_mbs << " PCM " << s.pcm_mbs << " header bits " << s.header_bits << " residual bits "
+      << s.residual_bits;
   return out.str();
 }
 

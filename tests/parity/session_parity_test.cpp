@@ -62,6 +62,24 @@ TEST_F(SessionParity, SmallCase) {
   }
 }
 
+TEST_F(SessionParity, LargeTransform) {
+  const std::vector<test::Picture> pictures = {test::make_picture(Content::natural, 50, 35),
+                                               test::make_picture(Content::noise, 50, 35),
+                                               test::make_picture(Content::text, 50, 35)};
+  for (const Preset preset : kPresets) {
+    for (const bool cavlc : {false, true}) {
+      for (const int qp : {0, 24}) {
+        Config config;
+        config.profile = Profile::high, config.cavlc = cavlc;
+        config.preset = preset, config.qp = qp, config.slices = 2, config.reconstruction = true;
+        if (qp != 0) config.set("aq", "variance");
+        expect_parity(config, pictures, {2});
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
 TEST_F(SessionParity, EveryQp) {
   const std::vector<test::Picture> pictures = test::make_all_contents(40, 24);
   Config config;

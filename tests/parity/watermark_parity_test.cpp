@@ -70,6 +70,19 @@ TEST_F(WatermarkParity, SmallBatches) {
   }
 }
 
+TEST_F(WatermarkParity, LargeTransform) {
+  std::vector<test::Picture> pictures;
+  for (std::uint32_t i = 0; i < 8; ++i)
+    pictures.push_back(test::make_picture(Content::graded_noise, 64, 64, i));
+  for (const Preset preset : kPresets) {
+    Config config;
+    config.profile = Profile::high, config.cavlc = true;
+    config.preset = preset, config.qp = 20;
+    expect_parity(config, pictures, 3, 65536);
+    if (HasFatalFailure()) return;
+  }
+}
+
 // Batches in which each warp encodes a row; the last batch is incomplete.
 TEST_F(WatermarkParity, LargeBatches) {
   std::vector<test::Picture> pictures;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "core/cabac_block.h"
+
 namespace cu264::test {
 namespace {
 
@@ -27,16 +29,25 @@ int rest_of_level(BinDecoder& bins, int ctxIdx) {
   return value;
 }
 
+// coeff_abs_level_minus1 + 1 (9.3.3.1.3), behind so many levels of 1 and greater ones.
+int level_magnitude(BinDecoder& bins, int ctxIdx, int most_greater, int& ones, int& greater) {
+  if (bins.decision(ctxIdx + (greater > 0 ? 0 : std::min(4, 1 + ones))) == 0) {
+    ++ones;
+    return 1;
+  }
+  return 1 + rest_of_level(bins, ctxIdx + 5 + std::min(most_greater, greater++));
+}
+
 }  // namespace
 
 CabacWalk::CabacWalk(int mb_width, int mb_height)
     : mb_width_(mb_width), mb_height_(mb_height), seen_(static_cast<std::size_t>(mb_width) * mb_height) {}
 
-int CabacWalk::walk(BitCursor& bits, int first_mb, int slice, int slice_qp, WalkedPicture& picture,
-                    const MacroblockVisitor& visit) {
+int CabacWalk::walk(BitCursor& bits, int first_mb, int slice, int slice_qp, bool transform_8x8_mode,
+                    WalkedPicture& picture, const MacroblockVisitor& visit) {
   if (first_mb == 0) std::fill(seen_.begin(), seen_.end(), Seen{});
   while (bits.position() % 8 != 0) require(bits.flag(), "cabac_alignment_one_bit is 0");
-  qp_ = slice_qp, qp_changed_ = false;
+  qp_ = slice_qp, qp_changed_ = false, transform_8x8_mode_ = transform_8x8_mode;
   const std::size_t begin = bits.position();
   BinDecoder bins(bits.rbsp(), begin, slice_qp);
   int address = first_mb;
@@ -85,8 +96,12 @@ void CabacWalk::macroblock(BinDecoder& bins, WalkedMacroblock& mb) {
   }
   self.is_nxn = mb.mb_type == 0;
   if (self.is_nxn) {
-    mb.kind = core::MacroblockKind::intra4x4;
-    intra4x4_modes(bins, mb, a, b);
+    if (transform_8x8_mode_) {  // 9.3.3.1.1.10
+      const auto large = [](const Seen* n) { return n && n->transform_size_8x8_flag; };
+      self.transform_size_8x8_flag = bins.decision(399 + large(a) + large(b)) == 1;
+    }
+    mb.kind = self.transform_size_8x8_flag ? core::MacroblockKind::intra8x8 : core::MacroblockKind::intra4x4;
+    modes(bins, mb, a, b);
   } else {  // H.264 table 7-11
     mb.kind = core::MacroblockKind::intra16x16;
     const int index = mb.mb_type - 1;
@@ -124,10 +139,11 @@ int CabacWalk::mb_type(BinDecoder& bins, const Seen* a, const Seen* b) const {
   return type + bins.decision(next);
 }
 
-// H.264 7.3.5.1, 8.3.1.1
-void CabacWalk::intra4x4_modes(BinDecoder& bins, WalkedMacroblock& mb, const Seen* a, const Seen* b) {
+// H.264 7.3.5.1, 8.3.1.1, 8.3.2.1. An 8x8 block asks the 4x4 blocks beside its first row and column.
+void CabacWalk::modes(BinDecoder& bins, WalkedMacroblock& mb, const Seen* a, const Seen* b) {
   Seen& self = seen_[static_cast<std::size_t>(mb.address)];
-  for (int blkIdx = 0; blkIdx < 16; ++blkIdx) {
+  const int side = self.transform_size_8x8_flag ? 2 : 1;  // in 4x4 blocks
+  for (int blkIdx = 0; blkIdx < 16; blkIdx += side * side) {
     const int x = (blkIdx & 1) + (blkIdx & 4) / 2, y = (blkIdx & 2) / 2 + (blkIdx & 8) / 4;
     const auto at = [](int i, int j) { return static_cast<std::size_t>(4 * j + i); };
     const int left = x > 0 ? self.modes[at(x - 1, y)] : a ? a->modes[at(3, y)] : -1;
@@ -140,7 +156,10 @@ void CabacWalk::intra4x4_modes(BinDecoder& bins, WalkedMacroblock& mb, const See
       rem += 4 * bins.decision(69);
       mode = rem + (rem >= predicted ? 1 : 0);
     }
-    mb.intra4x4_pred_mode[static_cast<std::size_t>(blkIdx)] = self.modes[at(x, y)] = mode;
+    for (int i = 0; i < side * side; ++i) {
+      mb.intra4x4_pred_mode[static_cast<std::size_t>(blkIdx + i)] = self.modes[at(x + i % 2, y + i / 2)] =
+          mode;
+    }
   }
 }
 
@@ -184,6 +203,11 @@ void CabacWalk::residual(BinDecoder& bins, WalkedMacroblock& mb, const Seen* a, 
     if ((self.luma_pattern >> blkIdx / 4 & 1) == 0) continue;
     const int x = (blkIdx & 1) + (blkIdx & 4) / 2, y = (blkIdx & 2) / 2 + (blkIdx & 8) / 4;
     const auto at = [](int i, int j) { return static_cast<std::size_t>(4 * j + i); };
+    if (self.transform_size_8x8_flag) {
+      if (blkIdx % 4 == 0) block8x8(bins, mb, core::kSlotLuma + blkIdx);
+      self.luma[at(x, y)] = true;
+      continue;
+    }
     const int flag_a = x > 0 ? int{self.luma[at(x - 1, y)]} : flag(a, a && a->luma[at(3, y)]);
     const int flag_b = y > 0 ? int{self.luma[at(x, y - 1)]} : flag(b, b && b->luma[at(x, 3)]);
     self.luma[at(x, y)] = block(bins, mb, core::kSlotLuma + blkIdx, whole ? 1 : 2, flag_a, flag_b);
@@ -222,17 +246,31 @@ bool CabacWalk::block(BinDecoder& bins, WalkedMacroblock& mb, int slot, int ctxB
   int ones = 0, greater = 0;
   const int ctxIdx = 227 + kLevelOffset[ctxBlockCat];
   for (auto position = positions.rbegin(); position != positions.rend(); ++position) {
-    int magnitude = 1;
-    if (bins.decision(ctxIdx + (greater > 0 ? 0 : std::min(4, 1 + ones))) == 0) {
-      ++ones;
-    } else {
-      magnitude += rest_of_level(bins, ctxIdx + 5 + std::min(4 - (ctxBlockCat == 3 ? 1 : 0), greater));
-      ++greater;
-    }
+    const int magnitude = level_magnitude(bins, ctxIdx, ctxBlockCat == 3 ? 3 : 4, ones, greater);
     mb.levels[slot][*position] = static_cast<std::int16_t>(bins.bypass() == 1 ? -magnitude : magnitude);
   }
   mb.total_coeff[static_cast<std::size_t>(slot)] = static_cast<int>(positions.size());
   return true;
+}
+
+// A block of 64 levels without coded_block_flag, ctxBlockCat 5. Its levels go to the slots of its four
+// interleaved blocks, as those of CAVLC do.
+void CabacWalk::block8x8(BinDecoder& bins, WalkedMacroblock& mb, int slot) const {
+  std::vector<int> positions;
+  bool more = true;
+  for (int i = 0; i < 63 && more; ++i) {
+    if (bins.decision(402 + core::significant_inc_8x8(i)) == 0) continue;
+    positions.push_back(i);
+    more = bins.decision(417 + core::last_inc_8x8(i)) == 0;
+  }
+  if (more) positions.push_back(63);
+  int ones = 0, greater = 0;
+  for (auto position = positions.rbegin(); position != positions.rend(); ++position) {
+    const int magnitude = level_magnitude(bins, 426, 4, ones, greater);
+    const int to = slot + *position % 4;
+    mb.levels[to][*position / 4] = static_cast<std::int16_t>(bins.bypass() == 1 ? -magnitude : magnitude);
+    ++mb.total_coeff[static_cast<std::size_t>(to)];
+  }
 }
 
 const CabacWalk::Seen* CabacWalk::neighbour(const WalkedMacroblock& mb, int dx, int dy) const {

@@ -16,14 +16,15 @@ class CabacWalk {
   CabacWalk(int mb_width, int mb_height);
 
   // As SliceWalk::walk.
-  int walk(BitCursor& bits, int first_mb, int slice, int slice_qp, WalkedPicture& picture,
-           const MacroblockVisitor& visit);
+  int walk(BitCursor& bits, int first_mb, int slice, int slice_qp, bool transform_8x8_mode,
+           WalkedPicture& picture, const MacroblockVisitor& visit);
 
  private:
   // What later macroblocks need to know of an earlier one. coded_block_flag: luma by raster position.
   struct Seen {
     int slice = -1;
     bool is_nxn = false, is_pcm = false;
+    bool transform_size_8x8_flag = false;
     int intra_chroma_pred_mode = 0;
     int luma_pattern = 0, chroma_pattern = 0;
     std::array<int, 16> modes{};
@@ -35,17 +36,19 @@ class CabacWalk {
 
   void macroblock(BinDecoder& bins, WalkedMacroblock& mb);
   int mb_type(BinDecoder& bins, const Seen* a, const Seen* b) const;
-  void intra4x4_modes(BinDecoder& bins, WalkedMacroblock& mb, const Seen* a, const Seen* b);
+  void modes(BinDecoder& bins, WalkedMacroblock& mb, const Seen* a, const Seen* b);
   void patterns(BinDecoder& bins, Seen& self, const Seen* a, const Seen* b) const;
   int mb_qp_delta(BinDecoder& bins) const;
   void residual(BinDecoder& bins, WalkedMacroblock& mb, const Seen* a, const Seen* b);
   bool block(BinDecoder& bins, WalkedMacroblock& mb, int slot, int ctxBlockCat, int flag_a, int flag_b) const;
+  void block8x8(BinDecoder& bins, WalkedMacroblock& mb, int slot) const;
   const Seen* neighbour(const WalkedMacroblock& mb, int dx, int dy) const;
 
   int mb_width_;
   int mb_height_;
   int qp_ = 0;               // of the previous macroblock
   bool qp_changed_ = false;  // whether its mb_qp_delta was not 0
+  bool transform_8x8_mode_ = false;
   std::vector<Seen> seen_;
 };
 

@@ -43,10 +43,10 @@ std::string described(int address, const WalkedMacroblock& mb) {
 SliceWalk::SliceWalk(int mb_width, int mb_height)
     : mb_width_(mb_width), mb_height_(mb_height), seen_(static_cast<std::size_t>(mb_width) * mb_height) {}
 
-int SliceWalk::walk(BitCursor& bits, int first_mb, int slice, int slice_qp, WalkedPicture& picture,
-                    const MacroblockVisitor& visit) {
+int SliceWalk::walk(BitCursor& bits, int first_mb, int slice, int slice_qp, bool transform_8x8_mode,
+                    WalkedPicture& picture, const MacroblockVisitor& visit) {
   if (first_mb == 0) std::fill(seen_.begin(), seen_.end(), Neighbour{});
-  qp_ = slice_qp;
+  qp_ = slice_qp, transform_8x8_mode_ = transform_8x8_mode;
   int address = first_mb;
   for (; bits.more_data(); ++address) {
     require(address < mb_width_ * mb_height_, "more macroblocks than the picture has");
@@ -83,9 +83,9 @@ void SliceWalk::macroblock(BitCursor& bits, WalkedMacroblock& mb) {
     return;
   }
   if (mb_type == 0) {
-    mb.kind = core::MacroblockKind::intra4x4;
-    self.intra4x4 = true;
-    intra4x4_modes(bits, mb);
+    const bool large = transform_8x8_mode_ && bits.flag();  // transform_size_8x8_flag
+    mb.kind = large ? core::MacroblockKind::intra8x8 : core::MacroblockKind::intra4x4;
+    modes(bits, mb);
   } else {  // H.264 table 7-11
     mb.kind = core::MacroblockKind::intra16x16;
     const int index = mb.mb_type - 1;
@@ -96,8 +96,7 @@ void SliceWalk::macroblock(BitCursor& bits, WalkedMacroblock& mb) {
   const std::uint32_t intra_chroma_pred_mode = bits.ue();
   require(intra_chroma_pred_mode < core::kIntraChromaModes, "intra_chroma_pred_mode is out of range");
   mb.intra_chroma_pred_mode = static_cast<int>(intra_chroma_pred_mode);
-  if (mb.kind == core::MacroblockKind::intra4x4)
-    mb.coded_block_pattern = intra_coded_block_pattern(bits.ue());
+  if (mb.mb_type == 0) mb.coded_block_pattern = intra_coded_block_pattern(bits.ue());
   if (mb.coded_block_pattern > 0 || mb.kind == core::MacroblockKind::intra16x16) {
     mb.mb_qp_delta = bits.se();
     require(mb.mb_qp_delta >= -26 && mb.mb_qp_delta <= 25, "mb_qp_delta is out of range");
@@ -109,8 +108,8 @@ void SliceWalk::macroblock(BitCursor& bits, WalkedMacroblock& mb) {
   mb.residual_bits = bits.position() - begin - mb.header_bits;
 }
 
-// H.264 7.3.5.1, 8.3.1.1
-void SliceWalk::intra4x4_modes(BitCursor& bits, WalkedMacroblock& mb) {
+// H.264 7.3.5.1, 8.3.1.1, 8.3.2.1. An 8x8 block asks the 4x4 blocks beside its first row and column.
+void SliceWalk::modes(BitCursor& bits, WalkedMacroblock& mb) {
   Neighbour& self = seen_[mb.address];
   const Neighbour* const left = neighbour(mb, 1, 0);
   const Neighbour* const above = neighbour(mb, 0, 1);
@@ -122,7 +121,8 @@ void SliceWalk::intra4x4_modes(BitCursor& bits, WalkedMacroblock& mb) {
   const auto mode_above = [&](int x, int y) {
     return y > 0 ? self.modes[4 * y + x - 4] : above ? above->modes[12 + x] : -1;
   };
-  for (int blkIdx = 0; blkIdx < 16; ++blkIdx) {
+  const int side = mb.kind == core::MacroblockKind::intra8x8 ? 2 : 1;  // in 4x4 blocks
+  for (int blkIdx = 0; blkIdx < 16; blkIdx += side * side) {
     const int x = (blkIdx & 1) + (blkIdx & 4) / 2;
     const int y = (blkIdx & 2) / 2 + (blkIdx & 8) / 4;
     const int a = mode_left(x, y), b = mode_above(x, y);
@@ -132,8 +132,10 @@ void SliceWalk::intra4x4_modes(BitCursor& bits, WalkedMacroblock& mb) {
       const int rem_intra4x4_pred_mode = static_cast<int>(bits.u(3));
       mode = rem_intra4x4_pred_mode + (rem_intra4x4_pred_mode >= predicted ? 1 : 0);
     }
-    mb.intra4x4_pred_mode[blkIdx] = mode;
-    self.modes[4 * y + x] = static_cast<std::uint8_t>(mode);
+    for (int i = 0; i < side * side; ++i) {
+      mb.intra4x4_pred_mode[blkIdx + i] = mode;
+      self.modes[4 * (y + i / 2) + x + i % 2] = static_cast<std::uint8_t>(mode);
+    }
   }
 }
 

@@ -15,21 +15,20 @@ class SliceWalk {
 
   // Walks one slice; the slices of a picture must be passed in order. Returns the address after its last
   // macroblock.
-  int walk(BitCursor& bits, int first_mb, int slice, int slice_qp, WalkedPicture& picture,
-           const MacroblockVisitor& visit);
+  int walk(BitCursor& bits, int first_mb, int slice, int slice_qp, bool transform_8x8_mode,
+           WalkedPicture& picture, const MacroblockVisitor& visit);
 
  private:
   // What later macroblocks need to know of an earlier one.
   struct Neighbour {
     int slice = -1;
-    bool intra4x4 = false;
     std::array<std::uint8_t, 16> modes{};   // raster, 4 * y + x
     std::array<std::uint8_t, 16> luma{};    // total_coeff, raster
     std::array<std::uint8_t, 4> chroma[2];  // total_coeff, raster
   };
 
   void macroblock(BitCursor& bits, WalkedMacroblock& mb);
-  void intra4x4_modes(BitCursor& bits, WalkedMacroblock& mb);
+  void modes(BitCursor& bits, WalkedMacroblock& mb);
   void pcm(BitCursor& bits, WalkedMacroblock& mb);
   void residual(BitCursor& bits, WalkedMacroblock& mb);
   void block(BitCursor& bits, WalkedMacroblock& mb, int slot, int max_num_coeff, int nC);
@@ -41,6 +40,7 @@ class SliceWalk {
   int mb_width_;
   int mb_height_;
   int qp_ = 0;  // of the previous macroblock
+  bool transform_8x8_mode_ = false;
   std::vector<Neighbour> seen_;
 };
 

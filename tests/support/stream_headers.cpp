@@ -92,9 +92,16 @@ Sps parse_sps(const NalUnit& nal) {
   sps.profile_idc = static_cast<int>(bits.u(8));
   sps.constraint_flags = static_cast<int>(bits.u(8));
   sps.level_idc = static_cast<int>(bits.u(8));
-  require(sps.profile_idc == 66 || sps.profile_idc == 77, "profile_idc is neither 66 nor 77");
+  const bool high = sps.profile_idc == 100;
+  require(sps.profile_idc == 66 || sps.profile_idc == 77 || high, "profile_idc is not 66, 77 or 100");
   require((sps.constraint_flags & 3) == 0, "reserved_zero_2bits");
   require(bits.ue() == 0, "seq_parameter_set_id");
+  if (high) {
+    require(bits.ue() == 1, "chroma_format_idc is not 4:2:0");
+    require(bits.ue() == 0 && bits.ue() == 0, "more than 8 bits");
+    require(!bits.flag(), "qpprime_y_zero_transform_bypass_flag");
+    require(!bits.flag(), "seq_scaling_matrix_present_flag");
+  }
   sps.log2_max_frame_num = small(bits.ue(), 12, "log2_max_frame_num_minus4") + 4;
   sps.pic_order_cnt_type = small(bits.ue(), 2, "pic_order_cnt_type");
   require(sps.pic_order_cnt_type == 2, "pic_order_cnt_type is not 2");
@@ -131,6 +138,11 @@ Pps parse_pps(const NalUnit& nal) {
   pps.deblocking_filter_control = bits.flag();
   pps.constrained_intra_pred = bits.flag();
   require(!bits.flag(), "redundant_pic_cnt_present_flag");
+  if (bits.more_data()) {
+    pps.transform_8x8_mode = bits.flag();
+    require(!bits.flag(), "pic_scaling_matrix_present_flag");
+    require(bits.se() == pps.chroma_qp_index_offset, "second_chroma_qp_index_offset");
+  }
   bits.expect_end();
   return pps;
 }

@@ -50,6 +50,7 @@ struct Pps {
   int chroma_qp_index_offset = 0;
   bool deblocking_filter_control = false;
   bool constrained_intra_pred = false;
+  bool transform_8x8_mode = false;
 };
 
 struct SliceHeader {

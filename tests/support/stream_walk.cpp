@@ -123,6 +123,7 @@ class StreamWalk {
     require(slices_ && has_pps_, "a slice before its parameter sets");
     const bool cabac = out_.pps.entropy_coding_mode;
     require(!cabac || out_.sps.profile_idc != 66, "CABAC in Baseline");
+    require(!out_.pps.transform_8x8_mode || out_.sps.profile_idc == 100, "the 8x8 transform below High");
     std::span<const std::uint8_t> rbsp(nal.rbsp);
     std::size_t zero_words = 0;
     for (; cabac && rbsp.size() > 2 && rbsp.back() == 0; ++zero_words) {
@@ -150,8 +151,10 @@ class StreamWalk {
     require(open_ && header.first_mb_in_slice == next_mb_, "first_mb_in_slice leaves a gap");
     WalkedPicture& picture = out_.pictures.back();
     require(header.idr_pic_id == picture.idr_pic_id, "idr_pic_id changes within a picture");
-    next_mb_ = cabac ? cabac_slices_->walk(bits, next_mb_, picture.slices, header.qp, picture, visit_)
-                     : slices_->walk(bits, next_mb_, picture.slices, header.qp, picture, visit_);
+    next_mb_ = cabac ? cabac_slices_->walk(bits, next_mb_, picture.slices, header.qp,
+                                           out_.pps.transform_8x8_mode, picture, visit_)
+                     : slices_->walk(bits, next_mb_, picture.slices, header.qp, out_.pps.transform_8x8_mode,
+                                     picture, visit_);
     ++picture.slices;
     require(picture.zero_words == 0, "cabac_zero_words before the last slice");
     picture.zero_words = zero_words;
@@ -197,6 +200,7 @@ class StreamWalk {
 void WalkedPicture::add(const WalkedMacroblock& mb) {
   using core::MacroblockKind;
   intra4x4_mbs += mb.kind == MacroblockKind::intra4x4;
+  intra8x8_mbs += mb.kind == MacroblockKind::intra8x8;
   intra16x16_mbs += mb.kind == MacroblockKind::intra16x16;
   pcm_mbs += mb.kind == MacroblockKind::pcm;
   header_bits += mb.header_bits, residual_bits += mb.residual_bits;

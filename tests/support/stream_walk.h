@@ -24,7 +24,7 @@ struct WalkedMacroblock {
   core::MacroblockKind kind = core::MacroblockKind::intra4x4;
   int intra16x16_pred_mode = 0;
   int intra_chroma_pred_mode = 0;
-  std::array<int, 16> intra4x4_pred_mode{};
+  std::array<int, 16> intra4x4_pred_mode{};  // of an 8x8 block at all four of its 4x4 blocks
   int coded_block_pattern = 0;
   int mb_qp_delta = 0;
   int qp = 0;
@@ -45,7 +45,7 @@ struct WalkedPicture {
   int qp = 0;
   int slices = 0;
   int disable_deblocking_filter_idc = 0;
-  std::uint32_t intra4x4_mbs = 0, intra16x16_mbs = 0, pcm_mbs = 0;
+  std::uint32_t intra4x4_mbs = 0, intra8x8_mbs = 0, intra16x16_mbs = 0, pcm_mbs = 0;
   std::uint64_t header_bits = 0, residual_bits = 0;
   std::size_t max_macroblock_bits = 0;
   int max_abs_level = 0;

@@ -130,7 +130,7 @@ TEST(Config, SetRefusesAndSaysWhatIsAccepted) {
   const std::pair<const char*, std::vector<const char*>> bad[] = {
       {"qp", {"", "52", "-1", "27 ", " 27", "2x", "99999999999", "0x10"}},
       {"preset", {"", "Fast", "fastest", "slow"}},
-      {"profile", {"high", "Main", ""}},
+      {"profile", {"high10", "Main", ""}},
       {"cavlc", {"", "cabac"}},
       {"slices", {"0", "-1", "513", "two"}},
       {"deblock", {"", "maybe", "2"}},

@@ -104,6 +104,10 @@ void reference_picture(CpuPicture& picture, int offset_a, int offset_b) {
       for (const bool vertical : {true, false}) {
         for (int edge = 0; edge < size; edge += 4) {
           if (edge == 0 && (vertical ? mb_x : mb_y) == 0) continue;
+          // transform_size_8x8_flag: luma has no inner edges but those of 8x8 blocks
+          const bool large =
+              picture.macroblocks[static_cast<std::size_t>(mb)].kind == MacroblockKind::intra8x8;
+          if (large && !chroma && edge % 8 != 0) continue;
           const int neighbour = edge > 0 ? mb : vertical ? mb - 1 : mb - picture.mb_width;
           const int average =
               (reference_qp(picture, mb, chroma) + reference_qp(picture, neighbour, chroma) + 1) >> 1;
@@ -138,7 +142,9 @@ CpuPicture make_picture(int mb_width, int mb_height, int amplitude, int qp_low, 
   }
   for (auto& record : picture.macroblocks) {
     record.qp = static_cast<std::uint8_t>(std::uniform_int_distribution<int>(qp_low, qp_high)(random));
-    record.kind = pcm && random() % 4 == 0 ? MacroblockKind::pcm : MacroblockKind::intra4x4;
+    record.kind = pcm && random() % 4 == 0 ? MacroblockKind::pcm
+                  : random() % 2 == 0      ? MacroblockKind::intra8x8
+                                           : MacroblockKind::intra4x4;
   }
   return picture;
 }

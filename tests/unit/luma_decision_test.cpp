@@ -1,4 +1,5 @@
-// The choice between Intra_4x4 and Intra_16x16: its thresholds, and what is tried, taken and left out.
+// The choice between Intra_4x4, Intra_8x8 and Intra_16x16: its thresholds, and what is tried, taken and left
+// out.
 #include "core/luma_decision.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@
 namespace cu264::core {
 namespace {
 
-constexpr EarlyDecision kEarly = {17, 12};
+constexpr EarlyDecision kEarly = {17, 12, 18};
 
 TEST(LumaDecision, ThresholdsAreExact) {
   std::mt19937 random(3);
@@ -22,41 +23,47 @@ TEST(LumaDecision, ThresholdsAreExact) {
     const std::uint64_t stop = whole * kEarly.stop / 16;
     const std::uint64_t sure = whole * kEarly.sure / 16;  // below this or, where that is not whole, up to it
     const auto u32 = [](std::uint64_t value) { return static_cast<std::uint32_t>(value); };
-    ASSERT_TRUE(intra4x4_is_hopeless(kEarly, u32(stop), u32(whole)));
+    ASSERT_TRUE(intra_nxn_is_hopeless(kEarly, u32(stop), u32(whole)));
     if (stop > 0) {
-      ASSERT_FALSE(intra4x4_is_hopeless(kEarly, u32(stop - 1), u32(whole)));
+      ASSERT_FALSE(intra_nxn_is_hopeless(kEarly, u32(stop - 1), u32(whole)));
     }
-    ASSERT_EQ(intra4x4_is_sure(kEarly, u32(sure), u32(whole)), whole % 4 != 0);
-    ASSERT_FALSE(intra4x4_is_sure(kEarly, u32(sure + 1), u32(whole)));
+    ASSERT_EQ(intra_nxn_is_sure(kEarly, u32(sure), u32(whole)), whole % 4 != 0);
+    ASSERT_FALSE(intra_nxn_is_sure(kEarly, u32(sure + 1), u32(whole)));
     const std::uint64_t better = whole * 15 / 16;
-    ASSERT_EQ(intra4x4_is_better(u32(better), u32(whole)), whole % 16 != 0);
-    ASSERT_FALSE(intra4x4_is_better(u32(better + 1), u32(whole)));
+    ASSERT_EQ(is_better_by_satd(u32(better), u32(whole), 15), whole % 16 != 0);
+    ASSERT_FALSE(is_better_by_satd(u32(better + 1), u32(whole), 15));
   }
 }
 
 TEST(LumaDecision, BlockCostIsExactForTheWorstBlock) {
   const int error = 16 * 255 * 255, lambda = rd_lambda(51);
-  EXPECT_EQ(intra4x4_block_cost(error, 4, 500, lambda), 256ull * error + 504ull * lambda);
-  EXPECT_EQ(intra4x4_block_cost(0, 1, 0, 1), 1u);
+  EXPECT_EQ(intra_nxn_block_cost(error, 4, 500, lambda), 256ull * error + 504ull * lambda);
+  EXPECT_EQ(intra_nxn_block_cost(0, 1, 0, 1), 1u);
 }
 
 // An invented macroblock, and a record of what was done with it.
 struct MadeUpSearch {
-  bool abandoned = false;
-  std::uint32_t satd4x4 = 0, satd16x16 = 0;
-  std::int64_t cost4x4 = 0, cost16x16 = 0;
+  static constexpr bool kHasIntra8x8 = true;
+  bool has8x8 = false;
+  bool abandoned = false, abandoned8x8 = false;
+  std::uint32_t satd4x4 = 0, satd8x8 = 0, satd16x16 = 0;
+  std::int64_t cost4x4 = 0, cost8x8 = 0, cost16x16 = 0;
   int pattern = 0;
   std::string done;
   std::int64_t cost = -1;
   std::int64_t asked_to_beat = -1;
 
-  CavlcRate rate() const { return {}; }
+  CavlcRate rate() const { return {has8x8}; }
+  bool transform_8x8_mode() const { return has8x8; }
   int satd_lambda() const { return 2; }
   int rd_lambda() const { return 100; }
   int chroma_pattern() const { return 1; }
   EarlyDecision early_decision() const { return kEarly; }
-  template <class Stop>
-  Intra4x4Result search_intra4x4(Stop stop) {
+  IntraNxNResult search_intra8x8(const IntraNxNStop& stop) {
+    abandoned8x8 = stop(satd8x8, satd16x16);
+    return {!abandoned8x8, satd8x8, cost8x8, 4, pattern};
+  }
+  IntraNxNResult search_intra4x4(const IntraNxNStop& stop) {
     abandoned = stop(satd4x4, satd16x16);
     return {!abandoned, satd4x4, cost4x4, 16, pattern};
   }
@@ -69,7 +76,8 @@ struct MadeUpSearch {
     asked_to_beat = to_beat;
     return {2, 0, cost16x16};
   }
-  void take_intra4x4(const Intra4x4Result&, std::int64_t total) { done += "4x4", cost = total; }
+  void take_intra4x4(const IntraNxNResult&, std::int64_t total) { done += "4x4", cost = total; }
+  void take_intra8x8(const IntraNxNResult&, std::int64_t total) { done += "8x8", cost = total; }
   void take_intra16x16(const ModeChoice& choice) { done += "16x16", cost = choice.cost; }
   void code_intra16x16(int mode) { done += "code " + std::to_string(mode); }
 };
@@ -129,6 +137,77 @@ TEST(LumaDecision, ByRdAgreesWithItsDefinition) {
       ASSERT_EQ(search.asked_to_beat, total);
       ASSERT_EQ(search.cost, std::min(total, search.cost16x16));
     }
+  }
+  for (const int count : outcomes) EXPECT_GT(count, 100);
+}
+
+TEST(LumaDecision, BySatdTheThirdCandidateTakesPart) {
+  std::mt19937 random(12);
+  int outcomes[3] = {};
+  for (int i = 0; i < 50000; ++i) {
+    MadeUpSearch search;
+    search.has8x8 = true;
+    search.satd16x16 = random() % 200;
+    search.satd8x8 = random() % 200;
+    search.satd4x4 = random() % 200;
+    search.pattern = random() % 2 ? 15 : 0;
+    decide_luma_by_satd(search);
+    const auto header = static_cast<std::uint32_t>(2 * (header_bits(search.pattern) + 1));
+    const std::uint32_t small = search.satd4x4 + header, large = search.satd8x8 + header;
+    const auto share = [](std::uint32_t a, std::uint32_t b, int sixteenths) {
+      return 16 * a < b * static_cast<std::uint32_t>(sixteenths);
+    };
+    const bool large_kept = share(search.satd8x8, search.satd16x16, kBetterIntra8x8);
+    const bool small_kept =
+        share(search.satd4x4, search.satd16x16, 15) && (!large_kept || search.satd4x4 < search.satd8x8);
+    const bool large_wins = large_kept && share(large, search.satd16x16, kBetterIntra8x8);
+    const bool small_wins = small_kept && share(small, search.satd16x16, 15) &&
+                            (!large_wins || share(small, large, kBetterIntra4x4Than8x8));
+    const char* const expected = small_wins ? "4x4" : large_wins ? "8x8" : "code 2";
+    ASSERT_EQ(search.done, expected) << search.satd4x4 << ' ' << search.satd8x8 << ' ' << search.satd16x16;
+    ++outcomes[small_wins ? 0 : large_wins ? 1 : 2];
+  }
+  for (const int count : outcomes) EXPECT_GT(count, 100);
+}
+
+TEST(LumaDecision, ByRdTheThirdCandidateTakesPart) {
+  std::mt19937 random(13);
+  int outcomes[3] = {};
+  for (int i = 0; i < 50000; ++i) {
+    MadeUpSearch search;
+    search.has8x8 = true;
+    search.satd16x16 = random() % 200;
+    search.satd8x8 = random() % 200;
+    search.satd4x4 = random() % 200;
+    search.cost16x16 = random() % 4000;
+    search.cost8x8 = random() % 4000;
+    search.cost4x4 = i % 5 == 0 ? search.cost8x8 : random() % 4000;
+    search.pattern = random() % 2 ? 15 : 0;
+    decide_luma_by_rd(search);
+    const std::uint32_t stop = search.satd16x16 * 17 / 16;
+    const bool large = search.satd8x8 < stop;
+    const bool small =
+        search.satd4x4 < stop &&
+        (!large || (search.satd4x4 < search.satd8x8 * 18 / 16 && search.cost4x4 < search.cost8x8));
+    const std::int64_t header = 100 * (header_bits(search.pattern) + 1);
+    const std::int64_t total = (small ? search.cost4x4 : search.cost8x8) + header;
+    const char* const smaller = small ? "4x4" : "8x8";
+    if (!small && !large) {
+      ASSERT_EQ(search.done, "choose 16x16");
+      ASSERT_EQ(search.asked_to_beat, kNothingToBeat);
+      continue;
+    }
+    const auto satd_header = static_cast<std::uint32_t>(2 * (header_bits(search.pattern) + 1));
+    if (4 * (small ? search.satd4x4 : search.satd8x8 + satd_header) < 3 * search.satd16x16) {
+      ASSERT_EQ(search.done, smaller);
+      ++outcomes[small];
+    } else {
+      const bool wins = total < search.cost16x16;
+      ASSERT_EQ(search.done, std::string("choose ") + (wins ? smaller : "16x16"));
+      ASSERT_EQ(search.asked_to_beat, total);
+      ++outcomes[2];
+    }
+    ASSERT_EQ(search.cost, search.done.ends_with("16x16") ? search.cost16x16 : total);
   }
   for (const int count : outcomes) EXPECT_GT(count, 100);
 }

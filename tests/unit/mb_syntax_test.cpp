@@ -27,10 +27,13 @@ int code_num_of_pattern(int pattern) {
                           std::begin(kPatternOfCodeNum));
 }
 
-// A macroblock as the mode decision leaves it; kinds other than Intra_4x4 hold DC in intra4x4_pred_mode.
+// A macroblock as the mode decision leaves it: in Intra_8x8 an 8x8 block's mode stands at all four of its 4x4
+// blocks, and kinds other than Intra_4x4 and Intra_8x8 hold DC. In every other macroblock the picture has the
+// 8x8 transform.
 MacroblockRecord random_macroblock(std::mt19937& random) {
   MacroblockRecord mb;
-  mb.kind = static_cast<MacroblockKind>(random() % 3);
+  mb.transform_8x8_mode = random() % 2 != 0;
+  mb.kind = static_cast<MacroblockKind>(random() % (mb.transform_8x8_mode ? 4 : 3));
   std::fill(std::begin(mb.intra4x4_pred_mode), std::end(mb.intra4x4_pred_mode), std::uint8_t{kIntra4x4Dc});
   mb.mb_qp_delta = static_cast<std::int8_t>(static_cast<int>(random() % 52) - 26);
   if (mb.kind == MacroblockKind::pcm) return mb;
@@ -43,12 +46,17 @@ MacroblockRecord random_macroblock(std::mt19937& random) {
   } else {
     for (std::uint8_t& mode : mb.intra4x4_pred_mode) mode = static_cast<std::uint8_t>(random() % 9);
   }
+  for (int block = 0; mb.kind == MacroblockKind::intra8x8 && block < 16; ++block) {
+    mb.intra4x4_pred_mode[block] = mb.intra4x4_pred_mode[block & 12];
+  }
   return mb;
 }
 
 TEST(MbSyntax, MbTypeIsTable711) {
   MacroblockRecord mb;
   EXPECT_EQ(mb_type(mb), 0);  // I_NxN
+  mb.kind = MacroblockKind::intra8x8;
+  EXPECT_EQ(mb_type(mb), 0);
   mb.kind = MacroblockKind::pcm;
   EXPECT_EQ(mb_type(mb), 25);
   mb.kind = MacroblockKind::intra16x16;
@@ -78,7 +86,8 @@ int predicted_mode_reference(const MacroblockRecord& mb, const MacroblockRecord*
   for (int block = 0; block < 16; ++block) {
     const int x = 2 * (block / 4 % 2) + block % 2, y = 2 * (block / 8) + block / 2 % 2;
     const auto mode_of = [block](const MacroblockRecord& other) {
-      return other.kind == MacroblockKind::intra4x4 ? static_cast<int>(other.intra4x4_pred_mode[block]) : 2;
+      const bool has_modes = other.kind == MacroblockKind::intra4x4 || other.kind == MacroblockKind::intra8x8;
+      return has_modes ? static_cast<int>(other.intra4x4_pred_mode[block]) : 2;
     };
     plane[4 + y][4 + x] = mode_of(mb);
     if (left != nullptr) plane[4 + y][x] = mode_of(*left);
@@ -88,6 +97,23 @@ int predicted_mode_reference(const MacroblockRecord& mb, const MacroblockRecord*
   const int y = 4 + 2 * (luma4x4BlkIdx / 8) + luma4x4BlkIdx / 2 % 2;
   const int a = plane[y][x - 1], b = plane[y - 1][x];
   return a < 0 || b < 0 ? 2 : std::min(a, b);
+}
+
+// 8.3.2.1: an 8x8 block's neighbours are 8x8 blocks, of which Intra_4x4 ones answer with the mode of their
+// 4x4 block n, 1 to the left and 2 above.
+int predicted_mode8x8_reference(const MacroblockRecord& mb, const MacroblockRecord* left,
+                                const MacroblockRecord* above, int luma8x8BlkIdx) {
+  const bool inside_a = luma8x8BlkIdx % 2 == 1, inside_b = luma8x8BlkIdx >= 2;
+  const MacroblockRecord *const a = inside_a ? &mb : left, *const b = inside_b ? &mb : above;
+  if (a == nullptr || b == nullptr) return 2;
+  const auto mode_of = [](const MacroblockRecord& other, int block8x8, int n) {
+    if (other.kind == MacroblockKind::intra8x8)
+      return static_cast<int>(other.intra4x4_pred_mode[4 * block8x8]);
+    if (other.kind == MacroblockKind::intra4x4)
+      return static_cast<int>(other.intra4x4_pred_mode[4 * block8x8 + n]);
+    return 2;
+  };
+  return std::min(mode_of(*a, luma8x8BlkIdx ^ 1, 1), mode_of(*b, luma8x8BlkIdx ^ 2, 2));
 }
 
 std::string mode_reference(int mode, int predicted) {
@@ -128,6 +154,21 @@ TEST(MbSyntax, PredictedIntra4x4Mode) {
   }
 }
 
+TEST(MbSyntax, PredictedIntra8x8Mode) {
+  std::mt19937 random(8);
+  for (int round = 0; round < 4000; ++round) {
+    MacroblockRecord mb = random_macroblock(random);
+    while (mb.kind != MacroblockKind::intra8x8) mb = random_macroblock(random);
+    const MacroblockRecord left = random_macroblock(random), above = random_macroblock(random);
+    const MacroblockRecord* const a = random() % 4 != 0 ? &left : nullptr;
+    const MacroblockRecord* const b = random() % 4 != 0 ? &above : nullptr;
+    for (int block = 0; block < 4; ++block) {
+      ASSERT_EQ(predicted_intra4x4_mode(mb, a, b, 4 * block), predicted_mode8x8_reference(mb, a, b, block))
+          << "round " << round << ", block " << block;
+    }
+  }
+}
+
 // macroblock_layer up to the residual (7.3.5, 7.3.5.1).
 std::string header_reference(const MacroblockRecord& mb, const MacroblockRecord* left,
                              const MacroblockRecord* above) {
@@ -139,12 +180,18 @@ std::string header_reference(const MacroblockRecord& mb, const MacroblockRecord*
         ue_text(static_cast<std::uint64_t>(1 + mb.intra16x16_pred_mode + 4 * chroma + (luma == 15 ? 12 : 0)));
   } else {
     bits = "1";
-    for (int block = 0; block < 16; ++block) {
+    const bool large = mb.kind == MacroblockKind::intra8x8;
+    if (mb.transform_8x8_mode) bits += large ? '1' : '0';
+    for (int block = 0; block < 16 && !large; ++block) {
       bits += mode_reference(mb.intra4x4_pred_mode[block], predicted_mode_reference(mb, left, above, block));
+    }
+    for (int block = 0; block < 4 && large; ++block) {
+      bits += mode_reference(mb.intra4x4_pred_mode[4 * block],
+                             predicted_mode8x8_reference(mb, left, above, block));
     }
   }
   bits += ue_text(mb.intra_chroma_pred_mode);
-  if (mb.kind == MacroblockKind::intra4x4) {
+  if (mb.kind != MacroblockKind::intra16x16) {
     bits += ue_text(static_cast<std::uint64_t>(code_num_of_pattern(mb.coded_block_pattern)));
   }
   if (mb.kind == MacroblockKind::intra16x16 || mb.coded_block_pattern != 0) bits += se_text(mb.mb_qp_delta);
@@ -165,7 +212,7 @@ TEST(MbSyntax, Headers) {
 
     int bits = mb_type_and_pattern_bits(mb);  // and the bits that it leaves out
     if (mb.kind != MacroblockKind::pcm) bits += ue_length(mb.intra_chroma_pred_mode);
-    for (int block = 0; mb.kind == MacroblockKind::intra4x4 && block < 16; ++block) {
+    for (int block = 0; is_i_nxn(mb.kind) && block < 16; block += blocks_of_a_mode(mb.kind)) {
       bits += intra4x4_mode_bits(mb.intra4x4_pred_mode[block], predicted_intra4x4_mode(mb, a, b, block));
     }
     ASSERT_EQ(bits, static_cast<int>(sink.bits.size()));
@@ -195,7 +242,8 @@ std::vector<std::pair<int, int>> residual_reference(MacroblockKind kind, int lum
 }
 
 TEST(MbSyntax, CodedSlots) {
-  for (const auto kind : {MacroblockKind::intra4x4, MacroblockKind::intra16x16, MacroblockKind::pcm}) {
+  for (const auto kind : {MacroblockKind::intra4x4, MacroblockKind::intra8x8, MacroblockKind::intra16x16,
+                          MacroblockKind::pcm}) {
     for (int pattern = 0; pattern < 48; ++pattern) {
       if (kind == MacroblockKind::intra16x16 && pattern % 16 != 0 && pattern % 16 != 15) continue;
       MacroblockRecord mb;

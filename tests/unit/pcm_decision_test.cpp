@@ -24,7 +24,7 @@ struct MadeUpSearch {
   int qp() const { return qp_; }
   bool by_rd() const { return rd; }
   std::int64_t cost() const { return cost_; }
-  bool dc_is_clipped() const { return clipped; }
+  bool any_is_clipped() const { return clipped; }
   int count_levels() const { return levels; }
   int sum_of_magnitudes() const { return magnitudes; }
   int macroblock_bits() const {

@@ -10,8 +10,8 @@ namespace {
 using namespace core;
 
 TEST(Slots, CodedSlotsAreThoseCodedOneByOne) {
-  for (const MacroblockKind kind :
-       {MacroblockKind::intra4x4, MacroblockKind::intra16x16, MacroblockKind::pcm}) {
+  for (const MacroblockKind kind : {MacroblockKind::intra4x4, MacroblockKind::intra8x8,
+                                    MacroblockKind::intra16x16, MacroblockKind::pcm}) {
     for (int pattern = 0; pattern < 48; ++pattern) {
       MacroblockRecord mb;
       mb.kind = kind;

@@ -86,6 +86,9 @@ CU264_BY_BYTE(__vsub4, x - y)
 CU264_BY_BYTE(__vsetne4, x != y)
 CU264_BY_BYTE(__vcmpeq4, x == y ? 255 : 0)
 #undef CU264_BY_BYTE
+inline unsigned __vmaxu2(unsigned a, unsigned b) {
+  return cu264::emulator::by_lane<16>(a, b, [](int x, int y) { return std::max(x, y); });
+}
 inline unsigned __viaddmin_u16x2(unsigned a, unsigned b, unsigned c) {
   const unsigned sum = cu264::emulator::by_lane<16>(a, b, [](int x, int y) { return x + y; });
   return cu264::emulator::by_lane<16>(sum, c, [](int x, int y) { return std::min(x, y); });

@@ -1,0 +1,287 @@
+// Intra_8x8 on one warp, with the results of encoder/cpu/intra8x8_search_inl.h. The tensor cores judge all
+// modes of a block at once; where rate and distortion decide, four candidates are coded at once.
+#pragma once
+
+#include <cstdint>
+
+#include "core/candidates.h"
+#include "core/intra8x8_pred.h"
+#include "core/luma_decision.h"
+#include "encoder/cuda/block8x8_coder.cuh"
+#include "encoder/cuda/intra4x4.cuh"
+#include "encoder/cuda/intra8x8_space.cuh"
+#include "encoder/cuda/macroblock.cuh"
+#include "encoder/cuda/marks.cuh"
+#include "encoder/cuda/warp_satd8x8.cuh"
+
+namespace cu264::encoder::cuda {
+
+// Where the search for Intra_8x8 finds what it needs. AboveRight::load(s, lane) puts the samples above and to
+// the right of the macroblock into the canvas, once they are known.
+template <class AboveRight>
+struct Intra8x8Place {
+  static constexpr bool kAny = true;
+  Intra8x8Space& space;
+  const Intra8x8Tables& tables;
+  AboveRight above_right;
+};
+// Of kernels for streams without Intra_8x8.
+struct NoIntra8x8Place {
+  static constexpr bool kAny = false;
+};
+
+// The shared memory of a thread block for it, whose warps search kWarps rows.
+template <bool kIntra8x8, int kWarps>
+struct Intra8x8Memory {
+  __device__ void fill() {}
+  template <class AboveRight>
+  __device__ NoIntra8x8Place place(int, const AboveRight&) {
+    return {};
+  }
+};
+template <int kWarps>
+struct Intra8x8Memory<true, kWarps> {
+  Intra8x8Space spaces[kWarps];
+  Intra8x8Tables tables;
+
+  // All threads of the block call this; a barrier must follow before the first use.
+  __device__ void fill() { tables.fill(); }
+  template <class AboveRight>
+  __device__ Intra8x8Place<AboveRight> place(int warp, const AboveRight& above_right) {
+    return {spaces[warp], tables, above_right};
+  }
+};
+
+// Computes the values that the predictions of a block are taken from.
+template <bool kRd>
+__device__ Block8x8 begin_block8x8(WarpState<kRd>& s, Intra8x8Space& space, const LaneIndices& lane,
+                                   const MacroblockPosition& position, int block) {
+  const int bx = block & 1, by = block >> 1;
+  const bool left = bx > 0 || position.left, above = by > 0 || position.above;
+  Block8x8 b;
+  b.block = block;
+  b.x = 8 * bx, b.y = 8 * by;
+  b.grid = BlockGrid<4>::kOwn + 2 * by * BlockGrid<4>::kPitch + 2 * bx;
+  b.available = {left, above, left && above};
+
+  // The lane's sample of the complete line (core::intra8x8_complete_line).
+  const bool above_right = core::intra8x8_above_right_available(block, position.above, position.above_right);
+  const int last = core::kIntra8x8LineTop + (above_right ? 15 : 7);
+  int at = min(max(lane.lane, 1), last);
+  if (at == core::kIntra8x8LineCorner && !b.available.corner) {
+    at = above ? core::kIntra8x8LineTop : core::kIntra8x8LineLeft;
+  }
+  const int sample = at < core::kIntra8x8LineCorner
+                         ? *s.canvas.at(b.x - 1, b.y + core::kIntra8x8LineLeft - at)
+                         : *s.canvas.at(b.x + at - core::kIntra8x8LineTop, b.y - 1);
+
+  // Filtered, then the means of two and of three (core::intra8x8_values).
+  constexpr int kLast = core::kIntra8x8LineLength - 2;  // the last one that is filtered; it is then repeated
+  const int before = __shfl_up_sync(kWarp, sample, 1), after = __shfl_down_sync(kWarp, sample, 1);
+  const int v0 = __shfl_sync(kWarp, (before + 2 * sample + after + 2) >> 2, min(max(lane.lane, 1), kLast));
+  const int v1 = __shfl_down_sync(kWarp, v0, 1), v2 = __shfl_down_sync(kWarp, v0, 2);
+  space.values[lane.lane] = static_cast<std::uint8_t>(v0);
+  space.values[core::kIntra8x8Pair + lane.lane] = static_cast<std::uint8_t>((v0 + v1 + 1) >> 1);
+  space.values[core::kIntra8x8Triple + lane.lane] = static_cast<std::uint8_t>((v0 + 2 * v1 + v2 + 2) >> 2);
+
+  const bool is_left = lane.lane > 0 && lane.lane <= core::kIntra8x8LineLeft;
+  const bool is_above = lane.lane >= core::kIntra8x8LineTop && lane.lane < core::kIntra8x8LineTop + 8;
+  const int sums = warp_sum((left && is_left ? v0 : 0) + (above && is_above ? v0 : 0));
+  b.dc = left && above ? (sums + 8) >> 4 : left || above ? (sums + 4) >> 3 : 128;
+
+  const std::int8_t* const modes = s.modes.cells + b.grid;
+  const int a = modes[-1], above_mode = modes[-BlockGrid<4>::kPitch];
+  b.predicted_mode = (a | above_mode) < 0 ? static_cast<int>(core::kIntra4x4Dc) : min(a, above_mode);
+  __syncwarp();
+  return b;
+}
+
+// Writes the predictions of all modes but DC. Returns in lane k below 8 the rank of the mode in column k, in
+// lane 8 that of DC, and in the others core::kNoRank.
+template <bool kRd>
+__device__ core::SatdRank rank_modes8x8(const WarpState<kRd>& s, const SearchConstants& constants,
+                                        Intra8x8Space& space, const Intra8x8Tables& tables,
+                                        const LaneIndices& lane, const HadamardMatrix& matrix,
+                                        const Block8x8& b) {
+  const int g = lane.lane >> 2, t = lane.lane & 3, x = 4 * (g & 1), y = 4 * ((g >> 1) & 1) + t;
+  const std::uint32_t source = *reinterpret_cast<const std::uint32_t*>(&s.luma[b.y + y][b.x + x]);
+  const uint4 sources = *reinterpret_cast<const uint4*>(tables.sources[lane.lane]);
+  const std::uint32_t of_columns[4] = {sources.x, sources.y, sources.z, sources.w};
+  std::uint32_t sums[2] = {};
+#pragma unroll
+  for (int m = 0; m < 4; ++m) {
+    const std::uint32_t row = predicted_row(space.values, of_columns[m]);
+    *reinterpret_cast<std::uint32_t*>(&space.predictions[2 * m + (g >> 2)][8 * y + x]) = row;
+    sums[m >> 1] |= partial_satd8x8(hadamard_differences(matrix, source, row)) << (16 * (m & 1));
+  }
+  const std::uint32_t flat = partial_satd8x8(hadamard_differences(matrix, source, replicate(b.dc)));
+  const int flat_satd = warp_sum(t == 0 ? static_cast<int>(flat) : 0);
+
+  // Even groups sum up columns 0 to 3, odd groups columns 4 to 7.
+  const bool odd_group = (g & 1) != 0;
+  std::uint32_t satd =
+      (odd_group ? sums[1] : sums[0]) + __shfl_xor_sync(kWarp, odd_group ? sums[0] : sums[1], 4);
+  satd += __shfl_xor_sync(kWarp, satd, 8);
+  satd += __shfl_xor_sync(kWarp, satd, 16);
+  const int column = lane.lane & 7;
+  const std::uint32_t pair = __shfl_sync(kWarp, satd, 4 * (column >> 2) + 2 * (column & 1));
+  const int of_column = static_cast<int>((column & 2) != 0 ? pair >> 16 : pair & 0xffff);
+
+  const bool is_column = lane.lane < 8;
+  const int mode = is_column ? mode_of_column(lane.lane) : static_cast<int>(core::kIntra4x4Dc);
+  const int bits = constants.rate.intra4x4_mode_bits(mode, b.predicted_mode);
+  const bool available = lane.lane < core::kIntra8x8Modes && core::intra4x4_mode_available(mode, b.available);
+  __syncwarp();
+  return available ? core::satd_rank(is_column ? of_column : flat_satd, constants.satd_lambda, bits, mode)
+                   : core::kNoRank;
+}
+
+// The mode that was chosen for a block, and its cost where rate and distortion decide.
+struct Chosen8x8 {
+  int mode;
+  std::uint32_t cost;
+};
+
+// Leaves the block as coded with `mode` in the warp's state.
+template <bool kRd>
+__device__ void code_block8x8(Coder8x8<kRd>& coder, const Block8x8& b, int mode) {
+  int levels[8];
+  coder.transform(b, mode, levels);
+  coder.quantise(levels);
+  const std::uint32_t counts = coder.counts(levels);
+  if (coder.lane.group == 0) {
+    coder.store_levels(levels, coder.s.levels[b.slot()]);
+    coder.set_counts(b, counts);
+  }
+  const Column8x8 column = coder.reconstruct(b, mode, levels);
+  if (coder.lane.group == 0) coder.store_samples(b, column);
+}
+
+// Does so with the best of the candidates by rate and distortion. `rank` is what rank_modes8x8 returns.
+template <class Rate>
+__device__ Chosen8x8 choose_mode8x8(Coder8x8<true>& coder, const SearchConstants& constants, const Rate& rate,
+                                    const Block8x8& b, core::SatdRank rank) {
+  Chosen8x8 best{core::kIntra8x8Modes, UINT32_MAX};
+  const unsigned least_cost = core::cost_of_rank(warp_min(rank));
+#pragma unroll 1
+  for (int tried = 0; tried < constants.search.rd_candidates; tried += 4) {
+    core::SatdRank own = core::kNoRank;  // of the group's candidate
+    for (int group = 0; group < 4; ++group) {
+      const core::SatdRank next = warp_min(rank);
+      if (rank == next) rank = core::kNoRank;
+      if (coder.lane.group == group && tried + group < constants.search.rd_candidates) own = next;
+    }
+    const bool is_candidate =
+        own != core::kNoRank &&
+        core::is_worth_trial(core::cost_of_rank(own), least_cost, core::kWorthIntra8x8Mode);
+    if (!__any_sync(kWarp, is_candidate)) break;
+    const int mode = is_candidate ? core::mode_of_rank(own) : static_cast<int>(core::kIntra4x4Dc);
+    int levels[8];
+    coder.transform(b, mode, levels);
+    coder.quantise(levels);
+    const std::uint32_t counts = coder.counts(levels);
+    coder.store_levels(levels, coder.space.trial_levels[coder.lane.group]);
+    const Column8x8 column = coder.reconstruct(b, mode, levels);
+    const int bits = trial_bits(coder.s, coder.space, coder.lane, rate, b, counts);
+    const std::uint32_t cost =
+        is_candidate ? core::intra_nxn_block_cost(column.squared_error,
+                                                  rate.intra4x4_mode_bits(mode, b.predicted_mode), bits,
+                                                  constants.rd_lambda)
+                     : UINT32_MAX;
+    const std::uint32_t least = warp_min(cost);
+    const auto first_mode = static_cast<int>(
+        warp_min(static_cast<unsigned>(is_candidate && cost == least ? mode : core::kIntra8x8Modes)));
+    __syncwarp();  // all lanes have read the counts beside the block, and the levels
+    if (!core::precedes(least, first_mode, best.cost, best.mode)) continue;
+    best = {first_mode, least};
+    if (is_candidate && mode == first_mode) {
+      const auto* const from = reinterpret_cast<const uint4*>(coder.space.trial_levels[coder.lane.group]);
+      reinterpret_cast<uint4*>(coder.s.levels[b.slot()])[coder.lane.index] = from[coder.lane.index];
+      coder.set_counts(b, counts);
+      coder.store_samples(b, column);
+    }
+  }
+  __syncwarp();
+  return best;
+}
+
+// Puts the marks of a watermark into the interleaved blocks of a block that is coded with `mode`. Decisions
+// do not take marks into account.
+template <bool kRd, MarkScheme kScheme>
+__device__ void mark_block8x8(Coder8x8<kRd>& coder, const LaneIndices& lane, const Marks<kScheme>& marks,
+                              const Block8x8& b, int mode) {
+  const std::uint32_t of_block = marks.word >> (4 * b.block);
+  if ((of_block & 15) == 0) return;
+  __syncwarp();
+  bool changes = false;
+#pragma unroll 1
+  for (int pass = 0; pass < 2; ++pass) {
+    const int i = 2 * pass + lane.half;
+    std::int16_t& stored = coder.s.levels[b.slot() + i][lane.position];
+    const int before = stored;
+    const int level = call_mark_level(before, lane.half, lane.position, of_block >> i, marks.by_parity());
+    const unsigned nonzero = (__ballot_sync(kWarp, level != 0) >> (16 * lane.half)) & 0xffff;
+    changes |= level != before;
+    stored = static_cast<std::int16_t>(level);
+    if (lane.position == 0) coder.set_count(b, i, __popc(nonzero));
+  }
+  __syncwarp();
+  if (!__any_sync(kWarp, changes)) return;
+  const Column8x8 column = coder.reconstruct_stored(b, mode);
+  if (coder.lane.group == 0) coder.store_samples(b, column);
+}
+
+// Leaves its result in `place.space`. stop as in search_intra4x4_by_satd; stop.settled(cost) waits until its
+// answer does not change any more. `rate` is not used where SATD decides.
+template <bool kRd, bool kRdoq, class Place, class MacroblockMarks, class Stop>
+__device__ core::IntraNxNResult search_intra8x8(WarpState<kRd>& s, const SearchConstants& constants,
+                                                const WarpRate<kRdoq>& rate, const LaneIndices& lane,
+                                                const HadamardMatrix& matrix,
+                                                const MacroblockPosition& position, const Place& place,
+                                                const MacroblockMarks& marks, const Stop& stop) {
+  core::IntraNxNResult result;
+  const LaneInGroup in_group(lane.lane);
+  const RowQuantiser8x8 quantiser(place.tables.quantisation, constants.qp, core::kDeadZoneLuma8x8,
+                                  in_group.index);
+  Coder8x8<kRd> coder{s, place.space, quantiser, in_group};
+  __syncwarp();
+#pragma unroll 1
+  for (int block = 0; block < 4; ++block) {
+    if (block == 1) place.above_right.load(s, lane);
+    const unsigned asked = stop.ask();
+    const Block8x8 b = begin_block8x8(s, place.space, lane, position, block);
+    const core::SatdRank rank = rank_modes8x8(s, constants, place.space, place.tables, lane, matrix, b);
+    const core::SatdRank best = warp_min(rank);
+    result.satd_cost += core::cost_of_rank(best);
+    if (stop(result.satd_cost, asked)) {
+      if (block == 0) place.above_right.load(s, lane);  // Intra_4x4 reads it too
+      return result;
+    }
+    Chosen8x8 chosen{core::mode_of_rank(best), 0};
+    if constexpr (kRd) {
+      chosen = choose_mode8x8(coder, constants, rate, b, rank);
+      if constexpr (kRdoq) {
+        const int bits = quantise_by_rdoq(coder, lane, rate, b, chosen.mode);
+        const Column8x8 column = coder.reconstruct_stored(b, chosen.mode);
+        if (in_group.group == 0) coder.store_samples(b, column);
+        chosen.cost = core::intra_nxn_block_cost(column.squared_error,
+                                                 rate.intra4x4_mode_bits(chosen.mode, b.predicted_mode), bits,
+                                                 constants.rd_lambda);
+      }
+      result.cost += chosen.cost;
+    } else {
+      code_block8x8(coder, b, chosen.mode);
+    }
+    if constexpr (MacroblockMarks::kAny) mark_block8x8(coder, lane, marks, b, chosen.mode);
+    if (lane.lane < 4) s.modes.cells[b.grid_of(lane.lane)] = static_cast<std::int8_t>(chosen.mode);
+    __syncwarp();
+    result.mode_bits += constants.rate.intra4x4_mode_bits(chosen.mode, b.predicted_mode);
+    if (__any_sync(kWarp, lane.lane < 4 && s.counts[b.slot() + lane.lane] != 0)) result.pattern |= 1 << block;
+  }
+  if (stop.settled(result.satd_cost)) return result;
+  keep_intra8x8(s, place.space, lane);
+  result.kept = true;
+  return result;
+}
+
+}  // namespace cu264::encoder::cuda
