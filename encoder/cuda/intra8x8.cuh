@@ -96,6 +96,25 @@ __device__ Block8x8 begin_block8x8(WarpState<kRd>& s, Intra8x8Space& space, cons
   return b;
 }
 
+// The neighbours without which the mode of the lane's rank is not available (core::intra4x4_mode_available):
+// bit 0 left, bit 1 above. Lanes from 9 on, which have no mode, have bit 2 instead.
+__device__ inline int needs_of_lane8x8(int lane) {
+  constexpr unsigned kNeeds = [] {
+    unsigned needs = 0;
+    for (int column = 0; column < 8; ++column) {
+      const int mode = column + (column >= 2);
+      unsigned least = 3;
+      for (unsigned available = 2; available > 0; --available) {
+        const bool left = (available & 1) != 0, above = (available & 2) != 0;
+        if (core::intra4x4_mode_available(mode, {left, above, false})) least = available;
+      }
+      needs |= least << (4 * column);
+    }
+    return needs;
+  }();
+  return lane < 8 ? static_cast<int>(kNeeds >> (4 * lane)) & 15 : lane == 8 ? 0 : 4;
+}
+
 // Writes the predictions of all modes but DC. Returns in lane k below 8 the rank of the mode in column k, in
 // lane 8 that of DC, and in the others core::kNoRank.
 template <bool kRd>
@@ -130,7 +149,8 @@ __device__ core::SatdRank rank_modes8x8(const WarpState<kRd>& s, const SearchCon
   const bool is_column = lane.lane < 8;
   const int mode = is_column ? mode_of_column(lane.lane) : static_cast<int>(core::kIntra4x4Dc);
   const int bits = constants.rate.intra4x4_mode_bits(mode, b.predicted_mode);
-  const bool available = lane.lane < core::kIntra8x8Modes && core::intra4x4_mode_available(mode, b.available);
+  const int has = (b.available.left ? 1 : 0) | (b.available.above ? 2 : 0);
+  const bool available = (needs_of_lane8x8(lane.lane) & ~has) == 0;
   __syncwarp();
   return available ? core::satd_rank(is_column ? of_column : flat_satd, constants.satd_lambda, bits, mode)
                    : core::kNoRank;
@@ -206,29 +226,36 @@ __device__ void mark_block8x8(Coder8x8<kRd>& coder, const LaneIndices& lane, con
   coder.store_samples(b, coder.reconstruct_stored(b, samples));
 }
 
-// Leaves its result in `place.space`. stop as in search_intra4x4_by_satd; stop.settled(cost) waits until its
-// answer does not change any more. `rate` is not used where SATD decides.
-template <bool kRd, bool kRdoq, class Place, class MacroblockMarks, class Stop>
-__device__ core::IntraNxNResult search_intra8x8(WarpState<kRd>& s, const SearchConstants& constants,
-                                                const WarpRate<kRdoq>& rate, const LaneIndices& lane,
-                                                const HadamardMatrix& matrix,
-                                                const MacroblockPosition& position, const Place& place,
-                                                const MacroblockMarks& marks, const Stop& stop) {
+// The result of the search, and how many blocks it has begun. It loads the samples above and to the right
+// with the second one.
+struct Intra8x8Found {
   core::IntraNxNResult result;
+  int blocks = 0;
+};
+
+// Leaves its result in `place.space`. stop as in search_intra4x4_by_satd; stop.settled(cost) and
+// stop.excluded() wait until their answers do not change any more. `rate` is not used where SATD decides.
+template <bool kRd, bool kRdoq, class Place, class MacroblockMarks, class Stop>
+__device__ Intra8x8Found search_intra8x8(WarpState<kRd>& s, const SearchConstants& constants,
+                                         const WarpRate<kRdoq>& rate, const LaneIndices& lane,
+                                         const HadamardMatrix& matrix, const MacroblockPosition& position,
+                                         const Place& place, const MacroblockMarks& marks, const Stop& stop) {
+  Intra8x8Found found;
+  core::IntraNxNResult& result = found.result;
+  if (!Stop::kWaits && stop.excluded()) return found;
   Coder8x8<kRd> coder(s, place.space, place.tables.quantisation, constants.qp, lane.lane);
   __syncwarp();
 #pragma unroll 1
   for (int block = 0; block < 4; ++block) {
+    found.blocks = block + 1;
     if (block == 1) place.above_right.load(s, lane);
     const unsigned asked = stop.ask();
     const Block8x8 b = begin_block8x8(s, place.space, lane, position, block);
     const core::SatdRank rank = rank_modes8x8(s, constants, place.space, place.tables, lane, matrix, b);
     const core::SatdRank best = warp_min(rank);
     result.satd_cost += core::cost_of_rank(best);
-    if (stop(result.satd_cost, asked)) {
-      if (block == 0) place.above_right.load(s, lane);  // Intra_4x4 reads it too
-      return result;
-    }
+    if (Stop::kWaits && block == 0 && stop.excluded()) return found;
+    if (stop(result.satd_cost, asked)) return found;
     Samples8x8 samples;
     coder.load_source(b, samples);
     Chosen8x8 chosen{core::mode_of_rank(best), 0};
@@ -258,10 +285,10 @@ __device__ core::IntraNxNResult search_intra8x8(WarpState<kRd>& s, const SearchC
     result.mode_bits += constants.rate.intra4x4_mode_bits(chosen.mode, b.predicted_mode);
     if (coded.counts != 0) result.pattern |= 1 << block;
   }
-  if (stop.settled(result.satd_cost)) return result;
+  if (stop.settled(result.satd_cost)) return found;
   keep_intra8x8(s, place.space, lane);
   result.kept = true;
-  return result;
+  return found;
 }
 
 }  // namespace cu264::encoder::cuda
