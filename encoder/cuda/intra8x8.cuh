@@ -256,6 +256,7 @@ __device__ Intra8x8Found search_intra8x8(WarpState<kRd>& s, const SearchConstant
     result.satd_cost += core::cost_of_rank(best);
     if (Stop::kWaits && block == 0 && stop.excluded()) return found;
     if (stop(result.satd_cost, asked)) return found;
+    if constexpr (kRd) place.space.satd_after[block] = result.satd_cost;
     Samples8x8 samples;
     coder.load_source(b, samples);
     Chosen8x8 chosen{core::mode_of_rank(best), 0};
@@ -286,6 +287,9 @@ __device__ Intra8x8Found search_intra8x8(WarpState<kRd>& s, const SearchConstant
     if (coded.counts != 0) result.pattern |= 1 << block;
   }
   if (stop.settled(result.satd_cost)) return found;
+  if constexpr (kRd) {
+    for (int i = 0; i < 3; ++i) result.satd_after[i] = place.space.satd_after[i];
+  }
   keep_intra8x8(s, place.space, lane);
   result.kept = true;
   return found;

@@ -39,6 +39,7 @@ struct alignas(16) Intra8x8Space {
   std::uint8_t predictions[8][64];  // by column of the mode
   // Of a candidate and of the best one so far, in the order of the interleaved blocks.
   std::int16_t trial_levels[2][64];
+  std::uint32_t satd_after[4];  // the search's cost by SATD after each block
   // What Intra_4x4 overwrites once the search is done.
   alignas(16) std::int16_t levels[16][16];
   std::uint8_t samples[16][16];

@@ -172,6 +172,24 @@ TEST(LumaDecision, BySatdTheThirdCandidateTakesPart) {
   for (const int count : outcomes) EXPECT_GT(count, 100);
 }
 
+TEST(LumaDecision, QuartersOfIntra4x4AreHeldAgainstIntra8x8) {
+  std::mt19937 random(14);
+  for (int i = 0; i < 1000; ++i) {
+    IntraNxNResult large;
+    large.satd_cost = 100 + random() % 1000;
+    for (std::uint32_t& after : large.satd_after) after = random() % large.satd_cost;
+    IntraNxNStop stop;
+    limit_quarters(stop, large, 15);
+    for (int k = 0; k < 3; ++k) {
+      // The least cost that is too much with the rest at kRestOfIntra4x4 sixteenths of Intra_8x8's.
+      const std::uint32_t rest = (large.satd_cost - large.satd_after[k]) * kRestOfIntra4x4;
+      const std::uint32_t limit = stop.quarter_limit[k];
+      ASSERT_GE(16 * limit + rest, 15 * large.satd_cost);
+      ASSERT_LT(16 * (limit - 1) + rest, 15 * large.satd_cost);
+    }
+  }
+}
+
 TEST(LumaDecision, ByRdTheThirdCandidateTakesPart) {
   std::mt19937 random(13);
   int outcomes[3] = {};
