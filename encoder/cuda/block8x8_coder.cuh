@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "core/block.h"
-#include "core/level_masks.h"
 #include "core/luma_decision.h"
 #include "core/quant8x8.h"
 #include "encoder/cuda/intra8x8_space.cuh"

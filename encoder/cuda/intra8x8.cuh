@@ -163,7 +163,7 @@ struct Chosen8x8 {
 };
 
 // Leaves the block as coded with the best of the candidates by rate and distortion in the warp's state.
-// `rank` is what rank_modes8x8 returns. The samples are those of the chosen mode in the end.
+// `rank` is what rank_modes8x8 returns. `samples` has the source, and in the end the chosen prediction.
 template <class Rate>
 __device__ Chosen8x8 choose_mode8x8(Coder8x8<true>& coder, const SearchConstants& constants, const Rate& rate,
                                     const LaneIndices& lane, const Block8x8& b, core::SatdRank rank,
@@ -256,7 +256,9 @@ __device__ Intra8x8Found search_intra8x8(WarpState<kRd>& s, const SearchConstant
     result.satd_cost += core::cost_of_rank(best);
     if (Stop::kWaits && block == 0 && stop.excluded()) return found;
     if (stop(result.satd_cost, asked)) return found;
-    if constexpr (kRd) place.space.satd_after[block] = result.satd_cost;
+    if constexpr (kRd) {
+      if (lane.lane == 0) place.space.satd_after[block] = result.satd_cost;
+    }
     Samples8x8 samples;
     coder.load_source(b, samples);
     Chosen8x8 chosen{core::mode_of_rank(best), 0};
@@ -275,7 +277,11 @@ __device__ Intra8x8Found search_intra8x8(WarpState<kRd>& s, const SearchConstant
       coder.load_prediction(b, chosen.mode, samples);
       coded = coder.code(samples, s.levels[b.slot()]);
     }
-    coder.store(lane, b, coded);
+    if constexpr (kRdoq) {
+      coder.store_samples(b, coded);  // the counts are there
+    } else {
+      coder.store(lane, b, coded);
+    }
     if (lane.lane < 4) s.modes.cells[b.grid_of(lane.lane)] = static_cast<std::int8_t>(chosen.mode);
     __syncwarp();
     if constexpr (MacroblockMarks::kAny) {
