@@ -68,7 +68,7 @@ CU264_HD int nth_mode(const SatdRank (&ranks)[4], int i) {
 // the best such cost. Together with EarlyDecision (core/luma_decision.h) this leaves out more than half of
 // the trials.
 inline constexpr int kWorthIntra4x4Mode = 20;
-inline constexpr int kWorthIntra8x8Mode = 20;
+inline constexpr int kWorthIntra8x8Mode = 18;
 inline constexpr int kWorthMode = 18;  // for Intra_16x16 and chroma
 
 // Costs by SATD below 2^26.

@@ -95,7 +95,7 @@ CU264_HD constexpr int intra4x4_source(int mode, int x, int y) {
   }
 }
 
-CU264_HD bool intra4x4_mode_available(int mode, Intra4x4Neighbours available) {
+CU264_HD constexpr bool intra4x4_mode_available(int mode, Intra4x4Neighbours available) {
   switch (mode) {
     case kIntra4x4Dc:
       return true;

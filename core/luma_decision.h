@@ -41,6 +41,17 @@ CU264_HD bool is_better_by_satd(std::uint32_t smaller_blocks, std::uint32_t larg
   return smaller_blocks < (larger_blocks * static_cast<std::uint32_t>(sixteenths) + 15) / 16;
 }
 
+// In a stream with Intra_8x8 the cost of Intra_16x16 by SATD, in multiples of lambda, tells beforehand what
+// is not worth a search: a macroblock that costs little has nothing to gain by the modes of I_NxN, and one
+// with much detail nearly always takes Intra_4x4, sooner where SATD decides.
+inline constexpr int kLeastForIntraNxN = 50;
+inline constexpr int kMostForIntra8x8BySatd = 900;
+inline constexpr int kMostForIntra8x8ByRd = 2000;
+
+// After the first, second and third quarter of Intra_4x4 its rest is taken to cost at least this share of
+// what Intra_8x8's costs there, in 16ths, and the search is abandoned if with that it cannot win.
+inline constexpr int kRestOfIntra4x4 = 12;
+
 // The CodedBlockPatternChroma with which mb_type of Intra_16x16 is longest.
 inline constexpr int kMostChromaPattern = 2;
 
@@ -52,6 +63,12 @@ struct IntraNxNStop {
   EarlyDecision early;
   std::uint32_t limit = UINT32_MAX;     // of the cost by SATD: from Intra_8x8, if that was kept
   std::int64_t cost_limit = INT64_MAX;  // the same where rate and distortion decide
+  std::uint32_t least16x16 = 0;         // of Intra_16x16's cost by SATD, for the search to begin
+  std::uint32_t most16x16 = UINT32_MAX;
+  std::uint32_t quarter_limit[3] = {UINT32_MAX, UINT32_MAX, UINT32_MAX};  // of Intra_4x4's, by quarters
+  CU264_HD_MEMBER bool excludes(std::uint32_t intra16x16) const {
+    return intra16x16 < least16x16 || intra16x16 > most16x16;
+  }
   CU264_HD_MEMBER bool operator()(std::uint32_t intra_nxn, std::uint32_t intra16x16) const {
     return intra_nxn >= limit || (by_rd ? intra_nxn_is_hopeless(early, intra_nxn, intra16x16)
                                         : !is_better_by_satd(intra_nxn, intra16x16, better));
@@ -71,7 +88,17 @@ struct IntraNxNResult {
   std::int64_t cost = 0;        // of the blocks, where rate and distortion decide
   int mode_bits = 0;
   int pattern = 0;  // CodedBlockPatternLuma
+  // Of Intra_8x8 where rate and distortion decide: satd_cost of the first block, of two and of three.
+  std::uint32_t satd_after[3] = {0, 0, 0};
 };
+
+// The limits of Intra_4x4's cost that follow from Intra_8x8's, of which it must stay below `sixteenths`.
+CU264_HD void limit_quarters(IntraNxNStop& stop, const IntraNxNResult& large, int sixteenths) {
+  const auto all = large.satd_cost * static_cast<std::uint32_t>(sixteenths - kRestOfIntra4x4);
+  for (int i = 0; i < 3; ++i) {
+    stop.quarter_limit[i] = (all + large.satd_after[i] * kRestOfIntra4x4 + 15) / 16;
+  }
+}
 
 // Search computes:
 //   rate(), satd_lambda(), rd_lambda(), chroma_pattern()
@@ -79,9 +106,12 @@ struct IntraNxNResult {
 //   kHasIntra8x8, transform_8x8_mode() whether Intra_8x8 is compiled in, and whether the stream has it
 //   search_intra8x8(stop)              abandons it if stop(its cost, Intra_16x16's) says so, where the latter
 //                                      is by SATD with kMostChromaPattern, because the macroblock's
-//                                      pattern may not be known yet. The cost of some blocks may suffice
-//   search_intra4x4(stop)              the same, with a cost of Intra_16x16 between what rank_intra16x16
-//                                      finds and that; may abandon it where its cost reaches stop.cost_limit
+//                                      pattern may not be known yet. The cost of some blocks may suffice.
+//                                      Abandons it also if stop.excludes(that cost of Intra_16x16)
+//   search_intra4x4(stop)              the same, but stop() may be given any cost of Intra_16x16 between what
+//                                      rank_intra16x16 finds and that; may abandon it where its cost reaches
+//                                      stop.cost_limit. Abandons it also if the cost by SATD of its first 4,
+//                                      8 or 12 blocks reaches stop.quarter_limit
 //   rank_intra16x16(ranks)             by SATD and mode bits, sorted
 //   choose_intra16x16(ranks, to_beat)  core::choose_mode, where rate and distortion decide
 //   take_intra4x4(found, cost)         makes that the macroblock's luma; likewise take_intra8x8
@@ -103,9 +133,13 @@ CU264_FLOW void decide_luma_by_satd(Search& search) {
   IntraNxNResult large;
   if constexpr (Search::kHasIntra8x8) {
     if (search.transform_8x8_mode()) {
+      const auto lambda = static_cast<std::uint32_t>(search.satd_lambda());
+      stop.least16x16 = kLeastForIntraNxN * lambda;
+      stop.most16x16 = kMostForIntra8x8BySatd * lambda;
       stop.better = kBetterIntra8x8;
       large = search.search_intra8x8(stop);
       stop.better = kBetterIntra4x4;
+      stop.most16x16 = UINT32_MAX;
       if (large.kept) stop.limit = large.satd_cost;
     }
   }
@@ -140,10 +174,17 @@ CU264_FLOW void decide_luma_by_rd(Search& search) {
   stop.early = early;
   IntraNxNResult large;
   if constexpr (Search::kHasIntra8x8) {
-    if (search.transform_8x8_mode()) large = search.search_intra8x8(stop);
+    if (search.transform_8x8_mode()) {
+      const auto lambda = static_cast<std::uint32_t>(search.satd_lambda());
+      stop.least16x16 = kLeastForIntraNxN * lambda;
+      stop.most16x16 = kMostForIntra8x8ByRd * lambda;
+      large = search.search_intra8x8(stop);
+      stop.most16x16 = UINT32_MAX;
+    }
     if (large.kept) {
       stop.limit = large.satd_cost * static_cast<std::uint32_t>(early.stop4x4) / 16;
       stop.cost_limit = large.cost;
+      limit_quarters(stop, large, early.stop4x4);
     }
   }
   const IntraNxNResult small = search.search_intra4x4(stop);

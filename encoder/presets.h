@@ -23,9 +23,9 @@ inline SearchParams search_params(Preset preset) {
     case Preset::fast:
       return {0, false, {}};
     case Preset::balanced:
-      return {3, false, {17, 12, 18}};
+      return {3, false, {17, 12, 15}};
     default:
-      return {9, true, {20, 10, 20}};
+      return {9, true, {20, 10, 15}};
   }
 }
 

@@ -153,6 +153,7 @@ static inline core::IntraNxNResult search_intra4x4(MacroblockContext& mb, const 
     }
     result.satd_cost += core::cost_of_rank(best_rank);
     if (stop(result.satd_cost, intra16x16_cost)) return result;
+    if ((block & 3) == 3 && block < 15 && result.satd_cost >= stop.quarter_limit[block >> 2]) return result;
 
     const int context = mb.luma_counts.context(mb.rate, bx, by);
     std::uint8_t prediction[16];

@@ -275,6 +275,7 @@ static inline core::IntraNxNResult search_intra8x8(MacroblockContext& mb, const 
     }
     result.satd_cost += core::cost_of_rank(best_rank);
     if (stop(result.satd_cost, intra16x16_cost)) return result;
+    if (block < 3) result.satd_after[block] = result.satd_cost;
 
     Coded8x8Block trials[2];
     Coded8x8Block *best = &trials[0], *other = &trials[1];

@@ -42,9 +42,12 @@ struct LumaSearch {
   bool transform_8x8_mode() const { return mb.rate.transform_8x8_mode; }
 
   core::IntraNxNResult search_intra8x8(const core::IntraNxNStop& stop) {
-    return encoder::CU264_ISA::search_intra8x8(mb, stop, highest_intra16x16_cost(), large);
+    const std::uint32_t intra16x16_cost = highest_intra16x16_cost();
+    if (stop.excludes(intra16x16_cost)) return {};
+    return encoder::CU264_ISA::search_intra8x8(mb, stop, intra16x16_cost, large);
   }
   core::IntraNxNResult search_intra4x4(const core::IntraNxNStop& stop) {
+    if (transform_8x8_mode() && stop.excludes(highest_intra16x16_cost())) return {};
     return encoder::CU264_ISA::search_intra4x4(mb, stop, core::cost_of_rank(ranks[0]), best);
   }
   void rank_intra16x16(core::SatdRank (&out)[core::kIntra16x16Modes]) const {

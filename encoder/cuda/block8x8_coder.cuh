@@ -1,11 +1,9 @@
-// Codes and reconstructs 8x8 luma blocks on a warp: four candidates at once, one in each group of eight
-// lanes, or one in all groups, of which the first stores it.
+// Codes and reconstructs 8x8 luma blocks on a warp.
 #pragma once
 
 #include <cstdint>
 
 #include "core/block.h"
-#include "core/level_masks.h"
 #include "core/luma_decision.h"
 #include "core/quant8x8.h"
 #include "encoder/cuda/intra8x8_space.cuh"
@@ -31,127 +29,138 @@ struct Block8x8 {
   __device__ int grid_of(int i) const { return grid + (i >> 1) * BlockGrid<4>::kPitch + (i & 1); }
 };
 
-// A column of reconstructed samples.
-struct Column8x8 {
-  std::uint64_t samples;
-  int squared_error;  // of the group's block, the same in its lanes
+// A lane's two samples of a block, as it is coded and reconstructed, and the counts of its interleaved
+// blocks, one byte each.
+struct Coded8x8 {
+  int first;
+  int second;
+  std::uint32_t counts;
+};
+
+// A lane's two samples of a block's source, and of a prediction.
+struct Samples8x8 {
+  int source[2];
+  int predicted[2];
+
+  // The squared error of the block, the same in all lanes.
+  __device__ int squared_error(const Coded8x8& coded) const {
+    const int first = source[0] - coded.first, second = source[1] - coded.second;
+    return warp_sum(first * first + second * second);
+  }
 };
 
 template <bool kRd>
 struct Coder8x8 {
   WarpState<kRd>& s;
   Intra8x8Space& space;
-  const RowQuantiser8x8& quantiser;
-  LaneInGroup lane;
+  LaneIn8x8 lane;
+  LaneQuantiser8x8 quantiser;
 
-  // The predicted sample in row y of the lane's column.
-  __device__ int predicted(const Block8x8& b, int mode, int y) const {
-    return mode == core::kIntra4x4Dc ? b.dc : space.predictions[column_of_mode(mode)][8 * y + lane.index];
-  }
-  __device__ int source(const Block8x8& b, int y) const { return s.luma[b.y + y][b.x + lane.index]; }
+  __device__ Coder8x8(WarpState<kRd>& state, Intra8x8Space& work, const Tables8x8& tables, int qp,
+                      int lane_number)
+      : s(state), space(work), lane(lane_number), quantiser(tables, qp, core::kDeadZoneLuma8x8, lane) {}
 
-  // Returns a row of coefficients of the block as predicted with the group's mode.
-  __device__ void transform(const Block8x8& b, int mode, int (&x)[8]) {
-#pragma unroll
-    for (int y = 0; y < 8; ++y) x[y] = source(b, y) - predicted(b, mode, y);
-    forward_transform8x8(space.transposed, lane, x);
+  __device__ void load_source(const Block8x8& b, Samples8x8& samples) const {
+    samples.source[0] = s.luma[b.y + lane.pair][b.x + lane.line];
+    samples.source[1] = s.luma[b.y + 7 - lane.pair][b.x + lane.line];
   }
-  // A row of coefficients becomes levels of the dead zone.
-  __device__ void quantise(int (&x)[8]) const {
-#pragma unroll
-    for (int i = 0; i < 8; ++i) x[i] = quantiser.level(i, x[i]);
+  __device__ void load_prediction(const Block8x8& b, int mode, Samples8x8& samples) const {
+    const std::uint8_t* const column = space.predictions[column_of_mode(mode)] + lane.line;
+    const bool flat = mode == core::kIntra4x4Dc;
+    samples.predicted[0] = flat ? b.dc : column[8 * lane.pair];
+    samples.predicted[1] = flat ? b.dc : column[8 * (7 - lane.pair)];
   }
-  // The counts of the group's four interleaved blocks, one byte each.
-  __device__ std::uint32_t counts(const int (&levels)[8]) const {
-    std::uint32_t counts = 0;
-#pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      if (levels[i] != 0) counts += 1u << ((quantiser.place(i) & 48) >> 1);
-    }
-    return group_sum(counts);
+  // The lane's coefficients.
+  __device__ void transform(const Samples8x8& samples, int& even, int& odd) {
+    even = samples.source[0] - samples.predicted[0];
+    odd = samples.source[1] - samples.predicted[1];
+    forward_transform8x8(space.transposed, lane, even, odd);
   }
-  __device__ void store_levels(const int (&levels)[8], std::int16_t* to) const {
-#pragma unroll
-    for (int i = 0; i < 8; ++i) to[quantiser.place(i)] = static_cast<std::int16_t>(levels[i]);
+  // Codes the block with levels of the dead zone, which it leaves at `levels` in the order of the interleaved
+  // blocks.
+  __device__ Coded8x8 code(const Samples8x8& samples, std::int16_t* levels) {
+    int even, odd;
+    transform(samples, even, odd);
+    even = quantiser.level(quantiser.even, even);
+    odd = quantiser.level(quantiser.odd, odd);
+    levels[quantiser.even.place] = static_cast<std::int16_t>(even);
+    levels[quantiser.odd.place] = static_cast<std::int16_t>(odd);
+    const auto counted = [](int level, int place) { return level != 0 ? 1u << ((place & 48) >> 1) : 0u; };
+    const std::uint32_t counts =
+        warp_sum(counted(even, quantiser.even.place) + counted(odd, quantiser.odd.place));
+    return reconstruct(samples, even, odd, counts);
   }
-  // `levels` is a row, which is used up.
-  __device__ Column8x8 reconstruct(const Block8x8& b, int mode, int (&levels)[8]) {
-#pragma unroll
-    for (int i = 0; i < 8; ++i) levels[i] = quantiser.dequantised(i, levels[i]);
-    inverse_transform8x8(space.transposed, lane, levels);
-    Column8x8 column{0, 0};
-#pragma unroll
-    for (int y = 0; y < 8; ++y) {
-      const int sample = core::clip_sample(predicted(b, mode, y) + levels[y], 8);
-      const int error = source(b, y) - sample;
-      column.samples |= static_cast<std::uint64_t>(sample) << (8 * y);
-      column.squared_error += error * error;
-    }
-    column.squared_error = group_sum(column.squared_error);
-    return column;
+  __device__ Coded8x8 reconstruct(const Samples8x8& samples, int even, int odd, std::uint32_t counts) {
+    Coded8x8 coded{samples.predicted[0], samples.predicted[1], counts};
+    if (counts == 0) return coded;
+    even = quantiser.dequantised(quantiser.even, even);
+    odd = quantiser.dequantised(quantiser.odd, odd);
+    inverse_transform8x8(space.transposed, lane, even, odd);
+    coded.first = core::clip_sample(coded.first + even, 8);
+    coded.second = core::clip_sample(coded.second + odd, 8);
+    return coded;
   }
-  // The same from the levels in the warp's state.
-  __device__ Column8x8 reconstruct_stored(const Block8x8& b, int mode) {
+  // The counts in the warp's state.
+  __device__ std::uint32_t stored_counts(const Block8x8& b) const {
+    const std::uint8_t* const counts = s.counts + b.slot();
+    return pack4(counts[0], counts[1], counts[2], counts[3]);
+  }
+  // Reconstructs from the levels and counts in the warp's state.
+  __device__ Coded8x8 reconstruct_stored(const Block8x8& b, const Samples8x8& samples) {
     const std::int16_t* const levels = s.levels[b.slot()];
-    int row[8];
-#pragma unroll
-    for (int i = 0; i < 8; ++i) row[i] = levels[quantiser.place(i)];
-    return reconstruct(b, mode, row);
+    return reconstruct(samples, levels[quantiser.even.place], levels[quantiser.odd.place], stored_counts(b));
   }
-  // The lanes of one group call this.
-  __device__ void store_samples(const Block8x8& b, const Column8x8& column) {
-    std::uint8_t* const samples = s.canvas.at(b.x + lane.index, b.y);
-#pragma unroll
-    for (int y = 0; y < 8; ++y) {
-      samples[y * Canvas::kPitch] = static_cast<std::uint8_t>(column.samples >> (8 * y));
-    }
+  __device__ void store_samples(const Block8x8& b, const Coded8x8& coded) {
+    std::uint8_t* const column = s.canvas.at(b.x + lane.line, b.y);
+    column[lane.pair * Canvas::kPitch] = static_cast<std::uint8_t>(coded.first);
+    column[(7 - lane.pair) * Canvas::kPitch] = static_cast<std::uint8_t>(coded.second);
   }
   // Sets the count of interleaved block i. One lane calls this.
   __device__ void set_count(const Block8x8& b, int i, int count) {
     s.counts[b.slot() + i] = static_cast<std::uint8_t>(count);
     s.luma_counts.cells[b.grid_of(i)] = static_cast<std::int8_t>(count);
   }
-  // The lanes of one group call this with the block's counts.
-  __device__ void set_counts(const Block8x8& b, std::uint32_t counts) {
-    if (lane.index < 4) set_count(b, lane.index, static_cast<int>(counts >> (8 * lane.index)) & 255);
+  // Stores the samples and the counts of a coded block.
+  __device__ void store(const LaneIndices& indices, const Block8x8& b, const Coded8x8& coded) {
+    store_samples(b, coded);
+    if (indices.lane < 4) {
+      set_count(b, indices.lane, static_cast<int>(coded.counts >> (8 * indices.lane)) & 255);
+    }
   }
 };
 
-// The bits of the four interleaved blocks of the group's candidate, whose levels are in trial_levels, the
-// same in all lanes of the group.
+// The bits of a candidate's four interleaved blocks, the same in all lanes.
 template <class Rate>
-__device__ int trial_bits(WarpState<true>& s, const Intra8x8Space& space, LaneInGroup lane, const Rate& rate,
-                          const Block8x8& b, std::uint32_t counts) {
+__device__ int trial_bits(const WarpState<true>& s, const LaneIndices& lane, const Rate& rate,
+                          const Block8x8& b, const std::int16_t* levels, std::uint32_t counts) {
+  const auto count_of = [counts](int block) { return static_cast<int>(counts >> (8 * block)) & 255; };
   int bits = 0;
-  if (lane.index < 4) {
-    const int i = lane.index;
+#pragma unroll 1
+  for (int pass = 0; pass < 2; ++pass) {
+    const int i = 2 * pass + lane.half;
     const std::int8_t* const cells = s.luma_counts.cells + b.grid_of(i);
-    const auto count_of = [counts](int block) { return static_cast<int>(counts >> (8 * block)) & 255; };
-    const int left = (i & 1) != 0 ? count_of(i - 1) : cells[-1];
-    const int above = (i & 2) != 0 ? count_of(i - 2) : cells[-BlockGrid<4>::kPitch];
-    const std::int16_t* const levels = space.trial_levels[lane.group] + 16 * i;
-    bits = rate.block_bits(levels, core::level_masks(levels, 16), core::BlockCategory::luma_4x4,
-                           rate.block_context(left, above));
+    const int left = lane.half != 0 ? count_of(i - 1) : cells[-1];
+    const int above = pass != 0 ? count_of(i - 2) : cells[-BlockGrid<4>::kPitch];
+    bits += rate.share(lane, levels[16 * i + lane.position], core::BlockCategory::luma_4x4,
+                       rate.block_context(left, above));
   }
-  return group_sum(bits);
+  return warp_sum(bits);
 }
 
-// Quantises the block by RDOQ, as predicted with `mode` in all groups, and leaves its levels and counts in
-// the warp's state. The context of an interleaved block depends on the final counts of those before it.
-// Returns the bits of all four.
+// Quantises the block by RDOQ and leaves its levels and counts in the warp's state. The context of an
+// interleaved block depends on the final counts of those before it. Returns the bits of all four.
 template <class Rate>
 __device__ int quantise_by_rdoq(Coder8x8<true>& coder, const LaneIndices& lane, const Rate& rate,
-                                const Block8x8& b, int mode) {
+                                const Block8x8& b, const Samples8x8& samples) {
   WarpState<true>& s = coder.s;
-  Intra8x8Space& space = coder.space;
-  int coefficients[8];
-  coder.transform(b, mode, coefficients);
-  if (coder.lane.group == 0) {
-#pragma unroll
-    for (int x = 0; x < 8; ++x) {
-      space.scaled[coder.quantiser.place(x)] = coder.quantiser.scaled(x, coefficients[x]);
-    }
-  }
+  const LaneQuantiser8x8& quantiser = coder.quantiser;
+  int even, odd;
+  coder.transform(samples, even, odd);
+  // In level units, in the order of the interleaved blocks.
+  std::int32_t* const all_scaled = coder.space.transposed.words;
+  __syncwarp();
+  all_scaled[quantiser.even.place] = quantiser.even.scaled(even);
+  all_scaled[quantiser.odd.place] = quantiser.odd.scaled(odd);
   __syncwarp();
   int bits = 0;
 #pragma unroll 1
@@ -160,10 +169,9 @@ __device__ int quantise_by_rdoq(Coder8x8<true>& coder, const LaneIndices& lane, 
     const int i = pass == 0 ? 0 : pass == 1 ? 1 + lane.half : 3;
     const std::int8_t* const cells = s.luma_counts.cells + b.grid_of(i);
     const int context = rate.block_context(cells[-1], cells[-BlockGrid<4>::kPitch]);
-    const int scaled = space.scaled[16 * i + lane.position];
-    const int level =
-        choose_level_by_rdoq(s.rd.variants, rate, lane, core::absolute(scaled), scaled < 0,
-                             core::BlockCategory::luma_4x4, coder.quantiser.shift, context, active);
+    const int scaled = all_scaled[16 * i + lane.position];
+    const int level = choose_level_by_rdoq(s.rd.variants, rate, lane, core::absolute(scaled), scaled < 0,
+                                           core::BlockCategory::luma_4x4, quantiser.shift, context, active);
     const unsigned nonzero = (__ballot_sync(kWarp, level != 0) >> (16 * lane.half)) & 0xffff;
     const int share = rate.share(lane, level, core::BlockCategory::luma_4x4, context);
     __syncwarp();  // both halves have read their contexts

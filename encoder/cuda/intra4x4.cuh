@@ -217,6 +217,23 @@ __device__ void finish_step(WarpState<kRd>& s, const SearchConstants& constants,
   __syncwarp();
 }
 
+// The cost by SATD of the blocks so far, and whether it reaches the limit of a quarter of the macroblock. A
+// quarter ends with an odd step, where the second blocks of two steps belong to the next one.
+struct QuarterCost {
+  unsigned ahead = 0;  // the cost of those
+
+  template <class Rule>
+  __device__ bool reaches_limit(const Rule& rule, int step, unsigned cost, unsigned second_cost) {
+    const bool odd = (step & 1) != 0;
+    ahead = odd ? ahead + second_cost : second_cost;
+    if (!odd || step < 3 || step > 7) return false;
+    const unsigned limit = step == 3   ? rule.quarter_limit[0]
+                           : step == 5 ? rule.quarter_limit[1]
+                                       : rule.quarter_limit[2];
+    return cost - ahead >= limit;
+  }
+};
+
 // The search by SATD.
 
 // stop(cost by SATD so far, stop.ask()) says whether the search is abandoned. Its answer for the same cost
@@ -295,6 +312,7 @@ __device__ core::IntraNxNResult search_intra4x4_by_rd(WarpState<true>& s, const 
                                                       const MacroblockMarks& marks, Stop stop) {
   core::IntraNxNResult result;
   HalfTally tally;
+  QuarterCost quarter;  // where the stream has Intra_8x8
   const unsigned neighbours = neighbour_bits(position);
 #pragma unroll 1
   for (int step = 0; step < kIntra4x4Steps; ++step) {
@@ -318,10 +336,14 @@ __device__ core::IntraNxNResult search_intra4x4_by_rd(WarpState<true>& s, const 
       const unsigned of_half = __shfl_sync(kWarp, next, ranking_lane(lane));
       if (tried == 0) {
         least_cost = core::cost_of_rank(of_half);
-        result.satd_cost += __shfl_sync(kWarp, least_cost, 0);
-        const unsigned second_cost = __shfl_sync(kWarp, least_cost, 16);
-        if (!block.second.idle()) result.satd_cost += second_cost;
+        const unsigned first_cost = __shfl_sync(kWarp, least_cost, 0);
+        unsigned second_cost = __shfl_sync(kWarp, least_cost, 16);
+        if (block.second.idle()) second_cost = 0;
+        result.satd_cost += first_cost + second_cost;
         if (stop(result.satd_cost, asked)) return result;
+        if constexpr (kReadsFar) {
+          if (quarter.reaches_limit(stop.rule, step, result.satd_cost, second_cost)) return result;
+        }
       }
       const bool is_candidate =
           of_half != core::kNoRank &&

@@ -1,5 +1,5 @@
 // Intra_8x8 on one warp, with the results of encoder/cpu/intra8x8_search_inl.h. The tensor cores judge all
-// modes of a block at once; where rate and distortion decide, four candidates are coded at once.
+// modes of a block at once.
 #pragma once
 
 #include <cstdint>
@@ -96,6 +96,25 @@ __device__ Block8x8 begin_block8x8(WarpState<kRd>& s, Intra8x8Space& space, cons
   return b;
 }
 
+// The neighbours without which the mode of the lane's rank is not available (core::intra4x4_mode_available):
+// bit 0 left, bit 1 above. Lanes from 9 on, which have no mode, have bit 2 instead.
+__device__ inline int needs_of_lane8x8(int lane) {
+  constexpr unsigned kNeeds = [] {
+    unsigned needs = 0;
+    for (int column = 0; column < 8; ++column) {
+      const int mode = column + (column >= 2);
+      unsigned least = 3;
+      for (unsigned available = 2; available > 0; --available) {
+        const bool left = (available & 1) != 0, above = (available & 2) != 0;
+        if (core::intra4x4_mode_available(mode, {left, above, false})) least = available;
+      }
+      needs |= least << (4 * column);
+    }
+    return needs;
+  }();
+  return lane < 8 ? static_cast<int>(kNeeds >> (4 * lane)) & 15 : lane == 8 ? 0 : 4;
+}
+
 // Writes the predictions of all modes but DC. Returns in lane k below 8 the rank of the mode in column k, in
 // lane 8 that of DC, and in the others core::kNoRank.
 template <bool kRd>
@@ -130,7 +149,8 @@ __device__ core::SatdRank rank_modes8x8(const WarpState<kRd>& s, const SearchCon
   const bool is_column = lane.lane < 8;
   const int mode = is_column ? mode_of_column(lane.lane) : static_cast<int>(core::kIntra4x4Dc);
   const int bits = constants.rate.intra4x4_mode_bits(mode, b.predicted_mode);
-  const bool available = lane.lane < core::kIntra8x8Modes && core::intra4x4_mode_available(mode, b.available);
+  const int has = (b.available.left ? 1 : 0) | (b.available.above ? 2 : 0);
+  const bool available = (needs_of_lane8x8(lane.lane) & ~has) == 0;
   __syncwarp();
   return available ? core::satd_rank(is_column ? of_column : flat_satd, constants.satd_lambda, bits, mode)
                    : core::kNoRank;
@@ -142,74 +162,50 @@ struct Chosen8x8 {
   std::uint32_t cost;
 };
 
-// Leaves the block as coded with `mode` in the warp's state.
-template <bool kRd>
-__device__ void code_block8x8(Coder8x8<kRd>& coder, const Block8x8& b, int mode) {
-  int levels[8];
-  coder.transform(b, mode, levels);
-  coder.quantise(levels);
-  const std::uint32_t counts = coder.counts(levels);
-  if (coder.lane.group == 0) {
-    coder.store_levels(levels, coder.s.levels[b.slot()]);
-    coder.set_counts(b, counts);
-  }
-  const Column8x8 column = coder.reconstruct(b, mode, levels);
-  if (coder.lane.group == 0) coder.store_samples(b, column);
-}
-
-// Does so with the best of the candidates by rate and distortion. `rank` is what rank_modes8x8 returns.
+// Leaves the block as coded with the best of the candidates by rate and distortion in the warp's state.
+// `rank` is what rank_modes8x8 returns. `samples` has the source, and in the end the chosen prediction.
 template <class Rate>
 __device__ Chosen8x8 choose_mode8x8(Coder8x8<true>& coder, const SearchConstants& constants, const Rate& rate,
-                                    const Block8x8& b, core::SatdRank rank) {
+                                    const LaneIndices& lane, const Block8x8& b, core::SatdRank rank,
+                                    Samples8x8& samples, Coded8x8& best_coded) {
   Chosen8x8 best{core::kIntra8x8Modes, UINT32_MAX};
-  const unsigned least_cost = core::cost_of_rank(warp_min(rank));
+  int trial = 0;  // which of trial_levels the next candidate takes; the other one has the best
+  unsigned least_cost = 0;
 #pragma unroll 1
-  for (int tried = 0; tried < constants.search.rd_candidates; tried += 4) {
-    core::SatdRank own = core::kNoRank;  // of the group's candidate
-    for (int group = 0; group < 4; ++group) {
-      const core::SatdRank next = warp_min(rank);
-      if (rank == next) rank = core::kNoRank;
-      if (coder.lane.group == group && tried + group < constants.search.rd_candidates) own = next;
-    }
-    const bool is_candidate =
-        own != core::kNoRank &&
-        core::is_worth_trial(core::cost_of_rank(own), least_cost, core::kWorthIntra8x8Mode);
-    if (!__any_sync(kWarp, is_candidate)) break;
-    const int mode = is_candidate ? core::mode_of_rank(own) : static_cast<int>(core::kIntra4x4Dc);
-    int levels[8];
-    coder.transform(b, mode, levels);
-    coder.quantise(levels);
-    const std::uint32_t counts = coder.counts(levels);
-    coder.store_levels(levels, coder.space.trial_levels[coder.lane.group]);
-    const Column8x8 column = coder.reconstruct(b, mode, levels);
-    const int bits = trial_bits(coder.s, coder.space, coder.lane, rate, b, counts);
-    const std::uint32_t cost =
-        is_candidate ? core::intra_nxn_block_cost(column.squared_error,
-                                                  rate.intra4x4_mode_bits(mode, b.predicted_mode), bits,
-                                                  constants.rd_lambda)
-                     : UINT32_MAX;
-    const std::uint32_t least = warp_min(cost);
-    const auto first_mode = static_cast<int>(
-        warp_min(static_cast<unsigned>(is_candidate && cost == least ? mode : core::kIntra8x8Modes)));
-    __syncwarp();  // all lanes have read the counts beside the block, and the levels
-    if (!core::precedes(least, first_mode, best.cost, best.mode)) continue;
-    best = {first_mode, least};
-    if (is_candidate && mode == first_mode) {
-      const auto* const from = reinterpret_cast<const uint4*>(coder.space.trial_levels[coder.lane.group]);
-      reinterpret_cast<uint4*>(coder.s.levels[b.slot()])[coder.lane.index] = from[coder.lane.index];
-      coder.set_counts(b, counts);
-      coder.store_samples(b, column);
-    }
+  for (int tried = 0; tried < constants.search.rd_candidates; ++tried) {
+    const core::SatdRank next = warp_min(rank);
+    if (next == core::kNoRank) break;
+    if (rank == next) rank = core::kNoRank;
+    if (tried == 0) least_cost = core::cost_of_rank(next);
+    if (!core::is_worth_trial(core::cost_of_rank(next), least_cost, core::kWorthIntra8x8Mode)) break;
+    const int mode = core::mode_of_rank(next);
+    coder.load_prediction(b, mode, samples);
+    const Coded8x8 coded = coder.code(samples, coder.space.trial_levels[trial]);
+    const int squared_error = samples.squared_error(coded);
+    __syncwarp();
+    // Some candidates lose by their error alone, without their bits being counted.
+    if (core::intra_nxn_block_cost(squared_error, 0, 0, constants.rd_lambda) > best.cost) continue;
+    const int bits = trial_bits(coder.s, lane, rate, b, coder.space.trial_levels[trial], coded.counts);
+    const std::uint32_t cost = core::intra_nxn_block_cost(
+        squared_error, rate.intra4x4_mode_bits(mode, b.predicted_mode), bits, constants.rd_lambda);
+    __syncwarp();  // all lanes have read the levels
+    if (!core::precedes(cost, mode, best.cost, best.mode)) continue;
+    best = {mode, cost};
+    best_coded = coded;
+    trial ^= 1;
   }
   __syncwarp();
+  reinterpret_cast<std::uint32_t*>(coder.s.levels[b.slot()])[lane.lane] =
+      reinterpret_cast<const std::uint32_t*>(coder.space.trial_levels[trial ^ 1])[lane.lane];
+  coder.load_prediction(b, best.mode, samples);
   return best;
 }
 
-// Puts the marks of a watermark into the interleaved blocks of a block that is coded with `mode`. Decisions
-// do not take marks into account.
+// Puts the marks of a watermark into the interleaved blocks of a coded block. Decisions do not take marks
+// into account.
 template <bool kRd, MarkScheme kScheme>
 __device__ void mark_block8x8(Coder8x8<kRd>& coder, const LaneIndices& lane, const Marks<kScheme>& marks,
-                              const Block8x8& b, int mode) {
+                              const Block8x8& b, const Samples8x8& samples) {
   const std::uint32_t of_block = marks.word >> (4 * b.block);
   if ((of_block & 15) == 0) return;
   __syncwarp();
@@ -227,61 +223,82 @@ __device__ void mark_block8x8(Coder8x8<kRd>& coder, const LaneIndices& lane, con
   }
   __syncwarp();
   if (!__any_sync(kWarp, changes)) return;
-  const Column8x8 column = coder.reconstruct_stored(b, mode);
-  if (coder.lane.group == 0) coder.store_samples(b, column);
+  coder.store_samples(b, coder.reconstruct_stored(b, samples));
 }
 
-// Leaves its result in `place.space`. stop as in search_intra4x4_by_satd; stop.settled(cost) waits until its
-// answer does not change any more. `rate` is not used where SATD decides.
-template <bool kRd, bool kRdoq, class Place, class MacroblockMarks, class Stop>
-__device__ core::IntraNxNResult search_intra8x8(WarpState<kRd>& s, const SearchConstants& constants,
-                                                const WarpRate<kRdoq>& rate, const LaneIndices& lane,
-                                                const HadamardMatrix& matrix,
-                                                const MacroblockPosition& position, const Place& place,
-                                                const MacroblockMarks& marks, const Stop& stop) {
+// The result of the search, and how many blocks it has begun. It loads the samples above and to the right
+// with the second one.
+struct Intra8x8Found {
   core::IntraNxNResult result;
-  const LaneInGroup in_group(lane.lane);
-  const RowQuantiser8x8 quantiser(place.tables.quantisation, constants.qp, core::kDeadZoneLuma8x8,
-                                  in_group.index);
-  Coder8x8<kRd> coder{s, place.space, quantiser, in_group};
+  int blocks = 0;
+};
+
+// Leaves its result in `place.space`. stop as in search_intra4x4_by_satd; stop.settled(cost) and
+// stop.excluded() wait until their answers do not change any more. `rate` is not used where SATD decides.
+template <bool kRd, bool kRdoq, class Place, class MacroblockMarks, class Stop>
+__device__ Intra8x8Found search_intra8x8(WarpState<kRd>& s, const SearchConstants& constants,
+                                         const WarpRate<kRdoq>& rate, const LaneIndices& lane,
+                                         const HadamardMatrix& matrix, const MacroblockPosition& position,
+                                         const Place& place, const MacroblockMarks& marks, const Stop& stop) {
+  Intra8x8Found found;
+  core::IntraNxNResult& result = found.result;
+  if (!Stop::kWaits && stop.excluded()) return found;
+  Coder8x8<kRd> coder(s, place.space, place.tables.quantisation, constants.qp, lane.lane);
   __syncwarp();
 #pragma unroll 1
   for (int block = 0; block < 4; ++block) {
+    found.blocks = block + 1;
     if (block == 1) place.above_right.load(s, lane);
     const unsigned asked = stop.ask();
     const Block8x8 b = begin_block8x8(s, place.space, lane, position, block);
     const core::SatdRank rank = rank_modes8x8(s, constants, place.space, place.tables, lane, matrix, b);
     const core::SatdRank best = warp_min(rank);
     result.satd_cost += core::cost_of_rank(best);
-    if (stop(result.satd_cost, asked)) {
-      if (block == 0) place.above_right.load(s, lane);  // Intra_4x4 reads it too
-      return result;
-    }
-    Chosen8x8 chosen{core::mode_of_rank(best), 0};
+    if (Stop::kWaits && block == 0 && stop.excluded()) return found;
+    if (stop(result.satd_cost, asked)) return found;
     if constexpr (kRd) {
-      chosen = choose_mode8x8(coder, constants, rate, b, rank);
+      if (lane.lane == 0) place.space.satd_after[block] = result.satd_cost;
+    }
+    Samples8x8 samples;
+    coder.load_source(b, samples);
+    Chosen8x8 chosen{core::mode_of_rank(best), 0};
+    Coded8x8 coded{};
+    if constexpr (kRd) {
+      chosen = choose_mode8x8(coder, constants, rate, lane, b, rank, samples, coded);
       if constexpr (kRdoq) {
-        const int bits = quantise_by_rdoq(coder, lane, rate, b, chosen.mode);
-        const Column8x8 column = coder.reconstruct_stored(b, chosen.mode);
-        if (in_group.group == 0) coder.store_samples(b, column);
-        chosen.cost = core::intra_nxn_block_cost(column.squared_error,
+        const int bits = quantise_by_rdoq(coder, lane, rate, b, samples);
+        coded = coder.reconstruct_stored(b, samples);
+        chosen.cost = core::intra_nxn_block_cost(samples.squared_error(coded),
                                                  rate.intra4x4_mode_bits(chosen.mode, b.predicted_mode), bits,
                                                  constants.rd_lambda);
       }
       result.cost += chosen.cost;
     } else {
-      code_block8x8(coder, b, chosen.mode);
+      coder.load_prediction(b, chosen.mode, samples);
+      coded = coder.code(samples, s.levels[b.slot()]);
     }
-    if constexpr (MacroblockMarks::kAny) mark_block8x8(coder, lane, marks, b, chosen.mode);
+    if constexpr (kRdoq) {
+      coder.store_samples(b, coded);  // the counts are there
+    } else {
+      coder.store(lane, b, coded);
+    }
     if (lane.lane < 4) s.modes.cells[b.grid_of(lane.lane)] = static_cast<std::int8_t>(chosen.mode);
     __syncwarp();
+    if constexpr (MacroblockMarks::kAny) {
+      mark_block8x8(coder, lane, marks, b, samples);
+      __syncwarp();
+      coded.counts = coder.stored_counts(b);
+    }
     result.mode_bits += constants.rate.intra4x4_mode_bits(chosen.mode, b.predicted_mode);
-    if (__any_sync(kWarp, lane.lane < 4 && s.counts[b.slot() + lane.lane] != 0)) result.pattern |= 1 << block;
+    if (coded.counts != 0) result.pattern |= 1 << block;
   }
-  if (stop.settled(result.satd_cost)) return result;
+  if (stop.settled(result.satd_cost)) return found;
+  if constexpr (kRd) {
+    for (int i = 0; i < 3; ++i) result.satd_after[i] = place.space.satd_after[i];
+  }
   keep_intra8x8(s, place.space, lane);
   result.kept = true;
-  return result;
+  return found;
 }
 
 }  // namespace cu264::encoder::cuda

@@ -34,11 +34,12 @@ struct Intra8x8Tables {
 
 // The work space of a warp, and the result of its search.
 struct alignas(16) Intra8x8Space {
-  TransposedBlocks transposed;
-  std::uint8_t values[96];           // core::intra8x8_values without DC
-  std::uint8_t predictions[8][64];   // by column of the mode
-  std::int16_t trial_levels[4][64];  // of the candidates, in the order of the interleaved blocks
-  std::int32_t scaled[64];           // for RDOQ: coefficients in level units, in the same order
+  TransposedBlock transposed;
+  std::uint8_t values[96];          // core::intra8x8_values without DC
+  std::uint8_t predictions[8][64];  // by column of the mode
+  // Of a candidate and of the best one so far, in the order of the interleaved blocks.
+  std::int16_t trial_levels[2][64];
+  std::uint32_t satd_after[4];  // the search's cost by SATD after each block
   // What Intra_4x4 overwrites once the search is done.
   alignas(16) std::int16_t levels[16][16];
   std::uint8_t samples[16][16];

@@ -77,6 +77,8 @@ struct IntraNxNEnd {
   }
   // Waits for what it depends on.
   __device__ bool settled(unsigned cost) const { return rule(cost, preparation.settled_highest_cost()); }
+  __device__ bool excluded() const { return rule.excludes(preparation.settled_highest_cost()); }
+  static constexpr bool kWaits = Preparation::kWaits;  // whether they may wait at all
 };
 
 // The same warp has already searched chroma and measured Intra_16x16 as far as LumaStart.
@@ -84,6 +86,7 @@ template <class MacroblockMarks>
 struct Prepared {
   unsigned intra16x16_cost;
   MacroblockMarks marks;
+  static constexpr bool kWaits = false;
   __device__ unsigned ask_highest_cost() const { return intra16x16_cost; }
   __device__ unsigned highest_cost(unsigned asked) const { return asked; }
   __device__ unsigned settled_highest_cost() const { return intra16x16_cost; }
@@ -147,6 +150,7 @@ struct LumaSearch {
   Preparation preparation;
   const Place& place;
   MacroblockResult& result;
+  bool has_above_right = false;  // whether search_intra8x8 has loaded these samples
   static constexpr bool kHasIntra8x8 = Place::kAny;
 
   __device__ const SearchRate& rate() const { return constants.rate; }
@@ -160,14 +164,23 @@ struct LumaSearch {
   template <class Stop>
   __device__ core::IntraNxNResult search_intra8x8(Stop stop) {
     const IntraNxNEnd<Stop, Preparation> end{stop, preparation};
-    return cuda::search_intra8x8<kRd, kRdoq>(s, constants, {mine.lengths}, mine.lane, mine.matrix, position,
-                                             place, preparation.marks, end);
+    const auto found = cuda::search_intra8x8<kRd, kRdoq>(s, constants, {mine.lengths}, mine.lane, mine.matrix,
+                                                         position, place, preparation.marks, end);
+    has_above_right = found.blocks > 1;
+    return found.result;
   }
 
   template <class Stop>
   __device__ core::IntraNxNResult search_intra4x4(Stop stop) {
     const IntraNxNEnd<Stop, Preparation> end{stop, preparation};
     core::IntraNxNResult found;
+    if constexpr (kHasIntra8x8) {
+      if (end.excluded()) {
+        preparation.join(mine.lane, start, result);
+        return found;
+      }
+      if (!has_above_right) place.above_right.load(s, mine.lane);
+    }
     if constexpr (kRd) {
       found = search_intra4x4_by_rd<kRdoq, kHasIntra8x8>(s, constants, {mine.lengths}, mine.lane,
                                                          mine.intra4x4, mine.matrix, mine.luma, position,

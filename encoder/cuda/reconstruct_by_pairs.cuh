@@ -34,6 +34,7 @@ template <class MacroblockMarks>
 struct PreparedByOtherWarp {
   SideResults& side;
   MacroblockMarks marks;
+  static constexpr bool kWaits = true;
 
   __device__ unsigned ask_highest_cost() const {
     return (threadIdx.x & 31) == 0 ? atomicOr(&side.highest_cost, 0u) : 0;

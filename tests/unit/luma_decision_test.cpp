@@ -60,11 +60,11 @@ struct MadeUpSearch {
   int chroma_pattern() const { return 1; }
   EarlyDecision early_decision() const { return kEarly; }
   IntraNxNResult search_intra8x8(const IntraNxNStop& stop) {
-    abandoned8x8 = stop(satd8x8, satd16x16);
+    abandoned8x8 = stop.excludes(satd16x16) || stop(satd8x8, satd16x16);
     return {!abandoned8x8, satd8x8, cost8x8, 4, pattern};
   }
   IntraNxNResult search_intra4x4(const IntraNxNStop& stop) {
-    abandoned = stop(satd4x4, satd16x16);
+    abandoned = stop.excludes(satd16x16) || stop(satd4x4, satd16x16);
     return {!abandoned, satd4x4, cost4x4, 16, pattern};
   }
   void rank_intra16x16(SatdRank (&ranks)[4]) const {
@@ -147,9 +147,9 @@ TEST(LumaDecision, BySatdTheThirdCandidateTakesPart) {
   for (int i = 0; i < 50000; ++i) {
     MadeUpSearch search;
     search.has8x8 = true;
-    search.satd16x16 = random() % 200;
-    search.satd8x8 = random() % 200;
-    search.satd4x4 = random() % 200;
+    search.satd16x16 = random() % 2400;
+    search.satd8x8 = random() % 2400;
+    search.satd4x4 = random() % 2400;
     search.pattern = random() % 2 ? 15 : 0;
     decide_luma_by_satd(search);
     const auto header = static_cast<std::uint32_t>(2 * (header_bits(search.pattern) + 1));
@@ -157,9 +157,11 @@ TEST(LumaDecision, BySatdTheThirdCandidateTakesPart) {
     const auto share = [](std::uint32_t a, std::uint32_t b, int sixteenths) {
       return 16 * a < b * static_cast<std::uint32_t>(sixteenths);
     };
-    const bool large_kept = share(search.satd8x8, search.satd16x16, kBetterIntra8x8);
-    const bool small_kept =
-        share(search.satd4x4, search.satd16x16, 15) && (!large_kept || search.satd4x4 < search.satd8x8);
+    const bool any = search.satd16x16 >= 2 * kLeastForIntraNxN;
+    const bool large_kept = any && search.satd16x16 <= 2 * kMostForIntra8x8BySatd &&
+                            share(search.satd8x8, search.satd16x16, kBetterIntra8x8);
+    const bool small_kept = any && share(search.satd4x4, search.satd16x16, 15) &&
+                            (!large_kept || search.satd4x4 < search.satd8x8);
     const bool large_wins = large_kept && share(large, search.satd16x16, kBetterIntra8x8);
     const bool small_wins = small_kept && share(small, search.satd16x16, 15) &&
                             (!large_wins || share(small, large, kBetterIntra4x4Than8x8));
@@ -170,24 +172,43 @@ TEST(LumaDecision, BySatdTheThirdCandidateTakesPart) {
   for (const int count : outcomes) EXPECT_GT(count, 100);
 }
 
+TEST(LumaDecision, QuartersOfIntra4x4AreHeldAgainstIntra8x8) {
+  std::mt19937 random(14);
+  for (int i = 0; i < 1000; ++i) {
+    IntraNxNResult large;
+    large.satd_cost = 100 + random() % 1000;
+    for (std::uint32_t& after : large.satd_after) after = random() % large.satd_cost;
+    IntraNxNStop stop;
+    limit_quarters(stop, large, 15);
+    for (int k = 0; k < 3; ++k) {
+      // The least cost that is too much with the rest at kRestOfIntra4x4 sixteenths of Intra_8x8's.
+      const std::uint32_t rest = (large.satd_cost - large.satd_after[k]) * kRestOfIntra4x4;
+      const std::uint32_t limit = stop.quarter_limit[k];
+      ASSERT_GE(16 * limit + rest, 15 * large.satd_cost);
+      ASSERT_LT(16 * (limit - 1) + rest, 15 * large.satd_cost);
+    }
+  }
+}
+
 TEST(LumaDecision, ByRdTheThirdCandidateTakesPart) {
   std::mt19937 random(13);
   int outcomes[3] = {};
   for (int i = 0; i < 50000; ++i) {
     MadeUpSearch search;
     search.has8x8 = true;
-    search.satd16x16 = random() % 200;
-    search.satd8x8 = random() % 200;
-    search.satd4x4 = random() % 200;
+    search.satd16x16 = random() % 4800;
+    search.satd8x8 = random() % 4800;
+    search.satd4x4 = random() % 4800;
     search.cost16x16 = random() % 4000;
     search.cost8x8 = random() % 4000;
     search.cost4x4 = i % 5 == 0 ? search.cost8x8 : random() % 4000;
     search.pattern = random() % 2 ? 15 : 0;
     decide_luma_by_rd(search);
     const std::uint32_t stop = search.satd16x16 * 17 / 16;
-    const bool large = search.satd8x8 < stop;
+    const bool any = search.satd16x16 >= 2 * kLeastForIntraNxN;
+    const bool large = any && search.satd16x16 <= 2 * kMostForIntra8x8ByRd && search.satd8x8 < stop;
     const bool small =
-        search.satd4x4 < stop &&
+        any && search.satd4x4 < stop &&
         (!large || (search.satd4x4 < search.satd8x8 * 18 / 16 && search.cost4x4 < search.cost8x8));
     const std::int64_t header = 100 * (header_bits(search.pattern) + 1);
     const std::int64_t total = (small ? search.cost4x4 : search.cost8x8) + header;
