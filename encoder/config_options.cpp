@@ -212,7 +212,7 @@ ScalingLists parse_cqm(const Value& value) {
   if (value.text == "flat") return {};
   if (value.text == "jvt") return jvt_scaling_lists();
   if (value.text.find('=') == std::string_view::npos)
-    value.reject("flat, jvt or the text of a file of lists");
+    value.reject("flat or jvt, or the text of a file of lists");
   return parse_scaling_lists(value.text);
 }
 

@@ -108,6 +108,7 @@ class ListParser {
   }
 
   void parse_list() {
+    const int line = line_;
     const std::string_view name = take_word();
     const auto* const list = std::find_if(std::begin(kLists), std::end(kLists),
                                           [&](const NamedList& each) { return each.name == name; });
@@ -123,17 +124,20 @@ class ListParser {
     if (rest_.empty() || take_word() != "=")
       refuse("no = follows " + std::string(name), "write NAME = and its numbers");
     std::uint8_t weights[kLargestList];
-    for (std::size_t i = 0; i < list->size; ++i) weights[i] = parse_weight(*list, i);
+    for (std::size_t i = 0; i < list->size; ++i) weights[i] = parse_weight(*list, i, line);
     for (std::uint8_t* const to : {list->first(lists_), list->second(lists_)}) {
       if (to != nullptr) std::copy_n(weights, list->size, to);
     }
   }
 
-  std::uint8_t parse_weight(const NamedList& list, std::size_t index) {
+  // `line`: of the list's name.
+  std::uint8_t parse_weight(const NamedList& list, std::size_t index, int line) {
     skip_space();
     if (rest_.empty() || (is_of_word(rest_.front()) && !is_digit(rest_.front()))) {
-      refuse(std::string(list.name) + " has " + std::to_string(index) + " numbers",
-             "write " + std::to_string(list.size));
+      line_ = line;
+      refuse(std::string(list.name) + " has only " + std::to_string(index) + " of " +
+                 std::to_string(list.size) + " numbers",
+             "write all of them");
     }
     const std::string_view word = take_word();
     int weight = 0;
