@@ -163,8 +163,10 @@ static inline void dequantise_block(const std::int16_t* levels, int first, const
   Lanes lanes;
   std::memcpy(&lanes, levels, sizeof lanes);
   to_raster_order(first, lanes);
-  for (int i = 0; i < 16; ++i)
-    coefficients[i] = (lanes[i] * q.dequant_at[i] + q.inverse_rounding) >> q.inverse_shift;
+  for (int i = 0; i < 16; ++i) coefficients[i] = lanes[i] * q.dequant_at[i];
+  if (q.inverse_shift == 0) return;
+  for (std::int32_t& coefficient : coefficients)
+    coefficient = (coefficient + q.inverse_rounding) >> q.inverse_shift;
 }
 
 // Adds the inverse transform of `coefficients` to the prediction; returns the squared error against the
