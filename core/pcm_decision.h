@@ -53,8 +53,7 @@ CU264_FLOW int slot_bits(const Rate& rate, const MacroblockRecord& mb, int slot,
 //   rate(), rd_lambda(), qp()
 //   last_clipping_qp()        kLastClippingQp, or kLastWeightedClippingQp with scaling lists
 //   leaves_range()            whether the inverse transforms leave the range of core/value_range.h; false
-//   with
-//                             flat lists
+//                             with flat lists
 //   by_rd()                   whether rate and distortion decide; then cost() is the macroblock's
 //   any_is_clipped()          whether is_clipped() holds for a DC level of Intra_16x16 or chroma, or a level
 //                             of Intra_8x8; with scaling lists, for any level
