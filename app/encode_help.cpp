@@ -42,6 +42,9 @@ VerbHelp encode_help() {
   OptionGroup coding{"Coding", {}}, execution{"Execution", {}};
   add_config_options(ConfigOption::Group::coding, coding);
   coding.options.push_back(
+      {"cqmfile", 0, "FILE",
+       "scaling lists in the form of the JM and x264, as INTRA4X4_LUMA = and 16 numbers; of --profile high"});
+  coding.options.push_back(
       {"qpfile", 0, "FILE",
        "the QP of single pictures, as x264 takes it: lines FRAME TYPE QP, as 12 I 24; -1 leaves "
        "a picture as it is"});

@@ -14,6 +14,7 @@
 #include "app/options.h"
 #include "app/qp_file.h"
 #include "app/rate_report.h"
+#include "app/scaling_list_file.h"
 #include "app/size_search.h"
 #include "app/stream_command.h"
 #include "app/verbs.h"
@@ -154,6 +155,7 @@ std::optional<ExitCode> encode_once(EncodeOptions& options, io::Reader& reader,
 ExitCode encode(EncodeOptions options) {
   if (options.config.watermark) options.config.watermark->payload = read_payload(options.payload);
   std::map<std::int64_t, int> qps;
+  if (!options.list_file.empty()) options.config.scaling_lists = read_scaling_list_file(options.list_file);
   if (!options.qp_file.empty()) qps = read_qp_file(options.qp_file);
   std::atomic<bool> stop_reading{false};
   options.reader.input.stop = [&] { return stop_reading || interrupted(); };

@@ -27,6 +27,11 @@ void read_coding(const ParsedOptions& parsed, EncodeOptions& options) {
         option.group == ConfigOption::Group::coding || option.group == ConfigOption::Group::execution;
     if (asked && parsed.has(option.name)) options.config.set(option.name, parsed[option.name]);
   }
+  if (parsed.has("cqmfile")) {
+    if (parsed["cqmfile"].empty()) usage("--cqmfile names no file", "as --cqmfile lists.cfg");
+    if (parsed.has("cqm")) usage("--cqm and --cqmfile both give the scaling lists", "give one of them");
+  }
+  options.list_file = parsed["cqmfile"];
   if (parsed.has("entropy-kernel")) options.coder = parse_entropy_kernel(parsed["entropy-kernel"]);
   options.config.deblock = !parsed.has("no-deblock");
   if (parsed.has("device")) {
@@ -198,8 +203,8 @@ std::optional<EncodeOptions> parse_encode_options(const std::vector<std::string>
     usage("--target-size writes the output several times, which a pipe does not allow", "name a file");
   read_reports(parsed, options);
   read_protection(parsed, options);
-  check_files_differ(
-      {files.input, options.output, options.recon, options.stats, options.payload, options.qp_file});
+  check_files_differ({files.input, options.output, options.recon, options.stats, options.payload,
+                      options.qp_file, options.list_file});
   return options;
 }
 

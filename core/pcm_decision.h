@@ -51,20 +51,23 @@ CU264_FLOW int slot_bits(const Rate& rate, const MacroblockRecord& mb, int slot,
 
 // Search computes:
 //   rate(), rd_lambda(), qp()
+//   last_clipping_qp()        kLastClippingQp, or kLastWeightedClippingQp with scaling lists
+//   leaves_range()            whether the inverse transforms leave the range of core/value_range.h; false
+//                             with flat lists
 //   by_rd()                   whether rate and distortion decide; then cost() is the macroblock's
 //   any_is_clipped()          whether is_clipped() holds for a DC level of Intra_16x16 or chroma, or a level
-//   of
-//                             Intra_8x8
+//                             of Intra_8x8; with scaling lists, for any level
 //   count_levels(), sum_of_magnitudes() of all non-zero levels, or upper bounds of these
 //   macroblock_bits()         the exact size of macroblock_layer
 template <class Search>
 CU264_FLOW bool pcm_is_better(Search&& search) {
   if (search.by_rd()) {
     if (rd_cost(0, kPcmBits, search.rd_lambda()) < search.cost()) return true;
-  } else if (search.qp() <= kLastClippingQp && search.any_is_clipped()) {
+  } else if (search.qp() <= search.last_clipping_qp() && search.any_is_clipped()) {
     // A clipped level leaves its block far from the source, which the SATD of predictions does not show.
     return true;
   }
+  if (search.leaves_range()) return true;
   const int levels = search.count_levels();
   if (levels <= kSurelyBelowPcm) return false;
   const int bound = kMostHeaderBits + search.rate().residual_bits_bound(levels, search.sum_of_magnitudes());

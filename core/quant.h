@@ -1,5 +1,5 @@
 // Quantisation and its inverse for flat scaling matrices (H.264 8.5.9 to 8.5.12; the forward direction is
-// ours).
+// ours). core/weighted_quant.h has what is different with other matrices.
 //
 // A level is worth the same step in the picture whatever its position: in "level units" (the coefficient
 // divided by the quantiser's step, transform norms included) squared error is the picture's squared error
@@ -75,6 +75,15 @@ CU264_HD Quantiser make_quantiser(int qp) {
 // DC levels pass a further Hadamard transform: 4x4 luma has two more fractional bits, 2x2 chroma one more.
 inline constexpr int kLumaDcExtraShift = 2;
 inline constexpr int kChromaDcExtraShift = 1;
+
+// A DC coefficient as a scaled value that lacks four fractional bits, so that it fits in 32 bits with any
+// scaling list. The level is that of the whole product, because the limits between levels are multiples of
+// what is cut off.
+inline constexpr int kDcBitsCut = 4;
+
+CU264_HD int scaled_dc(int magnitude, int multiplier) {
+  return static_cast<int>(static_cast<std::int64_t>(magnitude) * multiplier >> kDcBitsCut);
+}
 
 CU264_HD int quantise(int scaled, int shift, int rounding) {
   const int level = (scaled + rounding) >> shift;

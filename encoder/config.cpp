@@ -111,12 +111,29 @@ void validate_rate(const Config& config) {
 
 }  // namespace
 
+namespace {
+
+void validate_scaling_lists(const Config& config) {
+  if (config.scaling_lists == ScalingLists{}) return;
+  require(uses_transform_8x8(config), "only the profile high has scaling lists that are not flat",
+          "use the profile high, or cqm flat");
+  const auto require_weights = [](const auto& list) {
+    require(std::find(list.begin(), list.end(), 0) == list.end(), "a weight of a scaling list is 0",
+            "use 1 to 255");
+  };
+  require_weights(config.scaling_lists.luma4x4), require_weights(config.scaling_lists.cb4x4);
+  require_weights(config.scaling_lists.cr4x4), require_weights(config.scaling_lists.luma8x8);
+}
+
+}  // namespace
+
 void validate(const Config& config) {
   require_range("width", config.width, 1, kMaxSide);
   require_range("height", config.height, 1, kMaxSide);
   require_range("qp", config.qp, 0, 51);
   name_of(config.preset), name_of(config.profile), name_of(config.aq), name_of(config.headers);
   name_of(config.backend);
+  validate_scaling_lists(config);
   const int rows = macroblocks(config.height);
   require(config.slices >= 1 && config.slices <= rows,
           std::to_string(config.slices) + " slices do not fit a picture of " + std::to_string(rows) +

@@ -207,6 +207,15 @@ int parse_level(const Value& value) {
   return level;
 }
 
+// The name of lists, or the text of a file of lists.
+ScalingLists parse_cqm(const Value& value) {
+  if (value.text == "flat") return {};
+  if (value.text == "jvt") return jvt_scaling_lists();
+  if (value.text.find('=') == std::string_view::npos)
+    value.reject("flat or jvt, or the text of a file of lists");
+  return parse_scaling_lists(value.text);
+}
+
 struct Entry {
   ConfigOption option;
   void (*set)(Config& config, const Value& value);
@@ -249,6 +258,10 @@ constexpr Entry kEntries[] = {
     {{"cavlc", "on|off", "CAVLC in place of CABAC, also where the profile allows CABAC (off)", Group::coding,
       "on"},
      [](Config& config, const Value& value) { config.cavlc = parse_name(value, kSwitches); }},
+    {{"cqm", "flat|jvt",
+      "scaling lists, of --profile high; jvt: the standard's, coarser the higher the frequency (flat)",
+      Group::coding},
+     [](Config& config, const Value& value) { config.scaling_lists = parse_cqm(value); }},
     {{"slices", "N", "slices a picture (1)", Group::coding},
      [](Config& config, const Value& value) { config.slices = parse_integer(value, 1, kMaxSide / 16); }},
     {{"edge-guided", "0..3",

@@ -8,6 +8,7 @@
 
 #include "core/block.h"
 #include "core/coded_picture.h"
+#include "cu264/scaling_lists.h"
 
 namespace cu264::encoder {
 
@@ -30,6 +31,7 @@ struct CpuPicture {
   int mb_height = 0;
   int slices = 1;
   bool transform_8x8_mode = false;
+  ScalingLists scaling_lists;
   Plane source[3];          // Y, Cb, Cr of the input, padded to whole macroblocks by replication
   Plane reconstruction[3];  // unfiltered until deblock_picture runs
   std::vector<core::MacroblockRecord> macroblocks;

@@ -10,6 +10,7 @@
 #include "encoder/config.h"
 #include "encoder/rate_control/hrd.h"
 #include "encoder/rbsp_writer.h"
+#include "encoder/scaling_matrix.h"
 
 namespace cu264::encoder {
 namespace {
@@ -150,7 +151,7 @@ std::vector<std::uint8_t> sps_rbsp(const Config& config, int level_idc) {
     w.ue(0);        // bit_depth_luma_minus8
     w.ue(0);        // bit_depth_chroma_minus8
     w.flag(false);  // qpprime_y_zero_transform_bypass_flag
-    w.flag(false);  // seq_scaling_matrix_present_flag: flat matrices
+    write_scaling_matrix(w, config.scaling_lists);
   }
   w.ue(core::kLog2MaxFrameNum - 4);
   w.ue(2);        // pic_order_cnt_type: output order is decoding order
@@ -208,6 +209,8 @@ std::vector<std::uint8_t> sei_rbsp(const Config& config) {
   append_text(text, "profile", name_of(config.profile));
   if (config.profile != Profile::baseline && config.cavlc) append_text(text, "cavlc", "on");
   append_text(text, "preset", name_of(config.preset));
+  if (config.scaling_lists != ScalingLists{})
+    append_text(text, "cqm", config.scaling_lists == jvt_scaling_lists() ? "jvt" : "custom");
   append_rate(text, config);
   if (config.edge_guided != 0) append_text(text, "edge-guided", std::to_string(config.edge_guided));
   if (coded_aq(config) == AdaptiveQuantisation::variance) append_text(text, "aq", "variance");

@@ -29,6 +29,7 @@ StageParams stage_params(const Config& config) {
   params.mb_height = macroblocks(config.height);
   params.preset = config.preset;
   params.transform_8x8_mode = uses_transform_8x8(config);
+  params.scaling_lists = config.scaling_lists;
   params.aq = aq_params(config);
   params.controls_rate = controls_rate(config);
   params.slices = config.slices;

@@ -35,6 +35,7 @@ struct StageParams {
   int mb_height = 0;
   Preset preset = Preset::balanced;
   bool transform_8x8_mode = false;
+  ScalingLists scaling_lists;
   std::optional<AqParams> aq;  // not set: every macroblock has the picture's QP; raised_rows need it set
   int slices = 1;
   bool cabac = false;  // the slices are coded with CABAC instead of CAVLC

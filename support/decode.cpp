@@ -3,6 +3,7 @@
 extern "C" {
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
+#include <libavutil/cpu.h>
 #include <libavutil/pixdesc.h>
 }
 
@@ -156,7 +157,8 @@ void require(bool condition, const std::string& path, const char* what) {
 
 }  // namespace
 
-DecodedStream decode_annexb(std::span<const std::uint8_t> bytes) {
+DecodedStream decode_annexb(std::span<const std::uint8_t> bytes, bool vectors) {
+  av_force_cpu_flags(vectors ? -1 : 0);
   DecodedStream out;
   std::vector<std::string> messages;
   {

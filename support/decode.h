@@ -33,8 +33,10 @@ inline constexpr int kConstrainedBaseline = 66 | 1 << 9;
 inline constexpr int kMain = 77;
 inline constexpr int kHigh = 100;
 
-// Finds the pictures from the stream alone and stops at the first error.
-DecodedStream decode_annexb(std::span<const std::uint8_t> bytes);
+// Finds the pictures from the stream alone and stops at the first error. `vectors`: whether libavcodec uses
+// its code for vector instructions, which is wrong where kLargestCommonDcWeight is exceeded
+// (cu264/scaling_lists.h).
+DecodedStream decode_annexb(std::span<const std::uint8_t> bytes, bool vectors = true);
 
 // Reads the first pictures of any video file that libav can read as 8-bit 4:2:0. Throws std::runtime_error.
 std::vector<Picture> load_clip(const std::string& path, int max_pictures);

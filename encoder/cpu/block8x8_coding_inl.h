@@ -13,6 +13,7 @@
 #include "core/quant8x8.h"
 #include "core/rdoq.h"
 #include "core/transform.h"
+#include "core/weighted_quant.h"
 #include "encoder/cpu/isa.h"
 #include "encoder/presets.h"
 
@@ -29,12 +30,24 @@ struct Quantiser8x8At : core::Quantiser8x8 {
   alignas(64) std::int32_t first_level_at[64];
 };
 
-static inline void set_quantiser8x8(Quantiser8x8At& q, int qp, core::DeadZone zone) {
+// `weights`: the scaling list in raster order; null: it is flat.
+static inline void set_quantiser8x8(Quantiser8x8At& q, int qp, core::DeadZone zone,
+                                    const std::uint8_t* weights) {
   static_cast<core::Quantiser8x8&>(q) = core::make_quantiser8x8(qp);
+  if (weights != nullptr) {
+    q.shift = core::kWeightedShift8x8 + q.qp_per;
+    q.rounding = core::level_rounding(q.shift);
+  }
   for (int i = 0; i < 64; ++i) {  // classes and frequencies are symmetric
     q.multiplier_at[i] = q.multiplier[core::position_class8x8(i)];
     q.level_scale_at[i] = q.level_scale[core::position_class8x8(i)];
     q.first_level_at[i] = core::first_level_at8x8(zone, i, q.shift);
+  }
+  if (weights == nullptr) return;
+  for (int i = 0; i < 64; ++i) {
+    const int weight = weights[8 * (i & 7) + (i >> 3)];
+    q.multiplier_at[i] = core::weighted_multiplier8x8(q.multiplier_at[i], weight);
+    q.level_scale_at[i] = core::weighted_level_scale8x8(qp, i, weight);
   }
 }
 

@@ -13,6 +13,7 @@
 #include "core/quant.h"
 #include "core/rdoq.h"
 #include "core/transform.h"
+#include "core/weighted_quant.h"
 #include "encoder/cpu/isa.h"
 #include "encoder/cpu/lanes_inl.h"
 #include "encoder/presets.h"
@@ -25,16 +26,30 @@ struct PlaneQuantiser : core::Quantiser {
   alignas(64) std::int32_t dequant_at[16];
   alignas(64) std::int32_t first_level_at[16];
   core::DeadZone dead_zone;
+  // A coefficient is (level * dequant_at + inverse_rounding) >> inverse_shift.
+  std::int32_t inverse_rounding;
+  std::int32_t inverse_shift;
 };
 
-static inline void set_quantiser(PlaneQuantiser& plane, int qp, core::DeadZone zone) {
+// `weights`: the plane's scaling list in raster order; null: it is flat.
+static inline void set_quantiser(PlaneQuantiser& plane, int qp, core::DeadZone zone,
+                                 const std::uint8_t* weights) {
   static_cast<core::Quantiser&>(plane) = core::make_quantiser(qp);
   plane.dead_zone = zone;
+  plane.inverse_rounding = plane.inverse_shift = 0;
   for (int i = 0; i < 16; ++i) {
     plane.multiplier_at[i] = plane.multiplier[core::position_class(i)];
     plane.dequant_at[i] = plane.dequant[core::position_class(i)];
     plane.first_level_at[i] = core::first_level_at(zone, i, plane.shift);
   }
+  if (weights == nullptr) return;
+  const core::WeightedInverse inverse = core::weighted_inverse(qp);
+  plane.inverse_rounding = inverse.rounding, plane.inverse_shift = inverse.shift;
+  for (int i = 0; i < 16; ++i) {
+    plane.multiplier_at[i] = core::weighted_multiplier(plane.multiplier_at[i], weights[i]);
+    plane.dequant_at[i] = core::weighted_dequant(qp, i, weights[i]);
+  }
+  plane.dc_dequant = weights[0] * core::dequant_scale(qp, 0);
 }
 
 // Brings levels from raster order into coding order. If `first` is 1, position 0 is left out, and the level
@@ -105,20 +120,21 @@ __attribute__((always_inline)) static inline int quantise_block(const SearchRate
 static inline int quantise_dc(const SearchRate& rate, const std::int32_t* coefficients,
                               core::BlockCategory category, const PlaneQuantiser& q, int extra_shift,
                               bool by_rdoq, int context, std::int16_t* levels) {
-  const int count = core::max_num_coeff(category), shift = q.shift + extra_shift;
+  const int count = core::max_num_coeff(category), shift = q.shift + extra_shift - core::kDcBitsCut;
   std::memset(levels, 0, 16 * sizeof *levels);
   if (by_rdoq) {
     std::int32_t scaled[16];
     std::uint32_t negative = 0;
     for (int k = 0; k < count; ++k) {
-      scaled[k] = core::absolute(coefficients[k]) * q.multiplier[0];
+      scaled[k] = core::scaled_dc(core::absolute(coefficients[k]), q.multiplier_at[0]);
       negative |= static_cast<std::uint32_t>(coefficients[k] < 0) << k;
     }
     core::rdoq_block(rate, scaled, negative, category, shift, context, levels);
   } else {
-    const int rounding = q.rounding << extra_shift, first_level = core::first_level_at(q.dead_zone, 0, shift);
+    const int rounding = core::level_rounding(shift);
+    const int first_level = core::first_level_at(q.dead_zone, 0, shift);
     for (int k = 0; k < count; ++k) {
-      const int scaled = core::absolute(coefficients[k]) * q.multiplier[0];
+      const int scaled = core::scaled_dc(core::absolute(coefficients[k]), q.multiplier_at[0]);
       const int level = core::quantise_with_dead_zone(scaled, shift, rounding, first_level);
       levels[k] = static_cast<std::int16_t>(coefficients[k] < 0 ? -level : level);
     }
@@ -148,6 +164,9 @@ static inline void dequantise_block(const std::int16_t* levels, int first, const
   std::memcpy(&lanes, levels, sizeof lanes);
   to_raster_order(first, lanes);
   for (int i = 0; i < 16; ++i) coefficients[i] = lanes[i] * q.dequant_at[i];
+  if (q.inverse_shift == 0) return;
+  for (std::int32_t& coefficient : coefficients)
+    coefficient = (coefficient + q.inverse_rounding) >> q.inverse_shift;
 }
 
 // Adds the inverse transform of `coefficients` to the prediction; returns the squared error against the

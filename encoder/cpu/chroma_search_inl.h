@@ -78,7 +78,7 @@ static inline int reconstruct_chroma(const MacroblockContext& mb, const std::uin
       continue;
     }
     std::int32_t coefficients[16] = {};
-    if (ac) dequantise_block(result.levels[2 + i], 1, mb.chroma_quantiser, coefficients);
+    if (ac) dequantise_block(result.levels[2 + i], 1, mb.chroma_quantisers[c], coefficients);
     coefficients[0] = block_dc;
     error += reconstruct_block(coefficients, &prediction[y][x], 16, out, 16, &mb.chroma[y][x], 16);
   }
@@ -116,13 +116,13 @@ struct ChromaTrial {
 static inline ChromaTrial quantise_chroma(MacroblockContext& mb, int mode,
                                           const std::uint8_t (&prediction)[8][16], bool rdoq,
                                           ChromaCandidate& result) {
-  const PlaneQuantiser& q = mb.chroma_quantiser;
   const bool by_rd = mb.search.rd_candidates > 0;
   const int dc_context = mb.rate.chroma_dc_context();
   ChromaTrial trial{&mb, &prediction, &result};
   result.mode = mode;
   result.nonzero_blocks = 0;
   for (int c = 0; c < 2; ++c) {
+    const PlaneQuantiser& q = mb.chroma_quantisers[c];
     std::int32_t(&dc)[4] = trial.dc[c];
     for (int block = 0; block < 4; ++block) {
       const int bx = block & 1, by = block >> 1, i = 2 + 4 * c + block;

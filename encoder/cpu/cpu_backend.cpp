@@ -119,6 +119,7 @@ class CpuBackend final : public Backend {
     for (PictureInFlight& work : in_flight_) {
       work.picture.resize(params.mb_width, params.mb_height, params.slices);
       work.picture.transform_8x8_mode = params.transform_8x8_mode;
+      work.picture.scaling_lists = params.scaling_lists;
       work.slices.resize(static_cast<std::size_t>(params.slices));
       for (int s = 0; s < params.slices; ++s) {
         const int rows = core::slice_first_row(s + 1, params.slices, params.mb_height) -
@@ -187,7 +188,8 @@ class CpuBackend final : public Backend {
     const bool same_memory = params.width == params_.width && params.height == params_.height &&
                              params.slices == params_.slices && params.threads == params_.threads &&
                              params.streams == params_.streams && params.cabac == params_.cabac &&
-                             params.transform_8x8_mode == params_.transform_8x8_mode;
+                             params.transform_8x8_mode == params_.transform_8x8_mode &&
+                             params.scaling_lists == params_.scaling_lists;
     if (!same_memory) return false;
     params_ = params;
     prepare_marks();

@@ -40,8 +40,9 @@ struct MacroblockContext {
   int rd_lambda = 0;
   int chroma_error_weight = 0;
   PlaneQuantiser luma_quantiser;
-  PlaneQuantiser chroma_quantiser;
+  PlaneQuantiser chroma_quantisers[2];  // of Cb and Cr
   Quantiser8x8At luma_quantiser8x8;
+  bool weighted = false;  // the scaling lists are not flat
 
   // This macroblock.
   bool left = false;

@@ -14,6 +14,7 @@
 #include "encoder/cpu/intra8x8_search_inl.h"
 #include "encoder/cpu/isa.h"
 #include "encoder/cpu/macroblock_inl.h"
+#include "encoder/cpu/residual_range_inl.h"
 
 namespace cu264::encoder::CU264_ISA {
 
@@ -125,6 +126,8 @@ struct PcmSearch {
   const SearchRate& rate() const { return mb.rate; }
   int rd_lambda() const { return mb.rd_lambda; }
   int qp() const { return record.qp; }
+  int last_clipping_qp() const { return mb.weighted ? core::kLastWeightedClippingQp : core::kLastClippingQp; }
+  bool leaves_range() const { return mb.weighted && residual_leaves_range(mb, record, luma, chroma); }
   bool by_rd() const { return mb.search.rd_candidates > 0; }
   std::int64_t cost() const { return luma.cost + chroma.cost; }
   const std::int16_t* levels(int slot) const {
@@ -140,9 +143,14 @@ struct PcmSearch {
       return std::any_of(levels(slot), levels(slot) + count,
                          [](int level) { return core::is_clipped(level); });
     };
-    if (record.kind == core::MacroblockKind::intra8x8) {
+    if (record.kind == core::MacroblockKind::intra8x8 || mb.weighted) {
       for (int block = 0; block < 16; ++block) {
         if (clipped(core::kSlotLuma + block, 16)) return true;
+      }
+    }
+    if (mb.weighted) {
+      for (int block = 0; block < 8; ++block) {
+        if (clipped(core::kSlotChromaAc + block, 15)) return true;
       }
     }
     return (record.kind == core::MacroblockKind::intra16x16 && clipped(core::kSlotLumaDc, 16)) ||

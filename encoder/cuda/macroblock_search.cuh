@@ -20,6 +20,8 @@ struct PcmSearch {
   __device__ const SearchRate& rate() const { return constants.rate; }
   __device__ int rd_lambda() const { return constants.rd_lambda; }
   __device__ int qp() const { return constants.qp; }
+  static constexpr __device__ int last_clipping_qp() { return core::kLastClippingQp; }
+  static constexpr __device__ bool leaves_range() { return false; }  // the lists are flat
   static constexpr __device__ bool by_rd() { return kRd; }
   __device__ std::int64_t cost() const { return result.cost; }
 

@@ -31,6 +31,7 @@
 #include "cu264/frame.h"
 #include "cu264/packet.h"
 #include "cu264/protect.h"
+#include "cu264/scaling_lists.h"
 #include "cu264/status.h"
 
 namespace cu264 {
@@ -107,7 +108,8 @@ struct Config {
   Profile profile = Profile::baseline;
   // CAVLC in profiles that allow CABAC. Watermarks and encryption work on CAVLC only.
   bool cavlc = false;
-  int slices = 1;  // slices in a picture, at most one for each macroblock row
+  ScalingLists scaling_lists;  // flat, unless the profile is high
+  int slices = 1;              // slices in a picture, at most one for each macroblock row
   // Adaptive quantisation: which macroblocks get more bits. edge_guided 1..3: those with edges, above all
   // weak ones; 0: off. `aq` variance: those of low variance. At most one of the two may be on. Offsets depend
   // on those of the picture before, so that they do not flicker.

@@ -60,6 +60,15 @@ def _text(name: str, value: Any) -> str:
     return value
 
 
+def _list_text(name: str, value: Any) -> str:
+    """The text of a file of scaling lists, as far as the library takes it."""
+    with open(value, encoding="latin-1") as file:
+        text = file.read(65537)
+    if "=" not in text:
+        raise ValueError(f"{name}: {value} has no scaling lists, such as INTRA4X4_LUMA = and 16 numbers")
+    return text
+
+
 def _switch(name: str, value: Any) -> str:
     return "on" if value else "off"
 
@@ -91,6 +100,8 @@ _OPTIONS = {
     "preset": _Option(_text, "balanced", changes=True),
     "profile": _Option(_text),
     "cavlc": _Option(_switch),
+    "cqm": _Option(_text),
+    "cqmfile": _Option(_list_text, name="cqm"),
     "slices": _Option(_whole_number),
     "edge_guided": _Option(_whole_number),
     "aq": _Option(_text),
@@ -161,6 +172,8 @@ def make_settings(
     for name in given:
         if name not in _OPTIONS:
             raise TypeError(f"unexpected keyword argument {name!r}")
+    if given.get("cqm") is not None and given.get("cqmfile") is not None:
+        raise TypeError("cqm= and cqmfile= both give the scaling lists: give one of them")
     if sum(given.get(name) is not None for name in ("qp", "crf", "bitrate")) > 1:
         raise TypeError("qp=, crf= and bitrate= exclude one another: give one of them")
     rate = rational(fps, "fps")
@@ -244,6 +257,10 @@ SETTINGS_DOC = """
         main codes with CABAC, which takes fewer bits; high has the 8x8 transform as well.
     cavlc : bool, default False
         CAVLC also where the profile allows CABAC. Encryption and watermarks need it.
+    cqm : {"flat", "jvt"}, default "flat"
+        Scaling lists of the profile high; jvt: the standard's. They need the cpu backend.
+    cqmfile : path, optional
+        A file of scaling lists in the form of the JM and x264.
     value_range : (0, 1) or (-1, 1), default (0, 1)
         What black and white are in frames of floating-point numbers. Values outside are clamped; NaN is black.
     layout : str, optional

@@ -75,6 +75,22 @@ def test_the_profile_main_holds_the_same_pictures(clip, tmp_path, decode, probe_
         cu264.encode(clip, 25, profile="extended")
 
 
+def test_scaling_lists(clip, tmp_path, decode):
+    high = {"profile": "high", "backend": "cpu", "preset": "fast"}
+    flat, jvt = (decode(cu264.encode(clip, 25, cqm=cqm, **high)) for cqm in ("flat", "jvt"))
+    assert flat != jvt and len(flat) == len(jvt)
+    path = tmp_path / "lists.cfg"
+    path.write_text("INTRA8X8_LUMA = " + 64 * "16,")
+    assert decode(cu264.encode(clip, 25, cqmfile=path, **high)) == flat
+    with pytest.raises(TypeError, match="give one of them"):
+        cu264.encode(clip, 25, cqm="jvt", cqmfile=path, **high)
+    with pytest.raises(ValueError, match="only the profile high"):
+        cu264.encode(clip, 25, cqm="jvt", profile="main", backend="cpu")
+    path.write_text("INTRA8X8_LUMA = 16")
+    with pytest.raises(ValueError, match="only 1 of 64 numbers"):
+        cu264.encode(clip, 25, cqmfile=path, **high)
+
+
 def test_colours_come_back(decode):
     colours = np.array([[255, 255, 255], [0, 0, 0], [200, 30, 30], [20, 120, 220]], np.uint8)
     frames = np.repeat(np.repeat(colours[:, None, None], 32, 1), 48, 2)

@@ -26,7 +26,8 @@ void check_packets(const EncodedStream& stream, const std::vector<Picture>& sour
 }
 
 void check_decoded(const Config& config, const EncodedStream& stream) {
-  const DecodedStream decoded = decode_annexb(stream.bytes());
+  const bool vectors = config.scaling_lists.luma4x4[0] <= kLargestCommonDcWeight;
+  const DecodedStream decoded = decode_annexb(stream.bytes(), vectors);
   for (const std::string& complaint : decoded.complaints) ADD_FAILURE() << "libavcodec: " << complaint;
   EXPECT_EQ(decoded.profile, config.profile == Profile::baseline ? kConstrainedBaseline
                              : config.profile == Profile::main   ? kMain
@@ -36,6 +37,17 @@ void check_decoded(const Config& config, const EncodedStream& stream) {
     EXPECT_TRUE(decoded.pictures[i].key) << "picture " << i;
     EXPECT_EQ(difference(reconstruction_of(stream, i), decoded.pictures[i].picture), "") << "picture " << i;
   }
+}
+
+void check_scaling_lists(const ScalingLists& lists, const Sps& sps) {
+  EXPECT_EQ(sps.scaling_matrix, lists != ScalingLists{});
+  const auto equal = [](const auto& coded, const auto& wanted) {
+    return std::equal(coded.begin(), coded.end(), wanted.begin(), wanted.end());
+  };
+  EXPECT_TRUE(equal(sps.lists4x4[0], lists.luma4x4));
+  EXPECT_TRUE(equal(sps.lists4x4[1], lists.cb4x4));
+  EXPECT_TRUE(equal(sps.lists4x4[2], lists.cr4x4));
+  EXPECT_TRUE(equal(sps.list8x8, lists.luma8x8));
 }
 
 void check_sps(const Config& config, const EncodedStream& stream, const Sps& sps) {
@@ -48,6 +60,7 @@ void check_sps(const Config& config, const EncodedStream& stream, const Sps& sps
   EXPECT_EQ(sps.height(), stream.info.height);
   EXPECT_EQ(sps.crop_left + sps.crop_top, 0);
   EXPECT_EQ(sps.max_num_ref_frames, 1);
+  if (high) check_scaling_lists(config.scaling_lists, sps);
   EXPECT_TRUE(sps.vui.bitstream_restriction);
   EXPECT_EQ(sps.vui.max_num_reorder_frames, 0);
   EXPECT_EQ(sps.vui.max_dec_frame_buffering, 1);

@@ -70,7 +70,8 @@ std::vector<Bytes> cavlc_seeds() {
 std::vector<Bytes> option_seeds() {
   return {
       bytes_of(0,
-               "qp\n27\npreset\nbest\nprofile\nbaseline\nslices\n4\ndeblock\noff\nbackend\ncpu\nthreads\n2"),
+               "qp\n27\npreset\nbest\nprofile\nbaseline\ncqm\nINTRA4X4_LUMA = 6,13 20 # "
+               "7\nslices\n4\ndeblock\noff\nbackend\ncpu\nthreads\n2"),
       bytes_of(0, "fps\n30000/1001\nsar\n16:11\nrange\nfull\nsize\n1920x1080\nheaders\nevery\nfps\n29.97"),
       bytes_of(1, "in.mkv\n-o\nout.mp4\n--qp\n24\n--preset\nfast\n--slices\n3\n--fragmented\n--psnr\n--ssim"),
       bytes_of(

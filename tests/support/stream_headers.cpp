@@ -83,6 +83,71 @@ Vui parse_vui(BitCursor& bits) {
   return vui;
 }
 
+// H.264 tables 7-3 and 7-4: the defaults of intra blocks.
+constexpr int kDefault4x4[16] = {6, 13, 13, 20, 20, 20, 28, 28, 28, 28, 32, 32, 32, 37, 37, 42};
+constexpr int kDefault8x8[64] = {6,  10, 10, 13, 11, 13, 16, 16, 16, 16, 18, 18, 18, 18, 18, 23,
+                                 23, 23, 23, 23, 23, 25, 25, 25, 25, 25, 25, 25, 27, 27, 27, 27,
+                                 27, 27, 27, 27, 29, 29, 29, 29, 29, 29, 29, 31, 31, 31, 31, 31,
+                                 31, 33, 33, 33, 33, 33, 36, 36, 36, 36, 38, 38, 38, 40, 40, 42};
+
+// A list by the walk of the zigzag scan along the diagonals.
+template <std::size_t count>
+std::array<int, count> in_raster(const int (&list)[count]) {
+  constexpr int side = count == 16 ? 4 : 8;
+  std::array<int, count> raster{};
+  int x = 0, y = 0;
+  for (const int value : list) {
+    raster[static_cast<std::size_t>(side * y + x)] = value;
+    const bool up = (x + y) % 2 == 0;
+    if (up && x == side - 1)
+      ++y;
+    else if (up && y == 0)
+      ++x;
+    else if (up)
+      ++x, --y;
+    else if (y == side - 1)
+      ++x;
+    else if (x == 0)
+      ++y;
+    else
+      --x, ++y;
+  }
+  return raster;
+}
+
+// seq_scaling_list_present_flag and scaling_list() (7.3.2.1.1.1).
+template <std::size_t count>
+std::array<int, count> parse_list(BitCursor& bits, const std::array<int, count>& fall_back,
+                                  const int (&standard)[count]) {
+  if (!bits.flag()) return fall_back;
+  int list[count];
+  int last = 8, next = 8;
+  for (std::size_t j = 0; j < count; ++j) {
+    if (next != 0) {
+      const int delta = bits.se();
+      require(delta >= -128 && delta <= 127, "delta_scale");
+      next = (last + delta + 256) % 256;
+      if (j == 0 && next == 0) return in_raster(standard);
+    }
+    list[j] = next == 0 ? last : next;
+    last = list[j];
+  }
+  return in_raster(list);
+}
+
+void parse_scaling_matrix(BitCursor& bits, Sps& sps) {
+  for (auto& list : sps.lists4x4) list.fill(16);
+  sps.list8x8.fill(16);
+  sps.scaling_matrix = bits.flag();
+  if (!sps.scaling_matrix) return;
+  sps.lists4x4[0] = parse_list(bits, in_raster(kDefault4x4), kDefault4x4);
+  sps.lists4x4[1] = parse_list(bits, sps.lists4x4[0], kDefault4x4);
+  sps.lists4x4[2] = parse_list(bits, sps.lists4x4[1], kDefault4x4);
+  for (int i = 0; i < 3; ++i) require(!bits.flag(), "a list of inter blocks");
+  sps.list8x8 = parse_list(bits, in_raster(kDefault8x8), kDefault8x8);
+  require(!bits.flag(), "a list of inter blocks");
+}
+
 }  // namespace
 
 Sps parse_sps(const NalUnit& nal) {
@@ -100,7 +165,7 @@ Sps parse_sps(const NalUnit& nal) {
     require(bits.ue() == 1, "chroma_format_idc is not 4:2:0");
     require(bits.ue() == 0 && bits.ue() == 0, "more than 8 bits");
     require(!bits.flag(), "qpprime_y_zero_transform_bypass_flag");
-    require(!bits.flag(), "seq_scaling_matrix_present_flag");
+    parse_scaling_matrix(bits, sps);
   }
   sps.log2_max_frame_num = small(bits.ue(), 12, "log2_max_frame_num_minus4") + 4;
   sps.pic_order_cnt_type = small(bits.ue(), 2, "pic_order_cnt_type");

@@ -1,7 +1,8 @@
-// Reads parameter sets and slice headers, as far as an all-intra Baseline or Main stream has them
+// Reads parameter sets and slice headers, as far as an all-intra Baseline, Main or High stream has them
 // (H.264 7.3.2, 7.3.3).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -37,6 +38,10 @@ struct Sps {
   int pic_order_cnt_type = 0;
   int max_num_ref_frames = 0;
   int mb_width = 0, mb_height = 0;
+  // The scaling lists of intra blocks in raster order, with all rules of 7.4.2.1.1.1 applied: Y, Cb and Cr.
+  bool scaling_matrix = false;
+  std::array<std::array<int, 16>, 3> lists4x4;
+  std::array<int, 64> list8x8;
   int crop_left = 0, crop_right = 0, crop_top = 0, crop_bottom = 0;  // in luma samples
   Vui vui;
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "core/bits.h"
+#include "core/weighted_quant.h"
 #include "tests/unit/bit_string.h"
 
 namespace cu264::core {
@@ -15,7 +16,8 @@ namespace {
 struct MadeUpSearch {
   bool rd = false;
   int qp_ = 20, levels = 0, magnitudes = 0, bits = 0;
-  bool clipped = false;
+  bool clipped = false, left_range = false;
+  int last_clipping = kLastClippingQp;
   std::int64_t cost_ = 0;
   mutable int counted = 0;
 
@@ -25,6 +27,8 @@ struct MadeUpSearch {
   bool by_rd() const { return rd; }
   std::int64_t cost() const { return cost_; }
   bool any_is_clipped() const { return clipped; }
+  int last_clipping_qp() const { return last_clipping; }
+  bool leaves_range() const { return left_range; }
   int count_levels() const { return levels; }
   int sum_of_magnitudes() const { return magnitudes; }
   int macroblock_bits() const {
@@ -73,6 +77,30 @@ TEST(PcmDecision, ClippedDcCountsWhereSatdDecidesAtTheLowestQps) {
       search.rd = rd, search.qp_ = qp, search.clipped = true;
       EXPECT_EQ(pcm_is_better(search), !rd && qp <= 9) << qp;
     }
+  }
+}
+
+TEST(PcmDecision, WithScalingListsLevelsAreClippedAtHigherQps) {
+  MadeUpSearch search;
+  search.clipped = true, search.last_clipping = kLastWeightedClippingQp;
+  search.qp_ = 33;
+  EXPECT_TRUE(pcm_is_better(search));
+  search.qp_ = 34;
+  EXPECT_FALSE(pcm_is_better(search));
+  for (int qp = 0; qp <= 51; ++qp) {  // the weight 1, and the largest DC coefficient of luma
+    const std::int64_t scaled = std::int64_t{255} * 256 * weighted_multiplier(quant_multiplier(qp, 0), 1);
+    const int shift = make_quantiser(qp).shift + kLumaDcExtraShift;
+    EXPECT_EQ((scaled + (std::int64_t{1} << (shift - 1))) >> shift >= kMaxLevel,
+              qp <= kLastWeightedClippingQp)
+        << qp;
+  }
+}
+
+TEST(PcmDecision, WhatLeavesTheRangeOfDecodersIsPcm) {
+  for (const bool rd : {false, true}) {
+    MadeUpSearch search;
+    search.rd = rd, search.left_range = true;
+    EXPECT_TRUE(pcm_is_better(search));
   }
 }
 
