@@ -36,7 +36,7 @@ void read_coding(const ParsedOptions& parsed, EncodeOptions& options) {
   }
 }
 
-// What decides the QP of each picture is read with Config; this is the rest.
+// Reads the options of rate control that Config::set does not take.
 void read_rate(const ParsedOptions& parsed, const std::string& input, EncodeOptions& options) {
   const char* decides = nullptr;
   for (const char* const name : {"qp", "crf", "bitrate", "target-size"}) {
