@@ -48,7 +48,7 @@ struct DetectorBackends {
 
 // Opens detectors with backends of the caller's choice.
 struct DetectorAccess {
-  // As Detector's constructor, with other backends.
+  // Does what Detector's constructor does, with other backends.
   static canny::Detector open(const DetectorBackends& backends, const canny::Params& params, int width,
                               int height, const canny::ExecutionOptions& execution);
 };
