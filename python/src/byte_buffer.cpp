@@ -19,7 +19,7 @@ struct Block {
   std::size_t capacity = 0;
 };
 
-// What the last owner gave up.
+// Keeps the block that the last owner gave up.
 std::mutex spare_mutex;
 Block spare;
 
