@@ -1,4 +1,4 @@
-// What the tests of edge detection share: parameters, the host's results, and the comparison stage by stage.
+// Tools of the tests of edge detection: parameters, the host's results, and the comparison stage by stage.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -137,7 +137,7 @@ TEST_F(MixedBatches, Watermarks) {
   }
 }
 
-// What adaptive quantisation remembers of each stream is handed from device to device.
+// The state that adaptive quantisation keeps of each stream is handed from device to device.
 TEST_F(MixedBatches, OneDeviceAsSeveral) {
   for (const char* const strength : {"1", "3"}) {
     expect_same_as_alone(config_of(Preset::fast, 1, "edge-guided", strength),

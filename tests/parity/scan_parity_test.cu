@@ -132,7 +132,7 @@ TEST_F(ScanParity, ScratchThatIsTooSmallIsRefused) {
                Error);
 }
 
-// How many of 256 elements are selected.
+// `share` of 256 elements are selected.
 template <class T>
 void expect_select(std::size_t count, std::size_t offset, std::size_t flag_offset, unsigned share) {
   SCOPED_TRACE(testing::Message() << count << " items of " << sizeof(T) << " at " << offset << ", flags at "
