@@ -3,8 +3,7 @@
 // - State is an element of its state in global memory, which is zeroed before a run.
 // - static state_count(items) returns the number of elements for so many items.
 // - operator()(index, sum) is called by all lanes of one warp of the block that has item `index`. It takes
-// the
-//   sum of that item and returns the sum of all items before to lane 0.
+//   the sum of that item and returns the sum of all items before to lane 0.
 //
 // Sums may be as large as 2^56. Items must be taken in order, by a ticket from a global counter: a block
 // waits for the blocks of earlier items, which must therefore have begun.

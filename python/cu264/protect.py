@@ -168,7 +168,7 @@ def extract_watermark(stream: Any, key: Key, *, threads: int = 1) -> bytes:
 def watermark_room(
     stream: Any, *, scheme: str = "t1-sign", density: int = 65536, spread: str = "coded", threads: int = 1
 ) -> Tuple[int, int]:
-    """Returns the bytes of payload that fit: with `embed_watermark`, and, about, in an encoder that codes such a video."""
+    """Returns the room for payload in bytes: with `embed_watermark`, and, about, in an encoder of such a video."""
     meter = _core.watermark_meter(scheme)
     _run(meter, stream, threads)
     return _core.watermark_rooms(meter, density, spread)
