@@ -219,7 +219,7 @@ class Protect(CommandTest):
                 self.assertEqual(decoder_warnings(sealed), "")
                 self.with_key("protect", "decrypt", sealed, "-o", opened, "--require-authentication")
                 self.assertEqual(packets_md5(opened), packets_md5(film))
-        # Through another muxer and back: what is covered stays as it is.
+        # A stream that went through another muxer and back opens: what is covered stays as it is.
         ffmpeg("-i", self.path("sealed.mkv"), "-c", "copy", self.path("other.mp4"))
         self.with_key("protect", "decrypt", self.path("other.mp4"), "-o", self.path("opened2.mp4"), "--require-authentication")
         out = self.path("x.264")

@@ -41,7 +41,7 @@ class CannyPartitions : public CannyDevice, public testing::WithParamInterface<v
 
 std::string partition_name(const testing::TestParamInfo<vision::Partition>& info);
 
-// Beside a suite's tests, in its unnamed namespace.
+// Runs a suite for every partition. It stands beside the suite's tests, in their unnamed namespace.
 #define CU264_EVERY_PARTITION(Suite)                                                                  \
   INSTANTIATE_TEST_SUITE_P(                                                                           \
       All, Suite,                                                                                     \

@@ -214,8 +214,8 @@ TEST_P(PackParity, ZerosThatNeedEscapes) {
   }
 }
 
-// So many groups that a warp takes two, and then four. Each slice has a group of 32 macroblocks and a group
-// of one.
+// There are so many groups that a warp takes two, and then four. Each slice has a group of 32 macroblocks and
+// a group of one.
 TEST_P(PackParity, ManyGroups) {
   const Shape shape{33 * 16, 68 * 16, 68};
   for (const std::size_t count : {35, 125}) {
