@@ -109,7 +109,7 @@ void read_streams(const ParsedOptions& parsed, io::ReaderOptions& reader) {
   reader.streams.subtitles = !parsed.has("no-subtitles");
   reader.streams.map = parsed["map"];
   if (parsed.has("map") && reader.streams.map.empty()) usage("--map names no stream", "as --map v:0,a:1");
-  reader.copy_times = parsed.has("copyts");
+  reader.span.copy_times = parsed.has("copyts");
   reader.autorotate = parsed.has("autorotate");
 }
 
