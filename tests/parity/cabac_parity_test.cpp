@@ -17,7 +17,7 @@
 #include "entropy/cabac/cabac_slice_coder.h"
 #include "tests/parity/cabac_runner.h"
 #include "tests/parity/coded_pictures.h"
-#include "tests/parity/device_runner.h"
+#include "tests/parity/device_test.h"
 
 namespace cu264::parity {
 namespace {
@@ -82,13 +82,8 @@ Expected expected(Batch& batch, std::size_t index) {
   return result;
 }
 
-class CabacParity : public testing::Test {
+class CabacParity : public DeviceTest {
  protected:
-  void SetUp() override {
-    static const std::string reason = why_no_device();
-    if (!reason.empty()) GTEST_SKIP() << "no usable CUDA device: " << reason;
-  }
-
   // Three runs are compared: a difference between them would be a race.
   static void expect_parity(Batch batch, const std::string& what) {
     std::vector<Expected> wanted;

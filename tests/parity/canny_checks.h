@@ -8,6 +8,7 @@
 
 #include "cu264/canny.h"
 #include "tests/parity/canny_pictures.h"
+#include "tests/parity/device_test.h"
 
 namespace cu264::parity {
 
@@ -24,10 +25,8 @@ vision::Stages on_host(const vision::CannyParams& params, const GrayPicture& pic
 // The size and the parameters, for messages of failures.
 std::string text(const vision::CannyParams& params, int width, int height);
 
-class CannyDevice : public testing::Test {
+class CannyDevice : public DeviceTest {
  protected:
-  void SetUp() override;
-
   // Compares all forms, with labels in shared memory and in global memory.
   void expect_parity(const vision::CannyParams& params, const GrayPicture& picture,
                      const Placement& placement = {});

@@ -16,7 +16,7 @@
 #include "entropy/cavlc/published/entropy_kernels.h"
 #include "entropy/cavlc/slice_coder.h"
 #include "tests/parity/coded_pictures.h"
-#include "tests/parity/device_runner.h"
+#include "tests/parity/device_test.h"
 #include "tests/parity/pack_runner.h"
 
 namespace cu264::parity {
@@ -74,13 +74,8 @@ std::string name_of(const Shape& shape) {
 }
 
 // Runs for every kernel that an encoder can code with.
-class PackParity : public testing::TestWithParam<const entropy::EntropyKernel*> {
+class PackParity : public DeviceTest, public testing::WithParamInterface<const entropy::EntropyKernel*> {
  protected:
-  void SetUp() override {
-    static const std::string reason = why_no_device();
-    if (!reason.empty()) GTEST_SKIP() << "no usable CUDA device: " << reason;
-  }
-
   // Three runs are compared: a difference between them would be a race.
   void expect_parity(const Shape& shape, std::vector<TestPicture>& pictures, const std::string& what) {
     expect_parity(shape, pictures, slice_headers(shape, pictures.size()), what);
