@@ -47,7 +47,7 @@ enum class Preset {
   best,      // that cost for every candidate, and rate-distortion-optimised quantisation
 };
 
-// What decoders must be able to do. All are 4:2:0 and 8 bits.
+// Says what decoders must be able to do. All profiles are 4:2:0 and 8 bits.
 enum class Profile {
   baseline,  // Constrained Baseline: CAVLC, the 4x4 transform
   main,      // CABAC, which takes fewer bits, unless Config::cavlc is set
