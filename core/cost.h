@@ -1,4 +1,4 @@
-// What the mode decision minimises: distortion plus lambda times bits, in integers.
+// The costs that the mode decision minimises: distortion plus lambda times bits, in integers.
 //
 // Both lambdas follow the quantiser's step (H.264 table 8-15: step = 0.625 * 2^(QP / 6)), the one for
 // absolute differences linearly, the one for squared errors by its square, so that in level units

@@ -44,8 +44,8 @@ CU264_HD bool is_better_by_satd(std::uint32_t smaller_blocks, std::uint32_t larg
 // The CodedBlockPatternChroma with which mb_type of Intra_16x16 is longest.
 inline constexpr int kMostChromaPattern = 2;
 
-// Whether the search for I_NxN is abandoned. One type for both ways to decide, so that a CPU's search is
-// compiled once and in line.
+// Decides whether the search for I_NxN is abandoned. One type serves both ways to decide, so that a CPU's
+// search is compiled once and in line.
 struct IntraNxNStop {
   bool by_rd = false;
   int better = kBetterIntra4x4;  // than Intra_16x16, where SATD decides
