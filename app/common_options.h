@@ -1,5 +1,5 @@
-// What all verbs have in common: which file is read, which is written, whether one may be overwritten, and
-// how much is said.
+// Options that all verbs have: the file that is read, the one that is written, whether that may be
+// overwritten, and how much is said.
 #pragma once
 
 #include <string>

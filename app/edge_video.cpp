@@ -2,6 +2,7 @@
 #include <deque>
 
 #include "app/edges_outputs.h"
+#include "app/video_config.h"
 #include "io/muxer.h"
 #include "io/output_file.h"
 
@@ -10,11 +11,7 @@ namespace {
 
 Config complete_config(const EdgesOptions& options, const io::VideoInfo& video) {
   Config config = options.config;
-  config.width = video.width, config.height = video.height;
-  config.frame_rate = {video.frame_rate.num, video.frame_rate.den};
-  config.time_base = {video.time_base.num, video.time_base.den};
-  config.fixed_frame_rate = video.fixed_frame_rate;
-  config.sample_aspect_ratio = {video.sample_aspect_ratio.num, video.sample_aspect_ratio.den};
+  take_video(video, config);
   if (options.overlay) {
     config.colour = {video.primaries, video.transfer, video.matrix, video.full_range};
   } else {

@@ -33,7 +33,7 @@ class EncodeOutputs {
   void copy(io::AvPacket packet) { muxer_.copy(std::move(packet)); }
   bool wants_source() const { return options_.psnr || options_.ssim; }
 
-  // What was written so far.
+  // Counts what was written so far.
   const EncodeTotals& totals() const { return totals_; }
 
   // Completes the output. Returns its bytes.

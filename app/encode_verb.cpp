@@ -18,17 +18,14 @@
 #include "app/size_search.h"
 #include "app/stream_command.h"
 #include "app/verbs.h"
+#include "app/video_config.h"
 
 namespace cu264::app {
 namespace {
 
 Config complete_config(const EncodeOptions& options, const io::VideoInfo& video) {
   Config config = options.config;
-  config.width = video.width, config.height = video.height;
-  config.frame_rate = {video.frame_rate.num, video.frame_rate.den};
-  config.time_base = {video.time_base.num, video.time_base.den};
-  config.fixed_frame_rate = video.fixed_frame_rate;
-  config.sample_aspect_ratio = {video.sample_aspect_ratio.num, video.sample_aspect_ratio.den};
+  take_video(video, config);
   config.colour = {video.primaries, video.transfer, video.matrix, video.full_range};
   // Type 0, to the left, is what decoders assume.
   if (video.chroma_location > AVCHROMA_LOC_LEFT) config.chroma_location = video.chroma_location - 1;

@@ -22,17 +22,18 @@ void read_raw_video(const ParsedOptions& parsed, io::InputOptions& input, int ma
 
 // Reads which part of the input is wanted.
 void read_part(const ParsedOptions& parsed, io::ReaderOptions& reader) {
-  if (parsed.has("seek")) reader.seek = parse_time("seek", parsed["seek"]);
+  io::InputSpan& span = reader.span;
+  if (parsed.has("seek")) span.seek = parse_time("seek", parsed["seek"]);
   if (parsed.has("frames")) reader.frames = parse_count("frames", parsed["frames"]);
   if (parsed.has("to") && parsed.has("duration"))
     usage("--to and --duration say the same", "give one of them");
   if (parsed.has("duration")) {
-    reader.duration = parse_time("duration", parsed["duration"]);
-    if (reader.duration <= 0) usage("--duration 0 leaves nothing", "give more");
+    span.duration = parse_time("duration", parsed["duration"]);
+    if (span.duration <= 0) usage("--duration 0 leaves nothing", "give more");
   }
   if (parsed.has("to")) {
-    reader.duration = parse_time("to", parsed["to"]) - reader.seek;
-    if (reader.duration <= 0) usage("--to is not behind --seek", "both count from the start of the input");
+    span.duration = parse_time("to", parsed["to"]) - span.seek;
+    if (span.duration <= 0) usage("--to is not behind --seek", "both count from the start of the input");
   }
 }
 

@@ -41,7 +41,7 @@ void read_coding(const ParsedOptions& parsed, EncodeOptions& options) {
   }
 }
 
-// What decides the QP of each picture is read with Config; this is the rest.
+// Reads the options of rate control that Config::set does not take.
 void read_rate(const ParsedOptions& parsed, const std::string& input, EncodeOptions& options) {
   const char* decides = nullptr;
   for (const char* const name : {"qp", "crf", "bitrate", "target-size"}) {
@@ -114,7 +114,7 @@ void read_streams(const ParsedOptions& parsed, io::ReaderOptions& reader) {
   reader.streams.subtitles = !parsed.has("no-subtitles");
   reader.streams.map = parsed["map"];
   if (parsed.has("map") && reader.streams.map.empty()) usage("--map names no stream", "as --map v:0,a:1");
-  reader.copy_times = parsed.has("copyts");
+  reader.span.copy_times = parsed.has("copyts");
   reader.autorotate = parsed.has("autorotate");
 }
 

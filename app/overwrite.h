@@ -1,4 +1,4 @@
-// Whether an output that exists may be overwritten.
+// Decides whether an output that exists may be overwritten.
 #pragma once
 
 #include <string>

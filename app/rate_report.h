@@ -1,4 +1,4 @@
-// What a Config asks of rate control, for reports.
+// Describes for reports what a Config asks of rate control.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace cu264::app {
 
-// Whether the encoder chooses QPs.
+// Returns whether the encoder chooses QPs.
 bool controls_rate(const Config& config);
 
-// Whether a picture may be one that no QP makes small enough.
+// Returns whether there is a limit that a picture may exceed at every QP.
 bool limits_pictures(const Config& config);
 
-// Such as "qp 27", "crf 23" or "2000 kb/s, buffer of 2000 kb, cbr".
+// Returns text such as "qp 27", "crf 23" or "2000 kb/s, buffer of 2000 kb, cbr".
 std::string rate_text(const Config& config);
 
 // Adds to the settings of --stats what is set of rate control; rates and sizes are in bits, limits in bytes.

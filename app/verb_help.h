@@ -1,5 +1,5 @@
-// What a verb says of itself. Its parser, its help text, the manual page and the completions are all made
-// from this description, so that the name of an option is written down once.
+// Describes a verb. Its parser, its help text, the manual page and the completions are all made from this
+// description, so that the name of an option is written down once.
 #pragma once
 
 #include <string>

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/coded_batch.cuh"
 #include "bench/coded_clip.h"
 #include "bench/device_timing.cuh"
 #include "bench/encode_rate.h"
@@ -34,50 +35,6 @@ namespace {
 using test::DeviceArray;
 
 constexpr int kRuns = 7;
-
-// Pictures of the clip in device memory, as the search leaves them.
-class CodedBatch {
- public:
-  CodedBatch(const std::vector<encoder::CpuPicture>& clip, int pictures, int slices, int qp)
-      : macroblocks_(repeat(clip, pictures, &encoder::CpuPicture::macroblocks)),
-        levels_(repeat(clip, pictures, &encoder::CpuPicture::levels)),
-        samples_(4),
-        params_(parameters(pictures, qp)),
-        sources_(std::vector<core::SourcePicture>(
-            static_cast<std::size_t>(pictures), {{samples_.data(), samples_.data(), samples_.data()}, {}})) {
-    view_.pictures = pictures, view_.slices = slices;
-    view_.width = view_.height = 1;  // I_PCM reads one sample, which takes as many bits as any other
-    view_.mb_width = clip[0].mb_width, view_.mb_height = clip[0].mb_height;
-    view_.sources = sources_.data(), view_.params = params_.data();
-    view_.macroblocks = macroblocks_.data(), view_.levels = levels_.data();
-  }
-
-  const core::BatchView& view() const { return view_; }
-
- private:
-  template <class T>
-  static std::vector<T> repeat(const std::vector<encoder::CpuPicture>& clip, int pictures,
-                               std::vector<T> encoder::CpuPicture::*array) {
-    std::vector<T> all;
-    for (int i = 0; i < pictures; ++i) {
-      const std::vector<T>& one = clip[static_cast<std::size_t>(i) % clip.size()].*array;
-      all.insert(all.end(), one.begin(), one.end());
-    }
-    return all;
-  }
-  static std::vector<core::PictureParams> parameters(int pictures, int qp) {
-    core::PictureParams params;
-    params.qp = static_cast<std::uint8_t>(qp);
-    return std::vector<core::PictureParams>(static_cast<std::size_t>(pictures), params);
-  }
-
-  DeviceArray<core::MacroblockRecord> macroblocks_;
-  DeviceArray<std::int16_t> levels_;
-  DeviceArray<std::uint8_t> samples_;
-  DeviceArray<core::PictureParams> params_;
-  DeviceArray<core::SourcePicture> sources_;
-  core::BatchView view_;
-};
 
 // The items of one slice on one core of the host. Returns bins a second.
 double serial_rate(const std::vector<std::uint16_t>& items, int qp) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "bench/cavlc_grids_bench.h"
+#include "bench/coded_batch.cuh"
 #include "bench/coded_clip.h"
 #include "bench/device_timing.cuh"
 #include "core/bit_ops.h"
@@ -37,42 +38,6 @@ namespace {
 using test::DeviceArray;
 
 constexpr int kRuns = 15;
-
-// The clip's pictures, repeated, in device memory.
-struct DeviceBatch {
-  DeviceBatch(const std::vector<encoder::CpuPicture>& clip, int pictures)
-      : macroblocks(repeat(clip, pictures, &encoder::CpuPicture::macroblocks)),
-        levels(repeat(clip, pictures, &encoder::CpuPicture::levels)),
-        total_coeff(repeat(clip, pictures, &encoder::CpuPicture::total_coeff)),
-        samples(4),
-        sources(std::vector<core::SourcePicture>(static_cast<std::size_t>(pictures),
-                                                 {{samples.data(), samples.data(), samples.data()}, {}})) {
-    view.pictures = pictures;
-    view.width = view.height = 1;  // I_PCM reads one sample, which takes as many bits as any other
-    view.mb_width = clip[0].mb_width, view.mb_height = clip[0].mb_height;
-    view.sources = sources.data();
-    view.macroblocks = macroblocks.data();
-    view.levels = levels.data();
-    view.total_coeff = total_coeff.data();
-  }
-
-  template <class T>
-  static std::vector<T> repeat(const std::vector<encoder::CpuPicture>& clip, int pictures,
-                               std::vector<T> encoder::CpuPicture::*array) {
-    std::vector<T> all;
-    for (int i = 0; i < pictures; ++i) {
-      const std::vector<T>& one = clip[static_cast<std::size_t>(i) % clip.size()].*array;
-      all.insert(all.end(), one.begin(), one.end());
-    }
-    return all;
-  }
-
-  DeviceArray<core::MacroblockRecord> macroblocks;
-  DeviceArray<std::int16_t> levels;
-  DeviceArray<std::uint8_t> total_coeff, samples;
-  DeviceArray<core::SourcePicture> sources;
-  core::BatchView view;
-};
 
 // The bytes of a picture that any coder has to read.
 double bytes_read(const std::vector<encoder::CpuPicture>& clip) {
@@ -192,8 +157,8 @@ std::string run(const std::string& path, int width, int height, int pictures, co
   std::string json;
   for (const int qp : qps) {
     const std::vector<encoder::CpuPicture> clip = coded_clip(path, width, height, qp);
-    const DeviceBatch batch(clip, pictures);
-    const Row row = measure(batch.view);
+    const CodedBatch batch(clip, pictures, 1, qp);
+    const Row row = measure(batch.view());
     // The bytes that must be moved: records, counts and the blocks that hold levels are read, the stream is
     // written.
     const double moved = bytes_read(clip) + row.bytes;

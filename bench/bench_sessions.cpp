@@ -194,7 +194,8 @@ void report_groups(const Clip& clip, Run& run) {
   }
 }
 
-// What the process uses of a core while it waits: for nothing, and for 60 pictures a second.
+// Measures the share of a core that the process uses while it waits, once for nothing and once for 60
+// pictures a second.
 void report_waiting(const Clip& clip, Run& run) {
   const FramePool pool(clip, MemoryKind::device);
   const auto row = [&](const char* what, const auto& work) {

@@ -1,4 +1,4 @@
-// How the benchmarks set up the whole encoder and measure its steady rate.
+// Sets up the whole encoder for the benchmarks and measures its steady rate.
 #pragma once
 
 #include <utility>

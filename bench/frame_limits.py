@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether pictures keep to --max-frame-bytes whatever they show, with the command on pictures made to be hard.
+"""Tests that pictures keep to --max-frame-bytes whatever they show, with the command on pictures made to be hard.
 
     bench/frame_limits.py [--cu264 build/bin/cu264] [--pictures 10000] [--size 96x80] [--preset fast]
 

@@ -1,5 +1,5 @@
-// What the benchmarks of the whole encoder share: clips of raw I420, their frames repeated in memory, the
-// copy rates of the machine, and rows that are printed as tables and kept as JSON.
+// Tools of the benchmarks of the whole encoder: clips of raw I420, their frames repeated in memory, the copy
+// rates of the machine, and rows that are printed as tables and kept as JSON.
 #pragma once
 
 #include <chrono>

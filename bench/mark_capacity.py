@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How much payload a clip holds while it is encoded, by scheme and spread.
+"""Measures how much payload a clip holds while it is encoded, by scheme and spread.
 
   bench/mark_capacity.py CLIP... [--cu264 build/bin/cu264] [--frames 10] [--qp 24] [--density 4096]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How much damage a watermark survives: what a mark's presence says of the rest of a stream, which is little.
+"""Measures how much damage a watermark survives. A mark that is read says little about the rest of a stream.
 
   bench/mark_damage.py CLIP [--cu264 build/bin/cu264] [--frames 60] [--qp 26]
 
@@ -76,7 +76,7 @@ class Bench:
         return self.read("found") == PAYLOAD
 
     def psnr(self):
-        """Of the pictures of damaged.264 to those of marked.264, one by one."""
+        """Returns the PSNR of the pictures of damaged.264 to those of marked.264, one by one."""
         text = subprocess.run(["ffmpeg", "-v", "info", "-i", self.path("damaged.264"), "-i", self.path("marked.264"), "-lavfi",
                                "psnr", "-f", "null", "-"], stderr=subprocess.PIPE, stdin=subprocess.DEVNULL).stderr.decode()
         found = re.search(r"y:(inf|[\d.]+)", text)

@@ -1,4 +1,4 @@
-// Where the time of opening an encoder goes.
+// Measures where the time of opening an encoder goes.
 #include <cuda_runtime_api.h>
 
 #include <memory>
@@ -20,7 +20,8 @@ double opening_milliseconds(const Config& config) {
 
 }  // namespace
 
-// What happens once in a process has been measured once only if nothing was opened before.
+// Must run before anything else opens an encoder, because the first opening includes what happens only once
+// in a process.
 void report_opening(const Clip& clip, Run& run) {
   const Config config = config_of(clip, Preset::fast, 0);
   const auto row = [&](const char* what, double ms) {

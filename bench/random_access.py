@@ -48,7 +48,7 @@ def write_x264(path, pictures, crf):
 
 
 def mean_psnr(path, pictures):
-    """Of luma, over the first pictures."""
+    """Returns the PSNR of luma, averaged over the first pictures."""
     errors = []
     with av.open(str(path)) as file:
         for frame, picture in zip(file.decode(file.streams.video[0]), pictures):

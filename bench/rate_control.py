@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What rate control keeps to and what it costs in quality, with the command on joined clips.
+"""Measures how well rate control keeps to its targets and what it costs in quality, with the command on joined clips.
 
     bench/rate_control.py [--cu264 build/bin/cu264] [--x264 x264] [--pictures 600] [--size 640x360] [--preset fast] CLIP [CLIP ...]
 

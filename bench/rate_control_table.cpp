@@ -1,4 +1,5 @@
-// What rate control costs: pictures a second of each mode beside constant QP, at about the same size.
+// Measures what rate control costs: pictures a second of each mode beside constant QP, at about the same
+// size.
 #include <ctime>
 
 #include <algorithm>
@@ -21,7 +22,7 @@ struct Controlled {
   double host_us = 0;  // what the thread that feeds the encoder computes for a picture
 };
 
-// Of the calling thread.
+// Returns the processor time of the calling thread.
 double processor_seconds() {
   std::timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

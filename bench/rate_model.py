@@ -67,7 +67,7 @@ def measure(programs, clip):
 
 
 def survivors(histogram, qp):
-    """How many strengths survive a QP, interpolated within bins (core/picture_measure.h)."""
+    """Returns how many strengths survive a QP, interpolated within bins (core/picture_measure.h)."""
     starts = [0, 494, 899, 1240]
     bins = len(histogram)
     first = [((b // 4) * 1536 + starts[b % 4] - 3888) / 256 for b in range(bins + 1)]

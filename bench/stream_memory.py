@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How much memory `cu264 protect encrypt` needs for a long stream that comes through a pipe.
+"""Measures how much memory `cu264 protect encrypt` needs for a long stream that comes through a pipe.
 
   bench/stream_memory.py STREAM.264 GIGABYTES [CU264 OPTION...]
 

@@ -23,7 +23,7 @@ BT601, BT709 = (0.299, 0.587, 0.114), (0.2126, 0.7152, 0.0722)
 
 
 def luma(rgb, matrix):
-    """Of (3, H, W), in full range."""
+    """Returns the luma of a picture of shape (3, H, W), in full range."""
     return torch.tensordot(torch.tensor(matrix, device=rgb.device), rgb.float(), 1)
 
 

@@ -61,7 +61,7 @@ def row(name, result):
 
 
 def phases(frames, preset):
-    """Where the time of a call goes."""
+    """Prints where the time of a call goes."""
     from cu264.session import Session
     from cu264.settings import make_settings
     from cu264.video_writer import Destination

@@ -47,8 +47,8 @@ class VleWorkload {
   void run_once(const BenchEncoder& encoder);
   // Encodes on the CPU and keeps the serial coder's stream for comparison.
   CpuTimes time_cpu();
-  // Whether the last stream on the device equals the CPU's or, if there is none, the first stream for which
-  // this was called.
+  // Returns whether the last stream on the device equals the CPU's or, if there is none, the first stream for
+  // which this was called.
   bool is_expected();
   // The time of a device copy that reads and writes as many bytes as an encoder must.
   double copy_milliseconds(int runs);

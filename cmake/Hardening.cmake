@@ -1,5 +1,5 @@
-# What Debian builds its programs with, against memory errors that come in with a file: added to cu264_build_flags.
-# Position-independent executables, return addresses and the stack guarded, checked copies, read-only relocations.
+# Adds to cu264_build_flags what Debian builds its programs with against memory errors that come in with a file:
+# position-independent executables, guards of return addresses and of the stack, checked copies, read-only relocations.
 option(CU264_HARDENING "Compile with the hardening flags of Linux distributions" ON)
 
 include(CheckPIESupported)

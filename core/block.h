@@ -63,7 +63,8 @@ enum IntraChromaMode : int {
   kIntraChromaModes
 };
 
-// What the entropy coder must know of a macroblock besides its levels: an aligned record of 32 bytes.
+// The properties of a macroblock that the entropy coder must know besides its levels: an aligned record of 32
+// bytes.
 struct alignas(16) MacroblockRecord {
   MacroblockKind kind = MacroblockKind::intra4x4;
   std::uint8_t intra16x16_pred_mode = 0;
@@ -73,8 +74,8 @@ struct alignas(16) MacroblockRecord {
   std::int8_t mb_qp_delta = 0;
   bool transform_8x8_mode = false;  // the PPS's flag: then I_NxN has transform_size_8x8_flag
   std::uint8_t reserved = 0;
-  // By luma4x4BlkIdx; in Intra_8x8 the mode of the 8x8 block that the block is a part of; kIntra4x4Dc in the
-  // other kinds (H.264 8.3.1.1, 8.3.2.1)
+  // The mode by luma4x4BlkIdx; in Intra_8x8 that of the 8x8 block that the block is a part of; kIntra4x4Dc in
+  // the other kinds (H.264 8.3.1.1, 8.3.2.1)
   std::uint8_t intra4x4_pred_mode[16] = {};
   std::uint32_t nonzero_blocks = 0;  // bit s: slot s has a non-zero level
   std::uint32_t reserved2 = 0;

@@ -43,7 +43,7 @@ CU264_HD void put_abs_level_suffix(Sink& sink, std::uint32_t suffix, std::uint32
   sink.bypass((ones << (n + 1) | ((suffix + 1) & ones)) << 1 | sign, 2 * n + 2);
 }
 
-// How many levels of magnitude one and of greater magnitude came before in the block.
+// Counts the levels of magnitude one and of greater magnitude that came before in the block.
 struct AbsLevelState {
   int ones = 0;
   int greater = 0;

@@ -139,9 +139,10 @@ class CabacEncoder {
   std::uint8_t states_[kCabacContexts];
 };
 
-// How many cabac_zero_words (7.3.2.10) a picture must have behind its last slice, so that it has no more than
-// 32/3 bins for each byte of its NAL units and 96 for each macroblock (7.4.2.10). `bytes` counts NAL units
-// without start codes, with the bytes of emulation prevention. In a NAL unit a word is the bytes 00 00 03.
+// Returns how many cabac_zero_words (7.3.2.10) a picture must have behind its last slice, so that it has no
+// more than 32/3 bins for each byte of its NAL units and 96 for each macroblock (7.4.2.10). `bytes` counts
+// NAL units without start codes, with the bytes of emulation prevention. In a NAL unit a word is the bytes 00
+// 00 03.
 inline constexpr int kCabacZeroWordBytes = 3;
 
 CU264_HD std::uint64_t cabac_zero_words(std::uint64_t bins, std::uint64_t bytes, std::uint64_t macroblocks) {

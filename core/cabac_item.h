@@ -59,7 +59,7 @@ CU264_HD int item_bypass_count(std::uint16_t item) {
   return (item >> 8) & 15;
 }
 
-// How many items and bins a sequence of calls makes.
+// Counts the items and bins that a sequence of calls makes.
 struct CabacItemCounter {
   std::uint32_t items = 0;
   std::uint32_t bins = 0;

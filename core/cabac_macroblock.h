@@ -15,7 +15,7 @@
 
 namespace cu264::core {
 
-// What contexts are derived from in a neighbouring macroblock.
+// The properties of a neighbouring macroblock that contexts are derived from.
 struct CabacNeighbour {
   std::uint32_t coded_blocks;        // coded_block_flag by slot
   std::uint8_t coded_block_pattern;  // as in MacroblockRecord

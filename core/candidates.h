@@ -76,7 +76,7 @@ CU264_HD bool is_worth_trial(std::uint32_t cost, std::uint32_t best_cost, int si
   return 16 * cost <= best_cost * static_cast<std::uint32_t>(sixteenths);
 }
 
-// How many of the sorted candidates are tried: at least one, at most `most`.
+// Returns how many of the sorted candidates are tried: at least one, at most `most`.
 template <int kCount>
 CU264_HD int count_worth(const SatdRank (&ranks)[kCount], int most, int sixteenths) {
   int worth = 1;

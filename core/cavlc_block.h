@@ -14,8 +14,8 @@ namespace cu264::core {
 
 inline constexpr int kChromaDcNc = -1;  // nC of ChromaDCLevel in 4:2:0 (9.2.1)
 
-// What one pass over a block finds. The two masks are those of CAVLCU (section 4.4): the non-zero levels with
-// and without the trailing ones. Bit k stands for coding position k.
+// The result of one pass over a block. The two masks are those of CAVLCU (section 4.4): the non-zero levels
+// with and without the trailing ones. Bit k stands for coding position k.
 struct CavlcSymbols {
   std::uint32_t nonzero = 0;
   std::uint32_t levels = 0;  // nonzero without the trailing ones

@@ -69,7 +69,7 @@ CU264_HD int bridging_run_length(std::integer_sequence<int, i...>, int index) {
 
 }  // namespace detail
 
-// At most 25 bits, so that total_zeros fits into a 32-bit word before them.
+// Holds at most 25 bits, so that total_zeros fits into a 32-bit word before them.
 struct Runs {
   std::uint32_t bits = 0;
   int length = 0;

@@ -31,8 +31,8 @@ struct ColourMatrix {
   int y_offset = 0;
 };
 
-// Whether RGB can be converted by these matrix_coefficients (H.273): BT.709, and the two code points of
-// BT.601.
+// Returns whether RGB can be converted by these matrix_coefficients (H.273): BT.709, and the two code points
+// of BT.601.
 CU264_HD bool is_convertible_matrix(int matrix_coefficients) {
   return matrix_coefficients == 1 || matrix_coefficients == 5 || matrix_coefficients == 6;
 }

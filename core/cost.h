@@ -1,4 +1,4 @@
-// What the mode decision minimises: distortion plus lambda times bits, in integers.
+// The costs that the mode decision minimises: distortion plus lambda times bits, in integers.
 //
 // Both lambdas follow the quantiser's step (H.264 table 8-15: step = 0.625 * 2^(QP / 6)), the one for
 // absolute differences linearly, the one for squared errors by its square, so that in level units
@@ -68,9 +68,10 @@ CU264_HD int rd_lambda(int qp) {
   return (third_powers[qp % 3] << (qp / 3)) >> 4;
 }
 
-// What a squared error of chroma weighs in 256ths of one of luma: 7/4 * 2^((QP - QP_C) / 3). The power of two
-// brings lambda to the step that chroma is quantised with. The factor is what (6 Y + U + V) / 8 of the PSNRs
-// gives a sample: 2/3 of luma's mean squared error over chroma's, which is two to three times smaller.
+// Returns the weight of a squared error of chroma in 256ths of one of luma: 7/4 * 2^((QP - QP_C) / 3). The
+// power of two brings lambda to the step that chroma is quantised with. The factor is what (6 Y + U + V) / 8
+// of the PSNRs gives a sample: 2/3 of luma's mean squared error over chroma's, which is two to three times
+// smaller.
 CU264_HD int chroma_error_weight(int qp) {
   static constexpr std::uint16_t third_powers[3] = {448, 564, 711};
   const int finer = qp - chroma_qp(qp);

@@ -40,7 +40,7 @@ struct BatchView {
   std::uint8_t* reconstruction = nullptr;
   // null, or [picture][mb]: the difference of the macroblock's QP from the picture's
   const std::int8_t* qp_offsets = nullptr;
-  // For launch_join (entropy/cavlc/code_batch.h): intra4x4_pred_mode of Intra_4x4 macroblocks holds the
+  // Set for launch_join (entropy/cavlc/code_batch.h): intra4x4_pred_mode of Intra_4x4 macroblocks holds the
   // syntax elements of the modes instead of the modes (see kPredictedMode)
   bool mode_codes = false;
 

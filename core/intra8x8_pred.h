@@ -32,8 +32,8 @@ inline constexpr int kIntra8x8Values = 97;
 // neighbours, which intra4x4_mode_available() tells.
 inline constexpr int kIntra8x8Modes = kIntra4x4Modes;
 
-// Whether the samples above and to the right of a block are available (6.4.11.2). They may be not yet coded,
-// or lie in the macroblock above (`above`: it is available) or above and to the right (`above_right`).
+// Returns whether the samples above and to the right of a block are available (6.4.11.2). They may be not yet
+// coded, or lie in the macroblock above (`above`: it is available) or above and to the right (`above_right`).
 CU264_HD constexpr bool intra8x8_above_right_available(int luma8x8BlkIdx, bool above, bool above_right) {
   return luma8x8BlkIdx == 0 ? above : luma8x8BlkIdx == 1 ? above_right : luma8x8BlkIdx == 2;
 }

@@ -116,20 +116,20 @@ CU264_HD bool intra4x4_reads_above_right(int mode) {
   return mode == kIntra4x4DiagonalDownLeft || mode == kIntra4x4VerticalLeft;
 }
 
-// Whether the samples above and to the right of a block are available (6.4.11.4). They may be not yet coded,
-// or lie in the macroblock above (`above`: it is available) or above and to the right (`above_right`).
+// Returns whether the samples above and to the right of a block are available (6.4.11.4). They may be not yet
+// coded, or lie in the macroblock above (`above`: it is available) or above and to the right (`above_right`).
 CU264_HD constexpr bool intra4x4_above_right_available(int luma4x4BlkIdx, bool above, bool above_right) {
   if (luma4x4BlkIdx == 5) return above_right;
   if (luma_block_y(luma4x4BlkIdx) == 0) return above;
   return ((1 << luma4x4BlkIdx) & ((1 << 3) | (1 << 7) | (1 << 11) | (1 << 13) | (1 << 15))) == 0;
 }
 
-// Whether the search leaves out the modes that read the samples above and to the right of a block. For block
-// 5 these samples belong to the macroblock above and to the right, if it is available (`above_right`).
-// Without them a row of macroblocks follows the row above at a distance of one macroblock instead of two, and
-// a wavefront takes a quarter fewer steps. With the 8x8 transform they are read all the same: in Intra_8x8
-// they take part in most modes of the upper right block, which costs a third of what Intra_8x8 gains if it
-// has to do without.
+// Returns whether the search leaves out the modes that read the samples above and to the right of a block.
+// For block 5 these samples belong to the macroblock above and to the right, if it is available
+// (`above_right`). Without them a row of macroblocks follows the row above at a distance of one macroblock
+// instead of two, and a wavefront takes a quarter fewer steps. With the 8x8 transform they are read all the
+// same: in Intra_8x8 they take part in most modes of the upper right block, which costs a third of what
+// Intra_8x8 gains if it has to do without.
 CU264_HD constexpr bool intra4x4_avoids_above_right(int luma4x4BlkIdx, bool above_right) {
   return luma4x4BlkIdx == 5 && above_right;
 }
@@ -152,7 +152,7 @@ CU264_HD int intra_chroma_slope(int sum) {
   return (34 * sum + 32) >> 6;
 }
 
-// For 16x16 luma (8.3.3.4). Both `above[-1]` and `left[-1]` are the corner sample.
+// Returns the plane of 16x16 luma (8.3.3.4). Both `above[-1]` and `left[-1]` are the corner sample.
 template <class Pixel>
 CU264_HD PlanePrediction intra16x16_plane(const Pixel* above, const Pixel* left) {
   int h = 0, v = 0;
@@ -163,7 +163,7 @@ CU264_HD PlanePrediction intra16x16_plane(const Pixel* above, const Pixel* left)
   return {16 * (left[15] + above[15]), intra16x16_slope(h), intra16x16_slope(v)};
 }
 
-// For an 8x8 block of 4:2:0 chroma (8.3.4.4).
+// Returns the plane of an 8x8 block of 4:2:0 chroma (8.3.4.4).
 template <class Pixel>
 CU264_HD PlanePrediction intra_chroma_plane(const Pixel* above, const Pixel* left) {
   int h = 0, v = 0;

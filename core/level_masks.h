@@ -1,4 +1,4 @@
-// Which levels of a block are non-zero and which are +-1, as masks: bit k for levels[k].
+// Finds which levels of a block are non-zero and which are +-1, as masks: bit k for levels[k].
 #pragma once
 
 #include <cstdint>

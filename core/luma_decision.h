@@ -55,8 +55,8 @@ inline constexpr int kRestOfIntra4x4 = 12;
 // The CodedBlockPatternChroma with which mb_type of Intra_16x16 is longest.
 inline constexpr int kMostChromaPattern = 2;
 
-// Whether the search for I_NxN is abandoned. One type for both ways to decide, so that a CPU's search is
-// compiled once and in line.
+// Decides whether the search for I_NxN is abandoned. One type serves both ways to decide, so that a CPU's
+// search is compiled once and in line.
 struct IntraNxNStop {
   bool by_rd = false;
   int better = kBetterIntra4x4;  // than Intra_16x16, where SATD decides

@@ -21,7 +21,8 @@ CU264_HD int macroblock_qp(int picture_qp, int offset) {
   return qp < 0 ? 0 : qp > 51 ? 51 : qp;
 }
 
-// What the macroblocks of row `mb_y` add to their offset: 1 in the last PictureParams::raised_rows rows.
+// Returns what the macroblocks of row `mb_y` add to their offset: 1 in the last PictureParams::raised_rows
+// rows.
 CU264_HD int row_raise(const PictureParams& picture, int mb_y, int mb_height) {
   return mb_y >= mb_height - static_cast<int>(picture.raised_rows) ? 1 : 0;
 }

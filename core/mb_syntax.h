@@ -27,7 +27,7 @@ CU264_HD int intra_pattern_code_num(int coded_block_pattern) {
   return table[coded_block_pattern];
 }
 
-// Whether mb_qp_delta is present (7.3.5).
+// Returns whether mb_qp_delta is present (7.3.5).
 CU264_HD bool has_mb_qp_delta(const MacroblockRecord& mb) {
   return mb.kind == MacroblockKind::intra16x16 || (is_i_nxn(mb.kind) && mb.coded_block_pattern != 0);
 }
@@ -47,7 +47,7 @@ CU264_HD int predicted_intra4x4_mode(const MacroblockRecord& mb, const Macrobloc
   return mode_a < mode_b ? mode_a : mode_b;
 }
 
-// Where an array holds rem_intra4x4_pred_mode in place of modes, this value stands for the predicted mode.
+// Stands for the predicted mode in arrays that hold rem_intra4x4_pred_mode in place of modes.
 inline constexpr std::uint8_t kPredictedMode = 255;
 
 // prev_intra4x4_pred_mode_flag and, if it is 0, rem_intra4x4_pred_mode.
@@ -55,7 +55,7 @@ CU264_HD int intra4x4_mode_bits(int mode, int predicted) {
   return mode == predicted ? 1 : 4;
 }
 
-// How many 4x4 blocks one prediction mode is for.
+// Returns how many 4x4 blocks one prediction mode is for.
 CU264_HD int blocks_of_a_mode(MacroblockKind kind) {
   return kind == MacroblockKind::intra8x8 ? 4 : 1;
 }
@@ -69,7 +69,7 @@ CU264_HD void put_intra4x4_mode(Sink& sink, int mode, int predicted) {
   }
 }
 
-// Whether transform_size_8x8_flag is present (7.3.5).
+// Returns whether transform_size_8x8_flag is present (7.3.5).
 CU264_HD bool has_transform_size_flag(const MacroblockRecord& mb) {
   return mb.transform_8x8_mode && is_i_nxn(mb.kind);
 }
@@ -115,7 +115,7 @@ CU264_HD void put_macroblock_header(Sink& sink, const MacroblockRecord& mb, cons
   put_macroblock_header_end(sink, mb);
 }
 
-// Whether a slot's block is in the bitstream (7.3.5.3).
+// Returns whether a slot's block is in the bitstream (7.3.5.3).
 CU264_HD bool slot_is_coded(const MacroblockRecord& mb, int slot) {
   if (mb.kind == MacroblockKind::pcm) return false;
   if (slot == kSlotLumaDc) return mb.kind == MacroblockKind::intra16x16;

@@ -1,5 +1,5 @@
-// Whether a macroblock is coded as I_PCM: because that is better than what the search found, or because what
-// the search found is too long.
+// Decides whether a macroblock is coded as I_PCM: because that is better than what the search found, or
+// because what the search found is too long.
 #pragma once
 
 #include <cstdint>

@@ -32,7 +32,7 @@ inline constexpr int kMeasureFirstOctave = 8;
 inline constexpr int kStrengthOfQp0 = 1480;
 inline constexpr int kLargestWeightSteps = 30;
 
-// What the histograms count.
+// Lists what the histograms count.
 enum Measured : int {
   kLumaLevels,     // coefficients of 4x4 blocks
   kLumaTwoGroups,  // 4x4 blocks, by the second strongest of their four groups
@@ -52,8 +52,8 @@ struct PictureMeasure {
   std::uint32_t histogram[kMeasured][kMeasureBins] = {};
 };
 
-// Of a large picture, every fourth macroblock of a row is measured, and in four rows each column once. A
-// picture of less than 3600 macroblocks (1280x720) is measured whole: of so few, a quarter does not tell
+// A large picture has every fourth macroblock of a row measured, and each column once in four rows. A picture
+// of less than 3600 macroblocks (1280x720) is measured whole, because a quarter of so few does not tell
 // enough.
 struct MeasuredPlaces {
   int step;     // in a row
@@ -83,8 +83,8 @@ CU264_HD PictureMeasure sum_of_measures(const PictureMeasure& a, const PictureMe
 
 // ---- strengths
 
-// What the magnitude of a coefficient is multiplied with to give its strength: the quantiser's multiplier of
-// its position class over the limit of the dead zone at its frequency, 1024 for DC.
+// The factors by which the magnitude of a coefficient is multiplied to give its strength: the quantiser's
+// multiplier of its position class over the limit of the dead zone at its frequency, 1024 for DC.
 struct StrengthMultipliers {
   int of[16] = {};
 

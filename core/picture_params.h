@@ -1,5 +1,5 @@
-// What may differ between pictures that are encoded together. These parameters accompany a picture from the
-// session through all stages; everything else is fixed when a backend opens.
+// The parameters that may differ between pictures that are encoded together. They accompany a picture from
+// the session through all stages; everything else is fixed when a backend opens.
 #pragma once
 
 #include <cstdint>

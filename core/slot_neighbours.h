@@ -17,7 +17,7 @@ struct SlotNeighbours {
   bool b_outside = false;
 };
 
-// For a luma block, Intra16x16DCLevel (which has the neighbours of block 0) or a chroma AC block.
+// Returns the neighbours of a luma block, of Intra16x16DCLevel (those of block 0) or of a chroma AC block.
 CU264_HD SlotNeighbours slot_neighbours(int slot) {
   SlotNeighbours n;
   if (slot < kSlotChromaDc) {

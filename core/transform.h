@@ -56,7 +56,7 @@ CU264_HD void hadamard4x4(T (&x)[16]) {
   for (int i = 0; i < 4; ++i) hadamard_1d(x[i], x[4 + i], x[8 + i], x[12 + i]);
 }
 
-// For chroma DC of 4:2:0, in raster order; its own inverse up to a factor of 4 (8.5.11.1).
+// Transforms chroma DC of 4:2:0, in raster order; its own inverse up to a factor of 4 (8.5.11.1).
 template <class T>
 CU264_HD void hadamard2x2(T (&x)[4]) {
   const T s0 = x[0] + x[1], d0 = x[0] - x[1], s1 = x[2] + x[3], d1 = x[2] - x[3];

@@ -35,8 +35,8 @@ const char* name_of(AdaptiveQuantisation aq);
 const char* name_of(HeaderPlacement placement);
 const char* name_of(BackendChoice backend);
 
-// Whether frames are RGB, and the colours that the stream's headers give: Config::colour, with the matrix
-// that RGB is converted by if Config leaves it unspecified.
+// Return whether frames are RGB, and the colours that the stream's headers give: Config::colour, with the
+// matrix that RGB is converted by if Config leaves it unspecified.
 bool converts_rgb(const Config& config);
 Colour coded_colour(const Config& config);
 
@@ -49,8 +49,8 @@ bool uses_transform_8x8(const Config& config);
 // Config::aq with `automatic` resolved.
 AdaptiveQuantisation coded_aq(const Config& config);
 
-// Whether the QP of a picture is the encoder's decision, and may have a fraction; and whether pictures may be
-// coded a second time.
+// Return whether the QP of a picture is the encoder's decision, and may have a fraction; and whether pictures
+// may be coded a second time.
 bool controls_rate(const Config& config);
 bool codes_again(const Config& config);
 

@@ -221,7 +221,7 @@ struct Entry {
   void (*set)(Config& config, const Value& value);
 };
 
-// What Config::set takes, one entry for each option. The command's help text comes from the same table.
+// Lists what Config::set takes, one entry for each option. The command's help text comes from the same table.
 constexpr Entry kEntries[] = {
     {{"qp", "N", "quantiser, 0 (best) to 51 (27)", Group::coding},
      [](Config& config, const Value& value) { config.qp = parse_integer(value, 0, 51); }},

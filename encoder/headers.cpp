@@ -102,7 +102,7 @@ void append_text(std::string& text, const char* name, const std::string& value) 
   text += "=" + value;
 }
 
-// What decides QPs, by the names and in the units of Config.
+// Appends what decides QPs, by the names and in the units of Config.
 void append_rate(std::string& text, const Config& config) {
   const auto append = [&](const char* name, std::int64_t value) {
     if (value > 0) append_text(text, name, std::to_string(value));
@@ -129,7 +129,7 @@ std::vector<std::uint8_t> sps_rbsp(const Config& config, int level_idc) {
   const bool level_1b = level_idc == 9;
   const int mb_width = macroblocks(config.width);
   const int mb_height = macroblocks(config.height);
-  // In units of two samples (H.264 7.4.2.1.1)
+  // The crop rectangle counts in units of two samples (H.264 7.4.2.1.1).
   const int crop_right = (mb_width * 16 - coded_side(config.width)) / 2;
   const int crop_bottom = (mb_height * 16 - coded_side(config.height)) / 2;
 

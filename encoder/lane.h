@@ -54,7 +54,7 @@ struct GroupStream {
   std::condition_variable changed;  // room, or a result
 };
 
-// What all threads of a group share.
+// The state that all threads of a group share.
 struct GroupState {
   std::mutex mutex;                                // guards all streams, and the queues of all lanes
   Notifier notifier;                               // of results
@@ -111,9 +111,10 @@ class Lane {
   using Lock = std::unique_lock<std::mutex>;
 
   void run();
-  // Whether it is not worth it to wait for more pictures.
+  // Returns whether it is not worth it to wait for more pictures.
   bool may_begin() const;
-  // Whether every stream that was in the batch before waits with its next picture: no more will come soon.
+  // Returns whether every stream that was in the batch before waits with its next picture: no more will come
+  // soon.
   bool company_is_complete() const;
   void wait_for_company(Lock& lock);
   std::vector<Taken> take(std::size_t room);

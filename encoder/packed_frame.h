@@ -8,7 +8,7 @@
 
 namespace cu264::encoder {
 
-// Where the planes of a copy lie. Rows begin at multiples of 16 bytes, planes at multiples of 256.
+// The places of a copy's planes. Rows begin at multiples of 16 bytes, planes at multiples of 256.
 struct PackedLayout {
   std::size_t offset[3] = {};
   std::ptrdiff_t pitch[3] = {};

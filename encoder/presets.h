@@ -1,4 +1,4 @@
-// What each preset searches. Both backends read these values, so that both make the same decisions.
+// The values that each preset searches with. Both backends read them, so that both make the same decisions.
 #pragma once
 
 #include "core/luma_decision.h"
@@ -11,8 +11,8 @@ namespace cu264::encoder {
 using SearchRate = core::CavlcRate;
 
 struct SearchParams {
-  // How many candidates of a block, in the order of SATD, are compared by rate and distortion; 0: SATD
-  // decides.
+  // The number of candidates of a block, in the order of SATD, that are compared by rate and distortion; 0:
+  // SATD decides.
   int rd_candidates = 0;
   bool rdoq = false;                   // rate-distortion-optimised quantisation
   core::EarlyDecision early_decision;  // where SATD does not decide

@@ -55,8 +55,8 @@ Config changed(Config config, const ConfigChanges& changes) {
   return config;
 }
 
-// What pictures are coded for, which stays within a clip: what it decides is fixed when a backend opens, or
-// written in the headers.
+// Returns the goals that pictures are coded for, which stay within a clip: what depends on them is fixed when
+// a backend opens, or written in the headers.
 std::tuple<bool, bool, bool, bool> kind_of_control(const Config& config) {
   return {config.crf.has_value(), config.bitrate > 0, hrd_params(config).has_value(),
           config.max_frame_bytes > 0};

@@ -1,4 +1,4 @@
-// What one stream remembers from picture to picture, in front of any backend: its configuration and headers,
+// The memory of one stream from picture to picture, in front of any backend: its configuration and headers,
 // its counters, its time stamps, and the check of its watermark. It places the headers. It knows neither
 // backends nor threads; one thread at a time may use it.
 #pragma once
@@ -27,7 +27,7 @@ class Session {
   const EncoderInfo& info() const { return info_; }
   // The headers of the clip that is being encoded.
   const std::vector<std::uint8_t>& headers() const { return *headers_; }
-  // What a backend needs for the clip that is being encoded.
+  // Returns what a backend needs for the clip that is being encoded.
   const StageParams& params() const { return params_; }
 
   // Applies changes. Throws Error(invalid_argument) for changes that need the end of a clip before it has
@@ -38,7 +38,7 @@ class Session {
   void check(const Frame& frame, bool reads_device_memory) const;
   // The parameters of the next picture.
   core::PictureParams next_picture(const Frame& frame) const;
-  // What the next picture is planned with, if StageParams::controls_rate.
+  // Returns what the next picture is planned with, if StageParams::controls_rate.
   PictureControl next_control(const Frame& frame) const;
   // The frame was handed to the backend.
   void sent(const Frame& frame);
@@ -65,7 +65,7 @@ class Session {
 
  private:
   using SharedBytes = std::shared_ptr<const std::vector<std::uint8_t>>;
-  // What precedes a picture; null: nothing.
+  // The headers that precede a picture; null: nothing.
   struct Headers {
     SharedBytes parameter_sets;
     SharedBytes message;  // names the encoder

@@ -72,7 +72,7 @@ struct StreamGroup::Impl {
                 "use what open returned, and nothing after close");
   }
 
-  // Where a stream goes: to the lane of its kind with the fewest streams, but first each device gets as many
+  // The place of a stream: the lane of its kind with the fewest streams, but first each device gets as many
   // lanes as it works on side by side.
   struct Placement {
     Lane* lane = nullptr;            // null: there is none yet

@@ -47,8 +47,8 @@ class AvInput {
   bool stopped() const { return stop_ && stop_(); }
   // True for raw video and YUV4MPEG2, where every packet is one whole picture of known size.
   bool uncompressed() const { return uncompressed_; }
-  // What a file of known format and length lacks at its end, in words; empty if nothing is known to be
-  // missing.
+  // Returns what a file of known format and length lacks at its end, in words; empty if nothing is known to
+  // be missing.
   std::string missing_end() const;
 
  private:

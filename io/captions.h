@@ -14,7 +14,8 @@ namespace cu264::io {
 // none.
 std::vector<std::uint8_t> captions_of(const AVFrame& frame);
 
-// Puts captions into the access unit of their picture, and how many bytes they take there.
+// The first puts captions into the access unit of their picture; the second returns how many bytes they take
+// there.
 void insert_captions(std::vector<std::uint8_t>& access_unit, const std::vector<std::uint8_t>& captions);
 std::size_t captions_bytes(const std::vector<std::uint8_t>& captions);
 

@@ -1,4 +1,5 @@
-// What an output carries beside its coded video: the input's other streams, its chapters and its tags.
+// Decides what an output carries beside its coded video: the input's other streams, its chapters and its
+// tags.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 namespace cu264::io {
 
-// What there is to carry. It refers to the open input, which must outlive it.
+// The parts of an input that can be carried. This refers to the open input, which must outlive it.
 struct CarrySource {
   const AVFormatContext* input = nullptr;  // null: nothing is carried
   const AVStream* video = nullptr;         // the stream that is coded

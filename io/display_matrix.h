@@ -1,4 +1,4 @@
-// How players are asked to turn pictures: a matrix of the container's or of the picture's.
+// The matrix, of the container or of the picture, by which players are asked to turn pictures.
 #pragma once
 
 #include <cstdint>

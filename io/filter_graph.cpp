@@ -10,8 +10,8 @@ extern "C" {
 namespace cu264::io {
 namespace {
 
-// For scale filters that name no flags: those of ffmpeg and, as in Converter, the bit-exact code paths, so
-// that the same input gives the same stream on every processor.
+// These flags are for scale filters that name none: those of ffmpeg and, as in Converter, the bit-exact code
+// paths, so that the same input gives the same stream on every processor.
 constexpr char kScaleFlags[] = "flags=bicubic+accurate_rnd+full_chroma_int+full_chroma_inp+bitexact";
 
 struct EndsDeleter {

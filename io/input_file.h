@@ -28,8 +28,8 @@ class InputFile {
   // Returns the next `size` bytes, or all that are left; they remain to be read.
   std::span<const std::uint8_t> peek(std::size_t size);
 
-  // For callers that cannot take exceptions. Returns the number of bytes read, at least one; 0 at the end or
-  // if `stop` returns true; or -errno.
+  // Reads for callers that cannot take exceptions. Returns the number of bytes read, at least one; 0 at the
+  // end or if `stop` returns true; or -errno.
   ssize_t try_read_some(std::span<std::uint8_t> memory, const std::function<bool()>& stop) noexcept;
   // Works for a regular file: like lseek(), but returns -errno on failure.
   off_t try_seek(off_t offset, int whence) noexcept;

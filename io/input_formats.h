@@ -1,4 +1,4 @@
-// Which of libavformat's demuxers open further files, and which formats and protocols are allowed.
+// Says which of libavformat's demuxers open further files, and which formats and protocols are allowed.
 #pragma once
 
 #include <string>

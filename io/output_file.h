@@ -27,7 +27,8 @@ class OutputFile {
   void close();   // nothing may be written after it; readable_path() then has the whole content
   void commit();  // closes, and gives the file its name
 
-  // For callers that cannot take exceptions. Returns 0 or a positive result, or -errno, which is also kept.
+  // Writes for callers that cannot take exceptions. Returns 0 or a positive result, or -errno, which is also
+  // kept.
   int try_write(const void* data, std::size_t size) noexcept;
   std::int64_t try_seek(std::int64_t offset, int whence) noexcept;
   int error() const { return error_; }

@@ -18,7 +18,7 @@ class PacketSource {
   void use(const Timeline& timeline) { timeline_ = timeline; }
   // Says that only a part is wanted, so that not reaching the input's own end is no damage.
   void expect_part() { whole_ = false; }
-  // Whether the input is an mp4 that is read from its start.
+  // Returns whether the input is an mp4 that is read from its start.
   bool indexed() const;
   std::int64_t jumps_closed() const { return timeline_.jumps_closed(); }
   // The number of pictures of a transport stream that may lack something, though the decoder does not

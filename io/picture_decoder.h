@@ -14,7 +14,7 @@ class PictureDecoder {
   // memory of a picture held before: then there is one thread, and pictures begin gray.
   PictureDecoder(const AVStream& stream, const AVCodec* codec, bool reproducible, const std::string& file);
 
-  // As avcodec_send_packet and avcodec_receive_frame, whose results these are.
+  // Work like avcodec_send_packet and avcodec_receive_frame, whose results they return.
   int send(const AVPacket* packet);
   int receive(AVFrame* frame);
 

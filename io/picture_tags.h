@@ -1,4 +1,4 @@
-// What a caller knows of the pictures better than the input says it.
+// Properties of the pictures that a caller knows better than the input says them.
 #pragma once
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// How close a reconstruction is to its source: PSNR of the three planes, and SSIM of luma.
+// Measures how close a reconstruction is to its source: PSNR of the three planes, and SSIM of luma.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,6 @@
 #include "io/reader.h"
 
 extern "C" {
-#include <libavutil/avstring.h>
 #include <libavutil/pixdesc.h>
 }
 
@@ -18,42 +17,14 @@ extern "C" {
 namespace cu264::io {
 namespace {
 
-// Packets of other streams are looked for this far behind the last picture. Containers interleave within a
-// second or so.
-constexpr std::int64_t kInterleavingSeconds = 10;
-
 std::string size_text(int width, int height) {
   return std::to_string(width) + "x" + std::to_string(height);
-}
-
-// True for elementary streams. Not all of their demuxers say so.
-bool has_no_times(const AVInputFormat& format) {
-  constexpr char kElementary[] =
-      "h264,hevc,vvc,evc,mpegvideo,m4v,h261,h263,vc1,cavsvideo,avs2,avs3,dirac,obu";
-  return (format.flags & AVFMT_NOTIMESTAMPS) != 0 || av_match_list(format.name, kElementary, ',') > 0;
 }
 
 // The headers of a bare stream may tell anything, and its rate makes all its times.
 bool is_sensible(AVRational rate) {
   constexpr AVRational kSlowest{1, 3600}, kFastest{10000, 1};
   return av_cmp_q(rate, kSlowest) >= 0 && av_cmp_q(rate, kFastest) <= 0;
-}
-
-// The earliest time of the streams that are wanted. Some transport streams have others that begin much
-// earlier.
-std::int64_t first_time(const AVFormatContext& input, const ChosenStreams& chosen) {
-  const std::int64_t of_input = input.start_time != AV_NOPTS_VALUE ? input.start_time : 0;
-  if ((input.iformat->flags & AVFMT_TS_DISCONT) == 0) return of_input;
-  std::int64_t first = INT64_MAX;
-  const auto look_at = [&](const AVStream& stream) {
-    const AVMediaType type = stream.codecpar->codec_type;
-    if ((type != AVMEDIA_TYPE_VIDEO && type != AVMEDIA_TYPE_AUDIO) || stream.start_time == AV_NOPTS_VALUE)
-      return;
-    first = std::min(first, av_rescale_q(stream.start_time, stream.time_base, AV_TIME_BASE_Q));
-  };
-  look_at(*chosen.video);
-  for (const AVStream* stream : chosen.others) look_at(*stream);
-  return first == INT64_MAX ? of_input : std::max(first, of_input);
 }
 
 }  // namespace
@@ -65,11 +36,9 @@ Reader::Reader(const ReaderOptions& options)
       damage_(name_, options.allow_partial),
       chosen_(choose_streams(input_.get(), options.streams, name_)),
       stream_(chosen_.video),
-      packets_(input_, *stream_, damage_),
-      decoder_(*stream_, chosen_.decoder, options.allow_partial, name_),
-      converter_(name_),
       side_(chosen_.others),
-      bare_(has_no_times(*input_->iformat)),
+      frames_(input_, chosen_, side_, damage_, name_),
+      converter_(name_),
       notes_(chosen_.notes) {
   for (unsigned i = 0; i < input_->nb_streams; ++i) {
     const bool wanted = static_cast<int>(i) == stream_->index || side_.has(static_cast<int>(i));
@@ -77,15 +46,13 @@ Reader::Reader(const ReaderOptions& options)
   }
   fill_frame_rate();
   info_.time_base = stream_->time_base;
-  timestamps_ = Timestamps(stream_->time_base, info_.frame_rate, bare_);
-  packet_ = make_packet();
-  start();
+  frames_.start(options_.span, info_.frame_rate);
   has_ahead_ = next_picture(ahead_);
   if (!has_ahead_ && !input_.stopped()) {
     if (!damage_.first().empty())
       throw Error(ErrorCode::bad_input, name_ + ": no picture can be decoded: " + damage_.first());
     throw Error(ErrorCode::bad_input,
-                name_ + (options_.seek > 0 ? ": ends before the --seek point" : ": holds no picture"));
+                name_ + (options_.span.seek > 0 ? ": ends before the --seek point" : ": holds no picture"));
   }
 }
 
@@ -94,7 +61,7 @@ void Reader::fill_frame_rate() {
   const AVRational told = av_guess_frame_rate(input_.get(), stream_, nullptr);
   if (options_.input.frame_rate.num > 0) {
     info_.frame_rate = options_.input.frame_rate;  // of an input without times: others do not take it
-  } else if (bare_ && told.num > 0 && told.den > 0 && !is_sensible(told)) {
+  } else if (frames_.bare() && told.num > 0 && told.den > 0 && !is_sensible(told)) {
     notes_.push_back(name_ + ": its headers tell a rate of " + std::to_string(told.num) + "/" +
                      std::to_string(told.den) + " frames a second; 25 is taken (--fps tells another)");
   } else if (told.num > 0 && told.den > 0) {
@@ -102,38 +69,17 @@ void Reader::fill_frame_rate() {
   }
 }
 
-// Lets the output's time begin, and goes to the seek point.
-void Reader::start() {
-  const std::int64_t begin = first_time(*input_.get(), chosen_);
-  const std::int64_t target = begin + std::llround(options_.seek * AV_TIME_BASE);
-  begin_ = options_.copy_times ? 0 : target;
-  const bool jumps = (input_->iformat->flags & AVFMT_TS_DISCONT) != 0 && !options_.copy_times;
-  packets_.use(Timeline(begin_, jumps));
-  if (options_.duration > 0) end_ = target - begin_ + std::llround(options_.duration * AV_TIME_BASE);
-  if (options_.seek <= 0) return;
-  cut_ = target - begin_;
-  side_.start_at(cut_);
-  packets_.expect_part();
-  // A container without timestamps is decoded from its start, and so is a pipe.
-  if (bare_ || !input_->pb || !input_->pb->seekable) return;
-  // The seek goes a second early, because containers are searched by decoding time, which may be behind the
-  // presentation time.
-  const std::int64_t early = std::max(begin, target - AV_TIME_BASE);
-  av_seek_frame(input_.get(), stream_->index, av_rescale_q(early, AV_TIME_BASE_Q, stream_->time_base),
-                AVSEEK_FLAG_BACKWARD);
-}
-
 CarrySource Reader::carry_source() const {
   CarrySource source;
   source.input = input_.get();
   source.video = stream_;
   source.others = chosen_.others;
-  source.begin = begin_;
+  source.begin = frames_.begin();
   if (options_.frames > 0) {
     source.length = av_rescale_q(options_.frames, av_inv_q(info_.frame_rate), AV_TIME_BASE_Q);
   }
-  if (options_.duration > 0) {
-    const std::int64_t wanted = std::llround(options_.duration * AV_TIME_BASE);
+  if (options_.span.duration > 0) {
+    const std::int64_t wanted = std::llround(options_.span.duration * AV_TIME_BASE);
     source.length = source.length > 0 ? std::min<std::int64_t>(source.length, wanted) : wanted;
   }
   source.matrix = matrix_;
@@ -205,19 +151,19 @@ void Reader::fill_expected_frames() {
   info_.expected_frames = stream_->nb_frames;
   if (input_.uncompressed() && input_->pb) {
     constexpr int kY4mFrameHeader = 6;  // "FRAME" and a line feed
-    const std::int64_t size = avio_size(input_->pb), picture = packets_.picture_bytes();
+    const std::int64_t size = avio_size(input_->pb), picture = frames_.packets().picture_bytes();
     if (size > 0 && picture > 0)
       info_.expected_frames = size / (picture + (options_.input.raw ? 0 : kY4mFrameHeader));
   }
   if (info_.expected_frames <= 0 && input_->duration > 0) {
     info_.expected_frames = av_rescale_q(input_->duration, AV_TIME_BASE_Q, av_inv_q(info_.frame_rate));
   }
-  if (options_.seek > 0) {
-    info_.expected_frames -= static_cast<std::int64_t>(options_.seek * av_q2d(info_.frame_rate));
+  if (options_.span.seek > 0) {
+    info_.expected_frames -= static_cast<std::int64_t>(options_.span.seek * av_q2d(info_.frame_rate));
   }
   info_.expected_frames = std::max<std::int64_t>(info_.expected_frames, 0);
-  if (options_.duration > 0 && info_.expected_frames > 0) {
-    const double wanted = std::ceil(options_.duration * av_q2d(info_.frame_rate));
+  if (options_.span.duration > 0 && info_.expected_frames > 0) {
+    const double wanted = std::ceil(options_.span.duration * av_q2d(info_.frame_rate));
     info_.expected_frames = std::min(info_.expected_frames, static_cast<std::int64_t>(wanted));
   }
   if (options_.frames > 0 && (info_.expected_frames == 0 || options_.frames < info_.expected_frames)) {
@@ -226,10 +172,11 @@ void Reader::fill_expected_frames() {
 }
 
 bool Reader::read(Picture& picture, std::vector<AvPacket>& side) {
-  const bool limit_reached = end_reached_ || (options_.frames > 0 && pictures_ == options_.frames);
+  const bool limit_reached = frames_.end_reached() || (options_.frames > 0 && pictures_ == options_.frames);
   if (!has_ahead_ || input_.stopped()) {
     if (limit_reached) {
-      read_side_tail(side);
+      frames_.read_side_tail(video_end_, info_.time_base, pictures_);
+      side_.take_before(video_end_, info_.time_base, side);
     } else if (!input_.stopped()) {
       side_.take_all(side);
     }
@@ -245,31 +192,12 @@ bool Reader::read(Picture& picture, std::vector<AvPacket>& side) {
   return true;
 }
 
-// In most containers the other streams' packets up to the end of the last picture lie behind that picture.
-void Reader::read_side_tail(std::vector<AvPacket>& side) {
-  const std::int64_t limit =
-      video_end_ + av_rescale_q(kInterleavingSeconds, AVRational{1, 1}, info_.time_base);
-  packets_.expect_part();
-  while (!side_.all_reached(video_end_, info_.time_base) && packets_.next(*packet_, pictures_)) {
-    if (packet_->stream_index == stream_->index) {
-      if (packet_->dts != AV_NOPTS_VALUE &&
-          av_compare_ts(packet_->dts, stream_->time_base, limit, info_.time_base) > 0) {
-        break;
-      }
-      av_packet_unref(packet_.get());
-    } else {
-      side_.add(std::exchange(packet_, make_packet()));
-    }
-  }
-  side_.take_before(video_end_, info_.time_base, side);
-}
-
 bool Reader::next_picture(Picture& picture) {
   AvFrame frame = make_frame();
   if (!next_frame(*frame)) return false;
   if (info_.width == 0) fill_info(*frame);
   picture.pts = frame->pts;
-  picture.duration = filters_ || bare_ ? 0 : duration_of(*frame);  // filters do not keep it true
+  picture.duration = filters_ || frames_.bare() ? 0 : duration_of(*frame);  // filters do not keep it true
   if (picture.duration <= 0)
     picture.duration =
         std::max<std::int64_t>(1, av_rescale_q(1, av_inv_q(info_.frame_rate), info_.time_base));
@@ -286,8 +214,8 @@ bool Reader::next_frame(AVFrame& frame) {
     const AvFrame source = make_frame();
     if (next_source(*source)) {
       if (!filters_) open_filters(*source);
-      const std::int64_t duration = bare_ ? 0 : duration_of(*source);
-      source_end_ = source->pts + (duration > 0 ? duration : timestamps_.frame_duration());
+      const std::int64_t duration = frames_.bare() ? 0 : duration_of(*source);
+      source_end_ = source->pts + (duration > 0 ? duration : frames_.timestamps().frame_duration());
       filters_->push(*source);
     } else {
       sources_ended_ = true;
@@ -311,28 +239,17 @@ void Reader::open_filters(AVFrame& first) {
 }
 
 bool Reader::next_source(AVFrame& frame) {
-  for (;; av_frame_unref(&frame)) {
-    if (end_reached_ || !decode(&frame)) return false;
-    const std::int64_t pts = timestamps_.next(frame.best_effort_timestamp);
-    // One microsecond of slack is allowed, which is what rounding to AV_TIME_BASE may cost.
-    if (cut_ != AV_NOPTS_VALUE && av_compare_ts(pts, stream_->time_base, cut_ - 1, AV_TIME_BASE_Q) < 0)
-      continue;
-    end_reached_ =
-        end_ != AV_NOPTS_VALUE && av_compare_ts(pts, stream_->time_base, end_, AV_TIME_BASE_Q) >= 0;
-    if (end_reached_) return false;
-    check_frame(frame);
-    frame.pts =
-        cut_ == AV_NOPTS_VALUE ? pts : std::max(pts, av_rescale_q(cut_, AV_TIME_BASE_Q, stream_->time_base));
-    frame.sample_aspect_ratio = av_guess_sample_aspect_ratio(input_.get(), stream_, &frame);
-    keep_defined_tags(frame);
-    options_.tags.apply(frame);
-    return true;
-  }
+  if (!frames_.next(frame, pictures_)) return false;
+  check_frame(frame);
+  frame.sample_aspect_ratio = av_guess_sample_aspect_ratio(input_.get(), stream_, &frame);
+  keep_defined_tags(frame);
+  options_.tags.apply(frame);
+  return true;
 }
 
 void Reader::check_frame(const AVFrame& frame) {
   if (frame.decode_error_flags != 0 || (frame.flags & AV_FRAME_FLAG_CORRUPT))
-    damage("parts of it are damaged");
+    damage_.report("parts of it are damaged", pictures_);
   if (source_width_ == 0) {
     source_width_ = frame.width, source_height_ = frame.height;
   } else if (frame.width != source_width_ || frame.height != source_height_) {
@@ -343,59 +260,6 @@ void Reader::check_frame(const AVFrame& frame) {
   const auto format = static_cast<AVPixelFormat>(frame.format);
   transparent_ = transparent_ || (has_alpha_channel(format) && is_transparent_somewhere(frame));
   captioned_ += !captions_of(frame).empty();
-}
-
-void Reader::check_decoder() {
-  const std::string complaint = decoder_.complaint();
-  if (!complaint.empty() && !input_.stopped()) damage("cannot decode all of it: " + complaint);
-}
-
-bool Reader::decode(AVFrame* frame) {
-  for (;;) {
-    const int result = decoder_.receive(frame);
-    if (result == AVERROR(EAGAIN)) {
-      if (feed_decoder()) continue;
-      if (draining_ || input_.stopped()) return false;
-      draining_ = true;
-      const int drained = decoder_.send(nullptr);
-      if (drained < 0) throw av_error(ErrorCode::bad_input, name_, "cannot decode to the end", drained);
-      continue;
-    }
-    if (result < 0 && result != AVERROR_EOF) {
-      decoder_.complaint();  // the same thing in other words
-      damage(av_error(ErrorCode::bad_input, "decoder", "cannot decode", result).what());
-      continue;
-    }
-    check_decoder();
-    return result >= 0;
-  }
-}
-
-bool Reader::feed_decoder() {
-  if (!packets_.next(*packet_, pictures_)) return false;
-  if (packet_->stream_index != stream_->index) {
-    if (side_.has(packet_->stream_index)) {
-      side_.add(std::exchange(packet_, make_packet()));
-    } else {
-      av_packet_unref(packet_.get());
-    }
-    return true;
-  }
-  // A recording may begin between two entry points; the part before the first one cannot be decoded. All
-  // pictures of an mp4's index are wanted.
-  entered_ = entered_ || options_.allow_partial || packets_.indexed() || (packet_->flags & AV_PKT_FLAG_KEY);
-  if (!entered_) {
-    ++skipped_;
-    av_packet_unref(packet_.get());
-    return true;
-  }
-  const int result = packet_->size > 0 ? decoder_.send(packet_.get()) : 0;
-  av_packet_unref(packet_.get());
-  if (result < 0) {
-    decoder_.complaint();  // the same thing in other words
-    damage(av_error(ErrorCode::bad_input, "decoder", "cannot decode", result).what());
-  }
-  return true;
 }
 
 std::string Reader::description() const {
@@ -417,21 +281,21 @@ std::vector<std::string> Reader::notes() const {
     notes.push_back(name_ + ": closed captions of " + std::to_string(captioned_ - captions_) +
                     " pictures dropped, with the pictures that --vf drops");
   }
-  const std::int64_t moved = timestamps_.moved() + filtered_.moved();
+  const std::int64_t moved = frames_.timestamps().moved() + filtered_.moved();
   if (moved > 0) {
     notes.push_back(name_ + ": " + std::to_string(moved) + " timestamps not in order were moved");
   }
-  if (packets_.jumps_closed() > 0) {
-    notes.push_back(name_ + ": its clock jumps " + std::to_string(packets_.jumps_closed()) +
+  if (frames_.packets().jumps_closed() > 0) {
+    notes.push_back(name_ + ": its clock jumps " + std::to_string(frames_.packets().jumps_closed()) +
                     " times; the output's goes on (--copyts keeps it)");
   }
-  if (packets_.doubtful() > 0) {
+  if (frames_.packets().doubtful() > 0) {
     notes.push_back(
-        name_ + ": " + std::to_string(packets_.doubtful()) +
+        name_ + ": " + std::to_string(frames_.packets().doubtful()) +
         " pictures may lack something: counters of the stream's packets jump before or behind them");
   }
-  if (skipped_ > 0) {
-    notes.push_back(name_ + ": " + std::to_string(skipped_) +
+  if (frames_.skipped() > 0) {
+    notes.push_back(name_ + ": " + std::to_string(frames_.skipped()) +
                     " pictures before the first entry point were skipped");
   }
   if (const std::string damages = damage_.note(); !damages.empty()) notes.push_back(damages);

@@ -13,8 +13,7 @@
 #include "io/converter.h"
 #include "io/damage.h"
 #include "io/filter_graph.h"
-#include "io/packet_source.h"
-#include "io/picture_decoder.h"
+#include "io/frame_source.h"
 #include "io/picture_tags.h"
 #include "io/picture_turner.h"
 #include "io/side_streams.h"
@@ -27,11 +26,9 @@ namespace cu264::io {
 struct ReaderOptions {
   InputOptions input;
   StreamChoice streams;
+  InputSpan span;
   bool allow_partial = false;  // accept a damaged or cut-off input as far as it can be read
-  bool copy_times = false;     // keep the input's times, instead of letting them begin at 0
   bool autorotate = false;     // turn the pictures, instead of asking players to
-  double seek = 0;             // seconds from the input's start
-  double duration = 0;         // seconds from there on; 0: all
   std::int64_t frames = 0;     // the largest number of pictures; 0: all
   PictureTags tags;            // instead of what the input says of its pictures
   std::string filters;         // a graph of libavfilter; empty: none
@@ -45,10 +42,10 @@ class Reader {
 
   const VideoInfo& info() const { return info_; }
 
-  // What is read, in a few words: the container, the codec and the pictures before any filter.
+  // Describes in a few words what is read: the container, the codec and the pictures before any filter.
   std::string description() const;
 
-  // What there is beside the pictures. All packets are read, until keep() says what is wanted.
+  // Returns what there is beside the pictures. All packets are read, until keep() says what is wanted.
   CarrySource carry_source() const;
   void keep(const Carried& carried);
 
@@ -57,28 +54,22 @@ class Reader {
   // there.
   bool read(Picture& picture, std::vector<AvPacket>& side);
 
-  // Whether pictures so far were not at equal distances in time.
-  bool rate_varies() const { return timestamps_.varies(); }
+  // Returns whether pictures so far were not at equal distances in time.
+  bool rate_varies() const { return frames_.timestamps().varies(); }
 
-  // Notes for the user, one line each; complete when read() has returned false.
+  // Returns notes for the user, one line each; complete when read() has returned false.
   std::vector<std::string> notes() const;
 
  private:
   void fill_frame_rate();
-  void start();
   void look_for_matrix(const AVFrame& frame);
   void fill_info(const AVFrame& frame);
   void fill_expected_frames();
   bool next_picture(Picture& picture);
   bool next_frame(AVFrame& frame);    // as it is coded: filtered, with its time in info_.time_base
-  bool next_source(AVFrame& frame);   // from the decoder, starting at the seek point, in order
+  bool next_source(AVFrame& frame);   // from the decoder, with the tags that the caller asks for
   void open_filters(AVFrame& first);  // for frames like this one
-  bool decode(AVFrame* frame);
-  bool feed_decoder();  // takes one packet of any stream; false at the end of the input
   void check_frame(const AVFrame& frame);
-  void check_decoder();
-  void read_side_tail(std::vector<AvPacket>& side);
-  void damage(const std::string& what) { damage_.report(what, pictures_); }
 
   ReaderOptions options_;
   std::string name_;
@@ -86,34 +77,23 @@ class Reader {
   Damage damage_;
   ChosenStreams chosen_;
   AVStream* stream_;
-  PacketSource packets_;
-  PictureDecoder decoder_;
+  SideStreams side_;
+  FrameSource frames_;
   Converter converter_;
   PictureTurner turner_;
-  SideStreams side_;
   VideoInfo info_;
-  Timestamps timestamps_{{1, 25}, {25, 1}, false};
-  AvPacket packet_;
 
-  std::optional<DisplayMatrix> matrix_;  // what players are still asked to do
-  bool turned_ = false;                  // whether the pictures are turned here
-  std::int64_t begin_ = 0;               // the input's time that becomes 0, in AV_TIME_BASE units
-  std::int64_t cut_ = AV_NOPTS_VALUE;  // pictures before this are dropped: in AV_TIME_BASE units, output time
-  bool entered_ = false;               // whether a packet was seen that decoding can begin with
-  std::int64_t skipped_ = 0;           // the number of packets before that one
-  std::int64_t end_ = AV_NOPTS_VALUE;  // so are those from this on
-  bool end_reached_ = false;           // whether there was one
+  std::optional<DisplayMatrix> matrix_;           // what players are still asked to do
+  bool turned_ = false;                           // whether the pictures are turned here
   std::unique_ptr<FilterGraph> filters_;          // null before the first frame, or without --vf
   Timestamps filtered_{{1, 25}, {25, 1}, false};  // the times of what leaves the filters
   std::int64_t source_end_ = 0;                   // the end of the last frame that they saw
   bool sources_ended_ = false;                    // whether the filters have seen the last frame
   int source_width_ = 0, source_height_ = 0;      // before the filters; 0 before the first frame
-  bool draining_ = false;
-  std::int64_t pictures_ = 0;   // the number handed out, without `ahead_`
-  std::int64_t video_end_ = 0;  // the end of the last picture handed out
-  Picture ahead_;               // the next picture, already decoded
+  std::int64_t pictures_ = 0;                     // the number handed out, without `ahead_`
+  std::int64_t video_end_ = 0;                    // the end of the last picture handed out
+  Picture ahead_;                                 // the next picture, already decoded
   bool has_ahead_ = false;
-  bool bare_ = false;           // whether the container has no times of its own
   bool transparent_ = false;    // whether alpha was dropped that was not opaque
   std::int64_t captioned_ = 0;  // the number of pictures that came with closed captions
   std::int64_t captions_ = 0;   // and of those that were handed out with them

@@ -1,5 +1,4 @@
-// Which of an input's streams are wanted: the one whose pictures are coded, and those that are carried beside
-// it.
+// Chooses the streams of an input: the one whose pictures are coded, and those that are carried beside it.
 #pragma once
 
 #include <string>

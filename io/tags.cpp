@@ -44,7 +44,7 @@ bool describes_coding(const char* key) {
          strncasecmp(key, "_statistics_tags", 16) == 0;
 }
 
-// What libavformat's muxers write of a file's tags. Matroska takes every name.
+// The tags of a file that libavformat's muxers write. Matroska takes every name.
 constexpr std::array<const char*, 31> kOfMp4{
     "title",        "artist",        "album_artist", "composer",      "writer",           "album",
     "date",         "comment",       "genre",        "copyright",     "grouping",         "lyrics",

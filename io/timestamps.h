@@ -23,7 +23,8 @@ class Timestamps {
   // before.
   std::int64_t moved() const { return moved_; }
 
-  // Whether some two given times were not as far apart as the frame rate says, give or take a rounded tick.
+  // Returns whether some two given times were not as far apart as the frame rate says, give or take a rounded
+  // tick.
   bool varies() const { return varies_; }
 
  private:

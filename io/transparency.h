@@ -1,4 +1,4 @@
-// Whether a picture is transparent somewhere, so that dropping its alpha channel loses something.
+// Finds out whether a picture is transparent somewhere, so that dropping its alpha channel loses something.
 #pragma once
 
 #include "io/av.h"

@@ -3,7 +3,6 @@
 // does the next suffixLength, because no threshold of 9.2.2.1 lies between the two magnitudes. The second
 // belongs to encryption, so that data and encryption do not interfere.
 #include <algorithm>
-#include <string>
 #include <vector>
 
 #include "core/block.h"
@@ -107,13 +106,9 @@ class Hider : public NalTool {
     });
   }
   Bytes end_stream() override {
-    if (carriers_ >= 8 * frame_.size()) return {};
-    const std::uint64_t bytes = carriers_ / 8;
-    throw Error(ErrorCode::bad_input,
-                "the payload of " + std::to_string(frame_.size() - kFrameHeaderBytes) +
-                    " bytes is too large: this stream can hold " +
-                    std::to_string(bytes < kFrameHeaderBytes ? 0 : bytes - kFrameHeaderBytes),
-                "a longer stream, or one coded at a lower QP, holds more");
+    check_room(frame_, kFrameHeaderBytes, carriers_,
+               "a longer stream, or one coded at a lower QP, holds more");
+    return {};
   }
 
   void add_counts(StreamCounts& counts) const override { counts.carriers = carriers_; }

@@ -1,5 +1,5 @@
-// Where the blocks of a macroblock find their bits of the encryption keystream: bit b is bit b mod 32 of word
-// b div 32 of the macroblock's AES blocks 0, 1 and so on. Blocks follow one another in the order of the
+// Says where the blocks of a macroblock find their bits of the encryption keystream: bit b is bit b mod 32 of
+// word b div 32 of the macroblock's AES blocks 0, 1 and so on. Blocks follow one another in the order of the
 // stream, each with as many bits as its number of levels may need, in units of 16: most macroblocks take two
 // or three AES blocks in all.
 #pragma once

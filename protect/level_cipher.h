@@ -85,10 +85,10 @@ CU264_HD void encrypt_levels(const core::MacroblockRecord& mb, const std::uint8_
   }
 }
 
-// What is coded of a prediction mode of Intra_4x4 or Intra_8x8 depends on the modes of its neighbours, which
-// are encrypted as well. So first the modes of all macroblocks become what is coded of them, from the last
-// macroblock to the first; then they become modes again, from the first to the last. A coder that takes what
-// is coded instead of modes (BatchView) needs neither the second step nor the order.
+// The code of a prediction mode of Intra_4x4 or Intra_8x8 depends on the modes of its neighbours, which are
+// encrypted as well. So first the modes of all macroblocks are replaced by their codes, from the last
+// macroblock to the first; then the codes become modes again, from the first to the last. A coder that takes
+// codes in place of modes (BatchView) needs neither the second step nor the order.
 CU264_HD int encrypted_mode_code(const core::MacroblockRecord& mb, const core::MacroblockRecord* left,
                                  const core::MacroblockRecord* above, int block, std::uint32_t key) {
   const int predicted = core::predicted_intra4x4_mode(mb, left, above, block);

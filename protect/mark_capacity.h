@@ -1,4 +1,4 @@
-// How much payload an encoder's watermark can have.
+// Computes how much payload an encoder's watermark can have.
 #pragma once
 
 #include <cstdint>

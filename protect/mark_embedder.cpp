@@ -1,6 +1,4 @@
 // Embeds watermarks in finished streams.
-#include <string>
-
 #include "common/bitstream/splice.h"
 #include "core/cavlc_block.h"
 #include "core/cavlc_tables.h"
@@ -111,13 +109,8 @@ class Embedder : public NalTool {
   }
 
   Bytes end_stream() override {
-    if (carriers_ >= 8 * frame_.size()) return {};
-    const std::uint64_t room = carriers_ / 8;
-    throw Error(ErrorCode::bad_input,
-                "the payload of " + std::to_string(frame_.size() - kMarkFrameHeaderBytes) +
-                    " bytes is too large: this stream can hold " +
-                    std::to_string(room < kMarkFrameHeaderBytes ? 0 : room - kMarkFrameHeaderBytes),
-                "a longer stream, or a higher density, holds more");
+    check_room(frame_, kMarkFrameHeaderBytes, carriers_, "a longer stream, or a higher density, holds more");
+    return {};
   }
 
   void add_counts(StreamCounts& counts) const override { counts.carriers = carriers_; }

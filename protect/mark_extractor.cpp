@@ -12,7 +12,7 @@
 namespace cu264::protect {
 namespace {
 
-// Which of the bits that blocks draw from were in a stream.
+// Records which of the bits that blocks draw from were in a stream.
 class MarkCoverage {
  public:
   MarkCoverage(Marking marking, std::uint32_t frame_bytes) {

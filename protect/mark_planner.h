@@ -10,10 +10,10 @@
 
 namespace cu264::protect {
 
-// How bits are assigned to blocks, which is the last setting of the message. An encoder marks any luma block,
-// and each carries the bit of mark_index: one of the frame's bits, or one of the bits of its MarkCode. In a
-// finished stream only blocks are marked from which nothing is predicted, and they carry the frame's bits in
-// turn.
+// Says how bits are assigned to blocks, which is the last setting of the message. An encoder marks any luma
+// block, and each carries the bit of mark_index: one of the frame's bits, or one of the bits of its MarkCode.
+// In a finished stream only blocks are marked from which nothing is predicted, and they carry the frame's
+// bits in turn.
 enum class Marking : std::uint8_t { drawn = 0, in_turn = 1, coded = 2 };
 
 // Returns the message as a NAL unit.

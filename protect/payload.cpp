@@ -1,5 +1,7 @@
 #include "protect/payload.h"
 
+#include <string>
+
 #include "cu264/status.h"
 
 namespace cu264::protect {
@@ -43,6 +45,16 @@ Bytes mark_frame_of(ByteSpan payload) {
 
 FrameHeader read_frame_header(ByteSpan header) {
   return {get(header.first(4)), get(header.subspan(4, 4))};
+}
+
+void check_room(ByteSpan frame, std::size_t header_bytes, std::uint64_t carriers, const char* remedy) {
+  if (carriers >= 8 * frame.size()) return;
+  const std::uint64_t bytes = carriers / 8;
+  throw Error(ErrorCode::bad_input,
+              "the payload of " + std::to_string(frame.size() - header_bytes) +
+                  " bytes is too large: this stream can hold " +
+                  std::to_string(bytes < header_bytes ? 0 : bytes - header_bytes),
+              remedy);
 }
 
 }  // namespace cu264::protect

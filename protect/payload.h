@@ -21,6 +21,9 @@ Bytes frame_of(ByteSpan payload);
 Bytes mark_frame_of(ByteSpan payload);
 inline constexpr std::uint32_t kMarkFrameHeaderBytes = 4;
 
+// Throws Error(bad_input) with this remedy if the stream had fewer carriers than the frame has bits.
+void check_room(ByteSpan frame, std::size_t header_bytes, std::uint64_t carriers, const char* remedy);
+
 struct FrameHeader {
   std::uint32_t length = 0;
   std::uint32_t crc = 0;

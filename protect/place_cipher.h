@@ -106,8 +106,8 @@ CU264_HD constexpr int runs_length(std::uint32_t nonzero) {
   return length;
 }
 
-// For levels at these places, all below kFewPlaces, bit 16 + by says whether they may move by `by`
-// (checked_move).
+// Returns a table for levels at these places, all below kFewPlaces: bit 16 + by says whether they may move by
+// `by` (checked_move).
 inline constexpr int kFewPlaces = 10;
 CU264_HD constexpr std::uint32_t moves_entry(std::uint32_t levels) {
   const int length = runs_length(levels);
@@ -229,7 +229,7 @@ CU264_HD std::uint32_t moved_by(std::uint32_t levels, int by) {
   return levels << (16 + by) >> 16;
 }
 
-// How many levels of a block have a run, and whether total_zeros is free.
+// Says how many levels of a block have a run, and whether total_zeros is free.
 struct PlaceShape {
   int total_coeff, runs;
   bool sum_is_free;
@@ -312,7 +312,7 @@ CU264_HD std::uint32_t decrypt_places(std::uint32_t nonzero, int max_num_coeff, 
 
 }  // namespace detail
 
-// For a block with fewer levels than max_num_coeff, whose total_zeros_choice is known.
+// Encrypts the places of a block with fewer levels than max_num_coeff, whose total_zeros_choice is known.
 CU264_HD std::uint32_t encrypt_places(std::uint32_t nonzero, int total_coeff, std::uint64_t choice,
                                       std::uint64_t key) {
   return detail::encrypt_places(nonzero, choice, detail::PlaceShape(nonzero, total_coeff),

@@ -1,5 +1,5 @@
-// Which luma samples of a slice are used to predict other blocks (H.264 8.3.1 to 8.3.3). A change in a block
-// from which nothing is predicted stays in that block.
+// Finds the luma samples of a slice that are used to predict other blocks (H.264 8.3.1 to 8.3.3). A change in
+// a block from which nothing is predicted stays in that block.
 #pragma once
 
 #include <cstdint>

@@ -43,7 +43,7 @@ enum class IntraKind : std::uint8_t { luma4x4, luma8x8, luma16x16, pcm };
 struct MacroblockSyntax {
   int address = 0;
   int x = 0, y = 0;  // in macroblocks
-  // Which neighbours lie in the same slice: left, above, above left, above right.
+  // Say which neighbours lie in the same slice: left, above, above left, above right.
   bool left = false, above = false, above_left = false, above_right = false;
   IntraKind kind = IntraKind::luma4x4;
   int mb_type = 0;
@@ -51,8 +51,8 @@ struct MacroblockSyntax {
   int qp = 0;
   std::uint64_t begin = 0;
   std::uint64_t mb_type_end = 0;  // its ue(v) ends here
-  // For each of the 16 (luma4x4) or 4 (luma8x8) blocks: rem_intra_pred_mode, or -1 for the predicted mode,
-  // and the position of the first bit behind prev_intra_pred_mode_flag.
+  // Each of the 16 (luma4x4) or 4 (luma8x8) blocks has rem_intra_pred_mode, or -1 for the predicted mode, and
+  // the position of the first bit behind prev_intra_pred_mode_flag.
   int modes = 0;
   std::int8_t rem_mode[16] = {};
   std::uint64_t rem_mode_at[16] = {};

@@ -18,7 +18,7 @@ struct DecodedPicture {
 
 struct DecodedStream {
   std::vector<DecodedPicture> pictures;
-  // In libavcodec's terms: profile with its constraint bits, level_idc, code points of H.273.
+  // These values are libavcodec's: profile with its constraint bits, level_idc, code points of H.273.
   int profile = 0;
   int level = 0;
   int primaries = 0, transfer = 0, matrix = 0;

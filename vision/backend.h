@@ -31,7 +31,7 @@ namespace cu264::vision {
 std::unique_ptr<canny::DetectorBackend> open_cpu_detector(const CannyParams& params, int width, int height,
                                                           int threads);
 
-// In builds with CUDA only (vision/cuda). Allocates all scratch for `batch` pictures; throws
+// Exists in builds with CUDA only (vision/cuda). Allocates all scratch for `batch` pictures; throws
 // Error(device_unavailable) where the device cannot be used. With host memory, detect() copies the pictures
 // to the device and the results back before it returns; with device memory it only queues the work.
 std::unique_ptr<canny::DetectorBackend> open_cuda_detector(const CannyParams& params, int width, int height,
@@ -48,7 +48,7 @@ struct DetectorBackends {
 
 // Opens detectors with backends of the caller's choice.
 struct DetectorAccess {
-  // As Detector's constructor, with other backends.
+  // Does what Detector's constructor does, with other backends.
   static canny::Detector open(const DetectorBackends& backends, const canny::Params& params, int width,
                               int height, const canny::ExecutionOptions& execution);
 };

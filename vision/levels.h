@@ -36,8 +36,8 @@ CU264_HD int highest_candidate(const CandidateSet& set) {
   return set.level[set.count - 1];
 }
 
-// What one low adds to the SM of a pixel of level `level` > low. `component_max` is the maximum of the
-// pixel's component of {G > low}: the pixel is linked exactly for the highs with level < high <=
+// Returns what one low adds to the SM of a pixel of level `level` > low. `component_max` is the maximum of
+// the pixel's component of {G > low}: the pixel is linked exactly for the highs with level < high <=
 // component_max.
 CU264_HD int linked_highs(const CandidateSet& set, int component_max, int level) {
   return set.rank[component_max] - set.rank[level];

@@ -24,7 +24,7 @@ std::uint64_t scan_elements(std::size_t size) {
   return (block_inputs(size) + 31) / 32 * 32;
 }
 
-// What the kernel takes besides input and output, in the scratch memory.
+// The arrays in scratch memory that the kernel takes besides input and output.
 struct Arrays {
   unsigned* counter;
   unsigned short* values;

@@ -14,7 +14,7 @@ CLIPS = {"176x144": ("City", "city", 15, (2.7, 3.6, 3.3), (4.2, 6.2, 5.2), (2.56
 METRICS = {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": "global load transactions",
            "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum": "global store transactions",
            "smsp__inst_executed.sum": "executed instructions"}
-# What bench_cavlc times, as far as a build has it. CAVLC_SU with its packing is the paper's baseline.
+# These are the columns of bench_cavlc, as far as a build has them. CAVLC_SU with its packing is the paper's baseline.
 BASELINE, UNPACKED = "cavlc_su_us", "unpacked_cavlc_su_us"
 NAMES = {BASELINE: "CAVLC_SU", UNPACKED: "CAVLC_SU, not packed", "cavlcu_us": "CAVLCU", "cavlcu_packed_us": "CAVLCU, packed",
          "luma_cavlcu_us": "CAVLCU, luma alone", "cavlcu_tuned_us": "CAVLCU, tuned",

@@ -43,7 +43,7 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-// Whether the work that an event was recorded behind is done.
+// Returns whether the work that the event was recorded behind is done.
 inline bool has_happened(cudaEvent_t event) {
   const cudaError_t status = cudaEventQuery(event);
   if (status == cudaErrorNotReady) return false;

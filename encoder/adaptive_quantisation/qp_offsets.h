@@ -96,8 +96,8 @@ CU264_HD int settled_offset(int target, int previous) {
 struct AqParams {
   AqMode mode = AqMode::edges;
   int strength = kStrengthOne;  // Q8
-  // Whether offsets depend on those of the stream's picture before. Without, a picture that is coded again
-  // has the same offsets again.
+  // Says whether offsets depend on those of the stream's picture before. Without this, a picture that is
+  // coded again has the same offsets again.
   bool remembers = true;
 };
 

@@ -1,5 +1,5 @@
-// The backend of one device. It has three streams: one uploads the frames of the next batch, one encodes, and
-// one downloads the previous batch. The host waits only for results, in collect().
+// The backend of one device. It has three streams: one uploads the frames of the next batch, one encodes
+// (batch_stages.h), and one downloads the previous batch. The host waits only for results, in collect().
 //
 // Two batches take turns in the memory. As at most capacity() pictures are in flight, the first picture of a
 // batch has been collected, and so the device has finished that batch, before a frame of the next but one is
@@ -10,34 +10,22 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
 
 #include "common/cuda/handles.h"
 #include "common/cuda/memory_cache.h"
-#include "encoder/cuda/batch_tables.h"
-#include "encoder/cuda/cabac_stage.h"
-#include "encoder/cuda/clip_keys.h"
+#include "encoder/cuda/batch_stages.h"
 #include "encoder/cuda/device_load.h"
 #include "encoder/cuda/memory.h"
 #include "encoder/cuda/packet_copies.h"
-#include "encoder/cuda/qp_offset_relay.h"
-#include "encoder/cuda/reconstruct.h"
 #include "encoder/cuda/stream_window.h"
-#include "encoder/cuda/uploader.h"
 #include "encoder/frame_layout.h"
 #include "encoder/output_picture.h"
 
 namespace cu264::encoder::cuda {
 namespace {
-
-// The pictures of a batch.
-struct Pictures {
-  PixelFormat format = PixelFormat::i420;
-  int count = 0;
-};
 
 enum class Progress { idle, encoding, downloading, ready };
 
@@ -47,29 +35,27 @@ struct Batch {
         std::size_t window_bytes)
       : params(static_cast<std::size_t>(size)),
         window(d_stream, pinned_window, window_bytes, yields),
-        tabled(yields),
         sized(yields) {}
 
   Progress progress = Progress::idle;
-  Pictures pictures;
+  BatchPictures pictures;
   std::vector<core::PictureParams> params;  // [picture]
   int collected = 0;
   DeviceLoad load;  // while it is being encoded
   StreamWindow window;
-  Event tabled;  // its parameters are on the device
-  Event sized;   // its sizes and statistics are on the host, and the first part of what is fetched ahead
+  Event sized;  // its sizes and statistics are on the host, and the first part of what is fetched ahead
 };
 
 class CudaBackend final : public Backend {
  public:
   CudaBackend(const StageParams& params, int device, int batch, std::shared_ptr<QpOffsetRelay> relay)
-      : params_(params), device_(device), size_(batch), relay_(std::move(relay)) {
+      : params_(params), device_(device), size_(batch) {
     check_streams(params);
     const DeviceGuard guard(device);
     const MemoryRequirement required = measure(params, batch);
     d_allocation_ = take_device(required.device, device);
     pinned_allocation_ = take_pinned(required.pinned);
-    encode_ = std::make_unique<Stream>();
+    stages_ = std::make_unique<BatchStages>(params_, d_, pinned_, std::move(relay));
     download_ = std::make_unique<Stream>();
     try {
       set_up();
@@ -96,7 +82,7 @@ class CudaBackend final : public Backend {
     params_ = params;
     size_ = batch;
     if (same_layout) {
-      keys_.set(params_, d_, *encode_);
+      stages_->begin_clip();
     } else {
       set_up();
     }
@@ -192,27 +178,15 @@ class CudaBackend final : public Backend {
       batches_.push_back(std::make_unique<Batch>(size_, yields, d_.batch[i].stream, pinned_.batch[i].window,
                                                  pinned_.window_bytes));
     }
-    cabac_.reset();
-    if (params_.cabac) cabac_ = std::make_unique<CabacStage>(in_flight());
     next_ = collecting_ = 0;
     filling_ = {};
     uploader_ = std::make_unique<Uploader>(params_, d_.rgb, device_);
-    if (!params_.cabac) entropy::launch_prepare_pack(d_.pack_scratch, encode_->get());
-    if (!params_.device_output) {  // copies may read more than has been written
-      for (int i = 0; i < in_flight(); ++i) {
-        check_cuda(cudaMemsetAsync(d_.batch[i].stream, 0, pinned_.window_bytes, encode_->get()),
-                   "clearing device memory");
-      }
-    }
-    if (params_.aq) {
-      if (!offsets_done_) offsets_done_ = std::make_unique<Event>();
-      launch_qp_offset_reset(static_cast<int>(relay_bytes(params_)), d_.qp_offsets.previous, encode_->get());
-    }
+    stages_->set_up();
     if (params_.reconstruction) output_.resize(params_.mb_width, params_.mb_height, params_.slices);
-    keys_.set(params_, d_, *encode_);
   }
 
-  // Whether a batch of the other parameters has the memory that is laid out, and tables that are filled.
+  // Returns whether a batch of the other parameters has the memory that is laid out, and tables that are
+  // filled.
   bool has_layout_of(const StageParams& other, int batch) const {
     const auto shape = [](const StageParams& p) {
       return std::tuple(p.width, p.height, p.slices, p.aq.has_value(), p.reconstruction, p.device_output,
@@ -224,67 +198,21 @@ class CudaBackend final : public Backend {
 
   void wait_for_device() const {
     if (uploader_) cudaStreamSynchronize(uploader_->stream().get());
-    keys_.wait();
-    cudaStreamSynchronize(encode_->get());
-    if (cabac_) cabac_->wait();
+    stages_->wait();
     cudaStreamSynchronize(download_->get());
     if (notices_) cudaStreamSynchronize(notices_->get());
-  }
-
-  BatchView view_of(const Pictures& pictures, const DeviceMemory::Batch& d) const {
-    BatchView view;
-    view.pictures = pictures.count;
-    view.width = params_.width, view.height = params_.height;
-    view.format = pictures.format;
-    view.mb_width = params_.mb_width, view.mb_height = params_.mb_height;
-    view.slices = params_.slices;
-    view.transform_8x8_mode = params_.transform_8x8_mode;
-    view.sources = d.sources;
-    view.params = d.params;
-    view.macroblocks = d_.macroblocks;
-    view.levels = d.levels;
-    view.total_coeff = d_.total_coeff;
-    view.reconstruction = d_.reconstruction;
-    return view;
-  }
-
-  template <class T>
-  static void copy(T* to, const T* from, std::size_t count, cudaMemcpyKind kind, const Stream& stream) {
-    check_cuda(cudaMemcpyAsync(to, from, count * sizeof(T), kind, stream.get()),
-               "copying between host and device");
   }
 
   // Launches the batch that has been submitted. The one before the last has been collected: see the top of
   // this file.
   void launch() {
     Batch& batch = *batches_[next_];
-    const DeviceMemory::Batch& d = d_.batch[next_];
-    const PinnedMemory::Batch& pinned = pinned_.batch[next_];
     batch.pictures = std::exchange(filling_, {});
     batch.collected = 0;
-    const std::size_t pictures = static_cast<std::size_t>(batch.pictures.count);
-    std::copy_n(pinned.params, pictures, batch.params.begin());
-    BatchView view = view_of(batch.pictures, d);
-    launch_batch_tables(view, {pinned.sources, pinned.params}, {d.sources, d.params, d.slice_headers},
-                        encode_->get());
-    uploader_->join(*encode_);
-    if (has_qp_offsets(batch)) view.qp_offsets = launch_qp_offsets_of(view);
-    if (params_.marks) {
-      batch.tabled.record(encode_->get());
-      keys_.plan_marks(d, view.pictures, view.macroblocks_per_picture(), batch.tabled, *encode_);
-    }
-    batch.load = DeviceLoad(device_, view.pictures);
-    launch_reconstruct(view, batch.load.pictures_on_device(), common_qp(batch), params_.preset,
-                       d.reconstruct_scratch, encode_->get(), d.marks,
-                       params_.marks && params_.marks->by_parity());
-    if (params_.reconstruction) {
-      const std::size_t mbs = pictures * static_cast<std::size_t>(view.macroblocks_per_picture());
-      copy(pinned.macroblocks, d_.macroblocks, mbs, cudaMemcpyDeviceToHost, *encode_);
-      copy(pinned.reconstruction, d_.reconstruction, mbs * 384, cudaMemcpyDeviceToHost, *encode_);
-    }
-    const Stream& packed = params_.cabac ? cabac_->launch(view, d_.cabac_scratch, d, next_, *encode_)
-                                         : launch_cavlc(view, d, pinned.pictures);
-    if (params_.cabac) copy(pinned.pictures, d.pictures, pictures, cudaMemcpyDeviceToHost, packed);
+    std::copy_n(pinned_.batch[next_].params, batch.pictures.count, batch.params.begin());
+    batch.load = DeviceLoad(device_, batch.pictures.count);
+    const Stream& packed =
+        stages_->launch(next_, batch.pictures, batch.load.pictures_on_device(), *uploader_);
     batch.window.reset();
     if (fetches_ahead(batch)) {
       batch.window.fetch_ahead(packed, batch.sized);
@@ -296,59 +224,6 @@ class CudaBackend final : public Backend {
     next_ = (next_ + 1) % in_flight();
   }
 
-  // Codes with CAVLC and packs behind the search. Returns the stream that the coded pictures come from.
-  const Stream& launch_cavlc(BatchView view, const DeviceMemory::Batch& d, entropy::PackedPicture* pictures) {
-    entropy::LaunchCode code = entropy::launch_code;
-    if (params_.cipher && params_.entropy_kernel != nullptr) {
-      view = launch_encrypt(view, keys_.encryption(), encode_->get());
-    } else if (params_.cipher) {
-      code = [this](const BatchView& plain, const entropy::CodeScratch& scratch,
-                    const entropy::GroupBits& bits, cudaStream_t stream) {
-        launch_code_encrypted(plain, keys_.encryption(), scratch, bits, stream);
-      };
-    }
-    const entropy::PackMemory memory{d_.pack_scratch, d.coded, d.stream, d_.stream_bytes};
-    // What is known of each picture is written to the host's memory.
-    entropy::launch_code_and_pack(view, d.slice_headers, memory, pictures, encode_->get(),
-                                  params_.entropy_kernel, code);
-    return *encode_;
-  }
-
-  // The QP of all the batch's pictures, if they have the same.
-  static std::optional<int> common_qp(const Batch& batch) {
-    const auto first = batch.params.begin();
-    const bool common =
-        std::all_of(first, first + batch.pictures.count,
-                    [&](const core::PictureParams& picture) { return picture.qp == first->qp; });
-    return common ? std::optional<int>(first->qp) : std::nullopt;
-  }
-
-  // Without adaptive quantisation only raised rows have offsets.
-  bool has_qp_offsets(const Batch& batch) const {
-    if (!params_.aq || params_.aq->mode != AqMode::none) return params_.aq.has_value();
-    const auto first = batch.params.begin();
-    return std::any_of(first, first + batch.pictures.count,
-                       [](const core::PictureParams& picture) { return picture.raised_rows > 0; });
-  }
-
-  // The offsets of a batch's last picture are kept for the next batch: on this device, where one stream keeps
-  // the batches in order, or in the relay if several devices take turns.
-  const std::int8_t* launch_qp_offsets_of(const BatchView& view) const {
-    vision::cuda::PicturePlanes luma;
-    luma.table = view.sources;
-    const int pictures = view.pictures, width = params_.width, height = params_.height;
-    if (relay_) relay_->take(d_.qp_offsets.previous, *encode_);
-    if (params_.aq->mode == AqMode::edges) {
-      launch_step_sums(luma, width, height, pictures, d_.qp_offsets.sums, encode_->get());
-    } else if (params_.aq->mode == AqMode::variance) {
-      launch_macroblock_sums(luma, {}, width, height, pictures, d_.qp_offsets.sums, encode_->get());
-    }
-    launch_qp_offsets(*params_.aq, params_.mb_width, params_.mb_height, pictures, d_.qp_offsets,
-                      encode_->get(), view.params);
-    if (relay_) relay_->leave(d_.qp_offsets.previous, *encode_, *offsets_done_);
-    return d_.qp_offsets.offsets;
-  }
-
   // An incomplete batch may come early, while the one before the last has not been collected yet.
   void launch_rest() {
     if (filling_.count > 0 && batches_[next_]->progress == Progress::idle) launch();
@@ -356,8 +231,8 @@ class CudaBackend final : public Backend {
 
   int in_flight() const { return batches_in_flight(params_); }
 
-  // Whether the stream is fetched before the host knows its size, so that the host is woken once. Behind a
-  // full batch the next one is likely to wait, which the copy would delay.
+  // Returns whether the stream is fetched before the host knows its size, so that the host is woken once.
+  // Behind a full batch the next one is likely to wait, which the copy would delay.
   bool fetches_ahead(const Batch& batch) const {
     return !params_.device_output && (size_ == 1 || batch.pictures.count < size_);
   }
@@ -443,18 +318,14 @@ class CudaBackend final : public Backend {
   CachedMemory pinned_allocation_;
   DeviceMemory d_;
   PinnedMemory pinned_;
-  ClipKeys keys_;
   std::unique_ptr<Uploader> uploader_;
-  std::unique_ptr<Stream> encode_;
+  std::unique_ptr<BatchStages> stages_;
   std::unique_ptr<Stream> download_;
-  std::unique_ptr<Stream> notices_;       // for notifier_
-  std::shared_ptr<Notifier> notifier_;    // null: nobody waits
-  std::unique_ptr<Event> offsets_done_;   // for StageParams::aq
-  std::shared_ptr<QpOffsetRelay> relay_;  // null for a single device and without adaptive quantisation
+  std::unique_ptr<Stream> notices_;     // for notifier_
+  std::shared_ptr<Notifier> notifier_;  // null: nobody waits
   std::vector<std::unique_ptr<Batch>> batches_;
   std::unique_ptr<PacketCopies> copies_;  // null if packets stay on the device
-  std::unique_ptr<CabacStage> cabac_;     // null without StageParams::cabac
-  Pictures filling_;                      // submitted, but not launched yet
+  BatchPictures filling_;                 // submitted, but not launched yet
   bool flushed_ = false;
   int next_ = 0;        // the batch that filling_ will become
   int collecting_ = 0;  // the batch of the oldest picture

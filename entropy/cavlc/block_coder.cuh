@@ -48,7 +48,7 @@ struct BlockTables {
   Tokens tokens;
 };
 
-// What is known of a block before it is coded.
+// The properties of a block that are known before it is coded.
 struct BlockSymbols {
   LevelSigns signs;
   int column;         // core::coeff_token_column

@@ -22,7 +22,7 @@ __device__ void store(Block* d_block, const Block& block) {
   d_to[0] = from[0], d_to[1] = from[1];
 }
 
-// What core::BitReader does, with the next bits in a register: the stream is loaded in whole words.
+// Reads like core::BitReader, but keeps the next bits in a register: the stream is loaded in whole words.
 class WindowReader {
  public:
   // d_stream is aligned to 4.

@@ -20,8 +20,8 @@ struct DecodeTables {
   std::uint16_t long_token[64];
   // The same in a byte, symbol << 4 | number of bits, by the next nine bits. Rows are TotalCoeff from 1.
   std::uint8_t zeros[15][512];
-  // By zerosLeft and the next three bits; where these are zero and zerosLeft is above 6, by the number of
-  // zeros before the first one bit.
+  // Codes of run_before by zerosLeft and the next three bits; where these are zero and zerosLeft is above 6,
+  // by the number of zeros before the first one bit.
   std::uint8_t runs[7][8];
   std::uint8_t long_runs[16];
 

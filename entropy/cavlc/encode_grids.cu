@@ -31,7 +31,7 @@ __device__ void fail(DeviceResult* d_result, ErrorCode code) {
   atomicMax(&d_result->failure, static_cast<unsigned>(code));
 }
 
-// Whether all levels are within kMaxLevel.
+// Returns whether all levels are within kMaxLevel.
 __device__ bool in_range(const entropy::BlockLevels& levels) {
   const std::uint32_t pairs[8] = {levels.low.x,  levels.low.y,  levels.low.z,  levels.low.w,
                                   levels.high.x, levels.high.y, levels.high.z, levels.high.w};
@@ -52,7 +52,7 @@ struct CodeStore {
   }
 };
 
-// What the threads of a tile share.
+// The shared memory of a tile's threads.
 struct TileMemory {
   entropy::LevelCodes level_codes;
   entropy::TokenCodes token_codes;

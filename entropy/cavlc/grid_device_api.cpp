@@ -42,20 +42,11 @@ void device_decode(void* d_scratch, std::size_t& scratch_size, const DeviceDecod
 
 #else
 
-namespace {
-
-[[noreturn]] void refuse() {
-  throw Error(ErrorCode::device_unavailable, "this build has no CUDA backend",
-              "use the functions for host memory, or build with CUDA");
-}
-
-}  // namespace
-
 void device_encode(void*, std::size_t&, const DeviceEncode&, void*) {
-  refuse();
+  scan::refuse_without_cuda();
 }
 void device_decode(void*, std::size_t&, const DeviceDecode&, void*) {
-  refuse();
+  scan::refuse_without_cuda();
 }
 
 #endif

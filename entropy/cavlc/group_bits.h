@@ -1,4 +1,4 @@
-// What the stage `code` leaves in device memory: the bits of groups of macroblocks. Each group's bits are
+// The output of the stage `code` in device memory: the bits of groups of macroblocks. Each group's bits are
 // stored separately, not yet at their position in the slice.
 #pragma once
 
@@ -41,7 +41,7 @@ static_assert(sizeof(GroupRecord) == 16);
 // (H.264 7.4.1.1).
 inline constexpr int kEscapeZeros = 22;
 
-// Whether kEscapeZeros zero bits begin in `word`, which is followed by `next`.
+// Returns whether kEscapeZeros zero bits begin in `word`, which is followed by `next`.
 CU264_HD bool escape_zeros_begin(std::uint32_t word, std::uint32_t next) {
   // After the shifts, bit i says that a run of zeros begins there; each shift doubles the length of that
   // run.

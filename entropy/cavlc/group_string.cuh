@@ -78,7 +78,7 @@ class GroupString {
     atomicXor(s_word + 1, __funnelshift_r(0, zeros, position));
   }
 
-  // Where a slot's bits begin and how many there are.
+  // The position of a slot's bits and their number.
   struct BitRange {
     std::uint32_t position;
     int length;

@@ -57,8 +57,8 @@ __device__ __forceinline__ std::uint32_t bytes_from(std::uint32_t bytes, std::ui
   return (bytes + (128 - least) * 0x01010101u) & 0x80808080u;
 }
 
-// What is coded for a quad's modes. Where `differs` is 1, the byte of `rem` is rem_intra4x4_pred_mode;
-// elsewhere the predicted mode is used and the byte of `rem` is undefined.
+// The codes of a quad's modes. Where `differs` is 1, the byte of `rem` is rem_intra4x4_pred_mode; elsewhere
+// the predicted mode is used and the byte of `rem` is undefined.
 struct QuadCodes {
   std::uint32_t rem, differs;
 };
@@ -93,7 +93,8 @@ __device__ __forceinline__ Counts load_counts(const core::BatchView& batch, std:
   return {{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}};
 }
 
-// What a macroblock's syntax needs of the macroblocks to the left and above; zeros if there is none.
+// The properties of the macroblocks to the left and above that a macroblock's syntax depends on; zeros if
+// there is none.
 struct Neighbours {
   Counts left{}, above{};
   std::uint32_t left_modes[2] = {};   // modes of quads 1 and 3

@@ -7,7 +7,7 @@
 
 namespace cu264::entropy {
 
-// Up to 32 bits in a register.
+// Holds up to 32 bits in a register.
 struct RegisterSink {
   std::uint32_t value = 0;
   int length = 0;
@@ -52,7 +52,7 @@ class WordSink {
   int count_ = 0;              // 0..31 between calls
 };
 
-// Up to 32 bits that wait for a word to be full, right-aligned.
+// Holds up to 32 bits, right-aligned, that wait for a word to be full.
 struct BitQueue {
   std::uint32_t bits = 0;      // the low `count` of them count
   std::uint32_t overflow = 0;  // what push() shifted out of `bits`
@@ -104,7 +104,7 @@ struct WideQueue {
   }
 };
 
-// Up to 31 bits, right-aligned.
+// Holds up to 31 bits, right-aligned.
 struct BitString {
   std::uint32_t bits = 0;
   int length = 0;

@@ -5,9 +5,9 @@
 
 namespace cu264::entropy {
 
-// Whether one of the bytes that `own` completes may need an escape; `before` is the preceding group of the
-// slice. Such a byte and the two bytes in front of it are 24 bits, and all but the last two of these are
-// zeros (kEscapeZeros). The last bit belongs to `own`. Therefore the zeros lie in `own`, or begin in
+// Returns whether one of the bytes that `own` completes may need an escape; `before` is the preceding group
+// of the slice. Such a byte and the two bytes in front of it are 24 bits, and all but the last two of these
+// are zeros (kEscapeZeros). The last bit belongs to `own`. Therefore the zeros lie in `own`, or begin in
 // `before` and end in `own`, or, if `own` has only the last two bits, lie in `before`. If `before` has 23
 // bits or more, no zero lies further ahead.
 CU264_HD bool may_hold_escapes(const GroupRecord& before, const GroupRecord& own) {

@@ -25,8 +25,8 @@ __device__ int zeros_before(std::int64_t at, WordAt word_at) {
   return core::zeros_after_run(run);
 }
 
-// Whether any of the four bytes in `word` is at most 3 and follows two zeros; `before` holds the four bytes
-// in front. If not, none of them needs an escape.
+// Returns whether any of the four bytes in `word` is at most 3 and follows two zeros; `before` holds the four
+// bytes in front. If not, none of them needs an escape.
 __device__ inline bool may_need_escapes(std::uint32_t before, std::uint32_t word) {
   const std::uint32_t any =
       (word & 0xfcfcfcfcu) | __funnelshift_r(word, before, 8) | __funnelshift_r(word, before, 16);

@@ -35,7 +35,7 @@ struct SliceRecord {
   }
 };
 
-// Where a group's bits are and where they go; see GroupRecord.
+// The place of a group's bits in memory and their position in the slice; see GroupRecord.
 struct alignas(16) GroupOffset {
   std::uint64_t position = 0;  // in bits from the start of the slice's RBSP
   std::uint32_t words = 0;     // where they begin, in units of four words

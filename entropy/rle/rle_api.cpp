@@ -1,6 +1,5 @@
 // The functions of cu264/rle.h on device memory. In a build without CUDA they throw an error.
 #include "cu264/rle.h"
-#include "cu264/status.h"
 #include "entropy/rle/device_encode.h"
 #include "entropy/scan/device_request.h"
 
@@ -25,17 +24,13 @@ void decode_runs(void* d_scratch, std::size_t& scratch_size, const DecodeArrays<
 
 #else
 
-[[noreturn]] void refuse() {
-  throw Error(ErrorCode::device_unavailable, "this build has no CUDA backend",
-              "use the functions for host memory, or build with CUDA");
-}
 template <class T>
 void encode_runs(void*, std::size_t&, const EncodeArrays<T>&, void*) {
-  refuse();
+  scan::refuse_without_cuda();
 }
 template <class T>
 void decode_runs(void*, std::size_t&, const DecodeArrays<T>&, void*) {
-  refuse();
+  scan::refuse_without_cuda();
 }
 
 #endif

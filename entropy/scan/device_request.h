@@ -34,4 +34,10 @@ inline bool is_size_query(const void* d_scratch, std::size_t& scratch_size, std:
   return false;
 }
 
+// Throws the error of all these functions in a build without CUDA.
+[[noreturn]] inline void refuse_without_cuda() {
+  throw Error(ErrorCode::device_unavailable, "this build has no CUDA backend",
+              "use the functions for host memory, or build with CUDA");
+}
+
 }  // namespace cu264::scan

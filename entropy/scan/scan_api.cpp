@@ -1,6 +1,5 @@
 // The functions of cu264/scan.h on device memory. In a build without CUDA they throw an error.
 #include "cu264/scan.h"
-#include "cu264/status.h"
 #include "entropy/scan/device_request.h"
 #include "entropy/scan/device_scan.h"
 #include "entropy/scan/device_select.h"
@@ -26,18 +25,13 @@ void select_items(void* d_scratch, std::size_t& scratch_size, const SelectArrays
 
 #else
 
-[[noreturn]] void refuse() {
-  throw Error(ErrorCode::device_unavailable, "this build has no CUDA backend",
-              "use the functions for host memory, or build with CUDA");
-}
-
 template <class Sum>
 void scan(void*, std::size_t&, const ScanArrays<Sum>&, void*) {
-  refuse();
+  refuse_without_cuda();
 }
 template <class T>
 void select_items(void*, std::size_t&, const SelectArrays<T>&, void*) {
-  refuse();
+  refuse_without_cuda();
 }
 
 #endif

@@ -1,9 +1,9 @@
-// What the inter-block scans share. Each of them is a function object for the blocks of one kernel:
+// State of the inter-block scans. Each of them is a function object for the blocks of one kernel:
 //
-//   using State                           an element of its state in global memory, which is zeroed before a
-//   run static state_count(items)             the number of elements for so many items operator()(index, sum)
-//   -> before      called by all lanes of one warp of the block that has item `index`:
-//                                         takes its sum, returns the sum of all items before to lane 0
+// - State is an element of its state in global memory, which is zeroed before a run.
+// - static state_count(items) returns the number of elements for so many items.
+// - operator()(index, sum) is called by all lanes of one warp of the block that has item `index`. It takes
+//   the sum of that item and returns the sum of all items before to lane 0.
 //
 // Sums may be as large as 2^56. Items must be taken in order, by a ticket from a global counter: a block
 // waits for the blocks of earlier items, which must therefore have begun.

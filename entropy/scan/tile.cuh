@@ -1,4 +1,4 @@
-// What kernels share that process an array tile by tile: tickets, 16-byte chunks, ranks of marked items.
+// Tools of kernels that process an array tile by tile: tickets, 16-byte chunks, ranks of marked items.
 //
 // A block of kTileThreads threads takes a tile. Each warp has a consecutive part of it, in rows of one chunk
 // for each lane. Tiles begin at multiples of 16 bytes: the first one begins `skew` items before the array.

@@ -20,7 +20,7 @@ constexpr int kThreadSymbols = 64;
 constexpr int kLargeWarps = 19;
 constexpr int kSmallWarps = 10;  // the same with a small table, for GPUs with less shared memory
 
-// How the kernel is launched on the current device.
+// The shape in which the kernel is launched on the current device.
 struct Geometry {
   bool large;  // whether the table has all its copies
   int warps;   // encoding warps of a block

@@ -25,7 +25,7 @@ constexpr int kGroup = 256;  // maps of one level that make one map of the next
 constexpr int kLevels = 2;
 static_assert(kStretch <= kChunkSymbols);
 
-// What an entry leads to: the next entry in the lowest bits, the number of symbols above.
+// The result of an entry: the next entry in the lowest bits, the number of symbols above.
 using Step = std::uint64_t;
 constexpr int kEntryBits = 5;
 constexpr std::uint32_t kNowhere = 31;  // there is no code

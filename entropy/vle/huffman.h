@@ -22,8 +22,9 @@ using CodeLengths = std::array<std::uint8_t, kSymbols>;
 // so many symbols.
 CodeLengths code_lengths(const Histogram& histogram, int longest);
 
-// Whether a decoder accepts these lengths: none is above `longest`, and every bit-string of enough bits
-// begins with exactly one code. Two exceptions are accepted: no code at all, and a single code of one bit.
+// Returns whether a decoder accepts these lengths: none is above `longest`, and every bit-string of enough
+// bits begins with exactly one code. Two exceptions are accepted: no code at all, and a single code of one
+// bit.
 bool is_complete_code(const CodeLengths& lengths, int longest);
 
 // The canonical codes of such lengths. Throws Error(invalid_argument) for any others.

@@ -1,4 +1,4 @@
-// How many thread blocks are launched of a kernel that stays resident.
+// Counts the thread blocks with which a kernel that stays resident is launched.
 #pragma once
 
 #include <cuda_runtime_api.h>

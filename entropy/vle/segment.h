@@ -1,4 +1,4 @@
-// What the CPU's and the GPU's coders of a segment share: everything that decides its bytes.
+// Rules that the CPU's and the GPU's coders of a segment share: everything that decides its bytes.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace cu264::vle {
 
-// How a segment will be written. Only its checksums are missing.
+// The plan of a segment that is to be written. Only its checksums are missing.
 struct SegmentPlan {
   RecordHeader header;
   CodeTable table;  // valid if header.kind is coded

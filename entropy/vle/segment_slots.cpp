@@ -8,8 +8,8 @@
 namespace cu264::vle {
 namespace {
 
-// Enough segments to read, upload, encode, download and write at the same time. More would only take pinned
-// memory.
+// These are enough segments to read, upload, encode, download and write at the same time. More would only
+// take pinned memory.
 constexpr std::size_t kDeviceSlots = 8;
 
 std::unique_ptr<SegmentCoder> open_cuda([[maybe_unused]] int device) {

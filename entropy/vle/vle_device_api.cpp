@@ -1,7 +1,7 @@
 // The functions of cu264/vle.h on device memory, which call the production coders. In a build without CUDA
 // they throw an error.
-#include "cu264/status.h"
 #include "cu264/vle.h"
+#include "entropy/scan/device_request.h"
 #if defined(CU264_WITH_CUDA)
 #include "entropy/vle/fast.h"
 #include "entropy/vle/gpu_decode.h"
@@ -43,23 +43,14 @@ void device_decode(void* d_scratch, std::size_t& scratch_size, const DeviceDecod
 
 #else
 
-namespace {
-
-[[noreturn]] void refuse() {
-  throw Error(ErrorCode::device_unavailable, "this build has no CUDA backend",
-              "use the functions for host memory, or build with CUDA");
-}
-
-}  // namespace
-
 void device_histogram(void*, std::size_t&, const std::uint8_t*, std::size_t, std::uint64_t*, void*) {
-  refuse();
+  scan::refuse_without_cuda();
 }
 void device_encode(void*, std::size_t&, const DeviceEncode&, void*) {
-  refuse();
+  scan::refuse_without_cuda();
 }
 void device_decode(void*, std::size_t&, const DeviceDecode&, void*) {
-  refuse();
+  scan::refuse_without_cuda();
 }
 
 #endif

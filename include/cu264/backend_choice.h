@@ -1,4 +1,4 @@
-// Where work is done: the choice that every part of the library offers.
+// The choice of where work is done, which every part of the library offers.
 #pragma once
 
 namespace cu264 {

@@ -87,15 +87,15 @@ struct Pictures {
   int count = 1;
 };
 
-// Where edge maps are written, one byte a pixel: 255 for an edge, 0 for none. They are spaced as Pictures
-// are.
+// The memory that edge maps are written to, one byte a pixel: 255 for an edge, 0 for none. They are spaced
+// like Pictures.
 struct EdgeMaps {
   std::uint8_t* data = nullptr;
   std::ptrdiff_t pitch = 0;
   std::ptrdiff_t distance = 0;
 };
 
-// Where a detector computes, and how many pictures at once.
+// Says where a detector computes, and how many pictures at once.
 struct ExecutionOptions {
   BackendChoice backend = BackendChoice::automatic;  // automatic: cuda where it works, else cpu
   int threads = 0;                                   // threads of the CPU backend; 0: one for each core

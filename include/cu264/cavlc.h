@@ -76,7 +76,7 @@ void decode(const Grids& grids, std::span<const std::uint8_t> stream, std::span<
 // grids. Then they are called with memory of that size, 256-byte aligned, with any contents, which is theirs
 // until the work is done. All pointers are to device memory and stay the caller's.
 
-// What a call on device memory leaves. failure is 0, or the value of the ErrorCode that the function for
+// The result of a call on device memory. failure is 0, or the value of the ErrorCode that the function for
 // host memory would throw.
 struct DeviceResult {
   std::uint64_t bits = 0;  // of the stream

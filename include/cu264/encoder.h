@@ -48,7 +48,7 @@ enum class Preset {
   best,      // that cost for every candidate, and rate-distortion-optimised quantisation
 };
 
-// What decoders must be able to do. All are 4:2:0 and 8 bits.
+// Says what decoders must be able to do. All profiles are 4:2:0 and 8 bits.
 enum class Profile {
   baseline,  // Constrained Baseline: CAVLC, the 4x4 transform
   main,      // CABAC, which takes fewer bits, unless Config::cavlc is set
@@ -73,7 +73,7 @@ struct Colour {
 // automatic: variance where `crf` or `bitrate` is set and edge_guided is not, otherwise off.
 enum class AdaptiveQuantisation { automatic, off, variance };
 
-// What becomes of a picture that no QP makes as small as a limit asks.
+// Says what becomes of a picture that no QP makes as small as a limit asks.
 enum class OnOverflow {
   error,  // receive() throws Error(encode_failure); the packets before it are complete
   drop,   // the picture has no packet, and is counted
@@ -180,7 +180,7 @@ struct MemoryRequirement {
   int batch = 0;           // pictures
 };
 
-// What Encoder::reconfigure changes. What is not set stays as it is.
+// Lists what Encoder::reconfigure changes. Members that are not set stay as they are.
 struct ConfigChanges {
   // From the next frame on. Within a clip they change what is set already: a crf cannot become a bitrate, and
   // a limit or a buffer cannot come or go.
@@ -194,8 +194,9 @@ struct ConfigChanges {
   std::optional<Rational> frame_rate;
 };
 
-// What the cuda backend allocates: when it opens, with the first frame in host memory, and for frames that
-// rate control holds. With Config::batch 0 this asks the devices, as opening does; else none is needed.
+// Returns what the cuda backend allocates when it opens, with the first frame in host memory, and for frames
+// that rate control holds. With Config::batch 0 this asks the devices, as opening does; otherwise no device
+// is needed.
 MemoryRequirement memory_required(const Config& config);
 
 // Memory of encoders that were destroyed is kept for those that are opened next: of each device up to a

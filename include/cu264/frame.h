@@ -27,7 +27,7 @@ enum class PixelFormat {
   rgb_bfloat16,
 };
 
-// What black and white are in the formats of floating-point numbers.
+// The values of black and white in the formats of floating-point numbers.
 enum class FloatRange { zero_to_one, minus_one_to_one };
 
 enum class MemoryKind {
@@ -46,8 +46,8 @@ struct Frame {
   // returns; pinned and device memory must stay unchanged until the frame's packet has been received.
   const std::uint8_t* plane[3] = {};
   std::ptrdiff_t pitch[3] = {};
-  // For device memory only: the cudaStream_t whose work so far writes the planes. The device waits for that
-  // work, the host does not. Null is CUDA's default stream.
+  // Has a meaning for device memory only: the cudaStream_t whose work so far writes the planes. The device
+  // waits for that work, the host does not. Null is CUDA's default stream.
   void* stream = nullptr;
   std::int64_t pts = 0;       // in Config::time_base units, handed back unchanged in the packet
   void* user_data = nullptr;  // handed back unchanged in the packet

@@ -9,7 +9,7 @@ namespace cu264 {
 
 struct PictureStats {
   int qp = 0;  // slice QP (0..51)
-  // With the fraction that comes of rows whose QP is higher by one, before adaptive quantisation.
+  // Includes the fraction that comes of rows whose QP is higher by one; adaptive quantisation is left out.
   double mean_qp = 0;
   int codings = 1;  // how often the picture was coded until it kept to its limits
   std::int64_t buffer_bits =

@@ -50,7 +50,7 @@ class ProtectionKey {
   std::array<std::uint8_t, kBytes> bytes_;
 };
 
-// Which syntax elements are encrypted. No part changes the length of any code.
+// The syntax elements that are encrypted. No part changes the length of any code.
 struct EncryptionParts {
   bool signs = true;       // signs of levels, where the sign has a bit of its own
   bool modes = false;      // intra prediction modes become others that the neighbours allow
@@ -95,7 +95,7 @@ struct WatermarkOptions {
   std::uint32_t density = 65536;  // how many of 65536 blocks that could carry a bit do: 1 to 65536
 };
 
-// How an encoder spreads the bits of a payload over the blocks that it marks.
+// Says how an encoder spreads the bits of a payload over the blocks that it marks.
 enum class WatermarkSpread {
   coded,  // as an erasure code: 1.2 to 2 blocks that can carry a mark suffice for each bit
   drawn,  // each block carries a bit drawn at random: about nine such blocks are needed for each bit

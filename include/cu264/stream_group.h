@@ -38,7 +38,7 @@ struct StreamGroupConfig {
   int batch = 0;             // the most pictures of a batch; 0: as many as make good use of the device
   // Batches of one size of picture that a device encodes side by side, 1..8.
   int batches_in_flight = 2;
-  // How long a picture may wait for pictures of other streams although the device could begin.
+  // The longest time that a picture waits for pictures of other streams although the device could begin.
   std::chrono::microseconds longest_wait{300};
   int queue = 4;  // pictures of a stream that were submitted and whose packets were not received, 1..1024
 };

@@ -11,7 +11,7 @@
 
 namespace cu264::mp4 {
 
-// What the boxes of a track repeat of its sequence parameter set (H.264 7.3.2.1.1 and annex E).
+// The part of a sequence parameter set that the boxes of its track repeat (H.264 7.3.2.1.1 and annex E).
 struct SequenceInfo {
   int profile_idc = 0;
   int chroma_format_idc = 1;
@@ -24,7 +24,7 @@ struct SequenceInfo {
   Colour colour;
 };
 
-// What stands before a NAL unit in a sample: its length in four bytes.
+// Returns what stands before a NAL unit in a sample: its length in four bytes.
 std::array<std::uint8_t, 4> length_of(std::span<const std::uint8_t> nal_unit);
 
 class AvcStream {

@@ -31,7 +31,7 @@ std::uint64_t movie_ticks(const Description& d, std::int64_t ticks) {
   return static_cast<std::uint64_t>((scaled + d.track.timescale() - 1) / d.track.timescale());
 }
 
-// How long the track is shown, from time 0 on.
+// Returns how long the track is shown, from time 0 on.
 std::uint64_t shown_ticks(const Description& d) {
   return d.fragmented ? 0 : movie_ticks(d, std::max<std::int64_t>(d.track.end(), 0));
 }

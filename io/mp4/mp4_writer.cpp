@@ -110,7 +110,7 @@ struct Mp4Writer::Impl {
     finished = true;
   }
 
-  // What `call` throws leaves a writer that can only be destroyed.
+  // Runs `call`. If that throws, the writer can only be destroyed.
   template <class Call>
   void guard(Call&& call) {
     check_open();

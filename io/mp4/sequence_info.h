@@ -8,7 +8,7 @@
 
 namespace cu264::mp4 {
 
-// Whether the SPS of a profile has chroma_format_idc and what follows it (H.264 7.3.2.1.1).
+// Returns whether the SPS of a profile has chroma_format_idc and what follows it (H.264 7.3.2.1.1).
 bool has_chroma_format(int profile_idc);
 
 // `unit` is the whole NAL unit. Throws Error(invalid_argument) if it ends too early or has no size.

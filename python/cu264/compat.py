@@ -25,7 +25,7 @@ def export_to_video(
     macro_block_size: Optional[int] = 16,
     **settings: Any,
 ) -> str:
-    """As `diffusers.utils.export_to_video`, with this package's encoder.
+    """Does what `diffusers.utils.export_to_video` does, with this package's encoder.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ class _Planes:
 
 
 class PyNvEncoder:
-    """What `CreateEncoder` returns."""
+    """The encoder that `CreateEncoder` returns."""
 
     def __init__(
         self, width: int, height: int, fmt: str, on_host: bool, stream: Optional[int], fps: Any, **settings: Any
@@ -122,7 +122,7 @@ def _quality_of(options: Dict[str, Any]) -> Dict[str, Any]:
 def CreateEncoder(  # noqa: N802
     width: int, height: int, fmt: str, usecpuinputbuffer: bool, **kwargs: Any
 ) -> PyNvEncoder:
-    """As `PyNvVideoCodec.CreateEncoder`, with this package's encoder, which needs no NVENC.
+    """Does what `PyNvVideoCodec.CreateEncoder` does, with this package's encoder, which needs no NVENC.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ def _takes_options(method: Any) -> Any:
 
 
 class VideoEncoder:
-    """As `torchcodec.encoders.VideoEncoder`, with this package's encoder.
+    """Does what `torchcodec.encoders.VideoEncoder` does, with this package's encoder.
 
     Parameters
     ----------

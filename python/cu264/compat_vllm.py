@@ -9,7 +9,7 @@ from .stream_encoder import StreamEncoder
 
 
 class FragmentedMP4VideoEncoder:
-    """As vLLM-Omni's class of this name: chunks of a video in, pieces of a fragmented MP4 stream out.
+    """Does what vLLM-Omni's class of this name does: takes chunks of a video, gives pieces of a fragmented MP4 stream.
 
     Parameters
     ----------

@@ -101,7 +101,7 @@ class Detector:
         return self.detect_with_thresholds(pictures, out)[0]
 
     def detect_with_thresholds(self, pictures: Any, out: Any = None) -> Tuple[Any, Thresholds]:
-        """As `detect`, and the thresholds that were found.
+        """Does what `detect` does, and returns the thresholds that were found as well.
 
         Returns
         -------

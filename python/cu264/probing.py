@@ -1,4 +1,4 @@
-"""What works on this machine: probe."""
+"""Finds out what works on this machine: probe."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .settings import make_settings, stream_format
 
 @dataclass(frozen=True)
 class Probe:
-    """What `probe` found.
+    """The result of `probe`.
 
     Attributes
     ----------

@@ -93,7 +93,7 @@ class Watermark:
 
 
 def _run(tool: _core.StreamTool, stream: Any, threads: int) -> Tuple[bytes, bytes]:
-    """What replaces a whole stream, and the payload that was read."""
+    """Returns what replaces a whole stream, and the payload that was read."""
     tool.set_threads(threads)
     units = tool.access_units(_bytes(stream))
     units += tool.last_units()
@@ -168,7 +168,7 @@ def extract_watermark(stream: Any, key: Key, *, threads: int = 1) -> bytes:
 def watermark_room(
     stream: Any, *, scheme: str = "t1-sign", density: int = 65536, spread: str = "coded", threads: int = 1
 ) -> Tuple[int, int]:
-    """How many bytes of payload fit: with `embed_watermark`, and, about, in an encoder that codes such a video."""
+    """Returns the room for payload in bytes: with `embed_watermark`, and, about, in an encoder of such a video."""
     meter = _core.watermark_meter(scheme)
     _run(meter, stream, threads)
     return _core.watermark_rooms(meter, density, spread)

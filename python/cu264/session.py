@@ -163,7 +163,7 @@ class Session:
 
 
 def _batch_for(description: _core.StreamFormat, pictures: int, preset: str, whole: bool) -> Optional[int]:
-    """As few batches as fit the device, of equal size; None without a device. `whole`: the last one is full too."""
+    """Returns the size of the fewest equal batches that a device holds; None without one. `whole`: the last is full."""
     try:
         most = description.automatic_batch()
     except RuntimeError:

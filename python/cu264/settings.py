@@ -1,4 +1,4 @@
-"""What the caller sets, checked and put into the words of the library."""
+"""Checks what the caller sets, and puts it into the words of the library."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class Settings:
 
     @property
     def duration(self) -> int:
-        """How long a picture is shown, in units of the time base."""
+        """Returns how long a picture is shown, in units of the time base."""
         return max(1, round(1 / self.fps / self.time_base))
 
     def for_container(self, container: str) -> Settings:

@@ -13,7 +13,7 @@ from .settings import FrameRate, Settings, make_settings, option_texts, stream_f
 
 
 class GroupResult(NamedTuple):
-    """What `StreamGroup.receive_any` gives: a packet, or the error of a picture that could not be encoded."""
+    """The result of `StreamGroup.receive_any`: a packet, or the error of a picture that could not be encoded."""
 
     stream: "GroupStream"
     packet: Optional[_core.Packet]

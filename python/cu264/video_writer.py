@@ -141,7 +141,7 @@ class Destination:
                 os.unlink(file.name)
 
     def take(self) -> bytes:
-        """What has been written to memory since the last call."""
+        """Returns what has been written to memory since the last call."""
         pieces, self._stream = self._stream, []
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 

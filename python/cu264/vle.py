@@ -72,5 +72,5 @@ def expand_file(
 
 
 def histogram(data: Any) -> List[int]:
-    """How often each of the 256 values of a byte occurs; `CodeTable(histogram(data))` is the best code for them."""
+    """Counts each of the 256 values of a byte; `CodeTable(histogram(data))` is the best code for them."""
     return list(_core.vle_histogram(_bytes(data)))

@@ -19,7 +19,7 @@ struct Block {
   std::size_t capacity = 0;
 };
 
-// What the last owner gave up.
+// Keeps the block that the last owner gave up.
 std::mutex spare_mutex;
 Block spare;
 
@@ -37,7 +37,7 @@ void leave_spare(Block block) {
   std::free(block.data);
 }
 
-// Without huge pages nothing changes but the time.
+// Asks for huge pages. Without them nothing changes but the time.
 void advise_huge_pages(void* data, std::size_t size) {
   constexpr std::uintptr_t kHugePage = std::uintptr_t{2} << 20;
   const auto begin = reinterpret_cast<std::uintptr_t>(data);
@@ -46,7 +46,7 @@ void advise_huge_pages(void* data, std::size_t size) {
   if (first < end) madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
 }
 
-// Into memory that may be fresh: the threads share the work of the system, which clears its pages.
+// Copies to memory that may be fresh. The threads share the work of the system, which clears its pages.
 void copy_by_threads(char* to, const std::uint8_t* from, std::size_t size) {
   constexpr std::size_t kPiece = std::size_t{2} << 20;
   if (size < 2 * kPiece) {

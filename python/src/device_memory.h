@@ -1,4 +1,4 @@
-// What this package does on CUDA devices itself: streams on which it waits for a caller's work, and copies of
+// Work of this package itself on CUDA devices: streams on which it waits for a caller's work, and copies of
 // frames that the caller is going to overwrite. The current device stays the caller's.
 #pragma once
 

@@ -20,7 +20,7 @@ class EdgeDetector {
           return canny::Detector(params, width, height, execution);
         }()) {}
 
-  // For each picture, and each of its sub-images: the lower and the upper threshold.
+  // Holds for each picture, and each of its sub-images, the lower and the upper threshold.
   using Thresholds = std::vector<std::vector<std::tuple<int, int>>>;
 
   // `out` is a contiguous array of as many bytes as there are pixels, on the same device. The edges are

@@ -67,7 +67,7 @@ void EncoderSession::send(nb::object object, const std::vector<std::int64_t>& pt
         if (auto packet = encoder_.receive()) receive(std::move(*packet));
       }
       ++sent_;
-      // What is ready is fetched now, so that the device does not wait for room.
+      // Packets that are ready are fetched now, so that the device does not wait for room.
       while (auto packet = encoder_.receive()) receive(std::move(*packet));
     }
   }

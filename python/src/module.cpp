@@ -81,7 +81,7 @@ void bind_encoder(nb::module_& m) {
                ", size=" + std::to_string(packet.data.size()) + ")";
       });
 
-  nb::class_<StreamFormat>(m, "StreamFormat", "What an encoder is opened with.")
+  nb::class_<StreamFormat>(m, "StreamFormat", "The settings that an encoder is opened with.")
       .def(
           "__init__",
           [](StreamFormat* format, Options options, std::tuple<int, int> time_base,

@@ -23,7 +23,8 @@ class Mp4File {
                            [this](std::span<const std::uint8_t> bytes) { buffer_.insert_front(bytes); })) {}
 
   Mp4Writer& writer() { return writer_; }
-  // In memory: what has been written since the last call; of a file without fragments, once it is finished.
+  // Returns what has been written to memory since the last call; a file without fragments comes once it is
+  // finished.
   nanobind::object take() { return buffer_.take(); }
 
  private:

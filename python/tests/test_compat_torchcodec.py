@@ -12,7 +12,7 @@ from conftest import moving_pictures
 
 
 class Tensor:
-    """As much of a tensor as the encoder asks for."""
+    """Has as much of a tensor as the encoder asks for."""
 
     def __init__(self, array):
         self.array, self.shape, self.dtype = array, array.shape, array.dtype

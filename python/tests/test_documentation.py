@@ -19,7 +19,7 @@ DOCUMENTED = [cu264.write_video, cu264.encode, cu264.VideoWriter, cu264.StreamEn
 
 @pytest.fixture
 def names(clip, tmp_path, monkeypatch):
-    """What the examples take for granted."""
+    """Defines what the examples take for granted."""
     monkeypatch.chdir(tmp_path)
     sent = []
     return {"cu264": cu264, "frames": clip, "chunks": np.split(clip, 3), "picture": clip[0],

@@ -1,4 +1,4 @@
-"""What is written, as others read it."""
+"""Tests that others can read the files that are written."""
 
 import io
 import os

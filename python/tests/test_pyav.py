@@ -80,7 +80,7 @@ def test_no_half_file_is_left(clip, tmp_path):
 
 
 def test_packets_in_pyavs_own_muxer(clip, decode):
-    """What README tells those who mux themselves."""
+    """Follows what README tells those who mux themselves."""
     file = io.BytesIO()
     with av.open(file, "w", format="mp4") as container:
         stream = container.add_mux_stream("h264", rate=25, width=98, height=66, time_base=Fraction(1, 25))

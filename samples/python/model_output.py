@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a video model gives, to a file: model_output.py [FILE.mp4]
+"""Writes what a video model gives to a file: model_output.py [FILE.mp4]
 
 The tensor is that of a diffusion model's decoder: (T, C, H, W) in [-1, 1], on the GPU if there is one. It is encoded
 where it is. Without PyTorch, NumPy draws the same.

@@ -142,7 +142,7 @@ class Table(CommandTest):
             return False
 
     def outcome(self, source, extension, has):
-        """What becomes of the thing, as the table says it."""
+        """Returns what becomes of the thing, as the table says it."""
         out = self.path("ours." + extension)
         if os.path.exists(out):
             os.remove(out)

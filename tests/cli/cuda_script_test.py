@@ -1,4 +1,4 @@
-"""How scripts/build --with-cuda chooses a CUDA compiler: tests the functions of scripts/lib/cuda.sh with fake commands."""
+"""Tests how scripts/build --with-cuda chooses a CUDA compiler: the functions of scripts/lib/cuda.sh with fake commands."""
 import os
 import shutil
 import subprocess

@@ -16,7 +16,7 @@ SOURCES = {"mp4": X264, "mkv": X264, "ts": X264, "gif": [], "jpg": []}
 
 
 def promised_pictures(path):
-    """What the index says, and what ffmpeg's libraries decode, whichever is more."""
+    """Returns the number of pictures that the index says or that ffmpeg's libraries decode, whichever is more."""
     try:
         stream = ffprobe(path, "-count_frames", "-select_streams", "v:0", "-show_entries", "stream=nb_frames,nb_read_frames")
         found = stream["streams"][0]

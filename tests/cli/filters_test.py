@@ -32,7 +32,7 @@ class Filters(CommandTest):
                 self.assertEqual(decoded_md5(self.path("a.264")), decoded_md5(self.path("b.264")))
 
     def test_filters_see_what_autorotate_turned(self):
-        """As with ffmpeg, which turns the pictures by itself."""
+        """The result is that of ffmpeg, which turns the pictures by itself."""
         for name, matrix, graph in (("quarter", QUARTER, "crop=24:16:3:5"), ("half", HALF, "crop=24:16:3:5"),
                                     ("mirror", MIRROR, "[in]crop=24:16:3:5,pad=iw+16:ih+8:8[out]")):
             phone = make(Kind(name, name + ".mp4", [*AVC, "-vf", "setsar=16/11"], after=rotated(matrix)), self.folder)

@@ -1,4 +1,4 @@
-"""What is made from the options' own table: help texts, the manual page, and the completions of three shells."""
+"""Tests what is made from the options' own table: help texts, the manual page, and the completions of three shells."""
 import re
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""What cmake --install puts where."""
+"""Tests what cmake --install puts where."""
 import os
 import shutil
 import subprocess

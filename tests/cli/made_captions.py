@@ -3,7 +3,7 @@ import re
 
 
 def triples(number):
-    """What a picture says: two bytes of CEA-608, and some of CEA-708 with zeros among them; 40 triples in one picture."""
+    """Returns what a picture says: two bytes of CEA-608, and some of CEA-708 with zeros among them; 40 triples in one picture."""
     count = 40 if number == 7 else 3
     words = [(0xfc, 0x41 + number % 26, 0x20)] + [(0xfe, number, value) for value in range(count - 1)]
     return b"".join(bytes(word) for word in words)

@@ -34,7 +34,7 @@ COLOURS = ("color_range", "color_space", "color_transfer", "color_primaries", "c
 
 
 class Media:
-    """What ffprobe tells of a file."""
+    """Holds what ffprobe tells of a file."""
 
     def __init__(self, path):
         told = ffprobe(path, "-count_frames", "-show_streams", "-show_format", "-show_chapters", "-show_programs", "-show_packets")
@@ -63,7 +63,7 @@ class Media:
                 yield stream["codec_name"], first * tick, tick
 
     def before_start(self, field):
-        """How much earlier than the start the first packet of the streams beside the video is, by "pts" or "dts"."""
+        """Returns how much earlier than the start the first packet of the streams beside the video is, by "pts" or "dts"."""
         earliest = self.start
         for stream in self.streams:
             tick, packets = Fraction(stream["time_base"]), [p for p in self.packets if p["stream_index"] == stream["index"]]
@@ -95,7 +95,7 @@ class Media:
         return 0
 
     def facts(self):
-        """What a player shows, by name."""
+        """Returns what a player shows, by name."""
         facts = {kind: self.count(kind) for kind in ("video", "audio", "subtitle", "cover or file")}
         facts["chapters"] = len(self.chapters)
         facts["rotation"] = self.rotation()

@@ -191,7 +191,7 @@ class Chromium(CommandTest):
         return late
 
     def watch(self, path, times):
-        """What Chromium finds at these times, and the first bytes of the ranges that it asked for."""
+        """Returns what Chromium finds at these times, and the first bytes of the ranges that it asked for."""
         page = PAGE.replace("TIMES", json.dumps(times)).replace("BARS", str(BARS))
         with Server(page, path) as server:
             threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -1,58 +1,17 @@
-"""protect, watermark and hide on streams of this encoder and of x264, bare and in containers."""
+"""protect, watermark and hide on finished streams of this encoder and of x264, bare and in containers."""
 import os
 import re
 import shutil
 import subprocess
 import unittest
 
-from support import CU264, CommandTest, TIMEOUT, ffmpeg, ffprobe, main
+from protect_case import NOISY, ProtectCase, decoder_warnings, packets_md5
+from support import CU264, TIMEOUT, ffmpeg, ffprobe, main
 
-NOISY = "testsrc2=size=352x288:rate=25,noise=alls=20:allf=t"
 X264 = shutil.which("x264")
 
 
-def decoder_warnings(path):
-    return subprocess.run(["ffmpeg", "-v", "warning", "-i", str(path), "-f", "null", "-"], check=True, timeout=TIMEOUT,
-                          stdin=subprocess.DEVNULL, stderr=subprocess.PIPE).stderr.decode()
-
-
-def packets_md5(path):
-    """The MD5 of the bytes of all video packets, without the container."""
-    return ffmpeg("-i", path, "-map", "0:v", "-c", "copy", "-f", "md5", "-", stdout=subprocess.PIPE).stdout
-
-
-class Protect(CommandTest):
-    def setUp(self):
-        self.write("key", bytes(range(32)))
-        self.write("other", b"7" * 64 + b"\n")
-        self.write("payload", b"mine\n")
-
-    def write(self, name, data):
-        with open(self.path(name), "wb") as out:
-            out.write(data)
-        os.chmod(self.path(name), 0o600)  # nobody is warned of a key's permissions
-        return self.path(name)
-
-    def read(self, name):
-        with open(self.path(name), "rb") as data:
-            return data.read()
-
-    def stream(self, name="own.264", frames=6, qp=20):
-        if not os.path.exists(self.path(name)):
-            self.encode(self.clip("source.y4m", NOISY, 12), "-o", self.path(name), "--qp", qp,
-                        "--frames", frames)
-        return self.path(name)
-
-    def with_key(self, *arguments, **keywords):
-        return self.cu264(*arguments, "--key-file", self.path("key"), **keywords)
-
-    def fails_with(self, code, pattern, *arguments, **keywords):
-        before = set(os.listdir(self.folder))
-        done = self.cu264(*arguments, code=code, **keywords)
-        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
-        self.assertTrue(re.search(pattern, done.stderr), f"'{pattern}' is not in: {done.stderr}")
-        self.assertEqual(set(os.listdir(self.folder)), before, "a file was left behind")
-
+class Protect(ProtectCase):
     def round_trip(self, stream):
         for strength in (1, 2, 3):
             with self.subTest(stream=stream, strength=strength):
@@ -219,7 +178,7 @@ class Protect(CommandTest):
                 self.assertEqual(decoder_warnings(sealed), "")
                 self.with_key("protect", "decrypt", sealed, "-o", opened, "--require-authentication")
                 self.assertEqual(packets_md5(opened), packets_md5(film))
-        # Through another muxer and back: what is covered stays as it is.
+        # A stream that went through another muxer and back opens: what is covered stays as it is.
         ffmpeg("-i", self.path("sealed.mkv"), "-c", "copy", self.path("other.mp4"))
         self.with_key("protect", "decrypt", self.path("other.mp4"), "-o", self.path("opened2.mp4"), "--require-authentication")
         out = self.path("x.264")
@@ -320,91 +279,6 @@ class Protect(CommandTest):
         self.fails_with(1, "--threads", "protect", "encrypt", stream, "-o", self.path("x.264"), "--threads", "0",
                         "--key-file", self.path("key"))
 
-    def test_encrypted_while_encoding(self):
-        plain = self.stream()
-        source = self.path("source.y4m")
-        for parts in (("--encrypt", "signs"), ("--encrypt", "signs,modes,codewords"), ("--strength", "2")):
-            self.encode(source, "-o", self.path("encrypted.264"), "--qp", 20, "--frames", 6, *parts, "--key-file",
-                        self.path("key"), "--authenticate")
-            self.assertNotEqual(self.read("encrypted.264"), self.read("own.264"))
-            self.assertEqual(decoder_warnings(self.path("encrypted.264")), "")
-            self.with_key("protect", "decrypt", self.path("encrypted.264"), "-o", self.path("decrypted.264"))
-            self.assertEqual(self.read("decrypted.264"), self.read(plain), parts)
-
-    def test_strength_while_encoding(self):
-        self.stream()
-        start = ["encode", self.path("source.y4m"), "-o", self.path("x.264"), "--key-file", self.path("key")]
-        self.fails_with(1, "out of its range", *start, "--strength", "4")
-        self.fails_with(1, "say the same", *start, "--strength", "1", "--encrypt", "signs")
-        self.assertFalse(os.path.exists(self.path("x.264")))
-
-    def test_encrypted_while_encoding_into_a_container(self):
-        self.stream()
-        source = self.path("source.y4m")
-        self.encode(source, "-o", self.path("plain.mp4"), "--qp", 20, "--frames", 6)
-        self.encode(source, "-o", self.path("encrypted.mp4"), "--qp", 20, "--frames", 6, "--encrypt", "signs,modes",
-                    "--key-file", self.path("key"))
-        self.assertNotEqual(packets_md5(self.path("encrypted.mp4")), packets_md5(self.path("plain.mp4")))
-        self.with_key("protect", "decrypt", self.path("encrypted.mp4"), "-o", self.path("decrypted.mp4"))
-        self.assertEqual(packets_md5(self.path("decrypted.mp4")), packets_md5(self.path("plain.mp4")))
-
-    def test_marked_while_encoding(self):
-        self.stream()
-        start = ["encode", self.path("source.y4m"), "--qp", 20, "--frames", 6, "--payload", self.path("payload"),
-                 "--key-file", self.path("key")]
-        for scheme in ("t1-sign", "t1-parity"):
-            for name in ("marked.264", "marked.mp4", "marked.ts"):
-                with self.subTest(scheme=scheme, name=name):
-                    self.cu264(*start, "-o", self.path(name), "--watermark", scheme, "--density", 20000, "--verify")
-                    self.assertEqual(decoder_warnings(self.path(name)), "")
-                    self.with_key("watermark", "extract", self.path(name), "-o", self.path("found"))
-                    self.assertEqual(self.read("found"), b"mine\n")
-        self.fails_with(2, "key", "watermark", "extract", self.path("marked.264"), "-o", self.path("x"), "--key-file",
-                        self.path("other"))
-        self.cu264(*start, "-o", self.path("both.264"), "--watermark", "t1-sign", "--encrypt", "signs")
-        self.with_key("protect", "decrypt", self.path("both.264"), "-o", self.path("decrypted.264"))
-        self.with_key("watermark", "extract", self.path("decrypted.264"), "-o", self.path("found"))
-        self.assertEqual(self.read("found"), b"mine\n")
-
-    def test_bad_watermark_of_an_encode(self):
-        self.stream()
-        start = ["encode", self.path("source.y4m"), "-o", self.path("out.264")]
-        key, payload = ["--key-file", self.path("key")], ["--payload", self.path("payload")]
-        mark = ["--watermark", "t1-sign"]
-        self.write("empty", b"")
-        self.write("large", bytes(100000))
-        self.fails_with(1, "there is no 't1-sing'", *start, "--watermark", "t1-sing", *payload, *key)
-        self.fails_with(1, "did you mean --watermark", *start, "--watermarc", "t1-sign", *payload, *key)
-        self.fails_with(1, "no payload", *start, *mark, *key)
-        self.fails_with(1, "without --watermark", *start, *payload)
-        self.fails_with(1, "without --watermark", *start, "--density", "3")
-        self.fails_with(1, "without --watermark", *start, "--watermark-spread", "drawn")
-        for density in ("0", "65537", "1e3", "-1", ""):
-            self.fails_with(1, "density", *start, *mark, *payload, *key, f"--density={density}")
-        self.fails_with(1, "CU264_KEY", *start, *mark, *payload)
-        self.fails_with(2, "nosuch", *start, *mark, "--payload", self.path("nosuch"), *key)
-        self.fails_with(2, "empty", *start, *mark, "--payload", self.path("empty"), *key)
-        self.fails_with(2, "100000 bytes is too large: this video can hold [0-9]+", *start, *mark, "--payload",
-                        self.path("large"), *key)
-        self.fails_with(1, "same file", "encode", self.path("source.y4m"), "-o", self.path("payload"), "--format", "h264",
-                        *mark, *payload, *key)
-
-    def test_a_mark_that_does_not_fit_is_always_told(self):
-        # Whether the last packet is taken before the encoder is flushed depends on time. CU264_TEST_RUNS=800 is thorough.
-        clip = self.clip("square.y4m", "testsrc2=size=64x64:rate=25", 3)
-        self.write("large", bytes(64))
-        runs = int(os.environ.get("CU264_TEST_RUNS", "30"))
-        command = [CU264, "encode", clip, "--key-file", self.path("key"), "--watermark", "t1-sign", "--payload",
-                   self.path("large"), "--qp", "40", "--threads", "2"]
-        for first in range(0, runs, 2):
-            pair = [subprocess.Popen([*command, "-o", self.path(f"marked{first + i}.264")], stdin=subprocess.DEVNULL,
-                                     stderr=subprocess.PIPE) for i in range(2)]
-            for process in pair:
-                _, errors = process.communicate(timeout=TIMEOUT)
-                self.assertEqual(process.returncode, 2, errors)
-                self.assertIn(b"this video can hold", errors)
-        self.assertEqual([name for name in os.listdir(self.folder) if "marked" in name], [])
-
     def test_capacity(self):
         stream = self.stream()
         lines = self.cu264("watermark", "capacity", stream, "--density", 65536).stdout.decode().splitlines()
@@ -425,28 +299,6 @@ class Protect(CommandTest):
             self.assertEqual(self.read("found"), self.read("much"))
         self.fails_with(2, "no H.264 picture|not", "watermark", "capacity", self.path("payload"))
         self.fails_with(1, "input", "watermark", "capacity")
-
-    def test_spreads_of_an_encode(self):
-        self.stream()
-        start = ["encode", self.path("source.y4m"), "--qp", 20, "--frames", 6, "--key-file", self.path("key"), "--payload",
-                 self.path("payload"), "--watermark", "t1-sign"]
-        for spread in ("coded", "drawn"):
-            name = self.path(f"{spread}.264")
-            self.cu264(*start, "--watermark-spread", spread, "--density", 20000, "-o", name)
-            self.with_key("watermark", "extract", name, "-o", self.path("found"))
-            self.assertEqual(self.read("found"), b"mine\n")
-        self.fails_with(1, "coded or drawn", *start, "--watermark-spread", "even", "-o", self.path("x.264"))
-
-    def test_bad_encryption_of_an_encode(self):
-        self.stream()
-        start = ["encode", self.path("source.y4m"), "-o", self.path("out.264")]
-        key = ["--key-file", self.path("key")]
-        self.fails_with(1, "there is no 'sign'", *start, "--encrypt", "sign", *key)
-        self.fails_with(1, "without --encrypt", *start, *key)
-        self.fails_with(1, "without --encrypt", *start, "--authenticate")
-        self.fails_with(1, "--verify cannot compare", *start, "--encrypt", "signs", "--verify", *key)
-        self.fails_with(1, "CU264_KEY", *start, "--encrypt", "signs")
-        self.fails_with(2, "nosuch", *start, "--encrypt", "signs", "--key-file", self.path("nosuch"))
 
 
 if __name__ == "__main__":

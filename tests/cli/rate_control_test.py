@@ -6,7 +6,7 @@ import subprocess
 import hrd
 from support import CU264, CommandTest, main, video_stream
 
-# From a flat picture to noise and back: the sizes of neighbours differ by a factor of a hundred.
+# The pictures go from flat to noise and back, so that the sizes of neighbours differ by a factor of a hundred.
 CUTS = ("mandelbrot=size=192x160:rate=25,format=yuv420p[a];color=black:size=192x160:rate=25,format=yuv420p[b];"
         "nullsrc=size=192x160:rate=25,format=yuv420p,geq=lum='random(1)*255':cb=128:cr=128[c];"
         "[a]trim=end_frame=20[a1];[b]trim=end_frame=15[b1];[c]trim=end_frame=15[c1];[a1][b1][c1]concat=n=3:v=1")

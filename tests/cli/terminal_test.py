@@ -1,4 +1,4 @@
-"""What the command shows on a terminal, and what it does not. Skipped if the system has no pseudo-terminal, as in some containers."""
+"""Tests what the command shows on a terminal, and what it does not. Skipped if the system has no pseudo-terminal, as in some containers."""
 import fcntl
 import os
 import re
@@ -18,7 +18,7 @@ class Terminal(CommandTest):
         cls.input = cls.clip("in.y4m", "testsrc2=size=176x144:rate=25", 12)
 
     def terminal_output(self, *options, columns=0):
-        """What the command writes to its stderr if that is a terminal of so many columns."""
+        """Returns what the command writes to its stderr if that is a terminal of so many columns."""
         master, slave = os.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         command = subprocess.Popen([CU264, "encode", self.input, "-o", self.path("shown.mp4"), "-y", *options],

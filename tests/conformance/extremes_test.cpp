@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tests/conformance/limit_checks.h"
 #include "tests/conformance/stream_check.h"
 #include "tests/support/quick.h"
 
@@ -46,43 +47,11 @@ TEST_P(Extremes, PcmIsLossless) {
 // Macroblocks below and above the limit lie side by side, which tests nC next to I_PCM, the QP after it, and
 // the loop filter across it.
 TEST_P(Extremes, PcmBesideCodedMacroblocks) {
-  bool mixed = false;
-  for (int qp = 0; qp <= 16; qp += quick() ? 4 : 1) {
-    for (const int slices : {1, 5}) {
-      SCOPED_TRACE("QP " + std::to_string(qp) + ", slices " + std::to_string(slices));
-      const std::vector<Picture> pictures = {make_picture(Content::graded_noise, 80, 80, 1),
-                                             make_picture(Content::graded_noise, 80, 80, 2)};
-      const Config config = make_config(qp, GetParam(), slices);
-      const WalkedStream walked = check_stream(config, encode(config, pictures), pictures);
-      for (const WalkedPicture& picture : walked.pictures) {
-        mixed = mixed || (picture.pcm_mbs > 0 && picture.pcm_mbs < 25);
-      }
-    }
-  }
-  EXPECT_TRUE(mixed) << "no picture had both";
+  expect_pcm_beside_coded_macroblocks([](int qp, int slices) { return make_config(qp, GetParam(), slices); });
 }
 
-// Noise of such an amplitude that many macroblocks end just below the limit.
 TEST_P(Extremes, MacroblocksNearTheLimit) {
-  std::size_t largest_coded = 0;
-  for (const int amplitude : {8, 12, 16, 24, 32, 48, 64, 96, 128, 192}) {
-    SCOPED_TRACE("amplitude " + std::to_string(amplitude));
-    Picture picture = make_picture(Content::noise, 64, 64, static_cast<std::uint32_t>(amplitude));
-    for (std::uint8_t& sample : picture.samples) {
-      sample = static_cast<std::uint8_t>(128 + (sample - 128) * amplitude / 256);
-    }
-    for (const int qp : {0, 2, 5}) {
-      const Config config = make_config(qp, GetParam());
-      const EncodedStream stream = encode(config, {picture});
-      check_stream(config, stream, {picture});
-      walk_stream(stream.bytes(), [&](const WalkedMacroblock& mb) {
-        if (mb.kind == core::MacroblockKind::pcm) return;
-        largest_coded = std::max(largest_coded, mb.header_bits + mb.residual_bits);
-      });
-    }
-  }
-  EXPECT_GT(largest_coded, 2800u) << "the contents do not come near the limit";
-  EXPECT_LE(largest_coded, 3200u);
+  expect_macroblocks_within_limit([](int qp, int slices) { return make_config(qp, GetParam(), slices); });
 }
 
 // Every macroblock is the opposite of what its neighbours predict, which gives the largest residuals. Levels

@@ -95,7 +95,7 @@ TEST(MixedPictures, ParametersOutOfRangeAreRefused) {
   EXPECT_EQ(code_together(*backend, {mixed}).size(), 1u);
 }
 
-// What asks for offsets of each kind, with pictures whose last rows are raised.
+// Returns settings that ask for offsets of each kind, with pictures whose last rows are raised.
 std::vector<Config> configs_with_raised_rows() {
   const auto with = [](auto change) {
     Config config = config_of(Preset::fast, 2);

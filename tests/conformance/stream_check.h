@@ -1,4 +1,4 @@
-// What must hold for every stream, whatever its content.
+// Checks what must hold for every stream, whatever its content.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Where parameter sets are, and what they say about colour, aspect ratio and timing.
+// Tests where parameter sets are, and what they say about colour, aspect ratio and timing.
 #include <gtest/gtest.h>
 
 #include "support/decode.h"

@@ -26,7 +26,7 @@ void give_way();
 // Waits for all threads of the block that have not ended, and returns how many of them passed a true
 // `predicate`.
 int wait_for_block(bool predicate = false);
-// As PTX's barrier.sync for that many threads.
+// Does what PTX's barrier.sync does for that many threads.
 void wait_at_barrier(int barrier, int threads);
 
 // The values that the lanes of a warp in `mask` have passed. Every one of these lanes must call exchange().

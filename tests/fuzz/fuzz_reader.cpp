@@ -69,7 +69,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   options.allow_partial = mode >> 3 & 1;
   options.frames = mode >> 6;
-  options.seek = mode >> 7 ? 0.04 : 0;
+  options.span.seek = mode >> 7 ? 0.04 : 0;
   try {
     read_all(options);
   } catch (const cu264::Error& error) {

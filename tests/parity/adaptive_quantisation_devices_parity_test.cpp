@@ -12,7 +12,7 @@
 #include "encoder/cuda/cuda_backend.h"
 #include "encoder/stages.h"
 #include "support/picture.h"
-#include "tests/parity/device_runner.h"
+#include "tests/parity/device_test.h"
 #include "tests/parity/placed_frames.h"
 
 namespace cu264::parity {
@@ -50,13 +50,8 @@ std::vector<PlacedFrame> drifting(int pictures, int width, int height) {
   return frames;
 }
 
-class AdaptiveQuantisationDevices : public testing::Test {
+class AdaptiveQuantisationDevices : public DeviceTest {
  protected:
-  void SetUp() override {
-    const std::string reason = why_no_device();
-    if (!reason.empty()) GTEST_SKIP() << "no usable CUDA device: " << reason;
-  }
-
   static void expect_parity(const std::vector<int>& devices, int batch) {
     SCOPED_TRACE(std::to_string(devices.size()) + " devices, batches of " + std::to_string(batch));
     const std::vector<PlacedFrame> frames = drifting(23, 80, 48);

@@ -1,9 +1,7 @@
 // CABAC on the GPU gives the bytes of the CPU's slice coder and NAL writer.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -17,39 +15,25 @@
 #include "entropy/cabac/cabac_slice_coder.h"
 #include "tests/parity/cabac_runner.h"
 #include "tests/parity/coded_pictures.h"
-#include "tests/parity/device_runner.h"
+#include "tests/parity/device_test.h"
+#include "tests/parity/packed_checks.h"
 
 namespace cu264::parity {
 namespace {
 
 using core::SliceHeaderBits;
-using entropy::PackedPicture;
-
-struct Expected {
-  std::vector<std::uint8_t> bytes;
-  entropy::SliceStats stats;
-  std::uint64_t zero_words = 0;
-};
 
 // A batch with the parameters of its pictures, which differ from one to the next.
 struct Batch {
   Batch(const Shape& batch_shape, std::vector<TestPicture> batch_pictures, int first_qp = 27)
       : shape(batch_shape), pictures(std::move(batch_pictures)) {
-    const int mb_width = (shape.width + 15) / 16, mb_height = (shape.height + 15) / 16;
     for (std::size_t i = 0; i < pictures.size(); ++i) {
       core::PictureParams& picture = params.emplace_back();
       picture.qp = static_cast<std::uint8_t>((static_cast<std::size_t>(first_qp) + 11 * i) % 52);
       picture.idr_pic_id = static_cast<std::uint8_t>(i % 3);
       picture.deblock = i % 3 != 2;
-      for (int slice = 0; slice < shape.slices; ++slice) {
-        const int first_mb = core::slice_first_row(slice, shape.slices, mb_height) * mb_width;
-        headers.push_back(core::slice_header(first_mb, picture));
-      }
-      // The longest header, of 68 bits, which the largest pictures have.
-      core::PictureParams longest;
-      longest.qp = 0, longest.idr_pic_id = 1;
-      if (i % 3 == 1) headers.back() = core::slice_header(0x3ffff, longest);
     }
+    headers = slice_headers(shape, params);
   }
 
   Shape shape;
@@ -59,8 +43,8 @@ struct Batch {
 };
 
 // The access unit of the batch's picture number `index`.
-Expected expected(Batch& batch, std::size_t index) {
-  Expected result;
+ExpectedPicture expected(Batch& batch, std::size_t index) {
+  ExpectedPicture result;
   const core::CodedPictureView view = batch.pictures[index].coded.view();
   std::vector<std::uint8_t> rbsp(
       entropy::max_cabac_slice_rbsp_bytes(static_cast<int>(view.macroblock_count())));
@@ -82,55 +66,17 @@ Expected expected(Batch& batch, std::size_t index) {
   return result;
 }
 
-class CabacParity : public testing::Test {
+class CabacParity : public DeviceTest {
  protected:
-  void SetUp() override {
-    static const std::string reason = why_no_device();
-    if (!reason.empty()) GTEST_SKIP() << "no usable CUDA device: " << reason;
-  }
-
-  // Three runs are compared: a difference between them would be a race.
   static void expect_parity(Batch batch, const std::string& what) {
-    std::vector<Expected> wanted;
+    std::vector<ExpectedPicture> wanted;
     for (std::size_t i = 0; i < batch.pictures.size(); ++i) wanted.push_back(expected(batch, i));
     const std::vector<PackedBatch> runs =
         code_cabac_on_device(batch.shape, batch.pictures, batch.params, batch.headers, 3);
-    for (std::size_t run = 0; run < runs.size(); ++run) {
-      std::uint64_t offset = 0;
-      for (std::size_t i = 0; i < wanted.size(); ++i) {
-        const std::string where = what + ", " + std::to_string(batch.shape.width) + "x" +
-                                  std::to_string(batch.shape.height) + ", " +
-                                  std::to_string(batch.shape.slices) + " slices, run " + std::to_string(run) +
-                                  ", picture " + std::to_string(i);
-        ASSERT_NO_FATAL_FAILURE(compare(runs[run], i, offset, wanted[i], where));
-        offset += wanted[i].bytes.size();
-      }
-      ASSERT_EQ(runs[run].stream.size(), offset) << what;
-    }
+    expect_packed(runs, wanted, batch.shape, what);
   }
 
   std::mt19937 random_{264};
-
- private:
-  static void compare(const PackedBatch& run, std::size_t i, std::uint64_t offset, const Expected& wanted,
-                      const std::string& where) {
-    const PackedPicture& packed = run.pictures[i];
-    ASSERT_EQ(packed.failure, 0u) << where;
-    ASSERT_EQ(packed.offset, offset) << where;
-    EXPECT_EQ(packed.header_bits, wanted.stats.header_bits) << where;
-    EXPECT_EQ(packed.residual_bits, wanted.stats.residual_bits) << where;
-    EXPECT_EQ(packed.intra4x4_mbs, wanted.stats.intra4x4_mbs) << where;
-    EXPECT_EQ(packed.intra8x8_mbs, wanted.stats.intra8x8_mbs) << where;
-    EXPECT_EQ(packed.intra16x16_mbs, wanted.stats.intra16x16_mbs) << where;
-    EXPECT_EQ(packed.pcm_mbs, wanted.stats.pcm_mbs) << where;
-    const auto first = run.stream.begin() + static_cast<std::ptrdiff_t>(offset);
-    const auto size = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(packed.size, wanted.bytes.size()));
-    const auto differs = std::mismatch(first, first + size, wanted.bytes.begin());
-    ASSERT_EQ(differs.first - first, size)
-        << where << ": first differing byte " << differs.first - first << " of " << wanted.bytes.size()
-        << ": host " << +*differs.second << ", device " << +*differs.first;
-    ASSERT_EQ(packed.size, wanted.bytes.size()) << where;
-  }
 };
 
 std::vector<TestPicture> all_contents(const Shape& shape, int qp, std::mt19937& random) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tests/parity/canny_kernels.h"
-#include "tests/parity/device_runner.h"
+#include "tests/parity/device_test.h"
 #include "vision/cuda/level_scale.h"
 #include "vision/gradient.h"
 
@@ -15,13 +15,7 @@ namespace {
 
 using namespace vision;
 
-class CannyArithmeticParity : public testing::Test {
- protected:
-  void SetUp() override {
-    const std::string reason = why_no_device();
-    if (!reason.empty()) GTEST_SKIP() << "no usable CUDA device: " << reason;
-  }
-};
+class CannyArithmeticParity : public DeviceTest {};
 
 TEST_F(CannyArithmeticParity, RootsOfAllMagnitudes) {
   EXPECT_EQ(0u, wrong_device_roots((kLargestMagnitude + 1) * (kLargestMagnitude + 1)));

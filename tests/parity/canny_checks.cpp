@@ -2,7 +2,6 @@
 
 #include <sstream>
 
-#include "tests/parity/device_runner.h"
 #include "vision/backend.h"
 
 namespace cu264::parity {
@@ -104,11 +103,6 @@ void expect_same_edges(const std::vector<std::uint8_t>& expected, const std::vec
 
 Stages on_host(const CannyParams& params, const GrayPicture& picture) {
   return reference_stages(params, picture.samples.data(), picture.width, picture.width, picture.height);
-}
-
-void CannyDevice::SetUp() {
-  const std::string reason = why_no_device();
-  if (!reason.empty()) GTEST_SKIP() << "no usable CUDA device: " << reason;
 }
 
 void CannyDevice::expect_production(const CannyParams& params, const GrayPicture& picture,

@@ -1,4 +1,4 @@
-// What the tests of edge detection share: parameters, the host's results, and the comparison stage by stage.
+// Tools of the tests of edge detection: parameters, the host's results, and the comparison stage by stage.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,6 +8,7 @@
 
 #include "cu264/canny.h"
 #include "tests/parity/canny_pictures.h"
+#include "tests/parity/device_test.h"
 
 namespace cu264::parity {
 
@@ -24,10 +25,8 @@ vision::Stages on_host(const vision::CannyParams& params, const GrayPicture& pic
 // The size and the parameters, for messages of failures.
 std::string text(const vision::CannyParams& params, int width, int height);
 
-class CannyDevice : public testing::Test {
+class CannyDevice : public DeviceTest {
  protected:
-  void SetUp() override;
-
   // Compares all forms, with labels in shared memory and in global memory.
   void expect_parity(const vision::CannyParams& params, const GrayPicture& picture,
                      const Placement& placement = {});
@@ -41,7 +40,7 @@ class CannyPartitions : public CannyDevice, public testing::WithParamInterface<v
 
 std::string partition_name(const testing::TestParamInfo<vision::Partition>& info);
 
-// Beside a suite's tests, in its unnamed namespace.
+// Runs a suite for every partition. It stands beside the suite's tests, in their unnamed namespace.
 #define CU264_EVERY_PARTITION(Suite)                                                                  \
   INSTANTIATE_TEST_SUITE_P(                                                                           \
       All, Suite,                                                                                     \

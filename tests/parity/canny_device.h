@@ -15,7 +15,7 @@ struct GrayPicture {
   std::vector<std::uint8_t> samples;  // without padding
 };
 
-// How pictures and edge maps lie in device memory.
+// Says how pictures and edge maps lie in device memory.
 struct Placement {
   int offset = 0;   // bytes by which the first sample is moved off its alignment
   int padding = 0;  // bytes between rows

@@ -10,7 +10,7 @@ namespace cu264::parity {
 // The values 0 .. last whose integer square root the device gets wrong.
 unsigned wrong_device_roots(int last);
 
-// What a warp finds for each: its own thresholds (source `none` if there are none), then those of the
+// The thresholds that a warp finds for each: its own (source `none` if there are none), then those of the
 // fallback.
 struct VotedThresholds {
   vision::Thresholds own, fallback;

@@ -11,7 +11,7 @@
 #include "core/slot_neighbours.h"
 #include "entropy/cavlc/published/block_codes.h"
 #include "tests/parity/coded_pictures.h"
-#include "tests/parity/device_runner.h"
+#include "tests/parity/device_test.h"
 #include "tests/parity/pack_runner.h"
 
 namespace cu264::parity {
@@ -59,13 +59,8 @@ std::string text_of(const std::uint32_t* words, std::size_t bits) {
   return text;
 }
 
-class CavlcForms : public testing::TestWithParam<CodingForm> {
+class CavlcForms : public DeviceTest, public testing::WithParamInterface<CodingForm> {
  protected:
-  void SetUp() override {
-    static const std::string reason = why_no_device();
-    if (!reason.empty()) GTEST_SKIP() << "no usable CUDA device: " << reason;
-  }
-
   void expect_parity(const Shape& shape, const std::vector<TestPicture>& pictures, const std::string& what) {
     const std::vector<CodedBlocks> runs = code_on_device(GetParam(), shape, pictures, 3);
     for (std::size_t i = 0; i < pictures.size(); ++i) {
@@ -150,10 +145,10 @@ INSTANTIATE_TEST_SUITE_P(Forms, CavlcForms,
                                                                            : "CavlcSu";
                          });
 
+class CavlcuLuma : public DeviceTest {};
+
 // The kernel of the paper, which codes luma only.
-TEST(CavlcuLuma, HasTheLengthsOfTheCpuCoder) {
-  const std::string reason = why_no_device();
-  if (!reason.empty()) GTEST_SKIP() << "no usable CUDA device: " << reason;
+TEST_F(CavlcuLuma, HasTheLengthsOfTheCpuCoder) {
   std::mt19937 random(264);
   const Shape shape{176, 144, 2};
   std::vector<TestPicture> pictures = {coded_picture(shape, Content::texture, 24, random),

@@ -6,6 +6,7 @@
 
 #include "cu264/cavlc.h"
 #include "cu264/status.h"
+#include "tests/parity/device_test.h"
 #include "tests/parity/guarded_array.cuh"
 #include "tests/support/cavlc_cases.h"
 
@@ -91,13 +92,8 @@ std::vector<std::int16_t> decode_on_device(const Case& c, const std::vector<std:
   return levels.written(c.levels.size());
 }
 
-class CavlcGridsParity : public testing::Test {
+class CavlcGridsParity : public DeviceTest {
  protected:
-  void SetUp() override {
-    const std::string reason = why_no_device();
-    if (!reason.empty()) GTEST_SKIP() << "no usable CUDA device: " << reason;
-  }
-
   void expect_parity(const Case& c) {
     const Stream host(c);
     // No more memory than the stream needs.

@@ -38,7 +38,7 @@ CU264_HD_MEMBER void to_words(const core::BitWriter& bits, std::uint64_t length,
   for (int i = 0; i < kBytes; ++i) out[2 + i / 4] |= string.bytes[i] << (8 * (i % 4));
 }
 
-// From levels (16), max_num_coeff and nC to the bits of the block and to the length that decisions use.
+// Maps levels (16), max_num_coeff and nC to the bits of the block and to the length that decisions use.
 struct CavlcBlock {
   static constexpr const char* kName = "cavlc_block";
   static constexpr int kBytes = 128;
@@ -136,7 +136,7 @@ struct Rdoq {
   }
 };
 
-// From the neighbouring samples (16) and the availability of left, above and corner to all nine predictions,
+// Maps the neighbouring samples (16) and the availability of left, above and corner to all nine predictions,
 // as far as the mode is available.
 struct Intra4x4 {
   static constexpr const char* kName = "intra4x4";
@@ -158,7 +158,7 @@ struct Intra4x4 {
   }
 };
 
-// From 17 samples above and 17 to the left, the corner first, to the DC and plane predictions of luma and
+// Maps 17 samples above and 17 to the left, the corner first, to the DC and plane predictions of luma and
 // chroma.
 struct IntraPlane {
   static constexpr const char* kName = "intra_dc_and_plane";

@@ -9,17 +9,13 @@
 
 #include "tests/parity/core_cases.h"
 #include "tests/parity/device_runner.h"
+#include "tests/parity/device_test.h"
 
 namespace cu264::parity {
 namespace {
 
-class CoreParity : public testing::Test {
+class CoreParity : public DeviceTest {
  protected:
-  void SetUp() override {
-    static const std::string reason = why_no_device();
-    if (!reason.empty()) GTEST_SKIP() << "no usable CUDA device: " << reason;
-  }
-
   int uniform(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
 
   template <class Container>

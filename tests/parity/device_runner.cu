@@ -20,21 +20,7 @@ __global__ void run_cases(const typename Case::Input* d_inputs, typename Case::O
   d_outputs[i] = out;
 }
 
-__global__ void do_nothing() {}
-
 }  // namespace
-
-std::string why_no_device() {
-  int devices = 0;
-  cudaError_t status = cudaGetDeviceCount(&devices);
-  if (status == cudaSuccess && devices == 0) return "no CUDA device";
-  if (status == cudaSuccess) {
-    do_nothing<<<1, 1>>>();  // fails if this build holds no code for the device
-    status = cudaGetLastError();
-    if (status == cudaSuccess) status = cudaDeviceSynchronize();
-  }
-  return status == cudaSuccess ? std::string() : cudaGetErrorString(status);
-}
 
 template <class Case>
 std::vector<typename Case::Output> on_device(const std::vector<typename Case::Input>& inputs) {

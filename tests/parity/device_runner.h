@@ -6,9 +6,6 @@
 
 namespace cu264::parity {
 
-// Empty if a kernel of this build runs on a device of this machine; otherwise the reason why not.
-std::string why_no_device();
-
 // Runs one thread for each input. Throws cu264::Error with CUDA's message.
 template <class Case>
 std::vector<typename Case::Output> on_device(const std::vector<typename Case::Input>& inputs);

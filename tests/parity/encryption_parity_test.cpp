@@ -12,7 +12,7 @@
 #include "encoder/published/open_encoder.h"
 #include "protect/fixed_nonce.h"
 #include "support/encode.h"
-#include "tests/parity/device_runner.h"
+#include "tests/parity/device_test.h"
 
 namespace cu264::parity {
 namespace {
@@ -34,13 +34,8 @@ std::string text(const Config& c) {
   return out.str();
 }
 
-class EncryptionParity : public testing::Test {
+class EncryptionParity : public DeviceTest {
  protected:
-  void SetUp() override {
-    static const std::string reason = why_no_device();
-    if (!reason.empty()) GTEST_SKIP() << "no usable CUDA device: " << reason;
-  }
-
   // `parts` has one bit each for signs, modes and codewords.
   static void expect_parity(Config config, const std::vector<test::Picture>& pictures, int batch, int parts,
                             PixelFormat format = PixelFormat::i420) {

@@ -71,11 +71,4 @@ void call_with_scratch(const Function& function) {
   check_cuda(cudaDeviceSynchronize(), "the kernels");
 }
 
-inline std::string why_no_device() {
-  int devices = 0;
-  const cudaError_t status = cudaGetDeviceCount(&devices);
-  if (status != cudaSuccess) return cudaGetErrorString(status);
-  return devices == 0 ? "no CUDA device" : "";
-}
-
 }  // namespace cu264::parity

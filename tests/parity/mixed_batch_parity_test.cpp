@@ -9,7 +9,7 @@
 #include "encoder/cuda/cuda_backend.h"
 #include "encoder/stages.h"
 #include "entropy/cavlc/published/entropy_kernels.h"
-#include "tests/parity/device_runner.h"
+#include "tests/parity/device_test.h"
 #include "tests/support/mixed_pictures.h"
 
 namespace cu264::parity {
@@ -24,13 +24,8 @@ ProtectionKey key() {
   return ProtectionKey(std::array<std::uint8_t, 32>{3, 1, 4, 1, 5});
 }
 
-class MixedBatches : public testing::Test {
+class MixedBatches : public DeviceTest {
  protected:
-  void SetUp() override {
-    static const std::string reason = why_no_device();
-    if (!reason.empty()) GTEST_SKIP() << "no usable CUDA device: " << reason;
-  }
-
   static Config config_of(Preset preset, int slices, const char* name = "aq", const char* value = "off") {
     Config config;
     config.preset = preset, config.slices = slices, config.reconstruction = true;
@@ -137,7 +132,7 @@ TEST_F(MixedBatches, Watermarks) {
   }
 }
 
-// What adaptive quantisation remembers of each stream is handed from device to device.
+// The state that adaptive quantisation keeps of each stream is handed from device to device.
 TEST_F(MixedBatches, OneDeviceAsSeveral) {
   for (const char* const strength : {"1", "3"}) {
     expect_same_as_alone(config_of(Preset::fast, 1, "edge-guided", strength),

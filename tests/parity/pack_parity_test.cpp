@@ -16,43 +16,30 @@
 #include "entropy/cavlc/published/entropy_kernels.h"
 #include "entropy/cavlc/slice_coder.h"
 #include "tests/parity/coded_pictures.h"
-#include "tests/parity/device_runner.h"
+#include "tests/parity/device_test.h"
 #include "tests/parity/pack_runner.h"
+#include "tests/parity/packed_checks.h"
 
 namespace cu264::parity {
 namespace {
 
 using core::SliceHeaderBits;
-using entropy::PackedPicture;
 
-struct Expected {
-  std::vector<std::uint8_t> bytes;
-  entropy::SliceStats stats;
-};
-
-// [picture][slice]; the parameters of each picture differ from those of the picture before.
+// The parameters of each picture differ from those of the picture before.
 std::vector<SliceHeaderBits> slice_headers(const Shape& shape, std::size_t pictures) {
-  const int mb_width = (shape.width + 15) / 16, mb_height = (shape.height + 15) / 16;
-  std::vector<SliceHeaderBits> headers;
+  std::vector<core::PictureParams> params(pictures);
   for (std::size_t i = 0; i < pictures; ++i) {
-    core::PictureParams picture;
-    picture.qp = static_cast<std::uint8_t>((27 + 11 * i) % 52);
-    picture.idr_pic_id = static_cast<std::uint8_t>(i / 2 % 2);
-    picture.deblock = i % 3 != 2;
-    for (int slice = 0; slice < shape.slices; ++slice) {
-      const int first_mb = core::slice_first_row(slice, shape.slices, mb_height) * mb_width;
-      headers.push_back(core::slice_header(first_mb, picture));
-    }
-    // The longest header, of 68 bits, which the largest pictures have.
-    picture.qp = 0, picture.idr_pic_id = 1, picture.deblock = true;
-    if (i % 3 == 1) headers.back() = core::slice_header(0x3ffff, picture);
+    params[i].qp = static_cast<std::uint8_t>((27 + 11 * i) % 52);
+    params[i].idr_pic_id = static_cast<std::uint8_t>(i / 2 % 2);
+    params[i].deblock = i % 3 != 2;
   }
-  return headers;
+  return slice_headers(shape, params);
 }
 
 // The expected bytes and statistics of the batch's picture number `index`.
-Expected expected(TestPicture& picture, const std::vector<SliceHeaderBits>& headers, std::size_t index) {
-  Expected result;
+ExpectedPicture expected(TestPicture& picture, const std::vector<SliceHeaderBits>& headers,
+                         std::size_t index) {
+  ExpectedPicture result;
   const core::CodedPictureView view = picture.coded.view();
   std::vector<std::uint8_t> rbsp(entropy::max_slice_rbsp_bytes(static_cast<int>(view.macroblock_count())) +
                                  64);
@@ -68,65 +55,23 @@ Expected expected(TestPicture& picture, const std::vector<SliceHeaderBits>& head
   return result;
 }
 
-std::string name_of(const Shape& shape) {
-  return std::to_string(shape.width) + "x" + std::to_string(shape.height) + ", " +
-         std::to_string(shape.slices) + " slices, format " + std::to_string(static_cast<int>(shape.format));
-}
-
 // Runs for every kernel that an encoder can code with.
-class PackParity : public testing::TestWithParam<const entropy::EntropyKernel*> {
+class PackParity : public DeviceTest, public testing::WithParamInterface<const entropy::EntropyKernel*> {
  protected:
-  void SetUp() override {
-    static const std::string reason = why_no_device();
-    if (!reason.empty()) GTEST_SKIP() << "no usable CUDA device: " << reason;
-  }
-
-  // Three runs are compared: a difference between them would be a race.
   void expect_parity(const Shape& shape, std::vector<TestPicture>& pictures, const std::string& what) {
     expect_parity(shape, pictures, slice_headers(shape, pictures.size()), what);
   }
 
   void expect_parity(const Shape& shape, std::vector<TestPicture>& pictures,
                      const std::vector<SliceHeaderBits>& headers, const std::string& what) {
-    std::vector<Expected> wanted;
+    std::vector<ExpectedPicture> wanted;
     for (TestPicture& picture : pictures) {
       wanted.push_back(expected(picture, headers, wanted.size()));
     }
-    const std::vector<PackedBatch> runs = pack_on_device(shape, pictures, headers, 3, 0, GetParam());
-    for (std::size_t run = 0; run < runs.size(); ++run) {
-      std::uint64_t offset = 0;
-      for (std::size_t i = 0; i < wanted.size(); ++i) {
-        const std::string where = what + ", " + name_of(shape) + ", run " + std::to_string(run) +
-                                  ", picture " + std::to_string(i) + " of " + std::to_string(wanted.size());
-        ASSERT_NO_FATAL_FAILURE(compare(runs[run], i, offset, wanted[i], where));
-        offset += wanted[i].bytes.size();
-      }
-      ASSERT_EQ(runs[run].stream.size(), offset) << what;
-    }
+    expect_packed(pack_on_device(shape, pictures, headers, 3, 0, GetParam()), wanted, shape, what);
   }
 
   std::mt19937 random_{264};
-
- private:
-  static void compare(const PackedBatch& run, std::size_t i, std::uint64_t offset, const Expected& wanted,
-                      const std::string& where) {
-    const PackedPicture& packed = run.pictures[i];
-    ASSERT_EQ(packed.failure, 0u) << where;
-    ASSERT_EQ(packed.offset, offset) << where;
-    EXPECT_EQ(packed.header_bits, wanted.stats.header_bits) << where;
-    EXPECT_EQ(packed.residual_bits, wanted.stats.residual_bits) << where;
-    EXPECT_EQ(packed.intra4x4_mbs, wanted.stats.intra4x4_mbs) << where;
-    EXPECT_EQ(packed.intra8x8_mbs, wanted.stats.intra8x8_mbs) << where;
-    EXPECT_EQ(packed.intra16x16_mbs, wanted.stats.intra16x16_mbs) << where;
-    EXPECT_EQ(packed.pcm_mbs, wanted.stats.pcm_mbs) << where;
-    const auto first = run.stream.begin() + static_cast<std::ptrdiff_t>(offset);
-    const auto size = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(packed.size, wanted.bytes.size()));
-    const auto differs = std::mismatch(first, first + size, wanted.bytes.begin());
-    ASSERT_EQ(differs.first - first, size)
-        << where << ": first differing byte " << differs.first - first << " of " << wanted.bytes.size()
-        << ": host " << +*differs.second << ", device " << +*differs.first;
-    ASSERT_EQ(packed.size, wanted.bytes.size()) << where;
-  }
 };
 
 TEST_P(PackParity, CodedPictures) {
@@ -214,8 +159,8 @@ TEST_P(PackParity, ZerosThatNeedEscapes) {
   }
 }
 
-// So many groups that a warp takes two, and then four. Each slice has a group of 32 macroblocks and a group
-// of one.
+// There are so many groups that a warp takes two, and then four. Each slice has a group of 32 macroblocks and
+// a group of one.
 TEST_P(PackParity, ManyGroups) {
   const Shape shape{33 * 16, 68 * 16, 68};
   for (const std::size_t count : {35, 125}) {
@@ -262,7 +207,7 @@ TEST_P(PackParity, CapacityIsRespected) {
   std::vector<TestPicture> pictures;
   for (int i = 0; i < 4; ++i) pictures.push_back(coded_picture(shape, Content::noise, 20, random_));
   const std::vector<SliceHeaderBits> headers = slice_headers(shape, pictures.size());
-  const Expected first = expected(pictures[0], headers, 0), second = expected(pictures[1], headers, 1);
+  const ExpectedPicture first = expected(pictures[0], headers, 0), second = expected(pictures[1], headers, 1);
   const std::uint64_t two = first.bytes.size() + second.bytes.size();
   for (const std::uint64_t capacity : {two, two - 1}) {
     const PackedBatch run = pack_on_device(shape, pictures, headers, 1, capacity, GetParam()).front();

@@ -13,7 +13,7 @@
 #include "common/cuda/handles.h"
 #include "encoder/cuda/packet_copies.h"
 #include "support/device_array.cuh"
-#include "tests/parity/device_runner.h"
+#include "tests/parity/device_test.h"
 
 namespace cu264::encoder::cuda {
 namespace {
@@ -28,13 +28,7 @@ struct Coded {
   Bytes stream;
 };
 
-class PacketCopiesParity : public testing::Test {
- protected:
-  void SetUp() override {
-    const std::string reason = parity::why_no_device();
-    if (!reason.empty()) GTEST_SKIP() << "no usable CUDA device: " << reason;
-  }
-};
+class PacketCopiesParity : public parity::DeviceTest {};
 
 // One picture in eight failed, and one in ten does not fit the window.
 Coded coded_batch(int pictures, std::size_t most_bytes, std::mt19937& random) {

@@ -8,7 +8,7 @@
 
 #include "encoder/adaptive_quantisation/device_qp_offsets.h"
 #include "support/device_array.cuh"
-#include "tests/parity/device_runner.h"
+#include "tests/parity/device_test.h"
 
 namespace cu264::parity {
 namespace {
@@ -17,13 +17,7 @@ using test::DeviceArray;
 
 using namespace encoder;
 
-class QpOffsetParity : public testing::Test {
- protected:
-  void SetUp() override {
-    const std::string reason = why_no_device();
-    if (!reason.empty()) GTEST_SKIP() << "no usable CUDA device: " << reason;
-  }
-};
+class QpOffsetParity : public DeviceTest {};
 
 struct QpOffsetCase {
   int width, height, pictures, offset, pitch;

@@ -161,13 +161,7 @@ TEST_F(RateControlParity, PacketsThatStayOnTheDevice) {
     config.batch = batch;
     Encoder encoder(config);
     std::vector<Packet> packets;
-    const auto take = [&](Packet packet) {
-      std::vector<std::uint8_t> slices(packet.device_data.size);
-      ASSERT_EQ(cudaMemcpy(slices.data(), packet.device_data.data, slices.size(), cudaMemcpyDeviceToHost),
-                cudaSuccess);
-      packet.data.insert(packet.data.end(), slices.begin(), slices.end());
-      packets.push_back(std::move(packet));
-    };
+    const auto take = [&](Packet packet) { packets.push_back(downloaded(std::move(packet))); };
     for (const test::Picture& picture : pictures) {
       const test::FrameBuffer frame(picture, PixelFormat::i420);
       while (!encoder.send(frame.view())) take(encoder.receive().value());

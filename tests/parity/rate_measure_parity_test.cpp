@@ -13,19 +13,13 @@
 #include "encoder/config.h"
 #include "encoder/frame_layout.h"
 #include "encoder/rate_control/analyser.h"
-#include "tests/parity/device_runner.h"
+#include "tests/parity/device_test.h"
 #include "tests/parity/placed_frames.h"
 
 namespace cu264::parity {
 namespace {
 
-class RateMeasureParity : public testing::Test {
- protected:
-  void SetUp() override {
-    const std::string reason = why_no_device();
-    if (!reason.empty()) GTEST_SKIP() << "no usable CUDA device: " << reason;
-  }
-};
+class RateMeasureParity : public DeviceTest {};
 
 encoder::StageParams params_for(int width, int height, PixelFormat format, bool aq) {
   Config config;

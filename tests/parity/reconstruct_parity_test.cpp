@@ -13,7 +13,7 @@
 #include "support/encode.h"
 #include "support/picture.h"
 #include "tests/parity/device_pictures.h"
-#include "tests/parity/device_runner.h"
+#include "tests/parity/device_test.h"
 
 namespace cu264::parity {
 namespace {
@@ -115,13 +115,8 @@ std::string first_difference(const CpuPicture& host, const CpuPicture& device) {
   return {};
 }
 
-class ReconstructParity : public testing::Test {
+class ReconstructParity : public DeviceTest {
  protected:
-  void SetUp() override {
-    static const std::string reason = why_no_device();
-    if (!reason.empty()) GTEST_SKIP() << "no usable CUDA device: " << reason;
-  }
-
   // Each of the three runs finds other data from the run before in its memory: a difference between them
   // would be a race.
   static void expect_parity(const Case& c, const std::vector<test::Picture>& pictures) {

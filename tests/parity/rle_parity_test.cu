@@ -6,17 +6,13 @@
 #include "cu264/rle.h"
 #include "cu264/status.h"
 #include "entropy/rle/published/parle.h"
+#include "tests/parity/device_test.h"
 #include "tests/parity/guarded_array.cuh"
 
 namespace cu264::parity {
 namespace {
 
-class RleParity : public testing::Test {
- protected:
-  void SetUp() override {
-    if (const std::string reason = why_no_device(); !reason.empty()) GTEST_SKIP() << "no GPU: " << reason;
-  }
-};
+class RleParity : public DeviceTest {};
 
 constexpr int kRepeats = 3;
 

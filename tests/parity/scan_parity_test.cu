@@ -7,6 +7,7 @@
 #include "cu264/scan.h"
 #include "cu264/status.h"
 #include "entropy/scan/published/published_scan.h"
+#include "tests/parity/device_test.h"
 #include "tests/parity/guarded_array.cuh"
 
 namespace cu264::parity {
@@ -15,12 +16,7 @@ namespace {
 using scan::Kind;
 using scan::Method;
 
-class ScanParity : public testing::Test {
- protected:
-  void SetUp() override {
-    if (const std::string reason = why_no_device(); !reason.empty()) GTEST_SKIP() << "no GPU: " << reason;
-  }
-};
+class ScanParity : public DeviceTest {};
 
 using Form = std::optional<scan::ScanVariant>;  // nothing: device_scan
 
@@ -132,7 +128,7 @@ TEST_F(ScanParity, ScratchThatIsTooSmallIsRefused) {
                Error);
 }
 
-// How many of 256 elements are selected.
+// `share` of 256 elements are selected.
 template <class T>
 void expect_select(std::size_t count, std::size_t offset, std::size_t flag_offset, unsigned share) {
   SCOPED_TRACE(testing::Message() << count << " items of " << sizeof(T) << " at " << offset << ", flags at "

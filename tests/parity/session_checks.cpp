@@ -1,9 +1,12 @@
 #include "tests/parity/session_checks.h"
 
+#include <cuda_runtime_api.h>
+
 #include <algorithm>
 #include <sstream>
 #include <utility>
 
+#include "common/cuda/error_check.h"
 #include "encoder/config.h"
 
 namespace cu264::parity {
@@ -35,6 +38,14 @@ std::string difference(const Packet& host, const Packet& device) {
 }
 
 }  // namespace
+
+Packet downloaded(Packet packet) {
+  const std::size_t before = packet.data.size(), size = packet.device_data.size;
+  packet.data.resize(before + size);
+  check_cuda(cudaMemcpy(packet.data.data() + before, packet.device_data.data, size, cudaMemcpyDeviceToHost),
+             "downloading a packet");
+  return packet;
+}
 
 std::vector<Packet> encode(const Config& config, const std::vector<PlacedFrame>& frames) {
   Encoder encoder(config);

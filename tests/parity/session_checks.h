@@ -8,7 +8,7 @@
 
 #include "cu264/encoder.h"
 #include "support/picture.h"
-#include "tests/parity/device_runner.h"
+#include "tests/parity/device_test.h"
 #include "tests/parity/placed_frames.h"
 
 namespace cu264::parity {
@@ -16,19 +16,17 @@ namespace cu264::parity {
 // Encodes the frames with time stamps 1, 4, 7 and so on, and returns all packets.
 std::vector<Packet> encode(const Config& config, const std::vector<PlacedFrame>& frames);
 
+// Returns the packet with the slices that it has in device memory behind its data (Config::device_output).
+Packet downloaded(Packet packet);
+
 // The configuration in one line, for traces.
 std::string text(const Config& config);
 
 // Compares data, statistics, reconstructions, indices and time stamps.
 void expect_equal(const std::vector<Packet>& host, const std::vector<Packet>& device);
 
-class SessionParity : public testing::Test {
+class SessionParity : public DeviceTest {
  protected:
-  void SetUp() override {
-    static const std::string reason = why_no_device();
-    if (!reason.empty()) GTEST_SKIP() << "no usable CUDA device: " << reason;
-  }
-
   static std::vector<PlacedFrame> place(const std::vector<test::Picture>& pictures, PixelFormat format,
                                         MemoryKind memory, int padding = 0, bool bottom_up = false) {
     std::vector<PlacedFrame> frames;

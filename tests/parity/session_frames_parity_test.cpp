@@ -128,13 +128,7 @@ TEST_F(SessionFramesParity, PacketsThatStayOnTheDevice) {
   Encoder encoder(config);
   const std::vector<PlacedFrame> frames = place(pictures, PixelFormat::i420, MemoryKind::device);
   std::vector<Packet> packets;
-  const auto take = [&](Packet packet) {
-    std::vector<std::uint8_t> slices(packet.device_data.size);
-    ASSERT_EQ(cudaMemcpy(slices.data(), packet.device_data.data, slices.size(), cudaMemcpyDeviceToHost),
-              cudaSuccess);
-    packet.data.insert(packet.data.end(), slices.begin(), slices.end());
-    packets.push_back(std::move(packet));
-  };
+  const auto take = [&](Packet packet) { packets.push_back(downloaded(std::move(packet))); };
   for (std::size_t i = 0; i < frames.size(); ++i) {
     while (!encoder.send(frames[i].view(static_cast<std::int64_t>(3 * i + 1))))
       take(encoder.receive().value());

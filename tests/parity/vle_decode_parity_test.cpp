@@ -6,6 +6,7 @@
 #include <string>
 
 #include "entropy/vle/fast.h"
+#include "tests/parity/device_test.h"
 #include "tests/parity/vle_decode_device.h"
 #include "tests/parity/vle_device.h"
 
@@ -79,13 +80,8 @@ Bytes input_for(const Case& test, std::size_t size, unsigned seed) {
 const std::vector<std::size_t> kSmallSizes{0, 1, 63, 64, 1023, 1024, 1025, 5000};
 const std::vector<std::size_t> kLargeSizes{38911, 38912, 38913, 100003, 1048577, 3000001};
 
-class VleDecodeParity : public testing::Test {
+class VleDecodeParity : public DeviceTest {
  protected:
-  void SetUp() override {
-    const std::string reason = why_no_vle_device();
-    if (!reason.empty()) GTEST_SKIP() << "no GPU to compare with: " << reason;
-  }
-
   static void expect_same(const Case& test, std::size_t size, int alignment) {
     SCOPED_TRACE(std::string(test.name) + ", " + std::to_string(size) + " symbols at alignment " +
                  std::to_string(alignment));

@@ -14,8 +14,6 @@ using test::DeviceArray;
 constexpr std::uint8_t kPoison = 0xa5;
 constexpr std::size_t kGuard = 4096;
 
-__global__ void do_nothing() {}
-
 std::size_t scratch_bytes(const AnyEncoder& encoder, std::size_t size) {
   return encoder.published ? encoder.published->scratch_bytes(size, encoder.threads)
                            : encoder.device.scratch_bytes(size);
@@ -67,18 +65,6 @@ __global__ void count_differences(const std::uint8_t* d_period, std::size_t peri
 }
 
 }  // namespace
-
-std::string why_no_vle_device() {
-  int devices = 0;
-  cudaError_t status = cudaGetDeviceCount(&devices);
-  if (status == cudaSuccess && devices == 0) return "no CUDA device";
-  if (status == cudaSuccess) {
-    do_nothing<<<1, 1>>>();  // fails if this build holds no code for the device
-    status = cudaGetLastError();
-    if (status == cudaSuccess) status = cudaDeviceSynchronize();
-  }
-  return status == cudaSuccess ? std::string() : cudaGetErrorString(status);
-}
 
 std::string AnyEncoder::name() const {
   return published ? std::string(published->name) + "/" + std::to_string(threads) : std::string(device.name);

@@ -15,9 +15,6 @@ namespace cu264::parity {
 
 using Bytes = std::vector<std::uint8_t>;
 
-// Empty if a device of this machine runs this build; otherwise the reason why not.
-std::string why_no_vle_device();
-
 // An encoder of any kind.
 struct AnyEncoder {
   AnyEncoder(const vle::DeviceEncoder& encoder) : device(encoder) {}

@@ -27,7 +27,7 @@ class LargeRun {
   // Encodes with `fast` and its chunk index into at most `capacity` bytes.
   LargeRun(const vle::CodeTable& table, std::uint64_t size, std::uint64_t capacity);
   ~LargeRun();
-  // Whether the device has the memory for such a run.
+  // Returns whether the device has the memory for such a run.
   static bool fits(std::uint64_t size, std::uint64_t capacity);
 
   vle::EncodeResult result() const;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "entropy/vle/published/published_encoders.h"
+#include "tests/parity/device_test.h"
 #include "tests/parity/vle_device.h"
 #include "tests/parity/vle_large_device.h"
 
@@ -30,13 +31,8 @@ vle::CodeTable long_table() {
   return table;
 }
 
-class VleLargeParity : public testing::Test {
+class VleLargeParity : public DeviceTest {
  protected:
-  void SetUp() override {
-    const std::string reason = why_no_vle_device();
-    if (!reason.empty()) GTEST_SKIP() << "no GPU to compare with: " << reason;
-  }
-
   static void expect_chunk(const LargeRun& run, const vle::CodeTable& table, std::uint64_t size,
                            const std::vector<std::uint64_t>& index, std::uint64_t chunk) {
     const std::uint64_t first = chunk * vle::kChunkSymbols,

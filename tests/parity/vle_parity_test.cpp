@@ -9,6 +9,7 @@
 
 #include "entropy/vle/fast.h"
 #include "entropy/vle/published/published_encoders.h"
+#include "tests/parity/device_test.h"
 #include "tests/parity/vle_device.h"
 
 namespace cu264::parity {
@@ -106,13 +107,8 @@ std::vector<AnyEncoder> fast_encoders_by_shared_memory() {
           fast_within<99>(), fast_within<163>(), fast_within<227>()};
 }
 
-class VleParity : public testing::Test {
+class VleParity : public DeviceTest {
  protected:
-  void SetUp() override {
-    const std::string reason = why_no_vle_device();
-    if (!reason.empty()) GTEST_SKIP() << "no GPU to compare with: " << reason;
-  }
-
   static std::size_t room_for(const Expected& expected) { return (expected.stream.size() + 3) / 4 * 4; }
 
   // Runs every encoder that accepts the table on one input.

@@ -9,6 +9,7 @@
 #include "cu264/status.h"
 #include "cu264/vle.h"
 #include "entropy/vle/container.h"
+#include "tests/parity/device_test.h"
 #include "tests/parity/vle_device.h"
 #include "tests/unit/vle_inputs.h"
 
@@ -24,13 +25,8 @@ vle::StreamOptions on(BackendChoice backend) {
   return options;
 }
 
-class VleStreamParity : public ::testing::Test {
+class VleStreamParity : public DeviceTest {
  protected:
-  void SetUp() override {
-    const std::string reason = why_no_vle_device();
-    if (!reason.empty()) GTEST_SKIP() << "no CUDA device: " << reason;
-  }
-
   static void expect_alike(const NamedInput& input) {
     SCOPED_TRACE(input.name + ", " + std::to_string(input.bytes.size()) + " bytes");
     const ByteVector expected = vle::compress(input.bytes, on(BackendChoice::cpu));

@@ -7,7 +7,7 @@
 #include "cu264/protect.h"
 #include "protect/fixed_nonce.h"
 #include "support/encode.h"
-#include "tests/parity/device_runner.h"
+#include "tests/parity/device_test.h"
 
 namespace cu264::parity {
 namespace {
@@ -22,13 +22,8 @@ ProtectionKey key() {
   return ProtectionKey(std::array<std::uint8_t, 32>{9, 8, 7, 1});
 }
 
-class WatermarkParity : public testing::Test {
+class WatermarkParity : public DeviceTest {
  protected:
-  void SetUp() override {
-    static const std::string reason = why_no_device();
-    if (!reason.empty()) GTEST_SKIP() << "no usable CUDA device: " << reason;
-  }
-
   static void expect_parity(Config config, const std::vector<test::Picture>& pictures, int batch,
                             std::uint32_t density) {
     const protect::FixedNonce fixed(0x1234567890abcdef);

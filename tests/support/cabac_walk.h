@@ -15,12 +15,12 @@ class CabacWalk {
  public:
   CabacWalk(int mb_width, int mb_height);
 
-  // As SliceWalk::walk.
+  // Does what SliceWalk::walk does.
   int walk(BitCursor& bits, int first_mb, int slice, int slice_qp, bool transform_8x8_mode,
            WalkedPicture& picture, const MacroblockVisitor& visit);
 
  private:
-  // What later macroblocks need to know of an earlier one. coded_block_flag: luma by raster position.
+  // The properties of a macroblock that later ones need to know. coded_block_flag: luma by raster position.
   struct Seen {
     int slice = -1;
     bool is_nxn = false, is_pcm = false;

@@ -1,4 +1,4 @@
-// What tests of rate control share: a clip that cuts between black, pictures and noise, the modes, and a
+// Tools of the tests of rate control: a clip that cuts between black, pictures and noise, the modes, and a
 // leaky bucket that is told nothing but sizes.
 #pragma once
 

@@ -19,7 +19,7 @@ class SliceWalk {
            WalkedPicture& picture, const MacroblockVisitor& visit);
 
  private:
-  // What later macroblocks need to know of an earlier one.
+  // The properties of a macroblock that later ones need to know.
   struct Neighbour {
     int slice = -1;
     std::array<std::uint8_t, 16> modes{};   // raster, 4 * y + x

@@ -173,7 +173,7 @@ void expect_threads_as_alone(const StreamGroupConfig& config, int pictures) {
   for (std::thread& thread : threads) thread.join();
   for (std::size_t s = 0; s < all.size(); ++s) {
     SCOPED_TRACE("stream " + std::to_string(s));
-    // Whether the end of the clip is known when the last packet is made does not change bytes.
+    // The bytes do not depend on whether the end of the clip is known when the last packet is made.
     expect_same(alone(all[s]), packets[s]);
   }
 }
@@ -213,7 +213,7 @@ void expect_fairness(const StreamGroupConfig& config) {
   EXPECT_FALSE(group.submit(flooding, of_flood.view()));  // its queue is full
   ASSERT_TRUE(group.submit(other, of_calm.view()));
   bool waits = true;
-  // What is ready by now may have been encoded before the other stream's picture came.
+  // Packets that are ready by now may have been encoded before the other stream's picture came.
   while (waits) {
     const auto result = group.receive_any(std::chrono::nanoseconds(0));
     if (!result) break;

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/error_of.h"
+
 namespace {
 
 using cu264::AdaptiveQuantisation;
@@ -16,18 +18,7 @@ using cu264::Error;
 using cu264::ErrorCode;
 using cu264::kMaxEdgeGuided;
 using cu264::encoder::validate;
-
-// The what() of the Error that `call` must throw.
-std::string message_of(ErrorCode code, const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
-}
+using cu264::test::error_of;
 
 TEST(Config, SetReadsEveryName) {
   Config c;
@@ -83,14 +74,14 @@ TEST(Config, SetReadsEveryName) {
 }
 
 TEST(Config, EveryOptionIsDescribedAndSet) {
-  std::string unknown = message_of(ErrorCode::invalid_argument, [] { Config().set("no-such-option", "1"); });
+  std::string unknown = error_of(ErrorCode::invalid_argument, [] { Config().set("no-such-option", "1"); });
   for (const cu264::ConfigOption& option : cu264::config_options()) {
     EXPECT_NE(std::string(option.value), "") << option.name;
     EXPECT_NE(std::string(option.meaning), "") << option.name;
     EXPECT_NE(unknown.find(option.name), std::string::npos) << option.name;
     // No option takes this value, so an error that names the option shows that the option is known.
     const std::string what =
-        message_of(ErrorCode::invalid_argument, [&] { Config().set(option.name, "no-such-value"); });
+        error_of(ErrorCode::invalid_argument, [&] { Config().set(option.name, "no-such-value"); });
     EXPECT_EQ(what.rfind("bad " + std::string(option.name), 0), 0u) << what;
     if (option.implicit_value) {
       EXPECT_NO_THROW(Config().set(option.name, option.implicit_value)) << option.name;
@@ -154,17 +145,16 @@ TEST(Config, SetRefusesAndSaysWhatIsAccepted) {
   for (const auto& [name, values] : bad) {
     for (const char* value : values) {
       Config c;
-      const std::string what = message_of(ErrorCode::invalid_argument, [&, n = name] { c.set(n, value); });
+      const std::string what = error_of(ErrorCode::invalid_argument, [&, n = name] { c.set(n, value); });
       EXPECT_EQ(what.rfind("bad " + std::string(name) + " \"" + value + "\" (use ", 0), 0u) << what;
     }
   }
   Config c;
-  EXPECT_NE(message_of(ErrorCode::invalid_argument, [&] { c.set("preset", "slow"); })
-                .find("fast, balanced or best"),
-            std::string::npos);
   EXPECT_NE(
-      message_of(ErrorCode::invalid_argument, [&] { c.set("gop", "1"); }).find("unknown option \"gop\""),
+      error_of(ErrorCode::invalid_argument, [&] { c.set("preset", "slow"); }).find("fast, balanced or best"),
       std::string::npos);
+  EXPECT_NE(error_of(ErrorCode::invalid_argument, [&] { c.set("gop", "1"); }).find("unknown option \"gop\""),
+            std::string::npos);
 }
 
 TEST(Config, ValidateRefusesEachField) {
@@ -221,7 +211,7 @@ TEST(Config, ValidateRefusesEachField) {
   for (const auto& [field, spoil] : faults) {
     Config c = good;
     spoil(c);
-    const std::string what = message_of(ErrorCode::invalid_argument, [&] { validate(c); });
+    const std::string what = error_of(ErrorCode::invalid_argument, [&] { validate(c); });
     EXPECT_NE(what.find(field), std::string::npos) << what;
     EXPECT_NE(what.find('('), std::string::npos) << "no remedy: " << what;
   }
@@ -233,12 +223,12 @@ TEST(Config, OneAdaptiveQuantisationOnAnyDevices) {
   c.edge_guided = kMaxEdgeGuided;
   EXPECT_NO_THROW(validate(c));
   c.aq = AdaptiveQuantisation::variance;
-  EXPECT_NE(message_of(ErrorCode::invalid_argument, [&] { validate(c); }).find("edge-guided and aq"),
+  EXPECT_NE(error_of(ErrorCode::invalid_argument, [&] { validate(c); }).find("edge-guided and aq"),
             std::string::npos);
   c.edge_guided = 0;
   EXPECT_NO_THROW(validate(c));
   c.edge_guided = kMaxEdgeGuided + 1, c.aq = AdaptiveQuantisation::off;
-  EXPECT_NE(message_of(ErrorCode::invalid_argument, [&] { validate(c); }).find("edge-guided"),
+  EXPECT_NE(error_of(ErrorCode::invalid_argument, [&] { validate(c); }).find("edge-guided"),
             std::string::npos);
 }
 

@@ -41,7 +41,8 @@ GroupRecord record_of(const Bits& bits) {
   return record;
 }
 
-// Whether each byte of the RBSP, trailing bits included, needs an emulation prevention byte before it.
+// Returns for each byte of the RBSP, trailing bits included, whether it needs an emulation prevention byte
+// before it.
 std::vector<bool> escapes_of(Bits rbsp) {
   rbsp.push_back(true);
   rbsp.resize((rbsp.size() + 7) / 8 * 8);

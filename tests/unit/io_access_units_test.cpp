@@ -47,7 +47,7 @@ Bytes access_unit(std::size_t slice_bytes, std::mt19937& random) {
   return unit;
 }
 
-// What a pipe that `write` fills gives, part after part.
+// Returns what a pipe that `write` fills gives, part after part.
 std::vector<Bytes> parts_of_pipe(const std::function<void(int)>& write) {
   int ends[2];
   EXPECT_EQ(pipe(ends), 0);

@@ -18,8 +18,8 @@ std::atomic<int> umask_calls{0};
 
 }  // namespace
 
-// Instead of the C library's, so that calls are seen: another thread that creates a file meanwhile would do
-// so with the changed mask.
+// Replaces the C library's function, so that calls are seen: another thread that creates a file meanwhile
+// would do so with the changed mask.
 extern "C" mode_t umask(mode_t mask) noexcept {
   ++umask_calls;
   return static_cast<mode_t>(syscall(SYS_umask, mask));

@@ -107,7 +107,8 @@ inline Video coded(int pictures, const std::function<void(Config&)>& change = {}
   return video;
 }
 
-// What a player reads of a packet: its NAL units, but for parameter sets, each behind four bytes of length.
+// Returns what a player reads of a packet: its NAL units, but for parameter sets, each behind four bytes of
+// length.
 inline Bytes sample_of(const Packet& packet) {
   Bytes sample;
   for (const auto& nal : bitstream::split_annexb(packet.data).units) {

@@ -1,4 +1,4 @@
-// Where MP4 files go: to memory, to a disk, to whoever throws; and what is refused.
+// Tests where MP4 files go: to memory, to a disk, to whoever throws; and what is refused.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 

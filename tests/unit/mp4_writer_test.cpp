@@ -1,4 +1,4 @@
-// What the boxes of MP4 files say.
+// Tests what the boxes of MP4 files say.
 #include <gtest/gtest.h>
 
 #include <algorithm>

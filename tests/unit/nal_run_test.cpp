@@ -18,8 +18,8 @@ TEST(NalRun, StateFollowsFromTheRunOfZeros) {
     for (int i = 0; i < 1000; ++i) {
       ASSERT_EQ(core::zeros_after_run(run), zeros) << "run " << run;
       const auto byte = static_cast<std::uint8_t>(random() % 100 < zero_percent ? 0 : random() % 6);
-      // In words: an even number, not zero, of consecutive zero bytes of the RBSP, followed by a byte not
-      // above 3.
+      // A byte needs emulation prevention if it is not above 3 and follows an even number, not zero, of
+      // consecutive zero bytes of the RBSP.
       EXPECT_EQ(core::needs_emulation_prevention(zeros, byte), byte <= 3 && run > 0 && run % 2 == 0);
       zeros = core::zeros_after(zeros, byte);
       run = byte == 0 ? run + 1 : 0;

@@ -38,8 +38,8 @@ Bytes unescape(const Bytes& payload) {
   return rbsp;
 }
 
-// What append_nal adds after `before`: checks its framing and returns the payload after the NAL unit's
-// header.
+// Returns the payload that append_nal adds after `before`, behind the NAL unit's header, whose framing it
+// checks.
 Bytes appended_payload(const Bytes& rbsp, bool long_start_code, const Bytes& before) {
   Bytes out = before;
   cu264::bitstream::append_nal(out, 3, 5, rbsp, long_start_code);

@@ -267,7 +267,7 @@ TEST(ProtectAuthentication, ParameterSetsAndMessagesAreCovered) {
     changed[i].back() ^= 0x40;
     EXPECT_FALSE(opens_rightly(joined(changed), "another parameter set")) << i;
   }
-  // Before the first picture, before any other, and after the last.
+  // The message is inserted before the first picture, before any other, and after the last.
   const Bytes message{0, 0, 1, 6, 47, 3, 1, 2, 3, 0x80};  // for example a display orientation message
   for (std::size_t i = 0; i <= units.size(); ++i) {
     std::vector<Bytes> changed = units;

@@ -62,8 +62,8 @@ TEST(ProtectCipher, SignBits) {
   }
 }
 
-// Whether the standard allows a mode in a block with these neighbours; the corner is available if both are
-// (8.3.1.2).
+// Returns whether the standard allows a mode in a block with these neighbours; the corner is available if
+// both are (8.3.1.2).
 bool is_legal(int mode, bool left, bool above) {
   static constexpr bool needs_left[9] = {false, true, false, false, true, true, true, false, true};
   static constexpr bool needs_above[9] = {true, false, false, true, true, true, true, true, false};
@@ -152,7 +152,7 @@ std::uint32_t random_block(std::mt19937& random, int max_num_coeff) {
   return random() % 3 == 0 ? nonzero | (random() & all) : nonzero;
 }
 
-// What follows the levels in 7.3.5.3.2: the bits, and the number of codes.
+// Describes what follows the levels in 7.3.5.3.2: the bits, and the number of codes.
 struct Zeros {
   int bits = 0, codes = 0;
   bool operator==(const Zeros&) const = default;

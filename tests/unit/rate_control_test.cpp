@@ -9,6 +9,7 @@
 #include "cu264/stream_group.h"
 #include "encoder/config.h"
 #include "support/encode.h"
+#include "tests/support/error_of.h"
 #include "tests/support/rate_checks.h"
 
 namespace {
@@ -38,17 +39,6 @@ void expect_same(const std::vector<Packet>& packets, const std::vector<Packet>& 
     EXPECT_EQ(packets[n].stats.codings, expected[n].stats.codings) << what << ", picture " << n;
     EXPECT_EQ(packets[n].stats.buffer_bits, expected[n].stats.buffer_bits) << what << ", picture " << n;
   }
-}
-
-std::string error_of(ErrorCode code, const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
 }
 
 TEST(RateControl, ThreadsAndStreamsDoNotMatter) {

@@ -10,6 +10,7 @@
 
 #include "cu264/encoder.h"
 #include "encoder/encoder_access.h"
+#include "tests/support/error_of.h"
 
 namespace {
 
@@ -20,6 +21,7 @@ using cu264::ErrorCode;
 using cu264::Frame;
 using cu264::HeaderPlacement;
 using cu264::Packet;
+using cu264::test::error_of;
 
 // A clip of soft drifting noise with a hard edge, which leads to macroblocks of every kind.
 class Clip {
@@ -86,17 +88,6 @@ std::vector<Packet> encode(const Clip& clip, const Config& config) {
   encoder.flush();
   while (auto packet = encoder.receive()) packets.push_back(std::move(*packet));
   return packets;
-}
-
-std::string error_of(ErrorCode code, const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
 }
 
 // nal_unit_type of each NAL unit of an Annex B stream.

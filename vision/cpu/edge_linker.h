@@ -34,7 +34,7 @@ class EdgeLinker {
 
 using MakeEdgeLinker = std::unique_ptr<EdgeLinker> (*)();
 
-// As open_cpu_detector, with another linker.
+// Does what open_cpu_detector does, with another linker.
 std::unique_ptr<canny::DetectorBackend> open_cpu_detector_with(MakeEdgeLinker make_linker,
                                                                const CannyParams& params, int width,
                                                                int height, int threads);

@@ -15,7 +15,7 @@
 
 namespace cu264::vision::cuda {
 
-// What the device that the plan is for can hold.
+// The limits of the device that the plan is for.
 struct DeviceLimits {
   int multiprocessors;
   std::size_t shared_block_bytes;  // the most shared memory that a block can opt in to
@@ -25,7 +25,7 @@ struct DeviceLimits {
 // Throws cu264::Error.
 DeviceLimits device_limits(int device);
 
-// Where a batch's arrays lie in scratch; see the kernels' headers for their layout.
+// The places of a batch's arrays in scratch; see the kernels' headers for their layout.
 struct CannyArrays {
   std::uint16_t* magnitude = nullptr;
   std::uint16_t* tile_largest = nullptr;
@@ -50,7 +50,7 @@ enum class Labelling {
   global,  // in global memory even where shared memory would do
 };
 
-// What is decided once for all batches of pictures of one size.
+// Holds what is decided once for all batches of pictures of one size.
 class CannyPlan {
  public:
   CannyPlan(const CannyParams& params, int width, int height, int pictures, const DeviceLimits& limits,

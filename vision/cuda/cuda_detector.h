@@ -17,7 +17,7 @@ class DetectorPlan {
  public:
   virtual ~DetectorPlan() = default;
   virtual std::size_t scratch_bytes() const = 0;
-  // As CannyPlan::launch, without stage arrays.
+  // Does what CannyPlan::launch does, without stage arrays.
   virtual void launch(const PicturePlanes& planes, int pictures, void* scratch, const EdgePlanes& edges,
                       Thresholds* thresholds, cudaStream_t stream) const = 0;
 };
@@ -25,7 +25,7 @@ class DetectorPlan {
 using MakeDetectorPlan = std::unique_ptr<DetectorPlan> (*)(const CannyParams& params, int width, int height,
                                                            int pictures, const DeviceLimits& limits);
 
-// As open_cuda_detector, with another plan.
+// Does what open_cuda_detector does, with another plan.
 std::unique_ptr<canny::DetectorBackend> open_cuda_detector_with(MakeDetectorPlan make_plan,
                                                                 const CannyParams& params, int width,
                                                                 int height, int batch, int device);

@@ -1,4 +1,4 @@
-// What the labelling for one low needs from a word, and what it adds to the word's sums.
+// Gives the labelling for one low what it needs from a word, and computes what it adds to the word's sums.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,8 @@ __device__ __forceinline__ void add_strengths(const Forest& forest, std::uint32_
   sums.add(strengths);
 }
 
-// What is to be subtracted from the sum of a pixel of this level: n(G) - i for each of the lows below it.
+// Returns what is to be subtracted from the sum of a pixel of this level: n(G) - i for each of the lows below
+// it.
 __device__ __forceinline__ int own_share(const std::uint8_t* rank, int level) {
   const int lows = level > 0 ? rank[level - 1] : 0;
   return lows * rank[level] - lows * (lows + 1) / 2;

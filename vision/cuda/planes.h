@@ -1,4 +1,4 @@
-// Where the pictures and edge maps of a batch lie in device memory.
+// Says where the pictures and edge maps of a batch lie in device memory.
 #pragma once
 
 #include <cstddef>

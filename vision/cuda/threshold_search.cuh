@@ -55,7 +55,7 @@ __device__ __forceinline__ LevelMask vote_levels(int highest, const Member& memb
   return mask;
 }
 
-// As local_maxima (thresholds.h). All lanes of a warp must call it and the functions below.
+// Computes what local_maxima (thresholds.h) does. All lanes of a warp must call it and the functions below.
 __device__ __forceinline__ LevelSpan voted_maxima(const LevelCounts& counts, int highest) {
   const LevelMask both =
       vote_levels(highest, [&](int x) { return counts.with_level[x] != 0 && counts.histogram[x] != 0; });
@@ -68,7 +68,7 @@ __device__ __forceinline__ LevelSpan voted_maxima(const LevelCounts& counts, int
   return maxima.span();
 }
 
-// As instability_zone.
+// Computes what instability_zone does.
 __device__ __forceinline__ LevelSpan voted_zone(const LevelCounts& counts, int highest) {
   return vote_levels(highest, [&](int x) { return counts.with_level[x] != 0; }).span();
 }
@@ -79,7 +79,7 @@ __device__ __forceinline__ Thresholds voted_own(const LevelCounts& counts, int h
   return maxima.first < maxima.last ? thresholds_at(maxima, ThresholdSource::own) : Thresholds{};
 }
 
-// As fallback_thresholds.
+// Computes what fallback_thresholds does.
 __device__ __forceinline__ Thresholds voted_fallback(const LevelCounts& pooled, int highest) {
   const LevelSpan maxima = voted_maxima(pooled, highest);
   if (maxima.first < maxima.last) return thresholds_at(maxima, ThresholdSource::pooled);

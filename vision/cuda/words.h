@@ -77,7 +77,7 @@ CU264_HD int sub_image_of_word(const WordGrid& grid, std::uint32_t word) {
   return static_cast<int>(word / grid.most_words());
 }
 
-// Where a picture's bit planes begin in an array [picture][plane][word].
+// Returns where a picture's bit planes begin in an array [picture][plane][word].
 CU264_HD std::size_t plane_words(const WordGrid& grid, int picture, int planes) {
   return static_cast<std::size_t>(picture) * planes * grid.words();
 }

@@ -16,8 +16,8 @@ void launch_published_gradient(int width, int height, const PublishedArrays& arr
 void launch_published_suppression(int width, int height, const CannyParams& params,
                                   const PublishedArrays& arrays, cudaStream_t stream);
 
-// Where the hysteresis runs keep their three maps (now, next, unstable): in shared memory, or in arrays.maps,
-// which has room for those of `blocks` thread blocks.
+// Says where the hysteresis runs keep their three maps (now, next, unstable): in shared memory, or in
+// arrays.maps, which has room for those of `blocks` thread blocks.
 struct PassMemory {
   bool shared;
   int blocks;

@@ -12,7 +12,7 @@ namespace cu264::entropy {
 
 inline constexpr int kBlockWords = 16;  // no block exceeds 464 bits
 
-// What CAVLCU leaves: 16 words of 32 bits for each block.
+// The output of CAVLCU: 16 words of 32 bits for each block.
 struct BlockCodes {
   std::uint32_t* words = nullptr;    // [picture][mb][27][kBlockWords], most significant bit first
   std::uint16_t* lengths = nullptr;  // [picture][mb][27]
@@ -24,7 +24,7 @@ struct BlockCodes {
 
 inline constexpr int kBlockShorts = 26, kOverflowShorts = 4;
 
-// What CAVLC_SU leaves: 26 short words for each block. They hold 416 bits. Blocks of many escape codes are
+// The output of CAVLC_SU: 26 short words for each block. They hold 416 bits. Blocks of many escape codes are
 // longer, which the paper does not mention; their last bits go to an array that no other block touches.
 struct ShortCodes {
   std::uint16_t* shorts = nullptr;    // [picture][mb][27][kBlockShorts]

@@ -111,8 +111,8 @@ __device__ __forceinline__ Symbols calculate_symbols(const BlockVector& block_ve
   return symbols;
 }
 
-// Where a thread's block lies. Blocks of luma form a square of 4x4 blocks, those of a chroma component one of
-// 2x2; a thread's neighbours in the square are the threads 1 and `columns` before it.
+// The place of a thread's block. Blocks of luma form a square of 4x4 blocks, those of a chroma component one
+// of 2x2; a thread's neighbours in the square are the threads 1 and `columns` before it.
 struct BlockPlace {
   int position;    // of the input (raster_input.h)
   bool in_square;  // not a DC block

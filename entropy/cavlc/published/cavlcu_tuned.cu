@@ -72,7 +72,7 @@ __device__ int edge_position(int slot, bool right) {
   return right ? (x == 1 ? 4 + 2 * component + y : -1) : (y == 1 ? 4 + 2 * component + x : -1);
 }
 
-// What a lane must know of its slot, packed into a word. It is the same for all macroblocks.
+// The facts that a lane must know of its slot, packed into a word. They are the same for all macroblocks.
 struct SlotFacts {
   std::uint32_t packed = 0;
 

@@ -1,5 +1,5 @@
-// What the published coders are given: coefficients in raster order, as section 4 of the CAVLCU paper lays
-// them out, with a prediction mode and a slice for each macroblock.
+// The input of the published coders: coefficients in raster order, as section 4 of the CAVLCU paper lays them
+// out, with a prediction mode and a slice for each macroblock.
 #pragma once
 
 #include <cuda_runtime_api.h>

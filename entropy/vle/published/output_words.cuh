@@ -17,7 +17,7 @@ class OutputWords {
   __device__ void store(std::uint64_t index, std::uint32_t word) const {
     if (index < count_) d_words_[index] = swapped(word);
   }
-  // How many of the `count` words from `index` on lie in the output.
+  // Returns how many of the `count` words from `index` on lie in the output.
   __device__ std::uint32_t words_inside(std::uint64_t index, std::uint32_t count) const {
     return index >= count_ ? 0 : static_cast<std::uint32_t>(count_ - index < count ? count_ - index : count);
   }

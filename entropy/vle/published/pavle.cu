@@ -30,9 +30,9 @@ struct Passes {
   std::uint32_t* d_slots;      // kThreadWords for every thread
 };
 
-// Where the threads of a block join their codes by atomic OR (section 4): in a buffer in shared memory (sm32,
-// sm64huff), which is copied to the slot at the end, or in the slot itself, which is zeroed before (gm32,
-// qm32).
+// Says where the threads of a block join their codes by atomic OR (section 4): in a buffer in shared memory
+// (sm32, sm64huff), which is copied to the slot at the end, or in the slot itself, which is zeroed before
+// (gm32, qm32).
 enum class Buffer { shared, global };
 
 // Stands for the inter-block scan, which is a pass of its own here.

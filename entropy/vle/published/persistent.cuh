@@ -1,4 +1,4 @@
-// What encoders that have one persistent kernel share: scratch, preparation, tickets and launch.
+// Tools of the encoders that have one persistent kernel: scratch, preparation, tickets and launch.
 #pragma once
 
 #include <cuda_runtime_api.h>

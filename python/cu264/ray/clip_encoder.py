@@ -10,7 +10,7 @@ from ..settings import FrameRate
 from ..video_writer import VideoWriter
 from .clip_decoder import ClipDecoder, Source
 
-# What `VideoWriter` takes and a clip says itself.
+# These arguments of `VideoWriter` follow from the clip itself.
 _OF_THE_CLIP = ("fps", "layout", "pixel_format", "time_base", "value_range")
 
 

@@ -204,7 +204,7 @@ class ClipStage:
         return row
 
     def _fingerprint(self, row: Dict[str, Any]) -> str:
-        """Of the input and of the settings that decide bits."""
+        """Returns the digest of the input and of the settings that decide bits."""
         digest = hashlib.sha256(self._recipe.encode())
         if "frames" in row:
             frames = np.ascontiguousarray(row["frames"])

@@ -68,7 +68,7 @@ class ClipStore:
         self._folders: Set[str] = set()  # that this process has made
 
     def overlaps(self, other: "ClipStore") -> bool:
-        """Whether one folder is the other, or lies in it."""
+        """Returns whether one folder is the other, or lies in it."""
         if self._fs.type_name != other._fs.type_name:
             return False
         mine, others = self._real() + "/", other._real() + "/"
@@ -103,7 +103,7 @@ class ClipStore:
         return _clip_file(name, info) if info.type == fs.FileType.File else None
 
     def path(self, name: str) -> str:
-        """Where a name lies, for messages and for other programs."""
+        """Returns where a name lies, for messages and for other programs."""
         if name.startswith("/") or ".." in name.split("/"):
             raise ValueError(f"{name!r} must be a relative path that stays in {self.uri}")
         return posixpath.join(self._root, name)
@@ -113,7 +113,7 @@ class ClipStore:
         return self._fs.open_input_file(self.path(name))
 
     def read(self, name: str) -> Optional[bytes]:
-        """What is in a file; None without one."""
+        """Returns the content of a file; None if there is no such file."""
         try:
             with self._fs.open_input_stream(self.path(name)) as file:
                 return file.read()

@@ -24,7 +24,7 @@ _BLOCKS = 4096  # at most, because Ray's driver knows each
 
 @dataclass
 class Summary:
-    """What `transcode` did.
+    """The result of `transcode`.
 
     Attributes
     ----------

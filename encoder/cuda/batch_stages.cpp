@@ -1,0 +1,144 @@
+#include "encoder/cuda/batch_stages.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+
+#include "encoder/cuda/batch_tables.h"
+#include "encoder/cuda/reconstruct.h"
+
+namespace cu264::encoder::cuda {
+namespace {
+
+// The QP of all the batch's pictures, if they have the same.
+std::optional<int> common_qp(std::span<const core::PictureParams> pictures) {
+  const bool common = std::all_of(pictures.begin(), pictures.end(), [&](const core::PictureParams& picture) {
+    return picture.qp == pictures.front().qp;
+  });
+  return common ? std::optional<int>(pictures.front().qp) : std::nullopt;
+}
+
+// Without adaptive quantisation only raised rows have offsets.
+bool has_qp_offsets(const StageParams& params, std::span<const core::PictureParams> pictures) {
+  if (!params.aq || params.aq->mode != AqMode::none) return params.aq.has_value();
+  return std::any_of(pictures.begin(), pictures.end(),
+                     [](const core::PictureParams& picture) { return picture.raised_rows > 0; });
+}
+
+template <class T>
+void copy_to_host(T* to, const T* d_from, std::size_t count, const Stream& stream) {
+  check_cuda(cudaMemcpyAsync(to, d_from, count * sizeof(T), cudaMemcpyDeviceToHost, stream.get()),
+             "copying from the device");
+}
+
+}  // namespace
+
+void BatchStages::set_up() {
+  cabac_.reset();
+  if (params_.cabac) {
+    cabac_ = std::make_unique<CabacStage>(batches_in_flight(params_));
+  } else {
+    entropy::launch_prepare_pack(d_.pack_scratch, stream_.get());
+  }
+  if (!params_.device_output) {  // copies may read more than has been written
+    for (int i = 0; i < batches_in_flight(params_); ++i) {
+      check_cuda(cudaMemsetAsync(d_.batch[i].stream, 0, pinned_.window_bytes, stream_.get()),
+                 "clearing device memory");
+    }
+  }
+  if (params_.aq) {
+    if (!offsets_done_) offsets_done_ = std::make_unique<Event>();
+    launch_qp_offset_reset(static_cast<int>(relay_bytes(params_)), d_.qp_offsets.previous, stream_.get());
+  }
+  begin_clip();
+}
+
+const Stream& BatchStages::launch(int index, const BatchPictures& pictures, int pictures_on_device,
+                                  Uploader& uploader) {
+  const DeviceMemory::Batch& d = d_.batch[index];
+  const PinnedMemory::Batch& pinned = pinned_.batch[index];
+  const std::size_t count = static_cast<std::size_t>(pictures.count);
+  const std::span<const core::PictureParams> params(pinned.params, count);
+  BatchView view = view_of(pictures, d);
+  launch_batch_tables(view, {pinned.sources, pinned.params}, {d.sources, d.params, d.slice_headers},
+                      stream_.get());
+  uploader.join(stream_);
+  if (has_qp_offsets(params_, params)) view.qp_offsets = launch_qp_offsets_of(view);
+  if (params_.marks) {
+    tabled_.record(stream_.get());
+    keys_.plan_marks(d, view.pictures, view.macroblocks_per_picture(), tabled_, stream_);
+  }
+  launch_reconstruct(view, pictures_on_device, common_qp(params), params_.preset, d.reconstruct_scratch,
+                     stream_.get(), d.marks, params_.marks && params_.marks->by_parity());
+  if (params_.reconstruction) {
+    const std::size_t mbs = count * static_cast<std::size_t>(view.macroblocks_per_picture());
+    copy_to_host(pinned.macroblocks, d_.macroblocks, mbs, stream_);
+    copy_to_host(pinned.reconstruction, d_.reconstruction, mbs * 384, stream_);
+  }
+  if (!cabac_) return launch_cavlc(view, d, pinned.pictures);
+  const Stream& coding = cabac_->launch(view, d_.cabac_scratch, d, index, stream_);
+  copy_to_host(pinned.pictures, d.pictures, count, coding);
+  return coding;
+}
+
+void BatchStages::wait() const {
+  keys_.wait();
+  cudaStreamSynchronize(stream_.get());
+  if (cabac_) cabac_->wait();
+}
+
+BatchView BatchStages::view_of(const BatchPictures& pictures, const DeviceMemory::Batch& d) const {
+  BatchView view;
+  view.pictures = pictures.count;
+  view.width = params_.width, view.height = params_.height;
+  view.format = pictures.format;
+  view.mb_width = params_.mb_width, view.mb_height = params_.mb_height;
+  view.slices = params_.slices;
+  view.transform_8x8_mode = params_.transform_8x8_mode;
+  view.sources = d.sources;
+  view.params = d.params;
+  view.macroblocks = d_.macroblocks;
+  view.levels = d.levels;
+  view.total_coeff = d_.total_coeff;
+  view.reconstruction = d_.reconstruction;
+  return view;
+}
+
+// The offsets of a batch's last picture are kept for the next batch: on this device, where one stream keeps
+// the batches in order, or in the relay if several devices take turns.
+const std::int8_t* BatchStages::launch_qp_offsets_of(const BatchView& view) const {
+  vision::cuda::PicturePlanes luma;
+  luma.table = view.sources;
+  const int pictures = view.pictures, width = params_.width, height = params_.height;
+  if (relay_) relay_->take(d_.qp_offsets.previous, stream_);
+  if (params_.aq->mode == AqMode::edges) {
+    launch_step_sums(luma, width, height, pictures, d_.qp_offsets.sums, stream_.get());
+  } else if (params_.aq->mode == AqMode::variance) {
+    launch_macroblock_sums(luma, {}, width, height, pictures, d_.qp_offsets.sums, stream_.get());
+  }
+  launch_qp_offsets(*params_.aq, params_.mb_width, params_.mb_height, pictures, d_.qp_offsets, stream_.get(),
+                    view.params);
+  if (relay_) relay_->leave(d_.qp_offsets.previous, stream_, *offsets_done_);
+  return d_.qp_offsets.offsets;
+}
+
+// Codes with CAVLC and packs behind the search. Returns the stream that the coded pictures come from.
+const Stream& BatchStages::launch_cavlc(BatchView view, const DeviceMemory::Batch& d,
+                                        entropy::PackedPicture* pictures) {
+  entropy::LaunchCode code = entropy::launch_code;
+  if (params_.cipher && params_.entropy_kernel != nullptr) {
+    view = launch_encrypt(view, keys_.encryption(), stream_.get());
+  } else if (params_.cipher) {
+    code = [this](const BatchView& plain, const entropy::CodeScratch& scratch, const entropy::GroupBits& bits,
+                  cudaStream_t stream) {
+      launch_code_encrypted(plain, keys_.encryption(), scratch, bits, stream);
+    };
+  }
+  const entropy::PackMemory memory{d_.pack_scratch, d.coded, d.stream, d_.stream_bytes};
+  // What is known of each picture is written to the host's memory.
+  entropy::launch_code_and_pack(view, d.slice_headers, memory, pictures, stream_.get(),
+                                params_.entropy_kernel, code);
+  return stream_;
+}
+
+}  // namespace cu264::encoder::cuda

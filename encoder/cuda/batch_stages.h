@@ -1,0 +1,66 @@
+// Launches the stages of a batch on the device: the tables of its pictures, the QP offsets of adaptive
+// quantisation, the marks of a watermark, the search, entropy coding and packing. All are put on one stream,
+// which keeps the batches in order; CABAC's coding goes on beside it (cabac_stage.h). Only the beginning of a
+// clip may wait for the device (clip_keys.h).
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "common/cuda/handles.h"
+#include "encoder/cuda/cabac_stage.h"
+#include "encoder/cuda/clip_keys.h"
+#include "encoder/cuda/memory.h"
+#include "encoder/cuda/qp_offset_relay.h"
+#include "encoder/cuda/uploader.h"
+
+namespace cu264::encoder::cuda {
+
+struct BatchPictures {
+  PixelFormat format = PixelFormat::i420;  // on the device
+  int count = 0;
+};
+
+class BatchStages {
+ public:
+  // Parameters and memory are the backend's, which must outlive this and call set_up() or begin_clip() when
+  // it has changed them. `relay` is null for a single device and without adaptive quantisation.
+  BatchStages(const StageParams& params, const DeviceMemory& d, const PinnedMemory& pinned,
+              std::shared_ptr<QpOffsetRelay> relay)
+      : params_(params), d_(d), pinned_(pinned), relay_(std::move(relay)) {}
+
+  // Fills the tables of memory that was laid out anew, and begins a clip.
+  void set_up();
+
+  // Takes the keys of a clip whose memory is laid out as it was.
+  void begin_clip() { keys_.set(params_, d_, stream_); }
+
+  // Launches the batch whose parameters and sources lie in the `index`-th piece of page-locked memory.
+  // `pictures_on_device` counts those of other batches too. The stages wait for what `uploader` has begun.
+  // Returns the stream that the coded pictures come from.
+  const Stream& launch(int index, const BatchPictures& pictures, int pictures_on_device, Uploader& uploader);
+
+  // Waits for the device. Errors do not matter (~CudaBackend).
+  void wait() const;
+
+ private:
+  BatchView view_of(const BatchPictures& pictures, const DeviceMemory::Batch& d) const;
+  const std::int8_t* launch_qp_offsets_of(const BatchView& view) const;
+  const Stream& launch_cavlc(BatchView view, const DeviceMemory::Batch& d, entropy::PackedPicture* pictures);
+
+  const StageParams& params_;
+  const DeviceMemory& d_;
+  const PinnedMemory& pinned_;
+  ClipKeys keys_;
+  Stream stream_;
+  Event tabled_;                         // the parameters of the latest batch are on the device
+  std::unique_ptr<Event> offsets_done_;  // for StageParams::aq
+  std::shared_ptr<QpOffsetRelay> relay_;
+  std::unique_ptr<CabacStage> cabac_;  // null without StageParams::cabac
+};
+
+}  // namespace cu264::encoder::cuda

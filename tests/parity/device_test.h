@@ -1,0 +1,21 @@
+// The fixture of tests that need a GPU. Without one they are skipped. This header needs no header of CUDA.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace cu264::parity {
+
+// Empty if a kernel of this build runs on a device of this machine; otherwise the reason why not.
+std::string why_no_device();
+
+class DeviceTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    static const std::string reason = why_no_device();
+    if (!reason.empty()) GTEST_SKIP() << "no usable CUDA device: " << reason;
+  }
+};
+
+}  // namespace cu264::parity
