@@ -17,6 +17,13 @@ std::optional<AqParams> aq_params(const Config& config) {
   return std::nullopt;
 }
 
+// Filler data bring a picture of a constant bitrate to its share of the rate while the buffer is full.
+std::size_t packet_room(const Config& config) {
+  if (config.frame_bytes > 0) return static_cast<std::size_t>(config.frame_bytes);
+  if (!config.cbr) return 0;
+  return static_cast<std::size_t>(config.bitrate / 8 * config.frame_rate.den / config.frame_rate.num);
+}
+
 }  // namespace
 
 StageParams stage_params(const Config& config) {
@@ -32,6 +39,7 @@ StageParams stage_params(const Config& config) {
   params.scaling_lists = config.scaling_lists;
   params.aq = aq_params(config);
   params.controls_rate = controls_rate(config);
+  params.packet_room = packet_room(config);
   params.slices = config.slices;
   params.cabac = uses_cabac(config);
   params.reconstruction = config.reconstruction;

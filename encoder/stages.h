@@ -53,6 +53,8 @@ struct StageParams {
   // stream.
   int streams = 1;
   bool controls_rate = false;  // pictures come to a ControlledBackend
+  // Bytes to which filler data usually bring an access unit; 0: there are none.
+  std::size_t packet_room = 0;
   bool sleeps = false;  // whether a thread that waits for a single picture sleeps, which takes longer to wake
 };
 
@@ -69,8 +71,8 @@ void check_picture(const core::PictureParams& picture, const StageParams& params
 // PictureStats::mean_qp.
 double mean_qp(const core::PictureParams& picture, int mb_height);
 
-// Backends leave so much room behind the slices, so that what comes before them moves them without new
-// memory.
+// Backends leave so much room behind the slices, and that for filler data (StageParams::packet_room), so that
+// what is added to them takes no new memory.
 inline constexpr std::size_t kRoomForMessages = 256;
 
 // The result of the stage `pack` for one picture.

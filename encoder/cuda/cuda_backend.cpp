@@ -152,7 +152,8 @@ class CudaBackend final : public Backend {
       batch.progress = Progress::ready;
     }
     if (batch.collected == 0 && copies_) {
-      copies_->begin(pinned_.batch[collecting_].pictures, batch.pictures.count, batch.window, *download_);
+      copies_->begin(pinned_.batch[collecting_].pictures, batch.pictures.count, batch.window, *download_,
+                     params_.packet_room);
     }
     // The picture counts as collected even if this throws.
     const int index = collecting_, picture = batch.collected++;

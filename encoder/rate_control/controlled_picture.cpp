@@ -112,9 +112,10 @@ bool ControlledPicture::settle() {
   stream->last_idr_pic_id = params.idr_pic_id;
   unit.hrd_messages = std::move(result.messages);
   if (result.filler_bytes > 0) {
-    const std::vector<std::uint8_t> filler = filler_data(static_cast<std::size_t>(result.filler_bytes));
-    unit.slices.reserve(unit.slices.size() + filler.size() + kRoomForMessages);
-    unit.slices.insert(unit.slices.end(), filler.begin(), filler.end());
+    const auto filler = static_cast<std::size_t>(result.filler_bytes);
+    // Backends leave as much room as filler data usually need (StageParams::packet_room).
+    unit.slices.reserve(unit.slices.size() + filler + kRoomForMessages);
+    append_filler(unit.slices, filler);
   }
   unit.stats.mean_qp = result.mean_qp;
   unit.stats.codings = codings;

@@ -75,12 +75,12 @@ std::vector<std::uint8_t> hrd_sei(const HrdParams& hrd, std::uint32_t initial_cp
   return out;
 }
 
-std::vector<std::uint8_t> filler_data(std::size_t bytes) {
-  std::vector<std::uint8_t> out(bytes, 0xff);
+void append_filler(std::vector<std::uint8_t>& access_unit, std::size_t bytes) {
+  const std::size_t before = access_unit.size();
+  access_unit.resize(before + bytes, 0xff);
   const std::uint8_t head[] = {0, 0, 1, bitstream::kNalFiller};
-  std::copy(std::begin(head), std::end(head), out.begin());
-  out.back() = 0x80;  // rbsp_trailing_bits
-  return out;
+  std::copy(std::begin(head), std::end(head), access_unit.begin() + static_cast<std::ptrdiff_t>(before));
+  access_unit.back() = 0x80;  // rbsp_trailing_bits
 }
 
 }  // namespace cu264::encoder

@@ -44,9 +44,9 @@ std::vector<std::uint8_t> hrd_sei(const HrdParams& hrd, std::uint32_t initial_cp
 // The size of hrd_sei() before emulation prevention, which adds a byte for each two zeros at most.
 inline constexpr std::size_t kMostHrdSei = 40;
 
-// One NAL unit of type 12 that takes exactly `bytes` bytes with its start code, at least kLeastFiller. It
-// stands behind the slices of its access unit (7.4.1.2.3).
+// Appends one NAL unit of type 12 that takes exactly `bytes` bytes with its start code, at least
+// kLeastFiller. It stands behind the slices of its access unit (7.4.1.2.3).
 inline constexpr std::size_t kLeastFiller = 5;
-std::vector<std::uint8_t> filler_data(std::size_t bytes);
+void append_filler(std::vector<std::uint8_t>& access_unit, std::size_t bytes);
 
 }  // namespace cu264::encoder

@@ -385,8 +385,11 @@ TEST(Headers, HrdMessagesReadBack) {
 
 TEST(Headers, FillerHasTheBytesAskedFor) {
   for (const std::size_t bytes : {std::size_t{5}, std::size_t{6}, std::size_t{300}, std::size_t{100000}}) {
-    const auto nal = cu264::encoder::filler_data(bytes);
-    ASSERT_EQ(nal.size(), bytes);
+    std::vector<std::uint8_t> nal = {1, 2, 3};  // stay in front
+    cu264::encoder::append_filler(nal, bytes);
+    ASSERT_EQ(nal.size(), 3 + bytes);
+    EXPECT_EQ(nal[0] + nal[1] + nal[2], 6);
+    nal.erase(nal.begin(), nal.begin() + 3);
     const auto found = cu264::bitstream::split_annexb(nal);
     ASSERT_EQ(found.units.size(), 1u);
     EXPECT_TRUE(found.tail.empty());
