@@ -8,6 +8,7 @@
 // are larger than its cache. Times are medians of CUDA events behind warm-up runs.
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -24,6 +25,8 @@
 #include "core/cabac_item.h"
 #include "entropy/cabac/binarise.h"
 #include "entropy/cabac/cabac_batch.h"
+#include "entropy/cabac/chunk_job.h"
+#include "entropy/cabac/chunked_strings.h"
 #include "entropy/cabac/code_strings.h"
 #include "entropy/pack/pack_strings.h"
 #include "support/device_array.cuh"
@@ -107,6 +110,26 @@ double serial_rate(const std::vector<std::uint16_t>& items, int qp) {
   return median(std::move(rates));
 }
 
+// The shape that is chosen, then others.
+std::vector<entropy::ChunkShape> chunk_shapes(std::size_t macroblocks) {
+  std::vector<entropy::ChunkShape> shapes{entropy::chunk_shape(macroblocks)};
+  for (int items_log2 = 10; items_log2 <= 12; ++items_log2) {
+    for (const int lanes_log2 : {0, 2, 3, 5}) shapes.push_back({items_log2, lanes_log2});
+  }
+  return shapes;
+}
+
+// Memory for chunks of any size.
+std::size_t chunk_bytes(const entropy::StringLayout& layout) {
+  std::size_t bytes = 0;
+  for (int items_log2 = 10; items_log2 <= 12; ++items_log2) {
+    Arena arena(nullptr);
+    entropy::carve_chunks(arena, layout, entropy::chunk_layout(layout, items_log2));
+    bytes = std::max(bytes, arena.bytes());
+  }
+  return bytes;
+}
+
 void report_stages(const std::vector<encoder::CpuPicture>& clip, int qp, Report& report) {
   for (const auto& [pictures, slices] : {std::pair{1, 1}, {1, 8}, {32, 8}, {161, 1}, {161, 8}, {161, 34}}) {
     const CodedBatch batch(clip, pictures, slices, qp);
@@ -135,23 +158,20 @@ void report_stages(const std::vector<encoder::CpuPicture>& clip, int qp, Report&
     const double long_ms = milliseconds([&] {
       entropy::launch_code_long_strings(view, scratch, items.data(), records.data(), strings.data(), nullptr);
     });
-    double bins = 0, item_count = 0, bits = 0;
-    for (const int lanes : {0, 1, 2, 4, 8, 16, 32}) {
-      if (lanes > 0 && (pictures == 1 || slices > 8)) continue;
-      const double code = milliseconds([&] {
-        entropy::launch_code_strings(view, items.data(), records.data(), strings.data(), nullptr, lanes);
-      });
+    const DeviceArray<std::uint8_t> chunk_scratch(std::max(
+        entropy::chunk_scratch_bytes(pictures, view.mb_width, view.mb_height, slices), chunk_bytes(layout)));
+    // One way of the arithmetic coder, and the packer behind it.
+    const auto report_way = [&](const std::string& way, const std::function<void()>& launch) {
+      const double code = milliseconds(launch);
       const double pack = milliseconds([&] {
         entropy::launch_pack_strings(view, headers.data(), records.data(), strings.data(),
                                      {pack_scratch.data(), stream.data(), capacity}, packed.data(), nullptr);
       });
-      bins = item_count = bits = 0;
-      for (const entropy::StringRecord& record : records.download()) {
-        bins += record.bins, item_count += record.items, bits += record.bits;
-      }
+      double bins = 0, bits = 0;
+      for (const entropy::StringRecord& record : records.download()) bins += record.bins, bits += record.bits;
       report.row("stages of CABAC", {{"pictures", pictures},
                                      {"slices", slices},
-                                     {"lanes", lanes == 0 ? "auto" : std::to_string(lanes)},
+                                     {"way", way},
                                      {"Mbins_a_picture", 1e-6 * bins / pictures, 2},
                                      {"bytes_a_picture", bits / 8 / pictures},
                                      {"binarise_ms", binarise, 3},
@@ -159,6 +179,21 @@ void report_stages(const std::vector<encoder::CpuPicture>& clip, int qp, Report&
                                      {"code_ms", code, 3},
                                      {"pack_ms", pack, 3},
                                      {"Gbin/s", 1e-6 * bins / code, 2}});
+    };
+    for (const int lanes : {0, 1, 32}) {
+      if (lanes > 0 && (pictures == 1 || slices > 8)) continue;
+      report_way("serial, lanes " + (lanes == 0 ? std::string("auto") : std::to_string(lanes)), [&] {
+        entropy::launch_code_strings(view, items.data(), records.data(), strings.data(),
+                                     entropy::StringSet::all, nullptr, lanes);
+      });
+    }
+    for (const entropy::ChunkShape& shape : chunk_shapes(mbs)) {
+      report_way("chunks of " + std::to_string(1 << shape.items_log2) + ", lanes " +
+                     std::to_string(1 << shape.lanes_log2),
+                 [&] {
+                   entropy::launch_code_strings_in_chunks(view, items.data(), records.data(), strings.data(),
+                                                          chunk_scratch.data(), shape, nullptr);
+                 });
     }
     if (pictures > 1 || slices > 1) continue;
     std::vector<std::uint16_t> slice = items.download(records.download()[0].items);

@@ -48,6 +48,20 @@ struct ArithmeticShared {
     }
     states[kTerminateContext][lane] = kTerminateState;
   }
+  // Given states, aligned to words.
+  __device__ void start(int lane, const std::uint8_t* d_states) {
+    const auto* const d_words = reinterpret_cast<const std::uint32_t*>(d_states);
+#pragma unroll 1
+    for (int first = 0; first < core::kCabacContexts; first += 4) {
+      const std::uint32_t word = d_words[first / 4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (first + i >= core::kCabacContexts) break;
+        states[first + i][lane] = static_cast<std::uint8_t>(word >> 8 * i);
+      }
+    }
+    states[kTerminateContext][lane] = kTerminateState;
+  }
 };
 
 class ArithmeticLane {
@@ -98,6 +112,24 @@ class ArithmeticLane {
   __device__ __forceinline__ void restart() {
     low_ <<= kRangeBits;
     range_ = kFirstRange;
+  }
+
+  __device__ __forceinline__ std::uint32_t range() const { return range_; }
+
+  // Begins a piece of a string at d_words with the states that there are and low 0.
+  __device__ __forceinline__ void begin_piece(std::uint32_t* d_words, std::uint32_t range) {
+    d_next_ = d_words - 1;
+    low_ = 0;
+    range_ = range;
+    pending_ = 0;
+    bits_ = 0;
+  }
+  // Stores what is left of a piece with all of low. Returns the number of its bits without the nine of low
+  // that the range reaches.
+  __device__ __forceinline__ std::uint32_t finish_piece(const std::uint32_t* d_words) {
+    bits_ += kRangeBits;
+    give_word<0>();
+    return finish(d_words) - kRangeBits;
   }
 
   // Stores what is left. Returns the number of the string's bits with its last one.
