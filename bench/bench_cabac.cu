@@ -15,6 +15,7 @@
 #include <exception>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/coded_clip.h"
@@ -37,6 +38,9 @@ namespace {
 using test::DeviceArray;
 
 constexpr int kRuns = 7;
+
+constexpr std::pair<Profile, const char*> kProfiles[] = {
+    {Profile::baseline, "baseline"}, {Profile::main, "main"}, {Profile::high, "high"}};
 
 // Pictures of the clip in device memory, as the search leaves them.
 class CodedBatch {
@@ -205,16 +209,44 @@ void report_rates(const Clip& clip, bool quick, Report& report) {
   const FramePool pool(clip, MemoryKind::device);
   for (const auto& [preset, name] : kPresets) {
     for (const int slices : {1, 8}) {
-      for (const Profile profile : {Profile::baseline, Profile::main}) {
+      for (const auto& [profile, profile_name] : kProfiles) {
         Config config = config_of(clip, preset, 0, slices);
         config.profile = profile;
         const Rate rate = measure_rate(config, pool, quick);
         report.row("whole encode", {{"preset", name},
                                     {"slices", slices},
-                                    {"profile", profile == Profile::main ? "main" : "baseline"},
+                                    {"profile", profile_name},
                                     {"batch", rate.batch},
                                     {"fps", rate.frames_per_second},
                                     {"bytes", rate.bytes}});
+      }
+    }
+  }
+}
+
+// The time from send to the packet while nothing else is being encoded.
+void report_latency(const Clip& clip, bool quick, Report& report) {
+  constexpr int kWarmUp = 5;
+  const int runs = quick ? 15 : 50;
+  const FramePool pool(clip, MemoryKind::device);
+  for (const auto& [preset, name] : kPresets) {
+    for (const int slices : {1, 8}) {
+      for (const auto& [profile, profile_name] : kProfiles) {
+        Config config = config_of(clip, preset, 1, slices);
+        config.profile = profile;
+        Encoder encoder(config);
+        std::vector<double> times;
+        for (int i = 0; i < runs + kWarmUp; ++i) {
+          const Frame frame = pool.frame(static_cast<std::uint64_t>(i));
+          const StopWatch watch;
+          encoder.send(frame);
+          while (!encoder.receive()) continue;
+          if (i >= kWarmUp) times.push_back(1e3 * watch.seconds());
+        }
+        report.row("latency of one picture", {{"preset", name},
+                                              {"slices", slices},
+                                              {"profile", profile_name},
+                                              {"median_ms", median(std::move(times)), 3}});
       }
     }
   }
@@ -234,6 +266,7 @@ int run(int argc, char** argv) {
   std::printf("%s, %s\n", device_name().c_str(), clip.name.c_str());
   Report report;
   if (!encode_only) report_stages(coded_clip(argv[1], clip.width, clip.height, qp, 8), qp, report);
+  report_latency(clip, quick, report);
   report_rates(clip, quick, report);
   return 0;
 }
