@@ -118,7 +118,7 @@ double serial_rate(const std::vector<std::uint16_t>& items, int qp) {
 std::vector<entropy::ChunkShape> chunk_shapes(std::size_t macroblocks) {
   std::vector<entropy::ChunkShape> shapes{entropy::chunk_shape(macroblocks)};
   for (int items_log2 = 10; items_log2 <= 12; ++items_log2) {
-    for (const int lanes_log2 : {0, 2, 3, 5}) shapes.push_back({items_log2, lanes_log2});
+    for (const int lanes_log2 : {2, 3, 4, 5}) shapes.push_back({items_log2, lanes_log2});
   }
   return shapes;
 }
@@ -199,6 +199,21 @@ void report_stages(const std::vector<encoder::CpuPicture>& clip, int qp, Report&
                                                           chunk_scratch.data(), shape, nullptr);
                  });
     }
+    for (int items_log2 = 10; items_log2 <= 12; ++items_log2) {
+      const entropy::ChunkShape shape{items_log2, entropy::chunk_shape(mbs).lanes_log2};
+      const entropy::ChunkJob job =
+          entropy::chunk_job(view, items.data(), records.data(), strings.data(), chunk_scratch.data(), shape);
+      report.row("stages of the coder in chunks",
+                 {{"pictures", pictures},
+                  {"slices", slices},
+                  {"items", 1 << shape.items_log2},
+                  {"lanes", 1 << shape.lanes_log2},
+                  {"sort_ms", milliseconds([&] { entropy::launch_sort_bins(job, nullptr); }), 3},
+                  {"walk_ms", milliseconds([&] { entropy::launch_walk_states(job, nullptr); }), 3},
+                  {"code_ms", milliseconds([&] { entropy::launch_code_chunks(job, nullptr); }), 3},
+                  {"place_ms", milliseconds([&] { entropy::launch_place_pieces(job, nullptr); }), 3},
+                  {"join_ms", milliseconds([&] { entropy::launch_join_pieces(job, nullptr); }), 3}});
+    }
     if (pictures > 1 || slices > 1) continue;
     std::vector<std::uint16_t> slice = items.download(records.download()[0].items);
     report.row("serial coder on one core", {{"Mbin/s", 1e-6 * serial_rate(slice, qp), 1}});
@@ -266,8 +281,8 @@ int run(int argc, char** argv) {
   std::printf("%s, %s\n", device_name().c_str(), clip.name.c_str());
   Report report;
   if (!encode_only) report_stages(coded_clip(argv[1], clip.width, clip.height, qp, 8), qp, report);
-  report_latency(clip, quick, report);
   report_rates(clip, quick, report);
+  report_latency(clip, quick, report);
   return 0;
 }
 

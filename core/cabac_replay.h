@@ -38,6 +38,8 @@ struct StateBounds {
 // The number of bins that the search below begins with.
 inline constexpr int kBinsToMeet = 128;
 
+inline constexpr int kCountsAtOnce = 8;  // whose loads overlap
+
 // Returns the state of a context behind `segments` segments of its bins. history.bins(segment) is the number
 // of bins of a segment, and history.replay(segment, skipped, bounds) takes the bounds through a segment
 // without its first bins. `initial` is the state before segment 0. Takes up more and more bins until the
@@ -46,7 +48,11 @@ template <class History>
 CU264_FLOW int state_behind(const History& history, int segments, int initial) {
   for (int wanted = kBinsToMeet;; wanted *= 4) {
     int first = segments, bins = 0;
-    while (first > 0 && bins < wanted) bins += history.bins(--first);
+    while (first > 0 && bins < wanted) {
+      int counts[kCountsAtOnce];
+      for (int i = 0; i < kCountsAtOnce; ++i) counts[i] = first > i ? history.bins(first - 1 - i) : 0;
+      for (int i = 0; i < kCountsAtOnce && first > 0 && bins < wanted; ++i, --first) bins += counts[i];
+    }
     int skipped = bins > wanted ? bins - wanted : 0;
     StateBounds bounds;
     if (first == 0 && skipped == 0) bounds = {initial, initial};

@@ -18,6 +18,7 @@
 #include "core/cabac_contexts.h"
 #include "core/device_batch.h"
 #include "core/hd.h"
+#include "entropy/cabac/chunked_strings.h"
 #include "entropy/cabac/string_layout.h"
 
 namespace cu264::entropy {
@@ -30,9 +31,10 @@ inline constexpr int kChunksPerSegment = 8;
 // The bins of a segment lie context by context, and of a context chunk by chunk. So many runs there are, and
 // their end behind them.
 inline constexpr int kSegmentRuns = core::kCabacContexts * kChunksPerSegment;
-inline constexpr int kRunStride = kSegmentRuns + 8;
+inline constexpr int kRunStride = kSegmentRuns + 8, kSumStride = (core::kCabacContexts + 7) / 8 * 8;
 
-inline constexpr int kStateStride = (core::kCabacContexts + 3) / 4 * 4;
+// The states of a chunk; sixteen bytes are loaded at a time.
+inline constexpr int kStateStride = (core::kCabacContexts + 15) / 16 * 16;
 
 // Words of a piece beyond eight bits an item: a guard in front, and the end of the codeword.
 inline constexpr int kPieceGuardWords = 4, kPieceEndWords = 4;
@@ -66,6 +68,7 @@ CU264_HD ChunkLayout chunk_layout(const StringLayout& layout, int items_log2) {
 // Device memory, by slice.
 struct ChunkMemory {
   std::uint16_t* runs = nullptr;    // [segment][kRunStride]: where runs of bins begin
+  std::uint16_t* sums = nullptr;    // [segment][kSumStride]: numbers of bins by context
   std::uint32_t* bins = nullptr;    // [segment][segment_words()], the first bin lowest in each word
   std::uint8_t* states = nullptr;   // [chunk][kStateStride], kWarmUpItems before the chunk
   std::uint32_t* pieces = nullptr;  // [chunk][piece_words()]
@@ -77,6 +80,7 @@ inline ChunkMemory carve_chunks(Arena& arena, const StringLayout& layout, const 
                     all_chunks = layout.slice_count() * chunks.chunks();
   ChunkMemory memory;
   memory.runs = arena.take<std::uint16_t>(segments * kRunStride);
+  memory.sums = arena.take<std::uint16_t>(segments * kSumStride);
   memory.bins = arena.take<std::uint32_t>(segments * chunks.segment_words());
   memory.states = arena.take<std::uint8_t>(all_chunks * kStateStride);
   memory.pieces = arena.take<std::uint32_t>(all_chunks * chunks.piece_words());
@@ -114,6 +118,9 @@ struct ChunkJob {
     return static_cast<std::uint32_t>(layout.slice_count()) * chunks.segments;
   }
 };
+
+ChunkJob chunk_job(const core::BatchView& batch, const std::uint16_t* d_items, StringRecord* d_records,
+                   std::uint32_t* d_strings, void* d_scratch, ChunkShape shape);
 
 // The stages, in their order. Asynchronous on `stream`; they throw cu264::Error if a launch is refused.
 void launch_sort_bins(const ChunkJob& job, cudaStream_t stream);

@@ -9,7 +9,7 @@ namespace cu264::entropy {
 namespace {
 
 // Small chunks take less time, large ones fewer instructions for their beginnings.
-constexpr ChunkShape kSmallBatch{10, 1}, kLargeBatch{12, 5};
+constexpr ChunkShape kSmallBatch{10, 3}, kLargeBatch{12, 5};
 constexpr std::size_t kMostOfSmallBatch = 32768;  // macroblocks
 
 std::size_t scratch_bytes(const StringLayout& layout, int items_log2) {
@@ -35,9 +35,8 @@ std::size_t chunk_scratch_bytes(int pictures, int mb_width, int mb_height, int s
                   bytes(static_cast<int>(small), kSmallBatch));
 }
 
-void launch_code_strings_in_chunks(const core::BatchView& batch, const std::uint16_t* d_items,
-                                   StringRecord* d_records, std::uint32_t* d_strings, void* d_scratch,
-                                   ChunkShape shape, cudaStream_t stream) {
+ChunkJob chunk_job(const core::BatchView& batch, const std::uint16_t* d_items, StringRecord* d_records,
+                   std::uint32_t* d_strings, void* d_scratch, ChunkShape shape) {
   ChunkJob job;
   job.batch = batch;
   job.layout = string_layout(batch);
@@ -48,6 +47,13 @@ void launch_code_strings_in_chunks(const core::BatchView& batch, const std::uint
   job.records = d_records;
   job.strings = d_strings;
   job.lanes_log2 = shape.lanes_log2;
+  return job;
+}
+
+void launch_code_strings_in_chunks(const core::BatchView& batch, const std::uint16_t* d_items,
+                                   StringRecord* d_records, std::uint32_t* d_strings, void* d_scratch,
+                                   ChunkShape shape, cudaStream_t stream) {
+  const ChunkJob job = chunk_job(batch, d_items, d_records, d_strings, d_scratch, shape);
   launch_sort_bins(job, stream);
   launch_walk_states(job, stream);
   launch_code_chunks(job, stream);

@@ -48,8 +48,9 @@ __device__ void count_bins(const ItemSpan& span, std::uint32_t* s_counts, int la
   }
 }
 
-// Turns counts into places and stores where runs begin. Returns the number of bins. All threads call this.
-__device__ std::uint32_t find_places(Places& s_places, std::uint16_t* d_runs) {
+// Turns counts into places and stores where runs begin, and the sums of contexts. Returns the number of all
+// bins. All threads call this.
+__device__ std::uint32_t find_places(Places& s_places, std::uint16_t* d_runs, std::uint16_t* d_sums) {
   __shared__ WarpTotals<std::uint32_t, kChunksPerSegment> s_totals;
   constexpr std::uint32_t kContextsPerThread = 2;
   const std::uint32_t first = kContextsPerThread * threadIdx.x;
@@ -68,6 +69,7 @@ __device__ std::uint32_t find_places(Places& s_places, std::uint16_t* d_runs) {
       at += count;
     }
     static_assert(kChunksPerSegment == 8);
+    d_sums[context] = static_cast<std::uint16_t>(at - begins[0]);
     reinterpret_cast<uint4*>(d_runs)[context] = {begins[0] | begins[1] << 16, begins[2] | begins[3] << 16,
                                                  begins[4] | begins[5] << 16, begins[6] | begins[7] << 16};
   }
@@ -122,7 +124,8 @@ __global__ void __launch_bounds__(kThreads) sort_bins(const __grid_constant__ Ch
   count_bins(span, s_own, lane);
   __syncthreads();
   const std::size_t place = job.segment_at(slice, segment);
-  const std::uint32_t count = find_places(s_places, job.memory.runs + place * kRunStride);
+  const std::uint32_t count =
+      find_places(s_places, job.memory.runs + place * kRunStride, job.memory.sums + place * kSumStride);
   __syncthreads();
   put_bins(span, s_own, s_bins, lane);
   __syncthreads();

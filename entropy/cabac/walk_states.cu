@@ -41,7 +41,8 @@ __device__ __forceinline__ void take_bins(const std::uint32_t* d_bins, std::uint
 // The bins of a context in a slice.
 struct History {
   const StateTable& s_after;
-  const std::uint16_t* d_runs;  // of the slice's first segment, from the context's first run on
+  const std::uint16_t* d_sums;  // of the slice's first segment, the context's
+  const std::uint16_t* d_runs;  // of the first segment, from the context's first run on
   const std::uint32_t* d_bins;  // of the first segment
   std::uint32_t segment_words;
 
@@ -52,9 +53,10 @@ struct History {
     return d_bins + static_cast<std::size_t>(segment) * segment_words;
   }
   __device__ __forceinline__ int bins(int segment) const {
-    return runs(segment)[kChunksPerSegment] - runs(segment)[0];
+    return d_sums[static_cast<std::size_t>(segment) * kSumStride];
   }
   __device__ __forceinline__ void replay(int segment, int skipped, core::StateBounds& bounds) const {
+    if (bins(segment) == 0) return;
     const std::uint16_t* const d_own = runs(segment);
     take_bins(bins_of(segment), d_own[0] + static_cast<std::uint32_t>(skipped), d_own[kChunksPerSegment],
               [&](std::uint32_t run) {
@@ -75,7 +77,7 @@ __global__ void __launch_bounds__(kThreads) walk_states(const __grid_constant__ 
   if (context >= core::kCabacContexts) return;
   const std::size_t first_segment = job.segment_at(slice, 0);
   const History history{
-      s_after,
+      s_after, job.memory.sums + first_segment * kSumStride + threadIdx.x,
       job.memory.runs + first_segment * kRunStride + static_cast<std::size_t>(context) * kChunksPerSegment,
       job.memory.bins + first_segment * job.chunks.segment_words(), job.chunks.segment_words()};
   const int picture = static_cast<int>(slice) / job.batch.slices;

@@ -72,12 +72,11 @@ class CabacItemsParity : public testing::Test {
 // Lengths around those of chunks and of what warms up their ranges. `ones` of 256 decisions are ones,
 // `bypassed` of 256 items are runs of bypass bins.
 TEST_F(CabacItemsParity, RandomItems) {
-  for (const int contexts : {1, 5, core::kCabacContexts}) {
-    for (const int ones : {0, 10, 128, 256}) {
-      for (const int bypassed : {0, 40, 250}) {
+  for (const int contexts : {3, core::kCabacContexts}) {
+    for (const int ones : {10, 128, 256}) {
+      for (const int bypassed : {40, 250}) {
         std::vector<ItemSlice> slices;
-        for (const std::size_t length :
-             {0, 1, 30, 511, 512, 1022, 1023, 1024, 1535, 1536, 2050, 4095, 4607, 8191, 9300, 20000}) {
+        for (const std::size_t length : {0, 1, 512, 1022, 1023, 1535, 1536, 2050, 4095, 8191, 17000}) {
           std::vector<std::uint16_t> items;
           while (items.size() < length) {
             const int kind = static_cast<int>(random_() % 256);
@@ -149,7 +148,7 @@ TEST_F(CabacItemsParity, CarriesThroughChunks) {
           std::uint32_t bins = 0;
           for (int k = 0; k < 8; ++k) {
             rest *= 2;
-            const bool one = rest > range || (rest == range && last == 1);
+            const bool one = rest > range;
             bins = bins << 1 | (one ? 1 : 0);
             if (one) rest -= range;
           }
@@ -157,6 +156,10 @@ TEST_F(CabacItemsParity, CarriesThroughChunks) {
         }
         for (int i = 0; i < 40; ++i) items.push_back(core::bypass_item(last == 1 ? 255 : 0, 8));
         slices.push_back(slice_of(std::move(items), 30));
+        const std::vector<std::uint8_t> bytes = expected(slices.back());
+        for (int i = 2; i < length - 2; ++i) {
+          ASSERT_EQ(+bytes[static_cast<std::size_t>(i)], last == 1 ? 0 : 255) << "byte " << i;
+        }
       }
     }
   }
