@@ -8,12 +8,14 @@
 // are larger than its cache. Times are medians of CUDA events behind warm-up runs.
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/coded_batch.cuh"
@@ -25,6 +27,8 @@
 #include "core/cabac_item.h"
 #include "entropy/cabac/binarise.h"
 #include "entropy/cabac/cabac_batch.h"
+#include "entropy/cabac/chunk_job.h"
+#include "entropy/cabac/chunked_strings.h"
 #include "entropy/cabac/code_strings.h"
 #include "entropy/pack/pack_strings.h"
 #include "support/device_array.cuh"
@@ -35,6 +39,17 @@ namespace {
 using test::DeviceArray;
 
 constexpr int kRuns = 7;
+
+struct Coding {
+  const char* name;
+  Profile profile;
+  bool cavlc;
+};
+
+constexpr Coding kCodings[] = {{"baseline", Profile::baseline, false},
+                               {"main", Profile::main, false},
+                               {"high --cavlc", Profile::high, true},
+                               {"high", Profile::high, false}};
 
 // The items of one slice on one core of the host. Returns bins a second.
 double serial_rate(const std::vector<std::uint16_t>& items, int qp) {
@@ -62,6 +77,26 @@ double serial_rate(const std::vector<std::uint16_t>& items, int qp) {
     rates.push_back(static_cast<double>(coder.bins()) / watch.seconds());
   }
   return median(std::move(rates));
+}
+
+// The shape that is chosen, then others.
+std::vector<entropy::ChunkShape> chunk_shapes(std::size_t macroblocks) {
+  std::vector<entropy::ChunkShape> shapes{entropy::chunk_shape(macroblocks)};
+  for (int items_log2 = 10; items_log2 <= 12; ++items_log2) {
+    for (const int lanes_log2 : {2, 3, 4, 5}) shapes.push_back({items_log2, lanes_log2});
+  }
+  return shapes;
+}
+
+// Memory for chunks of any size.
+std::size_t chunk_bytes(const entropy::StringLayout& layout) {
+  std::size_t bytes = 0;
+  for (int items_log2 = 10; items_log2 <= 12; ++items_log2) {
+    Arena arena(nullptr);
+    entropy::carve_chunks(arena, layout, entropy::chunk_layout(layout, items_log2));
+    bytes = std::max(bytes, arena.bytes());
+  }
+  return bytes;
 }
 
 void report_stages(const std::vector<encoder::CpuPicture>& clip, int qp, Report& report) {
@@ -92,23 +127,20 @@ void report_stages(const std::vector<encoder::CpuPicture>& clip, int qp, Report&
     const double long_ms = milliseconds([&] {
       entropy::launch_code_long_strings(view, scratch, items.data(), records.data(), strings.data(), nullptr);
     });
-    double bins = 0, item_count = 0, bits = 0;
-    for (const int lanes : {0, 1, 2, 4, 8, 16, 32}) {
-      if (lanes > 0 && (pictures == 1 || slices > 8)) continue;
-      const double code = milliseconds([&] {
-        entropy::launch_code_strings(view, items.data(), records.data(), strings.data(), nullptr, lanes);
-      });
+    const DeviceArray<std::uint8_t> chunk_scratch(std::max(
+        entropy::chunk_scratch_bytes(pictures, view.mb_width, view.mb_height, slices), chunk_bytes(layout)));
+    // One way of the arithmetic coder, and the packer behind it.
+    const auto report_way = [&](const std::string& way, const std::function<void()>& launch) {
+      const double code = milliseconds(launch);
       const double pack = milliseconds([&] {
         entropy::launch_pack_strings(view, headers.data(), records.data(), strings.data(),
                                      {pack_scratch.data(), stream.data(), capacity}, packed.data(), nullptr);
       });
-      bins = item_count = bits = 0;
-      for (const entropy::StringRecord& record : records.download()) {
-        bins += record.bins, item_count += record.items, bits += record.bits;
-      }
+      double bins = 0, bits = 0;
+      for (const entropy::StringRecord& record : records.download()) bins += record.bins, bits += record.bits;
       report.row("stages of CABAC", {{"pictures", pictures},
                                      {"slices", slices},
-                                     {"lanes", lanes == 0 ? "auto" : std::to_string(lanes)},
+                                     {"way", way},
                                      {"Mbins_a_picture", 1e-6 * bins / pictures, 2},
                                      {"bytes_a_picture", bits / 8 / pictures},
                                      {"binarise_ms", binarise, 3},
@@ -116,23 +148,42 @@ void report_stages(const std::vector<encoder::CpuPicture>& clip, int qp, Report&
                                      {"code_ms", code, 3},
                                      {"pack_ms", pack, 3},
                                      {"Gbin/s", 1e-6 * bins / code, 2}});
+    };
+    for (const int lanes : {0, 1, 32}) {
+      if (lanes > 0 && (pictures == 1 || slices > 8)) continue;
+      report_way("serial, lanes " + (lanes == 0 ? std::string("auto") : std::to_string(lanes)), [&] {
+        entropy::launch_code_strings(view, items.data(), records.data(), strings.data(),
+                                     entropy::StringSet::all, nullptr, lanes);
+      });
+    }
+    for (const entropy::ChunkShape& shape : chunk_shapes(mbs)) {
+      report_way("chunks of " + std::to_string(1 << shape.items_log2) + ", lanes " +
+                     std::to_string(1 << shape.lanes_log2),
+                 [&] {
+                   entropy::launch_code_strings_in_chunks(view, items.data(), records.data(), strings.data(),
+                                                          chunk_scratch.data(), shape, nullptr);
+                 });
+    }
+    for (int items_log2 = 10; items_log2 <= 12; ++items_log2) {
+      const entropy::ChunkShape shape{items_log2, entropy::chunk_shape(mbs).lanes_log2};
+      const entropy::ChunkJob job =
+          entropy::chunk_job(view, items.data(), records.data(), strings.data(), chunk_scratch.data(), shape);
+      report.row("stages of the coder in chunks",
+                 {{"pictures", pictures},
+                  {"slices", slices},
+                  {"items", 1 << shape.items_log2},
+                  {"lanes", 1 << shape.lanes_log2},
+                  {"sort_ms", milliseconds([&] { entropy::launch_sort_bins(job, nullptr); }), 3},
+                  {"walk_ms", milliseconds([&] { entropy::launch_walk_states(job, nullptr); }), 3},
+                  {"code_ms", milliseconds([&] { entropy::launch_code_chunks(job, nullptr); }), 3},
+                  {"place_ms", milliseconds([&] { entropy::launch_place_pieces(job, nullptr); }), 3},
+                  {"join_ms", milliseconds([&] { entropy::launch_join_pieces(job, nullptr); }), 3}});
     }
     if (pictures > 1 || slices > 1) continue;
     std::vector<std::uint16_t> slice = items.download(records.download()[0].items);
     report.row("serial coder on one core", {{"Mbin/s", 1e-6 * serial_rate(slice, qp), 1}});
   }
 }
-
-struct Coding {
-  const char* name;
-  Profile profile;
-  bool cavlc;
-};
-
-constexpr Coding kCodings[] = {{"baseline", Profile::baseline, false},
-                               {"main", Profile::main, false},
-                               {"high --cavlc", Profile::high, true},
-                               {"high", Profile::high, false}};
 
 void report_rates(const Clip& clip, bool quick, Report& report) {
   const FramePool pool(clip, MemoryKind::device);
@@ -154,6 +205,34 @@ void report_rates(const Clip& clip, bool quick, Report& report) {
   }
 }
 
+// The time from send to the packet while nothing else is being encoded.
+void report_latency(const Clip& clip, bool quick, Report& report) {
+  constexpr int kWarmUp = 5;
+  const int runs = quick ? 15 : 50;
+  const FramePool pool(clip, MemoryKind::device);
+  for (const auto& [preset, name] : kPresets) {
+    for (const int slices : {1, 8}) {
+      for (const Coding& coding : kCodings) {
+        Config config = config_of(clip, preset, 1, slices);
+        config.profile = coding.profile, config.cavlc = coding.cavlc;
+        Encoder encoder(config);
+        std::vector<double> times;
+        for (int i = 0; i < runs + kWarmUp; ++i) {
+          const Frame frame = pool.frame(static_cast<std::uint64_t>(i));
+          const StopWatch watch;
+          encoder.send(frame);
+          while (!encoder.receive()) continue;
+          if (i >= kWarmUp) times.push_back(1e3 * watch.seconds());
+        }
+        report.row("latency of one picture", {{"preset", name},
+                                              {"slices", slices},
+                                              {"profile", coding.name},
+                                              {"median_ms", median(std::move(times)), 3}});
+      }
+    }
+  }
+}
+
 int run(int argc, char** argv) {
   const bool quick = argc > 1 && std::strcmp(argv[1], "--quick") == 0;
   if (quick) --argc, ++argv;
@@ -169,6 +248,7 @@ int run(int argc, char** argv) {
   Report report;
   if (!encode_only) report_stages(coded_clip(argv[1], clip.width, clip.height, qp, 8), qp, report);
   report_rates(clip, quick, report);
+  report_latency(clip, quick, report);
   return 0;
 }
 

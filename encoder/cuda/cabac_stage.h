@@ -1,8 +1,8 @@
-// Runs the stages `code` and `pack` of CABAC beside the search. Binarisation follows the search on its
-// stream. The arithmetic coder, which takes long but little of the device, and the packer run on a stream
-// that each batch in flight has for itself. A device has eight queues for the streams of a process, unless
-// CUDA_DEVICE_MAX_CONNECTIONS says otherwise, and streams that share a queue wait for each other
-// (docs/cabac.md).
+// Runs the stages `code` and `pack` of CABAC. Binarisation and the arithmetic coder that is parallel inside
+// slices follow the search on its stream. The serial coder, which takes long but little of the device, and
+// the packer run beside the search, on a stream that each batch in flight has for itself. A device has eight
+// queues for the streams of a process, unless CUDA_DEVICE_MAX_CONNECTIONS says otherwise, and streams that
+// share a queue wait for each other (docs/cabac.md).
 #pragma once
 
 #include <vector>

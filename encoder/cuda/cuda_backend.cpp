@@ -4,8 +4,8 @@
 // Two batches take turns in the memory. As at most capacity() pictures are in flight, the first picture of a
 // batch has been collected, and so the device has finished that batch, before a frame of the next but one is
 // uploaded. The last picture of the batch has been collected before the next but one is launched. With CABAC
-// there are more batches, which take turns in the same way, and their arithmetic coding has streams of its
-// own (cabac_stage.h).
+// there are three batches, which take turns in the same way, and their packing has streams of its own
+// (cabac_stage.h).
 #include "encoder/cuda/cuda_backend.h"
 
 #include <algorithm>

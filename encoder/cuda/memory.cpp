@@ -113,9 +113,7 @@ std::size_t staged_bytes(const StageParams& params) {
 }
 
 int batches_in_flight(const StageParams& params) {
-  if (!params.cabac) return 2;
-  const int with_coder = (params.preset == Preset::fast ? 24 : 8) / params.slices;
-  return std::clamp(2 + with_coder, 5, kMostBatchesInFlight);
+  return params.cabac ? 3 : 2;
 }
 
 DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* base, std::size_t& bytes) {
@@ -137,7 +135,7 @@ DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* 
     m.encrypted_macroblocks = arena.take<core::MacroblockRecord>(mbs);
   }
   if (params.cabac) {
-    m.cabac_scratch = arena.take(entropy::cabac_scratch_bytes(batch, params.mb_width, params.mb_height));
+    m.cabac_scratch = arena.take(entropy::cabac_scratch_bytes(batch, params.mb_width, params.mb_height, params.slices));
   } else {
     m.pack_scratch = arena.take(entropy::pack_scratch_bytes(batch, params.mb_width, params.mb_height,
                                                             params.slices, params.entropy_kernel));

@@ -12,8 +12,8 @@
 // While the host still reads the stream of one batch, all that the other batch needs lies beside it. A
 // batch's stream overwrites the levels of the same batch, which are no longer needed by then.
 //
-// With CABAC more batches are in flight, since its arithmetic coder takes long beside the search of later
-// batches. Levels exist once, and each batch has memory of its own for the coder and the stream.
+// With CABAC more batches are in flight. Levels exist once, and each batch has memory of its own for items,
+// strings and the stream.
 #pragma once
 
 #include <cstddef>
@@ -28,10 +28,9 @@
 
 namespace cu264::encoder::cuda {
 
-// One batch is on the device, the host fills and empties the other. With CABAC others are with the arithmetic
-// coder, which takes the time of the longest slice: up to twenty times that of the search if pictures have
-// one slice, and twice with eight.
-inline constexpr int kMostBatchesInFlight = 12;
+// One batch is on the device, the host fills and empties the other. With CABAC another one is with the packer
+// beside the search, and with the serial arithmetic coder if a slice needs that.
+inline constexpr int kMostBatchesInFlight = 3;
 int batches_in_flight(const StageParams& params);
 
 inline constexpr int kUploadBuffers = 4;  // for frames from pageable memory

@@ -2,9 +2,9 @@
 // bypass bins and terminating bins. It gives the bits of core/cabac_encoder.h.
 //
 // `low` holds, from its lowest bit on, the nine bits of codILow that the range reaches, and above them
-// `bits` bits that are final except for a carry. Where there are 32 of them, a word leaves. The word before
-// it, which a carry may still reach, waits in `pending`; a carry through a whole word of ones goes on in
-// memory, which hardly ever happens.
+// `bits` bits that are final except for a carry. Where there are 32 of them, a word may leave. The word
+// before it, which a carry may still reach, waits in `pending`; a carry through a whole word of ones goes on
+// in memory, which hardly ever happens.
 #pragma once
 
 #include <cstdint>
@@ -45,6 +45,21 @@ struct ArithmeticShared {
 #pragma unroll 1
     for (int context = 0; context < core::kCabacContexts; ++context) {
       states[context][lane] = static_cast<std::uint8_t>(core::initial_state(context, qp));
+    }
+    states[kTerminateContext][lane] = kTerminateState;
+  }
+  // Given states, whose memory is a multiple of sixteen bytes and aligned to as many.
+  __device__ void start(int lane, const std::uint8_t* d_states) {
+    const auto* const d_quads = reinterpret_cast<const uint4*>(d_states);
+#pragma unroll 1
+    for (int first = 0; first < core::kCabacContexts; first += 16) {
+      const uint4 quad = d_quads[first / 16];
+      const std::uint32_t words[4] = {quad.x, quad.y, quad.z, quad.w};
+#pragma unroll
+      for (int i = 0; i < 16; ++i) {
+        if (first + i >= core::kCabacContexts) break;
+        states[first + i][lane] = static_cast<std::uint8_t>(words[i / 4] >> 8 * (i % 4));
+      }
     }
     states[kTerminateContext][lane] = kTerminateState;
   }
@@ -100,6 +115,26 @@ class ArithmeticLane {
     range_ = kFirstRange;
   }
 
+  __device__ __forceinline__ std::uint32_t range() const {
+    return range_;
+  }
+
+  // Begins a piece of a string at d_words with the states that there are and low 0.
+  __device__ __forceinline__ void begin_piece(std::uint32_t* d_words, std::uint32_t range) {
+    d_next_ = d_words - 1;
+    low_ = 0;
+    range_ = range;
+    pending_ = 0;
+    bits_ = 0;
+  }
+  // Stores what is left of a piece with all of low. Returns the number of its bits without the nine of low
+  // that the range reaches.
+  __device__ __forceinline__ std::uint32_t finish_piece(const std::uint32_t* d_words) {
+    bits_ += kRangeBits;
+    give_word<0>();
+    return finish(d_words) - kRangeBits;
+  }
+
   // Stores what is left. Returns the number of the string's bits with its last one.
   __device__ __forceinline__ std::uint32_t finish(const std::uint32_t* d_words) {
     const auto before = static_cast<std::uint32_t>(d_next_ + 1 - d_words);  // words that have left
@@ -117,6 +152,8 @@ class ArithmeticLane {
  private:
   static constexpr int kRangeBits = 9;
   static constexpr std::uint32_t kFirstRange = 510;
+  // The most bits that `low` may have when a pair of items begins, which adds up to 16.
+  static constexpr int kMostBits = 36;
 
   static __device__ __forceinline__ uint4 load(const uint4* d_quads, std::uint32_t at, std::uint32_t quads) {
     return at < quads ? d_quads[at] : uint4{0, 0, 0, 0};
@@ -132,6 +169,8 @@ class ArithmeticLane {
     }
 #pragma unroll
     for (int i = 0; i < 4; ++i) code_pair(pairs[i] & 0xffff, pairs[i] >> 16);
+    // Lanes wait for each other wherever one of them stores, so they hardly ever do it more often than this.
+    give_word<kRangeBits>();
   }
 
   // An I_PCM macroblock has two items, which need not lie in the same quad.
@@ -178,7 +217,7 @@ class ArithmeticLane {
     *s_state1 = static_cast<std::uint8_t>(next1);
     code_item(first, row0.x, lps0);
     code_item(second, row1.x, lps1);
-    give_word<kRangeBits>();
+    if (bits_ > kMostBits) give_word<kRangeBits>();
   }
 
   static __device__ __forceinline__ std::uint32_t next_state(const uint2& row, std::uint32_t lps) {

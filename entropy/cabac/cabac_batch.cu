@@ -5,6 +5,7 @@
 
 #include "common/cuda/arena.h"
 #include "entropy/cabac/binarise.h"
+#include "entropy/cabac/chunked_strings.h"
 #include "entropy/cabac/code_strings.h"
 #include "entropy/cabac/string_layout.h"
 #include "entropy/pack/pack_strings.h"
@@ -42,19 +43,25 @@ Work carve(const core::BatchView& batch, void* memory) {
   return carve(arena, batch.pictures, batch.mb_width, batch.mb_height, batch.slices);
 }
 
-BinariseScratch carve_scratch(Arena& arena, int pictures, int mb_width, int mb_height) {
+struct Scratch {
+  BinariseScratch binarise;
+  void* chunks;
+};
+
+Scratch carve_scratch(Arena& arena, int pictures, int mb_width, int mb_height, int slices) {
   const std::size_t mbs = static_cast<std::size_t>(pictures) * mb_width * mb_height;
-  BinariseScratch scratch;
-  scratch.counts = arena.take<std::uint32_t>(mbs);
-  scratch.begins = arena.take<std::uint32_t>(mbs);
+  Scratch scratch;
+  scratch.binarise.counts = arena.take<std::uint32_t>(mbs);
+  scratch.binarise.begins = arena.take<std::uint32_t>(mbs);
+  scratch.chunks = arena.take(chunk_scratch_bytes(pictures, mb_width, mb_height, slices));
   return scratch;
 }
 
 }  // namespace
 
-std::size_t cabac_scratch_bytes(int pictures, int mb_width, int mb_height) {
+std::size_t cabac_scratch_bytes(int pictures, int mb_width, int mb_height, int slices) {
   Arena arena(nullptr);
-  carve_scratch(arena, pictures, mb_width, mb_height);
+  carve_scratch(arena, pictures, mb_width, mb_height, slices);
   return arena.bytes();
 }
 
@@ -70,18 +77,27 @@ CabacStream cabac_stream(int pictures, int mb_width, int mb_height, int slices, 
           stream_bytes(pictures, mb_width, mb_height, slices)};
 }
 
-void launch_cabac_items(const core::BatchView& batch, const CabacMemory& memory, cudaStream_t stream) {
+void launch_cabac_items(const core::BatchView& batch, const CabacMemory& memory, cudaStream_t stream,
+                        ArithmeticWay way) {
   Arena arena(memory.scratch);
-  const BinariseScratch scratch = carve_scratch(arena, batch.pictures, batch.mb_width, batch.mb_height);
+  const Scratch scratch = carve_scratch(arena, batch.pictures, batch.mb_width, batch.mb_height, batch.slices);
   const Work work = carve(batch, memory.work);
-  launch_binarise(batch, scratch, work.records, work.items, stream);
-  launch_code_long_strings(batch, scratch, work.items, work.records, work.strings, stream);
+  launch_binarise(batch, scratch.binarise, work.records, work.items, stream);
+  if (way != ArithmeticWay::by_slice) {
+    const std::size_t macroblocks =
+        static_cast<std::size_t>(batch.pictures) * static_cast<std::size_t>(batch.macroblocks_per_picture());
+    launch_code_strings_in_chunks(batch, work.items, work.records, work.strings, scratch.chunks,
+                                  chunk_shape(macroblocks), stream);
+  }
+  launch_code_long_strings(batch, scratch.binarise, work.items, work.records, work.strings, stream);
 }
 
 void launch_cabac_strings(const core::BatchView& batch, const core::SliceHeaderBits* d_headers,
-                          const CabacMemory& memory, PackedPicture* d_pictures, cudaStream_t stream) {
+                          const CabacMemory& memory, PackedPicture* d_pictures, cudaStream_t stream,
+                          ArithmeticWay way) {
   const Work work = carve(batch, memory.work);
-  launch_code_strings(batch, work.items, work.records, work.strings, stream);
+  const StringSet set = way == ArithmeticWay::by_slice ? StringSet::all : StringSet::not_in_chunks;
+  launch_code_strings(batch, work.items, work.records, work.strings, set, stream);
   const StringPackMemory pack{work.pack_scratch, work.stream,
                               stream_bytes(batch.pictures, batch.mb_width, batch.mb_height, batch.slices)};
   launch_pack_strings(batch, d_headers, work.records, work.strings, pack, d_pictures, stream);

@@ -21,6 +21,7 @@ struct CodeStringsJob {
   StringRecord* records;
   std::uint32_t* strings;
   int lanes_log2;  // slices of a warp
+  StringSet set;
 };
 
 // Puts the samples of an I_PCM macroblock (H.264 7.3.5).
@@ -59,6 +60,7 @@ __global__ void __launch_bounds__(kThreads) code_strings(const __grid_constant__
   if (lane >> job.lanes_log2 != 0 || slice >= job.layout.slice_count()) return;
   StringRecord& record = job.records[slice];
   if (record.items > job.layout.window_items) return;
+  if (job.set == StringSet::not_in_chunks && is_coded_in_chunks(job.layout, record)) return;
   const int picture = static_cast<int>(slice) / job.batch.slices;
   s_shared.start(lane, job.batch.params[picture].qp);
   std::uint32_t* const d_words = job.strings + job.layout.string_of(slice);
@@ -119,9 +121,9 @@ int lanes_log2(std::size_t slices) {
 }  // namespace
 
 void launch_code_strings(const core::BatchView& batch, const std::uint16_t* d_items, StringRecord* d_records,
-                         std::uint32_t* d_strings, cudaStream_t stream, int lanes) {
+                         std::uint32_t* d_strings, StringSet set, cudaStream_t stream, int lanes) {
   CodeStringsJob job{
-      batch, string_layout(batch), {}, const_cast<std::uint16_t*>(d_items), d_records, d_strings, 0};
+      batch, string_layout(batch), {}, const_cast<std::uint16_t*>(d_items), d_records, d_strings, 0, set};
   const std::size_t slices = job.layout.slice_count();
   job.lanes_log2 = lanes > 0 ? core::highest_bit(static_cast<std::uint32_t>(lanes)) : lanes_log2(slices);
   // Without a preference the first block on a multiprocessor would turn nearly all of its cache into shared
@@ -138,7 +140,7 @@ void launch_code_strings(const core::BatchView& batch, const std::uint16_t* d_it
 void launch_code_long_strings(const core::BatchView& batch, const BinariseScratch& scratch,
                               std::uint16_t* d_items, StringRecord* d_records, std::uint32_t* d_strings,
                               cudaStream_t stream) {
-  const CodeStringsJob job{batch, string_layout(batch), scratch, d_items, d_records, d_strings, 0};
+  const CodeStringsJob job{batch, string_layout(batch), scratch, d_items, d_records, d_strings, 0, {}};
   code_long_strings<<<static_cast<unsigned>(job.layout.slice_count()), kThreads, 0, stream>>>(job);
   check_launch("code_long_strings");
 }

@@ -62,6 +62,11 @@ struct alignas(16) StringRecord {
   std::uint32_t mbs[core::kMacroblockKinds] = {};  // numbers of macroblocks by MacroblockKind
 };
 
+// Whether chunk_job.h can code a slice: its window holds it, and it is one codeword, which I_PCM would end.
+CU264_HD bool is_coded_in_chunks(const StringLayout& layout, const StringRecord& record) {
+  return record.items <= layout.window_items && record.mbs[static_cast<int>(core::MacroblockKind::pcm)] == 0;
+}
+
 // The macroblocks of a slice are [first, end) of its picture.
 struct SliceSpan {
   int picture, slice, first, end;

@@ -16,7 +16,7 @@ std::vector<PackedBatch> code_cabac_on_device(const Shape& shape, const std::vec
   batch.params = d_params.data();
   const DeviceArray<core::SliceHeaderBits> d_headers(headers);
   const std::size_t scratch_bytes =
-      entropy::cabac_scratch_bytes(batch.pictures, batch.mb_width, batch.mb_height);
+      entropy::cabac_scratch_bytes(batch.pictures, batch.mb_width, batch.mb_height, batch.slices);
   const std::size_t work_bytes =
       entropy::cabac_work_bytes(batch.pictures, batch.mb_width, batch.mb_height, batch.slices);
   const DeviceArray<std::uint8_t> d_scratch(scratch_bytes), d_work(work_bytes);
@@ -29,8 +29,9 @@ std::vector<PackedBatch> code_cabac_on_device(const Shape& shape, const std::vec
 
   std::vector<PackedBatch> results;
   for (int repeat = 0; repeat < repeats; ++repeat) {
-    entropy::launch_cabac_items(batch, memory, nullptr);
-    entropy::launch_cabac_strings(batch, d_headers.data(), memory, d_pictures.data(), nullptr);
+    const auto way = repeat % 2 == 0 ? entropy::ArithmeticWay::in_chunks : entropy::ArithmeticWay::by_slice;
+    entropy::launch_cabac_items(batch, memory, nullptr, way);
+    entropy::launch_cabac_strings(batch, d_headers.data(), memory, d_pictures.data(), nullptr, way);
     check_cuda(cudaDeviceSynchronize(), "coding with CABAC");
     PackedBatch& result = results.emplace_back();
     result.pictures = d_pictures.download();

@@ -134,7 +134,7 @@ TEST_F(CabacSessionParity, RestartsWithTheOtherCoder) {
   const encoder::StageParams cabac = encoder::stage_params(config);
   config.profile = Profile::baseline;
   const encoder::StageParams cavlc = encoder::stage_params(config);
-  const auto backend = encoder::cuda::open_devices(cabac, {0}, 3);
+  const auto backend = encoder::cuda::open_devices(cabac, {0}, 6);  // whose memory suffices for both coders
   for (const encoder::StageParams& params : {cabac, cavlc, cavlc, cabac}) {
     ASSERT_TRUE(backend->restart(params, 3));
     const std::vector<encoder::CodedAccessUnit> alone = test::code_alone(params, pictures);

@@ -124,6 +124,15 @@ inline int __all_sync(unsigned mask, int predicate) {
   return __ballot_sync(mask, predicate == 0) == 0;
 }
 template <class T>
+unsigned __match_any_sync(unsigned mask, T value) {
+  const cu264::emulator::LaneValues values = cu264::emulator::exchange_of(mask, value);
+  unsigned same = 0;
+  for (int i = 0; i < 32; ++i) {
+    if ((mask >> i & 1) != 0 && cu264::emulator::value_of<T>(values, i) == value) same |= 1u << i;
+  }
+  return same;
+}
+template <class T>
 T __reduce_add_sync(unsigned mask, T value) {
   return cu264::emulator::reduce(mask, value, [](T a, T b) { return a + b; });
 }

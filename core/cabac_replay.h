@@ -1,0 +1,67 @@
+// The state of a context in the middle of a slice, from the bins shortly before.
+//
+// Order the states by the probability of a one. A bin then takes no two states past each other, so all states
+// stay between where the lowest and the highest of them go. Where these two meet, the state is known,
+// whatever it was before. Most contexts need fewer than 128 bins for that.
+#pragma once
+
+#include <cstdint>
+
+#include "core/cabac_states.h"
+#include "core/hd.h"
+
+namespace cu264::core {
+
+inline constexpr int kLowestState = 2 * 62, kHighestState = 2 * 62 | 1;
+
+// A state's place in the order.
+CU264_HD int state_order(int state) {
+  return (state & 1) != 0 ? 63 + (state >> 1) : 62 - (state >> 1);
+}
+
+// Runs of up to four bins are an index below 32: the bins, the first one lowest, and a one above the last.
+inline constexpr int kBinsAtOnce = 4, kBinRuns = 2 << kBinsAtOnce;
+
+CU264_HD int state_after_run(int state, int run) {
+  for (; run > 1; run >>= 1) state = next_state(state, run & 1);
+  return state;
+}
+
+// The bounds of a state.
+struct StateBounds {
+  int low = kLowestState;
+  int high = kHighestState;
+
+  CU264_HD_MEMBER bool met() const { return low == high; }
+};
+
+// The number of bins that the search below begins with.
+inline constexpr int kBinsToMeet = 128;
+
+inline constexpr int kCountsAtOnce = 8;  // whose loads overlap
+
+// Returns the state of a context behind `segments` segments of its bins. history.bins(segment) is the number
+// of bins of a segment, and history.replay(segment, skipped, bounds) takes the bounds through a segment
+// without its first bins. `initial` is the state before segment 0. Takes up more and more bins until the
+// bounds meet, which they do at the beginning of the slice at the latest.
+template <class History>
+CU264_FLOW int state_behind(const History& history, int segments, int initial) {
+  for (int wanted = kBinsToMeet;; wanted *= 4) {
+    int first = segments, bins = 0;
+    while (first > 0 && bins < wanted) {
+      int counts[kCountsAtOnce];
+      for (int i = 0; i < kCountsAtOnce; ++i) counts[i] = first > i ? history.bins(first - 1 - i) : 0;
+      for (int i = 0; i < kCountsAtOnce && first > 0 && bins < wanted; ++i, --first) bins += counts[i];
+    }
+    int skipped = bins > wanted ? bins - wanted : 0;
+    StateBounds bounds;
+    if (first == 0 && skipped == 0) bounds = {initial, initial};
+    for (int segment = first; segment < segments; ++segment) {
+      history.replay(segment, skipped, bounds);
+      skipped = 0;
+    }
+    if (bounds.met()) return bounds.low;
+  }
+}
+
+}  // namespace cu264::core

@@ -1,0 +1,132 @@
+// The arithmetic coder parallel inside a slice (docs/cabac.md): the items of a slice are cut into chunks of
+// equal number, and a lane codes a chunk.
+//
+//   sort_bins     the bins of each context, in their order, segment by segment
+//   walk_states   the states of all contexts at the beginning of each chunk
+//   code_chunks   the piece of the string that a chunk makes with low 0 at its beginning. Its range is that
+//                 behind the kWarmUpItems before, begun with any range
+//   place_pieces  codes chunks again whose range is not that behind the chunk before; tells where pieces lie
+//   join_pieces   adds up the pieces
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "common/cuda/arena.h"
+#include "core/cabac_contexts.h"
+#include "core/device_batch.h"
+#include "core/hd.h"
+#include "entropy/cabac/chunked_strings.h"
+#include "entropy/cabac/string_layout.h"
+
+namespace cu264::entropy {
+
+// Two ranges that are not equal are so behind this many items but for one time in ten thousand.
+inline constexpr int kWarmUpItems = 512;
+
+inline constexpr int kChunksPerSegment = 8;
+
+// The bins of a segment lie context by context, and of a context chunk by chunk. So many runs there are, and
+// their end behind them.
+inline constexpr int kSegmentRuns = core::kCabacContexts * kChunksPerSegment;
+inline constexpr int kRunStride = kSegmentRuns + 8, kSumStride = (core::kCabacContexts + 7) / 8 * 8;
+
+// The states of a chunk; sixteen bytes are loaded at a time.
+inline constexpr int kStateStride = (core::kCabacContexts + 15) / 16 * 16;
+
+// Words of a piece beyond eight bits an item: a guard in front, and the end of the codeword.
+inline constexpr int kPieceGuardWords = 4, kPieceEndWords = 4;
+
+struct alignas(16) ChunkRecord {
+  std::uint32_t bits = 0;      // of the piece without the nine that the next one overlaps
+  std::uint32_t position = 0;  // in the string, of the piece's first bit
+  std::uint32_t first_range = 0, last_range = 0;
+};
+
+struct ChunkLayout {
+  int items_log2 = 0;          // of a chunk
+  std::uint32_t segments = 0;  // of a slice
+
+  CU264_HD_MEMBER std::uint32_t chunk_items() const { return 1u << items_log2; }
+  CU264_HD_MEMBER std::uint32_t chunks() const { return segments * kChunksPerSegment; }
+  CU264_HD_MEMBER std::uint32_t segment_words() const { return kChunksPerSegment * chunk_items() / 32; }
+  CU264_HD_MEMBER std::uint32_t piece_words() const {
+    return chunk_items() / 4 + kPieceGuardWords + kPieceEndWords;
+  }
+};
+
+CU264_HD ChunkLayout chunk_layout(const StringLayout& layout, int items_log2) {
+  ChunkLayout chunks;
+  chunks.items_log2 = items_log2;
+  const std::uint32_t segment_items = kChunksPerSegment * chunks.chunk_items();
+  chunks.segments = (layout.window_items + segment_items - 1) / segment_items;
+  return chunks;
+}
+
+// Device memory, by slice.
+struct ChunkMemory {
+  std::uint16_t* runs = nullptr;    // [segment][kRunStride]: where runs of bins begin
+  std::uint16_t* sums = nullptr;    // [segment][kSumStride]: numbers of bins by context
+  std::uint32_t* bins = nullptr;    // [segment][segment_words()], the first bin lowest in each word
+  std::uint8_t* states = nullptr;   // [chunk][kStateStride], kWarmUpItems before the chunk
+  std::uint32_t* pieces = nullptr;  // [chunk][piece_words()]
+  ChunkRecord* records = nullptr;   // [chunk]
+};
+
+inline ChunkMemory carve_chunks(Arena& arena, const StringLayout& layout, const ChunkLayout& chunks) {
+  const std::size_t segments = layout.slice_count() * chunks.segments,
+                    all_chunks = layout.slice_count() * chunks.chunks();
+  ChunkMemory memory;
+  memory.runs = arena.take<std::uint16_t>(segments * kRunStride);
+  memory.sums = arena.take<std::uint16_t>(segments * kSumStride);
+  memory.bins = arena.take<std::uint32_t>(segments * chunks.segment_words());
+  memory.states = arena.take<std::uint8_t>(all_chunks * kStateStride);
+  memory.pieces = arena.take<std::uint32_t>(all_chunks * chunks.piece_words());
+  memory.records = arena.take<ChunkRecord>(all_chunks);
+  return memory;
+}
+
+struct ChunkJob {
+  core::BatchView batch;
+  StringLayout layout;
+  ChunkLayout chunks;
+  ChunkMemory memory;
+  const std::uint16_t* items = nullptr;
+  StringRecord* records = nullptr;
+  std::uint32_t* strings = nullptr;
+  int lanes_log2 = 0;  // chunks of a warp
+
+  // The items of a slice that the stages above take: those of the others, 0.
+  CU264_HD_MEMBER std::uint32_t items_of(std::uint32_t slice) const {
+    return is_coded_in_chunks(layout, records[slice]) ? records[slice].items : 0;
+  }
+  CU264_HD_MEMBER std::uint32_t chunks_of(std::uint32_t slice) const {
+    return (items_of(slice) + chunks.chunk_items() - 1) >> chunks.items_log2;
+  }
+  CU264_HD_MEMBER std::size_t segment_at(std::uint32_t slice, std::uint32_t segment) const {
+    return static_cast<std::size_t>(slice) * chunks.segments + segment;
+  }
+  CU264_HD_MEMBER std::size_t chunk_at(std::uint32_t slice, std::uint32_t chunk) const {
+    return static_cast<std::size_t>(slice) * chunks.chunks() + chunk;
+  }
+  CU264_HD_MEMBER std::uint32_t* piece_at(std::uint32_t slice, std::uint32_t chunk) const {
+    return memory.pieces + chunk_at(slice, chunk) * chunks.piece_words() + kPieceGuardWords;
+  }
+  CU264_HD_MEMBER std::uint32_t all_segments() const {
+    return static_cast<std::uint32_t>(layout.slice_count()) * chunks.segments;
+  }
+};
+
+ChunkJob chunk_job(const core::BatchView& batch, const std::uint16_t* d_items, StringRecord* d_records,
+                   std::uint32_t* d_strings, void* d_scratch, ChunkShape shape);
+
+// The stages, in their order. Asynchronous on `stream`; they throw cu264::Error if a launch is refused.
+void launch_sort_bins(const ChunkJob& job, cudaStream_t stream);
+void launch_walk_states(const ChunkJob& job, cudaStream_t stream);
+void launch_code_chunks(const ChunkJob& job, cudaStream_t stream);
+void launch_place_pieces(const ChunkJob& job, cudaStream_t stream);
+void launch_join_pieces(const ChunkJob& job, cudaStream_t stream);
+
+}  // namespace cu264::entropy

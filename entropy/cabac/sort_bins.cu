@@ -1,0 +1,142 @@
+// Sorts the bins of decisions by their contexts. A thread block sorts a segment, each warp a chunk of it: the
+// warp counts the bins of each context, which gives their places, and then puts 32 bins at a time there.
+#include "common/cuda/error_check.h"
+#include "common/cuda/thread_scan.cuh"
+#include "common/cuda/warp.cuh"
+#include "core/cabac_item.h"
+#include "entropy/cabac/chunk_job.h"
+
+namespace cu264::entropy {
+namespace {
+
+constexpr int kThreads = 32 * kChunksPerSegment;
+constexpr std::uint32_t kContexts = core::kCabacContexts;
+
+// Places of a chunk's bins by context, of all chunks of the segment. Items that are no decisions count as a
+// context of their own, whose bins go nowhere.
+using Places = std::uint32_t[kChunksPerSegment][kContexts + 1];
+
+// Items of the other kinds are larger than those of decisions.
+__device__ __forceinline__ std::uint32_t context_of(std::uint32_t item) {
+  return min(item >> 1, kContexts);
+}
+
+// The items of a chunk without the last kWarmUpItems, and those of the chunk before.
+struct ItemSpan {
+  const std::uint16_t* d_items;
+  std::uint32_t count;  // a multiple of 8
+};
+
+__device__ ItemSpan sorted_items(const ChunkJob& job, std::uint32_t slice, std::uint32_t chunk) {
+  const std::uint32_t all = (job.items_of(slice) + 7) & ~7u, size = job.chunks.chunk_items();
+  const std::uint32_t begin = chunk == 0 ? 0 : chunk * size - kWarmUpItems,
+                      end = min((chunk + 1) * size - kWarmUpItems, all);
+  return {job.items + job.layout.window_of(slice) + begin, begin < end ? end - begin : 0};
+}
+
+__device__ void count_bins(const ItemSpan& span, std::uint32_t* s_counts, int lane) {
+  const auto* const d_quads = reinterpret_cast<const uint4*>(span.d_items);
+  const auto count = [s_counts](std::uint32_t item) {
+    if (item >> 1 < kContexts) atomicAdd(&s_counts[item >> 1], 1u);
+  };
+  for (std::uint32_t i = static_cast<std::uint32_t>(lane); i < span.count / 8; i += 32) {
+    const uint4 quad = d_quads[i];
+    for (const std::uint32_t pair : {quad.x, quad.y, quad.z, quad.w}) {
+      count(pair & 0xffff);
+      count(pair >> 16);
+    }
+  }
+}
+
+// Turns counts into places and stores where runs begin, and the sums of contexts. Returns the number of all
+// bins. All threads call this.
+__device__ std::uint32_t find_places(Places& s_places, std::uint16_t* d_runs, std::uint16_t* d_sums) {
+  __shared__ WarpTotals<std::uint32_t, kChunksPerSegment> s_totals;
+  constexpr std::uint32_t kContextsPerThread = 2;
+  const std::uint32_t first = kContextsPerThread * threadIdx.x;
+  const std::uint32_t end = min(first + kContextsPerThread, kContexts);
+  std::uint32_t own = 0, all = 0;
+  for (std::uint32_t context = first; context < end; ++context) {
+    for (int chunk = 0; chunk < kChunksPerSegment; ++chunk) own += s_places[chunk][context];
+  }
+  std::uint32_t at = scan_threads(own, 0u, all, s_totals, Plus());
+  for (std::uint32_t context = first; context < end; ++context) {
+    std::uint32_t begins[kChunksPerSegment];
+#pragma unroll
+    for (int chunk = 0; chunk < kChunksPerSegment; ++chunk) {
+      const std::uint32_t count = s_places[chunk][context];
+      begins[chunk] = s_places[chunk][context] = at;
+      at += count;
+    }
+    static_assert(kChunksPerSegment == 8);
+    d_sums[context] = static_cast<std::uint16_t>(at - begins[0]);
+    reinterpret_cast<uint4*>(d_runs)[context] = {begins[0] | begins[1] << 16, begins[2] | begins[3] << 16,
+                                                 begins[4] | begins[5] << 16, begins[6] | begins[7] << 16};
+  }
+  if (threadIdx.x == 0) d_runs[kSegmentRuns] = static_cast<std::uint16_t>(all);
+  return all;
+}
+
+// `s_next`: by context, where its next bin goes.
+__device__ void put_bins(const ItemSpan& span, std::uint32_t* s_next, std::uint8_t* s_bins, int lane) {
+  const auto at = static_cast<std::uint32_t>(lane);
+  const auto item_at = [&](std::uint32_t i) {
+    return i < span.count ? std::uint32_t{span.d_items[i]} : std::uint32_t{core::kPaddingItem};
+  };
+  std::uint32_t next = item_at(at);
+  for (std::uint32_t i = 0; i < span.count; i += 32) {
+    const std::uint32_t item = next, context = context_of(item);
+    next = item_at(i + 32 + at);
+    const std::uint32_t peers = __match_any_sync(kAllLanes, context);
+    const std::uint32_t place =
+        s_next[context] + static_cast<std::uint32_t>(__popc(peers & ((1u << lane) - 1)));
+    __syncwarp();
+    if (peers >> lane == 1) s_next[context] = place + 1;
+    if (context < kContexts) s_bins[place] = item & 1;
+    __syncwarp();
+  }
+}
+
+__device__ void store_bins(const std::uint8_t* s_bins, std::uint32_t count, std::uint32_t* d_bins) {
+  const std::uint32_t lane = threadIdx.x % 32, words = (count + 31) / 32;
+  for (std::uint32_t first = threadIdx.x - lane; first < words; first += kThreads) {
+    std::uint32_t own = 0;
+    for (std::uint32_t i = 0; i < 32; ++i) {
+      const std::uint32_t bin = 32 * (first + i) + lane;
+      const std::uint32_t word = __ballot_sync(kAllLanes, bin < count && s_bins[bin] != 0);
+      if (lane == i) own = word;
+    }
+    if (first + lane < words) d_bins[first + lane] = own;
+  }
+}
+
+__global__ void __launch_bounds__(kThreads) sort_bins(const __grid_constant__ ChunkJob job) {
+  extern __shared__ std::uint8_t s_bins[];
+  __shared__ Places s_places;
+  const std::uint32_t slice = blockIdx.x / job.chunks.segments, segment = blockIdx.x % job.chunks.segments;
+  const std::uint32_t first_chunk = segment * kChunksPerSegment;
+  if (first_chunk >= job.chunks_of(slice)) return;
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  std::uint32_t* const s_own = s_places[warp];
+  for (std::uint32_t i = static_cast<std::uint32_t>(lane); i <= kContexts; i += 32) s_own[i] = 0;
+  __syncwarp();
+  const ItemSpan span = sorted_items(job, slice, first_chunk + static_cast<std::uint32_t>(warp));
+  count_bins(span, s_own, lane);
+  __syncthreads();
+  const std::size_t place = job.segment_at(slice, segment);
+  const std::uint32_t count =
+      find_places(s_places, job.memory.runs + place * kRunStride, job.memory.sums + place * kSumStride);
+  __syncthreads();
+  put_bins(span, s_own, s_bins, lane);
+  __syncthreads();
+  store_bins(s_bins, count, job.memory.bins + place * job.chunks.segment_words());
+}
+
+}  // namespace
+
+void launch_sort_bins(const ChunkJob& job, cudaStream_t stream) {
+  sort_bins<<<job.all_segments(), kThreads, kChunksPerSegment * job.chunks.chunk_items(), stream>>>(job);
+  check_launch("sort_bins");
+}
+
+}  // namespace cu264::entropy
