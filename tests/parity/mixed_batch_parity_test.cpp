@@ -9,6 +9,7 @@
 #include "encoder/cuda/cuda_backend.h"
 #include "encoder/stages.h"
 #include "entropy/cavlc/published/entropy_kernels.h"
+#include "support/encode.h"
 #include "tests/parity/device_runner.h"
 #include "tests/support/mixed_pictures.h"
 
@@ -32,7 +33,7 @@ class MixedBatches : public testing::Test {
   }
 
   static Config config_of(Preset preset, int slices, const char* name = "aq", const char* value = "off") {
-    Config config;
+    Config config = test::baseline_config();
     config.preset = preset, config.slices = slices, config.reconstruction = true;
     config.set(name, value);
     return config;
