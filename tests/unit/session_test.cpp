@@ -278,9 +278,14 @@ TEST(Session, ReconstructionResemblesTheSource) {
 }
 
 TEST(Session, InfoSaysWhatWasChosen) {
-  Encoder even(config_of(34, 18));
+  Config config = config_of(34, 18);
+  config.profile = cu264::Profile::automatic;
+  Encoder even(config);
   EXPECT_EQ(even.info().backend, "cpu");
   EXPECT_EQ(even.info().backend_reason, "asked for");
+  EXPECT_EQ(even.info().profile, "high");
+  EXPECT_TRUE(even.info().cabac);
+  EXPECT_EQ(even.info().profile_reason, "nothing needs CAVLC");
   EXPECT_EQ(even.info().batch, 1);
   EXPECT_EQ(even.info().level_idc, 10);
   EXPECT_TRUE(even.info().warnings.empty());
