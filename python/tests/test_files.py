@@ -90,7 +90,7 @@ def test_an_automatic_profile_has_cavlc_for_protection(clip):
     list(sealed.packets(clip))
     assert (sealed.profile, sealed.cabac) == ("high", False)
     with pytest.raises(ValueError, match="CAVLC"):
-        cu264.Encoder(25, profile="high", encryption=protect.Encryption(key, "signs"))
+        list(cu264.Encoder(25, profile="high", encryption=protect.Encryption(key, "signs")).packets(clip))
 
 
 def test_the_profile_main_holds_the_same_pictures(clip, tmp_path, decode, probe_file):
