@@ -124,7 +124,9 @@ TEST(Session, PacketsComeInOrderWithWhatTheFramesCarried) {
       EXPECT_EQ(packet.user_data, clip.frame(n).user_data);
       EXPECT_TRUE(packet.key);
       EXPECT_EQ(packet.stats.qp, 27);
-      EXPECT_EQ(packet.stats.intra4x4_mbs + packet.stats.intra16x16_mbs + packet.stats.pcm_mbs, 4u * 3u);
+      EXPECT_EQ(packet.stats.intra4x4_mbs + packet.stats.intra8x8_mbs + packet.stats.intra16x16_mbs +
+                    packet.stats.pcm_mbs,
+                4u * 3u);
       EXPECT_TRUE(starts_with_long_code(packet.data)) << "picture " << n;
     }
   }
