@@ -26,10 +26,6 @@ io::MuxerOptions muxer_options(const EncodeOptions& options, const EncoderInfo& 
   return muxer;
 }
 
-const char* name_of(Profile profile) {
-  return profile == Profile::baseline ? "baseline" : profile == Profile::main ? "main" : "high";
-}
-
 const char* name_of(Preset preset) {
   switch (preset) {
     case Preset::fast:
@@ -76,8 +72,9 @@ EncodeOutputs::EncodeOutputs(const EncodeOptions& options, const Config& config,
 void EncodeOutputs::begin_statistics(const Config& config) {
   io::Json settings = {{"qp", config.qp},
                        {"preset", name_of(config.preset)},
-                       {"profile", name_of(config.profile)},
-                       {"cabac", config.profile != Profile::baseline && !config.cavlc},
+                       {"profile", encoder_.profile},
+                       {"cabac", encoder_.cabac},
+                       {"profile_reason", encoder_.profile_reason},
                        {"slices", config.slices},
                        {"deblock", config.deblock},
                        {"threads", config.threads}};

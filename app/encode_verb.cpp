@@ -12,6 +12,7 @@
 #include "app/encode_outputs.h"
 #include "app/interrupt.h"
 #include "app/options.h"
+#include "app/profile_text.h"
 #include "app/qp_file.h"
 #include "app/rate_report.h"
 #include "app/scaling_list_file.h"
@@ -56,10 +57,9 @@ std::unique_ptr<io::Reader> open_reader(const io::ReaderOptions& options) {
 }
 
 // Says how the input is coded, for --verbose.
-void print_details(const EncodeOptions& options, const io::Reader& reader, const Encoder& encoder,
+void print_details(const EncodeOptions& options, const io::Reader& reader, const EncoderInfo& info,
                    const io::Carried& carried) {
   const io::VideoInfo& video = reader.info();
-  const EncoderInfo& info = encoder.info();
   std::fprintf(stderr, "cu264: input: %s\n", reader.description().c_str());
   if (!options.reader.filters.empty())
     std::fprintf(stderr, "cu264: filters: %s\n", options.reader.filters.c_str());
@@ -71,6 +71,7 @@ void print_details(const EncodeOptions& options, const io::Reader& reader, const
                  one.convert_to == AV_CODEC_ID_NONE ? "copied" : "converted", one.stream->index,
                  avcodec_get_name(one.stream->codecpar->codec_id));
   }
+  std::fprintf(stderr, "cu264: profile: %s\n", profile_text(info).c_str());
   std::fprintf(stderr, "cu264: backend: %s (%s), batches of %d\n", info.backend.c_str(),
                info.backend_reason.c_str(), info.batch);
 }
@@ -113,10 +114,12 @@ std::optional<ExitCode> encode_once(EncodeOptions& options, io::Reader& reader,
   reader.keep(carried);
   const Config config = complete_config(options, video);
   Encoder encoder = options.coder ? published::open_encoder(config, *options.coder) : Encoder(config);
-  for (const std::string& warning : encoder.info().warnings) notes.push_back(warning);
-  if (options.verbose) print_details(options, reader, encoder, carried);
+  const EncoderInfo info = described(options, encoder);
+  for (const std::string& warning : info.warnings) notes.push_back(warning);
+  if (const std::string chosen = profile_note(options, info); !chosen.empty()) notes.push_back(chosen);
+  if (options.verbose) print_details(options, reader, info, carried);
 
-  EncodeOutputs outputs(options, config, encoder.info(), encoder.headers(), video, carried);
+  EncodeOutputs outputs(options, config, info, encoder.headers(), video, carried);
   try {
     if (encode_all(reader, encoder, outputs, stop_reading, qps) == 0) return interrupted_exit();
   } catch (const Error& error) {
@@ -129,7 +132,7 @@ std::optional<ExitCode> encode_once(EncodeOptions& options, io::Reader& reader,
   for (const std::string& note : reader.notes()) notes.push_back(note);
   if (options.container == io::Container::h264 && reader.rate_varies())
     notes.push_back(fixed_rate_note(video));
-  const std::string exceeded = bit_rate_note(options, encoder.info(), outputs.totals().kbps());
+  const std::string exceeded = bit_rate_note(options, info, outputs.totals().kbps());
   if (!exceeded.empty()) notes.push_back(exceeded);
   const std::int64_t bytes = outputs.close();
   if (search && !interrupted()) {

@@ -184,6 +184,15 @@ void read_protection(const ParsedOptions& parsed, EncodeOptions& options) {
   if (marks) read_watermark(parsed, options);
 }
 
+// The encoder chooses CAVLC for what it does itself. Published coders take its place, and what is
+// authenticated is encrypted behind it.
+void choose_cavlc(EncodeOptions& options) {
+  if (options.config.profile != Profile::automatic || options.config.cavlc) return;
+  if (options.encryption && options.encryption->authenticate) options.cavlc_for = "encryption";
+  if (options.coder) options.cavlc_for = "the entropy kernel";
+  options.config.cavlc = !options.cavlc_for.empty();
+}
+
 }  // namespace
 
 std::optional<EncodeOptions> parse_encode_options(const std::vector<std::string>& arguments) {
@@ -203,6 +212,7 @@ std::optional<EncodeOptions> parse_encode_options(const std::vector<std::string>
     usage("--target-size writes the output several times, which a pipe does not allow", "name a file");
   read_reports(parsed, options);
   read_protection(parsed, options);
+  choose_cavlc(options);
   check_files_differ({files.input, options.output, options.recon, options.stats, options.payload,
                       options.qp_file, options.list_file});
   return options;

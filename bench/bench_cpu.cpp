@@ -99,6 +99,7 @@ void report(benchmark::State& state, std::size_t bytes_a_picture) {
 // time.
 void encode(benchmark::State& state) {
   Config config;
+  config.profile = Profile::baseline;
   config.width = kWidth, config.height = kHeight, config.qp = kQp;
   config.preset = static_cast<Preset>(state.range(0));
   config.threads = static_cast<int>(state.range(1));

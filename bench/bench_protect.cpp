@@ -256,6 +256,7 @@ Clip encoded_clip(const std::filesystem::path& path) {
   clip.name = path.stem().string();
   clip.source = load_clip(path.string(), 10);
   Config config;
+  config.set("profile", "baseline");
   config.set("backend", "cpu");
   config.set("qp", "24");
   clip.stream = encode(config, clip.source).bytes();

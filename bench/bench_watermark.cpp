@@ -44,6 +44,7 @@ void measure(const std::string& name, const std::vector<Picture>& pictures, cons
   const ProtectionKey key(std::array<std::uint8_t, 32>{2, 6, 4});
   const Bytes payload{0x26, 0x40};
   Config config;
+  config.set("profile", "baseline");
   config.set("backend", "cpu");
   config.set("qp", "24");
   config.set("preset", preset);

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Bits, quality and speed of cu264's presets beside x264's, all-intra Constrained Baseline.
+"""Bits, quality and speed of cu264's presets beside x264's, all-intra, in the profile baseline or high.
 
-  bench/rate_distortion.py CLIP...              BD-rates and the points they come from
-  bench/rate_distortion.py --speed CLIP         frames a second on one thread and two
+  bench/rate_distortion.py CLIP...                  BD-rates and the points they come from
+  bench/rate_distortion.py --profile high CLIP...   CABAC and the 8x8 transform on both sides
+  bench/rate_distortion.py --tune ssim CLIP...      with adaptive quantisation on both sides, to be judged by SSIM
+  bench/rate_distortion.py --speed CLIP             frames a second on one thread and two
 
 A clip is anything FFmpeg reads; it becomes a raw 8-bit 4:2:0 file that every encoder is given. Rate is the
 stream without SEI messages (x264 writes its settings into one). Quality is measured by FFmpeg's psnr and ssim
@@ -10,8 +12,11 @@ filters, the mean over pictures: PSNR of luma, U and V, their mean weighted 6:1:
 Luma alone must not be judged by: it counts chroma's bits and not what they are worth. BD-rate is Bjontegaard's
 delta over the quality that both curves reach, in percent of the anchor's bits, interpolated by PCHIP in
 log(rate): negative means fewer bits. The anchor is x264's preset
-medium; without x264 only the points are printed. x264 runs with --tune psnr (no psychovisual decisions, no
-adaptive quantisation) and --ipratio 1 (the QP that was asked for), as for any comparison by PSNR.
+medium, or those of --anchors; without x264 only the points are printed. x264 runs with --tune psnr (no psychovisual decisions, no
+adaptive quantisation) and --ipratio 1 (the QP that was asked for), as for any comparison by PSNR. With --tune ssim
+x264 has --tune ssim and the QPs as --crf, since its --qp turns adaptive quantisation off, and cu264 has --aq variance.
+
+The last column of the table of speeds compares processor times, which other work on the machine disturbs less than wall time.
 
 Needs Python and the ffmpeg command. Tables are Markdown on standard output.
 """
@@ -27,7 +32,6 @@ import sys
 import tempfile
 import time
 
-ANCHOR = "x264 medium"
 X264_PRESETS = ["medium", "veryfast", "veryslow"]
 PIXELS_1080P = 1920 * 1080
 MEASURES = {"psnr_yuv": "YUV 6:1:1", "psnr_y": "luma", "psnr_u": "U", "psnr_v": "V", "ssim": "SSIM"}
@@ -81,18 +85,18 @@ class Clip:
         return ["-f", "rawvideo", "-pix_fmt", "yuv420p", "-s", "%dx%d" % (self.width, self.height), "-r", "25"]
 
 
-def cu264_command(program, preset):
+def cu264_command(program, preset, profile="baseline", tune="psnr"):
     def command(clip, qp, threads, output):
         return [program, "encode", clip.path, "--size", "%dx%d" % (clip.width, clip.height), "--fps", "25",
-                "--preset", preset, "--qp", str(qp), "--threads", str(threads), "--backend", "cpu", "--quiet",
-                "-y", "-o", output]
+                "--preset", preset, "--profile", profile, "--aq", "variance" if tune == "ssim" else "off",
+                "--qp", str(qp), "--threads", str(threads), "--backend", "cpu", "--quiet", "-y", "-o", output]
     return command
 
 
-def x264_command(preset):
+def x264_command(preset, profile="baseline", tune="psnr"):
     def command(clip, qp, threads, output):
-        return ["x264", "--quiet", "--preset", preset, "--profile", "baseline", "--tune", "psnr", "--keyint", "1",
-                "--bframes", "0", "--ipratio", "1", "--qp", str(qp), "--threads", str(threads), "--fps", "25",
+        return ["x264", "--quiet", "--preset", preset, "--profile", profile, "--tune", tune, "--keyint", "1",
+                "--bframes", "0", "--ipratio", "1", "--crf" if tune == "ssim" else "--qp", str(qp), "--threads", str(threads), "--fps", "25",
                 "--input-res", "%dx%d" % (clip.width, clip.height), "-o", output, clip.path]
     return command
 
@@ -201,13 +205,13 @@ def print_points(points):
                "%.1f" % (p["frames"] / p["seconds"]), *("%.3f" % p[m] for m in MEASURES)] for p in points])
 
 
-def print_bd_rates(points, encoders):
+def print_bd_rates(points, encoders, anchor):
     """The means by every measure, then clip by clip; returns the BD-rates by measure, encoder and clip."""
-    curves, columns = {}, [e for e in encoders if e != ANCHOR]
+    curves, columns = {}, [e for e in encoders if e != anchor]
     for point in points:
         curves.setdefault((point["clip"], point["encoder"]), []).append(point)
     clips = list(dict.fromkeys(p["clip"] for p in points))
-    rates = {m: {e: {c: bd_rate(curves[c, ANCHOR], curves[c, e], m) for c in clips} for e in columns}
+    rates = {m: {e: {c: bd_rate(curves[c, anchor], curves[c, e], m) for c in clips} for e in columns}
              for m in MEASURES}
 
     def percent(value):
@@ -222,9 +226,9 @@ def print_bd_rates(points, encoders):
         pixels = sum(p["frames"] * p["width"] * p["height"] for p in own)
         return "%.1f" % (pixels / PIXELS_1080P / sum(p["processor_seconds"] for p in own))
 
-    print("BD-rate against %s, mean over the clips; negative is fewer bits.\n" % ANCHOR)
+    print("BD-rate against %s, mean over the clips; negative is fewer bits.\n" % anchor)
     markdown(["", *MEASURES.values(), "1080p pictures a second of processor time"],
-             [[ANCHOR, *("0" for _ in MEASURES), speed(ANCHOR)]] +
+             [[anchor, *("0" for _ in MEASURES), speed(anchor)]] +
              [[e, *(percent(mean(rates[m][e].values())) for m in MEASURES), speed(e)] for e in columns])
     for m in MEASURES:
         print("By %s, clip by clip.\n" % MEASURES[m])
@@ -245,13 +249,13 @@ def measure_speed(source, encoders, qp, rounds, frames, folder):
         print("round %d of %d" % (number + 1, rounds), file=sys.stderr)
     base = "x264 veryfast" if "x264 veryfast" in encoders else next(iter(encoders))
 
-    def ratio(contender, other):  # median of the rounds' own ratios
-        return "%.2f" % statistics.median(b / a for a, b in zip(seconds[contender], seconds[other]))
+    def ratio(measured, contender, other):  # median of the rounds' own ratios
+        return "%.2f" % statistics.median(b / a for a, b in zip(measured[contender], measured[other]))
 
     print("%dx%d, %d pictures, QP %d, %d rounds: medians.\n" % (clip.width, clip.height, clip.frames, qp, rounds))
-    markdown(["encoder", "threads", "pictures/s", "against " + base, "against one thread", "processor ms a picture"],
-             [[e, str(t), "%.1f" % (clip.frames / statistics.median(seconds[e, t])), ratio((e, t), (base, 1)),
-               ratio((e, t), (e, 1)), "%.1f" % (statistics.median(processor[e, t]) * 1e3 / clip.frames)]
+    markdown(["encoder", "threads", "pictures/s", "against one thread", "processor ms a picture", "speed against " + base],
+             [[e, str(t), "%.1f" % (clip.frames / statistics.median(seconds[e, t])), ratio(seconds, (e, t), (e, 1)),
+               "%.1f" % (statistics.median(processor[e, t]) * 1e3 / clip.frames), ratio(processor, (e, t), (base, 1))]
               for e, t in contenders])
     return [dict(encoder=e, threads=t, qp=qp, frames=clip.frames, seconds=seconds[e, t],
                  processor_seconds=processor[e, t]) for e, t in contenders]
@@ -265,6 +269,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("clips", nargs="*", metavar="CLIP")
     parser.add_argument("--presets", default="fast,balanced,best", help="of cu264 (%(default)s)")
+    parser.add_argument("--profile", choices=("baseline", "high"), default="baseline",
+                        help="of all encoders: CAVLC and the 4x4 transform, or CABAC and both transforms (%(default)s)")
+    parser.add_argument("--tune", choices=("psnr", "ssim"), default="psnr",
+                        help="ssim: adaptive quantisation by variance (%(default)s)")
+    parser.add_argument("--anchors", default="medium", help="of BD-rates: presets of --peers (%(default)s)")
+    parser.add_argument("--peers", default=",".join(X264_PRESETS), help="presets of x264 (%(default)s)")
     parser.add_argument("--qps", default="22,27,32,37", type=whole_numbers, help="two at least (%(default)s)")
     parser.add_argument("--cu264", default="build/bin/cu264", help="the command (%(default)s)")
     parser.add_argument("--json", metavar="FILE", help="write every figure there")
@@ -279,10 +289,13 @@ def main():
     program = shutil.which(arguments.cu264)
     if program is None:
         parser.error("no command %s: ./scripts/build makes it, --cu264 names it" % arguments.cu264)
+    if not set(arguments.anchors.split(",")) <= set(arguments.peers.split(",")):
+        parser.error("--anchors names a preset that is not one of --peers")
     if len(set(arguments.qps)) < 2:
         parser.error("--qps: a curve takes two points at least")
-    encoders = {"cu264 " + p: cu264_command(program, p) for p in arguments.presets.split(",")}
-    peers = {"x264 " + p: x264_command(p) for p in X264_PRESETS} if shutil.which("x264") else {}
+    coding = arguments.profile, arguments.tune
+    encoders = {"cu264 " + p: cu264_command(program, p, *coding) for p in arguments.presets.split(",")}
+    peers = {"x264 " + p: x264_command(p, *coding) for p in arguments.peers.split(",")} if shutil.which("x264") else {}
     if not peers:
         print("note: no x264 here, so there is nothing to compare with", file=sys.stderr)
 
@@ -295,7 +308,8 @@ def main():
                 if arguments.points or not peers:
                     print_points(report["points"])
                 if peers:
-                    report["bd_rate"] = print_bd_rates(report["points"], every)
+                    report["bd_rate"] = {anchor: print_bd_rates(report["points"], every, "x264 " + anchor)
+                                         for anchor in arguments.anchors.split(",")}
             if arguments.speed:
                 fast = {name: command for name, command in peers.items() if name != "x264 veryslow"}
                 report["speed"] = measure_speed(arguments.speed, {**encoders, **fast}, arguments.speed_qp,

@@ -34,12 +34,33 @@ Colour coded_colour(const Config& config) {
   return colour;
 }
 
+namespace {
+
+// What in `config` works on CAVLC only; null: nothing.
+const char* needs_cavlc(const Config& config) {
+  return config.encryption ? "encryption" : config.watermark ? "a watermark" : nullptr;
+}
+
+}  // namespace
+
+Profile coded_profile(const Config& config) {
+  return config.profile == Profile::automatic ? Profile::high : config.profile;
+}
+
 bool uses_cabac(const Config& config) {
-  return config.profile != Profile::baseline && !config.cavlc;
+  if (config.cavlc || config.profile == Profile::baseline) return false;
+  return config.profile != Profile::automatic || needs_cavlc(config) == nullptr;
+}
+
+std::string profile_reason(const Config& config) {
+  if (config.profile != Profile::automatic) return "asked for";
+  if (config.cavlc) return "CAVLC was asked for";
+  const char* const feature = needs_cavlc(config);
+  return feature == nullptr ? "nothing needs CAVLC" : std::string(feature) + " needs CAVLC";
 }
 
 bool uses_transform_8x8(const Config& config) {
-  return config.profile == Profile::high;
+  return coded_profile(config) == Profile::high;
 }
 
 AdaptiveQuantisation coded_aq(const Config& config) {
@@ -172,7 +193,7 @@ void validate(const Config& config) {
           "there is no level_idc " + std::to_string(config.level_idc),
           "use ten times a level of H.264, or 0");
   require(!uses_cabac(config) || (!config.encryption && !config.watermark),
-          "encryption and watermarks work on CAVLC", "use the profile baseline, or cavlc");
+          "encryption and watermarks work on CAVLC", "use the profile auto or baseline, or cavlc");
   if (config.encryption) {
     require(config.encryption->parts.any(), "nothing to encrypt", "name signs, modes or codewords");
   }

@@ -40,8 +40,12 @@ const char* name_of(BackendChoice backend);
 bool converts_rgb(const Config& config);
 Colour coded_colour(const Config& config);
 
-// Whether slices are coded with CABAC.
+// Config::profile with `automatic` resolved.
+Profile coded_profile(const Config& config);
+
+// Whether slices are coded with CABAC, and why profile and entropy coder are what they are, in a few words.
 bool uses_cabac(const Config& config);
+std::string profile_reason(const Config& config);
 
 // Whether macroblocks may have the 8x8 transform.
 bool uses_transform_8x8(const Config& config);

@@ -24,8 +24,11 @@ struct Named {
 
 constexpr Named<Preset> kPresets[] = {
     {"fast", Preset::fast}, {"balanced", Preset::balanced}, {"best", Preset::best}};
-constexpr Named<Profile> kProfiles[] = {
-    {"baseline", Profile::baseline}, {"main", Profile::main}, {"high", Profile::high}};
+constexpr Named<Profile> kProfiles[] = {{"auto", Profile::automatic},
+                                        {"automatic", Profile::automatic},
+                                        {"baseline", Profile::baseline},
+                                        {"main", Profile::main},
+                                        {"high", Profile::high}};
 constexpr Named<BackendChoice> kBackends[] = {
     {"auto", BackendChoice::automatic}, {"cuda", BackendChoice::cuda}, {"cpu", BackendChoice::cpu}};
 constexpr Named<HeaderPlacement> kPlacements[] = {{"first", HeaderPlacement::first_packet},
@@ -250,9 +253,9 @@ constexpr Entry kEntries[] = {
     {{"preset", "fast|balanced|best", "how thoroughly modes and levels are searched (balanced)",
       Group::coding},
      [](Config& config, const Value& value) { config.preset = parse_name(value, kPresets); }},
-    {{"profile", "baseline|main|high",
-      "baseline: Constrained Baseline; main: with CABAC, smaller; high: with the 8x8 transform too "
-      "(baseline)",
+    {{"profile", "auto|baseline|main|high",
+      "baseline: Constrained Baseline; main: with CABAC, smaller; high: with the 8x8 transform too; auto: "
+      "high, with CAVLC where something needs it (baseline)",
       Group::coding},
      [](Config& config, const Value& value) { config.profile = parse_name(value, kProfiles); }},
     {{"cavlc", "on|off", "CAVLC in place of CABAC, also where the profile allows CABAC (off)", Group::coding,
@@ -361,7 +364,7 @@ const char* name_of(Profile profile) {
   for (const auto& named : kProfiles) {
     if (named.value == profile) return named.name;
   }
-  throw Error(ErrorCode::invalid_argument, "unknown profile", "use baseline, main or high");
+  throw Error(ErrorCode::invalid_argument, "unknown profile", "use auto, baseline, main or high");
 }
 
 const char* name_of(AdaptiveQuantisation aq) {

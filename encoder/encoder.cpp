@@ -161,7 +161,9 @@ void Encoder::reconfigure(const ConfigChanges& changes) {
 namespace encoder {
 
 Encoder EncoderAccess::open(const Config& config, const entropy::EntropyKernel* entropy_kernel) {
-  return Encoder(std::make_unique<Encoder::Impl>(config, entropy_kernel));
+  Config own = config;
+  if (entropy_kernel != nullptr && own.profile == Profile::automatic) own.cavlc = true;
+  return Encoder(std::make_unique<Encoder::Impl>(own, entropy_kernel));
 }
 
 }  // namespace encoder

@@ -134,16 +134,18 @@ std::vector<std::uint8_t> sps_rbsp(const Config& config, int level_idc) {
   const int crop_bottom = (mb_height * 16 - coded_side(config.height)) / 2;
 
   RbspWriter w;
-  const bool baseline = config.profile == Profile::baseline, high = config.profile == Profile::high;
+  const Profile profile = coded_profile(config);
+  const bool baseline = profile == Profile::baseline, high = profile == Profile::high;
   const bool flag_of_1b = level_1b && !high;  // tells level 1b from 1.1; High has level_idc 9 (H.264 A.3.1)
+  const bool intra = high;                    // with profile 100: also High 10 Intra, all pictures being IDR
   w.u(8, baseline ? kProfileBaseline : high ? kProfileHigh : kProfileMain);
-  w.flag(baseline);    // constraint_set0_flag
-  w.flag(!high);       // constraint_set1_flag: with profile 66, Constrained Baseline (H.264 A.2.1.1)
-  w.flag(false);       // constraint_set2_flag
-  w.flag(flag_of_1b);  // constraint_set3_flag
-  w.flag(high);        // constraint_set4_flag and
-  w.flag(high);        // constraint_set5_flag: with profile 100, Constrained High (H.264 A.2.4.2)
-  w.u(2, 0);           // reserved_zero_2bits
+  w.flag(baseline);             // constraint_set0_flag
+  w.flag(!high);                // constraint_set1_flag: with profile 66, Constrained Baseline (H.264 A.2.1.1)
+  w.flag(false);                // constraint_set2_flag
+  w.flag(flag_of_1b || intra);  // constraint_set3_flag (H.264 7.4.2.1.1)
+  w.flag(high);                 // constraint_set4_flag and
+  w.flag(high);                 // constraint_set5_flag: with profile 100, Constrained High (H.264 A.2.4.2)
+  w.u(2, 0);                    // reserved_zero_2bits
   w.u(8, static_cast<std::uint32_t>(flag_of_1b ? 11 : level_idc));
   w.ue(0);  // seq_parameter_set_id
   if (high) {
@@ -206,8 +208,10 @@ std::vector<std::uint8_t> sei_rbsp(const Config& config) {
                                             0xb6, 0x97, 0x3a, 0x15, 0x4f, 0xd2, 0x8b, 0xfc};
   // Backend and threads are not named: the bytes must not depend on them, and this text is part of the bytes.
   std::string text = std::string("cu264 ") + version();
-  append_text(text, "profile", name_of(config.profile));
-  if (config.profile != Profile::baseline && config.cavlc) append_text(text, "cavlc", "on");
+  // An automatic choice is named as what it came to: it gives the bytes that asking for it does.
+  const Profile profile = coded_profile(config);
+  append_text(text, "profile", name_of(profile));
+  if (profile != Profile::baseline && !uses_cabac(config)) append_text(text, "cavlc", "on");
   append_text(text, "preset", name_of(config.preset));
   if (config.scaling_lists != ScalingLists{})
     append_text(text, "cqm", config.scaling_lists == jvt_scaling_lists() ? "jvt" : "custom");

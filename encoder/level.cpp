@@ -15,9 +15,10 @@ struct Limits {
   std::int64_t MaxMBPS;    // macroblocks a second
   std::int64_t MaxFS;      // macroblocks a frame
   std::int64_t MaxDpbMbs;  // macroblocks in the decoded picture buffer
-  std::int64_t MaxBR;      // 1000 bits a second (cpbBrVclFactor of the Baseline profile)
-  std::int64_t MaxCPB;     // 1000 bits
-  std::int64_t SliceRate;  // macroblocks of MaxMBPS that a slice takes in Main (table A-4); 0: no limit
+  std::int64_t MaxBR;      // cpbBrVclFactor bits a second
+  std::int64_t MaxCPB;     // cpbBrVclFactor bits
+  std::int64_t
+      SliceRate;  // macroblocks of MaxMBPS that a slice takes above Baseline (table A-4); 0: no limit
 };
 
 constexpr Limits kLevels[] = {
@@ -43,13 +44,20 @@ constexpr Limits kLevels[] = {
     {62, 16711680, 139264, 696320, 800000, 800000, 24},
 };
 
+// Bits of slices that are a unit of MaxBR and MaxCPB (table A-2). All NAL units may have a fifth more.
+std::int64_t cpbBrVclFactor(Profile profile) {
+  return profile == Profile::high ? 1250 : 1000;
+}
+
 bool holds(const Limits& level, std::int64_t width, std::int64_t height, Rational frame_rate,
-           std::int64_t bits_per_second, std::int64_t buffer_bits, int slices) {
+           std::int64_t bits_per_second, std::int64_t buffer_bits, int slices, Profile profile) {
   const std::int64_t frame_size = width * height;
   const bool sides = width * width <= 8 * level.MaxFS && height * height <= 8 * level.MaxFS;
   const bool rate = frame_size * frame_rate.num <= level.MaxMBPS * frame_rate.den;
-  const bool bits = bits_per_second <= level.MaxBR * 1000 && buffer_bits <= level.MaxCPB * 1000;
-  const bool slice_rate = slices * level.SliceRate * frame_rate.num <= level.MaxMBPS * frame_rate.den;
+  const std::int64_t unit = cpbBrVclFactor(profile);
+  const bool bits = bits_per_second <= level.MaxBR * unit && buffer_bits <= level.MaxCPB * unit;
+  const bool slice_rate = profile == Profile::baseline ||
+                          slices * level.SliceRate * frame_rate.num <= level.MaxMBPS * frame_rate.den;
   return sides && rate && bits && slice_rate && frame_size <= level.MaxFS && frame_size <= level.MaxDpbMbs;
 }
 
@@ -63,27 +71,28 @@ std::string text_of(int level_idc) {
 }  // namespace
 
 StreamLevel choose_level(int mb_width, int mb_height, Rational frame_rate, std::int64_t bits_per_second,
-                         std::int64_t buffer_bits, int slices) {
+                         std::int64_t buffer_bits, int slices, Profile profile) {
   for (const Limits& level : kLevels) {
-    if (holds(level, mb_width, mb_height, frame_rate, bits_per_second, buffer_bits, slices))
-      return {level.level_idc, true, level.MaxBR * 1000};
+    if (holds(level, mb_width, mb_height, frame_rate, bits_per_second, buffer_bits, slices, profile))
+      return {level.level_idc, true, level.MaxBR * cpbBrVclFactor(profile)};
   }
   return {};
 }
 
 StreamLevel stream_level(const Config& config) {
   const int mb_width = macroblocks(config.width), mb_height = macroblocks(config.height);
+  const Profile profile = coded_profile(config);
   // The HRD counts all NAL units, for which limits are 1.2 times as high (cpbBrNalFactor).
   const HrdParams hrd = hrd_params(config).value_or(HrdParams{});
   const std::int64_t bits_per_second = (5 * hrd.bit_rate + 5) / 6, buffer_bits = (5 * hrd.cpb_bits + 5) / 6;
-  const int slices = config.profile == Profile::baseline ? 0 : config.slices;
+  const int slices = config.slices;
   const StreamLevel lowest =
-      choose_level(mb_width, mb_height, config.frame_rate, bits_per_second, buffer_bits, slices);
+      choose_level(mb_width, mb_height, config.frame_rate, bits_per_second, buffer_bits, slices, profile);
   if (config.level_idc == 0) return lowest;
   for (const Limits& level : kLevels) {
     if (level.level_idc == config.level_idc &&
-        holds(level, mb_width, mb_height, config.frame_rate, bits_per_second, buffer_bits, slices))
-      return {level.level_idc, true, level.MaxBR * 1000};
+        holds(level, mb_width, mb_height, config.frame_rate, bits_per_second, buffer_bits, slices, profile))
+      return {level.level_idc, true, level.MaxBR * cpbBrVclFactor(profile)};
   }
   const Rational rate = reduced(config.frame_rate);
   std::string rate_text = std::to_string(rate.num);
@@ -92,7 +101,7 @@ StreamLevel stream_level(const Config& config) {
       ErrorCode::invalid_argument,
       "level " + text_of(config.level_idc) + " does not hold " + std::to_string(config.width) + "x" +
           std::to_string(config.height) + " at " + rate_text + " pictures a second" +
-          (slices > 1 ? " in " + std::to_string(slices) + " slices" : "") +
+          (profile != Profile::baseline && slices > 1 ? " in " + std::to_string(slices) + " slices" : "") +
           (hrd.bit_rate > 0 ? ", " + std::to_string(hrd.bit_rate) + " bits a second and a buffer of " +
                                   std::to_string(hrd.cpb_bits) + " bits"
                             : ""),

@@ -115,7 +115,7 @@ namespace encoder {
 OpenedBackend open_backend(const Config& config, const StageParams& params) {
   if (params.cabac && params.entropy_kernel != nullptr) {
     throw Error(ErrorCode::unsupported, "the published kernels code CAVLC",
-                "use the profile baseline, or cavlc");
+                "use the profile auto or baseline, or cavlc");
   }
   if (config.backend == BackendChoice::cpu) return open_cpu(config, params, "asked for");
   // To name a device or a kernel, or to want packets on a device, is to ask for CUDA.

@@ -20,6 +20,9 @@ std::string widened(const char* side, int samples) {
 EncoderInfo info_of(const Config& config) {
   const StreamLevel level = stream_level(config);
   EncoderInfo info;
+  info.profile = name_of(coded_profile(config));
+  info.cabac = uses_cabac(config);
+  info.profile_reason = profile_reason(config);
   info.width = coded_side(config.width);
   info.height = coded_side(config.height);
   info.level_idc = level.level_idc;

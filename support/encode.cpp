@@ -2,6 +2,12 @@
 
 namespace cu264::test {
 
+Config baseline_config() {
+  Config config;
+  config.profile = Profile::baseline;
+  return config;
+}
+
 std::vector<std::uint8_t> EncodedStream::bytes() const {
   std::vector<std::uint8_t> all;
   if (separate_headers) all = headers;

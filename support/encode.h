@@ -9,6 +9,9 @@
 
 namespace cu264::test {
 
+// A Config with the profile baseline, for what is about CAVLC and the 4x4 transform.
+Config baseline_config();
+
 struct EncodedStream {
   EncoderInfo info;
   std::vector<std::uint8_t> headers;

@@ -123,7 +123,11 @@ Pps read_pps(RbspReader& bits, std::uint64_t stop, int& id) {
   const std::uint32_t pps_id = bits.ue(), sps_id = bits.ue();
   if (pps_id > 255 || sps_id > 31) damaged("a picture parameter set");
   id = static_cast<int>(pps_id), pps.sps_id = static_cast<int>(sps_id);
-  if (bits.flag() != 0) refuse("CABAC entropy coding");
+  if (bits.flag() != 0) {
+    throw Error(ErrorCode::bad_input, "the stream has CABAC entropy coding",
+                "encryption, watermarks and hidden data need CAVLC: encode it with cavlc, or protect it "
+                "while encoding");
+  }
   pps.bottom_field_pic_order_in_frame_present = bits.flag() != 0;
   if (bits.ue() != 0) refuse("slice groups (flexible macroblock ordering)");
   bits.ue(), bits.ue();  // default numbers of reference pictures

@@ -50,9 +50,10 @@ enum class Preset {
 
 // Says what decoders must be able to do. All profiles are 4:2:0 and 8 bits.
 enum class Profile {
-  baseline,  // Constrained Baseline: CAVLC, the 4x4 transform
-  main,      // CABAC, which takes fewer bits, unless Config::cavlc is set
-  high,      // the 8x8 transform as well
+  automatic,  // high, with CAVLC where something in Config needs it: EncoderInfo says what was chosen
+  baseline,   // Constrained Baseline: CAVLC, the 4x4 transform
+  main,       // CABAC, which takes fewer bits, unless Config::cavlc is set
+  high,       // the 8x8 transform as well
 };
 
 enum class HeaderPlacement {
@@ -106,7 +107,8 @@ struct Config {
   OnOverflow on_overflow = OnOverflow::error;  // drop cannot go with encryption or a watermark
   Preset preset = Preset::balanced;
   Profile profile = Profile::baseline;
-  // CAVLC in profiles that allow CABAC. Watermarks and encryption work on CAVLC only.
+  // CAVLC in profiles that allow CABAC. Watermarks and encryption work on CAVLC only: the profile automatic
+  // then has it, and main and high must be told.
   bool cavlc = false;
   ScalingLists scaling_lists;  // flat, unless the profile is high
   int slices = 1;              // slices in a picture, at most one for each macroblock row
@@ -165,6 +167,9 @@ std::vector<ConfigOption> config_options();
 struct EncoderInfo {
   std::string backend;         // "cpu" or "cuda"
   std::string backend_reason;  // why this backend was chosen, in a few words
+  std::string profile;         // of the stream: "baseline", "main" or "high"
+  bool cabac = false;          // whether slices are coded with CABAC
+  std::string profile_reason;  // why profile and entropy coder are these, in a few words
   int width = 0;  // of the decoded picture: Config's width and height, rounded up to even numbers
   int height = 0;
   int batch = 1;                    // pictures encoded together

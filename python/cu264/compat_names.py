@@ -12,8 +12,17 @@ _PRESETS = {
 DEFAULT_CRF = 23.0  # x264's
 _H264 = ("h264", "libx264", "libx264rgb", "libopenh264", "h264_nvenc", "avc")
 
+_PROFILES = {
+    "baseline": ("baseline", "constrained_baseline", "constrained-baseline"),
+    "main": ("main",),
+    "high": ("high", "constrained_high", "constrained-high"),
+    "auto": ("auto", "automatic", "autoselect"),
+}
+#: The names of entropy coders that FFmpeg gives `coder`, of which these are CAVLC.
+_CODERS = {"cavlc": True, "vlc": True, "0": True, "cabac": False, "ac": False, "1": False, "default": False, "auto": False}
+
 #: What other encoders are told about other pictures than intra pictures, or about themselves: nothing to do here.
-_WITHOUT_MEANING = ("g", "keyint", "bf", "refs", "tune", "profile", "threads", "sc_threshold", "x264-params")
+_WITHOUT_MEANING = ("g", "keyint", "bf", "refs", "tune", "threads", "sc_threshold", "x264-params")
 
 
 def preset_of(name: Any) -> str:
@@ -23,6 +32,22 @@ def preset_of(name: Any) -> str:
         if text in names:
             return preset
     raise ValueError(f"unknown preset {name!r}: use fast, balanced or best, or a preset of x264 or NVENC")
+
+
+def profile_of(name: Any) -> str:
+    """A profile for one of x264 or NVENC."""
+    text = str(name).lower()
+    for profile, names in _PROFILES.items():
+        if text in names:
+            return profile
+    raise ValueError(f"profile {name!r} is not available; baseline, main and high are")
+
+
+def cavlc_of(name: Any) -> bool:
+    """Whether an entropy coder, as FFmpeg names it, is CAVLC."""
+    if str(name).lower() not in _CODERS:
+        raise ValueError(f"unknown entropy coder {name!r}: use cavlc or cabac")
+    return _CODERS[str(name).lower()]
 
 
 def check_codec(codec: Optional[str]) -> None:
@@ -40,10 +65,14 @@ def settings_of(options: Mapping[str, Any], crf: float = DEFAULT_CRF) -> Dict[st
             settings["qp"] = round(float(value))
         elif name == "preset":
             settings["preset"] = preset_of(value)
+        elif name == "profile":
+            settings["profile"] = profile_of(value)
+        elif name == "coder":
+            settings["cavlc"] = cavlc_of(value)
         elif name == "slices":
             settings["slices"] = int(value)
         elif name not in _WITHOUT_MEANING:
-            raise ValueError(f"option {name!r} has no counterpart; crf, qp, preset and slices have")
+            raise ValueError(f"option {name!r} has no counterpart; crf, qp, preset, profile and slices have")
     if "crf" in settings:
         settings.pop("qp", None)  # as FFmpeg decides
     elif "qp" not in settings:

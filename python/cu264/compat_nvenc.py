@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Optional
 
-from .compat_names import check_codec, preset_of
+from .compat_names import check_codec, preset_of, profile_of
 from .picture_encoder import Encoder
 
 # FourCC-like names and the pixel formats here; the others of NVENC are not 8-bit 4:2:0 or R, G, B, A in memory.
@@ -132,9 +132,9 @@ def CreateEncoder(  # noqa: N802
         Frames are bytes or arrays in host memory; else arrays on a CUDA device (DLPack or the CUDA array interface), or
         objects whose cuda() gives the planes of NV12, one right behind the other.
     **kwargs
-        codec ("h264"), preset ("P1" to "P7", or of this package), constqp (one quantiser or those of I, P and B
-        pictures), rc ("constqp", "cbr", "vbr"), bitrate, maxbitrate and vbvbufsize (bits, also as "5M" or "800k"), fps,
-        gpu_id and cudastream. Others of NVENC are ignored, because every picture is intra.
+        codec ("h264"), preset ("P1" to "P7", or of this package), profile ("baseline", "main", "high"), constqp (one
+        quantiser or those of I, P and B pictures), rc ("constqp", "cbr", "vbr"), bitrate, maxbitrate and vbvbufsize
+        (bits, also as "5M" or "800k"), fps, gpu_id and cudastream. Others of NVENC are ignored, because every picture is intra.
 
     Returns
     -------
@@ -148,6 +148,8 @@ def CreateEncoder(  # noqa: N802
     settings = _quality_of(kwargs)
     if "preset" in kwargs:
         settings["preset"] = preset_of(kwargs["preset"])
+    if "profile" in kwargs:
+        settings["profile"] = profile_of(kwargs["profile"])
     if "gpu_id" in kwargs and not usecpuinputbuffer:
         settings["device"] = int(kwargs["gpu_id"])
     stream = kwargs.get("cudastream")

@@ -170,3 +170,13 @@ class Encoder:
     def backend(self) -> str:
         """"cuda" or "cpu", once frames have been sent."""
         return self._session.encoder.backend
+
+    @property
+    def profile(self) -> str:
+        """"baseline", "main" or "high", once frames have been sent: what `profile="auto"` became."""
+        return self._session.encoder.profile
+
+    @property
+    def cabac(self) -> bool:
+        """Whether CABAC codes the pictures, and not CAVLC, once frames have been sent."""
+        return self._session.encoder.cabac

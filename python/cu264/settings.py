@@ -253,8 +253,9 @@ SETTINGS_DOC = """
         A picture that no quantiser makes as small as a limit asks raises RuntimeError, or is left out.
     preset : {"fast", "balanced", "best"}, default "balanced"
         How thoroughly modes are searched; `best` gives the smallest files.
-    profile : {"baseline", "main", "high"}, default "baseline"
-        main codes with CABAC, which takes fewer bits; high has the 8x8 transform as well.
+    profile : {"auto", "baseline", "main", "high"}, default "baseline"
+        main codes with CABAC, which takes fewer bits; high has the 8x8 transform as well; auto is high, with CAVLC where
+        encryption or a watermark needs it.
     cavlc : bool, default False
         CAVLC also where the profile allows CABAC. Encryption and watermarks need it.
     cqm : {"flat", "jvt"}, default "flat"

@@ -118,6 +118,8 @@ void bind_encoder(nb::module_& m) {
       .def_prop_ro("dropped", [](const EncoderSession& s) { return s.info().dropped; })
       .def_prop_ro("backend", [](const EncoderSession& s) { return s.info().backend; })
       .def_prop_ro("backend_reason", [](const EncoderSession& s) { return s.info().backend_reason; })
+      .def_prop_ro("profile", [](const EncoderSession& s) { return s.info().profile; })
+      .def_prop_ro("cabac", [](const EncoderSession& s) { return s.info().cabac; })
       .def_prop_ro("batch", [](const EncoderSession& s) { return s.info().batch; })
       .def_prop_ro("warnings", [](const EncoderSession& s) { return s.info().warnings; });
 }

@@ -45,15 +45,16 @@ stream.src = URL.createObjectURL(source);
 </script></body>"""
 
 
-def test_chromium(tmp_path):
+@pytest.mark.parametrize("profile", ["baseline", "high"])
+def test_chromium(tmp_path, profile):
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
         pytest.skip("there is no Chromium")
     frames = moving_pictures(50, 144, 256)
-    stream = cu264.StreamEncoder(25)
+    stream = cu264.StreamEncoder(25, profile=profile)
     pieces = [stream.encode(frames[i:i + 10]) for i in range(0, 50, 10)] + [stream.close()]
     text = [base64.b64encode(piece).decode() for piece in pieces if piece]
-    page = PAGE.replace("FILE", base64.b64encode(cu264.encode(frames, 25, qp=10)).decode()).replace(
+    page = PAGE.replace("FILE", base64.b64encode(cu264.encode(frames, 25, qp=10, profile=profile)).decode()).replace(
         "PIECES", json.dumps(text)).replace("TYPE", stream.mime_type).replace("SEEK", str((37 + 0.5) / 25))
     (tmp_path / "page.html").write_text(page)
     # The browser's clock, which ends the run, does not wait for its decoder: a loaded machine may need more of it.

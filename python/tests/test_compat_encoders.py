@@ -21,8 +21,10 @@ def nv12():
 
 
 def test_pynvvideocodec(nv12):
-    encoder = CreateEncoder(64, 64, "NV12", True, codec="h264", preset="P1", constqp="28,31,25", fps=30, gop=30, bf=0)
-    expected = list(cu264.Encoder(30, qp=28, preset="fast", headers="every", pixel_format="nv12").packets(nv12))
+    encoder = CreateEncoder(64, 64, "NV12", True, codec="h264", preset="P1", profile="high", constqp="28,31,25",
+                            fps=30, gop=30, bf=0)
+    expected = list(cu264.Encoder(30, qp=28, preset="fast", profile="high", headers="every", pixel_format="nv12")
+                    .packets(nv12))
     pictures = []
     for frame in nv12:  # as samples read them: a flat run of bytes
         pictures += encoder.Encode(frame.reshape(-1))
@@ -44,6 +46,7 @@ def test_pynvvideocodec_formats(nv12):
     planar = CreateEncoder(64, 64, "IYUV", True)
     assert planar.Encode(nv12[0]) + planar.EndEncode()
     for text, call in [
+        ("profile 'high444'", lambda: CreateEncoder(64, 64, "NV12", True, profile="high444")),
         ("format 'P010'", lambda: CreateEncoder(64, 64, "P010", True)),
         ("H.264 only", lambda: CreateEncoder(64, 64, "NV12", True, codec="hevc")),
         ("needs bitrate", lambda: CreateEncoder(64, 64, "NV12", True, rc="cbr")),

@@ -39,7 +39,9 @@ def test_without_torch(frames, tmp_path):
     assert file.getvalue() == expected
     assert list(inspect.signature(VideoEncoder.to_tensor).parameters) == [
         "self", "format", "codec", "pixel_format", "crf", "preset", "extra_options"]
-    for options, settings in (({}, {"crf": 23}), ({"extra_options": {"qp": 20}}, {"qp": 20})):
+    coders = {"qp": 20, "profile": "high", "coder": "vlc"}
+    for options, settings in (({}, {"crf": 23}), ({"extra_options": {"qp": 20}}, {"qp": 20}),
+                              ({"extra_options": coders}, {"qp": 20, "profile": "high", "cavlc": True})):
         file = io.BytesIO()
         encoder.to_file_like(file, "mp4", **options)
         assert file.getvalue() == cu264.encode(frames, 24, **settings)
@@ -51,6 +53,8 @@ def test_without_torch(frames, tmp_path):
         ("H.264 only", lambda: encoder.to_file_like(file, "mp4", codec="libx265")),
         ("yuv420p", lambda: encoder.to_file_like(file, "mp4", pixel_format="yuv444p")),
         ("unknown preset", lambda: encoder.to_file_like(file, "mp4", preset="warp")),
+        ("profile 'high422'", lambda: encoder.to_file_like(file, "mp4", extra_options={"profile": "high422"})),
+        ("entropy coder 'arithmetic'", lambda: encoder.to_file_like(file, "mp4", extra_options={"coder": "arithmetic"})),
         ("no counterpart", lambda: encoder.to_file_like(file, "mp4", extra_options={"wave": 1})),
         ("format 'webm'", lambda: encoder.to_file_like(file, "webm")),
     ]:

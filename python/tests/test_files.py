@@ -11,14 +11,16 @@ import numpy as np
 import pytest
 
 import cu264
+from cu264 import protect
 
 
 def test_an_mp4_file_holds_the_stream(clip, tmp_path, decode, probe_file):
     path = tmp_path / "clip.mp4"
-    cu264.write_video(path, clip, "30000/1001", qp=20, sample_aspect_ratio="16/11", primaries=1, transfer=1)
+    settings = {"qp": 20, "profile": "baseline"}
+    cu264.write_video(path, clip, "30000/1001", sample_aspect_ratio="16/11", primaries=1, transfer=1, **settings)
     assert path.read_bytes() == cu264.encode(
-        clip, (30000, 1001), qp=20, sample_aspect_ratio="16/11", primaries=1, transfer=1)
-    stream = cu264.encode(clip, 30000 / 1001, qp=20, container="h264")
+        clip, (30000, 1001), sample_aspect_ratio="16/11", primaries=1, transfer=1, **settings)
+    stream = cu264.encode(clip, 30000 / 1001, container="h264", **settings)
     assert decode(path) == decode(stream, ".264")
     found = dict(probe_file(
         path, "stream=codec_name,profile,width,height,sample_aspect_ratio,r_frame_rate,avg_frame_rate,start_time,"
@@ -64,9 +66,36 @@ def test_every_container_holds_the_same_pictures(clip, tmp_path, decode):
     assert (tmp_path / "clip.h264").read_bytes() == cu264.encode(clip, 25, container="h264")
 
 
+@pytest.mark.parametrize("profile, cavlc, name", [("high", False, "High"), ("high", True, "High"), ("auto", False, "High"),
+                                                  ("baseline", False, "Constrained Baseline")])
+def test_profiles(clip, tmp_path, decode, probe_file, profile, cavlc, name):
+    path = tmp_path / "clip.mp4"
+    settings = {"profile": profile, "cavlc": cavlc, "qp": 20}
+    cu264.write_video(path, clip, 25, **settings)
+    assert dict(probe_file(path, "stream=profile,level")) == {"profile": name, "level": "10"}
+    pictures = decode(path)
+    assert pictures == decode(cu264.encode(clip, 25, container="h264", **settings), ".264")
+    encoder = cu264.Encoder(25, **settings)
+    packets = list(encoder.packets(clip))
+    assert (encoder.profile, encoder.cabac) == (name.lower().split()[-1], name == "High" and not cavlc)
+    assert b"".join(packet.data for packet in packets[:1]).startswith(encoder.extradata[:8])
+    with cu264.StreamEncoder(25, **settings) as stream:
+        stream.encode(clip)
+        assert stream.mime_type == f'video/mp4; codecs="avc1.{"641C" if name == "High" else "42C0"}0A"'
+
+
+def test_an_automatic_profile_has_cavlc_for_protection(clip):
+    key = protect.Key.random()
+    sealed = cu264.Encoder(25, profile="auto", encryption=protect.Encryption(key, "signs"))
+    list(sealed.packets(clip))
+    assert (sealed.profile, sealed.cabac) == ("high", False)
+    with pytest.raises(ValueError, match="CAVLC"):
+        list(cu264.Encoder(25, profile="high", encryption=protect.Encryption(key, "signs")).packets(clip))
+
+
 def test_the_profile_main_holds_the_same_pictures(clip, tmp_path, decode, probe_file):
     path = tmp_path / "main.mp4"
-    expected = decode(cu264.encode(clip, 25))
+    expected = decode(cu264.encode(clip, 25, profile="baseline"))
     for cavlc in (False, True):
         cu264.write_video(path, clip, 25, profile="main", cavlc=cavlc)
         assert dict(probe_file(path, "stream=profile")) == {"profile": "Main"}
@@ -149,13 +178,13 @@ def test_a_full_disk_leaves_no_file(clip, tmp_path, name):
 
 
 def test_a_fragment_a_chunk(clip, decode):
-    stream = cu264.StreamEncoder(25)
+    stream = cu264.StreamEncoder(25, profile="baseline")
     pieces = [stream.encode(clip[i:i + 3]) for i in (0, 3, 6)]
     assert stream.mime_type == 'video/mp4; codecs="avc1.42C00A"'
     last = stream.close()
     assert all(piece.count(b"moof") == 1 for piece in pieces)
     assert pieces[0][4:8] == b"ftyp" and pieces[1][4:8] == pieces[2][4:8] == b"moof"
-    assert decode(b"".join(pieces) + last) == decode(cu264.encode(clip, 25))
+    assert decode(b"".join(pieces) + last) == decode(cu264.encode(clip, 25, profile="baseline"))
     assert len(decode(b"".join(pieces[:2]))) == 6 * 66 * 98 * 3 // 2
 
 

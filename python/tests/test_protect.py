@@ -23,7 +23,7 @@ def textured():
 
 @pytest.fixture(scope="module")
 def stream(textured):
-    return cu264.encode(textured, 25, container="h264", qp=24)
+    return cu264.encode(textured, 25, container="h264", qp=24, cavlc=True)
 
 
 @pytest.mark.parametrize("parts", ["signs", "signs,modes", ("signs", "modes", "codewords")])
@@ -76,8 +76,8 @@ def test_the_command_decrypts_files(textured, tmp_path, decode):
     cu264.write_video(tmp_path / "sealed.mp4", textured, 25, encryption=protect.Encryption(KEY))
     subprocess.run([command, "protect", "decrypt", tmp_path / "sealed.mp4", "-o", tmp_path / "plain.mp4", "--key-file",
                     tmp_path / "key"], check=True)
-    assert decode(tmp_path / "plain.mp4") == decode(cu264.encode(textured, 25))
-    assert protect.decrypt(protect.encrypt(b"".join(p.data for p in cu264.Encoder(25).packets(textured)), KEY),
+    assert decode(tmp_path / "plain.mp4") == decode(cu264.encode(textured, 25, cavlc=True))
+    assert protect.decrypt(protect.encrypt(b"".join(p.data for p in cu264.Encoder(25, cavlc=True).packets(textured)), KEY),
                            protect.Key.from_file(str(tmp_path / "key")))
 
 
@@ -97,7 +97,7 @@ def test_watermarks(textured, stream):
 
 
 def test_hidden_data(textured):
-    stream = cu264.encode(textured, 25, container="h264", qp=8)
+    stream = cu264.encode(textured, 25, container="h264", qp=8, cavlc=True)
     sealed = protect.hide(protect.encrypt(stream, KEY), KEY, b"note")
     assert protect.read_hidden(sealed, KEY) == b"note"
     assert protect.read_hidden(protect.decrypt(sealed, KEY), KEY) == b"note"

@@ -21,7 +21,7 @@ class Containers(CommandTest):
         for extension in ("264", "h264", "mp4", "mov", "mkv", "ts", "MP4"):
             with self.subTest(extension=extension):
                 out = self.path("out." + extension)
-                self.encode(self.input, "-o", out, "--verify")
+                self.encode(self.input, "-o", out, "--verify", "--profile", "baseline")
                 stream = video_stream(out)
                 self.assertEqual((stream["codec_name"], stream["width"], stream["height"], stream["nb_read_packets"]),
                                  ("h264", 96, 64, "25"))

@@ -1,7 +1,8 @@
-"""--profile main in every container, what it needs CAVLC for, and what the tools for CAVLC say of its streams."""
+"""--profile in every container, what an automatic one becomes, and what the tools for CAVLC say of CABAC streams."""
 import json
+import os
 
-from support import CommandTest, decoded_md5, main, video_stream
+from support import CommandTest, decoded_md5, ffmpeg, main, video_stream
 
 
 class Profile(CommandTest):
@@ -10,23 +11,66 @@ class Profile(CommandTest):
         super().setUpClass()
         cls.input = cls.clip("in.y4m", frames=4)
 
-    def main_clip(self, name, *options):
-        self.encode(self.input, "-o", self.path(name), "--profile", "main", "--backend", "cpu", *options)
+    def coded(self, profile, name, *options):
+        self.stderr = self.encode(self.input, "-o", self.path(name), "--profile", profile, "--backend", "cpu", *options).stderr
         return self.path(name)
 
-    def test_containers_say_main_and_decode_to_the_reconstruction(self):
-        for name in ("a.mp4", "a.mkv", "a.mov", "a.ts", "a.264"):
-            with self.subTest(name=name):
-                path = self.main_clip(name, "--recon", self.path("recon.yuv"), "--slices", "2")
-                self.assertEqual(video_stream(path)["profile"], "Main")
-                raw = ("-f", "rawvideo", "-pix_fmt", "yuv420p", "-s", "96x64")
-                self.assertEqual(decoded_md5(path), decoded_md5(self.path("recon.yuv"), *raw))
+    def main_clip(self, name, *options):
+        return self.coded("main", name, *options)
 
-    def test_verify_and_stats(self):
-        self.main_clip("stats.mp4", "--verify", "--stats", self.path("stats.json"))
+    def settings(self, profile, *options):
+        """What --stats says of an encode."""
+        self.coded(profile, "stats.mp4", "--stats", self.path("stats.json"), *options)
         with open(self.path("stats.json"), encoding="utf-8") as file:
             settings = json.load(file)["settings"]
-        self.assertEqual((settings["profile"], settings["cabac"]), ("main", True))
+        return settings["profile"], settings["cabac"], settings["profile_reason"]
+
+    def test_containers_say_the_profile_and_decode_to_the_reconstruction(self):
+        names = {"baseline": "Constrained Baseline", "main": "Main", "high": "High", "auto": "High"}
+        for profile, name in names.items():
+            for container in ("a.mp4", "a.mkv", "a.mov", "a.ts", "a.264"):
+                with self.subTest(profile=profile, container=container):
+                    path = self.coded(profile, container, "--recon", self.path("recon.yuv"), "--slices", "2", "--verify")
+                    self.assertEqual(video_stream(path)["profile"], name)
+                    raw = ("-f", "rawvideo", "-pix_fmt", "yuv420p", "-s", "96x64")
+                    self.assertEqual(decoded_md5(path), decoded_md5(self.path("recon.yuv"), *raw))
+
+    def test_other_programs_copy_high_into_other_containers(self):
+        source = self.coded("high", "high.mp4")
+        expected = decoded_md5(source)
+        for name in ("copy.flv", "copy.avi", "copy.mkv", "copy.ts"):
+            ffmpeg("-i", source, "-c", "copy", self.path(name))
+            self.assertEqual(decoded_md5(self.path(name)), expected, name)
+
+    def test_what_is_said_of_the_profile(self):
+        self.assertEqual(self.settings("main"), ("main", True, "asked for"))
+        self.assertEqual(self.settings("high", "--cavlc"), ("high", False, "asked for"))
+        self.assertEqual(self.settings("automatic"), ("high", True, "nothing needs CAVLC"))
+        self.assertEqual(self.settings("auto", "--cavlc"), ("high", False, "CAVLC was asked for"))
+        self.assertNotIn("profile", self.stderr)
+        self.coded("auto", "verbose.264", "--verbose")
+        self.assertIn("cu264: profile: high with CABAC (nothing needs CAVLC)\n", self.stderr)
+
+    def test_an_automatic_profile_has_cavlc_where_it_is_needed(self):
+        key = self.path("auto.key")
+        self.cu264("protect", "new-key", key)
+        with open(self.path("payload"), "wb") as file:
+            file.write(b"mark")
+        mark = ("--watermark", "t1-sign", "--payload", self.path("payload"), "--density", "65536", "--key-file", key)
+        seal = ("--encrypt", "signs", "--key-file", key)
+        for what, options in (("a watermark", mark), ("encryption", seal), ("encryption", (*seal, "--authenticate"))):
+            with self.subTest(options=options):
+                self.assertEqual(self.settings("auto", *options), ("high", False, f"{what} needs CAVLC"))
+                note = f"cu264: note: the profile is high with CAVLC ({what} needs CAVLC)"
+                self.assertEqual([line for line in self.stderr.splitlines() if "profile" in line], [note])
+        marked = self.coded("auto", "marked.264", *mark, "--slices", "2")
+        self.assertEqual(video_stream(marked)["profile"], "High")
+        self.cu264("watermark", "extract", marked, self.path("read"), "--key-file", key)
+        with open(self.path("read"), "rb") as file:
+            self.assertEqual(file.read(), b"mark")
+        sealed = self.coded("auto", "sealed.mp4", *seal, "--authenticate")
+        self.cu264("protect", "decrypt", sealed, self.path("opened.mp4"), "--key-file", key, "--require-authentication")
+        self.assertEqual(decoded_md5(self.path("opened.mp4")), decoded_md5(self.coded("high", "plain.mp4", "--cavlc")))
 
     def test_cavlc_in_main(self):
         path = self.main_clip("cavlc.264", "--cavlc")
@@ -37,10 +81,43 @@ class Profile(CommandTest):
     def test_cabac_refuses_what_works_on_cavlc(self):
         self.cu264("protect", "new-key", self.path("key2"))
         key = ("--key-file", self.path("key2"))
-        self.refuse(1, "CAVLC", self.input, "--profile", "main", "--encrypt", "signs", *key)
-        coded = self.main_clip("coded.264")
-        refused = self.cu264("protect", "encrypt", coded, "-o", self.path("no.264"), *key, code=2).stderr
-        self.assertRegex(refused, "the stream has CABAC entropy coding .*CAVLC")
+        for profile in ("main", "high"):
+            self.refuse(1, "CAVLC", self.input, "--profile", profile, "--encrypt", "signs", *key)
+            for name in (f"{profile}.264", f"{profile}.mp4", f"{profile}.ts"):
+                coded, output = self.coded(profile, name), self.path("no-" + name)
+                for verb in (["protect", "encrypt", coded, output], ["protect", "encrypt", coded, output, "--authenticate"],
+                             ["watermark", "embed", coded, output, "--payload", self.path("key2")],
+                             ["watermark", "extract", coded, output], ["watermark", "capacity", coded],
+                             ["hide", "put", coded, output, "--payload", self.path("key2")], ["hide", "get", coded, output]):
+                    with self.subTest(verb=verb):
+                        refused = self.cu264(*verb, *(() if verb[1] == "capacity" else key), code=2).stderr
+                        self.assertRegex(refused, "the stream has CABAC entropy coding .*need CAVLC")
+                        self.assertEqual(len(refused.splitlines()), 1, refused)
+                        self.assertFalse(os.path.exists(output))
+                refused = self.cu264("protect", "decrypt", coded, output, *key, code=2).stderr
+                self.assertRegex(refused, "not encrypted|CABAC")
+                self.assertFalse(os.path.exists(output))
+
+    def test_the_tools_work_on_high_with_cavlc(self):
+        key = ("--key-file", self.path("key3"))
+        self.cu264("protect", "new-key", self.path("key3"))
+        with open(self.path("note"), "wb") as file:
+            file.write(b"note")
+        source = self.path("source.264")
+        self.encode(self.clip("large.y4m", "testsrc2=size=320x240:rate=25", 4), source, "--profile", "high", "--cavlc", "--qp",
+                    "20", "--backend", "cpu")
+        pictures = decoded_md5(source)
+        self.cu264("protect", "encrypt", source, self.path("sealed2.264"), "--parts", "signs,modes,codewords", *key)
+        self.assertNotEqual(decoded_md5(self.path("sealed2.264")), pictures)
+        self.cu264("protect", "decrypt", self.path("sealed2.264"), self.path("opened2.264"), *key)
+        with open(source, "rb") as one, open(self.path("opened2.264"), "rb") as other:
+            self.assertEqual(one.read(), other.read())
+        for put, get in ((["watermark", "embed"], ["watermark", "extract"]), (["hide", "put"], ["hide", "get"])):
+            with self.subTest(put=put):
+                self.cu264(*put, source, self.path("full.264"), "--payload", self.path("note"), *key)
+                self.cu264(*get, self.path("full.264"), self.path("got"), *key)
+                with open(self.path("got"), "rb") as file:
+                    self.assertEqual(file.read(), b"note")
 
     def write(self, name, text):
         with open(self.path(name), "w", encoding="ascii", newline="") as file:

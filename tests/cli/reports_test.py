@@ -63,7 +63,8 @@ class Reports(CommandTest):
         self.assertEqual(sum(picture["bytes"] for picture in figures["pictures"]), len(self.read("stats.264")))
         self.assertEqual(figures["totals"]["bytes"], len(self.read("stats.264")))
         for picture in figures["pictures"]:
-            self.assertEqual(picture["intra4x4_mbs"] + picture["intra16x16_mbs"] + picture["pcm_mbs"], 11 * 9)
+            self.assertEqual(picture["intra4x4_mbs"] + picture["intra8x8_mbs"] + picture["intra16x16_mbs"] +
+                             picture["pcm_mbs"], 11 * 9)
             self.assertEqual(picture["qp"], 31)
             bits = picture["header_bits"] + picture["residual_bits"]
             self.assertTrue(0 < bits <= 8 * picture["bytes"], f"{bits} bits in {picture['bytes']} bytes")

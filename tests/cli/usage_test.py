@@ -41,7 +41,7 @@ class Usage(CommandTest):
             "preset": ["slowest", "FAST"],
             "aq": ["variances", "1", ""],
             "edge-guided": ["4", "-1", "x"],
-            "profile": ["high"],
+            "profile": ["high10", "Main", ""],
             "slices": ["0", "-3", "x"],
             "threads": ["-1", "many"],
             "frames": ["0", "-5", "ten"],

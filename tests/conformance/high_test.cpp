@@ -7,6 +7,7 @@
 
 #include "tests/conformance/stream_check.h"
 #include "tests/support/quick.h"
+#include "tests/support/rate_checks.h"
 
 namespace cu264::test {
 namespace {
@@ -90,6 +91,42 @@ TEST_P(High, PcmBesideCodedMacroblocks) {
       mixed = mixed || (picture.pcm_mbs > 0 && picture.pcm_mbs < 25);
   }
   EXPECT_TRUE(mixed) << "no picture had both";
+}
+
+// Pictures that rate control codes, some of them twice, at QPs that may differ within a picture.
+TEST(HighRateControl, DecodesToTheReconstruction) {
+  const std::vector<Picture> pictures = cuts_of(96, 80, 35);
+  for (const RateMode& mode : rate_modes(96, 80)) {
+    for (const bool cavlc : {false, true}) {
+      SCOPED_TRACE(std::string(mode.name) + (cavlc ? ", CAVLC" : ", CABAC"));
+      Config config = mode.config;
+      config.profile = Profile::high, config.cavlc = cavlc;
+      config.backend = BackendChoice::cpu;
+      const EncodedStream stream = encode(config, pictures);
+      check_decoded(config, stream);
+      for (const Packet& packet : stream.packets) {
+        const auto bytes = static_cast<std::int64_t>(packet.data.size());
+        EXPECT_TRUE(config.max_frame_bytes == 0 || bytes <= config.max_frame_bytes) << bytes;
+        EXPECT_TRUE(config.frame_bytes == 0 || bytes == config.frame_bytes) << bytes;
+      }
+    }
+  }
+}
+
+// An automatic profile gives the bytes that asking for it does.
+TEST(HighAutomatic, HasTheBytesOfHigh) {
+  const std::vector<Picture> pictures = make_all_contents(64, 48);
+  Config config = high_config(27, {Preset::balanced, false});
+  const EncodedStream high = encode(config, pictures);
+  config.cavlc = true;
+  const EncodedStream cavlc = encode(config, pictures);
+  config.profile = Profile::automatic;
+  EXPECT_EQ(encode(config, pictures).bytes(), cavlc.bytes());
+  config.cavlc = false;
+  const EncodedStream automatic = encode(config, pictures);
+  EXPECT_EQ(automatic.bytes(), high.bytes());
+  EXPECT_EQ(automatic.info.profile, "high");
+  EXPECT_TRUE(automatic.info.cabac);
 }
 
 // Level 1b is told by level_idc 9, not by a flag (A.3.2).

@@ -10,6 +10,7 @@
 #include "encoder/headers.h"
 #include "encoder/stages.h"
 #include "support/decode.h"
+#include "support/encode.h"
 #include "tests/conformance/stream_check.h"
 #include "tests/support/mixed_pictures.h"
 
@@ -20,7 +21,7 @@ constexpr int kWidth = 66, kHeight = 82;
 constexpr int kAnyLevel = 40;
 
 Config config_of(Preset preset, int slices) {
-  Config config;
+  Config config = baseline_config();
   config.width = kWidth, config.height = kHeight;
   config.preset = preset, config.slices = slices, config.reconstruction = true;
   return config;

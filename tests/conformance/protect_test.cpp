@@ -22,7 +22,7 @@ ProtectionKey key() {
 
 Bytes stream_of(const char* qp, const char* slices, const char* deblock,
                 const std::vector<Picture>& pictures) {
-  Config config;
+  Config config = baseline_config();
   config.set("backend", "cpu");
   config.set("qp", qp);
   config.set("slices", slices);

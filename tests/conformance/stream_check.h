@@ -15,6 +15,9 @@ namespace cu264::test {
 WalkedStream check_stream(const Config& config, const EncodedStream& stream,
                           const std::vector<Picture>& sources);
 
+// The part of that which libavcodec says, for streams with other NAL units than the parser takes.
+void check_decoded(const Config& config, const EncodedStream& stream);
+
 // Describes the first difference by plane, position and values; empty if there is none.
 std::string difference(const Picture& expected, const Picture& actual);
 

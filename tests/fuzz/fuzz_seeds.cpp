@@ -141,6 +141,7 @@ void write(const std::filesystem::path& folder, const std::vector<Bytes>& seeds)
 Bytes stream_of(int side, int qp, int slices,
                 const std::optional<cu264::EncoderWatermark>& watermark = std::nullopt) {
   cu264::Config config;
+  config.profile = cu264::Profile::baseline;
   config.width = config.height = side;
   config.set("backend", "cpu");
   config.set("qp", std::to_string(qp));

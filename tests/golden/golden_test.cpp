@@ -154,7 +154,7 @@ TEST_P(GoldenStream, HasNotChanged) {
   const Golden& golden = GetParam();
   const std::vector<Picture> pictures = pictures_of(golden);
   if (pictures.empty()) GTEST_SKIP() << golden.clip << " is not in the folder that CU264_TEST_DATA names";
-  Config config;
+  Config config = baseline_config();  // unless golden.options has another profile
   config.qp = golden.qp, config.slices = golden.slices, config.deblock = golden.deblock;
   config.set("preset", golden.preset);
   std::istringstream options(golden.options);

@@ -11,6 +11,7 @@
 #include "cu264/device.h"
 #include "encoder/cuda/cuda_backend.h"
 #include "encoder/stages.h"
+#include "support/encode.h"
 #include "support/picture.h"
 #include "tests/parity/device_test.h"
 #include "tests/parity/placed_frames.h"
@@ -56,7 +57,7 @@ class AdaptiveQuantisationDevices : public DeviceTest {
     SCOPED_TRACE(std::to_string(devices.size()) + " devices, batches of " + std::to_string(batch));
     const std::vector<PlacedFrame> frames = drifting(23, 80, 48);
     for (const auto& [name, value] : {std::pair{"edge-guided", "3"}, {"aq", "variance"}}) {
-      Config config;
+      Config config = test::baseline_config();
       config.width = 80, config.height = 48, config.preset = Preset::fast;
       config.set(name, value);
       const encoder::StageParams params = encoder::stage_params(config);

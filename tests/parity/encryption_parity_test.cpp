@@ -70,7 +70,7 @@ std::vector<test::Picture> clip(int pictures, int width, int height) {
 // Every combination of parts, with sizes that are not whole macroblocks and with slices of unequal height.
 TEST_F(EncryptionParity, SmallCase) {
   for (int parts = 1; parts < 8; ++parts) {
-    Config config;
+    Config config = test::baseline_config();
     config.preset = kPresets[parts % 3], config.qp = 6 + 5 * parts, config.slices = parts % 4 == 3 ? 3 : 1;
     expect_parity(config, clip(3, 82, 70), 2, parts);
     if (HasFatalFailure()) return;
@@ -79,7 +79,7 @@ TEST_F(EncryptionParity, SmallCase) {
 
 TEST_F(EncryptionParity, LargeTransform) {
   for (int parts = 1; parts < 8; ++parts) {
-    Config config;
+    Config config = test::baseline_config();
     config.profile = Profile::high, config.cavlc = true;
     config.preset = kPresets[parts % 3], config.qp = 6 + 5 * parts, config.slices = parts % 4 == 3 ? 3 : 1;
     expect_parity(config, clip(3, 82, 70), 2, parts);
@@ -91,7 +91,7 @@ TEST_F(EncryptionParity, LargeTransform) {
 // levels.
 TEST_F(EncryptionParity, ManyLevelsAndNone) {
   for (const int qp : {0, 8, 51}) {
-    Config config;
+    Config config = test::baseline_config();
     config.preset = Preset::fast, config.qp = qp;
     expect_parity(
         config,
@@ -106,7 +106,7 @@ TEST_F(EncryptionParity, EveryPresetAndQuantiser) {
   const std::vector<test::Picture> pictures = clip(7, 176, 144);
   for (const Preset preset : kPresets) {
     for (int qp = 0; qp < 52; qp += 3) {
-      Config config;
+      Config config = test::baseline_config();
       config.preset = preset, config.qp = qp, config.slices = 1 + qp % 5;
       expect_parity(config, pictures, qp % 2 == 0 ? 7 : 3, qp % 7 + 1);
       if (HasFatalFailure()) return;
@@ -117,7 +117,7 @@ TEST_F(EncryptionParity, EveryPresetAndQuantiser) {
 TEST_F(EncryptionParity, Sizes) {
   for (const int width : {1, 16, 33, 514}) {
     for (const int height : {1, 17, 48}) {
-      Config config;
+      Config config = test::baseline_config();
       config.qp = 22, config.preset = Preset::fast;
       config.slices = height == 48 ? 3 : 1;
       expect_parity(config, clip(2, width, height), 2, 7);
@@ -128,7 +128,7 @@ TEST_F(EncryptionParity, Sizes) {
 
 TEST_F(EncryptionParity, LargeBatches) {
   std::vector<test::Picture> pictures = clip(40, 352, 288);
-  Config config;
+  Config config = test::baseline_config();
   config.preset = Preset::fast;
   for (const int qp : {12, 27}) {
     config.qp = qp;
@@ -139,7 +139,7 @@ TEST_F(EncryptionParity, LargeBatches) {
 
 TEST_F(EncryptionParity, FormatsFormsAndAdaptiveQuantisation) {
   const std::vector<test::Picture> pictures = clip(4, 98, 64);
-  Config config;
+  Config config = test::baseline_config();
   config.qp = 24;
   for (const PixelFormat format : {PixelFormat::gray8, PixelFormat::nv12}) {
     expect_parity(config, pictures, 3, 7, format);
@@ -154,7 +154,7 @@ TEST_F(EncryptionParity, FormatsFormsAndAdaptiveQuantisation) {
 // The published coders can code encrypted batches too.
 TEST_F(EncryptionParity, EntropyKernels) {
   const std::vector<test::Picture> pictures = clip(3, 98, 64);
-  Config config;
+  Config config = test::baseline_config();
   config.width = 98, config.height = 64, config.qp = 20, config.batch = 2;
   config.encryption = EncoderEncryption{key(), encryption_strength(3)};
   const protect::FixedNonce fixed(5);
@@ -176,7 +176,7 @@ TEST_F(EncryptionParity, WithWatermark) {
   std::vector<test::Picture> pictures;
   for (std::uint32_t i = 0; i < 6; ++i)
     pictures.push_back(test::make_picture(Content::graded_noise, 80, 64, i));
-  Config config;
+  Config config = test::baseline_config();
   config.qp = 18;
   config.watermark = EncoderWatermark{key(), {0x5c}, WatermarkScheme::t1_sign, 65536};
   expect_parity(config, pictures, 4, 7);
@@ -184,7 +184,7 @@ TEST_F(EncryptionParity, WithWatermark) {
 
 TEST_F(EncryptionParity, PacketsThatStayOnTheDevice) {
   const std::vector<test::Picture> pictures = clip(5, 96, 64);
-  Config config;
+  Config config = test::baseline_config();
   config.width = 96, config.height = 64, config.batch = 2;
   config.encryption = EncoderEncryption{key(), encryption_strength(3)};
   const protect::FixedNonce fixed(6);

@@ -9,6 +9,7 @@
 #include "encoder/cuda/cuda_backend.h"
 #include "encoder/stages.h"
 #include "entropy/cavlc/published/entropy_kernels.h"
+#include "support/encode.h"
 #include "tests/parity/device_test.h"
 #include "tests/support/mixed_pictures.h"
 
@@ -27,7 +28,7 @@ ProtectionKey key() {
 class MixedBatches : public DeviceTest {
  protected:
   static Config config_of(Preset preset, int slices, const char* name = "aq", const char* value = "off") {
-    Config config;
+    Config config = test::baseline_config();
     config.preset = preset, config.slices = slices, config.reconstruction = true;
     config.set(name, value);
     return config;

@@ -179,7 +179,7 @@ TEST_F(RateControlParity, MemoryIsWhatWasSaid) {
   constexpr std::size_t kSmallPieces = std::size_t{1} << 20;
   for (const PixelFormat format : {PixelFormat::i420, PixelFormat::rgb24}) {
     const auto frames = place(pictures, format, MemoryKind::host);
-    Config config;
+    Config config = test::baseline_config();
     config.width = 48, config.height = 32, config.preset = Preset::fast, config.bitrate = 200000;
     config.backend = BackendChoice::cuda, config.batch = 4, config.input_format = format;
     const MemoryRequirement required = memory_required(config);

@@ -7,6 +7,7 @@
 
 #include "common/cuda/memory_cache.h"
 #include "cu264/device.h"
+#include "support/encode.h"
 #include "tests/parity/session_checks.h"
 #include "tests/support/stream_group_checks.h"
 
@@ -28,7 +29,7 @@ class ReuseParity : public SessionParity {
   }
 
   static Config config_of(int width, int height, int batch) {
-    Config config;
+    Config config = test::baseline_config();
     config.width = width, config.height = height, config.batch = batch;
     config.preset = Preset::fast;
     config.backend = BackendChoice::cuda;

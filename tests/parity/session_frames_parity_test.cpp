@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/encode.h"
 #include "tests/parity/session_checks.h"
 
 namespace cu264::parity {
@@ -33,7 +34,7 @@ TEST_F(SessionFramesParity, FormatsInEveryKindOfMemory) {
   for (const PixelFormat format : kFormats) {
     for (const auto& [width, height] : {std::pair{130, 66}, std::pair{33, 35}, std::pair{1, 1}}) {
       const std::vector<test::Picture> pictures = clip(9, width, height);
-      Config config;
+      Config config = test::baseline_config();
       config.width = width, config.height = height;
       config.preset = Preset::fast, config.qp = 18;
       config.input_format = format;
@@ -59,7 +60,7 @@ TEST_F(SessionFramesParity, FormatsInEveryKindOfMemory) {
 TEST_F(SessionFramesParity, OddPitches) {
   const std::vector<test::Picture> pictures = clip(9, 98, 50);
   for (const PixelFormat format : {PixelFormat::i420, PixelFormat::nv12, PixelFormat::rgb24}) {
-    Config config;
+    Config config = test::baseline_config();
     config.width = 98, config.height = 50;
     config.preset = Preset::fast;
     config.input_format = format;
@@ -77,7 +78,7 @@ TEST_F(SessionFramesParity, OddPitches) {
 TEST_F(SessionFramesParity, WaitsForTheCallersStream) {
   const int width = 640, height = 480, count = 8;
   const std::vector<test::Picture> pictures = clip(count, width, height);
-  Config config;
+  Config config = test::baseline_config();
   config.width = width, config.height = height;
   config.preset = Preset::fast;
   const std::vector<Packet> host = on_host(config, pictures);
@@ -118,7 +119,7 @@ TEST_F(SessionFramesParity, WaitsForTheCallersStream) {
 
 TEST_F(SessionFramesParity, PacketsThatStayOnTheDevice) {
   const std::vector<test::Picture> pictures = clip(21, 160, 90);
-  Config config;
+  Config config = test::baseline_config();
   config.width = 160, config.height = 90;
   config.preset = Preset::fast;
   std::vector<Packet> host = on_host(config, pictures);

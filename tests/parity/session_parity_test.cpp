@@ -12,6 +12,7 @@
 #include "encoder/cuda/memory.h"
 #include "encoder/cuda/reconstruct.h"
 #include "entropy/pack/pack_batch.h"
+#include "support/encode.h"
 #include "tests/parity/session_checks.h"
 
 namespace cu264::parity {
@@ -27,7 +28,7 @@ TEST_F(SessionParity, AdaptiveQuantisation) {
     for (const auto& [name, value] :
          {std::pair{"edge-guided", "1"}, {"edge-guided", "3"}, {"aq", "variance"}}) {
       for (const int qp : {0, 27, 51}) {
-        Config config;
+        Config config = test::baseline_config();
         config.qp = qp, config.preset = preset, config.slices = 2, config.reconstruction = true;
         config.set(name, value);
         expect_parity(config, pictures, {1, 3});
@@ -40,7 +41,7 @@ TEST_F(SessionParity, AdaptiveQuantisation) {
 // A batch large enough for one warp to take a row alone, with more macroblocks in a slice than one pass of
 // the mb_qp_delta kernel takes.
 TEST_F(SessionParity, AdaptiveQuantisationLargeBatch) {
-  Config config;
+  Config config = test::baseline_config();
   config.set("edge-guided", "2");
   config.preset = Preset::fast;
   expect_parity(config, clip(26, 48, 48), {26});
@@ -53,7 +54,7 @@ TEST_F(SessionParity, SmallCase) {
                                                test::make_picture(Content::noise, 50, 35),
                                                test::make_picture(Content::text, 50, 35)};
   for (const Preset preset : kPresets) {
-    Config config;
+    Config config = test::baseline_config();
     config.preset = preset, config.qp = 20, config.slices = 2, config.reconstruction = true;
     expect_parity(config, pictures, {2});
     config.input_format = PixelFormat::rgb24, config.qp = 0;
@@ -69,7 +70,7 @@ TEST_F(SessionParity, LargeTransform) {
   for (const Preset preset : kPresets) {
     for (const bool cavlc : {false, true}) {
       for (const int qp : {0, 24}) {
-        Config config;
+        Config config = test::baseline_config();
         config.profile = Profile::high, config.cavlc = cavlc;
         config.preset = preset, config.qp = qp, config.slices = 2, config.reconstruction = true;
         if (qp != 0) config.set("aq", "variance");
@@ -82,7 +83,7 @@ TEST_F(SessionParity, LargeTransform) {
 
 TEST_F(SessionParity, EveryQp) {
   const std::vector<test::Picture> pictures = test::make_all_contents(40, 24);
-  Config config;
+  Config config = test::baseline_config();
   for (config.qp = 0; config.qp < 52; ++config.qp) {
     for (const Preset preset : kPresets) {
       config.preset = preset;
@@ -95,7 +96,7 @@ TEST_F(SessionParity, EveryQp) {
 TEST_F(SessionParity, PresetsAndContents) {
   for (const int qp : {0, 1, 10, 20, 27, 35, 44, 51}) {
     for (const Preset preset : kPresets) {
-      Config config;
+      Config config = test::baseline_config();
       config.qp = qp, config.preset = preset, config.reconstruction = qp == 27;
       expect_parity(config, test::make_all_contents(176, 144), {16});
       if (HasFatalFailure()) return;
@@ -104,7 +105,7 @@ TEST_F(SessionParity, PresetsAndContents) {
 }
 
 TEST_F(SessionParity, Batches) {
-  Config config;
+  Config config = test::baseline_config();
   config.preset = Preset::fast;
   expect_parity(config, clip(150, 96, 80), {0, 1, 2, 3, 5, 64});
 }
@@ -113,7 +114,7 @@ TEST_F(SessionParity, Sizes) {
   const int sizes[][2] = {{1, 1},     {16, 16},   {17, 33},     {96, 96},    {352, 288},
                           {8192, 16}, {16, 8192}, {1919, 1079}, {3840, 2160}};
   for (const auto& [width, height] : sizes) {
-    Config config;
+    Config config = test::baseline_config();
     for (const Preset preset : {Preset::fast, Preset::balanced}) {
       config.preset = preset, config.reconstruction = width < 1000;
       expect_parity(config,
@@ -126,14 +127,14 @@ TEST_F(SessionParity, Sizes) {
 }
 
 TEST_F(SessionParity, LargestPicture) {
-  Config config;
+  Config config = test::baseline_config();
   config.preset = Preset::fast;
   expect_parity(config, {test::make_picture(Content::natural, 8192, 4320)}, {1});
 }
 
 TEST_F(SessionParity, Slices) {
   for (const int slices : {1, 2, 5, 18}) {
-    Config config;
+    Config config = test::baseline_config();
     config.slices = slices;
     config.headers = HeaderPlacement::every_packet;
     expect_parity(config, clip(16, 352, 288), {1, 5});
@@ -143,7 +144,7 @@ TEST_F(SessionParity, Slices) {
 
 // Streams that are larger than the window on them.
 TEST_F(SessionParity, NoiseAtTheFinestQuantiser) {
-  Config config;
+  Config config = test::baseline_config();
   config.qp = 0, config.preset = Preset::fast;
   std::vector<test::Picture> pictures;
   for (std::uint32_t seed = 0; seed < 12; ++seed) {
@@ -155,7 +156,7 @@ TEST_F(SessionParity, NoiseAtTheFinestQuantiser) {
 // The stream of a single picture is fetched together with its size, as many bytes as the previous picture
 // makes likely. Here that guess is wrong.
 TEST_F(SessionParity, SinglePicturesOfChangingSize) {
-  Config config;
+  Config config = test::baseline_config();
   config.qp = 20, config.preset = Preset::fast;
   std::vector<test::Picture> pictures;
   for (std::uint32_t seed = 0; seed < 9; ++seed) {
@@ -166,7 +167,7 @@ TEST_F(SessionParity, SinglePicturesOfChangingSize) {
 
 TEST_F(SessionParity, LowLatencyDoesNotWaitForAFullBatch) {
   const std::vector<test::Picture> pictures = clip(6, 64, 64);
-  Config config;
+  Config config = test::baseline_config();
   config.width = config.height = 64;
   config.batch = 1;
   config.backend = BackendChoice::cuda;
@@ -182,7 +183,7 @@ TEST_F(SessionParity, LowLatencyDoesNotWaitForAFullBatch) {
 
 TEST_F(SessionParity, SeveralDevicesAndSeveralEncoders) {
   const std::vector<test::Picture> pictures = clip(70, 96, 80);
-  Config config;
+  Config config = test::baseline_config();
   config.width = 96, config.height = 80;
   config.preset = Preset::fast;
   const std::vector<Packet> host = on_host(config, pictures);
@@ -210,7 +211,7 @@ TEST_F(SessionParity, SeveralDevicesAndSeveralEncoders) {
 }
 
 TEST_F(SessionParity, RefusesWhatItCannotDo) {
-  Config config;
+  Config config = test::baseline_config();
   config.width = 1920, config.height = 1080;
   config.backend = BackendChoice::cuda;
   const auto code_of = [](const auto& call) {
@@ -237,7 +238,7 @@ TEST_F(SessionParity, RefusesWhatItCannotDo) {
 }
 
 TEST_F(SessionParity, MemoryIsWhatWasSaid) {
-  Config config;
+  Config config = test::baseline_config();
   config.width = 1920, config.height = 1080;
   config.backend = BackendChoice::cuda;
   const MemoryRequirement required = memory_required(config);
@@ -267,7 +268,7 @@ TEST_F(SessionParity, BatchesShareMemoryInTurn) {
                                                      {1920, 1080, 8, 1},
                                                      {16, 4096, 256, 2},
                                                      {48, 64, 4, 7}}) {
-    Config config;
+    Config config = test::baseline_config();
     config.width = width, config.height = height, config.slices = slices;
     const encoder::StageParams params = encoder::stage_params(config);
     const std::size_t mbs =

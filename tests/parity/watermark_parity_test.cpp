@@ -57,7 +57,7 @@ TEST_F(WatermarkParity, SmallBatches) {
   }
   for (const Preset preset : kPresets) {
     for (const int qp : {8, 16, 27}) {
-      Config config;
+      Config config = test::baseline_config();
       config.preset = preset, config.qp = qp, config.slices = qp == 16 ? 3 : 1;
       expect_parity(config, pictures, 3, qp == 16 ? 40000 : 65536);
       if (HasFatalFailure()) return;
@@ -70,7 +70,7 @@ TEST_F(WatermarkParity, LargeTransform) {
   for (std::uint32_t i = 0; i < 8; ++i)
     pictures.push_back(test::make_picture(Content::graded_noise, 64, 64, i));
   for (const Preset preset : kPresets) {
-    Config config;
+    Config config = test::baseline_config();
     config.profile = Profile::high, config.cavlc = true;
     config.preset = preset, config.qp = 20;
     expect_parity(config, pictures, 3, 65536);
@@ -84,7 +84,7 @@ TEST_F(WatermarkParity, LargeBatches) {
   for (std::uint32_t i = 0; i < 27; ++i)
     pictures.push_back(test::make_picture(Content::graded_noise, 48, 32, i));
   for (const Preset preset : kPresets) {
-    Config config;
+    Config config = test::baseline_config();
     config.preset = preset, config.qp = 18;
     expect_parity(config, pictures, 26, 65536);
     if (HasFatalFailure()) return;

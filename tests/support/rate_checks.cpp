@@ -20,7 +20,7 @@ std::vector<Picture> cuts_of(int width, int height, int pictures) {
 std::vector<RateMode> rate_modes(int width, int height) {
   // Those of whole macroblocks, so that noise at QP 51 stays below the limits at every size.
   const std::int64_t samples = static_cast<std::int64_t>((width + 15) / 16 * 16) * ((height + 15) / 16 * 16);
-  Config config;
+  Config config = baseline_config();
   config.width = width, config.height = height;
   config.preset = Preset::fast;
   std::vector<RateMode> modes;
@@ -38,6 +38,8 @@ std::vector<RateMode> rate_modes(int width, int height) {
   add("frame-bytes").frame_bytes = samples / 4;
   Config& edges = add("edge-guided bitrate");
   edges.bitrate = 25 * samples * 2, edges.edge_guided = 2, edges.slices = 2;
+  Config& high = add("high bitrate");
+  high.bitrate = 25 * samples * 2, high.profile = Profile::automatic;
   return modes;
 }
 

@@ -29,6 +29,7 @@ struct Source {
 
 Source source(int width, int height, int pictures, std::uint32_t seed) {
   Source source;
+  source.config = baseline_config();
   source.config.width = width, source.config.height = height;
   source.config.preset = Preset::fast;
   for (int i = 0; i < pictures; ++i) {

@@ -232,6 +232,43 @@ TEST(Config, OneAdaptiveQuantisationOnAnyDevices) {
             std::string::npos);
 }
 
+// What an automatic profile comes to, and what others do with what needs CAVLC.
+TEST(Config, TheProfileThatIsCoded) {
+  using cu264::Profile;
+  Config c;
+  c.width = c.height = 64;
+  const auto expect = [&](Profile asked, Profile coded, bool cabac, const char* reason) {
+    c.profile = asked;
+    EXPECT_NO_THROW(validate(c));
+    EXPECT_EQ(cu264::encoder::coded_profile(c), coded) << reason;
+    EXPECT_EQ(cu264::encoder::uses_cabac(c), cabac) << reason;
+    EXPECT_EQ(cu264::encoder::uses_transform_8x8(c), coded == Profile::high) << reason;
+    EXPECT_EQ(cu264::encoder::profile_reason(c), reason);
+  };
+  const auto expect_refused = [&](Profile asked) {
+    c.profile = asked;
+    EXPECT_NE(error_of(ErrorCode::invalid_argument, [&] { validate(c); }).find("work on CAVLC"),
+              std::string::npos);
+  };
+  expect(Profile::automatic, Profile::high, true, "nothing needs CAVLC");
+  expect(Profile::baseline, Profile::baseline, false, "asked for");
+  expect(Profile::main, Profile::main, true, "asked for");
+  expect(Profile::high, Profile::high, true, "asked for");
+
+  c.watermark = cu264::EncoderWatermark{cu264::ProtectionKey::random(), {1}};
+  expect(Profile::automatic, Profile::high, false, "a watermark needs CAVLC");
+  c.encryption = cu264::EncoderEncryption{cu264::ProtectionKey::random(), cu264::encryption_strength(1)};
+  expect(Profile::automatic, Profile::high, false, "encryption needs CAVLC");
+  expect(Profile::baseline, Profile::baseline, false, "asked for");
+  expect_refused(Profile::main);
+  expect_refused(Profile::high);
+
+  c.cavlc = true;
+  expect(Profile::automatic, Profile::high, false, "CAVLC was asked for");
+  expect(Profile::main, Profile::main, false, "asked for");
+  expect(Profile::high, Profile::high, false, "asked for");
+}
+
 TEST(Config, ValidateTakesTheExtremes) {
   Config c;
   c.width = 1, c.height = 1, c.qp = 0;

@@ -124,6 +124,13 @@ Fields parse_sps(const std::vector<std::uint8_t>& rbsp) {
   u("constraint_flags", 8);
   u("level_idc", 8);
   ue("seq_parameter_set_id");
+  if (f["profile_idc"] == 100) {
+    ue("chroma_format_idc");
+    ue("bit_depth_luma_minus8");
+    ue("bit_depth_chroma_minus8");
+    u("qpprime_y_zero_transform_bypass_flag", 1);
+    EXPECT_EQ(u("seq_scaling_matrix_present_flag", 1), 0);
+  }
   ue("log2_max_frame_num_minus4");
   ue("pic_order_cnt_type");
   ue("max_num_ref_frames");
@@ -145,6 +152,7 @@ Fields parse_sps(const std::vector<std::uint8_t>& rbsp) {
 
 Config sized(int width, int height) {
   Config config;
+  config.profile = cu264::Profile::baseline;
   config.width = width, config.height = height;
   return config;
 }
@@ -192,10 +200,23 @@ TEST(Headers, SpsSaysConstrainedBaselineWithoutReordering) {
   }
 }
 
-TEST(Headers, Level1bIsToldByAConstraintFlag) {
-  const Fields f = sps_of(sized(176, 144), 9);
-  EXPECT_EQ(f.at("level_idc"), 11);
-  EXPECT_EQ(f.at("constraint_flags"), 0xd0);
+// By constraint_set3_flag and level_idc 11 up to Main, by level_idc 9 in High, where the flag says that all
+// pictures are IDR pictures (7.4.2.1.1, A.3.2).
+TEST(Headers, Level1bByProfile) {
+  const auto expect = [](cu264::Profile profile, int level_idc, int written_level, int flags) {
+    Config config = sized(176, 144);
+    config.profile = profile;
+    const Fields f = sps_of(config, level_idc);
+    EXPECT_EQ(f.at("level_idc"), written_level);
+    EXPECT_EQ(f.at("constraint_flags"), flags);
+    EXPECT_EQ(f.at("max_dec_frame_buffering"), 1);
+  };
+  expect(cu264::Profile::baseline, 9, 11, 0xd0);
+  expect(cu264::Profile::baseline, 11, 11, 0xc0);
+  expect(cu264::Profile::main, 9, 11, 0x50);
+  expect(cu264::Profile::main, 11, 11, 0x40);
+  expect(cu264::Profile::high, 9, 9, 0x1c);
+  expect(cu264::Profile::high, 11, 11, 0x1c);
 }
 
 TEST(Headers, SizeSurvivesCropping) {
@@ -291,13 +312,56 @@ TEST(Headers, MainSaysCabacUnlessItIsCavlc) {
   const std::vector<std::uint8_t> cabac = cu264::encoder::pps_rbsp(config);
   config.cavlc = true;
   const std::vector<std::uint8_t> cavlc = cu264::encoder::pps_rbsp(config);
-  EXPECT_EQ(cavlc, cu264::encoder::pps_rbsp({}));
+  EXPECT_EQ(cavlc, cu264::encoder::pps_rbsp(sized(1920, 1080)));
   EXPECT_EQ(cabac[0], cavlc[0] | 0x20);  // entropy_coding_mode_flag, behind the two ids
   EXPECT_TRUE(std::equal(cabac.begin() + 1, cabac.end(), cavlc.begin() + 1, cavlc.end()));
 }
 
+TEST(Headers, HighSaysConstrainedHighAndIntra) {
+  Config config = sized(1920, 1080);
+  config.profile = cu264::Profile::high;
+  Fields sps = sps_of(config);
+  EXPECT_EQ(sps["profile_idc"], 100);
+  EXPECT_EQ(sps["constraint_flags"], 0x1c);
+  EXPECT_EQ(sps["chroma_format_idc"], 1);
+  EXPECT_EQ(sps["bit_depth_luma_minus8"] + sps["bit_depth_chroma_minus8"], 0);
+  EXPECT_EQ(sps["qpprime_y_zero_transform_bypass_flag"], 0);
+  EXPECT_EQ(sps["pic_width_in_mbs_minus1"], 119);
+  EXPECT_EQ(sps["frame_crop_bottom_offset"], 4);
+  for (const bool cavlc : {false, true}) {
+    config.cavlc = cavlc;
+    Reader r(cu264::encoder::pps_rbsp(config));
+    EXPECT_EQ(r.ue() + r.ue(), 0u);           // ids
+    EXPECT_EQ(r.u(1), cavlc ? 0u : 1u);       // entropy_coding_mode_flag
+    EXPECT_EQ(r.u(1), 0u);                    // bottom_field_pic_order_in_frame_present_flag
+    EXPECT_EQ(r.ue() + r.ue() + r.ue(), 0u);  // slice groups, reference pictures
+    EXPECT_EQ(r.u(3), 0u);                    // weighted prediction
+    EXPECT_EQ(r.se(), 0);                     // pic_init_qp_minus26
+    EXPECT_EQ(r.se(), 0);
+    EXPECT_EQ(r.se(), 0);   // chroma_qp_index_offset
+    EXPECT_EQ(r.u(1), 1u);  // deblocking_filter_control_present_flag
+    EXPECT_EQ(r.u(2), 0u);  // constrained_intra_pred_flag, redundant_pic_cnt_present_flag
+    EXPECT_EQ(r.u(1), 1u);  // transform_8x8_mode_flag
+    EXPECT_EQ(r.u(1), 0u);  // pic_scaling_matrix_present_flag
+    EXPECT_EQ(r.se(), 0);   // second_chroma_qp_index_offset
+    EXPECT_TRUE(r.at_trailing_bits());
+  }
+}
+
+// What is chosen is what the headers say, as if it had been asked for.
+TEST(Headers, AnAutomaticProfileIsNotTold) {
+  Config automatic = sized(64, 64), high = automatic;
+  automatic.profile = cu264::Profile::automatic, high.profile = cu264::Profile::high;
+  const auto headers = [](const Config& config) { return cu264::encoder::stream_headers(config, 10, true); };
+  EXPECT_EQ(headers(automatic), headers(high));
+  automatic.watermark = cu264::EncoderWatermark{cu264::ProtectionKey::random(), {1}};
+  EXPECT_NE(headers(automatic), headers(high));
+  high.cavlc = true;
+  EXPECT_EQ(headers(automatic), headers(high));
+}
+
 TEST(Headers, PpsIsCavlcWithFilterControl) {
-  Reader r(cu264::encoder::pps_rbsp({}));
+  Reader r(cu264::encoder::pps_rbsp(sized(64, 64)));
   EXPECT_EQ(r.ue(), 0u);  // pic_parameter_set_id
   EXPECT_EQ(r.ue(), 0u);  // seq_parameter_set_id
   EXPECT_EQ(r.u(1), 0u);  // entropy_coding_mode_flag

@@ -7,6 +7,7 @@
 
 namespace {
 
+using cu264::Profile;
 using cu264::Rational;
 using cu264::encoder::choose_level;
 using cu264::encoder::stream_level;
@@ -56,20 +57,25 @@ TEST(Level, MacroblockRateBorders) {
   }
 }
 
-// Main limits the slices a second: each takes SliceRate macroblocks of MaxMBPS.
-TEST(Level, SliceRateOfMain) {
-  const auto level_of_slices = [](int slices) {
-    return choose_level(40, 30, {90, 1}, 0, 0, slices).level_idc;
+// Profiles above Baseline limit the slices a second: each takes SliceRate macroblocks of MaxMBPS.
+TEST(Level, SliceRateAboveBaseline) {
+  const auto level_of_slices = [](int slices, Profile profile = Profile::main) {
+    return choose_level(40, 30, {90, 1}, 0, 0, slices, profile).level_idc;
   };
-  EXPECT_EQ(level_of_slices(0), 31);
+  EXPECT_EQ(level_of_slices(30, Profile::baseline), 31);
+  EXPECT_EQ(level_of_slices(21, Profile::high), 32);
   EXPECT_EQ(level_of_slices(20), 31);
   EXPECT_EQ(level_of_slices(21), 32);
-  EXPECT_EQ(choose_level(4, 4, {1485, 16}, 0, 0, 4).level_idc, 10) << "low levels have no limit";
+  EXPECT_EQ(choose_level(4, 4, {1485, 16}, 0, 0, 4, Profile::main).level_idc, 10)
+      << "low levels have no limit";
 
   cu264::Config config;
+  config.profile = Profile::baseline;
   config.width = 640, config.height = 480, config.frame_rate = {90, 1}, config.slices = 30;
   EXPECT_EQ(stream_level(config).level_idc, 31);
-  config.profile = cu264::Profile::main;
+  config.profile = Profile::main;
+  EXPECT_EQ(stream_level(config).level_idc, 32);
+  config.profile = Profile::automatic;
   EXPECT_EQ(stream_level(config).level_idc, 32);
   config.level_idc = 31;
   EXPECT_THROW(stream_level(config), cu264::Error);
@@ -111,6 +117,43 @@ TEST(Level, BitRateCountsOnlyIfKnown) {
   EXPECT_FALSE(choose_level(11, 9, rate, 800000001).holds);
 }
 
+// A unit of MaxBR and MaxCPB is 1250 bits of slices in High, and 1000 below (table A-2).
+TEST(Level, HighHasAQuarterMoreBits) {
+  const Rational rate{15, 1};
+  const auto level = [&](std::int64_t bits, std::int64_t buffer, Profile profile) {
+    return choose_level(11, 9, rate, bits, buffer, 1, profile).level_idc;
+  };
+  EXPECT_EQ(level(64000, 175000, Profile::main), 10);
+  EXPECT_EQ(level(64001, 0, Profile::main), 9);
+  EXPECT_EQ(level(80000, 218750, Profile::high), 10);
+  EXPECT_EQ(level(80001, 0, Profile::high), 9);
+  EXPECT_EQ(level(0, 218751, Profile::high), 9);
+  EXPECT_EQ(level(160000, 437500, Profile::high), 9);
+  EXPECT_EQ(level(160001, 0, Profile::high), 11);
+  EXPECT_EQ(level(25'000'000, 31'250'000, Profile::high), 40);
+  EXPECT_EQ(level(25'000'001, 0, Profile::high), 41);
+  EXPECT_EQ(level(1'000'000'000, 0, Profile::high), 62);
+  EXPECT_FALSE(choose_level(11, 9, rate, 1'000'000'001, 0, 1, Profile::high).holds);
+}
+
+// The buffer of a stream counts all NAL units: 1500 bits for a unit in High, and 1200 below.
+TEST(Level, BuffersOfAllNalUnits) {
+  const auto level = [](Profile profile, std::int64_t rate, std::int64_t buffer) {
+    cu264::Config config;
+    config.width = 1280, config.height = 720, config.profile = profile;
+    config.bitrate = rate, config.buffer_bits = buffer;
+    return stream_level(config);
+  };
+  EXPECT_EQ(level(Profile::main, 16'800'000, 16'800'000).level_idc, 31);
+  EXPECT_EQ(level(Profile::main, 16'800'064, 16'800'000).level_idc, 32);
+  EXPECT_EQ(level(Profile::main, 16'800'000, 16'800'016).level_idc, 32);
+  EXPECT_EQ(level(Profile::high, 21'000'000, 21'000'000).level_idc, 31);
+  EXPECT_EQ(level(Profile::high, 21'000'064, 21'000'000).level_idc, 32);
+  EXPECT_EQ(level(Profile::high, 21'000'000, 21'000'016).level_idc, 32);
+  EXPECT_EQ(level(Profile::main, 16'800'000, 16'800'000).bit_rate, 14'000'000);
+  EXPECT_EQ(level(Profile::automatic, 21'000'000, 21'000'000).bit_rate, 17'500'000);
+}
+
 TEST(Level, BeyondTheTable) {
   const auto choice = choose_level(512, 512, {25, 1});
   EXPECT_EQ(choice.level_idc, 62);
@@ -119,6 +162,7 @@ TEST(Level, BeyondTheTable) {
 
 TEST(Level, AskedFor) {
   cu264::Config config;
+  config.profile = Profile::baseline;
   config.width = 1280, config.height = 720, config.frame_rate = {30, 1};
   EXPECT_EQ(stream_level(config).level_idc, 31);
   for (const int level_idc : {31, 32, 40, 62}) {

@@ -42,24 +42,29 @@ TEST(Mp4Writer, DescribesTheStreamAsItsHeadersDo) {
   EXPECT_EQ(std::string(colour.begin(), colour.begin() + 4), "nclx");
   EXPECT_EQ(Bytes(colour.begin() + 4, colour.end()), (Bytes{0, 1, 0, 13, 0, 6, 0x80}));
   EXPECT_EQ(at(file, "moov/trak/tkhd").u32(76), ((50u << 16) * 16 + 5) / 11) << "the width as shown";
-  // avcC: the SPS and the PPS as the headers have them
-  const auto units = bitstream::split_annexb(video.headers).units;
-  Bytes record = {1,
-                  units[0].unit[1],
-                  units[0].unit[2],
-                  units[0].unit[3],
-                  0xff,
-                  0xe1,
-                  0,
-                  static_cast<std::uint8_t>(units[0].unit.size())};
-  record.insert(record.end(), units[0].unit.begin(), units[0].unit.end());
-  record.insert(record.end(), {1, 0, static_cast<std::uint8_t>(units[1].unit.size())});
-  record.insert(record.end(), units[1].unit.begin(), units[1].unit.end());
-  const ByteSpan avcc = at(file, entry + "/avcC").content;
-  EXPECT_EQ(Bytes(avcc.begin(), avcc.end()), record);
   // 2 pictures of 1/25 s: the rate of the file is that of its bytes
   const std::uint64_t bytes = sample_of(video.packets[0]).size() + sample_of(video.packets[1]).size();
   EXPECT_EQ(at(file, entry + "/btrt").u32(8), bytes * 8 * 25 / 2);
+}
+
+// avcC has the SPS and the PPS as the headers have them and, in High, the chroma format and the depths
+// (ISO/IEC 14496-15, 5.3.3.1.2).
+TEST(Mp4Writer, ConfigurationRecordOfAProfile) {
+  for (const Profile profile : {Profile::baseline, Profile::main, Profile::high}) {
+    const Video video = coded(1, [&](Config& config) { config.profile = profile; });
+    const auto units = bitstream::split_annexb(video.headers).units;
+    const auto size = [](const bitstream::NalUnit& nal) {
+      return static_cast<std::uint8_t>(nal.unit.size());
+    };
+    Bytes record = {1, units[0].unit[1], units[0].unit[2], units[0].unit[3], 0xff, 0xe1, 0, size(units[0])};
+    record.insert(record.end(), units[0].unit.begin(), units[0].unit.end());
+    record.insert(record.end(), {1, 0, size(units[1])});
+    record.insert(record.end(), units[1].unit.begin(), units[1].unit.end());
+    if (profile == Profile::high) record.insert(record.end(), {0xfd, 0xf8, 0xf8, 0});
+    const Bytes file = written(video, {}, evenly(1));
+    const ByteSpan avcc = at(file, kSamples + "stsd/avc1/avcC").content;
+    EXPECT_EQ(Bytes(avcc.begin(), avcc.end()), record);
+  }
 }
 
 TEST(Mp4Writer, SaysNothingThatTheStreamDoesNotSay) {

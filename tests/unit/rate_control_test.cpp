@@ -157,7 +157,7 @@ TEST(RateControl, ReconfigureChangesTheNextPicture) {
 }
 
 TEST(RateControl, ConstantQpBecomesAnotherModeBetweenClips) {
-  Config config;
+  Config config = baseline_config();
   config.width = kWidth, config.height = kHeight, config.preset = Preset::fast;
   config.backend = BackendChoice::cpu, config.threads = 2;
   Encoder encoder(config);

@@ -115,7 +115,9 @@ TEST(Session, PacketsComeInOrderWithWhatTheFramesCarried) {
       EXPECT_EQ(packet.user_data, clip.frame(n).user_data);
       EXPECT_TRUE(packet.key);
       EXPECT_EQ(packet.stats.qp, 27);
-      EXPECT_EQ(packet.stats.intra4x4_mbs + packet.stats.intra16x16_mbs + packet.stats.pcm_mbs, 4u * 3u);
+      EXPECT_EQ(packet.stats.intra4x4_mbs + packet.stats.intra8x8_mbs + packet.stats.intra16x16_mbs +
+                    packet.stats.pcm_mbs,
+                4u * 3u);
       EXPECT_TRUE(starts_with_long_code(packet.data)) << "picture " << n;
     }
   }
@@ -269,9 +271,14 @@ TEST(Session, ReconstructionResemblesTheSource) {
 }
 
 TEST(Session, InfoSaysWhatWasChosen) {
-  Encoder even(config_of(34, 18));
+  Config config = config_of(34, 18);
+  config.profile = cu264::Profile::automatic;
+  Encoder even(config);
   EXPECT_EQ(even.info().backend, "cpu");
   EXPECT_EQ(even.info().backend_reason, "asked for");
+  EXPECT_EQ(even.info().profile, "high");
+  EXPECT_TRUE(even.info().cabac);
+  EXPECT_EQ(even.info().profile_reason, "nothing needs CAVLC");
   EXPECT_EQ(even.info().batch, 1);
   EXPECT_EQ(even.info().level_idc, 10);
   EXPECT_TRUE(even.info().warnings.empty());

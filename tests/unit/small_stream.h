@@ -19,6 +19,7 @@ using bitstream::ByteSpan;
 
 inline Bytes encoded(int width, int height, int pictures, int qp = 20, int slices = 1) {
   Config config;
+  config.profile = Profile::baseline;
   config.width = width, config.height = height;
   config.set("qp", std::to_string(qp));
   config.set("slices", std::to_string(slices));

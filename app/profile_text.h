@@ -1,0 +1,20 @@
+// The profile of a stream in words: what it is, and what an automatic one became.
+#pragma once
+
+#include <string>
+
+#include "app/options.h"
+#include "cu264/encoder.h"
+
+namespace cu264::app {
+
+// What the encoder says of itself, with the reason for CAVLC that it does not know of.
+EncoderInfo described(const EncodeOptions& options, const Encoder& encoder);
+
+// For example "high with CABAC (nothing needs CAVLC)".
+std::string profile_text(const EncoderInfo& info);
+
+// What is to be said of an automatic profile: that it has CAVLC, which was not asked for. Empty for others.
+std::string profile_note(const EncodeOptions& options, const EncoderInfo& info);
+
+}  // namespace cu264::app
