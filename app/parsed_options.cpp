@@ -1,6 +1,9 @@
 #include "app/parsed_options.h"
 
+#include <algorithm>
 #include <boost/program_options.hpp>
+#include <string>
+#include <vector>
 
 #include "app/suggest.h"
 #include "cu264/status.h"
@@ -44,6 +47,18 @@ po::options_description description_of(const std::vector<Option>& known) {
   usage("unknown option --" + name, near.empty() ? help : "did you mean --" + near + "?");
 }
 
+// An option that stands where the value of the one before belongs would be taken for it; --name=--value is
+// meant.
+void reject_missing_value(const po::basic_option<char>& option, const std::vector<Option>& known) {
+  if (option.original_tokens.size() != 2) return;
+  const std::string& value = option.original_tokens[1];
+  const std::string name = value.substr(0, value.find('='));
+  const bool is_option = std::any_of(known.begin(), known.end(),
+                                     [&](const Option& one) { return name == std::string("--") + one.name; });
+  if (is_option)
+    usage(option.original_tokens[0] + " has no value: " + name + " follows it", "give the value first");
+}
+
 }  // namespace
 
 void usage(const std::string& cause, const std::string& remedy) {
@@ -59,9 +74,10 @@ ParsedOptions::ParsedOptions(const std::vector<std::string>& arguments, const st
   const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
   po::variables_map parsed;
   try {
-    po::store(
-        po::command_line_parser(arguments).options(description).positional(positional).style(style).run(),
-        parsed);
+    const po::parsed_options options =
+        po::command_line_parser(arguments).options(description).positional(positional).style(style).run();
+    for (const auto& option : options.options) reject_missing_value(option, known);
+    po::store(options, parsed);
   } catch (const po::unknown_option& error) {
     reject_unknown(error.get_option_name(), known, verb);
   } catch (const po::multiple_occurrences& error) {

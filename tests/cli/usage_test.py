@@ -35,6 +35,11 @@ class Usage(CommandTest):
         self.refuse(1, "unknown option --pre", self.input, "--pre", "fast")  # no abbreviations
         self.refuse(1, "unknown option -x ", self.input, "-x")
 
+    def test_options_without_their_values(self):
+        self.refuse(1, "--encrypt has no value", self.input, "--encrypt", "--key-file", "k")
+        self.refuse(1, "--qp has no value: --preset follows it", self.input, "--qp", "--preset=fast")
+        self.refuse(1, "qp", self.input, "--qp", "--7")
+
     def test_bad_values(self):
         for option, values in {
             "qp": ["52", "-1", "abc", "", "27.5", "99999999999"],
