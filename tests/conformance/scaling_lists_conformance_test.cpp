@@ -115,8 +115,9 @@ TEST_P(ScalingListStreams, DecodeToTheReconstruction) {
       for (const WalkedPicture& picture : check_stream(config, encode(config, pictures), pictures).pictures)
         pcm += picture.pcm_mbs, coded += 12 - picture.pcm_mbs;
     }
-    // Where rate decides, I_PCM beats steps that are much coarser than the QP's lambda expects.
-    EXPECT_GT(4 * coded, pcm) << name_of_lists(lists) << ": nearly everything is I_PCM";
+    // Where rate decides, I_PCM beats steps that are much coarser than the QP's lambda expects, so this is a
+    // bound for all QPs together.
+    if (!quick()) EXPECT_GT(4 * coded, pcm) << name_of_lists(lists) << ": nearly everything is I_PCM";
   }
 }
 
