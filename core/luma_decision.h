@@ -88,7 +88,7 @@ struct IntraNxNResult {
   std::int64_t cost = 0;        // of the blocks, where rate and distortion decide
   int mode_bits = 0;
   int pattern = 0;  // CodedBlockPatternLuma
-  // Of Intra_8x8 where rate and distortion decide: satd_cost of the first block, of two and of three.
+  // Intra_8x8 sets these where rate and distortion decide: satd_cost of the first block, of two and of three.
   std::uint32_t satd_after[3] = {0, 0, 0};
 };
 

@@ -36,7 +36,7 @@ Colour coded_colour(const Config& config) {
 
 namespace {
 
-// What in `config` works on CAVLC only; null: nothing.
+// Returns the part of `config` that works on CAVLC only, or null if there is none.
 const char* needs_cavlc(const Config& config) {
   return config.encryption ? "encryption" : config.watermark ? "a watermark" : nullptr;
 }

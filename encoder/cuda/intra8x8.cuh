@@ -25,7 +25,7 @@ struct Intra8x8Place {
   const Intra8x8Tables& tables;
   AboveRight above_right;
 };
-// Of kernels for streams without Intra_8x8.
+// Kernels for streams without Intra_8x8 take this instead.
 struct NoIntra8x8Place {
   static constexpr bool kAny = false;
 };

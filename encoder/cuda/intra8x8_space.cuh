@@ -1,4 +1,4 @@
-// What the search for Intra_8x8 keeps in shared memory.
+// The shared memory of the search for Intra_8x8.
 #pragma once
 
 #include <cstdint>
@@ -37,10 +37,10 @@ struct alignas(16) Intra8x8Space {
   TransposedBlock transposed;
   std::uint8_t values[96];          // core::intra8x8_values without DC
   std::uint8_t predictions[8][64];  // by column of the mode
-  // Of a candidate and of the best one so far, in the order of the interleaved blocks.
+  // The levels of a candidate and of the best one so far, in the order of the interleaved blocks.
   std::int16_t trial_levels[2][64];
   std::uint32_t satd_after[4];  // the search's cost by SATD after each block
-  // What Intra_4x4 overwrites once the search is done.
+  // These members keep the result while Intra_4x4 overwrites it in the warp's state.
   alignas(16) std::int16_t levels[16][16];
   std::uint8_t samples[16][16];
   std::uint8_t counts[16];

@@ -106,7 +106,7 @@ TEST_P(ScalingListStreams, DecodeToTheReconstruction) {
   for (const Lists lists : kLists) {
     int pcm = 0, coded = 0;
     for (int qp = 0; qp <= 51; ++qp) {
-      if (quick() && qp % 8 != static_cast<int>(lists)) continue;
+      if (quick() && qp % 2 != static_cast<int>(lists) % 2) continue;
       SCOPED_TRACE(std::string(name_of_lists(lists)) + ", QP " + std::to_string(qp));
       std::vector<Picture> pictures = {make_picture(Content::natural, 64, 48),
                                        make_picture(Content::graded_noise, 64, 48, 3),
@@ -115,9 +115,8 @@ TEST_P(ScalingListStreams, DecodeToTheReconstruction) {
       for (const WalkedPicture& picture : check_stream(config, encode(config, pictures), pictures).pictures)
         pcm += picture.pcm_mbs, coded += 12 - picture.pcm_mbs;
     }
-    // Where rate decides, I_PCM beats steps that are much coarser than the QP's lambda expects, so this is a
-    // bound for all QPs together.
-    if (!quick()) EXPECT_GT(4 * coded, pcm) << name_of_lists(lists) << ": nearly everything is I_PCM";
+    // Where rate decides, I_PCM beats steps that are much coarser than the QP's lambda expects.
+    EXPECT_GT(4 * coded, pcm) << name_of_lists(lists) << ": nearly everything is I_PCM";
   }
 }
 
