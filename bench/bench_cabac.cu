@@ -205,29 +205,18 @@ void report_rates(const Clip& clip, bool quick, Report& report) {
   }
 }
 
-// The time from send to the packet while nothing else is being encoded.
 void report_latency(const Clip& clip, bool quick, Report& report) {
-  constexpr int kWarmUp = 5;
-  const int runs = quick ? 15 : 50;
   const FramePool pool(clip, MemoryKind::device);
   for (const auto& [preset, name] : kPresets) {
     for (const int slices : {1, 8}) {
       for (const Coding& coding : kCodings) {
         Config config = config_of(clip, preset, 1, slices);
         config.profile = coding.profile, config.cavlc = coding.cavlc;
-        Encoder encoder(config);
-        std::vector<double> times;
-        for (int i = 0; i < runs + kWarmUp; ++i) {
-          const Frame frame = pool.frame(static_cast<std::uint64_t>(i));
-          const StopWatch watch;
-          encoder.send(frame);
-          while (!encoder.receive()) continue;
-          if (i >= kWarmUp) times.push_back(1e3 * watch.seconds());
-        }
-        report.row("latency of one picture", {{"preset", name},
-                                              {"slices", slices},
-                                              {"profile", coding.name},
-                                              {"median_ms", median(std::move(times)), 3}});
+        report.row("latency of one picture",
+                   {{"preset", name},
+                    {"slices", slices},
+                    {"profile", coding.name},
+                    {"median_ms", median(measure_latency(config, pool, quick)), 3}});
       }
     }
   }

@@ -49,4 +49,19 @@ Rate measure_rate(const Config& config, const FramePool& pool, bool quick) {
   return {median(std::move(rates)), bytes / frames, batch};
 }
 
+std::vector<double> measure_latency(const Config& config, const FramePool& pool, bool quick) {
+  constexpr int kWarmUp = 5;
+  const int runs = quick ? 15 : 50;
+  Encoder encoder(config);
+  std::vector<double> times;
+  for (int i = 0; i < runs + kWarmUp; ++i) {
+    const Frame frame = pool.frame(static_cast<std::uint64_t>(i));
+    const StopWatch watch;
+    encoder.send(frame);
+    while (!encoder.receive()) continue;
+    if (i >= kWarmUp) times.push_back(1e3 * watch.seconds());
+  }
+  return times;
+}
+
 }  // namespace cu264::bench

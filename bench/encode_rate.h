@@ -2,6 +2,7 @@
 #pragma once
 
 #include <utility>
+#include <vector>
 
 #include "bench/gpu_bench.h"
 #include "cu264/encoder.h"
@@ -24,5 +25,9 @@ struct Rate {
 // of a later one, after two batches on each device. The result is the median of three measurements, each of
 // at least four batches on each device.
 Rate measure_rate(const Config& config, const FramePool& pool, bool quick);
+
+// Measures the milliseconds from send to the packet, picture by picture, while nothing else is being encoded.
+// The caller polls until the packet is there.
+std::vector<double> measure_latency(const Config& config, const FramePool& pool, bool quick);
 
 }  // namespace cu264::bench

@@ -125,24 +125,12 @@ void report_devices(const Clip& clip, Run& run) {
   }
 }
 
-// The time from send to the packet while nothing else is being encoded; the caller polls until the packet is
-// there.
 void report_latency(const Clip& clip, Run& run) {
-  constexpr int kWarmUp = 5;
-  const int runs = run.quick ? 15 : 50;
   const FramePool pool(clip, MemoryKind::device);
   for (const auto& [preset, name] : kPresets) {
     for (const int slices : {1, 8}) {
       Config config = config_of(clip, preset, 1, std::min(slices, (clip.height + 15) / 16));
-      Encoder encoder(config);
-      std::vector<double> times;
-      for (int i = 0; i < runs + kWarmUp; ++i) {
-        const Frame frame = pool.frame(static_cast<std::uint64_t>(i));
-        const StopWatch watch;
-        encoder.send(frame);
-        while (!encoder.receive()) continue;
-        if (i >= kWarmUp) times.push_back(1e3 * watch.seconds());
-      }
+      const std::vector<double> times = measure_latency(config, pool, run.quick);
       run.report.row("latency of one picture",
                      {{"clip", clip.name},
                       {"preset", name},
