@@ -1,10 +1,9 @@
-// Parameter sets, slice headers and the SEI message, read back by a parser of their syntax tables.
+// Parameter sets and slice headers, read back by a parser of their syntax tables.
 #include "encoder/headers.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,8 +12,8 @@
 #include "common/bitstream/nal_unit.h"
 #include "common/bitstream/rbsp.h"
 #include "core/slice_header.h"
-#include "cu264/version.h"
 #include "encoder/rate_control/hrd.h"
+#include "tests/unit/header_fields.h"
 
 namespace {
 
@@ -22,144 +21,10 @@ using cu264::Config;
 using cu264::core::PictureParams;
 using cu264::core::slice_header;
 using cu264::core::SliceHeaderBits;
-
-class Reader {
- public:
-  explicit Reader(std::vector<bool> bits) : bits_(std::move(bits)) {}
-  explicit Reader(const std::vector<std::uint8_t>& bytes) {
-    for (const auto byte : bytes) {
-      for (int b = 7; b >= 0; --b) bits_.push_back(((byte >> b) & 1) != 0);
-    }
-  }
-
-  std::uint64_t u(int n) {
-    std::uint64_t v = 0;
-    for (int i = 0; i < n; ++i) v = 2 * v + (at_ < bits_.size() ? bits_[at_] : 0), ++at_;
-    return v;
-  }
-  std::uint64_t ue() {
-    int zeros = 0;
-    while (at_ < bits_.size() && !bits_[at_]) ++zeros, ++at_;
-    ++at_;
-    return (std::uint64_t{1} << zeros) - 1 + u(zeros);
-  }
-  std::int64_t se() {
-    const auto k = static_cast<std::int64_t>(ue());
-    return k % 2 != 0 ? (k + 1) / 2 : -k / 2;
-  }
-  // True if exactly rbsp_trailing_bits() is left.
-  bool at_trailing_bits() {
-    if (u(1) != 1) return false;
-    while (at_ % 8 != 0) {
-      if (u(1) != 0) return false;
-    }
-    return at_ == bits_.size();
-  }
-  bool at_end() const { return at_ == bits_.size(); }
-
- private:
-  std::vector<bool> bits_;
-  std::size_t at_ = 0;
-};
-
-using Fields = std::map<std::string, std::int64_t>;
-
-void parse_vui(Reader& r, Fields& f) {
-  const auto u = [&](const char* name, int n) { return f[name] = static_cast<std::int64_t>(r.u(n)); };
-  const auto ue = [&](const char* name) { return f[name] = static_cast<std::int64_t>(r.ue()); };
-  if (u("aspect_ratio_info_present_flag", 1) && u("aspect_ratio_idc", 8) == 255) {
-    u("sar_width", 16);
-    u("sar_height", 16);
-  }
-  if (u("overscan_info_present_flag", 1)) u("overscan_appropriate_flag", 1);
-  if (u("video_signal_type_present_flag", 1)) {
-    u("video_format", 3);
-    u("video_full_range_flag", 1);
-    if (u("colour_description_present_flag", 1)) {
-      u("colour_primaries", 8);
-      u("transfer_characteristics", 8);
-      u("matrix_coefficients", 8);
-    }
-  }
-  if (u("chroma_loc_info_present_flag", 1)) {
-    ue("chroma_sample_loc_type_top_field");
-    ue("chroma_sample_loc_type_bottom_field");
-  }
-  if (u("timing_info_present_flag", 1)) {
-    u("num_units_in_tick", 32);
-    u("time_scale", 32);
-    u("fixed_frame_rate_flag", 1);
-  }
-  if (u("nal_hrd_parameters_present_flag", 1)) {
-    ASSERT_EQ(ue("cpb_cnt_minus1"), 0);
-    u("bit_rate_scale", 4);
-    u("cpb_size_scale", 4);
-    ue("bit_rate_value_minus1");
-    ue("cpb_size_value_minus1");
-    u("cbr_flag", 1);
-    for (const char* name : {"initial_cpb_removal_delay_length_minus1", "cpb_removal_delay_length_minus1",
-                             "dpb_output_delay_length_minus1", "time_offset_length"}) {
-      u(name, 5);
-    }
-  }
-  ASSERT_EQ(u("vcl_hrd_parameters_present_flag", 1), 0);
-  if (f["nal_hrd_parameters_present_flag"]) u("low_delay_hrd_flag", 1);
-  u("pic_struct_present_flag", 1);
-  if (u("bitstream_restriction_flag", 1)) {
-    u("motion_vectors_over_pic_boundaries_flag", 1);
-    for (const char* name :
-         {"max_bytes_per_pic_denom", "max_bits_per_mb_denom", "log2_max_mv_length_horizontal",
-          "log2_max_mv_length_vertical", "max_num_reorder_frames", "max_dec_frame_buffering"}) {
-      ue(name);
-    }
-  }
-}
-
-Fields parse_sps(const std::vector<std::uint8_t>& rbsp) {
-  Reader r(rbsp);
-  Fields f;
-  const auto u = [&](const char* name, int n) { return f[name] = static_cast<std::int64_t>(r.u(n)); };
-  const auto ue = [&](const char* name) { return f[name] = static_cast<std::int64_t>(r.ue()); };
-  u("profile_idc", 8);
-  u("constraint_flags", 8);
-  u("level_idc", 8);
-  ue("seq_parameter_set_id");
-  if (f["profile_idc"] == 100) {
-    ue("chroma_format_idc");
-    ue("bit_depth_luma_minus8");
-    ue("bit_depth_chroma_minus8");
-    u("qpprime_y_zero_transform_bypass_flag", 1);
-    EXPECT_EQ(u("seq_scaling_matrix_present_flag", 1), 0);
-  }
-  ue("log2_max_frame_num_minus4");
-  ue("pic_order_cnt_type");
-  ue("max_num_ref_frames");
-  u("gaps_in_frame_num_value_allowed_flag", 1);
-  ue("pic_width_in_mbs_minus1");
-  ue("pic_height_in_map_units_minus1");
-  u("frame_mbs_only_flag", 1);
-  u("direct_8x8_inference_flag", 1);
-  if (u("frame_cropping_flag", 1)) {
-    ue("frame_crop_left_offset");
-    ue("frame_crop_right_offset");
-    ue("frame_crop_top_offset");
-    ue("frame_crop_bottom_offset");
-  }
-  if (u("vui_parameters_present_flag", 1)) parse_vui(r, f);
-  EXPECT_TRUE(r.at_trailing_bits());
-  return f;
-}
-
-Config sized(int width, int height) {
-  Config config;
-  config.profile = cu264::Profile::baseline;
-  config.width = width, config.height = height;
-  return config;
-}
-
-Fields sps_of(const Config& config, int level_idc = 40) {
-  return parse_sps(cu264::encoder::sps_rbsp(config, level_idc));
-}
+using cu264::test::Fields;
+using cu264::test::HeaderReader;
+using cu264::test::sized;
+using cu264::test::sps_of;
 
 TEST(Headers, ChromaLocationIsWrittenWhereItIsKnown) {
   Config config = sized(64, 64);
@@ -330,7 +195,7 @@ TEST(Headers, HighSaysConstrainedHighAndIntra) {
   EXPECT_EQ(sps["frame_crop_bottom_offset"], 4);
   for (const bool cavlc : {false, true}) {
     config.cavlc = cavlc;
-    Reader r(cu264::encoder::pps_rbsp(config));
+    HeaderReader r(cu264::encoder::pps_rbsp(config));
     EXPECT_EQ(r.ue() + r.ue(), 0u);           // ids
     EXPECT_EQ(r.u(1), cavlc ? 0u : 1u);       // entropy_coding_mode_flag
     EXPECT_EQ(r.u(1), 0u);                    // bottom_field_pic_order_in_frame_present_flag
@@ -361,7 +226,7 @@ TEST(Headers, AnAutomaticProfileIsNotTold) {
 }
 
 TEST(Headers, PpsIsCavlcWithFilterControl) {
-  Reader r(cu264::encoder::pps_rbsp(sized(64, 64)));
+  HeaderReader r(cu264::encoder::pps_rbsp(sized(64, 64)));
   EXPECT_EQ(r.ue(), 0u);  // pic_parameter_set_id
   EXPECT_EQ(r.ue(), 0u);  // seq_parameter_set_id
   EXPECT_EQ(r.u(1), 0u);  // entropy_coding_mode_flag
@@ -395,7 +260,7 @@ TEST(Headers, SliceHeaderReadsBack) {
           picture.idr_pic_id = static_cast<std::uint8_t>(idr_pic_id), picture.deblock = deblock;
           const SliceHeaderBits header = slice_header(first_mb, picture);
           ASSERT_LE(header.length, 68);
-          Reader r(bits_of(header));
+          HeaderReader r(bits_of(header));
           ASSERT_EQ(r.ue(), static_cast<std::uint64_t>(first_mb)) << "qp " << qp;
           EXPECT_EQ(r.ue(), 2u);  // slice_type
           EXPECT_EQ(r.ue(), 0u);  // pic_parameter_set_id
@@ -413,99 +278,6 @@ TEST(Headers, SliceHeaderReadsBack) {
       }
     }
   }
-}
-
-TEST(Headers, HrdMessagesReadBack) {
-  using cu264::encoder::HrdParams;
-  for (const HrdParams& hrd : {HrdParams{1000000, 1000000, false}, HrdParams{64, 64 * 1000, true}}) {
-    const int length = hrd.bit_rate == 64 ? 32 : 24;  // 1000 s are 9e7 units
-    for (const std::uint32_t delay : {1u, 45000u, 90000u}) {
-      for (const std::uint32_t ticks : {0u, 2u, 200u}) {
-        const auto nal = cu264::encoder::hrd_sei(hrd, delay, 90000 - delay, ticks);
-        EXPECT_LE(nal.size(), cu264::encoder::kMostHrdSei);
-        const auto units = cu264::bitstream::split_annexb(nal).units;
-        ASSERT_EQ(units.size(), 1u);
-        EXPECT_EQ(units[0].prefix.size(), 4u);
-        EXPECT_EQ(units[0].unit[0], 6);  // nal_ref_idc 0, SEI
-        cu264::bitstream::Bytes rbsp;
-        cu264::bitstream::unescape(units[0].unit, rbsp);
-        const auto payload = cu264::bitstream::without_padding(rbsp);
-        Reader r(std::vector<std::uint8_t>(payload.begin(), payload.end()));
-        EXPECT_EQ(r.u(8), 0u);  // buffering_period
-        EXPECT_EQ(r.u(8), static_cast<std::uint64_t>(2 * length / 8 + 1));
-        EXPECT_EQ(r.ue(), 0u);
-        EXPECT_EQ(r.u(length), delay);
-        EXPECT_EQ(r.u(length), 90000 - delay);
-        EXPECT_EQ(r.u(7), 64u);
-        EXPECT_EQ(r.u(8), 1u);  // pic_timing
-        EXPECT_EQ(r.u(8), 4u);
-        EXPECT_EQ(r.u(24), ticks);
-        EXPECT_EQ(r.u(8), 0u);
-        EXPECT_TRUE(r.at_trailing_bits());
-      }
-    }
-  }
-}
-
-TEST(Headers, FillerHasTheBytesAskedFor) {
-  for (const std::size_t bytes : {std::size_t{5}, std::size_t{6}, std::size_t{300}, std::size_t{100000}}) {
-    std::vector<std::uint8_t> nal = {1, 2, 3};  // stay in front
-    cu264::encoder::append_filler(nal, bytes);
-    ASSERT_EQ(nal.size(), 3 + bytes);
-    EXPECT_EQ(nal[0] + nal[1] + nal[2], 6);
-    nal.erase(nal.begin(), nal.begin() + 3);
-    const auto found = cu264::bitstream::split_annexb(nal);
-    ASSERT_EQ(found.units.size(), 1u);
-    EXPECT_TRUE(found.tail.empty());
-    EXPECT_EQ(found.units[0].unit[0], 12);
-    EXPECT_EQ(found.units[0].unit.size(), bytes - 3);
-    for (std::size_t i = 4; i + 1 < bytes; ++i) ASSERT_EQ(nal[i], 0xff);
-    EXPECT_EQ(nal.back(), 0x80);
-  }
-}
-
-std::string sei_text(const Config& config) {
-  const auto sei = cu264::encoder::sei_rbsp(config);
-  Reader r(sei);
-  EXPECT_EQ(r.u(8), 5u);  // user_data_unregistered
-  std::uint64_t size = 0;
-  std::uint64_t byte = 255;
-  while (byte == 255) size += byte = r.u(8);
-  for (int i = 0; i < 16; ++i) r.u(8);  // uuid_iso_iec_11578
-  std::string text;
-  for (std::uint64_t i = 16; i < size; ++i) text += static_cast<char>(r.u(8));
-  EXPECT_TRUE(r.at_trailing_bits());
-  return text;
-}
-
-TEST(Headers, SeiNamesEncoderAndSettings) {
-  Config config = sized(64, 64);
-  config.qp = 33, config.slices = 3, config.deblock = false, config.preset = cu264::Preset::fast;
-  EXPECT_EQ(sei_text(config), std::string("cu264 ") + cu264::version() +
-                                  " profile=baseline preset=fast qp=33 slices=3 deblock=off");
-}
-
-TEST(Headers, SeiNamesRateControl) {
-  Config config = sized(64, 64);
-  config.crf = 21.5, config.max_frame_bytes = 9000, config.on_overflow = cu264::OnOverflow::drop;
-  EXPECT_NE(sei_text(config).find(" crf=21.5 max-frame-bytes=9000 on-overflow=drop aq=variance slices=1"),
-            std::string::npos)
-      << sei_text(config);
-  config = sized(64, 64);
-  config.bitrate = 2000000, config.buffer_bits = 1000000, config.cbr = true;
-  EXPECT_NE(sei_text(config).find(" bitrate=2000000 buffer-bits=1000000 cbr=on aq=variance"),
-            std::string::npos)
-      << sei_text(config);
-}
-
-// The headers have the same bytes for any backend and number of threads.
-TEST(Headers, SeiHoldsNothingThatLeavesTheBytesAlone) {
-  Config one = sized(64, 64);
-  Config other = one;
-  other.threads = 9;
-  other.backend = cu264::BackendChoice::cpu;
-  other.reconstruction = true;
-  EXPECT_EQ(sei_text(one), sei_text(other));
 }
 
 }  // namespace

@@ -1,116 +1,115 @@
-// SEI messages in access units: where they stand, and that their bytes come back.
-#include "cu264/sei.h"
-
+// SEI messages and filler data, read back.
 #include <gtest/gtest.h>
 
-#include <numeric>
-#include <optional>
+#include <cstdint>
+#include <string>
 #include <vector>
 
-#include "cu264/encoder.h"
+#include "common/bitstream/emulation_prevention.h"
+#include "common/bitstream/nal_unit.h"
+#include "common/bitstream/rbsp.h"
+#include "cu264/version.h"
+#include "encoder/headers.h"
+#include "encoder/rate_control/hrd.h"
+#include "tests/unit/header_fields.h"
 
 namespace {
 
-using Bytes = std::vector<std::uint8_t>;
+using cu264::Config;
+using cu264::test::HeaderReader;
+using cu264::test::sized;
 
-// The NAL units of a stream with every emulation prevention byte taken out, by the syntax of H.264 B.1.1
-// and 7.3.1.
-std::vector<Bytes> units_of(const Bytes& stream) {
-  std::vector<Bytes> units;
-  std::size_t zeros = 0;
-  for (const std::uint8_t byte : stream) {
-    if (zeros >= 2 && byte == 1) {
-      if (!units.empty()) {
-        while (!units.back().empty() && units.back().back() == 0) units.back().pop_back();
-      }
-      units.emplace_back();
-    } else if (!units.empty() && !(zeros == 2 && byte == 3)) {
-      units.back().push_back(byte);
-    }
-    zeros = byte == 0 ? zeros + 1 : 0;
-  }
-  return units;
-}
-
-std::vector<int> types_of(const Bytes& stream) {
-  std::vector<int> types;
-  for (const Bytes& unit : units_of(stream)) types.push_back(unit.at(0) & 31);
-  return types;
-}
-
-Bytes access_unit(cu264::HeaderPlacement headers, int slices) {
-  cu264::Config config;
-  config.width = 32, config.height = 32, config.headers = headers, config.slices = slices;
-  config.backend = cu264::BackendChoice::cpu;
-  cu264::Encoder encoder(config);
-  const Bytes gray(32 * 32, 100);
-  cu264::Frame frame;
-  frame.format = cu264::PixelFormat::gray8, frame.width = frame.height = 32;
-  frame.plane[0] = gray.data(), frame.pitch[0] = 32;
-  encoder.send(frame);
-  encoder.flush();
-  return encoder.receive()->data;
-}
-
-TEST(Sei, StandsBeforeTheFirstSlice) {
-  Bytes unit = access_unit(cu264::HeaderPlacement::first_packet, 2);
-  ASSERT_EQ(types_of(unit), (std::vector<int>{7, 8, 6, 5, 5}));
-  const Bytes before = unit;
-  cu264::insert_sei(unit, cu264::kSeiUserDataRegistered, Bytes{0xb5, 1, 2});
-  EXPECT_EQ(types_of(unit), (std::vector<int>{7, 8, 6, 6, 5, 5}));
-  EXPECT_EQ(units_of(unit)[3], (Bytes{6, 4, 3, 0xb5, 1, 2, 0x80}));
-  std::vector<Bytes> rest = units_of(unit);
-  rest.erase(rest.begin() + 3);
-  EXPECT_EQ(rest, units_of(before));
-  cu264::insert_sei(unit, cu264::kSeiUserDataUnregistered, Bytes(16, 7));
-  EXPECT_EQ(units_of(unit)[4].at(1), 5) << "the second message stands behind the first";
-}
-
-TEST(Sei, TakesTheBytesThatWereSaid) {
-  for (const auto headers : {cu264::HeaderPlacement::separate, cu264::HeaderPlacement::every_packet}) {
-    Bytes unit = access_unit(headers, 2);
-    for (const Bytes& payload : {Bytes{0xb5, 0, 0, 0, 0}, Bytes{}, Bytes(300, 3), Bytes(300, 0)}) {
-      const std::size_t before = unit.size();
-      cu264::insert_sei(unit, 4, payload);
-      EXPECT_EQ(unit.size() - before, cu264::sei_bytes(4, payload));
-      EXPECT_EQ(Bytes(unit.begin(), unit.begin() + 4), (Bytes{0, 0, 0, 1}));
-    }
-  }
-}
-
-TEST(Sei, FirstUnitOfAnAccessUnitHasTheLongStartCode) {
-  Bytes unit = access_unit(cu264::HeaderPlacement::separate, 1);
-  cu264::insert_sei(unit, 4, Bytes{1});
-  EXPECT_EQ(Bytes(unit.begin(), unit.begin() + 5), (Bytes{0, 0, 0, 1, 6}));
-  EXPECT_EQ(types_of(unit), (std::vector<int>{6, 5}));
-}
-
-TEST(Sei, AnyTypeSizeAndBytes) {
-  for (const std::size_t size : {0u, 1u, 254u, 255u, 256u, 600u}) {
-    for (const int type : {4, 254, 255, 300}) {
-      for (const bool zeros : {true, false}) {
-        Bytes payload(size);
-        if (!zeros) std::iota(payload.begin(), payload.end(), std::uint8_t{0});
-        Bytes unit;
-        cu264::insert_sei(unit, type, payload);
-        const std::vector<Bytes> units = units_of(unit);
+TEST(Headers, HrdMessagesReadBack) {
+  using cu264::encoder::HrdParams;
+  for (const HrdParams& hrd : {HrdParams{1000000, 1000000, false}, HrdParams{64, 64 * 1000, true}}) {
+    const int length = hrd.bit_rate == 64 ? 32 : 24;  // 1000 s are 9e7 units
+    for (const std::uint32_t delay : {1u, 45000u, 90000u}) {
+      for (const std::uint32_t ticks : {0u, 2u, 200u}) {
+        const auto nal = cu264::encoder::hrd_sei(hrd, delay, 90000 - delay, ticks);
+        EXPECT_LE(nal.size(), cu264::encoder::kMostHrdSei);
+        const auto units = cu264::bitstream::split_annexb(nal).units;
         ASSERT_EQ(units.size(), 1u);
-        std::size_t at = 1;
-        const auto number = [&] {
-          std::size_t value = 0;
-          while (units[0].at(at) == 255) value += 255, ++at;
-          return value + units[0].at(at++);
-        };
-        EXPECT_EQ(number(), static_cast<std::size_t>(type));
-        EXPECT_EQ(number(), size);
-        const auto begin = units[0].begin() + static_cast<std::ptrdiff_t>(at);
-        EXPECT_EQ(Bytes(begin, units[0].end() - 1), payload);
-        EXPECT_EQ(units[0].back(), 0x80);
+        EXPECT_EQ(units[0].prefix.size(), 4u);
+        EXPECT_EQ(units[0].unit[0], 6);  // nal_ref_idc 0, SEI
+        cu264::bitstream::Bytes rbsp;
+        cu264::bitstream::unescape(units[0].unit, rbsp);
+        const auto payload = cu264::bitstream::without_padding(rbsp);
+        HeaderReader r(std::vector<std::uint8_t>(payload.begin(), payload.end()));
+        EXPECT_EQ(r.u(8), 0u);  // buffering_period
+        EXPECT_EQ(r.u(8), static_cast<std::uint64_t>(2 * length / 8 + 1));
+        EXPECT_EQ(r.ue(), 0u);
+        EXPECT_EQ(r.u(length), delay);
+        EXPECT_EQ(r.u(length), 90000 - delay);
+        EXPECT_EQ(r.u(7), 64u);
+        EXPECT_EQ(r.u(8), 1u);  // pic_timing
+        EXPECT_EQ(r.u(8), 4u);
+        EXPECT_EQ(r.u(24), ticks);
+        EXPECT_EQ(r.u(8), 0u);
+        EXPECT_TRUE(r.at_trailing_bits());
       }
     }
   }
-  Bytes unit;
-  EXPECT_THROW(cu264::insert_sei(unit, -1, {}), cu264::Error);
+}
+
+TEST(Headers, FillerHasTheBytesAskedFor) {
+  for (const std::size_t bytes : {std::size_t{5}, std::size_t{6}, std::size_t{300}, std::size_t{100000}}) {
+    std::vector<std::uint8_t> nal = {1, 2, 3};  // stay in front
+    cu264::encoder::append_filler(nal, bytes);
+    ASSERT_EQ(nal.size(), 3 + bytes);
+    EXPECT_EQ(nal[0] + nal[1] + nal[2], 6);
+    nal.erase(nal.begin(), nal.begin() + 3);
+    const auto found = cu264::bitstream::split_annexb(nal);
+    ASSERT_EQ(found.units.size(), 1u);
+    EXPECT_TRUE(found.tail.empty());
+    EXPECT_EQ(found.units[0].unit[0], 12);
+    EXPECT_EQ(found.units[0].unit.size(), bytes - 3);
+    for (std::size_t i = 4; i + 1 < bytes; ++i) ASSERT_EQ(nal[i], 0xff);
+    EXPECT_EQ(nal.back(), 0x80);
+  }
+}
+
+std::string sei_text(const Config& config) {
+  const auto sei = cu264::encoder::sei_rbsp(config);
+  HeaderReader r(sei);
+  EXPECT_EQ(r.u(8), 5u);  // user_data_unregistered
+  std::uint64_t size = 0;
+  std::uint64_t byte = 255;
+  while (byte == 255) size += byte = r.u(8);
+  for (int i = 0; i < 16; ++i) r.u(8);  // uuid_iso_iec_11578
+  std::string text;
+  for (std::uint64_t i = 16; i < size; ++i) text += static_cast<char>(r.u(8));
+  EXPECT_TRUE(r.at_trailing_bits());
+  return text;
+}
+
+TEST(Headers, SeiNamesEncoderAndSettings) {
+  Config config = sized(64, 64);
+  config.qp = 33, config.slices = 3, config.deblock = false, config.preset = cu264::Preset::fast;
+  EXPECT_EQ(sei_text(config), std::string("cu264 ") + cu264::version() +
+                                  " profile=baseline preset=fast qp=33 slices=3 deblock=off");
+}
+
+TEST(Headers, SeiNamesRateControl) {
+  Config config = sized(64, 64);
+  config.crf = 21.5, config.max_frame_bytes = 9000, config.on_overflow = cu264::OnOverflow::drop;
+  EXPECT_NE(sei_text(config).find(" crf=21.5 max-frame-bytes=9000 on-overflow=drop aq=variance slices=1"),
+            std::string::npos)
+      << sei_text(config);
+  config = sized(64, 64);
+  config.bitrate = 2000000, config.buffer_bits = 1000000, config.cbr = true;
+  EXPECT_NE(sei_text(config).find(" bitrate=2000000 buffer-bits=1000000 cbr=on aq=variance"),
+            std::string::npos)
+      << sei_text(config);
+}
+
+// The headers have the same bytes for any backend and number of threads.
+TEST(Headers, SeiHoldsNothingThatLeavesTheBytesAlone) {
+  Config one = sized(64, 64);
+  Config other = one;
+  other.threads = 9;
+  other.backend = cu264::BackendChoice::cpu;
+  other.reconstruction = true;
+  EXPECT_EQ(sei_text(one), sei_text(other));
 }
 
 }  // namespace
