@@ -8,9 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "common/bitstream/emulation_prevention.h"
-#include "common/bitstream/nal_unit.h"
-#include "common/bitstream/rbsp.h"
 #include "core/slice_header.h"
 #include "encoder/rate_control/hrd.h"
 #include "tests/unit/header_fields.h"
