@@ -255,10 +255,14 @@ std::string SizePlan::summary() const {
 
 std::string SizePlan::pass_text() const {
   const Pass& pass = !now_.empty() ? now_ : before_.empty() ? measured_ : before_.back();
-  const auto [lowest, highest] = std::minmax_element(
-      pass.begin(), pass.end(), [](const Coded& a, const Coded& b) { return a.crf < b.crf; });
-  return "crf " + text(lowest->crf / 100.0) + " to " + text(highest->crf / 100.0) + " takes " +
-         std::to_string(size_) + " bytes";
+  const auto range = [](Pass::const_iterator first, Pass::const_iterator end) {
+    const auto [lowest, highest] =
+        std::minmax_element(first, end, [](const Coded& a, const Coded& b) { return a.crf < b.crf; });
+    return text(lowest->crf / 100.0) + " to " + text(highest->crf / 100.0);
+  };
+  const auto half = pass.begin() + static_cast<std::ptrdiff_t>(pass.size() / 2);
+  return "crf " + range(pass.begin(), pass.end()) + ", in the second half " + range(half, pass.end()) +
+         ", takes " + std::to_string(size_) + " bytes";
 }
 
 }  // namespace cu264::app

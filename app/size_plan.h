@@ -49,7 +49,8 @@ class SizePlan {
   double missing() const { return 1 - static_cast<double>(size_) / static_cast<double>(target_); }
   // Returns a text such as "crf 21.37 found in 2 passes, 0.21 % below 5000000 bytes".
   std::string summary() const;
-  // Returns a text such as "crf 21.31 to 21.42 takes 4989500 bytes", of the last pass.
+  // Returns a text such as "crf 21.31 to 21.42, in the second half 21.38 to 21.40, takes 4989500 bytes", of
+  // the last pass.
   std::string pass_text() const;
 
  private:

@@ -70,7 +70,8 @@ class RateController {
 
  private:
   struct Picture {
-    Picture(BitsCurve c, const PictureControl& p) : curve(std::move(c)), control(p), shares(p.settings) {}
+    Picture(BitsCurve c, const PictureControl& p, std::uint64_t number)
+        : curve(std::move(c)), control(p), shares(p.settings, number) {}
 
     BitsCurve curve;
     PictureControl control;
@@ -108,6 +109,8 @@ class RateController {
   // The account before picture `number`: what was true kFeedbackDistance before, and then what reviews and
   // plans expect of the pictures between.
   RateAccount account_before(std::uint64_t number, bool reviewing);
+  // Finds RateAccount::above and below.
+  void find_room(const RateShares& shares, RateAccount& account) const;
   int target_qp(Picture& own, const RateAccount& account);
   std::optional<std::int64_t> review_target(const Picture& own, const RateAccount& account) const;
   // The QP of the last coding was too low for a limit, or not.
@@ -127,9 +130,11 @@ class RateController {
   // Sums over pictures that fade: the bits of slices, and what the curves had said.
   std::int64_t actual_ = 1;
   std::int64_t predicted_ = 1;
-  // The mean curve of late pictures, corrected, at QP 0, 3 .. 51: the QP at which it has the target is the
-  // one at which all of them would have had it together.
-  std::optional<SizeCurve> mean_curve_;
+  // Mean curves, corrected, of all pictures that have a target and of the last ones, at QP 0, 3 .. 51: the QP
+  // at which one has the target is the one at which all of them would have had it together.
+  SizeCurve usual_sizes_{}, late_sizes_{};
+  std::int64_t targeted_ = 0;           // pictures
+  std::vector<std::int64_t> unspent_;   // of account_before(): bits of the target, of each picture of a window
   ExactAccount account_;  // of the settled pictures
   int left_out_ = 0;      // pictures since the last one that was not left out
   bool began_ = false;    // a picture was not left out
