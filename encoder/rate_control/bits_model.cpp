@@ -76,7 +76,7 @@ BitWeights weights_at(int qp_q8, Preset preset) {
   return weights;
 }
 
-// What lies between two sizes where log2 of the size is linear; `into` of `distance`.
+// Interpolates two sizes so that log2 of the size is linear; `into` of `distance`.
 std::int64_t between(std::int64_t from, std::int64_t to, int into, int distance) {
   const std::int64_t first = log2_q16(from), last = log2_q16(to);
   return exp2_q16(static_cast<int>((first * (distance - into) + last * into) / distance));

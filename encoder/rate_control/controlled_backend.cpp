@@ -15,7 +15,7 @@ int inner_limit(int inner_capacity, int batch) {
   return std::min(inner_capacity, std::max(kMostInInner / batch, 1) * batch);
 }
 
-// Whether pictures of both are measured in the same way.
+// Returns whether pictures of both are measured in the same way.
 bool same_analysis(const StageParams& a, const StageParams& b) {
   const auto aq = [](const StageParams& params) {
     return params.aq ? std::pair(static_cast<int>(params.aq->mode), params.aq->strength) : std::pair(-1, 0);

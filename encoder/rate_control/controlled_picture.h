@@ -31,7 +31,7 @@ struct ControlledPicture {
   CodedAccessUnit unit;
   std::exception_ptr error;
 
-  // Whether the pictures it depends on are known.
+  // Returns whether the pictures it depends on are known.
   bool can_plan() const;
   bool measured() const { return error || frame->done(); }  // measure() would not wait
   // Returns null if the measure is not to be had, and the picture has the error.

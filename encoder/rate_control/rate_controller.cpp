@@ -6,7 +6,7 @@
 namespace cu264::encoder {
 namespace {
 
-// What the HRD's messages take, more or less. Their true size counts when a picture is settled.
+// The HRD's messages take so many bytes, more or less. Their true size counts when a picture is settled.
 constexpr std::int64_t kExpectedMessages = 26;
 constexpr int kPicturesOfMemory = 64;  // that the correction of the curves remembers
 constexpr int kWeightOfFirst = 16;     // pictures that the first one counts as
@@ -25,7 +25,7 @@ std::int64_t overhead_bits(const PictureControl& control) {
   return 8 * (control.overhead.bytes() + (control.settings.hrd ? kExpectedMessages : 0));
 }
 
-// What a limit leaves to the slices, in bits.
+// Returns the bits that a limit leaves to the slices.
 std::int64_t slice_limit(const PictureControl& control) {
   return std::max<std::int64_t>(8 * control.settings.limit_bytes - overhead_bits(control), 1);
 }
@@ -39,7 +39,7 @@ std::int64_t aim_below(std::int64_t limit) {
   return std::max<std::int64_t>(limit - limit / 64, 1);
 }
 
-// Whether a limit that asked for a higher QP than quality did is hardly used.
+// Returns whether a limit that asked for a higher QP than quality did is hardly used.
 bool leaves_room(std::int64_t size, std::int64_t limit) {
   return size < limit - limit / 20;
 }
@@ -245,7 +245,7 @@ std::optional<std::int64_t> RateController::review_target(const Picture& own,
 void RateController::remember(Picture& own, bool too_low) {
   if (too_low && own.qp_q8 > own.too_low_q8) own.too_low_q8 = own.qp_q8, own.too_low_size = own.size;
   if (!too_low) own.fits_q8 = own.qp_q8, own.fits_size = own.size;
-  // What precedes the slices may have become more.
+  // The bytes before the slices may have become more.
   if (own.fits_q8 <= own.too_low_q8) own.fits_q8 = -1;
 }
 

@@ -34,9 +34,9 @@ class RateController {
  public:
   explicit RateController(int mb_height) : mb_height_(mb_height) {}
 
-  // Whether the next picture can be planned now: the pictures it depends on are settled.
+  // Returns whether the next picture can be planned now: the pictures it depends on are settled.
   bool can_plan(const PictureControl& control) const;
-  // Whether pictures cannot be planned before the first one is settled, which was planned.
+  // Returns whether no picture can be planned before the first one is settled, which was planned.
   bool waits_for_first() const;
 
   // Returns the number of the picture that is planned next. Pictures count from 0.
@@ -87,7 +87,7 @@ class RateController {
     RateAccount after;  // once the picture is settled
   };
 
-  // What account_before() reads of a picture, which it does for hundreds at a time.
+  // The part of a picture that account_before() reads, which it does for hundreds at a time.
   struct Step {
     RateShares shares;
     std::int64_t overhead = 0;  // bits
@@ -99,7 +99,7 @@ class RateController {
   Step& step_of(std::uint64_t number) { return steps_[static_cast<std::size_t>(number - first_)]; }
   Picture& at(std::uint64_t number) { return pictures_[static_cast<std::size_t>(number - first_)]; }
 
-  // From bits of slices, what its curve had said of them, and its share of the rate.
+  // Learns from a picture's slices: their bits, what its curve had said of them, and its share of the rate.
   void learn(std::int64_t bits, std::int64_t predicted, std::int64_t share, int weight);
   void learn_before(std::uint64_t number, const PictureControl& control);
   // Bits of slices that the curve's bits stand for, and the reverse.
