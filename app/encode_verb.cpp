@@ -129,7 +129,8 @@ std::optional<ExitCode> encode_once(const EncodeOptions& wanted, io::Reader& rea
 
   EncodeOutputs outputs(options, config, info, encoder.headers(), video, carried);
   try {
-    if (encode_all(reader, encoder, outputs, stop_reading, qps, plan ? &*plan : nullptr) == 0) return interrupted_exit();
+    if (encode_all(reader, encoder, outputs, stop_reading, qps, plan ? &*plan : nullptr) == 0)
+      return interrupted_exit();
   } catch (const Error& error) {
     const bool limit = limits_pictures(config) && error.code() == ErrorCode::encode_failure;
     if (!limit || plan || outputs.totals().frames() == 0) throw;

@@ -1,12 +1,12 @@
 // --target-size: plans the crf of each picture so that the whole file has a given size.
 //
-// The first pass measures. It codes with the preset `fast`, and at growing distances it waits for the sizes of
-// all pictures before and chooses the crf that the file seems to need. Neighbours have a crf above and below
-// it in turn, which tells how fast sizes fall there. The second pass codes the whole file
-// with one crf, which follows from the sizes of the first. At a few places, which lie closer together towards
-// the end, it waits again and corrects the crf by what its own sizes tell; what is left to correct becomes
-// less from place to place. Both depend on numbers and sizes of pictures only, so the file does not depend on
-// threads, batches or devices. If the second pass misses, further ones have its sizes to go by.
+// The first pass measures. It codes with the preset `fast`, and at growing distances it waits for the sizes
+// of all pictures before and chooses the crf that the file seems to need. Neighbours have a crf above and
+// below it in turn, which tells how fast sizes fall there. The second pass codes the whole file with one crf,
+// which follows from the sizes of the first. At a few places, which lie closer together towards the end, it
+// waits again and corrects the crf by what its own sizes tell; what is left to correct becomes less from
+// place to place. Both depend on numbers and sizes of pictures only, so the file does not depend on threads,
+// batches or devices. If the second pass misses, further ones have its sizes to go by.
 #pragma once
 
 #include <cstdint>
@@ -67,8 +67,8 @@ class SizePlan {
   double expected_log(std::size_t picture, int crf) const;
   // Bytes of the pictures from `first` on, if all of them have this crf.
   double expected_bytes(std::size_t first, int crf) const;
-  // The lowest crf with which the pictures from `first` on take at most `bytes`, of which one takes exp(error)
-  // times what is expected.
+  // The lowest crf with which the pictures from `first` on take at most `bytes`, of which one takes
+  // exp(error) times what is expected.
   int crf_for(std::size_t first, double bytes, double error) const;
   // How far the crf is from the nearest one with which the picture's size is known.
   int distance_to_known(std::size_t picture, int crf) const;
@@ -89,8 +89,9 @@ class SizePlan {
   std::vector<std::size_t> places_;  // where this pass waits
   Pass now_, measured_;
   std::vector<float> slopes_;  // by the number of the picture
-  std::vector<Pass> before_;  // those that used the preset
-  // The largest file that fits: its crf by picture, and its size. If nothing better is found it is made again.
+  std::vector<Pass> before_;   // those that used the preset
+  // The largest file that fits: its crf by picture, and its size. If nothing better is found it is made
+  // again.
   Pass best_;
   std::int64_t best_size_ = 0;
   bool repeats_best_ = false;

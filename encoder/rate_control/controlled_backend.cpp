@@ -137,7 +137,8 @@ class ControlledBackend::Pipeline {
   Stream& stream_of(const core::PictureParams& params) {
     streams_.resize(std::max(streams_.size(), static_cast<std::size_t>(params.stream) + 1));
     std::unique_ptr<Stream>& stream = streams_[params.stream];
-    if (params.index == 0 || !stream) stream.reset(new Stream{RateController(params_.mb_height)});
+    if (params.index == 0 || !stream)
+      stream.reset(new Stream{RateController(params_.mb_width, params_.mb_height)});
     return *stream;
   }
 

@@ -131,24 +131,25 @@ void RateController::find_room(const RateShares& shares, RateAccount& account) c
   }
 }
 
-// The QP stays at what all pictures so far would have needed together, so that quality does not change, as far
-// as the drift, any second and the buffer let it.
+// The QP stays at what all pictures so far would have needed together, with some of the usual kind before
+// them, so that quality does not change, as far as the drift, any second and the buffer let it.
 int RateController::target_qp(Picture& own, const RateAccount& account) {
   const RateShares& shares = own.shares;
   const auto qp_for = [&](std::int64_t bits) {
     return own.curve.qp_for(uncorrected(std::max<std::int64_t>(bits - overhead_bits(own.control), 1)));
   };
-  constexpr std::int64_t kMostForUsual = 1000, kMostForLate = 10;
+  constexpr std::int64_t kPicturesOfRule = 100, kMostForUsual = 1000, kMostForLate = 10;
   ++targeted_;
-  const auto add_to = [&](SizeCurve& mean, std::int64_t most) {
+  const auto add_to = [&](SizeCurve& mean, std::int64_t pictures) {
     for (std::size_t i = 0; i < mean.size(); ++i) {
       const std::int64_t bits =
           corrected(own.curve.at(static_cast<int>(i) * 3 * kQpOne)) + overhead_bits(own.control);
-      mean[i] += (bits - mean[i]) / std::min(targeted_, most);
+      mean[i] += (bits - mean[i]) / pictures;
     }
     return BitsCurve([&](int qp) { return bits_at(mean, qp * kQpOne); });
   };
-  BitsCurve usual = add_to(usual_sizes_, kMostForUsual), late = add_to(late_sizes_, kMostForLate);
+  BitsCurve usual = add_to(usual_sizes_, std::min(targeted_ + kPicturesOfRule, kMostForUsual)),
+            late = add_to(late_sizes_, std::min(targeted_, kMostForLate));
   constexpr int kPull = 400;  // 1.6 QP at the end of the band
   const auto pull = static_cast<int>(scaled(account.drift, kPull, shares.planned_drift));
   const auto late_qp = [&](std::int64_t bits) { return late.qp_for(std::max<std::int64_t>(bits, 1)); };
@@ -163,7 +164,8 @@ int RateController::target_qp(Picture& own, const RateAccount& account) {
     const std::int64_t low = std::min(shares.buffer / 10, account.fullness / 4);
     most = std::min(most, account.fullness - low);
     // Otherwise there would be filler data.
-    if (own.control.settings.hrd->cbr) least = std::max(least, account.fullness + shares.fill - shares.buffer);
+    if (own.control.settings.hrd->cbr)
+      least = std::max(least, account.fullness + shares.fill - shares.buffer);
   }
   const int lowest = qp_for(most), highest = std::max(lowest, qp_for(least));
   return std::clamp(qp, lowest, highest);

@@ -16,6 +16,7 @@
 #include "encoder/rate_control/bits_curve.h"
 #include "encoder/rate_control/rate_account.h"
 #include "encoder/rate_control/rate_settings.h"
+#include "encoder/rate_control/usual_sizes.h"
 
 namespace cu264::encoder {
 
@@ -32,7 +33,8 @@ struct PictureQp {
 
 class RateController {
  public:
-  explicit RateController(int mb_height) : mb_height_(mb_height) {}
+  RateController(int mb_width, int mb_height)
+      : mb_height_(mb_height), usual_sizes_(usual_sizes(std::int64_t{mb_width} * mb_height)) {}
 
   // Returns whether the next picture can be planned now: the pictures it depends on are settled.
   bool can_plan(const PictureControl& control) const;
@@ -132,13 +134,13 @@ class RateController {
   std::int64_t predicted_ = 1;
   // Mean curves, corrected, of all pictures that have a target and of the last ones, at QP 0, 3 .. 51: the QP
   // at which one has the target is the one at which all of them would have had it together.
-  SizeCurve usual_sizes_{}, late_sizes_{};
-  std::int64_t targeted_ = 0;           // pictures
-  std::vector<std::int64_t> unspent_;   // of account_before(): bits of the target, of each picture of a window
-  ExactAccount account_;  // of the settled pictures
-  int left_out_ = 0;      // pictures since the last one that was not left out
-  bool began_ = false;    // a picture was not left out
-  Overhead owed_;         // what comes with the next picture, because those before it were left out
+  SizeCurve usual_sizes_, late_sizes_{};
+  std::int64_t targeted_ = 0;          // pictures
+  std::vector<std::int64_t> unspent_;  // of account_before(): bits of the target, of each picture of a window
+  ExactAccount account_;               // of the settled pictures
+  int left_out_ = 0;                   // pictures since the last one that was not left out
+  bool began_ = false;                 // a picture was not left out
+  Overhead owed_;  // what comes with the next picture, because those before it were left out
 };
 
 }  // namespace cu264::encoder

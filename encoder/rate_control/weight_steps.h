@@ -1,5 +1,5 @@
-// Adaptive quantisation by variance, as a picture's measure counts it: by how many steps of QP a macroblock is
-// coded more coarsely than a flat one.
+// Adaptive quantisation by variance, as a picture's measure counts it: by how many steps of QP a macroblock
+// is coded more coarsely than a flat one.
 #pragma once
 
 #include <optional>

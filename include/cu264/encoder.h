@@ -236,8 +236,9 @@ class Encoder {
 
   // The next packet, in the order of the frames sent. Waits for it if the pipeline is full, or was flushed or
   // drained; otherwise returns a packet only if one is ready. No packet means that more frames are needed or,
-  // after flush() or drain(), that all packets have been handed out. With OnOverflow::drop the pictures that were waited for
-  // may all have been left out; there may be room for frames then, although there is no packet.
+  // after flush() or drain(), that all packets have been handed out. With OnOverflow::drop the pictures that
+  // were waited for may all have been left out; there may be room for frames then, although there is no
+  // packet.
   std::optional<Packet> receive();
 
   // The next packet. Sleeps until it is ready or the time has passed; with a timeout of 0 it never waits.

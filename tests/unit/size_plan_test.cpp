@@ -59,7 +59,7 @@ Kept run(SizePlan& plan, const Clip& clip, std::int64_t beside, std::size_t reac
 }
 
 // Scenes that differ by factors and in how fast their bits fall.
-Clip scenes(std::size_t pictures, unsigned seed, double of_fast = 0.9) {
+Clip scenes(std::size_t pictures, unsigned seed, double of_fast = 0.95) {
   std::mt19937 random(seed);
   std::normal_distribution<double> normal;
   struct Picture {
@@ -75,8 +75,7 @@ Clip scenes(std::size_t pictures, unsigned seed, double of_fast = 0.9) {
   const auto size = [all](double share) {
     return [=](std::size_t n, double crf) {
       const double d = crf - 23;
-      return static_cast<std::int64_t>(
-          share * std::exp(all[n].log - all[n].slope * d - all[n].bend * d * d));
+      return static_cast<std::int64_t>(share * std::exp(all[n].log - all[n].slope * d - all[n].bend * d * d));
     };
   };
   return {pictures, size(1), size(of_fast)};
@@ -107,7 +106,10 @@ TEST(SizePlan, TwoPassesEndBelowTheTarget) {
             EXPECT_LE(plan.passes(), announced > 0 ? 2 : 3)
                 << pictures << " pictures, seed " << seed << ", " << plan.summary();
             EXPECT_LE(std::abs(file.last - file.middle), SizePlan::kLargestCorrection);
-            EXPECT_LE(file.highest - file.lowest, pictures == 12 ? 4.5 : pictures < 3000 || announced == 0 ? 3.0 : 1.0) << plan.summary();
+            EXPECT_LE(file.highest - file.lowest, pictures == 12                      ? 4.5
+                                                  : pictures < 3000 || announced == 0 ? 3.0
+                                                                                      : 1.0)
+                << plan.summary();
           }
         }
       }
