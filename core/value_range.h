@@ -62,9 +62,8 @@ inline constexpr int kRoom = 64;  // for what halves lose by rounding, and for t
 
 }  // namespace ranged
 
-// Tells whether the inverse transform of these coefficients leaves the range. Most blocks cannot, because no
-// value is larger than the sum of the magnitudes, or 9/4 of it with the 8x8 transform, whose factors are up
-// to 3/2.
+// Tells whether the inverse transform of these coefficients leaves the range. Most blocks cannot, because no value
+// is larger than the sum of the magnitudes, or 9/4 of it with the 8x8 transform, whose factors are up to 3/2.
 CU264_HD bool leaves_range4x4(const std::int32_t (&coefficients)[16]) {
   RangedValue x[16];
   std::int64_t sum = 0;
