@@ -190,7 +190,7 @@ class ControlledBackend::Pipeline {
     for (; unplanned_ < pictures_.size(); ++unplanned_) {
       Picture& picture = pictures_[unplanned_];
       if (!picture.can_plan() || !picture.measured()) break;
-      picture.plan(params_.preset);
+      picture.plan(params_);
       if (picture.number) waits_for_first_ = waits_for_first_ || picture.stream->controller.waits_for_first();
       to_code_.push_back(&picture);
     }

@@ -36,7 +36,7 @@ struct ControlledPicture {
   bool measured() const { return error || frame->done(); }  // measure() would not wait
   // Returns null if the measure is not to be had, and the picture has the error.
   const core::PictureMeasure* measure();
-  void plan(Preset preset);
+  void plan(const StageParams& stages);
   // Takes what was coded. Returns false if the picture must be coded again.
   bool take(CodedAccessUnit&& coded_unit);
   // The picture has the exception that is being handled.
