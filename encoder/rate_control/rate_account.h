@@ -30,13 +30,14 @@ struct RateShares {
     if (settings.hrd) {
       fill = share_of(settings.hrd->bit_rate, settings.frame_rate, rest = 0);
       buffer = settings.hrd->cpb_bits;
+      cbr = settings.hrd->cbr;
       peaks = std::min(settings.hrd->bit_rate - settings.bitrate, settings.bitrate);
     }
     const auto part = [&](int of_buffer, int of_target) {
       return std::max(buffer * of_buffer / 1000, target * of_target / 1000) + peaks;
     };
-    planned_window = std::max<std::int64_t>(part(85, 90), 1);
-    kept_window = std::max<std::int64_t>(part(92, 150), 1);
+    planned_window = std::max<std::int64_t>(part(80, 90), 1);
+    kept_window = std::max<std::int64_t>(part(88, 150), 1);
     // With peaks, scenes of minutes may differ once that is little of what was spent.
     const std::int64_t elapsed = target * static_cast<std::int64_t>(std::min<std::uint64_t>(number, 1 << 20));
     const std::int64_t longer = std::clamp<std::int64_t>(elapsed / 50 - settings.bitrate, 0, peaks);
@@ -49,6 +50,7 @@ struct RateShares {
   int second = 1;           // pictures of a second
   std::int64_t fill = 0;    // what the buffer receives between two pictures
   std::int64_t buffer = 0;  // its size; 0: there is none
+  bool cbr = false;         // filler data keep the buffer from overflowing
   // How far the bits spent since the beginning may be from the target: by a plan, and before a picture is
   // coded again. With a buffer of one second that is 12 % of a second's bits.
   std::int64_t planned_drift = 1;
@@ -66,6 +68,11 @@ struct RateAccount {
   // How many bits above and below the target every one of the next pictures may have, if no second is to
   // differ by more than most of what is planned.
   std::int64_t above = 0, below = 0;
+
+  // The fewest bits of the next access unit that leave room for what the buffer receives.
+  std::int64_t least_without_filler(const RateShares& shares) const {
+    return shares.cbr ? fullness + shares.fill - shares.buffer : 0;
+  }
 
   void spend(std::int64_t bits, const RateShares& shares) {
     drift += shares.target - bits;

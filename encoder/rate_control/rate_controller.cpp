@@ -105,6 +105,7 @@ RateAccount RateController::account_before(std::uint64_t number, bool reviewing)
     std::int64_t bits = before.reviewed;
     if (!reviewing && next + kReviewDistance > number)
       bits = static_cast<std::int64_t>(Wide{before.planned} * factor >> kFactorBits) + before.overhead;
+    bits = std::max(bits, account.least_without_filler(before.shares));
     account.spend(bits, before.shares);
     account.keep_within(before.shares);
     if (next + static_cast<std::uint64_t>(own_shares.second) > number) {
@@ -163,9 +164,7 @@ int RateController::target_qp(Picture& own, const RateAccount& account) {
   if (shares.buffer > 0) {
     const std::int64_t low = std::min(shares.buffer / 10, account.fullness / 4);
     most = std::min(most, account.fullness - low);
-    // Otherwise there would be filler data.
-    if (own.control.settings.hrd->cbr)
-      least = std::max(least, account.fullness + shares.fill - shares.buffer);
+    least = std::max(least, account.least_without_filler(shares));
   }
   const int lowest = qp_for(most), highest = std::max(lowest, qp_for(least));
   return std::clamp(qp, lowest, highest);
