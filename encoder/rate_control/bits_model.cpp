@@ -138,7 +138,8 @@ int crf_qp_q8(const core::PictureMeasure& measure, int crf_q8, bool cabac) {
   // x264 has CABAC, which saves the more the fewer levels there are.
   constexpr int kOfCavlc = 23, kFirstForCavlc = 18 * kQpOne;
   const int of_cavlc = cabac ? 0 : kOfCavlc * std::max(crf_q8 - kFirstForCavlc, 0);
-  const int qp = (kOfCrf * crf_q8 + kOfActivity * activity + kOfWeight * weight + of_cavlc) / kQpOne + kOffset;
+  const int qp =
+      (kOfCrf * crf_q8 + kOfActivity * activity + kOfWeight * weight + of_cavlc) / kQpOne + kOffset;
   return std::clamp(qp, 0, kHighestQpQ8);
 }
 

@@ -42,7 +42,8 @@ struct RateShares {
     const std::int64_t elapsed = target * static_cast<std::int64_t>(std::min<std::uint64_t>(number, 1 << 20));
     const std::int64_t longer = std::clamp<std::int64_t>(elapsed / 50 - settings.bitrate, 0, peaks);
     kept_drift = std::max<std::int64_t>(
-        std::min({part(120, 150) + longer, buffer / 4 + longer, buffer * 45 / 100}), 1);
+        std::min({part(120, 150) + peaks * 2 / 5 + longer, buffer * 35 / 100 + longer, buffer * 45 / 100}),
+        1);
     planned_drift = std::max<std::int64_t>(kept_drift * 9 / 10, 1);
   }
 

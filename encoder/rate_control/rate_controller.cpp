@@ -139,7 +139,7 @@ int RateController::target_qp(Picture& own, const RateAccount& account) {
   const auto qp_for = [&](std::int64_t bits) {
     return own.curve.qp_for(uncorrected(std::max<std::int64_t>(bits - overhead_bits(own.control), 1)));
   };
-  constexpr std::int64_t kPicturesOfRule = 100, kMostForUsual = 1000, kMostForLate = 10;
+  constexpr std::int64_t kPicturesOfRule = 200, kMostForUsual = 1000, kMostForLate = 10;
   ++targeted_;
   const auto add_to = [&](SizeCurve& mean, std::int64_t pictures) {
     for (std::size_t i = 0; i < mean.size(); ++i) {
@@ -151,7 +151,7 @@ int RateController::target_qp(Picture& own, const RateAccount& account) {
   };
   BitsCurve usual = add_to(usual_sizes_, std::min(targeted_ + kPicturesOfRule, kMostForUsual)),
             late = add_to(late_sizes_, std::min(targeted_, kMostForLate));
-  constexpr int kPull = 400;  // 1.6 QP at the end of the band
+  constexpr int kPull = 600;  // 2.3 QP at the end of the band
   const auto pull = static_cast<int>(scaled(account.drift, kPull, shares.planned_drift));
   const auto late_qp = [&](std::int64_t bits) { return late.qp_for(std::max<std::int64_t>(bits, 1)); };
   const int richest = late_qp(shares.target + account.above);
