@@ -65,7 +65,7 @@ def x264(options, source, folder, *more):
 def bucket(sizes, rate, size, cbr):
     """Faults of a buffer that is nine tenths full at first. Streams say rates in units of 64 bits a second, and sizes in those of 16 bits."""
     rate, size = rate // 64 * 64, size // 16 * 16
-    fullness, faults = 0.9 * size, 0
+    fullness, faults = size // 10 * 9, 0
     for bits in sizes:
         fullness -= bits
         faults += fullness < 0
