@@ -13,8 +13,11 @@ constexpr int kHighest = 5100;  // crf, times 100
 // The logarithm of a picture's bytes falls by this much for each hundredth of a crf, as a rule and at the
 // least and most.
 constexpr double kUsualSlope = 0.0012, kLeastSlope = 0.0005, kMostSlope = 0.003;
-// The file is to end so far below the target, as a share of it.
-constexpr double kAim = 0.002;
+// The file is to end so far below the target, as a share of it. With few pictures the last one decides more,
+// so they aim at the middle of what is allowed.
+double aim_below(std::size_t pictures) {
+  return pictures < 64 ? SizePlan::kTolerance / 2 : 0.002;
+}
 // The measuring pass changes its crf by at most this much at once, and waits after at most so many pictures.
 constexpr int kLargestStep = 600;
 constexpr int kAlternation = 150;       // by which the crf of neighbours is above and below
@@ -70,6 +73,10 @@ void SizePlan::coded(std::int64_t bytes) {
   // correct() is called when all pictures before have been told, so this is the crf that the picture has.
   now_.push_back({crf_of(now_.size()), bytes});
   coded_bytes_ += bytes;
+}
+
+double SizePlan::aim() const {
+  return (1 - aim_below(measured_.size())) * static_cast<double>(target_) - static_cast<double>(beside_);
 }
 
 void SizePlan::finish_measure() {
@@ -165,9 +172,8 @@ int SizePlan::measured_crf(std::int64_t beside) const {
   for (const Coded& one : now_)
     bytes += static_cast<double>(one.bytes) * std::exp(kUsualSlope * (one.crf - crf_));
   const double files = static_cast<double>(announced_) / static_cast<double>(now_.size());
-  const double wanted =
-      std::max((1 - kAim) * static_cast<double>(target_) - static_cast<double>(beside) * files,
-               static_cast<double>(target_) / 20);
+  const double wanted = std::max(static_cast<double>(target_) - static_cast<double>(beside) * files,
+                                 static_cast<double>(target_) / 20);
   const double step = std::log(bytes * share_of_fast(preset_) * files / wanted) / kUsualSlope;
   return crf_ + static_cast<int>(std::lround(std::clamp<double>(step, -kLargestStep, kLargestStep)));
 }
@@ -177,8 +183,7 @@ void SizePlan::correct(std::int64_t beside) {
   if (measures()) {
     crf_ = clamped(measured_crf(beside));
   } else {
-    const double left =
-        (1 - kAim) * static_cast<double>(target_) - static_cast<double>(beside_ + coded_bytes_);
+    const double left = aim() - static_cast<double>(coded_bytes_);
     crf_ = crf_for(first, left, error_of_pass());
     if (2 * first <= measured_.size()) {
       centre_ = crf_;
@@ -192,7 +197,7 @@ void SizePlan::correct(std::int64_t beside) {
 // The second pass and those behind it begin with the crf that all pictures would have.
 void SizePlan::begin_pass() {
   const std::size_t pictures = measured_.size();
-  crf_ = crf_for(0, (1 - kAim) * static_cast<double>(target_) - static_cast<double>(beside_), 0);
+  crf_ = crf_for(0, aim(), 0);
   places_.clear();
   if (pictures >= kFewPictures) {
     for (const int part : {4, 16, 32, 48, 56, 60, 62, 63}) {

@@ -61,6 +61,8 @@ class SizePlan {
   using Pass = std::vector<Coded>;  // by the number of the picture
 
   int crf_of(std::size_t number) const;
+  // The bytes that all pictures are to have.
+  double aim() const;
   // Takes the measuring pass, and with it what a hundredth of a crf changes in the pictures around each one.
   void finish_measure();
   // The logarithm of the bytes that the passes before let expect of a picture.
