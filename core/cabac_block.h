@@ -77,9 +77,9 @@ CU264_HD void put_abs_level(Sink& sink, int level, int first_context, int greate
 }
 
 // A block with at least one level, behind its coded_block_flag. Bit k of `nonzero` tells whether levels[k] is
-// not zero.
-template <class Sink>
-CU264_HD void put_cabac_levels(Sink& sink, const std::int16_t* levels, std::uint32_t nonzero,
+// not zero; `levels` may be any type that is indexed by k.
+template <class Sink, class Levels>
+CU264_HD void put_cabac_levels(Sink& sink, const Levels& levels, std::uint32_t nonzero,
                                BlockCategory category) {
   const CabacBlockContexts contexts = block_contexts(category);
   const bool chroma_dc = category == BlockCategory::chroma_dc;
@@ -99,8 +99,8 @@ CU264_HD void put_cabac_levels(Sink& sink, const std::int16_t* levels, std::uint
 }
 
 // coded_block_flag and, if it is 1, the levels. `flag_inc` is ctxIdxInc of the flag (9.3.3.1.1.9).
-template <class Sink>
-CU264_HD void put_cabac_block(Sink& sink, const std::int16_t* levels, std::uint32_t nonzero,
+template <class Sink, class Levels>
+CU264_HD void put_cabac_block(Sink& sink, const Levels& levels, std::uint32_t nonzero,
                               BlockCategory category, int flag_inc) {
   sink.decision(kCtxCodedBlockFlag + 4 * static_cast<int>(category) + flag_inc, nonzero != 0 ? 1 : 0);
   if (nonzero != 0) put_cabac_levels(sink, levels, nonzero, category);

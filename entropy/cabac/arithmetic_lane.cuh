@@ -24,7 +24,16 @@ inline constexpr int kTerminateState = 2 * 63;
 struct ArithmeticShared {
   // By state: codIRangeLPS for the four quarters of the range, and the states after an MPS and an LPS.
   uint2 rows[core::kCabacStates];
-  std::uint8_t states[core::kCabacContexts + 1][32];  // by context and lane
+  // Each lane has its states in a bank of its own, four contexts to a word.
+  std::uint32_t states[core::kCabacContexts / 4 + 1][32];
+
+  __device__ __forceinline__ std::uint8_t* states_of(int lane) {
+    return reinterpret_cast<std::uint8_t*>(&states[0][lane]);
+  }
+  // Where in its lane's states a context has its own.
+  static __device__ __forceinline__ std::uint32_t place_of(std::uint32_t context) {
+    return 32 * context - 31 * (context & 3);
+  }
 
   // All lanes must call this, and __syncwarp() behind it.
   __device__ void fill_rows(int lane) {
@@ -44,24 +53,28 @@ struct ArithmeticShared {
   __device__ void start(int lane, int qp) {
 #pragma unroll 1
     for (int context = 0; context < core::kCabacContexts; ++context) {
-      states[context][lane] = static_cast<std::uint8_t>(core::initial_state(context, qp));
+      set(lane, context, core::initial_state(context, qp));
     }
-    states[kTerminateContext][lane] = kTerminateState;
+    set(lane, kTerminateContext, kTerminateState);
   }
   // Given states, whose memory is a multiple of sixteen bytes and aligned to as many.
   __device__ void start(int lane, const std::uint8_t* d_states) {
     const auto* const d_quads = reinterpret_cast<const uint4*>(d_states);
 #pragma unroll 1
-    for (int first = 0; first < core::kCabacContexts; first += 16) {
+    for (int first = 0; first <= core::kCabacContexts; first += 16) {
       const uint4 quad = d_quads[first / 16];
       const std::uint32_t words[4] = {quad.x, quad.y, quad.z, quad.w};
 #pragma unroll
-      for (int i = 0; i < 16; ++i) {
-        if (first + i >= core::kCabacContexts) break;
-        states[first + i][lane] = static_cast<std::uint8_t>(words[i / 4] >> 8 * (i % 4));
+      for (int i = 0; i < 4; ++i) {
+        if (first + 4 * i <= core::kCabacContexts) states[first / 4 + i][lane] = words[i];
       }
     }
-    states[kTerminateContext][lane] = kTerminateState;
+    set(lane, kTerminateContext, kTerminateState);
+  }
+
+ private:
+  __device__ __forceinline__ void set(int lane, int context, int state) {
+    states_of(lane)[place_of(static_cast<std::uint32_t>(context))] = static_cast<std::uint8_t>(state);
   }
 };
 
@@ -71,7 +84,7 @@ class ArithmeticLane {
   __device__ __forceinline__ ArithmeticLane(ArithmeticShared& s_shared, int lane, std::uint32_t* d_words,
                                             std::uint32_t words)
       : s_rows_(s_shared.rows),
-        s_states_(&s_shared.states[0][lane]),
+        s_states_(s_shared.states_of(lane)),
         d_next_(d_words - 1),
         d_end_(d_words + words) {}
 
@@ -206,7 +219,8 @@ class ArithmeticLane {
   // finished before the ranges, which need them.
   __device__ __forceinline__ void code_pair(std::uint32_t first, std::uint32_t second) {
     const std::uint32_t context0 = context_of(first), context1 = context_of(second);
-    std::uint8_t *const s_state0 = s_states_ + 32 * context0, *const s_state1 = s_states_ + 32 * context1;
+    std::uint8_t *const s_state0 = s_states_ + ArithmeticShared::place_of(context0),
+                        *const s_state1 = s_states_ + ArithmeticShared::place_of(context1);
     const std::uint32_t state0 = *s_state0, read1 = *s_state1;
     const uint2 row0 = s_rows_[state0];
     const std::uint32_t lps0 = (state0 ^ first) & 1, next0 = next_state(row0, lps0);

@@ -49,10 +49,8 @@ struct Scratch {
 };
 
 Scratch carve_scratch(Arena& arena, int pictures, int mb_width, int mb_height, int slices) {
-  const std::size_t mbs = static_cast<std::size_t>(pictures) * mb_width * mb_height;
   Scratch scratch;
-  scratch.binarise.counts = arena.take<std::uint32_t>(mbs);
-  scratch.binarise.begins = arena.take<std::uint32_t>(mbs);
+  scratch.binarise = carve_binarise(arena, pictures, mb_width, mb_height, slices);
   scratch.chunks = arena.take(chunk_scratch_bytes(pictures, mb_width, mb_height, slices));
   return scratch;
 }

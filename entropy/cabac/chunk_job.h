@@ -1,7 +1,7 @@
 // The arithmetic coder parallel inside a slice (docs/cabac.md): the items of a slice are cut into chunks of
 // equal number, and a lane codes a chunk.
 //
-//   sort_bins     the bins of each context, in their order, segment by segment
+//   sort_bins     the bins of each context, in their order, segment by segment, and a table for walk_states
 //   walk_states   the states of all contexts at the beginning of each chunk
 //   code_chunks   the piece of the string that a chunk makes with low 0 at its beginning. Its range is that
 //                 behind the kWarmUpItems before, begun with any range
@@ -16,6 +16,8 @@
 
 #include "common/cuda/arena.h"
 #include "core/cabac_contexts.h"
+#include "core/cabac_replay.h"
+#include "core/cabac_states.h"
 #include "core/device_batch.h"
 #include "core/hd.h"
 #include "entropy/cabac/chunked_strings.h"
@@ -35,6 +37,10 @@ inline constexpr int kRunStride = kSegmentRuns + 8, kSumStride = (core::kCabacCo
 
 // The states of a chunk; sixteen bytes are loaded at a time.
 inline constexpr int kStateStride = (core::kCabacContexts + 15) / 16 * 16;
+
+// core::state_after_run by state and run.
+inline constexpr int kStateTableBytes = core::kCabacStates * core::kBinRuns;
+static_assert(kStateTableBytes % 16 == 0);
 
 // Words of a piece beyond eight bits an item: a guard in front, and the end of the codeword.
 inline constexpr int kPieceGuardWords = 4, kPieceEndWords = 4;
@@ -73,6 +79,7 @@ struct ChunkMemory {
   std::uint8_t* states = nullptr;   // [chunk][kStateStride], kWarmUpItems before the chunk
   std::uint32_t* pieces = nullptr;  // [chunk][piece_words()]
   ChunkRecord* records = nullptr;   // [chunk]
+  std::uint8_t* after = nullptr;    // kStateTableBytes, for all slices
 };
 
 inline ChunkMemory carve_chunks(Arena& arena, const StringLayout& layout, const ChunkLayout& chunks) {
@@ -85,6 +92,7 @@ inline ChunkMemory carve_chunks(Arena& arena, const StringLayout& layout, const 
   memory.states = arena.take<std::uint8_t>(all_chunks * kStateStride);
   memory.pieces = arena.take<std::uint32_t>(all_chunks * chunks.piece_words());
   memory.records = arena.take<ChunkRecord>(all_chunks);
+  memory.after = arena.take<std::uint8_t>(kStateTableBytes);
   return memory;
 }
 

@@ -39,8 +39,16 @@ __device__ void count_bins(const ItemSpan& span, std::uint32_t* s_counts, int la
   const auto count = [s_counts](std::uint32_t item) {
     if (item >> 1 < kContexts) atomicAdd(&s_counts[item >> 1], 1u);
   };
-  for (std::uint32_t i = static_cast<std::uint32_t>(lane); i < span.count / 8; i += 32) {
-    const uint4 quad = d_quads[i];
+  constexpr std::uint32_t kPair = core::kPaddingItem | static_cast<std::uint32_t>(core::kPaddingItem) << 16;
+  const auto quad_at = [&](std::uint32_t i) {
+    return i < span.count / 8 ? d_quads[i] : uint4{kPair, kPair, kPair, kPair};
+  };
+  const auto first = static_cast<std::uint32_t>(lane);
+  // Loads are two steps ahead.
+  uint4 next = quad_at(first), second = quad_at(first + 32);
+  for (std::uint32_t i = first; i < span.count / 8; i += 32) {
+    const uint4 quad = next;
+    next = second, second = quad_at(i + 64);
     for (const std::uint32_t pair : {quad.x, quad.y, quad.z, quad.w}) {
       count(pair & 0xffff);
       count(pair >> 16);
@@ -77,16 +85,19 @@ __device__ std::uint32_t find_places(Places& s_places, std::uint16_t* d_runs, st
   return all;
 }
 
-// `s_next`: by context, where its next bin goes.
+// `s_next`: by context, where its next bin goes. Items are loaded while those before are put.
 __device__ void put_bins(const ItemSpan& span, std::uint32_t* s_next, std::uint8_t* s_bins, int lane) {
+  constexpr std::uint32_t kAtOnce = 8;  // loads of a lane that overlap
   const auto at = static_cast<std::uint32_t>(lane);
-  const auto item_at = [&](std::uint32_t i) {
-    return i < span.count ? std::uint32_t{span.d_items[i]} : std::uint32_t{core::kPaddingItem};
+  const auto load = [&](std::uint32_t first, std::uint32_t(&items)[kAtOnce]) {
+#pragma unroll
+    for (std::uint32_t k = 0; k < kAtOnce; ++k) {
+      const std::uint32_t i = first + 32 * k + at;
+      items[k] = i < span.count ? std::uint32_t{span.d_items[i]} : std::uint32_t{core::kPaddingItem};
+    }
   };
-  std::uint32_t next = item_at(at);
-  for (std::uint32_t i = 0; i < span.count; i += 32) {
-    const std::uint32_t item = next, context = context_of(item);
-    next = item_at(i + 32 + at);
+  const auto put = [&](std::uint32_t item) {
+    const std::uint32_t context = context_of(item);
     const std::uint32_t peers = __match_any_sync(kAllLanes, context);
     const std::uint32_t place =
         s_next[context] + static_cast<std::uint32_t>(__popc(peers & ((1u << lane) - 1)));
@@ -94,6 +105,16 @@ __device__ void put_bins(const ItemSpan& span, std::uint32_t* s_next, std::uint8
     if (peers >> lane == 1) s_next[context] = place + 1;
     if (context < kContexts) s_bins[place] = item & 1;
     __syncwarp();
+  };
+  std::uint32_t next[kAtOnce];
+  load(0, next);
+  for (std::uint32_t i = 0; i < span.count; i += 32 * kAtOnce) {
+    std::uint32_t items[kAtOnce];
+#pragma unroll
+    for (std::uint32_t k = 0; k < kAtOnce; ++k) items[k] = next[k];
+    load(i + 32 * kAtOnce, next);
+#pragma unroll
+    for (std::uint32_t k = 0; k < kAtOnce; ++k) put(items[k]);
   }
 }
 
@@ -110,9 +131,21 @@ __device__ void store_bins(const std::uint8_t* s_bins, std::uint32_t count, std:
   }
 }
 
+// The table of walk_states, which would take each of its blocks as long as its bins do.
+__device__ void make_state_table(std::uint8_t* d_after) {
+  for (int i = static_cast<int>(threadIdx.x); i < kStateTableBytes; i += kThreads) {
+    d_after[i] =
+        static_cast<std::uint8_t>(core::state_after_run(i / core::kBinRuns, i % core::kBinRuns));
+  }
+}
+
 __global__ void __launch_bounds__(kThreads) sort_bins(const __grid_constant__ ChunkJob job) {
   extern __shared__ std::uint8_t s_bins[];
   __shared__ Places s_places;
+  if (blockIdx.x == job.all_segments()) {  // the last block
+    make_state_table(job.memory.after);
+    return;
+  }
   const std::uint32_t slice = blockIdx.x / job.chunks.segments, segment = blockIdx.x % job.chunks.segments;
   const std::uint32_t first_chunk = segment * kChunksPerSegment;
   if (first_chunk >= job.chunks_of(slice)) return;
@@ -135,7 +168,7 @@ __global__ void __launch_bounds__(kThreads) sort_bins(const __grid_constant__ Ch
 }  // namespace
 
 void launch_sort_bins(const ChunkJob& job, cudaStream_t stream) {
-  sort_bins<<<job.all_segments(), kThreads, kChunksPerSegment * job.chunks.chunk_items(), stream>>>(job);
+  sort_bins<<<job.all_segments() + 1, kThreads, kChunksPerSegment * job.chunks.chunk_items(), stream>>>(job);
   check_launch("sort_bins");
 }
 
