@@ -43,6 +43,12 @@ CU264_HD void put_abs_level_suffix(Sink& sink, std::uint32_t suffix, std::uint32
   sink.bypass((ones << (n + 1) | ((suffix + 1) & ones)) << 1 | sign, 2 * n + 2);
 }
 
+// The number of significant_coeff_flags and last_significant_coeff_flags of a block of `count` levels that are
+// not zero, the last of them at position `last`. The block's last position `end` has neither.
+CU264_HD constexpr int significance_flags(int last, int count, int end) {
+  return (last < end ? last + 1 : end) + count - (last == end ? 1 : 0);
+}
+
 // Counts the levels of magnitude one and of greater magnitude that came before in the block.
 struct AbsLevelState {
   int ones = 0;

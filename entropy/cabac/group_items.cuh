@@ -109,8 +109,9 @@ class GroupItems {
     const int mbs = macroblocks();
     for (int first = 0, end; first < mbs; first = end) {
       const std::uint32_t round_begin = s_.begins[first];
-      const bool fits = lane_ < mbs && s_.begins[lane_ + 1] - round_begin <= kStringItems;
-      end = __popc(__ballot_sync(kAllLanes, fits));
+      const bool fits =
+          lane_ >= first && lane_ < mbs && s_.begins[lane_ + 1] - round_begin <= kStringItems;
+      end = first + __popc(__ballot_sync(kAllLanes, fits));
       const std::uint32_t offset = (begin + round_begin) % 8;
       // Where item 0 of the group would be.
       std::uint16_t* const s_first = s_.string + offset - round_begin;

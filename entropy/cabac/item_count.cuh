@@ -96,10 +96,8 @@ struct LevelSums {
   }
 };
 
-// Counts significant_coeff_flag up to the last level and last_significant_coeff_flag of each level; `end` is
-// the last position of the block, which has neither.
 __device__ __forceinline__ void count_flags(int last, int count, int end, core::CabacItemCounter& counter) {
-  const int flags = min(last + 1, end) + count - (last == end ? 1 : 0);
+  const int flags = core::significance_flags(last, count, end);
   counter.items += static_cast<std::uint32_t>(flags);
   counter.bins += static_cast<std::uint32_t>(flags);
 }
