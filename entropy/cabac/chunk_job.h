@@ -38,7 +38,7 @@ inline constexpr int kRunStride = kSegmentRuns + 8, kSumStride = (core::kCabacCo
 // The states of a chunk; sixteen bytes are loaded at a time.
 inline constexpr int kStateStride = (core::kCabacContexts + 15) / 16 * 16;
 
-// core::state_after_run by state and run.
+// Entries of core::state_after_run, by state and run.
 inline constexpr int kStateTableBytes = core::kCabacStates * core::kBinRuns;
 static_assert(kStateTableBytes % 16 == 0);
 
@@ -79,7 +79,9 @@ struct ChunkMemory {
   std::uint8_t* states = nullptr;   // [chunk][kStateStride], kWarmUpItems before the chunk
   std::uint32_t* pieces = nullptr;  // [chunk][piece_words()]
   ChunkRecord* records = nullptr;   // [chunk]
-  std::uint8_t* after = nullptr;    // kStateTableBytes, for all slices
+  // For all slices: core::state_after_run, and the segments that have items, in any order.
+  std::uint8_t* after = nullptr;
+  std::uint32_t *used = nullptr, *used_count = nullptr;
 };
 
 inline ChunkMemory carve_chunks(Arena& arena, const StringLayout& layout, const ChunkLayout& chunks) {
@@ -93,6 +95,8 @@ inline ChunkMemory carve_chunks(Arena& arena, const StringLayout& layout, const 
   memory.pieces = arena.take<std::uint32_t>(all_chunks * chunks.piece_words());
   memory.records = arena.take<ChunkRecord>(all_chunks);
   memory.after = arena.take<std::uint8_t>(kStateTableBytes);
+  memory.used = arena.take<std::uint32_t>(segments);
+  memory.used_count = arena.take<std::uint32_t>(1);
   return memory;
 }
 

@@ -149,6 +149,7 @@ __global__ void __launch_bounds__(kThreads) sort_bins(const __grid_constant__ Ch
   const std::uint32_t slice = blockIdx.x / job.chunks.segments, segment = blockIdx.x % job.chunks.segments;
   const std::uint32_t first_chunk = segment * kChunksPerSegment;
   if (first_chunk >= job.chunks_of(slice)) return;
+  if (threadIdx.x == 0) job.memory.used[atomicAdd(job.memory.used_count, 1u)] = blockIdx.x;
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   std::uint32_t* const s_own = s_places[warp];
   for (std::uint32_t i = static_cast<std::uint32_t>(lane); i <= kContexts; i += 32) s_own[i] = 0;
@@ -168,6 +169,7 @@ __global__ void __launch_bounds__(kThreads) sort_bins(const __grid_constant__ Ch
 }  // namespace
 
 void launch_sort_bins(const ChunkJob& job, cudaStream_t stream) {
+  check_cuda(cudaMemsetAsync(job.memory.used_count, 0, sizeof(std::uint32_t), stream), "cudaMemsetAsync");
   sort_bins<<<job.all_segments() + 1, kThreads, kChunksPerSegment * job.chunks.chunk_items(), stream>>>(job);
   check_launch("sort_bins");
 }
