@@ -89,8 +89,8 @@ class ArithmeticLane {
         d_end_(d_words + words) {}
 
   // Codes `count` items, a multiple of 8, aligned to 16 bytes. put_samples(lane, macroblock) passes the
-  // samples of an I_PCM macroblock to put_bits.
-  template <class PutSamples>
+  // samples of an I_PCM macroblock to put_bits. With kRangeOnly only the states and the range go on.
+  template <bool kRangeOnly = false, class PutSamples>
   __device__ __forceinline__ void code(const std::uint16_t* d_items, std::uint32_t count,
                                        const PutSamples& put_samples) {
     const auto* const d_quads = reinterpret_cast<const uint4*>(d_items);
@@ -102,7 +102,13 @@ class ArithmeticLane {
     for (std::uint32_t at = 0; at < quads; ++at) {
       const uint4 quad = next;
       next = second, second = third, third = load(d_quads, at + 3, quads);
-      code_quad(quad, put_samples);
+      if constexpr (kRangeOnly) {
+        for (const std::uint32_t pair : {quad.x, quad.y, quad.z, quad.w}) {
+          code_pair<true>(pair & 0xffff, pair >> 16);
+        }
+      } else {
+        code_quad(quad, put_samples);
+      }
     }
   }
 
@@ -165,8 +171,8 @@ class ArithmeticLane {
  private:
   static constexpr int kRangeBits = 9;
   static constexpr std::uint32_t kFirstRange = 510;
-  // The most bits that `low` may have when a pair of items begins, which adds up to 16.
-  static constexpr int kMostBits = 36;
+  // The most bits that `low` may have when a pair of items begins, which adds up to 16; a carry takes one more.
+  static constexpr int kMostBits = 64 - kRangeBits - 16 - 1;
 
   static __device__ __forceinline__ uint4 load(const uint4* d_quads, std::uint32_t at, std::uint32_t quads) {
     return at < quads ? d_quads[at] : uint4{0, 0, 0, 0};
@@ -181,7 +187,10 @@ class ArithmeticLane {
       return code_with_pcm(quad, put_samples);
     }
 #pragma unroll
-    for (int i = 0; i < 4; ++i) code_pair(pairs[i] & 0xffff, pairs[i] >> 16);
+    for (int i = 0; i < 4; ++i) {
+      code_pair<false>(pairs[i] & 0xffff, pairs[i] >> 16);
+      if (i < 3) make_room();
+    }
     // Lanes wait for each other wherever one of them stores, so they hardly ever do it more often than this.
     give_word<kRangeBits>();
   }
@@ -197,7 +206,8 @@ class ArithmeticLane {
       quad.z = __funnelshift_r(quad.z, quad.w, 16);
       quad.w >>= 16;
       if (item >> 14 != static_cast<std::uint32_t>(core::CabacItemKind::pcm)) {
-        code_pair(item, core::kPaddingItem);
+        code_pair<false>(item, core::kPaddingItem);
+        make_room();
       } else if (pcm_item_ < 0) {
         pcm_item_ = static_cast<int>(item & 0x3fff);
       } else {
@@ -217,6 +227,7 @@ class ArithmeticLane {
 
   // Both states are read before the first is stored, so that the two reads overlap, and the states are
   // finished before the ranges, which need them.
+  template <bool kRangeOnly>
   __device__ __forceinline__ void code_pair(std::uint32_t first, std::uint32_t second) {
     const std::uint32_t context0 = context_of(first), context1 = context_of(second);
     std::uint8_t *const s_state0 = s_states_ + ArithmeticShared::place_of(context0),
@@ -229,8 +240,10 @@ class ArithmeticLane {
     const std::uint32_t lps1 = (state1 ^ second) & 1, next1 = next_state(row1, lps1);
     *s_state0 = static_cast<std::uint8_t>(next0);
     *s_state1 = static_cast<std::uint8_t>(next1);
-    code_item(first, row0.x, lps0);
-    code_item(second, row1.x, lps1);
+    code_item<kRangeOnly>(first, row0.x, lps0);
+    code_item<kRangeOnly>(second, row1.x, lps1);
+  }
+  __device__ __forceinline__ void make_room() {
     if (bits_ > kMostBits) give_word<kRangeBits>();
   }
 
@@ -240,6 +253,7 @@ class ArithmeticLane {
 
   // `ranges`: the range of the LPS in each quarter. Bypass bins have an LPS of no range that does not occur,
   // which leaves the range as it is; everything else has no bypass bins.
+  template <bool kRangeOnly>
   __device__ __forceinline__ void code_item(std::uint32_t item, std::uint32_t ranges, std::uint32_t lps) {
     static_assert(core::kPaddingItem == 1 << 14, "the bit that tells bypass bins from others");
     const auto bypass = static_cast<std::uint32_t>(static_cast<std::int32_t>(item << 17) >> 31);  // a mask
@@ -248,10 +262,12 @@ class ArithmeticLane {
     const bool is_lps = (lps & ~bypass) != 0;
     const std::uint32_t range = is_lps ? range_lps : range_mps;
     const int shift = __clz(static_cast<int>(range)) - (32 - kRangeBits);
-    const int count = shift + static_cast<int>(item >> 8 & 15 & bypass);
-    low_ = ((low_ + (is_lps ? range_mps : 0)) << count) +
-           static_cast<std::uint64_t>(item & 255 & bypass) * range_;
-    bits_ += count;
+    if constexpr (!kRangeOnly) {
+      const int count = shift + static_cast<int>(item >> 8 & 15 & bypass);
+      low_ = ((low_ + (is_lps ? range_mps : 0)) << count) +
+             static_cast<std::uint64_t>(item & 255 & bypass) * range_;
+      bits_ += count;
+    }
     range_ = range << shift;
   }
 

@@ -1,9 +1,9 @@
 // The items of a group of macroblocks, which a thread block makes in three steps:
-//   survey  each lane of the first warp makes the items in front of the residual of one macroblock and lists
-//           the blocks that its coded_block_pattern has, those with many levels first, so that the lanes of a
-//           warp have equally much to do
-//   count   each thread counts the items of listed blocks, whose places in the group then follow
-//   put     each thread writes the items of listed blocks to shared memory, from where they are stored in
+//   list    each lane of the first warp lists the blocks that the coded_block_pattern of one macroblock has,
+//           those with many levels first, so that the lanes of a warp have equally much to do
+//   count   each lane counts the items of listed blocks, while the lanes of the first warp make the items in
+//           front of the residual of one macroblock each; the places of all items in the group then follow
+//   put     each lane writes the items of listed blocks to shared memory, from where they are stored in
 //           pieces of sixteen bytes
 #pragma once
 
@@ -51,7 +51,7 @@ struct GroupItemsShared {
   std::uint32_t flags[kGroup], left_flags[kGroup], above_flags[kGroup];  // coded_block_flag by slot
   std::uint16_t header_items[kGroup];
   core::MacroblockKind kinds[kGroup];
-  int listed;
+  int listed, rows_taken;
   std::uint32_t bins;
 };
 
@@ -85,21 +85,22 @@ class GroupItems {
   __device__ void count() {
     auto* const s_places = reinterpret_cast<std::uint32_t*>(s_.places);
     for (int i = thread_; i < core::kBlocksPerMacroblock * kGroup / 2; i += kItemThreads) s_places[i] = 0;
-    if (thread_ == 0) s_.bins = 0;
-    if (thread_ < 32) survey();
+    if (thread_ == 0) s_.bins = 0, s_.rows_taken = 0;
+    if (thread_ < 32) list();
     __syncthreads();
-    core::CabacItemCounter all;
-    for (int i = thread_; i < s_.listed; i += kItemThreads) {
-      const ListedSlot listed{s_.list[i]};
+    if (thread_ < 32) make_headers();
+    std::uint32_t bins = 0;
+    take_rows([&](const ListedSlot& listed) {
       core::CabacItemCounter counter;
       count_block(listed.m(), listed.slot(), counter);
       s_.places[listed.slot()][listed.m()] = static_cast<std::uint16_t>(counter.items);
-      all.bins += counter.bins;
-    }
-    all.bins = warp_sum(all.bins);
-    if (lane_ == 0) atomicAdd(&s_.bins, all.bins);
+      bins += counter.bins;
+    });
+    bins = warp_sum(bins);
+    if (lane_ == 0) atomicAdd(&s_.bins, bins);
     __syncthreads();
     if (thread_ < 32) place();
+    if (thread_ == 0) s_.rows_taken = 0;
     __syncthreads();
   }
 
@@ -115,7 +116,7 @@ class GroupItems {
       const std::uint32_t offset = (begin + round_begin) % 8;
       // Where item 0 of the group would be.
       std::uint16_t* const s_first = s_.string + offset - round_begin;
-      put_headers(s_first, first, end);
+      if (thread_ < 32) put_header(s_first, first, end);
       put_blocks(s_first, first, end);
       std::uint32_t count = s_.begins[end] - round_begin;
       if (end == mbs) {
@@ -124,34 +125,60 @@ class GroupItems {
         count += padding;
       }
       __syncthreads();
+      if (thread_ == 0) s_.rows_taken = 0;
       store(d_window + begin + round_begin - offset, offset, offset + count);
       __syncthreads();
     }
   }
 
  private:
-  __device__ void survey() {
-    const bool exists = lane_ < macroblocks();
+  // Passes the listed blocks to take(listed), 32 to a warp. Warps take the next ones when they are done, because
+  // the first of them has more to do and the first blocks of the list take longer.
+  template <class Take>
+  __device__ void take_rows(const Take& take) {
+    const int listed = s_.listed;
+    for (;;) {
+      int row = 0;
+      if (lane_ == 0) row = atomicAdd(&s_.rows_taken, 1);
+      const int i = 32 * __shfl_sync(kAllLanes, row, 0) + lane_;
+      if (i - lane_ >= listed) break;
+      if (i < listed) take(ListedSlot{s_.list[i]});
+      __syncwarp();
+    }
+  }
+
+  // Of the lane's macroblock: what blocks depend on.
+  __device__ void list() {
     SlotClasses classes{};
-    std::uint32_t header_items = 0;
-    if (exists) {
-      const int mb = group_.first + lane_;
-      const MacroblockRecords records(batch_, group_, mb);
+    if (lane_ < macroblocks()) {
+      const MacroblockRecords records(batch_, group_, group_.first + lane_);
       const core::MacroblockRecord& own = *records.own;
-      const core::CabacNeighbours n{core::cabac_neighbour(records.left), core::cabac_neighbour(records.above)};
       const Counts counts = load_counts(batch_, static_cast<std::size_t>(records.own - batch_.macroblocks));
       classes = slot_classes(own, counts);
-      core::CabacItemWriter writer{s_.headers[lane_]};
-      core::put_cabac_header(writer, own, records.left, records.above, n, core::changes_qp(records.before));
-      if (own.kind == core::MacroblockKind::pcm) writer.pcm(static_cast<std::uint32_t>(mb));
-      header_items = static_cast<std::uint32_t>(writer.next - s_.headers[lane_]);
       s_.flags[lane_] = core::coded_block_flags(own);
-      s_.left_flags[lane_] = n.left.coded_blocks, s_.above_flags[lane_] = n.above.coded_blocks;
+      s_.left_flags[lane_] = core::cabac_neighbour(records.left).coded_blocks;
+      s_.above_flags[lane_] = core::cabac_neighbour(records.above).coded_blocks;
       s_.kinds[lane_] = own.kind;
     }
-    s_.header_items[lane_] = static_cast<std::uint16_t>(header_items);
     const int listed = list_slots(classes, lane_, s_.list);
     if (lane_ == 0) s_.listed = listed;
+  }
+
+  // Makes the items in front of the residual of the lane's macroblock.
+  __device__ void make_headers() {
+    std::uint32_t count = 0;
+    if (lane_ < macroblocks()) {
+      const int mb = group_.first + lane_;
+      const MacroblockRecords records(batch_, group_, mb);
+      const core::CabacNeighbours n{core::cabac_neighbour(records.left), core::cabac_neighbour(records.above)};
+      core::CabacItemWriter writer{s_.headers[lane_]};
+      core::put_cabac_header(writer, *records.own, records.left, records.above, n,
+                             core::changes_qp(records.before));
+      if (records.own->kind == core::MacroblockKind::pcm) writer.pcm(static_cast<std::uint32_t>(mb));
+      count = static_cast<std::uint32_t>(writer.next - s_.headers[lane_]);
+    }
+    s_.header_items[lane_] = static_cast<std::uint16_t>(count);
+    __syncwarp();
   }
 
   __device__ const std::int16_t* block(int m, int slot) const {
@@ -204,36 +231,39 @@ class GroupItems {
     if (lane_ == 0) s_.bins += bins;
   }
 
-  __device__ void put_headers(std::uint16_t* s_first, int first, int end) {
-    for (int m = first + thread_ / 32; m < end; m += kItemWarps) {
-      std::uint16_t* const s_own = s_first + s_.begins[m];
-      for (int i = lane_; i < s_.header_items[m]; i += 32) s_own[i] = s_.headers[m][i];
-      const bool ends_slice = group_.first + m + 1 == group_.slice_end;
-      if (lane_ == 0) s_first[s_.begins[m + 1] - 1] = core::terminate_item(ends_slice ? 1 : 0);
+  // The lane's macroblock: what is in front of the residual, and end_of_slice_flag.
+  __device__ void put_header(std::uint16_t* s_first, int first, int end) {
+    if (lane_ >= first && lane_ < end) {
+      std::uint16_t* const s_own = s_first + s_.begins[lane_];
+      const int count = s_.header_items[lane_];
+#pragma unroll 4
+      for (int i = 0; i < count; ++i) s_own[i] = s_.headers[lane_][i];
+      const bool ends_slice = group_.first + lane_ + 1 == group_.slice_end;
+      s_first[s_.begins[lane_ + 1] - 1] = core::terminate_item(ends_slice ? 1 : 0);
     }
+    __syncwarp();
   }
 
   __device__ void put_blocks(std::uint16_t* s_first, int first, int end) {
     const StagedLevels staged(
         StagedLevels::address(s_.levels + thread_ / 32 * StagedLevels::kWarpBytes, lane_));
-    for (int i = thread_; i < s_.listed; i += kItemThreads) {
-      const ListedSlot listed{s_.list[i]};
+    take_rows([&](const ListedSlot& listed) {
       const int m = listed.m(), slot = listed.slot();
-      if (m < first || m >= end) continue;
+      if (m < first || m >= end) return;
       core::CabacItemWriter writer{s_first + s_.begins[m] + s_.places[slot][m]};
       const std::uint32_t nonzero = s_.nonzero[slot][m];
       if (is_large(m, slot)) {
         std::uint64_t all = 0;
         for (int k = 0; k < 4; ++k) all |= core::interleaved_mask(s_.nonzero[slot + k][m], k);
         core::put_cabac_levels_8x8(writer, block(m, slot), all);
-        continue;
+        return;
       }
       if (nonzero != 0) staged.store(load_levels(reinterpret_cast<const BlockLevels*>(block(m, slot))));
       core::CabacNeighbours n{};
       n.left.coded_blocks = s_.left_flags[m], n.above.coded_blocks = s_.above_flags[m];
       core::put_cabac_block(writer, staged, nonzero, core::slot_category(s_.kinds[m], slot),
                             core::coded_block_flag_inc(slot, s_.flags[m], n));
-    }
+    });
   }
 
   // Stores items [begin, end) of the string, whose item 0 goes to d_first, at a multiple of sixteen bytes.
