@@ -72,6 +72,9 @@ CU264_HD void put_abs_level(Sink& sink, int level, int first_context, int greate
   sink.decision(first, 1);
   const int context = first_context + 5 + (state.greater < greater_limit ? state.greater : greater_limit);
   const int prefix = minus1 < kAbsLevelPrefix ? minus1 : kAbsLevelPrefix;
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1
+#endif
   for (int i = 1; i < prefix; ++i) sink.decision(context, 1);
   if (minus1 < kAbsLevelPrefix) {
     sink.decision(context, 0);
@@ -80,6 +83,17 @@ CU264_HD void put_abs_level(Sink& sink, int level, int first_context, int greate
     put_abs_level_suffix(sink, static_cast<std::uint32_t>(minus1 - kAbsLevelPrefix), sign);
   }
   ++state.greater;
+}
+
+// Puts significant_coeff_flag and, if it is 1, last_significant_coeff_flag. A sink may take both at once.
+template <class Sink>
+CU264_HD void put_significance(Sink& sink, int context, bool significant, int last_context, bool last) {
+  if constexpr (requires { sink.decision_pair(context, 1, true, last_context, 1); }) {
+    sink.decision_pair(context, significant ? 1 : 0, significant, last_context, last ? 1 : 0);
+  } else {
+    sink.decision(context, significant ? 1 : 0);
+    if (significant) sink.decision(last_context, last ? 1 : 0);
+  }
 }
 
 // A block with at least one level, behind its coded_block_flag. Bit k of `nonzero` tells whether levels[k] is
@@ -91,10 +105,7 @@ CU264_HD void put_cabac_levels(Sink& sink, const Levels& levels, std::uint32_t n
   const bool chroma_dc = category == BlockCategory::chroma_dc;
   const int last = highest_bit(nonzero), end = max_num_coeff(category) - 1;
   for (int k = 0; k <= last && k < end; ++k) {
-    const int position = chroma_dc && k > 2 ? 2 : k;
-    const int significant = static_cast<int>(nonzero >> k) & 1;
-    sink.decision(contexts.significant + position, significant);
-    if (significant != 0) sink.decision(contexts.last + position, k == last ? 1 : 0);
+    put_significance(sink, contexts.significant + k, (nonzero >> k & 1) != 0, contexts.last + k, k == last);
   }
   AbsLevelState state;
   for (std::uint32_t rest = nonzero; rest != 0;) {
@@ -133,9 +144,8 @@ CU264_HD void put_cabac_levels_8x8(Sink& sink, const std::int16_t* levels, std::
   const auto high = static_cast<std::uint32_t>(nonzero >> 32);
   const int last = high != 0 ? 32 + highest_bit(high) : highest_bit(static_cast<std::uint32_t>(nonzero));
   for (int k = 0; k <= last && k < 63; ++k) {
-    const int significant = static_cast<int>(nonzero >> k) & 1;
-    sink.decision(kCtxSignificant8x8 + significant_inc_8x8(k), significant);
-    if (significant != 0) sink.decision(kCtxLast8x8 + last_inc_8x8(k), k == last ? 1 : 0);
+    put_significance(sink, kCtxSignificant8x8 + significant_inc_8x8(k), (nonzero >> k & 1) != 0,
+                     kCtxLast8x8 + last_inc_8x8(k), k == last);
   }
   AbsLevelState state;
   for (int k = last; k >= 0; --k) {
