@@ -63,26 +63,25 @@ CU264_HD void put_abs_level(Sink& sink, int level, int first_context, int greate
   const std::uint32_t sign = level < 0;
   const int minus1 = (level < 0 ? -level : level) - 1;
   const int first = first_context + (state.greater != 0 ? 0 : state.ones < 3 ? 1 + state.ones : 4);
-  if (minus1 == 0) {
-    sink.decision(first, 0);
-    sink.bypass(sign, 1);
-    ++state.ones;
-    return;
-  }
-  sink.decision(first, 1);
-  const int context = first_context + 5 + (state.greater < greater_limit ? state.greater : greater_limit);
-  const int prefix = minus1 < kAbsLevelPrefix ? minus1 : kAbsLevelPrefix;
+  const bool greater = minus1 != 0;
+  sink.decision(first, greater ? 1 : 0);
+  if (greater) {
+    const int context =
+        first_context + 5 + (state.greater < greater_limit ? state.greater : greater_limit);
+    const int prefix = minus1 < kAbsLevelPrefix ? minus1 : kAbsLevelPrefix;
 #if defined(__CUDA_ARCH__)
 #pragma unroll 1
 #endif
-  for (int i = 1; i < prefix; ++i) sink.decision(context, 1);
+    for (int i = 1; i < prefix; ++i) sink.decision(context, 1);
+    if (minus1 < kAbsLevelPrefix) sink.decision(context, 0);
+  }
   if (minus1 < kAbsLevelPrefix) {
-    sink.decision(context, 0);
     sink.bypass(sign, 1);
   } else {
     put_abs_level_suffix(sink, static_cast<std::uint32_t>(minus1 - kAbsLevelPrefix), sign);
   }
-  ++state.greater;
+  state.ones += greater ? 0 : 1;
+  state.greater += greater ? 1 : 0;
 }
 
 // Puts significant_coeff_flag and, if it is 1, last_significant_coeff_flag. A sink may take both at once.

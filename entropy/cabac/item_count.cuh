@@ -65,12 +65,11 @@ struct LevelSums {
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
       const std::uint32_t magnitudes = magnitudes_of(words[i]);
-      const std::uint32_t larger = larger_than(core::kAbsLevelPrefix, magnitudes);
-      nonzero |= larger_than(0, magnitudes) << i;
-      const std::uint32_t mask = larger * 0xffff;
-      sums += (mask & core::kAbsLevelPrefix * kBothLevels) | (~mask & magnitudes);
-      above |= larger;
+      nonzero += __viaddmin_u16x2(magnitudes, 0, kBothLevels) << i;
+      sums += __viaddmin_u16x2(magnitudes, 0, core::kAbsLevelPrefix * kBothLevels);
+      above |= magnitudes + (0x7fff - core::kAbsLevelPrefix) * kBothLevels;
     }
+    above &= 0x8000 * kBothLevels;
   }
   __device__ __forceinline__ int count() const {
     return __popc(nonzero);
