@@ -43,8 +43,8 @@ CU264_HD void put_abs_level_suffix(Sink& sink, std::uint32_t suffix, std::uint32
   sink.bypass((ones << (n + 1) | ((suffix + 1) & ones)) << 1 | sign, 2 * n + 2);
 }
 
-// The number of significant_coeff_flags and last_significant_coeff_flags of a block of `count` levels that are
-// not zero, the last of them at position `last`. The block's last position `end` has neither.
+// The number of significant_coeff_flags and last_significant_coeff_flags of a block of `count` levels that
+// are not zero, the last of them at position `last`. The block's last position `end` has neither.
 CU264_HD constexpr int significance_flags(int last, int count, int end) {
   return (last < end ? last + 1 : end) + count - (last == end ? 1 : 0);
 }
@@ -66,8 +66,7 @@ CU264_HD void put_abs_level(Sink& sink, int level, int first_context, int greate
   const bool greater = minus1 != 0;
   sink.decision(first, greater ? 1 : 0);
   if (greater) {
-    const int context =
-        first_context + 5 + (state.greater < greater_limit ? state.greater : greater_limit);
+    const int context = first_context + 5 + (state.greater < greater_limit ? state.greater : greater_limit);
     const int prefix = minus1 < kAbsLevelPrefix ? minus1 : kAbsLevelPrefix;
 #if defined(__CUDA_ARCH__)
 #pragma unroll 1
@@ -116,8 +115,8 @@ CU264_HD void put_cabac_levels(Sink& sink, const Levels& levels, std::uint32_t n
 
 // coded_block_flag and, if it is 1, the levels. `flag_inc` is ctxIdxInc of the flag (9.3.3.1.1.9).
 template <class Sink, class Levels>
-CU264_HD void put_cabac_block(Sink& sink, const Levels& levels, std::uint32_t nonzero,
-                              BlockCategory category, int flag_inc) {
+CU264_HD void put_cabac_block(Sink& sink, const Levels& levels, std::uint32_t nonzero, BlockCategory category,
+                              int flag_inc) {
   sink.decision(kCtxCodedBlockFlag + 4 * static_cast<int>(category) + flag_inc, nonzero != 0 ? 1 : 0);
   if (nonzero != 0) put_cabac_levels(sink, levels, nonzero, category);
 }

@@ -1,8 +1,8 @@
 // Runs the stages `code` and `pack` of CABAC behind the search, on its stream. Slices that must be coded
-// serially, which takes long but little of the device, are left; a batch that has such slices is coded and packed
-// beside the search of later batches, on a stream that each batch in flight has for itself. A device has eight
-// queues for the streams of a process, unless CUDA_DEVICE_MAX_CONNECTIONS says otherwise, and streams that
-// share a queue wait for each other (docs/cabac.md).
+// serially, which takes long but little of the device, are left; a batch that has such slices is coded and
+// packed beside the search of later batches, on a stream that each batch in flight has for itself. A device
+// has eight queues for the streams of a process, unless CUDA_DEVICE_MAX_CONNECTIONS says otherwise, and
+// streams that share a queue wait for each other (docs/cabac.md).
 #pragma once
 
 #include <vector>

@@ -251,7 +251,8 @@ class CudaBackend final : public Backend {
   void advance(int index) const {
     Batch& batch = *batches_[index];
     if (batch.progress != Progress::encoding || !batch.sized.done()) return;
-    if (pinned_.batch[index].pictures[0].failure == entropy::kStringsMissing) return launch_what_is_left(index);
+    if (pinned_.batch[index].pictures[0].failure == entropy::kStringsMissing)
+      return launch_what_is_left(index);
     batch.progress = Progress::ready;
     batch.load = {};
     if (params_.device_output) return;

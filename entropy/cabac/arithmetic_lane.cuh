@@ -171,7 +171,8 @@ class ArithmeticLane {
  private:
   static constexpr int kRangeBits = 9;
   static constexpr std::uint32_t kFirstRange = 510;
-  // The most bits that `low` may have when a pair of items begins, which adds up to 16; a carry takes one more.
+  // The most bits that `low` may have when a pair of items begins, which adds up to 16; a carry takes one
+  // more.
   static constexpr int kMostBits = 64 - kRangeBits - 16 - 1;
 
   static __device__ __forceinline__ uint4 load(const uint4* d_quads, std::uint32_t at, std::uint32_t quads) {

@@ -94,7 +94,8 @@ BinariseScratch carve_binarise(Arena& arena, int pictures, int mb_width, int mb_
 void launch_binarise(const core::BatchView& batch, const BinariseScratch& scratch, StringRecord* d_records,
                      std::uint16_t* d_items, cudaStream_t stream) {
   const GroupLayout groups = group_layout(batch);
-  const BinariseJob job{batch, groups, string_layout(batch), scratch, sums_a_slice(groups), d_records, d_items};
+  const BinariseJob job{batch,     groups, string_layout(batch), scratch, sums_a_slice(groups),
+                        d_records, d_items};
   check_cuda(cudaMemsetAsync(scratch.sums, 0, (scratch.sum_count + 1) * sizeof(std::uint64_t), stream),
              "cudaMemsetAsync");
   check_cuda(cudaMemsetAsync(d_records, 0, job.layout.slice_count() * sizeof(StringRecord), stream),

@@ -45,9 +45,9 @@ struct GroupItemsShared {
   std::uint16_t headers[kGroup][kHeaderStride];
   // By slot and macroblock: the number of items, then where in its macroblock they begin.
   std::uint16_t places[core::kBlocksPerMacroblock][kGroup];
-  std::uint16_t nonzero[core::kBlocksPerMacroblock][kGroup];  // masks of levels
-  std::uint16_t list[kGroup * core::kBlocksPerMacroblock];    // entries of ListedSlot
-  std::uint32_t begins[kGroup + 1];                           // of macroblocks, in the group
+  std::uint16_t nonzero[core::kBlocksPerMacroblock][kGroup];             // masks of levels
+  std::uint16_t list[kGroup * core::kBlocksPerMacroblock];               // entries of ListedSlot
+  std::uint32_t begins[kGroup + 1];                                      // of macroblocks, in the group
   std::uint32_t flags[kGroup], left_flags[kGroup], above_flags[kGroup];  // coded_block_flag by slot
   std::uint16_t header_items[kGroup];
   core::MacroblockKind kinds[kGroup];
@@ -110,8 +110,7 @@ class GroupItems {
     const int mbs = macroblocks();
     for (int first = 0, end; first < mbs; first = end) {
       const std::uint32_t round_begin = s_.begins[first];
-      const bool fits =
-          lane_ >= first && lane_ < mbs && s_.begins[lane_ + 1] - round_begin <= kStringItems;
+      const bool fits = lane_ >= first && lane_ < mbs && s_.begins[lane_ + 1] - round_begin <= kStringItems;
       end = first + __popc(__ballot_sync(kAllLanes, fits));
       const std::uint32_t offset = (begin + round_begin) % 8;
       // Where item 0 of the group would be.
@@ -132,8 +131,8 @@ class GroupItems {
   }
 
  private:
-  // Passes the listed blocks to take(listed), 32 to a warp. Warps take the next ones when they are done, because
-  // the first of them has more to do and the first blocks of the list take longer.
+  // Passes the listed blocks to take(listed), 32 to a warp. Warps take the next ones when they are done,
+  // because the first of them has more to do and the first blocks of the list take longer.
   template <class Take>
   __device__ void take_rows(const Take& take) {
     const int listed = s_.listed;
@@ -170,7 +169,8 @@ class GroupItems {
     if (lane_ < macroblocks()) {
       const int mb = group_.first + lane_;
       const MacroblockRecords records(batch_, group_, mb);
-      const core::CabacNeighbours n{core::cabac_neighbour(records.left), core::cabac_neighbour(records.above)};
+      const core::CabacNeighbours n{core::cabac_neighbour(records.left),
+                                    core::cabac_neighbour(records.above)};
       core::CabacItemWriter writer{s_.headers[lane_]};
       core::put_cabac_header(writer, *records.own, records.left, records.above, n,
                              core::changes_qp(records.before));
@@ -193,8 +193,9 @@ class GroupItems {
     if (is_large(m, slot)) {
       std::uint32_t masks[4];
       const std::uint32_t not_empty =
-          batch_.macroblocks[static_cast<std::size_t>(group_.picture) * batch_.macroblocks_per_picture() +
-                             group_.first + m]
+          batch_
+              .macroblocks[static_cast<std::size_t>(group_.picture) * batch_.macroblocks_per_picture() +
+                           group_.first + m]
               .nonzero_blocks >>
           slot;
       count_levels8x8(block(m, slot), not_empty, counter, masks);

@@ -111,7 +111,7 @@ __device__ __forceinline__ void count_magnitudes(const LevelSums& sums, const st
 // `d_levels` holds 16 levels, aligned to 16 bytes, at least one of which is not zero; those behind the
 // block's `max_num_coeff` are. Returns the mask of levels that are not zero.
 __device__ inline std::uint32_t count_levels(const std::int16_t* d_levels, int max_num_coeff,
-                                    core::CabacItemCounter& counter) {
+                                             core::CabacItemCounter& counter) {
   const LevelSums sums(d_levels);
   count_flags(sums.last(), sums.count(), max_num_coeff - 1, counter);
   count_magnitudes(sums, d_levels, counter);

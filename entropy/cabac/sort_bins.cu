@@ -1,6 +1,6 @@
-// Sorts the bins of decisions by their contexts. A thread block sorts a segment, and half a warp a chunk of it,
-// of which each lane has a run of consecutive items. Each lane counts its bins by context, which gives the places
-// of its bins among those of all lanes, and then puts them there.
+// Sorts the bins of decisions by their contexts. A thread block sorts a segment, and half a warp a chunk of
+// it, of which each lane has a run of consecutive items. Each lane counts its bins by context, which gives
+// the places of its bins among those of all lanes, and then puts them there.
 #include "common/cuda/error_check.h"
 #include "common/cuda/thread_scan.cuh"
 #include "common/cuda/warp.cuh"
@@ -14,8 +14,8 @@ constexpr int kChunkLanes = 16, kWarps = kChunksPerSegment * kChunkLanes / 32, k
 // Items that are no decisions count as a context of their own, whose bins go nowhere.
 constexpr std::uint32_t kContexts = core::kCabacContexts, kNoContext = kContexts;
 
-// A number for each context and lane, at first of bins, then the place of the next bin. Each lane has its numbers
-// in a bank of its own, two contexts to a word.
+// A number for each context and lane, at first of bins, then the place of the next bin. Each lane has its
+// numbers in a bank of its own, two contexts to a word.
 struct LaneNumbers {
   static constexpr std::uint32_t kRows = kNoContext / 2 + 1;
   std::uint32_t words[kRows][32];
@@ -48,8 +48,8 @@ __device__ ItemSpan lane_items(const ChunkJob& job, std::uint32_t slice, std::ui
   const std::uint32_t all = (job.items_of(slice) + 7) & ~7u, size = job.chunks.chunk_items();
   const std::uint32_t begin = chunk == 0 ? 0 : chunk * size - kWarmUpItems,
                       end = min((chunk + 1) * size - kWarmUpItems, all);
-  const std::uint32_t quads = begin < end ? (end - begin) / 8 : 0, most = (quads + kChunkLanes - 1) / kChunkLanes,
-                      first = min(lane * most, quads);
+  const std::uint32_t quads = begin < end ? (end - begin) / 8 : 0,
+                      most = (quads + kChunkLanes - 1) / kChunkLanes, first = min(lane * most, quads);
   const std::uint16_t* const d_items = job.items + job.layout.window_of(slice) + begin;
   return {reinterpret_cast<const uint4*>(d_items) + first, min(most, quads - first)};
 }
@@ -67,12 +67,14 @@ __device__ __forceinline__ void take_pairs(const ItemSpan& span, const Take& tak
   }
 }
 
-// Increments the numbers of two items' contexts and returns those before in `first` and `second`. Both are read
-// before one is stored, so that the reads overlap.
-__device__ __forceinline__ void count_pair(std::uint16_t* s_own, std::uint32_t context0, std::uint32_t context1,
-                                           std::uint32_t& first, std::uint32_t& second) {
-  std::uint16_t *const s_first = s_own + LaneNumbers::place_of(context0),
-                       *const s_second = s_own + LaneNumbers::place_of(context1);
+// Increments the numbers of two items' contexts and returns those before in `first` and `second`. Both are
+// read before one is stored, so that the reads overlap.
+__device__ __forceinline__ void count_pair(std::uint16_t* s_own, std::uint32_t context0,
+                                           std::uint32_t context1, std::uint32_t& first,
+                                           std::uint32_t& second) {
+  std::uint16_t *const s_first = s_own + LaneNumbers::place_of(context0), *const s_second =
+                                                                              s_own +
+                                                                              LaneNumbers::place_of(context1);
   first = *s_first;
   const std::uint32_t read = *s_second;
   second = context0 == context1 ? first + 1 : read;
@@ -80,8 +82,8 @@ __device__ __forceinline__ void count_pair(std::uint16_t* s_own, std::uint32_t c
   *s_second = static_cast<std::uint16_t>(second + 1);
 }
 
-// Turns the lanes' numbers of bins into sums over the lanes of the chunk before, and stores the sums over all of
-// them. A warp calls this.
+// Turns the lanes' numbers of bins into sums over the lanes of the chunk before, and stores the sums over all
+// of them. A warp calls this.
 __device__ void sum_lanes(LaneNumbers& s_numbers, Places& s_places, std::uint32_t first_chunk, int lane) {
   std::uint32_t* const s_sums = s_places[first_chunk + static_cast<std::uint32_t>(lane / kChunkLanes)];
 #pragma unroll 4
@@ -132,7 +134,8 @@ __device__ std::uint32_t find_places(Places& s_places, std::uint16_t* d_runs, st
 }
 
 // Adds the places of the chunks' bins to those of the lanes' in them. A warp calls this.
-__device__ void add_places(LaneNumbers& s_numbers, const Places& s_places, std::uint32_t first_chunk, int lane) {
+__device__ void add_places(LaneNumbers& s_numbers, const Places& s_places, std::uint32_t first_chunk,
+                           int lane) {
   const std::uint32_t* const s_own = s_places[first_chunk + static_cast<std::uint32_t>(lane / kChunkLanes)];
 #pragma unroll 4
   for (std::uint32_t row = 0; row < kContexts / 2; ++row)
@@ -183,7 +186,8 @@ __global__ void __launch_bounds__(kThreads) sort_bins(const __grid_constant__ Ch
   for (std::uint32_t row = 0; row < LaneNumbers::kRows; ++row) s_numbers.words[row][lane] = 0;
   __syncwarp();
   std::uint16_t* const s_own = s_numbers.of_lane(lane);
-  const std::uint32_t its_chunk = threadIdx.x / kChunkLanes, warp_chunk = threadIdx.x / 32 * (32 / kChunkLanes);
+  const std::uint32_t its_chunk = threadIdx.x / kChunkLanes,
+                      warp_chunk = threadIdx.x / 32 * (32 / kChunkLanes);
   const ItemSpan span = lane_items(job, slice, first_chunk + its_chunk, threadIdx.x % kChunkLanes);
   take_pairs(span, [&](std::uint32_t item0, std::uint32_t item1) {
     std::uint32_t first = 0, second = 0;
@@ -214,8 +218,9 @@ __global__ void __launch_bounds__(kThreads) sort_bins(const __grid_constant__ Ch
 void launch_sort_bins(const ChunkJob& job, cudaStream_t stream) {
   check_cuda(cudaMemsetAsync(job.memory.used_count, 0, sizeof(std::uint32_t), stream), "cudaMemsetAsync");
   const std::uint32_t shared = sizeof(SortShared) + kChunksPerSegment * job.chunks.chunk_items();
-  check_cuda(cudaFuncSetAttribute(sort_bins, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)),
-             "cudaFuncSetAttribute");
+  check_cuda(
+      cudaFuncSetAttribute(sort_bins, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)),
+      "cudaFuncSetAttribute");
   sort_bins<<<job.all_segments() + 1, kThreads, shared, stream>>>(job);
   check_launch("sort_bins");
 }

@@ -1,6 +1,7 @@
-// Finds the states of all contexts at the beginning of each chunk. A lane takes one context of one segment: it
-// finds the state at the beginning of the segment from the bins before (core/cabac_replay.h) and replays the
-// segment's. The lanes of a warp take the same context of 32 segments, which has about as many bins in each.
+// Finds the states of all contexts at the beginning of each chunk. A lane takes one context of one segment:
+// it finds the state at the beginning of the segment from the bins before (core/cabac_replay.h) and replays
+// the segment's. The lanes of a warp take the same context of 32 segments, which has about as many bins in
+// each.
 #include "common/cuda/error_check.h"
 #include "core/cabac_replay.h"
 #include "entropy/cabac/chunk_job.h"
@@ -25,8 +26,8 @@ __device__ void fill_table(StateTable& s_after, const std::uint8_t* d_after) {
 // Passes bins [begin, end) of a segment to take(run), up to kBinsAtOnce at a time. `word` is the word of the
 // first of them.
 template <class Take>
-__device__ __forceinline__ void take_bins(const std::uint32_t* d_bins, std::uint32_t word, std::uint32_t begin,
-                                          std::uint32_t end, const Take& take) {
+__device__ __forceinline__ void take_bins(const std::uint32_t* d_bins, std::uint32_t word,
+                                          std::uint32_t begin, std::uint32_t end, const Take& take) {
   while (begin < end) {
     word >>= begin % 32;
     std::uint32_t count = min(32 - begin % 32, end - begin);
@@ -84,9 +85,9 @@ struct History {
   }
 };
 
-// Replays the bins of a segment's chunks, of which there is at least one, and passes the state at the beginning
-// of each to put(chunk, state). Lanes step through their chunks in one loop, so that those with few bins in one
-// chunk do not wait for the others in each.
+// Replays the bins of a segment's chunks, of which there is at least one, and passes the state at the
+// beginning of each to put(chunk, state). Lanes step through their chunks in one loop, so that those with few
+// bins in one chunk do not wait for the others in each.
 template <class Put>
 __device__ __forceinline__ void replay_chunks(const StateTable& s_after, const std::uint16_t* d_runs,
                                               const std::uint32_t* d_bins, std::uint32_t chunks, int state,
@@ -128,22 +129,21 @@ __global__ void __launch_bounds__(kThreads) walk_states(const __grid_constant__ 
     for (std::uint32_t i = threadIdx.x; i < sizeof(s_states); i += kThreads) (&s_states[0][0][0])[i] = 0;
   }
   __syncthreads();
-  const std::uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, context = kBlockContexts * group + warp;
+  const std::uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32,
+                      context = kBlockContexts * group + warp;
   if (context < core::kCabacContexts && first + lane < used) {
     const std::uint32_t own = job.memory.used[first + lane];
     const std::uint32_t slice = own / job.chunks.segments, segment = own % job.chunks.segments;
     const std::size_t first_segment = job.segment_at(slice, 0);
-    const History history{s_after, job.memory.sums + first_segment * kSumStride + context,
-                          job.memory.runs + first_segment * kRunStride +
-                              static_cast<std::size_t>(context) * kChunksPerSegment,
-                          job.memory.bins + first_segment * job.chunks.segment_words(),
-                          job.chunks.segment_words()};
+    const History history{
+        s_after, job.memory.sums + first_segment * kSumStride + context,
+        job.memory.runs + first_segment * kRunStride + static_cast<std::size_t>(context) * kChunksPerSegment,
+        job.memory.bins + first_segment * job.chunks.segment_words(), job.chunks.segment_words()};
     const int picture = static_cast<int>(slice) / job.batch.slices, own_segment = static_cast<int>(segment);
     const int state = core::state_behind(
-        history, own_segment,
-        core::initial_state(static_cast<int>(context), job.batch.params[picture].qp));
-    const std::uint32_t chunks =
-        min(job.chunks_of(slice) - segment * kChunksPerSegment, static_cast<std::uint32_t>(kChunksPerSegment));
+        history, own_segment, core::initial_state(static_cast<int>(context), job.batch.params[picture].qp));
+    const std::uint32_t chunks = min(job.chunks_of(slice) - segment * kChunksPerSegment,
+                                     static_cast<std::uint32_t>(kChunksPerSegment));
     replay_chunks(s_after, history.runs(own_segment), history.bins_of(own_segment), chunks, state,
                   [&](std::uint32_t chunk, int its_state) {
                     s_states[lane][chunk][warp] = static_cast<std::uint8_t>(its_state);

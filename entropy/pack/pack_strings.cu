@@ -79,7 +79,8 @@ __device__ void set_zero_words(const StringPackJob& job, int picture) {
 __device__ void find_missing(const StringPackJob& job) {
   const auto slices = static_cast<int>(job.layout.slice_count()), thread = static_cast<int>(threadIdx.x);
   bool missing = false;
-  for (int i = thread; i < slices; i += kOffsetThreads) missing |= job.is_missing(static_cast<std::size_t>(i));
+  for (int i = thread; i < slices; i += kOffsetThreads)
+    missing |= job.is_missing(static_cast<std::size_t>(i));
   if (__syncthreads_or(missing) == 0) return;
   for (int i = thread; i < slices; i += kOffsetThreads) job.pack.scratch.slices[i].lost = 1;
   for (int i = thread; i < job.pack.batch.pictures; i += kOffsetThreads)
