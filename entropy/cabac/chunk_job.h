@@ -33,7 +33,7 @@ inline constexpr int kChunksPerSegment = 8;
 // The bins of a segment lie context by context, and of a context chunk by chunk. So many runs there are, and
 // their end behind them.
 inline constexpr int kSegmentRuns = core::kCabacContexts * kChunksPerSegment;
-inline constexpr int kRunStride = kSegmentRuns + 8, kSumStride = (core::kCabacContexts + 7) / 8 * 8;
+inline constexpr int kRunStride = kSegmentRuns + 8;
 
 // The states of a chunk; sixteen bytes are loaded at a time.
 inline constexpr int kStateStride = (core::kCabacContexts + 15) / 16 * 16;
@@ -74,7 +74,7 @@ CU264_HD ChunkLayout chunk_layout(const StringLayout& layout, int items_log2) {
 // Device memory, by slice.
 struct ChunkMemory {
   std::uint16_t* runs = nullptr;    // [segment][kRunStride]: where runs of bins begin
-  std::uint16_t* sums = nullptr;    // [segment][kSumStride]: numbers of bins by context
+  std::uint16_t* sums = nullptr;    // [context][segment] of each slice: numbers of bins
   std::uint32_t* bins = nullptr;    // [segment][segment_words()], the first bin lowest in each word
   std::uint8_t* states = nullptr;   // [chunk][kStateStride], kWarmUpItems before the chunk
   std::uint32_t* pieces = nullptr;  // [chunk][piece_words()]
@@ -89,7 +89,7 @@ inline ChunkMemory carve_chunks(Arena& arena, const StringLayout& layout, const 
                     all_chunks = layout.slice_count() * chunks.chunks();
   ChunkMemory memory;
   memory.runs = arena.take<std::uint16_t>(segments * kRunStride);
-  memory.sums = arena.take<std::uint16_t>(segments * kSumStride);
+  memory.sums = arena.take<std::uint16_t>(segments * core::kCabacContexts);
   memory.bins = arena.take<std::uint32_t>(segments * chunks.segment_words());
   memory.states = arena.take<std::uint8_t>(all_chunks * kStateStride);
   memory.pieces = arena.take<std::uint32_t>(all_chunks * chunks.piece_words());
@@ -119,6 +119,10 @@ struct ChunkJob {
   }
   CU264_HD_MEMBER std::size_t segment_at(std::uint32_t slice, std::uint32_t segment) const {
     return static_cast<std::size_t>(slice) * chunks.segments + segment;
+  }
+  // Where a context's sums of a slice begin.
+  CU264_HD_MEMBER std::size_t sums_at(std::uint32_t slice, std::uint32_t context) const {
+    return (static_cast<std::size_t>(slice) * core::kCabacContexts + context) * chunks.segments;
   }
   CU264_HD_MEMBER std::size_t chunk_at(std::uint32_t slice, std::uint32_t chunk) const {
     return static_cast<std::size_t>(slice) * chunks.chunks() + chunk;

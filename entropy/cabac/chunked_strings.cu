@@ -9,7 +9,7 @@ namespace cu264::entropy {
 namespace {
 
 // Small chunks take less time, large ones fewer instructions for their beginnings.
-constexpr ChunkShape kSmallBatch{10, 3}, kLargeBatch{11, 5};
+constexpr ChunkShape kSmallBatch{10, 3}, kLargeBatch{12, 5};
 constexpr std::size_t kMostOfSmallBatch = 32768;  // macroblocks
 
 std::size_t scratch_bytes(const StringLayout& layout, int items_log2) {

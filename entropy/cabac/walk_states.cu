@@ -47,7 +47,7 @@ __device__ __forceinline__ void take_bins(const std::uint32_t* d_bins, std::uint
 // The bins of a context in a slice.
 struct History {
   const StateTable& s_after;
-  const std::uint16_t* d_sums;  // of the slice's first segment, the context's
+  const std::uint16_t* d_sums;  // of the context, by segment
   const std::uint16_t* d_runs;  // of the first segment, from the context's first run on
   const std::uint32_t* d_bins;  // of the first segment
   std::uint32_t segment_words;
@@ -58,9 +58,7 @@ struct History {
   __device__ __forceinline__ const std::uint32_t* bins_of(int segment) const {
     return d_bins + static_cast<std::size_t>(segment) * segment_words;
   }
-  __device__ __forceinline__ std::uint32_t bins(int segment) const {
-    return d_sums[static_cast<std::size_t>(segment) * kSumStride];
-  }
+  __device__ __forceinline__ std::uint32_t bins(int segment) const { return d_sums[segment]; }
   // Most contexts have bins in few segments, or few bins in each, so the loads of several overlap.
   __device__ __forceinline__ void replay(int first, int end, int skipped, core::StateBounds& bounds) const {
     for (int segment = first; segment < end; segment += core::kCountsAtOnce) {
@@ -136,7 +134,7 @@ __global__ void __launch_bounds__(kThreads) walk_states(const __grid_constant__ 
     const std::uint32_t slice = own / job.chunks.segments, segment = own % job.chunks.segments;
     const std::size_t first_segment = job.segment_at(slice, 0);
     const History history{
-        s_after, job.memory.sums + first_segment * kSumStride + context,
+        s_after, job.memory.sums + job.sums_at(slice, context),
         job.memory.runs + first_segment * kRunStride + static_cast<std::size_t>(context) * kChunksPerSegment,
         job.memory.bins + first_segment * job.chunks.segment_words(), job.chunks.segment_words()};
     const int picture = static_cast<int>(slice) / job.batch.slices, own_segment = static_cast<int>(segment);
