@@ -86,8 +86,9 @@ class GroupItems {
     auto* const s_places = reinterpret_cast<std::uint32_t*>(s_.places);
     for (int i = thread_; i < core::kBlocksPerMacroblock * kGroup / 2; i += kItemThreads) s_places[i] = 0;
     if (thread_ == 0) s_.bins = 0, s_.rows_taken = 0;
-    if (thread_ < 32) list();
+    list();
     __syncthreads();
+    prefetch_levels();
     if (thread_ < 32) make_headers();
     std::uint32_t bins = 0;
     take_rows([&](const ListedSlot& listed) {
@@ -146,21 +147,34 @@ class GroupItems {
     }
   }
 
-  // Of the lane's macroblock: what blocks depend on.
+  // Of the lane's macroblock: what blocks depend on. Each warp lists some of the classes.
   __device__ void list() {
+    const int warp = thread_ / 32;
     SlotClasses classes{};
     if (lane_ < macroblocks()) {
       const MacroblockRecords records(batch_, group_, group_.first + lane_);
       const core::MacroblockRecord& own = *records.own;
       const Counts counts = load_counts(batch_, static_cast<std::size_t>(records.own - batch_.macroblocks));
       classes = slot_classes(own, counts);
-      s_.flags[lane_] = core::coded_block_flags(own);
-      s_.left_flags[lane_] = core::cabac_neighbour(records.left).coded_blocks;
-      s_.above_flags[lane_] = core::cabac_neighbour(records.above).coded_blocks;
-      s_.kinds[lane_] = own.kind;
+      if (warp == 0) {
+        s_.flags[lane_] = core::coded_block_flags(own);
+        s_.left_flags[lane_] = core::cabac_neighbour(records.left).coded_blocks;
+        s_.above_flags[lane_] = core::cabac_neighbour(records.above).coded_blocks;
+        s_.kinds[lane_] = own.kind;
+      }
     }
-    const int listed = list_slots(classes, lane_, s_.list);
-    if (lane_ == 0) s_.listed = listed;
+    const int listed = list_slots<kItemWarps>(classes, warp, lane_, s_.list);
+    if (thread_ == 0) s_.listed = listed;
+  }
+
+  // The levels of listed blocks, which are counted soon: a warp would wait for those of each row otherwise.
+  __device__ void prefetch_levels() const {
+#if defined(__CUDA_ARCH__)
+    for (int i = thread_; i < s_.listed; i += kItemThreads) {
+      const ListedSlot listed{s_.list[i]};
+      asm volatile("prefetch.global.L2 [%0];" : : "l"(block(listed.m(), listed.slot())));
+    }
+#endif
   }
 
   // Makes the items in front of the residual of the lane's macroblock.

@@ -44,23 +44,28 @@ __device__ __forceinline__ SlotClasses slot_classes(const core::MacroblockRecord
   return {{large, nonzero & many, nonzero & some & ~many, nonzero & ~some, coded & ~nonzero}};
 }
 
-// Writes the entries and returns how many there are. All lanes must call this.
-__device__ __forceinline__ int list_slots(const SlotClasses& classes, int lane, std::uint16_t* s_list) {
-  std::uint32_t class_first = 0;
-#pragma unroll 1
-  for (int c = 0; c < SlotClasses::kCount; ++c) {
-    // Selects, because an index would put the classes into local memory.
-    std::uint32_t rest = classes.slots[0];
+// Writes the entries of every kWarps-th class from class `warp` on, and returns how many there are of all. All
+// lanes must call this.
+template <int kWarps>
+__device__ __forceinline__ int list_slots(const SlotClasses& classes, int warp, int lane,
+                                          std::uint16_t* s_list) {
+  int class_first = 0;
 #pragma unroll
-    for (int other = 1; other < SlotClasses::kCount; ++other) rest = c == other ? classes.slots[other] : rest;
-    const auto own = static_cast<std::uint32_t>(__popc(rest));
-    const std::uint32_t up_to = scan_lanes(own, Plus());
+  for (int c = 0; c < SlotClasses::kCount; ++c) {
+    std::uint32_t rest = classes.slots[c];
+    const int own = __popc(rest);
+    if (c % kWarps != warp) {
+      class_first += warp_sum(own);
+      continue;
+    }
+    const int up_to = scan_lanes(own, Plus());
     std::uint16_t* s_entry = s_list + class_first + up_to - own;
+#pragma unroll 1
     for (; rest != 0; rest &= rest - 1)
       *s_entry++ = ListedSlot::entry_of(lane, __ffs(static_cast<int>(rest)) - 1);
     class_first += __shfl_sync(kAllLanes, up_to, 31);
   }
-  return static_cast<int>(class_first);
+  return class_first;
 }
 
 }  // namespace cu264::entropy
