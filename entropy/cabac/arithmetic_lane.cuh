@@ -30,7 +30,7 @@ struct ArithmeticShared {
   __device__ __forceinline__ std::uint8_t* states_of(int lane) {
     return reinterpret_cast<std::uint8_t*>(&states[0][lane]);
   }
-  // Where in its lane's states a context has its own.
+  // Returns where in its lane's states a context has its own.
   static __device__ __forceinline__ std::uint32_t place_of(std::uint32_t context) {
     return 32 * context - 31 * (context & 3);
   }

@@ -120,7 +120,7 @@ struct ChunkJob {
   CU264_HD_MEMBER std::size_t segment_at(std::uint32_t slice, std::uint32_t segment) const {
     return static_cast<std::size_t>(slice) * chunks.segments + segment;
   }
-  // Where a context's sums of a slice begin.
+  // Returns where a context's sums of a slice begin.
   CU264_HD_MEMBER std::size_t sums_at(std::uint32_t slice, std::uint32_t context) const {
     return (static_cast<std::size_t>(slice) * core::kCabacContexts + context) * chunks.segments;
   }

@@ -114,7 +114,7 @@ class GroupItems {
       const bool fits = lane_ >= first && lane_ < mbs && s_.begins[lane_ + 1] - round_begin <= kStringItems;
       end = first + __popc(__ballot_sync(kAllLanes, fits));
       const std::uint32_t offset = (begin + round_begin) % 8;
-      // Where item 0 of the group would be.
+      // Item 0 of the group would be there.
       std::uint16_t* const s_first = s_.string + offset - round_begin;
       if (thread_ < 32) put_header(s_first, first, end);
       put_blocks(s_first, first, end);
@@ -147,7 +147,8 @@ class GroupItems {
     }
   }
 
-  // Of the lane's macroblock: what blocks depend on. Each warp lists some of the classes.
+  // Lists the blocks of the lane's macroblock and stores what they depend on. Each warp lists some of the
+  // classes.
   __device__ void list() {
     const int warp = thread_ / 32;
     SlotClasses classes{};

@@ -44,8 +44,8 @@ __device__ __forceinline__ SlotClasses slot_classes(const core::MacroblockRecord
   return {{large, nonzero & many, nonzero & some & ~many, nonzero & ~some, coded & ~nonzero}};
 }
 
-// Writes the entries of every kWarps-th class from class `warp` on, and returns how many there are of all. All
-// lanes must call this.
+// Writes the entries of every kWarps-th class from class `warp` on, and returns how many there are of all.
+// All lanes must call this.
 template <int kWarps>
 __device__ __forceinline__ int list_slots(const SlotClasses& classes, int warp, int lane,
                                           std::uint16_t* s_list) {

@@ -26,7 +26,7 @@ std::size_t string_pack_scratch_bytes(int pictures, int mb_width, int mb_height,
 // The most bytes that a picture can take in the stream.
 std::size_t max_packed_string_bytes(int mb_width, int mb_height, int slices);
 
-// Whether all strings are there, or only those that are coded in chunks or in pieces. In the second case
+// The strings that are there: all, or only those that are coded in chunks or in pieces. In the second case
 // nothing is written if others are missing, and all pictures have the failure kStringsMissing.
 enum class StringsThere { all, not_coded_serially };
 

@@ -1,4 +1,4 @@
-// What the kernels know of a block's items without making them, against the items.
+// The numbers of a block's items that the kernels compute without making them, against the items.
 #include "core/cabac_block.h"
 
 #include <gtest/gtest.h>
