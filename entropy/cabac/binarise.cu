@@ -35,7 +35,7 @@ __device__ void add_to_record(StringRecord& record, const GroupItemsShared& s, i
   }
 }
 
-__global__ void __launch_bounds__(kItemThreads) binarise_groups(const __grid_constant__ BinariseJob job) {
+__global__ void __launch_bounds__(kItemThreads, 8) binarise_groups(const __grid_constant__ BinariseJob job) {
   __shared__ GroupItemsShared s;
   __shared__ std::uint32_t s_ticket, s_begin;
   const int thread = static_cast<int>(threadIdx.x);

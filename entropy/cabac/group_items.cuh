@@ -1,10 +1,10 @@
 // The items of a group of macroblocks, which a thread block makes in three steps:
 //   list    each lane of the first warp lists the blocks that the coded_block_pattern of one macroblock has,
 //           those with many levels first, so that the lanes of a warp have equally much to do
-//   count   each lane counts the items of listed blocks, while the lanes of the first warp make the items in
-//           front of the residual of one macroblock each; the places of all items in the group then follow
-//   put     each lane writes the items of listed blocks to shared memory, from where they are stored in
-//           pieces of sixteen bytes
+//   count   each lane counts the items of listed blocks, and each lane of the first warp before that those in
+//           front of the residual of one macroblock; the places of all items in the group then follow
+//   put     in the same way, they are written to shared memory, from where they are stored in pieces of
+//           sixteen bytes
 #pragma once
 
 #include <cuda_runtime.h>
@@ -30,10 +30,6 @@ inline constexpr int kItemWarps = 4, kItemThreads = 32 * kItemWarps;
 // The most items in front of the residual: those of mb_type, transform_size_8x8_flag, 16 modes of four bins,
 // intra_chroma_pred_mode, coded_block_pattern, and mb_qp_delta of -26.
 inline constexpr int kMostHeaderItems = 1 + 1 + 16 * 4 + 3 + 6 + 53;
-// Rows of an odd number of words lie in different banks.
-inline constexpr int kHeaderStride = kMostHeaderItems + 2;
-static_assert(kHeaderStride % 4 == 2);
-
 // A level takes a decision for its bin and up to kAbsLevelPrefix - 1 more, and four items for its suffix and
 // sign; two flags tell of its place. So a macroblock has fewer items than this.
 inline constexpr int kStringItems = 8192;
@@ -42,7 +38,6 @@ static_assert(kStringItems > kMostHeaderItems + 1 + 27 + 400 * (2 + core::kAbsLe
 struct GroupItemsShared {
   alignas(16) std::uint16_t string[kStringItems + 16];
   alignas(32) std::uint8_t levels[kItemWarps * StagedLevels::kWarpBytes];
-  std::uint16_t headers[kGroup][kHeaderStride];
   // By slot and macroblock: the number of items, then where in its macroblock they begin.
   std::uint16_t places[core::kBlocksPerMacroblock][kGroup];
   std::uint16_t nonzero[core::kBlocksPerMacroblock][kGroup];             // masks of levels
@@ -89,7 +84,7 @@ class GroupItems {
     list();
     __syncthreads();
     prefetch_levels();
-    if (thread_ < 32) make_headers();
+    if (thread_ < 32) count_headers();
     std::uint32_t bins = 0;
     take_rows([&](const ListedSlot& listed) {
       core::CabacItemCounter counter;
@@ -178,22 +173,23 @@ class GroupItems {
 #endif
   }
 
-  // Makes the items in front of the residual of the lane's macroblock.
-  __device__ void make_headers() {
-    std::uint32_t count = 0;
-    if (lane_ < macroblocks()) {
-      const int mb = group_.first + lane_;
-      const MacroblockRecords records(batch_, group_, mb);
-      const core::CabacNeighbours n{core::cabac_neighbour(records.left),
-                                    core::cabac_neighbour(records.above)};
-      core::CabacItemWriter writer{s_.headers[lane_]};
-      core::put_cabac_header(writer, *records.own, records.left, records.above, n,
-                             core::changes_qp(records.before));
-      if (records.own->kind == core::MacroblockKind::pcm) writer.pcm(static_cast<std::uint32_t>(mb));
-      count = static_cast<std::uint32_t>(writer.next - s_.headers[lane_]);
-    }
-    s_.header_items[lane_] = static_cast<std::uint16_t>(count);
-    __syncwarp();
+  // Puts the items in front of the residual of the lane's macroblock.
+  template <class Sink>
+  __device__ void put_header_items(Sink& sink) const {
+    const int mb = group_.first + lane_;
+    const MacroblockRecords records(batch_, group_, mb);
+    const core::CabacNeighbours n{core::cabac_neighbour(records.left), core::cabac_neighbour(records.above)};
+    core::put_cabac_header(sink, *records.own, records.left, records.above, n,
+                           core::changes_qp(records.before));
+    if (records.own->kind == core::MacroblockKind::pcm) sink.pcm(static_cast<std::uint32_t>(mb));
+  }
+
+  __device__ void count_headers() {
+    core::CabacItemCounter counter;
+    if (lane_ < macroblocks()) put_header_items(counter);
+    s_.header_items[lane_] = static_cast<std::uint16_t>(counter.items);
+    const std::uint32_t bins = warp_sum(counter.bins);
+    if (lane_ == 0) atomicAdd(&s_.bins, bins + static_cast<std::uint32_t>(macroblocks()));
   }
 
   __device__ const std::int16_t* block(int m, int slot) const {
@@ -237,23 +233,13 @@ class GroupItems {
     const std::uint32_t up_to = scan_lanes(own, Plus());
     s_.begins[lane_ + 1] = up_to;
     if (lane_ == 0) s_.begins[0] = 0;
-    // A header's items are one bin each, except for those of I_PCM samples, which are none.
-    std::uint32_t bins = 0;
-    if (exists) {
-      const bool pcm = s_.kinds[lane_] == core::MacroblockKind::pcm;
-      bins = s_.header_items[lane_] + 1u - (pcm ? static_cast<std::uint32_t>(core::kPcmItems) : 0u);
-    }
-    bins = warp_sum(bins);
-    if (lane_ == 0) s_.bins += bins;
   }
 
   // The lane's macroblock: what is in front of the residual, and end_of_slice_flag.
   __device__ void put_header(std::uint16_t* s_first, int first, int end) {
     if (lane_ >= first && lane_ < end) {
-      std::uint16_t* const s_own = s_first + s_.begins[lane_];
-      const int count = s_.header_items[lane_];
-#pragma unroll 4
-      for (int i = 0; i < count; ++i) s_own[i] = s_.headers[lane_][i];
+      core::CabacItemWriter writer{s_first + s_.begins[lane_]};
+      put_header_items(writer);
       const bool ends_slice = group_.first + lane_ + 1 == group_.slice_end;
       s_first[s_.begins[lane_ + 1] - 1] = core::terminate_item(ends_slice ? 1 : 0);
     }
