@@ -1,6 +1,7 @@
 // The items of a group of macroblocks, which a thread block makes in three steps:
 //   list    each lane lists blocks that the coded_block_pattern of one macroblock has, each warp those of so
-//           many levels; many come first, so that the lanes of a warp have equally much to do in the next steps
+//           many levels; many come first, so that the lanes of a warp have equally much to do in the next
+//           steps
 //   count   each lane counts the items of listed blocks, and each lane of the first warp before that those in
 //           front of the residual of one macroblock; the places of all items in the group then follow
 //   put     in the same way, they are written to shared memory, from where they are stored in pieces of
