@@ -106,10 +106,17 @@ void report_stages(const std::vector<encoder::CpuPicture>& clip, int qp, Report&
     const entropy::StringLayout layout = entropy::string_layout(view);
     const auto mbs =
         static_cast<std::size_t>(pictures) * static_cast<std::size_t>(view.macroblocks_per_picture());
-    const DeviceArray<std::uint32_t> counts(mbs), begins(mbs), strings(layout.all_words());
+    const DeviceArray<std::uint32_t> strings(layout.all_words());
     const DeviceArray<std::uint16_t> items(layout.all_items());
     const DeviceArray<entropy::StringRecord> records(layout.slice_count());
-    const entropy::BinariseScratch scratch{counts.data(), begins.data()};
+    const auto carve = [&](Arena& arena) {
+      return entropy::carve_binarise(arena, pictures, view.mb_width, view.mb_height, slices);
+    };
+    Arena sizes(nullptr);
+    carve(sizes);
+    const DeviceArray<std::uint8_t> binarise_memory(sizes.bytes());
+    Arena arena(binarise_memory.data());
+    const entropy::BinariseScratch scratch = carve(arena);
     const DeviceArray<std::uint8_t> pack_scratch(
         entropy::string_pack_scratch_bytes(pictures, view.mb_width, view.mb_height, slices));
     const std::size_t capacity = static_cast<std::size_t>(pictures) *

@@ -43,6 +43,12 @@ CU264_HD void put_abs_level_suffix(Sink& sink, std::uint32_t suffix, std::uint32
   sink.bypass((ones << (n + 1) | ((suffix + 1) & ones)) << 1 | sign, 2 * n + 2);
 }
 
+// The number of significant_coeff_flags and last_significant_coeff_flags of a block of `count` levels that
+// are not zero, the last of them at position `last`. The block's last position `end` has neither.
+CU264_HD constexpr int significance_flags(int last, int count, int end) {
+  return (last < end ? last + 1 : end) + count - (last == end ? 1 : 0);
+}
+
 // Counts the levels of magnitude one and of greater magnitude that came before in the block.
 struct AbsLevelState {
   int ones = 0;
@@ -57,38 +63,47 @@ CU264_HD void put_abs_level(Sink& sink, int level, int first_context, int greate
   const std::uint32_t sign = level < 0;
   const int minus1 = (level < 0 ? -level : level) - 1;
   const int first = first_context + (state.greater != 0 ? 0 : state.ones < 3 ? 1 + state.ones : 4);
-  if (minus1 == 0) {
-    sink.decision(first, 0);
-    sink.bypass(sign, 1);
-    ++state.ones;
-    return;
+  const bool greater = minus1 != 0;
+  sink.decision(first, greater ? 1 : 0);
+  if (greater) {
+    const int context = first_context + 5 + (state.greater < greater_limit ? state.greater : greater_limit);
+    const int prefix = minus1 < kAbsLevelPrefix ? minus1 : kAbsLevelPrefix;
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1
+#endif
+    for (int i = 1; i < prefix; ++i) sink.decision(context, 1);
+    if (minus1 < kAbsLevelPrefix) sink.decision(context, 0);
   }
-  sink.decision(first, 1);
-  const int context = first_context + 5 + (state.greater < greater_limit ? state.greater : greater_limit);
-  const int prefix = minus1 < kAbsLevelPrefix ? minus1 : kAbsLevelPrefix;
-  for (int i = 1; i < prefix; ++i) sink.decision(context, 1);
   if (minus1 < kAbsLevelPrefix) {
-    sink.decision(context, 0);
     sink.bypass(sign, 1);
   } else {
     put_abs_level_suffix(sink, static_cast<std::uint32_t>(minus1 - kAbsLevelPrefix), sign);
   }
-  ++state.greater;
+  state.ones += greater ? 0 : 1;
+  state.greater += greater ? 1 : 0;
+}
+
+// Puts significant_coeff_flag and, if it is 1, last_significant_coeff_flag. A sink may take both at once.
+template <class Sink>
+CU264_HD void put_significance(Sink& sink, int context, bool significant, int last_context, bool last) {
+  if constexpr (requires { sink.decision_pair(context, 1, true, last_context, 1); }) {
+    sink.decision_pair(context, significant ? 1 : 0, significant, last_context, last ? 1 : 0);
+  } else {
+    sink.decision(context, significant ? 1 : 0);
+    if (significant) sink.decision(last_context, last ? 1 : 0);
+  }
 }
 
 // A block with at least one level, behind its coded_block_flag. Bit k of `nonzero` tells whether levels[k] is
-// not zero.
-template <class Sink>
-CU264_HD void put_cabac_levels(Sink& sink, const std::int16_t* levels, std::uint32_t nonzero,
+// not zero; `levels` may be any type that is indexed by k.
+template <class Sink, class Levels>
+CU264_HD void put_cabac_levels(Sink& sink, const Levels& levels, std::uint32_t nonzero,
                                BlockCategory category) {
   const CabacBlockContexts contexts = block_contexts(category);
   const bool chroma_dc = category == BlockCategory::chroma_dc;
   const int last = highest_bit(nonzero), end = max_num_coeff(category) - 1;
   for (int k = 0; k <= last && k < end; ++k) {
-    const int position = chroma_dc && k > 2 ? 2 : k;
-    const int significant = static_cast<int>(nonzero >> k) & 1;
-    sink.decision(contexts.significant + position, significant);
-    if (significant != 0) sink.decision(contexts.last + position, k == last ? 1 : 0);
+    put_significance(sink, contexts.significant + k, (nonzero >> k & 1) != 0, contexts.last + k, k == last);
   }
   AbsLevelState state;
   for (std::uint32_t rest = nonzero; rest != 0;) {
@@ -99,9 +114,9 @@ CU264_HD void put_cabac_levels(Sink& sink, const std::int16_t* levels, std::uint
 }
 
 // coded_block_flag and, if it is 1, the levels. `flag_inc` is ctxIdxInc of the flag (9.3.3.1.1.9).
-template <class Sink>
-CU264_HD void put_cabac_block(Sink& sink, const std::int16_t* levels, std::uint32_t nonzero,
-                              BlockCategory category, int flag_inc) {
+template <class Sink, class Levels>
+CU264_HD void put_cabac_block(Sink& sink, const Levels& levels, std::uint32_t nonzero, BlockCategory category,
+                              int flag_inc) {
   sink.decision(kCtxCodedBlockFlag + 4 * static_cast<int>(category) + flag_inc, nonzero != 0 ? 1 : 0);
   if (nonzero != 0) put_cabac_levels(sink, levels, nonzero, category);
 }
@@ -127,9 +142,8 @@ CU264_HD void put_cabac_levels_8x8(Sink& sink, const std::int16_t* levels, std::
   const auto high = static_cast<std::uint32_t>(nonzero >> 32);
   const int last = high != 0 ? 32 + highest_bit(high) : highest_bit(static_cast<std::uint32_t>(nonzero));
   for (int k = 0; k <= last && k < 63; ++k) {
-    const int significant = static_cast<int>(nonzero >> k) & 1;
-    sink.decision(kCtxSignificant8x8 + significant_inc_8x8(k), significant);
-    if (significant != 0) sink.decision(kCtxLast8x8 + last_inc_8x8(k), k == last ? 1 : 0);
+    put_significance(sink, kCtxSignificant8x8 + significant_inc_8x8(k), (nonzero >> k & 1) != 0,
+                     kCtxLast8x8 + last_inc_8x8(k), k == last);
   }
   AbsLevelState state;
   for (int k = last; k >= 0; --k) {

@@ -78,6 +78,13 @@ struct CabacItemWriter {
   std::uint16_t* next;
 
   CU264_HD_MEMBER void decision(int context, int bin) { *next++ = decision_item(context, bin); }
+  // A decision and, if `both`, a second one, without a branch. The memory of an item behind them is written
+  // to.
+  CU264_HD_MEMBER void decision_pair(int context, int bin, bool both, int second_context, int second_bin) {
+    next[0] = decision_item(context, bin);
+    next[1] = decision_item(second_context, second_bin);
+    next += both ? 2 : 1;
+  }
   CU264_HD_MEMBER void bypass(std::uint32_t value, int count) {
     for (; count > kBypassBinsPerItem; count -= kBypassBinsPerItem) {
       *next++ = bypass_item((value >> (count - kBypassBinsPerItem)) & 255, kBypassBinsPerItem);

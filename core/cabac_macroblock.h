@@ -143,17 +143,22 @@ CU264_HD int coded_block_flag_inc(int slot, std::uint32_t here, const CabacNeigh
   return static_cast<int>((a >> slots.slot_a) & 1) + 2 * static_cast<int>((b >> slots.slot_b) & 1);
 }
 
+// The bits of the interleaved 4x4 block `block` in the mask of its 8x8 block's levels by position.
+CU264_HD std::uint64_t interleaved_mask(std::uint32_t nonzero, int block) {
+  std::uint64_t bits = nonzero;
+  bits = (bits | bits << 24) & 0x000000ff000000ff;  // spreads sixteen bits four apart
+  bits = (bits | bits << 12) & 0x000f000f000f000f;
+  bits = (bits | bits << 6) & 0x0303030303030303;
+  bits = (bits | bits << 3) & 0x1111111111111111;
+  return bits << block;
+}
+
 // The non-zero levels of the 8x8 block whose first slot is `slot`, by position in its scan.
 CU264_HD std::uint64_t nonzero_levels8x8(const MacroblockRecord& mb, int slot, const std::int16_t* levels) {
   std::uint64_t nonzero = 0;
   for (int i = 0; i < 4; ++i) {
     if (((mb.nonzero_blocks >> (slot + i)) & 1) == 0) continue;
-    std::uint64_t bits = level_masks(levels + kLevelsPerBlock * i, kLevelsPerBlock).nonzero;
-    bits = (bits | bits << 24) & 0x000000ff000000ff;  // spreads sixteen bits four apart
-    bits = (bits | bits << 12) & 0x000f000f000f000f;
-    bits = (bits | bits << 6) & 0x0303030303030303;
-    bits = (bits | bits << 3) & 0x1111111111111111;
-    nonzero |= bits << i;
+    nonzero |= interleaved_mask(level_masks(levels + kLevelsPerBlock * i, kLevelsPerBlock).nonzero, i);
   }
   return nonzero;
 }

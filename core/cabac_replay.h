@@ -41,9 +41,9 @@ inline constexpr int kBinsToMeet = 128;
 inline constexpr int kCountsAtOnce = 8;  // whose loads overlap
 
 // Returns the state of a context behind `segments` segments of its bins. history.bins(segment) is the number
-// of bins of a segment, and history.replay(segment, skipped, bounds) takes the bounds through a segment
-// without its first bins. `initial` is the state before segment 0. Takes up more and more bins until the
-// bounds meet, which they do at the beginning of the slice at the latest.
+// of bins of a segment, and history.replay(first, end, skipped, bounds) takes the bounds through segments
+// [first, end) without the first of their bins. `initial` is the state before segment 0. Takes up more and
+// more bins until the bounds meet, which they do at the beginning of the slice at the latest.
 template <class History>
 CU264_FLOW int state_behind(const History& history, int segments, int initial) {
   for (int wanted = kBinsToMeet;; wanted *= 4) {
@@ -53,13 +53,10 @@ CU264_FLOW int state_behind(const History& history, int segments, int initial) {
       for (int i = 0; i < kCountsAtOnce; ++i) counts[i] = first > i ? history.bins(first - 1 - i) : 0;
       for (int i = 0; i < kCountsAtOnce && first > 0 && bins < wanted; ++i, --first) bins += counts[i];
     }
-    int skipped = bins > wanted ? bins - wanted : 0;
+    const int skipped = bins > wanted ? bins - wanted : 0;
     StateBounds bounds;
     if (first == 0 && skipped == 0) bounds = {initial, initial};
-    for (int segment = first; segment < segments; ++segment) {
-      history.replay(segment, skipped, bounds);
-      skipped = 0;
-    }
+    if (bins > 0) history.replay(first, segments, skipped, bounds);
     if (bounds.met()) return bounds.low;
   }
 }

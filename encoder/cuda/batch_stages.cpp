@@ -76,8 +76,15 @@ const Stream& BatchStages::launch(int index, const BatchPictures& pictures, int 
     copy_to_host(pinned.reconstruction, d_.reconstruction, mbs * 384, stream_);
   }
   if (!cabac_) return launch_cavlc(view, d, pinned.pictures);
-  const Stream& coding = cabac_->launch(view, d_.cabac_scratch, d, index, stream_);
-  copy_to_host(pinned.pictures, d.pictures, count, coding);
+  CabacStage::launch(view, d_.cabac_scratch, d, stream_);
+  copy_to_host(pinned.pictures, d.pictures, count, stream_);
+  return stream_;
+}
+
+const Stream& BatchStages::launch_rest(int index, const BatchPictures& pictures) const {
+  const DeviceMemory::Batch& d = d_.batch[index];
+  const Stream& coding = cabac_->launch_rest(view_of(pictures, d), d, index);
+  copy_to_host(pinned_.batch[index].pictures, d.pictures, static_cast<std::size_t>(pictures.count), coding);
   return coding;
 }
 

@@ -44,6 +44,10 @@ class BatchStages {
   // Returns the stream that the coded pictures come from.
   const Stream& launch(int index, const BatchPictures& pictures, int pictures_on_device, Uploader& uploader);
 
+  // Launches what the stages have left of a batch whose pictures have the failure kStringsMissing. Returns
+  // the stream that they come from then.
+  const Stream& launch_rest(int index, const BatchPictures& pictures) const;
+
   // Waits for the device. Errors do not matter (~CudaBackend).
   void wait() const;
 

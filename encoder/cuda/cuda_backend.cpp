@@ -4,8 +4,8 @@
 // Two batches take turns in the memory. As at most capacity() pictures are in flight, the first picture of a
 // batch has been collected, and so the device has finished that batch, before a frame of the next but one is
 // uploaded. The last picture of the batch has been collected before the next but one is launched. With CABAC
-// there are three batches, which take turns in the same way, and their packing has streams of its own
-// (cabac_stage.h).
+// there are three batches, which take turns in the same way, and slices that are coded serially have streams
+// of their own (cabac_stage.h).
 #include "encoder/cuda/cuda_backend.h"
 
 #include <algorithm>
@@ -143,7 +143,7 @@ class CudaBackend final : public Backend {
     // valid until this call.
     if (flushed_) launch_rest();
     Batch& batch = *batches_[collecting_];
-    if (batch.progress == Progress::encoding) {
+    while (batch.progress == Progress::encoding) {
       batch.sized.wait();
       advance(collecting_);
     }
@@ -238,10 +238,21 @@ class CudaBackend final : public Backend {
     return !params_.device_output && (size_ == 1 || batch.pictures.count < size_);
   }
 
+  // Slices that CABAC codes serially (cabac_stage.h).
+  void launch_what_is_left(int index) const {
+    Batch& batch = *batches_[index];
+    const Stream& packed = stages_->launch_rest(index, batch.pictures);
+    batch.window.reset_behind(packed);
+    batch.sized.record(packed.get());
+    if (notifier_) notify_of(batch);
+  }
+
   // Once the sizes are on the host, fetches the stream unless it is there already.
   void advance(int index) const {
     Batch& batch = *batches_[index];
     if (batch.progress != Progress::encoding || !batch.sized.done()) return;
+    if (pinned_.batch[index].pictures[0].failure == entropy::kStringsMissing)
+      return launch_what_is_left(index);
     batch.progress = Progress::ready;
     batch.load = {};
     if (params_.device_output) return;

@@ -24,7 +24,16 @@ inline constexpr int kTerminateState = 2 * 63;
 struct ArithmeticShared {
   // By state: codIRangeLPS for the four quarters of the range, and the states after an MPS and an LPS.
   uint2 rows[core::kCabacStates];
-  std::uint8_t states[core::kCabacContexts + 1][32];  // by context and lane
+  // Each lane has its states in a bank of its own, four contexts to a word.
+  std::uint32_t states[core::kCabacContexts / 4 + 1][32];
+
+  __device__ __forceinline__ std::uint8_t* states_of(int lane) {
+    return reinterpret_cast<std::uint8_t*>(&states[0][lane]);
+  }
+  // Returns where in its lane's states a context has its own.
+  static __device__ __forceinline__ std::uint32_t place_of(std::uint32_t context) {
+    return 32 * context - 31 * (context & 3);
+  }
 
   // All lanes must call this, and __syncwarp() behind it.
   __device__ void fill_rows(int lane) {
@@ -44,24 +53,28 @@ struct ArithmeticShared {
   __device__ void start(int lane, int qp) {
 #pragma unroll 1
     for (int context = 0; context < core::kCabacContexts; ++context) {
-      states[context][lane] = static_cast<std::uint8_t>(core::initial_state(context, qp));
+      set(lane, context, core::initial_state(context, qp));
     }
-    states[kTerminateContext][lane] = kTerminateState;
+    set(lane, kTerminateContext, kTerminateState);
   }
   // Given states, whose memory is a multiple of sixteen bytes and aligned to as many.
   __device__ void start(int lane, const std::uint8_t* d_states) {
     const auto* const d_quads = reinterpret_cast<const uint4*>(d_states);
 #pragma unroll 1
-    for (int first = 0; first < core::kCabacContexts; first += 16) {
+    for (int first = 0; first <= core::kCabacContexts; first += 16) {
       const uint4 quad = d_quads[first / 16];
       const std::uint32_t words[4] = {quad.x, quad.y, quad.z, quad.w};
 #pragma unroll
-      for (int i = 0; i < 16; ++i) {
-        if (first + i >= core::kCabacContexts) break;
-        states[first + i][lane] = static_cast<std::uint8_t>(words[i / 4] >> 8 * (i % 4));
+      for (int i = 0; i < 4; ++i) {
+        if (first + 4 * i <= core::kCabacContexts) states[first / 4 + i][lane] = words[i];
       }
     }
-    states[kTerminateContext][lane] = kTerminateState;
+    set(lane, kTerminateContext, kTerminateState);
+  }
+
+ private:
+  __device__ __forceinline__ void set(int lane, int context, int state) {
+    states_of(lane)[place_of(static_cast<std::uint32_t>(context))] = static_cast<std::uint8_t>(state);
   }
 };
 
@@ -71,13 +84,13 @@ class ArithmeticLane {
   __device__ __forceinline__ ArithmeticLane(ArithmeticShared& s_shared, int lane, std::uint32_t* d_words,
                                             std::uint32_t words)
       : s_rows_(s_shared.rows),
-        s_states_(&s_shared.states[0][lane]),
+        s_states_(s_shared.states_of(lane)),
         d_next_(d_words - 1),
         d_end_(d_words + words) {}
 
   // Codes `count` items, a multiple of 8, aligned to 16 bytes. put_samples(lane, macroblock) passes the
-  // samples of an I_PCM macroblock to put_bits.
-  template <class PutSamples>
+  // samples of an I_PCM macroblock to put_bits. With kRangeOnly only the states and the range go on.
+  template <bool kRangeOnly = false, class PutSamples>
   __device__ __forceinline__ void code(const std::uint16_t* d_items, std::uint32_t count,
                                        const PutSamples& put_samples) {
     const auto* const d_quads = reinterpret_cast<const uint4*>(d_items);
@@ -89,7 +102,13 @@ class ArithmeticLane {
     for (std::uint32_t at = 0; at < quads; ++at) {
       const uint4 quad = next;
       next = second, second = third, third = load(d_quads, at + 3, quads);
-      code_quad(quad, put_samples);
+      if constexpr (kRangeOnly) {
+        for (const std::uint32_t pair : {quad.x, quad.y, quad.z, quad.w}) {
+          code_pair<true>(pair & 0xffff, pair >> 16);
+        }
+      } else {
+        code_quad(quad, put_samples);
+      }
     }
   }
 
@@ -152,8 +171,9 @@ class ArithmeticLane {
  private:
   static constexpr int kRangeBits = 9;
   static constexpr std::uint32_t kFirstRange = 510;
-  // The most bits that `low` may have when a pair of items begins, which adds up to 16.
-  static constexpr int kMostBits = 36;
+  // The most bits that `low` may have when a pair of items begins, which adds up to 16; a carry takes one
+  // more.
+  static constexpr int kMostBits = 64 - kRangeBits - 16 - 1;
 
   static __device__ __forceinline__ uint4 load(const uint4* d_quads, std::uint32_t at, std::uint32_t quads) {
     return at < quads ? d_quads[at] : uint4{0, 0, 0, 0};
@@ -168,7 +188,10 @@ class ArithmeticLane {
       return code_with_pcm(quad, put_samples);
     }
 #pragma unroll
-    for (int i = 0; i < 4; ++i) code_pair(pairs[i] & 0xffff, pairs[i] >> 16);
+    for (int i = 0; i < 4; ++i) {
+      code_pair<false>(pairs[i] & 0xffff, pairs[i] >> 16);
+      if (i < 3) make_room();
+    }
     // Lanes wait for each other wherever one of them stores, so they hardly ever do it more often than this.
     give_word<kRangeBits>();
   }
@@ -184,7 +207,8 @@ class ArithmeticLane {
       quad.z = __funnelshift_r(quad.z, quad.w, 16);
       quad.w >>= 16;
       if (item >> 14 != static_cast<std::uint32_t>(core::CabacItemKind::pcm)) {
-        code_pair(item, core::kPaddingItem);
+        code_pair<false>(item, core::kPaddingItem);
+        make_room();
       } else if (pcm_item_ < 0) {
         pcm_item_ = static_cast<int>(item & 0x3fff);
       } else {
@@ -204,9 +228,11 @@ class ArithmeticLane {
 
   // Both states are read before the first is stored, so that the two reads overlap, and the states are
   // finished before the ranges, which need them.
+  template <bool kRangeOnly>
   __device__ __forceinline__ void code_pair(std::uint32_t first, std::uint32_t second) {
     const std::uint32_t context0 = context_of(first), context1 = context_of(second);
-    std::uint8_t *const s_state0 = s_states_ + 32 * context0, *const s_state1 = s_states_ + 32 * context1;
+    std::uint8_t *const s_state0 = s_states_ + ArithmeticShared::place_of(context0),
+                        *const s_state1 = s_states_ + ArithmeticShared::place_of(context1);
     const std::uint32_t state0 = *s_state0, read1 = *s_state1;
     const uint2 row0 = s_rows_[state0];
     const std::uint32_t lps0 = (state0 ^ first) & 1, next0 = next_state(row0, lps0);
@@ -215,8 +241,10 @@ class ArithmeticLane {
     const std::uint32_t lps1 = (state1 ^ second) & 1, next1 = next_state(row1, lps1);
     *s_state0 = static_cast<std::uint8_t>(next0);
     *s_state1 = static_cast<std::uint8_t>(next1);
-    code_item(first, row0.x, lps0);
-    code_item(second, row1.x, lps1);
+    code_item<kRangeOnly>(first, row0.x, lps0);
+    code_item<kRangeOnly>(second, row1.x, lps1);
+  }
+  __device__ __forceinline__ void make_room() {
     if (bits_ > kMostBits) give_word<kRangeBits>();
   }
 
@@ -226,6 +254,7 @@ class ArithmeticLane {
 
   // `ranges`: the range of the LPS in each quarter. Bypass bins have an LPS of no range that does not occur,
   // which leaves the range as it is; everything else has no bypass bins.
+  template <bool kRangeOnly>
   __device__ __forceinline__ void code_item(std::uint32_t item, std::uint32_t ranges, std::uint32_t lps) {
     static_assert(core::kPaddingItem == 1 << 14, "the bit that tells bypass bins from others");
     const auto bypass = static_cast<std::uint32_t>(static_cast<std::int32_t>(item << 17) >> 31);  // a mask
@@ -234,10 +263,12 @@ class ArithmeticLane {
     const bool is_lps = (lps & ~bypass) != 0;
     const std::uint32_t range = is_lps ? range_lps : range_mps;
     const int shift = __clz(static_cast<int>(range)) - (32 - kRangeBits);
-    const int count = shift + static_cast<int>(item >> 8 & 15 & bypass);
-    low_ = ((low_ + (is_lps ? range_mps : 0)) << count) +
-           static_cast<std::uint64_t>(item & 255 & bypass) * range_;
-    bits_ += count;
+    if constexpr (!kRangeOnly) {
+      const int count = shift + static_cast<int>(item >> 8 & 15 & bypass);
+      low_ = ((low_ + (is_lps ? range_mps : 0)) << count) +
+             static_cast<std::uint64_t>(item & 255 & bypass) * range_;
+      bits_ += count;
+    }
     range_ = range << shift;
   }
 

@@ -1,121 +1,107 @@
-// Binarises a batch, one macroblock in each thread: count the items, scan the counts of each slice, write the
-// items.
+// Binarises a batch in one pass: a thread block takes a group of macroblocks, counts their items
+// (group_items.cuh), learns from the groups before it in the slice where its own begin, and writes them.
 #include "entropy/cabac/binarise.h"
 
+#include <cuda/atomic>
+
 #include "common/cuda/error_check.h"
-#include "common/cuda/thread_scan.cuh"
-#include "common/cuda/warp.cuh"
-#include "entropy/cabac/macroblock_items.cuh"
+#include "entropy/cabac/group_items.cuh"
+#include "entropy/scan/gvle_scan.cuh"
 
 namespace cu264::entropy {
 namespace {
 
-constexpr int kThreads = 128;
-constexpr int kScanThreads = 256;
-
 struct BinariseJob {
   core::BatchView batch;
+  GroupLayout groups;
   StringLayout layout;
   BinariseScratch scratch;
+  std::size_t sums_a_slice;
   StringRecord* records;
   std::uint16_t* items;
 };
 
-// The macroblock of a thread, of all pictures together. Returns false behind the last one.
-struct Place {
-  std::size_t index;
-  std::uint32_t slice_index;
-  SliceSpan slice;
-  int mb;
-};
-
-__device__ bool find_place(const core::BatchView& batch, Place& place) {
-  const int macroblocks = batch.macroblocks_per_picture();
-  place.index = static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x;
-  if (place.index >= static_cast<std::size_t>(batch.pictures) * macroblocks) return false;
-  const int picture = static_cast<int>(place.index / static_cast<std::size_t>(macroblocks));
-  place.mb = static_cast<int>(place.index - static_cast<std::size_t>(picture) * macroblocks);
-  const int slice = core::slice_of_row(place.mb / batch.mb_width, batch.slices, batch.mb_height);
-  place.slice_index = static_cast<std::uint32_t>(picture * batch.slices + slice);
-  place.slice = slice_span(batch, place.slice_index);
-  return true;
+std::size_t sums_a_slice(const GroupLayout& groups) {
+  return scan::GvleScan::state_count(static_cast<std::uint64_t>(groups.groups_a_slice));
 }
 
-__global__ void __launch_bounds__(kThreads) count_items(const __grid_constant__ BinariseJob job) {
-  Place place;
-  if (!find_place(job.batch, place)) return;
-  core::CabacItemCounter counter;
-  put_macroblock_items(counter, job.batch, place.slice, place.mb);
-  job.scratch.counts[place.index] = counter.items | counter.bins << 16;
+// Adds the group to the record of its slice, which was zeroed. A warp calls this.
+__device__ void add_to_record(StringRecord& record, const GroupItemsShared& s, int mbs, int lane) {
+  if (lane == 0) atomicAdd(&record.bins, s.bins);
+  for (int kind = 0; kind < core::kMacroblockKinds; ++kind) {
+    const bool own = lane < mbs && static_cast<int>(s.kinds[lane]) == kind;
+    const auto count = static_cast<std::uint32_t>(__popc(__ballot_sync(kAllLanes, own)));
+    if (lane == 0 && count > 0) atomicAdd(&record.mbs[kind], count);
+  }
 }
 
-__global__ void __launch_bounds__(kScanThreads) scan_items(const __grid_constant__ BinariseJob job) {
-  __shared__ WarpTotals<std::uint32_t, kScanThreads / 32> s_totals;
-  __shared__ std::uint32_t s_bins, s_mbs[core::kMacroblockKinds];
-  const SliceSpan slice = slice_span(job.batch, blockIdx.x);
-  const std::size_t first =
-      static_cast<std::size_t>(slice.picture) * job.batch.macroblocks_per_picture() + slice.first;
-  const int thread = static_cast<int>(threadIdx.x), mbs = slice.end - slice.first;
-  if (thread == 0) s_bins = 0;
-  if (thread < core::kMacroblockKinds) s_mbs[thread] = 0;
+__global__ void __launch_bounds__(kItemThreads, 8) binarise_groups(const __grid_constant__ BinariseJob job) {
+  __shared__ GroupItemsShared s;
+  __shared__ std::uint32_t s_ticket, s_begin;
+  const int thread = static_cast<int>(threadIdx.x);
+  // Groups wait for those before them, which must have begun.
+  if (thread == 0) {
+    s_ticket = cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device>(*job.scratch.ticket)
+                   .fetch_add(1, cuda::memory_order_relaxed);
+  }
   __syncthreads();
-  std::uint32_t items = 0, bins = 0, kinds[core::kMacroblockKinds] = {};
-  for (int chunk = 0; chunk < mbs; chunk += kScanThreads) {
-    const int mb = chunk + thread;
-    const std::uint32_t count = mb < mbs ? job.scratch.counts[first + mb] : 0;
-    std::uint32_t all = 0;
-    const std::uint32_t before = scan_threads(count & 0xffff, 0u, all, s_totals, Plus());
-    if (mb < mbs) {
-      job.scratch.begins[first + mb] = items + before;
-      const auto kind = static_cast<int>(job.batch.macroblocks[first + mb].kind);
-      for (int k = 0; k < core::kMacroblockKinds; ++k) kinds[k] += k == kind ? 1 : 0;
+  const Group group = group_at(job.batch, job.groups, s_ticket);
+  if (group.first >= group.end) return;
+  GroupItems items(job.batch, group, s);
+  items.count();
+  const std::uint32_t slice = s_ticket / static_cast<std::uint32_t>(job.groups.groups_a_slice),
+                      in_slice = s_ticket % static_cast<std::uint32_t>(job.groups.groups_a_slice);
+  const int mbs = items.macroblocks();
+  const bool ends_slice = group.end == group.slice_end;
+  const std::uint32_t count = s.begins[mbs];
+  if (thread < 32) {
+    scan::GvleScan scan{job.scratch.sums + slice * job.sums_a_slice};
+    const auto before = static_cast<std::uint32_t>(scan(in_slice, count));
+    const std::uint32_t begin = __shfl_sync(kAllLanes, before, 0);
+    const std::size_t mb =
+        static_cast<std::size_t>(group.picture) * job.batch.macroblocks_per_picture() + group.first + thread;
+    if (thread < mbs) {
+      job.scratch.counts[mb] = s.begins[thread + 1] - s.begins[thread];
+      job.scratch.begins[mb] = begin + s.begins[thread];
     }
-    bins += count >> 16;
-    items += all;
-    __syncthreads();
-  }
-  bins = warp_sum(bins);
-  for (std::uint32_t& kind : kinds) kind = warp_sum(kind);
-  if (thread % 32 == 0) {
-    atomicAdd(&s_bins, bins);
-    for (int k = 0; k < core::kMacroblockKinds; ++k) atomicAdd(&s_mbs[k], kinds[k]);
+    add_to_record(job.records[slice], s, mbs, thread);
+    if (thread == 0) {
+      s_begin = begin;
+      if (ends_slice) job.records[slice].items = begin + count;
+    }
   }
   __syncthreads();
-  if (thread != 0) return;
-  StringRecord record;
-  record.items = items;
-  record.bins = s_bins;
-  for (int k = 0; k < core::kMacroblockKinds; ++k) record.mbs[k] = s_mbs[k];
-  job.records[blockIdx.x] = record;
-}
-
-__global__ void __launch_bounds__(kThreads) write_items(const __grid_constant__ BinariseJob job) {
-  Place place;
-  if (!find_place(job.batch, place)) return;
-  const std::uint32_t items = job.records[place.slice_index].items;
-  if (items > job.layout.window_items) return;
-  std::uint16_t* const d_window = job.items + job.layout.window_of(place.slice_index);
-  ItemSink<ItemStore> sink{ItemStore(d_window + job.scratch.begins[place.index])};
-  put_macroblock_items(sink, job.batch, place.slice, place.mb);
-  if (place.mb + 1 == place.slice.end) {
-    for (std::uint32_t i = items; i % 8 != 0; ++i) sink.store(core::kPaddingItem);
-  }
-  sink.store.give();
+  const std::uint32_t end = s_begin + count;
+  if (end > job.layout.window_items) return;
+  items.put(job.items + job.layout.window_of(slice), s_begin, ends_slice ? -end % 8 : 0);
 }
 
 }  // namespace
 
+BinariseScratch carve_binarise(Arena& arena, int pictures, int mb_width, int mb_height, int slices) {
+  const std::size_t mbs = static_cast<std::size_t>(pictures) * mb_width * mb_height;
+  const GroupLayout groups = group_layout(pictures, mb_width, mb_height, slices);
+  BinariseScratch scratch;
+  scratch.counts = arena.take<std::uint32_t>(mbs);
+  scratch.begins = arena.take<std::uint32_t>(mbs);
+  scratch.sum_count = static_cast<std::size_t>(pictures) * slices * sums_a_slice(groups);
+  // The ticket lies behind the sums, so that one memset clears both.
+  scratch.sums = arena.take<std::uint64_t>(scratch.sum_count + 1);
+  scratch.ticket = reinterpret_cast<std::uint32_t*>(scratch.sums + scratch.sum_count);
+  return scratch;
+}
+
 void launch_binarise(const core::BatchView& batch, const BinariseScratch& scratch, StringRecord* d_records,
                      std::uint16_t* d_items, cudaStream_t stream) {
-  const BinariseJob job{batch, string_layout(batch), scratch, d_records, d_items};
-  const std::size_t macroblocks = static_cast<std::size_t>(batch.pictures) * batch.macroblocks_per_picture();
-  const auto blocks = static_cast<unsigned>((macroblocks + kThreads - 1) / kThreads);
-  count_items<<<blocks, kThreads, 0, stream>>>(job);
-  check_launch("count_items");
-  scan_items<<<static_cast<unsigned>(job.layout.slice_count()), kScanThreads, 0, stream>>>(job);
-  check_launch("scan_items");
-  write_items<<<blocks, kThreads, 0, stream>>>(job);
-  check_launch("write_items");
+  const GroupLayout groups = group_layout(batch);
+  const BinariseJob job{batch,     groups, string_layout(batch), scratch, sums_a_slice(groups),
+                        d_records, d_items};
+  check_cuda(cudaMemsetAsync(scratch.sums, 0, (scratch.sum_count + 1) * sizeof(std::uint64_t), stream),
+             "cudaMemsetAsync");
+  check_cuda(cudaMemsetAsync(d_records, 0, job.layout.slice_count() * sizeof(StringRecord), stream),
+             "cudaMemsetAsync");
+  binarise_groups<<<static_cast<unsigned>(groups.groups()), kItemThreads, 0, stream>>>(job);
+  check_launch("binarise_groups");
 }
 
 }  // namespace cu264::entropy

@@ -49,12 +49,17 @@ struct Scratch {
 };
 
 Scratch carve_scratch(Arena& arena, int pictures, int mb_width, int mb_height, int slices) {
-  const std::size_t mbs = static_cast<std::size_t>(pictures) * mb_width * mb_height;
   Scratch scratch;
-  scratch.binarise.counts = arena.take<std::uint32_t>(mbs);
-  scratch.binarise.begins = arena.take<std::uint32_t>(mbs);
+  scratch.binarise = carve_binarise(arena, pictures, mb_width, mb_height, slices);
   scratch.chunks = arena.take(chunk_scratch_bytes(pictures, mb_width, mb_height, slices));
   return scratch;
+}
+
+void pack(const core::BatchView& batch, const core::SliceHeaderBits* d_headers, const Work& work,
+          PackedPicture* d_pictures, StringsThere there, cudaStream_t stream) {
+  const StringPackMemory memory{work.pack_scratch, work.stream,
+                                stream_bytes(batch.pictures, batch.mb_width, batch.mb_height, batch.slices)};
+  launch_pack_strings(batch, d_headers, work.records, work.strings, memory, d_pictures, stream, there);
 }
 
 }  // namespace
@@ -92,15 +97,18 @@ void launch_cabac_items(const core::BatchView& batch, const CabacMemory& memory,
   launch_code_long_strings(batch, scratch.binarise, work.items, work.records, work.strings, stream);
 }
 
+void launch_cabac_pack(const core::BatchView& batch, const core::SliceHeaderBits* d_headers,
+                       const CabacMemory& memory, PackedPicture* d_pictures, cudaStream_t stream) {
+  pack(batch, d_headers, carve(batch, memory.work), d_pictures, StringsThere::not_coded_serially, stream);
+}
+
 void launch_cabac_strings(const core::BatchView& batch, const core::SliceHeaderBits* d_headers,
                           const CabacMemory& memory, PackedPicture* d_pictures, cudaStream_t stream,
                           ArithmeticWay way) {
   const Work work = carve(batch, memory.work);
   const StringSet set = way == ArithmeticWay::by_slice ? StringSet::all : StringSet::not_in_chunks;
   launch_code_strings(batch, work.items, work.records, work.strings, set, stream);
-  const StringPackMemory pack{work.pack_scratch, work.stream,
-                              stream_bytes(batch.pictures, batch.mb_width, batch.mb_height, batch.slices)};
-  launch_pack_strings(batch, d_headers, work.records, work.strings, pack, d_pictures, stream);
+  pack(batch, d_headers, work, d_pictures, StringsThere::all, stream);
 }
 
 }  // namespace cu264::entropy

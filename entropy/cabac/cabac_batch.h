@@ -1,8 +1,10 @@
-// The stages `code` and `pack` of CABAC on the GPU (docs/cabac.md). They are cut in two, so that what takes
-// long but little of the device runs beside the search of later batches:
+// The stages `code` and `pack` of CABAC on the GPU (docs/cabac.md). They are cut in parts, so that what takes
+// long but little of the device may run beside the search of later batches:
 //
 //   launch_cabac_items     on the stream of the search: all that reads what the search has left, and the
 //                          arithmetic coder where it is parallel inside the slices
+//   launch_cabac_pack      behind it: the packer. If slices are left that must be coded serially, it writes
+//                          nothing and tells so (kStringsMissing); then the batch needs
 //   launch_cabac_strings   on another stream: the arithmetic coder where it is serial, and the packer
 #pragma once
 
@@ -38,12 +40,14 @@ CabacStream cabac_stream(int pictures, int mb_width, int mb_height, int slices, 
 // in chunks (is_coded_in_chunks).
 enum class ArithmeticWay { automatic, by_slice, in_chunks };
 
-// Both are asynchronous on `stream` and throw cu264::Error if a launch is refused. Behind the first, the
+// All are asynchronous on `stream` and throw cu264::Error if a launch is refused. Behind the first, the
 // arrays of the batch that the search has written may be overwritten; its parameters, its sources and
-// `d_headers` ([picture][slice], without cabac_alignment_one_bit) are read by the second too. PackedPicture
+// `d_headers` ([picture][slice], without cabac_alignment_one_bit) are read by the others too. PackedPicture
 // tells all bits of the slices as residual_bits.
 void launch_cabac_items(const core::BatchView& batch, const CabacMemory& memory, cudaStream_t stream,
                         ArithmeticWay way = ArithmeticWay::automatic);
+void launch_cabac_pack(const core::BatchView& batch, const core::SliceHeaderBits* d_headers,
+                       const CabacMemory& memory, PackedPicture* d_pictures, cudaStream_t stream);
 void launch_cabac_strings(const core::BatchView& batch, const core::SliceHeaderBits* d_headers,
                           const CabacMemory& memory, PackedPicture* d_pictures, cudaStream_t stream,
                           ArithmeticWay way = ArithmeticWay::automatic);

@@ -1,7 +1,7 @@
 // The arithmetic coder parallel inside a slice (docs/cabac.md): the items of a slice are cut into chunks of
 // equal number, and a lane codes a chunk.
 //
-//   sort_bins     the bins of each context, in their order, segment by segment
+//   sort_bins     the bins of each context, in their order, segment by segment, and a table for walk_states
 //   walk_states   the states of all contexts at the beginning of each chunk
 //   code_chunks   the piece of the string that a chunk makes with low 0 at its beginning. Its range is that
 //                 behind the kWarmUpItems before, begun with any range
@@ -16,6 +16,8 @@
 
 #include "common/cuda/arena.h"
 #include "core/cabac_contexts.h"
+#include "core/cabac_replay.h"
+#include "core/cabac_states.h"
 #include "core/device_batch.h"
 #include "core/hd.h"
 #include "entropy/cabac/chunked_strings.h"
@@ -31,10 +33,14 @@ inline constexpr int kChunksPerSegment = 8;
 // The bins of a segment lie context by context, and of a context chunk by chunk. So many runs there are, and
 // their end behind them.
 inline constexpr int kSegmentRuns = core::kCabacContexts * kChunksPerSegment;
-inline constexpr int kRunStride = kSegmentRuns + 8, kSumStride = (core::kCabacContexts + 7) / 8 * 8;
+inline constexpr int kRunStride = kSegmentRuns + 8;
 
 // The states of a chunk; sixteen bytes are loaded at a time.
 inline constexpr int kStateStride = (core::kCabacContexts + 15) / 16 * 16;
+
+// Entries of core::state_after_run, by state and run.
+inline constexpr int kStateTableBytes = core::kCabacStates * core::kBinRuns;
+static_assert(kStateTableBytes % 16 == 0);
 
 // Words of a piece beyond eight bits an item: a guard in front, and the end of the codeword.
 inline constexpr int kPieceGuardWords = 4, kPieceEndWords = 4;
@@ -68,11 +74,14 @@ CU264_HD ChunkLayout chunk_layout(const StringLayout& layout, int items_log2) {
 // Device memory, by slice.
 struct ChunkMemory {
   std::uint16_t* runs = nullptr;    // [segment][kRunStride]: where runs of bins begin
-  std::uint16_t* sums = nullptr;    // [segment][kSumStride]: numbers of bins by context
+  std::uint16_t* sums = nullptr;    // [context][segment] of each slice: numbers of bins
   std::uint32_t* bins = nullptr;    // [segment][segment_words()], the first bin lowest in each word
   std::uint8_t* states = nullptr;   // [chunk][kStateStride], kWarmUpItems before the chunk
   std::uint32_t* pieces = nullptr;  // [chunk][piece_words()]
   ChunkRecord* records = nullptr;   // [chunk]
+  // For all slices: core::state_after_run, and the segments that have items, in any order.
+  std::uint8_t* after = nullptr;
+  std::uint32_t *used = nullptr, *used_count = nullptr;
 };
 
 inline ChunkMemory carve_chunks(Arena& arena, const StringLayout& layout, const ChunkLayout& chunks) {
@@ -80,11 +89,14 @@ inline ChunkMemory carve_chunks(Arena& arena, const StringLayout& layout, const 
                     all_chunks = layout.slice_count() * chunks.chunks();
   ChunkMemory memory;
   memory.runs = arena.take<std::uint16_t>(segments * kRunStride);
-  memory.sums = arena.take<std::uint16_t>(segments * kSumStride);
+  memory.sums = arena.take<std::uint16_t>(segments * core::kCabacContexts);
   memory.bins = arena.take<std::uint32_t>(segments * chunks.segment_words());
   memory.states = arena.take<std::uint8_t>(all_chunks * kStateStride);
   memory.pieces = arena.take<std::uint32_t>(all_chunks * chunks.piece_words());
   memory.records = arena.take<ChunkRecord>(all_chunks);
+  memory.after = arena.take<std::uint8_t>(kStateTableBytes);
+  memory.used = arena.take<std::uint32_t>(segments);
+  memory.used_count = arena.take<std::uint32_t>(1);
   return memory;
 }
 
@@ -107,6 +119,10 @@ struct ChunkJob {
   }
   CU264_HD_MEMBER std::size_t segment_at(std::uint32_t slice, std::uint32_t segment) const {
     return static_cast<std::size_t>(slice) * chunks.segments + segment;
+  }
+  // Returns where a context's sums of a slice begin.
+  CU264_HD_MEMBER std::size_t sums_at(std::uint32_t slice, std::uint32_t context) const {
+    return (static_cast<std::size_t>(slice) * core::kCabacContexts + context) * chunks.segments;
   }
   CU264_HD_MEMBER std::size_t chunk_at(std::uint32_t slice, std::uint32_t chunk) const {
     return static_cast<std::size_t>(slice) * chunks.chunks() + chunk;

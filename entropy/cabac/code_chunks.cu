@@ -25,7 +25,7 @@ __device__ void code_chunk(const ChunkJob& job, ArithmeticShared& s_shared, int 
   const std::size_t at = job.chunk_at(slice, chunk);
   s_shared.start(lane, job.memory.states + at * kStateStride);
   ArithmeticLane coder(s_shared, lane, d_piece, job.chunks.piece_words() - kPieceGuardWords);
-  if (chunk != 0) coder.code(d_items - kWarmUpItems, kWarmUpItems, NoSamples());
+  if (chunk != 0) coder.code<true>(d_items - kWarmUpItems, kWarmUpItems, NoSamples());
   ChunkRecord record;
   record.first_range = known_range != 0 ? known_range : coder.range();
   coder.begin_piece(d_piece, record.first_range);

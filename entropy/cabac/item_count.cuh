@@ -9,6 +9,9 @@
 
 namespace cu264::entropy {
 
+inline constexpr std::uint32_t kLumaSlots = 0xffffu << core::kSlotLuma;
+inline constexpr std::uint32_t kFirstOfLargeBlocks = 0x1111u << core::kSlotLuma;  // slots
+
 // A one in each half.
 inline constexpr std::uint32_t kBothLevels = 0x00010001;
 
@@ -62,12 +65,11 @@ struct LevelSums {
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
       const std::uint32_t magnitudes = magnitudes_of(words[i]);
-      const std::uint32_t larger = larger_than(core::kAbsLevelPrefix, magnitudes);
-      nonzero |= larger_than(0, magnitudes) << i;
-      const std::uint32_t mask = larger * 0xffff;
-      sums += (mask & core::kAbsLevelPrefix * kBothLevels) | (~mask & magnitudes);
-      above |= larger;
+      nonzero += __viaddmin_u16x2(magnitudes, 0, kBothLevels) << i;
+      sums += __viaddmin_u16x2(magnitudes, 0, core::kAbsLevelPrefix * kBothLevels);
+      above |= magnitudes + (0x7fff - core::kAbsLevelPrefix) * kBothLevels;
     }
+    above &= 0x8000 * kBothLevels;
   }
   __device__ __forceinline__ int count() const {
     return __popc(nonzero);
@@ -78,16 +80,23 @@ struct LevelSums {
     return max(even != 0 ? 2 * (31 - __clz(static_cast<int>(even))) : 0,
                odd != 0 ? 2 * (31 - __clz(static_cast<int>(odd))) + 1 : 0);
   }
+  // Bit k tells whether level k is not zero.
+  __device__ __forceinline__ std::uint32_t mask() const {
+    const auto spread = [](std::uint32_t bits) {  // by two
+      bits = (bits | bits << 4) & 0x0f0f;
+      bits = (bits | bits << 2) & 0x3333;
+      return (bits | bits << 1) & 0x5555;
+    };
+    return spread(nonzero & 0xff) | spread(nonzero >> 16) << 1;
+  }
   // A level of magnitude m up to 14 takes m decisions and its sign.
   __device__ __forceinline__ int items() const {
     return static_cast<int>((sums & 0xffff) + (sums >> 16)) + count();
   }
 };
 
-// Counts significant_coeff_flag up to the last level and last_significant_coeff_flag of each level; `end` is
-// the last position of the block, which has neither.
 __device__ __forceinline__ void count_flags(int last, int count, int end, core::CabacItemCounter& counter) {
-  const int flags = min(last + 1, end) + count - (last == end ? 1 : 0);
+  const int flags = core::significance_flags(last, count, end);
   counter.items += static_cast<std::uint32_t>(flags);
   counter.bins += static_cast<std::uint32_t>(flags);
 }
@@ -100,23 +109,27 @@ __device__ __forceinline__ void count_magnitudes(const LevelSums& sums, const st
 }
 
 // `d_levels` holds 16 levels, aligned to 16 bytes, at least one of which is not zero; those behind the
-// block's `max_num_coeff` are.
-__device__ inline void count_levels(const std::int16_t* d_levels, int max_num_coeff,
-                                    core::CabacItemCounter& counter) {
+// block's `max_num_coeff` are. Returns the mask of levels that are not zero.
+__device__ inline std::uint32_t count_levels(const std::int16_t* d_levels, int max_num_coeff,
+                                             core::CabacItemCounter& counter) {
   const LevelSums sums(d_levels);
   count_flags(sums.last(), sums.count(), max_num_coeff - 1, counter);
   count_magnitudes(sums, d_levels, counter);
+  return sums.mask();
 }
 
 // The same of an 8x8 block (put_cabac_levels_8x8). `d_levels` begins with its first interleaved block; bit i
-// of `not_empty` tells whether block i has levels. One has.
+// of `not_empty` tells whether block i has levels. One has. `masks` are those of the interleaved blocks.
 __device__ inline void count_levels8x8(const std::int16_t* d_levels, std::uint32_t not_empty,
-                                       core::CabacItemCounter& counter) {
+                                       core::CabacItemCounter& counter, std::uint32_t (&masks)[4]) {
   int last = 0, count = 0;
+#pragma unroll
   for (int i = 0; i < 4; ++i) {
+    masks[i] = 0;
     if ((not_empty >> i & 1) == 0) continue;
     const std::int16_t* const d_block = d_levels + i * core::kLevelsPerBlock;
     const LevelSums sums(d_block);
+    masks[i] = sums.mask();
     last = max(last, 4 * sums.last() + i);
     count += sums.count();
     count_magnitudes(sums, d_block, counter);

@@ -12,10 +12,7 @@
 
 namespace cu264::entropy {
 
-inline constexpr std::uint32_t kLumaSlots = 0xffffu << core::kSlotLuma;
-inline constexpr std::uint32_t kFirstOfLargeBlocks = 0x1111u << core::kSlotLuma;  // slots
-
-// put_cabac_residual of core/, with wide loads. It may be counted without being put.
+// put_cabac_residual of core/, with wide loads.
 template <class Sink>
 __device__ __forceinline__ void put_residual_items(Sink& sink, const core::MacroblockRecord& mb,
                                                    const std::int16_t* d_levels,
@@ -36,28 +33,6 @@ __device__ __forceinline__ void put_residual_items(Sink& sink, const core::Macro
     const std::uint32_t nonzero = (flags >> slot & 1) != 0 ? nonzero_levels(d_block) : 0;
     core::put_cabac_block(sink, d_block, nonzero, core::slot_category(mb.kind, slot),
                           core::coded_block_flag_inc(slot, flags, n));
-  }
-}
-
-__device__ __forceinline__ void put_residual_items(core::CabacItemCounter& counter,
-                                                   const core::MacroblockRecord& mb,
-                                                   const std::int16_t* d_levels,
-                                                   const core::CabacNeighbours&) {
-  std::uint32_t slots = core::coded_slots(mb), rest = core::coded_block_flags(mb);
-  if (mb.kind == core::MacroblockKind::intra8x8) {
-    for (std::uint32_t first = slots & kFirstOfLargeBlocks; first != 0; first &= first - 1) {
-      const int slot = __ffs(static_cast<int>(first)) - 1;
-      count_levels8x8(d_levels + slot * core::kLevelsPerBlock, mb.nonzero_blocks >> slot, counter);
-    }
-    slots &= ~kLumaSlots;
-    rest &= ~kLumaSlots;
-  }
-  const auto flags = static_cast<std::uint32_t>(__popc(slots));
-  counter.items += flags;
-  counter.bins += flags;
-  for (; rest != 0; rest &= rest - 1) {
-    const int slot = __ffs(static_cast<int>(rest)) - 1;
-    count_levels(d_levels + slot * core::kLevelsPerBlock, core::slot_max_num_coeff(mb, slot), counter);
   }
 }
 
@@ -96,32 +71,6 @@ struct ItemSink {
   __device__ __forceinline__ void terminate(int bin) { store(core::terminate_item(bin)); }
   __device__ __forceinline__ void pcm(std::uint32_t macroblock) {
     for (int part = 0; part < core::kPcmItems; ++part) store(core::pcm_item(macroblock, part));
-  }
-};
-
-// Stores items one after another, four at a time.
-struct ItemStore {
-  std::uint16_t* d_next;  // where the first item in `items` goes
-  std::uint64_t items;
-  int count;
-
-  __device__ __forceinline__ explicit ItemStore(std::uint16_t* d_first)
-      : d_next(d_first), items(0), count(0) {}
-
-  __device__ __forceinline__ void operator()(std::uint16_t item) {
-    items = items >> 16 | static_cast<std::uint64_t>(item) << 48;
-    // At an address that is aligned to four items the items behind the last such address leave.
-    if ((reinterpret_cast<std::uintptr_t>(d_next + ++count) & 7) == 0) give();
-  }
-  // Stores what is left.
-  __device__ __forceinline__ void give() {
-    if (count == 4) {
-      *reinterpret_cast<std::uint64_t*>(d_next) = items;
-    } else {
-      for (int i = 0; i < count; ++i) d_next[i] = static_cast<std::uint16_t>(items >> 16 * (4 - count + i));
-    }
-    d_next += count;
-    count = 0;
   }
 };
 

@@ -67,6 +67,11 @@ CU264_HD bool is_coded_in_chunks(const StringLayout& layout, const StringRecord&
   return record.items <= layout.window_items && record.mbs[static_cast<int>(core::MacroblockKind::pcm)] == 0;
 }
 
+// Tells whether code_strings.h codes a slice instead. One that its window does not hold is coded in pieces.
+CU264_HD bool is_coded_serially(const StringLayout& layout, const StringRecord& record) {
+  return record.items <= layout.window_items && !is_coded_in_chunks(layout, record);
+}
+
 // The macroblocks of a slice are [first, end) of its picture.
 struct SliceSpan {
   int picture, slice, first, end;

@@ -1,6 +1,7 @@
-// Finds the states of all contexts at the beginning of each chunk. A thread block takes a segment and a
-// thread one context: it finds the state at the beginning of the segment from the bins before
-// (core/cabac_replay.h) and replays the segment's.
+// Finds the states of all contexts at the beginning of each chunk. A lane takes one context of one segment:
+// it finds the state at the beginning of the segment from the bins before (core/cabac_replay.h) and replays
+// the segment's. The lanes of a warp take the same context of 32 segments, which has about as many bins in
+// each.
 #include "common/cuda/error_check.h"
 #include "core/cabac_replay.h"
 #include "entropy/cabac/chunk_job.h"
@@ -8,26 +9,30 @@
 namespace cu264::entropy {
 namespace {
 
-constexpr int kThreads = (core::kCabacContexts + 31) / 32 * 32;
+// A thread block takes so many contexts, one in each warp.
+constexpr int kBlockContexts = 8, kThreads = 32 * kBlockContexts;
+constexpr std::uint32_t kContextGroups = (core::kCabacContexts + kBlockContexts - 1) / kBlockContexts;
+static_assert(kContextGroups * kBlockContexts <= kStateStride && kBlockContexts == sizeof(uint2));
 
 // By state and run of bins (core::state_after_run).
 using StateTable = std::uint8_t[core::kCabacStates][core::kBinRuns];
 
-__device__ void fill_table(StateTable& s_after) {
-  for (int i = static_cast<int>(threadIdx.x); i < core::kCabacStates * core::kBinRuns; i += kThreads) {
-    const int state = i / core::kBinRuns, run = i % core::kBinRuns;
-    s_after[state][run] = static_cast<std::uint8_t>(core::state_after_run(state, run));
+__device__ void fill_table(StateTable& s_after, const std::uint8_t* d_after) {
+  for (int i = static_cast<int>(threadIdx.x); i < kStateTableBytes / 16; i += kThreads) {
+    reinterpret_cast<uint4*>(s_after)[i] = reinterpret_cast<const uint4*>(d_after)[i];
   }
 }
 
-// Passes bins [begin, end) of a segment to take(run), up to kBinsAtOnce at a time.
+// Passes bins [begin, end) of a segment to take(run), up to kBinsAtOnce at a time. `word` is the word of the
+// first of them.
 template <class Take>
-__device__ __forceinline__ void take_bins(const std::uint32_t* d_bins, std::uint32_t begin, std::uint32_t end,
-                                          const Take& take) {
+__device__ __forceinline__ void take_bins(const std::uint32_t* d_bins, std::uint32_t word,
+                                          std::uint32_t begin, std::uint32_t end, const Take& take) {
   while (begin < end) {
-    std::uint32_t word = d_bins[begin / 32] >> begin % 32;
+    word >>= begin % 32;
     std::uint32_t count = min(32 - begin % 32, end - begin);
     begin += count;
+    const std::uint32_t next = begin < end ? d_bins[begin / 32] : 0;
     while (count > 0) {
       const std::uint32_t taken = min(count, static_cast<std::uint32_t>(core::kBinsAtOnce)),
                           one = 1u << taken;
@@ -35,13 +40,14 @@ __device__ __forceinline__ void take_bins(const std::uint32_t* d_bins, std::uint
       word >>= taken;
       count -= taken;
     }
+    word = next;
   }
 }
 
 // The bins of a context in a slice.
 struct History {
   const StateTable& s_after;
-  const std::uint16_t* d_sums;  // of the slice's first segment, the context's
+  const std::uint16_t* d_sums;  // of the context, by segment
   const std::uint16_t* d_runs;  // of the first segment, from the context's first run on
   const std::uint32_t* d_bins;  // of the first segment
   std::uint32_t segment_words;
@@ -52,52 +58,113 @@ struct History {
   __device__ __forceinline__ const std::uint32_t* bins_of(int segment) const {
     return d_bins + static_cast<std::size_t>(segment) * segment_words;
   }
-  __device__ __forceinline__ int bins(int segment) const {
-    return d_sums[static_cast<std::size_t>(segment) * kSumStride];
-  }
-  __device__ __forceinline__ void replay(int segment, int skipped, core::StateBounds& bounds) const {
-    if (bins(segment) == 0) return;
-    const std::uint16_t* const d_own = runs(segment);
-    take_bins(bins_of(segment), d_own[0] + static_cast<std::uint32_t>(skipped), d_own[kChunksPerSegment],
-              [&](std::uint32_t run) {
-                bounds.low = s_after[bounds.low][run];
-                bounds.high = s_after[bounds.high][run];
-              });
+  __device__ __forceinline__ std::uint32_t bins(int segment) const { return d_sums[segment]; }
+  // Most contexts have bins in few segments, or few bins in each, so the loads of several overlap.
+  __device__ __forceinline__ void replay(int first, int end, int skipped, core::StateBounds& bounds) const {
+    for (int segment = first; segment < end; segment += core::kCountsAtOnce) {
+      std::uint32_t counts[core::kCountsAtOnce], begins[core::kCountsAtOnce], words[core::kCountsAtOnce];
+#pragma unroll
+      for (int i = 0; i < core::kCountsAtOnce; ++i) counts[i] = segment + i < end ? bins(segment + i) : 0;
+#pragma unroll
+      for (int i = 0; i < core::kCountsAtOnce; ++i) begins[i] = counts[i] > 0 ? *runs(segment + i) : 0;
+      begins[0] += static_cast<std::uint32_t>(skipped), counts[0] -= static_cast<std::uint32_t>(skipped);
+      skipped = 0;
+#pragma unroll
+      for (int i = 0; i < core::kCountsAtOnce; ++i)
+        words[i] = counts[i] > 0 ? bins_of(segment + i)[begins[i] / 32] : 0;
+#pragma unroll
+      for (int i = 0; i < core::kCountsAtOnce; ++i) {
+        take_bins(bins_of(segment + i), words[i], begins[i], begins[i] + counts[i], [&](std::uint32_t run) {
+          bounds.low = s_after[bounds.low][run];
+          bounds.high = s_after[bounds.high][run];
+        });
+      }
+    }
   }
 };
 
-__global__ void __launch_bounds__(kThreads) walk_states(const __grid_constant__ ChunkJob job) {
-  __shared__ StateTable s_after;
-  const std::uint32_t slice = blockIdx.x / job.chunks.segments, segment = blockIdx.x % job.chunks.segments;
-  const std::uint32_t first_chunk = segment * kChunksPerSegment, chunks = job.chunks_of(slice);
-  if (first_chunk >= chunks) return;
-  fill_table(s_after);
-  __syncthreads();
-  const int context = static_cast<int>(threadIdx.x);
-  if (context >= core::kCabacContexts) return;
-  const std::size_t first_segment = job.segment_at(slice, 0);
-  const History history{
-      s_after, job.memory.sums + first_segment * kSumStride + threadIdx.x,
-      job.memory.runs + first_segment * kRunStride + static_cast<std::size_t>(context) * kChunksPerSegment,
-      job.memory.bins + first_segment * job.chunks.segment_words(), job.chunks.segment_words()};
-  const int picture = static_cast<int>(slice) / job.batch.slices;
-  const int own_segment = static_cast<int>(segment);
-  int state =
-      core::state_behind(history, own_segment, core::initial_state(context, job.batch.params[picture].qp));
-  const std::uint16_t* const d_own = history.runs(own_segment);
-  std::uint8_t* d_state = job.memory.states + job.chunk_at(slice, first_chunk) * kStateStride + threadIdx.x;
-  const std::uint32_t own_chunks = min(chunks - first_chunk, static_cast<std::uint32_t>(kChunksPerSegment));
-  for (std::uint32_t i = 0; i < own_chunks; ++i, d_state += kStateStride) {
-    *d_state = static_cast<std::uint8_t>(state);
-    take_bins(history.bins_of(own_segment), d_own[i], d_own[i + 1],
-              [&](std::uint32_t run) { state = s_after[state][run]; });
+// Replays the bins of a segment's chunks, of which there is at least one, and passes the state at the
+// beginning of each to put(chunk, state). Lanes step through their chunks in one loop, so that those with few
+// bins in one chunk do not wait for the others in each.
+template <class Put>
+__device__ __forceinline__ void replay_chunks(const StateTable& s_after, const std::uint16_t* d_runs,
+                                              const std::uint32_t* d_bins, std::uint32_t chunks, int state,
+                                              const Put& put) {
+  std::uint32_t at = d_runs[0], end = d_runs[1], next_end = d_runs[2];
+  const std::uint32_t all_end = d_runs[chunks];
+  std::uint32_t word = at < all_end ? d_bins[at / 32] : 0;
+  std::uint32_t next_word = at / 32 + 1 < (all_end + 31) / 32 ? d_bins[at / 32 + 1] : 0;
+  put(0, state);
+  for (std::uint32_t chunk = 0;;) {
+    if (at == end) {
+      if (++chunk == chunks) break;
+      put(chunk, state);
+      end = next_end;
+      if (chunk + 1 < chunks) next_end = d_runs[chunk + 2];
+      continue;
+    }
+    const std::uint32_t bit = at % 32,
+                        taken = min(min(end - at, 32 - bit), static_cast<std::uint32_t>(core::kBinsAtOnce)),
+                        one = 1u << taken;
+    state = s_after[state][one | (word >> bit & (one - 1))];
+    at += taken;
+    if (bit + taken == 32) {
+      word = next_word;
+      next_word = at / 32 + 1 < (all_end + 31) / 32 ? d_bins[at / 32 + 1] : 0;
+    }
   }
+}
+
+__global__ void __launch_bounds__(kThreads) walk_states(const __grid_constant__ ChunkJob job) {
+  __shared__ __align__(16) StateTable s_after;
+  // By segment, chunk and context.
+  __shared__ __align__(8) std::uint8_t s_states[32][kChunksPerSegment][kBlockContexts];
+  const std::uint32_t first = 32 * (blockIdx.x / kContextGroups), group = blockIdx.x % kContextGroups;
+  const std::uint32_t used = *job.memory.used_count;
+  if (first >= used) return;
+  fill_table(s_after, job.memory.after);
+  if (group == kContextGroups - 1) {  // some of its contexts do not exist
+    for (std::uint32_t i = threadIdx.x; i < sizeof(s_states); i += kThreads) (&s_states[0][0][0])[i] = 0;
+  }
+  __syncthreads();
+  const std::uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32,
+                      context = kBlockContexts * group + warp;
+  if (context < core::kCabacContexts && first + lane < used) {
+    const std::uint32_t own = job.memory.used[first + lane];
+    const std::uint32_t slice = own / job.chunks.segments, segment = own % job.chunks.segments;
+    const std::size_t first_segment = job.segment_at(slice, 0);
+    const History history{
+        s_after, job.memory.sums + job.sums_at(slice, context),
+        job.memory.runs + first_segment * kRunStride + static_cast<std::size_t>(context) * kChunksPerSegment,
+        job.memory.bins + first_segment * job.chunks.segment_words(), job.chunks.segment_words()};
+    const int picture = static_cast<int>(slice) / job.batch.slices, own_segment = static_cast<int>(segment);
+    const int state = core::state_behind(
+        history, own_segment, core::initial_state(static_cast<int>(context), job.batch.params[picture].qp));
+    const std::uint32_t chunks = min(job.chunks_of(slice) - segment * kChunksPerSegment,
+                                     static_cast<std::uint32_t>(kChunksPerSegment));
+    replay_chunks(s_after, history.runs(own_segment), history.bins_of(own_segment), chunks, state,
+                  [&](std::uint32_t chunk, int its_state) {
+                    s_states[lane][chunk][warp] = static_cast<std::uint8_t>(its_state);
+                  });
+  }
+  __syncthreads();
+  // A thread stores the states of a chunk.
+  static_assert(kThreads == 32 * kChunksPerSegment);
+  const std::uint32_t its_segment = threadIdx.x / kChunksPerSegment, chunk = threadIdx.x % kChunksPerSegment;
+  if (first + its_segment >= used) return;
+  const std::uint32_t its = job.memory.used[first + its_segment], slice = its / job.chunks.segments,
+                      in_slice = its % job.chunks.segments * kChunksPerSegment + chunk;
+  if (in_slice >= job.chunks_of(slice)) return;
+  std::uint8_t* const d_states = job.memory.states + job.chunk_at(slice, in_slice) * kStateStride;
+  *reinterpret_cast<uint2*>(d_states + group * kBlockContexts) =
+      *reinterpret_cast<const uint2*>(s_states[its_segment][chunk]);
 }
 
 }  // namespace
 
 void launch_walk_states(const ChunkJob& job, cudaStream_t stream) {
-  walk_states<<<job.all_segments(), kThreads, 0, stream>>>(job);
+  const std::uint32_t groups = (job.all_segments() + 31) / 32;
+  walk_states<<<groups * kContextGroups, kThreads, 0, stream>>>(job);
   check_launch("walk_states");
 }
 

@@ -74,7 +74,7 @@ CU264_HD GroupLayout group_layout(const core::BatchView& batch) {
 struct Group {
   std::size_t index;
   int picture, slice, first, end;
-  int slice_first;
+  int slice_first, slice_end;
 };
 
 CU264_HD Group group_at(const core::BatchView& batch, const GroupLayout& layout, std::uint32_t index) {
@@ -85,15 +85,15 @@ CU264_HD Group group_at(const core::BatchView& batch, const GroupLayout& layout,
   g.picture = static_cast<int>(slice_index);
   g.slice = 0;
   g.slice_first = 0;
-  int slice_end = batch.macroblocks_per_picture();
+  g.slice_end = batch.macroblocks_per_picture();
   if (layout.slices > 1) {  // avoids divisions
     g.picture = static_cast<int>(slice_index / layout.slices);
     g.slice = static_cast<int>(slice_index % layout.slices);
     g.slice_first = core::slice_first_row(g.slice, batch.slices, batch.mb_height) * batch.mb_width;
-    slice_end = core::slice_first_row(g.slice + 1, batch.slices, batch.mb_height) * batch.mb_width;
+    g.slice_end = core::slice_first_row(g.slice + 1, batch.slices, batch.mb_height) * batch.mb_width;
   }
   g.first = g.slice_first + in_slice * kGroup;
-  g.end = g.first + kGroup < slice_end ? g.first + kGroup : slice_end;
+  g.end = g.first + kGroup < g.slice_end ? g.first + kGroup : g.slice_end;
   return g;  // first >= end: the group is empty
 }
 

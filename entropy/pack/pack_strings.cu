@@ -15,7 +15,9 @@
 namespace cu264::entropy {
 namespace {
 
-constexpr int kOffsetThreads = 256, kWriteThreads = 128;
+constexpr int kWriteThreads = 128;
+// Threads that count the escapes of a slice, a piece in each warp: more where a slice has many pieces.
+constexpr int kFewOffsetThreads = 256, kManyOffsetThreads = 1024, kManyPieces = 64;
 
 struct StringPackJob {
   PackJob pack;  // without groups
@@ -24,6 +26,11 @@ struct StringPackJob {
   const std::uint32_t* strings;
   std::uint32_t* escapes;  // [picture][slice][piece]
   int pieces;              // of a slice
+  bool some_missing;       // those of slices that are coded serially
+
+  __device__ bool is_missing(std::size_t slice) const {
+    return some_missing && is_coded_serially(layout, records[slice]);
+  }
 
   // The slice header with cabac_alignment_one_bit.
   __device__ core::SliceHeaderBits header(std::size_t slice) const {
@@ -70,9 +77,21 @@ __device__ void set_zero_words(const StringPackJob& job, int picture) {
       static_cast<std::uint32_t>(core::cabac_zero_words(bins, bytes, macroblocks));
 }
 
+// Leaves the stream as it is if a string is missing. All threads of a block call this.
+template <int kThreads>
+__device__ void find_missing(const StringPackJob& job) {
+  const auto slices = static_cast<int>(job.layout.slice_count()), thread = static_cast<int>(threadIdx.x);
+  bool missing = false;
+  for (int i = thread; i < slices; i += kThreads) missing |= job.is_missing(static_cast<std::size_t>(i));
+  if (__syncthreads_or(missing) == 0) return;
+  for (int i = thread; i < slices; i += kThreads) job.pack.scratch.slices[i].lost = 1;
+  for (int i = thread; i < job.pack.batch.pictures; i += kThreads)
+    job.pack.pictures[i].failure = kStringsMissing;
+}
+
 // One thread block a slice.
-__global__ void __launch_bounds__(kOffsetThreads)
-    find_string_offsets(const __grid_constant__ StringPackJob job) {
+template <int kThreads>
+__global__ void __launch_bounds__(kThreads) find_string_offsets(const __grid_constant__ StringPackJob job) {
   __shared__ std::uint32_t s_escapes;
   __shared__ bool s_last;
   const int slice = static_cast<int>(blockIdx.x), picture = static_cast<int>(blockIdx.y);
@@ -81,9 +100,9 @@ __global__ void __launch_bounds__(kOffsetThreads)
   const StringRecord& string = job.records[index];
   if (threadIdx.x == 0) s_escapes = 0;
   __syncthreads();
-  if (string.broken == 0) {
+  if (string.broken == 0 && !job.is_missing(index)) {
     const StringPayload payload = job.payload(index);
-    for (int i = warp; i < job.pieces; i += kOffsetThreads / 32) {
+    for (int i = warp; i < job.pieces; i += kThreads / 32) {
       const auto escapes =
           static_cast<std::uint32_t>(count_escapes(StringPiece(payload, i, job.pieces), 0, 1, lane));
       if (lane != 0) continue;
@@ -105,10 +124,11 @@ __global__ void __launch_bounds__(kOffsetThreads)
   }
   __syncthreads();
   if (!s_last) return;
-  for (int i = static_cast<int>(threadIdx.x); i < job.pack.batch.pictures; i += kOffsetThreads)
+  for (int i = static_cast<int>(threadIdx.x); i < job.pack.batch.pictures; i += kThreads)
     set_zero_words(job, i);
   __syncthreads();
-  find_nal_unit_offsets<kOffsetThreads>(job.pack);
+  find_nal_unit_offsets<kThreads>(job.pack);
+  if (job.some_missing) find_missing<kThreads>(job);
 }
 
 // The number of escapes in the slice's pieces in front of one. All lanes must call this.
@@ -172,13 +192,15 @@ std::size_t max_packed_string_bytes(int mb_width, int mb_height, int slices) {
 
 void launch_pack_strings(const core::BatchView& batch, const core::SliceHeaderBits* d_headers,
                          const StringRecord* d_records, const std::uint32_t* d_strings,
-                         const StringPackMemory& memory, PackedPicture* d_pictures, cudaStream_t stream) {
+                         const StringPackMemory& memory, PackedPicture* d_pictures, cudaStream_t stream,
+                         StringsThere there) {
   Arena arena(memory.scratch);
   StringPackJob job;
   job.layout = string_layout(batch);
   job.records = d_records;
   job.strings = d_strings;
   job.pieces = pieces_a_slice(job.layout);
+  job.some_missing = there == StringsThere::not_coded_serially;
   const Scratch scratch = carve(arena, job.layout);
   job.escapes = scratch.escapes;
   job.pack.batch = batch;
@@ -190,7 +212,11 @@ void launch_pack_strings(const core::BatchView& batch, const core::SliceHeaderBi
   job.pack.pictures = d_pictures;
   check_cuda(cudaMemsetAsync(scratch.finished_slices, 0, sizeof(std::uint32_t), stream), "cudaMemsetAsync");
   const dim3 slices(static_cast<unsigned>(batch.slices), static_cast<unsigned>(batch.pictures));
-  find_string_offsets<<<slices, kOffsetThreads, 0, stream>>>(job);
+  if (job.pieces < kManyPieces) {
+    find_string_offsets<kFewOffsetThreads><<<slices, kFewOffsetThreads, 0, stream>>>(job);
+  } else {
+    find_string_offsets<kManyOffsetThreads><<<slices, kManyOffsetThreads, 0, stream>>>(job);
+  }
   check_launch("find_string_offsets");
   const std::size_t warps = job.layout.slice_count() * static_cast<std::size_t>(job.pieces);
   constexpr std::size_t kWarps = kWriteThreads / 32;

@@ -31,10 +31,17 @@ std::vector<PackedBatch> code_cabac_on_device(const Shape& shape, const std::vec
   for (int repeat = 0; repeat < repeats; ++repeat) {
     const auto way = repeat % 2 == 0 ? entropy::ArithmeticWay::in_chunks : entropy::ArithmeticWay::by_slice;
     entropy::launch_cabac_items(batch, memory, nullptr, way);
-    entropy::launch_cabac_strings(batch, d_headers.data(), memory, d_pictures.data(), nullptr, way);
-    check_cuda(cudaDeviceSynchronize(), "coding with CABAC");
     PackedBatch& result = results.emplace_back();
-    result.pictures = d_pictures.download();
+    if (way == entropy::ArithmeticWay::in_chunks) {
+      entropy::launch_cabac_pack(batch, d_headers.data(), memory, d_pictures.data(), nullptr);
+      check_cuda(cudaDeviceSynchronize(), "coding with CABAC");
+      result.pictures = d_pictures.download();
+    }
+    if (result.pictures.empty() || result.pictures[0].failure == entropy::kStringsMissing) {
+      entropy::launch_cabac_strings(batch, d_headers.data(), memory, d_pictures.data(), nullptr, way);
+      check_cuda(cudaDeviceSynchronize(), "coding with CABAC");
+      result.pictures = d_pictures.download();
+    }
     std::uint64_t end = 0;
     for (const entropy::PackedPicture& picture : result.pictures) {
       if (picture.failure == 0) end = picture.offset + picture.size;

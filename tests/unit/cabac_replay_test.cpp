@@ -51,11 +51,13 @@ struct History {
   mutable int replayed = 0;
 
   int bins(int segment) const { return static_cast<int>(segments[static_cast<std::size_t>(segment)].size()); }
-  void replay(int segment, int skipped, StateBounds& bounds) const {
-    const std::vector<int>& bins = segments[static_cast<std::size_t>(segment)];
-    for (auto bin = bins.begin() + skipped; bin != bins.end(); ++bin, ++replayed) {
-      bounds.low = next_state(bounds.low, *bin);
-      bounds.high = next_state(bounds.high, *bin);
+  void replay(int first, int end, int skipped, StateBounds& bounds) const {
+    for (int segment = first; segment < end; ++segment, skipped = 0) {
+      const std::vector<int>& bins = segments[static_cast<std::size_t>(segment)];
+      for (auto bin = bins.begin() + skipped; bin != bins.end(); ++bin, ++replayed) {
+        bounds.low = next_state(bounds.low, *bin);
+        bounds.high = next_state(bounds.high, *bin);
+      }
     }
   }
 };

@@ -1,0 +1,71 @@
+// A warp whose lanes hold one macroblock each lists the slots that its coded_block_pattern has, by the number
+// of their levels.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "common/cuda/thread_scan.cuh"
+#include "core/block.h"
+#include "core/device_batch.h"
+#include "core/mb_syntax.h"
+#include "entropy/cabac/item_count.cuh"
+#include "entropy/cavlc/block_list.cuh"
+
+namespace cu264::entropy {
+
+// An entry of the list.
+struct ListedSlot {
+  std::uint32_t entry;
+
+  __device__ __forceinline__ static std::uint16_t entry_of(int m, int slot) {
+    return static_cast<std::uint16_t>(m << 5 | slot);
+  }
+  __device__ __forceinline__ int m() const { return static_cast<int>(entry >> 5); }
+  __device__ __forceinline__ int slot() const { return static_cast<int>(entry & 31); }
+};
+
+// Slots of a macroblock in the order in which they are listed: 8x8 blocks, which their first slot stands for,
+// then others from many levels to none.
+struct SlotClasses {
+  static constexpr int kCount = 5;
+  std::uint32_t slots[kCount];
+};
+
+__device__ __forceinline__ SlotClasses slot_classes(const core::MacroblockRecord& mb, const Counts& counts) {
+  std::uint32_t coded = core::coded_slots(mb), large = 0;
+  if (mb.kind == core::MacroblockKind::intra8x8) {
+    large = coded & kFirstOfLargeBlocks;
+    coded &= ~kLumaSlots;
+  }
+  const std::uint32_t nonzero = coded & mb.nonzero_blocks;
+  const std::uint32_t many = slots_from(counts, kManyLevels), some = slots_from(counts, kSomeLevels);
+  return {{large, nonzero & many, nonzero & some & ~many, nonzero & ~some, coded & ~nonzero}};
+}
+
+// Writes the entries of every kWarps-th class from class `warp` on, and returns how many there are of all.
+// All lanes must call this.
+template <int kWarps>
+__device__ __forceinline__ int list_slots(const SlotClasses& classes, int warp, int lane,
+                                          std::uint16_t* s_list) {
+  int class_first = 0;
+#pragma unroll
+  for (int c = 0; c < SlotClasses::kCount; ++c) {
+    std::uint32_t rest = classes.slots[c];
+    const int own = __popc(rest);
+    if (c % kWarps != warp) {
+      class_first += warp_sum(own);
+      continue;
+    }
+    const int up_to = scan_lanes(own, Plus());
+    std::uint16_t* s_entry = s_list + class_first + up_to - own;
+#pragma unroll 1
+    for (; rest != 0; rest &= rest - 1)
+      *s_entry++ = ListedSlot::entry_of(lane, __ffs(static_cast<int>(rest)) - 1);
+    class_first += __shfl_sync(kAllLanes, up_to, 31);
+  }
+  return class_first;
+}
+
+}  // namespace cu264::entropy
