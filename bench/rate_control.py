@@ -23,7 +23,8 @@ FPS = 25
 def encode(options, source, folder, *more):
     stats = os.path.join(folder, "stats.json")
     subprocess.run([options.cu264, "encode", source, "-o", os.path.join(folder, "out.264"), "-y", "--preset", options.preset, "--psnr",
-                    "--backend", "cpu", "--stats", stats, *map(str, more)], check=True, stderr=subprocess.DEVNULL)
+                    "--backend", "cpu", "--profile", "baseline", "--stats", stats, *map(str, more)], check=True,
+                   stderr=subprocess.DEVNULL)
     with open(stats) as file:
         return json.load(file)["pictures"]
 
