@@ -7,27 +7,32 @@
 #include "core/coded_picture.h"
 #include "encoder/cuda/intra4x4.cuh"
 #include "encoder/cuda/macroblock.cuh"
+#include "encoder/cuda/quantiser_lists.cuh"
 #include "encoder/cuda/warp_block.cuh"
 #include "encoder/cuda/warp_rate.cuh"
 #include "encoder/cuda/warp_satd.cuh"
 
 namespace cu264::encoder::cuda {
 
-// The constants of a lane that every macroblock needs.
+// The constants of a lane that every macroblock needs. `Lists`: of quantiser_lists.cuh.
+template <class Lists>
 struct LaneConstants {
   LaneIndices lane;
   HadamardMatrix matrix;
   Intra4x4Lane intra4x4;
-  LaneQuantiser luma;
-  LaneQuantiser chroma;
+  typename Lists::Luma luma;
+  typename Lists::Chroma chroma;
   const CavlcLengths& lengths;
+  const Lists& lists;
 
-  __device__ LaneConstants(const SearchConstants& constants, const CavlcLengths& cavlc_lengths)
+  __device__ LaneConstants(const SearchConstants& constants, const CavlcLengths& cavlc_lengths,
+                           const Lists& scaling_lists)
       : matrix(lane.lane),
         intra4x4(lane),
-        luma(constants.luma, lane.position, core::kDeadZoneLuma),
-        chroma(constants.chroma, lane.position, core::kDeadZoneChroma),
-        lengths(cavlc_lengths) {}
+        luma(scaling_lists.luma(constants, lane.position)),
+        chroma(scaling_lists.chroma(constants, lane.position)),
+        lengths(cavlc_lengths),
+        lists(scaling_lists) {}
 };
 
 // The result of a macroblock's search, the same in all lanes. Its levels, counts, modes and samples are in
