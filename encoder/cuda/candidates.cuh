@@ -1,4 +1,4 @@
-// What the searches for chroma and for Intra_16x16 share: the constants of a lane, and the levels of the best
+// The searches for chroma and for Intra_16x16 share the constants of a lane and the levels of the best
 // candidate.
 #pragma once
 

@@ -14,7 +14,7 @@
 
 namespace cu264::encoder::cuda {
 
-// What the predictors need besides the neighbouring samples, the same in all lanes.
+// The predictors need this besides the neighbouring samples. It is the same in all lanes.
 struct Intra16x16Neighbours {
   int dc;
   core::PlanePrediction plane;
@@ -323,7 +323,7 @@ struct Intra16x16Coder {
     return error;
   }
 
-  // Whether any AC level is not zero; where SATD decides, whether AC levels are worth coding.
+  // Tells whether any AC level is not zero; where SATD decides, whether AC levels are worth coding.
   __device__ bool has_ac() const {
     if constexpr (!kRd) return core::ac_is_worth_coding(warp_sum(magnitudes), core::kTooFewLumaAc);
     return __any_sync(kWarp, lane.lane < 16 && counts[1 + lane.position] != 0);

@@ -24,7 +24,7 @@ __device__ inline int column_of_mode(int mode) {
   return mode - (mode > 2);
 }
 
-// What a lane does for every block. It stays constant throughout the kernel.
+// This says what a lane does for every block. It stays constant throughout the kernel.
 struct Intra4x4Lane {
   std::uint32_t sources;  // indices into the values of its mode's samples in its row, one byte each
   int line_offset;  // offset in the canvas from the block's first sample to the lane's neighbouring sample

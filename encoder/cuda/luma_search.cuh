@@ -46,7 +46,7 @@ __device__ void take_intra8x8(WarpState<kRd>& s, const Intra8x8Space& space, con
   restore_intra8x8(s, space, lane);
 }
 
-// What is known of Intra_16x16 before Intra_4x4 is tried. The bits of its modes depend on the chroma pattern,
+// This is known of Intra_16x16 before Intra_4x4 is tried. The bits of its modes depend on the chroma pattern,
 // which another warp may still be searching for.
 struct LumaStart {
   Intra16x16Neighbours neighbours;
@@ -65,8 +65,8 @@ __device__ inline unsigned highest_intra16x16_cost(const SearchConstants& consta
   return highest;
 }
 
-// Whether Intra_4x4 or Intra_8x8 is abandoned. What that depends on may come from another warp, so it is
-// asked for before the cost is known.
+// Decides whether Intra_4x4 or Intra_8x8 is abandoned. That may depend on another warp, whose result is asked
+// for before the cost is known.
 template <class Rule, class Preparation>
 struct IntraNxNEnd {
   const Rule& rule;

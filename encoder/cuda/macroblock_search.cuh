@@ -10,7 +10,7 @@
 
 namespace cu264::encoder::cuda {
 
-// What core/pcm_decision.h asks for to decide between the macroblock as searched and I_PCM.
+// core/pcm_decision.h asks this to decide between the macroblock as searched and I_PCM.
 template <bool kRd, bool kIntra8x8, class Lists>
 struct PcmSearch {
   const WarpState<kRd>& s;
