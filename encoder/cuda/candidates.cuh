@@ -23,14 +23,14 @@ struct LaneConstants {
   typename Lists::Luma luma;
   typename Lists::Chroma chroma;
   const CavlcLengths& lengths;
-  const Lists& lists;
+  [[no_unique_address]] typename Lists::Held lists;
 
   __device__ LaneConstants(const SearchConstants& constants, const CavlcLengths& cavlc_lengths,
                            const Lists& scaling_lists)
       : matrix(lane.lane),
         intra4x4(lane),
-        luma(scaling_lists.luma(constants, lane.position)),
-        chroma(scaling_lists.chroma(constants, lane.position)),
+        luma(constants.luma, lane.position, core::kDeadZoneLuma, scaling_lists.luma(constants.qp)),
+        chroma(constants.chroma, lane.position, core::kDeadZoneChroma, scaling_lists.chroma(constants.qp)),
         lengths(cavlc_lengths),
         lists(scaling_lists) {}
 };

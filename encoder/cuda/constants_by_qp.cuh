@@ -56,8 +56,9 @@ struct ConstantsByQp<true> {
       qp = core::macroblock_qp(qp, batch.qp_offsets[mb]);
     }
     const SearchConstants& here = at[qp];
-    mine.luma = mine.lists.luma(here, mine.lane.position);
-    mine.chroma = mine.lists.chroma(here, mine.lane.position);
+    const int lane = mine.lane.position;
+    mine.luma = typename Lists::Luma(here.luma, lane, core::kDeadZoneLuma, mine.lists.luma(qp));
+    mine.chroma = typename Lists::Chroma(here.chroma, lane, core::kDeadZoneChroma, mine.lists.chroma(qp));
     return here;
   }
 };

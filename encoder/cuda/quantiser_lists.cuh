@@ -17,14 +17,17 @@ struct FlatLists {
   static constexpr bool kFlat = true;
   using Luma = LaneQuantiser;
   using Chroma = LaneQuantiser;
+  using Held = FlatLists;  // by LaneConstants
 
-  __device__ Luma luma(const SearchConstants& constants, int position) const {
-    return {constants.luma, position, core::kDeadZoneLuma};
-  }
-  __device__ Chroma chroma(const SearchConstants& constants, int position) const {
-    return {constants.chroma, position, core::kDeadZoneChroma};
-  }
+  __device__ NoWeights luma(int) const { return {}; }
+  __device__ NoWeights chroma(int) const { return {}; }
   __device__ void weigh(LaneQuantiser8x8&, int, const LaneIn8x8&) const {}
+};
+
+// A plane's list in raster order, and the plane's QP.
+struct PlaneWeights {
+  const std::uint8_t* list;
+  int qp;
 };
 
 // LaneQuantiser with the weights of a plane's list.
@@ -32,21 +35,29 @@ struct WeightedQuantiser : LaneQuantiser {
   core::WeightedInverse inverse;
   core::Quantiser dc;  // of DC coefficients behind a further Hadamard transform
 
-  __device__ WeightedQuantiser(const core::Quantiser& flat, int qp, int position, core::DeadZone dead_zone,
-                               const std::uint8_t* list)
-      : LaneQuantiser(flat, position, dead_zone), inverse(core::weighted_inverse(qp)), dc(flat) {
-    const int weight = list[position], dc_weight = list[0];
+  __device__ WeightedQuantiser(const core::Quantiser& flat, int position, core::DeadZone dead_zone,
+                               PlaneWeights weights)
+      : LaneQuantiser(flat, position, dead_zone), inverse(core::weighted_inverse(weights.qp)), dc(flat) {
+    const int weight = weights.list[position], dc_weight = weights.list[0];
     multiplier = core::weighted_multiplier(multiplier, weight);
-    dequant = core::weighted_dequant(qp, position, weight);
+    dequant = core::weighted_dequant(weights.qp, position, weight);
     dc.multiplier[0] = core::weighted_multiplier(flat.multiplier[0], dc_weight);
-    dc.dc_dequant = core::weighted_dc_dequant(qp, dc_weight);
+    dc.dc_dequant = core::weighted_dc_dequant(weights.qp, dc_weight);
   }
 };
 
 // Those of Cb and Cr, which have lists of their own.
+struct ChromaWeights {
+  PlaneWeights cb;
+  PlaneWeights cr;
+};
 struct WeightedChroma {
   WeightedQuantiser cb;
   WeightedQuantiser cr;
+
+  __device__ WeightedChroma(const core::Quantiser& flat, int position, core::DeadZone dead_zone,
+                            ChromaWeights weights)
+      : cb(flat, position, dead_zone, weights.cb), cr(flat, position, dead_zone, weights.cr) {}
 };
 __device__ inline WeightedQuantiser of_component(const WeightedChroma& q, int c) {
   return c == 0 ? q.cb : q.cr;
@@ -79,18 +90,16 @@ struct WeightedLists {
   static constexpr bool kFlat = false;
   using Luma = WeightedQuantiser;
   using Chroma = WeightedChroma;
+  using Held = const WeightedLists&;
   std::uint8_t luma4x4[16];
   std::uint8_t cb4x4[16];
   std::uint8_t cr4x4[16];
   std::uint8_t luma8x8[64];
 
-  __device__ Luma luma(const SearchConstants& constants, int position) const {
-    return {constants.luma, constants.qp, position, core::kDeadZoneLuma, luma4x4};
-  }
-  __device__ Chroma chroma(const SearchConstants& constants, int position) const {
-    const int qp = core::chroma_qp(constants.qp);
-    return {{constants.chroma, qp, position, core::kDeadZoneChroma, cb4x4},
-            {constants.chroma, qp, position, core::kDeadZoneChroma, cr4x4}};
+  // For macroblocks of a QP.
+  __device__ PlaneWeights luma(int qp) const { return {luma4x4, qp}; }
+  __device__ ChromaWeights chroma(int qp) const {
+    return {{cb4x4, core::chroma_qp(qp)}, {cr4x4, core::chroma_qp(qp)}};
   }
   // Puts the weights into a quantiser for the flat list.
   __device__ void weigh(LaneQuantiser8x8& q, int qp, const LaneIn8x8& lane) const {

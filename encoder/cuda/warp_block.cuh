@@ -59,6 +59,9 @@ struct LaneIndices : LaneInHalf {
   }
 };
 
+// The weights of a flat scaling list.
+struct NoWeights {};
+
 // The quantiser's constants for a lane's position.
 struct LaneQuantiser {
   int multiplier;
@@ -67,7 +70,7 @@ struct LaneQuantiser {
   int rounding;
   int first_level;
 
-  __device__ LaneQuantiser(const core::Quantiser& q, int position, core::DeadZone dead_zone) {
+  __device__ LaneQuantiser(const core::Quantiser& q, int position, core::DeadZone dead_zone, NoWeights = {}) {
     const int position_class = core::position_class(position);
     multiplier = position_class == 0   ? q.multiplier[0]
                  : position_class == 1 ? q.multiplier[1]
