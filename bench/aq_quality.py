@@ -44,7 +44,8 @@ class Meter:
         stream = os.path.join(self.folder, "stream.264")
         stats = os.path.join(self.folder, "stats.json")
         command = [self.arguments.cu264, "encode", self.clip, "-o", stream, "--backend", "cpu", "--qp", str(qp),
-                   "--preset", self.arguments.preset, "--ssim", "--stats", stats, "--quiet", "-y", *options]
+                   "--profile", "baseline", "--preset", self.arguments.preset, "--ssim", "--stats", stats, "--quiet", "-y",
+                   *options]
         if self.arguments.frames:
             command += ["--frames", str(self.arguments.frames)]
         subprocess.run(command, check=True)

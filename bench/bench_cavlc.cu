@@ -215,6 +215,7 @@ int encoders_batch(int width, int height) {
   Config config;
   config.width = width, config.height = height;
   config.backend = BackendChoice::cuda, config.preset = Preset::fast;
+  config.profile = Profile::baseline;
   return memory_required(config).batch;
 }
 

@@ -29,7 +29,7 @@ def size_of(command, output):
 
 def cu264(program, clip, qp, preset, output):
     command = [program, "encode", clip, "--backend", "cpu", "--qp", str(qp), "--preset", preset, "--quiet", "-y"]
-    baseline = size_of([*command, "-o"], output)
+    baseline = size_of([*command, "--profile", "baseline", "-o"], output)
     return 100 * (size_of([*command, "--profile", "main", "-o"], output) / baseline - 1)
 
 

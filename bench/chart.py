@@ -74,7 +74,7 @@ def gpu_panel(folder):
     rows.append(("nvJPEG, 1 stream", jpeg["jpeg_fps_1_stream"], 100.0))
     rows.append(("nvJPEG, %d streams" % streams, jpeg["jpeg_fps_streams"], 100.0))
     return Panel("GPU: " + tables["machine"][0]["device"],
-                 "one 1080p clip, frames in device memory, cu264 at the QP whose luma PSNR is nearest to nvJPEG's %.2f dB"
+                 "one 1080p clip, frames in device memory; cu264: Constrained Baseline, luma PSNR nearest to nvJPEG's %.2f dB"
                  % jpeg["jpeg_psnr"],
                  ["1080p pictures a second", "bytes at equal luma PSNR"],
                  ["longer is better", "nvJPEG at quality %d = 100 %%; shorter is better" % JPEG_QUALITY], [False, True], rows)

@@ -72,7 +72,8 @@ def make(path, width, height, pictures):
 def encode(options, folder, *more):
     stats, out = os.path.join(folder, "stats.json"), os.path.join(folder, "out.264")
     subprocess.run([options.cu264, "encode", os.path.join(folder, "in.y4m"), "-o", out, "-y", "--preset", options.preset, "--backend",
-                    "cpu", "--headers", "first", "--stats", stats, *map(str, more)], check=True, stderr=subprocess.DEVNULL)
+                    "cpu", "--profile", "baseline", "--headers", "first", "--stats", stats, *map(str, more)], check=True,
+                   stderr=subprocess.DEVNULL)
     with open(stats) as file:
         pictures = json.load(file)["pictures"]
     assert sum(picture["bytes"] for picture in pictures) == os.path.getsize(out), "the figures are not those of the file"

@@ -32,8 +32,8 @@ def main():
                 out.write(data)
             return subprocess.run(
                 [arguments.cu264, "encode", clip, "-o", marked, "--frames", str(arguments.frames), "--qp", str(arguments.qp),
-                 "--quiet", "--watermark", scheme, "--watermark-spread", spread, "--density", str(arguments.density), "--payload",
-                 payload], env=environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+                 "--quiet", "--profile", "baseline", "--watermark", scheme, "--watermark-spread", spread, "--density",
+                 str(arguments.density), "--payload", payload], env=environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
         print("| clip | scheme | drawn, bits | coded, bits | times | read back |\n|---|---|---|---|---|---|")
         for clip in arguments.clips:

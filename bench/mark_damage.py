@@ -58,13 +58,14 @@ class Bench:
 
     def marked(self, how, scheme):
         common = ("--qp", self.arguments.qp, "--frames", self.arguments.frames, "--quiet")
+        coding = ("--profile", "baseline")
         marking = ("--payload", self.path("payload"))
         if how == "encoder":
-            code = self.cu264("encode", self.arguments.clip, "-o", self.path("marked.264"), *common, "--watermark", scheme,
-                              *marking)
+            code = self.cu264("encode", self.arguments.clip, "-o", self.path("marked.264"), *common, *coding, "--watermark",
+                              scheme, *marking)
         else:
             subprocess.run([self.arguments.cu264, "encode", self.arguments.clip, "-o", self.path("plain.264"), "-y",
-                            *map(str, common)], check=True)
+                            *map(str, common), *coding], check=True)
             code = self.cu264("watermark", "embed", self.path("plain.264"), "-o", self.path("marked.264"), "--scheme", scheme,
                               *marking)
         return units_of(self.read("marked.264")) if code == 0 else None

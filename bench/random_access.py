@@ -31,7 +31,7 @@ def pictures_of(path, count, width):
 
 
 def write_cu264(path, pictures, qp):
-    with cu264.VideoWriter(path, 25, qp=qp) as video:
+    with cu264.VideoWriter(path, 25, qp=qp, profile="baseline") as video:
         for picture in pictures:
             video.write(picture)
 

@@ -36,8 +36,8 @@ def output(*command):
 def encode(programs, clip, preset, aq, qp, folder):
     stats = os.path.join(folder, "stats.json")
     stream = os.path.join(folder, "%s_%s_%d.264" % (preset, aq, qp))
-    output(os.path.join(programs, "cu264"), "encode", clip, "-o", stream, "--backend", "cpu", "--qp", str(qp), "--preset",
-           preset, "--aq", aq, "--stats", stats)
+    output(os.path.join(programs, "cu264"), "encode", clip, "-o", stream, "--backend", "cpu", "--qp", str(qp), "--profile",
+           "baseline", "--preset", preset, "--aq", aq, "--stats", stats)
     with open(stats, encoding="utf-8") as file:
         return [picture["bytes"] for picture in json.load(file)["pictures"]]
 

@@ -30,6 +30,7 @@ import cu264
 import cu264.ray
 
 FPS = 25
+CODING = {"qp": 30, "preset": "fast", "profile": "baseline"}
 
 
 class CountingStage(cu264.ray.ClipStage):
@@ -51,7 +52,7 @@ def make_clips(folder, clips, pictures, height, width):
         frames = np.stack(
             [np.stack([x * 3 + seed + i, y * 2 + i, x + y + 7 * seed], -1) + noise for i in range(pictures)]
         )
-        contents.append(cu264.encode((frames % 256).astype(np.uint8), FPS, qp=16, preset="fast"))
+        contents.append(cu264.encode((frames % 256).astype(np.uint8), FPS, **{**CODING, "qp": 16}))
     of = {}
     for i in range(clips):
         name = f"{i // 1000:03}/{i:06}.mp4"
@@ -90,7 +91,7 @@ def loss(args, folder):
 
     killer = threading.Thread(target=kill)
     killer.start()
-    settings = {"qp": 30, "preset": "fast", "stage": CountingStage, "workers": 3}
+    settings = {**CODING, "stage": CountingStage, "workers": 3}
     summary = cu264.ray.transcode(str(folder / "in"), str(folder / "out"), **settings)
     killer.join()
     ledger = [json.loads(line) for line in (folder / "out/_cu264/ledger.jsonl").read_text().splitlines()]
@@ -107,7 +108,7 @@ def loss(args, folder):
     lines = collections.Counter(row["name"] for row in ledger)
     commits = collections.Counter(row["commit"] for row in ledger)
     expected = [
-        hashlib.sha256(cu264.ray.transcode_clip(data, qp=30, preset="fast").data).hexdigest() for data in contents
+        hashlib.sha256(cu264.ray.transcode_clip(data, **CODING).data).hexdigest() for data in contents
     ]
     files = {path.relative_to(folder / "out").as_posix(): path for path in (folder / "out").rglob("*.mp4")}
     wrong = sum(
@@ -181,7 +182,7 @@ def workers(args, folder):
             notes.unlink(missing_ok=True)
             load = os.getloadavg()[0]
             summary = cu264.ray.transcode(
-                str(folder / "in"), str(folder / "out"), qp=24, preset="fast", workers=count, stage=TimedStage
+                str(folder / "in"), str(folder / "out"), **{**CODING, "qp": 24}, workers=count, stage=TimedStage
             )
             assert summary.ok, summary
             of = collections.defaultdict(list)

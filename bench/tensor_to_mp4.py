@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times a PyTorch tensor on the GPU to an MP4 file in memory.
 
-    bench/tensor_to_mp4.py [--video RAW_I420 --size WxH] [--pictures 121]
+    bench/tensor_to_mp4.py [--video RAW_I420 --size WxH] [--pictures 121] [--profile baseline]
 
 Without a video the pictures are made up. The first call in the process is timed by itself; then the median of `--runs`
 calls. The cu264 package must be importable. bench/tensor_peers.py has other encoders, at equal quality.
@@ -60,13 +60,13 @@ def row(name, result):
     print(f"| {name} | {result[0]:.1f} | {result[1]:.1f} | {result[2] / 1e6:.2f} |", flush=True)
 
 
-def phases(frames, preset):
+def phases(frames, profile, preset):
     """Prints where the time of a call goes."""
     from cu264.session import Session
     from cu264.settings import make_settings
     from cu264.video_writer import Destination
 
-    settings = make_settings(25, preset=preset)
+    settings = make_settings(25, profile=profile, preset=preset)
     marks = []
 
     def mark():
@@ -96,12 +96,12 @@ def phases(frames, preset):
     print(f"{preset}, ms (page faults):", ", ".join(f"{name} {ms:.1f} ({faults})" for name, ms, faults in steps))
 
 
-def copies(frames):
+def copies(frames, profile):
     """Bytes copied between host and device by a call, as the profiler saw them."""
-    from torch.profiler import ProfilerActivity, profile
+    from torch import profiler as torch_profiler
 
-    with profile(activities=[ProfilerActivity.CUDA]) as profiler:
-        size = len(cu264.encode(frames, 25, preset="fast"))
+    with torch_profiler.profile(activities=[torch_profiler.ProfilerActivity.CUDA]) as profiler:
+        size = len(cu264.encode(frames, 25, profile=profile, preset="fast"))
         torch.cuda.synchronize()
     print(f"profile of a call: {frames.nbytes / 1e6:.0f} MB of frames, {size / 1e6:.1f} MB of file")
     for event in profiler.key_averages():
@@ -115,7 +115,9 @@ def main():
     parser.add_argument("--size", default="1920x1080")
     parser.add_argument("--pictures", type=int, default=121)
     parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--profile", default="baseline", help="of cu264; the published figures have %(default)s")
     arguments = parser.parse_args()
+    profile = arguments.profile
     width, height = map(int, arguments.size.split("x"))
     frames = (from_i420(arguments.video, width, height, arguments.pictures) if arguments.video
               else made_up(width, height, arguments.pictures))
@@ -123,23 +125,23 @@ def main():
     print(f"{torch.cuda.get_device_name()}, tensor {tuple(frames.shape)} {frames.dtype}; "
           f"import cu264: {IMPORT_MS:.0f} ms")
     print("\n| way | median ms | least ms | MB |\n|---|---:|---:|---:|")
-    row("cu264 fast, first call in the process", timed(lambda: len(cu264.encode(frames, 25, preset="fast")), 1))
+    row("cu264 fast, first call in the process", timed(lambda: len(cu264.encode(frames, 25, profile=profile, preset="fast")), 1))
     for preset in ("fast", "balanced", "best"):
-        row(f"cu264 {preset}", timed(lambda: len(cu264.encode(frames, 25, preset=preset)), arguments.runs))
+        row(f"cu264 {preset}", timed(lambda: len(cu264.encode(frames, 25, profile=profile, preset=preset)), arguments.runs))
     half = (frames / 127.5 - 1).half()
     row("cu264 fast, float16 in [-1, 1]",
-        timed(lambda: len(cu264.encode(half, 25, preset="fast", value_range=(-1, 1))), arguments.runs))
+        timed(lambda: len(cu264.encode(half, 25, profile=profile, preset="fast", value_range=(-1, 1))), arguments.runs))
     del half
     host = frames.permute(0, 2, 3, 1).contiguous().cpu().numpy()
-    row("cu264 fast, NumPy in host memory", timed(lambda: len(cu264.encode(host, 25, preset="fast")), 3))
+    row("cu264 fast, NumPy in host memory", timed(lambda: len(cu264.encode(host, 25, profile=profile, preset="fast")), 3))
     row("copy to the host alone", timed(lambda: frames.permute(0, 2, 3, 1).contiguous().cpu().nbytes, 3))
     for batch in (121, 41, 31):
         row(f"cu264 fast, batches of {batch}",
-            timed(lambda: len(cu264.encode(frames, 25, preset="fast", batch=batch)), arguments.runs))
+            timed(lambda: len(cu264.encode(frames, 25, profile=profile, preset="fast", batch=batch)), arguments.runs))
     print()
     for preset in ("fast", "balanced", "best"):
-        phases(frames, preset)
-    copies(frames)
+        phases(frames, profile, preset)
+    copies(frames, profile)
 
 
 if __name__ == "__main__":

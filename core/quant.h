@@ -53,7 +53,7 @@ struct Quantiser {
   int qp_per = 0;          // QP / 6
 };
 
-// What is added to a scaled value before its fraction is cut off, outside RDOQ: the limit between two levels
+// This is added to a scaled value before its fraction is cut off, outside RDOQ: the limit between two levels
 // lies at 9/16 of a step.
 CU264_HD int level_rounding(int shift) {
   return 7 << (shift - 4);

@@ -28,7 +28,7 @@ CU264_HD std::int32_t rdoq_value(std::int32_t scaled, int shift) {
   return scaled >> (shift - 8);
 }
 
-// What squared error grows by when a level of this magnitude (1 or more) drops by one: (e + 1)^2 - e^2 for
+// Squared error grows by this when a level of this magnitude (1 or more) drops by one: (e + 1)^2 - e^2 for
 // what rounding left over, e.
 CU264_HD std::int64_t rdoq_growth_of_step(std::int32_t value, int magnitude) {
   return 512 * (value - 256 * static_cast<std::int64_t>(magnitude)) + 65536;

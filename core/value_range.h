@@ -62,8 +62,25 @@ inline constexpr int kRoom = 64;  // for what halves lose by rounding, and for t
 
 }  // namespace ranged
 
-// Tells whether the inverse transform of these coefficients leaves the range. Most blocks cannot, because no value
-// is larger than the sum of the magnitudes, or 9/4 of it with the 8x8 transform, whose factors are up to 3/2.
+// The DC coefficients of a macroblock's blocks from the levels of a DC block, by hadamard(values) in place
+// and dequantise(value). Returns whether a value on the way leaves the range.
+template <int size, class Hadamard, class Dequantise>
+CU264_FLOW bool dc_leaves_range(const std::int32_t (&levels)[size], const Hadamard& hadamard,
+                                const Dequantise& dequantise, std::int32_t (&dc)[size]) {
+  RangedValue values[size];
+  for (int i = 0; i < size; ++i) values[i].value = levels[i];
+  hadamard(values);
+  bool left = false;
+  for (int i = 0; i < size; ++i) {
+    dc[i] = dequantise(values[i].value);
+    left = left || values[i].left || !is_residual_value(dc[i]);
+  }
+  return left;
+}
+
+// Tells whether the inverse transform of these coefficients leaves the range. Most blocks cannot, because no
+// value is larger than the sum of the magnitudes, or 9/4 of it with the 8x8 transform, whose factors are up
+// to 3/2.
 CU264_HD bool leaves_range4x4(const std::int32_t (&coefficients)[16]) {
   RangedValue x[16];
   std::int64_t sum = 0;

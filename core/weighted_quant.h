@@ -56,6 +56,15 @@ CU264_HD int weighted_dequant(int qp, int raster, int weight) {
   return qp_per >= 4 ? level_scale << (qp_per - 4) : level_scale;
 }
 
+CU264_HD int dequantise_weighted(int level, int dequant, WeightedInverse inverse) {
+  return (level * dequant + inverse.rounding) >> inverse.shift;
+}
+
+// Quantiser::dc_dequant for the weight of the DC coefficient.
+CU264_HD int weighted_dc_dequant(int qp, int weight) {
+  return weight * dequant_scale(qp, 0);
+}
+
 // LevelScale8x8 of a position in raster order, for dequantise8x8.
 CU264_HD int weighted_level_scale8x8(int qp, int raster, int weight) {
   return weight * norm_adjust8x8(qp, position_class8x8(raster));

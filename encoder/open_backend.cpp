@@ -29,17 +29,6 @@ Error built_without_cuda() {
 }
 #endif
 
-bool is_flat(const StageParams& params) {
-  return params.scaling_lists == ScalingLists{};
-}
-
-// The kernels quantise with flat scaling lists.
-[[maybe_unused]] void check_cuda_takes(const StageParams& params) {
-  if (is_flat(params)) return;
-  throw Error(ErrorCode::unsupported, "the cuda backend has flat scaling lists only",
-              "use the cpu backend, or cqm flat");
-}
-
 // Puts rate control in front of a backend, if the pictures come with it.
 template <class Opened>
 void add_control(Opened& opened, const StageParams& params, encoder::ControlledBackend::MakeAnalyser analyser,
@@ -74,7 +63,6 @@ StageParams with_controlled_batch(StageParams params, const std::vector<int>& de
 
 OpenedBackend open_cuda([[maybe_unused]] const Config& config, [[maybe_unused]] const StageParams& params) {
 #if defined(CU264_WITH_CUDA)
-  check_cuda_takes(params);
   const std::vector<int> devices = devices_of(config);
   OpenedBackend opened;
   opened.name = "cuda";
@@ -122,7 +110,6 @@ OpenedBackend open_backend(const Config& config, const StageParams& params) {
   const bool wants_device =
       !config.devices.empty() || config.device_output || params.entropy_kernel != nullptr;
   if (config.backend == BackendChoice::cuda || wants_device) return open_cuda(config, params);
-  if (!is_flat(params)) return open_cpu(config, params, "the scaling lists are not flat");
   try {
     return open_cuda(config, params);
   } catch (const Error& error) {
@@ -183,7 +170,6 @@ LaneBackend open_lane([[maybe_unused]] const LaneChoice& choice, StageParams par
   params.sleeps = true;
 #if defined(CU264_WITH_CUDA)
   if (choice.name == "cuda") {
-    check_cuda_takes(params);
     const int best = cuda::choose_batch(params, {device});
     lane.batch = params.batch != 0 ? params.batch : std::max(1, best / side_by_side);
     if (params.controls_rate) lane.batch = controlled_batch(lane.batch, 1);

@@ -26,9 +26,7 @@ struct PlaneQuantiser : core::Quantiser {
   alignas(64) std::int32_t dequant_at[16];
   alignas(64) std::int32_t first_level_at[16];
   core::DeadZone dead_zone;
-  // A coefficient is (level * dequant_at + inverse_rounding) >> inverse_shift.
-  std::int32_t inverse_rounding;
-  std::int32_t inverse_shift;
+  core::WeightedInverse inverse;  // {0, 0} with flat lists
 };
 
 // `weights`: the plane's scaling list in raster order; null: it is flat.
@@ -36,20 +34,19 @@ static inline void set_quantiser(PlaneQuantiser& plane, int qp, core::DeadZone z
                                  const std::uint8_t* weights) {
   static_cast<core::Quantiser&>(plane) = core::make_quantiser(qp);
   plane.dead_zone = zone;
-  plane.inverse_rounding = plane.inverse_shift = 0;
+  plane.inverse = {0, 0};
   for (int i = 0; i < 16; ++i) {
     plane.multiplier_at[i] = plane.multiplier[core::position_class(i)];
     plane.dequant_at[i] = plane.dequant[core::position_class(i)];
     plane.first_level_at[i] = core::first_level_at(zone, i, plane.shift);
   }
   if (weights == nullptr) return;
-  const core::WeightedInverse inverse = core::weighted_inverse(qp);
-  plane.inverse_rounding = inverse.rounding, plane.inverse_shift = inverse.shift;
+  plane.inverse = core::weighted_inverse(qp);
   for (int i = 0; i < 16; ++i) {
     plane.multiplier_at[i] = core::weighted_multiplier(plane.multiplier_at[i], weights[i]);
     plane.dequant_at[i] = core::weighted_dequant(qp, i, weights[i]);
   }
-  plane.dc_dequant = weights[0] * core::dequant_scale(qp, 0);
+  plane.dc_dequant = core::weighted_dc_dequant(qp, weights[0]);
 }
 
 // Brings levels from raster order into coding order. If `first` is 1, position 0 is left out, and the level
@@ -163,10 +160,12 @@ static inline void dequantise_block(const std::int16_t* levels, int first, const
   Lanes lanes;
   std::memcpy(&lanes, levels, sizeof lanes);
   to_raster_order(first, lanes);
-  for (int i = 0; i < 16; ++i) coefficients[i] = lanes[i] * q.dequant_at[i];
-  if (q.inverse_shift == 0) return;
-  for (std::int32_t& coefficient : coefficients)
-    coefficient = (coefficient + q.inverse_rounding) >> q.inverse_shift;
+  if (q.inverse.shift == 0) {
+    for (int i = 0; i < 16; ++i) coefficients[i] = lanes[i] * q.dequant_at[i];
+  } else {
+    for (int i = 0; i < 16; ++i)
+      coefficients[i] = core::dequantise_weighted(lanes[i], q.dequant_at[i], q.inverse);
+  }
 }
 
 // Adds the inverse transform of `coefficients` to the prediction; returns the squared error against the

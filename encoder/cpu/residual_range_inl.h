@@ -10,22 +10,6 @@
 
 namespace cu264::encoder::CU264_ISA {
 
-// The DC coefficients of a macroblock's blocks from the levels of a DC block. Returns whether a value on the
-// way leaves the range.
-template <int size, class Hadamard, class Dequantise>
-static inline bool dc_leaves_range(const std::int32_t (&levels)[size], const Hadamard& hadamard,
-                                   const Dequantise& dequantise, std::int32_t (&dc)[size]) {
-  core::RangedValue values[size];
-  for (int i = 0; i < size; ++i) values[i].value = levels[i];
-  hadamard(values);
-  bool left = false;
-  for (int i = 0; i < size; ++i) {
-    dc[i] = dequantise(values[i].value);
-    left = left || values[i].left || !core::is_residual_value(dc[i]);
-  }
-  return left;
-}
-
 static inline bool luma_leaves_range(const MacroblockContext& mb, core::MacroblockKind kind,
                                      const LumaCandidate& luma) {
   if (kind == core::MacroblockKind::intra8x8) {
@@ -48,7 +32,7 @@ static inline bool luma_leaves_range(const MacroblockContext& mb, core::Macroblo
   if (whole) {
     std::int32_t levels[16];
     for (int k = 0; k < 16; ++k) levels[core::zigzag_to_raster(k)] = luma.levels[core::kSlotLumaDc][k];
-    const bool left = dc_leaves_range(
+    const bool left = core::dc_leaves_range(
         levels, [](auto& values) { core::hadamard4x4(values); },
         [&](int value) { return core::dequantise_luma_dc(value, mb.luma_quantiser); }, dc);
     if (left) return true;
@@ -66,7 +50,7 @@ static inline bool chroma_leaves_range(const MacroblockContext& mb, const Chroma
   for (int c = 0; c < 2; ++c) {
     std::int32_t levels[4], dc[4];
     for (int k = 0; k < 4; ++k) levels[k] = chroma.levels[c][k];
-    const bool left = dc_leaves_range(
+    const bool left = core::dc_leaves_range(
         levels, [](auto& values) { core::hadamard2x2(values); },
         [&](int value) { return core::dequantise_chroma_dc(value, mb.chroma_quantisers[c]); }, dc);
     if (left) return true;

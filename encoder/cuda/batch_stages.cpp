@@ -69,7 +69,8 @@ const Stream& BatchStages::launch(int index, const BatchPictures& pictures, int 
     keys_.plan_marks(d, view.pictures, view.macroblocks_per_picture(), tabled_, stream_);
   }
   launch_reconstruct(view, pictures_on_device, common_qp(params), params_.preset, d.reconstruct_scratch,
-                     stream_.get(), d.marks, params_.marks && params_.marks->by_parity());
+                     stream_.get(), d.marks, params_.marks && params_.marks->by_parity(),
+                     params_.scaling_lists);
   if (params_.reconstruction) {
     const std::size_t mbs = count * static_cast<std::size_t>(view.macroblocks_per_picture());
     copy_to_host(pinned.macroblocks, d_.macroblocks, mbs, stream_);

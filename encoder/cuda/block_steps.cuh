@@ -13,9 +13,9 @@ namespace cu264::encoder::cuda {
 
 inline constexpr int kIntra4x4Steps = 10;
 
-// Whether a block has neighbours inside its macroblock, or the macroblock has neighbours.
+// These bits say that a block has neighbours inside its macroblock, or that the macroblock has neighbours.
 inline constexpr unsigned kHasLeft = 1, kHasAbove = 2;
-// Whether the samples above and to the right of a block are available: because they lie inside the
+// These say that the samples above and to the right of a block are available: because they lie inside the
 // macroblock, or as soon as there is a row above.
 inline constexpr unsigned kHasAboveRight = 4, kHasAboveRightIfAbove = 8;
 // See core::intra4x4_avoids_above_right; the bit is set for a block and for a macroblock. Where a stream has

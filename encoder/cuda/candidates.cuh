@@ -1,4 +1,4 @@
-// What the searches for chroma and for Intra_16x16 share: the constants of a lane, and the levels of the best
+// The searches for chroma and for Intra_16x16 share the constants of a lane and the levels of the best
 // candidate.
 #pragma once
 
@@ -7,27 +7,32 @@
 #include "core/coded_picture.h"
 #include "encoder/cuda/intra4x4.cuh"
 #include "encoder/cuda/macroblock.cuh"
+#include "encoder/cuda/quantiser_lists.cuh"
 #include "encoder/cuda/warp_block.cuh"
 #include "encoder/cuda/warp_rate.cuh"
 #include "encoder/cuda/warp_satd.cuh"
 
 namespace cu264::encoder::cuda {
 
-// The constants of a lane that every macroblock needs.
+// The constants of a lane that every macroblock needs. `Lists`: of quantiser_lists.cuh.
+template <class Lists>
 struct LaneConstants {
   LaneIndices lane;
   HadamardMatrix matrix;
   Intra4x4Lane intra4x4;
-  LaneQuantiser luma;
-  LaneQuantiser chroma;
+  typename Lists::Luma luma;
+  typename Lists::Chroma chroma;
   const CavlcLengths& lengths;
+  [[no_unique_address]] typename Lists::Held lists;
 
-  __device__ LaneConstants(const SearchConstants& constants, const CavlcLengths& cavlc_lengths)
+  __device__ LaneConstants(const SearchConstants& constants, const CavlcLengths& cavlc_lengths,
+                           const Lists& scaling_lists)
       : matrix(lane.lane),
         intra4x4(lane),
-        luma(constants.luma, lane.position, core::kDeadZoneLuma),
-        chroma(constants.chroma, lane.position, core::kDeadZoneChroma),
-        lengths(cavlc_lengths) {}
+        luma(constants.luma, lane.position, core::kDeadZoneLuma, scaling_lists.luma(constants.qp)),
+        chroma(constants.chroma, lane.position, core::kDeadZoneChroma, scaling_lists.chroma(constants.qp)),
+        lengths(cavlc_lengths),
+        lists(scaling_lists) {}
 };
 
 // The result of a macroblock's search, the same in all lanes. Its levels, counts, modes and samples are in

@@ -80,13 +80,13 @@ __device__ void rank_chroma(const WarpState<kRd>& s, const SearchConstants& cons
 }
 
 // Transforms, quantises and reconstructs chroma from its prediction, as Intra16x16Coder does for luma.
-template <bool kRd, bool kRdoq>
+template <bool kRd, bool kRdoq, class Quantiser>
 struct ChromaCoder {
   WarpState<kRd>& s;
   const SearchConstants& constants;
   const LaneIndices& lane;
   WarpRate<kRdoq> rate;
-  const LaneQuantiser& quantiser;
+  const Quantiser& quantiser;
   const std::uint8_t* prediction;  // [2][8][8]
   std::int16_t (*levels)[16];      // [10]: DC of Cb and Cr, then AC by component and block
   std::uint8_t* counts;            // [10]
@@ -108,7 +108,7 @@ struct ChromaCoder {
         s.dc[i] = coefficient;
         levels[2 + i][15] = 0;
       } else {
-        level = signed_level(quantiser, coefficient);
+        level = signed_level(of_component(quantiser, c), coefficient);
         if constexpr (!kRd) magnitudes += abs(level);
         levels[2 + i][lane.coding - 1] = static_cast<std::int16_t>(level);
       }
@@ -130,34 +130,34 @@ struct ChromaCoder {
   // The same with levels chosen by RDOQ: Cb on the lower half of the warp, Cr on the upper half.
   __device__ void quantise_by_rdoq() {
     const int c = lane.half;
+    const auto& own = of_component(quantiser, c);
 #pragma unroll 1
     for (int block = 0; block < 4; ++block) {
       const int i = 4 * c + block, x = 4 * (block & 1) + lane.x, y = 4 * (block >> 1) + lane.y;
       const int coefficient = forward_transform(lane, s.chroma[c][y][x] - prediction[64 * c + 8 * y + x]);
       if (lane.position == 0) s.dc[i] = coefficient;
-      const int in_order = __shfl_sync(kWarp, coefficient * quantiser.multiplier, 16 * c + lane.raster_of_ac);
-      const int level =
-          choose_level_by_rdoq(s.rd.chroma_variants, rate, lane, abs(in_order), in_order < 0,
-                               core::BlockCategory::chroma_ac, quantiser.shift, context(i), true);
+      const int in_order = __shfl_sync(kWarp, coefficient * own.multiplier, 16 * c + lane.raster_of_ac);
+      const int level = choose_level_by_rdoq(s.rd.chroma_variants, rate, lane, abs(in_order), in_order < 0,
+                                             core::BlockCategory::chroma_ac, own.shift, context(i), true);
       const unsigned nonzero = (__ballot_sync(kWarp, level != 0) >> (16 * c)) & 0xffff;
       levels[2 + i][lane.position] = static_cast<std::int16_t>(level);
       if (lane.position == 0) set_count(i, __popc(nonzero));
       ac_bits += rate.share(lane, level, core::BlockCategory::chroma_ac, context(i));
       __syncwarp();
     }
-    const int value = hadamard2x2(lane, s.dc[lane.lane & 7]) * constants.chroma.multiplier[0];
+    const int value = scaled_dc(of_lane_dc(), constants.chroma, hadamard2x2(lane, s.dc[lane.lane & 7]));
     const int in_order = __shfl_sync(kWarp, value, 4 * c + (lane.position & 3));
     const int level = choose_level_by_rdoq(
         s.rd.chroma_variants, rate, lane, abs(in_order), in_order < 0, core::BlockCategory::chroma_dc,
-        quantiser.shift + core::kChromaDcExtraShift, rate.chroma_dc_context(), true);
+        dc_shift(own, core::kChromaDcExtraShift), rate.chroma_dc_context(), true);
     // The levels move from lanes 0..3 and 16..19 to lanes 0..7.
     store_dc_levels(__shfl_sync(kWarp, level, 16 * ((lane.lane >> 2) & 1) + (lane.lane & 3)));
   }
 
   __device__ void quantise_dc() {
     const int value = hadamard2x2(lane, s.dc[lane.lane & 7]);
-    store_dc_levels(
-        signed_dc_level(constants.chroma, core::kDeadZoneChroma, core::kChromaDcExtraShift, value));
+    store_dc_levels(signed_dc_level(of_lane_dc(), constants.chroma, core::kDeadZoneChroma,
+                                    core::kChromaDcExtraShift, value));
   }
 
   // Lane 4 * c + k passes level k of component c. Writes the DC coefficients to s.dc.
@@ -176,7 +176,9 @@ struct ChromaCoder {
       counts[lane.lane] = static_cast<std::uint8_t>(__popc((nonzero >> (4 * lane.lane)) & 15));
     __syncwarp();
     const int back = hadamard2x2(lane, levels[c][k]);
-    if (lane.lane < 8) s.dc[lane.lane] = core::dequantise_chroma_dc(back, constants.chroma);
+    if (lane.lane < 8) {
+      s.dc[lane.lane] = core::dequantise_chroma_dc(back, dc_quantiser(of_lane_dc(), constants.chroma));
+    }
     __syncwarp();
   }
 
@@ -202,7 +204,7 @@ struct ChromaCoder {
       if (lane.position == 0) {
         coefficient = s.dc[i];
       } else {
-        coefficient = levels[2 + i][lane.coding - 1] * quantiser.dequant;
+        coefficient = dequantised(of_component(quantiser, c), levels[2 + i][lane.coding - 1]);
       }
       const int residual = inverse_transform(lane, coefficient);
       const int value = core::clip_sample(prediction[64 * c + 8 * y + x] + residual, 8);
@@ -231,6 +233,10 @@ struct ChromaCoder {
   }
 
  private:
+  // The quantiser of the component whose DC coefficient the lane has, four lanes to a component.
+  __device__ decltype(auto) of_lane_dc() const {
+    return of_component(quantiser, (lane.lane >> 2) & 1);
+  }
   // Without AC levels the residual of every block is a constant.
   __device__ std::uint32_t flat_row(std::uint32_t row) const {
     return add_to_samples(row, (s.dc[lane.lane >> 2] + 32) >> 6);

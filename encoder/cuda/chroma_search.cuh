@@ -22,9 +22,9 @@ __device__ std::uint32_t predict_chroma(const WarpState<kRd>& s, const LaneIndic
 }
 
 // One of core::choose_mode's trials: the levels of a mode, and their bits.
-template <bool kRdoq>
+template <bool kRdoq, class Quantiser>
 struct ChromaTrial {
-  ChromaCoder<true, kRdoq> coder;
+  ChromaCoder<true, kRdoq, Quantiser> coder;
   std::uint32_t row;  // chroma_row of this lane
   int mode;
   int dc_bits;
@@ -39,11 +39,12 @@ struct ChromaTrial {
   }
 };
 
-template <bool kRdoq>
+template <bool kRdoq, class Lists>
 struct ChromaTrials {
+  using Quantiser = typename Lists::Chroma;
   WarpState<true>& s;
   const SearchConstants& constants;
-  const LaneConstants& mine;
+  const LaneConstants<Lists>& mine;
   const MacroblockPosition& position;
   const core::PlanePrediction& plane;
 
@@ -51,28 +52,29 @@ struct ChromaTrials {
   __device__ std::int64_t cost(int squared_error, std::int64_t bits) const {
     return core::chroma_rd_cost(squared_error, bits, constants.rd_lambda, constants.chroma_error_weight);
   }
-  __device__ ChromaTrial<kRdoq> code(int mode, bool by_rdoq) {
+  __device__ ChromaTrial<kRdoq, Quantiser> code(int mode, bool by_rdoq) {
     std::uint8_t* const prediction = &s.rd.prediction[0][0];
     const std::uint32_t row = predict_chroma(s, mine.lane, position, plane, mode, prediction);
-    ChromaCoder<true, kRdoq> coder{s,           constants,  mine.lane,         {mine.lengths},
-                                   mine.chroma, prediction, s.rd.trial_levels, s.rd.trial_counts};
+    ChromaCoder<true, kRdoq, Quantiser> coder{s,           constants,  mine.lane,         {mine.lengths},
+                                              mine.chroma, prediction, s.rd.trial_levels, s.rd.trial_counts};
     quantise<kRdoq>(coder, by_rdoq);
     const int dc_bits = warp_sum(coder.dc_bits), ac_bits = warp_sum(coder.ac_bits);
     return {coder, row, mode, dc_bits, ac_bits};
   }
-  __device__ void keep(const ChromaTrial<kRdoq>&, int) {
+  __device__ void keep(const ChromaTrial<kRdoq, Quantiser>&, int) {
     keep_trial(s, mine.lane, 10);
     __syncwarp();
   }
 };
 
 // Writes the macroblock's levels, its counts and, to s.dc, its DC coefficients; the caller reconstructs.
-template <bool kRdoq>
+template <bool kRdoq, class Lists>
 __device__ core::ModeChoice search_chroma_by_rd(WarpState<true>& s, const SearchConstants& constants,
-                                                const LaneConstants& mine, const MacroblockPosition& position,
+                                                const LaneConstants<Lists>& mine,
+                                                const MacroblockPosition& position,
                                                 const core::PlanePrediction& plane,
                                                 const core::SatdRank (&ranks)[4]) {
-  ChromaTrials<kRdoq> trials{s, constants, mine, position, plane};
+  ChromaTrials<kRdoq, Lists> trials{s, constants, mine, position, plane};
   const core::ModeChoice choice =
       core::choose_mode(trials, ranks, constants.search.rd_candidates, core::kNothingToBeat);
   __syncwarp();
@@ -80,9 +82,10 @@ __device__ core::ModeChoice search_chroma_by_rd(WarpState<true>& s, const Search
   return choice;
 }
 
-template <bool kRd, bool kRdoq>
-__device__ void search_chroma(WarpState<kRd>& s, const SearchConstants& constants, const LaneConstants& mine,
-                              const MacroblockPosition& position, int slopes, MacroblockResult& result) {
+template <bool kRd, bool kRdoq, class Lists>
+__device__ void search_chroma(WarpState<kRd>& s, const SearchConstants& constants,
+                              const LaneConstants<Lists>& mine, const MacroblockPosition& position,
+                              int slopes, MacroblockResult& result) {
   const LaneIndices& lane = mine.lane;
   const core::PlanePrediction plane = measure_chroma_plane(s, lane, slopes);
   core::SatdRank ranks[core::kIntraChromaModes];
@@ -95,14 +98,14 @@ __device__ void search_chroma(WarpState<kRd>& s, const SearchConstants& constant
 
   std::uint8_t* const samples = &s.chroma_out[0][0][0];
   const std::uint32_t row = predict_chroma(s, lane, position, plane, choice.mode, samples);
-  ChromaCoder<kRd, kRdoq> coder{s,
-                                constants,
-                                lane,
-                                {mine.lengths},
-                                mine.chroma,
-                                samples,
-                                s.levels + core::kSlotChromaDc,
-                                s.counts + core::kSlotChromaDc};
+  ChromaCoder<kRd, kRdoq, typename Lists::Chroma> coder{s,
+                                                        constants,
+                                                        lane,
+                                                        {mine.lengths},
+                                                        mine.chroma,
+                                                        samples,
+                                                        s.levels + core::kSlotChromaDc,
+                                                        s.counts + core::kSlotChromaDc};
   if constexpr (!kRd) {
     coder.quantise();
     choice.pattern = coder.pattern();

@@ -1,4 +1,4 @@
-// What encrypts and marks the pictures of a clip on the device. Each clip has keys of its own.
+// The keys that encrypt and mark the pictures of a clip on the device. Each clip has its own.
 #pragma once
 
 #include <memory>

@@ -25,8 +25,9 @@ __host__ __device__ inline SearchConstants search_constants(const SearchParams& 
 template <bool kQpVaries>
 struct ConstantsByQp {
   __device__ void fill(const SearchConstants&) {}
+  template <class Lists>
   __device__ const SearchConstants& of(const SearchConstants& fixed, const BatchView&,
-                                       const MacroblockPosition&, LaneConstants&) const {
+                                       const MacroblockPosition&, LaneConstants<Lists>&) const {
     return fixed;
   }
 };
@@ -45,8 +46,9 @@ struct ConstantsByQp<true> {
   // Returns the constants of the macroblock at `position` and updates `mine` for it. The picture's QP is
   // loaded for every macroblock beside its offset: if it is kept for the row, in registers or in shared
   // memory, all presets spill more.
+  template <class Lists>
   __device__ const SearchConstants& of(const SearchConstants&, const BatchView& batch,
-                                       const MacroblockPosition& position, LaneConstants& mine) const {
+                                       const MacroblockPosition& position, LaneConstants<Lists>& mine) const {
     int qp = batch.params[position.picture].qp;
     if (batch.qp_offsets != nullptr) {
       const std::size_t mb = static_cast<std::size_t>(position.picture) * batch.macroblocks_per_picture() +
@@ -54,8 +56,9 @@ struct ConstantsByQp<true> {
       qp = core::macroblock_qp(qp, batch.qp_offsets[mb]);
     }
     const SearchConstants& here = at[qp];
-    mine.luma = LaneQuantiser(here.luma, mine.lane.position, core::kDeadZoneLuma);
-    mine.chroma = LaneQuantiser(here.chroma, mine.lane.position, core::kDeadZoneChroma);
+    const int lane = mine.lane.position;
+    mine.luma = typename Lists::Luma(here.luma, lane, core::kDeadZoneLuma, mine.lists.luma(qp));
+    mine.chroma = typename Lists::Chroma(here.chroma, lane, core::kDeadZoneChroma, mine.lists.chroma(qp));
     return here;
   }
 };

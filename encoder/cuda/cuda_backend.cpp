@@ -29,7 +29,7 @@ namespace {
 
 enum class Progress { idle, encoding, downloading, ready };
 
-// What the host knows of a batch that was launched.
+// The host knows this of a batch that was launched.
 struct Batch {
   Batch(int size, bool yields, const std::uint8_t* d_stream, std::uint8_t* pinned_window,
         std::size_t window_bytes)

@@ -14,7 +14,7 @@
 
 namespace cu264::encoder::cuda {
 
-// What the predictors need besides the neighbouring samples, the same in all lanes.
+// The predictors need this besides the neighbouring samples. It is the same in all lanes.
 struct Intra16x16Neighbours {
   int dc;
   core::PlanePrediction plane;
@@ -171,13 +171,13 @@ __device__ inline unsigned rank_intra16x16(const SearchConstants& constants, con
 
 // Transforms, quantises and reconstructs luma from its prediction, two blocks a pass. The passes are not
 // unrolled because the search is bound by instruction fetch.
-template <bool kRd, bool kRdoq>
+template <bool kRd, bool kRdoq, class Quantiser>
 struct Intra16x16Coder {
   WarpState<kRd>& s;
   const SearchConstants& constants;
   const LaneIndices& lane;
   WarpRate<kRdoq> rate;
-  const LaneQuantiser& quantiser;
+  const Quantiser& quantiser;
   const std::uint8_t* prediction;  // sixteen rows of sixteen samples
   int pitch;
   std::int16_t (*levels)[16];  // [17]: DC, then AC by block
@@ -244,18 +244,18 @@ struct Intra16x16Coder {
       if (active) ac_bits += share;
       __syncwarp();
     }
-    const int value = hadamard(lane, s.dc[lane.position]) * constants.luma.multiplier[0];
+    const int value = scaled_dc(quantiser, constants.luma, hadamard(lane, s.dc[lane.position]));
     const int in_order = __shfl_sync(kWarp, value, lane.raster);
     const int level = choose_level_by_rdoq(
         s.rd.variants, rate, lane, abs(in_order), in_order < 0, core::BlockCategory::luma_dc,
-        quantiser.shift + core::kLumaDcExtraShift, context(0, 0), lane.half == 0);
+        dc_shift(quantiser, core::kLumaDcExtraShift), context(0, 0), lane.half == 0);
     store_dc_levels(lane.position, level);
   }
 
   __device__ void quantise_dc() {
     const int value = hadamard(lane, s.dc[lane.position]);
-    store_dc_levels(lane.coding,
-                    signed_dc_level(constants.luma, core::kDeadZoneLuma, core::kLumaDcExtraShift, value));
+    store_dc_levels(lane.coding, signed_dc_level(quantiser, constants.luma, core::kDeadZoneLuma,
+                                                 core::kLumaDcExtraShift, value));
   }
 
   // Stores `level` at `position` of the DC block, from the lanes of the lower half. Writes the DC
@@ -271,7 +271,8 @@ struct Intra16x16Coder {
       dc_bits = lane.half == 0 ? share : 0;
     }
     const int back = hadamard(lane, levels[0][lane.coding]);
-    if (lane.half == 0) s.dc[lane.position] = core::dequantise_luma_dc(back, constants.luma);
+    if (lane.half == 0)
+      s.dc[lane.position] = core::dequantise_luma_dc(back, dc_quantiser(quantiser, constants.luma));
     __syncwarp();
   }
 
@@ -300,7 +301,7 @@ struct Intra16x16Coder {
       if (lane.position == 0) {
         coefficient = s.dc[4 * by + bx];
       } else {
-        coefficient = levels[1 + block][lane.coding - 1] * quantiser.dequant;
+        coefficient = dequantised(quantiser, levels[1 + block][lane.coding - 1]);
       }
       const int residual = inverse_transform(lane, coefficient);
       const int sample = core::clip_sample(prediction[y * pitch + x] + residual, 8);
@@ -322,7 +323,7 @@ struct Intra16x16Coder {
     return error;
   }
 
-  // Whether any AC level is not zero; where SATD decides, whether AC levels are worth coding.
+  // Tells whether any AC level is not zero; where SATD decides, whether AC levels are worth coding.
   __device__ bool has_ac() const {
     if constexpr (!kRd) return core::ac_is_worth_coding(warp_sum(magnitudes), core::kTooFewLumaAc);
     return __any_sync(kWarp, lane.lane < 16 && counts[1 + lane.position] != 0);

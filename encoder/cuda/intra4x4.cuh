@@ -24,7 +24,7 @@ __device__ inline int column_of_mode(int mode) {
   return mode - (mode > 2);
 }
 
-// What a lane does for every block. It stays constant throughout the kernel.
+// This says what a lane does for every block. It stays constant throughout the kernel.
 struct Intra4x4Lane {
   std::uint32_t sources;  // indices into the values of its mode's samples in its row, one byte each
   int line_offset;  // offset in the canvas from the block's first sample to the lane's neighbouring sample
@@ -238,11 +238,11 @@ struct QuarterCost {
 
 // stop(cost by SATD so far, stop.ask()) says whether the search is abandoned. Its answer for the same cost
 // may change during the search.
-template <bool kReadsFar, bool kRd, class MacroblockMarks, class Stop>
+template <bool kReadsFar, bool kRd, class Quantiser, class MacroblockMarks, class Stop>
 __device__ core::IntraNxNResult search_intra4x4_by_satd(WarpState<kRd>& s, const SearchConstants& constants,
                                                         const LaneIndices& lane, const Intra4x4Lane& mine,
                                                         const HadamardMatrix& matrix,
-                                                        const LaneQuantiser& quantiser,
+                                                        const Quantiser& quantiser,
                                                         const MacroblockPosition& position,
                                                         const MacroblockMarks& marks, Stop stop) {
   core::IntraNxNResult result;
@@ -270,7 +270,7 @@ __device__ core::IntraNxNResult search_intra4x4_by_satd(WarpState<kRd>& s, const
       if (marks.any_in(block.own.block())) level = marked_level(lane, marks, block.own.block(), level);
     }
     int residual = 0;
-    if (__any_sync(kWarp, level != 0)) residual = inverse_transform(lane, level * quantiser.dequant);
+    if (__any_sync(kWarp, level != 0)) residual = inverse_transform(lane, dequantised(quantiser, level));
     finish_step(s, constants, lane, block, mode, level, core::clip_sample(prediction + residual, 8), tally);
   }
   tally.finish(result);
@@ -287,14 +287,14 @@ struct CodedHalf {
 };
 
 // Reconstructs the half's block from its levels and computes its cost.
-template <bool kRdoq>
+template <bool kRdoq, class Quantiser>
 __device__ CodedHalf weigh_block(const SearchConstants& constants, const WarpRate<kRdoq>& rate,
-                                 const LaneIndices& lane, const LaneQuantiser& quantiser,
-                                 const HalfBlock& block, int mode, int prediction, int source, int level,
-                                 int level_in_order, int context) {
+                                 const LaneIndices& lane, const Quantiser& quantiser, const HalfBlock& block,
+                                 int mode, int prediction, int source, int level, int level_in_order,
+                                 int context) {
   CodedHalf coded;
   coded.level = level;
-  coded.sample = core::clip_sample(prediction + inverse_transform(lane, level * quantiser.dequant), 8);
+  coded.sample = core::clip_sample(prediction + inverse_transform(lane, dequantised(quantiser, level)), 8);
   const int block_bits =
       half_sum_of_small(lane, rate.share(lane, level_in_order, core::BlockCategory::luma_4x4, context));
   const int squared_error = half_sum(lane, (source - coded.sample) * (source - coded.sample));
@@ -303,11 +303,11 @@ __device__ CodedHalf weigh_block(const SearchConstants& constants, const WarpRat
   return coded;
 }
 
-template <bool kRdoq, bool kReadsFar, class MacroblockMarks, class Stop>
+template <bool kRdoq, bool kReadsFar, class Quantiser, class MacroblockMarks, class Stop>
 __device__ core::IntraNxNResult search_intra4x4_by_rd(WarpState<true>& s, const SearchConstants& constants,
                                                       const WarpRate<kRdoq>& rate, const LaneIndices& lane,
                                                       const Intra4x4Lane& mine, const HadamardMatrix& matrix,
-                                                      const LaneQuantiser& quantiser,
+                                                      const Quantiser& quantiser,
                                                       const MacroblockPosition& position,
                                                       const MacroblockMarks& marks, Stop stop) {
   core::IntraNxNResult result;
@@ -379,7 +379,7 @@ __device__ core::IntraNxNResult search_intra4x4_by_rd(WarpState<true>& s, const 
           const int prediction = sample_of_rows(lane, rows, mode, block.dc);
           chosen.level = level;
           chosen.sample =
-              core::clip_sample(prediction + inverse_transform(lane, level * quantiser.dequant), 8);
+              core::clip_sample(prediction + inverse_transform(lane, dequantised(quantiser, level)), 8);
         }
       }
     }

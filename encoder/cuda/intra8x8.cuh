@@ -235,15 +235,17 @@ struct Intra8x8Found {
 
 // Leaves its result in `place.space`. stop as in search_intra4x4_by_satd; stop.settled(cost) and
 // stop.excluded() wait until their answers do not change any more. `rate` is not used where SATD decides.
-template <bool kRd, bool kRdoq, class Place, class MacroblockMarks, class Stop>
+template <bool kRd, bool kRdoq, class Lists, class Place, class MacroblockMarks, class Stop>
 __device__ Intra8x8Found search_intra8x8(WarpState<kRd>& s, const SearchConstants& constants,
                                          const WarpRate<kRdoq>& rate, const LaneIndices& lane,
-                                         const HadamardMatrix& matrix, const MacroblockPosition& position,
-                                         const Place& place, const MacroblockMarks& marks, const Stop& stop) {
+                                         const HadamardMatrix& matrix, const Lists& lists,
+                                         const MacroblockPosition& position, const Place& place,
+                                         const MacroblockMarks& marks, const Stop& stop) {
   Intra8x8Found found;
   core::IntraNxNResult& result = found.result;
   if (!Stop::kWaits && stop.excluded()) return found;
   Coder8x8<kRd> coder(s, place.space, place.tables.quantisation, constants.qp, lane.lane);
+  lists.weigh(coder.quantiser, constants.qp, coder.lane);
   __syncwarp();
 #pragma unroll 1
   for (int block = 0; block < 4; ++block) {

@@ -46,7 +46,7 @@ __device__ void take_intra8x8(WarpState<kRd>& s, const Intra8x8Space& space, con
   restore_intra8x8(s, space, lane);
 }
 
-// What is known of Intra_16x16 before Intra_4x4 is tried. The bits of its modes depend on the chroma pattern,
+// This is known of Intra_16x16 before Intra_4x4 is tried. The bits of its modes depend on the chroma pattern,
 // which another warp may still be searching for.
 struct LumaStart {
   Intra16x16Neighbours neighbours;
@@ -65,8 +65,8 @@ __device__ inline unsigned highest_intra16x16_cost(const SearchConstants& consta
   return highest;
 }
 
-// Whether Intra_4x4 or Intra_8x8 is abandoned. What that depends on may come from another warp, so it is
-// asked for before the cost is known.
+// Decides whether Intra_4x4 or Intra_8x8 is abandoned. That may depend on another warp, whose result is asked
+// for before the cost is known.
 template <class Rule, class Preparation>
 struct IntraNxNEnd {
   const Rule& rule;
@@ -94,9 +94,9 @@ struct Prepared {
 };
 
 // One of core::choose_mode's trials: the levels of a mode, and their bits.
-template <bool kRdoq>
+template <bool kRdoq, class Quantiser>
 struct Intra16x16Trial {
-  Intra16x16Coder<true, kRdoq> coder;
+  Intra16x16Coder<true, kRdoq, Quantiser> coder;
   int mode;
   int chroma_pattern;
   int dc_bits;
@@ -112,11 +112,12 @@ struct Intra16x16Trial {
 };
 
 // The trials of the Intra_16x16 modes. They overwrite luma_counts.
-template <bool kRdoq>
+template <bool kRdoq, class Lists>
 struct Intra16x16Trials {
+  using Trial = Intra16x16Trial<kRdoq, typename Lists::Luma>;
   WarpState<true>& s;
   const SearchConstants& constants;
-  const LaneConstants& mine;
+  const LaneConstants<Lists>& mine;
   const Intra16x16Neighbours& neighbours;
   int chroma_pattern;
 
@@ -124,27 +125,28 @@ struct Intra16x16Trials {
   __device__ std::int64_t cost(int squared_error, std::int64_t bits) const {
     return core::rd_cost(squared_error, bits, constants.rd_lambda);
   }
-  __device__ Intra16x16Trial<kRdoq> code(int mode, bool by_rdoq) {
+  __device__ Trial code(int mode, bool by_rdoq) {
     std::uint8_t* const prediction = &s.rd.prediction[0][0];
     predict_intra16x16(s, mine.lane, neighbours, mode, prediction, 16);
-    Intra16x16Coder<true, kRdoq> coder{s,          constants, mine.lane,         {mine.lengths},   mine.luma,
-                                       prediction, 16,        s.rd.trial_levels, s.rd.trial_counts};
+    decltype(Trial::coder) coder{s,          constants, mine.lane,         {mine.lengths},   mine.luma,
+                                 prediction, 16,        s.rd.trial_levels, s.rd.trial_counts};
     quantise<kRdoq>(coder, by_rdoq);
     const int dc_bits = warp_sum(coder.dc_bits), ac_bits = warp_sum(coder.ac_bits);
     return {coder, mode, chroma_pattern, dc_bits, ac_bits};
   }
-  __device__ void keep(const Intra16x16Trial<kRdoq>&, int) {
+  __device__ void keep(const Trial&, int) {
     keep_trial(s, mine.lane, 17);
     __syncwarp();
   }
 };
 
 // The search of luma in the steps of core/luma_decision.h.
-template <bool kRd, bool kRdoq, class Preparation, class Place>
+template <bool kRd, bool kRdoq, class Lists, class Preparation, class Place>
 struct LumaSearch {
+  using Coder16x16 = Intra16x16Coder<kRd, kRdoq, typename Lists::Luma>;
   WarpState<kRd>& s;
   const SearchConstants& constants;
-  const LaneConstants& mine;
+  const LaneConstants<Lists>& mine;
   const MacroblockPosition& position;
   LumaStart start;
   Preparation preparation;
@@ -165,7 +167,7 @@ struct LumaSearch {
   __device__ core::IntraNxNResult search_intra8x8(Stop stop) {
     const IntraNxNEnd<Stop, Preparation> end{stop, preparation};
     const auto found = cuda::search_intra8x8<kRd, kRdoq>(s, constants, {mine.lengths}, mine.lane, mine.matrix,
-                                                         position, place, preparation.marks, end);
+                                                         mine.lists, position, place, preparation.marks, end);
     has_above_right = found.blocks > 1;
     return found.result;
   }
@@ -203,7 +205,7 @@ struct LumaSearch {
   // Leaves the levels, counts and DC coefficients of the best candidate in RdSpace.
   __device__ core::ModeChoice choose_intra16x16(const core::SatdRank (&ranks)[core::kIntra16x16Modes],
                                                 std::int64_t cost_to_beat) {
-    Intra16x16Trials<kRdoq> trials{s, constants, mine, start.neighbours, chroma_pattern()};
+    Intra16x16Trials<kRdoq, Lists> trials{s, constants, mine, start.neighbours, chroma_pattern()};
     const core::ModeChoice choice =
         core::choose_mode(trials, ranks, constants.search.rd_candidates, cost_to_beat);
     __syncwarp();
@@ -233,17 +235,17 @@ struct LumaSearch {
   __device__ void code_intra16x16(int mode) {
     std::uint8_t* const samples = s.canvas.at(0, 0);
     predict_intra16x16(s, mine.lane, start.neighbours, mode, samples, Canvas::kPitch);
-    Intra16x16Coder<kRd, kRdoq> coder = coder_of(samples);
+    Coder16x16 coder = coder_of(samples);
     coder.quantise();
     finish_intra16x16(coder, mode, coder.has_ac());
   }
 
  private:
-  __device__ Intra16x16Coder<kRd, kRdoq> coder_of(std::uint8_t* samples) {
+  __device__ Coder16x16 coder_of(std::uint8_t* samples) {
     return {s, constants, mine.lane, {mine.lengths}, mine.luma, samples, Canvas::kPitch, s.levels, s.counts};
   }
   // The canvas must hold the prediction.
-  __device__ void finish_intra16x16(Intra16x16Coder<kRd, kRdoq>& coder, int mode, bool with_ac) {
+  __device__ void finish_intra16x16(Coder16x16& coder, int mode, bool with_ac) {
     if constexpr (decltype(preparation.marks)::kAny) {
       if (with_ac) mark_intra16x16(s, mine.lane, preparation.marks);
     }
@@ -253,17 +255,18 @@ struct LumaSearch {
   __device__ void reconstruct_intra16x16(int mode, bool with_ac) {
     std::uint8_t* const samples = s.canvas.at(0, 0);
     predict_intra16x16(s, mine.lane, start.neighbours, mode, samples, Canvas::kPitch);
-    Intra16x16Coder<kRd, kRdoq> coder = coder_of(samples);
+    Coder16x16 coder = coder_of(samples);
     finish_intra16x16(coder, mode, with_ac);
   }
 };
 
-template <bool kRd, bool kRdoq, class Preparation, class Place>
-__device__ void search_luma(WarpState<kRd>& s, const SearchConstants& constants, const LaneConstants& mine,
-                            const MacroblockPosition& position, const LumaStart& start,
-                            Preparation preparation, const Place& place, MacroblockResult& result) {
-  LumaSearch<kRd, kRdoq, Preparation, Place> search{s,     constants,   mine,  position,
-                                                    start, preparation, place, result};
+template <bool kRd, bool kRdoq, class Lists, class Preparation, class Place>
+__device__ void search_luma(WarpState<kRd>& s, const SearchConstants& constants,
+                            const LaneConstants<Lists>& mine, const MacroblockPosition& position,
+                            const LumaStart& start, Preparation preparation, const Place& place,
+                            MacroblockResult& result) {
+  LumaSearch<kRd, kRdoq, Lists, Preparation, Place> search{s,     constants,   mine,  position,
+                                                           start, preparation, place, result};
   if constexpr (kRd) {
     core::decide_luma_by_rd(search);
   } else {

@@ -1,4 +1,4 @@
-// What a warp keeps in shared memory about the macroblock that it works on, and how it is loaded.
+// A warp keeps this in shared memory about the macroblock that it works on; here it is loaded, too.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace cu264::encoder::cuda {
 
-// What the macroblocks below need of a macroblock's bottom row: samples before the loop filter, prediction
+// The macroblocks below need this of a macroblock's bottom row: samples before the loop filter, prediction
 // modes, counts.
 struct alignas(16) BottomRow {
   std::uint8_t luma[16];

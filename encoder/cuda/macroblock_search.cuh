@@ -6,22 +6,32 @@
 #include "core/pcm_decision.h"
 #include "encoder/cuda/chroma_search.cuh"
 #include "encoder/cuda/luma_search.cuh"
+#include "encoder/cuda/residual_range.cuh"
 
 namespace cu264::encoder::cuda {
 
-// What core/pcm_decision.h asks for to decide between the macroblock as searched and I_PCM.
-template <bool kRd, bool kIntra8x8>
+// core/pcm_decision.h asks this to decide between the macroblock as searched and I_PCM.
+template <bool kRd, bool kIntra8x8, class Lists>
 struct PcmSearch {
   const WarpState<kRd>& s;
   const SearchConstants& constants;
+  const LaneConstants<Lists>& mine;
   const LaneIndices& lane;
   const MacroblockResult& result;
 
   __device__ const SearchRate& rate() const { return constants.rate; }
   __device__ int rd_lambda() const { return constants.rd_lambda; }
   __device__ int qp() const { return constants.qp; }
-  static constexpr __device__ int last_clipping_qp() { return core::kLastClippingQp; }
-  static constexpr __device__ bool leaves_range() { return false; }  // the lists are flat
+  static constexpr __device__ int last_clipping_qp() {
+    return Lists::kFlat ? core::kLastClippingQp : core::kLastWeightedClippingQp;
+  }
+  __device__ bool leaves_range() const {
+    if constexpr (Lists::kFlat) {
+      return false;
+    } else {
+      return residual_leaves_range(s, mine, result.record, constants.qp);
+    }
+  }
   static constexpr __device__ bool by_rd() { return kRd; }
   __device__ std::int64_t cost() const { return result.cost; }
 
@@ -34,6 +44,7 @@ struct PcmSearch {
       level = s.levels[core::kSlotChromaDc + ((lane.lane >> 2) & 1)][lane.lane & 3];
     }
     bool clipped = core::is_clipped(level);
+    if constexpr (!Lists::kFlat) clipped = clipped || any_block_is_clipped(s, lane);
     if constexpr (kIntra8x8) {
       if (result.record.kind == core::MacroblockKind::intra8x8) {
         for (int i = 0; i < 8; ++i) {
@@ -94,11 +105,12 @@ __device__ void take_pcm(WarpState<kRd>& s, const LaneIndices& lane, MacroblockR
 }
 
 // Replaces the macroblock by I_PCM where that is better, and otherwise records which blocks are not empty.
-template <bool kIntra8x8, bool kRd>
+template <bool kIntra8x8, bool kRd, class Lists>
 __device__ void finish_macroblock(WarpState<kRd>& s, const SearchConstants& constants,
-                                  const LaneIndices& lane, MacroblockResult& result) {
+                                  const LaneConstants<Lists>& mine, MacroblockResult& result) {
+  const LaneIndices& lane = mine.lane;
   if constexpr (kIntra8x8) result.record.transform_8x8_mode = true;
-  if (core::pcm_is_better(PcmSearch<kRd, kIntra8x8>{s, constants, lane, result})) {
+  if (core::pcm_is_better(PcmSearch<kRd, kIntra8x8, Lists>{s, constants, mine, lane, result})) {
     take_pcm(s, lane, result);
   } else {
     const int count = lane.lane < core::kBlocksPerMacroblock ? s.counts[lane.lane] : 0;
@@ -107,9 +119,10 @@ __device__ void finish_macroblock(WarpState<kRd>& s, const SearchConstants& cons
   result.record.qp = static_cast<std::uint8_t>(constants.qp);
 }
 
-template <bool kRd, bool kRdoq, class MacroblockMarks, class Place>
+template <bool kRd, bool kRdoq, class Lists, class MacroblockMarks, class Place>
 __device__ MacroblockResult search_macroblock(WarpState<kRd>& s, const SearchConstants& constants,
-                                              const LaneConstants& mine, const MacroblockPosition& position,
+                                              const LaneConstants<Lists>& mine,
+                                              const MacroblockPosition& position,
                                               const MacroblockMarks& marks, const Place& place) {
   MacroblockResult result;
   const int slopes = plane_slopes(s, mine.lane);
@@ -124,7 +137,7 @@ __device__ MacroblockResult search_macroblock(WarpState<kRd>& s, const SearchCon
   const Prepared<MacroblockMarks> prepared{
       highest_intra16x16_cost(constants, mine.lane, position, start.satd, pattern, pattern), marks};
   search_luma<kRd, kRdoq>(s, constants, mine, position, start, prepared, place, result);
-  finish_macroblock<Place::kAny>(s, constants, mine.lane, result);
+  finish_macroblock<Place::kAny>(s, constants, mine, result);
   return result;
 }
 

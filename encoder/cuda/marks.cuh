@@ -12,7 +12,7 @@
 
 namespace cu264::encoder::cuda {
 
-// What a kernel knows of the watermark's scheme when it is compiled.
+// A kernel knows this of the watermark's scheme when it is compiled.
 enum class MarkScheme { by_sign, by_parity, either };
 
 // The marks of a macroblock.
@@ -28,7 +28,7 @@ struct Marks {
   __device__ bool by_parity() const {
     return kScheme == MarkScheme::either ? parity : kScheme == MarkScheme::by_parity;
   }
-  // Whether the block of at least one half is marked.
+  // Tells whether the block of at least one half is marked.
   __device__ bool any_in(int block) const { return __any_sync(kWarp, protect::is_marked(word, block)); }
 };
 

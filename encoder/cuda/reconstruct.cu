@@ -11,7 +11,8 @@ namespace cu264::encoder::cuda {
 // at 1080p on an H200.
 static constexpr int kFewPictures = 24;
 
-// The kernels for streams that have no Intra_8x8; those for streams that have are in reconstruct_high.cu.
+// The kernels for streams that have no Intra_8x8; those for streams that have are in reconstruct_high.cu and
+// reconstruct_weighted.cu.
 void launch_without_intra8x8(const ReconstructLaunch& job) {
   job.qp_varies ? launch<true, false>(job) : launch<false, false>(job);
 }
@@ -26,7 +27,7 @@ std::size_t reconstruct_scratch_bytes(int pictures, int mb_width, int mb_height)
 
 void launch_reconstruct(const BatchView& batch, int pictures_on_device, std::optional<int> common_qp,
                         Preset preset, void* d_scratch, cudaStream_t stream, const std::uint32_t* marks,
-                        bool mark_parity) {
+                        bool mark_parity, const ScalingLists& lists) {
   ReconstructLaunch job{batch,
                         search_constants(search_params(preset), common_qp.value_or(0)),
                         !common_qp || batch.qp_offsets != nullptr,
@@ -34,9 +35,13 @@ void launch_reconstruct(const BatchView& batch, int pictures_on_device, std::opt
                         std::max(pictures_on_device, batch.pictures) <= kFewPictures,
                         marks,
                         mark_parity,
-                        stream};
+                        stream,
+                        lists};
   job.constants.rate.transform_8x8_mode = batch.transform_8x8_mode;
-  batch.transform_8x8_mode ? launch_with_intra8x8(job) : launch_without_intra8x8(job);
+  const auto launch_kernel = !batch.transform_8x8_mode ? launch_without_intra8x8
+                             : lists == ScalingLists{} ? launch_with_intra8x8
+                                                       : launch_with_weights;
+  launch_kernel(job);
   if (batch.qp_offsets != nullptr) launch_mb_qp_delta_chain(batch, stream);
 }
 

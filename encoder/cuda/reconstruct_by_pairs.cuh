@@ -56,9 +56,10 @@ struct PreparedByOtherWarp {
 };
 
 // The second warp's share of a macroblock: the cost of Intra_16x16 by SATD, then chroma.
-template <bool kRd, bool kRdoq>
-__device__ void search_side(WarpState<kRd>& s, const SearchConstants& constants, const LaneConstants& mine,
-                            const MacroblockPosition& position, SideResults& side) {
+template <bool kRd, bool kRdoq, class Lists>
+__device__ void search_side(WarpState<kRd>& s, const SearchConstants& constants,
+                            const LaneConstants<Lists>& mine, const MacroblockPosition& position,
+                            SideResults& side) {
   const LaneIndices& lane = mine.lane;
   const int slopes = plane_slopes(s, lane);
   const Intra16x16Neighbours neighbours = measure_luma_neighbours(s, position, lane, slopes);
@@ -88,12 +89,13 @@ __device__ inline std::uint32_t wait_for_word_above(const Row<TaggedRow>& row, c
 // The first warp searches luma and publishes what the row below needs. The second warp searches chroma,
 // stores the finished macroblock, fetches and measures the source of the next one, and waits for the row
 // above.
-template <bool kRd, bool kRdoq, bool kQpVaries, bool kIntra8x8, class BatchMarks>
+template <bool kRd, bool kRdoq, bool kQpVaries, bool kIntra8x8, class BatchMarks, class Lists>
 __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
     reconstruct_by_pairs_kernel(const __grid_constant__ BatchView batch,
                                 const __grid_constant__ SearchConstants constants,
                                 const __grid_constant__ Wavefront<TaggedRow> wavefront,
-                                const __grid_constant__ BatchMarks mark_table) {
+                                const __grid_constant__ BatchMarks mark_table,
+                                const __grid_constant__ Lists lists) {
   __shared__ WarpState<kRd> s;
   __shared__ CavlcLengths lengths;
   __shared__ ConstantsByQp<kQpVaries> table;
@@ -106,7 +108,7 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
   if constexpr (kRd) lengths.fill();
   if constexpr (kQpVaries) table.fill(constants);
   intra8x8.fill();
-  LaneConstants mine(constants, lengths);
+  LaneConstants mine(constants, lengths, lists);
   const LaneIndices& lane = mine.lane;
   if (first_warp) s.counts[lane.lane] = 0;  // slots 27 to 31 stay zero
 
@@ -146,7 +148,7 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
       search_luma<kRd, kRdoq>(s, here, mine, row.position, LumaStart{},
                               PreparedByOtherWarp<decltype(marks)>{side, marks},
                               intra8x8.place(0, AboveRightTagged{above_right}), result);
-      finish_macroblock<kIntra8x8>(s, here, lane, result);
+      finish_macroblock<kIntra8x8>(s, here, mine, result);
       __syncwarp();
       publish_tagged(s, row.bottom[mb_x], lane);
       if (lane.lane == 0) record = result.record;

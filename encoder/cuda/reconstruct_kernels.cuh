@@ -1,5 +1,5 @@
 // The kernels of `reconstruct` and how they are launched. Streams with and without Intra_8x8 have kernels of
-// their own, which two files compile.
+// their own, and those with scaling lists that are not flat, too; three files compile them.
 #pragma once
 
 #include <cstddef>
@@ -25,12 +25,12 @@ inline constexpr int kBlocksPerMultiprocessor = kRdoq ? 4
                                                       : 6;
 
 // Each warp encodes one macroblock row at a time.
-template <bool kRd, bool kRdoq, bool kQpVaries, bool kIntra8x8, class BatchMarks>
+template <bool kRd, bool kRdoq, bool kQpVaries, bool kIntra8x8, class BatchMarks, class Lists>
 __global__ void __launch_bounds__(32 * kWarpsPerBlock, (kBlocksPerMultiprocessor<kRd, kRdoq>))
     reconstruct_kernel(const __grid_constant__ BatchView batch,
                        const __grid_constant__ SearchConstants constants,
                        const __grid_constant__ Wavefront<BottomRow> wavefront,
-                       const __grid_constant__ BatchMarks mark_table) {
+                       const __grid_constant__ BatchMarks mark_table, const __grid_constant__ Lists lists) {
   __shared__ WarpState<kRd> states[kWarpsPerBlock];
   __shared__ CavlcLengths lengths;
   __shared__ ConstantsByQp<kQpVaries> table;
@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(32 * kWarpsPerBlock, (kBlocksPerMultiprocessor
   intra8x8.fill();
   if constexpr (kRd || kQpVaries || kIntra8x8) __syncthreads();
   WarpState<kRd>& s = states[threadIdx.x >> 5];
-  LaneConstants mine(constants, lengths);
+  LaneConstants mine(constants, lengths, lists);
   const LaneIndices& lane = mine.lane;
   s.counts[lane.lane] = 0;  // slots 27 to 31 stay zero
   const unsigned rows = static_cast<unsigned>(batch.pictures) * batch.mb_height;
@@ -83,11 +83,11 @@ Wavefront<Record> begin_wavefront(const BatchView& batch, void* d_scratch, cudaS
 }
 
 // Launches as many blocks as the device has room for, or as there is work for.
-template <bool kRd, bool kRdoq, bool kQpVaries, bool kIntra8x8, class BatchMarks>
+template <bool kRd, bool kRdoq, bool kQpVaries, bool kIntra8x8, class BatchMarks, class Lists>
 void launch_rows(const BatchView& batch, const SearchConstants& constants,
-                 const Wavefront<BottomRow>& wavefront, const BatchMarks& mark_table, int rows,
-                 cudaStream_t stream) {
-  constexpr auto kernel = reconstruct_kernel<kRd, kRdoq, kQpVaries, kIntra8x8, BatchMarks>;
+                 const Wavefront<BottomRow>& wavefront, const BatchMarks& mark_table, const Lists& lists,
+                 int rows, cudaStream_t stream) {
+  constexpr auto kernel = reconstruct_kernel<kRd, kRdoq, kQpVaries, kIntra8x8, BatchMarks, Lists>;
   int device = 0, processors = 0, blocks = 0;
   check_cuda(cudaGetDevice(&device), "cudaGetDevice");
   check_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
@@ -96,20 +96,20 @@ void launch_rows(const BatchView& batch, const SearchConstants& constants,
              "occupancy");
   const int needed = (rows + kWarpsPerBlock - 1) / kWarpsPerBlock;
   const int grid = needed < blocks * processors ? needed : blocks * processors;
-  kernel<<<grid, 32 * kWarpsPerBlock, 0, stream>>>(batch, constants, wavefront, mark_table);
+  kernel<<<grid, 32 * kWarpsPerBlock, 0, stream>>>(batch, constants, wavefront, mark_table, lists);
 }
 
-template <bool kRd, bool kRdoq, bool kQpVaries, bool kIntra8x8, class BatchMarks>
-void launch(const ReconstructLaunch& job, const BatchMarks& mark_table) {
+template <bool kRd, bool kRdoq, bool kQpVaries, bool kIntra8x8, class BatchMarks, class Lists>
+void launch(const ReconstructLaunch& job, const BatchMarks& mark_table, const Lists& lists) {
   const BatchView& batch = job.batch;
   const int rows = batch.pictures * batch.mb_height;
   if (job.few) {
     const auto wavefront = begin_wavefront<TaggedRow>(batch, job.d_scratch, job.stream);
     reconstruct_by_pairs_kernel<kRd, kRdoq, kQpVaries, kIntra8x8>
-        <<<rows, 64, 0, job.stream>>>(batch, job.constants, wavefront, mark_table);
+        <<<rows, 64, 0, job.stream>>>(batch, job.constants, wavefront, mark_table, lists);
   } else {
     const auto wavefront = begin_wavefront<BottomRow>(batch, job.d_scratch, job.stream);
-    launch_rows<kRd, kRdoq, kQpVaries, kIntra8x8>(batch, job.constants, wavefront, mark_table, rows,
+    launch_rows<kRd, kRdoq, kQpVaries, kIntra8x8>(batch, job.constants, wavefront, mark_table, lists, rows,
                                                   job.stream);
   }
   check_launch("reconstruct_kernel");
@@ -117,14 +117,16 @@ void launch(const ReconstructLaunch& job, const BatchMarks& mark_table) {
 
 // `fast` has a kernel for each watermarking scheme, because calls to the marking code cost it too much. With
 // Intra_8x8 it has one for both.
-template <bool kQpVaries, bool kIntra8x8>
-void launch(const ReconstructLaunch& job) {
+template <bool kQpVaries, bool kIntra8x8, class Lists = FlatLists>
+void launch(const ReconstructLaunch& job, const Lists& lists = {}) {
   const SearchParams& search = job.constants.search;
   const MarkTable<MarkScheme::either> mark_table = {job.marks, job.mark_parity};
-  const auto by_satd = [&](const auto& marks) { launch<false, false, kQpVaries, kIntra8x8>(job, marks); };
+  const auto by_satd = [&](const auto& marks) {
+    launch<false, false, kQpVaries, kIntra8x8>(job, marks, lists);
+  };
   const auto by_rd = [&](const auto& marks) {
-    search.rdoq ? launch<true, true, kQpVaries, kIntra8x8>(job, marks)
-                : launch<true, false, kQpVaries, kIntra8x8>(job, marks);
+    search.rdoq ? launch<true, true, kQpVaries, kIntra8x8>(job, marks, lists)
+                : launch<true, false, kQpVaries, kIntra8x8>(job, marks, lists);
   };
   const bool rd = search.rdoq || search.rd_candidates > 0;
   if (job.marks == nullptr) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "common/cuda/arena.h"
+#include "cu264/scaling_lists.h"
 #include "encoder/cuda/batch.h"
 #include "encoder/cuda/candidates.cuh"
 
@@ -21,6 +22,7 @@ struct ReconstructLaunch {
   const std::uint32_t* marks;  // null, or [picture][mb]
   bool mark_parity;
   cudaStream_t stream;
+  const ScalingLists& lists;
 };
 
 // The flags come first in the scratch memory, so that one memset clears them.
@@ -30,5 +32,6 @@ inline std::size_t flag_bytes(int pictures, int mb_height) {
 
 void launch_without_intra8x8(const ReconstructLaunch& job);
 void launch_with_intra8x8(const ReconstructLaunch& job);
+void launch_with_weights(const ReconstructLaunch& job);
 
 }  // namespace cu264::encoder::cuda

@@ -38,7 +38,7 @@ class StreamWindow {
 
   // Tells how many bytes the stream has.
   void set_size(std::uint64_t bytes) { stream_bytes_ = bytes; }
-  // Whether the first `bytes` bytes are in the window or on their way.
+  // Tells whether the first `bytes` bytes are in the window or on their way.
   bool fetches(std::uint64_t bytes) const { return bytes <= fetched_; }
 
   // Fills what is free of the window; what comes next is there once first_part() is done.

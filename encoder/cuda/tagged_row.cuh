@@ -1,4 +1,4 @@
-// What pairs of warps leave for the macroblock row below: a BottomRow each of whose words comes with a tag.
+// Pairs of warps leave this for the macroblock row below: a BottomRow each of whose words comes with a tag.
 // A word and its tag are stored at once, so the row below waits for the words themselves, without a fence and
 // without a second read behind a flag.
 #pragma once

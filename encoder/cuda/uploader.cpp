@@ -50,7 +50,7 @@ SourcePicture in_place(const Frame& frame) {
   return picture;
 }
 
-// Whether a plane begins where the rows of the one before end, so that they are in one piece of memory.
+// Tells whether a plane begins where the rows of the one before end, so that they are in one piece of memory.
 bool follows(const Frame& frame, int plane) {
   const std::ptrdiff_t pitch = frame.pitch[plane - 1],
                        rows = plane_side(frame.format, plane - 1, frame.height);

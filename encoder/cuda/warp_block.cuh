@@ -59,6 +59,9 @@ struct LaneIndices : LaneInHalf {
   }
 };
 
+// The weights of a flat scaling list.
+struct NoWeights {};
+
 // The quantiser's constants for a lane's position.
 struct LaneQuantiser {
   int multiplier;
@@ -67,7 +70,7 @@ struct LaneQuantiser {
   int rounding;
   int first_level;
 
-  __device__ LaneQuantiser(const core::Quantiser& q, int position, core::DeadZone dead_zone) {
+  __device__ LaneQuantiser(const core::Quantiser& q, int position, core::DeadZone dead_zone, NoWeights = {}) {
     const int position_class = core::position_class(position);
     multiplier = position_class == 0   ? q.multiplier[0]
                  : position_class == 1 ? q.multiplier[1]
@@ -134,9 +137,32 @@ __device__ inline int signed_level(const LaneQuantiser& q, int coefficient) {
   return coefficient < 0 ? -level : level;
 }
 
+// The coefficient of a level.
+__device__ inline int dequantised(const LaneQuantiser& q, int level) {
+  return level * q.dequant;
+}
+
+// The quantiser of a component of chroma, among those of both.
+__device__ inline const LaneQuantiser& of_component(const LaneQuantiser& q, int) {
+  return q;
+}
+
+// Those of DC coefficients behind a further Hadamard transform. `q` is the plane's at the lane's position,
+// `flat` the plane's for flat scaling lists: the scaled coefficient with its sign, the fractional bits that
+// it has, and what core::dequantise_luma_dc and core::dequantise_chroma_dc take.
+__device__ inline int scaled_dc(const LaneQuantiser&, const core::Quantiser& flat, int coefficient) {
+  return coefficient * flat.multiplier[0];
+}
+__device__ inline int dc_shift(const LaneQuantiser& q, int extra_shift) {
+  return q.shift + extra_shift;
+}
+__device__ inline const core::Quantiser& dc_quantiser(const LaneQuantiser&, const core::Quantiser& flat) {
+  return flat;
+}
+
 // The level of a DC coefficient behind a further Hadamard transform.
-__device__ inline int signed_dc_level(const core::Quantiser& q, core::DeadZone dead_zone, int extra_shift,
-                                      int coefficient) {
+__device__ inline int signed_dc_level(const LaneQuantiser&, const core::Quantiser& q,
+                                      core::DeadZone dead_zone, int extra_shift, int coefficient) {
   const int shift = q.shift + extra_shift;
   const int level =
       core::quantise_with_dead_zone(core::absolute(coefficient) * q.multiplier[0], shift,

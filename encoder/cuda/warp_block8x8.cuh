@@ -21,7 +21,7 @@ struct LaneIn8x8 {
   int pair;
   int even;  // 0, 4, 6, 2 by pair
   int odd;   // 1, 5, 3, 7
-  // What the steps of the transforms multiply by: 1 or -1. The names tell the pairs with -1.
+  // The steps of the transforms multiply by these: 1 or -1. The names tell the pairs with -1.
   int minus23;
   int minus12;
   int minus13;
@@ -108,7 +108,7 @@ __device__ inline void inverse_transform8x8(TransposedBlock& memory, const LaneI
   y = (y + 32) >> 6;
 }
 
-// What quantisation needs that does not depend on the macroblock, in shared memory.
+// Quantisation needs these, which do not depend on the macroblock. They are in shared memory.
 struct Tables8x8 {
   std::int32_t multiplier[6][core::kPositionClasses8x8];   // by QP % 6
   std::int32_t level_scale[6][core::kPositionClasses8x8];  // the same

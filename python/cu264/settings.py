@@ -259,7 +259,7 @@ SETTINGS_DOC = """
     cavlc : bool, default False
         CAVLC also where the profile allows CABAC. Encryption and watermarks need it.
     cqm : {"flat", "jvt"}, default "flat"
-        Scaling lists of the profile high; jvt: the standard's. They need the cpu backend.
+        Scaling lists of the profile high; jvt: the standard's.
     cqmfile : path, optional
         A file of scaling lists in the form of the JM and x264.
     value_range : (0, 1) or (-1, 1), default (0, 1)

@@ -140,7 +140,7 @@ int DevicePictures::pictures() const {
   return impl_->batch.pictures;
 }
 
-float DevicePictures::reconstruct(int qp, Preset preset, bool transform_8x8_mode) {
+float DevicePictures::reconstruct(int qp, Preset preset, bool transform_8x8_mode, const ScalingLists& lists) {
   impl_->batch.transform_8x8_mode = transform_8x8_mode;
   core::PictureParams params;
   params.qp = static_cast<std::uint8_t>(qp);
@@ -150,7 +150,7 @@ float DevicePictures::reconstruct(int qp, Preset preset, bool transform_8x8_mode
              "upload");
   check_cuda(cudaEventRecord(impl_->begin, nullptr), "cudaEventRecord");
   encoder::cuda::launch_reconstruct(impl_->batch, impl_->batch.pictures, qp, preset, impl_->d_scratch,
-                                    nullptr);
+                                    nullptr, nullptr, false, lists);
   check_cuda(cudaEventRecord(impl_->end, nullptr), "cudaEventRecord");
   check_cuda(cudaEventSynchronize(impl_->end), "reconstruct");
   float milliseconds = 0;

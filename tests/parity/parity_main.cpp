@@ -1,6 +1,6 @@
 // Runs the parity tests. To measure one stage alone while working on it,
 //
-//   parity_tests --time FILE.yuv WxH [BATCH [QP [PRESET [SLICES [PROFILE]]]]]
+//   parity_tests --time FILE.yuv WxH [BATCH [QP [PRESET [SLICES [PROFILE [CQM]]]]]]
 //
 // repeats the pictures of a raw 4:2:0 file in device memory up to BATCH (64) and prints what `reconstruct`
 // takes.
@@ -40,7 +40,7 @@ SourceBatch read_pictures(const std::string& path, int width, int height, int mo
 
 int time_reconstruct(const std::vector<std::string>& arguments) {
   if (arguments.size() < 2)
-    throw std::runtime_error("--time FILE.yuv WxH [BATCH [QP [PRESET [SLICES [PROFILE]]]]]");
+    throw std::runtime_error("--time FILE.yuv WxH [BATCH [QP [PRESET [SLICES [PROFILE [CQM]]]]]]");
   const auto argument = [&](std::size_t i, const char* otherwise) {
     return i < arguments.size() ? arguments[i] : std::string(otherwise);
   };
@@ -51,14 +51,18 @@ int time_reconstruct(const std::vector<std::string>& arguments) {
   config.set("preset", argument(4, "fast"));
   config.set("slices", argument(5, "1"));
   config.set("profile", argument(6, "baseline"));
+  config.set("cqm", argument(7, "flat"));
   const bool large = cu264::encoder::uses_transform_8x8(config);
   const SourceBatch sources = read_pictures(arguments[0], config.width, config.height, batch);
   const int copies =
       (batch + static_cast<int>(sources.pictures.size()) - 1) / static_cast<int>(sources.pictures.size());
   DevicePictures device(sources, config.slices, false, copies);
-  for (int warm_up = 0; warm_up < 2; ++warm_up) device.reconstruct(config.qp, config.preset, large);
+  const auto reconstruct = [&] {
+    return device.reconstruct(config.qp, config.preset, large, config.scaling_lists);
+  };
+  for (int warm_up = 0; warm_up < 2; ++warm_up) reconstruct();
   std::vector<float> times;
-  for (int run = 0; run < 11; ++run) times.push_back(device.reconstruct(config.qp, config.preset, large));
+  for (int run = 0; run < 11; ++run) times.push_back(reconstruct());
   std::sort(times.begin(), times.end());
   const double median = times[times.size() / 2];
   std::printf("reconstruct %dx%d qp %d %s slices %d %s: %d pictures in %.3f ms (%.3f to %.3f) = %.0f fps\n",

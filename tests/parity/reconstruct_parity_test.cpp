@@ -14,6 +14,8 @@
 #include "support/picture.h"
 #include "tests/parity/device_pictures.h"
 #include "tests/parity/device_test.h"
+#include "tests/support/made_scaling_lists.h"
+#include "tests/support/quick.h"
 
 namespace cu264::parity {
 namespace {
@@ -30,6 +32,7 @@ struct Case {
   PixelFormat format = PixelFormat::i420;
   int padding = 0;
   bool transform_8x8_mode = false;
+  ScalingLists lists = {};
 };
 
 std::string text(const Case& c) {
@@ -44,6 +47,7 @@ CpuPicture on_host(const Case& c, const test::Picture& picture) {
   CpuPicture out;
   out.resize(encoder::macroblocks(c.width), encoder::macroblocks(c.height), c.slices);
   out.transform_8x8_mode = c.transform_8x8_mode;
+  out.scaling_lists = c.lists;
   const test::FrameBuffer frame(picture, c.format, c.padding);
   encoder::ingest(frame.view(), out);
   for (int slice = 0; slice < c.slices; ++slice) encoder::reconstruct_slice(out, slice, c.qp, c.preset);
@@ -128,7 +132,7 @@ class ReconstructParity : public DeviceTest {
     }
     DevicePictures device(sources, c.slices, true);
     for (int run = 0; run < 3; ++run) {
-      device.reconstruct(c.qp, c.preset, c.transform_8x8_mode);
+      device.reconstruct(c.qp, c.preset, c.transform_8x8_mode, c.lists);
       for (std::size_t i = 0; i < pictures.size(); ++i) {
         const std::string difference = first_difference(expected[i], device.download(static_cast<int>(i)));
         ASSERT_TRUE(difference.empty()) << text(c) << "\nrun " << run << " picture " << i << " (of "
@@ -222,6 +226,26 @@ TEST_F(ReconstructParity, LargeTransformOfManyPictures) {
     return r.kind == core::MacroblockKind::intra8x8;
   };
   EXPECT_TRUE(std::any_of(host.macroblocks.begin(), host.macroblocks.end(), is_large));
+}
+
+// By pairs of warps, and with one warp for each row.
+TEST_F(ReconstructParity, ScalingLists) {
+  for (const test::Lists lists : test::kLists) {
+    SCOPED_TRACE(test::name_of_lists(lists));
+    Case c{48, 32};
+    c.transform_8x8_mode = true, c.lists = test::make_lists(lists);
+    for (c.qp = static_cast<int>(lists); c.qp <= 51; c.qp += test::quick() ? 21 : 7) {
+      std::vector<test::Picture> pictures = {test::make_picture(Content::natural, 48, 32),
+                                             test::make_picture(Content::graded_noise, 48, 32, 3),
+                                             test::extreme_picture(48, 32, static_cast<unsigned>(c.qp))};
+      expect_parity_for_presets(c, pictures);
+      if (HasFatalFailure()) return;
+      if (c.qp % 2 == 0) continue;
+      for (unsigned i = 0; i < 24; ++i) pictures.push_back(test::extreme_picture(48, 32, i));
+      expect_parity_for_presets(c, pictures);
+      if (HasFatalFailure()) return;
+    }
+  }
 }
 
 TEST_F(ReconstructParity, FormatsAndPitches) {

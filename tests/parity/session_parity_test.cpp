@@ -14,6 +14,7 @@
 #include "entropy/pack/pack_batch.h"
 #include "support/encode.h"
 #include "tests/parity/session_checks.h"
+#include "tests/support/made_scaling_lists.h"
 
 namespace cu264::parity {
 namespace {
@@ -74,6 +75,24 @@ TEST_F(SessionParity, LargeTransform) {
         config.profile = Profile::high, config.cavlc = cavlc;
         config.preset = preset, config.qp = qp, config.slices = 2, config.reconstruction = true;
         if (qp != 0) config.set("aq", "variance");
+        expect_parity(config, pictures, {2});
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TEST_F(SessionParity, ScalingLists) {
+  const std::vector<test::Picture> pictures = {test::make_picture(Content::natural, 50, 35),
+                                               test::make_picture(Content::noise, 50, 35),
+                                               test::extreme_picture(50, 35, 1)};
+  for (const Preset preset : kPresets) {
+    for (const bool cavlc : {false, true}) {
+      for (const auto& [qp, lists] : {std::pair{10, test::Lists::by_plane}, {33, test::Lists::random}}) {
+        Config config;
+        config.profile = Profile::high, config.cavlc = cavlc, config.scaling_lists = test::make_lists(lists);
+        config.preset = preset, config.qp = qp, config.slices = 2, config.reconstruction = true;
+        if (qp != 10) config.set("aq", "variance");
         expect_parity(config, pictures, {2});
         if (HasFatalFailure()) return;
       }

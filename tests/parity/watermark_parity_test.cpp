@@ -73,8 +73,11 @@ TEST_F(WatermarkParity, LargeTransform) {
     Config config = test::baseline_config();
     config.profile = Profile::high, config.cavlc = true;
     config.preset = preset, config.qp = 20;
-    expect_parity(config, pictures, 3, 65536);
-    if (HasFatalFailure()) return;
+    for (const ScalingLists& lists : {ScalingLists{}, jvt_scaling_lists()}) {
+      config.scaling_lists = lists;
+      expect_parity(config, pictures, 3, 65536);
+      if (HasFatalFailure()) return;
+    }
   }
 }
 
