@@ -18,14 +18,16 @@ struct SearchParams {
   core::EarlyDecision early_decision;  // where SATD does not decide
 };
 
-inline SearchParams search_params(Preset preset) {
+// A stream with the 8x8 transform has three sizes to choose from, and more candidates of a block or a longer
+// search for Intra_4x4 or Intra_8x8 than this find nothing.
+inline SearchParams search_params(Preset preset, bool transform_8x8_mode) {
   switch (preset) {
     case Preset::fast:
       return {0, false, {}};
     case Preset::balanced:
       return {3, false, {17, 12, 15}};
     default:
-      return {9, true, {20, 10, 15}};
+      return transform_8x8_mode ? SearchParams{4, true, {18, 10, 15}} : SearchParams{9, true, {20, 10, 15}};
   }
 }
 
