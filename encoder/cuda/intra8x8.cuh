@@ -91,7 +91,7 @@ __device__ Block8x8 begin_block8x8(WarpState<kRd>& s, Intra8x8Space& space, cons
 
   const std::int8_t* const modes = s.modes.cells + b.grid;
   const int a = modes[-1], above_mode = modes[-BlockGrid<4>::kPitch];
-  b.predicted_mode = (a | above_mode) < 0 ? static_cast<int>(core::kIntra4x4Dc) : min(a, above_mode);
+  b.predicted_mode = uniform((a | above_mode) < 0 ? static_cast<int>(core::kIntra4x4Dc) : min(a, above_mode));
   __syncwarp();
   return b;
 }
@@ -295,7 +295,7 @@ __device__ Intra8x8Found search_intra8x8(WarpState<kRd>& s, const SearchConstant
   }
   if (stop.settled(result.satd_cost)) return found;
   if constexpr (kRd) {
-    for (int i = 0; i < 3; ++i) result.satd_after[i] = place.space.satd_after[i];
+    for (int i = 0; i < 3; ++i) result.satd_after[i] = uniform(place.space.satd_after[i]);
   }
   result.kept = true;
   return found;

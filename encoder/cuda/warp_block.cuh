@@ -14,6 +14,15 @@ namespace cu264::encoder::cuda {
 
 inline constexpr unsigned kWarp = 0xffffffffu;
 
+// Returns a value that is the same in all lanes, in a form from which the compiler knows that. It does not
+// know it of values from shared memory, and where a branch depends on such a value, it breaks up the code
+// behind it at each exchange between lanes, in case that the lanes have parted: a third of the kernels'
+// instructions, and many more spills.
+template <class T>
+__device__ inline T uniform(T value) {
+  return __shfl_sync(kWarp, value, 0);
+}
+
 // A lane's place in its half of the warp.
 struct LaneInHalf {
   int half;      // which of the two blocks
