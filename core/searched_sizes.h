@@ -43,8 +43,8 @@ struct SizeRules {
   int least4x4_of_plain;
 };
 CU264_HD constexpr SizeRules size_rules(bool by_rd) {
-  return by_rd ? SizeRules{50, 68, 300, 1400, 96, 300, 77, 400}
-               : SizeRules{50, 70, 525, 700, 96, 200, 96, 525};
+  return by_rd ? SizeRules{75, 68, 300, 1400, 96, 300, 77, 400}
+               : SizeRules{125, 72, 525, 525, 96, 0, 96, 525};
 }
 
 struct SearchedSizes {
