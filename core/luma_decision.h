@@ -95,7 +95,7 @@ CU264_HD void limit_quarters(IntraNxNStop& stop, const IntraNxNResult& large, in
 //   rate(), satd_lambda(), rd_lambda(), chroma_pattern()
 //   early_decision()                   where rate and distortion decide
 //   kHasIntra8x8, transform_8x8_mode() whether Intra_8x8 is compiled in, and whether the stream has it
-//   activity()                         of the macroblock's source, where it has
+//   activity(), size_rules()           the macroblock's source and what it is judged by, where it has
 //   search_intra8x8(stop)              abandons it if stop(its cost, Intra_16x16's) says so, where the latter
 //                                      is by SATD with kMostChromaPattern, because the macroblock's
 //                                      pattern may not be known yet. The cost of some blocks may suffice.
@@ -125,7 +125,8 @@ CU264_FLOW void decide_luma_by_satd(Search& search) {
   IntraNxNResult large;
   if constexpr (Search::kHasIntra8x8) {
     if (search.transform_8x8_mode()) {
-      const SearchedSizes sizes = searched_sizes(false, search.activity(), search.satd_lambda());
+      const SearchedSizes sizes =
+          searched_sizes(search.size_rules(), search.activity(), search.satd_lambda());
       stop.begins = sizes.intra8x8;
       stop.better = kBetterIntra8x8;
       large = search.search_intra8x8(stop);
@@ -166,7 +167,8 @@ CU264_FLOW void decide_luma_by_rd(Search& search) {
   IntraNxNResult large;
   if constexpr (Search::kHasIntra8x8) {
     if (search.transform_8x8_mode()) {
-      const SearchedSizes sizes = searched_sizes(true, search.activity(), search.satd_lambda());
+      const SearchedSizes sizes =
+          searched_sizes(search.size_rules(), search.activity(), search.satd_lambda());
       stop.begins = sizes.intra8x8;
       large = search.search_intra8x8(stop);
       stop.begins = sizes.intra4x4;

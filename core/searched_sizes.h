@@ -27,7 +27,7 @@ struct CostRange {
 };
 
 // What tells the sizes. Costs are those of Intra_16x16 by SATD in multiples of lambda, and ratios those of
-// SourceActivity in 64ths. All were found by measurement.
+// SourceActivity in 64ths.
 struct SizeRules {
   // A macroblock that costs less has nothing to gain by the modes of I_NxN; noise, which no mode predicts,
   // has less to gain.
@@ -42,19 +42,13 @@ struct SizeRules {
   int plain_ratio;  // below it
   int least4x4_of_plain;
 };
-CU264_HD constexpr SizeRules size_rules(bool by_rd) {
-  return by_rd ? SizeRules{75, 68, 300, 1400, 96, 300, 77, 400}
-               : SizeRules{125, 72, 525, 525, 96, 0, 96, 525};
-}
-
 struct SearchedSizes {
   CostRange intra8x8;
   CostRange intra4x4;
 };
 
-// by_rd: whether rate and distortion decide.
-CU264_HD SearchedSizes searched_sizes(bool by_rd, const SourceActivity& activity, int satd_lambda) {
-  const SizeRules rules = size_rules(by_rd);
+CU264_HD SearchedSizes searched_sizes(const SizeRules& rules, const SourceActivity& activity,
+                                      int satd_lambda) {
   const auto cost = [satd_lambda](int lambdas) { return static_cast<std::uint32_t>(lambdas * satd_lambda); };
   const int least = activity.reaches(rules.noise_ratio) ? rules.least : rules.least_of_noise;
   const int least4x4 = activity.reaches(rules.plain_ratio) ? 0 : rules.least4x4_of_plain;

@@ -42,6 +42,7 @@ struct LumaSearch {
   core::EarlyDecision early_decision() const { return mb.search.early_decision; }
 
   bool transform_8x8_mode() const { return mb.rate.transform_8x8_mode; }
+  const core::SizeRules& size_rules() const { return mb.search.sizes; }
   core::SourceActivity activity() const { return measure_activity(mb.luma); }
 
   core::IntraNxNResult search_intra8x8(const core::IntraNxNStop& stop) {

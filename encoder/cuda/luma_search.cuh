@@ -145,6 +145,7 @@ struct LumaSearch {
   __device__ core::EarlyDecision early_decision() const { return constants.search.early_decision; }
 
   static constexpr __device__ bool transform_8x8_mode() { return kHasIntra8x8; }
+  __device__ const core::SizeRules& size_rules() const { return constants.search.sizes; }
   __device__ core::SourceActivity activity() const {
     return {uniform(s.activity.by4x4), uniform(s.activity.by8x8)};
   }

@@ -57,6 +57,7 @@ struct MadeUpSearch {
   CavlcRate rate() const { return {has8x8}; }
   bool transform_8x8_mode() const { return has8x8; }
   SourceActivity activity() const { return source; }
+  static SizeRules size_rules() { return {60, 70, 300, 1000, 96, 400, 80, 500}; }
   int satd_lambda() const { return 2; }
   int rd_lambda() const { return 100; }
   int chroma_pattern() const { return 1; }
@@ -146,8 +147,8 @@ TEST(LumaDecision, ByRdAgreesWithItsDefinition) {
 // Which searches begin, at a lambda of 2.
 struct Begins {
   bool intra4x4, intra8x8;
-  Begins(bool by_rd, const MadeUpSearch& search) {
-    const SizeRules rules = size_rules(by_rd);
+  explicit Begins(const MadeUpSearch& search) {
+    const SizeRules rules = MadeUpSearch::size_rules();
     const double ratio = 64.0 * search.source.by8x8 / search.source.by4x4, cost = search.satd16x16 / 2.0;
     const bool any = cost >= (ratio < rules.noise_ratio ? rules.least_of_noise : rules.least);
     intra8x8 = any && cost <= (ratio < rules.edge_ratio ? rules.most8x8 : rules.most8x8_with_edges);
@@ -177,7 +178,7 @@ TEST(LumaDecision, BySatdTheThirdCandidateTakesPart) {
     const auto share = [](std::uint32_t a, std::uint32_t b, int sixteenths) {
       return 16 * a < b * static_cast<std::uint32_t>(sixteenths);
     };
-    const Begins begins(false, search);
+    const Begins begins(search);
     const bool large_kept = begins.intra8x8 && share(search.satd8x8, search.satd16x16, kBetterIntra8x8);
     const bool small_kept = begins.intra4x4 && share(search.satd4x4, search.satd16x16, 15) &&
                             (!large_kept || search.satd4x4 < search.satd8x8 * kBetterIntra4x4Than8x8 / 16);
@@ -225,7 +226,7 @@ TEST(LumaDecision, ByRdTheThirdCandidateTakesPart) {
     search.pattern = random() % 2 ? 15 : 0;
     decide_luma_by_rd(search);
     const std::uint32_t stop = search.satd16x16 * 17 / 16;
-    const Begins begins(true, search);
+    const Begins begins(search);
     const bool large = begins.intra8x8 && search.satd8x8 < stop;
     const bool small =
         begins.intra4x4 && search.satd4x4 < stop &&
