@@ -9,6 +9,7 @@
 #include "core/cost.h"
 #include "core/hd.h"
 #include "core/mode_trials.h"
+#include "core/searched_sizes.h"
 
 namespace cu264::core {
 
@@ -34,19 +35,12 @@ CU264_HD bool intra_nxn_is_sure(EarlyDecision early, std::uint32_t intra_nxn, st
 // see what sixteen blocks of levels cost more; and likewise the other pairs.
 inline constexpr int kBetterIntra4x4 = 15;
 inline constexpr int kBetterIntra8x8 = 15;
-inline constexpr int kBetterIntra4x4Than8x8 = 15;
+inline constexpr int kBetterIntra4x4Than8x8 = 14;
 
 // The right side does not change from block to block, so a search computes it once.
 CU264_HD bool is_better_by_satd(std::uint32_t smaller_blocks, std::uint32_t larger_blocks, int sixteenths) {
   return smaller_blocks < (larger_blocks * static_cast<std::uint32_t>(sixteenths) + 15) / 16;
 }
-
-// In a stream with Intra_8x8 the cost of Intra_16x16 by SATD, in multiples of lambda, tells beforehand what
-// is not worth a search: a macroblock that costs little has nothing to gain by the modes of I_NxN, and one
-// with much detail nearly always takes Intra_4x4, sooner where SATD decides.
-inline constexpr int kLeastForIntraNxN = 50;
-inline constexpr int kMostForIntra8x8BySatd = 900;
-inline constexpr int kMostForIntra8x8ByRd = 2000;
 
 // After the first, second and third quarter of Intra_4x4 its rest is taken to cost at least this share of
 // what Intra_8x8's costs there, in 16ths, and the search is abandoned if with that it cannot win.
@@ -63,12 +57,9 @@ struct IntraNxNStop {
   EarlyDecision early;
   std::uint32_t limit = UINT32_MAX;     // of the cost by SATD: from Intra_8x8, if that was kept
   std::int64_t cost_limit = INT64_MAX;  // the same where rate and distortion decide
-  std::uint32_t least16x16 = 0;         // of Intra_16x16's cost by SATD, for the search to begin
-  std::uint32_t most16x16 = UINT32_MAX;
+  CostRange begins;                     // the costs of Intra_16x16 with which the search begins
   std::uint32_t quarter_limit[3] = {UINT32_MAX, UINT32_MAX, UINT32_MAX};  // of Intra_4x4's, by quarters
-  CU264_HD_MEMBER bool excludes(std::uint32_t intra16x16) const {
-    return intra16x16 < least16x16 || intra16x16 > most16x16;
-  }
+  CU264_HD_MEMBER bool excludes(std::uint32_t intra16x16) const { return begins.excludes(intra16x16); }
   CU264_HD_MEMBER bool operator()(std::uint32_t intra_nxn, std::uint32_t intra16x16) const {
     return intra_nxn >= limit || (by_rd ? intra_nxn_is_hopeless(early, intra_nxn, intra16x16)
                                         : !is_better_by_satd(intra_nxn, intra16x16, better));
@@ -104,6 +95,7 @@ CU264_HD void limit_quarters(IntraNxNStop& stop, const IntraNxNResult& large, in
 //   rate(), satd_lambda(), rd_lambda(), chroma_pattern()
 //   early_decision()                   where rate and distortion decide
 //   kHasIntra8x8, transform_8x8_mode() whether Intra_8x8 is compiled in, and whether the stream has it
+//   activity(), size_rules()           the macroblock's source and what it is judged by, where it has
 //   search_intra8x8(stop)              abandons it if stop(its cost, Intra_16x16's) says so, where the latter
 //                                      is by SATD with kMostChromaPattern, because the macroblock's
 //                                      pattern may not be known yet. The cost of some blocks may suffice.
@@ -133,14 +125,14 @@ CU264_FLOW void decide_luma_by_satd(Search& search) {
   IntraNxNResult large;
   if constexpr (Search::kHasIntra8x8) {
     if (search.transform_8x8_mode()) {
-      const auto lambda = static_cast<std::uint32_t>(search.satd_lambda());
-      stop.least16x16 = kLeastForIntraNxN * lambda;
-      stop.most16x16 = kMostForIntra8x8BySatd * lambda;
+      const SearchedSizes sizes =
+          searched_sizes(search.size_rules(), search.activity(), search.satd_lambda());
+      stop.begins = sizes.intra8x8;
       stop.better = kBetterIntra8x8;
       large = search.search_intra8x8(stop);
+      stop.begins = sizes.intra4x4;
       stop.better = kBetterIntra4x4;
-      stop.most16x16 = UINT32_MAX;
-      if (large.kept) stop.limit = large.satd_cost;
+      if (large.kept) stop.limit = large.satd_cost * kBetterIntra4x4Than8x8 / 16;
     }
   }
   const IntraNxNResult small = search.search_intra4x4(stop);
@@ -175,11 +167,11 @@ CU264_FLOW void decide_luma_by_rd(Search& search) {
   IntraNxNResult large;
   if constexpr (Search::kHasIntra8x8) {
     if (search.transform_8x8_mode()) {
-      const auto lambda = static_cast<std::uint32_t>(search.satd_lambda());
-      stop.least16x16 = kLeastForIntraNxN * lambda;
-      stop.most16x16 = kMostForIntra8x8ByRd * lambda;
+      const SearchedSizes sizes =
+          searched_sizes(search.size_rules(), search.activity(), search.satd_lambda());
+      stop.begins = sizes.intra8x8;
       large = search.search_intra8x8(stop);
-      stop.most16x16 = UINT32_MAX;
+      stop.begins = sizes.intra4x4;
     }
     if (large.kept) {
       stop.limit = large.satd_cost * static_cast<std::uint32_t>(early.stop4x4) / 16;

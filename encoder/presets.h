@@ -3,6 +3,7 @@
 
 #include "core/luma_decision.h"
 #include "core/rate_model.h"
+#include "core/searched_sizes.h"
 #include "cu264/encoder.h"
 
 namespace cu264::encoder {
@@ -16,16 +17,19 @@ struct SearchParams {
   int rd_candidates = 0;
   bool rdoq = false;                   // rate-distortion-optimised quantisation
   core::EarlyDecision early_decision;  // where SATD does not decide
+  core::SizeRules sizes = {};          // in streams with the 8x8 transform
 };
 
-inline SearchParams search_params(Preset preset) {
+// All values were found by measurement. A stream with the 8x8 transform has three sizes to choose from, and
+// more candidates of a block than five hardly gain anything there.
+inline SearchParams search_params(Preset preset, bool transform_8x8_mode) {
   switch (preset) {
     case Preset::fast:
-      return {0, false, {}};
+      return {0, false, {}, {125, 72, 525, 525, 96, 0, 96, 525}};
     case Preset::balanced:
-      return {3, false, {17, 12, 15}};
+      return {3, false, {17, 12, 15}, {75, 68, 300, 1400, 96, 300, 77, 400}};
     default:
-      return {9, true, {20, 10, 15}};
+      return {transform_8x8_mode ? 5 : 9, true, {20, 10, 15}, {50, 67, 200, 2000, 110, 500, 74, 250}};
   }
 }
 

@@ -15,6 +15,7 @@
 #include "encoder/cpu/isa.h"
 #include "encoder/cpu/macroblock_inl.h"
 #include "encoder/cpu/residual_range_inl.h"
+#include "encoder/cpu/source_activity_inl.h"
 
 namespace cu264::encoder::CU264_ISA {
 
@@ -41,6 +42,8 @@ struct LumaSearch {
   core::EarlyDecision early_decision() const { return mb.search.early_decision; }
 
   bool transform_8x8_mode() const { return mb.rate.transform_8x8_mode; }
+  const core::SizeRules& size_rules() const { return mb.search.sizes; }
+  core::SourceActivity activity() const { return measure_activity(mb.luma); }
 
   core::IntraNxNResult search_intra8x8(const core::IntraNxNStop& stop) {
     const std::uint32_t intra16x16_cost = highest_intra16x16_cost();

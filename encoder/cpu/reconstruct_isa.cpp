@@ -33,7 +33,7 @@ static void set_qp(MacroblockContext& mb, const ScalingLists& lists, int qp) {
 
 void reconstruct_slice(CpuPicture& picture, int slice, int qp, Preset preset) {
   MacroblockContext mb;
-  mb.search = search_params(preset);
+  mb.search = search_params(preset, picture.transform_8x8_mode);
   mb.rate.transform_8x8_mode = picture.transform_8x8_mode;
   mb.mark_parity = picture.mark_parity;
   mb.weighted = picture.scaling_lists != ScalingLists{};

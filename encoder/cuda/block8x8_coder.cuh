@@ -103,7 +103,7 @@ struct Coder8x8 {
   // The counts in the warp's state.
   __device__ std::uint32_t stored_counts(const Block8x8& b) const {
     const std::uint8_t* const counts = s.counts + b.slot();
-    return pack4(counts[0], counts[1], counts[2], counts[3]);
+    return uniform(pack4(counts[0], counts[1], counts[2], counts[3]));
   }
   // Reconstructs from the levels and counts in the warp's state.
   __device__ Coded8x8 reconstruct_stored(const Block8x8& b, const Samples8x8& samples) {

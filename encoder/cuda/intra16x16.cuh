@@ -11,6 +11,7 @@
 #include "encoder/cuda/warp_block.cuh"
 #include "encoder/cuda/warp_rate.cuh"
 #include "encoder/cuda/warp_satd.cuh"
+#include "encoder/cuda/warp_satd8x8.cuh"
 
 namespace cu264::encoder::cuda {
 
@@ -93,9 +94,28 @@ struct SourceMeasure {
   std::uint32_t ac[2];
 };
 
+// The same for the 8x8 blocks, and the activity of the macroblock, in streams with Intra_8x8. Lanes 0 and 1
+// have those of the left and of the right blocks, those of the upper one in the low half.
+struct SourceMeasure8x8 {
+  std::uint32_t samples;  // their sum
+  std::uint32_t satd;     // with the DC coefficient
+  core::SourceActivity activity;
+};
+struct NoSourceMeasure8x8 {};
+
+template <bool kIntra8x8>
+struct SourceMeasures {
+  SourceMeasure of4x4;
+  std::conditional_t<kIntra8x8, SourceMeasure8x8, NoSourceMeasure8x8> of8x8;
+};
+
 // Lane 4 * g + t passes row t of the blocks g and 8 + g.
-__device__ inline SourceMeasure measure_source(const HadamardMatrix& matrix, const std::uint32_t (&rows)[2]) {
-  SourceMeasure measure;
+template <bool kIntra8x8>
+__device__ inline SourceMeasures<kIntra8x8> measure_source(const HadamardMatrix& matrix,
+                                                           const std::uint32_t (&rows)[2]) {
+  SourceMeasures<kIntra8x8> measures;
+  SourceMeasure& measure = measures.of4x4;
+  std::uint32_t satd8x8 = 0;
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const HadamardRows plain = hadamard_differences(matrix, rows[half], 0);
@@ -103,31 +123,57 @@ __device__ inline SourceMeasure measure_source(const HadamardMatrix& matrix, con
     // Row 0 of the product holds the sums of samples, which are not negative and at most the SATD.
     measure.dc[half] = static_cast<std::uint32_t>(plain.upper_even | plain.upper_odd << 16);
     measure.ac[half] = sums - measure.dc[half];
+    if constexpr (kIntra8x8) satd8x8 |= partial_satd8x8<2>(plain) << (16 * half);
   }
-  return measure;
+  if constexpr (kIntra8x8) {
+    const auto both = [](std::uint32_t pair) { return (pair & 0xffff) + (pair >> 16); };
+    const auto add = [](std::uint32_t value, int step) {
+      return value + __shfl_xor_sync(kWarp, value, step);
+    };
+    SourceMeasure8x8& of8x8 = measures.of8x8;
+    of8x8.satd = add(add(add(satd8x8, 4), 8), 16);
+    of8x8.samples = add(both(measure.dc[0]) | both(measure.dc[1]) << 16, 2);
+    const int samples = static_cast<int>(add(both(of8x8.samples), 1));
+    of8x8.activity.by4x4 = static_cast<int>(2 * add(add(both(measure.ac[0]) + both(measure.ac[1]), 1), 2));
+    of8x8.activity.by8x8 = static_cast<int>(2 * add(both(of8x8.satd), 1)) - samples;
+  }
+  return measures;
 }
 
-template <bool kRd>
-__device__ void put_measure(WarpState<kRd>& s, const LaneIndices& lane, const SourceMeasure& measure) {
+template <bool kIntra8x8, bool kRd>
+__device__ void put_measure(WarpState<kRd>& s, const LaneIndices& lane,
+                            const SourceMeasures<kIntra8x8>& measures) {
   if (lane.lane >= 4) return;
   for (int half = 0; half < 2; ++half) {
-    reinterpret_cast<std::uint32_t*>(s.source_dc)[4 * half + lane.lane] = measure.dc[half];
-    reinterpret_cast<std::uint32_t*>(s.source_ac)[4 * half + lane.lane] = measure.ac[half];
+    reinterpret_cast<std::uint32_t*>(s.source_dc)[4 * half + lane.lane] = measures.of4x4.dc[half];
+    reinterpret_cast<std::uint32_t*>(s.source_ac)[4 * half + lane.lane] = measures.of4x4.ac[half];
+  }
+  if constexpr (kIntra8x8) {
+    const SourceMeasure8x8& of8x8 = measures.of8x8;
+    if (lane.lane == 0) s.activity = of8x8.activity;
+    if (lane.lane >= 2) return;
+    for (int half = 0; half < 2; ++half) {
+      s.samples8x8[2 * half + lane.lane] = static_cast<std::uint16_t>(of8x8.samples >> (16 * half));
+      s.satd8x8[2 * half + lane.lane] = static_cast<std::uint16_t>(of8x8.satd >> (16 * half));
+    }
   }
 }
 
 // The same for the source in the warp's state.
-template <bool kRd>
+template <bool kIntra8x8, bool kRd>
 __device__ void measure_source(WarpState<kRd>& s, const LaneIndices& lane, const HadamardMatrix& matrix) {
   const int g = lane.lane >> 2, t = lane.lane & 3, x = 4 * (g & 3), y = 4 * (g >> 2) + t;
-  put_measure(s, lane,
-              measure_source(matrix, {*reinterpret_cast<const std::uint32_t*>(&s.luma[y][x]),
-                                      *reinterpret_cast<const std::uint32_t*>(&s.luma[8 + y][x])}));
+  put_measure(
+      s, lane,
+      measure_source<kIntra8x8>(matrix, {*reinterpret_cast<const std::uint32_t*>(&s.luma[y][x]),
+                                         *reinterpret_cast<const std::uint32_t*>(&s.luma[8 + y][x])}));
 }
 
 // The same for a source that is still in the lanes' registers.
-__device__ inline SourceMeasure measure_source(const LaneIndices& lane, const HadamardMatrix& matrix,
-                                               const SourceWords& source) {
+template <bool kIntra8x8>
+__device__ inline SourceMeasures<kIntra8x8> measure_source(const LaneIndices& lane,
+                                                           const HadamardMatrix& matrix,
+                                                           const SourceWords& source) {
   const int g = lane.lane >> 2, t = lane.lane & 3, first = 8 * (g >> 2) + 2 * t + ((g & 3) >> 1);
   std::uint32_t rows[2];
 #pragma unroll
@@ -136,7 +182,7 @@ __device__ inline SourceMeasure measure_source(const LaneIndices& lane, const Ha
                         odd = __shfl_sync(kWarp, source.luma.y, first + 16 * half);
     rows[half] = g & 1 ? odd : even;
   }
-  return measure_source(matrix, rows);
+  return measure_source<kIntra8x8>(matrix, rows);
 }
 
 // Returns the SATD of mode k in lane k.

@@ -234,16 +234,35 @@ struct QuarterCost {
   }
 };
 
+// The samples above and to the right of the macroblock, in streams with Intra_8x8. They are loaded when
+// they are needed, because the macroblock there may still be searched.
+template <class AboveRight>
+struct FarSamples {
+  const AboveRight& above_right;
+  bool loaded;
+  static constexpr bool kAny = true;
+
+  template <bool kRd>
+  __device__ void load_for(WarpState<kRd>& s, const LaneIndices& lane, int step) const {
+    if (step == kFarStep && !loaded) above_right.load(s, lane);
+  }
+};
+struct NoFarSamples {
+  static constexpr bool kAny = false;
+  template <bool kRd>
+  __device__ void load_for(WarpState<kRd>&, const LaneIndices&, int) const {}
+};
+
 // The search by SATD.
 
 // stop(cost by SATD so far, stop.ask()) says whether the search is abandoned. Its answer for the same cost
 // may change during the search.
-template <bool kReadsFar, bool kRd, class Quantiser, class MacroblockMarks, class Stop>
+template <bool kRd, class Far, class Quantiser, class MacroblockMarks, class Stop>
 __device__ core::IntraNxNResult search_intra4x4_by_satd(WarpState<kRd>& s, const SearchConstants& constants,
                                                         const LaneIndices& lane, const Intra4x4Lane& mine,
                                                         const HadamardMatrix& matrix,
                                                         const Quantiser& quantiser,
-                                                        const MacroblockPosition& position,
+                                                        const MacroblockPosition& position, const Far& far,
                                                         const MacroblockMarks& marks, Stop stop) {
   core::IntraNxNResult result;
   HalfTally tally;
@@ -251,7 +270,8 @@ __device__ core::IntraNxNResult search_intra4x4_by_satd(WarpState<kRd>& s, const
 #pragma unroll 1
   for (int step = 0; step < kIntra4x4Steps; ++step) {
     const unsigned asked = stop.ask();
-    const HalfBlock block = begin_step<kReadsFar>(s, lane, mine, neighbours, step);
+    far.load_for(s, lane, step);
+    const HalfBlock block = begin_step<Far::kAny>(s, lane, mine, neighbours, step);
     const PredictedRows rows = {predicted_row(s.line[0].values(), mine.sources),
                                 predicted_row(s.line[1].values(), mine.sources)};
     const unsigned best = rank_modes(s, constants, lane, mine, matrix, block, rows).best();
@@ -303,12 +323,12 @@ __device__ CodedHalf weigh_block(const SearchConstants& constants, const WarpRat
   return coded;
 }
 
-template <bool kRdoq, bool kReadsFar, class Quantiser, class MacroblockMarks, class Stop>
+template <bool kRdoq, class Far, class Quantiser, class MacroblockMarks, class Stop>
 __device__ core::IntraNxNResult search_intra4x4_by_rd(WarpState<true>& s, const SearchConstants& constants,
                                                       const WarpRate<kRdoq>& rate, const LaneIndices& lane,
                                                       const Intra4x4Lane& mine, const HadamardMatrix& matrix,
                                                       const Quantiser& quantiser,
-                                                      const MacroblockPosition& position,
+                                                      const MacroblockPosition& position, const Far& far,
                                                       const MacroblockMarks& marks, Stop stop) {
   core::IntraNxNResult result;
   HalfTally tally;
@@ -317,7 +337,8 @@ __device__ core::IntraNxNResult search_intra4x4_by_rd(WarpState<true>& s, const 
 #pragma unroll 1
   for (int step = 0; step < kIntra4x4Steps; ++step) {
     const unsigned asked = stop.ask();
-    const HalfBlock block = begin_step<kReadsFar>(s, lane, mine, neighbours, step);
+    far.load_for(s, lane, step);
+    const HalfBlock block = begin_step<Far::kAny>(s, lane, mine, neighbours, step);
     const PredictedRows rows = {predicted_row(s.line[0].values(), mine.sources),
                                 predicted_row(s.line[1].values(), mine.sources)};
     ModeRanks ranks = rank_modes(s, constants, lane, mine, matrix, block, rows);
@@ -341,7 +362,7 @@ __device__ core::IntraNxNResult search_intra4x4_by_rd(WarpState<true>& s, const 
         if (block.second.idle()) second_cost = 0;
         result.satd_cost += first_cost + second_cost;
         if (stop(result.satd_cost, asked)) return result;
-        if constexpr (kReadsFar) {
+        if constexpr (Far::kAny) {
           if (quarter.reaches_limit(stop.rule, step, result.satd_cost, second_cost)) return result;
         }
       }

@@ -91,7 +91,7 @@ __device__ Block8x8 begin_block8x8(WarpState<kRd>& s, Intra8x8Space& space, cons
 
   const std::int8_t* const modes = s.modes.cells + b.grid;
   const int a = modes[-1], above_mode = modes[-BlockGrid<4>::kPitch];
-  b.predicted_mode = (a | above_mode) < 0 ? static_cast<int>(core::kIntra4x4Dc) : min(a, above_mode);
+  b.predicted_mode = uniform((a | above_mode) < 0 ? static_cast<int>(core::kIntra4x4Dc) : min(a, above_mode));
   __syncwarp();
   return b;
 }
@@ -133,8 +133,9 @@ __device__ core::SatdRank rank_modes8x8(const WarpState<kRd>& s, const SearchCon
     *reinterpret_cast<std::uint32_t*>(&space.predictions[2 * m + (g >> 2)][8 * y + x]) = row;
     sums[m >> 1] |= partial_satd8x8(hadamard_differences(matrix, source, row)) << (16 * (m & 1));
   }
-  const std::uint32_t flat = partial_satd8x8(hadamard_differences(matrix, source, replicate(b.dc)));
-  const int flat_satd = warp_sum(t == 0 ? static_cast<int>(flat) : 0);
+  // A flat prediction changes only the DC coefficient of the source.
+  const int samples = s.samples8x8[b.block];
+  const int flat_satd = s.satd8x8[b.block] + (abs(samples - 64 * b.dc) - samples) / 2;
 
   // Even groups sum up columns 0 to 3, odd groups columns 4 to 7.
   const bool odd_group = (g & 1) != 0;
@@ -233,7 +234,7 @@ struct Intra8x8Found {
   int blocks = 0;
 };
 
-// Leaves its result in `place.space`. stop as in search_intra4x4_by_satd; stop.settled(cost) and
+// Leaves its result in the warp's state. stop as in search_intra4x4_by_satd; stop.settled(cost) and
 // stop.excluded() wait until their answers do not change any more. `rate` is not used where SATD decides.
 template <bool kRd, bool kRdoq, class Lists, class Place, class MacroblockMarks, class Stop>
 __device__ Intra8x8Found search_intra8x8(WarpState<kRd>& s, const SearchConstants& constants,
@@ -296,9 +297,8 @@ __device__ Intra8x8Found search_intra8x8(WarpState<kRd>& s, const SearchConstant
   }
   if (stop.settled(result.satd_cost)) return found;
   if constexpr (kRd) {
-    for (int i = 0; i < 3; ++i) result.satd_after[i] = place.space.satd_after[i];
+    for (int i = 0; i < 3; ++i) result.satd_after[i] = uniform(place.space.satd_after[i]);
   }
-  keep_intra8x8(s, place.space, lane);
   result.kept = true;
   return found;
 }

@@ -28,24 +28,6 @@ __device__ void take_intra16x16(WarpState<kRd>& s, const LaneIndices& lane, Macr
   __syncwarp();
 }
 
-template <bool kRd>
-__device__ void take_intra4x4(WarpState<kRd>& s, const LaneIndices& lane, MacroblockResult& result,
-                              const core::IntraNxNResult& found) {
-  result.record.kind = core::MacroblockKind::intra4x4;
-  result.record.coded_block_pattern |= static_cast<std::uint8_t>(found.pattern);
-  result.mode_bits = found.mode_bits;
-  if (lane.lane == 0) s.counts[core::kSlotLumaDc] = 0;
-  __syncwarp();
-}
-
-template <bool kRd>
-__device__ void take_intra8x8(WarpState<kRd>& s, const Intra8x8Space& space, const LaneIndices& lane,
-                              MacroblockResult& result, const core::IntraNxNResult& found) {
-  take_intra4x4(s, lane, result, found);
-  result.record.kind = core::MacroblockKind::intra8x8;
-  restore_intra8x8(s, space, lane);
-}
-
 // This is known of Intra_16x16 before Intra_4x4 is tried. The bits of its modes depend on the chroma pattern,
 // which another warp may still be searching for.
 struct LumaStart {
@@ -153,6 +135,9 @@ struct LumaSearch {
   const Place& place;
   MacroblockResult& result;
   bool has_above_right = false;  // whether search_intra8x8 has loaded these samples
+  // Whether the result of search_intra8x8 counts, and whether search_intra4x4 has moved it out of the warp's
+  // state to place.space.
+  bool has_large = false, large_moved = false;
   static constexpr bool kHasIntra8x8 = Place::kAny;
 
   __device__ const SearchRate& rate() const { return constants.rate; }
@@ -162,6 +147,10 @@ struct LumaSearch {
   __device__ core::EarlyDecision early_decision() const { return constants.search.early_decision; }
 
   static constexpr __device__ bool transform_8x8_mode() { return kHasIntra8x8; }
+  __device__ const core::SizeRules& size_rules() const { return constants.search.sizes; }
+  __device__ core::SourceActivity activity() const {
+    return {uniform(s.activity.by4x4), uniform(s.activity.by8x8)};
+  }
 
   template <class Stop>
   __device__ core::IntraNxNResult search_intra8x8(Stop stop) {
@@ -169,6 +158,7 @@ struct LumaSearch {
     const auto found = cuda::search_intra8x8<kRd, kRdoq>(s, constants, {mine.lengths}, mine.lane, mine.matrix,
                                                          mine.lists, position, place, preparation.marks, end);
     has_above_right = found.blocks > 1;
+    has_large = found.result.kept;
     return found.result;
   }
 
@@ -181,15 +171,13 @@ struct LumaSearch {
         preparation.join(mine.lane, start, result);
         return found;
       }
-      if (!has_above_right) place.above_right.load(s, mine.lane);
-    }
-    if constexpr (kRd) {
-      found = search_intra4x4_by_rd<kRdoq, kHasIntra8x8>(s, constants, {mine.lengths}, mine.lane,
-                                                         mine.intra4x4, mine.matrix, mine.luma, position,
-                                                         preparation.marks, end);
+      if (has_large) {
+        keep_intra8x8(s, place.space, mine.lane);
+        large_moved = true;
+      }
+      found = search_intra4x4(end, FarSamples{place.above_right, has_above_right});
     } else {
-      found = search_intra4x4_by_satd<kHasIntra8x8>(s, constants, mine.lane, mine.intra4x4, mine.matrix,
-                                                    mine.luma, position, preparation.marks, end);
+      found = search_intra4x4(end, NoFarSamples{});
     }
     preparation.join(mine.lane, start, result);
     return found;
@@ -213,17 +201,16 @@ struct LumaSearch {
   }
 
   __device__ void take_intra4x4(const core::IntraNxNResult& found, std::int64_t cost) {
-    result.cost += cost;
-    if (kRd && mine.lane.lane < 16) {  // restores what trying Intra_16x16 has overwritten
-      s.luma_counts.at(core::luma_block_x(mine.lane.lane), core::luma_block_y(mine.lane.lane)) =
-          static_cast<std::int8_t>(s.counts[core::kSlotLuma + mine.lane.lane]);
-    }
-    cuda::take_intra4x4(s, mine.lane, result, found);
+    restore_counts();
+    take_intra_nxn(found, cost, core::MacroblockKind::intra4x4);
   }
-
   __device__ void take_intra8x8(const core::IntraNxNResult& found, std::int64_t cost) {
-    result.cost += cost;
-    cuda::take_intra8x8(s, place.space, mine.lane, result, found);
+    if (large_moved) {
+      restore_intra8x8(s, place.space, mine.lane);
+    } else {
+      restore_counts();
+    }
+    take_intra_nxn(found, cost, core::MacroblockKind::intra8x8);
   }
 
   __device__ void take_intra16x16(const core::ModeChoice& choice) {
@@ -241,6 +228,32 @@ struct LumaSearch {
   }
 
  private:
+  template <class End, class Far>
+  __device__ core::IntraNxNResult search_intra4x4(const End& end, const Far& far) {
+    if constexpr (kRd) {
+      return search_intra4x4_by_rd<kRdoq>(s, constants, {mine.lengths}, mine.lane, mine.intra4x4, mine.matrix,
+                                          mine.luma, position, far, preparation.marks, end);
+    } else {
+      return search_intra4x4_by_satd(s, constants, mine.lane, mine.intra4x4, mine.matrix, mine.luma, position,
+                                     far, preparation.marks, end);
+    }
+  }
+  // Restores what trying Intra_16x16 has overwritten of a result in the warp's state.
+  __device__ void restore_counts() {
+    if (kRd && mine.lane.lane < 16) {
+      s.luma_counts.at(core::luma_block_x(mine.lane.lane), core::luma_block_y(mine.lane.lane)) =
+          static_cast<std::int8_t>(s.counts[core::kSlotLuma + mine.lane.lane]);
+    }
+  }
+  __device__ void take_intra_nxn(const core::IntraNxNResult& found, std::int64_t cost,
+                                 core::MacroblockKind kind) {
+    result.cost += cost;
+    result.record.kind = kind;
+    result.record.coded_block_pattern |= static_cast<std::uint8_t>(found.pattern);
+    result.mode_bits = found.mode_bits;
+    if (mine.lane.lane == 0) s.counts[core::kSlotLumaDc] = 0;
+    __syncwarp();
+  }
   __device__ Coder16x16 coder_of(std::uint8_t* samples) {
     return {s, constants, mine.lane, {mine.lengths}, mine.luma, samples, Canvas::kPitch, s.levels, s.counts};
   }

@@ -127,7 +127,7 @@ __device__ MacroblockResult search_macroblock(WarpState<kRd>& s, const SearchCon
   MacroblockResult result;
   const int slopes = plane_slopes(s, mine.lane);
   search_chroma<kRd, kRdoq>(s, constants, mine, position, slopes, result);
-  measure_source(s, mine.lane, mine.matrix);
+  measure_source<Place::kAny>(s, mine.lane, mine.matrix);
   LumaStart start;
   start.neighbours = measure_luma_neighbours(s, position, mine.lane, slopes);
   start.satd = measure_intra16x16(s, mine.lane, mine.matrix, start.neighbours);

@@ -117,11 +117,11 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
   Row row(batch, wavefront, shared_ticket);
   row.move_to(batch, 0);
   SourceWords source;
-  SourceMeasure measure;
+  SourceMeasures<kIntra8x8> measure;
   auto marks = mark_table.of(batch, row.position);
   if (!first_warp) {
     source = fetch_source(batch, row.position, lane);
-    measure = measure_source(lane, mine.matrix, source);
+    measure = measure_source<kIntra8x8>(lane, mine.matrix, source);
     above[lane.lane] = wait_for_word_above(row, batch, 0, lane);
   }
   wait_for_both_warps();
@@ -162,7 +162,7 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
       search_side<kRd, kRdoq>(s, table.of(constants, batch, row.position, mine), mine, row.position, side);
       wait_for_both_warps();  // the first warp waits for this in join()
       if (!last) {
-        measure = measure_source(lane, mine.matrix, source);
+        measure = measure_source<kIntra8x8>(lane, mine.matrix, source);
         above[lane.lane] = wait_for_word_above(row, batch, mb_x + 1, lane);
       }
     }

@@ -46,6 +46,7 @@ struct MadeUpSearch {
   static constexpr bool kHasIntra8x8 = true;
   bool has8x8 = false;
   bool abandoned = false, abandoned8x8 = false;
+  SourceActivity source;
   std::uint32_t satd4x4 = 0, satd8x8 = 0, satd16x16 = 0;
   std::int64_t cost4x4 = 0, cost8x8 = 0, cost16x16 = 0;
   int pattern = 0;
@@ -55,6 +56,8 @@ struct MadeUpSearch {
 
   CavlcRate rate() const { return {has8x8}; }
   bool transform_8x8_mode() const { return has8x8; }
+  SourceActivity activity() const { return source; }
+  static SizeRules size_rules() { return {60, 70, 300, 1000, 96, 400, 80, 500}; }
   int satd_lambda() const { return 2; }
   int rd_lambda() const { return 100; }
   int chroma_pattern() const { return 1; }
@@ -141,12 +144,30 @@ TEST(LumaDecision, ByRdAgreesWithItsDefinition) {
   for (const int count : outcomes) EXPECT_GT(count, 100);
 }
 
+// Which searches begin, at a lambda of 2.
+struct Begins {
+  bool intra4x4, intra8x8;
+  explicit Begins(const MadeUpSearch& search) {
+    const SizeRules rules = MadeUpSearch::size_rules();
+    const double ratio = 64.0 * search.source.by8x8 / search.source.by4x4, cost = search.satd16x16 / 2.0;
+    const bool any = cost >= (ratio < rules.noise_ratio ? rules.least_of_noise : rules.least);
+    intra8x8 = any && cost <= (ratio < rules.edge_ratio ? rules.most8x8 : rules.most8x8_with_edges);
+    intra4x4 = any && (ratio >= rules.plain_ratio || cost >= rules.least4x4_of_plain);
+  }
+};
+
+// Macroblocks of every kind and about as many of each: noise, plain ones, ones with edges.
+SourceActivity made_up_activity(std::mt19937& random) {
+  return {1 + static_cast<int>(random() % 4000), 1 + static_cast<int>(random() % 8000)};
+}
+
 TEST(LumaDecision, BySatdTheThirdCandidateTakesPart) {
   std::mt19937 random(12);
   int outcomes[3] = {};
   for (int i = 0; i < 50000; ++i) {
     MadeUpSearch search;
     search.has8x8 = true;
+    search.source = made_up_activity(random);
     search.satd16x16 = random() % 2400;
     search.satd8x8 = random() % 2400;
     search.satd4x4 = random() % 2400;
@@ -157,11 +178,10 @@ TEST(LumaDecision, BySatdTheThirdCandidateTakesPart) {
     const auto share = [](std::uint32_t a, std::uint32_t b, int sixteenths) {
       return 16 * a < b * static_cast<std::uint32_t>(sixteenths);
     };
-    const bool any = search.satd16x16 >= 2 * kLeastForIntraNxN;
-    const bool large_kept = any && search.satd16x16 <= 2 * kMostForIntra8x8BySatd &&
-                            share(search.satd8x8, search.satd16x16, kBetterIntra8x8);
-    const bool small_kept = any && share(search.satd4x4, search.satd16x16, 15) &&
-                            (!large_kept || search.satd4x4 < search.satd8x8);
+    const Begins begins(search);
+    const bool large_kept = begins.intra8x8 && share(search.satd8x8, search.satd16x16, kBetterIntra8x8);
+    const bool small_kept = begins.intra4x4 && share(search.satd4x4, search.satd16x16, 15) &&
+                            (!large_kept || search.satd4x4 < search.satd8x8 * kBetterIntra4x4Than8x8 / 16);
     const bool large_wins = large_kept && share(large, search.satd16x16, kBetterIntra8x8);
     const bool small_wins = small_kept && share(small, search.satd16x16, 15) &&
                             (!large_wins || share(small, large, kBetterIntra4x4Than8x8));
@@ -196,6 +216,7 @@ TEST(LumaDecision, ByRdTheThirdCandidateTakesPart) {
   for (int i = 0; i < 50000; ++i) {
     MadeUpSearch search;
     search.has8x8 = true;
+    search.source = made_up_activity(random);
     search.satd16x16 = random() % 4800;
     search.satd8x8 = random() % 4800;
     search.satd4x4 = random() % 4800;
@@ -205,10 +226,10 @@ TEST(LumaDecision, ByRdTheThirdCandidateTakesPart) {
     search.pattern = random() % 2 ? 15 : 0;
     decide_luma_by_rd(search);
     const std::uint32_t stop = search.satd16x16 * 17 / 16;
-    const bool any = search.satd16x16 >= 2 * kLeastForIntraNxN;
-    const bool large = any && search.satd16x16 <= 2 * kMostForIntra8x8ByRd && search.satd8x8 < stop;
+    const Begins begins(search);
+    const bool large = begins.intra8x8 && search.satd8x8 < stop;
     const bool small =
-        any && search.satd4x4 < stop &&
+        begins.intra4x4 && search.satd4x4 < stop &&
         (!large || (search.satd4x4 < search.satd8x8 * 18 / 16 && search.cost4x4 < search.cost8x8));
     const std::int64_t header = 100 * (header_bits(search.pattern) + 1);
     const std::int64_t total = (small ? search.cost4x4 : search.cost8x8) + header;
