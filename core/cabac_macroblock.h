@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "core/bit_ops.h"
 #include "core/block.h"
 #include "core/cabac_block.h"
 #include "core/cabac_contexts.h"
@@ -148,12 +149,7 @@ CU264_HD std::uint64_t nonzero_levels8x8(const MacroblockRecord& mb, int slot, c
   std::uint64_t nonzero = 0;
   for (int i = 0; i < 4; ++i) {
     if (((mb.nonzero_blocks >> (slot + i)) & 1) == 0) continue;
-    std::uint64_t bits = level_masks(levels + kLevelsPerBlock * i, kLevelsPerBlock).nonzero;
-    bits = (bits | bits << 24) & 0x000000ff000000ff;  // spreads sixteen bits four apart
-    bits = (bits | bits << 12) & 0x000f000f000f000f;
-    bits = (bits | bits << 6) & 0x0303030303030303;
-    bits = (bits | bits << 3) & 0x1111111111111111;
-    nonzero |= bits << i;
+    nonzero |= four_apart(level_masks(levels + kLevelsPerBlock * i, kLevelsPerBlock).nonzero) << i;
   }
   return nonzero;
 }

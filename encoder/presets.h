@@ -2,13 +2,9 @@
 #pragma once
 
 #include "core/luma_decision.h"
-#include "core/rate_model.h"
 #include "cu264/encoder.h"
 
 namespace cu264::encoder {
-
-// The rate model of both searches.
-using SearchRate = core::CavlcRate;
 
 struct SearchParams {
   // The number of candidates of a block, in the order of SATD, that are compared by rate and distortion; 0:
@@ -27,6 +23,11 @@ inline SearchParams search_params(Preset preset) {
     default:
       return {9, true, {20, 10, 15}};
   }
+}
+
+// Whether the search counts CABAC's bits (core/cabac_rate.h). Where SATD decides, CAVLC's tell as much.
+inline bool counts_cabac(const SearchParams& search, bool cabac) {
+  return cabac && search.rd_candidates > 0;
 }
 
 }  // namespace cu264::encoder

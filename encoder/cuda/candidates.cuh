@@ -7,11 +7,12 @@
 #include "core/coded_picture.h"
 #include "encoder/cuda/intra4x4.cuh"
 #include "encoder/cuda/macroblock.cuh"
+#include "encoder/cuda/search_rate.cuh"
 #include "encoder/cuda/warp_block.cuh"
 #include "encoder/cuda/warp_rate.cuh"
 #include "encoder/cuda/warp_satd.cuh"
 
-namespace cu264::encoder::cuda {
+namespace cu264::encoder::cuda::inline CU264_SEARCH {
 
 // The constants of a lane that every macroblock needs.
 struct LaneConstants {
@@ -20,14 +21,14 @@ struct LaneConstants {
   Intra4x4Lane intra4x4;
   LaneQuantiser luma;
   LaneQuantiser chroma;
-  const CavlcLengths& lengths;
+  const RateTables& rate_tables;
 
-  __device__ LaneConstants(const SearchConstants& constants, const CavlcLengths& cavlc_lengths)
+  __device__ LaneConstants(const SearchConstants& constants, const RateTables& tables)
       : matrix(lane.lane),
         intra4x4(lane),
         luma(constants.luma, lane.position, core::kDeadZoneLuma),
         chroma(constants.chroma, lane.position, core::kDeadZoneChroma),
-        lengths(cavlc_lengths) {}
+        rate_tables(tables) {}
 };
 
 // The result of a macroblock's search, the same in all lanes. Its levels, counts, modes and samples are in
@@ -73,4 +74,4 @@ __device__ inline void take_best(WarpState<true>& s, const LaneIndices& lane, in
   __syncwarp();
 }
 
-}  // namespace cu264::encoder::cuda
+}  // namespace cu264::encoder::cuda::inline CU264_SEARCH

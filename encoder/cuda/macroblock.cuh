@@ -11,11 +11,12 @@
 #include "core/intra_pred.h"
 #include "core/quant.h"
 #include "encoder/cuda/batch.h"
+#include "encoder/cuda/search_rate.cuh"
 #include "encoder/cuda/warp_block.cuh"
 #include "encoder/cuda/warp_rdoq.cuh"
 #include "encoder/presets.h"
 
-namespace cu264::encoder::cuda {
+namespace cu264::encoder::cuda::inline CU264_SEARCH {
 
 // What the macroblocks below need of a macroblock's bottom row: samples before the loop filter, prediction
 // modes, counts.
@@ -107,7 +108,7 @@ struct alignas(16) WarpState {
 // The constants of the search at one QP.
 struct SearchConstants {
   SearchParams search;
-  [[no_unique_address]] SearchRate rate;
+  bool transform_8x8_mode;
   int qp;
   int satd_lambda;
   int chroma_satd_lambda;
@@ -115,6 +116,14 @@ struct SearchConstants {
   int chroma_error_weight;
   core::Quantiser luma;
   core::Quantiser chroma;
+
+  __device__ SearchRate rate() const {
+#if defined(CU264_COUNTS_CABAC)
+    return {transform_8x8_mode, &d_cabac_costs.at[qp]};
+#else
+    return {transform_8x8_mode};
+#endif
+  }
 };
 
 // Where a macroblock lies, and which neighbours it has.
@@ -305,4 +314,4 @@ __device__ void store_bottom_row(WarpState<kRd>& s, BottomRow* bottom, const Lan
   if (lane.lane < kBottomRowWords) __stcg(reinterpret_cast<std::uint32_t*>(bottom) + lane.lane, word);
 }
 
-}  // namespace cu264::encoder::cuda
+}  // namespace cu264::encoder::cuda::inline CU264_SEARCH

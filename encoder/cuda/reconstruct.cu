@@ -28,15 +28,19 @@ void launch_reconstruct(const BatchView& batch, int pictures_on_device, std::opt
                         Preset preset, void* d_scratch, cudaStream_t stream, const std::uint32_t* marks,
                         bool mark_parity) {
   ReconstructLaunch job{batch,
-                        search_constants(search_params(preset), common_qp.value_or(0)),
+                        search_params(preset),
+                        common_qp.value_or(0),
                         !common_qp || batch.qp_offsets != nullptr,
                         d_scratch,
                         std::max(pictures_on_device, batch.pictures) <= kFewPictures,
                         marks,
                         mark_parity,
                         stream};
-  job.constants.rate.transform_8x8_mode = batch.transform_8x8_mode;
-  batch.transform_8x8_mode ? launch_with_intra8x8(job) : launch_without_intra8x8(job);
+  if (counts_cabac(job.search, batch.cabac)) {
+    batch.transform_8x8_mode ? launch_cabac_with_intra8x8(job) : launch_cabac_without_intra8x8(job);
+  } else {
+    batch.transform_8x8_mode ? launch_with_intra8x8(job) : launch_without_intra8x8(job);
+  }
   if (batch.qp_offsets != nullptr) launch_mb_qp_delta_chain(batch, stream);
 }
 

@@ -51,14 +51,15 @@ int time_reconstruct(const std::vector<std::string>& arguments) {
   config.set("preset", argument(4, "fast"));
   config.set("slices", argument(5, "1"));
   config.set("profile", argument(6, "baseline"));
-  const bool large = cu264::encoder::uses_transform_8x8(config);
+  const bool large = cu264::encoder::uses_transform_8x8(config), cabac = cu264::encoder::uses_cabac(config);
   const SourceBatch sources = read_pictures(arguments[0], config.width, config.height, batch);
   const int copies =
       (batch + static_cast<int>(sources.pictures.size()) - 1) / static_cast<int>(sources.pictures.size());
   DevicePictures device(sources, config.slices, false, copies);
-  for (int warm_up = 0; warm_up < 2; ++warm_up) device.reconstruct(config.qp, config.preset, large);
+  for (int warm_up = 0; warm_up < 2; ++warm_up) device.reconstruct(config.qp, config.preset, large, cabac);
   std::vector<float> times;
-  for (int run = 0; run < 11; ++run) times.push_back(device.reconstruct(config.qp, config.preset, large));
+  for (int run = 0; run < 11; ++run)
+    times.push_back(device.reconstruct(config.qp, config.preset, large, cabac));
   std::sort(times.begin(), times.end());
   const double median = times[times.size() / 2];
   std::printf("reconstruct %dx%d qp %d %s slices %d %s: %d pictures in %.3f ms (%.3f to %.3f) = %.0f fps\n",

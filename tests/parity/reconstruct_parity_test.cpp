@@ -30,13 +30,15 @@ struct Case {
   PixelFormat format = PixelFormat::i420;
   int padding = 0;
   bool transform_8x8_mode = false;
+  bool cabac = false;
+  int copies = 1;  // how often the batch holds the pictures
 };
 
 std::string text(const Case& c) {
   std::ostringstream out;
   out << c.width << 'x' << c.height << " qp " << c.qp << " preset " << static_cast<int>(c.preset)
       << " slices " << c.slices << " format " << static_cast<int>(c.format) << " padding " << c.padding
-      << " 8x8 " << c.transform_8x8_mode;
+      << " 8x8 " << c.transform_8x8_mode << " cabac " << c.cabac;
   return out.str();
 }
 
@@ -44,6 +46,7 @@ CpuPicture on_host(const Case& c, const test::Picture& picture) {
   CpuPicture out;
   out.resize(encoder::macroblocks(c.width), encoder::macroblocks(c.height), c.slices);
   out.transform_8x8_mode = c.transform_8x8_mode;
+  out.cabac = c.cabac;
   const test::FrameBuffer frame(picture, c.format, c.padding);
   encoder::ingest(frame.view(), out);
   for (int slice = 0; slice < c.slices; ++slice) encoder::reconstruct_slice(out, slice, c.qp, c.preset);
@@ -126,9 +129,9 @@ class ReconstructParity : public DeviceTest {
       sources.pictures.push_back(picture.samples);
       expected.push_back(on_host(c, picture));
     }
-    DevicePictures device(sources, c.slices, true);
+    DevicePictures device(sources, c.slices, true, c.copies);
     for (int run = 0; run < 3; ++run) {
-      device.reconstruct(c.qp, c.preset, c.transform_8x8_mode);
+      device.reconstruct(c.qp, c.preset, c.transform_8x8_mode, c.cabac);
       for (std::size_t i = 0; i < pictures.size(); ++i) {
         const std::string difference = first_difference(expected[i], device.download(static_cast<int>(i)));
         ASSERT_TRUE(difference.empty()) << text(c) << "\nrun " << run << " picture " << i << " (of "
@@ -203,6 +206,33 @@ TEST_F(ReconstructParity, LargeTransform) {
     SCOPED_TRACE(test::name_of(content));
     c.qp = (c.qp + 20) % 52, c.slices = 1 + c.qp % 2;
     expect_parity_for_presets(c, {test::make_picture(content, 64, 48)});
+    if (HasFatalFailure()) return;
+  }
+}
+
+// The search counts CABAC's bits, with all pictures' contents and both kernels: pairs of warps encode a few
+// pictures, single warps many.
+TEST_F(ReconstructParity, BitsOfCabac) {
+  for (const bool transform_8x8_mode : {false, true}) {
+    for (const int copies : {1, 25}) {
+      Case c{64, 48};
+      c.transform_8x8_mode = transform_8x8_mode, c.cabac = true, c.copies = copies;
+      for (const Content content : test::kContents) {
+        SCOPED_TRACE(test::name_of(content));
+        c.qp = (c.qp + 20) % 52, c.slices = 1 + c.qp % 2;
+        expect_parity_for_presets(c, {test::make_picture(content, 64, 48)});
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TEST_F(ReconstructParity, BitsOfCabacAtAllQps) {
+  Case c{48, 32};
+  c.transform_8x8_mode = c.cabac = true;
+  for (c.qp = 0; c.qp < 52; ++c.qp) {
+    expect_parity_for_presets(
+        c, {test::make_picture(Content::natural, 48, 32), test::make_picture(Content::noise, 48, 32)});
     if (HasFatalFailure()) return;
   }
 }
