@@ -1,5 +1,5 @@
-// The rate model of CABAC counts the bins that the coder would code, each at the cost of its context's typical
-// state.
+// The rate model of CABAC counts the bins that the coder would code, each at the cost of its context's
+// typical state.
 
 #include "core/cabac_rate.h"
 
@@ -39,7 +39,9 @@ std::vector<std::int16_t> random_levels(std::mt19937& random, int count, int rou
   std::vector<std::int16_t> levels(static_cast<std::size_t>(count), 0);
   for (std::int16_t& level : levels) {
     if (random() % 100 >= static_cast<unsigned>(round % 101)) continue;
-    const int magnitude = 1 + static_cast<int>(random() % (round % 3 == 0 ? 1 : round % 3 == 1 ? 20 : kMaxLevel));
+    const int magnitude = 1 + static_cast<int>(random() % (round % 3 == 0   ? 1
+                                                           : round % 3 == 1 ? 20
+                                                                            : kMaxLevel));
     level = static_cast<std::int16_t>(random() % 2 != 0 ? -magnitude : magnitude);
   }
   return levels;
@@ -56,8 +58,8 @@ TEST(CabacRate, BlocksCostWhatTheirBinsCost) {
       levels.resize(16);
       const bool dc = category == BlockCategory::luma_dc || category == BlockCategory::chroma_dc;
       const int nA = static_cast<int>(random() % 18) - 1, nB = static_cast<int>(random() % 3) - 1;
-      const int context = category == BlockCategory::chroma_dc ? rate.chroma_dc_context()
-                                                               : rate.block_context(nA, nB);
+      const int context =
+          category == BlockCategory::chroma_dc ? rate.chroma_dc_context() : rate.block_context(nA, nB);
       CostSum sum{{qp}};
       put_cabac_block(sum, levels.data(), level_masks(levels.data(), max_num_coeff(category)).nonzero,
                       category, dc ? static_cast<int>(random() % 4) : (nA != 0) + 2 * (nB != 0));
@@ -180,7 +182,8 @@ std::vector<std::int16_t> reference(const ScaledBlock& block, const CabacRate& r
   for (int k = 0; k < 64; ++k) {
     const int level =
         std::min(static_cast<int>(std::floor(std::ldexp(block.scaled[k], -block.shift) + 0.5)), kMaxLevel);
-    levels[static_cast<std::size_t>(k)] = static_cast<std::int16_t>((block.negative >> k) & 1 ? -level : level);
+    levels[static_cast<std::size_t>(k)] =
+        static_cast<std::int16_t>((block.negative >> k) & 1 ? -level : level);
   }
   for (int round = 0; round < kRdoqRounds; ++round) {
     std::vector<std::int16_t> best = levels;
