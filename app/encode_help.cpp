@@ -50,8 +50,8 @@ VerbHelp encode_help() {
        "a picture as it is"});
   coding.options.push_back(
       {"target-size", 0, "BYTES",
-       "the size of the whole output: the crf that ends within 0.5 % below it is searched, in "
-       "two to six passes over the input"});
+       "the size of the whole output, which ends within 0.5 % below it: two passes over the input, the "
+       "first of which is fast; clips of a few pictures may need more"});
   add_config_options(ConfigOption::Group::execution, execution);
   execution.options.push_back({"entropy-kernel", 0, "production|cavlcu|cavlcu_tuned|cavlc_su",
                                "for developers: which kernels of the CUDA backend code the levels "

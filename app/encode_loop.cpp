@@ -59,8 +59,8 @@ class ReadingThread {
 
 class Loop {
  public:
-  Loop(Encoder& encoder, EncodeOutputs& outputs, const std::map<std::int64_t, int>& qps)
-      : encoder_(encoder), outputs_(outputs), qps_(qps) {}
+  Loop(Encoder& encoder, EncodeOutputs& outputs, const std::map<std::int64_t, int>& qps, SizePlan* plan)
+      : encoder_(encoder), outputs_(outputs), qps_(qps), plan_(plan) {}
 
   void run(BoundedQueue<Unit>& queue) {
     while (!interrupted() && !queue.finished()) {
@@ -79,6 +79,7 @@ class Loop {
   void take(Unit unit) {
     for (auto& packet : unit.side) outputs_.copy(std::move(packet));
     if (!unit.has_picture) return;
+    if (plan_ != nullptr) follow_plan();
     Frame frame = unit.picture.view();
     if (const auto own = qps_.find(sent_); own != qps_.end()) frame.qp = own->second;
     frame.added_bytes = static_cast<std::int64_t>(io::captions_bytes(unit.picture.captions));
@@ -90,35 +91,56 @@ class Loop {
     in_flight_.push_back(std::move(unit.picture));
   }
 
+  void follow_plan() {
+    if (plan_->waits_before(sent_)) {
+      encoder_.drain();
+      take_packets();
+      drop_before(sent_);
+      plan_->correct(outputs_.bytes_beside());
+    }
+    if (const double crf = plan_->crf(sent_); crf != crf_) {
+      ConfigChanges changes;
+      changes.crf = crf_ = crf;
+      encoder_.reconfigure(changes);
+    }
+  }
+
   void take_packets() {
     while (auto packet = encoder_.receive()) write(std::move(*packet));
   }
 
   void write(Packet packet) {
     drop_before(static_cast<std::int64_t>(packet.index));
+    const std::uint64_t before = outputs_.totals().bytes();
     outputs_.picture(std::move(packet), in_flight_.front());
     in_flight_.pop_front();
+    if (plan_ != nullptr) plan_->coded(static_cast<std::int64_t>(outputs_.totals().bytes() - before));
   }
 
   // Pictures that --on-overflow drop leaves out have no packet.
   void drop_before(std::int64_t index) {
-    for (; sent_ - static_cast<std::int64_t>(in_flight_.size()) < index; in_flight_.pop_front())
+    for (; sent_ - static_cast<std::int64_t>(in_flight_.size()) < index; in_flight_.pop_front()) {
       outputs_.drop();
+      if (plan_ != nullptr) plan_->coded(0);
+    }
   }
 
   Encoder& encoder_;
   EncodeOutputs& outputs_;
   std::deque<io::Picture> in_flight_;  // pictures that were sent and not yet received
   const std::map<std::int64_t, int>& qps_;
+  SizePlan* const plan_;  // null if no size was asked for
+  double crf_ = -1;       // that the plan had for the picture before
   std::int64_t sent_ = 0;
 };
 
 }  // namespace
 
 std::int64_t encode_all(io::Reader& reader, Encoder& encoder, EncodeOutputs& outputs,
-                        std::atomic<bool>& stop_reading, const std::map<std::int64_t, int>& qps) {
+                        std::atomic<bool>& stop_reading, const std::map<std::int64_t, int>& qps,
+                        SizePlan* plan) {
   ReadingThread reading(reader, stop_reading);
-  Loop loop(encoder, outputs, qps);
+  Loop loop(encoder, outputs, qps, plan);
   loop.run(reading.queue());
   return loop.pictures();
 }

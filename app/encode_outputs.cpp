@@ -1,5 +1,6 @@
 #include "app/encode_outputs.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
@@ -123,6 +124,11 @@ void EncodeOutputs::picture(Packet packet, const io::Picture& source) {
 
 void EncodeOutputs::write_sealed() {
   if (!sealed_.data.empty()) muxer_.write(sealed_.data, sealed_.pts, sealed_.duration);
+}
+
+std::int64_t EncodeOutputs::bytes_beside() const {
+  return std::max<std::int64_t>(
+      static_cast<std::int64_t>(file_.bytes()) - static_cast<std::int64_t>(totals_.bytes()), 0);
 }
 
 std::int64_t EncodeOutputs::close() {

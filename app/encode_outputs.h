@@ -36,6 +36,9 @@ class EncodeOutputs {
   // Counts what was written so far.
   const EncodeTotals& totals() const { return totals_; }
 
+  // Returns the bytes that were written so far and are no pictures.
+  std::int64_t bytes_beside() const;
+
   // Completes the output. Returns its bytes.
   std::int64_t close();
   // Verifies and names the files, after close(). Files that were not finished are removed.

@@ -16,7 +16,7 @@
 #include "app/qp_file.h"
 #include "app/rate_report.h"
 #include "app/scaling_list_file.h"
-#include "app/size_search.h"
+#include "app/size_plan.h"
 #include "app/stream_command.h"
 #include "app/verbs.h"
 #include "app/video_config.h"
@@ -95,19 +95,27 @@ std::string bit_rate_note(const EncodeOptions& options, const EncoderInfo& info,
                                 std::to_string(outputs.totals().frames()) + " pictures before it");
 }
 
-// The luma samples of the whole video, or 0.
-double expected_samples(const io::VideoInfo& video) {
-  return static_cast<double>(video.expected_frames) * video.width * video.height;
+// The first pass of --target-size tells nothing but sizes.
+EncodeOptions measuring_options(EncodeOptions options) {
+  options.config.preset = Preset::fast;
+  options.recon.clear();
+  options.stats.clear();
+  options.psnr = options.ssim = options.verify = false;
+  return options;
 }
 
 // One pass over the input. Returns nothing if the file does not have the size that --target-size wants; it is
-// then removed, and `search` has another crf.
-std::optional<ExitCode> encode_once(EncodeOptions& options, io::Reader& reader,
+// then removed, and `plan` knows more.
+std::optional<ExitCode> encode_once(const EncodeOptions& wanted, io::Reader& reader,
                                     const std::map<std::int64_t, int>& qps, std::atomic<bool>& stop_reading,
-                                    std::optional<SizeSearch>& search) {
+                                    std::optional<SizePlan>& plan) {
   const io::VideoInfo& video = reader.info();
-  if (options.target_size > 0 && !search) search.emplace(options.target_size, expected_samples(video));
-  if (search) options.config.crf = search->crf();
+  if (wanted.target_size > 0 && !plan) {
+    plan.emplace(wanted.target_size, wanted.config.preset, static_cast<double>(video.width) * video.height,
+                 video.expected_frames);
+  }
+  EncodeOptions options = plan && plan->measures() ? measuring_options(wanted) : wanted;
+  if (plan) options.config.crf = plan->crf(0);
 
   std::vector<std::string> notes;
   const io::Carried carried = io::carry(options.container, reader.carry_source(), notes);
@@ -121,10 +129,11 @@ std::optional<ExitCode> encode_once(EncodeOptions& options, io::Reader& reader,
 
   EncodeOutputs outputs(options, config, info, encoder.headers(), video, carried);
   try {
-    if (encode_all(reader, encoder, outputs, stop_reading, qps) == 0) return interrupted_exit();
+    if (encode_all(reader, encoder, outputs, stop_reading, qps, plan ? &*plan : nullptr) == 0)
+      return interrupted_exit();
   } catch (const Error& error) {
     const bool limit = limits_pictures(config) && error.code() == ErrorCode::encode_failure;
-    if (!limit || search || outputs.totals().frames() == 0) throw;
+    if (!limit || plan || outputs.totals().frames() == 0) throw;
     end_before_limit(error, options, outputs, notes);
   }
   if (outputs.totals().frames() == 0)
@@ -135,17 +144,17 @@ std::optional<ExitCode> encode_once(EncodeOptions& options, io::Reader& reader,
   const std::string exceeded = bit_rate_note(options, info, outputs.totals().kbps());
   if (!exceeded.empty()) notes.push_back(exceeded);
   const std::int64_t bytes = outputs.close();
-  if (search && !interrupted()) {
-    const bool kept = search->take(bytes, bytes - static_cast<std::int64_t>(outputs.totals().bytes()));
-    if (options.verbose && !kept)
-      std::fprintf(stderr, "cu264: pass %d: crf %g takes %lld bytes\n", search->passes(), *config.crf,
-                   static_cast<long long>(bytes));
+  if (plan && !interrupted()) {
+    const bool measured = plan->measures(), kept = plan->take(bytes);
+    if (options.verbose)
+      std::fprintf(stderr, "cu264: pass %d%s: %s\n", plan->passes(), measured ? " (fast)" : "",
+                   plan->pass_text().c_str());
     if (!kept) return std::nullopt;
   }
   outputs.finish(notes);
   if (!options.quiet) {
     for (const std::string& note : notes) std::fprintf(stderr, "cu264: note: %s\n", note.c_str());
-    const std::string found = search && !interrupted() ? ", " + search->summary() : "";
+    const std::string found = plan && !interrupted() ? ", " + plan->summary() : "";
     std::fprintf(stderr, "cu264: %s%s%s\n", outputs.summary().c_str(), found.c_str(),
                  interrupted() ? ", interrupted" : "");
   }
@@ -159,7 +168,7 @@ ExitCode encode(EncodeOptions options) {
   if (!options.qp_file.empty()) qps = read_qp_file(options.qp_file);
   std::atomic<bool> stop_reading{false};
   options.reader.input.stop = [&] { return stop_reading || interrupted(); };
-  std::optional<SizeSearch> search;
+  std::optional<SizePlan> plan;
   for (bool first = true;; first = false) {
     const auto reader = open_reader(options.reader);
     if (!reader) return interrupted_exit();
@@ -168,7 +177,7 @@ ExitCode encode(EncodeOptions options) {
         check_overwrite(file, options.overwrite);
       }
     }
-    if (const auto exit = encode_once(options, *reader, qps, stop_reading, search)) return *exit;
+    if (const auto exit = encode_once(options, *reader, qps, stop_reading, plan)) return *exit;
     stop_reading = false;  // the pass before has ended
   }
 }

@@ -27,7 +27,7 @@ struct EncodeOptions {
   Config config;                          // what the command line decides; the input decides the rest
   std::string qp_file;                    // --qpfile; empty if not wanted
   std::string list_file;                  // --cqmfile; the same
-  std::int64_t target_size = 0;           // bytes of the output, which Config::crf is searched for; 0: off
+  std::int64_t target_size = 0;           // bytes of the output, for which Config::crf is planned; 0: off
   std::optional<published::Coder> coder;  // a published coder instead of the production kernel
   std::string recon;                      // file names; empty if not wanted
   std::string stats;

@@ -44,7 +44,7 @@ void print_measure(const core::PictureMeasure& measure) {
   }
   std::printf(", \"qp_q8_of_crf\": [");
   for (int crf = 0; crf <= 51; ++crf) {
-    std::printf(crf > 0 ? ", %d" : "%d", encoder::crf_qp_q8(measure, crf * encoder::kQpOne));
+    std::printf(crf > 0 ? ", %d" : "%d", encoder::crf_qp_q8(measure, crf * encoder::kQpOne, false));
   }
   std::printf("]}\n");
 }

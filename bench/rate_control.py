@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures how well rate control keeps to its targets and what it costs in quality, with the command on joined clips.
 
-    bench/rate_control.py [--cu264 build/bin/cu264] [--x264 x264] [--pictures 600] [--size 640x360] [--preset fast] CLIP [CLIP ...]
+    bench/rate_control.py [--cu264 build/bin/cu264] [--x264 x264] [--pictures 600] [--size 640x360] [--preset fast] [--profile baseline] CLIP [CLIP ...]
 
 Joins the clips, repeated, with cuts every --scene pictures, and codes them at three bitrates (those of QP 22, 27 and 32), in a buffer of
 one second and with peaks, at a constant bitrate, under a limit of bytes a picture, and by crf. Prints tables: error of the whole and of
@@ -22,8 +22,9 @@ FPS = 25
 
 def encode(options, source, folder, *more):
     stats = os.path.join(folder, "stats.json")
-    subprocess.run([options.cu264, "encode", source, "-o", os.path.join(folder, "out.264"), "-y", "--preset", options.preset, "--psnr",
-                    "--backend", "cpu", "--stats", stats, *map(str, more)], check=True, stderr=subprocess.DEVNULL)
+    subprocess.run([options.cu264, "encode", source, "-o", os.path.join(folder, "out.264"), "-y", "--preset", options.preset,
+                    "--profile", options.profile, "--psnr", "--backend", "cpu", "--stats", stats, *map(str, more)], check=True,
+                   stderr=subprocess.DEVNULL)
     with open(stats) as file:
         return json.load(file)["pictures"]
 
@@ -48,7 +49,7 @@ def joined(options, folder):
 def x264(options, source, folder, *more):
     """The pictures of x264's stream, as encode() returns those of cu264."""
     out, psnr = os.path.join(folder, "x264.264"), os.path.join(folder, "psnr.txt")
-    subprocess.run([options.x264, "--quiet", "--profile", "baseline", "--keyint", "1", "--tune", "psnr", "--fps", str(FPS), "-o", out, source,
+    subprocess.run([options.x264, "--quiet", "--profile", options.profile, "--keyint", "1", "--tune", "psnr", "--fps", str(FPS), "-o", out, source,
                     *map(str, more)], check=True, stderr=subprocess.DEVNULL)
     probed = subprocess.run(["ffprobe", "-v", "error", "-show_entries", "packet=size", "-of", "csv=p=0", out], check=True, text=True,
                             stdout=subprocess.PIPE).stdout
@@ -62,8 +63,9 @@ def x264(options, source, folder, *more):
 
 
 def bucket(sizes, rate, size, cbr):
-    """Faults of a buffer that is nine tenths full at first."""
-    fullness, faults = 0.9 * size, 0
+    """Faults of a buffer that is nine tenths full at first. Streams say rates in units of 64 bits a second, and sizes in those of 16 bits."""
+    rate, size = rate // 64 * 64, size // 16 * 16
+    fullness, faults = size // 10 * 9, 0
     for bits in sizes:
         fullness -= bits
         faults += fullness < 0
@@ -83,15 +85,21 @@ def figures(pictures, rate):
             f"{statistics.mean(psnr):.2f} | {statistics.pstdev(psnr):.2f}")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def parser_of(description):
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("clips", nargs="+", metavar="CLIP")
     parser.add_argument("--cu264", default="build/bin/cu264")
-    parser.add_argument("--x264", default=shutil.which("x264"))
     parser.add_argument("--pictures", type=int, default=600)
     parser.add_argument("--scene", type=int, default=75)
     parser.add_argument("--size", default="640x360")
     parser.add_argument("--preset", default="fast")
+    parser.add_argument("--profile", default="baseline")
+    return parser
+
+
+def main():
+    parser = parser_of(__doc__)
+    parser.add_argument("--x264", default=shutil.which("x264"))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         source = joined(options, folder)

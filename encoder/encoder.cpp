@@ -84,6 +84,7 @@ struct Encoder::Impl {
   EncoderInfo info;
   std::shared_ptr<encoder::Notifier> notifier;  // null until somebody waits
   bool listens = false;                         // the backend knows the notifier
+  bool draining = false;                        // no frame is taken while packets are left
 };
 
 Encoder::Encoder(const Config& config) : impl_{std::make_unique<Impl>(config)} {}
@@ -108,7 +109,8 @@ bool Encoder::send(const Frame& frame) {
     impl_->begin_clip();
   }
   session.check(frame, impl_->info.backend == "cuda");
-  if (impl_->full()) return false;
+  if (impl_->full() || (impl_->draining && session.pending() > 0)) return false;
+  impl_->draining = false;
   impl_->submit(frame);
   return true;
 }
@@ -116,7 +118,8 @@ bool Encoder::send(const Frame& frame) {
 std::optional<Packet> Encoder::receive() {
   encoder::Session& session = impl_->session;
   while (session.pending() > 0) {
-    if (!impl_->full() && !session.flushed() && !impl_->backend().ready()) return std::nullopt;
+    const bool waits = impl_->full() || session.flushed() || impl_->draining;
+    if (!waits && !impl_->backend().ready()) return std::nullopt;
     if (auto packet = impl_->collect()) return packet;
   }
   session.check_marks();
@@ -150,6 +153,12 @@ int Encoder::ready_descriptor() {
 void Encoder::flush() {
   if (impl_->session.flushed()) return;
   impl_->session.flush();
+  impl_->backend().flush();
+}
+
+void Encoder::drain() {
+  if (impl_->session.flushed() || impl_->draining || impl_->session.pending() == 0) return;
+  impl_->draining = true;
   impl_->backend().flush();
 }
 

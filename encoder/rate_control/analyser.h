@@ -15,7 +15,8 @@ class AnalysedFrame {
   virtual ~AnalysedFrame() = default;
   virtual bool done() const = 0;                      // measure() would not wait
   virtual const core::PictureMeasure& measure() = 0;  // waits
-  // What to submit to the backend. Its format and memory may differ from the caller's: RGB is 4:2:0 by now.
+  // The frame to submit to the backend. Its format and memory may differ from the caller's: RGB is 4:2:0 by
+  // now.
   virtual const Frame& frame() const = 0;
   virtual void* written() const = 0;  // as in Backend::submit
 };

@@ -76,7 +76,7 @@ BitWeights weights_at(int qp_q8, Preset preset) {
   return weights;
 }
 
-// What lies between two sizes where log2 of the size is linear; `into` of `distance`.
+// Interpolates two sizes so that log2 of the size is linear; `into` of `distance`.
 std::int64_t between(std::int64_t from, std::int64_t to, int into, int distance) {
   const std::int64_t first = log2_q16(from), last = log2_q16(to);
   return exp2_q16(static_cast<int>((first * (distance - into) + last * into) / distance));
@@ -126,7 +126,7 @@ std::int64_t predicted_bits(const core::PictureMeasure& measure, int qp_q8, Pres
   return bits_at(size_curve(measure, preset), qp_q8);
 }
 
-int crf_qp_q8(const core::PictureMeasure& measure, int crf_q8) {
+int crf_qp_q8(const core::PictureMeasure& measure, int crf_q8, bool cabac) {
   // The scale of x264 from its second picture on, fitted by sizes (bench/results/rate-model.md): its
   // quantiser grows with the complexity of a picture, and its adaptive quantisation raises the mean with the
   // variance. All are multiplied by 256.
@@ -135,7 +135,11 @@ int crf_qp_q8(const core::PictureMeasure& measure, int crf_q8) {
   const int activity =
       log2_q16(static_cast<std::int64_t>(measure.activity) / measured + 1) / (kLogOne / kQpOne);
   const int weight = static_cast<int>(measure.weights / measured);
-  const int qp = (kOfCrf * crf_q8 + kOfActivity * activity + kOfWeight * weight) / kQpOne + kOffset;
+  // x264 has CABAC, which saves the more the fewer levels there are.
+  constexpr int kOfCavlc = 23, kFirstForCavlc = 18 * kQpOne;
+  const int of_cavlc = cabac ? 0 : kOfCavlc * std::max(crf_q8 - kFirstForCavlc, 0);
+  const int qp =
+      (kOfCrf * crf_q8 + kOfActivity * activity + kOfWeight * weight + of_cavlc) / kQpOne + kOffset;
   return std::clamp(qp, 0, kHighestQpQ8);
 }
 

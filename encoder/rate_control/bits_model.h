@@ -22,7 +22,8 @@ std::int64_t bits_at(const SizeCurve& curve, int qp_q8);
 // measure knows whether macroblocks have offsets by their variance.
 std::int64_t predicted_bits(const core::PictureMeasure& measure, int qp_q8, Preset preset);
 
-// The QP * 256 for a quality on x264's crf scale, `crf_q8` = crf * 256. It lies in 0 .. kHighestQpQ8.
-int crf_qp_q8(const core::PictureMeasure& measure, int crf_q8);
+// The QP * 256 for a quality on x264's crf scale, `crf_q8` = crf * 256, with CABAC or CAVLC. It lies in
+// 0 .. kHighestQpQ8.
+int crf_qp_q8(const core::PictureMeasure& measure, int crf_q8, bool cabac);
 
 }  // namespace cu264::encoder

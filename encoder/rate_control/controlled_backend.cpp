@@ -15,7 +15,7 @@ int inner_limit(int inner_capacity, int batch) {
   return std::min(inner_capacity, std::max(kMostInInner / batch, 1) * batch);
 }
 
-// Whether pictures of both are measured in the same way.
+// Returns whether pictures of both are measured in the same way.
 bool same_analysis(const StageParams& a, const StageParams& b) {
   const auto aq = [](const StageParams& params) {
     return params.aq ? std::pair(static_cast<int>(params.aq->mode), params.aq->strength) : std::pair(-1, 0);
@@ -137,7 +137,8 @@ class ControlledBackend::Pipeline {
   Stream& stream_of(const core::PictureParams& params) {
     streams_.resize(std::max(streams_.size(), static_cast<std::size_t>(params.stream) + 1));
     std::unique_ptr<Stream>& stream = streams_[params.stream];
-    if (params.index == 0 || !stream) stream.reset(new Stream{RateController(params_.mb_height)});
+    if (params.index == 0 || !stream)
+      stream.reset(new Stream{RateController(params_.mb_width, params_.mb_height)});
     return *stream;
   }
 
@@ -189,7 +190,7 @@ class ControlledBackend::Pipeline {
     for (; unplanned_ < pictures_.size(); ++unplanned_) {
       Picture& picture = pictures_[unplanned_];
       if (!picture.can_plan() || !picture.measured()) break;
-      picture.plan(params_.preset);
+      picture.plan(params_);
       if (picture.number) waits_for_first_ = waits_for_first_ || picture.stream->controller.waits_for_first();
       to_code_.push_back(&picture);
     }

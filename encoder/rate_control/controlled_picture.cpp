@@ -39,13 +39,13 @@ const core::PictureMeasure* ControlledPicture::measure() {
   }
 }
 
-void ControlledPicture::plan(Preset preset) {
+void ControlledPicture::plan(const StageParams& stages) {
   if (stream == nullptr) return;
   const core::PictureMeasure* const own = measure();
   if (own == nullptr) return;
-  BitsCurve curve([sizes = size_curve(*own, preset)](int qp) { return bits_at(sizes, qp * kQpOne); });
+  BitsCurve curve([sizes = size_curve(*own, stages.preset)](int qp) { return bits_at(sizes, qp * kQpOne); });
   const std::optional<int> crf_q8 = control->settings.crf_q8;
-  const int crf_qp = crf_q8 ? crf_qp_q8(*own, *crf_q8) : 0;
+  const int crf_qp = crf_q8 ? crf_qp_q8(*own, *crf_q8, stages.cabac) : 0;
   number = stream->controller.next_number();
   set_qp(stream->controller.plan(std::move(curve), *control, crf_qp));
 }

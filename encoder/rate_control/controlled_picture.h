@@ -31,12 +31,12 @@ struct ControlledPicture {
   CodedAccessUnit unit;
   std::exception_ptr error;
 
-  // Whether the pictures it depends on are known.
+  // Returns whether the pictures it depends on are known.
   bool can_plan() const;
   bool measured() const { return error || frame->done(); }  // measure() would not wait
   // Returns null if the measure is not to be had, and the picture has the error.
   const core::PictureMeasure* measure();
-  void plan(Preset preset);
+  void plan(const StageParams& stages);
   // Takes what was coded. Returns false if the picture must be coded again.
   bool take(CodedAccessUnit&& coded_unit);
   // The picture has the exception that is being handled.

@@ -23,7 +23,7 @@ struct HrdParams {
 // A buffer belongs to each stream with Config::bitrate or Config::max_bitrate; others have none.
 std::optional<HrdParams> hrd_params(const Config& config);
 
-// What the stream can say of a buffer: HrdParams beyond it have no codes.
+// These are the most that the stream can say of a buffer: HrdParams beyond them have no codes.
 inline constexpr std::int64_t kMostHrdBitRate = 64 * ((std::int64_t{1} << 32) - 1);
 inline constexpr std::int64_t kMostHrdSeconds = 40000;  // cpb_bits / bit_rate
 inline constexpr std::int64_t kMostCpbBits = 16 * ((std::int64_t{1} << 32) - 1);

@@ -20,32 +20,60 @@ inline std::int64_t share_of(std::int64_t rate, Rational frame_rate, std::int64_
 
 // This is what the settings mean for each picture.
 struct RateShares {
-  explicit RateShares(const RateSettings& settings) {
+  // `number` is the picture's, from 0.
+  explicit RateShares(const RateSettings& settings, std::uint64_t number = 0) {
     std::int64_t rest = 0;
     target = share_of(settings.bitrate, settings.frame_rate, rest);
+    second = static_cast<int>(std::max<std::int64_t>(
+        (settings.frame_rate.num + settings.frame_rate.den / 2) / settings.frame_rate.den, 1));
     std::int64_t peaks = 0;
     if (settings.hrd) {
       fill = share_of(settings.hrd->bit_rate, settings.frame_rate, rest = 0);
       buffer = settings.hrd->cpb_bits;
+      cbr = settings.hrd->cbr;
       peaks = std::min(settings.hrd->bit_rate - settings.bitrate, settings.bitrate);
     }
-    const std::int64_t narrow = std::max(buffer * 45 / 1000, target * 15 / 100) + peaks;
-    kept_drift = std::max<std::int64_t>(std::min(narrow, buffer / 4), 1);
-    planned_drift = std::max<std::int64_t>(kept_drift * 6 / 10, 1);
+    const auto part = [&](int of_buffer, int of_target) {
+      return std::max(buffer * of_buffer / 1000, target * of_target / 1000) + peaks;
+    };
+    planned_window = std::max<std::int64_t>(part(80, 90), 1);
+    kept_window = std::max<std::int64_t>(part(88, 150), 1);
+    // With peaks, scenes of minutes may differ once that is little of what was spent.
+    const std::int64_t elapsed = target * static_cast<std::int64_t>(std::min<std::uint64_t>(number, 1 << 20));
+    const std::int64_t longer = std::clamp<std::int64_t>(elapsed / 50 - settings.bitrate, 0, peaks);
+    kept_drift = std::max<std::int64_t>(
+        std::min({part(120, 150) + peaks * 2 / 5 + longer, buffer * 35 / 100 + longer, buffer * 45 / 100}),
+        1);
+    planned_drift = std::max<std::int64_t>(kept_drift * 9 / 10, 1);
   }
 
   std::int64_t target = 0;  // bits of a picture
+  int second = 1;           // pictures of a second
   std::int64_t fill = 0;    // what the buffer receives between two pictures
   std::int64_t buffer = 0;  // its size; 0: there is none
-  // How far the bits spent may be from the target: by a plan, and before a picture is coded again. With a
-  // buffer of one second that is so little that every second has its bits within 10 %.
+  bool cbr = false;         // filler data keep the buffer from overflowing
+  // How far the bits spent since the beginning may be from the target: by a plan, and before a picture is
+  // coded again. With a buffer of one second that is 12 % of a second's bits.
   std::int64_t planned_drift = 1;
   std::int64_t kept_drift = 1;
+  // The same for the bits of any second, which are so within 10 %.
+  std::int64_t planned_window = 1;
+  std::int64_t kept_window = 1;
 };
 
 struct RateAccount {
   std::int64_t drift = 0;     // bits of the target that were not spent
   std::int64_t fullness = 0;  // bits in the buffer when the next picture is taken out
+  // The same of the last pictures alone, which have a second with the next one.
+  std::int64_t window = 0;
+  // How many bits above and below the target every one of the next pictures may have, if no second is to
+  // differ by more than most of what is planned.
+  std::int64_t above = 0, below = 0;
+
+  // The fewest bits of the next access unit that leave room for what the buffer receives.
+  std::int64_t least_without_filler(const RateShares& shares) const {
+    return shares.cbr ? fullness + shares.fill - shares.buffer : 0;
+  }
 
   void spend(std::int64_t bits, const RateShares& shares) {
     drift += shares.target - bits;

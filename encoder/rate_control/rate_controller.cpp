@@ -6,7 +6,7 @@
 namespace cu264::encoder {
 namespace {
 
-// What the HRD's messages take, more or less. Their true size counts when a picture is settled.
+// The HRD's messages take so many bytes, more or less. Their true size counts when a picture is settled.
 constexpr std::int64_t kExpectedMessages = 26;
 constexpr int kPicturesOfMemory = 64;  // that the correction of the curves remembers
 constexpr int kWeightOfFirst = 16;     // pictures that the first one counts as
@@ -25,7 +25,7 @@ std::int64_t overhead_bits(const PictureControl& control) {
   return 8 * (control.overhead.bytes() + (control.settings.hrd ? kExpectedMessages : 0));
 }
 
-// What a limit leaves to the slices, in bits.
+// Returns the bits that a limit leaves to the slices.
 std::int64_t slice_limit(const PictureControl& control) {
   return std::max<std::int64_t>(8 * control.settings.limit_bytes - overhead_bits(control), 1);
 }
@@ -39,7 +39,7 @@ std::int64_t aim_below(std::int64_t limit) {
   return std::max<std::int64_t>(limit - limit / 64, 1);
 }
 
-// Whether a limit that asked for a higher QP than quality did is hardly used.
+// Returns whether a limit that asked for a higher QP than quality did is hardly used.
 bool leaves_room(std::int64_t size, std::int64_t limit) {
   return size < limit - limit / 20;
 }
@@ -84,6 +84,7 @@ void RateController::learn_before(std::uint64_t number, const PictureControl& co
 
 RateAccount RateController::account_before(std::uint64_t number, bool reviewing) {
   const RateSettings& settings = at(number).control.settings;
+  const RateShares& own_shares = at(number).shares;
   RateAccount account;
   if (!has_target(settings) && !settings.hrd) return account;
   std::uint64_t next = 0;
@@ -95,6 +96,7 @@ RateAccount RateController::account_before(std::uint64_t number, bool reviewing)
     beginning.enter(at(0).control.settings);
     account = beginning.get();
   }
+  unspent_.clear();
   __extension__ using Wide = __int128;
   constexpr int kFactorBits = 24;
   const std::int64_t factor = corrected(std::int64_t{1} << kFactorBits);
@@ -103,46 +105,75 @@ RateAccount RateController::account_before(std::uint64_t number, bool reviewing)
     std::int64_t bits = before.reviewed;
     if (!reviewing && next + kReviewDistance > number)
       bits = static_cast<std::int64_t>(Wide{before.planned} * factor >> kFactorBits) + before.overhead;
+    bits = std::max(bits, account.least_without_filler(before.shares));
     account.spend(bits, before.shares);
     account.keep_within(before.shares);
+    if (next + static_cast<std::uint64_t>(own_shares.second) > number) {
+      account.window += before.shares.target - bits;
+      unspent_.push_back(before.shares.target - bits);
+    }
   }
+  find_room(own_shares, account);
   return account;
 }
 
-// The QP moves slowly, so that quality does, and as far as the drift and the buffer let it.
+// A plan that used all of a window at once would have to make that good a second later, and again in the
+// second behind it. So the room is divided among all pictures that have a second with one before, and a third
+// of it is left for pictures that differ from their neighbours.
+void RateController::find_room(const RateShares& shares, RateAccount& account) const {
+  const std::int64_t planned = shares.planned_window * 2 / 3;
+  account.above = account.below = planned / shares.second;
+  std::int64_t window = 0;
+  std::int64_t next_ones = shares.second - 1;
+  for (auto late = unspent_.rbegin(); late != unspent_.rend() && next_ones > 0; ++late, --next_ones) {
+    window += *late;
+    account.above = std::min(account.above, (planned + window) / next_ones);
+    account.below = std::min(account.below, (planned - window) / next_ones);
+  }
+}
+
+// The QP stays at what all pictures so far would have needed together, with some of the usual kind before
+// them, so that quality does not change, as far as the drift, any second and the buffer let it.
 int RateController::target_qp(Picture& own, const RateAccount& account) {
   const RateShares& shares = own.shares;
   const auto qp_for = [&](std::int64_t bits) {
     return own.curve.qp_for(uncorrected(std::max<std::int64_t>(bits - overhead_bits(own.control), 1)));
   };
-  const std::int64_t inertia = std::clamp<std::int64_t>(
-      4 + 8 * shares.planned_drift / std::max<std::int64_t>(shares.target, 1), 4, 250);
-  const bool first = !mean_curve_;
-  if (first) mean_curve_.emplace();
-  for (std::size_t i = 0; i < mean_curve_->size(); ++i) {
-    std::int64_t& mean = (*mean_curve_)[i];
-    const std::int64_t bits =
-        corrected(own.curve.at(static_cast<int>(i) * 3 * kQpOne)) + overhead_bits(own.control);
-    mean = first ? bits : mean + (bits - mean) / inertia;
-  }
-  BitsCurve mean([&](int qp) { return bits_at(*mean_curve_, qp * kQpOne); });
-  const int usual = mean.qp_for(shares.target);
-  constexpr int kPull = 192;  // 3/4 of a QP at the end of the band
+  constexpr std::int64_t kPicturesOfRule = 200, kMostForUsual = 1000, kMostForLate = 10;
+  ++targeted_;
+  const auto add_to = [&](SizeCurve& mean, std::int64_t pictures) {
+    for (std::size_t i = 0; i < mean.size(); ++i) {
+      const std::int64_t bits =
+          corrected(own.curve.at(static_cast<int>(i) * 3 * kQpOne)) + overhead_bits(own.control);
+      mean[i] += (bits - mean[i]) / pictures;
+    }
+    return BitsCurve([&](int qp) { return bits_at(mean, qp * kQpOne); });
+  };
+  BitsCurve usual = add_to(usual_sizes_, std::min(targeted_ + kPicturesOfRule, kMostForUsual)),
+            late = add_to(late_sizes_, std::min(targeted_, kMostForLate));
+  constexpr int kPull = 600;  // 2.3 QP at the end of the band
   const auto pull = static_cast<int>(scaled(account.drift, kPull, shares.planned_drift));
-  const std::int64_t after = account.drift + shares.target;
-  std::int64_t most = after + shares.planned_drift;
+  const auto late_qp = [&](std::int64_t bits) { return late.qp_for(std::max<std::int64_t>(bits, 1)); };
+  const int richest = late_qp(shares.target + account.above);
+  const int poorest = std::max(richest, late_qp(shares.target - account.below));
+  const int qp = std::clamp(usual.qp_for(shares.target) - pull, richest, poorest);
+
+  const std::int64_t drift = account.drift + shares.target, window = account.window + shares.target;
+  std::int64_t most = std::min(drift + shares.planned_drift, window + shares.planned_window);
+  std::int64_t least = std::max(drift - shares.planned_drift, window - shares.planned_window);
   if (shares.buffer > 0) {
     const std::int64_t low = std::min(shares.buffer / 10, account.fullness / 4);
     most = std::min(most, account.fullness - low);
+    least = std::max(least, account.least_without_filler(shares));
   }
-  const int lowest = qp_for(most), highest = std::max(lowest, qp_for(after - shares.planned_drift));
-  return std::clamp(usual - pull, lowest, highest);
+  const int lowest = qp_for(most), highest = std::max(lowest, qp_for(least));
+  return std::clamp(qp, lowest, highest);
 }
 
 PictureQp RateController::plan(BitsCurve curve, const PictureControl& control, int crf_qp_q8) {
   const std::uint64_t number = next_number();
   learn_before(number, control);
-  Picture& own = pictures_.emplace_back(std::move(curve), control);
+  Picture& own = pictures_.emplace_back(std::move(curve), control, number);
   steps_.push_back({own.shares, overhead_bits(control)});
   const RateSettings& settings = control.settings;
   const RateAccount account = account_before(number, false);
@@ -194,12 +225,17 @@ std::optional<std::int64_t> RateController::review_target(const Picture& own,
   }
   if (has_target(settings) && !own.control.qp) {
     const std::int64_t drift = account.drift + shares.target - total;
+    const std::int64_t window = account.window + shares.target - total;
     // The next pictures may miss in the same way, so this one leaves them some room.
-    const std::int64_t room = std::min(shares.target / 6, shares.kept_drift / 2);
+    const std::int64_t room = std::min(shares.target / 6, shares.kept_window / 2);
     if (drift < -shares.kept_drift)
       at_most(account.drift + shares.target + shares.kept_drift - room - overhead);
-    if (drift > shares.kept_drift && own.qp_q8 == own.wanted_q8 && own.qp_q8 > 0)
-      target = account.drift + shares.target - shares.kept_drift + room - overhead;
+    if (window < -shares.kept_window)
+      at_most(account.window + shares.target + shares.kept_window - room - overhead);
+    const std::int64_t least =
+        shares.target + std::max(account.drift - shares.kept_drift, account.window - shares.kept_window);
+    if (total < least && !target && own.qp_q8 == own.wanted_q8 && own.qp_q8 > 0)
+      target = least + room - overhead;
   }
   if (settings.hrd && total > account.fullness - shares.buffer / 50) {
     at_most(std::max(account.fullness - shares.buffer / 25, account.fullness * 3 / 4) - overhead);
@@ -210,7 +246,7 @@ std::optional<std::int64_t> RateController::review_target(const Picture& own,
 void RateController::remember(Picture& own, bool too_low) {
   if (too_low && own.qp_q8 > own.too_low_q8) own.too_low_q8 = own.qp_q8, own.too_low_size = own.size;
   if (!too_low) own.fits_q8 = own.qp_q8, own.fits_size = own.size;
-  // What precedes the slices may have become more.
+  // The bytes before the slices may have become more.
   if (own.fits_q8 <= own.too_low_q8) own.fits_q8 = -1;
 }
 

@@ -16,6 +16,7 @@
 #include "encoder/rate_control/bits_curve.h"
 #include "encoder/rate_control/rate_account.h"
 #include "encoder/rate_control/rate_settings.h"
+#include "encoder/rate_control/usual_sizes.h"
 
 namespace cu264::encoder {
 
@@ -32,11 +33,12 @@ struct PictureQp {
 
 class RateController {
  public:
-  explicit RateController(int mb_height) : mb_height_(mb_height) {}
+  RateController(int mb_width, int mb_height)
+      : mb_height_(mb_height), usual_sizes_(usual_sizes(std::int64_t{mb_width} * mb_height)) {}
 
-  // Whether the next picture can be planned now: the pictures it depends on are settled.
+  // Returns whether the next picture can be planned now: the pictures it depends on are settled.
   bool can_plan(const PictureControl& control) const;
-  // Whether pictures cannot be planned before the first one is settled, which was planned.
+  // Returns whether no picture can be planned before the first one is settled, which was planned.
   bool waits_for_first() const;
 
   // Returns the number of the picture that is planned next. Pictures count from 0.
@@ -70,7 +72,8 @@ class RateController {
 
  private:
   struct Picture {
-    Picture(BitsCurve c, const PictureControl& p) : curve(std::move(c)), control(p), shares(p.settings) {}
+    Picture(BitsCurve c, const PictureControl& p, std::uint64_t number)
+        : curve(std::move(c)), control(p), shares(p.settings, number) {}
 
     BitsCurve curve;
     PictureControl control;
@@ -86,7 +89,7 @@ class RateController {
     RateAccount after;  // once the picture is settled
   };
 
-  // What account_before() reads of a picture, which it does for hundreds at a time.
+  // The part of a picture that account_before() reads, which it does for hundreds at a time.
   struct Step {
     RateShares shares;
     std::int64_t overhead = 0;  // bits
@@ -98,7 +101,7 @@ class RateController {
   Step& step_of(std::uint64_t number) { return steps_[static_cast<std::size_t>(number - first_)]; }
   Picture& at(std::uint64_t number) { return pictures_[static_cast<std::size_t>(number - first_)]; }
 
-  // From bits of slices, what its curve had said of them, and its share of the rate.
+  // Learns from a picture's slices: their bits, what its curve had said of them, and its share of the rate.
   void learn(std::int64_t bits, std::int64_t predicted, std::int64_t share, int weight);
   void learn_before(std::uint64_t number, const PictureControl& control);
   // Bits of slices that the curve's bits stand for, and the reverse.
@@ -108,6 +111,8 @@ class RateController {
   // The account before picture `number`: what was true kFeedbackDistance before, and then what reviews and
   // plans expect of the pictures between.
   RateAccount account_before(std::uint64_t number, bool reviewing);
+  // Finds RateAccount::above and below.
+  void find_room(const RateShares& shares, RateAccount& account) const;
   int target_qp(Picture& own, const RateAccount& account);
   std::optional<std::int64_t> review_target(const Picture& own, const RateAccount& account) const;
   // The QP of the last coding was too low for a limit, or not.
@@ -127,13 +132,15 @@ class RateController {
   // Sums over pictures that fade: the bits of slices, and what the curves had said.
   std::int64_t actual_ = 1;
   std::int64_t predicted_ = 1;
-  // The mean curve of late pictures, corrected, at QP 0, 3 .. 51: the QP at which it has the target is the
-  // one at which all of them would have had it together.
-  std::optional<SizeCurve> mean_curve_;
-  ExactAccount account_;  // of the settled pictures
-  int left_out_ = 0;      // pictures since the last one that was not left out
-  bool began_ = false;    // a picture was not left out
-  Overhead owed_;         // what comes with the next picture, because those before it were left out
+  // Mean curves, corrected, of all pictures that have a target and of the last ones, at QP 0, 3 .. 51: the QP
+  // at which one has the target is the one at which all of them would have had it together.
+  SizeCurve usual_sizes_, late_sizes_{};
+  std::int64_t targeted_ = 0;          // pictures
+  std::vector<std::int64_t> unspent_;  // of account_before(): bits of the target, of each picture of a window
+  ExactAccount account_;               // of the settled pictures
+  int left_out_ = 0;                   // pictures since the last one that was not left out
+  bool began_ = false;                 // a picture was not left out
+  Overhead owed_;  // what comes with the next picture, because those before it were left out
 };
 
 }  // namespace cu264::encoder

@@ -1,4 +1,4 @@
-// What rate control has to keep to, picture by picture.
+// The settings that rate control keeps to, picture by picture.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct Overhead {
   }
 };
 
-// What one picture is planned with.
+// One picture is planned with this.
 struct PictureControl {
   RateSettings settings;
   std::optional<int> qp;  // Frame::qp

@@ -1,4 +1,4 @@
-// What adaptive quantisation by variance means for a picture's measure: by how many steps of QP a macroblock
+// Adaptive quantisation by variance, as a picture's measure counts it: by how many steps of QP a macroblock
 // is coded more coarsely than a flat one.
 #pragma once
 

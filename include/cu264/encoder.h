@@ -229,15 +229,16 @@ class Encoder {
   const std::vector<std::uint8_t>& headers() const;
 
   // Takes a picture and returns true. Returns false if the pipeline is full, or if packets are left from
-  // before flush(); receive() then has a packet.
+  // before flush() or drain(); receive() then has a packet.
   // Host memory of the frame may be reused once send has returned true, pinned and device memory once the
   // frame's packet was received.
   bool send(const Frame& frame);
 
-  // The next packet, in the order of the frames sent. Waits for it if the pipeline is full or was flushed;
-  // otherwise returns a packet only if one is ready. No packet means that more frames are needed or, after
-  // flush(), that all packets have been handed out. With OnOverflow::drop the pictures that were waited for
-  // may all have been left out; there may be room for frames then, although there is no packet.
+  // The next packet, in the order of the frames sent. Waits for it if the pipeline is full, or was flushed or
+  // drained; otherwise returns a packet only if one is ready. No packet means that more frames are needed or,
+  // after flush() or drain(), that all packets have been handed out. With OnOverflow::drop the pictures that
+  // were waited for may all have been left out; there may be room for frames then, although there is no
+  // packet.
   std::optional<Packet> receive();
 
   // The next packet. Sleeps until it is ready or the time has passed; with a timeout of 0 it never waits.
@@ -251,6 +252,11 @@ class Encoder {
 
   // Announces that no more frames of this clip will come.
   void flush();
+
+  // Announces that no more frames will come before the packets of all that were sent have been received, for
+  // which receive() then waits as after flush(). The clip goes on with the next frame, and its bytes are the
+  // same as without this call.
+  void drain();
 
   // Throws Error(invalid_argument) for values out of range, and for changes within a clip that only the next
   // one can have; nothing has changed then, and the encoder goes on.

@@ -1,6 +1,7 @@
 """Rate control in the command: what is refused, QPs of a file, limits that hold, buffers that do, sizes that are met."""
 import json
 import os
+import re
 import subprocess
 
 import hrd
@@ -197,8 +198,28 @@ class RateControl(CommandTest):
                 done = self.encode(source, "-o", self.path(name), "--preset", "fast", "--target-size", target)
                 self.assertLessEqual(self.size(name), target)
                 self.assertGreaterEqual(self.size(name), 0.995 * target, done.stderr)
-                self.assertRegex(done.stderr, r"crf [\d.]+ found in [1-6] pass(es)?, 0\.\d\d % below \d+ bytes")
+                self.assertRegex(done.stderr, r"crf [\d.]+ found in 2 passes, 0\.\d\d % below \d+ bytes")
         self.refuse(4, "more than --target-size", self.long, "--target-size", "1000", output="refused.264")
+
+    def test_target_size_measures_first(self):
+        """The first pass is fast and the second one is not; the crf hardly moves, and threads do not matter."""
+        stats = self.path("size.json")
+        made = set()
+        for threads in (1, 2):
+            said = self.encode(self.long, "-o", self.path("size.264"), "--preset", "balanced", "--target-size", 200000, "--verbose",
+                               "--profile", "high", "--threads", threads, "--stats", stats).stderr
+            with open(stats) as file:
+                figures = json.load(file)
+            self.assertRegex(said, r"pass 1 \(fast\): crf")
+            self.assertEqual(figures["settings"]["preset"], "balanced")
+            crfs = re.search(r"pass 2: crf ([\d.]+) to ([\d.]+), in the second half ([\d.]+) to ([\d.]+), takes (\d+) bytes", said)
+            self.assertEqual(int(crfs[5]), self.size("size.264"))
+            self.assertLess(float(crfs[2]) - float(crfs[1]), 2)
+            qps = [picture["mean_qp"] for picture in figures["pictures"]]
+            self.assertLess(abs(qps[-1] - qps[-2]), 1.5, "the last picture is as the others")
+            with open(self.path("size.264"), "rb") as file:
+                made.add(file.read())
+        self.assertEqual(len(made), 1)
 
     def test_help_names_the_options(self):
         text = subprocess.run([CU264, "encode", "--help"], stdout=subprocess.PIPE, check=True).stdout.decode()

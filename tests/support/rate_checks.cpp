@@ -44,15 +44,27 @@ std::vector<RateMode> rate_modes(int width, int height) {
 }
 
 std::vector<Packet> encode_with_rate(Encoder& encoder, const std::vector<Picture>& pictures) {
+  return encode_draining(encoder, pictures, {});
+}
+
+std::vector<Packet> encode_draining(Encoder& encoder, const std::vector<Picture>& pictures,
+                                    const std::vector<std::size_t>& drained) {
   std::vector<Packet> packets;
+  const auto take_all = [&] {
+    while (auto packet = encoder.receive()) packets.push_back(std::move(*packet));
+  };
   for (std::size_t n = 0; n < pictures.size(); ++n) {
+    if (std::find(drained.begin(), drained.end(), n) != drained.end()) {
+      encoder.drain();
+      take_all();
+    }
     const FrameBuffer frame(pictures[n], PixelFormat::i420);
     while (!encoder.send(frame.view(static_cast<std::int64_t>(n)))) {
       if (auto packet = encoder.receive()) packets.push_back(std::move(*packet));
     }
   }
   encoder.flush();
-  while (auto packet = encoder.receive()) packets.push_back(std::move(*packet));
+  take_all();
   return packets;
 }
 

@@ -2,6 +2,7 @@
 // leaky bucket that is told nothing but sizes.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "cu264/encoder.h"
@@ -22,6 +23,10 @@ std::vector<RateMode> rate_modes(int width, int height);
 
 // Codes with the clip's pictures in host memory.
 std::vector<Packet> encode_with_rate(Encoder& encoder, const std::vector<Picture>& pictures);
+
+// The same, and drains the encoder before the pictures of these numbers.
+std::vector<Packet> encode_draining(Encoder& encoder, const std::vector<Picture>& pictures,
+                                    const std::vector<std::size_t>& drained);
 
 // The fault of the first picture that a buffer does not have in time, or overflows with; empty if there is
 // none. `bits_per_picture` is what the buffer receives between two pictures.

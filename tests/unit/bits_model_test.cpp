@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -84,16 +85,21 @@ TEST(BitsModel, CrfRisesWithComplexity) {
       measure(test::make_picture(test::Content::flat16, 96, 64), AdaptiveQuantisation::variance);
   const core::PictureMeasure busy =
       measure(test::make_picture(test::Content::natural, 96, 64), AdaptiveQuantisation::variance);
-  EXPECT_GT(crf_qp_q8(busy, 23 * kQpOne), crf_qp_q8(plain, 23 * kQpOne));
+  EXPECT_GT(crf_qp_q8(busy, 23 * kQpOne, true), crf_qp_q8(plain, 23 * kQpOne, true));
   int before = -1;
   for (int crf_q8 = 0; crf_q8 <= kHighestQpQ8; crf_q8 += 64) {
-    const int qp = crf_qp_q8(busy, crf_q8);
+    const int qp = crf_qp_q8(busy, crf_q8, true);
     EXPECT_GE(qp, before);
     EXPECT_LE(qp, kHighestQpQ8);
     before = qp;
+    // The scale is that of an encoder with CABAC.
+    const int with_cavlc = crf_qp_q8(busy, crf_q8, false);
+    EXPECT_GE(with_cavlc, qp);
+    EXPECT_LE(with_cavlc, std::min(qp + 3 * kQpOne, kHighestQpQ8));
+    EXPECT_EQ(with_cavlc > qp, crf_q8 > 18 * kQpOne && qp < kHighestQpQ8) << crf_q8;
   }
   // Nothing to measure is no fault.
-  EXPECT_GE(crf_qp_q8({}, 23 * kQpOne), 0);
+  EXPECT_GE(crf_qp_q8({}, 23 * kQpOne, true), 0);
   EXPECT_GE(predicted_bits({}, 23 * kQpOne, Preset::fast), 0);
 }
 

@@ -119,6 +119,39 @@ TEST(RateControl, ClipsFollowOneAnother) {
   }
 }
 
+// drain() waits for packets and changes none of them.
+TEST(RateControl, DrainingChangesNothing) {
+  for (RateMode mode : rate_modes(kWidth, kHeight)) {
+    const auto expected = encode_alone(mode.config);
+    mode.config.backend = BackendChoice::cpu, mode.config.threads = 2;
+    Encoder encoder(mode.config);
+    for (int round = 0; round < 2; ++round) {
+      expect_same(encode_draining(encoder, clip(), {0, 1, 2, 9, 40, 69}), expected, mode.name);
+    }
+  }
+}
+
+TEST(RateControl, DrainHandsOutEverythingBeforeItTakesMore) {
+  Config config = rate_modes(kWidth, kHeight)[0].config;
+  config.backend = BackendChoice::cpu, config.threads = 2;
+  Encoder encoder(config);
+  encoder.drain();
+  EXPECT_FALSE(encoder.receive());
+  const FrameBuffer frame(clip()[0], PixelFormat::i420);
+  ASSERT_TRUE(encoder.send(frame.view()));
+  ASSERT_TRUE(encoder.send(frame.view()));
+  encoder.drain();
+  EXPECT_FALSE(encoder.send(frame.view())) << "packets are left";
+  EXPECT_TRUE(encoder.receive(std::chrono::seconds(60)));
+  EXPECT_TRUE(encoder.receive());
+  EXPECT_FALSE(encoder.receive());
+  ASSERT_TRUE(encoder.send(frame.view()));
+  encoder.flush();
+  const auto packet = encoder.receive();
+  ASSERT_TRUE(packet);
+  EXPECT_EQ(packet->index, 2u) << "another clip began";
+}
+
 TEST(RateControl, ReconfigureChangesTheNextPicture) {
   Config config = rate_modes(kWidth, kHeight)[1].config;
   config.backend = BackendChoice::cpu, config.threads = 2;

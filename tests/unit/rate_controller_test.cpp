@@ -20,7 +20,7 @@ using cu264::encoder::PictureQp;
 using cu264::encoder::RateController;
 using cu264::encoder::RateSettings;
 
-constexpr int kRows = 68;
+constexpr int kColumns = 120, kRows = 68;
 constexpr std::int64_t kOverhead = 11;
 
 // A picture: its bits at QP 26, what they are multiplied with for each 6 steps of QP, and by how much the
@@ -66,7 +66,7 @@ Clip clip_of(std::vector<Source> pictures, const RateSettings& settings) {
 
 // Codes with `reach` pictures in flight.
 std::vector<Coded> simulate(const Clip& clip, int reach) {
-  RateController controller(kRows);
+  RateController controller(kColumns, kRows);
   const std::size_t count = clip.pictures.size();
   std::vector<Coded> coded(count);
   std::vector<double> qps(count);
@@ -352,7 +352,7 @@ TEST(RateController, TargetChangesWithinOnePicture) {
 }
 
 TEST(RateController, QpOfOneFrameIsKept) {
-  RateController controller(kRows);
+  RateController controller(kColumns, kRows);
   PictureControl control;
   control.settings = target_of(8000000, 8000000, 1);
   control.qp = 12;
