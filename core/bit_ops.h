@@ -20,12 +20,33 @@ CU264_HD int count_ones(std::uint32_t x) {
 #endif
 }
 
+CU264_HD int count_ones(std::uint64_t x) {
+  return count_ones(static_cast<std::uint32_t>(x)) + count_ones(static_cast<std::uint32_t>(x >> 32));
+}
+
+// Sixteen bits, four apart.
+CU264_HD std::uint64_t four_apart(std::uint32_t x) {
+  std::uint64_t bits = x;
+  bits = (bits | bits << 24) & 0x000000ff000000ff;
+  bits = (bits | bits << 12) & 0x000f000f000f000f;
+  bits = (bits | bits << 6) & 0x0303030303030303;
+  return (bits | bits << 3) & 0x1111111111111111;
+}
+
 // Index of the highest set bit; x must not be 0.
 CU264_HD int highest_bit(std::uint32_t x) {
 #if defined(__CUDA_ARCH__)
   return 31 - __clz(static_cast<int>(x));
 #else
   return 31 - __builtin_clz(x);
+#endif
+}
+
+CU264_HD int highest_bit(std::uint64_t x) {
+#if defined(__CUDA_ARCH__)
+  return 63 - __clzll(static_cast<long long>(x));
+#else
+  return 63 - __builtin_clzll(x);
 #endif
 }
 

@@ -27,7 +27,7 @@ struct CabacBlockContexts {
   int abs_level;
 };
 
-CU264_HD CabacBlockContexts block_contexts(BlockCategory category) {
+CU264_HD constexpr CabacBlockContexts block_contexts(BlockCategory category) {
   const int cat = static_cast<int>(category);
   // 0, 15, 29, 44, 47: a category has a context for each coefficient but the last, chroma DC has 3.
   const int position = 15 * cat - (cat > 1 ? 1 : 0) - (cat > 3 ? 12 : 0);
@@ -123,15 +123,18 @@ CU264_HD void put_cabac_block(Sink& sink, const Levels& levels, std::uint32_t no
 
 // ctxIdxInc of significant_coeff_flag and last_significant_coeff_flag at a position of an 8x8 block of a
 // frame macroblock (table 9-43).
+struct SignificantInc8x8 {
+  std::uint8_t at[63] = {0,  1,  2, 3, 4, 5,  5,  4,  4,  3, 3, 4,  4,  4,  5,  5,  4,  4,  4,  4,  3,
+                         3,  6,  7, 7, 7, 8,  9,  10, 9,  8, 7, 7,  6,  11, 12, 13, 11, 6,  7,  8,  9,
+                         14, 10, 9, 8, 6, 11, 12, 13, 11, 6, 9, 14, 10, 9,  11, 12, 13, 11, 14, 10, 12};
+};
+
 CU264_HD int significant_inc_8x8(int k) {
-  static constexpr std::uint8_t table[63] = {0,  1,  2,  3,  4,  5,  5,  4, 4,  3,  3,  4,  4,  4,  5, 5,
-                                             4,  4,  4,  4,  3,  3,  6,  7, 7,  7,  8,  9,  10, 9,  8, 7,
-                                             7,  6,  11, 12, 13, 11, 6,  7, 8,  9,  14, 10, 9,  8,  6, 11,
-                                             12, 13, 11, 6,  9,  14, 10, 9, 11, 12, 13, 11, 14, 10, 12};
-  return table[k];
+  static constexpr SignificantInc8x8 table;
+  return table.at[k];
 }
 
-CU264_HD int last_inc_8x8(int k) {
+CU264_HD constexpr int last_inc_8x8(int k) {
   return k == 0 ? 0 : k < 16 ? 1 : k < 32 ? 2 : k < 40 ? 3 : k < 48 ? 4 : 5 + ((k - 48) >> 2);
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "core/bit_ops.h"
 #include "core/block.h"
 #include "core/cabac_block.h"
 #include "core/cabac_contexts.h"
@@ -145,12 +146,7 @@ CU264_HD int coded_block_flag_inc(int slot, std::uint32_t here, const CabacNeigh
 
 // The bits of the interleaved 4x4 block `block` in the mask of its 8x8 block's levels by position.
 CU264_HD std::uint64_t interleaved_mask(std::uint32_t nonzero, int block) {
-  std::uint64_t bits = nonzero;
-  bits = (bits | bits << 24) & 0x000000ff000000ff;  // spreads sixteen bits four apart
-  bits = (bits | bits << 12) & 0x000f000f000f000f;
-  bits = (bits | bits << 6) & 0x0303030303030303;
-  bits = (bits | bits << 3) & 0x1111111111111111;
-  return bits << block;
+  return four_apart(nonzero) << block;
 }
 
 // The non-zero levels of the 8x8 block whose first slot is `slot`, by position in its scan.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "core/cost.h"
 #include "core/hd.h"
 
 namespace cu264::core {
@@ -17,8 +18,9 @@ inline constexpr SatdRank kNoRank = 0xffffffffu;  // of a mode that is not avail
 inline constexpr RdRank kNoRdRank = INT64_MAX;    // of no candidate at all
 
 // The cost is SATD plus lambda times the mode's bits.
+template <class Rate = WholeBits>
 CU264_HD SatdRank satd_rank(int satd, int satd_lambda, int bits, int mode) {
-  return static_cast<SatdRank>((satd + satd_lambda * bits) * 16 + mode);
+  return static_cast<SatdRank>((satd + bits_cost<Rate, int>(bits, satd_lambda)) * 16 + mode);
 }
 
 CU264_HD RdRank rd_rank(std::int64_t cost, int mode) {

@@ -45,10 +45,26 @@ CU264_HD int satd8x8(int (&difference)[64]) {
   return (sum + 1) >> 1;
 }
 
-// Lambda per bit for SATD as summed above.
+// Rate models count bits with Rate::kFraction fractional bits; this is the default where a model is not
+// named.
+struct WholeBits {
+  static constexpr int kFraction = 0;
+  static constexpr int kSatdWeight = 32;
+};
+
+// Lambda times bits.
+template <class Rate = WholeBits, class T = std::int64_t>
+CU264_HD T bits_cost(std::type_identity_t<T> bits, int lambda) {
+  if constexpr (Rate::kFraction == 0) return static_cast<T>(lambda) * bits;
+  return static_cast<T>(static_cast<std::int64_t>(lambda) * static_cast<std::int64_t>(bits) >>
+                        Rate::kFraction);
+}
+
+// Lambda per bit for SATD as summed above. Rate::kSatdWeight: the weight of the model's bits, in 32nds.
+template <class Rate = WholeBits>
 CU264_HD int satd_lambda(int qp) {
   static constexpr std::uint16_t sixth_powers[6] = {128, 144, 161, 181, 203, 228};  // 128 * 2^(i / 6)
-  const int lambda = (sixth_powers[qp % 6] << (qp / 6)) >> 8;
+  const int lambda = ((sixth_powers[qp % 6] << (qp / 6)) * Rate::kSatdWeight) >> 13;
   return lambda > 1 ? lambda : 1;
 }
 
@@ -79,14 +95,15 @@ CU264_HD int chroma_error_weight(int qp) {
 }
 
 // 32 bits suffice for a 4x4 block: 266 million of squared error and less than 2^30 of bits.
-template <class T = std::int64_t>
+template <class Rate = WholeBits, class T = std::int64_t>
 CU264_HD T rd_cost(std::type_identity_t<T> squared_error, std::type_identity_t<T> bits, int lambda) {
-  return (squared_error << kRdCostShift) + static_cast<T>(lambda) * bits;
+  return (squared_error << kRdCostShift) + bits_cost<Rate, T>(bits, lambda);
 }
 
 // The same for chroma, so that it may be added to luma's.
+template <class Rate = WholeBits>
 CU264_HD std::int64_t chroma_rd_cost(std::int64_t squared_error, std::int64_t bits, int lambda, int weight) {
-  return squared_error * weight + lambda * bits;
+  return squared_error * weight + bits_cost<Rate>(bits, lambda);
 }
 
 }  // namespace cu264::core

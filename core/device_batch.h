@@ -29,6 +29,7 @@ struct BatchView {
   int mb_height = 0;
   int slices = 1;
   bool transform_8x8_mode = false;  // see MacroblockRecord
+  bool cabac = false;               // the entropy coder, whose bits the search counts
 
   const SourcePicture* sources = nullptr;   // [picture]
   const PictureParams* params = nullptr;    // [picture]

@@ -11,14 +11,18 @@
 
 namespace cu264::core {
 
-struct LevelMasks {
-  std::uint32_t nonzero = 0;
-  std::uint32_t ones = 0;
+template <class Word>
+struct BasicLevelMasks {
+  Word nonzero = 0;
+  Word ones = 0;
 };
+using LevelMasks = BasicLevelMasks<std::uint32_t>;
+using LevelMasks8x8 = BasicLevelMasks<std::uint64_t>;  // of a block of 64
 
 // The masks after level k has become `level`.
-CU264_HD LevelMasks with_level(LevelMasks masks, int k, int level) {
-  const std::uint32_t bit = 1u << k;
+template <class Word>
+CU264_HD BasicLevelMasks<Word> with_level(BasicLevelMasks<Word> masks, int k, int level) {
+  const Word bit = Word{1} << k;
   return {level != 0 ? masks.nonzero | bit : masks.nonzero & ~bit,
           level == 1 || level == -1 ? masks.ones | bit : masks.ones & ~bit};
 }

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 #include "core/block.h"
 #include "core/candidates.h"
@@ -46,9 +48,6 @@ CU264_HD bool is_better_by_satd(std::uint32_t smaller_blocks, std::uint32_t larg
 // what Intra_8x8's costs there, in 16ths, and the search is abandoned if with that it cannot win.
 inline constexpr int kRestOfIntra4x4 = 12;
 
-// The CodedBlockPatternChroma with which mb_type of Intra_16x16 is longest.
-inline constexpr int kMostChromaPattern = 2;
-
 // Decides whether the search for I_NxN is abandoned. One type serves both ways to decide, so that a CPU's
 // search is compiled once and in line.
 struct IntraNxNStop {
@@ -67,9 +66,10 @@ struct IntraNxNStop {
 };
 
 // Squared error, mode and levels of one block of Intra_4x4 or Intra_8x8. 32 bits suffice (rd_cost).
+template <class Rate = WholeBits>
 CU264_HD std::uint32_t intra_nxn_block_cost(int squared_error, int mode_bits, int block_bits, int rd_lambda) {
-  return rd_cost<std::uint32_t>(static_cast<std::uint32_t>(squared_error),
-                                static_cast<std::uint32_t>(mode_bits + block_bits), rd_lambda);
+  return rd_cost<Rate, std::uint32_t>(static_cast<std::uint32_t>(squared_error),
+                                      static_cast<std::uint32_t>(mode_bits + block_bits), rd_lambda);
 }
 
 // The result of the search for the modes of Intra_4x4 or Intra_8x8.
@@ -97,7 +97,7 @@ CU264_HD void limit_quarters(IntraNxNStop& stop, const IntraNxNResult& large, in
 //   kHasIntra8x8, transform_8x8_mode() whether Intra_8x8 is compiled in, and whether the stream has it
 //   activity(), size_rules()           the macroblock's source and what it is judged by, where it has
 //   search_intra8x8(stop)              abandons it if stop(its cost, Intra_16x16's) says so, where the latter
-//                                      is by SATD with kMostChromaPattern, because the macroblock's
+//                                      is by SATD with Rate::kMostChromaPattern, because the macroblock's
 //                                      pattern may not be known yet. The cost of some blocks may suffice.
 //                                      Abandons it also if stop.excludes(that cost of Intra_16x16)
 //   search_intra4x4(stop)              the same, but stop() may be given any cost of Intra_16x16 between what
@@ -111,11 +111,16 @@ CU264_HD void limit_quarters(IntraNxNStop& stop, const IntraNxNResult& large, in
 //   code_intra16x16(mode)              codes and takes that mode, where SATD decides
 // chroma_pattern() is known when search_intra4x4 has returned.
 
+// The type of a search's rate model.
+template <class Search>
+using RateOf = std::remove_cvref_t<decltype(std::declval<const Search&>().rate())>;
+
 template <class Search>
 CU264_FLOW std::uint32_t header_cost_by_satd(const Search& search, MacroblockKind kind,
                                              const IntraNxNResult& found) {
-  return static_cast<std::uint32_t>(
-      search.satd_lambda() * search.rate().i_nxn_header_bits(kind, found.pattern, search.chroma_pattern()));
+  using Rate = RateOf<Search>;
+  const int bits = search.rate().i_nxn_header_bits(kind, found.pattern, search.chroma_pattern());
+  return static_cast<std::uint32_t>(bits_cost<Rate, int>(bits, search.satd_lambda()));
 }
 
 // `fast`: all by SATD.
@@ -185,7 +190,7 @@ CU264_FLOW void decide_luma_by_rd(Search& search) {
   const std::uint32_t satd = cost_of_rank(ranks[0]);
   const auto cost_of = [&](MacroblockKind kind, const IntraNxNResult& found) {
     const int header_bits = search.rate().i_nxn_header_bits(kind, found.pattern, search.chroma_pattern());
-    return found.cost + rd_cost(0, header_bits, search.rd_lambda());
+    return found.cost + bits_cost<RateOf<Search>>(header_bits, search.rd_lambda());
   };
   const bool is_large = large.kept;
   bool is_small =

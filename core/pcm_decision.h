@@ -49,8 +49,13 @@ CU264_FLOW int slot_bits(const Rate& rate, const MacroblockRecord& mb, int slot,
   return rate.block_bits(levels, slot_category(mb.kind, slot), context);
 }
 
+// The most bits that CAVLC takes for the modes of I_NxN.
+CU264_HD int most_mode_bits(MacroblockKind kind) {
+  return is_i_nxn(kind) ? 4 * (16 / blocks_of_a_mode(kind)) : 0;
+}
+
 // Search computes:
-//   rate(), rd_lambda(), qp()
+//   rd_lambda(), qp()
 //   last_clipping_qp()        kLastClippingQp, or kLastWeightedClippingQp with scaling lists
 //   leaves_range()            whether the inverse transforms leave the range of core/value_range.h; false
 //                             with flat lists
@@ -58,7 +63,9 @@ CU264_FLOW int slot_bits(const Rate& rate, const MacroblockRecord& mb, int slot,
 //   any_is_clipped()          whether is_clipped() holds for a DC level of Intra_16x16 or chroma, or a level
 //                             of Intra_8x8; with scaling lists, for any level
 //   count_levels(), sum_of_magnitudes() of all non-zero levels, or upper bounds of these
-//   macroblock_bits()         the exact size of macroblock_layer
+//   macroblock_bits()         the size of macroblock_layer with CAVLC, exact where that is the coder, else
+//   not
+//                             below it
 template <class Search>
 CU264_FLOW bool pcm_is_better(Search&& search) {
   if (search.by_rd()) {
@@ -70,7 +77,7 @@ CU264_FLOW bool pcm_is_better(Search&& search) {
   if (search.leaves_range()) return true;
   const int levels = search.count_levels();
   if (levels <= kSurelyBelowPcm) return false;
-  const int bound = kMostHeaderBits + search.rate().residual_bits_bound(levels, search.sum_of_magnitudes());
+  const int bound = kMostHeaderBits + CavlcRate{}.residual_bits_bound(levels, search.sum_of_magnitudes());
   return bound > kPcmBits && search.macroblock_bits() > kPcmBits;
 }
 

@@ -1,8 +1,8 @@
 // Rate models: the bits that the mode decision and RDOQ assign to each syntax element.
-// Decisions use the functions of a rate model and know nothing of the entropy coder behind it, so a second
-// coder is added as a second type with the same functions. A model is an object, so it may hold tables.
-// CavlcRate counts exactly what the CAVLC coder writes (H.264 9.1, 9.2). The kernels use it through
-// encoder/cuda/warp_rate.cuh, which counts the same bits of a block with many lanes.
+// Decisions use the functions of a rate model and know nothing of the entropy coder behind it. There are two
+// with the same functions: CavlcRate counts exactly what the CAVLC coder writes (H.264 9.1, 9.2), and
+// CabacRate (core/cabac_rate.h) estimates what the CABAC coder will write, in fractions of a bit. The kernels
+// use them through encoder/cuda/warp_rate.cuh, which counts the same bits of a block with many lanes.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +34,11 @@ CU264_HD constexpr BlockCategory slot_category(MacroblockKind kind, int slot) {
 }
 
 struct CavlcRate {
+  static constexpr int kFraction = 0;       // bits are whole
+  static constexpr int kSatdWeight = 32;    // see satd_lambda()
+  static constexpr bool kWhole8x8 = false;  // an 8x8 block is coded as four interleaved blocks
+  // The CodedBlockPatternChroma with which mb_type of Intra_16x16 is longest.
+  static constexpr int kMostChromaPattern = 2;
   bool transform_8x8_mode = false;  // MacroblockRecord::transform_8x8_mode
 
   // ---- residual blocks; `nC` is the context that block_context() derives

@@ -45,33 +45,34 @@ CU264_HD int towards_zero(int level) {
 }
 
 // scaled[k]: |coefficient| x multiplier in coding order, with `shift` fractional bits; bit k of `negative`:
-// its sign. Writes as many signed levels as the category has (the rest up to 16 is left alone). `context`:
-// the rate model's block_context. Ties go to the higher position.
-template <class Rate>
-CU264_HD void rdoq_block(const Rate& rate_model, const std::int32_t* scaled, std::uint32_t negative,
-                         BlockCategory category, int shift, int context, std::int16_t* levels) {
-  const int count = max_num_coeff(category);
-  std::int32_t value[16];
+// its sign. Writes `count` signed levels. bits_of(masks) counts the bits of `levels` as the masks tell, with
+// kFraction fractional bits. Ties go to the higher position.
+template <int kFraction, int kMostLevels, class Word, class BitsOf>
+CU264_HD void rdoq_levels(const std::int32_t* scaled, Word negative, int count, int shift, int rounds,
+                          const BitsOf& bits_of, std::int16_t* levels) {
+  std::int32_t value[kMostLevels];
+  BasicLevelMasks<Word> masks;
   for (int k = 0; k < count; ++k) {
     const int level = quantise(scaled[k], shift, 1 << (shift - 1));
     value[k] = rdoq_value(scaled[k], shift);
     levels[k] = static_cast<std::int16_t>((negative >> k) & 1 ? -level : level);
+    masks = with_level(masks, k, level);
   }
-  LevelMasks masks = level_masks(levels, count);
   if (masks.nonzero == 0) return;
 
-  std::int64_t rate = kRdoqLambda * rate_model.block_bits(levels, masks, category, context);
-  for (int round = 0; round < kRdoqRounds; ++round) {
+  const auto growth_of = [](std::int64_t growth) { return growth * (1 << kFraction); };
+  std::int64_t rate = kRdoqLambda * bits_of(masks);
+  for (int round = 0; round < rounds; ++round) {
     std::int64_t least = rate, least_growth = 0;
     int lowered = -1;
-    for (std::uint32_t rest = masks.nonzero; rest != 0;) {
+    for (Word rest = masks.nonzero; rest != 0;) {
       const int k = highest_bit(rest);
-      rest ^= 1u << k;
+      rest ^= Word{1} << k;
       const std::int16_t before = levels[k];
-      const std::int64_t growth = rdoq_growth_of_step(value[k], before < 0 ? -before : before);
+      const std::int64_t growth = growth_of(rdoq_growth_of_step(value[k], before < 0 ? -before : before));
       if (growth >= least) continue;
       levels[k] = static_cast<std::int16_t>(towards_zero(before));
-      const int bits = rate_model.block_bits(levels, with_level(masks, k, levels[k]), category, context);
+      const int bits = bits_of(with_level(masks, k, levels[k]));
       levels[k] = before;
       const std::int64_t cost = kRdoqLambda * bits + growth;
       if (cost < least) least = cost, least_growth = growth, lowered = k;
@@ -87,13 +88,35 @@ CU264_HD void rdoq_block(const Rate& rate_model, const std::int32_t* scaled, std
   int cut = count;
   while (masks.nonzero != 0) {
     const int k = highest_bit(masks.nonzero);
-    growth += rdoq_growth_of_zero(value[k], levels[k] < 0 ? -levels[k] : levels[k]);
+    growth += growth_of(rdoq_growth_of_zero(value[k], levels[k] < 0 ? -levels[k] : levels[k]));
     masks = with_level(masks, k, 0);
     if (growth >= least) continue;
-    const std::int64_t cost = kRdoqLambda * rate_model.block_bits(levels, masks, category, context) + growth;
+    const std::int64_t cost = kRdoqLambda * bits_of(masks) + growth;
     if (cost < least) least = cost, cut = k;
   }
   for (int k = cut; k < count; ++k) levels[k] = 0;
+}
+
+// A 4x4 block. Writes as many signed levels as the category has (the rest up to 16 is left alone). `context`:
+// the rate model's block_context.
+template <class Rate>
+CU264_HD void rdoq_block(const Rate& rate_model, const std::int32_t* scaled, std::uint32_t negative,
+                         BlockCategory category, int shift, int context, std::int16_t* levels) {
+  rdoq_levels<Rate::kFraction, 16>(
+      scaled, negative, max_num_coeff(category), shift, kRdoqRounds,
+      [&](LevelMasks masks) { return rate_model.block_bits(levels, masks, category, context); }, levels);
+}
+
+// An 8x8 block, which the rate model counts as one; levels in coding order.
+template <class Rate>
+CU264_HD void rdoq_block8x8(const Rate& rate_model, const std::int32_t* scaled, std::uint64_t negative,
+                            int shift, std::int16_t* levels) {
+  rdoq_levels<Rate::kFraction, 64>(
+      scaled, negative, 64, shift, kRdoqRounds,
+      [&](LevelMasks8x8 masks) {
+        return rate_model.block8x8_bits(masks, [levels](int k) { return levels[k]; });
+      },
+      levels);
 }
 
 }  // namespace cu264::core

@@ -31,6 +31,7 @@ struct CpuPicture {
   int mb_height = 0;
   int slices = 1;
   bool transform_8x8_mode = false;
+  bool cabac = false;  // the entropy coder, whose bits the search counts
   ScalingLists scaling_lists;
   Plane source[3];          // Y, Cb, Cr of the input, padded to whole macroblocks by replication
   Plane reconstruction[3];  // unfiltered until deblock_picture runs

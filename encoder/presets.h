@@ -2,14 +2,10 @@
 #pragma once
 
 #include "core/luma_decision.h"
-#include "core/rate_model.h"
 #include "core/searched_sizes.h"
 #include "cu264/encoder.h"
 
 namespace cu264::encoder {
-
-// The rate model of both searches.
-using SearchRate = core::CavlcRate;
 
 struct SearchParams {
   // The number of candidates of a block, in the order of SATD, that are compared by rate and distortion; 0:
@@ -31,6 +27,12 @@ inline SearchParams search_params(Preset preset, bool transform_8x8_mode) {
     default:
       return {transform_8x8_mode ? 5 : 9, true, {20, 10, 15}, {50, 67, 200, 2000, 110, 500, 74, 250}};
   }
+}
+
+// Whether the search counts CABAC's bits (core/cabac_rate.h). Where SATD decides, CAVLC's tell as much. With
+// scaling lists that are not flat CAVLC's are counted too, so that the kernels for them exist once.
+inline bool counts_cabac(const SearchParams& search, bool cabac, bool flat_lists) {
+  return cabac && flat_lists && search.rd_candidates > 0;
 }
 
 }  // namespace cu264::encoder

@@ -131,8 +131,8 @@ static inline bool quantise8x8_by_dead_zone(const std::int16_t (&coefficients)[6
 
 // The same by RDOQ, each interleaved block for itself in its context. context(i) is asked for when the blocks
 // before have been counted by counted(i, total_coeff).
-template <class Context, class Counted>
-static inline bool quantise8x8_by_rdoq(const SearchRate& rate, const std::int16_t (&coefficients)[64],
+template <class Rate, class Context, class Counted>
+static inline bool quantise8x8_by_rdoq(const Rate& rate, const std::int16_t (&coefficients)[64],
                                        const Quantiser8x8At& q, const Context& context,
                                        const Counted& counted, InterleavedLevels& levels,
                                        std::int16_t (&transposed)[64]) {
@@ -153,6 +153,44 @@ static inline bool quantise8x8_by_rdoq(const SearchRate& rate, const std::int16_
     for (int k = 0; k < 16; ++k) transposed[order[k]] = levels[i][k];
   }
   return any;
+}
+
+// The same by RDOQ of the whole block, for a rate model that counts it as one.
+template <class Rate>
+static inline bool quantise8x8_whole(const Rate& rate, const std::int16_t (&coefficients)[64],
+                                     const Quantiser8x8At& q, InterleavedLevels& levels,
+                                     std::uint8_t (&total_coeff)[4], std::int16_t (&transposed)[64]) {
+  std::int32_t scaled[64];
+  std::uint64_t negative = 0;
+  for (int k = 0; k < 64; ++k) {
+    const int at = kInterleavedOrder.at[16 * core::interleaved_block(k) + core::interleaved_level(k)];
+    scaled[k] = core::absolute<int>(coefficients[at]) * q.multiplier_at[at];
+    negative |= static_cast<std::uint64_t>(coefficients[at] < 0) << k;
+  }
+  std::int16_t in_order[64];
+  core::rdoq_block8x8(rate, scaled, negative, q.shift, in_order);
+  std::int16_t any = 0;
+  std::memset(total_coeff, 0, sizeof total_coeff);
+  for (int k = 0; k < 64; ++k) {
+    const int block = core::interleaved_block(k), j = core::interleaved_level(k);
+    levels[block][j] = transposed[kInterleavedOrder.at[16 * block + j]] = in_order[k];
+    any = static_cast<std::int16_t>(any | in_order[k]);
+    total_coeff[block] = static_cast<std::uint8_t>(total_coeff[block] + (in_order[k] != 0 ? 1 : 0));
+  }
+  return any != 0;
+}
+
+// The bits of a block that the rate model counts as one.
+template <class Rate>
+static inline int bits_of_whole(const Rate& rate, const InterleavedLevels& levels) {
+  core::LevelMasks8x8 masks;
+  for (int i = 0; i < 4; ++i) {
+    const core::LevelMasks of_block = core::level_masks(levels[i], 16);
+    masks.nonzero |= core::four_apart(of_block.nonzero) << i;
+    masks.ones |= core::four_apart(of_block.ones) << i;
+  }
+  return rate.block8x8_bits(
+      masks, [&](int k) { return levels[core::interleaved_block(k)][core::interleaved_level(k)]; });
 }
 
 static inline void to_interleaved(const std::int16_t (&transposed)[64], InterleavedLevels& levels) {

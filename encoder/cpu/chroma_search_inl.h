@@ -181,7 +181,7 @@ struct ChromaTrials {
 
   bool rdoq() const { return mb.search.rdoq; }
   std::int64_t cost(int squared_error, std::int64_t bits) const {
-    return core::chroma_rd_cost(squared_error, bits, mb.rd_lambda, mb.chroma_error_weight);
+    return core::chroma_rd_cost<SearchRate>(squared_error, bits, mb.rd_lambda, mb.chroma_error_weight);
   }
   ChromaTrial code(int mode, bool by_rdoq) {
     return quantise_chroma(mb, mode, predictions[mode], by_rdoq, *other);
@@ -199,8 +199,8 @@ static inline void search_chroma(MacroblockContext& mb, ChromaCandidate& best) {
     ranks[mode] = core::kNoRank;
     if (!core::intra_chroma_mode_available(mode, mb.left, mb.above)) continue;
     predict_chroma(mb, mode, predictions[mode]);
-    ranks[mode] = core::satd_rank(satd_chroma(mb, predictions[mode]), mb.chroma_satd_lambda,
-                                  mb.rate.chroma_mode_bits(mode), mode);
+    ranks[mode] = core::satd_rank<SearchRate>(satd_chroma(mb, predictions[mode]), mb.chroma_satd_lambda,
+                                              mb.rate.chroma_mode_bits(mode), mode);
   }
   core::sort_ranks(ranks);
   if (mb.search.rd_candidates == 0) {

@@ -120,6 +120,7 @@ class CpuBackend final : public Backend {
     for (PictureInFlight& work : in_flight_) {
       work.picture.resize(params.mb_width, params.mb_height, params.slices);
       work.picture.transform_8x8_mode = params.transform_8x8_mode;
+      work.picture.cabac = params.cabac;
       work.picture.scaling_lists = params.scaling_lists;
       work.slices.resize(static_cast<std::size_t>(params.slices));
       for (int s = 0; s < params.slices; ++s) {

@@ -172,7 +172,7 @@ struct Intra16x16Trials {
 
   bool rdoq() const { return mb.search.rdoq; }
   std::int64_t cost(int squared_error, std::int64_t bits) const {
-    return core::rd_cost(squared_error, bits, mb.rd_lambda);
+    return core::rd_cost<SearchRate>(squared_error, bits, mb.rd_lambda);
   }
   Intra16x16Trial code(int mode, bool by_rdoq) {
     return quantise_intra16x16(mb, mode, predictions[mode], chroma_pattern, by_rdoq, *other);
@@ -216,7 +216,8 @@ static inline void rank_intra16x16(const MacroblockContext& mb, int chroma_patte
     if (!core::intra16x16_mode_available(mode, mb.left, mb.above)) continue;
     predict_intra16x16(mb, mode, predictions[mode]);
     const int bits = mb.rate.intra16x16_header_bits(mode, 0, chroma_pattern);
-    ranks[mode] = core::satd_rank(satd_intra16x16(mb, predictions[mode]), mb.satd_lambda, bits, mode);
+    ranks[mode] =
+        core::satd_rank<SearchRate>(satd_intra16x16(mb, predictions[mode]), mb.satd_lambda, bits, mode);
   }
   core::sort_ranks(ranks);
 }

@@ -140,9 +140,9 @@ static inline core::IntraNxNResult search_intra4x4(MacroblockContext& mb, const 
       const bool allowed = core::intra4x4_mode_available(mode, available) &&
                            !(avoid && core::intra4x4_reads_above_right(mode));
       const int bits = mb.rate.intra4x4_mode_bits(mode, predicted);
-      ranks[mode] = allowed
-                        ? core::satd_rank(static_cast<std::uint16_t>(satd[mode]), mb.satd_lambda, bits, mode)
-                        : core::kNoRank;
+      ranks[mode] = allowed ? core::satd_rank<SearchRate>(static_cast<std::uint16_t>(satd[mode]),
+                                                          mb.satd_lambda, bits, mode)
+                            : core::kNoRank;
     }
     core::SatdRank best_rank;
     if (by_rd) {
@@ -169,8 +169,8 @@ static inline core::IntraNxNResult search_intra4x4(MacroblockContext& mb, const 
     } else {
       const auto cost_of = [&](int error, int mode, const std::int16_t* block_levels) {
         const int block_bits = mb.rate.block_bits(block_levels, core::BlockCategory::luma_4x4, context);
-        return core::intra_nxn_block_cost(error, mb.rate.intra4x4_mode_bits(mode, predicted), block_bits,
-                                          mb.rd_lambda);
+        return core::intra_nxn_block_cost<SearchRate>(error, mb.rate.intra4x4_mode_bits(mode, predicted),
+                                                      block_bits, mb.rd_lambda);
       };
       const int tried = core::count_worth(ranks, mb.search.rd_candidates, core::kWorthIntra4x4Mode);
       std::uint32_t best = UINT32_MAX;
@@ -184,7 +184,7 @@ static inline core::IntraNxNResult search_intra4x4(MacroblockContext& mb, const 
         const int error =
             code_intra4x4_block(mb, x, y, prediction, false, context, trial_levels, trial_coeff, trial, 4);
         // Some candidates lose by their error alone, without their bits being counted.
-        if (core::intra_nxn_block_cost(error, 0, 0, mb.rd_lambda) > best) continue;
+        if (core::intra_nxn_block_cost<SearchRate>(error, 0, 0, mb.rd_lambda) > best) continue;
         const std::uint32_t cost = cost_of(error, mode, trial_levels);
         if (!core::precedes(cost, mode, best, chosen)) continue;
         best = cost, chosen = mode;

@@ -156,7 +156,7 @@ static inline void rank_modes8x8(const MacroblockContext& mb, int x, int y,
     satd_of_two8x8(source, predictions.sample[mode_at[i]], predictions.sample[mode_at[i + 1]], satd);
     for (int half = 0; half < 2; ++half) {
       const int mode = mode_at[i + half], bits = mb.rate.intra4x4_mode_bits(mode, predicted);
-      ranks[mode] = core::satd_rank(satd[half], mb.satd_lambda, bits, mode);
+      ranks[mode] = core::satd_rank<SearchRate>(satd[half], mb.satd_lambda, bits, mode);
     }
   }
 }
@@ -172,15 +172,38 @@ struct Coded8x8Block {
 
 // Counts block (bx, by), in units of 8x8, in the macroblock's counts, and in its context the bits of the
 // levels.
-static inline int count_block8x8(MacroblockContext& mb, int bx, int by, const Coded8x8Block& block) {
+template <class Rate>
+static inline int count_block8x8(MacroblockContext& mb, const Rate& rate, int bx, int by,
+                                 const Coded8x8Block& block) {
+  if constexpr (Rate::kWhole8x8) return bits_of_whole(rate, block.levels);
   int bits = 0;
   for (int i = 0; i < 4; ++i) {
     const int x = 2 * bx + (i & 1), y = 2 * by + (i >> 1);
-    const int context = mb.luma_counts.context(mb.rate, x, y);
-    bits += mb.rate.block_bits(block.levels[i], core::BlockCategory::luma_4x4, context);
+    const int context = mb.luma_counts.context(rate, x, y);
+    bits += rate.block_bits(block.levels[i], core::BlockCategory::luma_4x4, context);
     mb.luma_counts.at(x, y) = static_cast<std::int8_t>(block.total_coeff[i]);
   }
   return bits;
+}
+
+// Quantises a block by RDOQ. Leaves its levels transposed as well; returns whether there is one.
+template <class Rate>
+static inline bool quantise8x8_by_rdoq(MacroblockContext& mb, const Rate& rate, int bx, int by,
+                                       const std::int16_t (&coefficients)[64], Coded8x8Block& out,
+                                       std::int16_t (&levels)[64]) {
+  if constexpr (Rate::kWhole8x8) {
+    return quantise8x8_whole(rate, coefficients, mb.luma_quantiser8x8, out.levels, out.total_coeff, levels);
+  } else {
+    const auto context = [&](int i) {
+      return mb.luma_counts.context(rate, 2 * bx + (i & 1), 2 * by + (i >> 1));
+    };
+    const auto counted = [&](int i, int count) {
+      mb.luma_counts.at(2 * bx + (i & 1), 2 * by + (i >> 1)) = static_cast<std::int8_t>(count);
+      out.total_coeff[i] = static_cast<std::uint8_t>(count);
+    };
+    return quantise8x8_by_rdoq(rate, coefficients, mb.luma_quantiser8x8, context, counted, out.levels,
+                               levels);
+  }
 }
 
 // Transforms and reconstructs a block as predicted.
@@ -192,18 +215,7 @@ static inline void code_intra8x8_block(MacroblockContext& mb, int bx, int by,
   forward_block8x8(source, 16, prediction, 8, coefficients);
   bool any = false;
   if (by_rdoq) {
-    const auto at = [&](int i) -> std::int8_t& {
-      return mb.luma_counts.at(2 * bx + (i & 1), 2 * by + (i >> 1));
-    };
-    const auto context = [&](int i) {
-      return mb.luma_counts.context(mb.rate, 2 * bx + (i & 1), 2 * by + (i >> 1));
-    };
-    const auto counted = [&](int i, int count) {
-      at(i) = static_cast<std::int8_t>(count);
-      out.total_coeff[i] = static_cast<std::uint8_t>(count);
-    };
-    any = quantise8x8_by_rdoq(mb.rate, coefficients, mb.luma_quantiser8x8, context, counted, out.levels,
-                              levels);
+    any = quantise8x8_by_rdoq(mb, mb.rate, bx, by, coefficients, out, levels);
   } else {
     any = quantise8x8_by_dead_zone(coefficients, mb.luma_quantiser8x8, levels);
     if (any) {
@@ -284,8 +296,9 @@ static inline core::IntraNxNResult search_intra8x8(MacroblockContext& mb, const 
       code_intra8x8_block(mb, bx, by, predictions.sample[chosen], false, *best);
     } else {
       const auto cost_of = [&](int mode, const Coded8x8Block& coded) {
-        return core::intra_nxn_block_cost(coded.squared_error, mb.rate.intra4x4_mode_bits(mode, predicted),
-                                          count_block8x8(mb, bx, by, coded), mb.rd_lambda);
+        return core::intra_nxn_block_cost<SearchRate>(
+            coded.squared_error, mb.rate.intra4x4_mode_bits(mode, predicted),
+            count_block8x8(mb, mb.rate, bx, by, coded), mb.rd_lambda);
       };
       const int tried = core::count_worth(ranks, mb.search.rd_candidates, core::kWorthIntra8x8Mode);
       std::uint32_t best_cost = UINT32_MAX;
@@ -294,7 +307,8 @@ static inline core::IntraNxNResult search_intra8x8(MacroblockContext& mb, const 
         const int mode = core::mode_of_rank(ranks[i]);
         code_intra8x8_block(mb, bx, by, predictions.sample[mode], false, *other);
         // Some candidates lose by their error alone, without their bits being counted.
-        if (core::intra_nxn_block_cost(other->squared_error, 0, 0, mb.rd_lambda) > best_cost) continue;
+        if (core::intra_nxn_block_cost<SearchRate>(other->squared_error, 0, 0, mb.rd_lambda) > best_cost)
+          continue;
         const std::uint32_t cost = cost_of(mode, *other);
         if (!core::precedes(cost, mode, best_cost, chosen)) continue;
         best_cost = cost, chosen = mode;

@@ -1,7 +1,20 @@
-// The search depends on the compiler's vector code, so it is compiled once for each instruction set. Each
-// build has a namespace of its own (CU264_ISA), and the newest that the processor supports is called.
+// The search depends on the compiler's vector code and on the rate model, so it is compiled once for each
+// instruction set and each model. Each build has a namespace of its own (CU264_ISA). Of the instruction sets
+// the newest that the processor supports is called.
 #pragma once
 
 #ifndef CU264_ISA
 #define CU264_ISA isa_portable
+#endif
+
+#if defined(CU264_COUNTS_CABAC)
+#include "core/cabac_rate.h"
+namespace cu264::encoder::CU264_ISA {
+using SearchRate = core::CabacRate;
+}
+#else
+#include "core/rate_model.h"
+namespace cu264::encoder::CU264_ISA {
+using SearchRate = core::CavlcRate;
+}
 #endif

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "core/luma_decision.h"
 #include "core/pcm_decision.h"
@@ -73,15 +74,18 @@ struct LumaSearch {
     best = *chosen;
     best.cost = choice.cost;
   }
-  // The cost by SATD with core::kMostChromaPattern.
+  // The cost by SATD with SearchRate::kMostChromaPattern.
   std::uint32_t highest_intra16x16_cost() const {
+    const auto header_cost = [this](int mode, int chroma_pattern) {
+      const int bits = rate().intra16x16_header_bits(mode, 0, chroma_pattern);
+      return static_cast<std::uint32_t>(core::bits_cost<SearchRate, int>(bits, satd_lambda()));
+    };
     std::uint32_t least = UINT32_MAX;
     for (const core::SatdRank rank : ranks) {
       if (rank == core::kNoRank) continue;
       const int mode = core::mode_of_rank(rank);
-      const int more = rate().intra16x16_header_bits(mode, 0, core::kMostChromaPattern) -
-                       rate().intra16x16_header_bits(mode, 0, pattern);
-      least = std::min(least, core::cost_of_rank(rank) + static_cast<std::uint32_t>(satd_lambda() * more));
+      least = std::min(least, core::cost_of_rank(rank) - header_cost(mode, pattern) +
+                                  header_cost(mode, SearchRate::kMostChromaPattern));
     }
     return least;
   }
@@ -126,7 +130,6 @@ struct PcmSearch {
   const LumaCandidate& luma;
   const ChromaCandidate& chroma;
 
-  const SearchRate& rate() const { return mb.rate; }
   int rd_lambda() const { return mb.rd_lambda; }
   int qp() const { return record.qp; }
   int last_clipping_qp() const { return mb.weighted ? core::kLastWeightedClippingQp : core::kLastClippingQp; }
@@ -182,9 +185,12 @@ struct PcmSearch {
       mb.chroma_counts[i >> 2].at(i & 1, (i >> 1) & 1) =
           static_cast<std::int8_t>(total_coeff(core::kSlotChromaAc + i));
     }
-    int bits = mb.rate.macroblock_header_bits(record, luma.mode_bits);
+    const core::CavlcRate rate{mb.rate.transform_8x8_mode};
+    const int mode_bits =
+        std::is_same_v<SearchRate, core::CavlcRate> ? luma.mode_bits : core::most_mode_bits(record.kind);
+    int bits = rate.macroblock_header_bits(record, mode_bits);
     for (int slot = 0; slot < core::kBlocksPerMacroblock; ++slot) {
-      bits += core::slot_bits(mb.rate, record, slot, levels(slot), mb.luma_counts, mb.chroma_counts);
+      bits += core::slot_bits(rate, record, slot, levels(slot), mb.luma_counts, mb.chroma_counts);
     }
     return bits;
   }

@@ -1,4 +1,4 @@
-// The search of one slice, compiled once for each instruction set (encoder/cpu/isa.h).
+// The search of one slice, compiled once for each instruction set and rate model (encoder/cpu/isa.h).
 
 #include <cstddef>
 
@@ -24,7 +24,10 @@ static void set_quantisers(MacroblockContext& mb, const ScalingLists& lists, int
 }
 
 static void set_qp(MacroblockContext& mb, const ScalingLists& lists, int qp) {
-  mb.satd_lambda = core::satd_lambda(qp);
+#if defined(CU264_COUNTS_CABAC)
+  mb.rate.costs = &cabac_costs(qp);
+#endif
+  mb.satd_lambda = core::satd_lambda<SearchRate>(qp);
   mb.chroma_satd_lambda = core::chroma_satd_lambda(qp);
   mb.rd_lambda = core::rd_lambda(qp);
   mb.chroma_error_weight = core::chroma_error_weight(qp);

@@ -103,6 +103,7 @@ BatchView BatchStages::view_of(const BatchPictures& pictures, const DeviceMemory
   view.mb_width = params_.mb_width, view.mb_height = params_.mb_height;
   view.slices = params_.slices;
   view.transform_8x8_mode = params_.transform_8x8_mode;
+  view.cabac = params_.cabac;
   view.sources = d.sources;
   view.params = d.params;
   view.macroblocks = d_.macroblocks;

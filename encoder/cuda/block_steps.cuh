@@ -8,8 +8,9 @@
 #include "core/block.h"
 #include "core/intra_pred.h"
 #include "encoder/cuda/macroblock.cuh"
+#include "encoder/cuda/search_rate.cuh"
 
-namespace cu264::encoder::cuda {
+namespace cu264::encoder::cuda::inline CU264_SEARCH {
 
 inline constexpr int kIntra4x4Steps = 10;
 inline constexpr int kFarStep = 3;  // the only one that may read from the macroblock above and to the right
@@ -83,4 +84,4 @@ __device__ inline StepBlock second_of_step(int step) {
   return unpack(c_second_of_step[step]);
 }
 
-}  // namespace cu264::encoder::cuda
+}  // namespace cu264::encoder::cuda::inline CU264_SEARCH

@@ -8,11 +8,12 @@
 #include "encoder/cuda/intra4x4.cuh"
 #include "encoder/cuda/macroblock.cuh"
 #include "encoder/cuda/quantiser_lists.cuh"
+#include "encoder/cuda/search_rate.cuh"
 #include "encoder/cuda/warp_block.cuh"
 #include "encoder/cuda/warp_rate.cuh"
 #include "encoder/cuda/warp_satd.cuh"
 
-namespace cu264::encoder::cuda {
+namespace cu264::encoder::cuda::inline CU264_SEARCH {
 
 // The constants of a lane that every macroblock needs. `Lists`: of quantiser_lists.cuh.
 template <class Lists>
@@ -22,16 +23,16 @@ struct LaneConstants {
   Intra4x4Lane intra4x4;
   typename Lists::Luma luma;
   typename Lists::Chroma chroma;
-  const CavlcLengths& lengths;
+  const RateTables& rate_tables;
   [[no_unique_address]] typename Lists::Held lists;
 
-  __device__ LaneConstants(const SearchConstants& constants, const CavlcLengths& cavlc_lengths,
+  __device__ LaneConstants(const SearchConstants& constants, const RateTables& tables,
                            const Lists& scaling_lists)
       : matrix(lane.lane),
         intra4x4(lane),
         luma(constants.luma, lane.position, core::kDeadZoneLuma, scaling_lists.luma(constants.qp)),
         chroma(constants.chroma, lane.position, core::kDeadZoneChroma, scaling_lists.chroma(constants.qp)),
-        lengths(cavlc_lengths),
+        rate_tables(tables),
         lists(scaling_lists) {}
 };
 
@@ -78,4 +79,4 @@ __device__ inline void take_best(WarpState<true>& s, const LaneIndices& lane, in
   __syncwarp();
 }
 
-}  // namespace cu264::encoder::cuda
+}  // namespace cu264::encoder::cuda::inline CU264_SEARCH

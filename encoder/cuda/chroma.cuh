@@ -8,11 +8,12 @@
 #include "core/mode_trials.h"
 #include "encoder/cuda/intra16x16.cuh"
 #include "encoder/cuda/macroblock.cuh"
+#include "encoder/cuda/search_rate.cuh"
 #include "encoder/cuda/warp_block.cuh"
 #include "encoder/cuda/warp_rate.cuh"
 #include "encoder/cuda/warp_satd.cuh"
 
-namespace cu264::encoder::cuda {
+namespace cu264::encoder::cuda::inline CU264_SEARCH {
 
 // The plane predictor of a lane's component: Cb in the lower half of the warp, Cr in the upper half.
 template <bool kRd>
@@ -70,8 +71,8 @@ __device__ void rank_chroma(const WarpState<kRd>& s, const SearchConstants& cons
   for (int mode = 0; mode < core::kIntraChromaModes; ++mode) {
     const std::uint32_t row = chroma_row(s, lane, position, plane, mode);
     const int satd = warp_sum(satd_of_all(hadamard_differences(matrix, source, row)));
-    const core::SatdRank rank =
-        core::satd_rank(satd, constants.chroma_satd_lambda, constants.rate.chroma_mode_bits(mode), mode);
+    const core::SatdRank rank = core::satd_rank<SearchRate>(satd, constants.chroma_satd_lambda,
+                                                            constants.rate().chroma_mode_bits(mode), mode);
     const bool available = core::intra_chroma_mode_available(mode, position.left, position.above);
     if (lane.lane == mode && available) mine = rank;
   }
@@ -251,4 +252,4 @@ struct ChromaCoder {
   }
 };
 
-}  // namespace cu264::encoder::cuda
+}  // namespace cu264::encoder::cuda::inline CU264_SEARCH

@@ -6,8 +6,9 @@
 #include "core/mode_trials.h"
 #include "encoder/cuda/candidates.cuh"
 #include "encoder/cuda/chroma.cuh"
+#include "encoder/cuda/search_rate.cuh"
 
-namespace cu264::encoder::cuda {
+namespace cu264::encoder::cuda::inline CU264_SEARCH {
 
 // Returns a lane's four samples of the prediction with `mode`, and writes them to `out` too.
 template <bool kRd>
@@ -35,7 +36,7 @@ struct ChromaTrial {
     return warp_sum(pattern == 2 ? coder.reconstruct_with_ac(nullptr) : coder.flat_error(pattern == 1, row));
   }
   __device__ std::int64_t bits(int pattern) const {
-    return core::chroma_bits(coder.constants.rate, mode, pattern, dc_bits, ac_bits);
+    return core::chroma_bits(coder.rate, mode, pattern, dc_bits, ac_bits);
   }
 };
 
@@ -50,13 +51,15 @@ struct ChromaTrials {
 
   static constexpr __device__ bool rdoq() { return kRdoq; }
   __device__ std::int64_t cost(int squared_error, std::int64_t bits) const {
-    return core::chroma_rd_cost(squared_error, bits, constants.rd_lambda, constants.chroma_error_weight);
+    return core::chroma_rd_cost<SearchRate>(squared_error, bits, constants.rd_lambda,
+                                            constants.chroma_error_weight);
   }
   __device__ ChromaTrial<kRdoq, Quantiser> code(int mode, bool by_rdoq) {
     std::uint8_t* const prediction = &s.rd.prediction[0][0];
     const std::uint32_t row = predict_chroma(s, mine.lane, position, plane, mode, prediction);
-    ChromaCoder<true, kRdoq, Quantiser> coder{s,           constants,  mine.lane,         {mine.lengths},
-                                              mine.chroma, prediction, s.rd.trial_levels, s.rd.trial_counts};
+    ChromaCoder<true, kRdoq, Quantiser> coder{
+        s,           constants,  mine.lane,         rate_on_warp<kRdoq>(constants.rate(), mine.rate_tables),
+        mine.chroma, prediction, s.rd.trial_levels, s.rd.trial_counts};
     quantise<kRdoq>(coder, by_rdoq);
     const int dc_bits = warp_sum(coder.dc_bits), ac_bits = warp_sum(coder.ac_bits);
     return {coder, row, mode, dc_bits, ac_bits};
@@ -98,14 +101,15 @@ __device__ void search_chroma(WarpState<kRd>& s, const SearchConstants& constant
 
   std::uint8_t* const samples = &s.chroma_out[0][0][0];
   const std::uint32_t row = predict_chroma(s, lane, position, plane, choice.mode, samples);
-  ChromaCoder<kRd, kRdoq, typename Lists::Chroma> coder{s,
-                                                        constants,
-                                                        lane,
-                                                        {mine.lengths},
-                                                        mine.chroma,
-                                                        samples,
-                                                        s.levels + core::kSlotChromaDc,
-                                                        s.counts + core::kSlotChromaDc};
+  ChromaCoder<kRd, kRdoq, typename Lists::Chroma> coder{
+      s,
+      constants,
+      lane,
+      rate_on_warp<kRdoq>(constants.rate(), mine.rate_tables),
+      mine.chroma,
+      samples,
+      s.levels + core::kSlotChromaDc,
+      s.counts + core::kSlotChromaDc};
   if constexpr (!kRd) {
     coder.quantise();
     choice.pattern = coder.pattern();
@@ -125,4 +129,4 @@ __device__ void search_chroma(WarpState<kRd>& s, const SearchConstants& constant
   __syncwarp();
 }
 
-}  // namespace cu264::encoder::cuda
+}  // namespace cu264::encoder::cuda::inline CU264_SEARCH

@@ -5,14 +5,15 @@
 
 #include "core/mb_qp_delta.h"
 #include "encoder/cuda/candidates.cuh"
+#include "encoder/cuda/search_rate.cuh"
 
-namespace cu264::encoder::cuda {
+namespace cu264::encoder::cuda::inline CU264_SEARCH {
 
 __host__ __device__ inline SearchConstants search_constants(const SearchParams& search, int qp) {
   SearchConstants constants;
   constants.search = search;
   constants.qp = qp;
-  constants.satd_lambda = core::satd_lambda(qp);
+  constants.satd_lambda = core::satd_lambda<SearchRate>(qp);
   constants.chroma_satd_lambda = core::chroma_satd_lambda(qp);
   constants.rd_lambda = core::rd_lambda(qp);
   constants.chroma_error_weight = core::chroma_error_weight(qp);
@@ -40,7 +41,7 @@ struct ConstantsByQp<true> {
   __device__ void fill(const SearchConstants& fixed) {
     for (int qp = static_cast<int>(threadIdx.x); qp < core::kQps; qp += static_cast<int>(blockDim.x)) {
       at[qp] = search_constants(fixed.search, qp);
-      at[qp].rate = fixed.rate;
+      at[qp].transform_8x8_mode = fixed.transform_8x8_mode;
     }
   }
   // Returns the constants of the macroblock at `position` and updates `mine` for it. The picture's QP is
@@ -63,4 +64,4 @@ struct ConstantsByQp<true> {
   }
 };
 
-}  // namespace cu264::encoder::cuda
+}  // namespace cu264::encoder::cuda::inline CU264_SEARCH

@@ -8,12 +8,13 @@
 #include "core/mode_trials.h"
 #include "encoder/cuda/block_steps.cuh"
 #include "encoder/cuda/macroblock.cuh"
+#include "encoder/cuda/search_rate.cuh"
 #include "encoder/cuda/warp_block.cuh"
 #include "encoder/cuda/warp_rate.cuh"
 #include "encoder/cuda/warp_satd.cuh"
 #include "encoder/cuda/warp_satd8x8.cuh"
 
-namespace cu264::encoder::cuda {
+namespace cu264::encoder::cuda::inline CU264_SEARCH {
 
 // The predictors need this besides the neighbouring samples. It is the same in all lanes.
 struct Intra16x16Neighbours {
@@ -209,10 +210,10 @@ __device__ int measure_intra16x16(const WarpState<kRd>& s, const LaneIndices& la
 __device__ inline unsigned rank_intra16x16(const SearchConstants& constants, const LaneIndices& lane,
                                            const MacroblockPosition& position, int satd, int chroma_pattern) {
   const int mode = lane.lane & 3;
-  const int bits = constants.rate.intra16x16_header_bits(mode, 0, chroma_pattern);
+  const int bits = constants.rate().intra16x16_header_bits(mode, 0, chroma_pattern);
   const bool available = lane.lane < core::kIntra16x16Modes &&
                          core::intra16x16_mode_available(mode, position.left, position.above);
-  return available ? core::satd_rank(satd, constants.satd_lambda, bits, mode) : core::kNoRank;
+  return available ? core::satd_rank<SearchRate>(satd, constants.satd_lambda, bits, mode) : core::kNoRank;
 }
 
 // Transforms, quantises and reconstructs luma from its prediction, two blocks a pass. The passes are not
@@ -390,4 +391,4 @@ struct Intra16x16Coder {
   }
 };
 
-}  // namespace cu264::encoder::cuda
+}  // namespace cu264::encoder::cuda::inline CU264_SEARCH

@@ -10,11 +10,12 @@
 #include "encoder/cuda/block_steps.cuh"
 #include "encoder/cuda/macroblock.cuh"
 #include "encoder/cuda/marks.cuh"
+#include "encoder/cuda/search_rate.cuh"
 #include "encoder/cuda/warp_block.cuh"
 #include "encoder/cuda/warp_rate.cuh"
 #include "encoder/cuda/warp_satd.cuh"
 
-namespace cu264::encoder::cuda {
+namespace cu264::encoder::cuda::inline CU264_SEARCH {
 
 // The eight modes other than DC take columns 0..7 of the Hadamard product.
 __device__ inline int mode_of_column(int column) {
@@ -160,8 +161,8 @@ __device__ ModeRanks rank_modes(const WarpState<kRd>& s, const SearchConstants& 
   const int told = __shfl_sync(kWarp, about, odd_group ? 16 : 0);
   const int available = told & 7, predicted = (told >> 3) & 15, dc = (told >> 8) & 255, raster = told >> 16;
   const auto rank = [&](int satd, int mode) {
-    const int bits = constants.rate.intra4x4_mode_bits(mode, predicted);
-    return core::satd_rank(satd, constants.satd_lambda, bits, mode);
+    const int bits = constants.rate().intra4x4_mode_bits(mode, predicted);
+    return core::satd_rank<SearchRate>(satd, constants.satd_lambda, bits, mode);
   };
   ModeRanks ranks;
   const int even_mode = mode_of_column(2 * t), odd_mode = mode_of_column(2 * t + 1);
@@ -211,7 +212,7 @@ __device__ void finish_step(WarpState<kRd>& s, const SearchConstants& constants,
       s.luma_counts.cells[block.own.grid()] = static_cast<std::int8_t>(count);
       s.counts[core::kSlotLuma + block.own.block()] = static_cast<std::uint8_t>(count);
     }
-    tally.bits_and_pattern += constants.rate.intra4x4_mode_bits(mode, block.predicted_mode);
+    tally.bits_and_pattern += constants.rate().intra4x4_mode_bits(mode, block.predicted_mode);
     if (count != 0) tally.bits_and_pattern |= block.own.pattern();
   }
   __syncwarp();
@@ -318,8 +319,8 @@ __device__ CodedHalf weigh_block(const SearchConstants& constants, const WarpRat
   const int block_bits =
       half_sum_of_small(lane, rate.share(lane, level_in_order, core::BlockCategory::luma_4x4, context));
   const int squared_error = half_sum(lane, (source - coded.sample) * (source - coded.sample));
-  coded.cost = core::intra_nxn_block_cost(squared_error, rate.intra4x4_mode_bits(mode, block.predicted_mode),
-                                          block_bits, constants.rd_lambda);
+  coded.cost = core::intra_nxn_block_cost<SearchRate>(
+      squared_error, rate.intra4x4_mode_bits(mode, block.predicted_mode), block_bits, constants.rd_lambda);
   return coded;
 }
 
@@ -410,4 +411,4 @@ __device__ core::IntraNxNResult search_intra4x4_by_rd(WarpState<true>& s, const 
   return result;
 }
 
-}  // namespace cu264::encoder::cuda
+}  // namespace cu264::encoder::cuda::inline CU264_SEARCH

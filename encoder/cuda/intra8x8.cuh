@@ -8,13 +8,19 @@
 #include "core/intra8x8_pred.h"
 #include "core/luma_decision.h"
 #include "encoder/cuda/block8x8_coder.cuh"
+#if defined(CU264_COUNTS_CABAC)
+#include "encoder/cuda/block8x8_whole.cuh"
+#else
+#include "encoder/cuda/block8x8_interleaved.cuh"
+#endif
 #include "encoder/cuda/intra4x4.cuh"
 #include "encoder/cuda/intra8x8_space.cuh"
 #include "encoder/cuda/macroblock.cuh"
 #include "encoder/cuda/marks.cuh"
+#include "encoder/cuda/search_rate.cuh"
 #include "encoder/cuda/warp_satd8x8.cuh"
 
-namespace cu264::encoder::cuda {
+namespace cu264::encoder::cuda::inline CU264_SEARCH {
 
 // Where the search for Intra_8x8 finds what it needs. AboveRight::load(s, lane) puts the samples above and to
 // the right of the macroblock into the canvas, once they are known.
@@ -149,11 +155,12 @@ __device__ core::SatdRank rank_modes8x8(const WarpState<kRd>& s, const SearchCon
 
   const bool is_column = lane.lane < 8;
   const int mode = is_column ? mode_of_column(lane.lane) : static_cast<int>(core::kIntra4x4Dc);
-  const int bits = constants.rate.intra4x4_mode_bits(mode, b.predicted_mode);
+  const int bits = constants.rate().intra4x4_mode_bits(mode, b.predicted_mode);
   const int has = (b.available.left ? 1 : 0) | (b.available.above ? 2 : 0);
   const bool available = (needs_of_lane8x8(lane.lane) & ~has) == 0;
   __syncwarp();
-  return available ? core::satd_rank(is_column ? of_column : flat_satd, constants.satd_lambda, bits, mode)
+  return available ? core::satd_rank<SearchRate>(is_column ? of_column : flat_satd, constants.satd_lambda,
+                                                 bits, mode)
                    : core::kNoRank;
 }
 
@@ -185,9 +192,10 @@ __device__ Chosen8x8 choose_mode8x8(Coder8x8<true>& coder, const SearchConstants
     const int squared_error = samples.squared_error(coded);
     __syncwarp();
     // Some candidates lose by their error alone, without their bits being counted.
-    if (core::intra_nxn_block_cost(squared_error, 0, 0, constants.rd_lambda) > best.cost) continue;
+    if (core::intra_nxn_block_cost<SearchRate>(squared_error, 0, 0, constants.rd_lambda) > best.cost)
+      continue;
     const int bits = trial_bits(coder.s, lane, rate, b, coder.space.trial_levels[trial], coded.counts);
-    const std::uint32_t cost = core::intra_nxn_block_cost(
+    const std::uint32_t cost = core::intra_nxn_block_cost<SearchRate>(
         squared_error, rate.intra4x4_mode_bits(mode, b.predicted_mode), bits, constants.rd_lambda);
     __syncwarp();  // all lanes have read the levels
     if (!core::precedes(cost, mode, best.cost, best.mode)) continue;
@@ -271,9 +279,9 @@ __device__ Intra8x8Found search_intra8x8(WarpState<kRd>& s, const SearchConstant
       if constexpr (kRdoq) {
         const int bits = quantise_by_rdoq(coder, lane, rate, b, samples);
         coded = coder.reconstruct_stored(b, samples);
-        chosen.cost = core::intra_nxn_block_cost(samples.squared_error(coded),
-                                                 rate.intra4x4_mode_bits(chosen.mode, b.predicted_mode), bits,
-                                                 constants.rd_lambda);
+        chosen.cost = core::intra_nxn_block_cost<SearchRate>(
+            samples.squared_error(coded), rate.intra4x4_mode_bits(chosen.mode, b.predicted_mode), bits,
+            constants.rd_lambda);
       }
       result.cost += chosen.cost;
     } else {
@@ -292,7 +300,7 @@ __device__ Intra8x8Found search_intra8x8(WarpState<kRd>& s, const SearchConstant
       __syncwarp();
       coded.counts = coder.stored_counts(b);
     }
-    result.mode_bits += constants.rate.intra4x4_mode_bits(chosen.mode, b.predicted_mode);
+    result.mode_bits += constants.rate().intra4x4_mode_bits(chosen.mode, b.predicted_mode);
     if (coded.counts != 0) result.pattern |= 1 << block;
   }
   if (stop.settled(result.satd_cost)) return found;
@@ -303,4 +311,4 @@ __device__ Intra8x8Found search_intra8x8(WarpState<kRd>& s, const SearchConstant
   return found;
 }
 
-}  // namespace cu264::encoder::cuda
+}  // namespace cu264::encoder::cuda::inline CU264_SEARCH

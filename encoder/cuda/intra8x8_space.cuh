@@ -7,9 +7,10 @@
 #include "core/intra8x8_pred.h"
 #include "encoder/cuda/intra4x4.cuh"
 #include "encoder/cuda/macroblock.cuh"
+#include "encoder/cuda/search_rate.cuh"
 #include "encoder/cuda/warp_block8x8.cuh"
 
-namespace cu264::encoder::cuda {
+namespace cu264::encoder::cuda::inline CU264_SEARCH {
 
 // Tables that the warps of a thread block share.
 struct Intra8x8Tables {
@@ -80,4 +81,4 @@ __device__ void restore_intra8x8(WarpState<kRd>& s, const Intra8x8Space& space, 
   __syncwarp();
 }
 
-}  // namespace cu264::encoder::cuda
+}  // namespace cu264::encoder::cuda::inline CU264_SEARCH

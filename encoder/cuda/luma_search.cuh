@@ -9,8 +9,9 @@
 #include "encoder/cuda/intra16x16.cuh"
 #include "encoder/cuda/intra4x4.cuh"
 #include "encoder/cuda/intra8x8.cuh"
+#include "encoder/cuda/search_rate.cuh"
 
-namespace cu264::encoder::cuda {
+namespace cu264::encoder::cuda::inline CU264_SEARCH {
 
 template <bool kRd>
 __device__ void take_intra16x16(WarpState<kRd>& s, const LaneIndices& lane, MacroblockResult& result,
@@ -89,7 +90,7 @@ struct Intra16x16Trial {
     return warp_sum(with_ac ? coder.reconstruct_with_ac(nullptr, 0) : coder.flat_error());
   }
   __device__ std::int64_t bits(int with_ac) const {
-    return core::intra16x16_bits(coder.constants.rate, mode, with_ac, chroma_pattern, dc_bits, ac_bits);
+    return core::intra16x16_bits(coder.rate, mode, with_ac, chroma_pattern, dc_bits, ac_bits);
   }
 };
 
@@ -105,13 +106,20 @@ struct Intra16x16Trials {
 
   static constexpr __device__ bool rdoq() { return kRdoq; }
   __device__ std::int64_t cost(int squared_error, std::int64_t bits) const {
-    return core::rd_cost(squared_error, bits, constants.rd_lambda);
+    return core::rd_cost<SearchRate>(squared_error, bits, constants.rd_lambda);
   }
   __device__ Trial code(int mode, bool by_rdoq) {
     std::uint8_t* const prediction = &s.rd.prediction[0][0];
     predict_intra16x16(s, mine.lane, neighbours, mode, prediction, 16);
-    decltype(Trial::coder) coder{s,          constants, mine.lane,         {mine.lengths},   mine.luma,
-                                 prediction, 16,        s.rd.trial_levels, s.rd.trial_counts};
+    decltype(Trial::coder) coder{s,
+                                 constants,
+                                 mine.lane,
+                                 rate_on_warp<kRdoq>(constants.rate(), mine.rate_tables),
+                                 mine.luma,
+                                 prediction,
+                                 16,
+                                 s.rd.trial_levels,
+                                 s.rd.trial_counts};
     quantise<kRdoq>(coder, by_rdoq);
     const int dc_bits = warp_sum(coder.dc_bits), ac_bits = warp_sum(coder.ac_bits);
     return {coder, mode, chroma_pattern, dc_bits, ac_bits};
@@ -140,7 +148,7 @@ struct LumaSearch {
   bool has_large = false, large_moved = false;
   static constexpr bool kHasIntra8x8 = Place::kAny;
 
-  __device__ const SearchRate& rate() const { return constants.rate; }
+  __device__ SearchRate rate() const { return constants.rate(); }
   __device__ int satd_lambda() const { return constants.satd_lambda; }
   __device__ int rd_lambda() const { return constants.rd_lambda; }
   __device__ int chroma_pattern() const { return result.record.coded_block_pattern >> 4; }
@@ -155,8 +163,9 @@ struct LumaSearch {
   template <class Stop>
   __device__ core::IntraNxNResult search_intra8x8(Stop stop) {
     const IntraNxNEnd<Stop, Preparation> end{stop, preparation};
-    const auto found = cuda::search_intra8x8<kRd, kRdoq>(s, constants, {mine.lengths}, mine.lane, mine.matrix,
-                                                         mine.lists, position, place, preparation.marks, end);
+    const auto found = cuda::search_intra8x8<kRd, kRdoq>(
+        s, constants, rate_on_warp<kRdoq>(constants.rate(), mine.rate_tables), mine.lane, mine.matrix,
+        mine.lists, position, place, preparation.marks, end);
     has_above_right = found.blocks > 1;
     has_large = found.result.kept;
     return found.result;
@@ -231,8 +240,9 @@ struct LumaSearch {
   template <class End, class Far>
   __device__ core::IntraNxNResult search_intra4x4(const End& end, const Far& far) {
     if constexpr (kRd) {
-      return search_intra4x4_by_rd<kRdoq>(s, constants, {mine.lengths}, mine.lane, mine.intra4x4, mine.matrix,
-                                          mine.luma, position, far, preparation.marks, end);
+      return search_intra4x4_by_rd<kRdoq>(
+          s, constants, rate_on_warp<kRdoq>(constants.rate(), mine.rate_tables), mine.lane, mine.intra4x4,
+          mine.matrix, mine.luma, position, far, preparation.marks, end);
     } else {
       return search_intra4x4_by_satd(s, constants, mine.lane, mine.intra4x4, mine.matrix, mine.luma, position,
                                      far, preparation.marks, end);
@@ -255,7 +265,9 @@ struct LumaSearch {
     __syncwarp();
   }
   __device__ Coder16x16 coder_of(std::uint8_t* samples) {
-    return {s, constants, mine.lane, {mine.lengths}, mine.luma, samples, Canvas::kPitch, s.levels, s.counts};
+    return {s,         constants, mine.lane,      rate_on_warp<kRdoq>(constants.rate(), mine.rate_tables),
+            mine.luma, samples,   Canvas::kPitch, s.levels,
+            s.counts};
   }
   // The canvas must hold the prediction.
   __device__ void finish_intra16x16(Coder16x16& coder, int mode, bool with_ac) {
@@ -287,4 +299,4 @@ __device__ void search_luma(WarpState<kRd>& s, const SearchConstants& constants,
   }
 }
 
-}  // namespace cu264::encoder::cuda
+}  // namespace cu264::encoder::cuda::inline CU264_SEARCH

@@ -12,11 +12,12 @@
 #include "core/quant.h"
 #include "core/searched_sizes.h"
 #include "encoder/cuda/batch.h"
+#include "encoder/cuda/search_rate.cuh"
 #include "encoder/cuda/warp_block.cuh"
 #include "encoder/cuda/warp_rdoq.cuh"
 #include "encoder/presets.h"
 
-namespace cu264::encoder::cuda {
+namespace cu264::encoder::cuda::inline CU264_SEARCH {
 
 // The macroblocks below need this of a macroblock's bottom row: samples before the loop filter, prediction
 // modes, counts.
@@ -113,7 +114,7 @@ struct alignas(16) WarpState {
 // The constants of the search at one QP.
 struct SearchConstants {
   SearchParams search;
-  [[no_unique_address]] SearchRate rate;
+  bool transform_8x8_mode;
   int qp;
   int satd_lambda;
   int chroma_satd_lambda;
@@ -121,6 +122,14 @@ struct SearchConstants {
   int chroma_error_weight;
   core::Quantiser luma;
   core::Quantiser chroma;
+
+  __device__ SearchRate rate() const {
+#if defined(CU264_COUNTS_CABAC)
+    return {transform_8x8_mode, &d_cabac_costs.at[qp]};
+#else
+    return {transform_8x8_mode};
+#endif
+  }
 };
 
 // Where a macroblock lies, and which neighbours it has.
@@ -311,4 +320,4 @@ __device__ void store_bottom_row(WarpState<kRd>& s, BottomRow* bottom, const Lan
   if (lane.lane < kBottomRowWords) __stcg(reinterpret_cast<std::uint32_t*>(bottom) + lane.lane, word);
 }
 
-}  // namespace cu264::encoder::cuda
+}  // namespace cu264::encoder::cuda::inline CU264_SEARCH

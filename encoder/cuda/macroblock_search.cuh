@@ -2,13 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "core/pcm_decision.h"
 #include "encoder/cuda/chroma_search.cuh"
 #include "encoder/cuda/luma_search.cuh"
 #include "encoder/cuda/residual_range.cuh"
+#include "encoder/cuda/search_rate.cuh"
 
-namespace cu264::encoder::cuda {
+namespace cu264::encoder::cuda::inline CU264_SEARCH {
 
 // core/pcm_decision.h asks this to decide between the macroblock as searched and I_PCM.
 template <bool kRd, bool kIntra8x8, class Lists>
@@ -19,7 +21,6 @@ struct PcmSearch {
   const LaneIndices& lane;
   const MacroblockResult& result;
 
-  __device__ const SearchRate& rate() const { return constants.rate; }
   __device__ int rd_lambda() const { return constants.rd_lambda; }
   __device__ int qp() const { return constants.qp; }
   static constexpr __device__ int last_clipping_qp() {
@@ -71,13 +72,16 @@ struct PcmSearch {
   }
   // Each lane counts the bits of one block.
   __device__ int macroblock_bits() const {
+    const core::CavlcRate rate{constants.transform_8x8_mode};
+    const int mode_bits = std::is_same_v<SearchRate, core::CavlcRate>
+                              ? result.mode_bits
+                              : core::most_mode_bits(result.record.kind);
     int bits = 0;
     const int slot = lane.lane;
     if (slot < core::kBlocksPerMacroblock) {
-      bits = core::slot_bits(constants.rate, result.record, slot, s.levels[slot], s.luma_counts,
-                             s.chroma_counts);
+      bits = core::slot_bits(rate, result.record, slot, s.levels[slot], s.luma_counts, s.chroma_counts);
     }
-    return warp_sum(bits) + constants.rate.macroblock_header_bits(result.record, result.mode_bits);
+    return warp_sum(bits) + rate.macroblock_header_bits(result.record, mode_bits);
   }
 };
 
@@ -133,7 +137,7 @@ __device__ MacroblockResult search_macroblock(WarpState<kRd>& s, const SearchCon
   start.satd = measure_intra16x16(s, mine.lane, mine.matrix, start.neighbours);
   __syncwarp();
   // Intra_8x8 is measured against the highest cost that Intra_16x16 may have (core/luma_decision.h).
-  const int pattern = Place::kAny ? core::kMostChromaPattern : result.record.coded_block_pattern >> 4;
+  const int pattern = Place::kAny ? SearchRate::kMostChromaPattern : result.record.coded_block_pattern >> 4;
   const Prepared<MacroblockMarks> prepared{
       highest_intra16x16_cost(constants, mine.lane, position, start.satd, pattern, pattern), marks};
   search_luma<kRd, kRdoq>(s, constants, mine, position, start, prepared, place, result);
@@ -141,4 +145,4 @@ __device__ MacroblockResult search_macroblock(WarpState<kRd>& s, const SearchCon
   return result;
 }
 
-}  // namespace cu264::encoder::cuda
+}  // namespace cu264::encoder::cuda::inline CU264_SEARCH

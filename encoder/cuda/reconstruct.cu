@@ -28,21 +28,24 @@ std::size_t reconstruct_scratch_bytes(int pictures, int mb_width, int mb_height)
 void launch_reconstruct(const BatchView& batch, int pictures_on_device, std::optional<int> common_qp,
                         Preset preset, void* d_scratch, cudaStream_t stream, const std::uint32_t* marks,
                         bool mark_parity, const ScalingLists& lists) {
-  ReconstructLaunch job{
-      batch,
-      search_constants(search_params(preset, batch.transform_8x8_mode), common_qp.value_or(0)),
-      !common_qp || batch.qp_offsets != nullptr,
-      d_scratch,
-      std::max(pictures_on_device, batch.pictures) <= kFewPictures,
-      marks,
-      mark_parity,
-      stream,
-      lists};
-  job.constants.rate.transform_8x8_mode = batch.transform_8x8_mode;
-  const auto launch_kernel = !batch.transform_8x8_mode ? launch_without_intra8x8
-                             : lists == ScalingLists{} ? launch_with_intra8x8
-                                                       : launch_with_weights;
-  launch_kernel(job);
+  ReconstructLaunch job{batch,
+                        search_params(preset, batch.transform_8x8_mode),
+                        common_qp.value_or(0),
+                        !common_qp || batch.qp_offsets != nullptr,
+                        d_scratch,
+                        std::max(pictures_on_device, batch.pictures) <= kFewPictures,
+                        marks,
+                        mark_parity,
+                        stream,
+                        lists};
+  const bool flat = lists == ScalingLists{};
+  if (counts_cabac(job.search, batch.cabac, flat)) {
+    batch.transform_8x8_mode ? launch_cabac_with_intra8x8(job) : launch_cabac_without_intra8x8(job);
+  } else if (!batch.transform_8x8_mode) {
+    launch_without_intra8x8(job);
+  } else {
+    flat ? launch_with_intra8x8(job) : launch_with_weights(job);
+  }
   if (batch.qp_offsets != nullptr) launch_mb_qp_delta_chain(batch, stream);
 }
 

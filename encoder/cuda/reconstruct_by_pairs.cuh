@@ -6,10 +6,11 @@
 
 #include "encoder/cuda/constants_by_qp.cuh"
 #include "encoder/cuda/macroblock_search.cuh"
+#include "encoder/cuda/search_rate.cuh"
 #include "encoder/cuda/tagged_row.cuh"
 #include "encoder/cuda/wavefront.cuh"
 
-namespace cu264::encoder::cuda {
+namespace cu264::encoder::cuda::inline CU264_SEARCH {
 
 inline constexpr int kPairsPerMultiprocessor = 8;
 
@@ -64,7 +65,8 @@ __device__ void search_side(WarpState<kRd>& s, const SearchConstants& constants,
   const int slopes = plane_slopes(s, lane);
   const Intra16x16Neighbours neighbours = measure_luma_neighbours(s, position, lane, slopes);
   const int satd = measure_intra16x16(s, lane, mine.matrix, neighbours);
-  const unsigned highest = highest_intra16x16_cost(constants, lane, position, satd, 0, 2);
+  const unsigned highest =
+      highest_intra16x16_cost(constants, lane, position, satd, 0, SearchRate::kMostChromaPattern);
   if (lane.lane == 0) {
     atomicExch(&side.highest_cost, highest);
     side.neighbours = neighbours;
@@ -97,7 +99,7 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
                                 const __grid_constant__ BatchMarks mark_table,
                                 const __grid_constant__ Lists lists) {
   __shared__ WarpState<kRd> s;
-  __shared__ CavlcLengths lengths;
+  __shared__ RateTables rate_tables;
   __shared__ ConstantsByQp<kQpVaries> table;
   __shared__ Intra8x8Memory<kIntra8x8, 1> intra8x8;
   __shared__ SideResults side;
@@ -105,10 +107,10 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
   __shared__ std::uint32_t above[32];  // words of the BottomRow above the next macroblock, by lane
   __shared__ unsigned shared_ticket;
   const bool first_warp = threadIdx.x < 32;
-  if constexpr (kRd) lengths.fill();
+  if constexpr (kRd) rate_tables.fill();
   if constexpr (kQpVaries) table.fill(constants);
   intra8x8.fill();
-  LaneConstants mine(constants, lengths, lists);
+  LaneConstants mine(constants, rate_tables, lists);
   const LaneIndices& lane = mine.lane;
   if (first_warp) s.counts[lane.lane] = 0;  // slots 27 to 31 stay zero
 
@@ -171,4 +173,4 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
   if (!first_warp) store_macroblock(s, batch, row.position, lane, record);
 }
 
-}  // namespace cu264::encoder::cuda
+}  // namespace cu264::encoder::cuda::inline CU264_SEARCH

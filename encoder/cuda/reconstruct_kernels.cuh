@@ -11,9 +11,10 @@
 #include "encoder/cuda/macroblock_search.cuh"
 #include "encoder/cuda/reconstruct_by_pairs.cuh"
 #include "encoder/cuda/reconstruct_launch.cuh"
+#include "encoder/cuda/search_rate.cuh"
 #include "encoder/cuda/wavefront.cuh"
 
-namespace cu264::encoder::cuda {
+namespace cu264::encoder::cuda::inline CU264_SEARCH {
 
 inline constexpr int kWarpsPerBlock = 4;
 
@@ -32,15 +33,15 @@ __global__ void __launch_bounds__(32 * kWarpsPerBlock, (kBlocksPerMultiprocessor
                        const __grid_constant__ Wavefront<BottomRow> wavefront,
                        const __grid_constant__ BatchMarks mark_table, const __grid_constant__ Lists lists) {
   __shared__ WarpState<kRd> states[kWarpsPerBlock];
-  __shared__ CavlcLengths lengths;
+  __shared__ RateTables rate_tables;
   __shared__ ConstantsByQp<kQpVaries> table;
   __shared__ Intra8x8Memory<kIntra8x8, kWarpsPerBlock> intra8x8;
-  if constexpr (kRd) lengths.fill();
+  if constexpr (kRd) rate_tables.fill();
   if constexpr (kQpVaries) table.fill(constants);
   intra8x8.fill();
   if constexpr (kRd || kQpVaries || kIntra8x8) __syncthreads();
   WarpState<kRd>& s = states[threadIdx.x >> 5];
-  LaneConstants mine(constants, lengths, lists);
+  LaneConstants mine(constants, rate_tables, lists);
   const LaneIndices& lane = mine.lane;
   s.counts[lane.lane] = 0;  // slots 27 to 31 stay zero
   const unsigned rows = static_cast<unsigned>(batch.pictures) * batch.mb_height;
@@ -103,30 +104,35 @@ template <bool kRd, bool kRdoq, bool kQpVaries, bool kIntra8x8, class BatchMarks
 void launch(const ReconstructLaunch& job, const BatchMarks& mark_table, const Lists& lists) {
   const BatchView& batch = job.batch;
   const int rows = batch.pictures * batch.mb_height;
+  SearchConstants constants = search_constants(job.search, job.qp);
+  constants.transform_8x8_mode = kIntra8x8;
   if (job.few) {
     const auto wavefront = begin_wavefront<TaggedRow>(batch, job.d_scratch, job.stream);
     reconstruct_by_pairs_kernel<kRd, kRdoq, kQpVaries, kIntra8x8>
-        <<<rows, 64, 0, job.stream>>>(batch, job.constants, wavefront, mark_table, lists);
+        <<<rows, 64, 0, job.stream>>>(batch, constants, wavefront, mark_table, lists);
   } else {
     const auto wavefront = begin_wavefront<BottomRow>(batch, job.d_scratch, job.stream);
-    launch_rows<kRd, kRdoq, kQpVaries, kIntra8x8>(batch, job.constants, wavefront, mark_table, lists, rows,
+    launch_rows<kRd, kRdoq, kQpVaries, kIntra8x8>(batch, constants, wavefront, mark_table, lists, rows,
                                                   job.stream);
   }
   check_launch("reconstruct_kernel");
 }
 
 // `fast` has a kernel for each watermarking scheme, because calls to the marking code cost it too much. With
-// Intra_8x8 it has one for both.
+// Intra_8x8 it has one for both. Marks and CABAC exclude each other (docs/protection.md).
 template <bool kQpVaries, bool kIntra8x8, class Lists = FlatLists>
 void launch(const ReconstructLaunch& job, const Lists& lists = {}) {
-  const SearchParams& search = job.constants.search;
-  const MarkTable<MarkScheme::either> mark_table = {job.marks, job.mark_parity};
-  const auto by_satd = [&](const auto& marks) {
-    launch<false, false, kQpVaries, kIntra8x8>(job, marks, lists);
-  };
+  const SearchParams& search = job.search;
   const auto by_rd = [&](const auto& marks) {
     search.rdoq ? launch<true, true, kQpVaries, kIntra8x8>(job, marks, lists)
                 : launch<true, false, kQpVaries, kIntra8x8>(job, marks, lists);
+  };
+#if defined(CU264_COUNTS_CABAC)
+  by_rd(NoMarkTable{});
+#else
+  const MarkTable<MarkScheme::either> mark_table = {job.marks, job.mark_parity};
+  const auto by_satd = [&](const auto& marks) {
+    launch<false, false, kQpVaries, kIntra8x8>(job, marks, lists);
   };
   const bool rd = search.rdoq || search.rd_candidates > 0;
   if (job.marks == nullptr) {
@@ -140,6 +146,7 @@ void launch(const ReconstructLaunch& job, const Lists& lists = {}) {
   } else {
     by_satd(MarkTable<MarkScheme::by_sign>{job.marks, false});
   }
+#endif
 }
 
-}  // namespace cu264::encoder::cuda
+}  // namespace cu264::encoder::cuda::inline CU264_SEARCH

@@ -7,8 +7,9 @@
 #include <cuda/atomic>
 
 #include "encoder/cuda/macroblock.cuh"
+#include "encoder/cuda/search_rate.cuh"
 
-namespace cu264::encoder::cuda {
+namespace cu264::encoder::cuda::inline CU264_SEARCH {
 
 // All zeros until it is published.
 struct alignas(16) TaggedRow {
@@ -50,4 +51,4 @@ struct AboveRightTagged {
   }
 };
 
-}  // namespace cu264::encoder::cuda
+}  // namespace cu264::encoder::cuda::inline CU264_SEARCH

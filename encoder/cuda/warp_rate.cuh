@@ -6,10 +6,14 @@
 
 #include "core/level_masks.h"
 #include "core/rate_model.h"
+#include "encoder/cuda/search_rate.cuh"
 #include "encoder/cuda/warp_cavlc.cuh"
+#if defined(CU264_COUNTS_CABAC)
+#include "encoder/cuda/warp_cabac.cuh"
+#endif
 #include "encoder/presets.h"
 
-namespace cu264::encoder::cuda {
+namespace cu264::encoder::cuda::inline CU264_SEARCH {
 
 static __device__ __noinline__ int call_cavlc_share(const CavlcLengths& lengths, LaneInHalf lane, int level,
                                                     int max_num_coeff, int nC) {
@@ -43,8 +47,59 @@ struct WarpCavlcRate : core::CavlcRate {
   }
 };
 
-// SearchRate on a warp.
+#if defined(CU264_COUNTS_CABAC)
+
+static __device__ __noinline__ int call_cabac_share(core::CabacRate rate, LaneInHalf lane, int level,
+                                                    core::BlockCategory category, int context) {
+  return cabac_share(rate, lane, level, category, context);
+}
+
+static __device__ __noinline__ int call_cabac_bits(core::CabacRate rate, const std::int16_t* levels,
+                                                   core::LevelMasks masks, core::BlockCategory category,
+                                                   int context) {
+  return rate.block_bits(levels, masks, category, context);
+}
+
+// core::CabacRate on a warp; the functions are those of WarpCavlcRate.
+template <bool kCalled>
+struct WarpCabacRate : core::CabacRate {
+  __device__ WarpCabacRate(const core::CabacRate& rate) : core::CabacRate(rate) {}
+
+  __device__ int share(LaneInHalf lane, int level, core::BlockCategory category, int context) const {
+    if constexpr (kCalled) return call_cabac_share(*this, lane, level, category, context);
+    return cabac_share(*this, lane, level, category, context);
+  }
+  __device__ int block_bits(const std::int16_t* levels, core::LevelMasks masks, core::BlockCategory category,
+                            int context) const {
+    if constexpr (kCalled) return call_cabac_bits(*this, levels, masks, category, context);
+    return core::CabacRate::block_bits(levels, masks, category, context);
+  }
+};
+
+// SearchRate on a warp. It needs nothing of shared memory.
+template <bool kCalled>
+using WarpRate = WarpCabacRate<kCalled>;
+struct RateTables {
+  __device__ void fill() {}
+};
+
+template <bool kCalled>
+__device__ WarpRate<kCalled> rate_on_warp(const SearchRate& rate, const RateTables&) {
+  return rate;
+}
+
+#else
+
+// SearchRate on a warp, and what it needs in shared memory.
 template <bool kCalled>
 using WarpRate = WarpCavlcRate<kCalled>;
+using RateTables = CavlcLengths;
 
-}  // namespace cu264::encoder::cuda
+template <bool kCalled>
+__device__ WarpRate<kCalled> rate_on_warp(const SearchRate&, const RateTables& tables) {
+  return tables;
+}
+
+#endif
+
+}  // namespace cu264::encoder::cuda::inline CU264_SEARCH

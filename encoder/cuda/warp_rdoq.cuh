@@ -6,10 +6,11 @@
 
 #include "core/quant.h"
 #include "core/rdoq.h"
+#include "encoder/cuda/search_rate.cuh"
 #include "encoder/cuda/warp_block.cuh"
 #include "encoder/cuda/warp_rate.cuh"
 
-namespace cu264::encoder::cuda {
+namespace cu264::encoder::cuda::inline CU264_SEARCH {
 
 // Memory for the blocks of both halves, and for one variant in every lane.
 struct alignas(16) RdoqVariants {
@@ -74,7 +75,7 @@ static __device__ __noinline__ int choose_level_by_rdoq(RdoqVariants& variants, 
   std::int64_t rate =
       core::kRdoqLambda * half_sum_of_small(lane, rate_model.share(lane, level, category, context));
   for (int round = 0; round < core::kRdoqRounds; ++round) {
-    const std::int64_t growth = core::rdoq_growth_of_step(value, abs(level));
+    const std::int64_t growth = core::rdoq_growth_of_step(value, abs(level)) * (1 << Rate::kFraction);
     const std::int64_t bits = rate_of_variant(variants, rate_model, lane, level, core::towards_zero(level),
                                               false, level != 0, category, context);
     const std::int64_t cost = bits + growth, mine = level != 0 && cost < rate ? rank_of(cost) : kNever;
@@ -90,7 +91,8 @@ static __device__ __noinline__ int choose_level_by_rdoq(RdoqVariants& variants, 
   }
 
   // The tail: the growth of the error at this position and at all positions above it.
-  std::int64_t growth = level != 0 ? core::rdoq_growth_of_zero(value, abs(level)) : 0;
+  std::int64_t growth =
+      level != 0 ? core::rdoq_growth_of_zero(value, abs(level)) * (1 << Rate::kFraction) : 0;
   for (int step = 1; step < 16; step *= 2) {
     const std::int64_t above = __shfl_down_sync(kWarp, growth, step, 16);
     if (lane.position + step < 16) growth += above;
@@ -105,4 +107,4 @@ static __device__ __noinline__ int choose_level_by_rdoq(RdoqVariants& variants, 
   return cut >= 0 && lane.position >= cut ? 0 : level;
 }
 
-}  // namespace cu264::encoder::cuda
+}  // namespace cu264::encoder::cuda::inline CU264_SEARCH

@@ -6,8 +6,9 @@
 #include <cuda/atomic>
 
 #include "encoder/cuda/macroblock.cuh"
+#include "encoder/cuda/search_rate.cuh"
 
-namespace cu264::encoder::cuda {
+namespace cu264::encoder::cuda::inline CU264_SEARCH {
 
 // All pointers are to device memory. Record is what a macroblock leaves for the one below.
 template <class Record>
@@ -167,4 +168,4 @@ __device__ void publish_macroblock(WarpState<kRd>& s, const Wavefront<BottomRow>
   }
 }
 
-}  // namespace cu264::encoder::cuda
+}  // namespace cu264::encoder::cuda::inline CU264_SEARCH

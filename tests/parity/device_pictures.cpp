@@ -140,8 +140,10 @@ int DevicePictures::pictures() const {
   return impl_->batch.pictures;
 }
 
-float DevicePictures::reconstruct(int qp, Preset preset, bool transform_8x8_mode, const ScalingLists& lists) {
+float DevicePictures::reconstruct(int qp, Preset preset, bool transform_8x8_mode, bool cabac,
+                                  const ScalingLists& lists) {
   impl_->batch.transform_8x8_mode = transform_8x8_mode;
+  impl_->batch.cabac = cabac;
   core::PictureParams params;
   params.qp = static_cast<std::uint8_t>(qp);
   check_cuda(cudaMemcpy(impl_->d_params,

@@ -32,7 +32,8 @@ class DevicePictures {
   int pictures() const;
   // Runs the kernel once and waits; returns milliseconds on the device. Throws cu264::Error or
   // std::runtime_error.
-  float reconstruct(int qp, Preset preset, bool transform_8x8_mode = false, const ScalingLists& lists = {});
+  float reconstruct(int qp, Preset preset, bool transform_8x8_mode = false, bool cabac = false,
+                    const ScalingLists& lists = {});
   // Returns what the kernel wrote for one picture. Slots without levels hold stale data, for which zeros are
   // returned.
   encoder::CpuPicture download(int picture) const;

@@ -52,13 +52,13 @@ int time_reconstruct(const std::vector<std::string>& arguments) {
   config.set("slices", argument(5, "1"));
   config.set("profile", argument(6, "baseline"));
   config.set("cqm", argument(7, "flat"));
-  const bool large = cu264::encoder::uses_transform_8x8(config);
+  const bool large = cu264::encoder::uses_transform_8x8(config), cabac = cu264::encoder::uses_cabac(config);
   const SourceBatch sources = read_pictures(arguments[0], config.width, config.height, batch);
   const int copies =
       (batch + static_cast<int>(sources.pictures.size()) - 1) / static_cast<int>(sources.pictures.size());
   DevicePictures device(sources, config.slices, false, copies);
   const auto reconstruct = [&] {
-    return device.reconstruct(config.qp, config.preset, large, config.scaling_lists);
+    return device.reconstruct(config.qp, config.preset, large, cabac, config.scaling_lists);
   };
   for (int warm_up = 0; warm_up < 2; ++warm_up) reconstruct();
   std::vector<float> times;

@@ -32,6 +32,7 @@ struct Case {
   PixelFormat format = PixelFormat::i420;
   int padding = 0;
   bool transform_8x8_mode = false;
+  bool cabac = false;
   ScalingLists lists = {};
 };
 
@@ -39,7 +40,7 @@ std::string text(const Case& c) {
   std::ostringstream out;
   out << c.width << 'x' << c.height << " qp " << c.qp << " preset " << static_cast<int>(c.preset)
       << " slices " << c.slices << " format " << static_cast<int>(c.format) << " padding " << c.padding
-      << " 8x8 " << c.transform_8x8_mode;
+      << " 8x8 " << c.transform_8x8_mode << " cabac " << c.cabac;
   return out.str();
 }
 
@@ -47,6 +48,7 @@ CpuPicture on_host(const Case& c, const test::Picture& picture) {
   CpuPicture out;
   out.resize(encoder::macroblocks(c.width), encoder::macroblocks(c.height), c.slices);
   out.transform_8x8_mode = c.transform_8x8_mode;
+  out.cabac = c.cabac;
   out.scaling_lists = c.lists;
   const test::FrameBuffer frame(picture, c.format, c.padding);
   encoder::ingest(frame.view(), out);
@@ -132,7 +134,7 @@ class ReconstructParity : public DeviceTest {
     }
     DevicePictures device(sources, c.slices, true);
     for (int run = 0; run < 3; ++run) {
-      device.reconstruct(c.qp, c.preset, c.transform_8x8_mode, c.lists);
+      device.reconstruct(c.qp, c.preset, c.transform_8x8_mode, c.cabac, c.lists);
       for (std::size_t i = 0; i < pictures.size(); ++i) {
         const std::string difference = first_difference(expected[i], device.download(static_cast<int>(i)));
         ASSERT_TRUE(difference.empty()) << text(c) << "\nrun " << run << " picture " << i << " (of "
@@ -211,15 +213,53 @@ TEST_F(ReconstructParity, LargeTransform) {
   }
 }
 
-// So many pictures are not encoded by pairs of warps.
-TEST_F(ReconstructParity, LargeTransformOfManyPictures) {
+TEST_F(ReconstructParity, BitsOfCabac) {
+  for (const bool transform_8x8_mode : {false, true}) {
+    Case c{64, 48};
+    c.transform_8x8_mode = transform_8x8_mode, c.cabac = true;
+    for (const Content content : test::kContents) {
+      SCOPED_TRACE(test::name_of(content));
+      c.qp = (c.qp + 20) % 52, c.slices = 1 + c.qp % 2;
+      expect_parity_for_presets(c, {test::make_picture(content, 64, 48)});
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST_F(ReconstructParity, BitsOfCabacAtAllQps) {
   Case c{48, 32};
-  c.transform_8x8_mode = true;
+  c.transform_8x8_mode = c.cabac = true;
+  for (c.qp = 0; c.qp < 52; ++c.qp) {
+    expect_parity_for_presets(
+        c, {test::make_picture(Content::natural, 48, 32), test::make_picture(Content::noise, 48, 32)});
+    if (HasFatalFailure()) return;
+  }
+}
+
+// So many pictures are not encoded by pairs of warps.
+std::vector<test::Picture> many_pictures(int width, int height) {
   std::vector<test::Picture> pictures;
   for (int i = 0; i < 25; ++i) {
     const Content content = test::kContents[static_cast<std::size_t>(i) % test::kContents.size()];
-    pictures.push_back(test::make_picture(content, 48, 32, static_cast<std::uint32_t>(i + 1)));
+    pictures.push_back(test::make_picture(content, width, height, static_cast<std::uint32_t>(i + 1)));
   }
+  return pictures;
+}
+
+TEST_F(ReconstructParity, BitsOfCabacOfManyPictures) {
+  Case c{48, 32};
+  c.cabac = true;
+  for (const bool transform_8x8_mode : {false, true}) {
+    c.transform_8x8_mode = transform_8x8_mode;
+    expect_parity_for_presets(c, many_pictures(48, 32));
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_F(ReconstructParity, LargeTransformOfManyPictures) {
+  Case c{48, 32};
+  c.transform_8x8_mode = true;
+  const std::vector<test::Picture> pictures = many_pictures(48, 32);
   expect_parity_for_presets(c, pictures);
   const CpuPicture host = on_host(c, test::make_picture(Content::natural, 48, 32, 1));
   const auto is_large = [](const core::MacroblockRecord& r) {

@@ -1,0 +1,115 @@
+// The rate model of CABAC, for core/rate_model.h's interface: bits in units of 1 / (1 << kFraction) of a bit,
+// estimated from typical states by QP (core/cabac_costs.h). Elements whose contexts depend on what the search
+// of a macroblock does not know, the types of its neighbours above all, cost what they cost on average.
+#pragma once
+
+#include <cstdint>
+
+#include "core/bit_ops.h"
+#include "core/block.h"
+#include "core/cabac_block.h"
+#include "core/cabac_costs.h"
+#include "core/hd.h"
+#include "core/level_masks.h"
+#include "core/rate_model.h"
+
+namespace cu264::core {
+
+// What a level costs without its position. ones, greater: the levels before it in the order of coding, of
+// magnitude one and of more.
+CU264_HD int cabac_level_cost(const LevelCosts& costs, int magnitude, int ones, int greater) {
+  const int first = greater != 0 ? 0 : ones < 3 ? 1 + ones : 4;
+  if (magnitude == 1) return costs.one[first];
+  const int behind = greater < 4 ? greater : 4;
+  const int minus2 = magnitude - 2, most = kAbsLevelPrefix - 1;
+  const int bits = costs.first[first] + (minus2 < most ? minus2 : most) * costs.more[behind];
+  if (minus2 < most) return bits + costs.end[behind];
+  const int n = highest_bit(static_cast<std::uint32_t>(minus2 - most + 1));  // put_abs_level_suffix
+  return bits + (2 * n + 1) * kCabacBit;
+}
+
+// What the levels of a block cost, at least one. position: that of the block's first level in CabacCosts.
+// level_at(k) is the level of position k, asked for where its magnitude is greater than one.
+template <class Word, class LevelAt>
+CU264_HD int cabac_levels_cost(const CabacCosts& costs, int position, const LevelCosts& level_costs,
+                               BasicLevelMasks<Word> masks, const LevelAt& level_at) {
+  const int last = highest_bit(masks.nonzero);
+  int bits = costs.zeros[position + last] + costs.position[position + last].last();
+  for (Word rest = masks.nonzero ^ (Word{1} << last); rest != 0;) {
+    const int k = highest_bit(rest);
+    rest ^= Word{1} << k;
+    const PositionCost cost = costs.position[position + k];
+    bits += cost.level() - cost.zero();
+  }
+  // The levels of magnitude one in front of the first greater one, in the order of coding, and the others.
+  Word greater = masks.nonzero & ~masks.ones;
+  const Word in_front =
+      greater == 0 ? masks.ones : masks.ones & ~((Word{2} << highest_bit(greater)) - Word{1});
+  const int ones = count_ones(in_front);
+  bits += (count_ones(masks.ones) - ones) * level_costs.one[0];
+  for (int i = 0; i < ones && i < 3; ++i) bits += level_costs.one[1 + i];
+  if (ones > 3) bits += (ones - 3) * level_costs.one[4];
+  for (int before = 0; greater != 0; ++before) {
+    const int k = highest_bit(greater);
+    greater ^= Word{1} << k;
+    const int level = level_at(k);
+    bits += cabac_level_cost(level_costs, level < 0 ? -level : level, ones, before);
+  }
+  return bits;
+}
+
+struct CabacRate {
+  static constexpr int kFraction = kCabacFraction;
+  static constexpr int kSatdWeight = 26;  // found by measurement
+  static constexpr bool kWhole8x8 = true;
+  static constexpr int kMostChromaPattern = kLongestChromaPattern;
+  bool transform_8x8_mode = false;
+  const CabacCosts* costs = nullptr;
+
+  // ---- residual blocks; the context is ctxIdxInc of coded_block_flag
+
+  CU264_HD_MEMBER int block_context(int nA, int nB) const { return (nA != 0 ? 1 : 0) + (nB != 0 ? 2 : 0); }
+  CU264_HD_MEMBER int chroma_dc_context() const { return 0; }
+
+  CU264_HD_MEMBER int block_bits(const std::int16_t* levels, BlockCategory category, int context) const {
+    return block_bits(levels, level_masks(levels, max_num_coeff(category)), category, context);
+  }
+  CU264_HD_MEMBER int block_bits(const std::int16_t* levels, LevelMasks masks, BlockCategory category,
+                                 int context) const {
+    const int cat = static_cast<int>(category);
+    const int flag = costs->coded_block_flag[cat][context][masks.nonzero != 0 ? 1 : 0];
+    if (masks.nonzero == 0) return flag;
+    return flag + cabac_levels_cost(*costs, 16 * cat, costs->level[cat], masks,
+                                    [levels](int k) { return static_cast<int>(levels[k]); });
+  }
+  // An 8x8 block. level_at(k): see cabac_levels_cost.
+  template <class LevelAt>
+  CU264_HD_MEMBER int block8x8_bits(LevelMasks8x8 masks, const LevelAt& level_at) const {
+    if (masks.nonzero == 0) return 0;
+    return cabac_levels_cost(*costs, kCostPositions8x8, costs->level[kCost8x8], masks, level_at);
+  }
+
+  // ---- prediction modes
+
+  CU264_HD_MEMBER int intra4x4_mode_bits(int mode, int predicted) const {
+    return costs->intra_mode[mode == predicted ? 1 : 0];
+  }
+  CU264_HD_MEMBER int chroma_mode_bits(int mode) const { return costs->chroma_mode[mode]; }
+
+  // ---- headers: mb_type, coded_block_pattern and mb_qp_delta
+
+  CU264_HD_MEMBER int i_nxn_header_bits(MacroblockKind kind, int luma_pattern, int chroma_pattern) const {
+    const int set = count_ones(static_cast<std::uint32_t>(luma_pattern));
+    int bits = costs->i_nxn[(luma_pattern | chroma_pattern) != 0 ? 1 : 0] + set * costs->luma_pattern[1] +
+               (4 - set) * costs->luma_pattern[0] + costs->chroma_pattern[chroma_pattern];
+    if (transform_8x8_mode) bits += costs->transform_size[kind == MacroblockKind::intra8x8 ? 1 : 0];
+    return bits;
+  }
+  CU264_HD_MEMBER int intra16x16_header_bits(int mode, int luma_pattern, int chroma_pattern) const {
+    return costs->intra16x16_mode[mode] + costs->intra16x16_ac[luma_pattern != 0 ? 1 : 0] +
+           costs->intra16x16_chroma[chroma_pattern];
+  }
+  CU264_HD_MEMBER int chroma_pattern_bits(int pattern) const { return costs->chroma_pattern[pattern]; }
+};
+
+}  // namespace cu264::core
