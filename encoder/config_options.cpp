@@ -255,7 +255,7 @@ constexpr Entry kEntries[] = {
      [](Config& config, const Value& value) { config.preset = parse_name(value, kPresets); }},
     {{"profile", "auto|baseline|main|high",
       "baseline: Constrained Baseline; main: with CABAC, smaller; high: with the 8x8 transform too; auto: "
-      "high, with CAVLC where something needs it (baseline)",
+      "high, with CAVLC where something needs it (auto)",
       Group::coding},
      [](Config& config, const Value& value) { config.profile = parse_name(value, kProfiles); }},
     {{"cavlc", "on|off", "CAVLC in place of CABAC, also where the profile allows CABAC (off)", Group::coding,

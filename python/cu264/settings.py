@@ -253,11 +253,11 @@ SETTINGS_DOC = """
         A picture that no quantiser makes as small as a limit asks raises RuntimeError, or is left out.
     preset : {"fast", "balanced", "best"}, default "balanced"
         How thoroughly modes are searched; `best` gives the smallest files.
-    profile : {"auto", "baseline", "main", "high"}, default "baseline"
-        main codes with CABAC, which takes fewer bits; high has the 8x8 transform as well; auto is high, with CAVLC where
-        encryption or a watermark needs it.
+    profile : {"auto", "baseline", "main", "high"}, default "auto"
+        auto is high with CABAC and the 8x8 transform, with CAVLC where encryption or a watermark needs it; main has CABAC
+        without that transform; baseline is Constrained Baseline, which takes more bits and is encoded fastest.
     cavlc : bool, default False
-        CAVLC also where the profile allows CABAC. Encryption and watermarks need it.
+        CAVLC also where the profile allows CABAC. What encrypts and marks finished streams needs it.
     cqm : {"flat", "jvt"}, default "flat"
         Scaling lists of the profile high; jvt: the standard's.
     cqmfile : path, optional

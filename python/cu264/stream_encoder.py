@@ -73,7 +73,7 @@ class StreamEncoder:
 
     @property
     def mime_type(self) -> str:
-        """The type for HTTP and for a browser's `addSourceBuffer`, for example 'video/mp4; codecs="avc1.42C01F"'."""
+        """The type for HTTP and for a browser's `addSourceBuffer`, for example 'video/mp4; codecs="avc1.641C1F"'."""
         headers = self._session.encoder.headers
         sps = headers.index(b"\x00\x00\x01\x67") + 4
         return f'video/mp4; codecs="avc1.{headers[sps : sps + 3].hex().upper()}"'

@@ -118,7 +118,7 @@ class Tags(CommandTest):
             self.assertEqual(video_stream(self.path("level.264"))["level"], number)
         self.refuse(1, "level 1b does not hold 320x240 at 25 .*1.3", source, "--level", "1b")
         done = self.encode(source, self.path("level.264"), "--level", "1.3", "--qp", "0")
-        self.assertIn("more than the 768 that --level allows", done.stderr)
+        self.assertIn("more than the 960 that --level allows", done.stderr)
 
     def test_rgb_is_not_told_its_matrix(self):
         source = self.clip("rgb.png", "testsrc2=size=64x48", 1, "-pix_fmt", "rgb24")

@@ -16,7 +16,7 @@ class LongStreams(CommandTest):
         cls.environment = dict(os.environ, CU264_KEY="0a" * 32,
                                ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1")
         subprocess.run([CU264, "encode", cls.clip("noise.y4m", "testsrc2=size=640x360,noise=alls=60:allf=t", 8), "-o",
-                        cls.path("short.264"), "--qp", "14", "--preset", "fast", "--quiet"], check=True, timeout=TIMEOUT)
+                        cls.path("short.264"), "--qp", "14", "--preset", "fast", "--cavlc", "--quiet"], check=True, timeout=TIMEOUT)
         with open(cls.path("short.264"), "rb") as file:
             cls.short = file.read()
 

@@ -128,8 +128,8 @@ class StreamsAndTimes(CommandTest):
         film = make(FILM, self.folder)
         with open(self.path("key"), "wb") as file:
             file.write(bytes(range(32)))
-        plain, _ = self.encoded(film, "plain.mkv")
-        rotated(QUARTER)(self.encoded(film, "plain.mp4")[0])
+        plain, _ = self.encoded(film, "plain.mkv", "--cavlc")
+        rotated(QUARTER)(self.encoded(film, "plain.mp4", "--cavlc")[0])
         for name in ("plain.mkv", "plain.mp4"):
             extension = name.split(".")[1]
             sealed, opened = self.path("sealed." + extension), self.path("opened." + extension)
