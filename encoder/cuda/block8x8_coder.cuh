@@ -13,7 +13,8 @@
 #include "encoder/cuda/warp_rate.cuh"
 #include "encoder/cuda/warp_rdoq.cuh"
 
-namespace cu264::encoder::cuda::inline CU264_SEARCH {
+namespace cu264::encoder::cuda {
+inline namespace CU264_SEARCH {
 
 // A block of the macroblock, and what its prediction needs besides Intra8x8Space::values.
 struct Block8x8 {
@@ -130,4 +131,5 @@ struct Coder8x8 {
   }
 };
 
-}  // namespace cu264::encoder::cuda::inline CU264_SEARCH
+}  // namespace CU264_SEARCH
+}  // namespace cu264::encoder::cuda

@@ -9,7 +9,8 @@
 #include "encoder/cuda/warp_rate.cuh"
 #include "encoder/cuda/warp_rdoq.cuh"
 
-namespace cu264::encoder::cuda::inline CU264_SEARCH {
+namespace cu264::encoder::cuda {
+inline namespace CU264_SEARCH {
 
 // The bits of a candidate's four interleaved blocks, the same in all lanes.
 template <class Rate>
@@ -67,4 +68,5 @@ __device__ int quantise_by_rdoq(Coder8x8<true>& coder, const LaneIndices& lane, 
   return warp_sum(bits);
 }
 
-}  // namespace cu264::encoder::cuda::inline CU264_SEARCH
+}  // namespace CU264_SEARCH
+}  // namespace cu264::encoder::cuda

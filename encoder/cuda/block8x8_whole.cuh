@@ -9,7 +9,8 @@
 #include "encoder/cuda/warp_rate.cuh"
 #include "encoder/cuda/warp_rdoq.cuh"
 
-namespace cu264::encoder::cuda::inline CU264_SEARCH {
+namespace cu264::encoder::cuda {
+inline namespace CU264_SEARCH {
 
 // Where level k of an 8x8 block lies among its interleaved blocks.
 __device__ inline int interleaved_place(int k) {
@@ -176,4 +177,5 @@ __device__ int quantise_by_rdoq(Coder8x8<true>& coder, const LaneIndices& lane, 
   return bits;
 }
 
-}  // namespace cu264::encoder::cuda::inline CU264_SEARCH
+}  // namespace CU264_SEARCH
+}  // namespace cu264::encoder::cuda

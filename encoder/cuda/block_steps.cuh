@@ -10,7 +10,8 @@
 #include "encoder/cuda/macroblock.cuh"
 #include "encoder/cuda/search_rate.cuh"
 
-namespace cu264::encoder::cuda::inline CU264_SEARCH {
+namespace cu264::encoder::cuda {
+inline namespace CU264_SEARCH {
 
 inline constexpr int kIntra4x4Steps = 10;
 inline constexpr int kFarStep = 3;  // the only one that may read from the macroblock above and to the right
@@ -84,4 +85,5 @@ __device__ inline StepBlock second_of_step(int step) {
   return unpack(c_second_of_step[step]);
 }
 
-}  // namespace cu264::encoder::cuda::inline CU264_SEARCH
+}  // namespace CU264_SEARCH
+}  // namespace cu264::encoder::cuda

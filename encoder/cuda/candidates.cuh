@@ -13,7 +13,8 @@
 #include "encoder/cuda/warp_rate.cuh"
 #include "encoder/cuda/warp_satd.cuh"
 
-namespace cu264::encoder::cuda::inline CU264_SEARCH {
+namespace cu264::encoder::cuda {
+inline namespace CU264_SEARCH {
 
 // The constants of a lane that every macroblock needs. `Lists`: of quantiser_lists.cuh.
 template <class Lists>
@@ -79,4 +80,5 @@ __device__ inline void take_best(WarpState<true>& s, const LaneIndices& lane, in
   __syncwarp();
 }
 
-}  // namespace cu264::encoder::cuda::inline CU264_SEARCH
+}  // namespace CU264_SEARCH
+}  // namespace cu264::encoder::cuda

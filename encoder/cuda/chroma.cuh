@@ -13,7 +13,8 @@
 #include "encoder/cuda/warp_rate.cuh"
 #include "encoder/cuda/warp_satd.cuh"
 
-namespace cu264::encoder::cuda::inline CU264_SEARCH {
+namespace cu264::encoder::cuda {
+inline namespace CU264_SEARCH {
 
 // The plane predictor of a lane's component: Cb in the lower half of the warp, Cr in the upper half.
 template <bool kRd>
@@ -252,4 +253,5 @@ struct ChromaCoder {
   }
 };
 
-}  // namespace cu264::encoder::cuda::inline CU264_SEARCH
+}  // namespace CU264_SEARCH
+}  // namespace cu264::encoder::cuda

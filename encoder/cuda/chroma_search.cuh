@@ -8,7 +8,8 @@
 #include "encoder/cuda/chroma.cuh"
 #include "encoder/cuda/search_rate.cuh"
 
-namespace cu264::encoder::cuda::inline CU264_SEARCH {
+namespace cu264::encoder::cuda {
+inline namespace CU264_SEARCH {
 
 // Returns a lane's four samples of the prediction with `mode`, and writes them to `out` too.
 template <bool kRd>
@@ -129,4 +130,5 @@ __device__ void search_chroma(WarpState<kRd>& s, const SearchConstants& constant
   __syncwarp();
 }
 
-}  // namespace cu264::encoder::cuda::inline CU264_SEARCH
+}  // namespace CU264_SEARCH
+}  // namespace cu264::encoder::cuda

@@ -7,7 +7,8 @@
 #include "encoder/cuda/candidates.cuh"
 #include "encoder/cuda/search_rate.cuh"
 
-namespace cu264::encoder::cuda::inline CU264_SEARCH {
+namespace cu264::encoder::cuda {
+inline namespace CU264_SEARCH {
 
 __host__ __device__ inline SearchConstants search_constants(const SearchParams& search, int qp) {
   SearchConstants constants;
@@ -64,4 +65,5 @@ struct ConstantsByQp<true> {
   }
 };
 
-}  // namespace cu264::encoder::cuda::inline CU264_SEARCH
+}  // namespace CU264_SEARCH
+}  // namespace cu264::encoder::cuda

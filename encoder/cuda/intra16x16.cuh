@@ -14,7 +14,8 @@
 #include "encoder/cuda/warp_satd.cuh"
 #include "encoder/cuda/warp_satd8x8.cuh"
 
-namespace cu264::encoder::cuda::inline CU264_SEARCH {
+namespace cu264::encoder::cuda {
+inline namespace CU264_SEARCH {
 
 // The predictors need this besides the neighbouring samples. It is the same in all lanes.
 struct Intra16x16Neighbours {
@@ -391,4 +392,5 @@ struct Intra16x16Coder {
   }
 };
 
-}  // namespace cu264::encoder::cuda::inline CU264_SEARCH
+}  // namespace CU264_SEARCH
+}  // namespace cu264::encoder::cuda

@@ -15,7 +15,8 @@
 #include "encoder/cuda/warp_rate.cuh"
 #include "encoder/cuda/warp_satd.cuh"
 
-namespace cu264::encoder::cuda::inline CU264_SEARCH {
+namespace cu264::encoder::cuda {
+inline namespace CU264_SEARCH {
 
 // The eight modes other than DC take columns 0..7 of the Hadamard product.
 __device__ inline int mode_of_column(int column) {
@@ -411,4 +412,5 @@ __device__ core::IntraNxNResult search_intra4x4_by_rd(WarpState<true>& s, const 
   return result;
 }
 
-}  // namespace cu264::encoder::cuda::inline CU264_SEARCH
+}  // namespace CU264_SEARCH
+}  // namespace cu264::encoder::cuda

@@ -20,7 +20,8 @@
 #include "encoder/cuda/search_rate.cuh"
 #include "encoder/cuda/warp_satd8x8.cuh"
 
-namespace cu264::encoder::cuda::inline CU264_SEARCH {
+namespace cu264::encoder::cuda {
+inline namespace CU264_SEARCH {
 
 // Where the search for Intra_8x8 finds what it needs. AboveRight::load(s, lane) puts the samples above and to
 // the right of the macroblock into the canvas, once they are known.
@@ -311,4 +312,5 @@ __device__ Intra8x8Found search_intra8x8(WarpState<kRd>& s, const SearchConstant
   return found;
 }
 
-}  // namespace cu264::encoder::cuda::inline CU264_SEARCH
+}  // namespace CU264_SEARCH
+}  // namespace cu264::encoder::cuda

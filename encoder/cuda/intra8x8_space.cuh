@@ -10,7 +10,8 @@
 #include "encoder/cuda/search_rate.cuh"
 #include "encoder/cuda/warp_block8x8.cuh"
 
-namespace cu264::encoder::cuda::inline CU264_SEARCH {
+namespace cu264::encoder::cuda {
+inline namespace CU264_SEARCH {
 
 // Tables that the warps of a thread block share.
 struct Intra8x8Tables {
@@ -81,4 +82,5 @@ __device__ void restore_intra8x8(WarpState<kRd>& s, const Intra8x8Space& space, 
   __syncwarp();
 }
 
-}  // namespace cu264::encoder::cuda::inline CU264_SEARCH
+}  // namespace CU264_SEARCH
+}  // namespace cu264::encoder::cuda

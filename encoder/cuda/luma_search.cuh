@@ -11,7 +11,8 @@
 #include "encoder/cuda/intra8x8.cuh"
 #include "encoder/cuda/search_rate.cuh"
 
-namespace cu264::encoder::cuda::inline CU264_SEARCH {
+namespace cu264::encoder::cuda {
+inline namespace CU264_SEARCH {
 
 template <bool kRd>
 __device__ void take_intra16x16(WarpState<kRd>& s, const LaneIndices& lane, MacroblockResult& result,
@@ -299,4 +300,5 @@ __device__ void search_luma(WarpState<kRd>& s, const SearchConstants& constants,
   }
 }
 
-}  // namespace cu264::encoder::cuda::inline CU264_SEARCH
+}  // namespace CU264_SEARCH
+}  // namespace cu264::encoder::cuda

@@ -17,7 +17,8 @@
 #include "encoder/cuda/warp_rdoq.cuh"
 #include "encoder/presets.h"
 
-namespace cu264::encoder::cuda::inline CU264_SEARCH {
+namespace cu264::encoder::cuda {
+inline namespace CU264_SEARCH {
 
 // The macroblocks below need this of a macroblock's bottom row: samples before the loop filter, prediction
 // modes, counts.
@@ -320,4 +321,5 @@ __device__ void store_bottom_row(WarpState<kRd>& s, BottomRow* bottom, const Lan
   if (lane.lane < kBottomRowWords) __stcg(reinterpret_cast<std::uint32_t*>(bottom) + lane.lane, word);
 }
 
-}  // namespace cu264::encoder::cuda::inline CU264_SEARCH
+}  // namespace CU264_SEARCH
+}  // namespace cu264::encoder::cuda

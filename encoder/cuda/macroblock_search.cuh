@@ -10,7 +10,8 @@
 #include "encoder/cuda/residual_range.cuh"
 #include "encoder/cuda/search_rate.cuh"
 
-namespace cu264::encoder::cuda::inline CU264_SEARCH {
+namespace cu264::encoder::cuda {
+inline namespace CU264_SEARCH {
 
 // core/pcm_decision.h asks this to decide between the macroblock as searched and I_PCM.
 template <bool kRd, bool kIntra8x8, class Lists>
@@ -145,4 +146,5 @@ __device__ MacroblockResult search_macroblock(WarpState<kRd>& s, const SearchCon
   return result;
 }
 
-}  // namespace cu264::encoder::cuda::inline CU264_SEARCH
+}  // namespace CU264_SEARCH
+}  // namespace cu264::encoder::cuda

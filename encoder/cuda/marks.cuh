@@ -11,7 +11,8 @@
 #include "encoder/cuda/warp_block.cuh"
 #include "protect/watermark.h"
 
-namespace cu264::encoder::cuda::inline CU264_SEARCH {
+namespace cu264::encoder::cuda {
+inline namespace CU264_SEARCH {
 
 // A kernel knows this of the watermark's scheme when it is compiled.
 enum class MarkScheme { by_sign, by_parity, either };
@@ -113,4 +114,5 @@ __device__ void mark_intra16x16(WarpState<kRd>& s, const LaneIndices& lane, cons
   mark_ac_levels(s.levels + core::kSlotLuma, s.counts + core::kSlotLuma, lane.lane, marks);
 }
 
-}  // namespace cu264::encoder::cuda::inline CU264_SEARCH
+}  // namespace CU264_SEARCH
+}  // namespace cu264::encoder::cuda

@@ -135,7 +135,8 @@ DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* 
     m.encrypted_macroblocks = arena.take<core::MacroblockRecord>(mbs);
   }
   if (params.cabac) {
-    m.cabac_scratch = arena.take(entropy::cabac_scratch_bytes(batch, params.mb_width, params.mb_height, params.slices));
+    m.cabac_scratch =
+        arena.take(entropy::cabac_scratch_bytes(batch, params.mb_width, params.mb_height, params.slices));
   } else {
     m.pack_scratch = arena.take(entropy::pack_scratch_bytes(batch, params.mb_width, params.mb_height,
                                                             params.slices, params.entropy_kernel));

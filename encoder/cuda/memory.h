@@ -57,7 +57,7 @@ struct DeviceMemory {
     void* coded = nullptr;       // for entropy::PackMemory; overwrites reconstruct_scratch. Null with CABAC
     void* cabac_work = nullptr;  // for entropy::CabacMemory; null without CABAC
     entropy::PackedPicture* pictures = nullptr;  // null without CABAC: CAVLC's packer writes to the host's
-    std::uint8_t* stream = nullptr;  // [stream_bytes]
+    std::uint8_t* stream = nullptr;              // [stream_bytes]
   } batch[kMostBatchesInFlight];
   std::size_t staged_bytes = 0;
   std::size_t stream_bytes = 0;

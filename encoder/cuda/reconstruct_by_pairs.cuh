@@ -10,7 +10,8 @@
 #include "encoder/cuda/tagged_row.cuh"
 #include "encoder/cuda/wavefront.cuh"
 
-namespace cu264::encoder::cuda::inline CU264_SEARCH {
+namespace cu264::encoder::cuda {
+inline namespace CU264_SEARCH {
 
 inline constexpr int kPairsPerMultiprocessor = 8;
 
@@ -173,4 +174,5 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
   if (!first_warp) store_macroblock(s, batch, row.position, lane, record);
 }
 
-}  // namespace cu264::encoder::cuda::inline CU264_SEARCH
+}  // namespace CU264_SEARCH
+}  // namespace cu264::encoder::cuda

@@ -14,7 +14,8 @@
 #include "encoder/cuda/search_rate.cuh"
 #include "encoder/cuda/wavefront.cuh"
 
-namespace cu264::encoder::cuda::inline CU264_SEARCH {
+namespace cu264::encoder::cuda {
+inline namespace CU264_SEARCH {
 
 inline constexpr int kWarpsPerBlock = 4;
 
@@ -149,4 +150,5 @@ void launch(const ReconstructLaunch& job, const Lists& lists = {}) {
 #endif
 }
 
-}  // namespace cu264::encoder::cuda::inline CU264_SEARCH
+}  // namespace CU264_SEARCH
+}  // namespace cu264::encoder::cuda

@@ -11,7 +11,8 @@
 #define CU264_SEARCH by_cavlc
 #endif
 
-namespace cu264::encoder::cuda::inline CU264_SEARCH {
+namespace cu264::encoder::cuda {
+inline namespace CU264_SEARCH {
 
 #if defined(CU264_COUNTS_CABAC)
 using SearchRate = core::CabacRate;
@@ -19,4 +20,5 @@ using SearchRate = core::CabacRate;
 using SearchRate = core::CavlcRate;
 #endif
 
-}  // namespace cu264::encoder::cuda::inline CU264_SEARCH
+}  // namespace CU264_SEARCH
+}  // namespace cu264::encoder::cuda

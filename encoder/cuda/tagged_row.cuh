@@ -9,7 +9,8 @@
 #include "encoder/cuda/macroblock.cuh"
 #include "encoder/cuda/search_rate.cuh"
 
-namespace cu264::encoder::cuda::inline CU264_SEARCH {
+namespace cu264::encoder::cuda {
+inline namespace CU264_SEARCH {
 
 // All zeros until it is published.
 struct alignas(16) TaggedRow {
@@ -51,4 +52,5 @@ struct AboveRightTagged {
   }
 };
 
-}  // namespace cu264::encoder::cuda::inline CU264_SEARCH
+}  // namespace CU264_SEARCH
+}  // namespace cu264::encoder::cuda

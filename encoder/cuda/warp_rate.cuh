@@ -13,7 +13,8 @@
 #endif
 #include "encoder/presets.h"
 
-namespace cu264::encoder::cuda::inline CU264_SEARCH {
+namespace cu264::encoder::cuda {
+inline namespace CU264_SEARCH {
 
 static __device__ __noinline__ int call_cavlc_share(const CavlcLengths& lengths, LaneInHalf lane, int level,
                                                     int max_num_coeff, int nC) {
@@ -102,4 +103,5 @@ __device__ WarpRate<kCalled> rate_on_warp(const SearchRate&, const RateTables& t
 
 #endif
 
-}  // namespace cu264::encoder::cuda::inline CU264_SEARCH
+}  // namespace CU264_SEARCH
+}  // namespace cu264::encoder::cuda

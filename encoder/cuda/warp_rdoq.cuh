@@ -10,7 +10,8 @@
 #include "encoder/cuda/warp_block.cuh"
 #include "encoder/cuda/warp_rate.cuh"
 
-namespace cu264::encoder::cuda::inline CU264_SEARCH {
+namespace cu264::encoder::cuda {
+inline namespace CU264_SEARCH {
 
 // Memory for the blocks of both halves, and for one variant in every lane.
 struct alignas(16) RdoqVariants {
@@ -107,4 +108,5 @@ static __device__ __noinline__ int choose_level_by_rdoq(RdoqVariants& variants, 
   return cut >= 0 && lane.position >= cut ? 0 : level;
 }
 
-}  // namespace cu264::encoder::cuda::inline CU264_SEARCH
+}  // namespace CU264_SEARCH
+}  // namespace cu264::encoder::cuda

@@ -8,7 +8,8 @@
 #include "encoder/cuda/macroblock.cuh"
 #include "encoder/cuda/search_rate.cuh"
 
-namespace cu264::encoder::cuda::inline CU264_SEARCH {
+namespace cu264::encoder::cuda {
+inline namespace CU264_SEARCH {
 
 // All pointers are to device memory. Record is what a macroblock leaves for the one below.
 template <class Record>
@@ -168,4 +169,5 @@ __device__ void publish_macroblock(WarpState<kRd>& s, const Wavefront<BottomRow>
   }
 }
 
-}  // namespace cu264::encoder::cuda::inline CU264_SEARCH
+}  // namespace CU264_SEARCH
+}  // namespace cu264::encoder::cuda
