@@ -68,10 +68,13 @@ TEST_P(Cabac, PcmBesideCodedMacroblocks) {
 }
 
 // Half of the picture is flat, whose contexts expect no levels.
+// Where the search counts CABAC's bits, macroblocks end further below the limit: noise costs it the
+// distortion of some 430 bits, so that I_PCM, which has none, is better from about 2660 bits on.
 TEST_P(Cabac, MacroblocksKeepToTheirLimit) {
   expect_macroblocks_within_limit(
       [](int qp, int slices) { return main_config(qp, GetParam(), slices); },
-      [](Picture& picture) { std::fill_n(picture.samples.begin(), 64 * 32, std::uint8_t{90}); });
+      [](Picture& picture) { std::fill_n(picture.samples.begin(), 64 * 32, std::uint8_t{90}); },
+      GetParam() == Preset::fast ? 2800 : 2500);
 }
 
 // Levels that are large and alike have many bins for their bits.
@@ -117,13 +120,18 @@ TEST(CabacProfile, MainMayHaveCavlc) {
   EXPECT_EQ(stream.packets[0].reconstruction, baseline.packets[0].reconstruction);
 }
 
+// `fast` chooses the same macroblocks for both coders. The other presets count the coder's bits.
 TEST(CabacProfile, CodesTheMacroblocksOfBaselineInFewerBits) {
   const std::vector<Picture> pictures = {make_picture(Content::natural, 176, 144)};
-  for (const int qp : {22, 32, 42}) {
-    const EncodedStream cabac = encode(main_config(qp, Preset::balanced), pictures);
-    const EncodedStream cavlc = encode(make_config(qp, Preset::balanced), pictures);
-    EXPECT_EQ(cabac.packets[0].reconstruction, cavlc.packets[0].reconstruction);
-    EXPECT_LT(cabac.bytes().size(), cavlc.bytes().size()) << "QP " << qp;
+  for (const Preset preset : {Preset::fast, Preset::balanced, Preset::best}) {
+    bool equal = true;
+    for (const int qp : {22, 32, 42}) {
+      const EncodedStream cabac = encode(main_config(qp, preset), pictures);
+      const EncodedStream cavlc = encode(make_config(qp, preset), pictures);
+      equal = equal && cabac.packets[0].reconstruction == cavlc.packets[0].reconstruction;
+      EXPECT_LT(cabac.bytes().size(), cavlc.bytes().size()) << "QP " << qp;
+    }
+    EXPECT_EQ(equal, preset == Preset::fast);
   }
 }
 

@@ -16,8 +16,10 @@ using ConfigOf = std::function<Config(int qp, int slices)>;
 void expect_pcm_beside_coded_macroblocks(const ConfigOf& config_of);
 
 // Encodes noise of such amplitudes that many macroblocks end just below the limit, and expects that none is
-// above it. `change` may change a picture before it is encoded.
+// above it. `change` may change a picture before it is encoded. `near`: the size that the largest macroblock
+// must exceed, so that the contents come near the limit.
 void expect_macroblocks_within_limit(const ConfigOf& config_of,
-                                     const std::function<void(Picture&)>& change = {});
+                                     const std::function<void(Picture&)>& change = {},
+                                     std::size_t near = 2800);
 
 }  // namespace cu264::test
