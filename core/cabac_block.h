@@ -130,7 +130,8 @@ struct SignificantInc8x8 {
 };
 
 CU264_HD int significant_inc_8x8(int k) {
-  static constexpr SignificantInc8x8 table;
+  // With the initialiser `= {}`, because without it nvcc 13.0 leaves the device's copy zero.
+  static constexpr SignificantInc8x8 table = {};
   return table.at[k];
 }
 
