@@ -8,13 +8,13 @@
 
 namespace cu264::app {
 
-// What the encoder says of itself, with the reason for CAVLC that it does not know of.
+// Returns what the encoder says of itself, with the reason for CAVLC that it does not know of.
 EncoderInfo described(const EncodeOptions& options, const Encoder& encoder);
 
 // For example "high with CABAC (nothing needs CAVLC)".
 std::string profile_text(const EncoderInfo& info);
 
-// What is to be said of an automatic profile: that it has CAVLC, which was not asked for. Empty for others.
+// Returns a note on an automatic profile that has CAVLC, which was not asked for; empty for others.
 std::string profile_note(const EncodeOptions& options, const EncoderInfo& info);
 
 }  // namespace cu264::app

@@ -1,4 +1,4 @@
-// What CABAC's syntax elements cost in typical streams, by QP: CabacRate (core/cabac_rate.h) adds these up.
+// The costs of CABAC's syntax elements in typical streams, by QP. CabacRate (core/cabac_rate.h) adds them up.
 // A bin costs what it takes in the state where its context typically is (core/cabac_typical_states.h), so
 // that a block's bits depend on nothing but its levels, and blocks can be counted in any order.
 #pragma once
@@ -24,7 +24,7 @@ inline constexpr int kCost8x8 = 5;
 inline constexpr int kCostPositions8x8 = 16 * kCost8x8;  // where the positions of the 8x8 block begin
 inline constexpr int kCostPositions = kCostPositions8x8 + 64;
 
-// What a position of a block costs in significant_coeff_flag and last_significant_coeff_flag.
+// A position of a block costs this in significant_coeff_flag and last_significant_coeff_flag.
 struct PositionCost {
   std::uint32_t packed = 0;
 
@@ -36,7 +36,7 @@ struct PositionCost {
   CU264_HD_MEMBER int last() const { return static_cast<int>(packed >> 17); }        // the last level
 };
 
-// What coeff_abs_level_minus1 and the sign cost. The first bin has a context by the levels that came before
+// coeff_abs_level_minus1 and the sign cost this. The first bin has a context by the levels that came before
 // in the block, which are those of higher frequencies: 0 behind one of magnitude two or more, else one more
 // than the levels of magnitude one, up to 4. The other bins have one by the number of greater levels, up to
 // 4 (9.3.3.1.3).
@@ -66,7 +66,7 @@ struct CabacCosts {
   std::uint16_t intra16x16_chroma[4];
 };
 
-// What a bin costs in a state of the order of kTypicalStates.
+// Returns what a bin costs in a state of the order of kTypicalStates.
 constexpr int state_cost(int state, int bin) {
   // -log2 of the probabilities of the less and of the more probable symbol, 0.5 * (0.01875 / 0.5)^(i / 63)
   // and what is left of 1, in units.

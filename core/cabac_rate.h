@@ -15,8 +15,8 @@
 
 namespace cu264::core {
 
-// What a level costs without its position. ones, greater: the levels before it in the order of coding, of
-// magnitude one and of more.
+// Returns what a level costs without its position. ones, greater: the levels before it in the order of
+// coding, of magnitude one and of more.
 CU264_HD int cabac_level_cost(const LevelCosts& costs, int magnitude, int ones, int greater) {
   const int first = greater != 0 ? 0 : ones < 3 ? 1 + ones : 4;
   if (magnitude == 1) return costs.one[first];
@@ -28,8 +28,8 @@ CU264_HD int cabac_level_cost(const LevelCosts& costs, int magnitude, int ones, 
   return bits + (2 * n + 1) * kCabacBit;
 }
 
-// What the levels of a block cost, at least one. position: that of the block's first level in CabacCosts.
-// level_at(k) is the level of position k, asked for where its magnitude is greater than one.
+// Returns what the levels of a block cost, at least one. position: that of the block's first level in
+// CabacCosts. level_at(k) is the level of position k, asked for where its magnitude is greater than one.
 template <class Word, class LevelAt>
 CU264_HD int cabac_levels_cost(const CabacCosts& costs, int position, const LevelCosts& level_costs,
                                BasicLevelMasks<Word> masks, const LevelAt& level_at) {

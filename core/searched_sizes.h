@@ -15,7 +15,7 @@ struct SourceActivity {
   int by4x4 = 0;
   int by8x8 = 0;
 
-  // Whether by8x8 is at least this many 64ths of by4x4.
+  // Tells whether by8x8 is at least this many 64ths of by4x4.
   CU264_HD_MEMBER bool reaches(int ratio) const { return 64 * by8x8 >= ratio * by4x4; }
 };
 
@@ -26,7 +26,7 @@ struct CostRange {
   CU264_HD_MEMBER bool excludes(std::uint32_t cost) const { return cost < least || cost > most; }
 };
 
-// What tells the sizes. Costs are those of Intra_16x16 by SATD in multiples of lambda, and ratios those of
+// These tell the sizes. Costs are those of Intra_16x16 by SATD in multiples of lambda, and ratios those of
 // SourceActivity in 64ths.
 struct SizeRules {
   // A macroblock that costs less has nothing to gain by the modes of I_NxN; noise, which no mode predicts,

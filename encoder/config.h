@@ -43,11 +43,11 @@ Colour coded_colour(const Config& config);
 // Config::profile with `automatic` resolved.
 Profile coded_profile(const Config& config);
 
-// Whether slices are coded with CABAC, and why profile and entropy coder are what they are, in a few words.
+// These tell whether slices are coded with CABAC, and in a few words why profile and entropy coder are so.
 bool uses_cabac(const Config& config);
 std::string profile_reason(const Config& config);
 
-// Whether macroblocks may have the 8x8 transform.
+// Tells whether macroblocks may have the 8x8 transform.
 bool uses_transform_8x8(const Config& config);
 
 // Config::aq with `automatic` resolved.

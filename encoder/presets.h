@@ -29,8 +29,8 @@ inline SearchParams search_params(Preset preset, bool transform_8x8_mode) {
   }
 }
 
-// Whether the search counts CABAC's bits (core/cabac_rate.h). Where SATD decides, CAVLC's tell as much. With
-// scaling lists that are not flat CAVLC's are counted too, so that the kernels for them exist once.
+// Tells whether the search counts CABAC's bits (core/cabac_rate.h). Where SATD decides, CAVLC's tell as much.
+// With scaling lists that are not flat CAVLC's are counted too, so that the kernels for them exist once.
 inline bool counts_cabac(const SearchParams& search, bool cabac, bool flat_lists) {
   return cabac && flat_lists && search.rd_candidates > 0;
 }

@@ -51,7 +51,7 @@ static inline void set_quantiser8x8(Quantiser8x8At& q, int qp, core::DeadZone zo
   }
 }
 
-// What an 8x8 block's levels are coded in: four blocks of sixteen (core::interleaved_block).
+// An 8x8 block's levels are coded in four blocks of sixteen (core::interleaved_block).
 using InterleavedLevels = std::int16_t[4][16];
 
 // Transposed positions in the order of InterleavedLevels.

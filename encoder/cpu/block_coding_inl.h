@@ -139,7 +139,7 @@ static inline int quantise_dc(const SearchRate& rate, const std::int32_t* coeffi
   return core::count_ones(core::level_masks(levels, count).nonzero);
 }
 
-// Whether the magnitudes of the AC levels of these blocks add up to more than `too_few`.
+// Tells whether the magnitudes of the AC levels of these blocks add up to more than `too_few`.
 static inline bool ac_is_worth_coding(const std::int16_t (*levels)[16], const std::uint8_t* total_coeff,
                                       int blocks, int too_few) {
   int sum = 0;

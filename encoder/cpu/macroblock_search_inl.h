@@ -123,7 +123,7 @@ static inline core::MacroblockRecord make_record(const LumaCandidate& luma, cons
   return record;
 }
 
-// What core/pcm_decision.h asks for, to decide between the macroblock as found and I_PCM.
+// core/pcm_decision.h asks this to decide between the macroblock as found and I_PCM.
 struct PcmSearch {
   MacroblockContext& mb;
   const core::MacroblockRecord& record;

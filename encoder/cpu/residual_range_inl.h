@@ -1,4 +1,4 @@
-// Whether a macroblock's residual keeps to the ranges of core/value_range.h.
+// This tells whether a macroblock's residual keeps to the ranges of core/value_range.h.
 #pragma once
 
 #include <cstdint>

@@ -144,8 +144,8 @@ struct LumaSearch {
   const Place& place;
   MacroblockResult& result;
   bool has_above_right = false;  // whether search_intra8x8 has loaded these samples
-  // Whether the result of search_intra8x8 counts, and whether search_intra4x4 has moved it out of the warp's
-  // state to place.space.
+  // They tell whether the result of search_intra8x8 counts, and whether search_intra4x4 has moved it out of
+  // the warp's state to place.space.
   bool has_large = false, large_moved = false;
   static constexpr bool kHasIntra8x8 = Place::kAny;
 

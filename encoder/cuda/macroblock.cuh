@@ -104,8 +104,8 @@ struct alignas(16) WarpState {
   alignas(4) std::int16_t source_ac[16];  // by raster block: SATD of the source without its DC coefficient
   alignas(4) std::int16_t source_dc[16];
   std::int32_t dc[16];
-  // Of the source, in streams with Intra_8x8. By 8x8 block: the sum of samples, and the SATD with the DC
-  // coefficient.
+  // These describe the source in streams with Intra_8x8. By 8x8 block: the sum of samples, and the SATD with
+  // the DC coefficient.
   core::SourceActivity activity;
   std::uint16_t samples8x8[4];
   std::uint16_t satd8x8[4];

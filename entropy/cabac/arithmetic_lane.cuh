@@ -20,7 +20,7 @@ namespace cu264::entropy {
 inline constexpr int kTerminateContext = core::kCabacContexts;
 inline constexpr int kTerminateState = 2 * 63;
 
-// What a warp's lanes share.
+// A warp's lanes share this.
 struct ArithmeticShared {
   // By state: codIRangeLPS for the four quarters of the range, and the states after an MPS and an LPS.
   uint2 rows[core::kCabacStates];
@@ -163,7 +163,7 @@ class ArithmeticLane {
     return string_bits;
   }
 
-  // Whether the string did not fit.
+  // Tells whether the string did not fit.
   __device__ __forceinline__ bool broken() const {
     return broken_;
   }

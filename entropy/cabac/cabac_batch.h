@@ -36,7 +36,7 @@ struct CabacStream {
 };
 CabacStream cabac_stream(int pictures, int mb_width, int mb_height, int slices, void* work);
 
-// Whether a lane codes a whole slice or a chunk of one; the bytes are the same. Some slices are never coded
+// A lane codes a whole slice or a chunk of one; the bytes are the same. Some slices are never coded
 // in chunks (is_coded_in_chunks).
 enum class ArithmeticWay { automatic, by_slice, in_chunks };
 

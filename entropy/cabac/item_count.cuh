@@ -39,7 +39,7 @@ __device__ __forceinline__ std::uint32_t nonzero_levels(const std::int16_t* d_le
   return nonzero & 0xffff;
 }
 
-// What levels above the prefix take beyond their prefix and one item for the sign.
+// Counts what levels above the prefix take beyond their prefix and one item for the sign.
 __device__ inline void count_suffixes(const std::int16_t* d_levels, core::CabacItemCounter& counter) {
 #pragma unroll 1
   for (int k = 0; k < core::kLevelsPerBlock; ++k) {
@@ -52,7 +52,7 @@ __device__ inline void count_suffixes(const std::int16_t* d_levels, core::CabacI
   }
 }
 
-// What the length of a block depends on, of 16 levels that are aligned to 16 bytes.
+// The length of a block depends on these, of 16 levels that are aligned to 16 bytes.
 struct LevelSums {
   std::uint32_t nonzero = 0;  // bit i stands for level 2 i, bit 16 + i for level 2 i + 1
   std::uint32_t sums = 0;     // of magnitudes up to the prefix, of even and of odd levels

@@ -53,7 +53,7 @@ CU264_HD StringLayout string_layout(const core::BatchView& batch) {
   return string_layout(batch.pictures, batch.mb_width, batch.mb_height, batch.slices);
 }
 
-// What the stages know of a slice.
+// The stages know this of a slice.
 struct alignas(16) StringRecord {
   std::uint32_t items = 0;
   std::uint32_t bins = 0;    // of the arithmetic coder, for cabac_zero_words
@@ -62,7 +62,7 @@ struct alignas(16) StringRecord {
   std::uint32_t mbs[core::kMacroblockKinds] = {};  // numbers of macroblocks by MacroblockKind
 };
 
-// Whether chunk_job.h can code a slice: its window holds it, and it is one codeword, which I_PCM would end.
+// Tells whether chunk_job.h can code a slice: its window holds it, and no I_PCM ends its codeword.
 CU264_HD bool is_coded_in_chunks(const StringLayout& layout, const StringRecord& record) {
   return record.items <= layout.window_items && record.mbs[static_cast<int>(core::MacroblockKind::pcm)] == 0;
 }
