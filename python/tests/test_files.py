@@ -95,11 +95,11 @@ def test_an_automatic_profile_has_cavlc_for_protection(clip):
 
 def test_the_profile_main_holds_the_same_pictures(clip, tmp_path, decode, probe_file):
     path = tmp_path / "main.mp4"
-    expected = decode(cu264.encode(clip, 25, profile="baseline"))
-    for cavlc in (False, True):
-        cu264.write_video(path, clip, 25, profile="main", cavlc=cavlc)
+    # Presets that decide by rate count the coder's bits, so with CABAC only `fast` makes Baseline's decisions.
+    for preset, cavlc in (("fast", False), ("fast", True), ("balanced", True)):
+        cu264.write_video(path, clip, 25, profile="main", cavlc=cavlc, preset=preset)
         assert dict(probe_file(path, "stream=profile")) == {"profile": "Main"}
-        assert decode(path) == expected
+        assert decode(path) == decode(cu264.encode(clip, 25, profile="baseline", preset=preset))
     with pytest.raises(ValueError, match="profile"):
         cu264.encode(clip, 25, profile="extended")
 
