@@ -78,6 +78,18 @@ struct Coder8x8 {
     odd = samples.source[1] - samples.predicted[1];
     forward_transform8x8(space.transposed, lane, even, odd);
   }
+  // The block's coefficients in level units, in the order of the interleaved blocks. They stay until the next
+  // transform.
+  __device__ const std::int32_t* scaled_coefficients(const Samples8x8& samples) {
+    int even, odd;
+    transform(samples, even, odd);
+    std::int32_t* const scaled = space.transposed.words;
+    __syncwarp();
+    scaled[quantiser.even.place] = quantiser.even.scaled(even);
+    scaled[quantiser.odd.place] = quantiser.odd.scaled(odd);
+    __syncwarp();
+    return scaled;
+  }
   // Codes the block with levels of the dead zone, which it leaves at `levels` in the order of the interleaved
   // blocks.
   __device__ Coded8x8 code(const Samples8x8& samples, std::int16_t* levels) {

@@ -37,14 +37,7 @@ __device__ int quantise_by_rdoq(Coder8x8<true>& coder, const LaneIndices& lane, 
                                 const Block8x8& b, const Samples8x8& samples) {
   WarpState<true>& s = coder.s;
   const LaneQuantiser8x8& quantiser = coder.quantiser;
-  int even, odd;
-  coder.transform(samples, even, odd);
-  // In level units, in the order of the interleaved blocks.
-  std::int32_t* const all_scaled = coder.space.transposed.words;
-  __syncwarp();
-  all_scaled[quantiser.even.place] = quantiser.even.scaled(even);
-  all_scaled[quantiser.odd.place] = quantiser.odd.scaled(odd);
-  __syncwarp();
+  const std::int32_t* const all_scaled = coder.scaled_coefficients(samples);
   int bits = 0;
 #pragma unroll 1
   for (int pass = 0; pass < 3; ++pass) {  // block 0, then 1 and 2, then 3

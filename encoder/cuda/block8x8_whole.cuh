@@ -32,14 +32,6 @@ static __device__ __noinline__ int call_bits8x8(core::CabacRate rate, const std:
   return rate.block8x8_bits(masks, [=](int i) { return i == k ? other : levels[i]; });
 }
 
-__device__ inline std::int64_t warp_least(std::int64_t value) {
-  for (int step = 1; step < 32; step *= 2) {
-    const std::int64_t other = __shfl_xor_sync(kWarp, value, step);
-    value = other < value ? other : value;
-  }
-  return value;
-}
-
 // core::rdoq_block8x8 on a warp: each lane has positions 2 * lane and 2 * lane + 1, and measures their steps.
 template <class Rate>
 struct Rdoq8x8 {
@@ -88,7 +80,7 @@ struct Rdoq8x8 {
       if (cost >= rate || rank_of(cost, odd) >= least) continue;
       least = rank_of(cost, odd), new_rate = of_bits, which = odd;
     }
-    const std::int64_t best = warp_least(least);
+    const std::int64_t best = warp_min(least);
     if (best == kNever) return false;
     const int winner = __ffs(static_cast<int>(__ballot_sync(kWarp, least == best))) - 1;
     rate = __shfl_sync(kWarp, new_rate, winner);
@@ -125,7 +117,7 @@ struct Rdoq8x8 {
       const std::int64_t cost = bits({masks.nonzero & below, masks.ones & below}, 64, 0) + lost;
       if (cost < rate && rank_of(cost, odd) < least) least = rank_of(cost, odd);
     }
-    const std::int64_t best = warp_least(least);
+    const std::int64_t best = warp_min(least);
     if (best == kNever) return;
     const int cut = 63 - static_cast<int>(best & 63);
     for (int odd = 0; odd < 2; ++odd) {
@@ -140,14 +132,7 @@ __device__ int quantise_by_rdoq(Coder8x8<true>& coder, const LaneIndices& lane, 
                                 const Block8x8& b, const Samples8x8& samples) {
   WarpState<true>& s = coder.s;
   const LaneQuantiser8x8& quantiser = coder.quantiser;
-  int even, odd;
-  coder.transform(samples, even, odd);
-  // In level units, in the order of the interleaved blocks.
-  std::int32_t* const all_scaled = coder.space.transposed.words;
-  __syncwarp();
-  all_scaled[quantiser.even.place] = quantiser.even.scaled(even);
-  all_scaled[quantiser.odd.place] = quantiser.odd.scaled(odd);
-  __syncwarp();
+  const std::int32_t* const all_scaled = coder.scaled_coefficients(samples);
   Rdoq8x8<Rate> search{rate, lane, coder.space.trial_levels[0]};
   for (int i = 0; i < 2; ++i) {
     const int scaled = all_scaled[interleaved_place(search.position(i))];
