@@ -37,25 +37,26 @@ struct NoIntra8x8Place {
   static constexpr bool kAny = false;
 };
 
-// The shared memory of a thread block for it, whose warps search kWarps rows.
-template <bool kIntra8x8, int kWarps>
-struct Intra8x8Memory {
+// The shared memory of a thread block for it; each row that the block searches needs a space besides.
+template <bool kIntra8x8>
+struct Intra8x8Shared {
+  using Space = NoSpace;
   __device__ void fill() {}
   template <class AboveRight>
-  __device__ NoIntra8x8Place place(int, const AboveRight&) {
+  __device__ NoIntra8x8Place place(Space&, const AboveRight&) {
     return {};
   }
 };
-template <int kWarps>
-struct Intra8x8Memory<true, kWarps> {
-  Intra8x8Space spaces[kWarps];
+template <>
+struct Intra8x8Shared<true> {
+  using Space = Intra8x8Space;
   Intra8x8Tables tables;
 
   // All threads of the block call this; a barrier must follow before the first use.
   __device__ void fill() { tables.fill(); }
   template <class AboveRight>
-  __device__ Intra8x8Place<AboveRight> place(int warp, const AboveRight& above_right) {
-    return {spaces[warp], tables, above_right};
+  __device__ Intra8x8Place<AboveRight> place(Space& space, const AboveRight& above_right) {
+    return {space, tables, above_right};
   }
 };
 

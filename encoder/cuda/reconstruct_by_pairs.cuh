@@ -102,7 +102,8 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
   __shared__ WarpState<kRd> s;
   __shared__ RateTables rate_tables;
   __shared__ ConstantsByQp<kQpVaries> table;
-  __shared__ Intra8x8Memory<kIntra8x8, 1> intra8x8;
+  __shared__ Intra8x8Shared<kIntra8x8> intra8x8;
+  __shared__ typename Intra8x8Shared<kIntra8x8>::Space intra8x8_space;
   __shared__ SideResults side;
   __shared__ core::MacroblockRecord record;
   __shared__ std::uint32_t above[32];  // words of the BottomRow above the next macroblock, by lane
@@ -150,7 +151,7 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
           row.position.above_right ? row.bottom + mb_x + 1 - batch.mb_width : nullptr;
       search_luma<kRd, kRdoq>(s, here, mine, row.position, LumaStart{},
                               PreparedByOtherWarp<decltype(marks)>{side, marks},
-                              intra8x8.place(0, AboveRightTagged{above_right}), result);
+                              intra8x8.place(intra8x8_space, AboveRightTagged{above_right}), result);
       finish_macroblock<kIntra8x8>(s, here, mine, result);
       __syncwarp();
       publish_tagged(s, row.bottom[mb_x], lane);

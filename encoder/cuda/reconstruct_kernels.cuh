@@ -2,6 +2,7 @@
 // their own, and those with scaling lists that are not flat, too; three files compile them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -12,60 +13,82 @@
 #include "encoder/cuda/reconstruct_by_pairs.cuh"
 #include "encoder/cuda/reconstruct_launch.cuh"
 #include "encoder/cuda/search_rate.cuh"
+#include "encoder/cuda/warps_in_step.cuh"
 #include "encoder/cuda/wavefront.cuh"
 
 namespace cu264::encoder::cuda {
 inline namespace CU264_SEARCH {
 
-inline constexpr int kWarpsPerBlock = 4;
+// How the warps of a kernel are arranged, measured with 1080p on an H200. The registers are limited for so
+// many blocks on a multiprocessor with so many warps each; a launch may have blocks with fewer warps. `fast`
+// without Intra_8x8 fits the instruction caches.
+template <bool kRd, bool kIntra8x8>
+struct RowKernelShape {
+  static constexpr bool kInStep = kRd || kIntra8x8;
+  static constexpr int kWarps = kRd ? 20 : kIntra8x8 ? 28 : 4;
+  static constexpr int kBlocks = kInStep ? 1 : 6;
+  using Warps = std::conditional_t<kInStep, WarpsInStep, WarpsApart>;
+};
 
-// The number of blocks that registers are limited for, measured with 1080p on an H200: `fast` gains from more
-// warps, the other presets gain from fewer spills.
-template <bool kRd, bool kRdoq>
-inline constexpr int kBlocksPerMultiprocessor = kRdoq ? 4
-                                                : kRd ? 5
-                                                      : 6;
+// The shared memory of a thread block.
+template <bool kRd, bool kQpVaries, bool kIntra8x8>
+struct BlockMemory {
+  struct RowMemory {
+    WarpState<kRd> state;
+    typename Intra8x8Shared<kIntra8x8>::Space intra8x8;
+  };
+  static constexpr int kMostWarps = RowKernelShape<kRd, kIntra8x8>::kWarps;
+  RateTables rate_tables;
+  ConstantsByQp<kQpVaries> constants;
+  Intra8x8Shared<kIntra8x8> intra8x8;
+  unsigned tickets[kSchedulers];
+  RowMemory rows[kMostWarps];  // by warp; a block has memory for those that it has
+
+  static constexpr std::size_t bytes(int warps) {
+    return sizeof(BlockMemory) - static_cast<std::size_t>(kMostWarps - warps) * sizeof(RowMemory);
+  }
+};
 
 // Each warp encodes one macroblock row at a time.
 template <bool kRd, bool kRdoq, bool kQpVaries, bool kIntra8x8, class BatchMarks, class Lists>
-__global__ void __launch_bounds__(32 * kWarpsPerBlock, (kBlocksPerMultiprocessor<kRd, kRdoq>))
+__global__ void __launch_bounds__(32 * (RowKernelShape<kRd, kIntra8x8>::kWarps),
+                                  (RowKernelShape<kRd, kIntra8x8>::kBlocks))
     reconstruct_kernel(const __grid_constant__ BatchView batch,
                        const __grid_constant__ SearchConstants constants,
                        const __grid_constant__ Wavefront<BottomRow> wavefront,
                        const __grid_constant__ BatchMarks mark_table, const __grid_constant__ Lists lists) {
-  __shared__ WarpState<kRd> states[kWarpsPerBlock];
-  __shared__ RateTables rate_tables;
-  __shared__ ConstantsByQp<kQpVaries> table;
-  __shared__ Intra8x8Memory<kIntra8x8, kWarpsPerBlock> intra8x8;
-  if constexpr (kRd) rate_tables.fill();
-  if constexpr (kQpVaries) table.fill(constants);
-  intra8x8.fill();
+  extern __shared__ __align__(16) std::uint8_t s_memory[];
+  auto& memory = *reinterpret_cast<BlockMemory<kRd, kQpVaries, kIntra8x8>*>(s_memory);
+  if constexpr (kRd) memory.rate_tables.fill();
+  if constexpr (kQpVaries) memory.constants.fill(constants);
+  memory.intra8x8.fill();
   if constexpr (kRd || kQpVaries || kIntra8x8) __syncthreads();
-  WarpState<kRd>& s = states[threadIdx.x >> 5];
-  LaneConstants mine(constants, rate_tables, lists);
+  auto& [s, intra8x8_space] = memory.rows[threadIdx.x >> 5];
+  LaneConstants mine(constants, memory.rate_tables, lists);
   const LaneIndices& lane = mine.lane;
   s.counts[lane.lane] = 0;  // slots 27 to 31 stay zero
   const unsigned rows = static_cast<unsigned>(batch.pictures) * batch.mb_height;
 
-  for (;;) {
-    const unsigned ticket = take_ticket(wavefront.ticket, lane);
+  typename RowKernelShape<kRd, kIntra8x8>::Warps warps(memory.tickets);
+  do {
+    const unsigned ticket = warps.take_ticket(wavefront.ticket, rows);
     if (ticket >= rows) return;
     Row row(batch, wavefront, ticket);
     unsigned published_above = 0;
     for (int mb_x = 0; mb_x < batch.mb_width; ++mb_x) {
+      if (mb_x % kMacroblocksInStep == 0) warps.meet();
       row.move_to(batch, mb_x);
       const auto marks = mark_table.of(batch, row.position);
       put_source(s, batch.format, lane, fetch_source(batch, row.position, lane));
       load_neighbours(s, batch, wavefront, row, lane, published_above);
       const MacroblockResult result = search_macroblock<kRd, kRdoq>(
-          s, table.of(constants, batch, row.position, mine), mine, row.position, marks,
-          intra8x8.place(static_cast<int>(threadIdx.x >> 5),
-                         AboveRightOfRow(batch, wavefront, row, published_above)));
+          s, memory.constants.of(constants, batch, row.position, mine), mine, row.position, marks,
+          memory.intra8x8.place(intra8x8_space, AboveRightOfRow(batch, wavefront, row, published_above)));
       publish_macroblock(s, wavefront, row, lane);
       store_macroblock(s, batch, row.position, lane, result.record);
       __syncwarp();
     }
-  }
+  } while (!warps.found_the_end());
 }
 
 // A wavefront in scratch memory at its beginning.
@@ -84,21 +107,39 @@ Wavefront<Record> begin_wavefront(const BatchView& batch, void* d_scratch, cudaS
   return wavefront;
 }
 
+// The number of warps that a block has, at most `most`. A batch that does not fill the device is spread over
+// all its multiprocessors, and warps in step need rows of different pictures, because a row must not wait for
+// one that it meets.
+inline int warps_of_block(int most, int rows, int pictures, int processors) {
+  const int for_each_scheduler = rows / (kSchedulers * processors);
+  return kSchedulers * std::clamp(std::min(for_each_scheduler, pictures), 1, most / kSchedulers);
+}
+
 // Launches as many blocks as the device has room for, or as there is work for.
 template <bool kRd, bool kRdoq, bool kQpVaries, bool kIntra8x8, class BatchMarks, class Lists>
 void launch_rows(const BatchView& batch, const SearchConstants& constants,
                  const Wavefront<BottomRow>& wavefront, const BatchMarks& mark_table, const Lists& lists,
                  int rows, cudaStream_t stream) {
   constexpr auto kernel = reconstruct_kernel<kRd, kRdoq, kQpVaries, kIntra8x8, BatchMarks, Lists>;
-  int device = 0, processors = 0, blocks = 0;
+  using Memory = BlockMemory<kRd, kQpVaries, kIntra8x8>;
+  int device = 0, processors = 0, most_bytes = 0, blocks = 0;
   check_cuda(cudaGetDevice(&device), "cudaGetDevice");
   check_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
              "cudaDeviceGetAttribute");
-  check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 32 * kWarpsPerBlock, 0),
-             "occupancy");
-  const int needed = (rows + kWarpsPerBlock - 1) / kWarpsPerBlock;
+  check_cuda(cudaDeviceGetAttribute(&most_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+             "cudaDeviceGetAttribute");
+  int warps = warps_of_block(Memory::kMostWarps, rows, batch.pictures, processors);
+  while (warps > kSchedulers && Memory::bytes(warps) > static_cast<std::size_t>(most_bytes)) {
+    warps -= kSchedulers;
+  }
+  const std::size_t bytes = Memory::bytes(warps);
+  check_cuda(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+      "cudaFuncSetAttribute");
+  check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 32 * warps, bytes), "occupancy");
+  const int needed = (rows + warps - 1) / warps;
   const int grid = needed < blocks * processors ? needed : blocks * processors;
-  kernel<<<grid, 32 * kWarpsPerBlock, 0, stream>>>(batch, constants, wavefront, mark_table, lists);
+  kernel<<<grid, 32 * warps, bytes, stream>>>(batch, constants, wavefront, mark_table, lists);
 }
 
 template <bool kRd, bool kRdoq, bool kQpVaries, bool kIntra8x8, class BatchMarks, class Lists>

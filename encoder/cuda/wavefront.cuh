@@ -83,15 +83,8 @@ __device__ void store_macroblock(const WarpState<kRd>& s, const BatchView& batch
       *reinterpret_cast<const std::uint32_t*>(&s.chroma_out[c][row][4 * (i & 1)]);
 }
 
-// Tickets stand for row 0 of every picture, then row 1 of every picture, and so on. A ticket past the last
-// row means that no row is left.
-__device__ inline unsigned take_ticket(unsigned* d_ticket, const LaneIndices& lane) {
-  unsigned ticket = 0;
-  if (lane.lane == 0) ticket = atomicAdd(d_ticket, 1u);
-  return __shfl_sync(kWarp, ticket, 0);
-}
-
-// A macroblock row of a picture.
+// A macroblock row of a picture. Tickets stand for row 0 of every picture, then row 1 of every picture, and
+// so on; a ticket past the last row means that no row is left.
 template <class Record>
 struct Row {
   MacroblockPosition position;  // of the current macroblock; mb_x and what depends on it change

@@ -39,6 +39,8 @@ def launches(text):
 PTX = [
     # A barrier for the 64 threads of two warps.
     (r'asm volatile\("barrier\.sync 1, 64;" ::: "memory"\);', "::cu264::emulator::wait_at_barrier(1, 64);"),
+    (r'asm volatile\("barrier\.sync %0, %1;" ::"r"\((\w+)\), "r"\((\w+)\) : "memory"\);',
+     r"::cu264::emulator::wait_at_barrier(\1, \2);"),
     (r'asm\("sqrt\.approx\.f32 %0, %1;" : "=f"\((\w+)\) : "f"\((.*?)\)\);', r"\1 = std::sqrt(\2);"),
     (r'asm\("ld\.global\.nc\.L1::evict_first\.v4\.u32.*?"l"\((\w+)\)\);', r"value = *\1;"),
     # shfl.up with its predicate: adds the value if the source lane exists.
