@@ -41,7 +41,7 @@ struct BlockMemory {
   RateTables rate_tables;
   ConstantsByQp<kQpVaries> constants;
   Intra8x8Shared<kIntra8x8> intra8x8;
-  unsigned tickets[kSchedulers];
+  unsigned ticket;
   RowMemory rows[kMostWarps];  // by warp; a block has memory for those that it has
 
   static constexpr std::size_t bytes(int warps) {
@@ -69,14 +69,13 @@ __global__ void __launch_bounds__(32 * (RowKernelShape<kRd, kIntra8x8>::kWarps),
   s.counts[lane.lane] = 0;  // slots 27 to 31 stay zero
   const unsigned rows = static_cast<unsigned>(batch.pictures) * batch.mb_height;
 
-  typename RowKernelShape<kRd, kIntra8x8>::Warps warps(memory.tickets);
+  typename RowKernelShape<kRd, kIntra8x8>::Warps warps(memory.ticket);
   do {
     const unsigned ticket = warps.take_ticket(wavefront.ticket, rows);
     if (ticket >= rows) return;
     Row row(batch, wavefront, ticket);
     unsigned published_above = 0;
     for (int mb_x = 0; mb_x < batch.mb_width; ++mb_x) {
-      if (mb_x % kMacroblocksInStep == 0) warps.meet();
       row.move_to(batch, mb_x);
       const auto marks = mark_table.of(batch, row.position);
       put_source(s, batch.format, lane, fetch_source(batch, row.position, lane));
@@ -87,8 +86,9 @@ __global__ void __launch_bounds__(32 * (RowKernelShape<kRd, kIntra8x8>::kWarps),
       publish_macroblock(s, wavefront, row, lane);
       store_macroblock(s, batch, row.position, lane, result.record);
       __syncwarp();
+      warps.meet(mb_x);
     }
-  } while (!warps.found_the_end());
+  } while (!warps.is_last());
 }
 
 // A wavefront in scratch memory at its beginning.
@@ -107,12 +107,11 @@ Wavefront<Record> begin_wavefront(const BatchView& batch, void* d_scratch, cudaS
   return wavefront;
 }
 
-// The number of warps that a block has, at most `most`. A batch that does not fill the device is spread over
-// all its multiprocessors, and warps in step need rows of different pictures, because a row must not wait for
-// one that it meets.
+// The number of warps that a block has. A batch that does not fill the device is spread over all its
+// multiprocessors, and a block of more than kSchedulers warps takes rows of as many pictures (WarpsInStep).
 inline int warps_of_block(int most, int rows, int pictures, int processors) {
-  const int for_each_scheduler = rows / (kSchedulers * processors);
-  return kSchedulers * std::clamp(std::min(for_each_scheduler, pictures), 1, most / kSchedulers);
+  const int of_scheduler = std::min(rows / (kSchedulers * processors), pictures / kSchedulers);
+  return kSchedulers * std::clamp(of_scheduler, 1, most / kSchedulers);
 }
 
 // Launches as many blocks as the device has room for, or as there is work for.
