@@ -237,9 +237,9 @@ TEST_F(ReconstructParity, BitsOfCabacAtAllQps) {
 }
 
 // So many pictures are not encoded by pairs of warps.
-std::vector<test::Picture> many_pictures(int width, int height) {
+std::vector<test::Picture> many_pictures(int width, int height, int count = 25) {
   std::vector<test::Picture> pictures;
-  for (int i = 0; i < 25; ++i) {
+  for (int i = 0; i < count; ++i) {
     const Content content = test::kContents[static_cast<std::size_t>(i) % test::kContents.size()];
     pictures.push_back(test::make_picture(content, width, height, static_cast<std::uint32_t>(i + 1)));
   }
@@ -266,6 +266,25 @@ TEST_F(ReconstructParity, LargeTransformOfManyPictures) {
     return r.kind == core::MacroblockKind::intra8x8;
   };
   EXPECT_TRUE(std::any_of(host.macroblocks.begin(), host.macroblocks.end(), is_large));
+}
+
+// Warps in step meet more than once in rows of this width, and the last thread block has too few rows for its
+// warps.
+TEST_F(ReconstructParity, WarpsInStep) {
+  Case c{80, 32};
+  c.transform_8x8_mode = true;
+  expect_parity_for_presets(c, many_pictures(c.width, c.height, 29));
+}
+
+// So many rows make thread blocks as large as they become, up to 135 multiprocessors.
+TEST_F(ReconstructParity, WarpsInStepThatFillTheDevice) {
+  Case c{96, 1584};
+  c.transform_8x8_mode = true;
+  const std::vector<test::Picture> pictures = many_pictures(c.width, c.height, 39);
+  for (c.cabac = false;; c.cabac = true) {
+    expect_parity_for_presets(c, pictures);
+    if (HasFatalFailure() || c.cabac) return;
+  }
 }
 
 // By pairs of warps, and with one warp for each row.
