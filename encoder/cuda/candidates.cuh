@@ -27,9 +27,10 @@ struct LaneConstants {
   const RateTables& rate_tables;
   [[no_unique_address]] typename Lists::Held lists;
 
-  __device__ LaneConstants(const SearchConstants& constants, const RateTables& tables,
+  __device__ LaneConstants(int lane_number, const SearchConstants& constants, const RateTables& tables,
                            const Lists& scaling_lists)
-      : matrix(lane.lane),
+      : lane(lane_number),
+        matrix(lane.lane),
         intra4x4(lane),
         luma(constants.luma, lane.position, core::kDeadZoneLuma, scaling_lists.luma(constants.qp)),
         chroma(constants.chroma, lane.position, core::kDeadZoneChroma, scaling_lists.chroma(constants.qp)),

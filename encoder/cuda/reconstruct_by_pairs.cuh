@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
   if constexpr (kRd) rate_tables.fill();
   if constexpr (kQpVaries) table.fill(constants);
   intra8x8.fill();
-  LaneConstants mine(constants, rate_tables, lists);
+  LaneConstants mine(static_cast<int>(threadIdx.x & 31), constants, rate_tables, lists);
   const LaneIndices& lane = mine.lane;
   if (first_warp) s.counts[lane.lane] = 0;  // slots 27 to 31 stay zero
 

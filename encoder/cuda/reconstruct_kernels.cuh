@@ -63,13 +63,17 @@ __global__ void __launch_bounds__(32 * (RowKernelShape<kRd, kIntra8x8>::kWarps),
   if constexpr (kQpVaries) memory.constants.fill(constants);
   memory.intra8x8.fill();
   if constexpr (kRd || kQpVaries || kIntra8x8) __syncthreads();
-  auto& [s, intra8x8_space] = memory.rows[threadIdx.x >> 5];
-  LaneConstants mine(constants, memory.rate_tables, lists);
+  using Shape = RowKernelShape<kRd, kIntra8x8>;
+  // The address is computed once if it does not depend on threadIdx; the lane's number costs `fast` without
+  // Intra_8x8 a register that it does not have.
+  auto& [s, intra8x8_space] = memory.rows[uniform(static_cast<int>(threadIdx.x >> 5))];
+  LaneConstants mine(Shape::kInStep ? kept_lane() : static_cast<int>(threadIdx.x & 31), constants,
+                     memory.rate_tables, lists);
   const LaneIndices& lane = mine.lane;
   s.counts[lane.lane] = 0;  // slots 27 to 31 stay zero
   const unsigned rows = static_cast<unsigned>(batch.pictures) * batch.mb_height;
 
-  typename RowKernelShape<kRd, kIntra8x8>::Warps warps(memory.ticket);
+  typename Shape::Warps warps(memory.ticket);
   do {
     const unsigned ticket = warps.take_ticket(wavefront.ticket, rows);
     if (ticket >= rows) return;

@@ -23,6 +23,18 @@ __device__ inline T uniform(T value) {
   return __shfl_sync(kWarp, value, 0);
 }
 
+// The lane's number in a form that the compiler keeps in a register. It reads threadIdx again wherever it
+// needs it, and a special register takes long to read.
+__device__ inline int kept_lane() {
+#if defined(__CUDA_ARCH__)
+  int lane;
+  asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+  return lane;
+#else
+  return static_cast<int>(threadIdx.x & 31);
+#endif
+}
+
 // A lane's place in its half of the warp.
 struct LaneInHalf {
   int half;      // which of the two blocks
@@ -41,8 +53,7 @@ struct LaneIndices : LaneInHalf {
   int across[4];
   int down[4];
 
-  __device__ LaneIndices() {
-    lane = static_cast<int>(threadIdx.x & 31);
+  __device__ explicit LaneIndices(int number) : lane(number) {
     half = lane >> 4;
     position = lane & 15;
     x = position & 3;
