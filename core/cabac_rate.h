@@ -15,31 +15,16 @@
 
 namespace cu264::core {
 
-// Returns what a level costs without its position. ones, greater: the levels before it in the order of
-// coding, of magnitude one and of more.
-CU264_HD int cabac_level_cost(const LevelCosts& costs, int magnitude, int ones, int greater) {
-  const int first = greater != 0 ? 0 : ones < 3 ? 1 + ones : 4;
-  if (magnitude == 1) return costs.one[first];
-  const int behind = greater < 4 ? greater : 4;
-  const int minus2 = magnitude - 2, most = kAbsLevelPrefix - 1;
-  const int bits = costs.first[first] + (minus2 < most ? minus2 : most) * costs.more[behind];
-  if (minus2 < most) return bits + costs.end[behind];
-  const int n = highest_bit(static_cast<std::uint32_t>(minus2 - most + 1));  // put_abs_level_suffix
-  return bits + (2 * n + 1) * kCabacBit;
-}
-
 // Returns what the levels of a block cost, at least one. position: that of the block's first level in
 // CabacCosts. level_at(k) is the level of position k, asked for where its magnitude is greater than one.
 template <class Word, class LevelAt>
 CU264_HD int cabac_levels_cost(const CabacCosts& costs, int position, const LevelCosts& level_costs,
                                BasicLevelMasks<Word> masks, const LevelAt& level_at) {
-  const int last = highest_bit(masks.nonzero);
-  int bits = costs.zeros[position + last] + costs.position[position + last].last();
-  for (Word rest = masks.nonzero ^ (Word{1} << last); rest != 0;) {
+  int bits = cabac_last_cost(costs, position + highest_bit(masks.nonzero));
+  for (Word rest = masks.nonzero; rest != 0;) {
     const int k = highest_bit(rest);
     rest ^= Word{1} << k;
-    const PositionCost cost = costs.position[position + k];
-    bits += cost.level() - cost.zero();
+    bits += cabac_position_cost(costs, position + k);
   }
   // The levels of magnitude one in front of the first greater one, in the order of coding, and the others.
   Word greater = masks.nonzero & ~masks.ones;
@@ -53,7 +38,7 @@ CU264_HD int cabac_levels_cost(const CabacCosts& costs, int position, const Leve
     const int k = highest_bit(greater);
     greater ^= Word{1} << k;
     const int level = level_at(k);
-    bits += cabac_level_cost(level_costs, level < 0 ? -level : level, ones, before);
+    bits += cabac_level_cost(level_cost(level_costs, ones, before), level < 0 ? -level : level);
   }
   return bits;
 }

@@ -14,7 +14,11 @@
 #include "encoder/cuda/batch.h"
 #include "encoder/cuda/search_rate.cuh"
 #include "encoder/cuda/warp_block.cuh"
+#if defined(CU264_COUNTS_CABAC)
+#include "encoder/cuda/warp_cabac_rdoq.cuh"
+#else
 #include "encoder/cuda/warp_rdoq.cuh"
+#endif
 #include "encoder/presets.h"
 
 namespace cu264::encoder::cuda {
