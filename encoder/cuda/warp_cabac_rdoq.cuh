@@ -221,23 +221,23 @@ struct RdoqVariants {};
 
 // `scaled` and `negative` describe the coefficient at the lane's position in coding order; positions that the
 // category does not have are ignored. Returns the level at that position. A half that is not `active` gets
-// zeros.
+// levels that are zero.
 template <class Rate>
-static __device__ __noinline__ int choose_level_by_rdoq(RdoqVariants&, Rate rate, LaneInHalf lane,
-                                                        std::int32_t scaled, bool negative,
-                                                        core::BlockCategory category, int shift, int context,
-                                                        bool active) {
+static __device__ __noinline__ RdoqLevel choose_level_by_rdoq(RdoqVariants&, Rate rate, LaneInHalf lane,
+                                                              std::int32_t scaled, bool negative,
+                                                              core::BlockCategory category, int shift,
+                                                              int context, bool active) {
   const bool inside = active && lane.position < core::max_num_coeff(category);
   const int cat = static_cast<int>(category);
   const auto& flag = rate.costs->coded_block_flag[cat][context];
   CabacRdoq<16, 1> search(*rate.costs, cat, 16 * lane.half + lane.position, flag[0] - flag[1]);
   search.set(0, inside ? scaled : 0, shift);
-  if (!__any_sync(kWarp, search.level[0] != 0)) return 0;
+  if (!__any_sync(kWarp, search.level[0] != 0)) return {0, lane.position == 0 ? flag[0] : 0};
 #pragma unroll 1
   for (int round = 0; round < core::kRdoqRounds && search.lower_one(); ++round) {
   }
-  search.cut_tail();
-  return negative ? -search.level[0] : search.level[0];
+  const int bits = flag[1] + search.cut_tail();
+  return {negative ? -search.level[0] : search.level[0], lane.position == 0 ? bits : 0};
 }
 
 }  // namespace CU264_SEARCH
