@@ -58,6 +58,12 @@ CU264_HD int cabac_position_cost(const CabacCosts& costs, int position) {
   const PositionCost cost = costs.position[position];
   return cost.level() - cost.zero();
 }
+// Returns what the positions of a block change by when the level at one of them becomes zero. new_last, last:
+// cabac_last_cost of the highest level below and of this one, if there is none above.
+CU264_HD int cabac_zero_cost(int position_cost, bool is_last, int new_last, int last) {
+  return (is_last ? new_last - last : 0) - position_cost;
+}
+
 // Returns what the positions of a block whose last level is at `position` cost more than its
 // levels' cabac_position_cost, that of the last one included.
 CU264_HD int cabac_last_cost(const CabacCosts& costs, int position) {

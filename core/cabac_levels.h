@@ -1,5 +1,6 @@
-// The cost of a level's magnitude and sign in CABAC (coeff_abs_level_minus1, coeff_sign_flag), and by how much
-// the costs of a block's levels change when one of them is lowered by one, which RDOQ asks of every level.
+// The cost of a level's magnitude and sign in CABAC (coeff_abs_level_minus1, coeff_sign_flag), and by how
+// much the costs of a block's levels change when one of them is lowered by one, which RDOQ asks of every
+// level.
 #pragma once
 
 #include <cstdint>
@@ -133,6 +134,16 @@ CU264_HD StepChanges step_changes(const StepCostTable& table, int magnitude, int
     changes.fewer_greater = costs.fewer_greater_suffix;
   }
   return changes;
+}
+
+// Returns what a block's bits change by when a level is lowered by one. step: the level's changes; below: the
+// sums of those of all levels behind it in the order of coding, which are the lower ones. of_position: what
+// its position changes if it becomes zero.
+CU264_HD int cabac_step_bits(const StepChanges& step, int magnitude, const StepChanges& below,
+                             int of_position) {
+  return step.own + (magnitude == 1   ? below.fewer_ones + of_position
+                     : magnitude == 2 ? below.fewer_greater
+                                      : 0);
 }
 
 }  // namespace cu264::core

@@ -375,8 +375,9 @@ __device__ core::IntraNxNResult search_intra4x4_by_rd(WarpState<true>& s, const 
       const int prediction = sample_of_rows(lane, rows, mode, block.dc);
       const int level = signed_level(quantiser, forward_transform(lane, source - prediction));
       const int in_order = __shfl_sync(kWarp, level, 16 * lane.half + lane.raster);
-      const CodedHalf coded = weigh_block(constants, rate, lane, quantiser, block, mode, prediction, source,
-                                          level, rate.share(lane, in_order, core::BlockCategory::luma_4x4, context));
+      const CodedHalf coded =
+          weigh_block(constants, rate, lane, quantiser, block, mode, prediction, source, level,
+                      rate.share(lane, in_order, core::BlockCategory::luma_4x4, context));
       const bool better = core::precedes(coded.cost, mode, chosen.cost, chosen_mode);
       if (is_candidate && better) chosen = coded, chosen_mode = mode;
     }

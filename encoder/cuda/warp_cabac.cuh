@@ -31,7 +31,7 @@ __device__ inline int cabac_share(const core::CabacRate& rate, LaneInHalf lane, 
   const unsigned above = 0xfffffffeu << k;
   if (level != 0) {
     bits += core::cabac_level_cost(core::level_cost(rate.costs->level[cat], __popc(masks.ones & above),
-                                                     __popc(masks.nonzero & ~masks.ones & above)),
+                                                    __popc(masks.nonzero & ~masks.ones & above)),
                                    abs(level));
   }
   return bits;

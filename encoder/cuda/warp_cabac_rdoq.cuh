@@ -61,19 +61,19 @@ struct CabacRdoq {
       ones += __popc(vote(level[i] == 1) & above);
       nonzero += __popc(vote(level[i] != 0) & above);
     }
-    int own[kOwn], of_others[kOwn];  // fewer_ones, and fewer_greater from bit 16 on
+    core::StepChanges steps_of[kOwn];
+    int of_others[kOwn];  // fewer_ones, and fewer_greater from bit 16 on
     bool is_last[kOwn];
     bool follows = false;  // a level that is not the last one
     int last_of_it = 0, sum = 0;
 #pragma unroll
     for (int i = kOwn - 1; i >= 0; --i) {
       is_last[i] = nonzero == 0;
-      own[i] = of_others[i] = 0;
+      of_others[i] = 0;
       if (level[i] != 0) {
         if (!is_last[i] && !follows) follows = true, last_of_it = last[i];
-        const core::StepChanges changes = core::step_changes(steps, level[i], ones, nonzero - ones);
-        own[i] = changes.own;
-        of_others[i] = changes.fewer_ones + changes.fewer_greater * (1 << 16);
+        steps_of[i] = core::step_changes(steps, level[i], ones, nonzero - ones);
+        of_others[i] = steps_of[i].fewer_ones + steps_of[i].fewer_greater * (1 << 16);
         sum += of_others[i];
         ones += level[i] == 1;
         ++nonzero;
@@ -95,10 +95,11 @@ struct CabacRdoq {
     int saved[kOwn], most = 0;
 #pragma unroll
     for (int i = 0; i < kOwn; ++i) {
-      const int by_ones = static_cast<std::int16_t>(below), by_greater = (below - by_ones) >> 16;
-      int bits = own[i];
-      if (level[i] == 1) bits += by_ones - position[i] + (is_last[i] ? next_last - last[i] : 0);
-      if (level[i] == 2) bits += by_greater;
+      core::StepChanges sums;
+      sums.fewer_ones = static_cast<std::int16_t>(below);
+      sums.fewer_greater = (below - sums.fewer_ones) >> 16;
+      const int zero = core::cabac_zero_cost(position[i], is_last[i], next_last, last[i]);
+      const int bits = core::cabac_step_bits(steps_of[i], level[i], sums, zero);
       saved[i] = level[i] != 0 ? -(kLambda * bits + growth[i]) : 0;
       most = max(most, saved[i]);
       below += of_others[i];
@@ -187,20 +188,28 @@ struct CabacRdoq {
   }
 
  private:
-  __device__ int place() const { return lane & (kLanes - 1); }
+  __device__ int place() const {
+    return lane & (kLanes - 1);
+  }
   __device__ unsigned vote(bool yes) const {
     const unsigned all = __ballot_sync(kWarp, yes);
     return kLanes == 32 ? all : (all >> (lane & 16)) & 0xffff;
   }
   // Any lane if there is none.
-  static __device__ int highest_lane(unsigned votes) { return (31 - __clz(static_cast<int>(votes))) & (kLanes - 1); }
-  __device__ bool is_winner(bool ties) const { return highest_lane(vote(ties)) == place(); }
+  static __device__ int highest_lane(unsigned votes) {
+    return (31 - __clz(static_cast<int>(votes))) & (kLanes - 1);
+  }
+  __device__ bool is_winner(bool ties) const {
+    return highest_lane(vote(ties)) == place();
+  }
   static __device__ int group_max(int value) {
-    if constexpr (kLanes == 32) return warp_max(value);
+    if constexpr (kLanes == 32) {
+      return warp_max(value);
+    } else {
 #pragma unroll
-    for (int step = 1; step < kLanes; step *= 2)
-      value = max(value, __shfl_xor_sync(kWarp, value, step));
-    return value;
+      for (int step = 1; step < kLanes; step *= 2) value = max(value, __shfl_xor_sync(kWarp, value, step));
+      return value;
+    }
   }
 
   static __device__ int limited(std::int64_t growth, int most) {
