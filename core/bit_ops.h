@@ -33,6 +33,23 @@ CU264_HD std::uint64_t four_apart(std::uint32_t x) {
   return (bits | bits << 3) & 0x1111111111111111;
 }
 
+// Index of the lowest set bit; x must not be 0.
+CU264_HD int lowest_bit(std::uint32_t x) {
+#if defined(__CUDA_ARCH__)
+  return __ffs(static_cast<int>(x)) - 1;
+#else
+  return __builtin_ctz(x);
+#endif
+}
+
+CU264_HD int lowest_bit(std::uint64_t x) {
+#if defined(__CUDA_ARCH__)
+  return __ffsll(static_cast<long long>(x)) - 1;
+#else
+  return __builtin_ctzll(x);
+#endif
+}
+
 // Index of the highest set bit; x must not be 0.
 CU264_HD int highest_bit(std::uint32_t x) {
 #if defined(__CUDA_ARCH__)

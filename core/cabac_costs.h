@@ -7,16 +7,13 @@
 
 #include "core/cabac_block.h"
 #include "core/cabac_contexts.h"
+#include "core/cabac_levels.h"
 #include "core/cabac_typical_states.h"
 #include "core/hd.h"
 #include "core/mb_qp_delta.h"
 #include "core/rate_model.h"
 
 namespace cu264::core {
-
-// Costs are in units of 1/32 of a bit. No bin costs more than 184 of them.
-inline constexpr int kCabacFraction = 5;
-inline constexpr int kCabacBit = 1 << kCabacFraction;
 
 // Blocks of levels by ctxBlockCat, the 8x8 block as the last.
 inline constexpr int kCostCategories = 6;
@@ -36,17 +33,6 @@ struct PositionCost {
   CU264_HD_MEMBER int last() const { return static_cast<int>(packed >> 17); }        // the last level
 };
 
-// coeff_abs_level_minus1 and the sign cost this. The first bin has a context by the levels that came before
-// in the block, which are those of higher frequencies: 0 behind one of magnitude two or more, else one more
-// than the levels of magnitude one, up to 4. The other bins have one by the number of greater levels, up to
-// 4 (9.3.3.1.3).
-struct LevelCosts {
-  std::uint16_t one[5];    // magnitude one
-  std::uint16_t first[5];  // the first bin of a greater magnitude
-  std::uint16_t more[5];   // each further bin that is a one
-  std::uint16_t end[5];    // the zero that ends the prefix
-};
-
 // Stands for the CodedBlockPatternChroma that costs Intra_16x16 most.
 inline constexpr int kLongestChromaPattern = 3;
 
@@ -54,6 +40,7 @@ struct CabacCosts {
   PositionCost position[kCostPositions];  // from 16 * category on
   std::uint16_t zeros[kCostPositions];    // the zeros in front of the position, if all are
   LevelCosts level[kCostCategories];
+  StepCostTable steps[kCostCategories];
   std::uint16_t coded_block_flag[5][4][2];  // by category, ctxIdxInc and value
   std::uint16_t intra_mode[2];              // another mode than the predicted one, and that
   std::uint16_t chroma_mode[4];
@@ -65,6 +52,23 @@ struct CabacCosts {
   std::uint16_t intra16x16_ac[2];
   std::uint16_t intra16x16_chroma[4];
 };
+
+// Returns what a level at the position costs more than a zero there, in front of the last level.
+CU264_HD int cabac_position_cost(const CabacCosts& costs, int position) {
+  const PositionCost cost = costs.position[position];
+  return cost.level() - cost.zero();
+}
+// Returns what the positions of a block change by when the level at one of them becomes zero. new_last, last:
+// cabac_last_cost of the highest level below and of this one, if there is none above.
+CU264_HD int cabac_zero_cost(int position_cost, bool is_last, int new_last, int last) {
+  return (is_last ? new_last - last : 0) - position_cost;
+}
+
+// Returns what the positions of a block whose last level is at `position` cost more than its
+// levels' cabac_position_cost, that of the last one included.
+CU264_HD int cabac_last_cost(const CabacCosts& costs, int position) {
+  return costs.zeros[position] + costs.position[position].last() - cabac_position_cost(costs, position);
+}
 
 // Returns what a bin costs in a state of the order of kTypicalStates.
 constexpr int state_cost(int state, int bin) {
@@ -175,6 +179,7 @@ constexpr CabacCosts make_cabac_costs(int qp) {
       kCostPositions8x8, 64, [&](int k) { return kCtxSignificant8x8 + significant8x8.at[k]; },
       [](int k) { return kCtxLast8x8 + last_inc_8x8(k); });
   costs.level[kCost8x8] = make_level_costs(cost, kCtxAbsLevel8x8, 4);
+  for (int cat = 0; cat < kCostCategories; ++cat) costs.steps[cat] = make_step_costs(costs.level[cat]);
   set_header_costs(cost, costs);
   return costs;
 }

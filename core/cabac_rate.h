@@ -15,31 +15,16 @@
 
 namespace cu264::core {
 
-// Returns what a level costs without its position. ones, greater: the levels before it in the order of
-// coding, of magnitude one and of more.
-CU264_HD int cabac_level_cost(const LevelCosts& costs, int magnitude, int ones, int greater) {
-  const int first = greater != 0 ? 0 : ones < 3 ? 1 + ones : 4;
-  if (magnitude == 1) return costs.one[first];
-  const int behind = greater < 4 ? greater : 4;
-  const int minus2 = magnitude - 2, most = kAbsLevelPrefix - 1;
-  const int bits = costs.first[first] + (minus2 < most ? minus2 : most) * costs.more[behind];
-  if (minus2 < most) return bits + costs.end[behind];
-  const int n = highest_bit(static_cast<std::uint32_t>(minus2 - most + 1));  // put_abs_level_suffix
-  return bits + (2 * n + 1) * kCabacBit;
-}
-
 // Returns what the levels of a block cost, at least one. position: that of the block's first level in
 // CabacCosts. level_at(k) is the level of position k, asked for where its magnitude is greater than one.
 template <class Word, class LevelAt>
 CU264_HD int cabac_levels_cost(const CabacCosts& costs, int position, const LevelCosts& level_costs,
                                BasicLevelMasks<Word> masks, const LevelAt& level_at) {
-  const int last = highest_bit(masks.nonzero);
-  int bits = costs.zeros[position + last] + costs.position[position + last].last();
-  for (Word rest = masks.nonzero ^ (Word{1} << last); rest != 0;) {
+  int bits = cabac_last_cost(costs, position + highest_bit(masks.nonzero));
+  for (Word rest = masks.nonzero; rest != 0;) {
     const int k = highest_bit(rest);
     rest ^= Word{1} << k;
-    const PositionCost cost = costs.position[position + k];
-    bits += cost.level() - cost.zero();
+    bits += cabac_position_cost(costs, position + k);
   }
   // The levels of magnitude one in front of the first greater one, in the order of coding, and the others.
   Word greater = masks.nonzero & ~masks.ones;
@@ -53,15 +38,44 @@ CU264_HD int cabac_levels_cost(const CabacCosts& costs, int position, const Leve
     const int k = highest_bit(greater);
     greater ^= Word{1} << k;
     const int level = level_at(k);
-    bits += cabac_level_cost(level_costs, level < 0 ? -level : level, ones, before);
+    bits += cabac_level_cost(level_cost(level_costs, ones, before), level < 0 ? -level : level);
   }
   return bits;
+}
+
+// Stores for each level of a block what the block's bits change by when the level is lowered by one. empty:
+// what the block costs more without levels than cabac_levels_cost counts; the rest as there.
+template <class Word, class LevelAt>
+CU264_HD void cabac_steps(const CabacCosts& costs, int position, int category, int empty,
+                          BasicLevelMasks<Word> masks, const LevelAt& level_at, int* step_bits) {
+  int ones = count_ones(masks.ones), greater = count_ones(masks.nonzero & ~masks.ones);
+  StepChanges below;
+  int highest_below = -1;
+  for (Word rest = masks.nonzero; rest != 0;) {
+    const int k = lowest_bit(rest);
+    rest &= rest - 1;
+    const int level = level_at(k), magnitude = level < 0 ? -level : level;
+    --(magnitude == 1 ? ones : greater);  // those above are left
+    const StepChanges step = step_changes(costs.steps[category], magnitude, ones, greater);
+    int new_last = 0, last = 0;
+    if (rest == 0) {
+      new_last = highest_below >= 0 ? cabac_last_cost(costs, position + highest_below) : empty;
+      last = cabac_last_cost(costs, position + k);
+    }
+    step_bits[k] =
+        cabac_step_bits(step, magnitude, below,
+                        cabac_zero_cost(cabac_position_cost(costs, position + k), rest == 0, new_last, last));
+    below.fewer_ones += step.fewer_ones;
+    below.fewer_greater += step.fewer_greater;
+    highest_below = k;
+  }
 }
 
 struct CabacRate {
   static constexpr int kFraction = kCabacFraction;
   static constexpr int kSatdWeight = 26;  // found by measurement
   static constexpr bool kWhole8x8 = true;
+  static constexpr bool kHasSteps = true;
   static constexpr int kMostChromaPattern = kLongestChromaPattern;
   bool transform_8x8_mode = false;
   const CabacCosts* costs = nullptr;
@@ -81,6 +95,19 @@ struct CabacRate {
     if (masks.nonzero == 0) return flag;
     return flag + cabac_levels_cost(*costs, 16 * cat, costs->level[cat], masks,
                                     [levels](int k) { return static_cast<int>(levels[k]); });
+  }
+  // What lowering each level by one changes; see cabac_steps.
+  CU264_HD_MEMBER void block_steps(const std::int16_t* levels, LevelMasks masks, BlockCategory category,
+                                   int context, int* step_bits) const {
+    const int cat = static_cast<int>(category);
+    const auto& flag = costs->coded_block_flag[cat][context];
+    cabac_steps(
+        *costs, 16 * cat, cat, flag[0] - flag[1], masks,
+        [levels](int k) { return static_cast<int>(levels[k]); }, step_bits);
+  }
+  template <class LevelAt>
+  CU264_HD_MEMBER void block8x8_steps(LevelMasks8x8 masks, const LevelAt& level_at, int* step_bits) const {
+    cabac_steps(*costs, kCostPositions8x8, kCost8x8, 0, masks, level_at, step_bits);
   }
   // An 8x8 block. level_at(k): see cabac_levels_cost.
   template <class LevelAt>

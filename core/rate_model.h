@@ -37,6 +37,7 @@ struct CavlcRate {
   static constexpr int kFraction = 0;       // bits are whole
   static constexpr int kSatdWeight = 32;    // see satd_lambda()
   static constexpr bool kWhole8x8 = false;  // an 8x8 block is coded as four interleaved blocks
+  static constexpr bool kHasSteps = false;  // whether block_steps tells what lowering each level changes
   // The CodedBlockPatternChroma with which mb_type of Intra_16x16 is longest.
   static constexpr int kMostChromaPattern = 2;
   bool transform_8x8_mode = false;  // MacroblockRecord::transform_8x8_mode

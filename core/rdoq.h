@@ -46,10 +46,11 @@ CU264_HD int towards_zero(int level) {
 
 // scaled[k]: |coefficient| x multiplier in coding order, with `shift` fractional bits; bit k of `negative`:
 // its sign. Writes `count` signed levels. bits_of(masks) counts the bits of `levels` as the masks tell, with
-// kFraction fractional bits. Ties go to the higher position.
-template <int kFraction, int kMostLevels, class Word, class BitsOf>
+// kFraction fractional bits. steps_of(masks, changes) stores for each level what lowering it by one changes,
+// if kHasSteps. Ties go to the higher position.
+template <int kFraction, bool kHasSteps, int kMostLevels, class Word, class BitsOf, class StepsOf>
 CU264_HD void rdoq_levels(const std::int32_t* scaled, Word negative, int count, int shift, int rounds,
-                          const BitsOf& bits_of, std::int16_t* levels) {
+                          const BitsOf& bits_of, const StepsOf& steps_of, std::int16_t* levels) {
   std::int32_t value[kMostLevels];
   BasicLevelMasks<Word> masks;
   for (int k = 0; k < count; ++k) {
@@ -62,19 +63,25 @@ CU264_HD void rdoq_levels(const std::int32_t* scaled, Word negative, int count, 
 
   const auto growth_of = [](std::int64_t growth) { return growth * (1 << kFraction); };
   std::int64_t rate = kRdoqLambda * bits_of(masks);
+  int changes[kMostLevels];
   for (int round = 0; round < rounds; ++round) {
     std::int64_t least = rate, least_growth = 0;
     int lowered = -1;
+    if constexpr (kHasSteps) steps_of(masks, changes);
     for (Word rest = masks.nonzero; rest != 0;) {
       const int k = highest_bit(rest);
       rest ^= Word{1} << k;
       const std::int16_t before = levels[k];
       const std::int64_t growth = growth_of(rdoq_growth_of_step(value[k], before < 0 ? -before : before));
       if (growth >= least) continue;
-      levels[k] = static_cast<std::int16_t>(towards_zero(before));
-      const int bits = bits_of(with_level(masks, k, levels[k]));
-      levels[k] = before;
-      const std::int64_t cost = kRdoqLambda * bits + growth;
+      std::int64_t cost = growth;
+      if constexpr (kHasSteps) {
+        cost += rate + kRdoqLambda * changes[k];
+      } else {
+        levels[k] = static_cast<std::int16_t>(towards_zero(before));
+        cost += kRdoqLambda * bits_of(with_level(masks, k, levels[k]));
+        levels[k] = before;
+      }
       if (cost < least) least = cost, least_growth = growth, lowered = k;
     }
     if (lowered < 0) break;
@@ -102,19 +109,29 @@ CU264_HD void rdoq_levels(const std::int32_t* scaled, Word negative, int count, 
 template <class Rate>
 CU264_HD void rdoq_block(const Rate& rate_model, const std::int32_t* scaled, std::uint32_t negative,
                          BlockCategory category, int shift, int context, std::int16_t* levels) {
-  rdoq_levels<Rate::kFraction, 16>(
+  rdoq_levels<Rate::kFraction, Rate::kHasSteps, 16>(
       scaled, negative, max_num_coeff(category), shift, kRdoqRounds,
-      [&](LevelMasks masks) { return rate_model.block_bits(levels, masks, category, context); }, levels);
+      [&](LevelMasks masks) { return rate_model.block_bits(levels, masks, category, context); },
+      [&](LevelMasks masks, int* changes) {
+        if constexpr (Rate::kHasSteps) rate_model.block_steps(levels, masks, category, context, changes);
+      },
+      levels);
 }
 
 // An 8x8 block, which the rate model counts as one; levels in coding order.
 template <class Rate>
 CU264_HD void rdoq_block8x8(const Rate& rate_model, const std::int32_t* scaled, std::uint64_t negative,
                             int shift, std::int16_t* levels) {
-  rdoq_levels<Rate::kFraction, 64>(
+  rdoq_levels<Rate::kFraction, Rate::kHasSteps, 64>(
       scaled, negative, 64, shift, kRdoqRounds,
       [&](LevelMasks8x8 masks) {
         return rate_model.block8x8_bits(masks, [levels](int k) { return levels[k]; });
+      },
+      [&](LevelMasks8x8 masks, int* changes) {
+        if constexpr (Rate::kHasSteps) {
+          rate_model.block8x8_steps(
+              masks, [levels](int k) { return static_cast<int>(levels[k]); }, changes);
+        }
       },
       levels);
 }

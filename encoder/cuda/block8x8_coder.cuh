@@ -11,7 +11,6 @@
 #include "encoder/cuda/search_rate.cuh"
 #include "encoder/cuda/warp_block8x8.cuh"
 #include "encoder/cuda/warp_rate.cuh"
-#include "encoder/cuda/warp_rdoq.cuh"
 
 namespace cu264::encoder::cuda {
 inline namespace CU264_SEARCH {

@@ -46,14 +46,14 @@ __device__ int quantise_by_rdoq(Coder8x8<true>& coder, const LaneIndices& lane, 
     const std::int8_t* const cells = s.luma_counts.cells + b.grid_of(i);
     const int context = rate.block_context(cells[-1], cells[-BlockGrid<4>::kPitch]);
     const int scaled = all_scaled[16 * i + lane.position];
-    const int level = choose_level_by_rdoq(s.rd.variants, rate, lane, core::absolute(scaled), scaled < 0,
-                                           core::BlockCategory::luma_4x4, quantiser.shift, context, active);
-    const unsigned nonzero = (__ballot_sync(kWarp, level != 0) >> (16 * lane.half)) & 0xffff;
-    const int share = rate.share(lane, level, core::BlockCategory::luma_4x4, context);
+    const RdoqLevel chosen =
+        choose_level_by_rdoq(s.rd.variants, rate, lane, core::absolute(scaled), scaled < 0,
+                             core::BlockCategory::luma_4x4, quantiser.shift, context, active);
+    const unsigned nonzero = (__ballot_sync(kWarp, chosen.level != 0) >> (16 * lane.half)) & 0xffff;
     __syncwarp();  // both halves have read their contexts
     if (active) {
-      bits += share;
-      s.levels[b.slot() + i][lane.position] = static_cast<std::int16_t>(level);
+      bits += chosen.share;
+      s.levels[b.slot() + i][lane.position] = static_cast<std::int16_t>(chosen.level);
       if (lane.position == 0) coder.set_count(b, i, __popc(nonzero));
     }
     __syncwarp();

@@ -139,37 +139,40 @@ struct ChromaCoder {
       const int coefficient = forward_transform(lane, s.chroma[c][y][x] - prediction[64 * c + 8 * y + x]);
       if (lane.position == 0) s.dc[i] = coefficient;
       const int in_order = __shfl_sync(kWarp, coefficient * own.multiplier, 16 * c + lane.raster_of_ac);
-      const int level = choose_level_by_rdoq(s.rd.chroma_variants, rate, lane, abs(in_order), in_order < 0,
-                                             core::BlockCategory::chroma_ac, own.shift, context(i), true);
-      const unsigned nonzero = (__ballot_sync(kWarp, level != 0) >> (16 * c)) & 0xffff;
-      levels[2 + i][lane.position] = static_cast<std::int16_t>(level);
+      const RdoqLevel chosen =
+          choose_level_by_rdoq(s.rd.chroma_variants, rate, lane, abs(in_order), in_order < 0,
+                               core::BlockCategory::chroma_ac, own.shift, context(i), true);
+      const unsigned nonzero = (__ballot_sync(kWarp, chosen.level != 0) >> (16 * c)) & 0xffff;
+      levels[2 + i][lane.position] = static_cast<std::int16_t>(chosen.level);
       if (lane.position == 0) set_count(i, __popc(nonzero));
-      ac_bits += rate.share(lane, level, core::BlockCategory::chroma_ac, context(i));
+      ac_bits += chosen.share;
       __syncwarp();
     }
     const int value = scaled_dc(of_lane_dc(), constants.chroma, hadamard2x2(lane, s.dc[lane.lane & 7]));
     const int in_order = __shfl_sync(kWarp, value, 4 * c + (lane.position & 3));
-    const int level = choose_level_by_rdoq(
+    const RdoqLevel chosen = choose_level_by_rdoq(
         s.rd.chroma_variants, rate, lane, abs(in_order), in_order < 0, core::BlockCategory::chroma_dc,
         dc_shift(own, core::kChromaDcExtraShift), rate.chroma_dc_context(), true);
     // The levels move from lanes 0..3 and 16..19 to lanes 0..7.
-    store_dc_levels(__shfl_sync(kWarp, level, 16 * ((lane.lane >> 2) & 1) + (lane.lane & 3)));
+    store_dc_levels(__shfl_sync(kWarp, chosen.level, 16 * ((lane.lane >> 2) & 1) + (lane.lane & 3)));
+    dc_bits = chosen.share;
   }
 
   __device__ void quantise_dc() {
     const int value = hadamard2x2(lane, s.dc[lane.lane & 7]);
-    store_dc_levels(signed_dc_level(of_lane_dc(), constants.chroma, core::kDeadZoneChroma,
-                                    core::kChromaDcExtraShift, value));
-  }
-
-  // Lane 4 * c + k passes level k of component c. Writes the DC coefficients to s.dc.
-  __device__ void store_dc_levels(int level) {
-    const int c = (lane.lane >> 2) & 1, k = lane.lane & 3;
+    const int level = signed_dc_level(of_lane_dc(), constants.chroma, core::kDeadZoneChroma,
+                                      core::kChromaDcExtraShift, value);
     if constexpr (kRd) {
       const int in_order = __shfl_sync(kWarp, level, 4 * lane.half + (lane.position & 3));
       dc_bits = rate.share(lane, lane.position < 4 ? in_order : 0, core::BlockCategory::chroma_dc,
                            rate.chroma_dc_context());
     }
+    store_dc_levels(level);
+  }
+
+  // Lane 4 * c + k passes level k of component c. Writes the DC coefficients to s.dc.
+  __device__ void store_dc_levels(int level) {
+    const int c = (lane.lane >> 2) & 1, k = lane.lane & 3;
     const unsigned nonzero = __ballot_sync(kWarp, level != 0);
     // The twelve levels that a DC block lacks are zero.
     if (lane.lane < 24) levels[lane.lane / 12][4 + lane.lane % 12] = 0;

@@ -280,30 +280,35 @@ struct Intra16x16Coder {
       if (lane.position == 0) s.dc[4 * by + bx] = coefficient;
       const int in_order =
           __shfl_sync(kWarp, coefficient * quantiser.multiplier, 16 * lane.half + lane.raster_of_ac);
-      const int level =
+      const RdoqLevel chosen =
           choose_level_by_rdoq(s.rd.variants, rate, lane, abs(in_order), in_order < 0,
                                core::BlockCategory::luma_ac, quantiser.shift, context(bx, by), active);
-      const unsigned nonzero = (__ballot_sync(kWarp, level != 0) >> (16 * lane.half)) & 0xffff;
+      const unsigned nonzero = (__ballot_sync(kWarp, chosen.level != 0) >> (16 * lane.half)) & 0xffff;
       if (active) {
-        levels[1 + block][lane.position] = static_cast<std::int16_t>(level);
+        ac_bits += chosen.share;
+        levels[1 + block][lane.position] = static_cast<std::int16_t>(chosen.level);
         if (lane.position == 0) set_count(block, __popc(nonzero));
       }
-      const int share = rate.share(lane, level, core::BlockCategory::luma_ac, context(bx, by));
-      if (active) ac_bits += share;
       __syncwarp();
     }
     const int value = scaled_dc(quantiser, constants.luma, hadamard(lane, s.dc[lane.position]));
     const int in_order = __shfl_sync(kWarp, value, lane.raster);
-    const int level = choose_level_by_rdoq(
+    const RdoqLevel chosen = choose_level_by_rdoq(
         s.rd.variants, rate, lane, abs(in_order), in_order < 0, core::BlockCategory::luma_dc,
         dc_shift(quantiser, core::kLumaDcExtraShift), context(0, 0), lane.half == 0);
-    store_dc_levels(lane.position, level);
+    dc_bits = lane.half == 0 ? chosen.share : 0;
+    store_dc_levels(lane.position, chosen.level);
   }
 
   __device__ void quantise_dc() {
     const int value = hadamard(lane, s.dc[lane.position]);
     store_dc_levels(lane.coding, signed_dc_level(quantiser, constants.luma, core::kDeadZoneLuma,
                                                  core::kLumaDcExtraShift, value));
+    if constexpr (kRd) {
+      const int share =
+          rate.share(lane, levels[0][lane.position], core::BlockCategory::luma_dc, context(0, 0));
+      dc_bits = lane.half == 0 ? share : 0;
+    }
   }
 
   // Stores `level` at `position` of the DC block, from the lanes of the lower half. Writes the DC
@@ -313,11 +318,6 @@ struct Intra16x16Coder {
     if (lane.half == 0) levels[0][position] = static_cast<std::int16_t>(level);
     if (lane.lane == 0) counts[0] = static_cast<std::uint8_t>(__popc(nonzero));
     __syncwarp();
-    if constexpr (kRd) {
-      const int share =
-          rate.share(lane, levels[0][lane.position], core::BlockCategory::luma_dc, context(0, 0));
-      dc_bits = lane.half == 0 ? share : 0;
-    }
     const int back = hadamard(lane, levels[0][lane.coding]);
     if (lane.half == 0)
       s.dc[lane.position] = core::dequantise_luma_dc(back, dc_quantiser(quantiser, constants.luma));

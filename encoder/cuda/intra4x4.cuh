@@ -308,17 +308,16 @@ struct CodedHalf {
   std::uint32_t cost;  // the same in all lanes of the half
 };
 
-// Reconstructs the half's block from its levels and computes its cost.
+// Reconstructs the half's block from its levels and computes its cost. bits_share: the lane's share of its
+// bits.
 template <bool kRdoq, class Quantiser>
 __device__ CodedHalf weigh_block(const SearchConstants& constants, const WarpRate<kRdoq>& rate,
                                  const LaneIndices& lane, const Quantiser& quantiser, const HalfBlock& block,
-                                 int mode, int prediction, int source, int level, int level_in_order,
-                                 int context) {
+                                 int mode, int prediction, int source, int level, int bits_share) {
   CodedHalf coded;
   coded.level = level;
   coded.sample = core::clip_sample(prediction + inverse_transform(lane, dequantised(quantiser, level)), 8);
-  const int block_bits =
-      half_sum_of_small(lane, rate.share(lane, level_in_order, core::BlockCategory::luma_4x4, context));
+  const int block_bits = half_sum_of_small(lane, bits_share);
   const int squared_error = half_sum(lane, (source - coded.sample) * (source - coded.sample));
   coded.cost = core::intra_nxn_block_cost<SearchRate>(
       squared_error, rate.intra4x4_mode_bits(mode, block.predicted_mode), block_bits, constants.rd_lambda);
@@ -376,8 +375,9 @@ __device__ core::IntraNxNResult search_intra4x4_by_rd(WarpState<true>& s, const 
       const int prediction = sample_of_rows(lane, rows, mode, block.dc);
       const int level = signed_level(quantiser, forward_transform(lane, source - prediction));
       const int in_order = __shfl_sync(kWarp, level, 16 * lane.half + lane.raster);
-      const CodedHalf coded = weigh_block(constants, rate, lane, quantiser, block, mode, prediction, source,
-                                          level, in_order, context);
+      const CodedHalf coded =
+          weigh_block(constants, rate, lane, quantiser, block, mode, prediction, source, level,
+                      rate.share(lane, in_order, core::BlockCategory::luma_4x4, context));
       const bool better = core::precedes(coded.cost, mode, chosen.cost, chosen_mode);
       if (is_candidate && better) chosen = coded, chosen_mode = mode;
     }
@@ -388,11 +388,11 @@ __device__ core::IntraNxNResult search_intra4x4_by_rd(WarpState<true>& s, const 
       const int prediction = sample_of_rows(lane, rows, mode, block.dc);
       const int scaled = forward_transform(lane, source - prediction) * quantiser.multiplier;
       const int in_order = __shfl_sync(kWarp, scaled, 16 * lane.half + lane.raster);
-      const int level =
+      const RdoqLevel by_rdoq =
           choose_level_by_rdoq(s.rd.variants, rate, lane, abs(in_order), in_order < 0,
                                core::BlockCategory::luma_4x4, quantiser.shift, context, !block.own.idle());
       chosen = weigh_block(constants, rate, lane, quantiser, block, mode, prediction, source,
-                           __shfl_sync(kWarp, level, 16 * lane.half + lane.coding), level, context);
+                           __shfl_sync(kWarp, by_rdoq.level, 16 * lane.half + lane.coding), by_rdoq.share);
     }
     if (!block.own.idle()) tally.cost += chosen.cost;
     if constexpr (MacroblockMarks::kAny) {

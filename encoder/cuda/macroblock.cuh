@@ -14,7 +14,11 @@
 #include "encoder/cuda/batch.h"
 #include "encoder/cuda/search_rate.cuh"
 #include "encoder/cuda/warp_block.cuh"
+#if defined(CU264_COUNTS_CABAC)
+#include "encoder/cuda/warp_cabac_rdoq.cuh"
+#else
 #include "encoder/cuda/warp_rdoq.cuh"
+#endif
 #include "encoder/presets.h"
 
 namespace cu264::encoder::cuda {
@@ -73,7 +77,7 @@ struct RdSpace {
   RdoqVariants variants;         // of luma
   RdoqVariants chroma_variants;  // apart, as another warp may be searching chroma at the same time
   // An Intra_16x16 or chroma candidate, and the best so far.
-  std::uint8_t prediction[16][16];
+  alignas(16) std::uint8_t prediction[16][16];
   std::int16_t trial_levels[17][16];
   std::int16_t best_levels[17][16];
   std::int32_t best_dc[16];

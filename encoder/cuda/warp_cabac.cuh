@@ -30,8 +30,9 @@ __device__ inline int cabac_share(const core::CabacRate& rate, LaneInHalf lane, 
       cabac_position_share(rate.costs->position[16 * cat + k], k, core::highest_bit(masks.nonzero), level);
   const unsigned above = 0xfffffffeu << k;
   if (level != 0) {
-    bits += core::cabac_level_cost(rate.costs->level[cat], abs(level), __popc(masks.ones & above),
-                                   __popc(masks.nonzero & ~masks.ones & above));
+    bits += core::cabac_level_cost(core::level_cost(rate.costs->level[cat], __popc(masks.ones & above),
+                                                    __popc(masks.nonzero & ~masks.ones & above)),
+                                   abs(level));
   }
   return bits;
 }
@@ -58,20 +59,6 @@ struct Masks8x8 {
     const unsigned above = 0xfffffffeu << lane;
     return __popc(even & above) + __popc(odd & (is_odd != 0 ? above : above | 1u << lane));
   }
-  // Bit k for position k.
-  __device__ core::LevelMasks8x8 by_position() const {
-    return {two_apart(nonzero[0]) | two_apart(nonzero[1]) << 1, two_apart(ones[0]) | two_apart(ones[1]) << 1};
-  }
-
- private:
-  static __device__ std::uint64_t two_apart(unsigned x) {
-    std::uint64_t bits = x;
-    bits = (bits | bits << 16) & 0x0000ffff0000ffff;
-    bits = (bits | bits << 8) & 0x00ff00ff00ff00ff;
-    bits = (bits | bits << 4) & 0x0f0f0f0f0f0f0f0f;
-    bits = (bits | bits << 2) & 0x3333333333333333;
-    return (bits | bits << 1) & 0x5555555555555555;
-  }
 };
 
 // The lane's share of the cost of an 8x8 block.
@@ -88,7 +75,7 @@ __device__ inline int cabac_share8x8(const core::CabacRate& rate, int lane, cons
     if (level[odd] == 0) continue;
     const int ones = Masks8x8::count_above(masks.ones[0], masks.ones[1], lane, odd);
     const int nonzero = Masks8x8::count_above(masks.nonzero[0], masks.nonzero[1], lane, odd);
-    bits += core::cabac_level_cost(level_costs, abs(level[odd]), ones, nonzero - ones);
+    bits += core::cabac_level_cost(core::level_cost(level_costs, ones, nonzero - ones), abs(level[odd]));
   }
   return bits;
 }

@@ -16,6 +16,13 @@
 namespace cu264::encoder::cuda {
 inline namespace CU264_SEARCH {
 
+// What RDOQ chooses for a lane: a level, and a share of the bits of its half's block; the shares of all lanes
+// of the half add up to them.
+struct RdoqLevel {
+  int level;
+  int share;
+};
+
 static __device__ __noinline__ int call_cavlc_share(const CavlcLengths& lengths, LaneInHalf lane, int level,
                                                     int max_num_coeff, int nC) {
   return cavlc_share(lengths, lane, level, max_num_coeff, nC);

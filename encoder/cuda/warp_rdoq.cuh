@@ -57,12 +57,12 @@ __device__ std::int64_t rate_of_variant(RdoqVariants& variants, const Rate& rate
 
 // `scaled` and `negative` describe the coefficient at the lane's position in coding order; positions that the
 // category does not have are ignored. Returns the level at that position. A half that is not `active` gets
-// zeros.
+// levels that are zero.
 template <class Rate>
-static __device__ __noinline__ int choose_level_by_rdoq(RdoqVariants& variants, Rate rate_model,
-                                                        LaneInHalf lane, std::int32_t scaled, bool negative,
-                                                        core::BlockCategory category, int shift, int context,
-                                                        bool active) {
+static __device__ __noinline__ RdoqLevel choose_level_by_rdoq(RdoqVariants& variants, Rate rate_model,
+                                                              LaneInHalf lane, std::int32_t scaled,
+                                                              bool negative, core::BlockCategory category,
+                                                              int shift, int context, bool active) {
   const int count = core::max_num_coeff(category);
   const bool inside = active && lane.position < count;
   const int nearest = inside ? core::quantise(scaled, shift, 1 << (shift - 1)) : 0;
@@ -72,7 +72,7 @@ static __device__ __noinline__ int choose_level_by_rdoq(RdoqVariants& variants, 
   const auto rank_of = [&](std::int64_t cost) { return cost * 16 + (15 - lane.position); };
   constexpr std::int64_t kNever = INT64_MAX;
 
-  if (!__any_sync(kWarp, level != 0)) return 0;
+  if (!__any_sync(kWarp, level != 0)) return {0, rate_model.share(lane, 0, category, context)};
   std::int64_t rate =
       core::kRdoqLambda * half_sum_of_small(lane, rate_model.share(lane, level, category, context));
   for (int round = 0; round < core::kRdoqRounds; ++round) {
@@ -105,7 +105,8 @@ static __device__ __noinline__ int choose_level_by_rdoq(RdoqVariants& variants, 
   const unsigned winners = __ballot_sync(kWarp, best != kNever && mine == best);
   const int cut = __ffs(static_cast<int>((winners >> (16 * lane.half)) & 0xffff)) - 1;
   __syncwarp();
-  return cut >= 0 && lane.position >= cut ? 0 : level;
+  if (cut >= 0 && lane.position >= cut) level = 0;
+  return {level, rate_model.share(lane, level, category, context)};
 }
 
 }  // namespace CU264_SEARCH

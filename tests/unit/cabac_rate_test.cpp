@@ -98,6 +98,101 @@ TEST(CabacRate, LargeBlocksCostWhatTheirBinsCost) {
   }
 }
 
+// Levels that lead through all contexts of magnitudes, and what random ones hardly ever do: single levels,
+// runs of ones, suffixes that become shorter, and ends of the block.
+std::vector<std::vector<std::int16_t>> levels_of_note(std::mt19937& random, int count) {
+  std::vector<std::vector<std::int16_t>> blocks;
+  const auto block = [count] { return std::vector<std::int16_t>(static_cast<std::size_t>(count), 0); };
+  for (const int magnitude : {1, 2, 3, 13, 14, 15, 16, 17, 18, 22, 30, 46, kMaxLevel}) {
+    for (const int k : {0, 1, count / 2, count - 2, count - 1}) {
+      blocks.push_back(block());
+      blocks.back()[static_cast<std::size_t>(k)] = static_cast<std::int16_t>(-magnitude);
+    }
+    blocks.push_back(std::vector<std::int16_t>(static_cast<std::size_t>(count), std::int16_t(magnitude)));
+  }
+  // Up to six ones, then up to six greater levels, in the order of coding, with ones between and behind them.
+  for (int ones = 0; ones <= 6; ++ones) {
+    for (int greater = 0; greater <= 6; ++greater) {
+      blocks.push_back(block());
+      for (int k = 0; k < count; ++k) {
+        const int coded = count - 1 - k - ones;
+        const bool high = coded >= 0 && coded % 2 == 0 && coded < 2 * greater;
+        blocks.back()[static_cast<std::size_t>(k)] =
+            static_cast<std::int16_t>(high ? 2 + random() % 16 % (1 + random() % 16) : 1);
+      }
+    }
+  }
+  for (int round = 0; round < 2000; ++round) blocks.push_back(random_levels(random, count, round));
+  return blocks;
+}
+
+TEST(CabacRate, StepsOfSmallBlocksChangeWhatTheyCost) {
+  std::mt19937 random(4);
+  for (int cat = 0; cat < 5; ++cat) {
+    const auto category = static_cast<BlockCategory>(cat);
+    const int count = max_num_coeff(category);
+    for (std::vector<std::int16_t> levels : levels_of_note(random, count)) {
+      const int context = category == BlockCategory::chroma_dc ? 0 : static_cast<int>(random() % 4);
+      const CabacRate rate{true, &costs_at(static_cast<int>(random() % 52))};
+      levels.resize(16);
+      const int bits = rate.block_bits(levels.data(), category, context);
+      int changes[16];
+      rate.block_steps(levels.data(), level_masks(levels.data(), count), category, context, changes);
+      for (int k = 0; k < count; ++k) {
+        if (levels[static_cast<std::size_t>(k)] == 0) continue;
+        std::vector<std::int16_t> lowered = levels;
+        lowered[static_cast<std::size_t>(k)] =
+            static_cast<std::int16_t>(towards_zero(levels[static_cast<std::size_t>(k)]));
+        ASSERT_EQ(bits + changes[k], rate.block_bits(lowered.data(), category, context))
+            << "category " << cat << " position " << k << " of " << testing::PrintToString(levels);
+      }
+    }
+  }
+}
+
+TEST(CabacRate, StepsOfLargeBlocksChangeWhatTheyCost) {
+  std::mt19937 random(5);
+  for (const std::vector<std::int16_t>& levels : levels_of_note(random, 64)) {
+    const CabacRate rate{true, &costs_at(static_cast<int>(random() % 52))};
+    const LargeBlock block(levels);
+    int changes[64];
+    rate.block8x8_steps(
+        block.masks, [&](int k) { return int{levels[static_cast<std::size_t>(k)]}; }, changes);
+    for (int k = 0; k < 64; ++k) {
+      if (levels[static_cast<std::size_t>(k)] == 0) continue;
+      std::vector<std::int16_t> lowered = levels;
+      lowered[static_cast<std::size_t>(k)] =
+          static_cast<std::int16_t>(towards_zero(levels[static_cast<std::size_t>(k)]));
+      ASSERT_EQ(block.bits(rate) + changes[k], LargeBlock(lowered).bits(rate))
+          << "position " << k << " of " << testing::PrintToString(levels);
+    }
+  }
+}
+
+// The kernels keep the sums of changes in halves of a word, and costs in squared errors in a word.
+TEST(CabacRate, ChangesFitWhereTheKernelsKeepThem) {
+  for (int qp = 0; qp < 52; ++qp) {
+    const CabacRate rate{true, &costs_at(qp)};
+    for (const auto& table : costs_at(qp).steps) {
+      const auto largest = [](int a, int b) { return std::max(std::abs(a), std::abs(b)); };
+      int fewer_ones = 0, of_one = 0, of_greater = 0;
+      for (int context = 0; context < kLevelContexts; ++context) {
+        const StepCosts &one = table.at[context], &more = table.at[kLevelContexts + context];
+        const int longest = more.fewer_greater + (kSuffixMagnitude - 3) * more.fewer_greater_more;
+        fewer_ones = largest(fewer_ones, largest(one.fewer_ones, more.fewer_ones));
+        of_one = largest(of_one, one.fewer_greater);
+        of_greater =
+            largest(of_greater, largest(longest, largest(more.fewer_greater, more.fewer_greater_suffix)));
+      }
+      EXPECT_LT(64 * fewer_ones, 1 << 15);
+      EXPECT_LT(64 * of_one + 4 * of_greater, 1 << 15);  // no more than four greater levels change
+      EXPECT_EQ(table.at[2 * kLevelContexts - 1].fewer_greater, 0);
+    }
+    const LargeBlock block(std::vector<std::int16_t>(64, static_cast<std::int16_t>(-kMaxLevel)));
+    EXPECT_LT(kRdoqLambda * block.bits(rate), std::int64_t{1} << 31);
+  }
+}
+
 // Contexts that the search does not tell apart share a state, so any neighbours will do.
 TEST(CabacRate, HeadersCostWhatTheirBinsCost) {
   for (const int qp : {0, 12, 27, 40, 51}) {
