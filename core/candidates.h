@@ -43,6 +43,29 @@ CU264_HD bool precedes(Cost cost, int mode, std::type_identity_t<Cost> other_cos
   return cost < other_cost || (cost == other_cost && mode < other_mode);
 }
 
+// The best candidate of a block by rate and distortion and the one after it. Where the preset has RDOQ, it is
+// applied to the best, and to the other if that costs at most an eighth more: RDOQ often reverses the order
+// of two that are close.
+struct BestTwo {
+  static constexpr int kNoMode = 9;  // greater than all modes
+  std::uint32_t cost[2] = {UINT32_MAX, UINT32_MAX};
+  int mode[2] = {kNoMode, kNoMode};
+
+  // Returns whether the candidate is the best so far.
+  CU264_HD_MEMBER bool take(std::uint32_t new_cost, int new_mode) {
+    const bool is_best = precedes(new_cost, new_mode, cost[0], mode[0]);
+    const bool is_second = !is_best && precedes(new_cost, new_mode, cost[1], mode[1]);
+    cost[1] = is_best ? cost[0] : is_second ? new_cost : cost[1];
+    mode[1] = is_best ? mode[0] : is_second ? new_mode : mode[1];
+    cost[0] = is_best ? new_cost : cost[0];
+    mode[0] = is_best ? new_mode : mode[0];
+    return is_best;
+  }
+  CU264_HD_MEMBER bool are_close() const { return cost[1] - cost[0] <= cost[0] >> 3; }
+  // The cost above which a further candidate is neither the best nor close to it.
+  CU264_HD_MEMBER std::uint32_t most() const { return are_close() ? cost[1] : cost[0] + (cost[0] >> 3); }
+};
+
 // Sorts in ascending order; meant for a handful of candidates.
 CU264_HD void sort_ranks(SatdRank* ranks, int count) {
   for (int i = 1; i < count; ++i) {

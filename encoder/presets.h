@@ -1,6 +1,7 @@
 // The values that each preset searches with. Both backends read them, so that both make the same decisions.
 #pragma once
 
+#include "core/candidates.h"
 #include "core/luma_decision.h"
 #include "core/searched_sizes.h"
 #include "cu264/encoder.h"
@@ -14,6 +15,9 @@ struct SearchParams {
   bool rdoq = false;                   // rate-distortion-optimised quantisation
   core::EarlyDecision early_decision;  // where SATD does not decide
   core::SizeRules sizes = {};          // in streams with the 8x8 transform
+  // Which candidates of a block are compared (core::is_worth_trial).
+  int worth_intra4x4 = core::kWorthIntra4x4Mode;
+  int worth_intra8x8 = core::kWorthIntra8x8Mode;
 };
 
 // All values were found by measurement. A stream with the 8x8 transform has three sizes to choose from, and
@@ -25,7 +29,12 @@ inline SearchParams search_params(Preset preset, bool transform_8x8_mode) {
     case Preset::balanced:
       return {3, false, {17, 12, 15}, {75, 68, 300, 1400, 96, 300, 77, 400}};
     default:
-      return {transform_8x8_mode ? 5 : 9, true, {20, 10, 15}, {50, 67, 200, 2000, 110, 500, 74, 250}};
+      return {transform_8x8_mode ? 5 : 9,
+              true,
+              {20, 10, 17},
+              {40, 66, 120, 2000, 116, 500, 72, 150},
+              core::kWorthIntra4x4Mode + 1,
+              core::kWorthIntra8x8Mode + 1};
   }
 }
 

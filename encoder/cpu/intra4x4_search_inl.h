@@ -104,9 +104,9 @@ static inline void mark_intra4x4_block(const MacroblockContext& mb, int block,
   total_coeff = core::count_ones(core::level_masks(levels, 16).nonzero);
 }
 
-// Modes are compared with levels of the dead zone. Where the preset has RDOQ, only the chosen mode is
-// quantised by it. Fills `candidate` except for its cost, unless the search is abandoned for Intra_16x16,
-// whose cost by SATD is intra16x16_cost.
+// Modes are compared with levels of the dead zone. Where the preset has RDOQ, the best two are quantised by
+// it and compared once more (core::BestTwo). Fills `candidate` except for its cost, unless the search is
+// abandoned for Intra_16x16, whose cost by SATD is intra16x16_cost.
 static inline core::IntraNxNResult search_intra4x4(MacroblockContext& mb, const core::IntraNxNStop& stop,
                                                    std::uint32_t intra16x16_cost, LumaCandidate& candidate) {
   const bool by_rd = mb.search.rd_candidates > 0;
@@ -172,9 +172,8 @@ static inline core::IntraNxNResult search_intra4x4(MacroblockContext& mb, const 
         return core::intra_nxn_block_cost<SearchRate>(error, mb.rate.intra4x4_mode_bits(mode, predicted),
                                                       block_bits, mb.rd_lambda);
       };
-      const int tried = core::count_worth(ranks, mb.search.rd_candidates, core::kWorthIntra4x4Mode);
-      std::uint32_t best = UINT32_MAX;
-      chosen = core::kIntra4x4Modes;
+      const int tried = core::count_worth(ranks, mb.search.rd_candidates, mb.search.worth_intra4x4);
+      core::BestTwo best;
       std::int16_t trial_levels[16];
       std::uint8_t trial[16], kept[16];
       for (int i = 0; i < tried; ++i) {
@@ -184,21 +183,36 @@ static inline core::IntraNxNResult search_intra4x4(MacroblockContext& mb, const 
         const int error =
             code_intra4x4_block(mb, x, y, prediction, false, context, trial_levels, trial_coeff, trial, 4);
         // Some candidates lose by their error alone, without their bits being counted.
-        if (core::intra_nxn_block_cost<SearchRate>(error, 0, 0, mb.rd_lambda) > best) continue;
-        const std::uint32_t cost = cost_of(error, mode, trial_levels);
-        if (!core::precedes(cost, mode, best, chosen)) continue;
-        best = cost, chosen = mode;
+        const std::uint32_t most = mb.search.rdoq ? best.most() : best.cost[0];
+        if (core::intra_nxn_block_cost<SearchRate>(error, 0, 0, mb.rd_lambda) > most) continue;
+        if (!best.take(cost_of(error, mode, trial_levels), mode)) continue;
         total_coeff = trial_coeff;
         std::memcpy(levels, trial_levels, sizeof trial_levels);
         std::memcpy(kept, trial, sizeof kept);
       }
+      chosen = best.mode[0];
+      std::uint32_t cost = best.cost[0];
       if (mb.search.rdoq) {
         take_prediction(chosen);
         const int error =
             code_intra4x4_block(mb, x, y, prediction, true, context, levels, total_coeff, kept, 4);
-        best = cost_of(error, chosen, levels);
+        cost = cost_of(error, chosen, levels);
       }
-      result.cost += best;
+      if (mb.search.rdoq && best.are_close()) {
+        const int mode = best.mode[1];
+        int trial_coeff;
+        take_prediction(mode);
+        const int error =
+            code_intra4x4_block(mb, x, y, prediction, true, context, trial_levels, trial_coeff, trial, 4);
+        const std::uint32_t trial_cost = cost_of(error, mode, trial_levels);
+        if (core::precedes(trial_cost, mode, cost, chosen)) {
+          cost = trial_cost, chosen = mode;
+          total_coeff = trial_coeff;
+          std::memcpy(levels, trial_levels, sizeof trial_levels);
+          std::memcpy(kept, trial, sizeof kept);
+        }
+      }
+      result.cost += cost;
       if (result.cost >= stop.cost_limit) return result;
       for (int i = 0; i < 4; ++i) std::memcpy(canvas.at(x, y + i), kept + 4 * i, 4);
     }

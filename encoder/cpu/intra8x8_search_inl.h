@@ -300,25 +300,32 @@ static inline core::IntraNxNResult search_intra8x8(MacroblockContext& mb, const 
             coded.squared_error, mb.rate.intra4x4_mode_bits(mode, predicted),
             count_block8x8(mb, mb.rate, bx, by, coded), mb.rd_lambda);
       };
-      const int tried = core::count_worth(ranks, mb.search.rd_candidates, core::kWorthIntra8x8Mode);
-      std::uint32_t best_cost = UINT32_MAX;
-      chosen = core::kIntra8x8Modes;
+      const int tried = core::count_worth(ranks, mb.search.rd_candidates, mb.search.worth_intra8x8);
+      core::BestTwo two;
       for (int i = 0; i < tried; ++i) {
         const int mode = core::mode_of_rank(ranks[i]);
         code_intra8x8_block(mb, bx, by, predictions.sample[mode], false, *other);
         // Some candidates lose by their error alone, without their bits being counted.
-        if (core::intra_nxn_block_cost<SearchRate>(other->squared_error, 0, 0, mb.rd_lambda) > best_cost)
-          continue;
-        const std::uint32_t cost = cost_of(mode, *other);
-        if (!core::precedes(cost, mode, best_cost, chosen)) continue;
-        best_cost = cost, chosen = mode;
-        std::swap(best, other);
+        const std::uint32_t most = mb.search.rdoq ? two.most() : two.cost[0];
+        if (core::intra_nxn_block_cost<SearchRate>(other->squared_error, 0, 0, mb.rd_lambda) > most) continue;
+        if (two.take(cost_of(mode, *other), mode)) std::swap(best, other);
       }
+      chosen = two.mode[0];
+      std::uint32_t cost = two.cost[0];
       if (mb.search.rdoq) {
         code_intra8x8_block(mb, bx, by, predictions.sample[chosen], true, *best);
-        best_cost = cost_of(chosen, *best);
+        cost = cost_of(chosen, *best);
       }
-      result.cost += best_cost;
+      if (mb.search.rdoq && two.are_close()) {
+        const int mode = two.mode[1];
+        code_intra8x8_block(mb, bx, by, predictions.sample[mode], true, *other);
+        const std::uint32_t other_cost = cost_of(mode, *other);
+        if (core::precedes(other_cost, mode, cost, chosen)) {
+          cost = other_cost, chosen = mode;
+          std::swap(best, other);
+        }
+      }
+      result.cost += cost;
     }
     if (mb.marks != 0) mark_intra8x8_block(mb, block, predictions.sample[chosen], *best);
 

@@ -133,12 +133,14 @@ struct Coder8x8 {
     s.counts[b.slot() + i] = static_cast<std::uint8_t>(count);
     s.luma_counts.cells[b.grid_of(i)] = static_cast<std::int8_t>(count);
   }
+  __device__ void store_counts(const LaneIndices& indices, const Block8x8& b, const Coded8x8& coded) {
+    if (indices.lane >= 4) return;
+    set_count(b, indices.lane, static_cast<int>(coded.counts >> (8 * indices.lane)) & 255);
+  }
   // Stores the samples and the counts of a coded block.
   __device__ void store(const LaneIndices& indices, const Block8x8& b, const Coded8x8& coded) {
     store_samples(b, coded);
-    if (indices.lane < 4) {
-      set_count(b, indices.lane, static_cast<int>(coded.counts >> (8 * indices.lane)) & 255);
-    }
+    store_counts(indices, b, coded);
   }
 };
 

@@ -349,8 +349,9 @@ __device__ core::IntraNxNResult search_intra4x4_by_rd(WarpState<true>& s, const 
 
     // Each pass tries one candidate in each half.
     unsigned least_cost = 0;
-    int chosen_mode = core::kIntra4x4Modes;
+    int chosen_mode = core::BestTwo::kNoMode;
     CodedHalf chosen{0, 0, UINT32_MAX};
+    core::BestTwo best;  // where the preset has RDOQ
 #pragma unroll 1
     for (int tried = 0; tried < constants.search.rd_candidates; ++tried) {
       const unsigned next = ranks.best();
@@ -369,7 +370,7 @@ __device__ core::IntraNxNResult search_intra4x4_by_rd(WarpState<true>& s, const 
       }
       const bool is_candidate =
           of_half != core::kNoRank &&
-          core::is_worth_trial(core::cost_of_rank(of_half), least_cost, core::kWorthIntra4x4Mode);
+          core::is_worth_trial(core::cost_of_rank(of_half), least_cost, constants.search.worth_intra4x4);
       if (!__any_sync(kWarp, is_candidate)) break;
       const int mode = is_candidate ? core::mode_of_rank(of_half) : static_cast<int>(core::kIntra4x4Dc);
       const int prediction = sample_of_rows(lane, rows, mode, block.dc);
@@ -378,22 +379,33 @@ __device__ core::IntraNxNResult search_intra4x4_by_rd(WarpState<true>& s, const 
       const CodedHalf coded =
           weigh_block(constants, rate, lane, quantiser, block, mode, prediction, source, level,
                       rate.share(lane, in_order, core::BlockCategory::luma_4x4, context));
-      const bool better = core::precedes(coded.cost, mode, chosen.cost, chosen_mode);
-      if (is_candidate && better) chosen = coded, chosen_mode = mode;
+      if constexpr (kRdoq) {
+        if (is_candidate) best.take(coded.cost, mode);
+      } else {
+        const bool better = core::precedes(coded.cost, mode, chosen.cost, chosen_mode);
+        if (is_candidate && better) chosen = coded, chosen_mode = mode;
+      }
     }
 
-    const int mode = chosen_mode;
     if constexpr (kRdoq) {
-      // RDOQ is applied to the chosen mode only.
-      const int prediction = sample_of_rows(lane, rows, mode, block.dc);
-      const int scaled = forward_transform(lane, source - prediction) * quantiser.multiplier;
-      const int in_order = __shfl_sync(kWarp, scaled, 16 * lane.half + lane.raster);
-      const RdoqLevel by_rdoq =
-          choose_level_by_rdoq(s.rd.variants, rate, lane, abs(in_order), in_order < 0,
-                               core::BlockCategory::luma_4x4, quantiser.shift, context, !block.own.idle());
-      chosen = weigh_block(constants, rate, lane, quantiser, block, mode, prediction, source,
-                           __shfl_sync(kWarp, by_rdoq.level, 16 * lane.half + lane.coding), by_rdoq.share);
+      // Where only one half has two candidates, the other computes its own once more.
+      const bool has_two = best.are_close() && !block.own.idle();
+#pragma unroll 1
+      for (int i = 0; i < 1 + __any_sync(kWarp, has_two); ++i) {
+        const int mode = i > 0 && has_two ? best.mode[1] : best.mode[0];
+        const int prediction = sample_of_rows(lane, rows, mode, block.dc);
+        const int scaled = forward_transform(lane, source - prediction) * quantiser.multiplier;
+        const int in_order = __shfl_sync(kWarp, scaled, 16 * lane.half + lane.raster);
+        const RdoqLevel by_rdoq =
+            choose_level_by_rdoq(s.rd.variants, rate, lane, abs(in_order), in_order < 0,
+                                 core::BlockCategory::luma_4x4, quantiser.shift, context, !block.own.idle());
+        const CodedHalf coded =
+            weigh_block(constants, rate, lane, quantiser, block, mode, prediction, source,
+                        __shfl_sync(kWarp, by_rdoq.level, 16 * lane.half + lane.coding), by_rdoq.share);
+        if (core::precedes(coded.cost, mode, chosen.cost, chosen_mode)) chosen = coded, chosen_mode = mode;
+      }
     }
+    const int mode = chosen_mode;
     if (!block.own.idle()) tally.cost += chosen.cost;
     if constexpr (MacroblockMarks::kAny) {
       if (marks.any_in(block.own.block())) {

@@ -172,13 +172,47 @@ struct Chosen8x8 {
   std::uint32_t cost;
 };
 
+// Quantises by RDOQ with the best candidate, or with each of the best two, and leaves the block as coded with
+// the better one in the warp's state, its counts included; `samples` as below.
+template <class Rate>
+__device__ Chosen8x8 choose_by_rdoq8x8(Coder8x8<true>& coder, const SearchConstants& constants,
+                                       const Rate& rate, const LaneIndices& lane, const Block8x8& b,
+                                       const core::BestTwo& best, Samples8x8& samples, Coded8x8& best_coded) {
+  std::uint32_t& levels = reinterpret_cast<std::uint32_t*>(coder.s.levels[b.slot()])[lane.lane];
+  std::uint32_t kept_levels = 0;
+  Chosen8x8 chosen{core::BestTwo::kNoMode, UINT32_MAX};
+  // The best comes last, because it usually stays the best and its levels are then in place.
+#pragma unroll 1
+  for (int i = best.are_close() ? 1 : 0; i >= 0; --i) {
+    const int mode = i > 0 ? best.mode[1] : best.mode[0];
+    coder.load_prediction(b, mode, samples);
+    const int bits = quantise_by_rdoq(coder, lane, rate, b, samples);
+    const Coded8x8 coded = coder.reconstruct_stored(b, samples);
+    const std::uint32_t cost = core::intra_nxn_block_cost<SearchRate>(
+        samples.squared_error(coded), rate.intra4x4_mode_bits(mode, b.predicted_mode), bits,
+        constants.rd_lambda);
+    __syncwarp();  // all lanes have read the levels
+    if (core::precedes(cost, mode, chosen.cost, chosen.mode)) {
+      chosen = {mode, cost};
+      best_coded = coded;
+      kept_levels = levels;
+    } else {
+      levels = kept_levels;
+      coder.store_counts(lane, b, best_coded);
+      coder.load_prediction(b, chosen.mode, samples);
+    }
+    __syncwarp();
+  }
+  return chosen;
+}
+
 // Leaves the block as coded with the best of the candidates by rate and distortion in the warp's state.
 // `rank` is what rank_modes8x8 returns. `samples` has the source, and in the end the chosen prediction.
-template <class Rate>
+template <bool kRdoq, class Rate>
 __device__ Chosen8x8 choose_mode8x8(Coder8x8<true>& coder, const SearchConstants& constants, const Rate& rate,
                                     const LaneIndices& lane, const Block8x8& b, core::SatdRank rank,
                                     Samples8x8& samples, Coded8x8& best_coded) {
-  Chosen8x8 best{core::kIntra8x8Modes, UINT32_MAX};
+  core::BestTwo best;
   int trial = 0;  // which of trial_levels the next candidate takes; the other one has the best
   unsigned least_cost = 0;
 #pragma unroll 1
@@ -187,29 +221,31 @@ __device__ Chosen8x8 choose_mode8x8(Coder8x8<true>& coder, const SearchConstants
     if (next == core::kNoRank) break;
     if (rank == next) rank = core::kNoRank;
     if (tried == 0) least_cost = core::cost_of_rank(next);
-    if (!core::is_worth_trial(core::cost_of_rank(next), least_cost, core::kWorthIntra8x8Mode)) break;
+    if (!core::is_worth_trial(core::cost_of_rank(next), least_cost, constants.search.worth_intra8x8)) break;
     const int mode = core::mode_of_rank(next);
     coder.load_prediction(b, mode, samples);
     const Coded8x8 coded = coder.code(samples, coder.space.trial_levels[trial]);
     const int squared_error = samples.squared_error(coded);
     __syncwarp();
     // Some candidates lose by their error alone, without their bits being counted.
-    if (core::intra_nxn_block_cost<SearchRate>(squared_error, 0, 0, constants.rd_lambda) > best.cost)
-      continue;
+    const std::uint32_t most = kRdoq ? best.most() : best.cost[0];
+    if (core::intra_nxn_block_cost<SearchRate>(squared_error, 0, 0, constants.rd_lambda) > most) continue;
     const int bits = trial_bits(coder.s, lane, rate, b, coder.space.trial_levels[trial], coded.counts);
     const std::uint32_t cost = core::intra_nxn_block_cost<SearchRate>(
         squared_error, rate.intra4x4_mode_bits(mode, b.predicted_mode), bits, constants.rd_lambda);
     __syncwarp();  // all lanes have read the levels
-    if (!core::precedes(cost, mode, best.cost, best.mode)) continue;
-    best = {mode, cost};
+    if (!best.take(cost, mode) || kRdoq) continue;
     best_coded = coded;
     trial ^= 1;
   }
   __syncwarp();
+  if constexpr (kRdoq) {
+    return choose_by_rdoq8x8(coder, constants, rate, lane, b, best, samples, best_coded);
+  }
   reinterpret_cast<std::uint32_t*>(coder.s.levels[b.slot()])[lane.lane] =
       reinterpret_cast<const std::uint32_t*>(coder.space.trial_levels[trial ^ 1])[lane.lane];
-  coder.load_prediction(b, best.mode, samples);
-  return best;
+  coder.load_prediction(b, best.mode[0], samples);
+  return {best.mode[0], best.cost[0]};
 }
 
 // Puts the marks of a watermark into the interleaved blocks of a coded block. Decisions do not take marks
@@ -277,14 +313,7 @@ __device__ Intra8x8Found search_intra8x8(WarpState<kRd>& s, const SearchConstant
     Chosen8x8 chosen{core::mode_of_rank(best), 0};
     Coded8x8 coded{};
     if constexpr (kRd) {
-      chosen = choose_mode8x8(coder, constants, rate, lane, b, rank, samples, coded);
-      if constexpr (kRdoq) {
-        const int bits = quantise_by_rdoq(coder, lane, rate, b, samples);
-        coded = coder.reconstruct_stored(b, samples);
-        chosen.cost = core::intra_nxn_block_cost<SearchRate>(
-            samples.squared_error(coded), rate.intra4x4_mode_bits(chosen.mode, b.predicted_mode), bits,
-            constants.rd_lambda);
-      }
+      chosen = choose_mode8x8<kRdoq>(coder, constants, rate, lane, b, rank, samples, coded);
       result.cost += chosen.cost;
     } else {
       coder.load_prediction(b, chosen.mode, samples);
