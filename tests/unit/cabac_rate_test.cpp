@@ -197,6 +197,9 @@ TEST(CabacRate, ChangesFitWhereTheKernelsKeepThem) {
 TEST(CabacRate, HeadersCostWhatTheirBinsCost) {
   for (const int qp : {0, 12, 27, 40, 51}) {
     const CabacRate rate{true, &costs_at(qp)};
+    const int kept_mode = BinCosts{qp}(kCtxPrevIntraMode, 1);
+    EXPECT_EQ(rate.intra4x4_mode_bits(kIntra4x4Dc, kIntra4x4Dc),
+              kept_mode * 5 / 8);  // because it is kept often
     {
       const CabacNeighbours n{cabac_neighbour(nullptr), cabac_neighbour(nullptr)};
       for (const MacroblockKind kind :
@@ -216,7 +219,7 @@ TEST(CabacRate, HeadersCostWhatTheirBinsCost) {
             } else {
               for (int block = 0; block < 16; ++block) mb.intra4x4_pred_mode[block] = kIntra4x4Dc;
               bits = rate.i_nxn_header_bits(kind, pattern & 15, pattern >> 4) +
-                     16 / blocks_of_a_mode(kind) * rate.intra4x4_mode_bits(kIntra4x4Dc, kIntra4x4Dc);
+                     16 / blocks_of_a_mode(kind) * kept_mode;
             }
             mb.intra_chroma_pred_mode = static_cast<std::uint8_t>(mode);
             put_cabac_header(sum, mb, nullptr, nullptr, n, false);

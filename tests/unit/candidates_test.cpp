@@ -98,5 +98,48 @@ TEST(Candidates, WorthIsExactUpToTheHighestCosts) {
   }
 }
 
+TEST(Candidates, TheBestTwoDoNotDependOnTheOrder) {
+  std::mt19937 random(2);
+  for (int i = 0; i < 1000; ++i) {
+    std::vector<std::pair<std::uint32_t, int>> candidates;
+    for (int mode = 0; mode < 9; ++mode) candidates.emplace_back(1000 + random() % 8, mode);
+    auto sorted = candidates;
+    std::sort(sorted.begin(), sorted.end());
+    std::shuffle(candidates.begin(), candidates.end(), random);
+    BestTwo best;
+    for (const auto& [cost, mode] : candidates) {
+      const int before = best.mode[0];
+      const bool is_best = best.take(cost, mode);
+      EXPECT_EQ(is_best, best.mode[0] != before);
+    }
+    for (unsigned k = 0; k < 2; ++k) {
+      ASSERT_EQ(best.cost[k], sorted[k].first);
+      ASSERT_EQ(best.mode[k], sorted[k].second);
+    }
+  }
+}
+
+TEST(Candidates, TwoAreCloseUpToAnEighthMore) {
+  const auto best_of = [](std::uint32_t first, std::uint32_t second) {
+    BestTwo best;
+    best.take(first, 4);
+    best.take(second, 2);
+    return best;
+  };
+  EXPECT_EQ(BestTwo{}.most(), UINT32_MAX);
+  BestTwo alone;
+  alone.take(800, 3);
+  EXPECT_FALSE(alone.are_close());
+  EXPECT_EQ(alone.most(), 900u);
+  EXPECT_TRUE(best_of(0, 0).are_close());
+  EXPECT_TRUE(best_of(900, 800).are_close());
+  EXPECT_EQ(best_of(800, 850).most(), 850u);
+  EXPECT_FALSE(best_of(901, 800).are_close());
+  EXPECT_EQ(best_of(901, 800).most(), 900u);
+  const std::uint32_t highest = (266u << 22) + (1u << 30);  // a block's squared error and bits
+  EXPECT_TRUE(best_of(highest, highest + (highest >> 3)).are_close());
+  EXPECT_FALSE(best_of(highest, highest + (highest >> 3) + 1).are_close());
+}
+
 }  // namespace
 }  // namespace cu264::core
