@@ -224,7 +224,7 @@ struct Intra16x16Coder {
   WarpState<kRd>& s;
   const SearchConstants& constants;
   const LaneIndices& lane;
-  WarpRate<kRdoq> rate;
+  WarpRate rate;
   const Quantiser& quantiser;
   const std::uint8_t* prediction;  // sixteen rows of sixteen samples
   int pitch;

@@ -27,6 +27,8 @@ struct RowKernelShape {
   static constexpr bool kInStep = kRd || kIntra8x8;
   static constexpr int kWarps = kRd ? 20 : kIntra8x8 ? 28 : 4;
   static constexpr int kBlocks = kInStep ? 1 : 6;
+  // Pairs of warps share a macroblock while the device has up to this many pictures.
+  static constexpr int kFewPictures = kInStep ? 12 : kMostPicturesByPairs;
   using Warps = std::conditional_t<kInStep, WarpsInStep, WarpsApart>;
 };
 
@@ -151,7 +153,7 @@ void launch(const ReconstructLaunch& job, const BatchMarks& mark_table, const Li
   const int rows = batch.pictures * batch.mb_height;
   SearchConstants constants = search_constants(job.search, job.qp);
   constants.transform_8x8_mode = kIntra8x8;
-  if (job.few) {
+  if (job.pictures_on_device <= RowKernelShape<kRd, kIntra8x8>::kFewPictures) {
     const auto wavefront = begin_wavefront<TaggedRow>(batch, job.d_scratch, job.stream);
     reconstruct_by_pairs_kernel<kRd, kRdoq, kQpVaries, kIntra8x8>
         <<<rows, 64, 0, job.stream>>>(batch, constants, wavefront, mark_table, lists);
