@@ -1,5 +1,5 @@
-// RDOQ by CABAC's bits on a warp chooses the levels that core/rdoq.h chooses, and knows their bits: for levels
-// that pictures hardly have, too.
+// RDOQ by CABAC's bits on a warp chooses the levels that core/rdoq.h chooses, and knows their bits: for
+// levels that pictures hardly have, too.
 #define CU264_COUNTS_CABAC
 #include <gtest/gtest.h>
 
@@ -10,13 +10,14 @@
 
 #include "common/cuda/error_check.h"
 #include "core/cabac_rate.h"
+#include "core/hd.h"
 #include "core/level_masks.h"
 #include "core/rdoq.h"
 #include "encoder/cuda/warp_cabac.cuh"
 #include "encoder/cuda/warp_cabac_rdoq.cuh"
 #include "support/device_array.cuh"
-#include "tests/support/quick.h"
 #include "tests/parity/device_test.h"
+#include "tests/support/quick.h"
 
 namespace cu264::parity {
 namespace {
@@ -70,6 +71,11 @@ __global__ void choose_large(const Block* d_blocks, Shape shape, Chosen* d_chose
   if (lane == 0) chosen.bits = bits;
 }
 
+struct LevelAt {
+  const std::int16_t* levels;
+  CU264_HD_MEMBER int operator()(int k) const { return levels[k]; }
+};
+
 Chosen on_host(const Block& block, const Shape& shape) {
   static const core::CabacCostTable table = core::make_cabac_cost_table();
   const core::CabacRate rate{true, &table.at[shape.qp]};
@@ -78,7 +84,7 @@ Chosen on_host(const Block& block, const Shape& shape) {
     core::rdoq_block8x8(rate, block.scaled, block.negative, shape.shift, chosen.levels);
     core::LevelMasks8x8 masks;
     for (int k = 0; k < 64; ++k) masks = core::with_level(masks, k, chosen.levels[k]);
-    chosen.bits = rate.block8x8_bits(masks, [&](int k) { return int{chosen.levels[k]}; });
+    chosen.bits = rate.block8x8_bits(masks, LevelAt{chosen.levels});
     return chosen;
   }
   const auto category = static_cast<core::BlockCategory>(shape.category);
@@ -106,7 +112,8 @@ Block random_block(std::mt19937& random, const Shape& shape, int count, int roun
     if (kind == 5) value = k < run ? 300 : below(2) * 200;      // a run of ones, and a tail
     if (kind == 6) value = k + 1 == run ? below(5 * 256) : 50;  // a single level
     if (kind != 5 && kind != 6 && below(100) >= density) value = below(100);
-    const std::int64_t scaled = (std::int64_t{value} << shape.shift) >> 8, most = INT32_MAX - (1 << shape.shift);
+    const std::int64_t scaled = (std::int64_t{value} << shape.shift) >> 8,
+                       most = INT32_MAX - (1 << shape.shift);
     block.scaled[k] = static_cast<std::int32_t>(std::min(scaled, most));
     block.negative |= static_cast<std::uint64_t>(random() & 1) << k;
   }
@@ -131,8 +138,9 @@ TEST_F(CabacRdoqParity, LevelsAndBits) {
       DeviceArray<Block> d_blocks(sent.size());
       DeviceArray<Chosen> d_chosen(sent.size());
       std::vector<Chosen> chosen(sent.size());
-      check_cuda(cudaMemcpy(d_blocks.data(), sent.data(), sent.size() * sizeof(Block), cudaMemcpyHostToDevice),
-                 "upload");
+      check_cuda(
+          cudaMemcpy(d_blocks.data(), sent.data(), sent.size() * sizeof(Block), cudaMemcpyHostToDevice),
+          "upload");
       check_cuda(cudaMemset(d_chosen.data(), 0, sent.size() * sizeof(Chosen)), "cudaMemset");
       if (large) {
         choose_large<<<blocks, 32>>>(d_blocks.data(), shape, d_chosen.data());
@@ -149,7 +157,8 @@ TEST_F(CabacRdoqParity, LevelsAndBits) {
           ASSERT_EQ(chosen[i].levels[k], host.levels[k])
               << "round " << round << " category " << category << " block " << i << " position " << k;
         }
-        ASSERT_EQ(chosen[i].bits, host.bits) << "round " << round << " category " << category << " block " << i;
+        ASSERT_EQ(chosen[i].bits, host.bits)
+            << "round " << round << " category " << category << " block " << i;
       }
     }
   }
