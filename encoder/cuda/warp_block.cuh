@@ -23,6 +23,15 @@ __device__ inline T uniform(T value) {
   return __shfl_sync(kWarp, value, 0);
 }
 
+// Returns a pointer that the compiler keeps in registers instead of computing it again at each use.
+template <class T>
+__device__ T* in_register(T* pointer) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("" : "+l"(pointer));
+#endif
+  return pointer;
+}
+
 // A lane's place in its half of the warp.
 struct LaneInHalf {
   int half;      // which of the two blocks
