@@ -113,8 +113,9 @@ Wavefront<Record> begin_wavefront(const BatchView& batch, void* d_scratch, cudaS
   return wavefront;
 }
 
-// The number of warps that a block has. A batch that does not fill the device is spread over all its
-// multiprocessors, and a block of more than kSchedulers warps takes rows of as many pictures (WarpsInStep).
+// The number of warps that a block has. `rows` on the device, of all batches, that do not fill it are spread
+// over all its multiprocessors, and a block of more than kSchedulers warps takes rows of as many pictures of
+// its batch (WarpsInStep).
 inline int warps_of_block(int most, int rows, int pictures, int processors) {
   const int of_scheduler = std::min(rows / (kSchedulers * processors), pictures / kSchedulers);
   return kSchedulers * std::clamp(of_scheduler, 1, most / kSchedulers);
@@ -124,7 +125,7 @@ inline int warps_of_block(int most, int rows, int pictures, int processors) {
 template <bool kRd, bool kRdoq, bool kQpVaries, bool kIntra8x8, class BatchMarks, class Lists>
 void launch_rows(const BatchView& batch, const SearchConstants& constants,
                  const Wavefront<BottomRow>& wavefront, const BatchMarks& mark_table, const Lists& lists,
-                 int rows, cudaStream_t stream) {
+                 int pictures_on_device, cudaStream_t stream) {
   constexpr auto kernel = reconstruct_kernel<kRd, kRdoq, kQpVaries, kIntra8x8, BatchMarks, Lists>;
   using Memory = BlockMemory<kRd, kQpVaries, kIntra8x8>;
   int device = 0, processors = 0, most_bytes = 0, blocks = 0;
@@ -133,7 +134,8 @@ void launch_rows(const BatchView& batch, const SearchConstants& constants,
              "cudaDeviceGetAttribute");
   check_cuda(cudaDeviceGetAttribute(&most_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
              "cudaDeviceGetAttribute");
-  int warps = warps_of_block(Memory::kMostWarps, rows, batch.pictures, processors);
+  int warps =
+      warps_of_block(Memory::kMostWarps, pictures_on_device * batch.mb_height, batch.pictures, processors);
   while (warps > kSchedulers && Memory::bytes(warps) > static_cast<std::size_t>(most_bytes)) {
     warps -= kSchedulers;
   }
@@ -142,7 +144,7 @@ void launch_rows(const BatchView& batch, const SearchConstants& constants,
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
       "cudaFuncSetAttribute");
   check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 32 * warps, bytes), "occupancy");
-  const int needed = (rows + warps - 1) / warps;
+  const int rows = batch.pictures * batch.mb_height, needed = (rows + warps - 1) / warps;
   const int grid = needed < blocks * processors ? needed : blocks * processors;
   kernel<<<grid, 32 * warps, bytes, stream>>>(batch, constants, wavefront, mark_table, lists);
 }
@@ -159,8 +161,8 @@ void launch(const ReconstructLaunch& job, const BatchMarks& mark_table, const Li
         <<<rows, 64, 0, job.stream>>>(batch, constants, wavefront, mark_table, lists);
   } else {
     const auto wavefront = begin_wavefront<BottomRow>(batch, job.d_scratch, job.stream);
-    launch_rows<kRd, kRdoq, kQpVaries, kIntra8x8>(batch, constants, wavefront, mark_table, lists, rows,
-                                                  job.stream);
+    launch_rows<kRd, kRdoq, kQpVaries, kIntra8x8>(batch, constants, wavefront, mark_table, lists,
+                                                  job.pictures_on_device, job.stream);
   }
   check_launch("reconstruct_kernel");
 }

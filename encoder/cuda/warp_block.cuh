@@ -23,6 +23,7 @@ __device__ inline T uniform(T value) {
   return __shfl_sync(kWarp, value, 0);
 }
 
+<<<<<<< HEAD
 // The lane's number in a form that the compiler keeps in a register. It reads threadIdx again wherever it
 // needs it, and a special register takes long to read.
 __device__ inline int kept_lane() {
@@ -33,6 +34,15 @@ __device__ inline int kept_lane() {
 #else
   return static_cast<int>(threadIdx.x & 31);
 #endif
+=======
+// Returns a pointer that the compiler keeps in registers instead of computing it again at each use.
+template <class T>
+__device__ T* in_register(T* pointer) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("" : "+l"(pointer));
+#endif
+  return pointer;
+>>>>>>> w/rdoq
 }
 
 // A lane's place in its half of the warp.

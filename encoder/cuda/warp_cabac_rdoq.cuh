@@ -59,6 +59,16 @@ struct CabacRdoq {
     growth[i] = limited(core::rdoq_growth_of_step(value[i], level[i]), kNever / 2);
   }
 
+  // Lowers levels round by round and cuts the tail. Returns the block's bits, which exclude those of
+  // coded_block_flag but include `empty`.
+  __device__ int optimise() {
+#pragma unroll 1
+    for (int round = 0; round < core::kRdoqRounds && lower_one(); ++round) {
+    }
+    return cut_tail();
+  }
+
+ private:
   // Lowers the level whose step saves most. Returns whether there was one in any block.
   __device__ bool lower_one() {
     int ones = 0, nonzero = 0;  // of the levels above, which are coded before
@@ -121,8 +131,7 @@ struct CabacRdoq {
     return true;
   }
 
-  // Cuts the tail where that is cheapest. Returns the block's bits, which exclude those of coded_block_flag
-  // but include `empty`.
+  // Cuts the tail where that is cheapest. Returns the block's bits as `optimise` does.
   __device__ int cut_tail() {
     int bits_below[kOwn], bits = add_up(bits_below);
 
@@ -159,7 +168,6 @@ struct CabacRdoq {
     return bits_of_cut;
   }
 
- private:
   // Returns the block's bits, and stores those of the levels below each own one without the levels above.
   __device__ int add_up(int (&bits_below)[kOwn]) const {
     // The levels are added up from the lowest one on, by each lane as they cost behind another kind of levels
@@ -235,10 +243,7 @@ static __device__ __noinline__ RdoqLevel choose_level_by_rdoq(RdoqVariants&, Rat
   CabacRdoq<16, 1> search(*rate.costs, cat, 16 * lane.half + lane.position, flag[0] - flag[1]);
   search.set(0, inside ? scaled : 0, shift);
   if (!__any_sync(kWarp, search.level[0] != 0)) return {0, lane.position == 0 ? flag[0] : 0};
-#pragma unroll 1
-  for (int round = 0; round < core::kRdoqRounds && search.lower_one(); ++round) {
-  }
-  const int bits = flag[1] + search.cut_tail();
+  const int bits = flag[1] + search.optimise();
   return {negative ? -search.level[0] : search.level[0], lane.position == 0 ? bits : 0};
 }
 

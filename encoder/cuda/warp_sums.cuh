@@ -54,13 +54,4 @@ __device__ inline int limited_sum_from_above(int value) {
   return value;
 }
 
-// Returns a pointer that the compiler keeps in registers instead of computing it again at each use.
-template <class T>
-__device__ T* in_register(T* pointer) {
-#if defined(__CUDA_ARCH__)
-  asm volatile("" : "+l"(pointer));
-#endif
-  return pointer;
-}
-
 }  // namespace cu264::encoder::cuda
