@@ -69,8 +69,8 @@ __global__ void __launch_bounds__(32 * (RowKernelShape<kRd, kIntra8x8>::kWarps),
   // The address is computed once if it does not depend on threadIdx; the lane's number costs `fast` without
   // Intra_8x8 a register that it does not have.
   auto& [s, intra8x8_space] = memory.rows[uniform(static_cast<int>(threadIdx.x >> 5))];
-  LaneConstants mine(Shape::kInStep ? kept_lane() : static_cast<int>(threadIdx.x & 31), constants,
-                     memory.rate_tables, lists);
+  const int number = static_cast<int>(threadIdx.x & 31);
+  LaneConstants mine(Shape::kInStep ? kept(number) : number, constants, memory.rate_tables, lists);
   const LaneIndices& lane = mine.lane;
   s.counts[lane.lane] = 0;  // slots 27 to 31 stay zero
   const unsigned rows = static_cast<unsigned>(batch.pictures) * batch.mb_height;

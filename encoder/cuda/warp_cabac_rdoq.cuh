@@ -38,7 +38,7 @@ struct CabacRdoq {
   int last[kOwn];      // core::cabac_last_cost
 
   __device__ CabacRdoq(const core::CabacCosts& all, int category, int lane_of_warp, int cost_of_empty)
-      : steps(in_register(all.steps[category].at)),
+      : steps(kept(all.steps[category].at)),
         costs(all.level[category]),
         lane(lane_of_warp),
         group(kLanes == 32 ? kWarp : 0xffffu << (lane_of_warp & 16)),
