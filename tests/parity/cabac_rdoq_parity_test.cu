@@ -44,7 +44,7 @@ struct Chosen {
 
 // Blocks 2 * blockIdx.x and the next on the halves of a warp.
 __global__ void choose_small(const Block* d_blocks, Shape shape, Chosen* d_chosen) {
-  const device::LaneIndices lane;
+  const device::LaneIndices lane(static_cast<int>(threadIdx.x & 31));
   const Block& block = d_blocks[2 * blockIdx.x + lane.half];
   Chosen& chosen = d_chosen[2 * blockIdx.x + lane.half];
   device::RdoqVariants variants;
