@@ -48,7 +48,7 @@ __global__ void choose_small(const Block* d_blocks, Shape shape, Chosen* d_chose
   const Block& block = d_blocks[2 * blockIdx.x + lane.half];
   Chosen& chosen = d_chosen[2 * blockIdx.x + lane.half];
   device::RdoqVariants variants;
-  const device::WarpCabacRate<true> rate(core::CabacRate{true, &device::d_cabac_costs.at[shape.qp]});
+  const device::WarpRate rate(core::CabacRate{true, &device::d_cabac_costs.at[shape.qp]});
   const device::RdoqLevel own = device::choose_level_by_rdoq(
       variants, rate, lane, block.scaled[lane.position], (block.negative >> lane.position & 1) != 0,
       static_cast<core::BlockCategory>(shape.category), shape.shift, block.context, block.active);
