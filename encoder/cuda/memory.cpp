@@ -52,7 +52,7 @@ bool converts(const StageParams& params) {
 std::size_t held_frames(const StageParams& params, int batch, std::size_t backends) {
   if (!params.controls_rate) return 0;
   const int inner = batches_in_flight(params) * batch * static_cast<int>(backends);
-  return static_cast<std::size_t>(controlled_capacity(inner, batch, params.device_output));
+  return static_cast<std::size_t>(controlled_capacity(inner, batch, params));
 }
 
 std::size_t level_bytes(const StageParams& params, int batch) {
