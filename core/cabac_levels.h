@@ -47,12 +47,15 @@ CU264_HD constexpr int cabac_prefix_cost(const LevelCost& cost, int magnitude) {
   return cost.first + (magnitude - 2) * cost.more + cost.end;
 }
 
-// The same with the suffix.
-CU264_HD int cabac_level_cost(const LevelCost& cost, int magnitude) {
-  const int bits = cabac_prefix_cost(cost, magnitude);
-  if (magnitude < kSuffixMagnitude) return bits;
+// Returns what the suffix costs.
+CU264_HD int cabac_suffix_cost(int magnitude) {
+  if (magnitude < kSuffixMagnitude) return 0;
   const int n = highest_bit(static_cast<std::uint32_t>(magnitude - kSuffixMagnitude + 1));
-  return bits + (2 * n + 1) * kCabacBit;  // put_abs_level_suffix
+  return (2 * n + 1) * kCabacBit;  // put_abs_level_suffix
+}
+
+CU264_HD int cabac_level_cost(const LevelCost& cost, int magnitude) {
+  return cabac_prefix_cost(cost, magnitude) + cabac_suffix_cost(magnitude);
 }
 
 // The levels before a level, as far as they matter to the functions below: those of magnitude one, up to 4,
@@ -60,9 +63,8 @@ CU264_HD int cabac_level_cost(const LevelCost& cost, int magnitude) {
 inline constexpr int kLevelContexts = 12;
 
 CU264_HD constexpr int level_context(int ones, int greater) {
-  if (greater == 0) return ones < 4 ? ones : 4;
-  if (greater == 1) return 5 + (ones < 2 ? ones : 2);
-  return 6 + (greater < 5 ? greater : 5);
+  const int most_ones = greater == 0 ? 4 : 2, few = (ones < most_ones ? ones : most_ones) + 5 * greater;
+  return greater < 2 ? few : 6 + (greater < 5 ? greater : 5);
 }
 
 // What changes in a context, for levels of magnitude one or for greater ones.
@@ -120,8 +122,9 @@ struct StepChanges {
   int fewer_greater = 0;  // a level before it changes from two to one
 };
 
-CU264_HD StepChanges step_changes(const StepCostTable& table, int magnitude, int ones, int greater) {
-  const StepCosts costs = table.at[(magnitude == 1 ? 0 : kLevelContexts) + level_context(ones, greater)];
+// table: StepCostTable::at.
+CU264_HD StepChanges step_changes(const StepCosts* table, int magnitude, int ones, int greater) {
+  const StepCosts costs = table[(magnitude == 1 ? 0 : kLevelContexts) + level_context(ones, greater)];
   StepChanges changes;
   changes.fewer_ones = costs.fewer_ones;
   if (magnitude < kSuffixMagnitude) {

@@ -56,7 +56,7 @@ CU264_HD void cabac_steps(const CabacCosts& costs, int position, int category, i
     rest &= rest - 1;
     const int level = level_at(k), magnitude = level < 0 ? -level : level;
     --(magnitude == 1 ? ones : greater);  // those above are left
-    const StepChanges step = step_changes(costs.steps[category], magnitude, ones, greater);
+    const StepChanges step = step_changes(costs.steps[category].at, magnitude, ones, greater);
     int new_last = 0, last = 0;
     if (rest == 0) {
       new_last = highest_below >= 0 ? cabac_last_cost(costs, position + highest_below) : empty;

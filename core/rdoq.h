@@ -34,6 +34,9 @@ CU264_HD std::int64_t rdoq_growth_of_step(std::int32_t value, int magnitude) {
   return 512 * (value - 256 * static_cast<std::int64_t>(magnitude)) + 65536;
 }
 
+// By how much more the next step of the same level makes it grow.
+inline constexpr int kRdoqGrowthOfGrowth = 2 * 65536;
+
 // The same when the level drops to zero: value^2 - (value - level)^2.
 CU264_HD std::int64_t rdoq_growth_of_zero(std::int32_t value, int magnitude) {
   const std::int64_t level = 256 * static_cast<std::int64_t>(magnitude);

@@ -77,6 +77,10 @@ bool codes_again(const Config& config) {
   return config.bitrate > 0 || config.max_bitrate > 0 || config.max_frame_bytes > 0 || config.frame_bytes > 0;
 }
 
+int coded_lookahead(const Config& config) {
+  return config.bitrate > 0 ? config.lookahead.value_or(kUsualLookahead) : 0;
+}
+
 namespace {
 
 void validate_rate(const Config& config) {
@@ -93,6 +97,11 @@ void validate_rate(const Config& config) {
   require_amount("the buffer", config.buffer_bits, kMostBits);
   require_amount("max-frame-bytes", config.max_frame_bytes, kMostFrameBytes);
   require_amount("frame-bytes", config.frame_bytes, kMostFrameBytes);
+  if (config.lookahead) {
+    require(*config.lookahead >= 0 && *config.lookahead <= kMostLookahead,
+            "a look-ahead of " + std::to_string(*config.lookahead) + " pictures is out of range",
+            "use 0 to " + std::to_string(kMostLookahead));
+  }
   require(config.on_overflow == OnOverflow::error || config.on_overflow == OnOverflow::drop,
           "unknown reaction to an overflow", "use error or drop");
   require(config.on_overflow == OnOverflow::error || (!config.encryption && !config.watermark),

@@ -243,6 +243,13 @@ constexpr Entry kEntries[] = {
     {{"cbr", "on|off", "constant --bitrate, by filler data where pictures need fewer bits (off)",
       Group::coding, "on"},
      [](Config& config, const Value& value) { config.cbr = parse_name(value, kSwitches); }},
+    {{"lookahead", "N|auto",
+      "pictures behind each one that a bitrate looks at; packets come so much later (auto: 40)",
+      Group::coding},
+     [](Config& config, const Value& value) {
+       config.lookahead.reset();
+       if (value.text != "auto") config.lookahead = parse_integer(value, 0, kMostLookahead);
+     }},
     {{"max-frame-bytes", "N", "no picture has more bytes, headers included (0: no limit)", Group::coding},
      [](Config& config, const Value& value) { config.max_frame_bytes = parse_bytes(value); }},
     {{"frame-bytes", "N", "every picture has exactly so many bytes, by filler data (0: off)", Group::coding},

@@ -48,6 +48,12 @@ struct Encoder::Impl {
     session.sent(frame);
   }
 
+  void flush(bool ends_clip) {
+    encoder::Backend& own = backend();
+    if (opened.controlled != nullptr) opened.controlled->release(0, ends_clip);
+    own.flush();
+  }
+
   // Waits for the oldest picture. Returns nothing if it was left out.
   std::optional<Packet> collect() {
     std::optional<Packet> packet = session.packet_of(backend().collect());
@@ -153,13 +159,13 @@ int Encoder::ready_descriptor() {
 void Encoder::flush() {
   if (impl_->session.flushed()) return;
   impl_->session.flush();
-  impl_->backend().flush();
+  impl_->flush(true);
 }
 
 void Encoder::drain() {
   if (impl_->session.flushed() || impl_->draining || impl_->session.pending() == 0) return;
   impl_->draining = true;
-  impl_->backend().flush();
+  impl_->flush(false);
 }
 
 void Encoder::reconfigure(const ConfigChanges& changes) {

@@ -118,6 +118,7 @@ void append_rate(std::string& text, const Config& config) {
   append("max-bitrate", config.max_bitrate);
   append("buffer-bits", config.buffer_bits);
   if (config.cbr) append_text(text, "cbr", "on");
+  append("lookahead", coded_lookahead(config));
   append("max-frame-bytes", config.max_frame_bytes);
   append("frame-bytes", config.frame_bytes);
   if (config.on_overflow == OnOverflow::drop) append_text(text, "on-overflow", "drop");

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <iterator>
 #include <new>
 #include <utility>
 
@@ -54,6 +53,7 @@ Lane::Lane(GroupState& group, LaneBackend opened, std::string key, std::chrono::
       key_(std::move(key)),
       longest_wait_(longest_wait),
       slots_(opened_.streams),
+      ahead_(opened_.streams),
       thread_([this] { run(); }) {}
 
 Lane::~Lane() {
@@ -147,23 +147,77 @@ void Lane::restart_for(Taken& picture) {
 }
 
 void Lane::submit(std::vector<Taken> taken) {
-  const std::size_t first = in_flight_.size();
-  std::move(taken.begin(), taken.end(), std::back_inserter(in_flight_));
-  for (std::size_t i = first; i < in_flight_.size(); ++i) {
-    Taken& picture = in_flight_[i];
-    restart_for(picture);
+  std::vector<Taken*> pictures;  // where fail() finds them, too
+  pictures.reserve(taken.size());
+  for (Taken& picture : taken)
+    pictures.push_back(&ahead_[picture.params.stream].emplace_back(std::move(picture)));
+  ahead_pictures_ += taken.size();
+  for (Taken* const picture : pictures) {
+    const std::size_t slot = picture->params.stream;
+    restart_for(*picture);
+    int released = 0;
     try {
-      const HeldFrame& held = picture.frame;
+      const HeldFrame& held = picture->frame;
       if (opened_.controlled != nullptr) {
-        opened_.controlled->submit(held.frame, picture.params, picture.control, held.written);
+        released = opened_.controlled->submit(held.frame, picture->params, picture->control, held.written);
       } else {
-        opened_.backend->submit(held.frame, picture.params, held.written);
+        opened_.backend->submit(held.frame, picture->params, held.written);
+        released = 1;
       }
     } catch (...) {
-      picture.error = as_error(std::current_exception());
+      picture->error = as_error(std::current_exception());
     }
+    move_released(slot, released);
   }
   opened_.backend->flush();
+}
+
+void Lane::move_released(std::size_t slot, int released) {
+  std::deque<Taken>& ahead = ahead_[slot];
+  // The backend does not know those with errors.
+  for (; !ahead.empty() && (released > 0 || ahead.front().error); --ahead_pictures_) {
+    if (!ahead.front().error) --released;
+    in_flight_.push_back(std::move(ahead.front()));
+    ahead.pop_front();
+  }
+}
+
+bool Lane::has_ended(std::size_t slot) const {
+  return !ahead_[slot].empty() && (stop_ || slots_[slot]->ends());
+}
+
+bool Lane::any_has_ended() const {
+  for (std::size_t slot = 0; ahead_pictures_ > 0 && slot < slots_.size(); ++slot) {
+    if (has_ended(slot)) return true;
+  }
+  return false;
+}
+
+void Lane::release_ended(Lock& lock) {
+  if (!any_has_ended()) return;
+  std::vector<std::size_t> ended;
+  for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
+    if (has_ended(slot)) ended.push_back(slot);
+  }
+  without_lock(lock, [&] {
+    for (const std::size_t slot : ended)
+      move_released(slot, opened_.controlled->release(static_cast<std::uint32_t>(slot), true));
+    opened_.backend->flush();
+  });
+}
+
+// Does what takes time. If it throws, the lane has failed.
+template <class Work>
+void Lane::without_lock(Lock& lock, const Work& work) {
+  lock.unlock();
+  std::optional<Error> error;
+  try {
+    work();
+  } catch (...) {
+    error = as_error(std::current_exception());
+  }
+  lock.lock();
+  if (error) fail(lock, *error);
 }
 
 void Lane::collect_oldest(Lock& lock) {
@@ -211,11 +265,16 @@ void Lane::fail(Lock&, const Error& error) {
     group_.deliver(stream, error);
     stream->changed.notify_all();
   };
-  for (const Taken& picture : in_flight_) {
-    --picture.stream->in_lane;
-    lose(picture.stream);
-  }
-  in_flight_.clear();
+  const auto lose_taken = [&](std::deque<Taken>& pictures) {
+    for (const Taken& picture : pictures) {
+      --picture.stream->in_lane;
+      lose(picture.stream);
+    }
+    pictures.clear();
+  };
+  lose_taken(in_flight_);
+  for (std::deque<Taken>& ahead : ahead_) lose_taken(ahead);
+  ahead_pictures_ = 0;
   for (const auto& stream : slots_) {
     if (!stream) continue;
     for (std::size_t i = 0; i < stream->waiting.size(); ++i) lose(stream);
@@ -227,30 +286,21 @@ void Lane::fail(Lock&, const Error& error) {
 
 void Lane::run() {
   Lock lock(group_.mutex);
-  while (!stop_ || !in_flight_.empty()) {
+  while (!stop_ || !in_flight_.empty() || ahead_pictures_ > 0) {
     if (in_flight_.empty()) {
       wait_ = Wait::work;
-      work_.wait(lock, [this] { return stop_ || waiting_ > 0; });
+      work_.wait(lock, [this] { return stop_ || waiting_ > 0 || any_has_ended(); });
       wait_ = Wait::nothing;
-      if (!stop_ && opened_.batches) wait_for_company(lock);
+      if (!stop_ && opened_.batches && waiting_ > 0) wait_for_company(lock);
     }
     const auto room = static_cast<std::size_t>(opened_.batch) - in_flight_.size();
     // Batches begin together; a backend without batches takes a picture whenever one is done.
     const bool takes = opened_.batches ? in_flight_.empty() : room > 0;
     if (!stop_ && !failure_ && takes) {
       std::vector<Taken> taken = take(room);
-      if (!taken.empty()) {
-        lock.unlock();
-        std::optional<Error> error;
-        try {
-          submit(std::move(taken));
-        } catch (...) {
-          error = as_error(std::current_exception());
-        }
-        lock.lock();
-        if (error) fail(lock, *error);
-      }
+      if (!taken.empty()) without_lock(lock, [&] { submit(std::move(taken)); });
     }
+    release_ended(lock);
     if (!in_flight_.empty()) collect_oldest(lock);
   }
 }

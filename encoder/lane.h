@@ -38,6 +38,8 @@ struct GroupStream {
 
   // Pictures whose packets were not received.
   std::size_t unreceived() const { return copying + waiting.size() + in_lane + results.size(); }
+  // No picture will come behind those in the lane.
+  bool ends() const { return waiting.empty() && copying == 0 && (session.flushed() || closed); }
 
   StreamGroup::Stream id = 0;
   Session session;
@@ -119,6 +121,14 @@ class Lane {
   void wait_for_company(Lock& lock);
   std::vector<Taken> take(std::size_t room);
   void submit(std::vector<Taken> taken);
+  // Moves pictures of a slot, which wait for no others now, from ahead_ to in_flight_.
+  void move_released(std::size_t slot, int released);
+  // Returns whether pictures of a stream wait for others that will not come.
+  bool has_ended(std::size_t slot) const;
+  bool any_has_ended() const;
+  void release_ended(Lock& lock);
+  template <class Work>
+  void without_lock(Lock& lock, const Work& work);
   void restart_for(Taken& picture);
   void collect_oldest(Lock& lock);
   void fail(Lock& lock, const Error& error);
@@ -131,6 +141,8 @@ class Lane {
   std::vector<std::shared_ptr<GroupStream>> before_;  // streams of the batch before
   std::size_t waiting_ = 0;                           // pictures in all streams
   std::size_t turn_ = 0;                              // the slot that is served first
+  std::vector<std::deque<Taken>> ahead_;              // [slot]: pictures that wait for others of their stream
+  std::size_t ahead_pictures_ = 0;
   std::deque<Taken> in_flight_;
   std::optional<Error> failure_;
   bool stop_ = false;

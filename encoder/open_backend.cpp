@@ -168,6 +168,7 @@ LaneBackend open_lane([[maybe_unused]] const LaneChoice& choice, StageParams par
   lane.streams = shared ? kStreamsOfLane : 1;
   params.streams = static_cast<int>(lane.streams);
   params.sleeps = true;
+  params.lookahead = 0;  // each stream has its own, beside the lane's pictures
 #if defined(CU264_WITH_CUDA)
   if (choice.name == "cuda") {
     const int best = cuda::choose_batch(params, {device});

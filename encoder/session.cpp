@@ -1,5 +1,6 @@
 #include "encoder/session.h"
 
+#include <algorithm>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -71,6 +72,16 @@ bool same_buffer(const std::optional<HrdParams>& a, const std::optional<HrdParam
 
 bool needs_end_of_clip(const ConfigChanges& changes) {
   return changes.width || changes.height || changes.preset || changes.frame_rate;
+}
+
+// Puts bytes in front of others, of which the first `free` are to be replaced. To have as many free as are
+// needed spares moving a packet.
+void place_in_front(std::vector<std::uint8_t>& data, std::size_t free,
+                    const std::vector<std::uint8_t>& before) {
+  const auto difference = static_cast<std::ptrdiff_t>(before.size()) - static_cast<std::ptrdiff_t>(free);
+  if (difference > 0) data.insert(data.begin(), static_cast<std::size_t>(difference), 0);
+  if (difference < 0) data.erase(data.begin(), data.begin() - difference);
+  std::copy(before.begin(), before.end(), data.begin());
 }
 
 }  // namespace
@@ -195,6 +206,7 @@ std::optional<Packet> Session::packet_of(CodedAccessUnit&& unit) {
   }
   Packet packet;
   packet.data = std::move(unit.slices);
+  if (params_.cipher || params_.marks) place_in_front(packet.data, std::exchange(unit.front, 0), {});
   packet.device_data = unit.device_slices;
   packet.index = received_;
   packet.pts = pending_.front().pts;
@@ -217,7 +229,7 @@ std::optional<Packet> Session::packet_of(CodedAccessUnit&& unit) {
     before.insert(before.begin(), sets->begin(), sets->end());
   if (const SharedBytes& message = headers.message)
     before.insert(before.end(), message->begin(), message->end());
-  packet.data.insert(packet.data.begin(), before.begin(), before.end());
+  place_in_front(packet.data, unit.front, before);
   pending_.pop_front();
   ++received_;
   owed_ = {};

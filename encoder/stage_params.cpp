@@ -1,6 +1,7 @@
 #include <string>
 
 #include "encoder/config.h"
+#include "encoder/rate_control/hrd.h"
 #include "encoder/stages.h"
 
 namespace cu264::encoder {
@@ -39,7 +40,9 @@ StageParams stage_params(const Config& config) {
   params.scaling_lists = config.scaling_lists;
   params.aq = aq_params(config);
   params.controls_rate = controls_rate(config);
+  params.lookahead = coded_lookahead(config);
   params.packet_room = packet_room(config);
+  if (const auto hrd = hrd_params(config)) params.front_room = usual_hrd_sei(*hrd);
   params.slices = config.slices;
   params.cabac = uses_cabac(config);
   params.reconstruction = config.reconstruction;

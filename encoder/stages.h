@@ -53,8 +53,11 @@ struct StageParams {
   // stream.
   int streams = 1;
   bool controls_rate = false;  // pictures come to a ControlledBackend
+  int lookahead = 0;           // pictures that it holds while they wait for others of their stream
   // Bytes to which filler data usually bring an access unit; 0: there are none.
   std::size_t packet_room = 0;
+  // Bytes that backends may leave free in front of the slices (CodedAccessUnit::front); 0: none.
+  std::size_t front_room = 0;
   bool sleeps = false;  // whether a thread that waits for a single picture sleeps, which takes longer to wake
 };
 
@@ -78,6 +81,7 @@ inline constexpr std::size_t kRoomForMessages = 256;
 // The result of the stage `pack` for one picture.
 struct CodedAccessUnit {
   std::vector<std::uint8_t> slices;  // NAL units of type 5 in Annex B form
+  std::size_t front = 0;             // bytes at their beginning that are free for what precedes them
   DeviceBytes device_slices;         // instead of `slices`, with StageParams::device_output
   std::vector<std::uint8_t> reconstruction;
   PictureStats stats;

@@ -125,7 +125,8 @@ struct StreamGroup::Impl {
                      Notifier::Deadline deadline) const;
   bool has_room(const GroupStream& stream) const {
     const bool draining = stream.session.flushed() && stream.session.pending() + stream.copying > 0;
-    return !draining && stream.unreceived() < static_cast<std::size_t>(config.queue);
+    const int held = config.queue + stream.session.params().lookahead;
+    return !draining && stream.unreceived() < static_cast<std::size_t>(held);
   }
 
   const StreamGroupConfig config;
@@ -236,6 +237,7 @@ bool StreamGroup::submit(Stream id, const Frame& frame, std::chrono::nanoseconds
     lock.lock();
     --stream->copying;
     stream->changed.notify_all();
+    stream->lane->wake();
     throw;
   }
   lock.lock();

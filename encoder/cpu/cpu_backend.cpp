@@ -80,7 +80,7 @@ void append_zero_words(std::uint64_t bins, std::size_t bytes, int macroblocks,
 // Joins the slices in order and adds up their statistics. `scratch` grows to the largest picture and keeps
 // its memory.
 CodedAccessUnit pack(const std::vector<SliceWork>& slices, std::vector<std::uint8_t>& scratch, int qp,
-                     int macroblocks, std::size_t packet_room) {
+                     int macroblocks, const StageParams& params) {
   CodedAccessUnit unit;
   unit.stats.qp = qp;
   scratch.clear();
@@ -102,8 +102,10 @@ CodedAccessUnit pack(const std::vector<SliceWork>& slices, std::vector<std::uint
     unit.stats.residual_bits += slice.stats.residual_bits;
   }
   append_zero_words(bins, nal_bytes, macroblocks, scratch);
-  unit.slices.reserve(std::max(scratch.size(), packet_room) + kRoomForMessages);
-  unit.slices = scratch;
+  unit.front = params.front_room;
+  unit.slices.reserve(unit.front + std::max(scratch.size(), params.packet_room) + kRoomForMessages);
+  unit.slices.resize(unit.front);
+  unit.slices.insert(unit.slices.end(), scratch.begin(), scratch.end());
   return unit;
 }
 
@@ -280,8 +282,8 @@ class CpuBackend final : public Backend {
       for (SliceWork& slice : work.slices) {
         if (slice.error) std::rethrow_exception(std::exchange(slice.error, nullptr));
       }
-      work.unit = pack(work.slices, work.nal_units, work.params.qp, params_.mb_width * params_.mb_height,
-                       params_.packet_room);
+      work.unit =
+          pack(work.slices, work.nal_units, work.params.qp, params_.mb_width * params_.mb_height, params_);
       work.unit.stats.mean_qp = mean_qp(work.params, params_.mb_height);
       if (params_.reconstruction)
         work.unit.reconstruction = output_picture(work.picture, work.params.deblock, params_);

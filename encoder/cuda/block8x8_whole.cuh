@@ -41,12 +41,7 @@ __device__ int quantise_by_rdoq(Coder8x8<true>& coder, const LaneIndices& lane, 
     search.set(i, core::absolute(scaled), quantiser.shift);
   }
   int bits = 0;
-  if (__any_sync(kWarp, (search.level[0] | search.level[1]) != 0)) {
-#pragma unroll 1
-    for (int round = 0; round < core::kRdoqRounds && search.lower_one(); ++round) {
-    }
-    bits = search.cut_tail();
-  }
+  if (__any_sync(kWarp, (search.level[0] | search.level[1]) != 0)) bits = search.optimise();
   std::int16_t* const stored = s.levels[b.slot()];
   unsigned nonzero[2];
   for (int i = 0; i < 2; ++i) {

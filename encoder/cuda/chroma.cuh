@@ -87,7 +87,7 @@ struct ChromaCoder {
   WarpState<kRd>& s;
   const SearchConstants& constants;
   const LaneIndices& lane;
-  WarpRate<kRdoq> rate;
+  WarpRate rate;
   const Quantiser& quantiser;
   const std::uint8_t* prediction;  // [2][8][8]
   std::int16_t (*levels)[16];      // [10]: DC of Cb and Cr, then AC by component and block

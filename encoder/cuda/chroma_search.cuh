@@ -59,7 +59,7 @@ struct ChromaTrials {
     std::uint8_t* const prediction = &s.rd.prediction[0][0];
     const std::uint32_t row = predict_chroma(s, mine.lane, position, plane, mode, prediction);
     ChromaCoder<true, kRdoq, Quantiser> coder{
-        s,           constants,  mine.lane,         rate_on_warp<kRdoq>(constants.rate(), mine.rate_tables),
+        s,           constants,  mine.lane,         rate_on_warp(constants.rate(), mine.rate_tables),
         mine.chroma, prediction, s.rd.trial_levels, s.rd.trial_counts};
     quantise<kRdoq>(coder, by_rdoq);
     const int dc_bits = warp_sum(coder.dc_bits), ac_bits = warp_sum(coder.ac_bits);
@@ -102,15 +102,14 @@ __device__ void search_chroma(WarpState<kRd>& s, const SearchConstants& constant
 
   std::uint8_t* const samples = &s.chroma_out[0][0][0];
   const std::uint32_t row = predict_chroma(s, lane, position, plane, choice.mode, samples);
-  ChromaCoder<kRd, kRdoq, typename Lists::Chroma> coder{
-      s,
-      constants,
-      lane,
-      rate_on_warp<kRdoq>(constants.rate(), mine.rate_tables),
-      mine.chroma,
-      samples,
-      s.levels + core::kSlotChromaDc,
-      s.counts + core::kSlotChromaDc};
+  ChromaCoder<kRd, kRdoq, typename Lists::Chroma> coder{s,
+                                                        constants,
+                                                        lane,
+                                                        rate_on_warp(constants.rate(), mine.rate_tables),
+                                                        mine.chroma,
+                                                        samples,
+                                                        s.levels + core::kSlotChromaDc,
+                                                        s.counts + core::kSlotChromaDc};
   if constexpr (!kRd) {
     coder.quantise();
     choice.pattern = coder.pattern();

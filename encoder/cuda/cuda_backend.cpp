@@ -153,7 +153,7 @@ class CudaBackend final : public Backend {
     }
     if (batch.collected == 0 && copies_) {
       copies_->begin(pinned_.batch[collecting_].pictures, batch.pictures.count, batch.window, *download_,
-                     params_.packet_room);
+                     params_.packet_room, params_.front_room);
     }
     // The picture counts as collected even if this throws.
     const int index = collecting_, picture = batch.collected++;
@@ -289,6 +289,7 @@ class CudaBackend final : public Backend {
     const core::PictureParams& params = batch.params[static_cast<std::size_t>(i)];
     CodedAccessUnit unit;
     if (copies_) unit.slices = copies_->next();
+    if (!unit.slices.empty()) unit.front = params_.front_room;
     if (picture.failure != 0 || picture.offset + picture.size > d_.stream_bytes) {
       throw Error(ErrorCode::encode_failure, "picture " + std::to_string(params.index) +
                                                  ": the device could not pack it, failure " +

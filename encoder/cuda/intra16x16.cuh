@@ -218,13 +218,13 @@ __device__ inline unsigned rank_intra16x16(const SearchConstants& constants, con
 }
 
 // Transforms, quantises and reconstructs luma from its prediction, two blocks a pass. The passes are not
-// unrolled because the search is bound by instruction fetch.
+// unrolled, which was no faster.
 template <bool kRd, bool kRdoq, class Quantiser>
 struct Intra16x16Coder {
   WarpState<kRd>& s;
   const SearchConstants& constants;
   const LaneIndices& lane;
-  WarpRate<kRdoq> rate;
+  WarpRate rate;
   const Quantiser& quantiser;
   const std::uint8_t* prediction;  // sixteen rows of sixteen samples
   int pitch;

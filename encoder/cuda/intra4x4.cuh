@@ -310,8 +310,8 @@ struct CodedHalf {
 
 // Reconstructs the half's block from its levels and computes its cost. bits_share: the lane's share of its
 // bits.
-template <bool kRdoq, class Quantiser>
-__device__ CodedHalf weigh_block(const SearchConstants& constants, const WarpRate<kRdoq>& rate,
+template <class Quantiser>
+__device__ CodedHalf weigh_block(const SearchConstants& constants, const WarpRate& rate,
                                  const LaneIndices& lane, const Quantiser& quantiser, const HalfBlock& block,
                                  int mode, int prediction, int source, int level, int bits_share) {
   CodedHalf coded;
@@ -326,7 +326,7 @@ __device__ CodedHalf weigh_block(const SearchConstants& constants, const WarpRat
 
 template <bool kRdoq, class Far, class Quantiser, class MacroblockMarks, class Stop>
 __device__ core::IntraNxNResult search_intra4x4_by_rd(WarpState<true>& s, const SearchConstants& constants,
-                                                      const WarpRate<kRdoq>& rate, const LaneIndices& lane,
+                                                      const WarpRate& rate, const LaneIndices& lane,
                                                       const Intra4x4Lane& mine, const HadamardMatrix& matrix,
                                                       const Quantiser& quantiser,
                                                       const MacroblockPosition& position, const Far& far,

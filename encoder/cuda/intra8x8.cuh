@@ -284,7 +284,7 @@ struct Intra8x8Found {
 // stop.excluded() wait until their answers do not change any more. `rate` is not used where SATD decides.
 template <bool kRd, bool kRdoq, class Lists, class Place, class MacroblockMarks, class Stop>
 __device__ Intra8x8Found search_intra8x8(WarpState<kRd>& s, const SearchConstants& constants,
-                                         const WarpRate<kRdoq>& rate, const LaneIndices& lane,
+                                         const WarpRate& rate, const LaneIndices& lane,
                                          const HadamardMatrix& matrix, const Lists& lists,
                                          const MacroblockPosition& position, const Place& place,
                                          const MacroblockMarks& marks, const Stop& stop) {

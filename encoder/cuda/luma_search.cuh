@@ -115,7 +115,7 @@ struct Intra16x16Trials {
     decltype(Trial::coder) coder{s,
                                  constants,
                                  mine.lane,
-                                 rate_on_warp<kRdoq>(constants.rate(), mine.rate_tables),
+                                 rate_on_warp(constants.rate(), mine.rate_tables),
                                  mine.luma,
                                  prediction,
                                  16,
@@ -165,8 +165,8 @@ struct LumaSearch {
   __device__ core::IntraNxNResult search_intra8x8(Stop stop) {
     const IntraNxNEnd<Stop, Preparation> end{stop, preparation};
     const auto found = cuda::search_intra8x8<kRd, kRdoq>(
-        s, constants, rate_on_warp<kRdoq>(constants.rate(), mine.rate_tables), mine.lane, mine.matrix,
-        mine.lists, position, place, preparation.marks, end);
+        s, constants, rate_on_warp(constants.rate(), mine.rate_tables), mine.lane, mine.matrix, mine.lists,
+        position, place, preparation.marks, end);
     has_above_right = found.blocks > 1;
     has_large = found.result.kept;
     return found.result;
@@ -241,9 +241,9 @@ struct LumaSearch {
   template <class End, class Far>
   __device__ core::IntraNxNResult search_intra4x4(const End& end, const Far& far) {
     if constexpr (kRd) {
-      return search_intra4x4_by_rd<kRdoq>(
-          s, constants, rate_on_warp<kRdoq>(constants.rate(), mine.rate_tables), mine.lane, mine.intra4x4,
-          mine.matrix, mine.luma, position, far, preparation.marks, end);
+      return search_intra4x4_by_rd<kRdoq>(s, constants, rate_on_warp(constants.rate(), mine.rate_tables),
+                                          mine.lane, mine.intra4x4, mine.matrix, mine.luma, position, far,
+                                          preparation.marks, end);
     } else {
       return search_intra4x4_by_satd(s, constants, mine.lane, mine.intra4x4, mine.matrix, mine.luma, position,
                                      far, preparation.marks, end);
@@ -266,7 +266,7 @@ struct LumaSearch {
     __syncwarp();
   }
   __device__ Coder16x16 coder_of(std::uint8_t* samples) {
-    return {s,         constants, mine.lane,      rate_on_warp<kRdoq>(constants.rate(), mine.rate_tables),
+    return {s,         constants, mine.lane,      rate_on_warp(constants.rate(), mine.rate_tables),
             mine.luma, samples,   Canvas::kPitch, s.levels,
             s.counts};
   }

@@ -31,20 +31,17 @@ bool may_be(const StageParams& params, PixelFormat format) {
   return params.input_format ? *params.input_format == format : !is_rgb(format);
 }
 
-// Macroblock rows of a batch for each multiprocessor. Warps take rows one after another and many end at the
-// same time, so it matters how full the last round is: a tenth more or fewer rows can cost 5 %. These numbers
-// give a full last round, measured at 1080p and 4K on an H200: 3.5, 4.0 and 4.9 rows to each of 24, 20 and 16
-// warps. For `balanced` and `best` there are numbers that are 1 to 3 % faster, but they take a fifth more
-// memory.
-int rows_per_multiprocessor(Preset preset) {
-  switch (preset) {
-    case Preset::fast:
-      return 83;
-    case Preset::balanced:
-      return 80;
-    default:
-      return 78;
-  }
+// How large a batch must be for a multiprocessor to be busy, measured at 1080p and 4K on an H200.
+struct BusyMultiprocessor {
+  int rows;         // macroblock rows of the batch
+  int macroblocks;  // that can be searched at the same time, on average
+  int round;        // rows that are begun together (RowKernelShape), or 1: the last round need not be full
+};
+
+BusyMultiprocessor busy_multiprocessor(const StageParams& params) {
+  if (params.preset != Preset::fast) return {80, 60, 20};
+  if (params.transform_8x8_mode) return {83, 60, 28};
+  return {83, 50, 1};
 }
 
 bool converts(const StageParams& params) {
@@ -55,7 +52,7 @@ bool converts(const StageParams& params) {
 std::size_t held_frames(const StageParams& params, int batch, std::size_t backends) {
   if (!params.controls_rate) return 0;
   const int inner = batches_in_flight(params) * batch * static_cast<int>(backends);
-  return static_cast<std::size_t>(controlled_capacity(inner, batch, params.device_output));
+  return static_cast<std::size_t>(controlled_capacity(inner, batch, params));
 }
 
 std::size_t level_bytes(const StageParams& params, int batch) {
@@ -191,15 +188,18 @@ MemoryRequirement measure(const StageParams& params, int batch) {
 
 int choose_batch(const StageParams& params, int multiprocessors, std::size_t free_bytes) {
   constexpr int kLargest = 256, kLargestWithReconstruction = 16;
-  const int for_rows = rows_per_multiprocessor(params.preset) * multiprocessors / params.mb_height;
+  const BusyMultiprocessor busy = busy_multiprocessor(params);
+  const int for_rows = busy.rows * multiprocessors / params.mb_height;
   // A slice's wavefront takes `steps` steps, so a picture has mbs / steps macroblocks in flight on average:
   // 44 at 1080p, and few in narrow pictures.
-  constexpr int kWarpsPerMultiprocessor = 50;
   const int slice_rows = (params.mb_height + params.slices - 1) / params.slices;
   const int steps = params.mb_width + slice_rows - 1;
   const int mbs = static_cast<int>(macroblocks_of(params));
-  const int for_steps = (kWarpsPerMultiprocessor * multiprocessors * steps + mbs - 1) / mbs;
-  const int wanted = std::max(for_rows, for_steps);
+  const int for_steps = (busy.macroblocks * multiprocessors * steps + mbs - 1) / mbs;
+  // Where rows are begun in rounds and the last one is not full, a tenth more or fewer rows can cost 5 %.
+  const int round = busy.round * multiprocessors;
+  const int rounds = (std::max(for_rows, for_steps) * params.mb_height + round - 1) / round;
+  const int wanted = rounds * round / params.mb_height;
   int batch = std::clamp(wanted, 1, params.reconstruction ? kLargestWithReconstruction : kLargest);
   const auto needed = [&] {
     return measure(params, batch).device + held_frames(params, batch, 1) * piece_bytes(staged_bytes(params));

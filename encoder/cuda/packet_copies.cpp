@@ -36,10 +36,10 @@ PacketCopies::~PacketCopies() {
 }
 
 void PacketCopies::begin(const entropy::PackedPicture* pictures, int count, StreamWindow& window,
-                         const Stream& download, std::size_t room) {
+                         const Stream& download, std::size_t room, std::size_t front) {
   const std::lock_guard lock(mutex_);
   packed_ = pictures, window_ = &window, download_ = &download;
-  room_ = room;
+  room_ = room, front_ = front;
   count_ = count;
   claimed_ = copied_ = collected_ = 0;
   lost_ = nullptr;
@@ -106,7 +106,8 @@ void PacketCopies::copy_next(Lock& lock) {
 std::vector<std::uint8_t> PacketCopies::bytes_of(const entropy::PackedPicture& packed, bool in_window) {
   std::vector<std::uint8_t> bytes;
   if (packed.failure != 0) return bytes;
-  bytes.reserve(std::max(static_cast<std::size_t>(packed.size), room_) + kRoomForMessages);
+  bytes.reserve(front_ + std::max(static_cast<std::size_t>(packed.size), room_) + kRoomForMessages);
+  bytes.resize(front_);
   if (in_window) {
     window_->append(packed.offset, end_of(packed), bytes);
     return bytes;

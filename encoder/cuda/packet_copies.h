@@ -28,11 +28,12 @@ class PacketCopies {
 
   // The stream of the next batch is in the window as far as it was fetched. The batch before has been
   // collected. `pictures` lie in it one after another; those that failed are left out. `download`: for the
-  // parts of the stream that the window does not hold yet. `room`: StageParams::packet_room.
+  // parts of the stream that the window does not hold yet. `room`, `front`: StageParams::packet_room and
+  // front_room.
   void begin(const entropy::PackedPicture* pictures, int count, StreamWindow& window, const Stream& download,
-             std::size_t room = 0);
+             std::size_t room = 0, std::size_t front = 0);
 
-  // The bytes of the next picture, in order; none if it failed. Waits for them.
+  // The bytes of the next picture, in order, behind `front` free ones; none if it failed. Waits for them.
   std::vector<std::uint8_t> next();
 
  private:
@@ -54,7 +55,7 @@ class PacketCopies {
   const entropy::PackedPicture* packed_ = nullptr;
   StreamWindow* window_ = nullptr;
   const Stream* download_ = nullptr;
-  std::size_t room_ = 0;
+  std::size_t room_ = 0, front_ = 0;
   int count_ = 0;            // pictures of the batch
   int claimed_ = 0;          // those before this one are copied or being copied
   int copied_ = 0;           // those before this one are copied

@@ -7,10 +7,6 @@
 
 namespace cu264::encoder::cuda {
 
-// Batches are encoded by pairs of warps while the device has up to this many pictures. Measured with `fast`
-// at 1080p on an H200.
-static constexpr int kFewPictures = 24;
-
 // The kernels for streams that have no Intra_8x8; those for streams that have are in reconstruct_high.cu and
 // reconstruct_weighted.cu.
 void launch_without_intra8x8(const ReconstructLaunch& job) {
@@ -19,7 +15,7 @@ void launch_without_intra8x8(const ReconstructLaunch& job) {
 
 std::size_t reconstruct_scratch_bytes(int pictures, int mb_width, int mb_height) {
   const std::size_t mbs = static_cast<std::size_t>(mb_width) * mb_height;
-  const std::size_t few = static_cast<std::size_t>(std::min(pictures, kFewPictures));
+  const std::size_t few = static_cast<std::size_t>(std::min(pictures, kMostPicturesByPairs));
   const std::size_t records =
       std::max(sizeof(BottomRow) * static_cast<std::size_t>(pictures) * mbs, sizeof(TaggedRow) * few * mbs);
   return flag_bytes(pictures, mb_height) + aligned(records, Arena::kAlignment);
@@ -33,7 +29,7 @@ void launch_reconstruct(const BatchView& batch, int pictures_on_device, std::opt
                         common_qp.value_or(0),
                         !common_qp || batch.qp_offsets != nullptr,
                         d_scratch,
-                        std::max(pictures_on_device, batch.pictures) <= kFewPictures,
+                        std::max(pictures_on_device, batch.pictures),
                         marks,
                         mark_parity,
                         stream,

@@ -27,6 +27,8 @@ struct RowKernelShape {
   static constexpr bool kInStep = kRd || kIntra8x8;
   static constexpr int kWarps = kRd ? 20 : kIntra8x8 ? 28 : 4;
   static constexpr int kBlocks = kInStep ? 1 : 6;
+  // Pairs of warps share a macroblock while the device has up to this many pictures.
+  static constexpr int kFewPictures = kInStep ? 12 : kMostPicturesByPairs;
   using Warps = std::conditional_t<kInStep, WarpsInStep, WarpsApart>;
 };
 
@@ -67,8 +69,8 @@ __global__ void __launch_bounds__(32 * (RowKernelShape<kRd, kIntra8x8>::kWarps),
   // The address is computed once if it does not depend on threadIdx; the lane's number costs `fast` without
   // Intra_8x8 a register that it does not have.
   auto& [s, intra8x8_space] = memory.rows[uniform(static_cast<int>(threadIdx.x >> 5))];
-  LaneConstants mine(Shape::kInStep ? kept_lane() : static_cast<int>(threadIdx.x & 31), constants,
-                     memory.rate_tables, lists);
+  const int number = static_cast<int>(threadIdx.x & 31);
+  LaneConstants mine(Shape::kInStep ? kept(number) : number, constants, memory.rate_tables, lists);
   const LaneIndices& lane = mine.lane;
   s.counts[lane.lane] = 0;  // slots 27 to 31 stay zero
   const unsigned rows = static_cast<unsigned>(batch.pictures) * batch.mb_height;
@@ -111,8 +113,9 @@ Wavefront<Record> begin_wavefront(const BatchView& batch, void* d_scratch, cudaS
   return wavefront;
 }
 
-// The number of warps that a block has. A batch that does not fill the device is spread over all its
-// multiprocessors, and a block of more than kSchedulers warps takes rows of as many pictures (WarpsInStep).
+// The number of warps that a block has. `rows` on the device, of all batches, that do not fill it are spread
+// over all its multiprocessors, and a block of more than kSchedulers warps takes rows of as many pictures of
+// its batch (WarpsInStep).
 inline int warps_of_block(int most, int rows, int pictures, int processors) {
   const int of_scheduler = std::min(rows / (kSchedulers * processors), pictures / kSchedulers);
   return kSchedulers * std::clamp(of_scheduler, 1, most / kSchedulers);
@@ -122,7 +125,7 @@ inline int warps_of_block(int most, int rows, int pictures, int processors) {
 template <bool kRd, bool kRdoq, bool kQpVaries, bool kIntra8x8, class BatchMarks, class Lists>
 void launch_rows(const BatchView& batch, const SearchConstants& constants,
                  const Wavefront<BottomRow>& wavefront, const BatchMarks& mark_table, const Lists& lists,
-                 int rows, cudaStream_t stream) {
+                 int pictures_on_device, cudaStream_t stream) {
   constexpr auto kernel = reconstruct_kernel<kRd, kRdoq, kQpVaries, kIntra8x8, BatchMarks, Lists>;
   using Memory = BlockMemory<kRd, kQpVaries, kIntra8x8>;
   int device = 0, processors = 0, most_bytes = 0, blocks = 0;
@@ -131,7 +134,8 @@ void launch_rows(const BatchView& batch, const SearchConstants& constants,
              "cudaDeviceGetAttribute");
   check_cuda(cudaDeviceGetAttribute(&most_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
              "cudaDeviceGetAttribute");
-  int warps = warps_of_block(Memory::kMostWarps, rows, batch.pictures, processors);
+  int warps =
+      warps_of_block(Memory::kMostWarps, pictures_on_device * batch.mb_height, batch.pictures, processors);
   while (warps > kSchedulers && Memory::bytes(warps) > static_cast<std::size_t>(most_bytes)) {
     warps -= kSchedulers;
   }
@@ -140,7 +144,7 @@ void launch_rows(const BatchView& batch, const SearchConstants& constants,
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
       "cudaFuncSetAttribute");
   check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 32 * warps, bytes), "occupancy");
-  const int needed = (rows + warps - 1) / warps;
+  const int rows = batch.pictures * batch.mb_height, needed = (rows + warps - 1) / warps;
   const int grid = needed < blocks * processors ? needed : blocks * processors;
   kernel<<<grid, 32 * warps, bytes, stream>>>(batch, constants, wavefront, mark_table, lists);
 }
@@ -151,14 +155,14 @@ void launch(const ReconstructLaunch& job, const BatchMarks& mark_table, const Li
   const int rows = batch.pictures * batch.mb_height;
   SearchConstants constants = search_constants(job.search, job.qp);
   constants.transform_8x8_mode = kIntra8x8;
-  if (job.few) {
+  if (job.pictures_on_device <= RowKernelShape<kRd, kIntra8x8>::kFewPictures) {
     const auto wavefront = begin_wavefront<TaggedRow>(batch, job.d_scratch, job.stream);
     reconstruct_by_pairs_kernel<kRd, kRdoq, kQpVaries, kIntra8x8>
         <<<rows, 64, 0, job.stream>>>(batch, constants, wavefront, mark_table, lists);
   } else {
     const auto wavefront = begin_wavefront<BottomRow>(batch, job.d_scratch, job.stream);
-    launch_rows<kRd, kRdoq, kQpVaries, kIntra8x8>(batch, constants, wavefront, mark_table, lists, rows,
-                                                  job.stream);
+    launch_rows<kRd, kRdoq, kQpVaries, kIntra8x8>(batch, constants, wavefront, mark_table, lists,
+                                                  job.pictures_on_device, job.stream);
   }
   check_launch("reconstruct_kernel");
 }

@@ -13,13 +13,16 @@
 
 namespace cu264::encoder::cuda {
 
+// Larger batches are not encoded by pairs of warps.
+inline constexpr int kMostPicturesByPairs = 24;
+
 struct ReconstructLaunch {
   const BatchView& batch;
   SearchParams search;
   int qp;
   bool qp_varies;  // between pictures or macroblocks; otherwise `qp` is that of all
   void* d_scratch;
-  bool few;                    // pictures: pairs of warps share a macroblock
+  int pictures_on_device;      // with those of other batches
   const std::uint32_t* marks;  // null, or [picture][mb]
   bool mark_parity;
   cudaStream_t stream;

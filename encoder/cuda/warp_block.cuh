@@ -23,16 +23,18 @@ __device__ inline T uniform(T value) {
   return __shfl_sync(kWarp, value, 0);
 }
 
-// The lane's number in a form that the compiler keeps in a register. It reads threadIdx again wherever it
-// needs it, and a special register takes long to read.
-__device__ inline int kept_lane() {
+// Returns a value that the compiler keeps in registers instead of computing it again at each use. A lane's
+// number, for one, it would read from a special register, which takes long.
+template <class T>
+__device__ inline T kept(T value) {
 #if defined(__CUDA_ARCH__)
-  int lane;
-  asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
-  return lane;
-#else
-  return static_cast<int>(threadIdx.x & 31);
+  if constexpr (sizeof(T) == 8) {
+    asm volatile("" : "+l"(value));
+  } else {
+    asm volatile("" : "+r"(value));
+  }
 #endif
+  return value;
 }
 
 // A lane's place in its half of the warp.

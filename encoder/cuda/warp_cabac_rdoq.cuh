@@ -12,6 +12,7 @@
 #include "encoder/cuda/search_rate.cuh"
 #include "encoder/cuda/warp_block.cuh"
 #include "encoder/cuda/warp_rate.cuh"
+#include "encoder/cuda/warp_sums.cuh"
 
 namespace cu264::encoder::cuda {
 inline namespace CU264_SEARCH {
@@ -24,10 +25,11 @@ struct CabacRdoq {
   static constexpr int kLambda = static_cast<int>(core::kRdoqLambda);
   static constexpr int kNever = INT_MAX;
 
-  const core::StepCostTable& steps;
+  const core::StepCosts* steps;
   const core::LevelCosts& costs;
-  int lane;   // in the warp
-  int empty;  // what the block costs more without levels than its levels cost with any
+  int lane;        // of the warp
+  unsigned group;  // the lanes of the block
+  int empty;       // what the block costs more without levels than its levels cost with any
   // By position:
   int level[kOwn];  // its magnitude
   std::int32_t value[kOwn];
@@ -36,10 +38,14 @@ struct CabacRdoq {
   int last[kOwn];      // core::cabac_last_cost
 
   __device__ CabacRdoq(const core::CabacCosts& all, int category, int lane_of_warp, int cost_of_empty)
-      : steps(all.steps[category]), costs(all.level[category]), lane(lane_of_warp), empty(cost_of_empty) {
+      : steps(kept(all.steps[category].at)),
+        costs(all.level[category]),
+        lane(lane_of_warp),
+        group(kLanes == 32 ? kWarp : 0xffffu << (lane_of_warp & 16)),
+        empty(cost_of_empty) {
 #pragma unroll
     for (int i = 0; i < kOwn; ++i) {
-      const int at = 16 * category + kOwn * place() + i;
+      const int at = 16 * category + kOwn * (lane & (kLanes - 1)) + i;
       position[i] = core::cabac_position_cost(all, at);
       last[i] = core::cabac_last_cost(all, at);
     }
@@ -49,48 +55,57 @@ struct CabacRdoq {
   __device__ void set(int i, std::int32_t scaled, int shift) {
     level[i] = core::quantise(scaled, shift, 1 << (shift - 1));
     value[i] = core::rdoq_value(scaled, shift);
-    growth[i] = growth_of_step(i);
+    // A level that was clipped is out of the question.
+    growth[i] = limited(core::rdoq_growth_of_step(value[i], level[i]), kNever / 2);
   }
 
+  // Lowers levels round by round and cuts the tail. Returns the block's bits, which exclude those of
+  // coded_block_flag but include `empty`.
+  __device__ int optimise() {
+#pragma unroll 1
+    for (int round = 0; round < core::kRdoqRounds && lower_one(); ++round) {
+    }
+    return cut_tail();
+  }
+
+ private:
   // Lowers the level whose step saves most. Returns whether there was one in any block.
   __device__ bool lower_one() {
     int ones = 0, nonzero = 0;  // of the levels above, which are coded before
-    const unsigned above = 0xfffffffeu << place();
+    const unsigned above = (0xfffffffeu << lane) & group;
 #pragma unroll
     for (int i = 0; i < kOwn; ++i) {
-      ones += __popc(vote(level[i] == 1) & above);
-      nonzero += __popc(vote(level[i] != 0) & above);
+      ones += __popc(__ballot_sync(kWarp, level[i] == 1) & above);
+      nonzero += __popc(__ballot_sync(kWarp, level[i] != 0) & above);
     }
-    core::StepChanges steps_of[kOwn];
-    int of_others[kOwn];  // fewer_ones, and fewer_greater from bit 16 on
-    bool is_last[kOwn];
-    bool follows = false;  // a level that is not the last one
-    int last_of_it = 0, sum = 0;
+    // What the block costs for its last level if the present one goes.
+    bool is_last[kOwn], any_above = nonzero != 0, follows = false;
+    int next_last = last[0];
 #pragma unroll
     for (int i = kOwn - 1; i >= 0; --i) {
-      is_last[i] = nonzero == 0;
+      is_last[i] = !any_above;
+      if (i > 0 && level[i] != 0 && any_above) next_last = last[i];
+      follows = follows || (level[i] != 0 && any_above);
+      any_above = any_above || level[i] != 0;
+    }
+    const unsigned following = __ballot_sync(kWarp, follows) & group;
+    next_last = __shfl_sync(kWarp, next_last, highest_lane(following));
+    if (following == 0) next_last = empty;
+
+    core::StepChanges changes[kOwn];
+    int of_others[kOwn], sum = 0;  // fewer_ones, and fewer_greater from bit 16 on
+#pragma unroll
+    for (int i = kOwn - 1; i >= 0; --i) {
       of_others[i] = 0;
       if (level[i] != 0) {
-        if (!is_last[i] && !follows) follows = true, last_of_it = last[i];
-        steps_of[i] = core::step_changes(steps, level[i], ones, nonzero - ones);
-        of_others[i] = steps_of[i].fewer_ones + steps_of[i].fewer_greater * (1 << 16);
+        changes[i] = core::step_changes(steps, level[i], ones, nonzero - ones);
+        of_others[i] = changes[i].fewer_ones + changes[i].fewer_greater * (1 << 16);
         sum += of_others[i];
         ones += level[i] == 1;
         ++nonzero;
       }
     }
-    // What the block costs for its last level if the present one goes.
-    const unsigned following = vote(follows);
-    const int of_next = __shfl_sync(kWarp, last_of_it, highest_lane(following), kLanes);
-    const int next_last = following != 0 ? of_next : empty;
-
-    int below = sum;
-#pragma unroll
-    for (int step = 1; step < kLanes; step *= 2) {
-      const int before = __shfl_up_sync(kWarp, below, step, kLanes);
-      if (place() >= step) below += before;
-    }
-    below -= sum;
+    int below = sum_from_below<kLanes>(sum) - sum;
 
     int saved[kOwn], most = 0;
 #pragma unroll
@@ -99,108 +114,102 @@ struct CabacRdoq {
       sums.fewer_ones = static_cast<std::int16_t>(below);
       sums.fewer_greater = (below - sums.fewer_ones) >> 16;
       const int zero = core::cabac_zero_cost(position[i], is_last[i], next_last, last[i]);
-      const int bits = core::cabac_step_bits(steps_of[i], level[i], sums, zero);
+      const int bits = core::cabac_step_bits(changes[i], level[i], sums, zero);
       saved[i] = level[i] != 0 ? -(kLambda * bits + growth[i]) : 0;
       most = max(most, saved[i]);
       below += of_others[i];
     }
     const int best = group_max(most);
     if (__all_sync(kWarp, best == 0)) return false;
-    const bool lowers = is_winner(most == best) && best != 0;
-    bool done = !lowers;
+    bool lowers = highest_lane(__ballot_sync(kWarp, most == best) & group) == lane && best != 0;
 #pragma unroll
     for (int i = kOwn - 1; i >= 0; --i) {
-      if (done || saved[i] != best) continue;
-      done = true;
-      --level[i];
-      growth[i] = growth_of_step(i);
+      const bool lowered = lowers && saved[i] == best;
+      if (lowered) --level[i], growth[i] += core::kRdoqGrowthOfGrowth << core::kCabacFraction;
+      lowers = lowers && !lowered;
     }
     return true;
   }
 
-  // Cuts the tail where that is cheapest. Returns the block's bits, which exclude those of coded_block_flag
-  // but include `empty`.
+  // Cuts the tail where that is cheapest. Returns the block's bits as `optimise` does.
   __device__ int cut_tail() {
-    unsigned rest = 0;
-#pragma unroll
-    for (int i = 0; i < kOwn; ++i) rest |= vote(level[i] != 0);
-    // The levels are added up from the lowest one on, by each lane as they cost behind another kind of levels
-    // above: none in the lanes with context 0, up to three of magnitude one, up to four greater ones.
-    const int context = place() & 7;
-    const core::LevelCost cost = core::level_cost(costs, context < 4 ? context : 0, max(context - 3, 0));
-    const int behind_one = context < 3 ? context + 1 : context, behind_greater = max(4, min(context + 1, 7));
-    int sum = 0, positions = 0, bits = empty, bits_below[kOwn];
-#pragma unroll
-    for (int i = 0; i < kOwn; ++i) bits_below[i] = 0;
-#pragma unroll 1
-    while (__any_sync(kWarp, rest != 0)) {
-      const int next = __ffs(static_cast<int>(rest)) - 1;
-      rest &= rest - 1;
-#pragma unroll
-      for (int i = 0; i < kOwn; ++i) {
-        const int there = __shfl_sync(kWarp, level[i], next & (kLanes - 1), kLanes);
-        const int magnitude = next >= 0 ? there : 0;
-        if (__all_sync(kWarp, magnitude == 0)) continue;
-        if (place() == next) bits_below[i] = bits;
-        const int from = magnitude == 1 ? behind_one : behind_greater;
-        const int behind = __shfl_sync(kWarp, sum, from, kLanes);
-        const int of_position = __shfl_sync(kWarp, position[i], next & (kLanes - 1), kLanes);
-        const int of_last = __shfl_sync(kWarp, last[i], next & (kLanes - 1), kLanes);
-        if (magnitude != 0) sum = behind + core::cabac_level_cost(cost, magnitude), positions += of_position;
-        const int without = __shfl_sync(kWarp, sum, 0, kLanes);
-        if (magnitude != 0) bits = without + positions + of_last;
-      }
-    }
+    int bits_below[kOwn], bits = add_up(bits_below);
 
     // The growth of the squared error as these levels, and all above, become zero.
-    int lost[kOwn], own = 0;
+    int own[kOwn], sum = 0;
 #pragma unroll
     for (int i = kOwn - 1; i >= 0; --i) {
-      own = limited_sum(own, limited(core::rdoq_growth_of_zero(value[i], level[i]), kNever));
-      lost[i] = own;
+      own[i] = limited(core::rdoq_growth_of_zero(value[i], level[i]), kNever);
+      sum = limited_sum(sum, own[i]);
     }
-    int from_here = own;
-#pragma unroll
-    for (int step = 1; step < kLanes; step *= 2) {
-      const int above = __shfl_down_sync(kWarp, from_here, step, kLanes);
-      if (place() + step < kLanes) from_here = limited_sum(from_here, above);
+    int lost = limited_sum_from_above<kLanes>(sum);  // from the lane's lowest position on
+    int above = 0;
+    if constexpr (kOwn > 1) {
+      above = __shfl_down_sync(kWarp, lost, 1);
+      if (lane == 31) above = 0;
     }
-    const int next = __shfl_down_sync(kWarp, from_here, 1, kLanes);
-    const int above = place() + 1 < kLanes ? next : 0;
 
     int most = 0, cut = 0, bits_of_cut = 0;
 #pragma unroll
     for (int i = kOwn - 1; i >= 0; --i) {
-      const int saved = kLambda * (bits - bits_below[i]) - limited_sum(lost[i], above);
+      if (i > 0) above = limited_sum(above, own[i]);
+      const int saved = kLambda * (bits - bits_below[i]) - (i > 0 ? above : lost);
       if (level[i] != 0 && saved > most) most = saved, cut = i, bits_of_cut = bits_below[i];
     }
     const int best = group_max(most);
     if (__all_sync(kWarp, best == 0)) return bits;
-    const int winner = highest_lane(vote(most == best));
-    const int first = kOwn * winner + __shfl_sync(kWarp, cut, winner, kLanes);
-    const int cut_bits = __shfl_sync(kWarp, bits_of_cut, winner, kLanes);
+    const int winner = highest_lane(__ballot_sync(kWarp, most == best) & group);
+    bits_of_cut = __shfl_sync(kWarp, bits_of_cut, winner);
     if (best == 0) return bits;
 #pragma unroll
     for (int i = 0; i < kOwn; ++i) {
-      if (kOwn * place() + i >= first) level[i] = 0;
+      if (lane > winner || (lane == winner && i >= cut)) level[i] = 0;
     }
-    return cut_bits;
+    return bits_of_cut;
   }
 
- private:
-  __device__ int place() const {
-    return lane & (kLanes - 1);
+  // Returns the block's bits, and stores those of the levels below each own one without the levels above.
+  __device__ int add_up(int (&bits_below)[kOwn]) const {
+    // The levels are added up from the lowest one on, by each lane as they cost behind another kind of levels
+    // above: none in lanes with context 0, up to three of magnitude one, up to four greater ones.
+    const int context = lane & 7, first = lane & ~(kLanes - 1);
+    const core::LevelCost cost = core::level_cost(costs, context < 4 ? context : 0, max(context - 3, 0));
+    const int behind_one = lane + (context < 3 ? 1 : 0),
+              behind_greater = lane - context + max(4, min(context + 1, 7));
+    unsigned rest = 0;
+    int code[kOwn], places[kOwn];  // what all lanes need of a level and of its position
+#pragma unroll
+    for (int i = 0; i < kOwn; ++i) {
+      rest |= __ballot_sync(kWarp, level[i] != 0);
+      code[i] = min(level[i], core::kSuffixMagnitude) | core::cabac_suffix_cost(level[i]) << 8;
+      places[i] = last[i] * (1 << 16) | (position[i] & 0xffff);
+      bits_below[i] = 0;
+    }
+    rest &= group;
+    int sum = 0, positions = 0, bits = empty;
+#pragma unroll 1
+    while (kLanes == 32 ? rest != 0 : __any_sync(kWarp, rest != 0) != 0) {
+      const bool left = rest != 0;
+      const int next = __ffs(static_cast<int>(rest)) - 1;
+      rest &= rest - 1;
+#pragma unroll
+      for (int i = 0; i < kOwn; ++i) {
+        const int code_of_it = __shfl_sync(kWarp, code[i], next & 31);
+        if (kOwn > 1 && code_of_it == 0) continue;
+        const int place = __shfl_sync(kWarp, places[i], next & 31), magnitude = code_of_it & 0xff;
+        if (lane == next) bits_below[i] = bits;
+        sum = __shfl_sync(kWarp, sum, magnitude == 1 ? behind_one : behind_greater) +
+              core::cabac_prefix_cost(cost, magnitude) + (code_of_it >> 8);
+        positions += static_cast<std::int16_t>(place);
+        const int without = __shfl_sync(kWarp, sum, first);
+        if (left) bits = without + positions + (place >> 16);
+      }
+    }
+    return bits;
   }
-  __device__ unsigned vote(bool yes) const {
-    const unsigned all = __ballot_sync(kWarp, yes);
-    return kLanes == 32 ? all : (all >> (lane & 16)) & 0xffff;
-  }
-  // Any lane if there is none.
-  static __device__ int highest_lane(unsigned votes) {
-    return (31 - __clz(static_cast<int>(votes))) & (kLanes - 1);
-  }
-  __device__ bool is_winner(bool ties) const {
-    return highest_lane(vote(ties)) == place();
+
+  static __device__ int highest_lane(unsigned lanes) {
+    return 31 - __clz(static_cast<int>(lanes));
   }
   static __device__ int group_max(int value) {
     if constexpr (kLanes == 32) {
@@ -211,17 +220,9 @@ struct CabacRdoq {
       return value;
     }
   }
-
   static __device__ int limited(std::int64_t growth, int most) {
     const std::int64_t scaled = growth * (1 << core::kCabacFraction);
     return scaled < most ? static_cast<int>(scaled) : most;
-  }
-  static __device__ int limited_sum(int a, int b) {
-    return static_cast<int>(min(static_cast<unsigned>(a) + static_cast<unsigned>(b), unsigned{kNever}));
-  }
-  // The steps of levels that were clipped are out of the question.
-  __device__ int growth_of_step(int i) const {
-    return limited(core::rdoq_growth_of_step(value[i], level[i]), kNever / 2);
   }
 };
 
@@ -242,10 +243,7 @@ static __device__ __noinline__ RdoqLevel choose_level_by_rdoq(RdoqVariants&, Rat
   CabacRdoq<16, 1> search(*rate.costs, cat, 16 * lane.half + lane.position, flag[0] - flag[1]);
   search.set(0, inside ? scaled : 0, shift);
   if (!__any_sync(kWarp, search.level[0] != 0)) return {0, lane.position == 0 ? flag[0] : 0};
-#pragma unroll 1
-  for (int round = 0; round < core::kRdoqRounds && search.lower_one(); ++round) {
-  }
-  const int bits = flag[1] + search.cut_tail();
+  const int bits = flag[1] + search.optimise();
   return {negative ? -search.level[0] : search.level[0], lane.position == 0 ? bits : 0};
 }
 

@@ -76,11 +76,22 @@ BitWeights weights_at(int qp_q8, Preset preset) {
   return weights;
 }
 
-// Interpolates two sizes so that log2 of the size is linear; `into` of `distance`.
-std::int64_t between(std::int64_t from, std::int64_t to, int into, int distance) {
-  const std::int64_t first = log2_q16(from), last = log2_q16(to);
-  return exp2_q16(static_cast<int>((first * (distance - into) + last * into) / distance));
-}
+// Where a QP lies between two sizes of a curve.
+struct Place {
+  std::size_t point;
+  int into;  // of kPointDistance
+
+  explicit Place(int qp_q8) {
+    const int place = std::clamp(qp_q8, 0, kHighestQpQ8);
+    point = static_cast<std::size_t>(std::min(place / kPointDistance, kPoints - 2));
+    into = place - static_cast<int>(point) * kPointDistance;
+  }
+  // Interpolates two sizes so that log2 of the size is linear.
+  std::int64_t between(std::int64_t first_log, std::int64_t last_log) const {
+    return exp2_q16(
+        static_cast<int>((first_log * (kPointDistance - into) + last_log * into) / kPointDistance));
+  }
+};
 
 }  // namespace
 
@@ -117,9 +128,19 @@ SizeCurve size_curve(const core::PictureMeasure& measure, Preset preset) {
 }
 
 std::int64_t bits_at(const SizeCurve& curve, int qp_q8) {
-  const int place = std::clamp(qp_q8, 0, kHighestQpQ8);
-  const int point = std::min(place / kPointDistance, kPoints - 2);
-  return between(curve[point], curve[point + 1], place - point * kPointDistance, kPointDistance);
+  const Place place(qp_q8);
+  return place.between(log2_q16(curve[place.point]), log2_q16(curve[place.point + 1]));
+}
+
+LogCurve logs_of(const SizeCurve& curve) {
+  LogCurve logs;
+  std::transform(curve.begin(), curve.end(), logs.logs.begin(), log2_q16);
+  return logs;
+}
+
+std::int64_t bits_at(const LogCurve& curve, int qp_q8) {
+  const Place place(qp_q8);
+  return place.between(curve.logs[place.point], curve.logs[place.point + 1]);
 }
 
 std::int64_t predicted_bits(const core::PictureMeasure& measure, int qp_q8, Preset preset) {

@@ -31,10 +31,10 @@ int controlled_batch(int batch, std::size_t devices) {
   return std::clamp(kMostInInner / 2 / static_cast<int>(std::max<std::size_t>(devices, 1)), 1, batch);
 }
 
-int controlled_capacity(int inner_capacity, int batch, bool device_output) {
+int controlled_capacity(int inner_capacity, int batch, const StageParams& params) {
   // Pictures that are coded again wait for a batch of their own, which must not keep others from coming.
-  const int again = device_output ? 0 : std::max(2 * batch, 4);
-  return std::min(kFeedbackDistance, inner_limit(inner_capacity, batch) + again);
+  const int again = params.device_output ? 0 : std::max(2 * batch, 4);
+  return std::min(kFeedbackDistance, inner_limit(inner_capacity, batch) + again) + params.lookahead;
 }
 
 class ControlledBackend::Pipeline {
@@ -49,29 +49,44 @@ class ControlledBackend::Pipeline {
     if (!analyser_ || !same_analysis(params, params_)) analyser_ = make_analyser_(params, devices_);
     params_ = params;
     inner_limit_ = static_cast<std::size_t>(inner_limit(inner_->capacity(), batch));
-    capacity_ = controlled_capacity(inner_->capacity(), batch, stays_with_inner());
+    capacity_ = controlled_capacity(inner_->capacity(), batch, params);
     streams_.clear();
     flushed_ = draining_ = false;
   }
 
   int capacity() const { return capacity_; }
 
-  void submit(const Frame& frame, const core::PictureParams& params, const PictureControl* control,
-              void* written) {
+  int submit(const Frame& frame, const core::PictureParams& params, const PictureControl* control,
+             void* written) {
     check_picture(params, params_);
     flushed_ = false;
-    Picture& picture = pictures_.emplace_back();
-    picture.params = params;
+    auto picture = std::make_unique<Picture>();
+    picture->params = params;
     try {
-      picture.frame = analyser_->analyse(frame, written);
+      picture->frame = analyser_->analyse(frame, written);
     } catch (...) {
-      picture.error = std::current_exception();
+      picture->error = std::current_exception();
     }
+    int released = 1;
     if (control != nullptr) {
-      picture.control = *control;
-      picture.stream = &stream_of(params);
+      picture->control = *control;
+      released = look_ahead(std::move(picture), stream_of(params));
+    } else {
+      pictures_.push_back(std::move(picture));
     }
     advance();
+    return released;
+  }
+
+  int release(std::uint32_t number, bool ends_clip) {
+    if (number >= streams_.size() || !streams_[number]) return 0;
+    Stream& stream = *streams_[number];
+    const auto released = static_cast<int>(stream.ahead.size());
+    // Those that a drain released before are planned without the end, whenever that happens.
+    if (ends_clip && released > 0) stream.controller.end();
+    while (!stream.ahead.empty()) release_oldest(stream);
+    if (released > 0) advance();
+    return released;
   }
 
   void flush() {
@@ -94,11 +109,11 @@ class ControlledBackend::Pipeline {
         if (ready()) break;
         if (inner_->ready()) continue;
         if (inner_->working()) return true;
-        const bool more = !flushed_ && pictures_.size() < static_cast<std::size_t>(capacity_);
+        const bool more = !flushed_ && pictures_.size() + ahead_ < static_cast<std::size_t>(capacity_);
         if (more || draining_) return false;
         drain();
       } else if (unplanned_ < pictures_.size()) {
-        pictures_[unplanned_].measure();  // nothing would signal that it is done
+        pictures_[unplanned_]->foresee(params_, true);  // nothing would signal that measures are done
       }
     }
     const bool done = !pictures_.empty() && ready();
@@ -117,11 +132,11 @@ class ControlledBackend::Pipeline {
       settle();
       if (!front_is_settled()) advance();
     }
-    Picture picture = std::move(pictures_.front());
+    const std::unique_ptr<Picture> picture = std::move(pictures_.front());
     pictures_.pop_front();
     --settled_, --unplanned_;
-    if (picture.error) std::rethrow_exception(picture.error);
-    return std::move(picture.unit);
+    if (picture->error) std::rethrow_exception(picture->error);
+    return std::move(picture->unit);
   }
 
   bool restart(const StageParams& params, int batch) {
@@ -134,11 +149,29 @@ class ControlledBackend::Pipeline {
   using Picture = ControlledPicture;
   using Stream = ControlledStream;
 
+  // Returns how many pictures of the stream wait for no further ones.
+  int look_ahead(std::unique_ptr<Picture> picture, Stream& stream) {
+    const auto lookahead = static_cast<std::size_t>(picture->control->settings.lookahead);
+    picture->stream = &stream;
+    picture->place = stream.submitted++;
+    stream.unexpected.push_back(picture.get());
+    stream.ahead.push_back(std::move(picture));
+    ++ahead_;
+    int released = 0;
+    for (; stream.ahead.size() > lookahead; ++released) release_oldest(stream);
+    return released;
+  }
+
+  void release_oldest(Stream& stream) {
+    pictures_.push_back(std::move(stream.ahead.front()));
+    stream.ahead.pop_front();
+    --ahead_;
+  }
+
   Stream& stream_of(const core::PictureParams& params) {
     streams_.resize(std::max(streams_.size(), static_cast<std::size_t>(params.stream) + 1));
     std::unique_ptr<Stream>& stream = streams_[params.stream];
-    if (params.index == 0 || !stream)
-      stream.reset(new Stream{RateController(params_.mb_width, params_.mb_height)});
+    if (params.index == 0 || !stream) stream = std::make_unique<Stream>(params_.mb_width, params_.mb_height);
     return *stream;
   }
 
@@ -176,9 +209,9 @@ class ControlledBackend::Pipeline {
   // Waits for something that brings the oldest picture forward; advance() came before.
   void wait() {
     analyser_->start();
-    const bool plannable = unplanned_ < pictures_.size() && pictures_[unplanned_].can_plan();
+    const bool plannable = unplanned_ < pictures_.size() && pictures_[unplanned_]->can_plan();
     if (plannable && (inner_pictures_.empty() || stuck())) {
-      pictures_[unplanned_].measure();
+      pictures_[unplanned_]->foresee(params_, true);
       return;
     }
     if (stuck()) drain();
@@ -188,9 +221,9 @@ class ControlledBackend::Pipeline {
   bool plan() {
     const std::size_t before = unplanned_;
     for (; unplanned_ < pictures_.size(); ++unplanned_) {
-      Picture& picture = pictures_[unplanned_];
-      if (!picture.can_plan() || !picture.measured()) break;
-      picture.plan(params_);
+      Picture& picture = *pictures_[unplanned_];
+      if (!picture.can_plan() || !picture.foresee(params_, false)) break;
+      picture.plan();
       if (picture.number) waits_for_first_ = waits_for_first_ || picture.stream->controller.waits_for_first();
       to_code_.push_back(&picture);
     }
@@ -233,8 +266,8 @@ class ControlledBackend::Pipeline {
 
   bool settle() {
     const std::size_t before = settled_;
-    while (settled_ < unplanned_ && pictures_[settled_].coded) {
-      Picture& picture = pictures_[settled_];
+    while (settled_ < unplanned_ && pictures_[settled_]->coded) {
+      Picture& picture = *pictures_[settled_];
       if (!picture.settle()) {
         to_code_.push_back(&picture);
         break;
@@ -251,13 +284,14 @@ class ControlledBackend::Pipeline {
   std::unique_ptr<Analyser> analyser_;
   std::size_t inner_limit_ = 1;  // pictures in the inner backend at once
   int capacity_ = 1;
-  std::vector<std::unique_ptr<Stream>> streams_;  // [PictureParams::stream]
-  std::deque<Picture> pictures_;                  // submitted and not collected
-  std::size_t settled_ = 0;                       // the first so many of them are settled
-  std::size_t unplanned_ = 0;                     // the first so many of them are planned
-  std::deque<Picture*> to_code_;                  // planned, or to be coded again
-  std::deque<Picture*> inner_pictures_;           // in the inner backend
-  std::shared_ptr<Notifier> notifier_;            // null until somebody waits
+  std::vector<std::unique_ptr<Stream>> streams_;   // [PictureParams::stream]
+  std::size_t ahead_ = 0;                          // pictures that wait for others, in all streams
+  std::deque<std::unique_ptr<Picture>> pictures_;  // those that do not, and were not collected
+  std::size_t settled_ = 0;                        // the first so many of them are settled
+  std::size_t unplanned_ = 0;                      // the first so many of them are planned
+  std::deque<Picture*> to_code_;                   // planned, or to be coded again
+  std::deque<Picture*> inner_pictures_;            // in the inner backend
+  std::shared_ptr<Notifier> notifier_;             // null until somebody waits
   bool waits_for_first_ = false;
   bool flushed_ = false;
   bool draining_ = false;  // the inner backend was flushed, and takes pictures when it is empty
@@ -276,9 +310,13 @@ int ControlledBackend::capacity() const {
   return pipeline_->capacity();
 }
 
-void ControlledBackend::submit(const Frame& frame, const core::PictureParams& picture,
-                               const PictureControl& control, void* written) {
-  pipeline_->submit(frame, picture, &control, written);
+int ControlledBackend::submit(const Frame& frame, const core::PictureParams& picture,
+                              const PictureControl& control, void* written) {
+  return pipeline_->submit(frame, picture, &control, written);
+}
+
+int ControlledBackend::release(std::uint32_t stream, bool ends_clip) {
+  return pipeline_->release(stream, ends_clip);
 }
 
 void ControlledBackend::submit(const Frame& frame, const core::PictureParams& picture, void* written) {

@@ -1,6 +1,6 @@
 // Rate control in front of any backend. A picture is measured, planned by its stream's RateController, coded
 // by the inner backend, and coded again there if its size misses what was asked for; its access unit is given
-// back once its size is settled. Pictures come back in the order in which they were submitted.
+// back once its size is settled. Pictures of a stream come back in the order in which they were submitted.
 //
 // There is no thread: every call does what can be done without waiting, and collect() waits. The inner
 // backend is flushed only when nothing else can bring the oldest picture forward, and then collected to the
@@ -32,9 +32,14 @@ class ControlledBackend final : public Backend {
   ~ControlledBackend() override;
 
   int capacity() const override;
-  // As Backend::submit; the picture's QP is planned.
-  void submit(const Frame& frame, const core::PictureParams& picture, const PictureControl& control,
-              void* written = nullptr);
+  // As Backend::submit; the picture's QP is planned. With a look-ahead it waits until as many pictures of its
+  // stream were submitted behind it. Returns how many pictures of the stream wait no longer: collect() gives
+  // pictures back in the order in which that happens.
+  int submit(const Frame& frame, const core::PictureParams& picture, const PictureControl& control,
+             void* written = nullptr);
+  // The pictures of a stream that wait for others are coded without these. `ends_clip`: none will come.
+  // Returns how many they are.
+  int release(std::uint32_t stream, bool ends_clip);
   // The picture passes with the QP that it has.
   void submit(const Frame& frame, const core::PictureParams& picture, void* written = nullptr) override;
   void flush() override;
@@ -51,7 +56,7 @@ class ControlledBackend final : public Backend {
 
 // How many pictures may be submitted before the oldest must be collected, in front of an inner backend of
 // such a capacity. The analyser holds the frames of all of them until they are settled.
-int controlled_capacity(int inner_capacity, int batch, bool device_output);
+int controlled_capacity(int inner_capacity, int batch, const StageParams& params);
 
 // The most pictures that an inner backend takes together. More would have to wait for each other for longer
 // than kFeedbackDistance allows.

@@ -1,5 +1,6 @@
 #include "encoder/rate_control/controlled_picture.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -20,7 +21,7 @@ Error too_large(std::uint64_t index, const RateSettings& settings, std::int64_t 
 
 std::int64_t size_of(const CodedAccessUnit& unit) {
   return static_cast<std::int64_t>(unit.device_slices.data != nullptr ? unit.device_slices.size
-                                                                      : unit.slices.size());
+                                                                      : unit.slices.size() - unit.front);
 }
 
 }  // namespace
@@ -29,25 +30,41 @@ bool ControlledPicture::can_plan() const {
   return stream == nullptr || stream->controller.can_plan(*control);
 }
 
-const core::PictureMeasure* ControlledPicture::measure() {
-  if (error) return nullptr;
+bool ControlledPicture::foresee(const StageParams& stages, bool wait) {
+  if (stream == nullptr) return true;
+  const auto behind = static_cast<std::uint64_t>(control->settings.lookahead);
+  return stream->foresee(std::min(place + behind + 1, stream->submitted), stages, wait);
+}
+
+bool ControlledStream::foresee(std::uint64_t pictures, const StageParams& stages, bool wait) {
+  for (; expected < pictures; ++expected) {
+    ControlledPicture& next = *unexpected.front();
+    if (!wait && !next.measured()) return false;
+    next.expect(stages);
+    unexpected.pop_front();
+  }
+  return true;
+}
+
+void ControlledPicture::expect(const StageParams& stages) {
+  if (error) return;
   try {
-    return &frame->measure();
+    const core::PictureMeasure& own = frame->measure();
+    BitsCurve curve(
+        [sizes = logs_of(size_curve(own, stages.preset))](int qp) { return bits_at(sizes, qp * kQpOne); });
+    const std::optional<int> crf_q8 = control->settings.crf_q8;
+    const int crf_qp = crf_q8 ? crf_qp_q8(own, *crf_q8, stages.cabac) : 0;
+    stream->controller.expect(std::move(curve), *control, crf_qp);
+    expected_ = true;
   } catch (...) {
     error = std::current_exception();
-    return nullptr;
   }
 }
 
-void ControlledPicture::plan(const StageParams& stages) {
-  if (stream == nullptr) return;
-  const core::PictureMeasure* const own = measure();
-  if (own == nullptr) return;
-  BitsCurve curve([sizes = size_curve(*own, stages.preset)](int qp) { return bits_at(sizes, qp * kQpOne); });
-  const std::optional<int> crf_q8 = control->settings.crf_q8;
-  const int crf_qp = crf_q8 ? crf_qp_q8(*own, *crf_q8, stages.cabac) : 0;
+void ControlledPicture::plan() {
+  if (!expected_) return;
   number = stream->controller.next_number();
-  set_qp(stream->controller.plan(std::move(curve), *control, crf_qp));
+  set_qp(stream->controller.plan());
 }
 
 void ControlledPicture::set_qp(PictureQp qp) {

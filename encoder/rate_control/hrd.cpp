@@ -75,6 +75,11 @@ std::vector<std::uint8_t> hrd_sei(const HrdParams& hrd, std::uint32_t initial_cp
   return out;
 }
 
+std::size_t usual_hrd_sei(const HrdParams& hrd) {
+  constexpr std::uint32_t kWithoutZeros = 0x555555;
+  return hrd_sei(hrd, kWithoutZeros, kWithoutZeros, 2).size();
+}
+
 void append_filler(std::vector<std::uint8_t>& access_unit, std::size_t bytes) {
   const std::size_t before = access_unit.size();
   access_unit.resize(before + bytes, 0xff);

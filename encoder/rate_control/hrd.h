@@ -44,6 +44,9 @@ std::vector<std::uint8_t> hrd_sei(const HrdParams& hrd, std::uint32_t initial_cp
 // The size of hrd_sei() before emulation prevention, which adds a byte for each two zeros at most.
 inline constexpr std::size_t kMostHrdSei = 40;
 
+// The size that most of these messages of a stream have.
+std::size_t usual_hrd_sei(const HrdParams& hrd);
+
 // Appends one NAL unit of type 12 that takes exactly `bytes` bytes with its start code, at least
 // kLeastFiller. It stands behind the slices of its access unit (7.4.1.2.3).
 inline constexpr std::size_t kLeastFiller = 5;

@@ -36,15 +36,31 @@ struct RateShares {
     const auto part = [&](int of_buffer, int of_target) {
       return std::max(buffer * of_buffer / 1000, target * of_target / 1000) + peaks;
     };
-    planned_window = std::max<std::int64_t>(part(80, 90), 1);
-    kept_window = std::max<std::int64_t>(part(88, 150), 1);
+    // Pictures to come that are known let seconds be filled more closely, and let a clip that ends make good
+    // a larger drift.
+    const bool foreseen = settings.lookahead > 0;
+    const int drift = foreseen ? std::min(120 + 112 * settings.lookahead / second, 300) : 120;
+    planned_window = std::max<std::int64_t>(foreseen ? part(85, 95) : part(80, 90), 1);
+    kept_window = std::max<std::int64_t>(foreseen ? part(92, 150) : part(88, 150), 1);
     // With peaks, scenes of minutes may differ once that is little of what was spent.
     const std::int64_t elapsed = target * static_cast<std::int64_t>(std::min<std::uint64_t>(number, 1 << 20));
     const std::int64_t longer = std::clamp<std::int64_t>(elapsed / 50 - settings.bitrate, 0, peaks);
-    kept_drift = std::max<std::int64_t>(
-        std::min({part(120, 150) + peaks * 2 / 5 + longer, buffer * 35 / 100 + longer, buffer * 45 / 100}),
-        1);
+    kept_drift = std::max<std::int64_t>(std::min({part(drift, drift + 30) + peaks * 2 / 5 + longer,
+                                                  buffer * 35 / 100 + longer, buffer * 45 / 100}),
+                                        1);
     planned_drift = std::max<std::int64_t>(kept_drift * 9 / 10, 1);
+  }
+
+  // The part that an account of hundreds of pictures needs of each.
+  struct Spending {
+    std::int64_t target, fill, buffer, kept_drift;
+    bool cbr;
+  };
+  Spending spending() const { return {target, fill, buffer, kept_drift, cbr}; }
+
+  // Returns whether pictures with these and those shares may be planned as one.
+  bool same_rates(const RateShares& other) const {
+    return target == other.target && fill == other.fill && buffer == other.buffer;
   }
 
   std::int64_t target = 0;  // bits of a picture
@@ -71,11 +87,18 @@ struct RateAccount {
   std::int64_t above = 0, below = 0;
 
   // The fewest bits of the next access unit that leave room for what the buffer receives.
-  std::int64_t least_without_filler(const RateShares& shares) const {
+  template <class Shares>
+  std::int64_t least_without_filler(const Shares& shares) const {
     return shares.cbr ? fullness + shares.fill - shares.buffer : 0;
   }
 
-  void spend(std::int64_t bits, const RateShares& shares) {
+  // The target changes from `before`: what was not spent is worth as many pictures as it was.
+  void change_target(std::int64_t before, std::int64_t now) {
+    if (before > 0 && now != before) drift = scaled(drift, now, before);
+  }
+
+  template <class Shares>
+  void spend(std::int64_t bits, const Shares& shares) {
     drift += shares.target - bits;
     fullness = std::min(fullness + shares.fill - bits, shares.buffer);
   }
@@ -84,7 +107,8 @@ struct RateAccount {
   void forget(const RateShares& shares) { drift = std::min(drift, shares.kept_drift); }
 
   // Keeps the account within the bounds that reviews enforce.
-  void keep_within(const RateShares& shares) {
+  template <class Shares>
+  void keep_within(const Shares& shares) {
     drift = std::clamp(drift, -shares.kept_drift, shares.kept_drift);
     fullness = std::max<std::int64_t>(fullness, 0);
   }
@@ -109,6 +133,8 @@ class ExactAccount {
   }
 
   void spend(std::int64_t bits, const RateSettings& settings, const RateShares& shares) {
+    account_.change_target(target_, shares.target);
+    target_ = shares.target;
     RateShares own = shares;
     own.target = share_of(settings.bitrate, settings.frame_rate, target_rest_);
     if (settings.hrd) own.fill = share_of(settings.hrd->bit_rate, settings.frame_rate, fill_rest_);
@@ -121,6 +147,7 @@ class ExactAccount {
 
  private:
   RateAccount account_;
+  std::int64_t target_ = 0;  // of the picture before
   std::int64_t target_rest_ = 0;
   std::int64_t fill_rest_ = 0;
   bool begun_ = false;

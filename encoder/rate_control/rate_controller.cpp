@@ -6,23 +6,13 @@
 namespace cu264::encoder {
 namespace {
 
-// The HRD's messages take so many bytes, more or less. Their true size counts when a picture is settled.
-constexpr std::int64_t kExpectedMessages = 26;
 constexpr int kPicturesOfMemory = 64;  // that the correction of the curves remembers
 constexpr int kWeightOfFirst = 16;     // pictures that the first one counts as
 constexpr int kMostCodings = 12;       // then a picture that is too large gets QP 51
 constexpr int kMostToUseLimit = 5;     // codings, if it is too small
 
-bool has_target(const RateSettings& settings) {
-  return settings.bitrate > 0;
-}
-
 bool needs_first(const RateSettings& settings) {
   return has_target(settings) || settings.limit_bytes > 0;
-}
-
-std::int64_t overhead_bits(const PictureControl& control) {
-  return 8 * (control.overhead.bytes() + (control.settings.hrd ? kExpectedMessages : 0));
 }
 
 // Returns the bits that a limit leaves to the slices.
@@ -78,7 +68,7 @@ void RateController::learn_before(std::uint64_t number, const PictureControl& co
   }
   while (learned_ + kReviewDistance <= number) {
     const Step& step = step_of(learned_++);
-    learn(step.first, step.planned, step.shares.target, 1);
+    learn(step.first, step.planned, step.spending.target, 1);
   }
 }
 
@@ -88,9 +78,11 @@ RateAccount RateController::account_before(std::uint64_t number, bool reviewing)
   RateAccount account;
   if (!has_target(settings) && !settings.hrd) return account;
   std::uint64_t next = 0;
+  std::int64_t target = 0;  // of the picture before
   if (number >= kFeedbackDistance) {
     next = number - kFeedbackDistance + 1;
     account = at(next - 1).after;
+    target = at(next - 1).shares.target;
   } else {
     ExactAccount beginning;
     beginning.enter(at(0).control.settings);
@@ -100,81 +92,49 @@ RateAccount RateController::account_before(std::uint64_t number, bool reviewing)
   __extension__ using Wide = __int128;
   constexpr int kFactorBits = 24;
   const std::int64_t factor = corrected(std::int64_t{1} << kFactorBits);
-  for (; next < number; ++next) {
-    const Step& before = step_of(next);
-    std::int64_t bits = before.reviewed;
-    if (!reviewing && next + kReviewDistance > number)
-      bits = static_cast<std::int64_t>(Wide{before.planned} * factor >> kFactorBits) + before.overhead;
-    bits = std::max(bits, account.least_without_filler(before.shares));
-    account.spend(bits, before.shares);
-    account.keep_within(before.shares);
+  const std::uint64_t first_planned =
+      reviewing ? number : std::max(next, number - std::min<std::uint64_t>(number, kReviewDistance - 1));
+  auto step = steps_.cbegin() + static_cast<std::ptrdiff_t>(next - first_);
+  for (; next < number; ++next, ++step) {
+    std::int64_t bits =
+        next < first_planned
+            ? step->reviewed
+            : static_cast<std::int64_t>(Wide{step->planned} * factor >> kFactorBits) + step->overhead;
+    const RateShares::Spending& shares = step->spending;
+    bits = std::max(bits, account.least_without_filler(shares));
+    account.change_target(target, shares.target);
+    target = shares.target;
+    account.spend(bits, shares);
+    account.keep_within(shares);
     if (next + static_cast<std::uint64_t>(own_shares.second) > number) {
-      account.window += before.shares.target - bits;
-      unspent_.push_back(before.shares.target - bits);
+      std::int64_t unspent = target - bits;
+      if (target != own_shares.target && target > 0) unspent = scaled(unspent, own_shares.target, target);
+      account.window += unspent;
+      unspent_.push_back(unspent);
     }
   }
-  find_room(own_shares, account);
+  account.change_target(target, own_shares.target);
+  if (!reviewing && settings.lookahead == 0) find_room(own_shares, account);
   return account;
 }
 
-// A plan that used all of a window at once would have to make that good a second later, and again in the
-// second behind it. So the room is divided among all pictures that have a second with one before, and a third
-// of it is left for pictures that differ from their neighbours.
-void RateController::find_room(const RateShares& shares, RateAccount& account) const {
-  const std::int64_t planned = shares.planned_window * 2 / 3;
-  account.above = account.below = planned / shares.second;
-  std::int64_t window = 0;
-  std::int64_t next_ones = shares.second - 1;
-  for (auto late = unspent_.rbegin(); late != unspent_.rend() && next_ones > 0; ++late, --next_ones) {
-    window += *late;
-    account.above = std::min(account.above, (planned + window) / next_ones);
-    account.below = std::min(account.below, (planned - window) / next_ones);
-  }
+void RateController::expect(BitsCurve curve, const PictureControl& control, int crf_qp_q8) {
+  expected_.push_back(
+      {std::move(curve), control, RateShares(control.settings, next_number() + expected_.size()), crf_qp_q8});
 }
 
-// The QP stays at what all pictures so far would have needed together, with some of the usual kind before
-// them, so that quality does not change, as far as the drift, any second and the buffer let it.
-int RateController::target_qp(Picture& own, const RateAccount& account) {
-  const RateShares& shares = own.shares;
-  const auto qp_for = [&](std::int64_t bits) {
-    return own.curve.qp_for(uncorrected(std::max<std::int64_t>(bits - overhead_bits(own.control), 1)));
-  };
-  constexpr std::int64_t kPicturesOfRule = 200, kMostForUsual = 1000, kMostForLate = 10;
-  ++targeted_;
-  const auto add_to = [&](SizeCurve& mean, std::int64_t pictures) {
-    for (std::size_t i = 0; i < mean.size(); ++i) {
-      const std::int64_t bits =
-          corrected(own.curve.at(static_cast<int>(i) * 3 * kQpOne)) + overhead_bits(own.control);
-      mean[i] += (bits - mean[i]) / pictures;
-    }
-    return BitsCurve([&](int qp) { return bits_at(mean, qp * kQpOne); });
-  };
-  BitsCurve usual = add_to(usual_sizes_, std::min(targeted_ + kPicturesOfRule, kMostForUsual)),
-            late = add_to(late_sizes_, std::min(targeted_, kMostForLate));
-  constexpr int kPull = 600;  // 2.3 QP at the end of the band
-  const auto pull = static_cast<int>(scaled(account.drift, kPull, shares.planned_drift));
-  const auto late_qp = [&](std::int64_t bits) { return late.qp_for(std::max<std::int64_t>(bits, 1)); };
-  const int richest = late_qp(shares.target + account.above);
-  const int poorest = std::max(richest, late_qp(shares.target - account.below));
-  const int qp = std::clamp(usual.qp_for(shares.target) - pull, richest, poorest);
-
-  const std::int64_t drift = account.drift + shares.target, window = account.window + shares.target;
-  std::int64_t most = std::min(drift + shares.planned_drift, window + shares.planned_window);
-  std::int64_t least = std::max(drift - shares.planned_drift, window - shares.planned_window);
-  if (shares.buffer > 0) {
-    const std::int64_t low = std::min(shares.buffer / 10, account.fullness / 4);
-    most = std::min(most, account.fullness - low);
-    least = std::max(least, account.least_without_filler(shares));
-  }
-  const int lowest = qp_for(most), highest = std::max(lowest, qp_for(least));
-  return std::clamp(qp, lowest, highest);
-}
-
-PictureQp RateController::plan(BitsCurve curve, const PictureControl& control, int crf_qp_q8) {
+PictureQp RateController::plan() {
   const std::uint64_t number = next_number();
+  Expected next = std::move(expected_.front());
+  expected_.pop_front();
+  const PictureControl& control = next.control;
+  const int crf_qp_q8 = next.crf_qp_q8;
   learn_before(number, control);
-  Picture& own = pictures_.emplace_back(std::move(curve), control, number);
-  steps_.push_back({own.shares, overhead_bits(control)});
+  Picture& own = pictures_.emplace_back(std::move(next.curve), control, number);
+  own.counted = next.counted;
+  if (ended_ && expected_.size() < static_cast<std::size_t>(control.settings.lookahead))
+    own.to_come = static_cast<int>(expected_.size());
+  steps_.push_back({own.shares.spending(), overhead_bits(control)});
   const RateSettings& settings = control.settings;
   const RateAccount account = account_before(number, false);
   if (control.qp) {
@@ -211,8 +171,7 @@ PictureQp RateController::set_qp(Picture& own, int qp_q8) {
   return qp;
 }
 
-std::optional<std::int64_t> RateController::review_target(const Picture& own,
-                                                          const RateAccount& account) const {
+std::optional<std::int64_t> RateController::review_target(Picture& own, const RateAccount& account) const {
   const RateSettings& settings = own.control.settings;
   const RateShares& shares = own.shares;
   const std::int64_t overhead = overhead_bits(own.control), total = own.size + overhead;
@@ -223,19 +182,15 @@ std::optional<std::int64_t> RateController::review_target(const Picture& own,
     if (own.size > limit) at_most(aim_below(limit));
     if (own.qp_q8 > own.wanted_q8 && leaves_room(own.size, limit)) target = aim_below(limit);
   }
+  const bool may_grow = !target && own.qp_q8 == own.wanted_q8 && own.qp_q8 > 0;
   if (has_target(settings) && !own.control.qp) {
-    const std::int64_t drift = account.drift + shares.target - total;
-    const std::int64_t window = account.window + shares.target - total;
-    // The next pictures may miss in the same way, so this one leaves them some room.
-    const std::int64_t room = std::min(shares.target / 6, shares.kept_window / 2);
-    if (drift < -shares.kept_drift)
-      at_most(account.drift + shares.target + shares.kept_drift - room - overhead);
-    if (window < -shares.kept_window)
-      at_most(account.window + shares.target + shares.kept_window - room - overhead);
-    const std::int64_t least =
-        shares.target + std::max(account.drift - shares.kept_drift, account.window - shares.kept_window);
-    if (total < least && !target && own.qp_q8 == own.wanted_q8 && own.qp_q8 > 0)
-      target = least + room - overhead;
+    if (const auto kept = kept_target(own, account)) {
+      if (*kept <= own.size) {
+        at_most(*kept);
+      } else if (may_grow) {
+        target = kept;
+      }
+    }
   }
   if (settings.hrd && total > account.fullness - shares.buffer / 50) {
     at_most(std::max(account.fullness - shares.buffer / 25, account.fullness * 3 / 4) - overhead);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "encoder/rate_control/bits_curve.h"
+#include "encoder/rate_control/outlook.h"
 #include "encoder/rate_control/rate_account.h"
 #include "encoder/rate_control/rate_settings.h"
 #include "encoder/rate_control/usual_sizes.h"
@@ -43,9 +44,14 @@ class RateController {
 
   // Returns the number of the picture that is planned next. Pictures count from 0.
   std::uint64_t next_number() const { return first_ + pictures_.size(); }
-  // Plans the next picture. `crf_qp_q8` is the QP * 256 that RateSettings::crf_q8 stands for in this picture;
-  // it is read only if a crf is set.
-  PictureQp plan(BitsCurve curve, const PictureControl& control, int crf_qp_q8 = 0);
+  // Announces a picture that will be planned behind those announced before. `crf_qp_q8` is the QP * 256 that
+  // RateSettings::crf_q8 stands for in this picture; it is read only if a crf is set.
+  void expect(BitsCurve curve, const PictureControl& control, int crf_qp_q8 = 0);
+  // No further picture of the clip will be announced.
+  void end() { ended_ = true; }
+  // Plans the first of the expected pictures. RateSettings::lookahead further ones are read; fewer are
+  // expected only if the clip ends, or if its packets are waited for.
+  PictureQp plan();
 
   // The slices of picture `number` have so many bytes. Returns another QP if the picture is to be coded
   // again.
@@ -86,12 +92,22 @@ class RateController {
     int too_low_q8 = -1, fits_q8 = -1;
     std::int64_t too_low_size = 0, fits_size = 0;
     int codings = 1;
-    RateAccount after;  // once the picture is settled
+    bool counted = false;        // in the mean curves
+    std::optional<int> to_come;  // pictures of the clip behind this one, if that was known
+    RateAccount after;           // once the picture is settled
+  };
+
+  struct Expected {
+    BitsCurve curve;
+    PictureControl control;
+    RateShares shares;
+    int crf_qp_q8;
+    bool counted = false;  // in the mean curves
   };
 
   // The part of a picture that account_before() reads, which it does for hundreds at a time.
   struct Step {
-    RateShares shares;
+    RateShares::Spending spending;
     std::int64_t overhead = 0;  // bits
     std::int64_t planned = 0;   // bits of the slices at the first QP, without correction
     std::int64_t reviewed = 0;  // bits of the access unit, as the review expects them
@@ -114,7 +130,12 @@ class RateController {
   // Finds RateAccount::above and below.
   void find_room(const RateShares& shares, RateAccount& account) const;
   int target_qp(Picture& own, const RateAccount& account);
-  std::optional<std::int64_t> review_target(const Picture& own, const RateAccount& account) const;
+  static std::int64_t drift_at_end(const Picture& own, std::uint64_t number);
+  int foreseen_qp(Picture& own, const RateAccount& account, int goal);
+  // Adds a picture's curve to a mean.
+  void add_to(SizeCurve& mean, std::int64_t pictures, BitsCurve& curve, std::int64_t overhead) const;
+  std::optional<std::int64_t> review_target(Picture& own, const RateAccount& account) const;
+  std::optional<std::int64_t> kept_target(Picture& own, const RateAccount& account) const;
   // The QP of the last coding was too low for a limit, or not.
   static void remember(Picture& own, bool too_low);
   // Plans another coding in which the slices have `bits`, as far as the picture's own size tells.
@@ -126,6 +147,9 @@ class RateController {
   std::uint64_t first_ = 0;  // of pictures_
   std::uint64_t reviewed_ = 0;
   std::uint64_t settled_ = 0;
+  std::deque<Expected> expected_;
+  bool ended_ = false;
+  Outlook outlook_;
   std::deque<Picture> pictures_;  // those that are not settled, and as many before as a plan looks back
   std::deque<Step> steps_;        // of the same pictures
   std::uint64_t learned_ = 0;

@@ -16,6 +16,7 @@ RateSettings rate_settings(const Config& config) {
   settings.bitrate = config.bitrate;
   // The stream says its rate in units of 64 bits a second; a target above it would empty the buffer.
   if (settings.hrd) settings.bitrate = std::min(settings.bitrate, settings.hrd->bit_rate);
+  settings.lookahead = coded_lookahead(config);
   settings.exact = config.frame_bytes > 0;
   settings.limit_bytes = settings.exact ? config.frame_bytes : config.max_frame_bytes;
   settings.drop = config.on_overflow == OnOverflow::drop;

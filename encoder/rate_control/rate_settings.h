@@ -17,6 +17,7 @@ struct RateSettings {
   std::optional<HrdParams> hrd;  // not set: no buffer
   std::int64_t limit_bytes = 0;  // of an access unit; 0: none
   bool exact = false;            // filler data make every access unit as large as the limit
+  int lookahead = 0;             // pictures behind the planned one that a target looks at
   bool drop = false;             // a picture that is too large at QP 51 is left out
 };
 
@@ -43,5 +44,16 @@ struct PictureControl {
   std::optional<int> qp;  // Frame::qp
   Overhead overhead;      // if all pictures before it are in the stream
 };
+
+// The HRD's messages take so many bytes, more or less. Their true size counts when a picture is settled.
+inline constexpr std::int64_t kExpectedMessages = 26;
+
+inline std::int64_t overhead_bits(const PictureControl& control) {
+  return 8 * (control.overhead.bytes() + (control.settings.hrd ? kExpectedMessages : 0));
+}
+
+inline bool has_target(const RateSettings& settings) {
+  return settings.bitrate > 0;
+}
 
 }  // namespace cu264::encoder

@@ -84,6 +84,8 @@ inline constexpr int kMaxEdgeGuided = 3;  // of Config::edge_guided
 
 inline constexpr int kMaxChromaLocation = 5;  // of Config::chroma_location
 
+inline constexpr int kUsualLookahead = 40, kMostLookahead = 250;  // of Config::lookahead
+
 inline constexpr int kMaxSide = 8192;  // largest width and height of a picture to encode, in luma samples
 
 struct Config {
@@ -100,6 +102,10 @@ struct Config {
   std::int64_t max_bitrate = 0;
   std::int64_t buffer_bits = 0;
   bool cbr = false;  // filler data keep the buffer from overflowing: max_bitrate is then `bitrate`
+  // How many pictures behind each one a bitrate looks at, 0..kMostLookahead; not set: kUsualLookahead. So
+  // many frames more are held, and a packet comes so many frames later, whatever `batch` is: 0 for live
+  // streams.
+  std::optional<int> lookahead;
   // Bytes of an access unit with its headers and start codes; 0: no limit. frame_bytes: each is exactly so
   // large, by filler data.
   std::int64_t max_frame_bytes = 0;
@@ -255,7 +261,7 @@ class Encoder {
 
   // Announces that no more frames will come before the packets of all that were sent have been received, for
   // which receive() then waits as after flush(). The clip goes on with the next frame, and its bytes are the
-  // same as without this call.
+  // same as without this call, unless Config::lookahead is used: the last pictures before it look at fewer.
   void drain();
 
   // Throws Error(invalid_argument) for values out of range, and for changes within a clip that only the next

@@ -40,7 +40,9 @@ struct StreamGroupConfig {
   int batches_in_flight = 2;
   // The longest time that a picture waits for pictures of other streams although the device could begin.
   std::chrono::microseconds longest_wait{300};
-  int queue = 4;  // pictures of a stream that were submitted and whose packets were not received, 1..1024
+  // Pictures of a stream that were submitted and whose packets were not received, 1..1024, beside as many as
+  // Config::lookahead has wait for others.
+  int queue = 4;
 };
 
 class StreamGroup {

@@ -111,7 +111,8 @@ def _quality_of(options: Dict[str, Any]) -> Dict[str, Any]:
         return {"qp": int(text.split(",")[0])}
     if "bitrate" not in options:
         raise ValueError(f"rc {options['rc']!r} needs bitrate=")
-    settings = {"bitrate": _bits(options["bitrate"])}
+    # As with NVENC a picture is coded when it comes, unless a look-ahead is asked for.
+    settings = {"bitrate": _bits(options["bitrate"]), "lookahead": int(options.get("lookahead", 0))}
     if mode == "vbr" and "maxbitrate" in options:
         settings["max_bitrate"] = _bits(options["maxbitrate"])
     if "vbvbufsize" in options:
@@ -134,7 +135,7 @@ def CreateEncoder(  # noqa: N802
     **kwargs
         codec ("h264"), preset ("P1" to "P7", or of this package), profile ("baseline", "main", "high"), constqp (one
         quantiser or those of I, P and B pictures), rc ("constqp", "cbr", "vbr"), bitrate, maxbitrate and vbvbufsize
-        (bits, also as "5M" or "800k"), fps, gpu_id and cudastream. Others of NVENC are ignored, because every picture is intra.
+        (bits, also as "5M" or "800k"), lookahead (pictures), fps, gpu_id and cudastream. Others of NVENC are ignored, because every picture is intra.
 
     Returns
     -------

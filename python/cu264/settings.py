@@ -91,6 +91,7 @@ _RATE = {
     "max_bitrate": _Option(_thousands, name="maxrate", changes=True),
     "buffer_bits": _Option(_thousands, name="bufsize", changes=True),
     "cbr": _Option(_switch),
+    "lookahead": _Option(_whole_number),
     "max_frame_bytes": _Option(_whole_number, changes=True),
     "frame_bytes": _Option(_whole_number),
     "on_overflow": _Option(_text),
@@ -245,6 +246,8 @@ SETTINGS_DOC = """
         The rate that fills the buffer (`bitrate`), and its size (one second). They also limit `qp` and `crf`.
     cbr : bool, default False
         `bitrate` is kept exactly, by filler data where pictures need fewer bits. Not in MP4.
+    lookahead : int, default 40
+        Pictures behind each one that `bitrate` looks at, up to 250. Packets come so many pictures later: 0 is for live streams.
     max_frame_bytes : int, optional
         No picture has more bytes, headers included.
     frame_bytes : int, optional

@@ -15,6 +15,7 @@ class StreamEncoder:
 
     Memory does not grow with the length of the stream. On a GPU, chunks of the length of the first one come back
     whole; of a chunk of another length, the pictures that do not fill a batch of that length come with the next one.
+    `lookahead` is 0 here, so that none wait for the pictures of the next chunk.
 
     Parameters
     ----------
@@ -38,6 +39,8 @@ class StreamEncoder:
             raise ValueError(
                 f"container must be fmp4 or h264, not {container!r}: others cannot be sent while they grow"
             )
+        settings = {"lookahead": 0, **settings}
+        self._looks_ahead = settings["lookahead"] != 0
         made = make_settings(fps, **settings).for_container(container)
         self._destination = Destination(None, container, made, None, fragment_seconds=0)
         self._session = Session(made, self._destination.open)
@@ -59,7 +62,7 @@ class StreamEncoder:
         """
         self._check_open()
         array = self._session.import_frames(frames)
-        if self._session.is_open and self._leaves_frames_waiting(len(array)):
+        if self._looks_ahead or (self._session.is_open and self._leaves_frames_waiting(len(array))):
             array.copy()
         self._session.send(array, expected=len(array), qps=qps, whole=True)
         self._session.finish_chunk()

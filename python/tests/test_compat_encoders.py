@@ -60,9 +60,12 @@ def test_pynvvideocodec_formats(nv12):
 
 def test_pynvvideocodec_bitrates(nv12):
     for options, settings in (
-        ({"rc": "cbr", "bitrate": "800k", "vbvbufsize": "40k"}, {"bitrate": 800_000, "buffer_bits": 40_000}),
-        ({"rc": "vbr", "bitrate": 10**6, "maxbitrate": "1.5M"}, {"bitrate": 10**6, "max_bitrate": 1_500_000}),
-        ({"bitrate": 600_000}, {"bitrate": 600_000}),
+        ({"rc": "cbr", "bitrate": "800k", "vbvbufsize": "40k"}, {"bitrate": 800_000, "lookahead": 0, "buffer_bits": 40_000}),
+        (
+            {"rc": "vbr", "bitrate": 10**6, "maxbitrate": "1.5M", "lookahead": 8},
+            {"bitrate": 10**6, "lookahead": 8, "max_bitrate": 1_500_000},
+        ),
+        ({"bitrate": 600_000}, {"bitrate": 600_000, "lookahead": 0}),
     ):
         encoder = CreateEncoder(64, 64, "NV12", True, fps=25, **options)
         pictures = [picture for frame in nv12 for picture in encoder.Encode(frame)] + encoder.EndEncode()
@@ -88,7 +91,7 @@ def test_vllm_omni(clip, decode):
     encoder = FragmentedMP4VideoEncoder(fps=24, video_codec_options={"qp": "20"})
     assert decode(encoder.encode(clip) + encoder.close()) == decode(cu264.encode(clip, 24, qp=20))
     encoder = FragmentedMP4VideoEncoder(fps=24, bitrate=10**6)
-    assert decode(encoder.encode(clip) + encoder.close()) == decode(cu264.encode(clip, 24, bitrate=10**6))
+    assert decode(encoder.encode(clip) + encoder.close()) == decode(cu264.encode(clip, 24, bitrate=10**6, lookahead=0))
     assert encoder.close() == b"" and FragmentedMP4VideoEncoder(fps=24).close() == b""
     with pytest.raises(RuntimeError, match="close"):
         encoder.encode(clip)

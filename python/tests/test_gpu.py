@@ -131,7 +131,8 @@ def test_chunks_of_other_lengths(clip, torch):
     assert data + stream.close() == expected + cpu.close()
 
 
-RATES = [{"crf": 21.5}, {"bitrate": 400_000, "cbr": True}, {"max_frame_bytes": 235, "on_overflow": "drop"},
+RATES = [{"crf": 21.5}, {"bitrate": 400_000, "cbr": True, "lookahead": 0}, {"bitrate": 400_000, "lookahead": 4},
+         {"max_frame_bytes": 235, "on_overflow": "drop"},
          {"frame_bytes": 9000}, {"qps": [20, None, 40, 51, 30, None, None, 10, 27]}]
 
 

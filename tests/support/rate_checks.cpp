@@ -31,15 +31,20 @@ std::vector<RateMode> rate_modes(int width, int height) {
   add("bitrate").bitrate = 25 * samples * 2;
   Config& peaks = add("peaks");
   peaks.bitrate = 25 * samples, peaks.max_bitrate = 25 * samples * 2, peaks.buffer_bits = 20 * samples;
+  peaks.lookahead = 5;
   Config& cbr = add("cbr");
   cbr.bitrate = 25 * samples * 2, cbr.buffer_bits = 10 * samples, cbr.cbr = true;
+  cbr.lookahead = 13;
   Config& limit = add("max-frame-bytes");
   limit.qp = 22, limit.max_frame_bytes = samples / 4;
   add("frame-bytes").frame_bytes = samples / 4;
   Config& edges = add("edge-guided bitrate");
   edges.bitrate = 25 * samples * 2, edges.edge_guided = 2, edges.slices = 2;
+  edges.lookahead = 1;
   Config& high = add("high bitrate");
   high.bitrate = 25 * samples * 2, high.profile = Profile::automatic;
+  Config& blind = add("bitrate without look-ahead");
+  blind.bitrate = 25 * samples * 2, blind.lookahead = 0;
   return modes;
 }
 

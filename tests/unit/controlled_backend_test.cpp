@@ -132,6 +132,7 @@ StageParams params_of() {
   params.aq = AqParams{AqMode::none, 0, false};
   params.controls_rate = true;
   params.streams = 4;
+  params.lookahead = kUsualLookahead;
   return params;
 }
 
@@ -189,6 +190,7 @@ std::vector<Result> code(ControlledBackend& backend, const std::vector<std::int6
     backend.submit(frame, picture, control);
     ++pending;
   }
+  backend.release(stream, true);
   backend.flush();
   while (pending > 0) collect();
   return results;
@@ -200,13 +202,15 @@ std::unique_ptr<ControlledBackend> open(int batch) {
 }
 
 std::vector<Config> modes() {
-  std::vector<Config> modes(6, config_of());
+  std::vector<Config> modes(8, config_of());
   modes[0].crf = 24.5;
   modes[1].bitrate = 40000000;
   modes[2].bitrate = 40000000, modes[2].cbr = true, modes[2].buffer_bits = 8000000;
   modes[3].qp = 20, modes[3].max_frame_bytes = 150000;
   modes[4].frame_bytes = 150000;
   modes[5].crf = 20, modes[5].max_bitrate = 60000000, modes[5].buffer_bits = 30000000;
+  modes[6].bitrate = 40000000, modes[6].lookahead = 0;
+  modes[7].bitrate = 40000000, modes[7].max_bitrate = 60000000, modes[7].lookahead = 7;
   return modes;
 }
 
@@ -220,12 +224,41 @@ TEST(ControlledBackend, BatchesDoNotMatter) {
     EXPECT_TRUE(mode.crf || again > 0) << "the test has nothing to code again";
     for (const int batch : {2, 7, 32, 64}) {
       auto backend = open(batch);
-      EXPECT_LE(backend->capacity(), kFeedbackDistance);
+      EXPECT_LE(backend->capacity(), kFeedbackDistance + params_of().lookahead);
       EXPECT_EQ(code(*backend, clip, control), expected) << batch;
       EXPECT_TRUE(backend->restart(params_of(), batch));
       EXPECT_EQ(code(*backend, clip, control), expected) << "the second clip, " << batch;
     }
   }
+}
+
+// A clip that ends behind a drain has the same bytes, whether the pictures drained are planned by then or
+// not.
+TEST(ControlledBackend, AnEndBehindADrainChangesNothing) {
+  std::vector<std::int64_t> clip(25, 50);
+  std::fill(clip.begin() + 12, clip.end(), 100);  // so that bits are owed at the end
+  const PictureControl control = control_of(modes()[1]);
+  std::vector<std::vector<std::size_t>> sizes(2);
+  for (const bool collects_between : {false, true}) {
+    auto backend = open(8);
+    std::vector<std::size_t>& own = sizes[collects_between ? 1 : 0];
+    for (std::size_t n = 0; n < clip.size(); ++n) {
+      Frame frame;
+      frame.pts = clip[n];
+      core::PictureParams picture;
+      picture.index = n, picture.idr_pic_id = static_cast<std::uint8_t>(n % 2);
+      backend->submit(frame, picture, control);
+    }
+    const auto collect_rest = [&] {
+      backend->flush();
+      while (own.size() < clip.size()) own.push_back(backend->collect().slices.size());
+    };
+    EXPECT_EQ(backend->release(0, false), 25);
+    if (collects_between) collect_rest();
+    EXPECT_EQ(backend->release(0, true), 0);
+    collect_rest();
+  }
+  EXPECT_EQ(sizes[0], sizes[1]);
 }
 
 // Pictures of several streams take turns; each stream has what it has alone.
@@ -243,8 +276,9 @@ TEST(ControlledBackend, StreamsDoNotMatterToEachOther) {
       frame.pts = clip[n];
       core::PictureParams picture;
       picture.index = n, picture.stream = s, picture.idr_pic_id = static_cast<std::uint8_t>(n % 2);
-      backend->submit(frame, picture, control_of(kinds[s]));
-      order.push_back(s);
+      int released = backend->submit(frame, picture, control_of(kinds[s]));
+      if (n + 1 == clip.size()) released += backend->release(s, true);
+      for (; released > 0; --released) order.push_back(s);
     }
     backend->flush();  // as a lane does behind what it takes
     while (order.size() > (n + 1 < clip.size() ? 4u : 0u)) {
@@ -302,6 +336,7 @@ TEST(ControlledBackend, ErrorsBelongToTheirPictures) {
       picture.index = n, picture.idr_pic_id = static_cast<std::uint8_t>(n % 2);
       backend->submit(frame, picture, control_of(modes()[1]));
     }
+    backend->release(0, true);
     backend->flush();
     while (next < clip.size()) collect();
     EXPECT_EQ(errors, 1u);
@@ -364,7 +399,9 @@ TEST(ControlledBackend, NeighboursOfPicturesLeftOutDiffer) {
 
 // Someone who waits for packets is told: every answer of working() and every signal leads on.
 TEST(ControlledBackend, WaitingEnds) {
-  for (const int batch : {1, 5}) {
+  for (const int trial : {0, 1, 2, 3}) {
+    const int batch = trial % 2 == 0 ? 1 : 5;
+    const Config mode = modes()[trial < 2 ? 3 : 7];
     auto backend = open(batch);
     const auto notifier = std::make_shared<Notifier>();
     backend->notify(notifier);
@@ -375,8 +412,11 @@ TEST(ControlledBackend, WaitingEnds) {
       frame.pts = clip[n];
       core::PictureParams picture;
       picture.index = n, picture.idr_pic_id = static_cast<std::uint8_t>(n % 2);
-      backend->submit(frame, picture, control_of(modes()[3]));
-      if (n + 1 == clip.size()) backend->flush();
+      backend->submit(frame, picture, control_of(mode));
+      if (n + 1 == clip.size()) {
+        backend->release(0, true);
+        backend->flush();
+      }
       const bool must = n + 1 - collected == static_cast<std::size_t>(backend->capacity());
       for (int looks = 0; (must || n + 1 == clip.size()) && collected < n + (n + 1 == clip.size() ? 1 : 0);
            ++looks) {

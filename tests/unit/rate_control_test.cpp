@@ -8,6 +8,7 @@
 
 #include "cu264/stream_group.h"
 #include "encoder/config.h"
+#include "encoder/stages.h"
 #include "support/encode.h"
 #include "tests/support/error_of.h"
 #include "tests/support/rate_checks.h"
@@ -119,15 +120,116 @@ TEST(RateControl, ClipsFollowOneAnother) {
   }
 }
 
-// drain() waits for packets and changes none of them.
-TEST(RateControl, DrainingChangesNothing) {
+// drain() waits for packets and changes none of them, unless pictures look at those behind a drain: then the
+// bytes follow from where it is.
+TEST(RateControl, DrainingChangesNothingButWhatIsLookedAt) {
+  const std::vector<std::size_t> drained = {0, 1, 2, 9, 40, 69};
   for (RateMode mode : rate_modes(kWidth, kHeight)) {
-    const auto expected = encode_alone(mode.config);
-    mode.config.backend = BackendChoice::cpu, mode.config.threads = 2;
+    const bool looks_ahead = encoder::coded_lookahead(mode.config) > 0;
+    const auto whole = encode_alone(mode.config);
+    mode.config.backend = BackendChoice::cpu, mode.config.threads = 1;
+    Encoder first(mode.config);
+    const auto expected = looks_ahead ? encode_draining(first, clip(), drained) : whole;
+    const bool same = std::equal(whole.begin(), whole.end(), expected.begin(), expected.end(),
+                                 [](const Packet& a, const Packet& b) { return a.data == b.data; });
+    EXPECT_EQ(same, !looks_ahead) << mode.name;
+    mode.config.threads = 2;
     Encoder encoder(mode.config);
-    for (int round = 0; round < 2; ++round) {
-      expect_same(encode_draining(encoder, clip(), {0, 1, 2, 9, 40, 69}), expected, mode.name);
+    for (int round = 0; round < 2; ++round)
+      expect_same(encode_draining(encoder, clip(), drained), expected, mode.name);
+  }
+}
+
+// As many pictures are held as are looked at, whatever the batch, and given back when the clip ends.
+TEST(RateControl, PacketsComeBehindTheLookAhead) {
+  for (const int lookahead : {0, 1, 6}) {
+    Config config = rate_modes(kWidth, kHeight)[1].config;
+    config.backend = BackendChoice::cpu, config.threads = 1, config.lookahead = lookahead;
+    Encoder encoder(config);
+    for (std::size_t n = 0; n < 20; ++n) {
+      const FrameBuffer frame(clip()[n], PixelFormat::i420);
+      ASSERT_TRUE(encoder.send(frame.view()));
+      const auto packet = encoder.receive(std::chrono::seconds(60));
+      ASSERT_EQ(packet.has_value(), n >= static_cast<std::size_t>(lookahead)) << n << ", " << lookahead;
+      EXPECT_EQ(packet ? packet->index : 0,
+                n < static_cast<std::size_t>(lookahead) ? 0 : n - static_cast<std::size_t>(lookahead));
     }
+    encoder.flush();
+    for (int n = 0; n < lookahead; ++n) EXPECT_TRUE(encoder.receive());
+    EXPECT_FALSE(encoder.receive());
+  }
+}
+
+// Without a bitrate nothing is looked at, and nothing is held for it.
+TEST(RateControl, OtherModesDoNotLookAhead) {
+  for (RateMode mode : rate_modes(kWidth, kHeight)) {
+    if (mode.config.bitrate > 0) continue;
+    const auto expected = encode_alone(mode.config);
+    mode.config.lookahead = 30;
+    EXPECT_EQ(encoder::stage_params(mode.config).lookahead, 0) << mode.name;
+    expect_same(encode_alone(mode.config), expected, mode.name);
+  }
+}
+
+// A clip that is shorter than the look-ahead, and one that ends while a bitrate has just changed.
+TEST(RateControl, ShortClipsAndChangesAheadDoNotDependOnThreads) {
+  for (const RateMode& mode : rate_modes(kWidth, kHeight)) {
+    if (encoder::coded_lookahead(mode.config) == 0) continue;
+    std::vector<std::vector<Packet>> results;
+    for (const int threads : {1, 2, 3}) {
+      Config config = mode.config;
+      config.backend = BackendChoice::cpu, config.threads = threads;
+      Encoder encoder(config);
+      std::vector<Packet> packets;
+      for (std::size_t n = 0; n < 30; ++n) {
+        if (n == 20) {
+          ConfigChanges changes;
+          changes.bitrate = config.bitrate / 2;
+          encoder.reconfigure(changes);
+        }
+        const FrameBuffer frame(clip()[n], PixelFormat::i420);
+        while (!encoder.send(frame.view())) packets.push_back(encoder.receive().value());
+        if (threads == 3) {  // takes what is there
+          while (auto packet = encoder.receive()) packets.push_back(std::move(*packet));
+        }
+      }
+      encoder.flush();
+      while (auto packet = encoder.receive()) packets.push_back(std::move(*packet));
+      ASSERT_EQ(packets.size(), 30u);
+      results.push_back(std::move(packets));
+    }
+    for (const auto& packets : results) expect_same(packets, results[0], mode.name);
+  }
+}
+
+// A stream of a group that waits for pictures to come delays no other, and is closed in the middle.
+TEST(RateControl, StreamsThatLookAheadDoNotDelayOthers) {
+  StreamGroupConfig group_config;
+  group_config.backend = BackendChoice::cpu, group_config.threads = 2;
+  StreamGroup group(group_config);
+  Config waits = rate_modes(kWidth, kHeight)[1].config, blind = waits;
+  blind.lookahead = 0;
+  for (int round = 0; round < 3; ++round) {
+    const auto held = group.open(waits), prompt = group.open(blind);
+    for (std::size_t n = 0; n < 10; ++n) {
+      const FrameBuffer frame(clip()[n], PixelFormat::i420);
+      ASSERT_TRUE(group.submit(held, frame.view(), std::chrono::seconds(60)));
+      ASSERT_TRUE(group.submit(prompt, frame.view(), std::chrono::seconds(60)));
+      const auto packet = group.receive(prompt, std::chrono::seconds(60));
+      ASSERT_TRUE(packet) << n;
+      EXPECT_EQ(packet->index, n);
+    }
+    EXPECT_FALSE(group.receive(held));
+    if (round == 1) {
+      group.flush(held);
+      for (std::size_t n = 0; n < 10; ++n) {
+        const auto packet = group.receive(held, std::chrono::seconds(60));
+        ASSERT_TRUE(packet) << n;
+        EXPECT_EQ(packet->index, n);
+      }
+    }
+    if (round < 2) group.close(held);
+    group.close(prompt);
   }
 }
 
@@ -228,6 +330,8 @@ TEST(RateControl, FramesThatAreHeldCountAsMemory) {
     try {
       plain = memory_required(config);
       config.bitrate = 8000000;
+      EXPECT_GE(memory_required(config).device, plain.device + (256 + kUsualLookahead) * kFrame);
+      config.lookahead = 0;
       held = memory_required(config);
       config.devices = {0, 1};
       held_for_two = memory_required(config);
@@ -254,6 +358,8 @@ TEST(RateControl, ImpossibleSettingsAreRefused) {
   refuse([](Config& c) { c.crf = 51.5; }, "0 to 51");
   refuse([](Config& c) { c.crf = 20, c.bitrate = 1000000; }, "use one of them");
   refuse([](Config& c) { c.bitrate = -1; }, "out of range");
+  refuse([](Config& c) { c.bitrate = 1000000, c.lookahead = 251; }, "use 0 to 250");
+  refuse([](Config& c) { c.lookahead = -1; }, "use 0 to 250");
   refuse([](Config& c) { c.bitrate = 2000000, c.max_bitrate = 1000000; }, "below the mean");
   refuse([](Config& c) { c.buffer_bits = 1000000; }, "unknown rate");
   refuse([](Config& c) { c.cbr = true; }, "needs a bitrate");

@@ -64,15 +64,15 @@ Clip clip_of(std::vector<Source> pictures, const RateSettings& settings) {
   return {std::move(pictures), [=](std::size_t) { return settings; }};
 }
 
-// Codes with `reach` pictures in flight.
-std::vector<Coded> simulate(const Clip& clip, int reach) {
+// Codes with `reach` pictures in flight. A clip whose end is not announced goes on behind what is coded.
+std::vector<Coded> simulate(const Clip& clip, int reach, bool announces_end = true) {
   RateController controller(kColumns, kRows);
   const std::size_t count = clip.pictures.size();
   std::vector<Coded> coded(count);
   std::vector<double> qps(count);
   std::vector<bool> reviewed(count), done(count);
   std::deque<std::size_t> in_flight;
-  std::size_t planned = 0, settled = 0;
+  std::size_t expected = 0, planned = 0, settled = 0;
   const auto bytes_of = [&](std::size_t n) {
     return static_cast<std::int64_t>(bits_at(clip.pictures[n], qps[n]) / 8);
   };
@@ -83,12 +83,20 @@ std::vector<Coded> simulate(const Clip& clip, int reach) {
   };
   while (settled < count) {
     while (planned < count && in_flight.size() < static_cast<std::size_t>(reach)) {
-      PictureControl control;
-      control.settings = clip.settings(planned);
-      control.overhead = {kOverhead, 0};
-      if (!controller.can_plan(control)) break;
-      code(planned,
-           controller.plan(curve_of(clip.pictures[planned]), control, control.settings.crf_q8.value_or(0)));
+      const auto control_of = [&](std::size_t n) {
+        PictureControl control;
+        control.settings = clip.settings(n);
+        control.overhead = {kOverhead, 0};
+        return control;
+      };
+      if (!controller.can_plan(control_of(planned))) break;
+      const std::size_t behind = static_cast<std::size_t>(clip.settings(planned).lookahead);
+      for (; expected < std::min(planned + behind + 1, count); ++expected) {
+        const PictureControl control = control_of(expected);
+        controller.expect(curve_of(clip.pictures[expected]), control, control.settings.crf_q8.value_or(0));
+      }
+      if (announces_end && expected == count) controller.end();
+      code(planned, controller.plan());
       ++planned;
     }
     const std::size_t n = in_flight.front();
@@ -222,10 +230,69 @@ TEST(RateController, DecisionsDoNotDependOnPicturesInFlight) {
   crf.crf_q8 = 23 * 256;
   RateSettings exact;
   exact.limit_bytes = 50000, exact.exact = true;
-  for (const RateSettings& settings : {target_of(8000000, 8000000, 1, true), limited, crf, exact}) {
+  RateSettings ahead = target_of(8000000, 8000000, 1, true), short_ahead = limited, long_ahead = limited;
+  ahead.lookahead = 40, short_ahead.lookahead = 1, long_ahead.lookahead = 250;
+  for (const RateSettings& settings :
+       {target_of(8000000, 8000000, 1, true), limited, crf, exact, ahead, short_ahead, long_ahead}) {
     const Clip clip = clip_of(scenes(1000, 0.1, 0.03), settings);
     const auto expected = simulate(clip, 1);
     for (const int reach : {2, 7, 64, 320}) EXPECT_TRUE(same(simulate(clip, reach), expected)) << reach;
+  }
+}
+
+double deviation(const std::vector<Coded>& coded) {
+  double sum = 0, squares = 0;
+  for (const Coded& picture : coded) sum += picture.qp, squares += picture.qp * picture.qp;
+  const double mean = sum / static_cast<double>(coded.size());
+  return std::sqrt(squares / static_cast<double>(coded.size()) - mean * mean);
+}
+
+// Who knows the pictures to come changes the QP less, within the same bounds.
+TEST(RateController, LookAheadKeepsTheQuality) {
+  double blind_sum = 0, ahead_sum = 0, wide_blind_sum = 0, wide_ahead_sum = 0;
+  for (unsigned seed = 1; seed <= 5; ++seed) {
+    RateSettings settings = target_of(8000000, 8000000, 1);
+    const std::vector<Source> pictures = scenes(1000, 0.03, 0.02, seed);
+    blind_sum += deviation(simulate(clip_of(pictures, settings), 64));
+    settings.lookahead = 40;
+    const auto ahead = simulate(clip_of(pictures, settings), 64);
+    ahead_sum += deviation(ahead);
+    EXPECT_LT(summary_of(ahead, 8000000, 25).worst_second, 0.1) << seed;
+    EXPECT_LT(std::abs(summary_of(ahead, 8000000, 25).error), 0.008) << seed;
+    EXPECT_LT(summary_of(ahead, 8000000, 25).again, 0.2) << seed;
+    expect_buffer_holds(ahead, *settings.hrd, 25);
+    settings = target_of(8000000, 16000000, 2);
+    wide_blind_sum += deviation(simulate(clip_of(pictures, settings), 64));
+    settings.lookahead = 100;
+    wide_ahead_sum += deviation(simulate(clip_of(pictures, settings), 64));
+  }
+  EXPECT_LT(ahead_sum, 0.97 * blind_sum);
+  EXPECT_LT(wide_ahead_sum, 0.85 * wide_blind_sum);
+}
+
+// A clip ends closer to its rate if its end is seen.
+TEST(RateController, TheEndOfAClipIsSeen) {
+  double seen = 0, unseen = 0;
+  for (unsigned seed = 1; seed <= 8; ++seed) {
+    RateSettings settings = target_of(8000000, 8000000, 1);
+    settings.lookahead = 40;
+    const Clip clip = clip_of(scenes(600, 0.03, 0.02, seed), settings);
+    seen += std::abs(summary_of(simulate(clip, 64), 8000000, 25).error) / 8;
+    unseen += std::abs(summary_of(simulate(clip, 64, false), 8000000, 25).error) / 8;
+  }
+  EXPECT_LT(seen, 0.005);
+  EXPECT_LT(seen, 0.6 * unseen);
+}
+
+// Fewer pictures than are looked at, and than a second has.
+TEST(RateController, ShortClipsAreSeenWhole) {
+  for (const int pictures : {1, 2, 5, 24, 30, 41}) {
+    RateSettings settings = target_of(8000000, 8000000, 1);
+    settings.lookahead = 40;
+    const Clip clip = clip_of(scenes(pictures, 0.03, 0.02), settings);
+    const auto coded = simulate(clip, 1);
+    for (const int reach : {7, 64}) EXPECT_TRUE(same(simulate(clip, reach), coded)) << pictures;
+    expect_buffer_holds(coded, *settings.hrd, 25);
   }
 }
 
@@ -336,19 +403,39 @@ TEST(RateController, PicturesThatNoQpMakesSmallEnoughAreLeftOut) {
 
 // A target that changes holds from the next picture on.
 TEST(RateController, TargetChangesWithinOnePicture) {
-  Clip clip = clip_of(scenes(1200, 0.02, 0.02), {});
-  clip.settings = [](std::size_t n) {
-    return n < 600 ? target_of(8000000, 8000000, 1) : target_of(3000000, 3000000, 1);
-  };
-  const auto coded = simulate(clip, 192);
-  const auto second = [&](std::size_t from) {
-    double bits = 0;
-    for (std::size_t n = from; n < from + 25; ++n) bits += 8.0 * static_cast<double>(coded[n].bytes);
-    return bits;
-  };
-  EXPECT_NEAR(second(575), 8e6, 8e5);
-  EXPECT_NEAR(second(600), 3e6, 3e5);
-  EXPECT_NEAR(second(1000), 3e6, 3e5);
+  for (const int lookahead : {0, 40}) {
+    Clip clip = clip_of(scenes(1200, 0.02, 0.02), {});
+    clip.settings = [=](std::size_t n) {
+      RateSettings settings = n < 600 ? target_of(8000000, 8000000, 1) : target_of(3000000, 3000000, 1);
+      settings.lookahead = lookahead;
+      return settings;
+    };
+    const auto coded = simulate(clip, 192);
+    EXPECT_TRUE(same(simulate(clip, 5), coded));
+    const auto second = [&](std::size_t from) {
+      double bits = 0;
+      for (std::size_t n = from; n < from + 25; ++n) bits += 8.0 * static_cast<double>(coded[n].bytes);
+      return bits;
+    };
+    EXPECT_NEAR(second(575), 8e6, 8e5) << lookahead;
+    EXPECT_NEAR(second(600), 3e6, 3e5) << lookahead;
+    EXPECT_NEAR(second(1000), 3e6, 3e5) << lookahead;
+  }
+}
+
+// What was spent too little of a high target must not be made good from a low one.
+TEST(RateController, AChangeOfTheTargetCausesNoJump) {
+  for (const int lookahead : {0, 40}) {
+    Clip clip = clip_of(std::vector<Source>(200, Source{200000, 2, 1.1}), {});
+    clip.settings = [=](std::size_t n) {
+      RateSettings settings = n < 100 ? target_of(8000000, 8000000, 1) : target_of(2000000, 2000000, 1);
+      settings.lookahead = lookahead;
+      return settings;
+    };
+    const auto coded = simulate(clip, 64);
+    for (std::size_t n = 100; n < 130; ++n)
+      EXPECT_NEAR(static_cast<double>(coded[n].bytes), 1e4, 2500) << n << ", look-ahead " << lookahead;
+  }
 }
 
 TEST(RateController, QpOfOneFrameIsKept) {
@@ -356,7 +443,8 @@ TEST(RateController, QpOfOneFrameIsKept) {
   PictureControl control;
   control.settings = target_of(8000000, 8000000, 1);
   control.qp = 12;
-  EXPECT_EQ(controller.plan(curve_of({}), control).qp, 12);
+  controller.expect(curve_of({}), control);
+  EXPECT_EQ(controller.plan().qp, 12);
   EXPECT_FALSE(controller.can_plan(control)) << "the first picture is not settled";
   EXPECT_FALSE(controller.review(0, 40000));
   EXPECT_FALSE(controller.settle(0).again);

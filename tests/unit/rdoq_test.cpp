@@ -133,4 +133,18 @@ TEST(Rdoq, LeavesAnEmptyBlockAlone) {
   for (const std::int16_t level : optimised(block)) EXPECT_EQ(level, 0);
 }
 
+TEST(Rdoq, EachStepOfALevelGrowsByAsMuchMore) {
+  for (const int magnitude : {1, 2, 3, 40, kMaxLevel}) {
+    for (const std::int32_t value : {256 * magnitude - 128, 256 * magnitude, 256 * magnitude + 1000}) {
+      std::int64_t growth = rdoq_growth_of_step(value, magnitude), sum = 0;
+      for (int level = magnitude; level > 0; --level) {
+        EXPECT_EQ(rdoq_growth_of_step(value, level), growth);
+        sum += growth;
+        growth += kRdoqGrowthOfGrowth;
+      }
+      EXPECT_EQ(sum, rdoq_growth_of_zero(value, magnitude));
+    }
+  }
+}
+
 }  // namespace

@@ -97,7 +97,7 @@ TEST(Headers, SeiNamesRateControl) {
       << sei_text(config);
   config = sized(64, 64);
   config.bitrate = 2000000, config.buffer_bits = 1000000, config.cbr = true;
-  EXPECT_NE(sei_text(config).find(" bitrate=2000000 buffer-bits=1000000 cbr=on aq=variance"),
+  EXPECT_NE(sei_text(config).find(" bitrate=2000000 buffer-bits=1000000 cbr=on lookahead=40 aq=variance"),
             std::string::npos)
       << sei_text(config);
 }

@@ -1,0 +1,135 @@
+#include "encoder/rate_control/outlook.h"
+
+#include <algorithm>
+
+#include "encoder/rate_control/fixed_log.h"
+
+namespace cu264::encoder {
+namespace {
+
+constexpr int kStep = 8;  // of QP * 256
+constexpr std::size_t kMostRooms = 640;
+constexpr int kMostForEnd = 3 * kQpOne;
+// PSNR at a QP falls by about 2 dB with each doubling of a picture's bits: three steps of QP.
+constexpr int kQpsOfOctave = 2;
+
+// The lowest QP * 256 above `low`, as far as `high`, for which `holds`, if it holds for all above it.
+template <class Holds>
+int lowest(int low, int high, const Holds& holds) {
+  while (high - low > kStep) {
+    const int middle = (low + high) / 2;
+    (holds(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+}  // namespace
+
+void Outlook::begin(const RateShares& shares, const RateAccount& account,
+                    const std::vector<std::int64_t>& unspent) {
+  shares_ = shares;
+  account_ = account;
+  pictures_.clear();
+  unspent_ = unspent;
+  past_ = unspent.size();
+  // The second that ends with picture k has begun so many pictures before the first one, less k.
+  const std::size_t before = static_cast<std::size_t>(shares.second) - 1;
+  rooms_.resize(std::min(before, kMostRooms));
+  std::int64_t window = 0;
+  std::size_t summed = 0;
+  for (std::size_t k = rooms_.size(); k-- > 0;) {
+    for (; summed < std::min(before - k, past_); ++summed) window += unspent[past_ - 1 - summed];
+    rooms_[k] = window;
+  }
+}
+
+void Outlook::add(BitsCurve& curve, const PictureControl& control, std::int64_t factor) {
+  pictures_.push_back({&curve, factor, overhead_bits(control), control.qp});
+}
+
+std::int64_t Outlook::bits(std::size_t picture, int qp_q8) const {
+  __extension__ using Wide = __int128;
+  const Picture& own = pictures_[picture];
+  return static_cast<std::int64_t>(Wide{own.curve->at(qp_of(own, qp_q8))} * own.factor >> 24) + own.overhead;
+}
+
+int Outlook::qp_of(const Picture& picture, int qp_q8) const {
+  if (picture.fixed_qp) return *picture.fixed_qp * kQpOne;
+  const int spare = std::max(goal_ - qp_q8, 0);
+  return std::clamp(qp_q8 + std::clamp(picture.offset, -spare, spare), 0, kHighestQpQ8);
+}
+
+void Outlook::set_goal(int goal) {
+  goal_ = std::clamp(goal, 0, kHighestQpQ8);
+  std::int64_t sum = 0;
+  for (Picture& picture : pictures_) {
+    picture.offset = log2_q16(picture.curve->at(goal_)) / (kLogOne / kQpOne);
+    sum += picture.offset;
+  }
+  const int mean = static_cast<int>(sum / static_cast<std::int64_t>(pictures_.size()));
+  for (Picture& picture : pictures_) picture.offset = kQpsOfOctave * (mean - picture.offset);
+}
+
+Outlook::Course Outlook::seconds(int qp_q8) const {
+  const std::size_t known = std::min(rooms_.size(), pictures_.size());
+  std::int64_t beside = 0;
+  for (std::size_t i = 0; i < rooms_.size(); ++i) {
+    std::int64_t all = beside;
+    if (i < known) {
+      all = beside += bits(i, qp_q8) - shares_.target;
+    } else {
+      all = beside * static_cast<std::int64_t>(i + 1) / static_cast<std::int64_t>(known);
+    }
+    if (all > rooms_[i] + shares_.planned_window) return Course::spends_too_much;
+    if (all < rooms_[i] - shares_.planned_window) return Course::spends_too_little;
+  }
+  return Course::stays;
+}
+
+Outlook::Course Outlook::course(int qp_q8) {
+  RateAccount account = account_;
+  unspent_.resize(past_);
+  const std::size_t second = static_cast<std::size_t>(shares_.second);
+  for (std::size_t i = 0; i < pictures_.size(); ++i) {
+    const std::int64_t middle = shares_.target + account.window;
+    std::int64_t own =
+        std::clamp(bits(i, qp_q8), middle - shares_.planned_window, middle + shares_.planned_window);
+    own = std::max(own, account.least_without_filler(shares_));
+    if (shares_.buffer > 0) own = std::min(own, account.fullness - shares_.buffer / 20);
+    own = std::max<std::int64_t>(own, 1);
+    account.spend(own, shares_);
+    account.window += shares_.target - own;
+    unspent_.push_back(shares_.target - own);
+    if (unspent_.size() >= second) account.window -= unspent_[unspent_.size() - second];
+    if (account.drift < -shares_.planned_drift) return Course::spends_too_much;
+    if (account.drift > shares_.planned_drift) return Course::spends_too_little;
+  }
+  if (end_ && account.drift < -*end_) return Course::spends_too_much;
+  if (end_ && account.drift > *end_) return Course::spends_too_little;
+  return Course::stays;
+}
+
+int Outlook::qp_near(int goal, std::optional<std::int64_t> at_end) {
+  set_goal(goal);
+  const int richest = std::max(
+      lowest(-kStep, kHighestQpQ8, [&](int qp) { return seconds(qp) != Course::spends_too_much; }), 0);
+  const int poorest = lowest(richest, kHighestQpQ8 + kStep,
+                             [&](int qp) { return seconds(qp) == Course::spends_too_little; }) -
+                      kStep;
+  const int highest = std::max(richest, poorest);
+  const auto steered = [&](int qp) {
+    const Course natural = course(qp);
+    if (natural == Course::spends_too_much)
+      qp = lowest(qp, kHighestQpQ8, [&](int q) { return course(q) != Course::spends_too_much; });
+    if (natural == Course::spends_too_little)
+      qp = lowest(0, qp, [&](int q) { return course(q) == Course::spends_too_little; });
+    return std::clamp(qp, richest, highest);
+  };
+  end_.reset();
+  const int qp = steered(std::clamp(goal, richest, highest));
+  if (!at_end) return qp_of(pictures_.front(), qp);
+  end_ = at_end;
+  return qp_of(pictures_.front(), std::clamp(steered(qp), qp - kMostForEnd, qp + kMostForEnd));
+}
+
+}  // namespace cu264::encoder

@@ -1,0 +1,136 @@
+// The part of a RateController that keeps to a target: which QP it asks for, and how many bits a picture that
+// missed it is to have.
+#include "encoder/rate_control/rate_controller.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace cu264::encoder {
+
+// A plan that used all of a window at once would have to make that good a second later, and again in the
+// second behind it. So the room is divided among all pictures that have a second with one before, and a third
+// of it is left for pictures that differ from their neighbours.
+void RateController::find_room(const RateShares& shares, RateAccount& account) const {
+  const std::int64_t planned = shares.planned_window * 2 / 3;
+  account.above = account.below = planned / shares.second;
+  std::int64_t window = 0;
+  std::int64_t next_ones = shares.second - 1;
+  for (auto late = unspent_.rbegin(); late != unspent_.rend() && next_ones > 0; ++late, --next_ones) {
+    window += *late;
+    account.above = std::min(account.above, (planned + window) / next_ones);
+    account.below = std::min(account.below, (planned - window) / next_ones);
+  }
+}
+
+void RateController::add_to(SizeCurve& mean, std::int64_t pictures, BitsCurve& curve,
+                            std::int64_t overhead) const {
+  for (std::size_t i = 0; i < mean.size(); ++i) {
+    const std::int64_t bits = corrected(curve.at(static_cast<int>(i) * 3 * kQpOne)) + overhead;
+    mean[i] += (bits - mean[i]) / pictures;
+  }
+}
+
+// The QP stays at what all pictures so far would have needed together, with some of the usual kind before
+// them, so that quality does not change, as far as the drift, any second and the buffer let it.
+int RateController::target_qp(Picture& own, const RateAccount& account) {
+  const RateShares& shares = own.shares;
+  const auto qp_for = [&](std::int64_t bits) {
+    return own.curve.qp_for(uncorrected(std::max<std::int64_t>(bits - overhead_bits(own.control), 1)));
+  };
+  constexpr std::int64_t kPicturesOfRule = 200, kMostForUsual = 1000, kMostForLate = 10;
+  const auto count = [&](BitsCurve& curve, const PictureControl& control) {
+    ++targeted_;
+    add_to(usual_sizes_, std::min(targeted_ + kPicturesOfRule, kMostForUsual), curve, overhead_bits(control));
+    if (own.control.settings.lookahead == 0)
+      add_to(late_sizes_, std::min(targeted_, kMostForLate), curve, overhead_bits(control));
+  };
+  const auto qp_of = [](const SizeCurve& sizes, std::int64_t bits) {
+    BitsCurve curve([logs = logs_of(sizes)](int qp) { return bits_at(logs, qp * kQpOne); });
+    return curve.qp_for(std::max<std::int64_t>(bits, 1));
+  };
+  if (!own.counted) count(own.curve, own.control);
+  const int lookahead = own.control.settings.lookahead;
+  std::size_t seen = std::min(expected_.size(), static_cast<std::size_t>(lookahead));
+  for (; seen > 0 && !expected_[seen - 1].counted; --seen) {
+    Expected& next = expected_[seen - 1];
+    if (has_target(next.control.settings)) count(next.curve, next.control);
+    next.counted = true;
+  }
+  const int most_pull = lookahead > 0 ? 300 : 600;  // 1.2 or 2.3 QP at the end of the band
+  const auto pull = static_cast<int>(scaled(account.drift, most_pull, shares.planned_drift));
+  int qp = qp_of(usual_sizes_, shares.target) - pull;
+  if (lookahead > 0) {
+    qp = foreseen_qp(own, account, qp);
+  } else {
+    const int richest = qp_of(late_sizes_, shares.target + account.above);
+    const int poorest = std::max(richest, qp_of(late_sizes_, shares.target - account.below));
+    qp = std::clamp(qp, richest, poorest);
+  }
+
+  const std::int64_t drift = account.drift + shares.target, window = account.window + shares.target;
+  std::int64_t most = std::min(drift + shares.planned_drift, window + shares.planned_window);
+  std::int64_t least = std::max(drift - shares.planned_drift, window - shares.planned_window);
+  if (shares.buffer > 0) {
+    const std::int64_t low = std::min(shares.buffer / 10, account.fullness / 4);
+    most = std::min(most, account.fullness - low);
+    least = std::max(least, account.least_without_filler(shares));
+  }
+  const int lowest = qp_for(most), highest = std::max(lowest, qp_for(least));
+  return std::clamp(qp, lowest, highest);
+}
+
+// What is 0.4 % of a clip.
+std::int64_t RateController::drift_at_end(const Picture& own, std::uint64_t number) {
+  return own.shares.target * static_cast<std::int64_t>(number + static_cast<std::uint64_t>(*own.to_come)) /
+         250;
+}
+
+int RateController::foreseen_qp(Picture& own, const RateAccount& account, int goal) {
+  const std::size_t lookahead = static_cast<std::size_t>(own.control.settings.lookahead);
+  const std::int64_t factor = corrected(std::int64_t{1} << 24);
+  outlook_.begin(own.shares, account, unspent_);
+  outlook_.add(own.curve, own.control, factor);
+  const std::size_t known = std::min(expected_.size(), lookahead);
+  std::size_t seen = 0;
+  for (; seen < known && expected_[seen].shares.same_rates(own.shares); ++seen) {
+    Expected& next = expected_[seen];
+    outlook_.add(next.curve, next.control, factor);
+  }
+  std::optional<std::int64_t> at_end;
+  if (own.to_come && seen == known) at_end = drift_at_end(own, next_number() - 1);
+  return outlook_.qp_near(goal, at_end);
+}
+
+// Returns what the slices are to have if the picture breaks a bound that reviews keep, or owes at its clip's
+// end.
+std::optional<std::int64_t> RateController::kept_target(Picture& own, const RateAccount& account) const {
+  const RateShares& shares = own.shares;
+  const std::int64_t overhead = overhead_bits(own.control), total = own.size + overhead;
+  const std::int64_t most =
+      shares.target + std::min(account.drift + shares.kept_drift, account.window + shares.kept_window);
+  const std::int64_t least =
+      shares.target + std::max(account.drift - shares.kept_drift, account.window - shares.kept_window);
+  // The next pictures may miss in the same way, so this one leaves them some room.
+  const std::int64_t room = std::min(shares.target / 6, shares.kept_window / 2);
+  if (total > most) return most - room - overhead;
+  if (total < least) return least + room - overhead;
+  if (!own.to_come) return std::nullopt;
+  // What a clip owes at its end stays an error of the whole. The last pictures share in making it good.
+  constexpr int kShare = 2 * kQpOne;
+  const auto size_at = [&](int qp_q8) {
+    const std::int64_t bits = own.curve.at(std::clamp(qp_q8, 0, kHighestQpQ8));
+    return scaled(own.size, bits, std::max<std::int64_t>(own.predicted, 1));
+  };
+  const std::int64_t owed =
+      drift_at_end(own, reviewed_ - 1) + *own.to_come * shares.kept_window / shares.second;
+  const std::int64_t drift = account.drift + shares.target - total;
+  std::int64_t bits = own.size;
+  if (drift < -owed)
+    bits = std::max({bits + drift + owed, size_at(own.qp_q8 + kShare), least + room - overhead});
+  if (drift > owed)
+    bits = std::min({bits + drift - owed, size_at(own.qp_q8 - kShare), most - room - overhead});
+  const bool leads_there = drift < 0 ? bits < own.size : bits > own.size;
+  return leads_there ? std::optional(bits) : std::nullopt;
+}
+
+}  // namespace cu264::encoder
