@@ -57,17 +57,17 @@ struct ArithmeticShared {
     }
     set(lane, kTerminateContext, kTerminateState);
   }
-  // Given states, whose memory is a multiple of sixteen bytes and aligned to as many.
-  __device__ void start(int lane, const std::uint8_t* d_states) {
-    const auto* const d_quads = reinterpret_cast<const uint4*>(d_states);
-#pragma unroll 1
-    for (int first = 0; first <= core::kCabacContexts; first += 16) {
-      const uint4 quad = d_quads[first / 16];
-      const std::uint32_t words[4] = {quad.x, quad.y, quad.z, quad.w};
+  // Given states, which lie `stride` bytes apart.
+  __device__ void start(int lane, const std::uint8_t* d_states, std::size_t stride) {
+#pragma unroll 4
+    for (int first = 0; first < core::kCabacContexts; first += 4) {
+      std::uint32_t word = 0;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (first + 4 * i <= core::kCabacContexts) states[first / 4 + i][lane] = words[i];
+        if (first + i < core::kCabacContexts)
+          word |= static_cast<std::uint32_t>(d_states[static_cast<std::size_t>(first + i) * stride]) << 8 * i;
       }
+      states[first / 4][lane] = word;
     }
     set(lane, kTerminateContext, kTerminateState);
   }

@@ -35,9 +35,6 @@ inline constexpr int kChunksPerSegment = 8;
 inline constexpr int kSegmentRuns = core::kCabacContexts * kChunksPerSegment;
 inline constexpr int kRunStride = kSegmentRuns + 8;
 
-// The states of a chunk; sixteen bytes are loaded at a time.
-inline constexpr int kStateStride = (core::kCabacContexts + 15) / 16 * 16;
-
 // Entries of core::state_after_run, by state and run.
 inline constexpr int kStateTableBytes = core::kCabacStates * core::kBinRuns;
 static_assert(kStateTableBytes % 16 == 0);
@@ -76,7 +73,7 @@ struct ChunkMemory {
   std::uint16_t* runs = nullptr;    // [segment][kRunStride]: where runs of bins begin
   std::uint16_t* sums = nullptr;    // [context][segment] of each slice: numbers of bins
   std::uint32_t* bins = nullptr;    // [segment][segment_words()], the first bin lowest in each word
-  std::uint8_t* states = nullptr;   // [chunk][kStateStride], kWarmUpItems before the chunk
+  std::uint8_t* states = nullptr;   // [context][chunk] of each slice, kWarmUpItems before the chunk
   std::uint32_t* pieces = nullptr;  // [chunk][piece_words()]
   ChunkRecord* records = nullptr;   // [chunk]
   // For all slices: core::state_after_run, and the segments that have items, in any order.
@@ -91,7 +88,7 @@ inline ChunkMemory carve_chunks(Arena& arena, const StringLayout& layout, const 
   memory.runs = arena.take<std::uint16_t>(segments * kRunStride);
   memory.sums = arena.take<std::uint16_t>(segments * core::kCabacContexts);
   memory.bins = arena.take<std::uint32_t>(segments * chunks.segment_words());
-  memory.states = arena.take<std::uint8_t>(all_chunks * kStateStride);
+  memory.states = arena.take<std::uint8_t>(all_chunks * core::kCabacContexts);
   memory.pieces = arena.take<std::uint32_t>(all_chunks * chunks.piece_words());
   memory.records = arena.take<ChunkRecord>(all_chunks);
   memory.after = arena.take<std::uint8_t>(kStateTableBytes);
@@ -123,6 +120,10 @@ struct ChunkJob {
   // Returns where a context's sums of a slice begin.
   CU264_HD_MEMBER std::size_t sums_at(std::uint32_t slice, std::uint32_t context) const {
     return (static_cast<std::size_t>(slice) * core::kCabacContexts + context) * chunks.segments;
+  }
+  // Returns where a context's states of a slice begin.
+  CU264_HD_MEMBER std::size_t states_at(std::uint32_t slice, std::uint32_t context) const {
+    return (static_cast<std::size_t>(slice) * core::kCabacContexts + context) * chunks.chunks();
   }
   CU264_HD_MEMBER std::size_t chunk_at(std::uint32_t slice, std::uint32_t chunk) const {
     return static_cast<std::size_t>(slice) * chunks.chunks() + chunk;

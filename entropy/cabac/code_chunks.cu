@@ -23,7 +23,7 @@ __device__ void code_chunk(const ChunkJob& job, ArithmeticShared& s_shared, int 
   const std::uint16_t* const d_items = job.items + job.layout.window_of(slice) + begin;
   std::uint32_t* const d_piece = job.piece_at(slice, chunk);
   const std::size_t at = job.chunk_at(slice, chunk);
-  s_shared.start(lane, job.memory.states + at * kStateStride);
+  s_shared.start(lane, job.memory.states + job.states_at(slice, 0) + chunk, job.chunks.chunks());
   ArithmeticLane coder(s_shared, lane, d_piece, job.chunks.piece_words() - kPieceGuardWords);
   if (chunk != 0) coder.code<true>(d_items - kWarmUpItems, kWarmUpItems, NoSamples());
   ChunkRecord record;

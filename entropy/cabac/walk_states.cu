@@ -9,10 +9,13 @@
 namespace cu264::entropy {
 namespace {
 
-// A thread block takes so many contexts, one in each warp.
-constexpr int kBlockContexts = 8, kThreads = 32 * kBlockContexts;
+// A thread block takes so many contexts, one in each warp. Contexts differ much in their numbers of bins, and
+// the room of warps that are done is free only when all of the block are.
+#ifndef WALK_WARPS
+#define WALK_WARPS 1
+#endif
+constexpr int kBlockContexts = WALK_WARPS, kThreads = 32 * kBlockContexts;
 constexpr std::uint32_t kContextGroups = (core::kCabacContexts + kBlockContexts - 1) / kBlockContexts;
-static_assert(kContextGroups * kBlockContexts <= kStateStride && kBlockContexts == sizeof(uint2));
 
 // By state and run of bins (core::state_after_run).
 using StateTable = std::uint8_t[core::kCabacStates][core::kBinRuns];
@@ -115,49 +118,48 @@ __device__ __forceinline__ void replay_chunks(const StateTable& s_after, const s
   }
 }
 
+// The states of a segment's chunks, the first one lowest.
+class PackedStates {
+ public:
+  __device__ __forceinline__ void put(int state) {
+    packed_.x = __funnelshift_r(packed_.x, packed_.y, 8);
+    packed_.y = packed_.y >> 8 | static_cast<std::uint32_t>(state) << 24;
+  }
+  __device__ __forceinline__ uint2 packed() const { return packed_; }
+
+ private:
+  uint2 packed_ = {};
+};
+
 __global__ void __launch_bounds__(kThreads) walk_states(const __grid_constant__ ChunkJob job) {
   __shared__ __align__(16) StateTable s_after;
-  // By segment, chunk and context.
-  __shared__ __align__(8) std::uint8_t s_states[32][kChunksPerSegment][kBlockContexts];
   const std::uint32_t first = 32 * (blockIdx.x / kContextGroups), group = blockIdx.x % kContextGroups;
   const std::uint32_t used = *job.memory.used_count;
   if (first >= used) return;
   fill_table(s_after, job.memory.after);
-  if (group == kContextGroups - 1) {  // some of its contexts do not exist
-    for (std::uint32_t i = threadIdx.x; i < sizeof(s_states); i += kThreads) (&s_states[0][0][0])[i] = 0;
-  }
   __syncthreads();
   const std::uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32,
                       context = kBlockContexts * group + warp;
-  if (context < core::kCabacContexts && first + lane < used) {
-    const std::uint32_t own = job.memory.used[first + lane];
-    const std::uint32_t slice = own / job.chunks.segments, segment = own % job.chunks.segments;
-    const std::size_t first_segment = job.segment_at(slice, 0);
-    const History history{
-        s_after, job.memory.sums + job.sums_at(slice, context),
-        job.memory.runs + first_segment * kRunStride + static_cast<std::size_t>(context) * kChunksPerSegment,
-        job.memory.bins + first_segment * job.chunks.segment_words(), job.chunks.segment_words()};
-    const int picture = static_cast<int>(slice) / job.batch.slices, own_segment = static_cast<int>(segment);
-    const int state = core::state_behind(
-        history, own_segment, core::initial_state(static_cast<int>(context), job.batch.params[picture].qp));
-    const std::uint32_t chunks = min(job.chunks_of(slice) - segment * kChunksPerSegment,
-                                     static_cast<std::uint32_t>(kChunksPerSegment));
-    replay_chunks(s_after, history.runs(own_segment), history.bins_of(own_segment), chunks, state,
-                  [&](std::uint32_t chunk, int its_state) {
-                    s_states[lane][chunk][warp] = static_cast<std::uint8_t>(its_state);
-                  });
-  }
-  __syncthreads();
-  // A thread stores the states of a chunk.
-  static_assert(kThreads == 32 * kChunksPerSegment);
-  const std::uint32_t its_segment = threadIdx.x / kChunksPerSegment, chunk = threadIdx.x % kChunksPerSegment;
-  if (first + its_segment >= used) return;
-  const std::uint32_t its = job.memory.used[first + its_segment], slice = its / job.chunks.segments,
-                      in_slice = its % job.chunks.segments * kChunksPerSegment + chunk;
-  if (in_slice >= job.chunks_of(slice)) return;
-  std::uint8_t* const d_states = job.memory.states + job.chunk_at(slice, in_slice) * kStateStride;
-  *reinterpret_cast<uint2*>(d_states + group * kBlockContexts) =
-      *reinterpret_cast<const uint2*>(s_states[its_segment][chunk]);
+  if (context >= core::kCabacContexts || first + lane >= used) return;
+  const std::uint32_t own = job.memory.used[first + lane];
+  const std::uint32_t slice = own / job.chunks.segments, segment = own % job.chunks.segments;
+  const std::size_t first_segment = job.segment_at(slice, 0);
+  const History history{
+      s_after, job.memory.sums + job.sums_at(slice, context),
+      job.memory.runs + first_segment * kRunStride + static_cast<std::size_t>(context) * kChunksPerSegment,
+      job.memory.bins + first_segment * job.chunks.segment_words(), job.chunks.segment_words()};
+  const int picture = static_cast<int>(slice) / job.batch.slices, own_segment = static_cast<int>(segment);
+  const int state = core::state_behind(
+      history, own_segment, core::initial_state(static_cast<int>(context), job.batch.params[picture].qp));
+  const std::uint32_t chunks = min(job.chunks_of(slice) - segment * kChunksPerSegment,
+                                   static_cast<std::uint32_t>(kChunksPerSegment));
+  PackedStates states;
+  replay_chunks(s_after, history.runs(own_segment), history.bins_of(own_segment), chunks, state,
+                [&](std::uint32_t, int its_state) { states.put(its_state); });
+  for (std::uint32_t chunk = chunks; chunk < kChunksPerSegment; ++chunk) states.put(0);
+  static_assert(kChunksPerSegment == sizeof(uint2));
+  *reinterpret_cast<uint2*>(job.memory.states + job.states_at(slice, context) +
+                            segment * kChunksPerSegment) = states.packed();
 }
 
 }  // namespace
