@@ -49,6 +49,17 @@ CU264_HD constexpr int significance_flags(int last, int count, int end) {
   return (last < end ? last + 1 : end) + count - (last == end ? 1 : 0);
 }
 
+// Puts the last decision of a level and its sign. A sink may take both at once.
+template <class Sink>
+CU264_HD void put_signed(Sink& sink, int context, int bin, std::uint32_t sign) {
+  if constexpr (requires { sink.signed_decision(context, bin, sign); }) {
+    sink.signed_decision(context, bin, sign);
+  } else {
+    sink.decision(context, bin);
+    sink.bypass(sign, 1);
+  }
+}
+
 // Counts the levels of magnitude one and of greater magnitude that came before in the block.
 struct AbsLevelState {
   int ones = 0;
@@ -64,20 +75,21 @@ CU264_HD void put_abs_level(Sink& sink, int level, int first_context, int greate
   const int minus1 = (level < 0 ? -level : level) - 1;
   const int first = first_context + (state.greater != 0 ? 0 : state.ones < 3 ? 1 + state.ones : 4);
   const bool greater = minus1 != 0;
-  sink.decision(first, greater ? 1 : 0);
-  if (greater) {
+  if (!greater) {
+    put_signed(sink, first, 0, sign);
+  } else {
+    sink.decision(first, 1);
     const int context = first_context + 5 + (state.greater < greater_limit ? state.greater : greater_limit);
     const int prefix = minus1 < kAbsLevelPrefix ? minus1 : kAbsLevelPrefix;
 #if defined(__CUDA_ARCH__)
 #pragma unroll 1
 #endif
     for (int i = 1; i < prefix; ++i) sink.decision(context, 1);
-    if (minus1 < kAbsLevelPrefix) sink.decision(context, 0);
-  }
-  if (minus1 < kAbsLevelPrefix) {
-    sink.bypass(sign, 1);
-  } else {
-    put_abs_level_suffix(sink, static_cast<std::uint32_t>(minus1 - kAbsLevelPrefix), sign);
+    if (minus1 < kAbsLevelPrefix) {
+      put_signed(sink, context, 0, sign);
+    } else {
+      put_abs_level_suffix(sink, static_cast<std::uint32_t>(minus1 - kAbsLevelPrefix), sign);
+    }
   }
   state.ones += greater ? 0 : 1;
   state.greater += greater ? 1 : 0;

@@ -31,8 +31,8 @@ inline constexpr int kItemWarps = 4, kItemThreads = 32 * kItemWarps;
 // The most items in front of the residual: those of mb_type, transform_size_8x8_flag, 16 modes of four bins,
 // intra_chroma_pred_mode, coded_block_pattern, and mb_qp_delta of -26.
 inline constexpr int kMostHeaderItems = 1 + 1 + 16 * 4 + 3 + 6 + 53;
-// A level takes a decision for its bin and up to kAbsLevelPrefix - 1 more, and four items for its suffix and
-// sign; two flags tell of its place. So a macroblock has fewer items than this.
+// A level takes a decision for its bin and up to kAbsLevelPrefix - 1 more, and four items for its suffix with
+// the sign; two flags tell of its place. So a macroblock has fewer items than this.
 inline constexpr int kStringItems = 8192;
 static_assert(kStringItems > kMostHeaderItems + 1 + 27 + 400 * (2 + core::kAbsLevelPrefix + 4));
 

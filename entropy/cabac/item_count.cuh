@@ -39,7 +39,7 @@ __device__ __forceinline__ std::uint32_t nonzero_levels(const std::int16_t* d_le
   return nonzero & 0xffff;
 }
 
-// Counts what levels above the prefix take beyond their prefix and one item for the sign.
+// Counts what levels above the prefix take beyond their prefix and one bin for the sign.
 __device__ inline void count_suffixes(const std::int16_t* d_levels, core::CabacItemCounter& counter) {
 #pragma unroll 1
   for (int k = 0; k < core::kLevelsPerBlock; ++k) {
@@ -47,7 +47,7 @@ __device__ inline void count_suffixes(const std::int16_t* d_levels, core::CabacI
     if (minus1 < core::kAbsLevelPrefix) continue;
     core::CabacItemCounter suffix;
     core::put_abs_level_suffix(suffix, static_cast<std::uint32_t>(minus1 - core::kAbsLevelPrefix), 0);
-    counter.items += suffix.items - 1;
+    counter.items += suffix.items;
     counter.bins += suffix.bins - 1;
   }
 }
@@ -89,9 +89,9 @@ struct LevelSums {
     };
     return spread(nonzero & 0xff) | spread(nonzero >> 16) << 1;
   }
-  // A level of magnitude m up to 14 takes m decisions and its sign.
+  // A level of magnitude m up to 14 takes m decisions, the last of which has its sign.
   __device__ __forceinline__ int items() const {
-    return static_cast<int>((sums & 0xffff) + (sums >> 16)) + count();
+    return static_cast<int>((sums & 0xffff) + (sums >> 16));
   }
 };
 
@@ -104,7 +104,7 @@ __device__ __forceinline__ void count_flags(int last, int count, int end, core::
 __device__ __forceinline__ void count_magnitudes(const LevelSums& sums, const std::int16_t* d_levels,
                                                  core::CabacItemCounter& counter) {
   counter.items += static_cast<std::uint32_t>(sums.items());
-  counter.bins += static_cast<std::uint32_t>(sums.items());
+  counter.bins += static_cast<std::uint32_t>(sums.items() + sums.count());
   if (sums.above != 0) count_suffixes(d_levels, counter);
 }
 

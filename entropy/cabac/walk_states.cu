@@ -4,6 +4,7 @@
 // each.
 #include "common/cuda/error_check.h"
 #include "core/cabac_replay.h"
+#include "entropy/cabac/arithmetic_lane.cuh"
 #include "entropy/cabac/chunk_job.h"
 
 namespace cu264::entropy {
@@ -121,9 +122,9 @@ __device__ __forceinline__ void replay_chunks(const StateTable& s_after, const s
 // The states of a segment's chunks, the first one lowest.
 class PackedStates {
  public:
-  __device__ __forceinline__ void put(int state) {
+  __device__ __forceinline__ void put(std::uint32_t state) {
     packed_.x = __funnelshift_r(packed_.x, packed_.y, 8);
-    packed_.y = packed_.y >> 8 | static_cast<std::uint32_t>(state) << 24;
+    packed_.y = packed_.y >> 8 | state << 24;
   }
   __device__ __forceinline__ uint2 packed() const { return packed_; }
 
@@ -155,7 +156,7 @@ __global__ void __launch_bounds__(kThreads) walk_states(const __grid_constant__ 
                                    static_cast<std::uint32_t>(kChunksPerSegment));
   PackedStates states;
   replay_chunks(s_after, history.runs(own_segment), history.bins_of(own_segment), chunks, state,
-                [&](std::uint32_t, int its_state) { states.put(its_state); });
+                [&](std::uint32_t, int its_state) { states.put(lane_state(its_state)); });
   for (std::uint32_t chunk = chunks; chunk < kChunksPerSegment; ++chunk) states.put(0);
   static_assert(kChunksPerSegment == sizeof(uint2));
   *reinterpret_cast<uint2*>(job.memory.states + job.states_at(slice, context) +

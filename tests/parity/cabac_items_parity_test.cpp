@@ -19,15 +19,8 @@ class CabacItemsParity : public DeviceTest {
   static std::vector<std::uint8_t> expected(const ItemSlice& slice) {
     std::vector<std::uint8_t> bytes(slice.items.size() + 64);
     core::CabacEncoder encoder(bytes.data(), bytes.size(), slice.qp);
-    for (const std::uint16_t item : slice.items) {
-      if (core::item_kind(item) == core::CabacItemKind::decision) {
-        encoder.decision(core::item_context(item), core::item_bin(item));
-      } else if (core::item_kind(item) == core::CabacItemKind::bypass) {
-        encoder.bypass(core::item_bypass_value(item), core::item_bypass_count(item));
-      } else {
-        encoder.terminate(core::item_bin(item));
-      }
-    }
+    for (const std::uint16_t item : slice.items)
+      core::put_item(encoder, item);
     encoder.finish();
     bytes.resize(encoder.size());
     return bytes;
