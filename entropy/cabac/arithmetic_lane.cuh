@@ -55,18 +55,10 @@ struct ArithmeticShared {
     }
     set(lane, kTerminateContext, kTerminateState);
   }
-  // Given states, as lane_state() makes them, which lie `stride` bytes apart.
-  __device__ void start(int lane, const std::uint8_t* d_states, std::size_t stride) {
-#pragma unroll 4
-    for (int first = 0; first < core::kCabacContexts; first += 4) {
-      std::uint32_t word = 0;
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (first + i < core::kCabacContexts)
-          word |= static_cast<std::uint32_t>(d_states[static_cast<std::size_t>(first + i) * stride]) << 8 * i;
-      }
-      states[first / 4][lane] = word;
-    }
+  // Given states, as lane_state() makes them, four to a word. Words lie `stride` apart.
+  __device__ void start(int lane, const std::uint32_t* d_states, std::size_t stride) {
+#pragma unroll 13
+    for (int row = 0; row <= core::kCabacContexts / 4; ++row) states[row][lane] = d_states[static_cast<std::size_t>(row) * stride];
     set(lane, kTerminateContext, kTerminateState);
   }
 

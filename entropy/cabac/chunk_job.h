@@ -1,7 +1,7 @@
 // The arithmetic coder parallel inside a slice (docs/cabac.md): the items of a slice are cut into chunks of
 // equal number, and a lane codes a chunk.
 //
-//   sort_bins     the bins of each context, in their order, segment by segment, and a table for walk_states
+//   sort_bins     the bins of each context, in their order, chunk by chunk, and a table for walk_states
 //   walk_states   the states of all contexts at the beginning of each chunk
 //   code_chunks   the piece of the string that a chunk makes with low 0 at its beginning. Its range is that
 //                 behind the kWarmUpItems before, begun with any range
@@ -30,10 +30,12 @@ inline constexpr int kWarmUpItems = 512;
 
 inline constexpr int kChunksPerSegment = 8;
 
-// The bins of a segment lie context by context, and of a context chunk by chunk. So many runs there are, and
-// their end behind them.
-inline constexpr int kSegmentRuns = core::kCabacContexts * kChunksPerSegment;
-inline constexpr int kRunStride = kSegmentRuns + 8;
+// An entry of sorted bins has so many of them, the last one of a context in its chunk fewer: the first bin
+// lowest, and a one above the last.
+inline constexpr int kBinsPerEntry = 15;
+
+// Contexts, and that of terminating bins, four to a row.
+inline constexpr int kContextRows = core::kCabacContexts / 4 + 1;
 
 // Entries of core::state_after_run, by state and run.
 inline constexpr int kStateTableBytes = core::kCabacStates * core::kBinRuns;
@@ -54,9 +56,14 @@ struct ChunkLayout {
 
   CU264_HD_MEMBER std::uint32_t chunk_items() const { return 1u << items_log2; }
   CU264_HD_MEMBER std::uint32_t chunks() const { return segments * kChunksPerSegment; }
-  CU264_HD_MEMBER std::uint32_t segment_words() const { return kChunksPerSegment * chunk_items() / 32; }
+  // Before a chunk is coded, sort_bins keeps its cells, its list of full ones, and the entries there.
+  static constexpr std::uint32_t kSavedWords = (2 * kContextRows + 3) & ~3u;
+  CU264_HD_MEMBER std::uint32_t most_full() const { return (chunk_items() / kBinsPerEntry + 8) & ~3u; }
+  CU264_HD_MEMBER std::uint32_t entries_begin() const { return kSavedWords + most_full(); }
   CU264_HD_MEMBER std::uint32_t piece_words() const {
-    return chunk_items() / 4 + kPieceGuardWords + kPieceEndWords;
+    const std::uint32_t coded = chunk_items() / 4 + kPieceEndWords,
+                        sorted = entries_begin() + (4 * kContextRows + most_full()) / 2;
+    return kPieceGuardWords + (((coded > sorted ? coded : sorted) + 3) & ~3u);
   }
 };
 
@@ -70,10 +77,10 @@ CU264_HD ChunkLayout chunk_layout(const StringLayout& layout, int items_log2) {
 
 // Device memory, by slice.
 struct ChunkMemory {
-  std::uint16_t* runs = nullptr;    // [segment][kRunStride]: where runs of bins begin
-  std::uint16_t* sums = nullptr;    // [context][segment] of each slice: numbers of bins
-  std::uint32_t* bins = nullptr;    // [segment][segment_words()], the first bin lowest in each word
-  std::uint8_t* states = nullptr;   // [context][chunk] of each slice, kWarmUpItems before the chunk
+  // [context][chunk] of each slice: where its entries begin, and above 16 bits the number of its bins.
+  std::uint32_t* runs = nullptr;
+  // [row][chunk] of each slice: the states of four contexts, kWarmUpItems before the chunk.
+  std::uint32_t* states = nullptr;
   std::uint32_t* pieces = nullptr;  // [chunk][piece_words()]
   ChunkRecord* records = nullptr;   // [chunk]
   // For all slices: core::state_after_run, and the segments that have items, in any order.
@@ -85,10 +92,8 @@ inline ChunkMemory carve_chunks(Arena& arena, const StringLayout& layout, const 
   const std::size_t segments = layout.slice_count() * chunks.segments,
                     all_chunks = layout.slice_count() * chunks.chunks();
   ChunkMemory memory;
-  memory.runs = arena.take<std::uint16_t>(segments * kRunStride);
-  memory.sums = arena.take<std::uint16_t>(segments * core::kCabacContexts);
-  memory.bins = arena.take<std::uint32_t>(segments * chunks.segment_words());
-  memory.states = arena.take<std::uint8_t>(all_chunks * core::kCabacContexts);
+  memory.runs = arena.take<std::uint32_t>(all_chunks * core::kCabacContexts);
+  memory.states = arena.take<std::uint32_t>(all_chunks * kContextRows);
   memory.pieces = arena.take<std::uint32_t>(all_chunks * chunks.piece_words());
   memory.records = arena.take<ChunkRecord>(all_chunks);
   memory.after = arena.take<std::uint8_t>(kStateTableBytes);
@@ -96,6 +101,11 @@ inline ChunkMemory carve_chunks(Arena& arena, const StringLayout& layout, const 
   memory.used_count = arena.take<std::uint32_t>(1);
   return memory;
 }
+
+struct UsedChunk {
+  std::uint32_t slice = 0, chunk = 0;
+  bool exists = false;
+};
 
 struct ChunkJob {
   core::BatchView batch;
@@ -117,19 +127,34 @@ struct ChunkJob {
   CU264_HD_MEMBER std::size_t segment_at(std::uint32_t slice, std::uint32_t segment) const {
     return static_cast<std::size_t>(slice) * chunks.segments + segment;
   }
-  // Returns where a context's sums of a slice begin.
-  CU264_HD_MEMBER std::size_t sums_at(std::uint32_t slice, std::uint32_t context) const {
-    return (static_cast<std::size_t>(slice) * core::kCabacContexts + context) * chunks.segments;
-  }
-  // Returns where a context's states of a slice begin.
-  CU264_HD_MEMBER std::size_t states_at(std::uint32_t slice, std::uint32_t context) const {
+  // Returns where the runs of a context of a slice begin.
+  CU264_HD_MEMBER std::size_t runs_at(std::uint32_t slice, std::uint32_t context) const {
     return (static_cast<std::size_t>(slice) * core::kCabacContexts + context) * chunks.chunks();
+  }
+  // Returns where the states of a row of contexts of a slice begin.
+  CU264_HD_MEMBER std::size_t states_at(std::uint32_t slice, std::uint32_t row) const {
+    return (static_cast<std::size_t>(slice) * kContextRows + row) * chunks.chunks();
   }
   CU264_HD_MEMBER std::size_t chunk_at(std::uint32_t slice, std::uint32_t chunk) const {
     return static_cast<std::size_t>(slice) * chunks.chunks() + chunk;
   }
   CU264_HD_MEMBER std::uint32_t* piece_at(std::uint32_t slice, std::uint32_t chunk) const {
     return memory.pieces + chunk_at(slice, chunk) * chunks.piece_words() + kPieceGuardWords;
+  }
+  CU264_HD_MEMBER std::uint16_t* entries_at(std::uint32_t slice, std::uint32_t chunk) const {
+    return reinterpret_cast<std::uint16_t*>(piece_at(slice, chunk) + chunks.entries_begin());
+  }
+  // The chunk of a lane of a warp, whose lanes have those of used segments one after the other.
+  CU264_HD_MEMBER UsedChunk used_chunk(std::uint32_t warp, int lane) const {
+    const std::uint32_t at = (warp << lanes_log2) + static_cast<std::uint32_t>(lane), segment = at / kChunksPerSegment;
+    if (lane >> lanes_log2 != 0 || segment >= *memory.used_count) return {};
+    const std::uint32_t used = memory.used[segment], slice = used / chunks.segments,
+                        chunk = used % chunks.segments * kChunksPerSegment + at % kChunksPerSegment;
+    return {slice, chunk, chunk < chunks_of(slice)};
+  }
+  // The number of warps that used_chunk() asks for, if all segments are used.
+  CU264_HD_MEMBER std::uint32_t all_warps() const {
+    return ((all_segments() * kChunksPerSegment - 1) >> lanes_log2) + 1;
   }
   CU264_HD_MEMBER std::uint32_t all_segments() const {
     return static_cast<std::uint32_t>(layout.slice_count()) * chunks.segments;
