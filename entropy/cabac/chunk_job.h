@@ -1,7 +1,7 @@
 // The arithmetic coder parallel inside a slice (docs/cabac.md): the items of a slice are cut into chunks of
 // equal number, and a lane codes a chunk.
 //
-//   sort_bins     the bins of each context, in their order, chunk by chunk, and a table for walk_states
+//   sort_bins     the bins of each context, in their order, segment by segment, and a table for walk_states
 //   walk_states   the states of all contexts at the beginning of each chunk
 //   code_chunks   the piece of the string that a chunk makes with low 0 at its beginning. Its range is that
 //                 behind the kWarmUpItems before, begun with any range
@@ -30,9 +30,10 @@ inline constexpr int kWarmUpItems = 512;
 
 inline constexpr int kChunksPerSegment = 8;
 
-// An entry of sorted bins has so many of them, the last one of a context in its chunk fewer: the first bin
-// lowest, and a one above the last.
-inline constexpr int kBinsPerEntry = 15;
+// The bins of a segment lie context by context, and of a context chunk by chunk. So many runs there are, and
+// their end behind them.
+inline constexpr int kSegmentRuns = core::kCabacContexts * kChunksPerSegment;
+inline constexpr int kRunStride = kSegmentRuns + 8;
 
 // Contexts, and that of terminating bins, four to a row.
 inline constexpr int kContextRows = core::kCabacContexts / 4 + 1;
@@ -56,14 +57,9 @@ struct ChunkLayout {
 
   CU264_HD_MEMBER std::uint32_t chunk_items() const { return 1u << items_log2; }
   CU264_HD_MEMBER std::uint32_t chunks() const { return segments * kChunksPerSegment; }
-  // Before a chunk is coded, sort_bins keeps its cells, its list of full ones, and the entries there.
-  static constexpr std::uint32_t kSavedWords = (2 * kContextRows + 3) & ~3u;
-  CU264_HD_MEMBER std::uint32_t most_full() const { return (chunk_items() / kBinsPerEntry + 8) & ~3u; }
-  CU264_HD_MEMBER std::uint32_t entries_begin() const { return kSavedWords + most_full(); }
+  CU264_HD_MEMBER std::uint32_t segment_words() const { return kChunksPerSegment * chunk_items() / 32; }
   CU264_HD_MEMBER std::uint32_t piece_words() const {
-    const std::uint32_t coded = chunk_items() / 4 + kPieceEndWords,
-                        sorted = entries_begin() + (4 * kContextRows + most_full()) / 2;
-    return kPieceGuardWords + (((coded > sorted ? coded : sorted) + 3) & ~3u);
+    return chunk_items() / 4 + kPieceGuardWords + kPieceEndWords;
   }
 };
 
@@ -77,8 +73,9 @@ CU264_HD ChunkLayout chunk_layout(const StringLayout& layout, int items_log2) {
 
 // Device memory, by slice.
 struct ChunkMemory {
-  // [context][chunk] of each slice: where its entries begin, and above 16 bits the number of its bins.
-  std::uint32_t* runs = nullptr;
+  std::uint16_t* runs = nullptr;    // [segment][kRunStride]: where runs of bins begin
+  std::uint16_t* sums = nullptr;    // [context][segment] of each slice: numbers of bins
+  std::uint32_t* bins = nullptr;    // [segment][segment_words()], the first bin lowest in each word
   // [row][chunk] of each slice: the states of four contexts, kWarmUpItems before the chunk.
   std::uint32_t* states = nullptr;
   std::uint32_t* pieces = nullptr;  // [chunk][piece_words()]
@@ -92,7 +89,9 @@ inline ChunkMemory carve_chunks(Arena& arena, const StringLayout& layout, const 
   const std::size_t segments = layout.slice_count() * chunks.segments,
                     all_chunks = layout.slice_count() * chunks.chunks();
   ChunkMemory memory;
-  memory.runs = arena.take<std::uint32_t>(all_chunks * core::kCabacContexts);
+  memory.runs = arena.take<std::uint16_t>(segments * kRunStride);
+  memory.sums = arena.take<std::uint16_t>(segments * core::kCabacContexts);
+  memory.bins = arena.take<std::uint32_t>(segments * chunks.segment_words());
   memory.states = arena.take<std::uint32_t>(all_chunks * kContextRows);
   memory.pieces = arena.take<std::uint32_t>(all_chunks * chunks.piece_words());
   memory.records = arena.take<ChunkRecord>(all_chunks);
@@ -127,9 +126,9 @@ struct ChunkJob {
   CU264_HD_MEMBER std::size_t segment_at(std::uint32_t slice, std::uint32_t segment) const {
     return static_cast<std::size_t>(slice) * chunks.segments + segment;
   }
-  // Returns where the runs of a context of a slice begin.
-  CU264_HD_MEMBER std::size_t runs_at(std::uint32_t slice, std::uint32_t context) const {
-    return (static_cast<std::size_t>(slice) * core::kCabacContexts + context) * chunks.chunks();
+  // Returns where a context's sums of a slice begin.
+  CU264_HD_MEMBER std::size_t sums_at(std::uint32_t slice, std::uint32_t context) const {
+    return (static_cast<std::size_t>(slice) * core::kCabacContexts + context) * chunks.segments;
   }
   // Returns where the states of a row of contexts of a slice begin.
   CU264_HD_MEMBER std::size_t states_at(std::uint32_t slice, std::uint32_t row) const {
@@ -140,9 +139,6 @@ struct ChunkJob {
   }
   CU264_HD_MEMBER std::uint32_t* piece_at(std::uint32_t slice, std::uint32_t chunk) const {
     return memory.pieces + chunk_at(slice, chunk) * chunks.piece_words() + kPieceGuardWords;
-  }
-  CU264_HD_MEMBER std::uint16_t* entries_at(std::uint32_t slice, std::uint32_t chunk) const {
-    return reinterpret_cast<std::uint16_t*>(piece_at(slice, chunk) + chunks.entries_begin());
   }
   // The chunk of a lane of a warp, whose lanes have those of used segments one after the other.
   CU264_HD_MEMBER UsedChunk used_chunk(std::uint32_t warp, int lane) const {

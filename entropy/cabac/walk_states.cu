@@ -27,94 +27,97 @@ __device__ void fill_table(StateTable& s_after, const std::uint8_t* d_after) {
   }
 }
 
-// Takes entries of sorted bins, four bins at a time at most, to take(run). `entry` is the first of them.
+// Passes bins [begin, end) of a segment to take(run), up to kBinsAtOnce at a time. `word` is the word of the
+// first of them.
 template <class Take>
-__device__ __forceinline__ void take_entries(const std::uint16_t* d_entries, std::uint32_t entry,
-                                             std::uint32_t count, const Take& take) {
-#pragma unroll 1
-  for (std::uint32_t i = 1; i <= count; ++i) {
-    const std::uint32_t next = i < count ? d_entries[i] : 0;
-#pragma unroll 1
-    for (; entry >= core::kBinRuns; entry >>= core::kBinsAtOnce) {
-      take(1u << core::kBinsAtOnce | (entry & ((1u << core::kBinsAtOnce) - 1)));
+__device__ __forceinline__ void take_bins(const std::uint32_t* d_bins, std::uint32_t word,
+                                          std::uint32_t begin, std::uint32_t end, const Take& take) {
+  while (begin < end) {
+    word >>= begin % 32;
+    std::uint32_t count = min(32 - begin % 32, end - begin);
+    begin += count;
+    const std::uint32_t next = begin < end ? d_bins[begin / 32] : 0;
+    while (count > 0) {
+      const std::uint32_t taken = min(count, static_cast<std::uint32_t>(core::kBinsAtOnce)),
+                          one = 1u << taken;
+      take(one | (word & (one - 1)));
+      word >>= taken;
+      count -= taken;
     }
-    take(entry);
-    entry = next;
+    word = next;
   }
 }
 
 // The bins of a context in a slice.
 struct History {
   const StateTable& s_after;
-  const std::uint32_t* d_runs;      // of the first chunk
-  const std::uint16_t* d_entries;   // of the first chunk
-  std::uint32_t entries_stride;     // from chunk to chunk
+  const std::uint16_t* d_sums;  // of the context, by segment
+  const std::uint16_t* d_runs;  // of the first segment, from the context's first run on
+  const std::uint32_t* d_bins;  // of the first segment
+  std::uint32_t segment_words;
 
-  __device__ __forceinline__ void load_runs(int segment, std::uint32_t (&runs)[kChunksPerSegment]) const {
-    const auto* const d_quads = reinterpret_cast<const uint4*>(d_runs + segment * kChunksPerSegment);
-    const uint4 low = d_quads[0], high = d_quads[1];
-    static_assert(kChunksPerSegment == 8);
-    runs[0] = low.x, runs[1] = low.y, runs[2] = low.z, runs[3] = low.w;
-    runs[4] = high.x, runs[5] = high.y, runs[6] = high.z, runs[7] = high.w;
+  __device__ __forceinline__ const std::uint16_t* runs(int segment) const {
+    return d_runs + static_cast<std::size_t>(segment) * kRunStride;
   }
-  __device__ __forceinline__ const std::uint16_t* entries(int segment, int chunk, std::uint32_t run) const {
-    return d_entries + static_cast<std::size_t>(segment * kChunksPerSegment + chunk) * entries_stride + (run & 0xffff);
+  __device__ __forceinline__ const std::uint32_t* bins_of(int segment) const {
+    return d_bins + static_cast<std::size_t>(segment) * segment_words;
   }
-  static __device__ __forceinline__ std::uint32_t entries_of(std::uint32_t bins) {
-    return (bins + kBinsPerEntry - 1) / kBinsPerEntry;
-  }
-  __device__ __forceinline__ int bins(int segment) const {
-    std::uint32_t runs[kChunksPerSegment], sum = 0;
-    load_runs(segment, runs);
-#pragma unroll
-    for (const std::uint32_t run : runs) sum += run >> 16;
-    return static_cast<int>(sum);
-  }
-  // Most contexts have few bins in a chunk, so the loads of several chunks overlap. More than `wanted` bins
-  // are taken where an entry has more.
+  __device__ __forceinline__ std::uint32_t bins(int segment) const { return d_sums[segment]; }
+  // Most contexts have bins in few segments, or few bins in each, so the loads of several overlap.
   __device__ __forceinline__ void replay(int first, int end, int skipped, core::StateBounds& bounds) const {
-    auto rest = static_cast<std::uint32_t>(skipped);
-#pragma unroll 1
-    for (int segment = first; segment < end; ++segment) {
-      std::uint32_t runs[kChunksPerSegment], counts[kChunksPerSegment], first_entries[kChunksPerSegment];
-      load_runs(segment, runs);
+    for (int segment = first; segment < end; segment += core::kCountsAtOnce) {
+      std::uint32_t counts[core::kCountsAtOnce], begins[core::kCountsAtOnce], words[core::kCountsAtOnce];
 #pragma unroll
-      for (int i = 0; i < kChunksPerSegment; ++i) {
-        const std::uint32_t bins = runs[i] >> 16, without = min(rest, bins);
-        rest -= without;
-        const std::uint32_t skip = without / kBinsPerEntry;
-        counts[i] = without == bins ? 0 : entries_of(bins) - skip;
-        runs[i] += skip;
-        first_entries[i] = counts[i] > 0 ? *entries(segment, i, runs[i]) : 0;
-      }
+      for (int i = 0; i < core::kCountsAtOnce; ++i) counts[i] = segment + i < end ? bins(segment + i) : 0;
 #pragma unroll
-      for (int i = 0; i < kChunksPerSegment; ++i) {
-        take_entries(entries(segment, i, runs[i]), first_entries[i], counts[i], [&](std::uint32_t run) {
+      for (int i = 0; i < core::kCountsAtOnce; ++i) begins[i] = counts[i] > 0 ? *runs(segment + i) : 0;
+      begins[0] += static_cast<std::uint32_t>(skipped), counts[0] -= static_cast<std::uint32_t>(skipped);
+      skipped = 0;
+#pragma unroll
+      for (int i = 0; i < core::kCountsAtOnce; ++i)
+        words[i] = counts[i] > 0 ? bins_of(segment + i)[begins[i] / 32] : 0;
+#pragma unroll
+      for (int i = 0; i < core::kCountsAtOnce; ++i) {
+        take_bins(bins_of(segment + i), words[i], begins[i], begins[i] + counts[i], [&](std::uint32_t run) {
           bounds.low = s_after[bounds.low][run];
           bounds.high = s_after[bounds.high][run];
         });
       }
     }
   }
-  // Passes the state at the beginning of each chunk of a segment to put(chunk, state).
-  template <class Put>
-  __device__ __forceinline__ void replay_chunks(int segment, int chunks, int state, const Put& put) const {
-    std::uint32_t runs[kChunksPerSegment], first_entries[kChunksPerSegment];
-    load_runs(segment, runs);
-#pragma unroll
-    for (int i = 0; i + 1 < kChunksPerSegment; ++i) {
-      if (i + 1 >= chunks) runs[i] = 0;
-      first_entries[i] = runs[i] >> 16 != 0 ? *entries(segment, i, runs[i]) : 0;
+};
+
+// Replays the bins of a segment's chunks, of which there is at least one, and passes the state at the
+// beginning of each to put(chunk, state). Lanes step through their chunks in one loop, so that those with few
+// bins in one chunk do not wait for the others in each.
+template <class Put>
+__device__ __forceinline__ void replay_chunks(const StateTable& s_after, const std::uint16_t* d_runs,
+                                              const std::uint32_t* d_bins, std::uint32_t chunks, int state,
+                                              const Put& put) {
+  std::uint32_t at = d_runs[0], end = d_runs[1], next_end = d_runs[2];
+  const std::uint32_t all_end = d_runs[chunks];
+  std::uint32_t word = at < all_end ? d_bins[at / 32] : 0;
+  std::uint32_t next_word = at / 32 + 1 < (all_end + 31) / 32 ? d_bins[at / 32 + 1] : 0;
+  put(0, state);
+  for (std::uint32_t chunk = 0;;) {
+    if (at == end) {
+      if (++chunk == chunks) break;
+      put(chunk, state);
+      end = next_end;
+      if (chunk + 1 < chunks) next_end = d_runs[chunk + 2];
+      continue;
     }
-#pragma unroll
-    for (int i = 0; i < kChunksPerSegment; ++i) {
-      if (i < chunks) put(i, state);
-      if (i + 1 == kChunksPerSegment) break;
-      take_entries(entries(segment, i, runs[i]), first_entries[i], entries_of(runs[i] >> 16),
-                   [&](std::uint32_t run) { state = s_after[state][run]; });
+    const std::uint32_t bit = at % 32,
+                        taken = min(min(end - at, 32 - bit), static_cast<std::uint32_t>(core::kBinsAtOnce)),
+                        one = 1u << taken;
+    state = s_after[state][one | (word >> bit & (one - 1))];
+    at += taken;
+    if (bit + taken == 32) {
+      word = next_word;
+      next_word = at / 32 + 1 < (all_end + 31) / 32 ? d_bins[at / 32 + 1] : 0;
     }
   }
-};
+}
 
 __global__ void __launch_bounds__(kThreads) walk_states(const __grid_constant__ ChunkJob job) {
   __shared__ __align__(16) StateTable s_after;
@@ -128,17 +131,23 @@ __global__ void __launch_bounds__(kThreads) walk_states(const __grid_constant__ 
   if (context >= core::kCabacContexts || first + lane >= used) return;
   const std::uint32_t own = job.memory.used[first + lane];
   const std::uint32_t slice = own / job.chunks.segments, segment = own % job.chunks.segments;
-  const History history{s_after, job.memory.runs + job.runs_at(slice, context), job.entries_at(slice, 0),
-                        2 * job.chunks.piece_words()};
+  const std::size_t first_segment = job.segment_at(slice, 0);
+  const History history{
+      s_after, job.memory.sums + job.sums_at(slice, context),
+      job.memory.runs + first_segment * kRunStride + static_cast<std::size_t>(context) * kChunksPerSegment,
+      job.memory.bins + first_segment * job.chunks.segment_words(), job.chunks.segment_words()};
   const int picture = static_cast<int>(slice) / job.batch.slices, own_segment = static_cast<int>(segment);
   const int state = core::state_behind(
       history, own_segment, core::initial_state(static_cast<int>(context), job.batch.params[picture].qp));
-  const std::uint32_t chunks = job.chunks_of(slice) - segment * kChunksPerSegment;
+  const std::uint32_t chunks = min(job.chunks_of(slice) - segment * kChunksPerSegment,
+                                   static_cast<std::uint32_t>(kChunksPerSegment));
   auto* const d_states =
       reinterpret_cast<std::uint8_t*>(job.memory.states + job.states_at(slice, context / 4) + segment * kChunksPerSegment) +
       context % 4;
-  history.replay_chunks(own_segment, static_cast<int>(min(chunks, static_cast<std::uint32_t>(kChunksPerSegment))), state,
-                        [&](int chunk, int its_state) { d_states[4 * chunk] = static_cast<std::uint8_t>(lane_state(its_state)); });
+  replay_chunks(s_after, history.runs(own_segment), history.bins_of(own_segment), chunks, state,
+                [d_states](std::uint32_t chunk, int its_state) {
+                  d_states[4 * chunk] = static_cast<std::uint8_t>(lane_state(its_state));
+                });
 }
 
 }  // namespace
