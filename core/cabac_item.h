@@ -115,11 +115,11 @@ struct CabacItemWriter {
   CU264_HD_MEMBER void signed_decision(int context, int bin, std::uint32_t sign) {
     *next++ = signed_item(context, bin, sign);
   }
-  // A decision and, if `both`, a second one, without a branch. The memory of an item behind them is written
-  // to.
+  // A decision and, if `both`, a second one.
   CU264_HD_MEMBER void decision_pair(int context, int bin, bool both, int second_context, int second_bin) {
+    const std::uint16_t second = decision_item(second_context, second_bin);
     next[0] = decision_item(context, bin);
-    next[1] = decision_item(second_context, second_bin);
+    if (both) next[1] = second;
     next += both ? 2 : 1;
   }
   CU264_HD_MEMBER void bypass(std::uint32_t value, int count) {

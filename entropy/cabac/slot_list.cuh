@@ -26,8 +26,8 @@ struct ListedSlot {
   __device__ __forceinline__ int slot() const { return static_cast<int>(entry & 31); }
 };
 
-// Slots of a macroblock in the order in which they are listed: 8x8 blocks, which their first slot stands for,
-// then others from many levels to none.
+// Slots of a macroblock in the order in which they are listed: those of 8x8 blocks, which stand for their four
+// parts (core/cabac_block.h), so that a warp's row has all of a block, then others from many levels to none.
 struct SlotClasses {
   static constexpr int kCount = 5;
   std::uint32_t slots[kCount];
@@ -36,7 +36,7 @@ struct SlotClasses {
 __device__ __forceinline__ SlotClasses slot_classes(const core::MacroblockRecord& mb, const Counts& counts) {
   std::uint32_t coded = core::coded_slots(mb), large = 0;
   if (mb.kind == core::MacroblockKind::intra8x8) {
-    large = coded & kFirstOfLargeBlocks;
+    large = coded & kLumaSlots;
     coded &= ~kLumaSlots;
   }
   const std::uint32_t nonzero = coded & mb.nonzero_blocks;

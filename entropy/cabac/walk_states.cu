@@ -27,24 +27,27 @@ __device__ void fill_table(StateTable& s_after, const std::uint8_t* d_after) {
   }
 }
 
-// Passes bins [begin, end) of a segment to take(run), up to kBinsAtOnce at a time. `word` is the word of the
-// first of them.
+// Passes `count` bins of a segment from bin `begin` on to take(run), up to kBinsAtOnce at a time. `first` and
+// `second` are the word of the first of them and the one behind it. Lanes with about as many bins stay
+// together, wherever in a word theirs begin.
 template <class Take>
-__device__ __forceinline__ void take_bins(const std::uint32_t* d_bins, std::uint32_t word,
-                                          std::uint32_t begin, std::uint32_t end, const Take& take) {
-  while (begin < end) {
-    word >>= begin % 32;
-    std::uint32_t count = min(32 - begin % 32, end - begin);
-    begin += count;
-    const std::uint32_t next = begin < end ? d_bins[begin / 32] : 0;
-    while (count > 0) {
-      const std::uint32_t taken = min(count, static_cast<std::uint32_t>(core::kBinsAtOnce)),
-                          one = 1u << taken;
-      take(one | (word & (one - 1)));
-      word >>= taken;
-      count -= taken;
+__device__ __forceinline__ void take_bins(const std::uint32_t* d_bins, std::uint32_t first, std::uint32_t second,
+                                          std::uint32_t begin, std::uint32_t count, const Take& take) {
+  constexpr std::uint32_t kRun = 1u << core::kBinsAtOnce;
+  const std::uint32_t* d_next = d_bins + begin / 32 + 2;
+#pragma unroll 1
+  while (count > 0) {
+    std::uint32_t bins = __funnelshift_r(first, second, begin % 32);
+    first = second, second = count > 64 - begin % 32 ? *d_next++ : 0;
+    const std::uint32_t here = min(count, 32u);
+    count -= here;
+#pragma unroll 1
+    for (std::uint32_t rest = here; rest > 0;) {
+      const std::uint32_t one = rest < core::kBinsAtOnce ? 1u << rest : kRun;
+      take(one | (bins & (one - 1)));
+      bins >>= core::kBinsAtOnce;
+      rest -= min(rest, static_cast<std::uint32_t>(core::kBinsAtOnce));
     }
-    word = next;
   }
 }
 
@@ -66,7 +69,8 @@ struct History {
   // Most contexts have bins in few segments, or few bins in each, so the loads of several overlap.
   __device__ __forceinline__ void replay(int first, int end, int skipped, core::StateBounds& bounds) const {
     for (int segment = first; segment < end; segment += core::kCountsAtOnce) {
-      std::uint32_t counts[core::kCountsAtOnce], begins[core::kCountsAtOnce], words[core::kCountsAtOnce];
+      std::uint32_t counts[core::kCountsAtOnce], begins[core::kCountsAtOnce], words[core::kCountsAtOnce],
+          next_words[core::kCountsAtOnce];
 #pragma unroll
       for (int i = 0; i < core::kCountsAtOnce; ++i) counts[i] = segment + i < end ? bins(segment + i) : 0;
 #pragma unroll
@@ -74,11 +78,14 @@ struct History {
       begins[0] += static_cast<std::uint32_t>(skipped), counts[0] -= static_cast<std::uint32_t>(skipped);
       skipped = 0;
 #pragma unroll
-      for (int i = 0; i < core::kCountsAtOnce; ++i)
-        words[i] = counts[i] > 0 ? bins_of(segment + i)[begins[i] / 32] : 0;
+      for (int i = 0; i < core::kCountsAtOnce; ++i) {
+        const std::uint32_t* const d_first = bins_of(segment + i) + begins[i] / 32;
+        words[i] = counts[i] > 0 ? d_first[0] : 0;
+        next_words[i] = begins[i] % 32 + counts[i] > 32 ? d_first[1] : 0;
+      }
 #pragma unroll
       for (int i = 0; i < core::kCountsAtOnce; ++i) {
-        take_bins(bins_of(segment + i), words[i], begins[i], begins[i] + counts[i], [&](std::uint32_t run) {
+        take_bins(bins_of(segment + i), words[i], next_words[i], begins[i], counts[i], [&](std::uint32_t run) {
           bounds.low = s_after[bounds.low][run];
           bounds.high = s_after[bounds.high][run];
         });
