@@ -37,7 +37,7 @@ inline constexpr int kStringItems = 8192;
 static_assert(kStringItems > kMostHeaderItems + 1 + 27 + 400 * (2 + core::kAbsLevelPrefix + 4));
 
 struct GroupItemsShared {
-  alignas(16) std::uint16_t string[kStringItems + 16];
+  alignas(16) std::uint16_t string[kStringItems + 16];  // two of them may be read beyond the items
   alignas(32) std::uint8_t levels[kItemWarps * StagedLevels::kWarpBytes];
   // By slot and macroblock: the number of items, then where in its macroblock they begin.
   std::uint16_t places[core::kBlocksPerMacroblock][kGroup];
@@ -128,28 +128,25 @@ class GroupItems {
     __syncthreads();
   }
 
-  // Writes the items of the group, which begin at item `begin` of its slice's window, and as many of padding
-  // behind them. All threads call this.
-  __device__ void put(std::uint16_t* d_window, std::uint32_t begin, std::uint32_t padding) {
+  // Writes the items of the group to its slice's window, and as many of padding behind them that their
+  // number is a multiple of eight if `ends_slice`. Where the first one goes is in s_begin behind the next
+  // barrier: the first warp finds it while the others begin. All threads call this.
+  __device__ void put(std::uint16_t* d_window, std::uint32_t window_items, const std::uint32_t& s_begin,
+                      bool ends_slice) {
     const int mbs = macroblocks();
     for (int first = 0, end; first < mbs; first = end) {
       const std::uint32_t round_begin = s_.begins[first];
       const bool fits = lane_ >= first && lane_ < mbs && s_.begins[lane_ + 1] - round_begin <= kStringItems;
       end = first + __popc(__ballot_sync(kAllLanes, fits));
-      const std::uint32_t offset = (begin + round_begin) % 8;
       // Item 0 of the group would be there.
-      std::uint16_t* const s_first = s_.string + offset - round_begin;
+      std::uint16_t* const s_first = s_.string - round_begin;
       if (thread_ < 32) put_header(s_first, first, end);
       put_blocks(s_first, first, end);
-      std::uint32_t count = s_.begins[end] - round_begin;
-      if (end == mbs) {
-        if (static_cast<std::uint32_t>(thread_) < padding)
-          s_.string[offset + count + thread_] = core::kPaddingItem;
-        count += padding;
-      }
       __syncthreads();
+      if (s_begin + s_.begins[mbs] > window_items) return;
       if (thread_ == 0) s_.rows_taken = 0;
-      store(d_window + begin + round_begin - offset, offset, offset + count);
+      const std::uint32_t begin = s_begin + round_begin, count = s_.begins[end] - round_begin;
+      store(d_window, begin, count, ends_slice && end == mbs ? -(begin + count) % 8 : 0);
       __syncthreads();
     }
   }
@@ -391,15 +388,25 @@ class GroupItems {
     });
   }
 
-  // Stores items [begin, end) of the string, whose item 0 goes to d_first, at a multiple of sixteen bytes.
-  __device__ void store(std::uint16_t* d_first, std::uint32_t begin, std::uint32_t end) const {
-    const auto* const s_quads = reinterpret_cast<const uint4*>(s_.string);
-    for (auto quad = static_cast<std::uint32_t>(thread_); 8 * quad < end; quad += kItemThreads) {
-      if (8 * quad >= begin && 8 * quad + 8 <= end) {
-        reinterpret_cast<uint4*>(d_first)[quad] = s_quads[quad];
+  // Stores `count` items of the string, the first one as item `begin` of the window, and padding behind them.
+  __device__ void store(std::uint16_t* d_window, std::uint32_t begin, std::uint32_t count,
+                        std::uint32_t padding) const {
+    const auto* const s_pairs = reinterpret_cast<const std::uint32_t*>(s_.string);
+    const std::uint32_t end = begin + count;
+    for (std::uint32_t first = (begin & ~7u) + 8 * static_cast<std::uint32_t>(thread_); first < end + padding;
+         first += 8 * kItemThreads) {
+      if (first >= begin && first + 8 <= end) {
+        const std::uint32_t at = first - begin, shift = 16 * (at % 2);
+        std::uint32_t pairs[5];
+#pragma unroll
+        for (int i = 0; i < 5; ++i) pairs[i] = s_pairs[at / 2 + i];
+        *reinterpret_cast<uint4*>(d_window + first) = {
+            __funnelshift_r(pairs[0], pairs[1], shift), __funnelshift_r(pairs[1], pairs[2], shift),
+            __funnelshift_r(pairs[2], pairs[3], shift), __funnelshift_r(pairs[3], pairs[4], shift)};
         continue;
       }
-      for (std::uint32_t i = max(8 * quad, begin); i < min(8 * quad + 8, end); ++i) d_first[i] = s_.string[i];
+      for (std::uint32_t i = max(first, begin); i < min(first + 8, end + padding); ++i)
+        d_window[i] = i < end ? s_.string[i - begin] : core::kPaddingItem;
     }
   }
 
