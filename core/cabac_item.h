@@ -8,8 +8,8 @@
 //   terminate    a decision of the context behind the last one
 //   pcm          the coder ends its codeword, aligns, writes the samples of an I_PCM macroblock and begins
 //                anew. Two items: bits 0..13 of the macroblock's index in its picture, then bits 14..27.
-// A run of no bins is padding. The bits of the context are those of a byte in rows of 128, where a lane of the
-// arithmetic coder keeps its state.
+// A run of no bins is padding. The bits of the context are those of a byte in rows of 128, where a lane of
+// the arithmetic coder keeps its state.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@ namespace cu264::core {
 
 enum class CabacItemKind { decision, bypass, terminate, pcm };
 
-inline constexpr std::uint32_t kItemContext = 0x3f83, kItemBin = 1 << 2, kItemSigned = 1 << 3, kItemSign = 1 << 4;
+inline constexpr std::uint32_t kItemContext = 0x3f83, kItemBin = 1 << 2, kItemSigned = 1 << 3,
+                               kItemSign = 1 << 4;
 inline constexpr std::uint16_t kPaddingItem = 1 << 14;
 inline constexpr int kBypassBinsPerItem = 8;
 inline constexpr int kPcmItems = 2;

@@ -1,5 +1,5 @@
-// The arithmetic encoder of CABAC (H.264 9.3.4) as one lane of a warp runs it: branch-free over decisions with
-// their signs and terminating bins; other items are rare. It gives the bits of core/cabac_encoder.h.
+// The arithmetic encoder of CABAC (H.264 9.3.4) as one lane of a warp runs it: branch-free over decisions
+// with their signs and terminating bins; other items are rare. It gives the bits of core/cabac_encoder.h.
 //
 // `low` holds, from its lowest bit on, the nine bits of codILow that the range reaches, and above them
 // `bits` bits that are final except for a carry. Where there are 32 of them, a word may leave. The word
@@ -58,7 +58,8 @@ struct ArithmeticShared {
   // Given states, as lane_state() makes them, four to a word. Words lie `stride` apart.
   __device__ void start(int lane, const std::uint32_t* d_states, std::size_t stride) {
 #pragma unroll 13
-    for (int row = 0; row <= core::kCabacContexts / 4; ++row) states[row][lane] = d_states[static_cast<std::size_t>(row) * stride];
+    for (int row = 0; row <= core::kCabacContexts / 4; ++row)
+      states[row][lane] = d_states[static_cast<std::size_t>(row) * stride];
     set(lane, kTerminateContext, kTerminateState);
   }
 

@@ -73,9 +73,9 @@ CU264_HD ChunkLayout chunk_layout(const StringLayout& layout, int items_log2) {
 
 // Device memory, by slice.
 struct ChunkMemory {
-  std::uint16_t* runs = nullptr;    // [segment][kRunStride]: where runs of bins begin
-  std::uint16_t* sums = nullptr;    // [context][segment] of each slice: numbers of bins
-  std::uint32_t* bins = nullptr;    // [segment][segment_words()], the first bin lowest in each word
+  std::uint16_t* runs = nullptr;  // [segment][kRunStride]: where runs of bins begin
+  std::uint16_t* sums = nullptr;  // [context][segment] of each slice: numbers of bins
+  std::uint32_t* bins = nullptr;  // [segment][segment_words()], the first bin lowest in each word
   // [row][chunk] of each slice: the states of four contexts, kWarmUpItems before the chunk.
   std::uint32_t* states = nullptr;
   std::uint32_t* pieces = nullptr;  // [chunk][piece_words()]
@@ -142,7 +142,8 @@ struct ChunkJob {
   }
   // The chunk of a lane of a warp, whose lanes have those of used segments one after the other.
   CU264_HD_MEMBER UsedChunk used_chunk(std::uint32_t warp, int lane) const {
-    const std::uint32_t at = (warp << lanes_log2) + static_cast<std::uint32_t>(lane), segment = at / kChunksPerSegment;
+    const std::uint32_t at = (warp << lanes_log2) + static_cast<std::uint32_t>(lane),
+                        segment = at / kChunksPerSegment;
     if (lane >> lanes_log2 != 0 || segment >= *memory.used_count) return {};
     const std::uint32_t used = memory.used[segment], slice = used / chunks.segments,
                         chunk = used % chunks.segments * kChunksPerSegment + at % kChunksPerSegment;

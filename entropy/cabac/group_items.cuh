@@ -2,7 +2,8 @@
 //   list    each lane lists blocks that the coded_block_pattern of one macroblock has, each warp those of so
 //           many levels; many come first, so that the lanes of a warp have equally much to do in the next
 //           steps
-//   count   each lane counts the items of listed blocks, or of a quarter of an 8x8 block, and each lane of the first warp before that those in
+//   count   each lane counts the items of listed blocks, or of a quarter of an 8x8 block, and each lane of
+//   the first warp before that those in
 //           front of the residual of one macroblock; the places of all items in the group then follow
 //   put     in the same way, they are written to shared memory, from where they are stored in pieces of
 //           sixteen bytes
@@ -41,11 +42,11 @@ struct GroupItemsShared {
   alignas(32) std::uint8_t levels[kItemWarps * StagedLevels::kWarpBytes];
   // By slot and macroblock: the number of items, then where in its macroblock they begin.
   std::uint16_t places[core::kBlocksPerMacroblock][kGroup];
-  std::uint16_t nonzero[core::kBlocksPerMacroblock][kGroup];             // masks of levels
-  std::uint16_t list[kGroup * core::kBlocksPerMacroblock];               // entries of ListedSlot
-  std::uint32_t begins[kGroup + 1];                                      // of macroblocks, in the group
-  std::uint32_t flags[kGroup];                                           // which blocks have levels, by slot
-  std::uint32_t left_flags[kGroup], above_flags[kGroup];                 // coded_block_flag by slot
+  std::uint16_t nonzero[core::kBlocksPerMacroblock][kGroup];  // masks of levels
+  std::uint16_t list[kGroup * core::kBlocksPerMacroblock];    // entries of ListedSlot
+  std::uint32_t begins[kGroup + 1];                           // of macroblocks, in the group
+  std::uint32_t flags[kGroup];                                // which blocks have levels, by slot
+  std::uint32_t left_flags[kGroup], above_flags[kGroup];      // coded_block_flag by slot
   std::uint16_t header_items[kGroup];
   // By part of an 8x8 block, then of other blocks, and position: what is added to the first context of
   // significant_coeff_flag, and above four bits to that of last_significant_coeff_flag.
@@ -119,7 +120,9 @@ class GroupItems {
     prefetch_levels();
     if (thread_ < 32) count_headers();
     std::uint32_t bins = 0;
-    take_rows([&](bool exists, const ListedSlot& listed) { bins += count_block(exists, listed.m(), listed.slot()); });
+    take_rows([&](bool exists, const ListedSlot& listed) {
+      bins += count_block(exists, listed.m(), listed.slot());
+    });
     bins = warp_sum(bins);
     if (lane_ == 0) atomicAdd(&s_.bins, bins);
     __syncthreads();
@@ -152,8 +155,9 @@ class GroupItems {
   }
 
  private:
-  // Passes the listed blocks to take(exists, listed), 32 to a warp, all of whose lanes call it. Warps take the next ones when they are done,
-  // because the first of them has more to do and the first blocks of the list take longer.
+  // Passes the listed blocks to take(exists, listed), 32 to a warp, all of whose lanes call it. Warps take
+  // the next ones when they are done, because the first of them has more to do and the first blocks of the
+  // list take longer.
   template <class Take>
   __device__ void take_rows(const Take& take) {
     const int listed = s_.listed;
@@ -202,7 +206,8 @@ class GroupItems {
   __device__ std::uint16_t* write_own_header(std::uint16_t* s_items) const {
     const int mb = group_.first + lane_;
     const MacroblockRecords records(batch_, group_, mb);
-    return write_header(records.own, core::changes_qp(records.before), records.left, records.above, mb, s_items);
+    return write_header(records.own, core::changes_qp(records.before), records.left, records.above, mb,
+                        s_items);
   }
 
   // The items are written to memory that is not in use yet: counting them takes other instructions, which
@@ -227,7 +232,9 @@ class GroupItems {
     return s_.kinds[m] == core::MacroblockKind::intra8x8 && slot < core::kSlotChromaDc;
   }
 
-  static __device__ int part_of(int slot) { return (slot - core::kSlotLuma) % core::kParts8x8; }
+  static __device__ int part_of(int slot) {
+    return (slot - core::kSlotLuma) % core::kParts8x8;
+  }
   // The levels of a block, or of a part of an 8x8 block, whose levels lie in four blocks. Blocks without
   // levels are not read.
   template <bool kOnce>
@@ -324,13 +331,15 @@ class GroupItems {
 
   // Puts a block, or a part of an 8x8 block: its part of the significance map and its levels, which lie
   // apart. All lanes of a warp call this.
-  __device__ void put_block(const StagedLevels& staged, std::uint16_t* s_first, bool exists, int m, int slot) {
+  __device__ void put_block(const StagedLevels& staged, std::uint16_t* s_first, bool exists, int m,
+                            int slot) {
     const bool large = exists && is_large(m, slot);
     const std::uint32_t nonzero = exists ? s_.nonzero[slot][m] : 0;
     BlockLevels levels;
     if (nonzero != 0) levels = levels_of<true>(m, slot), staged.store(levels);
     core::AbsLevelState state;
-    if (__any_sync(kAllLanes, large)) state = levels_above(levels, nonzero, large ? part_of(slot) : core::kParts8x8);
+    if (__any_sync(kAllLanes, large))
+      state = levels_above(levels, nonzero, large ? part_of(slot) : core::kParts8x8);
     if (!exists) return;
     std::uint16_t* const s_begin = s_first + s_.begins[m];
     core::CabacItemWriter writer{s_begin + s_.places[slot][m]};
@@ -367,7 +376,8 @@ class GroupItems {
 
   // The state of levels behind those of higher parts of an 8x8 block, whose lanes follow. All lanes of a warp
   // call this.
-  static __device__ core::AbsLevelState levels_above(const BlockLevels& levels, std::uint32_t nonzero, int part) {
+  static __device__ core::AbsLevelState levels_above(const BlockLevels& levels, std::uint32_t nonzero,
+                                                     int part) {
     const int greater = nonzero != 0 ? greater_levels(levels) : 0;
     const int own = greater << 8 | (__popc(nonzero) - greater);
     int above = 0;

@@ -26,8 +26,9 @@ struct ListedSlot {
   __device__ __forceinline__ int slot() const { return static_cast<int>(entry & 31); }
 };
 
-// Slots of a macroblock in the order in which they are listed: those of 8x8 blocks, which stand for their four
-// parts (core/cabac_block.h), so that a warp's row has all of a block, then others from many levels to none.
+// Slots of a macroblock in the order in which they are listed: those of 8x8 blocks, which stand for their
+// four parts (core/cabac_block.h), so that a warp's row has all of a block, then others from many levels to
+// none.
 struct SlotClasses {
   static constexpr int kCount = 5;
   std::uint32_t slots[kCount];

@@ -31,8 +31,9 @@ __device__ void fill_table(StateTable& s_after, const std::uint8_t* d_after) {
 // `second` are the word of the first of them and the one behind it. Lanes with about as many bins stay
 // together, wherever in a word theirs begin.
 template <class Take>
-__device__ __forceinline__ void take_bins(const std::uint32_t* d_bins, std::uint32_t first, std::uint32_t second,
-                                          std::uint32_t begin, std::uint32_t count, const Take& take) {
+__device__ __forceinline__ void take_bins(const std::uint32_t* d_bins, std::uint32_t first,
+                                          std::uint32_t second, std::uint32_t begin, std::uint32_t count,
+                                          const Take& take) {
   constexpr std::uint32_t kRun = 1u << core::kBinsAtOnce;
   const std::uint32_t* d_next = d_bins + begin / 32 + 2;
 #pragma unroll 1
@@ -85,10 +86,11 @@ struct History {
       }
 #pragma unroll
       for (int i = 0; i < core::kCountsAtOnce; ++i) {
-        take_bins(bins_of(segment + i), words[i], next_words[i], begins[i], counts[i], [&](std::uint32_t run) {
-          bounds.low = s_after[bounds.low][run];
-          bounds.high = s_after[bounds.high][run];
-        });
+        take_bins(bins_of(segment + i), words[i], next_words[i], begins[i], counts[i],
+                  [&](std::uint32_t run) {
+                    bounds.low = s_after[bounds.low][run];
+                    bounds.high = s_after[bounds.high][run];
+                  });
       }
     }
   }
@@ -146,10 +148,11 @@ __global__ void __launch_bounds__(kThreads) walk_states(const __grid_constant__ 
   const int picture = static_cast<int>(slice) / job.batch.slices, own_segment = static_cast<int>(segment);
   const int state = core::state_behind(
       history, own_segment, core::initial_state(static_cast<int>(context), job.batch.params[picture].qp));
-  const std::uint32_t chunks = min(job.chunks_of(slice) - segment * kChunksPerSegment,
-                                   static_cast<std::uint32_t>(kChunksPerSegment));
+  const std::uint32_t chunks =
+      min(job.chunks_of(slice) - segment * kChunksPerSegment, static_cast<std::uint32_t>(kChunksPerSegment));
   auto* const d_states =
-      reinterpret_cast<std::uint8_t*>(job.memory.states + job.states_at(slice, context / 4) + segment * kChunksPerSegment) +
+      reinterpret_cast<std::uint8_t*>(job.memory.states + job.states_at(slice, context / 4) +
+                                      segment * kChunksPerSegment) +
       context % 4;
   replay_chunks(s_after, history.runs(own_segment), history.bins_of(own_segment), chunks, state,
                 [d_states](std::uint32_t chunk, int its_state) {
