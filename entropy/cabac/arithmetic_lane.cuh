@@ -70,6 +70,8 @@ struct ArithmeticShared {
   }
 };
 
+// kBounded: whether the string may be longer than its room.
+template <bool kBounded>
 class ArithmeticLane {
  public:
   // The string begins at d_words and has room for `words` words; d_words[-1] is the guard.
@@ -220,7 +222,12 @@ class ArithmeticLane {
     return s_states_ + ((item & core::kItemContext) | lane_place_);
   }
   static __device__ __forceinline__ bool is_lps(std::uint32_t state, std::uint32_t item) {
-    return ((state ^ item) & core::kItemBin) != 0;
+    std::uint32_t lps = (state ^ item) & core::kItemBin;
+#if defined(__CUDA_ARCH__)
+    // Otherwise the compiler makes masks of the bit by shifts, where it could select.
+    asm("" : "+r"(lps));
+#endif
+    return lps != 0;
   }
   static __device__ __forceinline__ std::uint32_t next_state(const uint2& row, bool lps) {
     return __byte_perm(row.y, 0, lps ? 0x4441 : 0x4440);
@@ -260,12 +267,23 @@ class ArithmeticLane {
     if (bits_ > kMostBits) give_word<kRangeBits>();
   }
 
+  // The byte of the range's quarter. __byte_perm would mask the selector, which is 4 to 7.
+  __device__ __forceinline__ std::uint32_t quarter_of(std::uint32_t ranges) const {
+#if defined(__CUDA_ARCH__)
+    std::uint32_t byte;
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(byte) : "r"(0), "r"(ranges), "r"(range_ >> 6));
+    return byte;
+#else
+    return __byte_perm(0, ranges, range_ >> 6);
+#endif
+  }
+
   // Takes the range through a decision and the sign behind it. `ranges`: the range of the LPS in each
   // quarter. Returns by how many bits low moves; `sum` moves by as many and gets what low gets.
   template <bool kRangeOnly>
   __device__ __forceinline__ int code_range(std::uint32_t item, std::uint32_t ranges, bool lps,
                                             std::uint32_t& sum) {
-    const std::uint32_t range_lps = __byte_perm(0, ranges, range_ >> 6);
+    const std::uint32_t range_lps = quarter_of(ranges);
     const std::uint32_t range_mps = range_ - range_lps;
     const std::uint32_t range = lps ? range_lps : range_mps;
     const int shift = __clz(static_cast<int>(range)) - (32 - kRangeBits);
@@ -289,14 +307,14 @@ class ArithmeticLane {
   }
 
   __device__ __forceinline__ void carry() {
-    if (++pending_ != 0 || broken_) return;
+    if (++pending_ != 0 || (kBounded && broken_)) return;
     for (std::uint32_t* d_word = d_next_ - 1; ++*d_word == 0; --d_word) {
     }
   }
 
   // Stores the pending word; `word` is the next.
   __device__ __forceinline__ void leave(std::uint32_t word) {
-    if (d_next_ == d_end_) {
+    if (kBounded && d_next_ == d_end_) {
       broken_ = true;
     } else {
       *d_next_++ = pending_;

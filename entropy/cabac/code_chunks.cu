@@ -11,8 +11,11 @@ namespace {
 
 constexpr int kCodeThreads = 32, kPlaceThreads = 256;
 
+// A piece has room for whatever its items make.
+using ChunkLane = ArithmeticLane<false>;
+
 struct NoSamples {
-  __device__ void operator()(ArithmeticLane&, int) const {}
+  __device__ void operator()(ChunkLane&, int) const {}
 };
 
 // Codes a chunk. `known_range`: its range, or 0 to take that behind the items before.
@@ -24,7 +27,7 @@ __device__ void code_chunk(const ChunkJob& job, ArithmeticShared& s_shared, int 
   std::uint32_t* const d_piece = job.piece_at(slice, chunk);
   const std::size_t at = job.chunk_at(slice, chunk);
   s_shared.start(lane, job.memory.states + job.states_at(slice, 0) + chunk, job.chunks.chunks());
-  ArithmeticLane coder(s_shared, lane, d_piece, job.chunks.piece_words() - kPieceGuardWords);
+  ChunkLane coder(s_shared, lane, d_piece, job.chunks.piece_words() - kPieceGuardWords);
   if (chunk != 0) coder.code<true>(d_items - kWarmUpItems, kWarmUpItems, NoSamples());
   ChunkRecord record;
   record.first_range = known_range != 0 ? known_range : coder.range();
