@@ -59,19 +59,9 @@ double serial_rate(const std::vector<std::uint16_t>& items, int qp) {
     const StopWatch watch;
     core::CabacEncoder coder(bytes.data(), bytes.size(), qp);
     for (const std::uint16_t item : items) {
-      switch (core::item_kind(item)) {
-        case core::CabacItemKind::decision:
-          coder.decision(core::item_context(item), core::item_bin(item));
-          break;
-        case core::CabacItemKind::bypass:
-          coder.bypass(core::item_bypass_value(item), core::item_bypass_count(item));
-          break;
-        case core::CabacItemKind::terminate:
-          coder.terminate(core::item_bin(item));
-          break;
-        default:
-          throw std::runtime_error("the clip has I_PCM macroblocks: choose a higher QP");
-      }
+      if (core::item_kind(item) == core::CabacItemKind::pcm)
+        throw std::runtime_error("the clip has I_PCM macroblocks: choose a higher QP");
+      core::put_item(coder, item);
     }
     coder.finish();
     rates.push_back(static_cast<double>(coder.bins()) / watch.seconds());

@@ -49,6 +49,17 @@ CU264_HD constexpr int significance_flags(int last, int count, int end) {
   return (last < end ? last + 1 : end) + count - (last == end ? 1 : 0);
 }
 
+// Puts the last decision of a level and its sign. A sink may take both at once.
+template <class Sink>
+CU264_HD void put_signed(Sink& sink, int context, int bin, std::uint32_t sign) {
+  if constexpr (requires { sink.signed_decision(context, bin, sign); }) {
+    sink.signed_decision(context, bin, sign);
+  } else {
+    sink.decision(context, bin);
+    sink.bypass(sign, 1);
+  }
+}
+
 // Counts the levels of magnitude one and of greater magnitude that came before in the block.
 struct AbsLevelState {
   int ones = 0;
@@ -64,20 +75,21 @@ CU264_HD void put_abs_level(Sink& sink, int level, int first_context, int greate
   const int minus1 = (level < 0 ? -level : level) - 1;
   const int first = first_context + (state.greater != 0 ? 0 : state.ones < 3 ? 1 + state.ones : 4);
   const bool greater = minus1 != 0;
-  sink.decision(first, greater ? 1 : 0);
-  if (greater) {
+  if (!greater) {
+    put_signed(sink, first, 0, sign);
+  } else {
+    sink.decision(first, 1);
     const int context = first_context + 5 + (state.greater < greater_limit ? state.greater : greater_limit);
     const int prefix = minus1 < kAbsLevelPrefix ? minus1 : kAbsLevelPrefix;
 #if defined(__CUDA_ARCH__)
 #pragma unroll 1
 #endif
     for (int i = 1; i < prefix; ++i) sink.decision(context, 1);
-    if (minus1 < kAbsLevelPrefix) sink.decision(context, 0);
-  }
-  if (minus1 < kAbsLevelPrefix) {
-    sink.bypass(sign, 1);
-  } else {
-    put_abs_level_suffix(sink, static_cast<std::uint32_t>(minus1 - kAbsLevelPrefix), sign);
+    if (minus1 < kAbsLevelPrefix) {
+      put_signed(sink, context, 0, sign);
+    } else {
+      put_abs_level_suffix(sink, static_cast<std::uint32_t>(minus1 - kAbsLevelPrefix), sign);
+    }
   }
   state.ones += greater ? 0 : 1;
   state.greater += greater ? 1 : 0;
@@ -94,30 +106,64 @@ CU264_HD void put_significance(Sink& sink, int context, bool significant, int la
   }
 }
 
-// A block with at least one level, behind its coded_block_flag. Bit k of `nonzero` tells whether levels[k] is
-// not zero; `levels` may be any type that is indexed by k.
+// Puts the first `count` positions of a significance map or of a part of it. Bit k of `nonzero` tells whether
+// level k is not zero; `last` is the position of the block's last one. contexts.significant(k) and
+// contexts.last(k) are the contexts of a position.
+template <class Sink, class Contexts>
+CU264_HD void put_significance_map(Sink& sink, std::uint32_t nonzero, int count, int last,
+                                   const Contexts& contexts) {
+  for (int k = 0; k < count; ++k) {
+    put_significance(sink, contexts.significant(k), (nonzero >> k & 1) != 0, contexts.last(k), k == last);
+  }
+}
+
+// Puts the levels of a block or of a part of it. `levels` may be any type that is indexed by k.
+template <class Sink, class Levels>
+CU264_HD void put_abs_levels(Sink& sink, const Levels& levels, std::uint32_t nonzero, int first_context,
+                             int greater_limit, AbsLevelState& state) {
+  for (std::uint32_t rest = nonzero; rest != 0;) {
+    const int k = highest_bit(rest);
+    rest ^= 1u << k;
+    put_abs_level(sink, levels[k], first_context, greater_limit, state);
+  }
+}
+
+// Contexts of positions that follow one another.
+struct SignificanceContexts {
+  int first_significant, first_last;
+
+  CU264_HD_MEMBER int significant(int k) const { return first_significant + k; }
+  CU264_HD_MEMBER int last(int k) const { return first_last + k; }
+};
+
+// The limit of contexts of levels that are greater than one, in put_abs_level.
+CU264_HD constexpr int greater_limit(BlockCategory category) {
+  return category == BlockCategory::chroma_dc ? 3 : 4;
+}
+
+// A block with at least one level, behind its coded_block_flag.
 template <class Sink, class Levels>
 CU264_HD void put_cabac_levels(Sink& sink, const Levels& levels, std::uint32_t nonzero,
                                BlockCategory category) {
   const CabacBlockContexts contexts = block_contexts(category);
-  const bool chroma_dc = category == BlockCategory::chroma_dc;
   const int last = highest_bit(nonzero), end = max_num_coeff(category) - 1;
-  for (int k = 0; k <= last && k < end; ++k) {
-    put_significance(sink, contexts.significant + k, (nonzero >> k & 1) != 0, contexts.last + k, k == last);
-  }
+  put_significance_map(sink, nonzero, last < end ? last + 1 : end, last,
+                       SignificanceContexts{contexts.significant, contexts.last});
   AbsLevelState state;
-  for (std::uint32_t rest = nonzero; rest != 0;) {
-    const int k = highest_bit(rest);
-    rest ^= 1u << k;
-    put_abs_level(sink, levels[k], contexts.abs_level, chroma_dc ? 3 : 4, state);
-  }
+  put_abs_levels(sink, levels, nonzero, contexts.abs_level, greater_limit(category), state);
 }
 
-// coded_block_flag and, if it is 1, the levels. `flag_inc` is ctxIdxInc of the flag (9.3.3.1.1.9).
+// coded_block_flag. `flag_inc` is its ctxIdxInc (9.3.3.1.1.9).
+template <class Sink>
+CU264_HD void put_coded_block_flag(Sink& sink, std::uint32_t nonzero, BlockCategory category, int flag_inc) {
+  sink.decision(kCtxCodedBlockFlag + 4 * static_cast<int>(category) + flag_inc, nonzero != 0 ? 1 : 0);
+}
+
+// coded_block_flag and, if it is 1, the levels.
 template <class Sink, class Levels>
 CU264_HD void put_cabac_block(Sink& sink, const Levels& levels, std::uint32_t nonzero, BlockCategory category,
                               int flag_inc) {
-  sink.decision(kCtxCodedBlockFlag + 4 * static_cast<int>(category) + flag_inc, nonzero != 0 ? 1 : 0);
+  put_coded_block_flag(sink, nonzero, category, flag_inc);
   if (nonzero != 0) put_cabac_levels(sink, levels, nonzero, category);
 }
 
@@ -139,20 +185,49 @@ CU264_HD constexpr int last_inc_8x8(int k) {
   return k == 0 ? 0 : k < 16 ? 1 : k < 32 ? 2 : k < 40 ? 3 : k < 48 ? 4 : 5 + ((k - 48) >> 2);
 }
 
-// An 8x8 luma block with at least one level; in 4:2:0 it has no coded_block_flag. Coefficient k is
-// levels[16 * (k & 3) + (k >> 2)], and bit k of `nonzero` tells whether it is not zero.
+// An 8x8 block is put in four parts of sixteen positions: their significance maps from the lowest part up,
+// then their levels from the highest part down.
+inline constexpr int kParts8x8 = 4;
+
+struct PartContexts8x8 {
+  int part;
+
+  CU264_HD_MEMBER int significant(int k) const {
+    return kCtxSignificant8x8 + significant_inc_8x8(16 * part + k);
+  }
+  CU264_HD_MEMBER int last(int k) const { return kCtxLast8x8 + last_inc_8x8(16 * part + k); }
+};
+
+// The number of positions of a part that have a significant_coeff_flag, if the block's last level is at
+// position `last`.
+CU264_HD constexpr int significance_positions_8x8(int last, int part) {
+  const int end = (last < 63 ? last + 1 : 63) - 16 * part;
+  return end < 0 ? 0 : end < 16 ? end : 16;
+}
+
+// The levels of a part of four interleaved blocks: coefficient k of the 8x8 block is
+// levels[16 * (k & 3) + (k >> 2)].
+struct PartLevels8x8 {
+  const std::int16_t* levels;
+  int part;
+
+  CU264_HD_MEMBER int operator[](int k) const { return levels[16 * (k & 3) + 4 * part + (k >> 2)]; }
+};
+
+// An 8x8 luma block with at least one level; in 4:2:0 it has no coded_block_flag. Bit k of `nonzero` tells
+// whether coefficient k is not zero.
 template <class Sink>
 CU264_HD void put_cabac_levels_8x8(Sink& sink, const std::int16_t* levels, std::uint64_t nonzero) {
   const auto high = static_cast<std::uint32_t>(nonzero >> 32);
   const int last = high != 0 ? 32 + highest_bit(high) : highest_bit(static_cast<std::uint32_t>(nonzero));
-  for (int k = 0; k <= last && k < 63; ++k) {
-    put_significance(sink, kCtxSignificant8x8 + significant_inc_8x8(k), (nonzero >> k & 1) != 0,
-                     kCtxLast8x8 + last_inc_8x8(k), k == last);
+  const auto mask = [nonzero](int part) { return static_cast<std::uint32_t>(nonzero >> 16 * part) & 0xffff; };
+  for (int part = 0; part < kParts8x8; ++part) {
+    put_significance_map(sink, mask(part), significance_positions_8x8(last, part), last - 16 * part,
+                         PartContexts8x8{part});
   }
   AbsLevelState state;
-  for (int k = last; k >= 0; --k) {
-    if (((nonzero >> k) & 1) == 0) continue;
-    put_abs_level(sink, levels[16 * (k & 3) + (k >> 2)], kCtxAbsLevel8x8, 4, state);
+  for (int part = kParts8x8; part-- > 0;) {
+    put_abs_levels(sink, PartLevels8x8{levels, part}, mask(part), kCtxAbsLevel8x8, 4, state);
   }
 }
 

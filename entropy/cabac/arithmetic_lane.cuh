@@ -1,5 +1,5 @@
-// The arithmetic encoder of CABAC (H.264 9.3.4) as one lane of a warp runs it: branch-free over decisions,
-// bypass bins and terminating bins. It gives the bits of core/cabac_encoder.h.
+// The arithmetic encoder of CABAC (H.264 9.3.4) as one lane of a warp runs it: branch-free over decisions
+// with their signs and terminating bins; other items are rare. It gives the bits of core/cabac_encoder.h.
 //
 // `low` holds, from its lowest bit on, the nine bits of codILow that the range reaches, and above them
 // `bits` bits that are final except for a carry. Where there are 32 of them, a word may leave. The word
@@ -20,20 +20,19 @@ namespace cu264::entropy {
 inline constexpr int kTerminateContext = core::kCabacContexts;
 inline constexpr int kTerminateState = 2 * 63;
 
+// A state as lanes keep it: valMPS lies where items have their bin.
+CU264_HD constexpr std::uint32_t lane_state(int state) {
+  const auto own = static_cast<std::uint32_t>(state);
+  return (own & ~7u) | (own & 1) << 2 | (own >> 1 & 3);
+}
+static_assert(lane_state(1) == core::kItemBin);
+
 // A warp's lanes share this.
 struct ArithmeticShared {
   // By state: codIRangeLPS for the four quarters of the range, and the states after an MPS and an LPS.
   uint2 rows[core::kCabacStates];
   // Each lane has its states in a bank of its own, four contexts to a word.
   std::uint32_t states[core::kCabacContexts / 4 + 1][32];
-
-  __device__ __forceinline__ std::uint8_t* states_of(int lane) {
-    return reinterpret_cast<std::uint8_t*>(&states[0][lane]);
-  }
-  // Returns where in its lane's states a context has its own.
-  static __device__ __forceinline__ std::uint32_t place_of(std::uint32_t context) {
-    return 32 * context - 31 * (context & 3);
-  }
 
   // All lanes must call this, and __syncwarp() behind it.
   __device__ void fill_rows(int lane) {
@@ -43,10 +42,9 @@ struct ArithmeticShared {
         ranges |= static_cast<std::uint32_t>(core::range_lps(state, 64 * (4 + quarter))) << 8 * quarter;
       }
       const int mps = state & 1;
-      const auto stays = static_cast<std::uint32_t>(core::next_state(state, mps)),
-                 leaves = static_cast<std::uint32_t>(core::next_state(state, 1 - mps));
-      const auto own = static_cast<std::uint32_t>(state);
-      rows[state] = {ranges, state >= kTerminateState ? own | own << 8 : stays | leaves << 8};
+      const std::uint32_t own = lane_state(state), stays = lane_state(core::next_state(state, mps)),
+                          leaves = lane_state(core::next_state(state, 1 - mps));
+      rows[own] = {ranges, state >= kTerminateState ? own | own << 8 : stays | leaves << 8};
     }
   }
   // The states at the beginning of a slice of this QP.
@@ -57,34 +55,31 @@ struct ArithmeticShared {
     }
     set(lane, kTerminateContext, kTerminateState);
   }
-  // Given states, whose memory is a multiple of sixteen bytes and aligned to as many.
-  __device__ void start(int lane, const std::uint8_t* d_states) {
-    const auto* const d_quads = reinterpret_cast<const uint4*>(d_states);
-#pragma unroll 1
-    for (int first = 0; first <= core::kCabacContexts; first += 16) {
-      const uint4 quad = d_quads[first / 16];
-      const std::uint32_t words[4] = {quad.x, quad.y, quad.z, quad.w};
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (first + 4 * i <= core::kCabacContexts) states[first / 4 + i][lane] = words[i];
-      }
-    }
+  // Given states, as lane_state() makes them, four to a word. Words lie `stride` apart.
+  __device__ void start(int lane, const std::uint32_t* d_states, std::size_t stride) {
+#pragma unroll 13
+    for (int row = 0; row <= core::kCabacContexts / 4; ++row)
+      states[row][lane] = d_states[static_cast<std::size_t>(row) * stride];
     set(lane, kTerminateContext, kTerminateState);
   }
 
  private:
   __device__ __forceinline__ void set(int lane, int context, int state) {
-    states_of(lane)[place_of(static_cast<std::uint32_t>(context))] = static_cast<std::uint8_t>(state);
+    reinterpret_cast<std::uint8_t*>(&states[context / 4][lane])[context % 4] =
+        static_cast<std::uint8_t>(lane_state(state));
   }
 };
 
+// kBounded: whether the string may be longer than its room.
+template <bool kBounded>
 class ArithmeticLane {
  public:
   // The string begins at d_words and has room for `words` words; d_words[-1] is the guard.
   __device__ __forceinline__ ArithmeticLane(ArithmeticShared& s_shared, int lane, std::uint32_t* d_words,
                                             std::uint32_t words)
       : s_rows_(s_shared.rows),
-        s_states_(s_shared.states_of(lane)),
+        s_states_(reinterpret_cast<std::uint8_t*>(s_shared.states)),
+        lane_place_(4 * static_cast<std::uint32_t>(lane)),
         d_next_(d_words - 1),
         d_end_(d_words + words) {}
 
@@ -102,12 +97,10 @@ class ArithmeticLane {
     for (std::uint32_t at = 0; at < quads; ++at) {
       const uint4 quad = next;
       next = second, second = third, third = load(d_quads, at + 3, quads);
-      if constexpr (kRangeOnly) {
-        for (const std::uint32_t pair : {quad.x, quad.y, quad.z, quad.w}) {
-          code_pair<true>(pair & 0xffff, pair >> 16);
-        }
+      if (((quad.x | quad.y | quad.z | quad.w) & 0xc000c000) == 0) {
+        code_decisions<kRangeOnly>(quad);
       } else {
-        code_quad(quad, put_samples);
+        code_any<kRangeOnly>(quad, put_samples);
       }
     }
   }
@@ -179,26 +172,23 @@ class ArithmeticLane {
     return at < quads ? d_quads[at] : uint4{0, 0, 0, 0};
   }
 
-  template <class PutSamples>
-  __device__ __forceinline__ void code_quad(const uint4& quad, const PutSamples& put_samples) {
+  // Eight decisions, terminating ones among them.
+  template <bool kRangeOnly>
+  __device__ __forceinline__ void code_decisions(const uint4& quad) {
     const std::uint32_t pairs[4] = {quad.x, quad.y, quad.z, quad.w};
-    // The upper two bits of an item of I_PCM are ones, and of no other.
-    const auto pcm = [](std::uint32_t pair) { return pair & pair << 1 & 0x80008000u; };
-    if ((pcm(quad.x) | pcm(quad.y) | pcm(quad.z) | pcm(quad.w)) != 0 || pcm_item_ >= 0) {
-      return code_with_pcm(quad, put_samples);
-    }
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      code_pair<false>(pairs[i] & 0xffff, pairs[i] >> 16);
-      if (i < 3) make_room();
+      code_pair<kRangeOnly>(pairs[i], pairs[i] >> 16);
+      if (!kRangeOnly && i < 3) make_room();
     }
     // Lanes wait for each other wherever one of them stores, so they hardly ever do it more often than this.
-    give_word<kRangeBits>();
+    if (!kRangeOnly) give_word<kRangeBits>();
   }
 
-  // An I_PCM macroblock has two items, which need not lie in the same quad.
-  template <class PutSamples>
-  __device__ __forceinline__ void code_with_pcm(uint4 quad, const PutSamples& put_samples) {
+  // Eight items, among which there are others. An I_PCM macroblock has two items, which need not lie in the
+  // same quad.
+  template <bool kRangeOnly, class PutSamples>
+  __device__ __forceinline__ void code_any(uint4 quad, const PutSamples& put_samples) {
 #pragma unroll 1
     for (int i = 0; i < 8; ++i) {
       const std::uint32_t item = quad.x & 0xffff;
@@ -206,70 +196,102 @@ class ArithmeticLane {
       quad.y = __funnelshift_r(quad.y, quad.z, 16);
       quad.z = __funnelshift_r(quad.z, quad.w, 16);
       quad.w >>= 16;
-      if (item >> 14 != static_cast<std::uint32_t>(core::CabacItemKind::pcm)) {
-        code_pair<false>(item, core::kPaddingItem);
-        make_room();
-      } else if (pcm_item_ < 0) {
-        pcm_item_ = static_cast<int>(item & 0x3fff);
-      } else {
-        end_codeword();
-        align();
-        put_samples(*this, pcm_item_ | static_cast<int>(item & 0x3fff) << 14);
-        restart();
-        pcm_item_ = -1;
+      if (item >> 14 == 0) {
+        code_one<kRangeOnly>(item);
+      } else if constexpr (!kRangeOnly) {
+        if (item >> 14 == 1) {
+          const int count = static_cast<int>(item >> 8 & 15);
+          low_ = (low_ << count) + (item & 255) * range_;
+          bits_ += count;
+        } else if (pcm_item_ < 0) {
+          pcm_item_ = static_cast<int>(item & 0x3fff);
+        } else {
+          end_codeword();
+          align();
+          put_samples(*this, pcm_item_ | static_cast<int>(item & 0x3fff) << 14);
+          restart();
+          pcm_item_ = -1;
+        }
       }
+      if constexpr (!kRangeOnly) give_word<kRangeBits>();
     }
   }
 
-  // Items of the other kinds are larger than those of decisions.
-  static __device__ __forceinline__ std::uint32_t context_of(std::uint32_t item) {
-    return min(item >> 1, static_cast<std::uint32_t>(kTerminateContext));
+  // The place of an item's state. Bits above the lower sixteen may be any.
+  __device__ __forceinline__ std::uint8_t* state_of(std::uint32_t item) const {
+    return s_states_ + ((item & core::kItemContext) | lane_place_);
+  }
+  static __device__ __forceinline__ bool is_lps(std::uint32_t state, std::uint32_t item) {
+    std::uint32_t lps = (state ^ item) & core::kItemBin;
+#if defined(__CUDA_ARCH__)
+    // Otherwise the compiler makes masks of the bit by shifts, where it could select.
+    asm("" : "+r"(lps));
+#endif
+    return lps != 0;
+  }
+  static __device__ __forceinline__ std::uint32_t next_state(const uint2& row, bool lps) {
+    return __byte_perm(row.y, 0, lps ? 0x4441 : 0x4440);
   }
 
   // Both states are read before the first is stored, so that the two reads overlap, and the states are
-  // finished before the ranges, which need them.
+  // finished before the ranges, which need them. What a pair adds to low has few bits.
   template <bool kRangeOnly>
   __device__ __forceinline__ void code_pair(std::uint32_t first, std::uint32_t second) {
-    const std::uint32_t context0 = context_of(first), context1 = context_of(second);
-    std::uint8_t *const s_state0 = s_states_ + ArithmeticShared::place_of(context0),
-                        *const s_state1 = s_states_ + ArithmeticShared::place_of(context1);
+    std::uint8_t *const s_state0 = state_of(first), *const s_state1 = state_of(second);
     const std::uint32_t state0 = *s_state0, read1 = *s_state1;
     const uint2 row0 = s_rows_[state0];
-    const std::uint32_t lps0 = (state0 ^ first) & 1, next0 = next_state(row0, lps0);
-    const std::uint32_t state1 = context1 == context0 ? next0 : read1;
+    const bool lps0 = is_lps(state0, first);
+    const std::uint32_t next0 = next_state(row0, lps0);
+    const std::uint32_t state1 = s_state1 == s_state0 ? next0 : read1;
     const uint2 row1 = s_rows_[state1];
-    const std::uint32_t lps1 = (state1 ^ second) & 1, next1 = next_state(row1, lps1);
+    const bool lps1 = is_lps(state1, second);
     *s_state0 = static_cast<std::uint8_t>(next0);
-    *s_state1 = static_cast<std::uint8_t>(next1);
-    code_item<kRangeOnly>(first, row0.x, lps0);
-    code_item<kRangeOnly>(second, row1.x, lps1);
+    *s_state1 = static_cast<std::uint8_t>(next_state(row1, lps1));
+    std::uint32_t sum = 0;
+    int bits = code_range<kRangeOnly>(first, row0.x, lps0, sum);
+    bits += code_range<kRangeOnly>(second, row1.x, lps1, sum);
+    if constexpr (!kRangeOnly) low_ = (low_ << bits) + sum, bits_ += bits;
+  }
+  template <bool kRangeOnly>
+  __device__ __forceinline__ void code_one(std::uint32_t item) {
+    std::uint8_t* const s_state = state_of(item);
+    const std::uint32_t state = *s_state;
+    const uint2 row = s_rows_[state];
+    const bool lps = is_lps(state, item);
+    *s_state = static_cast<std::uint8_t>(next_state(row, lps));
+    std::uint32_t sum = 0;
+    const int bits = code_range<kRangeOnly>(item, row.x, lps, sum);
+    if constexpr (!kRangeOnly) low_ = (low_ << bits) + sum, bits_ += bits;
   }
   __device__ __forceinline__ void make_room() {
     if (bits_ > kMostBits) give_word<kRangeBits>();
   }
 
-  static __device__ __forceinline__ std::uint32_t next_state(const uint2& row, std::uint32_t lps) {
-    return __byte_perm(row.y, 0, 0x4440 | lps);
+  // The byte of the range's quarter. __byte_perm would mask the selector, which is 4 to 7.
+  __device__ __forceinline__ std::uint32_t quarter_of(std::uint32_t ranges) const {
+#if defined(__CUDA_ARCH__)
+    std::uint32_t byte;
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(byte) : "r"(0), "r"(ranges), "r"(range_ >> 6));
+    return byte;
+#else
+    return __byte_perm(0, ranges, range_ >> 6);
+#endif
   }
 
-  // `ranges`: the range of the LPS in each quarter. Bypass bins have an LPS of no range that does not occur,
-  // which leaves the range as it is; everything else has no bypass bins.
+  // Takes the range through a decision and the sign behind it. `ranges`: the range of the LPS in each
+  // quarter. Returns by how many bits low moves; `sum` moves by as many and gets what low gets.
   template <bool kRangeOnly>
-  __device__ __forceinline__ void code_item(std::uint32_t item, std::uint32_t ranges, std::uint32_t lps) {
-    static_assert(core::kPaddingItem == 1 << 14, "the bit that tells bypass bins from others");
-    const auto bypass = static_cast<std::uint32_t>(static_cast<std::int32_t>(item << 17) >> 31);  // a mask
-    const std::uint32_t range_lps = __byte_perm(0, ranges & ~bypass, range_ >> 6);
+  __device__ __forceinline__ int code_range(std::uint32_t item, std::uint32_t ranges, bool lps,
+                                            std::uint32_t& sum) {
+    const std::uint32_t range_lps = quarter_of(ranges);
     const std::uint32_t range_mps = range_ - range_lps;
-    const bool is_lps = (lps & ~bypass) != 0;
-    const std::uint32_t range = is_lps ? range_lps : range_mps;
+    const std::uint32_t range = lps ? range_lps : range_mps;
     const int shift = __clz(static_cast<int>(range)) - (32 - kRangeBits);
-    if constexpr (!kRangeOnly) {
-      const int count = shift + static_cast<int>(item >> 8 & 15 & bypass);
-      low_ = ((low_ + (is_lps ? range_mps : 0)) << count) +
-             static_cast<std::uint64_t>(item & 255 & bypass) * range_;
-      bits_ += count;
-    }
     range_ = range << shift;
+    if constexpr (kRangeOnly) return 0;
+    const int bits = shift + static_cast<int>(item >> 3 & 1);
+    sum = ((sum + (lps ? range_mps : 0)) << bits) + ((item & core::kItemSign) != 0 ? range_ : 0);
+    return bits;
   }
 
   // Lets a word leave if there are 32 bits above the lowest kBelow bits.
@@ -285,14 +307,14 @@ class ArithmeticLane {
   }
 
   __device__ __forceinline__ void carry() {
-    if (++pending_ != 0 || broken_) return;
+    if (++pending_ != 0 || (kBounded && broken_)) return;
     for (std::uint32_t* d_word = d_next_ - 1; ++*d_word == 0; --d_word) {
     }
   }
 
   // Stores the pending word; `word` is the next.
   __device__ __forceinline__ void leave(std::uint32_t word) {
-    if (d_next_ == d_end_) {
+    if (kBounded && d_next_ == d_end_) {
       broken_ = true;
     } else {
       *d_next_++ = pending_;
@@ -302,6 +324,7 @@ class ArithmeticLane {
 
   const uint2* const s_rows_;
   std::uint8_t* const s_states_;
+  const std::uint32_t lane_place_;
   std::uint32_t* d_next_;  // where the pending word goes
   std::uint32_t* const d_end_;
   std::uint64_t low_ = 0;

@@ -70,10 +70,7 @@ __global__ void __launch_bounds__(kItemThreads, 8) binarise_groups(const __grid_
       if (ends_slice) job.records[slice].items = begin + count;
     }
   }
-  __syncthreads();
-  const std::uint32_t end = s_begin + count;
-  if (end > job.layout.window_items) return;
-  items.put(job.items + job.layout.window_of(slice), s_begin, ends_slice ? -end % 8 : 0);
+  items.put(job.items + job.layout.window_of(slice), job.layout.window_items, s_begin, ends_slice);
 }
 
 }  // namespace

@@ -35,8 +35,8 @@ inline constexpr int kChunksPerSegment = 8;
 inline constexpr int kSegmentRuns = core::kCabacContexts * kChunksPerSegment;
 inline constexpr int kRunStride = kSegmentRuns + 8;
 
-// The states of a chunk; sixteen bytes are loaded at a time.
-inline constexpr int kStateStride = (core::kCabacContexts + 15) / 16 * 16;
+// Contexts, and that of terminating bins, four to a row.
+inline constexpr int kContextRows = core::kCabacContexts / 4 + 1;
 
 // Entries of core::state_after_run, by state and run.
 inline constexpr int kStateTableBytes = core::kCabacStates * core::kBinRuns;
@@ -73,10 +73,11 @@ CU264_HD ChunkLayout chunk_layout(const StringLayout& layout, int items_log2) {
 
 // Device memory, by slice.
 struct ChunkMemory {
-  std::uint16_t* runs = nullptr;    // [segment][kRunStride]: where runs of bins begin
-  std::uint16_t* sums = nullptr;    // [context][segment] of each slice: numbers of bins
-  std::uint32_t* bins = nullptr;    // [segment][segment_words()], the first bin lowest in each word
-  std::uint8_t* states = nullptr;   // [chunk][kStateStride], kWarmUpItems before the chunk
+  std::uint16_t* runs = nullptr;  // [segment][kRunStride]: where runs of bins begin
+  std::uint16_t* sums = nullptr;  // [context][segment] of each slice: numbers of bins
+  std::uint32_t* bins = nullptr;  // [segment][segment_words()], the first bin lowest in each word
+  // [row][chunk] of each slice: the states of four contexts, kWarmUpItems before the chunk.
+  std::uint32_t* states = nullptr;
   std::uint32_t* pieces = nullptr;  // [chunk][piece_words()]
   ChunkRecord* records = nullptr;   // [chunk]
   // For all slices: core::state_after_run, and the segments that have items, in any order.
@@ -91,7 +92,7 @@ inline ChunkMemory carve_chunks(Arena& arena, const StringLayout& layout, const 
   memory.runs = arena.take<std::uint16_t>(segments * kRunStride);
   memory.sums = arena.take<std::uint16_t>(segments * core::kCabacContexts);
   memory.bins = arena.take<std::uint32_t>(segments * chunks.segment_words());
-  memory.states = arena.take<std::uint8_t>(all_chunks * kStateStride);
+  memory.states = arena.take<std::uint32_t>(all_chunks * kContextRows);
   memory.pieces = arena.take<std::uint32_t>(all_chunks * chunks.piece_words());
   memory.records = arena.take<ChunkRecord>(all_chunks);
   memory.after = arena.take<std::uint8_t>(kStateTableBytes);
@@ -99,6 +100,11 @@ inline ChunkMemory carve_chunks(Arena& arena, const StringLayout& layout, const 
   memory.used_count = arena.take<std::uint32_t>(1);
   return memory;
 }
+
+struct UsedChunk {
+  std::uint32_t slice = 0, chunk = 0;
+  bool exists = false;
+};
 
 struct ChunkJob {
   core::BatchView batch;
@@ -124,11 +130,28 @@ struct ChunkJob {
   CU264_HD_MEMBER std::size_t sums_at(std::uint32_t slice, std::uint32_t context) const {
     return (static_cast<std::size_t>(slice) * core::kCabacContexts + context) * chunks.segments;
   }
+  // Returns where the states of a row of contexts of a slice begin.
+  CU264_HD_MEMBER std::size_t states_at(std::uint32_t slice, std::uint32_t row) const {
+    return (static_cast<std::size_t>(slice) * kContextRows + row) * chunks.chunks();
+  }
   CU264_HD_MEMBER std::size_t chunk_at(std::uint32_t slice, std::uint32_t chunk) const {
     return static_cast<std::size_t>(slice) * chunks.chunks() + chunk;
   }
   CU264_HD_MEMBER std::uint32_t* piece_at(std::uint32_t slice, std::uint32_t chunk) const {
     return memory.pieces + chunk_at(slice, chunk) * chunks.piece_words() + kPieceGuardWords;
+  }
+  // The chunk of a lane of a warp, whose lanes have those of used segments one after the other.
+  CU264_HD_MEMBER UsedChunk used_chunk(std::uint32_t warp, int lane) const {
+    const std::uint32_t at = (warp << lanes_log2) + static_cast<std::uint32_t>(lane),
+                        segment = at / kChunksPerSegment;
+    if (lane >> lanes_log2 != 0 || segment >= *memory.used_count) return {};
+    const std::uint32_t used = memory.used[segment], slice = used / chunks.segments,
+                        chunk = used % chunks.segments * kChunksPerSegment + at % kChunksPerSegment;
+    return {slice, chunk, chunk < chunks_of(slice)};
+  }
+  // The number of warps that used_chunk() asks for, if all segments are used.
+  CU264_HD_MEMBER std::uint32_t all_warps() const {
+    return ((all_segments() * kChunksPerSegment - 1) >> lanes_log2) + 1;
   }
   CU264_HD_MEMBER std::uint32_t all_segments() const {
     return static_cast<std::uint32_t>(layout.slice_count()) * chunks.segments;

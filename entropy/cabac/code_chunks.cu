@@ -11,8 +11,11 @@ namespace {
 
 constexpr int kCodeThreads = 32, kPlaceThreads = 256;
 
+// A piece has room for whatever its items make.
+using ChunkLane = ArithmeticLane<false>;
+
 struct NoSamples {
-  __device__ void operator()(ArithmeticLane&, int) const {}
+  __device__ void operator()(ChunkLane&, int) const {}
 };
 
 // Codes a chunk. `known_range`: its range, or 0 to take that behind the items before.
@@ -23,8 +26,8 @@ __device__ void code_chunk(const ChunkJob& job, ArithmeticShared& s_shared, int 
   const std::uint16_t* const d_items = job.items + job.layout.window_of(slice) + begin;
   std::uint32_t* const d_piece = job.piece_at(slice, chunk);
   const std::size_t at = job.chunk_at(slice, chunk);
-  s_shared.start(lane, job.memory.states + at * kStateStride);
-  ArithmeticLane coder(s_shared, lane, d_piece, job.chunks.piece_words() - kPieceGuardWords);
+  s_shared.start(lane, job.memory.states + job.states_at(slice, 0) + chunk, job.chunks.chunks());
+  ChunkLane coder(s_shared, lane, d_piece, job.chunks.piece_words() - kPieceGuardWords);
   if (chunk != 0) coder.code<true>(d_items - kWarmUpItems, kWarmUpItems, NoSamples());
   ChunkRecord record;
   record.first_range = known_range != 0 ? known_range : coder.range();
@@ -35,21 +38,14 @@ __device__ void code_chunk(const ChunkJob& job, ArithmeticShared& s_shared, int 
   job.memory.records[at] = record;
 }
 
-CU264_HD std::uint32_t warps_of_slice(const ChunkJob& job) {
-  return ((job.chunks.chunks() - 1) >> job.lanes_log2) + 1;
-}
-
 __global__ void __launch_bounds__(kCodeThreads) code_chunks(const __grid_constant__ ChunkJob job) {
   __shared__ ArithmeticShared s_shared;
   const int lane = static_cast<int>(threadIdx.x);
-  const std::uint32_t warps = warps_of_slice(job);
-  const std::uint32_t slice = blockIdx.x / warps, first = (blockIdx.x % warps) << job.lanes_log2;
-  const std::uint32_t chunks = job.chunks_of(slice);
-  if (first >= chunks) return;
+  if (blockIdx.x << job.lanes_log2 >= *job.memory.used_count * kChunksPerSegment) return;
   s_shared.fill_rows(lane);
   __syncwarp();
-  const std::uint32_t chunk = first + static_cast<std::uint32_t>(lane);
-  if (lane >> job.lanes_log2 == 0 && chunk < chunks) code_chunk(job, s_shared, lane, slice, chunk, 0);
+  const UsedChunk own = job.used_chunk(blockIdx.x, lane);
+  if (own.exists) code_chunk(job, s_shared, lane, own.slice, own.chunk, 0);
 }
 
 // Codes the chunks of a slice again whose range is not that behind the chunk before. A warp calls this.
@@ -139,8 +135,7 @@ void launch_code_chunks(const ChunkJob& job, cudaStream_t stream) {
   check_cuda(cudaFuncSetAttribute(code_chunks, cudaFuncAttributePreferredSharedMemoryCarveout,
                                   cudaSharedmemCarveoutMaxShared),
              "cudaFuncSetAttribute");
-  const std::size_t warps = job.layout.slice_count() * warps_of_slice(job);
-  code_chunks<<<static_cast<unsigned>(warps), kCodeThreads, 0, stream>>>(job);
+  code_chunks<<<job.all_warps(), kCodeThreads, 0, stream>>>(job);
   check_launch("code_chunks");
 }
 

@@ -13,6 +13,8 @@ namespace {
 
 constexpr int kThreads = 32;
 
+using StringLane = ArithmeticLane<true>;
+
 struct CodeStringsJob {
   core::BatchView batch;
   StringLayout layout;
@@ -29,7 +31,7 @@ struct PutSamples {
   const core::BatchView& batch;
   int picture;
 
-  __device__ void operator()(ArithmeticLane& coder, int mb) const {
+  __device__ void operator()(StringLane& coder, int mb) const {
     const core::SourcePicture& source = batch.sources[picture];
     const int mb_x = mb % batch.mb_width, mb_y = mb / batch.mb_width;
     constexpr int kAtOnce = 8;  // samples whose loads overlap
@@ -45,7 +47,7 @@ struct PutSamples {
 };
 
 // Ends the string of a slice.
-__device__ void finish_string(ArithmeticLane& coder, const std::uint32_t* d_words, StringRecord& record) {
+__device__ void finish_string(StringLane& coder, const std::uint32_t* d_words, StringRecord& record) {
   coder.end_codeword();
   record.bits = coder.finish(d_words);
   record.broken = coder.broken() ? 1 : 0;
@@ -64,7 +66,7 @@ __global__ void __launch_bounds__(kThreads) code_strings(const __grid_constant__
   const int picture = static_cast<int>(slice) / job.batch.slices;
   s_shared.start(lane, job.batch.params[picture].qp);
   std::uint32_t* const d_words = job.strings + job.layout.string_of(slice);
-  ArithmeticLane coder(s_shared, lane, d_words, job.layout.string_words);
+  StringLane coder(s_shared, lane, d_words, job.layout.string_words);
   coder.code(job.items + job.layout.window_of(slice), (record.items + 7) & ~7u,
              PutSamples{job.batch, picture});
   finish_string(coder, d_words, record);
@@ -97,7 +99,7 @@ __global__ void __launch_bounds__(kThreads) code_long_strings(const __grid_const
   __syncwarp();
   std::uint16_t* const d_window = job.items + job.layout.window_of(slice_index);
   std::uint32_t* const d_words = job.strings + job.layout.string_of(slice_index);
-  ArithmeticLane coder(s_shared, lane, d_words, job.layout.string_words);
+  StringLane coder(s_shared, lane, d_words, job.layout.string_words);
   const PutSamples put_samples{job.batch, slice.picture};
   for (std::uint32_t begin = 0; begin < items; begin += job.layout.window_items) {
     const std::uint32_t count = min(items - begin, job.layout.window_items);

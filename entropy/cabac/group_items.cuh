@@ -2,7 +2,8 @@
 //   list    each lane lists blocks that the coded_block_pattern of one macroblock has, each warp those of so
 //           many levels; many come first, so that the lanes of a warp have equally much to do in the next
 //           steps
-//   count   each lane counts the items of listed blocks, and each lane of the first warp before that those in
+//   count   each lane counts the items of listed blocks, or of a quarter of an 8x8 block, and each lane of
+//   the first warp before that those in
 //           front of the residual of one macroblock; the places of all items in the group then follow
 //   put     in the same way, they are written to shared memory, from where they are stored in pieces of
 //           sixteen bytes
@@ -31,21 +32,25 @@ inline constexpr int kItemWarps = 4, kItemThreads = 32 * kItemWarps;
 // The most items in front of the residual: those of mb_type, transform_size_8x8_flag, 16 modes of four bins,
 // intra_chroma_pred_mode, coded_block_pattern, and mb_qp_delta of -26.
 inline constexpr int kMostHeaderItems = 1 + 1 + 16 * 4 + 3 + 6 + 53;
-// A level takes a decision for its bin and up to kAbsLevelPrefix - 1 more, and four items for its suffix and
-// sign; two flags tell of its place. So a macroblock has fewer items than this.
+// A level takes a decision for its bin and up to kAbsLevelPrefix - 1 more, and four items for its suffix with
+// the sign; two flags tell of its place. So a macroblock has fewer items than this.
 inline constexpr int kStringItems = 8192;
 static_assert(kStringItems > kMostHeaderItems + 1 + 27 + 400 * (2 + core::kAbsLevelPrefix + 4));
 
 struct GroupItemsShared {
-  alignas(16) std::uint16_t string[kStringItems + 16];
+  alignas(16) std::uint16_t string[kStringItems + 16];  // two of them may be read beyond the items
   alignas(32) std::uint8_t levels[kItemWarps * StagedLevels::kWarpBytes];
   // By slot and macroblock: the number of items, then where in its macroblock they begin.
   std::uint16_t places[core::kBlocksPerMacroblock][kGroup];
-  std::uint16_t nonzero[core::kBlocksPerMacroblock][kGroup];             // masks of levels
-  std::uint16_t list[kGroup * core::kBlocksPerMacroblock];               // entries of ListedSlot
-  std::uint32_t begins[kGroup + 1];                                      // of macroblocks, in the group
-  std::uint32_t flags[kGroup], left_flags[kGroup], above_flags[kGroup];  // coded_block_flag by slot
+  std::uint16_t nonzero[core::kBlocksPerMacroblock][kGroup];  // masks of levels
+  std::uint16_t list[kGroup * core::kBlocksPerMacroblock];    // entries of ListedSlot
+  std::uint32_t begins[kGroup + 1];                           // of macroblocks, in the group
+  std::uint32_t flags[kGroup];                                // which blocks have levels, by slot
+  std::uint32_t left_flags[kGroup], above_flags[kGroup];      // coded_block_flag by slot
   std::uint16_t header_items[kGroup];
+  // By part of an 8x8 block, then of other blocks, and position: what is added to the first context of
+  // significant_coeff_flag, and above four bits to that of last_significant_coeff_flag.
+  std::uint8_t incs[core::kParts8x8 + 1][core::kLevelsPerBlock];
   core::MacroblockKind kinds[kGroup];
   int listed, rows_taken;
   std::uint32_t bins;
@@ -62,6 +67,28 @@ struct MacroblockRecords {
         left(mb % batch.mb_width != 0 ? own - 1 : nullptr),
         above(mb - group.slice_first >= batch.mb_width ? own - batch.mb_width : nullptr) {}
 };
+
+// Contexts of positions from a row of GroupItemsShared::incs.
+struct ListedContexts {
+  int first_significant, first_last;
+  const std::uint8_t* s_incs;
+
+  __device__ __forceinline__ int significant(int k) const { return first_significant + (s_incs[k] & 15); }
+  __device__ __forceinline__ int last(int k) const { return first_last + (s_incs[k] >> 4); }
+};
+
+// Writes the items in front of the residual of macroblock `mb` of its picture, and returns where they end.
+// Not inlined, so that there is one copy in the instruction cache.
+__device__ __noinline__ std::uint16_t* write_header(const core::MacroblockRecord* own, bool qp_changed,
+                                                    const core::MacroblockRecord* left,
+                                                    const core::MacroblockRecord* above, int mb,
+                                                    std::uint16_t* s_items) {
+  core::CabacItemWriter writer{s_items};
+  const core::CabacNeighbours n{core::cabac_neighbour(left), core::cabac_neighbour(above)};
+  core::put_cabac_header(writer, *own, left, above, n, qp_changed);
+  if (own->kind == core::MacroblockKind::pcm) writer.pcm(static_cast<std::uint32_t>(mb));
+  return writer.next;
+}
 
 class GroupItems {
  public:
@@ -82,16 +109,19 @@ class GroupItems {
     auto* const s_places = reinterpret_cast<std::uint32_t*>(s_.places);
     for (int i = thread_; i < core::kBlocksPerMacroblock * kGroup / 2; i += kItemThreads) s_places[i] = 0;
     if (thread_ == 0) s_.bins = 0, s_.rows_taken = 0;
+    if (thread_ < (core::kParts8x8 + 1) * core::kLevelsPerBlock) {
+      const int part = thread_ / core::kLevelsPerBlock, k = thread_ % core::kLevelsPerBlock;
+      const bool large = part < core::kParts8x8 && thread_ < 63;
+      s_.incs[part][k] = static_cast<std::uint8_t>(
+          large ? core::significant_inc_8x8(thread_) | core::last_inc_8x8(thread_) << 4 : k | k << 4);
+    }
     list();
     __syncthreads();
     prefetch_levels();
     if (thread_ < 32) count_headers();
     std::uint32_t bins = 0;
-    take_rows([&](const ListedSlot& listed) {
-      core::CabacItemCounter counter;
-      count_block(listed.m(), listed.slot(), counter);
-      s_.places[listed.slot()][listed.m()] = static_cast<std::uint16_t>(counter.items);
-      bins += counter.bins;
+    take_rows([&](bool exists, const ListedSlot& listed) {
+      bins += count_block(exists, listed.m(), listed.slot());
     });
     bins = warp_sum(bins);
     if (lane_ == 0) atomicAdd(&s_.bins, bins);
@@ -101,35 +131,33 @@ class GroupItems {
     __syncthreads();
   }
 
-  // Writes the items of the group, which begin at item `begin` of its slice's window, and as many of padding
-  // behind them. All threads call this.
-  __device__ void put(std::uint16_t* d_window, std::uint32_t begin, std::uint32_t padding) {
+  // Writes the items of the group to its slice's window, and as many of padding behind them that their
+  // number is a multiple of eight if `ends_slice`. Where the first one goes is in s_begin behind the next
+  // barrier: the first warp finds it while the others begin. All threads call this.
+  __device__ void put(std::uint16_t* d_window, std::uint32_t window_items, const std::uint32_t& s_begin,
+                      bool ends_slice) {
     const int mbs = macroblocks();
     for (int first = 0, end; first < mbs; first = end) {
       const std::uint32_t round_begin = s_.begins[first];
       const bool fits = lane_ >= first && lane_ < mbs && s_.begins[lane_ + 1] - round_begin <= kStringItems;
       end = first + __popc(__ballot_sync(kAllLanes, fits));
-      const std::uint32_t offset = (begin + round_begin) % 8;
       // Item 0 of the group would be there.
-      std::uint16_t* const s_first = s_.string + offset - round_begin;
+      std::uint16_t* const s_first = s_.string - round_begin;
       if (thread_ < 32) put_header(s_first, first, end);
       put_blocks(s_first, first, end);
-      std::uint32_t count = s_.begins[end] - round_begin;
-      if (end == mbs) {
-        if (static_cast<std::uint32_t>(thread_) < padding)
-          s_.string[offset + count + thread_] = core::kPaddingItem;
-        count += padding;
-      }
       __syncthreads();
+      if (s_begin + s_.begins[mbs] > window_items) return;
       if (thread_ == 0) s_.rows_taken = 0;
-      store(d_window + begin + round_begin - offset, offset, offset + count);
+      const std::uint32_t begin = s_begin + round_begin, count = s_.begins[end] - round_begin;
+      store(d_window, begin, count, ends_slice && end == mbs ? -(begin + count) % 8 : 0);
       __syncthreads();
     }
   }
 
  private:
-  // Passes the listed blocks to take(listed), 32 to a warp. Warps take the next ones when they are done,
-  // because the first of them has more to do and the first blocks of the list take longer.
+  // Passes the listed blocks to take(exists, listed), 32 to a warp, all of whose lanes call it. Warps take
+  // the next ones when they are done, because the first of them has more to do and the first blocks of the
+  // list take longer.
   template <class Take>
   __device__ void take_rows(const Take& take) {
     const int listed = s_.listed;
@@ -138,7 +166,8 @@ class GroupItems {
       if (lane_ == 0) row = atomicAdd(&s_.rows_taken, 1);
       const int i = 32 * __shfl_sync(kAllLanes, row, 0) + lane_;
       if (i - lane_ >= listed) break;
-      if (i < listed) take(ListedSlot{s_.list[i]});
+      const bool exists = i < listed;
+      take(exists, ListedSlot{exists ? s_.list[i] : 0u});
       __syncwarp();
     }
   }
@@ -154,7 +183,7 @@ class GroupItems {
       const Counts counts = load_counts(batch_, static_cast<std::size_t>(records.own - batch_.macroblocks));
       classes = slot_classes(own, counts);
       if (warp == 0) {
-        s_.flags[lane_] = core::coded_block_flags(own);
+        s_.flags[lane_] = core::coded_slots(own) & own.nonzero_blocks;
         s_.left_flags[lane_] = core::cabac_neighbour(records.left).coded_blocks;
         s_.above_flags[lane_] = core::cabac_neighbour(records.above).coded_blocks;
         s_.kinds[lane_] = own.kind;
@@ -174,22 +203,25 @@ class GroupItems {
 #endif
   }
 
-  // Puts the items in front of the residual of the lane's macroblock.
-  template <class Sink>
-  __device__ void put_header_items(Sink& sink) const {
+  __device__ std::uint16_t* write_own_header(std::uint16_t* s_items) const {
     const int mb = group_.first + lane_;
     const MacroblockRecords records(batch_, group_, mb);
-    const core::CabacNeighbours n{core::cabac_neighbour(records.left), core::cabac_neighbour(records.above)};
-    core::put_cabac_header(sink, *records.own, records.left, records.above, n,
-                           core::changes_qp(records.before));
-    if (records.own->kind == core::MacroblockKind::pcm) sink.pcm(static_cast<std::uint32_t>(mb));
+    return write_header(records.own, core::changes_qp(records.before), records.left, records.above, mb,
+                        s_items);
   }
 
+  // The items are written to memory that is not in use yet: counting them takes other instructions, which
+  // are not in the cache.
   __device__ void count_headers() {
-    core::CabacItemCounter counter;
-    if (lane_ < macroblocks()) put_header_items(counter);
-    s_.header_items[lane_] = static_cast<std::uint16_t>(counter.items);
-    const std::uint32_t bins = warp_sum(counter.bins);
+    static_assert(kGroup * kMostHeaderItems <= kStringItems);
+    std::uint32_t items = 0, bins = 0;
+    if (lane_ < macroblocks()) {
+      std::uint16_t* const s_items = s_.string + lane_ * kMostHeaderItems;
+      items = static_cast<std::uint32_t>(write_own_header(s_items) - s_items);
+      bins = items - (s_.kinds[lane_] == core::MacroblockKind::pcm ? core::kPcmItems : 0);
+    }
+    s_.header_items[lane_] = static_cast<std::uint16_t>(items);
+    bins = warp_sum(bins);
     if (lane_ == 0) atomicAdd(&s_.bins, bins + static_cast<std::uint32_t>(macroblocks()));
   }
 
@@ -200,25 +232,76 @@ class GroupItems {
     return s_.kinds[m] == core::MacroblockKind::intra8x8 && slot < core::kSlotChromaDc;
   }
 
-  // Counts coded_block_flag and the levels, and stores the masks of the levels.
-  __device__ void count_block(int m, int slot, core::CabacItemCounter& counter) {
-    if (is_large(m, slot)) {
-      std::uint32_t masks[4];
-      const std::uint32_t not_empty =
-          batch_
-              .macroblocks[static_cast<std::size_t>(group_.picture) * batch_.macroblocks_per_picture() +
-                           group_.first + m]
-              .nonzero_blocks >>
-          slot;
-      count_levels8x8(block(m, slot), not_empty, counter, masks);
-      for (int i = 0; i < 4; ++i) s_.nonzero[slot + i][m] = static_cast<std::uint16_t>(masks[i]);
-      return;
+  static __device__ int part_of(int slot) {
+    return (slot - core::kSlotLuma) % core::kParts8x8;
+  }
+  // The levels of a block, or of a part of an 8x8 block, whose levels lie in four blocks. Blocks without
+  // levels are not read.
+  template <bool kOnce>
+  __device__ __forceinline__ BlockLevels levels_of(int m, int slot) const {
+    if (!is_large(m, slot)) {
+      const auto* const d_block = reinterpret_cast<const BlockLevels*>(block(m, slot));
+      return kOnce ? load_levels(d_block) : *d_block;
     }
-    ++counter.items, ++counter.bins;
-    std::uint32_t mask = 0;
-    if ((s_.flags[m] >> slot & 1) != 0)
-      mask = count_levels(block(m, slot), core::slot_max_num_coeff(s_.kinds[m], slot), counter);
-    s_.nonzero[slot][m] = static_cast<std::uint16_t>(mask);
+    const int part = part_of(slot), first = slot - part;
+    const std::uint32_t filled = s_.flags[m] >> first;
+    uint2 fours[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      fours[i] = {};
+      if ((filled >> i & 1) != 0) fours[i] = *reinterpret_cast<const uint2*>(block(m, first + i) + 4 * part);
+    }
+    const auto pair = [](std::uint32_t even, std::uint32_t odd, std::uint32_t bytes) {
+      return __byte_perm(even, odd, bytes);
+    };
+    constexpr std::uint32_t kLow = 0x5410, kHigh = 0x7632;
+    return {{pair(fours[0].x, fours[1].x, kLow), pair(fours[2].x, fours[3].x, kLow),
+             pair(fours[0].x, fours[1].x, kHigh), pair(fours[2].x, fours[3].x, kHigh)},
+            {pair(fours[0].y, fours[1].y, kLow), pair(fours[2].y, fours[3].y, kLow),
+             pair(fours[0].y, fours[1].y, kHigh), pair(fours[2].y, fours[3].y, kHigh)}};
+  }
+
+  // The levels of an 8x8 block by position.
+  __device__ std::uint64_t nonzero_8x8(int m, int first) const {
+    std::uint64_t nonzero = 0;
+    for (int part = core::kParts8x8; part-- > 0;) nonzero = nonzero << 16 | s_.nonzero[first + part][m];
+    return nonzero;
+  }
+  static __device__ int last_of(std::uint64_t nonzero) {
+    return 63 - __clzll(static_cast<long long>(nonzero));
+  }
+
+  // Counts the items of coded_block_flag and the levels and stores their number and the mask of the levels.
+  // The significance map of an 8x8 block counts as of its last part. Returns the number of bins. All lanes of
+  // a warp call this.
+  __device__ std::uint32_t count_block(bool exists, int m, int slot) {
+    const bool large = exists && is_large(m, slot);
+    core::CabacItemCounter counter;
+    if (exists) {
+      std::uint32_t mask = 0;
+      if (!large) ++counter.items, ++counter.bins;
+      if (large || (s_.flags[m] >> slot & 1) != 0) {
+        const LevelSums sums(levels_of<false>(m, slot));
+        mask = sums.mask();
+        if (large) {
+          const int part = part_of(slot);
+          count_magnitudes(sums, core::PartLevels8x8{block(m, slot - part), part}, mask, counter);
+        } else {
+          count_flags(sums.last(), sums.count(), core::slot_max_num_coeff(s_.kinds[m], slot) - 1, counter);
+          count_magnitudes(sums, block(m, slot), mask, counter);
+        }
+      }
+      s_.nonzero[slot][m] = static_cast<std::uint16_t>(mask);
+    }
+    if (__any_sync(kAllLanes, large)) {
+      __syncwarp();
+      if (large && part_of(slot) == core::kParts8x8 - 1) {
+        const std::uint64_t nonzero = nonzero_8x8(m, slot - part_of(slot));
+        count_flags(last_of(nonzero), __popcll(nonzero), 63, counter);
+      }
+    }
+    if (exists) s_.places[slot][m] = static_cast<std::uint16_t>(counter.items);
+    return counter.bins;
   }
 
   // Turns numbers of items into places.
@@ -239,45 +322,101 @@ class GroupItems {
   // The lane's macroblock: what is in front of the residual, and end_of_slice_flag.
   __device__ void put_header(std::uint16_t* s_first, int first, int end) {
     if (lane_ >= first && lane_ < end) {
-      core::CabacItemWriter writer{s_first + s_.begins[lane_]};
-      put_header_items(writer);
+      write_own_header(s_first + s_.begins[lane_]);
       const bool ends_slice = group_.first + lane_ + 1 == group_.slice_end;
       s_first[s_.begins[lane_ + 1] - 1] = core::terminate_item(ends_slice ? 1 : 0);
     }
     __syncwarp();
   }
 
+  // Puts a block, or a part of an 8x8 block: its part of the significance map and its levels, which lie
+  // apart. All lanes of a warp call this.
+  __device__ void put_block(const StagedLevels& staged, std::uint16_t* s_first, bool exists, int m,
+                            int slot) {
+    const bool large = exists && is_large(m, slot);
+    const std::uint32_t nonzero = exists ? s_.nonzero[slot][m] : 0;
+    BlockLevels levels;
+    if (nonzero != 0) levels = levels_of<true>(m, slot), staged.store(levels);
+    core::AbsLevelState state;
+    if (__any_sync(kAllLanes, large))
+      state = levels_above(levels, nonzero, large ? part_of(slot) : core::kParts8x8);
+    if (!exists) return;
+    std::uint16_t* const s_begin = s_first + s_.begins[m];
+    core::CabacItemWriter writer{s_begin + s_.places[slot][m]};
+    const core::BlockCategory category = core::slot_category(s_.kinds[m], slot);
+    ListedContexts contexts{core::kCtxSignificant8x8, core::kCtxLast8x8, s_.incs[core::kParts8x8]};
+    int abs_level = core::kCtxAbsLevel8x8, positions, last;
+    std::uint16_t* s_levels = nullptr;
+    if (large) {
+      const int part = part_of(slot), first = slot - part;
+      const std::uint64_t all = nonzero_8x8(m, first), below = (std::uint64_t{1} << 16 * part) - 1;
+      last = last_of(all);
+      positions = core::significance_positions_8x8(last, part);
+      const int block_begin = s_.places[first][m], block_end = s_.places[first + core::kParts8x8][m];
+      const int flags = core::significance_flags(last, __popcll(all), 63);
+      const int part_end = part == core::kParts8x8 - 1 ? block_end - flags : s_.places[slot + 1][m];
+      writer.next = s_begin + block_begin + 16 * part + __popcll(all & below);
+      s_levels = s_begin + block_end - (part_end - block_begin);
+      last -= 16 * part;
+      contexts.s_incs = s_.incs[part];
+    } else {
+      core::CabacNeighbours n{};
+      n.left.coded_blocks = s_.left_flags[m], n.above.coded_blocks = s_.above_flags[m];
+      core::put_coded_block_flag(writer, nonzero, category, core::coded_block_flag_inc(slot, s_.flags[m], n));
+      const core::CabacBlockContexts of_category = core::block_contexts(category);
+      contexts.first_significant = of_category.significant, contexts.first_last = of_category.last;
+      abs_level = of_category.abs_level;
+      last = 31 - __clz(static_cast<int>(nonzero));  // -1 if there is none
+      positions = min(last + 1, core::max_num_coeff(category) - 1);
+    }
+    core::put_significance_map(writer, nonzero, positions, last, contexts);
+    if (large) writer.next = s_levels;
+    core::put_abs_levels(writer, staged, nonzero, abs_level, core::greater_limit(category), state);
+  }
+
+  // The state of levels behind those of higher parts of an 8x8 block, whose lanes follow. All lanes of a warp
+  // call this.
+  static __device__ core::AbsLevelState levels_above(const BlockLevels& levels, std::uint32_t nonzero,
+                                                     int part) {
+    const int greater = nonzero != 0 ? greater_levels(levels) : 0;
+    const int own = greater << 8 | (__popc(nonzero) - greater);
+    int above = 0;
+#pragma unroll
+    for (int i = 1; i < core::kParts8x8; ++i) {
+      const int its = __shfl_down_sync(kAllLanes, own, i);
+      if (part + i < core::kParts8x8) above += its;
+    }
+    return {above & 255, above >> 8};
+  }
+
   __device__ void put_blocks(std::uint16_t* s_first, int first, int end) {
     const StagedLevels staged(
         StagedLevels::address(s_.levels + thread_ / 32 * StagedLevels::kWarpBytes, lane_));
-    take_rows([&](const ListedSlot& listed) {
-      const int m = listed.m(), slot = listed.slot();
-      if (m < first || m >= end) return;
-      core::CabacItemWriter writer{s_first + s_.begins[m] + s_.places[slot][m]};
-      const std::uint32_t nonzero = s_.nonzero[slot][m];
-      if (is_large(m, slot)) {
-        std::uint64_t all = 0;
-        for (int k = 0; k < 4; ++k) all |= core::interleaved_mask(s_.nonzero[slot + k][m], k);
-        core::put_cabac_levels_8x8(writer, block(m, slot), all);
-        return;
-      }
-      if (nonzero != 0) staged.store(load_levels(reinterpret_cast<const BlockLevels*>(block(m, slot))));
-      core::CabacNeighbours n{};
-      n.left.coded_blocks = s_.left_flags[m], n.above.coded_blocks = s_.above_flags[m];
-      core::put_cabac_block(writer, staged, nonzero, core::slot_category(s_.kinds[m], slot),
-                            core::coded_block_flag_inc(slot, s_.flags[m], n));
+    take_rows([&](bool exists, const ListedSlot& listed) {
+      const int m = listed.m();
+      put_block(staged, s_first, exists && m >= first && m < end, m, listed.slot());
     });
   }
 
-  // Stores items [begin, end) of the string, whose item 0 goes to d_first, at a multiple of sixteen bytes.
-  __device__ void store(std::uint16_t* d_first, std::uint32_t begin, std::uint32_t end) const {
-    const auto* const s_quads = reinterpret_cast<const uint4*>(s_.string);
-    for (auto quad = static_cast<std::uint32_t>(thread_); 8 * quad < end; quad += kItemThreads) {
-      if (8 * quad >= begin && 8 * quad + 8 <= end) {
-        reinterpret_cast<uint4*>(d_first)[quad] = s_quads[quad];
+  // Stores `count` items of the string, the first one as item `begin` of the window, and padding behind them.
+  __device__ void store(std::uint16_t* d_window, std::uint32_t begin, std::uint32_t count,
+                        std::uint32_t padding) const {
+    const auto* const s_pairs = reinterpret_cast<const std::uint32_t*>(s_.string);
+    const std::uint32_t end = begin + count;
+    for (std::uint32_t first = (begin & ~7u) + 8 * static_cast<std::uint32_t>(thread_); first < end + padding;
+         first += 8 * kItemThreads) {
+      if (first >= begin && first + 8 <= end) {
+        const std::uint32_t at = first - begin, shift = 16 * (at % 2);
+        std::uint32_t pairs[5];
+#pragma unroll
+        for (int i = 0; i < 5; ++i) pairs[i] = s_pairs[at / 2 + i];
+        *reinterpret_cast<uint4*>(d_window + first) = {
+            __funnelshift_r(pairs[0], pairs[1], shift), __funnelshift_r(pairs[1], pairs[2], shift),
+            __funnelshift_r(pairs[2], pairs[3], shift), __funnelshift_r(pairs[3], pairs[4], shift)};
         continue;
       }
-      for (std::uint32_t i = max(8 * quad, begin); i < min(8 * quad + 8, end); ++i) d_first[i] = s_.string[i];
+      for (std::uint32_t i = max(first, begin); i < min(first + 8, end + padding); ++i)
+        d_window[i] = i < end ? s_.string[i - begin] : core::kPaddingItem;
     }
   }
 

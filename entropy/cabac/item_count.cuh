@@ -1,11 +1,12 @@
 // Counts the items and bins of a block's levels from sums over all of them, two levels in an instruction. The
-// result is that of put_cabac_levels (core/cabac_block.h) with a CabacItemCounter.
+// result is that of put_cabac_levels and put_cabac_levels_8x8 (core/cabac_block.h) with a CabacItemCounter.
 #pragma once
 
 #include <cstdint>
 
 #include "core/cabac_block.h"
 #include "core/cabac_item.h"
+#include "entropy/cavlc/block_levels.cuh"
 
 namespace cu264::entropy {
 
@@ -39,28 +40,30 @@ __device__ __forceinline__ std::uint32_t nonzero_levels(const std::int16_t* d_le
   return nonzero & 0xffff;
 }
 
-// Counts what levels above the prefix take beyond their prefix and one item for the sign.
-__device__ inline void count_suffixes(const std::int16_t* d_levels, core::CabacItemCounter& counter) {
+// Counts what levels above the prefix take beyond their prefix and one bin for the sign.
+template <class Levels>
+__device__ inline void count_suffixes(const Levels& levels, std::uint32_t nonzero,
+                                      core::CabacItemCounter& counter) {
 #pragma unroll 1
-  for (int k = 0; k < core::kLevelsPerBlock; ++k) {
-    const int minus1 = (d_levels[k] < 0 ? -d_levels[k] : d_levels[k]) - 1;
+  for (std::uint32_t rest = nonzero; rest != 0; rest &= rest - 1) {
+    const int k = __ffs(static_cast<int>(rest)) - 1;
+    const int level = levels[k], minus1 = (level < 0 ? -level : level) - 1;
     if (minus1 < core::kAbsLevelPrefix) continue;
     core::CabacItemCounter suffix;
     core::put_abs_level_suffix(suffix, static_cast<std::uint32_t>(minus1 - core::kAbsLevelPrefix), 0);
-    counter.items += suffix.items - 1;
+    counter.items += suffix.items;
     counter.bins += suffix.bins - 1;
   }
 }
 
-// The length of a block depends on these, of 16 levels that are aligned to 16 bytes.
+// The length of a block depends on these, of 16 levels.
 struct LevelSums {
   std::uint32_t nonzero = 0;  // bit i stands for level 2 i, bit 16 + i for level 2 i + 1
   std::uint32_t sums = 0;     // of magnitudes up to the prefix, of even and of odd levels
   std::uint32_t above = 0;    // whether a magnitude exceeds the prefix
 
-  __device__ __forceinline__ explicit LevelSums(const std::int16_t* d_levels) {
-    const auto* const d_quads = reinterpret_cast<const uint4*>(d_levels);
-    const uint4 low = d_quads[0], high = d_quads[1];
+  __device__ __forceinline__ explicit LevelSums(const BlockLevels& levels) {
+    const uint4 low = levels.low, high = levels.high;
     const std::uint32_t words[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
@@ -89,9 +92,9 @@ struct LevelSums {
     };
     return spread(nonzero & 0xff) | spread(nonzero >> 16) << 1;
   }
-  // A level of magnitude m up to 14 takes m decisions and its sign.
+  // A level of magnitude m up to 14 takes m decisions, the last of which has its sign.
   __device__ __forceinline__ int items() const {
-    return static_cast<int>((sums & 0xffff) + (sums >> 16)) + count();
+    return static_cast<int>((sums & 0xffff) + (sums >> 16));
   }
 };
 
@@ -101,40 +104,23 @@ __device__ __forceinline__ void count_flags(int last, int count, int end, core::
   counter.bins += static_cast<std::uint32_t>(flags);
 }
 
-__device__ __forceinline__ void count_magnitudes(const LevelSums& sums, const std::int16_t* d_levels,
-                                                 core::CabacItemCounter& counter) {
+// `levels` is indexed by k, and `nonzero` their mask; others are not read.
+template <class Levels>
+__device__ __forceinline__ void count_magnitudes(const LevelSums& sums, const Levels& levels,
+                                                 std::uint32_t nonzero, core::CabacItemCounter& counter) {
   counter.items += static_cast<std::uint32_t>(sums.items());
-  counter.bins += static_cast<std::uint32_t>(sums.items());
-  if (sums.above != 0) count_suffixes(d_levels, counter);
+  counter.bins += static_cast<std::uint32_t>(sums.items() + sums.count());
+  if (sums.above != 0) count_suffixes(levels, nonzero, counter);
 }
 
-// `d_levels` holds 16 levels, aligned to 16 bytes, at least one of which is not zero; those behind the
-// block's `max_num_coeff` are. Returns the mask of levels that are not zero.
-__device__ inline std::uint32_t count_levels(const std::int16_t* d_levels, int max_num_coeff,
-                                             core::CabacItemCounter& counter) {
-  const LevelSums sums(d_levels);
-  count_flags(sums.last(), sums.count(), max_num_coeff - 1, counter);
-  count_magnitudes(sums, d_levels, counter);
-  return sums.mask();
-}
-
-// The same of an 8x8 block (put_cabac_levels_8x8). `d_levels` begins with its first interleaved block; bit i
-// of `not_empty` tells whether block i has levels. One has. `masks` are those of the interleaved blocks.
-__device__ inline void count_levels8x8(const std::int16_t* d_levels, std::uint32_t not_empty,
-                                       core::CabacItemCounter& counter, std::uint32_t (&masks)[4]) {
-  int last = 0, count = 0;
+// The number of levels that exceed one in magnitude.
+__device__ __forceinline__ int greater_levels(const BlockLevels& levels) {
+  const std::uint32_t words[8] = {levels.low.x,  levels.low.y,  levels.low.z,  levels.low.w,
+                                  levels.high.x, levels.high.y, levels.high.z, levels.high.w};
+  std::uint32_t greater = 0;
 #pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    masks[i] = 0;
-    if ((not_empty >> i & 1) == 0) continue;
-    const std::int16_t* const d_block = d_levels + i * core::kLevelsPerBlock;
-    const LevelSums sums(d_block);
-    masks[i] = sums.mask();
-    last = max(last, 4 * sums.last() + i);
-    count += sums.count();
-    count_magnitudes(sums, d_block, counter);
-  }
-  count_flags(last, count, 4 * core::kLevelsPerBlock - 1, counter);
+  for (const std::uint32_t word : words) greater += larger_than(1, magnitudes_of(word));
+  return static_cast<int>((greater & 0xffff) + (greater >> 16));
 }
 
 }  // namespace cu264::entropy

@@ -63,6 +63,9 @@ struct ItemSink {
   Store store;
 
   __device__ __forceinline__ void decision(int context, int bin) { store(core::decision_item(context, bin)); }
+  __device__ __forceinline__ void signed_decision(int context, int bin, std::uint32_t sign) {
+    store(core::signed_item(context, bin, sign));
+  }
   __device__ __forceinline__ void bypass(std::uint32_t value, int count) {
     constexpr int kMost = core::kBypassBinsPerItem;
     for (; count > kMost; count -= kMost) store(core::bypass_item((value >> (count - kMost)) & 255, kMost));

@@ -26,8 +26,9 @@ struct ListedSlot {
   __device__ __forceinline__ int slot() const { return static_cast<int>(entry & 31); }
 };
 
-// Slots of a macroblock in the order in which they are listed: 8x8 blocks, which their first slot stands for,
-// then others from many levels to none.
+// Slots of a macroblock in the order in which they are listed: those of 8x8 blocks, which stand for their
+// four parts (core/cabac_block.h), so that a warp's row has all of a block, then others from many levels to
+// none.
 struct SlotClasses {
   static constexpr int kCount = 5;
   std::uint32_t slots[kCount];
@@ -36,7 +37,7 @@ struct SlotClasses {
 __device__ __forceinline__ SlotClasses slot_classes(const core::MacroblockRecord& mb, const Counts& counts) {
   std::uint32_t coded = core::coded_slots(mb), large = 0;
   if (mb.kind == core::MacroblockKind::intra8x8) {
-    large = coded & kFirstOfLargeBlocks;
+    large = coded & kLumaSlots;
     coded &= ~kLumaSlots;
   }
   const std::uint32_t nonzero = coded & mb.nonzero_blocks;
@@ -49,23 +50,35 @@ __device__ __forceinline__ SlotClasses slot_classes(const core::MacroblockRecord
 template <int kWarps>
 __device__ __forceinline__ int list_slots(const SlotClasses& classes, int warp, int lane,
                                           std::uint16_t* s_list) {
-  int class_first = 0;
+  // Numbers of slots, several to a word; all slots may be of one class.
+  constexpr int kFieldBits = 10, kFields = 3, kWords = (SlotClasses::kCount + kFields - 1) / kFields;
+  static_assert(32 * core::kBlocksPerMacroblock < 1 << kFieldBits);
+  std::uint32_t own[kWords] = {}, begins[kWords], all[kWords];
 #pragma unroll
   for (int c = 0; c < SlotClasses::kCount; ++c) {
-    std::uint32_t rest = classes.slots[c];
-    const int own = __popc(rest);
-    if (c % kWarps != warp) {
-      class_first += warp_sum(own);
-      continue;
-    }
-    const int up_to = scan_lanes(own, Plus());
-    std::uint16_t* s_entry = s_list + class_first + up_to - own;
-#pragma unroll 1
-    for (; rest != 0; rest &= rest - 1)
-      *s_entry++ = ListedSlot::entry_of(lane, __ffs(static_cast<int>(rest)) - 1);
-    class_first += __shfl_sync(kAllLanes, up_to, 31);
+    own[c / kFields] |= static_cast<std::uint32_t>(__popc(classes.slots[c])) << kFieldBits * (c % kFields);
   }
-  return class_first;
+#pragma unroll
+  for (int word = 0; word < kWords; ++word) {
+    const std::uint32_t ends = scan_lanes(own[word], Plus());
+    begins[word] = ends - own[word];
+    all[word] = __shfl_sync(kAllLanes, ends, 31);
+  }
+  std::uint32_t class_first = 0;
+#pragma unroll
+  for (int c = 0; c < SlotClasses::kCount; ++c) {
+    const auto field = [c](const std::uint32_t(&words)[kWords]) {
+      return words[c / kFields] >> kFieldBits * (c % kFields) & ((1u << kFieldBits) - 1);
+    };
+    if (c % kWarps == warp) {
+      std::uint16_t* s_entry = s_list + class_first + field(begins);
+#pragma unroll 1
+      for (std::uint32_t rest = classes.slots[c]; rest != 0; rest &= rest - 1)
+        *s_entry++ = ListedSlot::entry_of(lane, __ffs(static_cast<int>(rest)) - 1);
+    }
+    class_first += field(all);
+  }
+  return static_cast<int>(class_first);
 }
 
 }  // namespace cu264::entropy

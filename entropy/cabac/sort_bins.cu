@@ -16,9 +16,9 @@ constexpr std::uint32_t kContexts = core::kCabacContexts;
 // context of their own, whose bins go nowhere.
 using Places = std::uint32_t[kChunksPerSegment][kContexts + 1];
 
-// Items of the other kinds are larger than those of decisions.
+// Items of the other kinds have larger contexts than decisions.
 __device__ __forceinline__ std::uint32_t context_of(std::uint32_t item) {
-  return min(item >> 1, kContexts);
+  return min(static_cast<std::uint32_t>(core::item_context(item)), kContexts);
 }
 
 // The items of a chunk without the last kWarmUpItems, and those of the chunk before.
@@ -37,7 +37,8 @@ __device__ ItemSpan sorted_items(const ChunkJob& job, std::uint32_t slice, std::
 __device__ void count_bins(const ItemSpan& span, std::uint32_t* s_counts, int lane) {
   const auto* const d_quads = reinterpret_cast<const uint4*>(span.d_items);
   const auto count = [s_counts](std::uint32_t item) {
-    if (item >> 1 < kContexts) atomicAdd(&s_counts[item >> 1], 1u);
+    const auto context = static_cast<std::uint32_t>(core::item_context(item));
+    if (context < kContexts) atomicAdd(&s_counts[context], 1u);
   };
   constexpr std::uint32_t kPair = core::kPaddingItem | static_cast<std::uint32_t>(core::kPaddingItem) << 16;
   const auto quad_at = [&](std::uint32_t i) {
@@ -109,7 +110,7 @@ __device__ void put_bins(const ItemSpan& span, std::uint32_t* s_next, std::uint3
         s_next[context] + static_cast<std::uint32_t>(__popc(peers & ((1u << lane) - 1)));
     __syncwarp();
     if (peers >> lane == 1) s_next[context] = place + 1, s_peers[context] = 0;
-    if (context < kContexts) s_bins[place] = item & 1;
+    if (context < kContexts) s_bins[place] = item >> 2 & 1;
     __syncwarp();
   };
   std::uint32_t next[kAtOnce];

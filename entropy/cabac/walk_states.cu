@@ -4,15 +4,19 @@
 // each.
 #include "common/cuda/error_check.h"
 #include "core/cabac_replay.h"
+#include "entropy/cabac/arithmetic_lane.cuh"
 #include "entropy/cabac/chunk_job.h"
 
 namespace cu264::entropy {
 namespace {
 
-// A thread block takes so many contexts, one in each warp.
-constexpr int kBlockContexts = 8, kThreads = 32 * kBlockContexts;
+// A thread block takes so many contexts, one in each warp. Contexts differ much in their numbers of bins, and
+// the room of warps that are done is free only when all of the block are.
+#ifndef WALK_WARPS
+#define WALK_WARPS 1
+#endif
+constexpr int kBlockContexts = WALK_WARPS, kThreads = 32 * kBlockContexts;
 constexpr std::uint32_t kContextGroups = (core::kCabacContexts + kBlockContexts - 1) / kBlockContexts;
-static_assert(kContextGroups * kBlockContexts <= kStateStride && kBlockContexts == sizeof(uint2));
 
 // By state and run of bins (core::state_after_run).
 using StateTable = std::uint8_t[core::kCabacStates][core::kBinRuns];
@@ -23,24 +27,28 @@ __device__ void fill_table(StateTable& s_after, const std::uint8_t* d_after) {
   }
 }
 
-// Passes bins [begin, end) of a segment to take(run), up to kBinsAtOnce at a time. `word` is the word of the
-// first of them.
+// Passes `count` bins of a segment from bin `begin` on to take(run), up to kBinsAtOnce at a time. `first` and
+// `second` are the word of the first of them and the one behind it. Lanes with about as many bins stay
+// together, wherever in a word theirs begin.
 template <class Take>
-__device__ __forceinline__ void take_bins(const std::uint32_t* d_bins, std::uint32_t word,
-                                          std::uint32_t begin, std::uint32_t end, const Take& take) {
-  while (begin < end) {
-    word >>= begin % 32;
-    std::uint32_t count = min(32 - begin % 32, end - begin);
-    begin += count;
-    const std::uint32_t next = begin < end ? d_bins[begin / 32] : 0;
-    while (count > 0) {
-      const std::uint32_t taken = min(count, static_cast<std::uint32_t>(core::kBinsAtOnce)),
-                          one = 1u << taken;
-      take(one | (word & (one - 1)));
-      word >>= taken;
-      count -= taken;
+__device__ __forceinline__ void take_bins(const std::uint32_t* d_bins, std::uint32_t first,
+                                          std::uint32_t second, std::uint32_t begin, std::uint32_t count,
+                                          const Take& take) {
+  constexpr std::uint32_t kRun = 1u << core::kBinsAtOnce;
+  const std::uint32_t* d_next = d_bins + begin / 32 + 2;
+#pragma unroll 1
+  while (count > 0) {
+    std::uint32_t bins = __funnelshift_r(first, second, begin % 32);
+    first = second, second = count > 64 - begin % 32 ? *d_next++ : 0;
+    const std::uint32_t here = min(count, 32u);
+    count -= here;
+#pragma unroll 1
+    for (std::uint32_t rest = here; rest > 0;) {
+      const std::uint32_t one = rest < core::kBinsAtOnce ? 1u << rest : kRun;
+      take(one | (bins & (one - 1)));
+      bins >>= core::kBinsAtOnce;
+      rest -= min(rest, static_cast<std::uint32_t>(core::kBinsAtOnce));
     }
-    word = next;
   }
 }
 
@@ -62,7 +70,8 @@ struct History {
   // Most contexts have bins in few segments, or few bins in each, so the loads of several overlap.
   __device__ __forceinline__ void replay(int first, int end, int skipped, core::StateBounds& bounds) const {
     for (int segment = first; segment < end; segment += core::kCountsAtOnce) {
-      std::uint32_t counts[core::kCountsAtOnce], begins[core::kCountsAtOnce], words[core::kCountsAtOnce];
+      std::uint32_t counts[core::kCountsAtOnce], begins[core::kCountsAtOnce], words[core::kCountsAtOnce],
+          next_words[core::kCountsAtOnce];
 #pragma unroll
       for (int i = 0; i < core::kCountsAtOnce; ++i) counts[i] = segment + i < end ? bins(segment + i) : 0;
 #pragma unroll
@@ -70,14 +79,18 @@ struct History {
       begins[0] += static_cast<std::uint32_t>(skipped), counts[0] -= static_cast<std::uint32_t>(skipped);
       skipped = 0;
 #pragma unroll
-      for (int i = 0; i < core::kCountsAtOnce; ++i)
-        words[i] = counts[i] > 0 ? bins_of(segment + i)[begins[i] / 32] : 0;
+      for (int i = 0; i < core::kCountsAtOnce; ++i) {
+        const std::uint32_t* const d_first = bins_of(segment + i) + begins[i] / 32;
+        words[i] = counts[i] > 0 ? d_first[0] : 0;
+        next_words[i] = begins[i] % 32 + counts[i] > 32 ? d_first[1] : 0;
+      }
 #pragma unroll
       for (int i = 0; i < core::kCountsAtOnce; ++i) {
-        take_bins(bins_of(segment + i), words[i], begins[i], begins[i] + counts[i], [&](std::uint32_t run) {
-          bounds.low = s_after[bounds.low][run];
-          bounds.high = s_after[bounds.high][run];
-        });
+        take_bins(bins_of(segment + i), words[i], next_words[i], begins[i], counts[i],
+                  [&](std::uint32_t run) {
+                    bounds.low = s_after[bounds.low][run];
+                    bounds.high = s_after[bounds.high][run];
+                  });
       }
     }
   }
@@ -117,47 +130,34 @@ __device__ __forceinline__ void replay_chunks(const StateTable& s_after, const s
 
 __global__ void __launch_bounds__(kThreads) walk_states(const __grid_constant__ ChunkJob job) {
   __shared__ __align__(16) StateTable s_after;
-  // By segment, chunk and context.
-  __shared__ __align__(8) std::uint8_t s_states[32][kChunksPerSegment][kBlockContexts];
   const std::uint32_t first = 32 * (blockIdx.x / kContextGroups), group = blockIdx.x % kContextGroups;
   const std::uint32_t used = *job.memory.used_count;
   if (first >= used) return;
   fill_table(s_after, job.memory.after);
-  if (group == kContextGroups - 1) {  // some of its contexts do not exist
-    for (std::uint32_t i = threadIdx.x; i < sizeof(s_states); i += kThreads) (&s_states[0][0][0])[i] = 0;
-  }
   __syncthreads();
   const std::uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32,
                       context = kBlockContexts * group + warp;
-  if (context < core::kCabacContexts && first + lane < used) {
-    const std::uint32_t own = job.memory.used[first + lane];
-    const std::uint32_t slice = own / job.chunks.segments, segment = own % job.chunks.segments;
-    const std::size_t first_segment = job.segment_at(slice, 0);
-    const History history{
-        s_after, job.memory.sums + job.sums_at(slice, context),
-        job.memory.runs + first_segment * kRunStride + static_cast<std::size_t>(context) * kChunksPerSegment,
-        job.memory.bins + first_segment * job.chunks.segment_words(), job.chunks.segment_words()};
-    const int picture = static_cast<int>(slice) / job.batch.slices, own_segment = static_cast<int>(segment);
-    const int state = core::state_behind(
-        history, own_segment, core::initial_state(static_cast<int>(context), job.batch.params[picture].qp));
-    const std::uint32_t chunks = min(job.chunks_of(slice) - segment * kChunksPerSegment,
-                                     static_cast<std::uint32_t>(kChunksPerSegment));
-    replay_chunks(s_after, history.runs(own_segment), history.bins_of(own_segment), chunks, state,
-                  [&](std::uint32_t chunk, int its_state) {
-                    s_states[lane][chunk][warp] = static_cast<std::uint8_t>(its_state);
-                  });
-  }
-  __syncthreads();
-  // A thread stores the states of a chunk.
-  static_assert(kThreads == 32 * kChunksPerSegment);
-  const std::uint32_t its_segment = threadIdx.x / kChunksPerSegment, chunk = threadIdx.x % kChunksPerSegment;
-  if (first + its_segment >= used) return;
-  const std::uint32_t its = job.memory.used[first + its_segment], slice = its / job.chunks.segments,
-                      in_slice = its % job.chunks.segments * kChunksPerSegment + chunk;
-  if (in_slice >= job.chunks_of(slice)) return;
-  std::uint8_t* const d_states = job.memory.states + job.chunk_at(slice, in_slice) * kStateStride;
-  *reinterpret_cast<uint2*>(d_states + group * kBlockContexts) =
-      *reinterpret_cast<const uint2*>(s_states[its_segment][chunk]);
+  if (context >= core::kCabacContexts || first + lane >= used) return;
+  const std::uint32_t own = job.memory.used[first + lane];
+  const std::uint32_t slice = own / job.chunks.segments, segment = own % job.chunks.segments;
+  const std::size_t first_segment = job.segment_at(slice, 0);
+  const History history{
+      s_after, job.memory.sums + job.sums_at(slice, context),
+      job.memory.runs + first_segment * kRunStride + static_cast<std::size_t>(context) * kChunksPerSegment,
+      job.memory.bins + first_segment * job.chunks.segment_words(), job.chunks.segment_words()};
+  const int picture = static_cast<int>(slice) / job.batch.slices, own_segment = static_cast<int>(segment);
+  const int state = core::state_behind(
+      history, own_segment, core::initial_state(static_cast<int>(context), job.batch.params[picture].qp));
+  const std::uint32_t chunks =
+      min(job.chunks_of(slice) - segment * kChunksPerSegment, static_cast<std::uint32_t>(kChunksPerSegment));
+  auto* const d_states =
+      reinterpret_cast<std::uint8_t*>(job.memory.states + job.states_at(slice, context / 4) +
+                                      segment * kChunksPerSegment) +
+      context % 4;
+  replay_chunks(s_after, history.runs(own_segment), history.bins_of(own_segment), chunks, state,
+                [d_states](std::uint32_t chunk, int its_state) {
+                  d_states[4 * chunk] = static_cast<std::uint8_t>(lane_state(its_state));
+                });
 }
 
 }  // namespace

@@ -19,15 +19,7 @@ class CabacItemsParity : public DeviceTest {
   static std::vector<std::uint8_t> expected(const ItemSlice& slice) {
     std::vector<std::uint8_t> bytes(slice.items.size() + 64);
     core::CabacEncoder encoder(bytes.data(), bytes.size(), slice.qp);
-    for (const std::uint16_t item : slice.items) {
-      if (core::item_kind(item) == core::CabacItemKind::decision) {
-        encoder.decision(core::item_context(item), core::item_bin(item));
-      } else if (core::item_kind(item) == core::CabacItemKind::bypass) {
-        encoder.bypass(core::item_bypass_value(item), core::item_bypass_count(item));
-      } else {
-        encoder.terminate(core::item_bin(item));
-      }
-    }
+    for (const std::uint16_t item : slice.items) core::put_item(encoder, item);
     encoder.finish();
     bytes.resize(encoder.size());
     return bytes;
@@ -61,26 +53,30 @@ class CabacItemsParity : public DeviceTest {
                              count);
   }
 
+  std::uint16_t random_decision(int contexts, bool one) {
+    const int context = static_cast<int>(random_() % static_cast<unsigned>(contexts));
+    if (random_() % 3 != 0) return core::decision_item(context, one ? 1 : 0);
+    return core::signed_item(context, one ? 1 : 0, random_() % 2);
+  }
+
   std::mt19937 random_{264};
 };
 
 // Lengths around those of chunks and of what warms up their ranges. `ones` of 256 decisions are ones,
-// `bypassed` of 256 items are runs of bypass bins.
+// `bypassed` of 256 items are runs of bypass bins. A third of the decisions have signs.
 TEST_F(CabacItemsParity, RandomItems) {
   for (const int contexts : {3, core::kCabacContexts}) {
     for (const int ones : {10, 128, 256}) {
-      for (const int bypassed : {40, 250}) {
+      for (const int bypassed : {0, 2, 40, 250}) {
         std::vector<ItemSlice> slices;
         for (const std::size_t length : {0, 1, 512, 1022, 1023, 1535, 1536, 2050, 4095, 8191, 17000}) {
           std::vector<std::uint16_t> items;
           while (items.size() < length) {
             const int kind = static_cast<int>(random_() % 256);
-            items.push_back(
-                kind < bypassed ? random_bypass(ones == 256)
-                : random_() % 200 == 0
-                    ? core::terminate_item(0)
-                    : core::decision_item(static_cast<int>(random_() % static_cast<unsigned>(contexts)),
-                                          static_cast<int>(random_() % 256) < ones));
+            items.push_back(kind < bypassed ? random_bypass(ones == 256)
+                            : random_() % 200 == 0
+                                ? core::terminate_item(0)
+                                : random_decision(contexts, static_cast<int>(random_() % 256) < ones));
           }
           slices.push_back(slice_of(std::move(items), static_cast<int>(random_() % 52)));
         }

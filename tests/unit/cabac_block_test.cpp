@@ -42,10 +42,10 @@ TEST(CabacBlock, FlagsAreCountedFromMasks) {
       if (nonzero == 0) continue;
       CabacItemCounter counter;
       put_cabac_levels(counter, levels, nonzero, category);
-      // A level of magnitude m takes m decisions and its sign.
+      // A level of magnitude m takes m decisions, the last of which has its sign.
       const int flags = significance_flags(highest_bit(nonzero), count, most - 1);
-      ASSERT_EQ(counter.items, static_cast<std::uint32_t>(flags + magnitudes + count)) << nonzero;
-      ASSERT_EQ(counter.bins, counter.items);
+      ASSERT_EQ(counter.items, static_cast<std::uint32_t>(flags + magnitudes)) << nonzero;
+      ASSERT_EQ(counter.bins, static_cast<std::uint32_t>(flags + magnitudes + count)) << nonzero;
     }
   }
 }

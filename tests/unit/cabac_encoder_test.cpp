@@ -287,11 +287,12 @@ TEST(CabacItem, HoldsWhatWasPutIntoIt) {
     sink.terminate(0);
     sink.terminate(1);
     sink.pcm(262143);
+    sink.signed_decision(130, 0, 1);
   };
   put(writer), put(counter);
   ASSERT_EQ(writer.next - items.data(), counter.items);
-  ASSERT_EQ(counter.items, 10u);
-  EXPECT_EQ(counter.bins, 22u);
+  ASSERT_EQ(counter.items, 11u);
+  EXPECT_EQ(counter.bins, 24u);
   EXPECT_EQ(item_kind(items[0]), CabacItemKind::decision);
   EXPECT_EQ(item_context(items[0]), 257);
   EXPECT_EQ(item_bin(items[0]), 1);
@@ -313,6 +314,11 @@ TEST(CabacItem, HoldsWhatWasPutIntoIt) {
   EXPECT_EQ(item_bin(items[7]), 1);
   EXPECT_EQ(item_kind(items[8]), CabacItemKind::pcm);
   EXPECT_EQ((items[8] & 0x3fff) | (items[9] & 0x3fff) << 14, 262143);
+  EXPECT_EQ(item_kind(items[10]), CabacItemKind::decision);
+  EXPECT_EQ(item_context(items[10]), 130);
+  EXPECT_EQ(item_bin(items[10]), 0);
+  EXPECT_EQ(items[10] & (kItemSigned | kItemSign), kItemSigned | kItemSign);
+  EXPECT_EQ(items[1] & (kItemSigned | kItemSign), 0u);
   EXPECT_EQ(item_kind(kPaddingItem), CabacItemKind::bypass);
   EXPECT_EQ(item_bypass_count(kPaddingItem), 0);
 }
