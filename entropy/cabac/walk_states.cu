@@ -12,10 +12,7 @@ namespace {
 
 // A thread block takes so many contexts, one in each warp. Contexts differ much in their numbers of bins, and
 // the room of warps that are done is free only when all of the block are.
-#ifndef WALK_WARPS
-#define WALK_WARPS 1
-#endif
-constexpr int kBlockContexts = WALK_WARPS, kThreads = 32 * kBlockContexts;
+constexpr int kBlockContexts = 4, kThreads = 32 * kBlockContexts;
 constexpr std::uint32_t kContextGroups = (core::kCabacContexts + kBlockContexts - 1) / kBlockContexts;
 
 // By state and run of bins (core::state_after_run).
