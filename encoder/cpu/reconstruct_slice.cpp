@@ -36,7 +36,7 @@ const Implementation& chosen() {
 }  // namespace
 
 const core::CabacCosts& cabac_costs(int qp) {
-  static constexpr core::CabacCostTable table = core::make_cabac_cost_table();
+  static const core::CabacCostTable table = core::make_cabac_cost_table();
   return table.at[qp];
 }
 
