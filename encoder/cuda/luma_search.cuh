@@ -7,7 +7,7 @@
 #include "core/luma_decision.h"
 #include "encoder/cuda/candidates.cuh"
 #include "encoder/cuda/intra16x16.cuh"
-#include "encoder/cuda/intra4x4.cuh"
+#include "encoder/cuda/intra4x4_search.cuh"
 #include "encoder/cuda/intra8x8.cuh"
 #include "encoder/cuda/search_rate.cuh"
 

@@ -19,6 +19,7 @@
 #include "core/cabac_item.h"
 #include "core/cabac_macroblock.h"
 #include "core/device_batch.h"
+#include "entropy/cabac/header_items.cuh"
 #include "entropy/cabac/item_count.cuh"
 #include "entropy/cabac/slot_list.cuh"
 #include "entropy/cavlc/block_levels.cuh"
@@ -29,9 +30,6 @@ namespace cu264::entropy {
 
 inline constexpr int kItemWarps = 4, kItemThreads = 32 * kItemWarps;
 
-// The most items in front of the residual: those of mb_type, transform_size_8x8_flag, 16 modes of four bins,
-// intra_chroma_pred_mode, coded_block_pattern, and mb_qp_delta of -26.
-inline constexpr int kMostHeaderItems = 1 + 1 + 16 * 4 + 3 + 6 + 53;
 // A level takes a decision for its bin and up to kAbsLevelPrefix - 1 more, and four items for its suffix with
 // the sign; two flags tell of its place. So a macroblock has fewer items than this.
 inline constexpr int kStringItems = 8192;
@@ -56,18 +54,6 @@ struct GroupItemsShared {
   std::uint32_t bins;
 };
 
-// A macroblock's record and its neighbours, which are null where they are not available in the slice.
-struct MacroblockRecords {
-  const core::MacroblockRecord *own, *before, *left, *above;
-
-  __device__ MacroblockRecords(const core::BatchView& batch, const Group& group, int mb)
-      : own(batch.macroblocks + static_cast<std::size_t>(group.picture) * batch.macroblocks_per_picture() +
-            mb),
-        before(mb > group.slice_first ? own - 1 : nullptr),
-        left(mb % batch.mb_width != 0 ? own - 1 : nullptr),
-        above(mb - group.slice_first >= batch.mb_width ? own - batch.mb_width : nullptr) {}
-};
-
 // Contexts of positions from a row of GroupItemsShared::incs.
 struct ListedContexts {
   int first_significant, first_last;
@@ -76,19 +62,6 @@ struct ListedContexts {
   __device__ __forceinline__ int significant(int k) const { return first_significant + (s_incs[k] & 15); }
   __device__ __forceinline__ int last(int k) const { return first_last + (s_incs[k] >> 4); }
 };
-
-// Writes the items in front of the residual of macroblock `mb` of its picture, and returns where they end.
-// Not inlined, so that there is one copy in the instruction cache.
-__device__ __noinline__ std::uint16_t* write_header(const core::MacroblockRecord* own, bool qp_changed,
-                                                    const core::MacroblockRecord* left,
-                                                    const core::MacroblockRecord* above, int mb,
-                                                    std::uint16_t* s_items) {
-  core::CabacItemWriter writer{s_items};
-  const core::CabacNeighbours n{core::cabac_neighbour(left), core::cabac_neighbour(above)};
-  core::put_cabac_header(writer, *own, left, above, n, qp_changed);
-  if (own->kind == core::MacroblockKind::pcm) writer.pcm(static_cast<std::uint32_t>(mb));
-  return writer.next;
-}
 
 class GroupItems {
  public:
