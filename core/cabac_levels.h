@@ -67,7 +67,7 @@ CU264_HD constexpr int level_context(int ones, int greater) {
   return greater < 2 ? few : 6 + (greater < 5 ? greater : 5);
 }
 
-// What changes in a context, for levels of magnitude one or for greater ones.
+// The differences of costs in a context, for levels of magnitude one or for greater ones.
 struct alignas(16) StepCosts {
   // The level's own cost as its magnitude becomes 0 or 1, or becomes one smaller below kSuffixMagnitude, or
   // falls below it.
@@ -115,7 +115,7 @@ constexpr StepCostTable make_step_costs(const LevelCosts& costs) {
   return table;
 }
 
-// What a step of a level, or of one before it, does to the level's cost.
+// The changes that a step of a level, or of one before it, makes to the level's cost.
 struct StepChanges {
   int own = 0;            // the level is lowered by one
   int fewer_ones = 0;     // a level before it changes from one to zero

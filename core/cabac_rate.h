@@ -96,7 +96,7 @@ struct CabacRate {
     return flag + cabac_levels_cost(*costs, 16 * cat, costs->level[cat], masks,
                                     [levels](int k) { return static_cast<int>(levels[k]); });
   }
-  // What lowering each level by one changes; see cabac_steps.
+  // Computes what lowering each level by one changes; see cabac_steps.
   CU264_HD_MEMBER void block_steps(const std::int16_t* levels, LevelMasks masks, BlockCategory category,
                                    int context, int* step_bits) const {
     const int cat = static_cast<int>(category);

@@ -57,7 +57,7 @@ AdaptiveQuantisation coded_aq(const Config& config);
 // may be coded a second time.
 bool controls_rate(const Config& config);
 bool codes_again(const Config& config);
-// How many pictures behind each one its QP depends on: Config::lookahead where there is a bitrate.
+// Returns how many pictures behind each one its QP depends on: Config::lookahead where there is a bitrate.
 int coded_lookahead(const Config& config);
 
 // The fraction in lowest terms.

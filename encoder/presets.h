@@ -15,7 +15,7 @@ struct SearchParams {
   bool rdoq = false;                   // rate-distortion-optimised quantisation
   core::EarlyDecision early_decision;  // where SATD does not decide
   core::SizeRules sizes = {};          // in streams with the 8x8 transform
-  // Which candidates of a block are compared (core::is_worth_trial).
+  // These tell which candidates of a block are compared (core::is_worth_trial).
   int worth_intra4x4 = core::kWorthIntra4x4Mode;
   int worth_intra8x8 = core::kWorthIntra8x8Mode;
 };

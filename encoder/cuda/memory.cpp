@@ -31,7 +31,7 @@ bool may_be(const StageParams& params, PixelFormat format) {
   return params.input_format ? *params.input_format == format : !is_rgb(format);
 }
 
-// How large a batch must be for a multiprocessor to be busy, measured at 1080p on an H200. Without
+// This large a batch must be for a multiprocessor to be busy, measured at 1080p on an H200. Without
 // Intra_8x8 `balanced` and `best` are 3 % faster with a round more, but take a quarter more memory.
 struct BusyMultiprocessor {
   int rows;         // macroblock rows of the batch

@@ -19,9 +19,9 @@
 namespace cu264::encoder::cuda {
 inline namespace CU264_SEARCH {
 
-// How the warps of a kernel are arranged, measured with 1080p on an H200. The registers are limited for so
-// many blocks on a multiprocessor with so many warps each; a launch may have blocks with fewer warps. `fast`
-// without Intra_8x8 fits the instruction caches.
+// The arrangement of the warps of a kernel was measured with 1080p on an H200. The registers are limited for
+// so many blocks on a multiprocessor with so many warps each; a launch may have blocks with fewer warps.
+// `fast` without Intra_8x8 fits the instruction caches.
 template <bool kRd, bool kIntra8x8>
 struct RowKernelShape {
   static constexpr bool kInStep = kRd || kIntra8x8;

@@ -21,7 +21,7 @@ inline namespace CU264_SEARCH {
 // two blocks at the same time. Every lane of the warp must call the functions.
 template <int kLanes, int kOwn>
 struct CabacRdoq {
-  // What a unit of bits costs, in the units that squared errors are in here. No block's bits cost kNever.
+  // A unit of bits costs so much, in the units of squared errors here. No block's bits cost kNever.
   static constexpr int kLambda = static_cast<int>(core::kRdoqLambda);
   static constexpr int kNever = INT_MAX;
 
@@ -78,7 +78,7 @@ struct CabacRdoq {
       ones += __popc(__ballot_sync(kWarp, level[i] == 1) & above);
       nonzero += __popc(__ballot_sync(kWarp, level[i] != 0) & above);
     }
-    // What the block costs for its last level if the present one goes.
+    // The block costs this for its last level if the present one goes.
     bool is_last[kOwn], any_above = nonzero != 0, follows = false;
     int next_last = last[0];
 #pragma unroll

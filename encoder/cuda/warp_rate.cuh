@@ -16,7 +16,7 @@
 namespace cu264::encoder::cuda {
 inline namespace CU264_SEARCH {
 
-// What RDOQ chooses for a lane: a level, and a share of the bits of its half's block; the shares of all lanes
+// RDOQ chooses this for a lane: a level, and a share of the bits of its half's block; the shares of all lanes
 // of the half add up to them.
 struct RdoqLevel {
   int level;

@@ -39,7 +39,7 @@ class WarpsInStep {
     threads_ = 32 * ((with_row + kSchedulers - 1 - warp() % kSchedulers) / kSchedulers);
     return first + static_cast<unsigned>(warp());
   }
-  // Whether the rows that the block has are the last ones.
+  // Tells whether the rows that the block has are the last ones.
   __device__ bool is_last() const { return is_last_; }
 
   // The warps with a row call this after each of its macroblocks.

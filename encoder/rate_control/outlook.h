@@ -1,5 +1,6 @@
-// What the next pictures would take at one QP: the look-ahead of one decision of a RateController. A QP is
-// sought that all of them could have, so that quality changes neither more nor earlier than bounds ask.
+// This computes what the next pictures would take at one QP: the look-ahead of one decision of a
+// RateController. A QP is sought that all of them could have, so that quality changes neither more nor
+// earlier than bounds ask.
 #pragma once
 
 #include <cstdint>
@@ -38,9 +39,10 @@ class Outlook {
   // lower; none has less than the goal gives it.
   int qp_of(const Picture& picture, int qp_q8) const;
   std::int64_t bits(std::size_t picture, int qp_q8) const;
-  // What becomes of the seconds that have begun if the pictures had this QP: the first bound that is broken.
+  // Tells what becomes of the seconds that have begun if the pictures had this QP: the first bound that is
+  // broken.
   Course seconds(int qp_q8) const;
-  // What becomes of the drift if the pictures had this QP, as far as seconds and the buffer let them.
+  // Tells what becomes of the drift if the pictures had this QP, as far as seconds and the buffer let them.
   Course course(int qp_q8);
 
   RateShares shares_{RateSettings()};

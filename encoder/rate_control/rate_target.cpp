@@ -79,7 +79,7 @@ int RateController::target_qp(Picture& own, const RateAccount& account) {
   return std::clamp(qp, lowest, highest);
 }
 
-// What is 0.4 % of a clip.
+// Returns 0.4 % of what a clip is to have.
 std::int64_t RateController::drift_at_end(const Picture& own, std::uint64_t number) {
   return own.shares.target * static_cast<std::int64_t>(number + static_cast<std::uint64_t>(*own.to_come)) /
          250;
