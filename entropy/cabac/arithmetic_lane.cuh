@@ -57,9 +57,13 @@ struct ArithmeticShared {
   }
   // Given states, as lane_state() makes them, four to a word. Words lie `stride` apart.
   __device__ void start(int lane, const std::uint32_t* d_states, std::size_t stride) {
-#pragma unroll 13
-    for (int row = 0; row <= core::kCabacContexts / 4; ++row)
+    constexpr int kFullRows = core::kCabacContexts / 4;
+    static_assert(core::kCabacContexts % 4 == 2, "the last word is half full");
+#pragma unroll 16
+    for (int row = 0; row < kFullRows; ++row)
       states[row][lane] = d_states[static_cast<std::size_t>(row) * stride];
+    const std::uint32_t* const d_last = d_states + kFullRows * stride;
+    states[kFullRows][lane] = *reinterpret_cast<const std::uint16_t*>(d_last);
     set(lane, kTerminateContext, kTerminateState);
   }
 
