@@ -11,6 +11,27 @@
 #include <utility>
 
 namespace cu264::bench {
+namespace {
+
+// Returns the samples moved up by dy rows and to the left by dx columns; what leaves on one side comes in on
+// the other. Both are even.
+std::vector<std::uint8_t> moved(const Clip& clip, const std::vector<std::uint8_t>& frame, int dx, int dy) {
+  std::vector<std::uint8_t> to(frame.size());
+  const std::uint8_t* from = frame.data();
+  std::uint8_t* out = to.data();
+  for (int p = 0; p < 3; ++p) {
+    const int sampling = p == 0 ? 1 : 2;
+    const int width = clip.width / sampling, height = clip.height / sampling;
+    for (int y = 0; y < height; ++y, out += width) {
+      const std::uint8_t* const row = from + static_cast<std::size_t>((y + dy / sampling) % height) * width;
+      std::rotate_copy(row, row + dx / sampling, row + width, out);
+    }
+    from += static_cast<std::size_t>(width) * height;
+  }
+  return to;
+}
+
+}  // namespace
 
 Clip read_clip(const std::string& path, const std::string& size) {
   Clip clip;
@@ -58,10 +79,14 @@ FramePool::FramePool(const Clip& clip, MemoryKind memory, int at_least)
   } else {
     pinned_samples_ = allocate_pinned(bytes);
   }
+  const int frames = static_cast<int>(clip.frames.size());
   for (int i = 0; i < copies_; ++i) {
-    const std::vector<std::uint8_t>& from = clip.frames[static_cast<std::size_t>(i) % clip.frames.size()];
+    constexpr int kAcross = 389, kDown = 211;  // chroma samples from copy to copy
+    const int copy = i / frames;
+    const auto samples = moved(clip, clip.frames[static_cast<std::size_t>(i % frames)],
+                               2 * (copy * kAcross % (width_ / 2)), 2 * (copy * kDown % (height_ / 2)));
     check_cuda(cudaMemcpy(const_cast<std::uint8_t*>(frame(static_cast<std::uint64_t>(i)).plane[0]),
-                          from.data(), frame_bytes_, cudaMemcpyDefault),
+                          samples.data(), frame_bytes_, cudaMemcpyDefault),
                "copying the frames");
   }
 }

@@ -30,7 +30,9 @@ Clip read_clip(const std::string& path, const std::string& size);
 // Repeats each frame four times, as the quarters of a frame of twice the width and height.
 Clip tiled(const Clip& clip);
 
-// Copies of a clip's frames one after another, which together are far larger than a GPU's cache.
+// Copies of a clip's frames one after another, which together are far larger than a GPU's cache. Each copy is
+// moved by another distance around the edges, so that no two frames are the same: warps that search the same
+// picture run the same code at the same time, up to twice as fast as those of different ones.
 class FramePool {
  public:
   // `memory` is pinned or device.

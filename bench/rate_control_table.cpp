@@ -14,6 +14,18 @@
 namespace cu264::bench {
 namespace {
 
+struct MeasuredEncoder {
+  Profile profile;
+  Preset preset;
+  const char* name;
+};
+constexpr MeasuredEncoder kEncoders[] = {{Profile::high, Preset::fast, "fast"},
+                                         {Profile::high, Preset::balanced, "balanced"},
+                                         {Profile::high, Preset::best, "best"},
+                                         {Profile::baseline, Preset::fast, "fast"},
+                                         {Profile::baseline, Preset::balanced, "balanced"},
+                                         {Profile::baseline, Preset::best, "best"}};
+
 struct Controlled {
   double frames_per_second = 0;
   double bytes = 0;    // a picture
@@ -29,11 +41,13 @@ double processor_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// Measured behind as many pictures as fill the pipeline twice, in which the control settles.
+// Measured behind as many pictures as fill the pipeline twice, in which the control settles. Pictures come in
+// batches, so a round is a batch.
 Controlled measure(const Config& config, const FramePool& pool, bool quick) {
-  constexpr int kWarmUp = 768, kRound = 192, kRepeats = 3;
+  constexpr int kWarmUp = 1280, kRepeats = 3, kFewestRounds = 4;
   const double seconds = quick ? 0.3 : 1;
   Encoder encoder(config);
+  const int batch = encoder.info().batch;
   std::uint64_t sent = 0;
   Controlled sum;
   const auto receive = [&](int pictures) {
@@ -53,9 +67,11 @@ Controlled measure(const Config& config, const FramePool& pool, bool quick) {
   for (int repeat = 0; repeat < kRepeats; ++repeat) {
     const StopWatch watch;
     int rounds = 0;
-    for (; watch.seconds() < seconds; ++rounds) receive(kRound);
-    rates.push_back(rounds * kRound / watch.seconds());
-    pictures += rounds * kRound;
+    double took = 0;
+    for (; rounds < kFewestRounds || took < seconds; took = watch.seconds(), ++rounds) receive(batch);
+    took = watch.seconds();
+    rates.push_back(rounds * batch / took);
+    pictures += rounds * batch;
   }
   return {median(std::move(rates)), sum.bytes / pictures, sum.codings / pictures, sum.mean_qp / pictures,
           1e6 * (processor_seconds() - began) / pictures};
@@ -65,13 +81,15 @@ Controlled measure(const Config& config, const FramePool& pool, bool quick) {
 
 void report_rate_control(const Clip& clip, Run& run) {
   const FramePool pool(clip, MemoryKind::device);
-  for (const auto& [preset, name] : kPresets) {
-    const Config constant = config_of(clip, preset, 0);
+  for (const auto& [profile, preset, name] : kEncoders) {
+    Config constant = config_of(clip, preset, 0);
+    constant.profile = profile;
     double usual = 0;
     const auto row = [&](const char* mode, const Config& config) {
       const Controlled result = measure(config, pool, run.quick);
       if (usual == 0) usual = result.frames_per_second;
       run.report.row("rate control", {{"clip", clip.name},
+                                      {"profile", profile == Profile::high ? "high" : "baseline"},
                                       {"preset", name},
                                       {"mode", mode},
                                       {"fps", result.frames_per_second},
