@@ -132,7 +132,7 @@ struct Intra16x16Trials {
 };
 
 // The search of luma in the steps of core/luma_decision.h.
-template <bool kRd, bool kRdoq, class Lists, class Preparation, class Place>
+template <bool kRd, bool kRdoq, class Lists, class Preparation, class Warps, class Place>
 struct LumaSearch {
   using Coder16x16 = Intra16x16Coder<kRd, kRdoq, typename Lists::Luma>;
   WarpState<kRd>& s;
@@ -141,6 +141,7 @@ struct LumaSearch {
   const MacroblockPosition& position;
   LumaStart start;
   Preparation preparation;
+  const Warps& warps;
   const Place& place;
   MacroblockResult& result;
   bool has_above_right = false;  // whether search_intra8x8 has loaded these samples
@@ -167,6 +168,7 @@ struct LumaSearch {
     const auto found = cuda::search_intra8x8<kRd, kRdoq>(
         s, constants, rate_on_warp(constants.rate(), mine.rate_tables), mine.lane, mine.matrix, mine.lists,
         position, place, preparation.marks, end);
+    if constexpr (kRd) warps.meet();
     has_above_right = found.blocks > 1;
     has_large = found.result.kept;
     return found.result;
@@ -198,6 +200,7 @@ struct LumaSearch {
         cuda::rank_intra16x16(constants, mine.lane, position, start.satd, chroma_pattern());
     for (int mode = 0; mode < core::kIntra16x16Modes; ++mode) ranks[mode] = __shfl_sync(kWarp, rank, mode);
     core::sort_ranks(ranks);
+    if constexpr (kRdoq) warps.meet();
   }
 
   // Leaves the levels, counts and DC coefficients of the best candidate in RdSpace.
@@ -286,13 +289,13 @@ struct LumaSearch {
   }
 };
 
-template <bool kRd, bool kRdoq, class Lists, class Preparation, class Place>
+template <bool kRd, bool kRdoq, class Lists, class Preparation, class Warps, class Place>
 __device__ void search_luma(WarpState<kRd>& s, const SearchConstants& constants,
                             const LaneConstants<Lists>& mine, const MacroblockPosition& position,
-                            const LumaStart& start, Preparation preparation, const Place& place,
-                            MacroblockResult& result) {
-  LumaSearch<kRd, kRdoq, Lists, Preparation, Place> search{s,     constants,   mine,  position,
-                                                           start, preparation, place, result};
+                            const LumaStart& start, Preparation preparation, const Warps& warps,
+                            const Place& place, MacroblockResult& result) {
+  LumaSearch<kRd, kRdoq, Lists, Preparation, Warps, Place> search{
+      s, constants, mine, position, start, preparation, warps, place, result};
   if constexpr (kRd) {
     core::decide_luma_by_rd(search);
   } else {

@@ -124,11 +124,13 @@ __device__ void finish_macroblock(WarpState<kRd>& s, const SearchConstants& cons
   result.record.qp = static_cast<std::uint8_t>(constants.qp);
 }
 
-template <bool kRd, bool kRdoq, class Lists, class MacroblockMarks, class Place>
+// `warps`: those of the block, which meet between the steps of the search.
+template <bool kRd, bool kRdoq, class Lists, class MacroblockMarks, class Warps, class Place>
 __device__ MacroblockResult search_macroblock(WarpState<kRd>& s, const SearchConstants& constants,
                                               const LaneConstants<Lists>& mine,
                                               const MacroblockPosition& position,
-                                              const MacroblockMarks& marks, const Place& place) {
+                                              const MacroblockMarks& marks, const Warps& warps,
+                                              const Place& place) {
   MacroblockResult result;
   const int slopes = plane_slopes(s, mine.lane);
   search_chroma<kRd, kRdoq>(s, constants, mine, position, slopes, result);
@@ -141,7 +143,8 @@ __device__ MacroblockResult search_macroblock(WarpState<kRd>& s, const SearchCon
   const int pattern = Place::kAny ? SearchRate::kMostChromaPattern : result.record.coded_block_pattern >> 4;
   const Prepared<MacroblockMarks> prepared{
       highest_intra16x16_cost(constants, mine.lane, position, start.satd, pattern, pattern), marks};
-  search_luma<kRd, kRdoq>(s, constants, mine, position, start, prepared, place, result);
+  if constexpr (kRd) warps.meet();
+  search_luma<kRd, kRdoq>(s, constants, mine, position, start, prepared, warps, place, result);
   finish_macroblock<Place::kAny>(s, constants, mine, result);
   return result;
 }

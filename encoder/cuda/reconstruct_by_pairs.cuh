@@ -8,6 +8,7 @@
 #include "encoder/cuda/macroblock_search.cuh"
 #include "encoder/cuda/search_rate.cuh"
 #include "encoder/cuda/tagged_row.cuh"
+#include "encoder/cuda/warps_in_step.cuh"
 #include "encoder/cuda/wavefront.cuh"
 
 namespace cu264::encoder::cuda {
@@ -95,13 +96,12 @@ __device__ inline std::uint32_t wait_for_word_above(const Row<TaggedRow>& row, c
 template <bool kRd, bool kRdoq, bool kQpVaries, bool kIntra8x8, class BatchMarks, class Lists>
 __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
     reconstruct_by_pairs_kernel(const __grid_constant__ BatchView batch,
-                                const __grid_constant__ SearchConstants constants,
+                                const __grid_constant__ ConstantsByQp<kQpVaries> constants,
                                 const __grid_constant__ Wavefront<TaggedRow> wavefront,
                                 const __grid_constant__ BatchMarks mark_table,
                                 const __grid_constant__ Lists lists) {
   __shared__ WarpState<kRd> s;
   __shared__ RateTables rate_tables;
-  __shared__ ConstantsByQp<kQpVaries> table;
   __shared__ Intra8x8Shared<kIntra8x8> intra8x8;
   __shared__ typename Intra8x8Shared<kIntra8x8>::Space intra8x8_space;
   __shared__ SideResults side;
@@ -110,9 +110,8 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
   __shared__ unsigned shared_ticket;
   const bool first_warp = threadIdx.x < 32;
   if constexpr (kRd) rate_tables.fill();
-  if constexpr (kQpVaries) table.fill(constants);
   intra8x8.fill();
-  LaneConstants mine(static_cast<int>(threadIdx.x & 31), constants, rate_tables, lists);
+  LaneConstants mine(static_cast<int>(threadIdx.x & 31), constants.initial(), rate_tables, lists);
   const LaneIndices& lane = mine.lane;
   if (first_warp) s.counts[lane.lane] = 0;  // slots 27 to 31 stay zero
 
@@ -145,12 +144,12 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
     }
     wait_for_both_warps();
     if (first_warp) {
-      const SearchConstants& here = table.of(constants, batch, row.position, mine);
+      const SearchConstants& here = constants.of(batch, row.position, mine);
       MacroblockResult result;
       TaggedRow* const above_right =
           row.position.above_right ? row.bottom + mb_x + 1 - batch.mb_width : nullptr;
       search_luma<kRd, kRdoq>(s, here, mine, row.position, LumaStart{},
-                              PreparedByOtherWarp<decltype(marks)>{side, marks},
+                              PreparedByOtherWarp<decltype(marks)>{side, marks}, WarpsThatNeverMeet(),
                               intra8x8.place(intra8x8_space, AboveRightTagged{above_right}), result);
       finish_macroblock<kIntra8x8>(s, here, mine, result);
       __syncwarp();
@@ -163,7 +162,7 @@ __global__ void __launch_bounds__(64, kPairsPerMultiprocessor)
         ++next.mb_x;
         source = fetch_source(batch, next, lane);
       }
-      search_side<kRd, kRdoq>(s, table.of(constants, batch, row.position, mine), mine, row.position, side);
+      search_side<kRd, kRdoq>(s, constants.of(batch, row.position, mine), mine, row.position, side);
       wait_for_both_warps();  // the first warp waits for this in join()
       if (!last) {
         measure = measure_source<kIntra8x8>(lane, mine.matrix, source);

@@ -25,7 +25,7 @@ inline namespace CU264_SEARCH {
 template <bool kRd, bool kIntra8x8>
 struct RowKernelShape {
   static constexpr bool kInStep = kRd || kIntra8x8;
-  static constexpr int kWarps = kRd ? 20 : kIntra8x8 ? 28 : 4;
+  static constexpr int kWarps = kRd && kIntra8x8 ? 32 : kInStep ? 28 : 4;
   static constexpr int kBlocks = kInStep ? 1 : 6;
   // Pairs of warps share a macroblock while the device has up to this many pictures.
   static constexpr int kFewPictures = kInStep ? 12 : kMostPicturesByPairs;
@@ -33,7 +33,7 @@ struct RowKernelShape {
 };
 
 // The shared memory of a thread block.
-template <bool kRd, bool kQpVaries, bool kIntra8x8>
+template <bool kRd, bool kIntra8x8>
 struct BlockMemory {
   struct RowMemory {
     WarpState<kRd> state;
@@ -41,9 +41,8 @@ struct BlockMemory {
   };
   static constexpr int kMostWarps = RowKernelShape<kRd, kIntra8x8>::kWarps;
   RateTables rate_tables;
-  ConstantsByQp<kQpVaries> constants;
   Intra8x8Shared<kIntra8x8> intra8x8;
-  unsigned ticket;
+  typename RowKernelShape<kRd, kIntra8x8>::Warps::Memory warps;
   RowMemory rows[kMostWarps];  // by warp; a block has memory for those that it has
 
   static constexpr std::size_t bytes(int warps) {
@@ -56,26 +55,25 @@ template <bool kRd, bool kRdoq, bool kQpVaries, bool kIntra8x8, class BatchMarks
 __global__ void __launch_bounds__(32 * (RowKernelShape<kRd, kIntra8x8>::kWarps),
                                   (RowKernelShape<kRd, kIntra8x8>::kBlocks))
     reconstruct_kernel(const __grid_constant__ BatchView batch,
-                       const __grid_constant__ SearchConstants constants,
+                       const __grid_constant__ ConstantsByQp<kQpVaries> constants,
                        const __grid_constant__ Wavefront<BottomRow> wavefront,
                        const __grid_constant__ BatchMarks mark_table, const __grid_constant__ Lists lists) {
   extern __shared__ __align__(16) std::uint8_t s_memory[];
-  auto& memory = *reinterpret_cast<BlockMemory<kRd, kQpVaries, kIntra8x8>*>(s_memory);
+  auto& memory = *reinterpret_cast<BlockMemory<kRd, kIntra8x8>*>(s_memory);
   if constexpr (kRd) memory.rate_tables.fill();
-  if constexpr (kQpVaries) memory.constants.fill(constants);
   memory.intra8x8.fill();
-  if constexpr (kRd || kQpVaries || kIntra8x8) __syncthreads();
+  if constexpr (kRd || kIntra8x8) __syncthreads();
   using Shape = RowKernelShape<kRd, kIntra8x8>;
   // The address is computed once if it does not depend on threadIdx; the lane's number costs `fast` without
   // Intra_8x8 a register that it does not have.
   auto& [s, intra8x8_space] = memory.rows[uniform(static_cast<int>(threadIdx.x >> 5))];
   const int number = static_cast<int>(threadIdx.x & 31);
-  LaneConstants mine(Shape::kInStep ? kept(number) : number, constants, memory.rate_tables, lists);
+  LaneConstants mine(Shape::kInStep ? kept(number) : number, constants.initial(), memory.rate_tables, lists);
   const LaneIndices& lane = mine.lane;
   s.counts[lane.lane] = 0;  // slots 27 to 31 stay zero
   const unsigned rows = static_cast<unsigned>(batch.pictures) * batch.mb_height;
 
-  typename Shape::Warps warps(memory.ticket);
+  typename Shape::Warps warps(memory.warps);
   do {
     const unsigned ticket = warps.take_ticket(wavefront.ticket, rows);
     if (ticket >= rows) return;
@@ -87,12 +85,12 @@ __global__ void __launch_bounds__(32 * (RowKernelShape<kRd, kIntra8x8>::kWarps),
       put_source(s, batch.format, lane, fetch_source(batch, row.position, lane));
       load_neighbours(s, batch, wavefront, row, lane, published_above);
       const MacroblockResult result = search_macroblock<kRd, kRdoq>(
-          s, memory.constants.of(constants, batch, row.position, mine), mine, row.position, marks,
+          s, constants.of(batch, row.position, mine), mine, row.position, marks, warps,
           memory.intra8x8.place(intra8x8_space, AboveRightOfRow(batch, wavefront, row, published_above)));
       publish_macroblock(s, wavefront, row, lane);
       store_macroblock(s, batch, row.position, lane, result.record);
       __syncwarp();
-      warps.meet(mb_x);
+      warps.meet();
     }
   } while (!warps.is_last());
 }
@@ -113,21 +111,25 @@ Wavefront<Record> begin_wavefront(const BatchView& batch, void* d_scratch, cudaS
   return wavefront;
 }
 
+// A multiprocessor gives the warps of a thread block to so many schedulers in turn. Nothing but speed depends
+// on that.
+inline constexpr int kSchedulers = 4;
+
 // The number of warps that a block has. `rows` on the device, of all batches, that do not fill it are spread
-// over all its multiprocessors, and a block of more than kSchedulers warps takes rows of as many pictures of
-// its batch (WarpsInStep).
+// over all its multiprocessors, and the rows that a block takes together are of as many pictures of its
+// batch, so that none waits for another (WarpsInStep).
 inline int warps_of_block(int most, int rows, int pictures, int processors) {
-  const int of_scheduler = std::min(rows / (kSchedulers * processors), pictures / kSchedulers);
-  return kSchedulers * std::clamp(of_scheduler, 1, most / kSchedulers);
+  const int warps = std::clamp(std::min(rows / processors, pictures), 1, most);
+  return warps < kSchedulers ? warps : warps - warps % kSchedulers;
 }
 
 // Launches as many blocks as the device has room for, or as there is work for.
 template <bool kRd, bool kRdoq, bool kQpVaries, bool kIntra8x8, class BatchMarks, class Lists>
-void launch_rows(const BatchView& batch, const SearchConstants& constants,
+void launch_rows(const BatchView& batch, const ConstantsByQp<kQpVaries>& constants,
                  const Wavefront<BottomRow>& wavefront, const BatchMarks& mark_table, const Lists& lists,
                  int pictures_on_device, cudaStream_t stream) {
   constexpr auto kernel = reconstruct_kernel<kRd, kRdoq, kQpVaries, kIntra8x8, BatchMarks, Lists>;
-  using Memory = BlockMemory<kRd, kQpVaries, kIntra8x8>;
+  using Memory = BlockMemory<kRd, kIntra8x8>;
   int device = 0, processors = 0, most_bytes = 0, blocks = 0;
   check_cuda(cudaGetDevice(&device), "cudaGetDevice");
   check_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
@@ -153,8 +155,7 @@ template <bool kRd, bool kRdoq, bool kQpVaries, bool kIntra8x8, class BatchMarks
 void launch(const ReconstructLaunch& job, const BatchMarks& mark_table, const Lists& lists) {
   const BatchView& batch = job.batch;
   const int rows = batch.pictures * batch.mb_height;
-  SearchConstants constants = search_constants(job.search, job.qp);
-  constants.transform_8x8_mode = kIntra8x8;
+  const ConstantsByQp<kQpVaries> constants(job.search, kIntra8x8, job.qp);
   if (job.pictures_on_device <= RowKernelShape<kRd, kIntra8x8>::kFewPictures) {
     const auto wavefront = begin_wavefront<TaggedRow>(batch, job.d_scratch, job.stream);
     reconstruct_by_pairs_kernel<kRd, kRdoq, kQpVaries, kIntra8x8>
