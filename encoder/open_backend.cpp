@@ -171,7 +171,7 @@ LaneBackend open_lane([[maybe_unused]] const LaneChoice& choice, StageParams par
   params.lookahead = 0;  // each stream has its own, beside the lane's pictures
 #if defined(CU264_WITH_CUDA)
   if (choice.name == "cuda") {
-    const int best = cuda::choose_batch(params, {device});
+    const int best = cuda::pictures_of_devices(params, {device});
     lane.batch = params.batch != 0 ? params.batch : std::max(1, best / side_by_side);
     if (params.controls_rate) lane.batch = controlled_batch(lane.batch, 1);
     lane.batches = true;

@@ -19,14 +19,17 @@ class QpOffsetRelay;
 std::unique_ptr<Backend> open_device(const StageParams& params, int device, int batch,
                                      std::shared_ptr<QpOffsetRelay> relay = nullptr);
 
-// Opens devices that take batches in turn.
+// Opens backends of the devices, which take batches in turn.
 std::unique_ptr<Backend> open_devices(const StageParams& params, const std::vector<int>& devices, int batch);
 
 // Copies frames from the host to page-locked memory, and marks frames on the device with an event.
 std::unique_ptr<FrameHolder> make_device_frame_holder(int device);
 
-// Probes the devices and returns the pictures of a batch: StageParams::batch, or if that is 0 what suits the
-// weakest device.
+// Probes the devices and returns how many pictures one of them should have at once: StageParams::batch, or if
+// that is 0 what suits the weakest device.
+int pictures_of_devices(const StageParams& params, const std::vector<int>& devices);
+
+// The same for the batches of open_devices(), of which a device may have several at once.
 int choose_batch(const StageParams& params, const std::vector<int>& devices);
 
 // The implementations of functions of the API.

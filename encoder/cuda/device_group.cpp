@@ -54,14 +54,18 @@ class DeviceGroup final : public Backend {
 
   CodedAccessUnit collect() override { return member(collected_++).collect(); }
 
-  // Another batch means other members, which the next group takes from the cache of memory.
+  // If another number of members is needed, the next group takes them from the cache of memory.
   bool restart(const StageParams& params, int batch) override {
-    if (static_cast<std::uint64_t>(batch) != batch_) return false;
+    const auto members = static_cast<std::size_t>(devices_ * overlapping_batches(params, batch));
+    if (members != members_.size()) return false;
     if (!relay_ && params.aq && params.aq->remembers) return false;
     if (relay_ && relay_->bytes() != relay_bytes(params)) return false;
     for (const auto& backend : members_) {
       if (!backend->restart(params, batch)) return false;
     }
+    batch_ = static_cast<std::uint64_t>(batch);
+    submitted_ = collected_ = 0;
+    flushed_ = false;
     return true;
   }
 
@@ -73,7 +77,7 @@ class DeviceGroup final : public Backend {
   std::vector<std::unique_ptr<Backend>> members_;
   const std::shared_ptr<const QpOffsetRelay> relay_;  // null if QP offsets are not remembered
   const int devices_;
-  const std::uint64_t batch_;  // pictures of every batch of a clip except the last
+  std::uint64_t batch_;  // pictures of every batch of a clip except the last
   std::uint64_t submitted_ = 0;
   std::uint64_t collected_ = 0;
   bool flushed_ = false;
@@ -83,7 +87,6 @@ class DeviceGroup final : public Backend {
 
 std::unique_ptr<Backend> open_devices(const StageParams& params, const std::vector<int>& devices, int batch) {
   const int rounds = overlapping_batches(params, batch);
-  if (devices.size() == 1 && rounds == 1) return open_device(params, devices[0], batch);
   std::shared_ptr<QpOffsetRelay> relay;
   if (params.aq && params.aq->remembers) {
     const DeviceGuard guard(devices[0]);

@@ -45,6 +45,13 @@ BusyMultiprocessor busy_multiprocessor(const StageParams& params) {
   return fast ? BusyMultiprocessor{83, 50, 1} : BusyMultiprocessor{80, 50, 28};
 }
 
+// Where rate and distortion decide, the rows that a thread block takes together are best of as many pictures,
+// all at one height, and two batches at once are better than one of twice the size: while few rows of one are
+// left, the other fills the device. Returns that number, or 1 if neither is so.
+int rows_together(const StageParams& params) {
+  return params.preset == Preset::fast ? 1 : busy_multiprocessor(params).round;
+}
+
 bool converts(const StageParams& params) {
   return params.input_format && is_rgb(*params.input_format);
 }
@@ -187,7 +194,7 @@ MemoryRequirement measure(const StageParams& params, int batch) {
   return required;
 }
 
-int choose_batch(const StageParams& params, int multiprocessors, std::size_t free_bytes) {
+int pictures_of_device(const StageParams& params, int multiprocessors, std::size_t free_bytes) {
   constexpr int kLargest = 256, kLargestWithReconstruction = 16;
   const BusyMultiprocessor busy = busy_multiprocessor(params);
   const int for_rows = busy.rows * multiprocessors / params.mb_height;
@@ -209,7 +216,7 @@ int choose_batch(const StageParams& params, int multiprocessors, std::size_t fre
   return batch;
 }
 
-int choose_batch(const StageParams& params, const std::vector<int>& devices) {
+int pictures_of_devices(const StageParams& params, const std::vector<int>& devices) {
   int batch = params.batch;
   for (const int device : devices) {
     probe_device(device);
@@ -221,18 +228,30 @@ int choose_batch(const StageParams& params, const std::vector<int>& devices) {
                "asking for the device's properties");
     check_cuda(cudaMemGetInfo(&free_bytes, &total), "asking for the device's memory");
     free_bytes += memory_cache_state(device).kept_bytes;
-    const int suits = choose_batch(params, multiprocessors, free_bytes);
+    const int suits = pictures_of_device(params, multiprocessors, free_bytes);
     batch = batch == 0 ? suits : std::min(batch, suits);
   }
   return batch;
 }
 
+int choose_batch(const StageParams& params, const std::vector<int>& devices) {
+  const int pictures = pictures_of_devices(params, devices);
+  const int together = rows_together(params);
+  if (params.batch != 0 || params.reconstruction || together == 1 || pictures < 2 * together) return pictures;
+  return (pictures + together) / (2 * together) * together;
+}
+
 int overlapping_batches(const StageParams& params, int batch) {
   constexpr int kMost = 4;
-  constexpr int kRowsOfLargeDevice = 11000;  // as for a full batch on an H200
+  // On an H200. Where two batches are better than one, two somewhat larger ones are, too.
+  constexpr int kRowsOfLargeDevice = 11000, kRowsOfHalf = 7000;
   // The reconstruction is for checks, where memory matters more than time.
-  if (params.batch == 0 || params.reconstruction) return 1;
-  return std::clamp(kRowsOfLargeDevice / (batch * params.mb_height), 1, kMost);
+  if (params.reconstruction) return 1;
+  const int rows = batch * params.mb_height;
+  const int together = rows_together(params);
+  if (params.batch == 0) return together > 1 && batch % together == 0 ? 2 : 1;  // choose_batch() halved it
+
+  return std::clamp(kRowsOfLargeDevice / rows, rows <= kRowsOfHalf ? 2 : 1, kMost);
 }
 
 MemoryRequirement memory_required(const StageParams& params, const std::vector<int>& devices) {

@@ -90,10 +90,10 @@ std::size_t staged_bytes(const StageParams& params);
 MemoryRequirement measure(const StageParams& params, int batch);
 
 // The number of pictures that fill the device without taking more than half of its free memory.
-int choose_batch(const StageParams& params, int multiprocessors, std::size_t free_bytes);
+int pictures_of_device(const StageParams& params, int multiprocessors, std::size_t free_bytes);
 
-// Into how many backends an encoder divides its work on a device: batches that are too small to fill a large
-// device (which only a caller asks for) are encoded side by side.
+// Into how many backends an encoder divides its work on a device: batches that do not fill a large device
+// are encoded side by side.
 int overlapping_batches(const StageParams& params, int batch);
 
 }  // namespace cu264::encoder::cuda
