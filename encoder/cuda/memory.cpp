@@ -237,8 +237,10 @@ int pictures_of_devices(const StageParams& params, const std::vector<int>& devic
 int choose_batch(const StageParams& params, const std::vector<int>& devices) {
   const int pictures = pictures_of_devices(params, devices);
   const int together = rows_together(params);
-  if (params.batch != 0 || params.reconstruction || together == 1 || pictures < 2 * together) return pictures;
-  return (pictures + together) / (2 * together) * together;
+  if (params.batch != 0 || params.reconstruction || together == 1) return pictures;
+  const int half = (pictures + together) / (2 * together) * together;
+  // Of large pictures there are few, and two halves of much fewer are slower.
+  return 2 * half >= pictures - pictures / 10 ? half : pictures;
 }
 
 int overlapping_batches(const StageParams& params, int batch) {
@@ -247,10 +249,9 @@ int overlapping_batches(const StageParams& params, int batch) {
   constexpr int kRowsOfLargeDevice = 11000, kRowsOfHalf = 7000;
   // The reconstruction is for checks, where memory matters more than time.
   if (params.reconstruction) return 1;
-  const int rows = batch * params.mb_height;
-  const int together = rows_together(params);
-  if (params.batch == 0) return together > 1 && batch % together == 0 ? 2 : 1;  // choose_batch() halved it
-
+  const int rows = batch * params.mb_height, together = rows_together(params);
+  // What choose_batch() halves is such a multiple.
+  if (params.batch == 0) return together > 1 && batch % together == 0 && rows <= kRowsOfHalf ? 2 : 1;
   return std::clamp(kRowsOfLargeDevice / rows, rows <= kRowsOfHalf ? 2 : 1, kMost);
 }
 
