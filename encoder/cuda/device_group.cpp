@@ -56,8 +56,8 @@ class DeviceGroup final : public Backend {
 
   // If another number of members is needed, the next group takes them from the cache of memory.
   bool restart(const StageParams& params, int batch) override {
-    const auto members = static_cast<std::size_t>(devices_ * overlapping_batches(params, batch));
-    if (members != members_.size()) return false;
+    const int members = devices_ * overlapping_batches(params, batch);
+    if (static_cast<std::size_t>(members) != members_.size()) return false;
     if (!relay_ && params.aq && params.aq->remembers) return false;
     if (relay_ && relay_->bytes() != relay_bytes(params)) return false;
     for (const auto& backend : members_) {
