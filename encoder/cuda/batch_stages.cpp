@@ -6,6 +6,7 @@
 
 #include "encoder/cuda/batch_tables.h"
 #include "encoder/cuda/reconstruct.h"
+#include "entropy/cabac/cabac_batch.h"
 
 namespace cu264::encoder::cuda {
 namespace {
@@ -34,15 +35,10 @@ void copy_to_host(T* to, const T* d_from, std::size_t count, const Stream& strea
 }  // namespace
 
 void BatchStages::set_up() {
-  cabac_.reset();
-  if (params_.cabac) {
-    cabac_ = std::make_unique<CabacStage>(batches_in_flight(params_));
-  } else {
-    entropy::launch_prepare_pack(d_.pack_scratch, stream_.get());
-  }
+  if (!params_.cabac) entropy::launch_prepare_pack(d_.pack_scratch, stream_.get());
   if (!params_.device_output) {  // copies may read more than has been written
-    for (int i = 0; i < batches_in_flight(params_); ++i) {
-      check_cuda(cudaMemsetAsync(d_.batch[i].stream, 0, pinned_.window_bytes, stream_.get()),
+    for (const DeviceMemory::Batch& batch : d_.batch) {
+      check_cuda(cudaMemsetAsync(batch.stream, 0, pinned_.window_bytes, stream_.get()),
                  "clearing device memory");
     }
   }
@@ -76,23 +72,16 @@ const Stream& BatchStages::launch(int index, const BatchPictures& pictures, int 
     copy_to_host(pinned.macroblocks, d_.macroblocks, mbs, stream_);
     copy_to_host(pinned.reconstruction, d_.reconstruction, mbs * 384, stream_);
   }
-  if (!cabac_) return launch_cavlc(view, d, pinned.pictures);
-  CabacStage::launch(view, d_.cabac_scratch, d, stream_);
+  if (!params_.cabac) return launch_cavlc(view, d, pinned.pictures);
+  const entropy::CabacMemory memory{d_.cabac_scratch, d.cabac_chunks, d.stream};
+  entropy::launch_cabac(view, d.slice_headers, memory, d.pictures, stream_.get());
   copy_to_host(pinned.pictures, d.pictures, count, stream_);
   return stream_;
-}
-
-const Stream& BatchStages::launch_rest(int index, const BatchPictures& pictures) const {
-  const DeviceMemory::Batch& d = d_.batch[index];
-  const Stream& coding = cabac_->launch_rest(view_of(pictures, d), d, index);
-  copy_to_host(pinned_.batch[index].pictures, d.pictures, static_cast<std::size_t>(pictures.count), coding);
-  return coding;
 }
 
 void BatchStages::wait() const {
   keys_.wait();
   cudaStreamSynchronize(stream_.get());
-  if (cabac_) cabac_->wait();
 }
 
 BatchView BatchStages::view_of(const BatchPictures& pictures, const DeviceMemory::Batch& d) const {

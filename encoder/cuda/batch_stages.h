@@ -1,7 +1,6 @@
 // Launches the stages of a batch on the device: the tables of its pictures, the QP offsets of adaptive
 // quantisation, the marks of a watermark, the search, entropy coding and packing. All are put on one stream,
-// which keeps the batches in order; CABAC's coding goes on beside it (cabac_stage.h). Only the beginning of a
-// clip may wait for the device (clip_keys.h).
+// which keeps the batches in order. Only the beginning of a clip may wait for the device (clip_keys.h).
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,7 +11,6 @@
 #include <utility>
 
 #include "common/cuda/handles.h"
-#include "encoder/cuda/cabac_stage.h"
 #include "encoder/cuda/clip_keys.h"
 #include "encoder/cuda/memory.h"
 #include "encoder/cuda/qp_offset_relay.h"
@@ -44,10 +42,6 @@ class BatchStages {
   // Returns the stream that the coded pictures come from.
   const Stream& launch(int index, const BatchPictures& pictures, int pictures_on_device, Uploader& uploader);
 
-  // Launches what the stages have left of a batch whose pictures have the failure kStringsMissing. Returns
-  // the stream that they come from then.
-  const Stream& launch_rest(int index, const BatchPictures& pictures) const;
-
   // Waits for the device. Errors do not matter (~CudaBackend).
   void wait() const;
 
@@ -64,7 +58,6 @@ class BatchStages {
   Event tabled_;                         // the parameters of the latest batch are on the device
   std::unique_ptr<Event> offsets_done_;  // for StageParams::aq
   std::shared_ptr<QpOffsetRelay> relay_;
-  std::unique_ptr<CabacStage> cabac_;  // null without StageParams::cabac
 };
 
 }  // namespace cu264::encoder::cuda

@@ -3,9 +3,7 @@
 //
 // Two batches take turns in the memory. As at most capacity() pictures are in flight, the first picture of a
 // batch has been collected, and so the device has finished that batch, before a frame of the next but one is
-// uploaded. The last picture of the batch has been collected before the next but one is launched. With CABAC
-// there are three batches, which take turns in the same way, and slices that are coded serially have streams
-// of their own (cabac_stage.h).
+// uploaded. The last picture of the batch has been collected before the next but one is launched.
 #include "encoder/cuda/cuda_backend.h"
 
 #include <algorithm>
@@ -89,7 +87,7 @@ class CudaBackend final : public Backend {
     return true;
   }
 
-  int capacity() const override { return in_flight() * size_; }
+  int capacity() const override { return kBatchesInFlight * size_; }
 
   void submit(const Frame& frame, const core::PictureParams& picture, void* written) override {
     check_picture(picture, params_);
@@ -159,7 +157,7 @@ class CudaBackend final : public Backend {
     const int index = collecting_, picture = batch.collected++;
     if (batch.collected == batch.pictures.count) {
       batch.progress = Progress::idle;
-      collecting_ = (collecting_ + 1) % in_flight();
+      collecting_ = (collecting_ + 1) % kBatchesInFlight;
     }
     return unit_of(index, picture);
   }
@@ -175,7 +173,7 @@ class CudaBackend final : public Backend {
     copies_.reset();
     if (!params_.device_output) copies_ = std::make_unique<PacketCopies>(size_, device_);
     batches_.clear();
-    for (int i = 0; i < in_flight(); ++i) {
+    for (int i = 0; i < kBatchesInFlight; ++i) {
       batches_.push_back(std::make_unique<Batch>(size_, yields, d_.batch[i].stream, pinned_.batch[i].window,
                                                  pinned_.window_bytes));
     }
@@ -192,7 +190,7 @@ class CudaBackend final : public Backend {
     const auto shape = [](const StageParams& p) {
       return std::tuple(p.width, p.height, p.slices, p.aq.has_value(), p.reconstruction, p.device_output,
                         p.entropy_kernel, p.input_format, p.matrix_coefficients, p.full_range, p.streams,
-                        p.marks ? p.marks->frame().size() : 0, p.cipher != nullptr, batches_in_flight(p));
+                        p.marks ? p.marks->frame().size() : 0, p.cipher != nullptr, p.cabac);
     };
     return batch == size_ && shape(other) == shape(params_);
   }
@@ -222,7 +220,7 @@ class CudaBackend final : public Backend {
     }
     batch.progress = Progress::encoding;
     if (notifier_) notify_of(batch);
-    next_ = (next_ + 1) % in_flight();
+    next_ = (next_ + 1) % kBatchesInFlight;
   }
 
   // An incomplete batch may come early, while the one before the last has not been collected yet.
@@ -230,29 +228,16 @@ class CudaBackend final : public Backend {
     if (filling_.count > 0 && batches_[next_]->progress == Progress::idle) launch();
   }
 
-  int in_flight() const { return batches_in_flight(params_); }
-
   // Returns whether the stream is fetched before the host knows its size, so that the host is woken once.
   // Behind a full batch the next one is likely to wait, which the copy would delay.
   bool fetches_ahead(const Batch& batch) const {
     return !params_.device_output && (size_ == 1 || batch.pictures.count < size_);
   }
 
-  // Slices that CABAC codes serially (cabac_stage.h).
-  void launch_what_is_left(int index) const {
-    Batch& batch = *batches_[index];
-    const Stream& packed = stages_->launch_rest(index, batch.pictures);
-    batch.window.reset_behind(packed);
-    batch.sized.record(packed.get());
-    if (notifier_) notify_of(batch);
-  }
-
   // Once the sizes are on the host, fetches the stream unless it is there already.
   void advance(int index) const {
     Batch& batch = *batches_[index];
     if (batch.progress != Progress::encoding || !batch.sized.done()) return;
-    if (pinned_.batch[index].pictures[0].failure == entropy::kStringsMissing)
-      return launch_what_is_left(index);
     batch.progress = Progress::ready;
     batch.load = {};
     if (params_.device_output) return;
@@ -280,7 +265,7 @@ class CudaBackend final : public Backend {
   }
 
   void advance_all() const {
-    for (int i = 0; i < in_flight(); ++i) advance(i);
+    for (int i = 0; i < kBatchesInFlight; ++i) advance(i);
   }
 
   CodedAccessUnit unit_of(int index, int i) {

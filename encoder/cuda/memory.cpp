@@ -59,7 +59,7 @@ bool converts(const StageParams& params) {
 // The frames that rate control holds at once, in front of so many backends.
 std::size_t held_frames(const StageParams& params, int batch, std::size_t backends) {
   if (!params.controls_rate) return 0;
-  const int inner = batches_in_flight(params) * batch * static_cast<int>(backends);
+  const int inner = kBatchesInFlight * batch * static_cast<int>(backends);
   return static_cast<std::size_t>(controlled_capacity(inner, batch, params));
 }
 
@@ -70,16 +70,15 @@ std::size_t level_bytes(const StageParams& params, int batch) {
 
 // Levels, streams and what a batch is made with: the two pieces at the top of memory.h.
 void lay_out_cavlc(const StageParams& p, int batch, Arena& arena, DeviceMemory& m) {
-  constexpr int kBatches = 2;
   m.stream_bytes =
       static_cast<std::size_t>(batch) * entropy::max_packed_bytes(p.mb_width, p.mb_height, p.slices);
   const std::size_t behind_stream = aligned(m.stream_bytes, Arena::kAlignment);
   const std::size_t work_bytes = std::max(entropy::coded_bytes(batch, p.mb_width, p.mb_height, p.slices),
                                           reconstruct_scratch_bytes(batch, p.mb_width, p.mb_height));
-  std::uint8_t* pieces[kBatches];
+  std::uint8_t* pieces[kBatchesInFlight];
   for (std::uint8_t*& piece : pieces)
     piece = arena.take(std::max(level_bytes(p, batch), behind_stream + work_bytes));
-  for (int i = 0; i < kBatches; ++i) {
+  for (int i = 0; i < kBatchesInFlight; ++i) {
     DeviceMemory::Batch& b = m.batch[i];
     b.stream = pieces[i];
     b.levels = reinterpret_cast<std::int16_t*>(pieces[i]);
@@ -88,16 +87,16 @@ void lay_out_cavlc(const StageParams& p, int batch, Arena& arena, DeviceMemory& 
 }
 
 void lay_out_cabac(const StageParams& p, int batch, Arena& arena, DeviceMemory& m) {
-  auto* const levels = reinterpret_cast<std::int16_t*>(arena.take(level_bytes(p, batch)));
+  const std::size_t chunk_bytes = entropy::cabac_chunk_bytes(batch, p.mb_width, p.mb_height, p.slices);
+  void* const levels = arena.take(std::max(level_bytes(p, batch), chunk_bytes));
   void* const scratch = arena.take(reconstruct_scratch_bytes(batch, p.mb_width, p.mb_height));
-  for (int i = 0; i < batches_in_flight(p); ++i) {
-    DeviceMemory::Batch& b = m.batch[i];
-    b.levels = levels;
+  m.cabac_scratch = arena.take(entropy::cabac_scratch_bytes(batch, p.mb_width, p.mb_height, p.slices));
+  m.stream_bytes = entropy::cabac_stream_bytes(batch, p.mb_width, p.mb_height, p.slices);
+  for (DeviceMemory::Batch& b : m.batch) {
+    b.levels = static_cast<std::int16_t*>(levels);
+    b.cabac_chunks = levels;
     b.reconstruct_scratch = scratch;
-    b.cabac_work = arena.take(entropy::cabac_work_bytes(batch, p.mb_width, p.mb_height, p.slices));
-    const auto stream = entropy::cabac_stream(batch, p.mb_width, p.mb_height, p.slices, b.cabac_work);
-    b.stream = stream.bytes;
-    m.stream_bytes = stream.capacity;
+    b.stream = arena.take(m.stream_bytes);
   }
 }
 
@@ -115,10 +114,6 @@ std::size_t upload_bytes(const StageParams& params) {
 std::size_t staged_bytes(const StageParams& params) {
   return std::max(packed_layout(PixelFormat::i420, params.width, params.height).bytes,
                   packed_layout(PixelFormat::nv12, params.width, params.height).bytes);
-}
-
-int batches_in_flight(const StageParams& params) {
-  return params.cabac ? 3 : 2;
 }
 
 DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* base, std::size_t& bytes) {
@@ -139,18 +134,14 @@ DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* 
   if (params.cipher && params.cipher->parts().modes && params.entropy_kernel != nullptr) {
     m.encrypted_macroblocks = arena.take<core::MacroblockRecord>(mbs);
   }
-  if (params.cabac) {
-    m.cabac_scratch =
-        arena.take(entropy::cabac_scratch_bytes(batch, params.mb_width, params.mb_height, params.slices));
-  } else {
+  if (!params.cabac) {
     m.pack_scratch = arena.take(entropy::pack_scratch_bytes(batch, params.mb_width, params.mb_height,
                                                             params.slices, params.entropy_kernel));
   }
   if (converts(params)) m.rgb = arena.take(upload_bytes(params));
   const StageParams& p = params;
   m.staged_bytes = staged_bytes(p);
-  for (int i = 0; i < batches_in_flight(params); ++i) {
-    DeviceMemory::Batch& b = m.batch[i];
+  for (DeviceMemory::Batch& b : m.batch) {
     b.sources = arena.take<SourcePicture>(pictures);
     b.params = arena.take<core::PictureParams>(pictures);
     b.staging = arena.take(pictures * m.staged_bytes);
@@ -172,8 +163,7 @@ PinnedMemory lay_out_pinned(const StageParams& params, int batch, std::uint8_t* 
   const std::size_t pictures = static_cast<std::size_t>(batch), mbs = pictures * macroblocks_of(params);
   PinnedMemory m;
   m.window_bytes = params.device_output ? 0 : std::min(mbs * kWindowBytesPerMacroblock, kMostWindowBytes);
-  for (int i = 0; i < batches_in_flight(params); ++i) {
-    PinnedMemory::Batch& b = m.batch[i];
+  for (PinnedMemory::Batch& b : m.batch) {
     b.sources = arena.take<SourcePicture>(pictures);
     b.params = arena.take<core::PictureParams>(pictures);
     b.pictures = arena.take<entropy::PackedPicture>(pictures);

@@ -12,8 +12,9 @@
 // While the host still reads the stream of one batch, all that the other batch needs lies beside it. A
 // batch's stream overwrites the levels of the same batch, which are no longer needed by then.
 //
-// With CABAC more batches are in flight. Levels exist once, and each batch has memory of its own for items,
-// strings and the stream.
+// With CABAC, levels and all else that a batch is made with exist once: the stages of a batch follow one
+// another on the device. What codes the chunks overwrites the levels. A batch has memory of its own for its
+// items, which its stream overwrites.
 #pragma once
 
 #include <cstddef>
@@ -28,10 +29,7 @@
 
 namespace cu264::encoder::cuda {
 
-// One batch is on the device, the host fills and empties the other. With CABAC another one is with the packer
-// beside the search, and with the serial arithmetic coder if a slice needs that.
-inline constexpr int kMostBatchesInFlight = 3;
-int batches_in_flight(const StageParams& params);
+inline constexpr int kBatchesInFlight = 2;  // one is on the device, the host fills and empties the other
 
 inline constexpr int kUploadBuffers = 4;  // for frames from pageable memory
 
@@ -54,11 +52,11 @@ struct DeviceMemory {
     core::SliceHeaderBits* slice_headers = nullptr;  // [picture][slice]
     std::int16_t* levels = nullptr;                  // as in BatchView; valid until the stream is written
     void* reconstruct_scratch = nullptr;
-    void* coded = nullptr;       // for entropy::PackMemory; overwrites reconstruct_scratch. Null with CABAC
-    void* cabac_work = nullptr;  // for entropy::CabacMemory; null without CABAC
+    void* coded = nullptr;         // for entropy::PackMemory; overwrites reconstruct_scratch. Null with CABAC
+    void* cabac_chunks = nullptr;  // overwrites the levels. Null without CABAC
     entropy::PackedPicture* pictures = nullptr;  // null without CABAC: CAVLC's packer writes to the host's
     std::uint8_t* stream = nullptr;              // [stream_bytes]
-  } batch[kMostBatchesInFlight];
+  } batch[kBatchesInFlight];
   std::size_t staged_bytes = 0;
   std::size_t stream_bytes = 0;
 };
@@ -71,7 +69,7 @@ struct PinnedMemory {
     std::uint8_t* window = nullptr;                 // [window_bytes]: a part of the stream
     core::MacroblockRecord* macroblocks = nullptr;  // null unless StageParams::reconstruction
     std::uint8_t* reconstruction = nullptr;
-  } batch[kMostBatchesInFlight];
+  } batch[kBatchesInFlight];
   std::size_t window_bytes = 0;
 };
 

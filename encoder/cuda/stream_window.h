@@ -26,12 +26,6 @@ class StreamWindow {
   // A new batch is about to write the stream.
   void reset() { fetched_ = 0; }
 
-  // The stream is about to be written again, by `stream`, which waits for what is being fetched.
-  void reset_behind(const Stream& stream) {
-    for (const Event& copied : copied_) stream.wait_for(copied.get());
-    reset();
-  }
-
   // Fetches the beginning of the stream before its size is known: as many bytes as the previous batch took
   // and a quarter more. Records `begun` when the first part is in the window.
   void fetch_ahead(const Stream& stream, const Event& begun);

@@ -18,12 +18,11 @@ using StringLane = ArithmeticLane<true>;
 struct CodeStringsJob {
   core::BatchView batch;
   StringLayout layout;
-  BinariseScratch scratch;  // for long strings only
+  BinariseScratch scratch;  // of code_other_strings
   std::uint16_t* items;
   StringRecord* records;
   std::uint32_t* strings;
-  int lanes_log2;  // slices of a warp
-  StringSet set;
+  int lanes_log2;  // slices of a warp in code_strings
 };
 
 // Puts the samples of an I_PCM macroblock (H.264 7.3.5).
@@ -62,7 +61,6 @@ __global__ void __launch_bounds__(kThreads) code_strings(const __grid_constant__
   if (lane >> job.lanes_log2 != 0 || slice >= job.layout.slice_count()) return;
   StringRecord& record = job.records[slice];
   if (record.items > job.layout.window_items) return;
-  if (job.set == StringSet::not_in_chunks && is_coded_in_chunks(job.layout, record)) return;
   const int picture = static_cast<int>(slice) / job.batch.slices;
   s_shared.start(lane, job.batch.params[picture].qp);
   std::uint32_t* const d_words = job.strings + job.layout.string_of(slice);
@@ -88,11 +86,12 @@ __device__ void write_window(const CodeStringsJob& job, const SliceSpan& slice, 
   }
 }
 
-__global__ void __launch_bounds__(kThreads) code_long_strings(const __grid_constant__ CodeStringsJob job) {
+__global__ void __launch_bounds__(kThreads) code_other_strings(const __grid_constant__ CodeStringsJob job) {
   __shared__ ArithmeticShared s_shared;
   const int lane = static_cast<int>(threadIdx.x);
   const std::uint32_t slice_index = blockIdx.x, items = job.records[slice_index].items;
-  if (items <= job.layout.window_items) return;
+  if (is_coded_in_chunks(job.layout, job.records[slice_index])) return;
+  const bool fits_window = items <= job.layout.window_items;
   const SliceSpan slice = slice_span(job.batch, slice_index);
   s_shared.fill_rows(lane);
   s_shared.start(lane, job.batch.params[slice.picture].qp);
@@ -103,7 +102,7 @@ __global__ void __launch_bounds__(kThreads) code_long_strings(const __grid_const
   const PutSamples put_samples{job.batch, slice.picture};
   for (std::uint32_t begin = 0; begin < items; begin += job.layout.window_items) {
     const std::uint32_t count = min(items - begin, job.layout.window_items);
-    write_window(job, slice, d_window, begin, count, lane);
+    if (!fits_window) write_window(job, slice, d_window, begin, count, lane);
     __syncwarp();
     if (lane == 0) coder.code(d_window, (count + 7) & ~7u, put_samples);
     __syncwarp();
@@ -123,9 +122,9 @@ int lanes_log2(std::size_t slices) {
 }  // namespace
 
 void launch_code_strings(const core::BatchView& batch, const std::uint16_t* d_items, StringRecord* d_records,
-                         std::uint32_t* d_strings, StringSet set, cudaStream_t stream, int lanes) {
+                         std::uint32_t* d_strings, cudaStream_t stream, int lanes) {
   CodeStringsJob job{
-      batch, string_layout(batch), {}, const_cast<std::uint16_t*>(d_items), d_records, d_strings, 0, set};
+      batch, string_layout(batch), {}, const_cast<std::uint16_t*>(d_items), d_records, d_strings, 0};
   const std::size_t slices = job.layout.slice_count();
   job.lanes_log2 = lanes > 0 ? core::highest_bit(static_cast<std::uint32_t>(lanes)) : lanes_log2(slices);
   // Without a preference the first block on a multiprocessor would turn nearly all of its cache into shared
@@ -139,12 +138,12 @@ void launch_code_strings(const core::BatchView& batch, const std::uint16_t* d_it
   check_launch("code_strings");
 }
 
-void launch_code_long_strings(const core::BatchView& batch, const BinariseScratch& scratch,
-                              std::uint16_t* d_items, StringRecord* d_records, std::uint32_t* d_strings,
-                              cudaStream_t stream) {
-  const CodeStringsJob job{batch, string_layout(batch), scratch, d_items, d_records, d_strings, 0, {}};
-  code_long_strings<<<static_cast<unsigned>(job.layout.slice_count()), kThreads, 0, stream>>>(job);
-  check_launch("code_long_strings");
+void launch_code_other_strings(const core::BatchView& batch, const BinariseScratch& scratch,
+                               std::uint16_t* d_items, StringRecord* d_records, std::uint32_t* d_strings,
+                               cudaStream_t stream) {
+  const CodeStringsJob job{batch, string_layout(batch), scratch, d_items, d_records, d_strings, 0};
+  code_other_strings<<<static_cast<unsigned>(job.layout.slice_count()), kThreads, 0, stream>>>(job);
+  check_launch("code_other_strings");
 }
 
 }  // namespace cu264::entropy

@@ -62,14 +62,10 @@ struct alignas(16) StringRecord {
   std::uint32_t mbs[core::kMacroblockKinds] = {};  // numbers of macroblocks by MacroblockKind
 };
 
-// Tells whether chunk_job.h can code a slice: its window holds it, and no I_PCM ends its codeword.
+// Tells whether chunk_job.h can code a slice: its window holds it, and no I_PCM ends its codeword. The others
+// are coded serially (code_strings.h).
 CU264_HD bool is_coded_in_chunks(const StringLayout& layout, const StringRecord& record) {
   return record.items <= layout.window_items && record.mbs[static_cast<int>(core::MacroblockKind::pcm)] == 0;
-}
-
-// Tells whether code_strings.h codes a slice instead. One that its window does not hold is coded in pieces.
-CU264_HD bool is_coded_serially(const StringLayout& layout, const StringRecord& record) {
-  return record.items <= layout.window_items && !is_coded_in_chunks(layout, record);
 }
 
 // The macroblocks of a slice are [first, end) of its picture.

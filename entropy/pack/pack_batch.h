@@ -14,8 +14,6 @@
 
 namespace cu264::entropy {
 
-inline constexpr std::uint32_t kStringsMissing = 3;  // cabac_batch.h
-
 // The result of one picture: its NAL units in Annex B form are stream[offset, offset + size).
 struct PackedPicture {
   std::uint64_t offset = 0;
@@ -26,8 +24,8 @@ struct PackedPicture {
   std::uint32_t intra8x8_mbs = 0;
   std::uint32_t intra16x16_mbs = 0;
   std::uint32_t pcm_mbs = 0;
-  // If not zero, nothing was written: the stream's capacity is too small (1), a macroblock exceeds the
-  // limit of 3200 bits (2), or the batch is not coded yet (kStringsMissing).
+  // If not zero, nothing was written: the stream's capacity is too small (1), or a macroblock exceeds the
+  // limit of 3200 bits (2).
   std::uint32_t failure = 0;
   std::uint32_t unused = 0;  // instead of padding, which kernels would leave uninitialised
 };

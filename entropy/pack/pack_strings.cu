@@ -26,11 +26,6 @@ struct StringPackJob {
   const std::uint32_t* strings;
   std::uint32_t* escapes;  // [picture][slice][piece]
   int pieces;              // of a slice
-  bool some_missing;       // those of slices that are coded serially
-
-  __device__ bool is_missing(std::size_t slice) const {
-    return some_missing && is_coded_serially(layout, records[slice]);
-  }
 
   // The slice header with cabac_alignment_one_bit.
   __device__ core::SliceHeaderBits header(std::size_t slice) const {
@@ -77,18 +72,6 @@ __device__ void set_zero_words(const StringPackJob& job, int picture) {
       static_cast<std::uint32_t>(core::cabac_zero_words(bins, bytes, macroblocks));
 }
 
-// Leaves the stream as it is if a string is missing. All threads of a block call this.
-template <int kThreads>
-__device__ void find_missing(const StringPackJob& job) {
-  const auto slices = static_cast<int>(job.layout.slice_count()), thread = static_cast<int>(threadIdx.x);
-  bool missing = false;
-  for (int i = thread; i < slices; i += kThreads) missing |= job.is_missing(static_cast<std::size_t>(i));
-  if (__syncthreads_or(missing) == 0) return;
-  for (int i = thread; i < slices; i += kThreads) job.pack.scratch.slices[i].lost = 1;
-  for (int i = thread; i < job.pack.batch.pictures; i += kThreads)
-    job.pack.pictures[i].failure = kStringsMissing;
-}
-
 // One thread block a slice.
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads) find_string_offsets(const __grid_constant__ StringPackJob job) {
@@ -100,7 +83,7 @@ __global__ void __launch_bounds__(kThreads) find_string_offsets(const __grid_con
   const StringRecord& string = job.records[index];
   if (threadIdx.x == 0) s_escapes = 0;
   __syncthreads();
-  if (string.broken == 0 && !job.is_missing(index)) {
+  if (string.broken == 0) {
     const StringPayload payload = job.payload(index);
     for (int i = warp; i < job.pieces; i += kThreads / 32) {
       const auto escapes =
@@ -128,7 +111,6 @@ __global__ void __launch_bounds__(kThreads) find_string_offsets(const __grid_con
     set_zero_words(job, i);
   __syncthreads();
   find_nal_unit_offsets<kThreads>(job.pack);
-  if (job.some_missing) find_missing<kThreads>(job);
 }
 
 // The number of escapes in the slice's pieces in front of one. All lanes must call this.
@@ -192,15 +174,13 @@ std::size_t max_packed_string_bytes(int mb_width, int mb_height, int slices) {
 
 void launch_pack_strings(const core::BatchView& batch, const core::SliceHeaderBits* d_headers,
                          const StringRecord* d_records, const std::uint32_t* d_strings,
-                         const StringPackMemory& memory, PackedPicture* d_pictures, cudaStream_t stream,
-                         StringsThere there) {
+                         const StringPackMemory& memory, PackedPicture* d_pictures, cudaStream_t stream) {
   Arena arena(memory.scratch);
   StringPackJob job;
   job.layout = string_layout(batch);
   job.records = d_records;
   job.strings = d_strings;
   job.pieces = pieces_a_slice(job.layout);
-  job.some_missing = there == StringsThere::not_coded_serially;
   const Scratch scratch = carve(arena, job.layout);
   job.escapes = scratch.escapes;
   job.pack.batch = batch;

@@ -26,15 +26,10 @@ std::size_t string_pack_scratch_bytes(int pictures, int mb_width, int mb_height,
 // The most bytes that a picture can take in the stream.
 std::size_t max_packed_string_bytes(int mb_width, int mb_height, int slices);
 
-// The strings that are there: all, or only those that are coded in chunks or in pieces. In the second case
-// nothing is written if others are missing, and all pictures have the failure kStringsMissing.
-enum class StringsThere { all, not_coded_serially };
-
 // `d_headers` is [picture][slice], without cabac_alignment_one_bit; `d_records` and `d_strings` are laid out
 // by string_layout.h. Asynchronous on `stream`. Throws cu264::Error if a launch is refused.
 void launch_pack_strings(const core::BatchView& batch, const core::SliceHeaderBits* d_headers,
                          const StringRecord* d_records, const std::uint32_t* d_strings,
-                         const StringPackMemory& memory, PackedPicture* d_pictures, cudaStream_t stream,
-                         StringsThere there = StringsThere::all);
+                         const StringPackMemory& memory, PackedPicture* d_pictures, cudaStream_t stream);
 
 }  // namespace cu264::entropy

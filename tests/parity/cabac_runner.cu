@@ -17,37 +17,30 @@ std::vector<PackedBatch> code_cabac_on_device(const Shape& shape, const std::vec
   const DeviceArray<core::SliceHeaderBits> d_headers(headers);
   const std::size_t scratch_bytes =
       entropy::cabac_scratch_bytes(batch.pictures, batch.mb_width, batch.mb_height, batch.slices);
-  const std::size_t work_bytes =
-      entropy::cabac_work_bytes(batch.pictures, batch.mb_width, batch.mb_height, batch.slices);
-  const DeviceArray<std::uint8_t> d_scratch(scratch_bytes), d_work(work_bytes);
+  const std::size_t chunk_bytes =
+      entropy::cabac_chunk_bytes(batch.pictures, batch.mb_width, batch.mb_height, batch.slices);
+  const std::size_t stream_bytes =
+      entropy::cabac_stream_bytes(batch.pictures, batch.mb_width, batch.mb_height, batch.slices);
+  const DeviceArray<std::uint8_t> d_scratch(scratch_bytes), d_chunks(chunk_bytes), d_stream(stream_bytes);
   const DeviceArray<entropy::PackedPicture> d_pictures(pictures.size());
   check_cuda(cudaMemset(d_scratch.data(), 0xcd, scratch_bytes), "memset");
-  check_cuda(cudaMemset(d_work.data(), 0xcd, work_bytes), "memset");
-  const entropy::CabacMemory memory{d_scratch.data(), d_work.data()};
-  const entropy::CabacStream stream =
-      entropy::cabac_stream(batch.pictures, batch.mb_width, batch.mb_height, batch.slices, d_work.data());
+  check_cuda(cudaMemset(d_chunks.data(), 0xcd, chunk_bytes), "memset");
+  check_cuda(cudaMemset(d_stream.data(), 0xcd, stream_bytes), "memset");
+  const entropy::CabacMemory memory{d_scratch.data(), d_chunks.data(), d_stream.data()};
 
   std::vector<PackedBatch> results;
   for (int repeat = 0; repeat < repeats; ++repeat) {
     const auto way = repeat % 2 == 0 ? entropy::ArithmeticWay::in_chunks : entropy::ArithmeticWay::by_slice;
-    entropy::launch_cabac_items(batch, memory, nullptr, way);
+    entropy::launch_cabac(batch, d_headers.data(), memory, d_pictures.data(), nullptr, way);
+    check_cuda(cudaDeviceSynchronize(), "coding with CABAC");
     PackedBatch& result = results.emplace_back();
-    if (way == entropy::ArithmeticWay::in_chunks) {
-      entropy::launch_cabac_pack(batch, d_headers.data(), memory, d_pictures.data(), nullptr);
-      check_cuda(cudaDeviceSynchronize(), "coding with CABAC");
-      result.pictures = d_pictures.download();
-    }
-    if (result.pictures.empty() || result.pictures[0].failure == entropy::kStringsMissing) {
-      entropy::launch_cabac_strings(batch, d_headers.data(), memory, d_pictures.data(), nullptr, way);
-      check_cuda(cudaDeviceSynchronize(), "coding with CABAC");
-      result.pictures = d_pictures.download();
-    }
+    result.pictures = d_pictures.download();
     std::uint64_t end = 0;
     for (const entropy::PackedPicture& picture : result.pictures) {
       if (picture.failure == 0) end = picture.offset + picture.size;
     }
     result.stream.resize(end);
-    check_cuda(cudaMemcpy(result.stream.data(), stream.bytes, end, cudaMemcpyDeviceToHost), "download");
+    check_cuda(cudaMemcpy(result.stream.data(), d_stream.data(), end, cudaMemcpyDeviceToHost), "download");
   }
   return results;
 }

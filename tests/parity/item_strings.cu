@@ -39,8 +39,8 @@ std::vector<ItemString> code_items_on_device(const std::vector<ItemSlice>& slice
   const DeviceArray<std::uint32_t> d_strings(layout.all_words());
   check_cuda(cudaMemset(d_strings.data(), 0xcd, 4 * layout.all_words()), "memset");
   if (chunks.items_log2 == 0) {
-    entropy::launch_code_strings(batch, d_items.data(), d_records.data(), d_strings.data(),
-                                 entropy::StringSet::all, nullptr, 1 << chunks.lanes_log2);
+    entropy::launch_code_strings(batch, d_items.data(), d_records.data(), d_strings.data(), nullptr,
+                                 1 << chunks.lanes_log2);
   } else {
     Arena arena(nullptr);
     entropy::carve_chunks(arena, layout, entropy::chunk_layout(layout, chunks.items_log2));
