@@ -237,12 +237,18 @@ int overlapping_batches(const StageParams& params, int batch) {
   constexpr int kMost = 4;
   // On an H200. Where two batches are better than one, two somewhat larger ones are, too.
   constexpr int kRowsOfLargeDevice = 11000, kRowsOfHalf = 7000;
+  // With the 8x8 transform two batches that are as large as one that fills the device are faster than one,
+  // but take twice the memory, which only a caller who chooses the batch is asked for. Rate control has too
+  // few pictures in flight for them.
+  constexpr int kRowsOfHalfInHigh = 15000;
   // The reconstruction is for checks, where memory matters more than time.
   if (params.reconstruction) return 1;
   const int rows = batch * params.mb_height, together = rows_together(params);
   // What choose_batch() halves is such a multiple.
   if (params.batch == 0) return together > 1 && batch % together == 0 && rows <= kRowsOfHalf ? 2 : 1;
-  return std::clamp(kRowsOfLargeDevice / rows, rows <= kRowsOfHalf ? 2 : 1, kMost);
+  const bool in_high = params.transform_8x8_mode && !params.controls_rate;
+  const int for_two = in_high ? kRowsOfHalfInHigh : kRowsOfHalf;
+  return std::clamp(kRowsOfLargeDevice / rows, rows <= for_two ? 2 : 1, kMost);
 }
 
 MemoryRequirement memory_required(const StageParams& params, const std::vector<int>& devices) {

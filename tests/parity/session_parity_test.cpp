@@ -2,15 +2,18 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/block.h"
 #include "cu264/device.h"
 #include "encoder/cuda/memory.h"
 #include "encoder/cuda/reconstruct.h"
+#include "entropy/cabac/cabac_batch.h"
 #include "entropy/pack/pack_batch.h"
 #include "support/encode.h"
 #include "tests/parity/session_checks.h"
@@ -257,20 +260,23 @@ TEST_F(SessionParity, RefusesWhatItCannotDo) {
 }
 
 TEST_F(SessionParity, MemoryIsWhatWasSaid) {
-  Config config = test::baseline_config();
-  config.width = 1920, config.height = 1080;
-  config.backend = BackendChoice::cuda;
-  const MemoryRequirement required = memory_required(config);
-  EXPECT_GT(required.batch, 0);
-  EXPECT_LE(required.device, std::size_t{4} << 30);
-  std::size_t before = 0, after = 0, total = 0;
-  { Encoder warm_up(config); }
-  release_cached_memory();
-  ASSERT_EQ(cudaMemGetInfo(&before, &total), cudaSuccess);
-  Encoder encoder(config);
-  EXPECT_EQ(encoder.info().batch, required.batch);
-  ASSERT_EQ(cudaMemGetInfo(&after, &total), cudaSuccess);
-  EXPECT_LE(before - after, required.device + (std::size_t{32} << 20));
+  for (const auto& [profile, most_gib] : {std::pair{Profile::baseline, 4u}, {Profile::high, 8u}}) {
+    Config config = test::baseline_config();
+    config.profile = profile;
+    config.width = 1920, config.height = 1080;
+    config.backend = BackendChoice::cuda;
+    const MemoryRequirement required = memory_required(config);
+    EXPECT_GT(required.batch, 0);
+    EXPECT_LE(required.device, std::size_t{most_gib} << 30);
+    std::size_t before = 0, after = 0, total = 0;
+    { Encoder warm_up(config); }
+    release_cached_memory();
+    ASSERT_EQ(cudaMemGetInfo(&before, &total), cudaSuccess);
+    Encoder encoder(config);
+    EXPECT_EQ(encoder.info().batch, required.batch);
+    ASSERT_EQ(cudaMemGetInfo(&after, &total), cudaSuccess);
+    EXPECT_LE(before - after, required.device + (std::size_t{32} << 20));
+  }
 }
 
 // While one batch is encoded, the stream of the other may still be fetched.
@@ -315,6 +321,57 @@ TEST_F(SessionParity, BatchesShareMemoryInTurn) {
       EXPECT_TRUE(apart(stream, coded));
     }
   }
+}
+
+// With CABAC the stages of a batch write while the stream of the other may still be fetched.
+TEST_F(SessionParity, CabacLeavesTheOtherStreamAlone) {
+  for (const auto& [width, height, slices, batch] :
+       {std::array{16, 16, 1, 1}, {1920, 1080, 1, 3}, {1920, 1080, 8, 1}, {48, 64, 4, 7}}) {
+    Config config = test::baseline_config();
+    config.profile = Profile::high;
+    config.width = width, config.height = height, config.slices = slices;
+    const encoder::StageParams params = encoder::stage_params(config);
+    std::size_t size = 0;
+    encoder::cuda::lay_out_device(params, batch, nullptr, size);
+    std::vector<std::uint8_t> memory(size);
+    const auto layout = encoder::cuda::lay_out_device(params, batch, memory.data(), size);
+    const int mb_width = params.mb_width, mb_height = params.mb_height;
+    const std::size_t level_count =
+        static_cast<std::size_t>(batch * mb_width * mb_height) * core::kLevelsPerMacroblock;
+    const auto bytes_at = [](const void* at, std::size_t count) {
+      return std::pair(static_cast<const std::uint8_t*>(at), static_cast<const std::uint8_t*>(at) + count);
+    };
+    const auto& [own, other] = layout.batch;
+    EXPECT_EQ(own.cabac_chunks, static_cast<const void*>(own.levels));
+    std::vector parts{
+        bytes_at(own.stream, layout.stream_bytes), bytes_at(other.stream, layout.stream_bytes),
+        bytes_at(own.levels, std::max(level_count * sizeof(std::int16_t),
+                                      entropy::cabac_chunk_bytes(batch, mb_width, mb_height, slices))),
+        bytes_at(own.reconstruct_scratch,
+                 encoder::cuda::reconstruct_scratch_bytes(batch, mb_width, mb_height)),
+        bytes_at(layout.cabac_scratch, entropy::cabac_scratch_bytes(batch, mb_width, mb_height, slices))};
+    std::sort(parts.begin(), parts.end());
+    EXPECT_GE(parts.front().first, memory.data());
+    EXPECT_LE(parts.back().second, memory.data() + size);
+    for (std::size_t i = 1; i < parts.size(); ++i) EXPECT_LE(parts[i - 1].second, parts[i].first) << width;
+  }
+}
+
+// A batch that the caller chooses is encoded beside others where that makes the device busier.
+TEST_F(SessionParity, BatchesSideBySide) {
+  Config config = test::baseline_config();
+  config.width = 1920, config.height = 1080;
+  const auto side_by_side = [&](Profile profile, int batch) {
+    config.profile = profile, config.batch = batch;
+    return encoder::cuda::overlapping_batches(encoder::stage_params(config), batch);
+  };
+  EXPECT_EQ(side_by_side(Profile::baseline, 1), 4);
+  EXPECT_EQ(side_by_side(Profile::baseline, 96), 2);
+  EXPECT_EQ(side_by_side(Profile::baseline, 160), 1);
+  EXPECT_EQ(side_by_side(Profile::high, 160), 2);
+  EXPECT_EQ(side_by_side(Profile::high, 256), 1);
+  config.max_frame_bytes = 1 << 20;  // rate control holds as many pictures as one batch
+  EXPECT_EQ(side_by_side(Profile::high, 160), 1);
 }
 
 }  // namespace
