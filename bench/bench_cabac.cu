@@ -182,14 +182,14 @@ void report_stages(const std::vector<encoder::CpuPicture>& clip, int qp, Report&
   }
 }
 
-void report_rates(const Clip& clip, bool quick, Report& report) {
+void report_rates(const Clip& clip, int qp, bool quick, Report& report) {
   const FramePool pool(clip, MemoryKind::device);
   for (const auto& [preset, name] : kPresets) {
     for (const int slices : {1, 8}) {
       for (const Coding& coding : kCodings) {
         Config config = config_of(clip, preset, 0, slices);
-        config.profile = coding.profile;
-        config.cavlc = coding.cavlc;
+        config.profile = coding.profile, config.cavlc = coding.cavlc;
+        config.qp = qp;
         const Rate rate = measure_rate(config, pool, quick);
         report.row("whole encode", {{"preset", name},
                                     {"slices", slices},
@@ -202,13 +202,31 @@ void report_rates(const Clip& clip, bool quick, Report& report) {
   }
 }
 
-void report_latency(const Clip& clip, bool quick, Report& report) {
+// Rich pictures at low QPs have many items a macroblock (string_layout.h).
+void report_qps(const Clip& clip, bool quick, Report& report) {
+  const FramePool pool(clip, MemoryKind::device);
+  for (const Preset preset : {Preset::fast, Preset::balanced}) {
+    for (const int qp : {32, 27, 24, 22, 20, 18, 16, 14, 12, 10}) {
+      Config config = config_of(clip, preset, 0);
+      config.profile = Profile::high;
+      config.qp = qp;
+      const Rate rate = measure_rate(config, pool, quick);
+      report.row("whole encode by QP, high", {{"preset", preset == Preset::fast ? "fast" : "balanced"},
+                                              {"qp", qp},
+                                              {"fps", rate.frames_per_second},
+                                              {"bytes", rate.bytes}});
+    }
+  }
+}
+
+void report_latency(const Clip& clip, int qp, bool quick, Report& report) {
   const FramePool pool(clip, MemoryKind::device);
   for (const auto& [preset, name] : kPresets) {
     for (const int slices : {1, 8}) {
       for (const Coding& coding : kCodings) {
         Config config = config_of(clip, preset, 1, slices);
         config.profile = coding.profile, config.cavlc = coding.cavlc;
+        config.qp = qp;
         report.row("latency of one picture",
                    {{"preset", name},
                     {"slices", slices},
@@ -222,19 +240,24 @@ void report_latency(const Clip& clip, bool quick, Report& report) {
 int run(int argc, char** argv) {
   const bool quick = argc > 1 && std::strcmp(argv[1], "--quick") == 0;
   if (quick) --argc, ++argv;
-  const bool encode_only = argc > 1 && std::strcmp(argv[1], "--encode") == 0;
-  if (encode_only) --argc, ++argv;
+  const bool encode_only = argc > 1 && std::strcmp(argv[1], "--encode") == 0,
+             qps_only = argc > 1 && std::strcmp(argv[1], "--qps") == 0;
+  if (encode_only || qps_only) --argc, ++argv;
   if (argc < 3) {
-    std::fprintf(stderr, "usage: bench_cabac [--quick] [--encode] CLIP.yuv WIDTHxHEIGHT [QP]\n");
+    std::fprintf(stderr, "usage: bench_cabac [--quick] [--encode | --qps] CLIP.yuv WIDTHxHEIGHT [QP]\n");
     return 2;
   }
   const int qp = argc > 3 ? std::atoi(argv[3]) : 27;
   const Clip clip = read_clip(argv[1], argv[2]);
   std::printf("%s, %s\n", device_name().c_str(), clip.name.c_str());
   Report report;
+  if (qps_only) {
+    report_qps(clip, quick, report);
+    return 0;
+  }
   if (!encode_only) report_stages(coded_clip(argv[1], clip.width, clip.height, qp, 8), qp, report);
-  report_rates(clip, quick, report);
-  report_latency(clip, quick, report);
+  report_rates(clip, qp, quick, report);
+  report_latency(clip, qp, quick, report);
   return 0;
 }
 

@@ -19,7 +19,7 @@ struct CabacMemory {
   // cabac_chunk_bytes(): belongs to a launch, too, and may overlap the batch's levels. It is written after
   // they have been binarised.
   void* chunks = nullptr;
-  std::uint8_t* stream = nullptr;  // cabac_stream_bytes(): the coded stream, behind what it is made from
+  std::uint8_t* stream = nullptr;  // cabac_stream_bytes()
 };
 
 std::size_t cabac_scratch_bytes(int pictures, int mb_width, int mb_height, int slices);

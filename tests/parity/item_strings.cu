@@ -22,7 +22,8 @@ std::vector<ItemString> code_items_on_device(const std::vector<ItemSlice>& slice
   }
   core::BatchView batch;
   batch.pictures = static_cast<int>(slices.size());
-  batch.mb_width = static_cast<int>(longest / entropy::kWindowItemsPerMacroblock + 1);
+  // A string has room for eight bits an item then.
+  batch.mb_width = static_cast<int>(longest / (4 * entropy::kStringWordsPerMacroblock) + 1);
   batch.mb_height = 1;
   const entropy::StringLayout layout = entropy::string_layout(batch);
   std::vector<std::uint16_t> items(layout.all_items(), core::kPaddingItem);
