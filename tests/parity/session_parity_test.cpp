@@ -260,7 +260,7 @@ TEST_F(SessionParity, RefusesWhatItCannotDo) {
 }
 
 TEST_F(SessionParity, MemoryIsWhatWasSaid) {
-  for (const auto& [profile, most_gib] : {std::pair{Profile::baseline, 4u}, {Profile::high, 8u}}) {
+  for (const auto& [profile, most_gib] : {std::pair{Profile::baseline, 4u}, {Profile::high, 11u}}) {
     Config config = test::baseline_config();
     config.profile = profile;
     config.width = 1920, config.height = 1080;
