@@ -3,13 +3,20 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/cuda/memory_cache.h"
 #include "cu264/stream_group.h"
+#include "encoder/cuda/cuda_backend.h"
+#include "encoder/rate_control/analyser.h"
+#include "encoder/rate_control/controlled_backend.h"
+#include "encoder/rate_control/rate_settings.h"
+#include "encoder/stages.h"
 #include "support/encode.h"
 #include "tests/parity/session_checks.h"
 #include "tests/support/rate_checks.h"
@@ -147,6 +154,57 @@ TEST_F(RateControlParity, Formats) {
         while (auto packet = encoder.receive()) host.push_back(std::move(*packet));
         expect_same(on_device(mode.config, placed, 6), host, mode.name);
         if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+// The slices of every picture that `controlled` codes, and how often it coded it.
+std::vector<std::pair<std::vector<std::uint8_t>, int>> codings_of(encoder::ControlledBackend& controlled,
+                                                                  const Config& config,
+                                                                  const std::vector<PlacedFrame>& frames) {
+  std::vector<std::pair<std::vector<std::uint8_t>, int>> codings;
+  const auto collect = [&] {
+    const encoder::CodedAccessUnit unit = controlled.collect();
+    const auto begin =
+        unit.slices.begin() + static_cast<std::ptrdiff_t>(unit.slices.empty() ? 0 : unit.front);
+    codings.emplace_back(std::vector<std::uint8_t>(begin, unit.slices.end()), unit.stats.codings);
+  };
+  encoder::PictureControl control;
+  control.settings = encoder::rate_settings(config);
+  std::uint64_t index = 0;
+  for (const PlacedFrame& frame : frames) {
+    if (index - codings.size() == static_cast<std::uint64_t>(controlled.capacity())) collect();
+    controlled.submit(frame.view(), encoder::picture_params(config, index++), control);
+  }
+  controlled.release(0, true);
+  controlled.flush();
+  while (codings.size() < frames.size()) collect();
+  return codings;
+}
+
+// Devices take batches in turn, and frames are held for all of them. One GPU plays them all.
+TEST_F(RateControlParity, OneDeviceAsSeveral) {
+  const auto frames = place(test::cuts_of(48, 32, 40), PixelFormat::i420, MemoryKind::host);
+  for (const test::RateMode& mode : test::rate_modes(48, 32)) {
+    encoder::StageParams params = encoder::stage_params(mode.config);
+    const auto on_cpu = [](const encoder::StageParams& p, const std::vector<int>&) {
+      return encoder::make_cpu_analyser(p);
+    };
+    const auto on_gpu = [](const encoder::StageParams& p, const std::vector<int>& devices) {
+      return encoder::cuda::make_device_analyser(p, devices.front(), std::max(1, p.batch / 4), true);
+    };
+    encoder::ControlledBackend cpu(encoder::open_cpu_backend(params), on_cpu, params, {}, 1);
+    const auto host = codings_of(cpu, mode.config, frames);
+    ASSERT_FALSE(host.front().first.empty()) << mode.name;
+    for (const auto& [devices, batch] :
+         {std::pair<std::vector<int>, int>{{0, 0}, 1}, {{0, 0}, 7}, {{0, 0, 0}, 4}}) {
+      params.batch = batch;
+      encoder::ControlledBackend gpu(encoder::cuda::open_devices(params, devices, batch), on_gpu, params,
+                                     devices, batch);
+      const auto found = codings_of(gpu, mode.config, frames);
+      for (std::size_t i = 0; i < frames.size(); ++i) {
+        ASSERT_EQ(host[i], found[i]) << mode.name << ", picture " << i << ", batches of " << batch;
       }
     }
   }
