@@ -229,7 +229,7 @@ int choose_batch(const StageParams& params, const std::vector<int>& devices) {
   const int together = rows_together(params);
   if (params.batch != 0 || params.reconstruction || together == 1) return pictures;
   const int half = (pictures + together) / (2 * together) * together;
-  // Of large pictures there are few, and two halves of much fewer are slower.
+  // A batch of large pictures has few of them, and two batches of far fewer are slower.
   return 2 * half >= pictures - pictures / 10 ? half : pictures;
 }
 
@@ -237,9 +237,9 @@ int overlapping_batches(const StageParams& params, int batch) {
   constexpr int kMost = 4;
   // On an H200. Where two batches are better than one, two somewhat larger ones are, too.
   constexpr int kRowsOfLargeDevice = 11000, kRowsOfHalf = 7000;
-  // With the 8x8 transform two batches that are as large as one that fills the device are faster than one,
-  // but take twice the memory, which only a caller who chooses the batch is asked for. Rate control has too
-  // few pictures in flight for them.
+  // With the 8x8 transform two batches, each of which fills the device, are faster than one. They take twice
+  // the memory, so only callers who choose the batch get them. Rate control has too few pictures in flight
+  // for two such batches.
   constexpr int kRowsOfHalfInHigh = 15000;
   // The reconstruction is for checks, where memory matters more than time.
   if (params.reconstruction) return 1;

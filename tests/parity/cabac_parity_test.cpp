@@ -119,7 +119,7 @@ TEST_F(CabacParity, BatchesOfLargePictures) {
   }
 }
 
-// Dense pictures have more items than a window holds.
+// Levels of all densities and magnitudes. SlicesLongerThanTheirWindow has the slices that exceed theirs.
 TEST_F(CabacParity, InventedPictures) {
   for (const int density : {0, 3, 30, 120, 256}) {
     for (const int largest : {1, 2, 40, core::kMaxLevel}) {

@@ -370,7 +370,7 @@ TEST_F(SessionParity, BatchesSideBySide) {
   EXPECT_EQ(side_by_side(Profile::baseline, 160), 1);
   EXPECT_EQ(side_by_side(Profile::high, 160), 2);
   EXPECT_EQ(side_by_side(Profile::high, 256), 1);
-  config.max_frame_bytes = 1 << 20;  // rate control holds as many pictures as one batch
+  config.max_frame_bytes = 1 << 20;  // too few pictures are in flight for two such batches
   EXPECT_EQ(side_by_side(Profile::high, 160), 1);
 }
 
