@@ -206,7 +206,7 @@ void report_rates(const Clip& clip, int qp, bool quick, Report& report) {
 void report_qps(const Clip& clip, bool quick, Report& report) {
   const FramePool pool(clip, MemoryKind::device);
   for (const Preset preset : {Preset::fast, Preset::balanced}) {
-    for (const int qp : {32, 27, 24, 22, 20, 18, 16, 14, 12, 10}) {
+    for (const int qp : {32, 27, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4}) {
       Config config = config_of(clip, preset, 0);
       config.profile = Profile::high;
       config.qp = qp;

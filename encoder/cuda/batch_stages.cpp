@@ -73,10 +73,17 @@ const Stream& BatchStages::launch(int index, const BatchPictures& pictures, int 
     copy_to_host(pinned.reconstruction, d_.reconstruction, mbs * 384, stream_);
   }
   if (!params_.cabac) return launch_cavlc(view, d, pinned.pictures);
-  const entropy::CabacMemory memory{d_.cabac_scratch, d.cabac_chunks, d.stream};
-  entropy::launch_cabac(view, d.slice_headers, memory, d.pictures, stream_.get());
+  launch_cabac(view, d, params);
   copy_to_host(pinned.pictures, d.pictures, count, stream_);
   return stream_;
+}
+
+void BatchStages::learn(std::span<const entropy::PackedPicture> pictures) {
+  constexpr int kBatches = 16;  // pictures that follow are likely to be alike
+  const bool has_long_slices =
+      std::any_of(pictures.begin(), pictures.end(),
+                  [](const entropy::PackedPicture& picture) { return picture.long_slices > 0; });
+  if (has_long_slices) batches_with_large_windows_ = kBatches;
 }
 
 void BatchStages::wait() const {
@@ -118,6 +125,19 @@ const std::int8_t* BatchStages::launch_qp_offsets_of(const BatchView& view) cons
                     view.params);
   if (relay_) relay_->leave(d_.qp_offsets.previous, stream_, *offsets_done_);
   return d_.qp_offsets.offsets;
+}
+
+// Large windows take time where ordinary ones hold all slices and there is no room for those of all pictures.
+void BatchStages::launch_cabac(const BatchView& view, const DeviceMemory::Batch& d,
+                               std::span<const core::PictureParams> params) {
+  constexpr int kLowQp = 12;  // below it, ordinary windows do not hold slices of natural pictures
+  bool large = entropy::has_room_for_large_windows(view.pictures, view.mb_width, view.mb_height, view.slices);
+  large |= std::any_of(params.begin(), params.end(),
+                       [](const core::PictureParams& picture) { return picture.qp < kLowQp; });
+  if (batches_with_large_windows_ > 0) large = true, --batches_with_large_windows_;
+  const entropy::CabacMemory memory{d_.cabac_scratch, d.cabac_chunks, d.stream};
+  entropy::launch_cabac(view, d.slice_headers, memory, d.pictures, stream_.get(),
+                        large ? entropy::WindowSize::large : entropy::WindowSize::ordinary);
 }
 
 // Codes with CAVLC and packs behind the search. Returns the stream that the coded pictures come from.

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "common/cuda/handles.h"
@@ -42,12 +43,18 @@ class BatchStages {
   // Returns the stream that the coded pictures come from.
   const Stream& launch(int index, const BatchPictures& pictures, int pictures_on_device, Uploader& uploader);
 
+  // Takes the results of a batch that is done. If it has slices that ordinary windows of CABAC do not hold,
+  // the next batches get large ones. This changes their speed, never their bytes.
+  void learn(std::span<const entropy::PackedPicture> pictures);
+
   // Waits for the device. Errors do not matter (~CudaBackend).
   void wait() const;
 
  private:
   BatchView view_of(const BatchPictures& pictures, const DeviceMemory::Batch& d) const;
   const std::int8_t* launch_qp_offsets_of(const BatchView& view) const;
+  void launch_cabac(const BatchView& view, const DeviceMemory::Batch& d,
+                    std::span<const core::PictureParams> params);
   const Stream& launch_cavlc(BatchView view, const DeviceMemory::Batch& d, entropy::PackedPicture* pictures);
 
   const StageParams& params_;
@@ -58,6 +65,7 @@ class BatchStages {
   Event tabled_;                         // the parameters of the latest batch are on the device
   std::unique_ptr<Event> offsets_done_;  // for StageParams::aq
   std::shared_ptr<QpOffsetRelay> relay_;
+  int batches_with_large_windows_ = 0;  // that are still to come
 };
 
 }  // namespace cu264::encoder::cuda

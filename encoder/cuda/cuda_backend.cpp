@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -240,11 +241,11 @@ class CudaBackend final : public Backend {
     if (batch.progress != Progress::encoding || !batch.sized.done()) return;
     batch.progress = Progress::ready;
     batch.load = {};
+    const std::span pictures(pinned_.batch[index].pictures, static_cast<std::size_t>(batch.pictures.count));
+    stages_->learn(pictures);
     if (params_.device_output) return;
-    const entropy::PackedPicture& first = pinned_.batch[index].pictures[0];
-    const entropy::PackedPicture& last = pinned_.batch[index].pictures[batch.pictures.count - 1];
-    const std::uint64_t bytes = last.offset + last.size;
-    const bool begun = batch.window.fetches(first.offset + first.size);
+    const std::uint64_t bytes = pictures.back().offset + pictures.back().size;
+    const bool begun = batch.window.fetches(pictures.front().offset + pictures.front().size);
     batch.window.set_size(bytes);
     if (!batch.window.fetches(bytes)) batch.window.fetch_first(*download_);
     if (begun) return;

@@ -89,9 +89,9 @@ BinariseScratch carve_binarise(Arena& arena, int pictures, int mb_width, int mb_
 }
 
 void launch_binarise(const core::BatchView& batch, const BinariseScratch& scratch, StringRecord* d_records,
-                     std::uint16_t* d_items, cudaStream_t stream) {
+                     std::uint16_t* d_items, cudaStream_t stream, WindowSize windows) {
   const GroupLayout groups = group_layout(batch);
-  const BinariseJob job{batch,     groups, string_layout(batch), scratch, sums_a_slice(groups),
+  const BinariseJob job{batch,     groups, string_layout(batch, windows), scratch, sums_a_slice(groups),
                         d_records, d_items};
   check_cuda(cudaMemsetAsync(scratch.sums, 0, (scratch.sum_count + 1) * sizeof(std::uint64_t), stream),
              "cudaMemsetAsync");

@@ -26,6 +26,6 @@ BinariseScratch carve_binarise(Arena& arena, int pictures, int mb_width, int mb_
 // whose window holds them, padded to a multiple of eight. Asynchronous on `stream`. Throws cu264::Error if a
 // launch is refused.
 void launch_binarise(const core::BatchView& batch, const BinariseScratch& scratch, StringRecord* d_records,
-                     std::uint16_t* d_items, cudaStream_t stream);
+                     std::uint16_t* d_items, cudaStream_t stream, WindowSize windows = WindowSize::ordinary);
 
 }  // namespace cu264::entropy

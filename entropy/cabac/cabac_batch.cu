@@ -1,6 +1,8 @@
 // Lays out the memory of CABAC's stages and launches them in order.
 #include "entropy/cabac/cabac_batch.h"
 
+#include <algorithm>
+
 #include "common/cuda/arena.h"
 #include "entropy/cabac/binarise.h"
 #include "entropy/cabac/chunked_strings.h"
@@ -11,9 +13,44 @@
 namespace cu264::entropy {
 namespace {
 
+// Items, and the memory of chunks where large windows leave no other room for it.
+struct Windows {
+  std::uint16_t* items;
+  void* chunks;
+};
+
+Windows carve_large_windows(Arena& arena, int pictures, int mb_width, int mb_height, int slices) {
+  const StringLayout layout = string_layout(pictures, mb_width, mb_height, slices, WindowSize::large);
+  Windows windows;
+  windows.items = arena.take<std::uint16_t>(layout.all_items());
+  windows.chunks = arena.take(chunk_scratch_bytes(pictures, mb_width, mb_height, slices, WindowSize::large));
+  return windows;
+}
+
+std::size_t large_window_bytes(int pictures, int mb_width, int mb_height, int slices) {
+  Arena arena(nullptr);
+  carve_large_windows(arena, pictures, mb_width, mb_height, slices);
+  return arena.bytes();
+}
+
+// Memory for ordinary windows of all pictures, or for large ones of one picture.
+std::size_t window_bytes(int pictures, int mb_width, int mb_height, int slices) {
+  const StringLayout layout = string_layout(pictures, mb_width, mb_height, slices);
+  return std::max(layout.all_items() * sizeof(std::uint16_t),
+                  large_window_bytes(1, mb_width, mb_height, slices));
+}
+
+// The number of pictures, of so many in a batch, whose large windows there is room for.
+int pictures_with_large_windows(int pictures, int mb_width, int mb_height, int slices) {
+  const std::size_t room = window_bytes(pictures, mb_width, mb_height, slices);
+  int most = pictures;
+  while (most > 1 && large_window_bytes(most, mb_width, mb_height, slices) > room) --most;
+  return most;
+}
+
 struct Scratch {
   BinariseScratch binarise;
-  std::uint16_t* items;
+  void* windows;
   std::uint32_t* strings;
   StringRecord* records;
   void* pack;
@@ -23,14 +60,65 @@ Scratch carve(Arena& arena, int pictures, int mb_width, int mb_height, int slice
   const StringLayout layout = string_layout(pictures, mb_width, mb_height, slices);
   Scratch scratch;
   scratch.binarise = carve_binarise(arena, pictures, mb_width, mb_height, slices);
-  scratch.items = arena.take<std::uint16_t>(layout.all_items());
+  scratch.windows = arena.take(window_bytes(pictures, mb_width, mb_height, slices));
   scratch.strings = arena.take<std::uint32_t>(layout.all_words());
   scratch.records = arena.take<StringRecord>(layout.slice_count());
   scratch.pack = arena.take(string_pack_scratch_bytes(pictures, mb_width, mb_height, slices));
   return scratch;
 }
 
+// What the stages read of `count` of a batch's pictures from `first` on.
+core::BatchView pictures_of(core::BatchView batch, int first, int count) {
+  const auto mbs = static_cast<std::ptrdiff_t>(first) * batch.macroblocks_per_picture();
+  batch.pictures = count;
+  batch.sources += first;
+  batch.params += first;
+  batch.macroblocks += mbs;
+  batch.levels += mbs * core::kLevelsPerMacroblock;
+  batch.total_coeff += mbs * core::kTotalCoeffStride;
+  return batch;
+}
+
+// Binarises and codes a batch, or pictures of one, whose records and strings begin at those of `scratch`.
+void launch_strings(const core::BatchView& batch, const Scratch& scratch, const Windows& windows,
+                    WindowSize size, ArithmeticWay way, cudaStream_t stream) {
+  launch_binarise(batch, scratch.binarise, scratch.records, windows.items, stream, size);
+  // This binarises the slices that their windows do not hold, so the chunks come behind it.
+  launch_code_other_strings(batch, scratch.binarise, windows.items, scratch.records, scratch.strings, stream,
+                            size);
+  if (way == ArithmeticWay::in_chunks) {
+    const std::size_t macroblocks =
+        static_cast<std::size_t>(batch.pictures) * static_cast<std::size_t>(batch.macroblocks_per_picture());
+    launch_code_strings_in_chunks(batch, windows.items, scratch.records, scratch.strings, windows.chunks,
+                                  chunk_shape(macroblocks), stream, size);
+  } else {
+    launch_code_strings(batch, windows.items, scratch.records, scratch.strings, stream, 0, size);
+  }
+}
+
+// Codes as many pictures at a time as have room for large windows. Their chunks lie behind the windows,
+// because the levels of later pictures are still needed.
+void launch_in_rounds(const core::BatchView& batch, const Scratch& scratch, ArithmeticWay way,
+                      cudaStream_t stream) {
+  const int most = pictures_with_large_windows(batch.pictures, batch.mb_width, batch.mb_height, batch.slices);
+  const int rounds = (batch.pictures + most - 1) / most, at_once = (batch.pictures + rounds - 1) / rounds;
+  const StringLayout layout = string_layout(1, batch.mb_width, batch.mb_height, batch.slices);
+  for (int first = 0; first < batch.pictures; first += at_once) {
+    const int count = std::min(at_once, batch.pictures - first);
+    Arena arena(scratch.windows);
+    const Windows windows = carve_large_windows(arena, count, batch.mb_width, batch.mb_height, batch.slices);
+    Scratch own = scratch;
+    own.records += static_cast<std::size_t>(first) * layout.slice_count();
+    own.strings += static_cast<std::size_t>(first) * layout.all_words();
+    launch_strings(pictures_of(batch, first, count), own, windows, WindowSize::large, way, stream);
+  }
+}
+
 }  // namespace
+
+bool has_room_for_large_windows(int pictures, int mb_width, int mb_height, int slices) {
+  return pictures_with_large_windows(pictures, mb_width, mb_height, slices) == pictures;
+}
 
 std::size_t cabac_scratch_bytes(int pictures, int mb_width, int mb_height, int slices) {
   Arena arena(nullptr);
@@ -47,20 +135,15 @@ std::size_t cabac_stream_bytes(int pictures, int mb_width, int mb_height, int sl
 }
 
 void launch_cabac(const core::BatchView& batch, const core::SliceHeaderBits* d_headers,
-                  const CabacMemory& memory, PackedPicture* d_pictures, cudaStream_t stream,
+                  const CabacMemory& memory, PackedPicture* d_pictures, cudaStream_t stream, WindowSize size,
                   ArithmeticWay way) {
   Arena arena(memory.scratch);
   const Scratch scratch = carve(arena, batch.pictures, batch.mb_width, batch.mb_height, batch.slices);
-  launch_binarise(batch, scratch.binarise, scratch.records, scratch.items, stream);
-  // This binarises the slices that their windows do not hold, so the chunks come behind it.
-  launch_code_other_strings(batch, scratch.binarise, scratch.items, scratch.records, scratch.strings, stream);
-  if (way == ArithmeticWay::in_chunks) {
-    const std::size_t macroblocks =
-        static_cast<std::size_t>(batch.pictures) * static_cast<std::size_t>(batch.macroblocks_per_picture());
-    launch_code_strings_in_chunks(batch, scratch.items, scratch.records, scratch.strings, memory.chunks,
-                                  chunk_shape(macroblocks), stream);
+  if (size == WindowSize::ordinary) {
+    const Windows windows{static_cast<std::uint16_t*>(scratch.windows), memory.chunks};
+    launch_strings(batch, scratch, windows, size, way, stream);
   } else {
-    launch_code_strings(batch, scratch.items, scratch.records, scratch.strings, stream);
+    launch_in_rounds(batch, scratch, way, stream);
   }
   const std::size_t capacity =
       cabac_stream_bytes(batch.pictures, batch.mb_width, batch.mb_height, batch.slices);

@@ -9,6 +9,7 @@
 
 #include "core/device_batch.h"
 #include "core/slice_header.h"
+#include "entropy/cabac/string_layout.h"
 #include "entropy/pack/pack_batch.h"
 
 namespace cu264::entropy {
@@ -30,10 +31,16 @@ std::size_t cabac_stream_bytes(int pictures, int mb_width, int mb_height, int sl
 // in chunks (is_coded_in_chunks).
 enum class ArithmeticWay { in_chunks, by_slice };
 
+// Tells whether there is room for large windows of all pictures of such a batch. Of others a part is coded at
+// a time.
+bool has_room_for_large_windows(int pictures, int mb_width, int mb_height, int slices);
+
 // `d_headers` is [picture][slice], without cabac_alignment_one_bit. PackedPicture tells all bits of the
-// slices as residual_bits. Asynchronous on `stream`. Throws cu264::Error if a launch is refused.
+// slices as residual_bits, and how many slices ordinary windows do not hold. A slice that its window does not
+// hold is coded serially, many times slower, so `size` decides about speed; the bytes are the same.
+// Asynchronous on `stream`. Throws cu264::Error if a launch is refused.
 void launch_cabac(const core::BatchView& batch, const core::SliceHeaderBits* d_headers,
                   const CabacMemory& memory, PackedPicture* d_pictures, cudaStream_t stream,
-                  ArithmeticWay way = ArithmeticWay::in_chunks);
+                  WindowSize size = WindowSize::ordinary, ArithmeticWay way = ArithmeticWay::in_chunks);
 
 }  // namespace cu264::entropy

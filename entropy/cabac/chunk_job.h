@@ -159,7 +159,8 @@ struct ChunkJob {
 };
 
 ChunkJob chunk_job(const core::BatchView& batch, const std::uint16_t* d_items, StringRecord* d_records,
-                   std::uint32_t* d_strings, void* d_scratch, ChunkShape shape);
+                   std::uint32_t* d_strings, void* d_scratch, ChunkShape shape,
+                   WindowSize windows = WindowSize::ordinary);
 
 // The stages, in their order. Asynchronous on `stream`; they throw cu264::Error if a launch is refused.
 void launch_sort_bins(const ChunkJob& job, cudaStream_t stream);

@@ -24,10 +24,10 @@ ChunkShape chunk_shape(std::size_t macroblocks) {
   return macroblocks <= kMostOfSmallBatch ? kSmallBatch : kLargeBatch;
 }
 
-std::size_t chunk_scratch_bytes(int pictures, int mb_width, int mb_height, int slices) {
+std::size_t chunk_scratch_bytes(int pictures, int mb_width, int mb_height, int slices, WindowSize windows) {
   const std::size_t macroblocks = static_cast<std::size_t>(mb_width) * static_cast<std::size_t>(mb_height);
   const auto bytes = [&](int count, const ChunkShape& shape) {
-    return scratch_bytes(string_layout(count, mb_width, mb_height, slices), shape.items_log2);
+    return scratch_bytes(string_layout(count, mb_width, mb_height, slices, windows), shape.items_log2);
   };
   // A batch may have fewer pictures, and then smaller chunks.
   const auto small = std::min(static_cast<std::size_t>(pictures), kMostOfSmallBatch / macroblocks);
@@ -36,10 +36,10 @@ std::size_t chunk_scratch_bytes(int pictures, int mb_width, int mb_height, int s
 }
 
 ChunkJob chunk_job(const core::BatchView& batch, const std::uint16_t* d_items, StringRecord* d_records,
-                   std::uint32_t* d_strings, void* d_scratch, ChunkShape shape) {
+                   std::uint32_t* d_strings, void* d_scratch, ChunkShape shape, WindowSize windows) {
   ChunkJob job;
   job.batch = batch;
-  job.layout = string_layout(batch);
+  job.layout = string_layout(batch, windows);
   job.chunks = chunk_layout(job.layout, shape.items_log2);
   Arena arena(d_scratch);
   job.memory = carve_chunks(arena, job.layout, job.chunks);
@@ -52,8 +52,8 @@ ChunkJob chunk_job(const core::BatchView& batch, const std::uint16_t* d_items, S
 
 void launch_code_strings_in_chunks(const core::BatchView& batch, const std::uint16_t* d_items,
                                    StringRecord* d_records, std::uint32_t* d_strings, void* d_scratch,
-                                   ChunkShape shape, cudaStream_t stream) {
-  const ChunkJob job = chunk_job(batch, d_items, d_records, d_strings, d_scratch, shape);
+                                   ChunkShape shape, cudaStream_t stream, WindowSize windows) {
+  const ChunkJob job = chunk_job(batch, d_items, d_records, d_strings, d_scratch, shape, windows);
   launch_sort_bins(job, stream);
   launch_walk_states(job, stream);
   launch_code_chunks(job, stream);

@@ -122,9 +122,9 @@ int lanes_log2(std::size_t slices) {
 }  // namespace
 
 void launch_code_strings(const core::BatchView& batch, const std::uint16_t* d_items, StringRecord* d_records,
-                         std::uint32_t* d_strings, cudaStream_t stream, int lanes) {
+                         std::uint32_t* d_strings, cudaStream_t stream, int lanes, WindowSize windows) {
   CodeStringsJob job{
-      batch, string_layout(batch), {}, const_cast<std::uint16_t*>(d_items), d_records, d_strings, 0};
+      batch, string_layout(batch, windows), {}, const_cast<std::uint16_t*>(d_items), d_records, d_strings, 0};
   const std::size_t slices = job.layout.slice_count();
   job.lanes_log2 = lanes > 0 ? core::highest_bit(static_cast<std::uint32_t>(lanes)) : lanes_log2(slices);
   // Without a preference the first block on a multiprocessor would turn nearly all of its cache into shared
@@ -140,8 +140,8 @@ void launch_code_strings(const core::BatchView& batch, const std::uint16_t* d_it
 
 void launch_code_other_strings(const core::BatchView& batch, const BinariseScratch& scratch,
                                std::uint16_t* d_items, StringRecord* d_records, std::uint32_t* d_strings,
-                               cudaStream_t stream) {
-  const CodeStringsJob job{batch, string_layout(batch), scratch, d_items, d_records, d_strings, 0};
+                               cudaStream_t stream, WindowSize windows) {
+  const CodeStringsJob job{batch, string_layout(batch, windows), scratch, d_items, d_records, d_strings, 0};
   code_other_strings<<<static_cast<unsigned>(job.layout.slice_count()), kThreads, 0, stream>>>(job);
   check_launch("code_other_strings");
 }

@@ -18,13 +18,14 @@ namespace cu264::entropy {
 // Codes all slices whose window holds their items (launch_binarise). Few lanes of a warp code a slice each
 // where there are few slices, many where there are many; `lanes`, a power of two up to 32, decides otherwise.
 void launch_code_strings(const core::BatchView& batch, const std::uint16_t* d_items, StringRecord* d_records,
-                         std::uint32_t* d_strings, cudaStream_t stream, int lanes = 0);
+                         std::uint32_t* d_strings, cudaStream_t stream, int lanes = 0,
+                         WindowSize windows = WindowSize::ordinary);
 
 // Codes the slices for which is_coded_in_chunks() is false, a warp each. Of a slice with more items than its
 // window holds, the warp binarises as many as that, and one of its lanes codes them, in turn. Such slices are
 // rare: noise at low QPs.
 void launch_code_other_strings(const core::BatchView& batch, const BinariseScratch& scratch,
                                std::uint16_t* d_items, StringRecord* d_records, std::uint32_t* d_strings,
-                               cudaStream_t stream);
+                               cudaStream_t stream, WindowSize windows = WindowSize::ordinary);
 
 }  // namespace cu264::entropy

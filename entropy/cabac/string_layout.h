@@ -1,8 +1,9 @@
 // Where a batch keeps the items and the strings of its slices in device memory. An item is a step of the
 // arithmetic coder (core/cabac_item.h), a string what the coder makes of a slice's items.
 //
-// A slice has a window of items and room for a string, both of fixed size. The window suffices for all slices
-// of ordinary pictures; a slice with more items than it holds is binarised and coded piece by piece.
+// A slice has a window of items and room for a string, both of fixed size. An ordinary window suffices for
+// all slices of ordinary pictures, a large one for all but noise at the lowest QPs; a slice with more items
+// than its window holds is binarised and coded piece by piece.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +14,12 @@
 
 namespace cu264::entropy {
 
-// Real pictures have about 200 items a macroblock at QP 27. 1024 suffice for those of 900 KB at 1080p.
-inline constexpr int kWindowItemsPerMacroblock = 1024;
+// Real pictures have about 200 items a macroblock at QP 27. 1024 suffice for those of 900 KB at 1080p, 2048
+// for those of 1.5 MB.
+enum class WindowSize { ordinary, large };
+CU264_HD int items_per_macroblock(WindowSize windows) {
+  return windows == WindowSize::ordinary ? 1024 : 2048;
+}
 
 // The search keeps macroblock_layer within 3200 bits as CAVLC codes it. A quarter more is left for
 // macroblocks that the adaptive contexts of CABAC code worse, and as much for the first ones of a slice.
@@ -38,19 +43,20 @@ struct StringLayout {
   CU264_HD_MEMBER std::size_t all_words() const { return slice_count() * (string_words + kStringGuardWords); }
 };
 
-CU264_HD StringLayout string_layout(int pictures, int mb_width, int mb_height, int slices) {
+CU264_HD StringLayout string_layout(int pictures, int mb_width, int mb_height, int slices,
+                                    WindowSize windows = WindowSize::ordinary) {
   StringLayout layout;
   layout.pictures = pictures;
   layout.slices = slices;
   layout.most_macroblocks = (mb_height + slices - 1) / slices * mb_width;
   const auto macroblocks = static_cast<std::uint32_t>(layout.most_macroblocks);
-  layout.window_items = macroblocks * kWindowItemsPerMacroblock;
+  layout.window_items = macroblocks * static_cast<std::uint32_t>(items_per_macroblock(windows));
   layout.string_words = macroblocks * kStringWordsPerMacroblock + kStringWordsToAdapt;
   return layout;
 }
 
-CU264_HD StringLayout string_layout(const core::BatchView& batch) {
-  return string_layout(batch.pictures, batch.mb_width, batch.mb_height, batch.slices);
+CU264_HD StringLayout string_layout(const core::BatchView& batch, WindowSize windows = WindowSize::ordinary) {
+  return string_layout(batch.pictures, batch.mb_width, batch.mb_height, batch.slices, windows);
 }
 
 // The stages know this of a slice.

@@ -72,6 +72,15 @@ __device__ void set_zero_words(const StringPackJob& job, int picture) {
       static_cast<std::uint32_t>(core::cabac_zero_words(bins, bytes, macroblocks));
 }
 
+// Completes the report of a picture.
+__device__ void count_long_slices(const StringPackJob& job, int picture) {
+  const int slices = job.pack.batch.slices;
+  std::uint32_t count = 0;
+  for (int slice = 0; slice < slices; ++slice)
+    count += job.records[picture * slices + slice].items > job.layout.window_items ? 1 : 0;
+  job.pack.pictures[picture].long_slices = count;
+}
+
 // One thread block a slice.
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads) find_string_offsets(const __grid_constant__ StringPackJob job) {
@@ -111,6 +120,9 @@ __global__ void __launch_bounds__(kThreads) find_string_offsets(const __grid_con
     set_zero_words(job, i);
   __syncthreads();
   find_nal_unit_offsets<kThreads>(job.pack);
+  __syncthreads();
+  for (int i = static_cast<int>(threadIdx.x); i < job.pack.batch.pictures; i += kThreads)
+    count_long_slices(job, i);
 }
 
 // The number of escapes in the slice's pieces in front of one. All lanes must call this.

@@ -7,12 +7,15 @@
 
 #include "common/bitstream/nal_unit.h"
 #include "core/cabac_encoder.h"
+#include "core/cabac_item.h"
+#include "core/cabac_macroblock.h"
 #include "core/mb_syntax.h"
 #include "core/nal.h"
 #include "core/quant.h"
 #include "core/slice_header.h"
 #include "encoder/headers.h"
 #include "entropy/cabac/cabac_slice_coder.h"
+#include "entropy/cabac/string_layout.h"
 #include "tests/parity/cabac_runner.h"
 #include "tests/parity/coded_pictures.h"
 #include "tests/parity/device_test.h"
@@ -72,7 +75,7 @@ class CabacParity : public DeviceTest {
     std::vector<ExpectedPicture> wanted;
     for (std::size_t i = 0; i < batch.pictures.size(); ++i) wanted.push_back(expected(batch, i));
     const std::vector<PackedBatch> runs =
-        code_cabac_on_device(batch.shape, batch.pictures, batch.params, batch.headers, 3);
+        code_cabac_on_device(batch.shape, batch.pictures, batch.params, batch.headers, 4);
     expect_packed(runs, wanted, batch.shape, what);
   }
 
@@ -184,6 +187,46 @@ TEST_F(CabacParity, SlicesLongerThanTheirWindow) {
     }
     ASSERT_NO_FATAL_FAILURE(expect_parity(Batch(shape, pictures), "long"));
   }
+}
+
+std::uint32_t count_items(const core::CodedPictureView& picture, int mb) {
+  const core::MacroblockRecord* const own = picture.macroblocks + mb;
+  const core::MacroblockRecord* const left = mb % picture.mb_width > 0 ? own - 1 : nullptr;
+  const core::MacroblockRecord* const above = mb >= picture.mb_width ? own - picture.mb_width : nullptr;
+  const core::CabacNeighbours neighbours{core::cabac_neighbour(left), core::cabac_neighbour(above)};
+  core::CabacItemCounter counter;
+  core::put_cabac_header(counter, *own, left, above, neighbours,
+                         core::changes_qp(mb > 0 ? own - 1 : nullptr));
+  core::put_cabac_residual(counter, *own,
+                           picture.levels + static_cast<std::ptrdiff_t>(mb) * core::kLevelsPerMacroblock,
+                           neighbours);
+  return counter.items + 1;  // end_of_slice_flag
+}
+
+// Noise has fewer items a macroblock than ordinary windows hold at the first QP, fewer than large ones at the
+// second, and more at the third.
+TEST_F(CabacParity, LongSlicesAreReported) {
+  const Shape shape{64, 48, 1};
+  std::vector<TestPicture> pictures;
+  for (const int qp : {45, 32, 20}) pictures.push_back(coded_picture(shape, Content::noise, qp, random_));
+  Batch batch(shape, pictures);
+  std::vector<std::uint32_t> items;
+  for (TestPicture& picture : pictures) {
+    std::uint32_t& sum = items.emplace_back(0);
+    for (int mb = 0; mb < 12; ++mb) sum += count_items(picture.coded.view(), mb);
+  }
+  const auto held = [](entropy::WindowSize size) {
+    return 12 * static_cast<std::uint32_t>(entropy::items_per_macroblock(size));
+  };
+  EXPECT_LE(items[0], held(entropy::WindowSize::ordinary));
+  EXPECT_GT(items[1], held(entropy::WindowSize::ordinary));
+  EXPECT_LE(items[1], held(entropy::WindowSize::large));
+  EXPECT_GT(items[2], held(entropy::WindowSize::large));
+  for (const PackedBatch& run : code_cabac_on_device(shape, batch.pictures, batch.params, batch.headers, 4)) {
+    for (std::size_t i = 0; i < pictures.size(); ++i)
+      EXPECT_EQ(run.pictures[i].long_slices, i > 0 ? 1u : 0u) << i;
+  }
+  expect_parity(batch, "noise");
 }
 
 // So many bins for so few bytes that pictures end with cabac_zero_words.

@@ -31,7 +31,8 @@ std::vector<PackedBatch> code_cabac_on_device(const Shape& shape, const std::vec
   std::vector<PackedBatch> results;
   for (int repeat = 0; repeat < repeats; ++repeat) {
     const auto way = repeat % 2 == 0 ? entropy::ArithmeticWay::in_chunks : entropy::ArithmeticWay::by_slice;
-    entropy::launch_cabac(batch, d_headers.data(), memory, d_pictures.data(), nullptr, way);
+    const auto size = repeat % 4 < 2 ? entropy::WindowSize::ordinary : entropy::WindowSize::large;
+    entropy::launch_cabac(batch, d_headers.data(), memory, d_pictures.data(), nullptr, size, way);
     check_cuda(cudaDeviceSynchronize(), "coding with CABAC");
     PackedBatch& result = results.emplace_back();
     result.pictures = d_pictures.download();

@@ -99,6 +99,21 @@ TEST_F(CabacSessionParity, NoiseAtFineQuantisers) {
   }
 }
 
+// Batches change to large windows behind those whose slices ordinary windows do not hold, and back.
+TEST_F(CabacSessionParity, BatchesBehindLongSlices) {
+  Config config = config_of(Preset::fast, 2);
+  for (const int qp : {10, 26}) {  // below the QP at which windows are large from the beginning, and above
+    config.qp = qp;
+    std::vector<test::Picture> pictures;
+    for (std::uint32_t seed = 0; seed < 60; ++seed) {
+      const bool dense = seed < 12 || seed >= 52;
+      pictures.push_back(test::make_picture(dense ? Content::noise : Content::natural, 32, 32, seed));
+    }
+    expect_parity(config, pictures, {2});
+    if (HasFatalFailure()) return;
+  }
+}
+
 // The stream of a single picture is fetched together with its size, as many bytes as the previous picture
 // makes likely. Here that guess is wrong.
 TEST_F(CabacSessionParity, SinglePicturesOfChangingSize) {
