@@ -117,7 +117,8 @@ void launch_in_rounds(const core::BatchView& batch, const Scratch& scratch, Arit
 }  // namespace
 
 bool has_room_for_large_windows(int pictures, int mb_width, int mb_height, int slices) {
-  return pictures_with_large_windows(pictures, mb_width, mb_height, slices) == pictures;
+  return large_window_bytes(pictures, mb_width, mb_height, slices) <=
+         window_bytes(pictures, mb_width, mb_height, slices);
 }
 
 std::size_t cabac_scratch_bytes(int pictures, int mb_width, int mb_height, int slices) {
