@@ -122,8 +122,7 @@ void report_stages(const std::vector<encoder::CpuPicture>& clip, int qp, Report&
     const double binarise =
         milliseconds([&] { entropy::launch_binarise(view, scratch, records.data(), items.data(), nullptr); });
     const double other_ms = milliseconds([&] {
-      entropy::launch_code_other_strings(view, scratch, items.data(), records.data(), strings.data(),
-                                         nullptr);
+      entropy::launch_code_long_strings(view, scratch, items.data(), records.data(), strings.data(), nullptr);
     });
     const DeviceArray<std::uint8_t> chunk_scratch(std::max(
         entropy::chunk_scratch_bytes(pictures, view.mb_width, view.mb_height, slices), chunk_bytes(layout)));
@@ -174,7 +173,8 @@ void report_stages(const std::vector<encoder::CpuPicture>& clip, int qp, Report&
                   {"walk_ms", milliseconds([&] { entropy::launch_walk_states(job, nullptr); }), 3},
                   {"code_ms", milliseconds([&] { entropy::launch_code_chunks(job, nullptr); }), 3},
                   {"place_ms", milliseconds([&] { entropy::launch_place_pieces(job, nullptr); }), 3},
-                  {"join_ms", milliseconds([&] { entropy::launch_join_pieces(job, nullptr); }), 3}});
+                  {"join_ms", milliseconds([&] { entropy::launch_join_pieces(job, nullptr); }), 3},
+                  {"pcm_ms", milliseconds([&] { entropy::launch_join_pcm(job, nullptr); }), 3}});
     }
     if (pictures > 1 || slices > 1) continue;
     std::vector<std::uint16_t> slice = items.download(records.download()[0].items);
@@ -182,12 +182,12 @@ void report_stages(const std::vector<encoder::CpuPicture>& clip, int qp, Report&
   }
 }
 
-void report_rates(const Clip& clip, int qp, bool quick, Report& report) {
+void report_rates(const Clip& clip, int qp, int batch, bool quick, Report& report) {
   const FramePool pool(clip, MemoryKind::device);
   for (const auto& [preset, name] : kPresets) {
     for (const int slices : {1, 8}) {
       for (const Coding& coding : kCodings) {
-        Config config = config_of(clip, preset, 0, slices);
+        Config config = config_of(clip, preset, batch, slices);
         config.profile = coding.profile, config.cavlc = coding.cavlc;
         config.qp = qp;
         const Rate rate = measure_rate(config, pool, quick);
@@ -244,10 +244,11 @@ int run(int argc, char** argv) {
              qps_only = argc > 1 && std::strcmp(argv[1], "--qps") == 0;
   if (encode_only || qps_only) --argc, ++argv;
   if (argc < 3) {
-    std::fprintf(stderr, "usage: bench_cabac [--quick] [--encode | --qps] CLIP.yuv WIDTHxHEIGHT [QP]\n");
+    std::fprintf(stderr,
+                 "usage: bench_cabac [--quick] [--encode | --qps] CLIP.yuv WIDTHxHEIGHT [QP [BATCH]]\n");
     return 2;
   }
-  const int qp = argc > 3 ? std::atoi(argv[3]) : 27;
+  const int qp = argc > 3 ? std::atoi(argv[3]) : 27, batch = argc > 4 ? std::atoi(argv[4]) : 0;
   const Clip clip = read_clip(argv[1], argv[2]);
   std::printf("%s, %s\n", device_name().c_str(), clip.name.c_str());
   Report report;
@@ -256,7 +257,7 @@ int run(int argc, char** argv) {
     return 0;
   }
   if (!encode_only) report_stages(coded_clip(argv[1], clip.width, clip.height, qp, 8), qp, report);
-  report_rates(clip, qp, quick, report);
+  report_rates(clip, qp, batch, quick, report);
   report_latency(clip, qp, quick, report);
   return 0;
 }

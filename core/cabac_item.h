@@ -7,7 +7,8 @@
 //   bypass       bits 0..7 are the bins, the last one lowest, and bits 8..11 their number, 0 to 8
 //   terminate    a decision of the context behind the last one
 //   pcm          the coder ends its codeword, aligns, writes the samples of an I_PCM macroblock and begins
-//                anew. Two items: bits 0..13 of the macroblock's index in its picture, then bits 14..27.
+//                anew. Two items of kinds 2 and 3: bits 0..13 of the macroblock's index in its picture, then
+//                bits 14..27, with which the coder does all this
 // A run of no bins is padding. The bits of the context are those of a byte in rows of 128, where a lane of
 // the arithmetic coder keeps its state.
 #pragma once
@@ -47,7 +48,8 @@ CU264_HD std::uint16_t terminate_item(int bin) {
 
 // `part` is 0 or 1.
 CU264_HD std::uint16_t pcm_item(std::uint32_t macroblock, int part) {
-  return static_cast<std::uint16_t>(3u << 14 | ((macroblock >> (14 * part)) & 0x3fff));
+  const std::uint32_t kind = part == 0 ? 2 : 3;
+  return static_cast<std::uint16_t>(kind << 14 | ((macroblock >> (14 * part)) & 0x3fff));
 }
 
 // The context of a decision; kCabacContexts for terminating bins, and more for items of the other kinds.

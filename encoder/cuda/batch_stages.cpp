@@ -130,7 +130,7 @@ const std::int8_t* BatchStages::launch_qp_offsets_of(const BatchView& view) cons
 // Large windows take time where ordinary ones hold all slices and there is no room for those of all pictures.
 void BatchStages::launch_cabac(const BatchView& view, const DeviceMemory::Batch& d,
                                std::span<const core::PictureParams> params) {
-  constexpr int kLowQp = 12;  // below it, ordinary windows do not hold slices of natural pictures
+  constexpr int kLowQp = 19;  // below it, ordinary windows do not hold slices of natural pictures
   bool large = entropy::has_room_for_large_windows(view.pictures, view.mb_width, view.mb_height, view.slices);
   large |= std::any_of(params.begin(), params.end(),
                        [](const core::PictureParams& picture) { return picture.qp < kLowQp; });

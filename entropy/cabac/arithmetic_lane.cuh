@@ -87,11 +87,11 @@ class ArithmeticLane {
         d_next_(d_words - 1),
         d_end_(d_words + words) {}
 
-  // Codes `count` items, a multiple of 8, aligned to 16 bytes. put_samples(lane, macroblock) passes the
-  // samples of an I_PCM macroblock to put_bits. With kRangeOnly only the states and the range go on.
-  template <bool kRangeOnly = false, class PutSamples>
-  __device__ __forceinline__ void code(const std::uint16_t* d_items, std::uint32_t count,
-                                       const PutSamples& put_samples) {
+  // Codes `count` items, a multiple of 8, aligned to 16 bytes. take_pcm(lane, macroblock) ends the codeword
+  // in front of an I_PCM macroblock's samples, aligns it and takes care of the samples; the next codeword
+  // begins behind it. With kRangeOnly only the states and the range go on.
+  template <bool kRangeOnly = false, class TakePcm>
+  __device__ __forceinline__ void code(const std::uint16_t* d_items, std::uint32_t count, TakePcm& take_pcm) {
     const auto* const d_quads = reinterpret_cast<const uint4*>(d_items);
     const std::uint32_t quads = count / 8;
     // Loads are three steps ahead. The body is not repeated, because all of it is to stay in the instruction
@@ -104,7 +104,7 @@ class ArithmeticLane {
       if (((quad.x | quad.y | quad.z | quad.w) & 0xc000c000) == 0) {
         code_decisions<kRangeOnly>(quad);
       } else {
-        code_any<kRangeOnly>(quad, put_samples);
+        code_any<kRangeOnly>(quad, take_pcm);
       }
     }
   }
@@ -112,12 +112,17 @@ class ArithmeticLane {
   // Ends the codeword behind a terminating bin of 1 (9.3.4.5). Its last bit is rbsp_stop_one_bit or, before
   // I_PCM samples, a one that nobody reads.
   __device__ __forceinline__ void end_codeword() {
-    low_ = low_ >> 7 | 1;
-    bits_ += 2;
+    cut_codeword();
+    low_ |= 1;
+    give_word<0>();
+  }
+  // The same, but the last bit stays as it is.
+  __device__ __forceinline__ void leave_codeword() {
+    cut_codeword();
     give_word<0>();
   }
 
-  // Between the end of a codeword and restart().
+  // Between the end of a codeword and the next.
   __device__ __forceinline__ void put_bits(std::uint32_t value, int count) {
     low_ = low_ << count | value;
     bits_ += count;
@@ -125,10 +130,6 @@ class ArithmeticLane {
   }
   __device__ __forceinline__ void align() {
     put_bits(0, -bits_ & 7);
-  }
-  __device__ __forceinline__ void restart() {
-    low_ <<= kRangeBits;
-    range_ = kFirstRange;
   }
 
   __device__ __forceinline__ std::uint32_t range() const {
@@ -143,6 +144,12 @@ class ArithmeticLane {
     pending_ = 0;
     bits_ = 0;
   }
+  // The number of bits since the string or piece at d_words began, without the nine of low that the range
+  // reaches.
+  __device__ __forceinline__ std::uint32_t bits_since(const std::uint32_t* d_words) const {
+    const auto left = static_cast<std::uint32_t>(d_next_ + 1 - d_words);  // words that have left
+    return 32 * left + static_cast<std::uint32_t>(bits_);
+  }
   // Stores what is left of a piece with all of low. Returns the number of its bits without the nine of low
   // that the range reaches.
   __device__ __forceinline__ std::uint32_t finish_piece(const std::uint32_t* d_words) {
@@ -153,8 +160,7 @@ class ArithmeticLane {
 
   // Stores what is left. Returns the number of the string's bits with its last one.
   __device__ __forceinline__ std::uint32_t finish(const std::uint32_t* d_words) {
-    const auto before = static_cast<std::uint32_t>(d_next_ + 1 - d_words);  // words that have left
-    const std::uint32_t string_bits = 32 * before + static_cast<std::uint32_t>(bits_);
+    const std::uint32_t string_bits = bits_since(d_words);
     if (bits_ > 0) put_bits(0, 32 - bits_);
     leave(0);
     return string_bits;
@@ -189,10 +195,15 @@ class ArithmeticLane {
     if (!kRangeOnly) give_word<kRangeBits>();
   }
 
+  __device__ __forceinline__ void cut_codeword() {
+    low_ >>= 7;
+    bits_ += 2;
+  }
+
   // Eight items, among which there are others. An I_PCM macroblock has two items, which need not lie in the
-  // same quad.
-  template <bool kRangeOnly, class PutSamples>
-  __device__ __forceinline__ void code_any(uint4 quad, const PutSamples& put_samples) {
+  // same quad, nor in the same chunk.
+  template <bool kRangeOnly, class TakePcm>
+  __device__ __forceinline__ void code_any(uint4 quad, TakePcm& take_pcm) {
 #pragma unroll 1
     for (int i = 0; i < 8; ++i) {
       const std::uint32_t item = quad.x & 0xffff;
@@ -200,22 +211,20 @@ class ArithmeticLane {
       quad.y = __funnelshift_r(quad.y, quad.z, 16);
       quad.z = __funnelshift_r(quad.z, quad.w, 16);
       quad.w >>= 16;
-      if (item >> 14 == 0) {
+      const std::uint32_t kind = item >> 14;
+      if (kind == 0) {
         code_one<kRangeOnly>(item);
-      } else if constexpr (!kRangeOnly) {
-        if (item >> 14 == 1) {
-          const int count = static_cast<int>(item >> 8 & 15);
-          low_ = (low_ << count) + (item & 255) * range_;
-          bits_ += count;
-        } else if (pcm_item_ < 0) {
-          pcm_item_ = static_cast<int>(item & 0x3fff);
-        } else {
-          end_codeword();
-          align();
-          put_samples(*this, pcm_item_ | static_cast<int>(item & 0x3fff) << 14);
-          restart();
-          pcm_item_ = -1;
+      } else if (kind == 1) {
+        const int count = static_cast<int>(item >> 8 & 15);
+        if constexpr (!kRangeOnly) low_ = (low_ << count) + (item & 255) * range_, bits_ += count;
+      } else if (kind == 2) {
+        pcm_item_ = static_cast<int>(item & 0x3fff);
+      } else {
+        if constexpr (!kRangeOnly) {
+          take_pcm(*this, pcm_item_ | static_cast<int>(item & 0x3fff) << 14);
+          low_ <<= kRangeBits;
         }
+        range_ = kFirstRange;
       }
       if constexpr (!kRangeOnly) give_word<kRangeBits>();
     }
@@ -334,7 +343,7 @@ class ArithmeticLane {
   std::uint64_t low_ = 0;
   std::uint32_t range_ = kFirstRange, pending_ = 0;
   int bits_ = 0;
-  int pcm_item_ = -1;  // the first of the two items, if it has come
+  int pcm_item_ = 0;  // what the latest first item of an I_PCM macroblock said
   bool broken_ = false;
 };
 

@@ -84,8 +84,8 @@ void launch_strings(const core::BatchView& batch, const Scratch& scratch, const 
                     WindowSize size, ArithmeticWay way, cudaStream_t stream) {
   launch_binarise(batch, scratch.binarise, scratch.records, windows.items, stream, size);
   // This binarises the slices that their windows do not hold, so the chunks come behind it.
-  launch_code_other_strings(batch, scratch.binarise, windows.items, scratch.records, scratch.strings, stream,
-                            size);
+  launch_code_long_strings(batch, scratch.binarise, windows.items, scratch.records, scratch.strings, stream,
+                           size);
   if (way == ArithmeticWay::in_chunks) {
     const std::size_t macroblocks =
         static_cast<std::size_t>(batch.pictures) * static_cast<std::size_t>(batch.macroblocks_per_picture());

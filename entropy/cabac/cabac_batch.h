@@ -27,8 +27,8 @@ std::size_t cabac_scratch_bytes(int pictures, int mb_width, int mb_height, int s
 std::size_t cabac_chunk_bytes(int pictures, int mb_width, int mb_height, int slices);
 std::size_t cabac_stream_bytes(int pictures, int mb_width, int mb_height, int slices);
 
-// A lane codes a whole slice or a chunk of one; the bytes are the same. Some slices are never coded
-// in chunks (is_coded_in_chunks).
+// A lane codes a whole slice or a chunk of one; the bytes are the same. Slices that are longer than their
+// windows are never coded in chunks.
 enum class ArithmeticWay { in_chunks, by_slice };
 
 // Tells whether there is room for large windows of all pictures of such a batch. Of others a part is coded at

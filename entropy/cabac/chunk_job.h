@@ -7,6 +7,11 @@
 //                 behind the kWarmUpItems before, begun with any range
 //   place_pieces  codes chunks again whose range is not that behind the chunk before; tells where pieces lie
 //   join_pieces   adds up the pieces
+//   join_pcm      puts the samples of I_PCM macroblocks and the codewords behind them in their places
+//
+// Each I_PCM macroblock ends a codeword. The first codeword that a piece has a part of overlaps the pieces
+// before it. Those behind I_PCM macroblocks of the chunk begin at whole bytes of the piece, which has no
+// samples.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -20,8 +25,10 @@
 #include "core/cabac_states.h"
 #include "core/device_batch.h"
 #include "core/hd.h"
+#include "core/string_step.h"
 #include "entropy/cabac/chunked_strings.h"
 #include "entropy/cabac/string_layout.h"
+#include "entropy/cavlc/group_bits.h"
 
 namespace cu264::entropy {
 
@@ -45,10 +52,27 @@ static_assert(kStateTableBytes % 16 == 0);
 // Words of a piece beyond eight bits an item: a guard in front, and the end of the codeword.
 inline constexpr int kPieceGuardWords = 4, kPieceEndWords = 4;
 
+// The bits of low that the range reaches, which a piece ends with and the next one overlaps.
+inline constexpr std::uint32_t kLowBits = 9;
+
 struct alignas(16) ChunkRecord {
-  std::uint32_t bits = 0;      // of the piece without the nine that the next one overlaps
+  std::uint32_t bits = 0;      // of the piece without the last kLowBits
   std::uint32_t position = 0;  // in the string, of the piece's first bit
   std::uint32_t first_range = 0, last_range = 0;
+  std::uint32_t pcm_mbs = 0;     // whose samples the chunk has
+  std::uint32_t front_bits = 0;  // of the piece, up to the end of the codeword before the first of them
+
+  CU264_HD_MEMBER core::StringStep step() const {
+    if (pcm_mbs == 0) return {bits, 0};
+    return {front_bits, bits - core::to_whole_byte(front_bits) + pcm_mbs * kPcmSampleBits};
+  }
+};
+
+// What the coder of a chunk tells of an I_PCM macroblock.
+struct alignas(16) PcmRecord {
+  std::uint32_t chunk = 0;
+  std::uint32_t before = 0;          // I_PCM macroblocks of the chunk before this one
+  std::uint32_t begin = 0, end = 0;  // bits of the piece: of the codeword behind the samples
 };
 
 struct ChunkLayout {
@@ -80,6 +104,7 @@ struct ChunkMemory {
   std::uint32_t* states = nullptr;
   std::uint32_t* pieces = nullptr;  // [chunk][piece_words()]
   ChunkRecord* records = nullptr;   // [chunk]
+  PcmRecord* pcm = nullptr;         // [mb], where they are I_PCM
   // For all slices: core::state_after_run, and the segments that have items, in any order.
   std::uint8_t* after = nullptr;
   std::uint32_t *used = nullptr, *used_count = nullptr;
@@ -95,6 +120,8 @@ inline ChunkMemory carve_chunks(Arena& arena, const StringLayout& layout, const 
   memory.states = arena.take<std::uint32_t>(all_chunks * kContextRows);
   memory.pieces = arena.take<std::uint32_t>(all_chunks * chunks.piece_words());
   memory.records = arena.take<ChunkRecord>(all_chunks);
+  memory.pcm =
+      arena.take<PcmRecord>(layout.slice_count() * static_cast<std::size_t>(layout.most_macroblocks));
   memory.after = arena.take<std::uint8_t>(kStateTableBytes);
   memory.used = arena.take<std::uint32_t>(segments);
   memory.used_count = arena.take<std::uint32_t>(1);
@@ -116,9 +143,9 @@ struct ChunkJob {
   std::uint32_t* strings = nullptr;
   int lanes_log2 = 0;  // chunks of a warp
 
-  // The items of a slice that the stages above take: those of the others, 0.
+  // The items of a slice, or 0 if its window does not hold them.
   CU264_HD_MEMBER std::uint32_t items_of(std::uint32_t slice) const {
-    return is_coded_in_chunks(layout, records[slice]) ? records[slice].items : 0;
+    return fits_window(layout, records[slice]) ? records[slice].items : 0;
   }
   CU264_HD_MEMBER std::uint32_t chunks_of(std::uint32_t slice) const {
     return (items_of(slice) + chunks.chunk_items() - 1) >> chunks.items_log2;
@@ -139,6 +166,10 @@ struct ChunkJob {
   }
   CU264_HD_MEMBER std::uint32_t* piece_at(std::uint32_t slice, std::uint32_t chunk) const {
     return memory.pieces + chunk_at(slice, chunk) * chunks.piece_words() + kPieceGuardWords;
+  }
+  // Returns where the records of a slice's macroblocks begin.
+  CU264_HD_MEMBER std::size_t pcm_at(std::uint32_t slice) const {
+    return static_cast<std::size_t>(slice) * static_cast<std::size_t>(layout.most_macroblocks);
   }
   // The chunk of a lane of a warp, whose lanes have those of used segments one after the other.
   CU264_HD_MEMBER UsedChunk used_chunk(std::uint32_t warp, int lane) const {
@@ -168,5 +199,6 @@ void launch_walk_states(const ChunkJob& job, cudaStream_t stream);
 void launch_code_chunks(const ChunkJob& job, cudaStream_t stream);
 void launch_place_pieces(const ChunkJob& job, cudaStream_t stream);
 void launch_join_pieces(const ChunkJob& job, cudaStream_t stream);
+void launch_join_pcm(const ChunkJob& job, cudaStream_t stream);
 
 }  // namespace cu264::entropy

@@ -59,6 +59,7 @@ void launch_code_strings_in_chunks(const core::BatchView& batch, const std::uint
   launch_code_chunks(job, stream);
   launch_place_pieces(job, stream);
   launch_join_pieces(job, stream);
+  launch_join_pcm(job, stream);
 }
 
 }  // namespace cu264::entropy

@@ -25,7 +25,7 @@ ChunkShape chunk_shape(std::size_t macroblocks);
 std::size_t chunk_scratch_bytes(int pictures, int mb_width, int mb_height, int slices,
                                 WindowSize windows = WindowSize::ordinary);
 
-// Codes the slices for which is_coded_in_chunks() is true. A batch has fewer than 2^32 macroblocks.
+// Codes the slices that their windows hold. A batch has fewer than 2^32 macroblocks.
 // `d_scratch`, aligned to 256, belongs to the launch until it ends. Asynchronous on `stream`. Throws
 // cu264::Error if a launch is refused.
 void launch_code_strings_in_chunks(const core::BatchView& batch, const std::uint16_t* d_items,

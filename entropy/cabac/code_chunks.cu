@@ -5,6 +5,7 @@
 #include "common/cuda/thread_scan.cuh"
 #include "entropy/cabac/arithmetic_lane.cuh"
 #include "entropy/cabac/chunk_job.h"
+#include "entropy/cabac/piece_bits.cuh"
 
 namespace cu264::entropy {
 namespace {
@@ -14,8 +15,38 @@ constexpr int kCodeThreads = 32, kPlaceThreads = 256;
 // A piece has room for whatever its items make.
 using ChunkLane = ArithmeticLane<false>;
 
-struct NoSamples {
+struct NoPcm {
   __device__ void operator()(ChunkLane&, int) const {}
+};
+
+// Ends codewords in a chunk and begins others, for I_PCM macroblocks whose samples join_pcm puts between
+// them.
+struct CutPiece {
+  const std::uint32_t* d_piece;
+  PcmRecord* d_pcm;  // [mb] of the slice
+  int first_mb;      // of the slice
+  std::uint32_t chunk;
+  std::uint32_t pcm_mbs = 0, front_bits = 0;
+  PcmRecord* d_last = nullptr;
+
+  __device__ void operator()(ChunkLane& coder, int mb) {
+    if (pcm_mbs == 0) {
+      // The pieces before may reach the last bit of this codeword, so join_pieces makes it a one.
+      coder.leave_codeword();
+      front_bits = coder.bits_since(d_piece);
+    } else {
+      coder.end_codeword();
+      d_last->end = coder.bits_since(d_piece);
+    }
+    coder.align();
+    d_last = d_pcm + mb - first_mb;
+    *d_last = {chunk, pcm_mbs++, coder.bits_since(d_piece), 0};
+  }
+  __device__ void finish(ChunkRecord& record) const {
+    record.pcm_mbs = pcm_mbs;
+    record.front_bits = front_bits;
+    if (pcm_mbs > 0) d_last->end = record.bits + kLowBits;
+  }
 };
 
 // Codes a chunk. `known_range`: its range, or 0 to take that behind the items before.
@@ -28,13 +59,16 @@ __device__ void code_chunk(const ChunkJob& job, ArithmeticShared& s_shared, int 
   const std::size_t at = job.chunk_at(slice, chunk);
   s_shared.start(lane, job.memory.states + job.states_at(slice, 0) + chunk, job.chunks.chunks());
   ChunkLane coder(s_shared, lane, d_piece, job.chunks.piece_words() - kPieceGuardWords);
-  if (chunk != 0) coder.code<true>(d_items - kWarmUpItems, kWarmUpItems, NoSamples());
+  NoPcm no_pcm;
+  if (chunk != 0) coder.code<true>(d_items - kWarmUpItems, kWarmUpItems, no_pcm);
   ChunkRecord record;
   record.first_range = known_range != 0 ? known_range : coder.range();
   coder.begin_piece(d_piece, record.first_range);
-  coder.code(d_items, count, NoSamples());
+  CutPiece cut{d_piece, job.memory.pcm + job.pcm_at(slice), slice_span(job.batch, slice).first, chunk};
+  coder.code(d_items, count, cut);
   record.last_range = coder.range();
   record.bits = coder.finish_piece(d_piece);
+  cut.finish(record);
   job.memory.records[at] = record;
 }
 
@@ -62,21 +96,6 @@ __device__ void code_again(const ChunkJob& job, ArithmeticShared& s_shared, std:
   }
 }
 
-// Bit `at` of a slice's string, without the carry into it.
-__device__ std::uint32_t sum_bit(const ChunkJob& job, std::uint32_t slice, std::uint32_t chunks,
-                                 std::uint32_t at) {
-  constexpr std::uint32_t kLowBits = 9;
-  std::uint32_t sum = 0;
-  for (std::uint32_t chunk = chunks; chunk-- > 0;) {
-    const ChunkRecord& record = job.memory.records[job.chunk_at(slice, chunk)];
-    if (record.position + record.bits + kLowBits <= at) break;
-    if (record.position > at) continue;
-    const std::uint32_t bit = at - record.position;
-    sum ^= job.piece_at(slice, chunk)[bit / 32] >> (31 - bit % 32) & 1;
-  }
-  return sum;
-}
-
 // Prepares the words of a slice's string for the sum of the pieces, which have `bits` bits. The codeword ends
 // with two bits more, the last of which is rbsp_stop_one_bit (H.264 9.3.4.5). No bits of pieces lie behind
 // it, so that a one where the pieces' sum has a zero makes it a one.
@@ -88,7 +107,10 @@ __device__ void prepare_string(const ChunkJob& job, std::uint32_t slice, std::ui
   std::uint32_t* const d_words = job.strings + job.layout.string_of(slice);
   for (std::uint32_t i = threadIdx.x; i < words && !broken; i += kPlaceThreads) {
     std::uint32_t word = 0;
-    if (i == words - 1) word = (1 ^ sum_bit(job, slice, chunks, last)) << (31 - last % 32);
+    if (i == words - 1) {
+      const std::uint32_t end = job.memory.records[job.chunk_at(slice, chunks - 1)].bits + 1;
+      word = (1 ^ sum_bit(job, slice, chunks - 1, end)) << (31 - last % 32);
+    }
     d_words[i] = word;
   }
   if (threadIdx.x != 0) return;
@@ -98,7 +120,7 @@ __device__ void prepare_string(const ChunkJob& job, std::uint32_t slice, std::ui
 
 __global__ void __launch_bounds__(kPlaceThreads) place_pieces(const __grid_constant__ ChunkJob job) {
   __shared__ ArithmeticShared s_shared;
-  __shared__ WarpTotals<std::uint32_t, kPlaceThreads / 32> s_totals;
+  __shared__ WarpTotals<core::StringStep, kPlaceThreads / 32> s_totals;
   const std::uint32_t slice = blockIdx.x, chunks = job.chunks_of(slice), thread = threadIdx.x;
   if (chunks == 0) return;
   ChunkRecord* const d_records = job.memory.records + job.chunk_at(slice, 0);
@@ -117,13 +139,16 @@ __global__ void __launch_bounds__(kPlaceThreads) place_pieces(const __grid_const
     __syncthreads();
   }
   std::uint32_t bits = 0;
+  const auto join = [](const core::StringStep& a, const core::StringStep& b) {
+    return core::joined_step(a, b);
+  };
   for (std::uint32_t first = 0; first < chunks; first += kPlaceThreads) {
     const std::uint32_t chunk = first + thread;
-    std::uint32_t all = 0;
-    const std::uint32_t own = chunk < chunks ? d_records[chunk].bits : 0;
-    const std::uint32_t before = scan_threads(own, 0u, all, s_totals, Plus());
-    if (chunk < chunks) d_records[chunk].position = bits + before;
-    bits += all;
+    core::StringStep own, all;
+    if (chunk < chunks) own = d_records[chunk].step();
+    const core::StringStep before = scan_threads(own, core::StringStep(), all, s_totals, join);
+    if (chunk < chunks) d_records[chunk].position = before.place_behind(bits);
+    bits = all.place_behind(bits);
     __syncthreads();
   }
   prepare_string(job, slice, chunks, bits);

@@ -18,19 +18,21 @@ using StringLane = ArithmeticLane<true>;
 struct CodeStringsJob {
   core::BatchView batch;
   StringLayout layout;
-  BinariseScratch scratch;  // of code_other_strings
+  BinariseScratch scratch;  // of code_long_strings
   std::uint16_t* items;
   StringRecord* records;
   std::uint32_t* strings;
   int lanes_log2;  // slices of a warp in code_strings
 };
 
-// Puts the samples of an I_PCM macroblock (H.264 7.3.5).
+// Puts the samples of an I_PCM macroblock (H.264 7.3.5) between two codewords.
 struct PutSamples {
   const core::BatchView& batch;
   int picture;
 
   __device__ void operator()(StringLane& coder, int mb) const {
+    coder.end_codeword();
+    coder.align();
     const core::SourcePicture& source = batch.sources[picture];
     const int mb_x = mb % batch.mb_width, mb_y = mb / batch.mb_width;
     constexpr int kAtOnce = 8;  // samples whose loads overlap
@@ -60,13 +62,13 @@ __global__ void __launch_bounds__(kThreads) code_strings(const __grid_constant__
   const std::uint32_t slice = (blockIdx.x << job.lanes_log2) + static_cast<std::uint32_t>(lane);
   if (lane >> job.lanes_log2 != 0 || slice >= job.layout.slice_count()) return;
   StringRecord& record = job.records[slice];
-  if (record.items > job.layout.window_items) return;
+  if (!fits_window(job.layout, record)) return;
   const int picture = static_cast<int>(slice) / job.batch.slices;
   s_shared.start(lane, job.batch.params[picture].qp);
   std::uint32_t* const d_words = job.strings + job.layout.string_of(slice);
   StringLane coder(s_shared, lane, d_words, job.layout.string_words);
-  coder.code(job.items + job.layout.window_of(slice), (record.items + 7) & ~7u,
-             PutSamples{job.batch, picture});
+  const PutSamples put_samples{job.batch, picture};
+  coder.code(job.items + job.layout.window_of(slice), (record.items + 7) & ~7u, put_samples);
   finish_string(coder, d_words, record);
 }
 
@@ -86,12 +88,11 @@ __device__ void write_window(const CodeStringsJob& job, const SliceSpan& slice, 
   }
 }
 
-__global__ void __launch_bounds__(kThreads) code_other_strings(const __grid_constant__ CodeStringsJob job) {
+__global__ void __launch_bounds__(kThreads) code_long_strings(const __grid_constant__ CodeStringsJob job) {
   __shared__ ArithmeticShared s_shared;
   const int lane = static_cast<int>(threadIdx.x);
   const std::uint32_t slice_index = blockIdx.x, items = job.records[slice_index].items;
-  if (is_coded_in_chunks(job.layout, job.records[slice_index])) return;
-  const bool fits_window = items <= job.layout.window_items;
+  if (fits_window(job.layout, job.records[slice_index])) return;
   const SliceSpan slice = slice_span(job.batch, slice_index);
   s_shared.fill_rows(lane);
   s_shared.start(lane, job.batch.params[slice.picture].qp);
@@ -102,7 +103,7 @@ __global__ void __launch_bounds__(kThreads) code_other_strings(const __grid_cons
   const PutSamples put_samples{job.batch, slice.picture};
   for (std::uint32_t begin = 0; begin < items; begin += job.layout.window_items) {
     const std::uint32_t count = min(items - begin, job.layout.window_items);
-    if (!fits_window) write_window(job, slice, d_window, begin, count, lane);
+    write_window(job, slice, d_window, begin, count, lane);
     __syncwarp();
     if (lane == 0) coder.code(d_window, (count + 7) & ~7u, put_samples);
     __syncwarp();
@@ -138,12 +139,12 @@ void launch_code_strings(const core::BatchView& batch, const std::uint16_t* d_it
   check_launch("code_strings");
 }
 
-void launch_code_other_strings(const core::BatchView& batch, const BinariseScratch& scratch,
-                               std::uint16_t* d_items, StringRecord* d_records, std::uint32_t* d_strings,
-                               cudaStream_t stream, WindowSize windows) {
+void launch_code_long_strings(const core::BatchView& batch, const BinariseScratch& scratch,
+                              std::uint16_t* d_items, StringRecord* d_records, std::uint32_t* d_strings,
+                              cudaStream_t stream, WindowSize windows) {
   const CodeStringsJob job{batch, string_layout(batch, windows), scratch, d_items, d_records, d_strings, 0};
-  code_other_strings<<<static_cast<unsigned>(job.layout.slice_count()), kThreads, 0, stream>>>(job);
-  check_launch("code_other_strings");
+  code_long_strings<<<static_cast<unsigned>(job.layout.slice_count()), kThreads, 0, stream>>>(job);
+  check_launch("code_long_strings");
 }
 
 }  // namespace cu264::entropy

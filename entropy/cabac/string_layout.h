@@ -14,11 +14,11 @@
 
 namespace cu264::entropy {
 
-// Real pictures have about 200 items a macroblock at QP 27. 1024 suffice for those of 900 KB at 1080p, 2048
+// Real pictures have about 200 items a macroblock at QP 27. 512 suffice for those of 500 KB at 1080p, 2048
 // for those of 1.5 MB.
 enum class WindowSize { ordinary, large };
 CU264_HD int items_per_macroblock(WindowSize windows) {
-  return windows == WindowSize::ordinary ? 1024 : 2048;
+  return windows == WindowSize::ordinary ? 512 : 2048;
 }
 
 // The search keeps macroblock_layer within 3200 bits as CAVLC codes it. A quarter more is left for
@@ -68,10 +68,9 @@ struct alignas(16) StringRecord {
   std::uint32_t mbs[core::kMacroblockKinds] = {};  // numbers of macroblocks by MacroblockKind
 };
 
-// Tells whether chunk_job.h can code a slice: its window holds it, and no I_PCM ends its codeword. The others
-// are coded serially (code_strings.h).
-CU264_HD bool is_coded_in_chunks(const StringLayout& layout, const StringRecord& record) {
-  return record.items <= layout.window_items && record.mbs[static_cast<int>(core::MacroblockKind::pcm)] == 0;
+// Tells whether a slice's window holds all of it.
+CU264_HD bool fits_window(const StringLayout& layout, const StringRecord& record) {
+  return record.items <= layout.window_items;
 }
 
 // The macroblocks of a slice are [first, end) of its picture.

@@ -1,6 +1,7 @@
 // CABAC on the GPU gives the bytes of the CPU's slice coder and NAL writer.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -208,7 +209,7 @@ std::uint32_t count_items(const core::CodedPictureView& picture, int mb) {
 TEST_F(CabacParity, LongSlicesAreReported) {
   const Shape shape{64, 48, 1};
   std::vector<TestPicture> pictures;
-  for (const int qp : {45, 32, 20}) pictures.push_back(coded_picture(shape, Content::noise, qp, random_));
+  for (const int qp : {51, 32, 20}) pictures.push_back(coded_picture(shape, Content::noise, qp, random_));
   Batch batch(shape, pictures);
   std::vector<std::uint32_t> items;
   for (TestPicture& picture : pictures) {
@@ -256,6 +257,24 @@ TEST_F(CabacParity, PcmAmongOthersAndAlone) {
           expect_parity(Batch(shape, pictures), "one I_PCM in " + std::to_string(one_in)));
     }
   }
+}
+
+// Chunks begin anywhere in the items of I_PCM macroblocks, between the two that tell the index among them.
+TEST_F(CabacParity, PcmAcrossChunks) {
+  const Shape shape{640, 352, 1};
+  std::vector<TestPicture> pictures;
+  for (int i = 0; i < 12; ++i) {
+    const TestPicture others = invented_picture(shape, 8, 9, random_);
+    TestPicture& picture = pictures.emplace_back(others);
+    sprinkle_pcm(picture, 1, random_);
+    encoder::CpuPicture& coded = picture.coded;
+    // The items of the first macroblocks move all items behind.
+    const int moved = 1 + i % 4;
+    std::copy_n(others.coded.macroblocks.begin(), moved, coded.macroblocks.begin());
+    std::copy_n(others.coded.levels.begin(), moved * core::kLevelsPerMacroblock, coded.levels.begin());
+    std::copy_n(others.coded.total_coeff.begin(), moved * core::kTotalCoeffStride, coded.total_coeff.begin());
+  }
+  ASSERT_NO_FATAL_FAILURE(expect_parity(Batch(shape, pictures), "I_PCM across chunks"));
 }
 
 // More slices than warps, so that each lane of a warp has one.

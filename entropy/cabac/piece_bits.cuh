@@ -1,0 +1,48 @@
+// Bits of the pieces that chunks make, and of the string that they add up to.
+#pragma once
+
+#include <cstdint>
+
+#include "core/bit_sum.h"
+#include "entropy/cabac/chunk_job.h"
+
+namespace cu264::entropy {
+
+// Bit `at` of the codeword that a piece begins with a part of, without the carry into it. The pieces before
+// may reach it.
+__device__ inline std::uint32_t sum_bit(const ChunkJob& job, std::uint32_t slice, std::uint32_t chunk,
+                                        std::uint32_t at) {
+  const auto own_bit = [&] { return job.piece_at(slice, chunk)[at / 32] >> (31 - at % 32) & 1; };
+  std::uint32_t sum = own_bit();
+  while (chunk > 0 && at < kLowBits) {
+    --chunk;
+    at += job.memory.records[job.chunk_at(slice, chunk)].bits;
+    sum ^= own_bit();
+  }
+  return sum;
+}
+
+// Adds bits [begin, end) of a piece to a string, the first of them to bit `position`, which is not before
+// `begin`. A warp calls this.
+__device__ inline void add_bits(std::uint32_t* d_words, std::uint32_t position, const std::uint32_t* d_piece,
+                                std::uint32_t begin, std::uint32_t end, std::uint32_t lane) {
+  const auto add = [d_words](std::ptrdiff_t at, std::uint32_t value) {
+    return atomicAdd(d_words + at, value) + value < value;
+  };
+  const std::uint32_t first = begin / 32, words = (end + 31) / 32;
+  // A word of the piece without the bits that are not to be added.
+  const auto word = [&](std::uint32_t i) {
+    std::uint32_t bits = d_piece[i];
+    if (i == first) bits &= ~0u >> begin % 32;
+    if (i == words - 1 && end % 32 != 0) bits &= ~(~0u >> end % 32);
+    return bits;
+  };
+  const std::uint32_t moved = position - begin;
+  for (std::uint32_t i = first + lane; i <= words; i += 32) {
+    const std::uint32_t value =
+        core::moved_word(i > first ? word(i - 1) : 0, i < words ? word(i) : 0, static_cast<int>(moved % 32));
+    if (value != 0) core::add_to_sum(static_cast<std::ptrdiff_t>(moved / 32 + i), value, add);
+  }
+}
+
+}  // namespace cu264::entropy
