@@ -41,7 +41,7 @@ struct BusyMultiprocessor {
 BusyMultiprocessor busy_multiprocessor(const StageParams& params) {
   const bool fast = params.preset == Preset::fast;
   if (params.transform_8x8_mode)
-    return fast ? BusyMultiprocessor{83, 60, 28} : BusyMultiprocessor{80, 60, 32};
+    return fast ? BusyMultiprocessor{83, 80, 28} : BusyMultiprocessor{80, 60, 32};
   return fast ? BusyMultiprocessor{83, 50, 1} : BusyMultiprocessor{80, 50, 28};
 }
 
@@ -185,7 +185,7 @@ MemoryRequirement measure(const StageParams& params, int batch) {
 }
 
 int pictures_of_device(const StageParams& params, int multiprocessors, std::size_t free_bytes) {
-  constexpr int kLargest = 256, kLargestWithReconstruction = 16;
+  constexpr int kLargest = 288, kLargestWithReconstruction = 16;
   const BusyMultiprocessor busy = busy_multiprocessor(params);
   const int for_rows = busy.rows * multiprocessors / params.mb_height;
   // A slice's wavefront takes `steps` steps, so a picture has mbs / steps macroblocks in flight on average:

@@ -20,12 +20,12 @@
 #include <cstdint>
 
 #include "common/cuda/arena.h"
+#include "core/bit_run.h"
 #include "core/cabac_contexts.h"
 #include "core/cabac_replay.h"
 #include "core/cabac_states.h"
 #include "core/device_batch.h"
 #include "core/hd.h"
-#include "core/string_step.h"
 #include "entropy/cabac/chunked_strings.h"
 #include "entropy/cabac/string_layout.h"
 #include "entropy/cavlc/group_bits.h"
@@ -62,9 +62,11 @@ struct alignas(16) ChunkRecord {
   std::uint32_t pcm_mbs = 0;     // whose samples the chunk has
   std::uint32_t front_bits = 0;  // of the piece, up to the end of the codeword before the first of them
 
-  CU264_HD_MEMBER core::StringStep step() const {
-    if (pcm_mbs == 0) return {bits, 0};
-    return {front_bits, bits - core::to_whole_byte(front_bits) + pcm_mbs * kPcmSampleBits};
+  // From the piece's first bit to the next piece's.
+  CU264_HD_MEMBER core::BitRun run() const {
+    if (pcm_mbs == 0) return {bits, 0, false};
+    return {front_bits, bits - core::next_byte_boundary(front_bits) + pcm_mbs * std::uint64_t{kPcmSampleBits},
+            true};
   }
 };
 

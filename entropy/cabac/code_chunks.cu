@@ -120,7 +120,7 @@ __device__ void prepare_string(const ChunkJob& job, std::uint32_t slice, std::ui
 
 __global__ void __launch_bounds__(kPlaceThreads) place_pieces(const __grid_constant__ ChunkJob job) {
   __shared__ ArithmeticShared s_shared;
-  __shared__ WarpTotals<core::StringStep, kPlaceThreads / 32> s_totals;
+  __shared__ WarpTotals<core::BitRun, kPlaceThreads / 32> s_totals;
   const std::uint32_t slice = blockIdx.x, chunks = job.chunks_of(slice), thread = threadIdx.x;
   if (chunks == 0) return;
   ChunkRecord* const d_records = job.memory.records + job.chunk_at(slice, 0);
@@ -139,16 +139,16 @@ __global__ void __launch_bounds__(kPlaceThreads) place_pieces(const __grid_const
     __syncthreads();
   }
   std::uint32_t bits = 0;
-  const auto join = [](const core::StringStep& a, const core::StringStep& b) {
-    return core::joined_step(a, b);
-  };
+  const auto join = [](const core::BitRun& a, const core::BitRun& b) { return core::followed_by(a, b); };
   for (std::uint32_t first = 0; first < chunks; first += kPlaceThreads) {
     const std::uint32_t chunk = first + thread;
-    core::StringStep own, all;
-    if (chunk < chunks) own = d_records[chunk].step();
-    const core::StringStep before = scan_threads(own, core::StringStep(), all, s_totals, join);
-    if (chunk < chunks) d_records[chunk].position = before.place_behind(bits);
-    bits = all.place_behind(bits);
+    core::BitRun own, all;
+    if (chunk < chunks) own = d_records[chunk].run();
+    const core::BitRun before = scan_threads(own, core::BitRun(), all, s_totals, join);
+    if (chunk < chunks) {
+      d_records[chunk].position = static_cast<std::uint32_t>(core::position_after(before, bits));
+    }
+    bits = static_cast<std::uint32_t>(core::position_after(all, bits));
     __syncthreads();
   }
   prepare_string(job, slice, chunks, bits);

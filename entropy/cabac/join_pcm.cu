@@ -35,9 +35,9 @@ __device__ void join(const ChunkJob& job, const SliceSpan& span, std::uint32_t s
   const ChunkRecord& chunk = job.memory.records[job.chunk_at(slice, own.chunk)];
   std::uint32_t* const d_words = job.strings + job.layout.string_of(slice);
   // The string's bits behind those of the piece, which lacks the alignment and the samples.
-  const std::uint32_t first = core::to_whole_byte(chunk.position + chunk.front_bits),
-                      moved = first - core::to_whole_byte(chunk.front_bits);
-  const std::uint32_t samples = own.begin + moved + own.before * kPcmSampleBits;
+  const std::uint64_t first = core::next_byte_boundary(chunk.position + chunk.front_bits),
+                      moved = first - core::next_byte_boundary(chunk.front_bits);
+  const auto samples = static_cast<std::uint32_t>(own.begin + moved) + own.before * kPcmSampleBits;
   add_samples(job, d_words, samples / 8, span.picture, mb, lane);
   add_bits(d_words, samples + kPcmSampleBits, job.piece_at(slice, own.chunk), own.begin, own.end,
            static_cast<std::uint32_t>(lane));
