@@ -15,9 +15,8 @@ constexpr int kCodeThreads = 32, kPlaceThreads = 256;
 // A piece has room for whatever its items make.
 using ChunkLane = ArithmeticLane<false>;
 
-struct NoPcm {
-  __device__ void operator()(ChunkLane&, int) const {}
-};
+// Where the range alone goes on, I_PCM has nothing to be done.
+struct NoPcm {};
 
 // Ends codewords in a chunk and begins others, for I_PCM macroblocks whose samples join_pcm puts between
 // them.
