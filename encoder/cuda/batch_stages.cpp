@@ -80,10 +80,13 @@ const Stream& BatchStages::launch(int index, const BatchPictures& pictures, int 
 
 void BatchStages::learn(std::span<const entropy::PackedPicture> pictures) {
   constexpr int kBatches = 16;  // pictures that follow are likely to be alike
-  const bool has_long_slices =
-      std::any_of(pictures.begin(), pictures.end(),
-                  [](const entropy::PackedPicture& picture) { return picture.long_slices > 0; });
-  if (has_long_slices) batches_with_large_windows_ = kBatches;
+  for (const entropy::PackedPicture& picture : pictures) {
+    const auto windows = static_cast<entropy::WindowSize>(picture.windows);
+    if (windows == entropy::WindowSize::ordinary || (likely_batches_ > 0 && windows < likely_windows_))
+      continue;
+    likely_windows_ = windows;
+    likely_batches_ = kBatches;
+  }
 }
 
 void BatchStages::wait() const {
@@ -127,17 +130,19 @@ const std::int8_t* BatchStages::launch_qp_offsets_of(const BatchView& view) cons
   return d_.qp_offsets.offsets;
 }
 
-// Large windows take time where ordinary ones hold all slices and there is no room for those of all pictures.
+// Larger windows take time where smaller ones hold all slices.
 void BatchStages::launch_cabac(const BatchView& view, const DeviceMemory::Batch& d,
                                std::span<const core::PictureParams> params) {
-  constexpr int kLowQp = 19;  // below it, ordinary windows do not hold slices of natural pictures
-  bool large = entropy::has_room_for_large_windows(view.pictures, view.mb_width, view.mb_height, view.slices);
-  large |= std::any_of(params.begin(), params.end(),
-                       [](const core::PictureParams& picture) { return picture.qp < kLowQp; });
-  if (batches_with_large_windows_ > 0) large = true, --batches_with_large_windows_;
+  // Below these QPs, ordinary and doubled windows do not hold the slices of natural pictures.
+  constexpr int kLowQp = 19, kLowestQp = 12;
+  entropy::WindowSize windows = entropy::WindowSize::ordinary;
+  for (const core::PictureParams& picture : params) {
+    if (picture.qp < kLowQp) windows = std::max(windows, entropy::WindowSize::doubled);
+    if (picture.qp < kLowestQp) windows = std::max(windows, entropy::WindowSize::fourfold);
+  }
+  if (likely_batches_ > 0) windows = std::max(windows, likely_windows_), --likely_batches_;
   const entropy::CabacMemory memory{d_.cabac_scratch, d.cabac_chunks, d.stream};
-  entropy::launch_cabac(view, d.slice_headers, memory, d.pictures, stream_.get(),
-                        large ? entropy::WindowSize::large : entropy::WindowSize::ordinary);
+  entropy::launch_cabac(view, d.slice_headers, memory, d.pictures, stream_.get(), windows);
 }
 
 // Codes with CAVLC and packs behind the search. Returns the stream that the coded pictures come from.

@@ -16,6 +16,7 @@
 #include "encoder/cuda/memory.h"
 #include "encoder/cuda/qp_offset_relay.h"
 #include "encoder/cuda/uploader.h"
+#include "entropy/cabac/string_layout.h"
 
 namespace cu264::encoder::cuda {
 
@@ -44,7 +45,7 @@ class BatchStages {
   const Stream& launch(int index, const BatchPictures& pictures, int pictures_on_device, Uploader& uploader);
 
   // Takes the results of a batch that is done. If it has slices that ordinary windows of CABAC do not hold,
-  // the next batches get large ones. This changes their speed, never their bytes.
+  // the next batches get larger ones. This changes their speed, never their bytes.
   void learn(std::span<const entropy::PackedPicture> pictures);
 
   // Waits for the device. Errors do not matter (~CudaBackend).
@@ -65,7 +66,9 @@ class BatchStages {
   Event tabled_;                         // the parameters of the latest batch are on the device
   std::unique_ptr<Event> offsets_done_;  // for StageParams::aq
   std::shared_ptr<QpOffsetRelay> relay_;
-  int batches_with_large_windows_ = 0;  // that are still to come
+  // What the slices of the next batches are likely to ask for, and for how many batches.
+  entropy::WindowSize likely_windows_ = entropy::WindowSize::ordinary;
+  int likely_batches_ = 0;
 };
 
 }  // namespace cu264::encoder::cuda

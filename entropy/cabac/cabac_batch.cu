@@ -13,39 +13,45 @@
 namespace cu264::entropy {
 namespace {
 
-// Items, and the memory of chunks where large windows leave no other room for it.
+// Items, and the memory of chunks where larger windows leave no other room for it.
 struct Windows {
   std::uint16_t* items;
   void* chunks;
 };
 
-Windows carve_large_windows(Arena& arena, int pictures, int mb_width, int mb_height, int slices) {
-  const StringLayout layout = string_layout(pictures, mb_width, mb_height, slices, WindowSize::large);
+Windows carve_windows(Arena& arena, int pictures, int mb_width, int mb_height, int slices, WindowSize size) {
+  const StringLayout layout = string_layout(pictures, mb_width, mb_height, slices, size);
   Windows windows;
   windows.items = arena.take<std::uint16_t>(layout.all_items());
-  windows.chunks = arena.take(chunk_scratch_bytes(pictures, mb_width, mb_height, slices, WindowSize::large));
+  windows.chunks = arena.take(chunk_scratch_bytes(pictures, mb_width, mb_height, slices, size));
   return windows;
 }
 
-std::size_t large_window_bytes(int pictures, int mb_width, int mb_height, int slices) {
+std::size_t windows_with_chunks(int pictures, int mb_width, int mb_height, int slices, WindowSize size) {
   Arena arena(nullptr);
-  carve_large_windows(arena, pictures, mb_width, mb_height, slices);
+  carve_windows(arena, pictures, mb_width, mb_height, slices, size);
   return arena.bytes();
 }
 
-// Memory for ordinary windows of all pictures, or for large ones of one picture.
+// Memory for ordinary windows of all pictures, or for fourfold ones of one picture.
 std::size_t window_bytes(int pictures, int mb_width, int mb_height, int slices) {
   const StringLayout layout = string_layout(pictures, mb_width, mb_height, slices);
   return std::max(layout.all_items() * sizeof(std::uint16_t),
-                  large_window_bytes(1, mb_width, mb_height, slices));
+                  windows_with_chunks(1, mb_width, mb_height, slices, WindowSize::fourfold));
 }
 
-// The number of pictures, of so many in a batch, whose large windows there is room for.
-int pictures_with_large_windows(int pictures, int mb_width, int mb_height, int slices) {
-  const std::size_t room = window_bytes(pictures, mb_width, mb_height, slices);
-  int most = pictures;
-  while (most > 1 && large_window_bytes(most, mb_width, mb_height, slices) > room) --most;
-  return most;
+// Tells whether windows of this size have room for so many of a batch's pictures at once.
+bool has_room(const core::BatchView& batch, int pictures, WindowSize size) {
+  return windows_with_chunks(pictures, batch.mb_width, batch.mb_height, batch.slices, size) <=
+         window_bytes(batch.pictures, batch.mb_width, batch.mb_height, batch.slices);
+}
+
+// Windows larger than those asked for where there is room for all pictures' at once, and smaller ones where
+// there is not enough for one picture's.
+WindowSize possible_windows(const core::BatchView& batch, WindowSize size) {
+  while (size != kLargestWindows && has_room(batch, batch.pictures, next_larger(size)))
+    size = next_larger(size);
+  return has_room(batch, 1, size) ? size : std::min(size, WindowSize::fourfold);
 }
 
 struct Scratch {
@@ -96,30 +102,26 @@ void launch_strings(const core::BatchView& batch, const Scratch& scratch, const 
   }
 }
 
-// Codes as many pictures at a time as have room for large windows. Their chunks lie behind the windows,
+// Codes as many pictures at a time as have room for such windows. Their chunks lie behind the windows,
 // because the levels of later pictures are still needed.
-void launch_in_rounds(const core::BatchView& batch, const Scratch& scratch, ArithmeticWay way,
-                      cudaStream_t stream) {
-  const int most = pictures_with_large_windows(batch.pictures, batch.mb_width, batch.mb_height, batch.slices);
+void launch_in_rounds(const core::BatchView& batch, const Scratch& scratch, WindowSize size,
+                      ArithmeticWay way, cudaStream_t stream) {
+  int most = batch.pictures;
+  while (most > 1 && !has_room(batch, most, size)) --most;
   const int rounds = (batch.pictures + most - 1) / most, at_once = (batch.pictures + rounds - 1) / rounds;
   const StringLayout layout = string_layout(1, batch.mb_width, batch.mb_height, batch.slices);
   for (int first = 0; first < batch.pictures; first += at_once) {
     const int count = std::min(at_once, batch.pictures - first);
     Arena arena(scratch.windows);
-    const Windows windows = carve_large_windows(arena, count, batch.mb_width, batch.mb_height, batch.slices);
+    const Windows windows = carve_windows(arena, count, batch.mb_width, batch.mb_height, batch.slices, size);
     Scratch own = scratch;
     own.records += static_cast<std::size_t>(first) * layout.slice_count();
     own.strings += static_cast<std::size_t>(first) * layout.all_words();
-    launch_strings(pictures_of(batch, first, count), own, windows, WindowSize::large, way, stream);
+    launch_strings(pictures_of(batch, first, count), own, windows, size, way, stream);
   }
 }
 
 }  // namespace
-
-bool has_room_for_large_windows(int pictures, int mb_width, int mb_height, int slices) {
-  return large_window_bytes(pictures, mb_width, mb_height, slices) <=
-         window_bytes(pictures, mb_width, mb_height, slices);
-}
 
 std::size_t cabac_scratch_bytes(int pictures, int mb_width, int mb_height, int slices) {
   Arena arena(nullptr);
@@ -140,11 +142,12 @@ void launch_cabac(const core::BatchView& batch, const core::SliceHeaderBits* d_h
                   ArithmeticWay way) {
   Arena arena(memory.scratch);
   const Scratch scratch = carve(arena, batch.pictures, batch.mb_width, batch.mb_height, batch.slices);
+  size = possible_windows(batch, size);
   if (size == WindowSize::ordinary) {
     const Windows windows{static_cast<std::uint16_t*>(scratch.windows), memory.chunks};
     launch_strings(batch, scratch, windows, size, way, stream);
   } else {
-    launch_in_rounds(batch, scratch, way, stream);
+    launch_in_rounds(batch, scratch, size, way, stream);
   }
   const std::size_t capacity =
       cabac_stream_bytes(batch.pictures, batch.mb_width, batch.mb_height, batch.slices);

@@ -31,14 +31,11 @@ std::size_t cabac_stream_bytes(int pictures, int mb_width, int mb_height, int sl
 // windows are never coded in chunks.
 enum class ArithmeticWay { in_chunks, by_slice };
 
-// Tells whether there is room for large windows of all pictures of such a batch. Of others a part is coded at
-// a time.
-bool has_room_for_large_windows(int pictures, int mb_width, int mb_height, int slices);
-
 // `d_headers` is [picture][slice], without cabac_alignment_one_bit. PackedPicture tells all bits of the
-// slices as residual_bits, and how many slices ordinary windows do not hold. A slice that its window does not
-// hold is coded serially, many times slower, so `size` decides about speed; the bytes are the same.
-// Asynchronous on `stream`. Throws cu264::Error if a launch is refused.
+// slices as residual_bits, and what windows its slices ask for. A slice that its window does not hold is
+// coded serially, many times slower. Larger windows leave room for a part of the pictures at a time. So
+// `size` decides about speed; the bytes are the same. Asynchronous on `stream`. Throws cu264::Error if a
+// launch is refused.
 void launch_cabac(const core::BatchView& batch, const core::SliceHeaderBits* d_headers,
                   const CabacMemory& memory, PackedPicture* d_pictures, cudaStream_t stream,
                   WindowSize size = WindowSize::ordinary, ArithmeticWay way = ArithmeticWay::in_chunks);

@@ -2,8 +2,8 @@
 // arithmetic coder (core/cabac_item.h), a string what the coder makes of a slice's items.
 //
 // A slice has a window of items and room for a string, both of fixed size. An ordinary window suffices for
-// all slices of ordinary pictures, a large one for all but noise at the lowest QPs; a slice with more items
-// than its window holds is binarised and coded piece by piece.
+// all slices of ordinary pictures, and one of eight times its size for all but noise at the lowest QPs; a
+// slice with more items than its window holds is binarised and coded piece by piece.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,15 @@
 
 namespace cu264::entropy {
 
-// Real pictures have about 200 items a macroblock at QP 27. 512 suffice for those of 500 KB at 1080p, 2048
-// for those of 1.5 MB.
-enum class WindowSize { ordinary, large };
-CU264_HD int items_per_macroblock(WindowSize windows) {
-  return windows == WindowSize::ordinary ? 512 : 2048;
+// Real pictures have about 200 items a macroblock at QP 27. Ordinary windows suffice for those of 500 KB at
+// 1080p, doubled ones for those of 900 KB, fourfold ones for those of 1.5 MB.
+enum class WindowSize : std::uint32_t { ordinary, doubled, fourfold, eightfold };
+inline constexpr WindowSize kLargestWindows = WindowSize::eightfold;
+CU264_HD std::uint32_t items_per_macroblock(WindowSize windows) {
+  return 512u << static_cast<std::uint32_t>(windows);
+}
+CU264_HD WindowSize next_larger(WindowSize windows) {
+  return static_cast<WindowSize>(static_cast<std::uint32_t>(windows) + 1);
 }
 
 // The search keeps macroblock_layer within 3200 bits as CAVLC codes it. A quarter more is left for
@@ -50,7 +54,7 @@ CU264_HD StringLayout string_layout(int pictures, int mb_width, int mb_height, i
   layout.slices = slices;
   layout.most_macroblocks = (mb_height + slices - 1) / slices * mb_width;
   const auto macroblocks = static_cast<std::uint32_t>(layout.most_macroblocks);
-  layout.window_items = macroblocks * static_cast<std::uint32_t>(items_per_macroblock(windows));
+  layout.window_items = macroblocks * items_per_macroblock(windows);
   layout.string_words = macroblocks * kStringWordsPerMacroblock + kStringWordsToAdapt;
   return layout;
 }
@@ -71,6 +75,15 @@ struct alignas(16) StringRecord {
 // Tells whether a slice's window holds all of it.
 CU264_HD bool fits_window(const StringLayout& layout, const StringRecord& record) {
   return record.items <= layout.window_items;
+}
+
+// The smallest windows that hold a slice, or the largest.
+CU264_HD WindowSize suitable_windows(const StringLayout& layout, const StringRecord& record) {
+  const auto macroblocks = static_cast<std::uint32_t>(layout.most_macroblocks);
+  WindowSize windows = WindowSize::ordinary;
+  while (windows != kLargestWindows && record.items > macroblocks * items_per_macroblock(windows))
+    windows = next_larger(windows);
+  return windows;
 }
 
 // The macroblocks of a slice are [first, end) of its picture.

@@ -73,12 +73,14 @@ __device__ void set_zero_words(const StringPackJob& job, int picture) {
 }
 
 // Completes the report of a picture.
-__device__ void count_long_slices(const StringPackJob& job, int picture) {
+__device__ void report_windows(const StringPackJob& job, int picture) {
   const int slices = job.pack.batch.slices;
-  std::uint32_t count = 0;
-  for (int slice = 0; slice < slices; ++slice)
-    count += job.records[picture * slices + slice].items > job.layout.window_items ? 1 : 0;
-  job.pack.pictures[picture].long_slices = count;
+  std::uint32_t largest = 0;
+  for (int slice = 0; slice < slices; ++slice) {
+    const WindowSize own = suitable_windows(job.layout, job.records[picture * slices + slice]);
+    largest = max(largest, static_cast<std::uint32_t>(own));
+  }
+  job.pack.pictures[picture].windows = largest;
 }
 
 // One thread block a slice.
@@ -122,7 +124,7 @@ __global__ void __launch_bounds__(kThreads) find_string_offsets(const __grid_con
   find_nal_unit_offsets<kThreads>(job.pack);
   __syncthreads();
   for (int i = static_cast<int>(threadIdx.x); i < job.pack.batch.pictures; i += kThreads)
-    count_long_slices(job, i);
+    report_windows(job, i);
 }
 
 // The number of escapes in the slice's pieces in front of one. All lanes must call this.

@@ -76,7 +76,7 @@ class CabacParity : public DeviceTest {
     std::vector<ExpectedPicture> wanted;
     for (std::size_t i = 0; i < batch.pictures.size(); ++i) wanted.push_back(expected(batch, i));
     const std::vector<PackedBatch> runs =
-        code_cabac_on_device(batch.shape, batch.pictures, batch.params, batch.headers, 4);
+        code_cabac_on_device(batch.shape, batch.pictures, batch.params, batch.headers);
     expect_packed(runs, wanted, batch.shape, what);
   }
 
@@ -204,28 +204,27 @@ std::uint32_t count_items(const core::CodedPictureView& picture, int mb) {
   return counter.items + 1;  // end_of_slice_flag
 }
 
-// Noise has fewer items a macroblock than ordinary windows hold at the first QP, fewer than large ones at the
-// second, and more at the third.
-TEST_F(CabacParity, LongSlicesAreReported) {
+// Noise asks for all sizes of windows, and at the lowest QP for more than the largest.
+TEST_F(CabacParity, WindowsAreReported) {
   const Shape shape{64, 48, 1};
   std::vector<TestPicture> pictures;
-  for (const int qp : {51, 32, 20}) pictures.push_back(coded_picture(shape, Content::noise, qp, random_));
-  Batch batch(shape, pictures);
-  std::vector<std::uint32_t> items;
-  for (TestPicture& picture : pictures) {
-    std::uint32_t& sum = items.emplace_back(0);
-    for (int mb = 0; mb < 12; ++mb) sum += count_items(picture.coded.view(), mb);
+  for (const int qp : {51, 40, 32, 24, 20}) {
+    pictures.push_back(coded_picture(shape, Content::noise, qp, random_));
   }
-  const auto held = [](entropy::WindowSize size) {
-    return 12 * static_cast<std::uint32_t>(entropy::items_per_macroblock(size));
-  };
-  EXPECT_LE(items[0], held(entropy::WindowSize::ordinary));
-  EXPECT_GT(items[1], held(entropy::WindowSize::ordinary));
-  EXPECT_LE(items[1], held(entropy::WindowSize::large));
-  EXPECT_GT(items[2], held(entropy::WindowSize::large));
-  for (const PackedBatch& run : code_cabac_on_device(shape, batch.pictures, batch.params, batch.headers, 4)) {
-    for (std::size_t i = 0; i < pictures.size(); ++i)
-      EXPECT_EQ(run.pictures[i].long_slices, i > 0 ? 1u : 0u) << i;
+  fill_levels(pictures.back().coded, &random_);
+  Batch batch(shape, pictures);
+  std::vector<std::uint32_t> windows;
+  for (TestPicture& picture : pictures) {
+    std::uint32_t items = 0, own = 0;
+    for (int mb = 0; mb < 12; ++mb) items += count_items(picture.coded.view(), mb);
+    while (own < 3 && items > 12u * 512u << own) ++own;
+    windows.push_back(own);
+    if (&picture == &pictures.back()) EXPECT_GT(items, 12u * 4096u);
+  }
+  for (std::uint32_t own = 0; own < 4; ++own)
+    EXPECT_NE(std::count(windows.begin(), windows.end(), own), 0) << own;
+  for (const PackedBatch& run : code_cabac_on_device(shape, batch.pictures, batch.params, batch.headers)) {
+    for (std::size_t i = 0; i < pictures.size(); ++i) EXPECT_EQ(run.pictures[i].windows, windows[i]) << i;
   }
   expect_parity(batch, "noise");
 }

@@ -5,11 +5,24 @@
 #include "tests/parity/device_batch.cuh"
 
 namespace cu264::parity {
+namespace {
+
+struct Run {
+  entropy::ArithmeticWay way;
+  entropy::WindowSize windows;
+};
+constexpr Run kRuns[] = {{entropy::ArithmeticWay::in_chunks, entropy::WindowSize::ordinary},
+                         {entropy::ArithmeticWay::by_slice, entropy::WindowSize::ordinary},
+                         {entropy::ArithmeticWay::in_chunks, entropy::WindowSize::fourfold},
+                         {entropy::ArithmeticWay::by_slice, entropy::WindowSize::doubled},
+                         {entropy::ArithmeticWay::in_chunks, entropy::WindowSize::doubled},
+                         {entropy::ArithmeticWay::in_chunks, entropy::WindowSize::eightfold}};
+
+}  // namespace
 
 std::vector<PackedBatch> code_cabac_on_device(const Shape& shape, const std::vector<TestPicture>& pictures,
                                               const std::vector<core::PictureParams>& params,
-                                              const std::vector<core::SliceHeaderBits>& headers,
-                                              int repeats) {
+                                              const std::vector<core::SliceHeaderBits>& headers) {
   const DeviceBatch device(shape, pictures);
   const DeviceArray<core::PictureParams> d_params(params);
   core::BatchView batch = device.view;
@@ -29,10 +42,8 @@ std::vector<PackedBatch> code_cabac_on_device(const Shape& shape, const std::vec
   const entropy::CabacMemory memory{d_scratch.data(), d_chunks.data(), d_stream.data()};
 
   std::vector<PackedBatch> results;
-  for (int repeat = 0; repeat < repeats; ++repeat) {
-    const auto way = repeat % 2 == 0 ? entropy::ArithmeticWay::in_chunks : entropy::ArithmeticWay::by_slice;
-    const auto size = repeat % 4 < 2 ? entropy::WindowSize::ordinary : entropy::WindowSize::large;
-    entropy::launch_cabac(batch, d_headers.data(), memory, d_pictures.data(), nullptr, size, way);
+  for (const auto& [way, windows] : kRuns) {
+    entropy::launch_cabac(batch, d_headers.data(), memory, d_pictures.data(), nullptr, windows, way);
     check_cuda(cudaDeviceSynchronize(), "coding with CABAC");
     PackedBatch& result = results.emplace_back();
     result.pictures = d_pictures.download();

@@ -10,12 +10,11 @@
 
 namespace cu264::parity {
 
-// `headers` is [picture][slice]. Runs `repeats` times with the same memory, which is poisoned at first, as
-// are the levels of empty blocks; every second time the arithmetic coder is serial, and the third and the
-// fourth of four times windows are large. Throws cu264::Error with
-// CUDA's message.
+// `headers` is [picture][slice]. Codes the batch by both ways of the arithmetic coder and with windows of all
+// sizes, each time with the same memory, which is poisoned at first, as are the levels of empty blocks.
+// Throws cu264::Error with CUDA's message.
 std::vector<PackedBatch> code_cabac_on_device(const Shape& shape, const std::vector<TestPicture>& pictures,
                                               const std::vector<core::PictureParams>& params,
-                                              const std::vector<core::SliceHeaderBits>& headers, int repeats);
+                                              const std::vector<core::SliceHeaderBits>& headers);
 
 }  // namespace cu264::parity
