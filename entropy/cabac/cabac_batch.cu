@@ -51,7 +51,8 @@ bool has_room(const core::BatchView& batch, int pictures, WindowSize size) {
 WindowSize possible_windows(const core::BatchView& batch, WindowSize size) {
   while (size != kLargestWindows && has_room(batch, batch.pictures, next_larger(size)))
     size = next_larger(size);
-  return has_room(batch, 1, size) ? size : std::min(size, WindowSize::fourfold);
+  while (size > WindowSize::fourfold && !has_room(batch, 1, size)) size = next_smaller(size);
+  return size;
 }
 
 struct Scratch {

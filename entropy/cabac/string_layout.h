@@ -2,8 +2,8 @@
 // arithmetic coder (core/cabac_item.h), a string what the coder makes of a slice's items.
 //
 // A slice has a window of items and room for a string, both of fixed size. An ordinary window suffices for
-// all slices of ordinary pictures, and one of eight times its size for all but noise at the lowest QPs; a
-// slice with more items than its window holds is binarised and coded piece by piece.
+// all slices of ordinary pictures, and one of sixteen times its size for any macroblocks that keep to 3200
+// bits; a slice with more items than its window holds is binarised and coded piece by piece.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +16,16 @@ namespace cu264::entropy {
 
 // Real pictures have about 200 items a macroblock at QP 27. Ordinary windows suffice for those of 500 KB at
 // 1080p, doubled ones for those of 900 KB, fourfold ones for those of 1.5 MB.
-enum class WindowSize : std::uint32_t { ordinary, doubled, fourfold, eightfold };
-inline constexpr WindowSize kLargestWindows = WindowSize::eightfold;
+enum class WindowSize : std::uint32_t { ordinary, doubled, fourfold, eightfold, sixteenfold };
+inline constexpr WindowSize kLargestWindows = WindowSize::sixteenfold;
 CU264_HD std::uint32_t items_per_macroblock(WindowSize windows) {
   return 512u << static_cast<std::uint32_t>(windows);
 }
 CU264_HD WindowSize next_larger(WindowSize windows) {
   return static_cast<WindowSize>(static_cast<std::uint32_t>(windows) + 1);
+}
+CU264_HD WindowSize next_smaller(WindowSize windows) {
+  return static_cast<WindowSize>(static_cast<std::uint32_t>(windows) - 1);
 }
 
 // The search keeps macroblock_layer within 3200 bits as CAVLC codes it. A quarter more is left for

@@ -204,7 +204,7 @@ std::uint32_t count_items(const core::CodedPictureView& picture, int mb) {
   return counter.items + 1;  // end_of_slice_flag
 }
 
-// Noise asks for all sizes of windows, and at the lowest QP for more than the largest.
+// Noise asks for all sizes of windows, and most levels for the largest.
 TEST_F(CabacParity, WindowsAreReported) {
   const Shape shape{64, 48, 1};
   std::vector<TestPicture> pictures;
@@ -217,11 +217,10 @@ TEST_F(CabacParity, WindowsAreReported) {
   for (TestPicture& picture : pictures) {
     std::uint32_t items = 0, own = 0;
     for (int mb = 0; mb < 12; ++mb) items += count_items(picture.coded.view(), mb);
-    while (own < 3 && items > 12u * 512u << own) ++own;
+    while (items > 12u * 512u << own) ++own;
     windows.push_back(own);
-    if (&picture == &pictures.back()) EXPECT_GT(items, 12u * 4096u);
   }
-  for (std::uint32_t own = 0; own < 4; ++own)
+  for (std::uint32_t own = 0; own < 5; ++own)
     EXPECT_NE(std::count(windows.begin(), windows.end(), own), 0) << own;
   for (const PackedBatch& run : code_cabac_on_device(shape, batch.pictures, batch.params, batch.headers)) {
     for (std::size_t i = 0; i < pictures.size(); ++i) EXPECT_EQ(run.pictures[i].windows, windows[i]) << i;
