@@ -97,7 +97,7 @@ void EncodeOutputs::begin_statistics(const Config& config) {
                       {"backend_reason", encoder_.backend_reason}});
 }
 
-void EncodeOutputs::picture(Packet packet, const io::Picture& source) {
+void EncodeOutputs::picture(Packet& packet, const io::Picture& source) {
   io::insert_captions(packet.data, source.captions);
   if (encryptor_) {
     packet.data = encryptor_->access_units(packet.data);

@@ -15,10 +15,12 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "bench/encode_rate.h"
@@ -66,11 +68,16 @@ Clip cropped(const Clip& clip, int width, int height) {
 
 int encode_clip(Encoder& encoder, const FramePool& pool, int frames) {
   int packets = 0;
+  const auto take = [&encoder] {
+    std::optional<Packet> packet = encoder.receive();
+    if (packet) encoder.recycle(std::move(*packet));
+    return packet.has_value();
+  };
   for (int i = 0; i < frames; ++i) {
-    while (!encoder.send(pool.frame(static_cast<std::uint64_t>(i)))) packets += encoder.receive() ? 1 : 0;
+    while (!encoder.send(pool.frame(static_cast<std::uint64_t>(i)))) packets += take();
   }
   encoder.flush();
-  while (encoder.receive()) ++packets;
+  while (take()) ++packets;
   return packets;
 }
 
@@ -155,7 +162,7 @@ GroupResult run_group(const Clip& clip, const FramePool& pool, int streams, int 
   double start = 0;
   std::uint64_t packets = 0;
   while (watch.seconds() < warm_up + seconds) {
-    const auto next = group.receive_any(1s);
+    auto next = group.receive_any(1s);
     if (!next || next->error) throw std::runtime_error("a group gave no packet");
     StopWatch& own = sent[next->stream];
     if (watch.seconds() >= warm_up) {
@@ -164,6 +171,7 @@ GroupResult run_group(const Clip& clip, const FramePool& pool, int streams, int 
       result.latencies.push_back(milliseconds(own));
     }
     own = {};
+    group.recycle(std::move(next->packet));
     group.submit(next->stream, pool.frame(frame++), 1s);
   }
   result.fps = static_cast<double>(packets) / (watch.seconds() - start);

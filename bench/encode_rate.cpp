@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace cu264::bench {
@@ -30,7 +31,9 @@ Rate measure_rate(const Config& config, const FramePool& pool, bool quick) {
   const auto receive_round = [&] {
     for (int received = 0; received < round; ++received) {
       while (encoder.send(pool.frame(sent))) ++sent;
-      bytes += static_cast<double>(encoder.receive().value().data.size());
+      Packet packet = encoder.receive().value();
+      bytes += static_cast<double>(packet.data.size());
+      encoder.recycle(std::move(packet));
     }
   };
   for (int i = 0; i < kWarmUpRounds; ++i) receive_round();

@@ -34,7 +34,9 @@ struct GroupStream {
     PictureControl control;  // with StageParams::controls_rate
   };
 
-  explicit GroupStream(const Config& config) : session(config) {}
+  // Streams of a group share the memory of their packets.
+  GroupStream(const Config& config, std::shared_ptr<PacketMemory> packet_memory)
+      : session(config, std::move(packet_memory)) {}
 
   // Pictures whose packets were not received.
   std::size_t unreceived() const { return copying + waiting.size() + in_lane + results.size(); }

@@ -86,7 +86,8 @@ void place_in_front(std::vector<std::uint8_t>& data, std::size_t free,
 
 }  // namespace
 
-Session::Session(const Config& config) : config_(config) {
+Session::Session(const Config& config, std::shared_ptr<PacketMemory> packet_memory)
+    : config_(config), packet_memory_(std::move(packet_memory)) {
   validate(config_);
   begin_clip();
 }
@@ -94,6 +95,7 @@ Session::Session(const Config& config) : config_(config) {
 void Session::begin_clip() {
   write_headers();
   params_ = stage_params(config_);
+  params_.packet_memory = packet_memory_;
   mark_check_.reset();
   if (params_.marks) {
     mark_message_ = params_.marks->message();

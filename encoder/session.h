@@ -20,7 +20,8 @@ namespace cu264::encoder {
 class Session {
  public:
   // Throws Error(invalid_argument or unsupported) for a configuration that validate() refuses.
-  explicit Session(const Config& config);
+  explicit Session(const Config& config,
+                   std::shared_ptr<PacketMemory> packet_memory = std::make_shared<PacketMemory>());
 
   const Config& config() const { return config_; }
   // Everything but what the backend says of itself.
@@ -85,6 +86,7 @@ class Session {
   Headers next_headers() const;
 
   Config config_;
+  const std::shared_ptr<PacketMemory> packet_memory_;
   EncoderInfo info_;
   StageParams params_;
   RateSettings rate_;

@@ -18,6 +18,7 @@
 #include "encoder/adaptive_quantisation/qp_offsets.h"
 #include "encoder/frame_holder.h"
 #include "encoder/notifier.h"
+#include "encoder/packet_memory.h"
 #include "entropy/cavlc/entropy_kernel.h"
 #include "protect/encode_cipher.h"
 #include "protect/mark_planner.h"
@@ -58,6 +59,8 @@ struct StageParams {
   std::size_t packet_room = 0;
   // Bytes that backends may leave free in front of the slices (CodedAccessUnit::front); 0: none.
   std::size_t front_room = 0;
+  // Where backends take the memory of the slices from.
+  std::shared_ptr<PacketMemory> packet_memory = std::make_shared<PacketMemory>();
   bool sleeps = false;  // whether a thread that waits for a single picture sleeps, which takes longer to wake
 };
 

@@ -131,6 +131,7 @@ struct StreamGroup::Impl {
 
   const StreamGroupConfig config;
   encoder::LaneChoice choice;
+  const std::shared_ptr<encoder::PacketMemory> packet_memory = std::make_shared<encoder::PacketMemory>();
   mutable encoder::GroupState state;
   std::mutex lanes_mutex;  // guards `lanes`; state.mutex may be locked inside
   std::vector<std::unique_ptr<Lane>> lanes;
@@ -160,7 +161,7 @@ StreamGroup::Stream StreamGroup::Impl::open(const Config& stream_config) {
     throw Error(ErrorCode::unsupported, "packets of a group cannot stay on the device",
                 "clear Config::device_output, or use an Encoder");
   }
-  const auto stream = std::make_shared<GroupStream>(own);
+  const auto stream = std::make_shared<GroupStream>(own, packet_memory);
   const std::vector<int> allowed = allowed_devices(own);
   const StageParams& params = stream->session.params();
   const bool shared = !params.cipher && !params.marks;
@@ -212,6 +213,10 @@ void StreamGroup::Impl::wait_for_room(std::unique_lock<std::mutex>& lock, GroupS
   }
   check_open(stream);
   if (stream.lane->failure()) throw Error(*stream.lane->failure());
+}
+
+void StreamGroup::recycle(Packet&& packet) {
+  impl_->packet_memory->give(std::move(packet.data));
 }
 
 bool StreamGroup::submit(Stream id, const Frame& frame, std::chrono::nanoseconds timeout) {

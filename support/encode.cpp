@@ -59,16 +59,21 @@ EncodedStream encode(Encoder& encoder, const Config& config, const std::vector<P
   stream.info = encoder.info();
   stream.headers = encoder.headers();
   stream.separate_headers = config.headers == HeaderPlacement::separate;
+  // The memory is given back, so that packets with bytes of others in them would be noticed.
+  const auto take = [&](Packet packet) {
+    stream.packets.push_back(packet);
+    encoder.recycle(std::move(packet));
+  };
   for (std::size_t i = 0; i < pictures.size(); ++i) {
     const FrameBuffer buffer(pictures[i], format, padding);
     while (!encoder.send(buffer.view(static_cast<std::int64_t>(i) * 10 + 3))) {
       auto packet = encoder.receive();
       if (!packet) throw Error(ErrorCode::encode_failure, "a full encoder has no packet");
-      stream.packets.push_back(std::move(*packet));
+      take(std::move(*packet));
     }
   }
   encoder.flush();
-  while (auto packet = encoder.receive()) stream.packets.push_back(std::move(*packet));
+  while (auto packet = encoder.receive()) take(std::move(*packet));
   return stream;
 }
 

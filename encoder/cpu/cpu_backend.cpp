@@ -103,7 +103,8 @@ CodedAccessUnit pack(const std::vector<SliceWork>& slices, std::vector<std::uint
   }
   append_zero_words(bins, nal_bytes, macroblocks, scratch);
   unit.front = params.front_room;
-  unit.slices.reserve(unit.front + std::max(scratch.size(), params.packet_room) + kRoomForMessages);
+  unit.slices = params.packet_memory->take(unit.front + std::max(scratch.size(), params.packet_room) +
+                                           kRoomForMessages);
   unit.slices.resize(unit.front);
   unit.slices.insert(unit.slices.end(), scratch.begin(), scratch.end());
   return unit;

@@ -13,8 +13,8 @@
 // batch's stream overwrites the levels of the same batch, which are no longer needed by then.
 //
 // With CABAC, levels and all else that a batch is made with exist once: the stages of a batch follow one
-// another on the device. What codes the chunks overwrites the levels. Only the stream of a batch has memory of
-// its own.
+// another on the device. What codes the chunks overwrites the levels. Only the stream of a batch has memory
+// of its own.
 #pragma once
 
 #include <cstddef>

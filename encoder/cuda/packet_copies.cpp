@@ -23,8 +23,10 @@ std::uint64_t end_of(const entropy::PackedPicture& packed) {
 
 }  // namespace
 
-PacketCopies::PacketCopies(int pictures, int device)
-    : device_(device), pictures_(std::make_unique<Picture[]>(static_cast<std::size_t>(pictures))) {}
+PacketCopies::PacketCopies(int pictures, int device, std::shared_ptr<PacketMemory> memory)
+    : device_(device),
+      memory_(std::move(memory)),
+      pictures_(std::make_unique<Picture[]>(static_cast<std::size_t>(pictures))) {}
 
 PacketCopies::~PacketCopies() {
   {
@@ -104,9 +106,9 @@ void PacketCopies::copy_next(Lock& lock) {
 }
 
 std::vector<std::uint8_t> PacketCopies::bytes_of(const entropy::PackedPicture& packed, bool in_window) {
-  std::vector<std::uint8_t> bytes;
-  if (packed.failure != 0) return bytes;
-  bytes.reserve(front_ + std::max(static_cast<std::size_t>(packed.size), room_) + kRoomForMessages);
+  if (packed.failure != 0) return {};
+  std::vector<std::uint8_t> bytes =
+      memory_->take(front_ + std::max(static_cast<std::size_t>(packed.size), room_) + kRoomForMessages);
   bytes.resize(front_);
   if (in_window) {
     window_->append(packed.offset, end_of(packed), bytes);

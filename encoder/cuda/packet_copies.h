@@ -14,14 +14,15 @@
 
 #include "common/cuda/handles.h"
 #include "encoder/cuda/stream_window.h"
+#include "encoder/packet_memory.h"
 #include "entropy/pack/pack_batch.h"
 
 namespace cu264::encoder::cuda {
 
 class PacketCopies {
  public:
-  // For batches of up to `pictures` pictures on `device`.
-  PacketCopies(int pictures, int device);
+  // For batches of up to `pictures` pictures on `device`, whose packets have their memory from `memory`.
+  PacketCopies(int pictures, int device, std::shared_ptr<PacketMemory> memory);
   ~PacketCopies();
   PacketCopies(const PacketCopies&) = delete;
   PacketCopies& operator=(const PacketCopies&) = delete;
@@ -50,6 +51,7 @@ class PacketCopies {
   std::vector<std::uint8_t> bytes_of(const entropy::PackedPicture& packed, bool in_window);
 
   const int device_;
+  const std::shared_ptr<PacketMemory> memory_;
   const std::unique_ptr<Picture[]> pictures_;  // of the batch
   std::mutex mutex_;                           // guards the rest, and the window's progress
   const entropy::PackedPicture* packed_ = nullptr;

@@ -45,7 +45,7 @@ Coded coded_batch(int pictures, std::size_t most_bytes, std::mt19937& random) {
 }
 
 void expect_copies(const Coded& coded, bool ahead, bool slow, PacketCopies& copies, StreamWindow& window,
-                   const Stream& download) {
+                   const Stream& download, PacketMemory& memory) {
   const Stream other;
   const Event begun;
   window.reset();
@@ -58,7 +58,9 @@ void expect_copies(const Coded& coded, bool ahead, bool slow, PacketCopies& copi
     const auto from = coded.stream.begin() + static_cast<std::ptrdiff_t>(picture.offset);
     const Bytes expected =
         picture.failure != 0 ? Bytes() : Bytes(from, from + static_cast<std::ptrdiff_t>(picture.size));
-    EXPECT_EQ(copies.next(), expected) << "at " << picture.offset;
+    Bytes own = copies.next();
+    EXPECT_EQ(own, expected) << "at " << picture.offset;
+    memory.give(std::move(own));
     if (slow) std::this_thread::sleep_for(std::chrono::microseconds(300));
   }
 }
@@ -68,8 +70,9 @@ TEST_F(PacketCopiesParity, AreWhatIsInTheStream) {
   std::mt19937 random(7);
   const PinnedAllocation pinned = allocate_pinned(kWindowBytes);
   const Stream download;
+  const auto memory = std::make_shared<PacketMemory>();
   for (int round = 0; round < 8; ++round) {
-    PacketCopies copies(kMost, 0);
+    PacketCopies copies(kMost, 0, memory);
     for (int batch = 0; batch < 3; ++batch) {
       const int pictures = 1 + static_cast<int>(random() % kMost);
       Coded coded = coded_batch(pictures, round % 2 == 0 ? 90000 : 5000, random);
@@ -78,7 +81,7 @@ TEST_F(PacketCopiesParity, AreWhatIsInTheStream) {
       const DeviceArray<std::uint8_t> d_stream(coded.stream);
       StreamWindow window(d_stream.data(), static_cast<std::uint8_t*>(pinned.get()), kWindowBytes,
                           round % 3 == 0);
-      expect_copies(coded, round % 4 < 2, batch == 2, copies, window, download);
+      expect_copies(coded, round % 4 < 2, batch == 2, copies, window, download, *memory);
     }
   }
 }
@@ -92,7 +95,7 @@ TEST_F(PacketCopiesParity, EndAtAnyTime) {
   const Stream download;
   for (int collected = 0; collected < 30; collected += 3) {
     StreamWindow window(d_stream.data(), static_cast<std::uint8_t*>(pinned.get()), kWindowBytes, true);
-    PacketCopies copies(30, 0);
+    PacketCopies copies(30, 0, std::make_shared<PacketMemory>());
     window.set_size(coded.stream.size());
     window.fetch_first(download);
     copies.begin(coded.pictures.data(), 30, window, download);

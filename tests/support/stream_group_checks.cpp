@@ -123,7 +123,8 @@ void expect_streams_as_alone(const StreamGroupConfig& config, int pictures) {
     auto result = group.receive_any(timeout);
     if (!result) return false;
     EXPECT_FALSE(result->error) << result->error->what();
-    packets[result->stream].push_back(std::move(result->packet));
+    packets[result->stream].push_back(result->packet);
+    group.recycle(std::move(result->packet));
     return true;
   };
   const int descriptor = group.ready_descriptor();
