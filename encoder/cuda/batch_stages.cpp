@@ -80,13 +80,8 @@ const Stream& BatchStages::launch(int index, const BatchPictures& pictures, int 
 
 void BatchStages::learn(std::span<const entropy::PackedPicture> pictures) {
   constexpr int kBatches = 16;  // pictures that follow are likely to be alike
-  for (const entropy::PackedPicture& picture : pictures) {
-    const auto windows = static_cast<entropy::WindowSize>(picture.windows);
-    if (windows == entropy::WindowSize::ordinary || (likely_batches_ > 0 && windows < likely_windows_))
-      continue;
-    likely_windows_ = windows;
-    likely_batches_ = kBatches;
-  }
+  if (!params_.cabac) return;
+  for (const entropy::PackedPicture& picture : pictures) likely_batches_.at(picture.windows) = kBatches;
 }
 
 void BatchStages::wait() const {
@@ -140,7 +135,11 @@ void BatchStages::launch_cabac(const BatchView& view, const DeviceMemory::Batch&
     if (picture.qp < kLowQp) windows = std::max(windows, entropy::WindowSize::doubled);
     if (picture.qp < kLowestQp) windows = std::max(windows, entropy::WindowSize::fourfold);
   }
-  if (likely_batches_ > 0) windows = std::max(windows, likely_windows_), --likely_batches_;
+  for (std::size_t size = 0; size < likely_batches_.size(); ++size) {
+    if (likely_batches_[size] == 0) continue;
+    --likely_batches_[size];
+    windows = std::max(windows, static_cast<entropy::WindowSize>(size));
+  }
   const entropy::CabacMemory memory{d_.cabac_scratch, d.cabac_chunks, d.stream};
   entropy::launch_cabac(view, d.slice_headers, memory, d.pictures, stream_.get(), windows);
 }

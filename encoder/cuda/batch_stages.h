@@ -5,6 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -66,9 +67,8 @@ class BatchStages {
   Event tabled_;                         // the parameters of the latest batch are on the device
   std::unique_ptr<Event> offsets_done_;  // for StageParams::aq
   std::shared_ptr<QpOffsetRelay> relay_;
-  // What the slices of the next batches are likely to ask for, and for how many batches.
-  entropy::WindowSize likely_windows_ = entropy::WindowSize::ordinary;
-  int likely_batches_ = 0;
+  // By WindowSize: for how many batches to come slices are likely to ask for such windows.
+  std::array<int, entropy::kWindowSizes> likely_batches_{};
 };
 
 }  // namespace cu264::encoder::cuda

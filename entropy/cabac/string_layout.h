@@ -18,6 +18,7 @@ namespace cu264::entropy {
 // 1080p, doubled ones for those of 900 KB, fourfold ones for those of 1.5 MB.
 enum class WindowSize : std::uint32_t { ordinary, doubled, fourfold, eightfold, sixteenfold };
 inline constexpr WindowSize kLargestWindows = WindowSize::sixteenfold;
+inline constexpr std::size_t kWindowSizes = static_cast<std::size_t>(kLargestWindows) + 1;
 CU264_HD std::uint32_t items_per_macroblock(WindowSize windows) {
   return 512u << static_cast<std::uint32_t>(windows);
 }
