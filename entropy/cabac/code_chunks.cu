@@ -3,6 +3,7 @@
 // the first chunk on, whose range is given, and codes again where they differ, until they do nowhere.
 #include "common/cuda/error_check.h"
 #include "common/cuda/thread_scan.cuh"
+#include "common/cuda/warp.cuh"
 #include "entropy/cabac/arithmetic_lane.cuh"
 #include "entropy/cabac/chunk_job.h"
 #include "entropy/cabac/piece_bits.cuh"
@@ -81,18 +82,30 @@ __global__ void __launch_bounds__(kCodeThreads) code_chunks(const __grid_constan
   if (own.exists) code_chunk(job, s_shared, lane, own.slice, own.chunk, 0);
 }
 
-// Codes the chunks of a slice again whose range is not that behind the chunk before. A warp calls this.
-__device__ void code_again(const ChunkJob& job, ArithmeticShared& s_shared, std::uint32_t slice,
-                           std::uint32_t chunks, int lane) {
+// Codes chunks of a slice again whose range is not that behind the chunk before: the first 32 from `begin`
+// on, or fewer. Returns the first of them, before which all are right, or `chunks` if there is none. A warp
+// calls this.
+__device__ std::uint32_t code_again(const ChunkJob& job, ArithmeticShared& s_shared,
+                                    std::uint32_t (&s_found)[32], std::uint32_t slice, std::uint32_t begin,
+                                    std::uint32_t chunks, int lane) {
   const ChunkRecord* const d_records = job.memory.records + job.chunk_at(slice, 0);
-  for (std::uint32_t first = 1; first < chunks; first += 32) {
+  int found = 0;
+  for (std::uint32_t first = begin; first < chunks && found < 32; first += 32) {
     const std::uint32_t chunk = first + static_cast<std::uint32_t>(lane);
-    const std::uint32_t range = chunk < chunks ? d_records[chunk - 1].last_range : 0;
-    const bool differs = chunk < chunks && d_records[chunk].first_range != range;
-    __syncwarp();
-    if (differs) code_chunk(job, s_shared, lane, slice, chunk, range);
-    __syncwarp();
+    const bool differs = chunk < chunks && d_records[chunk].first_range != d_records[chunk - 1].last_range;
+    const std::uint32_t all = __ballot_sync(kAllLanes, differs);
+    const int place = found + __popc(all & ((1u << lane) - 1));
+    if (differs && place < 32) s_found[place] = chunk;
+    found += __popc(all);
   }
+  __syncwarp();
+  if (found == 0) return chunks;
+  const std::uint32_t lowest = s_found[0], own = lane < found ? s_found[lane] : 0;
+  const std::uint32_t range = own != 0 ? d_records[own - 1].last_range : 0;
+  __syncwarp();
+  if (own != 0) code_chunk(job, s_shared, lane, slice, own, range);
+  __syncwarp();
+  return lowest;
 }
 
 // Prepares the words of a slice's string for the sum of the pieces, which have `bits` bits. The codeword ends
@@ -119,21 +132,22 @@ __device__ void prepare_string(const ChunkJob& job, std::uint32_t slice, std::ui
 
 __global__ void __launch_bounds__(kPlaceThreads) place_pieces(const __grid_constant__ ChunkJob job) {
   __shared__ ArithmeticShared s_shared;
+  __shared__ std::uint32_t s_found[32];
   __shared__ WarpTotals<core::BitRun, kPlaceThreads / 32> s_totals;
   const std::uint32_t slice = blockIdx.x, chunks = job.chunks_of(slice), thread = threadIdx.x;
   if (chunks == 0) return;
   ChunkRecord* const d_records = job.memory.records + job.chunk_at(slice, 0);
-  for (bool filled = false;; filled = true) {
-    bool differs = false;
-    for (std::uint32_t i = thread + 1; i < chunks; i += kPlaceThreads) {
-      differs |= d_records[i].first_range != d_records[i - 1].last_range;
-    }
-    if (__syncthreads_or(differs) == 0) break;
+  bool differs = false;
+  for (std::uint32_t i = thread + 1; i < chunks; i += kPlaceThreads) {
+    differs |= d_records[i].first_range != d_records[i - 1].last_range;
+  }
+  if (__syncthreads_or(differs) != 0) {
     if (thread < 32) {
       const int lane = static_cast<int>(thread);
-      if (!filled) s_shared.fill_rows(lane);
+      s_shared.fill_rows(lane);
       __syncwarp();
-      code_again(job, s_shared, slice, chunks, lane);
+      for (std::uint32_t begin = 1; begin < chunks;)
+        begin = code_again(job, s_shared, s_found, slice, begin, chunks, lane);
     }
     __syncthreads();
   }

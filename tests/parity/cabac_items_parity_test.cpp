@@ -99,6 +99,10 @@ TEST_F(CabacItemsParity, OnlyBypassBins) {
       slices.push_back(slice_of(std::move(items), 20));
     }
   }
+  // More chunks than lanes code at a time.
+  std::vector<std::uint16_t> many(3, core::decision_item(0, 1));
+  for (int i = 0; i < 50000; ++i) many.push_back(random_bypass(false));
+  slices.push_back(slice_of(std::move(many), 20));
   expect_parity(slices, "bypass");
 }
 
