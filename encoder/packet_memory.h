@@ -1,5 +1,5 @@
-// Memory that callers gave back (Encoder::recycle), for the packets that follow. Without it each packet takes
-// memory that is fresh from the system now and then, and to touch that takes longer than to copy a packet.
+// Keeps memory that callers gave back (Encoder::recycle) for the packets that follow. Otherwise packets now
+// and then take pages that are fresh from the system, and touching those adds to the time of a copy.
 #pragma once
 
 #include <cstddef>

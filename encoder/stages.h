@@ -59,7 +59,7 @@ struct StageParams {
   std::size_t packet_room = 0;
   // Bytes that backends may leave free in front of the slices (CodedAccessUnit::front); 0: none.
   std::size_t front_room = 0;
-  // Where backends take the memory of the slices from.
+  // Backends take the memory of the slices from it.
   std::shared_ptr<PacketMemory> packet_memory = std::make_shared<PacketMemory>();
   bool sleeps = false;  // whether a thread that waits for a single picture sleeps, which takes longer to wake
 };

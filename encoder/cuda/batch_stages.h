@@ -67,7 +67,7 @@ class BatchStages {
   Event tabled_;                         // the parameters of the latest batch are on the device
   std::unique_ptr<Event> offsets_done_;  // for StageParams::aq
   std::shared_ptr<QpOffsetRelay> relay_;
-  // By WindowSize: for how many batches to come slices are likely to ask for such windows.
+  // Tells by WindowSize for how many batches to come slices are likely to ask for such windows.
   std::array<int, entropy::kWindowSizes> likely_batches_{};
 };
 
