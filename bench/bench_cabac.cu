@@ -203,11 +203,11 @@ void report_rates(const Clip& clip, int qp, int batch, bool quick, Report& repor
 }
 
 // Rich pictures at low QPs have many items a macroblock (string_layout.h).
-void report_qps(const Clip& clip, const std::vector<int>& qps, bool quick, Report& report) {
+void report_qps(const Clip& clip, const std::vector<int>& qps, int batch, bool quick, Report& report) {
   const FramePool pool(clip, MemoryKind::device);
   for (const Preset preset : {Preset::fast, Preset::balanced}) {
     for (const int qp : qps) {
-      Config config = config_of(clip, preset, 0);
+      Config config = config_of(clip, preset, batch);
       config.profile = Profile::high;
       config.qp = qp;
       const Rate rate = measure_rate(config, pool, quick);
@@ -254,7 +254,7 @@ int run(int argc, char** argv) {
   Report report;
   if (qps_only) {
     const std::vector<int> all = {32, 27, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4};
-    report_qps(clip, argc > 3 ? std::vector<int>{qp} : all, quick, report);
+    report_qps(clip, argc > 3 ? std::vector<int>{qp} : all, batch, quick, report);
     return 0;
   }
   if (!encode_only) report_stages(coded_clip(argv[1], clip.width, clip.height, qp, 8), qp, report);

@@ -81,6 +81,7 @@ const Stream& BatchStages::launch(int index, const BatchPictures& pictures, int 
 void BatchStages::learn(std::span<const entropy::PackedPicture> pictures) {
   constexpr int kBatches = 16;  // pictures that follow are likely to be alike
   if (!params_.cabac) return;
+  learned_ = true;
   for (const entropy::PackedPicture& picture : pictures) likely_batches_.at(picture.windows) = kBatches;
 }
 
@@ -130,7 +131,8 @@ void BatchStages::launch_cabac(const BatchView& view, const DeviceMemory::Batch&
                                std::span<const core::PictureParams> params) {
   // Below these QPs, ordinary and doubled windows do not hold the slices of natural pictures.
   constexpr int kLowQp = 19, kLowestQp = 12;
-  entropy::WindowSize windows = entropy::WindowSize::ordinary;
+  // The first batches may be of noise, whose slices ordinary windows would leave to the serial coder.
+  entropy::WindowSize windows = learned_ ? entropy::WindowSize::ordinary : entropy::kAmpleWindows;
   for (const core::PictureParams& picture : params) {
     if (picture.qp < kLowQp) windows = std::max(windows, entropy::WindowSize::doubled);
     if (picture.qp < kLowestQp) windows = std::max(windows, entropy::WindowSize::fourfold);

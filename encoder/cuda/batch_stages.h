@@ -69,6 +69,7 @@ class BatchStages {
   std::shared_ptr<QpOffsetRelay> relay_;
   // Tells by WindowSize for how many batches to come slices are likely to ask for such windows.
   std::array<int, entropy::kWindowSizes> likely_batches_{};
+  bool learned_ = false;  // results were taken
 };
 
 }  // namespace cu264::encoder::cuda

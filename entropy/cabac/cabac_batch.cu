@@ -33,11 +33,11 @@ std::size_t windows_with_chunks(int pictures, int mb_width, int mb_height, int s
   return arena.bytes();
 }
 
-// Memory for ordinary windows of all pictures, or for fourfold ones of one picture.
+// Memory for ordinary windows of all pictures, or for ample ones of one picture.
 std::size_t window_bytes(int pictures, int mb_width, int mb_height, int slices) {
   const StringLayout layout = string_layout(pictures, mb_width, mb_height, slices);
   return std::max(layout.all_items() * sizeof(std::uint16_t),
-                  windows_with_chunks(1, mb_width, mb_height, slices, WindowSize::fourfold));
+                  windows_with_chunks(1, mb_width, mb_height, slices, kAmpleWindows));
 }
 
 // Tells whether windows of this size have room for so many of a batch's pictures at once.
@@ -46,12 +46,22 @@ bool has_room(const core::BatchView& batch, int pictures, WindowSize size) {
          window_bytes(batch.pictures, batch.mb_width, batch.mb_height, batch.slices);
 }
 
-// Windows larger than those asked for where there is room for all pictures' at once, and smaller ones where
-// there is not enough for one picture's.
+std::size_t macroblocks_of(const core::BatchView& batch) {
+  return static_cast<std::size_t>(batch.pictures) * static_cast<std::size_t>(batch.macroblocks_per_picture());
+}
+
+// Tells whether windows of the next larger size do not take longer than those of this one.
+bool can_grow(const core::BatchView& batch, WindowSize size) {
+  if (size == kLargestWindows || !has_room(batch, batch.pictures, next_larger(size))) return false;
+  const std::size_t mbs = macroblocks_of(batch);
+  return chunk_shape(mbs, next_larger(size)).items_log2 == chunk_shape(mbs, size).items_log2;
+}
+
+// Windows larger than those asked for where they take no longer, and smaller ones where there is not enough
+// room for one picture's.
 WindowSize possible_windows(const core::BatchView& batch, WindowSize size) {
-  while (size != kLargestWindows && has_room(batch, batch.pictures, next_larger(size)))
-    size = next_larger(size);
-  while (size > WindowSize::fourfold && !has_room(batch, 1, size)) size = next_smaller(size);
+  while (can_grow(batch, size)) size = next_larger(size);
+  while (size > kAmpleWindows && !has_room(batch, 1, size)) size = next_smaller(size);
   return size;
 }
 
@@ -94,10 +104,8 @@ void launch_strings(const core::BatchView& batch, const Scratch& scratch, const 
   launch_code_long_strings(batch, scratch.binarise, windows.items, scratch.records, scratch.strings, stream,
                            size);
   if (way == ArithmeticWay::in_chunks) {
-    const std::size_t macroblocks =
-        static_cast<std::size_t>(batch.pictures) * static_cast<std::size_t>(batch.macroblocks_per_picture());
     launch_code_strings_in_chunks(batch, windows.items, scratch.records, scratch.strings, windows.chunks,
-                                  chunk_shape(macroblocks), stream, size);
+                                  chunk_shape(macroblocks_of(batch), size), stream, size);
   } else {
     launch_code_strings(batch, windows.items, scratch.records, scratch.strings, stream, 0, size);
   }

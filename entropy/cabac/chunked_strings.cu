@@ -8,8 +8,8 @@
 namespace cu264::entropy {
 namespace {
 
-// Small chunks take less time, large ones fewer instructions for their beginnings.
-constexpr ChunkShape kSmallBatch{10, 3}, kLargeBatch{12, 5};
+// Small chunks take less time, large ones fewer instructions for their beginnings and less memory.
+constexpr ChunkShape kSmallBatch{10, 3}, kLongSlices{12, 3}, kLargeBatch{12, 5};
 constexpr std::size_t kMostOfSmallBatch = 32768;  // macroblocks
 
 std::size_t scratch_bytes(const StringLayout& layout, int items_log2) {
@@ -20,19 +20,20 @@ std::size_t scratch_bytes(const StringLayout& layout, int items_log2) {
 
 }  // namespace
 
-ChunkShape chunk_shape(std::size_t macroblocks) {
-  return macroblocks <= kMostOfSmallBatch ? kSmallBatch : kLargeBatch;
+ChunkShape chunk_shape(std::size_t macroblocks, WindowSize windows) {
+  if (macroblocks > kMostOfSmallBatch) return kLargeBatch;
+  return windows < kAmpleWindows ? kSmallBatch : kLongSlices;
 }
 
 std::size_t chunk_scratch_bytes(int pictures, int mb_width, int mb_height, int slices, WindowSize windows) {
   const std::size_t macroblocks = static_cast<std::size_t>(mb_width) * static_cast<std::size_t>(mb_height);
-  const auto bytes = [&](int count, const ChunkShape& shape) {
-    return scratch_bytes(string_layout(count, mb_width, mb_height, slices, windows), shape.items_log2);
+  const auto bytes = [&](std::size_t count) {
+    return scratch_bytes(string_layout(static_cast<int>(count), mb_width, mb_height, slices, windows),
+                         chunk_shape(count * macroblocks, windows).items_log2);
   };
   // A batch may have fewer pictures, and then smaller chunks.
-  const auto small = std::min(static_cast<std::size_t>(pictures), kMostOfSmallBatch / macroblocks);
-  return std::max(bytes(pictures, chunk_shape(static_cast<std::size_t>(pictures) * macroblocks)),
-                  bytes(static_cast<int>(small), kSmallBatch));
+  const auto all = static_cast<std::size_t>(pictures);
+  return std::max(bytes(all), bytes(std::min(all, kMostOfSmallBatch / macroblocks)));
 }
 
 ChunkJob chunk_job(const core::BatchView& batch, const std::uint16_t* d_items, StringRecord* d_records,

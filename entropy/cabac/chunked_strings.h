@@ -19,7 +19,7 @@ struct ChunkShape {
 };
 
 // The shape for a batch of so many macroblocks.
-ChunkShape chunk_shape(std::size_t macroblocks);
+ChunkShape chunk_shape(std::size_t macroblocks, WindowSize windows = WindowSize::ordinary);
 
 // Device memory for all batches of up to so many pictures.
 std::size_t chunk_scratch_bytes(int pictures, int mb_width, int mb_height, int slices,

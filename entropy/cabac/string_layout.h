@@ -15,9 +15,12 @@
 namespace cu264::entropy {
 
 // Real pictures have about 200 items a macroblock at QP 27. Ordinary windows suffice for those of 500 KB at
-// 1080p, doubled ones for those of 900 KB, fourfold ones for those of 1.5 MB.
+// 1080p, doubled ones for those of 900 KB, fourfold ones for those of 1.5 MB, and eightfold ones for those of
+// 3 MB, which is the size of their samples.
 enum class WindowSize : std::uint32_t { ordinary, doubled, fourfold, eightfold, sixteenfold };
 inline constexpr WindowSize kLargestWindows = WindowSize::sixteenfold;
+// A batch of any size has room for those of one picture.
+inline constexpr WindowSize kAmpleWindows = WindowSize::eightfold;
 inline constexpr std::size_t kWindowSizes = static_cast<std::size_t>(kLargestWindows) + 1;
 CU264_HD std::uint32_t items_per_macroblock(WindowSize windows) {
   return 512u << static_cast<std::uint32_t>(windows);
