@@ -258,7 +258,7 @@ class ControlledBackend::Pipeline {
     Picture& picture = *inner_pictures_.front();
     inner_pictures_.pop_front();
     try {
-      if (!picture.take(inner_->collect())) to_code_.push_back(&picture);
+      if (!picture.take(inner_->collect())) to_code_.push_front(&picture);
     } catch (...) {
       picture.fail();
     }
@@ -269,7 +269,7 @@ class ControlledBackend::Pipeline {
     while (settled_ < unplanned_ && pictures_[settled_]->coded) {
       Picture& picture = *pictures_[settled_];
       if (!picture.settle()) {
-        to_code_.push_back(&picture);
+        to_code_.push_front(&picture);
         break;
       }
       picture.frame.reset();
@@ -289,7 +289,8 @@ class ControlledBackend::Pipeline {
   std::deque<std::unique_ptr<Picture>> pictures_;  // those that do not, and were not collected
   std::size_t settled_ = 0;                        // the first so many of them are settled
   std::size_t unplanned_ = 0;                      // the first so many of them are planned
-  std::deque<Picture*> to_code_;                   // planned, or to be coded again
+  // Pictures to be coded again, for which others wait, and then those that were planned.
+  std::deque<Picture*> to_code_;
   std::deque<Picture*> inner_pictures_;            // in the inner backend
   std::shared_ptr<Notifier> notifier_;             // null until somebody waits
   bool waits_for_first_ = false;
