@@ -40,6 +40,7 @@ StageParams stage_params(const Config& config) {
   params.scaling_lists = config.scaling_lists;
   params.aq = aq_params(config);
   params.controls_rate = controls_rate(config);
+  params.codes_again = codes_again(config);
   params.lookahead = coded_lookahead(config);
   params.packet_room = packet_room(config);
   if (const auto hrd = hrd_params(config)) params.front_room = usual_hrd_sei(*hrd);

@@ -48,7 +48,7 @@ std::string batch_key(const StageParams& params, StreamGroup::Stream stream) {
   }
   add(params.aq ? static_cast<int>(params.aq->mode) : -1), add(params.aq ? params.aq->strength : 0);
   add(params.aq && params.aq->remembers);
-  add(params.controls_rate);
+  add(params.controls_rate), add(params.codes_again);
   add(params.reconstruction);
   const bool rgb = params.input_format && encoder::is_rgb(*params.input_format);
   if (rgb)

@@ -32,9 +32,11 @@ int controlled_batch(int batch, std::size_t devices) {
 }
 
 int controlled_capacity(int inner_capacity, int batch, const StageParams& params) {
-  // Pictures that are coded again wait for a batch of their own, which must not keep others from coming.
-  const int again = params.device_output ? 0 : std::max(2 * batch, 4);
-  return std::min(kFeedbackDistance, inner_limit(inner_capacity, batch) + again) + params.lookahead;
+  // Pictures that are measured and wait for a place. While a batch waits for those of it that are coded
+  // again, no more are submitted, and the batches behind it must be filled nevertheless.
+  const int batches = params.codes_again ? 4 : 2;
+  const int waiting = params.device_output ? 0 : std::max(batches * batch, 4);
+  return std::min(kFeedbackDistance, inner_limit(inner_capacity, batch) + waiting) + params.lookahead;
 }
 
 class ControlledBackend::Pipeline {
@@ -291,8 +293,8 @@ class ControlledBackend::Pipeline {
   std::size_t unplanned_ = 0;                      // the first so many of them are planned
   // Pictures to be coded again, for which others wait, and then those that were planned.
   std::deque<Picture*> to_code_;
-  std::deque<Picture*> inner_pictures_;            // in the inner backend
-  std::shared_ptr<Notifier> notifier_;             // null until somebody waits
+  std::deque<Picture*> inner_pictures_;  // in the inner backend
+  std::shared_ptr<Notifier> notifier_;   // null until somebody waits
   bool waits_for_first_ = false;
   bool flushed_ = false;
   bool draining_ = false;  // the inner backend was flushed, and takes pictures when it is empty

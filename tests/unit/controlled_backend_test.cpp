@@ -66,7 +66,9 @@ std::unique_ptr<Analyser> fake_analyser(const StageParams&, const std::vector<in
 
 class FakeBackend final : public Backend {
  public:
-  explicit FakeBackend(int batch) : batch_(static_cast<std::size_t>(batch)) {}
+  // `submitted` takes the indices of pictures, unless it is null.
+  explicit FakeBackend(int batch, std::vector<std::uint64_t>* submitted = nullptr)
+      : batch_(static_cast<std::size_t>(batch)), submitted_(submitted) {}
   ~FakeBackend() override { EXPECT_EQ(begun_, 0u); }
 
   int capacity() const override { return static_cast<int>(2 * batch_); }
@@ -75,6 +77,7 @@ class FakeBackend final : public Backend {
     EXPECT_FALSE(flushed_ && !in_flight_.empty()) << "behind a flush";
     flushed_ = false;
     in_flight_.push_back({frame.pts, picture});
+    if (submitted_ != nullptr) submitted_->push_back(picture.index);
     if (in_flight_.size() - begun_ == batch_) begun_ += batch_;
   }
   void flush() override {
@@ -118,6 +121,7 @@ class FakeBackend final : public Backend {
     core::PictureParams params;
   };
   const std::size_t batch_;
+  std::vector<std::uint64_t>* const submitted_;
   std::deque<Coding> in_flight_;
   std::size_t begun_ = 0;
   mutable bool ready_ = false;
@@ -130,7 +134,7 @@ StageParams params_of() {
   params.width = 1920, params.height = 1080;
   params.mb_width = 120, params.mb_height = 68;
   params.aq = AqParams{AqMode::none, 0, false};
-  params.controls_rate = true;
+  params.controls_rate = params.codes_again = true;
   params.streams = 4;
   params.lookahead = kUsualLookahead;
   return params;
@@ -196,9 +200,9 @@ std::vector<Result> code(ControlledBackend& backend, const std::vector<std::int6
   return results;
 }
 
-std::unique_ptr<ControlledBackend> open(int batch) {
-  return std::make_unique<ControlledBackend>(std::make_unique<FakeBackend>(batch), fake_analyser, params_of(),
-                                             std::vector<int>{}, batch);
+std::unique_ptr<ControlledBackend> open(int batch, std::vector<std::uint64_t>* submitted = nullptr) {
+  return std::make_unique<ControlledBackend>(std::make_unique<FakeBackend>(batch, submitted), fake_analyser,
+                                             params_of(), std::vector<int>{}, batch);
 }
 
 std::vector<Config> modes() {
@@ -230,6 +234,29 @@ TEST(ControlledBackend, BatchesDoNotMatter) {
       EXPECT_EQ(code(*backend, clip, control), expected) << "the second clip, " << batch;
     }
   }
+}
+
+// Others wait for a picture that is coded again, so it is submitted before all that were not submitted yet,
+// and at most as many pictures lie between as the inner backend holds.
+TEST(ControlledBackend, PicturesCodedAgainComeFirst) {
+  constexpr int kBatch = 16;
+  std::vector<std::uint64_t> submitted;
+  const auto backend = open(kBatch, &submitted);
+  EXPECT_EQ(backend->capacity(), (2 + 4) * kBatch + params_of().lookahead);
+  Config config = config_of();
+  config.qp = 20, config.max_frame_bytes = 150000;
+  code(*backend, clip_of(600), control_of(config));
+  std::vector<std::size_t> last(600, submitted.size());
+  int again = 0;
+  for (std::size_t at = 0; at < submitted.size(); ++at) {
+    std::size_t& before = last.at(submitted[at]);
+    if (before != submitted.size()) {
+      ++again;
+      EXPECT_LE(at - before, std::size_t{2 * kBatch}) << "picture " << submitted[at];
+    }
+    before = at;
+  }
+  EXPECT_GT(again, 20);
 }
 
 // A clip that ends behind a drain has the same bytes, whether the pictures drained are planned by then or
