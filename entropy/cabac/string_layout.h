@@ -2,8 +2,9 @@
 // arithmetic coder (core/cabac_item.h), a string what the coder makes of a slice's items.
 //
 // A slice has a window of items and room for a string, both of fixed size. An ordinary window suffices for
-// all slices of ordinary pictures, and one of sixteen times its size for any macroblocks that keep to 3200
-// bits; a slice with more items than its window holds is binarised and coded piece by piece.
+// all slices of ordinary pictures, one of nine times its size for noise, and one of sixteen times its size
+// for any macroblocks that keep to 3200 bits; a slice with more items than its window holds is binarised and
+// coded piece by piece.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +16,15 @@
 namespace cu264::entropy {
 
 // Real pictures have about 200 items a macroblock at QP 27. Ordinary windows suffice for those of 500 KB at
-// 1080p, doubled ones for those of 900 KB, fourfold ones for those of 1.5 MB, and eightfold ones for those of
-// 3 MB, which is the size of their samples.
-enum class WindowSize : std::uint32_t { ordinary, doubled, fourfold, eightfold, sixteenfold };
+// 1080p, doubled ones for those of 900 KB, and fourfold ones for those of 1.5 MB. The search makes up to 4320
+// items a macroblock of noise, whatever its amplitude; where QPs are lower it takes I_PCM.
+enum class WindowSize : std::uint32_t { ordinary, doubled, fourfold, ninefold, sixteenfold };
 inline constexpr WindowSize kLargestWindows = WindowSize::sixteenfold;
 // A batch of any size has room for those of one picture.
-inline constexpr WindowSize kAmpleWindows = WindowSize::eightfold;
+inline constexpr WindowSize kAmpleWindows = WindowSize::ninefold;
 inline constexpr std::size_t kWindowSizes = static_cast<std::size_t>(kLargestWindows) + 1;
 CU264_HD std::uint32_t items_per_macroblock(WindowSize windows) {
-  return 512u << static_cast<std::uint32_t>(windows);
+  return windows == WindowSize::ninefold ? 9 * 512 : 512u << static_cast<std::uint32_t>(windows);
 }
 CU264_HD WindowSize next_larger(WindowSize windows) {
   return static_cast<WindowSize>(static_cast<std::uint32_t>(windows) + 1);

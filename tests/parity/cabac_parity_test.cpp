@@ -213,11 +213,12 @@ TEST_F(CabacParity, WindowsAreReported) {
   }
   fill_levels(pictures.back().coded, &random_);
   Batch batch(shape, pictures);
+  constexpr std::uint32_t kItems[] = {512, 1024, 2048, 4608, 8192};  // a macroblock
   std::vector<std::uint32_t> windows;
   for (TestPicture& picture : pictures) {
     std::uint32_t items = 0, own = 0;
     for (int mb = 0; mb < 12; ++mb) items += count_items(picture.coded.view(), mb);
-    while (items > 12u * 512u << own) ++own;
+    while (items > 12 * kItems[own]) ++own;
     windows.push_back(own);
   }
   for (std::uint32_t own = 0; own < 5; ++own)

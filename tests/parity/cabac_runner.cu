@@ -16,7 +16,7 @@ constexpr Run kRuns[] = {{entropy::ArithmeticWay::in_chunks, entropy::WindowSize
                          {entropy::ArithmeticWay::in_chunks, entropy::WindowSize::fourfold},
                          {entropy::ArithmeticWay::by_slice, entropy::WindowSize::doubled},
                          {entropy::ArithmeticWay::in_chunks, entropy::WindowSize::doubled},
-                         {entropy::ArithmeticWay::in_chunks, entropy::WindowSize::eightfold},
+                         {entropy::ArithmeticWay::in_chunks, entropy::WindowSize::ninefold},
                          {entropy::ArithmeticWay::in_chunks, entropy::WindowSize::sixteenfold}};
 
 }  // namespace
