@@ -54,7 +54,7 @@ struct StageParams {
   // stream.
   int streams = 1;
   bool controls_rate = false;  // pictures come to a ControlledBackend
-  bool codes_again = false;    // which may have them coded again
+  bool codes_again = false;    // it may have them coded again, because they have a limit or a buffer
   int lookahead = 0;           // pictures that it holds while they wait for others of their stream
   // Bytes to which filler data usually bring an access unit; 0: there are none.
   std::size_t packet_room = 0;

@@ -32,8 +32,8 @@ int controlled_batch(int batch, std::size_t devices) {
 }
 
 int controlled_capacity(int inner_capacity, int batch, const StageParams& params) {
-  // Pictures that are measured and wait for a place. While a batch waits for those of it that are coded
-  // again, no more are submitted, and the batches behind it must be filled nevertheless.
+  // So many pictures may wait for a place in the backend. While a batch waits for those of it that are coded
+  // again, the caller submits no more, so these fill the batches behind it.
   const int batches = params.codes_again ? 4 : 2;
   const int waiting = params.device_output ? 0 : std::max(batches * batch, 4);
   return std::min(kFeedbackDistance, inner_limit(inner_capacity, batch) + waiting) + params.lookahead;

@@ -33,7 +33,7 @@ std::size_t windows_with_chunks(int pictures, int mb_width, int mb_height, int s
   return arena.bytes();
 }
 
-// Memory for ordinary windows of all pictures, or for ample ones of one picture.
+// Returns the size of memory that holds ordinary windows of all pictures, or ample ones of one picture.
 std::size_t window_bytes(int pictures, int mb_width, int mb_height, int slices) {
   const StringLayout layout = string_layout(pictures, mb_width, mb_height, slices);
   return std::max(layout.all_items() * sizeof(std::uint16_t),
@@ -50,15 +50,16 @@ std::size_t macroblocks_of(const core::BatchView& batch) {
   return static_cast<std::size_t>(batch.pictures) * static_cast<std::size_t>(batch.macroblocks_per_picture());
 }
 
-// Tells whether windows of the next larger size do not take longer than those of this one.
+// Tells whether all pictures at once have room for windows of the next larger size, with chunks as large as
+// before: then these windows take no longer.
 bool can_grow(const core::BatchView& batch, WindowSize size) {
   if (size == kLargestWindows || !has_room(batch, batch.pictures, next_larger(size))) return false;
   const std::size_t mbs = macroblocks_of(batch);
   return chunk_shape(mbs, next_larger(size)).items_log2 == chunk_shape(mbs, size).items_log2;
 }
 
-// Windows larger than those asked for where they take no longer, and smaller ones where there is not enough
-// room for one picture's.
+// Returns windows larger than those asked for where they take no longer, and smaller ones where one picture
+// has no room for them.
 WindowSize possible_windows(const core::BatchView& batch, WindowSize size) {
   while (can_grow(batch, size)) size = next_larger(size);
   while (size > kAmpleWindows && !has_room(batch, 1, size)) size = next_smaller(size);

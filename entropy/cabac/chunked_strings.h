@@ -18,7 +18,7 @@ struct ChunkShape {
   int lanes_log2 = 0;  // chunks of a warp, 0 to 5
 };
 
-// The shape for a batch of so many macroblocks.
+// Returns the shape for a batch of so many macroblocks with such windows.
 ChunkShape chunk_shape(std::size_t macroblocks, WindowSize windows = WindowSize::ordinary);
 
 // Device memory for all batches of up to so many pictures.
