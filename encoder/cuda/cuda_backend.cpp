@@ -172,7 +172,8 @@ class CudaBackend final : public Backend {
     // A caller who sends one picture at a time wants it back soon, so the thread that waits for it spins.
     const bool yields = size_ > 1 || params_.sleeps;
     copies_.reset();
-    if (!params_.device_output) copies_ = std::make_unique<PacketCopies>(size_, device_, params_.packet_memory);
+    if (!params_.device_output)
+      copies_ = std::make_unique<PacketCopies>(size_, device_, params_.packet_memory);
     batches_.clear();
     for (int i = 0; i < kBatchesInFlight; ++i) {
       batches_.push_back(std::make_unique<Batch>(size_, yields, d_.batch[i].stream, pinned_.batch[i].window,
