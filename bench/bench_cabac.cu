@@ -14,6 +14,7 @@
 #include <cstring>
 #include <exception>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,7 +29,6 @@
 #include "entropy/cabac/binarise.h"
 #include "entropy/cabac/cabac_batch.h"
 #include "entropy/cabac/chunk_job.h"
-#include "entropy/cabac/chunked_strings.h"
 #include "entropy/cabac/code_strings.h"
 #include "entropy/pack/pack_strings.h"
 #include "support/device_array.cuh"
@@ -70,100 +70,134 @@ double serial_rate(const std::vector<std::uint16_t>& items, int qp) {
 }
 
 // The shape that is chosen, then others.
-std::vector<entropy::ChunkShape> chunk_shapes(std::size_t macroblocks) {
-  std::vector<entropy::ChunkShape> shapes{entropy::chunk_shape(macroblocks)};
+std::vector<entropy::ChunkShape> chunk_shapes(const entropy::ChunkShape& chosen) {
+  std::vector<entropy::ChunkShape> shapes{chosen};
   for (int items_log2 = 10; items_log2 <= 12; ++items_log2) {
     for (const int lanes_log2 : {2, 3, 4, 5}) shapes.push_back({items_log2, lanes_log2});
   }
   return shapes;
 }
 
-// Memory for chunks of any size.
-std::size_t chunk_bytes(const entropy::StringLayout& layout) {
-  std::size_t bytes = 0;
-  for (int items_log2 = 10; items_log2 <= 12; ++items_log2) {
-    Arena arena(nullptr);
-    entropy::carve_chunks(arena, layout, entropy::chunk_layout(layout, items_log2));
-    bytes = std::max(bytes, arena.bytes());
-  }
-  return bytes;
-}
-
-void report_stages(const std::vector<encoder::CpuPicture>& clip, int qp, Report& report) {
-  for (const auto& [pictures, slices] : {std::pair{1, 1}, {1, 8}, {32, 8}, {161, 1}, {161, 8}, {161, 34}}) {
-    const CodedBatch batch(clip, pictures, slices, qp);
-    const core::BatchView& view = batch.view();
-    const entropy::StringLayout layout = entropy::string_layout(view);
+// Memory of the stages, where all items of a batch lie in the pool.
+class StageMemory {
+ public:
+  StageMemory(const core::BatchView& view, entropy::ChunkShape shape)
+      : layout_(entropy::string_layout(view)) {
     const auto mbs =
-        static_cast<std::size_t>(pictures) * static_cast<std::size_t>(view.macroblocks_per_picture());
-    const DeviceArray<std::uint32_t> strings(layout.all_words());
-    const DeviceArray<std::uint16_t> items(layout.all_items());
-    const DeviceArray<entropy::StringRecord> records(layout.slice_count());
+        static_cast<std::size_t>(view.pictures) * static_cast<std::size_t>(view.macroblocks_per_picture());
+    // Twice what pictures have at QP 22.
+    constexpr std::size_t kItems = 700;
+    const std::size_t segment = std::size_t{entropy::kChunksPerSegment} << shape.items_log2;
+    const std::size_t segments = mbs * kItems / segment + layout_.slice_count();
+    const entropy::PoolLayout pool =
+        entropy::pool_layout(layout_, shape, static_cast<std::uint32_t>(segments));
     const auto carve = [&](Arena& arena) {
-      return entropy::carve_binarise(arena, pictures, view.mb_width, view.mb_height, slices);
+      binarise = entropy::carve_binarise(arena, view.pictures, view.mb_width, view.mb_height, view.slices);
+      job.batch = view;
+      job.layout = layout_;
+      job.pool = {pool, arena.take<std::uint16_t>(pool.items()),
+                  arena.take<std::uint32_t>(pool.most_segments), arena.take<std::uint32_t>(1)};
+      job.records = arena.take<entropy::StringRecord>(layout_.slice_count());
+      job.strings = arena.take<std::uint32_t>(layout_.all_words());
+      job.memory = entropy::carve_chunks(arena, pool, mbs);
     };
     Arena sizes(nullptr);
     carve(sizes);
-    const DeviceArray<std::uint8_t> binarise_memory(sizes.bytes());
-    Arena arena(binarise_memory.data());
-    const entropy::BinariseScratch scratch = carve(arena);
+    memory_.emplace(sizes.bytes());
+    Arena arena(memory_->data());
+    carve(arena);
+  }
+
+  void launch_binarise() const {
+    entropy::launch_binarise(job.batch, binarise, job.records, job.pool, 0, nullptr);
+  }
+  std::vector<entropy::StringRecord> records() const {
+    std::vector<entropy::StringRecord> copy(layout_.slice_count());
+    check_cuda(cudaMemcpy(copy.data(), job.records, copy.size() * sizeof(copy[0]), cudaMemcpyDeviceToHost),
+               "download");
+    return copy;
+  }
+  // The items of the first slice.
+  std::vector<std::uint16_t> first_items() const {
+    std::vector<std::uint16_t> items(records()[0].items);
+    check_cuda(cudaMemcpy(items.data(), job.pool.items_of(0), 2 * items.size(), cudaMemcpyDeviceToHost),
+               "download");
+    return items;
+  }
+
+  entropy::ChunkJob job;
+  entropy::BinariseScratch binarise;
+
+ private:
+  const entropy::StringLayout layout_;
+  std::optional<DeviceArray<std::uint8_t>> memory_;
+};
+
+void report_stages(const std::vector<encoder::CpuPicture>& clip, int qp, Report& report) {
+  for (const auto& [pictures, slices] :
+       {std::pair{1, 1}, {1, 8}, {16, 1}, {32, 8}, {161, 1}, {161, 8}, {161, 34}}) {
+    const CodedBatch batch(clip, pictures, slices, qp);
+    const core::BatchView& view = batch.view();
+    const std::size_t slice_count = static_cast<std::size_t>(pictures) * static_cast<std::size_t>(slices);
     const DeviceArray<std::uint8_t> pack_scratch(
         entropy::string_pack_scratch_bytes(pictures, view.mb_width, view.mb_height, slices));
     const std::size_t capacity = static_cast<std::size_t>(pictures) *
                                  entropy::max_packed_string_bytes(view.mb_width, view.mb_height, slices);
     const DeviceArray<std::uint8_t> stream(capacity);
     const DeviceArray<core::SliceHeaderBits> headers(
-        std::vector<core::SliceHeaderBits>(layout.slice_count(), core::slice_header(0, {})));
+        std::vector<core::SliceHeaderBits>(slice_count, core::slice_header(0, {})));
     const DeviceArray<entropy::PackedPicture> packed(static_cast<std::size_t>(pictures));
     const auto milliseconds = [](const std::function<void()>& launch) {
       return median_milliseconds(kRuns, launch);
     };
-
-    const double binarise =
-        milliseconds([&] { entropy::launch_binarise(view, scratch, records.data(), items.data(), nullptr); });
-    const double other_ms = milliseconds([&] {
-      entropy::launch_code_long_strings(view, scratch, items.data(), records.data(), strings.data(), nullptr);
-    });
-    const DeviceArray<std::uint8_t> chunk_scratch(std::max(
-        entropy::chunk_scratch_bytes(pictures, view.mb_width, view.mb_height, slices), chunk_bytes(layout)));
     // One way of the arithmetic coder, and the packer behind it.
-    const auto report_way = [&](const std::string& way, const std::function<void()>& launch) {
-      const double code = milliseconds(launch);
+    const auto report_way = [&](const std::string& way, const StageMemory& memory,
+                                const std::function<void()>& launch) {
+      const double binarise = milliseconds([&] { memory.launch_binarise(); });
+      // Strings go on from where those before ended.
+      const double code = milliseconds([&] {
+                            memory.launch_binarise();
+                            launch();
+                          }) -
+                          binarise;
       const double pack = milliseconds([&] {
-        entropy::launch_pack_strings(view, headers.data(), records.data(), strings.data(),
+        entropy::launch_pack_strings(view, headers.data(), memory.job.records, memory.job.strings,
                                      {pack_scratch.data(), stream.data(), capacity}, packed.data(), nullptr);
       });
       double bins = 0, bits = 0;
-      for (const entropy::StringRecord& record : records.download()) bins += record.bins, bits += record.bits;
+      for (const entropy::StringRecord& record : memory.records()) bins += record.bins, bits += record.bits;
       report.row("stages of CABAC", {{"pictures", pictures},
                                      {"slices", slices},
                                      {"way", way},
                                      {"Mbins_a_picture", 1e-6 * bins / pictures, 2},
                                      {"bytes_a_picture", bits / 8 / pictures},
                                      {"binarise_ms", binarise, 3},
-                                     {"other_ms", other_ms, 3},
                                      {"code_ms", code, 3},
                                      {"pack_ms", pack, 3},
                                      {"Gbin/s", 1e-6 * bins / code, 2}});
     };
-    for (const int lanes : {0, 1, 32}) {
-      if (lanes > 0 && (pictures == 1 || slices > 8)) continue;
-      report_way("serial, lanes " + (lanes == 0 ? std::string("auto") : std::to_string(lanes)), [&] {
-        entropy::launch_code_strings(view, items.data(), records.data(), strings.data(), nullptr, lanes);
-      });
+    const entropy::ChunkShape chosen =
+        entropy::pool_layout(pictures, view.mb_width, view.mb_height, slices).shape;
+    {
+      const StageMemory memory(view, chosen);
+      for (const int lanes : {0, 1, 32}) {
+        if (lanes > 0 && (pictures == 1 || slices > 8)) continue;
+        report_way("serial, lanes " + (lanes == 0 ? std::string("auto") : std::to_string(lanes)), memory,
+                   [&] {
+                     entropy::launch_code_strings(view, memory.job.pool, memory.job.records,
+                                                  memory.job.strings, nullptr, lanes);
+                   });
+      }
+      if (pictures == 1 && slices == 1)
+        report.row("serial coder on one core", {{"Mbin/s", 1e-6 * serial_rate(memory.first_items(), qp), 1}});
     }
-    for (const entropy::ChunkShape& shape : chunk_shapes(mbs)) {
+    for (const entropy::ChunkShape& shape : chunk_shapes(chosen)) {
+      const StageMemory memory(view, shape);
+      const entropy::ChunkJob& job = memory.job;
       report_way("chunks of " + std::to_string(1 << shape.items_log2) + ", lanes " +
                      std::to_string(1 << shape.lanes_log2),
-                 [&] {
-                   entropy::launch_code_strings_in_chunks(view, items.data(), records.data(), strings.data(),
-                                                          chunk_scratch.data(), shape, nullptr);
-                 });
-    }
-    for (int items_log2 = 10; items_log2 <= 12; ++items_log2) {
-      const entropy::ChunkShape shape{items_log2, entropy::chunk_shape(mbs).lanes_log2};
-      const entropy::ChunkJob job =
-          entropy::chunk_job(view, items.data(), records.data(), strings.data(), chunk_scratch.data(), shape);
+                 memory, [&] { entropy::launch_code_round(job, nullptr); });
+      if (shape.lanes_log2 != chosen.lanes_log2) continue;
       report.row("stages of the coder in chunks",
                  {{"pictures", pictures},
                   {"slices", slices},
@@ -172,13 +206,20 @@ void report_stages(const std::vector<encoder::CpuPicture>& clip, int qp, Report&
                   {"sort_ms", milliseconds([&] { entropy::launch_sort_bins(job, nullptr); }), 3},
                   {"walk_ms", milliseconds([&] { entropy::launch_walk_states(job, nullptr); }), 3},
                   {"code_ms", milliseconds([&] { entropy::launch_code_chunks(job, nullptr); }), 3},
-                  {"place_ms", milliseconds([&] { entropy::launch_place_pieces(job, nullptr); }), 3},
-                  {"join_ms", milliseconds([&] { entropy::launch_join_pieces(job, nullptr); }), 3},
-                  {"pcm_ms", milliseconds([&] { entropy::launch_join_pcm(job, nullptr); }), 3}});
+                  {"join_ms", milliseconds([&] { entropy::launch_join_pieces(job, nullptr); }), 3}});
     }
-    if (pictures > 1 || slices > 1) continue;
-    std::vector<std::uint16_t> slice = items.download(records.download()[0].items);
-    report.row("serial coder on one core", {{"Mbin/s", 1e-6 * serial_rate(slice, qp), 1}});
+    // A round for which nothing is left.
+    StageMemory rest(view, chosen);
+    rest.launch_binarise();
+    rest.job.round = 1;
+    report.row("a round without items", {{"pictures", pictures},
+                                         {"slices", slices},
+                                         {"ms", milliseconds([&] {
+                                            entropy::launch_binarise(view, rest.binarise, rest.job.records,
+                                                                     rest.job.pool, 1, nullptr);
+                                            entropy::launch_code_round(rest.job, nullptr);
+                                          }),
+                                          4}});
   }
 }
 

@@ -73,16 +73,9 @@ const Stream& BatchStages::launch(int index, const BatchPictures& pictures, int 
     copy_to_host(pinned.reconstruction, d_.reconstruction, mbs * 384, stream_);
   }
   if (!params_.cabac) return launch_cavlc(view, d, pinned.pictures);
-  launch_cabac(view, d, params);
+  entropy::launch_cabac(view, d.slice_headers, {d_.cabac_scratch, d.stream}, d.pictures, stream_.get());
   copy_to_host(pinned.pictures, d.pictures, count, stream_);
   return stream_;
-}
-
-void BatchStages::learn(std::span<const entropy::PackedPicture> pictures) {
-  constexpr int kBatches = 16;  // pictures that follow are likely to be alike
-  if (!params_.cabac) return;
-  learned_ = true;
-  for (const entropy::PackedPicture& picture : pictures) likely_batches_.at(picture.windows) = kBatches;
 }
 
 void BatchStages::wait() const {
@@ -124,26 +117,6 @@ const std::int8_t* BatchStages::launch_qp_offsets_of(const BatchView& view) cons
                     view.params);
   if (relay_) relay_->leave(d_.qp_offsets.previous, stream_, *offsets_done_);
   return d_.qp_offsets.offsets;
-}
-
-// Larger windows take time where smaller ones hold all slices.
-void BatchStages::launch_cabac(const BatchView& view, const DeviceMemory::Batch& d,
-                               std::span<const core::PictureParams> params) {
-  // Below these QPs, ordinary and doubled windows do not hold the slices of natural pictures.
-  constexpr int kLowQp = 19, kLowestQp = 12;
-  // The first batches may be of noise, whose slices ordinary windows would leave to the serial coder.
-  entropy::WindowSize windows = learned_ ? entropy::WindowSize::ordinary : entropy::kAmpleWindows;
-  for (const core::PictureParams& picture : params) {
-    if (picture.qp < kLowQp) windows = std::max(windows, entropy::WindowSize::doubled);
-    if (picture.qp < kLowestQp) windows = std::max(windows, entropy::WindowSize::fourfold);
-  }
-  for (std::size_t size = 0; size < likely_batches_.size(); ++size) {
-    if (likely_batches_[size] == 0) continue;
-    --likely_batches_[size];
-    windows = std::max(windows, static_cast<entropy::WindowSize>(size));
-  }
-  const entropy::CabacMemory memory{d_.cabac_scratch, d.cabac_chunks, d.stream};
-  entropy::launch_cabac(view, d.slice_headers, memory, d.pictures, stream_.get(), windows);
 }
 
 // Codes with CAVLC and packs behind the search. Returns the stream that the coded pictures come from.

@@ -5,11 +5,9 @@
 
 #include <cuda_runtime_api.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <utility>
 
 #include "common/cuda/handles.h"
@@ -17,7 +15,6 @@
 #include "encoder/cuda/memory.h"
 #include "encoder/cuda/qp_offset_relay.h"
 #include "encoder/cuda/uploader.h"
-#include "entropy/cabac/string_layout.h"
 
 namespace cu264::encoder::cuda {
 
@@ -45,18 +42,12 @@ class BatchStages {
   // Returns the stream that the coded pictures come from.
   const Stream& launch(int index, const BatchPictures& pictures, int pictures_on_device, Uploader& uploader);
 
-  // Takes the results of a batch that is done. If it has slices that ordinary windows of CABAC do not hold,
-  // the next batches get larger ones. This changes their speed, never their bytes.
-  void learn(std::span<const entropy::PackedPicture> pictures);
-
   // Waits for the device. Errors do not matter (~CudaBackend).
   void wait() const;
 
  private:
   BatchView view_of(const BatchPictures& pictures, const DeviceMemory::Batch& d) const;
   const std::int8_t* launch_qp_offsets_of(const BatchView& view) const;
-  void launch_cabac(const BatchView& view, const DeviceMemory::Batch& d,
-                    std::span<const core::PictureParams> params);
   const Stream& launch_cavlc(BatchView view, const DeviceMemory::Batch& d, entropy::PackedPicture* pictures);
 
   const StageParams& params_;
@@ -67,9 +58,6 @@ class BatchStages {
   Event tabled_;                         // the parameters of the latest batch are on the device
   std::unique_ptr<Event> offsets_done_;  // for StageParams::aq
   std::shared_ptr<QpOffsetRelay> relay_;
-  // Tells by WindowSize for how many batches to come slices are likely to ask for such windows.
-  std::array<int, entropy::kWindowSizes> likely_batches_{};
-  bool learned_ = false;  // results were taken
 };
 
 }  // namespace cu264::encoder::cuda

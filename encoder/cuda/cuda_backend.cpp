@@ -243,7 +243,6 @@ class CudaBackend final : public Backend {
     batch.progress = Progress::ready;
     batch.load = {};
     const std::span pictures(pinned_.batch[index].pictures, static_cast<std::size_t>(batch.pictures.count));
-    stages_->learn(pictures);
     if (params_.device_output) return;
     const std::uint64_t bytes = pictures.back().offset + pictures.back().size;
     const bool begun = batch.window.fetches(pictures.front().offset + pictures.front().size);

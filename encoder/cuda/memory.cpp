@@ -87,14 +87,12 @@ void lay_out_cavlc(const StageParams& p, int batch, Arena& arena, DeviceMemory& 
 }
 
 void lay_out_cabac(const StageParams& p, int batch, Arena& arena, DeviceMemory& m) {
-  const std::size_t chunk_bytes = entropy::cabac_chunk_bytes(batch, p.mb_width, p.mb_height, p.slices);
-  void* const levels = arena.take(std::max(level_bytes(p, batch), chunk_bytes));
+  void* const levels = arena.take(level_bytes(p, batch));
   void* const scratch = arena.take(reconstruct_scratch_bytes(batch, p.mb_width, p.mb_height));
   m.cabac_scratch = arena.take(entropy::cabac_scratch_bytes(batch, p.mb_width, p.mb_height, p.slices));
   m.stream_bytes = entropy::cabac_stream_bytes(batch, p.mb_width, p.mb_height, p.slices);
   for (DeviceMemory::Batch& b : m.batch) {
     b.levels = static_cast<std::int16_t*>(levels);
-    b.cabac_chunks = levels;
     b.reconstruct_scratch = scratch;
     b.stream = arena.take(m.stream_bytes);
   }

@@ -13,8 +13,8 @@
 // batch's stream overwrites the levels of the same batch, which are no longer needed by then.
 //
 // With CABAC, levels and all else that a batch is made with exist once: the stages of a batch follow one
-// another on the device. What codes the chunks overwrites the levels. Only the stream of a batch has memory
-// of its own.
+// another on the device. Only the stream of a batch has memory of its own, which also holds what codes its
+// chunks until the packer writes it.
 #pragma once
 
 #include <cstddef>
@@ -52,8 +52,7 @@ struct DeviceMemory {
     core::SliceHeaderBits* slice_headers = nullptr;  // [picture][slice]
     std::int16_t* levels = nullptr;                  // as in BatchView; valid until the stream is written
     void* reconstruct_scratch = nullptr;
-    void* coded = nullptr;         // for entropy::PackMemory; overwrites reconstruct_scratch. Null with CABAC
-    void* cabac_chunks = nullptr;  // overwrites the levels. Null without CABAC
+    void* coded = nullptr;  // for entropy::PackMemory; overwrites reconstruct_scratch. Null with CABAC
     entropy::PackedPicture* pictures = nullptr;  // null without CABAC: CAVLC's packer writes to the host's
     std::uint8_t* stream = nullptr;              // [stream_bytes]
   } batch[kBatchesInFlight];

@@ -1,24 +1,28 @@
-// Binarises a batch in one pass: a thread block takes a group of macroblocks, counts their items
-// (group_items.cuh), learns from the groups before it in the slice where its own begin, and writes them.
+// Binarises a batch. In the first round a thread block takes a group of macroblocks, counts their items
+// (group_items.cuh), learns from the groups before it where its own begin, and writes them. In later rounds
+// blocks look for the groups whose items come then.
 #include "entropy/cabac/binarise.h"
 
 #include <cuda/atomic>
 
 #include "common/cuda/error_check.h"
+#include "common/cuda/multiprocessors.h"
 #include "entropy/cabac/group_items.cuh"
 #include "entropy/scan/gvle_scan.cuh"
 
 namespace cu264::entropy {
 namespace {
 
+constexpr int kBlocksPerMultiprocessor = 8;
+
 struct BinariseJob {
   core::BatchView batch;
   GroupLayout groups;
-  StringLayout layout;
   BinariseScratch scratch;
   std::size_t sums_a_slice;
   StringRecord* records;
-  std::uint16_t* items;
+  ItemPool pool;
+  std::uint32_t round;
 };
 
 std::size_t sums_a_slice(const GroupLayout& groups) {
@@ -35,9 +39,24 @@ __device__ void add_to_record(StringRecord& record, const GroupItemsShared& s, i
   }
 }
 
-__global__ void __launch_bounds__(kItemThreads, 8) binarise_groups(const __grid_constant__ BinariseJob job) {
+// Counts the segments that the group number `ticket` begins, whose items are [begin, begin + count) of the
+// slice, and notes whose they are. Returns the first segment of the slice. A warp calls this.
+__device__ std::uint32_t begin_segments(const BinariseJob& job, std::uint32_t ticket, std::uint32_t slice,
+                                        std::uint32_t begin, std::uint32_t count, std::uint32_t lane) {
+  const std::uint32_t in_slice = job.pool.layout.segments_of(begin),
+                      begun = job.pool.layout.segments_of(begin + count) - in_slice;
+  const auto sum = static_cast<std::uint32_t>(scan::GvleScan{job.scratch.segments}(ticket, begun));
+  const std::uint32_t before = __shfl_sync(kAllLanes, sum, 0);
+  for (std::uint32_t i = lane; i < begun; i += 32) job.pool.slices[before + i] = slice;
+  if (lane == 0 && ticket + 1 == static_cast<std::uint32_t>(job.groups.groups()))
+    *job.pool.all_segments = before + begun;
+  return before - in_slice;
+}
+
+__global__ void __launch_bounds__(kItemThreads, kBlocksPerMultiprocessor)
+    binarise_groups(const __grid_constant__ BinariseJob job) {
   __shared__ GroupItemsShared s;
-  __shared__ std::uint32_t s_ticket, s_begin;
+  __shared__ std::uint32_t s_ticket, s_begin, s_first_segment;
   const int thread = static_cast<int>(threadIdx.x);
   // Groups wait for those before them, which must have begun.
   if (thread == 0) {
@@ -46,11 +65,15 @@ __global__ void __launch_bounds__(kItemThreads, 8) binarise_groups(const __grid_
   }
   __syncthreads();
   const Group group = group_at(job.batch, job.groups, s_ticket);
-  if (group.first >= group.end) return;
-  GroupItems items(job.batch, group, s);
-  items.count();
   const std::uint32_t slice = s_ticket / static_cast<std::uint32_t>(job.groups.groups_a_slice),
                       in_slice = s_ticket % static_cast<std::uint32_t>(job.groups.groups_a_slice);
+  if (group.first >= group.end) {
+    if (thread < 32) begin_segments(job, s_ticket, slice, 0, 0, threadIdx.x);
+    if (thread == 0) job.scratch.places[s_ticket] = {};
+    return;
+  }
+  GroupItems items(job.batch, group, s);
+  items.count();
   const int mbs = items.macroblocks();
   const bool ends_slice = group.end == group.slice_end;
   const std::uint32_t count = s.begins[mbs];
@@ -58,46 +81,87 @@ __global__ void __launch_bounds__(kItemThreads, 8) binarise_groups(const __grid_
     scan::GvleScan scan{job.scratch.sums + slice * job.sums_a_slice};
     const auto before = static_cast<std::uint32_t>(scan(in_slice, count));
     const std::uint32_t begin = __shfl_sync(kAllLanes, before, 0);
-    const std::size_t mb =
-        static_cast<std::size_t>(group.picture) * job.batch.macroblocks_per_picture() + group.first + thread;
-    if (thread < mbs) {
-      job.scratch.counts[mb] = s.begins[thread + 1] - s.begins[thread];
-      job.scratch.begins[mb] = begin + s.begins[thread];
-    }
+    const std::uint32_t first_segment = begin_segments(job, s_ticket, slice, begin, count, threadIdx.x);
     add_to_record(job.records[slice], s, mbs, thread);
     if (thread == 0) {
       s_begin = begin;
+      s_first_segment = first_segment;
+      job.scratch.places[s_ticket] = {begin, count};
+      if (in_slice == 0) job.records[slice].first_segment = first_segment;
       if (ends_slice) job.records[slice].items = begin + count;
     }
   }
-  items.put(job.items + job.layout.window_of(slice), job.layout.window_items, s_begin, ends_slice);
+  items.put(ends_slice, s_begin, [&] { return pool_window(job.pool, s_first_segment, job.round); });
+}
+
+__global__ void __launch_bounds__(kItemThreads, kBlocksPerMultiprocessor)
+    binarise_again(const __grid_constant__ BinariseJob job) {
+  __shared__ GroupItemsShared s;
+  if (job.pool.segments(job.round) == 0) return;
+  const std::uint32_t groups = static_cast<std::uint32_t>(job.groups.groups()), lane = threadIdx.x % 32;
+  // Neighbours go to different blocks, because those of a round lie side by side.
+  for (std::uint32_t first = blockIdx.x; first < groups; first += 32 * gridDim.x) {
+    const std::uint32_t own = first + lane * gridDim.x;
+    GroupPlace place;
+    if (own < groups) place = job.scratch.places[own];
+    bool here = false;
+    PoolWindow window;
+    if (place.count > 0) {
+      const std::uint32_t slice = own / static_cast<std::uint32_t>(job.groups.groups_a_slice);
+      window = pool_window(job.pool, job.records[slice].first_segment, job.round);
+      here = place.begin < window.end && place.begin + place.count + 7 > window.begin;
+    }
+    for (std::uint32_t rest = __ballot_sync(kAllLanes, here); rest != 0; rest &= rest - 1) {
+      const int source = __ffs(static_cast<int>(rest)) - 1;
+      const Group group =
+          group_at(job.batch, job.groups, first + static_cast<std::uint32_t>(source) * gridDim.x);
+      const std::uint32_t begin = __shfl_sync(kAllLanes, place.begin, source);
+      PoolWindow its = window;
+      its.offset = __shfl_sync(kAllLanes, static_cast<long long>(window.offset), source);
+      its.d_items = job.pool.items;
+      its.begin = __shfl_sync(kAllLanes, window.begin, source);
+      its.end = __shfl_sync(kAllLanes, window.end, source);
+      GroupItems items(job.batch, group, s);
+      items.count();
+      items.put(group.end == group.slice_end, begin, [&] { return its; });
+      __syncthreads();
+    }
+  }
 }
 
 }  // namespace
 
 BinariseScratch carve_binarise(Arena& arena, int pictures, int mb_width, int mb_height, int slices) {
-  const std::size_t mbs = static_cast<std::size_t>(pictures) * mb_width * mb_height;
   const GroupLayout groups = group_layout(pictures, mb_width, mb_height, slices);
+  const auto all = static_cast<std::size_t>(groups.groups());
+  const std::size_t sums = static_cast<std::size_t>(pictures) * static_cast<std::size_t>(slices) *
+                           sums_a_slice(groups),
+                    segments = scan::GvleScan::state_count(all);
   BinariseScratch scratch;
-  scratch.counts = arena.take<std::uint32_t>(mbs);
-  scratch.begins = arena.take<std::uint32_t>(mbs);
-  scratch.sum_count = static_cast<std::size_t>(pictures) * slices * sums_a_slice(groups);
-  // The ticket lies behind the sums, so that one memset clears both.
-  scratch.sums = arena.take<std::uint64_t>(scratch.sum_count + 1);
-  scratch.ticket = reinterpret_cast<std::uint32_t*>(scratch.sums + scratch.sum_count);
+  scratch.places = arena.take<GroupPlace>(all);
+  // They lie behind one another, so that one memset clears all.
+  scratch.cleared_bytes = (sums + segments + 1) * sizeof(std::uint64_t);
+  scratch.sums = arena.take<std::uint64_t>(sums + segments + 1);
+  scratch.segments = scratch.sums + sums;
+  scratch.ticket = reinterpret_cast<std::uint32_t*>(scratch.segments + segments);
   return scratch;
 }
 
 void launch_binarise(const core::BatchView& batch, const BinariseScratch& scratch, StringRecord* d_records,
-                     std::uint16_t* d_items, cudaStream_t stream, WindowSize windows) {
+                     const ItemPool& pool, std::uint32_t round, cudaStream_t stream) {
   const GroupLayout groups = group_layout(batch);
-  const BinariseJob job{batch,     groups, string_layout(batch, windows), scratch, sums_a_slice(groups),
-                        d_records, d_items};
-  check_cuda(cudaMemsetAsync(scratch.sums, 0, (scratch.sum_count + 1) * sizeof(std::uint64_t), stream),
+  const BinariseJob job{batch, groups, scratch, sums_a_slice(groups), d_records, pool, round};
+  const auto all = static_cast<unsigned>(groups.groups());
+  if (round > 0) {
+    binarise_again<<<std::min(all, multiprocessors() * kBlocksPerMultiprocessor), kItemThreads, 0, stream>>>(
+        job);
+    check_launch("binarise_again");
+    return;
+  }
+  check_cuda(cudaMemsetAsync(scratch.sums, 0, scratch.cleared_bytes, stream), "cudaMemsetAsync");
+  check_cuda(cudaMemsetAsync(d_records, 0, string_layout(batch).slice_count() * sizeof(StringRecord), stream),
              "cudaMemsetAsync");
-  check_cuda(cudaMemsetAsync(d_records, 0, job.layout.slice_count() * sizeof(StringRecord), stream),
-             "cudaMemsetAsync");
-  binarise_groups<<<static_cast<unsigned>(groups.groups()), kItemThreads, 0, stream>>>(job);
+  binarise_groups<<<all, kItemThreads, 0, stream>>>(job);
   check_launch("binarise_groups");
 }
 

@@ -1,4 +1,4 @@
-// Binarisation of a batch on the GPU: every macroblock's items, in the windows of string_layout.h.
+// Binarisation of a batch on the GPU: the items of all macroblocks, a round at a time (item_pool.h).
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -8,24 +8,30 @@
 
 #include "common/cuda/arena.h"
 #include "core/device_batch.h"
+#include "entropy/cabac/item_pool.h"
 #include "entropy/cabac/string_layout.h"
 
 namespace cu264::entropy {
 
-// Device memory of binarisation, which a later batch may overwrite once the batch's items are written.
+// Where the items of a group of macroblocks lie in their slice.
+struct GroupPlace {
+  std::uint32_t begin = 0, count = 0;
+};
+
+// Device memory of binarisation, which belongs to a batch until its last round.
 struct BinariseScratch {
-  std::uint32_t* counts = nullptr;  // [picture][mb]: number of items
-  std::uint32_t* begins = nullptr;  // [picture][mb]: index in the slice of the macroblock's first item
-  std::uint64_t* sums = nullptr;    // of groups of macroblocks, by slice
+  GroupPlace* places = nullptr;       // [picture][slice][group]
+  std::uint64_t* sums = nullptr;      // of groups of macroblocks, by slice
+  std::uint64_t* segments = nullptr;  // that groups begin
   std::uint32_t* ticket = nullptr;
-  std::size_t sum_count = 0;
+  std::size_t cleared_bytes = 0;  // from `sums` on, with `segments` and `ticket`
 };
 BinariseScratch carve_binarise(Arena& arena, int pictures, int mb_width, int mb_height, int slices);
 
-// Counts the items of all macroblocks and fills the records but for their bits. Writes the items of slices
-// whose window holds them, padded to a multiple of eight. Asynchronous on `stream`. Throws cu264::Error if a
-// launch is refused.
+// Round 0 counts the items of all macroblocks and fills the records but for their bits. Each round writes the
+// items that it has in the pool, with padding behind those of a slice up to a multiple of eight. Asynchronous
+// on `stream`. Throws cu264::Error if a launch is refused.
 void launch_binarise(const core::BatchView& batch, const BinariseScratch& scratch, StringRecord* d_records,
-                     std::uint16_t* d_items, cudaStream_t stream, WindowSize windows = WindowSize::ordinary);
+                     const ItemPool& pool, std::uint32_t round, cudaStream_t stream);
 
 }  // namespace cu264::entropy

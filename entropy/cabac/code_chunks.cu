@@ -1,7 +1,10 @@
 // Codes chunks, a lane each, as if each began a string: with low 0, from the states of walk_states and a
 // range that is likely the true one. place_pieces compares it with the range behind the chunk before, from
 // the first chunk on, whose range is given, and codes again where they differ, until they do nowhere.
+#include <algorithm>
+
 #include "common/cuda/error_check.h"
+#include "common/cuda/multiprocessors.h"
 #include "common/cuda/thread_scan.cuh"
 #include "common/cuda/warp.cuh"
 #include "entropy/cabac/arithmetic_lane.cuh"
@@ -23,9 +26,8 @@ struct NoPcm {};
 // them.
 struct CutPiece {
   const std::uint32_t* d_piece;
-  PcmRecord* d_pcm;  // [mb] of the slice
-  int first_mb;      // of the slice
-  std::uint32_t chunk;
+  PcmRecord* d_pcm;     // [mb] of the picture
+  std::uint32_t chunk;  // as in PcmRecord
   std::uint32_t pcm_mbs = 0, front_bits = 0;
   PcmRecord* d_last = nullptr;
 
@@ -39,7 +41,7 @@ struct CutPiece {
       d_last->end = coder.bits_since(d_piece);
     }
     coder.align();
-    d_last = d_pcm + mb - first_mb;
+    d_last = d_pcm + mb;
     *d_last = {chunk, pcm_mbs++, coder.bits_since(d_piece), 0};
   }
   __device__ void finish(ChunkRecord& record) const {
@@ -50,135 +52,197 @@ struct CutPiece {
 };
 
 // Codes a chunk. `known_range`: its range, or 0 to take that behind the items before.
-__device__ void code_chunk(const ChunkJob& job, ArithmeticShared& s_shared, int lane, std::uint32_t slice,
-                           std::uint32_t chunk, std::uint32_t known_range) {
-  const std::uint32_t size = job.chunks.chunk_items(), begin = chunk * size;
-  const std::uint32_t count = (min(job.items_of(slice) - begin, size) + 7) & ~7u;
-  const std::uint16_t* const d_items = job.items + job.layout.window_of(slice) + begin;
-  std::uint32_t* const d_piece = job.piece_at(slice, chunk);
-  const std::size_t at = job.chunk_at(slice, chunk);
-  s_shared.start(lane, job.memory.states + job.states_at(slice, 0) + chunk, job.chunks.chunks());
-  ChunkLane coder(s_shared, lane, d_piece, job.chunks.piece_words() - kPieceGuardWords);
+__device__ void code_chunk(const ChunkJob& job, ArithmeticShared& s_shared, int lane, const UsedChunk& chunk,
+                           std::uint32_t known_range) {
+  const PoolLayout& pool = job.pool.layout;
+  const std::uint32_t size = pool.chunk_items(),
+                      count = (min(job.records[chunk.slice].items - chunk.in_slice * size, size) + 7) & ~7u;
+  const std::uint16_t* const d_items = job.items_of(chunk.in_round);
+  std::uint32_t* const d_piece = job.piece_at(chunk.in_round);
+  s_shared.start(lane, job.memory.states + chunk.in_round, pool.chunks());
+  ChunkLane coder(s_shared, lane, d_piece, piece_words(pool) - kPieceGuardWords);
   NoPcm no_pcm;
-  if (chunk != 0) coder.code<true>(d_items - kWarmUpItems, kWarmUpItems, no_pcm);
+  if (chunk.in_slice != 0) coder.code<true>(d_items - kWarmUpItems, kWarmUpItems, no_pcm);
   ChunkRecord record;
   record.first_range = known_range != 0 ? known_range : coder.range();
   coder.begin_piece(d_piece, record.first_range);
-  CutPiece cut{d_piece, job.memory.pcm + job.pcm_at(slice), slice_span(job.batch, slice).first, chunk};
+  CutPiece cut{d_piece, job.pcm_of(chunk.slice), job.pcm_chunk(chunk.in_round)};
   coder.code(d_items, count, cut);
   record.last_range = coder.range();
   record.bits = coder.finish_piece(d_piece);
   cut.finish(record);
-  job.memory.records[at] = record;
+  job.memory.records[chunk.in_round] = record;
 }
 
 __global__ void __launch_bounds__(kCodeThreads) code_chunks(const __grid_constant__ ChunkJob job) {
   __shared__ ArithmeticShared s_shared;
-  const int lane = static_cast<int>(threadIdx.x);
-  if (blockIdx.x << job.lanes_log2 >= *job.memory.used_count * kChunksPerSegment) return;
+  const int lane = static_cast<int>(threadIdx.x), lanes_log2 = job.pool.layout.shape.lanes_log2;
+  const std::uint32_t warps = ((job.segments() * kChunksPerSegment - 1) >> lanes_log2) + 1;
+  if (job.segments() == 0) return;
   s_shared.fill_rows(lane);
   __syncwarp();
-  const UsedChunk own = job.used_chunk(blockIdx.x, lane);
-  if (own.exists) code_chunk(job, s_shared, lane, own.slice, own.chunk, 0);
+  for (std::uint32_t warp = blockIdx.x; warp < warps; warp += gridDim.x) {
+    UsedChunk own;
+    if (lane >> lanes_log2 == 0) own = job.chunk_at((warp << lanes_log2) + threadIdx.x);
+    if (own.exists) code_chunk(job, s_shared, lane, own, 0);
+  }
+}
+
+// The range behind the chunk before the i-th of a slice's; 0 if there is none.
+__device__ std::uint32_t range_before(const ChunkJob& job, std::uint32_t slice, const SliceChunks& chunks,
+                                      std::uint32_t i) {
+  return i > 0                ? job.memory.records[chunks.in_round + i - 1].last_range
+         : chunks.continues() ? job.records[slice].last_range
+                              : 0;
+}
+
+// Tells whether the i-th of a slice's chunks was coded with another range than that behind the chunk before.
+__device__ bool is_wrong(const ChunkJob& job, std::uint32_t slice, const SliceChunks& chunks,
+                         std::uint32_t i) {
+  const std::uint32_t range = range_before(job, slice, chunks, i);
+  return range != 0 && range != job.memory.records[chunks.in_round + i].first_range;
 }
 
 // Codes chunks of a slice again whose range is not that behind the chunk before: the first 32 from `begin`
-// on, or fewer. Returns the first of them, before which all are right, or `chunks` if there is none. A warp
-// calls this.
+// on, or fewer. Returns the first of them, before which all are right, or chunks.count if there is none. A
+// warp calls this.
 __device__ std::uint32_t code_again(const ChunkJob& job, ArithmeticShared& s_shared,
-                                    std::uint32_t (&s_found)[32], std::uint32_t slice, std::uint32_t begin,
-                                    std::uint32_t chunks, int lane) {
-  const ChunkRecord* const d_records = job.memory.records + job.chunk_at(slice, 0);
+                                    std::uint32_t (&s_found)[32], std::uint32_t slice,
+                                    const SliceChunks& chunks, std::uint32_t begin, int lane) {
   int found = 0;
-  for (std::uint32_t first = begin; first < chunks && found < 32; first += 32) {
-    const std::uint32_t chunk = first + static_cast<std::uint32_t>(lane);
-    const bool differs = chunk < chunks && d_records[chunk].first_range != d_records[chunk - 1].last_range;
+  for (std::uint32_t first = begin; first < chunks.count && found < 32; first += 32) {
+    const std::uint32_t i = first + static_cast<std::uint32_t>(lane);
+    const bool differs = i < chunks.count && is_wrong(job, slice, chunks, i);
     const std::uint32_t all = __ballot_sync(kAllLanes, differs);
     const int place = found + __popc(all & ((1u << lane) - 1));
-    if (differs && place < 32) s_found[place] = chunk;
+    if (differs && place < 32) s_found[place] = i;
     found += __popc(all);
   }
   __syncwarp();
-  if (found == 0) return chunks;
-  const std::uint32_t lowest = s_found[0], own = lane < found ? s_found[lane] : 0;
-  const std::uint32_t range = own != 0 ? d_records[own - 1].last_range : 0;
+  if (found == 0) return chunks.count;
+  const bool codes = lane < found;
+  const std::uint32_t lowest = s_found[0], own = codes ? s_found[lane] : 0;
+  const std::uint32_t range = codes ? range_before(job, slice, chunks, own) : 0;
   __syncwarp();
-  if (own != 0) code_chunk(job, s_shared, lane, slice, own, range);
+  if (codes)
+    code_chunk(job, s_shared, lane, {slice, chunks.in_slice + own, chunks.in_round + own, true}, range);
   __syncwarp();
   return lowest;
 }
 
-// Prepares the words of a slice's string for the sum of the pieces, which have `bits` bits. The codeword ends
-// with two bits more, the last of which is rbsp_stop_one_bit (H.264 9.3.4.5). No bits of pieces lie behind
-// it, so that a one where the pieces' sum has a zero makes it a one.
-__device__ void prepare_string(const ChunkJob& job, std::uint32_t slice, std::uint32_t chunks,
-                               std::uint32_t bits) {
-  StringRecord& record = job.records[slice];
-  const std::uint32_t last = bits + 1, words = last / 32 + 1;
-  const bool broken = words > job.layout.string_words;
+// The words of a string that pieces of so many bits reach, and the end of the codeword behind them.
+__device__ std::uint32_t words_reached(std::uint64_t bits) {
+  return static_cast<std::uint32_t>((bits + kLowBits) / 32 + 1);
+}
+
+// Prepares the words of a slice's string for the sum of the round's pieces, up to bit `end`.
+__device__ void clear_string(const ChunkJob& job, std::uint32_t slice, std::uint64_t begin,
+                             std::uint64_t end) {
   std::uint32_t* const d_words = job.strings + job.layout.string_of(slice);
-  for (std::uint32_t i = threadIdx.x; i < words && !broken; i += kPlaceThreads) {
-    std::uint32_t word = 0;
-    if (i == words - 1) {
-      const std::uint32_t end = job.memory.records[job.chunk_at(slice, chunks - 1)].bits + 1;
-      word = (1 ^ sum_bit(job, slice, chunks - 1, end)) << (31 - last % 32);
+  const std::uint32_t first = begin == 0 ? 0 : words_reached(begin);
+  for (std::uint32_t i = first + threadIdx.x; i < words_reached(end); i += kPlaceThreads) d_words[i] = 0;
+}
+
+// Ends the string of a slice, whose pieces have `bits` bits. The codeword ends with two bits more, the last
+// of which is rbsp_stop_one_bit (H.264 9.3.4.5). No bits of pieces lie behind it, so that a one where the
+// pieces' sum has a zero makes it a one.
+__device__ void end_string(const ChunkJob& job, std::uint32_t slice, const SliceChunks& chunks,
+                           std::uint32_t bits) {
+  const std::uint32_t last = bits + 1, in_round = chunks.in_round + chunks.count - 1;
+  const std::uint32_t sum = sum_bit(job, slice, chunks, in_round, job.memory.records[in_round].bits + 1);
+  job.strings[job.layout.string_of(slice) + last / 32] |= (1 ^ sum) << (31 - last % 32);
+  job.records[slice].bits = last + 1;
+}
+
+// Leaves to the next round what it goes on with.
+__device__ void leave_string(const ChunkJob& job, std::uint32_t slice, const SliceChunks& chunks,
+                             std::uint32_t bits) {
+  StringRecord& record = job.records[slice];
+  const std::uint32_t in_round = chunks.in_round + chunks.count - 1, end = job.memory.records[in_round].bits;
+  std::uint32_t tail = 0;
+  for (std::uint32_t i = 0; i < kLowBits; ++i) tail |= sum_bit(job, slice, chunks, in_round, end + i) << i;
+  record.tails[(job.round + 1) % 2] = tail;
+  record.last_range = job.memory.records[in_round].last_range;
+  record.bits = bits;
+}
+
+// The pieces of a slice. All threads call this.
+__device__ void place_slice(const ChunkJob& job, std::uint32_t slice, const SliceChunks& chunks,
+                            ArithmeticShared& s_shared, std::uint32_t (&s_found)[32],
+                            WarpTotals<core::BitRun, kPlaceThreads / 32>& s_totals) {
+  const std::uint32_t thread = threadIdx.x;
+  ChunkRecord* const d_records = job.memory.records + chunks.in_round;
+  bool wrong = false;
+  for (std::uint32_t i = thread; i < chunks.count; i += kPlaceThreads)
+    wrong |= is_wrong(job, slice, chunks, i);
+  if (__syncthreads_or(wrong) != 0) {
+    if (thread < 32) {
+      const int lane = static_cast<int>(thread);
+      s_shared.fill_rows(lane);
+      __syncwarp();
+      for (std::uint32_t begin = 0; begin < chunks.count;)
+        begin = code_again(job, s_shared, s_found, slice, chunks, begin, lane);
     }
-    d_words[i] = word;
+    __syncthreads();
   }
-  if (threadIdx.x != 0) return;
-  record.bits = last + 1;
-  record.broken = broken ? 1 : 0;
+  const std::uint64_t begin = job.records[slice].bits;
+  std::uint64_t bits = begin;
+  const auto join = [](const core::BitRun& a, const core::BitRun& b) { return core::followed_by(a, b); };
+  for (std::uint32_t first = 0; first < chunks.count; first += kPlaceThreads) {
+    const std::uint32_t i = first + thread;
+    core::BitRun own, all;
+    if (i < chunks.count) own = d_records[i].run();
+    const core::BitRun before = scan_threads(own, core::BitRun(), all, s_totals, join);
+    if (i < chunks.count) {
+      d_records[i].position = static_cast<std::uint32_t>(core::position_after(before, bits));
+    }
+    bits = core::position_after(all, bits);
+    __syncthreads();
+  }
+  const bool broken = (bits + 1) / 32 >= job.layout.string_words;
+  if (!broken) clear_string(job, slice, begin, bits);
+  __syncthreads();
+  if (thread != 0) return;
+  if (broken) {
+    job.records[slice].broken = 1;
+  } else if (chunks.ends) {
+    end_string(job, slice, chunks, static_cast<std::uint32_t>(bits));
+  } else {
+    leave_string(job, slice, chunks, static_cast<std::uint32_t>(bits));
+  }
 }
 
 __global__ void __launch_bounds__(kPlaceThreads) place_pieces(const __grid_constant__ ChunkJob job) {
   __shared__ ArithmeticShared s_shared;
   __shared__ std::uint32_t s_found[32];
   __shared__ WarpTotals<core::BitRun, kPlaceThreads / 32> s_totals;
-  const std::uint32_t slice = blockIdx.x, chunks = job.chunks_of(slice), thread = threadIdx.x;
-  if (chunks == 0) return;
-  ChunkRecord* const d_records = job.memory.records + job.chunk_at(slice, 0);
-  bool differs = false;
-  for (std::uint32_t i = thread + 1; i < chunks; i += kPlaceThreads) {
-    differs |= d_records[i].first_range != d_records[i - 1].last_range;
-  }
-  if (__syncthreads_or(differs) != 0) {
-    if (thread < 32) {
-      const int lane = static_cast<int>(thread);
-      s_shared.fill_rows(lane);
-      __syncwarp();
-      for (std::uint32_t begin = 1; begin < chunks;)
-        begin = code_again(job, s_shared, s_found, slice, begin, chunks, lane);
-    }
+  const std::uint32_t segments = job.segments();
+  if (segments == 0) return;
+  const std::uint32_t first = job.slice_of(0), end = job.slice_of(segments - 1) + 1;
+  for (std::uint32_t slice = first + blockIdx.x; slice < end; slice += gridDim.x) {
+    if (job.records[slice].broken == 0)
+      place_slice(job, slice, job.chunks_here(slice), s_shared, s_found, s_totals);
     __syncthreads();
   }
-  std::uint32_t bits = 0;
-  const auto join = [](const core::BitRun& a, const core::BitRun& b) { return core::followed_by(a, b); };
-  for (std::uint32_t first = 0; first < chunks; first += kPlaceThreads) {
-    const std::uint32_t chunk = first + thread;
-    core::BitRun own, all;
-    if (chunk < chunks) own = d_records[chunk].run();
-    const core::BitRun before = scan_threads(own, core::BitRun(), all, s_totals, join);
-    if (chunk < chunks) {
-      d_records[chunk].position = static_cast<std::uint32_t>(core::position_after(before, bits));
-    }
-    bits = static_cast<std::uint32_t>(core::position_after(all, bits));
-    __syncthreads();
-  }
-  prepare_string(job, slice, chunks, bits);
 }
 
 }  // namespace
 
 void launch_code_chunks(const ChunkJob& job, cudaStream_t stream) {
+  constexpr unsigned kBlocks = 24;  // of a multiprocessor
   check_cuda(cudaFuncSetAttribute(code_chunks, cudaFuncAttributePreferredSharedMemoryCarveout,
                                   cudaSharedmemCarveoutMaxShared),
              "cudaFuncSetAttribute");
-  code_chunks<<<job.all_warps(), kCodeThreads, 0, stream>>>(job);
+  const PoolLayout& pool = job.pool.layout;
+  const std::uint32_t warps = ((pool.chunks() - 1) >> pool.shape.lanes_log2) + 1;
+  code_chunks<<<std::min(warps, kBlocks * multiprocessors()), kCodeThreads, 0, stream>>>(job);
   check_launch("code_chunks");
 }
 
 void launch_place_pieces(const ChunkJob& job, cudaStream_t stream) {
-  place_pieces<<<static_cast<unsigned>(job.layout.slice_count()), kPlaceThreads, 0, stream>>>(job);
+  constexpr unsigned kBlocks = 8;  // of a multiprocessor
+  const auto slices = static_cast<unsigned>(job.layout.slice_count());
+  place_pieces<<<std::min(slices, kBlocks * multiprocessors()), kPlaceThreads, 0, stream>>>(job);
   check_launch("place_pieces");
 }
 

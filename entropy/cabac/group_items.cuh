@@ -21,6 +21,7 @@
 #include "core/device_batch.h"
 #include "entropy/cabac/header_items.cuh"
 #include "entropy/cabac/item_count.cuh"
+#include "entropy/cabac/item_pool.h"
 #include "entropy/cabac/slot_list.cuh"
 #include "entropy/cavlc/block_levels.cuh"
 #include "entropy/cavlc/group_bits.h"
@@ -32,7 +33,7 @@ inline constexpr int kItemWarps = 4, kItemThreads = 32 * kItemWarps;
 
 // A level takes a decision for its bin and up to kAbsLevelPrefix - 1 more, and four items for its suffix with
 // the sign; two flags tell of its place. So a macroblock has fewer items than this.
-inline constexpr int kStringItems = 8192;
+inline constexpr int kStringItems = static_cast<int>(kMostMacroblockItems);
 static_assert(kStringItems > kMostHeaderItems + 1 + 27 + 400 * (2 + core::kAbsLevelPrefix + 4));
 
 struct GroupItemsShared {
@@ -104,11 +105,12 @@ class GroupItems {
     __syncthreads();
   }
 
-  // Writes the items of the group to its slice's window, and as many of padding behind them that their
-  // number is a multiple of eight if `ends_slice`. Where the first one goes is in s_begin behind the next
-  // barrier: the first warp finds it while the others begin. All threads call this.
-  __device__ void put(std::uint16_t* d_window, std::uint32_t window_items, const std::uint32_t& s_begin,
-                      bool ends_slice) {
+  // Writes those of the group's items that a round has in the pool, and as many of padding behind them that
+  // their number is a multiple of eight if `ends_slice`. Behind the next barrier, s_begin tells where the
+  // first of them is in its slice, and window() what the pool holds of the slice: the first warp finds that
+  // while the others begin. All threads call this.
+  template <class Window>
+  __device__ void put(bool ends_slice, const std::uint32_t& s_begin, const Window& window) {
     const int mbs = macroblocks();
     for (int first = 0, end; first < mbs; first = end) {
       const std::uint32_t round_begin = s_.begins[first];
@@ -119,10 +121,11 @@ class GroupItems {
       if (thread_ < 32) put_header(s_first, first, end);
       put_blocks(s_first, first, end);
       __syncthreads();
-      if (s_begin + s_.begins[mbs] > window_items) return;
+      const PoolWindow own = window();
+      if (s_begin >= own.end) return;
       if (thread_ == 0) s_.rows_taken = 0;
       const std::uint32_t begin = s_begin + round_begin, count = s_.begins[end] - round_begin;
-      store(d_window, begin, count, ends_slice && end == mbs ? -(begin + count) % 8 : 0);
+      store(own, begin, count, ends_slice && end == mbs ? -(begin + count) % 8 : 0);
       __syncthreads();
     }
   }
@@ -371,25 +374,26 @@ class GroupItems {
     });
   }
 
-  // Stores `count` items of the string, the first one as item `begin` of the window, and padding behind them.
-  __device__ void store(std::uint16_t* d_window, std::uint32_t begin, std::uint32_t count,
+  // Stores `count` items of the string, the first one as item `begin` of the slice, and padding behind them,
+  // as far as they lie in the window, which begins and ends at multiples of eight.
+  __device__ void store(const PoolWindow& window, std::uint32_t begin, std::uint32_t count,
                         std::uint32_t padding) const {
     const auto* const s_pairs = reinterpret_cast<const std::uint32_t*>(s_.string);
-    const std::uint32_t end = begin + count;
-    for (std::uint32_t first = (begin & ~7u) + 8 * static_cast<std::uint32_t>(thread_); first < end + padding;
-         first += 8 * kItemThreads) {
+    const std::uint32_t end = begin + count, stored_end = min(end + padding, window.end);
+    for (std::uint32_t first = max(begin & ~7u, window.begin) + 8 * static_cast<std::uint32_t>(thread_);
+         first < stored_end; first += 8 * kItemThreads) {
       if (first >= begin && first + 8 <= end) {
         const std::uint32_t at = first - begin, shift = 16 * (at % 2);
         std::uint32_t pairs[5];
 #pragma unroll
         for (int i = 0; i < 5; ++i) pairs[i] = s_pairs[at / 2 + i];
-        *reinterpret_cast<uint4*>(d_window + first) = {
+        *reinterpret_cast<uint4*>(window.at(first)) = {
             __funnelshift_r(pairs[0], pairs[1], shift), __funnelshift_r(pairs[1], pairs[2], shift),
             __funnelshift_r(pairs[2], pairs[3], shift), __funnelshift_r(pairs[3], pairs[4], shift)};
         continue;
       }
-      for (std::uint32_t i = max(first, begin); i < min(first + 8, end + padding); ++i)
-        d_window[i] = i < end ? s_.string[i - begin] : core::kPaddingItem;
+      for (std::uint32_t i = max(first, begin); i < min(first + 8, stored_end); ++i)
+        *window.at(i) = i < end ? s_.string[i - begin] : core::kPaddingItem;
     }
   }
 

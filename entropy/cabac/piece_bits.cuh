@@ -9,14 +9,15 @@
 namespace cu264::entropy {
 
 // Bit `at` of the codeword that a piece begins with a part of, without the carry into it. The pieces before
-// may reach it.
-__device__ inline std::uint32_t sum_bit(const ChunkJob& job, std::uint32_t slice, std::uint32_t chunk,
-                                        std::uint32_t at) {
-  const auto own_bit = [&] { return job.piece_at(slice, chunk)[at / 32] >> (31 - at % 32) & 1; };
+// may reach it. `chunks` are those of the slice.
+__device__ inline std::uint32_t sum_bit(const ChunkJob& job, std::uint32_t slice, const SliceChunks& chunks,
+                                        std::uint32_t in_round, std::uint32_t at) {
+  const auto own_bit = [&] { return job.piece_at(in_round)[at / 32] >> (31 - at % 32) & 1; };
   std::uint32_t sum = own_bit();
-  while (chunk > 0 && at < kLowBits) {
-    --chunk;
-    at += job.memory.records[job.chunk_at(slice, chunk)].bits;
+  while (at < kLowBits) {
+    if (in_round == chunks.in_round) return sum ^ (job.records[slice].tails[job.round % 2] >> at & 1);
+    --in_round;
+    at += job.memory.records[in_round].bits;
     sum ^= own_bit();
   }
   return sum;

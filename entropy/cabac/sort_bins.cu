@@ -1,6 +1,9 @@
 // Sorts the bins of decisions by their contexts. A thread block sorts a segment, each warp a chunk of it: the
 // warp counts the bins of each context, which gives their places, and then puts 32 bins at a time there.
+#include <algorithm>
+
 #include "common/cuda/error_check.h"
+#include "common/cuda/multiprocessors.h"
 #include "common/cuda/thread_scan.cuh"
 #include "common/cuda/warp.cuh"
 #include "core/cabac_item.h"
@@ -11,6 +14,9 @@ namespace {
 
 constexpr int kThreads = 32 * kChunksPerSegment;
 constexpr std::uint32_t kContexts = core::kCabacContexts;
+
+// A byte for each item of the largest segments.
+constexpr int kMostBinBytes = kChunksPerSegment << 12;
 
 // Places of a chunk's bins by context, of all chunks of the segment. Items that are no decisions count as a
 // context of their own, whose bins go nowhere.
@@ -27,11 +33,12 @@ struct ItemSpan {
   std::uint32_t count;  // a multiple of 8
 };
 
-__device__ ItemSpan sorted_items(const ChunkJob& job, std::uint32_t slice, std::uint32_t chunk) {
-  const std::uint32_t all = (job.items_of(slice) + 7) & ~7u, size = job.chunks.chunk_items();
-  const std::uint32_t begin = chunk == 0 ? 0 : chunk * size - kWarmUpItems,
-                      end = min((chunk + 1) * size - kWarmUpItems, all);
-  return {job.items + job.layout.window_of(slice) + begin, begin < end ? end - begin : 0};
+__device__ ItemSpan sorted_items(const ChunkJob& job, const UsedChunk& chunk) {
+  if (!chunk.exists) return {job.pool.items, 0};
+  const std::uint32_t size = job.pool.layout.chunk_items(),
+                      rest = ((job.records[chunk.slice].items + 7) & ~7u) - chunk.in_slice * size,
+                      warm_up = chunk.in_slice == 0 ? 0 : kWarmUpItems;
+  return {job.items_of(chunk.in_round) - warm_up, min(size - kWarmUpItems, rest) + warm_up};
 }
 
 __device__ void count_bins(const ItemSpan& span, std::uint32_t* s_counts, int lane) {
@@ -145,44 +152,46 @@ __device__ void make_state_table(std::uint8_t* d_after) {
   }
 }
 
-__global__ void __launch_bounds__(kThreads) sort_bins(const __grid_constant__ ChunkJob job) {
-  extern __shared__ std::uint8_t s_bins[];
-  __shared__ Places s_places, s_peers;
-  if (blockIdx.x == job.all_segments()) {  // the last block
-    make_state_table(job.memory.after);
-    return;
-  }
-  const std::uint32_t slice = blockIdx.x / job.chunks.segments, segment = blockIdx.x % job.chunks.segments;
-  const std::uint32_t first_chunk = segment * kChunksPerSegment;
-  if (first_chunk >= job.chunks_of(slice)) return;
-  if (threadIdx.x == 0) job.memory.used[atomicAdd(job.memory.used_count, 1u)] = blockIdx.x;
+// Sorts a segment of the round. All threads call this.
+__device__ void sort_segment(const ChunkJob& job, Places& s_places, Places& s_peers, std::uint8_t* s_bins,
+                             std::uint32_t segment) {
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   std::uint32_t* const s_own = s_places[warp];
   for (std::uint32_t i = static_cast<std::uint32_t>(lane); i <= kContexts; i += 32)
     s_own[i] = s_peers[warp][i] = 0;
   __syncwarp();
-  const ItemSpan span = sorted_items(job, slice, first_chunk + static_cast<std::uint32_t>(warp));
+  const ItemSpan span =
+      sorted_items(job, job.chunk_at(segment * kChunksPerSegment + static_cast<std::uint32_t>(warp)));
   count_bins(span, s_own, lane);
   __syncthreads();
-  const std::size_t place = job.segment_at(slice, segment);
   const std::uint32_t count =
-      find_places(s_places, job.memory.runs + place * kRunStride,
-                  job.memory.sums + job.sums_at(slice, 0) + segment, job.chunks.segments);
+      find_places(s_places, job.memory.runs + static_cast<std::size_t>(segment) * kRunStride,
+                  job.memory.sums + segment, job.pool.layout.segments);
   __syncthreads();
   put_bins(span, s_own, s_peers[warp], s_bins, lane);
   __syncthreads();
-  store_bins(s_bins, count, job.memory.bins + place * job.chunks.segment_words());
+  store_bins(s_bins, count, job.memory.bins + static_cast<std::size_t>(segment) * bin_words(job.pool.layout));
+  __syncthreads();
+}
+
+__global__ void __launch_bounds__(kThreads) sort_bins(const __grid_constant__ ChunkJob job) {
+  extern __shared__ std::uint8_t s_bins[];
+  __shared__ Places s_places, s_peers;
+  if (job.round == 0 && blockIdx.x == 0) make_state_table(job.memory.after);
+  const std::uint32_t segments = job.segments();
+  for (std::uint32_t segment = blockIdx.x; segment < segments; segment += gridDim.x)
+    sort_segment(job, s_places, s_peers, s_bins, segment);
 }
 
 }  // namespace
 
 void launch_sort_bins(const ChunkJob& job, cudaStream_t stream) {
-  check_cuda(cudaMemsetAsync(job.memory.used_count, 0, sizeof(std::uint32_t), stream), "cudaMemsetAsync");
-  const std::uint32_t bytes = kChunksPerSegment * job.chunks.chunk_items();
-  check_cuda(
-      cudaFuncSetAttribute(sort_bins, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
-      "cudaFuncSetAttribute");
-  sort_bins<<<job.all_segments() + 1, kThreads, bytes, stream>>>(job);
+  constexpr unsigned kBlocks = 4;  // of a multiprocessor
+  const std::uint32_t bytes = job.pool.layout.segment_items();
+  check_cuda(cudaFuncSetAttribute(sort_bins, cudaFuncAttributeMaxDynamicSharedMemorySize, kMostBinBytes),
+             "cudaFuncSetAttribute");
+  const unsigned blocks = std::min(job.pool.layout.segments, kBlocks * multiprocessors());
+  sort_bins<<<blocks, kThreads, bytes, stream>>>(job);
   check_launch("sort_bins");
 }
 

@@ -2,7 +2,10 @@
 // it finds the state at the beginning of the segment from the bins before (core/cabac_replay.h) and replays
 // the segment's. The lanes of a warp take the same context of 32 segments, which has about as many bins in
 // each.
+#include <algorithm>
+
 #include "common/cuda/error_check.h"
+#include "common/cuda/multiprocessors.h"
 #include "core/cabac_replay.h"
 #include "entropy/cabac/arithmetic_lane.cuh"
 #include "entropy/cabac/chunk_job.h"
@@ -94,12 +97,12 @@ struct History {
 };
 
 // Replays the bins of a segment's chunks, of which there is at least one, and passes the state at the
-// beginning of each to put(chunk, state). Lanes step through their chunks in one loop, so that those with few
-// bins in one chunk do not wait for the others in each.
+// beginning of each to put(chunk, state). Returns that behind them. Lanes step through their chunks in one
+// loop, so that those with few bins in one chunk do not wait for the others in each.
 template <class Put>
-__device__ __forceinline__ void replay_chunks(const StateTable& s_after, const std::uint16_t* d_runs,
-                                              const std::uint32_t* d_bins, std::uint32_t chunks, int state,
-                                              const Put& put) {
+__device__ __forceinline__ int replay_chunks(const StateTable& s_after, const std::uint16_t* d_runs,
+                                             const std::uint32_t* d_bins, std::uint32_t chunks, int state,
+                                             const Put& put) {
   std::uint32_t at = d_runs[0], end = d_runs[1], next_end = d_runs[2];
   const std::uint32_t all_end = d_runs[chunks];
   std::uint32_t word = at < all_end ? d_bins[at / 32] : 0;
@@ -107,7 +110,7 @@ __device__ __forceinline__ void replay_chunks(const StateTable& s_after, const s
   put(0, state);
   for (std::uint32_t chunk = 0;;) {
     if (at == end) {
-      if (++chunk == chunks) break;
+      if (++chunk == chunks) return state;
       put(chunk, state);
       end = next_end;
       if (chunk + 1 < chunks) next_end = d_runs[chunk + 2];
@@ -125,43 +128,59 @@ __device__ __forceinline__ void replay_chunks(const StateTable& s_after, const s
   }
 }
 
+// Walks through a context of a segment of the round.
+__device__ void walk(const ChunkJob& job, const StateTable& s_after, std::uint32_t context,
+                     std::uint32_t segment) {
+  const PoolLayout& pool = job.pool.layout;
+  const std::uint32_t slice = job.slice_of(segment), in_slice = job.in_slice(slice, segment);
+  // The slice's first segment of the round, and the state at its beginning.
+  const std::uint32_t begin = segment - min(segment, in_slice);
+  const int picture = static_cast<int>(slice) / job.batch.slices;
+  const int first_state = in_slice > segment
+                              ? job.carried_in()[context]
+                              : core::initial_state(static_cast<int>(context), job.batch.params[picture].qp);
+  const std::size_t first = begin;
+  const History history{
+      s_after, job.memory.sums + static_cast<std::size_t>(context) * pool.segments + first,
+      job.memory.runs + first * kRunStride + static_cast<std::size_t>(context) * kChunksPerSegment,
+      job.memory.bins + first * bin_words(pool), bin_words(pool)};
+  const int own = static_cast<int>(segment - begin);
+  const int state = core::state_behind(history, own, first_state);
+  const std::uint32_t rest = job.chunks_of(slice) - in_slice * kChunksPerSegment;
+  auto* const d_states = reinterpret_cast<std::uint8_t*>(
+                             job.memory.states + static_cast<std::size_t>(context / 4) * pool.chunks() +
+                             segment * kChunksPerSegment) +
+                         context % 4;
+  const int last_state = replay_chunks(s_after, history.runs(own), history.bins_of(own),
+                                       min(rest, static_cast<std::uint32_t>(kChunksPerSegment)), state,
+                                       [d_states](std::uint32_t chunk, int its_state) {
+                                         d_states[4 * chunk] =
+                                             static_cast<std::uint8_t>(lane_state(its_state));
+                                       });
+  const bool goes_on = segment + 1 == pool.segments && rest > kChunksPerSegment;
+  if (goes_on) job.carried_out()[context] = static_cast<std::uint8_t>(last_state);
+}
+
 __global__ void __launch_bounds__(kThreads) walk_states(const __grid_constant__ ChunkJob job) {
   __shared__ __align__(16) StateTable s_after;
-  const std::uint32_t first = 32 * (blockIdx.x / kContextGroups), group = blockIdx.x % kContextGroups;
-  const std::uint32_t used = *job.memory.used_count;
-  if (first >= used) return;
+  const std::uint32_t segments = job.segments(), parts = (segments + 31) / 32 * kContextGroups;
+  if (blockIdx.x >= parts) return;
   fill_table(s_after, job.memory.after);
   __syncthreads();
-  const std::uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32,
-                      context = kBlockContexts * group + warp;
-  if (context >= core::kCabacContexts || first + lane >= used) return;
-  const std::uint32_t own = job.memory.used[first + lane];
-  const std::uint32_t slice = own / job.chunks.segments, segment = own % job.chunks.segments;
-  const std::size_t first_segment = job.segment_at(slice, 0);
-  const History history{
-      s_after, job.memory.sums + job.sums_at(slice, context),
-      job.memory.runs + first_segment * kRunStride + static_cast<std::size_t>(context) * kChunksPerSegment,
-      job.memory.bins + first_segment * job.chunks.segment_words(), job.chunks.segment_words()};
-  const int picture = static_cast<int>(slice) / job.batch.slices, own_segment = static_cast<int>(segment);
-  const int state = core::state_behind(
-      history, own_segment, core::initial_state(static_cast<int>(context), job.batch.params[picture].qp));
-  const std::uint32_t chunks =
-      min(job.chunks_of(slice) - segment * kChunksPerSegment, static_cast<std::uint32_t>(kChunksPerSegment));
-  auto* const d_states =
-      reinterpret_cast<std::uint8_t*>(job.memory.states + job.states_at(slice, context / 4) +
-                                      segment * kChunksPerSegment) +
-      context % 4;
-  replay_chunks(s_after, history.runs(own_segment), history.bins_of(own_segment), chunks, state,
-                [d_states](std::uint32_t chunk, int its_state) {
-                  d_states[4 * chunk] = static_cast<std::uint8_t>(lane_state(its_state));
-                });
+  const std::uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  for (std::uint32_t part = blockIdx.x; part < parts; part += gridDim.x) {
+    const std::uint32_t segment = 32 * (part / kContextGroups) + lane,
+                        context = kBlockContexts * (part % kContextGroups) + warp;
+    if (context < core::kCabacContexts && segment < segments) walk(job, s_after, context, segment);
+  }
 }
 
 }  // namespace
 
 void launch_walk_states(const ChunkJob& job, cudaStream_t stream) {
-  const std::uint32_t groups = (job.all_segments() + 31) / 32;
-  walk_states<<<groups * kContextGroups, kThreads, 0, stream>>>(job);
+  constexpr unsigned kBlocks = 16;  // of a multiprocessor
+  const std::uint32_t parts = (job.pool.layout.segments + 31) / 32 * kContextGroups;
+  walk_states<<<std::min(parts, kBlocks * multiprocessors()), kThreads, 0, stream>>>(job);
   check_launch("walk_states");
 }
 

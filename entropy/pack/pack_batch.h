@@ -27,7 +27,6 @@ struct PackedPicture {
   // If not zero, nothing was written: the stream's capacity is too small (1), or a macroblock exceeds the
   // limit of 3200 bits (2).
   std::uint32_t failure = 0;
-  std::uint32_t windows = 0;  // of CABAC: the WindowSize that its slices ask for (string_layout.h)
 };
 
 // Device memory of launch_code_and_pack. A launch owns all of it until it ends.

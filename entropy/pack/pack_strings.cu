@@ -72,17 +72,6 @@ __device__ void set_zero_words(const StringPackJob& job, int picture) {
       static_cast<std::uint32_t>(core::cabac_zero_words(bins, bytes, macroblocks));
 }
 
-// Completes the report of a picture.
-__device__ void report_windows(const StringPackJob& job, int picture) {
-  const int slices = job.pack.batch.slices;
-  std::uint32_t largest = 0;
-  for (int slice = 0; slice < slices; ++slice) {
-    const WindowSize own = suitable_windows(job.layout, job.records[picture * slices + slice]);
-    largest = max(largest, static_cast<std::uint32_t>(own));
-  }
-  job.pack.pictures[picture].windows = largest;
-}
-
 // One thread block a slice.
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads) find_string_offsets(const __grid_constant__ StringPackJob job) {
@@ -122,9 +111,6 @@ __global__ void __launch_bounds__(kThreads) find_string_offsets(const __grid_con
     set_zero_words(job, i);
   __syncthreads();
   find_nal_unit_offsets<kThreads>(job.pack);
-  __syncthreads();
-  for (int i = static_cast<int>(threadIdx.x); i < job.pack.batch.pictures; i += kThreads)
-    report_windows(job, i);
 }
 
 // The number of escapes in the slice's pieces in front of one. All lanes must call this.

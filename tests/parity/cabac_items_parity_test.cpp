@@ -28,12 +28,20 @@ class CabacItemsParity : public DeviceTest {
   static void expect_parity(const std::vector<ItemSlice>& slices, const std::string& what) {
     std::vector<std::vector<std::uint8_t>> wanted;
     for (const ItemSlice& slice : slices) wanted.push_back(expected(slice));
-    for (const ItemChunks& chunks : {ItemChunks{0, 0}, {10, 0}, {10, 5}, {11, 2}, {12, 5}}) {
+    for (const ItemChunks& chunks : {ItemChunks{0, 0},
+                                     {10, 0},
+                                     {10, 5},
+                                     {11, 2},
+                                     {12, 5},
+                                     {10, 3, 1},
+                                     {11, 5, 2},
+                                     {10, 5, 7},
+                                     {12, 0, 1}}) {
       const std::vector<ItemString> strings = code_items_on_device(slices, chunks);
       for (std::size_t i = 0; i < slices.size(); ++i) {
-        const std::string where = what + ", chunks of 2^" + std::to_string(chunks.items_log2) + ", slice " +
-                                  std::to_string(i) + " of " + std::to_string(slices[i].items.size()) +
-                                  " items";
+        const std::string where = what + ", chunks of 2^" + std::to_string(chunks.items_log2) + ", " +
+                                  std::to_string(chunks.segments) + " segments, slice " + std::to_string(i) +
+                                  " of " + std::to_string(slices[i].items.size()) + " items";
         ASSERT_EQ(strings[i].bytes.size(), wanted[i].size()) << where;
         for (std::size_t k = 0; k < wanted[i].size(); ++k) {
           ASSERT_EQ(+strings[i].bytes[k], +wanted[i][k]) << where << ", byte " << k;

@@ -123,7 +123,7 @@ TEST_F(CabacParity, BatchesOfLargePictures) {
   }
 }
 
-// Levels of all densities and magnitudes. SlicesLongerThanTheirWindow has the slices that exceed theirs.
+// Levels of all densities and magnitudes. MoreItemsThanThePoolHolds has those with most items.
 TEST_F(CabacParity, InventedPictures) {
   for (const int density : {0, 3, 30, 120, 256}) {
     for (const int largest : {1, 2, 40, core::kMaxLevel}) {
@@ -175,8 +175,8 @@ void fill_levels(encoder::CpuPicture& coded, std::mt19937* random) {
   }
 }
 
-// Slices of a batch exceed their windows many times, and others do not.
-TEST_F(CabacParity, SlicesLongerThanTheirWindow) {
+// A batch has many times the items that the pool holds, in some of its slices.
+TEST_F(CabacParity, MoreItemsThanThePoolHolds) {
   for (const int slices : {1, 3}) {
     const Shape shape{64, 48, slices};
     std::vector<TestPicture> pictures;
@@ -188,45 +188,6 @@ TEST_F(CabacParity, SlicesLongerThanTheirWindow) {
     }
     ASSERT_NO_FATAL_FAILURE(expect_parity(Batch(shape, pictures), "long"));
   }
-}
-
-std::uint32_t count_items(const core::CodedPictureView& picture, int mb) {
-  const core::MacroblockRecord* const own = picture.macroblocks + mb;
-  const core::MacroblockRecord* const left = mb % picture.mb_width > 0 ? own - 1 : nullptr;
-  const core::MacroblockRecord* const above = mb >= picture.mb_width ? own - picture.mb_width : nullptr;
-  const core::CabacNeighbours neighbours{core::cabac_neighbour(left), core::cabac_neighbour(above)};
-  core::CabacItemCounter counter;
-  core::put_cabac_header(counter, *own, left, above, neighbours,
-                         core::changes_qp(mb > 0 ? own - 1 : nullptr));
-  core::put_cabac_residual(counter, *own,
-                           picture.levels + static_cast<std::ptrdiff_t>(mb) * core::kLevelsPerMacroblock,
-                           neighbours);
-  return counter.items + 1;  // end_of_slice_flag
-}
-
-// Noise asks for all sizes of windows, and most levels for the largest.
-TEST_F(CabacParity, WindowsAreReported) {
-  const Shape shape{64, 48, 1};
-  std::vector<TestPicture> pictures;
-  for (const int qp : {51, 40, 32, 24, 20}) {
-    pictures.push_back(coded_picture(shape, Content::noise, qp, random_));
-  }
-  fill_levels(pictures.back().coded, &random_);
-  Batch batch(shape, pictures);
-  constexpr std::uint32_t kItems[] = {512, 1024, 2048, 4608, 8192};  // a macroblock
-  std::vector<std::uint32_t> windows;
-  for (TestPicture& picture : pictures) {
-    std::uint32_t items = 0, own = 0;
-    for (int mb = 0; mb < 12; ++mb) items += count_items(picture.coded.view(), mb);
-    while (items > 12 * kItems[own]) ++own;
-    windows.push_back(own);
-  }
-  for (std::uint32_t own = 0; own < 5; ++own)
-    EXPECT_NE(std::count(windows.begin(), windows.end(), own), 0) << own;
-  for (const PackedBatch& run : code_cabac_on_device(shape, batch.pictures, batch.params, batch.headers)) {
-    for (std::size_t i = 0; i < pictures.size(); ++i) EXPECT_EQ(run.pictures[i].windows, windows[i]) << i;
-  }
-  expect_parity(batch, "noise");
 }
 
 // So many bins for so few bytes that pictures end with cabac_zero_words.

@@ -1,5 +1,8 @@
 #include "tests/parity/cabac_runner.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "entropy/cabac/cabac_batch.h"
 #include "support/device_array.cuh"
 #include "tests/parity/device_batch.cuh"
@@ -7,17 +10,20 @@
 namespace cu264::parity {
 namespace {
 
-struct Run {
-  entropy::ArithmeticWay way;
-  entropy::WindowSize windows;
-};
-constexpr Run kRuns[] = {{entropy::ArithmeticWay::in_chunks, entropy::WindowSize::ordinary},
-                         {entropy::ArithmeticWay::by_slice, entropy::WindowSize::ordinary},
-                         {entropy::ArithmeticWay::in_chunks, entropy::WindowSize::fourfold},
-                         {entropy::ArithmeticWay::by_slice, entropy::WindowSize::doubled},
-                         {entropy::ArithmeticWay::in_chunks, entropy::WindowSize::doubled},
-                         {entropy::ArithmeticWay::in_chunks, entropy::WindowSize::ninefold},
-                         {entropy::ArithmeticWay::in_chunks, entropy::WindowSize::sixteenfold}};
+// The layout that is chosen, and pools that hold next to nothing, but for so many rounds at most.
+constexpr std::uint32_t kMostRounds = 40;
+
+std::vector<entropy::PoolLayout> pool_layouts(const core::BatchView& batch) {
+  const entropy::StringLayout strings = entropy::string_layout(batch);
+  std::vector<entropy::PoolLayout> layouts{
+      entropy::pool_layout(batch.pictures, batch.mb_width, batch.mb_height, batch.slices)};
+  for (const auto& [shape, segments] :
+       {std::pair{entropy::ChunkShape{10, 5}, 1u}, {{10, 2}, 3u}, {{11, 3}, 2u}, {{12, 5}, 1u}}) {
+    const std::uint32_t all = entropy::pool_layout(strings, shape, segments).most_segments;
+    layouts.push_back(entropy::pool_layout(strings, shape, std::max(segments, all / kMostRounds)));
+  }
+  return layouts;
+}
 
 }  // namespace
 
@@ -29,22 +35,24 @@ std::vector<PackedBatch> code_cabac_on_device(const Shape& shape, const std::vec
   core::BatchView batch = device.view;
   batch.params = d_params.data();
   const DeviceArray<core::SliceHeaderBits> d_headers(headers);
-  const std::size_t scratch_bytes =
-      entropy::cabac_scratch_bytes(batch.pictures, batch.mb_width, batch.mb_height, batch.slices);
-  const std::size_t chunk_bytes =
-      entropy::cabac_chunk_bytes(batch.pictures, batch.mb_width, batch.mb_height, batch.slices);
   const std::size_t stream_bytes =
       entropy::cabac_stream_bytes(batch.pictures, batch.mb_width, batch.mb_height, batch.slices);
-  const DeviceArray<std::uint8_t> d_scratch(scratch_bytes), d_chunks(chunk_bytes), d_stream(stream_bytes);
+  const std::vector<entropy::PoolLayout> layouts = pool_layouts(batch);
+  std::size_t scratch_bytes = 0;
+  for (const entropy::PoolLayout& layout : layouts) {
+    scratch_bytes = std::max(
+        scratch_bytes,
+        entropy::cabac_scratch_bytes(batch.pictures, batch.mb_width, batch.mb_height, batch.slices, layout));
+  }
+  const DeviceArray<std::uint8_t> d_scratch(scratch_bytes), d_stream(stream_bytes);
   const DeviceArray<entropy::PackedPicture> d_pictures(pictures.size());
   check_cuda(cudaMemset(d_scratch.data(), 0xcd, scratch_bytes), "memset");
-  check_cuda(cudaMemset(d_chunks.data(), 0xcd, chunk_bytes), "memset");
   check_cuda(cudaMemset(d_stream.data(), 0xcd, stream_bytes), "memset");
-  const entropy::CabacMemory memory{d_scratch.data(), d_chunks.data(), d_stream.data()};
+  const entropy::CabacMemory memory{d_scratch.data(), d_stream.data()};
 
   std::vector<PackedBatch> results;
-  for (const auto& [way, windows] : kRuns) {
-    entropy::launch_cabac(batch, d_headers.data(), memory, d_pictures.data(), nullptr, windows, way);
+  for (const entropy::PoolLayout& layout : layouts) {
+    entropy::launch_cabac(batch, d_headers.data(), memory, d_pictures.data(), nullptr, layout);
     check_cuda(cudaDeviceSynchronize(), "coding with CABAC");
     PackedBatch& result = results.emplace_back();
     result.pictures = d_pictures.download();

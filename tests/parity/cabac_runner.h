@@ -10,8 +10,8 @@
 
 namespace cu264::parity {
 
-// `headers` is [picture][slice]. Codes the batch by both ways of the arithmetic coder and with windows of all
-// sizes, each time with the same memory, which is poisoned at first, as are the levels of empty blocks.
+// `headers` is [picture][slice]. Codes the batch with pools of several sizes, down to a segment, each time
+// with the same memory, which is poisoned at first, as are the levels of empty blocks.
 // Throws cu264::Error with CUDA's message.
 std::vector<PackedBatch> code_cabac_on_device(const Shape& shape, const std::vector<TestPicture>& pictures,
                                               const std::vector<core::PictureParams>& params,

@@ -86,7 +86,7 @@ TEST_F(CabacSessionParity, Sizes) {
   }
 }
 
-// Much longer slices than their windows of items, and I_PCM.
+// Many times the items of ordinary pictures, and I_PCM.
 TEST_F(CabacSessionParity, NoiseAtFineQuantisers) {
   for (const int qp : {0, 6}) {
     Config config = config_of(Preset::fast, 2);
@@ -99,10 +99,10 @@ TEST_F(CabacSessionParity, NoiseAtFineQuantisers) {
   }
 }
 
-// Batches change to large windows behind those whose slices ordinary windows do not hold, and back.
-TEST_F(CabacSessionParity, BatchesBehindLongSlices) {
+// Batches of few items follow batches of many, and the reverse.
+TEST_F(CabacSessionParity, BatchesOfFewItemsAndOfMany) {
   Config config = config_of(Preset::fast, 2);
-  for (const int qp : {10, 26}) {  // below the QP at which windows are large from the beginning, and above
+  for (const int qp : {10, 26}) {
     config.qp = qp;
     std::vector<test::Picture> pictures;
     for (std::uint32_t seed = 0; seed < 60; ++seed) {

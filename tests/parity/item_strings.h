@@ -20,9 +20,10 @@ struct ItemString {
 struct ItemChunks {
   int items_log2 = 0;
   int lanes_log2 = 0;
+  std::uint32_t segments = ~0u;  // that are coded at a time
 };
 
 // The strings of all slices, in a batch. Throws cu264::Error with CUDA's message.
-std::vector<ItemString> code_items_on_device(const std::vector<ItemSlice>& slices, ItemChunks chunks);
+std::vector<ItemString> code_items_on_device(const std::vector<ItemSlice>& slices, const ItemChunks& chunks);
 
 }  // namespace cu264::parity

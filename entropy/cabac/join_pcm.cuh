@@ -1,19 +1,19 @@
 // Puts the samples of I_PCM macroblocks into the strings, and behind them the codewords that the chunks began
 // there. A warp looks for I_PCM among 32 macroblocks.
-#include "common/cuda/error_check.h"
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
 #include "common/cuda/warp.cuh"
 #include "entropy/cabac/chunk_job.h"
 #include "entropy/cabac/piece_bits.cuh"
 #include "entropy/cavlc/source_samples.cuh"
 
 namespace cu264::entropy {
-namespace {
-
-constexpr int kThreads = 256;
-
 // Adds the 384 samples of a macroblock to a string, from byte `position` on (H.264 7.3.5). A warp calls this.
-__device__ void add_samples(const ChunkJob& job, std::uint32_t* d_words, std::uint32_t position, int picture,
-                            int mb, int lane) {
+__device__ inline void add_samples(const ChunkJob& job, std::uint32_t* d_words, std::uint32_t position,
+                                   int picture, int mb, int lane) {
   constexpr int kSamples = kPcmSampleBits / 8;
   const core::SourcePicture& source = job.batch.sources[picture];
   const int mb_x = mb % job.batch.mb_width, mb_y = mb / job.batch.mb_width;
@@ -30,42 +30,34 @@ __device__ void add_samples(const ChunkJob& job, std::uint32_t* d_words, std::ui
   }
 }
 
-__device__ void join(const ChunkJob& job, const SliceSpan& span, std::uint32_t slice, int mb, int lane) {
-  const PcmRecord own = job.memory.pcm[job.pcm_at(slice) + static_cast<std::size_t>(mb - span.first)];
-  const ChunkRecord& chunk = job.memory.records[job.chunk_at(slice, own.chunk)];
+__device__ inline void join_samples(const ChunkJob& job, const SliceSpan& span, std::uint32_t slice, int mb,
+                                    int lane) {
+  const PcmRecord own = job.pcm_of(slice)[mb];
+  // Others come in another round.
+  const std::uint32_t in_round = own.chunk - job.pcm_chunk(0);
+  if (own.chunk == 0 || in_round >= job.pool.layout.chunks()) return;
+  const ChunkRecord& chunk = job.memory.records[in_round];
   std::uint32_t* const d_words = job.strings + job.layout.string_of(slice);
   // The string's bits behind those of the piece, which lacks the alignment and the samples.
   const std::uint64_t first = core::next_byte_boundary(chunk.position + chunk.front_bits),
                       moved = first - core::next_byte_boundary(chunk.front_bits);
   const auto samples = static_cast<std::uint32_t>(own.begin + moved) + own.before * kPcmSampleBits;
   add_samples(job, d_words, samples / 8, span.picture, mb, lane);
-  add_bits(d_words, samples + kPcmSampleBits, job.piece_at(slice, own.chunk), own.begin, own.end,
+  add_bits(d_words, samples + kPcmSampleBits, job.piece_at(in_round), own.begin, own.end,
            static_cast<std::uint32_t>(lane));
 }
 
-// `blocks`: thread blocks of a slice.
-__global__ void __launch_bounds__(kThreads)
-    join_pcm(const __grid_constant__ ChunkJob job, std::uint32_t blocks) {
-  const std::uint32_t slice = blockIdx.x / blocks;
+// The I_PCM of a slice among macroblocks [32 * part, 32 * (part + 1)). A warp calls this.
+__device__ inline void join_pcm(const ChunkJob& job, std::uint32_t slice, std::uint32_t part, int lane) {
   const StringRecord& record = job.records[slice];
-  if (record.mbs[static_cast<int>(core::MacroblockKind::pcm)] == 0) return;
-  if (job.chunks_of(slice) == 0 || record.broken != 0) return;
+  if (record.mbs[static_cast<int>(core::MacroblockKind::pcm)] == 0 || record.broken != 0) return;
   const SliceSpan span = slice_span(job.batch, slice);
-  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
-  const int mb = span.first + static_cast<int>(blockIdx.x % blocks) * kThreads + thread;
+  const int mb = span.first + 32 * static_cast<int>(part) + lane;
   const core::MacroblockRecord* const d_mbs =
       job.batch.macroblocks + static_cast<std::ptrdiff_t>(span.picture) * job.batch.macroblocks_per_picture();
   std::uint32_t pcm = __ballot_sync(kAllLanes, mb < span.end && d_mbs[mb].kind == core::MacroblockKind::pcm);
-  for (; pcm != 0; pcm &= pcm - 1) join(job, span, slice, mb - lane + __ffs(static_cast<int>(pcm)) - 1, lane);
-}
-
-}  // namespace
-
-void launch_join_pcm(const ChunkJob& job, cudaStream_t stream) {
-  const auto blocks = static_cast<std::uint32_t>((job.layout.most_macroblocks + kThreads - 1) / kThreads);
-  const auto slices = static_cast<std::uint32_t>(job.layout.slice_count());
-  join_pcm<<<slices * blocks, kThreads, 0, stream>>>(job, blocks);
-  check_launch("join_pcm");
+  for (; pcm != 0; pcm &= pcm - 1)
+    join_samples(job, span, slice, mb - lane + __ffs(static_cast<int>(pcm)) - 1, lane);
 }
 
 }  // namespace cu264::entropy

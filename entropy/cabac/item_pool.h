@@ -1,0 +1,100 @@
+// The items of a batch in device memory. An item is a step of the arithmetic coder (core/cabac_item.h).
+//
+// Items are cut into chunks of equal number, and eight chunks are a segment. Each slice begins with a
+// segment, and its segments follow those of the slice before, so that all segments of a batch are numbered.
+// The pool holds a part of them: the first round of a batch makes and codes the items of the first segments,
+// the next round those that follow, and so on, wherever that cuts a slice. How many segments a batch has
+// depends on its pictures, and only the device knows. So as many rounds are launched as any pictures could
+// take, and those for which nothing is left end at once.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/hd.h"
+#include "entropy/cabac/string_layout.h"
+
+namespace cu264::entropy {
+
+inline constexpr int kChunksPerSegment = 8;
+
+// The coder of a chunk begins so many items before it. Two ranges that are not equal are so behind that many
+// items but for one time in ten thousand.
+inline constexpr int kWarmUpItems = 512;
+
+// No macroblock has more items (group_items.cuh).
+inline constexpr std::uint32_t kMostMacroblockItems = 8192;
+
+// How a batch is cut; benchmarks and tests choose others than the best.
+struct ChunkShape {
+  int items_log2 = 0;  // items of a chunk, 10 to 12
+  int lanes_log2 = 0;  // chunks of a warp, 0 to 5
+};
+
+struct PoolLayout {
+  ChunkShape shape;
+  std::uint32_t segments = 0;       // that the pool holds
+  std::uint32_t most_segments = 0;  // that a batch can have
+
+  CU264_HD_MEMBER std::uint32_t chunk_items() const { return 1u << shape.items_log2; }
+  CU264_HD_MEMBER std::uint32_t segment_items() const { return kChunksPerSegment * chunk_items(); }
+  // The number of segments that `items` items of a slice take.
+  CU264_HD_MEMBER std::uint32_t segments_of(std::uint32_t items) const {
+    return (items + segment_items() - 1) / segment_items();
+  }
+  CU264_HD_MEMBER std::uint32_t chunks() const { return segments * kChunksPerSegment; }
+  CU264_HD_MEMBER std::uint32_t rounds() const { return (most_segments + segments - 1) / segments; }
+  // With the last items of the round before.
+  CU264_HD_MEMBER std::size_t items() const {
+    return kWarmUpItems + static_cast<std::size_t>(segments) * segment_items();
+  }
+};
+
+// Returns the layout for a batch. `segments`: for tests, of the pool.
+PoolLayout pool_layout(const StringLayout& strings, ChunkShape shape, std::uint32_t segments);
+PoolLayout pool_layout(int pictures, int mb_width, int mb_height, int slices);
+
+struct ItemPool {
+  PoolLayout layout;
+  std::uint16_t* items = nullptr;         // [layout.items()]
+  std::uint32_t* slices = nullptr;        // [layout.most_segments]: whose slice's a segment is
+  std::uint32_t* all_segments = nullptr;  // of the batch
+
+  CU264_HD_MEMBER std::uint32_t first_segment(std::uint32_t round) const { return round * layout.segments; }
+  // The number of segments of a round.
+  CU264_HD_MEMBER std::uint32_t segments(std::uint32_t round) const {
+    const std::uint32_t first = first_segment(round), all = *all_segments;
+    if (all <= first) return 0;
+    return all - first < layout.segments ? all - first : layout.segments;
+  }
+  // Where the items of a round's segment lie. The kWarmUpItems before are those of the segment before.
+  CU264_HD_MEMBER std::uint16_t* items_of(std::uint32_t segment) const {
+    return items + kWarmUpItems + static_cast<std::size_t>(segment) * layout.segment_items();
+  }
+};
+
+// The items of a slice that the pool holds in a round: [begin, end) of the slice. The item number i is
+// items[offset + i].
+struct PoolWindow {
+  std::uint16_t* d_items = nullptr;
+  std::int64_t offset = 0;
+  std::uint32_t begin = 0, end = 0;
+
+  CU264_HD_MEMBER std::uint16_t* at(std::uint32_t item) const { return d_items + (offset + item); }
+};
+
+CU264_HD PoolWindow pool_window(const ItemPool& pool, std::uint32_t first_segment, std::uint32_t round) {
+  constexpr std::int64_t kMost = 0xffffffffu;
+  const std::int64_t size = pool.layout.segment_items(),
+                     first = (static_cast<std::int64_t>(first_segment) - pool.first_segment(round)) * size,
+                     end = static_cast<std::int64_t>(pool.layout.segments) * size - first;
+  PoolWindow window;
+  window.d_items = pool.items;
+  window.offset = kWarmUpItems + first;
+  window.begin = first >= 0 ? 0 : static_cast<std::uint32_t>(-first - kWarmUpItems);
+  window.end = end <= 0 ? 0 : static_cast<std::uint32_t>(end < kMost ? end : kMost);
+  return window;
+}
+
+}  // namespace cu264::entropy
