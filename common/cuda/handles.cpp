@@ -16,6 +16,7 @@ constexpr char kRemedy[] = "set a smaller batch, or free memory that other progr
 }  // namespace
 
 DeviceGuard::DeviceGuard(int device) : device_(device) {
+  cudaGetLastError();
   check_cuda(cudaGetDevice(&before_), "asking for the current device");
   if (before_ != device_) check_cuda(cudaSetDevice(device_), "selecting the device");
 }

@@ -12,7 +12,8 @@
 
 namespace cu264 {
 
-// Makes a device current, and restores the caller's device when it is destroyed.
+// Makes a device current, and restores the caller's device when it is destroyed. It drops an error that the
+// calling thread has left unread, which check_launch would take for one of the library's own.
 class DeviceGuard {
  public:
   explicit DeviceGuard(int device);

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "common/cuda/error_check.h"
+#include "common/cuda/kernel_shared_memory.h"
 #include "encoder/cuda/encrypt.h"
 #include "encoder/cuda/group_keystream.cuh"
 #include "entropy/cavlc/block_list.cuh"
@@ -111,8 +112,7 @@ void launch_group_keystream(const BatchView& batch, const EncryptionPlan& plan,
   const auto kernel = tables == 4   ? group_keystream<4>
                       : tables == 2 ? group_keystream<2>
                                     : group_keystream<1>;
-  check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-             "cudaFuncSetAttribute");
+  allow_shared_memory(kernel);
   // Each multiprocessor gets one block. If there are few groups, every multiprocessor gets one busy warp
   // before any gets two.
   const auto units = static_cast<int>((job.layout.groups() + kAtOnce - 1) / kAtOnce);

@@ -4,6 +4,7 @@
 
 #include "common/cuda/arena.h"
 #include "common/cuda/handles.h"
+#include "common/cuda/kernel_shared_memory.h"
 #include "common/cuda/memory_cache.h"
 #include "encoder/cuda/cuda_backend.h"
 #include "encoder/cuda/measure_picture.h"
@@ -273,6 +274,7 @@ MemoryRequirement memory_required(const StageParams& params, const std::vector<i
 
 void release_cached_memory() {
   release_memory_cache();
+  forget_shared_memory_settings();
 }
 
 }  // namespace cu264::encoder::cuda

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "common/cuda/error_check.h"
+#include "common/cuda/kernel_shared_memory.h"
 #include "encoder/cuda/constants_by_qp.cuh"
 #include "encoder/cuda/macroblock_search.cuh"
 #include "encoder/cuda/reconstruct_by_pairs.cuh"
@@ -142,9 +143,7 @@ void launch_rows(const BatchView& batch, const ConstantsByQp<kQpVaries>& constan
     warps -= kSchedulers;
   }
   const std::size_t bytes = Memory::bytes(warps);
-  check_cuda(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
-      "cudaFuncSetAttribute");
+  allow_shared_memory(kernel);
   check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 32 * warps, bytes), "occupancy");
   const int rows = batch.pictures * batch.mb_height, needed = (rows + warps - 1) / warps;
   const int grid = needed < blocks * processors ? needed : blocks * processors;

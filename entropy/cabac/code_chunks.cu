@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "common/cuda/error_check.h"
+#include "common/cuda/kernel_shared_memory.h"
 #include "common/cuda/multiprocessors.h"
 #include "common/cuda/thread_scan.cuh"
 #include "common/cuda/warp.cuh"
@@ -230,9 +231,7 @@ __global__ void __launch_bounds__(kPlaceThreads) place_pieces(const __grid_const
 
 void launch_code_chunks(const ChunkJob& job, cudaStream_t stream) {
   constexpr unsigned kBlocks = 24;  // of a multiprocessor
-  check_cuda(cudaFuncSetAttribute(code_chunks, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                  cudaSharedmemCarveoutMaxShared),
-             "cudaFuncSetAttribute");
+  prefer_shared_memory(code_chunks, cudaSharedmemCarveoutMaxShared);
   const PoolLayout& pool = job.pool.layout;
   const std::uint32_t warps = ((pool.chunks() - 1) >> pool.shape.lanes_log2) + 1;
   code_chunks<<<std::min(warps, kBlocks * multiprocessors()), kCodeThreads, 0, stream>>>(job);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/cuda/error_check.h"
+#include "common/cuda/kernel_shared_memory.h"
 #include "common/cuda/multiprocessors.h"
 #include "common/cuda/thread_scan.cuh"
 #include "common/cuda/warp.cuh"
@@ -14,9 +15,6 @@ namespace {
 
 constexpr int kThreads = 32 * kChunksPerSegment;
 constexpr std::uint32_t kContexts = core::kCabacContexts;
-
-// A byte for each item of the largest segments.
-constexpr int kMostBinBytes = kChunksPerSegment << 12;
 
 // Places of a chunk's bins by context, of all chunks of the segment. Items that are no decisions count as a
 // context of their own, whose bins go nowhere.
@@ -188,8 +186,7 @@ __global__ void __launch_bounds__(kThreads) sort_bins(const __grid_constant__ Ch
 void launch_sort_bins(const ChunkJob& job, cudaStream_t stream) {
   constexpr unsigned kBlocks = 4;  // of a multiprocessor
   const std::uint32_t bytes = job.pool.layout.segment_items();
-  check_cuda(cudaFuncSetAttribute(sort_bins, cudaFuncAttributeMaxDynamicSharedMemorySize, kMostBinBytes),
-             "cudaFuncSetAttribute");
+  allow_shared_memory(sort_bins);
   const unsigned blocks = std::min(job.pool.layout.segments, kBlocks * multiprocessors());
   sort_bins<<<blocks, kThreads, bytes, stream>>>(job);
   check_launch("sort_bins");

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "common/cuda/error_check.h"
+#include "common/cuda/handles.h"
 #include "cu264/status.h"
 #include "cu264/vle.h"
 #include "entropy/vle/cpu_decode.h"
@@ -67,12 +68,14 @@ std::size_t scratch_for_all() {
   return std::max({counting, encoding, decoding});
 }
 
+// Any thread may work with a coder, so each call makes the coder's device current, and then the caller's
+// again.
 class CudaCoder final : public SegmentCoder {
  public:
   explicit CudaCoder(int device) : device_(device) {
     try {
       check_present();
-      enter();
+      const DeviceGuard current(device_);
       check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
       scratch_size_ = scratch_for_all();
       d_scratch_ = allocate_device(scratch_size_);
@@ -92,18 +95,15 @@ class CudaCoder final : public SegmentCoder {
     }
   }
 
-  ~CudaCoder() override {
-    cudaSetDevice(device_);
-    close();
-  }
+  ~CudaCoder() override { close(); }
 
   HostMemory allocate(std::size_t size) override {
-    enter();
+    const DeviceGuard current(device_);
     return allocate_pinned(size);
   }
 
   SegmentPlan encode(Bytes input, std::uint64_t position, std::span<std::uint8_t> record) override {
-    enter();
+    const DeviceGuard current(device_);
     upload(d_input_.get(), input);
     count(input.size());
     download(&small_->counts, &d_small()->counts, sizeof small_->counts);
@@ -121,7 +121,7 @@ class CudaCoder final : public SegmentCoder {
   }
 
   void decode(const RecordHeader& header, Bytes body, std::span<std::uint8_t> output) override {
-    enter();
+    const DeviceGuard current(device_);
     if (header.kind == RecordKind::coded) {
       decode_on_device(header, parse_tables(header, body), body.subspan(header.tables_size), output);
     } else {
@@ -139,9 +139,6 @@ class CudaCoder final : public SegmentCoder {
     if (device_ >= 0 && device_ < count) return;
     throw Error(ErrorCode::device_unavailable, "there are " + std::to_string(count));
   }
-
-  // Any thread may work with this coder, so that it must select the device first.
-  void enter() const { check_cuda(cudaSetDevice(device_), "cudaSetDevice"); }
 
   void finish() const { check_cuda(cudaStreamSynchronize(stream_), "a segment's work on the device"); }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "common/cuda/error_check.h"
+#include "common/cuda/kernel_shared_memory.h"
 #include "cu264/status.h"
 #include "entropy/vle/fast_kernel.cuh"
 
@@ -114,8 +115,7 @@ void fast_encode(const EncodeCall& call, std::uint64_t* d_chunk_index, int most_
                          static_cast<std::uint32_t>(call.size / geometry.tile_symbols())};
   const auto kernel = geometry.large ? fast::encode_kernel<kThreadSymbols, 256, kLargeWarps>
                                      : fast::encode_kernel<kThreadSymbols, 64, kSmallWarps>;
-  check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, geometry.shared_bytes),
-             "shared memory for encode_kernel");
+  allow_shared_memory(kernel);
   cudaLaunchConfig_t config{};
   config.gridDim = static_cast<unsigned>(std::min<std::uint64_t>(tiles, geometry.blocks));
   config.blockDim = 32 * (geometry.warps + 1);

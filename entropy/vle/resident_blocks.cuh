@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "common/cuda/error_check.h"
+#include "common/cuda/kernel_shared_memory.h"
 
 namespace cu264::vle {
 
@@ -17,11 +18,7 @@ unsigned resident_blocks(Kernel kernel, int threads, std::size_t shared_bytes) {
   check_cuda(cudaGetDevice(&device), "asking for the device");
   check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
              "asking for the device");
-  if (shared_bytes > 48 * 1024) {
-    check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(shared_bytes)),
-               "asking for shared memory");
-  }
+  if (shared_bytes > 0) allow_shared_memory(kernel);
   check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads, shared_bytes),
              "asking for the number of resident blocks");
   return static_cast<unsigned>(std::max(resident, 1) * multiprocessors);

@@ -70,6 +70,22 @@ class CheckLayout(unittest.TestCase):
     def test_the_same_name_twice(self):
         self.refused("entropy/bits.h", "", "core/bits.h has the same name")
 
+    def test_attributes_of_kernels(self):
+        call = "void launch() { cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 1 << 16); }\n"
+        self.refused("encoder/cuda/launch.cu", "\n" + call, "launch.cu:2:", "kernel_shared_memory.h")
+        self.refused("encoder/cuda/set.cu", "check(cudaFuncSetCacheConfig (kernel, wish));\n", "cudaFuncSetCacheConfig")
+        self.refused("encoder/cuda/table.cu", "cudaMemcpyToSymbolAsync(table, from, 4);\n", "cudaMemcpyToSymbolAsync")
+
+    def test_the_current_device(self):
+        self.refused("encoder/cuda/any.cpp", "cudaSetDevice(1);\n", "any.cpp:1:", "DeviceGuard")
+
+    def test_where_shared_state_is_kept(self):
+        rules = TABLE + "| `common/` | owners | |\n"
+        status, output = self.check({"docs/architecture.md": rules,
+                                     "common/cuda/kernel_shared_memory.cpp": "cudaFuncSetAttribute(kernel, attribute, 1);\n",
+                                     "common/cuda/handles.cpp": "cudaSetDevice(1);  // and cudaDeviceReset() elsewhere\n"})
+        self.assertEqual(status, 0, output)
+
     def test_no_table(self):
         status, output = self.check({"docs/architecture.md": "# Architecture\n"})
         self.assertNotEqual(status, 0)

@@ -1,6 +1,7 @@
 // Step 8 in two forms. With labels in shared memory a thread block takes a sub-image; with labels in global
 // memory a thread takes a word, and a kernel ends wherever all threads must have finished.
 #include "common/cuda/error_check.h"
+#include "common/cuda/kernel_shared_memory.h"
 #include "vision/cuda/bit_planes.cuh"
 #include "vision/cuda/canny_launches.h"
 #include "vision/cuda/run_forest.cuh"
@@ -154,9 +155,7 @@ void launch_hysteresis_shared(const WordGrid& grid, int pictures, const CannyPar
                               const EdgeWork& work, std::size_t shared_bytes, cudaStream_t stream) {
   const int threads = shared_label_threads(grid, shared_bytes);
   const std::size_t bytes = label_shared_bytes(grid);
-  check_cuda(cudaFuncSetAttribute(hysteresis_shared, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  static_cast<int>(bytes)),
-             "shared memory for hysteresis_shared");
+  allow_shared_memory(hysteresis_shared);
   const dim3 blocks(static_cast<unsigned>(grid.layout.count), static_cast<unsigned>(pictures));
   hysteresis_shared<<<blocks, static_cast<unsigned>(threads), bytes, stream>>>(grid, params, work);
   check_launch("hysteresis_shared");

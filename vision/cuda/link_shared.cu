@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/cuda/error_check.h"
+#include "common/cuda/kernel_shared_memory.h"
 #include "vision/cuda/canny_launches.h"
 #include "vision/cuda/link.cuh"
 #include "vision/cuda/run_list.cuh"
@@ -70,9 +71,7 @@ __global__ void __launch_bounds__(kMostThreads, kThreadWords == 1 ? kBlocksOfOne
 template <int kThreadWords>
 void launch(const WordGrid& grid, int pictures, const CandidateSet& set, const LinkWork& work, int threads,
             std::size_t bytes, cudaStream_t stream) {
-  check_cuda(cudaFuncSetAttribute(link_shared<kThreadWords>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  static_cast<int>(bytes)),
-             "shared memory for link_shared");
+  allow_shared_memory(link_shared<kThreadWords>);
   const dim3 blocks(static_cast<unsigned>(grid.layout.count), static_cast<unsigned>(work.parts),
                     static_cast<unsigned>(pictures));
   link_shared<kThreadWords><<<blocks, static_cast<unsigned>(threads), bytes, stream>>>(grid, set, work);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/cuda/error_check.h"
+#include "common/cuda/kernel_shared_memory.h"
 #include "common/cuda/warp.cuh"
 #include "vision/cuda/threshold_search.cuh"
 #include "vision/published/passes.cuh"
@@ -248,11 +249,9 @@ unsigned region_threads(const WordGrid& grid) {
 
 template <class Kernel>
 std::size_t allow_shared(Kernel kernel, const WordGrid& grid, const PassMemory& memory) {
-  const std::size_t bytes = memory.shared ? pass_map_bytes(grid) : 0;
-  check_cuda(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
-      "shared memory for hysteresis");
-  return bytes;
+  if (!memory.shared) return 0;
+  allow_shared_memory(kernel);
+  return pass_map_bytes(grid);
 }
 
 unsigned block_count(int work, const PassMemory& memory) {
