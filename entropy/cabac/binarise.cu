@@ -5,6 +5,7 @@
 
 #include <cuda/atomic>
 
+#include "common/cuda/early_launch.cuh"
 #include "common/cuda/error_check.h"
 #include "common/cuda/multiprocessors.h"
 #include "entropy/cabac/group_items.cuh"
@@ -97,6 +98,7 @@ __global__ void __launch_bounds__(kItemThreads, kBlocksPerMultiprocessor)
 __global__ void __launch_bounds__(kItemThreads, kBlocksPerMultiprocessor)
     binarise_again(const __grid_constant__ BinariseJob job) {
   __shared__ GroupItemsShared s;
+  wait_for_kernels_before();
   if (job.pool.segments(job.round) == 0) return;
   const std::uint32_t groups = static_cast<std::uint32_t>(job.groups.groups()), lane = threadIdx.x % 32;
   // Neighbours go to different blocks, because those of a round lie side by side.
@@ -153,9 +155,8 @@ void launch_binarise(const core::BatchView& batch, const BinariseScratch& scratc
   const BinariseJob job{batch, groups, scratch, sums_a_slice(groups), d_records, pool, round};
   const auto all = static_cast<unsigned>(groups.groups());
   if (round > 0) {
-    binarise_again<<<std::min(all, multiprocessors() * kBlocksPerMultiprocessor), kItemThreads, 0, stream>>>(
-        job);
-    check_launch("binarise_again");
+    launch_kernel(true, binarise_again, std::min(all, multiprocessors() * kBlocksPerMultiprocessor),
+                  kItemThreads, 0, stream, job);
     return;
   }
   check_cuda(cudaMemsetAsync(scratch.sums, 0, scratch.cleared_bytes, stream), "cudaMemsetAsync");

@@ -3,7 +3,7 @@
 // the first chunk on, whose range is given, and codes again where they differ, until they do nowhere.
 #include <algorithm>
 
-#include "common/cuda/error_check.h"
+#include "common/cuda/early_launch.cuh"
 #include "common/cuda/kernel_shared_memory.h"
 #include "common/cuda/multiprocessors.h"
 #include "common/cuda/thread_scan.cuh"
@@ -16,6 +16,9 @@ namespace cu264::entropy {
 namespace {
 
 constexpr int kCodeThreads = 32, kPlaceThreads = 256;
+
+// The warps of a block that code chunks again, as many as shared memory has room for.
+constexpr int kAgainWarps = 4;
 
 // A piece has room for whatever its items make.
 using ChunkLane = ArithmeticLane<false>;
@@ -77,6 +80,7 @@ __device__ void code_chunk(const ChunkJob& job, ArithmeticShared& s_shared, int 
 
 __global__ void __launch_bounds__(kCodeThreads) code_chunks(const __grid_constant__ ChunkJob job) {
   __shared__ ArithmeticShared s_shared;
+  if (job.round > 0) wait_for_kernels_before();
   const int lane = static_cast<int>(threadIdx.x), lanes_log2 = job.pool.layout.shape.lanes_log2;
   const std::uint32_t warps = ((job.segments() * kChunksPerSegment - 1) >> lanes_log2) + 1;
   if (job.segments() == 0) return;
@@ -104,31 +108,57 @@ __device__ bool is_wrong(const ChunkJob& job, std::uint32_t slice, const SliceCh
   return range != 0 && range != job.memory.records[chunks.in_round + i].first_range;
 }
 
-// Codes chunks of a slice again whose range is not that behind the chunk before: the first 32 from `begin`
-// on, or fewer. Returns the first of them, before which all are right, or chunks.count if there is none. A
-// warp calls this.
-__device__ std::uint32_t code_again(const ChunkJob& job, ArithmeticShared& s_shared,
-                                    std::uint32_t (&s_found)[32], std::uint32_t slice,
-                                    const SliceChunks& chunks, std::uint32_t begin, int lane) {
-  int found = 0;
-  for (std::uint32_t first = begin; first < chunks.count && found < 32; first += 32) {
-    const std::uint32_t i = first + static_cast<std::uint32_t>(lane);
-    const bool differs = i < chunks.count && is_wrong(job, slice, chunks, i);
-    const std::uint32_t all = __ballot_sync(kAllLanes, differs);
-    const int place = found + __popc(all & ((1u << lane) - 1));
-    if (differs && place < 32) s_found[place] = i;
-    found += __popc(all);
+// Where a thread block codes chunks again.
+struct AgainShared {
+  ArithmeticShared coders[kAgainWarps];
+  std::uint32_t found[32 * kAgainWarps];
+  std::uint32_t counts[kPlaceThreads / 32];  // by warp
+};
+
+// Finds the first chunks of a slice from `begin` on that were coded with a wrong range, as many as are coded
+// at once. Returns their number, or more. All threads call this.
+__device__ std::uint32_t find_wrong(const ChunkJob& job, AgainShared& s, std::uint32_t slice,
+                                    const SliceChunks& chunks, std::uint32_t begin) {
+  const std::uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  std::uint32_t found = 0;
+  for (std::uint32_t first = begin; first < chunks.count && found < 32 * kAgainWarps;
+       first += kPlaceThreads) {
+    const std::uint32_t i = first + threadIdx.x;
+    const bool wrong = i < chunks.count && is_wrong(job, slice, chunks, i);
+    const std::uint32_t all = __ballot_sync(kAllLanes, wrong);
+    if (lane == 0) s.counts[warp] = static_cast<std::uint32_t>(__popc(all));
+    __syncthreads();
+    std::uint32_t place = found + static_cast<std::uint32_t>(__popc(all & ((1u << lane) - 1)));
+    for (std::uint32_t i_warp = 0; i_warp < kPlaceThreads / 32; ++i_warp) {
+      if (i_warp < warp) place += s.counts[i_warp];
+      found += s.counts[i_warp];
+    }
+    if (wrong && place < 32 * kAgainWarps) s.found[place] = i;
+    __syncthreads();
   }
-  __syncwarp();
-  if (found == 0) return chunks.count;
-  const bool codes = lane < found;
-  const std::uint32_t lowest = s_found[0], own = codes ? s_found[lane] : 0;
-  const std::uint32_t range = codes ? range_before(job, slice, chunks, own) : 0;
-  __syncwarp();
-  if (codes)
-    code_chunk(job, s_shared, lane, {slice, chunks.in_slice + own, chunks.in_round + own, true}, range);
-  __syncwarp();
-  return lowest;
+  return found;
+}
+
+// Codes chunks of a slice again until none has another range than that behind the chunk before. Each time
+// the first of them becomes right. All threads call this.
+__device__ void code_again(const ChunkJob& job, AgainShared& s, std::uint32_t slice,
+                           const SliceChunks& chunks) {
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
+  const bool codes = thread < 32 * kAgainWarps;
+  if (codes) s.coders[thread / 32].fill_rows(lane);
+  for (std::uint32_t begin = 0;;) {
+    const std::uint32_t found = find_wrong(job, s, slice, chunks, begin);
+    if (found == 0) return;
+    begin = s.found[0];
+    const bool own = codes && threadIdx.x < found;
+    const std::uint32_t i = own ? s.found[thread] : 0;
+    const std::uint32_t range = own ? range_before(job, slice, chunks, i) : 0;
+    __syncthreads();
+    if (own)
+      code_chunk(job, s.coders[thread / 32], lane, {slice, chunks.in_slice + i, chunks.in_round + i, true},
+                 range);
+    __syncthreads();
+  }
 }
 
 // The words of a string that pieces of so many bits reach, and the end of the codeword behind them.
@@ -169,23 +199,13 @@ __device__ void leave_string(const ChunkJob& job, std::uint32_t slice, const Sli
 
 // The pieces of a slice. All threads call this.
 __device__ void place_slice(const ChunkJob& job, std::uint32_t slice, const SliceChunks& chunks,
-                            ArithmeticShared& s_shared, std::uint32_t (&s_found)[32],
-                            WarpTotals<core::BitRun, kPlaceThreads / 32>& s_totals) {
+                            AgainShared& s_again, WarpTotals<core::BitRun, kPlaceThreads / 32>& s_totals) {
   const std::uint32_t thread = threadIdx.x;
   ChunkRecord* const d_records = job.memory.records + chunks.in_round;
   bool wrong = false;
   for (std::uint32_t i = thread; i < chunks.count; i += kPlaceThreads)
     wrong |= is_wrong(job, slice, chunks, i);
-  if (__syncthreads_or(wrong) != 0) {
-    if (thread < 32) {
-      const int lane = static_cast<int>(thread);
-      s_shared.fill_rows(lane);
-      __syncwarp();
-      for (std::uint32_t begin = 0; begin < chunks.count;)
-        begin = code_again(job, s_shared, s_found, slice, chunks, begin, lane);
-    }
-    __syncthreads();
-  }
+  if (__syncthreads_or(wrong) != 0) code_again(job, s_again, slice, chunks);
   const std::uint64_t begin = job.records[slice].bits;
   std::uint64_t bits = begin;
   const auto join = [](const core::BitRun& a, const core::BitRun& b) { return core::followed_by(a, b); };
@@ -214,15 +234,14 @@ __device__ void place_slice(const ChunkJob& job, std::uint32_t slice, const Slic
 }
 
 __global__ void __launch_bounds__(kPlaceThreads) place_pieces(const __grid_constant__ ChunkJob job) {
-  __shared__ ArithmeticShared s_shared;
-  __shared__ std::uint32_t s_found[32];
+  __shared__ AgainShared s_again;
   __shared__ WarpTotals<core::BitRun, kPlaceThreads / 32> s_totals;
+  if (job.round > 0) wait_for_kernels_before();
   const std::uint32_t segments = job.segments();
   if (segments == 0) return;
   const std::uint32_t first = job.slice_of(0), end = job.slice_of(segments - 1) + 1;
   for (std::uint32_t slice = first + blockIdx.x; slice < end; slice += gridDim.x) {
-    if (job.records[slice].broken == 0)
-      place_slice(job, slice, job.chunks_here(slice), s_shared, s_found, s_totals);
+    if (job.records[slice].broken == 0) place_slice(job, slice, job.chunks_here(slice), s_again, s_totals);
     __syncthreads();
   }
 }
@@ -234,15 +253,15 @@ void launch_code_chunks(const ChunkJob& job, cudaStream_t stream) {
   prefer_shared_memory(code_chunks, cudaSharedmemCarveoutMaxShared);
   const PoolLayout& pool = job.pool.layout;
   const std::uint32_t warps = ((pool.chunks() - 1) >> pool.shape.lanes_log2) + 1;
-  code_chunks<<<std::min(warps, kBlocks * multiprocessors()), kCodeThreads, 0, stream>>>(job);
-  check_launch("code_chunks");
+  launch_kernel(job.round > 0, code_chunks, std::min(warps, kBlocks * multiprocessors()), kCodeThreads, 0,
+                stream, job);
 }
 
 void launch_place_pieces(const ChunkJob& job, cudaStream_t stream) {
-  constexpr unsigned kBlocks = 8;  // of a multiprocessor
+  constexpr unsigned kBlocks = 4;  // of a multiprocessor
   const auto slices = static_cast<unsigned>(job.layout.slice_count());
-  place_pieces<<<std::min(slices, kBlocks * multiprocessors()), kPlaceThreads, 0, stream>>>(job);
-  check_launch("place_pieces");
+  launch_kernel(job.round > 0, place_pieces, std::min(slices, kBlocks * multiprocessors()), kPlaceThreads, 0,
+                stream, job);
 }
 
 }  // namespace cu264::entropy

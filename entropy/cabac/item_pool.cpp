@@ -11,7 +11,7 @@ constexpr std::size_t kMostOfSmallBatch = 32768;  // macroblocks
 
 // Natural pictures have about 200 items a macroblock at QP 27, and 500 at 2 bits a sample. A pool of one
 // picture is larger, because rounds for which nothing is left cost a small batch most.
-constexpr std::size_t kMacroblockItems = 512, kMacroblockItemsOfOnePicture = 2304;
+constexpr std::size_t kMacroblockItems = 512, kMacroblockItemsOfOnePicture = 2736;
 
 // Each slice has so many items a macroblock in the first round, also where slices are small.
 constexpr std::size_t kSliceItems = 256;

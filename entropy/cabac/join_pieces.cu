@@ -2,7 +2,7 @@
 // (core/bit_sum.h), or the part of it in front of I_PCM samples, and then what I_PCM macroblocks have.
 #include <algorithm>
 
-#include "common/cuda/error_check.h"
+#include "common/cuda/early_launch.cuh"
 #include "common/cuda/multiprocessors.h"
 #include "entropy/cabac/chunk_job.h"
 #include "entropy/cabac/join_pcm.cuh"
@@ -31,6 +31,7 @@ __device__ void join_piece(const ChunkJob& job, const UsedChunk& chunk, std::uin
 // `parts`: of a slice, with 32 macroblocks each.
 __global__ void __launch_bounds__(kThreads)
     join_pieces(const __grid_constant__ ChunkJob job, std::uint32_t parts) {
+  if (job.round > 0) wait_for_kernels_before();
   static_assert(kWarps == kChunksPerSegment);
   const std::uint32_t segments = job.segments(), warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   if (segments == 0) return;
@@ -48,8 +49,8 @@ void launch_join_pieces(const ChunkJob& job, cudaStream_t stream) {
   const auto parts = static_cast<std::uint32_t>((job.layout.most_macroblocks + 31) / 32);
   const auto slices = static_cast<std::uint32_t>(job.layout.slice_count());
   const std::uint32_t wanted = std::max(job.pool.layout.segments, (slices * parts + kWarps - 1) / kWarps);
-  join_pieces<<<std::min(wanted, kBlocks * multiprocessors()), kThreads, 0, stream>>>(job, parts);
-  check_launch("join_pieces");
+  launch_kernel(job.round > 0, join_pieces, std::min(wanted, kBlocks * multiprocessors()), kThreads, 0,
+                stream, job, parts);
 }
 
 }  // namespace cu264::entropy

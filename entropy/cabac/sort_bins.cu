@@ -2,7 +2,7 @@
 // warp counts the bins of each context, which gives their places, and then puts 32 bins at a time there.
 #include <algorithm>
 
-#include "common/cuda/error_check.h"
+#include "common/cuda/early_launch.cuh"
 #include "common/cuda/kernel_shared_memory.h"
 #include "common/cuda/multiprocessors.h"
 #include "common/cuda/thread_scan.cuh"
@@ -175,6 +175,7 @@ __device__ void sort_segment(const ChunkJob& job, Places& s_places, Places& s_pe
 __global__ void __launch_bounds__(kThreads) sort_bins(const __grid_constant__ ChunkJob job) {
   extern __shared__ std::uint8_t s_bins[];
   __shared__ Places s_places, s_peers;
+  if (job.round > 0) wait_for_kernels_before();
   if (job.round == 0 && blockIdx.x == 0) make_state_table(job.memory.after);
   const std::uint32_t segments = job.segments();
   for (std::uint32_t segment = blockIdx.x; segment < segments; segment += gridDim.x)
@@ -188,8 +189,7 @@ void launch_sort_bins(const ChunkJob& job, cudaStream_t stream) {
   const std::uint32_t bytes = job.pool.layout.segment_items();
   allow_shared_memory(sort_bins);
   const unsigned blocks = std::min(job.pool.layout.segments, kBlocks * multiprocessors());
-  sort_bins<<<blocks, kThreads, bytes, stream>>>(job);
-  check_launch("sort_bins");
+  launch_kernel(job.round > 0, sort_bins, blocks, kThreads, bytes, stream, job);
 }
 
 }  // namespace cu264::entropy

@@ -4,7 +4,7 @@
 // each.
 #include <algorithm>
 
-#include "common/cuda/error_check.h"
+#include "common/cuda/early_launch.cuh"
 #include "common/cuda/multiprocessors.h"
 #include "core/cabac_replay.h"
 #include "entropy/cabac/arithmetic_lane.cuh"
@@ -163,6 +163,7 @@ __device__ void walk(const ChunkJob& job, const StateTable& s_after, std::uint32
 
 __global__ void __launch_bounds__(kThreads) walk_states(const __grid_constant__ ChunkJob job) {
   __shared__ __align__(16) StateTable s_after;
+  if (job.round > 0) wait_for_kernels_before();
   const std::uint32_t segments = job.segments(), parts = (segments + 31) / 32 * kContextGroups;
   if (blockIdx.x >= parts) return;
   fill_table(s_after, job.memory.after);
@@ -180,8 +181,8 @@ __global__ void __launch_bounds__(kThreads) walk_states(const __grid_constant__ 
 void launch_walk_states(const ChunkJob& job, cudaStream_t stream) {
   constexpr unsigned kBlocks = 16;  // of a multiprocessor
   const std::uint32_t parts = (job.pool.layout.segments + 31) / 32 * kContextGroups;
-  walk_states<<<std::min(parts, kBlocks * multiprocessors()), kThreads, 0, stream>>>(job);
-  check_launch("walk_states");
+  launch_kernel(job.round > 0, walk_states, std::min(parts, kBlocks * multiprocessors()), kThreads, 0, stream,
+                job);
 }
 
 }  // namespace cu264::entropy
