@@ -43,6 +43,14 @@ CU264_HD std::int64_t rdoq_growth_of_zero(std::int32_t value, int magnitude) {
   return level * (2 * static_cast<std::int64_t>(value) - level);
 }
 
+// Returns what a cut saves: what its bits cost, less the growth of the squared error, which is not negative.
+// It is worth it above 0. The levels that stay may take more bits than the whole block did, because their
+// contexts change; a cut that saves no bits is never worth it, and so a growth may be the largest Growth.
+template <class Growth>
+CU264_HD Growth rdoq_saved_by_cut(int fewer_bits, Growth growth) {
+  return static_cast<Growth>(kRdoqLambda) * (fewer_bits > 0 ? fewer_bits : 0) - growth;
+}
+
 CU264_HD int towards_zero(int level) {
   return level < 0 ? level + 1 : level > 0 ? level - 1 : 0;
 }
@@ -93,16 +101,17 @@ CU264_HD void rdoq_levels(const std::int32_t* scaled, Word negative, int count, 
     rate = least - least_growth;
   }
 
-  // Cut the tail where that is cheapest: position `cut` and all above it become zero.
-  std::int64_t growth = 0, least = rate;
+  // Cut the tail where that saves most: position `cut` and all above it become zero.
+  const int bits = static_cast<int>(rate / kRdoqLambda);
+  std::int64_t growth = 0, most = 0;
   int cut = count;
   while (masks.nonzero != 0) {
     const int k = highest_bit(masks.nonzero);
     growth += growth_of(rdoq_growth_of_zero(value[k], levels[k] < 0 ? -levels[k] : levels[k]));
     masks = with_level(masks, k, 0);
-    if (growth >= least) continue;
-    const std::int64_t cost = kRdoqLambda * bits_of(masks) + growth;
-    if (cost < least) least = cost, cut = k;
+    if (growth >= rate - most) continue;
+    const std::int64_t saved = rdoq_saved_by_cut(bits - bits_of(masks), growth);
+    if (saved > most) most = saved, cut = k;
   }
   for (int k = cut; k < count; ++k) levels[k] = 0;
 }

@@ -153,7 +153,7 @@ struct CabacRdoq {
 #pragma unroll
     for (int i = kOwn - 1; i >= 0; --i) {
       if (i > 0) above = limited_sum(above, own[i]);
-      const int saved = kLambda * (bits - bits_below[i]) - (i > 0 ? above : lost);
+      const int saved = core::rdoq_saved_by_cut(bits - bits_below[i], i > 0 ? above : lost);
       if (level[i] != 0 && saved > most) most = saved, cut = i, bits_of_cut = bits_below[i];
     }
     const int best = group_max(most);

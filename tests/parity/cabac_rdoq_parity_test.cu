@@ -100,7 +100,7 @@ Chosen on_host(const Block& block, const Shape& shape) {
 Block random_block(std::mt19937& random, const Shape& shape, int count, int round) {
   Block block;
   const auto below = [&](int limit) { return static_cast<int>(random() % static_cast<unsigned>(limit)); };
-  const int density = below(101), kind = round % 7, run = below(count) + 1;
+  const int density = below(101), kind = round % 8, run = below(count) + 1;
   for (int k = 0; k < count; ++k) {
     // In 256ths of a level.
     int value = 0;
@@ -111,7 +111,15 @@ Block random_block(std::mt19937& random, const Shape& shape, int count, int roun
     if (kind == 4) value = below(2300 * 256);                   // clipped ones, too
     if (kind == 5) value = k < run ? 300 : below(2) * 200;      // a run of ones, and a tail
     if (kind == 6) value = k + 1 == run ? below(5 * 256) : 50;  // a single level
-    if (kind != 5 && kind != 6 && below(100) >= density) value = below(100);
+    // Great levels, then one of 32 or more, whose loss is as large as is counted, and a small one: without
+    // the two the block may take more bits than with them.
+    if (kind == 7) {
+      value = below(100 * 256);
+      if (k + 2 == count) value = 32 * 256 + below(6 * 256);
+      if (k + 1 == count) value = 2 * 256 + below(2 * 256);
+    }
+    const bool always = kind == 5 || kind == 6 || (kind == 7 && k + 2 >= count);
+    if (!always && below(100) >= density) value = below(100);
     const std::int64_t scaled = (std::int64_t{value} << shape.shift) >> 8,
                        most = INT32_MAX - (1 << shape.shift);
     block.scaled[k] = static_cast<std::int32_t>(std::min(scaled, most));

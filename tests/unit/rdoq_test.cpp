@@ -147,4 +147,14 @@ TEST(Rdoq, EachStepOfALevelGrowsByAsMuchMore) {
   }
 }
 
+// The growth of the error is often as large as 32 bits hold, and what is left of a block may take more bits.
+TEST(Rdoq, ACutThatSavesNoBitsIsNeverWorthIt) {
+  for (const int fewer_bits : {0, -1, -1000, -50000}) {
+    EXPECT_LE(rdoq_saved_by_cut(fewer_bits, 0), 0);
+    EXPECT_LE(rdoq_saved_by_cut(fewer_bits, INT32_MAX), 0);
+  }
+  EXPECT_LT(rdoq_saved_by_cut(200000, INT32_MAX), 0);
+  EXPECT_GT(rdoq_saved_by_cut(200000, 1000000), 0);
+}
+
 }  // namespace
