@@ -177,7 +177,12 @@ void report_stages(const std::vector<encoder::CpuPicture>& clip, int qp, Report&
                                      {"Gbin/s", 1e-6 * bins / code, 2}});
     };
     const entropy::ChunkShape chosen =
-        entropy::pool_layout(pictures, view.mb_width, view.mb_height, slices).shape;
+        entropy::pool_layout(
+            entropy::string_layout(view),
+            static_cast<std::size_t>(pictures) * static_cast<std::size_t>(view.macroblocks_per_picture()),
+            entropy::pool_room(pictures, view.mb_width, view.mb_height, slices,
+                               entropy::cabac_stream_bytes(pictures, view.mb_width, view.mb_height, slices)))
+            .shape;
     {
       const StageMemory memory(view, chosen);
       for (const int lanes : {0, 1, 32}) {

@@ -53,6 +53,14 @@ int rows_together(const StageParams& params) {
   return params.preset == Preset::fast ? 1 : busy_multiprocessor(params).round;
 }
 
+// Tells whether the device's pictures are divided into two batches. CABAC of one batch fills the device
+// beside the last rows of the other's search. Rate control has too few pictures in flight for two such
+// batches.
+bool divides(const StageParams& params) {
+  const bool in_fast = params.transform_8x8_mode && params.cabac && !params.controls_rate;
+  return !params.reconstruction && (params.preset != Preset::fast || in_fast);
+}
+
 bool converts(const StageParams& params) {
   return params.input_format && is_rgb(*params.input_format);
 }
@@ -119,6 +127,7 @@ DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* 
   Arena arena(base);
   const std::size_t pictures = static_cast<std::size_t>(batch), mbs = pictures * macroblocks_of(params);
   DeviceMemory m;
+  m.pictures = batch;
   if (params.aq) {
     m.qp_offsets.sums = arena.take<MacroblockSums>(mbs);
     m.qp_offsets.means = arena.take<std::int32_t>(pictures);
@@ -226,7 +235,7 @@ int pictures_of_devices(const StageParams& params, const std::vector<int>& devic
 int choose_batch(const StageParams& params, const std::vector<int>& devices) {
   const int pictures = pictures_of_devices(params, devices);
   const int together = rows_together(params);
-  if (params.batch != 0 || params.reconstruction || together == 1) return pictures;
+  if (params.batch != 0 || pictures == 1 || !divides(params)) return pictures;
   const int half = (pictures + together) / (2 * together) * together;
   // A batch of large pictures has few of them, and two batches of far fewer are slower.
   return 2 * half >= pictures - pictures / 10 ? half : pictures;
@@ -235,7 +244,7 @@ int choose_batch(const StageParams& params, const std::vector<int>& devices) {
 int overlapping_batches(const StageParams& params, int batch) {
   constexpr int kMost = 4;
   // On an H200. Where two batches are better than one, two somewhat larger ones are, too.
-  constexpr int kRowsOfLargeDevice = 11000, kRowsOfHalf = 7000;
+  constexpr int kRowsOfLargeDevice = 11000, kRowsOfHalf = 7000, kRowsOfHalfInFast = 10000;
   // With the 8x8 transform two batches, each of which fills the device, are faster than one. They take twice
   // the memory, so only callers who choose the batch get them. Rate control has too few pictures in flight
   // for two such batches.
@@ -244,7 +253,10 @@ int overlapping_batches(const StageParams& params, int batch) {
   if (params.reconstruction) return 1;
   const int rows = batch * params.mb_height, together = rows_together(params);
   // What choose_batch() halves is such a multiple.
-  if (params.batch == 0) return together > 1 && batch % together == 0 && rows <= kRowsOfHalf ? 2 : 1;
+  if (params.batch == 0) {
+    const int most = params.preset == Preset::fast ? kRowsOfHalfInFast : kRowsOfHalf;
+    return divides(params) && batch > 1 && batch % together == 0 && rows <= most ? 2 : 1;
+  }
   const bool in_high = params.transform_8x8_mode && !params.controls_rate;
   const int for_two = in_high ? kRowsOfHalfInHigh : kRowsOfHalf;
   return std::clamp(kRowsOfLargeDevice / rows, rows <= for_two ? 2 : 1, kMost);

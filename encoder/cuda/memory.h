@@ -34,6 +34,7 @@ inline constexpr int kBatchesInFlight = 2;  // one is on the device, the host fi
 inline constexpr int kUploadBuffers = 4;  // for frames from pageable memory
 
 struct DeviceMemory {
+  int pictures = 0;                               // of a full batch
   QpOffsetMemory qp_offsets{};                    // null pointers without adaptive quantisation
   core::MacroblockRecord* macroblocks = nullptr;  // as in BatchView
   std::uint8_t* total_coeff = nullptr;

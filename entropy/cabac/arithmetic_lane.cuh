@@ -20,6 +20,9 @@ namespace cu264::entropy {
 inline constexpr int kTerminateContext = core::kCabacContexts;
 inline constexpr int kTerminateState = 2 * 63;
 
+// The one behind that is the context of bypass bins, whose state is read and stored, but never used.
+inline constexpr int kBypassContext = kTerminateContext + 1;
+
 // A state as lanes keep it: valMPS lies where items have their bin.
 CU264_HD constexpr std::uint32_t lane_state(int state) {
   const auto own = static_cast<std::uint32_t>(state);
@@ -54,6 +57,7 @@ struct ArithmeticShared {
       set(lane, context, core::initial_state(context, qp));
     }
     set(lane, kTerminateContext, kTerminateState);
+    set(lane, kBypassContext, 0);
   }
   // Given states, as lane_state() makes them, four to a word. Words lie `stride` apart.
   __device__ void start(int lane, const std::uint32_t* d_states, std::size_t stride) {
@@ -63,7 +67,7 @@ struct ArithmeticShared {
     for (int row = 0; row < kFullRows; ++row)
       states[row][lane] = d_states[static_cast<std::size_t>(row) * stride];
     const std::uint32_t* const d_last = d_states + kFullRows * stride;
-    states[kFullRows][lane] = *reinterpret_cast<const std::uint16_t*>(d_last);
+    states[kFullRows][lane] = *reinterpret_cast<const std::uint16_t*>(d_last);  // that of bypass bins is 0
     set(lane, kTerminateContext, kTerminateState);
   }
 
@@ -101,8 +105,11 @@ class ArithmeticLane {
     for (std::uint32_t at = 0; at < quads; ++at) {
       const uint4 quad = next;
       next = second, second = third, third = load(d_quads, at + 3, quads);
-      if (((quad.x | quad.y | quad.z | quad.w) & 0xc000c000) == 0) {
-        code_decisions<kRangeOnly>(quad);
+      const std::uint32_t kinds = quad.x | quad.y | quad.z | quad.w;
+      if ((kinds & 0xc000c000) == 0) {
+        code_pairs<kRangeOnly, false>(quad);
+      } else if ((kinds & 0x80008000) == 0) {
+        code_pairs<kRangeOnly, true>(quad);
       } else {
         code_any<kRangeOnly>(quad, take_pcm);
       }
@@ -182,13 +189,13 @@ class ArithmeticLane {
     return at < quads ? d_quads[at] : uint4{0, 0, 0, 0};
   }
 
-  // Eight decisions, terminating ones among them.
-  template <bool kRangeOnly>
-  __device__ __forceinline__ void code_decisions(const uint4& quad) {
+  // Eight decisions, terminating ones among them and, if kBypass, bypass bins.
+  template <bool kRangeOnly, bool kBypass>
+  __device__ __forceinline__ void code_pairs(const uint4& quad) {
     const std::uint32_t pairs[4] = {quad.x, quad.y, quad.z, quad.w};
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      code_pair<kRangeOnly>(pairs[i], pairs[i] >> 16);
+      code_pair<kRangeOnly, kBypass>(pairs[i], pairs[i] >> 16);
       if (!kRangeOnly && i < 3) make_room();
     }
     // Lanes wait for each other wherever one of them stores, so they hardly ever do it more often than this.
@@ -200,8 +207,8 @@ class ArithmeticLane {
     bits_ += 2;
   }
 
-  // Eight items, among which there are others. An I_PCM macroblock has two items, which need not lie in the
-  // same quad, nor in the same chunk.
+  // Eight items, among which there is one of I_PCM. An I_PCM macroblock has two items, which need not lie in
+  // the same quad, nor in the same chunk.
   template <bool kRangeOnly, class TakePcm>
   __device__ __forceinline__ void code_any(uint4 quad, TakePcm& take_pcm) {
 #pragma unroll 1
@@ -230,9 +237,15 @@ class ArithmeticLane {
     }
   }
 
+  static __device__ __forceinline__ bool is_bypass(std::uint32_t item) {
+    return (item & core::kPaddingItem) != 0;
+  }
   // The place of an item's state. Bits above the lower sixteen may be any.
+  template <bool kBypass = false>
   __device__ __forceinline__ std::uint8_t* state_of(std::uint32_t item) const {
-    return s_states_ + ((item & core::kItemContext) | lane_place_);
+    constexpr std::uint32_t kPlace = (kBypassContext & ~3) << 5 | (kBypassContext & 3);
+    const std::uint32_t place = item & core::kItemContext;
+    return s_states_ + ((kBypass && is_bypass(item) ? kPlace : place) | lane_place_);
   }
   static __device__ __forceinline__ bool is_lps(std::uint32_t state, std::uint32_t item) {
     std::uint32_t lps = (state ^ item) & core::kItemBin;
@@ -248,9 +261,9 @@ class ArithmeticLane {
 
   // Both states are read before the first is stored, so that the two reads overlap, and the states are
   // finished before the ranges, which need them. What a pair adds to low has few bits.
-  template <bool kRangeOnly>
+  template <bool kRangeOnly, bool kBypass>
   __device__ __forceinline__ void code_pair(std::uint32_t first, std::uint32_t second) {
-    std::uint8_t *const s_state0 = state_of(first), *const s_state1 = state_of(second);
+    std::uint8_t *const s_state0 = state_of<kBypass>(first), *const s_state1 = state_of<kBypass>(second);
     const std::uint32_t state0 = *s_state0, read1 = *s_state1;
     const uint2 row0 = s_rows_[state0];
     const bool lps0 = is_lps(state0, first);
@@ -261,8 +274,8 @@ class ArithmeticLane {
     *s_state0 = static_cast<std::uint8_t>(next0);
     *s_state1 = static_cast<std::uint8_t>(next_state(row1, lps1));
     std::uint32_t sum = 0;
-    int bits = code_range<kRangeOnly>(first, row0.x, lps0, sum);
-    bits += code_range<kRangeOnly>(second, row1.x, lps1, sum);
+    int bits = code_range<kRangeOnly, kBypass>(first, row0.x, lps0, sum);
+    bits += code_range<kRangeOnly, kBypass>(second, row1.x, lps1, sum);
     if constexpr (!kRangeOnly) low_ = (low_ << bits) + sum, bits_ += bits;
   }
   template <bool kRangeOnly>
@@ -273,7 +286,7 @@ class ArithmeticLane {
     const bool lps = is_lps(state, item);
     *s_state = static_cast<std::uint8_t>(next_state(row, lps));
     std::uint32_t sum = 0;
-    const int bits = code_range<kRangeOnly>(item, row.x, lps, sum);
+    const int bits = code_range<kRangeOnly, false>(item, row.x, lps, sum);
     if constexpr (!kRangeOnly) low_ = (low_ << bits) + sum, bits_ += bits;
   }
   __device__ __forceinline__ void make_room() {
@@ -291,19 +304,25 @@ class ArithmeticLane {
 #endif
   }
 
-  // Takes the range through a decision and the sign behind it. `ranges`: the range of the LPS in each
-  // quarter. Returns by how many bits low moves; `sum` moves by as many and gets what low gets.
-  template <bool kRangeOnly>
+  // Takes the range through a decision and the sign behind it, or through bypass bins. `ranges`: the range of
+  // the LPS in each quarter. Returns by how many bits low moves; `sum` moves by as many and gets what low
+  // gets.
+  template <bool kRangeOnly, bool kBypass>
   __device__ __forceinline__ int code_range(std::uint32_t item, std::uint32_t ranges, bool lps,
                                             std::uint32_t& sum) {
     const std::uint32_t range_lps = quarter_of(ranges);
     const std::uint32_t range_mps = range_ - range_lps;
     const std::uint32_t range = lps ? range_lps : range_mps;
     const int shift = __clz(static_cast<int>(range)) - (32 - kRangeBits);
-    range_ = range << shift;
+    const bool bypass = kBypass && is_bypass(item);
+    if (!bypass) range_ = range << shift;
     if constexpr (kRangeOnly) return 0;
-    const int bits = shift + static_cast<int>(item >> 3 & 1);
-    sum = ((sum + (lps ? range_mps : 0)) << bits) + ((item & core::kItemSign) != 0 ? range_ : 0);
+    const auto bits = static_cast<int>(bypass ? item >> 8 & 15 : shift + (item >> 3 & 1));
+    const std::uint32_t of_bin = !bypass && lps ? range_mps : 0, behind = bypass ? (item & 255) * range_
+                                                                          : (item & core::kItemSign) != 0
+                                                                              ? range_
+                                                                              : 0;
+    sum = ((sum + of_bin) << bits) + behind;
     return bits;
   }
 

@@ -16,6 +16,7 @@ namespace cu264::entropy {
 
 // Device memory, aligned to 256, which belongs to a launch until it ends. It need not be initialised.
 struct CabacMemory {
+  int pictures = 0;                // for which it was measured
   void* scratch = nullptr;         // cabac_scratch_bytes()
   std::uint8_t* stream = nullptr;  // cabac_stream_bytes(): what codes the chunks lies there at first
 };
@@ -24,17 +25,12 @@ struct CabacMemory {
 std::size_t cabac_scratch_bytes(int pictures, int mb_width, int mb_height, int slices);
 std::size_t cabac_stream_bytes(int pictures, int mb_width, int mb_height, int slices);
 
-// The bytes for batches of just so many pictures and a layout of the caller's.
-std::size_t cabac_scratch_bytes(int pictures, int mb_width, int mb_height, int slices,
-                                const PoolLayout& layout);
-
 // `d_headers` is [picture][slice], without cabac_alignment_one_bit. PackedPicture tells all bits of the
-// slices as residual_bits. The layout decides about speed; the bytes are the same. Asynchronous on `stream`.
-// Throws cu264::Error if a launch is refused.
-void launch_cabac(const core::BatchView& batch, const core::SliceHeaderBits* d_headers,
-                  const CabacMemory& memory, PackedPicture* d_pictures, cudaStream_t stream);
+// slices as residual_bits. `layout`, for tests, must not take more room than the one that is chosen; it
+// decides about speed, and the bytes are the same. Asynchronous on `stream`. Throws cu264::Error if a launch
+// is refused.
 void launch_cabac(const core::BatchView& batch, const core::SliceHeaderBits* d_headers,
                   const CabacMemory& memory, PackedPicture* d_pictures, cudaStream_t stream,
-                  const PoolLayout& layout);
+                  const PoolLayout* layout = nullptr);
 
 }  // namespace cu264::entropy

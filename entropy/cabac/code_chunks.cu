@@ -170,8 +170,16 @@ __device__ std::uint32_t words_reached(std::uint64_t bits) {
 __device__ void clear_string(const ChunkJob& job, std::uint32_t slice, std::uint64_t begin,
                              std::uint64_t end) {
   std::uint32_t* const d_words = job.strings + job.layout.string_of(slice);
-  const std::uint32_t first = begin == 0 ? 0 : words_reached(begin);
-  for (std::uint32_t i = first + threadIdx.x; i < words_reached(end); i += kPlaceThreads) d_words[i] = 0;
+  const std::uint32_t first = begin == 0 ? 0 : words_reached(begin), after = words_reached(end),
+                      aligned = min((first + 3) & ~3u, after);
+  if (threadIdx.x < aligned - first) d_words[first + threadIdx.x] = 0;
+  for (std::uint32_t i = aligned + 4 * threadIdx.x; i < after; i += 4 * kPlaceThreads) {
+    if (i + 4 <= after) {
+      *reinterpret_cast<uint4*>(d_words + i) = {};
+    } else {
+      for (std::uint32_t k = i; k < after; ++k) d_words[k] = 0;
+    }
+  }
 }
 
 // Ends the string of a slice, whose pieces have `bits` bits. The codeword ends with two bits more, the last

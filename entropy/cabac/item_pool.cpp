@@ -2,19 +2,50 @@
 
 #include <algorithm>
 
+#include "entropy/cabac/chunk_job.h"
+
 namespace cu264::entropy {
 namespace {
 
-// Small chunks take less time, large ones fewer instructions for their beginnings and less memory.
-constexpr ChunkShape kSmallBatch{10, 3}, kLargeBatch{12, 5};
-constexpr std::size_t kMostOfSmallBatch = 32768;  // macroblocks
+// Small chunks take less time, large ones fewer instructions for their beginnings and less memory. This is
+// for a batch of so many macroblocks.
+constexpr std::size_t kMostOfSmallBatch = 32768;
+ChunkShape suitable_shape(std::size_t macroblocks) {
+  if (macroblocks <= kMostOfSmallBatch) return {10, 3};
+  if (macroblocks <= 131072) return {10, 5};
+  if (macroblocks <= 524288) return {11, 5};
+  return {12, 5};
+}
+constexpr int kSmallestChunks = 10, kLargestChunks = 12;  // items, as powers of two
 
-// Natural pictures have about 200 items a macroblock at QP 27, and 500 at 2 bits a sample. A pool of one
-// picture is larger, because rounds for which nothing is left cost a small batch most.
+// Natural pictures have about 200 items a macroblock at QP 27, and 500 at 2 bits a sample. The pool of a
+// single picture is larger, because rounds for which nothing is left cost a small batch most.
 constexpr std::size_t kMacroblockItems = 512, kMacroblockItemsOfOnePicture = 2736;
 
-// Each slice has so many items a macroblock in the first round, also where slices are small.
-constexpr std::size_t kSliceItems = 256;
+// Smaller chunks are not worth having fewer items than this in a round.
+constexpr std::size_t kFewestMacroblockItems = 400;
+
+std::size_t segment_items(const ChunkShape& shape) {
+  return std::size_t{kChunksPerSegment} << shape.items_log2;
+}
+
+std::size_t bytes_of_chunks(const ChunkShape& shape, std::size_t segments, std::size_t macroblocks) {
+  PoolLayout layout;
+  layout.shape = shape;
+  layout.segments = static_cast<std::uint32_t>(segments);
+  Arena arena(nullptr);
+  carve_chunks(arena, layout, macroblocks);
+  return arena.bytes();
+}
+
+// The segments for which there is room.
+std::size_t segments_in(const PoolRoom& room, const ChunkShape& shape, std::size_t macroblocks) {
+  constexpr std::size_t kSample = 4096;
+  const std::size_t fixed = bytes_of_chunks(shape, 0, macroblocks) + 16 * Arena::kAlignment,
+                    each = (bytes_of_chunks(shape, kSample, 0) + kSample - 1) / kSample;
+  const std::size_t by_bytes = room.chunk_bytes > fixed ? (room.chunk_bytes - fixed) / each : 0;
+  return std::min(room.items / segment_items(shape), by_bytes);
+}
 
 }  // namespace
 
@@ -24,22 +55,36 @@ PoolLayout pool_layout(const StringLayout& strings, ChunkShape shape, std::uint3
   const auto slices = static_cast<std::uint32_t>(strings.slice_count());
   layout.most_segments = slices * layout.segments_of(static_cast<std::uint32_t>(strings.most_macroblocks) *
                                                      kMostMacroblockItems);
-  layout.segments = std::min(segments, layout.most_segments);
+  layout.segments = std::clamp(segments, 1u, layout.most_segments);
   return layout;
 }
 
-PoolLayout pool_layout(int pictures, int mb_width, int mb_height, int slices) {
-  const StringLayout strings = string_layout(pictures, mb_width, mb_height, slices);
+std::uint32_t most_segments(const StringLayout& strings) {
+  return pool_layout(strings, {kSmallestChunks, 0}, 1).most_segments;
+}
+
+PoolRoom pool_room(int pictures, int mb_width, int mb_height, int slices, std::size_t stream_bytes) {
   const std::size_t picture = static_cast<std::size_t>(mb_width) * static_cast<std::size_t>(mb_height),
-                    all = static_cast<std::size_t>(pictures) * picture;
-  const ChunkShape shape = all > kMostOfSmallBatch ? kLargeBatch : kSmallBatch;
-  const std::size_t segment = std::size_t{kChunksPerSegment} << shape.items_log2;
-  const auto segments_of = [segment](std::size_t items) { return (items + segment - 1) / segment; };
-  const std::size_t for_slices =
-      strings.slice_count() * segments_of(static_cast<std::size_t>(strings.most_macroblocks) * kSliceItems);
-  const std::size_t segments = std::max(
-      {segments_of(all * kMacroblockItems), segments_of(picture * kMacroblockItemsOfOnePicture), for_slices});
-  return pool_layout(strings, shape, static_cast<std::uint32_t>(segments));
+                    all = static_cast<std::size_t>(pictures) * picture,
+                    slice_count = static_cast<std::size_t>(pictures) * static_cast<std::size_t>(slices);
+  const ChunkShape shape = suitable_shape(all);
+  const std::size_t items = std::max(all * kMacroblockItems, picture * kMacroblockItemsOfOnePicture);
+  // Each slice has a segment at least.
+  const std::size_t segments = std::max(items / segment_items(shape) + 1, slice_count);
+  PoolRoom room{segments * segment_items(shape), stream_bytes};
+  if (all <= kMostOfSmallBatch) {
+    room.chunk_bytes =
+        std::max(stream_bytes, bytes_of_chunks(shape, segments + 1, all) + 16 * Arena::kAlignment);
+  }
+  return room;
+}
+
+PoolLayout pool_layout(const StringLayout& strings, std::size_t macroblocks, const PoolRoom& room) {
+  ChunkShape shape = suitable_shape(macroblocks);
+  while (shape.items_log2 < kLargestChunks &&
+         segments_in(room, shape, macroblocks) * segment_items(shape) < macroblocks * kFewestMacroblockItems)
+    ++shape.items_log2;
+  return pool_layout(strings, shape, static_cast<std::uint32_t>(segments_in(room, shape, macroblocks)));
 }
 
 }  // namespace cu264::entropy

@@ -51,9 +51,24 @@ struct PoolLayout {
   }
 };
 
-// Returns the layout for a batch. `segments`: for tests, of the pool.
+// Returns a layout of the caller's choice, for benchmarks and tests.
 PoolLayout pool_layout(const StringLayout& strings, ChunkShape shape, std::uint32_t segments);
-PoolLayout pool_layout(int pictures, int mb_width, int mb_height, int slices);
+
+// The most segments that a batch can have, whatever the shape of its chunks.
+std::uint32_t most_segments(const StringLayout& strings);
+
+// The memory that batches of one encoder share: for items, and for what codes their chunks (chunk_job.h).
+struct PoolRoom {
+  std::size_t items = 0;
+  std::size_t chunk_bytes = 0;
+};
+
+// Returns the room for batches of up to so many pictures. What codes the chunks may lie in `stream_bytes` of
+// memory; it takes more only where pictures are few.
+PoolRoom pool_room(int pictures, int mb_width, int mb_height, int slices, std::size_t stream_bytes);
+
+// Returns the layout for a batch: the fewer pictures, the more items each may have in a round.
+PoolLayout pool_layout(const StringLayout& strings, std::size_t macroblocks, const PoolRoom& room);
 
 struct ItemPool {
   PoolLayout layout;

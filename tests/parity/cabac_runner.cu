@@ -4,23 +4,33 @@
 #include <utility>
 
 #include "entropy/cabac/cabac_batch.h"
+#include "entropy/cabac/chunk_job.h"
 #include "support/device_array.cuh"
 #include "tests/parity/device_batch.cuh"
 
 namespace cu264::parity {
 namespace {
 
-// The layout that is chosen, and pools that hold next to nothing, but for so many rounds at most.
+// Pools that hold next to nothing, but for so many rounds at most.
 constexpr std::uint32_t kMostRounds = 40;
 
-std::vector<entropy::PoolLayout> pool_layouts(const core::BatchView& batch) {
+std::vector<entropy::PoolLayout> small_pools(const core::BatchView& batch) {
   const entropy::StringLayout strings = entropy::string_layout(batch);
-  std::vector<entropy::PoolLayout> layouts{
-      entropy::pool_layout(batch.pictures, batch.mb_width, batch.mb_height, batch.slices)};
+  const auto macroblocks =
+      static_cast<std::size_t>(batch.pictures) * static_cast<std::size_t>(batch.macroblocks_per_picture());
+  const entropy::PoolRoom room = entropy::pool_room(
+      batch.pictures, batch.mb_width, batch.mb_height, batch.slices,
+      entropy::cabac_stream_bytes(batch.pictures, batch.mb_width, batch.mb_height, batch.slices));
+  std::vector<entropy::PoolLayout> layouts;
   for (const auto& [shape, segments] :
        {std::pair{entropy::ChunkShape{10, 5}, 1u}, {{10, 2}, 3u}, {{11, 3}, 2u}, {{12, 5}, 1u}}) {
-    const std::uint32_t all = entropy::pool_layout(strings, shape, segments).most_segments;
-    layouts.push_back(entropy::pool_layout(strings, shape, std::max(segments, all / kMostRounds)));
+    const std::uint32_t all = entropy::pool_layout(strings, shape, 1).most_segments;
+    const entropy::PoolLayout layout =
+        entropy::pool_layout(strings, shape, std::max(segments, all / kMostRounds));
+    Arena chunks(nullptr);
+    entropy::carve_chunks(chunks, layout, macroblocks);
+    if (layout.items() <= entropy::kWarmUpItems + room.items && chunks.bytes() <= room.chunk_bytes)
+      layouts.push_back(layout);
   }
   return layouts;
 }
@@ -35,24 +45,24 @@ std::vector<PackedBatch> code_cabac_on_device(const Shape& shape, const std::vec
   core::BatchView batch = device.view;
   batch.params = d_params.data();
   const DeviceArray<core::SliceHeaderBits> d_headers(headers);
+  // Memory for more pictures than there are has room for larger pools.
+  constexpr int kMorePictures = 5;
+  const int capacities[] = {batch.pictures, batch.pictures + kMorePictures};
   const std::size_t stream_bytes =
-      entropy::cabac_stream_bytes(batch.pictures, batch.mb_width, batch.mb_height, batch.slices);
-  const std::vector<entropy::PoolLayout> layouts = pool_layouts(batch);
+      entropy::cabac_stream_bytes(capacities[1], batch.mb_width, batch.mb_height, batch.slices);
   std::size_t scratch_bytes = 0;
-  for (const entropy::PoolLayout& layout : layouts) {
-    scratch_bytes = std::max(
-        scratch_bytes,
-        entropy::cabac_scratch_bytes(batch.pictures, batch.mb_width, batch.mb_height, batch.slices, layout));
+  for (const int capacity : capacities) {
+    scratch_bytes = std::max(scratch_bytes, entropy::cabac_scratch_bytes(capacity, batch.mb_width,
+                                                                         batch.mb_height, batch.slices));
   }
   const DeviceArray<std::uint8_t> d_scratch(scratch_bytes), d_stream(stream_bytes);
   const DeviceArray<entropy::PackedPicture> d_pictures(pictures.size());
   check_cuda(cudaMemset(d_scratch.data(), 0xcd, scratch_bytes), "memset");
   check_cuda(cudaMemset(d_stream.data(), 0xcd, stream_bytes), "memset");
-  const entropy::CabacMemory memory{d_scratch.data(), d_stream.data()};
-
   std::vector<PackedBatch> results;
-  for (const entropy::PoolLayout& layout : layouts) {
-    entropy::launch_cabac(batch, d_headers.data(), memory, d_pictures.data(), nullptr, layout);
+  const auto run = [&](int capacity, const entropy::PoolLayout* layout) {
+    entropy::launch_cabac(batch, d_headers.data(), {capacity, d_scratch.data(), d_stream.data()},
+                          d_pictures.data(), nullptr, layout);
     check_cuda(cudaDeviceSynchronize(), "coding with CABAC");
     PackedBatch& result = results.emplace_back();
     result.pictures = d_pictures.download();
@@ -62,7 +72,9 @@ std::vector<PackedBatch> code_cabac_on_device(const Shape& shape, const std::vec
     }
     result.stream.resize(end);
     check_cuda(cudaMemcpy(result.stream.data(), d_stream.data(), end, cudaMemcpyDeviceToHost), "download");
-  }
+  };
+  for (const int capacity : capacities) run(capacity, nullptr);
+  for (const entropy::PoolLayout& layout : small_pools(batch)) run(batch.pictures, &layout);
   return results;
 }
 
