@@ -4,13 +4,14 @@
 #include <memory>
 
 #include "cu264/frame.h"
+#include "encoder/written.h"
 
 namespace cu264::encoder {
 
 struct HeldFrame {
   Frame frame;
-  void* written = nullptr;     // as in Backend::submit
-  std::shared_ptr<void> hold;  // keeps the above; to be released when the picture has been collected
+  Written written;             // as in Backend::submit
+  std::shared_ptr<void> hold;  // keeps the frame's memory, until the picture has been collected
 };
 
 class FrameHolder {

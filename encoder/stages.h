@@ -19,6 +19,7 @@
 #include "encoder/frame_holder.h"
 #include "encoder/notifier.h"
 #include "encoder/packet_memory.h"
+#include "encoder/written.h"
 #include "entropy/cavlc/entropy_kernel.h"
 #include "protect/encode_cipher.h"
 #include "protect/mark_planner.h"
@@ -103,9 +104,9 @@ class Backend {
   virtual int capacity() const = 0;
   // Copies or converts what it needs of a frame in host memory before it returns. The caller has checked the
   // frame against the parameters. Pictures of a stream are submitted in the order of their index; one with
-  // the index 0 begins the stream anew. `written` is for frames in device memory: a cudaEvent_t that was
-  // recorded behind the work that writes them; null: it is recorded now, on Frame::stream.
-  virtual void submit(const Frame& frame, const core::PictureParams& picture, void* written = nullptr) = 0;
+  // the index 0 begins the stream anew. `written` is for frames in device memory, which are read behind
+  // it; null: behind the work that Frame::stream has now. The caller is then the thread that sends the frame.
+  virtual void submit(const Frame& frame, const core::PictureParams& picture, Written written = nullptr) = 0;
   // No further picture will come soon: the backend starts a batch that is not full. Further pictures may be
   // submitted when all have been collected.
   virtual void flush() = 0;

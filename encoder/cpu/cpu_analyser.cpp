@@ -42,7 +42,7 @@ class CpuAnalysedFrame final : public AnalysedFrame {
   bool done() const override { return true; }
   const core::PictureMeasure& measure() override { return measure_; }
   const Frame& frame() const override { return frame_; }
-  void* written() const override { return nullptr; }
+  Written written() const override { return nullptr; }
 
  private:
   Frame frame_;
@@ -58,7 +58,7 @@ class CpuAnalyser final : public Analyser {
         matrix_(core::make_colour_matrix(params.matrix_coefficients, params.full_range)),
         arena_(params.threads > 0 ? params.threads : tbb::task_arena::automatic, 1) {}
 
-  std::unique_ptr<AnalysedFrame> analyse(const Frame& frame, void*) override {
+  std::unique_ptr<AnalysedFrame> analyse(const Frame& frame, Written) override {
     std::unique_ptr<CpuPicture> copy = take();
     ingest(frame, *copy, matrix_);
     core::PictureMeasure measure;

@@ -148,7 +148,7 @@ class CpuBackend final : public Backend {
 
   int capacity() const override { return static_cast<int>(in_flight_.size()); }
 
-  void submit(const Frame& frame, const core::PictureParams& params, void*) override {
+  void submit(const Frame& frame, const core::PictureParams& params, Written) override {
     check_picture(params, params_);
     PictureInFlight& work = in_flight_[sent_++ % in_flight_.size()];
     ingest(frame, work.picture, matrix_);

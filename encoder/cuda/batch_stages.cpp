@@ -49,8 +49,7 @@ void BatchStages::set_up() {
   begin_clip();
 }
 
-const Stream& BatchStages::launch(int index, const BatchPictures& pictures, int pictures_on_device,
-                                  Uploader& uploader) {
+const Stream& BatchStages::launch(int index, const BatchPictures& pictures, int pictures_on_device) {
   const DeviceMemory::Batch& d = d_.batch[index];
   const PinnedMemory::Batch& pinned = pinned_.batch[index];
   const std::size_t count = static_cast<std::size_t>(pictures.count);
@@ -58,7 +57,7 @@ const Stream& BatchStages::launch(int index, const BatchPictures& pictures, int 
   BatchView view = view_of(pictures, d);
   launch_batch_tables(view, {pinned.sources, pinned.params}, {d.sources, d.params, d.slice_headers},
                       stream_.get());
-  uploader.join(stream_);
+  pictures.written.hold_back(stream_);
   if (has_qp_offsets(params_, params)) view.qp_offsets = launch_qp_offsets_of(view);
   if (params_.marks) {
     tabled_.record(stream_.get());

@@ -12,15 +12,16 @@
 
 #include "common/cuda/handles.h"
 #include "encoder/cuda/clip_keys.h"
+#include "encoder/cuda/mark.h"
 #include "encoder/cuda/memory.h"
 #include "encoder/cuda/qp_offset_relay.h"
-#include "encoder/cuda/uploader.h"
 
 namespace cu264::encoder::cuda {
 
 struct BatchPictures {
   PixelFormat format = PixelFormat::i420;  // on the device
   int count = 0;
+  Marks written;  // of their frames
 };
 
 class BatchStages {
@@ -38,9 +39,9 @@ class BatchStages {
   void begin_clip() { keys_.set(params_, d_, stream_); }
 
   // Launches the batch whose parameters and sources lie in the `index`-th piece of page-locked memory.
-  // `pictures_on_device` counts those of other batches too. The stages wait for what `uploader` has begun.
-  // Returns the stream that the coded pictures come from.
-  const Stream& launch(int index, const BatchPictures& pictures, int pictures_on_device, Uploader& uploader);
+  // `pictures_on_device` counts those of other batches too. Returns the stream that the coded pictures come
+  // from.
+  const Stream& launch(int index, const BatchPictures& pictures, int pictures_on_device);
 
   // Waits for the device. Errors do not matter (~CudaBackend).
   void wait() const;

@@ -20,6 +20,7 @@
 #include "encoder/cuda/memory.h"
 #include "encoder/cuda/packet_copies.h"
 #include "encoder/cuda/stream_window.h"
+#include "encoder/cuda/uploader.h"
 #include "encoder/frame_layout.h"
 #include "encoder/output_picture.h"
 
@@ -90,15 +91,17 @@ class CudaBackend final : public Backend {
 
   int capacity() const override { return kBatchesInFlight * size_; }
 
-  void submit(const Frame& frame, const core::PictureParams& picture, void* written) override {
+  void submit(const Frame& frame, const core::PictureParams& picture, Written written) override {
     check_picture(picture, params_);
     const DeviceGuard guard(device_);
     advance_all();
     flushed_ = false;
-    if (filling_.count == 0) filling_ = {Uploader::format_on_device(frame.format), 0};
+    if (filling_.count == 0) filling_.format = Uploader::format_on_device(frame.format);
     const std::size_t i = static_cast<std::size_t>(filling_.count);
-    pinned_.batch[next_].sources[i] =
-        uploader_->upload(frame, written, d_.batch[next_].staging + i * d_.staged_bytes);
+    UploadedFrame uploaded =
+        uploader_->upload(frame, std::move(written), d_.batch[next_].staging + i * d_.staged_bytes);
+    pinned_.batch[next_].sources[i] = uploaded.planes;
+    filling_.written.add(uploaded.written);
     pinned_.batch[next_].params[i] = picture;
     if (++filling_.count == size_) launch();
   }
@@ -212,8 +215,8 @@ class CudaBackend final : public Backend {
     batch.collected = 0;
     std::copy_n(pinned_.batch[next_].params, batch.pictures.count, batch.params.begin());
     batch.load = DeviceLoad(device_, batch.pictures.count);
-    const Stream& packed =
-        stages_->launch(next_, batch.pictures, batch.load.pictures_on_device(), *uploader_);
+    const Stream& packed = stages_->launch(next_, batch.pictures, batch.load.pictures_on_device());
+    batch.pictures.written = {};
     batch.window.reset();
     if (fetches_ahead(batch)) {
       batch.window.fetch_ahead(packed, batch.sized);

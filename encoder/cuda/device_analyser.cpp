@@ -25,6 +25,7 @@ namespace {
 // Frames that are measured together.
 struct Group {
   MeasureInput input;
+  Marks written;                            // of the pictures in input, until they are measured
   core::PictureMeasure* results = nullptr;  // page-locked, for each picture
   Event measured;
   bool started = false;
@@ -53,6 +54,7 @@ class Pool {
     std::unique_ptr<Group> group = std::move(groups_.back());
     groups_.pop_back();
     group->input.pictures = 0;
+    group->written = {};
     group->started = group->done = false;
     return group;
   }
@@ -100,14 +102,15 @@ class DeviceAnalysedFrame final : public AnalysedFrame {
  public:
   // `index`: in the group. The analyser is asked for nothing once the group has been started.
   DeviceAnalysedFrame(const Frame& frame, std::shared_ptr<Group> group, int index, Analyser& analyser,
-                      std::shared_ptr<Pool> pool, CachedMemory planes, HeldFrame held)
+                      std::shared_ptr<Pool> pool, CachedMemory planes, HeldFrame held, Written written)
       : frame_(frame),
         group_(std::move(group)),
         index_(index),
         analyser_(analyser),
         pool_(std::move(pool)),
         planes_(std::move(planes)),
-        held_(std::move(held)) {}
+        held_(std::move(held)),
+        written_(std::move(written)) {}
   ~DeviceAnalysedFrame() override {
     if (!group_->started) group_->input.picture[index_] = {};  // which leaves it out
     if (planes_) pool_->give_back(std::move(planes_));
@@ -126,9 +129,7 @@ class DeviceAnalysedFrame final : public AnalysedFrame {
     return group_->results[index_];
   }
   const Frame& frame() const override { return frame_; }
-  void* written() const override {
-    return frame_.memory == MemoryKind::device ? group_->measured.get() : nullptr;
-  }
+  Written written() const override { return frame_.memory == MemoryKind::device ? written_ : nullptr; }
 
  private:
   const Frame frame_;
@@ -138,6 +139,7 @@ class DeviceAnalysedFrame final : public AnalysedFrame {
   const std::shared_ptr<Pool> pool_;
   CachedMemory planes_;   // of a frame that was uploaded or converted
   const HeldFrame held_;  // of a frame that stays on the host
+  const Written written_;
 };
 
 class DeviceAnalyser final : public Analyser {
@@ -164,7 +166,7 @@ class DeviceAnalyser final : public Analyser {
     cudaStreamSynchronize(uploader_.stream().get());
   }
 
-  std::unique_ptr<AnalysedFrame> analyse(const Frame& frame, void* written) override {
+  std::unique_ptr<AnalysedFrame> analyse(const Frame& frame, Written written) override {
     const DeviceGuard guard(device_);
     HeldFrame held;
     const bool from_host = frame.memory != MemoryKind::device;
@@ -172,13 +174,13 @@ class DeviceAnalyser final : public Analyser {
     const Frame& source = held.hold || (from_host && stays_on_host_) ? held.frame : frame;
     CachedMemory memory;
     if (from_host || is_rgb(frame.format)) memory = pool_->take_planes();
-    const SourcePicture planes = uploader_.upload(source, written, memory.get());
+    UploadedFrame uploaded = uploader_.upload(source, std::move(written), memory.get());
+    const SourcePicture& planes = uploaded.planes;
     const PixelFormat format = Uploader::format_on_device(frame.format);
     Frame to_code = source;
     if (!(from_host && stays_on_host_)) {
       to_code.format = format;
       to_code.memory = MemoryKind::device;
-      to_code.stream = uploader_.stream().get();
       for (int plane = 0; plane < plane_count(format); ++plane) {
         to_code.plane[plane] = planes.plane[plane], to_code.pitch[plane] = planes.pitch[plane];
       }
@@ -186,8 +188,10 @@ class DeviceAnalyser final : public Analyser {
     if (!group_) begin_group();
     MeasureInput& input = group_->input;
     input.picture[input.pictures] = {planes, format};
+    group_->written.add(uploaded.written);
     auto analysed = std::make_unique<DeviceAnalysedFrame>(to_code, group_, input.pictures, *this, pool_,
-                                                          std::move(memory), std::move(held));
+                                                          std::move(memory), std::move(held),
+                                                          std::move(uploaded.written));
     if (++input.pictures == together_) start();
     return analysed;
   }
@@ -198,6 +202,9 @@ class DeviceAnalyser final : public Analyser {
     const std::shared_ptr<Group> group = std::exchange(group_, nullptr);
     group->started = true;
     const cudaStream_t stream = uploader_.stream().get();
+    uploader_.close_mark();
+    group->written.hold_back(uploader_.stream());
+    group->written = {};
     launch_measure(group->input, reinterpret_cast<MeasureSums*>(sums_.get()), group->results, stream);
     group->measured.record(stream);
   }

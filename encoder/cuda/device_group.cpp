@@ -21,14 +21,14 @@ class DeviceGroup final : public Backend {
 
   int capacity() const override { return static_cast<int>(members_.size()) * members_[0]->capacity(); }
 
-  void submit(const Frame& frame, const core::PictureParams& picture, void* written) override {
+  void submit(const Frame& frame, const core::PictureParams& picture, Written written) override {
     if (frame.memory == MemoryKind::device && devices_ > 1) {
       throw Error(ErrorCode::unsupported, "a frame in device memory can go to one device only",
                   "open the encoder with the one device that the frames are on");
     }
     if (collected_ == submitted_ && flushed_) collected_ = submitted_ = 0;  // a batch was not full
     flushed_ = false;
-    member(submitted_).submit(frame, picture, written);
+    member(submitted_).submit(frame, picture, std::move(written));
     ++submitted_;
   }
 

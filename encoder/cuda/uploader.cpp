@@ -79,7 +79,7 @@ Uploader::Uploader(const StageParams& params, std::uint8_t* d_rgb, int device, b
       buffer_bytes_(upload_bytes(params)),
       device_(device),
       d_rgb_(d_rgb),
-      stream_(urgent ? Stream::Priority::high : Stream::Priority::normal) {}
+      stream_(std::make_shared<const Stream>(urgent ? Stream::Priority::high : Stream::Priority::normal)) {}
 
 void Uploader::make_buffers() {
   memory_ = take_pinned(kUploadBuffers * buffer_bytes_);
@@ -92,53 +92,33 @@ PixelFormat Uploader::format_on_device(PixelFormat format) {
   return is_rgb(format) ? PixelFormat::i420 : format;
 }
 
-SourcePicture Uploader::upload(const Frame& frame, void* written, std::uint8_t* d_staging) {
+UploadedFrame Uploader::upload(const Frame& frame, Written written, std::uint8_t* d_staging) {
   const bool rgb = is_rgb(frame.format);
+  if (frame.memory == MemoryKind::device) {
+    if (!written) {
+      check_on_device(frame, device_);
+      written = marker_.mark(static_cast<cudaStream_t>(frame.stream));
+    }
+    if (!rgb) return {in_place(frame), std::move(written)};
+    written->hold_back(*stream_);
+    return {convert(frame, in_place(frame), d_staging), uploaded()};
+  }
   std::uint8_t* const d_to = rgb ? d_rgb_ : d_staging;
-  SourcePicture picture;
-  switch (frame.memory) {
-    case MemoryKind::device:
-      if (written == nullptr) check_on_device(frame, device_);
-      wait_for(frame, written);
-      picture = in_place(frame);
-      break;
-    case MemoryKind::pinned:
-      picture = copy_pinned(frame, d_to);
-      break;
-    default:
-      picture = copy_host(frame, d_to);
-  }
-  return rgb ? convert(frame, picture, d_staging) : picture;
+  const SourcePicture picture =
+      frame.memory == MemoryKind::pinned ? copy_pinned(frame, d_to) : copy_host(frame, d_to);
+  return {rgb ? convert(frame, picture, d_staging) : picture, uploaded()};
 }
 
-// Waits are dear where there are many frames. The default stream is never destroyed, so a later event on it
-// stands for the earlier ones. An event that has happened by now needs no wait.
-void Uploader::wait_for(const Frame& frame, void* written) {
-  const auto stream = static_cast<cudaStream_t>(frame.stream);
-  if (written != nullptr) {
-    const auto event = static_cast<cudaEvent_t>(written);
-    if (has_happened(event)) return;
-    stream_.wait_for(event);
-  } else if (stream == nullptr && !is_rgb(frame.format)) {
-    default_.record(stream);
-    default_waits_ = true;
-    return;
-  } else {
-    caller_.record(stream);
-    stream_.wait_for(caller_.get());
-  }
-  used_ = true;
+const Written& Uploader::uploaded() {
+  if (!uploaded_ || !uploaded_->open()) uploaded_ = marker_.open_mark(stream_);
+  return uploaded_;
 }
 
-void Uploader::join(const Stream& encode) {
-  if (std::exchange(default_waits_, false)) encode.wait_for(default_.get());
-  if (!std::exchange(used_, false)) return;
-  uploaded_.record(stream_.get());
-  encode.wait_for(uploaded_.get());
+void Uploader::close_mark() {
+  if (uploaded_) uploaded_->close();
 }
 
 SourcePicture Uploader::copy_pinned(const Frame& frame, std::uint8_t* d_to) {
-  used_ = true;
   const PackedLayout layout = packed_layout(frame.format, frame.width, frame.height);
   for (int plane = 0; plane < plane_count(frame.format); ++plane) {
     const Rows rows = rows_of(frame, plane);
@@ -148,9 +128,9 @@ SourcePicture Uploader::copy_pinned(const Frame& frame, std::uint8_t* d_to) {
     // not reach the rate of the bus.
     check_cuda(rows.pitch == pitch
                    ? cudaMemcpyAsync(d_plane, rows.lowest, pitch * (rows.count - 1) + rows.bytes,
-                                     cudaMemcpyHostToDevice, stream_.get())
+                                     cudaMemcpyHostToDevice, stream_->get())
                    : cudaMemcpy2DAsync(d_plane, pitch, rows.lowest, rows.pitch, rows.bytes, rows.count,
-                                       cudaMemcpyHostToDevice, stream_.get()),
+                                       cudaMemcpyHostToDevice, stream_->get()),
                "uploading a frame");
   }
   return staged(frame, layout, d_to);
@@ -159,19 +139,17 @@ SourcePicture Uploader::copy_pinned(const Frame& frame, std::uint8_t* d_to) {
 SourcePicture Uploader::copy_host(const Frame& frame, std::uint8_t* d_to) {
   const PackedLayout layout = packed_layout(frame.format, frame.width, frame.height);
   if (!memory_) make_buffers();
-  used_ = true;
   UploadBuffer& buffer = buffers_[next_buffer_];
   next_buffer_ = (next_buffer_ + 1) % kUploadBuffers;
   buffer.copied.wait();
   const Frame copy = pack_frame(frame, buffer.memory);
-  check_cuda(cudaMemcpyAsync(d_to, buffer.memory, layout.bytes, cudaMemcpyHostToDevice, stream_.get()),
+  check_cuda(cudaMemcpyAsync(d_to, buffer.memory, layout.bytes, cudaMemcpyHostToDevice, stream_->get()),
              "uploading a frame");
-  buffer.copied.record(stream_.get());
+  buffer.copied.record(stream_->get());
   return staged(copy, layout, d_to);
 }
 
 SourcePicture Uploader::convert(const Frame& frame, const SourcePicture& rgb, std::uint8_t* d_staging) {
-  used_ = true;
   const PackedLayout layout = packed_layout(PixelFormat::i420, frame.width, frame.height);
   core::RgbPicture from{frame.format, frame.width, frame.height, {}, {}, frame.float_range};
   ConvertedPlanes planes;
@@ -181,7 +159,7 @@ SourcePicture Uploader::convert(const Frame& frame, const SourcePicture& rgb, st
     planes.plane[plane] = d_staging + layout.offset[plane], planes.pitch[plane] = layout.pitch[plane];
     picture.plane[plane] = planes.plane[plane], picture.pitch[plane] = planes.pitch[plane];
   }
-  launch_ingest(from, matrix_, planes, stream_.get());
+  launch_ingest(from, matrix_, planes, stream_->get());
   return picture;
 }
 

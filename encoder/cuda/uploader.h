@@ -1,13 +1,16 @@
 // Brings frames to where the kernels read them. Frames from the host are copied to staging memory; frames on
-// the device are read in place, but for RGB, which is converted.
+// the device are read in place, but for RGB, which is converted. Who reads a frame waits for the mark that
+// comes with it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "common/cuda/handles.h"
 #include "common/cuda/memory_cache.h"
 #include "core/colour.h"
+#include "encoder/cuda/mark.h"
 #include "encoder/cuda/memory.h"
 #include "encoder/stages.h"
 
@@ -16,28 +19,33 @@ namespace cu264::encoder::cuda {
 // Throws Error(bad_input) if a plane is not in the device's memory.
 void check_on_device(const Frame& frame, int device);
 
+struct UploadedFrame {
+  SourcePicture planes;
+  Written written;  // never null
+};
+
 class Uploader {
  public:
   // `urgent`: what is launched on stream() goes before other work.
   Uploader(const StageParams& params, std::uint8_t* d_rgb, int device, bool urgent = false);
 
-  // Returns where the frame's planes will be for what follows join(): in `d_staging`, or where the caller has
-  // them. Memory of kind host has been read when this returns; it waits only while all upload
-  // buffers are in use. `written`: as in Backend::submit; such a frame was checked when the event was
-  // recorded.
-  SourcePicture upload(const Frame& frame, void* written, std::uint8_t* d_staging);
+  // Returns where the frame's planes will be: in `d_staging`, or where the caller has them. Memory of kind
+  // host has been read when this returns; it waits only while all upload buffers are in use. `written`: as in
+  // Backend::submit; such a frame was checked when the mark was made.
+  UploadedFrame upload(const Frame& frame, Written written, std::uint8_t* d_staging);
+
+  // Closes the mark of the frames that were uploaded so far, so that who waits for them later does not wait
+  // for what stream() is given meanwhile.
+  void close_mark();
 
   // The format in which the kernels see pictures of `format`.
   static PixelFormat format_on_device(PixelFormat format);
 
-  // What is put into `encode` from now on finds the frames that were uploaded.
-  void join(const Stream& encode);
-
-  const Stream& stream() const { return stream_; }
+  const Stream& stream() const { return *stream_; }
 
  private:
-  // Makes stream_ wait for the frame.
-  void wait_for(const Frame& frame, void* written);
+  // The mark of the work that stream_ has, and is given until somebody waits.
+  const Written& uploaded();
   SourcePicture copy_pinned(const Frame& frame, std::uint8_t* d_to);
   SourcePicture copy_host(const Frame& frame, std::uint8_t* d_to);
   SourcePicture convert(const Frame& frame, const SourcePicture& rgb, std::uint8_t* d_staging);
@@ -49,12 +57,9 @@ class Uploader {
   const std::size_t buffer_bytes_;
   const int device_;
   std::uint8_t* const d_rgb_;
-  Stream stream_;
-  Event caller_;                // recorded on the caller's stream when the frame was sent
-  Event default_;               // the same on CUDA's default stream, where one wait serves many frames
-  bool default_waits_ = false;  // default_ was recorded and nothing waits for it yet
-  Event uploaded_;
-  bool used_ = false;  // stream_ has work since the last join()
+  const std::shared_ptr<const Stream> stream_;
+  const Marker marker_;
+  Written uploaded_;
   CachedMemory memory_;
   struct UploadBuffer {
     std::uint8_t* memory = nullptr;

@@ -18,7 +18,7 @@ class AnalysedFrame {
   // The frame to submit to the backend. Its format and memory may differ from the caller's: RGB is 4:2:0 by
   // now.
   virtual const Frame& frame() const = 0;
-  virtual void* written() const = 0;  // as in Backend::submit
+  virtual Written written() const = 0;  // as in Backend::submit
 };
 
 class Analyser {
@@ -26,7 +26,7 @@ class Analyser {
   virtual ~Analyser() = default;
   // Memory of kind host may be used again when this returns; other memory is read until the AnalysedFrame is
   // destroyed. `written` is as in Backend::submit. Frames may outlive their analyser.
-  virtual std::unique_ptr<AnalysedFrame> analyse(const Frame& frame, void* written) = 0;
+  virtual std::unique_ptr<AnalysedFrame> analyse(const Frame& frame, Written written) = 0;
   // No further frame will come soon: frames that wait to be measured together are measured now.
   virtual void start() {}
 };

@@ -59,13 +59,13 @@ class ControlledBackend::Pipeline {
   int capacity() const { return capacity_; }
 
   int submit(const Frame& frame, const core::PictureParams& params, const PictureControl* control,
-             void* written) {
+             Written written) {
     check_picture(params, params_);
     flushed_ = false;
     auto picture = std::make_unique<Picture>();
     picture->params = params;
     try {
-      picture->frame = analyser_->analyse(frame, written);
+      picture->frame = analyser_->analyse(frame, std::move(written));
     } catch (...) {
       picture->error = std::current_exception();
     }
@@ -314,16 +314,16 @@ int ControlledBackend::capacity() const {
 }
 
 int ControlledBackend::submit(const Frame& frame, const core::PictureParams& picture,
-                              const PictureControl& control, void* written) {
-  return pipeline_->submit(frame, picture, &control, written);
+                              const PictureControl& control, Written written) {
+  return pipeline_->submit(frame, picture, &control, std::move(written));
 }
 
 int ControlledBackend::release(std::uint32_t stream, bool ends_clip) {
   return pipeline_->release(stream, ends_clip);
 }
 
-void ControlledBackend::submit(const Frame& frame, const core::PictureParams& picture, void* written) {
-  pipeline_->submit(frame, picture, nullptr, written);
+void ControlledBackend::submit(const Frame& frame, const core::PictureParams& picture, Written written) {
+  pipeline_->submit(frame, picture, nullptr, std::move(written));
 }
 
 void ControlledBackend::flush() {

@@ -36,12 +36,12 @@ class ControlledBackend final : public Backend {
   // stream were submitted behind it. Returns how many pictures of the stream wait no longer: collect() gives
   // pictures back in the order in which that happens.
   int submit(const Frame& frame, const core::PictureParams& picture, const PictureControl& control,
-             void* written = nullptr);
+             Written written = nullptr);
   // The pictures of a stream that wait for others are coded without these. `ends_clip`: none will come.
   // Returns how many they are.
   int release(std::uint32_t stream, bool ends_clip);
   // The picture passes with the QP that it has.
-  void submit(const Frame& frame, const core::PictureParams& picture, void* written = nullptr) override;
+  void submit(const Frame& frame, const core::PictureParams& picture, Written written = nullptr) override;
   void flush() override;
   bool ready() const override;
   bool working() override;

@@ -90,11 +90,13 @@ CallerArray of_cuda_interface(nb::handle object) {
     for (std::size_t i = array.shape.size(); i-- > 0; stride *= array.shape[i]) array.strides[i] = stride;
   }
   array.on_device = true, array.device = device_of(array.data);
-  // 1 is the default stream and 2 that of the thread, as the runtime has them; None: nothing to wait for.
+  array.stream = stream_of(array.device);
+  // 1 is the default stream and 2 that of the thread, as the runtime has them; None: nothing to wait for. Our
+  // stream stands for the caller's from here on: another thread, a current device that changes and the end of
+  // the caller's stream do not matter to it.
   if (from.contains("stream") && !nb::object(from["stream"]).is_none()) {
-    array.stream = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(from["stream"]));
-  } else {
-    array.stream = stream_of(array.device);
+    const auto callers = nb::cast<std::uintptr_t>(from["stream"]);
+    wait_for_stream(array.stream, reinterpret_cast<void*>(callers), array.device);
   }
   array.owner = nb::borrow(object);
   return array;

@@ -43,6 +43,15 @@ void* stream_of(int device) {
   return stream;
 }
 
+void wait_for_stream(void* stream, void* other, int device) {
+  const CurrentDevice current(device);
+  cudaEvent_t made = nullptr;
+  check(cudaEventCreateWithFlags(&made, cudaEventDisableTiming), "making an event");
+  const std::unique_ptr<CUevent_st, cudaError_t (*)(cudaEvent_t)> event(made, cudaEventDestroy);
+  check(cudaEventRecord(event.get(), static_cast<cudaStream_t>(other)), "asking for a stream's work");
+  check(cudaStreamWaitEvent(static_cast<cudaStream_t>(stream), event.get(), 0), "waiting for a stream");
+}
+
 int device_of(const void* address) {
   cudaPointerAttributes attributes{};
   check(cudaPointerGetAttributes(&attributes, address), "asking where frames lie");
@@ -96,6 +105,9 @@ CurrentDevice::CurrentDevice(int) {
 CurrentDevice::~CurrentDevice() = default;
 
 void* stream_of(int) {
+  refuse();
+}
+void wait_for_stream(void*, void*, int) {
   refuse();
 }
 int device_of(const void*) {

@@ -22,6 +22,10 @@ class CurrentDevice {
 // A stream of this package's own on a device; the same for all calls.
 void* stream_of(int device);
 
+// What is put into `stream` from now on waits for the work that `other` has now. Both are of the device;
+// `other` may be one of CUDA's default streams.
+void wait_for_stream(void* stream, void* other, int device);
+
 // The device whose memory an address lies in.
 int device_of(const void* address);
 

@@ -97,6 +97,59 @@ def test_frames_written_just_before_on_another_stream(torch):
     assert wrong == 0
 
 
+MODES = {"qp": {"qp": 24}, "crf": {"crf": 24}, "bitrate": {"bitrate": 400_000}, "limit": {"max_frame_bytes": 3000},
+         "cbr": {"bitrate": 400_000, "cbr": True}, "edges": {"edge_guided": 2}, "variance": {"aq": "variance"}}
+NAMED = 3  # for a stream that the test makes; others are the handles of CUDA's default streams
+
+
+def late_stream(torch, handle):
+    if handle == 1:
+        return torch.cuda.default_stream()
+    return torch.cuda.Stream() if handle == NAMED else torch.cuda.ExternalStream(handle)
+
+
+class Interface:
+    """The CUDA array interface of a tensor, and nothing else of it."""
+
+    def __init__(self, tensor, stream):
+        self.tensor = tensor
+        self.__cuda_array_interface__ = dict(tensor.__cuda_array_interface__, version=3, stream=stream)
+
+
+def in_form(clip, form):
+    frames = {"RGB": clip, "planar": np.ascontiguousarray(clip.transpose(0, 3, 1, 2)), "gray": clip[..., 0].copy(),
+              "floats": clip.astype(np.float32) / 255}
+    return frames[form]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("handle", [1, 2, NAMED])
+@pytest.mark.parametrize("form", ["RGB", "planar", "gray", "floats"])
+def test_arrays_that_are_written_late(clip, torch, form, handle, mode):
+    source = in_form(clip, form)
+    expected = on_cpu(source, **MODES[mode])
+    written = torch.from_numpy(source).cuda()
+    side = late_stream(torch, handle)
+    for protocol in ("the CUDA array interface", "DLPack"):
+        frames = torch.zeros_like(written)
+        torch.cuda.synchronize()
+        with torch.cuda.stream(side):
+            torch.cuda._sleep(20_000_000)
+            frames.copy_(written)
+            # DLPack's producer knows its stream, which is the current one; the interface names it.
+            late = frames if protocol == "DLPack" else Interface(frames, side.cuda_stream or 1)
+            if protocol == "DLPack":
+                assert cu264.encode(late, 25, **MODES[mode]) == expected, protocol
+        if protocol != "DLPack":
+            assert cu264.encode(late, 25, **MODES[mode]) == expected, protocol
+
+
+def test_an_array_without_a_stream_is_not_waited_for(clip, torch):
+    frames = torch.from_numpy(clip).cuda()
+    torch.cuda.synchronize()
+    assert cu264.encode(Interface(frames, None), 25, crf=24) == on_cpu(clip, crf=24)
+
+
 def test_a_chunk_may_be_overwritten_once_it_was_written(clip, torch):
     file = io.BytesIO()
     buffer = torch.empty((3, *clip.shape[1:]), dtype=torch.uint8, device="cuda")

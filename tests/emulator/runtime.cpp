@@ -1,5 +1,5 @@
 // Replaces the CUDA runtime: there is one device, and its memory is the host's. What is queued on a stream is
-// done when the call returns.
+// done when the call returns, but for copies on streams that a test has made late (late_work.h).
 #include <cuda_runtime_api.h>
 
 #include <cstdlib>
@@ -7,7 +7,11 @@
 #include <map>
 #include <mutex>
 
+#include "tests/emulator/late_work.h"
+
 namespace {
+
+using namespace cu264;
 
 constexpr std::size_t kMemory = std::size_t{4} << 30;
 constexpr std::size_t kAlignment = 512;
@@ -16,12 +20,25 @@ constexpr std::size_t kAlignment = 512;
 std::mutex allocations_lock;
 std::map<const char*, std::size_t> allocations;
 
-template <class Handle>
-cudaError_t make_handle(Handle* handle) {
-  static char something;
-  *handle = reinterpret_cast<Handle>(&something);
-  return cudaSuccess;
+// What was unfinished on the stream when the event was recorded.
+struct EventState {
+  std::mutex mutex;
+  emulator::LateWorks behind;
+};
+
+EventState& state_of(cudaEvent_t event) {
+  return *reinterpret_cast<EventState*>(event);
 }
+
+emulator::LateWorks works_of(cudaEvent_t event) {
+  EventState& state = state_of(event);
+  const std::lock_guard lock(state.mutex);
+  return state.behind;
+}
+
+// What was set of kernels.
+std::mutex attributes_lock;
+std::map<const void*, cudaFuncAttributes> attributes_of_kernels;
 
 }  // namespace
 
@@ -38,6 +55,7 @@ cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
   return cudaSuccess;
 }
 cudaError_t cudaFree(void* memory) {
+  emulator::finish_all();
   const std::lock_guard lock(allocations_lock);
   allocations.erase(static_cast<const char*>(memory));
   std::free(memory);
@@ -51,6 +69,7 @@ cudaError_t cudaHostAlloc(void** memory, std::size_t bytes, unsigned) {
   return cudaMallocHost(memory, bytes);
 }
 cudaError_t cudaFreeHost(void* memory) {
+  emulator::finish_all();
   std::free(memory);
   return cudaSuccess;
 }
@@ -68,71 +87,94 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   return cudaSuccess;
 }
 
-cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t) {
-  if (bytes != 0) std::memmove(to, from, bytes);
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind,
+                            cudaStream_t stream) {
+  emulator::copy_work(stream, [=] {
+    if (bytes != 0) std::memmove(to, from, bytes);
+  });
   return cudaSuccess;
 }
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-  return cudaMemcpyAsync(to, from, bytes, kind, nullptr);
+  cudaMemcpyAsync(to, from, bytes, kind, nullptr);
+  return cudaStreamSynchronize(nullptr);
 }
 cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                              std::size_t width, std::size_t height, cudaMemcpyKind, cudaStream_t) {
-  for (std::size_t y = 0; y < height; ++y) {
-    std::memcpy(static_cast<char*>(to) + y * to_pitch, static_cast<const char*>(from) + y * from_pitch,
-                width);
-  }
+                              std::size_t width, std::size_t height, cudaMemcpyKind, cudaStream_t stream) {
+  emulator::copy_work(stream, [=] {
+    for (std::size_t y = 0; y < height; ++y) {
+      std::memcpy(static_cast<char*>(to) + y * to_pitch, static_cast<const char*>(from) + y * from_pitch,
+                  width);
+    }
+  });
   return cudaSuccess;
 }
-cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t) {
-  if (bytes != 0) std::memset(memory, value, bytes);
+cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t stream) {
+  emulator::copy_work(stream, [=] {
+    if (bytes != 0) std::memset(memory, value, bytes);
+  });
   return cudaSuccess;
 }
 cudaError_t cudaMemset(void* memory, int value, std::size_t bytes) {
   return cudaMemsetAsync(memory, value, bytes, nullptr);
 }
 
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  *stream = emulator::make_stream((flags & cudaStreamNonBlocking) == 0);
+  return cudaSuccess;
+}
 cudaError_t cudaStreamCreate(cudaStream_t* stream) {
-  return make_handle(stream);
+  return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
 }
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
-  return make_handle(stream);
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int) {
+  return cudaStreamCreateWithFlags(stream, flags);
 }
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
-  return make_handle(stream);
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
+  *id = emulator::stream_id(stream);
+  return cudaSuccess;
 }
 cudaError_t cudaDeviceGetStreamPriorityRange(int* lowest, int* highest) {
   *lowest = *highest = 0;
   return cudaSuccess;
 }
-cudaError_t cudaStreamDestroy(cudaStream_t) {
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  emulator::destroy_stream(stream);
   return cudaSuccess;
 }
-cudaError_t cudaStreamSynchronize(cudaStream_t) {
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  emulator::begin_work(stream);
   return cudaSuccess;
 }
-cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) {
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  emulator::wait_for(stream, works_of(event));
   return cudaSuccess;
 }
-cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t function, void* argument) {
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* argument) {
+  emulator::begin_work(stream);
   function(argument);
   return cudaSuccess;
 }
 cudaError_t cudaEventCreate(cudaEvent_t* event) {
-  return make_handle(event);
+  *event = reinterpret_cast<cudaEvent_t>(new EventState);
+  return cudaSuccess;
 }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
-  return make_handle(event);
+  return cudaEventCreate(event);
 }
-cudaError_t cudaEventDestroy(cudaEvent_t) {
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  delete &state_of(event);
   return cudaSuccess;
 }
-cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) {
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  EventState& state = state_of(event);
+  const std::lock_guard lock(state.mutex);
+  state.behind = emulator::unfinished(stream);
   return cudaSuccess;
 }
-cudaError_t cudaEventQuery(cudaEvent_t) {
-  return cudaSuccess;
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  return emulator::are_done(works_of(event)) ? cudaSuccess : cudaErrorNotReady;
 }
-cudaError_t cudaEventSynchronize(cudaEvent_t) {
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  emulator::finish(works_of(event));
   return cudaSuccess;
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t, cudaEvent_t) {
@@ -141,6 +183,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t, cudaEvent_t) 
 }
 
 cudaError_t cudaDeviceSynchronize() {
+  emulator::finish_all();
   return cudaSuccess;
 }
 cudaError_t cudaGetLastError() {
@@ -193,12 +236,24 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
   }
   return cudaSuccess;
 }
-cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) {
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
+  const std::lock_guard lock(attributes_lock);
+  const auto [at, added] = attributes_of_kernels.try_emplace(kernel);
+  if (added) {
+    at->second.maxThreadsPerBlock = 1024;
+    at->second.maxDynamicSharedSizeBytes = 48 << 10;
+    at->second.preferredShmemCarveout = cudaSharedmemCarveoutDefault;
+  }
+  *attributes = at->second;
   return cudaSuccess;
 }
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
-  *attributes = {};
-  attributes->maxThreadsPerBlock = 1024;
+cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) {
+  cudaFuncAttributes before{};
+  cudaFuncGetAttributes(&before, kernel);
+  const std::lock_guard lock(attributes_lock);
+  cudaFuncAttributes& attributes = attributes_of_kernels[kernel];
+  (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize ? attributes.maxDynamicSharedSizeBytes
+                                                            : attributes.preferredShmemCarveout) = value;
   return cudaSuccess;
 }
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, int, std::size_t) {

@@ -10,6 +10,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "tests/emulator/late_work.h"
+
 namespace cu264::emulator {
 namespace {
 
@@ -180,7 +182,9 @@ void* dynamic_shared_memory() {
   return reinterpret_cast<void*>((address + kSharedAlignment - 1) & ~(kSharedAlignment - 1));
 }
 
-void launch(dim3 grid, dim3 size, std::size_t shared_bytes, cudaStream_t, const std::function<void()>& body) {
+void launch(dim3 grid, dim3 size, std::size_t shared_bytes, cudaStream_t stream,
+            const std::function<void()>& body) {
+  begin_work(stream);
   const std::lock_guard lock(one_launch);
   const std::size_t threads = std::size_t{size.x} * size.y * size.z;
   if (threads == 0 || threads > 1024) throw std::invalid_argument("emulator: a block of 1 to 1024 threads");

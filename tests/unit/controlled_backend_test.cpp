@@ -44,7 +44,7 @@ class FakeFrame final : public AnalysedFrame {
     return measure_;
   }
   const Frame& frame() const override { return frame_; }
-  void* written() const override { return nullptr; }
+  Written written() const override { return nullptr; }
 
  private:
   Frame frame_;
@@ -54,7 +54,7 @@ class FakeFrame final : public AnalysedFrame {
 
 class FakeAnalyser final : public Analyser {
  public:
-  std::unique_ptr<AnalysedFrame> analyse(const Frame& frame, void*) override {
+  std::unique_ptr<AnalysedFrame> analyse(const Frame& frame, Written) override {
     if (frame.pts == kRefusedPicture) throw Error(ErrorCode::encode_failure, "refused");
     return std::make_unique<FakeFrame>(frame);
   }
@@ -72,7 +72,7 @@ class FakeBackend final : public Backend {
   ~FakeBackend() override { EXPECT_EQ(begun_, 0u); }
 
   int capacity() const override { return static_cast<int>(2 * batch_); }
-  void submit(const Frame& frame, const core::PictureParams& picture, void*) override {
+  void submit(const Frame& frame, const core::PictureParams& picture, Written) override {
     EXPECT_LT(in_flight_.size(), 2 * batch_) << "beyond the capacity";
     EXPECT_FALSE(flushed_ && !in_flight_.empty()) << "behind a flush";
     flushed_ = false;

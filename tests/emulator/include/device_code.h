@@ -147,12 +147,8 @@ T __reduce_min_sync(unsigned mask, T value) {
 
 // Outside CUDA sources the runtime takes kernels as plain pointers.
 template <class... Parameters>
-cudaError_t cudaFuncSetAttribute(void (*)(Parameters...), cudaFuncAttribute, int) {
-  return cudaSuccess;
-}
-template <class... Parameters>
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, void (*)(Parameters...)) {
-  return cudaFuncGetAttributes(attributes, static_cast<const void*>(nullptr));
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, void (*kernel)(Parameters...)) {
+  return cudaFuncGetAttributes(attributes, reinterpret_cast<const void*>(kernel));
 }
 template <class... Parameters>
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void (*)(Parameters...), int threads,

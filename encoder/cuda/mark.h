@@ -1,0 +1,86 @@
+// Marks of the work that streams were given: whoever reads what that work writes makes its own stream wait
+// for the mark. A mark stays what it is however often it is waited for, so a frame may be read again later.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "common/cuda/handles.h"
+#include "encoder/written.h"
+
+namespace cu264::encoder::cuda {
+
+// Makes the marks of one device. Marks may outlive it.
+class Marker {
+ public:
+  // A mark behind the work that `stream` has been given so far. `stream` belongs to the current device, which
+  // is the marker's; it may also be null or one of CUDA's handles of default streams, of which that of the
+  // thread is the calling thread's. Any number of threads may call this at once.
+  Written mark(cudaStream_t stream) const;
+
+  // A mark that is made when it is first waited for or closed. Until then it also stands for work that the
+  // stream is given later, so that one event serves many frames. A single thread uses the mark and the
+  // stream.
+  Written open_mark(std::shared_ptr<const Stream> stream) const;
+
+ private:
+  friend class Mark;
+
+  // Events that are used again.
+  struct Events {
+    std::mutex mutex;
+    std::vector<std::unique_ptr<Event>> free;
+    std::uint64_t recorded = 0;  // events so far, which orders the marks of a stream
+  };
+
+  const std::shared_ptr<Events> events_ = std::make_shared<Events>();
+};
+
+class Mark {
+ public:
+  ~Mark();
+  Mark(const Mark&) = delete;
+  Mark& operator=(const Mark&) = delete;
+
+  // What is put into `reader` from now on waits for the marked work. If that is done already, which costs
+  // less to ask than to wait for, nothing waits.
+  void hold_back(const Stream& reader) const;
+  // From now on the mark does not stand for what its stream is given later.
+  void close() const;
+  bool open() const { return place_ == 0; }
+  // Returns whether who waits for this mark need not wait for the other one: both are of the same stream, and
+  // this one is not earlier.
+  bool covers(const Mark& other) const {
+    return this == &other || (events_ == other.events_ && stream_id_ == other.stream_id_ && !other.open() &&
+                              place_ >= other.place_);
+  }
+
+ private:
+  friend class Marker;
+  explicit Mark(std::shared_ptr<Marker::Events> events) : events_(std::move(events)) {}
+  void record(cudaStream_t stream) const;
+
+  const std::shared_ptr<Marker::Events> events_;
+  std::shared_ptr<const Stream> own_stream_;  // of a mark that was made open
+  mutable std::unique_ptr<Event> event_;
+  mutable std::uint64_t stream_id_ = 0;  // which no other stream of the device ever has
+  mutable std::uint64_t place_ = 0;      // among the marker's; 0: it is open
+};
+
+// The marks of frames that are read together.
+class Marks {
+ public:
+  // Keeps the mark, unless it is null, in place of those that it covers.
+  void add(const Written& mark);
+  // What is put into `reader` from now on waits for all of them.
+  void hold_back(const Stream& reader) const;
+
+ private:
+  std::vector<Written> marks_;
+};
+
+}  // namespace cu264::encoder::cuda
