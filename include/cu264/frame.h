@@ -48,8 +48,9 @@ struct Frame {
   std::ptrdiff_t pitch[3] = {};
   // Has a meaning for device memory only: the cudaStream_t whose work so far writes the planes, of the device
   // that they are on. The device waits for that work, the host does not. Null and cudaStreamLegacy are CUDA's
-  // default stream, cudaStreamPerThread is that of the thread that sends the frame. The stream may be destroyed
-  // once the frame was sent. Pinned memory, like host memory, has been written when the frame is sent.
+  // default stream, cudaStreamPerThread is that of the thread that sends the frame. The stream may be
+  // destroyed once the frame was sent. Pinned memory, like host memory, has been written when the frame is
+  // sent.
   void* stream = nullptr;
   std::int64_t pts = 0;       // in Config::time_base units, handed back unchanged in the packet
   void* user_data = nullptr;  // handed back unchanged in the packet
