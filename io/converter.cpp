@@ -4,9 +4,6 @@ extern "C" {
 #include <libavutil/pixdesc.h>
 }
 
-#include <algorithm>
-#include <iterator>
-
 namespace cu264::io {
 namespace {
 
@@ -72,6 +69,16 @@ std::string Converter::loss(AVPixelFormat pixel_format) {
   return text;
 }
 
+PictureShape Converter::shape_of(const AVFrame& frame) {
+  const auto pixel_format = static_cast<AVPixelFormat>(frame.format);
+  const AVPixFmtDescriptor& format = *av_pix_fmt_desc_get(pixel_format);
+  PictureShape shape{frame.width, frame.height, pixel_format};
+  shape.full_range = is_rgb(format) || converted_range_is_full(frame, format);
+  shape.matrix = is_rgb(format) ? default_matrix(frame.height) : frame.colorspace;
+  shape.chroma_location = frame.chroma_location;
+  return shape;
+}
+
 AvFrame Converter::convert(AvFrame frame) {
   const auto from = static_cast<AVPixelFormat>(frame->format);
   if (is_taken(from)) return frame;
@@ -80,34 +87,11 @@ AvFrame Converter::convert(AvFrame frame) {
     throw Error(ErrorCode::bad_input,
                 file_ + ": pixel format " + (format ? format->name : "unknown") + " is not supported");
   }
-  const AVPixelFormat to = is_gray(*format) ? AV_PIX_FMT_GRAY8 : AV_PIX_FMT_YUV420P;
-  const bool full = converted_range_is_full(*frame, *format);
-  const int matrix = is_rgb(*format) ? default_matrix(frame->height) : frame->colorspace;
-  const int key[4] = {from, full, matrix, frame->height};
-  if (!scaler_ || !std::equal(std::begin(key), std::end(key), scaler_key_)) {
-    // These flags select bit-exact code paths, so that the same input gives the same stream on every
-    // processor.
-    constexpr int kFlags =
-        SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP | SWS_BITEXACT;
-    scaler_.reset(sws_getContext(frame->width, frame->height, from, frame->width, frame->height, to, kFlags,
-                                 nullptr, nullptr, nullptr));
-    if (!scaler_)
-      throw Error(ErrorCode::bad_input, file_ + ": cannot convert from pixel format " + format->name);
-    const int* coefficients = sws_getCoefficients(matrix);
-    const bool source_full = is_rgb(*format) || full;
-    sws_setColorspaceDetails(scaler_.get(), coefficients, source_full, coefficients, full, 0, 1 << 16,
-                             1 << 16);
-    std::copy(std::begin(key), std::end(key), scaler_key_);
-  }
-  AvFrame converted = make_frame();
-  converted->format = to, converted->width = frame->width, converted->height = frame->height;
-  int result = av_frame_get_buffer(converted.get(), 0);
-  if (result >= 0) {
-    result = sws_scale(scaler_.get(), frame->data, frame->linesize, 0, frame->height, converted->data,
-                       converted->linesize);
-  }
-  if (result < 0) throw av_error(ErrorCode::bad_input, file_, "conversion failed", result);
-  return converted;
+  const PictureShape source = shape_of(*frame);
+  PictureShape taken = source;
+  taken.format = is_gray(*format) ? AV_PIX_FMT_GRAY8 : AV_PIX_FMT_YUV420P;
+  taken.full_range = converted_range_is_full(*frame, *format);
+  return scaler_.scale(*frame, source, taken);
 }
 
 }  // namespace cu264::io

@@ -5,13 +5,14 @@
 #include <string>
 
 #include "io/av.h"
+#include "io/scaler.h"
 #include "io/video_info.h"
 
 namespace cu264::io {
 
 class Converter {
  public:
-  explicit Converter(std::string file) : file_(std::move(file)) {}
+  explicit Converter(const std::string& file) : file_(file), scaler_(file) {}
 
   // Returns the picture itself if the encoder takes its format, otherwise a new one: gray8 from gray, yuv420p
   // from everything else, with the range and matrix that describe() tells.
@@ -20,14 +21,16 @@ class Converter {
   // Fills the colour fields of `info` with those of the converted picture.
   static void describe(const AVFrame& frame, VideoInfo& info);
 
+  // What the picture says of itself, or what is taken where it says nothing.
+  static PictureShape shape_of(const AVFrame& frame);
+
   // Says in a few words what a picture of this format loses by conversion, but for its alpha; empty if
   // nothing.
   static std::string loss(AVPixelFormat format);
 
  private:
   std::string file_;
-  AvScaler scaler_;
-  int scaler_key_[4] = {-1, -1, -1, -1};  // the format, range, matrix and height it was made for
+  Scaler scaler_;
 };
 
 }  // namespace cu264::io

@@ -39,6 +39,7 @@ Reader::Reader(const ReaderOptions& options)
       side_(chosen_.others),
       frames_(input_, chosen_, side_, damage_, name_),
       converter_(name_),
+      before_filters_(name_),
       notes_(chosen_.notes) {
   for (unsigned i = 0; i < input_->nb_streams; ++i) {
     const bool wanted = static_cast<int>(i) == stream_->index || side_.has(static_cast<int>(i));
@@ -211,20 +212,43 @@ bool Reader::next_frame(AVFrame& frame) {
   if (options_.filters.empty()) return next_source(frame);
   while (!filters_ || !filters_->pull(frame)) {
     if (sources_ended_) return false;
-    const AvFrame source = make_frame();
+    AvFrame source = make_frame();
     if (next_source(*source)) {
-      if (!filters_) open_filters(*source);
-      const std::int64_t duration = frames_.bare() ? 0 : duration_of(*source);
-      source_end_ = source->pts + (duration > 0 ? duration : frames_.timestamps().frame_duration());
-      filters_->push(*source);
+      filter(std::move(source));
     } else {
       sources_ended_ = true;
       if (!filters_) return false;
       filters_->finish(source_end_);
     }
   }
+  check_filtered(frame);
   frame.pts = filtered_.next(frame.pts);
   return true;
+}
+
+void Reader::filter(AvFrame source) {
+  if (!filters_) open_filters(*source);
+  const std::int64_t duration = frames_.bare() ? 0 : duration_of(*source);
+  source_end_ = source->pts + (duration > 0 ? duration : frames_.timestamps().frame_duration());
+  // Filters are made for frames that all are like the first, and go beyond their planes where others come.
+  // That holds for the shape of samples too: `scale` may make another size of it in the middle of a graph.
+  source->sample_aspect_ratio = into_filters_ratio_;
+  if (source->format != into_filters_.format) {
+    source = before_filters_.scale(*source, Converter::shape_of(*source), into_filters_);
+  }
+  filters_->push(*source);
+}
+
+// Filters may make frames of any size, each time another: `scale` does for each frame what it says.
+void Reader::check_filtered(const AVFrame& frame) {
+  const PictureShape shape = Converter::shape_of(frame);
+  if (out_of_filters_.format == AV_PIX_FMT_NONE) out_of_filters_ = shape;
+  const PictureShape& first = out_of_filters_;
+  if (shape.width == first.width && shape.height == first.height && shape.format == first.format) return;
+  throw Error(ErrorCode::bad_input,
+              name_ + ": behind --vf, pictures change from " + text_of(first) + " to " + text_of(shape) +
+                  " at frame " + std::to_string(pictures_),
+              "end the graph with a scale to one size and a format");
 }
 
 // The filters see the pictures as they are to be shown, so they turn them themselves.
@@ -232,6 +256,7 @@ void Reader::open_filters(AVFrame& first) {
   look_for_matrix(first);
   filters_ = std::make_unique<FilterGraph>(options_.filters, first, stream_->time_base, info_.frame_rate,
                                            std::exchange(turner_, {}).filters());
+  into_filters_ = Converter::shape_of(first), into_filters_ratio_ = first.sample_aspect_ratio;
   info_.time_base = filters_->time_base();
   const AVRational rate = filters_->frame_rate();
   if (rate.num > 0) info_.frame_rate = rate;

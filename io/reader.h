@@ -16,6 +16,7 @@
 #include "io/frame_source.h"
 #include "io/picture_tags.h"
 #include "io/picture_turner.h"
+#include "io/scaler.h"
 #include "io/side_streams.h"
 #include "io/stream_choice.h"
 #include "io/timestamps.h"
@@ -69,7 +70,9 @@ class Reader {
   bool next_frame(AVFrame& frame);    // as it is coded: filtered, with its time in info_.time_base
   bool next_source(AVFrame& frame);   // from the decoder, with the tags that the caller asks for
   void open_filters(AVFrame& first);  // for frames like this one
+  void filter(AvFrame source);
   void check_frame(const AVFrame& frame);
+  void check_filtered(const AVFrame& frame);
 
   ReaderOptions options_;
   std::string name_;
@@ -86,6 +89,9 @@ class Reader {
   std::optional<DisplayMatrix> matrix_;           // what players are still asked to do
   bool turned_ = false;                           // whether the pictures are turned here
   std::unique_ptr<FilterGraph> filters_;          // null before the first frame, or without --vf
+  Scaler before_filters_;                         // brings frames to the format that the filters are made for
+  PictureShape into_filters_, out_of_filters_;    // the first frame there; of no format before it
+  AVRational into_filters_ratio_{0, 1};           // its sample aspect ratio
   Timestamps filtered_{{1, 25}, {25, 1}, false};  // the times of what leaves the filters
   std::int64_t source_end_ = 0;                   // the end of the last frame that they saw
   bool sources_ended_ = false;                    // whether the filters have seen the last frame

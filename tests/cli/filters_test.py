@@ -1,4 +1,7 @@
 """--vf: what a graph of FFmpeg's filters makes of size, shape and rate reaches the stream; a bad graph is one line."""
+import math
+import subprocess
+
 from media_kinds import AVC, HALF, MIRROR, QUARTER, Kind, make, rotated
 from support import CommandTest, decoded_md5, ffmpeg, main, packet_times, video_stream
 
@@ -64,6 +67,58 @@ class Filters(CommandTest):
     def test_with_a_part_of_the_input(self):
         self.assertEqual(self.filtered("hflip", "--seek", "0.12", "--duration", "0.16")["nb_read_packets"], "4")
         self.assertEqual(self.filtered("fps=50", "--frames", "3")["nb_read_packets"], "3")
+
+    def joined(self, name, *parts):
+        """A bare stream of pieces of 3 pictures each, which differ in the shape of samples or in their format."""
+        path = self.path(name)
+        with open(path, "wb") as whole:
+            for number, options in enumerate(parts):
+                piece = self.clip(f"{name}.{number}.264", "testsrc2=size=96x64:rate=25", 3, *AVC, *options)
+                with open(piece, "rb") as file:
+                    whole.write(file.read())
+        return path
+
+    def test_samples_whose_shape_changes(self):
+        """Filters see the shape that the first frame has: `scale` would make other sizes of it in the middle of a graph."""
+        source = self.joined("shapes.264", *(("-vf", f"setsar={ratio}") for ratio in ("16/1", "1/16", "4/3")))
+        for graph in ("format=rgb24,scale=iw*sar:ih:eval=frame", "scale=iw*sar:ih:eval=frame", "scale=iw*sar:ih:eval=frame,hflip",
+                      "scale=iw*sar:ih:eval=frame,scale=1536:64", "format=gray10,scale=iw*sar:ih:eval=frame"):
+            with self.subTest(graph=graph):
+                stream = self.filtered(graph, source=source)
+                self.assertEqual((stream["width"], stream["height"], stream["nb_read_packets"]), (1536, 64, "9"))
+        self.cu264("edges", source, "-o", self.path("edges%d.pgm"), "--vf", "format=rgb24,scale=iw*sar:ih:eval=frame")
+
+    def test_pictures_that_change_behind_filters(self):
+        """Each frame is looked at before anything is done with its samples, in every format and for every verb."""
+        for graph in ("format=rgb24,scale=320-128*n:240:eval=frame", "scale=320-128*n:240:eval=frame",
+                      "scale=16+640*n:240:eval=frame,format=yuv444p", "format=gray10,scale=320:16+480*n:eval=frame",
+                      "scale=16+1600*n:16:eval=frame,format=rgba"):
+            with self.subTest(graph=graph):
+                self.refuse(2, r"in\.mkv: behind --vf, pictures change from \S+ \S+ to \S+ \S+ at frame 1 ", self.input, "--vf", graph)
+                done = self.cu264("edges", self.input, "-o", self.path("edges.mp4"), "--vf", graph, code=2)
+                self.assertIn("behind --vf, pictures change", done.stderr)
+
+    def test_a_format_that_changes_before_filters(self):
+        """Filters are made for one format; frames of another are brought to it."""
+        formats = ("yuv420p", "yuv444p", "yuv422p10le")
+        for first in formats:
+            rest = [other for other in formats if other != first]
+            source = self.joined(f"{first}.264", *(("-pix_fmt", one) for one in (first, *rest)))
+            with self.subTest(first=first):
+                self.encode(source, self.path("a.264"), "--vf", "hflip")
+                self.encode(source, self.path("b.264"), "--vf", "hflip,hflip")
+                self.assertEqual(video_stream(self.path("a.264"))["nb_read_packets"], "9")
+                planes = self.planes("a.264", "hflip"), self.planes("b.264")
+                self.assertGreater(self.psnr(*planes), 35)
+
+    def planes(self, name, graph="null"):
+        return ffmpeg("-i", self.path(name), "-vf", graph, "-f", "rawvideo", "-pix_fmt", "yuv420p", "-vsync", "0", "-",
+                      stdout=subprocess.PIPE).stdout
+
+    def psnr(self, a, b):
+        self.assertEqual(len(a), len(b))
+        error = sum((x - y) ** 2 for x, y in zip(a[::7], b[::7])) / len(a[::7])
+        return 10 * math.log10(255 * 255 / max(error, 1e-9))
 
     def test_bad_graphs(self):
         for graph, reason in (("sacle=80:60", "No such filter: 'sacle'|No option name near"), ("scale=x", "scale=x"), ("split", "split"),
