@@ -65,6 +65,9 @@ class Encryptor : public NalTool {
   }
 
  private:
+  void inspect(const bitstream::NalUnits& part) override {
+    if (options_.authenticate) authenticator_.between_units(part);
+  }
   bool message(const Message& message) override {
     if (message.kind == MessageKind::watermark || message.kind == MessageKind::hidden_data) return false;
     throw Error(ErrorCode::bad_input, "the stream is encrypted already", "decrypt it first");
@@ -116,7 +119,7 @@ class Decryptor : public NalTool {
       : key_(key), verifier_(key, options) {}
 
  private:
-  void inspect(const std::vector<bitstream::NalUnit>& units) override { verifier_.check(units); }
+  void inspect(const bitstream::NalUnits& part) override { verifier_.check(part); }
   bool message(const Message& message) override {
     return message.kind != MessageKind::watermark && message.kind != MessageKind::hidden_data;
   }

@@ -32,6 +32,11 @@ void append(Bytes& out, ByteSpan bytes) {
   out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
+// At least doubles what a full one has, so that many small additions copy each byte only a few times.
+void make_room(Bytes& out, std::size_t bytes) {
+  if (out.capacity() - out.size() < bytes) out.reserve(std::max(out.size() + bytes, 2 * out.size()));
+}
+
 void refuse_unit_type(int type) {
   if (type >= bitstream::kNalPartitionA && type <= bitstream::kNalPartitionC) {
     throw Error(ErrorCode::bad_input, "the stream has data partitioning",
@@ -79,12 +84,12 @@ void NalTool::parameter_sets(std::span<const std::uint8_t> stream) {
 
 std::vector<std::uint8_t> NalTool::access_units(std::span<const std::uint8_t> stream) {
   if (!outside_sets_.empty()) {
-    bitstream::NalUnits outside = bitstream::split_annexb(outside_sets_);
+    bitstream::NalUnits outside{bitstream::split_annexb(outside_sets_).units, {}};
     // Messages among the parameter sets are not part of the stream.
     std::erase_if(outside.units, [](const bitstream::NalUnit& nal) {
       return nal.type() != bitstream::kNalSps && nal.type() != bitstream::kNalPps;
     });
-    inspect(outside.units);
+    inspect(outside);
     for (const bitstream::NalUnit& nal : outside.units) {
       sets_.read(nal);
       written(nal);
@@ -92,11 +97,11 @@ std::vector<std::uint8_t> NalTool::access_units(std::span<const std::uint8_t> st
     outside_sets_.clear();
   }
   const bitstream::NalUnits found = bitstream::split_annexb(stream);
-  inspect(found.units);
+  inspect(found);
   Bytes out = std::move(held_);
   held_.clear();
   whole_end_ = 0;
-  out.reserve(out.size() + stream.size() + stream.size() / 64 + 256);
+  make_room(out, stream.size() + stream.size() / 64 + 256);
   try {
     for (const bitstream::NalUnit& nal : found.units) {
       refuse_unit_type(nal.type());
@@ -119,6 +124,8 @@ std::vector<std::uint8_t> NalTool::access_units(std::span<const std::uint8_t> st
 // The output behind the last whole picture waits for the call that completes the next picture, because the
 // tool may have to put something before that picture's first slice.
 void NalTool::hold_unfinished(Bytes& out) {
+  // If all of it waits, it is not copied, because a picture may come in any number of calls.
+  if (whole_end_ == 0) return held_.swap(out);
   const auto begin = out.begin() + static_cast<std::ptrdiff_t>(whole_end_);
   held_.assign(begin, out.end());
   out.erase(begin, out.end());

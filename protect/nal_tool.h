@@ -68,7 +68,7 @@ class NalTool : public StreamTool {
 
  protected:
   // Sees all units of a call before any of them is processed.
-  virtual void inspect(const std::vector<bitstream::NalUnit>& units) { (void)units; }
+  virtual void inspect(const bitstream::NalUnits& part) { (void)part; }
   // Takes a message of these tools and returns whether it is to be left out. No slice is under way.
   virtual bool message(const Message& message) = 0;
   // Throws if the stream has not yet told what the slices need.

@@ -26,20 +26,26 @@ void add_number(Hmac& hmac, std::uint64_t value, int bytes) {
 
 }  // namespace
 
-void StreamVerifier::check(const std::vector<bitstream::NalUnit>& units) {
-  for (const bitstream::NalUnit& nal : units) {
+void StreamVerifier::check(const bitstream::NalUnits& part) {
+  authenticator_.between_units(part);
+  for (const bitstream::NalUnit& nal : part.units) {
     const std::optional<Message> found = read_message(nal);
     if (found) message(*found);
-    if (ended_ && !found && nal.type() == bitstream::kNalSei) {
-      refuse("there are messages behind the stream's end", kChanged);
-    }
     if (is_slice(nal)) {
       slice(nal);
     } else if (!found || found->kind == MessageKind::watermark || found->kind == MessageKind::hidden_data) {
-      authenticator_.other_unit(nal);
+      other_unit(nal);
     }
   }
-  end_picture();  // `units` are whole access units
+  end_picture();  // a part is whole access units
+  if (ended_ && authenticator_.has_uncovered()) refuse("there are units behind the stream's end", kChanged);
+}
+
+// A picture ends before anything but filler data, so that a slice that continues it later belongs to none.
+void StreamVerifier::other_unit(const bitstream::NalUnit& nal) {
+  if (protection_ && !authenticator_.started()) return;
+  if (!is_filler_data(nal)) end_picture();
+  authenticator_.other_unit(nal);
 }
 
 void StreamVerifier::message(const Message& message) {

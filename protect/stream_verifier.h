@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "cu264/protect.h"
 #include "protect/authentication.h"
@@ -20,8 +19,8 @@ class StreamVerifier {
  public:
   StreamVerifier(const ProtectionKey& key, const DecryptionOptions& options) : key_(key), options_(options) {}
 
-  // Takes the units of one or more whole access units. Throws Error(bad_input) if they were changed.
-  void check(const std::vector<bitstream::NalUnit>& units);
+  // Takes one or more whole access units. Throws Error(bad_input) if they were changed.
+  void check(const bitstream::NalUnits& part);
   // To be called behind the last units.
   void finish() const;
 
@@ -32,6 +31,7 @@ class StreamVerifier {
   void message(const Message& message);
   void begin_protection(const Message& message);
   void slice(const bitstream::NalUnit& nal);
+  void other_unit(const bitstream::NalUnit& nal);
   void begin_picture();
   void end_picture();
   void end_stream(const Message& message);

@@ -19,6 +19,7 @@ enum NalUnitType {
   kNalSei = 6,
   kNalSps = 7,
   kNalPps = 8,
+  kNalDelimiter = 9,
   kNalFiller = 12,
   kNalAuxiliarySlice = 19,
   kNalSliceExtension = 20,

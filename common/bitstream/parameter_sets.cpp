@@ -194,14 +194,18 @@ SliceHeader ParameterSets::slice_header(RbspReader& bits, const NalUnit& nal, Ac
   const bool idr = nal.type() == kNalSliceIdr;
   if (first_mb >= static_cast<std::uint32_t>(sps.macroblocks())) damaged("a slice header");
   header.first_mb = static_cast<int>(first_mb);
-  bits.get(sps.log2_max_frame_num);
-  if (idr) bits.ue();  // idr_pic_id
+  PictureIdentity& identity = header.identity;
+  identity.pps_id = pps_id;
+  identity.reference = nal.ref_idc() != 0, identity.idr = idr;
+  identity.frame_num = bits.get(sps.log2_max_frame_num);
+  if (idr) identity.idr_pic_id = bits.ue();
+  std::int32_t* const differences = identity.order_differences;
   if (sps.pic_order_cnt_type == 0) {
-    bits.get(sps.log2_max_pic_order_cnt_lsb);
-    if (active.pps.bottom_field_pic_order_in_frame_present) bits.se();
+    identity.pic_order_cnt_lsb = bits.get(sps.log2_max_pic_order_cnt_lsb);
+    if (active.pps.bottom_field_pic_order_in_frame_present) differences[0] = bits.se();
   } else if (sps.pic_order_cnt_type == 1 && !sps.delta_pic_order_always_zero) {
-    bits.se();
-    if (active.pps.bottom_field_pic_order_in_frame_present) bits.se();
+    differences[0] = bits.se();
+    if (active.pps.bottom_field_pic_order_in_frame_present) differences[1] = bits.se();
   }
   if (active.pps.redundant_pic_cnt_present && bits.ue() != 0) refuse("redundant pictures");
   if (nal.ref_idc() != 0) skip_reference_marking(bits, idr);

@@ -34,9 +34,20 @@ struct Pps {
   int pic_init_qp = 26;
 };
 
+// The fields by which the slices of one picture are told from those of the next (7.4.1.2.4).
+struct PictureIdentity {
+  std::uint32_t pps_id = 0, frame_num = 0;
+  bool reference = false, idr = false;
+  std::uint32_t idr_pic_id = 0;
+  std::uint32_t pic_order_cnt_lsb = 0;
+  std::int32_t order_differences[2] = {};
+  bool operator==(const PictureIdentity&) const = default;
+};
+
 struct SliceHeader {
   int first_mb = 0;
   int qp = 26;
+  PictureIdentity identity;
 };
 
 class ParameterSets {

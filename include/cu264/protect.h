@@ -73,8 +73,9 @@ struct EncoderEncryption {
 struct EncryptionOptions {
   EncryptionParts parts;
   // Puts an HMAC-SHA256 beside each picture and behind the last one, about 70 bytes each, which is checked
-  // when decrypting. It covers the pictures, their number, order and parameter sets, and the messages among
-  // them.
+  // when decrypting. It covers the pictures, their number, order and parameter sets, and all units among them
+  // but filler data, delimiters and parameter sets that are repeated. A stream in which more than filler data
+  // stands between two slices of a picture is refused (docs/protection.md).
   bool authenticate = false;
 };
 

@@ -10,26 +10,11 @@
 #include "protect/encode_cipher.h"
 #include "protect/keys.h"
 #include "protect/message.h"
+#include "tests/support/unit_lists.h"
 #include "tests/unit/small_stream.h"
 
 namespace cu264::test {
 namespace {
-
-// The NAL units of a stream, each with its start code.
-std::vector<Bytes> units_of(const Bytes& stream) {
-  std::vector<Bytes> units;
-  for (const bitstream::NalUnit& nal : bitstream::split_annexb(stream).units) {
-    units.emplace_back(nal.prefix.begin(), nal.prefix.end());
-    units.back().insert(units.back().end(), nal.unit.begin(), nal.unit.end());
-  }
-  return units;
-}
-
-Bytes joined(const std::vector<Bytes>& units) {
-  Bytes stream;
-  for (const Bytes& unit : units) stream.insert(stream.end(), unit.begin(), unit.end());
-  return stream;
-}
 
 // All that decides what a decoder shows, and the messages: each slice with its parameter sets, of which these
 // streams have one of each kind, and each SEI message, in order.
@@ -84,15 +69,12 @@ TEST(ProtectAuthentication, RoundTrip) {
 }
 
 TEST(ProtectAuthentication, EveryBitThatIsFlipped) {
-  int accepted = 0;
   for (std::size_t bit = 0; bit < 8 * sealed().stream.size(); ++bit) {
     Bytes changed = sealed().stream;
     changed[bit / 8] ^= static_cast<std::uint8_t>(128 >> bit % 8);
-    accepted += opens_rightly(changed, "bit " + std::to_string(bit));
+    EXPECT_FALSE(opens_rightly(changed, "bit " + std::to_string(bit))) << bit;
     if (HasFailure()) return;
   }
-  // Zero bytes before a start code belong to no NAL unit.
-  EXPECT_LE(accepted, 8) << "of " << 8 * sealed().stream.size();
 }
 
 TEST(ProtectAuthentication, EveryLength) {
@@ -261,8 +243,7 @@ TEST(ProtectAuthentication, WhatIsNotAuthenticatedIsRefusedWhereItMustBe) {
 TEST(ProtectAuthentication, ParameterSetsAndMessagesAreCovered) {
   const std::vector<Bytes>& units = sealed().units;
   for (std::size_t i = 0; i < units.size(); ++i) {
-    const int type = units[i][units[i][2] == 1 ? 3 : 4] & 31;
-    if (type != 7 && type != 8) continue;
+    if (type_of(units[i]) != 7 && type_of(units[i]) != 8) continue;
     std::vector<Bytes> changed = units;
     changed[i].back() ^= 0x40;
     EXPECT_FALSE(opens_rightly(joined(changed), "another parameter set")) << i;
