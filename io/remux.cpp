@@ -4,6 +4,7 @@
 #include <iterator>
 #include <memory>
 #include <new>
+#include <string_view>
 #include <utility>
 
 #include "io/access_unit_reader.h"
@@ -25,29 +26,77 @@ using ByteSpan = std::span<const std::uint8_t>;
 
 constexpr std::uint8_t kStartCode[4] = {0, 0, 0, 1};
 
+constexpr int kSlice = 1, kSliceIdr = 5, kSps = 7, kPps = 8;  // nal_unit_type
+
+int type_of(ByteSpan unit) {
+  return unit.empty() ? 0 : unit[0] & 31;
+}
+
+// Returns the position of the next 00 00 01, or the end.
+std::size_t next_start_code(ByteSpan stream, std::size_t from) {
+  const ByteSpan code = ByteSpan(kStartCode).subspan(1);
+  const auto begin = stream.begin() + static_cast<std::ptrdiff_t>(from);
+  return static_cast<std::size_t>(std::search(begin, stream.end(), code.begin(), code.end()) -
+                                  stream.begin());
+}
+
+// Calls `take` with each unit of a byte stream. The zero bytes behind it are the next unit's zero_byte.
+template <class Take>
+void each_unit(ByteSpan stream, Take take) {
+  std::size_t begin = next_start_code(stream, 0);
+  while (begin < stream.size()) {
+    begin += 3;
+    const std::size_t next = next_start_code(stream, begin);
+    std::size_t end = next;
+    while (end > begin && stream[end - 1] == 0) --end;
+    take(stream.subspan(begin, end - begin));
+    begin = next;
+  }
+}
+
+// Returns how many pictures begin in a packet.
+int pictures_in(ByteSpan stream) {
+  int pictures = 0;
+  each_unit(stream, [&](ByteSpan unit) {
+    const bool slice = type_of(unit) == kSlice || type_of(unit) == kSliceIdr;
+    if (slice && unit.size() > 1 && (unit[1] & 0x80) != 0) ++pictures;  // first_mb_in_slice is 0: ue(v) '1'
+  });
+  return pictures;
+}
+
+void append_unit(Bytes& out, ByteSpan unit) {
+  out.insert(out.end(), std::begin(kStartCode), std::end(kStartCode));
+  out.insert(out.end(), unit.begin(), unit.end());
+}
+
 // Converts between annex B and NAL units with a length before each (ISO/IEC 14496-15), which mp4 and mkv
 // have.
 class NalFraming {
  public:
   NalFraming(ByteSpan extradata, const std::string& file) : file_(file) {
     if (extradata.empty() || extradata[0] != 1) {
-      headers_.assign(extradata.begin(), extradata.end());
+      each_unit(extradata, [this](ByteSpan unit) {
+        if (type_of(unit) == kSps || type_of(unit) == kPps) append_unit(headers_, unit);
+      });
       return;
     }
     if (extradata.size() < 7) damaged();
     length_size_ = (extradata[4] & 3) + 1;
     ByteSpan rest = extradata.subspan(5);
-    for (int i = rest[0] & 31, sets = 0; sets < 2; ++sets) {
+    for (const int type : {kSps, kPps}) {
+      if (rest.empty()) damaged();
+      const int sets = type == kSps ? rest[0] & 31 : rest[0];
       rest = rest.subspan(1);
-      for (; i > 0; --i) rest = take(rest, 2, headers_);
-      if (sets == 0) {
-        if (rest.empty()) damaged();
-        i = rest[0];
+      for (int i = 0; i < sets; ++i) {
+        const std::size_t header = headers_.size() + std::size(kStartCode);
+        rest = take(rest, 2, headers_);
+        if (type_of(ByteSpan(headers_).subspan(header)) != type) damaged();
       }
     }
   }
 
-  const Bytes& headers() const { return headers_; }  // annex B
+  // The parameter sets that the container keeps outside the stream, as annex B.
+  const Bytes& headers() const { return headers_; }
 
   Bytes to_annexb(ByteSpan packet) const {
     Bytes stream;
@@ -59,35 +108,22 @@ class NalFraming {
   Bytes from_annexb(Bytes stream) const {
     if (length_size_ == 0) return stream;
     Bytes packet;
-    std::size_t begin = next_start_code(stream, 0);
-    while (begin < stream.size()) {
-      begin += 3;
-      const std::size_t next = next_start_code(stream, begin);
-      std::size_t end = next;
-      while (end > begin && stream[end - 1] == 0) --end;  // the zeros are the next unit's zero_byte
-      const std::uint64_t size = end - begin;
+    each_unit(stream, [&](ByteSpan unit) {
+      const std::uint64_t size = unit.size();
       if (length_size_ < 4 && size >> (8 * length_size_) != 0) {
         throw Error(ErrorCode::bad_input, file_ + ": a slice outgrew its length field",
                     "remux the file first");
       }
       for (int i = length_size_ - 1; i >= 0; --i)
         packet.push_back(static_cast<std::uint8_t>(size >> (8 * i)));
-      packet.insert(packet.end(), stream.begin() + static_cast<std::ptrdiff_t>(begin),
-                    stream.begin() + static_cast<std::ptrdiff_t>(end));
-      begin = next;
-    }
+      packet.insert(packet.end(), unit.begin(), unit.end());
+    });
     return packet;
   }
 
  private:
   [[noreturn]] void damaged() const {
     throw Error(ErrorCode::bad_input, file_ + ": its H.264 stream is damaged", "the file must be whole");
-  }
-  static std::size_t next_start_code(const Bytes& stream, std::size_t from) {
-    static constexpr std::uint8_t code[3] = {0, 0, 1};
-    return static_cast<std::size_t>(
-        std::search(stream.begin() + static_cast<std::ptrdiff_t>(from), stream.end(), code, code + 3) -
-        stream.begin());
   }
   // Appends one unit to `out` and returns the bytes that follow it.
   ByteSpan take(ByteSpan from, int length_size, Bytes& out) const {
@@ -96,8 +132,11 @@ class NalFraming {
     for (int i = 0; i < length_size; ++i) size = size << 8 | from[static_cast<std::size_t>(i)];
     from = from.subspan(static_cast<std::size_t>(length_size));
     if (from.size() < size) damaged();
-    out.insert(out.end(), std::begin(kStartCode), std::end(kStartCode));
-    out.insert(out.end(), from.begin(), from.begin() + static_cast<std::ptrdiff_t>(size));
+    const ByteSpan unit = from.first(size);
+    // A start code, which no unit has (7.4.1), would make two units of one, but only for those who look for
+    // it.
+    if (next_start_code(unit, 0) != unit.size()) damaged();
+    append_unit(out, unit);
     return from.subspan(size);
   }
 
@@ -153,6 +192,8 @@ std::unique_ptr<ContainerWriter> begin_writer(OutputFile& output, Container cont
   video.time_base = from.time_base;
   video.avg_frame_rate = from.avg_frame_rate;
   video.sample_aspect_ratio = from.sample_aspect_ratio;
+  // Muxers want one answer; the container's goes before that of the stream inside.
+  if (from.sample_aspect_ratio.num != 0) codec.sample_aspect_ratio = from.sample_aspect_ratio;
   video.disposition = from.disposition;
   writer->check(av_dict_copy(&video.metadata, from.metadata, 0), "cannot copy a stream");
   writer->carry(carried);
@@ -204,6 +245,16 @@ void put_bytes(AVPacket& packet, const Bytes& bytes) {
   av_packet_move_ref(&packet, made.get());
 }
 
+// Says whether the packet comes with a description of the stream that is not the one in force: a second
+// sample entry.
+bool has_new_description(const AVPacket& packet, const AVCodecParameters& codec) {
+  std::size_t size = 0;
+  const std::uint8_t* const data = av_packet_get_side_data(&packet, AV_PKT_DATA_NEW_EXTRADATA, &size);
+  if (data == nullptr) return false;
+  return !std::ranges::equal(ByteSpan(data, size),
+                             ByteSpan(codec.extradata, static_cast<std::size_t>(codec.extradata_size)));
+}
+
 void stop_if_asked(const StreamEdit& edit) {
   if (edit.stop && edit.stop()) throw Error(ErrorCode::bad_input, "interrupted", "nothing was written");
 }
@@ -218,7 +269,11 @@ void remux_container(std::unique_ptr<InputFile> file, const std::string& path, c
   const ChosenStreams chosen = choose_h264(input.get(), path);
   AVStream* const video = chosen.video;
   const AVCodecParameters& codec = *video->codecpar;
-  const NalFraming framing({codec.extradata, static_cast<std::size_t>(codec.extradata_size)}, path);
+  // What FFmpeg says of a transport stream it has found in its packets, perhaps in later ones.
+  const bool described = std::string_view(input->iformat->name) != "mpegts";
+  const NalFraming framing(
+      described ? ByteSpan(codec.extradata, static_cast<std::size_t>(codec.extradata_size)) : ByteSpan(),
+      path);
   edit.parameter_sets(framing.headers());
 
   std::unique_ptr<ContainerWriter> writer;
@@ -259,7 +314,16 @@ void remux_container(std::unique_ptr<InputFile> file, const std::string& path, c
       if ((packet->flags & AV_PKT_FLAG_CORRUPT) != 0) {
         throw Error(ErrorCode::bad_input, path + ": a packet is damaged", "the file must be whole");
       }
+      if (has_new_description(*packet, codec)) {
+        throw Error(ErrorCode::bad_input, path + ": the description of its H.264 stream changes on the way",
+                    "split the file there");
+      }
       const Bytes units = framing.to_annexb({packet->data, static_cast<std::size_t>(packet->size)});
+      // A decoder shows one picture of a packet, whatever else is in it.
+      if (pictures_in(units) > 1) {
+        throw Error(ErrorCode::bad_input, path + ": a packet holds more than one picture",
+                    "copy its H.264 stream into a .264 file and take that");
+      }
       edited.add(*packet, edit.access_units(units));
     } else if (stream.index != video->index && writer) {
       writer->copy(*packet);

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import unittest
 
+from made_containers import matroska
 from protect_case import NOISY, ProtectCase, decoder_warnings, packets_md5
 from support import CU264, TIMEOUT, ffmpeg, ffprobe, main
 
@@ -201,25 +202,9 @@ class Protect(ProtectCase):
         slices = [unit for unit in units if unit[0] & 31 == 5]
         filler = b"\x0c" + b"\xff" * 4096 + b"\x80"
 
-        def element(number, *content):
-            data = b"".join(content)
-            return bytes.fromhex(number) + (len(data) | 1 << 56).to_bytes(8, "big") + data
-
-        def sized(unit):
-            return len(unit).to_bytes(4, "big") + unit
-
-        config = (b"\1" + sets[0][1:4] + b"\xff\xe1" + len(sets[0]).to_bytes(2, "big") + sets[0] + b"\1" +
-                  len(sets[1]).to_bytes(2, "big") + sets[1])
-        blocks = []
-        for i, unit in enumerate(slices):
-            data = (sized(filler) if i % 3 == 0 else b"") + sized(unit)
-            blocks.append(element("a3", b"\x81", (40 * (i // 3) + i % 3).to_bytes(2, "big"), b"\x80", data))
-        video = element("e0", element("b0", bytes([64])), element("ba", bytes([48])))
-        track = element("ae", element("d7", b"\1"), element("73c5", b"\1"), element("83", b"\1"),
-                        element("86", b"V_MPEG4/ISO/AVC"), element("63a2", config), video)
-        segment = element("18538067", element("1549a966", element("2ad7b1", (1000000).to_bytes(3, "big"))),
-                          element("1654ae6b", track), element("1f43b675", element("e7", b"\0"), *blocks))
-        return self.write(name, element("1a45dfa3", element("4282", b"matroska")) + segment)
+        packets = [[filler, unit] if i % 3 == 0 else [unit] for i, unit in enumerate(slices)]
+        times = [40 * (i // 3) + i % 3 for i in range(len(slices))]
+        return self.write(name, matroska(packets, sets, 64, 48, times))
 
     def test_slices_in_packets_of_their_own(self):
         film, sealed, opened = self.slices_in_packets("split.mkv"), self.path("sealed.mkv"), self.path("opened.mkv")
