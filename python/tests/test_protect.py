@@ -1,6 +1,8 @@
 """cu264.protect: finished streams, and streams while they are encoded."""
 
 import os
+import random
+import re
 import stat
 import subprocess
 
@@ -56,6 +58,46 @@ def test_what_is_refused(stream):
         protect.encrypt(stream, b"0" * 32)
     with pytest.raises(TypeError, match="protect.Encryption"):
         cu264.Encoder(25, encryption=KEY)
+
+
+def test_sealed_streams_that_somebody_changed(decode):
+    """They are refused, or show the pictures that were sealed. CU264_SEALS says how many are tried."""
+    noise = np.random.default_rng(3).integers(0, 256, (4, 32, 48, 3)).astype(np.uint8)
+    plain = cu264.encode(noise, 25, container="h264", qp=40, cavlc=True, slices=2, headers="every")
+    units = [b"\0\0\0\1" + unit for unit in re.split(b"\0*\0\0\1", protect.encrypt(plain, KEY, authenticate=True))[1:]]
+    shown = decode(plain, ".264")
+    slices = [place for place, unit in enumerate(units) if unit[4] & 31 == 5]
+    delimiter = b"\0\0\0\1\x09\x10"
+    for unit in (delimiter, *(next(unit for unit in units if unit[4] & 31 == kind) for kind in (7, 8))):
+        with pytest.raises(ValueError):  # between two slices of a picture
+            protect.decrypt(b"".join(units[:slices[1]] + [unit] + units[slices[1]:]), KEY, require_authentication=True)
+    refused = 0
+    count = int(os.environ.get("CU264_SEALS", "200"))
+    for seed in range(count):
+        draw = random.Random(seed)
+        changed = list(units)
+        for _ in range(draw.choice((1, 1, 2))):
+            at, to = draw.randrange(len(changed)), draw.randrange(len(changed))
+            kind = draw.randrange(5)
+            if kind == 0:
+                del changed[at]
+            elif kind == 1:
+                changed.insert(to, changed[at])
+            elif kind == 2:
+                changed.insert(to, changed.pop(at))
+            elif kind == 3:
+                changed.insert(to, draw.choice((delimiter, b"\0\0\1\x0c\xff\x80", b"\0\0\1\x0a")))
+            else:
+                flipped = bytearray(changed[at])
+                flipped[draw.randrange(len(flipped))] ^= 1 << draw.randrange(8)
+                changed[at] = bytes(flipped)
+        try:
+            opened = protect.decrypt(b"".join(changed), KEY, require_authentication=True)
+        except ValueError:
+            refused += 1
+            continue
+        assert decode(opened, ".264") == shown, seed
+    assert 0 < refused < count
 
 
 def test_encryption_while_encoding(textured, stream, decode):
