@@ -34,6 +34,8 @@ gpu_tests() {  # CTEST OPTION...
   say "Testing"
   # Tests run one at a time, because they share the device's memory.
   ctest --test-dir "$root/build-gpu" -L gpu --output-on-failure --no-tests=error "$@"
+  say "Random streams for a minute"
+  "$root/build-gpu/bin/random_parity" --seconds 60
   if ! sanitizer=$(find_compute_sanitizer); then
     warn "no compute-sanitizer here (it comes with NVIDIA's CUDA toolkit): its checks are left out"
     return
