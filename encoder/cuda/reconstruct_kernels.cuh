@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdlib>
 #include <cstdint>
 #include <type_traits>
 
@@ -156,8 +155,7 @@ void launch(const ReconstructLaunch& job, const BatchMarks& mark_table, const Li
   const BatchView& batch = job.batch;
   const int rows = batch.pictures * batch.mb_height;
   const ConstantsByQp<kQpVaries> constants(job.search, kIntra8x8, job.qp);
-  static const int few = getenv("FEW") ? atoi(getenv("FEW")) : RowKernelShape<kRd, kIntra8x8>::kFewPictures;
-  if (job.pictures_on_device <= few) {
+  if (job.pictures_on_device <= RowKernelShape<kRd, kIntra8x8>::kFewPictures) {
     const auto wavefront = begin_wavefront<TaggedRow>(batch, job.d_scratch, job.stream);
     reconstruct_by_pairs_kernel<kRd, kRdoq, kQpVaries, kIntra8x8>
         <<<rows, 64, 0, job.stream>>>(batch, constants, wavefront, mark_table, lists);

@@ -14,7 +14,7 @@
 namespace cu264::entropy {
 namespace {
 
-constexpr int kBlocksPerMultiprocessor = 8;
+constexpr unsigned kBlocksPerMultiprocessor = 8;
 
 struct BinariseJob {
   core::BatchView batch;
@@ -155,7 +155,8 @@ void launch_binarise(const core::BatchView& batch, const BinariseScratch& scratc
   const BinariseJob job{batch, groups, scratch, sums_a_slice(groups), d_records, pool, round};
   const auto all = static_cast<unsigned>(groups.groups());
   if (round > 0) {
-    launch_kernel(true, binarise_again, std::min(all, multiprocessors() * kBlocksPerMultiprocessor),
+    launch_kernel(true, binarise_again,
+                  std::min(all, blocks_in_round(kBlocksPerMultiprocessor, round) * multiprocessors()),
                   kItemThreads, 0, stream, job);
     return;
   }

@@ -2,7 +2,6 @@
 #include "entropy/cabac/cabac_batch.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "common/cuda/arena.h"
 #include "entropy/cabac/binarise.h"
@@ -70,8 +69,7 @@ void launch_cabac(const core::BatchView& batch, const core::SliceHeaderBits* d_h
   job.memory = carve_chunks(chunks, job.pool.layout, macroblocks);
   job.records = scratch.records;
   job.strings = scratch.strings;
-  static const std::uint32_t cap = getenv("ROUNDS") ? atoi(getenv("ROUNDS")) : ~0u;
-  const std::uint32_t rounds = std::min(cap, job.pool.layout.rounds());
+  const std::uint32_t rounds = job.pool.layout.rounds();
   for (job.round = 0; job.round != rounds; ++job.round) {
     launch_binarise(batch, scratch.binarise, scratch.records, job.pool, job.round, stream);
     launch_code_round(job, stream);

@@ -261,14 +261,16 @@ void launch_code_chunks(const ChunkJob& job, cudaStream_t stream) {
   prefer_shared_memory(code_chunks, cudaSharedmemCarveoutMaxShared);
   const PoolLayout& pool = job.pool.layout;
   const std::uint32_t warps = ((pool.chunks() - 1) >> pool.shape.lanes_log2) + 1;
-  launch_kernel(job.round > 0, code_chunks, std::min(warps, kBlocks * multiprocessors()), kCodeThreads, 0,
+  launch_kernel(job.round > 0, code_chunks,
+                std::min(warps, blocks_in_round(kBlocks, job.round) * multiprocessors()), kCodeThreads, 0,
                 stream, job);
 }
 
 void launch_place_pieces(const ChunkJob& job, cudaStream_t stream) {
   constexpr unsigned kBlocks = 4;  // of a multiprocessor
   const auto slices = static_cast<unsigned>(job.layout.slice_count());
-  launch_kernel(job.round > 0, place_pieces, std::min(slices, kBlocks * multiprocessors()), kPlaceThreads, 0,
+  launch_kernel(job.round > 0, place_pieces,
+                std::min(slices, blocks_in_round(kBlocks, job.round) * multiprocessors()), kPlaceThreads, 0,
                 stream, job);
 }
 

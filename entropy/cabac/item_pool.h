@@ -26,6 +26,13 @@ inline constexpr int kWarmUpItems = 512;
 // No macroblock has more items (group_items.cuh).
 inline constexpr std::uint32_t kMostMacroblockItems = 8192;
 
+// The blocks of a kernel on a multiprocessor in a round, of `most`. Few batches have anything left for late
+// rounds, and the kernels of those that have nothing end sooner with fewer blocks.
+CU264_HD unsigned blocks_in_round(unsigned most, std::uint32_t round) {
+  constexpr std::uint32_t kLateRound = 4;
+  return round < kLateRound || most < 4 ? most : most / 4;
+}
+
 // How a batch is cut; benchmarks and tests choose others than the best.
 struct ChunkShape {
   int items_log2 = 0;  // items of a chunk, 10 to 12

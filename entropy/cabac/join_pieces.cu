@@ -49,7 +49,8 @@ void launch_join_pieces(const ChunkJob& job, cudaStream_t stream) {
   const auto parts = static_cast<std::uint32_t>((job.layout.most_macroblocks + 31) / 32);
   const auto slices = static_cast<std::uint32_t>(job.layout.slice_count());
   const std::uint32_t wanted = std::max(job.pool.layout.segments, (slices * parts + kWarps - 1) / kWarps);
-  launch_kernel(job.round > 0, join_pieces, std::min(wanted, kBlocks * multiprocessors()), kThreads, 0,
+  launch_kernel(job.round > 0, join_pieces,
+                std::min(wanted, blocks_in_round(kBlocks, job.round) * multiprocessors()), kThreads, 0,
                 stream, job, parts);
 }
 

@@ -188,7 +188,8 @@ void launch_sort_bins(const ChunkJob& job, cudaStream_t stream) {
   constexpr unsigned kBlocks = 4;  // of a multiprocessor
   const std::uint32_t bytes = job.pool.layout.segment_items();
   allow_shared_memory(sort_bins);
-  const unsigned blocks = std::min(job.pool.layout.segments, kBlocks * multiprocessors());
+  const unsigned blocks =
+      std::min(job.pool.layout.segments, blocks_in_round(kBlocks, job.round) * multiprocessors());
   launch_kernel(job.round > 0, sort_bins, blocks, kThreads, bytes, stream, job);
 }
 

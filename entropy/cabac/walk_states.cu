@@ -181,7 +181,8 @@ __global__ void __launch_bounds__(kThreads) walk_states(const __grid_constant__ 
 void launch_walk_states(const ChunkJob& job, cudaStream_t stream) {
   constexpr unsigned kBlocks = 16;  // of a multiprocessor
   const std::uint32_t parts = (job.pool.layout.segments + 31) / 32 * kContextGroups;
-  launch_kernel(job.round > 0, walk_states, std::min(parts, kBlocks * multiprocessors()), kThreads, 0, stream,
+  launch_kernel(job.round > 0, walk_states,
+                std::min(parts, blocks_in_round(kBlocks, job.round) * multiprocessors()), kThreads, 0, stream,
                 job);
 }
 
