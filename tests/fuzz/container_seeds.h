@@ -15,4 +15,15 @@ struct ContainerSeed {
 // Each has two pictures; they are in mp4, fragmented mp4, mkv, ts and a bare stream.
 std::vector<ContainerSeed> container_seeds();
 
+// Each has two pictures with sound and, where the container can, subtitles, a chapter and tags beside them;
+// they are in mkv, mov, mp4 and ts.
+std::vector<ContainerSeed> carried_seeds();
+
+// What the encoder makes of one picture.
+struct CodedPicture {
+  std::vector<std::uint8_t> headers;
+  std::vector<std::uint8_t> access_unit;
+};
+CodedPicture coded_picture();
+
 }  // namespace cu264::fuzz

@@ -3,46 +3,14 @@
 // The input is a byte that chooses how the file is opened, followed by the file.
 #include <cstdint>
 #include <string>
-#include <vector>
 
-#include "io/reader.h"
 #include "tests/fuzz/memory_file.h"
+#include "tests/fuzz/read_pictures.h"
 
 namespace {
 
 using cu264::fuzz::MemoryFile;
 using cu264::fuzz::require;
-
-// Reads the samples that the encoder would read.
-unsigned touch(const cu264::Frame& frame) {
-  unsigned sum = 0;
-  const int planes = frame.format == cu264::PixelFormat::gray8  ? 1
-                     : frame.format == cu264::PixelFormat::nv12 ? 2
-                                                                : 3;
-  for (int p = 0; p < planes; ++p) {
-    const int chroma_width = (frame.width + 1) / 2;
-    const int width = p == 0 ? frame.width : planes == 2 ? 2 * chroma_width : chroma_width;
-    const int height = p == 0 ? frame.height : (frame.height + 1) / 2;
-    for (int y = 0; y < height; ++y) {
-      for (int x = 0; x < width; ++x) sum += frame.plane[p][y * frame.pitch[p] + x];
-    }
-  }
-  return sum;
-}
-
-void read_all(const cu264::io::ReaderOptions& options) {
-  cu264::io::Reader reader(options);
-  cu264::io::Picture picture;
-  std::vector<cu264::io::AvPacket> side;
-  static volatile unsigned sink = 0;
-  for (int i = 0; i < 8 && reader.read(picture, side); ++i) {
-    const cu264::Frame frame = picture.view();
-    require(frame.width == reader.info().width && frame.height == reader.info().height);
-    require(frame.width > 0 && frame.height > 0);
-    sink = sink + touch(frame);
-  }
-  for (const std::string& note : reader.notes()) require(!note.empty());
-}
 
 }  // namespace
 
@@ -71,7 +39,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.frames = mode >> 6;
   options.span.seek = mode >> 7 ? 0.04 : 0;
   try {
-    read_all(options);
+    cu264::io::Reader reader(options);
+    cu264::fuzz::read_pictures(reader, [](const auto&, const auto&) {});
   } catch (const cu264::Error& error) {
     require(error.what()[0] != '\0');
   }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/bits.h"
@@ -34,6 +35,11 @@ Bytes behind(std::uint8_t selector, const Bytes& content) {
   Bytes bytes = {selector};
   bytes.insert(bytes.end(), content.begin(), content.end());
   return bytes;
+}
+
+Bytes behind(Bytes begin, const Bytes& stream) {
+  begin.insert(begin.end(), stream.begin(), stream.end());
+  return begin;
 }
 
 // A few blocks of each kind, after the byte that selects the kind (see fuzz_cavlc_parse.cpp).
@@ -128,6 +134,59 @@ std::vector<Bytes> remux_seeds() {
 }
 #endif
 
+#if CU264_FUZZES_CONTAINERS
+// Each follows the bytes that name the formats (see fuzz_carried.cpp).
+std::vector<Bytes> carried_seeds() {
+  std::vector<Bytes> all;
+  for (const cu264::fuzz::ContainerSeed& seed : cu264::fuzz::carried_seeds()) {
+    const int format = seed.demuxer == "matroska" ? 0 : seed.demuxer == "mov" ? 1 : 2;
+    for (const int output : {0, 1, 2, 3, 16, 64, 130})
+      all.push_back(
+          behind({static_cast<std::uint8_t>(format), static_cast<std::uint8_t>(output)}, seed.file));
+  }
+  return all;
+}
+
+// Each follows the bytes that name the graph and the format (see fuzz_filters.cpp).
+std::vector<Bytes> filters_seeds() {
+  std::vector<std::pair<std::uint8_t, Bytes>> files = {
+      {0, bytes_of(0, y4m("F25:1 Ip A1:1 C420jpeg", 16, 8, 9, 3))},
+      {0, bytes_of(0, y4m("F30000:1001 It A12:11 C444", 6, 6, 18, 4))}};
+  for (const cu264::fuzz::ContainerSeed& seed : cu264::fuzz::container_seeds()) {
+    const int format = seed.demuxer == "matroska" ? 2
+                       : seed.demuxer == "mov"    ? 3
+                       : seed.demuxer == "mpegts" ? 4
+                                                  : 1;
+    files.emplace_back(static_cast<std::uint8_t>(format), behind(0, seed.file));
+  }
+  std::vector<Bytes> all;
+  for (std::uint8_t graph = 0; graph < 16; ++graph) {
+    for (const auto& [format, file] : files) {
+      Bytes seed{graph, format};
+      seed.insert(seed.end(), file.begin() + 1, file.end());
+      all.push_back(seed);
+    }
+  }
+  return all;
+}
+
+// Captions of some sizes and pictures of some kinds (see fuzz_captions.cpp).
+std::vector<Bytes> captions_seeds() {
+  std::vector<Bytes> all;
+  const Bytes slice{0, 0, 0, 1, 0x65, 0x88, 0x84},
+      other{0, 0, 1, 9, 0xf0, 0, 0, 0, 1, 6, 5, 1, 0, 0x80, 0, 0, 1, 0x65, 0x88};
+  for (const int count : {0, 3, 93, 96, 300}) {
+    for (const Bytes& unit : {slice, other, Bytes{}, Bytes(slice.begin() + 1, slice.end())}) {
+      Bytes seed{static_cast<std::uint8_t>(count >> 8), static_cast<std::uint8_t>(count)};
+      for (int i = 0; i < count; ++i) seed.push_back(static_cast<std::uint8_t>(i % 5 == 0 ? 0xfc : i % 3));
+      seed.insert(seed.end(), unit.begin(), unit.end());
+      all.push_back(seed);
+    }
+  }
+  return all;
+}
+#endif
+
 void write(const std::filesystem::path& folder, const std::vector<Bytes>& seeds) {
   std::filesystem::remove_all(folder);  // this also removes what an earlier run added
   std::filesystem::create_directories(folder);
@@ -173,11 +232,6 @@ Bytes stream_of(int side, int qp, int slices,
 // A different one for each number.
 Bytes small_stream(int number) {
   return stream_of(32, 4 + 5 * number, number % 2 == 0 ? 1 : 2);
-}
-
-Bytes behind(Bytes begin, const Bytes& stream) {
-  begin.insert(begin.end(), stream.begin(), stream.end());
-  return begin;
 }
 
 // Each follows the byte that names the tool (see fuzz_protect.cpp).
@@ -278,6 +332,9 @@ int main(int count, char** values) {
   write(folder / "sealed", sealed_seeds());
   write(folder / "vle", vle_seeds());
 #if CU264_FUZZES_CONTAINERS
+  write(folder / "captions", captions_seeds());
+  write(folder / "carried", carried_seeds());
+  write(folder / "filters", filters_seeds());
   write(folder / "remux", remux_seeds());
 #endif
   return 0;
