@@ -30,7 +30,8 @@ std::size_t place_of_sei(bitstream::ByteSpan access_unit) {
   return access_unit.size();
 }
 
-bitstream::Bytes sei_unit(int payload_type, std::span<const std::uint8_t> payload, bool long_start_code) {
+void append_sei_unit(bitstream::Bytes& units, int payload_type, std::span<const std::uint8_t> payload,
+                     bool long_start_code) {
   if (payload_type < 0)
     throw Error(ErrorCode::invalid_argument,
                 "payload_type " + std::to_string(payload_type) + " of an SEI message",
@@ -40,9 +41,11 @@ bitstream::Bytes sei_unit(int payload_type, std::span<const std::uint8_t> payloa
   append_number(rbsp, payload.size());
   rbsp.insert(rbsp.end(), payload.begin(), payload.end());
   rbsp.push_back(0x80);  // rbsp_trailing_bits()
-  bitstream::Bytes unit;
-  bitstream::append_nal(unit, 0, bitstream::kNalSei, rbsp, long_start_code);
-  return unit;
+  bitstream::append_nal(units, 0, bitstream::kNalSei, rbsp, long_start_code);
+}
+
+void insert(bitstream::Bytes& access_unit, std::size_t place, const bitstream::Bytes& units) {
+  access_unit.insert(access_unit.begin() + static_cast<std::ptrdiff_t>(place), units.begin(), units.end());
 }
 
 }  // namespace
@@ -50,12 +53,24 @@ bitstream::Bytes sei_unit(int payload_type, std::span<const std::uint8_t> payloa
 void insert_sei(std::vector<std::uint8_t>& access_unit, int payload_type,
                 std::span<const std::uint8_t> payload) {
   const std::size_t place = place_of_sei(access_unit);
-  const bitstream::Bytes unit = sei_unit(payload_type, payload, place == 0);
-  access_unit.insert(access_unit.begin() + static_cast<std::ptrdiff_t>(place), unit.begin(), unit.end());
+  bitstream::Bytes unit;
+  append_sei_unit(unit, payload_type, payload, place == 0);
+  insert(access_unit, place, unit);
+}
+
+void insert_sei(std::vector<std::uint8_t>& access_unit, int payload_type,
+                std::span<const std::vector<std::uint8_t>> payloads) {
+  const std::size_t place = place_of_sei(access_unit);
+  bitstream::Bytes units;
+  for (const std::vector<std::uint8_t>& payload : payloads)
+    append_sei_unit(units, payload_type, payload, place == 0 && units.empty());
+  insert(access_unit, place, units);
 }
 
 std::size_t sei_bytes(int payload_type, std::span<const std::uint8_t> payload) {
-  return sei_unit(payload_type, payload, false).size();
+  bitstream::Bytes unit;
+  append_sei_unit(unit, payload_type, payload, false);
+  return unit.size();
 }
 
 }  // namespace cu264

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <utility>
 
 #include "cu264/sei.h"
 
@@ -43,8 +44,9 @@ std::vector<std::uint8_t> captions_of(const AVFrame& frame) {
 }
 
 void insert_captions(std::vector<std::uint8_t>& access_unit, const std::vector<std::uint8_t>& captions) {
-  each_message(captions,
-               [&](const auto& payload) { insert_sei(access_unit, kSeiUserDataRegistered, payload); });
+  std::vector<std::vector<std::uint8_t>> payloads;
+  each_message(captions, [&](auto& payload) { payloads.push_back(std::move(payload)); });
+  if (!payloads.empty()) insert_sei(access_unit, kSeiUserDataRegistered, payloads);
 }
 
 std::size_t captions_bytes(const std::vector<std::uint8_t>& captions) {

@@ -2,10 +2,11 @@
 // span of time.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <set>
+#include <string>
 #include <vector>
 
 #include "io/av.h"
@@ -14,16 +15,24 @@ namespace cu264::io {
 
 class SideStreams {
  public:
-  explicit SideStreams(const std::vector<const AVStream*>& streams) { keep(streams); }
+  // All packets that wait for their pictures take no more memory than this. Containers interleave within a
+  // second or so; a file can say that hours of other packets come first.
+  static constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+
+  explicit SideStreams(const std::vector<const AVStream*>& streams, std::size_t most_bytes = kMostBytes)
+      : most_bytes_(most_bytes) {
+    keep(streams);
+  }
 
   // Keeps only these from now on; packets of the others are dropped. Streams that have no packets of their
   // own, such as cover pictures and attached files, do not count.
   void keep(const std::vector<const AVStream*>& streams);
-  bool has(int stream_index) const { return find(stream_index) != nullptr; }
+  bool has(int stream_index) const { return streams_.contains(stream_index); }
 
   // Drops everything before `time`, which is in AV_TIME_BASE units. A video then begins with a key picture.
   void start_at(std::int64_t time) { start_ = time; }
 
+  // If too much waits then, the stream that has most loses its last packet.
   void add(AvPacket packet);
 
   // Moves out the packets that begin before `time`, which is in `time_base` units:
@@ -36,13 +45,32 @@ class SideStreams {
   // for.
   bool all_reached(std::int64_t time, AVRational time_base) const;
 
- private:
-  const AVStream* find(int stream_index) const;
+  // Says which streams lost packets because too much waited, one text for each.
+  std::vector<std::string> losses() const;
 
-  std::vector<const AVStream*> streams_;
-  std::deque<AvPacket> held_;
-  std::map<int, std::int64_t> reached_;  // by stream index, in AV_TIME_BASE units
-  std::set<int> begun_;                  // videos that have had their first key picture
+ private:
+  struct Waiting {
+    AvPacket packet;
+    std::uint64_t number;  // counts the packets of all streams
+  };
+  struct Stream {
+    const AVStream* stream;
+    std::deque<Waiting> waiting;
+    std::size_t bytes = 0;             // of what waits
+    std::int64_t reached = INT64_MIN;  // the latest time seen, in AV_TIME_BASE units
+    bool begun = false;                // whether a video has had its first key picture
+    std::int64_t lost = 0;             // packets, because too much waited
+  };
+
+  // Says whether the packet, which now has the stream's time base, lies in the span.
+  bool is_wanted(Stream& to, const AVPacket& packet);
+  void lose_one();
+  void hand_out(std::vector<Waiting>& taken, std::vector<AvPacket>& out);
+
+  std::map<int, Stream> streams_;  // by stream index
+  std::size_t most_bytes_;
+  std::size_t bytes_ = 0;  // of everything that waits
+  std::uint64_t added_ = 0;
   std::int64_t start_ = AV_NOPTS_VALUE;
 };
 

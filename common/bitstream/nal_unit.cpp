@@ -1,5 +1,6 @@
 #include "common/bitstream/nal_unit.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "common/bitstream/emulation_prevention.h"
@@ -39,7 +40,9 @@ NalUnits split_annexb(ByteSpan stream) {
 void append_nal(Bytes& out, int nal_ref_idc, int nal_unit_type, ByteSpan rbsp, bool long_start_code) {
   if (long_start_code) out.push_back(0);
   out.insert(out.end(), {0, 0, 1});
-  out.reserve(out.size() + rbsp.size() + 1);
+  // Many units in one buffer must not make it grow by just one each time.
+  if (const std::size_t size = out.size() + rbsp.size() + 1; size > out.capacity())
+    out.reserve(std::max(size, 2 * out.capacity()));
   append_escaped(out, static_cast<std::uint8_t>((nal_ref_idc << 5) | nal_unit_type), rbsp);
 }
 

@@ -20,6 +20,11 @@ inline constexpr int kSeiUserDataUnregistered = 5;  // the payload begins with a
 void insert_sei(std::vector<std::uint8_t>& access_unit, int payload_type,
                 std::span<const std::uint8_t> payload);
 
+// Puts several messages of one type there, in this order and with the bytes of one call for each, in the time
+// of one.
+void insert_sei(std::vector<std::uint8_t>& access_unit, int payload_type,
+                std::span<const std::vector<std::uint8_t>> payloads);
+
 // The bytes by which insert_sei makes an access unit with slices larger.
 std::size_t sei_bytes(int payload_type, std::span<const std::uint8_t> payload);
 
