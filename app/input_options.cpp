@@ -69,12 +69,12 @@ OptionGroup input_options() {
        {"frames", 0, "N", "at most N pictures"},
        {"vf", 0, "GRAPH",
         "FFmpeg's filters for the pictures, as scale=640:-2 or yadif,crop=640:480; ffmpeg -filters lists "
-        "them"},
+        "them. Take a graph from nobody: it can read and write whatever it names (movie, metadata=print)"},
        {"demuxer", 0, "NAME",
         "FFmpeg's name of the input's format, instead of finding it out; lists of other files (hls, dash, "
         "concat) are read only when named so"},
        {"allow-protocol", 0, "LIST",
-        "read over these of FFmpeg's protocols too, as http,tcp; without it, local files only"},
+        "read the input over these of FFmpeg's protocols too, as http,tcp; without it, local files only"},
        {"allow-partial", 0, nullptr, "use what can be read of a damaged or cut-off input"}}};
 }
 

@@ -1,5 +1,6 @@
 // The signals that ask the command to end. The first finishes the file with the pictures so far; the second
-// removes it and ends the process at once.
+// removes it and ends the process at once, and so does the first one where what reads the input does not come
+// back.
 #pragma once
 
 #include "app/exit_code.h"

@@ -15,6 +15,7 @@ extern "C" {
 
 #include "io/file_extent.h"
 #include "io/input_formats.h"
+#include "io/inside_av.h"
 
 namespace cu264::io {
 namespace {
@@ -117,6 +118,7 @@ AvInput::AvInput(const InputOptions& options, std::unique_ptr<InputFile> opened)
                    std::to_string(options.frame_rate.num) + "/" + std::to_string(options.frame_rate.den));
   }
 
+  const InsideAv inside;
   context_ = avformat_alloc_context();
   if (!context_) throw std::bad_alloc();
   context_->interrupt_callback = {

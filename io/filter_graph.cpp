@@ -5,7 +5,12 @@ extern "C" {
 #include <libavfilter/buffersrc.h>
 }
 
+#include <algorithm>
+#include <cstring>
+#include <iterator>
 #include <new>
+
+#include "io/inside_av.h"
 
 namespace cu264::io {
 namespace {
@@ -34,6 +39,7 @@ Ends open_end(const char* name, AVFilterContext* filter) {
 FilterGraph::FilterGraph(const std::string& graph, const AVFrame& first, AVRational time_base,
                          AVRational frame_rate, const std::vector<std::string>& before)
     : graph_(avfilter_graph_alloc()) {
+  const InsideAv inside;
   if (!graph_) throw std::bad_alloc();
   forget_av_log();
   graph_->scale_sws_opts = av_strdup(kScaleFlags);
@@ -90,6 +96,7 @@ void FilterGraph::link(const std::string& graph) {
 }
 
 void FilterGraph::push(AVFrame& frame) {
+  const InsideAv inside;
   check(av_buffersrc_add_frame(source_, &frame), "cannot filter");
 }
 
@@ -98,6 +105,7 @@ void FilterGraph::finish(std::int64_t end) {
 }
 
 bool FilterGraph::pull(AVFrame& frame) {
+  const InsideAv inside;
   const int result = av_buffersink_get_frame(sink_, &frame);
   if (result == AVERROR(EAGAIN) || result == AVERROR_EOF) return false;
   check(result, "cannot filter");
@@ -112,6 +120,17 @@ AVRational FilterGraph::time_base() const {
 AVRational FilterGraph::frame_rate() const {
   const AVRational rate = av_buffersink_get_frame_rate(sink_);
   return rate.num > 0 && rate.den > 0 ? rate : AVRational{0, 1};
+}
+
+bool FilterGraph::fills_gaps() const {
+  static constexpr const char* kNames[] = {"fps", "framerate", "minterpolate"};
+  for (unsigned i = 0; i < graph_->nb_filters; ++i) {
+    const char* const name = graph_->filters[i]->filter->name;
+    if (std::any_of(std::begin(kNames), std::end(kNames),
+                    [&](const char* one) { return std::strcmp(one, name) == 0; }))
+      return true;
+  }
+  return false;
 }
 
 void FilterGraph::check(int result, const std::string& doing) {

@@ -32,6 +32,8 @@ class FilterGraph {
   // These describe the frames that come out.
   AVRational time_base() const;
   AVRational frame_rate() const;  // 0/1 if the filters do not know
+  // True if a filter fills the time between two frames with as many as its rate asks for.
+  bool fills_gaps() const;
 
  private:
   struct Deleter {

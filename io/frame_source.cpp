@@ -8,6 +8,9 @@ extern "C" {
 #include <cmath>
 #include <utility>
 
+#include "io/inside_av.h"
+#include "io/time_range.h"
+
 namespace cu264::io {
 namespace {
 
@@ -25,14 +28,15 @@ bool has_no_times(const AVInputFormat& format) {
 // The earliest time of the streams that are wanted. Some transport streams have others that begin much
 // earlier.
 std::int64_t first_time(const AVFormatContext& input, const ChosenStreams& chosen) {
-  const std::int64_t of_input = input.start_time != AV_NOPTS_VALUE ? input.start_time : 0;
+  const std::int64_t of_input = is_between(input.start_time, kLatestTime) ? input.start_time : 0;
   if ((input.iformat->flags & AVFMT_TS_DISCONT) == 0) return of_input;
   std::int64_t first = INT64_MAX;
   const auto look_at = [&](const AVStream& stream) {
     const AVMediaType type = stream.codecpar->codec_type;
     if ((type != AVMEDIA_TYPE_VIDEO && type != AVMEDIA_TYPE_AUDIO) || stream.start_time == AV_NOPTS_VALUE)
       return;
-    first = std::min(first, av_rescale_q(stream.start_time, stream.time_base, AV_TIME_BASE_Q));
+    if (is_possible_time(stream.start_time, stream.time_base))
+      first = std::min(first, av_rescale_q(stream.start_time, stream.time_base, AV_TIME_BASE_Q));
   };
   look_at(*chosen.video);
   for (const AVStream* stream : chosen.others) look_at(*stream);
@@ -70,6 +74,7 @@ void FrameSource::start(const InputSpan& span, AVRational frame_rate) {
   // The seek goes a second early, because containers are searched by decoding time, which may be behind the
   // presentation time.
   const std::int64_t early = std::max(begin, target - AV_TIME_BASE);
+  const InsideAv inside;
   av_seek_frame(input_.get(), stream_.index, av_rescale_q(early, AV_TIME_BASE_Q, stream_.time_base),
                 AVSEEK_FLAG_BACKWARD);
 }
@@ -91,7 +96,9 @@ bool FrameSource::next(AVFrame& frame, std::int64_t picture) {
 }
 
 void FrameSource::read_side_tail(std::int64_t video_end, AVRational time_base, std::int64_t picture) {
-  const std::int64_t limit = video_end + av_rescale_q(kInterleavingSeconds, AVRational{1, 1}, time_base);
+  const std::int64_t more = av_rescale_q(kInterleavingSeconds, AVRational{1, 1}, time_base);
+  const std::int64_t end = later_by(video_end, more, time_base);
+  const std::int64_t limit = end != AV_NOPTS_VALUE ? end : video_end;
   packets_.expect_part();
   while (!side_.all_reached(video_end, time_base) && packets_.next(*packet_, picture)) {
     if (packet_->stream_index == stream_.index) {

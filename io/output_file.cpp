@@ -18,6 +18,8 @@
 namespace cu264::io {
 namespace {
 
+constexpr int kMostLinks = 40;  // as Linux follows
+
 // remove_temporaries() may read these names at any moment, so nothing here is ever allocated or freed.
 struct TemporaryName {
   std::atomic<bool> taken{false};
@@ -68,10 +70,39 @@ int create_hidden(const std::filesystem::path& path, mode_t mode, std::string& c
   return -1;
 }
 
+// True for a link that another user may have put there: in a folder where all may write but only owners may
+// remove, such as /tmp, links are followed only if they are one's own or the folder owner's. Linux has the
+// same rule (fs.protected_symlinks) for whoever lets it follow links.
+bool is_planted(const std::filesystem::path& link) {
+  struct stat of_link {
+  }, of_folder{};
+  const std::filesystem::path folder = link.has_parent_path() ? link.parent_path() : ".";
+  if (lstat(link.c_str(), &of_link) != 0 || !S_ISLNK(of_link.st_mode)) return false;
+  if (stat(folder.c_str(), &of_folder) != 0) return false;
+  const bool shared = (of_folder.st_mode & S_ISVTX) != 0 && (of_folder.st_mode & S_IWOTH) != 0;
+  return shared && of_link.st_uid != geteuid() && of_link.st_uid != of_folder.st_uid;
+}
+
+// Returns a planted link among those that lead to the content of `path`, its folders included; empty if there
+// is none. `links_left` bounds how many are followed.
+std::filesystem::path planted_link(const std::filesystem::path& path, int& links_left) {
+  std::filesystem::path so_far;
+  for (const std::filesystem::path& part : path) {
+    so_far /= part;
+    std::error_code error;
+    if (!std::filesystem::is_symlink(so_far, error) || links_left-- <= 0) continue;
+    if (is_planted(so_far)) return so_far;
+    const std::filesystem::path target = std::filesystem::read_symlink(so_far, error);
+    if (error) continue;
+    const std::filesystem::path planted = planted_link(so_far.parent_path() / target, links_left);
+    if (!planted.empty()) return planted;
+  }
+  return {};
+}
+
 // Returns where the content of `path` is or would be: links are followed, that to a file which is not there
 // yet too. Returns an empty path if the links lead nowhere.
 std::filesystem::path place_of(std::filesystem::path path) {
-  constexpr int kMostLinks = 40;  // as Linux follows
   std::error_code error;
   for (int links = 0; std::filesystem::is_symlink(path, error); ++links) {
     if (links == kMostLinks) return {};
@@ -96,6 +127,10 @@ OutputFile::OutputFile(const std::string& path) : path_(path), name_(path == "-"
   const auto refuse = [&](const std::string& why, const std::string& remedy = {}) {
     throw Error(ErrorCode::bad_output, name_ + ": cannot write: " + why, remedy);
   };
+  int links_left = kMostLinks;
+  if (const auto link = path == "-" ? std::filesystem::path() : planted_link(path, links_left); !link.empty())
+    refuse("the link " + link.string() + " belongs to another user, in a folder where all may write",
+           "remove the link, or name another output");
   struct stat status {};
   const bool exists = path != "-" && stat(path.c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode)) refuse("it is a directory");

@@ -7,10 +7,15 @@ extern "C" {
 
 #include <string>
 
+#include "io/inside_av.h"
+
 namespace cu264::io {
 
 bool PacketSource::next(AVPacket& packet, std::int64_t picture) {
-  const int result = av_read_frame(input_.get(), &packet);
+  const int result = [&] {
+    const InsideAv inside;
+    return av_read_frame(input_.get(), &packet);
+  }();
   const AvComplaints complaints = av_complaints();
   if (complaints.of_demuxers != complaints_ && !input_.stopped()) {
     complaints_ = complaints.of_demuxers;

@@ -20,6 +20,7 @@ class PacketSource {
   void expect_part() { whole_ = false; }
   // Returns whether the input is an mp4 that is read from its start.
   bool indexed() const;
+  std::int64_t impossible_times() const { return timeline_.impossible(); }
   std::int64_t jumps_closed() const { return timeline_.jumps_closed(); }
   // The number of pictures of a transport stream that may lack something, though the decoder does not
   // complain.

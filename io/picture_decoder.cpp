@@ -4,6 +4,8 @@
 #include <cstring>
 #include <span>
 
+#include "io/inside_av.h"
+
 namespace cu264::io {
 namespace {
 
@@ -70,6 +72,7 @@ PictureDecoder::PictureDecoder(const AVStream& stream, const AVCodec* codec, boo
 
 int PictureDecoder::send(const AVPacket* packet) {
   if (packet && !entered_) enter(*packet);
+  const InsideAv inside;
   return avcodec_send_packet(context_.get(), packet);
 }
 
@@ -79,6 +82,7 @@ void PictureDecoder::enter(const AVPacket& packet) {
 }
 
 int PictureDecoder::receive(AVFrame* frame) {
+  const InsideAv inside;
   const int result = avcodec_receive_frame(context_.get(), frame);
   if (result >= 0 && entry_ != AV_NOPTS_VALUE && frame->best_effort_timestamp >= entry_) {
     complaint();  // forgets those so far

@@ -12,6 +12,7 @@ extern "C" {
 #include "io/av_versions.h"
 #include "io/captions.h"
 #include "io/display_matrix.h"
+#include "io/time_range.h"
 #include "io/transparency.h"
 
 namespace cu264::io {
@@ -26,6 +27,9 @@ bool is_sensible(AVRational rate) {
   constexpr AVRational kSlowest{1, 3600}, kFastest{10000, 1};
   return av_cmp_q(rate, kSlowest) >= 0 && av_cmp_q(rate, kFastest) <= 0;
 }
+
+// So many pictures may filters make of one, or between two: more than four hours of them at 60 a second.
+constexpr std::int64_t kMostRepeats = 1000000;
 
 }  // namespace
 
@@ -77,7 +81,8 @@ CarrySource Reader::carry_source() const {
   source.others = chosen_.others;
   source.begin = frames_.begin();
   if (options_.frames > 0) {
-    source.length = av_rescale_q(options_.frames, av_inv_q(info_.frame_rate), AV_TIME_BASE_Q);
+    const std::int64_t length = av_rescale_q(options_.frames, av_inv_q(info_.frame_rate), AV_TIME_BASE_Q);
+    if (is_between(length, kLatestTime)) source.length = length;
   }
   if (options_.span.duration > 0) {
     const std::int64_t wanted = std::llround(options_.span.duration * AV_TIME_BASE);
@@ -119,6 +124,7 @@ void Reader::fill_info(const AVFrame& frame) {
                                           size_text(options_.max_side, options_.max_side));
   }
   const AVRational ratio = frame.sample_aspect_ratio;  // next_source() put the container's there
+  check_ratio(ratio);
   if (ratio.num > 0 && ratio.den > 0) info_.sample_aspect_ratio = ratio;
   // A variable frame rate shows in an average that differs from the base rate.
   const AVRational average = stream_->avg_frame_rate, base = stream_->r_frame_rate;
@@ -156,9 +162,10 @@ void Reader::fill_expected_frames() {
     if (size > 0 && picture > 0)
       info_.expected_frames = size / (picture + (options_.input.raw ? 0 : kY4mFrameHeader));
   }
-  if (info_.expected_frames <= 0 && input_->duration > 0) {
+  if (info_.expected_frames <= 0 && input_->duration > 0 && input_->duration <= kLatestTime) {
     info_.expected_frames = av_rescale_q(input_->duration, AV_TIME_BASE_Q, av_inv_q(info_.frame_rate));
   }
+  info_.expected_frames = std::max<std::int64_t>(info_.expected_frames, 0);
   if (options_.span.seek > 0) {
     info_.expected_frames -= static_cast<std::int64_t>(options_.span.seek * av_q2d(info_.frame_rate));
   }
@@ -200,8 +207,7 @@ bool Reader::next_picture(Picture& picture) {
   picture.pts = frame->pts;
   picture.duration = filters_ || frames_.bare() ? 0 : duration_of(*frame);  // filters do not keep it true
   if (picture.duration <= 0)
-    picture.duration =
-        std::max<std::int64_t>(1, av_rescale_q(1, av_inv_q(info_.frame_rate), info_.time_base));
+    picture.duration = Timestamps(info_.time_base, info_.frame_rate, false).frame_duration();
   picture.captions = captions_of(*frame);
   captions_ += !picture.captions.empty();
   picture.frame = turner_.turn(converter_.convert(std::move(frame)));
@@ -220,16 +226,34 @@ bool Reader::next_frame(AVFrame& frame) {
       if (!filters_) return false;
       filters_->finish(source_end_);
     }
+    repeats_ = 0;
   }
+  check_gap(static_cast<double>(++repeats_));
   check_filtered(frame);
   frame.pts = filtered_.next(frame.pts);
   return true;
 }
 
+// A file of a few bytes can tell times that are centuries apart.
+void Reader::check_gap(double pictures) const {
+  if (pictures <= static_cast<double>(kMostRepeats)) return;
+  throw Error(ErrorCode::bad_input,
+              name_ + ": --vf makes more than " + std::to_string(kMostRepeats) +
+                  " pictures of what lies between two pictures, after frame " + std::to_string(pictures_),
+              "--duration ends before such a gap, --seek begins behind it");
+}
+
 void Reader::filter(AvFrame source) {
-  if (!filters_) open_filters(*source);
-  const std::int64_t duration = frames_.bare() ? 0 : duration_of(*source);
-  source_end_ = source->pts + (duration > 0 ? duration : frames_.timestamps().frame_duration());
+  const bool first = !filters_;
+  if (first) open_filters(*source);
+  std::int64_t duration = frames_.bare() ? 0 : possible_duration(duration_of(*source), stream_->time_base);
+  if (duration == 0) duration = frames_.timestamps().frame_duration();
+  if (filters_->fills_gaps()) {
+    const std::int64_t from = first ? source->pts : std::min(source_end_, source->pts);
+    check_gap(static_cast<double>(source->pts + duration - from) * av_q2d(stream_->time_base) *
+              av_q2d(filters_->frame_rate()));
+  }
+  source_end_ = source->pts + duration;
   // Filters are made for frames that all are like the first, and go beyond their planes where others come.
   // That holds for the shape of samples too: `scale` may make another size of it in the middle of a graph.
   source->sample_aspect_ratio = into_filters_ratio_;
@@ -272,6 +296,18 @@ bool Reader::next_source(AVFrame& frame) {
   return true;
 }
 
+// A stream tells the shape of its samples by two numbers of 16 bits.
+void Reader::check_ratio(AVRational ratio) const {
+  constexpr int kMost = 65535;
+  if (ratio.num <= 0 || ratio.den <= 0) return;
+  AVRational reduced{0, 1};
+  if (av_reduce(&reduced.num, &reduced.den, ratio.num, ratio.den, kMost) != 0) return;
+  throw Error(ErrorCode::bad_input,
+              name_ + ": tells samples of the shape " + std::to_string(ratio.num) + ":" +
+                  std::to_string(ratio.den) + ", which no H.264 stream can",
+              "--sar 1:1 or another says what they are");
+}
+
 void Reader::check_frame(const AVFrame& frame) {
   if (frame.decode_error_flags != 0 || (frame.flags & AV_FRAME_FLAG_CORRUPT))
     damage_.report("parts of it are damaged", pictures_);
@@ -310,6 +346,10 @@ std::vector<std::string> Reader::notes() const {
   if (moved > 0) {
     notes.push_back(name_ + ": " + std::to_string(moved) + " timestamps not in order were moved");
   }
+  if (frames_.packets().impossible_times() > 0) {
+    notes.push_back(name_ + ": " + std::to_string(frames_.packets().impossible_times()) +
+                    " packets tell times centuries away, which were not used");
+  }
   if (frames_.packets().jumps_closed() > 0) {
     notes.push_back(name_ + ": its clock jumps " + std::to_string(frames_.packets().jumps_closed()) +
                     " times; the output's goes on (--copyts keeps it)");
@@ -323,6 +363,7 @@ std::vector<std::string> Reader::notes() const {
     notes.push_back(name_ + ": " + std::to_string(frames_.skipped()) +
                     " pictures before the first entry point were skipped");
   }
+  for (const std::string& loss : side_.losses()) notes.push_back(name_ + ": " + loss);
   if (const std::string damages = damage_.note(); !damages.empty()) notes.push_back(damages);
   return notes;
 }

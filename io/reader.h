@@ -71,6 +71,8 @@ class Reader {
   bool next_source(AVFrame& frame);   // from the decoder, with the tags that the caller asks for
   void open_filters(AVFrame& first);  // for frames like this one
   void filter(AvFrame source);
+  void check_gap(double pictures) const;
+  void check_ratio(AVRational ratio) const;
   void check_frame(const AVFrame& frame);
   void check_filtered(const AVFrame& frame);
 
@@ -93,6 +95,7 @@ class Reader {
   PictureShape into_filters_, out_of_filters_;    // the first frame there; of no format before it
   AVRational into_filters_ratio_{0, 1};           // its sample aspect ratio
   Timestamps filtered_{{1, 25}, {25, 1}, false};  // the times of what leaves the filters
+  std::int64_t repeats_ = 0;                      // the frames that came out since the last went in
   std::int64_t source_end_ = 0;                   // the end of the last frame that they saw
   bool sources_ended_ = false;                    // whether the filters have seen the last frame
   int source_width_ = 0, source_height_ = 0;      // before the filters; 0 before the first frame

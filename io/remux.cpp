@@ -14,6 +14,7 @@
 #include "io/carried.h"
 #include "io/container_writer.h"
 #include "io/display_matrix.h"
+#include "io/inside_av.h"
 #include "io/output_container.h"
 #include "io/stream_choice.h"
 #include "io/timeline.h"
@@ -306,7 +307,11 @@ void remux_container(std::unique_ptr<InputFile> file, const std::string& path, c
   });
   const AvPacket packet = make_packet();
   int result = 0;
-  while ((result = av_read_frame(input.get(), packet.get())) >= 0) {
+  const auto read = [&] {
+    const InsideAv inside;
+    return av_read_frame(input.get(), packet.get());
+  };
+  while ((result = read()) >= 0) {
     const AVStream& stream = *input->streams[packet->stream_index];
     timeline.apply(*packet, stream);
     packet->time_base = stream.time_base;
@@ -336,6 +341,10 @@ void remux_container(std::unique_ptr<InputFile> file, const std::string& path, c
   if (!missing.empty()) throw Error(ErrorCode::bad_input, path + ": " + missing, "the file must be whole");
   edited.finish(edit.last_units());
   if (writer) writer->finish();
+  if (timeline.impossible() > 0) {
+    notes.push_back(path + ": " + std::to_string(timeline.impossible()) +
+                    " packets tell times centuries away, which were not used");
+  }
 }
 
 }  // namespace

@@ -5,11 +5,9 @@
 #include <new>
 #include <string_view>
 
-extern "C" {
-#include <libavutil/mathematics.h>
-}
-
 #include <strings.h>
+
+#include "io/time_range.h"
 
 namespace cu264::io {
 namespace {
@@ -105,7 +103,11 @@ void copy_chapters(AVFormatContext& to, const AVFormatContext& from, std::int64_
     const std::int64_t offset = av_rescale_q(begin, AV_TIME_BASE_Q, chapter.time_base);
     const std::int64_t end =
         length == AV_NOPTS_VALUE ? INT64_MAX : av_rescale_q(length, AV_TIME_BASE_Q, chapter.time_base);
-    if (chapter.end <= offset && chapter.end > chapter.start) continue;
+    if (!is_possible_time(chapter.start, chapter.time_base) || !is_between(offset, kMostTicks)) continue;
+    // The end may be unknown.
+    const std::int64_t chapter_end =
+        is_possible_time(chapter.end, chapter.time_base) ? chapter.end : chapter.start;
+    if (chapter_end <= offset && chapter_end > chapter.start) continue;
     if (chapter.start - offset >= end) continue;
     // libavformat's own function for this is not public; it frees what is put here as its own.
     auto** const grown =
@@ -118,7 +120,7 @@ void copy_chapters(AVFormatContext& to, const AVFormatContext& from, std::int64_
     copy->id = chapter.id;
     copy->time_base = chapter.time_base;
     copy->start = std::max<std::int64_t>(chapter.start - offset, 0);
-    copy->end = std::min(chapter.end - offset, end);
+    copy->end = std::min(chapter_end - offset, end);
     if (av_dict_copy(&copy->metadata, chapter.metadata, 0) < 0) throw std::bad_alloc();
   }
 }

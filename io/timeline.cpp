@@ -1,10 +1,9 @@
 #include "io/timeline.h"
 
+#include <algorithm>
 #include <cstdlib>
 
-extern "C" {
-#include <libavutil/mathematics.h>
-}
+#include "io/time_range.h"
 
 namespace cu264::io {
 namespace {
@@ -14,14 +13,10 @@ constexpr std::int64_t kLargestGap = 10 * AV_TIME_BASE;
 // Time that runs back by more than this is a jump too.
 constexpr std::int64_t kLargestStepBack = AV_TIME_BASE / 10;
 
-void move(std::int64_t& time, std::int64_t by) {
-  if (time != AV_NOPTS_VALUE) time += by;
-}
-
 void move(AVPacket& packet, std::int64_t by, AVRational time_base) {
   const std::int64_t ticks = av_rescale_q(by, AV_TIME_BASE_Q, time_base);
-  move(packet.pts, ticks);
-  move(packet.dts, ticks);
+  packet.pts = later_by(packet.pts, ticks, time_base);
+  packet.dts = later_by(packet.dts, ticks, time_base);
 }
 
 std::int64_t duration_of(const AVPacket& packet, const AVStream& stream) {
@@ -33,7 +28,10 @@ std::int64_t duration_of(const AVPacket& packet, const AVStream& stream) {
 }  // namespace
 
 void Timeline::apply(AVPacket& packet, const AVStream& stream) {
+  const bool had_pts = packet.pts != AV_NOPTS_VALUE, had_dts = packet.dts != AV_NOPTS_VALUE;
+  packet.duration = possible_duration(packet.duration, stream.time_base);
   move(packet, offset_, stream.time_base);
+  if (had_pts != (packet.pts != AV_NOPTS_VALUE) || had_dts != (packet.dts != AV_NOPTS_VALUE)) ++impossible_;
   const AVMediaType type = stream.codecpar->codec_type;
   // Subtitles come at any distance from each other, so they cannot tell a jump from a silence.
   const bool steady = type == AVMEDIA_TYPE_VIDEO || type == AVMEDIA_TYPE_AUDIO;
@@ -44,7 +42,7 @@ void Timeline::apply(AVPacket& packet, const AVStream& stream) {
   if (is_jump(now, position)) {
     const std::int64_t expected = position ? position->next : last_;
     move(packet, expected - now, stream.time_base);
-    offset_ += expected - now;
+    offset_ = std::clamp(offset_ + expected - now, -kLatestTime, kLatestTime);
     now = expected;
     ++jumps_closed_;
   }

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "io/av.h"
+#include "io/time_range.h"
 
 namespace cu264::io {
 
@@ -12,10 +13,15 @@ class Timeline {
  public:
   // `begin`, in AV_TIME_BASE units, is the input's time that becomes 0. `jumps` says whether the clock of
   // this kind of input may jump, as that of a transport stream does where two recordings were joined.
-  Timeline(std::int64_t begin, bool jumps) : offset_(-begin), jumps_(jumps) {}
+  Timeline(std::int64_t begin, bool jumps)
+      : offset_(is_between(begin, kLatestTime) ? -begin : 0), jumps_(jumps) {}
 
-  // Moves the packet's times. Packets come in the order in which the demuxer reads them.
+  // Moves the packet's times, and takes away those that cannot be, as io/time_range.h says. Packets come in
+  // the order in which the demuxer reads them.
   void apply(AVPacket& packet, const AVStream& stream);
+
+  // The number of packets that lost a time that could not be.
+  std::int64_t impossible() const { return impossible_; }
 
   // The number of jumps that were closed.
   std::int64_t jumps_closed() const { return jumps_closed_; }
@@ -34,6 +40,7 @@ class Timeline {
   std::map<int, Position> positions_;   // by stream index
   std::int64_t last_ = AV_NOPTS_VALUE;  // when the last packet of any stream is decoded
   std::int64_t jumps_closed_ = 0;
+  std::int64_t impossible_ = 0;
 };
 
 }  // namespace cu264::io

@@ -120,6 +120,21 @@ class Filters(CommandTest):
         error = sum((x - y) ** 2 for x, y in zip(a[::7], b[::7])) / len(a[::7])
         return 10 * math.log10(255 * 255 / max(error, 1e-9))
 
+    def test_a_graph_is_trusted_as_the_command_line_is(self):
+        """What help and SECURITY.md say: the graph reads and writes what it names; the input's protocols and lists are another matter."""
+        said = self.path("said.txt")
+        playlist = self.path("list.ts")
+        with open(playlist, "w") as file:
+            file.write(f"ffconcat version 1.0\nfile '{self.input}'\n")
+        self.filtered(f"metadata=mode=add:key=a:value=b,metadata=print:file={said}")
+        with open(said) as file:
+            self.assertIn("a=b", file.read())
+        self.refuse(2, "list of other files", playlist)
+        self.assertEqual(self.filtered(f"[in]null[a];movie={self.input}[b];[a][b]hstack[out]")["width"], 320)
+        help_text = self.cu264("encode", "--help").stdout.decode()
+        self.assertRegex(" ".join(help_text.split()), "read and write whatever it names")
+        self.assertRegex(" ".join(help_text.split()), "read the input over these of FFmpeg's protocols")
+
     def test_bad_graphs(self):
         for graph, reason in (("sacle=80:60", "No such filter: 'sacle'|No option name near"), ("scale=x", "scale=x"), ("split", "split"),
                               ("anull", "anull"), ("movie", "movie"), ("", "names no filter"),

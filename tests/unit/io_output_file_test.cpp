@@ -202,5 +202,40 @@ TEST_F(OutputFileTest, SameFile) {
   EXPECT_FALSE(same_file("/dev/null", "/dev/null"));
 }
 
+// In a folder such as /tmp another user can put a link where a file is going to be written.
+TEST_F(OutputFileTest, PlantedLinksAreNotFollowed) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can make what belongs to another user";
+  constexpr uid_t kOther = 12345;
+  const fs::path shared = folder_ / "shared";
+  fs::create_directory(shared);
+  fs::create_directory(folder_ / "home");
+  ASSERT_EQ(chmod(shared.c_str(), 01777), 0);
+  const auto plant = [&](const char* name, const std::string& target, uid_t owner) {
+    const std::string link = (shared / name).string();
+    fs::create_symlink(target, link);
+    EXPECT_EQ(lchown(link.c_str(), owner, owner), 0);
+    return link;
+  };
+  const std::string fresh = path("home/fresh"), old = path("home/old");
+  put(old, "old");
+  const std::string folder = plant("folder", path("home"), kOther);
+  for (const std::string& name : {plant("new", fresh, kOther), plant("old", old, kOther), folder + "/fresh",
+                                  plant("mine", (shared / "new").string(), 0)}) {
+    EXPECT_THROW(OutputFile{name}, Error) << name;
+    EXPECT_FALSE(fs::exists(fresh));
+    EXPECT_EQ(content(old), "old");
+  }
+  // One's own links, and those in folders of one's own, are written through.
+  fs::create_symlink(fresh, path("link"));
+  ASSERT_EQ(lchown(path("link").c_str(), kOther, kOther), 0);
+  for (const std::string& name : {plant("own", fresh, 0), path("link")}) {
+    OutputFile file(name);
+    file.write("abc", 3);
+    file.commit();
+    EXPECT_EQ(content(fresh), "abc");
+    fs::remove(fresh);
+  }
+}
+
 }  // namespace
 }  // namespace cu264::io

@@ -35,6 +35,10 @@ class Input {
     return packet->dts;
   }
 
+  void apply(Timeline& timeline, AVPacket& packet) const {
+    timeline.apply(packet, *context_->streams[packet.stream_index]);
+  }
+
  private:
   AVFormatContext* context_;
 };
@@ -96,6 +100,31 @@ TEST(Timeline, PacketsWithoutTimesStaySo) {
   EXPECT_EQ(packet->pts, AV_NOPTS_VALUE);
   EXPECT_EQ(packet->dts, AV_NOPTS_VALUE);
   avformat_free_context(context);
+}
+
+// Sums of such times would overflow, which is undefined; the sanitizers' run sees it.
+TEST(Timeline, TimesThatNoClockShowsAreMissing) {
+  constexpr std::int64_t kMost = INT64_MAX;
+  for (const bool jumps : {false, true}) {
+    for (const std::int64_t begin : {std::int64_t{0}, kMost, -kMost, kLatestTime / 2, -kLatestTime / 2}) {
+      const Input input;
+      Timeline timeline(begin, jumps);
+      input.pass(timeline, 0, 0);
+      std::int64_t impossible = 0;
+      for (const std::int64_t time :
+           {kMost, -kMost, kMost - kSecond, std::int64_t{1} << 62, -(std::int64_t{1} << 61) - 1}) {
+        const AvPacket packet = make_packet();
+        packet->stream_index = 1;
+        packet->pts = packet->dts = time, packet->duration = kMost;
+        input.apply(timeline, *packet);
+        EXPECT_EQ(packet->pts, AV_NOPTS_VALUE);
+        EXPECT_EQ(packet->dts, AV_NOPTS_VALUE);
+        EXPECT_EQ(packet->duration, 0);
+        EXPECT_EQ(timeline.impossible(), ++impossible);
+      }
+      input.pass(timeline, 1, kSecond);
+    }
+  }
 }
 
 }  // namespace

@@ -54,5 +54,17 @@ TEST(Timestamps, RatesAboveTheTimeBaseStillAdvance) {
   EXPECT_EQ(timestamps.frame_duration(), 1);
 }
 
+// Filters compute times too, and `setpts` can say anything.
+TEST(Timestamps, TimesThatNoClockShowsAreMissing) {
+  for (const std::int64_t time : {INT64_MAX, INT64_MAX - 1, -INT64_MAX, std::int64_t{1} << 62}) {
+    Timestamps timestamps({1, 1000}, {25, 1}, false);
+    EXPECT_EQ(run(timestamps, {0, time, time, 500}), (std::vector<std::int64_t>{0, 40, 80, 500}));
+  }
+  Timestamps slow({1, INT32_MAX}, {1, INT32_MAX}, false);
+  const auto times = run(slow, {kNone, kNone, kNone});
+  EXPECT_LT(times[0], times[1]);
+  EXPECT_LT(times[1], times[2]);
+}
+
 }  // namespace
 }  // namespace cu264::io
