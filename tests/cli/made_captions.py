@@ -11,13 +11,13 @@ def triples(number):
 
 def sei_units(data):
     """user_data_registered_itu_t_t35() with 31 triples at most in each."""
-    units = b""
+    units = []
     for at in range(0, len(data), 93):
         part = data[at:at + 93]
         payload = b"\xb5\x00\x31GA94\x03" + bytes([0xc0 | len(part) // 3, 0xff]) + part + b"\xff"
         body = bytes([6, 4, len(payload)]) + payload + b"\x80"
-        units += b"\x00\x00\x01" + re.sub(rb"\x00\x00(?=[\x00-\x03])", b"\x00\x00\x03", body)
-    return units
+        units.append(b"\x00\x00\x01" + re.sub(rb"\x00\x00(?=[\x00-\x03])", b"\x00\x00\x03", body))
+    return b"".join(units)
 
 
 def captioned(path):
