@@ -8,6 +8,7 @@ from typing import Any, List, Optional, Sequence, Tuple
 
 from . import _core
 from .audio import Audio, import_av
+from .media_input import open_media
 
 FORMATS = {"mkv": "matroska", "ts": "mpegts"}
 
@@ -43,7 +44,7 @@ class AvFile:
 
     def _begin(self, picture: bytes) -> None:
         """Adds the streams. PyAV reads the picture to know the parameters of the video's."""
-        with self._av.open(io.BytesIO(self._headers + picture), format="h264") as sample:
+        with open_media(io.BytesIO(self._headers + picture), format="h264") as sample:
             self._video_stream = self._container.add_stream_from_template(sample.streams.video[0], opaque=True)
         self._video_stream.time_base = self._time_base
         if self._audio is not None:

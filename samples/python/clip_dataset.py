@@ -31,7 +31,7 @@ def write(folder, clips, pictures):
 def pyav_reader(path):
     import av
 
-    container = av.open(str(path))
+    container = av.open(str(path), format="mp4")
     stream = container.streams.video[0]
     stream.thread_type = "SLICE"  # threads that work on the next frames would only delay the one that is wanted
 

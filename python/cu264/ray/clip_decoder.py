@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import io
-import os
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
-import av
 import numpy as np
 from av.stream import Discard
 
 from ..audio import Audio
+from ..media_input import MediaSource, as_file, open_media
 
 # Pictures are handed on in chunks of at most this many bytes, or as single pictures.
 _CHUNK_BYTES = 32 << 20
@@ -21,7 +19,7 @@ _UNSPECIFIED = 2  # ITU-T H.273
 _FULL_RANGE = 2  # AVCOL_RANGE_JPEG
 _ROUNDING = 1e-6  # seconds by which a time stamp may lie beside a span's end
 
-Source = Union[str, "os.PathLike[str]", bytes, Any]
+Source = MediaSource
 
 
 class ClipDecoder:
@@ -52,14 +50,15 @@ class ClipDecoder:
     def __init__(
         self, source: Source, span: Optional[Tuple[float, float]] = None, threads: int = 1, keep_audio: bool = True
     ) -> None:
-        self._source = source
         self._span = span
         self.audio: Optional[Audio] = None
         self.audio_state = "none"
-        # A reading of its own and before the other, because a file object has a single position.
-        packets = self._read_audio() if keep_audio else []
-        self._container = self._open()
+        self._container: Any = None
+        self._file, self._owns_file = as_file(source)
         try:
+            # A reading of its own and before the other, because a file object has a single position.
+            packets = self._read_audio() if keep_audio else []
+            self._container = self._open()
             self._stream = self._container.streams.best("video")  # not the cover of an album
             if self._stream is None:
                 raise ValueError("the clip has no video")
@@ -88,7 +87,10 @@ class ClipDecoder:
         self.close()
 
     def close(self) -> None:
-        self._container.close()
+        if self._container is not None:
+            self._container.close()
+        if self._owns_file:
+            self._file.close()
 
     def chunks(self) -> Iterator[Tuple[np.ndarray, List[int]]]:
         """Yields arrays of pictures and their time stamps, which begin at 0."""
@@ -109,13 +111,8 @@ class ClipDecoder:
             yield np.stack(pictures), stamps
 
     def _open(self) -> Any:
-        source = self._source
-        if isinstance(source, (bytes, bytearray, memoryview)):
-            return av.open(io.BytesIO(source))
-        if hasattr(source, "read"):
-            source.seek(0)
-            return av.open(source, buffer_size=_READ_BYTES)  # an object store answers few large requests sooner
-        return av.open(os.fspath(source))
+        self._file.seek(0)
+        return open_media(self._file, buffer_size=_READ_BYTES)  # an object store answers few large requests sooner
 
     def _decode(self) -> Iterator[Tuple[Any, int]]:
         begin, end = self._span or (None, None)
