@@ -104,6 +104,8 @@ std::filesystem::path planted_link(const std::filesystem::path& path, int& links
 // yet too. Returns an empty path if the links lead nowhere.
 std::filesystem::path place_of(std::filesystem::path path) {
   std::error_code error;
+  const std::filesystem::path whole = std::filesystem::absolute(path, error);  // also after another chdir
+  if (!error) path = whole;
   for (int links = 0; std::filesystem::is_symlink(path, error); ++links) {
     if (links == kMostLinks) return {};
     const std::filesystem::path target = std::filesystem::read_symlink(path, error);
@@ -123,9 +125,10 @@ bool is_write_protected(const std::string& path, const struct stat& status) {
 
 }  // namespace
 
-OutputFile::OutputFile(const std::string& path) : path_(path), name_(path == "-" ? "standard output" : path) {
-  const auto refuse = [&](const std::string& why, const std::string& remedy = {}) {
-    throw Error(ErrorCode::bad_output, name_ + ": cannot write: " + why, remedy);
+OutputFile::OutputFile(const std::string& path)
+    : path_(path), name_(path == "-" ? "standard output" : path), process_(getpid()) {
+  const auto refuse = [&](int error, const std::string& why, const std::string& remedy = {}) {
+    throw OutputError(name_ + ": cannot write: " + why, remedy, error);
   };
   int links_left = kMostLinks;
   if (const auto link = path == "-" ? std::filesystem::path() : planted_link(path, links_left); !link.empty())
@@ -133,24 +136,24 @@ OutputFile::OutputFile(const std::string& path) : path_(path), name_(path == "-"
            "remove the link, or name another output");
   struct stat status {};
   const bool exists = path != "-" && stat(path.c_str(), &status) == 0;
-  if (exists && S_ISDIR(status.st_mode)) refuse("it is a directory");
+  if (exists && S_ISDIR(status.st_mode)) refuse(EISDIR, "it is a directory");
   if (exists && S_ISREG(status.st_mode) && is_write_protected(path, status)) {
-    refuse("it is write-protected", "chmod +w allows it, or name another output");
+    refuse(EACCES, "it is write-protected", "chmod +w allows it, or name another output");
   }
   if (path == "-" || (exists && !S_ISREG(status.st_mode))) {
     descriptor_ = path == "-" ? STDOUT_FILENO : open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (descriptor_ < 0) refuse(std::strerror(errno));
+    if (descriptor_ < 0) refuse(errno, std::strerror(errno));
     seekable_ = fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode);
     return;
   }
   // A link stays; the file that it points at is replaced or made.
   path_ = place_of(path).string();
-  if (path_.empty()) refuse("its links lead nowhere");
+  if (path_.empty()) refuse(ELOOP, "its links lead nowhere");
   std::string temporary;
   // The new file must never be more open than the one it replaces. It gets that file's permission bits
   // afterwards, but neither set-user-ID nor set-group-ID, which were granted to other content.
   descriptor_ = create_hidden(path_, exists ? 0600 : 0666, temporary);
-  if (descriptor_ < 0) refuse(std::strerror(errno), "the folder must exist and be writable");
+  if (descriptor_ < 0) refuse(errno, std::strerror(errno), "the folder must exist and be writable");
   temporary_ = temporary;
   remember(temporary_);
   seekable_ = true;
@@ -158,7 +161,7 @@ OutputFile::OutputFile(const std::string& path) : path_(path), name_(path == "-"
   if (exists && fchmod(descriptor_, status.st_mode & 0777) != 0 && errno != EPERM && errno != ENOTSUP) {
     const int error = errno;
     discard();
-    refuse(std::strerror(error));
+    refuse(error, std::strerror(error));
   }
 }
 
@@ -168,7 +171,7 @@ OutputFile::~OutputFile() {
 
 void OutputFile::discard() noexcept {
   if (descriptor_ > STDERR_FILENO) ::close(std::exchange(descriptor_, -1));
-  if (regular() && !committed_) {
+  if (regular() && !committed_ && getpid() == process_) {
     unlink(temporary_.c_str());
     forget(temporary_);
   }
@@ -193,9 +196,9 @@ std::int64_t OutputFile::try_seek(std::int64_t offset, int whence) noexcept {
   return at < 0 ? -error_ : at;
 }
 
-Error OutputFile::write_error() const {
+OutputError OutputFile::write_error() const {
   const char* remedy = error_ == ENOSPC ? "free some space, or write elsewhere" : "";
-  return Error(ErrorCode::bad_output, name_ + ": cannot write: " + std::strerror(error_), remedy);
+  return OutputError(name_ + ": cannot write: " + std::strerror(error_), remedy, error_);
 }
 
 void OutputFile::write(const void* data, std::size_t size) {

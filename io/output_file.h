@@ -12,10 +12,21 @@
 
 namespace cu264::io {
 
+// An Error(bad_output) with the errno of what failed.
+class OutputError : public Error {
+ public:
+  OutputError(const std::string& cause, const std::string& remedy, int system_error)
+      : Error(ErrorCode::bad_output, cause, remedy), system_error_(system_error) {}
+  int system_error() const noexcept { return system_error_; }
+
+ private:
+  int system_error_;
+};
+
 class OutputFile {
  public:
-  // "-" is standard output. A link is written through. A write-protected file is refused. Throws
-  // Error(bad_output), as every function here does.
+  // "-" is standard output. A link is written through. A write-protected file is refused. Throws OutputError,
+  // as every function here does.
   explicit OutputFile(const std::string& path);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
@@ -32,7 +43,7 @@ class OutputFile {
   int try_write(const void* data, std::size_t size) noexcept;
   std::int64_t try_seek(std::int64_t offset, int whence) noexcept;
   int error() const { return error_; }
-  Error write_error() const;
+  OutputError write_error() const;
 
   bool seekable() const { return seekable_; }
   bool regular() const { return !temporary_.empty(); }
@@ -50,6 +61,7 @@ class OutputFile {
   std::string path_;
   std::string name_;       // for messages
   std::string temporary_;  // empty if written directly
+  pid_t process_;          // that made it: a forked child must not remove its parent's file
   int descriptor_ = -1;
   int error_ = 0;
   bool seekable_ = false;
