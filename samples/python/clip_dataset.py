@@ -59,6 +59,8 @@ def choose_reader():
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
     folder = pathlib.Path(sys.argv[1])
     clips, pictures = (int(sys.argv[i]) if len(sys.argv) > i else default for i, default in ((2, 8), (3, 60)))
     folder.mkdir(parents=True, exist_ok=True)

@@ -25,6 +25,8 @@ def camera(number, stream, pictures):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
     folder = pathlib.Path(sys.argv[1])
     cameras, pictures = (int(sys.argv[i]) if len(sys.argv) > i else default for i, default in ((2, 64), (3, 30)))
     folder.mkdir(parents=True, exist_ok=True)
