@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Iterable, Optional, Tuple
+from typing import Any, Iterable, Optional, Tuple, Union
 
 from . import _core
 
@@ -48,13 +48,21 @@ class Audio:
 
         Parameters
         ----------
-        samples : numpy.ndarray
-            Floats in [-1, 1] or int16, of shape (N,), (N, channels) or (channels, N).
+        samples : array
+            Floats in [-1, 1] or integers of 8, 16 or 32 bits, of shape (N,), (N, channels) or (channels, N), with one or
+            two channels: of NumPy, PyTorch, CuPy or JAX, or lists of numbers.
         sample_rate : int
             48000, 24000, 16000, 12000 or 8000 for opus.
         codec : {"aac", "opus"}, default "aac"
         bit_rate : int, optional
             Bits a second; 64000 a channel by default.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Samples of another kind or shape, a rate that the codec does not have.
+        ImportError
+            PyAV is not installed.
 
         Examples
         --------
@@ -65,17 +73,19 @@ class Audio:
 
         if codec not in ("aac", "opus"):
             raise ValueError(f"codec must be aac or opus, not {codec!r}")
-        array = np.atleast_2d(np.asarray(samples))
+        array = np.atleast_2d(_host_array(samples))
         if array.ndim != 2 or array.size == 0:
             raise ValueError(f"samples must have shape (N,), (N, channels) or (channels, N), not {np.shape(samples)}")
         if array.shape[0] > array.shape[1]:
             array = array.T
         if array.shape[0] > 2:
             raise ValueError(f"samples have {array.shape[0]} channels, but must have 1 or 2")
-        if array.dtype == np.int16:
-            array = array / np.float32(32768)
+        if array.dtype == np.uint8:  # as WAV files have it
+            array = (array.astype(np.float32) - 128) / 128
+        elif array.dtype in (np.int8, np.int16, np.int32):
+            array = array / np.float32(np.iinfo(array.dtype).max + 1)
         elif not np.issubdtype(array.dtype, np.floating):
-            raise TypeError(f"samples must be floating-point numbers or int16, not {array.dtype}")
+            raise TypeError(f"samples must be floating-point numbers, int16, int32, int8 or uint8, not {array.dtype}")
         array = np.ascontiguousarray(array, np.float32)
         channels = len(array)
         layout = "mono" if channels == 1 else "stereo"
@@ -94,3 +104,31 @@ class Audio:
             for p in packets
         ]
         return cls(codec, bytes(context.extradata), int(sample_rate), channels, coded)
+
+
+#: What calls take for `audio=`: a track, or samples and their rate, in either order.
+AudioInput = Union[Audio, Tuple[Any, Any]]
+
+
+def track_of(audio: Optional[AudioInput]) -> Optional[Audio]:
+    """The track that a caller means."""
+    if audio is None or isinstance(audio, Audio):
+        return audio
+    if isinstance(audio, tuple) and len(audio) == 2:
+        samples, rate = audio
+        if isinstance(samples, (int, float)):  # as scipy.io.wavfile.read returns it
+            samples, rate = rate, samples
+        return Audio.encode(samples, int(rate))
+    raise TypeError(f"audio must be a cu264.Audio or (samples, sample rate), not {type(audio).__name__}")
+
+
+def _host_array(samples: Any) -> Any:
+    """Samples as an array of NumPy: those of a tensor that has gradients, or lies on a device, are copied."""
+    import numpy as np
+
+    if hasattr(samples, "detach"):  # PyTorch
+        samples = samples.detach().cpu()
+        return samples.float().numpy() if samples.is_floating_point() else samples.numpy()
+    if type(samples).__module__.partition(".")[0] == "cupy":
+        samples = samples.get()
+    return np.asarray(samples)

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import os
 import tempfile
-from typing import Any, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, Union
 
-from .compat_names import DEFAULT_CRF
+from .arrays import Frames
+from .compat_names import DEFAULT_CRF, packed
 from .compat_nvenc import CreateEncoder, PyNvEncoder
-from .compat_torchcodec import VideoEncoder
+from .compat_torchcodec import Encoder, VideoEncoder
 from .compat_vllm import FragmentedMP4VideoEncoder
-from .settings import FrameRate
+from .settings import FrameRate, ExportSettings
 from .video_writer import VideoWriter
 
-__all__ = ["CreateEncoder", "FragmentedMP4VideoEncoder", "PyNvEncoder", "VideoEncoder", "export_to_video"]
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+__all__ = ["CreateEncoder", "Encoder", "FragmentedMP4VideoEncoder", "PyNvEncoder", "VideoEncoder", "export_to_video"]
 
 
 def export_to_video(
-    video_frames: Sequence[Any],
+    video_frames: Union[Frames, Sequence[Any]],
     output_video_path: Optional[Union[str, "os.PathLike[str]"]] = None,
     fps: FrameRate = 10,
     quality: Optional[float] = 5.0,
     bitrate: Optional[int] = None,
     macro_block_size: Optional[int] = 16,
-    **settings: Any,
+    **settings: Unpack[ExportSettings],
 ) -> str:
     """Does what `diffusers.utils.export_to_video` does, with this package's encoder.
 
@@ -48,25 +52,29 @@ def export_to_video(
     -------
     str
         The file's path.
+
+    Raises
+    ------
+    TypeError, ValueError, OSError
+        As `cu264.VideoWriter`.
     """
+    given: Dict[str, Any] = dict(settings)
     if bitrate is not None:
-        settings["bitrate"] = bitrate
-    elif "qp" not in settings and "crf" not in settings:
+        given["bitrate"] = bitrate
+    elif "qp" not in given and "crf" not in given:
         if quality is not None and not 0 <= quality <= 10:
             raise ValueError(f"quality must be from 0 to 10, not {quality!r}")
-        settings["crf"] = DEFAULT_CRF if quality is None else int((1 - quality / 10) * 51)
+        given["crf"] = DEFAULT_CRF if quality is None else int((1 - quality / 10) * 51)
     if output_video_path is None:
-        output_video_path = tempfile.NamedTemporaryFile(suffix=".mp4").name
-    with VideoWriter(output_video_path, fps, **settings) as video:
-        for frame in video_frames:
+        descriptor, output_video_path = tempfile.mkstemp(suffix=".mp4")  # which nobody else can take meanwhile
+        os.close(descriptor)
+    with VideoWriter(output_video_path, fps, **given) as video:
+        for frame in video_frames:  # type: ignore[union-attr]
             video.write(_array_of(frame))
     return os.fspath(output_video_path)
 
 
 def _array_of(frame: Any) -> Any:
-    if hasattr(frame, "convert") and hasattr(frame, "tobytes") and hasattr(frame, "size"):  # a PIL image
-        rgb = frame.convert("RGB")
-        return memoryview(rgb.tobytes()).cast("B", (rgb.size[1], rgb.size[0], 3))
     if str(getattr(frame, "dtype", "")) == "float64":  # what arithmetic on Python's numbers makes of pictures
-        return frame.astype("float32")
-    return frame
+        frame = frame.astype("float32")
+    return packed(frame)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Mapping, Optional
+import difflib
+from typing import Any, Dict, Iterable, Mapping, Optional
 
 _PRESETS = {
     "fast": ("ultrafast", "superfast", "veryfast", "faster", "fast", "p1", "p2", "p3"),
@@ -23,6 +24,22 @@ _CODERS = {"cavlc": True, "vlc": True, "0": True, "cabac": False, "ac": False, "
 
 #: What other encoders are told about other pictures than intra pictures, or about themselves: nothing to do here.
 _WITHOUT_MEANING = ("g", "keyint", "bf", "refs", "tune", "threads", "sc_threshold", "x264-params")
+
+
+def packed(frames: Any) -> Any:
+    """The same frames with adjacent samples in each row, as other packages make them of strided views."""
+    if hasattr(frames, "is_contiguous"):  # PyTorch
+        return frames if frames.is_contiguous() else frames.contiguous()
+    flags = getattr(frames, "flags", None)
+    if type(frames).__module__.partition(".")[0] in ("numpy", "cupy") and flags is not None and not flags["C_CONTIGUOUS"]:
+        return frames.copy()
+    return frames
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """What to say of an option that does not exist: the one that was probably meant."""
+    near = difflib.get_close_matches(str(name).lower(), list(known), 1)
+    return f" (did you mean {near[0]!r}?)" if near else ""
 
 
 def preset_of(name: Any) -> str:
@@ -72,7 +89,10 @@ def settings_of(options: Mapping[str, Any], crf: float = DEFAULT_CRF) -> Dict[st
         elif name == "slices":
             settings["slices"] = int(value)
         elif name not in _WITHOUT_MEANING:
-            raise ValueError(f"option {name!r} has no counterpart; crf, qp, preset, profile and slices have")
+            known = ("crf", "qp", "cq", "preset", "profile", "coder", "slices", *_WITHOUT_MEANING)
+            raise ValueError(
+                f"option {name!r} has no counterpart{meant(name, known)}; crf, qp, preset, profile and slices have"
+            )
     if "crf" in settings:
         settings.pop("qp", None)  # as FFmpeg decides
     elif "qp" not in settings:

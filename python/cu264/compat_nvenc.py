@@ -2,14 +2,40 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Dict, List, Optional
 
-from .compat_names import check_codec, preset_of, profile_of
+from .compat_names import check_codec, meant, packed, preset_of, profile_of
+from .guard import Guard
 from .picture_encoder import Encoder
+from .settings import rational
 
 # FourCC-like names and the pixel formats here; the others of NVENC are not 8-bit 4:2:0 or R, G, B, A in memory.
 _FORMATS = {"NV12": "nv12", "IYUV": "i420", "YUV420": "i420", "ABGR": "rgb"}
 _IDR = 3  # NV_ENC_PIC_TYPE_IDR
+
+
+#: What `Reconfigure` can change, and its name here.
+_RECONFIGURED = {"averageBitrate": "bitrate", "maxBitRate": "max_bitrate", "vbvBufferSize": "buffer_bits"}
+#: Options of PyNvVideoCodec's CreateEncoder. Those that are not read concern other pictures than intra pictures, or NVENC.
+_OPTIONS = (
+    "codec preset profile tuning_info rc constqp bitrate maxbitrate vbvbufsize vbvinit fps gop bf initqp qmin qmax cq "
+    "lookahead aq temporalaq ldkfs bref multipass idrperiod repeatspspps numrefl0 numrefl1 gpu_id cudacontext cudastream "
+    "colorspace level tier maxwidth maxheight s slice intrarefresh strictgop nonrefp lookahead_level tflevel "
+    "outputstats outputrecon enable_sei"
+).split()
+
+
+@dataclass
+class ReconfigureParams:
+    """What `PyNvEncoder.Reconfigure` takes, named as PyNvVideoCodec names it. Rates and sizes are in bits."""
+
+    averageBitrate: int = 0  # noqa: N815
+    maxBitRate: int = 0  # noqa: N815
+    vbvBufferSize: int = 0  # noqa: N815
+    vbvInitialDelay: int = 0  # noqa: N815 - has no effect
+    frameRateNum: int = 0  # noqa: N815
+    frameRateDen: int = 0  # noqa: N815
 
 
 class _Planes:
@@ -42,20 +68,52 @@ class PyNvEncoder:
         self._on_host = on_host
         self._stream = stream
         self._frames = 0
+        self._guard = Guard()
+        rate = rational(fps, "fps")
+        self._reconfigurable = {
+            "averageBitrate": int(settings.get("bitrate", 0)),
+            "maxBitRate": int(settings.get("max_bitrate", 0)),
+            "vbvBufferSize": int(settings.get("buffer_bits", 0)),
+            "frameRateNum": rate.numerator,
+            "frameRateDen": rate.denominator,
+        }
         layout = "HWC" if fmt == "rgb" else "HW"
         self._encoder = Encoder(fps, pixel_format=fmt, layout=layout, **settings)
         self._settings = dict(settings, pixel_format=fmt, layout=layout, fps=fps)
 
     def Encode(self, frame: Any, *_: Any) -> List[Dict[str, Any]]:  # noqa: N802
         """Takes a frame, and returns the pictures that are ready: dicts of data, timestamp and picture_type."""
-        packets = self._encoder.send(self._array(frame), [self._frames])
-        self._frames += 1
-        return self._pictures(packets)
+        with self._guard:
+            packets = self._encoder.send(self._array(frame), [self._frames])
+            self._frames += 1
+            return self._pictures(packets)
 
     def EndEncode(self) -> List[Dict[str, Any]]:  # noqa: N802
         """The pictures that are left. The next frame begins another stream."""
-        self._frames = 0
-        return self._pictures(self._encoder.flush())
+        with self._guard:
+            self._frames = 0
+            return self._pictures(self._encoder.flush())
+
+    def GetEncodeReconfigureParams(self) -> "ReconfigureParams":  # noqa: N802
+        """What `Reconfigure` may change, as it is now. 0 is what the encoder chooses."""
+        with self._guard:
+            return ReconfigureParams(**self._reconfigurable)
+
+    def Reconfigure(self, params: "ReconfigureParams") -> bool:  # noqa: N802
+        """Changes the bitrate, its maximum and its buffer from the next picture on; the others must stay."""
+        with self._guard:
+            now = self._reconfigurable
+            wanted = {name: int(getattr(params, name)) for name in now}
+            changed = {name: value for name, value in wanted.items() if value != now[name]}
+            for name in changed:
+                if name not in _RECONFIGURED:
+                    raise ValueError(f"{name} cannot change: {', '.join(_RECONFIGURED)} can")
+                if "bitrate" not in self._settings:
+                    raise ValueError(f"{name} cannot change: the encoder has a constant quantiser")
+            changes: Dict[str, Any] = {_RECONFIGURED[name]: value for name, value in changed.items()}
+            self._encoder.reconfigure(**changes)
+            now.update(changed)
+            return True
 
     def GetSequenceParams(self) -> bytes:  # noqa: N802
         """SPS and PPS, also before the first frame: another encoder makes them, of a black picture."""
@@ -74,11 +132,11 @@ class PyNvEncoder:
                 raise ValueError("an object with cuda() must give the two planes of NV12")
             return _Planes(planes[0], planes[1], self._width, self._height, self._stream)
         if self._on_host:
-            data = memoryview(frame).cast("B")
+            data = memoryview(packed(frame)).cast("B")
             if data.nbytes != _size(self._shape):
                 raise ValueError(f"the frame has {data.nbytes} bytes, but {_size(self._shape)} are a picture")
             return data.cast("B", self._shape)
-        return frame
+        return packed(frame)
 
     @staticmethod
     def _pictures(packets: Any) -> List[Dict[str, Any]]:
@@ -145,6 +203,9 @@ def CreateEncoder(  # noqa: N802
     name = str(fmt).upper()
     if name not in _FORMATS:
         raise ValueError(f"format {fmt!r} is not available; {', '.join(_FORMATS)} are")
+    for option in kwargs:
+        if option not in _OPTIONS and "::" not in option:
+            raise ValueError(f"unknown option {option!r}{meant(option, _OPTIONS)}")
     check_codec(kwargs.get("codec"))
     settings = _quality_of(kwargs)
     if "preset" in kwargs:

@@ -5,10 +5,15 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from typing import Any, Dict, Optional, Union
+from typing import Any, Dict, List, Optional, Union
 
+from .audio import Audio
 from .calls import encode, write_video
-from .compat_names import check_codec, settings_of
+from .compat_names import check_codec, packed, settings_of
+from .guard import Guard
+from .session import Session
+from .settings import FrameRate, make_settings
+from .video_writer import Destination, container_of
 
 _CONTAINERS = {"mp4": "mp4", "mov": "mp4", "mkv": "mkv", "matroska": "mkv", "ts": "ts", "mpegts": "ts", "h264": "h264"}
 
@@ -72,7 +77,7 @@ class VideoEncoder:
     @_takes_options
     def to_file(self, dest: Union[str, "os.PathLike[str]"], **options: Any) -> None:
         """Writes a file, whose name tells the container."""
-        write_video(dest, self._frames, self._rate, layout="TCHW", **_settings(**options))
+        write_video(dest, packed(self._frames), self._rate, layout="TCHW", **_settings(**options))
 
     @_takes_options
     def to_tensor(self, format: str, **options: Any) -> Any:
@@ -90,5 +95,184 @@ class VideoEncoder:
         if format not in _CONTAINERS:
             raise ValueError(f"format {format!r} is not available; {', '.join(_CONTAINERS)} are")
         container = _CONTAINERS[format]
-        data: bytes = encode(self._frames, self._rate, layout="TCHW", container=container, **_settings(**options))
+        data: bytes = encode(packed(self._frames), self._rate, layout="TCHW", container=container, **_settings(**options))
         return data
+
+
+class VideoStream:
+    """Takes the frames of an `Encoder`."""
+
+    def __init__(self, encoder: "Encoder", session: Session, shape: Any) -> None:
+        self._encoder = encoder
+        self._session = session
+        self._shape = shape
+        self._packets: List[Any] = []
+
+    def add_frames(self, frames: Any) -> None:
+        """Encodes frames: uint8 of shape (N, 3, H, W), which may be overwritten when this returns."""
+        with self._encoder._guard:
+            self._encoder._check_open()
+            if tuple(frames.shape)[1:] != self._shape:
+                raise ValueError(f"Expected frames of shape (N, *{self._shape}), got {tuple(frames.shape)}.")
+            for _ in self._session.write(packed(frames)):
+                self._packets += self._session.take()
+
+
+class AudioStream:
+    """Takes the samples of an `Encoder`."""
+
+    def __init__(self, encoder: "Encoder", sample_rate: int, channels: int, bit_rate: Optional[int]) -> None:
+        self._encoder = encoder
+        self._sample_rate, self._channels, self._bit_rate = sample_rate, channels, bit_rate
+        self._samples: List[Any] = []
+
+    def add_samples(self, samples: Any) -> None:
+        """Takes samples: floats in [-1, 1] of shape (channels, N) or (N,)."""
+        import numpy as np
+
+        with self._encoder._guard:
+            self._encoder._check_open()
+            array = np.atleast_2d(np.array(samples.cpu() if hasattr(samples, "cpu") else samples, np.float32))
+            if array.shape[0] != self._channels:
+                raise ValueError(f"Expected samples of {self._channels} channels, got shape {array.shape}.")
+            self._samples.append(array)
+
+    def _track(self) -> Optional[Audio]:
+        import numpy as np
+
+        if not self._samples:
+            return None
+        samples = np.concatenate(self._samples, axis=1)
+        return Audio.encode(samples, self._sample_rate, bit_rate=self._bit_rate)
+
+
+class Encoder:
+    """Does what `torchcodec.encoders.Encoder` does, for one stream of video and one of audio at most.
+
+    Pictures are encoded as they come, and the file is written by `close`.
+
+    Examples
+    --------
+    >>> encoder = cu264.compat.Encoder()
+    >>> video = encoder.add_video(height=66, width=98, frame_rate=30)
+    >>> with encoder.open_file("clip.mp4"):
+    ...     video.add_frames(frames.transpose(0, 3, 1, 2))
+    """
+
+    def __init__(self) -> None:
+        self._guard = Guard()
+        self._video: Optional[VideoStream] = None
+        self._audio: Optional[AudioStream] = None
+        self._rate: FrameRate = 30
+        self._settings: Dict[str, Any] = {}
+        self._destination: Optional[Destination] = None
+
+    def add_video(
+        self,
+        *,
+        height: int,
+        width: int,
+        frame_rate: float,
+        device: Any = None,
+        codec: Optional[str] = None,
+        pixel_format: Optional[str] = None,
+        crf: Union[int, float, None] = None,
+        preset: Union[str, int, None] = None,
+        extra_options: Optional[Dict[str, Any]] = None,
+    ) -> VideoStream:
+        """Adds the stream of video. Frames are encoded where they are; `device` "cpu" or "cuda" decides for host memory."""
+        with self._guard:
+            self._check_unopened()
+            if self._video is not None:
+                raise ValueError("one stream of video is all that a file of cu264 has")
+            settings = _settings(
+                codec=codec, pixel_format=pixel_format, crf=crf, preset=preset, extra_options=extra_options
+            )
+            if device is not None and str(device).startswith("cuda"):
+                settings["backend"] = "cuda"
+            self._settings, self._rate = {**settings, "layout": "TCHW"}, frame_rate
+            session = Session(make_settings(frame_rate, **self._settings))
+            self._video = VideoStream(self, session, (3, int(height), int(width)))
+            return self._video
+
+    def add_audio(
+        self,
+        *,
+        sample_rate: int,
+        num_channels: int,
+        bit_rate: Optional[int] = None,
+        out_num_channels: Optional[int] = None,
+        out_sample_rate: Optional[int] = None,
+    ) -> AudioStream:
+        """Adds the stream of audio, which becomes AAC."""
+        with self._guard:
+            self._check_unopened()
+            if self._audio is not None:
+                raise ValueError("one stream of audio is all that a file of cu264 has")
+            if out_num_channels not in (None, num_channels) or out_sample_rate not in (None, sample_rate):
+                raise ValueError("out_num_channels and out_sample_rate must be those of the samples")
+            self._audio = AudioStream(self, int(sample_rate), int(num_channels), bit_rate)
+            return self._audio
+
+    def open_file(self, dest: Union[str, "os.PathLike[str]"]) -> "Encoder":
+        """Opens a file, whose name tells the container. It appears when the encoder is closed."""
+        return self._open(dest, container_of(dest, None))
+
+    def open_file_like(self, dest: Any, *, format: str) -> "Encoder":
+        """Opens an object with write(), which `close` writes to."""
+        if format not in _CONTAINERS:
+            raise ValueError(f"format {format!r} is not available; {', '.join(_CONTAINERS)} are")
+        return self._open(dest, _CONTAINERS[format])
+
+    def close(self) -> None:
+        """Completes the file. Closing twice does nothing."""
+        with self._guard:
+            destination, self._destination = self._destination, None
+            if destination is None or self._video is None:
+                return
+            try:
+                session = self._video._session
+                packets = [*self._video._packets, *session.flush()]
+                if not packets:
+                    raise ValueError("there are no frames to encode")
+                if self._audio is not None:
+                    destination.set_audio(self._audio._track())
+                destination.open(session.encoder)
+                destination.write(packets)
+                destination.finish()
+            except BaseException:
+                destination.discard()
+                raise
+
+    def _open(self, target: Any, container: str) -> "Encoder":
+        with self._guard:
+            self._check_unopened()
+            if self._video is None:
+                raise ValueError("add_video comes first: a file of cu264 has video")
+            settings = make_settings(self._rate, **self._settings).for_container(container)
+            self._video._session.settings = settings
+            self._destination = Destination(target, container, settings, None)
+            return self
+
+    def _check_unopened(self) -> None:
+        if self._destination is not None:
+            raise RuntimeError("streams are added before the file is opened, and it is opened once")
+
+    def _check_open(self) -> None:
+        if self._destination is None:
+            raise RuntimeError("open_file or open_file_like comes first")
+
+    def __enter__(self) -> "Encoder":
+        return self
+
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        if kind is None:
+            self.close()
+        elif self._destination is not None:
+            destination, self._destination = self._destination, None
+            destination.discard()
+
+    def __del__(self) -> None:
+        destination = getattr(self, "_destination", None)
+        if destination is not None and self._guard.is_ours:
+            destination.discard()

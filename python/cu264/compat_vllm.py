@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Dict, Optional
 
-from .compat_names import settings_of
+from .compat_names import packed, settings_of
+from .guard import Guard
 from .stream_encoder import StreamEncoder
 
 
@@ -29,6 +30,7 @@ class FragmentedMP4VideoEncoder:
     def __init__(
         self, *, fps: float, video_codec_options: Optional[Dict[str, str]] = None, **settings: Any
     ) -> None:
+        self._guard = Guard()
         self._fps = float(fps)
         options = settings_of(video_codec_options or {}, crf=18)
         if any(settings.get(name) is not None for name in ("qp", "crf", "bitrate")):
@@ -39,6 +41,10 @@ class FragmentedMP4VideoEncoder:
 
     def encode(self, video: Any) -> bytes:
         """Encodes a chunk and returns the new bytes of the stream."""
+        with self._guard:
+            return self._encode(video)
+
+    def _encode(self, video: Any) -> bytes:
         if self._closed:
             raise RuntimeError("Cannot encode after FragmentedMP4VideoEncoder.close().")
         chunk = _stacked(video) if isinstance(video, (list, tuple)) else video
@@ -48,14 +54,15 @@ class FragmentedMP4VideoEncoder:
                 settings["value_range"] = (-1, 1)
             settings.setdefault("layout", _layout(tuple(chunk.shape)))
             self._stream = StreamEncoder(self._fps, **settings)
-        return self._stream.encode(chunk)
+        return self._stream.encode(packed(chunk))
 
     def close(self) -> bytes:
         """Ends the stream and returns its last bytes; nothing if it is closed already, or nothing was encoded."""
-        if self._closed or self._stream is None:
-            return b""
-        self._closed = True
-        return self._stream.close()
+        with self._guard:
+            if self._closed or self._stream is None:
+                return b""
+            self._closed = True
+            return self._stream.close()
 
 
 def _layout(shape: Any) -> str:
@@ -69,7 +76,7 @@ def _stacked(pictures: Any) -> Any:
     if not pictures:
         raise ValueError("No frames found to encode.")
     if type(pictures[0]).__module__ == "torch":
-        import torch
+        import torch  # type: ignore[import-not-found, unused-ignore]
 
         return torch.stack(list(pictures))
     import numpy

@@ -6,11 +6,31 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple, TypedDict
 
 from . import _core
+from .arrays import Frames
+from .guard import Guard
+from .settings import switch
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Thresholds = List[List[Tuple[int, int]]]
+
+
+class EdgeSettings(TypedDict, total=False):
+    """What `detect` takes, for type checkers; `Detector` says what it means."""
+
+    sigma: float
+    candidates: Optional[Sequence[int]]
+    partition: str
+    density_scaling: bool
+    thresholds: Optional[Tuple[int, int]]
+    noise_floor: int
+    backend: str
+    device: int
+    threads: int
 
 
 def _new_maps(pictures: Any) -> Any:
@@ -74,15 +94,16 @@ class Detector:
             round(10 * sigma),
             None if candidates is None else [int(value) for value in candidates],
             partition,
-            bool(density_scaling),
+            switch("density_scaling", density_scaling),
             None if thresholds is None else (int(thresholds[0]), int(thresholds[1])),
             int(noise_floor),
         )
+        self._guard = Guard()
         self._execution = (backend, int(device), int(threads))
         self._opened_for: Optional[Tuple[Any, ...]] = None
         self._detector: Optional[_core.EdgeDetector] = None
 
-    def detect(self, pictures: Any, out: Any = None) -> Any:
+    def detect(self, pictures: Frames, out: Any = None) -> Any:
         """Finds the edges of pictures.
 
         Parameters
@@ -97,11 +118,21 @@ class Detector:
         -------
         array
             255 where there is an edge, else 0: `out`, or the array that was made.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Pictures or `out` of another kind, dtype or shape; parameters out of range.
         """
         return self.detect_with_thresholds(pictures, out)[0]
 
-    def detect_with_thresholds(self, pictures: Any, out: Any = None) -> Tuple[Any, Thresholds]:
+    def detect_with_thresholds(self, pictures: Frames, out: Any = None) -> Tuple[Any, Thresholds]:
         """Does what `detect` does, and returns the thresholds that were found as well.
+
+        Parameters
+        ----------
+        pictures, out
+            As for `detect`, and so are the errors.
 
         Returns
         -------
@@ -112,13 +143,14 @@ class Detector:
         shape = tuple(getattr(pictures, "shape", ()))
         if len(shape) not in (2, 3):
             raise ValueError(f"pictures must have shape (H, W) or (T, H, W), not {shape}")
-        frames = _core.FrameArray(pictures, "THW"[3 - len(shape) :], "gray", False)
+        frames = _core.FrameArray(pictures, "THW"[3 - len(shape) :], "gray")
         maps = _new_maps(pictures) if out is None else out
         if tuple(getattr(maps, "shape", ())) != shape:
             raise ValueError(f"out must have the shape of the pictures, {shape}")
         if len(frames) == 0:
             return maps, []
-        return maps, self._open(frames).detect(frames, maps)
+        with self._guard:
+            return maps, self._open(frames).detect(frames, maps)
 
     def _open(self, frames: _core.FrameArray) -> _core.EdgeDetector:
         backend, device, threads = self._execution
@@ -134,8 +166,25 @@ class Detector:
         return self._detector
 
 
-def detect(pictures: Any, out: Any = None, **params: Any) -> Any:
-    """Finds the edges of pictures, with a `Detector` that is used once; see there for parameters and results.
+def detect(pictures: Frames, out: Any = None, **params: Unpack[EdgeSettings]) -> Any:
+    """Finds the edges of pictures, with a `Detector` that is used once.
+
+    Parameters
+    ----------
+    pictures, out
+        As for `Detector.detect`.
+    **params
+        As for `Detector`.
+
+    Returns
+    -------
+    array
+        255 where there is an edge, else 0.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `Detector.detect`.
 
     Examples
     --------

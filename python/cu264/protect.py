@@ -15,6 +15,7 @@ from typing import Any, List, Sequence, Tuple, Union
 
 from . import _core
 from ._core import Key
+from .settings import switch
 
 __all__ = [
     "Encryption",
@@ -124,17 +125,32 @@ def encrypt(stream: Any, key: Key, parts: Parts = "signs", *, authenticate: bool
     ValueError
         The stream is damaged, or of another kind; the message names what was found.
     """
-    return _run(_core.encryptor(_check_key(key), _part_names(parts), authenticate), stream, threads)[0]
+    return _run(_core.encryptor(_check_key(key), _part_names(parts), switch("authenticate", authenticate)), stream, threads)[0]
 
 
 def decrypt(stream: Any, key: Key, *, require_authentication: bool = False, threads: int = 1) -> bytes:
     """Restores the stream that was encrypted.
 
-    Raises ValueError for a wrong key, a stream that is not encrypted, or one that was changed although it is
-    authenticated. With `require_authentication` a stream that is not authenticated is refused: without it whoever can
-    change streams may replace an authenticated one by one that is not.
+    Parameters
+    ----------
+    stream : bytes-like
+    key : Key
+    require_authentication : bool, default False
+        A stream that is not authenticated is refused: without this whoever can change streams may replace an
+        authenticated one by one that is not.
+    threads : int, default 1
+        0: one a core.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    ValueError
+        A wrong key, a stream that is not encrypted, or one that was changed although it is authenticated.
     """
-    return _run(_core.decryptor(_check_key(key), require_authentication), stream, threads)[0]
+    return _run(_core.decryptor(_check_key(key), switch("require_authentication", require_authentication)), stream, threads)[0]
 
 
 def embed_watermark(
@@ -152,6 +168,10 @@ def embed_watermark(
         As for `Watermark`.
     threads : int, default 1
 
+    Returns
+    -------
+    bytes
+
     Raises
     ------
     ValueError
@@ -161,24 +181,99 @@ def embed_watermark(
 
 
 def extract_watermark(stream: Any, key: Key, *, threads: int = 1) -> bytes:
-    """The payload of a watermark, from `embed_watermark` or from an encoder. Raises ValueError if there is none."""
+    """Reads the payload of a watermark, from `embed_watermark` or from an encoder.
+
+    Parameters
+    ----------
+    stream : bytes-like
+        A bare H.264 stream.
+    key : Key
+    threads : int, default 1
+        0: one a core.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    ValueError
+        There is no watermark of this key.
+    """
     return _run(_core.watermark_extractor(_check_key(key)), stream, threads)[1]
 
 
 def watermark_room(
     stream: Any, *, scheme: str = "t1-sign", density: int = 65536, spread: str = "coded", threads: int = 1
 ) -> Tuple[int, int]:
-    """Returns the room for payload in bytes: with `embed_watermark`, and, about, in an encoder of such a video."""
+    """Finds how much room for a watermark's payload a stream has.
+
+    Parameters
+    ----------
+    stream : bytes-like
+        A bare H.264 stream.
+    scheme, density, spread
+        As for `Watermark`.
+    threads : int, default 1
+        0: one a core.
+
+    Returns
+    -------
+    int, int
+        Bytes with `embed_watermark`, and, about, in an encoder of such a video.
+
+    Raises
+    ------
+    ValueError
+        The stream is damaged, or of another kind.
+    """
     meter = _core.watermark_meter(scheme)
     _run(meter, stream, threads)
     return _core.watermark_rooms(meter, density, spread)
 
 
 def hide(stream: Any, key: Key, payload: Any, *, threads: int = 1) -> bytes:
-    """Hides data in level suffixes, without changing the stream's size, also of streams that are encrypted."""
+    """Hides data in level suffixes, without changing the stream's size, also of streams that are encrypted.
+
+    Parameters
+    ----------
+    stream : bytes-like
+        A bare H.264 stream.
+    key : Key
+    payload : bytes-like
+    threads : int, default 1
+        0: one a core.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    ValueError
+        The payload does not fit, or the stream is of another kind.
+    """
     return _run(_core.hider(_check_key(key), _bytes(payload)), stream, threads)[0]
 
 
 def read_hidden(stream: Any, key: Key, *, threads: int = 1) -> bytes:
-    """The data that `hide` has put there, before or after decryption."""
+    """Reads what `hide` has put there, before or after decryption.
+
+    Parameters
+    ----------
+    stream : bytes-like
+        A bare H.264 stream.
+    key : Key
+    threads : int, default 1
+        0: one a core.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    ValueError
+        There is nothing hidden with this key.
+    """
     return _run(_core.hidden_reader(_check_key(key)), stream, threads)[1]

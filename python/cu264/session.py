@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence
 
 from . import _core
+from .arrays import each_array, plain
+from .notices import logger, warn
 from .settings import CHANGEABLE, Settings, option_texts, stream_format
 
 
-def import_frames(array: Any, settings: Settings) -> _core.FrameArray:
-    frames = _core.FrameArray(array, settings.layout, settings.pixel_format, settings.value_range == (-1.0, 1.0))
-    floating = "float" in frames.format or "half" in frames.format
-    if settings.value_range is not None and not floating:
-        raise ValueError("value_range is for frames of floating-point numbers, but these are uint8")
+_RANGES = {(-1.0, 1.0): "minus_one_to_one", (0.0, 255.0): "bytes"}
+_MOST = 0.5  # of the samples that are looked at
+
+
+def import_frames(
+    array: Any, settings: Settings, known_layout: Optional[str] = None, single: bool = False
+) -> _core.FrameArray:
+    """Imports an array. `known_layout` is that of pictures before it; `single`: it is one picture."""
+    value_range = _RANGES.get(settings.value_range or (0.0, 1.0), "unit")
+    frames = _core.FrameArray(plain(array), settings.layout, settings.pixel_format, value_range, known_layout, single)
+    if settings.value_range is not None and not frames.floating:
+        raise ValueError("value_range must be left out: it is for frames of floating-point numbers, and these are uint8")
     if frames.device is not None and settings.backend == "cpu":
         raise ValueError(
             f"frames are on CUDA device {frames.device}, but backend='cpu' reads host memory: copy them there "
@@ -49,6 +58,9 @@ class Session:
         self._encoder: Optional[_core.EncoderSession] = None
         self._kind: Dict[str, Any] = {}  # of the first frames, which others have to share
         self._last_pts: Optional[int] = None
+        self._layout: Optional[str] = None  # of the pictures, once it is known
+        self._range_checks = 8  # arrays whose samples are still looked at
+        self.progress: Optional[Callable[[int], object]] = None
 
     @property
     def encoder(self) -> _core.EncoderSession:
@@ -57,16 +69,71 @@ class Session:
         return self._encoder
 
     @property
+    def is_within_clip(self) -> bool:
+        """Whether frames have come since the last clip ended."""
+        return self._last_pts is not None
+
+    @property
     def is_open(self) -> bool:
         return self._encoder is not None
 
-    def import_frames(self, array: Any) -> _core.FrameArray:
-        frames = import_frames(array, self.settings)
+    def import_frames(self, array: Any, known_layout: Optional[str] = None) -> _core.FrameArray:
+        frames = import_frames(array, self.settings, self._layout or known_layout)
         for name, old in self._kind.items():
             new = kind_of(frames)[name]
             if old != new and not (name == "size" and self._last_pts is None):  # a clip has the size of its first
                 raise ValueError(f"frames have another {name} than the first: {new}, but the stream has {old}")
+        self._check_range(frames)
         return frames
+
+    def write(
+        self,
+        frames: Any,
+        pts: Optional[Sequence[int]] = None,
+        qps: Optional[Sequence[Optional[int]]] = None,
+        copy: bool = True,
+    ) -> Iterator[None]:
+        """Sends an array, or the arrays of an iterable; stops after each, so that its packets can be taken."""
+        if pts is None and qps is None and not isinstance(frames, (list, tuple)):
+            for array in each_array(frames):
+                yield from self._write([self.import_frames(array)], None, None, copy)
+            return
+        arrays: List[_core.FrameArray] = []
+        for array in each_array(frames):
+            arrays.append(self.import_frames(array, arrays[0].picture_layout if arrays else None))
+        yield from self._write(arrays, pts, qps, copy)
+
+    def _write(
+        self,
+        arrays: Sequence[_core.FrameArray],
+        pts: Optional[Sequence[int]],
+        qps: Optional[Sequence[Optional[int]]],
+        copy: bool,
+    ) -> Iterator[None]:
+        count = sum(len(array) for array in arrays)
+        for name, values in (("pts", pts), ("qps", qps)):
+            if values is not None and len(values) != count:
+                raise ValueError(f"there are {count} frames, but {len(values)} values of {name}")
+        first = 0
+        for array in arrays:
+            end = first + len(array)
+            if copy:
+                array.copy()
+            self.send(array, None if pts is None else pts[first:end], qps=None if qps is None else qps[first:end])
+            first = end
+            yield
+
+    def _check_range(self, frames: _core.FrameArray) -> None:
+        if self._range_checks == 0 or self.settings.value_range == (0.0, 255.0):
+            return
+        self._range_checks -= 1
+        if frames.clipped() > _MOST:
+            self._range_checks = 0
+            low, high = self.settings.value_range or (0.0, 1.0)
+            warn(
+                f"most samples of the frames lie outside {low:g} to {high:g} and are clamped: say value_range=(0, 255) or "
+                "(-1, 1) if those are black and white"
+            )
 
     def send(
         self,
@@ -104,7 +171,13 @@ class Session:
             self._encoder.reconfigure({"size": f"{frames.width}x{frames.height}"})
             self._kind = kind_of(frames)
         self._last_pts = times[-1]
+        self._layout = self._layout or frames.picture_layout
         return times
+
+    def report_end(self) -> None:
+        """Reports that all pictures have been coded."""
+        if self.progress is not None and self._encoder is not None:
+            self.progress(self._encoder.coded)
 
     @property
     def dropped(self) -> int:
@@ -158,6 +231,18 @@ class Session:
                 description = stream_format(settings, frames.width, frames.height, frames.format, device, batch)
         self._encoder = _core.EncoderSession(description)
         self._kind = kind_of(frames)
+        if self.progress is not None:
+            self._encoder.report_to(self.progress)
+        for message in self._encoder.warnings:
+            warn(message)
+        logger.debug(
+            "encoder opened: %dx%d, %s, backend %s, profile %s",
+            frames.width,
+            frames.height,
+            frames.format,
+            self._encoder.backend,
+            self._encoder.profile,
+        )
         if self._on_open:
             self._on_open(self._encoder)
 

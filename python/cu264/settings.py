@@ -3,13 +3,86 @@
 from __future__ import annotations
 
 import numbers
+import os
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Callable, Dict, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Tuple, TypedDict, TypeVar, Union
 
 from . import _core
 
+if TYPE_CHECKING:
+    from .protect import Encryption, Watermark
+
 FrameRate = Union[int, float, Fraction, str, Tuple[int, int]]
+_T = TypeVar("_T")
+
+
+class _Settings(TypedDict, total=False):
+    qp: Optional[int]
+    crf: Optional[float]
+    max_bitrate: Optional[float]
+    buffer_bits: Optional[float]
+    cbr: bool
+    lookahead: Optional[int]
+    max_frame_bytes: Optional[int]
+    frame_bytes: Optional[int]
+    on_overflow: str
+    preset: str
+    profile: str
+    cavlc: bool
+    cqm: Optional[str]
+    cqmfile: Optional[Union[str, "os.PathLike[str]"]]
+    slices: int
+    edge_guided: int
+    aq: str
+    deblock: bool
+    headers: str
+    sample_aspect_ratio: Optional[FrameRate]
+    full_range: bool
+    primaries: int
+    transfer: int
+    matrix: int
+    time_base: Optional[FrameRate]
+    layout: Optional[str]
+    pixel_format: Optional[str]
+    value_range: Optional[Tuple[float, float]]
+    device: Optional[int]
+    encryption: Optional["Encryption"]
+    watermark: Optional["Watermark"]
+
+
+class StreamSettings(_Settings, total=False):
+    """The settings of a stream of a group: all but those of the group itself."""
+
+    bitrate: Optional[float]
+
+
+class VideoSettings(StreamSettings, total=False):
+    """The settings of every call that encodes, for type checkers; the calls' docstrings say what they mean."""
+
+    backend: str
+    batch: int
+    threads: int
+
+
+class ExportSettings(_Settings, total=False):
+    """The same without a bitrate, for a call that has one of its own."""
+
+    backend: str
+    batch: int
+    threads: int
+
+
+class Changes(TypedDict, total=False):
+    """What `Encoder.reconfigure` changes."""
+
+    qp: Optional[int]
+    crf: Optional[float]
+    bitrate: Optional[float]
+    max_bitrate: Optional[float]
+    buffer_bits: Optional[float]
+    max_frame_bytes: Optional[int]
+    preset: Optional[str]
 
 
 def rational(value: Any, name: str) -> Fraction:
@@ -19,11 +92,13 @@ def rational(value: Any, name: str) -> Fraction:
         if isinstance(value, tuple):
             result = Fraction(*value)
         elif isinstance(value, float):
-            result = Fraction(value).limit_denominator(1001)
+            result = _meant(Fraction(value).limit_denominator(1001))
         elif isinstance(value, (str, numbers.Rational)) and not isinstance(value, bool):
             result = Fraction(value)
+            if isinstance(value, str) and "." in value:
+                result = _meant(result)
         elif hasattr(value, "__float__") and not isinstance(value, bool):  # NumPy's numbers
-            result = Fraction(float(value)).limit_denominator(1001)
+            result = _meant(Fraction(float(value)).limit_denominator(1001))
         else:
             raise TypeError(accepted)
     except (ValueError, ZeroDivisionError, OverflowError) as error:
@@ -31,6 +106,14 @@ def rational(value: Any, name: str) -> Fraction:
     if result <= 0 or result.numerator >= 2**31 or result.denominator >= 2**31:
         raise ValueError(accepted)
     return result
+
+
+def _meant(rate: Fraction) -> Fraction:
+    """The rate that a decimal number stands for: 29.97 is 30000/1001, and so are 23.976, 23.98, 59.94 and the like."""
+    nominal = round(rate)
+    if rate == nominal or (nominal % 12 and nominal % 15) or abs(rate - Fraction(nominal * 1000, 1001)) > Fraction(1, 180):
+        return rate
+    return Fraction(nominal * 1000, 1001)
 
 
 def _whole_number(name: str, value: Any) -> str:
@@ -69,8 +152,15 @@ def _list_text(name: str, value: Any) -> str:
     return text
 
 
+def switch(name: str, value: Any) -> bool:
+    """A bool, as Python or NumPy has it."""
+    if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
+        return bool(value)
+    raise TypeError(f"{name} must be True or False, not {value!r}")
+
+
 def _switch(name: str, value: Any) -> str:
-    return "on" if value else "off"
+    return "on" if switch(name, value) else "off"
 
 
 @dataclass(frozen=True)
@@ -178,11 +268,11 @@ def make_settings(
     if sum(given.get(name) is not None for name in ("qp", "crf", "bitrate")) > 1:
         raise TypeError("qp=, crf= and bitrate= exclude one another: give one of them")
     rate = rational(fps, "fps")
-    if value_range is not None and tuple(value_range) not in ((0, 1), (-1, 1)):
-        raise ValueError(f"value_range must be (0, 1) or (-1, 1), not {value_range!r}")
+    if value_range is not None and tuple(value_range) not in ((0, 1), (-1, 1), (0, 255)):
+        raise ValueError(f"value_range must be (0, 1), (-1, 1) or (0, 255), not {value_range!r}")
     defaults = {name: option.default for name, option in _OPTIONS.items()}
     options = option_texts({**defaults, **{name: value for name, value in given.items() if value is not None}})
-    options["range"] = "full" if full_range else "limited"
+    options["range"] = "full" if switch("full_range", full_range) else "limited"
     options["fps"] = f"{rate.numerator}/{rate.denominator}"
     if sample_aspect_ratio is not None:
         ratio = rational(sample_aspect_ratio, "sample_aspect_ratio")
@@ -194,7 +284,7 @@ def make_settings(
         options=tuple(options.items()),
         colour=colour,
         layout=layout,
-        pixel_format=pixel_format,
+        pixel_format={"rgba": "rgb", "bgra": "bgr"}.get(pixel_format, pixel_format) if pixel_format else None,
         value_range=None if value_range is None else (float(value_range[0]), float(value_range[1])),
         device=None if device is None else int(_whole_number("device", device)),
         backend=options["backend"],
@@ -265,12 +355,14 @@ SETTINGS_DOC = """
         Scaling lists of the profile high; jvt: the standard's.
     cqmfile : path, optional
         A file of scaling lists in the form of the JM and x264.
-    value_range : (0, 1) or (-1, 1), default (0, 1)
-        What black and white are in frames of floating-point numbers. Values outside are clamped; NaN is black.
+    value_range : (0, 1), (-1, 1) or (0, 255), default (0, 1)
+        What black and white are in frames of floating-point numbers. Values outside are clamped, with a warning if they
+        are most; NaN is black. (0, 255) is for frames in host memory.
     layout : str, optional
         The dimensions of the arrays in order, in letters T (time), H, W and C (channels), for example "TCHW". Without
-        it they are found from the shape: a dimension of 1, 3 or 4 at the end or behind T holds the channels, and an
-        array of shape (3, H, W) is one picture.
+        it they are found from the shape: a dimension of 1, 3 or 4 at the end or after T holds the channels. The layout
+        of the first pictures is that of all. Shapes that may be read in two ways, as (3, H, W), are refused until the
+        layout is known or `pixel_format` decides.
     pixel_format : {"rgb", "bgr", "gray", "nv12", "i420"}, optional
         Order and meaning of the channels; rgb or gray by default, from their number. A fourth channel is not read.
         Frames of nv12 and i420 are uint8 of shape (T, H * 3 / 2, W), and are coded as they are.
@@ -307,7 +399,7 @@ SETTINGS_DOC = """
 """
 
 
-def documented(function: Any) -> Any:
+def documented(function: _T) -> _T:
     """Puts the settings into a docstring, at its word SETTINGS."""
     if function.__doc__:
         function.__doc__ = function.__doc__.replace("    SETTINGS\n", SETTINGS_DOC.lstrip("\n"))

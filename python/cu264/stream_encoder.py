@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence
 
+from . import _core
+from .arrays import FramesOrChunks, each_array
+from .guard import Guard
 from .session import Session
-from .settings import FrameRate, documented, make_settings
+from .settings import FrameRate, VideoSettings, documented, make_settings
 from .video_writer import Destination
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 @documented
@@ -34,50 +40,79 @@ class StreamEncoder:
     >>> response.write(stream.close())
     """
 
-    def __init__(self, fps: FrameRate, *, container: str = "fmp4", **settings: Any) -> None:
+    def __init__(self, fps: FrameRate, *, container: str = "fmp4", **settings: Unpack[VideoSettings]) -> None:
         if container not in ("fmp4", "h264"):
             raise ValueError(
                 f"container must be fmp4 or h264, not {container!r}: others cannot be sent while they grow"
             )
-        settings = {"lookahead": 0, **settings}
-        self._looks_ahead = settings["lookahead"] != 0
-        made = make_settings(fps, **settings).for_container(container)
+        given: Dict[str, Any] = {"lookahead": 0, **settings}
+        self._guard = Guard()
+        self._looks_ahead = given["lookahead"] != 0
+        made = make_settings(fps, **given).for_container(container)
         self._destination = Destination(None, container, made, None, fragment_seconds=0)
         self._session = Session(made, self._destination.open)
         self._closed = False
 
-    def encode(self, frames: Any, *, qps: Optional[Sequence[Optional[int]]] = None) -> bytes:
+    def encode(self, frames: FramesOrChunks, *, qps: Optional[Sequence[Optional[int]]] = None) -> bytes:
         """Encodes a chunk, which you may overwrite when this returns, and gives the file's next bytes.
 
         Parameters
         ----------
-        frames : array
+        frames : array, or iterable of arrays
         qps
             As for `VideoWriter.write`.
+
+        Returns
+        -------
+        bytes
+            Those of the file that follow what the call before has returned.
 
         Raises
         ------
         TypeError, ValueError
             As `VideoWriter.write`.
         """
-        self._check_open()
-        array = self._session.import_frames(frames)
-        if self._looks_ahead or (self._session.is_open and self._leaves_frames_waiting(len(array))):
-            array.copy()
-        self._session.send(array, expected=len(array), qps=qps, whole=True)
-        self._session.finish_chunk()
-        return self._bytes(self._session.take())
+        with self._guard:
+            self._check_open()
+            arrays: List[_core.FrameArray] = []
+            for each in each_array(frames):
+                arrays.append(self._session.import_frames(each, arrays[0].picture_layout if arrays else None))
+            count = sum(len(array) for array in arrays)
+            if qps is not None and len(qps) != count:
+                raise ValueError(f"there are {count} frames, but {len(qps)} values of qps")
+            sent = 0
+            for array in arrays:
+                if self._looks_ahead or (self._session.is_open and self._leaves_frames_waiting(len(array))):
+                    array.copy()
+                some = None if qps is None else qps[sent : sent + len(array)]
+                self._session.send(array, expected=count, qps=some, whole=True)
+                sent += len(array)
+            self._session.finish_chunk()
+            return self._bytes(self._session.take())
 
     def close(self) -> bytes:
-        """Ends the stream and gives its last bytes."""
-        self._check_open()
-        self._closed = True
-        return self._bytes(self._session.flush())
+        """Ends the stream.
+
+        Returns
+        -------
+        bytes
+            The last of the file.
+
+        Raises
+        ------
+        ValueError
+            The stream is closed already.
+        """
+        with self._guard:
+            self._check_open()
+            self._closed = True
+            return self._bytes(self._session.flush())
 
     @property
     def mime_type(self) -> str:
         """The type for HTTP and for a browser's `addSourceBuffer`, for example 'video/mp4; codecs="avc1.641C1F"'."""
-        headers = self._session.encoder.headers
+        with self._guard:
+            headers = self._session.encoder.headers
         sps = headers.index(b"\x00\x00\x01\x67") + 4
         return f'video/mp4; codecs="avc1.{headers[sps : sps + 3].hex().upper()}"'
 

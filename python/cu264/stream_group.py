@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
-from typing import Any, AsyncIterator, Dict, NamedTuple, Optional, Sequence
+from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Dict, NamedTuple, Optional, Sequence, TypeVar
 
 from . import _core
+from .arrays import Frames
+from .guard import Guard
+from .notices import warn
 from .readiness import readable
 from .session import checked_qps, import_frames, kind_of
-from .settings import FrameRate, Settings, make_settings, option_texts, stream_format
+from .settings import FrameRate, Settings, StreamSettings, make_settings, option_texts, stream_format
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+_T = TypeVar("_T")
 
 
 class GroupResult(NamedTuple):
@@ -29,15 +38,17 @@ class GroupStream:
     def __init__(self, group: "StreamGroup", settings: Settings) -> None:
         self._group = group
         self._settings = settings
-        self._lock = threading.Lock()  # of those who submit
+        self._submitting = Guard()
+        self._state = threading.Lock()  # of the next two
         self._id: Optional[int] = None
         self._kind: Dict[str, Any] = {}  # of the first picture, which others have to share
         self._last_pts: Optional[int] = None
+        self._layout: Optional[str] = None
         self._closed = False
 
     def submit(
         self,
-        picture: Any,
+        picture: Frames,
         pts: Optional[int] = None,
         timeout: Optional[float] = None,
         *,
@@ -65,9 +76,14 @@ class GroupStream:
         -------
         bool
             Whether the picture was taken. False: there was no room within the timeout.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `VideoWriter.write`; more than one picture; a closed stream.
         """
-        with self._lock:
-            frames = import_frames(picture, self._settings)
+        with self._submitting:
+            frames = import_frames(picture, self._settings, self._layout, single=True)
             if len(frames) != 1:
                 raise ValueError(f"submit takes one picture, not {len(frames)}")
             for name, old in self._kind.items():
@@ -83,33 +99,63 @@ class GroupStream:
             stream = self._open(frames)
             if copy:
                 frames.copy()
-            taken = self._group._session.submit(stream, frames, pts, quantiser, timeout)
+            session = self._group._session
+            taken: bool = self._unless_closed(lambda: session.submit(stream, frames, pts, quantiser, timeout))
             if taken:
                 self._last_pts = pts
+                self._layout = self._layout or frames.picture_layout
             return taken
 
     def receive(self, timeout: Optional[float] = None) -> Optional[_core.Packet]:
-        """The stream's next packet.
+        """Waits for the stream's next packet.
 
-        Waits for it, at most `timeout` seconds. None: there is none yet, or no picture of the stream is on its way.
-        Raises RuntimeError for a picture that could not be encoded; the picture after it follows.
+        Parameters
+        ----------
+        timeout : float, optional
+            Seconds to wait for it; without a limit by default.
+
+        Returns
+        -------
+        Packet or None
+            None: there is none yet, or no picture of the stream is on its way.
+
+        Raises
+        ------
+        RuntimeError
+            A picture could not be encoded. The picture after it follows.
+        ValueError
+            The stream is closed.
         """
         self._check_open()
-        return None if self._id is None else self._group._session.receive(self._id, timeout)
+        opened = self._id
+        if opened is None:
+            return None
+        return self._unless_closed(lambda: self._group._session.receive(opened, timeout))
 
     def flush(self) -> None:
-        """Ends the clip: the next picture begins another one, once the packets of this one have come."""
+        """Ends the clip: the next picture begins another one, once the packets of this one have come.
+
+        Raises
+        ------
+        ValueError
+            The stream is closed.
+        """
         self._check_open()
-        with self._lock:
-            if self._id is not None:
-                self._group._session.flush(self._id)
+        with self._submitting:
+            opened = self._id
+            if opened is not None:
+                self._unless_closed(lambda: self._group._session.flush(opened))
             self._last_pts = None
 
     def close(self) -> None:
         """Ends the stream, and drops what was not received of it. Closing twice does nothing."""
-        if self._closed:
+        if not self._submitting.is_ours:  # a child made by fork() has no threads that could end the stream
+            self._closed = True
             return
-        self._closed = True
+        with self._state:
+            if self._closed:
+                return
+            self._closed = True
         if self._id is not None:
             self._group._session.close(self._id)
             self._group._streams.pop(self._id, None)
@@ -117,17 +163,20 @@ class GroupStream:
     @property
     def extradata(self) -> bytes:
         """SPS and PPS in Annex B form, once a picture was submitted."""
-        return self._group._session.headers(self._opened())
+        opened = self._opened()
+        return self._unless_closed(lambda: self._group._session.headers(opened))
 
     @property
     def backend(self) -> str:
         """"cuda" or "cpu", once a picture was submitted."""
-        return self._group._session.backend(self._opened())
+        opened = self._opened()
+        return self._unless_closed(lambda: self._group._session.backend(opened))
 
     @property
     def dropped(self) -> int:
         """Pictures of the clip that `on_overflow="drop"` has left out so far."""
-        return self._group._session.dropped(self._opened())
+        opened = self._opened()
+        return self._unless_closed(lambda: self._group._session.dropped(opened))
 
     def __enter__(self) -> "GroupStream":
         return self
@@ -135,7 +184,16 @@ class GroupStream:
     def __exit__(self, *_: Any) -> None:
         self.close()
 
+    def _unless_closed(self, call: Callable[[], _T]) -> _T:
+        """Calls, and says that another thread has closed the stream meanwhile if that is what the group complains of."""
+        try:
+            return call()
+        except ValueError:
+            self._check_open()
+            raise
+
     def _check_open(self) -> None:
+        self._group._check_process()
         if self._closed:
             raise ValueError("the stream is closed: open another one")
 
@@ -146,14 +204,19 @@ class GroupStream:
         return self._id
 
     def _open(self, frames: _core.FrameArray) -> int:
-        self._check_open()
-        if self._id is None:
+        with self._state:
+            self._check_open()
+            if self._id is not None:
+                return self._id
             device = frames.device if frames.device is not None else self._settings.device
             format = stream_format(self._settings, frames.width, frames.height, frames.format, device)
-            self._id = self._group._session.open(format)
-            self._group._streams[self._id] = self
+            opened: int = self._group._session.open(format)
+            self._group._streams[opened] = self
             self._kind = kind_of(frames)
-        return self._id
+            self._id = opened
+        for message in self._unless_closed(lambda: self._group._session.warnings(opened)):
+            warn(message)
+        return opened
 
 
 class StreamGroup:
@@ -204,10 +267,11 @@ class StreamGroup:
         if devices is not None:
             options["device"] = ",".join(str(int(device)) for device in devices)
         self._backend = backend
+        self._guard = Guard()
         self._session = _core.GroupSession(options, int(batches_in_flight), round(longest_wait * 1e6), int(queue))
         self._streams: Dict[int, GroupStream] = {}
 
-    def open(self, fps: FrameRate, **settings: Any) -> GroupStream:
+    def open(self, fps: FrameRate, **settings: Unpack[StreamSettings]) -> GroupStream:
         """Makes a stream. Its size and format are those of the first picture.
 
         Parameters
@@ -216,6 +280,15 @@ class StreamGroup:
             Pictures a second.
         **settings
             As for `Encoder`, but for backend, threads and batch, which are the group's.
+
+        Returns
+        -------
+        GroupStream
+
+        Raises
+        ------
+        TypeError, ValueError
+            A setting is unknown, or out of range.
         """
         for name in ("backend", "threads", "batch"):
             if name in settings:
@@ -223,22 +296,36 @@ class StreamGroup:
         return GroupStream(self, replace(make_settings(fps, **settings), backend=self._backend))
 
     def receive_any(self, timeout: Optional[float] = None) -> Optional[GroupResult]:
-        """The next packet of any stream, for a thread that serves many.
+        """Waits for the next packet of any stream, for a thread that serves many.
 
-        Waits for it, at most `timeout` seconds; also while nothing is on its way. None: there was none.
+        Parameters
+        ----------
+        timeout : float, optional
+            Seconds to wait for it, also while nothing is on its way; without a limit by default.
+
+        Returns
+        -------
+        GroupResult or None
+            None: there was none.
         """
-        result = self._session.receive_any(timeout)
-        if result is None:
-            return None
-        id, packet, problem = result
-        stream = self._streams.get(id)
-        if stream is None:  # closed meanwhile
-            return self.receive_any(0 if timeout is not None else None)
-        return GroupResult(stream, packet, None if problem is None else RuntimeError(problem))
+        self._check_process()
+        while True:
+            result = self._session.receive_any(timeout)
+            if result is None:
+                return None
+            id, packet, problem = result
+            stream = self._streams.get(id)
+            if stream is not None:
+                return GroupResult(stream, packet, None if problem is None else RuntimeError(problem))
+            timeout = 0 if timeout is not None else None  # the stream was closed meanwhile
 
     def __aiter__(self) -> AsyncIterator[GroupResult]:
         """The packets of all streams as they come, without an end: leave the loop when you have them all."""
         return self._results()
+
+    def _check_process(self) -> None:
+        with self._guard:
+            pass
 
     async def _results(self) -> AsyncIterator[GroupResult]:
         while True:

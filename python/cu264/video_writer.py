@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
-import tempfile
-from typing import Any, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Iterator, List, Optional, Protocol, Sequence, Tuple, Union
 
 from . import _core
-from .audio import Audio, import_av
+from .arrays import FramesOrChunks
+from .audio import Audio, AudioInput, import_av, track_of
+from .guard import Guard, unfinished
+from .notices import logger
 from .session import Session
-from .settings import FrameRate, Settings, documented, make_settings
+from .settings import FrameRate, Settings, VideoSettings, documented, make_settings
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class Writable(Protocol):
+    """A file object, as far as it is needed."""
+
+    def write(self, data: bytes, /) -> object: ...
+
+
+Target = Union[str, "os.PathLike[str]", Writable]
 
 CONTAINERS = ("mp4", "fmp4", "h264", "mkv", "ts")
 _CONTAINER_OF = {
@@ -47,8 +62,6 @@ class Destination:
     def __init__(
         self, target: Any, container: str, settings: Settings, audio: Optional[Audio], fragment_seconds: float = 1.0
     ) -> None:
-        if audio is not None and container == "h264":
-            raise ValueError("a bare H.264 stream has no audio: use container='mp4', or leave out audio=")
         if target is not None and not isinstance(target, (str, os.PathLike)) and not hasattr(target, "write"):
             raise TypeError(f"the target must be a path or an object with write(), not {type(target).__name__}")
         self._path = os.fspath(target) if isinstance(target, (str, os.PathLike)) else None
@@ -56,20 +69,30 @@ class Destination:
         self._container = container
         self._settings = settings
         self._fragment_seconds = fragment_seconds
-        self._audio = audio
-        self._audio_packets: Optional[Iterator[Tuple[bytes, int, int]]] = iter(audio.packets) if audio else None
+        self._audio: Optional[Audio] = None
+        self._audio_packets: Optional[Iterator[Tuple[bytes, int, int]]] = None
+        self.set_audio(audio)
         self._next_audio: Optional[Tuple[bytes, int, int]] = None
         self._mp4: Any = None  # the muxer, _core.Mp4 or AvFile; None for a bare stream
         self._stream: List[bytes] = []
         self._memory: Optional[io.BytesIO] = None  # of PyAV, for a file in memory
-        self._file: Any = None
+        self._file: Optional[_core.FileOutput] = None
         if container in _THROUGH_PYAV:
             import_av(f"container={container!r}")  # before anything is encoded
-        if self._path is not None and not os.path.isdir(os.path.dirname(os.path.abspath(self._path))):
-            raise FileNotFoundError(f"{self._path}: the folder does not exist")
-        if self._path is not None and container in ("h264", *_THROUGH_PYAV):
-            folder = os.path.dirname(os.path.abspath(self._path))
-            self._file = tempfile.NamedTemporaryFile(dir=folder, prefix=".cu264-", delete=False)
+        if self._path is not None:
+            self._file = _core.FileOutput(self._path)
+            unfinished.add(self)
+            if container == "mp4" and not self._file.regular:
+                self.discard()
+                problem = "cannot write: an MP4 file's index comes before its pictures: use container='fmp4'"
+                raise OSError(errno.ESPIPE, problem, self._path)
+
+    def set_audio(self, audio: Optional[Audio]) -> None:
+        """Says which track the file has, before it is opened."""
+        if audio is not None and self._container == "h264":
+            raise ValueError("a bare H.264 stream has no audio: use container='mp4', or leave out audio=")
+        self._audio = audio
+        self._audio_packets = iter(audio.packets) if audio else None
 
     def open(self, encoder: _core.EncoderSession) -> None:
         """Begins the file with the stream's headers, once the encoder is open."""
@@ -81,7 +104,7 @@ class Destination:
 
             if self._file is None and self._object is None:
                 self._memory = io.BytesIO()
-            file = self._file or self._object or self._memory
+            file = next(each for each in (self._file, self._object, self._memory) if each is not None)
             self._mp4 = AvFile(file, self._container, encoder.headers, base, self._audio)
             return
         self._mp4 = _core.Mp4(
@@ -89,7 +112,7 @@ class Destination:
             (base.numerator, base.denominator),
             self._container == "fmp4",
             self._fragment_seconds,
-            self._path,
+            self._file,
             self._audio.track() if self._audio else None,
         )
         if self._audio is None:  # audio has its place between pictures
@@ -124,21 +147,20 @@ class Destination:
         elif self._container != "h264":
             raise ValueError("an MP4 file needs at least one frame")
         if self._file is not None:
-            self._file.close()
-            os.chmod(self._file.name, 0o666 & ~_umask())
-            os.replace(self._file.name, str(self._path))
+            self._file.commit()
             self._file = None
+            logger.info("%s is written", self._path)
 
     def discard(self) -> None:
-        self._mp4 = None  # a file that is not finished is removed
+        """Removes a file that is not finished."""
+        file, self._file = self._file, None
+        if file is not None:
+            file.discard()
+        self._mp4 = None  # after it, because PyAV ends what it has begun
+
+    def remove_temporary(self) -> None:
         if self._file is not None:
-            file, self._file = self._file, None
-            try:
-                file.close()
-            except OSError:
-                pass  # what is left in its buffer does not matter
-            finally:
-                os.unlink(file.name)
+            self._file.remove_temporary()
 
     def take(self) -> bytes:
         """Returns what has been written to memory since the last call."""
@@ -171,14 +193,6 @@ class Destination:
             self._stream.append(data)
 
 
-def _umask() -> int:
-    with open("/proc/self/status", encoding="ascii") as status:
-        for line in status:
-            if line.startswith("Umask:"):
-                return int(line.split()[1], 8)
-    return 0o22
-
-
 @documented
 class VideoWriter:
     """Writes a video to a file, chunk by chunk.
@@ -190,14 +204,15 @@ class VideoWriter:
     ----------
     path_or_file : str, os.PathLike or object with write()
         `.mp4`, `.m4v` and `.mov` become MP4, `.h264` and `.264` a bare stream, `.mkv` and `.ts` Matroska and an MPEG
-        transport stream, for which PyAV must be installed. An object is written to when the writer is closed (mp4), or
+        transport stream, for which PyAV must be installed. A link is written through; a pipe or a device takes every
+        container but mp4. An object is written to when the writer is closed (mp4), or
         while frames come (the others); for mkv it should have seek().
     fps : int, float, Fraction, str or (int, int)
         Pictures a second.
     container : {"mp4", "fmp4", "h264", "mkv", "ts"}, optional
         Instead of what the name tells; mp4 for an object. fmp4 is MP4 in fragments of a second.
-    audio : Audio, optional
-        A track of AAC or Opus; `Audio.encode` makes one of samples.
+    audio : Audio, or (samples, sample rate), optional
+        A track of AAC or Opus; `Audio.encode` says what samples may be.
     SETTINGS
 
     Examples
@@ -209,22 +224,24 @@ class VideoWriter:
 
     def __init__(
         self,
-        path_or_file: Union[str, "os.PathLike[str]", Any],
+        path_or_file: Target,
         fps: FrameRate,
         *,
         container: Optional[str] = None,
-        audio: Optional[Audio] = None,
-        **settings: Any,
+        audio: Optional[AudioInput] = None,
+        **settings: Unpack[VideoSettings],
     ) -> None:
+        self._closed = True  # until there is something to close
+        self._guard = Guard()
         chosen = container_of(path_or_file, container)
         made = make_settings(fps, **settings).for_container(chosen)
-        self._destination = Destination(path_or_file, chosen, made, audio)
+        self._destination = Destination(path_or_file, chosen, made, track_of(audio))
         self._session = Session(made, self._destination.open)
         self._closed = False
 
     def write(
         self,
-        frames: Any,
+        frames: FramesOrChunks,
         pts: Optional[Sequence[int]] = None,
         *,
         qps: Optional[Sequence[Optional[int]]] = None,
@@ -234,9 +251,9 @@ class VideoWriter:
 
         Parameters
         ----------
-        frames : array
-            One picture or several: uint8, float16, bfloat16 or float32, in host memory or on a CUDA device; see
-            `layout` and `pixel_format`.
+        frames : array, or iterable of arrays
+            One picture or several: uint8, float16, bfloat16 or float32, of shape (T, H, W, C), (T, C, H, W), (T, H, W) or
+            without T, in host memory or on a CUDA device; see `layout` and `pixel_format`.
         pts : sequence of int, optional
             When each picture is shown, in units of the time base, for a variable frame rate.
         qps : sequence of int or None, optional
@@ -254,39 +271,53 @@ class VideoWriter:
         OSError
             The file cannot be written.
         """
-        if self._closed:
-            raise ValueError("the writer is closed: open another one")
-        array = self._session.import_frames(frames)
-        if copy:
-            array.copy()
-        self._send(array, pts, qps=qps)
+        with self._guard:
+            if self._closed:
+                raise ValueError("the writer is closed: open another one")
+            for _ in self._session.write(frames, pts, qps, copy):
+                self._destination.write(self._session.take())
 
-    def _send(self, array: _core.FrameArray, *arguments: Any, **keywords: Any) -> None:
-        self._session.send(array, *arguments, **keywords)
-        self._destination.write(self._session.take())
+    def _write_once(self, array: _core.FrameArray, expected: int, qps: Optional[Sequence[Optional[int]]]) -> None:
+        """Encodes an array that is all of the video, which the caller does not overwrite before `close`."""
+        with self._guard:
+            self._session.send(array, expected=expected, qps=qps)
+            self._destination.write(self._session.take())
 
     @property
     def dropped(self) -> int:
         """Pictures that `on_overflow="drop"` has left out so far."""
-        return self._session.dropped
+        with self._guard:
+            return self._session.dropped
 
     def close(self) -> None:
-        """Completes the file. Closing twice does nothing."""
-        if self._closed:
-            return
-        self._closed = True
-        try:
-            self._destination.write(self._session.flush())
-            self._destination.finish()
-        except BaseException:
-            self.discard()
-            raise
+        """Completes the file. Closing twice does nothing.
+
+        Raises
+        ------
+        OSError
+            The file cannot be written. There is none then.
+        ValueError
+            Nothing was written, and the container needs a picture.
+        """
+        with self._guard:
+            if self._closed:
+                return
+            self._closed = True
+            try:
+                self._destination.write(self._session.flush())
+                self._destination.finish()
+            except BaseException:
+                self.discard()
+                raise
 
     def discard(self) -> None:
-        """Closes without a file."""
-        self._closed = True
-        self._session.abandon()
-        self._destination.discard()
+        """Closes without a file. After `close` it does nothing."""
+        if not self._guard.is_ours:  # a child made by fork() leaves its parent's file alone
+            return
+        with self._guard:
+            self._closed = True
+            self._session.abandon()
+            self._destination.discard()
 
     def __enter__(self) -> "VideoWriter":
         return self
@@ -298,5 +329,5 @@ class VideoWriter:
             self.discard()
 
     def __del__(self) -> None:
-        if not getattr(self, "_closed", True) and hasattr(self, "_session"):
+        if not getattr(self, "_closed", True):
             self.discard()

@@ -34,12 +34,33 @@ def compress(data: Any, *, backend: str = "auto", device: int = 0, threads: int 
     Returns
     -------
     bytes
+
+    Raises
+    ------
+    TypeError, ValueError
+        No bytes, or a backend that is not there.
     """
     return _core.vle_compress(_bytes(data), backend, device, threads)
 
 
 def expand(data: Any, *, backend: str = "auto", device: int = 0, threads: int = 0) -> bytes:
-    """The bytes that `compress` was given. Raises ValueError for anything else than a whole, undamaged container."""
+    """Restores the bytes that `compress` was given.
+
+    Parameters
+    ----------
+    data : bytes-like
+    backend, device, threads
+        As for `compress`.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    ValueError
+        Anything else than a whole, undamaged container.
+    """
     return _core.vle_expand(_bytes(data), backend, device, threads)
 
 
@@ -60,6 +81,11 @@ def compress_file(
     -------
     int, int
         The sizes of the original and of the container, in bytes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        read() or write() does not do what it should. What they raise themselves comes through.
     """
     return _core.vle_compress_file(source, target, backend, device, threads)
 
@@ -67,10 +93,36 @@ def compress_file(
 def expand_file(
     source: Any, target: Any, *, backend: str = "auto", device: int = 0, threads: int = 0
 ) -> Tuple[int, int]:
-    """Expands what `compress_file` wrote. If it raises, what the target has got must not be used."""
+    """Expands what `compress_file` wrote.
+
+    Parameters
+    ----------
+    source, target, backend, device, threads
+        As for `compress_file`.
+
+    Returns
+    -------
+    int, int
+        The sizes of the original and of the container, in bytes.
+
+    Raises
+    ------
+    ValueError
+        Anything else than a whole, undamaged container. What the target has got must not be used then.
+    """
     return _core.vle_expand_file(source, target, backend, device, threads)
 
 
 def histogram(data: Any) -> List[int]:
-    """Counts each of the 256 values of a byte; `CodeTable(histogram(data))` is the best code for them."""
+    """Counts each of the 256 values of a byte; `CodeTable(histogram(data))` is the best code for them.
+
+    Parameters
+    ----------
+    data : bytes-like
+
+    Returns
+    -------
+    list of int
+        256 counts.
+    """
     return list(_core.vle_histogram(_bytes(data)))

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "released_gil.h"
+
 namespace cu264::python {
 
 void bind_group(nanobind::module_& m);

@@ -11,6 +11,8 @@
 #include <new>
 #include <utility>
 
+#include "released_gil.h"
+
 namespace cu264::python {
 namespace {
 
@@ -103,7 +105,7 @@ nanobind::object ByteBuffer::take() {
       nanobind::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
   if (!taken.is_valid()) throw nanobind::python_error();
   char* const to = PyBytes_AsString(taken.ptr());  // nobody else has the object yet
-  const nanobind::gil_scoped_release released;
+  const ReleasedGil released;
   advise_huge_pages(to, size);
   std::copy(front_.begin(), front_.end(), to);
   copy_by_threads(to + front_.size(), memory_.data(), size_);

@@ -4,6 +4,12 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <utility>
+
 #include "device_memory.h"
 
 namespace cu264::python {
@@ -54,12 +60,22 @@ CallerArray of_ndarray(const AnyArray& from) {
   return array;
 }
 
+// Returns the capsule that __dlpack__ gave. nanobind marks a capsule as used only if it is handed one; of an
+// object that hands out the same one twice it would use what was freed.
+nb::object checked_capsule(nb::object capsule) {
+  if (PyCapsule_IsValid(capsule.ptr(), "dltensor") == 0 &&
+      PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned") == 0) {
+    throw nb::value_error("__dlpack__ must return a capsule that was not used before, and did not");
+  }
+  return capsule;
+}
+
 // The producer makes our stream wait for what it has enqueued on its own, as DLPack's protocol says.
 CallerArray of_device_tensor(nb::handle object, int device) {
   void* const stream = stream_of(device);
   const CurrentDevice current(device);  // producers take the current device's stream for their own
   const nb::object capsule =
-      object.attr("__dlpack__")(nb::arg("stream") = reinterpret_cast<std::intptr_t>(stream));
+      checked_capsule(object.attr("__dlpack__")(nb::arg("stream") = reinterpret_cast<std::intptr_t>(stream)));
   CallerArray array = of_ndarray(nb::cast<AnyArray>(capsule));
   array.on_device = true, array.device = device, array.stream = stream;
   return array;
@@ -110,6 +126,45 @@ std::string CallerArray::describe() const {
   return text + (shape.size() == 1 ? ",)" : ")");
 }
 
+nb::object export_of(nb::handle object) {
+  if (nb::hasattr(object, "__dlpack__")) {
+    // Some need to be told that read-only arrays are understood, and others do not know the argument.
+    for (const bool versioned : {false, true}) {
+      nb::object capsule;
+      try {
+        capsule = versioned ? object.attr("__dlpack__")(nb::arg("max_version") = nb::make_tuple(1, 0))
+                            : object.attr("__dlpack__")();
+      } catch (nb::python_error& error) {
+        if (!error.matches(PyExc_BufferError) && !error.matches(PyExc_TypeError)) throw;
+        continue;
+      }
+      return checked_capsule(std::move(capsule));
+    }
+  }
+  nb::object view = nb::steal(PyMemoryView_FromObject(object.ptr()));
+  if (view.is_valid()) return view;
+  PyErr_Clear();
+  return nb::borrow(object);
+}
+
+float to_float(const std::uint8_t* at, Number number) {
+  if (number == Number::uint8) return static_cast<float>(*at) / 255;
+  if (number == Number::single) {
+    float value = 0;
+    std::memcpy(&value, at, sizeof value);
+    return value;
+  }
+  std::uint16_t half = 0;
+  std::memcpy(&half, at, sizeof half);
+  if (number == Number::bfloat16) return std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16);
+  const int exponent = half >> 10 & 31, fraction = half & 1023;
+  float value = exponent == 0    ? std::ldexp(static_cast<float>(fraction), -24)
+                : exponent != 31 ? std::ldexp(static_cast<float>(fraction + 1024), exponent - 25)
+                : fraction == 0  ? std::numeric_limits<float>::infinity()
+                                 : std::numeric_limits<float>::quiet_NaN();
+  return half >> 15 != 0 ? -value : value;
+}
+
 CallerArray import_array(nb::handle object) {
   constexpr int kHost = 1, kDevice = 2, kPinned = 3, kManaged = 13;
   if (nb::hasattr(object, "__dlpack_device__")) {
@@ -124,7 +179,7 @@ CallerArray import_array(nb::handle object) {
     return of_cuda_interface(object);
   }
   AnyArray array;
-  if (object.is_none() || !nb::try_cast(object, array)) {
+  if (object.is_none() || PyUnicode_Check(object.ptr()) || !nb::try_cast(export_of(object), array)) {
     // NumPy says "object" and the like only through its own exception.
     throw nb::type_error(
         ("frames must be an array (NumPy, or with __dlpack__ or __cuda_array_interface__) of uint8, "

@@ -34,4 +34,10 @@ struct CallerArray {
 // Throws TypeError or ValueError for an object that is no such array, or has other numbers.
 CallerArray import_array(nb::handle object);
 
+// Returns what nanobind takes of an array in host memory: a new capsule of DLPack, or a memoryview.
+nb::object export_of(nb::handle object);
+
+// A number of an array as a float.
+float to_float(const std::uint8_t* at, Number number);
+
 }  // namespace cu264::python

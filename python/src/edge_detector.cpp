@@ -25,7 +25,7 @@ bool is_contiguous(const CallerArray& array) {
 
 std::uint8_t* host_memory(nb::handle out, std::size_t size) {
   nb::ndarray<std::uint8_t, nb::c_contig, nb::device::cpu> array;
-  if (!nb::try_cast(out, array, false)) refuse_out("it is another object");
+  if (!nb::try_cast(export_of(out), array, false)) refuse_out("it is another object");
   if (array.size() != size) refuse_out("it has " + std::to_string(array.size()) + " bytes");
   return array.data();
 }
@@ -38,7 +38,7 @@ EdgeDetector::Thresholds EdgeDetector::detect(const FrameArray& pictures, nb::ha
   }
   const auto count = static_cast<std::size_t>(pictures.count());
   const auto size = static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_);
-  const auto sub_images = static_cast<std::size_t>(detector_.sub_images());
+  const auto sub_images = static_cast<std::size_t>(detector_->sub_images());
   std::vector<canny::Thresholds> found(count * sub_images);
   std::uint8_t* edges = nullptr;
   CallerArray target;
@@ -57,7 +57,7 @@ EdgeDetector::Thresholds EdgeDetector::detect(const FrameArray& pictures, nb::ha
   }
   const MemoryKind memory = pictures.on_device() ? MemoryKind::device : MemoryKind::host;
   void* const stream = pictures.on_device() ? stream_of(pictures.device()) : nullptr;
-  const nb::gil_scoped_release released;
+  ReleasedGil released;
   // Both arrays may have streams of their own, which `stream` waits for.
   if (pictures.on_device()) {
     synchronise(pictures.frame(0).stream);
@@ -75,12 +75,13 @@ EdgeDetector::Thresholds EdgeDetector::detect(const FrameArray& pictures, nb::ha
       const auto d_thresholds =
           allocate_on_device(some * sub_images * sizeof(canny::Thresholds), pictures.device(), stream);
       const CurrentDevice current(pictures.device());
-      detector_.detect(from, to, reinterpret_cast<canny::Thresholds*>(d_thresholds.get()), memory, stream);
+      detector_->detect(from, to, reinterpret_cast<canny::Thresholds*>(d_thresholds.get()), memory, stream);
       copy_to_host(thresholds, d_thresholds.get(), some * sub_images * sizeof(canny::Thresholds), stream);
     } else {
-      detector_.detect(from, to, thresholds, memory);
+      detector_->detect(from, to, thresholds, memory);
     }
     first += some;
+    released.let_signals_in();
   }
   Thresholds result(count);
   for (std::size_t i = 0; i < found.size(); ++i) {

@@ -9,6 +9,7 @@
 
 #include "cu264/canny.h"
 #include "frame_array.h"
+#include "of_this_process.h"
 
 namespace cu264::python {
 
@@ -16,8 +17,8 @@ class EdgeDetector {
  public:
   EdgeDetector(const canny::Params& params, int width, int height, const canny::ExecutionOptions& execution)
       : width_(width), height_(height), execution_(execution), detector_([&] {
-          const nb::gil_scoped_release released;
-          return canny::Detector(params, width, height, execution);
+          const ReleasedGil released;
+          return std::make_unique<canny::Detector>(params, width, height, execution);
         }()) {}
 
   // Holds for each picture, and each of its sub-images, the lower and the upper threshold.
@@ -27,12 +28,12 @@ class EdgeDetector {
   // complete when this returns.
   Thresholds detect(const FrameArray& pictures, nb::handle out);
 
-  const std::string& backend() const { return detector_.backend(); }
+  const std::string& backend() const { return detector_->backend(); }
 
  private:
   int width_, height_;
   canny::ExecutionOptions execution_;
-  canny::Detector detector_;
+  OfThisProcess<canny::Detector> detector_;
 };
 
 }  // namespace cu264::python

@@ -48,8 +48,8 @@ ConfigChanges changes_of(const Options& options) {
 
 EncoderSession::EncoderSession(const StreamFormat& format)
     : encoder_([&] {
-        const nb::gil_scoped_release released;
-        return Encoder(config_of(format));
+        const ReleasedGil released;
+        return std::make_unique<Encoder>(config_of(format));
       }()) {}
 
 void EncoderSession::send(nb::object object, const std::vector<std::int64_t>& pts,
@@ -57,32 +57,42 @@ void EncoderSession::send(nb::object object, const std::vector<std::int64_t>& pt
   const FrameArray& frames = nb::cast<const FrameArray&>(object);
   if (ended_) receive_rest();  // so that pictures are counted clip by clip
   held_.push_back({sent_ + pts.size(), object});
-  {
-    const nb::gil_scoped_release released;
-    for (std::size_t i = 0; i < pts.size(); ++i) {
-      Frame frame = frames.frame(static_cast<std::int64_t>(i));
-      frame.pts = pts[i];
-      if (!qps.empty()) frame.qp = qps[i];
-      while (!encoder_.send(frame)) {
-        if (auto packet = encoder_.receive()) receive(std::move(*packet));
-      }
-      ++sent_;
-      // Packets that are ready are fetched now, so that the device does not wait for room.
-      while (auto packet = encoder_.receive()) receive(std::move(*packet));
-    }
+  try {
+    send_all(frames, pts, qps);
+  } catch (...) {
+    held_.back().end = sent_;  // the others are not read any more
+    throw;
   }
   release_frames();
+}
+
+void EncoderSession::send_all(const FrameArray& frames, const std::vector<std::int64_t>& pts,
+                              const std::vector<std::optional<int>>& qps) {
+  ReleasedGil released;
+  for (std::size_t i = 0; i < pts.size(); ++i) {
+    Frame frame = frames.frame(static_cast<std::int64_t>(i));
+    frame.pts = pts[i];
+    if (!qps.empty()) frame.qp = qps[i];
+    while (!encoder_->send(frame)) {
+      if (auto packet = encoder_->receive()) receive(std::move(*packet));
+      released.let_signals_in([this] { report(); });
+    }
+    ++sent_;
+    // Packets that are ready are fetched now, so that the device does not wait for room.
+    while (auto packet = encoder_->receive()) receive(std::move(*packet));
+    released.let_signals_in([this] { report(); });
+  }
 }
 
 std::size_t EncoderSession::send_without_waiting(nb::object object, const std::vector<std::int64_t>& pts,
                                                  std::size_t first) {
   const FrameArray& frames = nb::cast<const FrameArray&>(object);
   if (first == 0) held_.push_back({sent_ + pts.size(), object});
-  const nb::gil_scoped_release released;
+  const ReleasedGil released;
   for (; first < pts.size(); ++first) {
     Frame frame = frames.frame(static_cast<std::int64_t>(first));
     frame.pts = pts[first];
-    if (!encoder_.send(frame)) break;
+    if (!encoder_->send(frame)) break;
     ++sent_;
   }
   return first;
@@ -90,20 +100,21 @@ std::size_t EncoderSession::send_without_waiting(nb::object object, const std::v
 
 void EncoderSession::receive_ready() {
   {
-    const nb::gil_scoped_release released;
-    while (auto packet = encoder_.receive(std::chrono::nanoseconds(0))) receive(std::move(*packet));
+    const ReleasedGil released;
+    while (auto packet = encoder_->receive(std::chrono::nanoseconds(0))) receive(std::move(*packet));
   }
   release_frames();
 }
 
 void EncoderSession::wait_for_full_batches() {
   {
-    const nb::gil_scoped_release released;
+    ReleasedGil released;
     const std::uint64_t full = sent_ - sent_ % static_cast<std::uint64_t>(info().batch);
     constexpr std::chrono::seconds kWait(1);
     while (settled() < full) {
+      released.let_signals_in();
       const auto begin = std::chrono::steady_clock::now();
-      if (auto packet = encoder_.receive(kWait)) {
+      if (auto packet = encoder_->receive(kWait)) {
         receive(std::move(*packet));
       } else if (std::chrono::steady_clock::now() - begin < kWait) {
         break;  // rate control wants more frames
@@ -115,8 +126,8 @@ void EncoderSession::wait_for_full_batches() {
 
 void EncoderSession::end_clip() {
   ended_ = true;
-  const nb::gil_scoped_release released;
-  encoder_.flush();
+  const ReleasedGil released;
+  encoder_->flush();
 }
 
 void EncoderSession::flush() {
@@ -126,16 +137,19 @@ void EncoderSession::flush() {
 
 void EncoderSession::receive_rest() {
   {
-    const nb::gil_scoped_release released;
-    while (auto packet = encoder_.receive()) receive(std::move(*packet));
+    ReleasedGil released;
+    while (auto packet = encoder_->receive()) {
+      receive(std::move(*packet));
+      released.let_signals_in([this] { report(); });
+    }
   }
   release_frames();
 }
 
 void EncoderSession::reconfigure(const Options& options) {
   const ConfigChanges changes = changes_of(options);
-  const nb::gil_scoped_release released;
-  encoder_.reconfigure(changes);
+  const ReleasedGil released;
+  encoder_->reconfigure(changes);
 }
 
 std::vector<Packet> EncoderSession::take() {
@@ -150,16 +164,23 @@ void EncoderSession::write_to(nb::object file, std::int64_t duration) {
 void EncoderSession::receive(Packet packet) {
   if (mp4_ != nullptr) {
     mp4_->writer().write(packet.data, packet.pts, duration_);
-    encoder_.recycle(std::move(packet));
+    encoder_->recycle(std::move(packet));
   } else {
     packets_.push_back(std::move(packet));
   }
-  ++received_;
+  ++received_, ++coded_;
+}
+
+void EncoderSession::report() {
+  if (!progress_.is_none()) progress_(coded_);
 }
 
 // The encoder has read a frame for the last time when its packet has come.
 void EncoderSession::release_frames() {
-  while (!held_.empty() && held_.front().end <= settled()) held_.pop_front();
+  std::vector<nb::object> done;  // their ends may run code that comes back here
+  for (; !held_.empty() && held_.front().end <= settled(); held_.pop_front()) {
+    done.push_back(std::move(held_.front().frames));
+  }
   if (ended_ && settled() == sent_)
     sent_ = received_ = 0, ended_ = false;  // batches of the next clip begin anew
 }

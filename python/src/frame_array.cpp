@@ -1,8 +1,14 @@
 #include "frame_array.h"
 
+#include <tbb/parallel_for.h>
+
 #include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <utility>
 
 #include "device_memory.h"
+#include "released_gil.h"
 
 namespace cu264::python {
 namespace {
@@ -61,29 +67,52 @@ constexpr NamedFormat kFormats[] = {{PixelFormat::i420, "i420"},
 
 }  // namespace
 
-FrameArray::FrameArray(nb::handle object, const std::optional<std::string>& layout,
-                       const std::optional<std::string>& colour, bool signed_floats)
-    : array_(import_array(object)) {
+FrameArray::FrameArray(nb::handle object, const ArrayReading& reading) : array_(import_array(object)) {
+  const std::optional<std::string>& colour = reading.colour;
   const bool ycbcr = colour == "nv12" || colour == "i420";
   if (colour && !ycbcr && colour != "rgb" && colour != "bgr" && colour != "gray") {
     refuse("pixel_format is \"" + *colour + "\", but must be rgb, bgr, gray, nv12 or i420");
   }
+  const std::string layout = reading.layout ? *reading.layout : default_layout(reading, ycbcr);
   const Dimensions d = dimensions(layout, ycbcr);
   const bool gray = d.c.size == 1;
   if (colour && !ycbcr && gray != (colour == "gray")) {
     refuse("pixel_format is \"" + *colour + "\", but the frames, a " + array_.describe() + ", have " +
            std::to_string(d.c.size) + " channels");
   }
+  std::copy_if(layout.begin(), layout.end(), std::back_inserter(picture_layout_),
+               [&](char name) { return name != 'T' && (name != 'C' || !gray); });
   count_ = d.t.size, frame_stride_ = d.t.stride;
   first_.width = static_cast<int>(std::min<std::int64_t>(d.w.size, 1 << 20));
   first_.height = static_cast<int>(std::min<std::int64_t>(d.h.size, 1 << 20));
   first_.memory = array_.on_device ? MemoryKind::device : MemoryKind::host;
   first_.stream = array_.stream;
-  first_.float_range = signed_floats ? FloatRange::minus_one_to_one : FloatRange::zero_to_one;
-  ycbcr ? set_ycbcr(d, colour == "nv12") : set_rgb(d, colour == "bgr");
+  floating_ = array_.number != Number::uint8;
+  const bool to_bytes = reading.range == Range::bytes && array_.number != Number::uint8;
+  first_.float_range =
+      reading.range == Range::minus_one_to_one ? FloatRange::minus_one_to_one : FloatRange::zero_to_one;
+  if (ycbcr) {
+    set_ycbcr(d, colour == "nv12");
+  } else if (to_bytes) {
+    gather(d, colour == "bgr", true);
+  } else {
+    set_rgb(d, colour == "bgr");
+  }
 }
 
-std::string FrameArray::default_layout(bool ycbcr) const {
+std::string FrameArray::default_layout_of_three(const ArrayReading& reading) const {
+  const auto& shape = array_.shape;
+  if (reading.colour == "gray") return "THW";
+  // A last dimension of 3 wins over a first one, because pictures three samples wide are rare.
+  if (shape[2] == 3 || shape[2] == 4) return "HWC";
+  if (reading.single && are_channels(shape[0])) return "CHW";
+  if (shape[0] != 3 && shape[0] != 4) return "THW";
+  if (reading.colour) return "CHW";
+  refuse("a " + array_.describe() + " may be one picture (layout=\"CHW\") or " + std::to_string(shape[0]) +
+         " gray ones (layout=\"THW\"): say which");
+}
+
+std::string FrameArray::default_layout(const ArrayReading& reading, bool ycbcr) const {
   const auto& shape = array_.shape;
   const std::string remedy = " (say layout=, in letters T, H, W and C)";
   if (ycbcr) {
@@ -92,13 +121,13 @@ std::string FrameArray::default_layout(bool ycbcr) const {
     refuse("frames of nv12 or i420 must have shape (T, H * 3 / 2, W) or (H * 3 / 2, W), not a " +
            array_.describe());
   }
+  if (reading.known && shape.size() == reading.known->size()) return *reading.known;
+  if (reading.known && shape.size() == reading.known->size() + 1) return "T" + *reading.known;
   switch (shape.size()) {
     case 2:
       return "HW";
     case 3:
-      // A last dimension of 3 wins over a first one, because pictures three samples wide are rare.
-      if (shape[2] == 3 || shape[2] == 4) return "HWC";
-      return shape[0] == 3 ? "CHW" : "THW";
+      return default_layout_of_three(reading);
     case 4:
       if (are_channels(shape[3]) && are_channels(shape[1])) {
         refuse("a " + array_.describe() + " may be THWC or TCHW" + remedy);
@@ -112,8 +141,7 @@ std::string FrameArray::default_layout(bool ycbcr) const {
   }
 }
 
-FrameArray::Dimensions FrameArray::dimensions(const std::optional<std::string>& given, bool ycbcr) const {
-  const std::string layout = given ? *given : default_layout(ycbcr);
+FrameArray::Dimensions FrameArray::dimensions(const std::string& layout, bool ycbcr) const {
   Dimensions d;
   std::string seen;
   if (layout.size() != array_.shape.size()) {
@@ -154,6 +182,12 @@ void FrameArray::set_rgb(Dimensions d, bool bgr) {
       channels > 1 && d.c.stride == number && (d.w.size == 1 || d.w.stride == channels * number);
   const bool apart = !packed && (d.w.size == 1 || d.w.stride == number);
   const bool taken = packed && (channels == 3 ? !bgr || number == 1 : number == 1 && !bgr);
+  if (packed && !taken && !array_.on_device) return gather(d, bgr, false);
+  if (packed && !taken) {
+    refuse("pixels of " + std::to_string(channels) +
+           " channels in this order are taken in host memory only: a " + array_.describe() +
+           " on a device must be planes of R, G and B (layout=\"TCHW\")");
+  }
   if (!taken && !apart) {
     refuse(
         "the pixels of a row are not adjacent, or not in an order that is taken: make the frames contiguous "
@@ -175,6 +209,73 @@ void FrameArray::set_rgb(Dimensions d, bool bgr) {
     const std::int64_t channel = channels == 1 ? 0 : bgr ? 2 - c : c;
     first_.plane[c] = array_.data + channel * d.c.stride, first_.pitch[c] = pitch;
   }
+}
+
+// Copies samples of any order into planes of R, G and B in host memory; gray has one.
+void FrameArray::gather(const Dimensions& d, bool bgr, bool to_bytes) {
+  if (array_.on_device) {
+    refuse(
+        "value_range=(0, 255) is for floating-point numbers in host memory: on a device give uint8 (torch: "
+        "frames.round().clamp(0, 255).to(torch.uint8))");
+  }
+  const std::int64_t from_bytes = bytes_of(array_.number), number = to_bytes ? 1 : from_bytes;
+  const std::int64_t planes = d.c.size == 1 ? 1 : 3, plane = d.h.size * d.w.size * number;
+  gathered_.resize(static_cast<std::size_t>(d.t.size * planes * plane));
+  const auto gather_plane = [&](std::int64_t index) {
+    const std::int64_t c = planes == 1 ? 0 : bgr ? 2 - index % planes : index % planes;
+    const std::uint8_t* const from = array_.data + index / planes * d.t.stride + c * d.c.stride;
+    std::uint8_t* to = gathered_.data() + index * plane;
+    for (std::int64_t y = 0; y < d.h.size; ++y) {
+      for (std::int64_t x = 0; x < d.w.size; ++x, to += number) {
+        const std::uint8_t* const at = from + y * d.h.stride + x * d.w.stride;
+        if (!to_bytes) {
+          std::memcpy(to, at, static_cast<std::size_t>(number));
+          continue;
+        }
+        const float value = to_float(at, array_.number);  // NaN is black
+        *to = value > 0 ? static_cast<std::uint8_t>(std::min(value, 255.0F) + 0.5F) : std::uint8_t{0};
+      }
+    }
+  };
+  {
+    const ReleasedGil released;
+    tbb::parallel_for(std::int64_t{0}, d.t.size * planes, gather_plane);
+  }
+  if (to_bytes) array_.number = Number::uint8;
+  array_.owner = nb::object(), array_.data = gathered_.data();
+  first_.format = planar(array_.number);
+  for (std::int64_t c = 0; c < 3; ++c) {
+    first_.plane[c] = gathered_.data() + (planes == 1 ? 0 : c * plane), first_.pitch[c] = d.w.size * number;
+  }
+  frame_stride_ = planes * plane;
+}
+
+double FrameArray::clipped() const {
+  if (array_.number == Number::uint8 || count_ == 0) return 0;
+  constexpr std::int64_t kPictures = 4, kRows = 8, kColumns = 64;
+  constexpr float kClearly = 0.02F;
+  const float least = first_.float_range == FloatRange::minus_one_to_one ? -1 : 0;
+  const std::int64_t number = bytes_of(array_.number), pictures = std::min(count_, kPictures);
+  const std::int64_t asked = array_.on_device ? 1 : kRows;  // each row on a device is a copy
+  std::int64_t bytes = 0, rows = 0, outside = 0, seen = 0;
+  plane_rows(0, bytes, rows);
+  std::vector<std::uint8_t> copied(array_.on_device ? static_cast<std::size_t>(bytes) : 0);
+  const std::int64_t values = bytes / number, step = std::max<std::int64_t>(1, values / kColumns);
+  for (std::int64_t p = 0; p < pictures; ++p) {
+    const Frame from = frame(p * count_ / pictures);
+    for (std::int64_t r = 0; r < asked; ++r) {
+      const std::uint8_t* row = from.plane[0] + (2 * r + 1) * rows / (2 * asked) * from.pitch[0];
+      if (array_.on_device) {
+        copy_to_host(copied.data(), row, copied.size(), array_.stream);
+        row = copied.data();
+      }
+      for (std::int64_t i = 0; i < values; i += step, ++seen) {
+        const float value = to_float(row + i * number, array_.number);
+        outside += value < least - kClearly || value > 1 + kClearly ? 1 : 0;
+      }
+    }
+  }
+  return static_cast<double>(outside) / static_cast<double>(seen);
 }
 
 void FrameArray::set_ycbcr(const Dimensions& d, bool nv12) {

@@ -2,6 +2,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include "bindings.h"
 #include "group_session.h"
@@ -32,6 +33,9 @@ void bind_group(nb::module_& m) {
           "stream"_a)
       .def(
           "backend", [](const GroupSession& g, GroupSession::Stream s) { return g.info(s).backend; },
+          "stream"_a)
+      .def(
+          "warnings", [](const GroupSession& g, GroupSession::Stream s) { return g.info(s).warnings; },
           "stream"_a)
       .def(
           "dropped", [](const GroupSession& g, GroupSession::Stream s) { return g.info(s).dropped; },

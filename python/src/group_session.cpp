@@ -4,6 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include "released_gil.h"
+
 namespace cu264::python {
 namespace {
 
@@ -23,7 +25,7 @@ auto wait_in_slices(const GroupSession::Seconds& timeout, Attempt attempt) {
     const Clock::time_point now = Clock::now();
     const nanoseconds slice = std::clamp<nanoseconds>(limit - (now - begin), nanoseconds(0), kSlice);
     auto result = [&] {
-      const nb::gil_scoped_release released;
+      const ReleasedGil released;
       return attempt(slice);
     }();
     if (result || Clock::now() - now < slice || slice < kSlice) return result;
@@ -44,14 +46,15 @@ StreamGroupConfig config_of(const Options& options, const GroupSession::Limits& 
 
 }  // namespace
 
-GroupSession::GroupSession(const Options& options, const Limits& limits) {
-  const StreamGroupConfig config = config_of(options, limits);
-  const nb::gil_scoped_release released;
-  group_ = std::make_unique<StreamGroup>(config);
-}
+GroupSession::GroupSession(const Options& options, const Limits& limits)
+    : group_([&] {
+        const StreamGroupConfig config = config_of(options, limits);
+        const ReleasedGil released;
+        return std::make_unique<StreamGroup>(config);
+      }()) {}
 
 GroupSession::Stream GroupSession::open(const StreamFormat& format) {
-  const nb::gil_scoped_release released;
+  const ReleasedGil released;
   return group_->open(config_of(format));
 }
 
@@ -64,7 +67,8 @@ bool GroupSession::submit(Stream stream, nb::object object, std::int64_t pts, st
   if (hold) held_[stream].frames.push_back(object);  // before the packet can come
   bool taken = false;
   const auto let_go = [&] {
-    if (hold && !taken) held_[stream].frames.pop_back();
+    const auto at = held_.find(stream);  // another thread may have closed it
+    if (hold && !taken && at != held_.end() && !at->second.frames.empty()) at->second.frames.pop_back();
   };
   try {
     taken = wait_in_slices(
@@ -100,26 +104,35 @@ std::optional<GroupSession::Result> GroupSession::receive_any(const Seconds& tim
 }
 
 void GroupSession::flush(Stream stream) {
-  const nb::gil_scoped_release released;
+  const ReleasedGil released;
   group_->flush(stream);
 }
 
 void GroupSession::close(Stream stream) {
   {
-    const nb::gil_scoped_release released;
+    const ReleasedGil released;
     group_->close(stream);
   }
-  held_.erase(stream);
+  const auto released = held_.extract(stream);
 }
 
 void GroupSession::release_frames(Stream stream) {
   const auto at = held_.find(stream);
   if (at == held_.end()) return;
   Held& held = at->second;
-  const std::uint64_t dropped = group_->info(stream).dropped;  // of the clip: 0 again with the next one
+  std::uint64_t dropped = 0;  // of the clip: 0 again with the next one
+  try {
+    dropped = group_->info(stream).dropped;
+  } catch (const Error&) {
+    return;  // another thread is closing it
+  }
   const std::uint64_t done = 1 + dropped - (dropped >= held.dropped ? held.dropped : 0);
   held.dropped = dropped;
-  for (std::uint64_t i = 0; i < done && !held.frames.empty(); ++i) held.frames.pop_front();
+  std::vector<nb::object> released;  // their ends may run code that comes back here
+  for (std::uint64_t i = 0; i < done && !held.frames.empty(); ++i) {
+    released.push_back(std::move(held.frames.front()));
+    held.frames.pop_front();
+  }
 }
 
 }  // namespace cu264::python

@@ -13,6 +13,7 @@
 
 #include "cu264/stream_group.h"
 #include "encoder_session.h"
+#include "of_this_process.h"
 
 namespace cu264::python {
 
@@ -58,7 +59,7 @@ class GroupSession {
 
   // The GIL guards them. They outlive the group, which reads them.
   std::map<Stream, Held> held_;
-  std::unique_ptr<StreamGroup> group_;
+  OfThisProcess<StreamGroup> group_;
 };
 
 }  // namespace cu264::python

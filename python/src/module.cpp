@@ -1,25 +1,67 @@
 // The module cu264._core: what the package's Python code is written with. It is not meant for programs.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
 #include "bindings.h"
 #include "cu264/device.h"
 #include "cu264/version.h"
 #include "encoder_session.h"
+#include "file_output.h"
 #include "mp4_file.h"
+#include "released_gil.h"
 
 namespace cu264::python {
 namespace {
 
 using namespace nb::literals;
 
+// The library's names of options, and this package's.
+constexpr std::pair<const char*, const char*> kWords[] = {{"give --key-file", "use Key.from_file"},
+                                                          {"maxrate", "max_bitrate"},
+                                                          {"bufsize", "buffer_bits"},
+                                                          {"max-frame-bytes", "max_frame_bytes"},
+                                                          {"frame-bytes", "frame_bytes"},
+                                                          {"on-overflow", "on_overflow"},
+                                                          {"edge-guided", "edge_guided"},
+                                                          {"sar", "sample_aspect_ratio"},
+                                                          {"Mp4Config::fragmented", "container=\"fmp4\""},
+                                                          {"Mp4Config::audio", "audio="}};
+
+std::string in_our_words(std::string text) {
+  const auto in_word = [&](std::size_t at) {
+    return at < text.size() &&
+           (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '-' || text[at] == '_');
+  };
+  for (const auto& [theirs, ours] : kWords) {
+    const std::size_t size = std::strlen(theirs);
+    for (std::size_t at = text.find(theirs); at != std::string::npos; at = text.find(theirs, at + 1)) {
+      if ((at == 0 || !in_word(at - 1)) && !in_word(at + size)) text.replace(at, size, ours);
+    }
+  }
+  return text;
+}
+
 void translate_error(const std::exception_ptr& pointer, void*) {
   try {
     std::rethrow_exception(pointer);
+  } catch (const io::OutputError& error) {
+    const std::string text = error.what();
+    const std::size_t name = std::min(text.find(": cannot"), text.size());
+    const std::size_t rest = std::min(name + 2, text.size());
+    PyErr_SetObject(PyExc_OSError,
+                    nb::make_tuple(error.system_error(), text.substr(rest), text.substr(0, name)).ptr());
   } catch (const Error& error) {
     PyObject* type = PyExc_RuntimeError;
     switch (error.code()) {
@@ -36,7 +78,7 @@ void translate_error(const std::exception_ptr& pointer, void*) {
       default:
         break;
     }
-    PyErr_SetString(type, error.what());
+    PyErr_SetString(type, in_our_words(error.what()).c_str());
   }
 }
 
@@ -48,10 +90,26 @@ Mp4Audio audio_of(const std::string& codec, const nb::bytes& config, int sample_
           channels};
 }
 
+Range range_of(const std::string& name) {
+  return name == "bytes" ? Range::bytes : name == "minus_one_to_one" ? Range::minus_one_to_one : Range::unit;
+}
+
 void bind_encoder(nb::module_& m) {
   nb::class_<FrameArray>(m, "FrameArray", "A caller's array as pictures; no sample is copied.")
-      .def(nb::init<nb::handle, const std::optional<std::string>&, const std::optional<std::string>&, bool>(),
-           "array"_a.none(), "layout"_a.none(), "pixel_format"_a.none(), "signed_floats"_a)
+      .def(
+          "__init__",
+          [](FrameArray* frames, nb::handle array, std::optional<std::string> layout,
+             std::optional<std::string> pixel_format, const std::string& range,
+             std::optional<std::string> known, bool single) {
+            new (frames) FrameArray(array, {std::move(layout), std::move(pixel_format), range_of(range),
+                                            std::move(known), single});
+          },
+          "array"_a.none(), "layout"_a.none(), "pixel_format"_a.none(), "range"_a = "unit",
+          "known"_a.none() = nb::none(), "single"_a = false)
+      .def_prop_ro("floating", &FrameArray::floating)
+      .def_prop_ro("picture_layout", &FrameArray::picture_layout)
+      .def("clipped", &FrameArray::clipped,
+           "The part of some samples of floating-point numbers that is clearly outside the range.")
       .def("__len__", [](const FrameArray& frames) { return frames.count(); })
       .def_prop_ro("width", &FrameArray::width)
       .def_prop_ro("height", &FrameArray::height)
@@ -97,7 +155,7 @@ void bind_encoder(nb::module_& m) {
       .def(
           "automatic_batch",
           [](const StreamFormat& format) { return memory_required(config_of(format)).batch; },
-          nb::call_guard<nb::gil_scoped_release>());
+          nb::call_guard<ReleasedGil>());
 
   nb::class_<EncoderSession>(m, "EncoderSession")
       .def(nb::init<const StreamFormat&>(), "format"_a)
@@ -111,6 +169,8 @@ void bind_encoder(nb::module_& m) {
       .def("reconfigure", &EncoderSession::reconfigure, "changes"_a)
       .def("flush", &EncoderSession::flush)
       .def("take", &EncoderSession::take)
+      .def_prop_ro("coded", &EncoderSession::coded)
+      .def("report_to", &EncoderSession::report_to, "progress"_a.none())
       .def("write_to", &EncoderSession::write_to, "file"_a, "duration"_a,
            "Packets go to this file from now on, as soon as they come.")
       .def_prop_ro("headers", [](const EncoderSession& s) { return bytes_of(s.headers()); })
@@ -124,6 +184,31 @@ void bind_encoder(nb::module_& m) {
       .def_prop_ro("warnings", [](const EncoderSession& s) { return s.info().warnings; });
 }
 
+void bind_file(nb::module_& m) {
+  nb::class_<FileOutput>(m, "FileOutput", "A file that is complete or absent, or a pipe or device.")
+      .def(
+          "__init__",
+          [](FileOutput* file, const std::filesystem::path& path) { new (file) FileOutput(path.string()); },
+          "path"_a, nb::sig("def __init__(self, path: str | os.PathLike[str]) -> None"))
+      .def(
+          "write",
+          [](FileOutput& file, const nb::bytes& data) {
+            const std::span<const std::uint8_t> bytes = span_of(data);
+            const ReleasedGil released;
+            file.write(bytes);
+            return bytes.size();
+          },
+          "data"_a)
+      .def("seek", &FileOutput::seek, "offset"_a, "whence"_a = SEEK_SET)
+      .def("tell", [](FileOutput& file) { return file.seek(0, SEEK_CUR); })
+      .def("seekable", &FileOutput::seekable)
+      .def("commit", &FileOutput::commit, nb::call_guard<ReleasedGil>(), "Gives the file its name.")
+      .def("discard", &FileOutput::discard, nb::call_guard<ReleasedGil>(), "Closes and removes the file.")
+      .def("remove_temporary", &FileOutput::remove_temporary)
+      .def_prop_ro("closed", &FileOutput::closed)
+      .def_prop_ro("regular", &FileOutput::regular, "bool: neither a pipe nor a device.");
+}
+
 void bind_mp4(nb::module_& m) {
   nb::class_<Mp4Audio>(m, "AudioTrack")
       .def(
@@ -135,20 +220,20 @@ void bind_mp4(nb::module_& m) {
       .def(
           "__init__",
           [](Mp4File* file, const nb::bytes& headers, std::tuple<int, int> time_base, bool fragmented,
-             double fragment_seconds, const std::optional<std::string>& path,
-             const std::optional<Mp4Audio>& audio) {
+             double fragment_seconds, nb::object output, const std::optional<Mp4Audio>& audio) {
             Mp4Config config;
             config.headers = vector_of(headers);
             config.time_base = {std::get<0>(time_base), std::get<1>(time_base)};
             config.fragmented = fragmented, config.fragment_seconds = fragment_seconds;
             config.audio = audio;
-            new (file) Mp4File(config, path);
+            new (file) Mp4File(config, std::move(output));
           },
-          "headers"_a, "time_base"_a, "fragmented"_a, "fragment_seconds"_a, "path"_a.none(), "audio"_a.none())
+          "headers"_a, "time_base"_a, "fragmented"_a, "fragment_seconds"_a, "output"_a.none(),
+          "audio"_a.none())
       .def(
           "write",
           [](Mp4File& file, const std::vector<const Packet*>& packets, std::int64_t duration) {
-            const nb::gil_scoped_release released;
+            const ReleasedGil released;
             for (const Packet* packet : packets) file.writer().write(packet->data, packet->pts, duration);
           },
           "packets"_a, "duration"_a)
@@ -160,10 +245,9 @@ void bind_mp4(nb::module_& m) {
           },
           "packet"_a, "pts"_a, "duration"_a)
       .def(
-          "end_fragment", [](Mp4File& file) { file.writer().end_fragment(); },
-          nb::call_guard<nb::gil_scoped_release>())
+          "end_fragment", [](Mp4File& file) { file.writer().end_fragment(); }, nb::call_guard<ReleasedGil>())
       .def(
-          "finish", [](Mp4File& file) { file.writer().finish(); }, nb::call_guard<nb::gil_scoped_release>())
+          "finish", [](Mp4File& file) { file.writer().finish(); }, nb::call_guard<ReleasedGil>())
       .def("take", &Mp4File::take, nb::sig("def take(self) -> bytes"));
 }
 
@@ -171,7 +255,16 @@ void bind_mp4(nb::module_& m) {
 
 NB_MODULE(_core, m) {
   nb::register_exception_translator(translate_error);
+  nb::set_leak_warnings(false);  // daemon threads keep what they use until the process is gone
+  forget_threads_in_children();
+  m.def("end_other_threads", &end_other_threads);
+#ifdef CU264_WITH_CUDA
+  m.attr("with_cuda") = true;
+#else
+  m.attr("with_cuda") = false;
+#endif
   bind_encoder(m);
+  bind_file(m);
   bind_mp4(m);
   bind_group(m);
   bind_edges(m);

@@ -1,8 +1,11 @@
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <cerrno>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -62,12 +65,32 @@ void bind_key(nb::module_& m) {
       .def_static(
           "from_hex", [](const std::string& digits) { return ProtectionKey::from_hex(digits); }, "digits"_a,
           "From 64 hexadecimal digits.")
-      .def_static("from_file", &ProtectionKey::from_file, "path"_a,
-                  "From a file of 32 bytes or of 64 hexadecimal digits.")
+      .def_static(
+          "from_file",
+          [](const std::filesystem::path& path) {
+            // The system's own error, if the file cannot be opened
+            nb::module_::import_("io").attr("open")(path, "rb").attr("close")();
+            return ProtectionKey::from_file(path.string());
+          },
+          "path"_a, nb::sig("def from_file(path: str | os.PathLike[str]) -> Key"),
+          "From a file of 32 bytes or of 64 hexadecimal digits.")
       .def_static("from_environment", &ProtectionKey::from_environment,
                   "From the environment variable CU264_KEY, in hexadecimal digits.")
-      .def("write_new_file", &ProtectionKey::write_new_file, "path"_a,
-           "Writes 64 hexadecimal digits to a new file that only its owner may read.")
+      .def(
+          "write_new_file",
+          [](const ProtectionKey& key, const std::filesystem::path& path) {
+            errno = 0;
+            try {
+              key.write_new_file(path.string());
+            } catch (const Error& error) {
+              const int failed = errno;
+              if (failed == 0) throw;
+              PyErr_SetObject(PyExc_OSError, nb::make_tuple(failed, error.what()).ptr());
+              throw nb::python_error();
+            }
+          },
+          "path"_a, nb::sig("def write_new_file(self, path: str | os.PathLike[str]) -> None"),
+          "Writes 64 hexadecimal digits to a new file that only its owner may read.")
       .def("__repr__", [](const ProtectionKey&) { return "<cu264.protect.Key>"; });
 }
 
@@ -76,7 +99,7 @@ void bind_tools(nb::module_& m) {
     std::vector<std::uint8_t> made;
     {
       const std::span<const std::uint8_t> bytes = span_of(stream);
-      const nb::gil_scoped_release released;
+      const ReleasedGil released;
       made = tool.access_units(bytes);
     }
     return bytes_of(made);

@@ -27,7 +27,7 @@ vle::StreamOptions options_of(const std::string& backend, int device, int thread
 // Python's files, which the library reads and writes on threads of its own
 vle::Source source_of(const nb::object& file) {
   return [file](std::span<std::uint8_t> to) -> std::size_t {
-    const nb::gil_scoped_acquire acquired;
+    const AcquiredGil acquired;
     std::size_t filled = 0;
     while (filled < to.size()) {  // a pipe gives less than it was asked for
       const nb::object read = file.attr("read")(to.size() - filled);
@@ -45,7 +45,7 @@ vle::Source source_of(const nb::object& file) {
 
 vle::Sink sink_of(const nb::object& file) {
   return [file](std::span<const std::uint8_t> from) {
-    const nb::gil_scoped_acquire acquired;
+    const AcquiredGil acquired;
     while (!from.empty()) {
       const nb::object count = file.attr("write")(bytes_of(from));
       if (count.is_none()) return;  // files of other kinds than Python's own write everything
@@ -65,7 +65,7 @@ nb::bytes code_bytes(const nb::bytes& data, const std::string& backend, int devi
   {
     const std::span<const std::uint8_t> bytes = span_of(data);
     const vle::StreamOptions options = options_of(backend, device, threads);
-    const nb::gil_scoped_release released;
+    const ReleasedGil released;
     made = Code(bytes, options);
   }
   return bytes_of(made);
@@ -77,7 +77,7 @@ std::tuple<std::uint64_t, std::uint64_t> code_file(const nb::object& source, con
   const vle::StreamOptions options = options_of(backend, device, threads);
   const vle::Source read = source_of(source);
   const vle::Sink write = sink_of(target);
-  const nb::gil_scoped_release released;
+  const ReleasedGil released;
   const vle::StreamTotals totals = Code(read, write, options).totals;
   return {totals.original, totals.container};
 }
@@ -87,7 +87,7 @@ std::tuple<nb::bytes, std::uint64_t> encode(const vle::CodeTable& table, const n
   std::uint64_t bits = 0;
   {
     const std::span<const std::uint8_t> bytes = span_of(data);
-    const nb::gil_scoped_release released;
+    const ReleasedGil released;
     stream.resize(vle::stream_bytes(vle::stream_bits(table, vle::histogram(bytes))));
     bits = vle::encode(table, bytes, stream);
   }
@@ -98,7 +98,7 @@ nb::bytes decode(const vle::CodeTable& table, const nb::bytes& stream, std::uint
   std::vector<std::uint8_t> data;
   {
     const std::span<const std::uint8_t> bytes = span_of(stream);
-    const nb::gil_scoped_release released;
+    const ReleasedGil released;
     if (size > bits) throw Error(ErrorCode::bad_input, "the stream does not hold so many symbols");
     data.resize(size);
     vle::decode(table, bytes, bits, data);

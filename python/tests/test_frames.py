@@ -74,7 +74,7 @@ def test_same_bytes(clip, name):
 def test_single_pictures_are_a_clip_of_one(clip):
     expected = cu264.encode(clip[:1], 25)
     assert cu264.encode(clip[0], 25) == expected
-    assert cu264.encode(np.ascontiguousarray(clip[0].transpose(2, 0, 1)), 25) == expected
+    assert cu264.encode(np.ascontiguousarray(clip[0].transpose(2, 0, 1)), 25, layout="CHW") == expected
 
 
 def test_gray_is_rgb_of_equal_channels(clip):
