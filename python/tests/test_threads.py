@@ -60,10 +60,9 @@ DAEMONS = {
 
 
 @pytest.mark.parametrize("name", DAEMONS)
-@pytest.mark.parametrize("threads", [1, 3])
-def test_the_interpreter_ends_while_daemons_work(tmp_path, name, threads):
-    program = f"for _ in range({threads}):\n" + "".join(f"    {line}\n" for line in DAEMONS[name].splitlines())
-    for pause in (0, 0.05, 0.3):
+def test_the_interpreter_ends_while_daemons_work(tmp_path, name):
+    program = "for _ in range(3):\n" + "".join(f"    {line}\n" for line in DAEMONS[name].splitlines())
+    for pause in (0, 0.2):
         run(program + f"time.sleep({pause})", tmp_path / "clip.mp4")
         left = [path.name for path in tmp_path.iterdir() if path.name != "clip.mp42"]
         assert not left, left
