@@ -1,7 +1,9 @@
 #include "app/parsed_options.h"
 
 #include <algorithm>
+#include <array>
 #include <boost/program_options.hpp>
+#include <cctype>
 #include <string>
 #include <vector>
 
@@ -24,9 +26,7 @@ po::options_description description_of(const std::vector<Option>& known) {
       description.add_options()(name.c_str(), "");
       continue;
     }
-    auto* const value = po::value<std::string>();
-    if (option.implied) value->implicit_value(option.implied);
-    description.add_options()(name.c_str(), value);
+    description.add_options()(name.c_str(), po::value<std::string>());
   }
   description.add_options()(kWords, po::value<std::vector<std::string>>());
   return description;
@@ -45,6 +45,32 @@ po::options_description description_of(const std::vector<Option>& known) {
   for (const Option& option : known) names.emplace_back(option.name);
   const std::string near = suggest(name, names);
   usage("unknown option --" + name, near.empty() ? help : "did you mean --" + near + "?");
+}
+
+// A word that was perhaps meant as the value of a switch before it, although a file may be called so.
+bool may_be_value(const std::string& word) {
+  static constexpr std::array<const char*, 6> kSwitchValues{"on", "off", "yes", "no", "true", "false"};
+  const auto is_digit = [](unsigned char c) { return std::isdigit(c) != 0; };
+  return std::find(kSwitchValues.begin(), kSwitchValues.end(), word) != kSwitchValues.end() ||
+         (!word.empty() && std::all_of(word.begin(), word.end(), is_digit));
+}
+
+// Gives every switch that stands without a value the one it implies. Boost would take the next word, which
+// names a file.
+std::vector<std::string> with_implied_values(std::vector<std::string> arguments,
+                                             const std::vector<Option>& known) {
+  for (auto word = arguments.begin(); word != arguments.end() && *word != "--"; ++word) {
+    const auto option = std::find_if(known.begin(), known.end(), [&](const Option& one) {
+      return one.implied && *word == std::string("--") + one.name;
+    });
+    if (option == known.end()) continue;
+    if (const auto next = word + 1; next != arguments.end() && may_be_value(*next)) {
+      usage(*word + " " + *next + ": its value is written with =, as " + *word + "=" + *next,
+            "a file of that name is ./" + *next);
+    }
+    *word += std::string("=") + option->implied;
+  }
+  return arguments;
 }
 
 // An option that stands where the value of the one before belongs would be taken for it; --name=--value is
@@ -75,7 +101,11 @@ ParsedOptions::ParsedOptions(const std::vector<std::string>& arguments, const st
   po::variables_map parsed;
   try {
     const po::parsed_options options =
-        po::command_line_parser(arguments).options(description).positional(positional).style(style).run();
+        po::command_line_parser(with_implied_values(arguments, known))
+            .options(description)
+            .positional(positional)
+            .style(style)
+            .run();
     for (const auto& option : options.options) reject_missing_value(option, known);
     po::store(options, parsed);
   } catch (const po::unknown_option& error) {

@@ -40,6 +40,15 @@ class Usage(CommandTest):
         self.refuse(1, "--qp has no value: --preset follows it", self.input, "--qp", "--preset=fast")
         self.refuse(1, "qp", self.input, "--qp", "--7")
 
+    def test_switches_swallow_no_names(self):
+        for number, switch in enumerate(("--cavlc", "--cbr", "--faststart", "--edge-guided", "--edge-guided=1")):
+            out = self.path(f"switch{number}.{'ts' if switch == '--cbr' else 'mp4'}")
+            more = ["--bitrate", "300"] if switch == "--cbr" else []
+            for arguments in ([switch, self.input, out, *more], [*more, self.input, switch, out], [self.input, out, *more, switch]):
+                self.encode(*arguments)
+        for switch, value in (("--cavlc", "off"), ("--faststart", "on"), ("--edge-guided", "3")):
+            self.refuse(1, f"written with =, as {switch}={value}", self.input, switch, value)
+
     def test_bad_values(self):
         for option, values in {
             "qp": ["52", "-1", "abc", "", "27.5", "99999999999"],
