@@ -8,6 +8,13 @@ from support import CU264, TIMEOUT, FolderTest, main
 
 BUILD = os.path.dirname(os.path.dirname(CU264))
 IS_BUILD = shutil.which("cmake") and os.path.exists(os.path.join(BUILD, "cmake_install.cmake"))
+# Takes what the compiler takes by default, as the project of a new user does.
+PROJECT = """cmake_minimum_required(VERSION 3.20)
+project(user CXX)
+find_package(cu264 REQUIRED)
+add_executable(user user.cpp)
+target_link_libraries(user cu264::cu264)
+"""
 FILES = """bin/cu264 include/cu264/encoder.h share/man/man1/cu264.1 share/bash-completion/completions/cu264
            share/zsh/site-functions/_cu264 share/fish/vendor_completions.d/cu264.fish share/doc/cu264/LICENSE
            share/doc/cu264/README.md share/doc/cu264/CHANGELOG.md share/doc/cu264/docs/command.md""".split()
@@ -20,9 +27,23 @@ class Install(FolderTest):
                        stdout=subprocess.DEVNULL)
         for name in FILES:
             self.assertTrue(os.path.getsize(self.path(name)) > 0, name)
+        self.build_program()
         installed = subprocess.run([self.path("bin/cu264"), "help", "--man"], check=True, stdout=subprocess.PIPE, timeout=TIMEOUT)
         with open(self.path("share/man/man1/cu264.1"), "rb") as page:
             self.assertEqual(page.read(), installed.stdout, "the manual page is not of this build")
+
+    def build_program(self):
+        """A program that includes every public header is built with find_package."""
+        headers = sorted(name for name in os.listdir(self.path("include/cu264")) if name.endswith(".h"))
+        includes = "".join(f"#include <cu264/{name}>\n" for name in headers)
+        os.makedirs(self.path("user"))
+        for name, text in (("CMakeLists.txt", PROJECT), ("user.cpp", includes + "int main() { return cu264::version()[0] == 0; }\n")):
+            with open(self.path("user/" + name), "w") as file:
+                file.write(text)
+        for arguments in (["-S", self.path("user"), "-B", self.path("user/build"), f"-DCMAKE_PREFIX_PATH={self.folder}"],
+                          ["--build", self.path("user/build")]):
+            done = subprocess.run(["cmake", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=TIMEOUT)
+            self.assertEqual(done.returncode, 0, done.stdout.decode())
 
 
 if __name__ == "__main__":
