@@ -237,7 +237,9 @@ constexpr Entry kEntries[] = {
      [](Config& config, const Value& value) {
        config.max_bitrate = parse_thousands(value, "kbit a second");
      }},
-    {{"bufsize", "KBIT", "the size of the buffer, in kbit (one second of the rate that fills it)",
+    {{"bufsize", "KBIT",
+      "the size of the buffer, in kbit (one second of the rate that fills it; two pictures if they are "
+      "slower)",
       Group::coding},
      [](Config& config, const Value& value) { config.buffer_bits = parse_thousands(value, "kbit"); }},
     {{"cbr", "on|off", "constant --bitrate, by filler data where pictures need fewer bits (off)",

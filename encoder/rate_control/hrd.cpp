@@ -16,6 +16,13 @@ int initial_delay_length(const HrdParams& hrd) {
   return kHrdClock * hrd.cpb_bits / hrd.bit_rate < 1 << 24 ? 24 : 32;
 }
 
+// A buffer holds a second, or what arrives during two pictures where one lasts as long.
+std::int64_t usual_buffer(std::int64_t rate, Rational frame_rate) {
+  if (frame_rate.num > frame_rate.den || frame_rate.num <= 0) return rate;
+  const double two_pictures = 2.0 * static_cast<double>(rate) * frame_rate.den / frame_rate.num;
+  return static_cast<std::int64_t>(std::min(two_pictures, static_cast<double>(kMostCpbBits)));
+}
+
 constexpr std::uint32_t kBufferingPeriod = 0, kPictureTiming = 1;  // payloadType
 
 // sei_message() (7.3.2.3.1) with a payload of less than 255 bytes.
@@ -31,7 +38,8 @@ void append_message(std::vector<std::uint8_t>& rbsp, std::uint32_t type, RbspWri
 std::optional<HrdParams> hrd_params(const Config& config) {
   if (config.bitrate <= 0 && config.max_bitrate <= 0) return std::nullopt;
   const std::int64_t rate = config.cbr || config.max_bitrate <= 0 ? config.bitrate : config.max_bitrate;
-  const std::int64_t bits = config.buffer_bits > 0 ? config.buffer_bits : rate;
+  const std::int64_t bits =
+      config.buffer_bits > 0 ? config.buffer_bits : usual_buffer(rate, config.frame_rate);
   const auto coded = [](std::int64_t value, std::int64_t unit, std::int64_t most) {
     return std::clamp(value / unit * unit, unit, most);
   };

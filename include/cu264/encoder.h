@@ -97,7 +97,8 @@ struct Config {
   // Constant quality on x264's scale, 0..51: the QP of each picture follows from its complexity.
   std::optional<double> crf;
   // Bits a second of the stream, headers included; 0: no target. With a buffer (HRD, H.264 annex C) of
-  // buffer_bits, which fills with max_bitrate; 0: one second, and `bitrate`.
+  // buffer_bits, which fills with max_bitrate; 0: one second (two pictures if each lasts a second or more),
+  // and `bitrate`.
   std::int64_t bitrate = 0;
   std::int64_t max_bitrate = 0;
   std::int64_t buffer_bits = 0;

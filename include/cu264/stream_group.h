@@ -7,12 +7,12 @@
 //   group.submit(stream, frame);                     // from any thread
 //   while (auto packet = group.receive(stream, std::chrono::milliseconds(20))) write(*packet);
 //
-// A stream has the bytes that an Encoder with the same Config gives it. Streams share batches if these are the
-// same: width and height, preset, number of slices; CABAC or CAVLC, the 8x8 transform (the profile high) and
-// the scaling lists; the kind and strength of adaptive quantisation and whether it remembers the picture
-// before; whether rate control decides the QPs, and whether a limit or a buffer may have pictures coded again;
-// reconstruction; and for input in RGB its format, matrix and range. A stream that is encrypted or watermarked
-// shares none. Everything else may differ from stream to stream.
+// A stream has the bytes that an Encoder with the same Config gives it. Streams share batches if these are
+// the same: width and height, preset, number of slices; CABAC or CAVLC, the 8x8 transform (the profile high)
+// and the scaling lists; the kind and strength of adaptive quantisation and whether it remembers the picture
+// before; whether rate control decides the QPs, and whether a limit or a buffer may have pictures coded
+// again; reconstruction; and for input in RGB its format, matrix and range. A stream that is encrypted or
+// watermarked shares none. Everything else may differ from stream to stream.
 //
 // Threads: any thread may call anything at any time, but for the destructor. Pictures of a stream are encoded
 // in the order of their submission, and its packets come in that order.
