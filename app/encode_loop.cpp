@@ -8,7 +8,6 @@
 
 #include "app/bounded_queue.h"
 #include "app/interrupt.h"
-#include "io/captions.h"
 
 namespace cu264::app {
 namespace {
@@ -82,7 +81,7 @@ class Loop {
     if (plan_ != nullptr) follow_plan();
     Frame frame = unit.picture.view();
     if (const auto own = qps_.find(sent_); own != qps_.end()) frame.qp = own->second;
-    frame.added_bytes = static_cast<std::int64_t>(io::captions_bytes(unit.picture.captions));
+    frame.added_bytes = outputs_.added_bytes(unit.picture);
     while (!encoder_.send(frame)) {
       if (auto packet = encoder_.receive()) write(std::move(*packet));
     }

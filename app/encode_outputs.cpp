@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "app/rate_report.h"
+#include "cu264/sei.h"
 #include "cu264/version.h"
 #include "io/captions.h"
 #include "io/picture_hash.h"
@@ -98,6 +99,8 @@ void EncodeOutputs::begin_statistics(const Config& config) {
 }
 
 void EncodeOutputs::picture(Packet& packet, const io::Picture& source) {
+  for (const io::SeiMessage& message : video_.messages)
+    insert_sei(packet.data, message.type, message.payload);
   io::insert_captions(packet.data, source.captions);
   if (encryptor_) {
     packet.data = encryptor_->access_units(packet.data);
@@ -120,6 +123,12 @@ void EncodeOutputs::picture(Packet& packet, const io::Picture& source) {
   totals_.add(packet, measures, static_cast<double>(source.duration) * av_q2d(video_.time_base));
   progress_.update(
       {totals_.frames(), video_.expected_frames, totals_.bytes(), totals_.video_seconds(), elapsed()});
+}
+
+std::int64_t EncodeOutputs::added_bytes(const io::Picture& source) const {
+  std::size_t bytes = io::captions_bytes(source.captions);
+  for (const io::SeiMessage& message : video_.messages) bytes += sei_bytes(message.type, message.payload);
+  return static_cast<std::int64_t>(bytes);
 }
 
 void EncodeOutputs::write_sealed() {

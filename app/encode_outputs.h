@@ -29,6 +29,8 @@ class EncodeOutputs {
 
   // The source's samples are only needed if wants_source() is true.
   void picture(Packet& packet, const io::Picture& source);
+  // How many bytes picture() will put into its packet.
+  std::int64_t added_bytes(const io::Picture& source) const;
   void drop() { totals_.drop(); }  // the next picture has no packet
   void copy(io::AvPacket packet) { muxer_.copy(std::move(packet)); }
   bool wants_source() const { return options_.psnr || options_.ssim; }
@@ -41,6 +43,9 @@ class EncodeOutputs {
 
   // Completes the output. Returns its bytes.
   std::int64_t close();
+  // What the container could not take, one line each; complete after close().
+  std::vector<std::string> notes() const { return muxer_.notes(); }
+
   // Verifies and names the files, after close(). Files that were not finished are removed.
   void finish(const std::vector<std::string>& notes);
 

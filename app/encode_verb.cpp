@@ -151,6 +151,7 @@ std::optional<ExitCode> encode_once(const EncodeOptions& wanted, io::Reader& rea
                    plan->pass_text().c_str());
     if (!kept) return std::nullopt;
   }
+  for (const std::string& note : outputs.notes()) notes.push_back(note);
   outputs.finish(notes);
   if (!options.quiet) {
     for (const std::string& note : notes) std::fprintf(stderr, "cu264: note: %s\n", note.c_str());

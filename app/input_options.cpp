@@ -61,7 +61,7 @@ OptionGroup input_options() {
       {kInputOption,
        {"size", 0, "WxH", "raw video: the size of its pictures"},
        {"pix-fmt", 0, "NAME", "raw video: FFmpeg's name of its pixel format (yuv420p)"},
-       {"fps", 0, "N[/D]", "raw video, images, elementary streams: frame rate (25)"},
+       {"fps", 0, "N[/D]", "raw video, YUV4MPEG2, images, elementary streams: frame rate (their own, or 25)"},
        {"start-number", 0, "N", "numbered images: the first number (the first of 0 to 4 that is there)"},
        {"seek", 0, "TIME", "begin there, as 90.5, 1:30.5 or 0:01:30.5; times are then counted from it"},
        {"to", 0, "TIME", "end there, counted from the start of the input"},

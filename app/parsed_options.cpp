@@ -100,12 +100,11 @@ ParsedOptions::ParsedOptions(const std::vector<std::string>& arguments, const st
   const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
   po::variables_map parsed;
   try {
-    const po::parsed_options options =
-        po::command_line_parser(with_implied_values(arguments, known))
-            .options(description)
-            .positional(positional)
-            .style(style)
-            .run();
+    const po::parsed_options options = po::command_line_parser(with_implied_values(arguments, known))
+                                           .options(description)
+                                           .positional(positional)
+                                           .style(style)
+                                           .run();
     for (const auto& option : options.options) reject_missing_value(option, known);
     po::store(options, parsed);
   } catch (const po::unknown_option& error) {

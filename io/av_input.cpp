@@ -36,10 +36,21 @@ const AVInputFormat* find_format(const std::string& format, const std::string& f
   throw Error(ErrorCode::unsupported, file + ": FFmpeg was built without the demuxer " + format);
 }
 
-// Finds the format of an open file by its content alone, because a name may be wrong.
+// True for a name that pictures have, such as .tga, whose content begins with nothing that tells their
+// format.
+bool is_named_like_picture(const std::string& path) {
+  const AVOutputFormat* const images = av_guess_format("image2", nullptr, nullptr);
+  if (!images) return false;
+  const AVCodecID codec = av_guess_codec(images, nullptr, path.c_str(), nullptr, AVMEDIA_TYPE_VIDEO);
+  return codec != AV_CODEC_ID_MJPEG && codec != AV_CODEC_ID_RAWVIDEO;  // the first stands for unknown names
+}
+
+// Finds the format of an open file by its content alone, because a name may be wrong. Returns null for a
+// picture that only its name tells.
 const AVInputFormat* probe(AVIOContext* io, const InputOptions& options, const std::string& file) {
   const AVInputFormat* found = nullptr;
   const int result = av_probe_input_buffer2(io, &found, "", nullptr, 0, 0);
+  if (result < 0 && options.accepted.empty() && is_named_like_picture(options.path)) return nullptr;
   if (result < 0) throw av_error(ErrorCode::bad_input, file, "cannot open", result);
   if (names_other_files(*found)) {
     throw Error(ErrorCode::bad_input,
@@ -97,9 +108,13 @@ AvInput::AvInput(const InputOptions& options, std::unique_ptr<InputFile> opened)
   const std::string format_name = options.raw ? "rawvideo" : options.format;
   if (!format_name.empty()) format = find_format(format_name, name);
   const bool is_file = opened || options.path == "-" || exists;
-  const bool numbered = !is_file && !format && av_filename_number_test(options.path.c_str()) != 0;
-  const bool globbed = !is_file && !format && !numbered && is_glob(options.path);
-  if (numbered || globbed) format = find_format("image2", name);
+  const bool may_be_sequence = !is_file && (!format || std::strcmp(format->name, "image2") == 0);
+  const bool numbered = may_be_sequence && av_filename_number_test(options.path.c_str()) != 0;
+  const bool globbed = may_be_sequence && !numbered && is_glob(options.path);
+  if (numbered || globbed) {
+    format = find_format("image2", name);
+    sequence_.emplace(options.path, globbed, options.start_number);
+  }
   if (options.start_number && !numbered) {
     throw Error(ErrorCode::invalid_argument, name + ": is no numbered sequence",
                 "--start-number is for names such as frame%03d.png");
@@ -129,19 +144,24 @@ AvInput::AvInput(const InputOptions& options, std::unique_ptr<InputFile> opened)
     // Only libavformat itself can follow a list that was asked for, starting from its own address.
     if (is_file && !(format && names_other_files(*format))) {
       read_from(opened ? std::move(opened) : std::make_unique<InputFile>(options.path));
-      context_->io_open = open_nothing_else;
       if (!format) format = probe(file_io_.get(), options, name);
+      if (format) {
+        context_->io_open = open_nothing_else;
+      } else {
+        let_libav_read_picture(av_options);
+        format = find_format("image2", name);
+      }
     }
     if (!is_file) check_protocol(options);
     // A file whose name looks like a protocol is still a file.
     const std::string url = file_io_ ? "" : exists ? "file:" + options.path : options.path;
     const int result = avformat_open_input(&context_, url.c_str(), format, av_options.address());
     if (result < 0) throw av_error(ErrorCode::bad_input, name, "cannot open", result);
-    if (av_options.has("framerate")) {
-      throw Error(ErrorCode::invalid_argument, name + ": has timestamps of its own",
-                  "--fps is for raw video, images and elementary streams");
-    }
     uncompressed_ = options.raw || std::strcmp(context_->iformat->name, "yuv4mpegpipe") == 0;
+    if (av_options.has("framerate") && !uncompressed_) {
+      throw Error(ErrorCode::invalid_argument, name + ": has timestamps of its own",
+                  "--fps is for raw video, YUV4MPEG2, images and elementary streams");
+    }
     if (!uncompressed_) {
       const int found = avformat_find_stream_info(context_, nullptr);
       if (found < 0) throw av_error(ErrorCode::bad_input, name, "no stream is recognised", found);
@@ -154,6 +174,10 @@ AvInput::AvInput(const InputOptions& options, std::unique_ptr<InputFile> opened)
 
 AvInput::~AvInput() {
   avformat_close_input(&context_);
+}
+
+std::string AvInput::missing_picture(std::int64_t pictures) const {
+  return sequence_ ? sequence_->missing_after(pictures) : std::string();
 }
 
 std::string AvInput::missing_end() const {
@@ -172,6 +196,17 @@ void AvInput::read_from(std::unique_ptr<InputFile> file) {
   }
   context_->pb = file_io_.get();
   context_->flags |= AVFMT_FLAG_CUSTOM_IO;  // libavformat does not close it
+}
+
+// The demuxer of pictures opens a file by its name, which it takes as it is.
+void AvInput::let_libav_read_picture(AvOptions& options) {
+  context_->pb = nullptr;
+  context_->flags &= ~AVFMT_FLAG_CUSTOM_IO;
+  file_io_.reset();
+  file_.reset();
+  av_freep(&context_->format_whitelist);
+  context_->format_whitelist = copied("image2");
+  options.set("pattern_type", "none");
 }
 
 int AvInput::read_file(void* self, std::uint8_t* to, int size) {

@@ -10,6 +10,7 @@
 
 #include "io/av.h"
 #include "io/input_file.h"
+#include "io/picture_sequence.h"
 
 namespace cu264::io {
 
@@ -30,8 +31,10 @@ struct InputOptions {
   std::vector<std::string> accepted;  // if not empty: the only demuxers that probing may find
   std::string protocols;  // libavformat's names, separated by commas, of protocols allowed beside local files
   std::optional<RawVideo> raw;
-  AVRational frame_rate{0, 1};  // for raw video, image sequences and elementary streams; 0: their own, or 25
-  std::function<bool()> stop;   // called often, from any thread; true ends the input here
+  // For raw video, YUV4MPEG2, image sequences and elementary streams; 0: their own, or 25. The demuxer of
+  // YUV4MPEG2 does not take it: Reader does.
+  AVRational frame_rate{0, 1};
+  std::function<bool()> stop;  // called often, from any thread; true ends the input here
 };
 
 class AvInput {
@@ -50,14 +53,20 @@ class AvInput {
   // Returns what a file of known format and length lacks at its end, in words; empty if nothing is known to
   // be missing.
   std::string missing_end() const;
+  // True for pictures in files of their own.
+  bool is_sequence() const { return sequence_.has_value(); }
+  // Returns what a sequence of pictures lacks behind the first `pictures`; empty for any other input.
+  std::string missing_picture(std::int64_t pictures) const;
 
  private:
   void read_from(std::unique_ptr<InputFile> file);
+  void let_libav_read_picture(AvOptions& options);
   static int read_file(void* self, std::uint8_t* to, int size);
   static std::int64_t seek_file(void* self, std::int64_t offset, int whence);
 
   std::function<bool()> stop_;
   bool uncompressed_ = false;
+  std::optional<PictureSequence> sequence_;
   std::unique_ptr<InputFile> file_;  // null where libavformat opens the input by name
   AvIo file_io_;
   AVFormatContext* context_ = nullptr;

@@ -87,18 +87,6 @@ inline void copy_side_data(AVStream& to, const AVStream& from) {
 #endif
 }
 
-// Copies what a stream says about its pictures, not about their coding, to one that is coded anew: how light
-// and deep they are and which way they face. The display matrix is left to the caller, who may have turned
-// them.
-inline void copy_picture_side_data(AVStream& to, const AVStream& from) {
-  for (const AVPacketSideDataType type :
-       {AV_PKT_DATA_MASTERING_DISPLAY_METADATA, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, AV_PKT_DATA_STEREO3D,
-        AV_PKT_DATA_SPHERICAL}) {
-    const std::span<const std::uint8_t> bytes = side_data_of(from, type);
-    if (!bytes.empty()) set_side_data(to, type, bytes);
-  }
-}
-
 // The nine numbers of a matrix that asks players to rotate or mirror the pictures.
 using DisplayMatrix = std::array<std::int32_t, 9>;
 

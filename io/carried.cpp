@@ -54,6 +54,7 @@ class Plan {
     if (!carried_.source.input) return std::move(carried_);
     for (const AVStream* stream : carried_.source.others) add(*stream);
     note_time_code();
+    take_side_data();
     note_chapters_and_tags();
     if (carried_.source.matrix && !holds_display_matrix(container_)) {
       note("players are asked to turn the pictures, which " + std::string(name_of(container_)) +
@@ -98,8 +99,24 @@ class Plan {
 
   void note_time_code() {
     const bool held = container_ != Container::ts && container_ != Container::h264;
-    if (has_time_code(carried_.source) && !held)
-      note(std::string("time code dropped: ") + name_of(container_) + " cannot hold it");
+    if (!has_time_code(carried_.source)) return;
+    if (!held) return note(std::string("time code dropped: ") + name_of(container_) + " cannot hold it");
+    if (carried_.source.time_code.empty()) note("time code dropped: it does not fit the frame rate");
+  }
+
+  // How bright pictures are stands in the stream itself too.
+  void take_side_data() {
+    const PictureSideData& data = carried_.source.side_data;
+    const bool held = container_ == Container::mp4 || container_ == Container::mkv;
+    const auto take = [&](AVPacketSideDataType type, const char* what) {
+      if (!data.contains(type)) return;
+      if (!held) return note(std::string(what) + " dropped: " + name_of(container_) + " cannot hold it");
+      carried_.unofficial = true;
+    };
+    take(AV_PKT_DATA_STEREO3D, "stereoscopic layout");
+    take(AV_PKT_DATA_SPHERICAL, "spherical projection");
+    if (!side_data_of(*carried_.source.video, AV_PKT_DATA_DOVI_CONF).empty())
+      note("Dolby Vision metadata dropped");
   }
 
   void note_chapters_and_tags() {

@@ -10,6 +10,7 @@
 #include "io/av.h"
 #include "io/av_versions.h"
 #include "io/output_container.h"
+#include "io/picture_side_data.h"
 
 namespace cu264::io {
 
@@ -21,6 +22,8 @@ struct CarrySource {
   std::int64_t begin = 0;                  // the chapters' time that becomes 0, in AV_TIME_BASE units
   std::int64_t length = AV_NOPTS_VALUE;    // the span that is wanted, AV_NOPTS_VALUE: to the end
   std::optional<DisplayMatrix> matrix;     // how players are asked to turn the pictures
+  PictureSideData side_data;               // of the coded video
+  std::string time_code;                   // of the first picture that is coded; empty if there is none
   std::string file;                        // the input's name for messages
 };
 
@@ -32,7 +35,8 @@ struct CarriedStream {
 struct Carried {
   CarrySource source;
   std::vector<CarriedStream> streams;
-  bool experimental = false;  // the muxer has to be allowed what is not settled yet
+  bool unofficial = false;    // the muxer has to be allowed what its container's standard does not say
+  bool experimental = false;  // and what is not settled yet
 };
 
 // Decides what the container can take, and how. Appends to `notes` a line for everything that is lost or

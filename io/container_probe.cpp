@@ -43,6 +43,16 @@ bool transport_stream_holds(AVCodecID codec) {
   }
 }
 
+// The mov muxer writes any audio of WAV files under the number that it has there, and its reader understands
+// these alone.
+bool mov_reads(AVCodecID codec) {
+  const AVOutputFormat* const format = av_guess_format(muxer_name(Container::mov), nullptr, nullptr);
+  unsigned tag = 0;
+  const bool named = format && av_codec_get_tag2(format->codec_tag, codec, &tag) != 0;
+  const bool by_number = (tag & 0xffff) == MKTAG('m', 's', 0, 0);
+  return (named && !by_number) || codec == AV_CODEC_ID_VORBIS || codec == AV_CODEC_ID_SPEEX;
+}
+
 // A muxer that writes into memory.
 class TrialMuxer {
  public:
@@ -110,6 +120,8 @@ Holding holds(Container container, const AVStream& stream) {
   const AVCodecID codec = stream.codecpar->codec_id;
   if (container == Container::h264) return Holding::no;
   if (container == Container::ts && !transport_stream_holds(codec)) return Holding::no;
+  const bool audio = stream.codecpar->codec_type == AVMEDIA_TYPE_AUDIO;
+  if (container == Container::mov && audio && !mov_reads(codec)) return Holding::no;
   // The mov muxer gives codecs that it has no name for those of other containers, which few players know.
   const AVOutputFormat* const format = av_guess_format(muxer_name(container), nullptr, nullptr);
   const bool named = !is_mp4_family(container) ||

@@ -45,6 +45,7 @@ AVStream& ContainerWriter::add_video() {
 void ContainerWriter::carry(const Carried& carried) {
   const CarrySource& source = carried.source;
   if (!source.input) return;
+  if (carried.unofficial) context_->strict_std_compliance = FF_COMPLIANCE_UNOFFICIAL;
   if (carried.experimental) context_->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL;
   for (const CarriedStream& stream : carried.streams) add(stream, source.file);
   copy_file_tags(*context_, *source.input);
@@ -128,12 +129,30 @@ void ContainerWriter::copy(AVPacket& packet) {
   if (found == copies_.end()) return;
   Copy& copy = found->second;
   if (copy.converter && !copy.converter->convert(packet)) return;
+  // In mp4 and mov a subtitle lasts until the next, so each must say when it ends.
+  const bool subtitle = copy.to->codecpar->codec_type == AVMEDIA_TYPE_SUBTITLE;
+  if (subtitle && is_mp4_family(container_) && packet.duration <= 0) {
+    ++copy.dropped;
+    return;
+  }
   packet.stream_index = copy.to->index;
   packet.pos = -1;
   complete_times(copy, packet);
   av_packet_rescale_ts(&packet, packet.time_base, copy.to->time_base);
   keep_order(copy, packet);
   write(packet);
+}
+
+std::vector<std::string> ContainerWriter::notes() const {
+  std::vector<std::string> notes;
+  for (const auto& [index, copy] : copies_) {
+    if (copy.dropped == 0) continue;
+    notes.push_back("subtitle stream " + std::to_string(index) + ": " + std::to_string(copy.dropped) +
+                    (copy.dropped == 1 ? " subtitle" : " subtitles") +
+                    " dropped, which do not say how long they are shown, as " + name_of(container_) +
+                    " needs it");
+  }
+  return notes;
 }
 
 // Matroska stores no decoding times, and libavformat does not know those of the first pictures.

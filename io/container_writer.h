@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "io/av.h"
 #include "io/carried.h"
@@ -34,6 +36,9 @@ class ContainerWriter {
   void copy(AVPacket& packet);
   void finish();
 
+  // Returns notes for the user, one line each; complete after finish().
+  std::vector<std::string> notes() const;
+
   // Throws for a result of libav that is an error, with the cause in the file if there is one.
   void check(int result, const char* doing) const;
 
@@ -44,6 +49,7 @@ class ContainerWriter {
     int delay = 0;                                 // how many pictures a video's decoder holds back
     std::int64_t next_dts = AV_NOPTS_VALUE;        // expected, in the input's time base
     std::int64_t last_dts = AV_NOPTS_VALUE;        // in the output's
+    std::int64_t dropped = 0;                      // subtitles that do not say how long they are shown
   };
 
   AVStream& add_stream();

@@ -2,6 +2,7 @@
 // libswscale.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "io/av.h"
@@ -18,6 +19,13 @@ class Converter {
   // from everything else, with the range and matrix that describe() tells.
   AvFrame convert(AvFrame frame);
 
+  // From now on every picture is converted to the range and matrix that this one has when it is converted, as
+  // the encoder was told them, and to yuv420p or, if this one has it, nv12. What a picture does not say of
+  // itself is as in this one.
+  void keep_to(const AVFrame& first);
+  // Says in a few words which change among the pictures was the first to be converted away; empty if none.
+  const std::string& change() const { return change_; }
+
   // Fills the colour fields of `info` with those of the converted picture.
   static void describe(const AVFrame& frame, VideoInfo& info);
 
@@ -29,7 +37,12 @@ class Converter {
   static std::string loss(AVPixelFormat format);
 
  private:
+  AvFrame convert_to_kept(AvFrame frame);
+
   std::string file_;
+  std::optional<PictureShape> kept_;  // without a size
+  PictureShape first_;
+  std::string change_;
   Scaler scaler_;
 };
 

@@ -8,6 +8,7 @@ extern "C" {
 #include <cmath>
 #include <utility>
 
+#include "io/av_versions.h"
 #include "io/inside_av.h"
 #include "io/time_range.h"
 
@@ -57,7 +58,8 @@ FrameSource::FrameSource(AvInput& input, const ChosenStreams& chosen, SideStream
       decoder_(stream_, chosen.decoder, damage.allowed(), file),
       bare_(has_no_times(*input->iformat)) {}
 
-void FrameSource::start(const InputSpan& span, AVRational frame_rate) {
+void FrameSource::start(const InputSpan& span, AVRational frame_rate, bool repeats) {
+  repeats_ = repeats;
   timestamps_ = Timestamps(stream_.time_base, frame_rate, bare_);
   const std::int64_t begin = first_time(*input_.get(), chosen_);
   const std::int64_t target = begin + std::llround(span.seek * AV_TIME_BASE);
@@ -82,7 +84,7 @@ void FrameSource::start(const InputSpan& span, AVRational frame_rate) {
 bool FrameSource::next(AVFrame& frame, std::int64_t picture) {
   for (;; av_frame_unref(&frame)) {
     if (end_reached_ || !decode(&frame, picture)) return false;
-    const std::int64_t pts = timestamps_.next(frame.best_effort_timestamp);
+    const std::int64_t pts = timestamps_.next(frame.best_effort_timestamp, repeated_fields(frame));
     // One microsecond of slack is allowed, which is what rounding to AV_TIME_BASE may cost.
     if (first_ != AV_NOPTS_VALUE && av_compare_ts(pts, stream_.time_base, first_ - 1, AV_TIME_BASE_Q) < 0)
       continue;
@@ -93,6 +95,14 @@ bool FrameSource::next(AVFrame& frame, std::int64_t picture) {
                     : std::max(pts, av_rescale_q(first_, AV_TIME_BASE_Q, stream_.time_base));
     return true;
   }
+}
+
+int FrameSource::repeated_fields(const AVFrame& frame) const {
+  return repeats_ ? frame.repeat_pict : 0;
+}
+
+std::int64_t FrameSource::duration(const AVFrame& frame) const {
+  return bare_ ? timestamps_.frame_duration(repeated_fields(frame)) : duration_of(frame);
 }
 
 void FrameSource::read_side_tail(std::int64_t video_end, AVRational time_base, std::int64_t picture) {

@@ -28,12 +28,16 @@ class FrameSource {
   FrameSource(AvInput& input, const ChosenStreams& chosen, SideStreams& side, Damage& damage,
               const std::string& file);
 
-  // Goes to the beginning of the span. `frame_rate` makes the times that the input does not have.
-  void start(const InputSpan& span, AVRational frame_rate);
+  // Goes to the beginning of the span. `frame_rate` makes the times that the input does not have, with the
+  // fields that pictures ask to repeat (pulldown) if `repeats`.
+  void start(const InputSpan& span, AVRational frame_rate, bool repeats);
 
   // Returns false at the end of the span or of the input, or where the input is stopped. `picture` is the
   // number of the next picture, for messages.
   bool next(AVFrame& frame, std::int64_t picture);
+
+  // How long a frame of next() is shown, in the stream's time base, as far as it says itself.
+  std::int64_t duration(const AVFrame& frame) const;
 
   // Reads on behind the last picture that is wanted, because in most containers the other streams' packets up
   // to its end lie behind it. `video_end` is in `time_base` units.
@@ -47,10 +51,12 @@ class FrameSource {
   bool end_reached() const { return end_reached_; }
   // The number of packets before the first that decoding can begin with.
   std::int64_t skipped() const { return skipped_; }
+  PacketSource& packets() { return packets_; }
   const PacketSource& packets() const { return packets_; }
   const Timestamps& timestamps() const { return timestamps_; }
 
  private:
+  int repeated_fields(const AVFrame& frame) const;
   bool decode(AVFrame* frame, std::int64_t picture);
   bool feed_decoder(std::int64_t picture);  // takes one packet of any stream; false at the end of the input
   void check_decoder(std::int64_t picture);
@@ -72,6 +78,7 @@ class FrameSource {
   std::int64_t first_ = AV_NOPTS_VALUE;
   std::int64_t end_ = AV_NOPTS_VALUE;
   bool end_reached_ = false;
+  bool repeats_ = false;  // whether repeated fields count
   bool entered_ = false;  // whether a packet was seen that decoding can begin with
   std::int64_t skipped_ = 0;
   bool draining_ = false;

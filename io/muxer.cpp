@@ -1,5 +1,6 @@
 #include "io/muxer.h"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -9,6 +10,17 @@
 
 namespace cu264::io {
 namespace {
+
+// The unit of the video's times. mp4 and mov count how long a picture is shown in 31 bits, which a fine clock
+// fills in minutes.
+AVRational time_unit(const MuxerOptions& options) {
+  constexpr int kFinest = 60000, kCoarser = 18000;  // ticks a second
+  const VideoInfo& info = options.video;
+  const bool fine = av_cmp_q(info.time_base, AVRational{1, kFinest}) < 0;
+  if (!is_mp4_family(options.container) || !fine) return info.time_base;
+  if (!info.fixed_frame_rate || info.frame_rate.num > kFinest) return {1, kCoarser};
+  return {1, info.frame_rate.num * std::max(1, kCoarser / info.frame_rate.num)};
+}
 
 // The time that a transport stream's decoder has between arrival and display, as broadcasters use it.
 constexpr int kTransportDelay = 7 * AV_TIME_BASE / 10;
@@ -22,14 +34,17 @@ Muxer::Muxer(OutputFile& file, const MuxerOptions& options)
   video_ = &writer_->add_video();
   describe_video(options);
   writer_->carry(options.carried);
+  set_time_code(options.carried.source.time_code);
   write_header(options);
 }
 
 void Muxer::describe_video(const MuxerOptions& options) {
   const VideoInfo& info = options.video;
   const CarrySource& source = options.carried.source;
-  video_->time_base = info.time_base;
-  if (info.fixed_frame_rate) video_->avg_frame_rate = info.frame_rate;
+  video_->time_base = time_unit(options);
+  // A track of time codes counts pictures, whether they come at a fixed rate or not.
+  const bool counts = is_mp4_family(options.container) && !source.time_code.empty();
+  if (info.fixed_frame_rate || counts) video_->avg_frame_rate = info.frame_rate;
   video_->sample_aspect_ratio = info.sample_aspect_ratio;
   AVCodecParameters& codec = *video_->codecpar;
   codec.codec_type = AVMEDIA_TYPE_VIDEO, codec.codec_id = AV_CODEC_ID_H264;
@@ -48,11 +63,23 @@ void Muxer::describe_video(const MuxerOptions& options) {
   std::memcpy(codec.extradata, options.headers.data(), options.headers.size());
   codec.extradata_size = static_cast<int>(options.headers.size());
   if (source.video) {
-    video_->disposition = source.video->disposition;
+    // A cover that is coded is a video.
+    video_->disposition = source.video->disposition & ~AV_DISPOSITION_ATTACHED_PIC;
     copy_coded_stream_tags(*video_, *source.video);
-    copy_picture_side_data(*video_, *source.video);
+    for (const auto& [type, bytes] : source.side_data) set_side_data(*video_, type, bytes);
   }
   if (source.matrix) set_display_matrix(*video_, *source.matrix);
+}
+
+// The input's time code may be of another picture and rate.
+void Muxer::set_time_code(const std::string& code) {
+  const auto set = [&](AVDictionary*& tags) {
+    if (!av_dict_get(tags, "timecode", nullptr, 0)) return;
+    if (av_dict_set(&tags, "timecode", code.empty() ? nullptr : code.c_str(), 0) < 0) throw std::bad_alloc();
+  };
+  AVFormatContext& context = writer_->context();
+  set(context.metadata);
+  for (unsigned i = 0; i < context.nb_streams; ++i) set(context.streams[i]->metadata);
 }
 
 void Muxer::write_header(const MuxerOptions& options) {

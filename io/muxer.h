@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "io/av.h"
@@ -35,8 +36,12 @@ class Muxer {
   void copy(AvPacket packet);
   void finish();
 
+  // Returns notes for the user, one line each; complete after finish().
+  std::vector<std::string> notes() const { return writer_ ? writer_->notes() : std::vector<std::string>(); }
+
  private:
   void describe_video(const MuxerOptions& options);
+  void set_time_code(const std::string& code);
   void write_header(const MuxerOptions& options);
 
   OutputFile& file_;

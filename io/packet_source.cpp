@@ -11,11 +11,30 @@ extern "C" {
 
 namespace cu264::io {
 
+void PacketSource::look_ahead(const std::function<bool(const AVPacket&)>& more) {
+  do {
+    ahead_.push_back(make_packet());
+    ahead_result_ = [&] {
+      const InsideAv inside;
+      return av_read_frame(input_.get(), ahead_.back().get());
+    }();
+    if (ahead_result_ < 0) return ahead_.pop_back();
+  } while (more(*ahead_.back()));
+}
+
+int PacketSource::read(AVPacket& packet) {
+  if (ahead_.empty()) return ahead_result_ < 0 ? ahead_result_ : av_read_frame(input_.get(), &packet);
+  av_packet_move_ref(&packet, ahead_.front().get());
+  ahead_.pop_front();
+  return 0;
+}
+
 bool PacketSource::next(AVPacket& packet, std::int64_t picture) {
   const int result = [&] {
     const InsideAv inside;
-    return av_read_frame(input_.get(), &packet);
+    return read(packet);
   }();
+  if (result < 0 && input_.is_sequence() && pictures_ >= most_) return false;
   const AvComplaints complaints = av_complaints();
   if (complaints.of_demuxers != complaints_ && !input_.stopped()) {
     complaints_ = complaints.of_demuxers;
@@ -81,7 +100,8 @@ void PacketSource::check_end(int result, std::int64_t picture) {
   if (input_.uncompressed() && !raw && input_->pb && end_ > 0 && avio_tell(input_->pb) > end_) {
     return damage_.report("the last frame is cut off", picture);
   }
-  const std::string missing = input_.uncompressed() ? std::string() : input_.missing_end();
+  std::string missing = input_.missing_picture(pictures_);
+  if (missing.empty() && !input_.uncompressed()) missing = input_.missing_end();
   if (!missing.empty()) return damage_.report(missing, picture);
   const std::int64_t promised = promised_pictures();
   if (whole_ && pictures_ < promised) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <functional>
 
 #include "io/av_input.h"
 #include "io/damage.h"
@@ -18,6 +20,8 @@ class PacketSource {
   void use(const Timeline& timeline) { timeline_ = timeline; }
   // Says that only a part is wanted, so that not reaching the input's own end is no damage.
   void expect_part() { whole_ = false; }
+  // Says that no more than the first `most` pictures of a sequence are wanted: decoders are fed beyond them.
+  void expect_at_most(std::int64_t most) { most_ = most; }
   // Returns whether the input is an mp4 that is read from its start.
   bool indexed() const;
   std::int64_t impossible_times() const { return timeline_.impossible(); }
@@ -25,6 +29,9 @@ class PacketSource {
   // The number of pictures of a transport stream that may lack something, though the decoder does not
   // complain.
   std::int64_t doubtful() const { return doubtful_; }
+
+  // Reads packets that next() will return, while `more` wants another. To be called before use().
+  void look_ahead(const std::function<bool(const AVPacket&)>& more);
 
   // Returns false at the end of the input, or where it is stopped. `picture` is the number of the next
   // picture.
@@ -34,6 +41,7 @@ class PacketSource {
   int picture_bytes() const;
 
  private:
+  int read(AVPacket& packet);  // like av_read_frame
   void check_picture(AVPacket& packet, std::int64_t jumps_before, std::int64_t picture);
   void settle_doubt();
   std::int64_t promised_pictures() const;
@@ -43,7 +51,10 @@ class PacketSource {
   const AVStream& video_;
   Damage& damage_;
   Timeline timeline_{0, false};
+  std::deque<AvPacket> ahead_;
+  int ahead_result_ = 0;  // of reading behind these
   bool whole_ = true;
+  std::int64_t most_ = INT64_MAX;
   bool ended_ = false;
   std::int64_t complaints_ = av_complaints().of_demuxers;
   std::int64_t pictures_ = 0;  // the number of packets of the video

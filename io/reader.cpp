@@ -1,6 +1,7 @@
 #include "io/reader.h"
 
 extern "C" {
+#include <libavutil/avstring.h>
 #include <libavutil/pixdesc.h>
 }
 
@@ -12,6 +13,7 @@ extern "C" {
 #include "io/av_versions.h"
 #include "io/captions.h"
 #include "io/display_matrix.h"
+#include "io/time_code.h"
 #include "io/time_range.h"
 #include "io/transparency.h"
 
@@ -31,6 +33,17 @@ bool is_sensible(AVRational rate) {
 // So many pictures may filters make of one, or between two: more than four hours of them at 60 a second.
 constexpr std::int64_t kMostRepeats = 1000000;
 
+bool is_hdr(int transfer) {
+  return transfer == AVCOL_TRC_SMPTE2084 || transfer == AVCOL_TRC_ARIB_STD_B67 ||
+         transfer == AVCOL_TRC_UNSPECIFIED;
+}
+
+constexpr std::int64_t kMostBytesAhead = 64 << 20;
+
+bool differ_little(AVRational a, AVRational b, double by) {
+  return std::abs(av_q2d(a) / av_q2d(b) - 1) < by;
+}
+
 }  // namespace
 
 Reader::Reader(const ReaderOptions& options)
@@ -43,7 +56,6 @@ Reader::Reader(const ReaderOptions& options)
       side_(chosen_.others),
       frames_(input_, chosen_, side_, damage_, name_),
       converter_(name_),
-      before_filters_(name_),
       notes_(chosen_.notes) {
   for (unsigned i = 0; i < input_->nb_streams; ++i) {
     const bool wanted = static_cast<int>(i) == stream_->index || side_.has(static_cast<int>(i));
@@ -51,7 +63,8 @@ Reader::Reader(const ReaderOptions& options)
   }
   fill_frame_rate();
   info_.time_base = stream_->time_base;
-  frames_.start(options_.span, info_.frame_rate);
+  if (options_.frames > 0 && options_.span.seek <= 0) frames_.packets().expect_at_most(options_.frames);
+  frames_.start(options_.span, clock_rate_, options_.input.frame_rate.num == 0);
   has_ahead_ = next_picture(ahead_);
   if (!has_ahead_ && !input_.stopped()) {
     if (!damage_.first().empty())
@@ -61,17 +74,74 @@ Reader::Reader(const ReaderOptions& options)
   }
 }
 
+// Uncompressed video is not probed, and its rate is the unit of its times.
+AVRational Reader::told_frame_rate() const {
+  if (input_.uncompressed()) return av_inv_q(stream_->time_base);
+  return av_guess_frame_rate(input_.get(), stream_, nullptr);
+}
+
 void Reader::fill_frame_rate() {
   info_.frame_rate = {25, 1};
-  const AVRational told = av_guess_frame_rate(input_.get(), stream_, nullptr);
+  if (is_cover(*stream_)) return;  // libavformat counts a cover in the ticks of a clock
+  const AVRational told = told_frame_rate();
   if (options_.input.frame_rate.num > 0) {
     info_.frame_rate = options_.input.frame_rate;  // of an input without times: others do not take it
-  } else if (frames_.bare() && told.num > 0 && told.den > 0 && !is_sensible(told)) {
+  } else if ((frames_.bare() || input_.uncompressed()) && told.num > 0 && told.den > 0 &&
+             !is_sensible(told)) {
     notes_.push_back(name_ + ": its headers tell a rate of " + std::to_string(told.num) + "/" +
                      std::to_string(told.den) + " frames a second; 25 is taken (--fps tells another)");
   } else if (told.num > 0 && told.den > 0) {
     info_.frame_rate = told;
   }
+  clock_rate_ = info_.frame_rate;
+  if (input_.uncompressed()) {
+    stream_->time_base = av_inv_q(info_.frame_rate);
+  } else if (options_.input.frame_rate.num == 0) {
+    fill_mean_rate();
+  }
+}
+
+// What a bitrate and a level count with is the mean rate. libavformat guesses another where the rate varies:
+// one that has every picture's time among its own, such as 1000.
+void Reader::fill_mean_rate() {
+  const AVRational told = info_.frame_rate, average = stream_->avg_frame_rate, base = stream_->r_frame_rate;
+  const bool has_average = average.num > 0 && average.den > 0;
+  if (!frames_.bare()) {
+    if (has_average && base.num > 0) info_.fixed_frame_rate = differ_little(average, base, 1e-3);
+    if (has_average && !info_.fixed_frame_rate) info_.frame_rate = average;
+    // Matroska tells a rate, if at all, whether it is kept or not.
+    if (has_average && av_match_name("matroska", input_->iformat->name) == 0) return;
+  }
+  RateMeter meter(stream_->time_base, told, frames_.bare());
+  info_.fixed_frame_rate = measure_rate(meter);
+  const auto mean = info_.fixed_frame_rate ? std::nullopt : meter.mean();
+  if (mean && !differ_little(*mean, info_.frame_rate, 1e-2)) info_.frame_rate = *mean;
+}
+
+// Returns whether the pictures keep the rate that is told. Packets that are read ahead here wait for their
+// turn. A file that is read anew is measured to its end.
+bool Reader::measure_rate(RateMeter& meter) {
+  const bool file = options_.input.path != "-" && input_->pb && (input_->pb->seekable & AVIO_SEEKABLE_NORMAL);
+  if (!file || frames_.bare()) {
+    std::int64_t bytes = 0;
+    frames_.packets().look_ahead([&](const AVPacket& packet) {
+      bytes += packet.size;
+      if (packet.stream_index == stream_->index) meter.add(packet);
+      return bytes < kMostBytesAhead && meter.wants_more(!file);
+    });
+    if (const bool kept = meter.keeps_told_rate(false); kept || !file) return kept;
+  }
+  meter.forget();
+  RateMeter::Part part;
+  if (!frames_.bare()) {
+    const std::int64_t start = input_->start_time == AV_NOPTS_VALUE ? 0 : input_->start_time;
+    part.first = start + std::llround(options_.span.seek * AV_TIME_BASE);
+    if (options_.span.duration > 0)
+      part.end = part.first + std::llround(options_.span.duration * AV_TIME_BASE);
+  }
+  if (options_.frames > 0) part.pictures = options_.frames;
+  AvInput again(options_.input);
+  return meter.measure(again, stream_->index, part);
 }
 
 CarrySource Reader::carry_source() const {
@@ -89,8 +159,18 @@ CarrySource Reader::carry_source() const {
     source.length = source.length > 0 ? std::min<std::int64_t>(source.length, wanted) : wanted;
   }
   source.matrix = matrix_;
+  source.side_data = side_data_;
+  source.time_code = time_code();
   source.file = name_;
   return source;
+}
+
+std::string Reader::time_code() const {
+  for (const AVDictionary* tags : {stream_->metadata, input_->metadata}) {
+    if (const AVDictionaryEntry* const code = av_dict_get(tags, "timecode", nullptr, 0))
+      return moved_time_code(code->value, clock_rate_, options_.span.seek, info_.frame_rate);
+  }
+  return {};
 }
 
 void Reader::keep(const Carried& carried) {
@@ -126,13 +206,13 @@ void Reader::fill_info(const AVFrame& frame) {
   const AVRational ratio = frame.sample_aspect_ratio;  // next_source() put the container's there
   check_ratio(ratio);
   if (ratio.num > 0 && ratio.den > 0) info_.sample_aspect_ratio = ratio;
-  // A variable frame rate shows in an average that differs from the base rate.
-  const AVRational average = stream_->avg_frame_rate, base = stream_->r_frame_rate;
-  if (average.num > 0 && base.num > 0 && !input_.uncompressed()) {
-    info_.fixed_frame_rate = std::abs(av_q2d(average) / av_q2d(base) - 1) < 1e-3;
-  }
   fill_expected_frames();
   Converter::describe(frame, info_);
+  if (filters_ && !is_hdr(info_.transfer)) {  // tone mapping has made other pictures of them
+    side_data_.erase(AV_PKT_DATA_MASTERING_DISPLAY_METADATA);
+    side_data_.erase(AV_PKT_DATA_CONTENT_LIGHT_LEVEL);
+  }
+  info_.messages = light_messages(side_data_);
   if (options_.tags.chroma_location) info_.chroma_location = *options_.tags.chroma_location + 1;
   if (!filters_) look_for_matrix(frame);
   if (turned_)
@@ -203,9 +283,12 @@ bool Reader::read(Picture& picture, std::vector<AvPacket>& side) {
 bool Reader::next_picture(Picture& picture) {
   AvFrame frame = make_frame();
   if (!next_frame(*frame)) return false;
-  if (info_.width == 0) fill_info(*frame);
+  if (info_.width == 0) {
+    fill_info(*frame);
+    converter_.keep_to(*frame);
+  }
   picture.pts = frame->pts;
-  picture.duration = filters_ || frames_.bare() ? 0 : duration_of(*frame);  // filters do not keep it true
+  picture.duration = filters_ ? 0 : frames_.duration(*frame);  // filters do not keep it true
   if (picture.duration <= 0)
     picture.duration = Timestamps(info_.time_base, info_.frame_rate, false).frame_duration();
   picture.captions = captions_of(*frame);
@@ -217,6 +300,11 @@ bool Reader::next_picture(Picture& picture) {
 bool Reader::next_frame(AVFrame& frame) {
   if (options_.filters.empty()) return next_source(frame);
   while (!filters_ || !filters_->pull(frame)) {
+    if (before_filters_) {  // the graph before is empty
+      open_filters(*before_filters_);
+      push(*std::exchange(before_filters_, nullptr));
+      continue;
+    }
     if (sources_ended_) return false;
     AvFrame source = make_frame();
     if (next_source(*source)) {
@@ -244,23 +332,32 @@ void Reader::check_gap(double pictures) const {
 }
 
 void Reader::filter(AvFrame source) {
-  const bool first = !filters_;
-  if (first) open_filters(*source);
-  std::int64_t duration = frames_.bare() ? 0 : possible_duration(duration_of(*source), stream_->time_base);
-  if (duration == 0) duration = frames_.timestamps().frame_duration();
+  // A graph is made for frames that all are like its first, and goes beyond their planes where others come.
+  const PictureShape shape = Converter::shape_of(*source);
+  const bool fits = filters_ && shape.width == into_filters_.width && shape.height == into_filters_.height &&
+                    shape.format == into_filters_.format;
+  if (!fits) {
+    if (filters_) filters_->finish(source->pts);
+    before_filters_ = std::move(source);
+    return;
+  }
+  push(*source);
+}
+
+void Reader::push(AVFrame& source) {
+  std::int64_t duration = possible_duration(frames_.duration(source), stream_->time_base);
+  if (duration <= 0) duration = frames_.timestamps().frame_duration();
   if (filters_->fills_gaps()) {
-    const std::int64_t from = first ? source->pts : std::min(source_end_, source->pts);
-    check_gap(static_cast<double>(source->pts + duration - from) * av_q2d(stream_->time_base) *
+    const std::int64_t from = pushed_ ? std::min(source_end_, source.pts) : source.pts;
+    check_gap(static_cast<double>(source.pts + duration - from) * av_q2d(stream_->time_base) *
               av_q2d(filters_->frame_rate()));
   }
-  source_end_ = source->pts + duration;
-  // Filters are made for frames that all are like the first, and go beyond their planes where others come.
-  // That holds for the shape of samples too: `scale` may make another size of it in the middle of a graph.
-  source->sample_aspect_ratio = into_filters_ratio_;
-  if (source->format != into_filters_.format) {
-    source = before_filters_.scale(*source, Converter::shape_of(*source), into_filters_);
-  }
-  filters_->push(*source);
+  pushed_ = true;
+  source_end_ = source.pts + duration;
+  // The shape of samples is that of the first, too: `scale` may make another size of it in the middle of a
+  // graph.
+  source.sample_aspect_ratio = into_filters_ratio_;
+  filters_->push(source);
 }
 
 // Filters may make frames of any size, each time another: `scale` does for each frame what it says.
@@ -268,7 +365,7 @@ void Reader::check_filtered(const AVFrame& frame) {
   const PictureShape shape = Converter::shape_of(frame);
   if (out_of_filters_.format == AV_PIX_FMT_NONE) out_of_filters_ = shape;
   const PictureShape& first = out_of_filters_;
-  if (shape.width == first.width && shape.height == first.height && shape.format == first.format) return;
+  if (shape.width == first.width && shape.height == first.height) return;
   throw Error(ErrorCode::bad_input,
               name_ + ": behind --vf, pictures change from " + text_of(first) + " to " + text_of(shape) +
                   " at frame " + std::to_string(pictures_),
@@ -277,10 +374,19 @@ void Reader::check_filtered(const AVFrame& frame) {
 
 // The filters see the pictures as they are to be shown, so they turn them themselves.
 void Reader::open_filters(AVFrame& first) {
-  look_for_matrix(first);
-  filters_ = std::make_unique<FilterGraph>(options_.filters, first, stream_->time_base, info_.frame_rate,
-                                           std::exchange(turner_, {}).filters());
+  const bool again = filters_ != nullptr;
+  if (!again) {
+    look_for_matrix(first);
+    turning_filters_ = std::exchange(turner_, {}).filters();
+    into_filters_rate_ = info_.frame_rate;
+  }
+  filters_ = std::make_unique<FilterGraph>(options_.filters, first, stream_->time_base, into_filters_rate_,
+                                           turning_filters_);
   into_filters_ = Converter::shape_of(first), into_filters_ratio_ = first.sample_aspect_ratio;
+  if (again && av_cmp_q(filters_->time_base(), info_.time_base) == 0) return;
+  if (again) {
+    throw Error(ErrorCode::bad_input, name_ + ": --vf changes the unit of times with the frame size");
+  }
   info_.time_base = filters_->time_base();
   const AVRational rate = filters_->frame_rate();
   if (rate.num > 0) info_.frame_rate = rate;
@@ -313,7 +419,8 @@ void Reader::check_frame(const AVFrame& frame) {
     damage_.report("parts of it are damaged", pictures_);
   if (source_width_ == 0) {
     source_width_ = frame.width, source_height_ = frame.height;
-  } else if (frame.width != source_width_ || frame.height != source_height_) {
+    side_data_ = picture_side_data(*stream_, frame);
+  } else if (options_.filters.empty() && (frame.width != source_width_ || frame.height != source_height_)) {
     throw Error(ErrorCode::bad_input,
                 name_ + ": the frame size changes from " + size_text(source_width_, source_height_) + " to " +
                     size_text(frame.width, frame.height) + " at frame " + std::to_string(pictures_));
@@ -321,14 +428,13 @@ void Reader::check_frame(const AVFrame& frame) {
   const auto format = static_cast<AVPixelFormat>(frame.format);
   transparent_ = transparent_ || (has_alpha_channel(format) && is_transparent_somewhere(frame));
   captioned_ += !captions_of(frame).empty();
+  for (std::string& name : untaken_side_data(frame)) untaken_.insert(std::move(name));
 }
 
 std::string Reader::description() const {
   const char* const format = av_get_pix_fmt_name(static_cast<AVPixelFormat>(stream_->codecpar->format));
   char rate[32];
-  const AVRational told = av_guess_frame_rate(input_.get(), stream_, nullptr);
-  // FFmpeg's demuxer of raw video has the rate in its time base alone.
-  std::snprintf(rate, sizeof rate, "%.6g", av_q2d(told.num > 0 ? told : av_inv_q(stream_->time_base)));
+  std::snprintf(rate, sizeof rate, "%.6g", av_q2d(told_frame_rate()));
   return std::string(input_->iformat->name) + ", " + avcodec_get_name(stream_->codecpar->codec_id) + ", " +
          (format ? format : "unknown samples") + ", " + size_text(source_width_, source_height_) + ", " +
          rate + " pictures a second";
@@ -336,7 +442,13 @@ std::string Reader::description() const {
 
 std::vector<std::string> Reader::notes() const {
   std::vector<std::string> notes = notes_;
-  if (transparent_) notes.push_back(name_ + ": alpha dropped");
+  if (!converter_.change().empty())
+    notes.push_back(name_ + ": pictures change from " + converter_.change() +
+                    "; all are converted to what the first says");
+  // Decoders leave out the second picture by which VP8 and VP9 say it.
+  const AVDictionaryEntry* const alpha = av_dict_get(stream_->metadata, "alpha_mode", nullptr, 0);
+  if (transparent_ || (alpha && std::string(alpha->value) == "1")) notes.push_back(name_ + ": alpha dropped");
+  for (const std::string& what : untaken_) notes.push_back(name_ + ": " + what + " dropped");
   // Filters may still hold some where reading ended early.
   if (sources_ended_ && captions_ < captioned_) {
     notes.push_back(name_ + ": closed captions of " + std::to_string(captioned_ - captions_) +

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,10 @@
 #include "io/damage.h"
 #include "io/filter_graph.h"
 #include "io/frame_source.h"
+#include "io/picture_side_data.h"
 #include "io/picture_tags.h"
 #include "io/picture_turner.h"
+#include "io/rate_meter.h"
 #include "io/scaler.h"
 #include "io/side_streams.h"
 #include "io/stream_choice.h"
@@ -62,7 +65,11 @@ class Reader {
   std::vector<std::string> notes() const;
 
  private:
+  AVRational told_frame_rate() const;
   void fill_frame_rate();
+  void fill_mean_rate();
+  std::string time_code() const;
+  bool measure_rate(RateMeter& meter);
   void look_for_matrix(const AVFrame& frame);
   void fill_info(const AVFrame& frame);
   void fill_expected_frames();
@@ -71,6 +78,7 @@ class Reader {
   bool next_source(AVFrame& frame);   // from the decoder, with the tags that the caller asks for
   void open_filters(AVFrame& first);  // for frames like this one
   void filter(AvFrame source);
+  void push(AVFrame& source);  // to the filters, which are open
   void check_gap(double pictures) const;
   void check_ratio(AVRational ratio) const;
   void check_frame(const AVFrame& frame);
@@ -87,25 +95,31 @@ class Reader {
   Converter converter_;
   PictureTurner turner_;
   VideoInfo info_;
+  AVRational clock_rate_{25, 1};  // makes the times of a bare stream; in info_ is the mean rate
 
-  std::optional<DisplayMatrix> matrix_;           // what players are still asked to do
-  bool turned_ = false;                           // whether the pictures are turned here
-  std::unique_ptr<FilterGraph> filters_;          // null before the first frame, or without --vf
-  Scaler before_filters_;                         // brings frames to the format that the filters are made for
+  std::optional<DisplayMatrix> matrix_;       // what players are still asked to do
+  bool turned_ = false;                       // whether the pictures are turned here
+  std::unique_ptr<FilterGraph> filters_;      // null before the first frame, or without --vf
+  AvFrame before_filters_;                    // waits until the filters for frames like it are made
+  std::vector<std::string> turning_filters_;  // that stand before the user's
+  AVRational into_filters_rate_{25, 1};
   PictureShape into_filters_, out_of_filters_;    // the first frame there; of no format before it
   AVRational into_filters_ratio_{0, 1};           // its sample aspect ratio
   Timestamps filtered_{{1, 25}, {25, 1}, false};  // the times of what leaves the filters
   std::int64_t repeats_ = 0;                      // the frames that came out since the last went in
-  std::int64_t source_end_ = 0;                   // the end of the last frame that they saw
+  bool pushed_ = false;                           // they saw a frame
+  std::int64_t source_end_ = 0;                   // the end of the last one
   bool sources_ended_ = false;                    // whether the filters have seen the last frame
   int source_width_ = 0, source_height_ = 0;      // before the filters; 0 before the first frame
   std::int64_t pictures_ = 0;                     // the number handed out, without `ahead_`
   std::int64_t video_end_ = 0;                    // the end of the last picture handed out
   Picture ahead_;                                 // the next picture, already decoded
   bool has_ahead_ = false;
-  bool transparent_ = false;    // whether alpha was dropped that was not opaque
-  std::int64_t captioned_ = 0;  // the number of pictures that came with closed captions
-  std::int64_t captions_ = 0;   // and of those that were handed out with them
+  PictureSideData side_data_;
+  std::set<std::string> untaken_;  // what pictures have and no output takes
+  bool transparent_ = false;       // whether alpha was dropped that was not opaque
+  std::int64_t captioned_ = 0;     // the number of pictures that came with closed captions
+  std::int64_t captions_ = 0;      // and of those that were handed out with them
   std::vector<std::string> notes_;
 };
 

@@ -1,6 +1,9 @@
 #include "io/scaler.h"
 
+#include <new>
+
 extern "C" {
+#include <libavutil/opt.h>
 #include <libavutil/pixdesc.h>
 }
 
@@ -35,9 +38,16 @@ void Scaler::prepare(const PictureShape& from, const PictureShape& to) {
   // These flags select bit-exact code paths, so that the same input gives the same stream on every processor.
   constexpr int kFlags =
       SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP | SWS_BITEXACT;
-  context_.reset(sws_getContext(from.width, from.height, from.format, to.width, to.height, to.format, kFlags,
-                                nullptr, nullptr, nullptr));
-  if (!context_) {
+  context_.reset(sws_alloc_context());
+  if (!context_) throw std::bad_alloc();
+  const auto set = [&](const char* name, int value) { av_opt_set_int(context_.get(), name, value, 0); };
+  set("srcw", from.width), set("srch", from.height), set("src_format", from.format);
+  set("dstw", to.width), set("dsth", to.height), set("dst_format", to.format);
+  set("sws_flags", kFlags);
+  // A context that is made for one range copies planes of one format, whatever it is told later.
+  set("src_range", from.full_range), set("dst_range", to.full_range);
+  if (sws_init_context(context_.get(), nullptr, nullptr) < 0) {
+    context_.reset();
     throw Error(ErrorCode::bad_input, file_ + ": cannot convert " + text_of(from) + " to " + text_of(to));
   }
   sws_setColorspaceDetails(context_.get(), sws_getCoefficients(from.matrix), from.full_range,

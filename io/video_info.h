@@ -6,6 +6,7 @@
 
 #include "cu264/frame.h"
 #include "io/av.h"
+#include "io/picture_side_data.h"
 
 namespace cu264::io {
 
@@ -23,6 +24,7 @@ struct VideoInfo {
   bool full_range = false;
   int chroma_location = AVCHROMA_LOC_UNSPECIFIED;  // one more than chroma_sample_loc_type
   std::int64_t expected_frames = 0;                // as the container announces; 0 if unknown
+  std::vector<SeiMessage> messages;                // that stand with every picture
 };
 
 struct Picture {

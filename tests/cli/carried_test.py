@@ -54,6 +54,10 @@ def is_video(**fields):
     return lambda told: all(first_video(told).get(name) == value for name, value in fields.items())
 
 
+def has_stereo(told):
+    return any(data["side_data_type"] == "Stereo 3D" for data in first_video(told).get("side_data_list", []))
+
+
 def has_rotation(told):
     return any("rotation" in data for data in first_video(told).get("side_data_list", []))
 
@@ -101,6 +105,7 @@ ROWS = {
     "any other tag": [(TAGS, has_tag("mood"))],
     "language of a track": [(LANGUAGE, has_german)],
     "time code": [(Kind("timecode", "timecode.mov", [*AVC, "-timecode", "01:02:03:04"]), has_time_code)],
+    "stereoscopic layout": [(Kind("stereo", "stereo.mkv", [*AVC, "-metadata:s:v", "stereo_mode=left_right"]), has_stereo)],
     "rotation": [(Kind("rotation", "rotation.mp4", AVC, after=rotated(QUARTER)), has_rotation)],
     "shape of the samples": [(Kind("sar", "sar.mp4", [*AVC, "-vf", "setsar=16/11"]), is_video(sample_aspect_ratio="16:11"))],
     "colour tags": [(Kind("colours", "colours.mkv", ["-vf", "setparams=colorspace=bt709:color_primaries=bt709:color_trc=bt709",

@@ -88,6 +88,30 @@ class Parts(CommandTest):
         self.encode(self.path("star*.png"), self.path("star.mkv"))  # a file of that name is itself
 
 
+    def test_sequences_that_lack_a_picture(self):
+        """A picture that is missing or empty is no end, wherever it is."""
+        for number, extension in enumerate(("png", "jpg", "bmp", "tiff", "ppm")):
+            ffmpeg("-f", "lavfi", "-i", "testsrc2=size=64x48", "-frames:v", 6, self.path(f"lack{number}_%03d.{extension}"))
+            numbered, globbed = (self.path(f"lack{number}_{rest}.{extension}") for rest in ("%03d", "*"))
+            self.encode(numbered, self.path("all.mkv"))
+            name = f"lack{number}_{(4, 2, 5, 3, 6)[number]:03d}.{extension}"
+            with open(self.path(name), "wb"):
+                pass
+            for pattern in (numbered, globbed):
+                self.refuse(2, f"{name} is empty", pattern)
+                self.encode(pattern, self.path("part.mkv"), "--allow-partial")
+                self.assertLess(int(video_stream(self.path("part.mkv"))["nb_read_packets"]), 6)
+            if number == 4:
+                continue  # nothing is behind the last one
+            os.remove(self.path(name))
+            self.refuse(2, name, numbered)
+            self.encode(globbed, self.path("five.mkv"))
+            self.assertEqual(video_stream(self.path("five.mkv"))["nb_read_packets"], "5")
+            before = int(name.split("_")[1].split(".")[0]) - 1
+            self.encode(numbered, self.path("begin.mkv"), "--frames", before)
+            self.assertEqual(video_stream(self.path("begin.mkv"))["nb_read_packets"], str(before))
+
+
 class Tags(CommandTest):
     def test_raw_video(self):
         raw = self.path("in.yuv")
