@@ -83,6 +83,19 @@ void check_protocol(const InputOptions& options) {
       std::string("--allow-protocol names what may be used, as ") + protocol + " and what lies below it");
 }
 
+// True for an mp4 on a pipe whose pictures have gone by before its index came.
+bool is_past_pictures(const AVFormatContext& context) {
+  if (!context.pb || (context.pb->seekable & AVIO_SEEKABLE_NORMAL) != 0 ||
+      av_match_name("mp4", context.iformat->name) == 0) {
+    return false;
+  }
+  for (unsigned i = 0; i < context.nb_streams; ++i) {
+    const AVIndexEntry* const first = avformat_index_get_entry(context.streams[i], 0);
+    if (first && first->pos < avio_tell(context.pb)) return true;
+  }
+  return false;
+}
+
 // This is AVFormatContext::io_open for an input that is one file.
 int open_nothing_else(AVFormatContext*, AVIOContext**, const char*, int, AVDictionary**) {
   return AVERROR(EPERM);
@@ -157,6 +170,12 @@ AvInput::AvInput(const InputOptions& options, std::unique_ptr<InputFile> opened)
     const std::string url = file_io_ ? "" : exists ? "file:" + options.path : options.path;
     const int result = avformat_open_input(&context_, url.c_str(), format, av_options.address());
     if (result < 0) throw av_error(ErrorCode::bad_input, name, "cannot open", result);
+    if (is_past_pictures(*context_)) {
+      throw Error(
+          ErrorCode::bad_input,
+          name + ": its index stands behind its pictures, to which a pipe cannot go back",
+          "give the file by its name, or write it with the index in front (ffmpeg -movflags faststart)");
+    }
     uncompressed_ = options.raw || std::strcmp(context_->iformat->name, "yuv4mpegpipe") == 0;
     if (av_options.has("framerate") && !uncompressed_) {
       throw Error(ErrorCode::invalid_argument, name + ": has timestamps of its own",

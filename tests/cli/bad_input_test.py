@@ -1,5 +1,6 @@
 """Inputs that cannot be used: the command prints one line, exits with status 2 and leaves no file."""
 import os
+import subprocess
 import struct
 
 from support import CommandTest, ffmpeg, main, video_stream
@@ -96,6 +97,17 @@ class BadInput(CommandTest):
             front = file.read()
         self.refuse(2, "short.mp4", self.file("short.mp4", front[: len(front) * 2 // 3]))
         self.encode(self.path("short.mp4"), "--allow-partial", "-o", self.path("part3.mp4"))
+
+    def test_an_index_at_the_end_of_a_pipe(self):
+        clip = self.clip("end.mp4", frames=30)
+        for name in ("end.mp4", "end.mov"):
+            ffmpeg("-i", clip, "-c", "copy", self.path("copy-" + name))
+            for options in ([], ["--allow-partial"]):
+                with open(self.path("copy-" + name), "rb") as file:
+                    pipe = subprocess.Popen(["cat"], stdin=file, stdout=subprocess.PIPE)
+                    self.refuse(2, "index stands behind its pictures.*faststart", "-", *options, stdin=pipe.stdout)
+                    pipe.stdout.close()
+                    pipe.wait()
 
     def test_frame_size_changes(self):
         small = self.clip("small.264", "testsrc2=size=96x64:rate=25", 3)
