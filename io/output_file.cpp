@@ -132,7 +132,7 @@ OutputFile::OutputFile(const std::string& path)
   };
   int links_left = kMostLinks;
   if (const auto link = path == "-" ? std::filesystem::path() : planted_link(path, links_left); !link.empty())
-    refuse("the link " + link.string() + " belongs to another user, in a folder where all may write",
+    refuse(EACCES, "the link " + link.string() + " belongs to another user, in a folder where all may write",
            "remove the link, or name another output");
   struct stat status {};
   const bool exists = path != "-" && stat(path.c_str(), &status) == 0;
