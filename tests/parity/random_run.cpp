@@ -85,6 +85,7 @@ struct GroupStream {
   }
   // Sends a frame if there is room, takes a packet if there is one.
   void go_on() {
+    const protect::FixedNonce nonce(plan.seed);  // each clip draws one, in the thread that sends its frames
     if (frame < plan.clips[sources.size() - 1].frames) {
       if (!next) next = sources.back()->frame(frame);
       if (group.submit(id, *next, std::chrono::microseconds(100))) {
