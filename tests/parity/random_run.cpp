@@ -176,10 +176,10 @@ std::vector<CodedCase> code(const RandomGroup& random_group, BackendChoice backe
   config.backend = backend;
   const bool on_device = backend == BackendChoice::cuda;
   if (!on_device) config.devices.clear();
-  StreamGroup group(config);
+  auto group = std::make_unique<StreamGroup>(config);
   std::vector<GroupStream> streams;
   for (std::size_t i = 0; i < coded.size(); ++i) {
-    streams.push_back({group, random_group.streams[i], on_device, coded[i]});
+    streams.push_back({*group, random_group.streams[i], on_device, coded[i]});
   }
   std::vector<std::thread> threads;
   for (int t = 0; t < random_group.threads; ++t) {
@@ -188,6 +188,7 @@ std::vector<CodedCase> code(const RandomGroup& random_group, BackendChoice backe
     });
   }
   for (std::thread& thread : threads) thread.join();
+  group.reset();  // it may still read frames of a stream that ended with an error
   return coded;
 }
 

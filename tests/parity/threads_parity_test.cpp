@@ -113,7 +113,7 @@ TEST_F(ThreadsParity, SmallCase) {
 }
 
 TEST_F(ThreadsParity, EncodersOfManyKinds) {
-  expect_as_alone(encodings({{16, 16}, {130, 66}, {352, 288}, {640, 360}, {1280, 720}}, 6), 16, 2);
+  expect_as_alone(encodings({{16, 32}, {130, 66}, {352, 288}, {640, 360}, {1280, 720}}, 6), 16, 2);
 }
 
 TEST_F(ThreadsParity, AllPartsOfTheLibrary) {
