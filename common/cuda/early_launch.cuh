@@ -20,10 +20,11 @@ __device__ __forceinline__ void wait_for_kernels_before() {
 #endif
 }
 
-// Launches a kernel that, if `early`, calls wait_for_kernels_before(). Throws cu264::Error if the launch is refused.
+// Launches a kernel that, if `early`, calls wait_for_kernels_before(). Throws cu264::Error if the launch is
+// refused.
 template <class... Parameters, class... Arguments>
-void launch_kernel(bool early, void (*kernel)(Parameters...), unsigned grid, unsigned threads, std::size_t bytes,
-                  cudaStream_t stream, const Arguments&... arguments) {
+void launch_kernel(bool early, void (*kernel)(Parameters...), unsigned grid, unsigned threads,
+                   std::size_t bytes, cudaStream_t stream, const Arguments&... arguments) {
   int device = 0, major = 0;
   check_cuda(cudaGetDevice(&device), "asking for the device");
   check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),

@@ -72,7 +72,8 @@ const Stream& BatchStages::launch(int index, const BatchPictures& pictures, int 
     copy_to_host(pinned.reconstruction, d_.reconstruction, mbs * 384, stream_);
   }
   if (!params_.cabac) return launch_cavlc(view, d, pinned.pictures);
-  entropy::launch_cabac(view, d.slice_headers, {d_.pictures, d_.cabac_scratch, d.stream}, d.pictures, stream_.get());
+  entropy::launch_cabac(view, d.slice_headers, {d_.pictures, d_.cabac_scratch, d.stream}, d.pictures,
+                        stream_.get());
   copy_to_host(pinned.pictures, d.pictures, count, stream_);
   return stream_;
 }

@@ -52,8 +52,8 @@ std::vector<PackedBatch> code_cabac_on_device(const Shape& shape, const std::vec
       entropy::cabac_stream_bytes(capacities[1], batch.mb_width, batch.mb_height, batch.slices);
   std::size_t scratch_bytes = 0;
   for (const int capacity : capacities) {
-    scratch_bytes = std::max(scratch_bytes, entropy::cabac_scratch_bytes(capacity, batch.mb_width,
-                                                                         batch.mb_height, batch.slices));
+    scratch_bytes = std::max(
+        scratch_bytes, entropy::cabac_scratch_bytes(capacity, batch.mb_width, batch.mb_height, batch.slices));
   }
   const DeviceArray<std::uint8_t> d_scratch(scratch_bytes), d_stream(stream_bytes);
   const DeviceArray<entropy::PackedPicture> d_pictures(pictures.size());
