@@ -99,15 +99,6 @@ class BadOutput(CommandTest):
             time.sleep(0.02)
         self.fail("nothing was written within ten seconds")
 
-    def wait_until_it_catches(self, command, signal_number):
-        for _ in range(500):
-            with open(f"/proc/{command.pid}/status") as status:
-                caught = next(int(line.split()[1], 16) for line in status if line.startswith("SigCgt:"))
-            if caught >> (signal_number - 1) & 1:
-                return
-            time.sleep(0.02)
-        self.fail("the signal was not caught within ten seconds")
-
     def test_interrupt_finishes_the_file(self):
         for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             with self.subTest(signal=signal_number):

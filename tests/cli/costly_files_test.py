@@ -76,6 +76,7 @@ class CostlyFiles(CommandTest):
         source = matroska(self.path("endless.mkv"), [video_track(SIDE, SIDE)], tags(400000), cluster(0, block(1, 0, picture(0, SIDE, SIDE))))
         for verb in (["encode", source, self.path("never.mp4")], ["edges", source, "-o", self.path("never.pgm")]):
             with subprocess.Popen([CU264, *verb], stderr=subprocess.PIPE) as process:
+                self.wait_until_it_catches(process, signal.SIGTERM)
                 time.sleep(1)
                 self.assertIsNone(process.poll())
                 begin = time.monotonic()

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 
 CU264 = os.path.abspath(os.environ.get("CU264", "build/bin/cu264"))
@@ -105,6 +106,15 @@ class CommandTest(FolderTest):
         self.assertTrue(re.search(pattern, lines[0]), f"'{pattern}' is not in: {lines[0]}")
         self.assertEqual(set(os.listdir(self.folder)), before, "a file was left behind")
         return done
+
+    def wait_until_it_catches(self, command, signal_number):
+        for _ in range(500):
+            with open(f"/proc/{command.pid}/status") as status:
+                caught = next(int(line.split()[1], 16) for line in status if line.startswith("SigCgt:"))
+            if caught >> (signal_number - 1) & 1:
+                return
+            time.sleep(0.02)
+        self.fail("the signal was not caught within ten seconds")
 
 
 SKIPPED = 77  # the exit status that CMakeLists.txt tells ctest about
