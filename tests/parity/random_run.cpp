@@ -200,8 +200,11 @@ std::string difference(const CodedCase& cpu, const CodedCase& cuda) {
     const std::string where = "clip " + std::to_string(c);
     if (a.headers != b.headers) return where + ": headers";
     if (a.packets.size() != b.packets.size() || a.dropped != b.dropped) {
-      return where + ": cpu " + std::to_string(a.packets.size()) + " packets, cuda " +
-             std::to_string(b.packets.size());
+      const auto text_of = [](const CodedClip& clip) {
+        return std::to_string(clip.packets.size()) + " packets and " + std::to_string(clip.dropped) +
+               " pictures left out";
+      };
+      return where + ": cpu " + text_of(a) + ", cuda " + text_of(b);
     }
     for (std::size_t i = 0; i < a.packets.size(); ++i) {
       const std::string found = difference(a.packets[i], b.packets[i]);
