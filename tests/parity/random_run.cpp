@@ -98,6 +98,7 @@ struct GroupStream {
     group.flush(id);
     while (take(std::chrono::seconds(60))) {
     }
+    coded.clips.back().dropped = group.info(id).dropped;
     if (sources.size() < plan.clips.size()) {
       begin_clip();
       return;
