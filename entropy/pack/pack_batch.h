@@ -26,7 +26,7 @@ struct PackedPicture {
   std::uint32_t pcm_mbs = 0;
   // If not zero, nothing was written: the stream's capacity is too small (1), or a macroblock exceeds the
   // limit of 3200 bits (2).
-  std::uint32_t failure = 0;
+  std::uint64_t failure = 0;  // as wide as the rest, so that all bytes of the record are written
 };
 
 // Device memory of launch_code_and_pack. A launch owns all of it until it ends.
