@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -43,13 +44,15 @@ std::vector<Bytes> sei_units(std::span<const std::uint8_t> stream) {
   return units;
 }
 
-// The captions of messages that insert_captions wrote.
-Bytes captions_in(const std::vector<Bytes>& units) {
+// The captions of messages that insert_captions wrote; nothing if it did not write them: bytes that repeat
+// may have been inserted at several places, and only one of these has whole messages.
+std::optional<Bytes> captions_in(const std::vector<Bytes>& units) {
   Bytes captions;
   for (const Bytes& unit : units) {
-    require(unit.size() > 12 && unit[0] == cu264::kSeiUserDataRegistered && unit[1] + 2u < unit.size());
+    if (unit.size() <= 12 || unit[0] != cu264::kSeiUserDataRegistered || unit[1] + 2u >= unit.size())
+      return {};
     const std::size_t bytes = (unit[10] & 31u) * 3;
-    require(unit[1] == bytes + 11 && unit[2] == 0xb5);
+    if (unit[1] != bytes + 11 || unit[2] != 0xb5) return {};
     captions.insert(captions.end(), unit.begin() + 12,
                     unit.begin() + 12 + static_cast<std::ptrdiff_t>(bytes));
   }
