@@ -94,7 +94,7 @@ std::filesystem::path planted_link(const std::filesystem::path& path, int& links
     if (is_planted(so_far)) return so_far;
     const std::filesystem::path target = std::filesystem::read_symlink(so_far, error);
     if (error) continue;
-    const std::filesystem::path planted = planted_link(so_far.parent_path() / target, links_left);
+    std::filesystem::path planted = planted_link(so_far.parent_path() / target, links_left);
     if (!planted.empty()) return planted;
   }
   return {};

@@ -69,6 +69,7 @@ TEST_F(KernelSharedMemory, IsWhatTheDeviceHas) {
 }
 
 TEST_F(KernelSharedMemory, ThePreferenceStays) {
+  allow_shared_memory(sum_of_shared);
   prefer_shared_memory(sum_of_shared, 44);
   EXPECT_EQ(attributes_of(sum_of_shared).preferredShmemCarveout, 44);
   EXPECT_EQ(attributes_of(sum_of_shared).maxDynamicSharedSizeBytes, most_dynamic_bytes());
