@@ -39,7 +39,7 @@ struct FramePlacement {
   int padding = 0;  // bytes at the end of each row
   bool bottom_up = false;
   MemoryKind memory = MemoryKind::host;  // of the CUDA backend; the CPU backend gets host memory
-  // Of frames in device memory: a kernel that takes its time writes them while they are sent already.
+  // A kernel that takes its time writes frames in device memory while they are sent already.
   bool written_late = false;
   enum class Stream { null, legacy, per_thread, blocking, non_blocking } stream = Stream::null;
 };
