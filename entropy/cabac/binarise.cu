@@ -141,7 +141,7 @@ BinariseScratch carve_binarise(Arena& arena, int pictures, int mb_width, int mb_
                     segments = scan::GvleScan::state_count(all);
   BinariseScratch scratch;
   scratch.places = arena.take<GroupPlace>(all);
-  // They lie behind one another, so that one memset clears all.
+  // They lie after one another, so that one memset clears all.
   scratch.cleared_bytes = (sums + segments + 1) * sizeof(std::uint64_t);
   scratch.sums = arena.take<std::uint64_t>(sums + segments + 1);
   scratch.segments = scratch.sums + sums;

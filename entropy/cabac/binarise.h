@@ -29,7 +29,7 @@ struct BinariseScratch {
 BinariseScratch carve_binarise(Arena& arena, int pictures, int mb_width, int mb_height, int slices);
 
 // Round 0 counts the items of all macroblocks and fills the records but for their bits. Each round writes the
-// items that it has in the pool, with padding behind those of a slice up to a multiple of eight. Asynchronous
+// items that it has in the pool, with padding after those of a slice up to a multiple of eight. Asynchronous
 // on `stream`. Throws cu264::Error if a launch is refused.
 void launch_binarise(const core::BatchView& batch, const BinariseScratch& scratch, StringRecord* d_records,
                      const ItemPool& pool, std::uint32_t round, cudaStream_t stream);

@@ -35,7 +35,7 @@ Scratch carve(Arena& arena, int pictures, int mb_width, int mb_height, int slice
   scratch.strings = arena.take<std::uint32_t>(strings.all_words());
   scratch.records = arena.take<StringRecord>(strings.slice_count());
   scratch.pack = arena.take(string_pack_scratch_bytes(pictures, mb_width, mb_height, slices));
-  // The packer writes the stream behind the chunks.
+  // The packer writes the stream after the chunks.
   scratch.chunks = scratch.room.chunk_bytes > stream_bytes ? arena.take(scratch.room.chunk_bytes) : d_stream;
   return scratch;
 }

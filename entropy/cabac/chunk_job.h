@@ -4,17 +4,17 @@
 //   sort_bins     the bins of each context, in their order, segment by segment, and a table for walk_states
 //   walk_states   the states of all contexts at the beginning of each chunk
 //   code_chunks   the piece of the string that a chunk makes with low 0 at its beginning. Its range is that
-//                 behind the kWarmUpItems before, begun with any range
-//   place_pieces  codes chunks again whose range is not that behind the chunk before; tells where pieces lie
-//   join_pieces   adds up the pieces, and puts the samples of I_PCM macroblocks and the codewords behind them
+//                 after the kWarmUpItems before, begun with any range
+//   place_pieces  codes chunks again whose range is not that after the chunk before; tells where pieces lie
+//   join_pieces   adds up the pieces, and puts the samples of I_PCM macroblocks and the codewords after them
 //                 in their places
 //
 // Each I_PCM macroblock ends a codeword. The first codeword that a piece has a part of overlaps the pieces
-// before it. Those behind I_PCM macroblocks of the chunk begin at whole bytes of the piece, which has no
+// before it. Those after I_PCM macroblocks of the chunk begin at whole bytes of the piece, which has no
 // samples.
 //
-// Where a round ends within a slice, the next one goes on with the states behind its bins, the range behind
-// its last chunk, and the bits that pieces have behind the end of the last.
+// Where a round ends within a slice, the next one goes on with the states after its bins, the range after
+// its last chunk, and the bits that pieces have after the end of the last.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -36,7 +36,7 @@
 namespace cu264::entropy {
 
 // The bins of a segment lie context by context, and of a context chunk by chunk. So many runs there are, and
-// their end behind them.
+// their end after them.
 inline constexpr int kSegmentRuns = core::kCabacContexts * kChunksPerSegment;
 inline constexpr int kRunStride = kSegmentRuns + 8;
 
@@ -94,7 +94,7 @@ struct ChunkMemory {
   ChunkRecord* records = nullptr;   // [chunk]
   PcmRecord* pcm = nullptr;         // [picture][mb], where they are I_PCM
   std::uint8_t* after = nullptr;    // core::state_after_run, for all
-  // By the parity of the round that reads them: the states of all contexts behind the round before.
+  // By the parity of the round that reads them: the states of all contexts after the round before.
   std::uint8_t* carried = nullptr;
 };
 
@@ -168,7 +168,7 @@ struct ChunkJob {
   CU264_HD_MEMBER std::uint32_t pcm_chunk(std::uint32_t chunk) const {
     return pool.first_segment(round) * kChunksPerSegment + chunk + 1;
   }
-  // The states of a slice's contexts behind the round before, and where those behind this round go.
+  // The states of a slice's contexts after the round before, and where those after this round go.
   CU264_HD_MEMBER const std::uint8_t* carried_in() const {
     return memory.carried + round % 2 * core::kCabacContexts;
   }

@@ -1,5 +1,5 @@
 // Codes chunks, a lane each, as if each began a string: with low 0, from the states of walk_states and a
-// range that is likely the true one. place_pieces compares it with the range behind the chunk before, from
+// range that is likely the true one. place_pieces compares it with the range after the chunk before, from
 // the first chunk on, whose range is given, and codes again where they differ, until they do nowhere.
 #include <algorithm>
 
@@ -55,7 +55,7 @@ struct CutPiece {
   }
 };
 
-// Codes a chunk. `known_range`: its range, or 0 to take that behind the items before.
+// Codes a chunk. `known_range`: its range, or 0 to take that after the items before.
 __device__ void code_chunk(const ChunkJob& job, ArithmeticShared& s_shared, int lane, const UsedChunk& chunk,
                            std::uint32_t known_range) {
   const PoolLayout& pool = job.pool.layout;
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(kCodeThreads) code_chunks(const __grid_constan
   }
 }
 
-// The range behind the chunk before the i-th of a slice's; 0 if there is none.
+// The range after the chunk before the i-th of a slice's; 0 if there is none.
 __device__ std::uint32_t range_before(const ChunkJob& job, std::uint32_t slice, const SliceChunks& chunks,
                                       std::uint32_t i) {
   return i > 0                ? job.memory.records[chunks.in_round + i - 1].last_range
@@ -101,7 +101,7 @@ __device__ std::uint32_t range_before(const ChunkJob& job, std::uint32_t slice, 
                               : 0;
 }
 
-// Tells whether the i-th of a slice's chunks was coded with another range than that behind the chunk before.
+// Tells whether the i-th of a slice's chunks was coded with another range than that after the chunk before.
 __device__ bool is_wrong(const ChunkJob& job, std::uint32_t slice, const SliceChunks& chunks,
                          std::uint32_t i) {
   const std::uint32_t range = range_before(job, slice, chunks, i);
@@ -139,7 +139,7 @@ __device__ std::uint32_t find_wrong(const ChunkJob& job, AgainShared& s, std::ui
   return found;
 }
 
-// Codes chunks of a slice again until none has another range than that behind the chunk before. Each time
+// Codes chunks of a slice again until none has another range than that after the chunk before. Each time
 // the first of them becomes right. All threads call this.
 __device__ void code_again(const ChunkJob& job, AgainShared& s, std::uint32_t slice,
                            const SliceChunks& chunks) {
@@ -161,7 +161,7 @@ __device__ void code_again(const ChunkJob& job, AgainShared& s, std::uint32_t sl
   }
 }
 
-// The words of a string that pieces of so many bits reach, and the end of the codeword behind them.
+// The words of a string that pieces of so many bits reach, and the end of the codeword after them.
 __device__ std::uint32_t words_reached(std::uint64_t bits) {
   return static_cast<std::uint32_t>((bits + kLowBits) / 32 + 1);
 }
@@ -183,7 +183,7 @@ __device__ void clear_string(const ChunkJob& job, std::uint32_t slice, std::uint
 }
 
 // Ends the string of a slice, whose pieces have `bits` bits. The codeword ends with two bits more, the last
-// of which is rbsp_stop_one_bit (H.264 9.3.4.5). No bits of pieces lie behind it, so that a one where the
+// of which is rbsp_stop_one_bit (H.264 9.3.4.5). No bits of pieces lie after it, so that a one where the
 // pieces' sum has a zero makes it a one.
 __device__ void end_string(const ChunkJob& job, std::uint32_t slice, const SliceChunks& chunks,
                            std::uint32_t bits) {

@@ -19,7 +19,7 @@ namespace cu264::entropy {
 
 inline constexpr int kChunksPerSegment = 8;
 
-// The coder of a chunk begins so many items before it. Two ranges that are not equal are so behind that many
+// The coder of a chunk begins so many items before it. Two ranges that are not equal are so after that many
 // items but for one time in ten thousand.
 inline constexpr int kWarmUpItems = 512;
 

@@ -26,7 +26,7 @@ struct StringLayout {
   CU264_HD_MEMBER std::size_t string_of(std::size_t slice) const {
     return slice * (string_words + kStringGuardWords) + kStringGuardWords;
   }
-  // A string that goes on in another round may reach into the guard behind it.
+  // A string that goes on in another round may reach into the guard after it.
   CU264_HD_MEMBER std::size_t all_words() const {
     return slice_count() * (string_words + kStringGuardWords) + kStringGuardWords;
   }
@@ -54,8 +54,8 @@ struct alignas(16) StringRecord {
   std::uint32_t broken = 0;  // the string is longer than its room; its bits are not valid
   std::uint32_t mbs[core::kMacroblockKinds] = {};  // numbers of macroblocks by MacroblockKind
   std::uint32_t first_segment = 0;                 // of the batch's (item_pool.h)
-  // What a round leaves to the next one where the slice goes on: the range behind its last chunk and, by the
-  // parity of the round that reads it, the bits that its pieces have behind their end (chunk_job.h).
+  // What a round leaves to the next one where the slice goes on: the range after its last chunk and, by the
+  // parity of the round that reads it, the bits that its pieces have after their end (chunk_job.h).
   std::uint32_t last_range = 0;
   std::uint32_t tails[2] = {};
 };

@@ -28,7 +28,7 @@ __device__ void fill_table(StateTable& s_after, const std::uint8_t* d_after) {
 }
 
 // Passes `count` bins of a segment from bin `begin` on to take(run), up to kBinsAtOnce at a time. `first` and
-// `second` are the word of the first of them and the one behind it. Lanes with about as many bins stay
+// `second` are the word of the first of them and the one after it. Lanes with about as many bins stay
 // together, wherever in a word theirs begin.
 template <class Take>
 __device__ __forceinline__ void take_bins(const std::uint32_t* d_bins, std::uint32_t first,
@@ -97,7 +97,7 @@ struct History {
 };
 
 // Replays the bins of a segment's chunks, of which there is at least one, and passes the state at the
-// beginning of each to put(chunk, state). Returns that behind them. Lanes step through their chunks in one
+// beginning of each to put(chunk, state). Returns that after them. Lanes step through their chunks in one
 // loop, so that those with few bins in one chunk do not wait for the others in each.
 template <class Put>
 __device__ __forceinline__ int replay_chunks(const StateTable& s_after, const std::uint16_t* d_runs,
