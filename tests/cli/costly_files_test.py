@@ -5,10 +5,11 @@ import resource
 import signal
 import subprocess
 import time
+import unittest
 
 from made_captions import sei_units
 from made_matroska import block, cluster, matroska, picture, sound_track, tags, video_track
-from support import CU264, CommandTest, ffmpeg, ffprobe, main, video_stream
+from support import CU264, SANITIZED, CommandTest, ffmpeg, ffprobe, main, video_stream
 
 SIDE = 16
 # Processor time of starting the command and coding the pictures.
@@ -23,6 +24,7 @@ def seconds(call):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, result
 
 
+@unittest.skipIf(SANITIZED, "measures time and memory")
 class CostlyFiles(CommandTest):
     def compare(self, source, out, *options, read_as=(), copy="copy.mkv"):
         """At most twice the time of ffmpeg -c copy, beside what every encode takes. Returns the note lines."""

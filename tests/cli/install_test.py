@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import unittest
 
-from support import CU264, TIMEOUT, FolderTest, main
+from support import CU264, SANITIZED, TIMEOUT, FolderTest, main
 
 BUILD = os.path.dirname(os.path.dirname(CU264))
 IS_BUILD = shutil.which("cmake") and os.path.exists(os.path.join(BUILD, "cmake_install.cmake"))
@@ -21,6 +21,7 @@ FILES = """bin/cu264 include/cu264/encoder.h share/man/man1/cu264.1 share/bash-c
 
 
 @unittest.skipUnless(IS_BUILD, f"needs cmake, and the command in its build folder: {CU264}")
+@unittest.skipIf(SANITIZED, "programs that link a library with sanitizers need their options")
 class Install(FolderTest):
     def test_files(self):
         subprocess.run(["cmake", "--install", BUILD, "--prefix", self.folder], check=True, timeout=TIMEOUT,

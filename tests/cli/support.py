@@ -11,6 +11,8 @@ import unittest
 CU264 = os.path.abspath(os.environ.get("CU264", "build/bin/cu264"))
 if not os.path.exists(CU264):
     raise SystemExit(f"{CU264} does not exist (the environment variable CU264 names the command to test)")
+# A build with sanitizers takes several times the time and the memory.
+SANITIZED = os.environ.get("CU264_SANITIZED") == "1"
 TIMEOUT = 120
 WRITING_VERBS = ("encode", "edges", "protect", "watermark", "hide", "vle")
 HAS_FFMPEG = shutil.which("ffmpeg") and shutil.which("ffprobe")
