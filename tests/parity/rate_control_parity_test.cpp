@@ -19,6 +19,7 @@
 #include "encoder/stages.h"
 #include "support/encode.h"
 #include "tests/parity/session_checks.h"
+#include "tests/support/quick.h"
 #include "tests/support/rate_checks.h"
 
 namespace cu264::parity {
@@ -60,10 +61,12 @@ class RateControlParity : public SessionParity {
 };
 
 TEST_F(RateControlParity, SmallCase) {
+  test::QuickCases cases(2);
   const std::vector<test::Picture> pictures = test::cuts_of(48, 32, 30);
   for (const test::RateMode& mode : test::rate_modes(48, 32)) {
     const std::vector<Packet> host = on_host(mode.config, pictures);
     for (const int batch : {1, 7, 0}) {
+      if (cases.leave_out()) continue;
       const auto frames =
           place(pictures, PixelFormat::i420, batch == 7 ? MemoryKind::device : MemoryKind::host);
       expect_same(on_device(mode.config, frames, batch), host,
@@ -185,6 +188,7 @@ std::vector<std::pair<std::vector<std::uint8_t>, int>> codings_of(encoder::Contr
 
 // Devices take batches in turn, and frames are held for all of them. One GPU plays them all.
 TEST_F(RateControlParity, OneDeviceAsSeveral) {
+  test::QuickCases cases(2);
   const auto frames = place(test::cuts_of(48, 32, 40), PixelFormat::i420, MemoryKind::host);
   for (const test::RateMode& mode : test::rate_modes(48, 32)) {
     encoder::StageParams params = encoder::stage_params(mode.config);
@@ -199,6 +203,7 @@ TEST_F(RateControlParity, OneDeviceAsSeveral) {
     ASSERT_FALSE(host.front().first.empty()) << mode.name;
     for (const auto& [devices, batch] :
          {std::pair<std::vector<int>, int>{{0, 0}, 1}, {{0, 0}, 7}, {{0, 0, 0}, 4}}) {
+      if (cases.leave_out()) continue;
       params.batch = batch;
       encoder::ControlledBackend gpu(encoder::cuda::open_devices(params, devices, batch), on_gpu, params,
                                      devices, batch);

@@ -8,6 +8,7 @@
 #include "protect/fixed_nonce.h"
 #include "support/encode.h"
 #include "tests/parity/device_test.h"
+#include "tests/support/quick.h"
 
 namespace cu264::parity {
 namespace {
@@ -55,8 +56,10 @@ TEST_F(WatermarkParity, SmallBatches) {
   for (std::uint32_t i = 0; i < 8; ++i) {
     pictures.push_back(test::make_picture(i % 4 == 3 ? Content::natural : Content::graded_noise, 80, 64, i));
   }
+  test::QuickCases cases(4);
   for (const Preset preset : kPresets) {
     for (const int qp : {8, 16, 27}) {
+      if (cases.leave_out()) continue;
       Config config = test::baseline_config();
       config.preset = preset, config.qp = qp, config.slices = qp == 16 ? 3 : 1;
       expect_parity(config, pictures, 3, qp == 16 ? 40000 : 65536);
@@ -69,11 +72,13 @@ TEST_F(WatermarkParity, LargeTransform) {
   std::vector<test::Picture> pictures;
   for (std::uint32_t i = 0; i < 8; ++i)
     pictures.push_back(test::make_picture(Content::graded_noise, 64, 64, i));
+  test::QuickCases cases(3);
   for (const Preset preset : kPresets) {
     Config config = test::baseline_config();
     config.profile = Profile::high, config.cavlc = true;
     config.preset = preset, config.qp = 20;
     for (const ScalingLists& lists : {ScalingLists{}, jvt_scaling_lists()}) {
+      if (cases.leave_out()) continue;
       config.scaling_lists = lists;
       expect_parity(config, pictures, 3, 65536);
       if (HasFatalFailure()) return;
