@@ -203,16 +203,16 @@ std::unique_ptr<ContainerWriter> begin_writer(OutputFile& output, Container cont
   return writer;
 }
 
-// Passes edited access units on. Each goes in the packet that it came in or, if its slices came in several,
-// in the first of them. The last one waits for what is put behind it.
+// Passes edited access units on. Each goes in the packet that it came in or, if it came in several, in the
+// one in which its picture begins. The last one waits for what is put behind it.
 class EditedPackets {
  public:
   using Write = std::function<void(AVPacket&, const Bytes&)>;
   explicit EditedPackets(Write write) : write_(std::move(write)) {}
 
-  void add(const AVPacket& packet, Bytes edited) {
-    if (!begun_) begun_ = properties_of(packet);
-    if (edited.empty()) return;  // the tool holds it, because its picture is unfinished
+  void add(const AVPacket& packet, bool begins_picture, Bytes edited) {
+    if (!begun_ || begins_picture) begun_ = properties_of(packet);
+    if (edited.empty()) return;  // the tool holds it, because its picture is unfinished or has not begun
     if (last_) write_(*last_, bytes_);
     last_ = std::move(begun_);
     bytes_ = std::move(edited);
@@ -325,11 +325,12 @@ void remux_container(std::unique_ptr<InputFile> file, const std::string& path, c
       }
       const Bytes units = framing.to_annexb({packet->data, static_cast<std::size_t>(packet->size)});
       // A decoder shows one picture of a packet, whatever else is in it.
-      if (pictures_in(units) > 1) {
+      const int pictures = pictures_in(units);
+      if (pictures > 1) {
         throw Error(ErrorCode::bad_input, path + ": a packet holds more than one picture",
                     "copy its H.264 stream into a .264 file and take that");
       }
-      edited.add(*packet, edit.access_units(units));
+      edited.add(*packet, pictures != 0, edit.access_units(units));
     } else if (stream.index != video->index && writer) {
       writer->copy(*packet);
     }

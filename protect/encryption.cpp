@@ -61,13 +61,20 @@ class Encryptor : public NalTool {
   Bytes last_units() override {
     ended_ = true;
     if (!options_.authenticate) return {};
-    return code_nal(MessageKind::stream_end, total_pictures(), authenticator_.end_stream(total_pictures()));
+    Bytes last = take_held();
+    const Bytes end =
+        code_nal(MessageKind::stream_end, total_pictures(), authenticator_.end_stream(total_pictures()));
+    last.insert(last.end(), end.begin(), end.end());
+    return last;
   }
 
  private:
   void inspect(const bitstream::NalUnits& part) override {
     if (options_.authenticate) authenticator_.between_units(part);
   }
+  void inspect_outside(const bitstream::NalUnits& sets) override { inspect(sets); }
+  // The decryptor asks for that.
+  bool returns_whole_units() const override { return options_.authenticate; }
   bool message(const Message& message) override {
     if (message.kind == MessageKind::watermark || message.kind == MessageKind::hidden_data) return false;
     throw Error(ErrorCode::bad_input, "the stream is encrypted already", "decrypt it first");
@@ -120,6 +127,7 @@ class Decryptor : public NalTool {
 
  private:
   void inspect(const bitstream::NalUnits& part) override { verifier_.check(part); }
+  void inspect_outside(const bitstream::NalUnits& sets) override { verifier_.check_outside(sets); }
   bool message(const Message& message) override {
     return message.kind != MessageKind::watermark && message.kind != MessageKind::hidden_data;
   }

@@ -89,7 +89,7 @@ std::vector<std::uint8_t> NalTool::access_units(std::span<const std::uint8_t> st
     std::erase_if(outside.units, [](const bitstream::NalUnit& nal) {
       return nal.type() != bitstream::kNalSps && nal.type() != bitstream::kNalPps;
     });
-    inspect(outside);
+    inspect_outside(outside);
     for (const bitstream::NalUnit& nal : outside.units) {
       sets_.read(nal);
       written(nal);
@@ -101,6 +101,7 @@ std::vector<std::uint8_t> NalTool::access_units(std::span<const std::uint8_t> st
   Bytes out = std::move(held_);
   held_.clear();
   whole_end_ = 0;
+  next_begin_.reset();
   make_room(out, stream.size() + stream.size() / 64 + 256);
   try {
     for (const bitstream::NalUnit& nal : found.units) {
@@ -117,19 +118,23 @@ std::vector<std::uint8_t> NalTool::access_units(std::span<const std::uint8_t> st
   }
   finish_jobs(out);
   append(out, found.tail);
-  if (in_picture_) hold_unfinished(out);
+  if (in_picture_) {
+    // The tool may have to put something before that picture's first slice.
+    hold(out, whole_end_);
+  } else if (returns_whole_units()) {
+    hold(out, whole_end_ == 0 ? 0 : next_begin_.value_or(out.size()));
+  }
   return out;
 }
 
-// The output behind the last whole picture waits for the call that completes the next picture, because the
-// tool may have to put something before that picture's first slice.
-void NalTool::hold_unfinished(Bytes& out) {
+// This part of the output waits for the call that completes the next picture.
+void NalTool::hold(Bytes& out, std::size_t from) {
   // If all of it waits, it is not copied, because a picture may come in any number of calls.
-  if (whole_end_ == 0) return held_.swap(out);
-  const auto begin = out.begin() + static_cast<std::ptrdiff_t>(whole_end_);
+  if (from == 0) return held_.swap(out);
+  const auto begin = out.begin() + static_cast<std::ptrdiff_t>(from);
   held_.assign(begin, out.end());
   out.erase(begin, out.end());
-  picture_begin_ -= whole_end_;
+  picture_begin_ -= from;
 }
 
 void NalTool::any_unit(const bitstream::NalUnit& nal, Bytes& out) {
@@ -149,6 +154,7 @@ void NalTool::any_unit(const bitstream::NalUnit& nal, Bytes& out) {
 }
 
 void NalTool::put(const bitstream::NalUnit& nal, Bytes& out) {
+  if (!next_begin_ && bitstream::begins_access_unit(nal)) next_begin_ = out.size();
   append(out, nal.prefix);
   append(out, nal.unit);
   written(nal);
@@ -241,6 +247,7 @@ void NalTool::finish_job(SliceJob& job, Bytes& out) {
     const Bytes before = end_picture();
     out.insert(out.begin() + static_cast<std::ptrdiff_t>(picture_begin_), before.begin(), before.end());
     in_picture_ = false;
+    next_begin_.reset();
     next_mb_ = 0;
     whole_end_ = out.size();
     picture_ = next_picture_number(picture_);

@@ -6,6 +6,7 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "common/bitstream/parameter_sets.h"
@@ -69,6 +70,11 @@ class NalTool : public StreamTool {
  protected:
   // Sees all units of a call before any of them is processed.
   virtual void inspect(const bitstream::NalUnits& part) { (void)part; }
+  // Sees the parameter sets that the container keeps outside the stream.
+  virtual void inspect_outside(const bitstream::NalUnits& sets) { (void)sets; }
+  // Says whether each call returns whole access units, whatever it takes: units that come before a picture
+  // wait for it. The tool then returns what still waits in last_units().
+  virtual bool returns_whole_units() const { return false; }
   // Takes a message of these tools and returns whether it is to be left out. No slice is under way.
   virtual bool message(const Message& message) = 0;
   // Throws if the stream has not yet told what the slices need.
@@ -88,12 +94,14 @@ class NalTool : public StreamTool {
 
   std::uint32_t picture() const { return picture_; }
   std::uint64_t total_pictures() const { return total_pictures_; }
+  // Takes what waits for the next picture.
+  Bytes take_held() { return std::exchange(held_, {}); }
   // Counts pictures from the start of the protection, and makes the jobs anew.
   void restart_pictures();
 
  private:
   void put(const bitstream::NalUnit& nal, Bytes& out);
-  void hold_unfinished(Bytes& out);
+  void hold(Bytes& out, std::size_t from);
   void any_unit(const bitstream::NalUnit& nal, Bytes& out);
   void slice_unit(const bitstream::NalUnit& nal, Bytes& out);
   void run_jobs();
@@ -112,7 +120,8 @@ class NalTool : public StreamTool {
   // Positions in the output: the start of the picture's first slice, with its prefix, and the end of the
   // picture before.
   std::size_t picture_begin_ = 0, whole_end_ = 0;
-  Bytes held_;          // output of earlier calls, while their last picture is unfinished
+  std::optional<std::size_t> next_begin_;  // of the first unit that belongs to the picture to come
+  Bytes held_;          // output of earlier calls, while their last picture is unfinished or missing
   Bytes outside_sets_;  // what parameter_sets() received and no call has read yet
   // The number that the slices' headers tell; it is ahead of picture_ while slices wait.
   std::uint32_t next_picture_ = 0;

@@ -1,5 +1,6 @@
 #include "protect/stream_verifier.h"
 
+#include <algorithm>
 #include <string>
 
 #include "cu264/status.h"
@@ -27,6 +28,20 @@ void add_number(Hmac& hmac, std::uint64_t value, int bytes) {
 }  // namespace
 
 void StreamVerifier::check(const bitstream::NalUnits& part) {
+  check_units(part);
+  const auto behind = std::find_if(part.units.rbegin(), part.units.rend(), is_slice);
+  const bool has_slice = behind != part.units.rend();
+  if (has_slice ? std::any_of(part.units.rbegin(), behind, bitstream::begins_access_unit)
+                : !part.units.empty()) {
+    apart_ = true;
+  }
+}
+
+void StreamVerifier::check_outside(const bitstream::NalUnits& sets) {
+  check_units(sets);
+}
+
+void StreamVerifier::check_units(const bitstream::NalUnits& part) {
   authenticator_.between_units(part);
   for (const bitstream::NalUnit& nal : part.units) {
     const std::optional<Message> found = read_message(nal);
@@ -102,6 +117,10 @@ void StreamVerifier::slice(const bitstream::NalUnit& nal) {
   }
   if (!authenticated()) return;
   if (ended_) refuse("there are pictures behind the stream's end", kChanged);
+  // Whoever shows access unit by access unit takes what stands there for another picture's, or for none's.
+  if (apart_ && !first_version_) {
+    refuse("what belongs to picture " + std::to_string(pictures_) + " is not in its access unit", kChanged);
+  }
   if (read_slice_begin(nal.unit).first_mb == 0) end_picture();
   if (!in_picture_) begin_picture();
   if (first_version_) {

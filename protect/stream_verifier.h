@@ -19,8 +19,11 @@ class StreamVerifier {
  public:
   StreamVerifier(const ProtectionKey& key, const DecryptionOptions& options) : key_(key), options_(options) {}
 
-  // Takes one or more whole access units. Throws Error(bad_input) if they were changed.
+  // Takes one or more whole access units. Throws Error(bad_input) if they were changed, or do not begin where
+  // the part does.
   void check(const bitstream::NalUnits& part);
+  // Takes the parameter sets outside of the stream.
+  void check_outside(const bitstream::NalUnits& sets);
   // To be called behind the last units.
   void finish() const;
 
@@ -28,6 +31,7 @@ class StreamVerifier {
   const Message& protection() const { return *protection_; }
 
  private:
+  void check_units(const bitstream::NalUnits& part);
   void message(const Message& message);
   void begin_protection(const Message& message);
   void slice(const bitstream::NalUnit& nal);
@@ -46,6 +50,7 @@ class StreamVerifier {
   std::optional<Message> expected_;    // for the picture that is about to begin or is under way
   bool in_picture_ = false, ended_ = false;
   std::uint64_t pictures_ = 0;  // the number that began so far
+  bool apart_ = false;          // whether a part ended between a picture and what belongs before it
 };
 
 }  // namespace cu264::protect

@@ -140,7 +140,8 @@ class StreamTool {
   // Takes one or more whole access units as a byte stream (annex B) and returns what replaces them. Tools
   // that only read return the input. A picture whose last slices are missing is held back, with everything
   // behind the picture before it, and returned by the call that completes it; decryptors of authenticated
-  // streams refuse it.
+  // streams refuse it, and units that come in another call than the picture that they stand before.
+  // Encryptors with authentication hold such units back until that picture comes.
   virtual std::vector<std::uint8_t> access_units(std::span<const std::uint8_t> stream) = 0;
   // To be called once after the last access unit, and before finish(). Returns the NAL units that follow it,
   // as a byte stream. There are none but for encryption with authentication.

@@ -100,6 +100,22 @@ def test_sealed_streams_that_somebody_changed(decode):
     assert 0 < refused < count
 
 
+def test_packets_that_do_not_begin_where_access_units_do(stream):
+    """The order of the units is right, but a picture's code stands in the packet of the picture before."""
+    sealed = protect.encrypt(stream, KEY, authenticate=True)
+    units = [b"\0\0\0\1" + unit for unit in re.split(b"\0*\0\0\1", sealed)[1:]]
+    slices = [place for place, unit in enumerate(units) if unit[4] & 31 == 5]
+    for cut, accepted in ((slices[1] + 1, True), (slices[1] + 2, False), (slices[2], False)):
+        tool = cu264._core.decryptor(KEY, True)
+        parts = [b"".join(units[:cut]), b"".join(units[cut:])]
+        if accepted:
+            assert tool.access_units(parts[0]) + tool.access_units(parts[1])
+            tool.finish()
+        else:
+            with pytest.raises(ValueError, match="access unit|authentication"):
+                tool.access_units(parts[0]) + tool.access_units(parts[1])
+
+
 def test_encryption_while_encoding(textured, stream, decode):
     sealed = cu264.encode(textured, 25, container="h264", qp=24, encryption=protect.Encryption(KEY, "signs,modes"))
     plain = decode(stream, ".264")

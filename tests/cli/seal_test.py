@@ -8,7 +8,7 @@ import unittest
 
 from made_containers import annexb, matroska, mp4, transport_stream
 from protect_case import ProtectCase
-from support import CU264, TIMEOUT, decoded_md5, ffmpeg, main
+from support import CU264, TIMEOUT, decoded_md5, ffmpeg, ffprobe, main
 
 COUNT = int(os.environ.get("CU264_SEALED_FILES", "120"))
 OPENH264 = os.environ.get("OPENH264_PICTURES", "")
@@ -198,6 +198,45 @@ class Seals(ProtectCase):
                     os.remove(opened)
         print(f"{COUNT} changed files, {accepted} accepted; openh264 {'decoded them too' if OPENH264 else 'is missing'}")
         self.assertGreater(accepted, len(KINDS))
+
+    def test_units_in_the_packets_of_other_pictures(self):
+        packets, sets, right = self.sealed()
+        packets = packets[:1] + [[DELIMITER, *packet] for packet in packets[1:]]
+        cut = next(at for at, unit in enumerate(packets[2]) if kind_of(unit) == 5)
+        moved = {f"{count} units moved back": [*packets[:1], packets[1] + packets[2][:count], packets[2][count:], *packets[3:]]
+                 for count in range(1, cut + 1)}
+        moved["a packet before its picture"] = [*packets[:2], packets[2][:cut], packets[2][cut:], *packets[3:]]
+        for name, unit in (("delimiter", DELIMITER), ("filler data", FILLER), ("message", MESSAGE)):
+            moved[f"a packet of a {name}"] = [*packets[:2], [unit], *packets[2:]]
+        moved["a slice in the packet of the picture before"] = [
+            packets[0], packets[1] + packets[2][:cut + 1], packets[2][cut + 1:], *packets[3:]]
+        for kind, write in (("mp4", mp4), ("mkv", matroska)):
+            given, opened = self.write(f"right.{kind}", write(packets, sets, WIDTH, HEIGHT)), self.path(f"opened.{kind}")
+            self.with_key("protect", "decrypt", given, "-o", opened, "--require-authentication")
+            for name, wrong in moved.items():
+                with self.subTest(kind=kind, name=name):
+                    given = self.write(f"moved.{kind}", write(wrong, sets, WIDTH, HEIGHT))
+                    self.fails_with(2, "access unit|more than one picture|authentication", "protect", "decrypt", given, "-o",
+                                    self.path("x.mp4"), "--require-authentication", "--key-file", self.path("key"))
+
+    def test_what_stands_in_other_packets_is_sealed_in_its_own(self):
+        self.sealed()
+        packets = packets_of(units_of(self.read("plain.264")))
+        sets = [next(unit for unit in packets[0] if kind_of(unit) == kind) for kind in (7, 8)]
+        packets = [[MESSAGE, *packet] for packet in packets]
+        moved = [packets[0] + packets[1][:1], packets[1][1:] + packets[2][:2], packets[2][2:], packets[3][:1], packets[3][1:],
+                 *packets[4:], [MESSAGE]]
+        times = [0, 40, 80, 100, 120, 160, 200]
+        given = self.write("moved.mkv", matroska(moved, sets, WIDTH, HEIGHT, times))
+        for kind in ("mkv", "mp4"):
+            sealed, opened = self.path(f"sealed.{kind}"), self.path(f"opened.{kind}")
+            self.with_key("protect", "encrypt", given, "-o", sealed, "--authenticate")
+            found = ffprobe(sealed, "-show_packets")["packets"]
+            self.assertEqual([round(1000 * float(packet["pts_time"])) for packet in found], [0, 40, 80, 120, 160])
+            self.with_key("protect", "decrypt", sealed, "-o", opened, "--require-authentication")
+            self.with_key("protect", "decrypt", sealed, "-o", self.path("opened.264"), "-y", "--require-authentication")
+            units = [unit for unit in units_of(self.read("opened.264"))[len(sets):]]
+            self.assertEqual(units, [unit for packet in moved for unit in packet])
 
     def test_what_only_some_readers_of_a_container_see(self):
         packets, sets, _ = self.sealed()

@@ -199,6 +199,67 @@ TEST(SealedUnits, LongParameterSetsAreNotHashedForEachSlice) {
   EXPECT_NE(refusal_to_seal(units).find("4096 bytes"), std::string::npos);
 }
 
+// Where the packets of a container begin says which picture a message belongs to.
+TEST(SealedUnits, WhatBelongsToAPictureIsInItsAccessUnit) {
+  const Units units = sealed_units();
+  std::size_t whole = 0;
+  for (std::size_t cut = 1; cut < units.size(); ++cut) {
+    const auto at = units.begin() + static_cast<std::ptrdiff_t>(cut);
+    const bool after_slice = type_of(units[cut - 1]) == 5, before_slice = type_of(units[cut]) == 5;
+    const auto tool = make_decryptor(test_key(), {true});
+    try {
+      tool->access_units(joined({units.begin(), at}));
+      tool->access_units(joined({at, units.end()}));
+      tool->finish();
+      EXPECT_TRUE(after_slice && !before_slice) << cut;
+      ++whole;
+    } catch (const Error&) {
+      EXPECT_FALSE(after_slice && !before_slice) << cut;
+    }
+  }
+  EXPECT_EQ(whole, 6u);
+}
+
+TEST(SealedUnits, AnAccessUnitWithoutAPictureIsRefused) {
+  const Units units = sealed_units();
+  const std::size_t second = index_of(units, 5, 1) + 1;
+  const auto at = units.begin() + static_cast<std::ptrdiff_t>(second);
+  for (const Bytes& alone : {kDelimiterUnit, kFillerUnit, kMessageUnit, units[index_of(units, 7)]}) {
+    const auto tool = make_decryptor(test_key(), {true});
+    tool->access_units(joined({units.begin(), at}));
+    const auto go_on = [&] {
+      tool->access_units(alone);
+      tool->access_units(joined({at, units.end()}));
+    };
+    EXPECT_THROW(go_on(), Error) << "type " << type_of(alone);
+  }
+}
+
+// Wherever the input is cut, whole access units come out.
+TEST(SealedUnits, TheEncryptorReturnsWholeAccessUnits) {
+  Units units = plain_units();
+  for (int picture = 5; picture > 0; --picture)
+    units = with(units, index_of(units, 5, 2 * picture - 1) + 1, kMessageUnit);
+  units.insert(units.end(), {kEndOfSequenceUnit, kMessageUnit});
+  for (std::size_t length = 1; length < 9; ++length) {
+    const auto encryptor = make_encryptor(test_key(), {{}, true});
+    const auto decryptor = make_decryptor(test_key(), {true});
+    Bytes opened;
+    const auto open = [&](const Bytes& part) {
+      const Bytes plain = decryptor->access_units(part);
+      opened.insert(opened.end(), plain.begin(), plain.end());
+    };
+    for (std::size_t begin = 0; begin < units.size(); begin += length) {
+      const std::size_t end = std::min(begin + length, units.size());
+      open(encryptor->access_units(joined({units.begin() + static_cast<std::ptrdiff_t>(begin),
+                                           units.begin() + static_cast<std::ptrdiff_t>(end)})));
+    }
+    open(encryptor->last_units());
+    encryptor->finish(), decryptor->finish();
+    EXPECT_EQ(opened, joined(units)) << length;
+  }
+}
+
 // A picture whose slices wait for the next call is not copied in each of them.
 TEST(SealedUnits, AnUnfinishedPictureTakesTimeOnce) {
   const Units units = plain_units();
