@@ -3,6 +3,7 @@
 extern "C" {
 #include <libavfilter/buffersink.h>
 #include <libavfilter/buffersrc.h>
+#include <libavutil/opt.h>
 }
 
 #include <algorithm>
@@ -32,6 +33,36 @@ Ends open_end(const char* name, AVFilterContext* filter) {
   if (!end->name) throw std::bad_alloc();
   end->filter_ctx = filter;
   return end;
+}
+
+bool is_named(const AVFilterContext& filter, const char* name) {
+  return std::strcmp(filter.filter->name, name) == 0;
+}
+
+// Says whether a filter's pictures may each have another size: by an expression that is computed for each, by
+// commands of another filter, or because they come from a file.
+bool may_change_size(const AVFilterContext& filter, bool commanded) {
+  if (is_named(filter, "movie")) return true;
+  if (is_named(filter, "streamselect")) return commanded;
+  if (!filter.filter->priv_class || !av_opt_find(filter.priv, "w", nullptr, 0, 0)) return false;
+  std::int64_t evaluated = 0;
+  constexpr std::int64_t kOnce = 0;  // the "init" of scale, scale2ref and pad
+  return commanded || (av_opt_get_int(filter.priv, "eval", 0, &evaluated) >= 0 && evaluated != kOnce);
+}
+
+// The filter behind a link, or behind those that only say what format is wanted.
+const AVFilterContext& next_that_works(const AVFilterLink& link) {
+  const AVFilterContext* next = link.dst;
+  while (is_named(*next, "format") || is_named(*next, "noformat") || is_named(*next, "null"))
+    next = next->outputs[0]->dst;
+  return *next;
+}
+
+// Says whether the graph has a filter by which it changes the options of others while it runs.
+bool has_commands(const AVFilterGraph& graph) {
+  return std::any_of(graph.filters, graph.filters + graph.nb_filters, [](const AVFilterContext* filter) {
+    return is_named(*filter, "sendcmd") || is_named(*filter, "zmq");
+  });
 }
 
 }  // namespace
@@ -92,7 +123,47 @@ void FilterGraph::link(const std::string& graph) {
     throw Error(ErrorCode::invalid_argument, "--vf " + graph + ": does not lead from one input to one output",
                 "label no other ends");
   }
+  keep_sizes();
   check(avfilter_graph_config(graph_.get(), nullptr), graph);
+}
+
+// Filters are made for pictures of one size, and go beyond the planes of others. So a scale filter, which
+// takes any and passes on what has the right size, stands behind each filter that may change it within the
+// graph. It goes by the size of the link before it, which the changing filter may change as well. Therefore a
+// filter that does nothing stands between the two.
+void FilterGraph::keep_sizes() {
+  const bool commanded = has_commands(*graph_);
+  const std::vector<AVFilterContext*> filters(graph_->filters, graph_->filters + graph_->nb_filters);
+  for (const AVFilterContext* const filter : filters) {
+    if (filter == source_ || !may_change_size(*filter, commanded)) continue;
+    for (unsigned i = 0; i < filter->nb_outputs; ++i) {
+      AVFilterLink* const out = filter->outputs[i];
+      if (!out || out->dst == sink_) continue;
+      if (avfilter_pad_get_type(filter->output_pads, static_cast<int>(i)) != AVMEDIA_TYPE_VIDEO) continue;
+      const AVFilterContext& next = next_that_works(*out);
+      const bool takes_any_size = &next == sink_ || is_named(next, "scale");
+      if (!takes_any_size) keepers_.push_back(insert("scale", *out, kScaleFlags));
+      insert("null", *out, nullptr);
+    }
+  }
+}
+
+// Inserts a filter behind the one from which the link comes.
+AVFilterContext* FilterGraph::insert(const char* name, AVFilterLink& link, const char* arguments) {
+  AVFilterContext* filter = nullptr;
+  check(avfilter_graph_create_filter(&filter, avfilter_get_by_name(name), "inserted", arguments, nullptr,
+                                     graph_.get()),
+        name);
+  check(avfilter_insert_filter(&link, filter, 0, 0), name);
+  return filter;
+}
+
+void FilterGraph::look_for_changes() {
+  for (const AVFilterContext* const keeper : keepers_) {
+    const AVFilterLink &in = *keeper->inputs[0], &out = *keeper->outputs[0];
+    if (changing_.empty() && (in.w != out.w || in.h != out.h))
+      changing_ = in.src->inputs[0]->src->filter->name;
+  }
 }
 
 void FilterGraph::push(AVFrame& frame) {
@@ -107,6 +178,7 @@ void FilterGraph::finish(std::int64_t end) {
 bool FilterGraph::pull(AVFrame& frame) {
   const InsideAv inside;
   const int result = av_buffersink_get_frame(sink_, &frame);
+  look_for_changes();
   if (result == AVERROR(EAGAIN) || result == AVERROR_EOF) return false;
   check(result, "cannot filter");
   // Not every filter that changes the shape of samples says so in each frame.

@@ -32,6 +32,9 @@ class FilterGraph {
   // These describe the frames that come out.
   AVRational time_base() const;
   AVRational frame_rate() const;  // 0/1 if the filters do not know
+  // The filter behind which pictures changed their size within the graph, and were scaled to that of the
+  // first; empty if there was none.
+  const std::string& changing() const { return changing_; }
   // True if a filter fills the time between two frames with as many as its rate asks for.
   bool fills_gaps() const;
 
@@ -43,12 +46,17 @@ class FilterGraph {
   void add_source(const AVFrame& first, AVRational time_base, AVRational frame_rate);
   void append(const std::string& filter);
   void link(const std::string& graph);
+  void keep_sizes();
+  AVFilterContext* insert(const char* name, AVFilterLink& link, const char* arguments);
+  void look_for_changes();
   static void check(int result, const std::string& doing);
 
   std::unique_ptr<AVFilterGraph, Deleter> graph_;
   AVFilterContext* source_ = nullptr;  // all three belong to the graph
   AVFilterContext* last_ = nullptr;    // the user's graph follows this one
   AVFilterContext* sink_ = nullptr;
+  std::vector<AVFilterContext*> keepers_;  // scale filters whose output has one size
+  std::string changing_;
 };
 
 }  // namespace cu264::io

@@ -448,6 +448,10 @@ std::vector<std::string> Reader::notes() const {
   // Decoders leave out the second picture by which VP8 and VP9 say it.
   const AVDictionaryEntry* const alpha = av_dict_get(stream_->metadata, "alpha_mode", nullptr, 0);
   if (transparent_ || (alpha && std::string(alpha->value) == "1")) notes.push_back(name_ + ": alpha dropped");
+  if (filters_ && !filters_->changing().empty()) {
+    notes.push_back("--vf: pictures change their size behind " + filters_->changing() +
+                    "; all are scaled to the size of the first");
+  }
   for (const std::string& what : untaken_) notes.push_back(name_ + ": " + what + " dropped");
   // Filters may still hold some where reading ended early.
   if (sources_ended_ && captions_ < captioned_) {

@@ -15,14 +15,24 @@ using cu264::fuzz::require;
 
 // What a file says of its pictures decides what these do.
 constexpr const char* kGraphs[] = {
-    "scale=iw*sar:ih:eval=frame",   "format=rgb24,scale=min(iw*sar\\,512):ih:eval=frame",
-    "scale=iw:ih:eval=frame,hflip", "fps=50",
-    "fps=5,format=gray10",          "framerate=30",
-    "yadif=1,crop=iw/2:ih/2",       "pad=iw+16:ih+8:8:4,vflip",
-    "transpose,format=yuv444p",     "setpts=PTS*3,fps=25",
-    "tinterlace,setsar=1",          "split[a][b];[a]hflip[c];[b][c]hstack",
-    "scale=64:48,format=nv12",      "select=key,scale=32:-2",
-    "tpad=stop=3,setfield=tff",     "scale=16+8*n:16:eval=frame",
+    "scale=iw*sar:ih:eval=frame",
+    "format=rgb24,scale=min(iw*sar\\,512):ih:eval=frame",
+    "scale=iw:ih:eval=frame,hflip",
+    "fps=50",
+    "fps=5,format=gray10",
+    "framerate=30",
+    "yadif=1,crop=iw/2:ih/2",
+    "pad=iw+16:ih+8:8:4,vflip",
+    "transpose,format=yuv444p",
+    "setpts=PTS*3,fps=25",
+    "tinterlace,setsar=1",
+    "split[a][b];[a]hflip[c];[b][c]hstack",
+    "scale=64:48,format=nv12",
+    "select=key,scale=32:-2",
+    "tpad=stop=3,setfield=tff",
+    "scale=16+8*n:16:eval=frame",
+    "scale=16+8*n:16:eval=frame,tile=2x2",
+    "scale=16+t*64:16:eval=frame,hflip,crop=16:16",
 };
 
 }  // namespace
