@@ -1,4 +1,5 @@
 // cu264 protect encrypt|decrypt|new-key: encrypts a finished stream selectively, decrypts it, and makes keys.
+#include "app/interrupt.h"
 #include "app/protection_values.h"
 #include "app/stream_command.h"
 #include "app/verbs.h"
@@ -10,6 +11,7 @@ ExitCode new_key(const std::vector<std::string>& arguments) {
   if (arguments.size() != 1 || arguments[0].empty() || arguments[0][0] == '-') {
     usage("new-key takes the name of one file", "cu264 protect new-key FILE");
   }
+  catch_signals();  // what is left of a moment's work is done
   ProtectionKey::random().write_new_file(arguments[0]);
   return ExitCode::done;
 }

@@ -4,7 +4,7 @@ import signal
 import subprocess
 import time
 
-from support import CU264, CommandTest, ffmpeg, main, video_stream
+from support import CU264, TIMEOUT, CommandTest, ffmpeg, main, video_stream
 
 
 class BadOutput(CommandTest):
@@ -110,6 +110,39 @@ class BadOutput(CommandTest):
                 self.assertEqual([f for f in os.listdir(self.folder) if f.startswith(".")], [])
                 self.assertGreater(int(video_stream(out)["nb_read_packets"]), 0)
                 ffmpeg("-xerror", "-i", out, "-f", "null", "-")
+
+    def test_a_signal_at_any_moment_leaves_no_half_file(self):
+        """Also one that comes before the command catches it: nothing is open by then."""
+        key, stream, folder = self.path("moments.key"), self.path("moments.264"), self.path("moments")
+        self.cu264("protect", "new-key", key)
+        self.encode(self.input, "--cavlc", "-o", stream)
+        os.mkdir(folder)
+        decode = ["ffprobe", "-v", "error", "-count_frames", "-show_entries", "stream=nb_read_frames"]
+        # What writes a file, and what reads the whole of it.
+        commands = {"out.mp4": (["encode", self.input], decode), "edges.mkv": (["edges", self.input], decode),
+                    "new.key": (["protect", "new-key"], [CU264, "protect", "encrypt", stream, self.path("x.264"), "-y", "--key-file"]),
+                    "stream.vle": (["vle", "compress", stream], [CU264, "vle", "expand", "-y", "-o", self.path("x.264")]),
+                    "sealed.264": (["protect", "encrypt", stream, "--authenticate", "--key-file", key],
+                                   [CU264, "protect", "decrypt", "--key-file", key, "-y", "-o", self.path("x.264")])}
+        for name, (write, read) in commands.items():
+            began, output = time.monotonic(), os.path.join(folder, name)
+            subprocess.run([CU264, *write, output], check=True, capture_output=True, timeout=TIMEOUT)
+            needed, seen = time.monotonic() - began, set()
+            os.remove(output)
+            for moment in range(10):
+                command = subprocess.Popen([CU264, *write, output], stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+                time.sleep(min(needed, 0.5) * (moment / 10) ** 2)
+                command.send_signal(signal.SIGTERM)
+                status = command.wait(TIMEOUT)
+                left = os.listdir(folder)
+                seen.add((status, bool(left)))
+                with self.subTest(command=write, moment=moment, status=status):
+                    self.assertIn(status, (0, -signal.SIGTERM, 128 + signal.SIGTERM))
+                    self.assertIn(left, [[]] if status == -signal.SIGTERM else [[name]] if status == 0 else [[], [name]])
+                    if left:
+                        subprocess.run([*read, output], check=True, capture_output=True, timeout=TIMEOUT)
+                        os.remove(output)
+            self.assertIn((-signal.SIGTERM, False), seen, "none came before the signal was caught")
 
     def test_a_hangup_is_ignored_under_nohup(self):
         out = self.path("nohup.mkv")
