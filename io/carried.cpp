@@ -74,6 +74,10 @@ class Plan {
     if (holding == Holding::no) return convert_or_drop(stream);
     carried_.streams.push_back({&stream});
     if (stream.codecpar->codec_type == AVMEDIA_TYPE_VIDEO) note(describe(stream) + " copied, not encoded");
+    // Matroska does not tell how many samples TTA has. libavformat takes the file's length for it.
+    if (container_ == Container::mkv && stream.codecpar->codec_id == AV_CODEC_ID_TTA) {
+      note(describe(stream) + " kept in mkv, where players that use FFmpeg may lose its last second");
+    }
     if (holding == Holding::experimental) {
       carried_.experimental = true;
       note(describe(stream) + " kept in " + name_of(container_) +

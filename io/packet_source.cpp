@@ -101,6 +101,7 @@ void PacketSource::check_end(int result, std::int64_t picture) {
     return damage_.report("the last frame is cut off", picture);
   }
   std::string missing = input_.missing_picture(pictures_);
+  if (!missing.empty() && damage_.allowed()) missing += "; what comes after it is left out";
   if (missing.empty() && !input_.uncompressed()) missing = input_.missing_end();
   if (!missing.empty()) return damage_.report(missing, picture);
   const std::int64_t promised = promised_pictures();

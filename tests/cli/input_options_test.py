@@ -99,7 +99,8 @@ class Parts(CommandTest):
                 pass
             for pattern in (numbered, globbed):
                 self.refuse(2, f"{name} is empty", pattern)
-                self.encode(pattern, self.path("part.mkv"), "--allow-partial")
+                done = self.encode(pattern, self.path("part.mkv"), "--allow-partial")
+                self.assertIn(f"{name} is empty; what comes after it is left out", done.stderr)
                 self.assertLess(int(video_stream(self.path("part.mkv"))["nb_read_packets"]), 6)
             if number == 4:
                 continue  # nothing is behind the last one
