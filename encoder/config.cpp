@@ -36,9 +36,16 @@ Colour coded_colour(const Config& config) {
 
 namespace {
 
+// Returns what is chosen of the stages behind the search and works on CAVLC only, or null.
+const char* cavlc_stage(const Config& config) {
+  if (config.entropy == EntropyCoder::cavlcu) return "the entropy coder cavlcu";
+  return config.packing == Packing::gvle ? "the packing gvle" : nullptr;
+}
+
 // Returns the part of `config` that works on CAVLC only, or null if there is none.
 const char* needs_cavlc(const Config& config) {
-  return config.encryption ? "encryption" : config.watermark ? "a watermark" : nullptr;
+  if (config.encryption) return "encryption";
+  return config.watermark ? "a watermark" : cavlc_stage(config);
 }
 
 }  // namespace
@@ -48,7 +55,7 @@ Profile coded_profile(const Config& config) {
 }
 
 bool uses_cabac(const Config& config) {
-  if (config.cavlc || config.profile == Profile::baseline) return false;
+  if (config.cavlc || cavlc_stage(config) != nullptr || config.profile == Profile::baseline) return false;
   return config.profile != Profile::automatic || needs_cavlc(config) == nullptr;
 }
 
@@ -162,7 +169,7 @@ void validate(const Config& config) {
   require_range("height", config.height, 1, kMaxSide);
   require_range("qp", config.qp, 0, 51);
   name_of(config.preset), name_of(config.profile), name_of(config.aq), name_of(config.headers);
-  name_of(config.backend);
+  name_of(config.backend), name_of(config.entropy), name_of(config.packing);
   validate_scaling_lists(config);
   const int rows = macroblocks(config.height);
   require(config.slices >= 1 && config.slices <= rows,

@@ -34,6 +34,8 @@ const char* name_of(PixelFormat format);
 const char* name_of(AdaptiveQuantisation aq);
 const char* name_of(HeaderPlacement placement);
 const char* name_of(BackendChoice backend);
+const char* name_of(EntropyCoder entropy);
+const char* name_of(Packing packing);
 
 // Return whether frames are RGB, and the colours that the stream's headers give: Config::colour, with the
 // matrix that RGB is converted by if Config leaves it unspecified.

@@ -50,6 +50,12 @@ constexpr Named<PixelFormat> kFormats[] = {{"i420", PixelFormat::i420},
 constexpr Named<AdaptiveQuantisation> kAqs[] = {{"auto", AdaptiveQuantisation::automatic},
                                                 {"off", AdaptiveQuantisation::off},
                                                 {"variance", AdaptiveQuantisation::variance}};
+constexpr Named<EntropyCoder> kEntropies[] = {{"production", EntropyCoder::production},
+                                              {"cavlcu", EntropyCoder::cavlcu}};
+constexpr Named<Packing> kPackings[] = {{"production", Packing::production}, {"gvle", Packing::gvle}};
+enum class Pipeline { production, published };
+constexpr Named<Pipeline> kPipelines[] = {{"production", Pipeline::production},
+                                          {"published", Pipeline::published}};
 constexpr Named<OnOverflow> kOverflows[] = {{"error", OnOverflow::error}, {"drop", OnOverflow::drop}};
 constexpr Named<bool> kRanges[] = {{"limited", false}, {"full", true}, {"tv", false}, {"pc", true}};
 // Code points of H.273 by the names that x264 gives them. The matrix 0 (RGB) cannot describe 4:2:0.
@@ -219,6 +225,14 @@ ScalingLists parse_cqm(const Value& value) {
   return parse_scaling_lists(value.text);
 }
 
+void set_pipeline(Config& config, const Value& value) {
+  constexpr int kUsualEdgeGuided = 2;
+  const bool published = parse_name(value, kPipelines) == Pipeline::published;
+  config.entropy = published ? EntropyCoder::cavlcu : EntropyCoder::production;
+  config.packing = published ? Packing::gvle : Packing::production;
+  if (published && config.edge_guided == 0) config.edge_guided = kUsualEdgeGuided;
+}
+
 struct Entry {
   ConfigOption option;
   void (*set)(Config& config, const Value& value);
@@ -270,6 +284,21 @@ constexpr Entry kEntries[] = {
     {{"cavlc", "on|off", "CAVLC in place of CABAC, also where the profile allows CABAC (off)", Group::coding,
       "on"},
      [](Config& config, const Value& value) { config.cavlc = parse_name(value, kSwitches); }},
+    {{"pipeline", "production|published",
+      "published: the papers' stages, --entropy cavlcu, --packing gvle and --edge-guided=2 (production)",
+      Group::coding},
+     set_pipeline},
+    {{"entropy", "production|cavlcu",
+      "which kernels code the levels on a GPU; cavlcu: the paper's, with CAVLC. Never changes CAVLC's bytes "
+      "(production)",
+      Group::coding},
+     [](Config& config, const Value& value) { config.entropy = parse_name(value, kEntropies); }},
+    {{"packing", "production|gvle",
+      "which kernels pack the slices on a GPU; gvle: the paper's steps, with CAVLC. Never changes CAVLC's "
+      "bytes "
+      "(production)",
+      Group::coding},
+     [](Config& config, const Value& value) { config.packing = parse_name(value, kPackings); }},
     {{"cqm", "flat|jvt",
       "scaling lists, of --profile high; jvt: the standard's, coarser the higher the frequency (flat)",
       Group::coding},
@@ -395,6 +424,20 @@ const char* name_of(BackendChoice backend) {
     if (named.value == backend) return named.name;
   }
   throw Error(ErrorCode::invalid_argument, "unknown backend", "use auto, cuda or cpu");
+}
+
+const char* name_of(EntropyCoder entropy) {
+  for (const auto& named : kEntropies) {
+    if (named.value == entropy) return named.name;
+  }
+  throw Error(ErrorCode::invalid_argument, "unknown entropy coder", "use production or cavlcu");
+}
+
+const char* name_of(Packing packing) {
+  for (const auto& named : kPackings) {
+    if (named.value == packing) return named.name;
+  }
+  throw Error(ErrorCode::invalid_argument, "unknown packing", "use production or gvle");
 }
 
 const char* name_of(PixelFormat format) {

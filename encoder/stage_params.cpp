@@ -46,6 +46,8 @@ StageParams stage_params(const Config& config) {
   if (const auto hrd = hrd_params(config)) params.front_room = usual_hrd_sei(*hrd);
   params.slices = config.slices;
   params.cabac = uses_cabac(config);
+  params.entropy = config.entropy;
+  params.packing = config.packing;
   params.reconstruction = config.reconstruction;
   params.threads = config.threads;
   params.batch = config.batch;

@@ -45,7 +45,9 @@ struct StageParams {
   int threads = 0;
   int batch = 0;  // as Config::batch
   bool device_output = false;
-  const entropy::EntropyKernel* entropy_kernel = nullptr;  // null: the production kernel
+  EntropyCoder entropy = EntropyCoder::production;  // of the cuda backend, as `packing`
+  Packing packing = Packing::production;
+  const entropy::EntropyKernel* entropy_kernel = nullptr;  // instead of what `entropy` names
   std::optional<PixelFormat> input_format;
   int matrix_coefficients = 2;  // for the conversion of RGB
   bool full_range = false;

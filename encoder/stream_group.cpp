@@ -40,6 +40,7 @@ std::string batch_key(const StageParams& params, StreamGroup::Stream stream) {
   const auto add = [&](int value) { key += std::to_string(value) + " "; };
   add(params.width), add(params.height), add(static_cast<int>(params.preset)), add(params.slices);
   add(params.cabac), add(params.transform_8x8_mode);
+  add(static_cast<int>(params.entropy)), add(static_cast<int>(params.packing));
   if (params.scaling_lists != ScalingLists{}) {
     for (const int weight : params.scaling_lists.luma4x4) add(weight);
     for (const int weight : params.scaling_lists.cb4x4) add(weight);

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "encoder/cuda/batch_tables.h"
+#include "encoder/cuda/published_stages.h"
 #include "encoder/cuda/reconstruct.h"
 #include "entropy/cabac/cabac_batch.h"
 
@@ -122,8 +123,9 @@ const std::int8_t* BatchStages::launch_qp_offsets_of(const BatchView& view) cons
 // Codes with CAVLC and packs behind the search. Returns the stream that the coded pictures come from.
 const Stream& BatchStages::launch_cavlc(BatchView view, const DeviceMemory::Batch& d,
                                         entropy::PackedPicture* pictures) {
+  const entropy::EntropyKernel* const kernel = entropy_kernel_of(params_);
   entropy::LaunchCode code = entropy::launch_code;
-  if (params_.cipher && params_.entropy_kernel != nullptr) {
+  if (params_.cipher && kernel != nullptr) {
     view = launch_encrypt(view, keys_.encryption(), stream_.get());
   } else if (params_.cipher) {
     code = [this](const BatchView& plain, const entropy::CodeScratch& scratch, const entropy::GroupBits& bits,
@@ -133,8 +135,8 @@ const Stream& BatchStages::launch_cavlc(BatchView view, const DeviceMemory::Batc
   }
   const entropy::PackMemory memory{d_.pack_scratch, d.coded, d.stream, d_.stream_bytes};
   // What is known of each picture is written to the host's memory.
-  entropy::launch_code_and_pack(view, d.slice_headers, memory, pictures, stream_.get(),
-                                params_.entropy_kernel, code);
+  entropy::launch_code_and_pack(view, d.slice_headers, memory, pictures, stream_.get(), kernel, code,
+                                packer_of(params_));
   return stream_;
 }
 

@@ -19,6 +19,7 @@
 #include "encoder/cuda/device_load.h"
 #include "encoder/cuda/memory.h"
 #include "encoder/cuda/packet_copies.h"
+#include "encoder/cuda/published_stages.h"
 #include "encoder/cuda/stream_window.h"
 #include "encoder/cuda/uploader.h"
 #include "encoder/frame_layout.h"
@@ -194,8 +195,9 @@ class CudaBackend final : public Backend {
   bool has_layout_of(const StageParams& other, int batch) const {
     const auto shape = [](const StageParams& p) {
       return std::tuple(p.width, p.height, p.slices, p.aq.has_value(), p.reconstruction, p.device_output,
-                        p.entropy_kernel, p.input_format, p.matrix_coefficients, p.full_range, p.streams,
-                        p.marks ? p.marks->frame().size() : 0, p.cipher != nullptr, p.cabac);
+                        entropy_kernel_of(p), packer_of(p), p.input_format, p.matrix_coefficients,
+                        p.full_range, p.streams, p.marks ? p.marks->frame().size() : 0, p.cipher != nullptr,
+                        p.cabac);
     };
     return batch == size_ && shape(other) == shape(params_);
   }

@@ -9,6 +9,7 @@
 #include "encoder/cuda/cuda_backend.h"
 #include "encoder/cuda/measure_picture.h"
 #include "encoder/cuda/probe_device.h"
+#include "encoder/cuda/published_stages.h"
 #include "encoder/cuda/qp_offset_relay.h"
 #include "encoder/cuda/reconstruct.h"
 #include "encoder/frame_layout.h"
@@ -139,12 +140,13 @@ DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* 
   m.total_coeff = arena.take(mbs * core::kTotalCoeffStride);
   if (params.reconstruction) m.reconstruction = arena.take(mbs * kMacroblockSamples);
   if (params.marks) m.mark_frame = arena.take(params.marks->frame().size());
-  if (params.cipher && params.cipher->parts().modes && params.entropy_kernel != nullptr) {
+  const entropy::EntropyKernel* const kernel = entropy_kernel_of(params);
+  if (params.cipher && params.cipher->parts().modes && kernel != nullptr) {
     m.encrypted_macroblocks = arena.take<core::MacroblockRecord>(mbs);
   }
   if (!params.cabac) {
     m.pack_scratch = arena.take(entropy::pack_scratch_bytes(batch, params.mb_width, params.mb_height,
-                                                            params.slices, params.entropy_kernel));
+                                                            params.slices, kernel, packer_of(params)));
   }
   if (converts(params)) m.rgb = arena.take(upload_bytes(params));
   const StageParams& p = params;

@@ -40,7 +40,7 @@ struct DeviceMemory {
   std::uint8_t* total_coeff = nullptr;
   std::uint8_t* reconstruction = nullptr;  // null unless StageParams::reconstruction
   std::uint8_t* mark_frame = nullptr;      // null without StageParams::marks
-  // Null unless modes are encrypted for StageParams::entropy_kernel.
+  // Null unless modes are encrypted for a kernel other than the production coder.
   core::MacroblockRecord* encrypted_macroblocks = nullptr;
   void* pack_scratch = nullptr;   // null with CABAC
   void* cabac_scratch = nullptr;  // null without CABAC

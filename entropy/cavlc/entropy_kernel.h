@@ -1,5 +1,5 @@
-// Kernels that can take the place of launch_code (code_batch.h). Through this interface a library that this
-// one does not link brings its kernels to the encoder, so that they can be compared with the encoder's own.
+// Kernels that can take the place of launch_code (code_batch.h). Through this interface the papers' kernels
+// come to the encoder, which may also have them from a library that it does not link.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,7 @@ struct BatchView;
 
 namespace cu264::entropy {
 
+struct BlockCodes;
 struct CodeScratch;
 struct GroupBits;
 
@@ -24,6 +25,10 @@ struct EntropyKernel {
   // refused.
   void (*launch)(const core::BatchView& batch, const CodeScratch& scratch, void* own, const GroupBits& bits,
                  CUstream_st* stream);
+  // Does all of this but the joining of blocks, and returns the codes of the blocks, which lie in `own`. Null
+  // if the kernels leave other codes.
+  BlockCodes (*launch_blocks)(const core::BatchView& batch, const CodeScratch& scratch, void* own,
+                              CUstream_st* stream) = nullptr;
 };
 
 }  // namespace cu264::entropy

@@ -45,13 +45,18 @@ PackScratch carve(Arena& arena, const GroupLayout& layout) {
   return scratch;
 }
 
+void* take_own(Arena& arena, int pictures, int mb_width, int mb_height, const EntropyKernel* kernel) {
+  return kernel == nullptr ? nullptr : arena.take(kernel->scratch_bytes(pictures, mb_width, mb_height));
+}
+
 }  // namespace
 
 std::size_t pack_scratch_bytes(int pictures, int mb_width, int mb_height, int slices,
-                               const EntropyKernel* kernel) {
+                               const EntropyKernel* kernel, const Packer* packer) {
   Arena arena(nullptr);
   carve(arena, group_layout(pictures, mb_width, mb_height, slices));
-  if (kernel != nullptr) arena.take<std::uint8_t>(kernel->scratch_bytes(pictures, mb_width, mb_height));
+  take_own(arena, pictures, mb_width, mb_height, kernel);
+  if (packer != nullptr) arena.take(packer->scratch_bytes(pictures, mb_width, mb_height, slices));
   return arena.bytes();
 }
 
@@ -77,9 +82,18 @@ void launch_prepare_pack(void* scratch, cudaStream_t stream) {
   }
 }
 
+void launch_code_of(const PackJob& job, const EntropyKernel* kernel, const LaunchCode& code,
+                    cudaStream_t stream) {
+  if (kernel != nullptr) {
+    kernel->launch(job.batch, job.scratch.code, job.scratch.kernel, job.scratch.coded, stream);
+  } else {
+    code(job.batch, job.scratch.code, job.scratch.coded, stream);
+  }
+}
+
 void launch_code_and_pack(const core::BatchView& batch, const core::SliceHeaderBits* d_headers,
                           const PackMemory& memory, PackedPicture* d_pictures, cudaStream_t stream,
-                          const EntropyKernel* kernel, const LaunchCode& code) {
+                          const EntropyKernel* kernel, const LaunchCode& code, const Packer* packer) {
   Arena arena(memory.scratch);
   PackJob job;
   job.batch = batch;
@@ -94,11 +108,9 @@ void launch_code_and_pack(const core::BatchView& batch, const core::SliceHeaderB
   job.stream = memory.stream;
   job.capacity = memory.capacity;
   job.pictures = d_pictures;
-  if (kernel != nullptr) {
-    kernel->launch(batch, job.scratch.code, arena.take<std::uint8_t>(0), job.scratch.coded, stream);
-  } else {
-    code(batch, job.scratch.code, job.scratch.coded, stream);
-  }
+  job.scratch.kernel = take_own(arena, batch.pictures, batch.mb_width, batch.mb_height, kernel);
+  if (packer != nullptr) return packer->launch(job, kernel, code, arena.take(0), stream);
+  launch_code_of(job, kernel, code, stream);
   launch_bit_offsets(job, stream);
   launch_write(job, stream);
 }

@@ -14,6 +14,8 @@
 
 namespace cu264::entropy {
 
+struct PackJob;
+
 // The result of one picture: its NAL units in Annex B form are stream[offset, offset + size).
 struct PackedPicture {
   std::uint64_t offset = 0;
@@ -38,10 +40,27 @@ struct PackMemory {
   std::uint64_t capacity = 0;  // bytes of `stream`
 };
 
-// Bytes of scratch for batches of up to `pictures`, with the memory of `kernel`, if any. Each part is
-// aligned to 256.
+// Stage `code` of the production coder: launch_code, or a function that does the same with other symbols.
+using LaunchCode = std::function<void(const core::BatchView&, const CodeScratch& scratch,
+                                      const GroupBits& bits, cudaStream_t stream)>;
+
+// A packer that can take the place of the production packer. Through this interface one that the packer does
+// not know comes to the encoder.
+struct Packer {
+  const char* name;
+  // Bytes of the packer's own memory for batches of up to `pictures`. The memory is aligned to 256 and not
+  // initialised.
+  std::size_t (*scratch_bytes)(int pictures, int mb_width, int mb_height, int slices);
+  // Codes with `kernel` or, if that is null, with `code`, and packs: leaves what launch_code_and_pack leaves
+  // without a packer. Asynchronous on `stream`; throws cu264::Error if a launch is refused.
+  void (*launch)(const PackJob& job, const EntropyKernel* kernel, const LaunchCode& code, void* own,
+                 cudaStream_t stream);
+};
+
+// Bytes of scratch for batches of up to `pictures`, with the memory of `kernel` and `packer`, if any. Each
+// part is aligned to 256.
 std::size_t pack_scratch_bytes(int pictures, int mb_width, int mb_height, int slices,
-                               const EntropyKernel* kernel = nullptr);
+                               const EntropyKernel* kernel = nullptr, const Packer* packer = nullptr);
 
 // Bytes for what the coder leaves to the packer.
 std::size_t coded_bytes(int pictures, int mb_width, int mb_height, int slices);
@@ -53,15 +72,12 @@ void launch_prepare_pack(void* scratch, cudaStream_t stream);
 // The most bytes that a picture can take in the stream.
 std::size_t max_packed_bytes(int mb_width, int mb_height, int slices);
 
-// Stage `code` of the production coder: launch_code, or a function that does the same with other symbols.
-using LaunchCode = std::function<void(const core::BatchView&, const CodeScratch& scratch,
-                                      const GroupBits& bits, cudaStream_t stream)>;
-
 // `d_headers` is [picture][slice]. Pictures follow one another in the stream without gaps. If there is a
-// `kernel`, it takes the place of `code`; the scratch must have been measured for it. Asynchronous on
-// `stream`. Throws cu264::Error if a launch is refused.
+// `kernel`, it takes the place of `code`, and a `packer` that of the production packer; the scratch must have
+// been measured for both. Asynchronous on `stream`. Throws cu264::Error if a launch is refused.
 void launch_code_and_pack(const core::BatchView& batch, const core::SliceHeaderBits* d_headers,
                           const PackMemory& memory, PackedPicture* d_pictures, cudaStream_t stream,
-                          const EntropyKernel* kernel = nullptr, const LaunchCode& code = launch_code);
+                          const EntropyKernel* kernel = nullptr, const LaunchCode& code = launch_code,
+                          const Packer* packer = nullptr);
 
 }  // namespace cu264::entropy

@@ -51,6 +51,7 @@ struct PackScratch {
   std::uint32_t* unknown = nullptr;          // [picture][slice][i]: groups whose escapes must be counted
   GroupBits coded;
   CodeScratch code{};
+  void* kernel = nullptr;            // the memory of an EntropyKernel
   GroupOffset* groups = nullptr;     // [picture][slice][group]
   std::uint32_t* escapes = nullptr;  // [picture][slice][group]
   SliceRecord* slices = nullptr;     // [picture][slice]
@@ -81,6 +82,9 @@ struct PackJob {
   }
 };
 
+// Codes into job.scratch.coded with `kernel` or, if that is null, with `code`.
+void launch_code_of(const PackJob& job, const EntropyKernel* kernel, const LaunchCode& code,
+                    cudaStream_t stream);
 void launch_bit_offsets(const PackJob& job, cudaStream_t stream);
 void launch_write(const PackJob& job, cudaStream_t stream);
 

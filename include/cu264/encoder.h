@@ -74,6 +74,17 @@ struct Colour {
 // automatic: variance where `crf` or `bitrate` is set and edge_guided is not, otherwise off.
 enum class AdaptiveQuantisation { automatic, off, variance };
 
+// What codes CAVLC's levels and packs its slices on the GPU. The bytes are always the same, and the cpu
+// backend has one way of each.
+enum class EntropyCoder {
+  production,
+  cavlcu,  // the kernels of the paper CAVLCU; slices are then coded with CAVLC, whatever the profile
+};
+enum class Packing {
+  production,
+  gvle,  // the steps of the paper GVLE, which pack CAVLC too
+};
+
 // Says what becomes of a picture that no QP makes as small as a limit asks.
 enum class OnOverflow {
   error,  // receive() throws Error(encode_failure); the packets before it are complete
@@ -117,6 +128,8 @@ struct Config {
   // CAVLC in profiles that allow CABAC. Watermarks and encryption work on CAVLC only: the profile automatic
   // then has it, and main and high must be told.
   bool cavlc = false;
+  EntropyCoder entropy = EntropyCoder::production;
+  Packing packing = Packing::production;
   ScalingLists scaling_lists;  // flat, unless the profile is high
   int slices = 1;              // slices in a picture, at most one for each macroblock row
   // Adaptive quantisation: which macroblocks get more bits. edge_guided 1..3: those with edges, above all
@@ -153,7 +166,8 @@ struct Config {
   bool device_output = false;  // packets stay on the device: Packet::device_data
 
   // Sets the field that an option of config_options() names to a value given as text, as the command line
-  // does. Throws an Error(invalid_argument) that lists the accepted values.
+  // does. "pipeline" sets three: entropy, packing and, if it is 0, edge_guided. Throws an
+  // Error(invalid_argument) that lists the accepted values.
   void set(std::string_view name, std::string_view text);
 };
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "common/cuda/arena.h"
 #include "core/block.h"
 #include "core/hd.h"
 
@@ -21,6 +22,17 @@ struct BlockCodes {
     return words[block * kBlockWords + i];
   }
 };
+
+inline std::size_t block_code_count(int pictures, int mb_width, int mb_height) {
+  return static_cast<std::size_t>(pictures) * mb_width * mb_height * core::kBlocksPerMacroblock;
+}
+
+inline BlockCodes take_block_codes(Arena& arena, std::size_t blocks) {
+  BlockCodes codes;
+  codes.words = arena.take<std::uint32_t>(blocks * kBlockWords);
+  codes.lengths = arena.take<std::uint16_t>(blocks);
+  return codes;
+}
 
 inline constexpr int kBlockShorts = 26, kOverflowShorts = 4;
 

@@ -1,6 +1,6 @@
 // CAVLCU as Fuentes-Alventosa et al. published it (The Journal of Supercomputing 78, 2022), step by step as
 // sections 4.1 to 4.6 describe it and extended to all kinds of blocks. docs/papers.md lists what differs.
-// cavlcu_tuned.h is a faster form. The encoder uses code_batch.h; this coder is for comparison only.
+// cavlcu_tuned.h is a faster form. The encoder uses code_batch.h unless Config::entropy asks for this coder.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -7,10 +7,9 @@
 
 #include "common/cuda/arena.h"
 #include "common/cuda/error_check.h"
-#include "core/block.h"
 #include "entropy/cavlc/code_batch.h"
+#include "entropy/cavlc/published/block_codes.h"
 #include "entropy/cavlc/published/cavlc_su.h"
-#include "entropy/cavlc/published/cavlcu.h"
 #include "entropy/cavlc/published/cavlcu_tuned.h"
 #include "entropy/cavlc/published/join_blocks.h"
 #include "entropy/cavlc/published/raster_input.h"
@@ -18,24 +17,13 @@
 namespace cu264::entropy {
 namespace {
 
-std::size_t blocks_of(int pictures, int mb_width, int mb_height) {
-  return static_cast<std::size_t>(pictures) * mb_width * mb_height * core::kBlocksPerMacroblock;
-}
-
-BlockCodes take_block_codes(Arena& arena, std::size_t blocks) {
-  BlockCodes codes;
-  codes.words = arena.take<std::uint32_t>(blocks * kBlockWords);
-  codes.lengths = arena.take<std::uint16_t>(blocks);
-  return codes;
-}
-
 struct CavlcSuMemory {
   ShortCodes codes;
   void *input = nullptr, *scratch = nullptr;
 };
 
 CavlcSuMemory take_cavlc_su(Arena& arena, int pictures, int mb_width, int mb_height) {
-  const std::size_t blocks = blocks_of(pictures, mb_width, mb_height);
+  const std::size_t blocks = block_code_count(pictures, mb_width, mb_height);
   CavlcSuMemory memory;
   memory.codes.shorts = arena.take<std::uint16_t>(blocks * kBlockShorts);
   memory.codes.overflow = arena.take<std::uint16_t>(blocks * kOverflowShorts);
@@ -60,58 +48,34 @@ void launch_cavlc_su_groups(const core::BatchView& batch, const CodeScratch&, vo
   launch_join(batch, memory.codes, bits, stream);
 }
 
-struct CavlcuMemory {
-  BlockCodes codes;
-  void *input = nullptr, *scratch = nullptr;
-};
-
-CavlcuMemory take_cavlcu(Arena& arena, int pictures, int mb_width, int mb_height) {
-  CavlcuMemory memory;
-  memory.codes = take_block_codes(arena, blocks_of(pictures, mb_width, mb_height));
-  memory.input = arena.take(raster_input_bytes(pictures, mb_width, mb_height));
-  memory.scratch = arena.take(cavlcu_scratch_bytes(pictures, mb_width, mb_height));
-  return memory;
-}
-
-std::size_t cavlcu_bytes(int pictures, int mb_width, int mb_height) {
-  Arena arena(nullptr);
-  take_cavlcu(arena, pictures, mb_width, mb_height);
-  return arena.bytes();
-}
-
-void launch_cavlcu_groups(const core::BatchView& batch, const CodeScratch&, void* own, const GroupBits& bits,
-                          cudaStream_t stream) {
-  Arena arena(own);
-  const CavlcuMemory memory = take_cavlcu(arena, batch.pictures, batch.mb_width, batch.mb_height);
-  const RasterInput input = launch_raster_input(batch, memory.input, stream);
-  launch_prepare_cavlcu(batch.pictures, batch.mb_width, batch.mb_height, memory.scratch, stream);
-  launch_cavlcu(input, CavlcuBlocks::all, memory.scratch, memory.codes, stream);
-  launch_join(batch, memory.codes, bits, stream);
-}
-
 std::size_t cavlcu_tuned_bytes(int pictures, int mb_width, int mb_height) {
   Arena arena(nullptr);
-  take_block_codes(arena, blocks_of(pictures, mb_width, mb_height));
+  take_block_codes(arena, block_code_count(pictures, mb_width, mb_height));
   arena.take(cavlcu_tuned_scratch_bytes(pictures, mb_width, mb_height));
   return arena.bytes();
 }
 
-void launch_cavlcu_tuned_groups(const core::BatchView& batch, const CodeScratch& scratch, void* own,
-                                const GroupBits& bits, cudaStream_t stream) {
+BlockCodes launch_cavlcu_tuned_blocks(const core::BatchView& batch, const CodeScratch& scratch, void* own,
+                                      cudaStream_t stream) {
   Arena arena(own);
   const BlockCodes codes =
-      take_block_codes(arena, blocks_of(batch.pictures, batch.mb_width, batch.mb_height));
+      take_block_codes(arena, block_code_count(batch.pictures, batch.mb_width, batch.mb_height));
   const std::size_t bytes = cavlcu_tuned_scratch_bytes(batch.pictures, batch.mb_width, batch.mb_height);
   std::uint8_t* const hand_over = arena.take(bytes);
   check_cuda(cudaMemsetAsync(hand_over, 0, bytes, stream), "cudaMemsetAsync");
   launch_cavlcu_tuned(batch, scratch.zeros_and_runs, hand_over, codes, stream);
-  launch_join(batch, codes, bits, stream);
+  return codes;
+}
+
+void launch_cavlcu_tuned_groups(const core::BatchView& batch, const CodeScratch& scratch, void* own,
+                                const GroupBits& bits, cudaStream_t stream) {
+  launch_join(batch, launch_cavlcu_tuned_blocks(batch, scratch, own, stream), bits, stream);
 }
 
 }  // namespace
 
 const EntropyKernel kCavlcSu{"cavlc_su", cavlc_su_bytes, launch_cavlc_su_groups};
-const EntropyKernel kCavlcu{"cavlcu", cavlcu_bytes, launch_cavlcu_groups};
-const EntropyKernel kCavlcuTuned{"cavlcu_tuned", cavlcu_tuned_bytes, launch_cavlcu_tuned_groups};
+const EntropyKernel kCavlcuTuned{"cavlcu_tuned", cavlcu_tuned_bytes, launch_cavlcu_tuned_groups,
+                                 launch_cavlcu_tuned_blocks};
 
 }  // namespace cu264::entropy
