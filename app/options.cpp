@@ -21,6 +21,16 @@ std::optional<published::Coder> parse_entropy_kernel(const std::string& name) {
   usage("bad entropy-kernel \"" + name + "\"", "use production, cavlcu, cavlcu_tuned or cavlc_su");
 }
 
+// The papers' stages work on CAVLC, which they bring along.
+void check_stages(const ParsedOptions& parsed, const EncodeOptions& options) {
+  const bool coder = options.config.entropy == EntropyCoder::cavlcu;
+  const bool packer = options.config.packing == Packing::gvle;
+  if (coder && options.coder)
+    usage("--entropy and --entropy-kernel both choose what codes the levels", "give one of them");
+  if ((coder || packer) && parsed.has("cavlc") && !options.config.cavlc)
+    usage(std::string(coder ? "--entropy cavlcu" : "--packing gvle") + " works on CAVLC", "drop --cavlc=off");
+}
+
 void read_coding(const ParsedOptions& parsed, EncodeOptions& options) {
   for (const ConfigOption& option : config_options()) {
     const bool asked =
@@ -33,6 +43,7 @@ void read_coding(const ParsedOptions& parsed, EncodeOptions& options) {
   }
   options.list_file = parsed["cqmfile"];
   if (parsed.has("entropy-kernel")) options.coder = parse_entropy_kernel(parsed["entropy-kernel"]);
+  check_stages(parsed, options);
   options.config.deblock = !parsed.has("no-deblock");
   if (parsed.has("device")) {
     if (options.config.backend == BackendChoice::cpu)

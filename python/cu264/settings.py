@@ -30,6 +30,9 @@ class _Settings(TypedDict, total=False):
     preset: str
     profile: str
     cavlc: bool
+    pipeline: str
+    entropy: str
+    packing: str
     cqm: Optional[str]
     cqmfile: Optional[Union[str, "os.PathLike[str]"]]
     slices: int
@@ -191,6 +194,9 @@ _OPTIONS = {
     "preset": _Option(_text, "balanced", changes=True),
     "profile": _Option(_text),
     "cavlc": _Option(_switch),
+    "pipeline": _Option(_text),  # before those that it sets, which may be given besides
+    "entropy": _Option(_text),
+    "packing": _Option(_text),
     "cqm": _Option(_text),
     "cqmfile": _Option(_list_text, name="cqm"),
     "slices": _Option(_whole_number),
@@ -351,6 +357,12 @@ SETTINGS_DOC = """
         without that transform; baseline is Constrained Baseline, which takes more bits and is encoded fastest.
     cavlc : bool, default False
         CAVLC also where the profile allows CABAC. What encrypts and marks finished streams needs it.
+    pipeline : {"production", "published"}, default "production"
+        published sets the papers' stages: `entropy` cavlcu, `packing` gvle and `edge_guided` 2.
+    entropy : {"production", "cavlcu"}, default "production"
+        Which kernels code the levels on a GPU; cavlcu, the paper's, codes CAVLC. The bytes are those of production with `cavlc`.
+    packing : {"production", "gvle"}, default "production"
+        Which kernels pack the slices on a GPU; gvle, the paper's steps, packs CAVLC. The bytes are those of production with `cavlc`.
     cqm : {"flat", "jvt"}, default "flat"
         Scaling lists of the profile high; jvt: the standard's.
     cqmfile : path, optional

@@ -84,6 +84,30 @@ def test_profiles(clip, tmp_path, decode, probe_file, profile, cavlc, name):
         assert stream.mime_type == f'video/mp4; codecs="avc1.{"641C" if name == "High" else "42C0"}0A"'
 
 
+def test_the_papers_stages_have_the_bytes_of_production(clip):
+    def encoded(**settings):
+        return cu264.encode(clip, 25, container="h264", qp=24, **settings)
+
+    cavlc, guided = encoded(cavlc=True), encoded(cavlc=True, edge_guided=2)
+    assert encoded(entropy="cavlcu") == encoded(packing="gvle") == encoded(entropy="cavlcu", packing="gvle", profile="high") == cavlc
+    assert encoded(pipeline="published") == guided != cavlc
+    assert encoded(edge_guided=1, pipeline="published") == encoded(cavlc=True, edge_guided=1)
+    assert encoded(packing="production", pipeline="published") == guided
+    assert encoded(pipeline="production") == encoded()
+    encoder = cu264.Encoder(25, pipeline="published")
+    list(encoder.packets(clip))
+    assert (encoder.profile, encoder.cabac) == ("high", False)
+
+
+@pytest.mark.parametrize("name, accepted", [
+    ("entropy", "production or cavlcu"), ("packing", "production or gvle"), ("pipeline", "production or published")])
+def test_the_papers_stages_have_names(clip, name, accepted):
+    with pytest.raises(ValueError, match=accepted):
+        cu264.encode(clip, 25, **{name: "CAVLC"})
+    with pytest.raises(TypeError, match=f"{name} must be a str"):
+        cu264.encode(clip, 25, **{name: 1})
+
+
 def test_an_automatic_profile_has_cavlc_for_protection(clip):
     key = protect.Key.random()
     sealed = cu264.Encoder(25, profile="auto", encryption=protect.Encryption(key, "signs"))

@@ -67,6 +67,9 @@ class Usage(CommandTest):
             "device": ["-1", "x", "0,0", "0,"],
             "batch": ["-1", "x"],
             "entropy-kernel": ["CAVLCU", "cavlc-su", "fast", ""],
+            "entropy": ["CAVLCU", "cavlc", "cavlc_su", ""],
+            "packing": ["GVLE", "yavle", ""],
+            "pipeline": ["card", "on", ""],
         }.items():
             for value in values:
                 with self.subTest(option=option, value=value):

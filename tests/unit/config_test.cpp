@@ -20,6 +20,44 @@ using cu264::kMaxEdgeGuided;
 using cu264::encoder::validate;
 using cu264::test::error_of;
 
+// The papers' stages bring CAVLC along, and a pipeline is three options at once.
+TEST(Config, Stages) {
+  using cu264::EntropyCoder;
+  using cu264::Packing;
+  using cu264::Profile;
+  using cu264::encoder::uses_cabac;
+  for (const auto& [name, value] :
+       {std::pair{"entropy", "cavlcu"}, {"packing", "gvle"}, {"pipeline", "published"}}) {
+    for (const Profile profile : {Profile::automatic, Profile::baseline, Profile::main, Profile::high}) {
+      Config c;
+      c.width = c.height = 16, c.profile = profile;
+      c.set(name, value);
+      validate(c);
+      EXPECT_FALSE(uses_cabac(c)) << name << " " << value;
+      EXPECT_EQ(cu264::encoder::uses_transform_8x8(c),
+                profile == Profile::automatic || profile == Profile::high);
+      c.set(name, "production");
+      EXPECT_EQ(uses_cabac(c), profile != Profile::baseline) << name;
+    }
+  }
+  Config c;
+  c.set("pipeline", "published");
+  EXPECT_EQ(c.entropy, EntropyCoder::cavlcu);
+  EXPECT_EQ(c.packing, Packing::gvle);
+  EXPECT_EQ(c.edge_guided, 2);
+  c.edge_guided = 1;
+  c.set("pipeline", "published");
+  EXPECT_EQ(c.edge_guided, 1);
+  c.set("packing", "production");
+  EXPECT_EQ(c.packing, Packing::production);
+  EXPECT_EQ(c.entropy, EntropyCoder::cavlcu);
+  EXPECT_EQ(cu264::encoder::profile_reason(c), "the entropy coder cavlcu needs CAVLC");
+  c.entropy = static_cast<EntropyCoder>(7), c.width = c.height = 16;
+  error_of(ErrorCode::invalid_argument, [&] { validate(c); });
+  c.entropy = EntropyCoder::production, c.packing = static_cast<Packing>(-1);
+  error_of(ErrorCode::invalid_argument, [&] { validate(c); });
+}
+
 TEST(Config, SetReadsEveryName) {
   Config c;
   for (const auto& [name, value] :
