@@ -15,6 +15,7 @@
 #include "encoder/headers.h"
 #include "entropy/cavlc/published/entropy_kernels.h"
 #include "entropy/cavlc/slice_coder.h"
+#include "entropy/pack/published/gvle_packer.h"
 #include "tests/parity/coded_pictures.h"
 #include "tests/parity/device_test.h"
 #include "tests/parity/pack_runner.h"
@@ -56,9 +57,22 @@ ExpectedPicture expected(TestPicture& picture, const std::vector<SliceHeaderBits
   return result;
 }
 
-// Runs for every kernel that an encoder can code with.
-class PackParity : public DeviceTest, public testing::WithParamInterface<const entropy::EntropyKernel*> {
+// How a batch is coded and packed; null: by the production form.
+struct PackForm {
+  const char* name;
+  const entropy::EntropyKernel* kernel = nullptr;
+  const entropy::Packer* packer = nullptr;
+};
+
+// Runs for every kernel that an encoder can code with, and every packer.
+class PackParity : public DeviceTest, public testing::WithParamInterface<PackForm> {
  protected:
+  static std::vector<PackedBatch> pack(const Shape& shape, const std::vector<TestPicture>& pictures,
+                                       const std::vector<SliceHeaderBits>& headers, int repeats,
+                                       std::uint64_t capacity = 0) {
+    return pack_on_device(shape, pictures, headers, repeats, capacity, GetParam().kernel, GetParam().packer);
+  }
+
   void expect_parity(const Shape& shape, std::vector<TestPicture>& pictures, const std::string& what) {
     expect_parity(shape, pictures, slice_headers(shape, pictures.size()), what);
   }
@@ -69,7 +83,7 @@ class PackParity : public DeviceTest, public testing::WithParamInterface<const e
     for (TestPicture& picture : pictures) {
       wanted.push_back(expected(picture, headers, wanted.size()));
     }
-    expect_packed(pack_on_device(shape, pictures, headers, 3, 0, GetParam()), wanted, shape, what);
+    expect_packed(pack(shape, pictures, headers, 3), wanted, shape, what);
   }
 
   std::mt19937 random_{264};
@@ -213,7 +227,7 @@ TEST_P(PackParity, CapacityIsRespected) {
   const ExpectedPicture first = expected(pictures[0], headers, 0), second = expected(pictures[1], headers, 1);
   const std::uint64_t two = first.bytes.size() + second.bytes.size();
   for (const std::uint64_t capacity : {two, two - 1}) {
-    const PackedBatch run = pack_on_device(shape, pictures, headers, 1, capacity, GetParam()).front();
+    const PackedBatch run = pack(shape, pictures, headers, 1, capacity).front();
     EXPECT_EQ(run.pictures[0].failure, 0u);
     EXPECT_EQ(run.pictures[1].failure, capacity == two ? 0u : 1u);
     EXPECT_EQ(run.pictures[2].failure, 1u);
@@ -239,19 +253,30 @@ TEST_P(PackParity, TooManyBitsAreReported) {
         broken.levels.data() + 7 * core::kLevelsPerMacroblock + slot * core::kLevelsPerBlock;
     std::fill(levels, levels + count, std::int16_t{core::kMaxLevel});
   }
-  const PackedBatch run =
-      pack_on_device(shape, pictures, slice_headers(shape, pictures.size()), 1, 0, GetParam()).front();
+  const PackedBatch run = pack(shape, pictures, slice_headers(shape, pictures.size()), 1).front();
   EXPECT_EQ(run.pictures[0].failure, 0u);
   EXPECT_EQ(run.pictures[1].failure, 2u);
   EXPECT_EQ(run.pictures[2].failure, 0u);
 }
 
+std::string form_name(const testing::TestParamInfo<PackForm>& form) {
+  return form.param.name;
+}
+
 INSTANTIATE_TEST_SUITE_P(Kernels, PackParity,
-                         testing::Values(nullptr, &entropy::kCavlcu, &entropy::kCavlcuTuned,
-                                         &entropy::kCavlcSu),
-                         [](const testing::TestParamInfo<const entropy::EntropyKernel*>& kernel) {
-                           return std::string(kernel.param == nullptr ? "production" : kernel.param->name);
-                         });
+                         testing::Values(PackForm{"production"}, PackForm{"cavlcu", &entropy::kCavlcu},
+                                         PackForm{"cavlcu_tuned", &entropy::kCavlcuTuned},
+                                         PackForm{"cavlc_su", &entropy::kCavlcSu}),
+                         form_name);
+
+// The first two have GVLE's packer take the codes of blocks, the others the strings of groups.
+INSTANTIATE_TEST_SUITE_P(Gvle, PackParity,
+                         testing::Values(PackForm{"cavlcu", &entropy::kCavlcu, &entropy::kGvlePacker},
+                                         PackForm{"cavlcu_tuned", &entropy::kCavlcuTuned,
+                                                  &entropy::kGvlePacker},
+                                         PackForm{"production", nullptr, &entropy::kGvlePacker},
+                                         PackForm{"cavlc_su", &entropy::kCavlcSu, &entropy::kGvlePacker}),
+                         form_name);
 
 }  // namespace
 }  // namespace cu264::parity

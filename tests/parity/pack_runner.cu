@@ -12,12 +12,13 @@ namespace cu264::parity {
 
 std::vector<PackedBatch> pack_on_device(const Shape& shape, const std::vector<TestPicture>& pictures,
                                         const std::vector<core::SliceHeaderBits>& headers, int repeats,
-                                        std::uint64_t capacity, const entropy::EntropyKernel* kernel) {
+                                        std::uint64_t capacity, const entropy::EntropyKernel* kernel,
+                                        const entropy::Packer* packer) {
   const DeviceBatch device(shape, pictures);
   const core::BatchView& batch = device.view;
   const DeviceArray<core::SliceHeaderBits> d_headers(headers);
-  const std::size_t scratch_bytes =
-      entropy::pack_scratch_bytes(batch.pictures, batch.mb_width, batch.mb_height, batch.slices, kernel);
+  const std::size_t scratch_bytes = entropy::pack_scratch_bytes(
+      batch.pictures, batch.mb_width, batch.mb_height, batch.slices, kernel, packer);
   if (capacity == 0) {
     capacity = batch.pictures * entropy::max_packed_bytes(batch.mb_width, batch.mb_height, batch.slices);
   }
@@ -32,7 +33,8 @@ std::vector<PackedBatch> pack_on_device(const Shape& shape, const std::vector<Te
   std::vector<PackedBatch> results;
   for (int repeat = 0; repeat < repeats; ++repeat) {
     check_cuda(cudaMemset(d_stream.data(), 0xee, capacity), "memset");
-    entropy::launch_code_and_pack(batch, d_headers.data(), memory, d_pictures.data(), nullptr, kernel);
+    entropy::launch_code_and_pack(batch, d_headers.data(), memory, d_pictures.data(), nullptr, kernel,
+                                  entropy::launch_code, packer);
     check_cuda(cudaDeviceSynchronize(), "code and pack");
     PackedBatch& result = results.emplace_back();
     result.pictures = d_pictures.download();

@@ -20,7 +20,8 @@ struct PackedBatch {
 std::vector<PackedBatch> pack_on_device(const Shape& shape, const std::vector<TestPicture>& pictures,
                                         const std::vector<core::SliceHeaderBits>& headers, int repeats,
                                         std::uint64_t capacity = 0,
-                                        const entropy::EntropyKernel* kernel = nullptr);
+                                        const entropy::EntropyKernel* kernel = nullptr,
+                                        const entropy::Packer* packer = nullptr);
 
 enum class CodingForm { cavlcu, cavlcu_tuned, cavlc_su };
 

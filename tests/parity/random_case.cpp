@@ -13,7 +13,7 @@
 namespace cu264::parity {
 namespace {
 
-enum Purpose { kCase, kGroup };
+enum Purpose { kCase, kGroup, kStages };
 
 enum class RateMode { qp, crf, bitrate, buffer, cbr, most_bytes, exact_bytes };
 
@@ -194,6 +194,18 @@ RandomClip draw_clip(RandomDraw& draw, RateMode mode, const Config& config, cons
   return clip;
 }
 
+// What codes and packs CAVLC on the GPU. It is drawn apart, so that cases are otherwise what they were before
+// there was a choice; those with CABAC keep it.
+void draw_stages(RandomDraw& draw, const CaseBounds& bounds, Config& config) {
+  if (bounds.pipeline) {
+    if (config.aq == AdaptiveQuantisation::variance) config.aq = AdaptiveQuantisation::off;
+    return config.set("pipeline", "published");
+  }
+  if (encoder::uses_cabac(config)) return;
+  if (draw.once_in(2)) config.entropy = EntropyCoder::cavlcu;
+  if (draw.once_in(2)) config.packing = Packing::gvle;
+}
+
 // Draws everything but what differs between a stream of its own and one of a group.
 RandomCase draw_case(RandomDraw& draw, const CaseBounds& bounds) {
   RandomCase drawn;
@@ -242,6 +254,8 @@ std::string RandomCase::text() const {
       << static_cast<int>(c.profile) << (c.cavlc ? " cavlc" : "")
       << (c.scaling_lists == ScalingLists{} ? "" : " jvt") << " slices " << c.slices << " batch " << c.batch
       << rate_text(c);
+  if (c.entropy == EntropyCoder::cavlcu) out << " cavlcu";
+  if (c.packing == Packing::gvle) out << " gvle";
   if (c.edge_guided > 0) out << " edges " << c.edge_guided;
   if (c.aq != AdaptiveQuantisation::off) out << " aq " << static_cast<int>(c.aq);
   if (c.encryption) out << " encrypted";
@@ -267,6 +281,8 @@ RandomCase make_case(std::uint64_t seed, int number, const CaseBounds& bounds) {
   RandomDraw draw(seed, number, kCase);
   RandomCase drawn = draw_case(draw, bounds);
   drawn.seed = seed, drawn.number = number;
+  RandomDraw stages(seed, number, kStages);
+  draw_stages(stages, bounds, drawn.config);
   const Config& c = drawn.config;
   const bool coded_again = c.bitrate > 0 || c.max_frame_bytes > 0 || c.frame_bytes > 0;
   if (!coded_again && !c.watermark && draw.once_in(6)) drawn.config.device_output = true;
@@ -289,6 +305,7 @@ RandomGroup make_group(std::uint64_t seed, int number, const CaseBounds& bounds)
   const int alike_width = draw.between(1, small.most_width),
             alike_height = draw.between(1, small.most_height);
   const int streams = draw.between(1, bounds.most_streams);
+  RandomDraw stages(seed, ~number, kStages);
   for (int i = 0; i < streams; ++i) {
     RandomCase stream = draw_case(draw, small);
     stream.seed = seed, stream.number = number;
@@ -302,6 +319,7 @@ RandomGroup make_group(std::uint64_t seed, int number, const CaseBounds& bounds)
       stream.config.edge_guided = 0, stream.config.aq = AdaptiveQuantisation::off;
       stream.config.reconstruction = false;
     }
+    draw_stages(stages, bounds, stream.config);
     // A stream of a group keeps its size, and its settings.
     for (RandomClip& clip : stream.clips) {
       clip.before = {}, clip.changes.clear(), clip.drains.clear();

@@ -22,6 +22,7 @@ struct CaseBounds {
   int most_streams = 24;    // of a group
   bool large_sides = true;  // whether now and then a picture is much larger
   int devices = 1;          // that there are
+  bool pipeline = false;    // whether all cases have the published pipeline
 };
 
 struct RandomClip {

@@ -1,6 +1,11 @@
 // Codes random streams and groups of streams on both backends and compares their bytes:
 //
-//   random_parity [--seconds S] [--cases N] [--seed S] [--case N | --group N] [--small] [--verbose]
+//   random_parity [--seconds S] [--cases N] [--seed S] [--case N | --group N] [--small] [--pipeline]
+//   [--verbose]
+//
+// With --pipeline the CUDA backend has the published pipeline in all cases (Config's option "pipeline"); the
+// CPU backend, which has one form of each stage, says what the bytes are. Otherwise some cases have parts of
+// it.
 //
 // It goes on until so much time has passed or so many cases were coded, and then with --case or --group does
 // that one alone. Without --seed the clock gives one, which is printed. The exit status is 0 if nothing
@@ -34,6 +39,7 @@ struct Options {
   std::optional<std::uint64_t> seed;
   std::optional<int> one_case, one_group;
   bool small = false;
+  bool pipeline = false;
   bool verbose = false;
 };
 
@@ -57,6 +63,8 @@ Options parse(const std::vector<std::string>& arguments) {
       options.one_group = std::stoi(value());
     } else if (name == "--small") {
       options.small = true;
+    } else if (name == "--pipeline") {
+      options.pipeline = true;
     } else if (name == "--verbose") {
       options.verbose = true;
     } else {
@@ -69,6 +77,7 @@ Options parse(const std::vector<std::string>& arguments) {
 CaseBounds bounds_of(const Options& options) {
   CaseBounds bounds;
   if (options.small) bounds = {48, 40, 3, 3, false, 1};
+  bounds.pipeline = options.pipeline;
   int devices = 1;
   if (cudaGetDeviceCount(&devices) == cudaSuccess && devices > 1 && !options.small) bounds.devices = 2;
   return bounds;
@@ -118,9 +127,9 @@ class Comparison {
     if (fault.empty()) fault = decoding_fault(random_case, cuda);
     if (fault.empty()) return;
     ++tally_.faults;
-    std::printf("FAULT: %s\n  in %s\n  again: random_parity --seed %llu %s %d%s\n", fault.c_str(),
+    std::printf("FAULT: %s\n  in %s\n  again: random_parity --seed %llu %s %d%s%s\n", fault.c_str(),
                 random_case.text().c_str(), static_cast<unsigned long long>(seed_), option, number,
-                options_.small ? " --small" : "");
+                options_.small ? " --small" : "", options_.pipeline ? " --pipeline" : "");
     std::fflush(stdout);
   }
 
