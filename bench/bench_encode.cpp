@@ -2,13 +2,15 @@
 // packets in host memory, QP 27. Reports frames per second, milliseconds of the stages, latency, memory, and
 // nvJPEG on the same frames. Prints tables, and writes them as JSON to a file.
 //
-//   bench_encode [--only TABLE[,TABLE...]] [--quick] [--tile] [--json FILE]
+//   bench_encode [--only TABLE[,TABLE...] | --pipeline] [--quick] [--tile] [--json FILE]
 //                CLIP.yuv WIDTHxHEIGHT [CLIP.yuv WIDTHxHEIGHT ...]
 //
-// --only selects from opening, memory, rates, options, devices, aq, rate_control, encryption, stages, latency
-// and nvjpeg; without it, all but rate_control and encryption are measured. --quick makes short runs with
-// fewer batch sizes. --tile measures rates, stages, latency, memory and encryption of each clip also at twice
-// its width and height, which makes 4K of 1080p.
+// --only selects from opening, memory, rates, options, devices, aq, rate_control, encryption, stages,
+// pipeline, latency and nvjpeg; without it, all but rate_control, encryption and pipeline are measured.
+// --pipeline is
+// --only pipeline: the papers' stages beside those of production and the papers' baselines. --quick makes
+// short runs with fewer batch sizes. --tile measures rates, stages, latency, memory and encryption of each
+// clip also at twice its width and height, which makes 4K of 1080p.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -44,11 +46,13 @@ constexpr Table kTables[] = {{"opening", report_opening},
                              {"rate_control", report_rate_control, false},
                              {"encryption", report_encryption, false, true},
                              {"stages", report_stages, true, true},
+                             {"pipeline", report_pipeline, false},
                              {"latency", report_latency, true, true},
                              {"nvjpeg", report_nvjpeg}};
 
 constexpr char kUsage[] =
-    "usage: bench_encode [--only TABLE[,TABLE...]] [--quick] [--tile] [--json FILE] CLIP.yuv WIDTHxHEIGHT "
+    "usage: bench_encode [--only TABLE[,TABLE...] | --pipeline] [--quick] [--tile] [--json FILE] CLIP.yuv "
+    "WIDTHxHEIGHT "
     "[...]";
 
 struct Options {
@@ -95,6 +99,8 @@ Options parse(int argc, char** argv) {
       options.quick = true;
     } else if (word == "--tile") {
       options.tile = true;
+    } else if (word == "--pipeline") {
+      options.tables = tables_named("pipeline");
     } else if (word == "--only") {
       options.tables = tables_named(value());
     } else if (word == "--json") {

@@ -30,6 +30,9 @@ void report_stages(const Clip& clip, Run& run);
 void report_adaptive_quantisation(const Clip& clip, Run& run);
 void report_encryption(const Clip& clip, Run& run);
 
+// pipeline_table.cu: the papers' stages beside those of production
+void report_pipeline(const Clip& clip, Run& run);
+
 // nvjpeg_tables.cpp: the same frames by nvJPEG
 void report_nvjpeg(const Clip& clip, Run& run);
 

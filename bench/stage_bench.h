@@ -93,13 +93,19 @@ class StageBench {
         encoder::cuda::launch_code_encrypted(batch, plan(), scratch, bits, stream);
       };
     }
+    code_and_pack(d_.pack_scratch, nullptr, code, nullptr);
+  }
+  // Does it by other forms. `d_scratch` has pack_scratch_bytes() for them and was made ready.
+  void code_and_pack(void* d_scratch, const entropy::EntropyKernel* kernel, const entropy::LaunchCode& code,
+                     const entropy::Packer* packer) const {
     // The stream of another batch receives the result, since the batch's own stream overlaps its levels.
-    const entropy::PackMemory memory{d_.pack_scratch, d_.batch[0].coded, d_.batch[1].stream, d_.stream_bytes};
+    const entropy::PackMemory memory{d_scratch, d_.batch[0].coded, d_.batch[1].stream, d_.stream_bytes};
     const encoder::cuda::DeviceMemory::Batch& d = d_.batch[0];
     encoder::cuda::launch_batch_tables(view_, {d_.batch[1].sources, d_.batch[1].params},
                                        {d.sources, d.params, d.slice_headers}, nullptr);
-    entropy::launch_code_and_pack(view_, d.slice_headers, memory, packed(), nullptr, nullptr, code);
+    entropy::launch_code_and_pack(view_, d.slice_headers, memory, packed(), nullptr, kernel, code, packer);
   }
+  const core::BatchView& view() const { return view_; }
 
   // Bytes that must be moved once, whatever the kernels do. Valid after both stages have run.
   double source_bytes() const { return static_cast<double>(source_bytes_) * view_.pictures; }
