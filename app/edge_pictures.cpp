@@ -68,11 +68,11 @@ class PngCoder {
 
 class PictureSink : public EdgeSink {
  public:
-  explicit PictureSink(const EdgesOptions& options)
-      : pattern_(options.output),
-        png_(options.format == EdgeFormat::png),
-        input_(options.reader.input.path),
-        overwrite_(options.overwrite),
+  explicit PictureSink(const EdgesOutput& output)
+      : pattern_(output.path),
+        png_(output.format == EdgeFormat::png),
+        input_(output.input),
+        overwrite_(output.overwrite),
         numbered_(!numbered(pattern_, 1).empty()) {
     if (pattern_ == "-") pipe_.emplace("-");
   }
@@ -133,8 +133,8 @@ class PictureSink : public EdgeSink {
 
 }  // namespace
 
-std::unique_ptr<EdgeSink> open_picture_sink(const EdgesOptions& options) {
-  return std::make_unique<PictureSink>(options);
+std::unique_ptr<EdgeSink> open_picture_sink(const EdgesOutput& output) {
+  return std::make_unique<PictureSink>(output);
 }
 
 }  // namespace cu264::app

@@ -9,36 +9,36 @@
 namespace cu264::app {
 namespace {
 
-Config complete_config(const EdgesOptions& options, const io::VideoInfo& video) {
-  Config config = options.config;
+Config complete_config(const EdgesOutput& output, const io::VideoInfo& video) {
+  Config config = output.config;
   take_video(video, config);
-  if (options.overlay) {
+  if (output.overlay) {
     config.colour = {video.primaries, video.transfer, video.matrix, video.full_range};
   } else {
     config.colour.full_range = true;  // the samples are 0 and 255
   }
   config.headers =
-      io::separate_headers(options.container) ? HeaderPlacement::separate : HeaderPlacement::every_packet;
+      io::separate_headers(output.container) ? HeaderPlacement::separate : HeaderPlacement::every_packet;
   return config;
 }
 
-io::MuxerOptions muxer_options(const EdgesOptions& options, const Encoder& encoder,
+io::MuxerOptions muxer_options(const EdgesOutput& output, const Encoder& encoder,
                                const io::VideoInfo& video) {
   io::MuxerOptions muxer;
-  muxer.container = options.container;
+  muxer.container = output.container;
   muxer.video = video;
   muxer.video.width = encoder.info().width, muxer.video.height = encoder.info().height;
-  if (!options.overlay) muxer.video.full_range = true;
+  if (!output.overlay) muxer.video.full_range = true;
   muxer.headers = encoder.headers();
   return muxer;
 }
 
 class VideoSink : public EdgeSink {
  public:
-  VideoSink(const EdgesOptions& options, const io::VideoInfo& video)
-      : encoder_(complete_config(options, video)),
-        file_(options.output),
-        muxer_(file_, muxer_options(options, encoder_, video)) {}
+  VideoSink(const EdgesOutput& output, const io::VideoInfo& video)
+      : encoder_(complete_config(output, video)),
+        file_(output.path),
+        muxer_(file_, muxer_options(output, encoder_, video)) {}
 
   void picture(const io::Picture& shown) override {
     while (!encoder_.send(shown.view())) write(encoder_.receive().value());
@@ -68,8 +68,8 @@ class VideoSink : public EdgeSink {
 
 }  // namespace
 
-std::unique_ptr<EdgeSink> open_video_sink(const EdgesOptions& options, const io::VideoInfo& video) {
-  return std::make_unique<VideoSink>(options, video);
+std::unique_ptr<EdgeSink> open_video_sink(const EdgesOutput& output, const io::VideoInfo& video) {
+  return std::make_unique<VideoSink>(output, video);
 }
 
 }  // namespace cu264::app

@@ -85,7 +85,7 @@ void read_detector(const ParsedOptions& parsed, EdgesOptions& options) {
 }
 
 void read_execution(const ParsedOptions& parsed, EdgesOptions& options) {
-  Config& config = options.config;
+  Config& config = options.output.config;
   for (const char* name : {"backend", "threads"}) {
     if (parsed.has(name)) config.set(name, parsed[name]);
   }
@@ -100,36 +100,45 @@ void read_execution(const ParsedOptions& parsed, EdgesOptions& options) {
   options.execution.threads = config.threads;
 }
 
-void read_output(const ParsedOptions& parsed, const std::string& path, EdgesOptions& options) {
-  options.output = path;
-  options.overwrite = read_overwrite(parsed);
-  check_not_a_terminal(options.output);
-  const std::string extension = std::filesystem::path(options.output).extension().string();
-  if (extension == ".png") {
-    options.format = EdgeFormat::png;
-  } else if (extension == ".pgm" || options.output == "-") {
-    options.format = EdgeFormat::pgm;
-  } else {
-    options.format = EdgeFormat::video;
-    try {
-      options.container = io::container_by_extension(options.output);
-    } catch (const Error&) {
-      usage(options.output + ": no known kind of output",
-            "name it .png, .pgm, .264, .h264, .mp4, .mov, .mkv or .ts");
-    }
-  }
-  options.config.qp = 18;
+void read_output(const ParsedOptions& parsed, const NamedFiles& files, EdgesOptions& options) {
+  // What the detector runs with, the encoder of a video does, too.
+  const Config execution = options.output.config;
+  options.output = edges_output(files.output, read_overwrite(parsed), files.input);
+  EdgesOutput& output = options.output;
+  output.config.backend = execution.backend, output.config.threads = execution.threads;
+  output.config.devices = execution.devices;
   if (parsed.has("qp")) {
-    if (options.format != EdgeFormat::video) usage("--qp is for video", "drop it");
-    options.config.set("qp", parsed["qp"]);
+    if (output.format != EdgeFormat::video) usage("--qp is for video", "drop it");
+    output.config.set("qp", parsed["qp"]);
   }
-  options.overlay = parsed.has("overlay");
+  output.overlay = parsed.has("overlay");
   options.thresholds = parsed["thresholds"];
   options.quiet = parsed.has("quiet");
   options.progress = read_progress(parsed);
 }
 
 }  // namespace
+
+EdgesOutput edges_output(const std::string& path, Overwrite overwrite, const std::string& input) {
+  EdgesOutput output;
+  output.path = path, output.overwrite = overwrite, output.input = input;
+  check_not_a_terminal(path);
+  const std::string extension = std::filesystem::path(path).extension().string();
+  if (extension == ".png") {
+    output.format = EdgeFormat::png;
+  } else if (extension == ".pgm" || path == "-") {
+    output.format = EdgeFormat::pgm;
+  } else {
+    output.format = EdgeFormat::video;
+    try {
+      output.container = io::container_by_extension(path);
+    } catch (const Error&) {
+      usage(path + ": no known kind of output", "name it .png, .pgm, .264, .h264, .mp4, .mov, .mkv or .ts");
+    }
+  }
+  output.config.qp = 18;
+  return output;
+}
 
 VerbHelp edges_help() {
   const OptionGroup detector{
@@ -189,8 +198,8 @@ std::optional<EdgesOptions> parse_edges_options(const std::vector<std::string>& 
   read_input(parsed, files.input, options.reader);
   read_detector(parsed, options);
   read_execution(parsed, options);
-  read_output(parsed, files.output, options);
-  check_files_differ({files.input, options.output, options.thresholds});
+  read_output(parsed, files, options);
+  check_files_differ({files.input, options.output.path, options.thresholds});
   return options;
 }
 

@@ -16,17 +16,26 @@ namespace cu264::app {
 
 enum class EdgeFormat { pgm, png, video };
 
-struct EdgesOptions {
-  io::ReaderOptions reader;
-  std::string output;
+// Where edge maps are written, and how.
+struct EdgesOutput {
+  std::string path;
   Overwrite overwrite = Overwrite::ask;
   EdgeFormat format = EdgeFormat::pgm;
   io::Container container = io::Container::h264;  // for video
+  Config config;                                  // for video: what the command line decides of it
+  bool overlay = false;                           // the maps come as pictures with edges on them
+  std::string input;                              // a file that no picture may replace
+};
+
+// The output of that name, whose extension says how it is written. Throws Error(invalid_argument).
+EdgesOutput edges_output(const std::string& path, Overwrite overwrite, const std::string& input);
+
+struct EdgesOptions {
+  io::ReaderOptions reader;
+  EdgesOutput output;
   canny::Params params;
   bool published = false;  // use the detector as the paper has it
   canny::ExecutionOptions execution;
-  Config config;  // for video: what the command line decides of it
-  bool overlay = false;
   std::string thresholds;  // file name; empty if not wanted
   bool progress = true;    // shown if stderr is a terminal
   bool quiet = false;

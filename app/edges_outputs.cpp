@@ -89,6 +89,10 @@ io::AvFrame overlaid(const Frame& source, const std::uint8_t* edges, bool colour
   return out;
 }
 
+std::unique_ptr<EdgeSink> open_edge_sink(const EdgesOutput& output, const io::VideoInfo& video) {
+  return output.format == EdgeFormat::video ? open_video_sink(output, video) : open_picture_sink(output);
+}
+
 ThresholdsFile::ThresholdsFile(const EdgesOptions& options, const canny::Detector& detector,
                                const io::VideoInfo& video)
     : file_(options.thresholds) {

@@ -23,8 +23,10 @@ class EdgeSink {
   virtual std::uint64_t bytes() const = 0;
 };
 
-std::unique_ptr<EdgeSink> open_picture_sink(const EdgesOptions& options);
-std::unique_ptr<EdgeSink> open_video_sink(const EdgesOptions& options, const io::VideoInfo& video);
+// Opens what the output asks for.
+std::unique_ptr<EdgeSink> open_edge_sink(const EdgesOutput& output, const io::VideoInfo& video);
+std::unique_ptr<EdgeSink> open_picture_sink(const EdgesOutput& output);
+std::unique_ptr<EdgeSink> open_video_sink(const EdgesOutput& output, const io::VideoInfo& video);
 
 // The first returns the edge map as a picture of its own, the second the source with the edges on it: in red
 // as yuv420p, or in white as gray8.

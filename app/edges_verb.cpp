@@ -42,8 +42,7 @@ class EdgesRun {
         reader_(reader),
         video_(reader.info()),
         detector_(open_detector(options, video_)),
-        sink_(options.format == EdgeFormat::video ? open_video_sink(options, video_)
-                                                  : open_picture_sink(options)),
+        sink_(open_edge_sink(options.output, video_)),
         progress_(options.progress),
         edges_(static_cast<std::size_t>(video_.width) * static_cast<std::size_t>(video_.height)),
         thresholds_(static_cast<std::size_t>(detector_.sub_images())) {
@@ -74,8 +73,9 @@ class EdgesRun {
     const Frame frame = source.view();
     detector_.detect({frame.plane[0], frame.pitch[0]}, {edges_.data(), video_.width}, thresholds_.data());
     io::Picture shown;
-    shown.frame = options_.overlay ? overlaid(frame, edges_.data(), options_.format != EdgeFormat::pgm)
-                                   : gray_map(edges_.data(), video_.width, video_.height);
+    shown.frame = options_.output.overlay
+                      ? overlaid(frame, edges_.data(), options_.output.format != EdgeFormat::pgm)
+                      : gray_map(edges_.data(), video_.width, video_.height);
     shown.pts = source.pts, shown.duration = source.duration;
     sink_->picture(shown);
     const double unit = av_q2d(video_.time_base);
@@ -107,8 +107,9 @@ ExitCode edges(EdgesOptions options) {
   options.reader.input.stop = [] { return interrupted(); };
   const auto reader = open_reader(options.reader);
   if (!reader) return interrupted_exit();
-  check_overwrite(options.thresholds, options.overwrite);
-  if (options.format == EdgeFormat::video) check_overwrite(options.output, options.overwrite);
+  check_overwrite(options.thresholds, options.output.overwrite);
+  if (options.output.format == EdgeFormat::video)
+    check_overwrite(options.output.path, options.output.overwrite);
   reader->keep({});
   std::string summary;
   {

@@ -68,7 +68,11 @@ VerbHelp encode_help() {
         "first (every)"},
        {"faststart", 0, "on|off",
         "mp4 and mov: the index before the pictures, so that playing can begin at once (on)", "on"},
-       {"recon", 0, "FILE", "also write what a decoder shows, as raw yuv420p"}}};
+       {"recon", 0, "FILE", "also write what a decoder shows, as raw yuv420p"},
+       {"edges-out", 0, "FILE",
+        "also write the edge maps that --edge-guided follows, as cu264 edges does: .png or .pgm with a "
+        "number "
+        "like %04d, a video, or - for PGM"}}};
   const OptionGroup streams{
       "Streams and times",
       {{"no-audio", 0, nullptr, "carry no audio"},

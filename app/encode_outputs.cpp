@@ -65,6 +65,7 @@ EncodeOutputs::EncodeOutputs(const EncodeOptions& options, const Config& config,
     if (!headers.empty()) encryptor_->parameter_sets(headers);
   }
   if (!options.recon.empty()) recon_.emplace(options.recon);
+  if (options.edges) edges_ = open_edge_sink(*options.edges, video);
   if (!options.stats.empty()) {
     statistics_.emplace(options.stats);
     begin_statistics(config);
@@ -111,6 +112,12 @@ void EncodeOutputs::picture(Packet& packet, const io::Picture& source) {
   }
   const std::vector<std::uint8_t>& reconstruction = packet.reconstruction;
   if (recon_) recon_->write(reconstruction.data(), reconstruction.size());
+  if (edges_) {
+    io::Picture map;
+    map.frame = gray_map(packet.edges.data(), video_.width, video_.height);
+    map.pts = packet.pts, map.duration = source.duration;
+    edges_->picture(map);
+  }
   if (options_.verify) {
     hashes_.push_back(io::hash_planar(reconstruction.data(), encoder_.width, encoder_.height));
   }
@@ -164,6 +171,7 @@ void EncodeOutputs::finish(const std::vector<std::string>& notes) {
   if (recon_) recon_->close();
   if (statistics_) statistics_->finish({{"totals", totals_.json(encode_seconds_)}, {"notes", notes}});
   if (recon_) recon_->commit();
+  if (edges_) edges_->finish();
   file_.commit();
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "app/edges_outputs.h"
 #include "app/encode_totals.h"
 #include "app/options.h"
 #include "cu264/encoder.h"
@@ -70,6 +71,7 @@ class EncodeOutputs {
     std::int64_t pts = 0, duration = 0;
   } sealed_;
   std::optional<io::OutputFile> recon_;
+  std::unique_ptr<EdgeSink> edges_;  // null if not wanted
   std::optional<io::Statistics> statistics_;
   io::Progress progress_;
   EncodeTotals totals_;

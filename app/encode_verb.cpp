@@ -100,6 +100,7 @@ EncodeOptions measuring_options(EncodeOptions options) {
   options.config.preset = Preset::fast;
   options.recon.clear();
   options.stats.clear();
+  options.edges.reset(), options.config.edge_maps = false;
   options.psnr = options.ssim = options.verify = false;
   return options;
 }
@@ -177,9 +178,13 @@ ExitCode encode(EncodeOptions options) {
       for (const std::string& file : {options.output, options.recon, options.stats}) {
         check_overwrite(file, options.overwrite);
       }
+      if (options.edges && options.edges->format == EdgeFormat::video)
+        check_overwrite(options.edges->path, options.overwrite);
     }
     if (const auto exit = encode_once(options, *reader, qps, stop_reading, plan)) return *exit;
     stop_reading = false;  // the pass before has ended
+    // It may have left maps, which are the same in every pass.
+    if (options.edges && plan && plan->passes() > 1) options.edges->overwrite = Overwrite::yes;
   }
 }
 

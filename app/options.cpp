@@ -120,6 +120,22 @@ void read_output(const ParsedOptions& parsed, const std::string& path, EncodeOpt
   check_not_a_terminal(options.recon);
 }
 
+// Reads --edges-out. `output` is known.
+void read_edges(const ParsedOptions& parsed, const std::string& input, EncodeOptions& options) {
+  if (!parsed.has("edges-out")) return;
+  const Config& config = options.config;
+  if (config.edge_guided == 0 && config.aq != AdaptiveQuantisation::edges)
+    usage("--edges-out writes the maps of --edge-guided, which is off", "add --edge-guided, or drop it");
+  const std::string path = parsed["edges-out"];
+  if (path.empty()) usage("--edges-out names no file", "as --edges-out edges%04d.png");
+  if (path == "-" && options.output == "-")
+    usage("--edges-out and the output both go to standard output", "name a file for one of them");
+  options.edges = edges_output(path, options.overwrite, input);
+  // A video of edges is coded beside the pictures and leaves the device to them.
+  options.edges->config.backend = BackendChoice::cpu, options.edges->config.threads = config.threads;
+  options.config.edge_maps = true;
+}
+
 void read_streams(const ParsedOptions& parsed, io::ReaderOptions& reader) {
   reader.streams.audio = !parsed.has("no-audio");
   reader.streams.subtitles = !parsed.has("no-subtitles");
@@ -218,6 +234,7 @@ std::optional<EncodeOptions> parse_encode_options(const std::vector<std::string>
   read_coding(parsed, options);
   read_rate(parsed, files.input, options);
   read_output(parsed, files.output, options);
+  read_edges(parsed, files.input, options);
   check_filler(options);
   if (options.target_size > 0 && options.output == "-")
     usage("--target-size writes the output several times, which a pipe does not allow", "name a file");
@@ -225,7 +242,7 @@ std::optional<EncodeOptions> parse_encode_options(const std::vector<std::string>
   read_protection(parsed, options);
   choose_cavlc(options);
   check_files_differ({files.input, options.output, options.recon, options.stats, options.payload,
-                      options.qp_file, options.list_file});
+                      options.qp_file, options.list_file, options.edges ? options.edges->path : ""});
   return options;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/edges_options.h"
 #include "app/overwrite.h"
 #include "app/verb_help.h"
 #include "cu264/encoder.h"
@@ -31,6 +32,7 @@ struct EncodeOptions {
   std::optional<published::Coder> coder;  // a published coder instead of the production kernel
   std::string recon;                      // file names; empty if not wanted
   std::string stats;
+  std::optional<EdgesOutput> edges;  // where the maps go that guide the quantisation; not set: nowhere
   std::optional<EncryptionOptions> encryption;  // encryption of the finished stream
   std::optional<ProtectionKey> key;             // with encryption
   std::string payload;                          // file name, if Config::watermark is set

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <vector>
 
 #include "bench/gpu_bench.h"
@@ -46,6 +47,7 @@ class StageBench {
       upload(d_.batch[i].sources, sources);
       upload(d_.batch[i].params, pictures);
     }
+    if (params_.edge_detector) edge_guide_.emplace(*params_.edge_detector, clip.width, clip.height, batch);
     packed_ = allocate_device(static_cast<std::size_t>(batch) * sizeof(entropy::PackedPicture), 0);
     entropy::launch_prepare_pack(d_.pack_scratch, nullptr);
     if (params_.aq) {
@@ -69,7 +71,9 @@ class StageBench {
   void adaptive_quantisation() const {
     vision::cuda::PicturePlanes luma;
     luma.table = view_.sources;
-    if (params_.aq->mode == encoder::AqMode::edges) {
+    if (edge_guide_) {
+      edge_guide_->launch_sums(luma, view_.pictures, d_.edge_guide, d_.qp_offsets.sums, nullptr, nullptr);
+    } else if (params_.aq->mode == encoder::AqMode::steps) {
       encoder::cuda::launch_step_sums(luma, view_.width, view_.height, view_.pictures, d_.qp_offsets.sums,
                                       nullptr);
     } else {
@@ -147,6 +151,7 @@ class StageBench {
   DeviceAllocation d_allocation_;
   DeviceAllocation packed_;  // entropy::PackedPicture[picture]
   encoder::cuda::DeviceMemory d_;
+  std::optional<encoder::cuda::EdgeGuide> edge_guide_;
   core::BatchView view_;
   bool encrypts_ = false;
 };

@@ -7,6 +7,7 @@
 #include "encoder/frame_layout.h"
 #include "encoder/level.h"
 #include "encoder/rate_control/hrd.h"
+#include "vision/backend.h"
 
 namespace cu264::encoder {
 namespace {
@@ -71,9 +72,15 @@ bool uses_transform_8x8(const Config& config) {
 }
 
 AdaptiveQuantisation coded_aq(const Config& config) {
+  if (config.edge_guided != 0) return AdaptiveQuantisation::edges;
   if (config.aq != AdaptiveQuantisation::automatic) return config.aq;
-  const bool wanted = (config.crf || config.bitrate > 0) && config.edge_guided == 0;
-  return wanted ? AdaptiveQuantisation::variance : AdaptiveQuantisation::off;
+  return config.crf || config.bitrate > 0 ? AdaptiveQuantisation::variance : AdaptiveQuantisation::off;
+}
+
+int coded_aq_strength(const Config& config) {
+  constexpr int kUsual = 2;
+  if (config.edge_guided != 0) return config.edge_guided;
+  return config.aq_strength != 0 ? config.aq_strength : kUsual;
 }
 
 bool controls_rate(const Config& config) {
@@ -162,6 +169,24 @@ void validate_scaling_lists(const Config& config) {
   require_weights(config.scaling_lists.cr4x4), require_weights(config.scaling_lists.luma8x8);
 }
 
+void validate_aq(const Config& config) {
+  using Aq = AdaptiveQuantisation;
+  require_range("edge-guided", config.edge_guided, 0, kMaxEdgeGuided);
+  require_range("aq-strength", config.aq_strength, 0, kMaxEdgeGuided);
+  require(config.edge_guided == 0 || (config.aq != Aq::variance && config.aq != Aq::steps),
+          "edge-guided and aq both set the QP of macroblocks", "use one of them");
+  require(config.edge_guided == 0 || config.aq_strength == 0,
+          "edge-guided and aq-strength both say how strongly", "use one of them");
+  const bool edges = coded_aq(config) == Aq::edges;
+  require(config.aq_strength == 0 || edges || coded_aq(config) == Aq::steps,
+          "aq-strength is for aq edges and aq steps", "use one of them, or leave it out");
+  require(edges || config.edge_detector == canny::Params{},
+          "edge-thresholds are of no use without edge-guided", "add edge-guided, or leave them out");
+  require(edges || !config.edge_maps, "there are no edge maps without edge-guided",
+          "set Config::edge_guided, or clear Config::edge_maps");
+  if (edges) vision::canny_params(config.edge_detector);  // throws
+}
+
 }  // namespace
 
 void validate(const Config& config) {
@@ -176,9 +201,7 @@ void validate(const Config& config) {
           std::to_string(config.slices) + " slices do not fit a picture of " + std::to_string(rows) +
               " macroblock rows",
           "use 1 to " + std::to_string(rows));
-  require_range("edge-guided", config.edge_guided, 0, kMaxEdgeGuided);
-  require(config.edge_guided == 0 || config.aq != AdaptiveQuantisation::variance,
-          "edge-guided and aq both set the QP of macroblocks", "use one of them");
+  validate_aq(config);
   require_range("threads", config.threads, 0, kMaxThreads);
   require_range("batch", config.batch, 0, kMaxBatch);
   for (std::size_t i = 0; i < config.devices.size(); ++i) {

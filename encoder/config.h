@@ -52,8 +52,9 @@ std::string profile_reason(const Config& config);
 // Tells whether macroblocks may have the 8x8 transform.
 bool uses_transform_8x8(const Config& config);
 
-// Config::aq with `automatic` resolved.
+// Config::aq with `automatic` and edge_guided resolved, and the strength of edges and steps, 1..3.
 AdaptiveQuantisation coded_aq(const Config& config);
+int coded_aq_strength(const Config& config);
 
 // Return whether the QP of a picture is the encoder's decision, and may have a fraction; and whether pictures
 // may be coded a second time.

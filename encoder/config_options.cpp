@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "encoder/config.h"
+#include "encoder/edge_thresholds.h"
 #include "encoder/level.h"
 
 namespace cu264 {
@@ -49,7 +50,9 @@ constexpr Named<PixelFormat> kFormats[] = {{"i420", PixelFormat::i420},
                                            {"rgb-bfloat16", PixelFormat::rgb_bfloat16}};
 constexpr Named<AdaptiveQuantisation> kAqs[] = {{"auto", AdaptiveQuantisation::automatic},
                                                 {"off", AdaptiveQuantisation::off},
-                                                {"variance", AdaptiveQuantisation::variance}};
+                                                {"variance", AdaptiveQuantisation::variance},
+                                                {"steps", AdaptiveQuantisation::steps},
+                                                {"edges", AdaptiveQuantisation::edges}};
 constexpr Named<EntropyCoder> kEntropies[] = {{"production", EntropyCoder::production},
                                               {"cavlcu", EntropyCoder::cavlcu}};
 constexpr Named<Packing> kPackings[] = {{"production", Packing::production}, {"gvle", Packing::gvle}};
@@ -233,6 +236,11 @@ void set_pipeline(Config& config, const Value& value) {
   if (published && config.edge_guided == 0) config.edge_guided = kUsualEdgeGuided;
 }
 
+canny::Params parse_edge_thresholds(const Value& value) {
+  if (const auto params = encoder::edge_detector_named(value.text)) return *params;
+  value.reject(encoder::edge_thresholds_accepted());
+}
+
 struct Entry {
   ConfigOption option;
   void (*set)(Config& config, const Value& value);
@@ -306,14 +314,27 @@ constexpr Entry kEntries[] = {
     {{"slices", "N", "slices a picture (1)", Group::coding},
      [](Config& config, const Value& value) { config.slices = parse_integer(value, 1, kMaxSide / 16); }},
     {{"edge-guided", "0..3",
-      "bits go to edges, the weak above all; how strongly, as --edge-guided=1 (0; 2 if no number is given)",
+      "bits go to edges of GUD-Canny, the weak above all; how strongly, as --edge-guided=1 (0; 2 if no "
+      "number "
+      "is given)",
       Group::coding, "2"},
      [](Config& config, const Value& value) {
        config.edge_guided = parse_integer(value, 0, kMaxEdgeGuided);
      }},
-    {{"aq", "auto|variance|off",
-      "variance: bits go to macroblocks of low variance (auto: with --crf and --bitrate)", Group::coding},
+    {{"edge-thresholds", "NAME|LOW,HIGH",
+      "how --edge-guided finds edges: distributed, rows or frame, with -0.01 for finer candidates; or plain "
+      "Canny with thresholds from 0 to 1 (distributed)",
+      Group::coding},
+     [](Config& config, const Value& value) { config.edge_detector = parse_edge_thresholds(value); }},
+    {{"aq", "auto|variance|steps|edges|off",
+      "bits go to macroblocks of low variance, with steps of brightness, a cheap measure, or with edges, as "
+      "--edge-guided (auto: variance with --crf and --bitrate)",
+      Group::coding},
      [](Config& config, const Value& value) { config.aq = parse_name(value, kAqs); }},
+    {{"aq-strength", "1..3", "of --aq edges and --aq steps (2)", Group::coding},
+     [](Config& config, const Value& value) {
+       config.aq_strength = parse_integer(value, 1, kMaxEdgeGuided);
+     }},
     {{"level", "N", "the level that the stream keeps to, as 4.1; refused if it does not (auto: the lowest)",
       Group::coding},
      [](Config& config, const Value& value) { config.level_idc = parse_level(value); }},
@@ -409,7 +430,8 @@ const char* name_of(AdaptiveQuantisation aq) {
   for (const auto& named : kAqs) {
     if (named.value == aq) return named.name;
   }
-  throw Error(ErrorCode::invalid_argument, "unknown adaptive quantisation", "use variance or off");
+  throw Error(ErrorCode::invalid_argument, "unknown adaptive quantisation",
+              "use auto, variance, steps, edges or off");
 }
 
 const char* name_of(HeaderPlacement placement) {

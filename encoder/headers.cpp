@@ -8,6 +8,7 @@
 #include "core/slice_header.h"
 #include "cu264/version.h"
 #include "encoder/config.h"
+#include "encoder/edge_thresholds.h"
 #include "encoder/rate_control/hrd.h"
 #include "encoder/rbsp_writer.h"
 #include "encoder/scaling_matrix.h"
@@ -203,6 +204,19 @@ std::vector<std::uint8_t> pps_rbsp(const Config& config) {
   return w.finish();
 }
 
+// Edges are named by the option that asks for them.
+void append_aq(std::string& text, const Config& config) {
+  const AdaptiveQuantisation aq = coded_aq(config);
+  if (aq == AdaptiveQuantisation::off) return;
+  const std::string strength = std::to_string(coded_aq_strength(config));
+  if (aq != AdaptiveQuantisation::edges) append_text(text, "aq", name_of(aq));
+  if (aq == AdaptiveQuantisation::steps) append_text(text, "aq-strength", strength);
+  if (aq != AdaptiveQuantisation::edges) return;
+  append_text(text, "edge-guided", strength);
+  if (config.edge_detector != canny::Params{})
+    append_text(text, "edge-thresholds", edge_thresholds_text(config.edge_detector));
+}
+
 std::vector<std::uint8_t> sei_rbsp(const Config& config) {
   // Drawn at random for this project (RFC 4122, version 4): 01882048-920f-4301-b697-3a154fd28bfc
   static constexpr std::uint8_t uuid[16] = {0x01, 0x88, 0x20, 0x48, 0x92, 0x0f, 0x43, 0x01,
@@ -217,8 +231,7 @@ std::vector<std::uint8_t> sei_rbsp(const Config& config) {
   if (config.scaling_lists != ScalingLists{})
     append_text(text, "cqm", config.scaling_lists == jvt_scaling_lists() ? "jvt" : "custom");
   append_rate(text, config);
-  if (config.edge_guided != 0) append_text(text, "edge-guided", std::to_string(config.edge_guided));
-  if (coded_aq(config) == AdaptiveQuantisation::variance) append_text(text, "aq", "variance");
+  append_aq(text, config);
   append_text(text, "slices", std::to_string(config.slices));
   append_text(text, "deblock", config.deblock ? "on" : "off");
 

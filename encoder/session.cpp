@@ -215,6 +215,7 @@ std::optional<Packet> Session::packet_of(CodedAccessUnit&& unit) {
   packet.user_data = pending_.front().user_data;
   packet.stats = unit.stats;
   packet.reconstruction = std::move(unit.reconstruction);
+  packet.edges = std::move(unit.edges);
   // The check works on encrypted packets too, because encryption does not move what carries marks.
   if (mark_check_) {
     if (received_ == 0) packet.data.insert(packet.data.begin(), mark_message_.begin(), mark_message_.end());

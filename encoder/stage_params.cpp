@@ -10,10 +10,11 @@ namespace {
 
 std::optional<AqParams> aq_params(const Config& config) {
   const bool remembers = !codes_again(config);
-  if (config.edge_guided != 0)
-    return AqParams{AqMode::edges, (config.edge_guided + 1) * kStrengthOne / 2, remembers};
-  if (coded_aq(config) == AdaptiveQuantisation::variance)
-    return AqParams{AqMode::variance, kStrengthOne, remembers};
+  const AdaptiveQuantisation aq = coded_aq(config);
+  const int strength = (coded_aq_strength(config) + 1) * kStrengthOne / 2;
+  if (aq == AdaptiveQuantisation::edges) return AqParams{AqMode::edges, strength, remembers};
+  if (aq == AdaptiveQuantisation::steps) return AqParams{AqMode::steps, strength, remembers};
+  if (aq == AdaptiveQuantisation::variance) return AqParams{AqMode::variance, kStrengthOne, remembers};
   if (controls_rate(config)) return AqParams{AqMode::none, 0, false};
   return std::nullopt;
 }
@@ -39,6 +40,8 @@ StageParams stage_params(const Config& config) {
   params.transform_8x8_mode = uses_transform_8x8(config);
   params.scaling_lists = config.scaling_lists;
   params.aq = aq_params(config);
+  if (params.aq && params.aq->mode == AqMode::edges) params.edge_detector = config.edge_detector;
+  params.edge_maps = config.edge_maps;
   params.controls_rate = controls_rate(config);
   params.codes_again = codes_again(config);
   params.lookahead = coded_lookahead(config);

@@ -39,6 +39,8 @@ struct StageParams {
   bool transform_8x8_mode = false;
   ScalingLists scaling_lists;
   std::optional<AqParams> aq;  // not set: every macroblock has the picture's QP; raised_rows need it set
+  std::optional<canny::Params> edge_detector;  // of AqMode::edges
+  bool edge_maps = false;                      // its maps are handed out
   int slices = 1;
   bool cabac = false;  // the slices are coded with CABAC instead of CAVLC
   bool reconstruction = false;
@@ -91,6 +93,7 @@ struct CodedAccessUnit {
   std::size_t front = 0;             // bytes at their beginning that are free for what precedes them
   DeviceBytes device_slices;         // instead of `slices`, with StageParams::device_output
   std::vector<std::uint8_t> reconstruction;
+  std::vector<std::uint8_t> edges;  // with StageParams::edge_maps
   PictureStats stats;
   std::vector<std::uint8_t> hrd_messages;  // an SEI NAL unit that comes before all others, or nothing
   bool dropped = false;                    // there are no slices: the picture is left out

@@ -34,6 +34,14 @@ void validate(const StreamGroupConfig& config) {
   encoder::validate(execution);
 }
 
+template <class Add>
+void add_detector(const canny::Params& detector, const Add& add) {
+  add(detector.sigma_tenths), add(static_cast<int>(detector.partition)), add(detector.density_scaling);
+  add(detector.noise_floor), add(detector.fixed ? detector.fixed->low : -1);
+  add(detector.fixed ? detector.fixed->high : -1), add(static_cast<int>(detector.candidates.size()));
+  for (const int candidate : detector.candidates) add(candidate);
+}
+
 // Streams with the same key share batches.
 std::string batch_key(const StageParams& params, StreamGroup::Stream stream) {
   std::string key;
@@ -49,6 +57,8 @@ std::string batch_key(const StageParams& params, StreamGroup::Stream stream) {
   }
   add(params.aq ? static_cast<int>(params.aq->mode) : -1), add(params.aq ? params.aq->strength : 0);
   add(params.aq && params.aq->remembers);
+  if (params.edge_detector) add_detector(*params.edge_detector, add);
+  add(params.edge_maps);
   add(params.controls_rate), add(params.codes_again);
   add(params.reconstruction);
   const bool rgb = params.input_format && encoder::is_rgb(*params.input_format);

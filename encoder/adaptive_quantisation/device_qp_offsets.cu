@@ -1,7 +1,7 @@
-// Three kernels: one warp for each macroblock sums its samples, eight of a row in each lane, or without edges
-// one warp for two macroblocks, a row in each lane; one thread block for each picture computes the mean
-// weight; one thread for each macroblock computes its offset, or for each position, picture after picture of
-// the batch, if offsets depend on the picture before.
+// Three kernels: one warp sums the samples and edges of two macroblocks, a row in each lane, or where steps
+// are counted those of one macroblock, eight of a row in each lane; one thread block for each picture
+// computes the mean weight; one thread for each macroblock computes its offset, or for each position, picture
+// after picture of the batch, if offsets depend on the picture before.
 #include "common/cuda/error_check.h"
 #include "common/cuda/warp.cuh"
 #include "core/mb_qp_delta.h"
@@ -37,11 +37,11 @@ __device__ RowSamples load_row(const std::uint8_t* d_row, int left, int width) {
   return row;
 }
 
-// With kSteps, steps of the half-size picture count as edges, and `edges` is not read.
-template <bool kSteps>
+// Sums with the steps of the half-size picture as edges.
 __global__ void __launch_bounds__(kThreads)
-    macroblock_sums_of(const __grid_constant__ PicturePlanes luma, const __grid_constant__ EdgePlanes edges,
-                       int width, int height, int mb_width, int macroblocks, MacroblockSums* d_sums) {
+    step_sums_of(const __grid_constant__ PicturePlanes luma, int width, int height, int mb_width,
+                 int macroblocks, MacroblockSums* d_sums) {
+  __shared__ vision::cuda::HalfSamples s_half[kThreads / 32];
   const int mb = static_cast<int>(blockIdx.x * (kThreads / 32) + threadIdx.x / 32);
   if (mb >= macroblocks) return;
   const int picture = static_cast<int>(blockIdx.y), lane = static_cast<int>(threadIdx.x) & 31;
@@ -49,19 +49,12 @@ __global__ void __launch_bounds__(kThreads)
   const int left = mb % mb_width * kMacroblockSide + lane % 2 * kLaneSamples;
   const vision::cuda::Plane<const std::uint8_t> plane = luma[picture];
   const RowSamples row = load_row(plane.row(clamped(y, height)), left, width);
-  const std::uint8_t* const d_edges = edges.first != nullptr && y < height ? edges[picture].row(y) : nullptr;
   MacroblockSums sums;
 #pragma unroll
-  for (int i = 0; i < kLaneSamples; ++i) {
-    const bool edge = d_edges != nullptr && left + i < width && d_edges[left + i] != 0;
-    add_sample(sums, row.at[i], edge);
-  }
-  if constexpr (kSteps) {
-    __shared__ vision::cuda::HalfSamples s_half[kThreads / 32];
-    const int mb_height = macroblocks / mb_width;
-    sums.edges = vision::cuda::steps_of_lane(plane, row.at, mb % mb_width, mb / mb_width, mb_width, mb_height,
-                                             width, height, s_half[threadIdx.x / 32], lane);
-  }
+  for (const int sample : row.at) add_sample(sums, sample, false);
+  sums.edges =
+      vision::cuda::steps_of_lane(plane, row.at, mb % mb_width, mb / mb_width, mb_width,
+                                  macroblocks / mb_width, width, height, s_half[threadIdx.x / 32], lane);
   sums = {warp_sum(sums.edges), warp_sum(sums.sum), warp_sum(sums.squares)};
   if (lane == 0) d_sums[static_cast<std::size_t>(picture) * macroblocks + mb] = sums;
 }
@@ -82,29 +75,48 @@ __device__ uint4 load_macroblock_row(const std::uint8_t* d_row, int left, int wi
           four_at(d_row, left + 12, width)};
 }
 
-// Sums without edges.
+// The number of edges in a macroblock's row of an edge map. Outside the picture there are none.
+__device__ std::uint32_t edges_of_row(const std::uint8_t* d_row, int left, int width) {
+  const std::uint8_t* const at = d_row + left;
+  std::uint32_t edges = 0;
+  if (left + kMacroblockSide <= width && (reinterpret_cast<std::uintptr_t>(at) & 15u) == 0) {
+    const uint4 row = *reinterpret_cast<const uint4*>(at);  // samples are 0 or 255
+    for (const std::uint32_t four : {row.x, row.y, row.z, row.w})
+      edges += static_cast<std::uint32_t>(__popc(static_cast<int>(four & 0x01010101u)));
+    return edges;
+  }
+  for (int x = left; x < width && x < left + kMacroblockSide; ++x) edges += d_row[x] != 0;
+  return edges;
+}
+
+// Sums with the edges of edge maps (kEdges), or without edges.
+template <bool kEdges>
 __global__ void __launch_bounds__(kThreads)
-    sample_sums_of(const __grid_constant__ PicturePlanes luma, int width, int height, int mb_width,
-                   int macroblocks, MacroblockSums* d_sums) {
+    macroblock_sums_of(const __grid_constant__ PicturePlanes luma, const __grid_constant__ EdgePlanes edges,
+                       int width, int height, int mb_width, int macroblocks, MacroblockSums* d_sums) {
   const int own = static_cast<int>(blockIdx.x * (kThreads / kMacroblockSide) + threadIdx.x / kMacroblockSide);
   const int mb = min(own, macroblocks - 1), lane = static_cast<int>(threadIdx.x) % kMacroblockSide;
   const int picture = static_cast<int>(blockIdx.y), y = mb / mb_width * kMacroblockSide + lane;
+  const int left = mb % mb_width * kMacroblockSide;
   const vision::cuda::Plane<const std::uint8_t> plane = luma[picture];
-  const uint4 row =
-      load_macroblock_row(plane.row(clamped(y, height)), mb % mb_width * kMacroblockSide, width);
-  std::uint32_t sum = 0, squares = 0;
+  const uint4 row = load_macroblock_row(plane.row(clamped(y, height)), left, width);
+  std::uint32_t sum = 0, squares = 0, marks = 0;
   for (const std::uint32_t four : {row.x, row.y, row.z, row.w}) {
     sum = __dp4a(four, 0x01010101u, sum);
     squares = __dp4a(four, four, squares);
+  }
+  if constexpr (kEdges) {
+    if (y < height) marks = edges_of_row(edges[picture].row(y), left, width);
   }
 #pragma unroll
   for (int step = 1; step < kMacroblockSide; step *= 2) {
     sum += __shfl_xor_sync(kAllLanes, sum, step);
     squares += __shfl_xor_sync(kAllLanes, squares, step);
+    if constexpr (kEdges) marks += __shfl_xor_sync(kAllLanes, marks, step);
   }
   if (lane == 0 && own == mb) {
-    d_sums[static_cast<std::size_t>(picture) * macroblocks + mb] = {0, static_cast<int>(sum),
-                                                                    static_cast<int>(squares)};
+    d_sums[static_cast<std::size_t>(picture) * macroblocks + mb] = {
+        static_cast<int>(marks), static_cast<int>(sum), static_cast<int>(squares)};
   }
 }
 
@@ -166,13 +178,13 @@ __global__ void __launch_bounds__(kThreads)
 
 namespace {
 
-template <bool kSteps>
+template <bool kEdges>
 void launch_sums(const PicturePlanes& luma, const EdgePlanes& edges, int width, int height, int pictures,
                  MacroblockSums* sums, cudaStream_t stream) {
-  const int macroblocks = macroblocks_of_size(width, height), warps = kThreads / 32;
-  const dim3 blocks(static_cast<unsigned>((macroblocks + warps - 1) / warps),
+  const int macroblocks = macroblocks_of_size(width, height), together = kThreads / kMacroblockSide;
+  const dim3 blocks(static_cast<unsigned>((macroblocks + together - 1) / together),
                     static_cast<unsigned>(pictures));
-  macroblock_sums_of<kSteps><<<blocks, kThreads, 0, stream>>>(
+  macroblock_sums_of<kEdges><<<blocks, kThreads, 0, stream>>>(
       luma, edges, width, height, (width + kMacroblockSide - 1) / kMacroblockSide, macroblocks, sums);
   check_launch("macroblock_sums_of");
 }
@@ -181,18 +193,18 @@ void launch_sums(const PicturePlanes& luma, const EdgePlanes& edges, int width, 
 
 void launch_macroblock_sums(const PicturePlanes& luma, const EdgePlanes& edges, int width, int height,
                             int pictures, MacroblockSums* sums, cudaStream_t stream) {
-  if (edges.first != nullptr) return launch_sums<false>(luma, edges, width, height, pictures, sums, stream);
-  const int macroblocks = macroblocks_of_size(width, height), together = kThreads / kMacroblockSide;
-  const dim3 blocks(static_cast<unsigned>((macroblocks + together - 1) / together),
-                    static_cast<unsigned>(pictures));
-  sample_sums_of<<<blocks, kThreads, 0, stream>>>(
-      luma, width, height, (width + kMacroblockSide - 1) / kMacroblockSide, macroblocks, sums);
-  check_launch("sample_sums_of");
+  const auto launch = edges.first != nullptr ? launch_sums<true> : launch_sums<false>;
+  launch(luma, edges, width, height, pictures, sums, stream);
 }
 
 void launch_step_sums(const PicturePlanes& luma, int width, int height, int pictures, MacroblockSums* sums,
                       cudaStream_t stream) {
-  launch_sums<true>(luma, {}, width, height, pictures, sums, stream);
+  const int macroblocks = macroblocks_of_size(width, height), warps = kThreads / 32;
+  const dim3 blocks(static_cast<unsigned>((macroblocks + warps - 1) / warps),
+                    static_cast<unsigned>(pictures));
+  step_sums_of<<<blocks, kThreads, 0, stream>>>(
+      luma, width, height, (width + kMacroblockSide - 1) / kMacroblockSide, macroblocks, sums);
+  check_launch("step_sums_of");
 }
 
 void launch_qp_offsets(const AqParams& params, int mb_width, int mb_height, int pictures,

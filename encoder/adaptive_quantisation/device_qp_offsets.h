@@ -32,8 +32,7 @@ inline int macroblocks_of_size(int width, int height) {
 void launch_macroblock_sums(const PicturePlanes& luma, const EdgePlanes& edges, int width, int height,
                             int pictures, MacroblockSums* sums, cudaStream_t stream);
 
-// The same with steps of the half-size picture as edges (vision/half_size_steps.h), which is what the encoder
-// uses.
+// The same with steps of the half-size picture as edges (vision/half_size_steps.h).
 void launch_step_sums(const PicturePlanes& luma, int width, int height, int pictures, MacroblockSums* sums,
                       cudaStream_t stream);
 

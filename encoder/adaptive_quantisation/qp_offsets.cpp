@@ -44,6 +44,20 @@ void settle(const AqParams& params, const std::vector<int>& weights, std::vector
   }
 }
 
+// `sums_of` returns the sums of the macroblock at (mb_x, mb_y).
+template <class SumsOf>
+void settle_sums(const AqParams& params, int mb_width, int mb_height, const SumsOf& sums_of,
+                 std::vector<std::int8_t>& previous) {
+  std::vector<int> weights(static_cast<std::size_t>(mb_width) * mb_height);
+  tbb::parallel_for(0, mb_height, [&](int mb_y) {
+    for (int mb_x = 0; mb_x < mb_width; ++mb_x) {
+      weights[static_cast<std::size_t>(mb_y) * mb_width + mb_x] =
+          macroblock_weight(params.mode, sums_of(mb_x, mb_y));
+    }
+  });
+  settle(params, weights, previous);
+}
+
 }  // namespace
 
 void edge_map_qp_offsets(const AqParams& params, const std::uint8_t* luma, std::ptrdiff_t pitch,
@@ -51,27 +65,21 @@ void edge_map_qp_offsets(const AqParams& params, const std::uint8_t* luma, std::
                          std::vector<std::int8_t>& previous) {
   const int mb_width = (width + kMacroblockSide - 1) / kMacroblockSide;
   const int mb_height = (height + kMacroblockSide - 1) / kMacroblockSide;
-  std::vector<int> weights(static_cast<std::size_t>(mb_width) * mb_height);
-  for (int mb = 0; mb < mb_width * mb_height; ++mb) {
-    weights[mb] = macroblock_weight(params.mode, macroblock_sums(luma, pitch, edges, edge_pitch, width,
-                                                                 height, mb % mb_width, mb / mb_width));
-  }
-  settle(params, weights, previous);
+  const auto sums_of = [&](int mb_x, int mb_y) {
+    return macroblock_sums(luma, pitch, edges, edge_pitch, width, height, mb_x, mb_y);
+  };
+  settle_sums(params, mb_width, mb_height, sums_of, previous);
 }
 
-void picture_qp_offsets(const AqParams& params, const std::uint8_t* luma, std::ptrdiff_t pitch, int mb_width,
-                        int mb_height, std::vector<std::int8_t>& previous) {
+void step_qp_offsets(const AqParams& params, const std::uint8_t* luma, std::ptrdiff_t pitch, int mb_width,
+                     int mb_height, std::vector<std::int8_t>& previous) {
   const int width = kMacroblockSide * mb_width, height = kMacroblockSide * mb_height;
-  std::vector<int> weights(static_cast<std::size_t>(mb_width) * mb_height);
-  tbb::parallel_for(0, mb_height, [&](int mb_y) {
-    for (int mb_x = 0; mb_x < mb_width; ++mb_x) {
-      MacroblockSums sums = macroblock_sums(luma, pitch, nullptr, 0, width, height, mb_x, mb_y);
-      if (params.mode == AqMode::edges)
-        sums.edges = vision::count_steps(luma, pitch, mb_x, mb_y, mb_width, mb_height);
-      weights[static_cast<std::size_t>(mb_y) * mb_width + mb_x] = macroblock_weight(params.mode, sums);
-    }
-  });
-  settle(params, weights, previous);
+  const auto sums_of = [&](int mb_x, int mb_y) {
+    MacroblockSums sums = macroblock_sums(luma, pitch, nullptr, 0, width, height, mb_x, mb_y);
+    sums.edges = vision::count_steps(luma, pitch, mb_x, mb_y, mb_width, mb_height);
+    return sums;
+  };
+  settle_sums(params, mb_width, mb_height, sums_of, previous);
 }
 
 void raise_rows(const core::PictureParams& picture, int mb_width, int mb_height,

@@ -5,8 +5,9 @@
 // rounding, and logarithms are to base 2.
 //
 //   aq variance   weight = log2(variance + 16). Contrast hides quantisation; flat macroblocks get a lower QP.
-//   edge-guided   that minus 7/16 for each edge sample, up to 16 of them. Macroblocks with edges of weak
-//                 contrast get the lowest QP, texture without edges the highest.
+//   edges         that minus 7/16 for each edge sample of a GUD-Canny map, up to 16 of them. Macroblocks with
+//                 edges of weak contrast get the lowest QP, texture without edges the highest.
+//   steps         the same with the steps of brightness of vision/half_size_steps.h instead of edges.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,7 @@
 namespace cu264::encoder {
 
 // none: offsets are zero, but in rows whose QP is raised (core::PictureParams::raised_rows).
-enum class AqMode : std::uint8_t { none, edges, variance };
+enum class AqMode : std::uint8_t { none, edges, variance, steps };
 
 inline constexpr int kStrengthOne = 256;                   // Q8
 inline constexpr int kLargestStrength = 3 * kStrengthOne;  // strength 0 .. 3
@@ -33,8 +34,8 @@ inline constexpr int kMacroblockSide = 16;
 // Sums over a macroblock's 256 samples, which may be added in any order. Outside the picture its border
 // samples are repeated, as in coding.
 struct MacroblockSums {
-  std::int32_t edges = 0;  // samples that are edges: 255 in an edge map, or steps (vision/half_size_steps.h)
-  std::int32_t sum = 0;    // of the samples
+  std::int32_t edges = 0;    // samples that are edges of a map, or steps (vision/half_size_steps.h)
+  std::int32_t sum = 0;      // of the samples
   std::int32_t squares = 0;  // of their squares
 };
 
@@ -69,7 +70,7 @@ CU264_HD int edge_weight(const MacroblockSums& sums) {
 }
 
 CU264_HD int macroblock_weight(AqMode mode, const MacroblockSums& sums) {
-  return mode == AqMode::edges ? edge_weight(sums) : variance_weight(sums);
+  return mode == AqMode::variance ? variance_weight(sums) : edge_weight(sums);
 }
 
 // The mean of a picture's weights, rounded down. kLift keeps the dividend from being negative.
@@ -102,16 +103,15 @@ struct AqParams {
 };
 
 // Computes on the host an offset for each macroblock in raster order, for a picture of width x height and its
-// edge map (255: edge; null in mode `variance`). Pitches are in bytes. `previous` holds the offsets of the
-// picture before, or is empty, and receives those of this picture.
+// edge map (255: edge; null: none, as variance needs none). Pitches are in bytes. `previous` holds the
+// offsets of the picture before, or is empty, and receives those of this picture.
 void edge_map_qp_offsets(const AqParams& params, const std::uint8_t* luma, std::ptrdiff_t pitch,
                          const std::uint8_t* edges, std::ptrdiff_t edge_pitch, int width, int height,
                          std::vector<std::int8_t>& previous);
 
-// The same for luma padded to whole macroblocks, with the steps of vision/half_size_steps.h as edges. This is
-// what the encoder uses.
-void picture_qp_offsets(const AqParams& params, const std::uint8_t* luma, std::ptrdiff_t pitch, int mb_width,
-                        int mb_height, std::vector<std::int8_t>& previous);
+// The same for luma padded to whole macroblocks, with the steps of vision/half_size_steps.h as edges.
+void step_qp_offsets(const AqParams& params, const std::uint8_t* luma, std::ptrdiff_t pitch, int mb_width,
+                     int mb_height, std::vector<std::int8_t>& previous);
 
 // Adds the raise of a picture's last rows to its offsets.
 void raise_rows(const core::PictureParams& picture, int mb_width, int mb_height,

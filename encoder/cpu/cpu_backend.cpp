@@ -27,7 +27,7 @@
 #include "encoder/stages.h"
 #include "entropy/cabac/cabac_slice_coder.h"
 #include "entropy/cavlc/slice_coder.h"
-#include "vision/half_size_steps.h"
+#include "vision/backend.h"
 
 namespace cu264::encoder {
 namespace {
@@ -48,6 +48,7 @@ struct PictureInFlight {
   core::PictureParams params;
   std::vector<SliceWork> slices;
   std::vector<std::uint8_t> nal_units;
+  std::vector<std::uint8_t> edges;  // with StageParams::edge_maps
   CodedAccessUnit unit;
   std::exception_ptr error;
   std::atomic<int> slices_left = 0;
@@ -137,6 +138,7 @@ class CpuBackend final : public Backend {
       }
     }
     prepare_marks();
+    open_detector();
   }
 
   ~CpuBackend() override {
@@ -153,6 +155,7 @@ class CpuBackend final : public Backend {
     PictureInFlight& work = in_flight_[sent_++ % in_flight_.size()];
     ingest(frame, work.picture, matrix_);
     set_qp_offsets(work.picture, params);
+    if (params_.edge_maps) work.edges = edges_;
     if (params_.marks) params_.marks->plan(static_cast<std::uint32_t>(params.index), work.picture.marks);
     work.params = params;
     work.slices_left = params_.slices;
@@ -196,8 +199,10 @@ class CpuBackend final : public Backend {
                              params.transform_8x8_mode == params_.transform_8x8_mode &&
                              params.scaling_lists == params_.scaling_lists;
     if (!same_memory) return false;
+    const bool same_detector = params.edge_detector == params_.edge_detector;
     params_ = params;
     prepare_marks();
+    if (!same_detector) open_detector();
     return true;
   }
 
@@ -210,17 +215,32 @@ class CpuBackend final : public Backend {
       std::vector<std::int8_t>& qp_offsets = qp_offsets_[params.stream];
       if (params.index == 0) qp_offsets.clear();
       const Plane& luma = picture.source[0];
-      arena_.execute([&] {
-        tbb::this_task_arena::isolate([&] {
-          picture_qp_offsets(*params_.aq, luma.row(0), luma.width, params_.mb_width, params_.mb_height,
-                             qp_offsets);
-        });
-      });
+      if (detector_) detector_->detect({{luma.row(0), luma.width}, {edges_.data(), params_.width}});
+      arena_.execute([&] { tbb::this_task_arena::isolate([&] { compute_qp_offsets(luma, qp_offsets); }); });
       picture.qp_offsets = qp_offsets;
     } else if (params.raised_rows > 0) {
       picture.qp_offsets.assign(picture.macroblocks.size(), 0);
     }
     if (params.raised_rows > 0) raise_rows(params, params_.mb_width, params_.mb_height, picture.qp_offsets);
+  }
+
+  void compute_qp_offsets(const Plane& luma, std::vector<std::int8_t>& qp_offsets) const {
+    if (params_.aq->mode == AqMode::steps) {
+      step_qp_offsets(*params_.aq, luma.row(0), luma.width, params_.mb_width, params_.mb_height, qp_offsets);
+    } else {
+      edge_map_qp_offsets(*params_.aq, luma.row(0), luma.width, detector_ ? edges_.data() : nullptr,
+                          params_.width, params_.width, params_.height, qp_offsets);
+    }
+  }
+
+  // The detector has an arena of its own, so the thread that submits takes no slice before its picture's
+  // edges are there.
+  void open_detector() {
+    detector_.reset();
+    if (!params_.edge_detector) return;
+    edges_.resize(static_cast<std::size_t>(params_.width) * static_cast<std::size_t>(params_.height));
+    detector_ = vision::open_cpu_detector(vision::canny_params(*params_.edge_detector), params_.width,
+                                          params_.height, params_.threads);
   }
 
   void prepare_marks() {
@@ -286,6 +306,7 @@ class CpuBackend final : public Backend {
       work.unit =
           pack(work.slices, work.nal_units, work.params.qp, params_.mb_width * params_.mb_height, params_);
       work.unit.stats.mean_qp = mean_qp(work.params, params_.mb_height);
+      work.unit.edges = std::move(work.edges);
       if (params_.reconstruction)
         work.unit.reconstruction = output_picture(work.picture, work.params.deblock, params_);
     } catch (...) {
@@ -300,6 +321,8 @@ class CpuBackend final : public Backend {
   std::vector<PictureInFlight> in_flight_;
   // [stream]: offsets of the stream's last picture, with adaptive quantisation
   std::vector<std::vector<std::int8_t>> qp_offsets_;
+  std::unique_ptr<canny::DetectorBackend> detector_;  // null unless edges guide the quantisation
+  std::vector<std::uint8_t> edges_;                   // of the latest picture
   std::atomic<std::uint64_t> next_ =
       0;  // the first ticket not taken; ticket / slices is the number of the picture
   std::atomic<std::uint64_t> submitted_ = 0;  // number of tickets issued

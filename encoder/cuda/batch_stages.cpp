@@ -47,6 +47,9 @@ void BatchStages::set_up() {
     if (!offsets_done_) offsets_done_ = std::make_unique<Event>();
     launch_qp_offset_reset(static_cast<int>(relay_bytes(params_)), d_.qp_offsets.previous, stream_.get());
   }
+  edge_guide_.reset();
+  if (params_.edge_detector)
+    edge_guide_.emplace(*params_.edge_detector, params_.width, params_.height, d_.pictures);
   begin_clip();
 }
 
@@ -59,7 +62,7 @@ const Stream& BatchStages::launch(int index, const BatchPictures& pictures, int 
   launch_batch_tables(view, {pinned.sources, pinned.params}, {d.sources, d.params, d.slice_headers},
                       stream_.get());
   pictures.written.hold_back(stream_);
-  if (has_qp_offsets(params_, params)) view.qp_offsets = launch_qp_offsets_of(view);
+  if (has_qp_offsets(params_, params)) view.qp_offsets = launch_qp_offsets_of(view, pinned.edges);
   if (params_.marks) {
     tabled_.record(stream_.get());
     keys_.plan_marks(d, view.pictures, view.macroblocks_per_picture(), tabled_, stream_);
@@ -104,16 +107,19 @@ BatchView BatchStages::view_of(const BatchPictures& pictures, const DeviceMemory
 
 // The offsets of a batch's last picture are kept for the next batch: on this device, where one stream keeps
 // the batches in order, or in the relay if several devices take turns.
-const std::int8_t* BatchStages::launch_qp_offsets_of(const BatchView& view) const {
+const std::int8_t* BatchStages::launch_qp_offsets_of(const BatchView& view,
+                                                     std::uint8_t* pinned_edges) const {
   vision::cuda::PicturePlanes luma;
   luma.table = view.sources;
   const int pictures = view.pictures, width = params_.width, height = params_.height;
-  if (relay_) relay_->take(d_.qp_offsets.previous, stream_);
   if (params_.aq->mode == AqMode::edges) {
+    edge_guide_->launch_sums(luma, pictures, d_.edge_guide, d_.qp_offsets.sums, pinned_edges, stream_.get());
+  } else if (params_.aq->mode == AqMode::steps) {
     launch_step_sums(luma, width, height, pictures, d_.qp_offsets.sums, stream_.get());
   } else if (params_.aq->mode == AqMode::variance) {
     launch_macroblock_sums(luma, {}, width, height, pictures, d_.qp_offsets.sums, stream_.get());
   }
+  if (relay_) relay_->take(d_.qp_offsets.previous, stream_);
   launch_qp_offsets(*params_.aq, params_.mb_width, params_.mb_height, pictures, d_.qp_offsets, stream_.get(),
                     view.params);
   if (relay_) relay_->leave(d_.qp_offsets.previous, stream_, *offsets_done_);

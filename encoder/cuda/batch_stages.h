@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "common/cuda/handles.h"
@@ -48,7 +49,8 @@ class BatchStages {
 
  private:
   BatchView view_of(const BatchPictures& pictures, const DeviceMemory::Batch& d) const;
-  const std::int8_t* launch_qp_offsets_of(const BatchView& view) const;
+  // pinned_edges receives the edge maps; null: nobody wants them.
+  const std::int8_t* launch_qp_offsets_of(const BatchView& view, std::uint8_t* pinned_edges) const;
   const Stream& launch_cavlc(BatchView view, const DeviceMemory::Batch& d, entropy::PackedPicture* pictures);
 
   const StageParams& params_;
@@ -58,6 +60,7 @@ class BatchStages {
   Stream stream_;
   Event tabled_;                         // the parameters of the latest batch are on the device
   std::unique_ptr<Event> offsets_done_;  // for StageParams::aq
+  std::optional<EdgeGuide> edge_guide_;  // for StageParams::edge_detector
   std::shared_ptr<QpOffsetRelay> relay_;
 };
 

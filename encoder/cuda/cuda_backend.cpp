@@ -75,9 +75,9 @@ class CudaBackend final : public Backend {
 
   bool restart(const StageParams& params, int batch) override {
     check_streams(params);
+    const DeviceGuard guard(device_);
     const MemoryRequirement required = measure(params, batch);
     if (required.device > d_allocation_.bytes() || required.pinned > pinned_allocation_.bytes()) return false;
-    const DeviceGuard guard(device_);
     wait_for_device();
     const bool same_layout = has_layout_of(params, batch);
     params_ = params;
@@ -197,7 +197,7 @@ class CudaBackend final : public Backend {
       return std::tuple(p.width, p.height, p.slices, p.aq.has_value(), p.reconstruction, p.device_output,
                         entropy_kernel_of(p), packer_of(p), p.input_format, p.matrix_coefficients,
                         p.full_range, p.streams, p.marks ? p.marks->frame().size() : 0, p.cipher != nullptr,
-                        p.cabac);
+                        p.cabac, p.edge_detector, p.edge_maps);
     };
     return batch == size_ && shape(other) == shape(params_);
   }
@@ -298,6 +298,12 @@ class CudaBackend final : public Backend {
       unit.device_slices = {d_.batch[index].stream + picture.offset, static_cast<std::size_t>(picture.size)};
     }
     if (params_.reconstruction) unit.reconstruction = reconstruction_of(index, i, params.deblock);
+    if (params_.edge_maps) {
+      const std::size_t pixels =
+          static_cast<std::size_t>(params_.width) * static_cast<std::size_t>(params_.height);
+      const std::uint8_t* const from = pinned_.batch[index].edges + static_cast<std::size_t>(i) * pixels;
+      unit.edges.assign(from, from + pixels);
+    }
     return unit;
   }
 

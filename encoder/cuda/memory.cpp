@@ -54,12 +54,17 @@ int rows_together(const StageParams& params) {
   return params.preset == Preset::fast ? 1 : busy_multiprocessor(params).round;
 }
 
+// Whole pictures come back from the device, which is for checks, where memory matters more than time.
+bool gives_pictures(const StageParams& params) {
+  return params.reconstruction || params.edge_maps;
+}
+
 // Tells whether the device's pictures are divided into two batches. CABAC of one batch fills the device
 // beside the last rows of the other's search. Rate control has too few pictures in flight for two such
 // batches.
 bool divides(const StageParams& params) {
   const bool in_fast = params.transform_8x8_mode && params.cabac && !params.controls_rate;
-  return !params.reconstruction && (params.preset != Preset::fast || in_fast);
+  return !gives_pictures(params) && (params.preset != Preset::fast || in_fast);
 }
 
 bool converts(const StageParams& params) {
@@ -136,6 +141,10 @@ DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* 
         arena.take<std::int8_t>(macroblocks_of(params) * static_cast<std::size_t>(params.streams));
     m.qp_offsets.offsets = arena.take<std::int8_t>(mbs);
   }
+  if (params.edge_detector) {
+    const EdgeGuide guide(*params.edge_detector, params.width, params.height, batch);
+    m.edge_guide = {arena.take(guide.scratch_bytes()), arena.take(guide.map_bytes())};
+  }
   m.macroblocks = arena.take<core::MacroblockRecord>(mbs);
   m.total_coeff = arena.take(mbs * core::kTotalCoeffStride);
   if (params.reconstruction) m.reconstruction = arena.take(mbs * kMacroblockSamples);
@@ -178,6 +187,10 @@ PinnedMemory lay_out_pinned(const StageParams& params, int batch, std::uint8_t* 
     b.params = arena.take<core::PictureParams>(pictures);
     b.pictures = arena.take<entropy::PackedPicture>(pictures);
     b.window = arena.take(m.window_bytes);
+    if (params.edge_maps) {
+      b.edges = arena.take(pictures * static_cast<std::size_t>(params.width) *
+                           static_cast<std::size_t>(params.height));
+    }
     if (!params.reconstruction) continue;
     b.macroblocks = arena.take<core::MacroblockRecord>(mbs);
     b.reconstruction = arena.take(mbs * kMacroblockSamples);
@@ -195,7 +208,7 @@ MemoryRequirement measure(const StageParams& params, int batch) {
 }
 
 int pictures_of_device(const StageParams& params, int multiprocessors, std::size_t free_bytes) {
-  constexpr int kLargest = 288, kLargestWithReconstruction = 16;
+  constexpr int kLargest = 288, kLargestWithPictures = 16;
   const BusyMultiprocessor busy = busy_multiprocessor(params);
   const int for_rows = busy.rows * multiprocessors / params.mb_height;
   // A slice's wavefront takes `steps` steps, so a picture has mbs / steps macroblocks in flight on average:
@@ -208,7 +221,7 @@ int pictures_of_device(const StageParams& params, int multiprocessors, std::size
   const int round = busy.round * multiprocessors;
   const int rounds = (std::max(for_rows, for_steps) * params.mb_height + round - 1) / round;
   const int wanted = rounds * round / params.mb_height;
-  int batch = std::clamp(wanted, 1, params.reconstruction ? kLargestWithReconstruction : kLargest);
+  int batch = std::clamp(wanted, 1, gives_pictures(params) ? kLargestWithPictures : kLargest);
   const auto needed = [&] {
     return measure(params, batch).device + held_frames(params, batch, 1) * piece_bytes(staged_bytes(params));
   };
@@ -251,8 +264,7 @@ int overlapping_batches(const StageParams& params, int batch) {
   // the memory, so only callers who choose the batch get them. Rate control has too few pictures in flight
   // for two such batches.
   constexpr int kRowsOfHalfInHigh = 15000;
-  // The reconstruction is for checks, where memory matters more than time.
-  if (params.reconstruction) return 1;
+  if (gives_pictures(params)) return 1;
   const int rows = batch * params.mb_height, together = rows_together(params);
   // What choose_batch() halves is such a multiple.
   if (params.batch == 0) {
@@ -264,9 +276,26 @@ int overlapping_batches(const StageParams& params, int batch) {
   return std::clamp(kRowsOfLargeDevice / rows, rows <= for_two ? 2 : 1, kMost);
 }
 
+namespace {
+
+// The most that one of the devices needs. Only what edges are found with differs between them.
+MemoryRequirement measure_on(const std::vector<int>& devices, const StageParams& params, int batch) {
+  if (!params.edge_detector) return measure(params, batch);
+  MemoryRequirement most;
+  for (const int device : devices) {
+    probe_device(device);
+    const DeviceGuard guard(device);
+    const MemoryRequirement required = measure(params, batch);
+    if (required.device > most.device) most = required;
+  }
+  return most;
+}
+
+}  // namespace
+
 MemoryRequirement memory_required(const StageParams& params, const std::vector<int>& devices) {
   MemoryRequirement required =
-      measure(params, params.batch != 0 ? params.batch : choose_batch(params, devices));
+      measure_on(devices, params, params.batch != 0 ? params.batch : choose_batch(params, devices));
   const auto backends = static_cast<std::size_t>(overlapping_batches(params, required.batch));
   required.device = piece_bytes(required.device) * backends;
   required.pinned = piece_bytes(required.pinned) * backends;

@@ -21,6 +21,7 @@
 #include <cstdint>
 
 #include "cu264/encoder.h"
+#include "encoder/adaptive_quantisation/device_edge_guide.h"
 #include "encoder/adaptive_quantisation/device_qp_offsets.h"
 #include "encoder/cuda/batch.h"
 #include "encoder/packed_frame.h"
@@ -36,6 +37,7 @@ inline constexpr int kUploadBuffers = 4;  // for frames from pageable memory
 struct DeviceMemory {
   int pictures = 0;                               // of a full batch
   QpOffsetMemory qp_offsets{};                    // null pointers without adaptive quantisation
+  EdgeGuideMemory edge_guide;                     // null pointers unless edges guide it
   core::MacroblockRecord* macroblocks = nullptr;  // as in BatchView
   std::uint8_t* total_coeff = nullptr;
   std::uint8_t* reconstruction = nullptr;  // null unless StageParams::reconstruction
@@ -69,12 +71,13 @@ struct PinnedMemory {
     std::uint8_t* window = nullptr;                 // [window_bytes]: a part of the stream
     core::MacroblockRecord* macroblocks = nullptr;  // null unless StageParams::reconstruction
     std::uint8_t* reconstruction = nullptr;
+    std::uint8_t* edges = nullptr;  // [picture][height][width]; null unless StageParams::edge_maps
   } batch[kBatchesInFlight];
   std::size_t window_bytes = 0;
 };
 
 // The layout from address `base` on, and the bytes that it takes. With a null base only `bytes` has a
-// meaning.
+// meaning. What edges are found with depends on the current device.
 DeviceMemory lay_out_device(const StageParams& params, int batch, std::uint8_t* base, std::size_t& bytes);
 PinnedMemory lay_out_pinned(const StageParams& params, int batch, std::uint8_t* base, std::size_t& bytes);
 
@@ -84,7 +87,7 @@ std::size_t upload_bytes(const StageParams& params);
 // The bytes of the largest frame as the kernels read it.
 std::size_t staged_bytes(const StageParams& params);
 
-// Returns what one backend needs, without buffers for frames from the host.
+// Returns what one backend needs on the current device, without buffers for frames from the host.
 MemoryRequirement measure(const StageParams& params, int batch);
 
 // The number of pictures that fill the device without taking more than half of its free memory.

@@ -35,6 +35,8 @@ enum class Partition : std::uint8_t {
 struct ThresholdPair {
   int low = 0;
   int high = 0;
+
+  bool operator==(const ThresholdPair&) const = default;
 };
 
 struct Params {
@@ -53,6 +55,8 @@ struct Params {
   // 360 grey levels over two pixels. A value above 0 keeps the noise of flat pictures from becoming edges. 0:
   // off.
   int noise_floor = 0;
+
+  bool operator==(const Params&) const = default;
 };
 
 // The thresholds 0.01 .. 0.25 in steps of 0.01 and of 0.03: the paper's C0.01 (300 pairs) and C0.03 (36

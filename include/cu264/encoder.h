@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "cu264/backend_choice.h"
+#include "cu264/canny.h"
 #include "cu264/frame.h"
 #include "cu264/packet.h"
 #include "cu264/protect.h"
@@ -71,8 +72,13 @@ struct Colour {
 };
 
 // Adaptive quantisation gives each macroblock an offset to Config::qp; the offsets have a mean of zero.
-// automatic: variance where `crf` or `bitrate` is set and edge_guided is not, otherwise off.
-enum class AdaptiveQuantisation { automatic, off, variance };
+enum class AdaptiveQuantisation {
+  automatic,  // variance where `crf` or `bitrate` is set and edge_guided is not, otherwise off
+  off,
+  variance,  // macroblocks of low variance get more bits
+  steps,     // those with steps of brightness, above all weak ones, which a cheap measure counts
+  edges,     // those with edges of a GUD-Canny map, above all weak ones: what edge_guided asks for
+};
 
 // What codes CAVLC's levels and packs its slices on the GPU. The bytes are always the same, and the cpu
 // backend has one way of each.
@@ -91,7 +97,7 @@ enum class OnOverflow {
   drop,   // the picture has no packet, and is counted
 };
 
-inline constexpr int kMaxEdgeGuided = 3;  // of Config::edge_guided
+inline constexpr int kMaxEdgeGuided = 3;  // of Config::edge_guided and aq_strength
 
 inline constexpr int kMaxChromaLocation = 5;  // of Config::chroma_location
 
@@ -132,14 +138,17 @@ struct Config {
   Packing packing = Packing::production;
   ScalingLists scaling_lists;  // flat, unless the profile is high
   int slices = 1;              // slices in a picture, at most one for each macroblock row
-  // Adaptive quantisation: which macroblocks get more bits. edge_guided 1..3: those with edges, above all
-  // weak ones; 0: off. `aq` variance: those of low variance. At most one of the two may be on. Offsets depend
-  // on those of the picture before, so that they do not flicker.
+  // Adaptive quantisation: which macroblocks get more bits. edge_guided 1..3 is `aq` edges with that
+  // strength; 0: `aq` alone decides. aq_strength 1..3 is the strength of `aq` edges and steps; 0: the usual
+  // 2. Offsets depend on those of the picture before, so that they do not flicker.
   int edge_guided = 0;
   AdaptiveQuantisation aq = AdaptiveQuantisation::automatic;
-  bool deblock = true;         // whether the decoder applies the loop filter (and the reconstruction has it)
-  Rational frame_rate{25, 1};  // for the level and the VUI
-  Rational time_base{0, 1};    // of Frame::pts; 0: 1 / frame_rate
+  int aq_strength = 0;
+  canny::Params edge_detector;  // that finds the edges of edge_guided
+  bool edge_maps = false;       // fill Packet::edges; edge_guided only
+  bool deblock = true;          // whether the decoder applies the loop filter (and the reconstruction has it)
+  Rational frame_rate{25, 1};   // for the level and the VUI
+  Rational time_base{0, 1};     // of Frame::pts; 0: 1 / frame_rate
   bool fixed_frame_rate = true;        // written to the VUI; false for a variable frame rate
   Rational sample_aspect_ratio{0, 1};  // 0: unspecified
   Colour colour;
@@ -221,8 +230,8 @@ struct ConfigChanges {
 };
 
 // Returns what the cuda backend allocates when it opens, with the first frame in host memory, and for frames
-// that rate control holds. With Config::batch 0 this asks the devices, as opening does; otherwise no device
-// is needed.
+// that rate control holds. With Config::batch 0 or edge_guided this asks the devices, as opening does;
+// otherwise no device is needed.
 MemoryRequirement memory_required(const Config& config);
 
 // Memory of encoders that were destroyed is kept for those that are opened next: of each device up to a

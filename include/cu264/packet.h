@@ -43,6 +43,10 @@ struct Packet {
   // The picture as a decoder shows it, with Config::reconstruction: planar 4:2:0 of EncoderInfo::width x
   // height without padding.
   std::vector<std::uint8_t> reconstruction;
+  // The edge map that guided the picture's quantisation, with Config::edge_maps: one byte for each luma
+  // sample of the frame, Config::width x height in rows without padding, 255 for an edge and 0 for none. It
+  // is what canny::Detector finds in the frame's luma with Config::edge_detector.
+  std::vector<std::uint8_t> edges;
 };
 
 }  // namespace cu264

@@ -17,7 +17,7 @@ struct Mode {
   const char* value;
 };
 constexpr Mode kModes[] = {
-    {"edge-guided", "1"}, {"edge-guided", "2"}, {"edge-guided", "3"}, {"aq", "variance"}};
+    {"edge-guided", "1"}, {"edge-guided", "2"}, {"edge-guided", "3"}, {"aq", "variance"}, {"aq", "steps"}};
 
 using Cell = std::tuple<Preset, int>;
 class AdaptiveQuantised : public testing::TestWithParam<Cell> {};
@@ -84,10 +84,91 @@ TEST(AdaptiveQuantisationStream, FlatPicturesAreCodedAsWithout) {
   const std::vector<Picture> pictures = {make_picture(Content::flat128, 64, 64)};
   Config config = make_config(27, Preset::balanced);
   const auto plain = encode(config, pictures).packets[0].stats;
-  config.set("edge-guided", "3");
-  const auto adaptive = encode(config, pictures).packets[0].stats;
-  EXPECT_EQ(plain.header_bits, adaptive.header_bits);
-  EXPECT_EQ(plain.residual_bits, adaptive.residual_bits);
+  for (const Mode& mode : kModes) {
+    Config guided = config;
+    guided.set(mode.name, mode.value);
+    const auto adaptive = encode(guided, pictures).packets[0].stats;
+    EXPECT_EQ(plain.header_bits, adaptive.header_bits) << mode.value;
+    EXPECT_EQ(plain.residual_bits, adaptive.residual_bits) << mode.value;
+  }
+}
+
+// The left half has a step of 60 in the middle of each macroblock (80 in the first), the right half a slow
+// ramp over half as many grey levels. Canny keeps the steps and drops the ramp.
+Picture steps_and_ramp() {
+  Picture picture = make_picture(Content::flat128, 128, 64);
+  for (int y = 0; y < 64; ++y) {
+    for (int x = 0; x < 128; ++x) {
+      const int at = x % 16, half_step = x < 16 && y < 16 ? 40 : 30;
+      picture.samples[static_cast<std::size_t>(y) * 128 + static_cast<std::size_t>(x)] =
+          static_cast<std::uint8_t>(x < 64 ? (at < 8 ? 100 - half_step : 100 + half_step)
+                                           : (x / 16 % 2 == 0 ? 80 + 2 * at : 110 - 2 * at));
+    }
+  }
+  return picture;
+}
+
+// The QPs that the stream has, [mb].
+std::vector<int> qps_of(const Config& config, const Picture& picture) {
+  std::vector<int> qps;
+  walk_stream(encode(config, {picture}).bytes(), [&](const WalkedMacroblock& mb) { qps.push_back(mb.qp); });
+  return qps;
+}
+
+double mean_of(const std::vector<int>& qps, int first_column) {
+  int sum = 0;
+  for (std::size_t mb = 0; mb < qps.size(); ++mb) {
+    if (static_cast<int>(mb % 8) / 4 * 4 == first_column) sum += qps[mb];
+  }
+  return 2.0 * sum / static_cast<double>(qps.size());
+}
+
+// The guide is the edge map: with it, macroblocks with edges get a lower QP than their variance alone would
+// give them, against those of a ramp that Canny does not keep; and thresholds that find no edge in the whole
+// picture leave the offsets to the variance.
+TEST(AdaptiveQuantisationStream, EdgesOfTheMapGetTheBits) {
+  const Picture picture = steps_and_ramp();
+  Config config = make_config(27, Preset::fast);
+  config.aq = AdaptiveQuantisation::edges;
+  config.edge_maps = true;
+  const auto map = encode(config, {picture}).packets[0].edges;
+  ASSERT_EQ(map, canny::detect({}, picture.samples.data(), 128, 128, 64));
+  const auto edges_in = [&](int left, int right) {
+    int edges = 0;
+    for (int y = 0; y < 64; ++y)
+      for (int x = left; x < right; ++x) edges += map[static_cast<std::size_t>(y * 128 + x)] == 255;
+    return edges;
+  };
+  ASSERT_GT(edges_in(0, 64), 3 * 60);
+  ASSERT_EQ(edges_in(72, 128), 0);
+  const std::vector<int> guided = qps_of(config, picture);
+  Config none = config;
+  none.set("edge-thresholds", "1,1");  // only the strongest gradients of all
+  const std::vector<int> unguided = qps_of(none, picture);
+  EXPECT_LT(mean_of(guided, 0), mean_of(guided, 4) - 2);
+  EXPECT_GT(mean_of(unguided, 0), mean_of(unguided, 4) + 2);
+}
+
+// What guides is what the detector finds in the frame, whatever the size, the thresholds and the threads.
+TEST(AdaptiveQuantisationStream, MapsAreTheDetectors) {
+  for (const auto& [width, height] : {std::pair{100, 70}, {33, 17}, {1, 1}, {176, 144}}) {
+    for (const char* const thresholds : {"distributed", "rows", "frame-0.01", "0.08,0.19"}) {
+      for (const int threads : {1, 3}) {
+        Config config = make_config(30, Preset::fast);
+        config.set("edge-guided", "1"), config.set("edge-thresholds", thresholds);
+        config.edge_maps = true, config.threads = threads;
+        std::vector<Picture> pictures;
+        for (std::uint32_t i = 0; i < 5; ++i)
+          pictures.push_back(make_picture(i % 2 == 0 ? Content::natural : Content::text, width, height, i));
+        const EncodedStream stream = encode(config, pictures);
+        for (std::size_t i = 0; i < pictures.size(); ++i) {
+          EXPECT_EQ(stream.packets[i].edges,
+                    canny::detect(config.edge_detector, pictures[i].samples.data(), width, width, height))
+              << width << "x" << height << ' ' << thresholds << ", picture " << i;
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ struct Golden {
   const char* preset = "balanced";
   int slices = 1;
   bool deblock = true;
-  const char* options = "";  // "edge-guided=2", "aq=variance", "profile=high cavlc=on"
+  const char* options = "";  // "edge-guided=2", "aq=steps aq-strength=1", "profile=high cavlc=on"
 
   std::string name() const {
     std::ostringstream out;
@@ -62,12 +62,15 @@ std::vector<Golden> goldens() {
     all.push_back({"text", 320, 180, 1, 27, preset});
     all.push_back({"noise", 80, 80, 2, 0, preset});
     all.push_back({"opposites", 96, 96, 2, 1, preset});
-    for (const char* option : {"edge-guided=1", "edge-guided=3", "aq=variance"}) {
+    for (const char* option : {"aq=steps aq-strength=1", "aq=steps aq-strength=3", "aq=variance",
+                               "edge-guided=1", "edge-guided=3"}) {
       for (const int qp : {0, 27, 51}) all.push_back({"natural", 176, 144, 3, qp, preset, 2, true, option});
       all.push_back({"text", 320, 180, 1, 27, preset, 1, true, option});
       all.push_back({"noise", 80, 80, 2, 2, preset, 1, true, option});
       all.push_back({"foreman_akiyo_qcif_21f", 0, 0, 3, 27, preset, 1, true, option});
     }
+    all.push_back({"natural", 37, 51, 3, 24, preset, 2, true, "edge-guided=2 edge-thresholds=frame-0.01"});
+    all.push_back({"text", 320, 180, 1, 27, preset, 1, true, "aq=edges edge-thresholds=0.08,0.19"});
     for (const int qp : {0, 12, 27, 38, 51})
       all.push_back({"natural", 176, 144, 2, qp, preset, 1, true, "profile=main"});
     for (const Content content : kContents)

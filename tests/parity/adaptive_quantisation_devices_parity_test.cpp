@@ -56,7 +56,7 @@ class AdaptiveQuantisationDevices : public DeviceTest {
   static void expect_parity(const std::vector<int>& devices, int batch) {
     SCOPED_TRACE(std::to_string(devices.size()) + " devices, batches of " + std::to_string(batch));
     const std::vector<PlacedFrame> frames = drifting(23, 80, 48);
-    for (const auto& [name, value] : {std::pair{"edge-guided", "3"}, {"aq", "variance"}}) {
+    for (const auto& [name, value] : {std::pair{"edge-guided", "3"}, {"aq", "steps"}, {"aq", "variance"}}) {
       Config config = test::baseline_config();
       config.width = 80, config.height = 48, config.preset = Preset::fast;
       config.set(name, value);

@@ -55,7 +55,8 @@ class MixedBatches : public DeviceTest {
 TEST_F(MixedBatches, PresetsAndAdaptiveQuantisation) {
   test::QuickCases cases(4);
   for (const Preset preset : kPresets) {
-    for (const auto& [name, value] : {std::pair{"aq", "off"}, {"aq", "variance"}, {"edge-guided", "3"}}) {
+    for (const auto& [name, value] :
+         {std::pair{"aq", "off"}, {"aq", "variance"}, {"aq", "steps"}, {"edge-guided", "3"}}) {
       if (cases.leave_out()) continue;
       SCOPED_TRACE(std::string(name) + " " + value);
       const int slices = preset == Preset::balanced ? 2 : 1;

@@ -145,6 +145,7 @@ std::string difference(const Packet& cpu, const Packet& cuda) {
     out << "statistics: cpu " << text(cpu.stats) << ", cuda " << text(cuda.stats) << "; ";
   }
   if (cpu.reconstruction != cuda.reconstruction) out << "reconstruction; ";
+  if (cpu.edges != cuda.edges) out << "edge map; ";
   if (cpu.pts != cuda.pts || cpu.index != cuda.index) out << "index or time stamp; ";
   return out.str();
 }

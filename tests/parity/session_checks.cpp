@@ -33,6 +33,7 @@ std::string difference(const Packet& host, const Packet& device) {
     out << "statistics: host " << text(host.stats) << ", device " << text(device.stats) << "; ";
   }
   if (host.reconstruction != device.reconstruction) out << "reconstruction; ";
+  if (host.edges != device.edges) out << "edge map; ";
   if (host.pts != device.pts || host.index != device.index) out << "index or time stamp; ";
   return out.str();
 }

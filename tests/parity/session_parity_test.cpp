@@ -32,7 +32,7 @@ TEST_F(SessionParity, AdaptiveQuantisation) {
   test::QuickCases cases(4);
   for (const Preset preset : kPresets) {
     for (const auto& [name, value] :
-         {std::pair{"edge-guided", "1"}, {"edge-guided", "3"}, {"aq", "variance"}}) {
+         {std::pair{"edge-guided", "1"}, {"edge-guided", "3"}, {"aq", "steps"}, {"aq", "variance"}}) {
       for (const int qp : {0, 27, 51}) {
         if (cases.leave_out()) continue;
         Config config = test::baseline_config();
@@ -43,6 +43,28 @@ TEST_F(SessionParity, AdaptiveQuantisation) {
       }
     }
   }
+}
+
+// The maps that guide are the same on both backends, whatever their thresholds and the batch, and whether
+// they are asked for or not.
+TEST_F(SessionParity, EdgeMaps) {
+  for (const auto& [width, height] : {std::pair{70, 45}, {33, 18}, {1, 1}}) {
+    const std::vector<test::Picture> pictures = clip(5, width, height);
+    for (const char* const thresholds : {"distributed", "rows-0.01", "frame", "0.05,0.15"}) {
+      Config config = test::baseline_config();
+      config.preset = Preset::fast, config.edge_guided = 2;
+      config.set("edge-thresholds", thresholds);
+      for (const bool maps : {false, true}) {
+        config.edge_maps = maps;
+        expect_parity(config, pictures, {1, 2, 5});
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+  Config config = test::baseline_config();
+  config.preset = Preset::fast, config.edge_guided = 2, config.edge_maps = true;
+  config.input_format = PixelFormat::rgb24;
+  expect_parity(config, clip(3, 50, 35), {2});
 }
 
 // A batch large enough for one warp to take a row alone, with more macroblocks in a slice than one pass of

@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "encoder/edge_thresholds.h"
 #include "tests/support/error_of.h"
 
 namespace {
@@ -209,7 +211,7 @@ TEST(Config, ValidateRefusesEachField) {
       {"qp", [](Config& c) { c.qp = 52; }},
       {"preset", [](Config& c) { c.preset = static_cast<cu264::Preset>(9); }},
       {"profile", [](Config& c) { c.profile = static_cast<cu264::Profile>(9); }},
-      {"adaptive quantisation", [](Config& c) { c.aq = static_cast<AdaptiveQuantisation>(3); }},
+      {"adaptive quantisation", [](Config& c) { c.aq = static_cast<AdaptiveQuantisation>(9); }},
       {"headers", [](Config& c) { c.headers = static_cast<cu264::HeaderPlacement>(-1); }},
       {"backend", [](Config& c) { c.backend = static_cast<cu264::BackendChoice>(3); }},
       {"pixel format", [](Config& c) { c.input_format = static_cast<cu264::PixelFormat>(99); }},
@@ -268,6 +270,69 @@ TEST(Config, OneAdaptiveQuantisationOnAnyDevices) {
   c.edge_guided = kMaxEdgeGuided + 1, c.aq = AdaptiveQuantisation::off;
   EXPECT_NE(error_of(ErrorCode::invalid_argument, [&] { validate(c); }).find("edge-guided"),
             std::string::npos);
+}
+
+TEST(Config, GuidesAreChosenOnce) {
+  Config good;
+  good.width = 64, good.height = 64;
+  using Change = void (*)(Config&);
+  for (const Change change : std::initializer_list<Change>{
+           [](Config& c) { c.set("aq", "edges"), c.set("aq-strength", "1"); },
+           [](Config& c) { c.set("aq", "steps"), c.set("aq-strength", "3"); },
+           [](Config& c) { c.set("aq", "edges"), c.set("edge-guided", "3"), c.edge_maps = true; },
+           [](Config& c) { c.set("aq", "edges"), c.set("edge-thresholds", "0.1,0.2"); },
+           [](Config& c) { c.set("edge-thresholds", "distributed"); }}) {
+    Config c = good;
+    change(c);
+    EXPECT_NO_THROW(validate(c));
+  }
+  const std::pair<const char*, Change> refused[] = {
+      {"both set the QP", [](Config& c) { c.edge_guided = 1, c.aq = AdaptiveQuantisation::steps; }},
+      {"both say how strongly", [](Config& c) { c.edge_guided = 1, c.aq_strength = 1; }},
+      {"aq-strength 4", [](Config& c) { c.aq = AdaptiveQuantisation::steps, c.aq_strength = 4; }},
+      {"aq edges and aq steps", [](Config& c) { c.aq = AdaptiveQuantisation::variance, c.aq_strength = 1; }},
+      {"aq edges and aq steps", [](Config& c) { c.aq_strength = 1; }},
+      {"edge-thresholds", [](Config& c) { c.set("edge-thresholds", "frame"); }},
+      {"edge-thresholds",
+       [](Config& c) { c.aq = AdaptiveQuantisation::steps, c.set("edge-thresholds", "rows"); }},
+      {"edge maps", [](Config& c) { c.edge_maps = true; }},
+      {"edge maps", [](Config& c) { c.aq = AdaptiveQuantisation::steps, c.edge_maps = true; }},
+      {"sigma", [](Config& c) { c.edge_guided = 1, c.edge_detector.sigma_tenths = 0; }},
+      {"candidate", [](Config& c) { c.edge_guided = 1, c.edge_detector.candidates = {3}; }}};
+  for (const auto& [cause, spoil] : refused) {
+    Config c = good;
+    spoil(c);
+    const std::string what = error_of(ErrorCode::invalid_argument, [&] { validate(c); });
+    EXPECT_NE(what.find(cause), std::string::npos) << what;
+    EXPECT_NE(what.find('('), std::string::npos) << "no remedy: " << what;
+  }
+}
+
+// Thresholds have names, which the stream's SEI message repeats.
+TEST(Config, EdgeThresholds) {
+  using cu264::canny::Partition;
+  Config c;
+  c.set("edge-thresholds", "rows-0.01");
+  EXPECT_EQ(c.edge_detector.partition, Partition::rows);
+  EXPECT_EQ(c.edge_detector.candidates, cu264::canny::candidates_001());
+  c.set("edge-thresholds", "0.08,0.19");
+  ASSERT_TRUE(c.edge_detector.fixed);
+  EXPECT_EQ(c.edge_detector.fixed->low, 8);
+  EXPECT_EQ(c.edge_detector.fixed->high, 19);
+  for (const char* const name : {"distributed", "distributed-0.01", "rows", "rows-0.01", "frame",
+                                 "frame-0.01", "0.08,0.19", "0.00,1.00"}) {
+    c.set("edge-thresholds", name);
+    EXPECT_EQ(cu264::encoder::edge_thresholds_text(c.edge_detector), name);
+  }
+  c.edge_detector.sigma_tenths = 9;
+  EXPECT_EQ(cu264::encoder::edge_thresholds_text(c.edge_detector), "custom");
+  for (const char* const wrong : {"", "Frame", "frame-0.03", "0.1", "0.1,", ",0.1", "0.2,0.1", "0,0",
+                                  "0.1,1.01", "0.005,0.1", "-0.1,0.2", "nan,0.1", "0.1,0.2,0.3"}) {
+    EXPECT_NE(
+        error_of(ErrorCode::invalid_argument, [&] { c.set("edge-thresholds", wrong); }).find("distributed"),
+        std::string::npos)
+        << wrong;
+  }
 }
 
 // What an automatic profile comes to, and what others do with what needs CAVLC.

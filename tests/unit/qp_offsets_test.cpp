@@ -89,6 +89,14 @@ TEST(QpOffsets, ExtremesFit) {
   EXPECT_EQ(edge_weight({256, 0, 0}), log2_of(4096) - 16 * 112);
 }
 
+// Edges and steps share one law; variance does not count them.
+TEST(QpOffsets, ModesWeighEdges) {
+  const MacroblockSums sums{9, 3000, 60000};
+  EXPECT_EQ(macroblock_weight(AqMode::edges, sums), variance_weight(sums) - 9 * 112);
+  EXPECT_EQ(macroblock_weight(AqMode::steps, sums), macroblock_weight(AqMode::edges, sums));
+  EXPECT_EQ(macroblock_weight(AqMode::variance, sums), variance_weight(sums));
+}
+
 TEST(QpOffsets, OffsetsAreZeroMeanAndGrowWithStrength) {
   for (const AqMode mode : {AqMode::edges, AqMode::variance}) {
     int spread_before = -1;
