@@ -5,10 +5,10 @@
 //   bench_encode [--only TABLE[,TABLE...] | --pipeline] [--quick] [--tile] [--json FILE]
 //                CLIP.yuv WIDTHxHEIGHT [CLIP.yuv WIDTHxHEIGHT ...]
 //
-// --only selects from opening, memory, rates, options, devices, aq, rate_control, encryption, stages,
-// pipeline, latency and nvjpeg; without it, all but rate_control, encryption and pipeline are measured.
-// --pipeline is
-// --only pipeline: the papers' stages beside those of production and the papers' baselines. --quick makes
+// --only selects from opening, memory, rates, options, guides, devices, aq, rate_control, encryption, stages,
+// pipeline, latency and nvjpeg; without it, all but guides, rate_control, encryption and pipeline are
+// measured. --pipeline is --only pipeline: the papers' stages beside those of production and the papers'
+// baselines. --quick makes
 // short runs with fewer batch sizes. --tile measures rates, stages, latency, memory and encryption of each
 // clip also at twice its width and height, which makes 4K of 1080p.
 #include <cuda_runtime_api.h>
@@ -41,6 +41,7 @@ constexpr Table kTables[] = {{"opening", report_opening},
                              {"memory", report_memory, true, true},
                              {"rates", report_rates, true, true},
                              {"options", report_options},
+                             {"guides", report_guides, false},
                              {"devices", report_devices},
                              {"aq", report_adaptive_quantisation},
                              {"rate_control", report_rate_control, false},

@@ -78,6 +78,7 @@ void report_options(const Clip& clip, Run& run) {
   };
   const std::pair<const char*, Config> variants[] = {
       {"edge-guided 2", with([](Config& config) { config.edge_guided = 2; })},
+      {"aq steps", with([](Config& config) { config.aq = AdaptiveQuantisation::steps; })},
       {"aq variance", with([](Config& config) { config.aq = AdaptiveQuantisation::variance; })},
       {"watermark t1-sign", marked(WatermarkScheme::t1_sign)},
       {"watermark t1-parity", marked(WatermarkScheme::t1_parity)},
@@ -96,6 +97,35 @@ void report_options(const Clip& clip, Run& run) {
                     {"cost_%", 100 * (1 - rate.frames_per_second / without.frames_per_second), 1},
                     {"bytes", rate.bytes},
                     {"plain_bytes", without.bytes}});
+  }
+}
+
+// The cost of what guides quantisation, for each preset. The preset without a guide is measured again after
+// each of them, because a GPU's clock changes with time.
+void report_guides(const Clip& clip, Run& run) {
+  constexpr std::pair<const char*, const char*> kGuides[] = {
+      {"aq", "variance"}, {"aq", "steps"}, {"edge-thresholds", "distributed"}, {"edge-thresholds", "frame"}};
+  const FramePool pool(clip, MemoryKind::device);
+  for (const auto& [preset, name] : kPresets) {
+    const Config plain = config_of(clip, preset, 0);
+    for (const auto& [option, value] : kGuides) {
+      Config config = plain;
+      config.set(option, value);
+      if (config.aq == plain.aq) config.aq = AdaptiveQuantisation::edges;
+      const Rate rate = measure_rate(config, pool, run.quick);
+      const Rate without = measure_rate(plain, pool, run.quick);
+      run.report.row(
+          "cost of guides",
+          {{"clip", clip.name},
+           {"preset", name},
+           {"guide", config.aq == AdaptiveQuantisation::edges ? std::string("edges, ") + value : value},
+           {"batch", rate.batch},
+           {"fps", rate.frames_per_second},
+           {"plain_fps", without.frames_per_second},
+           {"cost_%", 100 * (1 - rate.frames_per_second / without.frames_per_second), 1},
+           {"bytes", rate.bytes},
+           {"plain_bytes", without.bytes}});
+    }
   }
 }
 

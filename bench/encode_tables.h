@@ -16,6 +16,7 @@ struct Run {
 void report_memory(const Clip& clip, Run& run);
 void report_rates(const Clip& clip, Run& run);
 void report_options(const Clip& clip, Run& run);
+void report_guides(const Clip& clip, Run& run);
 void report_devices(const Clip& clip, Run& run);
 void report_latency(const Clip& clip, Run& run);
 

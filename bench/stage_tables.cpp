@@ -53,11 +53,13 @@ void report_adaptive_quantisation(const Clip& clip, Run& run) {
   constexpr int kRuns = 15, kBatch = 128;
   const FramePool pool(clip, MemoryKind::device, kBatch);
   const Config plain = config_of(clip, Preset::fast, kBatch);
-  Config edges = plain, variance = plain;
+  Config edges = plain, steps = plain, variance = plain;
   edges.edge_guided = 2;
+  steps.aq = AdaptiveQuantisation::steps;
   variance.aq = AdaptiveQuantisation::variance;
   const double encode = 1e6 / measure_rate(plain, pool, run.quick).frames_per_second;
-  for (const auto& [name, config] : {std::pair{"edge-guided 2", edges}, std::pair{"aq variance", variance}}) {
+  for (const auto& [name, config] : {std::pair{"edge-guided 2", edges}, std::pair{"aq steps", steps},
+                                     std::pair{"aq variance", variance}}) {
     const StageBench bench(clip, pool, config, kBatch);
     const double time = 1e3 * device_milliseconds(kRuns, [&] { bench.adaptive_quantisation(); }) / kBatch;
     run.report.row("adaptive quantisation, us a picture", {{"clip", clip.name},

@@ -37,7 +37,9 @@ class _Settings(TypedDict, total=False):
     cqmfile: Optional[Union[str, "os.PathLike[str]"]]
     slices: int
     edge_guided: int
+    edge_thresholds: str
     aq: str
+    aq_strength: int
     deblock: bool
     headers: str
     sample_aspect_ratio: Optional[FrameRate]
@@ -201,7 +203,9 @@ _OPTIONS = {
     "cqmfile": _Option(_list_text, name="cqm"),
     "slices": _Option(_whole_number),
     "edge_guided": _Option(_whole_number),
+    "edge_thresholds": _Option(_text),
     "aq": _Option(_text),
+    "aq_strength": _Option(_whole_number),
     "deblock": _Option(_switch),
     "backend": _Option(_text, "auto"),
     "batch": _Option(_whole_number, 0),
@@ -386,9 +390,15 @@ SETTINGS_DOC = """
     slices : int, default 1
         Slices a picture.
     edge_guided : int, default 0
-        0 to 3: gives edges more bits.
-    aq : {"auto", "variance", "off"}, default "auto"
-        variance gives more bits to macroblocks of low variance; auto does so with crf and bitrate.
+        0 to 3: gives edges more bits, as strongly as the number says. The edges are those of `cu264.edges`.
+    edge_thresholds : str, default "distributed"
+        How edge_guided finds edges: "distributed", "rows" or "frame", each also with "-0.01" for finer candidates, or
+        "LOW,HIGH" for plain Canny with these thresholds, as "0.08,0.19".
+    aq : {"auto", "variance", "steps", "edges", "off"}, default "auto"
+        variance gives more bits to macroblocks of low variance; auto does so with crf and bitrate. steps gives more to
+        those with steps of brightness, which is cheaper than edges; edges is edge_guided=2.
+    aq_strength : int, default 2
+        1 to 3: how strongly aq="steps" and aq="edges" work.
     deblock : bool, default True
         The loop filter.
     sample_aspect_ratio : fraction, optional

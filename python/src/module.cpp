@@ -35,6 +35,8 @@ constexpr std::pair<const char*, const char*> kWords[] = {{"give --key-file", "u
                                                           {"frame-bytes", "frame_bytes"},
                                                           {"on-overflow", "on_overflow"},
                                                           {"edge-guided", "edge_guided"},
+                                                          {"edge-thresholds", "edge_thresholds"},
+                                                          {"aq-strength", "aq_strength"},
                                                           {"sar", "sample_aspect_ratio"},
                                                           {"Mp4Config::fragmented", "container=\"fmp4\""},
                                                           {"Mp4Config::audio", "audio="}};

@@ -89,3 +89,18 @@ def test_bad_input():
     ]:
         with pytest.raises(kind, match=text):
             call()
+
+
+def test_edges_guide_the_encoder():
+    pictures = np.full((3, 64, 128), 100, np.uint8)
+    pictures[:, 10:50, 8:40] = 180
+    pictures[:, :, 64:] = (100 + 10 * np.sin(np.arange(64) / 9)).astype(np.uint8)
+
+    def coded(**settings):
+        return cu264.encode(pictures, 25, container="h264", backend="cpu", qp=30, **settings)
+
+    guided = coded(edge_guided=2)
+    assert coded(aq="edges") == guided == coded(aq="edges", aq_strength=2, edge_thresholds="distributed")
+    others = [coded(), coded(aq="steps"), coded(aq="steps", aq_strength=1), coded(edge_guided=1),
+              coded(edge_guided=2, edge_thresholds="0.9,1")]
+    assert len({guided, *others}) == 6

@@ -183,12 +183,15 @@ def test_other_switches_are_bools(clip):
 
 @pytest.mark.parametrize("settings, text", [
     ({"max_bitrate": 10**6, "bitrate": 2 * 10**6}, "largest bitrate"), ({"frame_bytes": -1}, "frame_bytes"),
-    ({"on_overflow": "fail"}, "on_overflow"), ({"edge_guided": 9}, "edge_guided"), ({"max_frame_bytes": -1}, "max_frame_bytes")])
+    ({"on_overflow": "fail"}, "on_overflow"), ({"edge_guided": 9}, "edge_guided"), ({"max_frame_bytes": -1}, "max_frame_bytes"),
+    ({"edge_thresholds": "frame"}, "edge_thresholds"), ({"aq_strength": 2}, "aq_strength"),
+    ({"edge_guided": 1, "edge_thresholds": "often"}, "edge_thresholds")])
 def test_messages_have_this_packages_words(clip, settings, text):
     with pytest.raises(ValueError) as caught:
         cu264.encode(clip, 25, **settings)
     assert text in str(caught.value)
-    assert not any(word in str(caught.value) for word in ("--", "maxrate", "bufsize", "-bytes", "-guided", "-overflow"))
+    assert not any(word in str(caught.value) for word in ("--", "maxrate", "bufsize", "-bytes", "-guided", "-overflow",
+                                                        "-thresholds", "-strength"))
 
 
 def test_keys(tmp_path, monkeypatch):

@@ -53,7 +53,7 @@ class MixedBatches : public DeviceTest {
 };
 
 TEST_F(MixedBatches, PresetsAndAdaptiveQuantisation) {
-  test::QuickCases cases(4);
+  test::QuickCases cases(5);
   for (const Preset preset : kPresets) {
     for (const auto& [name, value] :
          {std::pair{"aq", "off"}, {"aq", "variance"}, {"aq", "steps"}, {"edge-guided", "3"}}) {

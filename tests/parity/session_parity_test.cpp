@@ -29,7 +29,7 @@ constexpr Preset kPresets[] = {Preset::fast, Preset::balanced, Preset::best};
 
 TEST_F(SessionParity, AdaptiveQuantisation) {
   const std::vector<test::Picture> pictures = clip(4, 50, 40);
-  test::QuickCases cases(4);
+  test::QuickCases cases(5);
   for (const Preset preset : kPresets) {
     for (const auto& [name, value] :
          {std::pair{"edge-guided", "1"}, {"edge-guided", "3"}, {"aq", "steps"}, {"aq", "variance"}}) {
