@@ -84,8 +84,8 @@ class EdgesOut(CommandTest):
                 ("is for aq edges and aq steps", ["--aq", "variance", "--aq-strength", "2"]),
                 ("bad aq-strength", ["--aq", "steps", "--aq-strength", "0"])):
             with self.subTest(arguments=arguments):
-                self.refuse(2, pattern, clip, *arguments)
-        self.refuse(2, "both go to standard output", clip, "--edge-guided", "--edges-out", "-", output="-")
+                self.refuse(1, pattern, clip, *arguments)
+        self.refuse(1, "both go to standard output", clip, "--edge-guided", "--edges-out", "-", output="-")
 
 
 if __name__ == "__main__":
