@@ -2,9 +2,9 @@
 // algorithm 3). EXP_REG, the last step of the ablation, is the same kernel with Yamamoto's inter-block scan
 // (section 4.2.3).
 //
-// Three things differ from the published form: thread-inputs are aligned wherever the input begins, the
-// kernel never writes beyond the end of the output, and the bits that two threads share in a word of the
-// buffer are joined by an atomic OR, since thread-inputs at the ends may be shorter than a word.
+// docs/papers.md lists what differs from the published form. Words are built in a window of 64 bits. The next
+// ticket is requested before step 8. Bits that two threads share in a word of the buffer are joined by an
+// atomic OR, since thread-inputs at the ends may be shorter than a word.
 #include "entropy/scan/gvle_scan.cuh"
 #include "entropy/scan/published/yamamoto_scan.cuh"
 #include "entropy/vle/published/persistent.cuh"

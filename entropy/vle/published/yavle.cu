@@ -1,8 +1,8 @@
 // YAVLE: the kernel of Yamamoto et al. (ICPP 2020) as thesis 2.3, section 2.3 and algorithm 1 describe it.
 // EXP_VLET, the first step of the ablation, is the same kernel with the code table of GVLE (section 4.2.1).
 //
-// Two things differ from the published form: thread-inputs are aligned wherever the input begins, and the
-// kernel never writes beyond the end of the output.
+// docs/papers.md lists what differs from the published form. Words are built in a window of 64 bits;
+// thread-inputs are aligned wherever the input begins; nothing is written past the end of the output.
 #include "entropy/scan/published/yamamoto_scan.cuh"
 #include "entropy/vle/published/published_encoders.h"
 #include "entropy/vle/published/yavle_kernel.cuh"
