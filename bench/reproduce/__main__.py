@@ -13,6 +13,7 @@ import argparse
 import importlib
 import json
 import os
+import shlex
 import shutil
 import sys
 import tempfile
@@ -35,7 +36,10 @@ def arguments():
     parser.add_argument("--inputs", help="keep the converted inputs in this folder")
     parser.add_argument("--replay", help="make the pages again from the record.json of an earlier run, with the same inputs")
     parser.add_argument("--quick", action="store_true", help="small inputs, for tests")
+    parser.add_argument("--command", help=argparse.SUPPRESS)  # what scripts/reproduce was called with, which pages name
     args = parser.parse_args()
+    given = shlex.split(args.command) if args.command else ["python3", "bench/reproduce", *sys.argv[1:]]
+    args.command = shown_command(given, os.environ.get("CU264_TEST_DATA", ""))
     unknown = [paper for paper in args.papers if paper not in PAPERS]
     if unknown:
         parser.error("%s: no such paper; there are %s" % (unknown[0], ", ".join(PAPERS)))
@@ -46,10 +50,21 @@ def arguments():
     return args
 
 
-def write_index(folder, machine):
+def shown_command(words, data):
+    """The command as pages name it, with the last name of each folder in place of its whole path."""
+    def shown(word):
+        option, equals, value = word.partition("=") if word.startswith("--") else ("", "", word)
+        return option + equals + (".../" + os.path.basename(value.rstrip("/")) if os.path.isabs(value) else value)
+    line = shlex.join(shown(word) for word in words)
+    by_option = any(word.split("=")[0] == "--data" for word in words)
+    return line if by_option or not data else "CU264_TEST_DATA=%s %s" % (shlex.quote(shown(data)), line)
+
+
+def write_index(folder):
     """The list of all pages that the folder holds, from this run or another."""
-    lines = ["# The papers' experiments, rerun", "", machine, "", "`scripts/reproduce` wrote these pages; the same figures are in "
-             "the JSON files. [docs/papers.md](../../../docs/papers.md) says what differs from each paper.", ""]
+    lines = ["# The papers' experiments, rerun", "", "`scripts/reproduce` wrote these pages; the same figures are in the JSON "
+             "files. Each page names its machine, command, commit and inputs. [docs/papers.md](../../../docs/papers.md) says "
+             "what differs from each paper.", ""]
     for name in PAPERS:
         if os.path.exists(os.path.join(folder, name + ".md")):
             lines.append("- [%s](%s.md)" % (importlib.import_module(name).TITLE, name))
@@ -67,23 +82,24 @@ def main():
         if args.replay:
             with open(args.replay, encoding="utf-8") as file:
                 record = json.load(file)
-        machine = Machine(args.binaries, record)
+        machine = Machine(args.binaries, record, args.command)
         inputs = Inputs(args.data, work, 2 if args.quick else args.frames)
         print(machine.description())
         for name in args.papers or PAPERS:
             paper, start = importlib.import_module(name), time.monotonic()
             print("%s:" % name, flush=True)
             page = Page(name, paper.TITLE, paper.REFERENCE)
-            page.say(machine.description())
-            page.say("Made by `scripts/reproduce %s`. \"here / paper\" compares other hardware of another decade: only "
-                     "factors between methods can be expected to hold." % name)
-            inputs.notes = []
+            page.made(machine)
+            page.say("\"here / paper\" compares other hardware of another decade: only factors between methods can be expected "
+                     "to hold.")
+            inputs.notes, inputs.used = [], []
             try:
                 paper.run(machine, inputs, page, args.quick)
             except Failure as failure:
                 failed.append(name)
                 page.say("**This failed:** %s" % failure)
                 print("  failed: %s" % failure, file=sys.stderr)
+            page.inputs(inputs.used)
             for note in inputs.notes:
                 page.say("Note: " + note)
             page.save(args.output)
@@ -91,7 +107,7 @@ def main():
             if not args.replay:
                 with open(os.path.join(args.output, "record.json"), "w", encoding="utf-8") as file:
                     json.dump(machine.record, file, indent=0)
-        write_index(args.output, machine.description())
+        write_index(args.output)
     except Failure as failure:
         print("reproduce: %s" % failure, file=sys.stderr)
         return 1

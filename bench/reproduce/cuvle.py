@@ -23,8 +23,8 @@ def run(machine, inputs, page, quick):
     cpu = {(row["entropy"], row["mebibytes"]): row for row in machine.rows("vle-sweep-cpu", most)}
     points = sweep(machine, most)
     page.say("Inputs as in the paper: random bytes of entropy 0 to 8 bits a symbol and 0.25 to %g MB, with their own Huffman "
-             "codes. CUVLE with NET = 16; PAVLE with DPT = 4 and both caches. The output is zeroed before, which is not "
-             "counted." % most)
+             "codes; those of more than 4 MB repeat 4 MB. CUVLE with NET = 16; PAVLE with DPT = 4 and both caches. The output "
+             "is zeroed before, which is not counted." % most)
     serial_rates = [mebibytes * 1.048576 / row["serial_ms"] for (_, mebibytes), row in cpu.items()]
     page.say("The serial coder takes %s to %s GB/s here, on one core." % (number(min(serial_rates)), number(max(serial_rates))))
     if not points:
@@ -39,8 +39,8 @@ def run(machine, inputs, page, quick):
             times.setdefault(("PAVLE (kernel)", threads), []).append(encoders["pavle_dpt4_codes", 256, "kernel"]["ms"] / cuvle)
             times.setdefault(("PAVLE (total)", threads), []).append(encoders["pavle", 256, "all"]["ms"] / cuvle)
     page.heading("Tables I and II: CUVLE is faster than these by")
-    page.say("The paper does not tell the size of CUVLE's thread blocks; here they have 128 or 1024 threads. Figures are minimum, "
-             "maximum and average over all entropies and sizes.")
+    page.say("The paper does not tell the size of CUVLE's thread blocks; here they have 128 or 1024 threads. Figures are "
+             "minimum, maximum and average over all entropies and sizes.")
     rows = []
     for name, (kepler, fermi) in TABLES.items():
         ours = [(low, high, average) for average, low, high in (statistics(times[name, threads]) for threads in (128, 1024))]

@@ -1,4 +1,6 @@
 """GUD-Canny: tables 1 to 6 and figure 1."""
+import os
+
 from paper_page import number, statistics
 
 TITLE = "GUD-Canny: a real-time GPU-based unsupervised and distributed Canny edge detector"
@@ -16,7 +18,7 @@ TRANSFERS = {"C0.01": 12, "C0.03": 30}  # figure 1: less than so many percent
 
 def quality(machine, page, pictures):
     rows = machine.rows("canny-quality", *pictures)
-    page.heading("Table 1: mean squared error")
+    page.heading("Table 1: mean squared error, luma of full range")
     if not rows:
         page.say("No picture has marks beside it (PICTURE_gt), so there is no table 1.")
         return
@@ -26,8 +28,13 @@ def quality(machine, page, pictures):
     columns = list(MSE)
     page.table(["picture"] + ["%s, %s" % (method, name) for name, method in columns],
                [["%s (%dx%d)" % key] + [values[column] for column in columns] for key, values in cells.items()])
+    page.say("The maps are those of the library on the processor, which are the published form's bit by bit. RGB becomes luma "
+             "of full range here; [edge-quality.md](../edge-quality.md) has a table 1 of its own, with luma of limited range, "
+             "so that pictures from RGB have other errors there.")
     page.say("The paper's 28 pictures of Heath et al. are not at hand. Its marks are those of one map a picture; BSDS500's "
              "are of all people together, which makes errors larger.")
+    page.data["results"]["table 1"] = {key[0]: {"%s, %s" % (method, name): value for (name, method), value in values.items()}
+                                       for key, values in cells.items()}
     page.compared("average MSE", [("%s, %s" % (method, name), MSE[name, method],
                                    statistics([values[name, method] for values in cells.values()])[0]) for name, method in columns])
     for name in ("C0.01", "C0.03"):
@@ -40,6 +47,7 @@ def quality(machine, page, pictures):
 def run(machine, inputs, page, quick):
     pictures = inputs.pictures()
     squares = inputs.squares(pictures)
+    inputs.use("%d pictures: %s" % (len(pictures), ", ".join(os.path.splitext(os.path.basename(path))[0] for path in pictures)))
     quality(machine, page, pictures[:2] if quick else pictures)
     if not machine.gpu:
         return
@@ -48,12 +56,15 @@ def run(machine, inputs, page, quick):
     for row in rows:
         by.setdefault((row["form"], row["set"], row["partition"]), {})[row["picture"]] = row
     page.heading("Table 2: detection times, 512x512")
-    page.say("The middles of %d pictures; milliseconds. The paper does not say whether its times include the transfers that "
-             "figure 1 shares out, so both are here (page-locked host memory)." % len(squares))
+    page.say("The middles of %d pictures; milliseconds. The paper's average is that of its 11 pictures of this size. The paper "
+             "does not say whether its times include the transfers that figure 1 shares out, so both are here (page-locked "
+             "host memory)." % len(squares))
     published = {name: by["published", name, "32xH"] for name in TIMES}
     page.table(["picture", "C0.01", "with transfers", "C0.03", "with transfers", "the library's, C0.03", "with transfers"],
                [[picture] + [published[name][picture][key] for name in TIMES for key in ("ms", "total_ms")]
                 + [by["library", "C0.03", "32xH"][picture][key] for key in ("ms", "total_ms")] for picture in published["C0.03"]])
+    page.data["results"]["table 2"] = {name: {picture: {"ms": row["ms"], "with_transfers_ms": row["total_ms"]}
+                                              for picture, row in published[name].items()} for name in TIMES}
     for name, paper in TIMES.items():
         for key, what in (("ms", "kernels"), ("total_ms", "with transfers")):
             page.compared("%s, %s, ms" % (name, what),
@@ -63,6 +74,9 @@ def run(machine, inputs, page, quick):
     factors = [published["C0.01"][picture]["ms"] / published["C0.03"][picture]["ms"] for picture in published["C0.03"]]
     page.compared("512x512", list(zip(("average", "minimum", "maximum"), SPEED_UP, statistics(factors))))
     page.heading("Tables 4 and 5: shares of the steps, %")
+    page.say("\"Gaussian\" is the paper's gauss_x and gauss_y together. Two steps do not do what the paper's do: P(F(x)) "
+             "neither counts |Prob_x| nor divides by it, and \"search\" has a kernel besides, which pools the counts of all "
+             "sub-images ([what differs](../../../docs/papers.md#gud-canny)).")
     for name, shares in SHARES.items():
         sums = {step: sum(row[step] for row in published[name].values()) for step in shares}
         whole = sum(sums.values())
@@ -78,6 +92,8 @@ def run(machine, inputs, page, quick):
                [[picture, row["ms"], wide[picture]["ms"], wide[picture]["ms"] / row["ms"],
                  by["library", "C0.03", "Wx32"][picture]["ms"] / by["library", "C0.03", "32xH"][picture]["ms"]]
                 for picture, row in published["C0.03"].items()])
+    page.data["results"]["table 6"] = {picture: {"32xH_ms": row["ms"], "Wx32_ms": wide[picture]["ms"]}
+                                       for picture, row in published["C0.03"].items()}
     ratio = statistics([wide[picture]["ms"] / row["ms"] for picture, row in published["C0.03"].items()])[0]
     steps = {step: (statistics([row[step] for row in published["C0.03"].values()])[0],
                     statistics([row[step] for row in wide.values()])[0]) for step in SHARES["C0.03"]}

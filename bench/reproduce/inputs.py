@@ -26,7 +26,7 @@ def stand_in_frame(width, height, number):
 
 class Inputs:
     def __init__(self, folder, work, frames):
-        self.folder, self.work, self.frames, self.notes = folder, work, frames, []
+        self.folder, self.work, self.frames, self.notes, self.used, self.totals = folder, work, frames, [], [], {}
         self.ffmpeg = shutil.which("ffmpeg")
         self.files = []
         for root, _, names in sorted(os.walk(folder)) if folder else []:
@@ -38,6 +38,11 @@ class Inputs:
         if text not in self.notes:
             self.notes.append(text)
 
+    def use(self, text):
+        """Remembers an input that the page names."""
+        if text not in self.used:
+            self.used.append(text)
+
     def unpacked(self, path, folder):
         if not path.endswith(".xz"):
             return path
@@ -47,12 +52,12 @@ class Inputs:
         return out
 
     def clip(self, size, wanted):
-        """A clip of the size "WxH" as I420, its name and whether it stands in for the paper's."""
+        """A clip of the size "WxH" as I420, and its name: the wanted one, else one that nobody scaled ("derived")."""
         width, height = map(int, size.split("x"))
         found = [path for path in self.files if re.search(r"_%s\.yuv(\.xz)?$" % size, path)]
         if not found and self.ffmpeg:
             found = [path for path in self.files if path.endswith(VIDEO) and self.video_size(path) == size]
-        found.sort(key=lambda path: wanted not in os.path.basename(path).lower())
+        found.sort(key=lambda path: (wanted not in os.path.basename(path).lower(), "derived" in os.path.basename(path)))
         if not found:
             self.note("There is no clip of %s, so a pattern made by code stands in for it." % size)
             path = os.path.join(self.work, "clips", "pattern_%s.yuv" % size)
@@ -65,12 +70,14 @@ class Inputs:
             out = os.path.join(self.work, "clips", "%s_%s.yuv" % (os.path.splitext(os.path.basename(path))[0], size))
             self.convert("-i", path, "-fps_mode", "passthrough", "-frames:v", str(self.frames), "-f", "rawvideo", "-pix_fmt",
                          "yuv420p", out)
+            self.totals[out] = self.video_pictures(path)
             path = out
         return self.unpacked(path, "clips"), re.sub(r"_\d+x\d+\.yuv(\.xz)?$", "", os.path.basename(path))
 
     def single_frames(self, path, size):
         """The first frames of a clip as clips of one frame each."""
         width, height = map(int, size.split("x"))
+        total = self.totals.get(path) or str(os.path.getsize(path) // (width * height * 3 // 2))
         parts = []
         with open(path, "rb") as clip:
             while len(parts) < self.frames:
@@ -80,6 +87,8 @@ class Inputs:
                 parts.append(os.path.join(self.work, "clips", "frame%d_%s.yuv" % (len(parts), size)))
                 with open(parts[-1], "wb") as out:
                     out.write(frame)
+        name = os.path.splitext(os.path.basename(path))[0]
+        self.use("%s: %d of its %s pictures of %s" % (name, len(parts), total, size))
         return parts
 
     def corpora(self):
@@ -138,6 +147,12 @@ class Inputs:
         done = subprocess.run(["ffprobe", "-v", "error", "-select_streams", "v:0", "-show_entries", "stream=width,height", "-of",
                                "csv=s=x:p=0", path], stdout=subprocess.PIPE, universal_newlines=True, check=False)
         return done.stdout.strip()
+
+    def video_pictures(self, path):
+        done = subprocess.run(["ffprobe", "-v", "error", "-select_streams", "v:0", "-count_packets", "-show_entries",
+                               "stream=nb_read_packets", "-of", "csv=p=0", path], stdout=subprocess.PIPE, universal_newlines=True,
+                              check=False)
+        return done.stdout.strip().strip(",") or "an unknown number"
 
     def convert(self, *arguments):
         subprocess.run([self.ffmpeg, "-v", "error", "-nostdin", "-y", *arguments], check=True)

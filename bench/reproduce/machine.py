@@ -19,10 +19,12 @@ class Machine:
     """Runs the programs, and keeps what they said: `record` holds it by call, without the folders of its arguments. A
     machine with a record of an earlier run gives its answers instead, so that pages can be made again."""
 
-    def __init__(self, binaries, record=None):
+    def __init__(self, binaries, record=None, command=""):
         self.folder, self.kept = binaries, {}
         self.replays, self.record = record is not None, record or {}
         self.cpu = self.recorded("cpu", self.processor)
+        self.commit = self.recorded("commit", self.sources, "not recorded")
+        self.command = self.recorded("command", lambda: command, "not recorded")
         self.experiments = {line.split()[0] for line in self.output("bench_papers", "--list").splitlines() if line}
         self.gpu, self.why_no_gpu = None, "this build has no CUDA"
         if "device" in self.experiments:
@@ -43,15 +45,34 @@ class Machine:
             pass
         return "%s, %d cores. %s." % (name, os.cpu_count() or 1, datetime.date.today().isoformat())
 
+    @staticmethod
+    def sources():
+        """The commit of these sources, and whether they have changed since."""
+        root = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir))
+
+        def git(*arguments):
+            try:
+                done = subprocess.run(["git", "-C", root, *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                      universal_newlines=True, check=False)
+            except OSError:
+                return ""
+            return done.stdout.strip()
+
+        if os.path.realpath(git("rev-parse", "--show-toplevel") or os.sep) != root:
+            return "unknown (the sources are in no repository)"
+        changed = git("status", "--porcelain", "--untracked-files=no")
+        return git("rev-parse", "--short=12", "HEAD") + (", with changes that are not committed" if changed else "")
+
     def description(self):
         gpu = self.gpu or "no GPU (%s): only what runs on the processor is here" % self.why_no_gpu
         return "Machine: %s; %s" % (gpu, self.cpu)
 
-    def recorded(self, call, answer):
+    def recorded(self, call, answer, missing=None):
+        """The answer to a call, or that of the record. `missing` stands for what older records do not have."""
         if self.replays:
-            if call not in self.record:
+            if call not in self.record and missing is None:
                 raise Failure("the record has no answer to: " + call)
-            return self.record[call]
+            return self.record.get(call, missing)
         self.record[call] = answer()
         return self.record[call]
 

@@ -32,7 +32,19 @@ class Page:
     def __init__(self, name, title, reference):
         self.name, self.plots = name, []
         self.lines = ["# " + title, "", "The paper: %s" % reference, ""]
-        self.data = {"paper": name, "title": title, "results": {}}
+        self.data = {"paper": name, "title": title, "made": {}, "results": {}}
+
+    def made(self, machine):
+        """Says by what the figures were made."""
+        self.data["made"] = {"machine": machine.description(), "commit": machine.commit, "command": machine.command}
+        self.say(machine.description())
+        given = " (the programs were given)" if "--binaries" in machine.command else ""
+        self.say("Made by `%s`; commit of the sources: %s%s." % (machine.command, machine.commit, given))
+
+    def inputs(self, lines):
+        self.data["made"]["inputs"] = lines
+        self.heading("Inputs")
+        self.lines += ["- " + line for line in lines or ["None but those made by code, as said above."]] + [""]
 
     def say(self, text):
         self.lines += [text, ""]

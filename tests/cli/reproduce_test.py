@@ -81,12 +81,32 @@ elif what == "canny-times":
 '''
 
 
+# Counts for each metric as NVIDIA's ncu prints them, by the encoder or the kernel that is counted.
+NCU = r'''#!/usr/bin/env python3
+import sys
+metrics = sys.argv[sys.argv.index("--metrics") + 1].split(",")
+counts = {"yavle": 250, "exp_vlet": 200, "exp_gm": 220, "exp_reg": 110, "gvle": 100}
+rows = [("gvle_kernel", counts[sys.argv[sys.argv.index("--once") + 1]])] if "--once" in sys.argv else [
+    ("forward_scan", 10), ("backward_scan", 70), ("code_component", 5), ("cavlcu", 10)]
+print('"ID","Kernel Name",' + ",".join('"%s"' % metric for metric in metrics))
+for number, (kernel, value) in enumerate(rows):
+    print('"%d","%s",' % (number, kernel) + ",".join('"%d"' % value for metric in metrics))
+'''
+
+
+def write_program(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.chmod(path, os.stat(path).st_mode | stat.S_IXUSR)
+
+
 class Reproduce(unittest.TestCase):
-    def reproduce(self, binaries, *arguments):
+    def reproduce(self, binaries, *arguments, path=None):
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run([sys.executable, "-B", os.path.join(ROOT, "bench", "reproduce"), "--binaries", binaries, "--data", "",
                                    "--output", folder, "--quick", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                  universal_newlines=True, timeout=120)
+                                  universal_newlines=True, timeout=120,
+                                  env={**os.environ, "PATH": (path + os.pathsep if path else "") + os.environ["PATH"]})
             self.assertEqual(done.returncode, 0, done.stderr)
             files = {}
             for name in os.listdir(folder):
@@ -108,29 +128,103 @@ class Reproduce(unittest.TestCase):
     def test_pages_of_a_gpu(self):
         with tempfile.TemporaryDirectory() as binaries:
             for name in ("bench_papers", "bench_cavlc"):
-                path = os.path.join(binaries, name)
-                with open(path, "w", encoding="utf-8") as file:
-                    file.write(PROGRAM)
-                os.chmod(path, os.stat(path).st_mode | stat.S_IXUSR)
-            files = self.reproduce(binaries)
+                write_program(os.path.join(binaries, name), PROGRAM)
+            write_program(os.path.join(binaries, "ncu"), NCU)
+            files = self.reproduce(binaries, path=binaries)
         for paper in PAPERS:
             self.assertIn("Invented GPU", files[paper + ".md"])
+            self.assertIn("Made by `python3 bench/reproduce --binaries .../", files[paper + ".md"])
+            self.assertIn("commit of the sources: ", files[paper + ".md"])
+            self.assertIn("## Inputs", files[paper + ".md"])
+            self.assertEqual(sorted(json.loads(files[paper + ".json"])["made"]), ["command", "commit", "inputs", "machine"])
             self.assertNotIn("failed", files[paper + ".md"])
         # The paper's average, ours, the ratio of the two, and that the order differs.
         self.assertIn("| PAVLE (total) | 2.5 / 4.2 / 2.7 | 2 / 3.9 / 2.5 | 0.25 / 0.25 / 0.25 | 0.5 / 0.5 / 0.5 |", files["cuvle.md"])
         self.assertIn("The order is the other way round.", files["cuvle.md"])
         self.assertIn("| runtime, gvle over yavle | 2.57 | 2 | 0.778 |", files["gvle.md"])
         self.assertIn("| GVLE | 1.25 / 1.25 / 1.25 | 1 / 1 / 1 | 1.25 |", files["gvle.md"])
+        # Reductions and atomic operations together, and what changes places.
+        self.assertIn("| global reduction and atomic transactions, gvle over yavle | 12.5 | 2.5 | 0.2 |", files["gvle.md"])
+        self.assertIn("EXP_VLET and EXP_GM change places.", files["gvle.md"])
+        self.assertIn("CAVLC_SU 0.0374 and CAVLCU 0.00374 here; 8.04 and 3.13 in the paper", files["cavlcu.md"])
+        self.assertIn("- pattern_176x144: 2 of its 2 pictures of 176x144\n", files["cavlcu.md"])
         self.assertIn("The order is the other way round.", files["gud_canny.md"])
         self.assertIn("| CAVLCU, here | 5 | 5 | 5 |", files["cavlcu.md"])
         self.assertIn("A pattern made by code stands in".lower(), files["cavlcu.md"].lower())
         self.assertEqual(json.loads(files["cavlcu.json"])["results"]["table 10"]["176x144"]["CAVLCU"]["average"], 5)
+
+    def test_a_real_clip_before_one_that_was_scaled(self):
+        sys.path.insert(0, os.path.join(ROOT, "bench", "reproduce"))
+        from inputs import Inputs  # pylint: disable=import-outside-toplevel
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("city_derived", "foreman"):
+                with open(os.path.join(folder, name + "_16x16.yuv"), "wb") as clip:
+                    clip.write(bytes(5 * 384))
+            inputs = Inputs(folder, os.path.join(folder, "work"), 3)
+            self.assertEqual(inputs.clip("16x16", "mother")[1], "foreman")
+            path, name = inputs.clip("16x16", "city")
+            self.assertEqual(name, "city_derived")
+            self.assertEqual(len(inputs.single_frames(path, "16x16")), 3)
+            self.assertEqual(inputs.used, ["city_derived_16x16: 3 of its 5 pictures of 16x16"])
 
     def test_an_unknown_paper(self):
         done = subprocess.run([sys.executable, "-B", os.path.join(ROOT, "bench", "reproduce"), "--binaries", "/", "nobody"],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=60)
         self.assertEqual(done.returncode, 2)
         self.assertIn("nobody: no such paper", done.stderr)
+
+
+class Script(unittest.TestCase):
+    """scripts/reproduce with commands that only say how they were called."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        for name in ("cmake", "python3"):
+            self.fake(name, 'echo "$(basename "$0") $*"')
+        self.fake("dpkg-query", "printf installed")
+        self.fake("apt-get", "exit 1")
+        self.fake("nvidia-smi", "echo NVIDIA-SMI has failed; exit 9")
+
+    def fake(self, name, line):
+        write_program(os.path.join(self.folder, name), "#!/bin/sh\n%s\n" % line)
+
+    def run_script(self, *arguments, code=0, **environment):
+        kept = {name: value for name, value in os.environ.items() if name not in ("CU264_CUDA", "CU264_TEST_DATA")}
+        done = subprocess.run([os.path.join(ROOT, "scripts", "reproduce"), *arguments], stdin=subprocess.DEVNULL,
+                              env={**kept, "PATH": self.folder + os.pathsep + os.environ["PATH"], **environment},
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=60)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def test_cuda_is_built_where_there_is_a_gpu(self):
+        without = self.run_script("gvle", "--quick")
+        self.assertIn("-DCU264_CUDA=OFF -DCU264_CUDA_ARCHITECTURES= ", without.stdout)
+        self.assertIn("there is no GPU here", without.stderr)
+        self.assertIn("--command scripts/reproduce gvle --quick --binaries ", without.stdout)
+        self.assertIn("-DCU264_CUDA=ON ", self.run_script(CU264_CUDA="ON").stdout)
+        self.fake("nvidia-smi", "echo 9.0")
+        self.assertIn("-DCU264_CUDA=AUTO -DCU264_CUDA_ARCHITECTURES=90 ", self.run_script().stdout)
+
+    def test_the_authors_folders(self):
+        authors = os.path.join(self.folder, "authors")
+        os.mkdir(authors)
+        self.assertIn("has no GVLE_kernel.h", self.run_script("--authors-gvle", authors, code=1).stderr)
+        self.assertIn("is not the authors' folder", self.run_script("--authors-gap-arrays", code=1).stderr)
+        with open(os.path.join(authors, "GVLE_kernel.h"), "w", encoding="utf-8"):
+            pass
+        for option in (["--authors-gvle", authors], ["--authors-gvle=" + authors]):
+            built = self.run_script(*option).stdout
+            self.assertIn("-DCU264_GVLE_ROOT=%s -DCU264_GAP_ARRAYS_ROOT=\n" % os.path.realpath(authors), built)
+        self.assertIn("do not go with --binaries", self.run_script("--authors-gvle", authors, "--binaries", "/", code=1).stderr)
+
+    def test_help(self):
+        for arguments in (["--help"], ["gvle", "-h"]):
+            text = self.run_script(*arguments).stdout
+            for word in ("Inputs:", "GPU:", "ncu", "Time:", "--authors-gvle"):
+                self.assertIn(word, text)
+            self.assertNotIn("source ", text)
 
 
 if __name__ == "__main__":
