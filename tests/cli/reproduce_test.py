@@ -147,6 +147,7 @@ class Reproduce(unittest.TestCase):
         self.assertIn("| global reduction and atomic transactions, gvle over yavle | 12.5 | 2.5 | 0.2 |", files["gvle.md"])
         self.assertIn("EXP_VLET and EXP_GM change places.", files["gvle.md"])
         self.assertIn("CAVLC_SU 0.0374 and CAVLCU 0.00374 here; 8.04 and 3.13 in the paper", files["cavlcu.md"])
+        self.assertIn("| executed instructions, the paper on Maxwell | 2.3 | 10 | 4.35 |", files["cavlcu.md"])
         self.assertIn("- pattern_176x144: 2 of its 2 pictures of 176x144\n", files["cavlcu.md"])
         self.assertIn("The order is the other way round.", files["gud_canny.md"])
         self.assertIn("| CAVLCU, here | 5 | 5 | 5 |", files["cavlcu.md"])
