@@ -32,7 +32,7 @@ class Changer {
       const auto& [name, apply] = kChanges[below(kChanges.size())];
       if (i != 0) what_ << ", ";
       what_ << name;
-      apply(*this);
+      (this->*apply)();
     }
     result.stream = joined(units_);
     if (below(12) == 0) cut(result);
@@ -160,22 +160,22 @@ class Changer {
     what_ << ", cut at " << from;
   }
 
-  using Apply = void (*)(Changer&);
+  using Apply = void (Changer::*)();
   static constexpr std::array<std::pair<const char*, Apply>, 14> kChanges{{
-      {"bits changed", [](Changer& c) { c.flip_bits(); }},
-      {"a bit changed", [](Changer& c) { c.flip_early_bit(); }},
-      {"removed", [](Changer& c) { c.remove(); }},
-      {"repeated", [](Changer& c) { c.repeat(); }},
-      {"repeated", [](Changer& c) { c.repeat(); }},
-      {"moved", [](Changer& c) { c.move(); }},
-      {"moved", [](Changer& c) { c.move(); }},
-      {"exchanged", [](Changer& c) { c.exchange(); }},
-      {"inserted", [](Changer& c) { c.insert_made(); }},
-      {"inserted", [](Changer& c) { c.insert_made(); }},
-      {"inserted of another stream", [](Changer& c) { c.insert_foreign(); }},
-      {"start code changed", [](Changer& c) { c.change_start_code(); }},
-      {"header changed", [](Changer& c) { c.change_header(); }},
-      {"type removed", [](Changer& c) { c.remove_type(); }},
+      {"bits changed", &Changer::flip_bits},
+      {"a bit changed", &Changer::flip_early_bit},
+      {"removed", &Changer::remove},
+      {"repeated", &Changer::repeat},
+      {"repeated", &Changer::repeat},
+      {"moved", &Changer::move},
+      {"moved", &Changer::move},
+      {"exchanged", &Changer::exchange},
+      {"inserted", &Changer::insert_made},
+      {"inserted", &Changer::insert_made},
+      {"inserted of another stream", &Changer::insert_foreign},
+      {"start code changed", &Changer::change_start_code},
+      {"header changed", &Changer::change_header},
+      {"type removed", &Changer::remove_type},
   }};
 
   Units units_;
