@@ -4,7 +4,6 @@ set(CU264_CUDA AUTO CACHE STRING "Compile the CUDA parts: AUTO, ON or OFF")
 set_property(CACHE CU264_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(CU264_CUDA_ARCHITECTURES "" CACHE STRING
     "GPU architectures as in CMAKE_CUDA_ARCHITECTURES, such as 90-real; empty: every one that the compiler knows")
-set(CU264_TEST_CUDA_ARCHITECTURES "" CACHE STRING "The same for tests and benchmarks; empty: those of the library")
 
 set(CU264_WITH_CUDA FALSE)
 if(CU264_CUDA STREQUAL "AUTO" OR CU264_CUDA)
