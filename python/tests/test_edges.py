@@ -92,7 +92,7 @@ def test_bad_input():
 
 
 def test_edges_guide_the_encoder():
-    pictures = np.full((3, 64, 128), 100, np.uint8)
+    pictures = np.full((5, 64, 128), 100, np.uint8)
     pictures[:, 10:50, 8:40] = 180
     pictures[:, :, 64:] = (100 + 10 * np.sin(np.arange(64) / 9)).astype(np.uint8)
 
