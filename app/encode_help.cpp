@@ -71,8 +71,7 @@ VerbHelp encode_help() {
        {"recon", 0, "FILE", "also write what a decoder shows, as raw yuv420p"},
        {"edges-out", 0, "FILE",
         "also write the edge maps that --edge-guided follows, as cu264 edges does: .png or .pgm with a "
-        "number "
-        "like %04d, a video, or - for PGM"}}};
+        "number like %04d, a video, or - for PGM"}}};
   const OptionGroup streams{
       "Streams and times",
       {{"no-audio", 0, nullptr, "carry no audio"},

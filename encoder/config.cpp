@@ -37,7 +37,7 @@ Colour coded_colour(const Config& config) {
 
 namespace {
 
-// Returns what is chosen of the stages behind the search and works on CAVLC only, or null.
+// Returns what is chosen of the stages after the search and works on CAVLC only, or null.
 const char* cavlc_stage(const Config& config) {
   if (config.entropy == EntropyCoder::cavlcu) return "the entropy coder cavlcu";
   return config.packing == Packing::gvle ? "the packing gvle" : nullptr;

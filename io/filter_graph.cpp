@@ -50,7 +50,7 @@ bool may_change_size(const AVFilterContext& filter, bool commanded) {
   return commanded || (av_opt_get_int(filter.priv, "eval", 0, &evaluated) >= 0 && evaluated != kOnce);
 }
 
-// The filter behind a link, or behind those that only say what format is wanted.
+// The filter after a link, or after those that only say what format is wanted.
 const AVFilterContext& next_that_works(const AVFilterLink& link) {
   const AVFilterContext* next = link.dst;
   while (is_named(*next, "format") || is_named(*next, "noformat") || is_named(*next, "null"))
@@ -128,7 +128,7 @@ void FilterGraph::link(const std::string& graph) {
 }
 
 // Filters are made for pictures of one size, and go beyond the planes of others. So a scale filter, which
-// takes any and passes on what has the right size, stands behind each filter that may change it within the
+// takes any and passes on what has the right size, stands after each filter that may change it within the
 // graph. It goes by the size of the link before it, which the changing filter may change as well. Therefore a
 // filter that does nothing stands between the two.
 void FilterGraph::keep_sizes() {
@@ -148,7 +148,7 @@ void FilterGraph::keep_sizes() {
   }
 }
 
-// Inserts a filter behind the one from which the link comes.
+// Inserts a filter after the one from which the link comes.
 AVFilterContext* FilterGraph::insert(const char* name, AVFilterLink& link, const char* arguments) {
   AVFilterContext* filter = nullptr;
   check(avfilter_graph_create_filter(&filter, avfilter_get_by_name(name), "inserted", arguments, nullptr,

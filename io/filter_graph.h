@@ -32,7 +32,7 @@ class FilterGraph {
   // These describe the frames that come out.
   AVRational time_base() const;
   AVRational frame_rate() const;  // 0/1 if the filters do not know
-  // The filter behind which pictures changed their size within the graph, and were scaled to that of the
+  // The filter after which pictures changed their size within the graph, and were scaled to that of the
   // first; empty if there was none.
   const std::string& changing() const { return changing_; }
   // True if a filter fills the time between two frames with as many as its rate asks for.

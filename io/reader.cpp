@@ -449,7 +449,7 @@ std::vector<std::string> Reader::notes() const {
   const AVDictionaryEntry* const alpha = av_dict_get(stream_->metadata, "alpha_mode", nullptr, 0);
   if (transparent_ || (alpha && std::string(alpha->value) == "1")) notes.push_back(name_ + ": alpha dropped");
   if (filters_ && !filters_->changing().empty()) {
-    notes.push_back("--vf: pictures change their size behind " + filters_->changing() +
+    notes.push_back("--vf: pictures change their size after " + filters_->changing() +
                     "; all are scaled to the size of the first");
   }
   for (const std::string& what : untaken_) notes.push_back(name_ + ": " + what + " dropped");

@@ -204,7 +204,7 @@ std::unique_ptr<ContainerWriter> begin_writer(OutputFile& output, Container cont
 }
 
 // Passes edited access units on. Each goes in the packet that it came in or, if it came in several, in the
-// one in which its picture begins. The last one waits for what is put behind it.
+// one in which its picture begins. The last one waits for what is put after it.
 class EditedPackets {
  public:
   using Write = std::function<void(AVPacket&, const Bytes&)>;

@@ -29,9 +29,9 @@ void add_number(Hmac& hmac, std::uint64_t value, int bytes) {
 
 void StreamVerifier::check(const bitstream::NalUnits& part) {
   check_units(part);
-  const auto behind = std::find_if(part.units.rbegin(), part.units.rend(), is_slice);
-  const bool has_slice = behind != part.units.rend();
-  if (has_slice ? std::any_of(part.units.rbegin(), behind, bitstream::begins_access_unit)
+  const auto last_slice = std::find_if(part.units.rbegin(), part.units.rend(), is_slice);
+  const bool has_slice = last_slice != part.units.rend();
+  if (has_slice ? std::any_of(part.units.rbegin(), last_slice, bitstream::begins_access_unit)
                 : !part.units.empty()) {
     apart_ = true;
   }

@@ -43,7 +43,7 @@ struct NalUnits {
 NalUnits split_annexb(ByteSpan stream);
 
 // Says whether a unit that follows the slices of a picture begins the next access unit (7.4.1.2.3). Units of
-// types 14 to 18 do as well, but serve other decoders, and there are muxers that leave them behind the
+// types 14 to 18 do as well, but serve other decoders, and there are muxers that leave them after the
 // picture before.
 inline bool begins_access_unit(const NalUnit& nal) {
   return nal.type() >= kNalSei && nal.type() <= kNalDelimiter;

@@ -99,7 +99,7 @@ class Filters(CommandTest):
                 self.assertIn("behind --vf, pictures change", done.stderr)
 
     def test_pictures_that_change_within_the_graph(self):
-        """Filters behind the change get pictures of one size, that of the first, where they would read and write beyond others."""
+        """Filters after the change get pictures of one size, that of the first, where they would read and write beyond others."""
         for size, note in (("64+16*n:48", True), ("96-6*n:64-4*n", True), ("64+16*mod(n\\,3):48+8*n", True), ("96:64", False)):
             for rest in ("hflip", "tile=2x2", "nlmeans", "minterpolate=fps=50", "yadif", "crop=48:32", "lagfun,vflip", "transpose",
                          "split[a][b];[a]hflip[c];[c][b]hstack", "format=rgb24,boxblur=2", "scale=64:48", "null,scale=32:32,unsharp",
@@ -107,7 +107,7 @@ class Filters(CommandTest):
                 graph = f"scale={size}:eval=frame,{rest}"
                 with self.subTest(graph=graph):
                     done = self.encode(self.input, "-o", self.path("out.mkv"), "--qp", 40, "--preset", "fast", "--vf", graph)
-                    self.assertEqual("pictures change their size behind scale" in done.stderr, note and "scale" not in rest, done.stderr)
+                    self.assertEqual("pictures change their size after scale" in done.stderr, note and "scale" not in rest, done.stderr)
         for graph in ("scale=160+16*n:120:eval=frame,pad=iw+16:ih:eval=frame,tile=2x2", "sendcmd=c='0.1 scale w 32',scale=96:64,nlmeans",
                       "sendcmd=c='0.1 crop w 32',crop=64:48,tile=2x2", "scale=96+16*n:64:eval=frame,scale=96-8*n:64:eval=frame,nlmeans",
                       "split[a][b];[a][b]scale2ref=w=iw+16*n:h=ih:eval=frame[c][d];[c]nlmeans,scale=160:120[e];[e][d]hstack"):

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kCountThreads = 256, kWriteThreads = 128;
 
-// A piece of a slice's RBSP, whose words are zero behind rbsp_stop_one_bit.
+// A piece of a slice's RBSP, whose words are zero after rbsp_stop_one_bit.
 class RbspPiece {
  public:
   __device__ RbspPiece(const SlicePackJob& job, std::uint32_t slice, int piece)

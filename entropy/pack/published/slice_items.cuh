@@ -24,11 +24,11 @@ struct ThreadCode {
   __device__ __forceinline__ std::uint32_t length_of(int i) const {
     return static_cast<std::uint32_t>(min(max(static_cast<int>(length) - 32 * i, 0), 32));
   }
-  // The i-th word without what lies behind the end.
+  // The i-th word without what lies after the end.
   __device__ __forceinline__ std::uint32_t segment(int i) const {
     return words[i] & ~__funnelshift_rc(~0u, 0, length_of(i));
   }
-  // Loads `bits` bits with vectors (GVLE 3.2) from an address that is aligned to 16; up to three words behind
+  // Loads `bits` bits with vectors (GVLE 3.2) from an address that is aligned to 16; up to three words after
   // them may be read.
   __device__ __forceinline__ void load_vectors(const std::uint32_t* d_words, int bits) {
     length = static_cast<std::uint32_t>(bits);
@@ -52,7 +52,7 @@ struct UnitSums {
   std::uint32_t header_bits = 0, mbs[core::kMacroblockKinds] = {}, broken = 0;
 };
 
-// The codes of blocks, as CAVLCU leaves them, behind the code of their macroblock's header. An I_PCM
+// The codes of blocks, as CAVLCU leaves them, after the code of their macroblock's header. An I_PCM
 // macroblock, which has no blocks, has its samples in the codes of the first six.
 struct BlockItems {
   static constexpr int kItems = 1 + core::kBlocksPerMacroblock;  // of a macroblock
@@ -63,7 +63,7 @@ struct BlockItems {
   static_assert(kBlockWords == kThreadWords);
 
   BlockCodes codes;
-  std::uint32_t* header_words = nullptr;    // [picture][mb][kHeaderWords], zero behind the code
+  std::uint32_t* header_words = nullptr;    // [picture][mb][kHeaderWords], zero after the code
   std::uint16_t* header_lengths = nullptr;  // [picture][mb]
 
   static std::uint32_t block_inputs(const GroupLayout&, int most_macroblocks) {

@@ -25,7 +25,7 @@ namespace cu264::entropy::slice_packer {
 
 inline constexpr int kPrepareThreads = 256;
 
-// The words of the longest slice header, of 68 bits, and of what may lie behind the last item.
+// The words of the longest slice header, of 68 bits, and of what may lie after the last item.
 inline constexpr std::size_t kWordsBesides = 4;
 
 struct SharedSums {
