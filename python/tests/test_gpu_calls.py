@@ -32,7 +32,7 @@ def test_a_group_of_cameras(clip, torch, copy):
                 if copy:
                     buffer.copy_(source)
                     assert stream.submit(buffer)
-                    buffer.zero_()  # overwritten just behind
+                    buffer.zero_()  # overwritten right after
                 else:
                     assert stream.submit(source, copy=False)
                     del source  # the group keeps it
