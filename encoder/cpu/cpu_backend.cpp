@@ -161,9 +161,7 @@ class CpuBackend final : public Backend {
     work.slices_left = params_.slices;
     work.done = false;
     submitted_ += static_cast<std::uint64_t>(params_.slices);
-    arena_.execute([&] {
-      for (int s = 0; s < params_.slices; ++s) work.tasks.run([this] { encode_next(); });
-    });
+    for (int s = 0; s < params_.slices; ++s) begin_slice(work);
     if (threads_ == 1) signal();
   }
 
@@ -207,6 +205,18 @@ class CpuBackend final : public Backend {
   }
 
  private:
+  // oneTBB promises a worker to tasks that are enqueued. Those that are only run may lie there until somebody
+  // waits for them, and a caller who waits for packets with a timeout does not. With a single thread there is
+  // to be no worker: the work is done in collect().
+  void begin_slice(PictureInFlight& work) {
+    const auto encode = [this] { encode_next(); };
+    if (threads_ == 1) {
+      arena_.execute([&] { work.tasks.run(encode); });
+    } else {
+      arena_.enqueue(work.tasks.defer(encode));
+    }
+  }
+
   void set_qp_offsets(CpuPicture& picture, const core::PictureParams& params) {
     picture.qp_offsets.clear();
     if (!params_.aq) return;

@@ -1,6 +1,7 @@
 // Waiting for packets: with a timeout, and through a descriptor.
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <tbb/global_control.h>
 
 #include <chrono>
 #include <ctime>
@@ -47,6 +48,17 @@ TEST(Waiting, PacketsComeWithoutFlush) {
       ASSERT_TRUE(packet) << threads << " threads";
       EXPECT_EQ(packet->pts, i);
     }
+  }
+}
+
+// oneTBB's workers may be busy elsewhere, or may miss that a task has come.
+TEST(Waiting, PacketsComeWhereNoWorkerIsFree) {
+  const tbb::global_control no_workers(tbb::global_control::max_allowed_parallelism, 1);
+  const FrameBuffer frame(make_picture(Content::natural, 64, 64), PixelFormat::i420);
+  Encoder encoder(config_of(2));
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_TRUE(encoder.send(frame.view(i)));
+    ASSERT_TRUE(encoder.receive(60s)) << "picture " << i;
   }
 }
 
