@@ -25,9 +25,9 @@ VerbHelp protect_help() {
       {"encrypt", "decrypt", "new-key"},
       {"protect encrypt [options] INPUT OUTPUT", "protect decrypt [options] INPUT OUTPUT",
        "protect new-key FILE"},
-      {"Encrypts parts of an all-intra CAVLC H.264 stream so that it still decodes, to noise; decrypting "
-       "gives the "
-       "stream back byte for byte. INPUT is a bare stream (.264) or an .mp4 .mov .mkv .ts, whose other "
+      {"Encrypts parts of an all-intra H.264 stream so that it still decodes, to noise; decrypting gives the "
+       "stream back byte for byte. With CABAC only signs can be encrypted. INPUT is a bare stream (.264) or "
+       "an .mp4 .mov .mkv .ts, whose other "
        "streams are "
        "copied. docs/protection.md says what this protects and what it does not.",
        "new-key makes a key in a file that only its owner may read. It never overwrites a file."},
@@ -36,7 +36,7 @@ VerbHelp protect_help() {
        "cu264 protect decrypt sealed.mp4 film2.mp4 --key-file key.hex"},
       {stream_options(),
        {"Options of encrypt",
-        {{"parts", 0, "LIST", "of signs, modes, codewords (signs)"},
+        {{"parts", 0, "LIST", "of signs, modes, codewords (signs); the last two need CAVLC"},
          {"strength", 0, "N", "1: signs; 2: signs,modes; 3: all"},
          {"authenticate", 0, nullptr, "codes tell when pictures, their order or their number were changed"}},
         "encrypt"},

@@ -66,20 +66,28 @@ struct AbsLevelState {
   int greater = 0;
 };
 
-// Puts a level; levels come from the highest frequency down. The bins behind the first one have contexts
-// 5 .. 5 + greater_limit, which is 3 in chroma DC and else 4 (9.3.3.1.3).
+// The context of a level's first bin, and that of the bins behind it: 5 .. 5 + greater_limit, which is 3 in
+// chroma DC and else 4 (9.3.3.1.3).
+CU264_HD int first_level_context(int first_context, const AbsLevelState& state) {
+  return first_context + (state.greater != 0 ? 0 : state.ones < 3 ? 1 + state.ones : 4);
+}
+CU264_HD int next_level_context(int first_context, int greater_limit, const AbsLevelState& state) {
+  return first_context + 5 + (state.greater < greater_limit ? state.greater : greater_limit);
+}
+
+// Puts a level; levels come from the highest frequency down.
 template <class Sink>
 CU264_HD void put_abs_level(Sink& sink, int level, int first_context, int greater_limit,
                             AbsLevelState& state) {
   const std::uint32_t sign = level < 0;
   const int minus1 = (level < 0 ? -level : level) - 1;
-  const int first = first_context + (state.greater != 0 ? 0 : state.ones < 3 ? 1 + state.ones : 4);
+  const int first = first_level_context(first_context, state);
   const bool greater = minus1 != 0;
   if (!greater) {
     put_signed(sink, first, 0, sign);
   } else {
     sink.decision(first, 1);
-    const int context = first_context + 5 + (state.greater < greater_limit ? state.greater : greater_limit);
+    const int context = next_level_context(first_context, greater_limit, state);
     const int prefix = minus1 < kAbsLevelPrefix ? minus1 : kAbsLevelPrefix;
 #if defined(__CUDA_ARCH__)
 #pragma unroll 1
@@ -153,10 +161,15 @@ CU264_HD void put_cabac_levels(Sink& sink, const Levels& levels, std::uint32_t n
   put_abs_levels(sink, levels, nonzero, contexts.abs_level, greater_limit(category), state);
 }
 
-// coded_block_flag. `flag_inc` is its ctxIdxInc (9.3.3.1.1.9).
+// `flag_inc` is ctxIdxInc of coded_block_flag (9.3.3.1.1.9).
+CU264_HD int coded_block_flag_context(BlockCategory category, int flag_inc) {
+  return kCtxCodedBlockFlag + 4 * static_cast<int>(category) + flag_inc;
+}
+
+// coded_block_flag
 template <class Sink>
 CU264_HD void put_coded_block_flag(Sink& sink, std::uint32_t nonzero, BlockCategory category, int flag_inc) {
-  sink.decision(kCtxCodedBlockFlag + 4 * static_cast<int>(category) + flag_inc, nonzero != 0 ? 1 : 0);
+  sink.decision(coded_block_flag_context(category, flag_inc), nonzero != 0 ? 1 : 0);
 }
 
 // coded_block_flag and, if it is 1, the levels.

@@ -53,12 +53,44 @@ CU264_HD bool changes_qp(const MacroblockRecord* before) {
   return before != nullptr && has_mb_qp_delta(*before) && before->mb_qp_delta != 0;
 }
 
+// The contexts of the first bins of mb_type, transform_size_8x8_flag and intra_chroma_pred_mode.
+CU264_HD int mb_type_context(const CabacNeighbours& n) {
+  return kCtxMbType + (n.left.has_other_type ? 1 : 0) + (n.above.has_other_type ? 1 : 0);
+}
+CU264_HD int transform_size_context(const CabacNeighbours& n) {
+  return kCtxTransformSize + (n.left.has_large_transform ? 1 : 0) + (n.above.has_large_transform ? 1 : 0);
+}
+CU264_HD int chroma_mode_context(const CabacNeighbours& n) {
+  return kCtxIntraChromaMode + (n.left.has_chroma_mode ? 1 : 0) + (n.above.has_chroma_mode ? 1 : 0);
+}
+
+// The context of coded_block_pattern's bit of an 8x8 luma block, and those of its chroma bins (9.3.3.1.1.4).
+// `pattern` has the bits of the blocks before.
+CU264_HD int luma_pattern_context(int block, int pattern, const CabacNeighbours& n) {
+  const int left = n.left.coded_block_pattern, above = n.above.coded_block_pattern;
+  const int a = (block & 1) != 0 ? pattern >> (block - 1) : left >> (block + 1);
+  const int b = (block & 2) != 0 ? pattern >> (block - 2) : above >> (block + 2);
+  return kCtxPatternLuma + (~a & 1) + 2 * (~b & 1);
+}
+CU264_HD int chroma_pattern_context(const CabacNeighbours& n) {
+  const int a = n.left.coded_block_pattern >> 4, b = n.above.coded_block_pattern >> 4;
+  return kCtxPatternChroma + (a != 0 ? 1 : 0) + (b != 0 ? 2 : 0);
+}
+CU264_HD int chroma_ac_pattern_context(const CabacNeighbours& n) {
+  const int a = n.left.coded_block_pattern >> 4, b = n.above.coded_block_pattern >> 4;
+  return kCtxPatternChroma + 4 + (a >> 1) + 2 * (b >> 1);
+}
+
+// The context of a bin of mb_qp_delta (9.3.3.1.1.5).
+CU264_HD int qp_delta_context(int bin, bool changed_before) {
+  return kCtxMbQpDelta + (bin > 1 ? 3 : bin == 1 ? 2 : changed_before ? 1 : 0);
+}
+
 // mb_type (table 9-36). For I_PCM its last bin tells the coder to end its codeword.
 template <class Sink>
 CU264_HD void put_cabac_mb_type(Sink& sink, const MacroblockRecord& mb, const CabacNeighbours& n) {
-  const int inc = (n.left.has_other_type ? 1 : 0) + (n.above.has_other_type ? 1 : 0);
   const bool nxn = is_i_nxn(mb.kind);
-  sink.decision(kCtxMbType + inc, nxn ? 0 : 1);
+  sink.decision(mb_type_context(n), nxn ? 0 : 1);
   if (nxn) return;
   const bool pcm = mb.kind == MacroblockKind::pcm;
   sink.terminate(pcm ? 1 : 0);
@@ -82,33 +114,28 @@ CU264_HD void put_cabac_intra_mode(Sink& sink, int mode, int predicted) {
 
 template <class Sink>
 CU264_HD void put_cabac_chroma_mode(Sink& sink, int mode, const CabacNeighbours& n) {
-  const int inc = (n.left.has_chroma_mode ? 1 : 0) + (n.above.has_chroma_mode ? 1 : 0);
-  sink.decision(kCtxIntraChromaMode + inc, mode != 0 ? 1 : 0);
+  sink.decision(chroma_mode_context(n), mode != 0 ? 1 : 0);
   if (mode == 0) return;
   sink.decision(kCtxIntraChromaMode + 3, mode > 1 ? 1 : 0);
   if (mode > 1) sink.decision(kCtxIntraChromaMode + 3, mode > 2 ? 1 : 0);
 }
 
-// coded_block_pattern of a macroblock that is not Intra_16x16 (9.3.3.1.1.4).
+// coded_block_pattern of a macroblock that is not Intra_16x16.
 template <class Sink>
 CU264_HD void put_cabac_pattern(Sink& sink, int pattern, const CabacNeighbours& n) {
-  const int left = n.left.coded_block_pattern, above = n.above.coded_block_pattern;
   for (int block = 0; block < 4; ++block) {
-    const int a = (block & 1) != 0 ? pattern >> (block - 1) : left >> (block + 1);
-    const int b = (block & 2) != 0 ? pattern >> (block - 2) : above >> (block + 2);
-    sink.decision(kCtxPatternLuma + (~a & 1) + 2 * (~b & 1), (pattern >> block) & 1);
+    sink.decision(luma_pattern_context(block, pattern, n), (pattern >> block) & 1);
   }
-  const int chroma = pattern >> 4, chroma_a = left >> 4, chroma_b = above >> 4;
-  sink.decision(kCtxPatternChroma + (chroma_a != 0 ? 1 : 0) + (chroma_b != 0 ? 2 : 0), chroma != 0 ? 1 : 0);
-  if (chroma != 0) sink.decision(kCtxPatternChroma + 4 + (chroma_a >> 1) + 2 * (chroma_b >> 1), chroma >> 1);
+  const int chroma = pattern >> 4;
+  sink.decision(chroma_pattern_context(n), chroma != 0 ? 1 : 0);
+  if (chroma != 0) sink.decision(chroma_ac_pattern_context(n), chroma >> 1);
 }
 
 // mb_qp_delta: the unary code of 0, 1, -1, 2, -2 .. (9.3.2.7).
 template <class Sink>
 CU264_HD void put_cabac_qp_delta(Sink& sink, int delta, bool changed_before) {
   const int value = delta > 0 ? 2 * delta - 1 : -2 * delta;
-  sink.decision(kCtxMbQpDelta + (changed_before ? 1 : 0), value > 0 ? 1 : 0);
-  for (int i = 1; i <= value; ++i) sink.decision(kCtxMbQpDelta + (i == 1 ? 2 : 3), i < value ? 1 : 0);
+  for (int i = 0; i <= value; ++i) sink.decision(qp_delta_context(i, changed_before), i < value ? 1 : 0);
 }
 
 // Puts everything before the residual; only mb_type for I_PCM. `left` and `above` are null where they are not
@@ -119,8 +146,7 @@ CU264_HD void put_cabac_header(Sink& sink, const MacroblockRecord& mb, const Mac
   put_cabac_mb_type(sink, mb, n);
   if (mb.kind == MacroblockKind::pcm) return;
   if (has_transform_size_flag(mb)) {
-    const int inc = (n.left.has_large_transform ? 1 : 0) + (n.above.has_large_transform ? 1 : 0);
-    sink.decision(kCtxTransformSize + inc, mb.kind == MacroblockKind::intra8x8 ? 1 : 0);
+    sink.decision(transform_size_context(n), mb.kind == MacroblockKind::intra8x8 ? 1 : 0);
   }
   if (is_i_nxn(mb.kind)) {
     for (int block = 0; block < 16; block += blocks_of_a_mode(mb.kind)) {

@@ -6,6 +6,7 @@
 #include "protect/block_cipher.h"
 #include "protect/encode_cipher.h"
 #include "protect/nal_tool.h"
+#include "protect/sign_cipher.h"
 #include "protect/stream_verifier.h"
 
 namespace cu264::protect {
@@ -25,25 +26,44 @@ Message begin_message(const StreamKeys& keys, const EncryptionParts& parts, bool
                      {bits_of(parts), authenticated ? kAuthenticated : std::uint8_t{0}});
 }
 
+// A bin with a context decides the state, and so the length, of those that follow. Signs are bypassed; modes
+// and places are not.
+void check_cabac_parts(const EncryptionParts& parts) {
+  if (!parts.modes && !parts.codewords) return;
+  throw Error(ErrorCode::bad_input, "the stream has CABAC entropy coding",
+              "encrypt its signs alone: modes and codewords need CAVLC");
+}
+
 // Each slice that is under way has its own cipher, because libcrypto's contexts must not be shared.
 class CipherJob : public SliceJob {
  public:
   CipherJob(const ProtectionKey& key, std::uint64_t nonce, const EncryptionParts& parts, bool decrypt,
             std::uint64_t& encrypted_bits)
-      : keys_(key, nonce), cipher_(keys_, parts, decrypt), encrypted_bits_(encrypted_bits) {}
+      : keys_(key, nonce),
+        parts_(parts),
+        cipher_(keys_, parts, decrypt),
+        sign_cipher_(keys_),
+        encrypted_bits_(encrypted_bits) {}
 
   void run() override {
+    if (slice.sets.pps.cabac) {
+      check_cabac_parts(parts_);
+      sign_cipher_.begin_slice(slice.picture);
+      return change_signs(sign_cipher_);
+    }
     cipher_.begin_slice(slice, rbsp);
     parse(cipher_);
   }
   bool finish() override {
-    encrypted_bits_ += cipher_.encrypted_bits();
+    encrypted_bits_ += slice.sets.pps.cabac ? coefficients() : cipher_.encrypted_bits();
     return true;
   }
 
  private:
   StreamKeys keys_;
+  EncryptionParts parts_;
   BlockCipher cipher_;
+  SignCipher sign_cipher_;
   std::uint64_t& encrypted_bits_;  // the sum over all finished slices
 };
 
@@ -75,6 +95,7 @@ class Encryptor : public NalTool {
   void inspect_outside(const bitstream::NalUnits& sets) override { inspect(sets); }
   // The decryptor asks for that.
   bool returns_whole_units() const override { return options_.authenticate; }
+  void check_cabac() const override { check_cabac_parts(options_.parts); }
   bool message(const Message& message) override {
     if (message.kind == MessageKind::watermark || message.kind == MessageKind::hidden_data) return false;
     throw Error(ErrorCode::bad_input, "the stream is encrypted already", "decrypt it first");
@@ -131,6 +152,7 @@ class Decryptor : public NalTool {
   bool message(const Message& message) override {
     return message.kind != MessageKind::watermark && message.kind != MessageKind::hidden_data;
   }
+  void check_cabac() const override {}  // whatever was encrypted can be decrypted
   std::unique_ptr<SliceJob> make_job() override {
     const Message& message = verifier_.protection();  // every slice follows this message
     return std::make_unique<CipherJob>(key_, message.nonce, parts_of(message), true, encrypted_bits_);

@@ -66,6 +66,25 @@ void SliceJob::parse(MacroblockVisitor& visitor) {
   bitstream::RbspReader bits(rbsp);
   bits.skip(slice.data_begin);
   next_address_ = parser_.parse(bits, slice.stop, slice.sets, slice.header, visitor);
+  coefficients_ = parser_.coefficients();
+}
+
+void SliceJob::change_signs(SignFlips& flips) {
+  const ReadSlice read =
+      protect::change_signs(rbsp, slice.data_begin, slice.stop, slice.sets, slice.header, flips);
+  next_address_ = read.next_address;
+  coefficients_ = read.coefficients;
+}
+
+void NalTool::check_cabac() const {
+  throw Error(ErrorCode::bad_input, "the stream has CABAC entropy coding",
+              "watermarks and hidden data need CAVLC, whose trailing ones and level suffixes carry them: "
+              "encode it with cavlc, or mark it while encoding");
+}
+
+void NalTool::read_sets(const bitstream::NalUnit& nal) {
+  sets_.read(nal);
+  if (sets_.have_cabac()) check_cabac();
 }
 
 void NalTool::set_threads(int threads) {
@@ -91,7 +110,7 @@ std::vector<std::uint8_t> NalTool::access_units(std::span<const std::uint8_t> st
     });
     inspect_outside(outside);
     for (const bitstream::NalUnit& nal : outside.units) {
-      sets_.read(nal);
+      read_sets(nal);
       written(nal);
     }
     outside_sets_.clear();
@@ -138,7 +157,7 @@ void NalTool::hold(Bytes& out, std::size_t from) {
 }
 
 void NalTool::any_unit(const bitstream::NalUnit& nal, Bytes& out) {
-  sets_.read(nal);
+  read_sets(nal);
   const std::optional<Message> found = read_message(nal);
   if (found) finish_jobs(out);
   if (found && message(*found)) {
@@ -231,7 +250,7 @@ void NalTool::finish_job(SliceJob& job, Bytes& out) {
   } catch (const Error& error) {
     throw Error(error.code(), where() + ": " + error.what());
   }
-  coefficients_ += job.parser_.coefficients();
+  coefficients_ += job.coefficients_;
   next_mb_ = job.next_address();
   if (changed) {
     if (!job.escaped_as_it_was_) {

@@ -11,6 +11,7 @@
 
 #include "common/bitstream/parameter_sets.h"
 #include "cu264/protect.h"
+#include "protect/cabac_slice.h"
 #include "protect/keys.h"
 #include "protect/message.h"
 #include "protect/slice_parser.h"
@@ -43,9 +44,13 @@ class SliceJob {
   Bytes rbsp;  // padded
 
  protected:
+  // Of a slice coded by CAVLC.
   void parse(MacroblockVisitor& visitor);
+  // Of one coded by CABAC; changes the RBSP.
+  void change_signs(SignFlips& flips);
   // The address that follows the slice's last macroblock.
   int next_address() const { return next_address_; }
+  std::uint64_t coefficients() const { return coefficients_; }
 
  private:
   friend class NalTool;
@@ -53,6 +58,7 @@ class SliceJob {
   SliceParser parser_;
   Bytes check_, escaped_;
   int next_address_ = 0;
+  std::uint64_t coefficients_ = 0;
   bool escaped_as_it_was_ = true;
   std::exception_ptr failure_;
   std::vector<const bitstream::NalUnit*> behind_;  // units that follow the slice
@@ -75,6 +81,8 @@ class NalTool : public StreamTool {
   // Says whether each call returns whole access units, whatever it takes: units that come before a picture
   // wait for it. The tool then returns what still waits in last_units().
   virtual bool returns_whole_units() const { return false; }
+  // Called once a picture parameter set of CABAC has come. Throws if the tool works on CAVLC alone.
+  virtual void check_cabac() const;
   // Takes a message of these tools and returns whether it is to be left out. No slice is under way.
   virtual bool message(const Message& message) = 0;
   // Throws if the stream has not yet told what the slices need.
@@ -100,6 +108,7 @@ class NalTool : public StreamTool {
   void restart_pictures();
 
  private:
+  void read_sets(const bitstream::NalUnit& nal);
   void put(const bitstream::NalUnit& nal, Bytes& out);
   void hold(Bytes& out, std::size_t from);
   void any_unit(const bitstream::NalUnit& nal, Bytes& out);

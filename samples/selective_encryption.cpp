@@ -1,6 +1,6 @@
 // Encrypts an H.264 stream, or decrypts it: selective_encryption encrypt|decrypt INPUT.264 KEYFILE OUTPUT.264
 // The stream must consist of progressive all-intra CAVLC pictures, as written by cu264 --cavlc or
-// x264 --no-cabac --keyint 1.
+// x264 --no-cabac --keyint 1; of CABAC pictures, signs alone can be encrypted (encryption_strength(1)).
 #include <cstdio>
 #include <exception>
 #include <fstream>

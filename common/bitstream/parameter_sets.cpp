@@ -12,7 +12,7 @@ constexpr int kMaxMacroblocks = 139264;  // MaxFS of level 6.2 (table A-1)
 
 [[noreturn]] void refuse(const std::string& found) {
   throw Error(ErrorCode::bad_input, "the stream has " + found,
-              "only progressive all-intra CAVLC streams in 4:2:0 or monochrome can be worked on");
+              "only progressive all-intra streams in 4:2:0 or monochrome can be worked on");
 }
 
 [[noreturn]] void damaged(const std::string& what) {
@@ -123,11 +123,7 @@ Pps read_pps(RbspReader& bits, std::uint64_t stop, int& id) {
   const std::uint32_t pps_id = bits.ue(), sps_id = bits.ue();
   if (pps_id > 255 || sps_id > 31) damaged("a picture parameter set");
   id = static_cast<int>(pps_id), pps.sps_id = static_cast<int>(sps_id);
-  if (bits.flag() != 0) {
-    throw Error(ErrorCode::bad_input, "the stream has CABAC entropy coding",
-                "encryption, watermarks and hidden data need CAVLC: encode it with cavlc, or protect it "
-                "while encoding");
-  }
+  pps.cabac = bits.flag() != 0;
   pps.bottom_field_pic_order_in_frame_present = bits.flag() != 0;
   if (bits.ue() != 0) refuse("slice groups (flexible macroblock ordering)");
   bits.ue(), bits.ue();  // default numbers of reference pictures
@@ -175,6 +171,7 @@ void ParameterSets::read(const NalUnit& nal) {
   } else {
     const Pps pps = read_pps(bits, stop_bit_position(without_padding(rbsp_)), id);
     pps_[static_cast<std::size_t>(id)] = pps;
+    have_cabac_ = have_cabac_ || pps.cabac;
   }
 }
 

@@ -1,7 +1,7 @@
-// Sequence and picture parameter sets and slice headers of all-intra CAVLC streams of any profile up to High
-// (H.264 7.3.2, 7.3.3), as far as is needed to find the macroblocks of a slice. Streams that the library
-// cannot parse (CABAC, inter pictures, fields, slice groups ..) are refused with an Error(bad_input) that
-// names what was found.
+// Sequence and picture parameter sets and slice headers of all-intra streams of any profile up to High (H.264
+// 7.3.2, 7.3.3), as far as is needed to find the macroblocks of a slice. Streams that the library cannot
+// parse (inter pictures, fields, slice groups ..) are refused with an Error(bad_input) that names what was
+// found.
 #pragma once
 
 #include <array>
@@ -27,6 +27,7 @@ struct Sps {
 
 struct Pps {
   int sps_id = 0;
+  bool cabac = false;
   bool bottom_field_pic_order_in_frame_present = false;
   bool deblocking_filter_control_present = false;
   bool redundant_pic_cnt_present = false;
@@ -54,6 +55,8 @@ class ParameterSets {
  public:
   // Stores the parameter set in a unit; units of other types are ignored.
   void read(const NalUnit& nal);
+  // Says whether any picture parameter set so far was one of CABAC.
+  bool have_cabac() const { return have_cabac_; }
 
   struct Active {
     Sps sps;
@@ -65,6 +68,7 @@ class ParameterSets {
  private:
   std::array<std::optional<Sps>, 32> sps_;
   std::array<std::optional<Pps>, 256> pps_;
+  bool have_cabac_ = false;
   Bytes rbsp_;
 };
 

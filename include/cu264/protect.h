@@ -1,8 +1,8 @@
 // Selective encryption, watermarks and hidden data in finished H.264 streams, without encoding them again.
 //
-// The tools work on progressive all-intra CAVLC streams, Baseline to High, 4:2:0 or monochrome, of any
-// encoder. They refuse anything else, and anything damaged, with Error(bad_input), which names what was
-// found.
+// The tools work on progressive all-intra streams, Baseline to High, 4:2:0 or monochrome, of any encoder.
+// Encryption of signs works with CAVLC and CABAC, all else with CAVLC alone. They refuse anything else, and
+// anything damaged, with Error(bad_input), which names what was found.
 #pragma once
 
 #include <array>
@@ -50,9 +50,10 @@ class ProtectionKey {
   std::array<std::uint8_t, kBytes> bytes_;
 };
 
-// The syntax elements that are encrypted. No part changes the length of any code.
+// The syntax elements that are encrypted. No part changes the length of any code. Modes and codewords need
+// CAVLC.
 struct EncryptionParts {
-  bool signs = true;       // signs of levels, where the sign has a bit of its own
+  bool signs = true;       // signs of levels, where the sign has a bit of its own; with CABAC all have
   bool modes = false;      // intra prediction modes become others that the neighbours allow
   bool codewords = false;  // total_zeros and run_before: the places of the levels in their block
 

@@ -5,7 +5,8 @@
     sealed = cu264.protect.encrypt(stream, key)  # finished streams, of any encoder
     stream = cu264.protect.decrypt(sealed, key)
 
-Streams are bare H.264 (`container="h264"`): progressive, all-intra, CAVLC, 4:2:0 or monochrome.
+Streams are bare H.264 (`container="h264"`): progressive, all-intra, 4:2:0 or monochrome. Finished streams may have CABAC where
+signs alone are encrypted; all else needs CAVLC.
 """
 
 from __future__ import annotations

@@ -360,7 +360,7 @@ SETTINGS_DOC = """
         auto is high with CABAC and the 8x8 transform, with CAVLC where encryption or a watermark needs it; main has CABAC
         without that transform; baseline is Constrained Baseline, which takes more bits and is encoded fastest.
     cavlc : bool, default False
-        CAVLC also where the profile allows CABAC. What encrypts and marks finished streams needs it.
+        CAVLC also where the profile allows CABAC. What marks finished streams, and encrypts more than signs, needs it.
     pipeline : {"production", "published"}, default "production"
         published sets the papers' stages: `entropy` cavlcu, `packing` gvle and `edge_guided` 2.
     entropy : {"production", "cavlcu"}, default "production"

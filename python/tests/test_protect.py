@@ -36,6 +36,21 @@ def test_encrypted_and_back(stream, parts, authenticate):
     assert protect.decrypt(memoryview(sealed), KEY, require_authentication=authenticate) == stream
 
 
+@pytest.mark.parametrize("profile", ["main", "high"])
+@pytest.mark.parametrize("authenticate", [False, True])
+def test_signs_of_cabac(textured, decode, profile, authenticate):
+    stream = cu264.encode(textured, 25, container="h264", qp=24, profile=profile)
+    sealed = protect.encrypt(stream, KEY, authenticate=authenticate)
+    assert protect.decrypt(sealed, KEY, require_authentication=authenticate) == stream
+    shown, hidden = (np.frombuffer(decode(data, ".264"), np.uint8).astype(float) for data in (stream, sealed))
+    assert shown.shape == hidden.shape and 10 * np.log10(255**2 / np.mean((shown - hidden) ** 2)) < 18
+    for parts in ("modes", "signs,codewords"):
+        with pytest.raises(ValueError, match="CABAC.*modes and codewords need CAVLC"):
+            protect.encrypt(stream, KEY, parts, authenticate=authenticate)
+    with pytest.raises(ValueError, match="CABAC.*need CAVLC"):
+        protect.embed_watermark(stream, KEY, b"x")
+
+
 def test_what_is_refused(stream):
     sealed = protect.encrypt(stream, KEY, authenticate=True)
     for text, call in [

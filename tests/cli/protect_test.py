@@ -12,6 +12,19 @@ from support import CU264, TIMEOUT, ffmpeg, ffprobe, main
 X264 = shutil.which("x264")
 
 
+def slice_sizes(stream):
+    """The sizes of the slices' NAL units without the bytes of emulation prevention."""
+    units = re.split(rb"\x00*\x00\x00\x01", stream)[1:]
+    return [len(unit.replace(b"\0\0\3", b"\0\0")) for unit in units if unit[0] & 31 in (1, 5)]
+
+
+def psnr(path, reference):
+    """The PSNR of all planes of all pictures in dB."""
+    done = subprocess.run(["ffmpeg", "-i", path, "-i", reference, "-lavfi", "psnr", "-f", "null", "-"], check=True,
+                          timeout=TIMEOUT, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    return float(re.search(rb"PSNR.* average:([0-9.]+|inf)", done.stderr).group(1))
+
+
 class Protect(ProtectCase):
     def round_trip(self, stream):
         for strength in (1, 2, 3):
@@ -45,10 +58,47 @@ class Protect(ProtectCase):
                            timeout=TIMEOUT, stderr=subprocess.DEVNULL)
             self.round_trip(path)
 
+    def cabac_round_trip(self, stream):
+        """Signs of a CABAC stream: no slice changes its size, the pictures are far off, and all comes back."""
+        for options in ((), ("--authenticate", "--threads", 2)):
+            with self.subTest(stream=stream, options=options):
+                encrypted, decrypted = self.path("encrypted.264"), self.path("decrypted.264")
+                self.with_key("protect", "encrypt", stream, "-o", encrypted, "-y", "--parts", "signs", *options)
+                self.assertEqual(decoder_warnings(encrypted), "")
+                self.with_key("protect", "decrypt", encrypted, "-o", decrypted, "-y")
+                self.assertEqual(self.read("decrypted.264"), self.read(stream))
+                self.assertEqual(slice_sizes(self.read("encrypted.264")), slice_sizes(self.read(stream)))
+                self.assertLess(psnr(encrypted, stream), 18)
+
+    def test_signs_of_cabac(self):
+        for name, options in (("main", ["--profile", "main", "--slices", 3]), ("high", ["--profile", "high"]),
+                              ("fine", ["--profile", "high", "--qp", 4]), ("best", ["--profile", "high", "--preset", "best"])):
+            self.encode(self.clip("source.y4m", NOISY, 12), "-o", self.path(f"{name}.264"), "--qp", 26, "--frames", 4, *options)
+            self.cabac_round_trip(self.path(f"{name}.264"))
+
+    @unittest.skipUnless(X264, "needs the x264 command")
+    def test_signs_of_cabac_of_x264(self):
+        source = self.clip("source.y4m", NOISY, 12)
+        for name, options in (("main", ["--profile", "main"]), ("high", ["--8x8dct", "--cqm", "jvt"]),
+                              ("slices", ["--8x8dct", "--slice-max-size", "1500"]), ("fine", ["--qp", "1"]),
+                              ("lossless", ["--qp", "0"]), ("gray", ["--output-csp", "i400"])):
+            path = self.path(f"x264-{name}.264")
+            subprocess.run([X264, "--quiet", "--keyint", "1", "--frames", "4", *options, "-o", path, source], check=True,
+                           timeout=TIMEOUT, stderr=subprocess.DEVNULL)
+            self.cabac_round_trip(path)
+
+    def test_only_signs_of_cabac(self):
+        self.encode(self.clip("source.y4m", NOISY, 12), "-o", self.path("high.264"), "--profile", "high", "--frames", 2)
+        for options in (("--strength", 2), ("--parts", "signs,codewords"), ("--parts", "modes", "--authenticate")):
+            self.fails_with(2, "CABAC.*modes and codewords need CAVLC", "protect", "encrypt", self.path("high.264"), "-o",
+                            self.path("x.264"), "--key-file", self.path("key"), *options)
+
     @unittest.skipUnless(X264, "needs the x264 command")
     def test_refusals_name_what_was_found(self):
         source = self.clip("source.y4m", NOISY, 12)
-        for options, what in ((["--keyint", "1"], "CABAC"), (["--no-cabac"], "inter pictures"),
+        for options, what in ((["--no-cabac"], "inter pictures"), ([], "inter pictures"),
+                              (["--keyint", "1", "--tff"], "interlaced"),
+                              (["--keyint", "1", "--output-csp", "i422"], "4:2:2"),
                               (["--no-cabac", "--keyint", "1", "--tff"], "interlaced"),
                               (["--no-cabac", "--keyint", "1", "--output-csp", "i444"], "4:4:4")):
             with self.subTest(what=what):

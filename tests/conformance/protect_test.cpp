@@ -1,11 +1,13 @@
 // Protected streams are decoded by libavcodec without a complaint, and decryption restores every byte.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <set>
 
 #include "cu264/protect.h"
 #include "support/decode.h"
 #include "support/encode.h"
+#include "tests/support/openh264_decode.h"
 #include "tests/support/quick.h"
 #include "tests/support/stream_walk.h"
 
@@ -35,6 +37,21 @@ void expect_clean(const DecodedStream& decoded, std::size_t pictures) {
   for (const std::string& complaint : decoded.complaints) ADD_FAILURE() << complaint;
 }
 
+using BlockPlace = std::array<int, 3>;  // picture, macroblock, luma4x4BlkIdx
+
+std::vector<std::vector<std::int16_t>> all_levels(const Bytes& stream, std::vector<BlockPlace>& places) {
+  std::vector<std::vector<std::int16_t>> levels;
+  int picture = -1;
+  walk_stream(stream, [&](const WalkedMacroblock& mb) {
+    if (mb.address == 0) ++picture;
+    for (int slot = 0; slot < core::kBlocksPerMacroblock; ++slot) {
+      levels.emplace_back(mb.levels[slot], mb.levels[slot] + 16);
+      places.push_back({picture, mb.address, slot - core::kSlotLuma});
+    }
+  });
+  return levels;
+}
+
 TEST(Protect, EncryptedStreamsDecodeAndComeBack) {
   const std::vector<Picture> pictures = make_all_contents(80, 64);
   for (const char* qp : {"0", "12", "27", "40"}) {
@@ -57,6 +74,50 @@ TEST(Protect, EncryptedStreamsDecodeAndComeBack) {
   }
 }
 
+// A walk over CABAC streams finds the levels of the plain stream with other signs, about half of them, and
+// two decoders show the same.
+TEST(Protect, SignsOfCabacDecodeAndComeBack) {
+  const std::vector<Picture> pictures = make_all_contents(80, 64);
+  for (const Profile profile : {Profile::main, Profile::high}) {
+    for (const char* qp : {"0", "12", "27", "40"}) {
+      SCOPED_TRACE(testing::Message() << "qp " << qp);
+      Config config;
+      config.profile = profile;
+      config.set("backend", "cpu");
+      config.set("qp", qp);
+      config.set("slices", qp[0] == '1' ? "3" : "1");
+      const Bytes stream = encode(config, pictures).bytes();
+      EncryptionOptions options;
+      options.authenticate = qp[0] == '2';
+      const Bytes encrypted = run_tool(*make_encryptor(key(), options), stream).stream;
+      EXPECT_EQ(run_tool(*make_decryptor(key()), encrypted).stream, stream);
+      const DecodedStream decoded = decode_annexb(encrypted), plain = decode_annexb(stream);
+      expect_clean(decoded, pictures.size());
+      if (has_openh264()) {
+        const std::vector<Picture> others = decode_with_openh264(encrypted);
+        ASSERT_EQ(others.size(), pictures.size());
+        for (std::size_t i = 0; i < others.size(); ++i)
+          EXPECT_EQ(others[i].samples, decoded.pictures[i].picture.samples) << i;
+      }
+      const std::size_t natural = pictures.size() - 1;
+      EXPECT_LT(psnr(decoded.pictures[natural].picture, plain.pictures[natural].picture), 18);
+      std::vector<BlockPlace> places, same_places;
+      const auto before = all_levels(stream, places), after = all_levels(encrypted, same_places);
+      ASSERT_EQ(places, same_places);
+      std::size_t levels = 0, negated = 0;
+      for (std::size_t i = 0; i < before.size(); ++i) {
+        for (std::size_t k = 0; k < 16; ++k) {
+          ASSERT_EQ(std::abs(before[i][k]), std::abs(after[i][k]));
+          levels += before[i][k] != 0;
+          negated += before[i][k] != after[i][k];
+        }
+      }
+      EXPECT_NEAR(static_cast<double>(negated) / static_cast<double>(levels), 0.5, 0.05) << levels;
+    }
+    if (quick()) break;
+  }
+}
+
 // Encryption changes no length and no count.
 TEST(Protect, EncryptionKeepsTheLengthOfEverySlice) {
   const Bytes stream = stream_of("24", "2", "on", {make_picture(Content::natural, 96, 80)});
@@ -70,21 +131,6 @@ TEST(Protect, EncryptionKeepsTheLengthOfEverySlice) {
   };
   EXPECT_EQ(sizes(encrypted), sizes(stream));
   EXPECT_EQ(sizes(stream).size(), 2u);
-}
-
-using BlockPlace = std::array<int, 3>;  // picture, macroblock, luma4x4BlkIdx
-
-std::vector<std::vector<std::int16_t>> all_levels(const Bytes& stream, std::vector<BlockPlace>& places) {
-  std::vector<std::vector<std::int16_t>> levels;
-  int picture = -1;
-  walk_stream(stream, [&](const WalkedMacroblock& mb) {
-    if (mb.address == 0) ++picture;
-    for (int slot = 0; slot < core::kBlocksPerMacroblock; ++slot) {
-      levels.emplace_back(mb.levels[slot], mb.levels[slot] + 16);
-      places.push_back({picture, mb.address, slot - core::kSlotLuma});
-    }
-  });
-  return levels;
 }
 
 // Without the loop filter, samples change only in marked blocks.

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <map>
 #include <string>
 
 #include "cu264/protect.h"
@@ -29,9 +30,10 @@ std::uint32_t number_of_streams() {
   return quick() ? 100 : 600;
 }
 
-ByteVector encoded(int width, int height, int pictures, const char* slices, const char* headers,
-                   std::uint32_t seed) {
-  Config config = baseline_config();
+ByteVector encoded(Profile profile, int width, int height, int pictures, const char* slices,
+                   const char* headers, std::uint32_t seed) {
+  Config config;
+  config.profile = profile;
   config.set("backend", "cpu");
   config.set("qp", "38");
   config.set("slices", slices);
@@ -62,12 +64,10 @@ struct Sealed {
   Shown pictures;
 };
 
-ByteVector seal(const ByteVector& plain) {
-  return run_tool(*make_encryptor(key(), {encryption_strength(3), true}), plain).stream;
-}
-
-Sealed sealed(const ByteVector& plain) {
-  return {plain, seal(plain), shown(plain)};
+// Of streams with CAVLC everything is encrypted that can be, of those with CABAC the signs.
+ByteVector seal(const ByteVector& plain, Profile profile) {
+  const int strength = profile == Profile::baseline ? 3 : 1;
+  return run_tool(*make_encryptor(key(), {encryption_strength(strength), true}), plain).stream;
 }
 
 ByteVector after(ByteVector first, const ByteVector& second) {
@@ -90,20 +90,32 @@ ByteVector delimited(const ByteVector& stream) {
   return out;
 }
 
-const std::vector<Sealed>& sealed_streams() {
-  static const std::vector<Sealed> streams = [] {
-    std::vector<Sealed> all;
-    all.push_back(sealed(encoded(48, 32, 5, "2", "every", 1)));
-    all.push_back(sealed(encoded(32, 48, 4, "3", "first", 9)));
-    all.push_back(sealed(delimited(encoded(48, 32, 4, "2", "every", 20))));
-    all.push_back(sealed(after(encoded(48, 32, 3, "1", "first", 30), encoded(32, 32, 3, "2", "first", 40))));
-    return all;
-  }();
-  return streams;
+std::vector<Sealed> make_sealed_streams(Profile profile) {
+  std::vector<Sealed> all;
+  const auto add = [&](const ByteVector& plain) {
+    all.push_back({plain, seal(plain, profile), shown(plain)});
+  };
+  add(encoded(profile, 48, 32, 5, "2", "every", 1));
+  add(encoded(profile, 32, 48, 4, "3", "first", 9));
+  add(delimited(encoded(profile, 48, 32, 4, "2", "every", 20)));
+  add(after(encoded(profile, 48, 32, 3, "1", "first", 30), encoded(profile, 32, 32, 3, "2", "first", 40)));
+  return all;
 }
 
-TEST(Seals, TheStreamsThemselvesOpen) {
-  for (const Sealed& one : sealed_streams()) {
+const std::vector<Sealed>& sealed_streams(Profile profile) {
+  static std::map<Profile, std::vector<Sealed>> streams;
+  std::vector<Sealed>& those = streams[profile];
+  if (those.empty()) those = make_sealed_streams(profile);
+  return those;
+}
+
+class Seals : public testing::TestWithParam<Profile> {};
+
+INSTANTIATE_TEST_SUITE_P(Cavlc, Seals, testing::Values(Profile::baseline));
+INSTANTIATE_TEST_SUITE_P(Cabac, Seals, testing::Values(Profile::main, Profile::high));
+
+TEST_P(Seals, TheStreamsThemselvesOpen) {
+  for (const Sealed& one : sealed_streams(GetParam())) {
     EXPECT_EQ(run_tool(*make_decryptor(key(), {true}), one.stream).stream, one.plain);
     EXPECT_GE(one.pictures.libavcodec.size(), 4u);
     for (std::size_t i = 1; i < one.pictures.libavcodec.size(); ++i)
@@ -111,13 +123,14 @@ TEST(Seals, TheStreamsThemselvesOpen) {
   }
 }
 
-TEST(Seals, TwoDecodersShowTheSame) {
+TEST_P(Seals, TwoDecodersShowTheSame) {
   if (!has_openh264()) GTEST_SKIP() << "openh264 (libopenh264-dev) was not found when the tests were built";
-  for (const Sealed& one : sealed_streams()) EXPECT_EQ(one.pictures.openh264, one.pictures.libavcodec);
+  for (const Sealed& one : sealed_streams(GetParam()))
+    EXPECT_EQ(one.pictures.openh264, one.pictures.libavcodec);
 }
 
-TEST(Seals, NoneThatWasChangedShowsOtherPictures) {
-  const std::vector<Sealed>& streams = sealed_streams();
+TEST_P(Seals, NoneThatWasChangedShowsOtherPictures) {
+  const std::vector<Sealed>& streams = sealed_streams(GetParam());
   std::vector<ByteVector> others;
   for (const Sealed& one : streams) {
     for (const ByteVector& unit : units_of(one.stream)) others.push_back(unit);
@@ -147,8 +160,8 @@ TEST(Seals, NoneThatWasChangedShowsOtherPictures) {
 }
 
 // What the encryptor takes can be opened again, whatever units are in it.
-TEST(Seals, WhatIsSealedOpens) {
-  const std::vector<Sealed>& streams = sealed_streams();
+TEST_P(Seals, WhatIsSealedOpens) {
+  const std::vector<Sealed>& streams = sealed_streams(GetParam());
   std::vector<ByteVector> others;
   for (const Sealed& one : streams) {
     for (const ByteVector& unit : units_of(one.plain)) others.push_back(unit);
@@ -160,7 +173,7 @@ TEST(Seals, WhatIsSealedOpens) {
     const ByteVector strange = i % 3 == 0 ? altered(plain, others, i).stream : enriched(plain, others, 3, i);
     ByteVector stream;
     try {
-      stream = seal(strange);
+      stream = seal(strange, GetParam());
     } catch (const Error&) {
       continue;
     }

@@ -198,9 +198,10 @@ void write(const std::filesystem::path& folder, const std::vector<Bytes>& seeds)
 
 // Makes a stream of two pictures of `side` x `side` samples.
 Bytes stream_of(int side, int qp, int slices,
-                const std::optional<cu264::EncoderWatermark>& watermark = std::nullopt) {
+                const std::optional<cu264::EncoderWatermark>& watermark = std::nullopt,
+                cu264::Profile profile = cu264::Profile::baseline) {
   cu264::Config config;
-  config.profile = cu264::Profile::baseline;
+  config.profile = profile;
   config.width = config.height = side;
   config.set("backend", "cpu");
   config.set("qp", std::to_string(qp));
@@ -234,9 +235,17 @@ Bytes small_stream(int number) {
   return stream_of(32, 4 + 5 * number, number % 2 == 0 ? 1 : 2);
 }
 
+// The same with CABAC.
+Bytes small_cabac_stream(int number) {
+  const auto profile = number % 3 == 0 ? cu264::Profile::main : cu264::Profile::high;
+  return stream_of(32, 5 * number, number % 2 == 0 ? 1 : 2, std::nullopt, profile);
+}
+
 // Each follows the byte that names the tool (see fuzz_protect.cpp).
 std::vector<Bytes> protect_seeds() {
   std::vector<Bytes> all;
+  for (int number = 0; number < 8; ++number)
+    all.push_back(behind(std::uint8_t{0}, small_cabac_stream(number)));  // encrypts signs
   for (int tool = 0; tool < 8; ++tool)
     all.push_back(behind(static_cast<std::uint8_t>(tool), small_stream(tool)));
   return all;
@@ -273,6 +282,8 @@ std::vector<Bytes> sealed_seeds() {
     for (const bool authenticate : {false, true}) {
       const auto tool = make_encryptor(key, {encryption_strength(authenticate ? 1 : 3), authenticate});
       streams.push_back(run_tool(*tool, small_stream(number)).stream);
+      const auto signs = make_encryptor(key, {encryption_strength(1), authenticate});
+      streams.push_back(run_tool(*signs, small_cabac_stream(number)).stream);
     }
   }
   for (const int side : {48, 64, 80}) {

@@ -34,17 +34,30 @@ std::vector<Bytes> shown_units(const Bytes& stream) {
   return units;
 }
 
+// All of CAVLC, and the signs of CABAC.
+EncryptionParts most_parts(Profile profile) {
+  return encryption_strength(profile == Profile::baseline ? 3 : 1);
+}
+
 // Ten different pictures of 32x32 samples, with authentication codes.
 struct Sealed {
-  Bytes plain = encoded(32, 32, 10, 40, 2);
-  Bytes stream = run_tool(*make_encryptor(test_key(), {encryption_strength(3), true}), plain).stream;
+  explicit Sealed(Profile profile)
+      : plain(encoded(32, 32, 10, 40, 2, profile)),
+        stream(run_tool(*make_encryptor(test_key(), {most_parts(profile), true}), plain).stream) {}
+
+  Bytes plain, stream;
   std::vector<Bytes> shown = shown_units(plain);
   std::vector<Bytes> units = units_of(stream);
 };
 
+class ProtectAuthentication : public testing::TestWithParam<Profile> {};
+
+INSTANTIATE_TEST_SUITE_P(Cavlc, ProtectAuthentication, testing::Values(Profile::baseline));
+INSTANTIATE_TEST_SUITE_P(Cabac, ProtectAuthentication, testing::Values(Profile::high));
+
 const Sealed& sealed() {
-  static const Sealed stream;
-  return stream;
+  static const Sealed cavlc(Profile::baseline), cabac(Profile::high);
+  return ProtectAuthentication::GetParam() == Profile::baseline ? cavlc : cabac;
 }
 
 // Returns false if the stream is refused, and true if the output shows what was authenticated; anything else
@@ -60,7 +73,7 @@ bool opens_rightly(const Bytes& stream, const std::string& what) {
   return true;
 }
 
-TEST(ProtectAuthentication, RoundTrip) {
+TEST_P(ProtectAuthentication, RoundTrip) {
   EXPECT_EQ(run_tool(*make_decryptor(test_key(), {true}), sealed().stream).stream, sealed().plain);
   EXPECT_EQ(run_tool(*make_decryptor(test_key()), sealed().stream).stream, sealed().plain);
   for (std::size_t i = 6; i < sealed().shown.size(); i += 3) {
@@ -68,7 +81,7 @@ TEST(ProtectAuthentication, RoundTrip) {
   }
 }
 
-TEST(ProtectAuthentication, EveryBitThatIsFlipped) {
+TEST_P(ProtectAuthentication, EveryBitThatIsFlipped) {
   for (std::size_t bit = 0; bit < 8 * sealed().stream.size(); ++bit) {
     Bytes changed = sealed().stream;
     changed[bit / 8] ^= static_cast<std::uint8_t>(128 >> bit % 8);
@@ -77,14 +90,14 @@ TEST(ProtectAuthentication, EveryBitThatIsFlipped) {
   }
 }
 
-TEST(ProtectAuthentication, EveryLength) {
+TEST_P(ProtectAuthentication, EveryLength) {
   for (std::size_t size = 0; size < sealed().stream.size(); ++size) {
     const Bytes cut(sealed().stream.begin(), sealed().stream.begin() + static_cast<std::ptrdiff_t>(size));
     EXPECT_FALSE(opens_rightly(cut, "cut")) << size;
   }
 }
 
-TEST(ProtectAuthentication, EveryUnitRemovedRepeatedAndMoved) {
+TEST_P(ProtectAuthentication, EveryUnitRemovedRepeatedAndMoved) {
   const std::vector<Bytes>& units = sealed().units;
   const auto at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
   for (std::size_t i = 0; i < units.size(); ++i) {
@@ -103,7 +116,7 @@ TEST(ProtectAuthentication, EveryUnitRemovedRepeatedAndMoved) {
   }
 }
 
-TEST(ProtectAuthentication, EveryTwoUnitsExchanged) {
+TEST_P(ProtectAuthentication, EveryTwoUnitsExchanged) {
   const std::vector<Bytes>& units = sealed().units;
   for (std::size_t i = 0; i < units.size(); ++i) {
     for (std::size_t j = i + 1; j < units.size(); ++j) {
@@ -117,7 +130,7 @@ TEST(ProtectAuthentication, EveryTwoUnitsExchanged) {
 }
 
 // Whole pictures with their codes are left out, repeated or moved.
-TEST(ProtectAuthentication, PicturesReplayed) {
+TEST_P(ProtectAuthentication, PicturesReplayed) {
   std::vector<std::vector<Bytes>> pictures(1);  // [0] is what lies before the code of the first picture
   std::vector<Bytes> end{sealed().units.back()};
   for (std::size_t i = 0; i + 1 < sealed().units.size(); ++i) {
@@ -165,7 +178,7 @@ Bytes with_number(const Bytes& unit, std::uint64_t number) {
 }
 
 // Pictures change places, or the last one is left out, and the messages' numbers are changed to match.
-TEST(ProtectAuthentication, NumbersAreCovered) {
+TEST_P(ProtectAuthentication, NumbersAreCovered) {
   const auto is_code = [](const Bytes& unit) { return unit.size() > 40 && unit[4] == 6 && unit[23] == 4; };
   std::vector<std::size_t> codes;
   for (std::size_t i = 0; i < sealed().units.size(); ++i) {
@@ -193,7 +206,7 @@ TEST(ProtectAuthentication, NumbersAreCovered) {
 }
 
 // The code of a message also covers its version and its purpose.
-TEST(ProtectAuthentication, MessagesOfAnotherVersionOrPurposeAreRefused) {
+TEST_P(ProtectAuthentication, MessagesOfAnotherVersionOrPurposeAreRefused) {
   const protect::StreamKeys keys(test_key(), 7);
   const protect::Message right = protect::new_message(protect::MessageKind::encryption, keys, {7, 1});
   EXPECT_NO_THROW(checked_keys(test_key(), right));
@@ -205,10 +218,10 @@ TEST(ProtectAuthentication, MessagesOfAnotherVersionOrPurposeAreRefused) {
 }
 
 // A changed message under the same nonce.
-TEST(ProtectAuthentication, SettingsCannotBeChanged) {
+TEST_P(ProtectAuthentication, SettingsCannotBeChanged) {
   for (const bool authenticate : {false, true}) {
     const Bytes stream =
-        run_tool(*make_encryptor(test_key(), {encryption_strength(3), authenticate}), sealed().plain).stream;
+        run_tool(*make_encryptor(test_key(), {most_parts(GetParam()), authenticate}), sealed().plain).stream;
     std::vector<Bytes> units = units_of(stream);
     const auto message = std::ranges::find_if(
         units, [](const Bytes& unit) { return unit.size() > 40 && unit[4] == 6 && unit[23] == 1; });
@@ -229,7 +242,7 @@ TEST(ProtectAuthentication, SettingsCannotBeChanged) {
   }
 }
 
-TEST(ProtectAuthentication, WhatIsNotAuthenticatedIsRefusedWhereItMustBe) {
+TEST_P(ProtectAuthentication, WhatIsNotAuthenticatedIsRefusedWhereItMustBe) {
   const Bytes open = run_tool(*make_encryptor(test_key(), {}), sealed().plain).stream;
   EXPECT_EQ(refusal(*make_decryptor(test_key()), open), "");
   EXPECT_NE(refusal(*make_decryptor(test_key(), {true}), open).find("not authenticated"), std::string::npos);
@@ -240,7 +253,7 @@ TEST(ProtectAuthentication, WhatIsNotAuthenticatedIsRefusedWhereItMustBe) {
 }
 
 // The active parameter sets and the other messages are part of a picture.
-TEST(ProtectAuthentication, ParameterSetsAndMessagesAreCovered) {
+TEST_P(ProtectAuthentication, ParameterSetsAndMessagesAreCovered) {
   const std::vector<Bytes>& units = sealed().units;
   for (std::size_t i = 0; i < units.size(); ++i) {
     if (type_of(units[i]) != 7 && type_of(units[i]) != 8) continue;
@@ -265,7 +278,7 @@ TEST(ProtectAuthentication, ParameterSetsAndMessagesAreCovered) {
   EXPECT_NE(refusal(*make_decryptor(test_key(), {true}), joined(without)), "");
 }
 
-TEST(ProtectAuthentication, NothingIsReturnedOfAPictureThatFails) {
+TEST_P(ProtectAuthentication, NothingIsReturnedOfAPictureThatFails) {
   Bytes changed = sealed().stream;
   changed[changed.size() * 9 / 10] ^= 1;
   const auto tool = make_decryptor(test_key());
@@ -273,7 +286,7 @@ TEST(ProtectAuthentication, NothingIsReturnedOfAPictureThatFails) {
   EXPECT_EQ(tool->counts().encrypted_bits, 0u) << "decrypted before it was verified";
 }
 
-TEST(ProtectAuthentication, AnEndThatIsForgottenIsTold) {
+TEST_P(ProtectAuthentication, AnEndThatIsForgottenIsTold) {
   const auto tool = make_encryptor(test_key(), {{}, true});
   const Bytes stream = tool->access_units(sealed().plain);
   EXPECT_THROW(tool->finish(), Error);

@@ -17,12 +17,9 @@ namespace cu264::test {
 using bitstream::Bytes;
 using bitstream::ByteSpan;
 
-inline Bytes encoded(int width, int height, int pictures, int qp = 20, int slices = 1) {
-  Config config;
-  config.profile = Profile::baseline;
-  config.width = width, config.height = height;
-  config.set("qp", std::to_string(qp));
-  config.set("slices", std::to_string(slices));
+// `noise` is how many values of a sample are as likely; 256 makes macroblocks of I_PCM.
+inline Bytes encoded(Config config, int pictures, unsigned noise = 24) {
+  const int width = config.width, height = config.height;
   config.set("backend", "cpu");
   Encoder encoder(config);
   std::mt19937 random(4);
@@ -39,13 +36,23 @@ inline Bytes encoded(int width, int height, int pictures, int qp = 20, int slice
   };
   for (frame.pts = 0; frame.pts < pictures; ++frame.pts) {
     for (std::size_t i = 0; i < samples.size(); ++i) {
-      samples[i] = static_cast<std::uint8_t>(128 + 60 * ((i / 9 + i / 400) % 2) + random() % 24);
+      samples[i] = static_cast<std::uint8_t>(128 + 60 * ((i / 9 + i / 400) % 2) + random() % noise);
     }
     while (!encoder.send(frame)) receive();
   }
   encoder.flush();
   receive();
   return stream;
+}
+
+inline Bytes encoded(int width, int height, int pictures, int qp = 20, int slices = 1,
+                     Profile profile = Profile::baseline) {
+  Config config;
+  config.profile = profile;
+  config.width = width, config.height = height;
+  config.set("qp", std::to_string(qp));
+  config.set("slices", std::to_string(slices));
+  return encoded(config, pictures);
 }
 
 inline ProtectionKey test_key(std::uint8_t last = 1) {
