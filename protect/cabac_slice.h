@@ -25,7 +25,7 @@ struct ReadSlice {
   std::uint64_t coefficients = 0;  // levels that are not zero
 };
 
-// `data_begin` is the position of slice_data(), `stop` that of rbsp_stop_one_bit.
+// `data_begin` is the position of slice_data(), `stop` that of the RBSP's last bit of 1.
 //
 // Made for hostile streams: it reads and writes nothing outside of the padded RBSP, and its time is bounded
 // by the RBSP's length. Throws Error(bad_input), which names the macroblock, if the data is not a valid

@@ -71,9 +71,9 @@ class Protect(ProtectCase):
                 self.assertLess(psnr(encrypted, stream), 18)
 
     def test_signs_of_cabac(self):
-        for name, options in (("main", ["--profile", "main", "--slices", 3]), ("high", ["--profile", "high"]),
-                              ("fine", ["--profile", "high", "--qp", 4]), ("best", ["--profile", "high", "--preset", "best"])):
-            self.encode(self.clip("source.y4m", NOISY, 12), "-o", self.path(f"{name}.264"), "--qp", 26, "--frames", 4, *options)
+        for name, qp, options in (("main", 26, ["--profile", "main", "--slices", 3]), ("high", 34, ["--profile", "high"]),
+                                  ("fine", 8, ["--profile", "high"]), ("best", 26, ["--profile", "high", "--preset", "best"])):
+            self.encode(self.clip("source.y4m", NOISY, 12), "-o", self.path(f"{name}.264"), "--qp", qp, "--frames", 4, *options)
             self.cabac_round_trip(self.path(f"{name}.264"))
 
     @unittest.skipUnless(X264, "needs the x264 command")

@@ -98,7 +98,10 @@ std::vector<Sealed> make_sealed_streams(Profile profile) {
   add(encoded(profile, 48, 32, 5, "2", "every", 1));
   add(encoded(profile, 32, 48, 4, "3", "first", 9));
   add(delimited(encoded(profile, 48, 32, 4, "2", "every", 20)));
-  add(after(encoded(profile, 48, 32, 3, "1", "first", 30), encoded(profile, 32, 32, 3, "2", "first", 40)));
+  // openh264 loses a picture of Main and High where the size changes.
+  const int second_width = profile == Profile::baseline ? 32 : 48;
+  add(after(encoded(profile, 48, 32, 3, "1", "first", 30),
+            encoded(profile, second_width, 32, 3, "2", "first", 40)));
   return all;
 }
 
