@@ -32,7 +32,7 @@ VerbHelp protect_help() {
        "copied. docs/protection.md says what this protects and what it does not.",
        "new-key makes a key in a file that only its owner may read. It never overwrites a file."},
       {"cu264 protect new-key key.hex",
-       "cu264 protect encrypt film.mp4 sealed.mp4 --parts signs,modes --key-file key.hex",
+       "cu264 protect encrypt film.mp4 sealed.mp4 --parts signs --key-file key.hex",
        "cu264 protect decrypt sealed.mp4 film2.mp4 --key-file key.hex"},
       {stream_options(),
        {"Options of encrypt",
