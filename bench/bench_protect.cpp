@@ -1,8 +1,10 @@
-// Measures what protection costs and what it does, scheme by scheme: bench_protect [FILE.264 ...]
+// Measures what protection costs and what it does, scheme by scheme:
+//   bench_protect [baseline|main|high] [FILE.264 ...]
 //
-// Without files it takes the clips of the folder that CU264_TEST_DATA names and encodes them at QP 24. It
-// prints a Markdown table and the mean of every scheme. Encrypted pictures are compared with the source,
-// marked ones with the unmarked stream. Times are processor time of one thread.
+// Without files it takes the clips of the folder that CU264_TEST_DATA names and encodes them at QP 24 in the
+// profile (baseline). It prints a Markdown table and the mean of every scheme, for streams with CABAC of
+// their signs alone. Encrypted pictures are compared with the source, marked ones with the unmarked stream.
+// Times are processor time of one thread.
 #include <time.h>
 
 #include <algorithm>
@@ -18,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "common/bitstream/parameter_sets.h"
 #include "cu264/canny.h"
 #include "cu264/protect.h"
 #include "support/decode.h"
@@ -110,6 +113,12 @@ std::vector<Picture> pictures_of(const DecodedStream& stream) {
   std::vector<Picture> pictures;
   for (const DecodedPicture& decoded : stream.pictures) pictures.push_back(decoded.picture);
   return pictures;
+}
+
+bool has_cabac(const Bytes& stream) {
+  bitstream::ParameterSets sets;
+  for (const bitstream::NalUnit& nal : bitstream::split_annexb(stream).units) sets.read(nal);
+  return sets.have_cabac();
 }
 
 ProtectionKey key() {
@@ -231,6 +240,7 @@ void measure_all(const Clip& clip) {
         make_decryptor(key()));
   };
   encrypt("signs (strength 1)", encryption_strength(1));
+  if (has_cabac(clip.stream)) return;
   encrypt("modes", {false, true, false});
   encrypt("codewords", {false, false, true});
   encrypt("signs,modes (strength 2)", encryption_strength(2));
@@ -251,12 +261,12 @@ void measure_all(const Clip& clip) {
       make_hidden_reader(key()));
 }
 
-Clip encoded_clip(const std::filesystem::path& path) {
+Clip encoded_clip(const std::filesystem::path& path, const std::string& profile) {
   Clip clip;
   clip.name = path.stem().string();
   clip.source = load_clip(path.string(), 10);
   Config config;
-  config.set("profile", "baseline");
+  config.set("profile", profile);
   config.set("backend", "cpu");
   config.set("qp", "24");
   clip.stream = encode(config, clip.source).bytes();
@@ -283,16 +293,22 @@ int main(int argc, char** argv) {
   for (int i = 0; i < kFigures + 2; ++i) std::printf("|---");
   std::printf("|\n");
   try {
-    for (int i = 1; i < argc; ++i) measure_all(read_clip(argv[i]));
+    std::string profile = "baseline";
+    std::vector<std::string> files(argv + 1, argv + argc);
+    if (!files.empty() && (files[0] == "baseline" || files[0] == "main" || files[0] == "high")) {
+      profile = files[0];
+      files.erase(files.begin());
+    }
+    for (const std::string& file : files) measure_all(read_clip(file));
     const char* const data = std::getenv("CU264_TEST_DATA");
-    if (argc > 1) return print_means(), 0;
+    if (!files.empty()) return print_means(), 0;
     if (data == nullptr) throw Error(ErrorCode::bad_input, "CU264_TEST_DATA names no folder of clips");
     std::vector<std::filesystem::path> clips;
     for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(data) / "video")) {
       clips.push_back(entry.path());
     }
     std::sort(clips.begin(), clips.end());
-    for (const auto& clip : clips) measure_all(encoded_clip(clip));
+    for (const auto& clip : clips) measure_all(encoded_clip(clip, profile));
     print_means();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "bench_protect: %s\n", error.what());

@@ -66,7 +66,7 @@ struct AbsLevelState {
   int greater = 0;
 };
 
-// The context of a level's first bin, and that of the bins behind it: 5 .. 5 + greater_limit, which is 3 in
+// The context of a level's first bin, and that of the bins after it: 5 .. 5 + greater_limit, which is 3 in
 // chroma DC and else 4 (9.3.3.1.3).
 CU264_HD int first_level_context(int first_context, const AbsLevelState& state) {
   return first_context + (state.greater != 0 ? 0 : state.ones < 3 ? 1 + state.ones : 4);

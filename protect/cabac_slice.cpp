@@ -35,7 +35,7 @@ class CabacSlice {
         bins_(rbsp, std::clamp(header.qp, 0, 51)) {}
 
   ReadSlice read(std::uint64_t data_begin) {
-    begin_codeword((data_begin + 7) / 8);  // behind cabac_alignment_one_bits
+    begin_codeword((data_begin + 7) / 8);  // after cabac_alignment_one_bits
     do {
       if (address() >= sets_.sps.macroblocks()) damaged("the picture has no such macroblock");
       macroblock();
@@ -44,7 +44,7 @@ class CabacSlice {
     } while (bins_.terminate() == 0);  // end_of_slice_flag
     end_codeword();
     // x264 sets a bit among those that align the end of some slices, so that it looks like the stop bit.
-    if (bins_.position() / 8 != stop_ / 8) damaged("the slice does not end behind it");
+    if (bins_.position() / 8 != stop_ / 8) damaged("the slice does not end after it");
     return {address(), coefficients_};
   }
 
@@ -91,7 +91,7 @@ class CabacSlice {
     end_codeword();
     const int chroma = monochrome() ? 0 : 128;
     const int bits = 256 * sets_.sps.bit_depth_luma + chroma * sets_.sps.bit_depth_chroma;
-    const std::uint64_t samples = bins_.position() / 8 + 1;  // behind pcm_alignment_zero_bits
+    const std::uint64_t samples = bins_.position() / 8 + 1;  // after pcm_alignment_zero_bits
     begin_codeword(samples + static_cast<std::uint64_t>(bits) / 8);
   }
 
@@ -180,7 +180,7 @@ class CabacSlice {
     }
   }
 
-  // coeff_abs_level_minus1 behind its first bin, which was 1: the inverse of core::put_abs_level.
+  // coeff_abs_level_minus1 after its first bin, which was 1: the inverse of core::put_abs_level.
   void rest_of_level(int context) {
     int prefix = 1;
     while (prefix < core::kAbsLevelPrefix && bins_.decision(context) != 0) ++prefix;

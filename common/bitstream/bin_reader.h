@@ -91,7 +91,7 @@ class BinReader {
   const std::uint8_t* bytes_;
   std::uint64_t size_;
   std::uint64_t next_ = 0;    // the byte that is read next
-  std::uint64_t offset_ = 0;  // codIOffset and `ahead_` bits behind it
+  std::uint64_t offset_ = 0;  // codIOffset and the `ahead_` bits after it
   int ahead_ = 0;
   int range_ = 510;
   std::uint8_t states_[core::kCabacContexts];

@@ -206,8 +206,8 @@ TEST(CabacSigns, AreThoseOfTheCoderOfTheChangedLevels) {
   EXPECT_GT(pcm, 100);
 }
 
-// x264 sets the last bit of the bytes that some slices end in, behind the stop bit.
-TEST(CabacSigns, BitsBehindTheStopBitStay) {
+// x264 sets the last bit of the bytes that some slices end in, after the stop bit.
+TEST(CabacSigns, BitsAfterTheStopBitStay) {
   std::mt19937 random(3);
   int aligned = 0;
   for (std::uint32_t seed = 0; seed < 20; ++seed) {
