@@ -42,13 +42,16 @@ using BlockPlace = std::array<int, 3>;  // picture, macroblock, luma4x4BlkIdx
 std::vector<std::vector<std::int16_t>> all_levels(const Bytes& stream, std::vector<BlockPlace>& places) {
   std::vector<std::vector<std::int16_t>> levels;
   int picture = -1;
-  walk_stream(stream, [&](const WalkedMacroblock& mb) {
-    if (mb.address == 0) ++picture;
-    for (int slot = 0; slot < core::kBlocksPerMacroblock; ++slot) {
-      levels.emplace_back(mb.levels[slot], mb.levels[slot] + 16);
-      places.push_back({picture, mb.address, slot - core::kSlotLuma});
-    }
-  });
+  walk_stream(
+      stream,
+      [&](const WalkedMacroblock& mb) {
+        if (mb.address == 0) ++picture;
+        for (int slot = 0; slot < core::kBlocksPerMacroblock; ++slot) {
+          levels.emplace_back(mb.levels[slot], mb.levels[slot] + 16);
+          places.push_back({picture, mb.address, slot - core::kSlotLuma});
+        }
+      },
+      ZeroWords::any);
   return levels;
 }
 
@@ -75,9 +78,12 @@ TEST(Protect, EncryptedStreamsDecodeAndComeBack) {
 }
 
 // A walk over CABAC streams finds the levels of the plain stream with other signs, about half of them, and
-// two decoders show the same.
+// two decoders show the same. How far a picture is off depends on the keystream, and most where it has few
+// macroblocks; so the distance is a mean of several.
 TEST(Protect, SignsOfCabacDecodeAndComeBack) {
-  const std::vector<Picture> pictures = make_all_contents(80, 64);
+  std::vector<Picture> pictures = make_all_contents(80, 64);
+  const std::size_t natural = pictures.size();
+  pictures.insert(pictures.end(), 12, make_picture(Content::natural, 80, 64));
   for (const Profile profile : {Profile::main, Profile::high}) {
     for (const char* qp : {"0", "12", "27", "40"}) {
       SCOPED_TRACE(testing::Message() << "qp " << qp);
@@ -97,8 +103,10 @@ TEST(Protect, SignsOfCabacDecodeAndComeBack) {
         for (std::size_t i = 0; i < others.size(); ++i)
           EXPECT_EQ(others[i].samples, decoded.pictures[i].picture.samples) << i;
       }
-      const std::size_t natural = pictures.size() - 1;
-      EXPECT_LT(psnr(decoded.pictures[natural].picture, plain.pictures[natural].picture), 18);
+      double sum = 0;
+      for (std::size_t i = natural; i < pictures.size(); ++i)
+        sum += psnr(decoded.pictures[i].picture, plain.pictures[i].picture);
+      EXPECT_LT(sum / static_cast<double>(pictures.size() - natural), 18);
       std::vector<BlockPlace> places, same_places;
       const auto before = all_levels(stream, places), after = all_levels(encrypted, same_places);
       ASSERT_EQ(places, same_places);

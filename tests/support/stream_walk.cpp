@@ -17,7 +17,7 @@ void require(bool condition, const std::string& what) {
 
 class StreamWalk {
  public:
-  explicit StreamWalk(const MacroblockVisitor& visit) : visit_(visit) {}
+  StreamWalk(const MacroblockVisitor& visit, ZeroWords zero_words) : visit_(visit), zero_words_(zero_words) {}
 
   void take(const NalUnit& nal) {
     out_.nal_unit_types.push_back(nal.nal_unit_type);
@@ -173,6 +173,7 @@ class StreamWalk {
     const auto macroblocks = static_cast<std::uint64_t>(out_.sps.mb_width * out_.sps.mb_height);
     require(next_mb_ == out_.sps.mb_width * out_.sps.mb_height, "the picture before is not complete");
     open_ = false;
+    if (zero_words_ == ZeroWords::any) return;
     const WalkedPicture& picture = out_.pictures.back();
     // BinCountsInNALunits <= 32 / 3 * NumBytesInVclNALunits + RawMbBits * PicSizeInMbs / 32 (7.4.2.10)
     const auto too_many_bins = [&](std::size_t bytes) {
@@ -183,6 +184,7 @@ class StreamWalk {
   }
 
   const MacroblockVisitor& visit_;
+  ZeroWords zero_words_;
   WalkedStream out_;
   std::optional<SliceWalk> slices_;
   std::optional<CabacWalk> cabac_slices_;
@@ -210,8 +212,9 @@ void WalkedPicture::add(const WalkedMacroblock& mb) {
   }
 }
 
-WalkedStream walk_stream(std::span<const std::uint8_t> bytes, const MacroblockVisitor& visit) {
-  StreamWalk walk(visit);
+WalkedStream walk_stream(std::span<const std::uint8_t> bytes, const MacroblockVisitor& visit,
+                         ZeroWords zero_words) {
+  StreamWalk walk(visit, zero_words);
   std::size_t index = 0;
   for (const NalUnit& nal : split_annexb(bytes)) {
     try {

@@ -71,7 +71,12 @@ struct WalkedStream {
 
 using MacroblockVisitor = std::function<void(const WalkedMacroblock&)>;
 
+// Whether pictures must have as many cabac_zero_words as their bins need and no more. Encrypted ones keep
+// theirs, and may have another number of bytes of emulation prevention.
+enum class ZeroWords { as_needed, any };
+
 // Throws a StreamError that names the NAL unit and, if the error is in one, the macroblock.
-WalkedStream walk_stream(std::span<const std::uint8_t> bytes, const MacroblockVisitor& visit = {});
+WalkedStream walk_stream(std::span<const std::uint8_t> bytes, const MacroblockVisitor& visit = {},
+                         ZeroWords zero_words = ZeroWords::as_needed);
 
 }  // namespace cu264::test
