@@ -232,7 +232,9 @@ void validate(const Config& config) {
           "there is no level_idc " + std::to_string(config.level_idc),
           "use ten times a level of H.264, or 0");
   require(!uses_cabac(config) || (!config.encryption && !config.watermark),
-          "encryption and watermarks work on CAVLC", "use the profile auto or baseline, or cavlc");
+          "encryption and watermarks work on CAVLC",
+          "use the profile auto or baseline, or cavlc; protect encrypt takes the signs of finished streams "
+          "with CABAC");
   if (config.encryption) {
     require(config.encryption->parts.any(), "nothing to encrypt", "name signs, modes or codewords");
   }
