@@ -10,7 +10,7 @@ from made_containers import annexb, matroska, mp4, transport_stream
 from protect_case import ProtectCase
 from support import CU264, TIMEOUT, decoded_md5, ffmpeg, ffprobe, main
 
-COUNT = int(os.environ.get("CU264_SEALED_FILES", "120"))
+COUNT = int(os.environ.get("CU264_SEALED_FILES", "240"))
 OPENH264 = os.environ.get("OPENH264_PICTURES", "")
 WIDTH, HEIGHT = 48, 32
 KINDS = ("264", "mp4", "mkv", "ts")
