@@ -9,6 +9,7 @@
 #include "common/cuda/handles.h"
 #include "entropy/cavlc/published/block_codes.h"
 #include "entropy/cavlc/published/entropy_kernels.h"
+#include "entropy/cavlc/published/raster_input.h"
 #include "entropy/pack/pack_stages.cuh"
 #include "entropy/pack/published/gvle_packer.h"
 #include "entropy/pack/published/yavle_packer.h"
@@ -35,6 +36,12 @@ const Packer kCodesBlocksOnly{"codes blocks only", no_memory,
                                 kernel->launch_blocks(job.batch, job.scratch.code, job.scratch.kernel,
                                                       stream);
                               }};
+const Packer kRasterOnly{"raster order only",
+                         [](int pictures, int mb_width, int mb_height, int) {
+                           return entropy::raster_input_bytes(pictures, mb_width, mb_height);
+                         },
+                         [](const entropy::PackJob& job, const EntropyKernel*, const LaunchCode&, void* own,
+                            cudaStream_t stream) { entropy::launch_raster_input(job.batch, own, stream); }};
 const LaunchCode kCodedBefore = [](const core::BatchView&, const entropy::CodeScratch&,
                                    const entropy::GroupBits&, cudaStream_t) {};
 // Blocks that CAVLCU coded in the same scratch: they come first in its memory.
@@ -133,7 +140,10 @@ void report_pipeline(const Clip& clip, Run& run) {
     const Stages stages(clip, pool);
     const double search = stages.search();
     row("search", search, search, kNone);
-    row("code, blocks alone (CAVLCU)", kNone, stages.code(&entropy::kCavlcu, kCodesBlocksOnly), kNone);
+    row("levels to raster order, the input of CAVLCU and CAVLC_SU", kNone, stages.code(nullptr, kRasterOnly),
+        kNone);
+    row("code, raster order and blocks (CAVLCU)", kNone, stages.code(&entropy::kCavlcu, kCodesBlocksOnly),
+        kNone);
     row("code, joined (CAVLCU; CAVLC_SU)", stages.code(nullptr, kCodesOnly),
         stages.code(&entropy::kCavlcu, kCodesOnly), stages.code(&entropy::kCavlcSu, kCodesOnly));
     row("pack, blocks (GVLE; YAVLE)", kNone, stages.pack_blocks(entropy::kGvlePacker),

@@ -14,7 +14,7 @@
 namespace cu264::entropy {
 
 // A macroblock's blocks in the input. The 16 luma blocks come first, in raster order; the paper's input ends
-// with them. Behind them are eight chroma AC blocks, luma DC and two chroma DC blocks.
+// with them. After them come eight chroma AC blocks, luma DC and two chroma DC blocks.
 inline constexpr int kLumaPositions = 16;
 inline constexpr int kOtherPositions = core::kBlocksPerMacroblock - kLumaPositions;
 

@@ -28,15 +28,19 @@ struct ThreadCode {
   __device__ __forceinline__ std::uint32_t segment(int i) const {
     return words[i] & ~__funnelshift_rc(~0u, 0, length_of(i));
   }
-  // Loads `bits` bits with vectors (GVLE 3.2) from an address that is aligned to 16; up to three words after
-  // them may be read.
+  // Loads `bits` bits with vectors (GVLE 3.2) from an address that is aligned to 16. A vector that the code
+  // does not fill is read word by word, because nobody has written what lies after the code.
   __device__ __forceinline__ void load_vectors(const std::uint32_t* d_words, int bits) {
     length = static_cast<std::uint32_t>(bits);
 #pragma unroll
     for (int i = 0; i < kThreadWords; i += 4) {
-      uint4 four = make_uint4(0, 0, 0, 0);
-      if (32 * i < bits) four = *reinterpret_cast<const uint4*>(d_words + i);
-      words[i] = four.x, words[i + 1] = four.y, words[i + 2] = four.z, words[i + 3] = four.w;
+      if (32 * (i + 3) < bits) {
+        const uint4 four = *reinterpret_cast<const uint4*>(d_words + i);
+        words[i] = four.x, words[i + 1] = four.y, words[i + 2] = four.z, words[i + 3] = four.w;
+      } else {
+#pragma unroll
+        for (int k = i; k < i + 4; ++k) words[k] = 32 * k < bits ? d_words[k] : 0;
+      }
     }
   }
   __device__ __forceinline__ void load_words(const std::uint32_t* d_words, int bits) {
