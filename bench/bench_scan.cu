@@ -74,6 +74,7 @@ void bench_sums(const std::uint32_t* d_input, std::size_t count, int runs) {
                {"Yamamoto's, tiles of 8192", {{scan::Method::yavle, scan::TileSize::large}}},
                {"Yan's, tiles of 8192", {{scan::Method::cuvle, scan::TileSize::large}}},
                {"GVLE_scan (tiles of 1024)", {{scan::Method::gvle}}},
+               {"GVLE_scan, tuned", {{scan::Method::gvle_tuned}}},
                {"YAVLE_scan", {{scan::Method::yavle}}},
                {"CUVLE_scan", {{scan::Method::cuvle}}}};
   for (const auto& [name, form] : forms) {

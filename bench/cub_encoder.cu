@@ -3,6 +3,7 @@
 #include <cub/device/device_scan.cuh>
 
 #include "entropy/scan/published/yan_scan.cuh"
+#include "entropy/vle/published/word_builder.cuh"
 #include "entropy/vle/published/yavle_kernel.cuh"
 
 namespace cu264::bench {
@@ -32,7 +33,7 @@ __global__ void write(const __grid_constant__ Call call, const std::uint64_t* d_
   __syncthreads();
   const std::uint64_t t = this_thread();
   if (t + 1 < count && d_positions[t + 1] > d_positions[t])
-    write_thread_code(call, t, s_table, d_positions[t]);
+    write_thread_code<WordBuilder>(call, t, s_table, d_positions[t]);
   if (t + 1 == count) call.d_result->bits = d_positions[t];
 }
 

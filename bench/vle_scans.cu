@@ -7,6 +7,7 @@
 #include <string>
 
 #include "entropy/scan/gvle_scan.cuh"
+#include "entropy/scan/published/printed_gvle_scan.cuh"
 #include "entropy/scan/published/yamamoto_scan.cuh"
 #include "entropy/scan/published/yan_scan.cuh"
 #include "entropy/vle/published/block_positions.cuh"
@@ -118,7 +119,8 @@ std::vector<ScanTimes> time_scans(const std::uint32_t* d_words, std::size_t coun
                "download");
     if (differences != 0) throw std::runtime_error(std::string(name) + " scanned wrongly");
   };
-  method("GVLE_scan", time_method<scan::GvleScan>);
+  method("GVLE_scan", time_method<scan::PrintedGvleScan>);
+  method("GVLE_scan_tuned", time_method<scan::GvleScan>);
   method("YAVLE_scan", time_method<scan::YamamotoScan>);
   method("CUVLE_scan", time_method<scan::YanScan>);
   times.push_back({"CUB DeviceScan", cub});

@@ -23,6 +23,7 @@ using Form = std::optional<scan::ScanVariant>;  // nothing: device_scan
 constexpr scan::TileSize kSmall = scan::TileSize::small, kLarge = scan::TileSize::large;
 const Form kForms[] = {{},
                        {{Method::gvle, kSmall}},
+                       {{Method::gvle_tuned, kSmall}},
                        {{Method::yavle, kSmall}},
                        {{Method::cuvle, kSmall}},
                        {{Method::yavle, kLarge}},

@@ -1,6 +1,7 @@
 #include "entropy/scan/published/published_scan.h"
 
 #include "entropy/scan/gvle_scan.cuh"
+#include "entropy/scan/published/printed_gvle_scan.cuh"
 #include "entropy/scan/published/yamamoto_scan.cuh"
 #include "entropy/scan/published/yan_scan.cuh"
 #include "entropy/scan/scan_tiles.cuh"
@@ -12,6 +13,8 @@ template <int kRows, class Sum>
 void launch_rows(Method method, const ScanArrays<Sum>& arrays, void* d_scratch, void* stream) {
   switch (method) {
     case Method::gvle:
+      return launch_scan_tiles<PrintedGvleScan, kRows>(arrays, d_scratch, stream);
+    case Method::gvle_tuned:
       return launch_scan_tiles<GvleScan, kRows>(arrays, d_scratch, stream);
     case Method::yavle:
       return launch_scan_tiles<YamamotoScan, kRows>(arrays, d_scratch, stream);

@@ -11,9 +11,10 @@ namespace cu264::scan {
 
 // The method by which the blocks of a scan learn the sums before their own (thesis 2.3, section 4.4).
 enum class Method {
-  gvle,   // GVLE_scan: segments of 32 blocks, summed by atomic additions; device_scan uses it
-  yavle,  // YAVLE_scan: look-back over 32 blocks at a time (Yamamoto et al.)
-  cuvle,  // CUVLE_scan: from block to block (Yan et al.)
+  gvle,        // GVLE_scan: segments of 32 blocks, summed by atomic additions
+  gvle_tuned,  // the same, with an addition for its last store; device_scan uses it
+  yavle,       // YAVLE_scan: look-back over 32 blocks at a time (Yamamoto et al.)
+  cuvle,       // CUVLE_scan: from block to block (Yan et al.)
 };
 
 enum class TileSize { small, large };  // 1024 and 8192 items

@@ -1,5 +1,5 @@
 // EXP_GM, a step of the ablation: EXP_VLET with the global memory accesses of GVLE (thesis 2.3, section
-// 4.2.2).
+// 4.2.2), and its tuned form, which differs as GVLE's does (gvle.cu).
 #include "entropy/scan/published/yamamoto_scan.cuh"
 #include "entropy/vle/published/persistent.cuh"
 #include "entropy/vle/published/published_encoders.h"
@@ -18,7 +18,7 @@ __device__ __forceinline__ void for_each_in_registers(const SymbolVector& symbol
   }
 }
 
-template <class Scan>
+template <Form kForm, class Scan>
 __global__ void exp_gm_kernel(const __grid_constant__ KernelCall<32, Scan> call) {
   extern __shared__ std::uint32_t s_warp_codes[];
   __shared__ SplitTable s_table;
@@ -44,26 +44,32 @@ __global__ void exp_gm_kernel(const __grid_constant__ KernelCall<32, Scan> call)
     if (!known) report_missing(call), length = 0;
     const BlockPositions at = block_positions(length, block_input, scan, s_positions);
     report_length(call, block_input, at.block_end);
-    build_warp_code(s_words, static_cast<std::uint32_t>(at.warp % 32) + at.in_warp, length,
-                    [&](WordBuilder& builder, const auto& put) {
-                      if (!known) return;
-                      for_each_in_registers(symbols, whole, first, last, [&](std::uint32_t symbol) {
-                        const uint2 codeword = s_table[symbol];
-                        builder.append(codeword.x, codeword.y, put);
-                      });
-                    });
-    block_inputs.request();
+    WarpCodeBuilder<kForm>::build(
+        s_words, static_cast<std::uint32_t>(at.warp % 32) + at.in_warp, length,
+        thread_input + 1 == call.inputs.count(), [&](auto& builder, const auto& put) {
+          if (!known) return;
+          for_each_in_registers(symbols, whole, first, last, [&](std::uint32_t symbol) {
+            const uint2 codeword = s_table[symbol];
+            builder.append(codeword.x, codeword.y, put);
+          });
+        });
+    if (kForm == Form::tuned) block_inputs.request();
     write_warp_code(call.output, s_words, at.warp, at.warp_length);
+    if (kForm == Form::published) block_inputs.request();
   }
 }
 
+template <Form kForm>
 void run(const EncodeCall& call, int threads) {
-  launch_persistent<32, scan::YamamotoScan>(exp_gm_kernel<scan::YamamotoScan>, "exp_gm", call, threads,
+  launch_persistent<32, scan::YamamotoScan>(exp_gm_kernel<kForm, scan::YamamotoScan>, "exp_gm", call, threads,
                                             warp_code_bytes(threads));
 }
 
 }  // namespace
 
-const PublishedEncoder kExpGm = persistent_encoder<32, scan::YamamotoScan, kShortCode>("exp_gm", run);
+const PublishedEncoder kExpGm =
+    persistent_encoder<32, scan::YamamotoScan, kShortCode>("exp_gm", run<Form::published>);
+const PublishedEncoder kExpGmTuned =
+    persistent_encoder<32, scan::YamamotoScan, kShortCode>("exp_gm_tuned", run<Form::tuned>);
 
 }  // namespace cu264::vle

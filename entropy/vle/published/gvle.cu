@@ -2,10 +2,12 @@
 // algorithm 3). EXP_REG, the last step of the ablation, is the same kernel with Yamamoto's inter-block scan
 // (section 4.2.3).
 //
-// docs/papers.md lists what differs from the published form. Words are built in a window of 64 bits. The next
-// ticket is requested before step 8. Bits that two threads share in a word of the buffer are joined by an
-// atomic OR, since thread-inputs at the ends may be shorter than a word.
+// The tuned forms join codes in a window of 64 bits, request the next ticket before step 8, so that it comes
+// while the warp-codes are written, and join the bits that two threads share in a word of the buffer by an
+// atomic OR. GVLE's adds where the paper's scan stores. docs/papers.md lists what differs from the published
+// form.
 #include "entropy/scan/gvle_scan.cuh"
+#include "entropy/scan/published/printed_gvle_scan.cuh"
 #include "entropy/scan/published/yamamoto_scan.cuh"
 #include "entropy/vle/published/persistent.cuh"
 #include "entropy/vle/published/published_encoders.h"
@@ -14,7 +16,7 @@
 namespace cu264::vle {
 namespace {
 
-template <class Scan>
+template <Form kForm, class Scan>
 __global__ void gvle_kernel(const __grid_constant__ KernelCall<32, Scan> call) {
   extern __shared__ std::uint32_t s_warp_codes[];
   __shared__ SplitTable s_table;
@@ -31,30 +33,34 @@ __global__ void gvle_kernel(const __grid_constant__ KernelCall<32, Scan> call) {
     load_segments(call, thread_input, s_table, segments);
     const BlockPositions at = block_positions(segments.total, block_input, scan, s_positions);
     report_length(call, block_input, at.block_end);
-    build_warp_code(s_words, static_cast<std::uint32_t>(at.warp % 32) + at.in_warp, segments.total,
-                    [&](WordBuilder& builder, const auto& put) {
+    WarpCodeBuilder<kForm>::build(s_words, static_cast<std::uint32_t>(at.warp % 32) + at.in_warp,
+                                  segments.total, thread_input + 1 == call.inputs.count(),
+                                  [&](auto& builder, const auto& put) {
 #pragma unroll
-                      for (int i = 0; i < 16; ++i) builder.append(segments.value[i], segments.length[i], put);
-                    });
-    block_inputs.request();
+                                    for (int i = 0; i < 16; ++i)
+                                      builder.append(segments.value[i], segments.length[i], put);
+                                  });
+    if (kForm == Form::tuned) block_inputs.request();
     write_warp_code(call.output, s_words, at.warp, at.warp_length);
+    if (kForm == Form::published) block_inputs.request();
   }
 }
 
-void run_gvle(const EncodeCall& call, int threads) {
-  launch_persistent<32, scan::GvleScan>(gvle_kernel<scan::GvleScan>, "gvle", call, threads,
-                                        warp_code_bytes(threads));
+template <Form kForm, class Scan>
+void run(const EncodeCall& call, int threads) {
+  launch_persistent<32, Scan>(gvle_kernel<kForm, Scan>, "gvle", call, threads, warp_code_bytes(threads));
 }
 
-void run_exp_reg(const EncodeCall& call, int threads) {
-  launch_persistent<32, scan::YamamotoScan>(gvle_kernel<scan::YamamotoScan>, "exp_reg", call, threads,
-                                            warp_code_bytes(threads));
+template <Form kForm, class Scan>
+constexpr PublishedEncoder gvle(const char* name) {
+  return persistent_encoder<32, Scan, kShortCode>(name, run<kForm, Scan>);
 }
 
 }  // namespace
 
-const PublishedEncoder kGvle = persistent_encoder<32, scan::GvleScan, kShortCode>("gvle", run_gvle);
-const PublishedEncoder kExpReg =
-    persistent_encoder<32, scan::YamamotoScan, kShortCode>("exp_reg", run_exp_reg);
+const PublishedEncoder kGvle = gvle<Form::published, scan::PrintedGvleScan>("gvle");
+const PublishedEncoder kExpReg = gvle<Form::published, scan::YamamotoScan>("exp_reg");
+const PublishedEncoder kGvleTuned = gvle<Form::tuned, scan::GvleScan>("gvle_tuned");
+const PublishedEncoder kExpRegTuned = gvle<Form::tuned, scan::YamamotoScan>("exp_reg_tuned");
 
 }  // namespace cu264::vle

@@ -6,6 +6,7 @@
 #include "entropy/vle/published/output_words.cuh"
 #include "entropy/vle/published/shared_tables.cuh"
 #include "entropy/vle/published/word_builder.cuh"
+#include "entropy/vle/published/word_window.cuh"
 #include "entropy/vle/thread_inputs.cuh"
 
 namespace cu264::vle {
@@ -62,24 +63,63 @@ __device__ __forceinline__ void load_segments(const Call& call, std::uint64_t th
   for (int i = 0; i < 16; ++i) segments.value[i] = segments.length[i] = 0;
 }
 
+// A kernel as its paper prints it, or as it is faster today.
+enum class Form { published, tuned };
+
 // Step 7: writes a thread-code of `length` bits from bit `position` of the warp's buffer on.
-// `append_all(builder, put)` appends its codes. A thread stores the words that it completes; after a barrier
-// it adds its bits to a word that another thread completes. Such words are zeroed first, since several
-// partial thread-inputs may end in one word.
-template <class AppendAll>
-__device__ __forceinline__ void build_warp_code(std::uint32_t* s_words, std::uint32_t position,
-                                                std::uint32_t length, const AppendAll& append_all) {
-  std::uint32_t* const s_rest = s_words + (position + length) / 32;
-  const bool has_rest = length > 0 && (position + length) % 32 != 0;
-  if (has_rest) *s_rest = 0;
-  __syncwarp();
-  WordBuilder builder(position % 32);
-  std::uint32_t* s_word = s_words + position / 32;
-  append_all(builder, [&](std::uint32_t word) { *s_word++ = word; });
-  __syncwarp();
-  if (has_rest) atomicOr(s_rest, builder.rest());
-  __syncwarp();
-}
+// `append_all(builder, put)` appends its codes; `is_last` says that no thread-input comes after this one.
+template <Form kForm>
+struct WarpCodeBuilder;
+
+// As printed (3.5). Each thread stores the words that it completes; after a barrier it adds its last chunk to
+// the word that the next thread has stored, or stores it where there is no next thread. Whole thread-inputs
+// complete a word at least, since they have 32 symbols. The last thread-input may be shorter; as in the
+// authors' code it stores its word before the barrier then.
+template <>
+struct WarpCodeBuilder<Form::published> {
+  template <class AppendAll>
+  __device__ static __forceinline__ void build(std::uint32_t* s_words, std::uint32_t position,
+                                               std::uint32_t length, bool is_last,
+                                               const AppendAll& append_all) {
+    std::uint32_t* const s_first = s_words + position / 32;
+    std::uint32_t* s_element = s_first;
+    CodeElement element(position % 32);
+    if (length > 0) append_all(element, [&](std::uint32_t word) { *s_element++ = word; });
+    bool has_rest = length > 0 && element.has_rest();
+    if (has_rest && is_last && s_element == s_first) {
+      *s_element = element.rest();
+      has_rest = false;
+    }
+    __syncwarp();
+    if (has_rest) {
+      if ((threadIdx.x & 31) == 31 || is_last)
+        *s_element = element.rest();
+      else
+        *s_element |= element.rest();
+    }
+    __syncwarp();
+  }
+};
+
+// A window of 64 bits. Every thread zeroes the word in which its code ends, and after a barrier joins its
+// last chunk to it by an atomic OR, so that no thread-code is a special case.
+template <>
+struct WarpCodeBuilder<Form::tuned> {
+  template <class AppendAll>
+  __device__ static __forceinline__ void build(std::uint32_t* s_words, std::uint32_t position,
+                                               std::uint32_t length, bool, const AppendAll& append_all) {
+    std::uint32_t* const s_rest = s_words + (position + length) / 32;
+    const bool has_rest = length > 0 && (position + length) % 32 != 0;
+    if (has_rest) *s_rest = 0;
+    __syncwarp();
+    WordBuilder builder(position % 32);
+    std::uint32_t* s_word = s_words + position / 32;
+    append_all(builder, [&](std::uint32_t word) { *s_word++ = word; });
+    __syncwarp();
+    if (has_rest) atomicOr(s_rest, builder.rest());
+    __syncwarp();
+  }
+};
 
 // Step 8: copies words [0, (shift + length) / 32) of the buffer, and the rest, to the output from bit
 // `position` on, which is bit `shift` = position % 32 of its word. The first and the last word are shared

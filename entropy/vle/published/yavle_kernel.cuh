@@ -1,10 +1,10 @@
-// The kernel of YAVLE (thesis 2.3, algorithm 1) for any layout of the code table and any inter-block scan.
+// The kernel of YAVLE (thesis 2.3, algorithm 1) for any window that joins codes to words, any layout of the
+// code table and any inter-block scan.
 #pragma once
 
 #include "entropy/vle/published/block_positions.cuh"
 #include "entropy/vle/published/persistent.cuh"
 #include "entropy/vle/published/shared_tables.cuh"
-#include "entropy/vle/published/word_builder.cuh"
 
 namespace cu264::vle {
 
@@ -25,7 +25,7 @@ __device__ __forceinline__ std::uint32_t thread_code_length(const KernelCall<kSp
 
 // Step 6: looks everything up again and writes word by word; the first and the last word, which are shared,
 // are written by atomic OR.
-template <int kSpan, class Scan, class Table>
+template <class Window, int kSpan, class Scan, class Table>
 __device__ __forceinline__ void write_thread_code(const KernelCall<kSpan, Scan>& call,
                                                   std::uint64_t thread_input, const Table& table,
                                                   std::uint64_t position) {
@@ -38,15 +38,15 @@ __device__ __forceinline__ void write_thread_code(const KernelCall<kSpan, Scan>&
       call.output.store(index, word);
     ++index;
   };
-  WordBuilder builder(static_cast<std::uint32_t>(position % 32));
+  Window window(static_cast<std::uint32_t>(position % 32));
   for_each_symbol(call.inputs, thread_input, [&](std::uint32_t symbol) {
     const uint2 codeword = table[symbol];
-    builder.append(codeword.x, codeword.y, put);
+    window.append(codeword.x, codeword.y, put);
   });
-  if (builder.has_rest()) call.output.merge(index, builder.rest());
+  if (window.has_rest()) call.output.merge(index, window.rest());
 }
 
-template <class Scan, class Table>
+template <class Window, class Scan, class Table>
 __global__ void yavle_kernel(const __grid_constant__ KernelCall<32, Scan> call) {
   __shared__ Table s_table;
   __shared__ BlockPositionsScratch s_positions;
@@ -60,7 +60,7 @@ __global__ void yavle_kernel(const __grid_constant__ KernelCall<32, Scan> call) 
     const std::uint32_t length = thread_code_length(call, thread_input, s_table);
     const BlockPositions at = block_positions(length, block_input, scan, s_positions);
     report_length(call, block_input, at.block_end);
-    if (length > 0) write_thread_code(call, thread_input, s_table, at.warp + at.in_warp);
+    if (length > 0) write_thread_code<Window>(call, thread_input, s_table, at.warp + at.in_warp);
     block_inputs.request();
   }
 }
