@@ -23,18 +23,20 @@ constexpr int kThreads = 128;
 constexpr int kRegionWidth = 4, kRegionHeight = 2;  // in macroblocks, for a thread block of the backward scan
 constexpr int kRegionThreads = kRegionWidth * kRegionHeight * 32;
 
-// A block's symbols. Runs and levels are in order from the highest frequency down.
+// The symbols of all blocks, an array for each. Runs and levels are in order from the highest frequency down.
 struct Symbols {
-  std::int8_t nC;
-  std::uint8_t total_coeff, trailing_ones, signs, total_zeros;
-  std::uint8_t runs[kLevelsPerBlock];
-  std::int16_t levels[kLevelsPerBlock];  // without the trailing ones
+  std::int8_t* nC;  // the first four are [picture][mb][27]
+  std::uint8_t* trailing_ones;
+  std::uint8_t* signs;
+  std::uint8_t* total_zeros;
+  std::uint8_t* runs;    // [picture][mb][27][16]
+  std::int16_t* levels;  // [picture][mb][27][16], without the trailing ones
 };
 
 struct SuScratch {
   std::int16_t* zigzag;       // [picture][mb][27][16]
   std::uint8_t* total_coeff;  // [picture][mb][32]
-  Symbols* symbols;           // [picture][mb][27]
+  Symbols symbols;
 };
 
 struct SuJob {
@@ -102,7 +104,11 @@ __global__ void __launch_bounds__(kThreads) forward_scan(const __grid_constant__
   }
 }
 
+// Loads all data that it needs to shared memory first (section 3.1): zigzag arrays and counts.
 __global__ void __launch_bounds__(kRegionThreads) backward_scan(const __grid_constant__ SuJob job) {
+  constexpr int kRegionMacroblocks = kRegionWidth * kRegionHeight;
+  constexpr int kVectors = core::kLevelsPerMacroblock * sizeof(std::int16_t) / sizeof(uint4);
+  __shared__ uint4 s_zigzag[kRegionMacroblocks * kVectors];
   // The counts of the region, of the column to its left and of the row above it.
   __shared__ std::uint8_t s_counts[kRegionHeight + 1][kRegionWidth + 1][kTotalCoeffStride];
   const int first_x = static_cast<int>(blockIdx.x) * kRegionWidth;
@@ -116,6 +122,12 @@ __global__ void __launch_bounds__(kRegionThreads) backward_scan(const __grid_con
     (&s_counts[0][0][0])[i] =
         job.scratch.total_coeff[(picture_mbs + y * job.input.mb_width + x) * kTotalCoeffStride + slot];
   }
+  const auto* const d_zigzag = reinterpret_cast<const uint4*>(job.scratch.zigzag);
+  for (int i = static_cast<int>(threadIdx.x); i < kRegionMacroblocks * kVectors; i += kRegionThreads) {
+    const int m = i / kVectors, x = first_x + m % kRegionWidth, y = first_y + m / kRegionWidth;
+    if (x >= job.input.mb_width || y >= job.input.mb_height) continue;
+    s_zigzag[i] = d_zigzag[(picture_mbs + y * job.input.mb_width + x) * kVectors + i % kVectors];
+  }
   __syncthreads();
   const int m = static_cast<int>(threadIdx.x) >> 5, slot = static_cast<int>(threadIdx.x) & 31;
   const int x = m % kRegionWidth, y = m / kRegionWidth, mb_x = first_x + x, mb_y = first_y + y;
@@ -123,35 +135,37 @@ __global__ void __launch_bounds__(kRegionThreads) backward_scan(const __grid_con
   const std::size_t mb_index = picture_mbs + static_cast<std::size_t>(mb_y) * job.input.mb_width + mb_x;
   const bool above =
       mb_y > 0 && job.input.slices[mb_index] == job.input.slices[mb_index - job.input.mb_width];
-  Symbols symbols{};
-  symbols.nC = static_cast<std::int8_t>(
+  const std::size_t block = mb_index * kBlocksPerMacroblock + slot;
+  const Symbols& symbols = job.scratch.symbols;
+  symbols.nC[block] = static_cast<std::int8_t>(
       core::slot_nc(slot, core::slot_neighbours(slot), s_counts[y + 1][x + 1],
                     mb_x > 0 ? s_counts[y + 1][x] : nullptr, above ? s_counts[y][x + 1] : nullptr));
-  const std::size_t block = mb_index * kBlocksPerMacroblock + slot;
-  const std::int16_t* const d_zigzag = job.scratch.zigzag + block * kLevelsPerBlock;
-  Symbols& d_symbols = job.scratch.symbols[block];
+  const auto* const s_own =
+      reinterpret_cast<const std::int16_t*>(s_zigzag) + (m * kBlocksPerMacroblock + slot) * kLevelsPerBlock;
+  std::uint8_t* const d_runs = symbols.runs + block * kLevelsPerBlock;
+  std::int16_t* const d_levels = symbols.levels + block * kLevelsPerBlock;
+  unsigned signs = 0;
+  int total_coeff = 0, trailing_ones = 0, total_zeros = 0;
   int levels = 0, run = -1;  // run: zeros since the last level found; -1 before the first
   for (int k = kLevelsPerBlock - 1; k >= 0; --k) {
-    const int level = d_zigzag[k];
+    const int level = s_own[k];
     if (level == 0) {
-      if (run >= 0) ++run, ++symbols.total_zeros;
+      if (run >= 0) ++run, ++total_zeros;
       continue;
     }
-    if (run >= 0) d_symbols.runs[symbols.total_coeff - 1] = static_cast<std::uint8_t>(run);
+    if (run >= 0) d_runs[total_coeff - 1] = static_cast<std::uint8_t>(run);
     run = 0;
-    ++symbols.total_coeff;
-    if (levels == 0 && symbols.trailing_ones < 3 && (level == 1 || level == -1)) {
-      ++symbols.trailing_ones;
-      symbols.signs = static_cast<std::uint8_t>(symbols.signs << 1 | (level < 0));
+    ++total_coeff;
+    if (levels == 0 && trailing_ones < 3 && (level == 1 || level == -1)) {
+      ++trailing_ones;
+      signs = signs << 1 | (level < 0);
     } else {
-      d_symbols.levels[levels++] = static_cast<std::int16_t>(level);
+      d_levels[levels++] = static_cast<std::int16_t>(level);
     }
   }
-  d_symbols.nC = symbols.nC;
-  d_symbols.total_coeff = symbols.total_coeff;
-  d_symbols.trailing_ones = symbols.trailing_ones;
-  d_symbols.signs = symbols.signs;
-  d_symbols.total_zeros = symbols.total_zeros;
+  symbols.trailing_ones[block] = static_cast<std::uint8_t>(trailing_ones);
+  symbols.signs[block] = static_cast<std::uint8_t>(signs);
+  symbols.total_zeros[block] = static_cast<std::uint8_t>(total_zeros);
 }
 
 __device__ std::uint32_t packed_code(const core::CodeWord& code) {
@@ -193,25 +207,29 @@ __device__ void put_packed(Sink& sink, std::uint32_t code) {
 }
 
 template <class Sink>
-__device__ void put_symbols(Sink& sink, const Tables& s_tables, const Symbols& d_symbols, int max_num_coeff) {
-  const int total_coeff = d_symbols.total_coeff, trailing_ones = d_symbols.trailing_ones;
-  put_packed(sink, s_tables.coeff_token[core::coeff_token_column(d_symbols.nC)][total_coeff][trailing_ones]);
+__device__ void put_symbols(Sink& sink, const Tables& s_tables, const Symbols& symbols, std::size_t block,
+                            int total_coeff, int max_num_coeff) {
+  const int trailing_ones = symbols.trailing_ones[block];
+  put_packed(sink,
+             s_tables.coeff_token[core::coeff_token_column(symbols.nC[block])][total_coeff][trailing_ones]);
   if (total_coeff == 0) return;
-  sink.put(d_symbols.signs, trailing_ones);
+  const std::uint8_t* const d_runs = symbols.runs + block * kLevelsPerBlock;
+  const std::int16_t* const d_levels = symbols.levels + block * kLevelsPerBlock;
+  sink.put(symbols.signs[block], trailing_ones);
   core::CavlcSymbols counts;
   counts.total_coeff = total_coeff;
   counts.trailing_ones = trailing_ones;
   int suffix_length = core::first_suffix_length(counts);
   for (int i = 0; i < total_coeff - trailing_ones; ++i) {
-    const int level = d_symbols.levels[i];
+    const int level = d_levels[i];
     core::put_level(sink, core::level_code(level, i == 0 && trailing_ones < 3), suffix_length);
     suffix_length = core::next_suffix_length(suffix_length, abs(level));
   }
-  int zeros_left = d_symbols.total_zeros;
+  int zeros_left = symbols.total_zeros[block];
   if (total_coeff < max_num_coeff) put_packed(sink, s_tables.total_zeros[total_coeff][zeros_left]);
   for (int i = 0; i + 1 < total_coeff && zeros_left > 0; ++i) {
-    put_packed(sink, s_tables.run_before[min(zeros_left, 7)][d_symbols.runs[i]]);
-    zeros_left -= d_symbols.runs[i];
+    put_packed(sink, s_tables.run_before[min(zeros_left, 7)][d_runs[i]]);
+    zeros_left -= d_runs[i];
   }
 }
 
@@ -229,7 +247,8 @@ __global__ void __launch_bounds__(kThreads)
   int length = 0;
   if (((job.input.coded[mb_index] >> slot) & 1) != 0) {
     WordSink sink(ShortStore{job.codes, block});
-    put_symbols(sink, s_tables, job.scratch.symbols[block],
+    put_symbols(sink, s_tables, job.scratch.symbols, block,
+                job.scratch.total_coeff[mb_index * kTotalCoeffStride + slot],
                 core::slot_max_num_coeff(job.kind(mb_index), slot));
     length = sink.finish();
   }
@@ -241,7 +260,13 @@ SuScratch carve(std::uint8_t* memory, std::size_t& size, std::size_t mbs) {
   Arena arena(memory);
   scratch.zigzag = arena.take<std::int16_t>(mbs * core::kLevelsPerMacroblock);
   scratch.total_coeff = arena.take<std::uint8_t>(mbs * kTotalCoeffStride);
-  scratch.symbols = arena.take<Symbols>(mbs * kBlocksPerMacroblock);
+  const std::size_t blocks = mbs * kBlocksPerMacroblock;
+  scratch.symbols.nC = arena.take<std::int8_t>(blocks);
+  scratch.symbols.trailing_ones = arena.take<std::uint8_t>(blocks);
+  scratch.symbols.signs = arena.take<std::uint8_t>(blocks);
+  scratch.symbols.total_zeros = arena.take<std::uint8_t>(blocks);
+  scratch.symbols.runs = arena.take<std::uint8_t>(blocks * kLevelsPerBlock);
+  scratch.symbols.levels = arena.take<std::int16_t>(blocks * kLevelsPerBlock);
   size = arena.bytes();
   return scratch;
 }
