@@ -91,10 +91,10 @@ std::size_t in_words(std::size_t bytes) {
   return (bytes + 3) / 4 * 4;
 }
 
-vle::CodeTable table_of(const CorpusFile& file, int forced_length) {
+vle::CodeTable table_of(const CorpusFile& file, int forced_length, int longest_code) {
   vle::CodeTable table;
   if (forced_length == 0) {
-    return vle::make_code_table(vle::count_serial(file.bytes), vle::kShortCode);
+    return vle::make_code_table(vle::count_serial(file.bytes), longest_code);
   }
   for (int i = 0; i < vle::kSymbols; ++i) {
     table.length[i] = static_cast<std::uint8_t>(forced_length);
@@ -106,8 +106,8 @@ vle::CodeTable table_of(const CorpusFile& file, int forced_length) {
 }  // namespace
 
 struct VleWorkload::State {
-  State(const CorpusFile& file, std::size_t bytes, int forced_length)
-      : table(table_of(file, forced_length)),
+  State(const CorpusFile& file, std::size_t bytes, int forced_length, int longest_code)
+      : table(table_of(file, forced_length, longest_code)),
         size(repeated_size(file, bytes)),
         coded(0),
         d_input(size),
@@ -165,8 +165,8 @@ std::vector<BenchEncoder> bench_encoders() {
   return encoders;
 }
 
-VleWorkload::VleWorkload(const CorpusFile& file, std::size_t bytes, int forced_length)
-    : state_(std::make_unique<State>(file, bytes, forced_length)) {}
+VleWorkload::VleWorkload(const CorpusFile& file, std::size_t bytes, int forced_length, int longest_code)
+    : state_(std::make_unique<State>(file, bytes, forced_length, longest_code)) {}
 VleWorkload::~VleWorkload() = default;
 
 std::size_t VleWorkload::size() const {
@@ -231,6 +231,12 @@ CpuTimes VleWorkload::time_cpu() {
   check_cuda(cudaMemcpy(state_->d_expected->as(), stream.data(), stream.size(), cudaMemcpyHostToDevice),
              "upload");
   return {Milliseconds(end - half).count(), Milliseconds(half - start).count()};
+}
+
+bool VleWorkload::is_missing() const {
+  vle::EncodeResult result;
+  check_cuda(cudaMemcpy(&result, state_->d_result.as(), sizeof result, cudaMemcpyDeviceToHost), "download");
+  return result.missing != 0;
 }
 
 bool VleWorkload::is_expected() {

@@ -33,9 +33,11 @@ struct CpuTimes {
 
 class VleWorkload {
  public:
+  // Its own code has `longest_code` bits at most.
   // Repeats the file to at least `bytes`. It is coded with its own Huffman code or, if `forced_length` is
   // not 0, with codes of that length for every symbol.
-  VleWorkload(const CorpusFile& file, std::size_t bytes, int forced_length = 0);
+  VleWorkload(const CorpusFile& file, std::size_t bytes, int forced_length = 0,
+              int longest_code = vle::kShortCode);
   ~VleWorkload();
 
   std::size_t size() const;         // bytes of input
@@ -50,6 +52,8 @@ class VleWorkload {
   // Returns whether the last stream on the device equals the CPU's or, if there is none, the first stream for
   // which this was called.
   bool is_expected();
+  // Whether the last encoder found a symbol without a code, or could not join its codes.
+  bool is_missing() const;
   // The time of a device copy that reads and writes as many bytes as an encoder must.
   double copy_milliseconds(int runs);
   double histogram_milliseconds(int runs);

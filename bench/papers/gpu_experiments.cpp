@@ -26,12 +26,15 @@ void require_right(VleWorkload& workload, const std::string& name) {
 // Each row of the sweep: an encoder, the threads of its blocks, and which part of it is timed.
 class Sweep {
  public:
-  Sweep(double entropy, double mebibytes)
-      : entropy_(entropy), mebibytes_(mebibytes), workload_(input(entropy, mebibytes), bytes(mebibytes)) {}
+  Sweep(double entropy, double mebibytes, int longest_code = vle::kShortCode)
+      : entropy_(entropy),
+        mebibytes_(mebibytes),
+        workload_(input(entropy, mebibytes), bytes(mebibytes), 0, longest_code) {}
 
   void time(const vle::PublishedEncoder& encoder, int threads, const char* part) {
     const EncodeTimes times = workload_.time({encoder.name, &encoder, {}}, threads, kRuns);
     if (std::string(part) == "all") require_right(workload_, encoder.name);
+    if (workload_.is_missing()) throw std::runtime_error(std::string(encoder.name) + ": codes are too long");
     JsonRow("vle-sweep")
         .number("entropy", entropy_)
         .number("mebibytes", mebibytes_)
@@ -91,16 +94,18 @@ void vle_sweep(const Arguments& arguments) {
       if (mebibytes > most) continue;
       Sweep sweep(entropy, mebibytes);
       sweep.time(vle::kPavle, vle::kPavle.threads, "all");
-      sweep.time(pavle_kernel("pavle_dpt4_codes"), vle::kPavle.threads, "kernel");
+      sweep.time(pavle_kernel("pavle"), vle::kPavle.threads, "kernel");
       for (const int threads : {128, 1024}) sweep.time(cuvle_with(16), threads, "all");
       sweep.time(vle::kGvle, vle::kGvle.threads, "all");
       if (entropy != 2.2) continue;
-      // PAVLE's figures 4 and 5, and CUVLE's choice of NET.
-      for (const vle::PublishedEncoder& kernel : vle::pavle_kernels()) {
-        if (std::string(kernel.name) != "pavle_dpt4_codes") sweep.time(kernel, kernel.threads, "kernel");
-      }
+      // CUVLE's choice of NET, and PAVLE's figures 4 and 5, whose kernels take the codes of four symbols in
+      // 32 bits.
       for (const int net : {1, 2, 4, 8}) {
         if (mebibytes <= 16) sweep.time(cuvle_with(net), 128, "all");
+      }
+      Sweep limited(entropy, mebibytes, 8);
+      for (const vle::PublishedEncoder& kernel : vle::pavle_kernels()) {
+        if (std::string(kernel.name) != "pavle") limited.time(kernel, kernel.threads, "kernel");
       }
     }
   }
@@ -156,11 +161,12 @@ void vle_threads(const Arguments& arguments) {
   const auto size = static_cast<std::size_t>(number(arguments, 0, 100) * 1e6);
   for (const CorpusFile& file : corpora(arguments)) {
     VleWorkload workload(file, size);
-    for (const vle::PublishedEncoder* encoder : {&vle::kYavle, &vle::kGvle}) {
+    for (const vle::PublishedEncoder* encoder :
+         {&vle::kYavle, &vle::kGvle, &vle::kYavleTuned, &vle::kGvleTuned}) {
       // GVLE's buffers fit 736 threads into 48 KB of shared memory, which no block has more of without
       // asking.
       for (int threads = 32; threads <= encoder->most_threads; threads += 32) {
-        if (encoder == &vle::kGvle && threads > 736) break;
+        if ((encoder == &vle::kGvle || encoder == &vle::kGvleTuned) && threads > 736) break;
         JsonRow("vle-threads")
             .text("file", file.name)
             .text("encoder", encoder->name)

@@ -22,7 +22,7 @@ struct EncodeCall {
 
 struct DeviceEncoder {
   const char* name;
-  int longest_code;                                // 16 or 32
+  int longest_code;                                // of the tables it takes
   std::size_t (*scratch_bytes)(std::size_t size);  // for an input of this size, on the current device
   void (*launch)(const EncodeCall& call);          // asynchronous; throws Error if a launch is refused
 };

@@ -192,6 +192,15 @@ cudaError_t cudaGetLastError() {
 const char* cudaGetErrorString(cudaError_t) {
   return "an error of the emulator";
 }
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaResourceDesc* resource,
+                                    const cudaTextureDesc*, const cudaResourceViewDesc*) {
+  if (resource->resType != cudaResourceTypeLinear) return cudaErrorInvalidValue;
+  *texture = reinterpret_cast<std::uintptr_t>(resource->res.linear.devPtr);
+  return cudaSuccess;
+}
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t) {
+  return cudaSuccess;
+}
 cudaError_t cudaGetDevice(int* device) {
   *device = 0;
   return cudaSuccess;

@@ -67,6 +67,7 @@ std::vector<NamedTable> tables() {
           {"256 of 8 bits", 256, 8, table_of(std::vector<int>(256, 8), 4)},
           {"256 of 16 bits", 256, 16, table_of(std::vector<int>(256, 16), 5)},
           {"1 to 16 bits", 256, 16, table_of(every, 6)},
+          {"Fibonacci, 8 bits", 9, 8, table_of(fibonacci(8), 10)},
           {"Fibonacci, 16 bits", 17, 16, table_of(fibonacci(16), 7)},
           {"Fibonacci, 32 bits", 33, 32, table_of(fibonacci(32), 8)},
           {"256 of 32 bits", 256, 32, table_of(std::vector<int>(256, 32), 9)}};
@@ -132,6 +133,19 @@ class VleParity : public DeviceTest {
     }
   }
 };
+
+// PAVLE's kernels and CUVLE's NETs on a few small inputs.
+TEST_F(VleParity, SmallInputsOfVariants) {
+  std::vector<AnyEncoder> variants;
+  for (const auto& encoder : vle::pavle_variants()) variants.emplace_back(encoder, encoder.threads);
+  for (const auto& encoder : vle::cuvle_variants()) variants.emplace_back(encoder, encoder.threads);
+  for (const NamedTable& table : tables()) {
+    for (const std::size_t size : {0, 1, 34, 5000}) {
+      expect_same(variants, table, random_input(size, table.symbols, 12), static_cast<int>(size % 5));
+      if (HasFailure()) return;
+    }
+  }
+}
 
 // A few small inputs, for compute-sanitizer too.
 TEST_F(VleParity, SmallInputs) {
@@ -227,6 +241,27 @@ TEST_F(VleParity, SymbolWithoutCode) {
       EXPECT_NE(encode_on_device(encoder, table.table, input, 0, 4).result.missing, 0u) << encoder.name();
     }
   }
+}
+
+// sm32 and gm32 take 32 bits for the codes of four symbols. What is longer is reported, and stays in its
+// buffer.
+TEST_F(VleParity, AggregatesThatAreTooLong) {
+  const auto all = tables();
+  const auto table = std::find_if(
+      all.begin(), all.end(), [](const NamedTable& t) { return t.name == std::string("256 of 16 bits"); });
+  int encoders = 0;
+  for (const vle::PublishedEncoder& encoder : vle::pavle_variants()) {
+    if (encoder.longest_code >= table->longest) continue;
+    ++encoders;
+    for (const std::size_t size : {3, 4, 5000}) {
+      const Encoded encoded =
+          encode_on_device({encoder, encoder.threads}, table->table, random_input(size, table->symbols, 11),
+                           0, 2 * size / 4 * 4 + 4);
+      EXPECT_NE(encoded.result.missing, 0u) << encoder.name << ", " << size;
+      EXPECT_FALSE(encoded.wrote_behind_output) << encoder.name << ", " << size;
+    }
+  }
+  EXPECT_GT(encoders, 0);
 }
 
 // Bit positions beyond 2^32, and an input beyond 4 GiB.

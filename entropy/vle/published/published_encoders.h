@@ -20,8 +20,8 @@ struct PublishedEncoder {
   void (*run)(const EncodeCall& call, int threads);
 };
 
-// PAVLE (Balevic 2009): shared-memory atomics, a scan of the blocks' lengths, a compaction pass. This one has
-// DPT 4 with table and codewords cached, the paper's best variant.
+// PAVLE (Balevic 2009): shared-memory atomics, a scan of the blocks' lengths, a compaction pass. This one is
+// sm64huff, which takes any codes of 16 bits, with DPT 4 and table and codewords cached, the paper's best.
 extern const PublishedEncoder kPavle;
 // CUVLE (Fuentes-Alventosa et al. 2014): persistent blocks, adjacent synchronisation, direct atomic OR. This
 // one has NET 16, the paper's choice.
@@ -39,12 +39,15 @@ extern const PublishedEncoder kGvle;
 // that build warp-codes request the next block-input before they write one.
 extern const PublishedEncoder kYavleTuned, kExpVletTuned, kExpGmTuned, kExpRegTuned, kGvleTuned;
 
-// PAVLE with DPT (words of input that a thread takes) 1, 2, 4 and 8, with the code table in global or in
-// shared memory, and with codewords looked up twice or kept; then, with DPT 1 and kept codewords, the paper's
-// sm32 without a cached table (pavle_sm) and gm32 or qm32 (pavle_gm), which join codes in global memory.
+// PAVLE's sm32 with DPT (words of input that a thread takes) 1, 2, 4 and 8, with the code table in global or
+// in shared memory, and with codewords looked up twice or kept; then, with kept codewords and DPT 1, the
+// paper's sm32 without a cached table (pavle_sm), sm64huff (pavle_sm64) and gm32 or qm32 (pavle_gm), which
+// joins codes in global memory. `longest_code` is 8 for sm32 and gm32: with longer codes those of four
+// symbols may have more than 32 bits, which these kernels report as a missing code.
 std::span<const PublishedEncoder> pavle_variants();
-// The first passes of these alone, whose times the papers call those of the kernel: the blocks' codes stay in
-// their slots, and no output is written.
+// The first passes of these and of kPavle alone, whose times the papers call those of the kernel: the blocks'
+// codes stay in their slots, and no output is written. pavle_scan is its scan alone, with as many threads as
+// DPT 1 has, and as DPT 4.
 std::span<const PublishedEncoder> pavle_kernels();
 // CUVLE with NET (words of input that a thread takes) 1, 2, 4, 8 and 16.
 std::span<const PublishedEncoder> cuvle_variants();

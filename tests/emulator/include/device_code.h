@@ -113,6 +113,11 @@ T __shfl_down_sync(unsigned mask, T value, unsigned distance, int width = 32) {
   const int own = cu264::emulator::lane(), by = static_cast<int>(distance);
   return cu264::emulator::from_lane(mask, value, (own & (width - 1)) + by < width ? own + by : own);
 }
+// A texture of linear memory is its address.
+template <class T>
+T tex1Dfetch(cudaTextureObject_t texture, int index) {
+  return reinterpret_cast<const T*>(texture)[index];
+}
 inline unsigned __ballot_sync(unsigned mask, int predicate) {
   const unsigned own = predicate != 0 ? 1u << cu264::emulator::lane() : 0;
   return cu264::emulator::reduce(mask, own, [](unsigned a, unsigned b) { return a | b; });
