@@ -301,7 +301,9 @@ void run(const std::vector<Picture>& pictures) {
 #endif
   std::printf("\nShares of the published form's steps, %%\n\n| picture | set | partition |");
   for (int s = 0; s < PublishedPlan::kSteps; ++s) std::printf(" %s |", PublishedPlan::step_name(s));
-  std::printf("\n|---|---|---|---|---|---|---|---|---|---|---|\n%s", shares.c_str());
+  std::printf("\n|---|---|---|");
+  for (int s = 0; s < PublishedPlan::kSteps; ++s) std::printf("---|");
+  std::printf("\n%s", shares.c_str());
 }
 
 }  // namespace

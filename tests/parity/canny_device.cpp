@@ -147,6 +147,20 @@ std::vector<Stages> production_stages(const CannyParams& params, const std::vect
   return result;
 }
 
+// The results of Algorithm 4, which has no histogram where P(F(x)) is 0.
+static void download_distribution(const PublishedArrays& arrays, std::size_t subs, Stages& stages) {
+  const std::vector<cuda::LevelSums> sums = download(arrays.sums, subs);
+  const std::vector<cuda::LevelDistribution> found = download(arrays.distribution, subs);
+  stages.counts.resize(subs);
+  for (std::size_t s = 0; s < subs; ++s) {
+    for (int x = 0; x <= kTopLevel; ++x) {
+      stages.counts[s].with_level[x] = static_cast<std::int32_t>(sums[s].with_level[x]);
+      stages.counts[s].histogram[x] = static_cast<std::int32_t>(found[s].histogram[x]);
+      stages.distribution.push_back(found[s].with_level[x]);
+    }
+  }
+}
+
 Stages published_stages(const CannyParams& params, const GrayPicture& picture, const Placement& placement) {
   const PublishedPlan plan(params, picture.width, picture.height, limits());
   const Scratch scratch(plan.scratch_bytes());
@@ -172,7 +186,7 @@ Stages published_stages(const CannyParams& params, const GrayPicture& picture, c
     const std::vector<std::uint32_t> sm = download(a.sm, pixels);
     stages.sm.assign(sm.begin(), sm.end());
     stages.prob = download(a.prob, pixels);
-    stages.counts = download(a.counts, subs);
+    download_distribution(a, subs, stages);
     stages.pooled = download(a.pooled, 1)[0];
   }
   stages.thresholds = download(a.thresholds, subs);
@@ -222,7 +236,7 @@ Stages published_from_levels(const CannyParams& params, const GrayPicture& level
   if (!params.fixed) {
     const std::vector<std::uint32_t> sm = download(a.sm, pixels);
     stages.sm.assign(sm.begin(), sm.end());
-    stages.counts = download(a.counts, subs);
+    download_distribution(a, subs, stages);
   }
   stages.thresholds = download(a.thresholds, subs);
   stages.edges = edges.download();

@@ -56,7 +56,9 @@ __device__ __forceinline__ LevelMask vote_levels(int highest, const Member& memb
 }
 
 // Computes what local_maxima (thresholds.h) does. All lanes of a warp must call it and the functions below.
-__device__ __forceinline__ LevelSpan voted_maxima(const LevelCounts& counts, int highest) {
+// Counts are LevelCounts or have members of the same names and use.
+template <class Counts>
+__device__ __forceinline__ LevelSpan voted_maxima(const Counts& counts, int highest) {
   const LevelMask both =
       vote_levels(highest, [&](int x) { return counts.with_level[x] != 0 && counts.histogram[x] != 0; });
   const LevelMask maxima = vote_levels(highest, [&](int x) {
@@ -74,7 +76,8 @@ __device__ __forceinline__ LevelSpan voted_zone(const LevelCounts& counts, int h
 }
 
 // The sub-image's own thresholds; their source is `none` if there are fewer than two maxima.
-__device__ __forceinline__ Thresholds voted_own(const LevelCounts& counts, int highest) {
+template <class Counts>
+__device__ __forceinline__ Thresholds voted_own(const Counts& counts, int highest) {
   const LevelSpan maxima = voted_maxima(counts, highest);
   return maxima.first < maxima.last ? thresholds_at(maxima, ThresholdSource::own) : Thresholds{};
 }

@@ -62,9 +62,8 @@ __global__ void compute_gradient(const std::uint16_t* d_smoothed, int width, int
     dy = static_cast<int>(d_smoothed[pixel.at + width]) - static_cast<int>(d_smoothed[pixel.at - width]);
     magnitude = gradient_magnitude(dx, dy);
   }
-  const int largest = warp_max(magnitude);
-  if (threadIdx.x == 0 && largest > 0) atomicMax(d_largest, largest);
   if (!pixel.exists) return;
+  atomicMax(d_largest, magnitude);
   d_dx[pixel.at] = static_cast<std::int16_t>(dx);
   d_dy[pixel.at] = static_cast<std::int16_t>(dy);
   d_magnitude[pixel.at] = static_cast<std::uint16_t>(magnitude);
@@ -96,17 +95,25 @@ dim3 tiles(int width, int height) {
 }
 const dim3 kTile(kTileX, kTileY);
 
-}  // namespace
-
-void launch_published_gaussian(const Plane<const std::uint8_t>& picture, int width, int height,
-                               int sigma_tenths, const PublishedArrays& arrays, cudaStream_t stream) {
+Filter filter_of(int sigma_tenths) {
   Filter filter{gaussian_radius(sigma_tenths), {}};
   for (int k = 0; k <= kLargestRadius; ++k) filter.tap[k] = gaussian_tap(sigma_tenths, k);
-  gaussian_rows<<<tiles(width, height), kTile, 0, stream>>>(picture, width, height, filter,
+  return filter;
+}
+
+}  // namespace
+
+void launch_published_gauss_x(const Plane<const std::uint8_t>& picture, int width, int height,
+                              int sigma_tenths, const PublishedArrays& arrays, cudaStream_t stream) {
+  gaussian_rows<<<tiles(width, height), kTile, 0, stream>>>(picture, width, height, filter_of(sigma_tenths),
                                                             arrays.horizontal);
   check_launch("gaussian_rows");
-  gaussian_columns<<<tiles(width, height), kTile, 0, stream>>>(arrays.horizontal, width, height, filter,
-                                                               arrays.smoothed);
+}
+
+void launch_published_gauss_y(int width, int height, int sigma_tenths, const PublishedArrays& arrays,
+                              cudaStream_t stream) {
+  gaussian_columns<<<tiles(width, height), kTile, 0, stream>>>(arrays.horizontal, width, height,
+                                                               filter_of(sigma_tenths), arrays.smoothed);
   check_launch("gaussian_columns");
 }
 

@@ -43,7 +43,8 @@ PublishedArrays PublishedPlan::lay_out(std::uint8_t* base, std::size_t& bytes) c
   if (!params_.fixed) {
     a.sm = arena.take<std::uint32_t>(pixels);
     a.prob = arena.take<std::uint8_t>(pixels);
-    a.counts = arena.take<LevelCounts>(sub_images);
+    a.sums = arena.take<LevelSums>(sub_images);
+    a.distribution = arena.take<LevelDistribution>(sub_images);
     a.pooled = arena.take<LevelCounts>(1);
   }
   if (!shared_maps_) {
@@ -71,12 +72,14 @@ void PublishedPlan::launch(const Plane<const std::uint8_t>& picture, void* scrat
   const PublishedArrays a = arrays(scratch);
   const int width = grid_.layout.width, height = grid_.layout.height;
   mark(marks, 0, stream);
-  launch_published_gaussian(picture, width, height, params_.sigma_tenths, a, stream);
+  launch_published_gauss_x(picture, width, height, params_.sigma_tenths, a, stream);
   mark(marks, 1, stream);
-  launch_published_gradient(width, height, a, stream);
+  launch_published_gauss_y(width, height, params_.sigma_tenths, a, stream);
   mark(marks, 2, stream);
+  launch_published_gradient(width, height, a, stream);
+  mark(marks, 3, stream);
   launch_published_suppression(width, height, params_, a, stream);
-  launch_from_levels(scratch, edges, thresholds, marks == nullptr ? nullptr : marks + 3, stream);
+  launch_from_levels(scratch, edges, thresholds, marks == nullptr ? nullptr : marks + 4, stream);
 }
 
 void PublishedPlan::launch_from_levels(void* scratch, const Plane<std::uint8_t>& edges,
@@ -94,15 +97,17 @@ void PublishedPlan::launch_from_levels(void* scratch, const Plane<std::uint8_t>&
   if (!params_.fixed) launch_published_counts(grid_, params_.candidates, a, stream);
   mark(marks, 3, stream);
   launch_published_search(grid_, params_, a, stream);
-  if (params_.density_scaling) launch_density_scaling(grid_, a.level, a.thresholds, stream);
   mark(marks, 4, stream);
-  launch_published_hysteresis(grid_, a, memory, edges, stream);
+  if (!params_.fixed) launch_published_fallback(grid_, params_.candidates, a, stream);
+  if (params_.density_scaling) launch_density_scaling(grid_, a.level, a.thresholds, stream);
   mark(marks, 5, stream);
+  launch_published_hysteresis(grid_, a, memory, edges, stream);
+  mark(marks, 6, stream);
 }
 
 const char* PublishedPlan::step_name(int step) {
-  static const char* const kNames[kSteps] = {"Gaussian", "gradient", "suppression", "SM_H",
-                                             "Prob",     "P(F(x))",  "search",      "hysteresis"};
+  static const char* const kNames[kSteps] = {"gauss_x", "gauss_y", "gradient", "suppression", "SM_H",
+                                             "Prob",    "P(F(x))", "search",   "fallback",    "hysteresis"};
   return kNames[step];
 }
 

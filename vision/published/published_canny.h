@@ -2,9 +2,10 @@
 // by passes, in a thread block for each candidate pair and sub-image. It is kept for comparison with
 // canny_plan.h and gives the same maps.
 //
-// It differs from the paper in this: neighbours are combined by OR; a pass ends with a vote of the whole
-// block and reads what the pass before wrote; a thread may have several regions, so that any height is
-// possible; the arithmetic is fixed-point.
+// Sub-images without thresholds of their own get them in a step that the paper has not. Else this form
+// differs from the paper in this: neighbours are combined by OR; a pass ends with a vote of the whole block
+// and reads what the pass before wrote; a thread may have several regions, so that any height is possible;
+// the arithmetic is fixed-point.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -23,6 +24,19 @@
 
 namespace cu264::vision::cuda {
 
+// The results of Algorithm 4 for a sub-image, by level x = 1 .. NX: d_PF and d_histo.
+struct LevelDistribution {
+  float with_level[kTopLevel + 1];         // P(F(x)), which is 0 where |F(x)| is
+  std::uint32_t histogram[kTopLevel + 1];  // pixels with Prob = x; 0 where P(F(x)) is
+};
+
+// The words of device memory in which the thread blocks of Algorithm 4 sum: |Prob_x|, |F(x)|, the histogram.
+struct LevelSums {
+  std::uint32_t prob[kTopLevel + 1];
+  std::uint32_t with_level[kTopLevel + 1];
+  std::uint32_t histogram[kTopLevel + 1];
+};
+
 // The arrays of the stages, as in vision/published/reference_stages.h but for the type of sm.
 struct PublishedArrays {
   std::uint16_t* horizontal = nullptr;
@@ -34,10 +48,11 @@ struct PublishedArrays {
   std::uint8_t* level = nullptr;
   std::uint32_t* sm = nullptr;
   std::uint8_t* prob = nullptr;
-  LevelCounts* counts = nullptr;  // [sub-image]
-  LevelCounts* pooled = nullptr;
-  Thresholds* thresholds = nullptr;  // [sub-image]
-  std::uint32_t* maps = nullptr;     // for sub-images whose maps do not fit into shared memory
+  LevelSums* sums = nullptr;                  // [sub-image]
+  LevelDistribution* distribution = nullptr;  // [sub-image]
+  LevelCounts* pooled = nullptr;              // 0 where all sub-images have thresholds of their own
+  Thresholds* thresholds = nullptr;           // [sub-image]
+  std::uint32_t* maps = nullptr;              // for sub-images whose maps do not fit into shared memory
 };
 
 class PublishedPlan {
@@ -57,7 +72,8 @@ class PublishedPlan {
   void launch_from_levels(void* scratch, const Plane<std::uint8_t>& edges, Thresholds* thresholds,
                           const cudaEvent_t* marks, cudaStream_t stream) const;
 
-  static constexpr int kSteps = 8;
+  // gauss_x and gauss_y, steps 2 to 8 of the paper, and before the last one the fallback, which is ours.
+  static constexpr int kSteps = 10;
   static const char* step_name(int step);
   const WordGrid& grid() const { return grid_; }
 

@@ -10,8 +10,10 @@
 namespace cu264::vision::cuda {
 
 // Steps 1 to 3. All arrays of pixels are dense.
-void launch_published_gaussian(const Plane<const std::uint8_t>& picture, int width, int height,
-                               int sigma_tenths, const PublishedArrays& arrays, cudaStream_t stream);
+void launch_published_gauss_x(const Plane<const std::uint8_t>& picture, int width, int height,
+                              int sigma_tenths, const PublishedArrays& arrays, cudaStream_t stream);
+void launch_published_gauss_y(int width, int height, int sigma_tenths, const PublishedArrays& arrays,
+                              cudaStream_t stream);
 void launch_published_gradient(int width, int height, const PublishedArrays& arrays, cudaStream_t stream);
 void launch_published_suppression(int width, int height, const CannyParams& params,
                                   const PublishedArrays& arrays, cudaStream_t stream);
@@ -33,6 +35,9 @@ void launch_published_counts(const WordGrid& grid, const CandidateSet& set, cons
                              cudaStream_t stream);
 void launch_published_search(const WordGrid& grid, const CannyParams& params, const PublishedArrays& arrays,
                              cudaStream_t stream);
+// Gives thresholds to the sub-images in which the search found none, of which the paper says nothing.
+void launch_published_fallback(const WordGrid& grid, const CandidateSet& set, const PublishedArrays& arrays,
+                               cudaStream_t stream);
 void launch_published_hysteresis(const WordGrid& grid, const PublishedArrays& arrays,
                                  const PassMemory& memory, const Plane<std::uint8_t>& edges,
                                  cudaStream_t stream);

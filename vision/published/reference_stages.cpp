@@ -79,6 +79,23 @@ void count(const CannyParams& params, const Rectangle& window, Stages& stages, L
   }
 }
 
+// P(F(x)) = |F(x)| / |Prob_x|, where Prob_x are the pixels with Prob >= x.
+void find_distribution(const SubImageLayout& layout, Stages& stages) {
+  for (int i = 0; i < layout.count; ++i) {
+    const Rectangle window = sub_image(layout, i);
+    int at_least[kTopLevel + 1] = {};
+    for (int y = window.y; y < window.y + window.height; ++y) {
+      for (int x = window.x; x < window.x + window.width; ++x) {
+        for (int level = 1; level <= stages.prob[pixel_index(stages, x, y)]; ++level) ++at_least[level];
+      }
+    }
+    for (int x = 0; x <= kTopLevel; ++x) {
+      const auto with_level = static_cast<float>(stages.counts[i].with_level[x]);
+      stages.distribution.push_back(at_least[x] == 0 ? 0 : with_level / static_cast<float>(at_least[x]));
+    }
+  }
+}
+
 void find_thresholds(const CannyParams& params, const SubImageLayout& layout, Stages& stages) {
   const CandidateSet& set = params.candidates;
   const int highest = highest_candidate(set);
@@ -99,6 +116,7 @@ void find_thresholds(const CannyParams& params, const SubImageLayout& layout, St
       stages.pooled.histogram[x] += stages.counts[i].histogram[x];
     }
   }
+  find_distribution(layout, stages);
   const Thresholds fallback = fallback_thresholds(stages.pooled, highest);
   for (int i = 0; i < layout.count; ++i) {
     stages.thresholds[i] = sub_image_thresholds(stages.counts[i], fallback, highest);

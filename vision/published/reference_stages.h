@@ -25,7 +25,8 @@ struct Stages {
   std::vector<std::uint16_t> sm;       // SM_H: how many candidate pairs link the pixel, 0 .. pair_count
   std::vector<std::uint8_t> prob;      // in hundredths
   std::vector<LevelCounts> counts;     // [sub-image]
-  LevelCounts pooled;                  // their sum
+  std::vector<float> distribution;     // P(F(x)) of Algorithm 4, [sub-image][kTopLevel + 1]
+  LevelCounts pooled;                  // the sum of counts
   std::int64_t busy = 0;               // pixels of level >= kBusyLevel, with density_scaling
   std::vector<Thresholds> thresholds;  // [sub-image]
   std::vector<std::uint8_t> edges;     // 255: edge, 0: none

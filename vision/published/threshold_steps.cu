@@ -1,6 +1,7 @@
 // Steps 4 to 8 as published: a thread block takes a sub-image and a candidate pair, or a sub-image and a
 // level.
 #include <algorithm>
+#include <cuda/atomic>
 
 #include "common/cuda/error_check.h"
 #include "common/cuda/kernel_shared_memory.h"
@@ -147,66 +148,110 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// blockIdx.x is x - 1, where x is the level; blockIdx.y is the sub-image.
-__global__ void __launch_bounds__(kMostThreads)
-    calc_pf_histo(const __grid_constant__ WordGrid grid, int highest, const std::uint8_t* d_level,
-                  const std::uint8_t* d_prob, LevelCounts* d_counts) {
-  __shared__ unsigned s_with_level, s_histogram;
-  if (threadIdx.x == 0) s_with_level = s_histogram = 0;
+// A sum over the thread block, as Algorithm 4 has it: by shuffles in each warp, then by atomics on a word of
+// device memory, which is zero at first. All threads get the sum.
+__device__ __forceinline__ std::uint32_t block_sum(std::uint32_t value, std::uint32_t* d_sum) {
+#pragma unroll
+  for (int distance = 16; distance > 0; distance /= 2) value += __shfl_down_sync(kAllLanes, value, distance);
+  cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device> sum(*d_sum);
+  if ((threadIdx.x & 31) == 0) sum.fetch_add(value, cuda::memory_order_relaxed);
   __syncthreads();
+  return sum.load(cuda::memory_order_relaxed);
+}
+
+__device__ std::uint32_t count_equal(const RegionBytes& bytes, int x) {
+  std::uint32_t count = 0;
+#pragma unroll
+  for (int p = 0; p < kWordPixels; ++p) count += bytes[p] == x;
+  return count;
+}
+
+// Algorithm 4. blockIdx.x is x - 1, where x is the level; blockIdx.y is the sub-image.
+__global__ void __launch_bounds__(kMostThreads)
+    calc_pf_histo(const __grid_constant__ WordGrid grid, const std::uint8_t* d_level,
+                  const std::uint8_t* d_prob, LevelSums* d_sums, LevelDistribution* d_distribution) {
   const int x = static_cast<int>(blockIdx.x) + 1;
   const SubWords sub = sub_words(grid, static_cast<int>(blockIdx.y));
-  unsigned with_level = 0, histogram = 0;
+  LevelSums& sums = d_sums[blockIdx.y];
+  LevelDistribution& distribution = d_distribution[blockIdx.y];
+  std::uint32_t prob_sum = 0, level_sum = 0;
+  RegionBytes probs{};
   for (std::uint32_t i = threadIdx.x; i < sub.count; i += blockDim.x) {
     const Region region = region_at(grid, sub.first + i);
-    // A pixel outside of the picture has probability 0, less than any x.
-    const RegionBytes probs = read_region(d_prob, region);
-    bool any = false;
+    // Step 2. A pixel outside of the picture has probability 0, less than any x.
+    probs = read_region(d_prob, region);
+    std::uint32_t at_least = 0;
 #pragma unroll
-    for (int p = 0; p < kWordPixels; ++p) any = any || probs[p] >= x;
-    if (!any) continue;
+    for (int p = 0; p < kWordPixels; ++p) at_least += probs[p] >= x;
+    prob_sum += at_least;
+    // Step 3.
+    if (at_least == 0) continue;
     const RegionBytes levels = read_region(d_level, region);
 #pragma unroll
-    for (int p = 0; p < kWordPixels; ++p) {
-      if (probs[p] < x) continue;
-      histogram += probs[p] == x && counts_in_histogram(probs[p], highest);
-      with_level += levels[p] == x && counts_in_level(x, probs[p], highest);
-    }
+    for (int p = 0; p < kWordPixels; ++p) level_sum += levels[p] == x && probs[p] >= x;
   }
-  with_level = warp_sum(with_level), histogram = warp_sum(histogram);
-  if ((threadIdx.x & 31) == 0) {
-    atomicAdd(&s_with_level, with_level);
-    atomicAdd(&s_histogram, histogram);
-  }
-  __syncthreads();
+  // Steps 4 and 5.
+  const std::uint32_t total_prob = block_sum(prob_sum, &sums.prob[x]);
+  const std::uint32_t total_level = block_sum(level_sum, &sums.with_level[x]);
   if (threadIdx.x == 0) {
-    d_counts[blockIdx.y].with_level[x] = static_cast<std::int32_t>(s_with_level);
-    d_counts[blockIdx.y].histogram[x] = static_cast<std::int32_t>(s_histogram);
+    distribution.with_level[x] =
+        total_prob == 0 ? 0 : static_cast<float>(total_level) / static_cast<float>(total_prob);
   }
+  // Steps 6 to 8.
+  if (total_level == 0) return;
+  std::uint32_t histogram_sum = 0;
+  if (sub.count <= blockDim.x) {
+    histogram_sum = count_equal(probs, x);
+  } else {  // more regions than a block has threads, which the paper rules out
+    for (std::uint32_t i = threadIdx.x; i < sub.count; i += blockDim.x)
+      histogram_sum += count_equal(read_region(d_prob, region_at(grid, sub.first + i)), x);
+  }
+  const std::uint32_t total_histogram = block_sum(histogram_sum, &sums.histogram[x]);
+  if (threadIdx.x == 0) distribution.histogram[x] = total_histogram;
 }
 
+// Algorithm 5: each warp takes a sub-image. The source of thresholds that it does not find is `none`.
 __global__ void __launch_bounds__(kThreads)
-    pool_counts(const LevelCounts* d_counts, int sub_images, LevelCounts* d_pooled) {
-  constexpr int kCounts = sizeof(LevelCounts) / sizeof(std::int32_t);
-  for (int i = static_cast<int>(threadIdx.x); i < kCounts; i += kThreads) {
-    std::int32_t sum = 0;
-    for (int s = 0; s < sub_images; ++s) sum += reinterpret_cast<const std::int32_t*>(d_counts + s)[i];
-    reinterpret_cast<std::int32_t*>(d_pooled)[i] = sum;
-  }
-}
-
-// Each warp takes a sub-image.
-__global__ void __launch_bounds__(kThreads)
-    search_thresholds(int sub_images, const __grid_constant__ CannyParams params, const LevelCounts* d_counts,
-                      const LevelCounts* d_pooled, Thresholds* d_thresholds) {
+    search_thresholds(int sub_images, const __grid_constant__ CannyParams params,
+                      const LevelDistribution* d_distribution, Thresholds* d_thresholds) {
   const int sub_image = static_cast<int>(blockIdx.x * (kThreads / 32) + threadIdx.x / 32);
   if (sub_image >= sub_images) return;
   Thresholds found{params.fixed_low, params.fixed_high, ThresholdSource::fixed, 0};
-  if (!params.fixed) {
-    const int highest = highest_candidate(params.candidates);
-    found = voted_own(d_counts[sub_image], highest);
-    if (found.source != ThresholdSource::own) found = voted_fallback(*d_pooled, highest);
+  if (!params.fixed) found = voted_own(d_distribution[sub_image], highest_candidate(params.candidates));
+  if ((threadIdx.x & 31) == 0) d_thresholds[sub_image] = found;
+}
+
+// The fallback is ours: the counts of the whole picture, if a sub-image needs them, and thresholds from them.
+__global__ void __launch_bounds__(kThreads)
+    pool_counts(const std::uint8_t* d_level, const std::uint8_t* d_prob, std::size_t pixels, int highest,
+                int sub_images, const Thresholds* d_thresholds, LevelCounts* d_pooled) {
+  __shared__ std::int32_t s_with_level[kTopLevel + 1], s_histogram[kTopLevel + 1];
+  bool needed = false;
+  for (int s = static_cast<int>(threadIdx.x); s < sub_images; s += kThreads)
+    needed = needed || d_thresholds[s].source != ThresholdSource::own;
+  for (int x = static_cast<int>(threadIdx.x); x <= kTopLevel; x += kThreads)
+    s_with_level[x] = s_histogram[x] = 0;
+  if (__syncthreads_or(needed) == 0) return;
+  const std::size_t stride = static_cast<std::size_t>(gridDim.x) * kThreads;
+  for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x; i < pixels;
+       i += stride) {
+    const int level = d_level[i], prob = d_prob[i];
+    if (counts_in_level(level, prob, highest)) atomicAdd(&s_with_level[level], 1);
+    if (counts_in_histogram(prob, highest)) atomicAdd(&s_histogram[prob], 1);
   }
+  __syncthreads();
+  for (int x = static_cast<int>(threadIdx.x); x <= kTopLevel; x += kThreads) {
+    if (s_with_level[x] != 0) atomicAdd(&d_pooled->with_level[x], s_with_level[x]);
+    if (s_histogram[x] != 0) atomicAdd(&d_pooled->histogram[x], s_histogram[x]);
+  }
+}
+
+__global__ void __launch_bounds__(kThreads)
+    fall_back(int sub_images, int highest, const LevelCounts* d_pooled, Thresholds* d_thresholds) {
+  const int sub_image = static_cast<int>(blockIdx.x * (kThreads / 32) + threadIdx.x / 32);
+  if (sub_image >= sub_images || d_thresholds[sub_image].source == ThresholdSource::own) return;
+  const Thresholds found = voted_fallback(*d_pooled, highest);
+  __syncwarp();
   if ((threadIdx.x & 31) == 0) d_thresholds[sub_image] = found;
 }
 
@@ -254,6 +299,11 @@ std::size_t allow_shared(Kernel kernel, const WordGrid& grid, const PassMemory& 
   return pass_map_bytes(grid);
 }
 
+// The thread blocks of kernels in which a warp takes a sub-image.
+unsigned search_blocks(const WordGrid& grid) {
+  return static_cast<unsigned>((grid.layout.count * 32 + kThreads - 1) / kThreads);
+}
+
 unsigned block_count(int work, const PassMemory& memory) {
   return static_cast<unsigned>(memory.shared ? work : std::min(work, memory.blocks));
 }
@@ -284,26 +334,37 @@ void launch_published_prob(std::size_t pixels, const CandidateSet& set, const Pu
 
 void launch_published_counts(const WordGrid& grid, const CandidateSet& set, const PublishedArrays& arrays,
                              cudaStream_t stream) {
-  check_cuda(cudaMemsetAsync(arrays.counts, 0,
-                             sizeof(LevelCounts) * static_cast<std::size_t>(grid.layout.count), stream),
-             "clearing device memory");
-  const int highest = highest_candidate(set);
-  const dim3 blocks(static_cast<unsigned>(highest), static_cast<unsigned>(grid.layout.count));
-  calc_pf_histo<<<blocks, region_threads(grid), 0, stream>>>(grid, highest, arrays.level, arrays.prob,
-                                                             arrays.counts);
+  const auto sub_images = static_cast<std::size_t>(grid.layout.count);
+  check_cuda(cudaMemsetAsync(arrays.sums, 0, sub_images * sizeof *arrays.sums, stream), "clearing sums");
+  check_cuda(cudaMemsetAsync(arrays.distribution, 0, sub_images * sizeof *arrays.distribution, stream),
+             "clearing distributions");
+  const dim3 blocks(static_cast<unsigned>(highest_candidate(set)), static_cast<unsigned>(grid.layout.count));
+  calc_pf_histo<<<blocks, region_threads(grid), 0, stream>>>(grid, arrays.level, arrays.prob, arrays.sums,
+                                                             arrays.distribution);
   check_launch("calc_pf_histo");
 }
 
 void launch_published_search(const WordGrid& grid, const CannyParams& params, const PublishedArrays& arrays,
                              cudaStream_t stream) {
-  if (!params.fixed) {
-    pool_counts<<<1, kThreads, 0, stream>>>(arrays.counts, grid.layout.count, arrays.pooled);
-    check_launch("pool_counts");
-  }
-  const auto blocks = static_cast<unsigned>((grid.layout.count * 32 + kThreads - 1) / kThreads);
-  search_thresholds<<<blocks, kThreads, 0, stream>>>(grid.layout.count, params, arrays.counts, arrays.pooled,
-                                                     arrays.thresholds);
+  search_thresholds<<<search_blocks(grid), kThreads, 0, stream>>>(grid.layout.count, params,
+                                                                  arrays.distribution, arrays.thresholds);
   check_launch("search_thresholds");
+}
+
+void launch_published_fallback(const WordGrid& grid, const CandidateSet& set, const PublishedArrays& arrays,
+                               cudaStream_t stream) {
+  constexpr std::size_t kPixelsOfBlock = 16 * kThreads, kMostBlocks = 1024;
+  const std::size_t pixels = static_cast<std::size_t>(grid.layout.width) * grid.layout.height;
+  const int highest = highest_candidate(set);
+  check_cuda(cudaMemsetAsync(arrays.pooled, 0, sizeof *arrays.pooled, stream), "clearing pooled counts");
+  const auto blocks =
+      static_cast<unsigned>(std::min((pixels + kPixelsOfBlock - 1) / kPixelsOfBlock, kMostBlocks));
+  pool_counts<<<blocks, kThreads, 0, stream>>>(arrays.level, arrays.prob, pixels, highest, grid.layout.count,
+                                               arrays.thresholds, arrays.pooled);
+  check_launch("pool_counts");
+  fall_back<<<search_blocks(grid), kThreads, 0, stream>>>(grid.layout.count, highest, arrays.pooled,
+                                                          arrays.thresholds);
+  check_launch("fall_back");
 }
 
 void launch_published_hysteresis(const WordGrid& grid, const PublishedArrays& arrays,
