@@ -153,10 +153,10 @@ __global__ void __launch_bounds__(kThreads)
 __device__ __forceinline__ std::uint32_t block_sum(std::uint32_t value, std::uint32_t* d_sum) {
 #pragma unroll
   for (int distance = 16; distance > 0; distance /= 2) value += __shfl_down_sync(kAllLanes, value, distance);
-  cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device> sum(*d_sum);
-  if ((threadIdx.x & 31) == 0) sum.fetch_add(value, cuda::memory_order_relaxed);
+  ::cuda::atomic_ref<std::uint32_t, ::cuda::thread_scope_device> sum(*d_sum);
+  if ((threadIdx.x & 31) == 0) sum.fetch_add(value, ::cuda::memory_order_relaxed);
   __syncthreads();
-  return sum.load(cuda::memory_order_relaxed);
+  return sum.load(::cuda::memory_order_relaxed);
 }
 
 __device__ std::uint32_t count_equal(const RegionBytes& bytes, int x) {
