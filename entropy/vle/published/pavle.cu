@@ -29,16 +29,14 @@ enum class Kernel {
 // Where the code table is looked up: in global, shared or texture memory.
 enum class Lookup { global, shared, texture };
 
-constexpr bool is_wide(Kernel kernel) {
-  return kernel == Kernel::sm64huff;
-}
+template <Kernel kKernel>
+constexpr bool kIsWide = kKernel == Kernel::sm64huff;
 // Codes with which no aggregate is too long. Longer ones may be, which is reported.
-constexpr int longest_code(Kernel kernel) {
-  return is_wide(kernel) ? 16 : 8;
-}
+template <Kernel kKernel>
+constexpr int kLongestCode = kIsWide<kKernel> ? 16 : 8;
 // Words of a slot for each thread.
 template <int kDpt, Kernel kKernel>
-constexpr int kThreadWords = is_wide(kKernel) ? 2 * kDpt : kDpt;
+constexpr int kThreadWords = kIsWide<kKernel> ? 2 * kDpt : kDpt;
 
 struct Passes {
   EncodeResult* d_result;
@@ -112,7 +110,7 @@ __device__ __forceinline__ void put_bits(std::uint32_t* words, std::uint32_t pos
 template <int kDpt, Lookup kLookup, bool kCachedCodes, Kernel kKernel>
 __global__ void encode_blocks(const ThreadInputs<4 * kDpt> inputs, const DeviceTable d_table,
                               const TableTexture texture, const Passes passes) {
-  using Bits = std::conditional_t<is_wide(kKernel), std::uint64_t, std::uint32_t>;
+  using Bits = std::conditional_t<kIsWide<kKernel>, std::uint64_t, std::uint32_t>;
   constexpr bool kShared = kKernel != Kernel::gm32;
   extern __shared__ std::uint32_t s_memory[];
   __shared__ WordTable s_table;
@@ -158,7 +156,7 @@ __global__ void encode_blocks(const ThreadInputs<4 * kDpt> inputs, const DeviceT
           const Aggregate<Bits> joined = aggregate_of(i);
           codes[i] = joined.code, lengths[i] = joined.length;
         }
-        put_bits<is_wide(kKernel)>(words, position, codes[i], lengths[i]);
+        put_bits<kIsWide<kKernel>>(words, position, codes[i], lengths[i]);
         position += lengths[i];
       }
     }
@@ -316,7 +314,7 @@ constexpr int kMostThreads = 512 * kThreadBytes<kDpt, kKernel> <= 40 * 1024 ? 51
 template <int kDpt, Lookup kLookup, bool kCachedCodes, Kernel kKernel = Kernel::sm32>
 constexpr PublishedEncoder pavle(const char* name) {
   return {name,
-          longest_code(kKernel),
+          kLongestCode<kKernel>,
           256,
           kMostThreads<kDpt, kKernel>,
           scratch_bytes<kDpt, kKernel>,
