@@ -89,14 +89,16 @@ void expect_same(const Stages& expected, const Stages& found) {
     for (std::size_t s = 0; s < expected.counts.size(); ++s) {
       LevelCounts counts = expected.counts[s];
       if (!found.distribution.empty()) {  // Algorithm 4, step 6
-        for (int x = 0; x <= kTopLevel; ++x)
+        for (int x = 0; x <= kTopLevel; ++x) {
           if (counts.with_level[x] == 0) counts.histogram[x] = 0;
+        }
       }
       expect_counts(counts, found.counts[s], "sub-image " + std::to_string(s));
     }
   }
-  if (!expected.distribution.empty() && !found.distribution.empty())
+  if (!expected.distribution.empty() && !found.distribution.empty()) {
     ASSERT_EQ(expected.distribution, found.distribution) << "P(F(x))";
+  }
   ASSERT_EQ(expected.thresholds.size(), found.thresholds.size());
   for (std::size_t s = 0; s < expected.thresholds.size(); ++s) {
     const Thresholds &a = expected.thresholds[s], &b = found.thresholds[s];
