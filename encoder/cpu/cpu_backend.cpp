@@ -161,7 +161,7 @@ class CpuBackend final : public Backend {
     work.slices_left = params_.slices;
     work.done = false;
     submitted_ += static_cast<std::uint64_t>(params_.slices);
-    for (int s = 0; s < params_.slices; ++s) begin_slice(work);
+    begin_slices(work);
     if (threads_ == 1) signal();
   }
 
@@ -205,11 +205,15 @@ class CpuBackend final : public Backend {
   }
 
  private:
-  // oneTBB promises a worker to tasks that are enqueued. Those that are only run may lie there until somebody
-  // waits for them, and a caller who waits for packets with a timeout does not. With a single thread there is
-  // to be no worker: the work is done in collect().
-  void begin_slice(PictureInFlight& work) {
-    const auto encode = [this] { encode_next(); };
+  // oneTBB promises a worker to a task that is enqueued. One that is only run may lie there until somebody
+  // waits for it, and a caller who waits for packets with a timeout does not. So the first slice's task is
+  // enqueued, and runs those of the others, which its worker takes if nobody else does. With a single thread
+  // there is to be no worker: the work is done in collect().
+  void begin_slices(PictureInFlight& work) {
+    const auto encode = [this, &work] {
+      for (int s = 1; s < params_.slices; ++s) work.tasks.run([this] { encode_next(); });
+      encode_next();
+    };
     if (threads_ == 1) {
       arena_.execute([&] { work.tasks.run(encode); });
     } else {
