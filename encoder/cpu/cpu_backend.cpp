@@ -205,20 +205,17 @@ class CpuBackend final : public Backend {
   }
 
  private:
-  // oneTBB promises a worker to a task that is enqueued. One that is only run may lie there until somebody
-  // waits for it, and a caller who waits for packets with a timeout does not. So the first slice's task is
-  // enqueued, and runs those of the others, which its worker takes if nobody else does. With a single thread
-  // there is to be no worker: the work is done in collect().
+  // oneTBB promises a worker to a task that is enqueued. Those that are only run may lie there until somebody
+  // waits for them, and a caller who waits for packets with a timeout does not. The worker that comes takes
+  // them too if nobody else does. With a single thread there is to be no worker: the work is done in
+  // collect().
   void begin_slices(PictureInFlight& work) {
-    const auto encode = [this, &work] {
-      for (int s = 1; s < params_.slices; ++s) work.tasks.run([this] { encode_next(); });
-      encode_next();
-    };
-    if (threads_ == 1) {
-      arena_.execute([&] { work.tasks.run(encode); });
-    } else {
-      arena_.enqueue(work.tasks.defer(encode));
-    }
+    const auto encode = [this] { encode_next(); };
+    const int run = threads_ == 1 ? params_.slices : params_.slices - 1;
+    arena_.execute([&] {
+      for (int s = 0; s < run; ++s) work.tasks.run(encode);
+    });
+    if (run < params_.slices) arena_.enqueue(work.tasks.defer(encode));
   }
 
   void set_qp_offsets(CpuPicture& picture, const core::PictureParams& params) {
