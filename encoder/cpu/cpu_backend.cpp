@@ -178,6 +178,7 @@ class CpuBackend final : public Backend {
     notifier_owner_ = std::move(notifier);
     notifier_ = notifier_owner_.get();
     notifier_owner_->signal();
+    if (needs_worker() && collected_ < sent_) arena_.enqueue([] {});  // for pictures that were sent before
   }
 
   CodedAccessUnit collect() override {
@@ -206,16 +207,17 @@ class CpuBackend final : public Backend {
 
  private:
   // oneTBB promises a worker to a task that is enqueued. Those that are only run may lie there until somebody
-  // waits for them, and a caller who waits for packets with a timeout does not. The worker that comes takes
-  // them too if nobody else does. With a single thread there is to be no worker: the work is done in
-  // collect().
+  // waits for them in collect(), and a caller who waits for a notifier does not: for that one, a task is
+  // enqueued, whose worker takes the others too. With a single thread there is to be no worker.
+  bool needs_worker() const { return threads_ > 1 && notifier_ != nullptr; }
+
   void begin_slices(PictureInFlight& work) {
     const auto encode = [this] { encode_next(); };
-    const int run = threads_ == 1 ? params_.slices : params_.slices - 1;
+    const int enqueued = needs_worker() ? 1 : 0;
     arena_.execute([&] {
-      for (int s = 0; s < run; ++s) work.tasks.run(encode);
+      for (int s = enqueued; s < params_.slices; ++s) work.tasks.run(encode);
     });
-    if (run < params_.slices) arena_.enqueue(work.tasks.defer(encode));
+    if (enqueued > 0) arena_.enqueue(work.tasks.defer(encode));
   }
 
   void set_qp_offsets(CpuPicture& picture, const core::PictureParams& params) {
