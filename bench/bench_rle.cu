@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cub/device/device_run_length_encode.cuh>
+#include <cub/version.cuh>
 #include <exception>
 #include <random>
 
@@ -114,7 +115,8 @@ void bench_runs(const char* type, std::size_t bytes, unsigned average, int runs,
 int main(int argc, char** argv) {
   try {
     const int runs = argc > 1 ? std::max(1, std::atoi(argv[1])) : 50;
-    std::printf("# Run-length coding\n\n%s\n\n", device_name().c_str());
+    std::printf("# Run-length coding\n\n%s, CUB %d.%d.%d\n\n", device_name().c_str(), CUB_MAJOR_VERSION,
+                CUB_MINOR_VERSION, CUB_SUBMINOR_VERSION);
     std::printf("| symbols | MB | symbols a run | | ms | GB/s | floor / time | CUB's time / ours |\n");
     std::printf("|---|---:|---:|---|---:|---:|---:|---:|\n");
     for (const std::size_t bytes : {std::size_t{100000000}, std::size_t{1} << 30}) {

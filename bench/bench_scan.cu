@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
+#include <cub/version.cuh>
 #include <exception>
 #include <optional>
 
@@ -156,7 +157,8 @@ void bench_selection(const std::uint32_t* d_input, const std::uint8_t* d_flags, 
 int main(int argc, char** argv) {
   try {
     const int runs = argc > 1 ? std::max(1, std::atoi(argv[1])) : 50;
-    std::printf("# Prefix sums and compaction\n\n%s\n", device_name().c_str());
+    std::printf("# Prefix sums and compaction\n\n%s, CUB %d.%d.%d\n", device_name().c_str(),
+                CUB_MAJOR_VERSION, CUB_MINOR_VERSION, CUB_SUBMINOR_VERSION);
     for (const std::size_t bytes : {std::size_t{100000000}, std::size_t{1} << 30}) {
       const std::size_t count = bytes / 4;
       const DeviceBuffer<std::uint32_t> d_input(count);
