@@ -59,12 +59,11 @@ def run(machine, inputs, page, quick):
     why = ""
     if chain:
         why = ("CUVLE's thread blocks wait for one another in a chain: each adds its length to the sum of the block-input "
-               "before and publishes the result, one round trip through the L2 cache after the other. " +
+               "before and publishes the result, one after the other. " +
                " ".join("With %d threads a block-input takes %s ns (%s to %s, whatever its entropy)."
                         % (threads, *map(number, statistics(values))) for threads, values in chain.items()) +
-               " The paper's cards had two and four multiprocessors, on which encoding a block-input takes longer than a "
-               "round trip; here many more encode side by side, and the chain remains. PAVLE's blocks do not wait, and its "
-               "compaction costs little where memory is fast.")
+               " That is the time of the whole kernel over its block-inputs, so that the chain alone explains it. PAVLE's "
+               "blocks do not wait.")
     for name in ("PAVLE (kernel)", "PAVLE (total)"):
         page.order(name + " against CUVLE, average (128 threads)", name, "CUVLE", TABLES[name][0][2],
                    statistics(times[name, 128])[0], why if name == "PAVLE (kernel)" else "The reason is the same.")

@@ -57,9 +57,9 @@ def run(machine, inputs, page, quick):
         ("serial CPU / the best DPT (\"35x\")", 35, serial(size) / best),
         ("the best DPT, GB/s (\"approximately 4\")", 4, gigabytes / best)])
     page.order("Global against shared memory", "gm32", "sm32", 10, gm / sm,
-               "Atomic operations on global memory are executed in the L2 cache today, many in each cycle, while sm32 zeroes "
-               "its buffer and copies what it holds. The slots of gm32 are zeroed before, which is not counted.")
-    page.say("A cached table hardly helps where the table in global memory is read through the L1 cache, as here.")
+               "The reason is not known: nothing was counted that would tell. sm32 zeroes its buffer and copies what it holds "
+               "within its time; the slots of gm32 are zeroed before, which is not counted.")
+    page.say("What the cached table saves is far from the paper's share; the reason was not measured.")
     page.heading("Figure 5: data per thread")
     page.say("Milliseconds at %g MB, with the table cached:" % size)
     page.table(["DPT", "1", "2", "4", "8"],
@@ -68,5 +68,5 @@ def run(machine, inputs, page, quick):
     page.plot("figure-5", "Figure 5: kernel time over size by DPT", "MB", "milliseconds",
               {"DPT %d" % dpt: [(one, time("pavle_dpt%d_codes" % dpt, one)) for one in sorted(points)] for dpt in (1, 2, 4, 8)})
     fastest = min((1, 2, 4, 8), key=lambda dpt: time("pavle_dpt%d_codes" % dpt, size))
-    page.say("The paper's best DPT is 4, because larger ones need more shared memory than its card had; here DPT %d is the "
+    page.say("The paper's best DPT is 4; it names the shared memory that larger ones need. Here DPT %d is the "
              "fastest, at %s GB/s." % (fastest, number(gigabytes / best)))
