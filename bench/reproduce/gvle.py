@@ -128,8 +128,8 @@ def run(machine, inputs, page, quick):
     page.say("Of reductions and atomic operations the sums are compared. The paper gives reductions alone in tables 3 and 6 "
              "(20.96 times fewer in both) and atomics in table 5 for EXP_REG and GVLE; for the encoders before, whose scan is "
              "EXP_REG's, its atomics are taken.")
-    page.say("All five are the forms of the paper, with windows of 32 bits. Coalescing saves as many transactions as in "
-             "the paper, and less time; the reason was not measured.")
+    page.say("All five are the forms of the paper, with windows of 32 bits. Nothing beyond these counts was measured that "
+             "would tell why factors are not the paper's.")
     page.say("The same steps between the tuned forms, which join codes in 64 bits, request tickets early and join shared words "
              "by atomics ([what they are](../../../docs/papers.md#gvle)):")
     for table, before, after, paper, runtime in STEPS:
