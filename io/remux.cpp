@@ -177,8 +177,8 @@ CarrySource carry_source(const AvInput& input, const ChosenStreams& chosen, cons
 // Begins a container whose video is described as the input's is.
 std::unique_ptr<ContainerWriter> begin_writer(OutputFile& output, Container container,
                                               const Carried& carried) {
-  auto writer = std::make_unique<ContainerWriter>(output, container);
   const AVStream& from = *carried.source.video;
+  auto writer = std::make_unique<ContainerWriter>(output, container);
   AVStream& video = writer->add_video();
   writer->check(avcodec_parameters_copy(video.codecpar, from.codecpar), "cannot copy a stream");
   copy_side_data(video, from);
@@ -199,7 +199,13 @@ std::unique_ptr<ContainerWriter> begin_writer(OutputFile& output, Container cont
   writer->check(av_dict_copy(&video.metadata, from.metadata, 0), "cannot copy a stream");
   writer->carry(carried);
   AvOptions none;
-  writer->begin(none);
+  try {
+    writer->begin(none);
+  } catch (const Error&) {
+    if (output.error() != 0) throw;
+    throw Error(ErrorCode::bad_input, carried.source.file + ": the description of its video is damaged",
+                "the file must be whole");
+  }
   return writer;
 }
 
@@ -295,6 +301,7 @@ void remux_container(std::unique_ptr<InputFile> file, const std::string& path, c
   if (bare) output->write(framing.headers().data(), framing.headers().size());
 
   const int video_index = 0;  // the output's
+  std::int64_t last_dts = AV_NOPTS_VALUE;
   EditedPackets edited([&](AVPacket& packet, const Bytes& bytes) {
     if (bare) output->write(bytes.data(), bytes.size());
     if (!writer) return;
@@ -303,6 +310,11 @@ void remux_container(std::unique_ptr<InputFile> file, const std::string& path, c
     packet.stream_index = video_index;
     packet.pos = -1;
     av_packet_rescale_ts(&packet, video->time_base, to.time_base);
+    if (last_dts != AV_NOPTS_VALUE && packet.dts != AV_NOPTS_VALUE && packet.dts < last_dts) {
+      throw Error(ErrorCode::bad_input, path + ": the times of its pictures go back",
+                  "copy its H.264 stream into a .264 file and take that");
+    }
+    last_dts = packet.dts;
     writer->write(packet);
   });
   const AvPacket packet = make_packet();

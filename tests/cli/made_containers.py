@@ -79,7 +79,8 @@ def checksum(data):
     return value.to_bytes(4, "big")
 
 
-def transport_stream(packets):
+def transport_stream(packets, times=None):
+    times = times or [3600 * i for i in range(len(packets))]
     counters = {}
 
     def cells(pid, payload):
@@ -99,8 +100,8 @@ def transport_stream(packets):
         return cells(pid, b"\0" + section + checksum(section))
 
     out = table(0, 0, b"\0\1\xf0\0") + table(0x1000, 2, b"\xe1\0\xf0\0" + b"\x1b\xe1\0\xf0\0")
-    for number, packet in enumerate(packets):
-        time = 90000 + 3600 * number
+    for time, packet in zip(times, packets):
+        time += 90000
         stamp = bytes([0x21 | time >> 29 & 14, time >> 22 & 255, time >> 14 & 254 | 1, time >> 7 & 255, time << 1 & 254 | 1])
         out += cells(0x100, b"\0\0\1\xe0\0\0\x80\x80\5" + stamp + annexb(packet))
     return out

@@ -173,6 +173,20 @@ class Seals(ProtectCase):
         sets = [next(unit for unit in units if kind_of(unit) == kind) for kind in (7, 8)]
         return packets_of(units), sets, self.shown(plain)
 
+    def test_containers_that_cannot_be_copied(self):
+        packets, sets, _ = self.sealed()
+        undescribed = matroska(packets, sets, WIDTH, HEIGHT).replace(b"\x63\xa2", b"\x63\xa3", 1)  # CodecPrivate
+        given = {"mkv": (undescribed, b"description"),
+                 "ts": (transport_stream(packets, [0, 90000, 3600, 7200, 10800]), b"back")}
+        for kind, (file, what) in given.items():
+            with self.subTest(kind=kind):
+                opened = self.path(f"opened.{kind}")
+                done = subprocess.run([CU264, "protect", "decrypt", self.write(f"given.{kind}", file), "-o", opened, "-y", "--key-file",
+                                       self.path("key")], stderr=subprocess.PIPE, timeout=TIMEOUT)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(what, done.stderr)
+                self.assertFalse(os.path.exists(opened))
+
     def test_changed_files(self):
         streams = [self.sealed(profile) for profile in STRENGTHS]
         unchanged = len(KINDS) * len(streams)
